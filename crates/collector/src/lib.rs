@@ -1,0 +1,1 @@
+//! What telemetry reports say: sequence ledger, correlation, paths.

@@ -1,0 +1,2 @@
+//! In-band Network Telemetry in one program.
+fn main() {}

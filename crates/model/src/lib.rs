@@ -1,0 +1,1 @@
+//! The nouns of INT after decoding: node, flow, hop, path, observation, event.

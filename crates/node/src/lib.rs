@@ -1,0 +1,1 @@
+//! The INT node engine: source, transit hop and sink.

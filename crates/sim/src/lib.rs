@@ -1,0 +1,1 @@
+//! A fabric in virtual time: links, queues, hosts and traffic.

@@ -1,0 +1,1 @@
+//! Packet builder, golden runner and strategies for tests.

@@ -1,0 +1,2 @@
+//! Checks and measurements of this workspace.
+fn main() {}
