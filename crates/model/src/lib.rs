@@ -1,1 +1,27 @@
-//! The nouns of INT after decoding: node, flow, hop, path, observation, event.
+//! The nouns of INT after decoding: node, flow, hop, path, observation, event, ledger.
+//!
+//! Everything here is owned and serialisable, and depends on no other crate of the project: collector,
+//! store and server meet in these types.
+
+mod event;
+mod event_detail;
+mod flow;
+mod hop;
+mod ledger;
+mod nanos;
+mod node_id;
+mod observation;
+mod path;
+
+pub use event::{Confidence, Event, EventKind, ReportReference, Severity};
+pub use event_detail::{
+    CongestionPhase, EventDetail, LatencySpike, Loop, PathChange, PathChangeKind, QueueCongestion,
+    ReportLoss, SequenceReset,
+};
+pub use flow::Flow;
+pub use hop::Hop;
+pub use ledger::{Ledger, LedgerView, StreamLedger};
+pub use nanos::Nanos;
+pub use node_id::NodeId;
+pub use observation::{HopLatencyObservation, Observation, Origin, PathObservation, QueueDepthObservation};
+pub use path::{Path, PathId};

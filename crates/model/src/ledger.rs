@@ -1,0 +1,89 @@
+//! Where did every report go?
+
+use std::net::SocketAddr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::NodeId;
+
+/// What became of every datagram that arrived, and of every report in them.
+///
+/// Datagrams up to `accepted`: `received = malformed + shed + duplicate + accepted`. `reordered` and `late`
+/// are parts of `accepted`. `stored` and `store_failed` count individual reports, as `accepted_reports` does.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ledger {
+    /// Datagrams taken off the socket.
+    pub received: u64,
+    /// Datagrams the kernel dropped before the socket was read; not part of `received`.
+    pub kernel_dropped: u64,
+    /// Datagrams that are not a telemetry report.
+    pub malformed: u64,
+    /// Datagrams dropped because a queue of ours was full.
+    pub shed: u64,
+    /// Datagrams understood and counted once.
+    pub accepted: u64,
+    /// Datagrams whose sequence number had been accepted before.
+    pub duplicate: u64,
+    /// Accepted datagrams that arrived after a later one, inside the reorder window.
+    pub reordered: u64,
+    /// Accepted datagrams that arrived too late to tell whether they are duplicates.
+    pub late: u64,
+    /// Datagrams that were sent and did not arrive, as far as sequence numbers tell; falls when one of them
+    /// arrives after all.
+    pub lost: u64,
+    /// Times at which an unknown number of datagrams was lost.
+    pub lost_unknown: u64,
+    /// Individual reports in the accepted datagrams.
+    pub accepted_reports: u64,
+    /// Individual reports written to the store.
+    pub stored: u64,
+    /// Individual reports the store did not take.
+    pub store_failed: u64,
+}
+
+impl Ledger {
+    /// Whether each received datagram is in exactly one of the places it can be.
+    #[must_use]
+    pub fn balances(&self) -> bool {
+        self.received == self.malformed + self.shed + self.duplicate + self.accepted
+    }
+}
+
+/// The ledger of one stream: the reports one part of one node sends to one socket, in sequence.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StreamLedger {
+    /// The reporting node.
+    pub node_id: NodeId,
+    /// The part of the node that numbers the reports.
+    pub hw_id: u8,
+    /// The socket the reports were sent to.
+    pub session: SocketAddr,
+    /// Version of the Telemetry Report format: `2.0`, `1.0` or `0.5`.
+    pub version: String,
+    /// Datagrams understood and counted once.
+    pub accepted: u64,
+    /// Datagrams whose sequence number had been accepted before.
+    pub duplicate: u64,
+    /// Accepted datagrams that arrived after a later one, inside the reorder window.
+    pub reordered: u64,
+    /// Accepted datagrams that arrived too late to tell whether they are duplicates.
+    pub late: u64,
+    /// Datagrams that were sent and did not arrive, as far as sequence numbers tell.
+    pub lost: u64,
+    /// Times at which an unknown number of datagrams was lost.
+    pub lost_unknown: u64,
+    /// Individual reports in the accepted datagrams.
+    pub accepted_reports: u64,
+}
+
+/// The whole ledger: totals, and each stream.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LedgerView {
+    /// Sums over all streams, those forgotten included.
+    pub total: Ledger,
+    /// The streams known at this time.
+    pub streams: Vec<StreamLedger>,
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,41 @@
+//! Does the ledger look in JSON as users expect it, and does it see a datagram that is missing?
+
+use super::{Ledger, LedgerView, StreamLedger};
+use crate::NodeId;
+
+#[test]
+fn json_keys_are_those_of_the_public_interface() {
+    let stream = StreamLedger {
+        node_id: NodeId(1),
+        hw_id: 0,
+        session: "127.0.0.1:32766".parse().unwrap(),
+        version: "2.0".into(),
+        accepted: 0,
+        duplicate: 0,
+        reordered: 0,
+        late: 0,
+        lost: 0,
+        lost_unknown: 0,
+        accepted_reports: 0,
+    };
+
+    let json = serde_json::to_value(LedgerView { total: Ledger::default(), streams: vec![stream] }).unwrap();
+
+    let expected = serde_json::json!({
+        "total": {"received":0,"kernel_dropped":0,"malformed":0,"shed":0,"accepted":0,"duplicate":0,
+            "reordered":0,"late":0,"lost":0,"lost_unknown":0,"accepted_reports":0,"stored":0,"store_failed":0},
+        "streams": [{"node_id":1,"hw_id":0,"session":"127.0.0.1:32766","version":"2.0","accepted":0,
+            "duplicate":0,"reordered":0,"late":0,"lost":0,"lost_unknown":0,"accepted_reports":0}]
+    });
+    assert_eq!(json, expected);
+}
+
+#[test]
+fn a_datagram_in_no_place_or_in_two_breaks_the_balance() {
+    let balanced =
+        Ledger { received: 10, malformed: 1, shed: 2, duplicate: 3, accepted: 4, ..Ledger::default() };
+
+    assert!(balanced.balances());
+    assert!(!Ledger { received: 11, ..balanced }.balances());
+    assert!(!Ledger { accepted: 5, ..balanced }.balances());
+}

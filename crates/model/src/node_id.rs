@@ -1,0 +1,16 @@
+//! Which node?
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// The Node ID of an INT node, unique in its INT domain.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct NodeId(pub u32);
+
+impl fmt::Display for NodeId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}

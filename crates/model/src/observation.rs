@@ -1,0 +1,78 @@
+//! What did a report tell?
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Flow, Hop, Nanos, Path};
+
+/// What the collector concludes from one report, or from the reports of several nodes on one flow.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Observation {
+    /// A flow's path is known for the first time, or has changed.
+    Path(PathObservation),
+    /// How long a packet stayed in a node.
+    HopLatency(HopLatencyObservation),
+    /// How deep a queue was when a packet passed it.
+    QueueDepth(QueueDepthObservation),
+}
+
+/// Where an observation comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Origin {
+    /// The metadata stack of an INT-MD packet.
+    MdStack,
+    /// The report of one node on an INT-MX packet.
+    MxReport,
+    /// The report of one node on a packet without INT (INT-XD).
+    XdReport,
+}
+
+/// The path a flow takes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PathObservation {
+    /// The flow.
+    pub flow: Flow,
+    /// The hops seen, first hop first.
+    pub path: Path,
+    /// Latency of each hop of `path`, nanoseconds; `None` where the node did not say.
+    pub hop_latency: Vec<Option<u64>>,
+    /// Hops the path is expected to have; `None` when nothing tells.
+    pub hops_expected: Option<u8>,
+    /// When the last report it rests on arrived here.
+    pub received_at: Nanos,
+    /// Where the hops come from.
+    pub origin: Origin,
+}
+
+/// How long a packet of a flow stayed in a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HopLatencyObservation {
+    /// The flow of the packet.
+    pub flow: Flow,
+    /// The node, and the interfaces the packet entered and left it by.
+    pub hop: Hop,
+    /// The time between the two, on the node's clock.
+    pub latency: Nanos,
+    /// When the report arrived here.
+    pub received_at: Nanos,
+    /// Where the metadata stood.
+    pub origin: Origin,
+}
+
+/// How deep a queue was when a packet of a flow passed it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QueueDepthObservation {
+    /// The flow of the packet.
+    pub flow: Flow,
+    /// The node, and the interfaces the packet entered and left it by.
+    pub hop: Hop,
+    /// The queue of the egress interface.
+    pub queue_id: u8,
+    /// Its occupancy, in the unit the node uses: bytes, cells or packets.
+    pub occupancy: u32,
+    /// When the report arrived here.
+    pub received_at: Nanos,
+    /// Where the metadata stood.
+    pub origin: Origin,
+}
