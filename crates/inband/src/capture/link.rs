@@ -1,0 +1,93 @@
+//! Where in a captured frame does the packet start? Depends on the link type, see <https://www.tcpdump.org/linktypes.html>.
+
+use std::fmt;
+
+/// What the frames of an interface start with, as numbered by the tcpdump group.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LinkType(pub u16);
+
+impl LinkType {
+    /// BSD loopback, address family in the capturing machine's byte order.
+    pub const NULL: Self = Self(0);
+    /// Ethernet.
+    pub const ETHERNET: Self = Self(1);
+    /// An IP packet without a link header.
+    pub const RAW: Self = Self(101);
+    /// OpenBSD loopback, address family in network byte order.
+    pub const LOOP: Self = Self(108);
+    /// Linux cooked capture.
+    pub const LINUX_SLL: Self = Self(113);
+    /// An IPv4 packet without a link header.
+    pub const IPV4: Self = Self(228);
+    /// An IPv6 packet without a link header.
+    pub const IPV6: Self = Self(229);
+    /// Linux cooked capture, version 2.
+    pub const LINUX_SLL2: Self = Self(276);
+    /// What Linux and the BSDs wrote for raw IP before 101 was assigned.
+    const RAW_OLD: [Self; 2] = [Self(12), Self(14)];
+}
+
+impl fmt::Display for LinkType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = match *self {
+            Self::NULL => "BSD loopback",
+            Self::ETHERNET => "Ethernet",
+            Self::RAW | Self(12 | 14) => "raw IP",
+            Self::LOOP => "OpenBSD loopback",
+            Self::LINUX_SLL => "Linux cooked",
+            Self::IPV4 => "raw IPv4",
+            Self::IPV6 => "raw IPv6",
+            Self::LINUX_SLL2 => "Linux cooked v2",
+            Self(number) => return write!(f, "link type {number}"),
+        };
+        f.write_str(name)
+    }
+}
+
+/// Where a frame holds something INT can be in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// An Ethernet header at this offset.
+    Ethernet(usize),
+    /// An IPv4 or IPv6 header at this offset.
+    Ip(usize),
+    /// Not IP, or a link type this program does not know.
+    NotIp,
+}
+
+/// Finds the start of the packet in a frame of this link type.
+pub fn start(link_type: LinkType, frame: &[u8]) -> Start {
+    match link_type {
+        LinkType::ETHERNET => Start::Ethernet(0),
+        LinkType::RAW | LinkType::IPV4 | LinkType::IPV6 => Start::Ip(0),
+        other if LinkType::RAW_OLD.contains(&other) => Start::Ip(0),
+        LinkType::LINUX_SLL => cooked(frame, 14, 16),
+        LinkType::LINUX_SLL2 => cooked(frame, 0, 20),
+        LinkType::NULL => loopback(frame, &[u32::from_le_bytes, u32::from_be_bytes]),
+        LinkType::LOOP => loopback(frame, &[u32::from_be_bytes]),
+        _ => Start::NotIp,
+    }
+}
+
+/// A cooked header has an Ethertype at `ethertype_at` and ends at `end`. Anything but plain IP is left alone.
+fn cooked(frame: &[u8], ethertype_at: usize, end: usize) -> Start {
+    let ethertype =
+        frame.get(ethertype_at..).and_then(|rest| rest.first_chunk()).map(|b| u16::from_be_bytes(*b));
+    match ethertype {
+        Some(ETHERTYPE_IPV4 | ETHERTYPE_IPV6) if frame.len() >= end => Start::Ip(end),
+        _ => Start::NotIp,
+    }
+}
+
+/// A loopback header is one address family, whose number for IPv6 differs from system to system.
+fn loopback(frame: &[u8], orders: &[fn([u8; 4]) -> u32]) -> Start {
+    let Some(family) = frame.first_chunk() else { return Start::NotIp };
+    let is_ip = orders.iter().any(|order| matches!(order(*family), 2 | 10 | 24 | 28 | 30));
+    if is_ip { Start::Ip(4) } else { Start::NotIp }
+}
+
+const ETHERTYPE_IPV4: u16 = 0x0800;
+const ETHERTYPE_IPV6: u16 = 0x86dd;
+
+#[cfg(test)]
+mod tests;

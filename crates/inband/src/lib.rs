@@ -1,0 +1,3 @@
+//! What of the program do tests and fuzz targets reach? Capture files and the reading of configuration.
+
+pub mod capture;
