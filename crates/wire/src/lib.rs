@@ -1,10 +1,36 @@
-//! test
+//! What do these bytes mean, and how are they written?
+//!
+//! Ethernet to TCP, tunnels, INT headers and telemetry reports. Views borrow the bytes they describe,
+//! emitters write into the caller's buffer; nothing here allocates, panics on input or does I/O.
+//!
+//! Reading order: [`layers`] finds the headers of one IP packet, [`int`] the INT headers in it,
+//! [`dissect`] walks through tunnels, [`report`] reads what nodes send to a collector.
 #![no_std]
 #![forbid(unsafe_code)]
-use zerocopy::{FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned, byteorder::big_endian::{U16,U32}};
-#[derive(FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned, Clone, Copy, Debug)]
-#[repr(C)]
-/// d
-pub struct Md { first: U32, bitmap: U16, id: U16 }
-/// d
-pub fn f(b: &mut [u8]) -> Option<u16> { let (m,_) = Md::mut_from_prefix(b).ok()?; m.id = U16::new(3); Some(m.bitmap.get()) }
+
+pub mod checksum;
+pub mod datagram;
+pub mod dissect;
+pub mod error;
+pub mod ethernet;
+pub mod flow;
+pub mod geneve;
+pub mod gre;
+pub mod int;
+pub mod ipv4;
+pub mod ipv6;
+pub mod layers;
+pub mod report;
+pub mod tcp;
+pub mod udp;
+pub mod verify;
+pub mod view;
+pub mod vxlan;
+pub mod words;
+
+pub use dissect::{Dissection, Level, dissect};
+pub use error::{ErrorKind, Header, ParseError};
+pub use flow::FiveTuple;
+pub use layers::{Layers, Link, Strictness};
+pub use verify::ChecksumState;
+pub use words::Words;

@@ -1,0 +1,217 @@
+//! Which flow does a packet belong to, and which INT headers does it carry, through all its tunnels?
+
+use crate::error::{Header, ParseError};
+use crate::flow::FiveTuple;
+use crate::int::code_points::CodePoints;
+use crate::int::locate::{self, Encapsulation, Location};
+use crate::int::shim::Shim;
+use crate::layers::{Layers, Link, Strictness, Transport, ports, transport_at};
+use crate::udp::UdpHeader;
+use crate::view::view;
+use crate::vxlan::VxlanHeader;
+use crate::{ethernet, geneve, gre, ipv4, tcp, udp, vxlan};
+
+/// Most IP headers inside one another that are followed.
+pub const MOST_LEVELS: usize = 4;
+/// Most INT headers of one level that are read.
+pub const MOST_HEADERS: usize = 4;
+
+/// One IP packet of a frame with the INT headers between its headers and its payload.
+#[derive(Clone, Copy, Debug)]
+pub struct Level {
+    /// The packet's headers.
+    pub layers: Layers,
+    locations: [Option<Location>; MOST_HEADERS],
+}
+
+impl Level {
+    /// The INT headers of this packet, in their order.
+    pub fn int(&self) -> impl Iterator<Item = &Location> {
+        self.locations.iter().flatten()
+    }
+
+    fn last_int(&self) -> Option<&Location> {
+        self.int().last()
+    }
+}
+
+/// What a frame holds: its IP packets from the outermost inwards, and the flow of the innermost one.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Dissection {
+    levels: [Option<Level>; MOST_LEVELS],
+    /// The five-tuple of the innermost packet, as it was before INT was added.
+    pub flow: Option<FiveTuple>,
+    /// Why a packet that is marked as INT could not be read on; what was read before stays valid.
+    pub error: Option<ParseError>,
+}
+
+impl Dissection {
+    /// The IP packets, the outermost first.
+    pub fn levels(&self) -> impl Iterator<Item = &Level> {
+        self.levels.iter().flatten()
+    }
+
+    /// All INT headers with the packet that carries them, in their order.
+    pub fn int(&self) -> impl Iterator<Item = (&Layers, &Location)> {
+        self.levels().flat_map(|level| level.int().map(move |location| (&level.layers, location)))
+    }
+}
+
+/// Walks through the frame in `bytes`: its IP packets, the INT headers of each, the tunnels between them.
+///
+/// Never fails: what is not IP gives an empty [`Dissection`], a packet that is marked as INT and cannot
+/// be gives [`Dissection::error`]. Follows at most [`MOST_LEVELS`] packets inside one another.
+#[must_use]
+pub fn dissect(link: Link, bytes: &[u8], code_points: &CodePoints<'_>, strictness: Strictness) -> Dissection {
+    let mut dissection = Dissection::default();
+    let mut next = Some((link, 0));
+    for depth in 0..MOST_LEVELS {
+        let Some((link, at)) = next else { break };
+        // Only the outermost packet must fill the frame; what a tunnel carries may be a fragment of its own.
+        let strictness = if depth == 0 { strictness } else { Strictness::Truncated };
+        let layers = match Layers::parse_at(link, bytes, at, strictness) {
+            Ok(Some(layers)) => layers,
+            Ok(None) => break,
+            Err(error) => {
+                if claims_int(link, bytes, at, code_points) {
+                    dissection.error = Some(error);
+                }
+                break;
+            }
+        };
+        let (level, error) = level(bytes, layers, code_points);
+        dissection.flow = Some(original_flow(bytes, &level));
+        dissection.error = error;
+        next = if error.is_none() { inner(bytes, &level) } else { None };
+        if let Some(slot) = dissection.levels.get_mut(depth) {
+            *slot = Some(level);
+        }
+    }
+    dissection
+}
+
+/// Finds the INT headers of one packet.
+fn level(bytes: &[u8], layers: Layers, code_points: &CodePoints<'_>) -> (Level, Option<ParseError>) {
+    let mut level = Level { layers, locations: [None; MOST_HEADERS] };
+    let mut found = locate::find(bytes, &layers, code_points);
+    for slot in &mut level.locations {
+        match found {
+            Ok(Some(location)) => {
+                *slot = Some(location);
+                found = locate::following(bytes, &layers, code_points, &location);
+            }
+            Ok(None) => return (level, None),
+            Err(error) => return (level, Some(error)),
+        }
+    }
+    (level, found.err())
+}
+
+/// Whether a packet whose headers cannot be read is marked as INT all the same.
+fn claims_int(link: Link, bytes: &[u8], at: usize, code_points: &CodePoints<'_>) -> bool {
+    match Layers::parse_at(link, bytes, at, Strictness::Truncated) {
+        Ok(Some(layers)) => !matches!(locate::find(bytes, &layers, code_points), Ok(None)),
+        Ok(None) => false,
+        Err(error) => match error.header {
+            Header::Udp => code_points.udp_ports.contains(&ports(bytes, error.at).1),
+            _ => false,
+        },
+    }
+}
+
+/// The five-tuple a packet had before INT was added.
+fn original_flow(bytes: &[u8], level: &Level) -> FiveTuple {
+    let mut flow = level.layers.five_tuple(bytes);
+    let Some(location) = level.last_int() else {
+        return flow;
+    };
+    let Ok(shim) = view::<Shim>(bytes, location.shim, Header::Shim) else {
+        return flow;
+    };
+    match location.encapsulation {
+        Encapsulation::UdpPort => flow.destination_port = shim.original_udp_port(),
+        Encapsulation::Udp => {
+            flow.protocol = shim.original_ip_protocol();
+            (flow.source_port, flow.destination_port) = match flow.protocol {
+                tcp::PROTOCOL | udp::PROTOCOL => ports(bytes, location.end),
+                _ => (0, 0),
+            };
+        }
+        Encapsulation::Dscp
+        | Encapsulation::ProbeMarker
+        | Encapsulation::Gre
+        | Encapsulation::VxlanGpe
+        | Encapsulation::Geneve => {}
+    }
+    flow
+}
+
+/// What the packet of `level` carries inside, when that is a packet of its own.
+fn inner(bytes: &[u8], level: &Level) -> Option<(Link, usize)> {
+    let layers = &level.layers;
+    let int = level.last_int();
+    let shim = int.and_then(|location| view::<Shim>(bytes, location.shim, Header::Shim).ok());
+    match (int.map(|location| (location.encapsulation, location.end)), shim) {
+        (Some((Encapsulation::Udp, end)), Some(shim)) => behind_new_udp(bytes, layers, shim, end),
+        (Some((Encapsulation::UdpPort, end)), Some(shim)) => in_udp(bytes, shim.original_udp_port(), end),
+        (Some((Encapsulation::Gre, end)), Some(shim)) => of_ethertype(shim.ethertype(), end),
+        (Some((Encapsulation::VxlanGpe, end)), Some(shim)) => of_next_protocol(shim.next_protocol(), end),
+        (Some((Encapsulation::Dscp | Encapsulation::ProbeMarker, end)), _) => {
+            in_udp(bytes, layers.udp(bytes)?.destination_port.get(), end)
+        }
+        _ => in_transport(bytes, layers.protocol, layers.l4, layers.transport),
+    }
+}
+
+fn behind_new_udp(bytes: &[u8], layers: &Layers, shim: &Shim, end: usize) -> Option<(Link, usize)> {
+    let protocol = shim.original_ip_protocol();
+    let transport = transport_at(bytes, end, layers.end, protocol, Strictness::Truncated).ok()?;
+    in_transport(bytes, protocol, end, transport)
+}
+
+fn in_transport(bytes: &[u8], protocol: u8, l4: usize, transport: Transport) -> Option<(Link, usize)> {
+    match (transport, protocol) {
+        (Transport::Udp, _) => {
+            let header: &UdpHeader = view(bytes, l4, Header::Udp).ok()?;
+            in_udp(bytes, header.destination_port.get(), l4 + udp::HEADER_BYTES)
+        }
+        (Transport::Other, gre::PROTOCOL) => {
+            let (header, payload) = gre::payload(bytes, l4).ok()?;
+            of_ethertype(header.protocol.get(), payload)
+        }
+        (Transport::Other, ipv4::IN_IP | ipv4::IPV6_IN_IP) => Some((Link::Ip, l4)),
+        _ => None,
+    }
+}
+
+/// What a UDP payload at byte `at` carries, judged by the destination port.
+fn in_udp(bytes: &[u8], port: u16, at: usize) -> Option<(Link, usize)> {
+    match port {
+        vxlan::PORT => Some((Link::Ethernet, at + vxlan::HEADER_BYTES)),
+        vxlan::GPE_PORT => {
+            let header: &VxlanHeader = view(bytes, at, Header::Vxlan).ok()?;
+            of_next_protocol(header.next_protocol()?, at + vxlan::HEADER_BYTES)
+        }
+        geneve::PORT => {
+            let (header, _, payload) = geneve::parse(bytes, at).ok()?;
+            of_ethertype(header.protocol.get(), payload)
+        }
+        _ => None,
+    }
+}
+
+fn of_ethertype(ethertype: u16, at: usize) -> Option<(Link, usize)> {
+    match ethertype {
+        ethernet::IPV4 | ethernet::IPV6 => Some((Link::Ip, at)),
+        ethernet::BRIDGED_ETHERNET => Some((Link::Ethernet, at)),
+        _ => None,
+    }
+}
+
+fn of_next_protocol(next_protocol: u8, at: usize) -> Option<(Link, usize)> {
+    match next_protocol {
+        vxlan::NEXT_IPV4 | vxlan::NEXT_IPV6 => Some((Link::Ip, at)),
+        vxlan::NEXT_ETHERNET => Some((Link::Ethernet, at)),
+        _ => None,
+    }
+}

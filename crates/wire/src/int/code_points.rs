@@ -1,0 +1,86 @@
+//! Which values say "INT follows" in this INT domain?
+
+use crate::int::domain::{self, Domain};
+
+/// The values that mark INT, one list per encapsulation; an empty list switches that encapsulation off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CodePoints<'a> {
+    /// DSCP values that mark INT behind TCP or UDP.
+    pub dscp: &'a [DscpMark],
+    /// UDP destination ports that mark INT (INT_TBD).
+    pub udp_ports: &'a [u16],
+    /// 64-bit probe markers behind TCP or UDP.
+    pub probe_markers: &'a [u64],
+    /// GRE protocol types that mark INT (TBD_INT).
+    pub gre_protocols: &'a [u16],
+    /// VXLAN-GPE Next Protocol values that mark INT.
+    pub vxlan_gpe_next_protocols: &'a [u8],
+    /// Geneve option classes of INT.
+    pub geneve_classes: &'a [u16],
+    /// Whether INT stands before or after the TCP options.
+    pub tcp_options: TcpOptions,
+    /// The domain-specific instructions whose lengths are known.
+    pub domains: &'a [Domain],
+}
+
+/// A DSCP pattern: INT is there where `dscp & mask == value & mask`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DscpMark {
+    /// The value that marks INT, 0 to 63.
+    pub value: u8,
+    /// Which bits carry the mark: 0x3f for a code point, one bit for a bit.
+    pub mask: u8,
+}
+
+impl DscpMark {
+    /// Whether a packet with this DSCP is marked.
+    #[inline]
+    #[must_use]
+    pub const fn matches(self, dscp: u8) -> bool {
+        self.mask != 0 && dscp & self.mask == self.value & self.mask
+    }
+
+    /// The DSCP with the mark set and all other bits as they were.
+    #[inline]
+    #[must_use]
+    pub const fn applied_to(self, dscp: u8) -> u8 {
+        (dscp & !self.mask) | (self.value & self.mask)
+    }
+
+    /// The DSCP with the marking bits cleared.
+    #[inline]
+    #[must_use]
+    pub const fn removed_from(self, dscp: u8) -> u8 {
+        dscp & !self.mask
+    }
+}
+
+/// Where INT stands in a TCP segment; one choice per INT domain.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TcpOptions {
+    /// INT follows the TCP options.
+    #[default]
+    After,
+    /// INT follows the fixed 20 bytes and precedes the options.
+    Before,
+}
+
+impl CodePoints<'static> {
+    /// The values used where nothing is configured.
+    pub const DEFAULT: Self = CodePoints {
+        dscp: &[DscpMark { value: 0x17, mask: 0x3f }],
+        udp_ports: &[33122],
+        probe_markers: &[0xaaaa_aaaa_bbbb_bbbb],
+        gre_protocols: &[0x4569],
+        vxlan_gpe_next_protocols: &[0x82],
+        geneve_classes: &[0x0103],
+        tcp_options: TcpOptions::After,
+        domains: domain::WELL_KNOWN,
+    };
+}
+
+impl Default for CodePoints<'static> {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}

@@ -1,0 +1,214 @@
+//! What does one hop say about a packet, and how is that laid out?
+
+use crate::int::instruction::Instructions;
+
+/// Ingress and egress interface identifier of level 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Interfaces {
+    /// Interface the packet came in by.
+    pub ingress: u16,
+    /// Interface the packet left by.
+    pub egress: u16,
+}
+
+/// A queue and how full it was.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Queue {
+    /// Queue identifier, per egress interface.
+    pub id: u8,
+    /// Occupancy, 24 bits, in the device's unit.
+    pub occupancy: u32,
+}
+
+/// A buffer and how full it was.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Buffer {
+    /// Buffer identifier.
+    pub id: u8,
+    /// Occupancy, 24 bits, in the device's unit.
+    pub occupancy: u32,
+}
+
+/// The baseline metadata of one hop. `None`: not available (written as all ones) or not asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct HopMetadata {
+    /// Node ID.
+    pub node_id: Option<u32>,
+    /// Level 1 interface identifiers.
+    pub interfaces: Option<Interfaces>,
+    /// Time inside the device, nanoseconds.
+    pub hop_latency: Option<u32>,
+    /// The egress queue.
+    pub queue: Option<Queue>,
+    /// When the packet came in, nanoseconds of the device's clock.
+    pub ingress_timestamp: Option<u64>,
+    /// When the packet left, nanoseconds of the device's clock.
+    pub egress_timestamp: Option<u64>,
+    /// Level 2 interface identifier the packet came in by.
+    pub ingress_interface_level2: Option<u32>,
+    /// Level 2 interface identifier the packet left by.
+    pub egress_interface_level2: Option<u32>,
+    /// Utilization of the egress interface, in the device's unit.
+    pub egress_utilization: Option<u32>,
+    /// The shared buffer.
+    pub buffer: Option<Buffer>,
+    /// Checksum complement; `None`: the hop updated the L4 checksum itself.
+    pub checksum_complement: Option<u32>,
+}
+
+impl HopMetadata {
+    /// Writes the metadata `instructions` ask for, in the order of their bits, the checksum complement left
+    /// out; returns how many bytes of `out` were written.
+    ///
+    /// Stops where `out` is full, so give it at least `instructions.words()`.
+    #[inline]
+    pub fn write(&self, instructions: Instructions, out: &mut [u8]) -> usize {
+        let mut writer = Writer { out, at: 0 };
+        let mut left = instructions.without(Instructions::CHECKSUM_COMPLEMENT).0;
+        while left != 0 {
+            let bit = left.leading_zeros();
+            left &= !(0x8000 >> bit);
+            self.write_bit(bit, &mut writer);
+        }
+        writer.at
+    }
+
+    #[inline]
+    fn write_bit(&self, bit: u32, writer: &mut Writer<'_>) {
+        // int-2.1/md: a value that is not available is all ones, over its whole length.
+        match bit {
+            0 => writer.word(self.node_id),
+            1 => writer.word(self.interfaces.map(|ids| u32::from(ids.ingress) << 16 | u32::from(ids.egress))),
+            2 => writer.word(self.hop_latency),
+            3 => writer.word(self.queue.map(|queue| occupancy_word(queue.id, queue.occupancy))),
+            4 => writer.long(self.ingress_timestamp),
+            5 => writer.long(self.egress_timestamp),
+            6 => {
+                writer.word(self.ingress_interface_level2);
+                writer.word(self.egress_interface_level2);
+            }
+            7 => writer.word(self.egress_utilization),
+            8 => writer.word(self.buffer.map(|buffer| occupancy_word(buffer.id, buffer.occupancy))),
+            _ => writer.word(None),
+        }
+    }
+
+    /// Reads the metadata `instructions` announce from `bytes`; reserved bits are skipped, fields that are
+    /// cut or all ones become `None`. The checksum complement is not read.
+    #[must_use]
+    pub fn read(instructions: Instructions, bytes: &[u8]) -> Self {
+        let mut reader = Reader { bytes };
+        let mut hop = Self::default();
+        for bit in crate::int::domain::set_bits(instructions.without(Instructions::CHECKSUM_COMPLEMENT).0) {
+            match bit {
+                0 => hop.node_id = reader.word(),
+                1 => {
+                    hop.interfaces = reader
+                        .word()
+                        .map(|word| Interfaces { ingress: high(word), egress: (word & 0xffff) as u16 });
+                }
+                2 => hop.hop_latency = reader.word(),
+                3 => {
+                    hop.queue =
+                        reader.word().map(|word| Queue { id: top(word), occupancy: word & OCCUPANCY });
+                }
+                4 => hop.ingress_timestamp = reader.long(),
+                5 => hop.egress_timestamp = reader.long(),
+                6 => {
+                    hop.ingress_interface_level2 = reader.word();
+                    hop.egress_interface_level2 = reader.word();
+                }
+                7 => hop.egress_utilization = reader.word(),
+                8 => {
+                    hop.buffer =
+                        reader.word().map(|word| Buffer { id: top(word), occupancy: word & OCCUPANCY });
+                }
+                _ => {
+                    reader.word();
+                }
+            }
+        }
+        hop
+    }
+
+    /// Which of `instructions` this metadata can answer with a value.
+    ///
+    /// A report carries no all-ones padding, so a node clears the other bits (INT 2.1, INT-MX header).
+    #[must_use]
+    pub fn available(&self, instructions: Instructions) -> Instructions {
+        let level2 = self.ingress_interface_level2.or(self.egress_interface_level2).is_some();
+        let have = [
+            (self.node_id.is_some(), Instructions::NODE_ID),
+            (self.interfaces.is_some(), Instructions::INTERFACES),
+            (self.hop_latency.is_some(), Instructions::HOP_LATENCY),
+            (self.queue.is_some(), Instructions::QUEUE),
+            (self.ingress_timestamp.is_some(), Instructions::INGRESS_TIMESTAMP),
+            (self.egress_timestamp.is_some(), Instructions::EGRESS_TIMESTAMP),
+            (level2, Instructions::LEVEL2_INTERFACES),
+            (self.egress_utilization.is_some(), Instructions::EGRESS_UTILIZATION),
+            (self.buffer.is_some(), Instructions::BUFFER),
+        ];
+        have.iter()
+            .filter(|(available, _)| *available)
+            .fold(Instructions::default(), |all, (_, bit)| all | (instructions & *bit))
+    }
+}
+
+/// The all-ones value that says "not available", as one word.
+pub const NOT_AVAILABLE: u32 = u32::MAX;
+
+const OCCUPANCY: u32 = 0x00ff_ffff;
+
+#[inline]
+fn occupancy_word(id: u8, occupancy: u32) -> u32 {
+    u32::from(id) << 24 | occupancy.min(OCCUPANCY)
+}
+
+fn high(word: u32) -> u16 {
+    (word >> 16) as u16
+}
+
+fn top(word: u32) -> u8 {
+    (word >> 24) as u8
+}
+
+struct Writer<'a> {
+    out: &'a mut [u8],
+    at: usize,
+}
+
+impl Writer<'_> {
+    #[inline]
+    fn word(&mut self, value: Option<u32>) {
+        if let Some(to) = self.out.get_mut(self.at..).and_then(<[u8]>::first_chunk_mut) {
+            *to = value.unwrap_or(NOT_AVAILABLE).to_be_bytes();
+            self.at += 4;
+        }
+    }
+
+    #[inline]
+    fn long(&mut self, value: Option<u64>) {
+        if let Some(to) = self.out.get_mut(self.at..).and_then(<[u8]>::first_chunk_mut) {
+            *to = value.unwrap_or(u64::MAX).to_be_bytes();
+            self.at += 8;
+        }
+    }
+}
+
+struct Reader<'a> {
+    bytes: &'a [u8],
+}
+
+impl Reader<'_> {
+    fn word(&mut self) -> Option<u32> {
+        let (word, rest) = self.bytes.split_first_chunk()?;
+        self.bytes = rest;
+        Some(u32::from_be_bytes(*word)).filter(|value| *value != NOT_AVAILABLE)
+    }
+
+    fn long(&mut self) -> Option<u64> {
+        let (long, rest) = self.bytes.split_first_chunk()?;
+        self.bytes = rest;
+        Some(u64::from_be_bytes(*long)).filter(|value| *value != u64::MAX)
+    }
+}

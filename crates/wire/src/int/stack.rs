@@ -1,0 +1,118 @@
+//! Which hops are on an INT-MD metadata stack?
+
+use crate::int::domain::set_bits;
+use crate::int::instruction::Instructions;
+use crate::int::md::MdHeader;
+use crate::int::metadata::{HopMetadata, NOT_AVAILABLE};
+use crate::words::Words;
+
+/// The metadata stack behind an INT-MD header: whole hops, the last hop first, then what only the source added.
+#[derive(Clone, Copy, Debug)]
+pub struct MetadataStack<'a> {
+    hops: &'a [u8],
+    source_only: &'a [u8],
+    instructions: Instructions,
+    hop_ml: Words,
+    hop_count: usize,
+}
+
+impl<'a> MetadataStack<'a> {
+    /// Splits `visible`, the bytes behind `header`, into hops and source-only metadata.
+    ///
+    /// `stack` and `source_only` are lengths by the packet's own fields; `visible` may be shorter or longer.
+    pub(crate) fn new(visible: &'a [u8], stack: Words, source_only: Words, header: &MdHeader) -> Self {
+        let hop_ml = header.hop_ml();
+        let hop_words = stack.checked_sub(source_only).unwrap_or_default();
+        let visible = visible.get(..stack.bytes()).unwrap_or(visible);
+        let (hops, source_only) = visible.split_at(hop_words.bytes().min(visible.len()));
+        Self {
+            hops,
+            source_only,
+            instructions: header.instructions(),
+            hop_ml,
+            hop_count: usize::from(hop_words.count().checked_div(hop_ml.count()).unwrap_or(0)),
+        }
+    }
+
+    /// How many hops the packet carries, whether or not all of them are visible.
+    #[must_use]
+    pub const fn hop_count(&self) -> usize {
+        self.hop_count
+    }
+
+    /// Whether the bytes end before the stack does.
+    #[must_use]
+    pub fn is_cut(&self) -> bool {
+        self.hops.len() < self.hop_count * self.hop_ml.bytes()
+    }
+
+    /// What only the source added, at the bottom of the stack; empty where it added nothing.
+    #[must_use]
+    pub const fn source_only(&self) -> &'a [u8] {
+        self.source_only
+    }
+
+    /// Iterates the hops that are wholly visible, the last hop of the path first.
+    pub fn hops(&self) -> impl ExactSizeIterator<Item = Hop<'a>> + use<'a> {
+        let instructions = self.instructions;
+        // A chunk size of 0 is not allowed; without Hop ML there are no bytes to chunk.
+        self.hops.chunks_exact(self.hop_ml.bytes().max(1)).map(move |bytes| Hop { bytes, instructions })
+    }
+}
+
+/// The metadata of one hop, in place.
+///
+/// ```text
+///  baseline metadata, in the order of the instruction bits | domain-specific metadata | checksum complement
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Hop<'a> {
+    bytes: &'a [u8],
+    instructions: Instructions,
+}
+
+impl<'a> Hop<'a> {
+    /// The instructions this hop answers.
+    #[must_use]
+    pub const fn instructions(&self) -> Instructions {
+        self.instructions
+    }
+
+    /// The hop's metadata; `None` where it was all ones or not asked for.
+    #[must_use]
+    pub fn metadata(&self) -> HopMetadata {
+        let mut metadata = HopMetadata::read(self.instructions, self.bytes);
+        metadata.checksum_complement = self.checksum_complement();
+        metadata
+    }
+
+    /// The domain-specific metadata, between the baseline metadata and the checksum complement.
+    #[must_use]
+    pub fn domain(&self) -> &'a [u8] {
+        let start = self.instructions.without(Instructions::CHECKSUM_COMPLEMENT).words().bytes();
+        let end = self.bytes.len() - self.complement_bytes().min(self.bytes.len());
+        self.bytes.get(start..end).unwrap_or_default()
+    }
+
+    /// The reserved instruction bits that are set, 9 to 14, with their metadata; `None` where it was all ones.
+    pub fn reserved(&self) -> impl Iterator<Item = (usize, Option<u32>)> + use<'a> {
+        let before = self.instructions.without(Instructions::RESERVED | Instructions::CHECKSUM_COMPLEMENT);
+        let words = self.bytes.get(before.words().bytes()..).unwrap_or_default().as_chunks::<4>().0;
+        set_bits((self.instructions & Instructions::RESERVED).0).zip(words).map(|(bit, word)| {
+            let value = u32::from_be_bytes(*word);
+            (bit, Some(value).filter(|value| *value != NOT_AVAILABLE))
+        })
+    }
+
+    fn complement_bytes(&self) -> usize {
+        if self.instructions.contains(Instructions::CHECKSUM_COMPLEMENT) { 4 } else { 0 }
+    }
+
+    fn checksum_complement(&self) -> Option<u32> {
+        if !self.instructions.contains(Instructions::CHECKSUM_COMPLEMENT) {
+            return None;
+        }
+        let word = self.bytes.last_chunk::<4>()?;
+        Some(u32::from_be_bytes(*word)).filter(|value| *value != NOT_AVAILABLE)
+    }
+}

@@ -1,0 +1,106 @@
+//! How is an individual report written?
+
+use zerocopy::IntoBytes;
+use zerocopy::byteorder::big_endian::U16;
+
+use crate::int::instruction::Instructions;
+use crate::int::metadata::HopMetadata;
+use crate::report::individual::{
+    DROP_BIT, Drop, FIRST_WORD_BYTES, FirstWord, InnerType, MAIN_BYTES, MainContents, ReportType, TO_THE_END,
+};
+
+/// The contents of one individual report, before they are bytes.
+///
+/// With nothing for the main contents it is written as *Inner Only*, else as an *INT* report.
+#[derive(Clone, Copy, Debug)]
+pub struct Draft<'a> {
+    /// What `inner` is.
+    pub inner_type: InnerType,
+    /// D: a packet was dropped.
+    pub dropped: bool,
+    /// Q: the packet met a congested queue.
+    pub congested_queue: bool,
+    /// F: the packet belongs to a tracked flow.
+    pub tracked_flow: bool,
+    /// I: a transit hop reports the stack collected so far.
+    pub intermediate: bool,
+    /// The metadata to choose from.
+    pub metadata: HopMetadata,
+    /// Which metadata is wanted; what is not available is left out, as the node id always is.
+    pub instructions: Instructions,
+    /// Queue and drop reason.
+    pub drop: Option<Drop>,
+    /// Domain Specific ID, DSMdBits and the metadata they announce, whole words.
+    pub domain: Option<(u16, u16, &'a [u8])>,
+    /// The inner contents; padded with zeros to a whole word.
+    pub inner: &'a [u8],
+}
+
+impl Draft<'_> {
+    /// Bytes the report takes.
+    #[must_use]
+    pub fn length(&self) -> usize {
+        let main = if self.has_main() { MAIN_BYTES + self.metadata_bytes() } else { 0 };
+        FIRST_WORD_BYTES + main + self.inner.len().next_multiple_of(4)
+    }
+
+    /// Writes the report to the start of `out` and returns how many bytes it took; `None` when `out` is
+    /// too small or the metadata longer than 255 words.
+    ///
+    /// A report of 255 words or more is written with Report Length 0xff, so nothing may follow it in its
+    /// datagram.
+    #[must_use]
+    pub fn write(&self, out: &mut [u8]) -> Option<usize> {
+        let length = self.length();
+        let out = out.get_mut(..length)?;
+        let (first, contents) = out.split_at_mut_checked(FIRST_WORD_BYTES)?;
+        let words = contents.len() / 4;
+        let report_length = u8::try_from(words).unwrap_or(TO_THE_END);
+        let md_length = if self.has_main() { u8::try_from(self.metadata_bytes() / 4).ok()? } else { 0 };
+        let report_type = if self.has_main() { ReportType::Int } else { ReportType::InnerOnly };
+        let mut first_word = FirstWord::new(report_type, self.inner_type, report_length, md_length);
+        first_word.set_flags(self.dropped, self.congested_queue, self.tracked_flow, self.intermediate);
+        first.copy_from_slice(first_word.as_bytes());
+        let at = if self.has_main() { self.write_main(contents)? } else { 0 };
+        let (inner, padding) = contents.get_mut(at..)?.split_at_mut_checked(self.inner.len())?;
+        inner.copy_from_slice(self.inner);
+        padding.fill(0);
+        Some(length)
+    }
+
+    fn write_main(&self, out: &mut [u8]) -> Option<usize> {
+        let (id, bits, domain_metadata) = self.domain.unwrap_or_default();
+        let baseline = self.baseline();
+        let drop_bit = if self.drop.is_some() { DROP_BIT } else { Instructions::default() };
+        let main = MainContents {
+            rep_md_bits: U16::new((baseline | drop_bit).0),
+            domain_specific_id: U16::new(id),
+            ds_md_bits: U16::new(bits),
+            ds_md_status: U16::ZERO,
+        };
+        let (fixed, metadata) = out.split_at_mut_checked(MAIN_BYTES)?;
+        fixed.copy_from_slice(main.as_bytes());
+        let mut at = self.metadata.write(baseline, metadata);
+        if let Some(Drop { queue_id, reason }) = self.drop {
+            metadata.get_mut(at..)?.first_chunk_mut::<4>()?.copy_from_slice(&[queue_id, reason, 0, 0]);
+            at += 4;
+        }
+        metadata.get_mut(at..at + domain_metadata.len())?.copy_from_slice(domain_metadata);
+        Some(MAIN_BYTES + at + domain_metadata.len())
+    }
+
+    /// The metadata that is both wanted and available; reports are not padded (INT 2.1, INT-MX header).
+    fn baseline(&self) -> Instructions {
+        self.metadata.available(self.instructions).without(Instructions::NODE_ID)
+    }
+
+    fn metadata_bytes(&self) -> usize {
+        let drop = if self.drop.is_some() { 4 } else { 0 };
+        let domain = self.domain.map_or(0, |(_, _, metadata)| metadata.len());
+        self.baseline().words().bytes() + drop + domain
+    }
+
+    fn has_main(&self) -> bool {
+        self.metadata_bytes() > 0 || self.domain.is_some()
+    }
+}

@@ -1,0 +1,78 @@
+//! Is the L4 checksum of a packet right?
+
+use crate::checksum::{Sum, pseudo_header};
+use crate::error::Header;
+use crate::gre;
+use crate::layers::{Fragment, Layers, Transport};
+use crate::tcp;
+use crate::udp;
+use crate::view::view;
+
+/// What full recomputation says of a checksum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ChecksumState {
+    /// It is right.
+    Ok,
+    /// It is wrong.
+    Bad,
+    /// The packet has none: UDP with a zero checksum, GRE without one, another protocol.
+    Absent,
+    /// It covers bytes that are not here: a truncated packet or a fragment.
+    Unverifiable,
+}
+
+impl ChecksumState {
+    /// The name users read.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Bad => "bad",
+            Self::Absent => "absent",
+            Self::Unverifiable => "unverifiable",
+        }
+    }
+}
+
+/// Recomputes the checksum of the TCP, UDP or GRE header of the packet that `layers` describes.
+#[must_use]
+pub fn l4_checksum(bytes: &[u8], layers: &Layers) -> ChecksumState {
+    match layers.transport {
+        Transport::Tcp { .. } => over(bytes, layers, tcp::PROTOCOL, layers.end - layers.l4),
+        Transport::Udp => match layers.udp(bytes) {
+            Some(header) if header.checksum.get() == 0 => ChecksumState::Absent,
+            Some(header) => over(bytes, layers, udp::PROTOCOL, usize::from(header.length.get())),
+            None => ChecksumState::Unverifiable,
+        },
+        Transport::Other if layers.protocol == gre::PROTOCOL => gre_checksum(bytes, layers),
+        Transport::Other => ChecksumState::Absent,
+    }
+}
+
+fn over(bytes: &[u8], layers: &Layers, protocol: u8, length: usize) -> ChecksumState {
+    if layers.fragment != Fragment::Whole {
+        return ChecksumState::Unverifiable;
+    }
+    let (source, destination) = layers.addresses(bytes);
+    let pseudo = pseudo_header(source, destination, protocol, length);
+    all_ones(bytes, layers.l4, length, pseudo)
+}
+
+fn gre_checksum(bytes: &[u8], layers: &Layers) -> ChecksumState {
+    match view::<gre::GreHeader>(bytes, layers.l4, Header::Gre) {
+        Ok(header) if !header.has_checksum() => ChecksumState::Absent,
+        Ok(_) if layers.fragment == Fragment::Whole => {
+            all_ones(bytes, layers.l4, layers.end - layers.l4, Sum::ZERO)
+        }
+        _ => ChecksumState::Unverifiable,
+    }
+}
+
+/// Right checksums make the bytes they cover, and the pseudo-header, sum to all ones.
+fn all_ones(bytes: &[u8], at: usize, length: usize, pseudo: Sum) -> ChecksumState {
+    match bytes.get(at..at + length) {
+        None => ChecksumState::Unverifiable,
+        Some(covered) if Sum::of(covered).plus(pseudo).fold() == 0xffff => ChecksumState::Ok,
+        Some(_) => ChecksumState::Bad,
+    }
+}

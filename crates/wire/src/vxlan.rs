@@ -1,0 +1,52 @@
+//! What does a VXLAN or VXLAN-GPE header say?
+
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
+
+/// The VXLAN header of RFC 7348 with the Next Protocol of the GPE draft, 8 bytes.
+///
+/// ```text
+///  0                   1                   2                   3
+///  0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
+/// +-+-+---+-+-+-+-+-------------------------------+---------------+
+/// |R|R|Ver|I|P|B|O|           Reserved            | Next Protocol |
+/// |                     VNI                       |   Reserved    |
+/// +-----------------------------------------------+---------------+
+/// ```
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+pub struct VxlanHeader {
+    flags: u8,
+    reserved: [u8; 2],
+    next_protocol: u8,
+    vni: [u8; 3],
+    reserved_tail: u8,
+}
+
+/// UDP port of VXLAN.
+pub const PORT: u16 = 4789;
+/// UDP port of VXLAN-GPE.
+pub const GPE_PORT: u16 = 4790;
+/// Length of the header, bytes.
+pub const HEADER_BYTES: usize = size_of::<VxlanHeader>();
+/// Next Protocol: IPv4.
+pub const NEXT_IPV4: u8 = 1;
+/// Next Protocol: IPv6.
+pub const NEXT_IPV6: u8 = 2;
+/// Next Protocol: Ethernet.
+pub const NEXT_ETHERNET: u8 = 3;
+
+impl VxlanHeader {
+    /// The Next Protocol where the P bit says that there is one.
+    #[must_use]
+    pub const fn next_protocol(&self) -> Option<u8> {
+        // int-2.1/vxlan: the P bit announces the Next Protocol field.
+        if self.flags & 0x04 != 0 { Some(self.next_protocol) } else { None }
+    }
+
+    /// VXLAN network identifier, 24 bits.
+    #[must_use]
+    pub fn vni(&self) -> u32 {
+        let [high, middle, low] = self.vni;
+        u32::from_be_bytes([0, high, middle, low])
+    }
+}
