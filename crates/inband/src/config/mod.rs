@@ -1,0 +1,114 @@
+//! What is wrong with this configuration file? Reads TOML, and names line and nearest valid key of a mistake.
+
+mod names;
+mod place;
+
+use std::fmt;
+use std::fs::File;
+use std::io::Read;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use serde::de::DeserializeOwned;
+use thiserror::Error;
+
+use place::Place;
+
+/// Reads the configuration file at `path`.
+///
+/// # Errors
+/// When the file cannot be read, is no TOML, or does not fit `T`: one message that names the place.
+pub fn load<T: DeserializeOwned>(path: &Path) -> Result<T, ConfigError> {
+    ConfigFile::read(path)?.parse()
+}
+
+/// A configuration file that has been read, kept for naming places in it.
+#[derive(Debug)]
+pub struct ConfigFile {
+    path: PathBuf,
+    text: String,
+}
+
+impl ConfigFile {
+    /// Reads the file.
+    ///
+    /// # Errors
+    /// When it cannot be read, is larger than a configuration can be, or is not UTF-8.
+    pub fn read(path: &Path) -> Result<Self, ConfigError> {
+        let unreadable = |what: String| ConfigError::Unreadable { path: path.to_owned(), what };
+        let mut bytes = Vec::new();
+        File::open(path)
+            .and_then(|file| file.take(LIMIT_BYTES + 1).read_to_end(&mut bytes))
+            .map_err(|error| unreadable(error.to_string()))?;
+        if bytes.len() as u64 > LIMIT_BYTES {
+            return Err(unreadable(format!("more than {LIMIT_BYTES} bytes")));
+        }
+        match String::from_utf8(bytes) {
+            Ok(text) => Ok(Self { path: path.to_owned(), text }),
+            Err(error) => Err(unreadable(format!("not UTF-8 at byte {}", error.utf8_error().valid_up_to()))),
+        }
+    }
+
+    /// Reads the file's contents as `T`.
+    ///
+    /// # Errors
+    /// When they are no TOML, or do not fit `T`.
+    pub fn parse<T: DeserializeOwned>(&self) -> Result<T, ConfigError> {
+        toml::from_str(&self.text).map_err(|error| self.mistake(error.span(), error.message()))
+    }
+
+    /// Describes a mistake found after parsing, at the value of `key` (`"source.instructions"`) where the file has it.
+    pub fn mistake_at(&self, key: &str, message: &str) -> ConfigError {
+        self.mistake(place::find_key(&self.text, key), message)
+    }
+
+    fn mistake(&self, span: Option<Range<usize>>, message: &str) -> ConfigError {
+        let place = span.map(|span| Place::of(&self.text, &span));
+        let table = place.as_ref().and_then(|place| place.table.as_deref());
+        let message = names::explain(message, table);
+        ConfigError::Mistake(Box::new(Mistake { path: self.path.clone(), place, message }))
+    }
+}
+
+/// Why a configuration was not accepted. The program exits with 2.
+#[derive(Debug, Error)]
+pub enum ConfigError {
+    /// The file could not be read.
+    #[error("cannot read {}: {what}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the operating system said, or what it is not.
+        what: String,
+    },
+    /// Something in the file is wrong.
+    #[error("{0}")]
+    Mistake(Box<Mistake>),
+}
+
+/// One mistake, its place and what would be right.
+#[derive(Debug)]
+pub struct Mistake {
+    path: PathBuf,
+    place: Option<Place>,
+    message: String,
+}
+
+impl fmt::Display for Mistake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = self.path.display();
+        match &self.place {
+            None => write!(f, "{path}: {}", self.message),
+            Some(place) => {
+                writeln!(f, "{path}:{}:{}: {}", place.line, place.column, self.message)?;
+                place.fmt_quote(f)
+            }
+        }
+    }
+}
+
+/// Largest configuration that is read, bytes.
+const LIMIT_BYTES: u64 = 4 * 1024 * 1024;
+
+#[cfg(test)]
+mod tests;

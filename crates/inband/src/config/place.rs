@@ -1,0 +1,114 @@
+//! Where in the file is that? Line, column, table, and the line itself to show.
+
+use std::fmt;
+use std::ops::Range;
+
+use toml::de::{DeTable, DeValue};
+
+/// A place in a configuration file.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// Counted from 1.
+    pub(crate) line: usize,
+    /// Counted from 1, in characters.
+    pub(crate) column: usize,
+    /// The table around it as its header is written, `[source]` or `[[interface]]`. `None` outside of any.
+    pub(crate) table: Option<String>,
+    text: String,
+    /// Characters the mistake spans on its line, at least one.
+    width: usize,
+}
+
+impl Place {
+    /// Finds the place of a byte range of `file`.
+    pub(crate) fn of(file: &str, span: &Range<usize>) -> Self {
+        let start = floor_char_boundary(file, span.start);
+        let line_start = file[..start].rfind('\n').map_or(0, |newline| newline + 1);
+        let line_end = file[start..].find('\n').map_or(file.len(), |newline| start + newline);
+        let end = floor_char_boundary(file, span.end).clamp(start, line_end);
+        let table = DeTable::parse(file).ok().and_then(|root| table_around(root.get_ref(), start));
+        Self {
+            line: file[..start].matches('\n').count() + 1,
+            column: file[line_start..start].chars().count() + 1,
+            table,
+            text: file[line_start..line_end].trim_end().replace(char::is_control, " "),
+            width: file[start..end].trim_end().chars().count().max(1),
+        }
+    }
+
+    /// Shows the line with the mistake underlined.
+    pub(crate) fn fmt_quote(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.text.chars().count() > LONGEST_QUOTE {
+            let start: String = self.text.chars().take(LONGEST_QUOTE).collect();
+            return write!(f, "{:4} | {start}…", self.line);
+        }
+        let indent = " ".repeat(self.column - 1);
+        write!(f, "{:4} | {}\n     | {indent}{}", self.line, self.text, "^".repeat(self.width))
+    }
+}
+
+/// The byte range of a key's value, or of the nearest table around it that the file has.
+pub(crate) fn find_key(file: &str, key: &str) -> Option<Range<usize>> {
+    let root = DeTable::parse(file).ok()?;
+    let mut table = root.get_ref();
+    let mut found = None;
+    for part in key.split('.') {
+        let Some(value) = table.get(part) else { break };
+        found = Some(value.span());
+        let Some(inner) = value.get_ref().as_table() else { break };
+        table = inner;
+    }
+    found
+}
+
+/// The header of the innermost table that holds a key or value at byte `at`.
+fn table_around(table: &DeTable<'_>, at: usize) -> Option<String> {
+    let mut path = Vec::new();
+    let mut array = false;
+    descend(table, at, &mut path, &mut array);
+    let path = path.join(".");
+    (!path.is_empty()).then(|| if array { format!("[[{path}]]") } else { format!("[{path}]") })
+}
+
+/// Follows the keys whose table holds `at`; true when `at` is inside `table`.
+fn descend<'a>(table: &'a DeTable<'_>, at: usize, path: &mut Vec<&'a str>, array: &mut bool) -> bool {
+    for (key, value) in table {
+        if key.span().contains(&at) {
+            return true;
+        }
+        let depth = path.len();
+        let was_array = *array;
+        path.push(key.get_ref());
+        let inside = match value.get_ref() {
+            DeValue::Table(inner) => {
+                *array = false;
+                value.span().contains(&at) || descend(inner, at, path, array)
+            }
+            DeValue::Array(items) => items.iter().any(|item| {
+                let inner = item.get_ref().as_table();
+                *array = true;
+                inner.is_some_and(|inner| item.span().contains(&at) || descend(inner, at, path, array))
+            }),
+            _ => false,
+        };
+        if inside {
+            return true;
+        }
+        path.truncate(depth);
+        *array = was_array;
+        if value.span().contains(&at) {
+            return true;
+        }
+    }
+    false
+}
+
+fn floor_char_boundary(text: &str, at: usize) -> usize {
+    (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
+}
+
+/// Longer lines are quoted without underlining, cut to this many characters.
+const LONGEST_QUOTE: usize = 120;
+
+#[cfg(test)]
+mod tests;
