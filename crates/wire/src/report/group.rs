@@ -56,8 +56,9 @@ impl GroupHeader {
 
     /// Which part of the node's hardware sent the datagram, 0 to 63.
     #[must_use]
+    #[allow(clippy::cast_possible_truncation, reason = "the low 8 bits are wanted, 6 of them count")]
     pub fn hw_id(&self) -> u8 {
-        (self.version_hw_id_sequence.get() >> SEQUENCE_BITS & u32::from(MOST_HW_ID)) as u8
+        (self.version_hw_id_sequence.get() >> SEQUENCE_BITS) as u8 & MOST_HW_ID
     }
 
     /// Number of the datagram, 22 bits, counted per node, hw_id and destination.
