@@ -1,2 +1,36 @@
-//! Checks and measurements of this workspace.
-fn main() {}
+//! Which check or measurement of the workspace was asked for?
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Parser;
+
+mod cargo;
+mod golden;
+
+/// Checks and measurements of this workspace.
+#[derive(Parser)]
+#[command(name = "xtask", bin_name = "cargo xtask", after_help = "Example: cargo xtask golden")]
+enum Task {
+    /// Compare the program's output with the golden directories
+    Golden(golden::Arguments),
+}
+
+fn main() -> ExitCode {
+    let root = workspace_root();
+    let outcome = match Task::parse() {
+        Task::Golden(arguments) => golden::run(&root, &arguments),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The directory that holds the workspace's `Cargo.toml`.
+fn workspace_root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask is a folder of the workspace").to_path_buf()
+}

@@ -1,0 +1,32 @@
+//! How is cargo called on this workspace?
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+
+/// A `cargo` command that runs in `root`, with the cargo that runs this program.
+pub(crate) fn cargo(root: &Path) -> Command {
+    let program = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
+    let mut command = Command::new(program);
+    command.current_dir(root);
+    command
+}
+
+/// Runs a command to its end.
+///
+/// # Errors
+/// The command cannot be started, or does not succeed.
+pub(crate) fn run(command: &mut Command) -> Result<()> {
+    let line = line(command);
+    let status = command.status().with_context(|| format!("cannot start {line}"))?;
+    ensure!(status.success(), "{line}: {status}");
+    Ok(())
+}
+
+/// The command as one would type it.
+fn line(command: &Command) -> String {
+    let arguments = command.get_args().map(|argument| argument.to_string_lossy());
+    std::iter::once("cargo".into()).chain(arguments).collect::<Vec<_>>().join(" ")
+}
