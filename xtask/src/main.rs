@@ -7,11 +7,16 @@ use clap::Parser;
 
 mod cargo;
 mod golden;
+mod layers;
+mod problem;
+mod source;
 
 /// Checks and measurements of this workspace.
 #[derive(Parser)]
 #[command(name = "xtask", bin_name = "cargo xtask", after_help = "Example: cargo xtask golden")]
 enum Task {
+    /// Check the walls between the crates, and that engines do no I/O
+    Layers,
     /// Compare the program's output with the golden directories
     Golden(golden::Arguments),
 }
@@ -19,6 +24,7 @@ enum Task {
 fn main() -> ExitCode {
     let root = workspace_root();
     let outcome = match Task::parse() {
+        Task::Layers => layers::run(&root),
         Task::Golden(arguments) => golden::run(&root, &arguments),
     };
     match outcome {
