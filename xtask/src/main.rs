@@ -10,6 +10,7 @@ mod golden;
 mod layers;
 mod problem;
 mod source;
+mod spec;
 
 /// Checks and measurements of this workspace.
 #[derive(Parser)]
@@ -17,6 +18,8 @@ mod source;
 enum Task {
     /// Check the walls between the crates, and that engines do no I/O
     Layers,
+    /// Check the requirement citations, and write spec/coverage.md
+    Spec(spec::Arguments),
     /// Compare the program's output with the golden directories
     Golden(golden::Arguments),
 }
@@ -25,6 +28,7 @@ fn main() -> ExitCode {
     let root = workspace_root();
     let outcome = match Task::parse() {
         Task::Layers => layers::run(&root),
+        Task::Spec(arguments) => spec::run(&root, &arguments),
         Task::Golden(arguments) => golden::run(&root, &arguments),
     };
     match outcome {
