@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 mod cargo;
+mod ci;
 mod golden;
 mod layers;
 mod problem;
@@ -14,8 +15,10 @@ mod spec;
 
 /// Checks and measurements of this workspace.
 #[derive(Parser)]
-#[command(name = "xtask", bin_name = "cargo xtask", after_help = "Example: cargo xtask golden")]
+#[command(name = "xtask", bin_name = "cargo xtask", after_help = "Example: cargo xtask ci")]
 enum Task {
+    /// Run every check: formatting, clippy, layers, spec and tests
+    Ci,
     /// Check the walls between the crates, and that engines do no I/O
     Layers,
     /// Check the requirement citations, and write spec/coverage.md
@@ -27,6 +30,7 @@ enum Task {
 fn main() -> ExitCode {
     let root = workspace_root();
     let outcome = match Task::parse() {
+        Task::Ci => ci::run(&root),
         Task::Layers => layers::run(&root),
         Task::Spec(arguments) => spec::run(&root, &arguments),
         Task::Golden(arguments) => golden::run(&root, &arguments),
