@@ -1,0 +1,239 @@
+//! What happens in the fabric from one event to the next.
+
+use std::collections::{HashMap, VecDeque};
+
+use inband_wire::FiveTuple;
+use thiserror::Error;
+
+use crate::egress_port::EgressPort;
+use crate::event_queue::EventQueue;
+use crate::host::Host;
+use crate::ledger::Ledger;
+use crate::link::LinkConfig;
+use crate::packet::{Packet, TrueHop};
+use crate::random::{Random, mix};
+use crate::routing::Routing;
+use crate::scenario::Action;
+use crate::switch::Switch;
+use crate::time::{MICROSECOND, Nanos};
+use crate::topology::{Device, LeafSpine, Port, TopologyError, host_mac, switch_mac};
+
+mod actions;
+mod forwarding;
+mod traffic;
+
+pub use traffic::FlowError;
+use traffic::{Direction, Flow};
+
+#[cfg(test)]
+mod tests;
+
+/// A leaf-spine fabric with its hosts and their traffic, in virtual time.
+///
+/// Nothing happens by itself: `run_until` lets time pass, `poll_report` gives what the nodes reported meanwhile.
+/// The same configuration and the same calls give the same frames at the same nanoseconds.
+#[derive(Debug)]
+pub struct Fabric {
+    config: FabricConfig,
+    now: Nanos,
+    events: EventQueue<Event>,
+    routing: Routing,
+    switches: Vec<Switch>,
+    hosts: Vec<Host>,
+    flows: Vec<Flow>,
+    flow_index: HashMap<FiveTuple, (usize, Direction)>,
+    packets_sent: u64,
+    /// Packets that have ended, kept for their buffers: as many as were ever in flight at once.
+    #[expect(clippy::vec_box, reason = "packets move between queues and events as boxes")]
+    spare_packets: Vec<Box<Packet>>,
+    reports: VecDeque<Report>,
+    ledger: Ledger,
+    random: Random,
+    fingerprint: u64,
+}
+
+/// What a fabric is made of.
+#[derive(Clone, Debug)]
+pub struct FabricConfig {
+    /// Switches and hosts.
+    pub topology: LeafSpine,
+    /// Links between hosts and leaves.
+    pub host_link: LinkConfig,
+    /// Links between leaves and spines.
+    pub fabric_link: LinkConfig,
+    /// Capacity of the queue in front of each switch port.
+    pub queue_bytes: usize,
+    /// Time a switch needs from the last bit of a frame until the frame is in its egress queue.
+    pub forwarding_ns: Nanos,
+    /// Where chance starts: hashes, sequence numbers, lengths of bursts.
+    pub seed: u64,
+    /// Whether to hash every frame on every link; see [`Fabric::fingerprint`].
+    pub fingerprint: bool,
+}
+
+/// A report of a node on its way to the collector.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// The node that sent it.
+    pub node_id: u32,
+    /// When.
+    pub sent_at: Nanos,
+    /// Payload of the UDP datagram.
+    pub payload: Vec<u8>,
+    /// The way of the packet it is about, up to and with this node: what a right report says.
+    pub true_path: Vec<TrueHop>,
+}
+
+/// Why a fabric cannot be built.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum FabricError {
+    /// The topology is out of range.
+    #[error(transparent)]
+    Topology(#[from] TopologyError),
+}
+
+#[derive(Debug)]
+enum Event {
+    /// A packet reaches the egress queue of a switch, or a host.
+    Arrival { port: Port, packet: Box<Packet> },
+    /// The last bit of a frame has left a port.
+    Sent { port: Port },
+    /// A flow wanted to be called.
+    Timer { flow: usize },
+    /// Somebody planned this.
+    Action(Action),
+}
+
+impl Default for FabricConfig {
+    /// Four leaves, two spines, two hosts per leaf; gigabit links of 500 ns; 512 KiB in front of each port.
+    fn default() -> FabricConfig {
+        let gigabit = LinkConfig { bits_per_second: 1_000_000_000, propagation_ns: 500 };
+        FabricConfig {
+            topology: LeafSpine { leaves: 4, spines: 2, hosts_per_leaf: 2 },
+            host_link: gigabit,
+            fabric_link: gigabit,
+            queue_bytes: 512 * 1024,
+            forwarding_ns: MICROSECOND,
+            seed: 1,
+            fingerprint: false,
+        }
+    }
+}
+
+impl Fabric {
+    /// Builds a fabric in which nothing is going on.
+    ///
+    /// # Errors
+    /// `FabricError` names what cannot be built.
+    pub fn new(config: FabricConfig) -> Result<Fabric, FabricError> {
+        let topology = config.topology.check()?;
+        let switches = (0..topology.switches()).map(|switch| build_switch(&config, switch)).collect();
+        let hosts = (0..topology.hosts()).map(|host| build_host(&config, host)).collect();
+        Ok(Fabric {
+            now: 0,
+            events: EventQueue::new(),
+            routing: Routing::new(topology, mix(config.seed)),
+            switches,
+            hosts,
+            flows: Vec::new(),
+            flow_index: HashMap::new(),
+            packets_sent: 0,
+            spare_packets: Vec::new(),
+            reports: VecDeque::new(),
+            ledger: Ledger::default(),
+            random: Random::new(config.seed),
+            fingerprint: 0,
+            config,
+        })
+    }
+
+    /// Lets everything happen that is due at `until` or before.
+    pub fn run_until(&mut self, until: Nanos) {
+        while let Some((at, event)) = self.events.pop_until(until) {
+            self.now = at;
+            match event {
+                Event::Arrival { port, packet } => self.handle_arrival(port, packet),
+                Event::Sent { port } => self.handle_sent(port),
+                Event::Timer { flow } => self.handle_timer(flow),
+                Event::Action(action) => self.handle_action(&action),
+            }
+        }
+        self.now = self.now.max(until);
+    }
+
+    /// The next report, in the order they were sent.
+    ///
+    /// At most 2^20 reports wait; what comes when they do is counted in [`Ledger::reports_discarded`].
+    pub fn poll_report(&mut self) -> Option<Report> {
+        self.reports.pop_front()
+    }
+
+    /// The present virtual time.
+    pub fn now(&self) -> Nanos {
+        self.now
+    }
+
+    /// What the fabric is made of.
+    pub fn config(&self) -> &FabricConfig {
+        &self.config
+    }
+
+    /// What became of the packets so far.
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// Packets in queues and on links, counted one by one.
+    pub fn in_flight(&self) -> u64 {
+        let is_arrival = |event: &&Event| matches!(event, Event::Arrival { .. });
+        let on_links = self.events.pending().filter(is_arrival).count();
+        let ports = self.switches.iter().flat_map(|switch| &switch.ports);
+        let queued: usize =
+            ports.chain(self.hosts.iter().map(|host| &host.port)).map(|port| port.queue.len()).sum();
+        (on_links + queued) as u64
+    }
+
+    /// A hash over every frame sent on every link so far with its time and place; 0 unless the configuration
+    /// asks for it.
+    pub fn fingerprint(&self) -> u64 {
+        self.fingerprint
+    }
+
+    fn egress_port(&mut self, port: Port) -> &mut EgressPort {
+        match port.device {
+            Device::Switch(switch) => &mut self.switches[switch].ports[port.number],
+            Device::Host(host) => &mut self.hosts[host].port,
+        }
+    }
+}
+
+fn build_switch(config: &FabricConfig, switch: usize) -> Switch {
+    let build_port = |peer: Port| {
+        let link = match peer.device {
+            Device::Host(_) => config.host_link,
+            Device::Switch(_) => config.fabric_link,
+        };
+        EgressPort::new(peer, link, config.queue_bytes)
+    };
+    Switch {
+        node_id: config.topology.node_id(switch),
+        mac: switch_mac(switch),
+        ports: config.topology.peers(switch).into_iter().map(build_port).collect(),
+    }
+}
+
+fn build_host(config: &FabricConfig, host: usize) -> Host {
+    let (leaf, number) = config.topology.attachment(host);
+    let peer = Port { device: Device::Switch(leaf), number };
+    Host {
+        address: config.topology.host_address(host),
+        mac: host_mac(host),
+        router_mac: switch_mac(leaf),
+        port: EgressPort::new(peer, config.host_link, HOST_QUEUE_BYTES),
+        next_identification: 0,
+    }
+}
+
+/// Capacity of the queue in front of a host's interface.
+const HOST_QUEUE_BYTES: usize = 4 * 1024 * 1024;

@@ -1,0 +1,81 @@
+//! What travels through the fabric: the bytes of a frame, and beside them what really happened to it.
+
+use std::ops::Range;
+
+use crate::time::Nanos;
+
+/// A packet on its way. What it was when sent stays beside what it has become.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Packet {
+    /// Number of the packet, from 0 in the order of sending.
+    pub(crate) number: u64,
+    /// Bytes that were in the queue when it was enqueued.
+    pub(crate) occupancy_bytes: usize,
+    /// Port by which it entered the device it is in.
+    pub(crate) ingress_port: usize,
+    /// When its last bit had entered that device.
+    pub(crate) arrived_at: Nanos,
+    /// The hops behind it.
+    pub(crate) path: Vec<TrueHop>,
+    sent: Vec<u8>,
+    buffer: Vec<u8>,
+    frame: Range<usize>,
+}
+
+/// One hop of a packet as the fabric knows it, whatever is reported.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TrueHop {
+    /// Node id of the switch.
+    pub node_id: u32,
+    /// Interface the packet entered by.
+    pub ingress_interface: u16,
+    /// Interface the packet left by.
+    pub egress_interface: u16,
+    /// When its last bit had arrived.
+    pub ingress_timestamp_ns: Nanos,
+    /// When its transmission began.
+    pub egress_timestamp_ns: Nanos,
+    /// Bytes in the queue of the egress interface when it was enqueued, without itself.
+    pub queue_occupancy_bytes: u32,
+    /// Use of the egress interface when its transmission began, in 1/100 %.
+    pub egress_utilization: u32,
+}
+
+impl TrueHop {
+    /// Time between the two timestamps.
+    pub fn hop_latency_ns(&self) -> Nanos {
+        self.egress_timestamp_ns - self.ingress_timestamp_ns
+    }
+}
+
+impl Packet {
+    /// Starts the packet anew with the bytes that `write` appends.
+    pub(crate) fn send(&mut self, number: u64, write: impl FnOnce(&mut Vec<u8>)) {
+        self.number = number;
+        self.path.clear();
+        self.sent.clear();
+        write(&mut self.sent);
+        self.buffer.resize(HEADROOM_BYTES, 0);
+        self.buffer.truncate(HEADROOM_BYTES);
+        self.buffer.extend_from_slice(&self.sent);
+        self.frame = HEADROOM_BYTES..self.buffer.len();
+    }
+
+    /// The bytes as the source host sent them.
+    pub(crate) fn sent(&self) -> &[u8] {
+        &self.sent
+    }
+
+    /// The bytes as they are.
+    pub(crate) fn frame(&self) -> &[u8] {
+        &self.buffer[self.frame.clone()]
+    }
+
+    /// The bytes as they are, to be changed in place.
+    pub(crate) fn frame_mut(&mut self) -> &mut [u8] {
+        &mut self.buffer[self.frame.clone()]
+    }
+}
+
+/// Room in front of a frame for what nodes push: more than the largest INT header, 4 + 255 * 4 bytes.
+const HEADROOM_BYTES: usize = 1_280;
