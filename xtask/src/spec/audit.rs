@@ -23,13 +23,19 @@ pub(super) fn audit(documents: &[Document], citations: &Citations) -> Vec<Proble
             }
         }
     }
-    let unknown = citations.iter().filter(|(name, _)| !known.contains(*name));
-    problems.extend(
-        unknown.map(|(name, places)| {
-            Problem::new(&places.first, format!("cites {name}, which is no requirement"))
-        }),
-    );
+    for (name, places) in
+        citations.iter().filter(|(name, _)| !known.contains(*name) && is_meant(name, documents))
+    {
+        let what = format!("cites {name}, which is no requirement");
+        problems.extend(places.lines.iter().map(|line| Problem::new(line, &what)));
+    }
     problems
+}
+
+/// False for a path or an address that merely looks like a citation: it has no number and no document of ours.
+fn is_meant(name: &str, documents: &[Document]) -> bool {
+    let Some((document, id)) = name.split_once('/') else { return false };
+    id.contains('-') || documents.iter().any(|known| known.name == document)
 }
 
 fn faults(section: &Section, requirement: &Requirement, places: Option<&Places>) -> Vec<String> {

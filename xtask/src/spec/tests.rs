@@ -3,6 +3,7 @@ use std::path::Path;
 use tempfile::TempDir;
 
 use super::{Arguments, COVERAGE, examine, run};
+use crate::problem::Problem;
 
 const MUST: &str =
     "[[requirement]]\nid = \"md-01\"\nlevel = \"must\"\nsection = \"Header\"\ntext = \"Ver is 2\"\n";
@@ -13,8 +14,10 @@ const TEST: (&str, &str) = ("crates/wire/src/md/tests.rs", "// int-2.1/md-01\n")
 fn the_requirements_of_this_workspace_are_well_formed() {
     let (problems, _) = examine(&crate::workspace_root()).unwrap();
 
-    let ours: Vec<_> = problems.iter().filter(|problem| !problem.what.starts_with("a must that")).collect();
-    assert!(ours.is_empty(), "{ours:?}");
+    let cited =
+        |problem: &&Problem| problem.place.starts_with("crates/") || problem.what.starts_with("a must that");
+    let faults: Vec<_> = problems.iter().filter(|problem| !cited(problem)).collect();
+    assert!(faults.is_empty(), "{faults:?}");
 }
 
 #[test]
@@ -57,7 +60,7 @@ fn c_code_and_headers_are_read() {
 
 #[test]
 fn an_unknown_id_is_named_with_file_and_line() {
-    for unknown in ["int-2.1/md-99", "int-2.1/nd-01", "int-2.2/md-01"] {
+    for unknown in ["int-2.1/md-99", "int-2.1/nd-01", "int-2.2/md-01", "int-2.1/md"] {
         let text = format!("\n// see {unknown}.\n");
         let root = workspace(MUST, &[CODE, TEST, ("crates/wire/src/a.rs", &text)]);
 
@@ -66,6 +69,14 @@ fn an_unknown_id_is_named_with_file_and_line() {
             [format!("crates/wire/src/a.rs:2: cites {unknown}, which is no requirement")]
         );
     }
+}
+
+#[test]
+fn paths_are_no_citations() {
+    let text = "// spec/requirements/int-2.1/md.toml, registry/clap-4.5/src/lib.rs\n";
+    let root = workspace(MUST, &[CODE, TEST, ("crates/wire/src/a.rs", text)]);
+
+    assert!(found(root.path()).is_empty());
 }
 
 #[test]
