@@ -9,6 +9,11 @@ use serde::{Deserialize, Serialize};
 #[serde(transparent)]
 pub struct NodeId(pub u32);
 
+impl NodeId {
+    /// What a hop says that does not tell its node id: all ones.
+    pub const NOT_AVAILABLE: NodeId = NodeId(u32::MAX);
+}
+
 impl fmt::Display for NodeId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)

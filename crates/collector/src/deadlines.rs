@@ -1,0 +1,38 @@
+//! What must be looked at again, and when?
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use inband_model::Nanos;
+
+/// Things to look at when their time has come, the earliest first.
+///
+/// A deadline is a reminder: whoever is woken checks whether there is still something to do.
+#[derive(Debug)]
+pub(crate) struct Deadlines<T> {
+    heap: BinaryHeap<Reverse<(Nanos, T)>>,
+}
+
+impl<T: Ord> Deadlines<T> {
+    pub(crate) fn new() -> Deadlines<T> {
+        Deadlines { heap: BinaryHeap::new() }
+    }
+
+    /// Sets a deadline.
+    pub(crate) fn set(&mut self, due: Nanos, thing: T) {
+        self.heap.push(Reverse((due, thing)));
+    }
+
+    /// Takes a thing whose time has come.
+    pub(crate) fn pop_due(&mut self, now: Nanos) -> Option<T> {
+        if self.next()? > now {
+            return None;
+        }
+        self.heap.pop().map(|Reverse((_, thing))| thing)
+    }
+
+    /// The earliest deadline.
+    pub(crate) fn next(&self) -> Option<Nanos> {
+        self.heap.peek().map(|Reverse((due, _))| *due)
+    }
+}

@@ -1,0 +1,154 @@
+//! Did every report arrive, and what became of it?
+
+mod events;
+mod gaps;
+mod loss_window;
+mod rate;
+mod sequence;
+mod settings;
+mod space;
+mod stream;
+mod streams;
+mod window;
+
+use inband_model::{Ledger, LedgerView, Nanos};
+
+use crate::outbox::Outbox;
+
+pub use self::sequence::{Arrival, Sequence};
+pub use self::settings::LedgerSettings;
+pub use self::space::SequenceSpace;
+pub(crate) use self::stream::StreamKey;
+
+use self::streams::{StreamIndex, Streams};
+
+/// Counts every datagram once, and follows the sequence numbers of every stream.
+#[derive(Debug)]
+pub(crate) struct ReportLedger {
+    settings: LedgerSettings,
+    space: SequenceSpace,
+    counts: Ledger,
+    streams: Streams,
+}
+
+/// A datagram whose sequence number has been noted, and which is not counted yet.
+#[derive(Debug, Clone, Copy)]
+#[must_use]
+pub(crate) struct Noted {
+    stream: Option<StreamIndex>,
+    arrival: Arrival,
+}
+
+impl ReportLedger {
+    pub(crate) fn new(settings: LedgerSettings) -> ReportLedger {
+        ReportLedger {
+            streams: Streams::new(settings.max_streams),
+            space: SequenceSpace::REPORT_2_0,
+            counts: Ledger::default(),
+            settings,
+        }
+    }
+
+    /// Counts a datagram that came off the socket.
+    pub(crate) fn receive(&mut self) {
+        self.counts.received += 1;
+    }
+
+    /// Counts datagrams that came off the socket and were dropped there, for want of room in a queue.
+    pub(crate) fn shed(&mut self, datagrams: u64) {
+        self.counts.received += datagrams;
+        self.counts.shed += datagrams;
+    }
+
+    /// Counts datagrams the kernel dropped before the socket was read.
+    pub(crate) fn kernel_dropped(&mut self, datagrams: u64) {
+        self.counts.kernel_dropped += datagrams;
+    }
+
+    /// Counts a received datagram that is not a telemetry report.
+    pub(crate) fn reject(&mut self) {
+        self.counts.malformed += 1;
+    }
+
+    /// Notes the sequence number of a received datagram.
+    ///
+    /// This comes before the rest is looked at: a datagram that turns out malformed was not lost.
+    pub(crate) fn note(&mut self, now: Nanos, key: StreamKey, sequence: u32, outbox: &mut Outbox) -> Noted {
+        let Some(index) = self.streams.find(&key) else {
+            let stream = self.streams.open(&self.settings, self.space, now, key, sequence);
+            return Noted { stream, arrival: Arrival::InOrder };
+        };
+        let stream = &mut self.streams[index];
+        let arrival = stream.arrive(&self.settings, now, sequence);
+        if let Arrival::Reset(expected) = arrival {
+            outbox.announce(events::sequence_reset(stream, now, expected, sequence));
+        }
+        if arrival != Arrival::InOrder {
+            self.streams.await_confirmation(index, &self.settings);
+            self.alert(index, now, outbox);
+        }
+        Noted { stream: Some(index), arrival }
+    }
+
+    /// Counts a noted datagram that holds so many well-formed individual reports.
+    pub(crate) fn count(&mut self, now: Nanos, noted: Noted, reports: u64) {
+        if noted.arrival == Arrival::Duplicate {
+            self.counts.duplicate += 1;
+        } else {
+            self.counts.accepted += 1;
+            self.counts.accepted_reports += reports;
+        }
+        if let Some(index) = noted.stream {
+            self.streams[index].count(&self.settings, now, noted.arrival, reports);
+        }
+    }
+
+    /// Counts as lost what has been missing long enough.
+    pub(crate) fn handle_timeout(&mut self, now: Nanos, outbox: &mut Outbox) {
+        while let Some(index) = self.streams.next_confirmation(now) {
+            self.streams[index].confirm(&self.settings, now);
+            self.streams.await_confirmation(index, &self.settings);
+            self.alert(index, now, outbox);
+        }
+    }
+
+    /// When `handle_timeout` has something to do.
+    pub(crate) fn next_timeout(&self) -> Option<Nanos> {
+        self.streams.next_deadline()
+    }
+
+    /// The totals so far.
+    pub(crate) fn total(&self) -> Ledger {
+        let mut total = self.counts;
+        self.streams.add_to(&mut total);
+        total
+    }
+
+    /// The totals and every stream.
+    pub(crate) fn view(&self) -> LedgerView {
+        LedgerView {
+            total: self.total(),
+            streams: self.streams.iter().map(|stream| stream.ledger()).collect(),
+        }
+    }
+
+    /// Streams forgotten to make room for new ones.
+    pub(crate) fn forgotten_streams(&self) -> u64 {
+        self.streams.forgotten()
+    }
+
+    /// Datagrams of streams for which there was no room: accepted, but their losses are not known.
+    pub(crate) fn unfollowed(&self) -> u64 {
+        self.streams.unfollowed()
+    }
+
+    fn alert(&mut self, index: StreamIndex, now: Nanos, outbox: &mut Outbox) {
+        let stream = &mut self.streams[index];
+        if let Some(alert) = stream.loss_alert(&self.settings, now) {
+            outbox.announce(events::report_loss(stream, &self.settings, now, &alert));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

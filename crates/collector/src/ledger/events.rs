@@ -1,0 +1,60 @@
+//! How are losses and restarts announced?
+
+use inband_model::{Confidence, Event, EventDetail, Nanos, ReportLoss, SequenceReset, Severity};
+
+use super::settings::LedgerSettings;
+use super::stream::{LossAlert, Stream};
+
+/// Announces that a stream loses more reports than it may.
+pub(super) fn report_loss(
+    stream: &Stream,
+    settings: &LedgerSettings,
+    now: Nanos,
+    alert: &LossAlert,
+) -> Event {
+    let detail = ReportLoss {
+        node_id: stream.key.node_id,
+        hw_id: stream.key.hw_id,
+        session: stream.key.session,
+        lost: alert.recent.lost,
+        accepted: alert.recent.accepted,
+        lost_unknown: alert.recent.lost_unknown,
+        window: settings.loss_window(),
+    };
+    let first = alert.evidence.map_or(now, |report| report.received_at);
+    Event {
+        detail: EventDetail::ReportLoss(detail),
+        severity: Severity::Warning,
+        key: key(stream),
+        first,
+        last: now,
+        count: alert.recent.lost + alert.recent.lost_unknown,
+        confidence: if alert.recent.lost_unknown > 0 { Confidence::Probable } else { Confidence::Certain },
+        evidence: alert.evidence.into_iter().collect(),
+    }
+}
+
+/// Announces that a node started to number its reports anew.
+pub(super) fn sequence_reset(stream: &Stream, now: Nanos, expected: u32, sequence: u32) -> Event {
+    let detail = SequenceReset {
+        node_id: stream.key.node_id,
+        hw_id: stream.key.hw_id,
+        session: stream.key.session,
+        expected,
+        sequence,
+    };
+    Event {
+        detail: EventDetail::SequenceReset(detail),
+        severity: Severity::Info,
+        key: key(stream),
+        first: now,
+        last: now,
+        count: 1,
+        confidence: Confidence::Probable,
+        evidence: vec![stream.reference(sequence, now)],
+    }
+}
+
+fn key(stream: &Stream) -> String {
+    format!("node {} hw {} to {}", stream.key.node_id, stream.key.hw_id, stream.key.session)
+}

@@ -1,0 +1,100 @@
+//! Which sequence numbers are missing, and since when?
+
+use std::collections::VecDeque;
+
+use inband_model::Nanos;
+
+use super::space::SequenceSpace;
+
+/// The gaps of one stream that may still be filled, oldest first.
+///
+/// Gaps that open within a small part of the confirmation time share one entry, which keeps the list short
+/// however many there are; such a gap is confirmed up to that much later.
+#[derive(Debug, Default)]
+pub(super) struct OpenGaps {
+    gaps: VecDeque<Gap>,
+}
+
+/// A range of sequence numbers of which some are missing.
+#[derive(Debug, Clone, Copy)]
+struct Gap {
+    first: u32,
+    length: u32,
+    missing: u32,
+    first_opened_at: Nanos,
+    last_opened_at: Nanos,
+}
+
+/// A new range of missing sequence numbers.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Missing {
+    pub(super) first: u32,
+    pub(super) count: u32,
+}
+
+impl OpenGaps {
+    /// Adds a range of missing numbers and returns how many must be given up to make room for it.
+    pub(super) fn open(
+        &mut self,
+        space: SequenceSpace,
+        now: Nanos,
+        missing: Missing,
+        confirm_after: Nanos,
+    ) -> u64 {
+        if let Some(gap) = self.gaps.back_mut() {
+            let length = space.distance(gap.first, missing.first).saturating_add(missing.count);
+            let is_recent = now.since(gap.first_opened_at).0 < confirm_after.0 / SHARES;
+            if is_recent && length < space.half() {
+                gap.length = length;
+                gap.missing = gap.missing.saturating_add(missing.count);
+                gap.last_opened_at = now;
+                return 0;
+            }
+        }
+        let overflow = if self.gaps.len() >= MAX_GAPS { self.gaps.pop_front() } else { None };
+        self.gaps.push_back(Gap {
+            first: missing.first,
+            length: missing.count,
+            missing: missing.count,
+            first_opened_at: now,
+            last_opened_at: now,
+        });
+        overflow.map_or(0, |gap| u64::from(gap.missing))
+    }
+
+    /// Takes a number that arrived after all out of its gap; false when no open gap misses it.
+    pub(super) fn fill(&mut self, space: SequenceSpace, sequence: u32) -> bool {
+        let is_missed_by =
+            |gap: &&mut Gap| gap.missing > 0 && space.distance(gap.first, sequence) < gap.length;
+        let Some(gap) = self.gaps.iter_mut().rev().find(is_missed_by) else { return false };
+        gap.missing -= 1;
+        while self.gaps.front().is_some_and(|gap| gap.missing == 0) {
+            self.gaps.pop_front();
+        }
+        true
+    }
+
+    /// Closes the gaps that have been open for `confirm_after` and returns how many numbers they miss.
+    pub(super) fn confirm(&mut self, now: Nanos, confirm_after: Nanos) -> u64 {
+        let mut lost = 0;
+        while self.due(confirm_after).is_some_and(|due| due <= now) {
+            lost += self.gaps.pop_front().map_or(0, |gap| u64::from(gap.missing));
+        }
+        lost
+    }
+
+    /// Closes all gaps and returns how many numbers they miss.
+    pub(super) fn confirm_all(&mut self) -> u64 {
+        self.gaps.drain(..).map(|gap| u64::from(gap.missing)).sum()
+    }
+
+    /// When the oldest gap is confirmed; `None` when no gap is open.
+    pub(super) fn due(&self, confirm_after: Nanos) -> Option<Nanos> {
+        self.gaps.front().map(|gap| gap.last_opened_at + confirm_after)
+    }
+}
+
+/// Gaps share an entry when they open within this part of the confirmation time.
+const SHARES: u64 = 32;
+/// Most entries in the list. Only ranges of half the sequence space can make it longer than `SHARES`.
+const MAX_GAPS: usize = 64;

@@ -1,0 +1,39 @@
+//! How fast does a node number its reports?
+
+use inband_model::Nanos;
+
+/// The reports a second of one stream, those that got lost included.
+///
+/// The highest of the latest seconds counts, and fades by an eighth with each second that has reports.
+#[derive(Debug)]
+pub(super) struct ReportRate {
+    per_second: u64,
+    second_began_at: Nanos,
+    in_this_second: u64,
+}
+
+impl ReportRate {
+    pub(super) fn new(now: Nanos) -> ReportRate {
+        ReportRate { per_second: 0, second_began_at: now, in_this_second: 1 }
+    }
+
+    /// Counts `reports` numbered up to now.
+    pub(super) fn count(&mut self, now: Nanos, reports: u64) {
+        if now.since(self.second_began_at) >= SECOND {
+            let faded = self.per_second - self.per_second / 8;
+            self.per_second = faded.max(self.in_this_second);
+            self.second_began_at = now;
+            self.in_this_second = 0;
+        }
+        self.in_this_second = self.in_this_second.saturating_add(reports);
+    }
+
+    /// How many reports the node may have numbered in a span of time, at this rate.
+    pub(super) fn expected_in(&self, span: Nanos) -> u64 {
+        let rate = self.per_second.max(self.in_this_second);
+        // Where the product saturates, the quotient is still beyond every sequence space.
+        rate.saturating_mul(span.0) / SECOND.0
+    }
+}
+
+const SECOND: Nanos = Nanos::from_secs(1);

@@ -1,0 +1,227 @@
+//! What does the next sequence number of a stream say about those before it?
+
+use inband_model::Nanos;
+
+use super::gaps::{Missing, OpenGaps};
+use super::rate::ReportRate;
+use super::settings::LedgerSettings;
+use super::space::SequenceSpace;
+use super::window::ReorderWindow;
+
+/// The sequence numbers of one stream so far.
+#[derive(Debug)]
+pub struct Sequence {
+    space: SequenceSpace,
+    expected: u32,
+    /// Numbers behind `expected` that belong to this run of the node, as far as the window reaches.
+    known_behind: u32,
+    window: ReorderWindow,
+    gaps: OpenGaps,
+    rate: ReportRate,
+    last_at: Nanos,
+    late_run: LateRun,
+    lost: u64,
+    lost_unknown: u64,
+}
+
+/// Late reports in unbroken sequence.
+#[derive(Debug, Default)]
+struct LateRun {
+    next: u32,
+    length: u32,
+}
+
+/// What one sequence number turned out to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Arrival {
+    /// The one expected next, or the first of the stream.
+    InOrder,
+    /// One further on: so many before it are missing.
+    Gap(u32),
+    /// One that was missing, inside the reorder window.
+    Reordered,
+    /// One that has arrived before.
+    Duplicate,
+    /// One behind the reorder window: nothing tells whether it has arrived before.
+    Late,
+    /// The first one after the node started to count anew; this one was expected.
+    Reset(u32),
+    /// The first one after a silence in which the numbers may have gone once around.
+    LossUnknown,
+}
+
+impl Sequence {
+    /// Starts a stream with its first report.
+    #[must_use]
+    pub fn new(space: SequenceSpace, settings: &LedgerSettings, now: Nanos, first: u32) -> Sequence {
+        let largest_window = (space.half() / 2).min(MAX_WINDOW);
+        let window = settings.reorder_window.clamp(u64::BITS, largest_window).next_power_of_two();
+        let mut sequence = Sequence {
+            space,
+            expected: 0,
+            known_behind: 0,
+            window: ReorderWindow::new(window),
+            gaps: OpenGaps::default(),
+            rate: ReportRate::new(now),
+            last_at: now,
+            late_run: LateRun::default(),
+            lost: 0,
+            lost_unknown: 0,
+        };
+        sequence.start_at(space.wrap(first));
+        sequence
+    }
+
+    /// Takes the next sequence number to arrive and says what it is.
+    pub fn arrive(&mut self, settings: &LedgerSettings, now: Nanos, number: u32) -> Arrival {
+        let number = self.space.wrap(number);
+        let silence = now.since(self.last_at);
+        self.last_at = self.last_at.max(now);
+        self.confirm(settings, now);
+
+        let arrival = self.classify(settings, now, silence, number);
+        if arrival != Arrival::Late {
+            self.late_run = LateRun::default();
+        }
+        arrival
+    }
+
+    /// Counts the gaps that have been open long enough as lost.
+    pub fn confirm(&mut self, settings: &LedgerSettings, now: Nanos) {
+        self.lost += self.gaps.confirm(now, settings.confirm_after());
+    }
+
+    /// Counts all open gaps as lost: nothing more is expected to arrive.
+    pub fn give_up(&mut self) {
+        self.lost += self.gaps.confirm_all();
+    }
+
+    /// When the next gap is confirmed; `None` when none is open.
+    #[must_use]
+    pub fn next_confirmation(&self, settings: &LedgerSettings) -> Option<Nanos> {
+        self.gaps.due(settings.confirm_after())
+    }
+
+    /// Reports missing for good, as far as is known now.
+    #[must_use]
+    pub fn lost(&self) -> u64 {
+        self.lost
+    }
+
+    /// Times at which an unknown number of reports was lost.
+    #[must_use]
+    pub fn lost_unknown(&self) -> u64 {
+        self.lost_unknown
+    }
+
+    /// When the last report arrived.
+    pub(super) fn last_at(&self) -> Nanos {
+        self.last_at
+    }
+
+    fn classify(&mut self, settings: &LedgerSettings, now: Nanos, silence: Nanos, number: u32) -> Arrival {
+        let may_have_sent = self.rate.expected_in(silence);
+        if may_have_sent >= self.space.size() {
+            return self.lose_count(now, number);
+        }
+        let ahead = self.space.distance(self.expected, number);
+        if ahead == 0 {
+            self.advance(now, 1);
+            self.window.mark(number);
+            return Arrival::InOrder;
+        }
+        if ahead < self.space.half() {
+            return self.step_forward(settings, now, silence, ahead);
+        }
+        if silence > settings.reset_silence() && number < settings.reset_below {
+            return self.reset(now, number);
+        }
+        let behind = self.space.distance(number, self.expected);
+        if behind <= self.window.size() {
+            return self.look_back(number, behind);
+        }
+        if may_have_sent >= u64::from(self.space.half()) {
+            // So much may have been sent that a number this far ahead looks as if it were behind.
+            return self.lose_count(now, number);
+        }
+        self.be_late(settings, now, number)
+    }
+
+    fn step_forward(&mut self, settings: &LedgerSettings, now: Nanos, silence: Nanos, ahead: u32) -> Arrival {
+        let explained = self
+            .rate
+            .expected_in(silence + EXPLAINED_DELAY)
+            .saturating_mul(u64::from(settings.reset_rate_factor))
+            .saturating_add(u64::from(settings.reset_step));
+        let number = self.space.forward(self.expected, ahead);
+        if u64::from(ahead) > explained {
+            return self.reset(now, number);
+        }
+        let missing = Missing { first: self.expected, count: ahead };
+        self.lost += self.gaps.open(self.space, now, missing, settings.confirm_after());
+        self.advance(now, ahead + 1);
+        self.window.mark(number);
+        Arrival::Gap(ahead)
+    }
+
+    fn look_back(&mut self, number: u32, behind: u32) -> Arrival {
+        if self.window.mark(number) {
+            return Arrival::Duplicate;
+        }
+        let was_missing = behind <= self.known_behind;
+        if was_missing && !self.gaps.fill(self.space, number) {
+            // Its gap was confirmed already, so it stands among the lost.
+            self.lost = self.lost.saturating_sub(1);
+        }
+        Arrival::Reordered
+    }
+
+    fn be_late(&mut self, settings: &LedgerSettings, now: Nanos, number: u32) -> Arrival {
+        let length = if number == self.late_run.next { self.late_run.length + 1 } else { 1 };
+        if length >= settings.reset_run {
+            return self.reset(now, number);
+        }
+        self.late_run = LateRun { next: self.space.forward(number, 1), length };
+        Arrival::Late
+    }
+
+    fn reset(&mut self, now: Nanos, number: u32) -> Arrival {
+        let expected = self.expected;
+        self.give_up();
+        self.start_at(number);
+        self.rate.count(now, 1);
+        Arrival::Reset(expected)
+    }
+
+    fn lose_count(&mut self, now: Nanos, number: u32) -> Arrival {
+        self.give_up();
+        self.lost_unknown += 1;
+        self.start_at(number);
+        self.rate.count(now, 1);
+        Arrival::LossUnknown
+    }
+
+    fn start_at(&mut self, number: u32) {
+        self.window.clear();
+        self.window.mark(number);
+        self.expected = self.space.forward(number, 1);
+        self.known_behind = 1;
+    }
+
+    /// Moves `expected` on by so many numbers, none of which has arrived yet.
+    fn advance(&mut self, now: Nanos, steps: u32) {
+        self.window.slide(self.expected, steps);
+        self.expected = self.space.forward(self.expected, steps);
+        self.known_behind = self.known_behind.saturating_add(steps).min(self.window.size());
+        self.rate.count(now, u64::from(steps));
+    }
+}
+
+/// Reports may wait this long in queues on the way, so a burst of them may show a step that took place
+/// before the last silence.
+const EXPLAINED_DELAY: Nanos = Nanos::from_secs(1);
+/// Largest reorder window: 8 KiB of bitmap.
+const MAX_WINDOW: u32 = 65_536;
+
+#[cfg(test)]
+mod tests;

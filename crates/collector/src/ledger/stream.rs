@@ -1,0 +1,150 @@
+//! What happened to the reports of one stream?
+
+use std::net::SocketAddr;
+
+use inband_model::{Nanos, NodeId, ReportReference, StreamLedger};
+
+use super::loss_window::{LossWindow, Slice};
+use super::sequence::{Arrival, Sequence};
+use super::settings::LedgerSettings;
+use super::space::SequenceSpace;
+
+/// Names a stream: what counts its own sequence numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct StreamKey {
+    /// The reporting node.
+    pub(crate) node_id: NodeId,
+    /// The part of the node that numbers the reports.
+    pub(crate) hw_id: u8,
+    /// The socket the reports were sent to.
+    pub(crate) session: SocketAddr,
+}
+
+/// One stream: its sequence numbers, and what became of its reports.
+#[derive(Debug)]
+pub(super) struct Stream {
+    pub(super) key: StreamKey,
+    pub(super) sequence: Sequence,
+    pub(super) tally: Tally,
+    /// Whether a deadline for its open gaps has been set.
+    pub(super) awaits_confirmation: bool,
+    recent: LossWindow,
+    last_gap: Option<ReportReference>,
+    alerted_at: Option<Nanos>,
+}
+
+/// Reports of a stream by what they turned out to be.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Tally {
+    pub(super) accepted: u64,
+    pub(super) accepted_reports: u64,
+    pub(super) duplicate: u64,
+    pub(super) reordered: u64,
+    pub(super) late: u64,
+}
+
+/// A stream that loses more than it may.
+#[derive(Debug)]
+pub(super) struct LossAlert {
+    pub(super) recent: Slice,
+    pub(super) evidence: Option<ReportReference>,
+}
+
+impl Stream {
+    pub(super) fn new(
+        key: StreamKey,
+        space: SequenceSpace,
+        settings: &LedgerSettings,
+        now: Nanos,
+        sequence: u32,
+    ) -> Stream {
+        Stream {
+            key,
+            sequence: Sequence::new(space, settings, now, sequence),
+            tally: Tally::default(),
+            awaits_confirmation: false,
+            recent: LossWindow::default(),
+            last_gap: None,
+            alerted_at: None,
+        }
+    }
+
+    /// Takes a sequence number and says what it is.
+    pub(super) fn arrive(&mut self, settings: &LedgerSettings, now: Nanos, number: u32) -> Arrival {
+        let before = (self.sequence.lost(), self.sequence.lost_unknown());
+        let arrival = self.sequence.arrive(settings, now, number);
+        if matches!(arrival, Arrival::Gap(_) | Arrival::LossUnknown) {
+            self.last_gap = Some(self.reference(number, now));
+        }
+        self.note_loss(settings, now, before);
+        arrival
+    }
+
+    /// Counts the gaps that have been open long enough as lost.
+    pub(super) fn confirm(&mut self, settings: &LedgerSettings, now: Nanos) {
+        let before = (self.sequence.lost(), self.sequence.lost_unknown());
+        self.sequence.confirm(settings, now);
+        self.note_loss(settings, now, before);
+    }
+
+    /// Counts a well-formed datagram of `reports` individual reports by what its number is.
+    pub(super) fn count(&mut self, settings: &LedgerSettings, now: Nanos, arrival: Arrival, reports: u64) {
+        if arrival == Arrival::Duplicate {
+            self.tally.duplicate += 1;
+            return;
+        }
+        self.tally.accepted += 1;
+        self.tally.accepted_reports += reports;
+        self.tally.reordered += u64::from(arrival == Arrival::Reordered);
+        self.tally.late += u64::from(arrival == Arrival::Late);
+        self.recent.at(now, settings.loss_window()).accepted += 1;
+    }
+
+    /// Tells once in a window when the stream loses more than it may.
+    pub(super) fn loss_alert(&mut self, settings: &LedgerSettings, now: Nanos) -> Option<LossAlert> {
+        let window = settings.loss_window();
+        if self.alerted_at.is_some_and(|alerted_at| now.since(alerted_at) < window) {
+            return None;
+        }
+        self.recent.at(now, window);
+        let recent = self.recent.sum();
+        if !recent.exceeds(settings.loss_alert_ppm) {
+            return None;
+        }
+        self.alerted_at = Some(now);
+        Some(LossAlert { recent, evidence: self.last_gap })
+    }
+
+    /// The stream's ledger as users see it.
+    pub(super) fn ledger(&self) -> StreamLedger {
+        StreamLedger {
+            node_id: self.key.node_id,
+            hw_id: self.key.hw_id,
+            session: self.key.session,
+            version: "2.0".to_owned(),
+            accepted: self.tally.accepted,
+            duplicate: self.tally.duplicate,
+            reordered: self.tally.reordered,
+            late: self.tally.late,
+            lost: self.sequence.lost(),
+            lost_unknown: self.sequence.lost_unknown(),
+            accepted_reports: self.tally.accepted_reports,
+        }
+    }
+
+    /// Names a report of this stream.
+    pub(super) fn reference(&self, sequence: u32, received_at: Nanos) -> ReportReference {
+        ReportReference { node_id: self.key.node_id, hw_id: self.key.hw_id, sequence, received_at }
+    }
+
+    /// Notes how far the losses have moved; they fall when a report arrives that was given up.
+    fn note_loss(&mut self, settings: &LedgerSettings, now: Nanos, (lost, unknown): (u64, u64)) {
+        let (lost_now, unknown_now) = (self.sequence.lost(), self.sequence.lost_unknown());
+        if (lost_now, unknown_now) == (lost, unknown) {
+            return;
+        }
+        let slice = self.recent.at(now, settings.loss_window());
+        slice.lost = (slice.lost + lost_now).saturating_sub(lost);
+        slice.lost_unknown += unknown_now - unknown;
+    }
+}

@@ -1,0 +1,202 @@
+//! Does every datagram end in one place, and every stream keep its own count?
+
+use std::net::SocketAddr;
+
+use inband_model::{Confidence, EventDetail, Nanos, NodeId, ReportLoss};
+
+use super::{LedgerSettings, ReportLedger, StreamKey};
+use crate::outbox::{Outbox, Output};
+
+#[test]
+fn each_node_part_of_a_node_and_destination_has_its_own_sequence() {
+    // One counter for all of them would see gaps and late reports here.
+    let mut ledger = Fixture::new();
+    let keys = [key(1, 0, 1), key(2, 0, 1), key(1, 5, 1), key(1, 0, 2)];
+    for step in 0..10 {
+        for (index, key) in keys.iter().enumerate() {
+            ledger.datagram(*key, 1_000 * u32::try_from(index).unwrap() + step);
+        }
+    }
+
+    let total = ledger.at_the_end();
+
+    assert_eq!((total.received, total.accepted), (40, 40));
+    assert_eq!((total.lost, total.reordered, total.late, total.duplicate), (0, 0, 0, 0));
+    assert_eq!(ledger.ledger.view().streams.len(), 4);
+}
+
+#[test]
+fn totals_are_the_sums_of_the_streams() {
+    let mut ledger = Fixture::new();
+    for number in [0, 4, 2, 2, 5] {
+        ledger.datagram(key(1, 0, 1), number);
+    }
+    for number in [7, 9] {
+        ledger.datagram(key(2, 0, 1), number);
+    }
+
+    let total = ledger.at_the_end();
+
+    assert!(total.balances());
+    assert_eq!((total.accepted, total.duplicate, total.reordered, total.lost), (6, 1, 1, 3));
+    let streams = ledger.ledger.view().streams;
+    assert_eq!(streams.iter().map(|stream| stream.lost).collect::<Vec<_>>(), [2, 1]);
+    assert_eq!(streams.iter().map(|stream| stream.accepted).sum::<u64>(), total.accepted);
+}
+
+#[test]
+fn a_full_table_leaves_a_new_stream_unfollowed_while_the_others_speak() {
+    let mut ledger = Fixture::with(LedgerSettings { max_streams: 2, ..LedgerSettings::default() });
+    ledger.datagram(key(1, 0, 1), 0);
+    ledger.datagram(key(2, 0, 1), 0);
+    ledger.now = ledger.now + Nanos(299_999_990_000);
+
+    ledger.datagram(key(3, 0, 1), 0);
+
+    assert_eq!(ledger.ledger.unfollowed(), 1);
+    assert_eq!(ledger.ledger.forgotten_streams(), 0);
+    assert!(ledger.at_the_end().balances());
+}
+
+#[test]
+fn a_full_table_forgets_the_longest_silent_stream_and_keeps_its_losses() {
+    let mut ledger = Fixture::with(LedgerSettings { max_streams: 2, ..LedgerSettings::default() });
+    ledger.datagram(key(1, 0, 1), 0);
+    ledger.datagram(key(1, 0, 1), 5);
+    ledger.datagram(key(2, 0, 1), 0);
+    ledger.now = ledger.now + Nanos::from_secs(300);
+
+    ledger.datagram(key(3, 0, 1), 0);
+
+    assert_eq!(ledger.ledger.unfollowed(), 0);
+    assert_eq!(ledger.ledger.forgotten_streams(), 1);
+    let nodes: Vec<NodeId> = ledger.ledger.view().streams.iter().map(|stream| stream.node_id).collect();
+    assert_eq!(nodes, [NodeId(3), NodeId(2)]);
+    assert_eq!(ledger.at_the_end().lost, 4);
+}
+
+#[test]
+fn losses_up_to_a_thousandth_raise_no_event_and_one_more_does() {
+    let mut ledger = Fixture::new();
+    for number in (0..1_000).chain([1_001]) {
+        ledger.datagram(key(1, 0, 1), number);
+    }
+    ledger.at_the_end();
+    assert_eq!(ledger.losses(), []);
+
+    ledger.datagram(key(1, 0, 1), 1_003);
+    ledger.at_the_end();
+
+    let expected = ReportLoss {
+        node_id: NodeId(1),
+        hw_id: 0,
+        session: session(1),
+        lost: 2,
+        accepted: 1_002,
+        lost_unknown: 0,
+        window: Nanos::from_secs(60),
+    };
+    assert_eq!(ledger.losses(), [expected]);
+}
+
+#[test]
+fn losses_are_announced_once_in_a_window() {
+    let mut ledger = Fixture::new();
+    for number in [0, 2, 4, 6] {
+        ledger.datagram(key(1, 0, 1), number);
+        ledger.at_the_end();
+    }
+    assert_eq!(ledger.losses().len(), 1);
+
+    ledger.now = ledger.now + Nanos::from_secs(60);
+    ledger.datagram(key(1, 0, 1), 8);
+    ledger.at_the_end();
+
+    assert_eq!(ledger.losses().len(), 1);
+}
+
+#[test]
+fn an_unknown_loss_raises_an_event_at_once() {
+    let mut ledger = Fixture::new();
+    for number in 0..100 {
+        ledger.datagram(key(1, 0, 1), number);
+    }
+    // 2^22 reports at 100 a second.
+    ledger.now = ledger.now + Nanos::from_secs(41_944);
+
+    ledger.datagram(key(1, 0, 1), 100);
+
+    let losses = ledger.losses();
+    assert_eq!(losses.len(), 1);
+    assert_eq!((losses[0].lost, losses[0].lost_unknown), (0, 1));
+    assert_eq!(ledger.at_the_end().lost_unknown, 1);
+}
+
+#[test]
+fn a_restart_is_announced_and_is_no_loss() {
+    let mut ledger = Fixture::new();
+    ledger.datagram(key(1, 0, 1), 50_000);
+    ledger.now = ledger.now + Nanos::from_secs(6);
+
+    ledger.datagram(key(1, 0, 1), 3);
+
+    let Some(Output::Event(event)) = ledger.outbox.pop() else { panic!("an event is due") };
+    assert!(matches!(&event.detail, EventDetail::SequenceReset(reset) if reset.expected == 50_001));
+    assert_eq!(event.confidence, Confidence::Probable);
+    assert_eq!(event.evidence[0].sequence, 3);
+    assert_eq!(ledger.at_the_end().lost, 0);
+}
+
+/// A ledger and a clock that advances a microsecond with every datagram.
+struct Fixture {
+    ledger: ReportLedger,
+    outbox: Outbox,
+    now: Nanos,
+}
+
+impl Fixture {
+    fn new() -> Fixture {
+        Fixture::with(LedgerSettings::default())
+    }
+
+    fn with(settings: LedgerSettings) -> Fixture {
+        let now = Nanos::from_secs(1_700_000_000);
+        Fixture { ledger: ReportLedger::new(settings), outbox: Outbox::new(100), now }
+    }
+
+    fn datagram(&mut self, key: StreamKey, sequence: u32) {
+        self.now = self.now + Nanos::from_micros(1);
+        self.ledger.receive();
+        let noted = self.ledger.note(self.now, key, sequence, &mut self.outbox);
+        self.ledger.count(self.now, noted, 1);
+    }
+
+    /// The totals once every gap has been confirmed.
+    fn at_the_end(&mut self) -> inband_model::Ledger {
+        self.now = self.now + Nanos::from_millis(300);
+        self.ledger.handle_timeout(self.now, &mut self.outbox);
+        self.ledger.total()
+    }
+
+    /// The losses announced since this was asked last.
+    fn losses(&mut self) -> Vec<ReportLoss> {
+        let events = std::iter::from_fn(|| self.outbox.pop());
+        events
+            .map(|output| match output {
+                Output::Event(event) => match event.detail {
+                    EventDetail::ReportLoss(loss) => loss,
+                    other => panic!("not a loss: {other:?}"),
+                },
+                Output::Observation(other) => panic!("not an event: {other:?}"),
+            })
+            .collect()
+    }
+}
+
+fn key(node_id: u32, hw_id: u8, session_number: u16) -> StreamKey {
+    StreamKey { node_id: NodeId(node_id), hw_id, session: session(session_number) }
+}
+
+fn session(number: u16) -> SocketAddr {
+    SocketAddr::from(([127, 0, 0, 1], number))
+}

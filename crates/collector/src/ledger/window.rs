@@ -1,0 +1,58 @@
+//! Which of the latest sequence numbers have arrived?
+
+/// A bitmap of the sequence numbers just behind the next expected one.
+///
+/// A number stands at its value modulo the size of the window, so sliding moves no bits.
+#[derive(Debug)]
+pub(super) struct ReorderWindow {
+    words: Box<[u64]>,
+}
+
+impl ReorderWindow {
+    /// Makes a window of so many sequence numbers: a power of two, at least one word.
+    pub(super) fn new(size: u32) -> ReorderWindow {
+        debug_assert!(size.is_power_of_two() && size >= u64::BITS);
+        ReorderWindow { words: vec![0; (size / u64::BITS) as usize].into() }
+    }
+
+    /// Number of sequence numbers it remembers.
+    pub(super) fn size(&self) -> u32 {
+        u32::try_from(self.words.len()).unwrap_or(u32::MAX).saturating_mul(u64::BITS)
+    }
+
+    /// Marks a number as arrived and tells whether it was marked before.
+    pub(super) fn mark(&mut self, sequence: u32) -> bool {
+        let (word, bit) = self.place(sequence);
+        let before = *word & bit != 0;
+        *word |= bit;
+        before
+    }
+
+    /// Slides forward over `count` numbers from `first` on, none of which has arrived.
+    pub(super) fn slide(&mut self, first: u32, count: u32) {
+        if count >= self.size() {
+            return self.clear();
+        }
+        let mut next = first;
+        let mut left = count;
+        while left > 0 {
+            let offset = next % u64::BITS;
+            let bits = left.min(u64::BITS - offset);
+            let ones = u64::MAX >> (u64::BITS - bits);
+            *self.place(next).0 &= !(ones << offset);
+            next = next.wrapping_add(bits);
+            left -= bits;
+        }
+    }
+
+    /// Forgets everything.
+    pub(super) fn clear(&mut self) {
+        self.words.fill(0);
+    }
+
+    fn place(&mut self, sequence: u32) -> (&mut u64, u64) {
+        let position = sequence & (self.size() - 1);
+        let word = &mut self.words[(position / u64::BITS) as usize];
+        (word, 1 << (position % u64::BITS))
+    }
+}
