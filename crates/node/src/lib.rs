@@ -1,1 +1,31 @@
-//! The INT node engine: source, transit hop and sink.
+//! What does an INT node do with a packet?
+//!
+//! [`Node`] is source, transit hop and sink in one. It does no I/O: the caller hands it a [`Frame`] with
+//! headroom and a [`Passage`] that says where the frame came in, where it goes and what the device
+//! measured, then drains [`Node::poll_report`]. Reading order: [`node`] decides, `source`, `transit` and
+//! `sink` act, `carrier` keeps lengths and checksums right, `reporter` numbers and queues reports.
+#![forbid(unsafe_code)]
+
+mod carrier;
+pub mod config;
+pub mod counters;
+mod domains;
+pub mod error;
+pub mod frame;
+mod interfaces;
+pub mod node;
+pub mod passage;
+mod reporter;
+mod sink;
+mod source;
+mod support;
+mod transit;
+pub mod watchlist;
+
+pub use config::NodeConfig;
+pub use counters::{Counters, Outcome};
+pub use error::ConfigError;
+pub use frame::Frame;
+pub use node::{Node, Verdict};
+pub use passage::{DeviceMetadata, Passage};
+pub use watchlist::Watchlist;

@@ -80,7 +80,10 @@ pub fn dissect(link: Link, bytes: &[u8], code_points: &CodePoints<'_>, strictnes
             }
         };
         let (level, error) = level(bytes, layers, code_points);
-        dissection.flow = Some(original_flow(bytes, &level));
+        dissection.flow = Some(match level.last_int() {
+            Some(location) => flow_before_int(bytes, &layers, location),
+            None => layers.five_tuple(bytes),
+        });
         dissection.error = error;
         next = if error.is_none() { inner(bytes, &level) } else { None };
         if let Some(slot) = dissection.levels.get_mut(depth) {
@@ -119,12 +122,10 @@ fn claims_int(link: Link, bytes: &[u8], at: usize, code_points: &CodePoints<'_>)
     }
 }
 
-/// The five-tuple a packet had before INT was added.
-fn original_flow(bytes: &[u8], level: &Level) -> FiveTuple {
-    let mut flow = level.layers.five_tuple(bytes);
-    let Some(location) = level.last_int() else {
-        return flow;
-    };
+/// The five-tuple that the packet with INT at `location` had before INT was added.
+#[must_use]
+pub fn flow_before_int(bytes: &[u8], layers: &Layers, location: &Location) -> FiveTuple {
+    let mut flow = layers.five_tuple(bytes);
     let Ok(shim) = view::<Shim>(bytes, location.shim, Header::Shim) else {
         return flow;
     };

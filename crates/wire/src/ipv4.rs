@@ -70,6 +70,22 @@ impl Ipv4Header {
         header
     }
 
+    /// Creates the header of a packet that carries the packet of `inner` whole: its addresses, traffic class,
+    /// TTL, identification and DF, without options; `total_length` is that of header and payload in bytes.
+    #[must_use]
+    pub fn around(inner: &Self, protocol: u8, total_length: u16) -> Self {
+        let mut header = Self {
+            version_ihl: 0x45,
+            total_length: U16::new(total_length),
+            flags_offset: U16::new(inner.flags_offset.get() & DONT_FRAGMENT),
+            protocol,
+            checksum: U16::ZERO,
+            ..*inner
+        };
+        header.checksum = U16::new(Sum::of(header.as_bytes()).checksum());
+        header
+    }
+
     /// The version field; 4.
     #[must_use]
     pub const fn version(&self) -> u8 {

@@ -54,6 +54,13 @@ impl Ipv6Header {
         }
     }
 
+    /// Creates the header of a packet that carries the packet of `inner` whole: its addresses, traffic class,
+    /// flow label and hop limit; `payload_length` is in bytes.
+    #[must_use]
+    pub fn around(inner: &Self, next_header: u8, payload_length: u16) -> Self {
+        Self { payload_length: U16::new(payload_length), next_header, ..*inner }
+    }
+
     /// The version field; 6.
     #[must_use]
     pub const fn version(&self) -> u8 {

@@ -1,0 +1,139 @@
+//! How do lengths and checksums around INT stay right when INT changes?
+
+use zerocopy::byteorder::big_endian::U16;
+
+use inband_wire::checksum::{Sum, corrected, corrected_udp};
+use inband_wire::error::Header;
+use inband_wire::ipv4::Ipv4Header;
+use inband_wire::ipv6::{self, Ipv6Header};
+use inband_wire::layers::{IpVersion, Layers, Transport};
+use inband_wire::udp::UdpHeader;
+use inband_wire::view::{view, view_mut};
+use inband_wire::{gre, tcp};
+
+/// What changed in the bytes that an L4 checksum covers.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Change {
+    /// Sum of the words that are gone.
+    pub(crate) removed: Sum,
+    /// Sum of the words that are new.
+    pub(crate) added: Sum,
+    /// Bytes that are new.
+    pub(crate) grown: usize,
+    /// Bytes that are gone.
+    pub(crate) shrunk: usize,
+}
+
+/// Sets IP and UDP lengths for `change` and corrects the IPv4 header checksum.
+#[inline]
+pub(crate) fn set_lengths(bytes: &mut [u8], layers: &Layers, change: &Change) {
+    let resized =
+        |length: u16| length.wrapping_add(as_word(change.grown)).wrapping_sub(as_word(change.shrunk));
+    match layers.ip {
+        IpVersion::V4 => {
+            if let Some(header) = view_mut::<Ipv4Header>(bytes, layers.l3) {
+                header.set_total_length(resized(header.total_length()));
+            }
+        }
+        IpVersion::V6 => {
+            if let Some(header) = view_mut::<Ipv6Header>(bytes, layers.l3) {
+                header.set_payload_length(resized(header.payload_length()));
+            }
+        }
+    }
+    if layers.transport == Transport::Udp
+        && let Some(header) = view_mut::<UdpHeader>(bytes, layers.l4)
+    {
+        header.length = U16::new(resized(header.length.get()));
+    }
+}
+
+/// Corrects the checksum of the TCP, UDP or GRE header for `change`; a UDP checksum of 0 stays.
+// int-2.1/checksum-01, int-2.1/checksum-02, int-2.1/checksum-03: incrementally, so that a checksum that
+// was wrong stays wrong by the same difference.
+#[inline]
+pub(crate) fn correct_checksum(bytes: &mut [u8], layers: &Layers, change: &Change) {
+    let (removed, added) = with_lengths(layers, change);
+    let (at, udp) = match layers.transport {
+        Transport::Tcp { .. } => (layers.l4 + tcp::CHECKSUM_OFFSET, false),
+        Transport::Udp => (layers.l4 + inband_wire::udp::CHECKSUM_OFFSET, true),
+        Transport::Other if has_gre_checksum(bytes, layers) => (layers.l4 + 4, false),
+        Transport::Other => return,
+    };
+    if let Some(field) = view_mut::<U16>(bytes, at) {
+        let old = field.get();
+        *field =
+            U16::new(if udp { corrected_udp(old, removed, added) } else { corrected(old, removed, added) });
+    }
+}
+
+/// The value of a checksum complement that makes up for `change`; `None` where there is no checksum to keep.
+// int-2.1/checksum-04
+#[inline]
+pub(crate) fn complement(bytes: &[u8], layers: &Layers, change: &Change) -> Option<u16> {
+    let has_checksum = match layers.transport {
+        Transport::Tcp { .. } => true,
+        Transport::Udp => layers.udp(bytes).is_some_and(|header| header.checksum.get() != 0),
+        Transport::Other => has_gre_checksum(bytes, layers),
+    };
+    if !has_checksum {
+        return None;
+    }
+    let (removed, added) = with_lengths(layers, change);
+    // What came less what went must sum to zero with the complement, which is all ones in this arithmetic.
+    Some(added.plus(Sum::word(!removed.fold())).checksum())
+}
+
+/// Whether the packet can grow by `growth` bytes within `mtu` and its length fields.
+#[inline]
+pub(crate) fn has_room(bytes: &[u8], layers: &Layers, growth: usize, mtu: usize) -> bool {
+    let ip_length = layers.ip_length() + growth;
+    let most = match layers.ip {
+        IpVersion::V4 => MOST_LENGTH,
+        IpVersion::V6 => MOST_LENGTH + ipv6::HEADER_BYTES,
+    };
+    let udp_fits = match layers.udp(bytes) {
+        Some(header) => usize::from(header.length.get()) + growth <= MOST_LENGTH,
+        None => true,
+    };
+    ip_length <= mtu && ip_length <= most && udp_fits
+}
+
+/// Whether a checksum field of the packet could not be restored after an incremental update.
+///
+/// In ones' complement arithmetic 0xffff and 0 are the same number, and what is sent is 0 (IPv4, TCP) or
+/// 0xffff (UDP). A field that holds the other one would come out changed.
+#[inline]
+pub(crate) fn is_ambiguous(bytes: &[u8], layers: &Layers) -> bool {
+    let is_all_ones = |at: usize| bytes.get(at..at + 2) == Some(&[0xff, 0xff]);
+    let ipv4 = layers.ip == IpVersion::V4 && is_all_ones(layers.l3 + IPV4_CHECKSUM_OFFSET);
+    let tcp =
+        matches!(layers.transport, Transport::Tcp { .. }) && is_all_ones(layers.l4 + tcp::CHECKSUM_OFFSET);
+    ipv4 || tcp
+}
+
+const MOST_LENGTH: usize = u16::MAX as usize;
+const IPV4_CHECKSUM_OFFSET: usize = 10;
+
+/// Adds to `change` what its lengths do to the sum: once in the pseudo-header of TCP, twice for UDP, whose
+/// own length field is covered too.
+#[inline]
+fn with_lengths(layers: &Layers, change: &Change) -> (Sum, Sum) {
+    let (grown, shrunk) = (Sum::word(as_word(change.grown)), Sum::word(as_word(change.shrunk)));
+    match layers.transport {
+        Transport::Tcp { .. } => (change.removed.plus(shrunk), change.added.plus(grown)),
+        Transport::Udp => (change.removed.plus(shrunk).plus(shrunk), change.added.plus(grown).plus(grown)),
+        Transport::Other => (change.removed, change.added),
+    }
+}
+
+fn has_gre_checksum(bytes: &[u8], layers: &Layers) -> bool {
+    layers.protocol == gre::PROTOCOL
+        && view::<gre::GreHeader>(bytes, layers.l4, Header::Gre).is_ok_and(gre::GreHeader::has_checksum)
+}
+
+/// A number of bytes that INT adds or removes; at most 1,080, so it fits.
+#[inline]
+fn as_word(bytes: usize) -> u16 {
+    u16::try_from(bytes).unwrap_or(u16::MAX)
+}

@@ -1,0 +1,118 @@
+//! Which domain-specific instructions does the node know?
+
+use serde::Deserialize;
+use serde::de::{Deserializer, Error};
+
+use super::number::hex_bytes;
+
+/// `[[domain]]`: the instructions of one Domain Specific ID.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DomainConfig {
+    /// Domain Specific ID, 0x0001 to 0xffff.
+    pub id: u16,
+    /// The metadata of its instruction bits.
+    #[serde(default)]
+    pub metadata: Vec<DomainMetadata>,
+}
+
+/// `[[domain.metadata]]`: the metadata of one DS Instruction bit.
+// int-2.1/mx-08: the definition of a bit states its mode, reporting requirement and mutability.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DomainMetadata {
+    /// Bit of DS Instruction, 0 (most significant) to 15.
+    pub bit: u8,
+    /// Name for people.
+    #[serde(default)]
+    pub name: String,
+    /// Length, words; default 1.
+    #[serde(default = "one_word")]
+    pub words: u8,
+    /// Who inserts it, and where.
+    pub placement: Placement,
+    /// Which nodes report it, if a source inserts it into INT-MX packets; default `all-nodes`.
+    #[serde(default)]
+    pub reporting: Reporting,
+    /// Whether later nodes may change it; default `source-only`.
+    #[serde(default)]
+    pub mutability: Mutability,
+    /// The value this node gives; default: not available.
+    #[serde(default)]
+    pub value: Value,
+}
+
+/// Who inserts domain-specific metadata, and where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Placement {
+    /// INT-MD: the source, at the bottom of the stack.
+    SourceOnly,
+    /// INT-MD: every hop, behind its baseline metadata.
+    EveryHop,
+    /// INT-MX: every node, in its report.
+    Export,
+    /// INT-MX: the source, behind the header.
+    SourceInserted,
+}
+
+/// Which nodes report source-inserted metadata.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reporting {
+    /// Every node.
+    #[default]
+    AllNodes,
+    /// The sink.
+    SinkNode,
+    /// None.
+    None,
+}
+
+/// Whether nodes behind the source may change source-inserted metadata.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mutability {
+    /// They may not.
+    #[default]
+    SourceOnly,
+    /// They may.
+    Cumulative,
+}
+
+/// What a node gives as the value of domain-specific metadata.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Value {
+    /// Nothing: all ones in a packet, left out of a report.
+    #[default]
+    NotAvailable,
+    /// Always these bytes.
+    Constant(Vec<u8>),
+    /// The source MAC address, followed by zeros.
+    EthernetSource,
+    /// A number that grows by one with every packet this node starts INT in; the first is 1.
+    SequenceNumber,
+    /// A hash of the five-tuple.
+    FlowId,
+}
+
+impl<'de> Deserialize<'de> for Value {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        match text.as_str() {
+            "ethernet-source" => Ok(Self::EthernetSource),
+            "sequence-number" => Ok(Self::SequenceNumber),
+            "flow-id" => Ok(Self::FlowId),
+            _ => hex_bytes(&text).map(Self::Constant).ok_or_else(|| {
+                D::Error::custom(format_args!(
+                    "unknown value `{text}`, expected hexadecimal bytes or one of `ethernet-source`, \
+                     `sequence-number`, `flow-id`"
+                ))
+            }),
+        }
+    }
+}
+
+const fn one_word() -> u8 {
+    1
+}

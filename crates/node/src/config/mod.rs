@@ -1,0 +1,202 @@
+//! How is a node configured? One type per section of `node.toml`.
+
+mod domain;
+mod encapsulation;
+mod instruction;
+mod limits;
+mod number;
+mod report;
+mod source;
+mod watch;
+
+use serde::Deserialize;
+
+pub use domain::{DomainConfig, DomainMetadata, Mutability, Placement, Reporting, Value};
+pub use encapsulation::{EncapsulationConfig, EncapsulationKind, TcpOptionsConfig};
+pub use instruction::{Instruction, InstructionList};
+pub use limits::{ChecksumConfig, ChecksumUpdate, Icmp, MtuAction, MtuConfig};
+pub use report::{ReportConfig, ReportFilter, ReportVersion, SmartConfig, SmartQueue};
+pub use source::{Mode, SinkConfig, SinkMetadata, SourceConfig, SourceDomain};
+pub use watch::{PortRange, Prefix, Protocol, WatchEntry};
+
+/// Everything `node.toml` says.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NodeConfig {
+    /// Who the node is.
+    pub node: NodeSection,
+    /// The node's interfaces.
+    #[serde(default, rename = "interface")]
+    pub interfaces: Vec<InterfaceConfig>,
+    /// How packets carry INT.
+    #[serde(default)]
+    pub encapsulation: EncapsulationConfig,
+    /// What the node does as a source.
+    #[serde(default)]
+    pub source: SourceConfig,
+    /// The flow watchlist; empty: nothing is watched.
+    #[serde(default, rename = "watch")]
+    pub watchlist: Vec<WatchEntry>,
+    /// The domain-specific instructions this node knows.
+    #[serde(default, rename = "domain")]
+    pub domains: Vec<DomainConfig>,
+    /// What the node does as a sink.
+    #[serde(default)]
+    pub sink: SinkConfig,
+    /// What happens where the egress MTU leaves no room.
+    #[serde(default)]
+    pub mtu: MtuConfig,
+    /// How L4 checksums are kept right.
+    #[serde(default)]
+    pub checksum: ChecksumConfig,
+    /// Where and how reports go.
+    #[serde(default)]
+    pub report: ReportConfig,
+    /// Filters and triggers of `report.filter = "smart"`.
+    #[serde(default)]
+    pub smart: SmartConfig,
+    /// Device metadata for packets from a capture file.
+    #[serde(default)]
+    pub offline: OfflineConfig,
+}
+
+impl NodeConfig {
+    /// Creates the configuration that only names the node; everything else has its default.
+    #[must_use]
+    pub fn new(id: u32) -> Self {
+        Self {
+            node: NodeSection {
+                id,
+                int_version: IntVersion::default(),
+                unknown_instructions: UnknownInstructions::default(),
+            },
+            interfaces: Vec::new(),
+            encapsulation: EncapsulationConfig::default(),
+            source: SourceConfig::default(),
+            watchlist: Vec::new(),
+            domains: Vec::new(),
+            sink: SinkConfig::default(),
+            mtu: MtuConfig::default(),
+            checksum: ChecksumConfig::default(),
+            report: ReportConfig::default(),
+            smart: SmartConfig::default(),
+            offline: OfflineConfig::default(),
+        }
+    }
+}
+
+/// `[node]`: who the node is.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NodeSection {
+    /// Node ID, unique in the INT domain.
+    pub id: u32,
+    /// The version a source writes; default 2.1.
+    #[serde(default)]
+    pub int_version: IntVersion,
+    /// What happens to instructions this node does not know; default `pad`.
+    #[serde(default)]
+    pub unknown_instructions: UnknownInstructions,
+}
+
+/// The INT version a source writes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+pub enum IntVersion {
+    /// INT 2.1.
+    #[default]
+    #[serde(rename = "2.1")]
+    V2_1,
+    /// INT 1.0.
+    #[serde(rename = "1.0")]
+    V1_0,
+    /// INT 0.5.
+    #[serde(rename = "0.5")]
+    V0_5,
+    /// Host-INT's extension of 0.5.
+    #[serde(rename = "host-0.5")]
+    Host0_5,
+    /// The text of June 2016.
+    #[serde(rename = "2016")]
+    V2016,
+}
+
+/// What a node does about instructions it does not know.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum UnknownInstructions {
+    /// It adds all ones for them.
+    #[default]
+    Pad,
+    /// It adds no metadata at all.
+    Skip,
+}
+
+/// `[[interface]]`: one interface of the node.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct InterfaceConfig {
+    /// Level 1 interface identifier.
+    pub id: u16,
+    /// Level 2 interface identifier; default all ones: not available.
+    #[serde(default = "not_available")]
+    pub level2_id: u32,
+    /// The network device, for live use.
+    #[serde(default)]
+    pub device: Option<String>,
+    /// Whether the interface faces hosts; default false.
+    #[serde(default)]
+    pub edge: bool,
+    /// The largest IP packet the interface sends, bytes; default 1500.
+    #[serde(default = "ethernet_mtu")]
+    pub mtu: u32,
+}
+
+impl InterfaceConfig {
+    /// Creates an interface with identifier `id` and every default.
+    #[must_use]
+    pub fn new(id: u16) -> Self {
+        Self { id, level2_id: not_available(), device: None, edge: false, mtu: ethernet_mtu() }
+    }
+}
+
+/// `[offline]`: stands in for the device where packets come from a capture file.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct OfflineConfig {
+    /// Hop latency, nanoseconds; default 1000.
+    pub hop_latency: u32,
+    /// Queue identifier; default 0.
+    pub queue_id: u8,
+    /// Queue occupancy, 24 bits; default 0.
+    pub queue_occupancy: u32,
+    /// Buffer identifier; default 0.
+    pub buffer_id: u8,
+    /// Buffer occupancy, 24 bits; default 0.
+    pub buffer_occupancy: u32,
+    /// Egress utilization; default 0.
+    pub egress_utilization: u32,
+    /// Instructions this node answers with all ones.
+    pub unavailable: InstructionList,
+}
+
+impl Default for OfflineConfig {
+    fn default() -> Self {
+        Self {
+            hop_latency: 1000,
+            queue_id: 0,
+            queue_occupancy: 0,
+            buffer_id: 0,
+            buffer_occupancy: 0,
+            egress_utilization: 0,
+            unavailable: InstructionList::default(),
+        }
+    }
+}
+
+const fn not_available() -> u32 {
+    u32::MAX
+}
+
+const fn ethernet_mtu() -> u32 {
+    1500
+}

@@ -1,0 +1,114 @@
+//! Where and how do reports go?
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+
+use serde::Deserialize;
+
+/// `[report]`: where and how reports go.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ReportConfig {
+    /// The collector's address and UDP port; default 127.0.0.1:32766.
+    pub collector: SocketAddr,
+    /// Address the reports come from, of the collector's IP version; default: see [`ReportConfig::source`].
+    pub source_address: Option<IpAddr>,
+    /// The report format; default 2.0.
+    pub version: ReportVersion,
+    /// Which part of the hardware reports, 0 to 63; default 0.
+    pub hw_id: u8,
+    /// How much of a packet a report keeps, bytes; default 128.
+    pub truncate: u16,
+    /// Which packets are reported; default `none`: every one.
+    pub filter: ReportFilter,
+}
+
+impl Default for ReportConfig {
+    fn default() -> Self {
+        Self {
+            collector: SocketAddr::from((Ipv4Addr::LOCALHOST, 32766)),
+            source_address: None,
+            version: ReportVersion::V2_0,
+            hw_id: 0,
+            truncate: 128,
+            filter: ReportFilter::None,
+        }
+    }
+}
+
+impl ReportConfig {
+    /// The address reports come from where packets are written to a file: the configured one, else loopback
+    /// for a collector on loopback, else a documentation address (192.0.2.1 or 2001:db8::1).
+    #[must_use]
+    pub fn source(&self) -> IpAddr {
+        let default = match self.collector.ip() {
+            IpAddr::V4(collector) if collector.is_loopback() => IpAddr::V4(Ipv4Addr::LOCALHOST),
+            IpAddr::V4(_) => IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)),
+            IpAddr::V6(collector) if collector.is_loopback() => IpAddr::V6(collector),
+            IpAddr::V6(_) => IpAddr::V6([0x2001, 0xdb8, 0, 0, 0, 0, 0, 1].into()),
+        };
+        self.source_address.unwrap_or(default)
+    }
+}
+
+/// The report format a node writes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+pub enum ReportVersion {
+    /// Telemetry Report 2.0.
+    #[default]
+    #[serde(rename = "2.0")]
+    V2_0,
+    /// Telemetry Report 1.0.
+    #[serde(rename = "1.0")]
+    V1_0,
+    /// Telemetry Report 0.5.
+    #[serde(rename = "0.5")]
+    V0_5,
+}
+
+/// Which packets are reported.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReportFilter {
+    /// Every one.
+    #[default]
+    None,
+    /// Those that SD-Fabric's filters and triggers let pass.
+    Smart,
+}
+
+/// `[smart]`: filters and triggers of `report.filter = "smart"`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SmartConfig {
+    /// Longest time between two reports of a flow, milliseconds; default 1000.
+    pub interval_ms: u64,
+    /// Least change of hop latency that is reported, nanoseconds, rounded down to a power of two; default 256.
+    pub min_hop_latency_change_ns: u32,
+    /// Thresholds by queue id.
+    pub queue: BTreeMap<String, SmartQueue>,
+}
+
+impl Default for SmartConfig {
+    fn default() -> Self {
+        Self { interval_ms: 1000, min_hop_latency_change_ns: 256, queue: BTreeMap::new() }
+    }
+}
+
+/// `[smart.queue.N]`: thresholds of one queue.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SmartQueue {
+    /// Hop latency from which packets are reported, nanoseconds.
+    pub trigger_ns: u32,
+    /// Hop latency below which the quota is filled up again, nanoseconds; default trigger / 2.
+    #[serde(default)]
+    pub reset_ns: Option<u32>,
+    /// How many packets are reported until then; default 1024.
+    #[serde(default = "sd_fabric_quota")]
+    pub quota: u32,
+}
+
+const fn sd_fabric_quota() -> u32 {
+    1024
+}

@@ -1,0 +1,92 @@
+//! What does a node do as a source and as a sink?
+
+use serde::Deserialize;
+
+use super::instruction::{Instruction, InstructionList};
+
+/// `[source]`: what the node asks for in the packets it starts INT in.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SourceConfig {
+    /// The INT mode; default `md`.
+    pub mode: Mode,
+    /// The baseline instructions; default node id and queue occupancy.
+    pub instructions: InstructionList,
+    /// How many hops may add metadata, 0 to 255; default 8.
+    pub remaining_hops: u8,
+    /// Whether the source adds or reports its own metadata; default true.
+    pub own_metadata: bool,
+    /// Whether the sink is to discard the packet (D); default false.
+    pub discard: bool,
+    /// The domain-specific instructions; default none.
+    pub domain: Option<SourceDomain>,
+}
+
+impl Default for SourceConfig {
+    fn default() -> Self {
+        Self {
+            mode: Mode::Md,
+            instructions: [Instruction::NodeId, Instruction::QueueOccupancy].into_iter().collect(),
+            remaining_hops: 8,
+            own_metadata: true,
+            discard: false,
+            domain: None,
+        }
+    }
+}
+
+/// The INT modes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mode {
+    /// INT-MD: instructions and metadata in the packet.
+    #[default]
+    Md,
+    /// INT-MX: instructions in the packet, metadata in reports.
+    Mx,
+    /// INT-XD: nothing in the packet; each node reports what its own watchlist says.
+    Xd,
+}
+
+/// `[source.domain]`: the domain-specific instructions a source asks for.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SourceDomain {
+    /// Domain Specific ID, 0x0001 to 0xffff.
+    pub id: u16,
+    /// Bits of DS Instruction, 0 is the most significant.
+    #[serde(default)]
+    pub instructions: Vec<u8>,
+    /// DS Flags.
+    #[serde(default)]
+    pub flags: u16,
+}
+
+/// `[sink]`: what the node does as a sink.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SinkConfig {
+    /// Where the sink's own metadata goes; default `stack`.
+    pub own_metadata: SinkMetadata,
+    /// Whether the original DSCP is restored; default true. Otherwise the marking bits are cleared.
+    pub restore_dscp: bool,
+}
+
+impl Default for SinkConfig {
+    fn default() -> Self {
+        Self { own_metadata: SinkMetadata::Stack, restore_dscp: true }
+    }
+}
+
+/// Where a sink's own metadata goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SinkMetadata {
+    /// Onto the metadata stack, as a transit hop's.
+    #[default]
+    Stack,
+    /// Into the metadata of its report.
+    Report,
+    /// Nowhere.
+    None,
+}

@@ -1,0 +1,173 @@
+//! Which packets does an entry of the flow watchlist match?
+
+use std::fmt;
+use std::net::IpAddr;
+use std::ops::RangeInclusive;
+use std::str::FromStr;
+
+use serde::Deserialize;
+use serde::de::{Deserializer, Error, Visitor};
+
+/// `[[watch]]`: one entry of the flow watchlist; all given keys must match.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct WatchEntry {
+    /// Prefix of the source address.
+    pub source: Option<Prefix>,
+    /// Prefix of the destination address.
+    pub destination: Option<Prefix>,
+    /// Prefix of the source or the destination address.
+    pub either: Option<Prefix>,
+    /// IP protocol.
+    pub protocol: Option<Protocol>,
+    /// Source port of TCP or UDP.
+    pub source_port: Option<PortRange>,
+    /// Destination port of TCP or UDP.
+    pub destination_port: Option<PortRange>,
+}
+
+/// An address prefix such as `10.0.0.0/8`; an address alone means all of it. Host bits are ignored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Prefix {
+    address: IpAddr,
+    length: u8,
+}
+
+impl Prefix {
+    /// Whether `address` is inside the prefix; never for an address of the other IP version.
+    #[must_use]
+    pub fn contains(&self, address: IpAddr) -> bool {
+        match (self.address, address) {
+            (IpAddr::V4(prefix), IpAddr::V4(address)) => {
+                let shift = 32 - u32::from(self.length);
+                (prefix.to_bits() ^ address.to_bits()).checked_shr(shift).unwrap_or(0) == 0
+            }
+            (IpAddr::V6(prefix), IpAddr::V6(address)) => {
+                let shift = 128 - u32::from(self.length);
+                (prefix.to_bits() ^ address.to_bits()).checked_shr(shift).unwrap_or(0) == 0
+            }
+            _ => false,
+        }
+    }
+}
+
+impl FromStr for Prefix {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (address, length) = match text.split_once('/') {
+            Some((address, length)) => (address, Some(length)),
+            None => (text, None),
+        };
+        let address: IpAddr = address.parse().map_err(|_| {
+            format!("`{text}` is not an address prefix such as `10.0.0.0/8` or `2001:db8::/32`")
+        })?;
+        let most = if address.is_ipv4() { 32 } else { 128 };
+        let length =
+            match length {
+                None => most,
+                Some(length) => length.parse().ok().filter(|length| *length <= most).ok_or_else(|| {
+                    format!("the length of prefix `{text}` is not a number from 0 to {most}")
+                })?,
+            };
+        Ok(Self { address, length })
+    }
+}
+
+impl<'de> Deserialize<'de> for Prefix {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
+    }
+}
+
+/// An IP protocol by name or number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Protocol(pub u8);
+
+const PROTOCOLS: [(&str, u8); 10] = [
+    ("tcp", 6),
+    ("udp", 17),
+    ("icmp", 1),
+    ("icmpv6", 58),
+    ("sctp", 132),
+    ("gre", 47),
+    ("esp", 50),
+    ("ah", 51),
+    ("ipip", 4),
+    ("ipv6", 41),
+];
+
+impl FromStr for Protocol {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let named = PROTOCOLS.iter().find(|(name, _)| *name == text).map(|(_, number)| *number);
+        named.or_else(|| text.parse().ok()).map(Self).ok_or_else(|| {
+            let names: Vec<_> = PROTOCOLS.iter().map(|(name, _)| format!("`{name}`")).collect();
+            format!(
+                "unknown protocol `{text}`, expected a number from 0 to 255 or one of {}",
+                names.join(", ")
+            )
+        })
+    }
+}
+
+impl<'de> Deserialize<'de> for Protocol {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(NumberOrText {
+            expecting: "the name or number of an IP protocol",
+            number: |number| u8::try_from(number).ok().map(Self),
+        })
+    }
+}
+
+/// A port or a range of ports.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PortRange(pub RangeInclusive<u16>);
+
+impl FromStr for PortRange {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (first, last) = text.split_once('-').unwrap_or((text, text));
+        match (first.trim().parse::<u16>(), last.trim().parse::<u16>()) {
+            (Ok(first), Ok(last)) if first <= last => Ok(Self(first..=last)),
+            _ => Err(format!("`{text}` is not a port or a range such as `1024-65535`")),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for PortRange {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(NumberOrText {
+            expecting: "a port or a range of ports",
+            number: |number| u16::try_from(number).ok().map(|port| Self(port..=port)),
+        })
+    }
+}
+
+/// Reads a value that may be a TOML integer or a string.
+struct NumberOrText<T> {
+    expecting: &'static str,
+    number: fn(i64) -> Option<T>,
+}
+
+impl<T: FromStr<Err = String>> Visitor<'_> for NumberOrText<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.expecting)
+    }
+
+    fn visit_i64<E: Error>(self, number: i64) -> Result<T, E> {
+        (self.number)(number).ok_or_else(|| E::custom(format_args!("{number} is not {}", self.expecting)))
+    }
+
+    fn visit_u64<E: Error>(self, number: u64) -> Result<T, E> {
+        self.visit_i64(i64::try_from(number).unwrap_or(i64::MAX))
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<T, E> {
+        text.parse().map_err(E::custom)
+    }
+}

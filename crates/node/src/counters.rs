@@ -1,0 +1,147 @@
+//! What happened to the packets, counted by name?
+
+/// What can happen to a packet in a node.
+///
+/// Every packet counts exactly once among the *fates*; the other outcomes say why, and may come on top.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(usize)]
+pub enum Outcome {
+    /// Fate: not IP, forwarded as it came.
+    NotIp,
+    /// Fate: without INT, forwarded as it came.
+    NoInt,
+    /// Fate: INT was started.
+    Started,
+    /// Fate: a transit hop's work was done, whether or not metadata was added.
+    Transit,
+    /// Fate: INT was removed.
+    Stripped,
+    /// Fate: the D bit was set, so the sink discarded it.
+    Discarded,
+    /// Fate: marked as INT but not readable, forwarded as it came.
+    Malformed,
+    /// Metadata was added to the stack.
+    Pushed,
+    /// No metadata: no hop was left, E was set.
+    HopsExceeded,
+    /// No metadata: the egress MTU would be exceeded, M was set.
+    MtuExceeded,
+    /// No metadata: a reserved instruction bit is set.
+    ReservedInstruction,
+    /// No metadata: the Domain Specific ID is not known.
+    UnknownDomain,
+    /// No metadata: the shim's length field cannot grow further.
+    StackFull,
+    /// No metadata: the buffer has no headroom.
+    NoHeadroom,
+    /// Not started: the protocol cannot carry this encapsulation.
+    NotCarried,
+    /// Not started: the fixed headers would exceed the egress MTU.
+    NotStartedMtu,
+    /// Not started: a checksum field of 0xffff could not be restored bit for bit.
+    NotStartedChecksum,
+    /// Not started: the buffer has no headroom.
+    NotStartedHeadroom,
+    /// A DSCP that marks INT was cleared on a packet without INT.
+    Remarked,
+    /// A report was queued.
+    Reported,
+    /// A report was lost: the queue was full.
+    ReportShed,
+}
+
+impl Outcome {
+    /// All outcomes, in the order they are shown.
+    pub const ALL: [Self; 21] = [
+        Self::NotIp,
+        Self::NoInt,
+        Self::Started,
+        Self::Transit,
+        Self::Stripped,
+        Self::Discarded,
+        Self::Malformed,
+        Self::Pushed,
+        Self::HopsExceeded,
+        Self::MtuExceeded,
+        Self::ReservedInstruction,
+        Self::UnknownDomain,
+        Self::StackFull,
+        Self::NoHeadroom,
+        Self::NotCarried,
+        Self::NotStartedMtu,
+        Self::NotStartedChecksum,
+        Self::NotStartedHeadroom,
+        Self::Remarked,
+        Self::Reported,
+        Self::ReportShed,
+    ];
+
+    /// The outcomes of which every packet has exactly one.
+    pub const FATES: [Self; 7] = [
+        Self::NotIp,
+        Self::NoInt,
+        Self::Started,
+        Self::Transit,
+        Self::Stripped,
+        Self::Discarded,
+        Self::Malformed,
+    ];
+
+    /// The name users read.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::NotIp => "not_ip",
+            Self::NoInt => "no_int",
+            Self::Started => "started",
+            Self::Transit => "transit",
+            Self::Stripped => "stripped",
+            Self::Discarded => "discarded",
+            Self::Malformed => "malformed",
+            Self::Pushed => "pushed",
+            Self::HopsExceeded => "hops_exceeded",
+            Self::MtuExceeded => "mtu_exceeded",
+            Self::ReservedInstruction => "reserved_instruction",
+            Self::UnknownDomain => "unknown_domain",
+            Self::StackFull => "stack_full",
+            Self::NoHeadroom => "no_headroom",
+            Self::NotCarried => "not_carried",
+            Self::NotStartedMtu => "not_started_mtu",
+            Self::NotStartedChecksum => "not_started_checksum",
+            Self::NotStartedHeadroom => "not_started_headroom",
+            Self::Remarked => "remarked",
+            Self::Reported => "reported",
+            Self::ReportShed => "report_shed",
+        }
+    }
+}
+
+/// How often each outcome happened.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counters([u64; Outcome::ALL.len()]);
+
+impl Counters {
+    /// How often `outcome` happened.
+    #[must_use]
+    pub fn get(&self, outcome: Outcome) -> u64 {
+        self.0.get(outcome as usize).copied().unwrap_or(0)
+    }
+
+    /// All outcomes with their counts.
+    pub fn iter(&self) -> impl Iterator<Item = (Outcome, u64)> + '_ {
+        Outcome::ALL.into_iter().map(|outcome| (outcome, self.get(outcome)))
+    }
+
+    /// Packets handled: the sum of all fates.
+    #[must_use]
+    pub fn packets(&self) -> u64 {
+        Outcome::FATES.into_iter().map(|fate| self.get(fate)).sum()
+    }
+
+    #[inline]
+    pub(crate) fn count(&mut self, outcome: Outcome) {
+        if let Some(count) = self.0.get_mut(outcome as usize) {
+            *count += 1;
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! What does this node know of domain-specific instructions, and which values does it give?
+
+use inband_wire::int::Domain;
+use inband_wire::int::domain::set_bits;
+use inband_wire::{FiveTuple, Words};
+
+use crate::config::{DomainConfig, Placement, Value};
+use crate::error::ConfigError;
+
+/// One domain with the values this node gives for its instructions.
+#[derive(Clone, Debug)]
+pub(crate) struct KnownDomain {
+    /// Lengths and who inserts what.
+    pub(crate) wire: Domain,
+    values: [Value; 16],
+}
+
+/// What a value may depend on.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ValueContext {
+    pub(crate) ethernet_source: Option<[u8; 6]>,
+    pub(crate) sequence_number: Option<u32>,
+    pub(crate) flow: FiveTuple,
+}
+
+impl KnownDomain {
+    /// # Errors
+    /// An id of 0, a bit that is out of range or given twice, a length of 0, a constant of another length.
+    pub(crate) fn new(config: &DomainConfig) -> Result<Self, ConfigError> {
+        // int-2.1/md-14, int-2.1/mx-06: domain 0 is everybody's, and defines no instruction.
+        if config.id == 0 {
+            return Err(ConfigError::out_of_range("domain.id", 0, "0x0001 to 0xffff"));
+        }
+        let mut wire =
+            Domain { id: config.id, words: [Words::default(); 16], source_only: 0, source_inserted: 0 };
+        let mut values = <[Value; 16]>::default();
+        for metadata in &config.metadata {
+            let bit = usize::from(metadata.bit);
+            let (Some(words), Some(value)) = (wire.words.get_mut(bit), values.get_mut(bit)) else {
+                return Err(ConfigError::out_of_range("domain.metadata.bit", metadata.bit, "0 to 15"));
+            };
+            if words.count() != 0 {
+                let key = format!("domain {:#06x} metadata bit", config.id);
+                return Err(ConfigError::Twice { key, value: metadata.bit.to_string() });
+            }
+            if metadata.words == 0 {
+                return Err(ConfigError::out_of_range("domain.metadata.words", 0, "1 to 255"));
+            }
+            if let Value::Constant(bytes) = &metadata.value
+                && bytes.len() != usize::from(metadata.words) * 4
+            {
+                let found = format!("{} bytes long", bytes.len());
+                let expected = format!("{} bytes, its length in words", usize::from(metadata.words) * 4);
+                return Err(ConfigError::out_of_range("domain.metadata.value", found, expected));
+            }
+            *words = Words::new(metadata.words);
+            *value = metadata.value.clone();
+            if matches!(metadata.placement, Placement::SourceOnly | Placement::SourceInserted) {
+                wire.source_only |= 0x8000 >> bit;
+                wire.source_inserted |= 0x8000 >> bit;
+            }
+        }
+        Ok(Self { wire, values })
+    }
+
+    /// Writes the values of the instructions `bits`, in their order, all ones where there is none; returns
+    /// how many bytes of `out` were written.
+    pub(crate) fn write(&self, bits: u16, context: &ValueContext, out: &mut [u8]) -> usize {
+        // int-2.1/md-16, int-2.1/md-23: in the order of the bits, behind the baseline metadata.
+        set_bits(bits).fold(0, |at, bit| {
+            let end = at + self.wire.bit_words(bit).bytes();
+            if let (Some(value), Some(out)) = (self.values.get(bit), out.get_mut(at..end)) {
+                value.write(context, out);
+            }
+            end
+        })
+    }
+
+    /// The instructions of `bits` that this node has a value for.
+    pub(crate) fn available(&self, bits: u16, context: &ValueContext) -> u16 {
+        set_bits(bits)
+            .filter(|bit| self.values.get(*bit).is_some_and(|value| value.is_available(context)))
+            .fold(0, |bits, bit| bits | 0x8000 >> bit)
+    }
+}
+
+impl Value {
+    fn is_available(&self, context: &ValueContext) -> bool {
+        match self {
+            Self::NotAvailable => false,
+            Self::Constant(_) | Self::FlowId => true,
+            Self::EthernetSource => context.ethernet_source.is_some(),
+            Self::SequenceNumber => context.sequence_number.is_some(),
+        }
+    }
+
+    /// Numbers stand right-aligned, addresses left-aligned and followed by zeros.
+    fn write(&self, context: &ValueContext, out: &mut [u8]) {
+        let number = |number: Option<u32>, out: &mut [u8]| match (number, out.split_last_chunk_mut::<4>()) {
+            (Some(number), Some((high, low))) => {
+                high.fill(0);
+                *low = number.to_be_bytes();
+            }
+            _ => out.fill(0xff),
+        };
+        match self {
+            Self::NotAvailable => out.fill(0xff),
+            Self::Constant(bytes) => {
+                for (to, from) in out.iter_mut().zip(bytes) {
+                    *to = *from;
+                }
+            }
+            Self::EthernetSource => match context.ethernet_source {
+                Some(address) => {
+                    let padded = address.into_iter().chain(std::iter::repeat(0));
+                    for (to, from) in out.iter_mut().zip(padded) {
+                        *to = from;
+                    }
+                }
+                None => out.fill(0xff),
+            },
+            Self::SequenceNumber => number(context.sequence_number, out),
+            Self::FlowId => number(Some(context.flow.entropy()), out),
+        }
+    }
+}
+
+/// The domains a node knows.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct KnownDomains(Vec<KnownDomain>);
+
+impl KnownDomains {
+    /// # Errors
+    /// A domain that is given twice or cannot be.
+    pub(crate) fn new(configs: &[DomainConfig]) -> Result<Self, ConfigError> {
+        let mut domains: Vec<KnownDomain> = Vec::with_capacity(configs.len());
+        for config in configs {
+            if domains.iter().any(|domain| domain.wire.id == config.id) {
+                let value = format!("{:#06x}", config.id);
+                return Err(ConfigError::Twice { key: "domain.id".to_owned(), value });
+            }
+            domains.push(KnownDomain::new(config)?);
+        }
+        Ok(Self(domains))
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, id: u16) -> Option<&KnownDomain> {
+        self.0.iter().find(|domain| domain.wire.id == id)
+    }
+}

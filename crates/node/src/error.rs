@@ -1,0 +1,54 @@
+//! Why can a configuration not be run?
+
+use thiserror::Error;
+
+/// A configuration that can be read but makes no node.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum ConfigError {
+    /// A value is outside its range.
+    #[error("{key} is {found}, expected {expected}")]
+    OutOfRange {
+        /// The key.
+        key: String,
+        /// The value.
+        found: String,
+        /// What is accepted.
+        expected: String,
+    },
+    /// Two entries that must differ do not.
+    #[error("{key} {value} is given twice")]
+    Twice {
+        /// The key.
+        key: String,
+        /// The value.
+        value: String,
+    },
+    /// Something refers to a thing that is not configured.
+    #[error("{key} refers to {value}, which is not configured")]
+    Missing {
+        /// The key.
+        key: String,
+        /// The value.
+        value: String,
+    },
+    /// A setting this engine does not run.
+    #[error("{key} = \"{found}\" is not supported by this node; supported: {supported}")]
+    Unsupported {
+        /// The key.
+        key: String,
+        /// The value.
+        found: String,
+        /// What it runs.
+        supported: String,
+    },
+}
+
+impl ConfigError {
+    pub(crate) fn out_of_range(key: &str, found: impl ToString, expected: impl ToString) -> Self {
+        Self::OutOfRange { key: key.to_owned(), found: found.to_string(), expected: expected.to_string() }
+    }
+
+    pub(crate) fn unsupported(key: &str, found: &str, supported: &str) -> Self {
+        Self::Unsupported { key: key.to_owned(), found: found.to_owned(), supported: supported.to_owned() }
+    }
+}

@@ -1,0 +1,96 @@
+//! How does a frame grow and shrink without moving its payload?
+
+use std::ops::Range;
+
+/// A frame in a larger buffer, with headroom in front.
+///
+/// ```text
+///  buffer:  | headroom | headers | payload | tailroom |
+///                      ^ start             ^ end
+/// ```
+///
+/// INT is added behind the headers, which are short: a gap opens by moving them towards the front. Their
+/// offsets from the start of the frame stay, those behind the gap grow.
+#[derive(Debug)]
+pub struct Frame<'a> {
+    buffer: &'a mut [u8],
+    start: usize,
+    end: usize,
+}
+
+/// Headroom that any single node can need: new IPv6 and UDP headers and a full shim of 255 words.
+pub const MOST_GROWTH: usize = 40 + 8 + 4 + 255 * 4;
+
+impl<'a> Frame<'a> {
+    /// Wraps the frame at `range` of `buffer`; `None` when the range is not inside it.
+    #[must_use]
+    pub fn new(buffer: &'a mut [u8], range: Range<usize>) -> Option<Self> {
+        buffer.get(range.clone())?;
+        Some(Self { buffer, start: range.start, end: range.end })
+    }
+
+    /// The frame's bytes.
+    #[inline]
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        self.buffer.get(self.start..self.end).unwrap_or_default()
+    }
+
+    /// The frame's bytes, for writing.
+    #[inline]
+    #[must_use]
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        self.buffer.get_mut(self.start..self.end).unwrap_or_default()
+    }
+
+    /// Where in the buffer the frame is.
+    #[must_use]
+    pub fn range(&self) -> Range<usize> {
+        self.start..self.end
+    }
+
+    /// Length of the frame, bytes.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.end - self.start
+    }
+
+    /// Whether the frame holds no byte.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Room in front of the frame, bytes.
+    #[inline]
+    #[must_use]
+    pub fn headroom(&self) -> usize {
+        self.start
+    }
+
+    /// Opens a gap of `length` bytes in front of byte `at`; what is in it is undefined.
+    ///
+    /// Returns the frame's bytes, or `None` (and leaves the frame as it was) without enough headroom or
+    /// with `at` behind the frame's end.
+    #[inline]
+    pub(crate) fn open_gap(&mut self, at: usize, length: usize) -> Option<&mut [u8]> {
+        if at > self.len() {
+            return None;
+        }
+        let start = self.start.checked_sub(length)?;
+        self.buffer.copy_within(self.start..self.start + at, start);
+        self.start = start;
+        self.buffer.get_mut(self.start..self.end)
+    }
+
+    /// Removes the bytes in `gap`, moving what is in front of them.
+    ///
+    /// The caller has found `gap` inside the frame; a gap that is not is left alone.
+    #[inline]
+    pub(crate) fn close_gap(&mut self, gap: Range<usize>) {
+        if gap.start <= gap.end && gap.end <= self.len() {
+            self.buffer.copy_within(self.start..self.start + gap.start, self.start + gap.len());
+            self.start += gap.len();
+        }
+    }
+}

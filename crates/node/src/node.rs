@@ -1,0 +1,398 @@
+//! Which role does the node play for a packet, and what becomes of it?
+
+use inband_wire::dissect::flow_before_int;
+use inband_wire::int::locate::{self, HeaderType};
+use inband_wire::int::md::{self, MdHeader};
+use inband_wire::int::mx::{Mx, MxHeader};
+use inband_wire::int::{DscpMark, HopMetadata, Location, TcpOptions};
+use inband_wire::layers::{Fragment, Layers, Link, Strictness};
+use inband_wire::{FiveTuple, ParseError};
+
+use crate::config::{EncapsulationKind, Mode, NodeConfig, SinkMetadata};
+use crate::counters::{Counters, Outcome};
+use crate::domains::{KnownDomains, ValueContext};
+use crate::error::ConfigError;
+use crate::frame::Frame;
+use crate::interfaces::{Interface, Interfaces};
+use crate::passage::{Passage, hop_metadata};
+use crate::reporter::{Asked, Reported, Reporter};
+use crate::sink::{self, Stripping};
+use crate::source::{SourcePlan, StartContext};
+use crate::support;
+use crate::transit::{self, Choices, HopContext};
+use crate::watchlist::Watchlist;
+
+/// One INT node: source, transit hop and sink, per packet and as its interfaces say.
+///
+/// A packet that enters on an edge interface without INT and is on the watchlist starts INT; one with INT
+/// gets this node's metadata; one that leaves by an edge interface is stripped.
+// int-2.1/domain-05
+#[derive(Clone, Debug)]
+pub struct Node {
+    id: u32,
+    interfaces: Interfaces,
+    indication: Indication,
+    watchlist: Watchlist,
+    domains: KnownDomains,
+    plan: SourcePlan,
+    sink_metadata: SinkMetadata,
+    restore_dscp: bool,
+    choices: Choices,
+    sequence_number: u32,
+    reporter: Reporter,
+    counters: Counters,
+}
+
+/// What becomes of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[must_use]
+pub enum Verdict {
+    /// It goes on, changed or not.
+    Forward,
+    /// It ends here: its D bit was set.
+    Consume,
+}
+
+/// What says "INT follows" in this domain.
+// int-2.1/l4-23, int-2.1/l4-24, int-2.1/encapsulation-03
+#[derive(Clone, Copy, Debug)]
+struct Indication {
+    kind: EncapsulationKind,
+    mark: DscpMark,
+    udp_port: u16,
+    tcp_options: TcpOptions,
+}
+
+/// The INT header of a packet.
+enum Int {
+    Md(MdHeader),
+    Mx(MxHeader),
+    Destination,
+}
+
+/// One packet on its way through the node.
+struct Visit<'a> {
+    link: Link,
+    layers: Layers,
+    ingress: Interface,
+    egress: Interface,
+    metadata: HopMetadata,
+    passage: &'a Passage,
+}
+
+impl Node {
+    /// Creates the node that `config` describes.
+    ///
+    /// # Errors
+    /// The first setting that is out of range, contradicts another one, or is not supported.
+    pub fn new(config: &NodeConfig) -> Result<Self, ConfigError> {
+        support::check(config)?;
+        let domains = KnownDomains::new(&config.domains)?;
+        Ok(Self {
+            id: config.node.id,
+            interfaces: Interfaces::new(&config.interfaces)?,
+            indication: Indication {
+                kind: config.encapsulation.kind,
+                mark: config.encapsulation.mark(),
+                udp_port: config.encapsulation.udp_port,
+                tcp_options: config.encapsulation.tcp_options(),
+            },
+            watchlist: Watchlist::new(&config.watchlist),
+            plan: SourcePlan::new(config, &domains)?,
+            domains,
+            sink_metadata: config.sink.own_metadata,
+            restore_dscp: config.sink.restore_dscp,
+            choices: Choices {
+                unknown_instructions: config.node.unknown_instructions,
+                checksum_update: config.checksum.update,
+            },
+            sequence_number: 0,
+            reporter: Reporter::new(config.node.id, &config.report),
+            counters: Counters::default(),
+        })
+    }
+
+    /// Does this node's INT work on one frame, in place.
+    ///
+    /// The frame may be cut behind its headers, as in a capture with a snap length. Give it at least
+    /// [`MOST_GROWTH`](crate::frame::MOST_GROWTH) bytes of headroom, or INT is not added where it is short.
+    #[inline]
+    pub fn handle_frame(&mut self, link: Link, frame: &mut Frame<'_>, passage: &Passage) -> Verdict {
+        let fate = self.fate(link, frame, passage);
+        self.counters.count(fate);
+        if fate == Outcome::Discarded { Verdict::Consume } else { Verdict::Forward }
+    }
+
+    /// Takes the oldest report, the payload of one UDP datagram to the collector.
+    pub fn poll_report(&mut self) -> Option<&[u8]> {
+        self.reporter.poll()
+    }
+
+    /// What happened so far.
+    #[must_use]
+    pub const fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    #[inline]
+    fn fate(&mut self, link: Link, frame: &mut Frame<'_>, passage: &Passage) -> Outcome {
+        let layers = match Layers::parse(link, frame.bytes(), Strictness::Truncated) {
+            Ok(Some(layers)) => layers,
+            Ok(None) => return Outcome::NotIp,
+            Err(_) => return Outcome::Malformed,
+        };
+        let (ingress, egress) = (self.interfaces.get(passage.ingress), self.interfaces.get(passage.egress));
+        let metadata = hop_metadata(self.id, &ingress, &egress, &passage.metadata);
+        let visit = Visit { link, layers, ingress, egress, metadata, passage };
+        match self.indication.find(frame.bytes(), &layers) {
+            Ok(Some((location, Int::Md(header)))) => self.handle_md(frame, visit, location, &header),
+            Ok(Some((location, Int::Mx(header)))) => self.handle_mx(frame, &visit, &location, &header),
+            Ok(Some((location, Int::Destination))) => self.handle_destination(frame, &visit, &location),
+            // A host may send what only looks like INT; inside the domain it is a fault.
+            Err(_) if !ingress.edge => Outcome::Malformed,
+            Ok(None) | Err(_) => self.handle_plain(frame, visit),
+        }
+    }
+
+    /// Transit hop or sink of an INT-MD packet.
+    // int-2.1/headers-03
+    #[inline]
+    fn handle_md(
+        &mut self,
+        frame: &mut Frame<'_>,
+        mut visit: Visit<'_>,
+        mut location: Location,
+        header: &MdHeader,
+    ) -> Outcome {
+        let is_sink = visit.egress.edge;
+        if !is_sink || self.sink_metadata == SinkMetadata::Stack {
+            let values = match header.domain_specific_id() {
+                0 => ValueContext::default(),
+                _ => visit.values(frame.bytes(), &location),
+            };
+            let hop = HopContext {
+                metadata: &visit.metadata,
+                domains: &self.domains,
+                values: &values,
+                // What is stripped before it leaves cannot exceed the egress MTU.
+                mtu: (!is_sink).then_some(visit.egress.mtu),
+            };
+            let pushed =
+                transit::push_hop(frame, &mut visit.layers, &mut location, header, &hop, self.choices);
+            if let Some(outcome) = pushed {
+                self.counters.count(outcome);
+            }
+        }
+        if is_sink { self.end_md(frame, &visit, &location, header) } else { Outcome::Transit }
+    }
+
+    /// Sink of an INT-MD packet whose stack is complete: reports it and strips it.
+    // int-2.1/sink-02, int-2.1/md-31
+    fn end_md(
+        &mut self,
+        frame: &mut Frame<'_>,
+        visit: &Visit<'_>,
+        location: &Location,
+        header: &MdHeader,
+    ) -> Outcome {
+        let asked = match self.sink_metadata {
+            SinkMetadata::Report => Asked::of_md(header),
+            SinkMetadata::Stack | SinkMetadata::None => Asked::nothing(),
+        };
+        self.report(frame.bytes(), visit, Some(location), &asked);
+        // int-2.1/md-02
+        self.end(frame, visit, location, header.discard())
+    }
+
+    /// Transit hop or sink of an INT-MX packet.
+    // int-2.1/headers-06, int-2.1/transit-03, int-2.1/modes-02, int-2.1/modes-03
+    fn handle_mx(
+        &mut self,
+        frame: &mut Frame<'_>,
+        visit: &Visit<'_>,
+        location: &Location,
+        header: &MxHeader,
+    ) -> Outcome {
+        let is_sink = visit.egress.edge;
+        if !is_sink || self.sink_metadata != SinkMetadata::None {
+            self.report(frame.bytes(), visit, Some(location), &Asked::of_mx(header));
+        }
+        // int-2.1/mx-02
+        if is_sink { self.end(frame, visit, location, header.discard()) } else { Outcome::Transit }
+    }
+
+    /// A packet with a destination header alone: the sink takes it out, nobody else looks at it.
+    // int-2.1/headers-04, int-2.1/headers-05
+    fn handle_destination(
+        &mut self,
+        frame: &mut Frame<'_>,
+        visit: &Visit<'_>,
+        location: &Location,
+    ) -> Outcome {
+        if visit.egress.edge { self.end(frame, visit, location, false) } else { Outcome::Transit }
+    }
+
+    /// The end of a packet's way through the domain.
+    fn end(
+        &mut self,
+        frame: &mut Frame<'_>,
+        visit: &Visit<'_>,
+        location: &Location,
+        discard: bool,
+    ) -> Outcome {
+        if discard {
+            return Outcome::Discarded;
+        }
+        let stripping =
+            Stripping { link: visit.link, mark: self.indication.mark, restore_dscp: self.restore_dscp };
+        if sink::strip(frame, &visit.layers, location, &stripping) {
+            Outcome::Stripped
+        } else {
+            Outcome::Malformed
+        }
+    }
+
+    /// A packet without INT: watched or not.
+    fn handle_plain(&mut self, frame: &mut Frame<'_>, visit: Visit<'_>) -> Outcome {
+        let watched =
+            !self.watchlist.is_empty() && self.watchlist.watches(&visit.layers.five_tuple(frame.bytes()));
+        match self.plan.mode {
+            // int-2.1/modes-01: the packet stays as it is.
+            Mode::Xd if watched => {
+                let asked = self.plan.asked();
+                self.report(frame.bytes(), &visit, None, &asked);
+            }
+            Mode::Md | Mode::Mx
+                if watched && visit.ingress.edge && visit.layers.fragment != Fragment::Later =>
+            {
+                let (layers, passage) = (visit.layers, visit.passage);
+                match self.start(frame, visit) {
+                    Ok(fate) => return fate,
+                    Err(reason) => {
+                        self.counters.count(reason);
+                        return self.pass_plain(frame, &layers, passage);
+                    }
+                }
+            }
+            Mode::Md | Mode::Mx | Mode::Xd => {}
+        }
+        self.pass_plain(frame, &visit.layers, visit.passage)
+    }
+
+    /// Starts INT, and ends it again where the packet leaves by an edge interface.
+    fn start(&mut self, frame: &mut Frame<'_>, mut visit: Visit<'_>) -> Result<Outcome, Outcome> {
+        let is_sink = visit.egress.edge;
+        let flow = visit.layers.five_tuple(frame.bytes());
+        let number = self.sequence_number.wrapping_add(1);
+        let values = ValueContext { sequence_number: Some(number), ..visit.values_of(frame.bytes(), flow) };
+        let context = StartContext {
+            flow: &flow,
+            metadata: &visit.metadata,
+            domains: &self.domains,
+            values: &values,
+            mtu: (!is_sink).then_some(visit.egress.mtu),
+            choices: self.choices,
+        };
+        let location = self.plan.start(frame, &mut visit.layers, &context)?;
+        self.sequence_number = number;
+        let found = self.indication.read(frame.bytes(), location);
+        Ok(match found {
+            Ok(Int::Md(header)) if is_sink => self.end_md(frame, &visit, &location, &header),
+            Ok(Int::Mx(header)) if is_sink => self.handle_mx(frame, &visit, &location, &header),
+            Ok(Int::Mx(header)) if self.plan.own_metadata => {
+                self.report(frame.bytes(), &visit, Some(&location), &Asked::of_mx(&header));
+                Outcome::Started
+            }
+            _ => Outcome::Started,
+        })
+    }
+
+    /// Lets a packet without INT go, but not into the domain with a DSCP that marks INT.
+    // int-2.1/l4-19
+    fn pass_plain(&mut self, frame: &mut Frame<'_>, layers: &Layers, passage: &Passage) -> Outcome {
+        let (ingress, egress) = (self.interfaces.get(passage.ingress), self.interfaces.get(passage.egress));
+        let mark = self.indication.mark;
+        let enters_domain = ingress.edge && !egress.edge && self.plan.mode != Mode::Xd;
+        if self.indication.kind == EncapsulationKind::Dscp && enters_domain {
+            let dscp = layers.dscp(frame.bytes());
+            if mark.matches(dscp) {
+                sink::set_dscp(frame.bytes_mut(), layers, mark.removed_from(dscp));
+                self.counters.count(Outcome::Remarked);
+            }
+        }
+        Outcome::NoInt
+    }
+
+    fn report(&mut self, packet: &[u8], visit: &Visit<'_>, location: Option<&Location>, asked: &Asked) {
+        let values = match (asked.needs_values(), location) {
+            (false, _) => ValueContext::default(),
+            (true, Some(location)) => visit.values(packet, location),
+            (true, None) => visit.values_of(packet, visit.layers.five_tuple(packet)),
+        };
+        let reported = Reported {
+            link: visit.link,
+            ip: visit.layers.ip,
+            packet,
+            metadata: &visit.metadata,
+            values: &values,
+        };
+        let outcome =
+            self.reporter.report(&reported, asked, &self.domains, self.choices.unknown_instructions);
+        self.counters.count(outcome);
+    }
+}
+
+impl Indication {
+    /// Finds and reads the INT header that this domain's mark announces.
+    #[inline]
+    fn find(&self, bytes: &[u8], layers: &Layers) -> Result<Option<(Location, Int)>, ParseError> {
+        if layers.fragment == Fragment::Later {
+            return Ok(None);
+        }
+        let location = match self.kind {
+            EncapsulationKind::Dscp => {
+                let has_ports = layers.checksum_at().is_some();
+                if !has_ports || !self.mark.matches(layers.dscp(bytes)) {
+                    return Ok(None);
+                }
+                locate::behind_dscp(bytes, layers, self.tcp_options)?
+            }
+            EncapsulationKind::UdpPort | EncapsulationKind::Udp => {
+                match layers.udp(bytes) {
+                    Some(header) if header.destination_port.get() == self.udp_port => {}
+                    _ => return Ok(None),
+                }
+                locate::behind_udp_port(bytes, layers)?
+            }
+            EncapsulationKind::ProbeMarker
+            | EncapsulationKind::Gre
+            | EncapsulationKind::VxlanGpe
+            | EncapsulationKind::Geneve => return Ok(None),
+        };
+        self.read(bytes, location).map(|int| Some((location, int)))
+    }
+
+    #[inline]
+    fn read(&self, bytes: &[u8], location: Location) -> Result<Int, ParseError> {
+        match location.header_type {
+            HeaderType::Md => md::header(bytes, &location).map(|header| Int::Md(*header)),
+            HeaderType::Mx => Mx::parse(bytes, &location).map(|mx| Int::Mx(*mx.header)),
+            HeaderType::Destination => Ok(Int::Destination),
+        }
+    }
+}
+
+impl Visit<'_> {
+    /// What domain-specific values of an INT packet may depend on.
+    fn values(&self, bytes: &[u8], location: &Location) -> ValueContext {
+        self.values_of(bytes, flow_before_int(bytes, &self.layers, location))
+    }
+
+    fn values_of(&self, bytes: &[u8], flow: FiveTuple) -> ValueContext {
+        let ethernet_source = match self.link {
+            Link::Ethernet => bytes.get(6..12).and_then(<[u8]>::first_chunk).copied(),
+            Link::Ip => None,
+        };
+        ValueContext { ethernet_source, sequence_number: None, flow }
+    }
+}

@@ -1,0 +1,185 @@
+//! What does a node report, and how are reports numbered and kept until the caller takes them?
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use zerocopy::IntoBytes;
+
+use inband_wire::int::md::MdHeader;
+use inband_wire::int::mx::MxHeader;
+use inband_wire::int::{HopMetadata, Instructions};
+use inband_wire::layers::{IpVersion, Link};
+use inband_wire::report::{Draft, GroupHeader, InnerType, group};
+
+use crate::config::{ReportConfig, UnknownInstructions};
+use crate::counters::Outcome;
+use crate::domains::{KnownDomains, ValueContext};
+
+/// Writes reports into datagrams and keeps them in order, up to [`MOST_QUEUED_BYTES`].
+#[derive(Clone, Debug)]
+pub(crate) struct Reporter {
+    node_id: u32,
+    hw_id: u8,
+    truncate: usize,
+    sequence: u32,
+    arena: Vec<u8>,
+    queued: VecDeque<Range<usize>>,
+    domain_metadata: Vec<u8>,
+}
+
+/// Most bytes of reports that wait for the caller; what does not fit is counted as shed.
+const MOST_QUEUED_BYTES: usize = 1 << 20;
+
+/// A packet as it is reported.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reported<'a> {
+    pub(crate) link: Link,
+    pub(crate) ip: IpVersion,
+    pub(crate) packet: &'a [u8],
+    pub(crate) metadata: &'a HopMetadata,
+    pub(crate) values: &'a ValueContext,
+}
+
+/// The metadata a report is asked for.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Asked {
+    instructions: Instructions,
+    domain_specific_id: u16,
+    ds_instruction: u16,
+}
+
+impl Asked {
+    /// Nothing: the packet speaks for itself.
+    pub(crate) const fn nothing() -> Self {
+        Self { instructions: Instructions(0), domain_specific_id: 0, ds_instruction: 0 }
+    }
+
+    /// What an INT-MD header asks of its sink.
+    pub(crate) fn of_md(header: &MdHeader) -> Self {
+        Self::new(header.instructions(), header.domain_specific_id(), header.ds_instruction())
+    }
+
+    /// What an INT-MX header asks of every node.
+    // int-2.1/mx-18
+    pub(crate) fn of_mx(header: &MxHeader) -> Self {
+        Self::new(header.instructions(), header.domain_specific_id(), header.ds_instruction())
+    }
+
+    /// What bitmaps and ids ask for.
+    // int-2.1/md-32: bit 15 means a drop reason in a report, never the checksum complement.
+    pub(crate) fn new(instructions: Instructions, domain_specific_id: u16, ds_instruction: u16) -> Self {
+        let instructions = instructions.without(Instructions::CHECKSUM_COMPLEMENT);
+        Self { instructions, domain_specific_id, ds_instruction }
+    }
+
+    /// Whether domain-specific values are asked for.
+    pub(crate) const fn needs_values(&self) -> bool {
+        self.domain_specific_id != 0
+    }
+}
+
+impl Reporter {
+    pub(crate) fn new(node_id: u32, config: &ReportConfig) -> Self {
+        Self {
+            node_id,
+            hw_id: config.hw_id,
+            truncate: usize::from(config.truncate),
+            sequence: 0,
+            arena: Vec::new(),
+            queued: VecDeque::new(),
+            domain_metadata: Vec::new(),
+        }
+    }
+
+    /// Takes the oldest datagram.
+    pub(crate) fn poll(&mut self) -> Option<&[u8]> {
+        let range = self.queued.pop_front()?;
+        self.arena.get(range)
+    }
+
+    /// Queues the report of a packet of a tracked flow, with as much of `asked` as is available.
+    pub(crate) fn report(
+        &mut self,
+        reported: &Reported<'_>,
+        asked: &Asked,
+        domains: &KnownDomains,
+        unknown: UnknownInstructions,
+    ) -> Outcome {
+        // int-2.1/mx-21, report-2.0/metadata-08: the baseline without DSMdBits, or no report at all.
+        let is_unknown = asked.domain_specific_id != 0 && domains.get(asked.domain_specific_id).is_none();
+        if is_unknown && unknown == UnknownInstructions::Skip {
+            return Outcome::UnknownDomain;
+        }
+        let mut domain_metadata = std::mem::take(&mut self.domain_metadata);
+        domain_metadata.clear();
+        let ds_md_bits = write_exports(asked, domains, reported.values, &mut domain_metadata);
+        let has_domain = asked.domain_specific_id != 0;
+        let draft = Draft {
+            inner_type: match (reported.link, reported.ip) {
+                (Link::Ethernet, _) => InnerType::Ethernet,
+                (Link::Ip, IpVersion::V4) => InnerType::Ipv4,
+                (Link::Ip, IpVersion::V6) => InnerType::Ipv6,
+            },
+            dropped: false,
+            congested_queue: false,
+            tracked_flow: true,
+            intermediate: false,
+            metadata: *reported.metadata,
+            instructions: asked.instructions,
+            drop: None,
+            domain: has_domain.then_some((asked.domain_specific_id, ds_md_bits, domain_metadata.as_slice())),
+            inner: self.fragment(reported.packet),
+        };
+        let pushed = self.push(&draft);
+        self.domain_metadata = domain_metadata;
+        if pushed { Outcome::Reported } else { Outcome::ReportShed }
+    }
+
+    /// The part of `packet` a report keeps: cut at a word boundary, because lengths count words.
+    fn fragment<'a>(&self, packet: &'a [u8]) -> &'a [u8] {
+        if packet.len() <= self.truncate {
+            return packet;
+        }
+        packet.get(..self.truncate / 4 * 4).unwrap_or(packet)
+    }
+
+    /// Queues a datagram with the one report `draft`; `false` when the queue is full.
+    fn push(&mut self, draft: &Draft<'_>) -> bool {
+        if self.queued.is_empty() {
+            self.arena.clear();
+        }
+        let start = self.arena.len();
+        let end = start + group::HEADER_BYTES + draft.length();
+        if end > MOST_QUEUED_BYTES {
+            return false;
+        }
+        // report-2.0/group-03: the number counts datagrams; the first is 1, as deployed nodes have it.
+        let sequence = self.sequence.wrapping_add(1);
+        let header = GroupHeader::new(self.hw_id, sequence, self.node_id);
+        self.arena.extend_from_slice(header.as_bytes());
+        self.arena.resize(end, 0);
+        let report = self.arena.get_mut(start + group::HEADER_BYTES..).unwrap_or_default();
+        if draft.write(report).is_none() {
+            self.arena.truncate(start);
+            return false;
+        }
+        self.sequence = sequence;
+        self.queued.push_back(start..end);
+        true
+    }
+}
+
+/// Writes the domain-specific metadata that every node reports, and returns its DSMdBits.
+///
+/// What the source put into the packet stays there, in the fragment, and has its bits cleared.
+// int-2.1/mx-09, int-2.1/mx-20, int-2.1/mx-23, int-2.1/mx-25, int-2.1/md-34
+fn write_exports(asked: &Asked, domains: &KnownDomains, values: &ValueContext, out: &mut Vec<u8>) -> u16 {
+    let Some(known) = domains.get(asked.domain_specific_id) else {
+        return 0;
+    };
+    let bits = known.available(asked.ds_instruction & !known.wire.source_inserted, values);
+    let length = known.wire.hop_words(bits).unwrap_or_default().bytes();
+    out.resize(length, 0);
+    known.write(bits, values, out);
+    bits
+}

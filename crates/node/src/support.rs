@@ -1,0 +1,92 @@
+//! Which settings can this engine run?
+
+use inband_wire::report::group::MOST_HW_ID;
+
+use crate::config::{
+    EncapsulationKind, Icmp, IntVersion, MtuAction, NodeConfig, ReportFilter, ReportVersion,
+};
+use crate::error::ConfigError;
+
+/// Most bytes of a packet a report may keep, so that it fits a UDP datagram with room to spare.
+const MOST_TRUNCATE: u16 = 9216;
+
+/// Checks ranges, and that nothing is asked for that this engine does not do.
+///
+/// # Errors
+/// The first setting that cannot be run.
+pub(crate) fn check(config: &NodeConfig) -> Result<(), ConfigError> {
+    ranges(config)?;
+    let kind = match config.encapsulation.kind {
+        EncapsulationKind::Dscp | EncapsulationKind::UdpPort | EncapsulationKind::Udp => None,
+        EncapsulationKind::ProbeMarker => Some("probe-marker"),
+        EncapsulationKind::Gre => Some("gre"),
+        EncapsulationKind::VxlanGpe => Some("vxlan-gpe"),
+        EncapsulationKind::Geneve => Some("geneve"),
+    };
+    supported("encapsulation.kind", kind, "\"dscp\", \"udp-port\", \"udp\"")?;
+    let version = match config.node.int_version {
+        IntVersion::V2_1 => None,
+        IntVersion::V1_0 => Some("1.0"),
+        IntVersion::V0_5 => Some("0.5"),
+        IntVersion::Host0_5 => Some("host-0.5"),
+        IntVersion::V2016 => Some("2016"),
+    };
+    supported("node.int_version", version, "\"2.1\"")?;
+    let action = (config.mtu.action == MtuAction::IntermediateReport).then_some("intermediate-report");
+    supported("mtu.action", action, "\"set-m-bit\"")?;
+    let icmp = match config.mtu.icmp {
+        Icmp::Off => None,
+        Icmp::Conservative => Some("conservative"),
+        Icmp::Own => Some("own"),
+    };
+    supported("mtu.icmp", icmp, "\"off\"")?;
+    let report = match config.report.version {
+        ReportVersion::V2_0 => None,
+        ReportVersion::V1_0 => Some("1.0"),
+        ReportVersion::V0_5 => Some("0.5"),
+    };
+    supported("report.version", report, "\"2.0\"")?;
+    let filter = (config.report.filter == ReportFilter::Smart).then_some("smart");
+    supported("report.filter", filter, "\"none\"")
+}
+
+fn ranges(config: &NodeConfig) -> Result<(), ConfigError> {
+    let encapsulation = &config.encapsulation;
+    let dscp = |key, value: u8, least: u8| {
+        if (least..=0x3f).contains(&value) {
+            return Ok(());
+        }
+        Err(ConfigError::out_of_range(key, format!("{value:#04x}"), format!("{least:#04x} to 0x3f")))
+    };
+    dscp("encapsulation.dscp", encapsulation.dscp, 0)?;
+    dscp("encapsulation.dscp_mask", encapsulation.dscp_mask, 1)?;
+    if encapsulation.dscp & encapsulation.dscp_mask == 0 {
+        // Removing the mark clears its bits, so a mark of zeros could not be removed.
+        let found = format!("{:#04x} under the mask {:#04x}", encapsulation.dscp, encapsulation.dscp_mask);
+        return Err(ConfigError::out_of_range(
+            "encapsulation.dscp",
+            found,
+            "at least one bit under its mask",
+        ));
+    }
+    if config.report.hw_id > MOST_HW_ID {
+        return Err(ConfigError::out_of_range("report.hw_id", config.report.hw_id, "0 to 63"));
+    }
+    if config.report.truncate > MOST_TRUNCATE {
+        let expected = format!("0 to {MOST_TRUNCATE} bytes");
+        return Err(ConfigError::out_of_range("report.truncate", config.report.truncate, expected));
+    }
+    let collector = config.report.collector;
+    if collector.is_ipv4() != config.report.source().is_ipv4() {
+        let expected = "an address of the collector's IP version";
+        return Err(ConfigError::out_of_range("report.source_address", config.report.source(), expected));
+    }
+    Ok(())
+}
+
+fn supported(key: &str, found: Option<&str>, supported: &str) -> Result<(), ConfigError> {
+    match found {
+        Some(found) => Err(ConfigError::unsupported(key, found, supported)),
+        None => Ok(()),
+    }
+}

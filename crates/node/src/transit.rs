@@ -1,0 +1,203 @@
+//! How does a node add its metadata to an INT-MD stack, and when must it not?
+
+use inband_wire::Words;
+use inband_wire::checksum::Sum;
+use inband_wire::int::md::{self, MdHeader};
+use inband_wire::int::metadata::NOT_AVAILABLE;
+use inband_wire::int::shim::{SHIM_BYTES, Shim};
+use inband_wire::int::{HopMetadata, Instructions, Location};
+use inband_wire::layers::Layers;
+use inband_wire::view::view_mut;
+
+use crate::carrier::{self, Change};
+use crate::config::{ChecksumUpdate, UnknownInstructions};
+use crate::counters::Outcome;
+use crate::domains::{KnownDomain, KnownDomains, ValueContext};
+use crate::frame::Frame;
+
+/// How a node behaves where the specification leaves it a choice.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Choices {
+    pub(crate) unknown_instructions: UnknownInstructions,
+    pub(crate) checksum_update: ChecksumUpdate,
+}
+
+/// What one hop adds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HopContext<'a> {
+    pub(crate) metadata: &'a HopMetadata,
+    pub(crate) domains: &'a KnownDomains,
+    pub(crate) values: &'a ValueContext,
+    /// The egress MTU, bytes; `None` where the packet is stripped before it leaves.
+    pub(crate) mtu: Option<usize>,
+}
+
+/// The domain-specific part of what a hop adds.
+enum DomainPart<'a> {
+    Known(&'a KnownDomain, u16),
+    Padding,
+}
+
+/// Adds this node's metadata on top of the stack, or marks the packet when none may be added.
+///
+/// `layers` and `location` follow the frame when it grows. Returns what happened: [`Outcome::Pushed`] or
+/// the reason why not; `None` where the instructions ask for nothing.
+#[inline]
+pub(crate) fn push_hop(
+    frame: &mut Frame<'_>,
+    layers: &mut Layers,
+    location: &mut Location,
+    header: &MdHeader,
+    hop: &HopContext<'_>,
+    choices: Choices,
+) -> Option<Outcome> {
+    // int-2.1/md-07, int-2.1/md-03: no hop left, so nothing is pushed and E is set.
+    let Some(left) = header.remaining_hop_count().checked_sub(1) else {
+        edit_header(frame.bytes_mut(), layers, location, MdHeader::set_max_hop_count_exceeded);
+        return Some(Outcome::HopsExceeded);
+    };
+    let hop_ml = header.hop_ml();
+    if hop_ml == Words::default() {
+        return None;
+    }
+    let domain = match domain_part(header, hop.domains, choices.unknown_instructions) {
+        Ok(domain) => domain,
+        Err(refusal) => return Some(refusal),
+    };
+    // int-2.1/md-28: a hop that cannot add Hop ML words leaves INT alone.
+    let Some(length) = shim_length(frame.bytes(), location).and_then(|length| length.checked_add(hop_ml))
+    else {
+        return Some(Outcome::StackFull);
+    };
+    let growth = hop_ml.bytes();
+    if hop.mtu.is_some_and(|mtu| !carrier::has_room(frame.bytes(), layers, growth, mtu)) {
+        // int-2.1/mtu-05, int-2.1/md-05, int-2.1/mtu-09: nothing is added, M is set, nothing is fragmented.
+        edit_header(frame.bytes_mut(), layers, location, MdHeader::set_mtu_exceeded);
+        return Some(Outcome::MtuExceeded);
+    }
+    // int-2.1/transit-01, int-2.1/md-22: in front of what the nodes before added.
+    let stack_at = location.header + md::HEADER_BYTES;
+    let Some(bytes) = frame.open_gap(stack_at, growth) else {
+        return Some(Outcome::NoHeadroom);
+    };
+    let removed = fixed_sum(bytes, location);
+    if let Some(shim) = view_mut::<Shim>(bytes, location.shim) {
+        shim.set_length(length);
+    }
+    if let Some(header) = view_mut::<MdHeader>(bytes, location.header) {
+        // int-2.1/md-09, int-2.1/transit-02: decremented because metadata is added, and only then.
+        header.set_remaining_hop_count(left);
+    }
+    let gap = bytes.get_mut(stack_at..stack_at + growth)?;
+    write_hop(header.instructions(), hop, &domain, gap);
+    let added = fixed_sum(bytes, location).plus(Sum::of(bytes.get(stack_at..stack_at + growth)?));
+    let change = Change { removed, added, grown: growth, shrunk: 0 };
+    keep_checksum(bytes, layers, header, &change, stack_at + growth, choices);
+    carrier::set_lengths(bytes, layers, &change);
+    layers.end += growth;
+    location.end += growth;
+    Some(Outcome::Pushed)
+}
+
+/// Decides what goes into the domain-specific part of this hop's metadata.
+#[inline]
+fn domain_part<'a>(
+    header: &MdHeader,
+    domains: &'a KnownDomains,
+    unknown: UnknownInstructions,
+) -> Result<DomainPart<'a>, Outcome> {
+    let skip = unknown == UnknownInstructions::Skip;
+    // int-2.1/md-25, int-2.1/md-27: all ones for a reserved instruction, or no metadata at all.
+    if skip && header.instructions().intersects(Instructions::RESERVED) {
+        return Err(Outcome::ReservedInstruction);
+    }
+    let id = header.domain_specific_id();
+    if id == 0 {
+        return Ok(DomainPart::Padding);
+    }
+    // int-2.1/md-13, int-2.1/md-19: a known domain decides the length, which must agree with Hop ML.
+    let length = header.hop_ml().checked_sub(header.instructions().words());
+    match domains.get(id) {
+        Some(domain) if domain.wire.hop_words(header.ds_instruction()) == length => {
+            // int-2.1/md-17: source-only metadata is the source's alone.
+            Ok(DomainPart::Known(domain, header.ds_instruction() & !domain.wire.source_only))
+        }
+        // int-2.1/md-26: all ones for a domain that is not known, or no metadata at all.
+        _ if skip => Err(Outcome::UnknownDomain),
+        _ => Ok(DomainPart::Padding),
+    }
+}
+
+/// Writes one hop: baseline metadata, domain-specific metadata, and room for the checksum complement.
+// int-2.1/md-23, int-2.1/md-24, int-2.1/checksum-05
+#[inline]
+fn write_hop(instructions: Instructions, hop: &HopContext<'_>, domain: &DomainPart<'_>, out: &mut [u8]) {
+    let written = hop.metadata.write(instructions, out);
+    let rest = out.get_mut(written..).unwrap_or_default();
+    let written = match domain {
+        DomainPart::Known(domain, bits) => domain.write(*bits, hop.values, rest),
+        DomainPart::Padding => 0,
+    };
+    // What is left is domain-specific metadata nobody here knows, and the checksum complement.
+    if let Some(rest) = rest.get_mut(written..) {
+        rest.fill(0xff);
+    }
+}
+
+/// Keeps the L4 checksum right by the complement, where that is asked for and wanted, else by itself.
+///
+/// `hop_end` is the offset behind this hop's metadata, where its complement ends.
+#[inline]
+pub(crate) fn keep_checksum(
+    bytes: &mut [u8],
+    layers: &Layers,
+    header: &MdHeader,
+    change: &Change,
+    hop_end: usize,
+    choices: Choices,
+) {
+    let wanted = choices.checksum_update == ChecksumUpdate::Complement
+        && header.instructions().contains(Instructions::CHECKSUM_COMPLEMENT);
+    if !wanted {
+        // int-2.1/checksum-06: the complement, if asked for, stays at all ones.
+        return carrier::correct_checksum(bytes, layers, change);
+    }
+    // int-2.1/checksum-04: the sum was taken with all ones, which counts as zero.
+    let complement = carrier::complement(bytes, layers, change).map_or(NOT_AVAILABLE, u32::from);
+    if let Some(field) = bytes.get_mut(..hop_end).and_then(<[u8]>::last_chunk_mut::<4>) {
+        *field = complement.to_be_bytes();
+    }
+}
+
+/// Changes flags of the metadata header and corrects the L4 checksum for it.
+// int-2.1/md-39: a transit hop sets E, M and Remaining Hop Count; int-2.1/md-40: and nothing else.
+#[cold]
+pub(crate) fn edit_header(
+    bytes: &mut [u8],
+    layers: &Layers,
+    location: &Location,
+    edit: impl FnOnce(&mut MdHeader),
+) {
+    let removed = fixed_sum(bytes, location);
+    if let Some(header) = view_mut::<MdHeader>(bytes, location.header) {
+        edit(header);
+    }
+    let added = fixed_sum(bytes, location);
+    carrier::correct_checksum(bytes, layers, &Change { removed, added, ..Change::default() });
+}
+
+#[inline]
+fn shim_length(bytes: &[u8], location: &Location) -> Option<Words> {
+    let [_, length, _, _] = bytes.get(location.shim..)?.first_chunk::<4>()?;
+    Some(Words::new(*length))
+}
+
+/// Sums shim and metadata header, which stand together.
+#[inline]
+fn fixed_sum(bytes: &[u8], location: &Location) -> Sum {
+    const FIXED: usize = SHIM_BYTES + md::HEADER_BYTES;
+    match bytes.get(location.shim..).and_then(<[u8]>::first_chunk::<FIXED>) {
+        Some(fixed) => Sum::of(fixed),
+        None => Sum::ZERO,
+    }
+}
