@@ -1,2 +1,34 @@
-//! In-band Network Telemetry in one program.
-fn main() {}
+//! In-band Network Telemetry in one program: which subcommand, and with which exit code?
+
+mod decode;
+mod failure;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use failure::Failure;
+
+/// In-band Network Telemetry (INT) 2.1 in one program.
+#[derive(Debug, Parser)]
+#[command(name = "inband", version, max_term_width = 100, after_help = EXIT_CODES)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Decode(decode::Args),
+}
+
+const EXIT_CODES: &str = "\
+Exit codes: 0 success, 1 the work failed, 2 usage or configuration error.
+Results go to stdout, messages to stderr.";
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Decode(args) => decode::run(&args),
+    };
+    result.map_or_else(Failure::report, |()| ExitCode::SUCCESS)
+}

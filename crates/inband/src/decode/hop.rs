@@ -1,0 +1,74 @@
+//! Which values does the metadata of one hop hold, in the order users read them?
+
+use inband_wire::int::domain::set_bits;
+use inband_wire::int::{Hop, HopMetadata, Instructions};
+
+/// One value of a hop's metadata.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Field {
+    NodeId,
+    IngressInterface,
+    EgressInterface,
+    HopLatency,
+    QueueId,
+    QueueOccupancy,
+    IngressTimestamp,
+    EgressTimestamp,
+    IngressInterfaceLevel2,
+    EgressInterfaceLevel2,
+    EgressUtilization,
+    BufferId,
+    BufferOccupancy,
+    ChecksumComplement,
+    /// A reserved instruction bit, 9 to 14.
+    Reserved(usize),
+}
+
+/// The fields `instructions` ask for with their values; `None`: the node had no such value.
+pub(super) fn fields(instructions: Instructions, metadata: &HopMetadata) -> Vec<(Field, Option<u64>)> {
+    let reserved = instructions & Instructions::RESERVED;
+    set_bits(instructions.without(reserved).0).flat_map(|bit| of_bit(bit, metadata)).flatten().collect()
+}
+
+/// Like [`fields`] for a hop on a metadata stack, with its reserved bits.
+pub(super) fn stack_fields(hop: &Hop<'_>) -> Vec<(Field, Option<u64>)> {
+    let mut fields = fields(hop.instructions(), &hop.metadata());
+    fields.extend(hop.reserved().map(|(bit, value)| (Field::Reserved(bit), value.map(u64::from))));
+    fields
+}
+
+/// The fields of one instruction bit; most bits have one, some have two.
+fn of_bit(bit: usize, hop: &HopMetadata) -> [Option<(Field, Option<u64>)>; 2] {
+    let one = |field, value: Option<u64>| [Some((field, value)), None];
+    let two = |first, second, values: Option<(u64, u64)>| {
+        [Some((first, values.map(|v| v.0))), Some((second, values.map(|v| v.1)))]
+    };
+    match bit {
+        0 => one(Field::NodeId, hop.node_id.map(u64::from)),
+        1 => two(
+            Field::IngressInterface,
+            Field::EgressInterface,
+            hop.interfaces.map(|ids| (ids.ingress.into(), ids.egress.into())),
+        ),
+        2 => one(Field::HopLatency, hop.hop_latency.map(u64::from)),
+        3 => two(
+            Field::QueueId,
+            Field::QueueOccupancy,
+            hop.queue.map(|queue| (queue.id.into(), queue.occupancy.into())),
+        ),
+        4 => one(Field::IngressTimestamp, hop.ingress_timestamp),
+        5 => one(Field::EgressTimestamp, hop.egress_timestamp),
+        6 => [
+            Some((Field::IngressInterfaceLevel2, hop.ingress_interface_level2.map(u64::from))),
+            Some((Field::EgressInterfaceLevel2, hop.egress_interface_level2.map(u64::from))),
+        ],
+        7 => one(Field::EgressUtilization, hop.egress_utilization.map(u64::from)),
+        8 => two(
+            Field::BufferId,
+            Field::BufferOccupancy,
+            hop.buffer.map(|buffer| (buffer.id.into(), buffer.occupancy.into())),
+        ),
+        15 => one(Field::ChecksumComplement, hop.checksum_complement.map(u64::from)),
+        _ => [None, None],
+    }
+}

@@ -1,0 +1,203 @@
+//! How is an INT header shown? Shim, header, and every hop of the stack.
+
+use std::io::{self, Write};
+
+use inband_wire::ChecksumState;
+use inband_wire::int::domain::set_bits;
+use inband_wire::int::{Encapsulation, HeaderType, Instructions, Md, Mx};
+
+use super::{Block, flow, hex, metadata, plural, protocol_name};
+use crate::decode::hop::{fields, stack_fields};
+use crate::decode::names;
+use crate::decode::packet::{Body, IntHeader, IntPacket, Original};
+
+/// Prints an INT packet whose bytes start at byte `base` of the frame.
+pub(super) fn write<W: Write>(
+    packet: &IntPacket<'_>,
+    base: usize,
+    block: &mut Block<'_, W>,
+) -> io::Result<()> {
+    block.line(1, format_args!("Flow: {}", flow(&packet.flow)))?;
+    block.line(1, format_args!("INT: {}", encapsulation(packet.encapsulation)))?;
+    block.line(1, format_args!("L4 checksum: {}", checksum(packet.checksum)))?;
+    for deviation in packet.deviations() {
+        block.line(1, format_args!("Accepted leniently: {deviation}"))?;
+    }
+    write_headers(&packet.headers, base, 1, block)
+}
+
+/// Prints INT headers whose offsets count from byte `base`.
+pub(super) fn write_headers<W: Write>(
+    headers: &[IntHeader<'_>],
+    base: usize,
+    depth: usize,
+    block: &mut Block<'_, W>,
+) -> io::Result<()> {
+    for header in headers {
+        write_shim(header, base, depth, block)?;
+        let at = base + header.location.header;
+        match &header.body {
+            Body::Md(md) => write_md(md, at, depth, block)?,
+            Body::Mx(mx) => write_mx(mx, at, depth, block)?,
+            Body::MxWithHop(mx, hop) => {
+                write_mx(mx, at, depth, block)?;
+                block.line(depth + 1, "Metadata of a hop behind the header")?;
+                metadata::write(&fields(mx.header.instructions(), hop), depth + 2, block)?;
+            }
+            Body::Destination(data) => {
+                block.line(depth, format_args!("Destination header at byte {at}: {}", hex(data)))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn encapsulation(encapsulation: Encapsulation) -> &'static str {
+    match encapsulation {
+        Encapsulation::Dscp => "behind the TCP or UDP header, marked by the DSCP",
+        Encapsulation::UdpPort => "behind the UDP header, marked by its destination port",
+        Encapsulation::Udp => "behind a new UDP header in front of the original L4 header",
+        Encapsulation::ProbeMarker => "behind the TCP or UDP header, marked by a probe marker",
+        Encapsulation::Gre => "behind a GRE header",
+        Encapsulation::VxlanGpe => "behind a VXLAN-GPE header",
+        Encapsulation::Geneve => "in a Geneve option",
+    }
+}
+
+fn checksum(state: ChecksumState) -> &'static str {
+    match state {
+        ChecksumState::Ok => "ok",
+        ChecksumState::Bad => "bad, it does not match the packet's bytes",
+        ChecksumState::Absent => "absent, this packet has none",
+        ChecksumState::Unverifiable => "unverifiable, it covers bytes that are not in the capture",
+    }
+}
+
+fn write_shim<W: Write>(
+    header: &IntHeader<'_>,
+    base: usize,
+    depth: usize,
+    block: &mut Block<'_, W>,
+) -> io::Result<()> {
+    let at = base + header.location.shim;
+    let header_type = header.location.header_type;
+    let type_name = match header_type {
+        HeaderType::Md => "INT-MD, metadata is stacked in the packet",
+        HeaderType::Destination => "destination, for the sink only",
+        HeaderType::Mx => "INT-MX, every node reports its metadata itself",
+    };
+    let words = (header.location.end - header.location.header) / 4;
+    let name = if header.shim.is_some() { "INT shim" } else { "Geneve option" };
+    block.line(depth, format_args!("{name} at byte {at}"))?;
+    block.line(depth + 1, format_args!("Type: {} ({type_name})", header_type.code()))?;
+    let bytes = words * 4;
+    block.line(depth + 1, format_args!("Length: {} behind it, {bytes} bytes", plural(words, "word")))?;
+    if let Some(original) = original(header.original()) {
+        block.line(depth + 1, original)?;
+    }
+    match (header.shim, header.location.encapsulation) {
+        (Some(shim), Encapsulation::Gre) if shim.gre_added() => {
+            block.line(depth + 1, "G: the INT source added the GRE header")
+        }
+        (Some(shim), Encapsulation::VxlanGpe) if shim.was_vxlan() => {
+            block.line(depth + 1, "G: the original packet was VXLAN without GPE")
+        }
+        _ => Ok(()),
+    }
+}
+
+fn original(original: Original) -> Option<String> {
+    Some(match original {
+        Original::Dscp(dscp) => format!("Original DSCP: {dscp:#04x}"),
+        Original::UdpPort(port) => format!("Original UDP destination port: {port}"),
+        Original::IpProtocol(protocol) => {
+            format!("Original IP protocol: {protocol} ({})", protocol_name(protocol))
+        }
+        Original::Ethertype(ethertype) => format!("Next EtherType: {ethertype:#06x}"),
+        Original::NextProtocol(next) => format!("Next protocol: {next:#04x}"),
+        Original::Nothing => return None,
+    })
+}
+
+fn write_md<W: Write>(md: &Md<'_>, at: usize, depth: usize, block: &mut Block<'_, W>) -> io::Result<()> {
+    let header = md.header;
+    block.line(depth, format_args!("INT-MD header at byte {at}, version {}", header.version()))?;
+    let inside = depth + 1;
+    block.line(inside, format_args!("Discard at the sink (D): {}", yes_no(header.discard())))?;
+    let exceeded = yes_no(header.max_hop_count_exceeded());
+    block.line(inside, format_args!("Max hop count exceeded (E): {exceeded}"))?;
+    block.line(inside, format_args!("MTU exceeded (M): {}", yes_no(header.mtu_exceeded())))?;
+    let hop_ml = header.hop_ml();
+    let words = plural(hop_ml.count().into(), "word");
+    block.line(inside, format_args!("Hop ML: {words}, every hop adds {} bytes", hop_ml.bytes()))?;
+    let remaining = plural(header.remaining_hop_count().into(), "more hop");
+    block.line(inside, format_args!("Remaining hop count: {remaining} may add metadata"))?;
+    write_instructions(header.instructions(), inside, block)?;
+    let domain = (header.domain_specific_id(), header.ds_instruction(), header.ds_flags());
+    write_domain(domain, inside, block)?;
+    write_stack(md, depth, block)
+}
+
+fn write_stack<W: Write>(md: &Md<'_>, depth: usize, block: &mut Block<'_, W>) -> io::Result<()> {
+    let stack = &md.stack;
+    let count = stack.hop_count();
+    let order = if count > 1 { ", the last hop of the path first" } else { "" };
+    block.line(depth, format_args!("Metadata stack: {}{order}", plural(count, "hop")))?;
+    for (index, hop) in stack.hops().enumerate() {
+        block.line(depth + 1, format_args!("Hop {}", count - index))?;
+        metadata::write(&stack_fields(&hop), depth + 2, block)?;
+        if !hop.domain().is_empty() {
+            block.line(depth + 2, format_args!("Domain-specific metadata: {}", hex(hop.domain())))?;
+        }
+    }
+    if stack.is_cut() {
+        block.line(depth + 1, "The other hops are cut off")?;
+    }
+    if !stack.source_only().is_empty() {
+        block.line(depth + 1, format_args!("Source-only metadata: {}", hex(stack.source_only())))?;
+    }
+    Ok(())
+}
+
+fn write_mx<W: Write>(mx: &Mx<'_>, at: usize, depth: usize, block: &mut Block<'_, W>) -> io::Result<()> {
+    let header = mx.header;
+    block.line(depth, format_args!("INT-MX header at byte {at}, version {}", header.version()))?;
+    let inside = depth + 1;
+    block.line(inside, format_args!("Discard at the sink (D): {}", yes_no(header.discard())))?;
+    write_instructions(header.instructions(), inside, block)?;
+    let domain = (header.domain_specific_id(), header.ds_instruction(), header.ds_flags());
+    write_domain(domain, inside, block)?;
+    if !mx.source_inserted.is_empty() {
+        block.line(inside, format_args!("Source-inserted metadata: {}", hex(mx.source_inserted)))?;
+    }
+    Ok(())
+}
+
+fn write_instructions<W: Write>(
+    instructions: Instructions,
+    depth: usize,
+    block: &mut Block<'_, W>,
+) -> io::Result<()> {
+    block.line(depth, format_args!("Instruction bitmap: {:#06x}", instructions.0))?;
+    for bit in set_bits(instructions.0) {
+        block.line(depth + 1, format_args!("bit {bit}: {}", names::instruction(bit)))?;
+    }
+    Ok(())
+}
+
+fn write_domain<W: Write>(
+    (id, instruction, flags): (u16, u16, u16),
+    depth: usize,
+    block: &mut Block<'_, W>,
+) -> io::Result<()> {
+    if id == 0 {
+        return block.line(depth, "Domain Specific ID: 0x0000 (default, no domain-specific instructions)");
+    }
+    block.line(depth, format_args!("Domain Specific ID: {id:#06x}"))?;
+    block.line(depth, format_args!("DS Instruction: {instruction:#06x}"))?;
+    block.line(depth, format_args!("DS Flags: {flags:#06x}"))
+}
+
+fn yes_no(flag: bool) -> &'static str {
+    if flag { "yes" } else { "no" }
+}

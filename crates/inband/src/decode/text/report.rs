@@ -1,0 +1,123 @@
+//! How is a telemetry report shown? The group, each individual report, and the packet in it.
+
+use std::io::{self, Write};
+
+use inband_wire::int::Instructions;
+use inband_wire::report::individual::{DROP_BIT, TO_THE_END};
+use inband_wire::report::{InnerType, ReportType, TlvType};
+
+use super::{Block, flow, hex, int, metadata, plural};
+use crate::decode::hop::fields;
+use crate::decode::packet::{Report, ReportPacket};
+
+/// Prints a report datagram in a packet whose bytes start at byte `base` of the frame.
+pub(super) fn write<W: Write>(
+    packet: &ReportPacket<'_>,
+    base: usize,
+    block: &mut Block<'_, W>,
+) -> io::Result<()> {
+    let header = packet.group.header;
+    let payload_at = base + packet.payload_at;
+    block.line(1, format_args!("Sent: {}", flow(&packet.sent)))?;
+    block.line(1, format_args!("Telemetry report group at byte {payload_at}, version 2.0"))?;
+    block.line(2, format_args!("Node ID: {}", header.node_id()))?;
+    block.line(2, format_args!("hw_id: {}", header.hw_id()))?;
+    block.line(2, format_args!("Sequence number: {}", header.sequence()))?;
+    for deviation in packet.deviations() {
+        block.line(2, format_args!("Accepted leniently: {deviation}"))?;
+    }
+    for (number, report) in (1..).zip(&packet.reports) {
+        let at = payload_at + report.report.at;
+        let report_type = report_type(report.report.first_word.report_type());
+        block.line(1, format_args!("Individual report {number} at byte {at}: {report_type}"))?;
+        write_report(report, payload_at, block)?;
+    }
+    Ok(())
+}
+
+fn report_type(report_type: ReportType) -> String {
+    match report_type {
+        ReportType::InnerOnly => "inner contents only".to_owned(),
+        ReportType::Int => "INT metadata".to_owned(),
+        ReportType::Ioam => "IOAM, whose contents are not defined".to_owned(),
+        ReportType::Unknown(code) => format!("reserved type {code}"),
+    }
+}
+
+fn write_report<W: Write>(
+    report: &Report<'_>,
+    payload_at: usize,
+    block: &mut Block<'_, W>,
+) -> io::Result<()> {
+    let Report { report: individual, .. } = report;
+    let length = match individual.first_word.report_length() {
+        TO_THE_END => "to the end of the datagram".to_owned(),
+        words => plural(words.into(), "word"),
+    };
+    block.line(2, format_args!("Length: {length}"))?;
+    block.line(2, format_args!("Reason: {}", reasons(report)))?;
+    let wanted = individual.rep_md_bits().without(Instructions::NODE_ID | DROP_BIT);
+    let values = fields(wanted, &individual.metadata());
+    if !values.is_empty() {
+        block.line(2, format_args!("Metadata (RepMdBits {:#06x})", individual.rep_md_bits().0))?;
+        metadata::write(&values, 3, block)?;
+    }
+    if let Some(drop) = individual.drop() {
+        block.line(2, format_args!("Drop reason: {}, in queue {}", drop.reason, drop.queue_id))?;
+    }
+    if individual.domain_specific_id() != 0 {
+        block.line(2, format_args!("Domain Specific ID: {:#06x}", individual.domain_specific_id()))?;
+        block.line(2, format_args!("DSMdBits: {:#06x}", individual.ds_md_bits()))?;
+    }
+    if !individual.domain_metadata().is_empty() {
+        block.line(2, format_args!("Domain-specific metadata: {}", hex(individual.domain_metadata())))?;
+    }
+    write_inner(report, payload_at, block)
+}
+
+/// Why the node sent the report, from the tracking bits.
+fn reasons(report: &Report<'_>) -> String {
+    let Report { report, .. } = report;
+    let bits = [
+        (report.dropped(), "a packet was dropped (D)"),
+        (report.congested_queue(), "the queue is congested (Q)"),
+        (report.tracked_flow(), "the flow is tracked (F)"),
+        (report.intermediate(), "intermediate, metadata removed on the way (I)"),
+    ];
+    let set: Vec<&str> = bits.iter().filter(|(set, _)| *set).map(|(_, name)| *name).collect();
+    if set.is_empty() { "none given".to_owned() } else { set.join(", ") }
+}
+
+fn write_inner<W: Write>(report: &Report<'_>, payload_at: usize, block: &mut Block<'_, W>) -> io::Result<()> {
+    let Report { report: individual, flow: five_tuple, int, inner_error } = report;
+    let inner_at = payload_at + individual.inner_at();
+    for tlv in individual.tlvs().flatten() {
+        let (kind, at) = (tlv_type(tlv.tlv_type), inner_at + tlv.data_at);
+        block.line(2, format_args!("TLV with {} bytes at byte {at}: {kind}", tlv.data.len()))?;
+        if tlv.tlv_type == TlvType::DomainExtension {
+            block.line(3, format_args!("Template {:#06x}: {}", tlv.template, hex(tlv.data)))?;
+        }
+    }
+    if let Some(error) = inner_error {
+        block.line(2, format_args!("Inner contents cannot be read: {error}"))?;
+    }
+    let inner_type = individual.first_word.inner_type();
+    if inner_type == InnerType::DomainExtension {
+        block.line(2, format_args!("Extension data: {}", hex(individual.inner())))?;
+    }
+    let Some((_, bytes, at)) = individual.packet() else { return Ok(()) };
+    let packet_at = inner_at + at;
+    let what = five_tuple.as_ref().map_or_else(|| "not IP".to_owned(), flow);
+    block.line(2, format_args!("Reported packet at byte {packet_at}, {} bytes: {what}", bytes.len()))?;
+    int::write_headers(int, packet_at, 3, block)
+}
+
+fn tlv_type(tlv_type: TlvType) -> String {
+    match tlv_type {
+        TlvType::DomainExtension => "domain-specific extension data".to_owned(),
+        TlvType::Ethernet => "Ethernet packet".to_owned(),
+        TlvType::Ipv4 => "IPv4 packet".to_owned(),
+        TlvType::Ipv6 => "IPv6 packet".to_owned(),
+        TlvType::Unknown(code) => format!("reserved type {code}"),
+    }
+}

@@ -1,0 +1,51 @@
+//! With which message and exit code does a subcommand fail?
+
+use std::io::{self, ErrorKind};
+use std::process::ExitCode;
+
+use anyhow::Error;
+use inband::config::ConfigError;
+
+/// Why a subcommand did not succeed.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The command line or the configuration is wrong: exit code 2.
+    Usage(Error),
+    /// The work could not be done, or not to its end: exit code 1.
+    Work(Error),
+}
+
+impl Failure {
+    /// Prints the message, and gives the exit code that belongs to it.
+    pub(crate) fn report(self) -> ExitCode {
+        match self {
+            Self::Work(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+            Self::Work(error) => {
+                eprintln!("error: {error:#}");
+                ExitCode::from(1)
+            }
+            Self::Usage(error) => {
+                eprintln!("error: {error:#}");
+                ExitCode::from(2)
+            }
+        }
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Work(error)
+    }
+}
+
+impl From<ConfigError> for Failure {
+    fn from(error: ConfigError) -> Self {
+        Self::Usage(error.into())
+    }
+}
+
+/// Whether the reader of our output went away, as `head` does: no failure of ours.
+fn is_broken_pipe(error: &Error) -> bool {
+    let mut causes = error.chain().filter_map(|cause| cause.downcast_ref::<io::Error>());
+    causes.any(|cause| cause.kind() == ErrorKind::BrokenPipe)
+}
