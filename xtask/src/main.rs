@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
+mod bench;
 mod cargo;
 mod ci;
 mod golden;
@@ -25,6 +26,8 @@ enum Task {
     Spec(spec::Arguments),
     /// Compare the program's output with the golden directories
     Golden(golden::Arguments),
+    /// Measure the packet path and the report path, in release mode
+    Bench(bench::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -34,6 +37,7 @@ fn main() -> ExitCode {
         Task::Layers => layers::run(&root),
         Task::Spec(arguments) => spec::run(&root, &arguments),
         Task::Golden(arguments) => golden::run(&root, &arguments),
+        Task::Bench(arguments) => bench::run(&root, &arguments),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

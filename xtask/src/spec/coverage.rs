@@ -6,14 +6,6 @@ use std::fmt::Write;
 use super::citation::{Citations, Places};
 use super::requirement::{Document, Level, Requirement, Section};
 
-const HEAD: &str = "\
-# Coverage of the specifications
-
-Written by `cargo xtask spec` from `spec/requirements` and from the citations in `crates`. Texts are ours; the
-specifications' own words decide. *Covered*: cited by code and by a test. *Part*: cited by one of the two.
-*Exception*: not followed, or binding others. *Not built*: belongs to an encapsulation that lacks it.
-";
-
 /// Where a requirement stands.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Standing {
@@ -127,3 +119,11 @@ fn places(document: &Document, requirement: &Requirement, citations: &Citations)
 fn cell(text: &str) -> String {
     text.replace('|', "\\|")
 }
+
+const HEAD: &str = "\
+# Coverage of the specifications
+
+Written by `cargo xtask spec` from `spec/requirements` and from the citations in `crates`. Texts are ours; the
+specifications' own words decide. *Covered*: cited by code and by a test. *Part*: cited by one of the two.
+*Exception*: not followed, or binding others. *Not built*: belongs to an encapsulation that lacks it.
+";

@@ -1,0 +1,103 @@
+//! Which packets and nodes are measured?
+
+use anyhow::{Context, Result, bail};
+use etherparse::PacketBuilder;
+use inband_node::{DeviceMetadata, Frame, Node, NodeConfig, Passage, Verdict};
+use inband_wire::Link;
+use inband_wire::int::Queue;
+
+/// Interface that faces hosts, of every node.
+const EDGE: u16 = 1;
+/// Interface that faces the fabric, of every node.
+const FABRIC: u16 = 2;
+/// Room for all that the nodes of a path add, bytes.
+const HEADROOM: usize = 128;
+
+/// What a node does with the packet, which follows from the interfaces it takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    Source,
+    Transit,
+    Sink,
+}
+
+impl Role {
+    /// The role in the specification's words.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Source => "source",
+            Self::Transit => "transit hop",
+            Self::Sink => "sink",
+        }
+    }
+
+    /// The way of a packet through a node that plays this role.
+    pub(crate) fn passage(self) -> Passage {
+        let (ingress, egress) = match self {
+            Self::Source => (EDGE, FABRIC),
+            Self::Transit => (FABRIC, FABRIC),
+            Self::Sink => (FABRIC, EDGE),
+        };
+        let queue = Some(Queue { id: 0, occupancy: 17 });
+        Passage { ingress, egress, metadata: DeviceMetadata { queue, ..DeviceMetadata::default() } }
+    }
+}
+
+/// A node that asks for node id and queue occupancy in every TCP packet, and reports what it strips.
+pub(crate) fn node(id: u32) -> Result<Node> {
+    let mut config: NodeConfig = toml::from_str(CONFIGURATION).context("cannot read the configuration")?;
+    config.node.id = id;
+    Node::new(&config).context("cannot create the node")
+}
+
+/// An Ethernet frame of TCP over IPv4 that carries no INT.
+pub(crate) fn plain(payload_bytes: usize, source_port: u16) -> Result<Vec<u8>> {
+    let mut frame = Vec::new();
+    PacketBuilder::ethernet2([2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2])
+        .ipv4([10, 0, 0, 1], [10, 0, 0, 2], 64)
+        .tcp(source_port, 80, 1, 65_535)
+        .write(&mut frame, &vec![0x5a; payload_bytes])
+        .context("cannot build a packet")?;
+    Ok(frame)
+}
+
+/// The frame of [`plain`] behind a source and `hops - 1` transit hops.
+pub(crate) fn with_hops(payload_bytes: usize, source_port: u16, hops: u32) -> Result<Vec<u8>> {
+    let mut frame = plain(payload_bytes, source_port)?;
+    for hop in 1..=hops {
+        let role = if hop == 1 { Role::Source } else { Role::Transit };
+        frame = pass(&mut node(hop)?, &frame, role)?;
+    }
+    Ok(frame)
+}
+
+/// The frame as `node` sends it on.
+pub(crate) fn pass(node: &mut Node, bytes: &[u8], role: Role) -> Result<Vec<u8>> {
+    let mut buffer = vec![0xa5; HEADROOM];
+    buffer.extend_from_slice(bytes);
+    let end = buffer.len();
+    let mut frame = Frame::new(&mut buffer, HEADROOM..end).context("the frame is in its buffer")?;
+    match node.handle_frame(Link::Ethernet, &mut frame, &role.passage()) {
+        Verdict::Forward => Ok(frame.bytes().to_vec()),
+        verdict => bail!("the node did not forward the packet but said {verdict:?}"),
+    }
+}
+
+const CONFIGURATION: &str = r#"
+[node]
+id = 1
+
+[[interface]]
+id = 1
+edge = true
+
+[[interface]]
+id = 2
+
+[source]
+mode = "md"
+instructions = ["node-id", "queue-occupancy"]
+
+[[watch]]
+protocol = "tcp"
+"#;

@@ -1,0 +1,137 @@
+//! Which rows does the table have, and what does each measure?
+
+use anyhow::Result;
+
+use crate::fabric::{self, Role};
+use crate::measure::{Beside, Row, Subject, Time, measure};
+use crate::reports::Datagrams;
+use crate::subjects::decode::Decode;
+use crate::subjects::etherparse::Etherparse;
+use crate::subjects::ledger::Ledger;
+use crate::subjects::memmove::Memmove;
+use crate::subjects::role::OneNode;
+use crate::table::Table;
+
+/// Measures all rows, and writes the table with its legend.
+///
+/// # Errors
+/// A row does not do what it is measured for.
+pub(crate) fn report(rounds: usize) -> Result<String> {
+    let mut rows = Rows::default();
+    for payload in PAYLOADS {
+        rows.add_packet_path(payload)?;
+    }
+    rows.add_report_path()?;
+    let times = measure(&mut rows.0, rounds)?;
+    Ok(format!("{}\n{LEGEND}", table(&rows.0, &times).render()))
+}
+
+/// The rows in their order.
+#[derive(Default)]
+struct Rows(Vec<Row>);
+
+impl Rows {
+    /// Packets with `payload` bytes behind the TCP header.
+    fn add_packet_path(&mut self, payload: usize) -> Result<()> {
+        let plain = fabric::plain(payload, SOURCE_PORT)?;
+        let carrying = fabric::with_hops(payload, SOURCE_PORT, HOPS)?;
+        let start = SHIM_AND_MD + HOP;
+        let stripped = SHIM_AND_MD + HOP * usize::try_from(HOPS)?;
+
+        let etherparse = self.add(format!("etherparse, {payload} B, plain"), Etherparse::new(&plain), None);
+        let memmove = self.add_memmove(payload, &plain, HEADERS, -start.cast_signed());
+        self.add_node(payload, Role::Source, &plain, start.cast_signed(), Beside { memmove, etherparse })?;
+
+        let etherparse =
+            self.add(format!("etherparse, {payload} B, with INT"), Etherparse::new(&carrying), None);
+        let memmove = self.add_memmove(payload, &carrying, HEADERS + SHIM_AND_MD, -HOP.cast_signed());
+        self.add_node(payload, Role::Transit, &carrying, HOP.cast_signed(), Beside { memmove, etherparse })?;
+        let memmove = self.add_memmove(payload, &carrying, HEADERS, stripped.cast_signed());
+        self.add_node(payload, Role::Sink, &carrying, -stripped.cast_signed(), Beside { memmove, etherparse })
+    }
+
+    /// Reports, one and twenty to a datagram.
+    fn add_report_path(&mut self) -> Result<()> {
+        for (datagrams, coalesced) in DATAGRAMS {
+            let decode = Decode::new(Datagrams::new(datagrams, coalesced)?);
+            self.add(format!("decode, {coalesced} to a datagram"), decode, None);
+            let ledger = Ledger::new(Datagrams::new(datagrams, coalesced)?);
+            self.add(format!("collect, {coalesced} to a datagram"), ledger, None);
+        }
+        Ok(())
+    }
+
+    fn add_memmove(&mut self, payload: usize, frame: &[u8], length: usize, shift: isize) -> usize {
+        let name = format!("memmove, {payload} B, {length} bytes by {}", shift.unsigned_abs());
+        self.add(name, Memmove::new(frame, length, shift), None)
+    }
+
+    fn add_node(
+        &mut self,
+        payload: usize,
+        role: Role,
+        frame: &[u8],
+        growth: isize,
+        beside: Beside,
+    ) -> Result<()> {
+        let node = OneNode::new(role, frame.to_vec(), growth)?;
+        self.add(format!("{}, {payload} B", role.name()), node, Some(beside));
+        Ok(())
+    }
+
+    /// Adds a row, and says at which index.
+    fn add(&mut self, name: String, subject: impl Subject + 'static, beside: Option<Beside>) -> usize {
+        self.0.push(Row { name, subject: Box::new(subject), beside });
+        self.0.len() - 1
+    }
+}
+
+fn table(rows: &[Row], times: &[Time]) -> Table {
+    let mut table = Table::new(&["", "median ns", "least ns", "million/s", "x memmove", "x etherparse"]);
+    for (row, time) in rows.iter().zip(times) {
+        let ratio = |other: Option<usize>| match other.and_then(|other| times.get(other)) {
+            Some(other) => format!("{:.2}", time.median_ns / other.median_ns),
+            None => String::new(),
+        };
+        table.line(vec![
+            row.name.clone(),
+            format!("{:.1}", time.median_ns),
+            format!("{:.1}", time.minimum_ns),
+            format!("{:.2}", NANOS_PER_MICRO / time.median_ns),
+            ratio(row.beside.map(|beside| beside.memmove)),
+            ratio(row.beside.map(|beside| beside.etherparse)),
+        ]);
+    }
+    table
+}
+
+/// Payloads of the TCP packets, bytes.
+const PAYLOADS: [usize; 2] = [100, 1400];
+/// Hops on the stack when a packet comes to the transit hop or the sink.
+const HOPS: u32 = 4;
+/// The TCP source port; the watchlist does not look at it.
+const SOURCE_PORT: u16 = 1234;
+/// Datagrams of a batch, and reports in each.
+const DATAGRAMS: [(usize, usize); 2] = [(256, 1), (32, 20)];
+/// Nanoseconds of a microsecond: turns nanoseconds each into millions a second.
+const NANOS_PER_MICRO: f64 = 1e3;
+/// Ethernet, IPv4 and TCP: what lies in front of the shim, bytes.
+const HEADERS: usize = 14 + 20 + 20;
+/// Shim and MD header, bytes.
+const SHIM_AND_MD: usize = 4 + 12;
+/// The metadata of one hop, node id and queue occupancy, bytes.
+const HOP: usize = 4 + 4;
+
+const LEGEND: &str = "\
+Times are of one packet or one report; ratios are of medians; rows take turns batch by batch, 256 packets each, whose
+headers are in the L1 or L2 cache. Packets are Ethernet, IPv4 and TCP with 100 or 1400 bytes of payload; INT-MD marked by
+DSCP asks for node id and queue occupancy, and 4 hops are on the stack before transit hop and sink.
+  source       starts INT: shim, MD header, its metadata, lengths, IPv4 and TCP checksum
+  transit hop  adds its metadata, lengths, IPv4 and TCP checksum; aimed at: 15 million/s, 2 x memmove
+  sink         adds its metadata, writes a report with 128 bytes of the packet, strips INT, lengths, checksums; the
+               report is polled
+  memmove      moves the headers in front of the gap by its size, a length the compiler does not know, and no more
+  etherparse   parses the packet as the rows below it get it, Ethernet to TCP; INT is payload to it
+  decode       reads group header, report, metadata, five-tuple and all 5 hops of a sink's report
+  collect      the collector on the same datagrams: its ledger and whatever it decodes, its output polled
+";

@@ -1,0 +1,7 @@
+//! What is measured?
+
+pub(crate) mod decode;
+pub(crate) mod etherparse;
+pub(crate) mod ledger;
+pub(crate) mod memmove;
+pub(crate) mod role;

@@ -1,0 +1,57 @@
+//! How long does the collector take over a report?
+
+use std::hint::black_box;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+
+use anyhow::{Result, ensure};
+use inband_collector::{Collector, CollectorSettings};
+use inband_model::Nanos;
+
+use crate::measure::Subject;
+use crate::reports::Datagrams;
+
+/// Hands each datagram to the collector, which numbers, decodes and observes, and polls what it concludes.
+pub(crate) struct Ledger {
+    collector: Collector,
+    datagrams: Datagrams,
+    now_ns: u64,
+}
+
+impl Ledger {
+    pub(crate) fn new(datagrams: Datagrams) -> Self {
+        Self { collector: Collector::new(CollectorSettings::default()), datagrams, now_ns: START_NS }
+    }
+}
+
+impl Subject for Ledger {
+    fn items(&self) -> usize {
+        self.datagrams.reports()
+    }
+
+    fn prepare(&mut self) {
+        self.datagrams.renumber();
+    }
+
+    fn run(&mut self) {
+        for datagram in self.datagrams.iter() {
+            self.now_ns += INTERVAL_NS;
+            self.collector.handle_datagram(Nanos(self.now_ns), FROM, TO, black_box(datagram));
+            while let Some(output) = self.collector.poll_output() {
+                black_box(output);
+            }
+        }
+    }
+
+    fn verify(&mut self) -> Result<()> {
+        let ledger = self.collector.ledger();
+        ensure!(ledger.accepted_reports == self.items() as u64, "the reports were not accepted: {ledger:?}");
+        Ok(())
+    }
+}
+
+const FROM: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 40_000);
+const TO: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 32_766);
+/// A time in 2023, nanoseconds since 1970.
+const START_NS: u64 = 1_700_000_000_000_000_000;
+/// Between two datagrams, nanoseconds.
+const INTERVAL_NS: u64 = 1_000;

@@ -1,0 +1,28 @@
+//! How fast are the packet path and the report path?
+
+use std::path::Path;
+
+use anyhow::Result;
+use clap::Args;
+
+use crate::cargo::{cargo, run as finish};
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// Measure just long enough to see that every row works
+    #[arg(long)]
+    pub quick: bool,
+}
+
+/// Builds the benchmarks in release mode and runs them.
+///
+/// # Errors
+/// They do not build, or a row cannot be measured.
+pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<()> {
+    let mut command = cargo(root);
+    command.args(["run", "--quiet", "--release", "--package", "inband-bench", "--"]);
+    if arguments.quick {
+        command.arg("--quick");
+    }
+    finish(&mut command)
+}
