@@ -71,13 +71,12 @@ enum Int {
 }
 
 /// One packet on its way through the node.
-struct Visit<'a> {
+struct Visit {
     link: Link,
     layers: Layers,
     ingress: Interface,
     egress: Interface,
     metadata: HopMetadata,
-    passage: &'a Passage,
 }
 
 impl Node {
@@ -143,14 +142,14 @@ impl Node {
         };
         let (ingress, egress) = (self.interfaces.get(passage.ingress), self.interfaces.get(passage.egress));
         let metadata = hop_metadata(self.id, &ingress, &egress, &passage.metadata);
-        let visit = Visit { link, layers, ingress, egress, metadata, passage };
+        let mut visit = Visit { link, layers, ingress, egress, metadata };
         match self.indication.find(frame.bytes(), &layers) {
-            Ok(Some((location, Int::Md(header)))) => self.handle_md(frame, visit, location, &header),
+            Ok(Some((location, Int::Md(header)))) => self.handle_md(frame, &mut visit, location, &header),
             Ok(Some((location, Int::Mx(header)))) => self.handle_mx(frame, &visit, &location, &header),
             Ok(Some((location, Int::Destination))) => self.handle_destination(frame, &visit, &location),
             // A host may send what only looks like INT; inside the domain it is a fault.
             Err(_) if !ingress.edge => Outcome::Malformed,
-            Ok(None) | Err(_) => self.handle_plain(frame, visit),
+            Ok(None) | Err(_) => self.handle_plain(frame, &mut visit),
         }
     }
 
@@ -160,7 +159,7 @@ impl Node {
     fn handle_md(
         &mut self,
         frame: &mut Frame<'_>,
-        mut visit: Visit<'_>,
+        visit: &mut Visit,
         mut location: Location,
         header: &MdHeader,
     ) -> Outcome {
@@ -183,7 +182,7 @@ impl Node {
                 self.counters.count(outcome);
             }
         }
-        if is_sink { self.end_md(frame, &visit, &location, header) } else { Outcome::Transit }
+        if is_sink { self.end_md(frame, visit, &location, header) } else { Outcome::Transit }
     }
 
     /// Sink of an INT-MD packet whose stack is complete: reports it and strips it.
@@ -191,7 +190,7 @@ impl Node {
     fn end_md(
         &mut self,
         frame: &mut Frame<'_>,
-        visit: &Visit<'_>,
+        visit: &Visit,
         location: &Location,
         header: &MdHeader,
     ) -> Outcome {
@@ -209,7 +208,7 @@ impl Node {
     fn handle_mx(
         &mut self,
         frame: &mut Frame<'_>,
-        visit: &Visit<'_>,
+        visit: &Visit,
         location: &Location,
         header: &MxHeader,
     ) -> Outcome {
@@ -223,23 +222,12 @@ impl Node {
 
     /// A packet with a destination header alone: the sink takes it out, nobody else looks at it.
     // int-2.1/headers-04, int-2.1/headers-05
-    fn handle_destination(
-        &mut self,
-        frame: &mut Frame<'_>,
-        visit: &Visit<'_>,
-        location: &Location,
-    ) -> Outcome {
+    fn handle_destination(&mut self, frame: &mut Frame<'_>, visit: &Visit, location: &Location) -> Outcome {
         if visit.egress.edge { self.end(frame, visit, location, false) } else { Outcome::Transit }
     }
 
     /// The end of a packet's way through the domain.
-    fn end(
-        &mut self,
-        frame: &mut Frame<'_>,
-        visit: &Visit<'_>,
-        location: &Location,
-        discard: bool,
-    ) -> Outcome {
+    fn end(&mut self, frame: &mut Frame<'_>, visit: &Visit, location: &Location, discard: bool) -> Outcome {
         if discard {
             return Outcome::Discarded;
         }
@@ -253,34 +241,30 @@ impl Node {
     }
 
     /// A packet without INT: watched or not.
-    fn handle_plain(&mut self, frame: &mut Frame<'_>, visit: Visit<'_>) -> Outcome {
+    fn handle_plain(&mut self, frame: &mut Frame<'_>, visit: &mut Visit) -> Outcome {
         let watched =
             !self.watchlist.is_empty() && self.watchlist.watches(&visit.layers.five_tuple(frame.bytes()));
         match self.plan.mode {
             // int-2.1/modes-01: the packet stays as it is.
             Mode::Xd if watched => {
                 let asked = self.plan.asked();
-                self.report(frame.bytes(), &visit, None, &asked);
+                self.report(frame.bytes(), visit, None, &asked);
             }
             Mode::Md | Mode::Mx
                 if watched && visit.ingress.edge && visit.layers.fragment != Fragment::Later =>
             {
-                let (layers, passage) = (visit.layers, visit.passage);
                 match self.start(frame, visit) {
                     Ok(fate) => return fate,
-                    Err(reason) => {
-                        self.counters.count(reason);
-                        return self.pass_plain(frame, &layers, passage);
-                    }
+                    Err(reason) => self.counters.count(reason),
                 }
             }
             Mode::Md | Mode::Mx | Mode::Xd => {}
         }
-        self.pass_plain(frame, &visit.layers, visit.passage)
+        self.pass_plain(frame, visit)
     }
 
     /// Starts INT, and ends it again where the packet leaves by an edge interface.
-    fn start(&mut self, frame: &mut Frame<'_>, mut visit: Visit<'_>) -> Result<Outcome, Outcome> {
+    fn start(&mut self, frame: &mut Frame<'_>, visit: &mut Visit) -> Result<Outcome, Outcome> {
         let is_sink = visit.egress.edge;
         let flow = visit.layers.five_tuple(frame.bytes());
         let number = self.sequence_number.wrapping_add(1);
@@ -297,10 +281,10 @@ impl Node {
         self.sequence_number = number;
         let found = self.indication.read(frame.bytes(), location);
         Ok(match found {
-            Ok(Int::Md(header)) if is_sink => self.end_md(frame, &visit, &location, &header),
-            Ok(Int::Mx(header)) if is_sink => self.handle_mx(frame, &visit, &location, &header),
+            Ok(Int::Md(header)) if is_sink => self.end_md(frame, visit, &location, &header),
+            Ok(Int::Mx(header)) if is_sink => self.handle_mx(frame, visit, &location, &header),
             Ok(Int::Mx(header)) if self.plan.own_metadata => {
-                self.report(frame.bytes(), &visit, Some(&location), &Asked::of_mx(&header));
+                self.report(frame.bytes(), visit, Some(&location), &Asked::of_mx(&header));
                 Outcome::Started
             }
             _ => Outcome::Started,
@@ -309,21 +293,20 @@ impl Node {
 
     /// Lets a packet without INT go, but not into the domain with a DSCP that marks INT.
     // int-2.1/l4-19
-    fn pass_plain(&mut self, frame: &mut Frame<'_>, layers: &Layers, passage: &Passage) -> Outcome {
-        let (ingress, egress) = (self.interfaces.get(passage.ingress), self.interfaces.get(passage.egress));
+    fn pass_plain(&mut self, frame: &mut Frame<'_>, visit: &Visit) -> Outcome {
         let mark = self.indication.mark;
-        let enters_domain = ingress.edge && !egress.edge && self.plan.mode != Mode::Xd;
+        let enters_domain = visit.ingress.edge && !visit.egress.edge && self.plan.mode != Mode::Xd;
         if self.indication.kind == EncapsulationKind::Dscp && enters_domain {
-            let dscp = layers.dscp(frame.bytes());
+            let dscp = visit.layers.dscp(frame.bytes());
             if mark.matches(dscp) {
-                sink::set_dscp(frame.bytes_mut(), layers, mark.removed_from(dscp));
+                sink::set_dscp(frame.bytes_mut(), &visit.layers, mark.removed_from(dscp));
                 self.counters.count(Outcome::Remarked);
             }
         }
         Outcome::NoInt
     }
 
-    fn report(&mut self, packet: &[u8], visit: &Visit<'_>, location: Option<&Location>, asked: &Asked) {
+    fn report(&mut self, packet: &[u8], visit: &Visit, location: Option<&Location>, asked: &Asked) {
         let values = match (asked.needs_values(), location) {
             (false, _) => ValueContext::default(),
             (true, Some(location)) => visit.values(packet, location),
@@ -382,7 +365,7 @@ impl Indication {
     }
 }
 
-impl Visit<'_> {
+impl Visit {
     /// What domain-specific values of an INT packet may depend on.
     fn values(&self, bytes: &[u8], location: &Location) -> ValueContext {
         self.values_of(bytes, flow_before_int(bytes, &self.layers, location))

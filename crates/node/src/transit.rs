@@ -1,10 +1,12 @@
 //! How does a node add its metadata to an INT-MD stack, and when must it not?
 
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
+
 use inband_wire::Words;
 use inband_wire::checksum::Sum;
 use inband_wire::int::md::{self, MdHeader};
 use inband_wire::int::metadata::NOT_AVAILABLE;
-use inband_wire::int::shim::{SHIM_BYTES, Shim};
+use inband_wire::int::shim::Shim;
 use inband_wire::int::{HopMetadata, Instructions, Location};
 use inband_wire::layers::Layers;
 use inband_wire::view::view_mut;
@@ -30,6 +32,14 @@ pub(crate) struct HopContext<'a> {
     pub(crate) values: &'a ValueContext,
     /// The egress MTU, bytes; `None` where the packet is stripped before it leaves.
     pub(crate) mtu: Option<usize>,
+}
+
+/// Shim and metadata header, which stand together.
+#[derive(FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+struct IntStart {
+    shim: Shim,
+    header: MdHeader,
 }
 
 /// The domain-specific part of what a hop adds.
@@ -80,17 +90,16 @@ pub(crate) fn push_hop(
     let Some(bytes) = frame.open_gap(stack_at, growth) else {
         return Some(Outcome::NoHeadroom);
     };
-    let removed = fixed_sum(bytes, location);
-    if let Some(shim) = view_mut::<Shim>(bytes, location.shim) {
-        shim.set_length(length);
-    }
-    if let Some(header) = view_mut::<MdHeader>(bytes, location.header) {
-        // int-2.1/md-09, int-2.1/transit-02: decremented because metadata is added, and only then.
-        header.set_remaining_hop_count(left);
-    }
-    let gap = bytes.get_mut(stack_at..stack_at + growth)?;
+    let (fixed, gap) = bytes
+        .get_mut(location.shim..stack_at + growth)?
+        .split_first_chunk_mut::<{ size_of::<IntStart>() }>()?;
+    let removed = Sum::of(fixed);
+    let start: &mut IntStart = zerocopy::transmute_mut!(fixed);
+    start.shim.set_length(length);
+    // int-2.1/md-09, int-2.1/transit-02: decremented because metadata is added, and only then.
+    start.header.set_remaining_hop_count(left);
     write_hop(header.instructions(), hop, &domain, gap);
-    let added = fixed_sum(bytes, location).plus(Sum::of(bytes.get(stack_at..stack_at + growth)?));
+    let added = Sum::of(fixed).plus(Sum::of(gap));
     let change = Change { removed, added, grown: growth, shrunk: 0 };
     keep_checksum(bytes, layers, header, &change, stack_at + growth, choices);
     carrier::set_lengths(bytes, layers, &change);
@@ -178,11 +187,12 @@ pub(crate) fn edit_header(
     location: &Location,
     edit: impl FnOnce(&mut MdHeader),
 ) {
-    let removed = fixed_sum(bytes, location);
-    if let Some(header) = view_mut::<MdHeader>(bytes, location.header) {
-        edit(header);
-    }
-    let added = fixed_sum(bytes, location);
+    let Some(header) = view_mut::<MdHeader>(bytes, location.header) else {
+        return;
+    };
+    let removed = Sum::of(header.as_bytes());
+    edit(header);
+    let added = Sum::of(header.as_bytes());
     carrier::correct_checksum(bytes, layers, &Change { removed, added, ..Change::default() });
 }
 
@@ -190,14 +200,4 @@ pub(crate) fn edit_header(
 fn shim_length(bytes: &[u8], location: &Location) -> Option<Words> {
     let [_, length, _, _] = bytes.get(location.shim..)?.first_chunk::<4>()?;
     Some(Words::new(*length))
-}
-
-/// Sums shim and metadata header, which stand together.
-#[inline]
-fn fixed_sum(bytes: &[u8], location: &Location) -> Sum {
-    const FIXED: usize = SHIM_BYTES + md::HEADER_BYTES;
-    match bytes.get(location.shim..).and_then(<[u8]>::first_chunk::<FIXED>) {
-        Some(fixed) => Sum::of(fixed),
-        None => Sum::ZERO,
-    }
 }

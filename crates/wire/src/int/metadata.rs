@@ -1,5 +1,6 @@
 //! What does one hop say about a packet, and how is that laid out?
 
+use crate::int::domain::set_bits;
 use crate::int::instruction::Instructions;
 
 /// Ingress and egress interface identifier of level 1.
@@ -63,34 +64,45 @@ impl HopMetadata {
     /// Stops where `out` is full, so give it at least `instructions.words()`.
     #[inline]
     pub fn write(&self, instructions: Instructions, out: &mut [u8]) -> usize {
+        // int-2.1/md-23: in the order of the bits; int-2.1/md-24: all ones where a value is not available.
+        // One branch a bit: they are the same for all packets of a flow, so the processor foresees them.
+        let asks_for = |bit| instructions.intersects(bit);
         let mut writer = Writer { out, at: 0 };
-        let mut left = instructions.without(Instructions::CHECKSUM_COMPLEMENT).0;
-        while left != 0 {
-            let bit = left.leading_zeros();
-            left &= !(0x8000 >> bit);
-            self.write_bit(bit, &mut writer);
+        if asks_for(Instructions::NODE_ID) {
+            writer.word(self.node_id);
+        }
+        if asks_for(Instructions::INTERFACES) {
+            writer.word(self.interfaces.map(|ids| u32::from(ids.ingress) << 16 | u32::from(ids.egress)));
+        }
+        if asks_for(Instructions::HOP_LATENCY) {
+            writer.word(self.hop_latency);
+        }
+        if asks_for(Instructions::QUEUE) {
+            writer.word(self.queue.map(|queue| occupancy_word(queue.id, queue.occupancy)));
+        }
+        if asks_for(Instructions::INGRESS_TIMESTAMP) {
+            writer.long(self.ingress_timestamp);
+        }
+        if asks_for(Instructions::EGRESS_TIMESTAMP) {
+            writer.long(self.egress_timestamp);
+        }
+        if asks_for(Instructions::LEVEL2_INTERFACES) {
+            writer.word(self.ingress_interface_level2);
+            writer.word(self.egress_interface_level2);
+        }
+        if asks_for(Instructions::EGRESS_UTILIZATION) {
+            writer.word(self.egress_utilization);
+        }
+        if asks_for(Instructions::BUFFER) {
+            writer.word(self.buffer.map(|buffer| occupancy_word(buffer.id, buffer.occupancy)));
+        }
+        if asks_for(Instructions::RESERVED) {
+            // int-2.1/md-25: 4 bytes of ones for each reserved instruction.
+            for _ in set_bits((instructions & Instructions::RESERVED).0) {
+                writer.word(None);
+            }
         }
         writer.at
-    }
-
-    #[inline]
-    fn write_bit(&self, bit: u32, writer: &mut Writer<'_>) {
-        // int-2.1/md: a value that is not available is all ones, over its whole length.
-        match bit {
-            0 => writer.word(self.node_id),
-            1 => writer.word(self.interfaces.map(|ids| u32::from(ids.ingress) << 16 | u32::from(ids.egress))),
-            2 => writer.word(self.hop_latency),
-            3 => writer.word(self.queue.map(|queue| occupancy_word(queue.id, queue.occupancy))),
-            4 => writer.long(self.ingress_timestamp),
-            5 => writer.long(self.egress_timestamp),
-            6 => {
-                writer.word(self.ingress_interface_level2);
-                writer.word(self.egress_interface_level2);
-            }
-            7 => writer.word(self.egress_utilization),
-            8 => writer.word(self.buffer.map(|buffer| occupancy_word(buffer.id, buffer.occupancy))),
-            _ => writer.word(None),
-        }
     }
 
     /// Reads the metadata `instructions` announce from `bytes`; reserved bits are skipped, fields that are
@@ -99,7 +111,7 @@ impl HopMetadata {
     pub fn read(instructions: Instructions, bytes: &[u8]) -> Self {
         let mut reader = Reader { bytes };
         let mut hop = Self::default();
-        for bit in crate::int::domain::set_bits(instructions.without(Instructions::CHECKSUM_COMPLEMENT).0) {
+        for bit in set_bits(instructions.without(Instructions::CHECKSUM_COMPLEMENT).0) {
             match bit {
                 0 => hop.node_id = reader.word(),
                 1 => {
