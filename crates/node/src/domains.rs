@@ -144,6 +144,11 @@ impl KnownDomains {
         Ok(Self(domains))
     }
 
+    /// What reading a packet needs to know of the domains.
+    pub(crate) fn wire(&self) -> impl Iterator<Item = Domain> {
+        self.0.iter().map(|domain| domain.wire)
+    }
+
     #[inline]
     pub(crate) fn get(&self, id: u16) -> Option<&KnownDomain> {
         self.0.iter().find(|domain| domain.wire.id == id)

@@ -44,6 +44,17 @@ pub enum ConfigError {
 }
 
 impl ConfigError {
+    /// The key the error is about, its sections separated by dots.
+    #[must_use]
+    pub fn key(&self) -> &str {
+        match self {
+            Self::OutOfRange { key, .. }
+            | Self::Twice { key, .. }
+            | Self::Missing { key, .. }
+            | Self::Unsupported { key, .. } => key,
+        }
+    }
+
     pub(crate) fn out_of_range(key: &str, found: impl ToString, expected: impl ToString) -> Self {
         Self::OutOfRange { key: key.to_owned(), found: found.to_string(), expected: expected.to_string() }
     }

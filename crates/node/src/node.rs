@@ -4,7 +4,7 @@ use inband_wire::dissect::flow_before_int;
 use inband_wire::int::locate::{self, HeaderType};
 use inband_wire::int::md::{self, MdHeader};
 use inband_wire::int::mx::{Mx, MxHeader};
-use inband_wire::int::{DscpMark, HopMetadata, Location, TcpOptions};
+use inband_wire::int::{DscpMark, HopMetadata, Instructions, Location, TcpOptions};
 use inband_wire::layers::{Fragment, Layers, Link, Strictness};
 use inband_wire::{FiveTuple, ParseError};
 
@@ -14,7 +14,7 @@ use crate::domains::{KnownDomains, ValueContext};
 use crate::error::ConfigError;
 use crate::frame::Frame;
 use crate::interfaces::{Interface, Interfaces};
-use crate::passage::{Passage, hop_metadata};
+use crate::passage::{Passage, hop_metadata, without};
 use crate::reporter::{Asked, Reported, Reporter};
 use crate::sink::{self, Stripping};
 use crate::source::{SourcePlan, StartContext};
@@ -38,6 +38,7 @@ pub struct Node {
     sink_metadata: SinkMetadata,
     restore_dscp: bool,
     choices: Choices,
+    withheld: Instructions,
     sequence_number: u32,
     reporter: Reporter,
     counters: Counters,
@@ -105,6 +106,7 @@ impl Node {
                 unknown_instructions: config.node.unknown_instructions,
                 checksum_update: config.checksum.update,
             },
+            withheld: Instructions::default(),
             sequence_number: 0,
             reporter: Reporter::new(config.node.id, &config.report),
             counters: Counters::default(),
@@ -127,6 +129,11 @@ impl Node {
         self.reporter.poll()
     }
 
+    /// Makes the node answer `instructions` as not available from here on, whatever the device measures.
+    pub const fn withhold(&mut self, instructions: Instructions) {
+        self.withheld = instructions;
+    }
+
     /// What happened so far.
     #[must_use]
     pub const fn counters(&self) -> &Counters {
@@ -141,7 +148,10 @@ impl Node {
             Err(_) => return Outcome::Malformed,
         };
         let (ingress, egress) = (self.interfaces.get(passage.ingress), self.interfaces.get(passage.egress));
-        let metadata = hop_metadata(self.id, &ingress, &egress, &passage.metadata);
+        let mut metadata = hop_metadata(self.id, &ingress, &egress, &passage.metadata);
+        if self.withheld != Instructions::default() {
+            metadata = without(metadata, self.withheld);
+        }
         let mut visit = Visit { link, layers, ingress, egress, metadata };
         match self.indication.find(frame.bytes(), &layers) {
             Ok(Some((location, Int::Md(header)))) => self.handle_md(frame, &mut visit, location, &header),

@@ -1,6 +1,6 @@
 //! What does the device know about one packet's way through it?
 
-use inband_wire::int::{Buffer, HopMetadata, Interfaces, Queue};
+use inband_wire::int::{Buffer, HopMetadata, Instructions, Interfaces, Queue};
 
 use crate::interfaces::Interface;
 
@@ -52,5 +52,28 @@ pub(crate) fn hop_metadata(
         egress_utilization: device.egress_utilization,
         buffer: device.buffer,
         checksum_complement: None,
+    }
+}
+
+/// Takes out what `withheld` names.
+#[cold]
+pub(crate) fn without(metadata: HopMetadata, withheld: Instructions) -> HopMetadata {
+    let given = |bit| !withheld.intersects(bit);
+    HopMetadata {
+        node_id: metadata.node_id.filter(|_| given(Instructions::NODE_ID)),
+        interfaces: metadata.interfaces.filter(|_| given(Instructions::INTERFACES)),
+        hop_latency: metadata.hop_latency.filter(|_| given(Instructions::HOP_LATENCY)),
+        queue: metadata.queue.filter(|_| given(Instructions::QUEUE)),
+        ingress_timestamp: metadata.ingress_timestamp.filter(|_| given(Instructions::INGRESS_TIMESTAMP)),
+        egress_timestamp: metadata.egress_timestamp.filter(|_| given(Instructions::EGRESS_TIMESTAMP)),
+        ingress_interface_level2: metadata
+            .ingress_interface_level2
+            .filter(|_| given(Instructions::LEVEL2_INTERFACES)),
+        egress_interface_level2: metadata
+            .egress_interface_level2
+            .filter(|_| given(Instructions::LEVEL2_INTERFACES)),
+        egress_utilization: metadata.egress_utilization.filter(|_| given(Instructions::EGRESS_UTILIZATION)),
+        buffer: metadata.buffer.filter(|_| given(Instructions::BUFFER)),
+        checksum_complement: metadata.checksum_complement,
     }
 }
