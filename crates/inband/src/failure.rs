@@ -1,5 +1,6 @@
 //! With which message and exit code does a subcommand fail?
 
+use std::fmt::Display;
 use std::io::{self, ErrorKind};
 use std::process::ExitCode;
 
@@ -16,6 +17,11 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
+    /// A mistake on the command line.
+    pub(crate) fn usage(message: impl Display) -> Self {
+        Self::Usage(Error::msg(message.to_string()))
+    }
+
     /// Prints the message, and gives the exit code that belongs to it.
     pub(crate) fn report(self) -> ExitCode {
         match self {

@@ -2,6 +2,9 @@
 
 mod decode;
 mod failure;
+mod node;
+mod node_config;
+mod number;
 
 use std::process::ExitCode;
 
@@ -20,6 +23,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Decode(decode::Args),
+    Node(node::Args),
 }
 
 const EXIT_CODES: &str = "\
@@ -29,6 +33,7 @@ Results go to stdout, messages to stderr.";
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Decode(args) => decode::run(&args),
+        Command::Node(args) => node::run(&args),
     };
     result.map_or_else(Failure::report, |()| ExitCode::SUCCESS)
 }

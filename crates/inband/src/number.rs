@@ -1,7 +1,7 @@
 //! How are numbers written on the command line? Decimal, or hexadecimal with `0x`.
 
 /// Reads a number of type `T`.
-pub(super) fn number<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
+pub(crate) fn number<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
     let digits = text.replace('_', "");
     let parsed = match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
         Some(hex) if !hex.starts_with('+') => u64::from_str_radix(hex, 16),

@@ -3,7 +3,6 @@
 mod hop;
 mod json;
 mod names;
-mod number;
 mod options;
 mod packet;
 mod read;
@@ -62,7 +61,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     out.flush().context(WRITE)?;
     let (packets, shown) = result?;
     if shown == 0 {
-        eprintln!("{name}: none of {packets} packets carries INT or a telemetry report");
+        eprintln!("{name}: {packets} packets read, none with INT or a telemetry report");
     }
     Ok(())
 }

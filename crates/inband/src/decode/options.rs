@@ -1,14 +1,21 @@
 //! Which code points mark INT and reports? Defaults, a node's configuration, options: the later wins.
 
-use inband_wire::int::{CodePoints, DscpMark};
+use std::path::{Path, PathBuf};
+
+use inband_wire::int::domain::WELL_KNOWN;
+use inband_wire::int::{CodePoints, Domain, DscpMark, TcpOptions};
 use inband_wire::report::Leniency;
 
-use super::number::number;
 use crate::failure::Failure;
+use crate::node_config::read_domains;
+use crate::number::number;
 
 /// Options that say what is INT.
 #[derive(Debug, clap::Args)]
 pub(super) struct OptionsArgs {
+    /// Take what marks INT and reports from this node's configuration; options win over it
+    #[arg(short, long, value_name = "NODE.TOML")]
+    config: Option<PathBuf>,
     /// DSCP that marks INT, with the bits that carry the mark [default: 0x17/0x3f]
     #[arg(long, value_name = "VALUE[/MASK]", value_parser = dscp_mark)]
     dscp: Vec<DscpMark>,
@@ -44,6 +51,8 @@ pub(super) struct Options {
     probe_markers: Vec<u64>,
     vxlan_gpe_next_protocols: Vec<u8>,
     geneve_classes: Vec<u16>,
+    tcp_options: TcpOptions,
+    domains: Vec<Domain>,
     /// UDP destination ports of telemetry reports.
     pub(super) report_ports: Vec<u16>,
     /// Whether deviations of reports are accepted.
@@ -53,20 +62,21 @@ pub(super) struct Options {
 impl OptionsArgs {
     /// Puts defaults, configuration and options together.
     pub(super) fn resolve(&self) -> Result<Options, Failure> {
-        let default = CodePoints::DEFAULT;
-        Ok(Options {
-            dscp: given_or(&self.dscp, default.dscp),
-            udp_ports: given_or(&self.udp_port, default.udp_ports),
-            gre_protocols: given_or(&self.gre_protocol, default.gre_protocols),
-            probe_markers: given_or(&self.probe_marker, default.probe_markers),
-            vxlan_gpe_next_protocols: given_or(
-                &self.vxlan_gpe_next_protocol,
-                default.vxlan_gpe_next_protocols,
-            ),
-            geneve_classes: given_or(&self.geneve_class, default.geneve_classes),
-            report_ports: given_or(&self.report_port, &[REPORT_PORT]),
-            leniency: if self.lenient { Leniency::Lenient } else { Leniency::Strict },
-        })
+        let mut options = match &self.config {
+            Some(path) => Options::of_node(path)?,
+            None => Options::with_code_points(CodePoints::DEFAULT, REPORT_PORT),
+        };
+        replace(&mut options.dscp, &self.dscp);
+        replace(&mut options.udp_ports, &self.udp_port);
+        replace(&mut options.gre_protocols, &self.gre_protocol);
+        replace(&mut options.probe_markers, &self.probe_marker);
+        replace(&mut options.vxlan_gpe_next_protocols, &self.vxlan_gpe_next_protocol);
+        replace(&mut options.geneve_classes, &self.geneve_class);
+        replace(&mut options.report_ports, &self.report_port);
+        if self.lenient {
+            options.leniency = Leniency::Lenient;
+        }
+        Ok(options)
     }
 }
 
@@ -80,13 +90,42 @@ impl Options {
             probe_markers: &self.probe_markers,
             vxlan_gpe_next_protocols: &self.vxlan_gpe_next_protocols,
             geneve_classes: &self.geneve_classes,
-            ..CodePoints::DEFAULT
+            tcp_options: self.tcp_options,
+            domains: &self.domains,
+        }
+    }
+
+    /// What the node writes; domains it does not configure are read as the specification has them.
+    fn of_node(path: &Path) -> Result<Self, Failure> {
+        let (config, mut domains) = read_domains(path)?;
+        domains.extend_from_slice(WELL_KNOWN);
+        let report_port = config.report.collector.port();
+        Ok(config
+            .encapsulation
+            .with_code_points(&domains, |code_points| Self::with_code_points(code_points, report_port)))
+    }
+
+    fn with_code_points(code_points: CodePoints<'_>, report_port: u16) -> Self {
+        Self {
+            dscp: code_points.dscp.to_vec(),
+            udp_ports: code_points.udp_ports.to_vec(),
+            gre_protocols: code_points.gre_protocols.to_vec(),
+            probe_markers: code_points.probe_markers.to_vec(),
+            vxlan_gpe_next_protocols: code_points.vxlan_gpe_next_protocols.to_vec(),
+            geneve_classes: code_points.geneve_classes.to_vec(),
+            tcp_options: code_points.tcp_options,
+            domains: code_points.domains.to_vec(),
+            report_ports: vec![report_port],
+            leniency: Leniency::Strict,
         }
     }
 }
 
-fn given_or<T: Clone>(given: &[T], default: &[T]) -> Vec<T> {
-    if given.is_empty() { default.to_vec() } else { given.to_vec() }
+/// What is given replaces what was there.
+fn replace<T: Clone>(values: &mut Vec<T>, given: &[T]) {
+    if !given.is_empty() {
+        *values = given.to_vec();
+    }
 }
 
 /// Reads `VALUE` or `VALUE/MASK`.

@@ -1,0 +1,172 @@
+//! `inband node`: what does an INT node make of the packets of a capture file?
+
+mod offline;
+mod output;
+mod summary;
+
+use std::fs::File;
+use std::io::{self, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Error};
+use inband::capture::{Reader, Record, Start, start};
+use inband_node::frame::MOST_GROWTH;
+use inband_node::{Frame, Node, NodeConfig, Passage, Verdict};
+use inband_wire::Link;
+
+use crate::failure::Failure;
+use crate::node_config::read_node;
+use crate::number::number;
+use offline::Device;
+use output::{Outputs, check_distinct};
+
+/// Run one INT node over a capture file.
+///
+/// Reads packets as received on one interface and writes them as sent from another. The node is source, transit hop
+/// or sink as its interfaces say: INT starts where a watched packet enters by an edge interface, and is taken out
+/// where it leaves by one.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// Configuration of the node
+    #[arg(short, long, value_name = "NODE.TOML")]
+    config: PathBuf,
+    /// Capture to read, pcap or pcapng; `-` is stdin
+    #[arg(long, value_name = "IN")]
+    read: PathBuf,
+    /// Capture to write, in the format of the one that is read; `-` is stdout
+    #[arg(long, value_name = "OUT")]
+    write: PathBuf,
+    /// Capture to write the node's reports to, as UDP packets to its collector
+    #[arg(long, value_name = "REP")]
+    reports: Option<PathBuf>,
+    /// Interface the packets come in by
+    #[arg(long, value_name = "N", value_parser = number::<u16>)]
+    ingress: u16,
+    /// Interface the packets leave by
+    #[arg(long, value_name = "M", value_parser = number::<u16>)]
+    egress: u16,
+    /// Print the counters as one JSON object on stdout
+    #[arg(long)]
+    json: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  inband node -c source.toml --read host.pcap --write fabric.pcap --ingress 1 --egress 2
+  inband node -c sink.toml --read fabric.pcap --write host.pcap --reports reports.pcap --ingress 1 --egress 2
+  inband decode reports.pcap
+
+A smallest source.toml:
+  node.id = 1
+  [[interface]]
+  id = 1
+  edge = true
+  [[interface]]
+  id = 2
+  [[watch]]
+  destination = \"0.0.0.0/0\"";
+
+/// Runs the node over the capture.
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    let (config, mut node) = read_node(&args.config)?;
+    check_interface("--ingress", args.ingress, args, &config)?;
+    check_interface("--egress", args.egress, args, &config)?;
+    check_distinct(&args.read, &args.write, args.reports.as_deref())?;
+    if args.json && args.write == Path::new("-") {
+        return Err(Failure::usage("--json and --write - both want stdout"));
+    }
+    node.withhold(config.offline.unavailable.bitmap());
+
+    let name = if args.read == Path::new("-") { "stdin".to_owned() } else { args.read.display().to_string() };
+    let source = open(&args.read).with_context(|| format!("cannot open {name}"))?;
+    let mut reader = Reader::new(source).context(name.clone())?;
+    let mut outputs = Outputs::create(args, &config, &reader)?;
+    let way = Way { ingress: args.ingress, egress: args.egress, device: Device::new(&config.offline) };
+    let read = way.carry_all(&mut reader, &mut node, &mut outputs, &name);
+    // What was read before an error is written before the error is reported.
+    outputs.finish()?;
+    summary::print(node.counters(), args.json)?;
+    read?;
+    Ok(())
+}
+
+/// Checks that interface `id`, which `option` names, is configured.
+fn check_interface(option: &str, id: u16, args: &Args, config: &NodeConfig) -> Result<(), Failure> {
+    let ids = config.interfaces.iter().map(|interface| interface.id);
+    if ids.clone().any(|known| known == id) {
+        return Ok(());
+    }
+    let path = args.config.display();
+    let known: Vec<_> = ids.map(|id| id.to_string()).collect();
+    Err(Failure::usage(match known.len() {
+        0 => format!("{option} {id}: {path} has no [[interface]]"),
+        _ => format!("{option} {id}: {path} has no [[interface]] with this id, only {}", known.join(", ")),
+    }))
+}
+
+fn open(path: &Path) -> io::Result<Box<dyn Read>> {
+    if path == Path::new("-") {
+        return Ok(Box::new(io::stdin().lock()));
+    }
+    Ok(Box::new(BufReader::with_capacity(IN_BYTES, File::open(path)?)))
+}
+
+/// The way of every packet through the node.
+struct Way {
+    ingress: u16,
+    egress: u16,
+    device: Device,
+}
+
+impl Way {
+    fn carry_all(
+        &self,
+        reader: &mut Reader<impl Read>,
+        node: &mut Node,
+        outputs: &mut Outputs,
+        name: &str,
+    ) -> Result<(), Error> {
+        let mut record = Record::default();
+        let mut buffer = Vec::new();
+        while reader.read_record(&mut record).with_context(|| name.to_owned())? {
+            let verdict = self.carry(&mut record, node, &mut buffer);
+            while let Some(payload) = node.poll_report() {
+                outputs.write_report(payload, record.captured_at_ns)?;
+            }
+            if verdict == Verdict::Forward {
+                outputs.write_packet(&record, reader.interfaces())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Hands the packet in `record` to the node and puts what the node made of it in its place.
+    fn carry(&self, record: &mut Record, node: &mut Node, buffer: &mut Vec<u8>) -> Verdict {
+        let passage = Passage {
+            ingress: self.ingress,
+            egress: self.egress,
+            metadata: self.device.metadata(record.captured_at_ns),
+        };
+        let (link, at) = match start(record.link_type, &record.data) {
+            Start::Ethernet(at) => (Link::Ethernet, at),
+            Start::Ip(at) => (Link::Ip, at),
+            // The node counts what is not IP, and an empty frame is not.
+            Start::NotIp => (Link::Ip, record.data.len()),
+        };
+        let (link_header, packet) = record.data.split_at(at);
+        buffer.clear();
+        buffer.resize(MOST_GROWTH, 0);
+        buffer.extend_from_slice(packet);
+        let range = MOST_GROWTH..buffer.len();
+        let Some(mut frame) = Frame::new(buffer, range) else { return Verdict::Forward };
+        let verdict = node.handle_frame(link, &mut frame, &passage);
+        if frame.bytes() != packet {
+            let changed = [link_header, frame.bytes()].concat();
+            record.replace_data(&changed);
+        }
+        verdict
+    }
+}
+
+const IN_BYTES: usize = 256 * 1024;

@@ -1,0 +1,147 @@
+//! Where do packets and reports go? Into captures that can be replayed or opened in a packet viewer.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Read, Write};
+use std::net::SocketAddr;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Error, anyhow};
+use inband::capture::{ByteOrder, Format, Interface, LinkType, Reader, Record, Resolution, Writer};
+use inband_node::NodeConfig;
+use inband_wire::datagram::{Datagram, MOST_HEADER_BYTES};
+
+use super::Args;
+use crate::failure::Failure;
+
+/// The captures a node writes.
+pub(super) struct Outputs {
+    packets: Output,
+    reports: Option<Output>,
+    datagram: Datagram,
+    /// The report that is being wrapped.
+    report: Record,
+}
+
+struct Output {
+    name: String,
+    writer: Writer<BufWriter<Box<dyn Write>>>,
+}
+
+impl Outputs {
+    /// Creates the files, packets in the format of what `reader` reads.
+    pub(super) fn create(
+        args: &Args,
+        config: &NodeConfig,
+        reader: &Reader<impl Read>,
+    ) -> Result<Self, Error> {
+        let [a, b, c, d] = config.node.id.to_be_bytes();
+        Ok(Self {
+            packets: Output::create(&args.write, reader.format())?,
+            reports: args.reports.as_deref().map(|path| Output::create(path, REPORT_FORMAT)).transpose()?,
+            datagram: Datagram {
+                // Locally administered addresses: the node by its id, and a collector.
+                source_mac: [0x02, 0x01, a, b, c, d],
+                destination_mac: [0x02, 0, 0, 0, 0, 0],
+                source: SocketAddr::new(config.report.source(), SOURCE_PORT),
+                destination: config.report.collector,
+            },
+            report: Record { link_type: LinkType::ETHERNET, ..Record::default() },
+        })
+    }
+
+    /// Writes a packet the node forwards.
+    pub(super) fn write_packet(&mut self, record: &Record, interfaces: &[Interface]) -> Result<(), Error> {
+        self.packets.write(record, interfaces)
+    }
+
+    /// Writes a report about a packet captured at `captured_at_ns`; without a file for reports it ends here.
+    pub(super) fn write_report(&mut self, payload: &[u8], captured_at_ns: u64) -> Result<(), Error> {
+        let Some(output) = &mut self.reports else { return Ok(()) };
+        let report = &mut self.report;
+        report.number += 1;
+        report.captured_at_ns = captured_at_ns;
+        report.data.resize(MOST_HEADER_BYTES + payload.len(), 0);
+        let length = self
+            .datagram
+            .write(payload, &mut report.data)
+            .map_err(|error| anyhow!("report {} cannot be sent: {error:?}", report.number))?;
+        report.data.truncate(length);
+        report.original_length = u32::try_from(length)?;
+        output.write(report, &[])
+    }
+
+    /// Hands everything to the operating system.
+    pub(super) fn finish(self) -> Result<(), Error> {
+        self.packets.finish()?;
+        self.reports.map_or(Ok(()), Output::finish)
+    }
+}
+
+impl Output {
+    fn create(path: &Path, format: Format) -> Result<Self, Error> {
+        let name = path.display().to_string();
+        let out: Box<dyn Write> = if path == Path::new("-") {
+            Box::new(io::stdout().lock())
+        } else {
+            Box::new(File::create(path).with_context(|| format!("cannot create {name}"))?)
+        };
+        let writer = Writer::new(BufWriter::with_capacity(OUT_BYTES, out), format)
+            .with_context(|| format!("cannot write {name}"))?;
+        Ok(Self { name, writer })
+    }
+
+    fn write(&mut self, record: &Record, interfaces: &[Interface]) -> Result<(), Error> {
+        self.writer.write_record(record, interfaces).with_context(|| format!("cannot write {}", self.name))
+    }
+
+    fn finish(self) -> Result<(), Error> {
+        self.writer.finish().with_context(|| format!("cannot write {}", self.name))?;
+        Ok(())
+    }
+}
+
+/// Refuses to read and write, or write twice, the same file.
+pub(super) fn check_distinct(read: &Path, write: &Path, reports: Option<&Path>) -> Result<(), Failure> {
+    let named = [Some(("--read", read)), Some(("--write", write)), reports.map(|path| ("--reports", path))];
+    let named: Vec<_> = named.into_iter().flatten().collect();
+    for (index, (option, path)) in named.iter().enumerate() {
+        for (earlier, other) in named.iter().take(index) {
+            if is_same_file(path, other, *earlier != "--read") {
+                let path = path.display();
+                return Err(Failure::usage(format!("{earlier} and {option} are the same file: {path}")));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether two paths name one regular file, also through links; `-` is one file where both are written.
+fn is_same_file(path: &Path, other: &Path, both_written: bool) -> bool {
+    if path == Path::new("-") || other == Path::new("-") {
+        return path == other && both_written;
+    }
+    match (fs::metadata(path), fs::metadata(other)) {
+        (Ok(a), Ok(b)) => a.is_file() && (a.dev(), a.ino()) == (b.dev(), b.ino()),
+        (Err(_), Err(_)) => match (future(path), future(other)) {
+            (Some(path), Some(other)) => path == other,
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+/// The path, without links, at which a file that does not exist would be created.
+fn future(path: &Path) -> Option<PathBuf> {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let folder = fs::canonicalize(parent.unwrap_or(Path::new("."))).ok()?;
+    Some(folder.join(path.file_name()?))
+}
+
+const REPORT_FORMAT: Format =
+    Format::Pcap { order: ByteOrder::Little, resolution: Resolution::Nanoseconds, link: 1 };
+
+/// First port of the dynamic range; nothing answers a report.
+const SOURCE_PORT: u16 = 49_152;
+
+const OUT_BYTES: usize = 256 * 1024;

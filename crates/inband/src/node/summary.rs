@@ -1,0 +1,32 @@
+//! What happened to the packets, in a few lines or as JSON?
+
+use std::io::{self, Write};
+
+use anyhow::Context;
+use inband_node::Counters;
+use serde::Serializer;
+
+use crate::failure::Failure;
+
+/// Prints the counters: all of them as one JSON object on stdout, or those that are not zero on stderr.
+pub(super) fn print(counters: &Counters, json: bool) -> Result<(), Failure> {
+    if json {
+        let all = std::iter::once(("packets", counters.packets()));
+        let named = counters.iter().map(|(outcome, count)| (outcome.name(), count));
+        let mut out = io::stdout().lock();
+        let mut json = serde_json::Serializer::new(&mut out);
+        json.collect_map(all.chain(named)).map_err(io::Error::from).context(WRITE)?;
+        writeln!(out).context(WRITE)?;
+        return Ok(());
+    }
+    let mut err = io::stderr().lock();
+    let lines = counters.iter().filter(|(_, count)| *count > 0);
+    // A summary that cannot be shown is no reason to fail.
+    let _ = writeln!(err, "{:>10} packets", counters.packets());
+    for (outcome, count) in lines {
+        let _ = writeln!(err, "{count:>10} {}", outcome.name());
+    }
+    Ok(())
+}
+
+const WRITE: &str = "cannot write the output";

@@ -1,0 +1,220 @@
+//! Does the program meet its users as promised: exit codes, messages, stdin, help?
+#![allow(clippy::unwrap_used, reason = "a test that cannot set up its world is to fail")]
+
+mod program;
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+
+use program::Folder;
+
+const NODE: &str = "\
+node.id = 1
+
+[[interface]]
+id = 1
+edge = true
+
+[[interface]]
+id = 2
+";
+
+/// A capture of `testdata/vectors`.
+fn vector(name: &str) -> Vec<u8> {
+    fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/vectors").join(name)).unwrap()
+}
+
+#[test]
+fn every_subcommand_explains_itself_with_an_example() {
+    let folder = Folder::new("help");
+    let help = folder.run("--help");
+    assert_eq!((help.code, help.stderr.as_str()), (0, ""));
+    for subcommand in ["decode", "node"] {
+        assert!(help.stdout.contains(subcommand), "{}", help.stdout);
+        let help = folder.run(&format!("{subcommand} --help"));
+        assert_eq!((help.code, help.stderr.as_str()), (0, ""));
+        assert!(help.stdout.contains(&format!("\n  inband {subcommand} ")), "{}", help.stdout);
+    }
+}
+
+#[test]
+fn a_wrong_command_line_gives_2() {
+    let folder = Folder::new("usage");
+    for arguments in [
+        "",
+        "decod x",
+        "decode",
+        "decode --jason x",
+        "decode --dscp 0x40 x",
+        "decode --dscp 3/1 x",
+        "decode --udp-port 65536 x",
+        "node -c node.toml",
+    ] {
+        let outcome = folder.run(arguments);
+        assert_eq!(outcome.code, 2, "{arguments}: {outcome:?}");
+        assert!(outcome.stdout.is_empty() && !outcome.stderr.is_empty(), "{arguments}: {outcome:?}");
+    }
+}
+
+#[test]
+fn a_capture_that_cannot_be_read_gives_1() {
+    let folder = Folder::new("unreadable").with("text.pcap", "hello, world\n").with("empty.pcap", "");
+    let cases = [
+        ("decode missing.pcap", "error: cannot open missing.pcap: No such file"),
+        ("decode text.pcap", "error: text.pcap: not a pcap or pcapng file: its first four bytes are"),
+        ("decode empty.pcap", "error: empty.pcap: not a pcap or pcapng file: it is empty"),
+        ("decode .", "error: .: cannot read at byte 0: Is a directory"),
+    ];
+    for (arguments, message) in cases {
+        let outcome = folder.run(arguments);
+        assert_eq!(outcome.code, 1, "{arguments}: {outcome:?}");
+        assert!(outcome.stderr.starts_with(message), "{arguments}: {outcome:?}");
+        assert_eq!(outcome.stderr.lines().count(), 1, "one message: {outcome:?}");
+    }
+}
+
+#[test]
+fn a_truncated_capture_gives_what_could_be_read_and_one_message() {
+    let file = vector("int_v2_1.pcap");
+    let folder = Folder::new("truncated").with("cut.pcap", &file[..300]);
+    let outcome = folder.run("decode --json cut.pcap");
+    assert_eq!((outcome.code, outcome.stdout.lines().count()), (1, 2), "{outcome:?}");
+    assert_eq!(
+        outcome.stderr,
+        "error: cut.pcap: capture ends inside a pcap record at byte 268: 130 bytes needed, 32 left\n"
+    );
+}
+
+#[test]
+fn malformed_packets_alone_are_no_failure() {
+    let folder = Folder::new("malformed").with("int.pcap", vector("int_v2_1.pcap"));
+    let outcome = folder.run("decode --json int.pcap");
+    assert_eq!((outcome.code, outcome.stderr.as_str()), (0, ""));
+    assert_eq!(
+        outcome.stdout.lines().last().unwrap(),
+        "{\"packet\":5,\"time\":1700000000004000000,\"kind\":\"malformed\",\
+         \"error\":\"INT shim at byte 42: Length 2 is less than 3\"}"
+    );
+}
+
+#[test]
+fn a_capture_without_int_says_so() {
+    let folder = Folder::new("without").with("int.pcap", vector("int_v2_1.pcap"));
+    let options = "--dscp 1 --udp-port 1 --gre-protocol 1 --vxlan-gpe-next-protocol 1";
+    let outcome = folder.run(&format!("decode {options} int.pcap"));
+    assert_eq!((outcome.code, outcome.stdout.as_str()), (0, ""));
+    assert_eq!(outcome.stderr, "int.pcap: 5 packets read, none with INT or a telemetry report\n");
+}
+
+#[test]
+fn stdin_is_read_for_a_dash() {
+    let folder = Folder::new("stdin");
+    let outcome = folder.run_with("decode --json -", &vector("report_v2_0.pcap"));
+    assert_eq!((outcome.code, outcome.stdout.lines().count()), (0, 8), "{outcome:?}");
+    let outcome = folder.run_with("decode -", b"hello");
+    assert_eq!(outcome.code, 1);
+    assert!(outcome.stderr.starts_with("error: stdin: not a pcap"), "{outcome:?}");
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_failure() {
+    let file = vector("int_v2_1.pcap");
+    let long = [&file[..24], &file[24..].repeat(2_000)].concat();
+    let folder = Folder::new("pipe").with("long.pcap", long);
+    let mut child = folder.command("decode long.pcap").spawn().unwrap();
+    let mut first = String::new();
+    // The reader is dropped after one line, as `head -1` does.
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut first).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(first.starts_with("Packet 1, "));
+    assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &[][..]));
+}
+
+#[test]
+fn a_wrong_configuration_gives_2_and_names_line_and_nearest_key() {
+    let cases = [
+        (
+            "[source]\nmod = \"md\"",
+            "error: node.toml:11:1: unknown key `mod` in [source]; did you mean `mode`?\n",
+        ),
+        (
+            "[source]\ninstructions = [\"nodeid\", \"queue\"]",
+            "error: node.toml:11:16: unknown instructions `nodeid`, `queue` in [source]; did you mean `node-id`, \
+             `queue-occupancy`?\n",
+        ),
+        (
+            "[[watch]]\nsource = \"10.0.0.0/33\"",
+            "error: node.toml:11:10: the length of prefix `10.0.0.0/33` is not a number from 0 to 32\n",
+        ),
+        (
+            "[encapsulation]\nkind = \"udpport\"",
+            "error: node.toml:11:8: unknown value `udpport` in [encapsulation]; did you mean `udp-port`?\n",
+        ),
+        ("[report]\nhw_id = 64", "error: node.toml:11:9: report.hw_id is 64, expected 0 to 63\n"),
+        ("[sorce]", "error: node.toml:10:2: unknown key `sorce`; did you mean `source`?\n"),
+    ];
+    for (text, message) in cases {
+        let folder = Folder::new("configuration").with("node.toml", format!("{NODE}\n{text}\n"));
+        let outcome = folder.run("node -c node.toml --read in --write out --ingress 1 --egress 2");
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (2, ""), "{outcome:?}");
+        assert!(outcome.stderr.starts_with(message), "{}", outcome.stderr);
+        assert_eq!(outcome.stderr.lines().count(), 3, "message, line and mark: {}", outcome.stderr);
+    }
+}
+
+#[test]
+fn a_configuration_that_is_missing_gives_2() {
+    let folder = Folder::new("no-configuration");
+    for arguments in
+        ["node -c node.toml --read in --write out --ingress 1 --egress 2", "decode -c node.toml in.pcap"]
+    {
+        let outcome = folder.run(arguments);
+        assert_eq!(outcome.code, 2);
+        assert!(outcome.stderr.starts_with("error: cannot read node.toml: No such file"), "{outcome:?}");
+    }
+}
+
+#[test]
+fn decode_takes_code_points_from_a_node() {
+    let node = format!("{NODE}\n[encapsulation]\ndscp = 0x20\nudp_port = 5000\n");
+    let folder = Folder::new("decode-node").with("node.toml", node).with("int.pcap", vector("int_v2_1.pcap"));
+    let kinds = |arguments: &str| {
+        let outcome = folder.run(arguments);
+        assert_eq!(outcome.code, 0, "{outcome:?}");
+        outcome.stdout.lines().count()
+    };
+    assert_eq!(kinds("decode --json int.pcap"), 5);
+    // GRE and VXLAN-GPE are as by default, DSCP and UDP port are not.
+    assert_eq!(kinds("decode --json -c node.toml int.pcap"), 2);
+    assert_eq!(kinds("decode --json -c node.toml --dscp 0x17 int.pcap"), 4);
+}
+
+#[test]
+fn node_refuses_what_would_destroy_its_input() {
+    let folder = Folder::new("same").with("node.toml", NODE).with("in.pcap", vector("int_v2_1.pcap"));
+    std::os::unix::fs::symlink("in.pcap", folder.path("link.pcap")).unwrap();
+    let cases = [
+        ("--read in.pcap --write in.pcap", "--read and --write are the same file: in.pcap"),
+        ("--read in.pcap --write ./link.pcap", "--read and --write are the same file: ./link.pcap"),
+        (
+            "--read in.pcap --write out.pcap --reports ./out.pcap",
+            "--write and --reports are the same file: ./out.pcap",
+        ),
+        ("--read in.pcap --write - --json", "--json and --write - both want stdout"),
+    ];
+    for (arguments, message) in cases {
+        let outcome = folder.run(&format!("node -c node.toml {arguments} --ingress 1 --egress 2"));
+        assert_eq!((outcome.code, outcome.stderr), (2, format!("error: {message}\n")));
+    }
+    assert_eq!(folder.read("in.pcap"), vector("int_v2_1.pcap"));
+}
+
+#[test]
+fn node_refuses_an_interface_it_does_not_have() {
+    let folder = Folder::new("interface").with("node.toml", NODE).with("in.pcap", vector("int_v2_1.pcap"));
+    let outcome = folder.run("node -c node.toml --read in.pcap --write out.pcap --ingress 1 --egress 0x7");
+    assert_eq!(outcome.code, 2);
+    assert_eq!(outcome.stderr, "error: --egress 7: node.toml has no [[interface]] with this id, only 1, 2\n");
+    assert!(!folder.path("out.pcap").exists());
+}

@@ -1,0 +1,220 @@
+//! Does a packet come through source, transit hop and sink as it was, in whatever capture it stands?
+#![allow(clippy::unwrap_used, reason = "a test that cannot set up its world is to fail")]
+
+mod program;
+
+use inband::capture::{ByteOrder, Format, Interface, LinkType, Reader, Record, Resolution, Writer};
+use program::Folder;
+use serde_json::Value;
+
+const SOURCE: &str = "\
+[node]
+id = 1
+[[interface]]
+id = 1
+edge = true
+[[interface]]
+id = 2
+[source]
+instructions = [\"node-id\", \"level1-interfaces\", \"ingress-timestamp\", \"egress-timestamp\"]
+[[watch]]
+destination_port = 80
+";
+
+const TRANSIT: &str = "\
+[node]
+id = 2
+[[interface]]
+id = 3
+[[interface]]
+id = 4
+[offline]
+hop_latency = 500
+unavailable = [\"level1-interfaces\"]
+";
+
+const SINK: &str = "\
+[node]
+id = 3
+[[interface]]
+id = 5
+[[interface]]
+id = 6
+edge = true
+[report]
+collector = \"192.0.2.100:40000\"
+";
+
+/// IPv4 and UDP from 10.0.0.1 to port 80 of 10.0.0.2, with a wrong UDP checksum and 5 bytes of payload.
+const WATCHED: [u8; 33] = [
+    0x45, 0, 0, 33, 0, 0, 0x40, 0, 64, 17, 0x26, 0xca, 10, 0, 0, 1, 10, 0, 0, 2, // IPv4
+    4, 210, 0, 80, 0, 13, 0xba, 0xad, b'h', b'e', b'l', b'l', b'o', // UDP
+];
+
+/// 2023-11-14, with nanoseconds.
+const TIME_NS: u64 = 1_700_000_000_123_456_789;
+
+fn record(number: u64, link_type: LinkType, link_header: &[u8], packet: &[u8]) -> Record {
+    let data = [link_header, packet].concat();
+    let original_length = u32::try_from(data.len()).unwrap();
+    Record { number, captured_at_ns: TIME_NS + number, interface: 0, link_type, original_length, data }
+}
+
+fn capture(format: Format, interfaces: &[Interface], records: &[Record]) -> Vec<u8> {
+    let mut writer = Writer::new(Vec::new(), format).unwrap();
+    for record in records {
+        writer.write_record(record, interfaces).unwrap();
+    }
+    writer.finish().unwrap()
+}
+
+fn records(file: &[u8]) -> Vec<Record> {
+    let mut reader = Reader::new(file).unwrap();
+    let (mut all, mut record) = (Vec::new(), Record::default());
+    while reader.read_record(&mut record).unwrap() {
+        all.push(record.clone());
+    }
+    all
+}
+
+/// Runs a capture through the three nodes: `in` to `source`, `transit` and `out`, with reports in `reports`.
+fn domain(name: &str, input: &[u8]) -> Folder {
+    let folder = Folder::new(name)
+        .with("in", input)
+        .with("source.toml", SOURCE)
+        .with("transit.toml", TRANSIT)
+        .with("sink.toml", SINK);
+    for arguments in [
+        "node -c source.toml --read in --write source --ingress 1 --egress 2",
+        "node -c transit.toml --read source --write transit --ingress 3 --egress 4",
+        "node -c sink.toml --read transit --write out --reports reports --ingress 5 --egress 6",
+    ] {
+        let outcome = folder.run(arguments);
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (0, ""), "{outcome:?}");
+    }
+    folder
+}
+
+fn json(folder: &Folder, arguments: &str) -> Vec<Value> {
+    let outcome = folder.run(arguments);
+    assert_eq!(outcome.code, 0, "{outcome:?}");
+    outcome.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn every_link_type_and_format_comes_through_unchanged() {
+    let mut sll = [0; 16];
+    sll[14..].copy_from_slice(&[0x08, 0x00]);
+    let mut sll2 = [0; 20];
+    sll2[..2].copy_from_slice(&[0x08, 0x00]);
+    let ethernet = [2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 0x08, 0x00];
+    let links: [(LinkType, &[u8]); 7] = [
+        (LinkType::ETHERNET, &ethernet),
+        (LinkType::RAW, &[]),
+        (LinkType::IPV4, &[]),
+        (LinkType::LINUX_SLL, &sll),
+        (LinkType::LINUX_SLL2, &sll2),
+        (LinkType::NULL, &[2, 0, 0, 0]),
+        (LinkType::LOOP, &[0, 0, 0, 2]),
+    ];
+    for (link_type, header) in links {
+        let all = [record(1, link_type, header, &WATCHED), record(2, link_type, header, &[0x60; 7])];
+        let interfaces = [Interface { link_type, name: Some(b"eth0".to_vec()), description: None }];
+        let link = u32::from(link_type.0);
+        for format in [
+            Format::Pcap { order: ByteOrder::Big, resolution: Resolution::Nanoseconds, link },
+            Format::Pcapng { order: ByteOrder::Little },
+        ] {
+            let input = capture(format, &interfaces, &all);
+            let folder = domain("links", &input);
+            let in_flight = records(&folder.read("transit"));
+            let grown = u32::try_from(in_flight[0].data.len() - all[0].data.len()).unwrap();
+            // Shim, INT-MD header, and two hops of 24 bytes.
+            assert_eq!(grown, 4 + 12 + 2 * 24, "{link_type} {format:?}");
+            assert_eq!(in_flight[0].original_length, all[0].original_length + grown);
+            assert_eq!(in_flight[1], all[1], "{link_type} {format:?}");
+            assert_eq!(folder.read("out"), input, "{link_type} {format:?}");
+            assert_eq!(
+                json(&folder, "decode --json --report-port 40000 reports").len(),
+                1,
+                "{link_type} {format:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_report_says_what_each_node_saw() {
+    let format = Format::Pcap { order: ByteOrder::Little, resolution: Resolution::Nanoseconds, link: 101 };
+    let folder = domain("report", &capture(format, &[], &[record(1, LinkType::RAW, &[], &WATCHED)]));
+
+    let reports = records(&folder.read("reports"));
+    assert_eq!(reports[0].captured_at_ns, TIME_NS + 1, "the time of the packet that caused it");
+    assert_eq!(reports[0].link_type, LinkType::ETHERNET);
+    let line = &json(&folder, "decode --json --report-port 40000 reports")[0];
+    assert_eq!((&line["node_id"], &line["sequence"]), (&3.into(), &1.into()));
+    let hops = &line["reports"][0]["int"][0]["hops"];
+    let hop = |node: u32, ids: Value, latency: u64| {
+        let (ingress, egress) = (TIME_NS + 1, TIME_NS + 1 + latency);
+        serde_json::json!({
+            "node_id": node, "ingress_interface": ids[0], "egress_interface": ids[1],
+            "ingress_timestamp": ingress, "egress_timestamp": egress,
+        })
+    };
+    let none = Value::Null;
+    let expected = [hop(3, [5, 6].into(), 1_000), hop(2, none, 500), hop(1, [1, 2].into(), 1_000)];
+    assert_eq!(hops, &Value::from(expected.to_vec()));
+}
+
+#[test]
+fn the_checksum_stays_as_wrong_as_it_was() {
+    let format = Format::Pcap { order: ByteOrder::Little, resolution: Resolution::Nanoseconds, link: 101 };
+    let folder = domain("checksum", &capture(format, &[], &[record(1, LinkType::RAW, &[], &WATCHED)]));
+    assert_eq!(json(&folder, "decode --json source")[0]["checksum"], "bad");
+    assert_eq!(records(&folder.read("out"))[0].data, WATCHED);
+}
+
+#[test]
+fn a_truncated_capture_is_carried_as_far_as_it_goes() {
+    let format = Format::Pcap { order: ByteOrder::Little, resolution: Resolution::Nanoseconds, link: 101 };
+    let all = [record(1, LinkType::RAW, &[], &WATCHED), record(2, LinkType::RAW, &[], &WATCHED)];
+    let mut input = capture(format, &[], &all);
+    input.pop();
+    let folder = Folder::new("cut").with("in", input).with("source.toml", SOURCE);
+    let outcome = folder.run("node -c source.toml --read in --write out --ingress 1 --egress 2");
+    assert_eq!(outcome.code, 1);
+    assert!(
+        outcome
+            .stderr
+            .ends_with("error: in: capture ends inside a pcap record at byte 73: 49 bytes needed, 48 left\n")
+    );
+    assert_eq!(records(&folder.read("out")).len(), 1);
+}
+
+#[test]
+fn counters_are_one_json_object() {
+    let format = Format::Pcap { order: ByteOrder::Little, resolution: Resolution::Nanoseconds, link: 101 };
+    let all = [record(1, LinkType::RAW, &[], &WATCHED), record(2, LinkType::RAW, &[], &[0; 28])];
+    let folder = Folder::new("counters").with("in", capture(format, &[], &all)).with("source.toml", SOURCE);
+    let counters = json(&folder, "node -c source.toml --read in --write out --ingress 1 --egress 2 --json");
+    let [counters] = counters.as_slice() else { panic!("one line") };
+    assert_eq!(
+        (&counters["packets"], &counters["started"], &counters["not_ip"]),
+        (&2.into(), &1.into(), &1.into())
+    );
+    assert_eq!(counters["stripped"], 0);
+}
+
+#[test]
+fn a_packet_with_the_discard_bit_is_reported_and_not_written() {
+    let format = Format::Pcap { order: ByteOrder::Little, resolution: Resolution::Nanoseconds, link: 101 };
+    let folder = Folder::new("discard")
+        .with("in", capture(format, &[], &[record(1, LinkType::RAW, &[], &WATCHED)]))
+        .with("source.toml", SOURCE.replace("[source]", "[source]\ndiscard = true"))
+        .with("sink.toml", SINK);
+    folder.run("node -c source.toml --read in --write source --ingress 1 --egress 2");
+    let outcome =
+        folder.run("node -c sink.toml --read source --write out --reports rep --ingress 5 --egress 6");
+    assert!(outcome.stderr.contains("1 discarded"), "{outcome:?}");
+    assert_eq!((records(&folder.read("out")).len(), records(&folder.read("rep")).len()), (0, 1));
+}

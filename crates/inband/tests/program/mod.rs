@@ -1,0 +1,72 @@
+//! How do tests run the program? In a folder of their own, with files and stdin, as a user would.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// A folder in which the program is run.
+pub(crate) struct Folder(PathBuf);
+
+/// What the program did.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    /// The exit code.
+    pub(crate) code: i32,
+    /// What it printed as results.
+    pub(crate) stdout: String,
+    /// What it printed as messages.
+    pub(crate) stderr: String,
+}
+
+impl Folder {
+    /// An empty folder for the test called `name`.
+    pub(crate) fn new(name: &str) -> Self {
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    /// Writes a file.
+    pub(crate) fn with(self, name: &str, contents: impl AsRef<[u8]>) -> Self {
+        fs::write(self.path(name), contents).unwrap();
+        self
+    }
+
+    /// The path of a file.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    /// The bytes of a file.
+    pub(crate) fn read(&self, name: &str) -> Vec<u8> {
+        fs::read(self.path(name)).unwrap()
+    }
+
+    /// The program with arguments separated by spaces.
+    pub(crate) fn command(&self, arguments: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_inband"));
+        command.current_dir(&self.0).args(arguments.split_whitespace());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    /// Runs the program.
+    pub(crate) fn run(&self, arguments: &str) -> Outcome {
+        self.run_with(arguments, &[])
+    }
+
+    /// Runs the program with `stdin`.
+    pub(crate) fn run_with(&self, arguments: &str, stdin: &[u8]) -> Outcome {
+        let mut child = self.command(arguments).spawn().unwrap();
+        // A program that does not read its stdin may be gone before all is written.
+        let _ = child.stdin.take().unwrap().write_all(stdin);
+        let output = child.wait_with_output().unwrap();
+        Outcome {
+            code: output.status.code().expect("the program ends by itself"),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+}
