@@ -1,14 +1,21 @@
 //! How does a datagram become observations and events?
 
+mod overflows;
+
 use std::net::SocketAddr;
 
-use inband_model::{Ledger, LedgerView, Nanos, NodeId};
+use inband_model::{Ledger, LedgerView, Nanos, NodeId, ReportReference};
+use inband_wire::int::CodePoints;
 use inband_wire::report::ReportGroup;
 
-use crate::ledger::{ReportLedger, StreamKey};
+use crate::correlate::{Correlator, FlowView, Sighting};
+use crate::ledger::{Arrival, ReportLedger, StreamKey};
 use crate::outbox::{Outbox, Output};
-use crate::report::{Fault, Faults};
+use crate::ports::{PortView, QueueView};
+use crate::report::{self, Fault, Faults, HopReading};
 use crate::settings::CollectorSettings;
+
+pub use self::overflows::Overflows;
 
 /// Takes telemetry reports in, and gives observations and events out.
 ///
@@ -16,8 +23,13 @@ use crate::settings::CollectorSettings;
 /// nothing more.
 #[derive(Debug)]
 pub struct Collector {
+    code_points: CodePoints<'static>,
     ledger: ReportLedger,
+    correlator: Correlator,
     malformed: Faults,
+    unreadable: Faults,
+    /// The hops of the report at hand; here so that its memory is used again.
+    hops: Vec<HopReading>,
     outbox: Outbox,
 }
 
@@ -26,10 +38,20 @@ impl Collector {
     #[must_use]
     pub fn new(settings: CollectorSettings) -> Collector {
         Collector {
+            code_points: CodePoints::DEFAULT,
             ledger: ReportLedger::new(settings.ledger),
+            correlator: Correlator::new(settings.paths, settings.ports),
             malformed: Faults::default(),
+            unreadable: Faults::default(),
+            hops: Vec::new(),
             outbox: Outbox::new(settings.max_outputs),
         }
+    }
+
+    /// Sets the code points by which INT is recognised in reported packets.
+    #[must_use]
+    pub fn with_code_points(self, code_points: CodePoints<'static>) -> Collector {
+        Collector { code_points, ..self }
     }
 
     /// Takes a datagram that arrived at `now` from one socket to another.
@@ -44,9 +66,9 @@ impl Collector {
                 return self.ledger.reject();
             }
         };
-        let node_id = NodeId(group.header.node_id());
-        let key = StreamKey { node_id, hw_id: group.header.hw_id(), session: to };
-        let noted = self.ledger.note(now, key, group.header.sequence(), &mut self.outbox);
+        let header = group.header;
+        let key = StreamKey { node_id: NodeId(header.node_id()), hw_id: header.hw_id(), session: to };
+        let noted = self.ledger.note(now, key, header.sequence(), &mut self.outbox);
         let mut reports = 0;
         for report in group.reports() {
             if let Err(error) = report {
@@ -56,17 +78,21 @@ impl Collector {
             reports += 1;
         }
         self.ledger.count(now, noted, reports);
+        if noted.arrival() != Arrival::Duplicate {
+            self.handle_reports(now, noted.arrival(), &group);
+        }
     }
 
     /// Does what has become due.
     pub fn handle_timeout(&mut self, now: Nanos) {
         self.ledger.handle_timeout(now, &mut self.outbox);
+        self.correlator.handle_timeout(now, &mut self.outbox);
     }
 
     /// When `handle_timeout` has something to do; `None` when nothing is pending.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Nanos> {
-        self.ledger.next_timeout()
+        [self.ledger.next_timeout(), self.correlator.next_timeout()].into_iter().flatten().min()
     }
 
     /// Gives out the next observation or event, oldest first; `None` when there is no more.
@@ -101,26 +127,52 @@ impl Collector {
         self.malformed.iter()
     }
 
+    /// What was wrong with reported packets that are marked as INT and cannot be; their reports count as
+    /// accepted.
+    pub fn unreadable(&self) -> impl Iterator<Item = Fault> {
+        self.unreadable.iter()
+    }
+
+    /// The flows seen lately with their paths, in no order.
+    pub fn flows(&self) -> impl Iterator<Item = FlowView<'_>> {
+        self.correlator.flows()
+    }
+
+    /// The egress interfaces of all nodes with their hop latency, in no order.
+    pub fn ports(&self) -> impl Iterator<Item = PortView> {
+        self.correlator.ports().views()
+    }
+
+    /// The queues that were deepest in the last second or two, deepest first, at most so many.
+    #[must_use]
+    pub fn deepest_queues(&self, now: Nanos, count: usize) -> Vec<QueueView> {
+        let mut queues: Vec<QueueView> = self.correlator.ports().queues(now).collect();
+        queues.sort_by_key(|queue| {
+            let QueueView { node_id, egress_interface, queue_id, .. } = *queue;
+            (std::cmp::Reverse(queue.recent), node_id, egress_interface, queue_id)
+        });
+        queues.truncate(count);
+        queues
+    }
+
     /// What was dropped or forgotten because a table was full.
     #[must_use]
     pub fn overflows(&self) -> Overflows {
-        Overflows {
-            forgotten_streams: self.ledger.forgotten_streams(),
-            unfollowed_datagrams: self.ledger.unfollowed(),
-            dropped_outputs: self.outbox.dropped(),
+        Overflows::of(&self.ledger, &self.correlator, &self.outbox)
+    }
+
+    fn handle_reports(&mut self, now: Nanos, arrival: Arrival, group: &ReportGroup<'_>) {
+        let header = group.header;
+        let node_id = NodeId(header.node_id());
+        let reference =
+            ReportReference { node_id, hw_id: header.hw_id(), sequence: header.sequence(), received_at: now };
+        for report in group.reports().flatten() {
+            let reading =
+                report::read(node_id, &report, &self.code_points, &mut self.hops, &mut self.unreadable);
+            let sighting = Sighting { now, report: reference, arrival, reading: &reading, hops: &self.hops };
+            self.correlator.handle_report(&sighting, &mut self.outbox);
         }
     }
-}
-
-/// What was dropped or forgotten because a table was full.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Overflows {
-    /// Streams forgotten to make room for new ones.
-    pub forgotten_streams: u64,
-    /// Datagrams of streams for which there was no room: accepted, but their losses are not known.
-    pub unfollowed_datagrams: u64,
-    /// Outputs nobody polled in time.
-    pub dropped_outputs: u64,
 }
 
 #[cfg(test)]

@@ -39,6 +39,13 @@ pub(crate) struct Noted {
     arrival: Arrival,
 }
 
+impl Noted {
+    /// What the sequence number turned out to be.
+    pub(crate) fn arrival(self) -> Arrival {
+        self.arrival
+    }
+}
+
 impl ReportLedger {
     pub(crate) fn new(settings: LedgerSettings) -> ReportLedger {
         ReportLedger {

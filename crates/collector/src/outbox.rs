@@ -26,16 +26,22 @@ impl Outbox {
         Outbox { waiting: VecDeque::new(), capacity, dropped: 0 }
     }
 
-    pub(crate) fn push(&mut self, output: Output) {
-        if self.waiting.len() >= self.capacity {
+    /// Gives out an observation. Half of the room is kept for events, which are fewer and matter more.
+    pub(crate) fn observe(&mut self, observation: Observation) {
+        self.push(Output::Observation(observation), self.capacity / 2);
+    }
+
+    /// Gives out an event.
+    pub(crate) fn announce(&mut self, event: Event) {
+        self.push(Output::Event(event), self.capacity);
+    }
+
+    fn push(&mut self, output: Output, capacity: usize) {
+        if self.waiting.len() >= capacity {
             self.dropped += 1;
             return;
         }
         self.waiting.push_back(output);
-    }
-
-    pub(crate) fn announce(&mut self, event: Event) {
-        self.push(Output::Event(event));
     }
 
     pub(crate) fn pop(&mut self) -> Option<Output> {

@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::correlate::PathSettings;
 use crate::ledger::LedgerSettings;
+use crate::ports::PortSettings;
 
 /// Everything about the collector that can be set.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -10,12 +12,21 @@ use crate::ledger::LedgerSettings;
 pub struct CollectorSettings {
     /// Thresholds of the sequence ledger.
     pub ledger: LedgerSettings,
+    /// Bounds and times of following flows.
+    pub paths: PathSettings,
+    /// Bounds of the statistics by node and interface, and when a queue is congested.
+    pub ports: PortSettings,
     /// Outputs that may wait to be polled; more are dropped and counted. Default 65,536.
     pub max_outputs: usize,
 }
 
 impl Default for CollectorSettings {
     fn default() -> CollectorSettings {
-        CollectorSettings { ledger: LedgerSettings::default(), max_outputs: 65_536 }
+        CollectorSettings {
+            ledger: LedgerSettings::default(),
+            paths: PathSettings::default(),
+            ports: PortSettings::default(),
+            max_outputs: 65_536,
+        }
     }
 }

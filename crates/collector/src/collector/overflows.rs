@@ -1,0 +1,47 @@
+//! What did not fit?
+
+use crate::correlate::Correlator;
+use crate::ledger::ReportLedger;
+use crate::outbox::Outbox;
+
+/// What was dropped or forgotten because a table was full, and how full some tables are.
+///
+/// None of it is missing in the ledger: these datagrams and reports are accepted ones.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Overflows {
+    /// Streams forgotten to make room for new ones.
+    pub forgotten_streams: u64,
+    /// Datagrams of streams for which there was no room: their losses are not known.
+    pub unfollowed_datagrams: u64,
+    /// Flows followed at this time.
+    pub flows: usize,
+    /// Different paths of these flows.
+    pub paths: usize,
+    /// Flows forgotten to make room for new ones.
+    pub evicted_flows: u64,
+    /// Flows forgotten because no report on them came for long.
+    pub aged_flows: u64,
+    /// Links that were not learned, each time one was met.
+    pub unlearned_links: u64,
+    /// Egress interfaces and queues without statistics, each time one was met.
+    pub unfollowed_ports: u64,
+    /// Outputs nobody polled in time.
+    pub dropped_outputs: u64,
+}
+
+impl Overflows {
+    pub(super) fn of(ledger: &ReportLedger, correlator: &Correlator, outbox: &Outbox) -> Overflows {
+        let occupancy = correlator.occupancy();
+        Overflows {
+            forgotten_streams: ledger.forgotten_streams(),
+            unfollowed_datagrams: ledger.unfollowed(),
+            flows: occupancy.flows,
+            paths: occupancy.paths,
+            evicted_flows: occupancy.evicted_flows,
+            aged_flows: occupancy.aged_flows,
+            unlearned_links: occupancy.unlearned_links,
+            unfollowed_ports: occupancy.unfollowed_ports,
+            dropped_outputs: outbox.dropped(),
+        }
+    }
+}

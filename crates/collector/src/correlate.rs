@@ -1,0 +1,226 @@
+//! What do the reports on one flow say together?
+
+mod change;
+mod events;
+mod loops;
+mod postcard;
+mod settings;
+mod stack;
+mod trail;
+mod views;
+
+use inband_model::{
+    Flow, HopLatencyObservation, Nanos, Observation, Origin, QueueDepthObservation, ReportReference,
+};
+
+use crate::deadlines::Deadlines;
+use crate::flows::{FlowEntry, FlowIndex, FlowTable};
+use crate::ledger::Arrival;
+use crate::outbox::Outbox;
+use crate::paths::{Links, PathTable};
+use crate::ports::{PortSettings, Ports, Sample};
+use crate::report::{HopReading, Reading};
+
+pub use self::settings::PathSettings;
+pub use self::views::FlowView;
+
+use self::trail::Trail;
+
+/// Follows flows, their paths, and the nodes on them.
+#[derive(Debug)]
+pub(crate) struct Correlator {
+    settings: PathSettings,
+    flows: FlowTable,
+    paths: PathTable,
+    links: Links,
+    ports: Ports,
+    reminders: Deadlines<Reminder>,
+    next_sweep: Option<Nanos>,
+    /// The hops of the path at hand; here so that its memory is used again.
+    trail: Trail,
+    evicted_flows: u64,
+    aged_flows: u64,
+}
+
+/// A report on its way through the correlator.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sighting<'a> {
+    pub(crate) now: Nanos,
+    pub(crate) report: ReportReference,
+    /// What the sequence number of its datagram was.
+    pub(crate) arrival: Arrival,
+    pub(crate) reading: &'a Reading,
+    /// First hop first.
+    pub(crate) hops: &'a [HopReading],
+}
+
+/// A flow to look at again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Reminder {
+    flow: FlowIndex,
+    /// When the flow was first seen: another flow may stand in its place by then.
+    first_seen: Nanos,
+    what: What,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum What {
+    /// The nodes that report a flow have had time to settle.
+    Settle,
+    /// An old path has had time to show whether its links still carry flows.
+    Classify,
+}
+
+impl Correlator {
+    pub(crate) fn new(settings: PathSettings, ports: PortSettings) -> Correlator {
+        Correlator {
+            flows: FlowTable::new(settings.max_flows),
+            paths: PathTable::default(),
+            links: Links::new(settings.max_links),
+            ports: Ports::new(ports),
+            reminders: Deadlines::new(),
+            next_sweep: None,
+            trail: Trail::default(),
+            evicted_flows: 0,
+            aged_flows: 0,
+            settings,
+        }
+    }
+
+    /// Takes in an individual report.
+    pub(crate) fn handle_report(&mut self, sighting: &Sighting<'_>, outbox: &mut Outbox) {
+        let Some(flow) = sighting.reading.flow else {
+            return self.record_hops(sighting, outbox);
+        };
+        if self.settings.hop_observations {
+            observe_hops(flow, sighting, outbox);
+        }
+        let Some(index) = self.flow(sighting.now, flow) else {
+            return self.record_hops(sighting, outbox);
+        };
+        let entry = &mut self.flows[index];
+        entry.last_seen = entry.last_seen.max(sighting.now);
+        entry.reports += 1;
+        match sighting.reading.origin {
+            Origin::MdStack => self.handle_stack(index, sighting, outbox),
+            Origin::MxReport | Origin::XdReport => {
+                self.record_hops(sighting, outbox);
+                self.handle_postcard(index, sighting);
+            }
+        }
+    }
+
+    /// Does what has become due.
+    pub(crate) fn handle_timeout(&mut self, now: Nanos, outbox: &mut Outbox) {
+        self.ports.handle_timeout(now, outbox);
+        while let Some(reminder) = self.reminders.pop_due(now) {
+            let entry = self.flows.get_mut(reminder.flow);
+            if entry.is_none_or(|entry| entry.first_seen != reminder.first_seen) {
+                continue;
+            }
+            match reminder.what {
+                What::Settle => self.settle(reminder.flow, now, outbox),
+                What::Classify => self.classify(reminder.flow, now, outbox),
+            }
+        }
+        if self.next_sweep.is_some_and(|due| due <= now) {
+            self.sweep(now);
+        }
+    }
+
+    /// When `handle_timeout` has something to do.
+    pub(crate) fn next_timeout(&self) -> Option<Nanos> {
+        [self.ports.next_timeout(), self.reminders.next(), self.next_sweep].into_iter().flatten().min()
+    }
+
+    /// Finds a flow, or adds it; `None` when no flow may be followed.
+    fn flow(&mut self, now: Nanos, flow: Flow) -> Option<FlowIndex> {
+        if let Some(index) = self.flows.find(&flow) {
+            return Some(index);
+        }
+        if self.flows.is_full() {
+            let oldest = self.flows.longest_silent()?;
+            self.forget(oldest);
+            self.evicted_flows += 1;
+        }
+        self.next_sweep.get_or_insert(now + SWEEP);
+        self.flows.insert(now, flow)
+    }
+
+    /// Removes flows that have been silent for long: as many places a second as it takes to see them all.
+    fn sweep(&mut self, now: Nanos) {
+        let idle = Nanos::from_secs(self.settings.flow_idle_s);
+        let mut places =
+            self.flows.places() / usize::try_from(self.settings.flow_idle_s.max(1)).unwrap_or(1) + 1;
+        let before = Nanos(now.0.saturating_sub(idle.0));
+        while let Some(index) = self.flows.next_silent(before, &mut places) {
+            self.forget(index);
+            self.aged_flows += 1;
+        }
+        self.next_sweep = (self.flows.len() > 0).then_some(now + SWEEP);
+    }
+
+    fn forget(&mut self, index: FlowIndex) {
+        if let Some(entry) = self.flows.remove(index) {
+            self.release_all(&entry);
+        }
+    }
+
+    fn release_all(&mut self, entry: &FlowEntry) {
+        for path in entry.paths() {
+            self.paths.release(path);
+        }
+    }
+
+    /// Takes the hops of a report into the statistics of their ports.
+    fn record_hops(&mut self, sighting: &Sighting<'_>, outbox: &mut Outbox) {
+        for reading in sighting.hops {
+            if let Some(port) = self.ports.open(reading.hop.node_id, reading.hop.egress_interface) {
+                self.ports.record(port, &sighting.sample(reading), outbox);
+            }
+        }
+    }
+
+    fn remind(&mut self, due: Nanos, flow: FlowIndex, what: What) {
+        let first_seen = self.flows[flow].first_seen;
+        self.reminders.set(due, Reminder { flow, first_seen, what });
+    }
+}
+
+impl Sighting<'_> {
+    /// Whether what it says of a path may be older than what is known: other reports have overtaken it.
+    fn is_overtaken(&self) -> bool {
+        matches!(self.arrival, Arrival::Reordered | Arrival::Late)
+    }
+
+    fn sample<'b>(&self, reading: &'b HopReading) -> Sample<'b> {
+        // Q is about the queue of the reporting node.
+        let is_reporter = reading.hop.node_id == self.report.node_id;
+        Sample {
+            now: self.now,
+            report: self.report,
+            reading,
+            congested_queue: self.reading.congested_queue && is_reporter,
+        }
+    }
+}
+
+/// Gives out what each hop of a report measured.
+fn observe_hops(flow: Flow, sighting: &Sighting<'_>, outbox: &mut Outbox) {
+    let (received_at, origin) = (sighting.now, sighting.reading.origin);
+    for reading in sighting.hops {
+        let hop = reading.hop;
+        if let Some(latency) = reading.latency {
+            let observation = HopLatencyObservation { flow, hop, latency, received_at, origin };
+            outbox.observe(Observation::HopLatency(observation));
+        }
+        if let Some(queue) = reading.queue {
+            let (queue_id, occupancy) = (queue.id, queue.occupancy);
+            let observation = QueueDepthObservation { flow, hop, queue_id, occupancy, received_at, origin };
+            outbox.observe(Observation::QueueDepth(observation));
+        }
+    }
+}
+
+/// How often flows are looked through for silent ones.
+const SWEEP: Nanos = Nanos::from_secs(1);

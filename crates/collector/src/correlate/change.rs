@@ -1,0 +1,150 @@
+//! What happens when a flow's path is first known, or changes?
+
+use inband_model::{
+    Confidence, Nanos, Observation, Origin, PathChangeKind, PathObservation, ReportReference,
+};
+
+use crate::flows::{FLAPS, FlowIndex, PendingChange};
+use crate::outbox::Outbox;
+use crate::paths::PathIndex;
+
+use super::events::path_change;
+use super::{Correlator, What};
+
+/// What is concluded about a path, apart from its hops.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Finding {
+    /// When the report arrived that shows it.
+    pub(super) received_at: Nanos,
+    /// The report that shows it.
+    pub(super) report: ReportReference,
+    pub(super) origin: Origin,
+    pub(super) confidence: Confidence,
+    /// Whether it shows the whole path; only such paths are compared.
+    pub(super) is_whole: bool,
+    /// Hops the path should have; `None` when nothing tells.
+    pub(super) hops_expected: Option<u8>,
+}
+
+impl Correlator {
+    /// Makes the hops at hand the path of a flow, and tells so.
+    pub(super) fn adopt(&mut self, flow: FlowIndex, finding: &Finding, outbox: &mut Outbox) {
+        let now = finding.received_at;
+        let new = self.paths.acquire(now, self.trail.hops(), &mut self.links, &mut self.ports);
+        let entry = &mut self.flows[flow];
+        let old = entry.path.replace(new);
+        let was_whole = std::mem::replace(&mut entry.path_is_whole, finding.is_whole);
+        entry.hops_expected = finding.hops_expected;
+        entry.origin = finding.origin;
+        entry.path_seen_at = now;
+        entry.latencies = self.trail.latencies().into();
+        outbox.observe(Observation::Path(PathObservation {
+            flow: entry.flow,
+            path: self.paths[new].path.clone(),
+            hop_latency: entry.latencies.iter().map(|latency| latency.map(|latency| latency.0)).collect(),
+            hops_expected: finding.hops_expected,
+            received_at: now,
+            origin: finding.origin,
+        }));
+        let Some(old) = old else { return };
+        if was_whole && finding.is_whole {
+            self.announce_change(flow, old, new, finding, outbox);
+        }
+        self.paths.release(old);
+    }
+
+    fn announce_change(
+        &mut self,
+        flow: FlowIndex,
+        old: PathIndex,
+        new: PathIndex,
+        finding: &Finding,
+        outbox: &mut Outbox,
+    ) {
+        let now = finding.received_at;
+        let change = self.kind_of_change(flow, old, new, now);
+        let entry = &mut self.flows[flow];
+        if change == PathChangeKind::Flap {
+            let window = self.settings.flap_window();
+            if entry.flap_announced_at.is_some_and(|at| now.since(at) <= window) {
+                return;
+            }
+            entry.flap_announced_at = Some(now);
+        }
+        let changes = if change == PathChangeKind::Flap { FLAPS as u64 } else { 1 };
+        let (old_path, new_path) = (&self.paths[old].path, &self.paths[new].path);
+        let event = path_change(entry.flow, change, old_path, new_path, finding, changes);
+        outbox.announce(event);
+        if change == PathChangeKind::EcmpMove {
+            self.await_classification(flow, old, new, finding);
+        }
+    }
+
+    /// Notes the change, and says of what kind it is as far as can be told at once.
+    fn kind_of_change(
+        &mut self,
+        flow: FlowIndex,
+        old: PathIndex,
+        new: PathIndex,
+        now: Nanos,
+    ) -> PathChangeKind {
+        let window = self.settings.flap_window();
+        let entry = &mut self.flows[flow];
+        entry.changed_at.rotate_right(1);
+        entry.changed_at[0] = Some(now);
+        if entry.changed_at[FLAPS - 1].is_some_and(|earliest| now.since(earliest) <= window) {
+            return PathChangeKind::Flap;
+        }
+        let dead_since = Nanos(now.0.saturating_sub(self.settings.reroute_after_ns));
+        if self.paths.left_a_dead_link(old, new, dead_since, &self.links) {
+            PathChangeKind::Reroute
+        } else {
+            PathChangeKind::EcmpMove
+        }
+    }
+
+    fn await_classification(&mut self, flow: FlowIndex, old: PathIndex, new: PathIndex, finding: &Finding) {
+        let pending = PendingChange {
+            old: self.paths.share(old),
+            new: self.paths.share(new),
+            changed_at: finding.received_at,
+            report: finding.report,
+            confidence: finding.confidence,
+        };
+        match self.flows[flow].pending.replace(pending) {
+            Some(before) => self.release_pending(&before),
+            None => self.remind(finding.received_at + self.settings.reroute_after(), flow, What::Classify),
+        }
+    }
+
+    /// Tells of a change of path that it was a reroute, when no flow has used the old links since.
+    pub(super) fn classify(&mut self, flow: FlowIndex, now: Nanos, outbox: &mut Outbox) {
+        let entry = &mut self.flows[flow];
+        let Some(pending) = entry.pending else { return };
+        let due = pending.changed_at + self.settings.reroute_after();
+        if due > now {
+            return self.remind(due, flow, What::Classify);
+        }
+        entry.pending = None;
+        let PendingChange { old, new, changed_at, report, confidence } = pending;
+        if self.paths.left_a_dead_link(old, new, changed_at, &self.links) {
+            let finding = Finding {
+                received_at: changed_at,
+                report,
+                origin: entry.origin,
+                confidence: confidence.min(Confidence::Probable),
+                is_whole: true,
+                hops_expected: entry.hops_expected,
+            };
+            let (old_path, new_path) = (&self.paths[old].path, &self.paths[new].path);
+            let change = PathChangeKind::Reroute;
+            outbox.announce(path_change(entry.flow, change, old_path, new_path, &finding, 1));
+        }
+        self.release_pending(&pending);
+    }
+
+    fn release_pending(&mut self, pending: &PendingChange) {
+        self.paths.release(pending.old);
+        self.paths.release(pending.new);
+    }
+}

@@ -1,0 +1,69 @@
+//! How long does the collector remember flows and the reports on them?
+
+use inband_model::Nanos;
+use serde::{Deserialize, Serialize};
+
+/// Bounds and times of following flows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct PathSettings {
+    /// Flows followed at the same time. Default 262,144: about 150 MB.
+    pub max_flows: usize,
+    /// Seconds without a report after which a flow is forgotten. Default 60.
+    pub flow_idle_s: u64,
+    /// Links that are learned. Default 65,536: about 5 MB.
+    pub max_links: usize,
+    /// Nanoseconds a node's report on a flow counts while other nodes go on reporting it. Default
+    /// 2,684,354,560: 2.5 times the 2^30 ns after which a smart node reports a flow again.
+    pub keep_ns: u64,
+    /// Milliseconds the reports of several nodes have to settle before a path is concluded. Default 1100.
+    pub settle_ms: u64,
+    /// Nanoseconds an old link must stay without any flow for a change of path to be a reroute. Default
+    /// 3,221,225,472: 3 times 2^30 ns.
+    pub reroute_after_ns: u64,
+    /// Seconds in which three changes of path are a flap, and for which a flap is announced once. Default 60.
+    pub flap_window_s: u64,
+    /// Whether the nodes' clocks agree well enough to order hops by their timestamps. Default true.
+    pub synchronous_clocks: bool,
+    /// Whether each hop of each report gives observations of its latency and queue depth. Default false.
+    pub hop_observations: bool,
+}
+
+impl Default for PathSettings {
+    fn default() -> PathSettings {
+        PathSettings {
+            max_flows: 262_144,
+            flow_idle_s: 60,
+            max_links: 65_536,
+            keep_ns: 2_684_354_560,
+            settle_ms: 1_100,
+            reroute_after_ns: 3_221_225_472,
+            flap_window_s: 60,
+            synchronous_clocks: true,
+            hop_observations: false,
+        }
+    }
+}
+
+impl PathSettings {
+    pub(super) fn keep(&self) -> Nanos {
+        Nanos(self.keep_ns)
+    }
+
+    pub(super) fn settle(&self) -> Nanos {
+        Nanos::from_millis(self.settle_ms)
+    }
+
+    pub(super) fn reroute_after(&self) -> Nanos {
+        Nanos(self.reroute_after_ns)
+    }
+
+    /// How exactly the last time of a link is known.
+    pub(super) fn link_resolution(&self) -> Nanos {
+        Nanos(self.reroute_after_ns / 24)
+    }
+
+    pub(super) fn flap_window(&self) -> Nanos {
+        Nanos::from_secs(self.flap_window_s)
+    }
+}

@@ -1,0 +1,167 @@
+//! What does the metadata stack of an INT-MD packet say about the path of its flow?
+
+use inband_model::{Confidence, Hop};
+
+use crate::flows::{FlowIndex, Upstream};
+use crate::outbox::Outbox;
+use crate::paths::PathIndex;
+use crate::report::{HopReading, StackState};
+
+use super::change::Finding;
+use super::{Correlator, Sighting, loops};
+
+impl Correlator {
+    /// Takes in a report with a metadata stack.
+    pub(super) fn handle_stack(&mut self, flow: FlowIndex, sighting: &Sighting<'_>, outbox: &mut Outbox) {
+        if self.confirms_path(flow, sighting, outbox) {
+            return;
+        }
+        self.record_hops(sighting, outbox);
+        self.detect_loop(flow, sighting, outbox);
+        if sighting.is_overtaken() || sighting.hops.is_empty() {
+            return;
+        }
+        match sighting.reading.stack {
+            StackState::Whole => self.handle_whole_stack(flow, sighting, outbox),
+            StackState::Intermediate => self.handle_upstream(flow, sighting, outbox),
+            StackState::Partial { .. } => self.handle_partial_stack(flow, sighting, outbox),
+        }
+    }
+
+    /// The usual case: the flow's path is the one that is known. Everything about it has been looked up.
+    #[inline]
+    fn confirms_path(&mut self, flow: FlowIndex, sighting: &Sighting<'_>, outbox: &mut Outbox) -> bool {
+        let entry = &mut self.flows[flow];
+        let Some(index) = entry.path.filter(|_| entry.path_is_whole) else { return false };
+        let path = &self.paths[index];
+        let is_whole = sighting.reading.stack == StackState::Whole;
+        if !is_whole || !is_same(path.path.hops(), sighting.hops) {
+            return false;
+        }
+        for ((reading, port), latency) in sighting.hops.iter().zip(&path.ports).zip(&mut entry.latencies) {
+            *latency = reading.latency;
+            if let Some(port) = port {
+                self.ports.record(*port, &sighting.sample(reading), outbox);
+            }
+        }
+        if !sighting.is_overtaken() {
+            entry.path_seen_at = sighting.now;
+            self.paths.touch(sighting.now, index, self.settings.link_resolution(), &mut self.links);
+        }
+        true
+    }
+
+    fn handle_whole_stack(&mut self, flow: FlowIndex, sighting: &Sighting<'_>, outbox: &mut Outbox) {
+        self.trail.clear();
+        if let Some(upstream) = self.fresh_upstream(flow, sighting) {
+            let hops = self.paths[upstream].path.hops();
+            if shares_no_node(hops, sighting.hops) {
+                // A transit hop took the first part of the stack off this packet and reported it.
+                hops.iter().for_each(|hop| self.trail.push(*hop, None));
+            }
+        }
+        let is_joined = !self.trail.hops().is_empty();
+        self.trail.extend(sighting.hops);
+        if !self.is_path(flow) {
+            let confidence = if is_joined { Confidence::Probable } else { Confidence::Certain };
+            self.adopt(flow, &self.finding(sighting, true, confidence), outbox);
+        }
+        self.confirm_end_of_path(flow, sighting);
+        if let Some(path) = self.flows[flow].path.filter(|_| !is_joined) {
+            self.paths.make_certain(path, &mut self.links);
+        }
+    }
+
+    /// Keeps what a transit hop reported, to put it before what the sink will report. It is never a change of
+    /// path: the packet went on.
+    fn handle_upstream(&mut self, flow: FlowIndex, sighting: &Sighting<'_>, outbox: &mut Outbox) {
+        self.trail.clear();
+        self.trail.extend(sighting.hops);
+        let path = self.paths.acquire(sighting.now, self.trail.hops(), &mut self.links, &mut self.ports);
+        let entry = &mut self.flows[flow];
+        let before = entry.upstream.replace(Upstream { path, seen_at: sighting.now });
+        if entry.path.is_some_and(|path| self.paths[path].path.hops().starts_with(self.trail.hops())) {
+            for (latency, reading) in entry.latencies.iter_mut().zip(sighting.hops) {
+                *latency = reading.latency;
+            }
+        }
+        if let Some(before) = before {
+            self.paths.release(before.path);
+        }
+        self.handle_partial_stack(flow, sighting, outbox);
+    }
+
+    /// Shows what is known of a path as long as no whole stack has been seen. A partial stack says nothing
+    /// about a path that is known.
+    fn handle_partial_stack(&mut self, flow: FlowIndex, sighting: &Sighting<'_>, outbox: &mut Outbox) {
+        let entry = &self.flows[flow];
+        let known = entry.path.map_or(0, |path| self.paths[path].path.hops().len());
+        if entry.path_is_whole || sighting.hops.len() < known {
+            return;
+        }
+        self.trail.clear();
+        self.trail.extend(sighting.hops);
+        if self.is_path(flow) {
+            self.confirm_end_of_path(flow, sighting);
+        } else {
+            self.adopt(flow, &self.finding(sighting, false, Confidence::Certain), outbox);
+        }
+    }
+
+    fn detect_loop(&mut self, flow: FlowIndex, sighting: &Sighting<'_>, outbox: &mut Outbox) {
+        let entry = &mut self.flows[flow];
+        let is_quiet = |at| sighting.now.since(at) >= loops::QUIET;
+        if !entry.loop_announced_at.is_none_or(is_quiet) {
+            return;
+        }
+        if let Some(event) = loops::detect(entry.flow, sighting) {
+            entry.loop_announced_at = Some(sighting.now);
+            outbox.announce(event);
+        }
+    }
+
+    /// Notes that the last hops of the flow's path were seen, and their latencies.
+    fn confirm_end_of_path(&mut self, flow: FlowIndex, sighting: &Sighting<'_>) {
+        let entry = &mut self.flows[flow];
+        let known = entry.latencies.len();
+        let end = &mut entry.latencies[known.saturating_sub(sighting.hops.len())..];
+        for (latency, reading) in end.iter_mut().zip(sighting.hops) {
+            *latency = reading.latency;
+        }
+        entry.path_seen_at = sighting.now;
+        if let Some(path) = entry.path {
+            self.paths.touch(sighting.now, path, self.settings.link_resolution(), &mut self.links);
+        }
+    }
+
+    fn fresh_upstream(&self, flow: FlowIndex, sighting: &Sighting<'_>) -> Option<PathIndex> {
+        let upstream = self.flows[flow].upstream?;
+        (sighting.now.since(upstream.seen_at) <= self.settings.keep()).then_some(upstream.path)
+    }
+
+    fn finding(&self, sighting: &Sighting<'_>, is_whole: bool, confidence: Confidence) -> Finding {
+        let hops = u8::try_from(self.trail.hops().len()).unwrap_or(u8::MAX);
+        Finding {
+            received_at: sighting.now,
+            report: sighting.report,
+            origin: sighting.reading.origin,
+            confidence,
+            is_whole,
+            hops_expected: is_whole.then_some(hops),
+        }
+    }
+
+    /// Whether the hops at hand are the path the flow has.
+    pub(super) fn is_path(&self, flow: FlowIndex) -> bool {
+        self.flows[flow].path.is_some_and(|path| self.paths[path].path.hops() == self.trail.hops())
+    }
+}
+
+#[inline]
+fn is_same(hops: &[Hop], readings: &[HopReading]) -> bool {
+    hops.len() == readings.len() && hops.iter().zip(readings).all(|(hop, reading)| *hop == reading.hop)
+}
+
+fn shares_no_node(hops: &[Hop], readings: &[HopReading]) -> bool {
+    hops.iter().all(|hop| readings.iter().all(|reading| reading.hop.node_id != hop.node_id))
+}

@@ -1,0 +1,123 @@
+//! Which flows are there?
+
+mod entry;
+
+use std::ops::{Index, IndexMut};
+
+use hashbrown::HashMap;
+use inband_model::{Flow, Nanos};
+
+pub(crate) use self::entry::{FLAPS, FlowEntry, PendingChange, Upstream};
+
+/// The flows seen lately, at most a stated number of them.
+///
+/// Flows come from the network, so anybody may make up any number of them. When the table is full a new
+/// flow takes the place of the longest silent of a few that are looked at in turn.
+#[derive(Debug)]
+pub(crate) struct FlowTable {
+    slots: Vec<Option<FlowEntry>>,
+    free: Vec<FlowIndex>,
+    index: HashMap<Flow, FlowIndex>,
+    capacity: usize,
+    hand: usize,
+}
+
+/// Where a flow stands in the table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct FlowIndex(usize);
+
+impl FlowTable {
+    pub(crate) fn new(capacity: usize) -> FlowTable {
+        FlowTable { slots: Vec::new(), free: Vec::new(), index: HashMap::new(), capacity, hand: 0 }
+    }
+
+    pub(crate) fn find(&self, flow: &Flow) -> Option<FlowIndex> {
+        self.index.get(flow).copied()
+    }
+
+    /// The flow at this place, unless it has been removed.
+    pub(crate) fn get_mut(&mut self, index: FlowIndex) -> Option<&mut FlowEntry> {
+        self.slots.get_mut(index.0)?.as_mut()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.index.len()
+    }
+
+    pub(crate) fn is_full(&self) -> bool {
+        self.index.len() >= self.capacity
+    }
+
+    /// Adds a flow that is not in the table; `None` when the table is full.
+    pub(crate) fn insert(&mut self, now: Nanos, flow: Flow) -> Option<FlowIndex> {
+        if self.is_full() {
+            return None;
+        }
+        let entry = Some(FlowEntry::new(now, flow));
+        let index = if let Some(index) = self.free.pop() {
+            self.slots[index.0] = entry;
+            index
+        } else {
+            self.slots.push(entry);
+            FlowIndex(self.slots.len() - 1)
+        };
+        self.index.insert(flow, index);
+        Some(index)
+    }
+
+    /// Removes a flow and returns it.
+    pub(crate) fn remove(&mut self, index: FlowIndex) -> Option<FlowEntry> {
+        let entry = self.slots.get_mut(index.0)?.take()?;
+        self.index.remove(&entry.flow);
+        self.free.push(index);
+        Some(entry)
+    }
+
+    /// The longest silent flow among the next few in turn.
+    pub(crate) fn longest_silent(&mut self) -> Option<FlowIndex> {
+        let last_seen = |index: &FlowIndex| self.slots[index.0].as_ref().map(|entry| entry.last_seen);
+        let count = self.slots.len();
+        let next = (0..CANDIDATES.min(count)).map(|step| FlowIndex((self.hand + step) % count));
+        let oldest = next.filter(|index| last_seen(index).is_some()).min_by_key(last_seen);
+        self.hand = (self.hand + CANDIDATES).checked_rem(count).unwrap_or(0);
+        oldest
+    }
+
+    /// The next flow in turn, among so many places, that has been silent since `before`.
+    pub(crate) fn next_silent(&mut self, before: Nanos, places: &mut usize) -> Option<FlowIndex> {
+        while *places > 0 {
+            *places -= 1;
+            let place = self.hand.checked_rem(self.slots.len())?;
+            self.hand = place + 1;
+            if self.slots[place].as_ref().is_some_and(|entry| entry.last_seen < before) {
+                return Some(FlowIndex(place));
+            }
+        }
+        None
+    }
+
+    pub(crate) fn places(&self) -> usize {
+        self.slots.len()
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &FlowEntry> {
+        self.slots.iter().flatten()
+    }
+}
+
+impl Index<FlowIndex> for FlowTable {
+    type Output = FlowEntry;
+
+    fn index(&self, index: FlowIndex) -> &FlowEntry {
+        self.slots[index.0].as_ref().expect("an index in use names a flow that was not removed")
+    }
+}
+
+impl IndexMut<FlowIndex> for FlowTable {
+    fn index_mut(&mut self, index: FlowIndex) -> &mut FlowEntry {
+        self.slots[index.0].as_mut().expect("an index in use names a flow that was not removed")
+    }
+}
+
+/// How many flows are looked at to find one to forget.
+const CANDIDATES: usize = 8;

@@ -1,0 +1,91 @@
+//! What is known of one flow?
+
+use inband_model::{Confidence, Flow, Nanos, Origin, ReportReference};
+
+use crate::paths::{PathIndex, Postcards};
+
+/// What is known of one flow.
+#[derive(Debug)]
+pub(crate) struct FlowEntry {
+    pub(crate) flow: Flow,
+    pub(crate) first_seen: Nanos,
+    pub(crate) last_seen: Nanos,
+    /// Individual reports on it.
+    pub(crate) reports: u64,
+    /// The latest path.
+    pub(crate) path: Option<PathIndex>,
+    /// Whether `path` holds all hops, as far as the reports tell.
+    pub(crate) path_is_whole: bool,
+    /// Hops `path` should have; `None` when nothing tells.
+    pub(crate) hops_expected: Option<u8>,
+    /// When `path` was last confirmed.
+    pub(crate) path_seen_at: Nanos,
+    pub(crate) origin: Origin,
+    /// The latest latency of each hop of `path`.
+    pub(crate) latencies: Box<[Option<Nanos>]>,
+    /// The first part of the path, where a transit hop took the stack off the packet.
+    pub(crate) upstream: Option<Upstream>,
+    /// When the path changed the last times, latest first.
+    pub(crate) changed_at: [Option<Nanos>; FLAPS],
+    /// When it was last announced that the flow flaps.
+    pub(crate) flap_announced_at: Option<Nanos>,
+    /// When it was last announced that its packets loop.
+    pub(crate) loop_announced_at: Option<Nanos>,
+    /// A change of path whose kind is not certain yet.
+    pub(crate) pending: Option<PendingChange>,
+    /// The latest report of each node, in MX and XD mode.
+    pub(crate) postcards: Postcards,
+    /// When the nodes' reports began to differ from `path`.
+    pub(crate) unsettled_since: Option<Nanos>,
+}
+
+/// The part of a path that an intermediate report told.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Upstream {
+    pub(crate) path: PathIndex,
+    pub(crate) seen_at: Nanos,
+}
+
+/// A change of path that may turn out to be a reroute.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PendingChange {
+    pub(crate) old: PathIndex,
+    pub(crate) new: PathIndex,
+    pub(crate) changed_at: Nanos,
+    pub(crate) report: ReportReference,
+    pub(crate) confidence: Confidence,
+}
+
+impl FlowEntry {
+    pub(crate) fn new(now: Nanos, flow: Flow) -> FlowEntry {
+        FlowEntry {
+            flow,
+            first_seen: now,
+            last_seen: now,
+            reports: 0,
+            path: None,
+            path_is_whole: false,
+            hops_expected: None,
+            path_seen_at: now,
+            origin: Origin::XdReport,
+            latencies: Box::default(),
+            upstream: None,
+            changed_at: [None; FLAPS],
+            flap_announced_at: None,
+            loop_announced_at: None,
+            pending: None,
+            postcards: Postcards::default(),
+            unsettled_since: None,
+        }
+    }
+
+    /// The paths this flow keeps in the path table.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = PathIndex> {
+        let pending = self.pending.map(|change| [change.old, change.new]);
+        let upstream = self.upstream.map(|upstream| upstream.path);
+        self.path.into_iter().chain(upstream).chain(pending.into_iter().flatten())
+    }
+}
+
+/// So many changes in a short while are a flap.
+pub(crate) const FLAPS: usize = 3;

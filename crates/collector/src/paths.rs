@@ -1,0 +1,11 @@
+//! Which paths do flows take?
+
+mod links;
+mod order;
+mod postcards;
+mod table;
+
+pub(crate) use self::links::Links;
+pub(crate) use self::order::order;
+pub(crate) use self::postcards::{Postcard, Postcards};
+pub(crate) use self::table::{PathIndex, PathTable};

@@ -1,0 +1,95 @@
+//! Which node is at the other end of an interface?
+
+use hashbrown::HashMap;
+use inband_model::{Hop, Nanos, NodeId};
+
+/// The links of the topology, learned from paths; at most a stated number of them.
+#[derive(Debug)]
+pub(crate) struct Links {
+    links: Vec<LinkState>,
+    index: HashMap<Link, LinkIndex>,
+    capacity: usize,
+    unlearned: u64,
+}
+
+/// Where a link stands in the table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct LinkIndex(usize);
+
+/// What is known of a link.
+#[derive(Debug)]
+struct LinkState {
+    seen_at: Nanos,
+    /// Whether it is certain that no other node stands between its ends.
+    is_certain: bool,
+}
+
+/// A link, in the direction packets take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct Link {
+    from: NodeId,
+    egress_interface: Option<u16>,
+    to: NodeId,
+    ingress_interface: Option<u16>,
+}
+
+impl Links {
+    pub(crate) fn new(capacity: usize) -> Links {
+        Links { links: Vec::new(), index: HashMap::new(), capacity, unlearned: 0 }
+    }
+
+    /// Learns that packets go from one hop to the other, and that they do now; `None` when there is no room for the link.
+    pub(crate) fn learn(&mut self, now: Nanos, from: &Hop, to: &Hop) -> Option<LinkIndex> {
+        let link = Link::between(from, to);
+        if let Some(index) = self.index.get(&link) {
+            self.links[index.0].seen_at = now;
+            return Some(*index);
+        }
+        if self.links.len() >= self.capacity {
+            self.unlearned += 1;
+            return None;
+        }
+        let index = LinkIndex(self.links.len());
+        self.links.push(LinkState { seen_at: now, is_certain: false });
+        self.index.insert(link, index);
+        Some(index)
+    }
+
+    /// Notes that no other node stands between the ends of a link.
+    pub(crate) fn make_certain(&mut self, link: LinkIndex) {
+        self.links[link.0].is_certain = true;
+    }
+
+    /// Whether packets certainly go from one hop straight to the other, by interfaces both of them named.
+    pub(crate) fn connect(&self, from: &Hop, to: &Hop) -> bool {
+        if from.egress_interface.is_none() || to.ingress_interface.is_none() {
+            return false;
+        }
+        self.index.get(&Link::between(from, to)).is_some_and(|index| self.links[index.0].is_certain)
+    }
+
+    pub(crate) fn touch(&mut self, now: Nanos, link: LinkIndex) {
+        self.links[link.0].seen_at = now;
+    }
+
+    /// When a report last told a path over the link.
+    pub(crate) fn seen_at(&self, link: LinkIndex) -> Nanos {
+        self.links[link.0].seen_at
+    }
+
+    /// Links there was no room for.
+    pub(crate) fn unlearned(&self) -> u64 {
+        self.unlearned
+    }
+}
+
+impl Link {
+    fn between(from: &Hop, to: &Hop) -> Link {
+        Link {
+            from: from.node_id,
+            egress_interface: from.egress_interface,
+            to: to.node_id,
+            ingress_interface: to.ingress_interface,
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! Are hops put into the order the packet passed them?
+
+use inband_model::{Hop, Nanos, NodeId};
+
+use super::{Postcard, order};
+use crate::paths::Links;
+
+#[test]
+fn a_higher_ttl_comes_earlier() {
+    let cards = [card(3, Some(62)), card(1, Some(64)), card(2, Some(63))];
+
+    assert_eq!(ordered(&cards, &Links::new(10), true), [1, 2, 3]);
+}
+
+#[test]
+fn an_equal_ttl_leaves_the_decision_to_synchronous_clocks() {
+    let stamped =
+        |node_id, timestamp| Postcard { ingress_timestamp: Some(timestamp), ..card(node_id, Some(64)) };
+    let cards = [stamped(2, 200), stamped(3, 300), stamped(1, 100)];
+
+    assert_eq!(ordered(&cards, &Links::new(10), true), [1, 2, 3]);
+}
+
+#[test]
+fn clocks_that_are_not_synchronous_decide_nothing() {
+    let stamped = |node_id, timestamp, received_at| Postcard {
+        ingress_timestamp: Some(timestamp),
+        received_at: Nanos(received_at),
+        ..card(node_id, Some(64))
+    };
+    let cards = [stamped(2, 100, 20), stamped(1, 200, 10)];
+
+    assert_eq!(ordered(&cards, &Links::new(10), false), [1, 2]);
+    assert_eq!(ordered(&cards, &Links::new(10), true), [2, 1]);
+}
+
+#[test]
+fn links_known_for_certain_decide_before_anything_else() {
+    // The TTL was set anew at node 3, which a tunnel may do.
+    let cards = [card(3, Some(255)), card(1, Some(64)), card(2, Some(63))];
+    let mut links = Links::new(10);
+    for (from, to) in [(1, 2), (2, 3)] {
+        let link = links.learn(Nanos(0), &hop(from), &hop(to)).unwrap();
+        links.make_certain(link);
+    }
+
+    assert_eq!(ordered(&cards, &links, true), [1, 2, 3]);
+}
+
+#[test]
+fn links_that_are_not_certain_or_do_not_connect_all_hops_decide_nothing() {
+    let cards = [card(3, Some(62)), card(1, Some(64)), card(2, Some(63))];
+    let mut guessed = Links::new(10);
+    guessed.learn(Nanos(0), &hop(3), &hop(1));
+    guessed.learn(Nanos(0), &hop(1), &hop(2));
+    let mut partial = Links::new(10);
+    let link = partial.learn(Nanos(0), &hop(3), &hop(1)).unwrap();
+    partial.make_certain(link);
+
+    assert_eq!(ordered(&cards, &guessed, true), [1, 2, 3]);
+    assert_eq!(ordered(&cards, &partial, true), [1, 2, 3]);
+}
+
+#[test]
+fn links_in_a_ring_leave_the_order_to_the_ttl() {
+    let cards = [card(2, Some(63)), card(1, Some(64))];
+    let mut links = Links::new(10);
+    for (from, to) in [(1, 2), (2, 1)] {
+        let link = links.learn(Nanos(0), &hop(from), &hop(to)).unwrap();
+        links.make_certain(link);
+    }
+
+    assert_eq!(ordered(&cards, &links, true), [1, 2]);
+}
+
+fn ordered(cards: &[Postcard], links: &Links, synchronous_clocks: bool) -> Vec<u32> {
+    let mut cards = cards.to_vec();
+    order(&mut cards, links, synchronous_clocks);
+    cards.iter().map(|card| card.hop.node_id.0).collect()
+}
+
+fn card(node_id: u32, ttl: Option<u8>) -> Postcard {
+    Postcard { hop: hop(node_id), latency: None, ttl, ingress_timestamp: None, received_at: Nanos(0) }
+}
+
+fn hop(node_id: u32) -> Hop {
+    Hop { node_id: NodeId(node_id), ingress_interface: Some(1), egress_interface: Some(2) }
+}

@@ -1,0 +1,92 @@
+//! What did each node report of a flow lately?
+
+use inband_model::{Hop, Nanos, Origin, ReportReference};
+
+use crate::report::HopReading;
+
+/// The latest report of each node on one flow, at most [`MOST_POSTCARDS`] of them.
+#[derive(Debug, Default)]
+pub(crate) struct Postcards {
+    cards: Vec<Postcard>,
+    last: Option<(ReportReference, Origin)>,
+}
+
+/// The latest report of one node on one flow.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Postcard {
+    pub(crate) hop: Hop,
+    pub(crate) latency: Option<Nanos>,
+    /// TTL of the reported packet.
+    pub(crate) ttl: Option<u8>,
+    /// When the packet came in, by the node's clock.
+    pub(crate) ingress_timestamp: Option<u64>,
+    pub(crate) received_at: Nanos,
+}
+
+impl Postcards {
+    /// Puts in a node's report; tells whether the set of hops has changed by it.
+    pub(crate) fn put(&mut self, now: Nanos, reading: &HopReading, ttl: Option<u8>) -> bool {
+        let known = self.cards.iter_mut().find(|card| card.hop.node_id == reading.hop.node_id);
+        let Some(card) = known else {
+            if self.cards.len() >= MOST_POSTCARDS {
+                return false;
+            }
+            self.cards.push(Postcard {
+                hop: reading.hop,
+                latency: reading.latency,
+                ttl,
+                ingress_timestamp: reading.ingress_timestamp,
+                received_at: now,
+            });
+            return true;
+        };
+        // A report that leaves the interfaces out does not say that they have changed.
+        let hop = Hop {
+            ingress_interface: reading.hop.ingress_interface.or(card.hop.ingress_interface),
+            egress_interface: reading.hop.egress_interface.or(card.hop.egress_interface),
+            ..reading.hop
+        };
+        let has_changed = hop != card.hop;
+        *card = Postcard {
+            hop,
+            latency: reading.latency.or(card.latency),
+            ttl: ttl.or(card.ttl),
+            ingress_timestamp: reading.ingress_timestamp.or(card.ingress_timestamp),
+            received_at: now,
+        };
+        has_changed
+    }
+
+    /// Removes the nodes that were silent for so long while others reported; tells whether there were any.
+    pub(crate) fn expire(&mut self, now: Nanos, keep: Nanos) -> bool {
+        let before = self.cards.len();
+        self.cards.retain(|card| now.since(card.received_at) <= keep);
+        self.cards.len() < before
+    }
+
+    /// Removes the nodes that have been replaced: silent since a change that began at `since`, while another
+    /// node, which was not, sees packets with the same TTL and so stands in the same place.
+    pub(crate) fn drop_replaced(&mut self, since: Nanos) {
+        let is_fresh = |card: &Postcard| card.received_at >= since;
+        let fresh: Vec<Option<u8>> =
+            self.cards.iter().filter(|card| is_fresh(card)).map(|card| card.ttl).collect();
+        self.cards.retain(|card| is_fresh(card) || !fresh.contains(&card.ttl));
+    }
+
+    /// Notes which report was the latest.
+    pub(crate) fn set_last(&mut self, report: ReportReference, origin: Origin) {
+        self.last = Some((report, origin));
+    }
+
+    /// The latest report, and in which mode it came.
+    pub(crate) fn last(&self) -> Option<(ReportReference, Origin)> {
+        self.last
+    }
+
+    pub(crate) fn cards(&self) -> &[Postcard] {
+        &self.cards
+    }
+}
+
+/// Most nodes one flow is followed through.
+pub(crate) const MOST_POSTCARDS: usize = 32;

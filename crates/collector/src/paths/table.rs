@@ -1,0 +1,137 @@
+//! How is a path that many flows share kept once?
+
+use std::hash::BuildHasher;
+use std::ops::Index;
+
+use hashbrown::{DefaultHashBuilder, HashTable};
+use inband_model::{Hop, Nanos, Path};
+
+use crate::ports::{PortIndex, Ports};
+
+use super::links::{LinkIndex, Links};
+
+/// The paths in use, each once.
+#[derive(Debug, Default)]
+pub(crate) struct PathTable {
+    slots: Vec<PathSlot>,
+    free: Vec<PathIndex>,
+    index: HashTable<PathIndex>,
+    hasher: DefaultHashBuilder,
+}
+
+/// Where a path stands in the table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct PathIndex(usize);
+
+/// A path, and what belongs to its hops, looked up once for all reports on it.
+#[derive(Debug)]
+pub(crate) struct PathSlot {
+    pub(crate) path: Path,
+    /// The egress port of each hop; `None` where the table of ports is full.
+    pub(crate) ports: Box<[Option<PortIndex>]>,
+    /// The links between its hops; without those the table of links has no room for.
+    links: Box<[LinkIndex]>,
+    users: usize,
+    touched_at: Nanos,
+}
+
+impl PathTable {
+    /// Keeps a path for one more user.
+    pub(crate) fn acquire(
+        &mut self,
+        now: Nanos,
+        hops: &[Hop],
+        links: &mut Links,
+        ports: &mut Ports,
+    ) -> PathIndex {
+        let hash = self.hasher.hash_one(hops);
+        let slots = &self.slots;
+        if let Some(index) = self.index.find(hash, |index| slots[index.0].path.hops() == hops) {
+            return self.share(*index);
+        }
+        let slot = PathSlot {
+            path: Path::new(hops),
+            ports: hops.iter().map(|hop| ports.open(hop.node_id, hop.egress_interface)).collect(),
+            links: hops.windows(2).filter_map(|pair| links.learn(now, &pair[0], &pair[1])).collect(),
+            users: 1,
+            touched_at: now,
+        };
+        let index = if let Some(index) = self.free.pop() {
+            self.slots[index.0] = slot;
+            index
+        } else {
+            self.slots.push(slot);
+            PathIndex(self.slots.len() - 1)
+        };
+        let (slots, hasher) = (&self.slots, &self.hasher);
+        self.index.insert_unique(hash, index, |index| hasher.hash_one(slots[index.0].path.hops()));
+        index
+    }
+
+    /// Notes that the hops of a path follow one another with no other node between them.
+    pub(crate) fn make_certain(&self, index: PathIndex, links: &mut Links) {
+        for link in &self.slots[index.0].links {
+            links.make_certain(*link);
+        }
+    }
+
+    /// Keeps a path that is in the table for one more user.
+    pub(crate) fn share(&mut self, index: PathIndex) -> PathIndex {
+        self.slots[index.0].users += 1;
+        index
+    }
+
+    /// Gives a path up for one user, and forgets it with the last one.
+    pub(crate) fn release(&mut self, index: PathIndex) {
+        let slot = &mut self.slots[index.0];
+        slot.users = slot.users.saturating_sub(1);
+        if slot.users > 0 {
+            return;
+        }
+        let hash = self.hasher.hash_one(slot.path.hops());
+        if let Ok(entry) = self.index.find_entry(hash, |known| *known == index) {
+            entry.remove();
+            self.slots[index.0].path = Path::default();
+            self.free.push(index);
+        }
+    }
+
+    /// Notes that a report tells this path, which keeps its links alive.
+    ///
+    /// The links are told only so often: `resolution` is how exact their times need to be.
+    #[inline]
+    pub(crate) fn touch(&mut self, now: Nanos, index: PathIndex, resolution: Nanos, links: &mut Links) {
+        let slot = &mut self.slots[index.0];
+        if now.since(slot.touched_at) >= resolution {
+            slot.touched_at = now;
+            for link in &slot.links {
+                links.touch(now, *link);
+            }
+        }
+    }
+
+    /// Whether a link of `old` that `new` does not use has not been told since a time.
+    pub(crate) fn left_a_dead_link(
+        &self,
+        old: PathIndex,
+        new: PathIndex,
+        since: Nanos,
+        links: &Links,
+    ) -> bool {
+        let new_links = &self.slots[new.0].links;
+        let old_links = self.slots[old.0].links.iter();
+        old_links.filter(|link| !new_links.contains(link)).any(|link| links.seen_at(*link) <= since)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.index.len()
+    }
+}
+
+impl Index<PathIndex> for PathTable {
+    type Output = PathSlot;
+
+    fn index(&self, index: PathIndex) -> &PathSlot {
+        &self.slots[index.0]
+    }
+}

@@ -1,0 +1,177 @@
+//! How long do packets stay in each node, and how deep are its queues?
+
+mod episode;
+mod histogram;
+mod queue;
+mod settings;
+
+use hashbrown::HashMap;
+use inband_model::{Nanos, NodeId, ReportReference};
+
+use crate::deadlines::Deadlines;
+use crate::outbox::Outbox;
+use crate::report::HopReading;
+
+pub use self::histogram::LatencySummary;
+pub use self::settings::{CongestionSettings, PortSettings};
+
+use self::histogram::Histogram;
+use self::queue::Queue;
+
+/// The egress interfaces of all nodes with their queues, at most a stated number of both.
+#[derive(Debug)]
+pub(crate) struct Ports {
+    settings: PortSettings,
+    ports: Vec<Port>,
+    index: HashMap<(NodeId, Option<u16>), PortIndex>,
+    queues: Vec<Queue>,
+    calm: Deadlines<QueueIndex>,
+    overflow: u64,
+}
+
+/// Where a port stands in the table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct PortIndex(usize);
+
+/// Where a queue stands in the table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct QueueIndex(usize);
+
+/// The egress interface of a node.
+#[derive(Debug)]
+pub(crate) struct Port {
+    pub(crate) node_id: NodeId,
+    pub(crate) egress_interface: Option<u16>,
+    latency: Histogram,
+    queues: Vec<(Option<u8>, QueueIndex)>,
+}
+
+/// One hop of one report, on its way into the statistics.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sample<'a> {
+    pub(crate) now: Nanos,
+    pub(crate) report: ReportReference,
+    pub(crate) reading: &'a HopReading,
+    /// Q, where it is about this hop.
+    pub(crate) congested_queue: bool,
+}
+
+/// How long packets stay in one node on their way to one of its egress interfaces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PortView {
+    /// The node.
+    pub node_id: NodeId,
+    /// The egress interface; `None` where the node does not tell.
+    pub egress_interface: Option<u16>,
+    /// The hop latency.
+    pub latency: LatencySummary,
+}
+
+/// How deep one queue is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct QueueView {
+    /// The node.
+    pub node_id: NodeId,
+    /// The egress interface; `None` where the node does not tell.
+    pub egress_interface: Option<u16>,
+    /// The queue of that interface.
+    pub queue_id: u8,
+    /// The latest occupancy, in the node's unit.
+    pub last: u32,
+    /// The highest occupancy of the last second or two.
+    pub recent: u32,
+    /// The highest occupancy so far.
+    pub max: u32,
+    /// When `last` was reported.
+    pub last_at: Nanos,
+    /// Whether the queue is congested.
+    pub congested: bool,
+}
+
+impl Ports {
+    pub(crate) fn new(settings: PortSettings) -> Ports {
+        Ports {
+            settings,
+            ports: Vec::new(),
+            index: HashMap::new(),
+            queues: Vec::new(),
+            calm: Deadlines::new(),
+            overflow: 0,
+        }
+    }
+
+    /// Finds a port, or adds it; `None` when there is no room for it.
+    pub(crate) fn open(&mut self, node_id: NodeId, egress_interface: Option<u16>) -> Option<PortIndex> {
+        if let Some(index) = self.index.get(&(node_id, egress_interface)) {
+            return Some(*index);
+        }
+        if self.ports.len() >= self.settings.max_ports {
+            self.overflow += 1;
+            return None;
+        }
+        let index = PortIndex(self.ports.len());
+        self.ports.push(Port { node_id, egress_interface, latency: Histogram::new(), queues: Vec::new() });
+        self.index.insert((node_id, egress_interface), index);
+        Some(index)
+    }
+
+    /// Takes in what one hop reported.
+    #[inline]
+    pub(crate) fn record(&mut self, index: PortIndex, sample: &Sample<'_>, outbox: &mut Outbox) {
+        let port = &mut self.ports[index.0];
+        if let Some(latency) = sample.reading.latency {
+            port.latency.record(latency.0);
+        }
+        let queue_id = sample.reading.queue.map(|queue| queue.id);
+        let is_known = port.queues.iter().find(|(id, _)| *id == queue_id).map(|(_, queue)| *queue);
+        let Some(queue) = is_known.or_else(|| self.open_queue(index, queue_id)) else { return };
+        let deadline = self.queues[queue.0].record(&self.settings.congestion, sample, outbox);
+        if let Some(due) = deadline {
+            self.calm.set(due, queue);
+        }
+    }
+
+    /// Ends the episodes of congestion that have been silent long enough.
+    pub(crate) fn handle_timeout(&mut self, now: Nanos, outbox: &mut Outbox) {
+        while let Some(queue) = self.calm.pop_due(now) {
+            let deadline = self.queues[queue.0].handle_timeout(&self.settings.congestion, now, outbox);
+            if let Some(due) = deadline {
+                self.calm.set(due, queue);
+            }
+        }
+    }
+
+    pub(crate) fn next_timeout(&self) -> Option<Nanos> {
+        self.calm.next()
+    }
+
+    /// The ports with a latency, in no order.
+    pub(crate) fn views(&self) -> impl Iterator<Item = PortView> {
+        self.ports.iter().filter_map(|port| {
+            let latency = port.latency.summary()?;
+            Some(PortView { node_id: port.node_id, egress_interface: port.egress_interface, latency })
+        })
+    }
+
+    /// The queues with an occupancy, in no order.
+    pub(crate) fn queues(&self, now: Nanos) -> impl Iterator<Item = QueueView> {
+        self.queues.iter().filter_map(move |queue| queue.view(now))
+    }
+
+    /// Ports and queues there was no room for, each time one was met.
+    pub(crate) fn overflow(&self) -> u64 {
+        self.overflow
+    }
+
+    fn open_queue(&mut self, index: PortIndex, queue_id: Option<u8>) -> Option<QueueIndex> {
+        if self.queues.len() >= self.settings.max_queues {
+            self.overflow += 1;
+            return None;
+        }
+        let port = &mut self.ports[index.0];
+        let queue = QueueIndex(self.queues.len());
+        port.queues.push((queue_id, queue));
+        self.queues.push(Queue::new(port.node_id, port.egress_interface, queue_id));
+        Some(queue)
+    }
+}

@@ -1,0 +1,146 @@
+//! When does congestion of a queue begin, and when does it end?
+
+use inband_model::{
+    Confidence, CongestionPhase, Event, EventDetail, Nanos, NodeId, QueueCongestion, ReportReference,
+    Severity,
+};
+
+use super::Sample;
+use super::settings::CongestionSettings;
+
+/// Names a queue.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place {
+    pub(super) node_id: NodeId,
+    pub(super) egress_interface: Option<u16>,
+    pub(super) queue_id: Option<u8>,
+}
+
+/// An episode of congestion that has not ended.
+#[derive(Debug)]
+pub(super) struct Episode {
+    first: ReportReference,
+    last: ReportReference,
+    reports: u64,
+    queue_reports: u64,
+    quota: u64,
+    peak_latency: Option<Nanos>,
+    peak_occupancy: Option<u32>,
+}
+
+impl Episode {
+    /// Begins an episode when a report shows congestion.
+    #[inline]
+    pub(super) fn begin(settings: &CongestionSettings, sample: &Sample<'_>) -> Option<Episode> {
+        if !sample.congested_queue && !exceeds(settings, sample) {
+            return None;
+        }
+        let mut episode = Episode {
+            first: sample.report,
+            last: sample.report,
+            reports: 0,
+            queue_reports: 0,
+            quota: settings.quota,
+            peak_latency: None,
+            peak_occupancy: None,
+        };
+        episode.take(sample);
+        Some(episode)
+    }
+
+    /// Takes in the next report; false when it shows that the episode has ended.
+    ///
+    /// Where the node itself reports congestion (Q), it alone knows its thresholds: reports without Q then
+    /// prove nothing, and the episode ends by silence.
+    pub(super) fn goes_on(&mut self, settings: &CongestionSettings, sample: &Sample<'_>) -> bool {
+        if sample.congested_queue || exceeds(settings, sample) {
+            self.take(sample);
+            return true;
+        }
+        if self.queue_reports > 0 {
+            return true;
+        }
+        if is_calm(settings, sample) {
+            return false;
+        }
+        self.take(sample);
+        true
+    }
+
+    /// When the episode ends if nothing more is reported of it.
+    pub(super) fn quiet_at(&self, settings: &CongestionSettings) -> Nanos {
+        self.last.received_at + settings.quiet()
+    }
+
+    /// When the last report of it arrived.
+    pub(super) fn last_at(&self) -> Nanos {
+        self.last.received_at
+    }
+
+    /// Announces the beginning.
+    pub(super) fn announce(&self, place: Place) -> Event {
+        self.event(place, CongestionPhase::Begin, self.last.received_at)
+    }
+
+    /// Announces the end, which the report of `last` shows.
+    pub(super) fn end(&self, place: Place, last: Nanos) -> Event {
+        self.event(place, CongestionPhase::End, last)
+    }
+
+    fn take(&mut self, sample: &Sample<'_>) {
+        self.last = sample.report;
+        self.reports += 1;
+        self.queue_reports += u64::from(sample.congested_queue);
+        self.peak_latency = self.peak_latency.max(sample.reading.latency);
+        self.peak_occupancy = self.peak_occupancy.max(sample.reading.queue.map(|queue| queue.occupancy));
+    }
+
+    fn event(&self, place: Place, phase: CongestionPhase, last: Nanos) -> Event {
+        let detail = QueueCongestion {
+            node_id: place.node_id,
+            egress_interface: place.egress_interface,
+            queue_id: place.queue_id,
+            phase,
+            peak_latency: self.peak_latency,
+            peak_occupancy: self.peak_occupancy,
+            truncated: self.queue_reports >= self.quota,
+        };
+        let mut evidence = vec![self.first];
+        if self.last != self.first {
+            evidence.push(self.last);
+        }
+        Event {
+            detail: EventDetail::QueueCongestion(detail),
+            severity: if phase == CongestionPhase::Begin { Severity::Warning } else { Severity::Info },
+            key: place.key(),
+            first: self.first.received_at,
+            last,
+            count: self.reports,
+            confidence: if self.queue_reports > 0 { Confidence::Certain } else { Confidence::Probable },
+            evidence,
+        }
+    }
+}
+
+impl Place {
+    fn key(self) -> String {
+        let text = |id: Option<u16>| id.map_or("?".to_owned(), |id| id.to_string());
+        let (egress, queue) = (text(self.egress_interface), text(self.queue_id.map(u16::from)));
+        format!("node {} egress {egress} queue {queue}", self.node_id)
+    }
+}
+
+#[inline]
+fn exceeds(settings: &CongestionSettings, sample: &Sample<'_>) -> bool {
+    let latency = sample.reading.latency.is_some_and(|latency| latency.0 > settings.trigger_ns);
+    let depth = settings.trigger_occupancy.zip(sample.reading.queue);
+    latency || depth.is_some_and(|(trigger, queue)| queue.occupancy > trigger)
+}
+
+/// Whether a report shows a queue below all that counts for its end.
+fn is_calm(settings: &CongestionSettings, sample: &Sample<'_>) -> bool {
+    let latency = sample.reading.latency.map(|latency| latency < settings.reset_latency());
+    let calm_occupancy = settings.calm_occupancy().zip(sample.reading.queue);
+    let occupancy = calm_occupancy.map(|(calm, queue)| queue.occupancy < calm);
+    (latency.is_some() || occupancy.is_some()) && latency != Some(false) && occupancy != Some(false)
+}

@@ -1,0 +1,230 @@
+//! When does the collector say that a queue is congested, and how deep are queues?
+
+mod support;
+
+use inband_collector::{CollectorSettings, CongestionSettings, PortSettings};
+use inband_model::{
+    Confidence, CongestionPhase, Event, EventDetail, EventKind, Nanos, QueueCongestion, Severity,
+};
+use inband_wire::int::{HopMetadata, Queue};
+use inband_wire::report::Draft;
+
+use support::{Lab, MdPacket, flow, hop, hop_via, node_report, plain_packet, sink_report};
+
+#[test]
+fn latency_at_the_trigger_is_calm_and_above_it_begins_an_episode() {
+    let mut lab = Lab::new();
+    postcard(&mut lab, 100_000, 0);
+    assert_eq!(lab.events(EventKind::QueueCongestion), []);
+
+    postcard(&mut lab, 100_001, 40);
+
+    let events = lab.events(EventKind::QueueCongestion);
+    assert_eq!(events.len(), 1);
+    assert_eq!((events[0].severity, events[0].confidence), (Severity::Warning, Confidence::Probable));
+    assert_eq!(events[0].key, "node 5 egress 2 queue 0");
+    let begin = congestion(&events[0]);
+    assert_eq!((begin.node_id.0, begin.egress_interface, begin.queue_id), (5, Some(2), Some(0)));
+    assert_eq!(begin.phase, CongestionPhase::Begin);
+    assert_eq!((begin.peak_latency, begin.peak_occupancy), (Some(Nanos(100_001)), Some(40)));
+}
+
+#[test]
+fn an_episode_goes_on_at_the_reset_and_ends_below_it() {
+    let mut lab = Lab::new();
+    postcard(&mut lab, 150_000, 10);
+    postcard(&mut lab, 300_000, 70);
+    postcard(&mut lab, 50_000, 5);
+    assert_eq!(phases(&mut lab), [CongestionPhase::Begin]);
+
+    postcard(&mut lab, 49_999, 0);
+
+    let events = lab.events(EventKind::QueueCongestion);
+    let end = congestion(&events[0]);
+    assert_eq!(end.phase, CongestionPhase::End);
+    assert_eq!((end.peak_latency, end.peak_occupancy), (Some(Nanos(300_000)), Some(70)));
+    assert_eq!(events[0].count, 3);
+    assert_eq!(events[0].severity, Severity::Info);
+    assert_eq!(events[0].evidence.len(), 2);
+    assert_eq!(events[0].last.since(events[0].first), Nanos(3_000));
+}
+
+#[test]
+fn an_episode_without_a_report_ends_after_ten_milliseconds() {
+    let mut lab = Lab::new();
+    postcard(&mut lab, 150_000, 10);
+    lab.wait(Nanos::from_millis(8));
+    postcard(&mut lab, 150_000, 10);
+    lab.wait(Nanos(9_999_999));
+    assert_eq!(phases(&mut lab), [CongestionPhase::Begin]);
+
+    lab.wait(Nanos(1));
+
+    assert_eq!(phases(&mut lab), [CongestionPhase::End]);
+    assert_eq!(lab.collector.poll_timeout().map(|due| due > lab.now), Some(true));
+}
+
+#[test]
+fn a_queue_report_begins_an_episode_that_only_silence_ends() {
+    let mut lab = Lab::new();
+    queue_report(&mut lab);
+    // The node's threshold is not ours: a report below ours does not say that the queue has drained.
+    postcard(&mut lab, 900, 1);
+
+    let events = lab.events(EventKind::QueueCongestion);
+    assert_eq!(events.len(), 1);
+    assert_eq!(events[0].confidence, Confidence::Certain);
+    lab.wait(Nanos::from_millis(10));
+    assert_eq!(phases(&mut lab), [CongestionPhase::End]);
+}
+
+#[test]
+fn a_q_bit_is_about_the_reporting_node_and_not_about_the_others_on_the_stack() {
+    let mut lab = Lab::new();
+    let packet = MdPacket::new(&[hop(1, 900, 0), hop(5, 900, 0)]).bytes();
+
+    lab.report(5, &Draft { congested_queue: true, ..sink_report(&packet) });
+
+    let events = lab.events(EventKind::QueueCongestion);
+    assert_eq!(events.iter().map(|event| congestion(event).node_id.0).collect::<Vec<_>>(), [5]);
+}
+
+#[test]
+fn every_hop_on_a_stack_can_be_congested() {
+    let mut lab = Lab::new();
+    for _ in 0..2 {
+        // The first packet makes the path known, the second takes the short way.
+        let packet = MdPacket::new(&[hop(1, 900, 0), hop(11, 400_000, 99), hop(5, 900, 0)]).bytes();
+        lab.report(5, &sink_report(&packet));
+        lab.wait(Nanos::from_millis(20));
+    }
+
+    assert_eq!(
+        phases(&mut lab),
+        [CongestionPhase::Begin, CongestionPhase::End, CongestionPhase::Begin, CongestionPhase::End]
+    );
+}
+
+#[test]
+fn occupancy_counts_where_a_threshold_is_set() {
+    let congestion = CongestionSettings { trigger_occupancy: Some(100), ..CongestionSettings::default() };
+    let ports = PortSettings { congestion, ..PortSettings::default() };
+    let mut lab = Lab::with(CollectorSettings { ports, ..CollectorSettings::default() });
+    postcard(&mut lab, 900, 100);
+    assert_eq!(phases(&mut lab), []);
+
+    postcard(&mut lab, 900, 101);
+    postcard(&mut lab, 900, 50);
+    assert_eq!(phases(&mut lab), [CongestionPhase::Begin]);
+    postcard(&mut lab, 900, 49);
+
+    assert_eq!(phases(&mut lab), [CongestionPhase::End]);
+}
+
+#[test]
+fn an_episode_that_used_up_the_nodes_quota_is_truncated() {
+    let congestion_settings = CongestionSettings { quota: 3, ..CongestionSettings::default() };
+    for (reports, truncated) in [(2, false), (3, true)] {
+        let ports = PortSettings { congestion: congestion_settings.clone(), ..PortSettings::default() };
+        let mut lab = Lab::with(CollectorSettings { ports, ..CollectorSettings::default() });
+        for _ in 0..reports {
+            queue_report(&mut lab);
+        }
+
+        lab.wait(Nanos::from_millis(10));
+
+        let events = lab.events(EventKind::QueueCongestion);
+        assert_eq!(congestion(&events[1]).truncated, truncated);
+    }
+}
+
+#[test]
+fn queues_are_kept_apart_and_listed_deepest_first() {
+    let mut lab = Lab::new();
+    let deep = HopMetadata { queue: Some(Queue { id: 3, occupancy: 70 }), ..hop(1, 900, 0) };
+    let packet = MdPacket::new(&[deep, hop_via(1, 1, 9, 900, 20), hop(5, 900, 50)]).bytes();
+    lab.report(5, &sink_report(&packet));
+    lab.report(5, &sink_report(&MdPacket { flow: flow(2), ..MdPacket::new(&[hop(5, 900, 10)]) }.bytes()));
+
+    let queues = lab.collector.deepest_queues(lab.now, 2);
+
+    let found: Vec<_> = queues
+        .iter()
+        .map(|queue| (queue.node_id.0, queue.egress_interface, queue.queue_id, queue.last, queue.recent))
+        .collect();
+    assert_eq!(found, [(1, Some(2), 3, 70, 70), (5, Some(2), 0, 10, 50)]);
+}
+
+#[test]
+fn the_recent_depth_fades_in_two_seconds_and_the_highest_stays() {
+    let mut lab = Lab::new();
+    postcard(&mut lab, 900, 80);
+    lab.wait(Nanos::from_millis(1_500));
+    postcard(&mut lab, 900, 5);
+    let depths = |lab: &Lab| {
+        let queue = lab.collector.deepest_queues(lab.now, 1)[0];
+        (queue.last, queue.recent, queue.max)
+    };
+    assert_eq!(depths(&lab), (5, 80, 80));
+
+    lab.wait(Nanos::from_millis(1_000));
+    assert_eq!(depths(&lab), (5, 5, 80));
+    lab.wait(Nanos::from_millis(1_000));
+    assert_eq!(depths(&lab), (5, 0, 80));
+}
+
+#[test]
+fn latency_is_summed_up_by_node_and_egress_interface() {
+    let mut lab = Lab::new();
+    for latency in [10, 12, 11] {
+        postcard(&mut lab, latency, 0);
+    }
+    let no_latency = HopMetadata { hop_latency: None, ..hop(6, 0, 0) };
+    lab.report(6, &node_report(&plain_packet(&flow(1), 64), no_latency));
+
+    let ports: Vec<_> = lab.collector.ports().collect();
+
+    assert_eq!(ports.len(), 1);
+    assert_eq!((ports[0].node_id.0, ports[0].egress_interface), (5, Some(2)));
+    let latency = ports[0].latency;
+    assert_eq!((latency.count, latency.last), (3, Nanos(11)));
+    assert_eq!((latency.min, latency.p50, latency.max), (Nanos(10), Nanos(11), Nanos(12)));
+}
+
+#[test]
+fn more_ports_and_queues_than_there_is_room_for_are_counted() {
+    let ports = PortSettings { max_ports: 1, max_queues: 1, ..PortSettings::default() };
+    let mut lab = Lab::with(CollectorSettings { ports, ..CollectorSettings::default() });
+    let packet = plain_packet(&flow(1), 64);
+    lab.report(1, &node_report(&packet, hop(1, 900, 0)));
+    lab.report(2, &node_report(&packet, hop(2, 900, 0)));
+    let other_queue = HopMetadata { queue: Some(Queue { id: 7, occupancy: 1 }), ..hop(1, 900, 0) };
+
+    lab.report(1, &node_report(&packet, other_queue));
+
+    assert_eq!(lab.collector.overflows().unfollowed_ports, 2);
+    assert_eq!(lab.collector.ports().count(), 1);
+    assert_eq!(lab.collector.deepest_queues(lab.now, 9).len(), 1);
+}
+
+/// A report of node 5 with this hop latency and depth of queue 0.
+fn postcard(lab: &mut Lab, latency: u32, occupancy: u32) {
+    lab.report(5, &node_report(&plain_packet(&flow(1), 64), hop(5, latency, occupancy)));
+}
+
+/// A report of node 5 with Q set.
+fn queue_report(lab: &mut Lab) {
+    let packet = plain_packet(&flow(1), 64);
+    lab.report(5, &Draft { congested_queue: true, ..node_report(&packet, hop(5, 900, 1)) });
+}
+
+fn phases(lab: &mut Lab) -> Vec<CongestionPhase> {
+    lab.events(EventKind::QueueCongestion).iter().map(|event| congestion(event).phase).collect()
+}
+
+fn congestion(event: &Event) -> &QueueCongestion {
+    match &event.detail {
+        EventDetail::QueueCongestion(congestion) => congestion,
+        other => panic!("not congestion: {other:?}"),
+    }
+}

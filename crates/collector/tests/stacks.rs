@@ -1,0 +1,347 @@
+//! What does the collector conclude from INT-MD metadata stacks?
+
+mod support;
+
+use inband_collector::{CollectorSettings, PathSettings};
+use inband_model::{Confidence, EventDetail, EventKind, Nanos, Observation, Origin, PathChangeKind};
+use inband_wire::int::{HopMetadata, Instructions};
+
+use support::{Lab, MdPacket, flow, hop, hop_via, hops, node_report, nodes, sink_report};
+
+#[test]
+fn the_first_packet_of_a_flow_tells_its_path_and_the_latency_of_each_hop() {
+    let mut lab = Lab::new();
+    let packet = MdPacket::new(&[hop(1, 900, 0), hop(11, 1_200, 0), hop(2, 800, 0)]).bytes();
+
+    lab.report(2, &sink_report(&packet));
+
+    let paths = lab.path_observations();
+    assert_eq!(paths.len(), 1);
+    assert_eq!(paths[0].flow, flow(1));
+    assert_eq!(nodes(&paths[0]), [1, 11, 2]);
+    assert_eq!(paths[0].hop_latency, [Some(900), Some(1_200), Some(800)]);
+    assert_eq!(paths[0].hops_expected, Some(3));
+    assert_eq!(paths[0].origin, Origin::MdStack);
+    assert!(lab.only_flow().path_is_complete());
+}
+
+#[test]
+fn the_same_path_again_tells_nothing_but_the_latest_latencies_are_kept() {
+    let mut lab = Lab::new();
+    lab.report(2, &sink_report(&MdPacket::new(&hops(&[1, 11, 2])).bytes()));
+    lab.outputs();
+
+    lab.report(2, &sink_report(&MdPacket::new(&[hop(1, 5, 0), hop(11, 6, 0), hop(2, 7, 0)]).bytes()));
+
+    assert_eq!(lab.outputs(), []);
+    let view = lab.only_flow();
+    assert_eq!(view.reports, 2);
+    assert_eq!(view.hop_latency, [Some(Nanos(5)), Some(Nanos(6)), Some(Nanos(7))]);
+}
+
+#[test]
+fn the_sinks_own_hop_is_the_same_in_the_stack_and_in_the_report() {
+    let mut in_stack = Lab::new();
+    let mut in_report = Lab::new();
+
+    in_stack.report(2, &sink_report(&MdPacket::new(&hops(&[1, 11, 2])).bytes()));
+    in_report.report(2, &node_report(&MdPacket::new(&hops(&[1, 11])).bytes(), hop(2, 900, 0)));
+
+    let (in_stack, in_report) = (in_stack.path_observations(), in_report.path_observations());
+    assert_eq!(in_stack[0].path, in_report[0].path);
+    assert_eq!(in_stack[0].hop_latency, in_report[0].hop_latency);
+}
+
+#[test]
+fn a_sink_that_says_nothing_of_itself_is_not_on_the_path() {
+    let mut lab = Lab::new();
+
+    lab.report(2, &sink_report(&MdPacket::new(&hops(&[1, 11])).bytes()));
+
+    assert_eq!(lab.paths(), [[1, 11]]);
+}
+
+#[test]
+fn what_the_sink_puts_into_the_report_completes_its_hop_on_the_stack() {
+    let mut lab = Lab::new();
+    let nodes_only = MdPacket { instructions: Instructions::NODE_ID, ..MdPacket::new(&hops(&[1, 2])) };
+
+    lab.report(2, &node_report(&nodes_only.bytes(), hop(2, 777, 0)));
+
+    let path = &lab.path_observations()[0];
+    assert_eq!(nodes(path), [1, 2]);
+    assert_eq!(path.hop_latency, [None, Some(777)]);
+    assert_eq!(path.path.hops()[1].egress_interface, Some(2));
+}
+
+#[test]
+fn latency_comes_from_the_timestamps_where_it_is_not_told() {
+    let mut lab = Lab::new();
+    let instructions =
+        Instructions::NODE_ID | Instructions::INGRESS_TIMESTAMP | Instructions::EGRESS_TIMESTAMP;
+    let stamped = |node_id, ingress: u64, egress| HopMetadata {
+        node_id: Some(node_id),
+        ingress_timestamp: Some(ingress),
+        egress_timestamp: Some(egress),
+        ..HopMetadata::default()
+    };
+    let packet = MdPacket {
+        instructions,
+        ..MdPacket::new(&[stamped(1, 1_000, 1_250), stamped(2, u64::MAX - 9, 10), stamped(3, 500, 400)])
+    };
+
+    lab.report(3, &sink_report(&packet.bytes()));
+
+    // The second clock wraps; the third was set back, which gives no latency.
+    assert_eq!(lab.path_observations()[0].hop_latency, [Some(250), Some(20), None]);
+}
+
+#[test]
+fn a_new_path_is_announced_on_its_first_packet_with_the_old_one_beside_it() {
+    let mut lab = Lab::new();
+    lab.report(2, &sink_report(&MdPacket::new(&hops(&[1, 11, 2])).bytes()));
+    lab.wait(Nanos::from_millis(100));
+
+    lab.report(2, &sink_report(&MdPacket::new(&hops(&[1, 12, 2])).bytes()));
+
+    assert_eq!(lab.paths(), [[1, 11, 2], [1, 12, 2]]);
+    let events = lab.events(EventKind::PathChange);
+    assert_eq!(events.len(), 1);
+    assert_eq!(events[0].key, "udp 10.0.0.1:1234 > 10.255.0.1:4321");
+    assert_eq!(events[0].confidence, Confidence::Certain);
+    assert_eq!((events[0].evidence[0].node_id.0, events[0].evidence[0].sequence), (2, 2));
+    let EventDetail::PathChange(change) = &events[0].detail else { panic!("a change of path") };
+    assert_eq!(change.flow, flow(1));
+    assert_eq!(change.old.to_string(), "1:1:2 > 1:11:2 > 1:2:2");
+    assert_eq!(change.new.to_string(), "1:1:2 > 1:12:2 > 1:2:2");
+}
+
+#[test]
+fn another_interface_of_the_same_nodes_is_another_path() {
+    let mut lab = Lab::new();
+    lab.report(2, &sink_report(&MdPacket::new(&[hop_via(1, 1, 2, 9, 0), hop(2, 9, 0)]).bytes()));
+
+    lab.report(2, &sink_report(&MdPacket::new(&[hop_via(1, 1, 3, 9, 0), hop(2, 9, 0)]).bytes()));
+
+    assert_eq!(lab.events(EventKind::PathChange).len(), 1);
+}
+
+#[test]
+fn a_move_is_an_ecmp_move_while_other_flows_use_the_old_links() {
+    let mut lab = Lab::new();
+    let packet =
+        |number, nodes: &[u32]| MdPacket { flow: flow(number), ..MdPacket::new(&hops(nodes)) }.bytes();
+    lab.report(2, &sink_report(&packet(1, &[1, 11, 2])));
+    lab.report(2, &sink_report(&packet(2, &[1, 11, 2])));
+
+    lab.report(2, &sink_report(&packet(1, &[1, 12, 2])));
+    for _ in 0..40 {
+        lab.wait(Nanos::from_millis(100));
+        lab.report(2, &sink_report(&packet(2, &[1, 11, 2])));
+    }
+
+    assert_eq!(changes(&mut lab), [PathChangeKind::EcmpMove]);
+}
+
+#[test]
+fn a_move_turns_out_a_reroute_when_the_old_links_carry_nothing_for_three_epochs() {
+    let mut lab = Lab::new();
+    let packet =
+        |number, nodes: &[u32]| MdPacket { flow: flow(number), ..MdPacket::new(&hops(nodes)) }.bytes();
+    lab.report(2, &sink_report(&packet(1, &[1, 11, 2])));
+    lab.report(2, &sink_report(&packet(2, &[1, 11, 2])));
+    lab.report(2, &sink_report(&packet(1, &[1, 12, 2])));
+    lab.report(2, &sink_report(&packet(2, &[1, 12, 2])));
+    assert_eq!(changes(&mut lab), [PathChangeKind::EcmpMove; 2]);
+
+    lab.wait(Nanos(3_221_220_000));
+    assert_eq!(changes(&mut lab), []);
+    lab.wait(Nanos(10_000));
+
+    assert_eq!(changes(&mut lab), [PathChangeKind::Reroute; 2]);
+}
+
+#[test]
+fn three_changes_in_a_minute_are_a_flap_announced_once() {
+    let mut lab = Lab::new();
+    lab.report(2, &sink_report(&MdPacket::new(&hops(&[1, 11, 2])).bytes()));
+    for round in 0..10 {
+        lab.wait(Nanos::from_secs(1));
+        let spine = if round % 2 == 0 { 12 } else { 11 };
+        lab.report(2, &sink_report(&MdPacket::new(&hops(&[1, spine, 2])).bytes()));
+    }
+
+    let kinds = changes(&mut lab);
+
+    assert_eq!(kinds, [PathChangeKind::EcmpMove, PathChangeKind::EcmpMove, PathChangeKind::Flap]);
+}
+
+#[test]
+fn a_report_that_was_overtaken_changes_no_path() {
+    let mut lab = Lab::new();
+    let (old, new) = (MdPacket::new(&hops(&[1, 11, 2])).bytes(), MdPacket::new(&hops(&[1, 12, 2])).bytes());
+    lab.report(2, &sink_report(&old));
+
+    lab.overtake(2, &sink_report(&new), &sink_report(&old));
+
+    assert_eq!(changes(&mut lab).len(), 1);
+    assert_eq!(lab.only_flow().path.unwrap().hops()[1].node_id.0, 12);
+}
+
+#[test]
+fn a_stack_marked_e_or_m_or_cut_or_of_a_dropped_packet_changes_no_path() {
+    let short = MdPacket::new(&hops(&[1, 12]));
+    let exceeded = MdPacket { max_hop_count_exceeded: true, ..short.clone() }.bytes();
+    let too_long = MdPacket { mtu_exceeded: true, ..short.clone() }.bytes();
+    let whole = short.bytes();
+    let cut = &MdPacket::new(&hops(&[1, 12, 2])).bytes()[..70];
+    let dropped = inband_wire::report::Draft { dropped: true, ..sink_report(&whole) };
+    let untracked = inband_wire::report::Draft { tracked_flow: false, ..sink_report(&whole) };
+    let incomplete = [sink_report(&exceeded), sink_report(&too_long), sink_report(cut), dropped, untracked];
+
+    for report in incomplete {
+        let mut lab = Lab::new();
+        lab.report(2, &sink_report(&MdPacket::new(&hops(&[1, 11, 2])).bytes()));
+        lab.outputs();
+
+        lab.report(2, &report);
+
+        assert_eq!(lab.outputs(), [], "{report:?}");
+        assert!(lab.only_flow().path_is_complete());
+    }
+}
+
+#[test]
+fn an_incomplete_stack_is_shown_until_a_complete_one_comes_and_that_is_no_change() {
+    let mut lab = Lab::new();
+    let exceeded = MdPacket { max_hop_count_exceeded: true, ..MdPacket::new(&hops(&[1, 11])) };
+
+    lab.report(2, &sink_report(&exceeded.bytes()));
+    assert!(!lab.only_flow().path_is_complete());
+    lab.report(2, &sink_report(&MdPacket::new(&hops(&[1, 11, 2])).bytes()));
+
+    let expected: Vec<_> =
+        lab.path_observations().iter().map(|path| (nodes(path), path.hops_expected)).collect();
+    assert_eq!(expected, [(vec![1, 11], None), (vec![1, 11, 2], Some(3))]);
+    assert_eq!(changes(&mut lab), []);
+}
+
+#[test]
+fn an_intermediate_report_and_the_rest_from_the_sink_make_one_path() {
+    let mut lab = Lab::new();
+    let first_part = MdPacket::new(&hops(&[1, 11])).bytes();
+    let rest = MdPacket::new(&hops(&[12, 2])).bytes();
+    let intermediate = inband_wire::report::Draft { intermediate: true, ..sink_report(&first_part) };
+
+    lab.report(11, &intermediate);
+    lab.report(2, &sink_report(&rest));
+    lab.report(11, &intermediate);
+    lab.report(2, &sink_report(&rest));
+
+    assert_eq!(lab.paths(), [vec![1, 11], vec![1, 11, 12, 2]]);
+    assert_eq!(changes(&mut lab), []);
+    assert!(lab.only_flow().path_is_complete());
+}
+
+#[test]
+fn packets_small_enough_to_keep_their_stack_do_not_change_a_joined_path() {
+    let mut lab = Lab::new();
+    let first_part = MdPacket::new(&hops(&[1, 11])).bytes();
+    let intermediate = inband_wire::report::Draft { intermediate: true, ..sink_report(&first_part) };
+    lab.report(2, &sink_report(&MdPacket::new(&hops(&[1, 11, 12, 2])).bytes()));
+    lab.outputs();
+
+    lab.report(11, &intermediate);
+    lab.report(2, &sink_report(&MdPacket::new(&hops(&[12, 2])).bytes()));
+    lab.report(2, &sink_report(&MdPacket::new(&hops(&[1, 11, 12, 2])).bytes()));
+
+    assert_eq!(lab.outputs(), []);
+}
+
+#[test]
+fn the_same_node_and_interface_twice_in_a_stack_is_a_loop_for_certain() {
+    let mut lab = Lab::new();
+    let round = [hop(1, 9, 0), hop_via(5, 3, 4, 9, 0), hop_via(6, 1, 2, 9, 0), hop_via(5, 3, 4, 9, 0)];
+
+    lab.report(2, &sink_report(&MdPacket::new(&round).bytes()));
+    lab.report(2, &sink_report(&MdPacket { max_hop_count_exceeded: true, ..MdPacket::new(&round) }.bytes()));
+
+    let events = lab.events(EventKind::Loop);
+    assert_eq!(events.len(), 1);
+    assert_eq!(events[0].confidence, Confidence::Certain);
+    let EventDetail::Loop(found) = &events[0].detail else { panic!("a loop") };
+    assert_eq!((found.node_id.0, found.ingress_interface), (5, Some(3)));
+}
+
+#[test]
+fn the_same_node_by_another_interface_is_a_loop_only_when_the_hops_ran_out() {
+    let hairpin =
+        MdPacket::new(&[hop(1, 9, 0), hop_via(5, 3, 4, 9, 0), hop(6, 9, 0), hop_via(5, 7, 8, 9, 0)]);
+    let mut calm = Lab::new();
+    let mut ran_out = Lab::new();
+
+    calm.report(2, &sink_report(&hairpin.bytes()));
+    ran_out.report(2, &sink_report(&MdPacket { max_hop_count_exceeded: true, ..hairpin }.bytes()));
+
+    assert_eq!(calm.events(EventKind::Loop), []);
+    let events = ran_out.events(EventKind::Loop);
+    assert_eq!(events.len(), 1);
+    assert_eq!(events[0].confidence, Confidence::Probable);
+}
+
+#[test]
+fn each_hop_is_observed_when_that_is_asked_for() {
+    let paths = PathSettings { hop_observations: true, ..PathSettings::default() };
+    let mut lab = Lab::with(CollectorSettings { paths, ..CollectorSettings::default() });
+
+    lab.report(2, &sink_report(&MdPacket::new(&[hop(1, 900, 3), hop(2, 800, 4)]).bytes()));
+
+    let measured: Vec<_> = lab
+        .outputs()
+        .into_iter()
+        .filter_map(|output| match output {
+            inband_collector::Output::Observation(Observation::HopLatency(hop)) => {
+                Some((hop.hop.node_id.0, hop.latency.0))
+            }
+            inband_collector::Output::Observation(Observation::QueueDepth(queue)) => {
+                Some((queue.hop.node_id.0, u64::from(queue.occupancy)))
+            }
+            _ => None,
+        })
+        .collect();
+    assert_eq!(measured, [(1, 900), (1, 3), (2, 800), (2, 4)]);
+}
+
+#[test]
+fn silent_flows_are_forgotten_and_a_full_table_forgets_the_longest_silent() {
+    let paths = PathSettings { max_flows: 2, ..PathSettings::default() };
+    let mut lab = Lab::with(CollectorSettings { paths, ..CollectorSettings::default() });
+    for number in 1..=3 {
+        let packet = MdPacket { flow: flow(number), ..MdPacket::new(&hops(&[number, 2])) };
+        lab.report(2, &sink_report(&packet.bytes()));
+    }
+    let mut flows: Vec<_> = lab.collector.flows().map(|view| view.flow).collect();
+    flows.sort();
+    assert_eq!(flows, [flow(2), flow(3)]);
+    assert_eq!(lab.collector.overflows().evicted_flows, 1);
+
+    lab.wait(Nanos::from_secs(59));
+    assert_eq!(lab.collector.flows().count(), 2);
+    lab.wait(Nanos::from_secs(5));
+
+    assert_eq!(lab.collector.flows().count(), 0);
+    let overflows = lab.collector.overflows();
+    assert_eq!((overflows.aged_flows, overflows.flows, overflows.paths), (2, 0, 0));
+    assert_eq!(lab.collector.poll_timeout(), None);
+}
+
+fn changes(lab: &mut Lab) -> Vec<PathChangeKind> {
+    let events = lab.events(EventKind::PathChange);
+    events
+        .into_iter()
+        .map(|event| match event.detail {
+            EventDetail::PathChange(change) => change.change,
+            other => panic!("not a change of path: {other:?}"),
+        })
+        .collect()
+}
