@@ -133,5 +133,5 @@ DSCP asks for node id and queue occupancy, and 4 hops are on the stack before tr
   memmove      moves the headers in front of the gap by its size, a length the compiler does not know, and no more
   etherparse   parses the packet as the rows below it get it, Ethernet to TCP; INT is payload to it
   decode       reads group header, report, metadata, five-tuple and all 5 hops of a sink's report
-  collect      the collector on the same datagrams: its ledger and whatever it decodes, its output polled
+  collect      the collector on the same datagrams: sequence ledger, decoding, paths, latency, queues; output polled
 ";
