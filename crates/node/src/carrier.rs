@@ -57,7 +57,7 @@ pub(crate) fn correct_checksum(bytes: &mut [u8], layers: &Layers, change: &Chang
     let (at, udp) = match layers.transport {
         Transport::Tcp { .. } => (layers.l4 + tcp::CHECKSUM_OFFSET, false),
         Transport::Udp => (layers.l4 + inband_wire::udp::CHECKSUM_OFFSET, true),
-        Transport::Other if has_gre_checksum(bytes, layers) => (layers.l4 + 4, false),
+        Transport::Other if has_gre_checksum(bytes, layers) => (layers.l4 + GRE_CHECKSUM_OFFSET, false),
         Transport::Other => return,
     };
     if let Some(field) = view_mut::<U16>(bytes, at) {
@@ -109,11 +109,13 @@ pub(crate) fn is_ambiguous(bytes: &[u8], layers: &Layers) -> bool {
     let ipv4 = layers.ip == IpVersion::V4 && is_all_ones(layers.l3 + IPV4_CHECKSUM_OFFSET);
     let tcp =
         matches!(layers.transport, Transport::Tcp { .. }) && is_all_ones(layers.l4 + tcp::CHECKSUM_OFFSET);
-    ipv4 || tcp
+    let gre = has_gre_checksum(bytes, layers) && is_all_ones(layers.l4 + GRE_CHECKSUM_OFFSET);
+    ipv4 || tcp || gre
 }
 
 const MOST_LENGTH: usize = u16::MAX as usize;
 const IPV4_CHECKSUM_OFFSET: usize = 10;
+const GRE_CHECKSUM_OFFSET: usize = 4;
 
 /// Adds to `change` what its lengths do to the sum: once in the pseudo-header of TCP, twice for UDP, whose
 /// own length field is covered too.

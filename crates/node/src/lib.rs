@@ -2,21 +2,22 @@
 //!
 //! [`Node`] is source, transit hop and sink in one. It does no I/O: the caller hands it a [`Frame`] with
 //! headroom and a [`Passage`] that says where the frame came in, where it goes and what the device
-//! measured, then drains [`Node::poll_report`]. Reading order: [`node`] decides, `source`, `transit` and
-//! `sink` act, `carrier` keeps lengths and checksums right, `reporter` numbers and queues reports.
+//! measured, then drains [`Node::poll_report`]. Reading order: [`node`] decides, `source` and `transit`
+//! act, `encapsulation` puts INT in and takes it out, `carrier` keeps lengths and checksums right, `reporter` numbers and queues reports.
 #![forbid(unsafe_code)]
 
 mod carrier;
 pub mod config;
 pub mod counters;
 mod domains;
+mod encapsulation;
 pub mod error;
 pub mod frame;
+mod indication;
 mod interfaces;
 pub mod node;
 pub mod passage;
 mod reporter;
-mod sink;
 mod source;
 mod support;
 mod transit;

@@ -1,22 +1,22 @@
 //! Which role does the node play for a packet, and what becomes of it?
 
+use inband_wire::FiveTuple;
 use inband_wire::dissect::flow_before_int;
-use inband_wire::int::locate::{self, HeaderType};
-use inband_wire::int::md::{self, MdHeader};
-use inband_wire::int::mx::{Mx, MxHeader};
-use inband_wire::int::{DscpMark, HopMetadata, Instructions, Location, TcpOptions};
+use inband_wire::int::md::MdHeader;
+use inband_wire::int::mx::MxHeader;
+use inband_wire::int::{HopMetadata, Instructions, Location};
 use inband_wire::layers::{Fragment, Layers, Link, Strictness};
-use inband_wire::{FiveTuple, ParseError};
 
 use crate::config::{EncapsulationKind, Mode, NodeConfig, SinkMetadata};
 use crate::counters::{Counters, Outcome};
 use crate::domains::{KnownDomains, ValueContext};
+use crate::encapsulation::{self, Carriage, Stripping};
 use crate::error::ConfigError;
 use crate::frame::Frame;
+use crate::indication::{self, Int};
 use crate::interfaces::{Interface, Interfaces};
 use crate::passage::{Passage, hop_metadata, without};
 use crate::reporter::{Asked, Reported, Reporter};
-use crate::sink::{self, Stripping};
 use crate::source::{SourcePlan, StartContext};
 use crate::support;
 use crate::transit::{self, Choices, HopContext};
@@ -31,7 +31,7 @@ use crate::watchlist::Watchlist;
 pub struct Node {
     id: u32,
     interfaces: Interfaces,
-    indication: Indication,
+    carriage: Carriage,
     watchlist: Watchlist,
     domains: KnownDomains,
     plan: SourcePlan,
@@ -54,23 +54,6 @@ pub enum Verdict {
     Consume,
 }
 
-/// What says "INT follows" in this domain.
-// int-2.1/l4-23, int-2.1/l4-24, int-2.1/encapsulation-03
-#[derive(Clone, Copy, Debug)]
-struct Indication {
-    kind: EncapsulationKind,
-    mark: DscpMark,
-    udp_port: u16,
-    tcp_options: TcpOptions,
-}
-
-/// The INT header of a packet.
-enum Int {
-    Md(MdHeader),
-    Mx(MxHeader),
-    Destination,
-}
-
 /// One packet on its way through the node.
 struct Visit {
     link: Link,
@@ -91,12 +74,7 @@ impl Node {
         Ok(Self {
             id: config.node.id,
             interfaces: Interfaces::new(&config.interfaces)?,
-            indication: Indication {
-                kind: config.encapsulation.kind,
-                mark: config.encapsulation.mark(),
-                udp_port: config.encapsulation.udp_port,
-                tcp_options: config.encapsulation.tcp_options(),
-            },
+            carriage: Carriage::new(&config.encapsulation),
             watchlist: Watchlist::new(&config.watchlist),
             plan: SourcePlan::new(config, &domains)?,
             domains,
@@ -153,7 +131,7 @@ impl Node {
             metadata = without(metadata, self.withheld);
         }
         let mut visit = Visit { link, layers, ingress, egress, metadata };
-        match self.indication.find(frame.bytes(), &layers) {
+        match indication::find(&self.carriage, frame.bytes(), &layers) {
             Ok(Some((location, Int::Md(header)))) => self.handle_md(frame, &mut visit, location, &header),
             Ok(Some((location, Int::Mx(header)))) => self.handle_mx(frame, &visit, &location, &header),
             Ok(Some((location, Int::Destination))) => self.handle_destination(frame, &visit, &location),
@@ -241,9 +219,8 @@ impl Node {
         if discard {
             return Outcome::Discarded;
         }
-        let stripping =
-            Stripping { link: visit.link, mark: self.indication.mark, restore_dscp: self.restore_dscp };
-        if sink::strip(frame, &visit.layers, location, &stripping) {
+        let stripping = Stripping { link: visit.link, restore_dscp: self.restore_dscp };
+        if self.carriage.strip(frame, &visit.layers, location, stripping) {
             Outcome::Stripped
         } else {
             Outcome::Malformed
@@ -280,6 +257,7 @@ impl Node {
         let number = self.sequence_number.wrapping_add(1);
         let values = ValueContext { sequence_number: Some(number), ..visit.values_of(frame.bytes(), flow) };
         let context = StartContext {
+            link: visit.link,
             flow: &flow,
             metadata: &visit.metadata,
             domains: &self.domains,
@@ -287,9 +265,9 @@ impl Node {
             mtu: (!is_sink).then_some(visit.egress.mtu),
             choices: self.choices,
         };
-        let location = self.plan.start(frame, &mut visit.layers, &context)?;
+        let location = self.plan.start(&self.carriage, frame, &mut visit.layers, &context)?;
         self.sequence_number = number;
-        let found = self.indication.read(frame.bytes(), location);
+        let found = indication::read(frame.bytes(), &location);
         Ok(match found {
             Ok(Int::Md(header)) if is_sink => self.end_md(frame, visit, &location, &header),
             Ok(Int::Mx(header)) if is_sink => self.handle_mx(frame, visit, &location, &header),
@@ -304,12 +282,12 @@ impl Node {
     /// Lets a packet without INT go, but not into the domain with a DSCP that marks INT.
     // int-2.1/l4-19
     fn pass_plain(&mut self, frame: &mut Frame<'_>, visit: &Visit) -> Outcome {
-        let mark = self.indication.mark;
+        let mark = self.carriage.mark;
         let enters_domain = visit.ingress.edge && !visit.egress.edge && self.plan.mode != Mode::Xd;
-        if self.indication.kind == EncapsulationKind::Dscp && enters_domain {
+        if self.carriage.kind == EncapsulationKind::Dscp && enters_domain {
             let dscp = visit.layers.dscp(frame.bytes());
             if mark.matches(dscp) {
-                sink::set_dscp(frame.bytes_mut(), &visit.layers, mark.removed_from(dscp));
+                encapsulation::set_dscp(frame.bytes_mut(), &visit.layers, mark.removed_from(dscp));
                 self.counters.count(Outcome::Remarked);
             }
         }
@@ -332,46 +310,6 @@ impl Node {
         let outcome =
             self.reporter.report(&reported, asked, &self.domains, self.choices.unknown_instructions);
         self.counters.count(outcome);
-    }
-}
-
-impl Indication {
-    /// Finds and reads the INT header that this domain's mark announces.
-    #[inline]
-    fn find(&self, bytes: &[u8], layers: &Layers) -> Result<Option<(Location, Int)>, ParseError> {
-        if layers.fragment == Fragment::Later {
-            return Ok(None);
-        }
-        let location = match self.kind {
-            EncapsulationKind::Dscp => {
-                let has_ports = layers.checksum_at().is_some();
-                if !has_ports || !self.mark.matches(layers.dscp(bytes)) {
-                    return Ok(None);
-                }
-                locate::behind_dscp(bytes, layers, self.tcp_options)?
-            }
-            EncapsulationKind::UdpPort | EncapsulationKind::Udp => {
-                match layers.udp(bytes) {
-                    Some(header) if header.destination_port.get() == self.udp_port => {}
-                    _ => return Ok(None),
-                }
-                locate::behind_udp_port(bytes, layers)?
-            }
-            EncapsulationKind::ProbeMarker
-            | EncapsulationKind::Gre
-            | EncapsulationKind::VxlanGpe
-            | EncapsulationKind::Geneve => return Ok(None),
-        };
-        self.read(bytes, location).map(|int| Some((location, int)))
-    }
-
-    #[inline]
-    fn read(&self, bytes: &[u8], location: Location) -> Result<Int, ParseError> {
-        match location.header_type {
-            HeaderType::Md => md::header(bytes, &location).map(|header| Int::Md(*header)),
-            HeaderType::Mx => Mx::parse(bytes, &location).map(|mx| Int::Mx(*mx.header)),
-            HeaderType::Destination => Ok(Int::Destination),
-        }
     }
 }
 

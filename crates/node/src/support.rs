@@ -2,9 +2,7 @@
 
 use inband_wire::report::group::MOST_HW_ID;
 
-use crate::config::{
-    EncapsulationKind, Icmp, IntVersion, MtuAction, NodeConfig, ReportFilter, ReportVersion,
-};
+use crate::config::{Icmp, IntVersion, MtuAction, NodeConfig, ReportFilter, ReportVersion};
 use crate::error::ConfigError;
 
 /// Most bytes of a packet a report may keep, so that it fits a UDP datagram with room to spare.
@@ -16,14 +14,6 @@ const MOST_TRUNCATE: u16 = 9216;
 /// The first setting that cannot be run.
 pub(crate) fn check(config: &NodeConfig) -> Result<(), ConfigError> {
     ranges(config)?;
-    let kind = match config.encapsulation.kind {
-        EncapsulationKind::Dscp | EncapsulationKind::UdpPort | EncapsulationKind::Udp => None,
-        EncapsulationKind::ProbeMarker => Some("probe-marker"),
-        EncapsulationKind::Gre => Some("gre"),
-        EncapsulationKind::VxlanGpe => Some("vxlan-gpe"),
-        EncapsulationKind::Geneve => Some("geneve"),
-    };
-    supported("encapsulation.kind", kind, "\"dscp\", \"udp-port\", \"udp\"")?;
     let version = match config.node.int_version {
         IntVersion::V2_1 => None,
         IntVersion::V1_0 => Some("1.0"),

@@ -4,6 +4,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 use inband_wire::Words;
 use inband_wire::checksum::Sum;
+use inband_wire::int::locate::Encapsulation;
 use inband_wire::int::md::{self, MdHeader};
 use inband_wire::int::metadata::NOT_AVAILABLE;
 use inband_wire::int::shim::Shim;
@@ -15,6 +16,7 @@ use crate::carrier::{self, Change};
 use crate::config::{ChecksumUpdate, UnknownInstructions};
 use crate::counters::Outcome;
 use crate::domains::{KnownDomain, KnownDomains, ValueContext};
+use crate::encapsulation::geneve;
 use crate::frame::Frame;
 
 /// How a node behaves where the specification leaves it a choice.
@@ -75,8 +77,7 @@ pub(crate) fn push_hop(
         Err(refusal) => return Some(refusal),
     };
     // int-2.1/md-28: a hop that cannot add Hop ML words leaves INT alone.
-    let Some(length) = shim_length(frame.bytes(), location).and_then(|length| length.checked_add(hop_ml))
-    else {
+    let Some(length) = grown_length(frame.bytes(), layers, location, hop_ml) else {
         return Some(Outcome::StackFull);
     };
     let growth = hop_ml.bytes();
@@ -95,13 +96,18 @@ pub(crate) fn push_hop(
         .split_first_chunk_mut::<{ size_of::<IntStart>() }>()?;
     let removed = Sum::of(fixed);
     let start: &mut IntStart = zerocopy::transmute_mut!(fixed);
-    start.shim.set_length(length);
+    if location.encapsulation != Encapsulation::Geneve {
+        start.shim.set_length(length);
+    }
     // int-2.1/md-09, int-2.1/transit-02: decremented because metadata is added, and only then.
     start.header.set_remaining_hop_count(left);
     write_hop(header.instructions(), hop, &domain, gap);
     let added = Sum::of(fixed).plus(Sum::of(gap));
-    let change = Change { removed, added, grown: growth, shrunk: 0 };
-    keep_checksum(bytes, layers, header, &change, stack_at + growth, choices);
+    let mut change = Change { removed, added, grown: growth, shrunk: 0 };
+    if location.encapsulation == Encapsulation::Geneve {
+        lengthen_geneve(bytes, layers, location, length, &mut change);
+    }
+    keep_checksum(bytes, layers, header.instructions(), &change, stack_at + growth, choices);
     carrier::set_lengths(bytes, layers, &change);
     layers.end += growth;
     location.end += growth;
@@ -160,13 +166,13 @@ fn write_hop(instructions: Instructions, hop: &HopContext<'_>, domain: &DomainPa
 pub(crate) fn keep_checksum(
     bytes: &mut [u8],
     layers: &Layers,
-    header: &MdHeader,
+    instructions: Instructions,
     change: &Change,
     hop_end: usize,
     choices: Choices,
 ) {
     let wanted = choices.checksum_update == ChecksumUpdate::Complement
-        && header.instructions().contains(Instructions::CHECKSUM_COMPLEMENT);
+        && instructions.contains(Instructions::CHECKSUM_COMPLEMENT);
     if !wanted {
         // int-2.1/checksum-06: the complement, if asked for, stays at all ones.
         return carrier::correct_checksum(bytes, layers, change);
@@ -196,8 +202,27 @@ pub(crate) fn edit_header(
     carrier::correct_checksum(bytes, layers, &Change { removed, added, ..Change::default() });
 }
 
+/// The length behind the shim with `more` words; `None` where its field, or the Geneve header, is full.
 #[inline]
-fn shim_length(bytes: &[u8], location: &Location) -> Option<Words> {
+fn grown_length(bytes: &[u8], layers: &Layers, location: &Location, more: Words) -> Option<Words> {
+    if location.encapsulation == Encapsulation::Geneve {
+        return geneve::grown_length(bytes, layers, location, more);
+    }
     let [_, length, _, _] = bytes.get(location.shim..)?.first_chunk::<4>()?;
-    Some(Words::new(*length))
+    Words::new(*length).checked_add(more)
+}
+
+/// Sets the lengths of the option and of the base header.
+#[cold]
+fn lengthen_geneve(
+    bytes: &mut [u8],
+    layers: &Layers,
+    location: &Location,
+    length: Words,
+    change: &mut Change,
+) {
+    let option = geneve::set_option_length(bytes, location, length);
+    let base = geneve::lengthen(bytes, layers, change.grown);
+    change.removed = change.removed.plus(option.removed).plus(base.removed);
+    change.added = change.added.plus(option.added).plus(base.added);
 }

@@ -3,8 +3,10 @@
 use zerocopy::byteorder::big_endian::U16;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
+use crate::checksum::Sum;
 use crate::error::{ErrorKind, Header, ParseError};
 use crate::view::{short, view};
+use crate::words::Words;
 
 /// The Geneve base header of RFC 8926, 8 bytes.
 ///
@@ -37,6 +39,10 @@ pub struct OptionHeader {
     reserved_length: u8,
 }
 
+/// The longest data of one option, 4-byte words.
+pub const MOST_OPTION_WORDS: u8 = 31;
+/// The most bytes of options with their headers behind one base header.
+pub const MOST_OPTION_BYTES: usize = 63 * 4;
 /// UDP port of Geneve.
 pub const PORT: u16 = 6081;
 /// Length of the base header, bytes.
@@ -51,6 +57,18 @@ impl GeneveHeader {
         self.version_length >> 6
     }
 
+    /// Sets the length of all options with their headers; at most [`MOST_OPTION_BYTES`], in whole words.
+    pub fn set_options_length(&mut self, bytes: usize) {
+        let words = u8::try_from(bytes.min(MOST_OPTION_BYTES) / 4).unwrap_or_default();
+        self.version_length = (self.version_length & 0xc0) | words;
+    }
+
+    /// The sum of the header for a checksum that covers it.
+    #[must_use]
+    pub fn sum(&self) -> Sum {
+        Sum::of(self.as_bytes())
+    }
+
     /// Length of all options with their headers, bytes: 0 to 252.
     #[must_use]
     pub const fn options_length(&self) -> usize {
@@ -59,6 +77,23 @@ impl GeneveHeader {
 }
 
 impl OptionHeader {
+    /// Creates the header of an option with `words` of data; `kind` keeps the critical bit clear.
+    #[must_use]
+    pub fn new(class: u16, kind: u8, words: Words) -> Self {
+        Self { class: U16::new(class), kind, reserved_length: words.count().min(MOST_OPTION_WORDS) }
+    }
+
+    /// Sets the length of the option's data, 0 to 31 words.
+    pub const fn set_words(&mut self, words: Words) {
+        self.reserved_length = (self.reserved_length & 0xe0) | (words.count() & 0x1f);
+    }
+
+    /// The sum of the header for a checksum that covers it.
+    #[must_use]
+    pub fn sum(&self) -> Sum {
+        Sum::of(self.as_bytes())
+    }
+
     /// The option's type without the critical bit.
     #[must_use]
     pub const fn kind(&self) -> u8 {

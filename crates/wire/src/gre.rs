@@ -30,6 +30,12 @@ pub struct GreHeader {
 pub const PROTOCOL: u8 = 47;
 
 impl GreHeader {
+    /// Creates a header of version 0 without optional fields.
+    #[must_use]
+    pub fn new(protocol: u16) -> Self {
+        Self { flags_version: U16::ZERO, protocol: U16::new(protocol) }
+    }
+
     /// Whether the checksum field is there.
     #[must_use]
     pub fn has_checksum(&self) -> bool {

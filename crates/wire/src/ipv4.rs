@@ -41,6 +41,8 @@ pub struct Ipv4Header {
     destination: [u8; 4],
 }
 
+/// Offset of the Protocol byte in the header.
+pub const PROTOCOL_OFFSET: usize = 9;
 /// IP protocol number of IPv4 inside IP.
 pub const IN_IP: u8 = 4;
 /// IP protocol number of IPv6 inside IP.

@@ -155,7 +155,7 @@ impl Layers {
         Self {
             l3,
             ip: IpVersion::V4,
-            protocol_at: l3 + 9,
+            protocol_at: l3 + ipv4::PROTOCOL_OFFSET,
             protocol: header.protocol,
             l4: l3 + header_length,
             end: l3 + total_length,

@@ -2,6 +2,8 @@
 
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
+use crate::checksum::Sum;
+
 /// The VXLAN header of RFC 7348 with the Next Protocol of the GPE draft, 8 bytes.
 ///
 /// ```text
@@ -35,12 +37,39 @@ pub const NEXT_IPV6: u8 = 2;
 /// Next Protocol: Ethernet.
 pub const NEXT_ETHERNET: u8 = 3;
 
+const NEXT_PROTOCOL_FLAG: u8 = 0x04;
+
 impl VxlanHeader {
+    /// Sets the Next Protocol and the P bit that announces it.
+    // int-2.1/vxlan-01
+    pub const fn set_next_protocol(&mut self, next_protocol: u8) {
+        self.flags |= NEXT_PROTOCOL_FLAG;
+        self.next_protocol = next_protocol;
+    }
+
+    /// Clears Next Protocol and the P bit, as in VXLAN without GPE.
+    pub const fn clear_next_protocol(&mut self) {
+        self.flags &= !NEXT_PROTOCOL_FLAG;
+        self.next_protocol = 0;
+    }
+
+    /// Whether the first word is that of VXLAN without any extension: the I bit, and nothing else.
+    #[must_use]
+    pub const fn is_plain(&self) -> bool {
+        matches!((self.flags, self.reserved, self.next_protocol), (0x08, [0, 0], 0))
+    }
+
+    /// The header's sum for a checksum that covers it.
+    #[must_use]
+    pub fn sum(&self) -> Sum {
+        Sum::of(self.as_bytes())
+    }
+
     /// The Next Protocol where the P bit says that there is one.
     #[must_use]
     pub const fn next_protocol(&self) -> Option<u8> {
-        // int-2.1/vxlan: the P bit announces the Next Protocol field.
-        if self.flags & 0x04 != 0 { Some(self.next_protocol) } else { None }
+        // int-2.1/vxlan-01: the P bit announces the Next Protocol field.
+        if self.flags & NEXT_PROTOCOL_FLAG != 0 { Some(self.next_protocol) } else { None }
     }
 
     /// VXLAN network identifier, 24 bits.

@@ -61,6 +61,19 @@ impl Shim {
         Self::new(kind, 2 << 2, length, u16::from(protocol))
     }
 
+    /// Creates the shim of INT behind a GRE header; `added`: by the source, `ethertype`: of what follows.
+    #[must_use]
+    pub fn gre(kind: u8, length: Words, added: bool, ethertype: u16) -> Self {
+        Self::new(kind, if added { 0x08 } else { 0 }, length, ethertype)
+    }
+
+    /// Creates the shim of INT behind a VXLAN-GPE header; `was_vxlan`: the original had no GPE.
+    #[must_use]
+    pub fn vxlan_gpe(kind: u8, length: Words, was_vxlan: bool, next_protocol: u8) -> Self {
+        let g = if was_vxlan { 0x8000 } else { 0 };
+        Self::new(kind, 0, length, g | u16::from(next_protocol))
+    }
+
     fn new(kind: u8, flags: u8, length: Words, field: u16) -> Self {
         Self { type_flags: kind << 4 | flags, length: length.count(), field: U16::new(field) }
     }

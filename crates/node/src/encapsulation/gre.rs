@@ -1,0 +1,99 @@
+//! INT behind a GRE header: one that is there (G = 0), or one the source adds with an IPv4 header (G = 1).
+
+use std::ops::Range;
+
+use zerocopy::IntoBytes;
+use zerocopy::byteorder::big_endian::U16;
+
+use inband_wire::Words;
+use inband_wire::checksum::Sum;
+use inband_wire::error::Header;
+use inband_wire::int::Location;
+use inband_wire::int::locate::Encapsulation;
+use inband_wire::int::shim::Shim;
+use inband_wire::ipv4::{self, Ipv4Header};
+use inband_wire::layers::{Fragment, IpVersion, Layers, Link, Transport};
+use inband_wire::view::{view, view_mut};
+use inband_wire::{ethernet, gre};
+
+use super::{Carriage, Insertion, Place, put, remove, set_ethertype};
+use crate::carrier::Change;
+
+pub(super) fn place(bytes: &[u8], layers: &Layers) -> Option<Place> {
+    if layers.protocol == gre::PROTOCOL {
+        // int-2.1/gre-01
+        let (_, at) = gre::payload(bytes, layers.l4).ok()?;
+        return Some(Place::behind(Encapsulation::Gre, at));
+    }
+    // int-2.1/gre-03
+    let outer = ipv4::HEADER_BYTES + size_of::<gre::GreHeader>();
+    Some(Place { encapsulation: Encapsulation::Gre, at: layers.l3, outer, most: Words::MAX })
+}
+
+// int-2.1/gre-07, int-2.1/gre-08, int-2.1/gre-12
+pub(super) fn shim(bytes: &[u8], layers: &Layers, insertion: &Insertion<'_>) -> Shim {
+    let added = insertion.place.outer > 0;
+    let ethertype = match (added, layers.ip) {
+        (true, IpVersion::V4) => ethernet::IPV4,
+        (true, IpVersion::V6) => ethernet::IPV6,
+        (false, _) => gre::payload(bytes, layers.l4).map_or(0, |(header, _)| header.protocol.get()),
+    };
+    Shim::gre(insertion.header_type.code(), insertion.int, added, ethertype)
+}
+
+/// Announces INT in the GRE header that is there.
+pub(super) fn mark(carriage: &Carriage, bytes: &mut [u8], layers: &Layers) -> Change {
+    set_gre_protocol(bytes, layers, carriage.gre_protocol)
+}
+
+/// Writes new IPv4 and GRE headers into the gap; `layers` become theirs, but for the end.
+pub(super) fn write(carriage: &Carriage, bytes: &mut [u8], layers: &mut Layers, insertion: &Insertion<'_>) {
+    let length = u16::try_from(layers.ip_length() + insertion.growth()).unwrap_or(u16::MAX);
+    let outer = Ipv4Header::new(carriage.tunnel_source, carriage.tunnel_destination, gre::PROTOCOL, length);
+    put(bytes, layers.l3, outer.as_bytes());
+    set_ethertype(bytes, layers, insertion.link, ethernet::IPV4);
+    let l4 = layers.l3 + ipv4::HEADER_BYTES;
+    put(bytes, l4, gre::GreHeader::new(carriage.gre_protocol).as_bytes());
+    *layers = Layers {
+        ip: IpVersion::V4,
+        protocol_at: layers.l3 + ipv4::PROTOCOL_OFFSET,
+        protocol: gre::PROTOCOL,
+        l4,
+        fragment: Fragment::Whole,
+        transport: Transport::Other,
+        ..*layers
+    };
+}
+
+pub(super) fn strip(
+    bytes: &mut [u8],
+    layers: &Layers,
+    location: &Location,
+    link: Link,
+) -> Option<Range<usize>> {
+    let shim = *view::<Shim>(bytes, location.shim, Header::Shim).ok()?;
+    if !shim.gre_added() {
+        // int-2.1/gre-02
+        let change = set_gre_protocol(bytes, layers, shim.ethertype());
+        return Some(remove(bytes, layers, location.shim..location.end, change));
+    }
+    // int-2.1/gre-04
+    match shim.ethertype() {
+        ethertype @ (ethernet::IPV4 | ethernet::IPV6) => {
+            set_ethertype(bytes, layers, link, ethertype);
+            Some(layers.l3..location.end)
+        }
+        // The source put a whole frame behind GRE, so the outer Ethernet header goes too.
+        ethernet::BRIDGED_ETHERNET if link == Link::Ethernet => Some(0..location.end),
+        _ => None,
+    }
+}
+
+fn set_gre_protocol(bytes: &mut [u8], layers: &Layers, protocol: u16) -> Change {
+    let Some(header) = view_mut::<gre::GreHeader>(bytes, layers.l4) else {
+        return Change::default();
+    };
+    let removed = Sum::word(header.protocol.get());
+    header.protocol = U16::new(protocol);
+    Change { removed, added: Sum::word(protocol), ..Change::default() }
+}

@@ -1,0 +1,308 @@
+//! How does a source put INT into a packet, and a sink take it out, behind each encapsulation?
+//!
+//! One file per section of INT 2.1 "Header Location", each with both directions: what `start` changes,
+//! `strip` restores bit for bit.
+
+pub(crate) mod geneve;
+mod gre;
+mod l4;
+mod new_udp;
+mod udp_port;
+mod vxlan_gpe;
+
+use std::net::Ipv4Addr;
+use std::ops::Range;
+
+use zerocopy::byteorder::big_endian::U16;
+
+use inband_wire::FiveTuple;
+use inband_wire::Words;
+use inband_wire::checksum::Sum;
+use inband_wire::int::locate::{self, Encapsulation, HeaderType};
+use inband_wire::int::shim::SHIM_BYTES;
+use inband_wire::int::{CodePoints, DscpMark, Location, TcpOptions};
+use inband_wire::ipv4::Ipv4Header;
+use inband_wire::ipv6::Ipv6Header;
+use inband_wire::layers::{IpVersion, Layers, Link, Transport};
+use inband_wire::udp::UdpHeader;
+use inband_wire::view::view_mut;
+
+use crate::carrier::{self, Change};
+use crate::config::{EncapsulationConfig, EncapsulationKind};
+use crate::frame::Frame;
+
+/// The code points of this domain's encapsulation.
+// int-2.1/l4-23, int-2.1/l4-24, int-2.1/encapsulation-03: one encapsulation, the same on all nodes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Carriage {
+    pub(crate) kind: EncapsulationKind,
+    pub(crate) mark: DscpMark,
+    pub(crate) udp_port: u16,
+    pub(crate) probe_marker: u64,
+    pub(crate) gre_protocol: u16,
+    pub(crate) vxlan_gpe_next_protocol: u8,
+    pub(crate) geneve_class: u16,
+    pub(crate) tcp_options: TcpOptions,
+    pub(crate) tunnel_source: Ipv4Addr,
+    pub(crate) tunnel_destination: Ipv4Addr,
+}
+
+/// Where INT goes in a packet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    /// The encapsulation of this packet.
+    pub(crate) encapsulation: Encapsulation,
+    /// Offset at which the gap opens.
+    pub(crate) at: usize,
+    /// Bytes of new headers, or of the marker, in front of the shim.
+    pub(crate) outer: usize,
+    /// The longest INT header and stack that can follow the shim.
+    pub(crate) most: Words,
+}
+
+/// What a source is putting into a packet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Insertion<'a> {
+    pub(crate) place: Place,
+    pub(crate) header_type: HeaderType,
+    /// INT header and what is behind it, without the shim.
+    pub(crate) int: Words,
+    pub(crate) link: Link,
+    pub(crate) flow: &'a FiveTuple,
+}
+
+impl Place {
+    /// A place behind headers that are there already.
+    const fn behind(encapsulation: Encapsulation, at: usize) -> Self {
+        Self { encapsulation, at, outer: 0, most: Words::MAX }
+    }
+}
+
+impl Insertion<'_> {
+    /// Bytes the packet grows by.
+    pub(crate) const fn growth(&self) -> usize {
+        self.place.outer + SHIM_BYTES + self.int.bytes()
+    }
+
+    /// Where the INT header is once the gap is open.
+    pub(crate) const fn location(&self) -> Location {
+        let shim = self.place.at + self.place.outer;
+        Location {
+            encapsulation: self.place.encapsulation,
+            header_type: self.header_type,
+            shim,
+            header: shim + SHIM_BYTES,
+            end: self.place.at + self.growth(),
+        }
+    }
+}
+
+impl Carriage {
+    pub(crate) fn new(config: &EncapsulationConfig) -> Self {
+        Self {
+            kind: config.kind,
+            mark: config.mark(),
+            udp_port: config.udp_port,
+            probe_marker: config.probe_marker,
+            gre_protocol: config.gre_protocol,
+            vxlan_gpe_next_protocol: config.vxlan_gpe_next_protocol,
+            geneve_class: config.geneve_class,
+            tcp_options: config.tcp_options(),
+            tunnel_source: config.tunnel_source,
+            tunnel_destination: config.tunnel_destination,
+        }
+    }
+
+    /// Where INT goes in this packet; `None` where its protocol cannot carry the encapsulation.
+    // int-2.1/encapsulation-02
+    pub(crate) fn place(&self, bytes: &[u8], layers: &Layers) -> Option<Place> {
+        // A UDP length that contradicts the packet could not be updated.
+        locate::limit(bytes, layers).ok()?;
+        match self.kind {
+            EncapsulationKind::Dscp => l4::place_by_dscp(self, layers),
+            EncapsulationKind::ProbeMarker => l4::place_by_marker(self, layers),
+            EncapsulationKind::UdpPort => udp_port::place(layers),
+            EncapsulationKind::Udp => Some(new_udp::place(layers)),
+            EncapsulationKind::Gre => gre::place(bytes, layers),
+            EncapsulationKind::VxlanGpe => vxlan_gpe::place(bytes, layers),
+            EncapsulationKind::Geneve => geneve::place(bytes, layers),
+        }
+    }
+
+    /// The 4 bytes in front of the INT header, which keep what [`Carriage::start`] is about to change.
+    pub(crate) fn shim(&self, bytes: &[u8], layers: &Layers, insertion: &Insertion<'_>) -> [u8; SHIM_BYTES] {
+        let shim = match insertion.place.encapsulation {
+            Encapsulation::Dscp | Encapsulation::ProbeMarker => l4::shim(bytes, layers, insertion),
+            Encapsulation::UdpPort => udp_port::shim(bytes, layers, insertion),
+            Encapsulation::Udp => new_udp::shim(layers, insertion),
+            Encapsulation::Gre => gre::shim(bytes, layers, insertion),
+            Encapsulation::VxlanGpe => vxlan_gpe::shim(bytes, layers, insertion),
+            Encapsulation::Geneve => return geneve::option_header(self, insertion),
+        };
+        zerocopy::transmute!(shim)
+    }
+
+    /// Marks the packet whose gap is open and filled with shim and INT, and corrects its lengths.
+    ///
+    /// `layers` become those of the packet that carries INT. Returns what changed under its L4 checksum,
+    /// which the caller corrects; `None` where new headers without a checksum carry INT.
+    pub(crate) fn start(
+        &self,
+        bytes: &mut [u8],
+        layers: &mut Layers,
+        insertion: &Insertion<'_>,
+    ) -> Option<Change> {
+        let growth = insertion.growth();
+        let mut change = match insertion.place.encapsulation {
+            Encapsulation::Dscp => l4::mark_by_dscp(self, bytes, layers),
+            Encapsulation::ProbeMarker => l4::mark_by_marker(self, bytes, insertion),
+            Encapsulation::UdpPort => udp_port::mark(self, bytes, layers),
+            Encapsulation::Gre if insertion.place.outer == 0 => gre::mark(self, bytes, layers),
+            Encapsulation::VxlanGpe => vxlan_gpe::mark(self, bytes, layers),
+            Encapsulation::Geneve => geneve::lengthen(bytes, layers, SHIM_BYTES + insertion.int.bytes()),
+            Encapsulation::Udp => {
+                new_udp::write(self, bytes, layers, insertion);
+                layers.end += growth;
+                return None;
+            }
+            Encapsulation::Gre => {
+                gre::write(self, bytes, layers, insertion);
+                layers.end += growth;
+                return None;
+            }
+        };
+        let location = insertion.location();
+        let inserted = bytes.get(location.shim..location.end).map_or(Sum::ZERO, Sum::of);
+        change.added = change.added.plus(inserted);
+        change.grown = growth;
+        carrier::set_lengths(bytes, layers, &change);
+        layers.end += growth;
+        Some(change)
+    }
+
+    /// Removes all INT from the packet and restores what the source changed.
+    ///
+    /// Returns `false`, and leaves the packet alone, when a shim names something that cannot follow.
+    // int-2.1/sink-01, int-2.1/sink-03, int-2.1/domain-03: INT is transparent to the layers above.
+    pub(crate) fn strip(
+        &self,
+        frame: &mut Frame<'_>,
+        layers: &Layers,
+        location: &Location,
+        stripping: Stripping,
+    ) -> bool {
+        let bytes = frame.bytes_mut();
+        let gap = match location.encapsulation {
+            Encapsulation::Dscp => l4::strip_by_dscp(self, bytes, layers, location, stripping.restore_dscp),
+            Encapsulation::ProbeMarker => l4::strip_by_marker(bytes, layers, location),
+            Encapsulation::UdpPort => udp_port::strip(bytes, layers, location),
+            Encapsulation::Udp => new_udp::strip(bytes, layers, location, stripping.link),
+            Encapsulation::Gre => gre::strip(bytes, layers, location, stripping.link),
+            Encapsulation::VxlanGpe => vxlan_gpe::strip(self, bytes, layers, location),
+            Encapsulation::Geneve => return geneve::strip(self, frame, layers),
+        };
+        match gap {
+            Some(gap) => {
+                frame.close_gap(gap);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Calls `read` with the code points of this encapsulation.
+    pub(crate) fn with_code_points<T>(&self, read: impl FnOnce(&CodePoints<'_>) -> T) -> T {
+        read(&CodePoints {
+            dscp: &[self.mark],
+            udp_ports: &[self.udp_port],
+            probe_markers: &[self.probe_marker],
+            gre_protocols: &[self.gre_protocol],
+            vxlan_gpe_next_protocols: &[self.vxlan_gpe_next_protocol],
+            geneve_classes: &[self.geneve_class],
+            tcp_options: self.tcp_options,
+            domains: &[],
+        })
+    }
+}
+
+/// What a sink needs to know to strip a packet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stripping {
+    pub(crate) link: Link,
+    pub(crate) restore_dscp: bool,
+}
+
+/// Corrects lengths and checksum for the removal of `gap` behind headers that stay.
+// int-2.1/checksum-07: in the checksum itself, also where hops used the complement.
+fn remove(bytes: &mut [u8], layers: &Layers, gap: Range<usize>, mut change: Change) -> Range<usize> {
+    let gone = bytes.get(gap.clone()).map_or(Sum::ZERO, Sum::of);
+    change.removed = change.removed.plus(gone);
+    change.shrunk = gap.len();
+    carrier::correct_checksum(bytes, layers, &change);
+    carrier::set_lengths(bytes, layers, &change);
+    gap
+}
+
+/// Sets the DSCP of the packet and corrects the IPv4 header checksum.
+pub(crate) fn set_dscp(bytes: &mut [u8], layers: &Layers, dscp: u8) {
+    match layers.ip {
+        IpVersion::V4 => {
+            if let Some(header) = view_mut::<Ipv4Header>(bytes, layers.l3) {
+                header.set_dscp(dscp);
+            }
+        }
+        IpVersion::V6 => {
+            if let Some(header) = view_mut::<Ipv6Header>(bytes, layers.l3) {
+                header.set_dscp(dscp);
+            }
+        }
+    }
+}
+
+/// Sets the UDP destination port and returns what that changed in the sum.
+fn set_udp_port(bytes: &mut [u8], layers: &Layers, port: u16) -> Change {
+    let Some(header) = view_mut::<UdpHeader>(bytes, layers.l4) else {
+        return Change::default();
+    };
+    let removed = Sum::word(header.destination_port.get());
+    header.destination_port = U16::new(port);
+    Change { removed, added: Sum::word(port), ..Change::default() }
+}
+
+/// Sets the number of the protocol behind the IP headers and corrects the IPv4 header checksum.
+fn set_protocol(bytes: &mut [u8], layers: &Layers, protocol: u8) {
+    match layers.ip {
+        IpVersion::V4 => {
+            if let Some(header) = view_mut::<Ipv4Header>(bytes, layers.l3) {
+                header.set_protocol(protocol);
+            }
+        }
+        IpVersion::V6 => {
+            if let Some(byte) = bytes.get_mut(layers.protocol_at) {
+                *byte = protocol;
+            }
+        }
+    }
+}
+
+/// Sets the EtherType in front of the IP header, behind any VLAN tags; a frame that starts with IP has none.
+fn set_ethertype(bytes: &mut [u8], layers: &Layers, link: Link, ethertype: u16) {
+    if link == Link::Ethernet
+        && let Some(field) = bytes.get_mut(..layers.l3).and_then(<[u8]>::last_chunk_mut::<2>)
+    {
+        *field = ethertype.to_be_bytes();
+    }
+}
+
+/// Writes a fixed header at byte `at`.
+fn put(bytes: &mut [u8], at: usize, header: &[u8]) {
+    if let Some(to) = bytes.get_mut(at..at + header.len()) {
+        to.copy_from_slice(header);
+    }
+}
+
+/// Sets only the IP length of a packet that grew or shrank in front of its L4 header.
+fn set_ip_length(bytes: &mut [u8], layers: &Layers, change: &Change) {
+    let ip_only = Layers { transport: Transport::Other, ..*layers };
+    carrier::set_lengths(bytes, &ip_only, change);
+}

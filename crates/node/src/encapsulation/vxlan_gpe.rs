@@ -1,0 +1,106 @@
+//! INT behind a VXLAN-GPE header, which the source makes of a VXLAN header where it has to.
+
+use std::ops::Range;
+
+use inband_wire::checksum::Sum;
+use inband_wire::error::Header;
+use inband_wire::int::Location;
+use inband_wire::int::locate::{self, Encapsulation};
+use inband_wire::int::shim::Shim;
+use inband_wire::layers::{Layers, Transport};
+use inband_wire::udp;
+use inband_wire::view::{view, view_mut};
+use inband_wire::vxlan::{self, VxlanHeader};
+
+use super::{Carriage, Insertion, Place, remove, set_udp_port};
+use crate::carrier::Change;
+
+pub(super) fn place(bytes: &[u8], layers: &Layers) -> Option<Place> {
+    next_protocol(bytes, layers)?;
+    let at = header_at(layers) + vxlan::HEADER_BYTES;
+    Some(Place::behind(Encapsulation::VxlanGpe, at))
+}
+
+// int-2.1/vxlan-03, int-2.1/vxlan-05, int-2.1/vxlan-07
+pub(super) fn shim(bytes: &[u8], layers: &Layers, insertion: &Insertion<'_>) -> Shim {
+    let next_protocol = next_protocol(bytes, layers).unwrap_or(vxlan::NEXT_ETHERNET);
+    let was_vxlan = port(bytes, layers) == Some(vxlan::PORT);
+    Shim::vxlan_gpe(insertion.header_type.code(), insertion.int, was_vxlan, next_protocol)
+}
+
+// int-2.1/vxlan-01, int-2.1/vxlan-02
+pub(super) fn mark(carriage: &Carriage, bytes: &mut [u8], layers: &Layers) -> Change {
+    let change = match port(bytes, layers) {
+        Some(vxlan::PORT) => set_udp_port(bytes, layers, vxlan::GPE_PORT),
+        _ => Change::default(),
+    };
+    edit(bytes, layers, change, |header| header.set_next_protocol(carriage.vxlan_gpe_next_protocol))
+}
+
+// int-2.1/vxlan-08: G says that the original was plain VXLAN.
+pub(super) fn strip(
+    carriage: &Carriage,
+    bytes: &mut [u8],
+    layers: &Layers,
+    location: &Location,
+) -> Option<Range<usize>> {
+    let first = header_at(layers) + vxlan::HEADER_BYTES;
+    let last = last_of_chain(carriage, bytes, layers, location)?;
+    let shim = *view::<Shim>(bytes, last.shim, Header::Shim).ok()?;
+    let change = if shim.was_vxlan() {
+        let change = set_udp_port(bytes, layers, vxlan::PORT);
+        edit(bytes, layers, change, VxlanHeader::clear_next_protocol)
+    } else {
+        edit(bytes, layers, Change::default(), |header| header.set_next_protocol(shim.next_protocol()))
+    };
+    Some(remove(bytes, layers, first..last.end, change))
+}
+
+/// The protocol behind the VXLAN header; `None` where INT cannot be put behind it and taken out again
+/// without a trace: another port, no next protocol in GPE, or bits that a plain VXLAN header leaves at zero.
+fn next_protocol(bytes: &[u8], layers: &Layers) -> Option<u8> {
+    let header: &VxlanHeader = view(bytes, header_at(layers), Header::Vxlan).ok()?;
+    match port(bytes, layers)? {
+        vxlan::PORT => header.is_plain().then_some(vxlan::NEXT_ETHERNET),
+        vxlan::GPE_PORT => header.next_protocol(),
+        _ => None,
+    }
+}
+
+fn last_of_chain(carriage: &Carriage, bytes: &[u8], layers: &Layers, first: &Location) -> Option<Location> {
+    carriage.with_code_points(|code_points| {
+        let mut last = *first;
+        for _ in 0..MOST_HEADERS {
+            match locate::following(bytes, layers, code_points, &last).ok()? {
+                Some(location) => last = location,
+                None => return Some(last),
+            }
+        }
+        None
+    })
+}
+
+/// Most INT headers of one packet that a sink removes.
+const MOST_HEADERS: usize = 8;
+
+const fn header_at(layers: &Layers) -> usize {
+    layers.l4 + udp::HEADER_BYTES
+}
+
+fn port(bytes: &[u8], layers: &Layers) -> Option<u16> {
+    match layers.transport {
+        Transport::Udp => layers.udp(bytes).map(|header| header.destination_port.get()),
+        Transport::Tcp { .. } | Transport::Other => None,
+    }
+}
+
+/// Changes the VXLAN header and adds to `change` what that does to the sum.
+fn edit(bytes: &mut [u8], layers: &Layers, change: Change, edit: impl FnOnce(&mut VxlanHeader)) -> Change {
+    let Some(header) = view_mut::<VxlanHeader>(bytes, header_at(layers)) else {
+        return change;
+    };
+    let removed = header.sum();
+    edit(header);
+    let added: Sum = header.sum();
+    Change { removed: change.removed.plus(removed), added: change.added.plus(added), ..change }
+}

@@ -1,0 +1,121 @@
+//! Does a packet carry INT, by this domain's mark, and of which type?
+
+use inband_wire::ParseError;
+use inband_wire::int::Location;
+use inband_wire::int::locate::{self, HeaderType};
+use inband_wire::int::md::{self, MdHeader};
+use inband_wire::int::mx::{Mx, MxHeader};
+use inband_wire::layers::{Fragment, Layers};
+use inband_wire::udp::UdpHeader;
+use inband_wire::{geneve, gre, vxlan};
+
+use crate::config::EncapsulationKind;
+use crate::encapsulation::Carriage;
+
+/// The INT header a node acts on.
+pub(crate) enum Int {
+    /// INT-MD.
+    Md(MdHeader),
+    /// INT-MX.
+    Mx(MxHeader),
+    /// A destination header without MD or MX.
+    Destination,
+}
+
+/// Most destination headers that are skipped on the way to an MD or MX header.
+const MOST_SKIPPED: usize = 4;
+
+/// Finds and reads the INT header that this domain's mark announces.
+///
+/// # Errors
+/// A packet that is marked but does not carry INT.
+#[inline]
+pub(crate) fn find(
+    carriage: &Carriage,
+    bytes: &[u8],
+    layers: &Layers,
+) -> Result<Option<(Location, Int)>, ParseError> {
+    if layers.fragment == Fragment::Later {
+        return Ok(None);
+    }
+    let is_udp_to =
+        |port| layers.udp(bytes).is_some_and(|header: &UdpHeader| header.destination_port.get() == port);
+    let location = match carriage.kind {
+        EncapsulationKind::Dscp => {
+            if layers.checksum_at().is_none() || !carriage.mark.matches(layers.dscp(bytes)) {
+                return Ok(None);
+            }
+            locate::behind_dscp(bytes, layers, carriage.tcp_options)?
+        }
+        EncapsulationKind::UdpPort | EncapsulationKind::Udp => {
+            if !is_udp_to(carriage.udp_port) {
+                return Ok(None);
+            }
+            locate::behind_udp_port(bytes, layers)?
+        }
+        EncapsulationKind::ProbeMarker if layers.checksum_at().is_some() => {
+            let found = carriage
+                .with_code_points(|code_points| locate::behind_probe_marker(bytes, layers, code_points));
+            let Some(location) = found else { return Ok(None) };
+            location
+        }
+        EncapsulationKind::Gre if layers.protocol == gre::PROTOCOL => {
+            return chained(
+                carriage,
+                bytes,
+                layers,
+                locate::in_gre(bytes, layers, &[carriage.gre_protocol])?,
+            );
+        }
+        EncapsulationKind::VxlanGpe if is_udp_to(vxlan::GPE_PORT) => {
+            let next_protocols = [carriage.vxlan_gpe_next_protocol];
+            return chained(carriage, bytes, layers, locate::in_vxlan_gpe(bytes, layers, &next_protocols)?);
+        }
+        EncapsulationKind::Geneve if is_udp_to(geneve::PORT) => {
+            return chained(
+                carriage,
+                bytes,
+                layers,
+                locate::in_geneve(bytes, layers, &[carriage.geneve_class])?,
+            );
+        }
+        EncapsulationKind::ProbeMarker
+        | EncapsulationKind::Gre
+        | EncapsulationKind::VxlanGpe
+        | EncapsulationKind::Geneve => return Ok(None),
+    };
+    read(bytes, &location).map(|int| Some((location, int)))
+}
+
+/// Reads the first MD or MX header of a chain, else its first destination header.
+// int-2.1/headers-01, int-2.1/headers-05
+fn chained(
+    carriage: &Carriage,
+    bytes: &[u8],
+    layers: &Layers,
+    first: Option<Location>,
+) -> Result<Option<(Location, Int)>, ParseError> {
+    let mut next = first;
+    for _ in 0..MOST_SKIPPED {
+        let Some(location) = next else { break };
+        if location.header_type != HeaderType::Destination {
+            return read(bytes, &location).map(|int| Some((location, int)));
+        }
+        next = carriage
+            .with_code_points(|code_points| locate::following(bytes, layers, code_points, &location))?;
+    }
+    Ok(first.map(|location| (location, Int::Destination)))
+}
+
+/// Reads the INT header at `location`.
+///
+/// # Errors
+/// Bytes that cannot be the header they are announced as.
+#[inline]
+pub(crate) fn read(bytes: &[u8], location: &Location) -> Result<Int, ParseError> {
+    match location.header_type {
+        HeaderType::Md => md::header(bytes, location).map(|header| Int::Md(*header)),
+        HeaderType::Mx => Mx::parse(bytes, location).map(|mx| Int::Mx(*mx.header)),
+        HeaderType::Destination => Ok(Int::Destination),
+    }
+}
