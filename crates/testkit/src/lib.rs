@@ -1,1 +1,2 @@
 //! Packet builder, golden runner and strategies for tests.
+pub mod golden;

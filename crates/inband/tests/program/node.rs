@@ -1,11 +1,9 @@
 //! Does a packet come through source, transit hop and sink as it was, in whatever capture it stands?
-#![allow(clippy::unwrap_used, reason = "a test that cannot set up its world is to fail")]
-
-mod program;
 
 use inband::capture::{ByteOrder, Format, Interface, LinkType, Reader, Record, Resolution, Writer};
-use program::Folder;
 use serde_json::Value;
+
+use crate::folder::Folder;
 
 const SOURCE: &str = "\
 [node]

@@ -1,13 +1,10 @@
 //! Does the program meet its users as promised: exit codes, messages, stdin, help?
-#![allow(clippy::unwrap_used, reason = "a test that cannot set up its world is to fail")]
-
-mod program;
 
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
-use program::Folder;
+use crate::folder::Folder;
 
 const NODE: &str = "\
 node.id = 1

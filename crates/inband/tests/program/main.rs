@@ -1,0 +1,7 @@
+//! Does the program do what its users are promised? Runs it as they do.
+#![allow(clippy::unwrap_used, reason = "a test that cannot set up its world is to fail")]
+
+mod captured;
+mod cli;
+mod folder;
+mod node;
