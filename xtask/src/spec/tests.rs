@@ -110,11 +110,11 @@ fn only_an_encapsulation_may_be_not_built_and_says_why() {
 }
 
 #[test]
-fn what_code_and_a_test_cite_is_built() {
+fn what_code_cites_is_built() {
     let text = format!("{MUST}scope = \"encapsulation\"\nstatus = \"not built\"\nreason = \"read only\"\n");
-    let root = workspace(&text, &[CODE, TEST]);
+    let root = workspace(&text, &[CODE]);
 
-    assert!(found(root.path())[0].ends_with("is called not built, but code and a test cite it"));
+    assert!(found(root.path())[0].ends_with("is called not built, but code cites it"));
 }
 
 #[test]
