@@ -21,6 +21,6 @@ pub use collector::{Collector, Overflows};
 pub use correlate::{FlowView, PathSettings};
 pub use ledger::{Arrival, LedgerSettings, Sequence, SequenceSpace};
 pub use outbox::Output;
-pub use ports::{CongestionSettings, LatencySummary, PortSettings, PortView, QueueView};
+pub use ports::{CongestionSettings, LatencySummary, PortSettings, PortView, QueueView, SpikeSettings};
 pub use report::Fault;
 pub use settings::CollectorSettings;

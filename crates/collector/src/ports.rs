@@ -2,8 +2,10 @@
 
 mod episode;
 mod histogram;
+mod port;
 mod queue;
 mod settings;
+mod spike;
 
 use hashbrown::HashMap;
 use inband_model::{Nanos, NodeId, ReportReference};
@@ -13,9 +15,9 @@ use crate::outbox::Outbox;
 use crate::report::HopReading;
 
 pub use self::histogram::LatencySummary;
-pub use self::settings::{CongestionSettings, PortSettings};
+pub use self::settings::{CongestionSettings, PortSettings, SpikeSettings};
 
-use self::histogram::Histogram;
+use self::port::Port;
 use self::queue::Queue;
 
 /// The egress interfaces of all nodes with their queues, at most a stated number of both.
@@ -36,15 +38,6 @@ pub(crate) struct PortIndex(usize);
 /// Where a queue stands in the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct QueueIndex(usize);
-
-/// The egress interface of a node.
-#[derive(Debug)]
-pub(crate) struct Port {
-    pub(crate) node_id: NodeId,
-    pub(crate) egress_interface: Option<u16>,
-    latency: Histogram,
-    queues: Vec<(Option<u8>, QueueIndex)>,
-}
 
 /// One hop of one report, on its way into the statistics.
 #[derive(Debug, Clone, Copy)]
@@ -110,7 +103,7 @@ impl Ports {
             return None;
         }
         let index = PortIndex(self.ports.len());
-        self.ports.push(Port { node_id, egress_interface, latency: Histogram::new(), queues: Vec::new() });
+        self.ports.push(Port::new(node_id, egress_interface));
         self.index.insert((node_id, egress_interface), index);
         Some(index)
     }
@@ -119,9 +112,7 @@ impl Ports {
     #[inline]
     pub(crate) fn record(&mut self, index: PortIndex, sample: &Sample<'_>, outbox: &mut Outbox) {
         let port = &mut self.ports[index.0];
-        if let Some(latency) = sample.reading.latency {
-            port.latency.record(latency.0);
-        }
+        port.record_latency(&self.settings.spike, sample, outbox);
         let queue_id = sample.reading.queue.map(|queue| queue.id);
         let is_known = port.queues.iter().find(|(id, _)| *id == queue_id).map(|(_, queue)| *queue);
         let Some(queue) = is_known.or_else(|| self.open_queue(index, queue_id)) else { return };
@@ -147,10 +138,7 @@ impl Ports {
 
     /// The ports with a latency, in no order.
     pub(crate) fn views(&self) -> impl Iterator<Item = PortView> {
-        self.ports.iter().filter_map(|port| {
-            let latency = port.latency.summary()?;
-            Some(PortView { node_id: port.node_id, egress_interface: port.egress_interface, latency })
-        })
+        self.ports.iter().filter_map(Port::view)
     }
 
     /// The queues with an occupancy, in no order.

@@ -207,6 +207,24 @@ fn more_ports_and_queues_than_there_is_room_for_are_counted() {
     assert_eq!(lab.collector.deepest_queues(lab.now, 9).len(), 1);
 }
 
+#[test]
+fn a_node_that_holds_packets_much_longer_than_it_did_is_announced() {
+    let mut lab = Lab::new();
+    for _ in 0..100 {
+        postcard(&mut lab, 900, 0);
+    }
+
+    for _ in 0..4 {
+        postcard(&mut lab, 42_000, 0);
+    }
+
+    let events = lab.events(EventKind::LatencySpike);
+    assert_eq!(events.len(), 1);
+    assert_eq!((events[0].key.as_str(), events[0].count), ("node 5 egress 2", 3));
+    let EventDetail::LatencySpike(spike) = &events[0].detail else { panic!("a spike") };
+    assert_eq!((spike.latency, spike.median), (Nanos(42_000), Nanos(900)));
+}
+
 /// A report of node 5 with this hop latency and depth of queue 0.
 fn postcard(lab: &mut Lab, latency: u32, occupancy: u32) {
     lab.report(5, &node_report(&plain_packet(&flow(1), 64), hop(5, latency, occupancy)));

@@ -7,12 +7,30 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PortSettings {
-    /// Egress interfaces, of all nodes, that are followed. Default 16,384: about 40 MB.
+    /// Egress interfaces, of all nodes, that are followed. Default 16,384: about 80 MB.
     pub max_ports: usize,
     /// Queues, of all interfaces, that are followed. Default 65,536: about 10 MB.
     pub max_queues: usize,
     /// When a queue is congested.
     pub congestion: CongestionSettings,
+    /// When a hop latency is a spike.
+    pub spike: SpikeSettings,
+}
+
+/// When a hop latency is a spike: above the median of the last 512 by six deviations and by `least_ns`, in three
+/// of five samples.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SpikeSettings {
+    /// Nanoseconds above the median below which nothing is a spike. Default 10,000; where nodes measure in
+    /// steps of more than 2500, set four of their steps.
+    pub least_ns: u64,
+}
+
+impl Default for SpikeSettings {
+    fn default() -> SpikeSettings {
+        SpikeSettings { least_ns: 10_000 }
+    }
 }
 
 /// When a queue is congested.
@@ -37,7 +55,12 @@ pub struct CongestionSettings {
 
 impl Default for PortSettings {
     fn default() -> PortSettings {
-        PortSettings { max_ports: 16_384, max_queues: 65_536, congestion: CongestionSettings::default() }
+        PortSettings {
+            max_ports: 16_384,
+            max_queues: 65_536,
+            congestion: CongestionSettings::default(),
+            spike: SpikeSettings::default(),
+        }
     }
 }
 

@@ -1,0 +1,144 @@
+//! Does a node hold packets much longer than it did?
+
+use inband_model::Nanos;
+
+use super::settings::SpikeSettings;
+
+/// The latest latencies of a port, and what stands out among them.
+#[derive(Debug)]
+pub(super) struct SpikeDetector {
+    /// Nanoseconds; longer than four seconds counts as four seconds.
+    samples: Box<[u32; SAMPLES]>,
+    filled: usize,
+    next: usize,
+    usual: Option<Usual>,
+    samples_since_usual: usize,
+    /// Whether each of the latest samples stood out, latest in the lowest bit.
+    stood_out: u8,
+    peak: u32,
+    is_on: bool,
+}
+
+/// What latencies are usual.
+#[derive(Debug, Clone, Copy)]
+struct Usual {
+    median: u32,
+    median_deviation: u32,
+}
+
+/// A spike that has begun.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Spike {
+    pub(super) latency: Nanos,
+    pub(super) median: Nanos,
+    pub(super) median_deviation: Nanos,
+    /// Samples it rests on.
+    pub(super) count: u64,
+}
+
+impl SpikeDetector {
+    pub(super) fn new() -> SpikeDetector {
+        SpikeDetector {
+            samples: Box::new([0; SAMPLES]),
+            filled: 0,
+            next: 0,
+            usual: None,
+            samples_since_usual: 0,
+            stood_out: 0,
+            peak: 0,
+            is_on: false,
+        }
+    }
+
+    /// Takes in a latency; tells of a spike when it begins.
+    #[inline]
+    pub(super) fn record(&mut self, settings: &SpikeSettings, latency: Nanos) -> Option<Spike> {
+        let latency = u32::try_from(latency.0).unwrap_or(u32::MAX);
+        let spike = if self.filled < LEAST_SAMPLES { None } else { self.judge(settings, latency) };
+        self.samples[self.next] = latency;
+        self.next = (self.next + 1) % SAMPLES;
+        self.filled = (self.filled + 1).min(SAMPLES);
+        self.samples_since_usual += 1;
+        spike
+    }
+
+    #[inline]
+    fn judge(&mut self, settings: &SpikeSettings, latency: u32) -> Option<Spike> {
+        let usual = self.usual(settings, latency);
+        let stands_out = usual.is_exceeded(settings, latency);
+        self.stood_out = (self.stood_out << 1 | u8::from(stands_out)) & LATEST;
+        if self.stood_out == 0 {
+            self.is_on = false;
+            self.peak = 0;
+            return None;
+        }
+        if stands_out {
+            self.peak = self.peak.max(latency);
+        }
+        let count = self.stood_out.count_ones();
+        if self.is_on || count < OUT_OF_LATEST {
+            return None;
+        }
+        self.is_on = true;
+        Some(Spike {
+            latency: Nanos(u64::from(self.peak)),
+            median: Nanos(u64::from(usual.median)),
+            median_deviation: Nanos(u64::from(usual.median_deviation)),
+            count: u64::from(count),
+        })
+    }
+
+    /// What is usual: computed again now and then, and sooner for a latency that seems to stand out.
+    #[inline]
+    fn usual(&mut self, settings: &SpikeSettings, latency: u32) -> Usual {
+        if let Some(usual) = self.usual {
+            let seems_to_stand_out = u64::from(latency) >= u64::from(usual.median) + settings.least_ns;
+            let renew_after = if seems_to_stand_out { RENEW_AFTER } else { SAMPLES };
+            if self.samples_since_usual < renew_after {
+                return usual;
+            }
+        }
+        let usual = Usual::of(&self.samples[..self.filled]);
+        self.usual = Some(usual);
+        self.samples_since_usual = 0;
+        usual
+    }
+}
+
+impl Usual {
+    fn of(samples: &[u32]) -> Usual {
+        let mut sorted = [0; SAMPLES];
+        let sorted = &mut sorted[..samples.len()];
+        sorted.copy_from_slice(samples);
+        let middle = sorted.len() / 2;
+        let median = *sorted.select_nth_unstable(middle).1;
+        for sample in sorted.iter_mut() {
+            *sample = sample.abs_diff(median);
+        }
+        Usual { median, median_deviation: *sorted.select_nth_unstable(middle).1 }
+    }
+
+    /// Whether a latency is above the median by 6 standard deviations, estimated as 1.4826 times the median
+    /// deviation each, and by the least that matters.
+    fn is_exceeded(self, settings: &SpikeSettings, latency: u32) -> bool {
+        let above = u64::from(latency.saturating_sub(self.median));
+        let usual = u64::from(self.median_deviation) * SIX_DEVIATIONS.0 / SIX_DEVIATIONS.1;
+        above > usual && above >= settings.least_ns
+    }
+}
+
+/// Samples that say what is usual.
+const SAMPLES: usize = 512;
+/// Fewer samples say nothing yet.
+const LEAST_SAMPLES: usize = 64;
+/// What is usual is not computed again for a sample that seems to stand out before so many new samples.
+const RENEW_AFTER: usize = 64;
+/// The latest samples, of which ...
+const LATEST: u8 = 0b1_1111;
+/// ... so many must stand out.
+const OUT_OF_LATEST: u32 = 3;
+/// 6 times 1.4826, as a fraction.
+const SIX_DEVIATIONS: (u64, u64) = (88_956, 10_000);
+
+#[cfg(test)]
+mod tests;
