@@ -166,6 +166,7 @@ impl Collector {
         let node_id = NodeId(header.node_id());
         let reference =
             ReportReference { node_id, hw_id: header.hw_id(), sequence: header.sequence(), received_at: now };
+        // report-2.0/group-06: all of them, not only the first.
         for report in group.reports().flatten() {
             let reading =
                 report::read(node_id, &report, &self.code_points, &mut self.hops, &mut self.unreadable);

@@ -78,6 +78,7 @@ pub(crate) fn read(
         origin: Origin::XdReport,
         stack: StackState::Whole,
         ttl: dissection.levels().next().and_then(|level| ttl(packet, &level.layers)),
+        // report-2.0/transport-05: a report may be of several categories at once.
         dropped: report.dropped(),
         congested_queue: report.congested_queue(),
         tracked_flow: report.tracked_flow(),
@@ -108,7 +109,8 @@ fn push_stack(md: &Md<'_>, report: &IndividualReport<'_>, own: HopReading, hops:
         hops.push(HopReading::new(node_id, &metadata));
     }
     hops.reverse();
-    // A sink puts its own metadata in the stack, in the main contents of the report, or nowhere.
+    // report-2.0/modes-03, int-2.1/md-35: a sink puts its own metadata in the stack or in the main contents of
+    // the report, and some put it nowhere.
     let has_own_metadata = report.first_word.report_type() == ReportType::Int;
     match hops.last_mut() {
         Some(last) if last.hop.node_id == own.hop.node_id => last.complete_from(&own),

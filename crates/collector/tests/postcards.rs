@@ -156,6 +156,25 @@ fn reports_of_drops_and_of_queues_alone_are_no_hops_of_the_path() {
     assert_eq!(lab.events(EventKind::PathChange), []);
 }
 
+#[test]
+fn reports_of_every_combination_of_categories_are_accepted() {
+    // report-2.0/transport-05
+    let mut lab = Lab::new();
+    let packet = plain_packet(&flow(1), 64);
+    for bits in 0..8 {
+        let (dropped, congested_queue, tracked_flow) = (bits & 1 != 0, bits & 2 != 0, bits & 4 != 0);
+        let report = Draft { dropped, congested_queue, tracked_flow, ..node_report(&packet, hop(1, 900, 0)) };
+        lab.report(1, &report);
+    }
+
+    let ledger = lab.collector.ledger();
+    assert_eq!((ledger.accepted, ledger.accepted_reports, ledger.malformed), (8, 8, 0));
+    assert_eq!(lab.only_flow().reports, 8);
+    lab.wait(SETTLE);
+    assert_eq!(lab.paths(), [[1]]);
+    assert_eq!(lab.events(EventKind::QueueCongestion).len(), 2);
+}
+
 /// One packet of the flow, reported by each node with the TTL it sees.
 fn pass(lab: &mut Lab, nodes: &[(u32, u8)]) {
     for (node_id, ttl) in nodes {

@@ -6,7 +6,7 @@ use inband_collector::{CollectorSettings, PathSettings};
 use inband_model::{Confidence, EventDetail, EventKind, Nanos, Observation, Origin, PathChangeKind};
 use inband_wire::int::{HopMetadata, Instructions};
 
-use support::{Lab, MdPacket, flow, hop, hop_via, hops, node_report, nodes, sink_report};
+use support::{Lab, MdPacket, datagram, flow, hop, hop_via, hops, node_report, nodes, sink_report};
 
 #[test]
 fn the_first_packet_of_a_flow_tells_its_path_and_the_latency_of_each_hop() {
@@ -41,6 +41,7 @@ fn the_same_path_again_tells_nothing_but_the_latest_latencies_are_kept() {
 
 #[test]
 fn the_sinks_own_hop_is_the_same_in_the_stack_and_in_the_report() {
+    // report-2.0/modes-03, int-2.1/md-35
     let mut in_stack = Lab::new();
     let mut in_report = Lab::new();
 
@@ -310,6 +311,20 @@ fn each_hop_is_observed_when_that_is_asked_for() {
         })
         .collect();
     assert_eq!(measured, [(1, 900), (1, 3), (2, 800), (2, 4)]);
+}
+
+#[test]
+fn every_report_of_a_datagram_tells_the_path_of_its_flow() {
+    // report-2.0/group-06
+    let mut lab = Lab::new();
+    let packets: Vec<Vec<u8>> = (1..=3)
+        .map(|number| MdPacket { flow: flow(number), ..MdPacket::new(&hops(&[1, 10 + number, 2])) }.bytes())
+        .collect();
+    let reports: Vec<_> = packets.iter().map(|packet| sink_report(packet)).collect();
+
+    lab.datagram(&datagram(2, 1, &reports.iter().collect::<Vec<_>>()));
+
+    assert_eq!(lab.paths(), [[1, 11, 2], [1, 12, 2], [1, 13, 2]]);
 }
 
 #[test]

@@ -35,6 +35,7 @@ fn a_malformed_datagram_is_counted_by_its_fault_and_is_not_lost() {
 
 #[test]
 fn a_group_counts_as_one_datagram_and_as_many_reports() {
+    // report-2.0/group-06
     let mut collector = collector();
 
     collector.handle_datagram(now(0), sender(), session(), &datagram(1, 0, &EMPTY_REPORT.repeat(3)));

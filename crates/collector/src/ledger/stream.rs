@@ -10,6 +10,7 @@ use super::settings::LedgerSettings;
 use super::space::SequenceSpace;
 
 /// Names a stream: what counts its own sequence numbers.
+// report-2.0/group-03: per node id and hw_id to one destination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct StreamKey {
     /// The reporting node.

@@ -9,7 +9,7 @@ use crate::outbox::{Outbox, Output};
 
 #[test]
 fn each_node_part_of_a_node_and_destination_has_its_own_sequence() {
-    // One counter for all of them would see gaps and late reports here.
+    // report-2.0/group-03. One counter for all of them would see gaps and late reports here.
     let mut ledger = Fixture::new();
     let keys = [key(1, 0, 1), key(2, 0, 1), key(1, 5, 1), key(1, 0, 2)];
     for step in 0..10 {
