@@ -1,12 +1,18 @@
 //! Packets, nodes and paths for the tests of this crate.
 #![allow(dead_code, reason = "each test file uses its part")]
+#![allow(clippy::unwrap_used, reason = "these are the helpers of tests")]
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use inband_node::config::{EncapsulationKind, InterfaceConfig, Mode, NodeConfig, WatchEntry};
+use inband_node::config::{
+    DomainConfig, EncapsulationKind, InterfaceConfig, Mode, NodeConfig, SourceDomain, WatchEntry,
+};
 use inband_node::{DeviceMetadata, Frame, Node, Passage, Verdict};
-use inband_wire::int::{CodePoints, Queue};
+use inband_wire::dissect;
+use inband_wire::int::{CodePoints, Location, Md, MdHeader, Queue};
 use inband_wire::layers::{Layers, Link, Strictness};
+use inband_wire::report::{IndividualReport, ReportGroup};
+use inband_wire::verify::{ChecksumState, l4_checksum};
 
 /// Sums big-endian words the slow way, independent of the code under test.
 pub(crate) fn slow_checksum(parts: &[&[u8]]) -> u16 {
@@ -171,4 +177,84 @@ pub(crate) fn ip_checksum_is_right(frame: &[u8]) -> bool {
 /// The addresses of the test packets as `IpAddr`.
 pub(crate) fn addresses(v6: bool) -> (IpAddr, IpAddr) {
     if v6 { (SOURCE_V6.into(), DESTINATION_V6.into()) } else { (SOURCE_V4.into(), DESTINATION_V4.into()) }
+}
+
+/// The INT-MD header of a frame marked by DSCP, with its place.
+pub(crate) fn md(frame: &[u8]) -> (MdHeader, Location) {
+    let location = locate(frame, EncapsulationKind::Dscp);
+    (*Md::parse(frame, &location, &[]).unwrap().header, location)
+}
+
+/// The place of the first INT header.
+pub(crate) fn locate(frame: &[u8], kind: EncapsulationKind) -> Location {
+    let dissection = dissect(Link::Ethernet, frame, &code_points(kind), Strictness::Whole);
+    assert_eq!(dissection.error, None);
+    *dissection.int().next().unwrap().1
+}
+
+/// The metadata stack of a frame marked by DSCP, as bytes.
+pub(crate) fn stack(frame: &[u8]) -> &[u8] {
+    let (_, location) = md(frame);
+    &frame[location.header + 12..location.end]
+}
+
+/// Overwrites bytes of the INT header and makes the TCP checksum right for it.
+pub(crate) fn with_header(frame: &[u8], offset: usize, bytes: &[u8]) -> Vec<u8> {
+    let location = locate(frame, EncapsulationKind::Dscp);
+    let mut frame = frame.to_vec();
+    frame[location.header + offset..location.header + offset + bytes.len()].copy_from_slice(bytes);
+    repair_tcp_checksum(&mut frame);
+    frame
+}
+
+/// Recomputes the TCP checksum of an IPv4 frame.
+pub(crate) fn repair_tcp_checksum(frame: &mut [u8]) {
+    let layers = layers(frame);
+    let at = layers.l4 + 16;
+    frame[at..at + 2].fill(0);
+    let length = layers.end - layers.l4;
+    let checksum = slow_checksum(&[&pseudo_header(false, 6, length), &frame[layers.l4..layers.end]]);
+    frame[at..at + 2].copy_from_slice(&checksum.to_be_bytes());
+}
+
+/// Whether TCP or UDP checksum verify by recomputation; the slow way for TCP over IPv4.
+pub(crate) fn checksum_is_right(frame: &[u8]) -> bool {
+    let layers = layers(frame);
+    l4_checksum(frame, &layers) == ChecksumState::Ok
+}
+
+/// The reports a node has queued, as datagrams.
+pub(crate) fn reports(node: &mut Node) -> Vec<Vec<u8>> {
+    std::iter::from_fn(|| node.poll_report().map(<[u8]>::to_vec)).collect()
+}
+
+/// The single report of a node's only datagram, handed to `check`.
+pub(crate) fn with_report(node: &mut Node, check: impl FnOnce(&IndividualReport<'_>)) {
+    let datagrams = reports(node);
+    assert_eq!(datagrams.len(), 1, "datagrams");
+    let group = ReportGroup::parse(&datagrams[0]).unwrap();
+    let mut individual = group.reports();
+    check(&individual.next().unwrap().unwrap());
+    assert!(individual.next().is_none());
+}
+
+/// A domain with one metadata; an empty `value` is not available.
+pub(crate) fn domain(id: u16, bit: u8, words: u8, placement: &str, value: &str) -> DomainConfig {
+    let value = if value.is_empty() { String::new() } else { format!("value = \"{value}\"") };
+    let text = format!(
+        "id = {id}\n[[metadata]]\nbit = {bit}\nwords = {words}\nplacement = \"{placement}\"\n{value}\n"
+    );
+    toml::from_str(&text).unwrap()
+}
+
+/// What a source asks of a domain.
+pub(crate) fn source_domain(id: u16, instructions: &[u8]) -> SourceDomain {
+    SourceDomain { id, instructions: instructions.to_vec(), flags: 0 }
+}
+
+/// Recomputes the header checksum of an IPv4 frame.
+pub(crate) fn repair_ip_checksum(frame: &mut [u8]) {
+    frame[24..26].fill(0);
+    let checksum = slow_checksum(&[&frame[14..34]]);
+    frame[24..26].copy_from_slice(&checksum.to_be_bytes());
 }

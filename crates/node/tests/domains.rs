@@ -1,0 +1,118 @@
+//! Domain-specific instructions of INT-MD: every hop, source-only, unknown.
+
+mod support;
+
+use inband_node::config::{EncapsulationKind, Instruction, Mode, NodeConfig, UnknownInstructions};
+use inband_node::{Node, Outcome};
+use inband_wire::int::Md;
+
+use support::{checksum_is_right, locate, md, node_config, stack, tcp_frame, through};
+
+fn config(id: u32, edges: (bool, bool)) -> NodeConfig {
+    let mut config = node_config(id, edges, EncapsulationKind::Dscp, Mode::Md);
+    config.source.instructions = [Instruction::NodeId, Instruction::ChecksumComplement].into_iter().collect();
+    config
+}
+
+/// A domain with one word of every hop and 8 bytes of the source's.
+fn known(config: &mut NodeConfig, value: &str) {
+    let mut domain = support::domain(0x5453, 0, 2, "source-only", "ethernet-source");
+    domain.metadata.extend(support::domain(0x5453, 1, 1, "every-hop", value).metadata);
+    config.domains = vec![domain];
+}
+
+fn started() -> Vec<u8> {
+    let mut config = config(1, (true, false));
+    known(&mut config, "0x000000aa");
+    config.source.domain = Some(support::source_domain(0x5453, &[0, 1]));
+    through(&mut Node::new(&config).unwrap(), &tcp_frame(b"payload")).unwrap()
+}
+
+#[test]
+fn a_source_adds_its_own_hop_and_source_only_metadata_at_the_bottom() {
+    // int-2.1/md-17, int-2.1/md-18, int-2.1/md-20, int-2.1/md-21, int-2.1/md-10, int-2.1/md-16, int-2.1/md-38
+    let started = started();
+    let (header, location) = md(&started);
+    assert_eq!(header.hop_ml().count(), 3, "node id, one word of the domain, complement");
+    assert_eq!(started[location.shim + 1], 3 + 3 + 2);
+    let hop = [0, 0, 0, 1, 0, 0, 0, 0xaa, 0xff, 0xff, 0xff, 0xff];
+    let source_only = [2, 0, 0, 0, 0, 1, 0, 0];
+    assert_eq!(stack(&started), [&hop[..], &source_only].concat());
+    assert!(checksum_is_right(&started));
+}
+
+#[test]
+fn a_transit_hop_adds_its_part_of_a_domain_it_knows() {
+    // int-2.1/md-13, int-2.1/md-19, int-2.1/md-17
+    let before = started();
+    let mut config = config(2, (false, false));
+    known(&mut config, "0x000000bb");
+    let after = through(&mut Node::new(&config).unwrap(), &before).unwrap();
+    let hop = [0, 0, 0, 2, 0, 0, 0, 0xbb, 0xff, 0xff, 0xff, 0xff];
+    assert_eq!(stack(&after), [&hop[..], stack(&before)].concat());
+    assert!(checksum_is_right(&after));
+}
+
+#[test]
+fn a_transit_hop_pads_a_domain_it_does_not_know_or_adds_nothing_as_configured() {
+    // int-2.1/md-26, int-2.1/md-27, int-2.1/md-29
+    let before = started();
+    let mut config = config(2, (false, false));
+    let padded = through(&mut Node::new(&config).unwrap(), &before).unwrap();
+    config.node.unknown_instructions = UnknownInstructions::Skip;
+    let mut skipping = Node::new(&config).unwrap();
+    let skipped = through(&mut skipping, &before).unwrap();
+    let mut expected = vec![0, 0, 0, 2];
+    expected.extend([0xff; 8]);
+    assert_eq!(stack(&padded)[..12], expected);
+    assert_eq!(skipped, before);
+    assert_eq!(skipping.counters().get(Outcome::UnknownDomain), 1);
+}
+
+#[test]
+fn the_stack_is_whole_hops_and_the_sources_metadata() {
+    // int-2.1/md-41
+    let before = started();
+    let mut config = config(2, (false, false));
+    known(&mut config, "0x000000bb");
+    let after = through(&mut Node::new(&config).unwrap(), &before).unwrap();
+    let location = locate(&after, EncapsulationKind::Dscp);
+    let domains = config.wire_domains().unwrap();
+    let md = Md::parse(&after, &location, &domains).unwrap();
+    assert_eq!(md.stack.hop_count(), 2);
+    assert_eq!(md.stack.source_only(), [2, 0, 0, 0, 0, 1, 0, 0]);
+}
+
+#[test]
+fn a_sink_leaves_source_only_metadata_to_the_stack() {
+    // int-2.1/md-34
+    let mut config = config(3, (false, true));
+    known(&mut config, "0x000000cc");
+    config.sink.own_metadata = inband_node::config::SinkMetadata::Report;
+    let mut sink = Node::new(&config).unwrap();
+    assert_eq!(through(&mut sink, &started()).unwrap(), tcp_frame(b"payload"));
+    support::with_report(&mut sink, |report| {
+        assert_eq!(report.ds_md_bits(), 0x4000);
+        assert_eq!(report.domain_metadata(), [0, 0, 0, 0xcc]);
+    });
+}
+
+#[test]
+fn domain_0_is_everybodys_and_defines_nothing() {
+    // int-2.1/md-14, int-2.1/mx-06
+    let mut config = config(1, (true, false));
+    config.domains = vec![support::domain(0, 0, 1, "every-hop", "")];
+    assert!(Node::new(&config).is_err());
+}
+
+#[test]
+fn a_source_cannot_ask_for_what_is_not_configured() {
+    let mut config = config(1, (true, false));
+    config.source.domain = Some(support::source_domain(0x5453, &[0]));
+    assert!(Node::new(&config).is_err());
+    known(&mut config, "");
+    config.source.domain = Some(support::source_domain(0x5453, &[7]));
+    assert!(Node::new(&config).is_err());
+    config.source.domain = Some(support::source_domain(0x5453, &[16]));
+    assert!(Node::new(&config).is_err());
+}

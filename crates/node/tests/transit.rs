@@ -1,0 +1,259 @@
+//! What an INT-MD transit hop adds, and when it must not.
+
+mod support;
+
+use inband_node::config::{
+    ChecksumUpdate, EncapsulationKind, Instruction, InstructionList, Mode, NodeConfig, UnknownInstructions,
+};
+use inband_node::{Node, Outcome};
+use inband_wire::Words;
+
+use support::{
+    checksum_is_right, ip_checksum_is_right, layers, md, node_config, path, stack, tcp_frame, through,
+    with_header,
+};
+
+const NO_EDGE: (bool, bool) = (false, false);
+
+fn config(id: u32) -> NodeConfig {
+    node_config(id, NO_EDGE, EncapsulationKind::Dscp, Mode::Md)
+}
+
+fn transit(id: u32) -> Node {
+    Node::new(&config(id)).unwrap()
+}
+
+/// A packet as it leaves its source, node 1, which asked for `instructions`.
+fn started(instructions: &[Instruction]) -> Vec<u8> {
+    let mut config = node_config(1, (true, false), EncapsulationKind::Dscp, Mode::Md);
+    config.source.instructions = instructions.iter().copied().collect::<InstructionList>();
+    through(&mut Node::new(&config).unwrap(), &tcp_frame(b"payload")).unwrap()
+}
+
+fn node_and_queue() -> Vec<u8> {
+    started(&[Instruction::NodeId, Instruction::QueueOccupancy])
+}
+
+#[test]
+fn transit_puts_its_metadata_in_front_of_the_older_ones() {
+    // int-2.1/transit-01, int-2.1/md-22, int-2.1/md-23, int-2.1/headers-03, int-2.1/l4-25
+    let before = node_and_queue();
+
+    let after = through(&mut transit(7), &before).unwrap();
+
+    assert_eq!(stack(&after)[..8], [0, 0, 0, 7, 3, 0, 1, 2]);
+    assert_eq!(stack(&after)[8..], *stack(&before));
+    assert_eq!(after[after.len() - 7..], *b"payload");
+    assert!(checksum_is_right(&after) && ip_checksum_is_right(&after));
+}
+
+#[test]
+fn transit_counts_down_the_remaining_hops_when_it_adds_metadata() {
+    // int-2.1/transit-02, int-2.1/md-09
+    let before = node_and_queue();
+    let after = through(&mut transit(7), &before).unwrap();
+    assert_eq!(md(&before).0.remaining_hop_count(), 7);
+    assert_eq!(md(&after).0.remaining_hop_count(), 6);
+}
+
+#[test]
+fn transit_changes_nothing_else_in_the_header() {
+    // int-2.1/transit-05, int-2.1/md-40, int-2.1/md-39
+    let before = node_and_queue();
+    let after = through(&mut transit(7), &before).unwrap();
+    let (mut expected, _) = md(&before);
+    expected.set_remaining_hop_count(6);
+    assert_eq!(md(&after).0, expected);
+}
+
+#[test]
+fn transit_updates_the_lengths_of_shim_and_ip() {
+    // int-2.1/l4-29, int-2.1/md-10
+    let before = node_and_queue();
+    let after = through(&mut transit(7), &before).unwrap();
+    let (_, location) = md(&after);
+    assert_eq!(after[location.shim + 1], 3 + 2 + 2);
+    assert_eq!(layers(&after).ip_length(), layers(&before).ip_length() + 8);
+}
+
+#[test]
+fn transit_without_hops_left_sets_e_and_leaves_the_stack_alone() {
+    // int-2.1/md-07, int-2.1/md-03, int-2.1/md-29
+    let before = with_header(&node_and_queue(), 3, &[0]);
+    let mut node = transit(7);
+
+    let after = through(&mut node, &before).unwrap();
+
+    assert!(md(&after).0.max_hop_count_exceeded());
+    assert_eq!(md(&after).0.remaining_hop_count(), 0);
+    assert_eq!(stack(&after), stack(&before));
+    assert!(checksum_is_right(&after));
+    assert_eq!(node.counters().get(Outcome::HopsExceeded), 1);
+}
+
+#[test]
+fn transit_with_one_hop_left_uses_it_and_leaves_e_clear() {
+    // int-2.1/md-07
+    let before = with_header(&node_and_queue(), 3, &[1]);
+    let after = through(&mut transit(7), &before).unwrap();
+    assert!(!md(&after).0.max_hop_count_exceeded());
+    assert_eq!(md(&after).0.remaining_hop_count(), 0);
+    assert_eq!(stack(&after).len(), stack(&before).len() + 8);
+}
+
+#[test]
+fn transit_adds_metadata_up_to_the_egress_mtu_and_sets_m_beyond() {
+    // int-2.1/mtu-05, int-2.1/md-05, int-2.1/mtu-09, int-2.1/md-29
+    let before = node_and_queue();
+    let grown = u32::try_from(layers(&before).ip_length() + 8).unwrap();
+    for (mtu, fits) in [(grown, true), (grown - 1, false)] {
+        let mut config = config(7);
+        config.interfaces[1].mtu = mtu;
+        let mut node = Node::new(&config).unwrap();
+
+        let after = through(&mut node, &before).unwrap();
+
+        assert_eq!(md(&after).0.mtu_exceeded(), !fits, "mtu {mtu}");
+        assert_eq!(stack(&after).len(), stack(&before).len() + if fits { 8 } else { 0 });
+        assert_eq!(md(&after).0.remaining_hop_count(), if fits { 6 } else { 7 });
+        assert_eq!(node.counters().get(Outcome::MtuExceeded), u64::from(!fits));
+        assert!(checksum_is_right(&after) && ip_checksum_is_right(&after));
+    }
+}
+
+#[test]
+fn transit_writes_all_ones_for_what_it_does_not_know() {
+    // int-2.1/md-24, int-2.1/md-27
+    let before = started(&[Instruction::NodeId, Instruction::Level2Interfaces, Instruction::BufferOccupancy]);
+    let after = through(&mut transit(7), &before).unwrap();
+    let mut expected = vec![0, 0, 0, 7];
+    expected.extend([0xff; 12]);
+    assert_eq!(stack(&after)[..16], expected);
+}
+
+#[test]
+fn transit_answers_every_baseline_instruction_in_the_order_of_the_bits() {
+    // int-2.1/md-12, int-2.1/md-23
+    let before = started(&Instruction::ALL);
+    let mut config = config(7);
+    config.interfaces[0].level2_id = 0x0a0b_0c0d;
+    config.interfaces[1].level2_id = 0x0102_0304;
+    let after = through(&mut Node::new(&config).unwrap(), &before).unwrap();
+    let mut expected = Vec::new();
+    expected.extend(7_u32.to_be_bytes());
+    expected.extend([0, 1, 0, 2]);
+    expected.extend(1000_u32.to_be_bytes());
+    expected.extend([3, 0, 1, 2]);
+    expected.extend(1_700_000_000_000_000_000_u64.to_be_bytes());
+    expected.extend(1_700_000_000_000_001_000_u64.to_be_bytes());
+    expected.extend([0x0a, 0x0b, 0x0c, 0x0d, 1, 2, 3, 4]);
+    expected.extend(42_u32.to_be_bytes());
+    expected.extend([0xff; 4]);
+    // int-2.1/checksum-06: the L4 checksum was updated, so the complement is not used.
+    expected.extend([0xff; 4]);
+    assert_eq!(stack(&after)[..expected.len()], expected);
+    assert_eq!(md(&after).0.hop_ml(), Words::new(13));
+}
+
+#[test]
+fn transit_pads_reserved_instructions_or_adds_nothing_as_configured() {
+    // int-2.1/md-25: bit 9 is reserved; the source that set it asks for 3 words a hop.
+    let mut before = node_and_queue();
+    let (_, location) = md(&before);
+    before[location.header + 2] = 3;
+    before[location.header + 5] = 0x40;
+    before[location.header - 3] += 1;
+    before.splice(location.end..location.end, [0xff; 4]);
+    let length = u16::from_be_bytes([before[16], before[17]]) + 4;
+    before[16..18].copy_from_slice(&length.to_be_bytes());
+    support::repair_tcp_checksum(&mut before);
+
+    let padded = through(&mut transit(7), &before).unwrap();
+    let mut config = config(7);
+    config.node.unknown_instructions = UnknownInstructions::Skip;
+    let mut skipping = Node::new(&config).unwrap();
+    let skipped = through(&mut skipping, &before).unwrap();
+
+    assert_eq!(stack(&padded)[..12], [0, 0, 0, 7, 3, 0, 1, 2, 0xff, 0xff, 0xff, 0xff]);
+    // int-2.1/md-28, int-2.1/md-29
+    assert_eq!(skipped, before);
+    assert_eq!(skipping.counters().get(Outcome::ReservedInstruction), 1);
+}
+
+#[test]
+fn transit_adds_nothing_when_the_shim_length_is_full() {
+    // int-2.1/md-28: 3 + 31 * 8 words fill 251 of 255; one more hop of 31 words cannot be counted.
+    let mut config = node_config(1, (true, false), EncapsulationKind::Dscp, Mode::Md);
+    config.source.instructions = Instruction::ALL.into_iter().collect();
+    config.source.remaining_hops = 255;
+    let mut packet = through(&mut Node::new(&config).unwrap(), &tcp_frame(b"")).unwrap();
+    let mut node = transit(7);
+    let mut hops = 1;
+    while 3 + 13 * (hops + 1) <= 255 {
+        packet = through(&mut node, &packet).unwrap();
+        hops += 1;
+    }
+
+    let after = through(&mut node, &packet).unwrap();
+
+    assert_eq!(node.counters().get(Outcome::Pushed), hops - 1);
+    assert_eq!(node.counters().get(Outcome::StackFull), 1);
+    assert_eq!(after, packet);
+}
+
+#[test]
+fn checksum_complement_keeps_the_tcp_checksum_as_it_is() {
+    // int-2.1/checksum-04, int-2.1/checksum-05
+    let before = started(&[Instruction::NodeId, Instruction::ChecksumComplement]);
+    let mut config = config(7);
+    config.checksum.update = ChecksumUpdate::Complement;
+
+    let after = through(&mut Node::new(&config).unwrap(), &before).unwrap();
+
+    assert_eq!(after[50..52], before[50..52], "TCP checksum field");
+    assert!(checksum_is_right(&after));
+    assert_eq!(stack(&after)[4..6], [0, 0]);
+    assert_ne!(stack(&after)[4..8], [0xff; 4]);
+}
+
+#[test]
+fn a_wrong_checksum_stays_wrong_by_the_same_difference() {
+    // int-2.1/checksum-03, int-2.1/checksum-08
+    let mut wrong = tcp_frame(b"payload");
+    wrong[50] ^= 0x12;
+    let right = tcp_frame(b"payload");
+    let (mut a, mut b) =
+        (path(4, EncapsulationKind::Dscp, Mode::Md), path(4, EncapsulationKind::Dscp, Mode::Md));
+    let (mut wrong_now, mut right_now) = (wrong.clone(), right);
+    let difference = |a: &[u8], b: &[u8]| {
+        let field = |frame: &[u8]| u32::from(u16::from_be_bytes([frame[50], frame[51]]));
+        (field(a) + 0xffff - field(b)) % 0xffff
+    };
+    let expected = difference(&wrong_now, &right_now);
+    for (a, b) in a.iter_mut().zip(&mut b) {
+        wrong_now = through(a, &wrong_now).unwrap();
+        right_now = through(b, &right_now).unwrap();
+        assert_eq!(difference(&wrong_now, &right_now), expected);
+    }
+    assert_eq!(wrong_now, wrong);
+}
+
+#[test]
+fn synthetic_traffic_is_treated_as_any_other() {
+    // int-2.1/modes-05
+    let before = node_and_queue();
+    let discard = with_header(&before, 0, &[0x28]);
+    let after = through(&mut transit(7), &discard).unwrap();
+    assert!(md(&after).0.discard());
+    assert_eq!(stack(&after), stack(&through(&mut transit(7), &before).unwrap()));
+}
+
+#[test]
+fn a_marked_packet_that_is_no_int_passes_as_it_came() {
+    let mut packet = node_and_queue();
+    let (_, location) = md(&packet);
+    packet[location.header] = 0x50;
+    let mut node = transit(7);
+    assert_eq!(through(&mut node, &packet).unwrap(), packet);
+    assert_eq!(node.counters().get(Outcome::Malformed), 1);
+}
