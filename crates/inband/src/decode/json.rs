@@ -103,6 +103,9 @@ struct Int {
     ds_flags: Option<u16>,
     original: OriginalObject,
     hops: Vec<HopObject>,
+    /// How many hops of the stack are not in the capture or report.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hops_missing: Option<usize>,
     /// What only the source inserted, hexadecimal: at the bottom of an MD stack, or behind an MX header.
     source_only: String,
     /// The data of a destination header, hexadecimal.
@@ -126,6 +129,8 @@ impl Int {
                 ds_instruction: Some(md.header.ds_instruction()),
                 ds_flags: Some(md.header.ds_flags()),
                 hops: md.stack.hops().map(|hop| HopObject::new(stack_fields(&hop), hop.domain())).collect(),
+                hops_missing: Some(md.stack.hop_count().saturating_sub(md.stack.hops().len()))
+                    .filter(|missing| *missing > 0),
                 source_only: hex(md.stack.source_only()),
                 ..empty
             },
@@ -167,6 +172,7 @@ impl Int {
             ds_flags: None,
             original: OriginalObject::new(header.original()),
             hops: Vec::new(),
+            hops_missing: None,
             source_only: String::new(),
             data: None,
         }

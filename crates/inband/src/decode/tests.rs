@@ -81,7 +81,8 @@ fn a_packet_cut_by_the_capture_gives_the_hops_that_are_there() {
     let (line, text) = decoded(&cut, &options(&[])).unwrap();
     assert_eq!(line["checksum"], "unverifiable");
     assert_eq!(line["int"][0]["hops"].as_array().unwrap().len(), 1);
-    assert!(text.contains("81 of 102 bytes") && text.contains("The other hops are cut off"), "{text}");
+    assert_eq!(line["int"][0]["hops_missing"], 1);
+    assert!(text.contains("81 of 102 bytes") && text.contains("1 hop more, cut off here"), "{text}");
 }
 
 #[test]

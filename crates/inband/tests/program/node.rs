@@ -1,5 +1,8 @@
 //! Does a packet come through source, transit hop and sink as it was, in whatever capture it stands?
 
+use std::fs;
+use std::path::Path;
+
 use inband::capture::{ByteOrder, Format, Interface, LinkType, Reader, Record, Resolution, Writer};
 use serde_json::Value;
 
@@ -77,11 +80,15 @@ fn records(file: &[u8]) -> Vec<Record> {
 
 /// Runs a capture through the three nodes: `in` to `source`, `transit` and `out`, with reports in `reports`.
 fn domain(name: &str, input: &[u8]) -> Folder {
+    domain_of(name, input, [SOURCE, TRANSIT, SINK])
+}
+
+fn domain_of(name: &str, input: &[u8], [source, transit, sink]: [&str; 3]) -> Folder {
     let folder = Folder::new(name)
         .with("in", input)
-        .with("source.toml", SOURCE)
-        .with("transit.toml", TRANSIT)
-        .with("sink.toml", SINK);
+        .with("source.toml", source)
+        .with("transit.toml", transit)
+        .with("sink.toml", sink);
     for arguments in [
         "node -c source.toml --read in --write source --ingress 1 --egress 2",
         "node -c transit.toml --read source --write transit --ingress 3 --egress 4",
@@ -215,4 +222,37 @@ fn a_packet_with_the_discard_bit_is_reported_and_not_written() {
         folder.run("node -c sink.toml --read source --write out --reports rep --ingress 5 --egress 6");
     assert!(outcome.stderr.contains("1 discarded"), "{outcome:?}");
     assert_eq!((records(&folder.read("out")).len(), records(&folder.read("rep")).len()), (0, 1));
+}
+
+#[test]
+fn real_sessions_come_through_and_their_reports_show_the_path() {
+    let sessions = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/captures/sessions.pcap");
+    let input = fs::read(sessions).unwrap();
+    // Everything is watched, and full-sized packets find room to grow.
+    let mtu = "mtu = 9000\n[source]";
+    let source = SOURCE.replace("destination_port = 80\n", "").replace("[source]", mtu);
+    let transit = TRANSIT.replace("[offline]", "mtu = 9000\n[offline]");
+    let sink = SINK.replace("[report]", "[report]\ntruncate = 256");
+    let folder = domain_of("sessions", &input, [&source, &transit, &sink]);
+
+    assert_eq!(folder.read("out"), input, "bit for bit");
+    let packets = json(&folder, "decode --json transit");
+    let reports = json(&folder, "decode --json --report-port 40000 reports");
+    let is_ip = |record: &Record| record.data[12..14] == [0x08, 0x00] || record.data[12..14] == [0x86, 0xdd];
+    let tcp_or_udp = records(&input).iter().filter(|record| is_ip(record)).filter(has_ports).count();
+    assert_eq!((packets.len(), reports.len()), (tcp_or_udp, tcp_or_udp));
+    assert!(tcp_or_udp >= 20, "{tcp_or_udp} TCP and UDP packets");
+    for (packet, report) in packets.iter().zip(&reports) {
+        assert_eq!(packet["checksum"], "ok", "{packet}");
+        assert_eq!(report["reports"][0]["flow"], packet["flow"]);
+        let hops = report["reports"][0]["int"][0]["hops"].as_array().unwrap();
+        let path: Vec<_> = hops.iter().map(|hop| &hop["node_id"]).collect();
+        assert_eq!(path, [3, 2, 1], "{report}");
+    }
+}
+
+/// Whether an Ethernet frame carries TCP or UDP right behind its IPv4 or IPv6 header.
+fn has_ports(record: &&Record) -> bool {
+    let protocol = if record.data[12] == 0x08 { record.data[23] } else { record.data[20] };
+    [6, 17].contains(&protocol)
 }

@@ -1,10 +1,10 @@
 //! Which header is which in a packet that is written as text?
 
-use inband_wire::int::{CodePoints, HeaderType, Location, Md, md, mx};
+use inband_wire::int::{CodePoints, Encapsulation, HeaderType, Location, Md, md, mx};
 use inband_wire::layers::{IpVersion, Transport};
 use inband_wire::report::{ReportGroup, group};
 use inband_wire::udp::HEADER_BYTES as UDP_HEADER_BYTES;
-use inband_wire::{Dissection, Layers, Link, Strictness, dissect};
+use inband_wire::{Dissection, Layers, Link, Strictness, dissect, geneve, gre, vxlan};
 
 /// Splits `packet` at the start of every header that is recognised, each part with its name.
 pub(crate) fn annotate(link_type: u32, packet: &[u8]) -> Vec<(String, &[u8])> {
@@ -45,12 +45,18 @@ fn of_layers(packet: &[u8], layers: &Layers) -> Vec<(usize, String)> {
     let (l4, payload) = match layers.transport {
         Transport::Tcp { header_length } => ("TCP".to_owned(), Some(layers.l4 + header_length)),
         Transport::Udp => ("UDP".to_owned(), Some(layers.l4 + UDP_HEADER_BYTES)),
+        Transport::Other if layers.protocol == gre::PROTOCOL => ("GRE".to_owned(), None),
         Transport::Other => (format!("Protocol {}", layers.protocol), None),
     };
     let mut starts = vec![(layers.l3, ip.to_owned()), (layers.l4, l4)];
-    let is_report = layers.udp(packet).is_some_and(|udp| udp.destination_port.get() == REPORT_PORT);
+    let port = layers.udp(packet).map(|udp| udp.destination_port.get());
     if let Some(at) = payload {
-        starts.extend(if is_report { of_reports(packet, at) } else { vec![(at, "Payload".to_owned())] });
+        starts.extend(match port {
+            Some(REPORT_PORT) => of_reports(packet, at),
+            Some(vxlan::PORT | vxlan::GPE_PORT) => vec![(at, "VXLAN".to_owned())],
+            Some(geneve::PORT) => vec![(at, "Geneve".to_owned())],
+            _ => vec![(at, "Payload".to_owned())],
+        });
     }
     starts
 }
@@ -61,7 +67,8 @@ fn of_int(packet: &[u8], dissection: &Dissection) -> Vec<(usize, String)> {
 
 fn of_location(packet: &[u8], location: &Location) -> Vec<(usize, String)> {
     let named = |name: &str, at| (at, name.to_owned());
-    let mut starts = vec![named("INT shim", location.shim)];
+    let shim = if location.encapsulation == Encapsulation::Geneve { "Geneve option" } else { "INT shim" };
+    let mut starts = vec![named(shim, location.shim)];
     match location.header_type {
         HeaderType::Md => {
             starts.push(named("INT-MD header", location.header));

@@ -150,8 +150,9 @@ fn write_stack<W: Write>(md: &Md<'_>, depth: usize, block: &mut Block<'_, W>) ->
             block.line(depth + 2, format_args!("Domain-specific metadata: {}", hex(hop.domain())))?;
         }
     }
-    if stack.is_cut() {
-        block.line(depth + 1, "The other hops are cut off")?;
+    let missing = count.saturating_sub(stack.hops().len());
+    if missing > 0 {
+        block.line(depth + 1, format_args!("{} more, cut off here", plural(missing, "hop")))?;
     }
     if !stack.source_only().is_empty() {
         block.line(depth + 1, format_args!("Source-only metadata: {}", hex(stack.source_only())))?;
