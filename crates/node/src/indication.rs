@@ -88,7 +88,7 @@ pub(crate) fn find(
 }
 
 /// Reads the first MD or MX header of a chain, else its first destination header.
-// int-2.1/headers-01, int-2.1/headers-05
+// int-2.1/headers-01, int-2.1/headers-02, int-2.1/headers-05
 fn chained(
     carriage: &Carriage,
     bytes: &[u8],

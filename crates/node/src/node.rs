@@ -192,7 +192,8 @@ impl Node {
     }
 
     /// Transit hop or sink of an INT-MX packet.
-    // int-2.1/headers-06, int-2.1/transit-03, int-2.1/modes-02, int-2.1/modes-03
+    // int-2.1/headers-06, int-2.1/transit-03, int-2.1/modes-02, int-2.1/modes-03, int-2.1/mx-04
+    // int-2.1/mx-14, int-2.1/mx-35: the packet is only read.
     fn handle_mx(
         &mut self,
         frame: &mut Frame<'_>,

@@ -97,6 +97,7 @@ impl Reporter {
         self.arena.get(range)
     }
 
+    // int-2.1/mx-19, int-2.1/mx-28, int-2.1/mx-29, int-2.1/mx-30: the draft leaves out what is missing.
     /// Queues the report of a packet of a tracked flow, with as much of `asked` as is available.
     pub(crate) fn report(
         &mut self,
@@ -172,7 +173,7 @@ impl Reporter {
 /// Writes the domain-specific metadata that every node reports, and returns its DSMdBits.
 ///
 /// What the source put into the packet stays there, in the fragment, and has its bits cleared.
-// int-2.1/mx-09, int-2.1/mx-20, int-2.1/mx-23, int-2.1/mx-25, int-2.1/md-34
+// int-2.1/mx-05, int-2.1/mx-09, int-2.1/mx-20, int-2.1/mx-23, int-2.1/mx-25, int-2.1/md-34
 fn write_exports(asked: &Asked, domains: &KnownDomains, values: &ValueContext, out: &mut Vec<u8>) -> u16 {
     let Some(known) = domains.get(asked.domain_specific_id) else {
         return 0;

@@ -50,6 +50,7 @@ enum DomainPart<'a> {
     Padding,
 }
 
+// int-2.1/modes-05: whether the packet is a copy, a probe or live makes no difference.
 /// Adds this node's metadata on top of the stack, or marks the packet when none may be added.
 ///
 /// `layers` and `location` follow the frame when it grows. Returns what happened: [`Outcome::Pushed`] or
@@ -76,7 +77,7 @@ pub(crate) fn push_hop(
         Ok(domain) => domain,
         Err(refusal) => return Some(refusal),
     };
-    // int-2.1/md-28: a hop that cannot add Hop ML words leaves INT alone.
+    // int-2.1/md-28, int-2.1/md-29: a hop that cannot add Hop ML words leaves INT alone.
     let Some(length) = grown_length(frame.bytes(), layers, location, hop_ml) else {
         return Some(Outcome::StackFull);
     };
@@ -100,6 +101,7 @@ pub(crate) fn push_hop(
         start.shim.set_length(length);
     }
     // int-2.1/md-09, int-2.1/transit-02: decremented because metadata is added, and only then.
+    // int-2.1/md-40, int-2.1/transit-05: the instructions stay as the source wrote them.
     start.header.set_remaining_hop_count(left);
     write_hop(header.instructions(), hop, &domain, gap);
     let added = Sum::of(fixed).plus(Sum::of(gap));

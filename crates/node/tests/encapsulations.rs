@@ -1,16 +1,19 @@
 //! Every encapsulation carries INT from source to sink and leaves no trace.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod support;
 
 use inband_node::Outcome;
 use inband_node::config::{EncapsulationKind, Mode};
 use inband_wire::dissect;
-use inband_wire::int::{HeaderType, Md};
+use inband_wire::int::{HeaderType, Location, Md};
 use inband_wire::layers::{Link, Strictness};
 use inband_wire::report::ReportGroup;
 use inband_wire::verify::{ChecksumState, l4_checksum};
 
-use support::{code_points, ethernet, frame, ip_checksum_is_right, ipv4, path, tcp, through, udp};
+use support::{
+    code_points, ethernet, frame, ip_checksum_is_right, ipv4, layers, locate, path, tcp, through, udp,
+};
 
 /// Inner Ethernet frame with a TCP packet.
 fn inner() -> Vec<u8> {
@@ -143,4 +146,155 @@ fn every_encapsulation_carries_mx_and_every_node_reports() {
         }
         assert_eq!(packet, original, "{kind:?} {name}");
     }
+}
+
+/// The shim of the packet that a source of `kind` makes of `original`.
+fn started(kind: EncapsulationKind, original: &[u8]) -> (Vec<u8>, [u8; 4], Location) {
+    let packet = through(&mut path(2, kind, Mode::Md)[0], original).unwrap();
+    let location = locate(&packet, kind);
+    let shim = packet[location.shim..location.shim + 4].try_into().unwrap();
+    (packet, shim, location)
+}
+
+#[test]
+fn an_added_gre_header_says_so_in_its_shim() {
+    // int-2.1/gre-03, int-2.1/gre-06, int-2.1/gre-07, int-2.1/gre-08, int-2.1/gre-10, int-2.1/gre-12
+    let (packet, shim, location) = started(EncapsulationKind::Gre, &plain_udp(false));
+    assert_eq!(shim, [0x18, 5, 0x08, 0x00]);
+    assert_eq!(packet[34..38], [0, 0, 0x45, 0x69]);
+    assert_eq!(packet[location.end] >> 4, 4);
+    let (packet, shim, _) = started(EncapsulationKind::Gre, &plain_udp(true));
+    assert_eq!(shim, [0x18, 5, 0x86, 0xdd]);
+    assert_eq!(packet[12..14], [0x08, 0x00], "the outer header is IPv4");
+}
+
+#[test]
+fn an_existing_gre_header_keeps_its_fields() {
+    // int-2.1/gre-01, int-2.1/gre-02, int-2.1/gre-05, int-2.1/gre-07, int-2.1/gre-12
+    let (packet, shim, location) = started(EncapsulationKind::Gre, &gre(false));
+    assert_eq!(shim, [0x10, 5, 0x08, 0x00]);
+    assert_eq!(packet[34..38], [0xb0, 0, 0x45, 0x69]);
+    assert_eq!(location.shim, 34 + 16);
+}
+
+#[test]
+fn the_reserved_bits_of_a_shim_are_ignored_on_receipt() {
+    // int-2.1/gre-09, int-2.1/l4-31, int-2.1/l4-33, int-2.1/l4-34
+    for (kind, original, reserved) in [
+        (EncapsulationKind::Gre, plain_udp(false), [0x07, 0, 0, 0]),
+        (EncapsulationKind::Udp, plain_udp(false), [0x03, 0, 0xff, 0]),
+        (EncapsulationKind::Dscp, tcp_with_options(false), [0x03, 0, 0xff, 0x03]),
+        (EncapsulationKind::VxlanGpe, vxlan(false), [0x0f, 0, 0x7f, 0]),
+    ] {
+        let mut nodes = path(2, kind, Mode::Md);
+        let mut packet = through(&mut nodes[0], &original).unwrap();
+        let location = locate(&packet, kind);
+        let mut other = packet.clone();
+        for (byte, reserved) in other[location.shim..].iter_mut().zip(reserved) {
+            *byte |= reserved;
+        }
+        let (a, b) = (through(&mut nodes[1], &packet).unwrap(), through(&mut nodes[1], &other).unwrap());
+        let checksum_at = layers(&a).checksum_at();
+        packet = b;
+        if let Some(at) = checksum_at {
+            // The changed bits were no part of the checksum, so the sink's correction leaves it wrong.
+            packet[at..at + 2].copy_from_slice(&a[at..at + 2]);
+        }
+        assert_eq!(packet, a, "{kind:?}");
+    }
+}
+
+#[test]
+fn vxlan_becomes_gpe_with_int_as_next_protocol() {
+    // int-2.1/vxlan-01, int-2.1/vxlan-02, int-2.1/vxlan-03, int-2.1/vxlan-05, int-2.1/vxlan-06, int-2.1/vxlan-07
+    let (packet, shim, _) = started(EncapsulationKind::VxlanGpe, &vxlan(false));
+    assert_eq!(packet[36..38], 4790_u16.to_be_bytes());
+    assert_eq!(packet[42..46], [0x0c, 0, 0, 0x82]);
+    assert_eq!(shim, [0x10, 5, 0x80, 3]);
+    let (_, shim, _) = started(EncapsulationKind::VxlanGpe, &vxlan_gpe(false));
+    assert_eq!(shim, [0x10, 5, 0x00, 3]);
+}
+
+#[test]
+fn vxlan_with_an_extension_is_left_alone() {
+    // int-2.1/encapsulation-02: the group policy bits of the first word could not be restored.
+    let mut original = vxlan(false);
+    original[42] |= 0x80;
+    original[40..42].fill(0);
+    let mut source = path(2, EncapsulationKind::VxlanGpe, Mode::Md).remove(0);
+    assert_eq!(through(&mut source, &original).unwrap(), original);
+    assert_eq!(source.counters().get(Outcome::NotCarried), 1);
+}
+
+#[test]
+fn geneve_gets_an_option_behind_the_others() {
+    // int-2.1/geneve-01, int-2.1/geneve-02, int-2.1/geneve-05
+    let (packet, option, location) = started(EncapsulationKind::Geneve, &geneve(false));
+    assert_eq!(option, [0x01, 0x03, 1, 5]);
+    assert_eq!(location.shim, 42 + 8 + 8);
+    assert_eq!(packet[42], 2 + 1 + 5, "base length in words, option headers counted");
+}
+
+#[test]
+fn nodes_follow_the_mark_of_their_domain_only() {
+    // int-2.1/l4-23, int-2.1/encapsulation-03
+    let (packet, _, _) = started(EncapsulationKind::UdpPort, &plain_udp(false));
+    let mut other = path(3, EncapsulationKind::Dscp, Mode::Md).remove(1);
+    assert_eq!(through(&mut other, &packet).unwrap(), packet);
+}
+
+/// A VXLAN-GPE packet with an MD header and, behind it, a destination header of one word.
+fn chain() -> Vec<u8> {
+    let (mut packet, _, location) = started(EncapsulationKind::VxlanGpe, &vxlan(false));
+    packet[location.shim + 2..location.shim + 4].copy_from_slice(&[0x80, 0x82]);
+    let destination = [0x20, 1, 0x80, 3, 0xde, 0xad, 0xbe, 0xef];
+    packet.splice(location.end..location.end, destination);
+    for (at, bytes) in [(16, 8), (38, 8)] {
+        let length = u16::from_be_bytes([packet[at], packet[at + 1]]) + bytes;
+        packet[at..at + 2].copy_from_slice(&length.to_be_bytes());
+    }
+    packet[40..42].fill(0);
+    support::repair_ip_checksum(&mut packet);
+    packet
+}
+
+#[test]
+fn a_transit_hop_ignores_a_destination_header_and_the_sink_removes_the_chain() {
+    // int-2.1/headers-01, int-2.1/headers-02, int-2.1/headers-04, int-2.1/headers-05, int-2.1/vxlan-04
+    let mut nodes = path(3, EncapsulationKind::VxlanGpe, Mode::Md);
+    let packet = through(&mut nodes[1], &chain()).unwrap();
+    let types: Vec<_> =
+        dissect(Link::Ethernet, &packet, &code_points(EncapsulationKind::VxlanGpe), Strictness::Whole)
+            .int()
+            .map(|(_, location)| location.header_type)
+            .collect();
+    assert_eq!(types, [HeaderType::Md, HeaderType::Destination]);
+    let mut expected = vxlan(false);
+    expected[40..42].fill(0);
+    assert_eq!(through(&mut nodes[2], &packet).unwrap(), expected);
+}
+
+#[test]
+fn int_of_an_inner_packet_is_none_of_an_outer_domains_business() {
+    // int-2.1/l4-04
+    let inner = through(&mut path(2, EncapsulationKind::Dscp, Mode::Md)[0], &inner()).unwrap();
+    let mut payload = vec![0x08, 0, 0, 0, 0, 0, 1, 0];
+    payload.extend(&inner);
+    let original = frame(false, 17, &udp(false, 4789, &payload));
+    let mut packet = original.clone();
+    for node in &mut path(3, EncapsulationKind::UdpPort, Mode::Md) {
+        packet = through(node, &packet).unwrap();
+        let dissection =
+            dissect(Link::Ethernet, &packet, &code_points(EncapsulationKind::Dscp), Strictness::Whole);
+        let at_the_end = packet == original;
+        assert_eq!(dissection.int().count(), if at_the_end { 1 } else { 2 });
+    }
+    assert_eq!(packet, original);
+}
+
+#[test]
+fn the_probe_marker_is_a_number_in_network_byte_order() {
+    // int-2.1/l4-20, int-2.1/l4-21
+    let (packet, _, location) = started(EncapsulationKind::ProbeMarker, &plain_udp(false));
+    assert_eq!(packet[location.shim - 8..location.shim], 0xaaaa_aaaa_bbbb_bbbb_u64.to_be_bytes());
 }

@@ -1,4 +1,5 @@
 //! What a sink reports, and how a packet leaves the domain.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod support;
 

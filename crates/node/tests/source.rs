@@ -1,4 +1,5 @@
 //! Which packets start INT, and what a source writes.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod support;
 

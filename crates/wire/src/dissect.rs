@@ -57,6 +57,7 @@ impl Dissection {
     }
 }
 
+// int-2.1/l4-04: INT of an outer and of an inner packet is found independently.
 /// Walks through the frame in `bytes`: its IP packets, the INT headers of each, the tunnels between them.
 ///
 /// Never fails: what is not IP gives an empty [`Dissection`], a packet that is marked as INT and cannot

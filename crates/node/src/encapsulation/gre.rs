@@ -42,6 +42,7 @@ pub(super) fn shim(bytes: &[u8], layers: &Layers, insertion: &Insertion<'_>) -> 
 }
 
 /// Announces INT in the GRE header that is there.
+// int-2.1/gre-05, int-2.1/gre-06: with the code point of the configuration, where `kind = "gre"`.
 pub(super) fn mark(carriage: &Carriage, bytes: &mut [u8], layers: &Layers) -> Change {
     set_gre_protocol(bytes, layers, carriage.gre_protocol)
 }

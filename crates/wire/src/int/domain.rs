@@ -18,6 +18,7 @@ pub struct Domain {
 }
 
 impl Domain {
+    // int-2.1/md-18, int-2.1/mx-16: whole words, as the bits of DS Instruction determine.
     /// Length of what every hop adds to an INT-MD stack for `ds_instruction`; `None` past 255 words.
     #[must_use]
     pub fn hop_words(&self, ds_instruction: u16) -> Option<Words> {

@@ -154,7 +154,8 @@ fn is_tunnel(bytes: &[u8], layers: &Layers) -> bool {
 /// A shim that is cut or cannot be one.
 #[inline]
 pub fn behind_dscp(bytes: &[u8], layers: &Layers, options: TcpOptions) -> Result<Location, ParseError> {
-    // int-2.1: NPT is meaningful only behind INT_TBD, so it is not looked at here.
+    // int-2.1/l4-27: NPT is meaningful only behind the INT port, so it is not looked at here.
+    // int-2.1/l4-25: INT stands between the L4 header and its payload.
     behind_shim(bytes, payload_at(layers, options), limit(bytes, layers)?, Encapsulation::Dscp)
 }
 
@@ -182,6 +183,7 @@ pub fn behind_udp_port(bytes: &[u8], layers: &Layers) -> Result<Location, ParseE
 #[inline]
 #[must_use]
 pub fn behind_probe_marker(bytes: &[u8], layers: &Layers, code_points: &CodePoints<'_>) -> Option<Location> {
+    // int-2.1/l4-21: compared as a number in network byte order.
     let at = payload_at(layers, code_points.tcp_options);
     let marker = u64::from_be_bytes(*bytes.get(at..)?.first_chunk()?);
     if !code_points.probe_markers.contains(&marker) {
@@ -201,6 +203,7 @@ pub fn behind_probe_marker(bytes: &[u8], layers: &Layers, code_points: &CodePoin
 /// # Errors
 /// A GRE header or shim that is cut or cannot be one.
 pub fn in_gre(bytes: &[u8], layers: &Layers, protocols: &[u16]) -> Result<Option<Location>, ParseError> {
+    // int-2.1/gre-06
     let (header, at) = gre::payload(bytes, layers.l4)?;
     if !protocols.contains(&header.protocol.get()) {
         return Ok(None);
@@ -248,6 +251,7 @@ pub fn following(
 ) -> Result<Option<Location>, ParseError> {
     match location.encapsulation {
         Encapsulation::VxlanGpe => {
+            // int-2.1/vxlan-04: every shim but the last names INT as its next protocol.
             let shim: &Shim = view(bytes, location.shim, Header::Shim)?;
             if !code_points.vxlan_gpe_next_protocols.contains(&shim.next_protocol()) {
                 return Ok(None);

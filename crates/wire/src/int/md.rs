@@ -56,7 +56,7 @@ impl MdHeader {
     /// Hop ML above 31 words does not fit its field and is cut to 31.
     #[must_use]
     pub fn new(instructions: Instructions, hop_ml: Words, remaining_hop_count: u8) -> Self {
-        // int-2.1/md: the source sets every reserved bit to zero and E to 0.
+        // int-2.1/md-06, int-2.1/md-37, int-2.1/md-04: every reserved bit is zero, and so is E.
         Self {
             version_flags: VERSION << 4,
             reserved: 0,
@@ -214,7 +214,7 @@ pub fn header<'a>(bytes: &'a [u8], location: &Location) -> Result<&'a MdHeader, 
     let consistent =
         if has_domain_instructions { header.hop_ml() >= asked } else { header.hop_ml() == asked };
     if !consistent {
-        // int-2.1/md: each bit asks for 4 or 8 bytes, and Hop ML is set accordingly.
+        // int-2.1/md-10, int-2.1/md-12: each bit asks for 4 or 8 bytes, and Hop ML is set accordingly.
         let kind = ErrorKind::Mismatch {
             field: "Hop ML",
             found: usize::from(header.hop_ml().count()),
@@ -235,7 +235,7 @@ fn source_only(
     location: &Location,
     domains: &[Domain],
 ) -> Result<Words, ParseError> {
-    // int-2.1/md: the stack is a multiple of Hop ML plus the source-only metadata, if the source added any.
+    // int-2.1/md-41: the stack is a multiple of Hop ML plus the source-only metadata, if the source added any.
     let hop_ml = header.hop_ml();
     let whole_hops = |words: Words| match hop_ml.count() {
         0 => words.count() == 0,

@@ -42,7 +42,7 @@ impl MxHeader {
     /// Creates the header a source writes, reserved bits zero.
     #[must_use]
     pub fn new(instructions: Instructions) -> Self {
-        // int-2.1/mx: the source sets every reserved bit to zero.
+        // int-2.1/mx-03, int-2.1/mx-32: every reserved bit is zero.
         Self {
             version_flags: md::VERSION << 4,
             reserved: [0; 3],

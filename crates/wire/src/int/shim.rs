@@ -7,6 +7,8 @@ use crate::words::Words;
 
 /// The INT shim header, 4 bytes; the last 16 bits depend on the encapsulation.
 ///
+/// What is reserved is written as zero and not looked at when read.
+///
 /// ```text
 ///  0                   1                   2                   3
 ///  0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
@@ -18,6 +20,7 @@ use crate::words::Words;
 /// | Type  | Rsvd  |    Length     |G|  Reserved   | Next Protocol |  VXLAN-GPE
 /// +-------+-------+---------------+-+-------------+---------------+
 /// ```
+// int-2.1/l4-31, int-2.1/l4-33, int-2.1/l4-34, int-2.1/gre-08, int-2.1/gre-09, int-2.1/vxlan-05
 #[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub struct Shim {
@@ -79,6 +82,7 @@ impl Shim {
     }
 
     /// The INT header type, 4 bits: 1 MD, 2 destination, 3 MX.
+    // int-2.1/l4-26
     #[inline]
     #[must_use]
     pub const fn header_type(&self) -> u8 {
@@ -98,6 +102,7 @@ impl Shim {
     }
 
     /// Length of what follows the shim: INT header and stack.
+    // int-2.1/l4-29, int-2.1/gre-10, int-2.1/vxlan-06
     #[inline]
     #[must_use]
     pub const fn length(&self) -> Words {

@@ -89,7 +89,8 @@ impl Draft<'_> {
         Some(MAIN_BYTES + at + domain_metadata.len())
     }
 
-    /// The metadata that is both wanted and available; reports are not padded (INT 2.1, INT-MX header).
+    /// The metadata that is both wanted and available; reports are not padded.
+    // int-2.1/mx-20, int-2.1/mx-36, report-2.0/metadata-02, report-2.0/metadata-04, report-2.0/metadata-05
     fn baseline(&self) -> Instructions {
         self.metadata.available(self.instructions).without(Instructions::NODE_ID)
     }
