@@ -5,3 +5,4 @@ mod captured;
 mod cli;
 mod folder;
 mod node;
+mod vectors;

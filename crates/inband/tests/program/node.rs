@@ -150,12 +150,15 @@ fn every_link_type_and_format_comes_through_unchanged() {
 
 #[test]
 fn a_report_says_what_each_node_saw() {
+    // int-2.1/md-22, int-2.1/md-23, int-2.1/md-24, report-2.0/transport-01, report-2.0/transport-02
     let format = Format::Pcap { order: ByteOrder::Little, resolution: Resolution::Nanoseconds, link: 101 };
     let folder = domain("report", &capture(format, &[], &[record(1, LinkType::RAW, &[], &WATCHED)]));
 
     let reports = records(&folder.read("reports"));
     assert_eq!(reports[0].captured_at_ns, TIME_NS + 1, "the time of the packet that caused it");
     assert_eq!(reports[0].link_type, LinkType::ETHERNET);
+    // report-2.0/transport-04
+    assert_eq!(reports[0].data[20] & 0x40, 0x40, "IPv4 with DF");
     let line = &json(&folder, "decode --json --report-port 40000 reports")[0];
     assert_eq!((&line["node_id"], &line["sequence"]), (&3.into(), &1.into()));
     let hops = &line["reports"][0]["int"][0]["hops"];
@@ -212,6 +215,7 @@ fn counters_are_one_json_object() {
 
 #[test]
 fn a_packet_with_the_discard_bit_is_reported_and_not_written() {
+    // int-2.1/md-02, int-2.1/modes-07
     let format = Format::Pcap { order: ByteOrder::Little, resolution: Resolution::Nanoseconds, link: 101 };
     let folder = Folder::new("discard")
         .with("in", capture(format, &[], &[record(1, LinkType::RAW, &[], &WATCHED)]))
@@ -226,6 +230,7 @@ fn a_packet_with_the_discard_bit_is_reported_and_not_written() {
 
 #[test]
 fn real_sessions_come_through_and_their_reports_show_the_path() {
+    // int-2.1/checksum-03
     let sessions = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/captures/sessions.pcap");
     let input = fs::read(sessions).unwrap();
     // Everything is watched, and full-sized packets find room to grow.
