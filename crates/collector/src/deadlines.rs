@@ -35,4 +35,10 @@ impl<T: Ord> Deadlines<T> {
     pub(crate) fn next(&self) -> Option<Nanos> {
         self.heap.peek().map(|Reverse((due, _))| *due)
     }
+
+    /// How many deadlines are set.
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        self.heap.len()
+    }
 }

@@ -73,12 +73,12 @@ impl FlowTable {
         Some(entry)
     }
 
-    /// The longest silent flow among the next few in turn.
+    /// The longest silent flow among the next few in turn, when the table is full.
     pub(crate) fn longest_silent(&mut self) -> Option<FlowIndex> {
         let last_seen = |index: &FlowIndex| self.slots[index.0].as_ref().map(|entry| entry.last_seen);
         let count = self.slots.len();
         let next = (0..CANDIDATES.min(count)).map(|step| FlowIndex((self.hand + step) % count));
-        let oldest = next.filter(|index| last_seen(index).is_some()).min_by_key(last_seen);
+        let oldest = next.min_by_key(last_seen);
         self.hand = (self.hand + CANDIDATES).checked_rem(count).unwrap_or(0);
         oldest
     }

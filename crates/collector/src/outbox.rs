@@ -53,3 +53,6 @@ impl Outbox {
         self.dropped
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -163,3 +163,6 @@ impl Ports {
         Some(queue)
     }
 }
+
+#[cfg(test)]
+mod tests;

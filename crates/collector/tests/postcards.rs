@@ -2,11 +2,12 @@
 
 mod support;
 
+use inband_collector::{CollectorSettings, PathSettings};
 use inband_model::{Confidence, EventDetail, EventKind, Nanos, Origin};
 use inband_wire::int::HopMetadata;
 use inband_wire::report::Draft;
 
-use support::{Lab, flow, hop, hop_via, mx_packet, node_report, nodes, plain_packet, sink_report};
+use support::{Lab, MdPacket, flow, hop, hop_via, mx_packet, node_report, nodes, plain_packet, sink_report};
 
 const SETTLE: Nanos = Nanos::from_millis(1_100);
 const EPOCH: Nanos = Nanos(1 << 30);
@@ -154,6 +155,88 @@ fn reports_of_drops_and_of_queues_alone_are_no_hops_of_the_path() {
 
     assert_eq!(lab.paths(), Vec::<Vec<u32>>::new());
     assert_eq!(lab.events(EventKind::PathChange), []);
+}
+
+#[test]
+fn the_latest_latency_of_each_node_is_kept() {
+    let mut lab = Lab::new();
+    run_for(&mut lab, &[(1, 64), (2, 63)], 3);
+
+    lab.report(2, &node_report(&plain_packet(&flow(1), 63), hop(2, 77, 0)));
+
+    assert_eq!(lab.only_flow().hop_latency, [Some(Nanos(900)), Some(Nanos(77))]);
+}
+
+#[test]
+fn single_reports_do_not_change_what_stacks_tell_as_long_as_stacks_come() {
+    let mut lab = Lab::new();
+    let stack = MdPacket::new(&[hop(1, 900, 0), hop(11, 900, 0), hop(2, 900, 0)]).bytes();
+    pass(&mut lab, &[(7, 63)]);
+    for _ in 0..4 {
+        lab.report(11, &node_report(&plain_packet(&flow(1), 63), hop(11, 77, 0)));
+        lab.report(2, &sink_report(&stack));
+        lab.wait(EPOCH);
+        lab.report(7, &node_report(&plain_packet(&flow(1), 63), hop(7, 900, 0)));
+    }
+    lab.report(11, &node_report(&plain_packet(&flow(1), 63), hop(11, 77, 0)));
+    assert_eq!(lab.paths(), [[1, 11, 2]]);
+    assert_eq!(lab.only_flow().hop_latency, [Some(Nanos(900)); 3]);
+
+    for _ in 0..5 {
+        lab.wait(EPOCH);
+        lab.report(7, &node_report(&plain_packet(&flow(1), 63), hop(7, 900, 0)));
+    }
+
+    assert_eq!(lab.paths(), [[7]]);
+}
+
+#[test]
+fn an_order_that_is_a_guess_teaches_no_links() {
+    let mut lab = Lab::new();
+    // Nothing but clocks tells the order of the first flow, and they are wrong.
+    for (node_id, timestamp) in [(1, 200), (3, 100)] {
+        let metadata = HopMetadata { ingress_timestamp: Some(timestamp), ..hop(node_id, 900, 0) };
+        lab.report(node_id, &node_report(&plain_packet(&flow(1), 64), metadata));
+    }
+    lab.wait(SETTLE);
+    assert_eq!(lab.paths(), [[3, 1]]);
+
+    for (node_id, ttl) in [(1, 64), (3, 63)] {
+        lab.report(node_id, &node_report(&plain_packet(&flow(2), ttl), hop(node_id, 900, 0)));
+    }
+    lab.wait(SETTLE);
+
+    assert_eq!(lab.paths(), [[1, 3]]);
+}
+
+#[test]
+fn links_learned_for_certain_order_the_hops_of_flows_whose_ttl_tells_nothing() {
+    let mut lab = Lab::new();
+    pass(&mut lab, &[(11, 63), (2, 62), (1, 64)]);
+    lab.wait(SETTLE);
+    assert_eq!(lab.paths(), [[1, 11, 2]]);
+
+    for node_id in [2, 1, 11] {
+        lab.report(node_id, &node_report(&plain_packet(&flow(2), 64), hop(node_id, 900, 0)));
+    }
+    lab.wait(SETTLE);
+
+    assert_eq!(lab.paths(), [[1, 11, 2]]);
+}
+
+#[test]
+fn a_flow_that_took_anothers_place_in_the_table_has_its_own_time_to_settle() {
+    let paths = PathSettings { max_flows: 1, ..PathSettings::default() };
+    let mut lab = Lab::with(CollectorSettings { paths, ..CollectorSettings::default() });
+    lab.report(1, &node_report(&plain_packet(&flow(1), 64), hop(1, 900, 0)));
+    lab.wait(Nanos::from_millis(600));
+    lab.report(1, &node_report(&plain_packet(&flow(2), 64), hop(1, 900, 0)));
+
+    lab.wait(Nanos::from_millis(600));
+    assert_eq!(lab.paths(), Vec::<Vec<u32>>::new());
+    lab.wait(Nanos::from_millis(600));
+
+    assert_eq!(lab.path_observations().iter().map(|path| path.flow).collect::<Vec<_>>(), [flow(2)]);
 }
 
 #[test]

@@ -5,8 +5,11 @@ mod support;
 use inband_collector::{CollectorSettings, PathSettings};
 use inband_model::{Confidence, EventDetail, EventKind, Nanos, Observation, Origin, PathChangeKind};
 use inband_wire::int::{HopMetadata, Instructions};
+use inband_wire::report::Draft;
 
-use support::{Lab, MdPacket, datagram, flow, hop, hop_via, hops, node_report, nodes, sink_report};
+use support::{
+    Lab, MdPacket, datagram, flow, hop, hop_via, hops, node_report, nodes, plain_packet, sink_report,
+};
 
 #[test]
 fn the_first_packet_of_a_flow_tells_its_path_and_the_latency_of_each_hop() {
@@ -163,6 +166,46 @@ fn a_move_turns_out_a_reroute_when_the_old_links_carry_nothing_for_three_epochs(
 }
 
 #[test]
+fn links_of_both_paths_say_nothing_about_the_kind_of_a_change() {
+    let mut lab = Lab::new();
+    let packet =
+        |number, nodes: &[u32]| MdPacket { flow: flow(number), ..MdPacket::new(&hops(nodes)) }.bytes();
+    lab.report(3, &sink_report(&packet(1, &[1, 2, 11, 3])));
+    lab.report(3, &sink_report(&packet(1, &[1, 2, 12, 3])));
+
+    // The flow ends, and nobody else uses the link from 1 to 2; the links it left still carry another flow.
+    for _ in 0..40 {
+        lab.wait(Nanos::from_millis(100));
+        lab.report(3, &sink_report(&packet(2, &[2, 11, 3])));
+    }
+
+    assert_eq!(changes(&mut lab), [PathChangeKind::EcmpMove]);
+}
+
+#[test]
+fn a_second_change_has_three_epochs_of_its_own_to_show_what_it_is() {
+    let mut lab = Lab::new();
+    for (spine, pause) in [(11, 0), (12, 0), (13, 1_000)] {
+        lab.wait(Nanos::from_millis(pause));
+        lab.report(2, &sink_report(&MdPacket::new(&hops(&[1, spine, 2])).bytes()));
+    }
+    assert_eq!(changes(&mut lab), [PathChangeKind::EcmpMove; 2]);
+
+    lab.wait(Nanos(3_221_220_000));
+    assert_eq!(changes(&mut lab), []);
+    lab.wait(Nanos(10_000));
+
+    let events = lab.events(EventKind::PathChange);
+    assert_eq!(events.len(), 1);
+    assert_eq!(events[0].confidence, Confidence::Probable);
+    let EventDetail::PathChange(change) = &events[0].detail else { panic!("a change of path") };
+    assert_eq!(
+        (change.change, change.new.to_string().as_str()),
+        (PathChangeKind::Reroute, "1:1:2 > 1:13:2 > 1:2:2")
+    );
+}
+
+#[test]
 fn three_changes_in_a_minute_are_a_flap_announced_once() {
     let mut lab = Lab::new();
     lab.report(2, &sink_report(&MdPacket::new(&hops(&[1, 11, 2])).bytes()));
@@ -191,13 +234,14 @@ fn a_report_that_was_overtaken_changes_no_path() {
 
 #[test]
 fn a_stack_marked_e_or_m_or_cut_or_of_a_dropped_packet_changes_no_path() {
-    let short = MdPacket::new(&hops(&[1, 12]));
+    // More hops than the path that is known, so that not only shorter ones are ruled out.
+    let short = MdPacket::new(&hops(&[1, 12, 13, 14]));
     let exceeded = MdPacket { max_hop_count_exceeded: true, ..short.clone() }.bytes();
     let too_long = MdPacket { mtu_exceeded: true, ..short.clone() }.bytes();
     let whole = short.bytes();
-    let cut = &MdPacket::new(&hops(&[1, 12, 2])).bytes()[..70];
-    let dropped = inband_wire::report::Draft { dropped: true, ..sink_report(&whole) };
-    let untracked = inband_wire::report::Draft { tracked_flow: false, ..sink_report(&whole) };
+    let cut = &MdPacket::new(&hops(&[1, 12, 13, 14, 2])).bytes()[..108];
+    let dropped = Draft { dropped: true, ..sink_report(&whole) };
+    let untracked = Draft { tracked_flow: false, ..sink_report(&whole) };
     let incomplete = [sink_report(&exceeded), sink_report(&too_long), sink_report(cut), dropped, untracked];
 
     for report in incomplete {
@@ -232,7 +276,7 @@ fn an_intermediate_report_and_the_rest_from_the_sink_make_one_path() {
     let mut lab = Lab::new();
     let first_part = MdPacket::new(&hops(&[1, 11])).bytes();
     let rest = MdPacket::new(&hops(&[12, 2])).bytes();
-    let intermediate = inband_wire::report::Draft { intermediate: true, ..sink_report(&first_part) };
+    let intermediate = Draft { intermediate: true, ..sink_report(&first_part) };
 
     lab.report(11, &intermediate);
     lab.report(2, &sink_report(&rest));
@@ -245,10 +289,82 @@ fn an_intermediate_report_and_the_rest_from_the_sink_make_one_path() {
 }
 
 #[test]
+fn a_whole_stack_behind_an_intermediate_report_is_the_path_by_itself() {
+    let mut lab = Lab::new();
+    let first_part = MdPacket::new(&hops(&[1, 11])).bytes();
+    lab.report(11, &Draft { intermediate: true, ..sink_report(&first_part) });
+
+    lab.report(2, &sink_report(&MdPacket::new(&hops(&[1, 11, 12, 2])).bytes()));
+
+    assert_eq!(lab.paths(), [vec![1, 11], vec![1, 11, 12, 2]]);
+}
+
+#[test]
+fn both_parts_of_a_joined_path_keep_their_latest_latencies() {
+    let mut lab = Lab::new();
+    for latency in [900, 5] {
+        let first_part = MdPacket::new(&[hop(1, latency, 0), hop(11, latency, 0)]).bytes();
+        lab.report(11, &Draft { intermediate: true, ..sink_report(&first_part) });
+        lab.report(
+            2,
+            &sink_report(&MdPacket::new(&[hop(12, latency + 1, 0), hop(2, latency + 2, 0)]).bytes()),
+        );
+    }
+
+    let latencies: Vec<_> =
+        lab.only_flow().hop_latency.iter().map(|latency| latency.map(|span| span.0)).collect();
+    assert_eq!(latencies, [Some(5), Some(5), Some(6), Some(7)]);
+}
+
+#[test]
+fn where_a_path_was_joined_no_link_is_certain() {
+    let mut lab = Lab::new();
+    let first_part = MdPacket::new(&hops(&[1, 11])).bytes();
+    lab.report(11, &Draft { intermediate: true, ..sink_report(&first_part) });
+    lab.report(2, &sink_report(&MdPacket::new(&hops(&[12, 2])).bytes()));
+    lab.outputs();
+
+    // Nothing but a link from 11 to 12 could order these two other than they arrive.
+    for node_id in [12, 11] {
+        lab.report(node_id, &node_report(&plain_packet(&flow(2), 64), hop(node_id, 900, 0)));
+    }
+    lab.wait(Nanos::from_millis(1_100));
+
+    assert_eq!(lab.paths(), [[12, 11]]);
+}
+
+#[test]
+fn an_intermediate_report_of_all_that_was_the_path_is_followed_by_more() {
+    let mut lab = Lab::new();
+    let first_part = MdPacket::new(&hops(&[1, 11])).bytes();
+    lab.report(11, &sink_report(&first_part));
+
+    lab.report(11, &Draft { intermediate: true, ..sink_report(&first_part) });
+    lab.report(2, &sink_report(&MdPacket::new(&hops(&[12, 2])).bytes()));
+
+    assert_eq!(lab.paths(), [vec![1, 11], vec![1, 11, 12, 2]]);
+}
+
+#[test]
+fn an_intermediate_report_counts_for_two_and_a_half_epochs() {
+    let joined_after = |pause| {
+        let mut lab = Lab::new();
+        let first_part = MdPacket::new(&hops(&[1, 11])).bytes();
+        lab.report(11, &Draft { intermediate: true, ..sink_report(&first_part) });
+        lab.wait(pause);
+        lab.report(2, &sink_report(&MdPacket::new(&hops(&[12, 2])).bytes()));
+        lab.only_flow().path.unwrap().hops().len()
+    };
+
+    assert_eq!(joined_after(Nanos(2_684_354_560 - 1_000)), 4);
+    assert_eq!(joined_after(Nanos(2_684_354_560)), 2);
+}
+
+#[test]
 fn packets_small_enough_to_keep_their_stack_do_not_change_a_joined_path() {
     let mut lab = Lab::new();
     let first_part = MdPacket::new(&hops(&[1, 11])).bytes();
-    let intermediate = inband_wire::report::Draft { intermediate: true, ..sink_report(&first_part) };
+    let intermediate = Draft { intermediate: true, ..sink_report(&first_part) };
     lab.report(2, &sink_report(&MdPacket::new(&hops(&[1, 11, 12, 2])).bytes()));
     lab.outputs();
 
@@ -288,6 +404,31 @@ fn the_same_node_by_another_interface_is_a_loop_only_when_the_hops_ran_out() {
     let events = ran_out.events(EventKind::Loop);
     assert_eq!(events.len(), 1);
     assert_eq!(events[0].confidence, Confidence::Probable);
+}
+
+#[test]
+fn hops_that_do_not_tell_their_node_id_are_no_loop() {
+    let mut lab = Lab::new();
+    let silent = HopMetadata { node_id: None, ..hop(0, 900, 0) };
+    let packet =
+        MdPacket { max_hop_count_exceeded: true, ..MdPacket::new(&[silent, hop(1, 900, 0), silent]) };
+
+    lab.report(2, &sink_report(&packet.bytes()));
+
+    assert_eq!(lab.events(EventKind::Loop), []);
+}
+
+#[test]
+fn a_duplicate_is_not_looked_at_again() {
+    let mut lab = Lab::new();
+    let packet = MdPacket::new(&hops(&[1, 11, 2])).bytes();
+    let bytes = datagram(2, 7, &[&sink_report(&packet)]);
+
+    lab.datagram(&bytes);
+    lab.datagram(&bytes);
+
+    assert_eq!(lab.collector.ledger().duplicate, 1);
+    assert_eq!(lab.only_flow().reports, 1);
 }
 
 #[test]

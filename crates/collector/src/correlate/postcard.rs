@@ -19,15 +19,18 @@ impl Correlator {
         let Some(hop) = sighting.hops.first() else { return };
         // A report of a drop or of a queue alone need not come from where the flow passes.
         let tells_path = reading.tracked_flow && !reading.dropped && !sighting.is_overtaken();
-        if !tells_path || follows_stacks(entry, sighting.now, self.settings.keep()) {
+        if !tells_path {
             return;
+        }
+        if follows_stacks(entry, sighting.now, self.settings.keep()) {
+            return entry.postcards.clear();
         }
         let has_expired = entry.postcards.expire(sighting.now, self.settings.keep());
         let has_changed = entry.postcards.put(sighting.now, hop, reading.ttl);
         entry.postcards.set_last(sighting.report, reading.origin);
         if let Some(path) = entry.path {
             update_latency(entry, self.paths[path].path.hops(), hop);
-            if !has_changed && !has_expired {
+            if !has_changed && !has_expired && entry.unsettled_since.is_none() {
                 entry.path_seen_at = sighting.now;
                 self.paths.touch(sighting.now, path, self.settings.link_resolution(), &mut self.links);
             }
@@ -43,7 +46,7 @@ impl Correlator {
         let entry = &mut self.flows[flow];
         let Some(since) = entry.unsettled_since.take() else { return };
         if follows_stacks(entry, now, self.settings.keep()) {
-            return;
+            return entry.postcards.clear();
         }
         entry.postcards.drop_replaced(since);
         let Some((report, origin)) = entry.postcards.last() else { return };

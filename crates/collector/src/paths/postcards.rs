@@ -73,6 +73,11 @@ impl Postcards {
         self.cards.retain(|card| is_fresh(card) || !fresh.contains(&card.ttl));
     }
 
+    /// Forgets all reports, when something better tells the path.
+    pub(crate) fn clear(&mut self) {
+        self.cards.clear();
+    }
+
     /// Notes which report was the latest.
     pub(crate) fn set_last(&mut self, report: ReportReference, origin: Origin) {
         self.last = Some((report, origin));
