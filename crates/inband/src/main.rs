@@ -2,6 +2,7 @@
 
 mod decode;
 mod failure;
+mod input;
 mod node;
 mod node_config;
 mod number;

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use inband_wire::Link;
+
 /// What the frames of an interface start with, as numbered by the tcpdump group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkType(pub u16);
@@ -44,46 +46,36 @@ impl fmt::Display for LinkType {
     }
 }
 
-/// Where a frame holds something INT can be in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Start {
-    /// An Ethernet header at this offset.
-    Ethernet(usize),
-    /// An IPv4 or IPv6 header at this offset.
-    Ip(usize),
-    /// Not IP, or a link type this program does not know.
-    NotIp,
-}
-
-/// Finds the start of the packet in a frame of this link type.
-pub fn start(link_type: LinkType, frame: &[u8]) -> Start {
+/// What the packet in a frame of this link type starts with, and at which byte; `None` when it is not IP, or the link
+/// type is not known.
+pub fn start(link_type: LinkType, frame: &[u8]) -> Option<(Link, usize)> {
     match link_type {
-        LinkType::ETHERNET => Start::Ethernet(0),
-        LinkType::RAW | LinkType::IPV4 | LinkType::IPV6 => Start::Ip(0),
-        other if LinkType::RAW_OLD.contains(&other) => Start::Ip(0),
+        LinkType::ETHERNET => Some((Link::Ethernet, 0)),
+        LinkType::RAW | LinkType::IPV4 | LinkType::IPV6 => Some((Link::Ip, 0)),
+        other if LinkType::RAW_OLD.contains(&other) => Some((Link::Ip, 0)),
         LinkType::LINUX_SLL => cooked(frame, 14, 16),
         LinkType::LINUX_SLL2 => cooked(frame, 0, 20),
         LinkType::NULL => loopback(frame, &[u32::from_le_bytes, u32::from_be_bytes]),
         LinkType::LOOP => loopback(frame, &[u32::from_be_bytes]),
-        _ => Start::NotIp,
+        _ => None,
     }
 }
 
 /// A cooked header has an Ethertype at `ethertype_at` and ends at `end`. Anything but plain IP is left alone.
-fn cooked(frame: &[u8], ethertype_at: usize, end: usize) -> Start {
+fn cooked(frame: &[u8], ethertype_at: usize, end: usize) -> Option<(Link, usize)> {
     let ethertype =
         frame.get(ethertype_at..).and_then(|rest| rest.first_chunk()).map(|b| u16::from_be_bytes(*b));
     match ethertype {
-        Some(ETHERTYPE_IPV4 | ETHERTYPE_IPV6) if frame.len() >= end => Start::Ip(end),
-        _ => Start::NotIp,
+        Some(ETHERTYPE_IPV4 | ETHERTYPE_IPV6) if frame.len() >= end => Some((Link::Ip, end)),
+        _ => None,
     }
 }
 
 /// A loopback header is one address family, whose number for IPv6 differs from system to system.
-fn loopback(frame: &[u8], orders: &[fn([u8; 4]) -> u32]) -> Start {
-    let Some(family) = frame.first_chunk() else { return Start::NotIp };
+fn loopback(frame: &[u8], orders: &[fn([u8; 4]) -> u32]) -> Option<(Link, usize)> {
+    let family = frame.first_chunk()?;
     let is_ip = orders.iter().any(|order| matches!(order(*family), 2 | 10 | 24 | 28 | 30));
-    if is_ip { Start::Ip(4) } else { Start::NotIp }
+    is_ip.then_some((Link::Ip, 4))
 }
 
 const ETHERTYPE_IPV4: u16 = 0x0800;

@@ -14,7 +14,7 @@ mod writer;
 
 pub use bytes::ByteOrder;
 pub use error::CaptureError;
-pub use link::{LinkType, Start, start};
+pub use link::{LinkType, start};
 pub use pcap::Resolution;
 pub use reader::Reader;
 pub use writer::Writer;

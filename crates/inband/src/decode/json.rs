@@ -9,6 +9,7 @@ use inband_wire::report::individual::DROP_BIT;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
+use super::hex::hex;
 use super::hop::{Field, fields, stack_fields};
 use super::names;
 use super::packet::{Body, Content, IntHeader, IntPacket, Original, Packet, Report, ReportPacket};
@@ -310,8 +311,4 @@ impl ReportObject {
 fn flow(flow: FiveTuple) -> Flow {
     let FiveTuple { source, destination, protocol, source_port, destination_port } = flow;
     Flow { source, destination, protocol, source_port, destination_port }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,5 +1,6 @@
 //! `inband decode`: which INT packets and telemetry reports are in this capture?
 
+mod hex;
 mod hop;
 mod json;
 mod names;
@@ -8,15 +9,14 @@ mod packet;
 mod read;
 mod text;
 
-use std::fs::File;
-use std::io::{self, BufReader, BufWriter, IsTerminal, Read, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::PathBuf;
 
 use anyhow::{Context, Error};
-use inband::capture::{Reader, Record, Start, start};
-use inband_wire::Link;
+use inband::capture::Record;
 
 use crate::failure::Failure;
+use crate::input::{Input, is_dash};
 use options::{Options, OptionsArgs};
 
 /// Show every INT packet and telemetry report of a capture file.
@@ -44,43 +44,33 @@ Numbers may be written in hexadecimal.";
 /// Decodes the file to stdout.
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let options = args.options.resolve()?;
-    let from_stdin = args.file == Path::new("-");
-    let name = if from_stdin { "stdin".to_owned() } else { args.file.display().to_string() };
-    let source: Box<dyn Read> = if from_stdin {
-        Box::new(io::stdin().lock())
-    } else {
-        Box::new(File::open(&args.file).with_context(|| format!("cannot open {name}"))?)
-    };
+    let mut input = Input::open(&args.file)?;
     let stdout = io::stdout().lock();
     // Whoever watches packets arrive wants to see each at once.
-    let live = from_stdin || stdout.is_terminal();
+    let live = is_dash(&args.file) || stdout.is_terminal();
     let mut out = BufWriter::with_capacity(OUT_BYTES, stdout);
-    let result =
-        decode(BufReader::with_capacity(IN_BYTES, source), &name, &options, args.json, live, &mut out);
+    let result = decode(&mut input, &options, args.json, live, &mut out);
     // What was read before an error is shown before the error.
     out.flush().context(WRITE)?;
     let (packets, shown) = result?;
     if shown == 0 {
-        eprintln!("{name}: {packets} packets read, none with INT or a telemetry report");
+        eprintln!("{}: {packets} packets read, none with INT or a telemetry report", input.name);
     }
     Ok(())
 }
 
 /// Returns how many packets were read, and how many of them shown.
 fn decode(
-    source: impl Read,
-    name: &str,
+    input: &mut Input,
     options: &Options,
     json: bool,
     live: bool,
     out: &mut impl Write,
 ) -> Result<(u64, u64), Error> {
-    let mut reader = Reader::new(source).with_context(|| name.to_owned())?;
     let mut record = Record::default();
     let mut shown = 0;
-    while reader.read_record(&mut record).with_context(|| name.to_owned())? {
-        let Some((link, at)) = link(&record) else { continue };
-        let Some(packet) = read::read(&record, link, at, options) else { continue };
+    while input.read_record(&mut record)? {
+        let Some(packet) = read::read(&record, options) else { continue };
         shown += 1;
         if json { json::write(&packet, out) } else { text::write(&packet, out) }.context(WRITE)?;
         if live {
@@ -90,17 +80,7 @@ fn decode(
     Ok((record.number, shown))
 }
 
-/// What the packet in `record` starts with, and where; `None` when it is not IP.
-fn link(record: &Record) -> Option<(Link, usize)> {
-    match start(record.link_type, &record.data) {
-        Start::Ethernet(at) => Some((Link::Ethernet, at)),
-        Start::Ip(at) => Some((Link::Ip, at)),
-        Start::NotIp => None,
-    }
-}
-
 const WRITE: &str = "cannot write the output";
-const IN_BYTES: usize = 256 * 1024;
 const OUT_BYTES: usize = 64 * 1024;
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! How is a packet read: as INT, as reports, or as neither?
 
-use inband::capture::Record;
+use inband::capture::{Record, start};
 use inband_wire::int::locate::limit;
 use inband_wire::int::{CodePoints, Encapsulation, HeaderType, HopMetadata, Location, Md, Mx, MxHeader, mx};
 use inband_wire::layers::{Fragment, ports};
@@ -13,8 +13,9 @@ use inband_wire::{Dissection, FiveTuple, Header, Layers, Link, ParseError, Stric
 use super::options::Options;
 use super::packet::{Body, Content, IntHeader, IntPacket, Packet, Report, ReportPacket};
 
-/// Decodes the packet that starts with `link` at byte `at` of `record`; `None` when it carries neither INT nor a report.
-pub(super) fn read<'a>(record: &'a Record, link: Link, at: usize, options: &Options) -> Option<Packet<'a>> {
+/// Decodes the packet in `record`; `None` when it carries neither INT nor a report.
+pub(super) fn read<'a>(record: &'a Record, options: &Options) -> Option<Packet<'a>> {
+    let (link, at) = start(record.link_type, &record.data)?;
     let bytes = record.data.get(at..)?;
     let strictness = if record.is_cut() { Strictness::Truncated } else { Strictness::Whole };
     let code_points = options.code_points();

@@ -7,7 +7,7 @@ use proptest::prelude::{any, proptest};
 use serde_json::Value;
 
 use super::options::{Options, OptionsArgs};
-use super::{json, link, read, text};
+use super::{json, read, text};
 
 /// TCP with INT-MD behind it: shim at byte 54, header at 58, two hops from 70 and 78.
 const INT_MD: &str = "\
@@ -53,8 +53,7 @@ fn options(arguments: &[&str]) -> Options {
 
 /// The JSON line and the text of a record; `None` when it carries neither INT nor a report.
 fn decoded(record: &Record, options: &Options) -> Option<(Value, String)> {
-    let (link, at) = link(record)?;
-    let packet = read::read(record, link, at, options)?;
+    let packet = read::read(record, options)?;
     let (mut line, mut block) = (Vec::new(), Vec::new());
     json::write(&packet, &mut line).unwrap();
     text::write(&packet, &mut block).unwrap();

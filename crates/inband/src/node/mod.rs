@@ -4,17 +4,16 @@ mod offline;
 mod output;
 mod summary;
 
-use std::fs::File;
-use std::io::{self, BufReader, Read};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use anyhow::{Context, Error};
-use inband::capture::{Reader, Record, Start, start};
+use anyhow::Error;
+use inband::capture::{Record, start};
 use inband_node::frame::MOST_GROWTH;
 use inband_node::{Frame, Node, NodeConfig, Passage, Verdict};
 use inband_wire::Link;
 
 use crate::failure::Failure;
+use crate::input::{Input, is_dash};
 use crate::node_config::read_node;
 use crate::number::number;
 use offline::Device;
@@ -73,17 +72,15 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     check_interface("--ingress", args.ingress, args, &config)?;
     check_interface("--egress", args.egress, args, &config)?;
     check_distinct(&args.read, &args.write, args.reports.as_deref())?;
-    if args.json && args.write == Path::new("-") {
+    if args.json && is_dash(&args.write) {
         return Err(Failure::usage("--json and --write - both want stdout"));
     }
     node.withhold(config.offline.unavailable.bitmap());
 
-    let name = if args.read == Path::new("-") { "stdin".to_owned() } else { args.read.display().to_string() };
-    let source = open(&args.read).with_context(|| format!("cannot open {name}"))?;
-    let mut reader = Reader::new(source).context(name.clone())?;
-    let mut outputs = Outputs::create(args, &config, &reader)?;
+    let mut input = Input::open(&args.read)?;
+    let mut outputs = Outputs::create(args, &config, input.format())?;
     let way = Way { ingress: args.ingress, egress: args.egress, device: Device::new(&config.offline) };
-    let read = way.carry_all(&mut reader, &mut node, &mut outputs, &name);
+    let read = way.carry_all(&mut input, &mut node, &mut outputs);
     // What was read before an error is written before the error is reported.
     outputs.finish()?;
     summary::print(node.counters(), args.json)?;
@@ -105,13 +102,6 @@ fn check_interface(option: &str, id: u16, args: &Args, config: &NodeConfig) -> R
     }))
 }
 
-fn open(path: &Path) -> io::Result<Box<dyn Read>> {
-    if path == Path::new("-") {
-        return Ok(Box::new(io::stdin().lock()));
-    }
-    Ok(Box::new(BufReader::with_capacity(IN_BYTES, File::open(path)?)))
-}
-
 /// The way of every packet through the node.
 struct Way {
     ingress: u16,
@@ -120,22 +110,16 @@ struct Way {
 }
 
 impl Way {
-    fn carry_all(
-        &self,
-        reader: &mut Reader<impl Read>,
-        node: &mut Node,
-        outputs: &mut Outputs,
-        name: &str,
-    ) -> Result<(), Error> {
+    fn carry_all(&self, input: &mut Input, node: &mut Node, outputs: &mut Outputs) -> Result<(), Error> {
         let mut record = Record::default();
         let mut buffer = Vec::new();
-        while reader.read_record(&mut record).with_context(|| name.to_owned())? {
+        while input.read_record(&mut record)? {
             let verdict = self.carry(&mut record, node, &mut buffer);
             while let Some(payload) = node.poll_report() {
                 outputs.write_report(payload, record.captured_at_ns)?;
             }
             if verdict == Verdict::Forward {
-                outputs.write_packet(&record, reader.interfaces())?;
+                outputs.write_packet(&record, input.interfaces())?;
             }
         }
         Ok(())
@@ -148,12 +132,9 @@ impl Way {
             egress: self.egress,
             metadata: self.device.metadata(record.captured_at_ns),
         };
-        let (link, at) = match start(record.link_type, &record.data) {
-            Start::Ethernet(at) => (Link::Ethernet, at),
-            Start::Ip(at) => (Link::Ip, at),
-            // The node counts what is not IP, and an empty frame is not.
-            Start::NotIp => (Link::Ip, record.data.len()),
-        };
+        // The node counts what is not IP, and an empty frame is not.
+        let not_ip = (Link::Ip, record.data.len());
+        let (link, at) = start(record.link_type, &record.data).unwrap_or(not_ip);
         let (link_header, packet) = record.data.split_at(at);
         buffer.clear();
         buffer.resize(MOST_GROWTH, 0);
@@ -168,5 +149,3 @@ impl Way {
         verdict
     }
 }
-
-const IN_BYTES: usize = 256 * 1024;

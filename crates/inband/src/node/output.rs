@@ -1,18 +1,19 @@
 //! Where do packets and reports go? Into captures that can be replayed or opened in a packet viewer.
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Read, Write};
+use std::io::{self, BufWriter, Write};
 use std::net::SocketAddr;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Error, anyhow};
-use inband::capture::{ByteOrder, Format, Interface, LinkType, Reader, Record, Resolution, Writer};
+use inband::capture::{ByteOrder, Format, Interface, LinkType, Record, Resolution, Writer};
 use inband_node::NodeConfig;
 use inband_wire::datagram::{Datagram, MOST_HEADER_BYTES};
 
 use super::Args;
 use crate::failure::Failure;
+use crate::input::is_dash;
 
 /// The captures a node writes.
 pub(super) struct Outputs {
@@ -29,15 +30,11 @@ struct Output {
 }
 
 impl Outputs {
-    /// Creates the files, packets in the format of what `reader` reads.
-    pub(super) fn create(
-        args: &Args,
-        config: &NodeConfig,
-        reader: &Reader<impl Read>,
-    ) -> Result<Self, Error> {
+    /// Creates the files, that of the packets in `format`.
+    pub(super) fn create(args: &Args, config: &NodeConfig, format: Format) -> Result<Self, Error> {
         let [a, b, c, d] = config.node.id.to_be_bytes();
         Ok(Self {
-            packets: Output::create(&args.write, reader.format())?,
+            packets: Output::create(&args.write, format)?,
             reports: args.reports.as_deref().map(|path| Output::create(path, REPORT_FORMAT)).transpose()?,
             datagram: Datagram {
                 // Locally administered addresses: the node by its id, and a collector.
@@ -81,7 +78,7 @@ impl Outputs {
 impl Output {
     fn create(path: &Path, format: Format) -> Result<Self, Error> {
         let name = path.display().to_string();
-        let out: Box<dyn Write> = if path == Path::new("-") {
+        let out: Box<dyn Write> = if is_dash(path) {
             Box::new(io::stdout().lock())
         } else {
             Box::new(File::create(path).with_context(|| format!("cannot create {name}"))?)
@@ -118,7 +115,7 @@ pub(super) fn check_distinct(read: &Path, write: &Path, reports: Option<&Path>) 
 
 /// Whether two paths name one regular file, also through links; `-` is one file where both are written.
 fn is_same_file(path: &Path, other: &Path, both_written: bool) -> bool {
-    if path == Path::new("-") || other == Path::new("-") {
+    if is_dash(path) || is_dash(other) {
         return path == other && both_written;
     }
     match (fs::metadata(path), fs::metadata(other)) {

@@ -1,27 +1,29 @@
 //! Does every link type give the right start of the packet?
 
-use super::{LinkType, Start, start};
+use inband_wire::Link;
+
+use super::{LinkType, start};
 
 #[test]
 fn links_without_a_header_start_with_the_packet() {
     for number in [12, 14, 101, 228, 229] {
-        assert_eq!(start(LinkType(number), &[0x45]), Start::Ip(0), "link type {number}");
+        assert_eq!(start(LinkType(number), &[0x45]), Some((Link::Ip, 0)), "link type {number}");
     }
-    assert_eq!(start(LinkType::ETHERNET, &[]), Start::Ethernet(0));
+    assert_eq!(start(LinkType::ETHERNET, &[]), Some((Link::Ethernet, 0)));
 }
 
 #[test]
 fn cooked_frames_start_after_their_header_when_they_carry_ip() {
     let mut sll = [0xa5; 17];
     sll[14..16].copy_from_slice(&[0x08, 0x00]);
-    assert_eq!(start(LinkType::LINUX_SLL, &sll), Start::Ip(16));
-    assert_eq!(start(LinkType::LINUX_SLL, &sll[..16]), Start::Ip(16));
-    assert_eq!(start(LinkType::LINUX_SLL, &sll[..15]), Start::NotIp);
+    assert_eq!(start(LinkType::LINUX_SLL, &sll), Some((Link::Ip, 16)));
+    assert_eq!(start(LinkType::LINUX_SLL, &sll[..16]), Some((Link::Ip, 16)));
+    assert_eq!(start(LinkType::LINUX_SLL, &sll[..15]), None);
 
     let mut sll2 = [0xa5; 20];
     sll2[..2].copy_from_slice(&[0x86, 0xdd]);
-    assert_eq!(start(LinkType::LINUX_SLL2, &sll2), Start::Ip(20));
-    assert_eq!(start(LinkType::LINUX_SLL2, &sll2[..19]), Start::NotIp);
+    assert_eq!(start(LinkType::LINUX_SLL2, &sll2), Some((Link::Ip, 20)));
+    assert_eq!(start(LinkType::LINUX_SLL2, &sll2[..19]), None);
 }
 
 #[test]
@@ -29,22 +31,22 @@ fn cooked_frames_with_a_tag_or_arp_are_not_ip() {
     for ethertype in [[0x81, 0x00], [0x88, 0xa8], [0x08, 0x06]] {
         let mut frame = [0; 40];
         frame[14..16].copy_from_slice(&ethertype);
-        assert_eq!(start(LinkType::LINUX_SLL, &frame), Start::NotIp);
+        assert_eq!(start(LinkType::LINUX_SLL, &frame), None);
     }
 }
 
 #[test]
 fn loopback_accepts_the_families_of_every_system() {
-    assert_eq!(start(LinkType::NULL, &[2, 0, 0, 0]), Start::Ip(4));
-    assert_eq!(start(LinkType::NULL, &[0, 0, 0, 30]), Start::Ip(4));
-    assert_eq!(start(LinkType::LOOP, &[0, 0, 0, 24]), Start::Ip(4));
-    assert_eq!(start(LinkType::LOOP, &[24, 0, 0, 0]), Start::NotIp);
-    assert_eq!(start(LinkType::NULL, &[2, 0, 0]), Start::NotIp);
-    assert_eq!(start(LinkType::NULL, &[7, 0, 0, 0]), Start::NotIp);
+    assert_eq!(start(LinkType::NULL, &[2, 0, 0, 0]), Some((Link::Ip, 4)));
+    assert_eq!(start(LinkType::NULL, &[0, 0, 0, 30]), Some((Link::Ip, 4)));
+    assert_eq!(start(LinkType::LOOP, &[0, 0, 0, 24]), Some((Link::Ip, 4)));
+    assert_eq!(start(LinkType::LOOP, &[24, 0, 0, 0]), None);
+    assert_eq!(start(LinkType::NULL, &[2, 0, 0]), None);
+    assert_eq!(start(LinkType::NULL, &[7, 0, 0, 0]), None);
 }
 
 #[test]
 fn unknown_links_are_not_ip() {
-    assert_eq!(start(LinkType(105), &[0x45; 60]), Start::NotIp);
+    assert_eq!(start(LinkType(105), &[0x45; 60]), None);
     assert_eq!(LinkType(105).to_string(), "link type 105");
 }

@@ -6,7 +6,8 @@ use inband_wire::ChecksumState;
 use inband_wire::int::domain::set_bits;
 use inband_wire::int::{Encapsulation, HeaderType, Instructions, Md, Mx};
 
-use super::{Block, flow, hex, metadata, plural, protocol_name};
+use super::{Block, flow, metadata, plural, protocol_name};
+use crate::decode::hex::hex;
 use crate::decode::hop::{fields, stack_fields};
 use crate::decode::names;
 use crate::decode::packet::{Body, IntHeader, IntPacket, Original};

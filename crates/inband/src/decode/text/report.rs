@@ -6,7 +6,8 @@ use inband_wire::int::Instructions;
 use inband_wire::report::individual::{DROP_BIT, TO_THE_END};
 use inband_wire::report::{InnerType, ReportType, TlvType};
 
-use super::{Block, flow, hex, int, metadata, plural};
+use super::{Block, flow, int, metadata, plural};
+use crate::decode::hex::hex;
 use crate::decode::hop::fields;
 use crate::decode::packet::{Report, ReportPacket};
 
