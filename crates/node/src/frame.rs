@@ -11,6 +11,8 @@ use std::ops::Range;
 ///
 /// INT is added behind the headers, which are short: a gap opens by moving them towards the front. Their
 /// offsets from the start of the frame stay, those behind the gap grow.
+///
+/// `start <= end <= buffer.len()` holds from [`Frame::new`] on, which is why its bytes are indexed.
 #[derive(Debug)]
 pub struct Frame<'a> {
     buffer: &'a mut [u8],
@@ -33,14 +35,14 @@ impl<'a> Frame<'a> {
     #[inline]
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
-        self.buffer.get(self.start..self.end).unwrap_or_default()
+        &self.buffer[self.start..self.end]
     }
 
     /// The frame's bytes, for writing.
     #[inline]
     #[must_use]
     pub fn bytes_mut(&mut self) -> &mut [u8] {
-        self.buffer.get_mut(self.start..self.end).unwrap_or_default()
+        &mut self.buffer[self.start..self.end]
     }
 
     /// Where in the buffer the frame is.
@@ -80,7 +82,7 @@ impl<'a> Frame<'a> {
         let start = self.start.checked_sub(length)?;
         self.buffer.copy_within(self.start..self.start + at, start);
         self.start = start;
-        self.buffer.get_mut(self.start..self.end)
+        Some(self.bytes_mut())
     }
 
     /// Removes the bytes in `gap`, moving what is in front of them.

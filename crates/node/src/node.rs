@@ -4,7 +4,7 @@ use inband_wire::FiveTuple;
 use inband_wire::dissect::flow_before_int;
 use inband_wire::int::md::MdHeader;
 use inband_wire::int::mx::MxHeader;
-use inband_wire::int::{HopMetadata, Instructions, Location};
+use inband_wire::int::{Instructions, Location};
 use inband_wire::layers::{Fragment, Layers, Link, Strictness};
 
 use crate::config::{EncapsulationKind, Mode, NodeConfig, SinkMetadata};
@@ -14,8 +14,8 @@ use crate::encapsulation::{self, Carriage, Stripping};
 use crate::error::ConfigError;
 use crate::frame::Frame;
 use crate::indication::{self, Int};
-use crate::interfaces::{Interface, Interfaces};
-use crate::passage::{Passage, hop_metadata, without};
+use crate::interfaces::Interfaces;
+use crate::passage::{Hop, Identity, Passage};
 use crate::reporter::{Asked, Reported, Reporter};
 use crate::source::{SourcePlan, StartContext};
 use crate::support;
@@ -29,7 +29,7 @@ use crate::watchlist::Watchlist;
 // int-2.1/domain-05
 #[derive(Clone, Debug)]
 pub struct Node {
-    id: u32,
+    identity: Identity,
     interfaces: Interfaces,
     carriage: Carriage,
     watchlist: Watchlist,
@@ -38,7 +38,6 @@ pub struct Node {
     sink_metadata: SinkMetadata,
     restore_dscp: bool,
     choices: Choices,
-    withheld: Instructions,
     sequence_number: u32,
     reporter: Reporter,
     counters: Counters,
@@ -55,12 +54,10 @@ pub enum Verdict {
 }
 
 /// One packet on its way through the node.
-struct Visit {
+struct Visit<'a> {
     link: Link,
     layers: Layers,
-    ingress: Interface,
-    egress: Interface,
-    metadata: HopMetadata,
+    hop: Hop<'a>,
 }
 
 impl Node {
@@ -72,7 +69,7 @@ impl Node {
         support::check(config)?;
         let domains = KnownDomains::new(&config.domains)?;
         Ok(Self {
-            id: config.node.id,
+            identity: Identity { node_id: Some(config.node.id), interfaces: true, level2_interfaces: true },
             interfaces: Interfaces::new(&config.interfaces)?,
             carriage: Carriage::new(&config.encapsulation),
             watchlist: Watchlist::new(&config.watchlist),
@@ -84,7 +81,6 @@ impl Node {
                 unknown_instructions: config.node.unknown_instructions,
                 checksum_update: config.checksum.update,
             },
-            withheld: Instructions::default(),
             sequence_number: 0,
             reporter: Reporter::new(config.node.id, &config.report),
             counters: Counters::default(),
@@ -107,9 +103,14 @@ impl Node {
         self.reporter.poll()
     }
 
-    /// Makes the node answer `instructions` as not available from here on, whatever the device measures.
+    /// Makes the node answer `instructions` about itself as not available from here on; what the device
+    /// measures is left out of a [`Passage`] by [`DeviceMetadata::without`](crate::DeviceMetadata::without).
     pub const fn withhold(&mut self, instructions: Instructions) {
-        self.withheld = instructions;
+        if instructions.intersects(Instructions::NODE_ID) {
+            self.identity.node_id = None;
+        }
+        self.identity.interfaces = !instructions.intersects(Instructions::INTERFACES);
+        self.identity.level2_interfaces = !instructions.intersects(Instructions::LEVEL2_INTERFACES);
     }
 
     /// What happened so far.
@@ -126,17 +127,14 @@ impl Node {
             Err(_) => return Outcome::Malformed,
         };
         let (ingress, egress) = (self.interfaces.get(passage.ingress), self.interfaces.get(passage.egress));
-        let mut metadata = hop_metadata(self.id, &ingress, &egress, &passage.metadata);
-        if self.withheld != Instructions::default() {
-            metadata = without(metadata, self.withheld);
-        }
-        let mut visit = Visit { link, layers, ingress, egress, metadata };
-        match indication::find(&self.carriage, frame.bytes(), &layers) {
+        let hop = Hop { identity: self.identity, ingress, egress, device: &passage.metadata };
+        let mut visit = Visit { link, layers, hop };
+        match indication::find(&self.carriage, frame.bytes(), &visit.layers) {
             Ok(Some((location, Int::Md(header)))) => self.handle_md(frame, &mut visit, location, &header),
             Ok(Some((location, Int::Mx(header)))) => self.handle_mx(frame, &visit, &location, &header),
             Ok(Some((location, Int::Destination))) => self.handle_destination(frame, &visit, &location),
             // A host may send what only looks like INT; inside the domain it is a fault.
-            Err(_) if !ingress.edge => Outcome::Malformed,
+            Err(_) if !visit.hop.ingress.edge => Outcome::Malformed,
             Ok(None) | Err(_) => self.handle_plain(frame, &mut visit),
         }
     }
@@ -147,22 +145,22 @@ impl Node {
     fn handle_md(
         &mut self,
         frame: &mut Frame<'_>,
-        visit: &mut Visit,
+        visit: &mut Visit<'_>,
         mut location: Location,
         header: &MdHeader,
     ) -> Outcome {
-        let is_sink = visit.egress.edge;
+        let is_sink = visit.hop.egress.edge;
         if !is_sink || self.sink_metadata == SinkMetadata::Stack {
             let values = match header.domain_specific_id() {
                 0 => ValueContext::default(),
                 _ => visit.values(frame.bytes(), &location),
             };
             let hop = HopContext {
-                metadata: &visit.metadata,
+                hop: &visit.hop,
                 domains: &self.domains,
                 values: &values,
                 // What is stripped before it leaves cannot exceed the egress MTU.
-                mtu: (!is_sink).then_some(visit.egress.mtu),
+                mtu: (!is_sink).then_some(visit.hop.egress.mtu),
             };
             let pushed =
                 transit::push_hop(frame, &mut visit.layers, &mut location, header, &hop, self.choices);
@@ -178,7 +176,7 @@ impl Node {
     fn end_md(
         &mut self,
         frame: &mut Frame<'_>,
-        visit: &Visit,
+        visit: &Visit<'_>,
         location: &Location,
         header: &MdHeader,
     ) -> Outcome {
@@ -197,11 +195,11 @@ impl Node {
     fn handle_mx(
         &mut self,
         frame: &mut Frame<'_>,
-        visit: &Visit,
+        visit: &Visit<'_>,
         location: &Location,
         header: &MxHeader,
     ) -> Outcome {
-        let is_sink = visit.egress.edge;
+        let is_sink = visit.hop.egress.edge;
         if !is_sink || self.sink_metadata != SinkMetadata::None {
             self.report(frame.bytes(), visit, Some(location), &Asked::of_mx(header));
         }
@@ -211,12 +209,23 @@ impl Node {
 
     /// A packet with a destination header alone: the sink takes it out, nobody else looks at it.
     // int-2.1/headers-04, int-2.1/headers-05
-    fn handle_destination(&mut self, frame: &mut Frame<'_>, visit: &Visit, location: &Location) -> Outcome {
-        if visit.egress.edge { self.end(frame, visit, location, false) } else { Outcome::Transit }
+    fn handle_destination(
+        &mut self,
+        frame: &mut Frame<'_>,
+        visit: &Visit<'_>,
+        location: &Location,
+    ) -> Outcome {
+        if visit.hop.egress.edge { self.end(frame, visit, location, false) } else { Outcome::Transit }
     }
 
     /// The end of a packet's way through the domain.
-    fn end(&mut self, frame: &mut Frame<'_>, visit: &Visit, location: &Location, discard: bool) -> Outcome {
+    fn end(
+        &mut self,
+        frame: &mut Frame<'_>,
+        visit: &Visit<'_>,
+        location: &Location,
+        discard: bool,
+    ) -> Outcome {
         if discard {
             return Outcome::Discarded;
         }
@@ -229,7 +238,7 @@ impl Node {
     }
 
     /// A packet without INT: watched or not.
-    fn handle_plain(&mut self, frame: &mut Frame<'_>, visit: &mut Visit) -> Outcome {
+    fn handle_plain(&mut self, frame: &mut Frame<'_>, visit: &mut Visit<'_>) -> Outcome {
         let watched =
             !self.watchlist.is_empty() && self.watchlist.watches(&visit.layers.five_tuple(frame.bytes()));
         match self.plan.mode {
@@ -239,7 +248,7 @@ impl Node {
                 self.report(frame.bytes(), visit, None, &asked);
             }
             Mode::Md | Mode::Mx
-                if watched && visit.ingress.edge && visit.layers.fragment != Fragment::Later =>
+                if watched && visit.hop.ingress.edge && visit.layers.fragment != Fragment::Later =>
             {
                 match self.start(frame, visit) {
                     Ok(fate) => return fate,
@@ -252,18 +261,18 @@ impl Node {
     }
 
     /// Starts INT, and ends it again where the packet leaves by an edge interface.
-    fn start(&mut self, frame: &mut Frame<'_>, visit: &mut Visit) -> Result<Outcome, Outcome> {
-        let is_sink = visit.egress.edge;
+    fn start(&mut self, frame: &mut Frame<'_>, visit: &mut Visit<'_>) -> Result<Outcome, Outcome> {
+        let is_sink = visit.hop.egress.edge;
         let flow = visit.layers.five_tuple(frame.bytes());
         let number = self.sequence_number.wrapping_add(1);
         let values = ValueContext { sequence_number: Some(number), ..visit.values_of(frame.bytes(), flow) };
         let context = StartContext {
             link: visit.link,
             flow: &flow,
-            metadata: &visit.metadata,
+            hop: &visit.hop,
             domains: &self.domains,
             values: &values,
-            mtu: (!is_sink).then_some(visit.egress.mtu),
+            mtu: (!is_sink).then_some(visit.hop.egress.mtu),
             choices: self.choices,
         };
         let location = self.plan.start(&self.carriage, frame, &mut visit.layers, &context)?;
@@ -282,9 +291,9 @@ impl Node {
 
     /// Lets a packet without INT go, but not into the domain with a DSCP that marks INT.
     // int-2.1/l4-19
-    fn pass_plain(&mut self, frame: &mut Frame<'_>, visit: &Visit) -> Outcome {
+    fn pass_plain(&mut self, frame: &mut Frame<'_>, visit: &Visit<'_>) -> Outcome {
         let mark = self.carriage.mark;
-        let enters_domain = visit.ingress.edge && !visit.egress.edge && self.plan.mode != Mode::Xd;
+        let enters_domain = visit.hop.ingress.edge && !visit.hop.egress.edge && self.plan.mode != Mode::Xd;
         if self.carriage.kind == EncapsulationKind::Dscp && enters_domain {
             let dscp = visit.layers.dscp(frame.bytes());
             if mark.matches(dscp) {
@@ -295,26 +304,21 @@ impl Node {
         Outcome::NoInt
     }
 
-    fn report(&mut self, packet: &[u8], visit: &Visit, location: Option<&Location>, asked: &Asked) {
+    fn report(&mut self, packet: &[u8], visit: &Visit<'_>, location: Option<&Location>, asked: &Asked) {
         let values = match (asked.needs_values(), location) {
             (false, _) => ValueContext::default(),
             (true, Some(location)) => visit.values(packet, location),
             (true, None) => visit.values_of(packet, visit.layers.five_tuple(packet)),
         };
-        let reported = Reported {
-            link: visit.link,
-            ip: visit.layers.ip,
-            packet,
-            metadata: &visit.metadata,
-            values: &values,
-        };
+        let reported =
+            Reported { link: visit.link, ip: visit.layers.ip, packet, hop: &visit.hop, values: &values };
         let outcome =
             self.reporter.report(&reported, asked, &self.domains, self.choices.unknown_instructions);
         self.counters.count(outcome);
     }
 }
 
-impl Visit {
+impl Visit<'_> {
     /// What domain-specific values of an INT packet may depend on.
     fn values(&self, bytes: &[u8], location: &Location) -> ValueContext {
         self.values_of(bytes, flow_before_int(bytes, &self.layers, location))

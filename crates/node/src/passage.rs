@@ -32,48 +32,59 @@ pub struct DeviceMetadata {
     pub egress_utilization: Option<u32>,
 }
 
-/// Puts together what this hop says about the packet.
-#[inline]
-pub(crate) fn hop_metadata(
-    node_id: u32,
-    ingress: &Interface,
-    egress: &Interface,
-    device: &DeviceMetadata,
-) -> HopMetadata {
-    HopMetadata {
-        node_id: Some(node_id),
-        interfaces: Some(Interfaces { ingress: ingress.id, egress: egress.id }),
-        hop_latency: device.hop_latency,
-        queue: device.queue,
-        ingress_timestamp: device.ingress_timestamp,
-        egress_timestamp: device.egress_timestamp,
-        ingress_interface_level2: ingress.level2_id,
-        egress_interface_level2: egress.level2_id,
-        egress_utilization: device.egress_utilization,
-        buffer: device.buffer,
-        checksum_complement: None,
+/// What this hop can say about the packet, put together when it is asked for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Hop<'a> {
+    pub(crate) identity: Identity,
+    pub(crate) ingress: Interface,
+    pub(crate) egress: Interface,
+    pub(crate) device: &'a DeviceMetadata,
+}
+
+/// What a node says of itself, whatever the device measures.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Identity {
+    /// Node ID; `None`: it is withheld.
+    pub(crate) node_id: Option<u32>,
+    /// Whether the interfaces of level 1 are named.
+    pub(crate) interfaces: bool,
+    /// Whether the interfaces of level 2 are named.
+    pub(crate) level2_interfaces: bool,
+}
+
+impl Hop<'_> {
+    #[inline]
+    pub(crate) fn metadata(&self) -> HopMetadata {
+        let Identity { node_id, interfaces, level2_interfaces } = self.identity;
+        let level2 = |id: Option<u32>| if level2_interfaces { id } else { None };
+        HopMetadata {
+            node_id,
+            interfaces: interfaces.then_some(Interfaces { ingress: self.ingress.id, egress: self.egress.id }),
+            hop_latency: self.device.hop_latency,
+            queue: self.device.queue,
+            ingress_timestamp: self.device.ingress_timestamp,
+            egress_timestamp: self.device.egress_timestamp,
+            ingress_interface_level2: level2(self.ingress.level2_id),
+            egress_interface_level2: level2(self.egress.level2_id),
+            egress_utilization: self.device.egress_utilization,
+            buffer: self.device.buffer,
+            checksum_complement: None,
+        }
     }
 }
 
-/// Takes out what `withheld` names.
-#[cold]
-pub(crate) fn without(metadata: HopMetadata, withheld: Instructions) -> HopMetadata {
-    let given = |bit| !withheld.intersects(bit);
-    HopMetadata {
-        node_id: metadata.node_id.filter(|_| given(Instructions::NODE_ID)),
-        interfaces: metadata.interfaces.filter(|_| given(Instructions::INTERFACES)),
-        hop_latency: metadata.hop_latency.filter(|_| given(Instructions::HOP_LATENCY)),
-        queue: metadata.queue.filter(|_| given(Instructions::QUEUE)),
-        ingress_timestamp: metadata.ingress_timestamp.filter(|_| given(Instructions::INGRESS_TIMESTAMP)),
-        egress_timestamp: metadata.egress_timestamp.filter(|_| given(Instructions::EGRESS_TIMESTAMP)),
-        ingress_interface_level2: metadata
-            .ingress_interface_level2
-            .filter(|_| given(Instructions::LEVEL2_INTERFACES)),
-        egress_interface_level2: metadata
-            .egress_interface_level2
-            .filter(|_| given(Instructions::LEVEL2_INTERFACES)),
-        egress_utilization: metadata.egress_utilization.filter(|_| given(Instructions::EGRESS_UTILIZATION)),
-        buffer: metadata.buffer.filter(|_| given(Instructions::BUFFER)),
-        checksum_complement: metadata.checksum_complement,
+impl DeviceMetadata {
+    /// The same without what `instructions` ask for.
+    #[must_use]
+    pub fn without(self, instructions: Instructions) -> Self {
+        let keeps = |bit| !instructions.intersects(bit);
+        Self {
+            ingress_timestamp: self.ingress_timestamp.filter(|_| keeps(Instructions::INGRESS_TIMESTAMP)),
+            egress_timestamp: self.egress_timestamp.filter(|_| keeps(Instructions::EGRESS_TIMESTAMP)),
+            hop_latency: self.hop_latency.filter(|_| keeps(Instructions::HOP_LATENCY)),
+            queue: self.queue.filter(|_| keeps(Instructions::QUEUE)),
+            buffer: self.buffer.filter(|_| keeps(Instructions::BUFFER)),
+            egress_utilization: self.egress_utilization.filter(|_| keeps(Instructions::EGRESS_UTILIZATION)),
+        }
     }
 }

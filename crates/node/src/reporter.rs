@@ -5,15 +5,16 @@ use std::ops::Range;
 
 use zerocopy::IntoBytes;
 
+use inband_wire::int::Instructions;
 use inband_wire::int::md::MdHeader;
 use inband_wire::int::mx::MxHeader;
-use inband_wire::int::{HopMetadata, Instructions};
 use inband_wire::layers::{IpVersion, Link};
 use inband_wire::report::{Draft, GroupHeader, InnerType, group};
 
 use crate::config::{ReportConfig, UnknownInstructions};
 use crate::counters::Outcome;
 use crate::domains::{KnownDomains, ValueContext};
+use crate::passage::Hop;
 
 /// Writes reports into datagrams and keeps them in order, up to [`MOST_QUEUED_BYTES`].
 #[derive(Clone, Debug)]
@@ -36,7 +37,7 @@ pub(crate) struct Reported<'a> {
     pub(crate) link: Link,
     pub(crate) ip: IpVersion,
     pub(crate) packet: &'a [u8],
-    pub(crate) metadata: &'a HopMetadata,
+    pub(crate) hop: &'a Hop<'a>,
     pub(crate) values: &'a ValueContext,
 }
 
@@ -125,7 +126,7 @@ impl Reporter {
             congested_queue: false,
             tracked_flow: true,
             intermediate: false,
-            metadata: *reported.metadata,
+            metadata: reported.hop.metadata(),
             instructions: asked.instructions,
             drop: None,
             domain: has_domain.then_some((asked.domain_specific_id, ds_md_bits, domain_metadata.as_slice())),

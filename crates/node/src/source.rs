@@ -6,7 +6,7 @@ use inband_wire::int::locate::{Encapsulation, HeaderType};
 use inband_wire::int::md::{self, MdHeader};
 use inband_wire::int::mx::MxHeader;
 use inband_wire::int::shim::SHIM_BYTES;
-use inband_wire::int::{HopMetadata, Instructions, Location};
+use inband_wire::int::{Instructions, Location};
 use inband_wire::layers::{Layers, Link};
 use inband_wire::{FiveTuple, Words};
 
@@ -17,6 +17,7 @@ use crate::domains::{KnownDomains, ValueContext};
 use crate::encapsulation::{Carriage, Insertion, Place};
 use crate::error::ConfigError;
 use crate::frame::Frame;
+use crate::passage::Hop;
 use crate::reporter::Asked;
 use crate::transit::{Choices, keep_checksum};
 
@@ -47,7 +48,7 @@ struct DomainPlan {
 pub(crate) struct StartContext<'a> {
     pub(crate) link: Link,
     pub(crate) flow: &'a FiveTuple,
-    pub(crate) metadata: &'a HopMetadata,
+    pub(crate) hop: &'a Hop<'a>,
     pub(crate) domains: &'a KnownDomains,
     pub(crate) values: &'a ValueContext,
     /// The egress MTU, bytes; `None` where the packet is stripped before it leaves.
@@ -261,7 +262,7 @@ impl SourcePlan {
     // int-2.1/md-20, int-2.1/md-21
     fn write_own(&self, out: &mut [u8], context: &StartContext<'_>) {
         let (hop, source_only) = out.split_at_mut(self.hop_ml.bytes().min(out.len()));
-        let written = context.metadata.write(self.instructions, hop);
+        let written = context.hop.metadata().write(self.instructions, hop);
         let rest = hop.get_mut(written..).unwrap_or_default();
         rest.fill(0xff);
         let known = self.domain.and_then(|plan| Some((plan, context.domains.get(plan.id)?)));

@@ -8,7 +8,7 @@ use inband_wire::int::locate::Encapsulation;
 use inband_wire::int::md::{self, MdHeader};
 use inband_wire::int::metadata::NOT_AVAILABLE;
 use inband_wire::int::shim::Shim;
-use inband_wire::int::{HopMetadata, Instructions, Location};
+use inband_wire::int::{Instructions, Location};
 use inband_wire::layers::Layers;
 use inband_wire::view::view_mut;
 
@@ -18,6 +18,7 @@ use crate::counters::Outcome;
 use crate::domains::{KnownDomain, KnownDomains, ValueContext};
 use crate::encapsulation::geneve;
 use crate::frame::Frame;
+use crate::passage::Hop;
 
 /// How a node behaves where the specification leaves it a choice.
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +30,7 @@ pub(crate) struct Choices {
 /// What one hop adds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HopContext<'a> {
-    pub(crate) metadata: &'a HopMetadata,
+    pub(crate) hop: &'a Hop<'a>,
     pub(crate) domains: &'a KnownDomains,
     pub(crate) values: &'a ValueContext,
     /// The egress MTU, bytes; `None` where the packet is stripped before it leaves.
@@ -149,15 +150,15 @@ fn domain_part<'a>(
 // int-2.1/md-23, int-2.1/md-24, int-2.1/checksum-05
 #[inline]
 fn write_hop(instructions: Instructions, hop: &HopContext<'_>, domain: &DomainPart<'_>, out: &mut [u8]) {
-    let written = hop.metadata.write(instructions, out);
+    let written = hop.hop.metadata().write(instructions, out);
     let rest = out.get_mut(written..).unwrap_or_default();
     let written = match domain {
         DomainPart::Known(domain, bits) => domain.write(*bits, hop.values, rest),
         DomainPart::Padding => 0,
     };
     // What is left is domain-specific metadata nobody here knows, and the checksum complement.
-    if let Some(rest) = rest.get_mut(written..) {
-        rest.fill(0xff);
+    for byte in rest.iter_mut().skip(written) {
+        *byte = 0xff;
     }
 }
 

@@ -64,11 +64,15 @@ impl Sum {
 }
 
 /// Corrects a checksum field for words that left (`removed`) and came (`added`), RFC 1624 equation 3.
-// int-2.1 "Checksum Update": an incremental update keeps corruption detectable.
+///
+/// The result is never 0xffff, the other representation of zero.
+// int-2.1/checksum-03, int-2.1/checksum-08: an incremental update keeps corruption detectable.
 #[inline]
 #[must_use]
 pub const fn corrected(checksum: u16, removed: Sum, added: Sum) -> u16 {
-    Sum(!checksum as u64 + !removed.fold() as u64 + added.fold() as u64).checksum()
+    // In this arithmetic the complement is the negative, also before folding: 2^64 - 1 is a multiple of 2^16 - 1.
+    let negative = !removed.0;
+    Sum((negative >> 32) + (negative & 0xffff_ffff) + added.0 + !checksum as u64).checksum()
 }
 
 /// Corrects a UDP checksum field: 0 means "none" and stays 0, a computed 0 is written as all ones.

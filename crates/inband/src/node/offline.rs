@@ -2,7 +2,7 @@
 
 use inband_node::DeviceMetadata;
 use inband_node::config::OfflineConfig;
-use inband_wire::int::{Buffer, Queue};
+use inband_wire::int::{Buffer, Instructions, Queue};
 
 /// A device that measures the same about every packet.
 #[derive(Clone, Copy, Debug)]
@@ -11,6 +11,7 @@ pub(super) struct Device {
     queue: Queue,
     buffer: Buffer,
     egress_utilization: u32,
+    unavailable: Instructions,
 }
 
 impl Device {
@@ -20,6 +21,7 @@ impl Device {
             queue: Queue { id: config.queue_id, occupancy: config.queue_occupancy },
             buffer: Buffer { id: config.buffer_id, occupancy: config.buffer_occupancy },
             egress_utilization: config.egress_utilization,
+            unavailable: config.unavailable.bitmap(),
         }
     }
 
@@ -33,5 +35,6 @@ impl Device {
             buffer: Some(self.buffer),
             egress_utilization: Some(self.egress_utilization),
         }
+        .without(self.unavailable)
     }
 }
