@@ -7,7 +7,7 @@ use inband_wire::int::mx::MxHeader;
 use inband_wire::int::{Instructions, Location};
 use inband_wire::layers::{Fragment, Layers, Link, Strictness};
 
-use crate::config::{EncapsulationKind, Mode, NodeConfig, SinkMetadata};
+use crate::config::{ChecksumUpdate, EncapsulationKind, Mode, NodeConfig, SinkMetadata};
 use crate::counters::{Counters, Outcome};
 use crate::domains::{KnownDomains, ValueContext};
 use crate::encapsulation::{self, Carriage, Stripping};
@@ -105,12 +105,17 @@ impl Node {
 
     /// Makes the node answer `instructions` about itself as not available from here on; what the device
     /// measures is left out of a [`Passage`] by [`DeviceMetadata::without`](crate::DeviceMetadata::without).
-    pub const fn withhold(&mut self, instructions: Instructions) {
+    ///
+    /// Without the checksum complement it updates the L4 checksum itself.
+    pub fn withhold(&mut self, instructions: Instructions) {
         if instructions.intersects(Instructions::NODE_ID) {
             self.identity.node_id = None;
         }
         self.identity.interfaces = !instructions.intersects(Instructions::INTERFACES);
         self.identity.level2_interfaces = !instructions.intersects(Instructions::LEVEL2_INTERFACES);
+        if instructions.intersects(Instructions::CHECKSUM_COMPLEMENT) {
+            self.choices.checksum_update = ChecksumUpdate::L4;
+        }
     }
 
     /// What happened so far.

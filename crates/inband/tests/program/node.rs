@@ -261,3 +261,49 @@ fn has_ports(record: &&Record) -> bool {
     let protocol = if record.data[12] == 0x08 { record.data[23] } else { record.data[20] };
     [6, 17].contains(&protocol)
 }
+
+/// Each instruction with the keys it asks for.
+const INSTRUCTIONS: [(&str, &[&str]); 10] = [
+    ("node-id", &["node_id"]),
+    ("level1-interfaces", &["ingress_interface", "egress_interface"]),
+    ("hop-latency", &["hop_latency"]),
+    ("queue-occupancy", &["queue_id", "queue_occupancy"]),
+    ("ingress-timestamp", &["ingress_timestamp"]),
+    ("egress-timestamp", &["egress_timestamp"]),
+    ("level2-interfaces", &["ingress_interface_level2", "egress_interface_level2"]),
+    ("egress-utilization", &["egress_utilization"]),
+    ("buffer-occupancy", &["buffer_id", "buffer_occupancy"]),
+    ("checksum-complement", &["checksum_complement"]),
+];
+
+#[test]
+fn whatever_is_unavailable_is_all_ones_and_nothing_else_is() {
+    // int-2.1/md-24
+    let names = INSTRUCTIONS.map(|(name, _)| name);
+    let source = SOURCE
+        .replace(
+            "[\"node-id\", \"level1-interfaces\", \"ingress-timestamp\", \"egress-timestamp\"]",
+            &format!("{names:?}"),
+        )
+        .replace("id = 1\nedge", "id = 1\nlevel2_id = 76\nedge")
+        .replace("id = 2\n", "id = 2\nlevel2_id = 77\n")
+        .replace("[source]", "[checksum]\nupdate = \"complement\"\n[source]");
+    let format = Format::Pcap { order: ByteOrder::Little, resolution: Resolution::Nanoseconds, link: 101 };
+    let input = capture(format, &[], &[record(1, LinkType::RAW, &[], &WATCHED)]);
+    let keys_of_all: Vec<_> = INSTRUCTIONS.iter().flat_map(|(_, keys)| *keys).copied().collect();
+    let cases = INSTRUCTIONS.map(|(name, keys)| (vec![name], keys));
+    for (unavailable, keys) in cases.into_iter().chain([(vec![], &[][..]), (names.to_vec(), &keys_of_all)]) {
+        let source = format!("{source}[offline]\nunavailable = {unavailable:?}\n");
+        let folder = Folder::new("unavailable").with("in", &input).with("source.toml", source);
+        folder.run("node -c source.toml --read in --write out --ingress 1 --egress 2");
+
+        let packet = &json(&folder, "decode --json out")[0];
+        let hop = packet["int"][0]["hops"][0].as_object().unwrap();
+
+        assert_eq!(hop.len(), keys_of_all.len());
+        let null: Vec<_> = hop.iter().filter(|(_, value)| value.is_null()).map(|(key, _)| key).collect();
+        let mut expected = keys.to_vec();
+        expected.sort_unstable();
+        assert_eq!(null, expected, "unavailable = {unavailable:?}");
+    }
+}
