@@ -19,6 +19,8 @@ struct Unknown<'a> {
     noun: &'a str,
     names: Vec<&'a str>,
     known: Vec<&'a str>,
+    /// What is expected, in the message's words.
+    expected: &'a str,
 }
 
 impl<'a> Unknown<'a> {
@@ -31,7 +33,7 @@ impl<'a> Unknown<'a> {
             noun => noun,
         };
         let names = quoted(left);
-        (!names.is_empty()).then(|| Self { noun, names, known: quoted(right) })
+        (!names.is_empty()).then(|| Self { noun, names, known: quoted(right), expected: right.trim() })
     }
 
     fn explain(&self, place: &str) -> String {
@@ -40,20 +42,24 @@ impl<'a> Unknown<'a> {
         match nearest {
             _ if self.known.is_empty() => format!("{unknown}; none is known here"),
             Some(nearest) => format!("{unknown}; did you mean {}?", list(&nearest)),
-            None => format!("{unknown}; expected one of {}", list(&self.known)),
+            None => format!("{unknown}; expected {}", self.expected),
         }
     }
 }
 
 /// The known name most like `name`, if any is like it.
 fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
-    let name = name.to_lowercase();
     known
         .iter()
-        .map(|candidate| (strsim::jaro_winkler(&name, &candidate.to_lowercase()), *candidate))
+        .map(|candidate| (likeness(&name.to_lowercase(), &candidate.to_lowercase()), *candidate))
         .filter(|(likeness, _)| *likeness > LIKE)
         .max_by(|(a, _), (b, _)| a.total_cmp(b))
         .map(|(_, candidate)| candidate)
+}
+
+/// How alike two names are, 0 to 1; one slip of the fingers makes no difference, however short the name.
+fn likeness(a: &str, b: &str) -> f64 {
+    if strsim::osa_distance(a, b) <= 1 { 1.0 } else { strsim::jaro_winkler(a, b) }
 }
 
 /// Every part of `text` between backquotes.

@@ -15,7 +15,7 @@ fn an_unknown_key_names_the_nearest_known_one() {
         explain("unknown field `Mode`, expected `mode` or `instructions`", None),
         "unknown key `Mode`; did you mean `mode`?"
     );
-    assert_eq!(explain("unknown field `x`, expected `id`", None), "unknown key `x`; expected one of `id`");
+    assert_eq!(explain("unknown field `x`, expected `id`", None), "unknown key `x`; expected `id`");
     assert_eq!(
         explain("unknown field `x`, there are no fields", None),
         "unknown key `x`; none is known here"
@@ -52,6 +52,19 @@ fn a_name_like_no_other_lists_what_is_known() {
 }
 
 #[test]
+fn what_is_no_name_stays_among_what_is_expected() {
+    let expected = "expected a number from 0 to 255 or one of `tcp`, `udp`";
+    assert_eq!(
+        explain(&format!("unknown protocol `tpc`, {expected}"), None),
+        "unknown protocol `tpc`; did you mean `tcp`?"
+    );
+    assert_eq!(
+        explain(&format!("unknown protocol `999`, {expected}"), None),
+        format!("unknown protocol `999`; {expected}")
+    );
+}
+
+#[test]
 fn other_messages_stay_on_one_line() {
     assert_eq!(explain("missing field `id`", Some("[node]")), "missing key `id` in [node]");
     assert_eq!(explain("invalid string\nexpected `\"`, `'`", None), "invalid string, expected `\"`, `'`");
@@ -62,6 +75,6 @@ fn other_messages_stay_on_one_line() {
 fn names_from_the_file_cannot_control_the_terminal() {
     assert_eq!(
         explain("unknown field `\u{1b}[2J`, expected `id`", None),
-        "unknown key `\\u{1b}[2J`; expected one of `id`"
+        "unknown key `\\u{1b}[2J`; expected `id`"
     );
 }
