@@ -75,7 +75,7 @@ impl Correlator {
     pub(crate) fn new(settings: PathSettings, ports: PortSettings) -> Correlator {
         Correlator {
             flows: FlowTable::new(settings.max_flows),
-            paths: PathTable::default(),
+            paths: PathTable::new(settings.max_paths),
             links: Links::new(settings.max_links),
             ports: Ports::new(ports),
             reminders: Deadlines::new(),

@@ -87,7 +87,9 @@ impl ReportLedger {
         };
         let stream = &mut self.streams[index];
         let arrival = stream.arrive(&self.settings, now, sequence);
-        if let Arrival::Reset(expected) = arrival {
+        if let Arrival::Reset(expected) = arrival
+            && stream.announces_reset(now)
+        {
             outbox.announce(events::sequence_reset(stream, now, expected, sequence));
         }
         if arrival != Arrival::InOrder {

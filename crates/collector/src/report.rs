@@ -186,4 +186,4 @@ fn latency(metadata: &HopMetadata) -> Option<Nanos> {
 }
 
 /// Most hops of one stack that are looked at; a packet with more is treated as cut.
-pub(crate) const MOST_HOPS: usize = 64;
+pub(crate) const MOST_HOPS: usize = 32;

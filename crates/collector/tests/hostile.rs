@@ -49,7 +49,7 @@ proptest! {
         prop_assert_eq!(ledger.received, count);
         let overflows = lab.collector.overflows();
         prop_assert!(lab.collector.flows().count() <= 4);
-        prop_assert!(overflows.paths <= 4 * 4);
+        prop_assert!(overflows.paths <= 6);
         prop_assert!(lab.collector.ports().count() <= 5);
         prop_assert!(lab.collector.deepest_queues(lab.now, 100).len() <= 6);
         prop_assert!(lab.collector.ledger_view().streams.len() <= 3);
@@ -63,7 +63,7 @@ proptest! {
 
 fn small_tables() -> CollectorSettings {
     let mut settings = CollectorSettings {
-        paths: PathSettings { max_flows: 4, max_links: 5, ..PathSettings::default() },
+        paths: PathSettings { max_flows: 4, max_paths: 6, max_links: 5, ..PathSettings::default() },
         ports: PortSettings { max_ports: 5, max_queues: 6, ..PortSettings::default() },
         max_outputs: 8,
         ..CollectorSettings::default()

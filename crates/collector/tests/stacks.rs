@@ -469,6 +469,37 @@ fn every_report_of_a_datagram_tells_the_path_of_its_flow() {
 }
 
 #[test]
+fn a_path_there_is_no_room_for_is_counted_and_the_flow_keeps_the_one_it_has() {
+    let paths = PathSettings { max_paths: 1, ..PathSettings::default() };
+    let mut lab = Lab::with(CollectorSettings { paths, ..CollectorSettings::default() });
+    lab.report(2, &sink_report(&MdPacket::new(&hops(&[1, 11, 2])).bytes()));
+
+    lab.report(2, &sink_report(&MdPacket::new(&[hop(1, 5, 0), hop(12, 5, 0), hop(2, 5, 0)]).bytes()));
+
+    assert_eq!(lab.paths(), [[1, 11, 2]]);
+    assert_eq!(changes(&mut lab), []);
+    assert_eq!(lab.only_flow().hop_latency, [Some(Nanos(900)); 3]);
+    assert_eq!(lab.collector.overflows().refused_paths, 1);
+}
+
+#[test]
+fn a_stack_of_more_hops_than_are_followed_is_not_whole() {
+    let long = |count: u32| {
+        let mut lab = Lab::new();
+        let packet = MdPacket {
+            instructions: Instructions::NODE_ID,
+            ..MdPacket::new(&hops(&Vec::from_iter(1..=count)))
+        };
+        lab.report(count, &sink_report(&packet.bytes()));
+        let view = lab.only_flow();
+        (view.path.unwrap().hops().len(), view.path_is_complete())
+    };
+
+    assert_eq!(long(32), (32, true));
+    assert_eq!(long(33), (32, false));
+}
+
+#[test]
 fn silent_flows_are_forgotten_and_a_full_table_forgets_the_longest_silent() {
     let paths = PathSettings { max_flows: 2, ..PathSettings::default() };
     let mut lab = Lab::with(CollectorSettings { paths, ..CollectorSettings::default() });

@@ -21,6 +21,8 @@ pub struct Overflows {
     pub evicted_flows: u64,
     /// Flows forgotten because no report on them came for long.
     pub aged_flows: u64,
+    /// Paths there was no room for, each time one was met.
+    pub refused_paths: u64,
     /// Links that were not learned, each time one was met.
     pub unlearned_links: u64,
     /// Egress interfaces and queues without statistics, each time one was met.
@@ -39,6 +41,7 @@ impl Overflows {
             paths: occupancy.paths,
             evicted_flows: occupancy.evicted_flows,
             aged_flows: occupancy.aged_flows,
+            refused_paths: occupancy.refused_paths,
             unlearned_links: occupancy.unlearned_links,
             unfollowed_ports: occupancy.unfollowed_ports,
             dropped_outputs: outbox.dropped(),

@@ -27,10 +27,16 @@ pub(super) struct Finding {
 }
 
 impl Correlator {
-    /// Makes the hops at hand the path of a flow, and tells so.
-    pub(super) fn adopt(&mut self, flow: FlowIndex, finding: &Finding, outbox: &mut Outbox) {
+    /// Makes the hops at hand the path of a flow, and tells so; `None` when there is no room for the path.
+    pub(super) fn adopt(
+        &mut self,
+        flow: FlowIndex,
+        finding: &Finding,
+        outbox: &mut Outbox,
+    ) -> Option<PathIndex> {
         let now = finding.received_at;
-        let new = self.paths.acquire(now, self.trail.hops(), &mut self.links, &mut self.ports);
+        let new = self.paths.acquire(now, self.trail.hops(), &mut self.links, &mut self.ports)?;
+        self.paths.touch(now, new, self.settings.link_resolution(), &mut self.links);
         let entry = &mut self.flows[flow];
         let old = entry.path.replace(new);
         let was_whole = std::mem::replace(&mut entry.path_is_whole, finding.is_whole);
@@ -46,11 +52,13 @@ impl Correlator {
             received_at: now,
             origin: finding.origin,
         }));
-        let Some(old) = old else { return };
-        if was_whole && finding.is_whole {
-            self.announce_change(flow, old, new, finding, outbox);
+        if let Some(old) = old {
+            if was_whole && finding.is_whole {
+                self.announce_change(flow, old, new, finding, outbox);
+            }
+            self.paths.release(old);
         }
-        self.paths.release(old);
+        Some(new)
     }
 
     fn announce_change(

@@ -67,8 +67,8 @@ impl Correlator {
             is_whole: true,
             hops_expected: hops_expected(&cards),
         };
-        self.adopt(flow, &finding, outbox);
-        if let Some(path) = self.flows[flow].path.filter(|_| fall_by_one(&cards)) {
+        let adopted = self.adopt(flow, &finding, outbox);
+        if let Some(path) = adopted.filter(|_| fall_by_one(&cards)) {
             self.paths.make_certain(path, &mut self.links);
         }
     }

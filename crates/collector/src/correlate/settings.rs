@@ -7,8 +7,12 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PathSettings {
-    /// Flows followed at the same time. Default 262,144: about 150 MB.
+    /// Flows followed at the same time. Default 131,072: about 100 MB, and 400 MB when somebody sends reports to
+    /// fill the memory.
     pub max_flows: usize,
+    /// Different paths of these flows. Default 65,536: about 25 MB, and 100 MB when somebody sends reports to fill
+    /// the memory.
+    pub max_paths: usize,
     /// Seconds without a report after which a flow is forgotten. Default 60.
     pub flow_idle_s: u64,
     /// Links that are learned. Default 65,536: about 5 MB.
@@ -32,7 +36,8 @@ pub struct PathSettings {
 impl Default for PathSettings {
     fn default() -> PathSettings {
         PathSettings {
-            max_flows: 262_144,
+            max_flows: 131_072,
+            max_paths: 65_536,
             flow_idle_s: 60,
             max_links: 65_536,
             keep_ns: 2_684_354_560,

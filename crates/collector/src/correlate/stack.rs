@@ -62,12 +62,12 @@ impl Correlator {
         }
         let is_joined = !self.trail.hops().is_empty();
         self.trail.extend(sighting.hops);
-        if !self.is_path(flow) {
-            let confidence = if is_joined { Confidence::Probable } else { Confidence::Certain };
-            self.adopt(flow, &self.finding(sighting, true, confidence), outbox);
+        if self.is_path(flow) {
+            return self.confirm_end_of_path(flow, sighting);
         }
-        self.confirm_end_of_path(flow, sighting);
-        if let Some(path) = self.flows[flow].path.filter(|_| !is_joined) {
+        let confidence = if is_joined { Confidence::Probable } else { Confidence::Certain };
+        let adopted = self.adopt(flow, &self.finding(sighting, true, confidence), outbox);
+        if let Some(path) = adopted.filter(|_| !is_joined) {
             self.paths.make_certain(path, &mut self.links);
         }
     }
@@ -79,7 +79,8 @@ impl Correlator {
         self.trail.extend(sighting.hops);
         let path = self.paths.acquire(sighting.now, self.trail.hops(), &mut self.links, &mut self.ports);
         let entry = &mut self.flows[flow];
-        let before = entry.upstream.replace(Upstream { path, seen_at: sighting.now });
+        let upstream = path.map(|path| Upstream { path, seen_at: sighting.now });
+        let before = std::mem::replace(&mut entry.upstream, upstream);
         if entry.path.is_some_and(|path| self.paths[path].path.hops().starts_with(self.trail.hops())) {
             for (latency, reading) in entry.latencies.iter_mut().zip(sighting.hops) {
                 *latency = reading.latency;

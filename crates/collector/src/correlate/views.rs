@@ -43,6 +43,7 @@ pub(crate) struct Occupancy {
     pub(crate) paths: usize,
     pub(crate) evicted_flows: u64,
     pub(crate) aged_flows: u64,
+    pub(crate) refused_paths: u64,
     pub(crate) unlearned_links: u64,
     pub(crate) unfollowed_ports: u64,
 }
@@ -69,6 +70,7 @@ impl Correlator {
             paths: self.paths.len(),
             evicted_flows: self.evicted_flows,
             aged_flows: self.aged_flows,
+            refused_paths: self.paths.refused(),
             unlearned_links: self.links.unlearned(),
             unfollowed_ports: self.ports.overflow(),
         }

@@ -32,6 +32,7 @@ pub(super) struct Stream {
     recent: LossWindow,
     last_gap: Option<ReportReference>,
     alerted_at: Option<Nanos>,
+    reset_announced_at: Option<Nanos>,
 }
 
 /// Reports of a stream by what they turned out to be.
@@ -67,6 +68,7 @@ impl Stream {
             recent: LossWindow::default(),
             last_gap: None,
             alerted_at: None,
+            reset_announced_at: None,
         }
     }
 
@@ -114,6 +116,15 @@ impl Stream {
         }
         self.alerted_at = Some(now);
         Some(LossAlert { recent, evidence: self.last_gap })
+    }
+
+    /// Whether a restart is to be announced: once a second, in case somebody makes restarts up.
+    pub(super) fn announces_reset(&mut self, now: Nanos) -> bool {
+        if self.reset_announced_at.is_some_and(|announced_at| now.since(announced_at) < Nanos::from_secs(1)) {
+            return false;
+        }
+        self.reset_announced_at = Some(now);
+        true
     }
 
     /// The stream's ledger as users see it.

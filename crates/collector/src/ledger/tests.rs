@@ -147,6 +147,23 @@ fn a_restart_is_announced_and_is_no_loss() {
     assert_eq!(ledger.at_the_end().lost, 0);
 }
 
+#[test]
+fn restarts_that_somebody_makes_up_are_announced_once_a_second() {
+    let mut ledger = Fixture::new();
+    let resets = |ledger: &mut Fixture| std::iter::from_fn(|| ledger.outbox.pop()).count();
+    for round in 0..100 {
+        ledger.datagram(key(1, 0, 1), round * 1_400_000);
+    }
+    assert_eq!(resets(&mut ledger), 1);
+
+    ledger.now = ledger.now + Nanos::from_secs(1);
+    for round in 0..100 {
+        ledger.datagram(key(1, 0, 1), round * 1_400_000);
+    }
+
+    assert_eq!(resets(&mut ledger), 1);
+}
+
 /// A ledger and a clock that advances a microsecond with every datagram.
 struct Fixture {
     ledger: ReportLedger,

@@ -94,4 +94,4 @@ impl Postcards {
 }
 
 /// Most nodes one flow is followed through.
-pub(crate) const MOST_POSTCARDS: usize = 32;
+pub(crate) const MOST_POSTCARDS: usize = 16;

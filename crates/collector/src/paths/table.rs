@@ -10,13 +10,15 @@ use crate::ports::{PortIndex, Ports};
 
 use super::links::{LinkIndex, Links};
 
-/// The paths in use, each once.
-#[derive(Debug, Default)]
+/// The paths in use, each once, and at most a stated number of them.
+#[derive(Debug)]
 pub(crate) struct PathTable {
     slots: Vec<PathSlot>,
     free: Vec<PathIndex>,
     index: HashTable<PathIndex>,
     hasher: DefaultHashBuilder,
+    capacity: usize,
+    refused: u64,
 }
 
 /// Where a path stands in the table.
@@ -36,18 +38,33 @@ pub(crate) struct PathSlot {
 }
 
 impl PathTable {
-    /// Keeps a path for one more user.
+    pub(crate) fn new(capacity: usize) -> PathTable {
+        PathTable {
+            slots: Vec::new(),
+            free: Vec::new(),
+            index: HashTable::new(),
+            hasher: DefaultHashBuilder::default(),
+            capacity,
+            refused: 0,
+        }
+    }
+
+    /// Keeps a path for one more user; `None` when there is no room for another path.
     pub(crate) fn acquire(
         &mut self,
         now: Nanos,
         hops: &[Hop],
         links: &mut Links,
         ports: &mut Ports,
-    ) -> PathIndex {
+    ) -> Option<PathIndex> {
         let hash = self.hasher.hash_one(hops);
         let slots = &self.slots;
         if let Some(index) = self.index.find(hash, |index| slots[index.0].path.hops() == hops) {
-            return self.share(*index);
+            return Some(self.share(*index));
+        }
+        if self.index.len() >= self.capacity {
+            self.refused += 1;
+            return None;
         }
         let slot = PathSlot {
             path: Path::new(hops),
@@ -65,7 +82,7 @@ impl PathTable {
         };
         let (slots, hasher) = (&self.slots, &self.hasher);
         self.index.insert_unique(hash, index, |index| hasher.hash_one(slots[index.0].path.hops()));
-        index
+        Some(index)
     }
 
     /// Notes that the hops of a path follow one another with no other node between them.
@@ -125,6 +142,11 @@ impl PathTable {
 
     pub(crate) fn len(&self) -> usize {
         self.index.len()
+    }
+
+    /// Times there was no room for a path.
+    pub(crate) fn refused(&self) -> u64 {
+        self.refused
     }
 }
 
