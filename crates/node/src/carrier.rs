@@ -24,6 +24,18 @@ pub(crate) struct Change {
     pub(crate) shrunk: usize,
 }
 
+impl Change {
+    /// Both changes together.
+    pub(crate) fn and(&self, other: &Self) -> Self {
+        Self {
+            removed: self.removed.plus(other.removed),
+            added: self.added.plus(other.added),
+            grown: self.grown + other.grown,
+            shrunk: self.shrunk + other.shrunk,
+        }
+    }
+}
+
 /// Sets IP and UDP lengths for `change` and corrects the IPv4 header checksum.
 #[inline]
 pub(crate) fn set_lengths(bytes: &mut [u8], layers: &Layers, change: &Change) {

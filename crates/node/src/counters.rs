@@ -26,6 +26,8 @@ pub enum Outcome {
     HopsExceeded,
     /// No metadata: the egress MTU would be exceeded, M was set.
     MtuExceeded,
+    /// The egress MTU would be exceeded: the stack was reported and removed to make room.
+    IntermediateReport,
     /// No metadata: a reserved instruction bit is set.
     ReservedInstruction,
     /// No metadata: the Domain Specific ID is not known.
@@ -52,7 +54,7 @@ pub enum Outcome {
 
 impl Outcome {
     /// All outcomes, in the order they are shown.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::NotIp,
         Self::NoInt,
         Self::Started,
@@ -63,6 +65,7 @@ impl Outcome {
         Self::Pushed,
         Self::HopsExceeded,
         Self::MtuExceeded,
+        Self::IntermediateReport,
         Self::ReservedInstruction,
         Self::UnknownDomain,
         Self::StackFull,
@@ -101,6 +104,7 @@ impl Outcome {
             Self::Pushed => "pushed",
             Self::HopsExceeded => "hops_exceeded",
             Self::MtuExceeded => "mtu_exceeded",
+            Self::IntermediateReport => "intermediate_report",
             Self::ReservedInstruction => "reserved_instruction",
             Self::UnknownDomain => "unknown_domain",
             Self::StackFull => "stack_full",

@@ -80,6 +80,7 @@ impl Node {
             choices: Choices {
                 unknown_instructions: config.node.unknown_instructions,
                 checksum_update: config.checksum.update,
+                mtu_action: config.mtu.action,
             },
             sequence_number: 0,
             reporter: Reporter::new(config.node.id, &config.report),
@@ -172,8 +173,32 @@ impl Node {
             if let Some(outcome) = pushed {
                 self.counters.count(outcome);
             }
+            if pushed == Some(Outcome::IntermediateReport) {
+                self.relieve(frame, visit, &mut location, header, &values);
+            }
         }
         if is_sink { self.end_md(frame, visit, &location, header) } else { Outcome::Transit }
+    }
+
+    /// Reports the stack collected so far and starts it anew with this node's metadata.
+    // int-2.1/mtu-05, int-2.1/mtu-06, report-2.0/individual-11
+    #[cold]
+    fn relieve(
+        &mut self,
+        frame: &mut Frame<'_>,
+        visit: &mut Visit<'_>,
+        location: &mut Location,
+        header: &MdHeader,
+        values: &ValueContext,
+    ) {
+        self.report(frame.bytes(), visit, Some(location), &Asked::nothing_yet());
+        transit::empty_stack(frame, &mut visit.layers, location);
+        let mtu = Some(visit.hop.egress.mtu);
+        let hop = HopContext { hop: &visit.hop, domains: &self.domains, values, mtu };
+        let pushed = transit::push_hop(frame, &mut visit.layers, location, header, &hop, self.choices);
+        if let Some(outcome) = pushed {
+            self.counters.count(outcome);
+        }
     }
 
     /// Sink of an INT-MD packet whose stack is complete: reports it and strips it.

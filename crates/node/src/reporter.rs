@@ -47,12 +47,19 @@ pub(crate) struct Asked {
     instructions: Instructions,
     domain_specific_id: u16,
     ds_instruction: u16,
+    /// Whether the packet goes on and its stack is reported on the way.
+    intermediate: bool,
 }
 
 impl Asked {
     /// Nothing: the packet speaks for itself.
     pub(crate) const fn nothing() -> Self {
-        Self { instructions: Instructions(0), domain_specific_id: 0, ds_instruction: 0 }
+        Self { instructions: Instructions(0), domain_specific_id: 0, ds_instruction: 0, intermediate: false }
+    }
+
+    /// Nothing, of a packet that goes on: its stack is reported on the way.
+    pub(crate) const fn nothing_yet() -> Self {
+        Self { intermediate: true, ..Self::nothing() }
     }
 
     /// What an INT-MD header asks of its sink.
@@ -70,7 +77,7 @@ impl Asked {
     // int-2.1/md-32: bit 15 means a drop reason in a report, never the checksum complement.
     pub(crate) fn new(instructions: Instructions, domain_specific_id: u16, ds_instruction: u16) -> Self {
         let instructions = instructions.without(Instructions::CHECKSUM_COMPLEMENT);
-        Self { instructions, domain_specific_id, ds_instruction }
+        Self { instructions, domain_specific_id, ds_instruction, intermediate: false }
     }
 
     /// Whether domain-specific values are asked for.
@@ -125,7 +132,7 @@ impl Reporter {
             dropped: false,
             congested_queue: false,
             tracked_flow: true,
-            intermediate: false,
+            intermediate: asked.intermediate,
             metadata: reported.hop.metadata(),
             instructions: asked.instructions,
             drop: None,

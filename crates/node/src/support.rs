@@ -2,7 +2,7 @@
 
 use inband_wire::report::group::MOST_HW_ID;
 
-use crate::config::{Icmp, IntVersion, MtuAction, NodeConfig, ReportFilter, ReportVersion};
+use crate::config::{Icmp, IntVersion, NodeConfig, ReportFilter, ReportVersion};
 use crate::error::ConfigError;
 
 /// Most bytes of a packet a report may keep, so that it fits a UDP datagram with room to spare.
@@ -22,8 +22,6 @@ pub(crate) fn check(config: &NodeConfig) -> Result<(), ConfigError> {
         IntVersion::V2016 => Some("2016"),
     };
     supported("node.int_version", version, "\"2.1\"")?;
-    let action = (config.mtu.action == MtuAction::IntermediateReport).then_some("intermediate-report");
-    supported("mtu.action", action, "\"set-m-bit\"")?;
     let icmp = match config.mtu.icmp {
         Icmp::Off => None,
         Icmp::Conservative => Some("conservative"),

@@ -13,7 +13,7 @@ use inband_wire::layers::Layers;
 use inband_wire::view::view_mut;
 
 use crate::carrier::{self, Change};
-use crate::config::{ChecksumUpdate, UnknownInstructions};
+use crate::config::{ChecksumUpdate, MtuAction, UnknownInstructions};
 use crate::counters::Outcome;
 use crate::domains::{KnownDomain, KnownDomains, ValueContext};
 use crate::encapsulation::geneve;
@@ -25,6 +25,7 @@ use crate::passage::Hop;
 pub(crate) struct Choices {
     pub(crate) unknown_instructions: UnknownInstructions,
     pub(crate) checksum_update: ChecksumUpdate,
+    pub(crate) mtu_action: MtuAction,
 }
 
 /// What one hop adds.
@@ -84,6 +85,11 @@ pub(crate) fn push_hop(
     };
     let growth = hop_ml.bytes();
     if hop.mtu.is_some_and(|mtu| !carrier::has_room(frame.bytes(), layers, growth, mtu)) {
+        // int-2.1/mtu-05: the stack can make room, if there is one.
+        let has_stack = location.end > location.header + md::HEADER_BYTES;
+        if choices.mtu_action == MtuAction::IntermediateReport && has_stack {
+            return Some(Outcome::IntermediateReport);
+        }
         // int-2.1/mtu-05, int-2.1/md-05, int-2.1/mtu-09: nothing is added, M is set, nothing is fragmented.
         edit_header(frame.bytes_mut(), layers, location, MdHeader::set_mtu_exceeded);
         return Some(Outcome::MtuExceeded);
@@ -115,6 +121,42 @@ pub(crate) fn push_hop(
     layers.end += growth;
     location.end += growth;
     Some(Outcome::Pushed)
+}
+
+/// Removes the whole stack from the packet, after it was reported.
+///
+/// `layers` and `location` follow the frame as it shrinks.
+// int-2.1/mtu-05, int-2.1/mtu-06
+#[cold]
+pub(crate) fn empty_stack(frame: &mut Frame<'_>, layers: &mut Layers, location: &mut Location) {
+    let stack = location.header + md::HEADER_BYTES..location.end;
+    let bytes = frame.bytes_mut();
+    let mut change = Change {
+        removed: bytes.get(stack.clone()).map_or(Sum::ZERO, Sum::of),
+        shrunk: stack.len(),
+        ..Change::default()
+    };
+    let shortened = if location.encapsulation == Encapsulation::Geneve {
+        let option = geneve::set_option_length(bytes, location, md::HEADER_WORDS);
+        option.and(&geneve::shorten(bytes, layers, stack.len()))
+    } else {
+        set_shim_length(bytes, location, md::HEADER_WORDS)
+    };
+    change = change.and(&shortened);
+    carrier::correct_checksum(bytes, layers, &change);
+    carrier::set_lengths(bytes, layers, &change);
+    layers.end -= stack.len();
+    location.end = stack.start;
+    frame.close_gap(stack);
+}
+
+fn set_shim_length(bytes: &mut [u8], location: &Location, length: Words) -> Change {
+    let Some(shim) = view_mut::<Shim>(bytes, location.shim) else {
+        return Change::default();
+    };
+    let removed = Sum::of(shim.as_bytes());
+    shim.set_length(length);
+    Change { removed, added: Sum::of(shim.as_bytes()), ..Change::default() }
 }
 
 /// Decides what goes into the domain-specific part of this hop's metadata.
@@ -226,6 +268,5 @@ fn lengthen_geneve(
 ) {
     let option = geneve::set_option_length(bytes, location, length);
     let base = geneve::lengthen(bytes, layers, change.grown);
-    change.removed = change.removed.plus(option.removed).plus(base.removed);
-    change.added = change.added.plus(option.added).plus(base.added);
+    *change = change.and(&option).and(&base);
 }

@@ -3,8 +3,8 @@
 
 mod support;
 
-use inband_node::Outcome;
 use inband_node::config::{EncapsulationKind, Mode};
+use inband_node::{Node, Outcome};
 use inband_wire::dissect;
 use inband_wire::int::{HeaderType, Location, Md};
 use inband_wire::layers::{Link, Strictness};
@@ -297,4 +297,40 @@ fn the_probe_marker_is_a_number_in_network_byte_order() {
     // int-2.1/l4-20, int-2.1/l4-21
     let (packet, _, location) = started(EncapsulationKind::ProbeMarker, &plain_udp(false));
     assert_eq!(packet[location.shim - 8..location.shim], 0xaaaa_aaaa_bbbb_bbbb_u64.to_be_bytes());
+}
+
+#[test]
+fn every_encapsulation_can_report_its_stack_on_the_way() {
+    // int-2.1/mtu-05, int-2.1/mtu-06
+    for (kind, name, original) in cases() {
+        let mut nodes = path(2, kind, Mode::Md);
+        let before = through(&mut nodes[0], &original).unwrap();
+        let mut config = support::node_config(7, (false, false), kind, Mode::Md);
+        config.mtu.action = inband_node::config::MtuAction::IntermediateReport;
+        config.interfaces[1].mtu = u32::try_from(layers(&before).ip_length()).unwrap();
+        let mut node = Node::new(&config).unwrap();
+
+        let after = through(&mut node, &before).unwrap();
+
+        assert_eq!(after.len(), before.len(), "{kind:?} {name}");
+        assert_eq!(node.counters().get(Outcome::IntermediateReport), 1, "{kind:?} {name}");
+        assert!(ip_checksum_is_right(&after), "{kind:?} {name}");
+        let state = l4_checksum(&after, &layers(&after));
+        assert!(matches!(state, ChecksumState::Ok | ChecksumState::Absent), "{kind:?} {name} {state:?}");
+        assert_eq!(through(&mut nodes[1], &after).unwrap(), original, "{kind:?} {name}");
+    }
+}
+
+#[test]
+fn a_sink_takes_a_whole_frame_out_of_an_added_gre_header() {
+    // int-2.1/gre-04: the source of another vendor put Ethernet, not IP, behind GRE.
+    let original = tcp_with_options(false);
+    let (with_ip, _, location) = started(EncapsulationKind::Gre, &original);
+    let mut packet = with_ip[..location.end].to_vec();
+    packet.extend(&original);
+    packet[location.shim + 2..location.shim + 4].copy_from_slice(&[0x65, 0x58]);
+    let length = u16::try_from(packet.len() - 14).unwrap();
+    packet[16..18].copy_from_slice(&length.to_be_bytes());
+    support::repair_ip_checksum(&mut packet);
+    assert_eq!(through(&mut path(2, EncapsulationKind::Gre, Mode::Md)[1], &packet).unwrap(), original);
 }

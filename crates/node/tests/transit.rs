@@ -258,3 +258,46 @@ fn a_marked_packet_that_is_no_int_passes_as_it_came() {
     assert_eq!(through(&mut node, &packet).unwrap(), packet);
     assert_eq!(node.counters().get(Outcome::Malformed), 1);
 }
+
+#[test]
+fn transit_reports_the_stack_to_make_room_where_configured() {
+    // int-2.1/mtu-05, int-2.1/mtu-06, report-2.0/individual-11
+    let before = through(&mut transit(2), &node_and_queue()).unwrap();
+    for (mtu, reports) in [(0, 1), (8, 0)] {
+        let mut config = config(7);
+        config.mtu.action = inband_node::config::MtuAction::IntermediateReport;
+        config.interfaces[1].mtu = u32::try_from(layers(&before).ip_length() + mtu).unwrap();
+        let mut node = Node::new(&config).unwrap();
+
+        let after = through(&mut node, &before).unwrap();
+
+        assert_eq!(node.counters().get(Outcome::IntermediateReport), reports, "{mtu} bytes of room");
+        assert_eq!(node.counters().get(Outcome::Pushed), 1);
+        assert!(!md(&after).0.mtu_exceeded());
+        assert_eq!(md(&after).0.remaining_hop_count(), 5);
+        assert_eq!(stack(&after)[..8], [0, 0, 0, 7, 3, 0, 1, 2]);
+        assert_eq!(stack(&after).len(), if reports == 1 { 8 } else { 24 });
+        assert!(checksum_is_right(&after) && ip_checksum_is_right(&after));
+        if reports == 1 {
+            support::with_report(&mut node, |report| {
+                assert!(report.intermediate());
+                assert_eq!(report.packet().unwrap().1[..before.len()], before);
+            });
+        }
+    }
+}
+
+#[test]
+fn an_empty_stack_makes_no_room_so_m_is_set_all_the_same() {
+    // int-2.1/mtu-05
+    let mut source = node_config(1, (true, false), EncapsulationKind::Dscp, Mode::Md);
+    source.source.own_metadata = false;
+    let before = through(&mut Node::new(&source).unwrap(), &tcp_frame(b"payload")).unwrap();
+    let mut config = config(7);
+    config.mtu.action = inband_node::config::MtuAction::IntermediateReport;
+    config.interfaces[1].mtu = u32::try_from(layers(&before).ip_length() + 7).unwrap();
+    let mut node = Node::new(&config).unwrap();
+    let after = through(&mut node, &before).unwrap();
+    assert!(md(&after).0.mtu_exceeded());
+    assert!(support::reports(&mut node).is_empty());
+}

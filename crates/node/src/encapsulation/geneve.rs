@@ -39,6 +39,11 @@ pub(crate) fn lengthen(bytes: &mut [u8], layers: &Layers, growth: usize) -> Chan
     resize(bytes, layers, |length| length + growth)
 }
 
+/// Counts `shrinkage` fewer bytes of options in the base header; returns what that did to the sum.
+pub(crate) fn shorten(bytes: &mut [u8], layers: &Layers, shrinkage: usize) -> Change {
+    resize(bytes, layers, |length| length.saturating_sub(shrinkage))
+}
+
 /// The length of the INT option at `location` with `more` words; `None` past its own limit or the base
 /// header's.
 pub(crate) fn grown_length(bytes: &[u8], layers: &Layers, location: &Location, more: Words) -> Option<Words> {
@@ -59,7 +64,7 @@ pub(super) fn strip(carriage: &Carriage, frame: &mut Frame<'_>, layers: &Layers)
             return stripped > 0;
         };
         let gap = location.shim..location.end;
-        let change = resize(bytes, &layers, |length| length.saturating_sub(gap.len()));
+        let change = shorten(bytes, &layers, gap.len());
         layers.end -= gap.len();
         let gap = remove(bytes, &layers, gap, change);
         frame.close_gap(gap);

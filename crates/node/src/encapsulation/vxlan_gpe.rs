@@ -102,5 +102,5 @@ fn edit(bytes: &mut [u8], layers: &Layers, change: Change, edit: impl FnOnce(&mu
     let removed = header.sum();
     edit(header);
     let added: Sum = header.sum();
-    Change { removed: change.removed.plus(removed), added: change.added.plus(added), ..change }
+    change.and(&Change { removed, added, ..Change::default() })
 }
