@@ -15,7 +15,11 @@ impl NodeId {
 }
 
 impl fmt::Display for NodeId {
+    /// Writes the number, or `?` for a node that does not tell its id.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if *self == NodeId::NOT_AVAILABLE {
+            return f.write_str("?");
+        }
         self.0.fmt(f)
     }
 }

@@ -39,6 +39,8 @@ fn text_shows_interfaces_where_they_are_known() {
     let path = Path::new(&[hop(1, 2, 3), Hop { node_id: NodeId(11), ..Hop::default() }]);
 
     assert_eq!(path.to_string(), "2:1:3 > 11");
+    let silent = Hop { node_id: NodeId::NOT_AVAILABLE, ..Hop::default() };
+    assert_eq!(Path::new(&[silent]).to_string(), "?");
 }
 
 #[test]
