@@ -93,10 +93,13 @@ impl Ports {
         }
     }
 
-    /// Finds a port, or adds it; `None` when there is no room for it.
+    /// Finds a port, or adds it; `None` when there is no room for it, or when the node did not tell its id.
     pub(crate) fn open(&mut self, node_id: NodeId, egress_interface: Option<u16>) -> Option<PortIndex> {
         if let Some(index) = self.index.get(&(node_id, egress_interface)) {
             return Some(*index);
+        }
+        if node_id == NodeId::NOT_AVAILABLE {
+            return None;
         }
         if self.ports.len() >= self.settings.max_ports {
             self.overflow += 1;

@@ -52,7 +52,8 @@ pub(crate) enum StackState {
     Whole,
     /// The hops from the source to a transit hop, which took the stack off the packet.
     Intermediate,
-    /// Hops are missing: E or M is set, the report is cut, the packet was dropped, or no sink reports it.
+    /// Hops are missing: E or M is set, the stack is cut or cannot be read, the packet was dropped, or it is not
+    /// the sink that reports it.
     Partial {
         /// E: the number of hops the source allowed was used up.
         max_hop_count_exceeded: bool,
@@ -85,6 +86,7 @@ pub(crate) fn read(
     };
     if let Some(error) = dissection.error {
         faults.count(&error);
+        reading.stack = UNREADABLE;
     }
     match first_of(&dissection, HeaderType::Md).map(|at| Md::parse(packet, &at, code_points.domains)) {
         Some(Ok(md)) => {
@@ -93,7 +95,10 @@ pub(crate) fn read(
             push_stack(&md, report, own, hops);
             return reading;
         }
-        Some(Err(error)) => faults.count(&error),
+        Some(Err(error)) => {
+            faults.count(&error);
+            reading.stack = UNREADABLE;
+        }
         None if first_of(&dissection, HeaderType::Mx).is_some() => reading.origin = Origin::MxReport,
         None => {}
     }
@@ -111,7 +116,9 @@ fn push_stack(md: &Md<'_>, report: &IndividualReport<'_>, own: HopReading, hops:
     hops.reverse();
     // report-2.0/modes-03, int-2.1/md-35: a sink puts its own metadata in the stack or in the main contents of
     // the report, and some put it nowhere.
-    let has_own_metadata = report.first_word.report_type() == ReportType::Int;
+    // A transit hop that reports the stack so far may also put its own metadata into the stack it begins anew.
+    let has_main_contents = report.first_word.report_type() == ReportType::Int;
+    let has_own_metadata = has_main_contents && (!report.intermediate() || report.rep_md_bits().0 != 0);
     match hops.last_mut() {
         Some(last) if last.hop.node_id == own.hop.node_id => last.complete_from(&own),
         _ if has_own_metadata => hops.push(own),
@@ -185,5 +192,7 @@ fn latency(metadata: &HopMetadata) -> Option<Nanos> {
     (span < 1 << 63).then_some(Nanos(span))
 }
 
+/// What an inner packet shows that is marked as INT and cannot be.
+const UNREADABLE: StackState = StackState::Partial { max_hop_count_exceeded: false };
 /// Most hops of one stack that are looked at; a packet with more is treated as cut.
 pub(crate) const MOST_HOPS: usize = 32;

@@ -289,6 +289,19 @@ fn an_intermediate_report_and_the_rest_from_the_sink_make_one_path() {
 }
 
 #[test]
+fn a_transit_hop_may_report_the_stack_and_begin_the_next_one_itself() {
+    let mut lab = Lab::new();
+    let first_part = MdPacket::new(&hops(&[1])).bytes();
+    // INT main contents without metadata: a domain that the node does not know.
+    let no_metadata = Draft { intermediate: true, domain: Some((7, 0, &[])), ..sink_report(&first_part) };
+
+    lab.report(11, &no_metadata);
+    lab.report(2, &sink_report(&MdPacket::new(&hops(&[11, 2])).bytes()));
+
+    assert_eq!(lab.paths(), [vec![1], vec![1, 11, 2]]);
+}
+
+#[test]
 fn a_whole_stack_behind_an_intermediate_report_is_the_path_by_itself() {
     let mut lab = Lab::new();
     let first_part = MdPacket::new(&hops(&[1, 11])).bytes();
@@ -416,6 +429,39 @@ fn hops_that_do_not_tell_their_node_id_are_no_loop() {
     lab.report(2, &sink_report(&packet.bytes()));
 
     assert_eq!(lab.events(EventKind::Loop), []);
+}
+
+#[test]
+fn a_hop_that_does_not_tell_its_node_id_is_on_the_path_and_in_no_statistics() {
+    let mut lab = Lab::new();
+    let silent = HopMetadata { node_id: None, ..hop(0, 900, 7) };
+
+    lab.report(2, &sink_report(&MdPacket::new(&[hop(1, 900, 0), silent, hop(2, 900, 0)]).bytes()));
+
+    assert_eq!(lab.only_flow().path.unwrap().to_string(), "1:1:2 > 1:?:2 > 1:2:2");
+    assert_eq!(lab.collector.ports().count(), 2);
+    assert_eq!(lab.collector.overflows().unfollowed_ports, 0);
+}
+
+#[test]
+fn a_packet_marked_as_int_that_cannot_be_is_counted_and_tells_no_path() {
+    let mut lab = Lab::new();
+    let whole = MdPacket::new(&hops(&[1, 11, 2])).bytes();
+    // Byte 29 is the shim's length, byte 34 holds Hop ML: behind IPv4, UDP and the shim.
+    for (at, wrong) in [(29, 0), (34, 31)] {
+        let mut packet = whole.clone();
+        packet[at] = wrong;
+        lab.report(2, &node_report(&packet, hop(2, 900, 0)));
+    }
+    lab.wait(Nanos::from_secs(2));
+
+    let ledger = lab.collector.ledger();
+    assert_eq!((ledger.accepted, ledger.malformed), (2, 0));
+    let mut faults: Vec<_> = lab.collector.unreadable().map(|fault| (fault.header, fault.count)).collect();
+    faults.sort_unstable();
+    assert_eq!(faults, [("INT shim", 1), ("INT-MD header", 1)]);
+    assert_eq!(lab.paths(), Vec::<Vec<u32>>::new());
+    assert_eq!(lab.collector.ports().count(), 1);
 }
 
 #[test]

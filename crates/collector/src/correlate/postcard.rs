@@ -5,7 +5,7 @@ use inband_model::{Confidence, Hop, Nanos, Origin};
 use crate::flows::{FlowEntry, FlowIndex};
 use crate::outbox::Outbox;
 use crate::paths::{Postcard, order};
-use crate::report::HopReading;
+use crate::report::{HopReading, StackState};
 
 use super::change::Finding;
 use super::{Correlator, Sighting, What};
@@ -17,9 +17,10 @@ impl Correlator {
         let reading = sighting.reading;
         let entry = &mut self.flows[flow];
         let Some(hop) = sighting.hops.first() else { return };
-        // A report of a drop or of a queue alone need not come from where the flow passes.
-        let tells_path = reading.tracked_flow && !reading.dropped && !sighting.is_overtaken();
-        if !tells_path {
+        // A report of a drop or of a queue alone need not come from where the flow passes, and that of a packet
+        // whose stack cannot be read comes from a sink.
+        let tells_path = reading.tracked_flow && !reading.dropped && reading.stack == StackState::Whole;
+        if !tells_path || sighting.is_overtaken() {
             return;
         }
         if follows_stacks(entry, sighting.now, self.settings.keep()) {
