@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use inband_node::{ConfigError, Counters, Node, NodeConfig};
 use inband_wire::FiveTuple;
 use thiserror::Error;
 
@@ -14,7 +15,7 @@ use crate::packet::{Packet, TrueHop};
 use crate::random::{Random, mix};
 use crate::routing::Routing;
 use crate::scenario::Action;
-use crate::switch::Switch;
+use crate::switch::{Switch, node_config};
 use crate::time::{MICROSECOND, Nanos};
 use crate::topology::{Device, LeafSpine, Port, TopologyError, host_mac, switch_mac};
 
@@ -69,6 +70,10 @@ pub struct FabricConfig {
     pub seed: u64,
     /// Whether to hash every frame on every link; see [`Fabric::fingerprint`].
     pub fingerprint: bool,
+    /// What the INT nodes of all switches do, whose ids and interfaces are the fabric's; `None`: there is no INT.
+    pub telemetry: Option<NodeConfig>,
+    /// What the switches' clocks show at virtual time 0, nanoseconds.
+    pub clock_ns: Nanos,
 }
 
 /// A report of a node on its way to the collector.
@@ -91,6 +96,9 @@ pub enum FabricError {
     /// The topology is out of range.
     #[error(transparent)]
     Topology(#[from] TopologyError),
+    /// The INT nodes cannot be what they are asked to be.
+    #[error("cannot configure the INT nodes")]
+    Telemetry(#[from] ConfigError),
 }
 
 #[derive(Debug)]
@@ -117,6 +125,8 @@ impl Default for FabricConfig {
             forwarding_ns: MICROSECOND,
             seed: 1,
             fingerprint: false,
+            telemetry: None,
+            clock_ns: 0,
         }
     }
 }
@@ -128,7 +138,8 @@ impl Fabric {
     /// `FabricError` names what cannot be built.
     pub fn new(config: FabricConfig) -> Result<Fabric, FabricError> {
         let topology = config.topology.check()?;
-        let switches = (0..topology.switches()).map(|switch| build_switch(&config, switch)).collect();
+        let switches =
+            (0..topology.switches()).map(|switch| build_switch(&config, switch)).collect::<Result<_, _>>()?;
         let hosts = (0..topology.hosts()).map(|host| build_host(&config, host)).collect();
         Ok(Fabric {
             now: 0,
@@ -167,6 +178,11 @@ impl Fabric {
     /// At most 2^20 reports wait; what comes when they do is counted in [`Ledger::reports_discarded`].
     pub fn poll_report(&mut self) -> Option<Report> {
         self.reports.pop_front()
+    }
+
+    /// What the INT nodes counted, by node id; empty without INT.
+    pub fn nodes(&self) -> impl Iterator<Item = (u32, &Counters)> {
+        self.switches.iter().filter_map(|switch| Some((switch.node_id, switch.node.as_ref()?.counters())))
     }
 
     /// The present virtual time.
@@ -208,19 +224,21 @@ impl Fabric {
     }
 }
 
-fn build_switch(config: &FabricConfig, switch: usize) -> Switch {
-    let build_port = |peer: Port| {
+fn build_switch(config: &FabricConfig, switch: usize) -> Result<Switch, FabricError> {
+    let build_port = |peer: &Port| {
         let link = match peer.device {
             Device::Host(_) => config.host_link,
             Device::Switch(_) => config.fabric_link,
         };
-        EgressPort::new(peer, link, config.queue_bytes)
+        EgressPort::new(*peer, link, config.queue_bytes)
     };
-    Switch {
-        node_id: config.topology.node_id(switch),
-        mac: switch_mac(switch),
-        ports: config.topology.peers(switch).into_iter().map(build_port).collect(),
-    }
+    let (node_id, peers) = (config.topology.node_id(switch), config.topology.peers(switch));
+    let devices: Vec<_> = peers.iter().map(|peer| peer.device).collect();
+    let node = match &config.telemetry {
+        Some(template) => Some(Node::new(&node_config(template, node_id, &devices))?),
+        None => None,
+    };
+    Ok(Switch { node_id, mac: switch_mac(switch), ports: peers.iter().map(build_port).collect(), node })
 }
 
 fn build_host(config: &FabricConfig, host: usize) -> Host {
@@ -235,5 +253,7 @@ fn build_host(config: &FabricConfig, host: usize) -> Host {
     }
 }
 
+/// Most reports that wait to be polled.
+const MOST_REPORTS: usize = 1 << 20;
 /// Capacity of the queue in front of a host's interface.
 const HOST_QUEUE_BYTES: usize = 4 * 1024 * 1024;

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use inband_node::{Frame, Verdict};
+
 use crate::time::Nanos;
 
 /// A packet on its way. What it was when sent stays beside what it has become.
@@ -69,6 +71,16 @@ impl Packet {
     /// The bytes as they are.
     pub(crate) fn frame(&self) -> &[u8] {
         &self.buffer[self.frame.clone()]
+    }
+
+    /// Lets an INT node change the bytes, and their number.
+    pub(crate) fn change(&mut self, change: impl FnOnce(&mut Frame<'_>) -> Verdict) -> Verdict {
+        let Some(mut frame) = Frame::new(&mut self.buffer, self.frame.clone()) else {
+            return Verdict::Forward;
+        };
+        let verdict = change(&mut frame);
+        self.frame = frame.range();
+        verdict
     }
 
     /// The bytes as they are, to be changed in place.

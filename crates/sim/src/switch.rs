@@ -1,8 +1,14 @@
-//! What a switch does with a packet between its queue and its link.
+//! What a switch does with a packet between its queue and its link: its INT node's work.
+
+use inband_node::config::InterfaceConfig;
+use inband_node::{DeviceMetadata, Node, NodeConfig, Passage, Verdict};
+use inband_wire::Link;
+use inband_wire::int::Queue;
 
 use crate::egress_port::EgressPort;
 use crate::packet::{Packet, TrueHop};
 use crate::time::Nanos;
+use crate::topology::Device;
 
 /// A leaf or a spine.
 #[derive(Debug)]
@@ -10,11 +16,21 @@ pub(crate) struct Switch {
     pub(crate) node_id: u32,
     pub(crate) mac: [u8; 6],
     pub(crate) ports: Vec<EgressPort>,
+    /// Its INT node; `None`: it is a switch and nothing else.
+    pub(crate) node: Option<Node>,
 }
 
 impl Switch {
-    /// Notes the hop of a packet that has left the queue of port `egress` and is about to be sent.
-    pub(crate) fn pass(&mut self, now: Nanos, egress: usize, packet: &mut Packet) {
+    /// Lets the INT node see a packet that has left the queue of port `egress` and is about to be sent.
+    ///
+    /// `clock_ns` is what the clocks of the fabric show at virtual time 0.
+    pub(crate) fn pass(
+        &mut self,
+        now: Nanos,
+        clock_ns: Nanos,
+        egress: usize,
+        packet: &mut Packet,
+    ) -> Verdict {
         let hop = TrueHop {
             node_id: self.node_id,
             ingress_interface: interface(packet.ingress_port),
@@ -25,10 +41,52 @@ impl Switch {
             egress_utilization: self.ports[egress].utilization.hundredths_of_percent(now),
         };
         packet.path.push(hop);
+        match &mut self.node {
+            Some(node) => {
+                packet.change(|frame| node.handle_frame(Link::Ethernet, frame, &hop.passage(clock_ns)))
+            }
+            None => Verdict::Forward,
+        }
     }
+}
+
+impl TrueHop {
+    /// What a perfect device measures of this hop.
+    fn passage(&self, clock_ns: Nanos) -> Passage {
+        let metadata = DeviceMetadata {
+            ingress_timestamp: Some(clock_ns + self.ingress_timestamp_ns),
+            egress_timestamp: Some(clock_ns + self.egress_timestamp_ns),
+            hop_latency: u32::try_from(self.hop_latency_ns()).ok(),
+            queue: Some(Queue { id: 0, occupancy: self.queue_occupancy_bytes }),
+            buffer: None,
+            egress_utilization: Some(self.egress_utilization),
+        };
+        Passage { ingress: self.ingress_interface, egress: self.egress_interface, metadata }
+    }
+}
+
+/// The configuration of a switch's node: `template` with its own id and interfaces.
+///
+/// Interfaces to hosts are edges. Links inside the fabric have room for INT beside a full packet.
+pub(crate) fn node_config(template: &NodeConfig, node_id: u32, peers: &[Device]) -> NodeConfig {
+    let mut config = template.clone();
+    config.node.id = node_id;
+    config.interfaces = peers
+        .iter()
+        .enumerate()
+        .map(|(port, peer)| InterfaceConfig {
+            edge: matches!(peer, Device::Host(_)),
+            mtu: FABRIC_MTU_BYTES,
+            ..InterfaceConfig::new(interface(port))
+        })
+        .collect();
+    config
 }
 
 /// The level 1 interface identifier of a port: ports count from 0, interfaces from 1.
 pub(crate) fn interface(port: usize) -> u16 {
     u16::try_from(port + 1).unwrap_or(u16::MAX)
 }
+
+/// The largest IP packet of links inside the fabric.
+const FABRIC_MTU_BYTES: u32 = 9_000;

@@ -1,8 +1,9 @@
 //! How a packet gets from one device to the next.
 
+use inband_node::Verdict;
 use inband_wire::{Layers, Link, Strictness};
 
-use crate::fabric::{Event, Fabric};
+use crate::fabric::{Event, Fabric, MOST_REPORTS, Report};
 use crate::frame::route;
 use crate::ledger::DropReason;
 use crate::packet::Packet;
@@ -68,11 +69,41 @@ impl Fabric {
 
     /// Sends the packet that has waited longest in the queue of an idle port.
     fn send_next(&mut self, port: Port) {
-        let Some(mut packet) = self.egress_port(port).queue.dequeue() else { return };
-        if let Device::Switch(switch) = port.device {
-            self.switches[switch].pass(self.now, port.number, &mut packet);
+        while let Some(mut packet) = self.egress_port(port).queue.dequeue() {
+            let verdict = match port.device {
+                Device::Switch(switch) => self.pass(switch, port.number, &mut packet),
+                Device::Host(_) => Verdict::Forward,
+            };
+            match verdict {
+                Verdict::Forward => return self.transmit(port, packet),
+                Verdict::Consume => self.drop_packet(packet, DropReason::Node),
+            }
         }
-        self.transmit(port, packet);
+    }
+
+    /// Lets the INT node of a switch see a packet that is about to be sent, and takes its reports.
+    fn pass(&mut self, switch: usize, egress: usize, packet: &mut Packet) -> Verdict {
+        let verdict = self.switches[switch].pass(self.now, self.config.clock_ns, egress, packet);
+        self.collect_reports(switch, packet);
+        verdict
+    }
+
+    /// Takes the reports a switch has just made about `packet`.
+    fn collect_reports(&mut self, switch: usize, packet: &Packet) {
+        let here = &mut self.switches[switch];
+        let Some(node) = &mut here.node else { return };
+        while let Some(payload) = node.poll_report() {
+            if self.reports.len() >= MOST_REPORTS {
+                self.ledger.reports_discarded += 1;
+                continue;
+            }
+            self.reports.push_back(Report {
+                node_id: here.node_id,
+                sent_at: self.now,
+                payload: payload.to_vec(),
+                true_path: packet.path.clone(),
+            });
+        }
     }
 
     fn transmit(&mut self, port: Port, mut packet: Box<Packet>) {
