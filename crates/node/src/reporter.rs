@@ -49,12 +49,20 @@ pub(crate) struct Asked {
     ds_instruction: u16,
     /// Whether the packet goes on and its stack is reported on the way.
     intermediate: bool,
+    /// Whether this node's own hop is in the report, and not in the packet.
+    own_hop: bool,
 }
 
 impl Asked {
     /// Nothing: the packet speaks for itself.
     pub(crate) const fn nothing() -> Self {
-        Self { instructions: Instructions(0), domain_specific_id: 0, ds_instruction: 0, intermediate: false }
+        Self {
+            instructions: Instructions(0),
+            domain_specific_id: 0,
+            ds_instruction: 0,
+            intermediate: false,
+            own_hop: false,
+        }
     }
 
     /// Nothing, of a packet that goes on: its stack is reported on the way.
@@ -77,7 +85,7 @@ impl Asked {
     // int-2.1/md-32: bit 15 means a drop reason in a report, never the checksum complement.
     pub(crate) fn new(instructions: Instructions, domain_specific_id: u16, ds_instruction: u16) -> Self {
         let instructions = instructions.without(Instructions::CHECKSUM_COMPLEMENT);
-        Self { instructions, domain_specific_id, ds_instruction, intermediate: false }
+        Self { instructions, domain_specific_id, ds_instruction, intermediate: false, own_hop: true }
     }
 
     /// Whether domain-specific values are asked for.
@@ -133,6 +141,7 @@ impl Reporter {
             congested_queue: false,
             tracked_flow: true,
             intermediate: asked.intermediate,
+            own_hop: asked.own_hop,
             metadata: reported.hop.metadata(),
             instructions: asked.instructions,
             drop: None,

@@ -176,3 +176,18 @@ fn a_short_packet_is_padded_to_a_word_in_its_report() {
         assert_eq!(flow, Some(expected));
     });
 }
+
+#[test]
+fn a_sink_that_reports_its_hop_is_told_from_one_that_does_not_even_without_metadata() {
+    // report-2.0/modes-03: with node id alone there is no metadata, as the node id is in the group header.
+    for (own, expected) in
+        [(SinkMetadata::Report, ReportType::Int), (SinkMetadata::None, ReportType::InnerOnly)]
+    {
+        let mut source = node_config(1, (true, false), EncapsulationKind::Dscp, Mode::Md);
+        source.source.instructions = [inband_node::config::Instruction::NodeId].into_iter().collect();
+        let packet = through(&mut Node::new(&source).unwrap(), &tcp_frame(b"")).unwrap();
+        let mut sink = Node::new(&config(own)).unwrap();
+        through(&mut sink, &packet).unwrap();
+        with_report(&mut sink, |report| assert_eq!(report.first_word.report_type(), expected));
+    }
+}

@@ -196,6 +196,7 @@ pub(crate) fn sink_report(packet: &[u8]) -> Draft<'_> {
         congested_queue: false,
         tracked_flow: true,
         intermediate: false,
+        own_hop: false,
         metadata: HopMetadata::default(),
         instructions: Instructions::default(),
         drop: None,

@@ -11,7 +11,8 @@ use crate::report::individual::{
 
 /// The contents of one individual report, before they are bytes.
 ///
-/// With nothing for the main contents it is written as *Inner Only*, else as an *INT* report.
+/// It is written as an *INT* report where it has metadata or is to have main contents without any, else as
+/// *Inner Only*.
 #[derive(Clone, Copy, Debug)]
 pub struct Draft<'a> {
     /// What `inner` is.
@@ -24,6 +25,8 @@ pub struct Draft<'a> {
     pub tracked_flow: bool,
     /// I: a transit hop reports the stack collected so far.
     pub intermediate: bool,
+    /// Whether the node speaks for itself, so that the main contents are there also without metadata.
+    pub own_hop: bool,
     /// The metadata to choose from.
     pub metadata: HopMetadata,
     /// Which metadata is wanted; what is not available is left out, as the node id always is.
@@ -102,6 +105,6 @@ impl Draft<'_> {
     }
 
     fn has_main(&self) -> bool {
-        self.metadata_bytes() > 0 || self.domain.is_some()
+        self.own_hop || self.metadata_bytes() > 0 || self.domain.is_some()
     }
 }
