@@ -1,6 +1,7 @@
 //! In-band Network Telemetry in one program: which subcommand, and with which exit code?
 
 mod decode;
+mod demo;
 mod failure;
 mod input;
 mod node;
@@ -23,6 +24,7 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Demo(demo::Args),
     Decode(decode::Args),
     Node(node::Args),
 }
@@ -33,6 +35,7 @@ Results go to stdout, messages to stderr.";
 
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
+        Command::Demo(args) => demo::run(&args),
         Command::Decode(args) => decode::run(&args),
         Command::Node(args) => node::run(&args),
     };

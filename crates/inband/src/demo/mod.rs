@@ -1,0 +1,236 @@
+//! `inband demo`: a fabric with INT in one process, from the packets to the events, without privileges.
+//!
+//! `scenario` runs the fabric in virtual time, `reception` takes the reports off a real UDP socket,
+//! `monitor` is the collector behind it; `json`, `screen` and `lines` show what it says.
+
+mod json;
+mod lines;
+mod monitor;
+mod reception;
+mod scenario;
+mod screen;
+mod words;
+
+use std::io::{self, IsTerminal, Write};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Error};
+use clap::ValueEnum;
+use inband_collector::Output;
+use inband_node::config::Mode;
+use signal_hook::consts::{SIGINT, SIGTERM};
+
+use crate::failure::Failure;
+use json::Json;
+use lines::Lines;
+use monitor::Monitor;
+use reception::Reception;
+use scenario::Scenario;
+use screen::Screen;
+
+/// Run an emulated fabric with INT: switches, hosts, traffic, reports and a collector, in one process.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// How long to run, such as `20s`, `500ms` or `1m`; a number alone is seconds.
+    #[arg(long, default_value = "20s", value_parser = parse_duration)]
+    duration: Duration,
+    /// Print one JSON object per line: the ledger every second, paths and events as they come.
+    #[arg(long)]
+    json: bool,
+    /// INT mode of the fabric.
+    #[arg(long, value_enum, default_value_t = ModeArg::Md)]
+    mode: ModeArg,
+    /// Where chance starts: the same seed gives the same traffic.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Send a copy of every report to this collector, too.
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    report_to: Option<SocketAddr>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  inband demo
+  inband demo --duration 1m --mode mx
+  inband demo --duration 10s --json | jq 'select(.kind == \"event\")'";
+
+/// The INT modes by the names users give them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ModeArg {
+    /// Instructions and metadata in the packets.
+    Md,
+    /// Instructions in the packets, metadata in reports.
+    Mx,
+    /// Nothing in the packets, metadata in reports.
+    Xd,
+}
+
+impl From<ModeArg> for Mode {
+    fn from(mode: ModeArg) -> Self {
+        match mode {
+            ModeArg::Md => Self::Md,
+            ModeArg::Mx => Self::Mx,
+            ModeArg::Xd => Self::Xd,
+        }
+    }
+}
+
+/// What is shown while the demo runs.
+trait Show {
+    /// The collector observed or announced something.
+    fn output(&mut self, output: &Output, elapsed: Duration) -> io::Result<()>;
+    /// Time has passed.
+    fn tick(&mut self, progress: &Progress<'_>) -> io::Result<()>;
+    /// The run has ended.
+    fn finish(&mut self, progress: &Progress<'_>) -> io::Result<()>;
+}
+
+/// Where the demo stands.
+struct Progress<'a> {
+    elapsed: Duration,
+    duration: Duration,
+    scenario: &'a Scenario,
+    monitor: &'a Monitor,
+    /// Reports the nodes have sent.
+    sent: u64,
+}
+
+/// Time between two steps of the fabric.
+const STEP: Duration = Duration::from_millis(5);
+/// How long reports on their way are waited for at the end; longer than a gap stays open.
+const LINGER: Duration = Duration::from_millis(400);
+/// Reports on the way to the socket; the smallest usual buffer holds twice as many.
+const MOST_ON_THE_WAY: u64 = 100;
+/// How long, and how often at most, a report waits for room.
+const WAIT: Duration = Duration::from_micros(100);
+const MOST_WAITS: u32 = 1_000;
+/// The longest run: a day.
+const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Runs the demo.
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        signal_hook::flag::register(signal, Arc::clone(&stop)).context("cannot catch signals")?;
+    }
+    let mut show: Box<dyn Show> = if args.json {
+        Box::new(Json::new(io::stdout()))
+    } else if io::stdout().is_terminal() {
+        Box::new(Screen::new(io::stdout()))
+    } else {
+        Box::new(Lines::new(io::stdout()))
+    };
+    Ok(play(args, &stop, show.as_mut())?)
+}
+
+/// Lets virtual time follow the clock until the end, or until somebody stops it.
+fn play(args: &Args, stop: &AtomicBool, show: &mut dyn Show) -> Result<(), Error> {
+    let mut scenario = Scenario::new(args.duration, args.mode.into(), args.seed)?;
+    let reception = Reception::start().context("cannot receive reports on 127.0.0.1")?;
+    let mut exporter = Exporter::new(args.report_to).context("cannot send reports")?;
+    let mut monitor = Monitor::new(reception.address());
+    let started = Instant::now();
+    while started.elapsed() < args.duration && !stop.load(Ordering::Relaxed) {
+        let elapsed = started.elapsed();
+        scenario.run_until(elapsed);
+        while let Some(report) = scenario.poll_report() {
+            exporter.send(&report, &reception)?;
+        }
+        attend(&mut monitor, &reception, show, elapsed)?;
+        show.tick(&Progress {
+            elapsed,
+            duration: args.duration,
+            scenario: &scenario,
+            monitor: &monitor,
+            sent: exporter.sent,
+        })?;
+        std::thread::sleep(STEP.saturating_sub(started.elapsed() - elapsed));
+    }
+    let elapsed = started.elapsed();
+    let deadline = Instant::now() + LINGER;
+    while Instant::now() < deadline && (monitor.received() < exporter.sent || monitor.is_waiting()) {
+        attend(&mut monitor, &reception, show, elapsed)?;
+        std::thread::sleep(STEP);
+    }
+    show.finish(&Progress {
+        elapsed,
+        duration: args.duration,
+        scenario: &scenario,
+        monitor: &monitor,
+        sent: exporter.sent,
+    })?;
+    io::stdout().flush()?;
+    Ok(())
+}
+
+/// The nodes' way to the collector.
+struct Exporter {
+    socket: UdpSocket,
+    /// Where copies go.
+    copies: Option<(UdpSocket, SocketAddr)>,
+    sent: u64,
+}
+
+impl Exporter {
+    fn new(also_to: Option<SocketAddr>) -> io::Result<Self> {
+        let any = if also_to.is_some_and(|address| address.is_ipv6()) {
+            SocketAddr::from((Ipv6Addr::UNSPECIFIED, 0))
+        } else {
+            SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0))
+        };
+        let copies = if also_to.is_some() { Some(UdpSocket::bind(any)?) } else { None };
+        let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
+        Ok(Self { socket, copies: copies.zip(also_to), sent: 0 })
+    }
+
+    /// Sends one report, and waits while the receiving socket's buffer may be full: the fabric's reports come
+    /// in bursts that a network would have spread.
+    fn send(&mut self, report: &[u8], reception: &Reception) -> Result<(), Error> {
+        for _ in 0..MOST_WAITS {
+            if self.sent.saturating_sub(reception.taken()) < MOST_ON_THE_WAY {
+                break;
+            }
+            std::thread::sleep(WAIT);
+        }
+        self.socket.send_to(report, reception.address()).context("cannot send a report")?;
+        self.sent += 1;
+        if let Some((socket, collector)) = &self.copies {
+            // Nobody may be listening there; that is not this program's failure.
+            let _ = socket.send_to(report, collector);
+        }
+        Ok(())
+    }
+}
+
+/// Hands what has arrived to the collector, and what the collector says to whoever shows it.
+fn attend(
+    monitor: &mut Monitor,
+    reception: &Reception,
+    show: &mut dyn Show,
+    elapsed: Duration,
+) -> Result<(), Error> {
+    monitor.attend(reception);
+    while let Some(output) = monitor.poll_output() {
+        show.output(&output, elapsed)?;
+    }
+    Ok(())
+}
+
+fn parse_duration(text: &str) -> Result<Duration, String> {
+    let parsed = match text.parse::<f64>() {
+        Ok(seconds) => Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string()),
+        Err(_) => humantime::parse_duration(text).map_err(|error| error.to_string()),
+    };
+    match parsed? {
+        duration if duration.is_zero() => Err("it must be longer than nothing".to_owned()),
+        duration if duration > LONGEST => Err("it must not be longer than a day".to_owned()),
+        duration => Ok(duration),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,161 @@
+//! Which fabric does the demo run, what traffic does it carry, and what happens to it?
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use anyhow::{Context, Error};
+use inband_node::NodeConfig;
+use inband_node::config::{Instruction, Mode, PortRange, Protocol, WatchEntry};
+use inband_sim::{
+    Action, Fabric, FabricConfig, FlowConfig, Incast, LeafSpine, Ledger, LinkConfig, MICROSECOND,
+    MILLISECOND, Nanos, TcpTraffic, Traffic, UdpTraffic, Writes,
+};
+
+/// A leaf-spine fabric with TCP and UDP flows. After a third of the run one flow takes another spine; at
+/// half of it three hosts send more to a fourth than its link carries.
+#[derive(Debug)]
+pub(super) struct Scenario {
+    fabric: Fabric,
+    topology: LeafSpine,
+}
+
+/// TCP flows, from host to host; the first is the one that is rerouted.
+const TCP_FLOWS: [(usize, usize); 5] = [(0, 7), (2, 5), (3, 6), (4, 1), (6, 3)];
+/// UDP flows, from host to host.
+const UDP_FLOWS: [(usize, usize); 3] = [(1, 4), (5, 2), (7, 0)];
+/// The host whose link is overloaded, and those who do it.
+const VICTIM: usize = 1;
+const SENDERS: [usize; 3] = [2, 4, 6];
+
+impl Scenario {
+    pub(super) fn new(duration: Duration, mode: Mode, seed: u64) -> Result<Self, Error> {
+        let topology = LeafSpine { leaves: 4, spines: 2, hosts_per_leaf: 2 };
+        let fast_ethernet = LinkConfig { bits_per_second: 100_000_000, propagation_ns: MICROSECOND };
+        let config = FabricConfig {
+            topology,
+            host_link: fast_ethernet,
+            fabric_link: LinkConfig { bits_per_second: 1_000_000_000, ..fast_ethernet },
+            seed,
+            telemetry: Some(telemetry(mode)),
+            clock_ns: nanos(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()),
+            ..FabricConfig::default()
+        };
+        let fabric = Fabric::new(config).context("cannot build the fabric")?;
+        let mut scenario = Self { fabric, topology };
+        scenario.add_traffic(nanos(duration)).context("cannot plan the traffic")?;
+        Ok(scenario)
+    }
+
+    /// Lets the fabric run up to this time from its beginning.
+    pub(super) fn run_until(&mut self, elapsed: Duration) {
+        self.fabric.run_until(nanos(elapsed));
+    }
+
+    /// The payload of the next report datagram.
+    pub(super) fn poll_report(&mut self) -> Option<Vec<u8>> {
+        self.fabric.poll_report().map(|report| report.payload)
+    }
+
+    /// What became of the packets.
+    pub(super) fn packets(&self) -> &Ledger {
+        self.fabric.ledger()
+    }
+
+    /// The name of a node: `leaf1`, `spine2`.
+    pub(super) fn node_name(&self, node_id: u32) -> String {
+        let place = |count: usize, id: fn(&LeafSpine, usize) -> u32| {
+            (0..count).find(|index| id(&self.topology, *index) == node_id)
+        };
+        if let Some(leaf) = place(self.topology.leaves, LeafSpine::leaf_node_id) {
+            return format!("leaf{}", leaf + 1);
+        }
+        match place(self.topology.spines, LeafSpine::spine_node_id) {
+            Some(spine) => format!("spine{}", spine + 1),
+            None => format!("node {node_id}"),
+        }
+    }
+
+    /// The size of the fabric, for people.
+    pub(super) fn size(&self) -> String {
+        let LeafSpine { leaves, spines, .. } = self.topology;
+        format!("{leaves} leaves, {spines} spines, {} hosts", self.topology.hosts())
+    }
+
+    fn add_traffic(&mut self, duration: Nanos) -> Result<(), Error> {
+        for (index, (source, destination)) in (0..).zip(TCP_FLOWS) {
+            // 3 segments every 4 ms: 8 Mbit/s, each flow at its own phase.
+            let writes = Writes { bytes: 4_000, every_ns: 4 * MILLISECOND };
+            let flow = self.fabric.add_flow(FlowConfig {
+                source,
+                destination,
+                source_port: 40_000 + index,
+                destination_port: 443,
+                dscp: 0,
+                start_ns: u64::from(index) * 700 * MICROSECOND,
+                traffic: Traffic::Tcp(TcpTraffic { bytes: None, writes: Some(writes) }),
+            })?;
+            if index == 0 {
+                self.fabric.schedule(0, Action::Pin { flow, spine: 0 });
+                self.fabric.schedule(duration / 3, Action::Pin { flow, spine: 1 });
+            }
+        }
+        for (index, (source, destination)) in (0..).zip(UDP_FLOWS) {
+            let traffic = Traffic::Udp(UdpTraffic {
+                payload_bytes: 400,
+                interval_ns: 2 * MILLISECOND,
+                datagrams: None,
+                bursts: None,
+            });
+            self.fabric.add_flow(FlowConfig {
+                source,
+                destination,
+                source_port: 50_000 + index,
+                destination_port: 5_004,
+                dscp: 46,
+                start_ns: u64::from(index) * 300 * MICROSECOND,
+                traffic,
+            })?;
+        }
+        let burst_ns = (duration / 20).min(200 * MILLISECOND);
+        self.fabric.add_incast(&Incast {
+            sources: SENDERS.to_vec(),
+            destination: VICTIM,
+            port: 9_000,
+            start_ns: duration / 2,
+            every_ns: 2 * burst_ns,
+            burst_ns,
+            bursts: 3,
+            payload_bytes: 1_200,
+            // 3 x 36 Mbit/s with headers, to a link of 100 Mbit/s.
+            interval_ns: 275 * MICROSECOND,
+        })?;
+        Ok(())
+    }
+}
+
+/// What every node of the fabric does: INT in data of TCP port 443 and in all UDP.
+fn telemetry(mode: Mode) -> NodeConfig {
+    let mut config = NodeConfig::new(0);
+    config.source.mode = mode;
+    config.source.instructions = [
+        Instruction::NodeId,
+        Instruction::Level1Interfaces,
+        Instruction::HopLatency,
+        Instruction::QueueOccupancy,
+    ]
+    .into_iter()
+    .collect();
+    config.report.truncate = 192;
+    config.watchlist = vec![
+        WatchEntry {
+            protocol: Some(Protocol(6)),
+            destination_port: Some(PortRange(443..=443)),
+            ..WatchEntry::default()
+        },
+        WatchEntry { protocol: Some(Protocol(17)), ..WatchEntry::default() },
+    ];
+    config
+}
+
+fn nanos(duration: Duration) -> Nanos {
+    u64::try_from(duration.as_nanos()).unwrap_or(Nanos::MAX)
+}

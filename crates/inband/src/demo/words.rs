@@ -1,0 +1,92 @@
+//! How are numbers, paths and events said to people?
+
+use std::time::Duration;
+
+use inband_collector::{FlowView, QueueView};
+use inband_model::{CongestionPhase, Event, EventDetail, Nanos, Path};
+
+use super::scenario::Scenario;
+
+/// A number with a comma between thousands.
+pub(super) fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A span of time in microseconds, or milliseconds where it is long.
+pub(super) fn span(span: Nanos) -> String {
+    match span.0 {
+        nanos @ ..1_000_000 => format!("{}.{} us", nanos / 1_000, nanos / 100 % 10),
+        nanos => format!("{}.{} ms", nanos / 1_000_000, nanos / 100_000 % 10),
+    }
+}
+
+/// A span of time as microseconds without a unit.
+pub(super) fn micros(span: Option<Nanos>) -> String {
+    span.map_or_else(|| "?".to_owned(), |span| format!("{}", span.0.div_ceil(1_000)))
+}
+
+/// A number of bytes.
+pub(super) fn bytes(bytes: u32) -> String {
+    match bytes {
+        ..1024 => format!("{bytes} B"),
+        _ => format!("{}.{} KiB", bytes / 1024, bytes % 1024 * 10 / 1024),
+    }
+}
+
+/// Seconds with one decimal.
+pub(super) fn seconds(duration: Duration) -> String {
+    format!("{:.1} s", duration.as_secs_f64())
+}
+
+/// A path by the names of its nodes.
+pub(super) fn path(path: &Path, scenario: &Scenario) -> String {
+    let names: Vec<_> = path.hops().iter().map(|hop| scenario.node_name(hop.node_id.0)).collect();
+    names.join(" ")
+}
+
+/// The latest latency of each hop of a flow, microseconds.
+pub(super) fn latencies(flow: &FlowView<'_>) -> String {
+    let micros: Vec<_> = flow.hop_latency.iter().map(|latency| micros(*latency)).collect();
+    micros.join(" ")
+}
+
+/// A queue by the name of its node.
+pub(super) fn queue(queue: &QueueView, scenario: &Scenario) -> String {
+    let interface = queue.egress_interface.map_or_else(|| "?".to_owned(), |id| id.to_string());
+    format!("{} interface {interface}", scenario.node_name(queue.node_id.0))
+}
+
+/// An event as a sentence.
+pub(super) fn event(event: &Event, scenario: &Scenario) -> String {
+    match &event.detail {
+        EventDetail::PathChange(change) => {
+            let (old, new) = (path(&change.old, scenario), path(&change.new, scenario));
+            format!("{}: {old} -> {new}", change.flow)
+        }
+        EventDetail::QueueCongestion(congestion) => {
+            let interface = congestion.egress_interface.map_or_else(|| "?".to_owned(), |id| id.to_string());
+            let place = format!("{} interface {interface}", scenario.node_name(congestion.node_id.0));
+            match congestion.phase {
+                CongestionPhase::Begin => format!("{place} begins"),
+                CongestionPhase::End => {
+                    let latency = congestion.peak_latency.map(span).unwrap_or_default();
+                    let occupancy = congestion.peak_occupancy.map(bytes).unwrap_or_default();
+                    format!("{place} ends, at most {latency} and {occupancy}")
+                }
+            }
+        }
+        EventDetail::LatencySpike(spike) => {
+            let place = scenario.node_name(spike.node_id.0);
+            format!("{place}: {}, median {}", span(spike.latency), span(spike.median))
+        }
+        _ => event.key.clone(),
+    }
+}

@@ -1,0 +1,128 @@
+//! The demo as a user runs it: a short run, its JSON, and an end by Ctrl-C.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+fn demo(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_inband")).arg("demo").args(arguments).output().unwrap()
+}
+
+fn json_lines(output: &Output) -> Vec<Value> {
+    let text = str::from_utf8(&output.stdout).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn of_kind<'a>(lines: &'a [Value], kind: &str) -> Vec<&'a Value> {
+    lines.iter().filter(|line| line["kind"] == kind).collect()
+}
+
+fn count(ledger: &Value, key: &str) -> u64 {
+    ledger[key].as_u64().unwrap_or_else(|| panic!("{key} in {ledger}"))
+}
+
+fn nodes(path: &Value) -> Vec<u64> {
+    path.as_array().unwrap().iter().map(|node| node.as_u64().unwrap()).collect()
+}
+
+/// Runs the demo and checks what every run shows: balanced ledgers, no loss, one flow on its two ways, one
+/// congested queue.
+fn assert_shows_everything(mode: &str, duration: &str) {
+    let output = demo(&["--duration", duration, "--json", "--mode", mode]);
+    assert!(output.status.success(), "{output:?}");
+    let lines = json_lines(&output);
+
+    for ledger in of_kind(&lines, "ledger") {
+        let sum: u64 =
+            ["accepted", "malformed", "duplicate", "shed"].iter().map(|key| count(ledger, key)).sum();
+        assert_eq!(count(ledger, "received"), sum, "{ledger}");
+    }
+    let last = lines.last().unwrap();
+    assert_eq!(last["kind"], "ledger");
+    assert!(count(last, "received") > 5_000, "{last}");
+    assert_eq!((count(last, "malformed"), count(last, "lost")), (0, 0), "{last}");
+
+    let rerouted: Vec<_> = of_kind(&lines, "path")
+        .into_iter()
+        .filter(|path| path["flow"]["source_port"] == 40_000)
+        .map(|path| nodes(&path["path"]))
+        .collect();
+    assert_eq!(rerouted.first(), Some(&vec![1, 11, 4]), "{rerouted:?}");
+    assert_eq!(rerouted.last(), Some(&vec![1, 12, 4]), "{rerouted:?}");
+    let events: Vec<_> = of_kind(&lines, "event").iter().map(|event| event["event"].clone()).collect();
+    assert!(events.contains(&"path-change".into()), "{events:?}");
+    assert!(events.contains(&"queue-congestion".into()), "{events:?}");
+}
+
+#[test]
+fn a_short_run_with_md_shows_a_reroute_and_a_congested_queue_and_loses_nothing() {
+    assert_shows_everything("md", "3s");
+}
+
+/// Reports of single hops are put together over 2.5 epochs of 1.07 s, so this takes longer.
+#[test]
+fn a_run_with_mx_shows_the_same() {
+    assert_shows_everything("mx", "8s");
+}
+
+#[test]
+fn a_run_with_xd_shows_the_same() {
+    assert_shows_everything("xd", "8s");
+}
+
+#[test]
+fn the_lines_have_the_documented_keys() {
+    let lines = json_lines(&demo(&["--duration", "2s", "--json"]));
+    let path = of_kind(&lines, "path")[0];
+    for key in ["source", "destination", "protocol", "source_port", "destination_port"] {
+        assert!(!path["flow"][key].is_null(), "{path}");
+    }
+    assert_eq!(nodes(&path["path"]).len(), nodes(&path["hop_latency"]).len());
+    let event = of_kind(&lines, "event")[0];
+    assert!(event["key"].is_string() && event["detail"].is_object(), "{event}");
+    let ledger = of_kind(&lines, "ledger")[0].as_object().unwrap();
+    let keys: Vec<_> = ledger.keys().map(String::as_str).collect();
+    for key in ["received", "accepted", "malformed", "duplicate", "shed", "lost"] {
+        assert!(keys.contains(&key), "{keys:?}");
+    }
+}
+
+#[test]
+fn without_a_terminal_it_prints_lines_and_a_summary() {
+    let output = demo(&["--duration", "2s"]);
+    assert!(output.status.success(), "{output:?}");
+    let text = str::from_utf8(&output.stdout).unwrap();
+    assert!(!text.contains('\x1b'), "no control characters outside a terminal");
+    for expected in ["path-change: tcp 10.0.1.1", "queue-congestion: leaf1", "leaf1 spine2 leaf4", "0 lost"] {
+        assert!(text.contains(expected), "{expected:?} in {text}");
+    }
+}
+
+#[test]
+fn ctrl_c_ends_it_cleanly_with_the_ledger() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_inband"))
+        .args(["demo", "--duration", "60s", "--json"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    // The first ledger line says that it runs; then the program that we started, and no other, is told.
+    lines.by_ref().map(Result::unwrap).find(|line| line.contains("\"ledger\"")).unwrap();
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    let rest: Vec<_> = lines.map(Result::unwrap).collect();
+    assert!(child.wait().unwrap().success());
+    let last: Value = serde_json::from_str(rest.last().unwrap()).unwrap();
+    assert_eq!(last["kind"], "ledger");
+    assert_eq!(count(&last, "lost"), 0);
+}
+
+#[test]
+fn a_duration_that_cannot_be_is_a_usage_error() {
+    for wrong in ["0", "soon", "2days"] {
+        assert_eq!(demo(&["--duration", wrong]).status.code(), Some(2), "{wrong}");
+    }
+}
