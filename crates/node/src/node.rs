@@ -272,7 +272,7 @@ impl Node {
         let watched =
             !self.watchlist.is_empty() && self.watchlist.watches(&visit.layers.five_tuple(frame.bytes()));
         match self.plan.mode {
-            // int-2.1/modes-01: the packet stays as it is.
+            // int-2.1/modes-01, report-2.0/modes-01: the packet stays as it is.
             Mode::Xd if watched => {
                 let asked = self.plan.asked();
                 self.report(frame.bytes(), visit, None, &asked);

@@ -190,7 +190,7 @@ impl Reporter {
 /// Writes the domain-specific metadata that every node reports, and returns its DSMdBits.
 ///
 /// What the source put into the packet stays there, in the fragment, and has its bits cleared.
-// int-2.1/mx-05, int-2.1/mx-09, int-2.1/mx-20, int-2.1/mx-23, int-2.1/mx-25, int-2.1/md-34
+// report-2.0/modes-02, int-2.1/mx-05, int-2.1/mx-09, int-2.1/mx-20, int-2.1/mx-23, int-2.1/mx-25, int-2.1/md-34
 fn write_exports(asked: &Asked, domains: &KnownDomains, values: &ValueContext, out: &mut Vec<u8>) -> u16 {
     let Some(known) = domains.get(asked.domain_specific_id) else {
         return 0;

@@ -44,7 +44,8 @@ impl Datagram {
     /// # Errors
     /// [`DatagramError`]; `out` may have been written to.
     pub fn write(&self, payload: &[u8], out: &mut [u8]) -> Result<usize, DatagramError> {
-        // report-2.0: IPv4 either sets DF or never repeats an identification.
+        // report-2.0/transport-01, report-2.0/transport-02
+        // report-2.0/transport-04: IPv4 either sets DF or never repeats an identification.
         let udp_length =
             u16::try_from(udp::HEADER_BYTES + payload.len()).map_err(|_| DatagramError::TooLong)?;
         let mut at = 0;

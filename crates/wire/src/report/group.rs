@@ -5,7 +5,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 use crate::error::{ErrorKind, Header, ParseError};
 use crate::layers::Strictness;
-use crate::report::individual::IndividualReport;
+use crate::report::individual::{FIRST_WORD_BYTES, IndividualReport};
 use crate::report::{Deviation, Leniency};
 use crate::view::view;
 
@@ -20,6 +20,7 @@ use crate::view::view;
 /// |                            Node ID                            |
 /// +---------------------------------------------------------------+
 /// ```
+// report-2.0/group-01
 #[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub struct GroupHeader {
@@ -108,6 +109,7 @@ impl<'a> ReportGroup<'a> {
         strictness: Strictness,
     ) -> Result<Self, ParseError> {
         let header: &GroupHeader = view(bytes, 0, Header::ReportGroup)?;
+        // report-2.0/group-02
         let deviation = match (header.version(), leniency) {
             (VERSION, _) => None,
             (1, Leniency::Lenient) => Some(Deviation::Version1),
@@ -119,6 +121,7 @@ impl<'a> ReportGroup<'a> {
         Ok(Self { header, deviation, bytes, leniency, strictness })
     }
 
+    // report-2.0/group-04, report-2.0/group-06, report-2.0/group-07: all of them are of the header's node.
     /// Iterates the individual reports; ends after the first that cannot be read.
     ///
     /// Up to 3 bytes behind the last report are skipped, as nodes that round its length down leave them.
@@ -142,15 +145,17 @@ impl<'a> Iterator for Reports<'a> {
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        let left = self.bytes.len() - self.at;
-        // A datagram without any report is cut; one with a few bytes behind its last report is not.
-        if left == 0 || (left < 4 && self.at > HEADER_BYTES) {
+        let left = self.bytes.len().checked_sub(self.at)?;
+        // report-2.0/group-04: at least one report; a few bytes behind the last one are no further one.
+        let is_first = self.at == HEADER_BYTES;
+        if left < FIRST_WORD_BYTES && !(is_first && self.leniency == Leniency::Strict) {
             return None;
         }
         let report = IndividualReport::parse(self.bytes, self.at, self.leniency, self.strictness);
         self.at = match &report {
             Ok(report) => report.end,
-            Err(_) => self.bytes.len(),
+            // Past the end, so that nothing follows, not even in a datagram that ends here.
+            Err(_) => self.bytes.len() + 1,
         };
         Some(report)
     }

@@ -133,6 +133,7 @@ impl FirstWord {
         Self { types: report_type.code() << 4 | inner_type.code(), report_length, md_length, flags: 0 }
     }
 
+    // report-2.0/individual-08, report-2.0/individual-09, report-2.0/individual-12: the reserved bits stay zero.
     /// Sets the tracking bits D, Q, F and I.
     pub fn set_flags(
         &mut self,
@@ -159,6 +160,7 @@ impl FirstWord {
         }
     }
 
+    // report-2.0/individual-03
     /// What the inner contents are, as announced.
     #[must_use]
     pub const fn inner_type(&self) -> InnerType {
@@ -226,6 +228,7 @@ impl<'a> IndividualReport<'a> {
         let first_word: &FirstWord = view(bytes, at, Header::IndividualReport)?;
         let contents_at = at + FIRST_WORD_BYTES;
         let left = bytes.len() - contents_at;
+        // report-2.0/individual-04, report-2.0/individual-05
         let (length, mut deviation) = match first_word.report_length {
             TO_THE_END => (left, None),
             // report-2.0: a report without contents is a mere notification; contents behind it are a deviation.
@@ -244,6 +247,7 @@ impl<'a> IndividualReport<'a> {
             ReportType::Int => Some(Main::parse(contents, at, first_word)?),
             ReportType::InnerOnly | ReportType::Ioam | ReportType::Unknown(_) => None,
         };
+        // report-2.0/individual-01, report-2.0/individual-07: without main contents the inner ones come first.
         // Where the main contents are not defined, neither is the place of the inner contents.
         let inner = match (&main, first_word.report_type()) {
             (Some(main), _) => main.inner,
@@ -279,6 +283,7 @@ impl<'a> IndividualReport<'a> {
         self.first_word.flags & CONGESTED_QUEUE != 0
     }
 
+    // report-2.0/individual-10
     /// F: the packet belongs to a tracked flow.
     #[must_use]
     pub const fn tracked_flow(&self) -> bool {
@@ -309,6 +314,7 @@ impl<'a> IndividualReport<'a> {
         self.main.map_or(0, |main| main.ds_md_bits.get())
     }
 
+    // report-2.0/metadata-01, report-2.0/metadata-02
     /// The baseline metadata; its node id is the group header's and not repeated here.
     #[inline]
     #[must_use]
@@ -317,6 +323,7 @@ impl<'a> IndividualReport<'a> {
         HopMetadata::read(baseline, self.baseline)
     }
 
+    // report-2.0/metadata-03
     /// Queue and drop reason, where the report gives them.
     #[must_use]
     pub fn drop(&self) -> Option<Drop> {
@@ -333,6 +340,7 @@ impl<'a> IndividualReport<'a> {
         self.domain_metadata
     }
 
+    // report-2.0/tlv-05: domain-specific data without TLVs is all of them.
     /// The inner contents as they stand.
     #[must_use]
     pub const fn inner(&self) -> &'a [u8] {
@@ -405,12 +413,13 @@ impl<'a> Main<'a> {
         }
         let asked = Instructions(fixed.rep_md_bits.get()).without(Instructions::NODE_ID).words();
         let domain_words = md_length.checked_sub(asked);
-        // report-2.0: only domain-specific metadata may make the metadata longer than RepMdBits say.
+        // report-2.0/individual-06, report-2.0/metadata-06: only domain-specific metadata may make the metadata longer than RepMdBits say.
         let has_domain_metadata = fixed.domain_specific_id.get() != 0 && fixed.ds_md_bits.get() != 0;
         if domain_words.is_none_or(|words| words.count() > 0 && !has_domain_metadata) {
             let (found, expected) = (usize::from(md_length.count()), usize::from(asked.count()));
             return fault(ErrorKind::Mismatch { field: "MD Length", found, expected });
         }
+        // report-2.0/individual-02, report-2.0/metadata-07
         let (metadata, inner) = rest.split_at(md_length.bytes());
         let (baseline, domain_metadata) = metadata.split_at(asked.bytes());
         Ok(Self { fixed, baseline, domain_metadata, inner })

@@ -25,6 +25,7 @@ pub struct TlvHeader {
     template: U16,
 }
 
+// report-2.0/tlv-02
 /// TLVType: what the data are. The numbers are not those of InType.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TlvType {
@@ -45,7 +46,8 @@ pub enum TlvType {
 pub struct Tlv<'a> {
     /// What the data are.
     pub tlv_type: TlvType,
-    /// Template of domain-specific extension data.
+    // report-2.0/tlv-04
+    /// Template of domain-specific extension data; zero for packets.
     pub template: u16,
     /// The data.
     pub data: &'a [u8],
@@ -80,6 +82,7 @@ impl<'a> Tlvs<'a> {
     fn parse(&self) -> Result<(Tlv<'a>, usize), ParseError> {
         let header: &TlvHeader = view(self.bytes, self.at, Header::Tlv)?;
         let data_at = self.at + size_of::<TlvHeader>();
+        // report-2.0/tlv-01, report-2.0/tlv-03
         let end = data_at + Words::new(header.length).bytes();
         let Some(data) = self.bytes.get(data_at..end) else {
             let (found, most) = (usize::from(header.length), (self.bytes.len() - data_at) / 4);
