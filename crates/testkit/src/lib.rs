@@ -1,2 +1,20 @@
-//! Packet builder, golden runner and strategies for tests.
+//! What do the tests of all crates share? Packets, an independent reader of checksums, strategies, golden cases.
+//!
+//! [`packet`](packet()), [`md_frame`] and [`report_group`] write bytes from what the specifications say, and
+//! [`oracle`] reads them by plain loops: neither uses the code under test. [`strategies`] makes arbitrary ones,
+//! [`fuzz`] holds the bodies of the fuzz targets.
+
+pub mod fuzz;
 pub mod golden;
+pub mod hex;
+pub mod int;
+pub mod oracle;
+pub mod packet;
+pub mod path;
+pub mod report;
+pub mod strategies;
+
+pub use hex::hex;
+pub use int::{Int, IntFrame, int_md, int_mx, md_frame, mx_frame};
+pub use packet::{Checksum, Packet, packet};
+pub use report::{Individual, ReportGroup, inner_only, int_report, report_group};

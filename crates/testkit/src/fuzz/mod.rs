@@ -1,0 +1,30 @@
+//! What does each fuzz target do with its input?
+//!
+//! Every target is a function of bytes that panics when something is wrong; the targets in `fuzz/` call it, and
+//! [`replay`] calls it with every file of a corpus.
+
+mod collector;
+mod node;
+mod wire;
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+pub use collector::collector;
+pub use node::node;
+pub use wire::{dissect, layers, md_stack, report};
+
+/// Calls `target` with every file of `corpus`, in the order of their names; returns how many there are.
+///
+/// # Errors
+/// The directory or a file cannot be read.
+pub fn replay(corpus: &Path, target: impl Fn(&[u8])) -> io::Result<usize> {
+    let mut files: Vec<_> =
+        fs::read_dir(corpus)?.map(|entry| entry.map(|entry| entry.path())).collect::<io::Result<_>>()?;
+    files.sort();
+    for file in &files {
+        target(&fs::read(file)?);
+    }
+    Ok(files.len())
+}

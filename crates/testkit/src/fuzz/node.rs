@@ -1,0 +1,52 @@
+//! Target that sends a frame through source, transit hop and sink.
+
+use inband_node::{Node, Outcome};
+use inband_wire::report::ReportGroup;
+
+use crate::path::{DomainPlan, NodePlan, nodes, send};
+
+/// How many nodes the path has.
+const NODES: usize = 3;
+
+/// The first bytes choose the domain, the nodes, and a byte to change between them; the rest is a frame.
+///
+/// # Panics
+/// A frame that was started and stripped and is another one, a packet that counts twice or not at all, a report
+/// that cannot be read.
+pub fn node(input: &[u8]) {
+    let Some((domain, input)) = input.split_first_chunk::<{ DomainPlan::BYTES }>() else { return };
+    let Some((plans, input)) = input.split_first_chunk::<{ NODES * NodePlan::BYTES }>() else { return };
+    let Some((harm, frame)) = input.split_first_chunk::<4>() else { return };
+    let plans: Vec<_> = plans.as_chunks().0.iter().copied().map(NodePlan).collect();
+    let mut nodes = nodes(&DomainPlan(*domain), &plans);
+    let mut current = frame.to_vec();
+    let is_harmed = harm[0] & 1 != 0;
+    for (node, plan) in nodes.iter_mut().zip(&plans) {
+        let sent = send(node, &current, &plan.passage());
+        check_counters(node, 1);
+        check_reports(node);
+        let Some(sent) = sent else { return };
+        current = sent;
+        let at = usize::from(u16::from_be_bytes([harm[1], harm[2]]));
+        if is_harmed && let Some(byte) = current.get_mut(at) {
+            *byte ^= harm[3];
+        }
+    }
+    let count = |index: usize, outcome| nodes[index].counters().get(outcome);
+    let is_whole = count(0, Outcome::Started) == 1 && count(NODES - 1, Outcome::Stripped) == 1;
+    if is_whole && !is_harmed {
+        assert_eq!(current, frame, "source, transit hop and sink");
+    }
+}
+
+fn check_counters(node: &Node, packets: u64) {
+    let fates: u64 = Outcome::FATES.iter().map(|fate| node.counters().get(*fate)).sum();
+    assert_eq!(fates, packets, "every packet has one fate");
+}
+
+fn check_reports(node: &mut Node) {
+    while let Some(datagram) = node.poll_report() {
+        let group = ReportGroup::parse(datagram).expect("a node's own report");
+        assert!(group.reports().all(|report| report.is_ok()), "a node's own report: {datagram:02x?}");
+    }
+}

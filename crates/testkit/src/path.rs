@@ -1,0 +1,237 @@
+//! How does a test send packets through INT nodes, and how are the nodes set up?
+
+use inband_node::config::{
+    ChecksumUpdate, DomainConfig, EncapsulationKind, Instruction, InterfaceConfig, Mode, MtuAction,
+    NodeConfig, SinkMetadata, SourceDomain, TcpOptionsConfig, UnknownInstructions, WatchEntry,
+};
+use inband_node::frame::MOST_GROWTH;
+use inband_node::{DeviceMetadata, Frame, Node, Passage, Verdict};
+use inband_wire::Link;
+use inband_wire::int::{Buffer, Instructions, Queue};
+
+/// The choices that all nodes of an INT domain share. Every array makes a plan; zeros make the plainest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DomainPlan(pub [u8; DomainPlan::BYTES]);
+
+/// The choices of one node. Every array makes a plan; zeros make the plainest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NodePlan(pub [u8; NodePlan::BYTES]);
+
+impl DomainPlan {
+    /// How many bytes make a plan.
+    pub const BYTES: usize = 8;
+
+    /// The encapsulation.
+    #[must_use]
+    pub fn kind(&self) -> EncapsulationKind {
+        const KINDS: [EncapsulationKind; 7] = [
+            EncapsulationKind::Dscp,
+            EncapsulationKind::UdpPort,
+            EncapsulationKind::Udp,
+            EncapsulationKind::ProbeMarker,
+            EncapsulationKind::Gre,
+            EncapsulationKind::VxlanGpe,
+            EncapsulationKind::Geneve,
+        ];
+        KINDS[usize::from(self.0[0]) % KINDS.len()]
+    }
+
+    /// MD or MX.
+    #[must_use]
+    pub fn mode(&self) -> Mode {
+        if self.0[1].is_multiple_of(2) { Mode::Md } else { Mode::Mx }
+    }
+
+    /// The baseline instructions; MX knows no checksum complement.
+    #[must_use]
+    pub fn instructions(&self) -> Instructions {
+        let all = Instructions(u16::from_be_bytes([self.0[2], self.0[3]])).without(Instructions::RESERVED);
+        if self.mode() == Mode::Mx { all.without(Instructions::CHECKSUM_COMPLEMENT) } else { all }
+    }
+
+    /// The domain-specific instructions; `None`: there are none.
+    #[must_use]
+    pub fn domain(&self) -> Option<DomainConfig> {
+        let choice = self.0[7];
+        if choice.is_multiple_of(4) {
+            return None;
+        }
+        let (shared, own) = match self.mode() {
+            Mode::Mx => ("export", "source-inserted"),
+            Mode::Md | Mode::Xd => ("every-hop", "source-only"),
+        };
+        let value = ["flow-id", "ethernet-source", "sequence-number"][usize::from(choice / 4) % 3];
+        let words = 1 + choice / 16 % 4;
+        let text = format!(
+            "id = 0x5454\n\
+             [[metadata]]\nbit = 3\nwords = {words}\nplacement = \"{shared}\"\nvalue = \"{value}\"\n\
+             [[metadata]]\nbit = 9\nwords = 2\nplacement = \"{own}\"\nvalue = \"a61af6b1647d0000\"\n"
+        );
+        Some(toml::from_str(&text).expect("a domain as in the documentation"))
+    }
+
+    /// The configuration of one node of this domain; interface 1 is where packets enter, 2 where they leave.
+    #[must_use]
+    pub fn node(&self, id: u32, place: Place, plan: &NodePlan) -> NodeConfig {
+        let mut config = NodeConfig::new(id);
+        let (is_first, is_last) = (place != Place::Inside && place != Place::Last, place.is_last());
+        let interface = |id, edge, mtu| InterfaceConfig { edge, mtu, ..InterfaceConfig::new(id) };
+        config.interfaces = vec![interface(1, is_first, 9000), interface(2, is_last, plan.mtu())];
+        config.watchlist = vec![WatchEntry::default()];
+        config.encapsulation.kind = self.kind();
+        let flags = self.0[5];
+        if flags & 2 != 0 {
+            config.encapsulation.tcp_options = TcpOptionsConfig::Before;
+        }
+        if flags & 32 != 0 {
+            (config.encapsulation.dscp, config.encapsulation.dscp_mask) = (0x20, 0x20);
+        } else if self.0[6] & 0x3f != 0 {
+            config.encapsulation.dscp = self.0[6] & 0x3f;
+        }
+        config.source.mode = self.mode();
+        let asked = self.instructions();
+        config.source.instructions =
+            Instruction::ALL.into_iter().filter(|instruction| asked.contains(instruction.bit())).collect();
+        config.source.remaining_hops = if self.0[4] == 0 { 8 } else { self.0[4] % 12 };
+        config.source.own_metadata = flags & 1 == 0;
+        config.node.unknown_instructions =
+            if flags & 4 == 0 { UnknownInstructions::Pad } else { UnknownInstructions::Skip };
+        config.sink.own_metadata = match flags / 8 % 3 {
+            0 => SinkMetadata::Stack,
+            1 => SinkMetadata::Report,
+            _ => SinkMetadata::None,
+        };
+        if let Some(domain) = self.domain().filter(|_| is_first || !plan.ignores_domain()) {
+            let flags = u16::from(self.0[6]);
+            config.source.domain = Some(SourceDomain { id: domain.id, instructions: vec![3, 9], flags });
+            config.domains = vec![domain];
+        }
+        if plan.0[0] & 1 != 0 {
+            config.checksum.update = ChecksumUpdate::Complement;
+        }
+        if plan.0[0] & 4 != 0 {
+            config.mtu.action = MtuAction::IntermediateReport;
+        }
+        config
+    }
+}
+
+/// Where in its domain a node is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Packets enter the domain here.
+    First,
+    /// Packets come from nodes and go to nodes.
+    Inside,
+    /// Packets leave the domain here.
+    Last,
+    /// The domain is one node.
+    Alone,
+}
+
+impl Place {
+    /// The place of node `index` of `count`.
+    #[must_use]
+    pub const fn of(index: usize, count: usize) -> Self {
+        match (index == 0, index + 1 == count) {
+            (true, true) => Self::Alone,
+            (true, false) => Self::First,
+            (false, true) => Self::Last,
+            (false, false) => Self::Inside,
+        }
+    }
+
+    /// Whether packets leave the domain here.
+    #[must_use]
+    pub const fn is_last(self) -> bool {
+        matches!(self, Self::Last | Self::Alone)
+    }
+}
+
+impl NodePlan {
+    /// How many bytes make a plan.
+    pub const BYTES: usize = 4;
+
+    /// The egress MTU, bytes.
+    #[must_use]
+    pub fn mtu(&self) -> u32 {
+        match u16::from_be_bytes([self.0[2], self.0[3]]) {
+            0 => 9000,
+            value => 40 + u32::from(value % 2000),
+        }
+    }
+
+    /// Whether the node does not know the domain-specific instructions.
+    #[must_use]
+    pub const fn ignores_domain(&self) -> bool {
+        self.0[0] & 2 != 0
+    }
+
+    /// What the device says of a packet; the second byte chooses what it cannot say.
+    #[must_use]
+    pub fn passage(&self) -> Passage {
+        let missing = self.0[1];
+        let unless = |bit: u8| missing & bit == 0;
+        let metadata = DeviceMetadata {
+            ingress_timestamp: unless(1).then_some(1_700_000_000_000_000_000),
+            egress_timestamp: unless(2).then_some(1_700_000_000_000_001_000),
+            hop_latency: unless(4).then_some(1000),
+            queue: unless(8).then_some(Queue { id: 3, occupancy: 258 }),
+            buffer: unless(16).then_some(Buffer { id: 1, occupancy: 0x00ff_ffff }),
+            egress_utilization: unless(32).then_some(u32::from(missing)),
+        };
+        Passage { ingress: 1, egress: 2, metadata }
+    }
+}
+
+/// Makes the nodes of a domain, with ids from 1.
+///
+/// # Panics
+/// A plan that makes no node.
+#[must_use]
+pub fn nodes(domain: &DomainPlan, plans: &[NodePlan]) -> Vec<Node> {
+    let place = |index| Place::of(index, plans.len());
+    plans
+        .iter()
+        .zip(1..)
+        .enumerate()
+        .map(|(index, (plan, id))| {
+            Node::new(&domain.node(id, place(index), plan)).expect("every plan makes a node")
+        })
+        .collect()
+}
+
+/// Sends an Ethernet frame through a node, in a buffer of 0xa5 with as much headroom as a node may need;
+/// `None` when the node consumed it.
+///
+/// # Panics
+/// The node wrote behind the frame.
+pub fn send(node: &mut Node, frame: &[u8], passage: &Passage) -> Option<Vec<u8>> {
+    send_with(node, Link::Ethernet, frame, passage, MOST_GROWTH)
+}
+
+/// Sends a frame through a node, with so many bytes of headroom.
+///
+/// # Panics
+/// The node wrote behind the frame.
+pub fn send_with(
+    node: &mut Node,
+    link: Link,
+    frame: &[u8],
+    passage: &Passage,
+    headroom: usize,
+) -> Option<Vec<u8>> {
+    const TAILROOM: [u8; 16] = [0xa5; 16];
+    let mut buffer = vec![0xa5; headroom];
+    buffer.extend(frame);
+    let end = buffer.len();
+    buffer.extend(TAILROOM);
+    let mut frame = Frame::new(&mut buffer, headroom..end)?;
+    let verdict = node.handle_frame(link, &mut frame, passage);
+    let sent = frame.bytes().to_vec();
+    assert_eq!(buffer[end..], TAILROOM, "bytes behind the frame");
+    match verdict {
+        Verdict::Forward => Some(sent),
+        Verdict::Consume => None,
+    }
+}
