@@ -65,6 +65,7 @@ impl Dissection {
 #[must_use]
 pub fn dissect(link: Link, bytes: &[u8], code_points: &CodePoints<'_>, strictness: Strictness) -> Dissection {
     let mut dissection = Dissection::default();
+    let mut bytes = bytes;
     let mut next = Some((link, 0));
     for depth in 0..MOST_LEVELS {
         let Some((link, at)) = next else { break };
@@ -80,6 +81,8 @@ pub fn dissect(link: Link, bytes: &[u8], code_points: &CodePoints<'_>, strictnes
                 break;
             }
         };
+        // What is behind a packet's own end is padding.
+        bytes = bytes.get(..layers.end).unwrap_or(bytes);
         let (level, error) = level(bytes, layers, code_points);
         dissection.flow = Some(match level.last_int() {
             Some(location) => flow_before_int(bytes, &layers, location),
@@ -217,3 +220,6 @@ fn of_next_protocol(next_protocol: u8, at: usize) -> Option<(Link, usize)> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests;

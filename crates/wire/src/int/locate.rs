@@ -107,38 +107,46 @@ pub fn find(
     if layers.fragment == Fragment::Later {
         return Ok(None);
     }
-    if layers.protocol == gre::PROTOCOL {
-        return in_gre(bytes, layers, code_points.gre_protocols);
-    }
-    if let Some(header) = layers.udp(bytes) {
-        let port = header.destination_port.get();
-        if code_points.udp_ports.contains(&port) {
-            return behind_udp_port(bytes, layers).map(Some);
-        }
-        let found = match port {
-            vxlan::GPE_PORT => in_vxlan_gpe(bytes, layers, code_points.vxlan_gpe_next_protocols)?,
-            geneve::PORT => in_geneve(bytes, layers, code_points.geneve_classes)?,
-            _ => None,
-        };
-        if found.is_some() {
-            return Ok(found);
-        }
-    }
-    if layers.transport == Transport::Other {
-        return Ok(None);
+    let announced = announced(bytes, layers, code_points);
+    if layers.transport == Transport::Other || matches!(announced, Ok(Some(_))) {
+        return announced;
     }
     if let Some(found) = behind_probe_marker(bytes, layers, code_points) {
         return Ok(Some(found));
     }
     let dscp = layers.dscp(bytes);
     if !code_points.dscp.iter().any(|mark| mark.matches(dscp)) {
-        return Ok(None);
+        return announced;
     }
-    match behind_dscp(bytes, layers, code_points.tcp_options) {
-        Ok(location) => Ok(Some(location)),
-        // A tunnel endpoint copies the inner DSCP outward: the mark is the inner packet's.
-        Err(_) if is_tunnel(bytes, layers) => Ok(None),
-        Err(error) => Err(error),
+    let marked = behind_dscp(bytes, layers, code_points.tcp_options);
+    // A tunnel endpoint copies the inner DSCP outward, and a port may mean two things: then a shim counts only
+    // with an INT header behind it.
+    if announced.is_err() || is_tunnel(bytes, layers) {
+        return match marked {
+            Ok(location) if has_version(bytes, &location) => Ok(Some(location)),
+            _ => announced,
+        };
+    }
+    marked.map(Some)
+}
+
+/// Finds the INT header that a port, or the header of a tunnel, announces.
+fn announced(
+    bytes: &[u8],
+    layers: &Layers,
+    code_points: &CodePoints<'_>,
+) -> Result<Option<Location>, ParseError> {
+    if layers.protocol == gre::PROTOCOL {
+        return in_gre(bytes, layers, code_points.gre_protocols);
+    }
+    let Some(header) = layers.udp(bytes) else {
+        return Ok(None);
+    };
+    match header.destination_port.get() {
+        port if code_points.udp_ports.contains(&port) => behind_udp_port(bytes, layers).map(Some),
+        vxlan::GPE_PORT => in_vxlan_gpe(bytes, layers, code_points.vxlan_gpe_next_protocols),
+        geneve::PORT => in_geneve(bytes, layers, code_points.geneve_classes),
+        _ => Ok(None),
     }
 }
 
@@ -146,6 +154,11 @@ fn is_tunnel(bytes: &[u8], layers: &Layers) -> bool {
     layers.udp(bytes).is_some_and(|header| {
         matches!(header.destination_port.get(), vxlan::PORT | vxlan::GPE_PORT | geneve::PORT)
     })
+}
+
+/// Whether what is at `location` has the version of an INT-MD or INT-MX header.
+fn has_version(bytes: &[u8], location: &Location) -> bool {
+    bytes.get(location.header).is_some_and(|first| first >> 4 == md::VERSION)
 }
 
 /// Reads the INT shim of a packet whose DSCP marks INT.
@@ -195,7 +208,7 @@ pub fn behind_probe_marker(bytes: &[u8], layers: &Layers, code_points: &CodePoin
         return None;
     }
     let location = behind_shim(bytes, at, limit(bytes, layers).ok()?, Encapsulation::ProbeMarker).ok()?;
-    (bytes.get(location.header)? >> 4 == md::VERSION).then_some(location)
+    has_version(bytes, &location).then_some(location)
 }
 
 /// Reads the INT shim behind a GRE header whose protocol type is one of `protocols`; `None` for other GRE.
@@ -204,7 +217,7 @@ pub fn behind_probe_marker(bytes: &[u8], layers: &Layers, code_points: &CodePoin
 /// A GRE header or shim that is cut or cannot be one.
 pub fn in_gre(bytes: &[u8], layers: &Layers, protocols: &[u16]) -> Result<Option<Location>, ParseError> {
     // int-2.1/gre-06
-    let (header, at) = gre::payload(bytes, layers.l4)?;
+    let (header, at) = gre::payload(inside(bytes, layers.end), layers.l4)?;
     if !protocols.contains(&header.protocol.get()) {
         return Ok(None);
     }
@@ -221,12 +234,13 @@ pub fn in_vxlan_gpe(
     next_protocols: &[u8],
 ) -> Result<Option<Location>, ParseError> {
     let at = layers.l4 + udp::HEADER_BYTES;
-    let header: &VxlanHeader = view(bytes, at, Header::Vxlan)?;
+    let limit = limit(bytes, layers)?;
+    let header: &VxlanHeader = view(inside(bytes, limit), at, Header::Vxlan)?;
     if !header.next_protocol().is_some_and(|next| next_protocols.contains(&next)) {
         return Ok(None);
     }
     let at = at + vxlan::HEADER_BYTES;
-    behind_shim(bytes, at, limit(bytes, layers)?, Encapsulation::VxlanGpe).map(Some)
+    behind_shim(bytes, at, limit, Encapsulation::VxlanGpe).map(Some)
 }
 
 /// Finds the first INT option of a Geneve header, an option of one of `classes` with type 1, 2 or 3.
@@ -234,7 +248,7 @@ pub fn in_vxlan_gpe(
 /// # Errors
 /// A Geneve header or option that is cut or cannot be one.
 pub fn in_geneve(bytes: &[u8], layers: &Layers, classes: &[u16]) -> Result<Option<Location>, ParseError> {
-    let (_, options, _) = geneve::parse(bytes, layers.l4 + udp::HEADER_BYTES)?;
+    let (_, options, _) = geneve::parse(inside(bytes, limit(bytes, layers)?), layers.l4 + udp::HEADER_BYTES)?;
     geneve_option(options, classes)
 }
 
@@ -259,7 +273,8 @@ pub fn following(
             behind_shim(bytes, location.end, limit(bytes, layers)?, Encapsulation::VxlanGpe).map(Some)
         }
         Encapsulation::Geneve => {
-            let (_, options, _) = geneve::parse(bytes, layers.l4 + udp::HEADER_BYTES)?;
+            let (_, options, _) =
+                geneve::parse(inside(bytes, limit(bytes, layers)?), layers.l4 + udp::HEADER_BYTES)?;
             geneve_option(options.behind(location.end), code_points.geneve_classes)
         }
         Encapsulation::Dscp
@@ -311,7 +326,7 @@ fn behind_shim(
     limit: usize,
     encapsulation: Encapsulation,
 ) -> Result<Location, ParseError> {
-    let shim: &Shim = view(bytes.get(..limit).unwrap_or(bytes), at, Header::Shim)?;
+    let shim: &Shim = view(inside(bytes, limit), at, Header::Shim)?;
     let fault = |kind| Err(ParseError::new(at, Header::Shim, kind));
     let Some(header_type) = HeaderType::from_code(shim.header_type()) else {
         return fault(ErrorKind::Undefined { field: "Type", found: usize::from(shim.header_type()) });
@@ -327,6 +342,11 @@ fn behind_shim(
         return fault(ErrorKind::TooLarge { field: "Length", found, most: (limit - header) / 4 });
     }
     Ok(Location { encapsulation, header_type, shim: at, header, end })
+}
+
+/// The bytes of a packet that ends at `limit`; what follows is padding.
+fn inside(bytes: &[u8], limit: usize) -> &[u8] {
+    bytes.get(..limit).unwrap_or(bytes)
 }
 
 fn geneve_option(mut options: geneve::Options<'_>, classes: &[u16]) -> Result<Option<Location>, ParseError> {
@@ -361,3 +381,6 @@ const fn least_words(header_type: HeaderType) -> Words {
         HeaderType::Destination => Words::new(0),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,7 +7,7 @@ use crate::error::{ErrorKind, Header, ParseError};
 use crate::int::instruction::Instructions;
 use crate::int::locate::Location;
 use crate::int::md;
-use crate::view::view;
+use crate::view::{short, view};
 
 /// The INT-MX header of INT 2.1, 12 bytes; source-inserted metadata may follow.
 ///
@@ -125,6 +125,9 @@ impl<'a> Mx<'a> {
             return Err(ParseError::new(at, Header::IntMx, kind));
         }
         let inserted_at = at + HEADER_BYTES;
+        if location.end < inserted_at {
+            return Err(short(at, Header::IntMx, HEADER_BYTES, location.end.saturating_sub(at)));
+        }
         let asks_for_none = header.domain_specific_id() == 0 || header.ds_instruction() == 0;
         if asks_for_none && location.end > inserted_at {
             let found = (location.end - inserted_at) / 4;
@@ -135,3 +138,6 @@ impl<'a> Mx<'a> {
         Ok(Self { header, source_inserted: bytes.get(inserted_at..end).unwrap_or_default() })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -357,6 +357,10 @@ impl<'a> IndividualReport<'a> {
     /// inner contents.
     #[must_use]
     pub fn packet(&self) -> Option<(Link, &'a [u8], usize)> {
+        // Where the main contents are not defined, neither is the place of a packet behind them.
+        if matches!(self.first_word.report_type(), ReportType::Ioam | ReportType::Unknown(_)) {
+            return None;
+        }
         if self.deviation.is_some() && self.ethernet_announced_as_ip() {
             return Some((Link::Ethernet, self.inner, 0));
         }
@@ -425,3 +429,6 @@ impl<'a> Main<'a> {
         Ok(Self { fixed, baseline, domain_metadata, inner })
     }
 }
+
+#[cfg(test)]
+mod tests;
