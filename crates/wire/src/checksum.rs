@@ -106,3 +106,6 @@ fn address_words(address: IpAddr) -> Sum {
         IpAddr::V6(address) => Sum::of(&address.octets()),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -96,3 +96,6 @@ impl Datagram {
         header
     }
 }
+
+#[cfg(test)]
+mod tests;

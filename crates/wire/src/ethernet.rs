@@ -79,3 +79,6 @@ fn behind_tags(bytes: &[u8], mut at: usize) -> Result<EthernetPayload, ParseErro
 const fn is_vlan(ethertype: u16) -> bool {
     matches!(ethertype, 0x8100 | 0x88a8 | 0x9100 | 0x9200)
 }
+
+#[cfg(test)]
+mod tests;

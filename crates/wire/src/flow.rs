@@ -59,3 +59,6 @@ impl fmt::Display for FiveTuple {
         write!(f, "{source}:{source_port} > {destination}:{destination_port} protocol {protocol}")
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -178,3 +178,6 @@ impl<'a> Iterator for Options<'a> {
         Some(Ok(GeneveOption { at, header }))
     }
 }
+
+#[cfg(test)]
+mod tests;

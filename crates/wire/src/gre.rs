@@ -76,3 +76,6 @@ pub fn payload(bytes: &[u8], at: usize) -> Result<(&GreHeader, usize), ParseErro
     }
     Ok((header, end))
 }
+
+#[cfg(test)]
+mod tests;

@@ -184,3 +184,6 @@ impl Ipv4Header {
 }
 
 const DONT_FRAGMENT: u16 = 0x4000;
+
+#[cfg(test)]
+mod tests;

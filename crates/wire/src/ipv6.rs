@@ -171,3 +171,6 @@ const FRAGMENT: u8 = 44;
 const fn is_extension(protocol: u8) -> bool {
     matches!(protocol, 0 | 43 | FRAGMENT | 60 | 135 | 139 | 140)
 }
+
+#[cfg(test)]
+mod tests;

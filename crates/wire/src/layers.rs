@@ -334,3 +334,6 @@ const fn fragment(offset: usize, more_follow: bool) -> Fragment {
         _ => Fragment::Later,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -76,3 +76,6 @@ fn all_ones(bytes: &[u8], at: usize, length: usize, pseudo: Sum) -> ChecksumStat
         Some(_) => ChecksumState::Bad,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -34,3 +34,6 @@ where
 pub(crate) fn short(at: usize, header: Header, needed: usize, left: usize) -> ParseError {
     ParseError::new(at, header, ErrorKind::Short { needed, left })
 }
+
+#[cfg(test)]
+mod tests;

@@ -79,3 +79,6 @@ impl VxlanHeader {
         u32::from_be_bytes([0, high, middle, low])
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -44,3 +44,6 @@ impl Words {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -84,3 +84,6 @@ impl Default for CodePoints<'static> {
         Self::DEFAULT
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -79,3 +79,6 @@ pub const WELL_KNOWN: &[Domain] = &[Domain {
     source_only: 0x8000,
     source_inserted: 0,
 }];
+
+#[cfg(test)]
+mod tests;

@@ -112,3 +112,6 @@ impl BitAnd for Instructions {
         Self(self.0 & other.0)
     }
 }
+
+#[cfg(test)]
+mod tests;

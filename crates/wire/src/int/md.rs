@@ -263,3 +263,6 @@ fn source_only(
     let kind = ErrorKind::PartialHop { stack, hop_ml };
     Err(ParseError::new(location.header + HEADER_BYTES, Header::MetadataStack, kind))
 }
+
+#[cfg(test)]
+mod tests;

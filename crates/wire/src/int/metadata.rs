@@ -224,3 +224,6 @@ impl Reader<'_> {
         Some(u64::from_be_bytes(*long)).filter(|value| *value != u64::MAX)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -163,3 +163,6 @@ impl Shim {
         self.type_flags & 0x03 == 0 && self.field.get() & 0xff03 == 0
     }
 }
+
+#[cfg(test)]
+mod tests;

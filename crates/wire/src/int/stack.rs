@@ -116,3 +116,6 @@ impl<'a> Hop<'a> {
         Some(u32::from_be_bytes(*word)).filter(|value| *value != NOT_AVAILABLE)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -108,3 +108,6 @@ impl Draft<'_> {
         self.own_hop || self.metadata_bytes() > 0 || self.domain.is_some()
     }
 }
+
+#[cfg(test)]
+mod tests;

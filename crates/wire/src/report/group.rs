@@ -160,3 +160,6 @@ impl<'a> Iterator for Reports<'a> {
         Some(report)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -112,3 +112,6 @@ impl<'a> Iterator for Tlvs<'a> {
         Some(parsed.map(|(tlv, _)| tlv))
     }
 }
+
+#[cfg(test)]
+mod tests;
