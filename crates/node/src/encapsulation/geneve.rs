@@ -13,12 +13,16 @@ use super::{Carriage, Insertion, Place, remove};
 use crate::carrier::Change;
 use crate::frame::Frame;
 
-pub(super) fn place(bytes: &[u8], layers: &Layers) -> Option<Place> {
+pub(super) fn place(carriage: &Carriage, bytes: &[u8], layers: &Layers) -> Option<Place> {
     if layers.transport != Transport::Udp || layers.udp(bytes)?.destination_port.get() != geneve::PORT {
         return None;
     }
     let (header, options, at) = geneve::parse(bytes, header_at(layers)).ok()?;
     if options.into_iter().any(|option| option.is_err()) {
+        return None;
+    }
+    // The sink removes every INT option, also one that a host sent.
+    if locate::in_geneve(bytes, layers, &[carriage.geneve_class]) != Ok(None) {
         return None;
     }
     // The new option follows those that are there, within the option's own limit and the base header's.

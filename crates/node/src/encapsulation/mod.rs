@@ -116,16 +116,18 @@ impl Carriage {
     /// Where INT goes in this packet; `None` where its protocol cannot carry the encapsulation.
     // int-2.1/encapsulation-02
     pub(crate) fn place(&self, bytes: &[u8], layers: &Layers) -> Option<Place> {
-        // A UDP length that contradicts the packet could not be updated.
-        locate::limit(bytes, layers).ok()?;
+        // A UDP length that contradicts the packet could not be updated. What is behind the packet's own end
+        // is padding, and no header to put INT behind.
+        let end = locate::limit(bytes, layers).ok()?;
+        let bytes = bytes.get(..end).unwrap_or(bytes);
         match self.kind {
             EncapsulationKind::Dscp => l4::place_by_dscp(self, layers),
             EncapsulationKind::ProbeMarker => l4::place_by_marker(self, layers),
             EncapsulationKind::UdpPort => udp_port::place(layers),
             EncapsulationKind::Udp => Some(new_udp::place(layers)),
             EncapsulationKind::Gre => gre::place(bytes, layers),
-            EncapsulationKind::VxlanGpe => vxlan_gpe::place(bytes, layers),
-            EncapsulationKind::Geneve => geneve::place(bytes, layers),
+            EncapsulationKind::VxlanGpe => vxlan_gpe::place(self, bytes, layers),
+            EncapsulationKind::Geneve => geneve::place(self, bytes, layers),
         }
     }
 

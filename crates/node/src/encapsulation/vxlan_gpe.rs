@@ -15,8 +15,9 @@ use inband_wire::vxlan::{self, VxlanHeader};
 use super::{Carriage, Insertion, Place, remove, set_udp_port};
 use crate::carrier::Change;
 
-pub(super) fn place(bytes: &[u8], layers: &Layers) -> Option<Place> {
-    next_protocol(bytes, layers)?;
+pub(super) fn place(carriage: &Carriage, bytes: &[u8], layers: &Layers) -> Option<Place> {
+    // What a host sent as INT would make one chain with ours, which the sink removes whole.
+    next_protocol(bytes, layers).filter(|next| *next != carriage.vxlan_gpe_next_protocol)?;
     let at = header_at(layers) + vxlan::HEADER_BYTES;
     Some(Place::behind(Encapsulation::VxlanGpe, at))
 }

@@ -1,0 +1,71 @@
+//! What does a source do with tunnels that are cut short, or that seem to carry INT already?
+#![allow(clippy::unwrap_used, reason = "the helper is a test's")]
+
+use inband_node::Outcome;
+use inband_testkit::path::{DomainPlan, NodePlan, nodes, send};
+use inband_testkit::{int_md, oracle, packet};
+
+const VXLAN_GPE: DomainPlan = DomainPlan([5, 0, 0x90, 0, 0, 0, 0, 0]);
+const GENEVE: DomainPlan = DomainPlan([6, 0, 0x90, 0, 0, 0, 0, 0]);
+const GRE: DomainPlan = DomainPlan([4, 0, 0x90, 0, 0, 0, 0, 0]);
+
+/// Sends a frame through source and sink; what the source sent, what the sink sent, and whether INT was started.
+fn through(domain: DomainPlan, frame: &[u8]) -> (Vec<u8>, Vec<u8>, bool) {
+    let plan = NodePlan([0; 4]);
+    let mut nodes = nodes(&domain, &[plan; 2]);
+    let sent = send(&mut nodes[0], frame, &plan.passage()).unwrap();
+    let left = send(&mut nodes[1], &sent, &plan.passage()).unwrap();
+    let is_started = nodes[0].counters().get(Outcome::Started) == 1;
+    (sent, left, is_started)
+}
+
+#[test]
+fn a_tunnel_header_that_is_half_padding_starts_no_int() {
+    // int-2.1/encapsulation-02
+    let padding = [0; 32];
+    let cases = [
+        (VXLAN_GPE, packet().udp(7, 4790).payload(&[0x0c, 0, 0]).padding(&padding)),
+        (GENEVE, packet().udp(7, 6081).payload(&[0x00, 0, 0x65]).padding(&padding)),
+        (GRE, packet().protocol(47).payload(&[0x80, 0, 8, 0]).padding(&padding)),
+    ];
+    for (domain, packet) in cases {
+        let frame = packet.build();
+        let (sent, left, is_started) = through(domain, &frame);
+        assert!(!is_started, "{packet:?}");
+        assert_eq!((&sent, &left), (&frame, &frame));
+    }
+}
+
+#[test]
+fn what_a_host_sent_as_int_is_not_taken_out_with_ours() {
+    // int-2.1/domain-03: an INT header of version 0 is the host's own business.
+    let mut int = int_md().hop(1).bytes();
+    (int[3], int[4]) = (3, 0);
+    let chained =
+        packet().udp(7, 4790).payload(&[&[0x0c, 0, 0, 0x82, 0, 0, 7, 0][..], &int, &[0; 14]].concat());
+    let option = [&[6, 0, 0x65, 0x58, 0, 0, 7, 0][..], &[0x01, 0x03, 0x01, 5], &int[4..], &[0; 14]].concat();
+    for (domain, packet) in [(VXLAN_GPE, chained), (GENEVE, packet().udp(7, 6081).payload(&option))] {
+        let frame = packet.build();
+        let (sent, left, is_started) = through(domain, &frame);
+        assert!(!is_started, "{packet:?}");
+        assert_eq!((&sent, &left), (&frame, &frame));
+    }
+}
+
+#[test]
+fn whole_tunnel_headers_start_int_that_comes_out_again() {
+    // int-2.1/vxlan-08, int-2.1/gre-01, int-2.1/gre-02
+    let cases = [
+        (VXLAN_GPE, packet().udp(7, 4789).payload(&[8, 0, 0, 0, 0, 0, 7, 0])),
+        (VXLAN_GPE, packet().udp(7, 4790).payload(&[12, 0, 0, 3, 0, 0, 7, 0])),
+        (GENEVE, packet().udp(7, 6081).payload(&[1, 0, 0x65, 0x58, 0, 0, 7, 0, 1, 2, 3, 0])),
+        (GRE, packet().protocol(47).payload(&[0x20, 0, 8, 0, 0, 0, 0, 9])),
+    ];
+    for (domain, packet) in cases {
+        let frame = packet.padding(&[0xee; 5]).build();
+        let (sent, left, is_started) = through(domain, &frame);
+        assert!(is_started && sent.len() > frame.len());
+        assert_eq!(oracle::l4_sum(&sent), oracle::l4_sum(&frame));
+        assert_eq!(left, frame);
+    }
+}

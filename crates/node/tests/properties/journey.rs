@@ -1,0 +1,96 @@
+//! What becomes of a frame on its way through all nodes of a domain?
+#![allow(clippy::unwrap_used, reason = "these are the helpers of tests")]
+
+use inband_node::config::{EncapsulationKind, NodeConfig};
+use inband_node::{Node, Outcome};
+use inband_testkit::path::{DomainPlan, NodePlan, Place, send};
+use inband_wire::int::{CodePoints, Domain, DscpMark, HopMetadata, Instructions, Location, Md, MdHeader};
+use inband_wire::{Link, Strictness, dissect};
+
+/// A frame's way through the nodes of a domain.
+pub(crate) struct Journey {
+    /// The nodes, with ids from 1.
+    pub(crate) nodes: Vec<Node>,
+    /// Their configurations.
+    pub(crate) configs: Vec<NodeConfig>,
+    /// The frame as it came, then as each node sent it.
+    pub(crate) frames: Vec<Vec<u8>>,
+}
+
+impl Journey {
+    /// Sends `frame` through a node for each plan.
+    pub(crate) fn run(domain: &DomainPlan, plans: &[NodePlan], frame: &[u8]) -> Self {
+        Self::run_with(domain, plans, frame, |_| {})
+    }
+
+    /// The same, with configurations that `change` has changed.
+    pub(crate) fn run_with(
+        domain: &DomainPlan,
+        plans: &[NodePlan],
+        frame: &[u8],
+        change: impl Fn(&mut NodeConfig),
+    ) -> Self {
+        let mut journey = Self { nodes: Vec::new(), configs: Vec::new(), frames: vec![frame.to_vec()] };
+        for ((index, plan), id) in plans.iter().enumerate().zip(1..) {
+            let mut config = domain.node(id, Place::of(index, plans.len()), plan);
+            change(&mut config);
+            let mut node = Node::new(&config).unwrap();
+            let sent = send(&mut node, journey.last(), &plan.passage()).expect("no packet has D set");
+            journey.nodes.push(node);
+            journey.configs.push(config);
+            journey.frames.push(sent);
+        }
+        journey
+    }
+
+    /// The frame as the last node sent it.
+    pub(crate) fn last(&self) -> &Vec<u8> {
+        self.frames.last().unwrap()
+    }
+
+    /// Whether any node counted `outcome`.
+    pub(crate) fn any(&self, outcome: Outcome) -> bool {
+        self.nodes.iter().any(|node| node.counters().get(outcome) > 0)
+    }
+
+    /// The frames between the first and the last node: those that carry INT, if it was started.
+    pub(crate) fn inside(&self) -> &[Vec<u8>] {
+        &self.frames[1..self.frames.len() - 1]
+    }
+}
+
+/// The INT-MD header and stack of a frame inside the domain.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Seen {
+    pub(crate) header: MdHeader,
+    /// Bytes behind the header.
+    pub(crate) stack: Vec<u8>,
+    pub(crate) location: Location,
+    pub(crate) hops: Vec<HopMetadata>,
+}
+
+/// Reads the INT-MD header of `frame` by the code points of `config`; `None` when there is none.
+pub(crate) fn md(config: &NodeConfig, domains: &[Domain], frame: &[u8]) -> Option<Seen> {
+    let mark = [DscpMark { value: config.encapsulation.dscp, mask: config.encapsulation.dscp_mask }];
+    let code_points = CodePoints {
+        dscp: if config.encapsulation.kind == EncapsulationKind::Dscp { &mark } else { &[] },
+        tcp_options: config.encapsulation.tcp_options(),
+        domains,
+        ..CodePoints::DEFAULT
+    };
+    let found = dissect(Link::Ethernet, frame, &code_points, Strictness::Truncated);
+    let (_, location) = found.int().next()?;
+    let md = Md::parse(frame, location, domains).unwrap();
+    Some(Seen {
+        header: *md.header,
+        stack: frame[location.header + 12..location.end].to_vec(),
+        location: *location,
+        hops: md.stack.hops().map(|hop| hop.metadata()).collect(),
+    })
+}
+
+/// Length of one hop of the source of `domain`, words.
+pub(crate) fn hop_words(domain: &DomainPlan, domains: &[Domain]) -> u8 {
+    let own = domains.first().and_then(|domain| domain.hop_words(0x1040)).unwrap_or_default();
+    (domain.instructions() | Instructions::default()).words().count() + own.count()
+}
