@@ -101,7 +101,18 @@ impl Node {
 
     /// Takes the oldest report, the payload of one UDP datagram to the collector.
     pub fn poll_report(&mut self) -> Option<&[u8]> {
-        self.reporter.poll()
+        self.reporter.queue().poll()
+    }
+
+    /// Completes a datagram that has waited for more reports for its time at `now`, nanoseconds of the
+    /// device's clock.
+    pub fn handle_timeout(&mut self, now: u64) {
+        self.reporter.queue().handle_timeout(now);
+    }
+
+    /// Completes a datagram that waits for more reports, as at the end of a run.
+    pub fn flush_reports(&mut self) {
+        self.reporter.queue().flush();
     }
 
     /// Makes the node answer `instructions` about itself as not available from here on; what the device

@@ -1,35 +1,24 @@
-//! What does a node report, and how are reports numbered and kept until the caller takes them?
-
-use std::collections::VecDeque;
-use std::ops::Range;
-
-use zerocopy::IntoBytes;
+//! What does a node report of a packet?
 
 use inband_wire::int::Instructions;
 use inband_wire::int::md::MdHeader;
 use inband_wire::int::mx::MxHeader;
 use inband_wire::layers::{IpVersion, Link};
-use inband_wire::report::{Draft, GroupHeader, InnerType, group};
+use inband_wire::report::{Draft, InnerType};
 
 use crate::config::{ReportConfig, UnknownInstructions};
 use crate::counters::Outcome;
 use crate::domains::{KnownDomains, ValueContext};
 use crate::passage::Hop;
+use crate::report_queue::ReportQueue;
 
-/// Writes reports into datagrams and keeps them in order, up to [`MOST_QUEUED_BYTES`].
+/// Writes reports, each of one packet.
 #[derive(Clone, Debug)]
 pub(crate) struct Reporter {
-    node_id: u32,
-    hw_id: u8,
     truncate: usize,
-    sequence: u32,
-    arena: Vec<u8>,
-    queued: VecDeque<Range<usize>>,
+    queue: ReportQueue,
     domain_metadata: Vec<u8>,
 }
-
-/// Most bytes of reports that wait for the caller; what does not fit is counted as shed.
-const MOST_QUEUED_BYTES: usize = 1 << 20;
 
 /// A packet as it is reported.
 #[derive(Clone, Copy, Debug)]
@@ -97,20 +86,15 @@ impl Asked {
 impl Reporter {
     pub(crate) fn new(node_id: u32, config: &ReportConfig) -> Self {
         Self {
-            node_id,
-            hw_id: config.hw_id,
             truncate: usize::from(config.truncate),
-            sequence: 0,
-            arena: Vec::new(),
-            queued: VecDeque::new(),
+            queue: ReportQueue::new(node_id, config),
             domain_metadata: Vec::new(),
         }
     }
 
-    /// Takes the oldest datagram.
-    pub(crate) fn poll(&mut self) -> Option<&[u8]> {
-        let range = self.queued.pop_front()?;
-        self.arena.get(range)
+    /// The datagrams that are ready, and those that wait for more reports.
+    pub(crate) fn queue(&mut self) -> &mut ReportQueue {
+        &mut self.queue
     }
 
     // int-2.1/mx-19, int-2.1/mx-28, int-2.1/mx-29, int-2.1/mx-30: the draft leaves out what is missing.
@@ -148,7 +132,9 @@ impl Reporter {
             domain: has_domain.then_some((asked.domain_specific_id, ds_md_bits, domain_metadata.as_slice())),
             inner: self.fragment(reported.packet),
         };
-        let pushed = self.push(&draft);
+        let device = reported.hop.device;
+        let now = device.egress_timestamp.or(device.ingress_timestamp);
+        let pushed = self.queue.push(&draft, now);
         self.domain_metadata = domain_metadata;
         if pushed { Outcome::Reported } else { Outcome::ReportShed }
     }
@@ -159,31 +145,6 @@ impl Reporter {
             return packet;
         }
         packet.get(..self.truncate / 4 * 4).unwrap_or(packet)
-    }
-
-    /// Queues a datagram with the one report `draft`; `false` when the queue is full.
-    fn push(&mut self, draft: &Draft<'_>) -> bool {
-        if self.queued.is_empty() {
-            self.arena.clear();
-        }
-        let start = self.arena.len();
-        let end = start + group::HEADER_BYTES + draft.length();
-        if end > MOST_QUEUED_BYTES {
-            return false;
-        }
-        // report-2.0/group-03: the number counts datagrams; the first is 1, as deployed nodes have it.
-        let sequence = self.sequence.wrapping_add(1);
-        let header = GroupHeader::new(self.hw_id, sequence, self.node_id);
-        self.arena.extend_from_slice(header.as_bytes());
-        self.arena.resize(end, 0);
-        let report = self.arena.get_mut(start + group::HEADER_BYTES..).unwrap_or_default();
-        if draft.write(report).is_none() {
-            self.arena.truncate(start);
-            return false;
-        }
-        self.sequence = sequence;
-        self.queued.push_back(start..end);
-        true
     }
 }
 

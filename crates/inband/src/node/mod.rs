@@ -114,15 +114,17 @@ impl Way {
         let mut record = Record::default();
         let mut buffer = Vec::new();
         while input.read_record(&mut record)? {
+            // What waited for more reports for its time went out before this packet came.
+            node.handle_timeout(record.captured_at_ns);
+            write_reports(node, outputs, record.captured_at_ns)?;
             let verdict = self.carry(&mut record, node, &mut buffer);
-            while let Some(payload) = node.poll_report() {
-                outputs.write_report(payload, record.captured_at_ns)?;
-            }
+            write_reports(node, outputs, record.captured_at_ns)?;
             if verdict == Verdict::Forward {
                 outputs.write_packet(&record, input.interfaces())?;
             }
         }
-        Ok(())
+        node.flush_reports();
+        write_reports(node, outputs, record.captured_at_ns)
     }
 
     /// Hands the packet in `record` to the node and puts what the node made of it in its place.
@@ -148,4 +150,12 @@ impl Way {
         }
         verdict
     }
+}
+
+/// Writes the report datagrams that are ready, with the time of the packet that was seen last.
+fn write_reports(node: &mut Node, outputs: &mut Outputs, captured_at_ns: u64) -> Result<(), Error> {
+    while let Some(payload) = node.poll_report() {
+        outputs.write_report(payload, captured_at_ns)?;
+    }
+    Ok(())
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::num::NonZeroU8;
 
 use serde::Deserialize;
 
@@ -17,6 +18,10 @@ pub struct ReportConfig {
     pub version: ReportVersion,
     /// Which part of the hardware reports, 0 to 63; default 0.
     pub hw_id: u8,
+    /// How many reports share a datagram, 1 to 255; default 1.
+    pub group: NonZeroU8,
+    /// How long a report waits for others at most, milliseconds; default 100.
+    pub group_ms: u64,
     /// How much of a packet a report keeps, bytes; default 128.
     pub truncate: u16,
     /// Which packets are reported; default `none`: every one.
@@ -30,6 +35,8 @@ impl Default for ReportConfig {
             source_address: None,
             version: ReportVersion::V2_0,
             hw_id: 0,
+            group: NonZeroU8::MIN,
+            group_ms: 100,
             truncate: 128,
             filter: ReportFilter::None,
         }

@@ -1,0 +1,142 @@
+//! How are reports put into datagrams, numbered, and kept until the caller takes them?
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use zerocopy::IntoBytes;
+
+use inband_wire::report::{Draft, GroupHeader, group};
+
+use crate::config::ReportConfig;
+
+/// Datagrams of one or more reports, in order, up to [`MOST_QUEUED_BYTES`].
+#[derive(Clone, Debug)]
+pub(crate) struct ReportQueue {
+    node_id: u32,
+    hw_id: u8,
+    group: usize,
+    group_ns: u64,
+    sequence: u32,
+    arena: Vec<u8>,
+    queued: VecDeque<Range<usize>>,
+    open: Option<OpenGroup>,
+}
+
+/// The datagram that further reports may join; it is at the end of the arena.
+#[derive(Clone, Copy, Debug)]
+struct OpenGroup {
+    start: usize,
+    reports: usize,
+    /// When its first report was made, nanoseconds of the device's clock.
+    since: Option<u64>,
+}
+
+/// Most bytes of reports that wait for the caller; what does not fit is counted as shed.
+const MOST_QUEUED_BYTES: usize = 1 << 20;
+/// Most bytes of a datagram of several reports, so that it is not fragmented on a usual network.
+const MOST_GROUP_BYTES: usize = 1400;
+/// Bytes behind its first word from which a report runs to the end of its datagram.
+const TO_THE_END_BYTES: usize = 255 * 4;
+
+impl ReportQueue {
+    pub(crate) fn new(node_id: u32, config: &ReportConfig) -> Self {
+        Self {
+            node_id,
+            hw_id: config.hw_id,
+            group: usize::from(config.group.get()),
+            group_ns: config.group_ms.saturating_mul(1_000_000),
+            sequence: 0,
+            arena: Vec::new(),
+            queued: VecDeque::new(),
+            open: None,
+        }
+    }
+
+    /// Takes the oldest datagram that is complete.
+    pub(crate) fn poll(&mut self) -> Option<&[u8]> {
+        let range = self.queued.pop_front()?;
+        self.arena.get(range)
+    }
+
+    /// Completes the datagram that further reports could have joined.
+    pub(crate) fn flush(&mut self) {
+        if let Some(open) = self.open.take() {
+            self.queued.push_back(open.start..self.arena.len());
+        }
+    }
+
+    /// Completes the open datagram if it has waited for its time at `now`.
+    pub(crate) fn handle_timeout(&mut self, now: u64) {
+        let is_due =
+            |open: OpenGroup| open.since.is_some_and(|since| now.saturating_sub(since) >= self.group_ns);
+        if self.open.is_some_and(is_due) {
+            self.flush();
+        }
+    }
+
+    /// Adds the report `draft`, made at `now`; `false` when there is no room for it.
+    // report-2.0/group-05: several reports may share a datagram.
+    pub(crate) fn push(&mut self, draft: &Draft<'_>, now: Option<u64>) -> bool {
+        if let Some(now) = now {
+            self.handle_timeout(now);
+        }
+        let length = draft.length();
+        let fits = |open: OpenGroup| self.arena.len() - open.start + length <= MOST_GROUP_BYTES;
+        if self.open.is_some_and(|open| !fits(open)) {
+            self.flush();
+        }
+        let Some(mut open) = self.open.or_else(|| self.begin(now)) else {
+            return false;
+        };
+        self.open = Some(open);
+        if !self.append(draft) {
+            if open.reports == 0 {
+                self.abandon(open);
+            }
+            return false;
+        }
+        open.reports += 1;
+        self.open = Some(open);
+        if open.reports >= self.group || length > TO_THE_END_BYTES {
+            self.flush();
+        }
+        true
+    }
+
+    /// Starts a datagram with its group header.
+    fn begin(&mut self, now: Option<u64>) -> Option<OpenGroup> {
+        if self.queued.is_empty() {
+            self.arena.clear();
+        }
+        let start = self.arena.len();
+        if start + group::HEADER_BYTES > MOST_QUEUED_BYTES {
+            return None;
+        }
+        // report-2.0/group-03: the number counts datagrams; the first is 1, as deployed nodes have it.
+        self.sequence = self.sequence.wrapping_add(1);
+        let header = GroupHeader::new(self.hw_id, self.sequence, self.node_id);
+        self.arena.extend_from_slice(header.as_bytes());
+        Some(OpenGroup { start, reports: 0, since: now })
+    }
+
+    /// Takes back a datagram in which nothing is.
+    fn abandon(&mut self, open: OpenGroup) {
+        self.arena.truncate(open.start);
+        self.sequence = self.sequence.wrapping_sub(1);
+        self.open = None;
+    }
+
+    fn append(&mut self, draft: &Draft<'_>) -> bool {
+        let start = self.arena.len();
+        let end = start + draft.length();
+        if end > MOST_QUEUED_BYTES {
+            return false;
+        }
+        self.arena.resize(end, 0);
+        let written = self.arena.get_mut(start..).and_then(|report| draft.write(report));
+        if written.is_none() {
+            self.arena.truncate(start);
+        }
+        written.is_some()
+    }
+}
