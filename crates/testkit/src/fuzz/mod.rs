@@ -28,3 +28,6 @@ pub fn replay(corpus: &Path, target: impl Fn(&[u8])) -> io::Result<usize> {
     }
     Ok(files.len())
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,4 @@
+//! Does reading INT-MD stacks and INT-MX headers hold for any bytes?
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|input: &[u8]| inband_testkit::fuzz::md_stack(input));
