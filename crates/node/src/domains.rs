@@ -4,7 +4,7 @@ use inband_wire::int::Domain;
 use inband_wire::int::domain::set_bits;
 use inband_wire::{FiveTuple, Words};
 
-use crate::config::{DomainConfig, Placement, Value};
+use crate::config::{DomainConfig, NodeConfig, Placement, Value};
 use crate::error::ConfigError;
 
 /// One domain with the values this node gives for its instructions.
@@ -152,5 +152,15 @@ impl KnownDomains {
     #[inline]
     pub(crate) fn get(&self, id: u16) -> Option<&KnownDomain> {
         self.0.iter().find(|domain| domain.wire.id == id)
+    }
+}
+
+impl NodeConfig {
+    /// The domain-specific instructions of [`NodeConfig::domains`], as reading a packet needs them.
+    ///
+    /// # Errors
+    /// A domain that is given twice or cannot be.
+    pub fn wire_domains(&self) -> Result<Vec<Domain>, ConfigError> {
+        Ok(KnownDomains::new(&self.domains)?.wire().collect())
     }
 }

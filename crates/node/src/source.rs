@@ -2,7 +2,7 @@
 
 use zerocopy::IntoBytes;
 
-use inband_wire::int::locate::{Encapsulation, HeaderType};
+use inband_wire::int::locate::{Encapsulation, HEADER_WORDS, HeaderType};
 use inband_wire::int::md::{self, MdHeader};
 use inband_wire::int::mx::MxHeader;
 use inband_wire::int::shim::SHIM_BYTES;
@@ -100,7 +100,7 @@ impl SourcePlan {
             })?;
         let inserted = domain.map_or(0, |plan| usize::from(plan.inserted.count()));
         let hop = if source.mode == Mode::Md { usize::from(hop_ml.count()) } else { 0 };
-        let words = usize::from(md::HEADER_WORDS.count()) + hop + inserted;
+        let words = usize::from(HEADER_WORDS.count()) + hop + inserted;
         if words > usize::from(Words::MAX.count()) {
             return Err(ConfigError::out_of_range(
                 "source.domain",
@@ -172,7 +172,7 @@ impl SourcePlan {
     ) -> Result<Room, Outcome> {
         let inserted = self.domain.map_or(Words::default(), |plan| plan.inserted);
         let always = if self.mode == Mode::Mx { inserted } else { Words::default() };
-        let int = md::HEADER_WORDS.checked_add(always).unwrap_or(Words::MAX);
+        let int = HEADER_WORDS.checked_add(always).unwrap_or(Words::MAX);
         let fits = |int: Words| {
             let growth = place.outer + SHIM_BYTES + int.bytes();
             int <= place.most && mtu.is_none_or(|mtu| carrier::has_room(bytes, layers, growth, mtu))
@@ -199,7 +199,7 @@ impl SourcePlan {
     /// How many hops may add metadata: as configured, but in Geneve no more than the option has room for.
     // int-2.1/source-03, int-2.1/md-08, int-2.1/geneve-04
     fn remaining_hops(&self, place: &Place, inserted: Words) -> u8 {
-        let free = place.most.count().saturating_sub(md::HEADER_WORDS.count() + inserted.count().min(252));
+        let free = place.most.count().saturating_sub(HEADER_WORDS.count() + inserted.count().min(252));
         match (place.encapsulation, free.checked_div(self.hop_ml.count())) {
             (Encapsulation::Geneve, Some(hops)) => self.remaining_hops.min(hops),
             _ => self.remaining_hops,

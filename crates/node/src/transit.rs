@@ -4,7 +4,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 use inband_wire::Words;
 use inband_wire::checksum::Sum;
-use inband_wire::int::locate::Encapsulation;
+use inband_wire::int::locate::{Encapsulation, HEADER_WORDS};
 use inband_wire::int::md::{self, MdHeader};
 use inband_wire::int::metadata::NOT_AVAILABLE;
 use inband_wire::int::shim::Shim;
@@ -137,10 +137,10 @@ pub(crate) fn empty_stack(frame: &mut Frame<'_>, layers: &mut Layers, location: 
         ..Change::default()
     };
     let shortened = if location.encapsulation == Encapsulation::Geneve {
-        let option = geneve::set_option_length(bytes, location, md::HEADER_WORDS);
+        let option = geneve::set_option_length(bytes, location, HEADER_WORDS);
         option.and(&geneve::shorten(bytes, layers, stack.len()))
     } else {
-        set_shim_length(bytes, location, md::HEADER_WORDS)
+        set_shim_length(bytes, location, HEADER_WORDS)
     };
     change = change.and(&shortened);
     carrier::correct_checksum(bytes, layers, &change);

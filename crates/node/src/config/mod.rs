@@ -11,11 +11,6 @@ mod watch;
 
 use serde::Deserialize;
 
-use inband_wire::int::Domain;
-
-use crate::domains::KnownDomains;
-use crate::error::ConfigError;
-
 pub use domain::{DomainConfig, DomainMetadata, Mutability, Placement, Reporting, Value};
 pub use encapsulation::{EncapsulationConfig, EncapsulationKind, TcpOptionsConfig};
 pub use instruction::{Instruction, InstructionList};
@@ -87,14 +82,6 @@ impl NodeConfig {
             smart: SmartConfig::default(),
             offline: OfflineConfig::default(),
         }
-    }
-
-    /// The domain-specific instructions of [`NodeConfig::domains`], as reading a packet needs them.
-    ///
-    /// # Errors
-    /// A domain that is given twice or cannot be.
-    pub fn wire_domains(&self) -> Result<Vec<Domain>, ConfigError> {
-        Ok(KnownDomains::new(&self.domains)?.wire().collect())
     }
 }
 

@@ -3,7 +3,7 @@
 use inband_wire::int::locate::HeaderType;
 use inband_wire::int::metadata::NOT_AVAILABLE;
 use inband_wire::int::{CodePoints, Hop, Instructions, Location, Md, Mx, domain, locate};
-use inband_wire::report::individual::TO_THE_END;
+use inband_wire::report::first_word::TO_THE_END;
 use inband_wire::report::{Draft, IndividualReport, Leniency, ReportGroup, ReportType};
 use inband_wire::verify::l4_checksum;
 use inband_wire::{Layers, Link, Strictness};

@@ -2,13 +2,17 @@
 
 use crate::error::{ErrorKind, Header, ParseError};
 use crate::int::code_points::{CodePoints, TcpOptions};
-use crate::int::md;
 use crate::int::shim::{NextProtocolType, SHIM_BYTES, Shim};
 use crate::layers::{Fragment, Layers, Transport};
 use crate::view::view;
 use crate::vxlan::VxlanHeader;
 use crate::words::Words;
 use crate::{geneve, gre, tcp, udp, vxlan};
+
+/// The version of the INT-MD and INT-MX headers that are read and written.
+pub const VERSION: u8 = 2;
+/// Length of an INT-MD or INT-MX header.
+pub const HEADER_WORDS: Words = Words::new(3);
 
 /// How a packet carries INT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -158,7 +162,7 @@ fn is_tunnel(bytes: &[u8], layers: &Layers) -> bool {
 
 /// Whether what is at `location` has the version of an INT-MD or INT-MX header.
 fn has_version(bytes: &[u8], location: &Location) -> bool {
-    bytes.get(location.header).is_some_and(|first| first >> 4 == md::VERSION)
+    bytes.get(location.header).is_some_and(|first| first >> 4 == VERSION)
 }
 
 /// Reads the INT shim of a packet whose DSCP marks INT.
@@ -377,7 +381,7 @@ fn geneve_option(mut options: geneve::Options<'_>, classes: &[u16]) -> Result<Op
 /// The least length behind a shim: MD and MX have a header of 3 words, a destination header may be empty.
 const fn least_words(header_type: HeaderType) -> Words {
     match header_type {
-        HeaderType::Md | HeaderType::Mx => md::HEADER_WORDS,
+        HeaderType::Md | HeaderType::Mx => HEADER_WORDS,
         HeaderType::Destination => Words::new(0),
     }
 }

@@ -6,7 +6,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 use crate::error::{ErrorKind, Header, ParseError};
 use crate::int::domain::{self, Domain};
 use crate::int::instruction::Instructions;
-use crate::int::locate::Location;
+use crate::int::locate::{Location, VERSION};
 use crate::int::stack::MetadataStack;
 use crate::view::{short, view};
 use crate::words::Words;
@@ -39,12 +39,8 @@ pub struct MdHeader {
 
 /// Length of the header, bytes.
 pub const HEADER_BYTES: usize = size_of::<MdHeader>();
-/// Length of the header.
-pub const HEADER_WORDS: Words = Words::new(3);
 /// The largest Hop ML its 5 bits can name.
 pub const MOST_HOP_ML: Words = Words::new(31);
-/// The version this header is for.
-pub const VERSION: u8 = 2;
 
 const DISCARD: u8 = 0x08;
 const MAX_HOP_COUNT_EXCEEDED: u8 = 0x04;
@@ -192,7 +188,8 @@ impl<'a> Md<'a> {
         let stack_words = u8::try_from(length).map_or(Words::MAX, Words::new);
         let source_only = source_only(header, stack_words, location, domains)?;
         let visible = bytes.get(stack_at..).unwrap_or_default();
-        let stack = MetadataStack::new(visible, stack_words, source_only, header);
+        let stack =
+            MetadataStack::new(visible, stack_words, source_only, header.instructions(), header.hop_ml());
         Ok(Self { header, stack })
     }
 }

@@ -5,8 +5,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 use crate::error::{ErrorKind, Header, ParseError};
 use crate::int::instruction::Instructions;
-use crate::int::locate::Location;
-use crate::int::md;
+use crate::int::locate::{Location, VERSION};
 use crate::view::{short, view};
 
 /// The INT-MX header of INT 2.1, 12 bytes; source-inserted metadata may follow.
@@ -44,7 +43,7 @@ impl MxHeader {
     pub fn new(instructions: Instructions) -> Self {
         // int-2.1/mx-03, int-2.1/mx-32: every reserved bit is zero.
         Self {
-            version_flags: md::VERSION << 4,
+            version_flags: VERSION << 4,
             reserved: [0; 3],
             instruction_bitmap: U16::new(instructions.0),
             domain_specific_id: U16::ZERO,
@@ -120,8 +119,8 @@ impl<'a> Mx<'a> {
     pub fn parse(bytes: &'a [u8], location: &Location) -> Result<Self, ParseError> {
         let at = location.header;
         let header: &MxHeader = view(bytes, at, Header::IntMx)?;
-        if header.version() != md::VERSION {
-            let kind = ErrorKind::Version { found: header.version(), expected: md::VERSION };
+        if header.version() != VERSION {
+            let kind = ErrorKind::Version { found: header.version(), expected: VERSION };
             return Err(ParseError::new(at, Header::IntMx, kind));
         }
         let inserted_at = at + HEADER_BYTES;

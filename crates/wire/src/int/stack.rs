@@ -2,7 +2,6 @@
 
 use crate::int::domain::set_bits;
 use crate::int::instruction::Instructions;
-use crate::int::md::MdHeader;
 use crate::int::metadata::{HopMetadata, NOT_AVAILABLE};
 use crate::words::Words;
 
@@ -17,18 +16,23 @@ pub struct MetadataStack<'a> {
 }
 
 impl<'a> MetadataStack<'a> {
-    /// Splits `visible`, the bytes behind `header`, into hops and source-only metadata.
+    /// Splits `visible`, the bytes behind the header, into hops and source-only metadata.
     ///
     /// `stack` and `source_only` are lengths by the packet's own fields; `visible` may be shorter or longer.
-    pub(crate) fn new(visible: &'a [u8], stack: Words, source_only: Words, header: &MdHeader) -> Self {
-        let hop_ml = header.hop_ml();
+    pub(crate) fn new(
+        visible: &'a [u8],
+        stack: Words,
+        source_only: Words,
+        instructions: Instructions,
+        hop_ml: Words,
+    ) -> Self {
         let hop_words = stack.checked_sub(source_only).unwrap_or_default();
         let visible = visible.get(..stack.bytes()).unwrap_or(visible);
         let (hops, source_only) = visible.split_at(hop_words.bytes().min(visible.len()));
         Self {
             hops,
             source_only,
-            instructions: header.instructions(),
+            instructions,
             hop_ml,
             hop_count: usize::from(hop_words.count().checked_div(hop_ml.count()).unwrap_or(0)),
         }

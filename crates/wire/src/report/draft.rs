@@ -5,9 +5,8 @@ use zerocopy::byteorder::big_endian::U16;
 
 use crate::int::instruction::Instructions;
 use crate::int::metadata::HopMetadata;
-use crate::report::individual::{
-    DROP_BIT, Drop, FIRST_WORD_BYTES, FirstWord, InnerType, MAIN_BYTES, MainContents, ReportType, TO_THE_END,
-};
+use crate::report::first_word::{FIRST_WORD_BYTES, FirstWord, InnerType, ReportType, TO_THE_END};
+use crate::report::individual::{DROP_BIT, Drop, MAIN_BYTES, MainContents};
 
 /// The contents of one individual report, before they are bytes.
 ///

@@ -5,7 +5,8 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 use crate::error::{ErrorKind, Header, ParseError};
 use crate::layers::Strictness;
-use crate::report::individual::{FIRST_WORD_BYTES, IndividualReport};
+use crate::report::first_word::FIRST_WORD_BYTES;
+use crate::report::individual::IndividualReport;
 use crate::report::{Deviation, Leniency};
 use crate::view::view;
 

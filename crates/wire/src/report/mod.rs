@@ -4,13 +4,15 @@
 //! [`tlv`] reads inner contents in TLV form, [`draft`] writes reports.
 
 pub mod draft;
+pub mod first_word;
 pub mod group;
 pub mod individual;
 pub mod tlv;
 
 pub use draft::Draft;
+pub use first_word::{FirstWord, InnerType, ReportType};
 pub use group::{GroupHeader, ReportGroup};
-pub use individual::{Drop, IndividualReport, InnerType, ReportType};
+pub use individual::{Drop, IndividualReport};
 pub use tlv::{Tlv, TlvType};
 
 /// How strictly a report must follow its format.

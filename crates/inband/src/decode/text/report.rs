@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 
 use inband_wire::int::Instructions;
-use inband_wire::report::individual::{DROP_BIT, TO_THE_END};
+use inband_wire::report::first_word::TO_THE_END;
+use inband_wire::report::individual::DROP_BIT;
 use inband_wire::report::{InnerType, ReportType, TlvType};
 
 use super::{Block, flow, int, metadata, plural};

@@ -5,7 +5,8 @@ use std::vec::Vec;
 
 use crate::int::instruction::Instructions;
 use crate::int::metadata::{HopMetadata, Interfaces, Queue};
-use crate::report::individual::{Drop, IndividualReport, InnerType, ReportType};
+use crate::report::first_word::{InnerType, ReportType};
+use crate::report::individual::{Drop, IndividualReport};
 use crate::report::{GroupHeader, ReportGroup};
 use zerocopy::IntoBytes;
 

@@ -9,7 +9,8 @@ use zerocopy::IntoBytes;
 
 use crate::error::{ErrorKind, Header, ParseError};
 use crate::layers::Strictness;
-use crate::report::individual::{IndividualReport, ReportType};
+use crate::report::first_word::ReportType;
+use crate::report::individual::IndividualReport;
 use crate::report::{Deviation, Leniency};
 
 use super::{GroupHeader, ReportGroup};
