@@ -94,6 +94,12 @@ impl Packet {
         self
     }
 
+    /// Removes all tags.
+    #[must_use]
+    pub fn untagged(self) -> Self {
+        Self { tags: Vec::new(), ..self }
+    }
+
     /// Makes it IPv4, as it is from the start.
     #[must_use]
     pub fn ipv4(self) -> Self {

@@ -1,0 +1,83 @@
+//! Does what leaves a domain equal what entered it, bit for bit?
+
+use inband_node::Outcome;
+use inband_node::frame::MOST_GROWTH;
+use inband_testkit::path::{DomainPlan, nodes, send_with};
+use inband_testkit::strategies::{domain_plan, ip_packet, node_plan};
+use inband_wire::Link;
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use crate::journey::Journey;
+use crate::{MOST_PAYLOAD, many};
+
+proptest! {
+    #![proptest_config(many())]
+
+    #[test]
+    fn what_leaves_the_domain_is_what_entered_it(
+        packet in ip_packet(MOST_PAYLOAD),
+        domain in domain_plan(),
+        plans in vec(node_plan(), 1..=7),
+    ) {
+        // int-2.1/domain-03, int-2.1/sink-01, int-2.1/sink-03, int-2.1/l4-10, int-2.1/l4-11, int-2.1/l4-14
+        let frame = packet.build();
+        let journey = Journey::run(&domain, &plans, &frame);
+        if !journey.any(Outcome::Remarked) {
+            prop_assert_eq!(journey.last(), &frame);
+        }
+    }
+
+    #[test]
+    fn a_frame_that_a_capture_cut_comes_back_as_it_was(
+        packet in ip_packet(200),
+        length in 0_usize..200,
+        domain in domain_plan(),
+        plans in vec(node_plan(), 1..=3),
+    ) {
+        let mut frame = packet.build();
+        frame.truncate(length);
+        let journey = Journey::run(&domain, &plans, &frame);
+        if !journey.any(Outcome::Remarked) {
+            prop_assert_eq!(journey.last(), &frame);
+        }
+    }
+
+    #[test]
+    fn a_packet_without_ethernet_header_fares_as_one_with_it(
+        packet in ip_packet(200),
+        choices in any::<[u8; DomainPlan::BYTES]>(),
+        plans in vec(node_plan(), 1..=4),
+    ) {
+        // Only a MAC address as domain-specific metadata would make a difference.
+        let mut choices = choices;
+        choices[7] = 0;
+        let domain = DomainPlan(choices);
+        let packet = packet.untagged();
+        let journey = Journey::run(&domain, &plans, &packet.build());
+        let mut bytes = packet.without_ethernet().build();
+        for ((node, plan), frame) in nodes(&domain, &plans).iter_mut().zip(&plans).zip(&journey.frames[1..]) {
+            bytes = send_with(node, Link::Ip, &bytes, &plan.passage(), MOST_GROWTH).expect("no packet has D set");
+            prop_assert_eq!(&bytes, &frame[14..]);
+        }
+    }
+
+    #[test]
+    fn little_headroom_means_less_int_and_the_same_packet_in_the_end(
+        packet in ip_packet(200),
+        domain in domain_plan(),
+        plans in vec((node_plan(), prop_oneof![0_usize..100, 0_usize..1100]), 1..=5),
+    ) {
+        let frame = packet.build();
+        let (plans, headroom): (Vec<_>, Vec<_>) = plans.into_iter().unzip();
+        let mut nodes = nodes(&domain, &plans);
+        let mut current = frame.clone();
+        for ((node, plan), headroom) in nodes.iter_mut().zip(&plans).zip(headroom) {
+            current = send_with(node, Link::Ethernet, &current, &plan.passage(), headroom).expect("no D");
+            prop_assert!(node.counters().get(Outcome::Started) == 0 || headroom >= 16);
+        }
+        if nodes.iter().all(|node| node.counters().get(Outcome::Remarked) == 0) {
+            prop_assert_eq!(current, frame);
+        }
+    }
+}
