@@ -7,5 +7,5 @@ mod table;
 
 pub(crate) use self::links::Links;
 pub(crate) use self::order::order;
-pub(crate) use self::postcards::{Postcard, Postcards};
+pub(crate) use self::postcards::{Postcard, Postcards, Put};
 pub(crate) use self::table::{PathIndex, PathTable};

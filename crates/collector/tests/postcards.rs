@@ -89,6 +89,20 @@ fn a_detour_is_one_change_of_path_after_it_has_settled() {
 }
 
 #[test]
+fn a_detour_before_the_path_has_settled_leaves_no_mixture_of_both() {
+    let mut lab = Lab::new();
+    pass(&mut lab, &[(1, 64), (11, 63), (2, 62)]);
+    lab.wait(Nanos::from_millis(600));
+    // Node 1 sends to another neighbour, as it must where the next node is another one.
+    lab.report(1, &node_report(&plain_packet(&flow(1), 64), hop_via(1, 1, 3, 900, 0)));
+    pass(&mut lab, &[(12, 63), (2, 62)]);
+
+    lab.wait(SETTLE);
+
+    assert_eq!(lab.paths(), [[1, 12, 2]]);
+}
+
+#[test]
 fn one_lost_report_of_a_node_is_no_change_of_path() {
     let mut lab = Lab::new();
     run_for(&mut lab, &[(1, 64), (11, 63), (2, 62)], 4);

@@ -4,7 +4,7 @@ use inband_model::{Confidence, Hop, Nanos, Origin};
 
 use crate::flows::{FlowEntry, FlowIndex};
 use crate::outbox::Outbox;
-use crate::paths::{Postcard, order};
+use crate::paths::{Postcard, Put, order};
 use crate::report::{HopReading, StackState};
 
 use super::change::Finding;
@@ -27,7 +27,8 @@ impl Correlator {
             return entry.postcards.clear();
         }
         let has_expired = entry.postcards.expire(sighting.now, self.settings.keep());
-        let has_changed = entry.postcards.put(sighting.now, hop, reading.ttl);
+        let put = entry.postcards.put(sighting.now, hop, reading.ttl);
+        let has_changed = put != Put::Same;
         entry.postcards.set_last(sighting.report, reading.origin);
         if let Some(path) = entry.path {
             update_latency(entry, self.paths[path].path.hops(), hop);
@@ -39,6 +40,9 @@ impl Correlator {
         if (has_changed || has_expired) && entry.unsettled_since.is_none() {
             entry.unsettled_since = Some(sighting.now);
             self.remind(sighting.now + self.settings.settle(), flow, What::Settle);
+        } else if put == Put::Moved {
+            // A detour before the path had settled: who is silent from here on may have been replaced.
+            entry.unsettled_since = Some(sighting.now);
         }
     }
 

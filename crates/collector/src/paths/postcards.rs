@@ -23,13 +23,24 @@ pub(crate) struct Postcard {
     pub(crate) received_at: Nanos,
 }
 
+/// What a node's report does to the set of hops.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Put {
+    /// Nothing.
+    Same,
+    /// It adds a node.
+    Joined,
+    /// A node that was there names other interfaces.
+    Moved,
+}
+
 impl Postcards {
-    /// Puts in a node's report; tells whether the set of hops has changed by it.
-    pub(crate) fn put(&mut self, now: Nanos, reading: &HopReading, ttl: Option<u8>) -> bool {
+    /// Puts in a node's report; tells what that does to the set of hops.
+    pub(crate) fn put(&mut self, now: Nanos, reading: &HopReading, ttl: Option<u8>) -> Put {
         let known = self.cards.iter_mut().find(|card| card.hop.node_id == reading.hop.node_id);
         let Some(card) = known else {
             if self.cards.len() >= MOST_POSTCARDS {
-                return false;
+                return Put::Same;
             }
             self.cards.push(Postcard {
                 hop: reading.hop,
@@ -38,7 +49,7 @@ impl Postcards {
                 ingress_timestamp: reading.ingress_timestamp,
                 received_at: now,
             });
-            return true;
+            return Put::Joined;
         };
         // A report that leaves the interfaces out does not say that they have changed.
         let hop = Hop {
@@ -54,7 +65,7 @@ impl Postcards {
             ingress_timestamp: reading.ingress_timestamp.or(card.ingress_timestamp),
             received_at: now,
         };
-        has_changed
+        if has_changed { Put::Moved } else { Put::Same }
     }
 
     /// Removes the nodes that were silent for so long while others reported; tells whether there were any.
