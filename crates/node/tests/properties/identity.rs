@@ -1,6 +1,7 @@
 //! Does what leaves a domain equal what entered it, bit for bit?
 
 use inband_node::Outcome;
+use inband_node::config::{Prefix, WatchEntry};
 use inband_node::frame::MOST_GROWTH;
 use inband_testkit::path::{DomainPlan, nodes, send_with};
 use inband_testkit::strategies::{domain_plan, ip_packet, node_plan};
@@ -26,6 +27,22 @@ proptest! {
         if !journey.any(Outcome::Remarked) {
             prop_assert_eq!(journey.last(), &frame);
         }
+    }
+
+    #[test]
+    fn a_packet_that_is_not_watched_goes_on_as_it_came_and_unreported(
+        packet in ip_packet(200),
+        domain in domain_plan(),
+        plans in vec(node_plan(), 1..=3),
+    ) {
+        // int-2.1/domain-04
+        let nobody: Prefix = "198.51.100.0/24".parse().unwrap();
+        let mut journey = Journey::run_with(&domain, &plans, &packet.build(), |config| {
+            config.watchlist = vec![WatchEntry { either: Some(nobody), ..WatchEntry::default() }];
+        });
+        prop_assert!(!journey.any(Outcome::Started));
+        prop_assert!(journey.any(Outcome::Remarked) || journey.last() == &journey.frames[0]);
+        prop_assert!(journey.nodes.iter_mut().all(|node| node.poll_report().is_none()));
     }
 
     #[test]

@@ -54,6 +54,38 @@ proptest! {
     }
 
     #[test]
+    fn a_hop_says_what_its_device_measured_and_all_ones_for_the_rest(
+        packet in ip_packet(300),
+        choices in any::<[u8; DomainPlan::BYTES]>(),
+        missing in vec(any::<u8>(), 2..=4),
+        uses_complement in any::<bool>(),
+    ) {
+        // int-2.1/md-23, int-2.1/md-24, int-2.1/checksum-05, int-2.1/checksum-06
+        let mut choices = choices;
+        choices[1] = 0;
+        let domain = DomainPlan(choices);
+        let plan = |missing: &u8| NodePlan([uses_complement.into(), *missing, 0, 0]);
+        let plans: Vec<_> = missing.iter().map(plan).collect();
+        let journey = Journey::run(&domain, &plans, &packet.build());
+        let domains = journey.configs[0].wire_domains().unwrap();
+        for ((frame, plan), id) in journey.inside().iter().zip(&plans).zip(1..) {
+            let node = &journey.nodes[usize::try_from(id).unwrap() - 1];
+            if node.counters().get(Outcome::Pushed) == 0 {
+                continue;
+            }
+            let seen = md(&journey.configs[0], &domains, frame).expect("INT inside");
+            let hop = &seen.stack[..seen.header.hop_ml().bytes()];
+            let expected = said(seen.header.instructions(), id, plan);
+            prop_assert_eq!(&hop[..expected.len()], &expected[..]);
+            if seen.header.instructions().contains(Instructions::CHECKSUM_COMPLEMENT) {
+                let complement = &hop[hop.len() - 4..];
+                let is_used = uses_complement && complement[..2] == [0, 0];
+                prop_assert!(is_used || complement == [0xff; 4]);
+            }
+        }
+    }
+
+    #[test]
     fn no_node_sends_more_than_its_mtu_because_of_int(
         packet in ip_packet(MOST_PAYLOAD),
         domain in domain_plan(),
@@ -67,6 +99,26 @@ proptest! {
             prop_assert!(length(&pair[1]) <= mtu.max(length(&pair[0])));
         }
     }
+}
+
+/// The baseline metadata that node `id` of `plan` says, written field by field.
+fn said(instructions: Instructions, id: u32, plan: &NodePlan) -> Vec<u8> {
+    let device = plan.passage().metadata;
+    let word = |value: Option<u32>| value.unwrap_or(u32::MAX).to_be_bytes().to_vec();
+    let long = |value: Option<u64>| value.unwrap_or(u64::MAX).to_be_bytes().to_vec();
+    let fields = [
+        word(Some(id)),
+        vec![0, 1, 0, 2],
+        word(device.hop_latency),
+        device.queue.map_or(vec![0xff; 4], |_| vec![3, 0, 1, 2]),
+        long(device.ingress_timestamp),
+        long(device.egress_timestamp),
+        vec![0xff; 8],
+        word(device.egress_utilization),
+        device.buffer.map_or(vec![0xff; 4], |_| vec![1, 0xff, 0xff, 0xff]),
+    ];
+    let asked = fields.into_iter().enumerate().filter(|(bit, _)| instructions.0 & 0x8000 >> bit != 0);
+    asked.flat_map(|(_, field)| field).collect()
 }
 
 /// What no hop may change: Hop ML, bitmap, domain id and DS Instruction.
