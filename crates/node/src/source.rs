@@ -199,7 +199,8 @@ impl SourcePlan {
     /// How many hops may add metadata: as configured, but in Geneve no more than the option has room for.
     // int-2.1/source-03, int-2.1/md-08, int-2.1/geneve-04
     fn remaining_hops(&self, place: &Place, inserted: Words) -> u8 {
-        let free = place.most.count().saturating_sub(HEADER_WORDS.count() + inserted.count().min(252));
+        let free = place.most.checked_sub(HEADER_WORDS).and_then(|free| free.checked_sub(inserted));
+        let free = free.unwrap_or_default().count();
         match (place.encapsulation, free.checked_div(self.hop_ml.count())) {
             (Encapsulation::Geneve, Some(hops)) => self.remaining_hops.min(hops),
             _ => self.remaining_hops,

@@ -170,7 +170,7 @@ fn inner(bytes: &[u8], level: &Level) -> Option<(Link, usize)> {
 
 fn behind_new_udp(bytes: &[u8], layers: &Layers, shim: &Shim, end: usize) -> Option<(Link, usize)> {
     let protocol = shim.original_ip_protocol();
-    let transport = transport_at(bytes, end, layers.end, protocol, Strictness::Truncated).ok()?;
+    let transport = transport_at(bytes, end, layers.end, protocol).ok()?;
     in_transport(bytes, protocol, end, transport)
 }
 

@@ -162,7 +162,7 @@ impl Layers {
             fragment,
             transport: Transport::Other,
         }
-        .with_transport(bytes, strictness)
+        .with_transport(bytes)
     }
 
     fn ipv6(bytes: &[u8], l3: usize, strictness: Strictness) -> Result<Self, ParseError> {
@@ -193,15 +193,15 @@ impl Layers {
             fragment,
             transport: Transport::Other,
         }
-        .with_transport(bytes, strictness)
+        .with_transport(bytes)
     }
 
     #[inline]
-    fn with_transport(mut self, bytes: &[u8], strictness: Strictness) -> Result<Self, ParseError> {
+    fn with_transport(mut self, bytes: &[u8]) -> Result<Self, ParseError> {
         if self.fragment == Fragment::Later {
             return Ok(self);
         }
-        self.transport = transport_at(bytes, self.l4, self.end, self.protocol, strictness)?;
+        self.transport = transport_at(bytes, self.l4, self.end, self.protocol)?;
         Ok(self)
     }
 
@@ -290,13 +290,7 @@ pub fn ports(bytes: &[u8], l4: usize) -> (u16, u16) {
 /// A header that is cut or has an impossible length; a UDP length past the packet's end is left to the
 /// fragment rules of the caller and no error.
 #[inline]
-pub fn transport_at(
-    bytes: &[u8],
-    l4: usize,
-    end: usize,
-    protocol: u8,
-    strictness: Strictness,
-) -> Result<Transport, ParseError> {
+pub fn transport_at(bytes: &[u8], l4: usize, end: usize, protocol: u8) -> Result<Transport, ParseError> {
     match protocol {
         tcp::PROTOCOL => {
             let header: &TcpHeader = view(bytes, l4, Header::Tcp)?;
@@ -305,9 +299,8 @@ pub fn transport_at(
                 let kind = ErrorKind::TooSmall { field: "data offset", found: header_length / 4, least: 5 };
                 return Err(ParseError::new(l4, Header::Tcp, kind));
             }
-            let least = if strictness == Strictness::Whole { end.min(bytes.len()) } else { end };
-            if l4 + header_length > least {
-                return Err(short(l4, Header::Tcp, header_length, least.saturating_sub(l4)));
+            if l4 + header_length > end {
+                return Err(short(l4, Header::Tcp, header_length, end.saturating_sub(l4)));
             }
             Ok(Transport::Tcp { header_length })
         }
@@ -319,7 +312,7 @@ pub fn transport_at(
                 return Err(ParseError::new(l4, Header::Udp, kind));
             }
             if l4 + udp::HEADER_BYTES > end {
-                return Err(short(l4, Header::Udp, udp::HEADER_BYTES, end - l4));
+                return Err(short(l4, Header::Udp, udp::HEADER_BYTES, end.saturating_sub(l4)));
             }
             Ok(Transport::Udp)
         }

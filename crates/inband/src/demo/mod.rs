@@ -129,42 +129,79 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 
 /// Lets virtual time follow the clock until the end, or until somebody stops it.
 fn play(args: &Args, stop: &AtomicBool, show: &mut dyn Show) -> Result<(), Error> {
-    let mut scenario = Scenario::new(args.duration, args.mode.into(), args.seed)?;
-    let reception = Reception::start().context("cannot receive reports on 127.0.0.1")?;
-    let mut exporter = Exporter::new(args.report_to).context("cannot send reports")?;
-    let mut monitor = Monitor::new(reception.address());
+    let mut stage = Stage::new(args)?;
     let started = Instant::now();
     while started.elapsed() < args.duration && !stop.load(Ordering::Relaxed) {
         let elapsed = started.elapsed();
-        scenario.run_until(elapsed);
-        while let Some(report) = scenario.poll_report() {
-            exporter.send(&report, &reception)?;
-        }
-        attend(&mut monitor, &reception, show, elapsed)?;
-        show.tick(&Progress {
-            elapsed,
-            duration: args.duration,
-            scenario: &scenario,
-            monitor: &monitor,
-            sent: exporter.sent,
-        })?;
+        stage.perform(elapsed)?;
+        stage.attend(show, elapsed)?;
+        show.tick(&stage.progress(elapsed))?;
         std::thread::sleep(STEP.saturating_sub(started.elapsed() - elapsed));
     }
     let elapsed = started.elapsed();
     let deadline = Instant::now() + LINGER;
-    while Instant::now() < deadline && (monitor.received() < exporter.sent || monitor.is_waiting()) {
-        attend(&mut monitor, &reception, show, elapsed)?;
+    while Instant::now() < deadline && stage.is_waiting() {
+        stage.attend(show, elapsed)?;
         std::thread::sleep(STEP);
     }
-    show.finish(&Progress {
-        elapsed,
-        duration: args.duration,
-        scenario: &scenario,
-        monitor: &monitor,
-        sent: exporter.sent,
-    })?;
+    show.finish(&stage.progress(elapsed))?;
     io::stdout().flush()?;
     Ok(())
+}
+
+/// Everything that takes part: the fabric, the way of its reports, the collector.
+struct Stage {
+    duration: Duration,
+    scenario: Scenario,
+    exporter: Exporter,
+    reception: Reception,
+    monitor: Monitor,
+}
+
+impl Stage {
+    fn new(args: &Args) -> Result<Self, Error> {
+        let reception = Reception::start().context("cannot receive reports on 127.0.0.1")?;
+        Ok(Self {
+            duration: args.duration,
+            scenario: Scenario::new(args.duration, args.mode.into(), args.seed)?,
+            exporter: Exporter::new(args.report_to).context("cannot send reports")?,
+            monitor: Monitor::new(reception.address()),
+            reception,
+        })
+    }
+
+    /// Lets the fabric run up to `elapsed` and sends what its nodes report.
+    fn perform(&mut self, elapsed: Duration) -> Result<(), Error> {
+        self.scenario.run_until(elapsed);
+        while let Some(report) = self.scenario.poll_report() {
+            self.exporter.send(&report, &self.reception)?;
+        }
+        Ok(())
+    }
+
+    /// Hands what has arrived to the collector, and what the collector says to whoever shows it.
+    fn attend(&mut self, show: &mut dyn Show, elapsed: Duration) -> Result<(), Error> {
+        self.monitor.attend(&self.reception);
+        while let Some(output) = self.monitor.poll_output() {
+            show.output(&output, elapsed)?;
+        }
+        Ok(())
+    }
+
+    /// Whether reports are on their way, or missing and not given up.
+    fn is_waiting(&self) -> bool {
+        self.monitor.received() < self.exporter.sent || self.monitor.is_waiting()
+    }
+
+    fn progress(&self, elapsed: Duration) -> Progress<'_> {
+        Progress {
+            elapsed,
+            duration: self.duration,
+            scenario: &self.scenario,
+            monitor: &self.monitor,
+            sent: self.exporter.sent,
+        }
+    }
 }
 
 /// The nodes' way to the collector.
@@ -204,20 +241,6 @@ impl Exporter {
         }
         Ok(())
     }
-}
-
-/// Hands what has arrived to the collector, and what the collector says to whoever shows it.
-fn attend(
-    monitor: &mut Monitor,
-    reception: &Reception,
-    show: &mut dyn Show,
-    elapsed: Duration,
-) -> Result<(), Error> {
-    monitor.attend(reception);
-    while let Some(output) = monitor.poll_output() {
-        show.output(&output, elapsed)?;
-    }
-    Ok(())
 }
 
 fn parse_duration(text: &str) -> Result<Duration, String> {
