@@ -77,6 +77,16 @@ fn addresses_of_different_versions_are_an_error() {
     assert_eq!(mixed.write(&[], &mut [0; 100]), Err(DatagramError::MixedVersions));
 }
 
+#[test]
+fn a_checksum_that_comes_out_zero_is_sent_as_all_ones() {
+    for (datagram, at) in [(v4(), 34 + 6), (v6(), 54 + 6)] {
+        let checksum_with =
+            |word: [u8; 2]| <[u8; 2]>::try_from(&written(&datagram, &word)[at..at + 2]).unwrap();
+        let complement = checksum_with([0, 0]);
+        assert_eq!(checksum_with(complement), [0xff, 0xff]);
+    }
+}
+
 proptest! {
     #[test]
     fn the_checksum_is_right_and_never_zero(payload in prop::collection::vec(any::<u8>(), 0..200)) {

@@ -92,3 +92,10 @@ fn a_header_around_another_takes_over_what_routers_look_at() {
     assert_eq!((outer.protocol, outer.total_length()), (17, 2000));
     assert_eq!((outer.dont_fragment(), outer.identification), (true, inner.identification));
 }
+
+#[test]
+fn a_header_around_a_fragment_is_no_fragment() {
+    let frame = packet().fragment(185, true).build();
+    let outer = Ipv4Header::around(view(&frame, 14, Header::Ipv4).unwrap(), 17, 100);
+    assert_eq!((outer.fragment_offset(), outer.more_fragments(), outer.dont_fragment()), (0, false, false));
+}
