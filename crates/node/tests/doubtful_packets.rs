@@ -69,3 +69,22 @@ fn whole_tunnel_headers_start_int_that_comes_out_again() {
         assert_eq!(left, frame);
     }
 }
+
+#[test]
+fn a_geneve_option_takes_31_words_and_not_one_hop_more() {
+    // int-2.1/geneve-05, int-2.1/md-28, int-2.1/md-29
+    let plan = NodePlan([0; 4]);
+    let mut transit = nodes(&GENEVE, &[plan; 3]).remove(1);
+    let int = (1..=13).fold(int_md(), |int, id| int.hop(id)).bytes();
+    let option =
+        [&[30, 0, 0x65, 0x58, 0, 0, 7, 0][..], &[0x01, 0x03, 0x01, 29], &int[4..], &[0; 14]].concat();
+    let frame = packet().udp(7, 6081).payload(&option).build();
+
+    let full = send(&mut transit, &frame, &plan.passage()).unwrap();
+    let same = send(&mut transit, &full, &plan.passage()).unwrap();
+
+    assert_eq!((full.len(), full[42], full[53]), (frame.len() + 8, 32, 31));
+    assert_eq!(oracle::l4_sum(&full), Some(0xffff));
+    assert_eq!(same, full);
+    assert_eq!(transit.counters().get(Outcome::StackFull), 1);
+}
