@@ -102,12 +102,12 @@ struct Progress<'a> {
 /// Time between two steps of the fabric.
 const STEP: Duration = Duration::from_millis(5);
 /// How long reports on their way are waited for at the end; longer than a gap stays open.
-const LINGER: Duration = Duration::from_millis(400);
+const LINGER: Duration = Duration::from_secs(2);
 /// Reports on the way to the socket; the smallest usual buffer holds twice as many.
 const MOST_ON_THE_WAY: u64 = 100;
 /// How long, and how often at most, a report waits for room.
 const WAIT: Duration = Duration::from_micros(100);
-const MOST_WAITS: u32 = 1_000;
+const MOST_WAITS: u32 = 20_000;
 /// The longest run: a day.
 const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 
