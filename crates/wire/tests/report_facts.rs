@@ -203,3 +203,17 @@ fn the_md_length_of_an_inner_only_report_is_sent_as_zero_and_ignored() {
     let group = ReportGroup::parse(&bytes).unwrap();
     assert_eq!(group.reports().next().unwrap().unwrap().inner(), inner);
 }
+
+#[test]
+fn reserved_metadata_of_a_report_takes_a_word_and_is_told_apart() {
+    // report-2.0/metadata-01
+    let mut bytes = datagram(&[Draft { instructions: Instructions::QUEUE, ..NOTHING }]);
+    bytes[9] += 2;
+    bytes[10] += 2;
+    bytes[13] = 0x42;
+    bytes.extend([0, 0, 0, 9, 0xff, 0xff, 0xff, 0xff]);
+    let group = ReportGroup::parse(&bytes).unwrap();
+    let report = group.reports().next().unwrap().unwrap();
+    assert_eq!(report.metadata().queue, NOTHING.metadata.queue);
+    assert_eq!(report.reserved().collect::<Vec<_>>(), [(9, Some(9)), (14, None)]);
+}

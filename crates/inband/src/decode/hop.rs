@@ -2,6 +2,8 @@
 
 use inband_wire::int::domain::set_bits;
 use inband_wire::int::{Hop, HopMetadata, Instructions};
+use inband_wire::report::IndividualReport;
+use inband_wire::report::individual::DROP_BIT;
 
 /// One value of a hop's metadata.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +36,14 @@ pub(super) fn fields(instructions: Instructions, metadata: &HopMetadata) -> Vec<
 pub(super) fn stack_fields(hop: &Hop<'_>) -> Vec<(Field, Option<u64>)> {
     let mut fields = fields(hop.instructions(), &hop.metadata());
     fields.extend(hop.reserved().map(|(bit, value)| (Field::Reserved(bit), value.map(u64::from))));
+    fields
+}
+
+/// Like [`fields`] for the metadata of a report, without its node id and drop reason.
+pub(super) fn report_fields(report: &IndividualReport<'_>) -> Vec<(Field, Option<u64>)> {
+    let baseline = report.rep_md_bits().without(Instructions::NODE_ID | DROP_BIT);
+    let mut fields = fields(baseline, &report.metadata());
+    fields.extend(report.reserved().map(|(bit, value)| (Field::Reserved(bit), value.map(u64::from))));
     fields
 }
 

@@ -4,13 +4,12 @@ use std::io::{self, Write};
 
 use inband_model::Flow;
 use inband_wire::FiveTuple;
-use inband_wire::int::{Instructions, Mx};
-use inband_wire::report::individual::DROP_BIT;
+use inband_wire::int::Mx;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use super::hex::hex;
-use super::hop::{Field, fields, stack_fields};
+use super::hop::{Field, fields, report_fields, stack_fields};
 use super::names;
 use super::packet::{Body, Content, IntHeader, IntPacket, Original, Packet, Report, ReportPacket};
 
@@ -288,7 +287,6 @@ impl ReportObject {
     fn new(report: &Report<'_>) -> Self {
         let Report { report, flow: five_tuple, int, inner_error } = report;
         let drop = report.drop();
-        let instructions = report.rep_md_bits().without(Instructions::NODE_ID | DROP_BIT);
         Self {
             report_type: names::report_type(report.first_word.report_type()),
             inner: names::inner_type(report.first_word.inner_type()),
@@ -296,7 +294,7 @@ impl ReportObject {
             queue: report.congested_queue(),
             flow_report: report.tracked_flow(),
             intermediate: report.intermediate(),
-            metadata: HopObject::new(fields(instructions, &report.metadata()), &[]),
+            metadata: HopObject::new(report_fields(report), &[]),
             domain: report.domain_specific_id(),
             domain_metadata: hex(report.domain_metadata()),
             drop_reason: drop.map(|drop| drop.reason),

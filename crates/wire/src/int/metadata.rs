@@ -166,6 +166,20 @@ impl HopMetadata {
     }
 }
 
+/// The reserved instructions among `instructions`, bits 9 to 14, with their words in `bytes`; `None` where a
+/// word was all ones.
+pub(crate) fn reserved<'a>(
+    instructions: Instructions,
+    bytes: &'a [u8],
+) -> impl Iterator<Item = (usize, Option<u32>)> + use<'a> {
+    let before = instructions.without(Instructions::RESERVED | Instructions::CHECKSUM_COMPLEMENT);
+    let words = bytes.get(before.words().bytes()..).unwrap_or_default().as_chunks::<4>().0;
+    set_bits((instructions & Instructions::RESERVED).0).zip(words).map(|(bit, word)| {
+        let value = u32::from_be_bytes(*word);
+        (bit, Some(value).filter(|value| *value != NOT_AVAILABLE))
+    })
+}
+
 /// The all-ones value that says "not available", as one word.
 pub const NOT_AVAILABLE: u32 = u32::MAX;
 

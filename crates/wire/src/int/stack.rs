@@ -1,8 +1,7 @@
 //! Which hops are on an INT-MD metadata stack?
 
-use crate::int::domain::set_bits;
 use crate::int::instruction::Instructions;
-use crate::int::metadata::{HopMetadata, NOT_AVAILABLE};
+use crate::int::metadata::{HopMetadata, NOT_AVAILABLE, reserved};
 use crate::words::Words;
 
 /// The metadata stack behind an INT-MD header: whole hops, the last hop first, then what only the source added.
@@ -100,12 +99,7 @@ impl<'a> Hop<'a> {
 
     /// The reserved instruction bits that are set, 9 to 14, with their metadata; `None` where it was all ones.
     pub fn reserved(&self) -> impl Iterator<Item = (usize, Option<u32>)> + use<'a> {
-        let before = self.instructions.without(Instructions::RESERVED | Instructions::CHECKSUM_COMPLEMENT);
-        let words = self.bytes.get(before.words().bytes()..).unwrap_or_default().as_chunks::<4>().0;
-        set_bits((self.instructions & Instructions::RESERVED).0).zip(words).map(|(bit, word)| {
-            let value = u32::from_be_bytes(*word);
-            (bit, Some(value).filter(|value| *value != NOT_AVAILABLE))
-        })
+        reserved(self.instructions, self.bytes)
     }
 
     fn complement_bytes(&self) -> usize {

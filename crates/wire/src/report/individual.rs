@@ -5,7 +5,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 use crate::error::{ErrorKind, Header, ParseError};
 use crate::int::instruction::Instructions;
-use crate::int::metadata::HopMetadata;
+use crate::int::metadata::{HopMetadata, reserved};
 use crate::layers::{Link, Strictness};
 use crate::report::first_word::{FIRST_WORD_BYTES, FirstWord, InnerType, ReportType, TO_THE_END};
 use crate::report::tlv::Tlvs;
@@ -174,8 +174,17 @@ impl<'a> IndividualReport<'a> {
     #[inline]
     #[must_use]
     pub fn metadata(&self) -> HopMetadata {
-        let baseline = self.rep_md_bits().without(Instructions::NODE_ID | DROP_BIT);
-        HopMetadata::read(baseline, self.baseline)
+        HopMetadata::read(self.baseline_bits(), self.baseline)
+    }
+
+    /// The reserved RepMdBits that are set, 9 to 14, with their metadata; `None` where it was all ones.
+    pub fn reserved(&self) -> impl Iterator<Item = (usize, Option<u32>)> + use<'a> {
+        reserved(self.baseline_bits(), self.baseline)
+    }
+
+    /// RepMdBits whose metadata has the layout of a hop's: without node id and drop reason.
+    fn baseline_bits(&self) -> Instructions {
+        self.rep_md_bits().without(Instructions::NODE_ID | DROP_BIT)
     }
 
     // report-2.0/metadata-03

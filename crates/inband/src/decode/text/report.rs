@@ -2,14 +2,12 @@
 
 use std::io::{self, Write};
 
-use inband_wire::int::Instructions;
 use inband_wire::report::first_word::TO_THE_END;
-use inband_wire::report::individual::DROP_BIT;
 use inband_wire::report::{InnerType, ReportType, TlvType};
 
 use super::{Block, flow, int, metadata, plural};
 use crate::decode::hex::hex;
-use crate::decode::hop::fields;
+use crate::decode::hop::report_fields;
 use crate::decode::packet::{Report, ReportPacket};
 
 /// Prints a report datagram in a packet whose bytes start at byte `base` of the frame.
@@ -58,8 +56,7 @@ fn write_report<W: Write>(
     };
     block.line(2, format_args!("Length: {length}"))?;
     block.line(2, format_args!("Reason: {}", reasons(report)))?;
-    let wanted = individual.rep_md_bits().without(Instructions::NODE_ID | DROP_BIT);
-    let values = fields(wanted, &individual.metadata());
+    let values = report_fields(individual);
     if !values.is_empty() {
         block.line(2, format_args!("Metadata (RepMdBits {:#06x})", individual.rep_md_bits().0))?;
         metadata::write(&values, 3, block)?;
