@@ -20,7 +20,7 @@ use inband_wire::Words;
 use inband_wire::checksum::Sum;
 use inband_wire::int::locate::{self, Encapsulation, HeaderType};
 use inband_wire::int::shim::SHIM_BYTES;
-use inband_wire::int::{CodePoints, DscpMark, Location, TcpOptions};
+use inband_wire::int::{CodePoints, DscpMark, Location, TcpOptions, Version};
 use inband_wire::ipv4::Ipv4Header;
 use inband_wire::ipv6::Ipv6Header;
 use inband_wire::layers::{IpVersion, Layers, Link, Transport};
@@ -90,6 +90,7 @@ impl Insertion<'_> {
         Location {
             encapsulation: self.place.encapsulation,
             header_type: self.header_type,
+            version: Version::V2_1,
             shim,
             header: shim + SHIM_BYTES,
             end: self.place.at + self.growth(),

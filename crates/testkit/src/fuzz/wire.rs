@@ -2,7 +2,7 @@
 
 use inband_wire::int::locate::HeaderType;
 use inband_wire::int::metadata::NOT_AVAILABLE;
-use inband_wire::int::{CodePoints, Hop, Instructions, Location, Md, Mx, domain, locate};
+use inband_wire::int::{CodePoints, Hop, Instructions, Location, Md, Mx, Version, domain, locate};
 use inband_wire::report::first_word::TO_THE_END;
 use inband_wire::report::{Draft, IndividualReport, Leniency, ReportGroup, ReportType};
 use inband_wire::verify::l4_checksum;
@@ -51,7 +51,8 @@ pub fn md_stack(input: &[u8]) {
     let Some(header_type) = HeaderType::from_code(kind >> 4) else { return };
     let end = 4 + usize::from(*words) * 4;
     let encapsulation = locate::Encapsulation::Dscp;
-    read_int(input, &Location { encapsulation, header_type, shim: 0, header: 4, end });
+    let version = Version::V2_1;
+    read_int(input, &Location { encapsulation, header_type, version, shim: 0, header: 4, end });
 }
 
 /// A report datagram, read to the letter and leniently, whole and cut.

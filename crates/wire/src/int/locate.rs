@@ -3,101 +3,14 @@
 use crate::error::{ErrorKind, Header, ParseError};
 use crate::int::code_points::{CodePoints, TcpOptions};
 use crate::int::shim::{NextProtocolType, SHIM_BYTES, Shim};
+use crate::int::version::Version;
 use crate::layers::{Fragment, Layers, Transport};
 use crate::view::view;
 use crate::vxlan::VxlanHeader;
 use crate::words::Words;
 use crate::{geneve, gre, tcp, udp, vxlan};
 
-/// The version of the INT-MD and INT-MX headers that are read and written.
-pub const VERSION: u8 = 2;
-/// Length of an INT-MD or INT-MX header.
-pub const HEADER_WORDS: Words = Words::new(3);
-
-/// How a packet carries INT.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Encapsulation {
-    /// Behind TCP or UDP, marked by DSCP.
-    Dscp,
-    /// Behind UDP, marked by the destination port; the shim keeps the original one.
-    UdpPort,
-    /// Behind a new UDP header in front of the original L4 header.
-    Udp,
-    /// Behind TCP or UDP, marked by a 64-bit probe marker.
-    ProbeMarker,
-    /// Behind a GRE header.
-    Gre,
-    /// Behind a VXLAN-GPE header.
-    VxlanGpe,
-    /// In a Geneve option.
-    Geneve,
-}
-
-impl Encapsulation {
-    /// The name users write and read.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Dscp => "dscp",
-            Self::UdpPort => "udp-port",
-            Self::Udp => "udp",
-            Self::ProbeMarker => "probe-marker",
-            Self::Gre => "gre",
-            Self::VxlanGpe => "vxlan-gpe",
-            Self::Geneve => "geneve",
-        }
-    }
-}
-
-/// The type of an INT header.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum HeaderType {
-    /// 1: INT-MD.
-    Md,
-    /// 2: destination; only the sink reads it.
-    Destination,
-    /// 3: INT-MX.
-    Mx,
-}
-
-impl HeaderType {
-    /// The value on the wire, 4 bits in a shim.
-    #[must_use]
-    pub const fn code(self) -> u8 {
-        match self {
-            Self::Md => 1,
-            Self::Destination => 2,
-            Self::Mx => 3,
-        }
-    }
-
-    /// The type of a value on the wire; `None` for a value without a meaning.
-    #[inline]
-    #[must_use]
-    pub const fn from_code(code: u8) -> Option<Self> {
-        match code {
-            1 => Some(Self::Md),
-            2 => Some(Self::Destination),
-            3 => Some(Self::Mx),
-            _ => None,
-        }
-    }
-}
-
-/// The place of one INT header in a frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Location {
-    /// How the packet carries it.
-    pub encapsulation: Encapsulation,
-    /// Its type.
-    pub header_type: HeaderType,
-    /// Offset of the shim, or of the Geneve option's header.
-    pub shim: usize,
-    /// Offset of the INT header.
-    pub header: usize,
-    /// Offset of the first byte behind INT header and stack.
-    pub end: usize,
-}
+pub use crate::int::location::{Encapsulation, HEADER_WORDS, HeaderType, Location, VERSION};
 
 /// Finds the first INT header of the packet that `layers` describes; `None` when nothing marks INT.
 ///
@@ -345,7 +258,7 @@ fn behind_shim(
     if end > limit {
         return fault(ErrorKind::TooLarge { field: "Length", found, most: (limit - header) / 4 });
     }
-    Ok(Location { encapsulation, header_type, shim: at, header, end })
+    Ok(Location { encapsulation, header_type, version: Version::V2_1, shim: at, header, end })
 }
 
 /// The bytes of a packet that ends at `limit`; what follows is padding.
@@ -372,8 +285,8 @@ fn geneve_option(mut options: geneve::Options<'_>, classes: &[u16]) -> Result<Op
             }
             let header = option.at + geneve::OPTION_HEADER_BYTES;
             let end = header + usize::from(option.header.words()) * 4;
-            let encapsulation = Encapsulation::Geneve;
-            Some(Ok(Location { encapsulation, header_type, shim: option.at, header, end }))
+            let (encapsulation, version) = (Encapsulation::Geneve, Version::V2_1);
+            Some(Ok(Location { encapsulation, header_type, version, shim: option.at, header, end }))
         })
         .transpose()
 }

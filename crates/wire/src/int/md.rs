@@ -6,7 +6,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 use crate::error::{ErrorKind, Header, ParseError};
 use crate::int::domain::{self, Domain};
 use crate::int::instruction::Instructions;
-use crate::int::locate::{Location, VERSION};
+use crate::int::location::{Location, VERSION};
 use crate::int::stack::MetadataStack;
 use crate::view::{short, view};
 use crate::words::Words;

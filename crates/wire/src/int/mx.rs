@@ -5,7 +5,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 use crate::error::{ErrorKind, Header, ParseError};
 use crate::int::instruction::Instructions;
-use crate::int::locate::{Location, VERSION};
+use crate::int::location::{Location, VERSION};
 use crate::view::{short, view};
 
 /// The INT-MX header of INT 2.1, 12 bytes; source-inserted metadata may follow.

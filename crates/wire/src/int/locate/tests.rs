@@ -6,6 +6,7 @@ use inband_testkit::{Int, Packet, int_md, int_mx, md_frame, packet};
 
 use crate::error::{ErrorKind, Header, ParseError};
 use crate::int::code_points::{CodePoints, TcpOptions};
+use crate::int::version::Version;
 use crate::layers::{Layers, Link, Strictness};
 
 use super::{Encapsulation, HeaderType, Location, find, following};
@@ -33,7 +34,14 @@ fn to_port(port: u16, first: u8) -> Vec<u8> {
 
 fn location(encapsulation: Encapsulation, shim: usize, words: usize) -> Location {
     let header = shim + 4;
-    Location { encapsulation, header_type: HeaderType::Md, shim, header, end: header + words * 4 }
+    Location {
+        encapsulation,
+        header_type: HeaderType::Md,
+        version: Version::V2_1,
+        shim,
+        header,
+        end: header + words * 4,
+    }
 }
 
 fn fault(at: usize, kind: ErrorKind) -> Result<Option<Location>, ParseError> {

@@ -10,6 +10,7 @@ use crate::error::{ErrorKind, Header, ParseError};
 use crate::int::domain::{Domain, WELL_KNOWN};
 use crate::int::instruction::Instructions;
 use crate::int::locate::{Encapsulation, HeaderType, Location};
+use crate::int::version::Version;
 use crate::words::Words;
 
 use super::{Md, MdHeader};
@@ -17,7 +18,14 @@ use super::{Md, MdHeader};
 /// The place of an INT header whose shim starts the bytes.
 fn location(bytes: &[u8]) -> Location {
     let end = 4 + usize::from(bytes[1]) * 4;
-    Location { encapsulation: Encapsulation::Dscp, header_type: HeaderType::Md, shim: 0, header: 4, end }
+    Location {
+        encapsulation: Encapsulation::Dscp,
+        header_type: HeaderType::Md,
+        version: Version::V2_1,
+        shim: 0,
+        header: 4,
+        end,
+    }
 }
 
 fn parse<'a>(bytes: &'a [u8], domains: &[Domain]) -> Result<Md<'a>, ParseError> {

@@ -6,12 +6,20 @@ use zerocopy::IntoBytes;
 use crate::error::{ErrorKind, Header, ParseError};
 use crate::int::instruction::Instructions;
 use crate::int::locate::{Encapsulation, HeaderType, Location};
+use crate::int::version::Version;
 
 use super::{Mx, MxHeader};
 
 fn location(bytes: &[u8]) -> Location {
     let end = 4 + usize::from(bytes[1]) * 4;
-    Location { encapsulation: Encapsulation::Dscp, header_type: HeaderType::Mx, shim: 0, header: 4, end }
+    Location {
+        encapsulation: Encapsulation::Dscp,
+        header_type: HeaderType::Mx,
+        version: Version::V2_1,
+        shim: 0,
+        header: 4,
+        end,
+    }
 }
 
 fn parse(bytes: &[u8]) -> Result<Mx<'_>, ParseError> {
