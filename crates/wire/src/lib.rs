@@ -4,7 +4,7 @@
 //! emitters write into the caller's buffer; nothing here allocates, panics on input or does I/O.
 //!
 //! Reading order: [`layers`] finds the headers of one IP packet, [`int`] the INT headers in it,
-//! [`dissect`] walks through tunnels, [`report`] reads what nodes send to a collector.
+//! [`mod@dissect`] walks through tunnels, [`report`] reads what nodes send to a collector.
 #![no_std]
 #![forbid(unsafe_code)]
 
