@@ -46,6 +46,10 @@ pub enum Outcome {
     NotStartedHeadroom,
     /// A DSCP that marks INT was cleared on a packet without INT.
     Remarked,
+    /// A watched packet was copied, and INT was started in the copy.
+    Cloned,
+    /// A copy was lost: too many waited to be sent.
+    CloneShed,
     /// A report was queued.
     Reported,
     /// A report was lost: the queue was full.
@@ -54,7 +58,7 @@ pub enum Outcome {
 
 impl Outcome {
     /// All outcomes, in the order they are shown.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 24] = [
         Self::NotIp,
         Self::NoInt,
         Self::Started,
@@ -75,6 +79,8 @@ impl Outcome {
         Self::NotStartedChecksum,
         Self::NotStartedHeadroom,
         Self::Remarked,
+        Self::Cloned,
+        Self::CloneShed,
         Self::Reported,
         Self::ReportShed,
     ];
@@ -114,6 +120,8 @@ impl Outcome {
             Self::NotStartedChecksum => "not_started_checksum",
             Self::NotStartedHeadroom => "not_started_headroom",
             Self::Remarked => "remarked",
+            Self::Cloned => "cloned",
+            Self::CloneShed => "clone_shed",
             Self::Reported => "reported",
             Self::ReportShed => "report_shed",
         }

@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod carrier;
+mod clones;
 pub mod config;
 pub mod counters;
 mod domains;

@@ -1,5 +1,7 @@
 //! Which role does the node play for a packet, and what becomes of it?
 
+use std::num::NonZeroU32;
+
 use inband_wire::FiveTuple;
 use inband_wire::dissect::flow_before_int;
 use inband_wire::int::md::MdHeader;
@@ -7,12 +9,13 @@ use inband_wire::int::mx::MxHeader;
 use inband_wire::int::{Instructions, Location};
 use inband_wire::layers::{Fragment, Layers, Link, Strictness};
 
+use crate::clones::Clones;
 use crate::config::{ChecksumUpdate, EncapsulationKind, Mode, NodeConfig, SinkMetadata};
 use crate::counters::{Counters, Outcome};
 use crate::domains::{KnownDomains, ValueContext};
 use crate::encapsulation::{self, Carriage, Stripping};
 use crate::error::ConfigError;
-use crate::frame::Frame;
+use crate::frame::{Frame, MOST_GROWTH};
 use crate::indication::{self, Int};
 use crate::interfaces::Interfaces;
 use crate::passage::{Hop, Identity, Passage};
@@ -39,6 +42,7 @@ pub struct Node {
     restore_dscp: bool,
     choices: Choices,
     sequence_number: u32,
+    clones: Clones,
     reporter: Reporter,
     counters: Counters,
 }
@@ -54,6 +58,7 @@ pub enum Verdict {
 }
 
 /// One packet on its way through the node.
+#[derive(Clone, Copy)]
 struct Visit<'a> {
     link: Link,
     layers: Layers,
@@ -83,6 +88,7 @@ impl Node {
                 mtu_action: config.mtu.action,
             },
             sequence_number: 0,
+            clones: Clones::new(NonZeroU32::new(config.source.clone)),
             reporter: Reporter::new(config.node.id, &config.report),
             counters: Counters::default(),
         })
@@ -102,6 +108,11 @@ impl Node {
     /// Takes the oldest report, the payload of one UDP datagram to the collector.
     pub fn poll_report(&mut self) -> Option<&[u8]> {
         self.reporter.queue().poll()
+    }
+
+    /// Takes the oldest packet this node made itself, a copy of one it forwarded; it leaves by the same interface.
+    pub fn poll_packet(&mut self) -> Option<Vec<u8>> {
+        self.clones.poll()
     }
 
     /// Completes a datagram that has waited for more reports for its time at `now`, nanoseconds of the
@@ -291,6 +302,10 @@ impl Node {
             Mode::Md | Mode::Mx
                 if watched && visit.hop.ingress.edge && visit.layers.fragment != Fragment::Later =>
             {
+                if self.clones.are_made() {
+                    self.clone_packet(frame.bytes(), *visit);
+                    return self.pass_plain(frame, visit);
+                }
                 match self.start(frame, visit) {
                     Ok(fate) => return fate,
                     Err(reason) => self.counters.count(reason),
@@ -299,6 +314,27 @@ impl Node {
             Mode::Md | Mode::Mx | Mode::Xd => {}
         }
         self.pass_plain(frame, visit)
+    }
+
+    /// Starts INT in a copy of a watched packet, if it is this packet's turn.
+    // int-2.1/modes-04, int-2.1/modes-06
+    #[cold]
+    fn clone_packet(&mut self, packet: &[u8], mut visit: Visit<'_>) {
+        if !self.clones.is_due() {
+            return;
+        }
+        let mut buffer = vec![0; MOST_GROWTH];
+        buffer.extend_from_slice(packet);
+        let range = MOST_GROWTH..buffer.len();
+        let Some(mut copy) = Frame::new(&mut buffer, range) else { return };
+        let outcome = match self.start(&mut copy, &mut visit) {
+            // A copy that ends where it began was reported and goes nowhere.
+            Ok(Outcome::Discarded) => Outcome::Cloned,
+            Ok(_) if self.clones.push(copy.bytes().to_vec()) => Outcome::Cloned,
+            Ok(_) => Outcome::CloneShed,
+            Err(reason) => reason,
+        };
+        self.counters.count(outcome);
     }
 
     /// Starts INT, and ends it again where the packet leaves by an edge interface.

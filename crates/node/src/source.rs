@@ -115,7 +115,8 @@ impl SourcePlan {
             domain,
             hop_ml,
             remaining_hops: source.remaining_hops,
-            discard: source.discard,
+            // int-2.1/modes-07: a copy ends at the sink.
+            discard: source.discard || source.clone > 0,
         })
     }
 

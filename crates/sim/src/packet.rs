@@ -17,6 +17,8 @@ pub(crate) struct Packet {
     pub(crate) ingress_port: usize,
     /// When its last bit had entered that device.
     pub(crate) arrived_at: Nanos,
+    /// Whether the device it is in made it, with its INT, so that its node has nothing left to do.
+    pub(crate) made_here: bool,
     /// The hops behind it.
     pub(crate) path: Vec<TrueHop>,
     sent: Vec<u8>,
@@ -54,6 +56,7 @@ impl Packet {
     /// Starts the packet anew with the bytes that `write` appends.
     pub(crate) fn send(&mut self, number: u64, write: impl FnOnce(&mut Vec<u8>)) {
         self.number = number;
+        self.made_here = false;
         self.path.clear();
         self.sent.clear();
         write(&mut self.sent);

@@ -170,3 +170,23 @@ fn only_watched_flows_carry_int() {
     assert_intact(&fabric);
     assert_eq!(reports.len(), 100);
 }
+
+#[test]
+fn copies_carry_int_to_the_sink_and_hosts_see_the_packets_alone() {
+    let mut telemetry = telemetry(Mode::Md);
+    telemetry.source.clone = 4;
+    let (fabric, reports) = run(telemetry);
+    assert_intact(&fabric);
+    let ended_at_sinks = fabric.ledger().dropped[&inband_sim::DropReason::Node];
+    assert_eq!(reports.len() as u64, ended_at_sinks);
+    assert!(ended_at_sinks > 100, "{ended_at_sinks}");
+    for report in &reports {
+        with_packet(report, |_, packet, dissection| {
+            let (_, location) = dissection.int().next().unwrap();
+            let md = Md::parse(packet, location, &[]).unwrap();
+            let said: Vec<_> = md.stack.hops().filter_map(|hop| hop.metadata().node_id).collect();
+            let truth: Vec<_> = report.true_path.iter().rev().map(|hop| hop.node_id).collect();
+            assert_eq!(said, truth);
+        });
+    }
+}

@@ -117,9 +117,15 @@ impl Way {
             // What waited for more reports for its time went out before this packet came.
             node.handle_timeout(record.captured_at_ns);
             write_reports(node, outputs, record.captured_at_ns)?;
-            let verdict = self.carry(&mut record, node, &mut buffer);
+            let (verdict, packet_at) = self.carry(&mut record, node, &mut buffer);
             write_reports(node, outputs, record.captured_at_ns)?;
             if verdict == Verdict::Forward {
+                outputs.write_packet(&record, input.interfaces())?;
+            }
+            while let Some(clone) = node.poll_packet() {
+                let link_header = record.data.get(..packet_at).unwrap_or_default();
+                let data = [link_header, &clone].concat();
+                record.replace_data(&data);
                 outputs.write_packet(&record, input.interfaces())?;
             }
         }
@@ -127,8 +133,9 @@ impl Way {
         write_reports(node, outputs, record.captured_at_ns)
     }
 
-    /// Hands the packet in `record` to the node and puts what the node made of it in its place.
-    fn carry(&self, record: &mut Record, node: &mut Node, buffer: &mut Vec<u8>) -> Verdict {
+    /// Hands the packet in `record` to the node and puts what the node made of it in its place; tells also
+    /// where behind its link header the packet starts.
+    fn carry(&self, record: &mut Record, node: &mut Node, buffer: &mut Vec<u8>) -> (Verdict, usize) {
         let passage = Passage {
             ingress: self.ingress,
             egress: self.egress,
@@ -142,13 +149,13 @@ impl Way {
         buffer.resize(MOST_GROWTH, 0);
         buffer.extend_from_slice(packet);
         let range = MOST_GROWTH..buffer.len();
-        let Some(mut frame) = Frame::new(buffer, range) else { return Verdict::Forward };
+        let Some(mut frame) = Frame::new(buffer, range) else { return (Verdict::Forward, at) };
         let verdict = node.handle_frame(link, &mut frame, &passage);
         if frame.bytes() != packet {
             let changed = [link_header, frame.bytes()].concat();
             record.replace_data(&changed);
         }
-        verdict
+        (verdict, at)
     }
 }
 

@@ -18,6 +18,8 @@ pub struct SourceConfig {
     pub own_metadata: bool,
     /// Whether the sink is to discard the packet (D); default false.
     pub discard: bool,
+    /// INT in copies, of one of so many watched packets, which the sink discards; default 0: no copies.
+    pub clone: u32,
     /// The domain-specific instructions; default none.
     pub domain: Option<SourceDomain>,
 }
@@ -30,6 +32,7 @@ impl Default for SourceConfig {
             remaining_hops: 8,
             own_metadata: true,
             discard: false,
+            clone: 0,
             domain: None,
         }
     }

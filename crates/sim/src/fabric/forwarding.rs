@@ -1,6 +1,6 @@
 //! How a packet gets from one device to the next.
 
-use inband_node::Verdict;
+use inband_node::{Node, Verdict};
 use inband_wire::{Layers, Link, Strictness};
 
 use crate::fabric::{Event, Fabric, MOST_REPORTS, Report};
@@ -75,7 +75,11 @@ impl Fabric {
                 Device::Host(_) => Verdict::Forward,
             };
             match verdict {
-                Verdict::Forward => return self.transmit(port, packet),
+                Verdict::Forward => {
+                    let clones = self.take_clones(port, &packet);
+                    self.transmit(port, packet);
+                    return clones.into_iter().for_each(|clone| self.enqueue(port, clone));
+                }
                 Verdict::Consume => self.drop_packet(packet, DropReason::Node),
             }
         }
@@ -83,9 +87,29 @@ impl Fabric {
 
     /// Lets the INT node of a switch see a packet that is about to be sent, and takes its reports.
     fn pass(&mut self, switch: usize, egress: usize, packet: &mut Packet) -> Verdict {
+        if std::mem::take(&mut packet.made_here) {
+            return Verdict::Forward;
+        }
         let verdict = self.switches[switch].pass(self.now, self.config.clock_ns, egress, packet);
         self.collect_reports(switch, packet);
         verdict
+    }
+
+    /// Takes the copies a switch has made of the packet it is about to send.
+    #[expect(clippy::vec_box, reason = "packets move between queues and events as boxes")]
+    fn take_clones(&mut self, port: Port, original: &Packet) -> Vec<Box<Packet>> {
+        let mut clones = Vec::new();
+        let Device::Switch(switch) = port.device else { return clones };
+        while let Some(bytes) = self.switches[switch].node.as_mut().and_then(Node::poll_packet) {
+            let mut clone = self.spare_packets.pop().unwrap_or_default();
+            clone.send(self.packets_sent, |out| out.extend_from_slice(&bytes));
+            clone.path.extend_from_slice(&original.path);
+            clone.made_here = true;
+            self.packets_sent += 1;
+            self.ledger.sent += 1;
+            clones.push(clone);
+        }
+        clones
     }
 
     /// Takes the reports a switch has just made about `packet`.
