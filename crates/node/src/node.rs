@@ -1,28 +1,25 @@
-//! Which role does the node play for a packet, and what becomes of it?
+//! What is a node, and how is it driven?
+
+mod roles;
 
 use std::num::NonZeroU32;
 
-use inband_wire::FiveTuple;
-use inband_wire::dissect::flow_before_int;
-use inband_wire::int::md::MdHeader;
-use inband_wire::int::mx::MxHeader;
-use inband_wire::int::{Instructions, Location};
-use inband_wire::layers::{Fragment, Layers, Link, Strictness};
+use inband_wire::int::Instructions;
+use inband_wire::layers::Link;
 
 use crate::clones::Clones;
-use crate::config::{ChecksumUpdate, EncapsulationKind, Mode, NodeConfig, SinkMetadata};
+use crate::config::{ChecksumUpdate, NodeConfig, SinkMetadata};
 use crate::counters::{Counters, Outcome};
-use crate::domains::{KnownDomains, ValueContext};
-use crate::encapsulation::{self, Carriage, Stripping};
+use crate::domains::KnownDomains;
+use crate::encapsulation::Carriage;
 use crate::error::ConfigError;
-use crate::frame::{Frame, MOST_GROWTH};
-use crate::indication::{self, Int};
+use crate::frame::Frame;
 use crate::interfaces::Interfaces;
-use crate::passage::{Hop, Identity, Passage};
-use crate::reporter::{Asked, Reported, Reporter};
-use crate::source::{SourcePlan, StartContext};
+use crate::passage::{Identity, Passage};
+use crate::reporter::Reporter;
+use crate::source::SourcePlan;
 use crate::support;
-use crate::transit::{self, Choices, HopContext};
+use crate::transit::Choices;
 use crate::watchlist::Watchlist;
 
 /// One INT node: source, transit hop and sink, per packet and as its interfaces say.
@@ -55,14 +52,6 @@ pub enum Verdict {
     Forward,
     /// It ends here: its D bit was set.
     Consume,
-}
-
-/// One packet on its way through the node.
-#[derive(Clone, Copy)]
-struct Visit<'a> {
-    link: Link,
-    layers: Layers,
-    hop: Hop<'a>,
 }
 
 impl Node {
@@ -145,267 +134,5 @@ impl Node {
     #[must_use]
     pub const fn counters(&self) -> &Counters {
         &self.counters
-    }
-
-    #[inline]
-    fn fate(&mut self, link: Link, frame: &mut Frame<'_>, passage: &Passage) -> Outcome {
-        let layers = match Layers::parse(link, frame.bytes(), Strictness::Truncated) {
-            Ok(Some(layers)) => layers,
-            Ok(None) => return Outcome::NotIp,
-            Err(_) => return Outcome::Malformed,
-        };
-        let (ingress, egress) = (self.interfaces.get(passage.ingress), self.interfaces.get(passage.egress));
-        let hop = Hop { identity: self.identity, ingress, egress, device: &passage.metadata };
-        let mut visit = Visit { link, layers, hop };
-        match indication::find(&self.carriage, frame.bytes(), &visit.layers) {
-            Ok(Some((location, Int::Md(header)))) => self.handle_md(frame, &mut visit, location, &header),
-            Ok(Some((location, Int::Mx(header)))) => self.handle_mx(frame, &visit, &location, &header),
-            Ok(Some((location, Int::Destination))) => self.handle_destination(frame, &visit, &location),
-            // A host may send what only looks like INT; inside the domain it is a fault.
-            Err(_) if !visit.hop.ingress.edge => Outcome::Malformed,
-            Ok(None) | Err(_) => self.handle_plain(frame, &mut visit),
-        }
-    }
-
-    /// Transit hop or sink of an INT-MD packet.
-    // int-2.1/headers-03
-    #[inline]
-    fn handle_md(
-        &mut self,
-        frame: &mut Frame<'_>,
-        visit: &mut Visit<'_>,
-        mut location: Location,
-        header: &MdHeader,
-    ) -> Outcome {
-        let is_sink = visit.hop.egress.edge;
-        if !is_sink || self.sink_metadata == SinkMetadata::Stack {
-            let values = match header.domain_specific_id() {
-                0 => ValueContext::default(),
-                _ => visit.values(frame.bytes(), &location),
-            };
-            let hop = HopContext {
-                hop: &visit.hop,
-                domains: &self.domains,
-                values: &values,
-                // What is stripped before it leaves cannot exceed the egress MTU.
-                mtu: (!is_sink).then_some(visit.hop.egress.mtu),
-            };
-            let pushed =
-                transit::push_hop(frame, &mut visit.layers, &mut location, header, &hop, self.choices);
-            if let Some(outcome) = pushed {
-                self.counters.count(outcome);
-            }
-            if pushed == Some(Outcome::IntermediateReport) {
-                self.relieve(frame, visit, &mut location, header, &values);
-            }
-        }
-        if is_sink { self.end_md(frame, visit, &location, header) } else { Outcome::Transit }
-    }
-
-    /// Reports the stack collected so far and starts it anew with this node's metadata.
-    // int-2.1/mtu-05, int-2.1/mtu-06, report-2.0/individual-11
-    #[cold]
-    fn relieve(
-        &mut self,
-        frame: &mut Frame<'_>,
-        visit: &mut Visit<'_>,
-        location: &mut Location,
-        header: &MdHeader,
-        values: &ValueContext,
-    ) {
-        self.report(frame.bytes(), visit, Some(location), &Asked::nothing_yet());
-        transit::empty_stack(frame, &mut visit.layers, location);
-        let mtu = Some(visit.hop.egress.mtu);
-        let hop = HopContext { hop: &visit.hop, domains: &self.domains, values, mtu };
-        let pushed = transit::push_hop(frame, &mut visit.layers, location, header, &hop, self.choices);
-        if let Some(outcome) = pushed {
-            self.counters.count(outcome);
-        }
-    }
-
-    /// Sink of an INT-MD packet whose stack is complete: reports it and strips it.
-    // int-2.1/sink-02, int-2.1/md-31
-    fn end_md(
-        &mut self,
-        frame: &mut Frame<'_>,
-        visit: &Visit<'_>,
-        location: &Location,
-        header: &MdHeader,
-    ) -> Outcome {
-        let asked = match self.sink_metadata {
-            SinkMetadata::Report => Asked::of_md(header),
-            SinkMetadata::Stack | SinkMetadata::None => Asked::nothing(),
-        };
-        self.report(frame.bytes(), visit, Some(location), &asked);
-        // int-2.1/md-02
-        self.end(frame, visit, location, header.discard())
-    }
-
-    /// Transit hop or sink of an INT-MX packet.
-    // int-2.1/headers-06, int-2.1/transit-03, int-2.1/modes-02, int-2.1/modes-03, int-2.1/mx-04
-    // int-2.1/mx-14, int-2.1/mx-35: the packet is only read.
-    fn handle_mx(
-        &mut self,
-        frame: &mut Frame<'_>,
-        visit: &Visit<'_>,
-        location: &Location,
-        header: &MxHeader,
-    ) -> Outcome {
-        let is_sink = visit.hop.egress.edge;
-        if !is_sink || self.sink_metadata != SinkMetadata::None {
-            self.report(frame.bytes(), visit, Some(location), &Asked::of_mx(header));
-        }
-        // int-2.1/mx-02
-        if is_sink { self.end(frame, visit, location, header.discard()) } else { Outcome::Transit }
-    }
-
-    /// A packet with a destination header alone: the sink takes it out, nobody else looks at it.
-    // int-2.1/headers-04, int-2.1/headers-05
-    fn handle_destination(
-        &mut self,
-        frame: &mut Frame<'_>,
-        visit: &Visit<'_>,
-        location: &Location,
-    ) -> Outcome {
-        if visit.hop.egress.edge { self.end(frame, visit, location, false) } else { Outcome::Transit }
-    }
-
-    /// The end of a packet's way through the domain.
-    fn end(
-        &mut self,
-        frame: &mut Frame<'_>,
-        visit: &Visit<'_>,
-        location: &Location,
-        discard: bool,
-    ) -> Outcome {
-        if discard {
-            return Outcome::Discarded;
-        }
-        let stripping = Stripping { link: visit.link, restore_dscp: self.restore_dscp };
-        if self.carriage.strip(frame, &visit.layers, location, stripping) {
-            Outcome::Stripped
-        } else {
-            Outcome::Malformed
-        }
-    }
-
-    /// A packet without INT: watched or not.
-    fn handle_plain(&mut self, frame: &mut Frame<'_>, visit: &mut Visit<'_>) -> Outcome {
-        let watched =
-            !self.watchlist.is_empty() && self.watchlist.watches(&visit.layers.five_tuple(frame.bytes()));
-        match self.plan.mode {
-            // int-2.1/modes-01, report-2.0/modes-01: the packet stays as it is.
-            Mode::Xd if watched => {
-                let asked = self.plan.asked();
-                self.report(frame.bytes(), visit, None, &asked);
-            }
-            Mode::Md | Mode::Mx
-                if watched && visit.hop.ingress.edge && visit.layers.fragment != Fragment::Later =>
-            {
-                if self.clones.are_made() {
-                    self.clone_packet(frame.bytes(), *visit);
-                    return self.pass_plain(frame, visit);
-                }
-                match self.start(frame, visit) {
-                    Ok(fate) => return fate,
-                    Err(reason) => self.counters.count(reason),
-                }
-            }
-            Mode::Md | Mode::Mx | Mode::Xd => {}
-        }
-        self.pass_plain(frame, visit)
-    }
-
-    /// Starts INT in a copy of a watched packet, if it is this packet's turn.
-    // int-2.1/modes-04, int-2.1/modes-06
-    #[cold]
-    fn clone_packet(&mut self, packet: &[u8], mut visit: Visit<'_>) {
-        if !self.clones.is_due() {
-            return;
-        }
-        let mut buffer = vec![0; MOST_GROWTH];
-        buffer.extend_from_slice(packet);
-        let range = MOST_GROWTH..buffer.len();
-        let Some(mut copy) = Frame::new(&mut buffer, range) else { return };
-        let outcome = match self.start(&mut copy, &mut visit) {
-            // A copy that ends where it began was reported and goes nowhere.
-            Ok(Outcome::Discarded) => Outcome::Cloned,
-            Ok(_) if self.clones.push(copy.bytes().to_vec()) => Outcome::Cloned,
-            Ok(_) => Outcome::CloneShed,
-            Err(reason) => reason,
-        };
-        self.counters.count(outcome);
-    }
-
-    /// Starts INT, and ends it again where the packet leaves by an edge interface.
-    fn start(&mut self, frame: &mut Frame<'_>, visit: &mut Visit<'_>) -> Result<Outcome, Outcome> {
-        let is_sink = visit.hop.egress.edge;
-        let flow = visit.layers.five_tuple(frame.bytes());
-        let number = self.sequence_number.wrapping_add(1);
-        let values = ValueContext { sequence_number: Some(number), ..visit.values_of(frame.bytes(), flow) };
-        let context = StartContext {
-            link: visit.link,
-            flow: &flow,
-            hop: &visit.hop,
-            domains: &self.domains,
-            values: &values,
-            mtu: (!is_sink).then_some(visit.hop.egress.mtu),
-            choices: self.choices,
-        };
-        let location = self.plan.start(&self.carriage, frame, &mut visit.layers, &context)?;
-        self.sequence_number = number;
-        let found = indication::read(frame.bytes(), &location);
-        Ok(match found {
-            Ok(Int::Md(header)) if is_sink => self.end_md(frame, visit, &location, &header),
-            Ok(Int::Mx(header)) if is_sink => self.handle_mx(frame, visit, &location, &header),
-            Ok(Int::Mx(header)) if self.plan.own_metadata => {
-                self.report(frame.bytes(), visit, Some(&location), &Asked::of_mx(&header));
-                Outcome::Started
-            }
-            _ => Outcome::Started,
-        })
-    }
-
-    /// Lets a packet without INT go, but not into the domain with a DSCP that marks INT.
-    // int-2.1/l4-19
-    fn pass_plain(&mut self, frame: &mut Frame<'_>, visit: &Visit<'_>) -> Outcome {
-        let mark = self.carriage.mark;
-        let enters_domain = visit.hop.ingress.edge && !visit.hop.egress.edge && self.plan.mode != Mode::Xd;
-        if self.carriage.kind == EncapsulationKind::Dscp && enters_domain {
-            let dscp = visit.layers.dscp(frame.bytes());
-            if mark.matches(dscp) {
-                encapsulation::set_dscp(frame.bytes_mut(), &visit.layers, mark.removed_from(dscp));
-                self.counters.count(Outcome::Remarked);
-            }
-        }
-        Outcome::NoInt
-    }
-
-    fn report(&mut self, packet: &[u8], visit: &Visit<'_>, location: Option<&Location>, asked: &Asked) {
-        let values = match (asked.needs_values(), location) {
-            (false, _) => ValueContext::default(),
-            (true, Some(location)) => visit.values(packet, location),
-            (true, None) => visit.values_of(packet, visit.layers.five_tuple(packet)),
-        };
-        let reported =
-            Reported { link: visit.link, ip: visit.layers.ip, packet, hop: &visit.hop, values: &values };
-        let outcome =
-            self.reporter.report(&reported, asked, &self.domains, self.choices.unknown_instructions);
-        self.counters.count(outcome);
-    }
-}
-
-impl Visit<'_> {
-    /// What domain-specific values of an INT packet may depend on.
-    fn values(&self, bytes: &[u8], location: &Location) -> ValueContext {
-        self.values_of(bytes, flow_before_int(bytes, &self.layers, location))
-    }
-
-    fn values_of(&self, bytes: &[u8], flow: FiveTuple) -> ValueContext {
-        let ethernet_source = match self.link {
-            Link::Ethernet => bytes.get(6..12).and_then(<[u8]>::first_chunk).copied(),
-            Link::Ip => None,
-        };
-        ValueContext { ethernet_source, sequence_number: None, flow }
     }
 }
