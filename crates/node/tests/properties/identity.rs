@@ -3,7 +3,7 @@
 use inband_node::Outcome;
 use inband_node::config::{Prefix, WatchEntry};
 use inband_node::frame::MOST_GROWTH;
-use inband_testkit::path::{DomainPlan, nodes, send_with};
+use inband_testkit::path::{DomainPlan, nodes, send, send_with};
 use inband_testkit::strategies::{domain_plan, ip_packet, node_plan};
 use inband_wire::Link;
 use proptest::collection::vec;
@@ -43,6 +43,24 @@ proptest! {
         prop_assert!(!journey.any(Outcome::Started));
         prop_assert!(journey.any(Outcome::Remarked) || journey.last() == &journey.frames[0]);
         prop_assert!(journey.nodes.iter_mut().all(|node| node.poll_report().is_none()));
+    }
+
+    #[test]
+    fn with_clones_packets_stay_and_their_copies_end_at_the_sink(
+        packet in ip_packet(200),
+        domain in domain_plan(),
+        plans in vec(node_plan(), 2..=4),
+    ) {
+        // int-2.1/modes-04, int-2.1/modes-05, int-2.1/modes-07, int-2.1/md-02, int-2.1/mx-02
+        let mut journey = Journey::run_with(&domain, &plans, &packet.build(), |config| config.source.clone = 1);
+        prop_assert!(journey.any(Outcome::Remarked) || journey.frames.iter().all(|frame| frame == journey.last()));
+        let copy = journey.nodes[0].poll_packet();
+        prop_assert_eq!(copy.is_some(), journey.any(Outcome::Cloned));
+        let mut copy = copy;
+        for (node, plan) in journey.nodes[1..].iter_mut().zip(&plans[1..]) {
+            copy = copy.and_then(|copy| send(node, &copy, &plan.passage()));
+        }
+        prop_assert_eq!(copy, None);
     }
 
     #[test]
