@@ -12,6 +12,7 @@ pub mod hop_by_hop;
 pub mod host_int;
 pub mod layout;
 pub mod metadata;
+pub(crate) mod place;
 pub mod recognise;
 pub mod shim;
 pub mod tail;
