@@ -158,6 +158,14 @@ fn mx_and_xd_reports_are_of_the_hop_that_sent_them() {
 }
 
 #[test]
+fn the_same_seed_gives_the_same_reports_at_the_same_nanoseconds() {
+    let (first, reports) = run(telemetry(Mode::Md));
+    let (second, same) = run(telemetry(Mode::Md));
+    assert_eq!(reports, same);
+    assert_eq!(first.ledger(), second.ledger());
+}
+
+#[test]
 fn only_watched_flows_carry_int() {
     let mut telemetry = telemetry(Mode::Md);
     telemetry.sink.own_metadata = SinkMetadata::Report;
