@@ -6,8 +6,8 @@ use anyhow::{Context, Error};
 use inband_node::NodeConfig;
 use inband_node::config::{Instruction, Mode, PortRange, Protocol, WatchEntry};
 use inband_sim::{
-    Action, Fabric, FabricConfig, FlowConfig, Incast, LeafSpine, Ledger, LinkConfig, MICROSECOND,
-    MILLISECOND, Nanos, TcpTraffic, Traffic, UdpTraffic, Writes,
+    Action, Bursts, Fabric, FabricConfig, FlowConfig, Incast, LeafSpine, Ledger, LinkConfig, MICROSECOND,
+    MILLISECOND, Nanos, SECOND, TcpTraffic, Traffic, UdpTraffic, Writes,
 };
 
 /// A leaf-spine fabric with TCP and UDP flows. After a third of the run one flow takes another spine; at
@@ -19,9 +19,19 @@ pub(super) struct Scenario {
 }
 
 /// TCP flows, from host to host; the first is the one that is rerouted.
-const TCP_FLOWS: [(usize, usize); 5] = [(0, 7), (2, 5), (3, 6), (4, 1), (6, 3)];
-/// UDP flows, from host to host.
+const TCP_FLOWS: [(usize, usize); 5] = [(0, 7), (2, 5), (3, 6), (4, 1), (6, 0)];
+/// UDP flows, from host to host; the last sends in bursts to a host that also receives TCP.
 const UDP_FLOWS: [(usize, usize); 3] = [(1, 4), (5, 2), (7, 0)];
+/// 400 bytes every 2 ms: 2 Mbit/s.
+const STEADY: UdpTraffic =
+    UdpTraffic { payload_bytes: 400, interval_ns: 2 * MILLISECOND, datagrams: None, bursts: None };
+/// 66 Mbit/s for about a tenth of the time.
+const BURSTY: UdpTraffic = UdpTraffic {
+    payload_bytes: 1_200,
+    interval_ns: 150 * MICROSECOND,
+    datagrams: None,
+    bursts: Some(Bursts { on_ns: 20 * MILLISECOND, off_ns: 180 * MILLISECOND, regular: false }),
+};
 /// The host whose link is overloaded, and those who do it.
 const VICTIM: usize = 1;
 const SENDERS: [usize; 3] = [2, 4, 6];
@@ -99,12 +109,7 @@ impl Scenario {
             }
         }
         for (index, (source, destination)) in (0..).zip(UDP_FLOWS) {
-            let traffic = Traffic::Udp(UdpTraffic {
-                payload_bytes: 400,
-                interval_ns: 2 * MILLISECOND,
-                datagrams: None,
-                bursts: None,
-            });
+            let traffic = if usize::from(index) + 1 < UDP_FLOWS.len() { STEADY } else { BURSTY };
             self.fabric.add_flow(FlowConfig {
                 source,
                 destination,
@@ -112,18 +117,18 @@ impl Scenario {
                 destination_port: 5_004,
                 dscp: 46,
                 start_ns: u64::from(index) * 300 * MICROSECOND,
-                traffic,
+                traffic: Traffic::Udp(traffic),
             })?;
         }
-        let burst_ns = (duration / 20).min(200 * MILLISECOND);
+        let burst_ns = (duration / 10).min(SECOND);
         self.fabric.add_incast(&Incast {
             sources: SENDERS.to_vec(),
             destination: VICTIM,
             port: 9_000,
             start_ns: duration / 2,
-            every_ns: 2 * burst_ns,
+            every_ns: burst_ns,
             burst_ns,
-            bursts: 3,
+            bursts: 1,
             payload_bytes: 1_200,
             // 3 x 36 Mbit/s with headers, to a link of 100 Mbit/s.
             interval_ns: 275 * MICROSECOND,
