@@ -115,7 +115,10 @@ const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
-        signal_hook::flag::register(signal, Arc::clone(&stop)).context("cannot catch signals")?;
+        // The first asks for an end; the second is for when the terminal takes no more output.
+        signal_hook::flag::register_conditional_shutdown(signal, 1, Arc::clone(&stop))
+            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&stop)))
+            .context("cannot catch signals")?;
     }
     let mut show: Box<dyn Show> = if args.json {
         Box::new(Json::new(io::stdout()))
