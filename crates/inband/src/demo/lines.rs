@@ -6,8 +6,7 @@ use std::time::Duration;
 use inband_collector::Output;
 use inband_model::Event;
 
-use super::words;
-use super::{Progress, Show};
+use super::{Progress, Show, table, words};
 
 /// Prints events as they come, the ledger every second, and flows and queues at the end.
 pub(super) struct Lines<W> {
@@ -38,12 +37,14 @@ impl<W: Write> Show for Lines<W> {
 
     fn tick(&mut self, progress: &Progress<'_>) -> io::Result<()> {
         for (elapsed, event) in self.events.drain(..) {
-            let sentence = words::event(&event, progress.scenario);
-            writeln!(self.out, "{:>7}  {}: {sentence}", words::seconds(elapsed), event.kind())?;
+            for line in table::event(elapsed, &event, progress.scenario, usize::MAX) {
+                writeln!(self.out, "{line}")?;
+            }
         }
         if progress.elapsed >= self.next_ledger {
             self.next_ledger += EVERY;
-            writeln!(self.out, "{:>7}  {}", words::seconds(progress.elapsed), ledger(progress))?;
+            let reports = table::reports(&progress.monitor.ledger());
+            writeln!(self.out, "{:>7}  {reports}", words::seconds(progress.elapsed))?;
         }
         self.out.flush()
     }
@@ -55,56 +56,29 @@ impl<W: Write> Show for Lines<W> {
     }
 }
 
-/// The ledger in one line.
-fn ledger(progress: &Progress<'_>) -> String {
-    let ledger = progress.monitor.ledger();
-    let count = words::count;
-    format!(
-        "reports: {} received, {} accepted, {} malformed, {} duplicate, {} shed, {} lost",
-        count(ledger.received),
-        count(ledger.accepted),
-        count(ledger.malformed),
-        count(ledger.duplicate),
-        count(ledger.shed),
-        count(ledger.lost),
-    )
-}
-
 /// The flows and the deepest queues, and what became of packets and reports, on 80 columns.
 pub(super) fn summary(out: &mut dyn Write, progress: &Progress<'_>) -> io::Result<()> {
-    let count = words::count;
-    writeln!(out, "\n{:<36} {:<19} {:>12} {:>9}", "Flow", "Path", "Hops, us", "Reports")?;
+    let scenario = progress.scenario;
+    writeln!(out, "\n{}", table::flow_heading())?;
     for flow in progress.monitor.flows() {
-        let path = flow.path.map(|path| words::path(path, progress.scenario)).unwrap_or_default();
-        let (latencies, reports) = (words::latencies(&flow), count(flow.reports));
-        writeln!(out, "{:<36} {path:<19} {latencies:>12} {reports:>9}", flow.flow.to_string())?;
+        writeln!(out, "{}", table::flow(&flow, scenario))?;
     }
     writeln!(out, "\nDeepest queues of the run")?;
-    let mut queues = progress.monitor.deepest_queues(usize::MAX);
+    let mut queues = progress.monitor.queues();
+    queues.retain(|queue| queue.max > 0);
     queues.sort_by_key(|queue| std::cmp::Reverse(queue.max));
     for queue in queues.iter().take(QUEUES) {
-        writeln!(out, "{:<36} {}", words::queue(queue, progress.scenario), words::bytes(queue.max))?;
+        writeln!(out, "{:<36} {:>10}", words::queue_name(queue, scenario), words::bytes(queue.max))?;
     }
-    let packets = progress.scenario.packets();
-    let changed = packets.mismatched_total();
+    if queues.is_empty() {
+        writeln!(out, "All were empty whenever a packet came")?;
+    }
+    writeln!(out, "\n{}", table::packets(scenario))?;
     writeln!(
         out,
-        "\nPackets: {} sent, {} delivered as they were, {} changed, {} dropped",
-        count(packets.sent),
-        count(packets.delivered - changed),
-        count(changed),
-        count(packets.dropped_total()),
-    )?;
-    let ledger = progress.monitor.ledger();
-    writeln!(
-        out,
-        "Reports: {} sent, {} received, {} accepted, {} malformed, {} shed, {} lost",
-        count(progress.sent),
-        count(ledger.received),
-        count(ledger.accepted),
-        count(ledger.malformed),
-        count(ledger.shed),
-        count(ledger.lost),
+        "{}; {} were sent",
+        table::reports(&progress.monitor.ledger()),
+        words::count(progress.sent)
     )?;
     out.flush()
 }

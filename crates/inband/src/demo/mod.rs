@@ -1,7 +1,8 @@
 //! `inband demo`: a fabric with INT in one process, from the packets to the events, without privileges.
 //!
 //! `scenario` runs the fabric in virtual time, `reception` takes the reports off a real UDP socket,
-//! `monitor` is the collector behind it; `json`, `screen` and `lines` show what it says.
+//! `monitor` is the collector behind it; `json`, `screen` and `lines` show what it says, the last two with
+//! lines of `table`.
 
 mod json;
 mod lines;
@@ -9,6 +10,7 @@ mod monitor;
 mod reception;
 mod scenario;
 mod screen;
+mod table;
 mod words;
 
 use std::io::{self, IsTerminal, Write};
@@ -122,7 +124,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     }
     let mut show: Box<dyn Show> = if args.json {
         Box::new(Json::new(io::stdout()))
-    } else if io::stdout().is_terminal() {
+    } else if io::stdout().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb") {
         Box::new(Screen::new(io::stdout()))
     } else {
         Box::new(Lines::new(io::stdout()))

@@ -86,8 +86,8 @@ impl Monitor {
         flows
     }
 
-    /// The queues that were deepest lately.
-    pub(super) fn deepest_queues(&self, count: usize) -> Vec<QueueView> {
-        self.collector.deepest_queues(now(), count)
+    /// All queues, those that were deepest lately first.
+    pub(super) fn queues(&self) -> Vec<QueueView> {
+        self.collector.deepest_queues(now(), usize::MAX)
     }
 }

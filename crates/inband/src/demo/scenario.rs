@@ -70,6 +70,11 @@ impl Scenario {
         self.fabric.ledger()
     }
 
+    /// Packets in queues and on links.
+    pub(super) fn packets_under_way(&self) -> u64 {
+        self.fabric.in_flight()
+    }
+
     /// The name of a node: `leaf1`, `spine2`.
     pub(super) fn node_name(&self, node_id: u32) -> String {
         let place = |count: usize, id: fn(&LeafSpine, usize) -> u32| {

@@ -9,29 +9,39 @@ use inband_model::Event;
 use terminal_size::{Height, Width, terminal_size};
 
 use super::lines::summary;
-use super::words;
-use super::{Progress, Show};
+use super::{Progress, Show, table, words};
 
 /// Redraws the state of the fabric over what it drew before.
-pub(super) struct Screen<W> {
+pub(super) struct Screen<W: Write> {
     out: W,
     next_drawing: Duration,
-    drawn_lines: usize,
+    drawn: Drawn,
+    /// The latest events, newest first.
     events: VecDeque<(Duration, Event)>,
     last_received: (Duration, u64),
     rate: u64,
+}
+
+/// What stands on the terminal.
+#[derive(Clone, Copy, Default)]
+struct Drawn {
+    lines: usize,
+    size: (usize, usize),
 }
 
 /// Time between two drawings.
 const EVERY: Duration = Duration::from_millis(200);
 /// Time over which the rate is measured.
 const RATE_WINDOW: Duration = Duration::from_secs(1);
-/// Queues that are shown.
-const QUEUES: usize = 3;
 /// Events that are kept, and shown where there is room.
-const EVENTS: usize = 8;
-/// Lines beside flows and events: title, progress, ledger, headings and queues.
-const FIXED_LINES: usize = 9 + QUEUES;
+const EVENTS: usize = 32;
+/// Lines of events for which flows make room.
+const EVENT_LINES: usize = 5;
+/// Lines beside flows, queues and events: title, progress, ledgers, headings and blanks.
+const FIXED_LINES: usize = 9;
+/// The height from which more than one queue is shown, and how many then are.
+const TALL: usize = 30;
+const QUEUES: usize = 4;
 /// The size of a terminal that does not tell.
 const USUAL_SIZE: (usize, usize) = (80, 24);
 
@@ -39,6 +49,7 @@ const HIDE_CURSOR: &str = "\x1b[?25l";
 const SHOW_CURSOR: &str = "\x1b[?25h";
 const CLEAR_TO_END_OF_LINE: &str = "\x1b[K";
 const CLEAR_BELOW: &str = "\x1b[J";
+const CLEAR_ALL: &str = "\x1b[H\x1b[2J";
 const BOLD: &str = "\x1b[1m";
 const PLAIN: &str = "\x1b[0m";
 
@@ -47,7 +58,7 @@ impl<W: Write> Screen<W> {
         Self {
             out,
             next_drawing: Duration::ZERO,
-            drawn_lines: 0,
+            drawn: Drawn::default(),
             events: VecDeque::new(),
             last_received: (Duration::ZERO, 0),
             rate: 0,
@@ -66,41 +77,62 @@ impl<W: Write> Screen<W> {
     }
 
     fn draw(&mut self, progress: &Progress<'_>) -> io::Result<()> {
-        let (width, height) = match terminal_size() {
+        let size = match terminal_size() {
             Some((Width(width), Height(height))) => (usize::from(width), usize::from(height)),
             None => USUAL_SIZE,
         };
-        let lines = self.lines(progress, width, height);
-        let mut picture = String::new();
-        if self.drawn_lines > 0 {
-            picture.push_str(&format!("\x1b[{}A\r", self.drawn_lines));
-        } else {
-            picture.push_str(HIDE_CURSOR);
-        }
+        let lines = self.lines(progress, size);
+        let mut picture = self.back_to_the_top(size);
         for line in &lines {
             picture.push_str(line);
             picture.push_str(CLEAR_TO_END_OF_LINE);
             picture.push('\n');
         }
         picture.push_str(CLEAR_BELOW);
-        self.drawn_lines = lines.len();
+        self.drawn = Drawn { lines: lines.len(), size };
         self.out.write_all(picture.as_bytes())?;
         self.out.flush()
     }
 
-    fn lines(&self, progress: &Progress<'_>, width: usize, height: usize) -> Vec<String> {
-        let room = height.saturating_sub(1 + FIXED_LINES).max(4);
-        let events = room.div_ceil(3).min(EVENTS);
+    /// Goes to where the picture begins; on a terminal that has changed its size, where it would.
+    fn back_to_the_top(&self, size: (usize, usize)) -> String {
+        match self.drawn {
+            Drawn { lines: 0, .. } => HIDE_CURSOR.to_owned(),
+            Drawn { lines, size: same } if same == size => format!("\x1b[{lines}A\r"),
+            Drawn { .. } => CLEAR_ALL.to_owned(),
+        }
+    }
+
+    fn lines(&self, progress: &Progress<'_>, (width, height): (usize, usize)) -> Vec<String> {
+        let queues = queues(progress, if height < TALL { 1 } else { QUEUES });
+        let room = height.saturating_sub(1 + FIXED_LINES + queues.len());
+        let reserved = self.event_lines(progress, width, (room / 2).min(EVENT_LINES)).len();
+        let flows = flows(progress, room - reserved);
+        let events = self.event_lines(progress, width, room.saturating_sub(flows.len()));
+
         let mut lines = head(progress, width, self.rate);
         lines.push(String::new());
-        lines.extend(flows(progress, width, room - events));
-        lines.extend(queues(progress, width));
-        lines.push(bold("Events", width));
-        let shown = self.events.iter().rev().take(events);
-        lines.extend(shown.map(|(elapsed, event)| {
-            let sentence = words::event(event, progress.scenario);
-            cut(&format!("{:>7}  {}: {sentence}", words::seconds(*elapsed), event.kind()), width)
-        }));
+        lines.push(bold(&table::flow_heading(), width));
+        lines.extend(flows);
+        lines.push(String::new());
+        lines.extend(queues);
+        lines.push(String::new());
+        lines.push(bold("Events, newest first", width));
+        lines.extend(events);
+        lines.truncate(height.saturating_sub(1).max(1));
+        lines.iter().map(|line| cut(line, width)).collect()
+    }
+
+    /// Events as lines, newest first, whole events only.
+    fn event_lines(&self, progress: &Progress<'_>, width: usize, most: usize) -> Vec<String> {
+        let mut lines = Vec::new();
+        for (at, event) in &self.events {
+            let event = table::event(*at, event, progress.scenario, width);
+            if lines.len() + event.len() > most {
+                break;
+            }
+            lines.extend(event);
+        }
         lines
     }
 }
@@ -108,10 +140,8 @@ impl<W: Write> Screen<W> {
 impl<W: Write> Show for Screen<W> {
     fn output(&mut self, output: &Output, elapsed: Duration) -> io::Result<()> {
         if let Output::Event(event) = output {
-            if self.events.len() == EVENTS {
-                self.events.pop_front();
-            }
-            self.events.push_back((elapsed, event.clone()));
+            self.events.truncate(EVENTS - 1);
+            self.events.push_front((elapsed, event.clone()));
         }
         Ok(())
     }
@@ -125,38 +155,39 @@ impl<W: Write> Show for Screen<W> {
         self.draw(progress)
     }
 
+    /// Leaves the whole story in the place of the picture.
     fn finish(&mut self, progress: &Progress<'_>) -> io::Result<()> {
         self.draw(progress)?;
-        self.out.write_all(SHOW_CURSOR.as_bytes())?;
+        let (lines, (width, _)) = (self.drawn.lines, self.drawn.size);
+        write!(self.out, "\x1b[{lines}A\r{CLEAR_BELOW}")?;
+        for line in head(progress, width, self.rate).iter().take(2) {
+            writeln!(self.out, "{}", cut(line, width))?;
+        }
+        writeln!(self.out, "\nEvents")?;
+        for (at, event) in self.events.iter().rev() {
+            for line in table::event(*at, event, progress.scenario, width) {
+                writeln!(self.out, "{line}")?;
+            }
+        }
         summary(&mut self.out, progress)
     }
 }
 
-impl<W> Drop for Screen<W> {
+impl<W: Write> Drop for Screen<W> {
     fn drop(&mut self) {
-        // Also where the demo failed in the middle.
-        print!("{SHOW_CURSOR}");
+        if self.drawn.lines > 0 {
+            // Also where the demo failed in the middle; the terminal may be what failed.
+            let _ = self.out.write_all(SHOW_CURSOR.as_bytes()).and_then(|()| self.out.flush());
+        }
     }
 }
 
 fn head(progress: &Progress<'_>, width: usize, rate: u64) -> Vec<String> {
-    let ledger = progress.monitor.ledger();
-    let count = words::count;
     vec![
         bold(&format!("inband demo: {}, INT in every watched packet", progress.scenario.size()), width),
-        cut(&bar(progress, width), width),
-        cut(
-            &format!(
-                "Reports: {} received ({}/s), {} accepted, {} malformed, {} shed, {} lost",
-                count(ledger.received),
-                count(rate),
-                count(ledger.accepted),
-                count(ledger.malformed),
-                count(ledger.shed),
-                count(ledger.lost),
-            ),
-            width,
-        ),
+        bar(progress, width),
+        table::packets(progress.scenario),
+        format!("{}, {}/s", table::reports(&progress.monitor.ledger()), words::count(rate)),
     ]
 }
 
@@ -173,43 +204,42 @@ fn bar(progress: &Progress<'_>, width: usize) -> String {
     format!("[{}{}] {text}", "#".repeat(filled), ".".repeat(room - filled))
 }
 
-/// The flows that fit into `room` lines, and how many do not.
-fn flows(progress: &Progress<'_>, width: usize, room: usize) -> Vec<String> {
+/// The flows on at most `most` lines; the last says how many more there are.
+fn flows(progress: &Progress<'_>, most: usize) -> Vec<String> {
     let flows = progress.monitor.flows();
-    let mut lines = vec![bold(&format!("{:<37} {:<19} {:>14}", "Flow", "Path", "Hops, us"), width)];
-    for flow in flows.iter().take(room) {
-        let path = flow.path.map(|path| words::path(path, progress.scenario)).unwrap_or_default();
-        let line = format!("{:<37} {path:<19} {:>14}", flow.flow.to_string(), words::latencies(flow));
-        lines.push(cut(&line, width));
-    }
-    if flows.len() > room {
-        lines.push(format!("and {} more", flows.len() - room));
-    } else {
-        lines.push(String::new());
+    let shown = if flows.len() <= most { flows.len() } else { most.saturating_sub(1) };
+    let mut lines: Vec<_> =
+        flows.iter().take(shown).map(|flow| table::flow(flow, progress.scenario)).collect();
+    if shown < flows.len() {
+        lines.push(format!("and {} more", flows.len() - shown));
     }
     lines
 }
 
-fn queues(progress: &Progress<'_>, width: usize) -> Vec<String> {
-    let mut lines = vec![bold("Deepest queues of the last second", width)];
-    let queues = progress.monitor.deepest_queues(QUEUES);
-    for place in 0..QUEUES {
-        lines.push(queues.get(place).map_or_else(String::new, |queue| {
-            let name = words::queue(queue, progress.scenario);
-            let (recent, most) = (words::bytes(queue.recent), words::bytes(queue.max));
-            let mark = if queue.congested { "  congested" } else { "" };
-            cut(&format!("{name:<37} {recent:>10}, at most {most:>10}{mark}"), width)
-        }));
+/// The queues in which a packet had to wait lately, behind a heading of their own.
+fn queues(progress: &Progress<'_>, most: usize) -> Vec<String> {
+    let mut queues = progress.monitor.queues();
+    queues.retain(|queue| queue.recent > 0);
+    let mut lines: Vec<_> =
+        queues.iter().take(most).map(|queue| table::queue(queue, progress.scenario)).collect();
+    if lines.is_empty() {
+        lines.push("empty".to_owned());
     }
-    lines.push(String::new());
-    lines
+    let headings = std::iter::once("Deepest queue").chain(std::iter::repeat(""));
+    lines.iter().zip(headings).map(|(line, heading)| format!("{heading:<15}{line}")).collect()
 }
 
 fn bold(text: &str, width: usize) -> String {
     format!("{BOLD}{}{PLAIN}", cut(text, width))
 }
 
-/// The part of a line that fits, so that a line stays one line.
+/// The part of a line that fits, so that a line stays one line; a bold one was cut before.
 fn cut(line: &str, width: usize) -> String {
+    if line.starts_with(BOLD) {
+        return line.to_owned();
+    }
     line.chars().take(width).collect()
 }
+
+#[cfg(test)]
+mod tests;

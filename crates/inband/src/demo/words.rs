@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use inband_collector::{FlowView, QueueView};
-use inband_model::{CongestionPhase, Event, EventDetail, Nanos, Path};
+use inband_model::{CongestionPhase, Event, EventDetail, Nanos, NodeId, Path};
 
 use super::scenario::Scenario;
 
@@ -59,34 +59,36 @@ pub(super) fn latencies(flow: &FlowView<'_>) -> String {
 }
 
 /// A queue by the name of its node.
-pub(super) fn queue(queue: &QueueView, scenario: &Scenario) -> String {
-    let interface = queue.egress_interface.map_or_else(|| "?".to_owned(), |id| id.to_string());
-    format!("{} interface {interface}", scenario.node_name(queue.node_id.0))
+pub(super) fn queue_name(queue: &QueueView, scenario: &Scenario) -> String {
+    place(queue.node_id, queue.egress_interface, scenario)
 }
 
-/// An event as a sentence.
-pub(super) fn event(event: &Event, scenario: &Scenario) -> String {
+/// What an event is about, and what there is to say about it; nothing where the first says all.
+pub(super) fn sentence(event: &Event, scenario: &Scenario) -> (String, String) {
     match &event.detail {
         EventDetail::PathChange(change) => {
             let (old, new) = (path(&change.old, scenario), path(&change.new, scenario));
-            format!("{}: {old} -> {new}", change.flow)
+            (change.flow.to_string(), format!("{old} -> {new}"))
         }
         EventDetail::QueueCongestion(congestion) => {
-            let interface = congestion.egress_interface.map_or_else(|| "?".to_owned(), |id| id.to_string());
-            let place = format!("{} interface {interface}", scenario.node_name(congestion.node_id.0));
-            match congestion.phase {
-                CongestionPhase::Begin => format!("{place} begins"),
-                CongestionPhase::End => {
-                    let latency = congestion.peak_latency.map(span).unwrap_or_default();
-                    let occupancy = congestion.peak_occupancy.map(bytes).unwrap_or_default();
-                    format!("{place} ends, at most {latency} and {occupancy}")
-                }
-            }
+            let place = place(congestion.node_id, congestion.egress_interface, scenario);
+            let latency = congestion.peak_latency.map(span).unwrap_or_default();
+            let occupancy = congestion.peak_occupancy.map(bytes).unwrap_or_default();
+            let detail = match congestion.phase {
+                CongestionPhase::Begin => format!("begins, {latency}, {occupancy}"),
+                CongestionPhase::End => format!("ends, peak {latency}, {occupancy}"),
+            };
+            (place, detail)
         }
         EventDetail::LatencySpike(spike) => {
-            let place = scenario.node_name(spike.node_id.0);
-            format!("{place}: {}, median {}", span(spike.latency), span(spike.median))
+            let place = place(spike.node_id, spike.egress_interface, scenario);
+            (place, format!("{}, median {}", span(spike.latency), span(spike.median)))
         }
-        _ => event.key.clone(),
+        _ => (event.key.clone(), String::new()),
     }
+}
+
+fn place(node_id: NodeId, egress_interface: Option<u16>, scenario: &Scenario) -> String {
+    let interface = egress_interface.map_or_else(|| "?".to_owned(), |id| id.to_string());
+    format!("{} interface {interface}", scenario.node_name(node_id.0))
 }

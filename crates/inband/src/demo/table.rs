@@ -1,0 +1,70 @@
+//! Which line says a flow, a queue, the packets, the reports or an event? Each fits 80 columns.
+
+use std::time::Duration;
+
+use inband_collector::{FlowView, QueueView};
+use inband_model::{Event, Ledger as ReportLedger};
+
+use super::scenario::Scenario;
+use super::words::{bytes, count, latencies, path, queue_name, seconds, sentence};
+
+/// The heading above flows.
+pub(super) fn flow_heading() -> String {
+    format!("{:<36} {:<19} {:>12} {:>9}", "Flow", "Path", "Hops, us", "Reports")
+}
+
+/// A flow with its path, the latest latency of each hop, and how often it was reported.
+pub(super) fn flow(flow: &FlowView<'_>, scenario: &Scenario) -> String {
+    let path = flow.path.map(|hops| path(hops, scenario)).unwrap_or_default();
+    let (latencies, reports) = (latencies(flow), count(flow.reports));
+    format!("{:<36} {path:<19} {latencies:>12} {reports:>9}", flow.flow.to_string())
+}
+
+/// A queue with its depth lately and the greatest of the run.
+pub(super) fn queue(queue: &QueueView, scenario: &Scenario) -> String {
+    let (recent, max) = (bytes(queue.recent), bytes(queue.max));
+    let mark = if queue.congested { "  congested" } else { "" };
+    format!("{:<20} {recent:>10}, at most {max:>10}{mark}", queue_name(queue, scenario))
+}
+
+/// What became of the packets.
+pub(super) fn packets(scenario: &Scenario) -> String {
+    let ledger = scenario.packets();
+    let changed = ledger.mismatched_total();
+    format!(
+        "Packets: {} sent, {} intact, {} changed, {} dropped, {} under way",
+        count(ledger.sent),
+        count(ledger.delivered - changed),
+        count(changed),
+        count(ledger.dropped_total()),
+        count(scenario.packets_under_way()),
+    )
+}
+
+/// What became of the reports; what never happens on a healthy machine stands there only when it does.
+pub(super) fn reports(ledger: &ReportLedger) -> String {
+    let mut line = format!(
+        "Reports: {} received, {} accepted, {} lost, {} malformed",
+        count(ledger.received),
+        count(ledger.accepted),
+        count(ledger.lost),
+        count(ledger.malformed),
+    );
+    for (number, name) in [(ledger.duplicate, "duplicate"), (ledger.shed, "shed")] {
+        if number > 0 {
+            line.push_str(&format!(", {} {name}", count(number)));
+        }
+    }
+    line
+}
+
+/// An event with its time; on a second line what does not fit the first.
+pub(super) fn event(at: Duration, event: &Event, scenario: &Scenario, width: usize) -> Vec<String> {
+    let (subject, detail) = sentence(event, scenario);
+    let start = format!("{:>7}  {}: {subject}", seconds(at), event.kind());
+    if detail.is_empty() {
+        return vec![start];
+    }
+    let line = format!("{start}: {detail}");
+    if line.chars().count() <= width { vec![line] } else { vec![start, format!("{:9}{detail}", "")] }
+}
