@@ -1,8 +1,8 @@
 //! Does a packet carry INT, by this domain's mark, and of which type?
 
-use inband_wire::ParseError;
+use inband_wire::error::{ErrorKind, Header, ParseError};
 use inband_wire::int::Location;
-use inband_wire::int::locate::{self, HeaderType};
+use inband_wire::int::locate::{self, HeaderType, VERSION};
 use inband_wire::int::md::{self, MdHeader};
 use inband_wire::int::mx::{Mx, MxHeader};
 use inband_wire::layers::{Fragment, Layers};
@@ -98,7 +98,7 @@ fn chained(
     let mut next = first;
     for _ in 0..MOST_SKIPPED {
         let Some(location) = next else { break };
-        if location.header_type != HeaderType::Destination {
+        if location.header_type != HeaderType::Destination || location.version.is_before_2() {
             return read(bytes, &location).map(|int| Some((location, int)));
         }
         next = carriage
@@ -113,9 +113,18 @@ fn chained(
 /// Bytes that cannot be the header they are announced as.
 #[inline]
 pub(crate) fn read(bytes: &[u8], location: &Location) -> Result<Int, ParseError> {
+    if location.version.is_before_2() {
+        return Err(earlier_version(bytes, location));
+    }
     match location.header_type {
         HeaderType::Md => md::header(bytes, location).map(|header| Int::Md(*header)),
         HeaderType::Mx => Mx::parse(bytes, location).map(|mx| Int::Mx(*mx.header)),
         HeaderType::Destination => Ok(Int::Destination),
     }
+}
+
+#[cold]
+fn earlier_version(bytes: &[u8], location: &Location) -> ParseError {
+    let found = bytes.get(location.header).map_or(0, |first| first >> 4);
+    ParseError::new(location.header, Header::IntMetadata, ErrorKind::Version { found, expected: VERSION })
 }

@@ -1,8 +1,9 @@
 //! What does a source do with tunnels that are cut short, or that seem to carry INT already?
 #![allow(clippy::unwrap_used, reason = "the helper is a test's")]
 
-use inband_node::Outcome;
-use inband_testkit::path::{DomainPlan, NodePlan, nodes, send};
+use inband_node::config::{Prefix, WatchEntry};
+use inband_node::{Node, Outcome};
+use inband_testkit::path::{DomainPlan, NodePlan, Place, nodes, send};
 use inband_testkit::{int_md, oracle, packet};
 
 const VXLAN_GPE: DomainPlan = DomainPlan([5, 0, 0x90, 0, 0, 0, 0, 0]);
@@ -87,4 +88,24 @@ fn a_geneve_option_takes_31_words_and_not_one_hop_more() {
     assert_eq!(oracle::l4_sum(&full), Some(0xffff));
     assert_eq!(same, full);
     assert_eq!(transit.counters().get(Outcome::StackFull), 1);
+}
+
+#[test]
+fn a_payload_that_starts_like_a_shim_of_old_is_no_int() {
+    // int-2.1/domain-04: 2 was the type of a destination header before 2.0.
+    let by_dscp_bit = DomainPlan([182, 125, 165, 176, 165, 47, 127, 143]);
+    let plan = NodePlan([156, 0, 0, 0]);
+    for byte in 0..=0x0f {
+        let frame = packet().dscp(32).tcp(0, 0).payload(&[byte; 8]).build();
+        let nobody: Prefix = "198.51.100.0/24".parse().unwrap();
+        for node in 0..2 {
+            let place = Place::of(node, 2);
+            let mut config = by_dscp_bit.node(1, place, &plan);
+            config.watchlist = vec![WatchEntry { either: Some(nobody), ..WatchEntry::default() }];
+            let mut node = Node::new(&config).unwrap();
+            let sent = send(&mut node, &frame, &plan.passage()).unwrap();
+            let is_untouched = sent == frame || node.counters().get(Outcome::Remarked) == 1;
+            assert!(is_untouched, "{place:?}, payload of {byte}");
+        }
+    }
 }

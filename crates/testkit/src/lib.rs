@@ -4,6 +4,7 @@
 //! [`oracle`] reads them by plain loops: neither uses the code under test. [`strategies`] makes arbitrary ones,
 //! [`fuzz`] holds the bodies of the fuzz targets.
 
+pub mod earlier;
 pub mod fuzz;
 pub mod golden;
 pub mod hex;
@@ -14,6 +15,7 @@ pub mod path;
 pub mod report;
 pub mod strategies;
 
+pub use earlier::{EarlierInt, host_int, int_0_5, int_1_0, int_in_tunnel};
 pub use hex::hex;
 pub use int::{Int, IntFrame, int_md, int_mx, md_frame, mx_frame};
 pub use packet::{Checksum, Packet, packet};

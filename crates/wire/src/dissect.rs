@@ -4,7 +4,7 @@ use crate::error::{Header, ParseError};
 use crate::flow::FiveTuple;
 use crate::int::code_points::CodePoints;
 use crate::int::locate::{self, Encapsulation, Location};
-use crate::int::shim::Shim;
+use crate::int::original::Original;
 use crate::layers::{Layers, Link, Strictness, Transport, ports, transport_at};
 use crate::udp::UdpHeader;
 use crate::view::view;
@@ -130,23 +130,17 @@ fn claims_int(link: Link, bytes: &[u8], at: usize, code_points: &CodePoints<'_>)
 #[must_use]
 pub fn flow_before_int(bytes: &[u8], layers: &Layers, location: &Location) -> FiveTuple {
     let mut flow = layers.five_tuple(bytes);
-    let Ok(shim) = view::<Shim>(bytes, location.shim, Header::Shim) else {
-        return flow;
-    };
-    match location.encapsulation {
-        Encapsulation::UdpPort => flow.destination_port = shim.original_udp_port(),
-        Encapsulation::Udp => {
-            flow.protocol = shim.original_ip_protocol();
+    let original = Original::read(bytes, location);
+    match (location.encapsulation, original.destination_port, original.ip_protocol) {
+        (Encapsulation::UdpPort, Some(port), _) => flow.destination_port = port,
+        (Encapsulation::Udp, _, Some(protocol)) => {
+            flow.protocol = protocol;
             (flow.source_port, flow.destination_port) = match flow.protocol {
                 tcp::PROTOCOL | udp::PROTOCOL => ports(bytes, location.end),
                 _ => (0, 0),
             };
         }
-        Encapsulation::Dscp
-        | Encapsulation::ProbeMarker
-        | Encapsulation::Gre
-        | Encapsulation::VxlanGpe
-        | Encapsulation::Geneve => {}
+        _ => {}
     }
     flow
 }
@@ -155,21 +149,28 @@ pub fn flow_before_int(bytes: &[u8], layers: &Layers, location: &Location) -> Fi
 fn inner(bytes: &[u8], level: &Level) -> Option<(Link, usize)> {
     let layers = &level.layers;
     let int = level.last_int();
-    let shim = int.and_then(|location| view::<Shim>(bytes, location.shim, Header::Shim).ok());
-    match (int.map(|location| (location.encapsulation, location.end)), shim) {
-        (Some((Encapsulation::Udp, end)), Some(shim)) => behind_new_udp(bytes, layers, shim, end),
-        (Some((Encapsulation::UdpPort, end)), Some(shim)) => in_udp(bytes, shim.original_udp_port(), end),
-        (Some((Encapsulation::Gre, end)), Some(shim)) => of_ethertype(shim.ethertype(), end),
-        (Some((Encapsulation::VxlanGpe, end)), Some(shim)) => of_next_protocol(shim.next_protocol(), end),
-        (Some((Encapsulation::Dscp | Encapsulation::ProbeMarker, end)), _) => {
+    let Some(location) = int else {
+        return in_transport(bytes, layers.protocol, layers.l4, layers.transport);
+    };
+    let original = Original::read(bytes, location);
+    let end = location.end;
+    match location.encapsulation {
+        Encapsulation::Udp => behind_new_udp(bytes, layers, original.ip_protocol?, end),
+        Encapsulation::UdpPort if layers.transport == Transport::Udp => {
+            in_udp(bytes, original.destination_port?, end)
+        }
+        Encapsulation::Gre => of_ethertype(original.ethertype?, end),
+        Encapsulation::VxlanGpe => of_next_protocol(original.next_protocol?, end),
+        Encapsulation::Dscp | Encapsulation::ProbeMarker => {
             in_udp(bytes, layers.udp(bytes)?.destination_port.get(), end)
         }
-        _ => in_transport(bytes, layers.protocol, layers.l4, layers.transport),
+        Encapsulation::UdpPort | Encapsulation::Geneve => {
+            in_transport(bytes, layers.protocol, layers.l4, layers.transport)
+        }
     }
 }
 
-fn behind_new_udp(bytes: &[u8], layers: &Layers, shim: &Shim, end: usize) -> Option<(Link, usize)> {
-    let protocol = shim.original_ip_protocol();
+fn behind_new_udp(bytes: &[u8], layers: &Layers, protocol: u8, end: usize) -> Option<(Link, usize)> {
     let transport = transport_at(bytes, end, layers.end, protocol).ok()?;
     in_transport(bytes, protocol, end, transport)
 }

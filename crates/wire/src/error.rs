@@ -70,8 +70,12 @@ pub enum Header {
     IntMd,
     /// INT-MX header.
     IntMx,
+    /// INT metadata header of the versions before 2.0.
+    IntMetadata,
     /// INT metadata stack.
     MetadataStack,
+    /// INT tail header of 0.5.
+    IntTail,
     /// Telemetry Report group header.
     ReportGroup,
     /// Individual report of a group.
@@ -99,7 +103,9 @@ impl Header {
             Self::Shim => "INT shim",
             Self::IntMd => "INT-MD header",
             Self::IntMx => "INT-MX header",
+            Self::IntMetadata => "INT metadata header",
             Self::MetadataStack => "INT metadata stack",
+            Self::IntTail => "INT tail header",
             Self::ReportGroup => "report group header",
             Self::IndividualReport => "individual report",
             Self::Tlv => "report TLV",

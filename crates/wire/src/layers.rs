@@ -262,6 +262,16 @@ impl Layers {
         }
     }
 
+    /// The TCP header without its options, where the packet has one.
+    #[inline]
+    #[must_use]
+    pub fn tcp<'a>(&self, bytes: &'a [u8]) -> Option<&'a TcpHeader> {
+        match self.transport {
+            Transport::Tcp { .. } => view(bytes, self.l4, Header::Tcp).ok(),
+            Transport::Udp | Transport::Other => None,
+        }
+    }
+
     /// Offset of the L4 checksum field, where TCP or UDP has one.
     #[inline]
     #[must_use]

@@ -46,6 +46,7 @@ pub(super) struct OptionsArgs {
 #[derive(Debug)]
 pub(super) struct Options {
     dscp: Vec<DscpMark>,
+    host_int_dscp: Vec<DscpMark>,
     udp_ports: Vec<u16>,
     gre_protocols: Vec<u16>,
     probe_markers: Vec<u64>,
@@ -66,6 +67,10 @@ impl OptionsArgs {
             Some(path) => Options::of_node(path)?,
             None => Options::with_code_points(CodePoints::DEFAULT, REPORT_PORT),
         };
+        if !self.dscp.is_empty() {
+            // What is given also replaces the bit that marks Host-INT.
+            options.host_int_dscp.clear();
+        }
         replace(&mut options.dscp, &self.dscp);
         replace(&mut options.udp_ports, &self.udp_port);
         replace(&mut options.gre_protocols, &self.gre_protocol);
@@ -85,6 +90,7 @@ impl Options {
     pub(super) fn code_points(&self) -> CodePoints<'_> {
         CodePoints {
             dscp: &self.dscp,
+            host_int_dscp: &self.host_int_dscp,
             udp_ports: &self.udp_ports,
             gre_protocols: &self.gre_protocols,
             probe_markers: &self.probe_markers,
@@ -108,6 +114,7 @@ impl Options {
     fn with_code_points(code_points: CodePoints<'_>, report_port: u16) -> Self {
         Self {
             dscp: code_points.dscp.to_vec(),
+            host_int_dscp: code_points.host_int_dscp.to_vec(),
             udp_ports: code_points.udp_ports.to_vec(),
             gre_protocols: code_points.gre_protocols.to_vec(),
             probe_markers: code_points.probe_markers.to_vec(),

@@ -217,6 +217,7 @@ impl Carriage {
     pub(crate) fn with_code_points<T>(&self, read: impl FnOnce(&CodePoints<'_>) -> T) -> T {
         read(&CodePoints {
             dscp: &[self.mark],
+            host_int_dscp: &[],
             udp_ports: &[self.udp_port],
             probe_markers: &[self.probe_marker],
             gre_protocols: &[self.gre_protocol],

@@ -1,8 +1,9 @@
 //! Targets that read bytes: what a reader returns lies inside what it read, and writes back to the same bytes.
 
+use inband_wire::int::earlier::{HopByHop, Metadata};
 use inband_wire::int::locate::HeaderType;
 use inband_wire::int::metadata::NOT_AVAILABLE;
-use inband_wire::int::{CodePoints, Hop, Instructions, Location, Md, Mx, Version, domain, locate};
+use inband_wire::int::{CodePoints, Hop, Instructions, Location, Md, Mx, Original, Version, domain, locate};
 use inband_wire::report::first_word::TO_THE_END;
 use inband_wire::report::{Draft, IndividualReport, Leniency, ReportGroup, ReportType};
 use inband_wire::verify::l4_checksum;
@@ -85,6 +86,11 @@ fn reading(input: &[u8]) -> Option<(Link, Strictness, &[u8])> {
 
 fn read_int(frame: &[u8], location: &Location) {
     match location.header_type {
+        HeaderType::Md if location.version.is_before_2() => {
+            if let Ok(int) = HopByHop::parse(frame, location) {
+                read_hop_by_hop(frame, location, &int);
+            }
+        }
         HeaderType::Md => {
             if let Ok(md) = Md::parse(frame, location, domain::WELL_KNOWN) {
                 let hops = md.stack.hops();
@@ -106,6 +112,26 @@ fn read_int(frame: &[u8], location: &Location) {
         }
         HeaderType::Destination => {}
     }
+}
+
+fn read_hop_by_hop(frame: &[u8], location: &Location, int: &HopByHop<'_>) {
+    let hops = int.hops();
+    assert!(hops.len() <= int.hop_count());
+    assert_eq!(hops.len() < int.hop_count(), int.is_cut());
+    let mut at = location.header + 8;
+    for hop in hops {
+        let end = at + int.hop_ml.bytes();
+        let mut written = vec![0xa5; end - at];
+        let metadata = hop.metadata();
+        assert_eq!(metadata.write(hop.layout(), hop.instruction_bitmap(), &mut written), end - at);
+        assert_eq!(Metadata::read(hop.layout(), hop.instruction_bitmap(), &written), metadata);
+        let has_reserved = hop.reserved().next().is_some();
+        let has_bottom_of_stack = location.version == Version::V2016;
+        assert!(has_reserved || has_bottom_of_stack || written == frame[at..end], "{metadata:?}");
+        at = end;
+    }
+    assert!(at <= location.end);
+    let _ = Original::read(frame, location);
 }
 
 /// Checks that what was read of a hop writes back to `bytes`; reserved words hold no value to write.

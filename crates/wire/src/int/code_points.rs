@@ -7,7 +7,9 @@ use crate::int::domain::{self, Domain};
 pub struct CodePoints<'a> {
     /// DSCP values that mark INT behind TCP or UDP.
     pub dscp: &'a [DscpMark],
-    /// UDP destination ports that mark INT (INT_TBD).
+    /// DSCP values that mark Host-INT, and nothing that has not its shape.
+    pub host_int_dscp: &'a [DscpMark],
+    /// UDP destination ports that mark INT (INT_TBD); also TCP ports for INT 0.5, where nothing else fits.
     pub udp_ports: &'a [u16],
     /// 64-bit probe markers behind TCP or UDP.
     pub probe_markers: &'a [u64],
@@ -66,14 +68,16 @@ pub enum TcpOptions {
 }
 
 impl CodePoints<'static> {
-    /// The values used where nothing is configured.
+    /// The values used where nothing is configured, for all versions: 0x82 and 0x0103 are those of 2.1, 0x80 and
+    /// 0x00ab of 2.0, 0x08 of 1.0, 0x05 of 0.5 and 2016.
     pub const DEFAULT: Self = CodePoints {
         dscp: &[DscpMark { value: 0x17, mask: 0x3f }],
+        host_int_dscp: &[DscpMark { value: 0x01, mask: 0x01 }],
         udp_ports: &[33122],
         probe_markers: &[0xaaaa_aaaa_bbbb_bbbb],
         gre_protocols: &[0x4569],
-        vxlan_gpe_next_protocols: &[0x82],
-        geneve_classes: &[0x0103],
+        vxlan_gpe_next_protocols: &[0x82, 0x80, 0x08, 0x05],
+        geneve_classes: &[0x0103, 0x00ab],
         tcp_options: TcpOptions::After,
         domains: domain::WELL_KNOWN,
     };

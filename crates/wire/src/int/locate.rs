@@ -1,7 +1,11 @@
 //! Where in a packet do INT headers lie?
 
+use core::ops::RangeInclusive;
+
 use crate::error::{ErrorKind, Header, ParseError};
 use crate::int::code_points::{CodePoints, TcpOptions};
+use crate::int::earlier::place::{self, Bounds};
+use crate::int::earlier::recognise;
 use crate::int::shim::{NextProtocolType, SHIM_BYTES, Shim};
 use crate::int::version::Version;
 use crate::layers::{Fragment, Layers, Transport};
@@ -33,7 +37,10 @@ pub fn find(
     }
     let dscp = layers.dscp(bytes);
     if !code_points.dscp.iter().any(|mark| mark.matches(dscp)) {
-        return announced;
+        return match announced {
+            Ok(None) => Ok(behind_weak_mark(bytes, layers, code_points, dscp)),
+            other => other,
+        };
     }
     let marked = behind_dscp(bytes, layers, code_points.tcp_options);
     // A tunnel endpoint copies the inner DSCP outward, and a port may mean two things: then a shim counts only
@@ -44,7 +51,33 @@ pub fn find(
             _ => announced,
         };
     }
-    marked.map(Some)
+    // Host-INT stands before the TCP options, whatever the domain does.
+    marked.map(Some).or_else(|error| host_int(bytes, layers).map(Some).ok_or(error))
+}
+
+/// Finds what may be INT behind a mark that says little on its own, so that it has to be INT to the letter: the
+/// one DSCP bit of Host-INT, and a TCP port, which 0.5 may mark INT with.
+fn behind_weak_mark(
+    bytes: &[u8],
+    layers: &Layers,
+    code_points: &CodePoints<'_>,
+    dscp: u8,
+) -> Option<Location> {
+    if code_points.host_int_dscp.iter().any(|mark| mark.matches(dscp))
+        && let Some(found) = host_int(bytes, layers)
+    {
+        return Some(found);
+    }
+    let is_int_port =
+        layers.tcp(bytes).is_some_and(|tcp| code_points.udp_ports.contains(&tcp.destination_port.get()));
+    if !is_int_port {
+        return None;
+    }
+    place::behind_tcp_port(bytes, payload_at(layers, code_points.tcp_options), layers.end)
+}
+
+fn host_int(bytes: &[u8], layers: &Layers) -> Option<Location> {
+    place::host_int_at(bytes, payload_at(layers, TcpOptions::Before), layers.end)
 }
 
 /// Finds the INT header that a port, or the header of a tunnel, announces.
@@ -73,8 +106,11 @@ fn is_tunnel(bytes: &[u8], layers: &Layers) -> bool {
     })
 }
 
-/// Whether what is at `location` has the version of an INT-MD or INT-MX header.
+/// Whether what is at `location` has the version of an INT-MD or INT-MX header, or is one of an older version.
 fn has_version(bytes: &[u8], location: &Location) -> bool {
+    if location.version.is_before_2() {
+        return place::is_int(bytes, location);
+    }
     bytes.get(location.header).is_some_and(|first| first >> 4 == VERSION)
 }
 
@@ -86,7 +122,10 @@ fn has_version(bytes: &[u8], location: &Location) -> bool {
 pub fn behind_dscp(bytes: &[u8], layers: &Layers, options: TcpOptions) -> Result<Location, ParseError> {
     // int-2.1/l4-27: NPT is meaningful only behind the INT port, so it is not looked at here.
     // int-2.1/l4-25: INT stands between the L4 header and its payload.
-    behind_shim(bytes, payload_at(layers, options), limit(bytes, layers)?, Encapsulation::Dscp)
+    let at = payload_at(layers, options);
+    let limit = limit(bytes, layers)?;
+    behind_shim(bytes, at, limit, Encapsulation::Dscp)
+        .or_else(|error| before_2(bytes, at, layers, limit, Encapsulation::Dscp).unwrap_or(Err(error)))
 }
 
 /// Reads the INT shim of a packet whose UDP destination port is INT_TBD.
@@ -97,15 +136,17 @@ pub fn behind_dscp(bytes: &[u8], layers: &Layers, options: TcpOptions) -> Result
 pub fn behind_udp_port(bytes: &[u8], layers: &Layers) -> Result<Location, ParseError> {
     let at = layers.l4 + udp::HEADER_BYTES;
     let shim: &Shim = view(bytes, at, Header::Shim)?;
+    let limit = limit(bytes, layers)?;
     let encapsulation = match shim.next_protocol_type() {
         NextProtocolType::UdpPayload => Encapsulation::UdpPort,
         NextProtocolType::L4Header => Encapsulation::Udp,
         other => {
             let found = if other == NextProtocolType::Payload { 0 } else { 3 };
-            return Err(ParseError::new(at, Header::Shim, ErrorKind::Undefined { field: "NPT", found }));
+            let error = ParseError::new(at, Header::Shim, ErrorKind::Undefined { field: "NPT", found });
+            return before_2(bytes, at, layers, limit, Encapsulation::UdpPort).unwrap_or(Err(error));
         }
     };
-    behind_shim(bytes, at, limit(bytes, layers)?, encapsulation)
+    behind_shim(bytes, at, limit, encapsulation)
 }
 
 /// Reads the INT header behind a probe marker; `None` where the marker is missing or what follows cannot be
@@ -121,10 +162,12 @@ pub fn behind_probe_marker(bytes: &[u8], layers: &Layers, code_points: &CodePoin
     }
     let at = at + PROBE_MARKER_BYTES;
     let shim: &Shim = view(bytes, at, Header::Shim).ok()?;
-    if shim.next_protocol_type() != NextProtocolType::Payload || !shim.reserved_is_zero() {
-        return None;
-    }
-    let location = behind_shim(bytes, at, limit(bytes, layers).ok()?, Encapsulation::ProbeMarker).ok()?;
+    let limit = limit(bytes, layers).ok()?;
+    let location = if shim.next_protocol_type() == NextProtocolType::Payload && shim.reserved_is_zero() {
+        behind_shim(bytes, at, limit, Encapsulation::ProbeMarker).ok()?
+    } else {
+        before_2(bytes, at, layers, limit, Encapsulation::ProbeMarker)?.ok()?
+    };
     has_version(bytes, &location).then_some(location)
 }
 
@@ -153,11 +196,54 @@ pub fn in_vxlan_gpe(
     let at = layers.l4 + udp::HEADER_BYTES;
     let limit = limit(bytes, layers)?;
     let header: &VxlanHeader = view(inside(bytes, limit), at, Header::Vxlan)?;
-    if !header.next_protocol().is_some_and(|next| next_protocols.contains(&next)) {
-        return Ok(None);
+    match header.next_protocol() {
+        Some(next) if next_protocols.contains(&next) => {
+            behind_next_protocol(bytes, at + vxlan::HEADER_BYTES, layers, limit, next)
+        }
+        _ => Ok(None),
     }
-    let at = at + vxlan::HEADER_BYTES;
-    behind_shim(bytes, at, limit, Encapsulation::VxlanGpe).map(Some)
+}
+
+/// Reads the shim at byte `at` that VXLAN-GPE announces by `next_protocol`.
+fn behind_next_protocol(
+    bytes: &[u8],
+    at: usize,
+    layers: &Layers,
+    limit: usize,
+    next_protocol: u8,
+) -> Result<Option<Location>, ParseError> {
+    let found = behind_shim(bytes, at, limit, Encapsulation::VxlanGpe)
+        .or_else(|error| before_2(bytes, at, layers, limit, Encapsulation::VxlanGpe).unwrap_or(Err(error)));
+    if !SHARED_NEXT_PROTOCOLS.contains(&next_protocol) {
+        return found.map(Some);
+    }
+    match found {
+        Ok(location) if location.version.is_before_2() || has_version(bytes, &location) => Ok(Some(location)),
+        Err(error) if bytes.get(at).is_some_and(|kind| BEFORE_2_TYPES.contains(kind)) => Err(error),
+        _ => Ok(None),
+    }
+}
+
+/// Next Protocol values that INT before 2.0 shares with other protocols, MPLS for one: what does not start
+/// with a type of INT is taken for one of those.
+const SHARED_NEXT_PROTOCOLS: [u8; 2] = [0x05, 0x08];
+/// The first byte of a shim before 2.0; in a shim of 2.x the type is in the upper four bits.
+const BEFORE_2_TYPES: RangeInclusive<u8> = 1..=3;
+
+/// Reads a shim of a version before 2.0; `None` where the first byte says that it is none.
+#[cold]
+fn before_2(
+    bytes: &[u8],
+    at: usize,
+    layers: &Layers,
+    limit: usize,
+    encapsulation: Encapsulation,
+) -> Option<Result<Location, ParseError>> {
+    if !BEFORE_2_TYPES.contains(bytes.get(at)?) {
+        return None;
+    }
+    let bounds = Bounds { payload_end: limit, packet_end: layers.end };
+    Some(place::behind_shim(bytes, at, bounds, encapsulation))
 }
 
 /// Finds the first INT option of a Geneve header, an option of one of `classes` with type 1, 2 or 3.
@@ -166,7 +252,7 @@ pub fn in_vxlan_gpe(
 /// A Geneve header or option that is cut or cannot be one.
 pub fn in_geneve(bytes: &[u8], layers: &Layers, classes: &[u16]) -> Result<Option<Location>, ParseError> {
     let (_, options, _) = geneve::parse(inside(bytes, limit(bytes, layers)?), layers.l4 + udp::HEADER_BYTES)?;
-    geneve_option(options, classes)
+    geneve_option(bytes, options, classes)
 }
 
 /// Finds the INT header that follows `location` in the same packet: the next shim of VXLAN-GPE, the next
@@ -187,12 +273,13 @@ pub fn following(
             if !code_points.vxlan_gpe_next_protocols.contains(&shim.next_protocol()) {
                 return Ok(None);
             }
-            behind_shim(bytes, location.end, limit(bytes, layers)?, Encapsulation::VxlanGpe).map(Some)
+            let limit = limit(bytes, layers)?;
+            behind_next_protocol(bytes, location.end, layers, limit, shim.next_protocol())
         }
         Encapsulation::Geneve => {
             let (_, options, _) =
                 geneve::parse(inside(bytes, limit(bytes, layers)?), layers.l4 + udp::HEADER_BYTES)?;
-            geneve_option(options.behind(location.end), code_points.geneve_classes)
+            geneve_option(bytes, options.behind(location.end), code_points.geneve_classes)
         }
         Encapsulation::Dscp
         | Encapsulation::UdpPort
@@ -266,7 +353,11 @@ fn inside(bytes: &[u8], limit: usize) -> &[u8] {
     bytes.get(..limit).unwrap_or(bytes)
 }
 
-fn geneve_option(mut options: geneve::Options<'_>, classes: &[u16]) -> Result<Option<Location>, ParseError> {
+fn geneve_option(
+    bytes: &[u8],
+    mut options: geneve::Options<'_>,
+    classes: &[u16],
+) -> Result<Option<Location>, ParseError> {
     options
         .find_map(|option| {
             let option = match option {
@@ -277,18 +368,32 @@ fn geneve_option(mut options: geneve::Options<'_>, classes: &[u16]) -> Result<Op
                 return None;
             }
             let header_type = HeaderType::from_code(option.header.kind())?;
+            let header = option.at + geneve::OPTION_HEADER_BYTES;
+            let end = header + usize::from(option.header.words()) * 4;
+            let version = version_in_geneve(bytes, header, end, header_type);
+            let (encapsulation, shim) = (Encapsulation::Geneve, option.at);
+            let location = Location { encapsulation, header_type, version, shim, header, end };
+            if version.is_before_2() {
+                return Some(Ok(location));
+            }
             let least = least_words(header_type).count();
             if option.header.words() < least {
                 let (found, least) = (usize::from(option.header.words()), usize::from(least));
                 let kind = ErrorKind::TooSmall { field: "Length", found, least };
                 return Some(Err(ParseError::new(option.at, Header::GeneveOption, kind)));
             }
-            let header = option.at + geneve::OPTION_HEADER_BYTES;
-            let end = header + usize::from(option.header.words()) * 4;
-            let (encapsulation, version) = (Encapsulation::Geneve, Version::V2_1);
-            Some(Ok(Location { encapsulation, header_type, version, shim: option.at, header, end }))
+            Some(Ok(location))
         })
         .transpose()
+}
+
+/// The version of the header in a Geneve option, which has no shim: 2.1 unless the header says otherwise.
+fn version_in_geneve(bytes: &[u8], header: usize, end: usize, header_type: HeaderType) -> Version {
+    let is_2_1 = bytes.get(header).is_none_or(|first| first >> 4 == VERSION);
+    if is_2_1 || header_type == HeaderType::Mx || !recognise::is_before_2(bytes, header, end) {
+        return Version::V2_1;
+    }
+    recognise::in_tunnel(bytes, header, end).unwrap_or_default()
 }
 
 /// The least length behind a shim: MD and MX have a header of 3 words, a destination header may be empty.

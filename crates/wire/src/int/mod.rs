@@ -1,20 +1,25 @@
-//! INT headers: where they lie in a packet and what they hold (INT 2.1).
+//! INT headers: where they lie in a packet and what they hold.
 //!
-//! [`locate`] finds a header behind each encapsulation, [`md`] and [`mx`] read it, [`stack`] iterates the
-//! hops of an INT-MD stack, [`metadata`] is what one hop says.
+//! [`locate`] finds a header behind each encapsulation, [`md`] and [`mx`] read those of INT 2.1, [`stack`]
+//! iterates the hops of an INT-MD stack, [`metadata`] is what one hop says. [`earlier`] holds the versions before
+//! 2.0, [`any`] shows a header of whichever version.
 
+pub mod any;
 pub mod code_points;
 pub mod domain;
+pub mod earlier;
 pub mod instruction;
 pub mod locate;
 pub mod location;
 pub mod md;
 pub mod metadata;
 pub mod mx;
+pub mod original;
 pub mod shim;
 pub mod stack;
 pub mod version;
 
+pub use any::{AnyHeader, AnyHop};
 pub use code_points::{CodePoints, DscpMark, TcpOptions};
 pub use domain::Domain;
 pub use instruction::Instructions;
@@ -22,5 +27,6 @@ pub use location::{Encapsulation, HeaderType, Location};
 pub use md::{Md, MdHeader};
 pub use metadata::{Buffer, HopMetadata, Interfaces, Queue};
 pub use mx::{Mx, MxHeader};
+pub use original::Original;
 pub use stack::{Hop, MetadataStack};
 pub use version::Version;

@@ -29,6 +29,9 @@ fn defaults_are_the_code_points_of_the_documentation() {
     // int-2.1/vxlan-02, int-2.1/geneve-01, int-2.1/gre-06
     let default = CodePoints::default();
     assert_eq!(default.dscp, [DscpMark { value: 0x17, mask: 0x3f }]);
-    assert_eq!((default.udp_ports, default.geneve_classes), (&[33122][..], &[0x0103][..]));
-    assert_eq!((default.vxlan_gpe_next_protocols, default.gre_protocols), (&[0x82][..], &[0x4569][..]));
+    assert_eq!((default.udp_ports, default.geneve_classes), (&[33122][..], &[0x0103, 0x00ab][..]));
+    assert_eq!(
+        (default.vxlan_gpe_next_protocols, default.gre_protocols),
+        (&[0x82, 0x80, 0x08, 0x05][..], &[0x4569][..])
+    );
 }

@@ -305,6 +305,7 @@ fn a_probe_marker_in_front_of_a_tunnel_header_marks_int_too() {
 fn an_empty_list_of_code_points_switches_an_encapsulation_off() {
     let none = CodePoints {
         dscp: &[],
+        host_int_dscp: &[],
         udp_ports: &[],
         probe_markers: &[],
         gre_protocols: &[],

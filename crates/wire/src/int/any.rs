@@ -1,0 +1,129 @@
+//! What does an INT header say, whichever version it is of?
+
+use crate::error::ParseError;
+use crate::int::domain::Domain;
+use crate::int::earlier::{self, HopByHop};
+use crate::int::location::{HeaderType, Location};
+use crate::int::md::Md;
+use crate::int::metadata::HopMetadata;
+use crate::int::mx::Mx;
+use crate::int::stack;
+use crate::words::Words;
+
+/// An INT header with what follows it, of any type and version.
+#[derive(Clone, Copy, Debug)]
+pub enum AnyHeader<'a> {
+    /// INT-MD of 2.1.
+    Md(Md<'a>),
+    /// INT-MX of 2.1.
+    Mx(Mx<'a>),
+    /// The hop-by-hop header of a version before 2.0.
+    HopByHop(HopByHop<'a>),
+    /// A destination header, whose contents are not defined.
+    Destination(&'a [u8]),
+}
+
+/// One hop of a metadata stack of any version.
+#[derive(Clone, Copy, Debug)]
+pub enum AnyHop<'a> {
+    /// A hop of INT-MD 2.1.
+    Md(stack::Hop<'a>),
+    /// A hop of a version before 2.0.
+    HopByHop(earlier::Hop<'a>),
+}
+
+impl<'a> AnyHeader<'a> {
+    /// Reads the header at `location`.
+    ///
+    /// # Errors
+    /// Bytes that cannot be the header they are announced as.
+    pub fn parse(bytes: &'a [u8], location: &Location, domains: &[Domain]) -> Result<Self, ParseError> {
+        match location.header_type {
+            HeaderType::Destination => {
+                let end = location.end.min(bytes.len());
+                Ok(Self::Destination(bytes.get(location.header..end).unwrap_or_default()))
+            }
+            HeaderType::Md | HeaderType::Mx if location.version.is_before_2() => {
+                HopByHop::parse(bytes, location).map(Self::HopByHop)
+            }
+            HeaderType::Md => Md::parse(bytes, location, domains).map(Self::Md),
+            HeaderType::Mx => Mx::parse(bytes, location).map(Self::Mx),
+        }
+    }
+
+    /// The hops of the stack that are wholly visible, the last hop of the path first; none without a stack.
+    pub fn hops(&self) -> impl Iterator<Item = AnyHop<'a>> + use<'a> {
+        let (md, hop_by_hop) = match self {
+            Self::Md(md) => (Some(md.stack.hops()), None),
+            Self::HopByHop(earlier) => (None, Some(earlier.hops())),
+            Self::Mx(_) | Self::Destination(_) => (None, None),
+        };
+        let md = md.into_iter().flatten().map(AnyHop::Md);
+        md.chain(hop_by_hop.into_iter().flatten().map(AnyHop::HopByHop))
+    }
+
+    /// How many hops the packet carries, whether or not all of them are visible.
+    #[must_use]
+    pub const fn hop_count(&self) -> usize {
+        match self {
+            Self::Md(md) => md.stack.hop_count(),
+            Self::HopByHop(earlier) => earlier.hop_count(),
+            Self::Mx(_) | Self::Destination(_) => 0,
+        }
+    }
+
+    /// Length of what each hop adds; `None` where hops add nothing to the packet.
+    #[must_use]
+    pub const fn hop_ml(&self) -> Option<Words> {
+        match self {
+            Self::Md(md) => Some(md.header.hop_ml()),
+            Self::HopByHop(earlier) => Some(earlier.hop_ml),
+            Self::Mx(_) | Self::Destination(_) => None,
+        }
+    }
+
+    /// How many more hops may add metadata; `None` where hops add nothing to the packet.
+    #[must_use]
+    pub const fn remaining_hop_count(&self) -> Option<u8> {
+        match self {
+            Self::Md(md) => Some(md.header.remaining_hop_count()),
+            Self::HopByHop(earlier) => Some(earlier.remaining_hop_count()),
+            Self::Mx(_) | Self::Destination(_) => None,
+        }
+    }
+
+    /// E: a node could not add metadata because no hop was left; `None` where there is no such flag.
+    #[must_use]
+    pub const fn max_hop_count_exceeded(&self) -> Option<bool> {
+        match self {
+            Self::Md(md) => Some(md.header.max_hop_count_exceeded()),
+            Self::HopByHop(earlier) => Some(earlier.max_hop_count_exceeded),
+            Self::Mx(_) | Self::Destination(_) => None,
+        }
+    }
+
+    /// M: a node could not add metadata because of its egress MTU; `None` where there is no such flag.
+    #[must_use]
+    pub const fn mtu_exceeded(&self) -> Option<bool> {
+        match self {
+            Self::Md(md) => Some(md.header.mtu_exceeded()),
+            Self::HopByHop(earlier) => earlier.mtu_exceeded,
+            Self::Mx(_) | Self::Destination(_) => None,
+        }
+    }
+}
+
+impl AnyHop<'_> {
+    /// The hop's metadata; [`Version::timestamp_bits`](crate::int::Version::timestamp_bits) says how wide its
+    /// timestamps are.
+    #[must_use]
+    pub fn metadata(&self) -> HopMetadata {
+        match self {
+            Self::Md(hop) => hop.metadata(),
+            Self::HopByHop(hop) => hop.metadata().hop,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

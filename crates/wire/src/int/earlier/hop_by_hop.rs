@@ -1,0 +1,308 @@
+//! What do the metadata header and the stack of a version before 2.0 say?
+
+use crate::error::{ErrorKind, Header, ParseError};
+use crate::int::domain::set_bits;
+use crate::int::earlier::header_0_5::HeaderV0_5;
+use crate::int::earlier::header_1_0::HeaderV1_0;
+use crate::int::earlier::header_2016::HeaderV2016;
+use crate::int::earlier::host_int;
+use crate::int::earlier::layout::Layout;
+use crate::int::earlier::metadata::{Metadata, not_available};
+use crate::int::earlier::recognise::HEADER_BYTES;
+use crate::int::earlier::tail::{TAIL_BYTES, Tail};
+use crate::int::location::{Encapsulation, Location};
+use crate::int::version::Version;
+use crate::view::{short, view};
+use crate::words::Words;
+
+/// How a header limits the number of hops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum HopCounts {
+    /// 1.0: how many more hops may add metadata.
+    Remaining(u8),
+    /// 0.5 and 2016: how many hops may add metadata in all, and how many have.
+    Total {
+        /// Max Hop Count.
+        most: u8,
+        /// Total Hop Count.
+        total: u8,
+    },
+}
+
+/// A metadata header of a version before 2.0 with its stack and what follows it, in place.
+#[derive(Clone, Copy, Debug)]
+pub struct HopByHop<'a> {
+    /// The version of the format.
+    pub version: Version,
+    /// The version field as it stands: 4 bits, 2 bits in 2016.
+    pub version_field: u8,
+    /// Rep: the replication that is asked for, 0 to 3.
+    pub replication: u8,
+    /// C: the packet is a copy that a node made.
+    pub copy: bool,
+    /// E: a node could not add metadata because no hop was left.
+    pub max_hop_count_exceeded: bool,
+    /// M: a node could not add metadata because of its egress MTU; `None` before 1.0.
+    pub mtu_exceeded: Option<bool>,
+    /// How many hops may add metadata.
+    pub hop_counts: HopCounts,
+    /// The instruction bitmap; what its bits mean depends on the version.
+    pub instruction_bitmap: u16,
+    /// Length of what each hop adds, as the header gives it: Hop ML or Instruction Count.
+    pub hop_ml: Words,
+    /// Host-INT: number of the packet in its flow; `None` in the other versions, or where it is cut.
+    pub sequence: Option<u32>,
+    /// 0.5 and Host-INT behind TCP or UDP: the tail; `None` where there is none, or where it is cut.
+    pub tail: Option<&'a Tail>,
+    layout: Layout,
+    stack: &'a [u8],
+    hop_count: usize,
+}
+
+impl<'a> HopByHop<'a> {
+    /// Reads the header at `location`, the stack behind it, and what follows the stack.
+    ///
+    /// Bytes that end inside the stack give the hops that are whole.
+    ///
+    /// # Errors
+    /// A header that is cut or of another version, a length of a hop that contradicts the instruction bitmap, a
+    /// stack that is not as long as its hops.
+    pub fn parse(bytes: &'a [u8], location: &Location) -> Result<Self, ParseError> {
+        let at = location.header;
+        let Some(layout) = Layout::of(location.version) else {
+            let found = bytes.get(at).map_or(0, |first| first >> 4);
+            return Err(ParseError::new(at, Header::IntMetadata, ErrorKind::Version { found, expected: 1 }));
+        };
+        let mut this = Self::header(bytes, at, location.version, layout)?;
+        let stack_at = at + HEADER_BYTES;
+        let behind = Behind::stack(location, &this);
+        let Some(stack_length) = location.end.checked_sub(stack_at + behind.bytes()) else {
+            let left = location.end.saturating_sub(at);
+            return Err(short(at, Header::IntMetadata, HEADER_BYTES + behind.bytes(), left));
+        };
+        this.hop_count = this.count_hops(at, stack_length)?;
+        let visible = bytes.get(stack_at..).unwrap_or_default();
+        this.stack = visible.get(..stack_length).unwrap_or(visible);
+        let mut rest = visible.get(stack_length..).unwrap_or_default();
+        if behind.sequence {
+            this.sequence = rest.first_chunk().map(|word| u32::from_be_bytes(*word));
+            rest = rest.get(host_int::SEQUENCE_BYTES..).unwrap_or_default();
+        }
+        if behind.tail {
+            this.tail = view(rest, 0, Header::IntTail).ok();
+        }
+        Ok(this)
+    }
+
+    fn header(bytes: &'a [u8], at: usize, version: Version, layout: Layout) -> Result<Self, ParseError> {
+        let this = match layout {
+            Layout::V1_0 => Self::of_1_0(view(bytes, at, Header::IntMetadata)?),
+            Layout::V0_5 => Self::of_0_5(view(bytes, at, Header::IntMetadata)?),
+            Layout::V2016 => Self::of_2016(view(bytes, at, Header::IntMetadata)?),
+        };
+        let fault = |kind| Err(ParseError::new(at, Header::IntMetadata, kind));
+        let expected = u8::from(layout == Layout::V1_0);
+        if this.version_field != expected {
+            return fault(ErrorKind::Version { found: this.version_field, expected });
+        }
+        let asked = layout.hop_words(this.instruction_bitmap);
+        if this.hop_ml != asked {
+            let field = if layout == Layout::V1_0 { "Hop ML" } else { "Instruction Count" };
+            let (found, expected) = (usize::from(this.hop_ml.count()), usize::from(asked.count()));
+            return fault(ErrorKind::Mismatch { field, found, expected });
+        }
+        Ok(Self { version, ..this })
+    }
+
+    fn of_1_0(header: &HeaderV1_0) -> Self {
+        Self {
+            version: Version::V1_0,
+            version_field: header.version(),
+            replication: header.replication(),
+            copy: header.copy(),
+            max_hop_count_exceeded: header.max_hop_count_exceeded(),
+            mtu_exceeded: Some(header.mtu_exceeded()),
+            hop_counts: HopCounts::Remaining(header.remaining_hop_count()),
+            instruction_bitmap: header.instruction_bitmap(),
+            hop_ml: header.hop_ml(),
+            sequence: None,
+            tail: None,
+            layout: Layout::V1_0,
+            stack: &[],
+            hop_count: 0,
+        }
+    }
+
+    fn of_0_5(header: &HeaderV0_5) -> Self {
+        Self {
+            version: Version::V0_5,
+            version_field: header.version(),
+            replication: header.replication(),
+            copy: header.copy(),
+            max_hop_count_exceeded: header.max_hop_count_exceeded(),
+            mtu_exceeded: None,
+            hop_counts: HopCounts::Total { most: header.max_hop_count(), total: header.total_hop_count() },
+            instruction_bitmap: header.instruction_bitmap(),
+            hop_ml: Words::new(header.instruction_count()),
+            sequence: None,
+            tail: None,
+            layout: Layout::V0_5,
+            stack: &[],
+            hop_count: 0,
+        }
+    }
+
+    fn of_2016(header: &HeaderV2016) -> Self {
+        Self {
+            version: Version::V2016,
+            version_field: header.version(),
+            replication: header.replication(),
+            copy: header.copy(),
+            max_hop_count_exceeded: header.max_hop_count_exceeded(),
+            mtu_exceeded: None,
+            hop_counts: HopCounts::Total { most: header.max_hop_count(), total: header.total_hop_count() },
+            instruction_bitmap: header.instruction_bitmap(),
+            hop_ml: Words::new(header.instruction_count()),
+            sequence: None,
+            tail: None,
+            layout: Layout::V2016,
+            stack: &[],
+            hop_count: 0,
+        }
+    }
+
+    /// How many hops a stack of `length` bytes holds; versions that count them must agree.
+    fn count_hops(&self, at: usize, length: usize) -> Result<usize, ParseError> {
+        let hop = self.hop_ml.bytes();
+        let partial = || {
+            let stack = u8::try_from(length / 4).map_or(Words::MAX, Words::new);
+            let kind = ErrorKind::PartialHop { stack, hop_ml: self.hop_ml };
+            ParseError::new(at + HEADER_BYTES, Header::MetadataStack, kind)
+        };
+        let count = match hop {
+            0 if length == 0 => 0,
+            0 => return Err(partial()),
+            _ if length.is_multiple_of(hop) => length / hop,
+            _ => return Err(partial()),
+        };
+        match self.hop_counts {
+            HopCounts::Total { total, .. } if hop > 0 && usize::from(total) != count => {
+                let kind =
+                    ErrorKind::Mismatch { field: "Total Hop Count", found: total.into(), expected: count };
+                Err(ParseError::new(at, Header::IntMetadata, kind))
+            }
+            _ => Ok(count),
+        }
+    }
+
+    /// How many hops the packet carries, whether or not all of them are visible.
+    #[must_use]
+    pub const fn hop_count(&self) -> usize {
+        self.hop_count
+    }
+
+    /// Whether the bytes end before the stack does.
+    #[must_use]
+    pub fn is_cut(&self) -> bool {
+        self.stack.len() < self.hop_count * self.hop_ml.bytes()
+    }
+
+    /// How many more hops may add metadata.
+    #[must_use]
+    pub const fn remaining_hop_count(&self) -> u8 {
+        match self.hop_counts {
+            HopCounts::Remaining(remaining) => remaining,
+            HopCounts::Total { most, total } => most.saturating_sub(total),
+        }
+    }
+
+    /// How the metadata of each hop is laid out.
+    #[must_use]
+    pub const fn layout(&self) -> Layout {
+        self.layout
+    }
+
+    /// Iterates the hops that are wholly visible, the last hop of the path first.
+    pub fn hops(&self) -> impl ExactSizeIterator<Item = Hop<'a>> + use<'a> {
+        let (layout, instruction_bitmap) = (self.layout, self.instruction_bitmap);
+        // A chunk size of 0 is not allowed; where hops are empty there are no bytes to chunk.
+        let size = self.hop_ml.bytes().max(1);
+        self.stack.chunks_exact(size).map(move |bytes| Hop { bytes, layout, instruction_bitmap })
+    }
+}
+
+/// What of INT follows the stack.
+#[derive(Clone, Copy)]
+struct Behind {
+    /// The sequence number of Host-INT.
+    sequence: bool,
+    /// The tail of 0.5 behind TCP and UDP.
+    tail: bool,
+}
+
+impl Behind {
+    fn stack(location: &Location, header: &HopByHop<'_>) -> Self {
+        let in_tunnel = matches!(location.encapsulation, Encapsulation::VxlanGpe | Encapsulation::Geneve);
+        match (location.version, header.hop_counts) {
+            (Version::V0_5, _) => Self { sequence: false, tail: !in_tunnel },
+            (Version::HostInt0_5, HopCounts::Total { total, .. }) => {
+                // Host-INT takes the tail off when it reports; the length that the hops leave over says so.
+                let hops = usize::from(total) * header.hop_ml.bytes();
+                let without_tail = location.header + HEADER_BYTES + hops + host_int::SEQUENCE_BYTES;
+                Self { sequence: true, tail: location.end != without_tail }
+            }
+            _ => Self { sequence: false, tail: false },
+        }
+    }
+
+    const fn bytes(self) -> usize {
+        let sequence = if self.sequence { host_int::SEQUENCE_BYTES } else { 0 };
+        sequence + if self.tail { TAIL_BYTES } else { 0 }
+    }
+}
+
+/// The metadata of one hop, in place.
+#[derive(Clone, Copy, Debug)]
+pub struct Hop<'a> {
+    bytes: &'a [u8],
+    layout: Layout,
+    instruction_bitmap: u16,
+}
+
+impl<'a> Hop<'a> {
+    /// The hop's metadata.
+    #[must_use]
+    pub fn metadata(&self) -> Metadata {
+        Metadata::read(self.layout, self.instruction_bitmap, self.bytes)
+    }
+
+    /// The instruction bitmap the hop answers.
+    #[must_use]
+    pub const fn instruction_bitmap(&self) -> u16 {
+        self.instruction_bitmap
+    }
+
+    /// How the metadata is laid out.
+    #[must_use]
+    pub const fn layout(&self) -> Layout {
+        self.layout
+    }
+
+    /// The reserved instruction bits that are set, with their metadata; `None` where it was not available.
+    pub fn reserved(&self) -> impl Iterator<Item = (usize, Option<u32>)> + use<'a> {
+        let (layout, bitmap) = (self.layout, self.instruction_bitmap);
+        let none = not_available(layout);
+        let before = layout.hop_words(bitmap & BEFORE_RESERVED).bytes();
+        let words = self.bytes.get(before..).unwrap_or_default().as_chunks::<4>().0;
+        set_bits(bitmap & !BEFORE_RESERVED & layout.reserved()).zip(words).map(move |(bit, word)| {
+            let value = u32::from_be_bytes(*word) & none;
+            (bit, Some(value).filter(|value| *value != none))
+        })
+    }
+}
+
+/// Bits 0 to 7, which all versions define; the reserved bits are behind them.
+const BEFORE_RESERVED: u16 = 0xff00;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,216 @@
+//! What does one hop of a version before 2.0 say, and how is that laid out?
+
+use crate::int::domain::set_bits;
+use crate::int::earlier::layout::Layout;
+use crate::int::metadata::{HopMetadata, Interfaces, Queue};
+
+/// The metadata of one hop. `None`: not available, or not asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Metadata {
+    /// What later versions ask for too. Timestamps are the low 32 or 31 bits of the device's clock; a queue of
+    /// 2016 has no id and is given as queue 0; interfaces of 2016 are here where both are known and fit.
+    pub hop: HopMetadata,
+    /// Ingress port of 2016, 31 bits.
+    pub ingress_port: Option<u32>,
+    /// Egress port of 2016, 31 bits.
+    pub egress_port: Option<u32>,
+    /// Queue congestion status of 0.5 and 2016.
+    pub queue_congestion: Option<QueueCongestion>,
+}
+
+/// How congested a queue was, in the device's unit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct QueueCongestion {
+    /// Queue identifier; 0.5 has it, 2016 has not.
+    pub queue_id: Option<u8>,
+    /// Congestion status: 24 bits in 0.5, 31 bits in 2016.
+    pub status: u32,
+}
+
+impl From<HopMetadata> for Metadata {
+    fn from(hop: HopMetadata) -> Self {
+        let port = |port: fn(Interfaces) -> u16| hop.interfaces.map(|interfaces| u32::from(port(interfaces)));
+        Self {
+            hop,
+            ingress_port: port(|ids| ids.ingress),
+            egress_port: port(|ids| ids.egress),
+            queue_congestion: None,
+        }
+    }
+}
+
+impl Metadata {
+    /// Reads the metadata that `bitmap` announces from `bytes`; reserved bits are skipped, values that are cut
+    /// or not available become `None`.
+    #[must_use]
+    pub fn read(layout: Layout, bitmap: u16, bytes: &[u8]) -> Self {
+        let mut reader = Reader { bytes, none: not_available(layout) };
+        let mut this = Self::default();
+        for bit in set_bits(bitmap) {
+            this.read_bit(layout, bit, &mut reader);
+        }
+        if layout == Layout::V2016 {
+            this.hop.interfaces = this.interfaces_of_ports();
+        }
+        this
+    }
+
+    fn read_bit(&mut self, layout: Layout, bit: usize, reader: &mut Reader<'_>) {
+        let hop = &mut self.hop;
+        match (bit, layout) {
+            (0, _) => hop.node_id = reader.word(),
+            (1, Layout::V2016) => self.ingress_port = reader.word(),
+            (1, _) => hop.interfaces = reader.word().map(interfaces),
+            (2, _) => hop.hop_latency = reader.word(),
+            (3, Layout::V2016) => hop.queue = reader.word().map(|occupancy| Queue { id: 0, occupancy }),
+            (3, _) => hop.queue = reader.word().map(split).map(|(id, occupancy)| Queue { id, occupancy }),
+            (4, _) => hop.ingress_timestamp = reader.word().map(u64::from),
+            (5, Layout::V2016) => self.egress_port = reader.word(),
+            (5, _) => hop.egress_timestamp = reader.word().map(u64::from),
+            (6, Layout::V1_0) => {
+                hop.ingress_interface_level2 = reader.word();
+                hop.egress_interface_level2 = reader.word();
+            }
+            (6, Layout::V2016) => {
+                self.queue_congestion =
+                    reader.word().map(|status| QueueCongestion { queue_id: None, status });
+            }
+            (6, Layout::V0_5) => {
+                self.queue_congestion = reader
+                    .word()
+                    .map(split)
+                    .map(|(id, status)| QueueCongestion { queue_id: Some(id), status });
+            }
+            (7, _) => hop.egress_utilization = reader.word(),
+            (15, Layout::V1_0) => hop.checksum_complement = reader.word(),
+            _ => {
+                reader.word();
+            }
+        }
+    }
+
+    /// Writes the metadata that `bitmap` asks for and returns how many bytes of `out` were written.
+    ///
+    /// A value that is too large for its field is written as the largest, a timestamp as its low bits, an id
+    /// that does not fit as not available. Bottom-of-stack bits of 2016 are clear: see [`set_bottom_of_stack`].
+    /// Stops where `out` is full.
+    pub fn write(&self, layout: Layout, bitmap: u16, out: &mut [u8]) -> usize {
+        let mut writer = Writer { out, at: 0, none: not_available(layout) };
+        for bit in set_bits(bitmap) {
+            self.write_bit(layout, bit, &mut writer);
+        }
+        writer.at
+    }
+
+    fn write_bit(&self, layout: Layout, bit: usize, writer: &mut Writer<'_>) {
+        let hop = &self.hop;
+        match (bit, layout) {
+            (0, _) => writer.id(hop.node_id),
+            (1, Layout::V2016) => writer.id(self.ingress_port),
+            (1, _) => {
+                writer.id(hop.interfaces.map(|ids| u32::from(ids.ingress) << 16 | u32::from(ids.egress)));
+            }
+            (2, _) => writer.amount(hop.hop_latency),
+            (3, Layout::V2016) => writer.amount(hop.queue.map(|queue| queue.occupancy)),
+            (3, _) => writer.id(hop.queue.map(|queue| joined(queue.id, queue.occupancy))),
+            (4, _) => writer.timestamp(hop.ingress_timestamp),
+            (5, Layout::V2016) => writer.id(self.egress_port),
+            (5, _) => writer.timestamp(hop.egress_timestamp),
+            (6, Layout::V1_0) => {
+                writer.id(hop.ingress_interface_level2);
+                writer.id(hop.egress_interface_level2);
+            }
+            (6, Layout::V2016) => writer.amount(self.queue_congestion.map(|congestion| congestion.status)),
+            (6, Layout::V0_5) => writer.id(self
+                .queue_congestion
+                .map(|congestion| joined(congestion.queue_id.unwrap_or(0), congestion.status))),
+            (7, _) => writer.amount(hop.egress_utilization),
+            (15, Layout::V1_0) => writer.id(hop.checksum_complement),
+            _ => writer.id(None),
+        }
+    }
+
+    fn interfaces_of_ports(&self) -> Option<Interfaces> {
+        let port = |port: Option<u32>| port.and_then(|port| u16::try_from(port).ok());
+        Some(Interfaces { ingress: port(self.ingress_port)?, egress: port(self.egress_port)? })
+    }
+}
+
+/// Marks the last word of `stack` as the bottom of a stack of 2016.
+pub fn set_bottom_of_stack(stack: &mut [u8]) {
+    if let Some([first, ..]) = stack.last_chunk_mut::<4>() {
+        *first |= BOTTOM_OF_STACK;
+    }
+}
+
+/// The bit that says in the first byte of a word of 2016 that it is the last of the stack.
+pub const BOTTOM_OF_STACK: u8 = 0x80;
+
+/// The value that says "not available", which is also the mask of what a word can hold.
+pub(super) const fn not_available(layout: Layout) -> u32 {
+    match layout {
+        Layout::V1_0 | Layout::V0_5 => u32::MAX,
+        Layout::V2016 => u32::MAX >> 1,
+    }
+}
+
+const LOW_24_BITS: u32 = 0x00ff_ffff;
+
+fn interfaces(word: u32) -> Interfaces {
+    Interfaces { ingress: (word >> 16) as u16, egress: (word & 0xffff) as u16 }
+}
+
+fn split(word: u32) -> (u8, u32) {
+    ((word >> 24) as u8, word & LOW_24_BITS)
+}
+
+fn joined(id: u8, amount: u32) -> u32 {
+    u32::from(id) << 24 | amount.min(LOW_24_BITS)
+}
+
+struct Reader<'a> {
+    bytes: &'a [u8],
+    none: u32,
+}
+
+impl Reader<'_> {
+    fn word(&mut self) -> Option<u32> {
+        let (word, rest) = self.bytes.split_first_chunk()?;
+        self.bytes = rest;
+        Some(u32::from_be_bytes(*word) & self.none).filter(|value| *value != self.none)
+    }
+}
+
+struct Writer<'a> {
+    out: &'a mut [u8],
+    at: usize,
+    none: u32,
+}
+
+impl Writer<'_> {
+    /// A value that means something else when it is cut.
+    fn id(&mut self, value: Option<u32>) {
+        self.word(value.filter(|value| *value < self.none));
+    }
+
+    /// A value that may be given as the largest there is.
+    fn amount(&mut self, value: Option<u32>) {
+        self.word(value.map(|value| value.min(self.none - 1)));
+    }
+
+    /// The low bits of a time; the one that would say "not available" is given a nanosecond early.
+    fn timestamp(&mut self, value: Option<u64>) {
+        let low = |value: u64| u32::try_from(value & u64::from(self.none)).ok();
+        self.amount(value.and_then(low));
+    }
+
+    fn word(&mut self, value: Option<u32>) {
+        if let Some(to) = self.out.get_mut(self.at..).and_then(<[u8]>::first_chunk_mut) {
+            *to = value.unwrap_or(self.none).to_be_bytes();
+            self.at += 4;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

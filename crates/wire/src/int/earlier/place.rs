@@ -1,0 +1,136 @@
+//! Where does INT of a version before 2.0 lie, once something marks it?
+
+use crate::error::{ErrorKind, Header, ParseError};
+use crate::int::earlier::hop_by_hop::HopByHop;
+use crate::int::earlier::host_int::{self, is_source_shape};
+use crate::int::earlier::recognise::{self, HEADER_BYTES};
+use crate::int::earlier::shim::{HOST_INT, SHIM_BYTES, Shim};
+use crate::int::earlier::tail::TAIL_BYTES;
+use crate::int::location::{Encapsulation, HeaderType, Location};
+use crate::int::version::Version;
+use crate::tcp;
+use crate::view::view;
+
+/// How far INT may reach.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bounds {
+    /// Where the L4 payload ends by the UDP length.
+    pub(crate) payload_end: usize,
+    /// Where the packet ends by the IP length.
+    pub(crate) packet_end: usize,
+}
+
+impl Bounds {
+    /// 0.5 leaves it to each domain whether nodes correct the UDP length, so only the IP length holds there.
+    const fn of(self, version: Version) -> usize {
+        match version {
+            Version::V0_5 | Version::HostInt0_5 => self.packet_end,
+            Version::V2016 | Version::V1_0 | Version::V2_1 => self.payload_end,
+        }
+    }
+}
+
+/// Reads the shim at byte `at`.
+///
+/// # Errors
+/// A shim that is cut or cannot be one, or a header of a version that the encapsulation does not exist in.
+pub(crate) fn behind_shim(
+    bytes: &[u8],
+    at: usize,
+    bounds: Bounds,
+    encapsulation: Encapsulation,
+) -> Result<Location, ParseError> {
+    let packet = bytes.get(..bounds.packet_end).unwrap_or(bytes);
+    let shim: &Shim = view(packet, at, Header::Shim)?;
+    let fault = |kind| Err(ParseError::new(at, Header::Shim, kind));
+    let undefined = ErrorKind::Undefined { field: "Type", found: usize::from(shim.kind()) };
+    let Some(header_type) = shim.header_type() else { return fault(undefined) };
+    let header = at + SHIM_BYTES;
+    let end = at + shim.length().bytes();
+    let (version, encapsulation) = match (shim.kind(), encapsulation) {
+        (HOST_INT, Encapsulation::Dscp) => (Version::HostInt0_5, encapsulation),
+        (HOST_INT, Encapsulation::UdpPort) => (Version::HostInt0_5, Encapsulation::Udp),
+        (HOST_INT, _) => return fault(undefined),
+        _ => (version_behind(packet, header, end, header_type, encapsulation)?, encapsulation),
+    };
+    let least = least_words(version, header_type, encapsulation);
+    let found = usize::from(shim.length().count());
+    if found < least {
+        return fault(ErrorKind::TooSmall { field: "Length", found, least });
+    }
+    let limit = bounds.of(version);
+    if end > limit {
+        return fault(ErrorKind::TooLarge { field: "Length", found, most: limit.saturating_sub(at) / 4 });
+    }
+    Ok(Location { encapsulation, header_type, version, shim: at, header, end })
+}
+
+/// The version of the header behind a shim of type 1 or 2.
+fn version_behind(
+    bytes: &[u8],
+    header: usize,
+    end: usize,
+    header_type: HeaderType,
+    encapsulation: Encapsulation,
+) -> Result<Version, ParseError> {
+    let version = match encapsulation {
+        Encapsulation::VxlanGpe | Encapsulation::Geneve => recognise::in_tunnel(bytes, header, end),
+        _ => recognise::behind_l4(bytes, header),
+    };
+    let version = match (version, header_type) {
+        // What a destination header holds is not defined, but for the examples of 0.5.
+        (Err(_), HeaderType::Destination) => Version::V0_5,
+        (version, _) => version?,
+    };
+    // 1.0 gave up the port as a mark, and brought the probe marker.
+    let expected = match (encapsulation, version) {
+        (Encapsulation::UdpPort, Version::V1_0) => 0,
+        (Encapsulation::ProbeMarker, Version::V0_5) => 1,
+        _ => return Ok(version),
+    };
+    let found = u8::from(version == Version::V1_0);
+    Err(ParseError::new(header, Header::IntMetadata, ErrorKind::Version { found, expected }))
+}
+
+/// The least Length of a shim, words: itself, the metadata header, what 0.5 puts behind the stack.
+const fn least_words(version: Version, header_type: HeaderType, encapsulation: Encapsulation) -> usize {
+    let in_tunnel = matches!(encapsulation, Encapsulation::VxlanGpe | Encapsulation::Geneve);
+    let behind = match version {
+        Version::V0_5 if !in_tunnel => TAIL_BYTES,
+        Version::HostInt0_5 => host_int::SEQUENCE_BYTES,
+        _ => 0,
+    };
+    match header_type {
+        HeaderType::Md | HeaderType::Mx => (SHIM_BYTES + HEADER_BYTES + behind) / 4,
+        HeaderType::Destination => SHIM_BYTES / 4,
+    }
+}
+
+/// Whether what is at `location` reads as a metadata header with a whole stack.
+pub(crate) fn is_int(bytes: &[u8], location: &Location) -> bool {
+    location.header_type == HeaderType::Md && HopByHop::parse(bytes, location).is_ok()
+}
+
+/// Finds INT 0.5 in a TCP segment whose destination port is one that marks INT; `None` where it is not there to
+/// the letter, because most segments to such a port carry none.
+pub(crate) fn behind_tcp_port(bytes: &[u8], payload_at: usize, packet_end: usize) -> Option<Location> {
+    let bounds = Bounds { payload_end: packet_end, packet_end };
+    let location = behind_shim(bytes, payload_at, bounds, Encapsulation::UdpPort).ok()?;
+    let int = HopByHop::parse(bytes, &location).ok()?;
+    let is_tail_of_tcp = int.tail.is_some_and(|tail| tail.protocol == tcp::PROTOCOL);
+    (location.version == Version::V0_5 && is_tail_of_tcp).then_some(location)
+}
+
+/// Finds Host-INT at byte `at`, known by its shape; `None` for anything else.
+pub(crate) fn host_int_at(bytes: &[u8], at: usize, packet_end: usize) -> Option<Location> {
+    let end = at + host_int::INSERTED_BYTES;
+    if end > packet_end || !is_source_shape(bytes, at) {
+        return None;
+    }
+    let (encapsulation, version) = (Encapsulation::Dscp, Version::HostInt0_5);
+    let header = at + SHIM_BYTES;
+    Some(Location { encapsulation, header_type: HeaderType::Md, version, shim: at, header, end })
+}
+
+#[cfg(test)]
+mod tests;
