@@ -18,6 +18,8 @@ pub enum Outcome {
     Stripped,
     /// Fate: the D bit was set, so the sink discarded it.
     Discarded,
+    /// Fate: the C bit was set, so the sink discarded it: another node had made a copy of it.
+    CopyDiscarded,
     /// Fate: marked as INT but not readable, forwarded as it came.
     Malformed,
     /// Metadata was added to the stack.
@@ -46,6 +48,8 @@ pub enum Outcome {
     NotStartedHeadroom,
     /// A DSCP that marks INT was cleared on a packet without INT.
     Remarked,
+    /// The sequence number of a flow was forgotten, because others took its place.
+    FlowForgotten,
     /// A watched packet was copied, and INT was started in the copy.
     Cloned,
     /// A copy was lost: too many waited to be sent.
@@ -58,13 +62,14 @@ pub enum Outcome {
 
 impl Outcome {
     /// All outcomes, in the order they are shown.
-    pub const ALL: [Self; 24] = [
+    pub const ALL: [Self; 26] = [
         Self::NotIp,
         Self::NoInt,
         Self::Started,
         Self::Transit,
         Self::Stripped,
         Self::Discarded,
+        Self::CopyDiscarded,
         Self::Malformed,
         Self::Pushed,
         Self::HopsExceeded,
@@ -79,6 +84,7 @@ impl Outcome {
         Self::NotStartedChecksum,
         Self::NotStartedHeadroom,
         Self::Remarked,
+        Self::FlowForgotten,
         Self::Cloned,
         Self::CloneShed,
         Self::Reported,
@@ -86,13 +92,14 @@ impl Outcome {
     ];
 
     /// The outcomes of which every packet has exactly one.
-    pub const FATES: [Self; 7] = [
+    pub const FATES: [Self; 8] = [
         Self::NotIp,
         Self::NoInt,
         Self::Started,
         Self::Transit,
         Self::Stripped,
         Self::Discarded,
+        Self::CopyDiscarded,
         Self::Malformed,
     ];
 
@@ -106,6 +113,7 @@ impl Outcome {
             Self::Transit => "transit",
             Self::Stripped => "stripped",
             Self::Discarded => "discarded",
+            Self::CopyDiscarded => "copy_discarded",
             Self::Malformed => "malformed",
             Self::Pushed => "pushed",
             Self::HopsExceeded => "hops_exceeded",
@@ -120,6 +128,7 @@ impl Outcome {
             Self::NotStartedChecksum => "not_started_checksum",
             Self::NotStartedHeadroom => "not_started_headroom",
             Self::Remarked => "remarked",
+            Self::FlowForgotten => "flow_forgotten",
             Self::Cloned => "cloned",
             Self::CloneShed => "clone_shed",
             Self::Reported => "reported",

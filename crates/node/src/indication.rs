@@ -1,15 +1,16 @@
 //! Does a packet carry INT, by this domain's mark, and of which type?
 
-use inband_wire::error::{ErrorKind, Header, ParseError};
+use inband_wire::error::ParseError;
 use inband_wire::int::Location;
-use inband_wire::int::locate::{self, HeaderType, VERSION};
+use inband_wire::int::locate::{self, Encapsulation, HeaderType};
 use inband_wire::int::md::{self, MdHeader};
 use inband_wire::int::mx::{Mx, MxHeader};
 use inband_wire::layers::{Fragment, Layers};
 use inband_wire::udp::UdpHeader;
-use inband_wire::{geneve, gre, vxlan};
+use inband_wire::{geneve, gre, udp, vxlan};
 
 use crate::config::EncapsulationKind;
+use crate::earlier;
 use crate::encapsulation::Carriage;
 
 /// The INT header a node acts on.
@@ -18,7 +19,9 @@ pub(crate) enum Int {
     Md(MdHeader),
     /// INT-MX.
     Mx(MxHeader),
-    /// A destination header without MD or MX.
+    /// A hop-by-hop header of a version before 2.0.
+    Earlier,
+    /// A destination header without another one.
     Destination,
 }
 
@@ -45,13 +48,19 @@ pub(crate) fn find(
             if layers.checksum_at().is_none() || !carriage.mark.matches(layers.dscp(bytes)) {
                 return Ok(None);
             }
-            locate::behind_dscp(bytes, layers, carriage.tcp_options)?
+            locate::behind_dscp(bytes, layers, carriage.tcp_options)
+                .or_else(|error| earlier::before_tcp_options(bytes, layers).ok_or(error))?
         }
         EncapsulationKind::UdpPort | EncapsulationKind::Udp => {
-            if !is_udp_to(carriage.udp_port) {
+            if is_udp_to(carriage.udp_port) {
+                locate::behind_udp_port(bytes, layers)?
+            } else if layers.tcp(bytes).is_some_and(|tcp| tcp.destination_port.get() == carriage.udp_port)
+                && let Some(location) = earlier::behind_tcp_port(carriage, bytes, layers)
+            {
+                location
+            } else {
                 return Ok(None);
             }
-            locate::behind_udp_port(bytes, layers)?
         }
         EncapsulationKind::ProbeMarker if layers.checksum_at().is_some() => {
             let found = carriage
@@ -68,15 +77,15 @@ pub(crate) fn find(
             );
         }
         EncapsulationKind::VxlanGpe if is_udp_to(vxlan::GPE_PORT) => {
-            let next_protocols = [carriage.vxlan_gpe_next_protocol];
-            return chained(carriage, bytes, layers, locate::in_vxlan_gpe(bytes, layers, &next_protocols)?);
+            let next_protocols = &carriage.vxlan_gpe_next_protocols;
+            return chained(carriage, bytes, layers, locate::in_vxlan_gpe(bytes, layers, next_protocols)?);
         }
         EncapsulationKind::Geneve if is_udp_to(geneve::PORT) => {
             return chained(
                 carriage,
                 bytes,
                 layers,
-                locate::in_geneve(bytes, layers, &[carriage.geneve_class])?,
+                locate::in_geneve(bytes, layers, &carriage.geneve_classes)?,
             );
         }
         EncapsulationKind::ProbeMarker
@@ -84,7 +93,7 @@ pub(crate) fn find(
         | EncapsulationKind::VxlanGpe
         | EncapsulationKind::Geneve => return Ok(None),
     };
-    read(bytes, &location).map(|int| Some((location, int)))
+    read(bytes, layers, &location).map(|int| Some((location, int)))
 }
 
 /// Reads the first MD or MX header of a chain, else its first destination header.
@@ -97,34 +106,54 @@ fn chained(
 ) -> Result<Option<(Location, Int)>, ParseError> {
     let mut next = first;
     for _ in 0..MOST_SKIPPED {
-        let Some(location) = next else { break };
-        if location.header_type != HeaderType::Destination || location.version.is_before_2() {
-            return read(bytes, &location).map(|int| Some((location, int)));
+        let Some(mut location) = next else { break };
+        if carriage.version.is_before_2() {
+            location = earlier::settle(carriage, bytes, location);
+        }
+        if location.header_type != HeaderType::Destination {
+            return read(bytes, layers, &location).map(|int| Some((location, int)));
         }
         next = carriage
             .with_code_points(|code_points| locate::following(bytes, layers, code_points, &location))?;
     }
-    Ok(first.map(|location| (location, Int::Destination)))
+    let alone = first.filter(|first| is_announced(carriage, bytes, layers, first));
+    alone.map(|location| read(bytes, layers, &location).map(|int| (location, int))).transpose()
 }
+
+/// Whether a destination header that stands alone counts: the code points of old mark other things too, so behind
+/// those it has to be one of old.
+fn is_announced(carriage: &Carriage, bytes: &[u8], layers: &Layers, location: &Location) -> bool {
+    if location.version.is_before_2() {
+        return true;
+    }
+    match location.encapsulation {
+        Encapsulation::Geneve => {
+            bytes.get(location.shim..location.shim + 2) == Some(&carriage.geneve_class.to_be_bytes())
+        }
+        Encapsulation::VxlanGpe => {
+            let next_protocol = layers.l4 + udp::HEADER_BYTES + VXLAN_NEXT_PROTOCOL_OFFSET;
+            bytes.get(next_protocol) == Some(&carriage.vxlan_gpe_next_protocol)
+        }
+        _ => true,
+    }
+}
+
+const VXLAN_NEXT_PROTOCOL_OFFSET: usize = 3;
 
 /// Reads the INT header at `location`.
 ///
 /// # Errors
 /// Bytes that cannot be the header they are announced as.
 #[inline]
-pub(crate) fn read(bytes: &[u8], location: &Location) -> Result<Int, ParseError> {
+pub(crate) fn read(bytes: &[u8], layers: &Layers, location: &Location) -> Result<Int, ParseError> {
     if location.version.is_before_2() {
-        return Err(earlier_version(bytes, location));
+        earlier::check_header(bytes, layers, location)?;
+        let is_destination = location.header_type == HeaderType::Destination;
+        return Ok(if is_destination { Int::Destination } else { Int::Earlier });
     }
     match location.header_type {
         HeaderType::Md => md::header(bytes, location).map(|header| Int::Md(*header)),
         HeaderType::Mx => Mx::parse(bytes, location).map(|mx| Int::Mx(*mx.header)),
         HeaderType::Destination => Ok(Int::Destination),
     }
-}
-
-#[cold]
-fn earlier_version(bytes: &[u8], location: &Location) -> ParseError {
-    let found = bytes.get(location.header).map_or(0, |first| first >> 4);
-    ParseError::new(location.header, Header::IntMetadata, ErrorKind::Version { found, expected: VERSION })
 }

@@ -4,7 +4,8 @@
 //! headroom and a [`Passage`] that says where the frame came in, where it goes and what the device
 //! measured, then drains [`Node::poll_report`] and [`Node::poll_packet`]. Reading order: [`node`] and its
 //! `roles` decide, `source` and `transit` act, `encapsulation` puts INT in and takes it out, `carrier` keeps
-//! lengths and checksums right, `reporter` writes reports and `report_queue` puts them into datagrams.
+//! lengths and checksums right, `earlier` does the versions before 2.0, `reporter` writes reports and
+//! `report_queue` puts them into datagrams.
 #![forbid(unsafe_code)]
 
 mod carrier;
@@ -12,6 +13,7 @@ mod clones;
 pub mod config;
 pub mod counters;
 mod domains;
+mod earlier;
 mod encapsulation;
 pub mod error;
 pub mod frame;

@@ -1,5 +1,6 @@
 //! What is a node, and how is it driven?
 
+mod earlier;
 mod roles;
 
 use std::num::NonZeroU32;
@@ -11,6 +12,7 @@ use crate::clones::Clones;
 use crate::config::{ChecksumUpdate, NodeConfig, SinkMetadata};
 use crate::counters::{Counters, Outcome};
 use crate::domains::KnownDomains;
+use crate::earlier::EarlierSource;
 use crate::encapsulation::Carriage;
 use crate::error::ConfigError;
 use crate::frame::Frame;
@@ -35,6 +37,8 @@ pub struct Node {
     watchlist: Watchlist,
     domains: KnownDomains,
     plan: SourcePlan,
+    /// What a source of a version before 2.0 does; `None` in domains of 2.1.
+    earlier_source: Option<Box<EarlierSource>>,
     sink_metadata: SinkMetadata,
     restore_dscp: bool,
     choices: Choices,
@@ -50,7 +54,7 @@ pub struct Node {
 pub enum Verdict {
     /// It goes on, changed or not.
     Forward,
-    /// It ends here: its D bit was set.
+    /// It ends here: its D bit was set, or C, which marks a copy.
     Consume,
 }
 
@@ -65,9 +69,10 @@ impl Node {
         Ok(Self {
             identity: Identity { node_id: Some(config.node.id), interfaces: true, level2_interfaces: true },
             interfaces: Interfaces::new(&config.interfaces)?,
-            carriage: Carriage::new(&config.encapsulation),
+            carriage: Carriage::new(config),
             watchlist: Watchlist::new(&config.watchlist),
             plan: SourcePlan::new(config, &domains)?,
+            earlier_source: EarlierSource::new(config)?.map(Box::new),
             domains,
             sink_metadata: config.sink.own_metadata,
             restore_dscp: config.sink.restore_dscp,
@@ -91,7 +96,10 @@ impl Node {
     pub fn handle_frame(&mut self, link: Link, frame: &mut Frame<'_>, passage: &Passage) -> Verdict {
         let fate = self.fate(link, frame, passage);
         self.counters.count(fate);
-        if fate == Outcome::Discarded { Verdict::Consume } else { Verdict::Forward }
+        match fate {
+            Outcome::Discarded | Outcome::CopyDiscarded => Verdict::Consume,
+            _ => Verdict::Forward,
+        }
     }
 
     /// Takes the oldest report, the payload of one UDP datagram to the collector.

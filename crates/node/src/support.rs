@@ -2,7 +2,8 @@
 
 use inband_wire::report::group::MOST_HW_ID;
 
-use crate::config::{Icmp, IntVersion, NodeConfig, ReportFilter, ReportVersion};
+use crate::config::{Icmp, NodeConfig, ReportFilter, ReportVersion};
+use crate::earlier;
 use crate::error::ConfigError;
 
 /// Most bytes of a packet a report may keep, so that it fits a UDP datagram with room to spare.
@@ -14,14 +15,7 @@ const MOST_TRUNCATE: u16 = 9216;
 /// The first setting that cannot be run.
 pub(crate) fn check(config: &NodeConfig) -> Result<(), ConfigError> {
     ranges(config)?;
-    let version = match config.node.int_version {
-        IntVersion::V2_1 => None,
-        IntVersion::V1_0 => Some("1.0"),
-        IntVersion::V0_5 => Some("0.5"),
-        IntVersion::Host0_5 => Some("host-0.5"),
-        IntVersion::V2016 => Some("2016"),
-    };
-    supported("node.int_version", version, "\"2.1\"")?;
+    earlier::check(config)?;
     let icmp = match config.mtu.icmp {
         Icmp::Off => None,
         Icmp::Conservative => Some("conservative"),

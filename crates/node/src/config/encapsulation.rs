@@ -25,12 +25,15 @@ pub struct EncapsulationConfig {
     pub probe_marker: u64,
     /// GRE protocol type that marks INT; default 0x4569.
     pub gre_protocol: u16,
-    /// VXLAN-GPE Next Protocol that marks INT; default 0x82.
-    pub vxlan_gpe_next_protocol: u8,
-    /// Geneve option class of INT; default 0x0103.
-    pub geneve_class: u16,
-    /// Whether INT stands before or after the TCP options; default `after`.
+    /// VXLAN-GPE Next Protocol that marks INT; default 0x82, of the versions before 2.0 their own: 0x08 of 1.0, 0x05
+    /// of 0.5 and 2016.
+    pub vxlan_gpe_next_protocol: Option<u8>,
+    /// Geneve option class of INT; default 0x0103, of the versions before 2.0 the 0x00ab of their examples.
+    pub geneve_class: Option<u16>,
+    /// Whether INT stands before or after the TCP options; default `after`. Host-INT always stands before them.
     pub tcp_options: TcpOptionsConfig,
+    /// Whether INT 0.5 behind TCP or UDP corrects L4 checksum and UDP length; default true. Later versions always do.
+    pub update_l4: bool,
     /// Outer source address where `gre` adds an IPv4 header; default 192.0.2.1.
     pub tunnel_source: Ipv4Addr,
     /// Outer destination address where `gre` adds an IPv4 header; default 192.0.2.2.
@@ -46,9 +49,10 @@ impl Default for EncapsulationConfig {
             udp_port: 33122,
             probe_marker: 0xaaaa_aaaa_bbbb_bbbb,
             gre_protocol: 0x4569,
-            vxlan_gpe_next_protocol: 0x82,
-            geneve_class: 0x0103,
+            vxlan_gpe_next_protocol: None,
+            geneve_class: None,
             tcp_options: TcpOptionsConfig::After,
+            update_l4: true,
             tunnel_source: Ipv4Addr::new(192, 0, 2, 1),
             tunnel_destination: Ipv4Addr::new(192, 0, 2, 2),
         }
@@ -73,6 +77,22 @@ pub enum EncapsulationKind {
     VxlanGpe,
     /// In a Geneve option.
     Geneve,
+}
+
+impl EncapsulationKind {
+    /// The name users write.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Dscp => "dscp",
+            Self::UdpPort => "udp-port",
+            Self::ProbeMarker => "probe-marker",
+            Self::Udp => "udp",
+            Self::Gre => "gre",
+            Self::VxlanGpe => "vxlan-gpe",
+            Self::Geneve => "geneve",
+        }
+    }
 }
 
 /// Where INT stands in a TCP segment.
@@ -102,6 +122,18 @@ impl EncapsulationConfig {
         }
     }
 
+    /// The VXLAN-GPE Next Protocol values that mark INT: the configured one, then those of the versions before 2.1.
+    #[must_use]
+    pub fn vxlan_gpe_next_protocols(&self) -> [u8; 4] {
+        [self.vxlan_gpe_next_protocol.unwrap_or(0x82), 0x80, 0x08, 0x05]
+    }
+
+    /// The Geneve option classes of INT: the configured one, then that of the examples before 2.1.
+    #[must_use]
+    pub fn geneve_classes(&self) -> [u16; 2] {
+        [self.geneve_class.unwrap_or(0x0103), 0x00ab]
+    }
+
     /// Calls `read` with the code points of every encapsulation as configured here, and with `domains`.
     pub fn with_code_points<T>(&self, domains: &[Domain], read: impl FnOnce(CodePoints<'_>) -> T) -> T {
         read(CodePoints {
@@ -110,8 +142,8 @@ impl EncapsulationConfig {
             udp_ports: &[self.udp_port],
             probe_markers: &[self.probe_marker],
             gre_protocols: &[self.gre_protocol],
-            vxlan_gpe_next_protocols: &[self.vxlan_gpe_next_protocol],
-            geneve_classes: &[self.geneve_class],
+            vxlan_gpe_next_protocols: &self.vxlan_gpe_next_protocols(),
+            geneve_classes: &self.geneve_classes(),
             tcp_options: self.tcp_options(),
             domains,
         })

@@ -11,6 +11,8 @@ mod watch;
 
 use serde::Deserialize;
 
+use inband_wire::int::Version;
+
 pub use domain::{DomainConfig, DomainMetadata, Mutability, Placement, Reporting, Value};
 pub use encapsulation::{EncapsulationConfig, EncapsulationKind, TcpOptionsConfig};
 pub use instruction::{Instruction, InstructionList};
@@ -118,6 +120,20 @@ pub enum IntVersion {
     /// The text of June 2016.
     #[serde(rename = "2016")]
     V2016,
+}
+
+impl IntVersion {
+    /// The format on the wire.
+    #[must_use]
+    pub const fn wire(self) -> Version {
+        match self {
+            Self::V2_1 => Version::V2_1,
+            Self::V1_0 => Version::V1_0,
+            Self::V0_5 => Version::V0_5,
+            Self::Host0_5 => Version::HostInt0_5,
+            Self::V2016 => Version::V2016,
+        }
+    }
 }
 
 /// What a node does about instructions it does not know.

@@ -22,7 +22,7 @@ pub(super) fn place(carriage: &Carriage, bytes: &[u8], layers: &Layers) -> Optio
         return None;
     }
     // The sink removes every INT option, also one that a host sent.
-    if locate::in_geneve(bytes, layers, &[carriage.geneve_class]) != Ok(None) {
+    if locate::in_geneve(bytes, layers, &carriage.geneve_classes) != Ok(None) {
         return None;
     }
     // The new option follows those that are there, within the option's own limit and the base header's.
@@ -63,7 +63,7 @@ pub(super) fn strip(carriage: &Carriage, frame: &mut Frame<'_>, layers: &Layers)
     let mut layers = *layers;
     for stripped in 0..MOST_OPTIONS {
         let bytes = frame.bytes_mut();
-        let found = locate::in_geneve(bytes, &layers, &[carriage.geneve_class]);
+        let found = locate::in_geneve(bytes, &layers, &carriage.geneve_classes);
         let Ok(Some(location)) = found else {
             return stripped > 0;
         };

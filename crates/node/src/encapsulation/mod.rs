@@ -3,6 +3,7 @@
 //! One file per section of INT 2.1 "Header Location", each with both directions: what `start` changes,
 //! `strip` restores bit for bit.
 
+pub(crate) mod earlier;
 pub(crate) mod geneve;
 mod gre;
 mod l4;
@@ -28,7 +29,7 @@ use inband_wire::udp::UdpHeader;
 use inband_wire::view::view_mut;
 
 use crate::carrier::{self, Change};
-use crate::config::{EncapsulationConfig, EncapsulationKind};
+use crate::config::{EncapsulationKind, NodeConfig};
 use crate::frame::Frame;
 
 /// The code points of this domain's encapsulation.
@@ -36,13 +37,21 @@ use crate::frame::Frame;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Carriage {
     pub(crate) kind: EncapsulationKind,
+    /// The version a source of this domain writes.
+    pub(crate) version: Version,
     pub(crate) mark: DscpMark,
     pub(crate) udp_port: u16,
     pub(crate) probe_marker: u64,
     pub(crate) gre_protocol: u16,
+    /// The one that is written, and those that are read.
     pub(crate) vxlan_gpe_next_protocol: u8,
+    pub(crate) vxlan_gpe_next_protocols: [u8; 4],
+    /// The one that is written, and those that are read.
     pub(crate) geneve_class: u16,
+    pub(crate) geneve_classes: [u16; 2],
     pub(crate) tcp_options: TcpOptions,
+    /// Whether 0.5 behind TCP and UDP corrects L4 checksum and UDP length.
+    pub(crate) update_l4: bool,
     pub(crate) tunnel_source: Ipv4Addr,
     pub(crate) tunnel_destination: Ipv4Addr,
 }
@@ -99,19 +108,38 @@ impl Insertion<'_> {
 }
 
 impl Carriage {
-    pub(crate) fn new(config: &EncapsulationConfig) -> Self {
+    pub(crate) fn new(config: &NodeConfig) -> Self {
+        let version = config.node.int_version.wire();
+        let config = &config.encapsulation;
         Self {
             kind: config.kind,
+            version,
             mark: config.mark(),
             udp_port: config.udp_port,
             probe_marker: config.probe_marker,
             gre_protocol: config.gre_protocol,
-            vxlan_gpe_next_protocol: config.vxlan_gpe_next_protocol,
-            geneve_class: config.geneve_class,
-            tcp_options: config.tcp_options(),
+            vxlan_gpe_next_protocol: config.vxlan_gpe_next_protocol.unwrap_or(match version {
+                Version::V2_1 => 0x82,
+                Version::V1_0 => 0x08,
+                Version::V0_5 | Version::HostInt0_5 | Version::V2016 => 0x05,
+            }),
+            vxlan_gpe_next_protocols: config.vxlan_gpe_next_protocols(),
+            geneve_class: config.geneve_class.unwrap_or(if version.is_before_2() { 0x00ab } else { 0x0103 }),
+            geneve_classes: config.geneve_classes(),
+            tcp_options: match version {
+                Version::HostInt0_5 => TcpOptions::Before,
+                _ => config.tcp_options(),
+            },
+            update_l4: config.update_l4,
             tunnel_source: config.tunnel_source,
             tunnel_destination: config.tunnel_destination,
         }
+    }
+
+    /// Whether INT at `location` leaves L4 checksum and UDP length right.
+    pub(crate) fn keeps_l4(&self, location: &Location) -> bool {
+        let is_in_tunnel = matches!(location.encapsulation, Encapsulation::VxlanGpe | Encapsulation::Geneve);
+        self.update_l4 || is_in_tunnel || location.version != Version::V0_5
     }
 
     /// Where INT goes in this packet; `None` where its protocol cannot carry the encapsulation.
@@ -194,6 +222,9 @@ impl Carriage {
         location: &Location,
         stripping: Stripping,
     ) -> bool {
+        if location.version.is_before_2() {
+            return earlier::strip(self, frame, layers, location, stripping);
+        }
         let bytes = frame.bytes_mut();
         let gap = match location.encapsulation {
             Encapsulation::Dscp => l4::strip_by_dscp(self, bytes, layers, location, stripping.restore_dscp),
@@ -221,8 +252,8 @@ impl Carriage {
             udp_ports: &[self.udp_port],
             probe_markers: &[self.probe_marker],
             gre_protocols: &[self.gre_protocol],
-            vxlan_gpe_next_protocols: &[self.vxlan_gpe_next_protocol],
-            geneve_classes: &[self.geneve_class],
+            vxlan_gpe_next_protocols: &self.vxlan_gpe_next_protocols,
+            geneve_classes: &self.geneve_classes,
             tcp_options: self.tcp_options,
             domains: &[],
         })
@@ -263,8 +294,8 @@ pub(crate) fn set_dscp(bytes: &mut [u8], layers: &Layers, dscp: u8) {
     }
 }
 
-/// Sets the UDP destination port and returns what that changed in the sum.
-fn set_udp_port(bytes: &mut [u8], layers: &Layers, port: u16) -> Change {
+/// Sets the destination port, which TCP and UDP have in the same place, and returns what that changed in the sum.
+fn set_destination_port(bytes: &mut [u8], layers: &Layers, port: u16) -> Change {
     let Some(header) = view_mut::<UdpHeader>(bytes, layers.l4) else {
         return Change::default();
     };

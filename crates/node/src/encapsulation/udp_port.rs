@@ -10,7 +10,7 @@ use inband_wire::layers::{Layers, Transport};
 use inband_wire::udp;
 use inband_wire::view::view;
 
-use super::{Carriage, Insertion, Place, remove, set_udp_port};
+use super::{Carriage, Insertion, Place, remove, set_destination_port};
 use crate::carrier::Change;
 
 pub(super) fn place(layers: &Layers) -> Option<Place> {
@@ -25,13 +25,13 @@ pub(super) fn shim(bytes: &[u8], layers: &Layers, insertion: &Insertion<'_>) -> 
 }
 
 pub(super) fn mark(carriage: &Carriage, bytes: &mut [u8], layers: &Layers) -> Change {
-    set_udp_port(bytes, layers, carriage.udp_port)
+    set_destination_port(bytes, layers, carriage.udp_port)
 }
 
 // int-2.1/l4-11
 pub(super) fn strip(bytes: &mut [u8], layers: &Layers, location: &Location) -> Option<Range<usize>> {
     let shim: &Shim = view(bytes, location.shim, Header::Shim).ok()?;
     let port = shim.original_udp_port();
-    let change = set_udp_port(bytes, layers, port);
+    let change = set_destination_port(bytes, layers, port);
     Some(remove(bytes, layers, location.shim..location.end, change))
 }

@@ -12,12 +12,15 @@ use inband_wire::udp;
 use inband_wire::view::{view, view_mut};
 use inband_wire::vxlan::{self, VxlanHeader};
 
-use super::{Carriage, Insertion, Place, remove, set_udp_port};
+use super::{Carriage, Insertion, Place, remove, set_destination_port};
 use crate::carrier::Change;
 
 pub(super) fn place(carriage: &Carriage, bytes: &[u8], layers: &Layers) -> Option<Place> {
     // What a host sent as INT would make one chain with ours, which the sink removes whole.
     next_protocol(bytes, layers).filter(|next| *next != carriage.vxlan_gpe_next_protocol)?;
+    if locate::in_vxlan_gpe(bytes, layers, &carriage.vxlan_gpe_next_protocols) != Ok(None) {
+        return None;
+    }
     let at = header_at(layers) + vxlan::HEADER_BYTES;
     Some(Place::behind(Encapsulation::VxlanGpe, at))
 }
@@ -32,7 +35,7 @@ pub(super) fn shim(bytes: &[u8], layers: &Layers, insertion: &Insertion<'_>) -> 
 // int-2.1/vxlan-01, int-2.1/vxlan-02
 pub(super) fn mark(carriage: &Carriage, bytes: &mut [u8], layers: &Layers) -> Change {
     let change = match port(bytes, layers) {
-        Some(vxlan::PORT) => set_udp_port(bytes, layers, vxlan::GPE_PORT),
+        Some(vxlan::PORT) => set_destination_port(bytes, layers, vxlan::GPE_PORT),
         _ => Change::default(),
     };
     edit(bytes, layers, change, |header| header.set_next_protocol(carriage.vxlan_gpe_next_protocol))
@@ -48,8 +51,9 @@ pub(super) fn strip(
     let first = header_at(layers) + vxlan::HEADER_BYTES;
     let last = last_of_chain(carriage, bytes, layers, location)?;
     let shim = *view::<Shim>(bytes, last.shim, Header::Shim).ok()?;
-    let change = if shim.was_vxlan() {
-        let change = set_udp_port(bytes, layers, vxlan::PORT);
+    // The versions before 2.0 have no G; Next Protocol stands where 2.1 has it.
+    let change = if shim.was_vxlan() && !last.version.is_before_2() {
+        let change = set_destination_port(bytes, layers, vxlan::PORT);
         edit(bytes, layers, change, VxlanHeader::clear_next_protocol)
     } else {
         edit(bytes, layers, Change::default(), |header| header.set_next_protocol(shim.next_protocol()))
@@ -59,7 +63,7 @@ pub(super) fn strip(
 
 /// The protocol behind the VXLAN header; `None` where INT cannot be put behind it and taken out again
 /// without a trace: another port, no next protocol in GPE, or bits that a plain VXLAN header leaves at zero.
-fn next_protocol(bytes: &[u8], layers: &Layers) -> Option<u8> {
+pub(super) fn next_protocol(bytes: &[u8], layers: &Layers) -> Option<u8> {
     let header: &VxlanHeader = view(bytes, header_at(layers), Header::Vxlan).ok()?;
     match port(bytes, layers)? {
         vxlan::PORT => header.is_plain().then_some(vxlan::NEXT_ETHERNET),

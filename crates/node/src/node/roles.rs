@@ -22,10 +22,10 @@ use super::Node;
 
 /// One packet on its way through the node.
 #[derive(Clone, Copy)]
-struct Visit<'a> {
-    link: Link,
-    layers: Layers,
-    hop: Hop<'a>,
+pub(super) struct Visit<'a> {
+    pub(super) link: Link,
+    pub(super) layers: Layers,
+    pub(super) hop: Hop<'a>,
 }
 
 impl Node {
@@ -42,6 +42,7 @@ impl Node {
         match indication::find(&self.carriage, frame.bytes(), &visit.layers) {
             Ok(Some((location, Int::Md(header)))) => self.handle_md(frame, &mut visit, location, &header),
             Ok(Some((location, Int::Mx(header)))) => self.handle_mx(frame, &visit, &location, &header),
+            Ok(Some((location, Int::Earlier))) => self.handle_earlier(frame, &mut visit, location),
             Ok(Some((location, Int::Destination))) => self.handle_destination(frame, &visit, &location),
             // A host may send what only looks like INT; inside the domain it is a fault.
             Err(_) if !visit.hop.ingress.edge => Outcome::Malformed,
@@ -149,11 +150,17 @@ impl Node {
         visit: &Visit<'_>,
         location: &Location,
     ) -> Outcome {
-        if visit.hop.egress.edge { self.end(frame, visit, location, false) } else { Outcome::Transit }
+        if !visit.hop.egress.edge {
+            return Outcome::Transit;
+        }
+        if location.version.is_before_2() {
+            return self.end_earlier(frame, visit, location);
+        }
+        self.end(frame, visit, location, false)
     }
 
     /// The end of a packet's way through the domain.
-    fn end(
+    pub(super) fn end(
         &mut self,
         frame: &mut Frame<'_>,
         visit: &Visit<'_>,
@@ -234,11 +241,17 @@ impl Node {
             mtu: (!is_sink).then_some(visit.hop.egress.mtu),
             choices: self.choices,
         };
-        let location = self.plan.start(&self.carriage, frame, &mut visit.layers, &context)?;
+        let location = match &mut self.earlier_source {
+            None => self.plan.start(&self.carriage, frame, &mut visit.layers, &context)?,
+            Some(source) => {
+                source.start(&self.carriage, frame, &mut visit.layers, &context, &mut self.counters)?
+            }
+        };
         self.sequence_number = number;
-        let found = indication::read(frame.bytes(), &location);
+        let found = indication::read(frame.bytes(), &visit.layers, &location);
         Ok(match found {
             Ok(Int::Md(header)) if is_sink => self.end_md(frame, visit, &location, &header),
+            Ok(Int::Earlier) if is_sink => self.end_earlier(frame, visit, &location),
             Ok(Int::Mx(header)) if is_sink => self.handle_mx(frame, visit, &location, &header),
             Ok(Int::Mx(header)) if self.plan.own_metadata => {
                 self.report(frame.bytes(), visit, Some(&location), &Asked::of_mx(&header));
@@ -263,7 +276,13 @@ impl Node {
         Outcome::NoInt
     }
 
-    fn report(&mut self, packet: &[u8], visit: &Visit<'_>, location: Option<&Location>, asked: &Asked) {
+    pub(super) fn report(
+        &mut self,
+        packet: &[u8],
+        visit: &Visit<'_>,
+        location: Option<&Location>,
+        asked: &Asked,
+    ) {
         let values = match (asked.needs_values(), location) {
             (false, _) => ValueContext::default(),
             (true, Some(location)) => visit.values(packet, location),

@@ -1,0 +1,80 @@
+//! Which bits of an instruction bitmap before 2.0 ask for what?
+
+use inband_wire::int::earlier::{Layout, host_int};
+use inband_wire::int::{Instructions, Version};
+
+use crate::config::{Instruction, InstructionList};
+use crate::error::ConfigError;
+
+/// The bitmap in which a source of `version` asks for `instructions`.
+///
+/// # Errors
+/// An instruction that the version does not have, or none at all.
+pub(crate) fn bitmap(version: Version, instructions: &InstructionList) -> Result<u16, ConfigError> {
+    let Some(layout) = Layout::of(version) else { return Ok(instructions.bitmap().0) };
+    if version == Version::HostInt0_5 {
+        return host_int_bitmap(instructions);
+    }
+    let mut bitmap = 0;
+    for instruction in Instruction::ALL.into_iter().filter(|one| instructions.contains(*one)) {
+        bitmap |= match bits(layout, instruction) {
+            0 => return Err(unsupported(version, instruction.name(), known(layout))),
+            bits => bits,
+        };
+    }
+    if bitmap == 0 {
+        // A header that asks for nothing could not be told from a payload.
+        return Err(ConfigError::out_of_range("source.instructions", "empty", "at least one instruction"));
+    }
+    Ok(bitmap)
+}
+
+/// The instructions of 2.1 that ask for what `bitmap` asks for; congestion status has none.
+pub(crate) fn in_2_1(layout: Layout, bitmap: u16) -> Instructions {
+    let asks = |instruction: &Instruction| bits(layout, *instruction) & bitmap != 0;
+    Instruction::ALL.into_iter().filter(asks).collect::<InstructionList>().bitmap()
+}
+
+/// Host-INT asks for the same four in every packet.
+fn host_int_bitmap(instructions: &InstructionList) -> Result<u16, ConfigError> {
+    let is_default = *instructions == crate::config::SourceConfig::default().instructions;
+    let asked = Instruction::ALL.into_iter().filter(|one| instructions.contains(*one));
+    if is_default || asked.map(|one| bits(Layout::V0_5, one)).eq([0x8000, 0x4000, 0x0800, 0x0400]) {
+        return Ok(host_int::INSTRUCTION_BITMAP);
+    }
+    let found = Instruction::ALL.into_iter().filter(|one| instructions.contains(*one)).map(Instruction::name);
+    let supported = [0x8000, 0x4000, 0x0800, 0x0400];
+    let supported = Instruction::ALL.into_iter().filter(|one| supported.contains(&bits(Layout::V0_5, *one)));
+    Err(unsupported(Version::HostInt0_5, &found.collect::<Vec<_>>().join(", "), supported))
+}
+
+/// The bits that ask for `instruction`; 0 where the version does not have it.
+const fn bits(layout: Layout, instruction: Instruction) -> u16 {
+    match (instruction, layout) {
+        (Instruction::NodeId, _) => 0x8000,
+        // 2016 asks for the ingress port and for the egress port.
+        (Instruction::Level1Interfaces, Layout::V2016) => 0x4400,
+        (Instruction::Level1Interfaces, _) => 0x4000,
+        (Instruction::HopLatency, _) => 0x2000,
+        (Instruction::QueueOccupancy, _) => 0x1000,
+        (Instruction::IngressTimestamp, _) => 0x0800,
+        (Instruction::EgressTimestamp, Layout::V1_0 | Layout::V0_5) => 0x0400,
+        (Instruction::Level2Interfaces, Layout::V1_0) => 0x0200,
+        (Instruction::EgressUtilization, _) => 0x0100,
+        (Instruction::ChecksumComplement, Layout::V1_0) => 0x0001,
+        _ => 0,
+    }
+}
+
+fn known(layout: Layout) -> impl Iterator<Item = Instruction> {
+    Instruction::ALL.into_iter().filter(move |instruction| bits(layout, *instruction) != 0)
+}
+
+fn unsupported(version: Version, found: &str, known: impl Iterator<Item = Instruction>) -> ConfigError {
+    let known: Vec<_> = known.map(Instruction::name).collect();
+    let supported = format!("with int_version = \"{}\" {}", version.name(), known.join(", "));
+    ConfigError::unsupported("source.instructions", found, &supported)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,91 @@
+//! When does a packet carry INT of a version before 2.0, and not only bytes that begin like it?
+
+use inband_wire::error::{ErrorKind, Header, ParseError};
+use inband_wire::int::earlier::{HopByHop, Shim};
+use inband_wire::int::locate::{self, Encapsulation, HeaderType};
+use inband_wire::int::{CodePoints, Location, TcpOptions, Version};
+use inband_wire::layers::{Layers, Transport};
+use inband_wire::tcp;
+use inband_wire::view::view;
+
+use crate::encapsulation::Carriage;
+
+/// Checks that the header at `location` is one from its first byte to its last.
+///
+/// A mark behind L4 says little, and the shims of old begin like any number, so a header counts only where its
+/// lengths, counts and bitmap agree, what is reserved in the shim is zero, and the tail of 0.5 names the protocol in
+/// front. The same holds for a destination header that stands alone, whose contents are the example's of the texts.
+///
+/// # Errors
+/// What does not fit.
+#[cold]
+pub(crate) fn check_header(bytes: &[u8], layers: &Layers, location: &Location) -> Result<(), ParseError> {
+    if location.encapsulation != Encapsulation::Geneve {
+        let shim: &Shim = view(bytes, location.shim, Header::Shim)?;
+        if !shim.reserved_is_zero() {
+            let found = bytes.get(location.shim + 1).copied().unwrap_or_default();
+            let kind = ErrorKind::Undefined { field: "Reserved", found: found.into() };
+            return Err(ParseError::new(location.shim, Header::Shim, kind));
+        }
+    }
+    let int = HopByHop::parse(bytes, location)?;
+    if int.instruction_bitmap == 0 {
+        let kind = ErrorKind::Undefined { field: "Instruction Bitmap", found: 0 };
+        return Err(ParseError::new(location.header, Header::IntMetadata, kind));
+    }
+    match int.tail {
+        Some(tail) if location.version == Version::V0_5 && tail.protocol != layers.protocol => {
+            let (found, expected) = (tail.protocol.into(), layers.protocol.into());
+            let kind = ErrorKind::Mismatch { field: "Proto", found, expected };
+            Err(ParseError::new(location.end, Header::IntTail, kind))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The same place with the version this domain writes, where the header can be of that version.
+///
+/// In tunnels some headers can be of several versions: those with an empty stack, and 2016 with Rep set.
+#[cold]
+pub(crate) fn settle(carriage: &Carriage, bytes: &[u8], location: Location) -> Location {
+    let is_in_tunnel = matches!(location.encapsulation, Encapsulation::VxlanGpe | Encapsulation::Geneve);
+    let is_open = location.version.is_before_2() || location.encapsulation == Encapsulation::Geneve;
+    if !is_in_tunnel || !is_open || location.header_type != HeaderType::Md {
+        return location;
+    }
+    let settled = Location { version: carriage.version, ..location };
+    let fits = HopByHop::parse(bytes, &settled).is_ok_and(|int| int.instruction_bitmap != 0);
+    if fits { settled } else { location }
+}
+
+/// Finds Host-INT in front of the TCP options, where the domain has INT behind them.
+#[cold]
+pub(crate) fn before_tcp_options(bytes: &[u8], layers: &Layers) -> Option<Location> {
+    match layers.transport {
+        Transport::Tcp { header_length } if header_length > tcp::HEADER_BYTES => {}
+        _ => return None,
+    }
+    let location = locate::behind_dscp(bytes, layers, TcpOptions::Before).ok()?;
+    let is_host_int = location.version == Version::HostInt0_5;
+    (is_host_int && check_header(bytes, layers, &location).is_ok()).then_some(location)
+}
+
+/// Finds INT 0.5 in a TCP segment to the port that marks INT; most such segments carry none.
+#[cold]
+pub(crate) fn behind_tcp_port(carriage: &Carriage, bytes: &[u8], layers: &Layers) -> Option<Location> {
+    let code_points = CodePoints {
+        dscp: &[],
+        host_int_dscp: &[],
+        udp_ports: &[carriage.udp_port],
+        probe_markers: &[],
+        gre_protocols: &[],
+        vxlan_gpe_next_protocols: &[],
+        geneve_classes: &[],
+        tcp_options: carriage.tcp_options,
+        domains: &[],
+    };
+    locate::find(bytes, layers, &code_points).ok().flatten()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,233 @@
+//! How does a source start INT of a version before 2.0?
+
+use zerocopy::IntoBytes;
+
+use inband_wire::Words;
+use inband_wire::int::earlier::recognise::HEADER_BYTES;
+use inband_wire::int::earlier::shim::SHIM_BYTES;
+use inband_wire::int::earlier::{HeaderV0_5, HeaderV1_0, HeaderV2016, Layout, Tail, host_int};
+use inband_wire::int::locate::{Encapsulation, HeaderType};
+use inband_wire::int::{Instructions, Location, Version};
+use inband_wire::layers::Layers;
+
+use crate::carrier;
+use crate::config::NodeConfig;
+use crate::counters::{Counters, Outcome};
+use crate::encapsulation::{Carriage, Insertion, Place, earlier};
+use crate::error::ConfigError;
+use crate::frame::Frame;
+use crate::source::StartContext;
+use crate::transit::keep_checksum;
+
+use super::instructions;
+use super::sequence::FlowSequences;
+use super::transit::write_hop;
+
+/// What the source of a domain before 2.0 writes, worked out once from the configuration.
+#[derive(Clone, Debug)]
+pub(crate) struct EarlierSource {
+    version: Version,
+    layout: Layout,
+    bitmap: u16,
+    hop: Words,
+    most_hops: u8,
+    own_metadata: bool,
+    sequences: FlowSequences,
+}
+
+/// What of INT fits into one packet.
+#[derive(Clone, Copy)]
+struct Room {
+    /// Whether the source's own metadata is added.
+    own: bool,
+    /// Whether it is not because of the MTU.
+    mtu_exceeded: bool,
+    /// How many hops may add metadata, this one included.
+    most_hops: u8,
+    /// Everything behind the shim.
+    int: Words,
+}
+
+impl EarlierSource {
+    /// `None` where the configured version is not before 2.0.
+    ///
+    /// # Errors
+    /// Instructions that the version does not have.
+    pub(crate) fn new(config: &NodeConfig) -> Result<Option<Self>, ConfigError> {
+        let version = config.node.int_version.wire();
+        let Some(layout) = Layout::of(version) else { return Ok(None) };
+        let bitmap = instructions::bitmap(version, &config.source.instructions)?;
+        let is_host_int = version == Version::HostInt0_5;
+        Ok(Some(Self {
+            version,
+            layout,
+            bitmap,
+            hop: layout.hop_words(bitmap),
+            most_hops: if is_host_int { host_int::MAX_HOP_COUNT } else { config.source.remaining_hops },
+            own_metadata: config.source.own_metadata,
+            sequences: FlowSequences::default(),
+        }))
+    }
+
+    /// Starts INT in the packet; `layers` become those of the packet that carries it.
+    ///
+    /// # Errors
+    /// Why INT cannot be started; the packet is as it came.
+    #[cold]
+    pub(crate) fn start(
+        &mut self,
+        carriage: &Carriage,
+        frame: &mut Frame<'_>,
+        layers: &mut Layers,
+        context: &StartContext<'_>,
+        counters: &mut Counters,
+    ) -> Result<Location, Outcome> {
+        let place = earlier::place(carriage, frame.bytes(), layers).ok_or(Outcome::NotCarried)?;
+        if carrier::is_ambiguous(frame.bytes(), layers) {
+            return Err(Outcome::NotStartedChecksum);
+        }
+        let room = self.room(frame.bytes(), layers, &place, context.mtu)?;
+        let header_type = HeaderType::Md;
+        let insertion =
+            Insertion { place, header_type, int: room.int, link: context.link, flow: context.flow };
+        let shim = earlier::shim(carriage, frame.bytes(), layers, &insertion);
+        let tail = self.tail(frame.bytes(), layers, &place);
+        let bytes = frame.open_gap(place.at, insertion.growth()).ok_or(Outcome::NotStartedHeadroom)?;
+        let location = Location { version: self.version, ..insertion.location() };
+        let sequence = (self.version == Version::HostInt0_5).then(|| {
+            let (number, is_another_forgotten) = self.sequences.next(context.flow);
+            if is_another_forgotten {
+                counters.count(Outcome::FlowForgotten);
+            }
+            number
+        });
+        if let Some(out) = bytes.get_mut(location.shim..location.end) {
+            let sequence = sequence.map(u32::to_be_bytes);
+            let behind = [sequence.as_ref().map(<[u8; 4]>::as_slice), tail.as_ref().map(IntoBytes::as_bytes)];
+            self.write(out, shim, &room, context, behind);
+        }
+        if let Some(change) = earlier::start(carriage, bytes, layers, &insertion) {
+            let complement = if room.own { self.complement() } else { Instructions(0) };
+            let hop_end = location.header + HEADER_BYTES + self.hop.bytes();
+            keep_checksum(bytes, layers, complement, &change, hop_end, context.choices);
+        }
+        Ok(location)
+    }
+
+    /// Works out what fits: behind the shim, and within the MTU.
+    fn room(
+        &self,
+        bytes: &[u8],
+        layers: &Layers,
+        place: &Place,
+        mtu: Option<usize>,
+    ) -> Result<Room, Outcome> {
+        let fits = |int: Words| {
+            let growth = place.outer + SHIM_BYTES + int.bytes();
+            int <= place.most && mtu.is_none_or(|mtu| carrier::has_room(bytes, layers, growth, mtu))
+        };
+        let fixed = self.fixed(place);
+        // Host-INT carries the source's hop or nothing.
+        let least =
+            if self.version == Version::HostInt0_5 { fixed.checked_add(self.hop) } else { Some(fixed) };
+        if !least.is_some_and(fits) {
+            return Err(Outcome::NotStartedMtu);
+        }
+        let most_hops = self.most_hops(place, fixed);
+        let nothing = Room { own: false, mtu_exceeded: false, most_hops, int: fixed };
+        if !self.own_metadata || most_hops == 0 {
+            return Ok(nothing);
+        }
+        match fixed.checked_add(self.hop) {
+            Some(int) if fits(int) => Ok(Room { own: true, int, ..nothing }),
+            _ => Ok(Room { mtu_exceeded: true, ..nothing }),
+        }
+    }
+
+    /// What is behind the shim without any hop: header, and what follows the stack.
+    fn fixed(&self, place: &Place) -> Words {
+        let is_in_tunnel = matches!(place.encapsulation, Encapsulation::VxlanGpe | Encapsulation::Geneve);
+        let behind = match self.version {
+            Version::HostInt0_5 => 2,
+            Version::V0_5 if !is_in_tunnel => 1,
+            _ => 0,
+        };
+        Words::new(2 + behind)
+    }
+
+    /// How many hops may add metadata: as configured, but in Geneve no more than the option has room for.
+    fn most_hops(&self, place: &Place, fixed: Words) -> u8 {
+        let free = place.most.checked_sub(fixed).unwrap_or_default().count();
+        match (place.encapsulation, free.checked_div(self.hop.count())) {
+            (Encapsulation::Geneve, Some(hops)) => self.most_hops.min(hops),
+            _ => self.most_hops,
+        }
+    }
+
+    /// What 0.5 keeps of the packet behind the stack, and what Host-INT does.
+    fn tail(&self, bytes: &[u8], layers: &Layers, place: &Place) -> Option<Tail> {
+        let port = layers
+            .tcp(bytes)
+            .map(|tcp| tcp.destination_port.get())
+            .or_else(|| layers.udp(bytes).map(|udp| udp.destination_port.get()));
+        match (self.version, place.encapsulation) {
+            (_, Encapsulation::VxlanGpe | Encapsulation::Geneve) => None,
+            (Version::V0_5, _) => Some(Tail::new(layers.protocol, port.unwrap_or(0), layers.dscp(bytes))),
+            (Version::HostInt0_5, Encapsulation::Udp) => Some(Tail::new(layers.protocol, 0, 0)),
+            (Version::HostInt0_5, _) => Some(Tail::new(0, 0, 0)),
+            _ => None,
+        }
+    }
+
+    /// Writes shim, header, the source's own hop, and what follows the stack.
+    fn write(
+        &self,
+        out: &mut [u8],
+        shim: [u8; SHIM_BYTES],
+        room: &Room,
+        context: &StartContext<'_>,
+        behind: [Option<&[u8]>; 2],
+    ) {
+        let hop = if room.own { self.hop.bytes() } else { 0 };
+        let (fixed, rest) = out.split_at_mut((SHIM_BYTES + HEADER_BYTES).min(out.len()));
+        let (stack, rest) = rest.split_at_mut(hop.min(rest.len()));
+        for (to, from) in fixed.iter_mut().zip(shim.iter().chain(&self.header(room))) {
+            *to = *from;
+        }
+        write_hop(self.layout, self.bitmap, context.hop, true, stack);
+        for (to, from) in rest.iter_mut().zip(behind.into_iter().flatten().flatten()) {
+            *to = *from;
+        }
+    }
+
+    fn header(&self, room: &Room) -> [u8; HEADER_BYTES] {
+        let own = u8::from(room.own);
+        match self.layout {
+            Layout::V1_0 => {
+                let mut header = HeaderV1_0::new(self.bitmap, self.hop, room.most_hops.saturating_sub(own));
+                if room.mtu_exceeded {
+                    header.set_mtu_exceeded();
+                }
+                zerocopy::transmute!(header)
+            }
+            Layout::V0_5 => {
+                let mut header = HeaderV0_5::new(self.bitmap, room.most_hops);
+                header.set_total_hop_count(own);
+                zerocopy::transmute!(header)
+            }
+            Layout::V2016 => {
+                let mut header = HeaderV2016::new(self.bitmap, room.most_hops);
+                header.set_total_hop_count(own);
+                zerocopy::transmute!(header)
+            }
+        }
+    }
+
+    /// The checksum complement, which 1.0 has.
+    const fn complement(&self) -> Instructions {
+        match self.layout {
+            Layout::V1_0 => Instructions(self.bitmap & Instructions::CHECKSUM_COMPLEMENT.0),
+            Layout::V0_5 | Layout::V2016 => Instructions(0),
+        }
+    }
+}

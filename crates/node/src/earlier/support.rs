@@ -1,0 +1,75 @@
+//! What of the configuration exists in the version a source writes?
+
+use inband_wire::int::Version;
+
+use crate::config::{EncapsulationKind, Mode, NodeConfig};
+use crate::error::ConfigError;
+
+use super::instructions;
+
+/// Checks that a source can write `node.int_version` with everything else that is configured.
+///
+/// Transit hop and sink read every version, and XD writes none, so only MD and MX are held to it.
+///
+/// # Errors
+/// The first setting that the version does not have.
+pub(crate) fn check(config: &NodeConfig) -> Result<(), ConfigError> {
+    let version = config.node.int_version.wire();
+    if !version.is_before_2() || config.source.mode == Mode::Xd {
+        return Ok(());
+    }
+    check_source(config, version)?;
+    let kinds = encapsulations(version);
+    if !kinds.contains(&config.encapsulation.kind) {
+        let names: Vec<_> = kinds.iter().map(|kind| format!("\"{}\"", kind.name())).collect();
+        let supported = with_version(version, &names.join(", "));
+        return Err(ConfigError::unsupported(
+            "encapsulation.kind",
+            config.encapsulation.kind.name(),
+            &supported,
+        ));
+    }
+    instructions::bitmap(version, &config.source.instructions).map(drop)
+}
+
+/// The encapsulations a version has.
+pub(crate) const fn encapsulations(version: Version) -> &'static [EncapsulationKind] {
+    use EncapsulationKind::{Dscp, Geneve, Gre, ProbeMarker, Udp, UdpPort, VxlanGpe};
+    match version {
+        Version::V2_1 => &[Dscp, UdpPort, Udp, ProbeMarker, Gre, VxlanGpe, Geneve],
+        Version::V1_0 => &[Dscp, ProbeMarker, VxlanGpe, Geneve],
+        Version::V0_5 => &[Dscp, UdpPort, VxlanGpe, Geneve],
+        Version::HostInt0_5 => &[Dscp, Udp],
+        Version::V2016 => &[VxlanGpe, Geneve],
+    }
+}
+
+fn check_source(config: &NodeConfig, version: Version) -> Result<(), ConfigError> {
+    let source = &config.source;
+    let refuse = |key: &str, found: &str, supported: &str| {
+        Err(ConfigError::unsupported(key, found, &with_version(version, supported)))
+    };
+    if source.mode == Mode::Mx {
+        return refuse("source.mode", "mx", "\"md\" and \"xd\"; MX came with 2.1");
+    }
+    if source.discard {
+        return refuse("source.discard", "true", "false; the D bit came with 2.0");
+    }
+    if source.clone > 0 {
+        return refuse("source.clone", &source.clone.to_string(), "0; a copy needs the D bit of 2.0");
+    }
+    if source.domain.is_some() {
+        return refuse("source.domain", "domain-specific", "none; such instructions came with 2.0");
+    }
+    if version == Version::HostInt0_5 && !source.own_metadata {
+        return refuse("source.own_metadata", "false", "true; Host-INT always carries the source's hop");
+    }
+    Ok(())
+}
+
+fn with_version(version: Version, supported: &str) -> String {
+    format!("with int_version = \"{}\" {supported}", version.name())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,202 @@
+//! How does a node add its metadata to a stack of a version before 2.0?
+
+use inband_wire::Words;
+use inband_wire::checksum::Sum;
+use inband_wire::int::earlier::metadata::set_bottom_of_stack;
+use inband_wire::int::earlier::recognise::HEADER_BYTES;
+use inband_wire::int::earlier::{HeaderV0_5, HeaderV1_0, HeaderV2016, HopByHop, Layout, Metadata, Shim};
+use inband_wire::int::locate::Encapsulation;
+use inband_wire::int::{Instructions, Location, Version};
+use inband_wire::layers::Layers;
+use inband_wire::view::view_mut;
+
+use crate::carrier::{self, Change};
+use crate::config::UnknownInstructions;
+use crate::counters::Outcome;
+use crate::encapsulation::{Carriage, earlier, geneve};
+use crate::frame::Frame;
+use crate::passage::Hop;
+use crate::transit::{Choices, keep_checksum};
+
+/// What of a header decides over a hop.
+#[derive(Clone, Copy)]
+struct Asked {
+    layout: Layout,
+    bitmap: u16,
+    hop: Words,
+    /// How many more hops may add metadata.
+    left: u8,
+    /// Whether the stack is empty.
+    is_first: bool,
+}
+
+/// Adds this node's metadata on top of the stack, or marks the packet when none may be added.
+///
+/// `mtu` is the egress MTU, `None` where the packet is stripped before it leaves. `layers` and `location` follow the
+/// frame when it grows. Returns what happened: [`Outcome::Pushed`] or the reason why not.
+#[cold]
+pub(crate) fn push_hop(
+    carriage: &Carriage,
+    frame: &mut Frame<'_>,
+    layers: &mut Layers,
+    location: &mut Location,
+    hop: &Hop<'_>,
+    mtu: Option<usize>,
+    choices: Choices,
+) -> Option<Outcome> {
+    let asked = Asked::of(&HopByHop::parse(frame.bytes(), location).ok()?);
+    if asked.left == 0 {
+        edit(carriage, frame.bytes_mut(), layers, location, Edit::MaxHopCountExceeded);
+        return Some(Outcome::HopsExceeded);
+    }
+    let is_reserved = asked.bitmap & asked.layout.reserved() != 0;
+    if is_reserved && choices.unknown_instructions == UnknownInstructions::Skip {
+        return Some(Outcome::ReservedInstruction);
+    }
+    // A hop adds all that is asked for, or nothing.
+    let Some(length) = grown_length(frame.bytes(), layers, location, asked.hop) else {
+        return Some(Outcome::StackFull);
+    };
+    let growth = asked.hop.bytes();
+    if mtu.is_some_and(|mtu| !carrier::has_room(frame.bytes(), layers, growth, mtu)) {
+        if asked.layout == Layout::V1_0 {
+            edit(carriage, frame.bytes_mut(), layers, location, Edit::MtuExceeded);
+        }
+        return Some(Outcome::MtuExceeded);
+    }
+    let stack_at = location.header + HEADER_BYTES;
+    let Some(bytes) = frame.open_gap(stack_at, growth) else {
+        return Some(Outcome::NoHeadroom);
+    };
+    let mut change = write(bytes, location, length, &asked, hop)?;
+    if location.encapsulation == Encapsulation::Geneve {
+        change = change.and(&geneve::lengthen(bytes, layers, growth));
+    }
+    change.grown = growth;
+    if carriage.keeps_l4(location) {
+        keep_checksum(bytes, layers, asked.complement(), &change, stack_at + growth, choices);
+        carrier::set_lengths(bytes, layers, &change);
+    } else {
+        earlier::set_ip_length(bytes, layers, &change);
+    }
+    layers.end += growth;
+    location.end += growth;
+    Some(Outcome::Pushed)
+}
+
+impl Asked {
+    const fn of(int: &HopByHop<'_>) -> Self {
+        Self {
+            layout: int.layout(),
+            bitmap: int.instruction_bitmap,
+            hop: int.hop_ml,
+            left: int.remaining_hop_count(),
+            is_first: int.hop_count() == 0,
+        }
+    }
+
+    /// The checksum complement, where it is asked for: only 1.0 has it, and in the place of 2.1.
+    const fn complement(&self) -> Instructions {
+        match self.layout {
+            Layout::V1_0 => Instructions(self.bitmap & Instructions::CHECKSUM_COMPLEMENT.0),
+            Layout::V0_5 | Layout::V2016 => Instructions(0),
+        }
+    }
+}
+
+/// Writes lengths, hop count and the hop into the open gap; returns what that did to the sum.
+fn write(
+    bytes: &mut [u8],
+    location: &Location,
+    length: Words,
+    asked: &Asked,
+    hop: &Hop<'_>,
+) -> Option<Change> {
+    let stack_at = location.header + HEADER_BYTES;
+    let fixed = location.shim..stack_at;
+    let removed = Sum::of(bytes.get(fixed.clone())?);
+    if location.encapsulation == Encapsulation::Geneve {
+        geneve::set_option_length(bytes, location, length);
+    } else {
+        view_mut::<Shim>(bytes, location.shim)?.set_length(length);
+    }
+    count_hop(bytes, location.header, asked.layout)?;
+    let gap = bytes.get_mut(stack_at..stack_at + asked.hop.bytes())?;
+    write_hop(asked.layout, asked.bitmap, hop, asked.is_first, gap);
+    let added = Sum::of(gap).plus(Sum::of(bytes.get(fixed)?));
+    Some(Change { removed, added, ..Change::default() })
+}
+
+/// Writes one hop: what the bits ask for in their order, all ones for what is reserved or not available.
+pub(super) fn write_hop(layout: Layout, bitmap: u16, hop: &Hop<'_>, is_first: bool, out: &mut [u8]) {
+    Metadata::from(hop.metadata()).write(layout, bitmap, out);
+    if layout == Layout::V2016 && is_first {
+        set_bottom_of_stack(out);
+    }
+}
+
+/// Counts one hop in the metadata header.
+fn count_hop(bytes: &mut [u8], at: usize, layout: Layout) -> Option<()> {
+    match layout {
+        Layout::V1_0 => {
+            let header: &mut HeaderV1_0 = view_mut(bytes, at)?;
+            header.set_remaining_hop_count(header.remaining_hop_count().saturating_sub(1));
+        }
+        Layout::V0_5 => {
+            let header: &mut HeaderV0_5 = view_mut(bytes, at)?;
+            header.set_total_hop_count(header.total_hop_count().saturating_add(1));
+        }
+        Layout::V2016 => {
+            let header: &mut HeaderV2016 = view_mut(bytes, at)?;
+            header.set_total_hop_count(header.total_hop_count().saturating_add(1));
+        }
+    }
+    Some(())
+}
+
+/// A flag that a node sets.
+#[derive(Clone, Copy)]
+enum Edit {
+    MaxHopCountExceeded,
+    MtuExceeded,
+}
+
+/// Sets a flag of the metadata header and corrects the L4 checksum for it.
+fn edit(carriage: &Carriage, bytes: &mut [u8], layers: &Layers, location: &Location, edit: Edit) {
+    let header = location.header..location.header + HEADER_BYTES;
+    let sum = |bytes: &[u8]| bytes.get(header.clone()).map_or(Sum::ZERO, Sum::of);
+    let removed = sum(bytes);
+    set_flag(bytes, location, edit);
+    let change = Change { removed, added: sum(bytes), ..Change::default() };
+    if carriage.keeps_l4(location) {
+        carrier::correct_checksum(bytes, layers, &change);
+    }
+}
+
+fn set_flag(bytes: &mut [u8], location: &Location, edit: Edit) {
+    let at = location.header;
+    match (location.version, edit) {
+        (Version::V1_0, Edit::MaxHopCountExceeded) => {
+            view_mut(bytes, at).map(HeaderV1_0::set_max_hop_count_exceeded);
+        }
+        (Version::V1_0, Edit::MtuExceeded) => {
+            view_mut(bytes, at).map(HeaderV1_0::set_mtu_exceeded);
+        }
+        (Version::V2016, Edit::MaxHopCountExceeded) => {
+            view_mut(bytes, at).map(HeaderV2016::set_max_hop_count_exceeded);
+        }
+        (_, Edit::MaxHopCountExceeded) => {
+            view_mut(bytes, at).map(HeaderV0_5::set_max_hop_count_exceeded);
+        }
+        (_, Edit::MtuExceeded) => {}
+    }
+}
+
+/// The length that shim or option names with `more` words; `None` where its field, or the Geneve header, is full.
+fn grown_length(bytes: &[u8], layers: &Layers, location: &Location, more: Words) -> Option<Words> {
+    if location.encapsulation == Encapsulation::Geneve {
+        return geneve::grown_length(bytes, layers, location, more);
+    }
+    let [_, _, length, _] = bytes.get(location.shim..)?.first_chunk::<4>()?;
+    Words::new(*length).checked_add(more)
+}

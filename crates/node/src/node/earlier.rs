@@ -1,0 +1,62 @@
+//! What does a node do with a packet that carries INT of a version before 2.0?
+
+use inband_wire::int::earlier::HopByHop;
+use inband_wire::int::{HeaderType, Location};
+
+use crate::config::SinkMetadata;
+use crate::counters::Outcome;
+use crate::earlier;
+use crate::frame::Frame;
+use crate::reporter::Asked;
+
+use super::Node;
+use super::roles::Visit;
+
+impl Node {
+    /// Transit hop or sink of a packet with a hop-by-hop header.
+    #[cold]
+    pub(super) fn handle_earlier(
+        &mut self,
+        frame: &mut Frame<'_>,
+        visit: &mut Visit<'_>,
+        mut location: Location,
+    ) -> Outcome {
+        let is_sink = visit.hop.egress.edge;
+        if !is_sink || self.sink_metadata == SinkMetadata::Stack {
+            // What is stripped before it leaves cannot exceed the egress MTU.
+            let mtu = (!is_sink).then_some(visit.hop.egress.mtu);
+            let (layers, hop) = (&mut visit.layers, &visit.hop);
+            let pushed =
+                earlier::push_hop(&self.carriage, frame, layers, &mut location, hop, mtu, self.choices);
+            if let Some(outcome) = pushed {
+                self.counters.count(outcome);
+            }
+        }
+        if is_sink { self.end_earlier(frame, visit, &location) } else { Outcome::Transit }
+    }
+
+    /// Sink of a packet whose stack is complete: reports it, then strips it, or discards it where it is a copy.
+    #[cold]
+    pub(super) fn end_earlier(
+        &mut self,
+        frame: &mut Frame<'_>,
+        visit: &Visit<'_>,
+        location: &Location,
+    ) -> Outcome {
+        let Ok(int) = HopByHop::parse(frame.bytes(), location) else { return Outcome::Malformed };
+        let is_copy = int.copy;
+        let instructions = earlier::in_2_1(int.layout(), int.instruction_bitmap);
+        let is_hop_by_hop = location.header_type == HeaderType::Md;
+        let asked = match self.sink_metadata {
+            SinkMetadata::Report if is_hop_by_hop => Asked::new(instructions, 0, 0),
+            SinkMetadata::Report | SinkMetadata::Stack | SinkMetadata::None => Asked::nothing(),
+        };
+        if is_hop_by_hop || is_copy {
+            self.report(frame.bytes(), visit, Some(location), &asked);
+        }
+        if is_copy {
+            return Outcome::CopyDiscarded;
+        }
+        self.end(frame, visit, location, false)
+    }
+}
