@@ -1,8 +1,8 @@
 //! How does a test send packets through INT nodes, and how are the nodes set up?
 
 use inband_node::config::{
-    ChecksumUpdate, DomainConfig, EncapsulationKind, Instruction, InterfaceConfig, Mode, MtuAction,
-    NodeConfig, SinkMetadata, SourceDomain, TcpOptionsConfig, UnknownInstructions, WatchEntry,
+    ChecksumUpdate, DomainConfig, EncapsulationKind, Instruction, IntVersion, InterfaceConfig, Mode,
+    MtuAction, NodeConfig, SinkMetadata, SourceDomain, TcpOptionsConfig, UnknownInstructions, WatchEntry,
 };
 use inband_node::frame::MOST_GROWTH;
 use inband_node::{DeviceMetadata, Frame, Node, Passage, Verdict};
@@ -13,6 +13,18 @@ use inband_wire::int::{Buffer, Instructions, Queue};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DomainPlan(pub [u8; DomainPlan::BYTES]);
 
+/// The instructions 0.5 does not have.
+const NOT_IN_0_5: Instructions = Instructions(
+    Instructions::LEVEL2_INTERFACES.0 | Instructions::BUFFER.0 | Instructions::CHECKSUM_COMPLEMENT.0,
+);
+/// The instructions of Host-INT.
+const HOST_INT: Instructions = Instructions(
+    Instructions::NODE_ID.0
+        | Instructions::INTERFACES.0
+        | Instructions::INGRESS_TIMESTAMP.0
+        | Instructions::EGRESS_TIMESTAMP.0,
+);
+
 /// The choices of one node. Every array makes a plan; zeros make the plainest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NodePlan(pub [u8; NodePlan::BYTES]);
@@ -21,39 +33,86 @@ impl DomainPlan {
     /// How many bytes make a plan.
     pub const BYTES: usize = 8;
 
-    /// The encapsulation.
+    /// The version a source writes; most plans have 2.1.
     #[must_use]
-    pub fn kind(&self) -> EncapsulationKind {
-        const KINDS: [EncapsulationKind; 7] = [
-            EncapsulationKind::Dscp,
-            EncapsulationKind::UdpPort,
-            EncapsulationKind::Udp,
-            EncapsulationKind::ProbeMarker,
-            EncapsulationKind::Gre,
-            EncapsulationKind::VxlanGpe,
-            EncapsulationKind::Geneve,
-        ];
-        KINDS[usize::from(self.0[0]) % KINDS.len()]
+    pub const fn version(&self) -> IntVersion {
+        match self.0[1] {
+            0..=199 => IntVersion::V2_1,
+            200..=213 => IntVersion::V1_0,
+            214..=227 => IntVersion::V0_5,
+            228..=241 => IntVersion::V2016,
+            242..=255 => IntVersion::Host0_5,
+        }
     }
 
-    /// MD or MX.
+    /// The encapsulation, one that the version has.
+    #[must_use]
+    pub fn kind(&self) -> EncapsulationKind {
+        let kinds: &[EncapsulationKind] = match self.version() {
+            IntVersion::V2_1 => &[
+                EncapsulationKind::Dscp,
+                EncapsulationKind::UdpPort,
+                EncapsulationKind::Udp,
+                EncapsulationKind::ProbeMarker,
+                EncapsulationKind::Gre,
+                EncapsulationKind::VxlanGpe,
+                EncapsulationKind::Geneve,
+            ],
+            IntVersion::V1_0 => &[
+                EncapsulationKind::Dscp,
+                EncapsulationKind::ProbeMarker,
+                EncapsulationKind::VxlanGpe,
+                EncapsulationKind::Geneve,
+            ],
+            IntVersion::V0_5 => &[
+                EncapsulationKind::Dscp,
+                EncapsulationKind::UdpPort,
+                EncapsulationKind::VxlanGpe,
+                EncapsulationKind::Geneve,
+            ],
+            IntVersion::V2016 => &[EncapsulationKind::VxlanGpe, EncapsulationKind::Geneve],
+            IntVersion::Host0_5 => &[EncapsulationKind::Dscp, EncapsulationKind::Udp],
+        };
+        kinds[usize::from(self.0[0]) % kinds.len()]
+    }
+
+    /// MD or MX; the versions before 2.0 have no MX.
     #[must_use]
     pub fn mode(&self) -> Mode {
-        if self.0[1].is_multiple_of(2) { Mode::Md } else { Mode::Mx }
+        let is_md = self.version() != IntVersion::V2_1 || self.0[1].is_multiple_of(2);
+        if is_md { Mode::Md } else { Mode::Mx }
     }
 
     /// The baseline instructions; MX knows no checksum complement.
     #[must_use]
     pub fn instructions(&self) -> Instructions {
         let all = Instructions(u16::from_be_bytes([self.0[2], self.0[3]])).without(Instructions::RESERVED);
-        if self.mode() == Mode::Mx { all.without(Instructions::CHECKSUM_COMPLEMENT) } else { all }
+        let other_than = match self.version() {
+            IntVersion::V2_1 if self.mode() == Mode::Md => return all,
+            IntVersion::V2_1 => return all.without(Instructions::CHECKSUM_COMPLEMENT),
+            IntVersion::V1_0 => Instructions::BUFFER,
+            IntVersion::V0_5 => NOT_IN_0_5,
+            IntVersion::V2016 => NOT_IN_0_5 | Instructions::EGRESS_TIMESTAMP,
+            IntVersion::Host0_5 => return HOST_INT,
+        };
+        match all.without(other_than) {
+            // A header before 2.0 that asks for nothing is none.
+            Instructions(0) => Instructions::NODE_ID,
+            some => some,
+        }
+    }
+
+    /// Whether L4 checksums and UDP lengths are kept right, which 0.5 leaves to the domain.
+    #[must_use]
+    pub fn updates_l4(&self) -> bool {
+        self.version() != IntVersion::V0_5 || self.0[5] & 64 == 0
     }
 
     /// The domain-specific instructions; `None`: there are none.
     #[must_use]
     pub fn domain(&self) -> Option<DomainConfig> {
         let choice = self.0[7];
-        if choice.is_multiple_of(4) {
+        if choice.is_multiple_of(4) || self.version() != IntVersion::V2_1 {
             return None;
         }
         let (shared, own) = match self.mode() {
@@ -78,7 +137,9 @@ impl DomainPlan {
         let interface = |id, edge, mtu| InterfaceConfig { edge, mtu, ..InterfaceConfig::new(id) };
         config.interfaces = vec![interface(1, is_first, 9000), interface(2, is_last, plan.mtu())];
         config.watchlist = vec![WatchEntry::default()];
+        config.node.int_version = self.version();
         config.encapsulation.kind = self.kind();
+        config.encapsulation.update_l4 = self.updates_l4();
         let flags = self.0[5];
         if flags & 2 != 0 {
             config.encapsulation.tcp_options = TcpOptionsConfig::Before;
@@ -93,7 +154,7 @@ impl DomainPlan {
         config.source.instructions =
             Instruction::ALL.into_iter().filter(|instruction| asked.contains(instruction.bit())).collect();
         config.source.remaining_hops = if self.0[4] == 0 { 8 } else { self.0[4] % 12 };
-        config.source.own_metadata = flags & 1 == 0;
+        config.source.own_metadata = flags & 1 == 0 || self.version() == IntVersion::Host0_5;
         config.node.unknown_instructions =
             if flags & 4 == 0 { UnknownInstructions::Pad } else { UnknownInstructions::Skip };
         config.sink.own_metadata = match flags / 8 % 3 {

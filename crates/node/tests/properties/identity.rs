@@ -1,10 +1,10 @@
 //! Does what leaves a domain equal what entered it, bit for bit?
 
 use inband_node::Outcome;
-use inband_node::config::{Prefix, WatchEntry};
+use inband_node::config::{IntVersion, Prefix, WatchEntry};
 use inband_node::frame::MOST_GROWTH;
 use inband_testkit::path::{DomainPlan, nodes, send, send_with};
-use inband_testkit::strategies::{domain_plan, ip_packet, node_plan};
+use inband_testkit::strategies::{domain_plan, domain_plan_2_1, ip_packet, node_plan};
 use inband_wire::Link;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -25,7 +25,7 @@ proptest! {
         let frame = packet.build();
         let journey = Journey::run(&domain, &plans, &frame);
         if !journey.any(Outcome::Remarked) {
-            prop_assert_eq!(journey.last(), &frame);
+            prop_assert_eq!(journey.last(), &journey.restored());
         }
     }
 
@@ -48,7 +48,7 @@ proptest! {
     #[test]
     fn with_clones_packets_stay_and_their_copies_end_at_the_sink(
         packet in ip_packet(200),
-        domain in domain_plan(),
+        domain in domain_plan_2_1(),
         plans in vec(node_plan(), 2..=4),
     ) {
         // int-2.1/modes-04, int-2.1/modes-05, int-2.1/modes-07, int-2.1/md-02, int-2.1/mx-02
@@ -74,7 +74,7 @@ proptest! {
         frame.truncate(length);
         let journey = Journey::run(&domain, &plans, &frame);
         if !journey.any(Outcome::Remarked) {
-            prop_assert_eq!(journey.last(), &frame);
+            prop_assert_eq!(journey.last(), &journey.restored());
         }
     }
 
@@ -103,13 +103,17 @@ proptest! {
         domain in domain_plan(),
         plans in vec((node_plan(), prop_oneof![0_usize..100, 0_usize..1100]), 1..=5),
     ) {
+        // Host-INT does not keep the DSCP.
+        if domain.version() == IntVersion::Host0_5 {
+            return Ok(());
+        }
         let frame = packet.build();
         let (plans, headroom): (Vec<_>, Vec<_>) = plans.into_iter().unzip();
         let mut nodes = nodes(&domain, &plans);
         let mut current = frame.clone();
         for ((node, plan), headroom) in nodes.iter_mut().zip(&plans).zip(headroom) {
             current = send_with(node, Link::Ethernet, &current, &plan.passage(), headroom).expect("no D");
-            prop_assert!(node.counters().get(Outcome::Started) == 0 || headroom >= 16);
+            prop_assert!(node.counters().get(Outcome::Started) == 0 || headroom >= 12);
         }
         if nodes.iter().all(|node| node.counters().get(Outcome::Remarked) == 0) {
             prop_assert_eq!(current, frame);

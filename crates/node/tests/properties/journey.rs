@@ -1,8 +1,9 @@
 //! What becomes of a frame on its way through all nodes of a domain?
 #![allow(clippy::unwrap_used, reason = "these are the helpers of tests")]
 
-use inband_node::config::{EncapsulationKind, NodeConfig};
+use inband_node::config::{EncapsulationKind, IntVersion, NodeConfig};
 use inband_node::{Node, Outcome};
+use inband_testkit::oracle;
 use inband_testkit::path::{DomainPlan, NodePlan, Place, send};
 use inband_wire::int::{CodePoints, Domain, DscpMark, HopMetadata, Instructions, Location, Md, MdHeader};
 use inband_wire::{Link, Strictness, dissect};
@@ -53,10 +54,36 @@ impl Journey {
         self.nodes.iter().any(|node| node.counters().get(outcome) > 0)
     }
 
+    /// The frame as it should leave: as it came, but Host-INT clears the DSCP bits of its mark.
+    pub(crate) fn restored(&self) -> Vec<u8> {
+        let (mut frame, config) = (self.frames[0].clone(), &self.configs[0]);
+        let is_marked = config.encapsulation.kind == EncapsulationKind::Dscp && self.any(Outcome::Stripped);
+        if config.node.int_version == IntVersion::Host0_5 && is_marked {
+            clear_dscp(&mut frame, config.encapsulation.dscp_mask);
+        }
+        frame
+    }
+
     /// The frames between the first and the last node: those that carry INT, if it was started.
     pub(crate) fn inside(&self) -> &[Vec<u8>] {
         &self.frames[1..self.frames.len() - 1]
     }
+}
+
+/// Clears DSCP bits of an IPv4 packet in Ethernet; a header checksum that was wrong stays wrong by as much.
+fn clear_dscp(frame: &mut [u8], mask: u8) {
+    let Some(at) = oracle::anatomy(frame) else { return };
+    if frame[at.l3 + 1] & mask << 2 == 0 {
+        return;
+    }
+    let sum = oracle::ipv4_header_sum(frame);
+    frame[at.l3 + 1] &= !(mask << 2);
+    frame[at.l3 + 10..at.l3 + 12].fill(0);
+    let rest = oracle::ones_complement_sum(&[&frame[at.l3..at.l3 + at.l3_length]]);
+    let wanted = oracle::ones_complement_sum(&[&sum.unwrap().to_be_bytes(), &(!rest).to_be_bytes()]);
+    // All ones and zero are the same number; zero is what is written.
+    let wanted = if wanted == u16::MAX { 0 } else { wanted };
+    frame[at.l3 + 10..at.l3 + 12].copy_from_slice(&wanted.to_be_bytes());
 }
 
 /// The INT-MD header and stack of a frame inside the domain.

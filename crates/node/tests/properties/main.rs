@@ -1,6 +1,7 @@
 //! What holds for every packet, on every path through every INT domain?
 
 mod checksums;
+mod earlier;
 mod identity;
 mod journey;
 mod reports;

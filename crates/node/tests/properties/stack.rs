@@ -3,7 +3,7 @@
 use inband_node::Outcome;
 use inband_node::config::Mode;
 use inband_testkit::path::{DomainPlan, NodePlan};
-use inband_testkit::strategies::{domain_plan, ip_packet, node_plan};
+use inband_testkit::strategies::{domain_plan, domain_plan_2_1, ip_packet, node_plan};
 use inband_testkit::{oracle, packet};
 use inband_wire::int::{Instructions, MdHeader};
 use proptest::collection::vec;
@@ -18,7 +18,7 @@ proptest! {
     #[test]
     fn a_hop_adds_hop_ml_words_or_none_and_counts_down_for_those_it_adds(
         packet in ip_packet(300),
-        domain in domain_plan(),
+        domain in domain_plan_2_1(),
         plans in vec(node_plan(), 2..=7),
     ) {
         // int-2.1/md-07, int-2.1/md-09, int-2.1/md-28, int-2.1/md-29, int-2.1/md-40, int-2.1/mtu-05

@@ -13,9 +13,25 @@ use proptest::prelude::*;
 
 use crate::path::{DomainPlan, NodePlan};
 
-/// Any choices of a domain.
+/// Any choices of a domain, of every version.
 pub fn domain_plan() -> impl Strategy<Value = DomainPlan> {
     any::<[u8; DomainPlan::BYTES]>().prop_map(DomainPlan)
+}
+
+/// Any choices of a domain of 2.1.
+pub fn domain_plan_2_1() -> impl Strategy<Value = DomainPlan> {
+    domain_plan().prop_map(|DomainPlan(mut choices)| {
+        choices[1] %= 200;
+        DomainPlan(choices)
+    })
+}
+
+/// Any choices of a domain of a version before 2.0.
+pub fn domain_plan_before_2() -> impl Strategy<Value = DomainPlan> {
+    (any::<[u8; DomainPlan::BYTES]>(), 200..=255_u8).prop_map(|(mut choices, version)| {
+        choices[1] = version;
+        DomainPlan(choices)
+    })
 }
 
 /// Any choices of a node; most have all metadata and a large MTU.
