@@ -1,10 +1,12 @@
 //! What does this node know of domain-specific instructions, and which values does it give?
 
+use std::ops::Range;
+
 use inband_wire::int::Domain;
 use inband_wire::int::domain::set_bits;
 use inband_wire::{FiveTuple, Words};
 
-use crate::config::{DomainConfig, NodeConfig, Placement, Value};
+use crate::config::{DomainConfig, Mutability, NodeConfig, Placement, Reporting, Value};
 use crate::error::ConfigError;
 
 /// One domain with the values this node gives for its instructions.
@@ -12,6 +14,14 @@ use crate::error::ConfigError;
 pub(crate) struct KnownDomain {
     /// Lengths and who inserts what.
     pub(crate) wire: Domain,
+    /// Source-inserted metadata that every node reports.
+    pub(crate) for_all_nodes: u16,
+    /// Source-inserted metadata that the sink reports.
+    pub(crate) for_the_sink: u16,
+    /// Source-inserted metadata that nodes behind the source may change.
+    pub(crate) cumulative: u16,
+    /// DS Flags this node sets as a transit hop.
+    pub(crate) set_flags: u16,
     values: [Value; 16],
 }
 
@@ -34,6 +44,7 @@ impl KnownDomain {
         let mut wire =
             Domain { id: config.id, words: [Words::default(); 16], source_only: 0, source_inserted: 0 };
         let mut values = <[Value; 16]>::default();
+        let (mut for_all_nodes, mut for_the_sink, mut cumulative) = (0, 0, 0);
         for metadata in &config.metadata {
             let bit = usize::from(metadata.bit);
             let (Some(words), Some(value)) = (wire.words.get_mut(bit), values.get_mut(bit)) else {
@@ -58,9 +69,18 @@ impl KnownDomain {
             if matches!(metadata.placement, Placement::SourceOnly | Placement::SourceInserted) {
                 wire.source_only |= 0x8000 >> bit;
                 wire.source_inserted |= 0x8000 >> bit;
+                match metadata.reporting {
+                    Reporting::AllNodes => for_all_nodes |= 0x8000 >> bit,
+                    Reporting::SinkNode => for_the_sink |= 0x8000 >> bit,
+                    Reporting::None => {}
+                }
+                if metadata.mutability == Mutability::Cumulative {
+                    cumulative |= 0x8000 >> bit;
+                }
             }
         }
-        Ok(Self { wire, values })
+        let set_flags = config.set_flags;
+        Ok(Self { wire, for_all_nodes, for_the_sink, cumulative, set_flags, values })
     }
 
     /// Writes the values of the instructions `bits`, in their order, all ones where there is none; returns
@@ -74,6 +94,35 @@ impl KnownDomain {
             }
             end
         })
+    }
+
+    /// The part of `inserted`, the source-inserted metadata of an INT-MX packet with `ds_instruction`, that belongs
+    /// to `bit`; `None` where the lengths do not agree with what this node knows, or it has been cut.
+    pub(crate) fn inserted<'a>(
+        &self,
+        ds_instruction: u16,
+        bit: usize,
+        inserted: &'a [u8],
+    ) -> Option<&'a [u8]> {
+        let range = self.inserted_range(ds_instruction, bit, inserted.len())?;
+        inserted.get(range)
+    }
+
+    /// Where in `length` bytes of source-inserted metadata that of `bit` is.
+    pub(crate) fn inserted_range(
+        &self,
+        ds_instruction: u16,
+        bit: usize,
+        length: usize,
+    ) -> Option<Range<usize>> {
+        let all = ds_instruction & self.wire.source_inserted;
+        let mask = 0x8000_u16.checked_shr(u32::try_from(bit).ok()?)?;
+        if all & mask == 0 || self.wire.source_inserted_words(all)?.bytes() != length {
+            return None;
+        }
+        // The bits in front of this one are the more significant ones.
+        let start = self.wire.source_inserted_words(all & !(mask | (mask - 1)))?.bytes();
+        Some(start..start + self.wire.bit_words(bit).bytes())
     }
 
     /// The instructions of `bits` that this node has a value for.

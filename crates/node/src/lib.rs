@@ -12,6 +12,7 @@ mod carrier;
 mod clones;
 pub mod config;
 pub mod counters;
+mod domain_fields;
 mod domains;
 mod earlier;
 mod encapsulation;

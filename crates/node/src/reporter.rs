@@ -1,12 +1,13 @@
 //! What does a node report of a packet?
 
 use inband_wire::int::Instructions;
+use inband_wire::int::domain::set_bits;
 use inband_wire::int::md::MdHeader;
 use inband_wire::int::mx::MxHeader;
 use inband_wire::layers::{IpVersion, Link};
 use inband_wire::report::{Draft, InnerType};
 
-use crate::config::{ReportConfig, UnknownInstructions};
+use crate::config::{ReportConfig, SourceInserted, UnknownInstructions};
 use crate::counters::Outcome;
 use crate::domains::{KnownDomains, ValueContext};
 use crate::passage::Hop;
@@ -16,6 +17,7 @@ use crate::report_queue::ReportQueue;
 #[derive(Clone, Debug)]
 pub(crate) struct Reporter {
     truncate: usize,
+    source_inserted: SourceInserted,
     queue: ReportQueue,
     domain_metadata: Vec<u8>,
 }
@@ -28,6 +30,18 @@ pub(crate) struct Reported<'a> {
     pub(crate) packet: &'a [u8],
     pub(crate) hop: &'a Hop<'a>,
     pub(crate) values: &'a ValueContext,
+    pub(crate) inserted: Inserted<'a>,
+}
+
+/// The source-inserted metadata of a packet, as far as a report needs to know it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Inserted<'a> {
+    /// As it is in the INT-MX header; empty for other packets.
+    pub(crate) metadata: &'a [u8],
+    /// Offset in the packet at which it ends.
+    pub(crate) end: usize,
+    /// Whether this node is the packet's sink.
+    pub(crate) is_sink: bool,
 }
 
 /// The metadata a report is asked for.
@@ -87,6 +101,7 @@ impl Reporter {
     pub(crate) fn new(node_id: u32, config: &ReportConfig) -> Self {
         Self {
             truncate: usize::from(config.truncate),
+            source_inserted: config.source_inserted,
             queue: ReportQueue::new(node_id, config),
             domain_metadata: Vec::new(),
         }
@@ -113,7 +128,12 @@ impl Reporter {
         }
         let mut domain_metadata = std::mem::take(&mut self.domain_metadata);
         domain_metadata.clear();
-        let ds_md_bits = write_exports(asked, domains, reported.values, &mut domain_metadata);
+        let inner = self.fragment(reported.packet);
+        // int-2.1/mx-22, int-2.1/mx-23: in the fragment, or copied where it is wanted so or the fragment is too short.
+        let is_copied =
+            self.source_inserted == SourceInserted::Metadata || inner.len() < reported.inserted.end;
+        let copied = if is_copied { reported.inserted } else { Inserted::default() };
+        let ds_md_bits = write_domain(asked, domains, reported.values, &copied, &mut domain_metadata);
         let has_domain = asked.domain_specific_id != 0;
         let draft = Draft {
             inner_type: match (reported.link, reported.ip) {
@@ -130,7 +150,7 @@ impl Reporter {
             instructions: asked.instructions,
             drop: None,
             domain: has_domain.then_some((asked.domain_specific_id, ds_md_bits, domain_metadata.as_slice())),
-            inner: self.fragment(reported.packet),
+            inner,
         };
         let device = reported.hop.device;
         let now = device.egress_timestamp.or(device.ingress_timestamp);
@@ -148,17 +168,39 @@ impl Reporter {
     }
 }
 
-/// Writes the domain-specific metadata that every node reports, and returns its DSMdBits.
+/// Writes the domain-specific metadata of a report, in the order of the bits, and returns its DSMdBits: what
+/// every node exports, and of `copied` what its reporting requirement asks this node for.
 ///
-/// What the source put into the packet stays there, in the fragment, and has its bits cleared.
-// report-2.0/modes-02, int-2.1/mx-05, int-2.1/mx-09, int-2.1/mx-20, int-2.1/mx-23, int-2.1/mx-25, int-2.1/md-34
-fn write_exports(asked: &Asked, domains: &KnownDomains, values: &ValueContext, out: &mut Vec<u8>) -> u16 {
+/// What the source put into the packet and is not copied stays there, in the fragment, and has its bits cleared.
+// report-2.0/modes-02, int-2.1/mx-05, int-2.1/mx-09, int-2.1/mx-20, int-2.1/mx-25, int-2.1/md-34
+fn write_domain(
+    asked: &Asked,
+    domains: &KnownDomains,
+    values: &ValueContext,
+    copied: &Inserted<'_>,
+    out: &mut Vec<u8>,
+) -> u16 {
     let Some(known) = domains.get(asked.domain_specific_id) else {
         return 0;
     };
-    let bits = known.available(asked.ds_instruction & !known.wire.source_inserted, values);
-    let length = known.wire.hop_words(bits).unwrap_or_default().bytes();
-    out.resize(length, 0);
-    known.write(bits, values, out);
-    bits
+    let exported = known.available(asked.ds_instruction & !known.wire.source_inserted, values);
+    // int-2.1/mx-11, int-2.1/mx-12, int-2.1/mx-13
+    let for_this_node = known.for_all_nodes | if copied.is_sink { known.for_the_sink } else { 0 };
+    let mut ds_md_bits = 0;
+    for bit in set_bits(asked.ds_instruction) {
+        let mask = 0x8000 >> bit;
+        if exported & mask != 0 {
+            let at = out.len();
+            out.resize(at + known.wire.bit_words(bit).bytes(), 0);
+            known.write(mask, values, out.get_mut(at..).unwrap_or_default());
+            ds_md_bits |= mask;
+        } else if for_this_node & mask != 0
+            && let Some(metadata) = known.inserted(asked.ds_instruction, bit, copied.metadata)
+        {
+            // int-2.1/mx-24
+            out.extend_from_slice(metadata);
+            ds_md_bits |= mask;
+        }
+    }
+    ds_md_bits
 }

@@ -11,6 +11,9 @@ use super::number::hex_bytes;
 pub struct DomainConfig {
     /// Domain Specific ID, 0x0001 to 0xffff.
     pub id: u16,
+    /// DS Flags that this node sets, as a transit hop, in packets of this domain; default 0: none.
+    #[serde(default)]
+    pub set_flags: u16,
     /// The metadata of its instruction bits.
     #[serde(default)]
     pub metadata: Vec<DomainMetadata>,

@@ -17,7 +17,7 @@ pub use domain::{DomainConfig, DomainMetadata, Mutability, Placement, Reporting,
 pub use encapsulation::{EncapsulationConfig, EncapsulationKind, TcpOptionsConfig};
 pub use instruction::{Instruction, InstructionList};
 pub use limits::{ChecksumConfig, ChecksumUpdate, Icmp, MtuAction, MtuConfig};
-pub use report::{ReportConfig, ReportFilter, ReportVersion, SmartConfig, SmartQueue};
+pub use report::{ReportConfig, ReportFilter, ReportVersion, SmartConfig, SmartQueue, SourceInserted};
 pub use source::{Mode, SinkConfig, SinkMetadata, SourceConfig, SourceDomain};
 pub use watch::{PortRange, Prefix, Protocol, WatchEntry};
 

@@ -24,6 +24,8 @@ pub struct ReportConfig {
     pub group_ms: u64,
     /// How much of a packet a report keeps, bytes; default 128.
     pub truncate: u16,
+    /// Where source-inserted metadata is reported; default `header`.
+    pub source_inserted: SourceInserted,
     /// Which packets are reported; default `none`: every one.
     pub filter: ReportFilter,
 }
@@ -38,6 +40,7 @@ impl Default for ReportConfig {
             group: NonZeroU8::MIN,
             group_ms: 100,
             truncate: 128,
+            source_inserted: SourceInserted::Header,
             filter: ReportFilter::None,
         }
     }
@@ -71,6 +74,17 @@ pub enum ReportVersion {
     /// Telemetry Report 0.5.
     #[serde(rename = "0.5")]
     V0_5,
+}
+
+/// Where source-inserted metadata of an INT-MX packet is reported, if its requirement asks for that.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SourceInserted {
+    /// In the INT-MX header of the packet fragment; copied where the fragment ends before it does.
+    #[default]
+    Header,
+    /// In the domain-specific metadata of the report, a copy.
+    Metadata,
 }
 
 /// Which packets are reported.

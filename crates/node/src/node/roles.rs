@@ -2,19 +2,20 @@
 
 use inband_wire::FiveTuple;
 use inband_wire::dissect::flow_before_int;
-use inband_wire::int::Location;
 use inband_wire::int::md::MdHeader;
-use inband_wire::int::mx::MxHeader;
+use inband_wire::int::mx::{Mx, MxHeader};
+use inband_wire::int::{HeaderType, Location};
 use inband_wire::layers::{Fragment, Layers, Link, Strictness};
 
-use crate::config::{EncapsulationKind, Mode, SinkMetadata};
+use crate::config::{EncapsulationKind, Mode, SinkMetadata, UnknownInstructions};
 use crate::counters::Outcome;
+use crate::domain_fields;
 use crate::domains::ValueContext;
 use crate::encapsulation::{self, Stripping};
 use crate::frame::{Frame, MOST_GROWTH};
 use crate::indication::{self, Int};
 use crate::passage::{Hop, Passage};
-use crate::reporter::{Asked, Reported};
+use crate::reporter::{Asked, Inserted, Reported};
 use crate::source::StartContext;
 use crate::transit::{self, HopContext};
 
@@ -26,6 +27,8 @@ pub(super) struct Visit<'a> {
     pub(super) link: Link,
     pub(super) layers: Layers,
     pub(super) hop: Hop<'a>,
+    /// The number of a packet this node starts INT in.
+    pub(super) sequence_number: Option<u32>,
 }
 
 impl Node {
@@ -38,10 +41,13 @@ impl Node {
         };
         let (ingress, egress) = (self.interfaces.get(passage.ingress), self.interfaces.get(passage.egress));
         let hop = Hop { identity: self.identity, ingress, egress, device: &passage.metadata };
-        let mut visit = Visit { link, layers, hop };
+        let mut visit = Visit { link, layers, hop, sequence_number: None };
         match indication::find(&self.carriage, frame.bytes(), &visit.layers) {
             Ok(Some((location, Int::Md(header)))) => self.handle_md(frame, &mut visit, location, &header),
-            Ok(Some((location, Int::Mx(header)))) => self.handle_mx(frame, &visit, &location, &header),
+            Ok(Some((location, Int::Mx(header)))) => {
+                self.change_inserted(frame, &visit, &location, &header);
+                self.handle_mx(frame, &visit, &location, &header)
+            }
             Ok(Some((location, Int::Earlier))) => self.handle_earlier(frame, &mut visit, location),
             Ok(Some((location, Int::Destination))) => self.handle_destination(frame, &visit, &location),
             // A host may send what only looks like INT; inside the domain it is a fault.
@@ -61,6 +67,9 @@ impl Node {
         header: &MdHeader,
     ) -> Outcome {
         let is_sink = visit.hop.egress.edge;
+        if !is_sink && header.domain_specific_id() != 0 {
+            self.set_flags(frame, visit, &location, header.domain_specific_id());
+        }
         if !is_sink || self.sink_metadata == SinkMetadata::Stack {
             let values = match header.domain_specific_id() {
                 0 => ValueContext::default(),
@@ -116,6 +125,11 @@ impl Node {
         header: &MdHeader,
     ) -> Outcome {
         let asked = match self.sink_metadata {
+            SinkMetadata::Report if self.skips(header.domain_specific_id()) => {
+                // report-2.0/metadata-08: the stack is reported all the same.
+                self.counters.count(Outcome::UnknownDomain);
+                Asked::nothing()
+            }
             SinkMetadata::Report => Asked::of_md(header),
             SinkMetadata::Stack | SinkMetadata::None => Asked::nothing(),
         };
@@ -126,7 +140,7 @@ impl Node {
 
     /// Transit hop or sink of an INT-MX packet.
     // int-2.1/headers-06, int-2.1/transit-03, int-2.1/modes-02, int-2.1/modes-03, int-2.1/mx-04
-    // int-2.1/mx-14, int-2.1/mx-35: the packet is only read.
+    // int-2.1/mx-35: the instructions are only read.
     fn handle_mx(
         &mut self,
         frame: &mut Frame<'_>,
@@ -140,6 +154,38 @@ impl Node {
         }
         // int-2.1/mx-02
         if is_sink { self.end(frame, visit, location, header.discard()) } else { Outcome::Transit }
+    }
+
+    /// Changes the domain-specific fields of an INT-MX packet that a node behind the source may change.
+    fn change_inserted(
+        &self,
+        frame: &mut Frame<'_>,
+        visit: &Visit<'_>,
+        location: &Location,
+        header: &MxHeader,
+    ) {
+        let id = header.domain_specific_id();
+        let Some(domain) = self.domains.get(id) else { return };
+        let values = visit.values(frame.bytes(), location);
+        let bits = header.ds_instruction();
+        domain_fields::accumulate(frame.bytes_mut(), &visit.layers, location, domain, bits, &values);
+        if !visit.hop.egress.edge {
+            self.set_flags(frame, visit, location, id);
+        }
+    }
+
+    /// Sets the DS Flags this node sets in packets of domain `id`.
+    fn set_flags(&self, frame: &mut Frame<'_>, visit: &Visit<'_>, location: &Location, id: u16) {
+        if let Some(domain) = self.domains.get(id).filter(|domain| domain.set_flags != 0) {
+            domain_fields::set_flags(frame.bytes_mut(), &visit.layers, location, domain);
+        }
+    }
+
+    /// Whether this node does nothing for domain `id`, which it does not know.
+    fn skips(&self, id: u16) -> bool {
+        self.choices.unknown_instructions == UnknownInstructions::Skip
+            && id != 0
+            && self.domains.get(id).is_none()
     }
 
     /// A packet with a destination header alone: the sink takes it out, nobody else looks at it.
@@ -231,7 +277,8 @@ impl Node {
         let is_sink = visit.hop.egress.edge;
         let flow = visit.layers.five_tuple(frame.bytes());
         let number = self.sequence_number.wrapping_add(1);
-        let values = ValueContext { sequence_number: Some(number), ..visit.values_of(frame.bytes(), flow) };
+        visit.sequence_number = Some(number);
+        let values = visit.values_of(frame.bytes(), flow);
         let context = StartContext {
             link: visit.link,
             flow: &flow,
@@ -288,8 +335,18 @@ impl Node {
             (true, Some(location)) => visit.values(packet, location),
             (true, None) => visit.values_of(packet, visit.layers.five_tuple(packet)),
         };
-        let reported =
-            Reported { link: visit.link, ip: visit.layers.ip, packet, hop: &visit.hop, values: &values };
+        let inserted = match location {
+            Some(location) if asked.needs_values() => visit.inserted(packet, location),
+            _ => Inserted::default(),
+        };
+        let reported = Reported {
+            link: visit.link,
+            ip: visit.layers.ip,
+            packet,
+            hop: &visit.hop,
+            values: &values,
+            inserted,
+        };
         let outcome =
             self.reporter.report(&reported, asked, &self.domains, self.choices.unknown_instructions);
         self.counters.count(outcome);
@@ -302,11 +359,20 @@ impl Visit<'_> {
         self.values_of(bytes, flow_before_int(bytes, &self.layers, location))
     }
 
+    /// The source-inserted metadata of an INT-MX packet.
+    fn inserted<'b>(&self, bytes: &'b [u8], location: &Location) -> Inserted<'b> {
+        let metadata = match (location.header_type, Mx::parse(bytes, location)) {
+            (HeaderType::Mx, Ok(mx)) => mx.source_inserted,
+            _ => return Inserted::default(),
+        };
+        Inserted { metadata, end: location.end, is_sink: self.hop.egress.edge }
+    }
+
     fn values_of(&self, bytes: &[u8], flow: FiveTuple) -> ValueContext {
         let ethernet_source = match self.link {
             Link::Ethernet => bytes.get(6..12).and_then(<[u8]>::first_chunk).copied(),
             Link::Ip => None,
         };
-        ValueContext { ethernet_source, sequence_number: None, flow }
+        ValueContext { ethernet_source, sequence_number: self.sequence_number, flow }
     }
 }
