@@ -7,7 +7,7 @@ use inband_wire::int::earlier::recognise::HEADER_BYTES;
 use inband_wire::int::earlier::shim::SHIM_BYTES;
 use inband_wire::int::earlier::{HeaderV0_5, HeaderV1_0, HeaderV2016, Layout, Tail, host_int};
 use inband_wire::int::locate::{Encapsulation, HeaderType};
-use inband_wire::int::{Instructions, Location, Version};
+use inband_wire::int::{HopMetadata, Instructions, Interfaces, Location, Version};
 use inband_wire::layers::Layers;
 
 use crate::carrier;
@@ -155,11 +155,13 @@ impl EarlierSource {
         Words::new(2 + behind)
     }
 
-    /// How many hops may add metadata: as configured, but in Geneve no more than the option has room for.
+    /// How many hops may add metadata: as configured, but in Geneve 1.0 no more than the option has room for.
+    ///
+    /// Max Hop Count of the versions before it is the diameter of the network, also in the examples in Geneve.
     fn most_hops(&self, place: &Place, fixed: Words) -> u8 {
         let free = place.most.checked_sub(fixed).unwrap_or_default().count();
-        match (place.encapsulation, free.checked_div(self.hop.count())) {
-            (Encapsulation::Geneve, Some(hops)) => self.most_hops.min(hops),
+        match (place.encapsulation, self.layout, free.checked_div(self.hop.count())) {
+            (Encapsulation::Geneve, Layout::V1_0, Some(hops)) => self.most_hops.min(hops),
             _ => self.most_hops,
         }
     }
@@ -194,9 +196,22 @@ impl EarlierSource {
         for (to, from) in fixed.iter_mut().zip(shim.iter().chain(&self.header(room))) {
             *to = *from;
         }
-        write_hop(self.layout, self.bitmap, context.hop, true, stack);
+        write_hop(self.layout, self.bitmap, self.own_hop(context), true, stack);
         for (to, from) in rest.iter_mut().zip(behind.into_iter().flatten().flatten()) {
             *to = *from;
+        }
+    }
+
+    /// What this node says of itself; a source of Host-INT has one side, which it names twice.
+    fn own_hop(&self, context: &StartContext<'_>) -> HopMetadata {
+        let hop = context.hop.metadata();
+        if self.version != Version::HostInt0_5 {
+            return hop;
+        }
+        HopMetadata {
+            interfaces: hop.interfaces.map(|ids| Interfaces { egress: ids.ingress, ..ids }),
+            egress_timestamp: hop.ingress_timestamp,
+            ..hop
         }
     }
 

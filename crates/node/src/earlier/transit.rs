@@ -6,7 +6,7 @@ use inband_wire::int::earlier::metadata::set_bottom_of_stack;
 use inband_wire::int::earlier::recognise::HEADER_BYTES;
 use inband_wire::int::earlier::{HeaderV0_5, HeaderV1_0, HeaderV2016, HopByHop, Layout, Metadata, Shim};
 use inband_wire::int::locate::Encapsulation;
-use inband_wire::int::{Instructions, Location, Version};
+use inband_wire::int::{HopMetadata, Instructions, Location, Version};
 use inband_wire::layers::Layers;
 use inband_wire::view::view_mut;
 
@@ -122,14 +122,14 @@ fn write(
     }
     count_hop(bytes, location.header, asked.layout)?;
     let gap = bytes.get_mut(stack_at..stack_at + asked.hop.bytes())?;
-    write_hop(asked.layout, asked.bitmap, hop, asked.is_first, gap);
+    write_hop(asked.layout, asked.bitmap, hop.metadata(), asked.is_first, gap);
     let added = Sum::of(gap).plus(Sum::of(bytes.get(fixed)?));
     Some(Change { removed, added, ..Change::default() })
 }
 
 /// Writes one hop: what the bits ask for in their order, all ones for what is reserved or not available.
-pub(super) fn write_hop(layout: Layout, bitmap: u16, hop: &Hop<'_>, is_first: bool, out: &mut [u8]) {
-    Metadata::from(hop.metadata()).write(layout, bitmap, out);
+pub(super) fn write_hop(layout: Layout, bitmap: u16, hop: HopMetadata, is_first: bool, out: &mut [u8]) {
+    Metadata::from(hop).write(layout, bitmap, out);
     if layout == Layout::V2016 && is_first {
         set_bottom_of_stack(out);
     }

@@ -159,7 +159,11 @@ proptest! {
 
 /// The metadata that node `id` of `plan` says, written field by field.
 fn said(domain: &DomainPlan, seen: &Seen, id: u32, plan: &NodePlan, is_bottom: bool) -> Vec<u8> {
-    let device = plan.passage().metadata;
+    let mut device = plan.passage().metadata;
+    let is_host = domain.version() == IntVersion::Host0_5 && id == 1;
+    if is_host {
+        device.egress_timestamp = device.ingress_timestamp;
+    }
     let layout = Layout::of(domain.version().wire()).unwrap();
     let none = if layout == Layout::V2016 { 0x7fff_ffff } else { u32::MAX };
     let low = |time: Option<u64>| time.and_then(|time| u32::try_from(time & u64::from(none)).ok());
@@ -176,7 +180,7 @@ fn said(domain: &DomainPlan, seen: &Seen, id: u32, plan: &NodePlan, is_bottom: b
         ],
         Layout::V1_0 | Layout::V0_5 => [
             vec![Some(id)],
-            vec![Some(0x0001_0002)],
+            vec![Some(if is_host { 0x0001_0001 } else { 0x0001_0002 })],
             vec![device.hop_latency],
             vec![device.queue.map(|_| 0x0300_0102)],
             vec![low(device.ingress_timestamp)],
