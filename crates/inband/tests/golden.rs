@@ -61,16 +61,89 @@ fn worked_examples_hold_the_bytes_of_the_figures() {
     }
 }
 
+/// The same of the versions before 2.0: the figures of INT 2016 "Examples" and of Host-INT "Combined INT header sequence
+/// sent in packets from source hosts". The stacks of 2016 are in its figures, their values are ours.
+const OLDER_FIGURES: [(&str, &str, &str); 8] = [
+    (
+        "int-2016-geneve",
+        "switch3",
+        "0f006558 12345600 00ab0108 00021003 90000000 00000003 000000aa 00000002 00000102 00000001 80000203 \
+         00ab0205 00011003 10000000 00000003 00000002 80000001",
+    ),
+    (
+        "int-2016-vxlan-gpe",
+        "switch3",
+        "0c000005 12345600 01000905 00021003 90000000 00000003 000000aa 00000002 00000102 00000001 80000203 \
+         02000603 00011003 10000000 00000003 00000002 80000001",
+    ),
+    ("int-2016-geneve-source", "switch1", "03006558 12345600 00ab0102 00021000 90000000 02"),
+    ("int-2016-geneve-source", "switch4", "09006558 12345600 00ab0108 00021003 90000000 00000003"),
+    ("int-2016-vxlan-gpe-source", "switch1", "0c000005 12345600 01000303 00021000 90000000 02"),
+    ("int-2016-vxlan-gpe-source", "switch4", "0c000005 12345600 01000903 00021003 90000000 00000003"),
+    (
+        "host-int-over-tcp-udp-tcp",
+        "switch1",
+        "03000900 00040201 cc000000 00000002 00040004 59682f00 59682f00",
+    ),
+    ("host-int-extension-udp-udp", "switch1", "9c418162 00440000 03000900 00040201 cc000000 00000002"),
+];
+
+/// Packets that others built, which a node of ours sends too.
+const SAME_PACKETS: [(&str, &str, &str); 10] = [
+    ("int-1.0-tcp", "switch2", "int-1.0-tcp-dscp17-hbh"),
+    ("int-1.0-geneve", "switch3", "int-1.0-geneve-hbh"),
+    ("int-1.0-vxlan-gpe", "switch3", "int-1.0-vxlan-gpe-hbh"),
+    ("int-0.5-tcp", "switch2", "int-0.5-tcp-dscp17-hbh"),
+    ("int-0.5-geneve", "switch3", "int-0.5-geneve-hbh-plus-dest"),
+    ("int-0.5-vxlan-gpe", "switch3", "int-0.5-vxlan-gpe-hbh-plus-dest"),
+    ("host-int-over-tcp-udp-tcp", "switch1", "host-int-over-tcp-udp-tcp"),
+    ("host-int-over-tcp-udp-udp", "switch1", "host-int-over-tcp-udp-udp"),
+    ("host-int-extension-udp-tcp", "switch1", "host-int-extension-udp-tcp"),
+    ("host-int-extension-udp-udp", "switch1", "host-int-extension-udp-udp"),
+];
+
+#[test]
+fn worked_examples_of_older_versions_hold_the_bytes_of_the_figures() {
+    for (directory, capture, figure) in OLDER_FIGURES {
+        let figure = Capture::parse(figure).expect("a figure is hexadecimal").packets.remove(0).bytes;
+        let packet = read(directory, capture).packets.remove(0).bytes;
+        assert!(packet.windows(figure.len()).any(|bytes| bytes == figure), "{directory}: {packet:02x?}");
+    }
+}
+
+#[test]
+fn nodes_of_older_versions_send_the_packets_that_others_built() {
+    for (directory, capture, packet) in SAME_PACKETS {
+        let ours = read(directory, capture).packets.remove(0).bytes;
+        let theirs = read("../packets", packet).packets.remove(0).bytes;
+        assert_eq!(ours, theirs, "{directory}");
+    }
+}
+
+#[test]
+fn a_transit_hop_of_2016_adds_what_the_known_one_added() {
+    // The known one is a router: MAC addresses, TTL and header checksum are its own.
+    let ours = read("int-2016-transit", "transit").packets.remove(0).bytes;
+    let theirs = read("../packets", "int-2016-transit-1hop-out").packets.remove(0).bytes;
+    assert_eq!(ours[26..], theirs[26..]);
+}
+
 #[test]
 fn worked_examples_leave_the_domain_as_they_entered() {
     // int-2.1/sink-01
     for (directory, _, _) in FIGURES {
         assert_eq!(read(directory, "host2"), read(directory, "host1"), "{directory}");
     }
+    // Host1 of these puts INT in itself.
+    let is_plain =
+        |directory: &&str| !directory.starts_with("int-0.5-g") && !directory.starts_with("int-0.5-v");
+    for directory in SAME_PACKETS.into_iter().map(|(directory, _, _)| directory).filter(is_plain) {
+        assert_eq!(read(directory, "host2"), read(directory, "host1"), "{directory}");
+    }
 }
 
 fn read(directory: &str, capture: &str) -> Capture {
-    let path = root().join(directory).join(capture).with_extension("hex");
+    let path = root().join(directory).join(format!("{capture}.hex"));
     let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     Capture::parse(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }

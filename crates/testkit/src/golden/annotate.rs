@@ -1,5 +1,8 @@
 //! Which header is which in a packet that is written as text?
 
+use inband_wire::int::earlier::HopByHop;
+use inband_wire::int::earlier::host_int::SEQUENCE_BYTES;
+use inband_wire::int::earlier::recognise::HEADER_BYTES;
 use inband_wire::int::{CodePoints, Encapsulation, HeaderType, Location, Md, md, mx};
 use inband_wire::layers::{IpVersion, Transport};
 use inband_wire::report::{ReportGroup, group};
@@ -70,6 +73,7 @@ fn of_location(packet: &[u8], location: &Location) -> Vec<(usize, String)> {
     let shim = if location.encapsulation == Encapsulation::Geneve { "Geneve option" } else { "INT shim" };
     let mut starts = vec![named(shim, location.shim)];
     match location.header_type {
+        HeaderType::Md if location.version.is_before_2() => starts.extend(of_hop_by_hop(packet, location)),
         HeaderType::Md => {
             starts.push(named("INT-MD header", location.header));
             let hops = Md::parse(packet, location, CodePoints::DEFAULT.domains)
@@ -92,6 +96,23 @@ fn of_location(packet: &[u8], location: &Location) -> Vec<(usize, String)> {
             }
         }
         HeaderType::Destination => starts.push(named("Destination header", location.header)),
+    }
+    starts
+}
+
+fn of_hop_by_hop(packet: &[u8], location: &Location) -> Vec<(usize, String)> {
+    let mut starts = vec![(location.header, "Hop-by-hop header".to_owned())];
+    let Ok(int) = HopByHop::parse(packet, location) else { return starts };
+    let (count, hop_bytes) = (int.hop_count(), int.hop_ml.bytes());
+    let stack_at = location.header + HEADER_BYTES;
+    starts.extend((0..count).map(|index| (stack_at + index * hop_bytes, format!("Hop {}", count - index))));
+    let mut behind = stack_at + count * hop_bytes;
+    if int.sequence.is_some() {
+        starts.push((behind, "Sequence number".to_owned()));
+        behind += SEQUENCE_BYTES;
+    }
+    if int.tail.is_some() {
+        starts.push((behind, "Tail".to_owned()));
     }
     starts
 }
