@@ -88,6 +88,11 @@ impl OptionHeader {
         self.reserved_length = (self.reserved_length & 0xe0) | (words.count() & 0x1f);
     }
 
+    /// Sets the option's type; the critical bit stays.
+    pub const fn set_kind(&mut self, kind: u8) {
+        self.kind = (self.kind & 0x80) | (kind & 0x7f);
+    }
+
     /// The sum of the header for a checksum that covers it.
     #[must_use]
     pub fn sum(&self) -> Sum {

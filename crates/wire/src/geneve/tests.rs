@@ -72,4 +72,7 @@ fn lengths_are_set_without_touching_version_and_reserved_bits() {
     assert_eq!(option.words(), 31);
     option.set_words(Words::new(3));
     assert_eq!(option.as_bytes(), [0x01, 0x03, 0x01, 0x03]);
+    let mut critical = OptionHeader::new(0x0103, 0x81, Words::new(3));
+    critical.set_kind(0xf2);
+    assert_eq!(critical.as_bytes(), [0x01, 0x03, 0xf2, 0x03]);
 }

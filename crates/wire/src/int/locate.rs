@@ -389,7 +389,11 @@ fn geneve_option(
 
 /// The version of the header in a Geneve option, which has no shim: 2.1 unless the header says otherwise.
 fn version_in_geneve(bytes: &[u8], header: usize, end: usize, header_type: HeaderType) -> Version {
-    let is_2_1 = bytes.get(header).is_none_or(|first| first >> 4 == VERSION);
+    // 2016 has Rep where 2.1 has its version, but counts instructions where 2.1 has reserved bits.
+    let is_2_1 = match bytes.get(header..header + 2) {
+        Some([first, second]) => first >> 4 == VERSION && second & 0x1f == 0,
+        _ => true,
+    };
     if is_2_1 || header_type == HeaderType::Mx || !recognise::is_before_2(bytes, header, end) {
         return Version::V2_1;
     }

@@ -60,10 +60,20 @@ impl HeaderV1_0 {
         self.version_flags >> 2 & 0x03
     }
 
+    /// Asks for replication, 0 to 3; more is cut to 2 bits.
+    pub const fn set_replication(&mut self, replication: u8) {
+        self.version_flags = self.version_flags & !(0x03 << 2) | (replication & 0x03) << 2;
+    }
+
     /// C: the packet is a copy that a node made.
     #[must_use]
     pub const fn copy(&self) -> bool {
         self.version_flags & COPY != 0
+    }
+
+    /// Sets C.
+    pub const fn set_copy(&mut self) {
+        self.version_flags |= COPY;
     }
 
     /// E: a node could not add metadata because no hop was left.

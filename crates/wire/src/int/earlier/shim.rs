@@ -61,6 +61,11 @@ impl Shim {
         self.kind
     }
 
+    /// Sets the INT header type.
+    pub const fn set_kind(&mut self, kind: u8) {
+        self.kind = kind;
+    }
+
     /// The type of the INT header; `None` for a value without a meaning.
     #[must_use]
     pub const fn header_type(&self) -> Option<HeaderType> {

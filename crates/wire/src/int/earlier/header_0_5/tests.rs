@@ -38,3 +38,14 @@ fn the_instruction_count_has_5_bits() {
         assert_eq!((header.instruction_count(), header.reserved_is_zero()), (byte & 0x1f, byte < 0x20));
     }
 }
+
+#[test]
+fn replication_and_copy_are_set_alone() {
+    let mut header = HeaderV0_5::new(0xff00, 3);
+    let first = |header: &HeaderV0_5| header.as_bytes()[0];
+    header.set_replication(7);
+    assert_eq!((first(&header), header.replication()), (0x0c, 3));
+    header.set_replication(0);
+    header.set_copy();
+    assert_eq!((first(&header), header.copy()), (0x02, true));
+}

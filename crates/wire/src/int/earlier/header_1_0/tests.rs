@@ -47,3 +47,14 @@ fn reserved_bits_are_seen() {
     assert_eq!((numbered.reserved(), numbered.hop_ml()), (0x1234, Words::new(31)));
     assert!(numbered.reserved_is_zero());
 }
+
+#[test]
+fn replication_and_copy_are_set_alone() {
+    let mut header = HeaderV1_0::new(0xff00, Words::new(9), 3);
+    let first = |header: &HeaderV1_0| header.as_bytes()[0];
+    header.set_replication(7);
+    assert_eq!((first(&header), header.replication()), (0x1c, 3));
+    header.set_replication(0);
+    header.set_copy();
+    assert_eq!((first(&header), header.copy()), (0x12, true));
+}

@@ -238,6 +238,11 @@ fn a_geneve_option_of_either_class_is_of_the_version_its_header_has() {
     assert_eq!(version(&int_in_tunnel().header(), 1), [Some(Version::V2016); 2]);
     assert_eq!(version(&inband_testkit::int_md().hop(1).bytes()[4..], 1), [Some(Version::V2_1); 2]);
     assert_eq!(version(&int_in_tunnel().hop(1).header(), 2), [Some(Version::V0_5); 2]);
+    // Rep of 2016 lies where 2.1 has its version.
+    for replication in 0..4 {
+        let int = int_in_tunnel().flags(replication << 4).words(&[1, 0x8000_0001]);
+        assert_eq!(version(&int.header(), 1), [Some(Version::V2016); 2], "Rep {replication}");
+    }
     // There is no third type before 2.0, and what does not fit together is left to 2.1 to refuse.
     assert_eq!(version(&int_in_tunnel().hop(1).header(), 3), [Some(Version::V2_1); 2]);
     assert_eq!(version(&int_in_tunnel().hop(1).total_hops(3).header(), 1), [Some(Version::V2_1); 2]);

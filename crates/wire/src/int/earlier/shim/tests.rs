@@ -33,6 +33,8 @@ fn what_is_set_is_read() {
     let mut shim = Shim::vxlan_gpe(1, Words::new(3), 3);
     shim.set_length(Words::new(9));
     shim.set_next_protocol(5);
+    shim.set_kind(2);
+    assert_eq!(shim.as_bytes(), [2, 0, 9, 5]);
     assert_eq!((shim.length(), shim.next_protocol(), shim.original_dscp()), (Words::new(9), 5, 1));
     assert!(shim.reserved_is_zero());
     assert!(!Shim::read_from_bytes(&[1, 1, 3, 0]).unwrap().reserved_is_zero());
