@@ -54,6 +54,12 @@ pub enum Outcome {
     Cloned,
     /// A copy was lost: too many waited to be sent.
     CloneShed,
+    /// A packet that asked for it was copied for another interface, with C set.
+    Replicated,
+    /// A follow-up packet was made of a packet that went ahead without this node's metadata.
+    FollowedUp,
+    /// A copy, replica or follow-up, was lost: too many waited to be sent.
+    CopyShed,
     /// A report was queued.
     Reported,
     /// A report was lost: the queue was full.
@@ -62,7 +68,7 @@ pub enum Outcome {
 
 impl Outcome {
     /// All outcomes, in the order they are shown.
-    pub const ALL: [Self; 26] = [
+    pub const ALL: [Self; 29] = [
         Self::NotIp,
         Self::NoInt,
         Self::Started,
@@ -87,6 +93,9 @@ impl Outcome {
         Self::FlowForgotten,
         Self::Cloned,
         Self::CloneShed,
+        Self::Replicated,
+        Self::FollowedUp,
+        Self::CopyShed,
         Self::Reported,
         Self::ReportShed,
     ];
@@ -131,6 +140,9 @@ impl Outcome {
             Self::FlowForgotten => "flow_forgotten",
             Self::Cloned => "cloned",
             Self::CloneShed => "clone_shed",
+            Self::Replicated => "replicated",
+            Self::FollowedUp => "followed_up",
+            Self::CopyShed => "copy_shed",
             Self::Reported => "reported",
             Self::ReportShed => "report_shed",
         }

@@ -116,7 +116,9 @@ fn chained(
         next = carriage
             .with_code_points(|code_points| locate::following(bytes, layers, code_points, &location))?;
     }
-    let alone = first.filter(|first| is_announced(carriage, bytes, layers, first));
+    let settled =
+        |first| if carriage.version.is_before_2() { earlier::settle(carriage, bytes, first) } else { first };
+    let alone = first.map(settled).filter(|first| is_announced(carriage, bytes, layers, first));
     alone.map(|location| read(bytes, layers, &location).map(|int| (location, int))).transpose()
 }
 

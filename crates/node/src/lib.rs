@@ -2,15 +2,16 @@
 //!
 //! [`Node`] is source, transit hop and sink in one. It does no I/O: the caller hands it a [`Frame`] with
 //! headroom and a [`Passage`] that says where the frame came in, where it goes and what the device
-//! measured, then drains [`Node::poll_report`] and [`Node::poll_packet`]. Reading order: [`node`] and its
-//! `roles` decide, `source` and `transit` act, `encapsulation` puts INT in and takes it out, `carrier` keeps
-//! lengths and checksums right, `earlier` does the versions before 2.0, `reporter` writes reports and
-//! `report_queue` puts them into datagrams.
+//! measured, then drains [`Node::poll_report`], [`Node::poll_packet`] and [`Node::poll_copy`]. Reading order:
+//! [`node`] and its `roles` decide, `source` and `transit` act, `encapsulation` puts INT in and takes it out,
+//! `carrier` keeps lengths and checksums right, `earlier` does the versions before 2.0, `reporter` writes reports
+//! and `report_queue` puts them into datagrams.
 #![forbid(unsafe_code)]
 
 mod carrier;
 mod clones;
 pub mod config;
+pub mod copies;
 pub mod counters;
 mod domain_fields;
 mod domains;
@@ -30,6 +31,7 @@ mod transit;
 pub mod watchlist;
 
 pub use config::NodeConfig;
+pub use copies::{Branch, BranchLevel, PacketCopy};
 pub use counters::{Counters, Outcome};
 pub use error::ConfigError;
 pub use frame::Frame;

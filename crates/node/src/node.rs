@@ -1,6 +1,7 @@
 //! What is a node, and how is it driven?
 
 mod earlier;
+mod replicate;
 mod roles;
 
 use std::num::NonZeroU32;
@@ -10,6 +11,7 @@ use inband_wire::layers::Link;
 
 use crate::clones::Clones;
 use crate::config::{ChecksumUpdate, NodeConfig, SinkMetadata};
+use crate::copies::Copies;
 use crate::counters::{Counters, Outcome};
 use crate::domains::KnownDomains;
 use crate::earlier::EarlierSource;
@@ -44,6 +46,7 @@ pub struct Node {
     choices: Choices,
     sequence_number: u32,
     clones: Clones,
+    copies: Copies,
     reporter: Reporter,
     counters: Counters,
 }
@@ -82,6 +85,7 @@ impl Node {
                 mtu_action: config.mtu.action,
             },
             sequence_number: 0,
+            copies: Copies::default(),
             clones: Clones::new(NonZeroU32::new(config.source.clone)),
             reporter: Reporter::new(config.node.id, &config.report),
             counters: Counters::default(),

@@ -18,7 +18,7 @@ pub use encapsulation::{EncapsulationConfig, EncapsulationKind, TcpOptionsConfig
 pub use instruction::{Instruction, InstructionList};
 pub use limits::{ChecksumConfig, ChecksumUpdate, Icmp, MtuAction, MtuConfig};
 pub use report::{ReportConfig, ReportFilter, ReportVersion, SmartConfig, SmartQueue, SourceInserted};
-pub use source::{Mode, SinkConfig, SinkMetadata, SourceConfig, SourceDomain};
+pub use source::{Mode, Replicate, SinkConfig, SinkMetadata, SourceConfig, SourceDomain};
 pub use watch::{PortRange, Prefix, Protocol, WatchEntry};
 
 /// Everything `node.toml` says.

@@ -20,6 +20,8 @@ pub struct SourceConfig {
     pub discard: bool,
     /// INT in copies, of one of so many watched packets, which the sink discards; default 0: no copies.
     pub clone: u32,
+    /// Whether nodes on the way are to copy the packet on all paths, in the versions before 2.0; default `none`.
+    pub replicate: Replicate,
     /// The domain-specific instructions; default none.
     pub domain: Option<SourceDomain>,
 }
@@ -33,7 +35,47 @@ impl Default for SourceConfig {
             own_metadata: true,
             discard: false,
             clone: 0,
+            replicate: Replicate::None,
             domain: None,
+        }
+    }
+}
+
+/// On which paths a packet is asked to be copied.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Replicate {
+    /// On its own only.
+    #[default]
+    None,
+    /// On every physical port of a port channel.
+    Port,
+    /// On every next hop of the same cost.
+    NextHop,
+    /// On both.
+    Both,
+}
+
+impl Replicate {
+    /// The name users write.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Port => "port",
+            Self::NextHop => "next-hop",
+            Self::Both => "both",
+        }
+    }
+
+    /// The value of Rep.
+    #[must_use]
+    pub const fn code(self) -> u8 {
+        match self {
+            Self::None => 0,
+            Self::Port => 1,
+            Self::NextHop => 2,
+            Self::Both => 3,
         }
     }
 }

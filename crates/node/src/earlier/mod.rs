@@ -5,6 +5,7 @@
 //! packet counts as INT at all, [`source`] and [`transit`] act; putting into packets and taking out again is beside
 //! that of 2.1, in `encapsulation`.
 
+mod flags;
 mod instructions;
 mod read;
 mod sequence;
@@ -12,6 +13,7 @@ mod source;
 mod support;
 mod transit;
 
+pub(crate) use flags::{exempt, mark_copy};
 pub(crate) use instructions::in_2_1;
 pub(crate) use read::{before_tcp_options, behind_tcp_port, check_header, settle};
 pub(crate) use source::EarlierSource;

@@ -32,6 +32,7 @@ pub(crate) struct EarlierSource {
     hop: Words,
     most_hops: u8,
     own_metadata: bool,
+    replication: u8,
     sequences: FlowSequences,
 }
 
@@ -65,6 +66,7 @@ impl EarlierSource {
             hop: layout.hop_words(bitmap),
             most_hops: if is_host_int { host_int::MAX_HOP_COUNT } else { config.source.remaining_hops },
             own_metadata: config.source.own_metadata,
+            replication: config.source.replicate.code(),
             sequences: FlowSequences::default(),
         }))
     }
@@ -220,6 +222,7 @@ impl EarlierSource {
         match self.layout {
             Layout::V1_0 => {
                 let mut header = HeaderV1_0::new(self.bitmap, self.hop, room.most_hops.saturating_sub(own));
+                header.set_replication(self.replication);
                 if room.mtu_exceeded {
                     header.set_mtu_exceeded();
                 }
@@ -227,11 +230,13 @@ impl EarlierSource {
             }
             Layout::V0_5 => {
                 let mut header = HeaderV0_5::new(self.bitmap, room.most_hops);
+                header.set_replication(self.replication);
                 header.set_total_hop_count(own);
                 zerocopy::transmute!(header)
             }
             Layout::V2016 => {
                 let mut header = HeaderV2016::new(self.bitmap, room.most_hops);
+                header.set_replication(self.replication);
                 header.set_total_hop_count(own);
                 zerocopy::transmute!(header)
             }

@@ -2,7 +2,7 @@
 
 use inband_wire::int::Version;
 
-use crate::config::{EncapsulationKind, Mode, NodeConfig};
+use crate::config::{EncapsulationKind, Mode, NodeConfig, Replicate};
 use crate::error::ConfigError;
 
 use super::instructions;
@@ -15,6 +15,14 @@ use super::instructions;
 /// The first setting that the version does not have.
 pub(crate) fn check(config: &NodeConfig) -> Result<(), ConfigError> {
     let version = config.node.int_version.wire();
+    if !version.is_before_2() && config.source.replicate != Replicate::None {
+        return Err(unsupported(
+            version,
+            "source.replicate",
+            config.source.replicate.name(),
+            "\"none\"; Rep went with 2.0",
+        ));
+    }
     if !version.is_before_2() || config.source.mode == Mode::Xd {
         return Ok(());
     }
@@ -22,12 +30,8 @@ pub(crate) fn check(config: &NodeConfig) -> Result<(), ConfigError> {
     let kinds = encapsulations(version);
     if !kinds.contains(&config.encapsulation.kind) {
         let names: Vec<_> = kinds.iter().map(|kind| format!("\"{}\"", kind.name())).collect();
-        let supported = with_version(version, &names.join(", "));
-        return Err(ConfigError::unsupported(
-            "encapsulation.kind",
-            config.encapsulation.kind.name(),
-            &supported,
-        ));
+        let found = config.encapsulation.kind.name();
+        return Err(unsupported(version, "encapsulation.kind", found, &names.join(", ")));
     }
     instructions::bitmap(version, &config.source.instructions).map(drop)
 }
@@ -46,9 +50,7 @@ pub(crate) const fn encapsulations(version: Version) -> &'static [EncapsulationK
 
 fn check_source(config: &NodeConfig, version: Version) -> Result<(), ConfigError> {
     let source = &config.source;
-    let refuse = |key: &str, found: &str, supported: &str| {
-        Err(ConfigError::unsupported(key, found, &with_version(version, supported)))
-    };
+    let refuse = |key, found: &str, supported| Err(unsupported(version, key, found, supported));
     if source.mode == Mode::Mx {
         return refuse("source.mode", "mx", "\"md\" and \"xd\"; MX came with 2.1");
     }
@@ -67,8 +69,9 @@ fn check_source(config: &NodeConfig, version: Version) -> Result<(), ConfigError
     Ok(())
 }
 
-fn with_version(version: Version, supported: &str) -> String {
-    format!("with int_version = \"{}\" {supported}", version.name())
+fn unsupported(version: Version, key: &str, found: &str, supported: &str) -> ConfigError {
+    let supported = format!("with int_version = \"{}\" {supported}", version.name());
+    ConfigError::unsupported(key, found, &supported)
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use inband_wire::int::earlier::metadata::set_bottom_of_stack;
 use inband_wire::int::earlier::recognise::HEADER_BYTES;
 use inband_wire::int::earlier::{HeaderV0_5, HeaderV1_0, HeaderV2016, HopByHop, Layout, Metadata, Shim};
 use inband_wire::int::locate::Encapsulation;
-use inband_wire::int::{HopMetadata, Instructions, Location, Version};
+use inband_wire::int::{HopMetadata, Instructions, Location};
 use inband_wire::layers::Layers;
 use inband_wire::view::view_mut;
 
@@ -17,6 +17,8 @@ use crate::encapsulation::{Carriage, earlier, geneve};
 use crate::frame::Frame;
 use crate::passage::Hop;
 use crate::transit::{Choices, keep_checksum};
+
+use super::flags::{Flag, edit};
 
 /// What of a header decides over a hop.
 #[derive(Clone, Copy)]
@@ -46,7 +48,7 @@ pub(crate) fn push_hop(
 ) -> Option<Outcome> {
     let asked = Asked::of(&HopByHop::parse(frame.bytes(), location).ok()?);
     if asked.left == 0 {
-        edit(carriage, frame.bytes_mut(), layers, location, Edit::MaxHopCountExceeded);
+        edit(carriage, frame.bytes_mut(), layers, location, Flag::MaxHopCountExceeded);
         return Some(Outcome::HopsExceeded);
     }
     let is_reserved = asked.bitmap & asked.layout.reserved() != 0;
@@ -60,7 +62,7 @@ pub(crate) fn push_hop(
     let growth = asked.hop.bytes();
     if mtu.is_some_and(|mtu| !carrier::has_room(frame.bytes(), layers, growth, mtu)) {
         if asked.layout == Layout::V1_0 {
-            edit(carriage, frame.bytes_mut(), layers, location, Edit::MtuExceeded);
+            edit(carriage, frame.bytes_mut(), layers, location, Flag::MtuExceeded);
         }
         return Some(Outcome::MtuExceeded);
     }
@@ -152,44 +154,6 @@ fn count_hop(bytes: &mut [u8], at: usize, layout: Layout) -> Option<()> {
         }
     }
     Some(())
-}
-
-/// A flag that a node sets.
-#[derive(Clone, Copy)]
-enum Edit {
-    MaxHopCountExceeded,
-    MtuExceeded,
-}
-
-/// Sets a flag of the metadata header and corrects the L4 checksum for it.
-fn edit(carriage: &Carriage, bytes: &mut [u8], layers: &Layers, location: &Location, edit: Edit) {
-    let header = location.header..location.header + HEADER_BYTES;
-    let sum = |bytes: &[u8]| bytes.get(header.clone()).map_or(Sum::ZERO, Sum::of);
-    let removed = sum(bytes);
-    set_flag(bytes, location, edit);
-    let change = Change { removed, added: sum(bytes), ..Change::default() };
-    if carriage.keeps_l4(location) {
-        carrier::correct_checksum(bytes, layers, &change);
-    }
-}
-
-fn set_flag(bytes: &mut [u8], location: &Location, edit: Edit) {
-    let at = location.header;
-    match (location.version, edit) {
-        (Version::V1_0, Edit::MaxHopCountExceeded) => {
-            view_mut(bytes, at).map(HeaderV1_0::set_max_hop_count_exceeded);
-        }
-        (Version::V1_0, Edit::MtuExceeded) => {
-            view_mut(bytes, at).map(HeaderV1_0::set_mtu_exceeded);
-        }
-        (Version::V2016, Edit::MaxHopCountExceeded) => {
-            view_mut(bytes, at).map(HeaderV2016::set_max_hop_count_exceeded);
-        }
-        (_, Edit::MaxHopCountExceeded) => {
-            view_mut(bytes, at).map(HeaderV0_5::set_max_hop_count_exceeded);
-        }
-        (_, Edit::MtuExceeded) => {}
-    }
 }
 
 /// The length that shim or option names with `more` words; `None` where its field, or the Geneve header, is full.

@@ -101,3 +101,10 @@ pub(crate) fn set_option_length(bytes: &mut [u8], location: &Location, words: Wo
     header.set_words(words);
     Change { removed, added: header.sum(), ..Change::default() }
 }
+
+/// Sets the type of an INT option; the caller corrects the sum.
+pub(crate) fn set_option_kind(bytes: &mut [u8], location: &Location, kind: u8) {
+    if let Some(header) = view_mut::<OptionHeader>(bytes, location.shim) {
+        header.set_kind(kind);
+    }
+}

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a configuration error fails the test")]
 
 use super::{check, encapsulations};
-use crate::config::{EncapsulationKind, IntVersion, Mode, NodeConfig, SourceDomain};
+use crate::config::{EncapsulationKind, IntVersion, Mode, NodeConfig, Replicate, SourceDomain};
 
 const KINDS: [EncapsulationKind; 7] = [
     EncapsulationKind::Dscp,
@@ -68,6 +68,11 @@ fn what_came_with_2_0_is_refused_before_it() {
     assert_eq!(refused(|config| config.source.discard = true), "source.discard");
     assert_eq!(refused(|config| config.source.clone = 2), "source.clone");
     assert_eq!(refused(|config| config.source.domain = Some(SourceDomain::default())), "source.domain");
+    let mut of_2_1 = config(IntVersion::V2_1, EncapsulationKind::Dscp);
+    of_2_1.source.replicate = Replicate::Port;
+    let error = check(&of_2_1).unwrap_err();
+    assert_eq!(error.key(), "source.replicate");
+    assert!(error.to_string().contains("\"port\""), "{error}");
     let mut host_int = config(IntVersion::Host0_5, EncapsulationKind::Udp);
     host_int.source.own_metadata = false;
     assert_eq!(check(&host_int).unwrap_err().key(), "source.own_metadata");

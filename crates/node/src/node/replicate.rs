@@ -1,0 +1,128 @@
+//! How does a node copy packets, where INT of a version before 2.0 asks for it?
+//!
+//! Rep asks for a copy on every port of a port channel, on every next hop of the same cost, or both. A copy has C set
+//! and goes its own way; the sink reports it and lets only the original leave. A follow-up packet is a copy as well:
+//! what a device's slow path found out about a packet that went ahead, in a header that no node fills any more.
+
+use inband_wire::int::Location;
+use inband_wire::int::earlier::HopByHop;
+use inband_wire::layers::{Layers, Link, Strictness};
+
+use crate::copies::{Branch, PacketCopy};
+use crate::counters::Outcome;
+use crate::earlier;
+use crate::frame::{Frame, MOST_GROWTH};
+use crate::indication::{self, Int};
+use crate::passage::{Hop, Passage};
+
+use super::roles::Visit;
+use super::{Node, Verdict};
+
+impl Node {
+    /// Does this node's INT work on one frame that could go other ways too: as [`Node::handle_frame`], and on a copy
+    /// for each of the `branches` where the packet asks to be replicated.
+    ///
+    /// The copies wait in [`Node::poll_copy`].
+    pub fn handle_frame_among(
+        &mut self,
+        link: Link,
+        frame: &mut Frame<'_>,
+        passage: &Passage,
+        branches: &[Branch],
+    ) -> Verdict {
+        if !branches.is_empty() {
+            self.replicate(link, frame.bytes(), branches);
+        }
+        self.handle_frame(link, frame, passage)
+    }
+
+    /// Makes the follow-up packet of a `packet` that the device has forwarded as it came, without its INT work.
+    ///
+    /// The follow-up has all metadata of the packet and this node's, under the packet's instructions, and waits in
+    /// [`Node::poll_copy`]. Returns whether there is one: only INT of the versions before 2.0 knows follow-ups, they
+    /// need room for this node's metadata, and a sink has nobody to send one to.
+    pub fn follow_up(&mut self, link: Link, packet: &[u8], passage: &Passage) -> bool {
+        let Some((layers, location)) = self.find_earlier(link, packet) else { return false };
+        let (mut layers, mut location) = (layers, location);
+        let mut buffer = with_headroom(packet);
+        let range = MOST_GROWTH..buffer.len();
+        let Some(mut frame) = Frame::new(&mut buffer, range) else { return false };
+        let visit = self.visit(link, layers, passage);
+        if visit.hop.egress.edge {
+            return false;
+        }
+        let mtu = Some(visit.hop.egress.mtu);
+        let pushed = earlier::push_hop(
+            &self.carriage,
+            &mut frame,
+            &mut layers,
+            &mut location,
+            &visit.hop,
+            mtu,
+            self.choices,
+        );
+        if pushed != Some(Outcome::Pushed) || !earlier::exempt(&self.carriage, &mut frame, &layers, &location)
+        {
+            return false;
+        }
+        earlier::mark_copy(&self.carriage, &mut frame, &layers, &location);
+        self.keep(passage.egress, frame.bytes(), Outcome::FollowedUp)
+    }
+
+    /// Takes the oldest copy this node made of a packet for another interface, or after it.
+    pub fn poll_copy(&mut self) -> Option<PacketCopy> {
+        self.copies.poll()
+    }
+
+    /// Makes a copy of `packet` for every one of the `branches` that it asks for.
+    #[cold]
+    fn replicate(&mut self, link: Link, packet: &[u8], branches: &[Branch]) {
+        let Some((layers, location)) = self.find_earlier(link, packet) else { return };
+        let replication = HopByHop::parse(packet, &location).map_or(0, |int| int.replication);
+        for branch in branches.iter().filter(|branch| branch.level.is_asked(replication)) {
+            if !self.copies.has_room() {
+                self.counters.count(Outcome::CopyShed);
+                continue;
+            }
+            let mut buffer = with_headroom(packet);
+            let range = MOST_GROWTH..buffer.len();
+            let Some(mut frame) = Frame::new(&mut buffer, range) else { return };
+            earlier::mark_copy(&self.carriage, &mut frame, &layers, &location);
+            let mut visit = self.visit(link, layers, &branch.passage);
+            match self.handle_earlier(&mut frame, &mut visit, location) {
+                Outcome::Transit => {
+                    self.keep(branch.passage.egress, frame.bytes(), Outcome::Replicated);
+                }
+                // A copy that leaves the domain here was reported, and goes nowhere.
+                _ => self.counters.count(Outcome::Replicated),
+            }
+        }
+    }
+
+    fn find_earlier(&self, link: Link, packet: &[u8]) -> Option<(Layers, Location)> {
+        let layers = Layers::parse(link, packet, Strictness::Truncated).ok().flatten()?;
+        match indication::find(&self.carriage, packet, &layers) {
+            Ok(Some((location, Int::Earlier))) => Some((layers, location)),
+            _ => None,
+        }
+    }
+
+    fn visit<'a>(&self, link: Link, layers: Layers, passage: &'a Passage) -> Visit<'a> {
+        let (ingress, egress) = (self.interfaces.get(passage.ingress), self.interfaces.get(passage.egress));
+        let hop = Hop { identity: self.identity, ingress, egress, device: &passage.metadata };
+        Visit { link, layers, hop, sequence_number: None }
+    }
+
+    /// Keeps a copy for the caller and counts it as `outcome`, or as shed.
+    fn keep(&mut self, egress: u16, bytes: &[u8], outcome: Outcome) -> bool {
+        let is_kept = self.copies.push(PacketCopy { egress, bytes: bytes.to_vec() });
+        self.counters.count(if is_kept { outcome } else { Outcome::CopyShed });
+        is_kept
+    }
+}
+
+fn with_headroom(packet: &[u8]) -> Vec<u8> {
+    let mut buffer = vec![0; MOST_GROWTH];
+    buffer.extend_from_slice(packet);
+    buffer
+}
