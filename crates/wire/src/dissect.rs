@@ -6,13 +6,9 @@ use crate::int::code_points::CodePoints;
 use crate::int::locate::{self, Encapsulation, Location};
 use crate::int::original::Original;
 use crate::layers::{Layers, Link, Strictness, Transport, ports, transport_at};
-use crate::udp::UdpHeader;
-use crate::view::view;
-use crate::vxlan::VxlanHeader;
-use crate::{ethernet, geneve, gre, ipv4, tcp, udp, vxlan};
+use crate::tunnel::{self, Carried, MOST_LEVELS};
+use crate::{tcp, udp};
 
-/// Most IP headers inside one another that are followed.
-pub const MOST_LEVELS: usize = 4;
 /// Most INT headers of one level that are read.
 pub const MOST_HEADERS: usize = 4;
 
@@ -73,7 +69,12 @@ pub fn dissect(link: Link, bytes: &[u8], code_points: &CodePoints<'_>, strictnes
         let strictness = if depth == 0 { strictness } else { Strictness::Truncated };
         let layers = match Layers::parse_at(link, bytes, at, strictness) {
             Ok(Some(layers)) => layers,
-            Ok(None) => break,
+            Ok(None) => {
+                // Labels of MPLS may stand between the Ethernet header and a packet.
+                let labelled = if link == Link::Ethernet { tunnel::labelled(bytes, at) } else { None };
+                next = labelled.map(|carried| (carried.link, carried.at));
+                continue;
+            }
             Err(error) => {
                 if claims_int(link, bytes, at, code_points) {
                     dissection.error = Some(error);
@@ -89,7 +90,10 @@ pub fn dissect(link: Link, bytes: &[u8], code_points: &CodePoints<'_>, strictnes
             None => layers.five_tuple(bytes),
         });
         dissection.error = error;
-        next = if error.is_none() { inner(bytes, &level) } else { None };
+        next = match error {
+            None => carried(bytes, &layers, level.last_int()).map(|carried| (carried.link, carried.at)),
+            Some(_) => None,
+        };
         if let Some(slot) = dissection.levels.get_mut(depth) {
             *slot = Some(level);
         }
@@ -145,81 +149,31 @@ pub fn flow_before_int(bytes: &[u8], layers: &Layers, location: &Location) -> Fi
     flow
 }
 
-/// What the packet of `level` carries inside, when that is a packet of its own.
-fn inner(bytes: &[u8], level: &Level) -> Option<(Link, usize)> {
-    let layers = &level.layers;
-    let int = level.last_int();
-    let Some(location) = int else {
-        return in_transport(bytes, layers.protocol, layers.l4, layers.transport);
+/// The packet inside the one with `layers`, behind its last INT header at `location` where it has one.
+#[must_use]
+pub fn carried(bytes: &[u8], layers: &Layers, location: Option<&Location>) -> Option<Carried> {
+    let Some(location) = location else {
+        return tunnel::carried(bytes, layers);
     };
     let original = Original::read(bytes, location);
     let end = location.end;
     match location.encapsulation {
         Encapsulation::Udp => behind_new_udp(bytes, layers, original.ip_protocol?, end),
         Encapsulation::UdpPort if layers.transport == Transport::Udp => {
-            in_udp(bytes, original.destination_port?, end)
+            tunnel::in_udp(bytes, original.destination_port?, end)
         }
-        Encapsulation::Gre => of_ethertype(original.ethertype?, end),
-        Encapsulation::VxlanGpe => of_next_protocol(original.next_protocol?, end),
+        Encapsulation::Gre => tunnel::of_ethertype(bytes, original.ethertype?, end),
+        Encapsulation::VxlanGpe => tunnel::of_next_protocol(original.next_protocol?, end),
         Encapsulation::Dscp | Encapsulation::ProbeMarker => {
-            in_udp(bytes, layers.udp(bytes)?.destination_port.get(), end)
+            tunnel::in_udp(bytes, layers.udp(bytes)?.destination_port.get(), end)
         }
-        Encapsulation::UdpPort | Encapsulation::Geneve => {
-            in_transport(bytes, layers.protocol, layers.l4, layers.transport)
-        }
+        Encapsulation::UdpPort | Encapsulation::Geneve => tunnel::carried(bytes, layers),
     }
 }
 
-fn behind_new_udp(bytes: &[u8], layers: &Layers, protocol: u8, end: usize) -> Option<(Link, usize)> {
+fn behind_new_udp(bytes: &[u8], layers: &Layers, protocol: u8, end: usize) -> Option<Carried> {
     let transport = transport_at(bytes, end, layers.end, protocol).ok()?;
-    in_transport(bytes, protocol, end, transport)
-}
-
-fn in_transport(bytes: &[u8], protocol: u8, l4: usize, transport: Transport) -> Option<(Link, usize)> {
-    match (transport, protocol) {
-        (Transport::Udp, _) => {
-            let header: &UdpHeader = view(bytes, l4, Header::Udp).ok()?;
-            in_udp(bytes, header.destination_port.get(), l4 + udp::HEADER_BYTES)
-        }
-        (Transport::Other, gre::PROTOCOL) => {
-            let (header, payload) = gre::payload(bytes, l4).ok()?;
-            of_ethertype(header.protocol.get(), payload)
-        }
-        (Transport::Other, ipv4::IN_IP | ipv4::IPV6_IN_IP) => Some((Link::Ip, l4)),
-        _ => None,
-    }
-}
-
-/// What a UDP payload at byte `at` carries, judged by the destination port.
-fn in_udp(bytes: &[u8], port: u16, at: usize) -> Option<(Link, usize)> {
-    match port {
-        vxlan::PORT => Some((Link::Ethernet, at + vxlan::HEADER_BYTES)),
-        vxlan::GPE_PORT => {
-            let header: &VxlanHeader = view(bytes, at, Header::Vxlan).ok()?;
-            of_next_protocol(header.next_protocol()?, at + vxlan::HEADER_BYTES)
-        }
-        geneve::PORT => {
-            let (header, _, payload) = geneve::parse(bytes, at).ok()?;
-            of_ethertype(header.protocol.get(), payload)
-        }
-        _ => None,
-    }
-}
-
-fn of_ethertype(ethertype: u16, at: usize) -> Option<(Link, usize)> {
-    match ethertype {
-        ethernet::IPV4 | ethernet::IPV6 => Some((Link::Ip, at)),
-        ethernet::BRIDGED_ETHERNET => Some((Link::Ethernet, at)),
-        _ => None,
-    }
-}
-
-fn of_next_protocol(next_protocol: u8, at: usize) -> Option<(Link, usize)> {
-    match next_protocol {
-        vxlan::NEXT_IPV4 | vxlan::NEXT_IPV6 => Some((Link::Ip, at)),
-        vxlan::NEXT_ETHERNET => Some((Link::Ethernet, at)),
-        _ => None,
-    }
+    tunnel::in_transport(bytes, protocol, end, transport)
 }
 
 #[cfg(test)]

@@ -64,6 +64,12 @@ pub enum Header {
     Geneve,
     /// An option of RFC 8926.
     GeneveOption,
+    /// GTP-U of 3GPP TS 29.281.
+    Gtpu,
+    /// An extension header of GTP-U.
+    GtpuExtension,
+    /// A label stack entry of RFC 3032.
+    Mpls,
     /// The INT shim of any encapsulation.
     Shim,
     /// INT-MD metadata header.
@@ -100,6 +106,9 @@ impl Header {
             Self::Vxlan => "VXLAN header",
             Self::Geneve => "Geneve header",
             Self::GeneveOption => "Geneve option",
+            Self::Gtpu => "GTP-U header",
+            Self::GtpuExtension => "GTP-U extension header",
+            Self::Mpls => "MPLS label stack entry",
             Self::Shim => "INT shim",
             Self::IntMd => "INT-MD header",
             Self::IntMx => "INT-MX header",

@@ -69,6 +69,13 @@ impl GeneveHeader {
         Sum::of(self.as_bytes())
     }
 
+    /// Virtual network identifier, 24 bits.
+    #[must_use]
+    pub fn vni(&self) -> u32 {
+        let [high, middle, low] = self.vni;
+        u32::from_be_bytes([0, high, middle, low])
+    }
+
     /// Length of all options with their headers, bytes: 0 to 252.
     #[must_use]
     pub const fn options_length(&self) -> usize {

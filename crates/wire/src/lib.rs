@@ -4,7 +4,7 @@
 //! emitters write into the caller's buffer; nothing here allocates, panics on input or does I/O.
 //!
 //! Reading order: [`layers`] finds the headers of one IP packet, [`int`] the INT headers in it,
-//! [`mod@dissect`] walks through tunnels, [`report`] reads what nodes send to a collector.
+//! [`mod@dissect`] walks through [`tunnel`]s, [`report`] reads what nodes send to a collector.
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -19,12 +19,15 @@ pub mod ethernet;
 pub mod flow;
 pub mod geneve;
 pub mod gre;
+pub mod gtpu;
 pub mod int;
 pub mod ipv4;
 pub mod ipv6;
 pub mod layers;
+pub mod mpls;
 pub mod report;
 pub mod tcp;
+pub mod tunnel;
 pub mod udp;
 pub mod verify;
 pub mod view;
