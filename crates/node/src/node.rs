@@ -3,14 +3,16 @@
 mod earlier;
 mod replicate;
 mod roles;
+mod watch;
 
+use std::net::SocketAddr;
 use std::num::NonZeroU32;
 
 use inband_wire::int::Instructions;
 use inband_wire::layers::Link;
 
 use crate::clones::Clones;
-use crate::config::{ChecksumUpdate, NodeConfig, SinkMetadata};
+use crate::config::{ChecksumUpdate, NodeConfig, SinkMetadata, WatchEntry};
 use crate::copies::Copies;
 use crate::counters::{Counters, Outcome};
 use crate::domains::KnownDomains;
@@ -37,6 +39,8 @@ pub struct Node {
     interfaces: Interfaces,
     carriage: Carriage,
     watchlist: Watchlist,
+    /// Where reports go; what is sent there is not watched.
+    collectors: Vec<SocketAddr>,
     domains: KnownDomains,
     plan: SourcePlan,
     /// What a source of a version before 2.0 does; `None` in domains of 2.1.
@@ -74,6 +78,7 @@ impl Node {
             interfaces: Interfaces::new(&config.interfaces)?,
             carriage: Carriage::new(config),
             watchlist: Watchlist::new(&config.watchlist),
+            collectors: vec![config.report.collector],
             plan: SourcePlan::new(config, &domains)?,
             earlier_source: EarlierSource::new(config)?.map(Box::new),
             domains,
@@ -125,6 +130,11 @@ impl Node {
     /// Completes a datagram that waits for more reports, as at the end of a run.
     pub fn flush_reports(&mut self) {
         self.reporter.queue().flush();
+    }
+
+    /// Replaces the flow watchlist from the next packet on; everything else goes on as it was.
+    pub fn set_watchlist(&mut self, entries: &[WatchEntry]) {
+        self.watchlist = Watchlist::new(entries);
     }
 
     /// Makes the node answer `instructions` about itself as not available from here on; what the device

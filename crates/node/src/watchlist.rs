@@ -1,45 +1,121 @@
-//! Does the flow watchlist select a packet?
+//! Does the flow watchlist select a packet, and what for?
+
+mod index;
+mod prefixes;
+mod rule;
 
 use std::net::IpAddr;
 
 use inband_wire::FiveTuple;
 
-use crate::config::WatchEntry;
+use crate::config::{Actions, PortRange, Prefix, WatchEntry};
+use index::Index;
+use rule::Rule;
 
-/// The flow watchlist: a packet is watched when any entry matches it.
+/// The flow watchlist.
+///
+/// Of the entries that match a packet the one with the highest priority decides, among equals the first. A
+/// few entries are compared one by one; more of them are put into a decision structure in which a packet meets
+/// only those that share its addresses, ports or protocol.
 #[derive(Clone, Debug, Default)]
-pub struct Watchlist(Vec<WatchEntry>);
+pub struct Watchlist {
+    rules: Vec<Rule>,
+    index: Index,
+    watches: Vec<Watch>,
+    /// How many packets each entry selected so far, for sampling.
+    selected: Vec<u32>,
+}
+
+/// What of a packet the watchlist looks at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Subject {
+    /// The five-tuple of the innermost packet.
+    pub flow: FiveTuple,
+    /// Its DSCP.
+    pub dscp: u8,
+    /// The network identifier of VXLAN or Geneve around it.
+    pub vni: Option<u32>,
+    /// The interface the packet came in by.
+    pub ingress: u16,
+}
+
+/// What is done about a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Watch {
+    pub(crate) actions: Actions,
+    sample: u32,
+}
 
 impl Watchlist {
     /// Creates the watchlist of `entries`; without entries nothing is watched.
     #[must_use]
     pub fn new(entries: &[WatchEntry]) -> Self {
-        Self(entries.to_vec())
+        let mut order: Vec<&WatchEntry> = entries.iter().collect();
+        // The sort is stable: entries of one priority keep their order.
+        order.sort_by_key(|entry| std::cmp::Reverse(entry.priority));
+        let rules = Rule::compile(order.iter().copied());
+        let watches: Vec<_> = order.iter().map(|entry| Watch::new(entry)).collect();
+        Self { index: Index::new(&rules), rules, selected: vec![0; watches.len()], watches }
     }
 
     /// Whether nothing is watched.
+    #[inline]
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.rules.is_empty()
     }
 
-    /// Whether the packet with this five-tuple is watched.
+    /// What is done about the packet; nothing where no entry matches.
+    #[inline]
     #[must_use]
-    pub fn watches(&self, flow: &FiveTuple) -> bool {
-        // int-2.1/domain-04, int-2.1/congestion-03: flows are selected by addresses, protocol and ports.
-        self.0.iter().any(|entry| entry.matches(flow))
+    pub fn actions(&self, subject: &Subject) -> Actions {
+        self.find(subject)
+            .and_then(|rank| self.watches.get(rank))
+            .map_or(Actions::NONE, |watch| watch.actions)
+    }
+
+    /// What is done about the packet if its entry's sampling says that it is this packet's turn; `None` where no
+    /// entry matches.
+    ///
+    /// Drops are reported whoever's turn it is: they are too rare and too telling to be sampled.
+    // int-2.1/domain-04, int-2.1/congestion-03: flows are selected by addresses, protocol and ports.
+    #[inline]
+    pub(crate) fn select(&mut self, subject: &Subject) -> Option<Actions> {
+        let rank = self.find(subject)?;
+        let watch = self.watches.get(rank)?;
+        if watch.sample <= 1 {
+            return Some(watch.actions);
+        }
+        let selected = self.selected.get_mut(rank)?;
+        let is_turn = *selected == 0;
+        *selected = (*selected + 1) % watch.sample;
+        Some(if is_turn { watch.actions } else { watch.actions.of_drops() })
+    }
+
+    /// The entry that decides, by its rank.
+    #[inline]
+    fn find(&self, subject: &Subject) -> Option<usize> {
+        let rule = self.index.find(&self.rules, subject)?;
+        usize::try_from(self.rules.get(rule)?.rank).ok()
+    }
+}
+
+impl Watch {
+    fn new(entry: &WatchEntry) -> Self {
+        Self { actions: entry.action, sample: entry.sample.get() }
     }
 }
 
 impl WatchEntry {
     /// Whether every key that is given matches; entries with a port match TCP and UDP only.
     #[must_use]
-    pub fn matches(&self, flow: &FiveTuple) -> bool {
-        let inside = |prefix: &Option<crate::config::Prefix>, addresses: &[IpAddr]| {
+    pub fn matches(&self, subject: &Subject) -> bool {
+        let flow = &subject.flow;
+        let inside = |prefix: &Option<Prefix>, addresses: &[IpAddr]| {
             prefix.is_none_or(|prefix| addresses.iter().any(|address| prefix.contains(*address)))
         };
         let has_ports = matches!(flow.protocol, 6 | 17);
-        let port = |range: &Option<crate::config::PortRange>, port: u16| {
+        let port = |range: &Option<PortRange>, port: u16| {
             range.as_ref().is_none_or(|range| has_ports && range.0.contains(&port))
         };
         inside(&self.source, &[flow.source])
@@ -48,5 +124,11 @@ impl WatchEntry {
             && self.protocol.is_none_or(|protocol| protocol.0 == flow.protocol)
             && port(&self.source_port, flow.source_port)
             && port(&self.destination_port, flow.destination_port)
+            && self.dscp.is_none_or(|dscp| dscp == subject.dscp)
+            && self.vni.is_none_or(|vni| subject.vni == Some(vni))
+            && self.ingress.is_none_or(|ingress| ingress == subject.ingress)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -108,7 +108,7 @@ impl fmt::Display for Mistake {
 }
 
 /// Largest configuration that is read, bytes.
-const LIMIT_BYTES: u64 = 4 * 1024 * 1024;
+const LIMIT_BYTES: u64 = 16 * 1024 * 1024;
 
 #[cfg(test)]
 mod tests;

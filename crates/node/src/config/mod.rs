@@ -1,5 +1,6 @@
 //! How is a node configured? One type per section of `node.toml`.
 
+mod action;
 mod domain;
 mod encapsulation;
 mod instruction;
@@ -13,6 +14,7 @@ use serde::Deserialize;
 
 use inband_wire::int::Version;
 
+pub use action::Actions;
 pub use domain::{DomainConfig, DomainMetadata, Mutability, Placement, Reporting, Value};
 pub use encapsulation::{EncapsulationConfig, EncapsulationKind, TcpOptionsConfig};
 pub use instruction::{Instruction, InstructionList};

@@ -1,15 +1,20 @@
 //! Which packets does an entry of the flow watchlist match?
 
 use std::fmt;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::num::NonZeroU32;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, Visitor};
 
+use super::Actions;
+
 /// `[[watch]]`: one entry of the flow watchlist; all given keys must match.
-#[derive(Clone, Debug, Default, Deserialize)]
+///
+/// For a packet in a tunnel (GTP-U, VXLAN, Geneve, GRE, IP in IP, MPLS) they are those of the innermost packet.
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct WatchEntry {
     /// Prefix of the source address.
@@ -24,6 +29,53 @@ pub struct WatchEntry {
     pub source_port: Option<PortRange>,
     /// Destination port of TCP or UDP.
     pub destination_port: Option<PortRange>,
+    /// DSCP, 0 to 63.
+    #[serde(deserialize_with = "dscp")]
+    pub dscp: Option<u8>,
+    /// Network identifier of VXLAN or Geneve, 24 bits.
+    #[serde(deserialize_with = "vni")]
+    pub vni: Option<u32>,
+    /// Identifier of the interface the packet comes in by.
+    pub ingress: Option<u16>,
+    /// What is done about the packet; default `all`.
+    pub action: Actions,
+    /// One in so many packets starts INT or is reported as a flow; default 1: every one. Drops are not sampled.
+    pub sample: NonZeroU32,
+    /// Of the entries that match the one with the highest priority decides, among equals the first; default 0.
+    pub priority: u32,
+}
+
+impl Default for WatchEntry {
+    fn default() -> Self {
+        Self {
+            source: None,
+            destination: None,
+            either: None,
+            protocol: None,
+            source_port: None,
+            destination_port: None,
+            dscp: None,
+            vni: None,
+            ingress: None,
+            action: Actions::ALL,
+            sample: NonZeroU32::MIN,
+            priority: 0,
+        }
+    }
+}
+
+fn dscp<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u8>, D::Error> {
+    let dscp = u8::deserialize(deserializer)?;
+    let is_dscp = dscp <= 0x3f;
+    is_dscp
+        .then_some(Some(dscp))
+        .ok_or_else(|| D::Error::custom(format_args!("{dscp} is not a DSCP, 0 to 63")))
+}
+
+fn vni<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
+    let vni = u32::deserialize(deserializer)?;
+    let is_vni = vni < 1 << 24;
+    is_vni.then_some(Some(vni)).ok_or_else(|| D::Error::custom(format_args!("{vni} is not a VNI, 24 bits")))
 }
 
 /// An address prefix such as `10.0.0.0/8`; an address alone means all of it. Host bits are ignored.
@@ -34,6 +86,36 @@ pub struct Prefix {
 }
 
 impl Prefix {
+    /// The prefix of `length` bits of `address`; a length past the address's end is the whole address.
+    #[must_use]
+    pub fn new(address: IpAddr, length: u8) -> Self {
+        let (address, length) = match address {
+            IpAddr::V4(address) => {
+                let length = length.min(32);
+                let mask = u32::MAX.checked_shl(32 - u32::from(length)).unwrap_or(0);
+                (IpAddr::V4(Ipv4Addr::from_bits(address.to_bits() & mask)), length)
+            }
+            IpAddr::V6(address) => {
+                let length = length.min(128);
+                let mask = u128::MAX.checked_shl(128 - u32::from(length)).unwrap_or(0);
+                (IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & mask)), length)
+            }
+        };
+        Self { address, length }
+    }
+
+    /// The first address of the prefix.
+    #[must_use]
+    pub const fn address(&self) -> IpAddr {
+        self.address
+    }
+
+    /// How many bits the addresses of the prefix share.
+    #[must_use]
+    pub const fn length(&self) -> u8 {
+        self.length
+    }
+
     /// Whether `address` is inside the prefix; never for an address of the other IP version.
     #[must_use]
     pub fn contains(&self, address: IpAddr) -> bool {
@@ -70,7 +152,7 @@ impl FromStr for Prefix {
                     format!("the length of prefix `{text}` is not a number from 0 to {most}")
                 })?,
             };
-        Ok(Self { address, length })
+        Ok(Self::new(address, length))
     }
 }
 

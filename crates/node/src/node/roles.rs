@@ -7,7 +7,7 @@ use inband_wire::int::mx::{Mx, MxHeader};
 use inband_wire::int::{HeaderType, Location};
 use inband_wire::layers::{Fragment, Layers, Link, Strictness};
 
-use crate::config::{EncapsulationKind, Mode, SinkMetadata, UnknownInstructions};
+use crate::config::{Actions, EncapsulationKind, Mode, SinkMetadata, UnknownInstructions};
 use crate::counters::Outcome;
 use crate::domain_fields;
 use crate::domains::ValueContext;
@@ -34,13 +34,13 @@ pub(super) struct Visit<'a> {
 impl Node {
     #[inline]
     pub(super) fn fate(&mut self, link: Link, frame: &mut Frame<'_>, passage: &Passage) -> Outcome {
-        let layers = match Layers::parse(link, frame.bytes(), Strictness::Truncated) {
-            Ok(Some(layers)) => layers,
-            Ok(None) => return Outcome::NotIp,
-            Err(_) => return Outcome::Malformed,
-        };
         let (ingress, egress) = (self.interfaces.get(passage.ingress), self.interfaces.get(passage.egress));
         let hop = Hop { identity: self.identity, ingress, egress, device: &passage.metadata };
+        let layers = match Layers::parse(link, frame.bytes(), Strictness::Truncated) {
+            Ok(Some(layers)) => layers,
+            Ok(None) => return self.handle_not_ip(link, frame, hop),
+            Err(_) => return Outcome::Malformed,
+        };
         let mut visit = Visit { link, layers, hop, sequence_number: None };
         match indication::find(&self.carriage, frame.bytes(), &visit.layers) {
             Ok(Some((location, Int::Md(header)))) => self.handle_md(frame, &mut visit, location, &header),
@@ -226,16 +226,17 @@ impl Node {
 
     /// A packet without INT: watched or not.
     fn handle_plain(&mut self, frame: &mut Frame<'_>, visit: &mut Visit<'_>) -> Outcome {
-        let watched =
-            !self.watchlist.is_empty() && self.watchlist.watches(&visit.layers.five_tuple(frame.bytes()));
-        match self.plan.mode {
+        let mode = self.plan.mode;
+        match mode {
             // int-2.1/modes-01, report-2.0/modes-01: the packet stays as it is.
-            Mode::Xd if watched => {
+            Mode::Xd if self.watch(frame.bytes(), visit).contain(Actions::REPORT_FLOW) => {
                 let asked = self.plan.asked();
                 self.report(frame.bytes(), visit, None, &asked);
             }
             Mode::Md | Mode::Mx
-                if watched && visit.hop.ingress.edge && visit.layers.fragment != Fragment::Later =>
+                if visit.hop.ingress.edge
+                    && visit.layers.fragment != Fragment::Later
+                    && self.watch(frame.bytes(), visit).contain(Actions::START_INT) =>
             {
                 if self.clones.are_made() {
                     self.clone_packet(frame.bytes(), *visit);

@@ -1,0 +1,91 @@
+//! Is a packet watched, and what for?
+
+use inband_wire::FiveTuple;
+use inband_wire::layers::{Layers, Link};
+use inband_wire::tunnel::{Innermost, behind_labels, innermost};
+
+use crate::config::{Actions, Mode};
+use crate::counters::Outcome;
+use crate::frame::Frame;
+use crate::passage::Hop;
+use crate::watchlist::Subject;
+
+use super::Node;
+use super::roles::Visit;
+
+impl Node {
+    /// What the flow watchlist wants done about a packet without INT; it may be this packet's turn or not.
+    #[inline]
+    pub(super) fn watch(&mut self, bytes: &[u8], visit: &Visit<'_>) -> Actions {
+        if self.watchlist.is_empty() {
+            return Actions::NONE;
+        }
+        let inner = innermost(bytes, &visit.layers);
+        let ingress = visit.hop.ingress.id;
+        let subject = subject(bytes, &inner, ingress);
+        if self.is_report(&subject.flow) {
+            return Actions::NONE;
+        }
+        let selected = self.watchlist.select(&subject);
+        if inner.layers.l3 == visit.layers.l3 {
+            return selected.unwrap_or(Actions::NONE);
+        }
+        self.watch_tunnel(bytes, visit, inner.in_gtpu, selected)
+    }
+
+    /// What is wanted of a packet that carries another one, for which `selected` was found.
+    ///
+    /// Where no entry is about the inner packet the outer one is looked at: INT between the ends of a tunnel is
+    /// what the specification's examples show. Not so for GTP-U, whose list is about the users' packets alone.
+    fn watch_tunnel(
+        &mut self,
+        bytes: &[u8],
+        visit: &Visit<'_>,
+        in_gtpu: bool,
+        selected: Option<Actions>,
+    ) -> Actions {
+        let outer = Innermost { layers: visit.layers, vni: None, in_gtpu: false };
+        let subject = subject(bytes, &outer, visit.hop.ingress.id);
+        if self.is_report(&subject.flow) {
+            return Actions::NONE;
+        }
+        let selected = match selected {
+            None if !in_gtpu => self.watchlist.select(&subject),
+            _ => selected,
+        };
+        selected.unwrap_or(Actions::NONE)
+    }
+
+    /// A packet that is not IP to a node that handles INT; in mode XD what is behind MPLS labels is watched.
+    #[cold]
+    pub(super) fn handle_not_ip(&mut self, link: Link, frame: &Frame<'_>, hop: Hop<'_>) -> Outcome {
+        if link == Link::Ethernet
+            && self.plan.mode == Mode::Xd
+            && let Some(Innermost { layers, .. }) = behind_labels(frame.bytes())
+        {
+            let visit = Visit { link, layers, hop, sequence_number: None };
+            if self.watch(frame.bytes(), &visit).contain(Actions::REPORT_FLOW) {
+                let asked = self.plan.asked();
+                self.report(frame.bytes(), &visit, None, &asked);
+            }
+        }
+        Outcome::NotIp
+    }
+
+    /// Whether the flow is one of reports to a collector: there is no INT on INT.
+    #[inline]
+    fn is_report(&self, flow: &FiveTuple) -> bool {
+        flow.protocol == UDP
+            && self.collectors.iter().any(|collector| {
+                collector.port() == flow.destination_port && collector.ip() == flow.destination
+            })
+    }
+}
+
+/// What the watchlist looks at.
+fn subject(bytes: &[u8], inner: &Innermost, ingress: u16) -> Subject {
+    let layers: &Layers = &inner.layers;
+    Subject { flow: layers.five_tuple(bytes), dscp: layers.dscp(bytes), vni: inner.vni, ingress }
+}
+
+const UDP: u8 = 17;
