@@ -10,6 +10,7 @@ use crate::subjects::etherparse::Etherparse;
 use crate::subjects::ledger::Ledger;
 use crate::subjects::memmove::Memmove;
 use crate::subjects::role::OneNode;
+use crate::subjects::watchlist::Watching;
 use crate::table::Table;
 
 /// Measures all rows, and writes the table with its legend.
@@ -21,6 +22,7 @@ pub(crate) fn report(rounds: usize) -> Result<String> {
     for payload in PAYLOADS {
         rows.add_packet_path(payload)?;
     }
+    rows.add_watchlists();
     rows.add_report_path()?;
     let times = measure(&mut rows.0, rounds)?;
     Ok(format!("{}\n{LEGEND}", table(&rows.0, &times).render()))
@@ -48,6 +50,13 @@ impl Rows {
         self.add_node(payload, Role::Transit, &carrying, HOP.cast_signed(), Beside { memmove, etherparse })?;
         let memmove = self.add_memmove(payload, &carrying, HEADERS, stripped.cast_signed());
         self.add_node(payload, Role::Sink, &carrying, -stripped.cast_signed(), Beside { memmove, etherparse })
+    }
+
+    /// Watchlists from a handful of entries to tens of thousands.
+    fn add_watchlists(&mut self) {
+        for entries in ENTRIES {
+            self.add(format!("watchlist, {entries} entries"), Watching::new(entries), None);
+        }
     }
 
     /// Reports, one and twenty to a datagram.
@@ -113,6 +122,8 @@ const HOPS: u32 = 4;
 const SOURCE_PORT: u16 = 1234;
 /// Datagrams of a batch, and reports in each.
 const DATAGRAMS: [(usize, usize); 2] = [(256, 1), (32, 20)];
+/// Entries of the watchlists.
+const ENTRIES: [u32; 3] = [10, 1_000, 50_000];
 /// Nanoseconds of a microsecond: turns nanoseconds each into millions a second.
 const NANOS_PER_MICRO: f64 = 1e3;
 /// Ethernet, IPv4 and TCP: what lies in front of the shim, bytes.
@@ -130,6 +141,7 @@ DSCP asks for node id and queue occupancy, and 4 hops are on the stack before tr
   transit hop  adds its metadata, lengths, IPv4 and TCP checksum; aimed at: 15 million/s, 2 x memmove
   sink         adds its metadata, writes a report with 128 bytes of the packet, strips INT, lengths, checksums; the
                report is polled
+  watchlist    decides about one of 4,096 flows: subnets, services in subnets, port ranges, single flows, all mixed
   memmove      moves the headers in front of the gap by its size, a length the compiler does not know, and no more
   etherparse   parses the packet as the rows below it get it, Ethernet to TCP; INT is payload to it
   decode       reads group header, report, metadata, five-tuple and all 5 hops of a sink's report

@@ -5,3 +5,4 @@ pub(crate) mod etherparse;
 pub(crate) mod ledger;
 pub(crate) mod memmove;
 pub(crate) mod role;
+pub(crate) mod watchlist;
