@@ -46,6 +46,8 @@ pub enum Outcome {
     NotStartedChecksum,
     /// Not started: the buffer has no headroom.
     NotStartedHeadroom,
+    /// Not started: the traffic is not known to be congestion controlled.
+    NotStartedCongestion,
     /// A DSCP that marks INT was cleared on a packet without INT.
     Remarked,
     /// The sequence number of a flow was forgotten, because others took its place.
@@ -68,7 +70,7 @@ pub enum Outcome {
 
 impl Outcome {
     /// All outcomes, in the order they are shown.
-    pub const ALL: [Self; 29] = [
+    pub const ALL: [Self; 30] = [
         Self::NotIp,
         Self::NoInt,
         Self::Started,
@@ -89,6 +91,7 @@ impl Outcome {
         Self::NotStartedMtu,
         Self::NotStartedChecksum,
         Self::NotStartedHeadroom,
+        Self::NotStartedCongestion,
         Self::Remarked,
         Self::FlowForgotten,
         Self::Cloned,
@@ -136,6 +139,7 @@ impl Outcome {
             Self::NotStartedMtu => "not_started_mtu",
             Self::NotStartedChecksum => "not_started_checksum",
             Self::NotStartedHeadroom => "not_started_headroom",
+            Self::NotStartedCongestion => "not_started_congestion",
             Self::Remarked => "remarked",
             Self::FlowForgotten => "flow_forgotten",
             Self::Cloned => "cloned",

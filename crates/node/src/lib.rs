@@ -11,6 +11,7 @@
 mod carrier;
 mod clones;
 pub mod config;
+mod congestion;
 pub mod copies;
 pub mod counters;
 mod domain_fields;

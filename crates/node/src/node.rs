@@ -13,6 +13,7 @@ use inband_wire::layers::Link;
 
 use crate::clones::Clones;
 use crate::config::{ChecksumUpdate, NodeConfig, SinkMetadata, WatchEntry};
+use crate::congestion::CongestionFilter;
 use crate::copies::Copies;
 use crate::counters::{Counters, Outcome};
 use crate::domains::KnownDomains;
@@ -49,6 +50,7 @@ pub struct Node {
     restore_dscp: bool,
     choices: Choices,
     sequence_number: u32,
+    congestion: CongestionFilter,
     clones: Clones,
     copies: Copies,
     reporter: Reporter,
@@ -91,6 +93,7 @@ impl Node {
             },
             sequence_number: 0,
             copies: Copies::default(),
+            congestion: CongestionFilter::new(&config.source),
             clones: Clones::new(NonZeroU32::new(config.source.clone)),
             reporter: Reporter::new(config.node.id, &config.report),
             counters: Counters::default(),

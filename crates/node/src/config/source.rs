@@ -3,6 +3,7 @@
 use serde::Deserialize;
 
 use super::instruction::{Instruction, InstructionList};
+use super::watch::PortRange;
 
 /// `[source]`: what the node asks for in the packets it starts INT in.
 #[derive(Clone, Debug, Deserialize)]
@@ -18,6 +19,11 @@ pub struct SourceConfig {
     pub own_metadata: bool,
     /// Whether the sink is to discard the packet (D); default false.
     pub discard: bool,
+    /// Whether INT starts only in traffic that is known to be congestion controlled: TCP, SCTP, DCCP, and the UDP
+    /// of `congestion_controlled_ports`, also inside tunnels; default false.
+    pub congestion_controlled_only: bool,
+    /// UDP ports, source or destination, of applications that control congestion themselves; default 443, QUIC.
+    pub congestion_controlled_ports: Vec<PortRange>,
     /// INT in copies, of one of so many watched packets, which the sink discards; default 0: no copies.
     pub clone: u32,
     /// Whether nodes on the way are to copy the packet on all paths, in the versions before 2.0; default `none`.
@@ -34,6 +40,8 @@ impl Default for SourceConfig {
             remaining_hops: 8,
             own_metadata: true,
             discard: false,
+            congestion_controlled_only: false,
+            congestion_controlled_ports: vec![PortRange(443..=443)],
             clone: 0,
             replicate: Replicate::None,
             domain: None,

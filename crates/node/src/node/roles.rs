@@ -238,6 +238,10 @@ impl Node {
                     && visit.layers.fragment != Fragment::Later
                     && self.watch(frame.bytes(), visit).contain(Actions::START_INT) =>
             {
+                if !self.congestion.admits(visit.link, frame.bytes()) {
+                    self.counters.count(Outcome::NotStartedCongestion);
+                    return self.pass_plain(frame, visit);
+                }
                 if self.clones.are_made() {
                     self.clone_packet(frame.bytes(), *visit);
                     return self.pass_plain(frame, visit);

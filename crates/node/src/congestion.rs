@@ -1,0 +1,60 @@
+//! Is a packet's traffic known to be congestion controlled?
+
+use inband_wire::int::{CodePoints, TcpOptions};
+use inband_wire::layers::Link;
+use inband_wire::{Strictness, dissect};
+
+use crate::config::{PortRange, SourceConfig};
+
+/// Keeps INT off traffic that is not known to be congestion controlled, where that is asked for.
+// int-2.1/congestion-01, int-2.1/congestion-02, int-2.1/congestion-03
+#[derive(Clone, Debug)]
+pub(crate) struct CongestionFilter {
+    is_on: bool,
+    /// UDP ports of applications that control congestion themselves.
+    ports: Vec<PortRange>,
+}
+
+impl CongestionFilter {
+    pub(crate) fn new(config: &SourceConfig) -> Self {
+        Self { is_on: config.congestion_controlled_only, ports: config.congestion_controlled_ports.clone() }
+    }
+
+    /// Whether INT may be started in the packet.
+    #[inline]
+    pub(crate) fn admits(&self, link: Link, bytes: &[u8]) -> bool {
+        !self.is_on || self.is_controlled(link, bytes)
+    }
+
+    /// A tunnel is as controlled as what it carries: RFC 8085, section 3.1.11.
+    #[cold]
+    fn is_controlled(&self, link: Link, bytes: &[u8]) -> bool {
+        let Some(flow) = dissect(link, bytes, &NO_INT, Strictness::Truncated).flow else {
+            return false;
+        };
+        let is_listed = |port: u16| port != 0 && self.ports.iter().any(|range| range.0.contains(&port));
+        match flow.protocol {
+            TCP | DCCP | SCTP => true,
+            UDP => is_listed(flow.source_port) || is_listed(flow.destination_port),
+            _ => false,
+        }
+    }
+}
+
+/// No mark: a packet of a host carries none, whatever it looks like.
+const NO_INT: CodePoints<'static> = CodePoints {
+    dscp: &[],
+    host_int_dscp: &[],
+    udp_ports: &[],
+    probe_markers: &[],
+    gre_protocols: &[],
+    vxlan_gpe_next_protocols: &[],
+    geneve_classes: &[],
+    tcp_options: TcpOptions::After,
+    domains: &[],
+};
+
+const TCP: u8 = 6;
+const UDP: u8 = 17;
+const DCCP: u8 = 33;
+const SCTP: u8 = 132;
