@@ -62,6 +62,14 @@ pub enum Outcome {
     FollowedUp,
     /// A copy, replica or follow-up, was lost: too many waited to be sent.
     CopyShed,
+    /// The sender of a packet was told that INT makes it too big.
+    IcmpSent,
+    /// It was not told: it cannot help it, or such a packet may not be answered.
+    IcmpWithheld,
+    /// It was not told: there were too many messages.
+    IcmpLimited,
+    /// A message was lost: too many waited to be sent.
+    IcmpShed,
     /// A report was queued.
     Reported,
     /// A report was lost: the queue was full.
@@ -70,7 +78,7 @@ pub enum Outcome {
 
 impl Outcome {
     /// All outcomes, in the order they are shown.
-    pub const ALL: [Self; 30] = [
+    pub const ALL: [Self; 34] = [
         Self::NotIp,
         Self::NoInt,
         Self::Started,
@@ -99,6 +107,10 @@ impl Outcome {
         Self::Replicated,
         Self::FollowedUp,
         Self::CopyShed,
+        Self::IcmpSent,
+        Self::IcmpWithheld,
+        Self::IcmpLimited,
+        Self::IcmpShed,
         Self::Reported,
         Self::ReportShed,
     ];
@@ -147,6 +159,10 @@ impl Outcome {
             Self::Replicated => "replicated",
             Self::FollowedUp => "followed_up",
             Self::CopyShed => "copy_shed",
+            Self::IcmpSent => "icmp_sent",
+            Self::IcmpWithheld => "icmp_withheld",
+            Self::IcmpLimited => "icmp_limited",
+            Self::IcmpShed => "icmp_shed",
             Self::Reported => "reported",
             Self::ReportShed => "report_shed",
         }
@@ -154,8 +170,14 @@ impl Outcome {
 }
 
 /// How often each outcome happened.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counters([u64; Outcome::ALL.len()]);
+
+impl Default for Counters {
+    fn default() -> Self {
+        Self([0; Outcome::ALL.len()])
+    }
+}
 
 impl Counters {
     /// How often `outcome` happened.

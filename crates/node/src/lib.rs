@@ -6,6 +6,10 @@
 //! [`node`] and its `roles` decide, `source` and `transit` act, `encapsulation` puts INT in and takes it out,
 //! `carrier` keeps lengths and checksums right, `earlier` does the versions before 2.0, `reporter` writes reports
 //! and `report_queue` puts them into datagrams.
+//! measured, then drains [`Node::poll_report`], [`Node::poll_packet`] and [`Node::poll_reply`]. Reading order: [`node`] and its
+//! `roles` decide, `source` and `transit` act, `encapsulation` puts INT in and takes it out, `carrier` keeps
+//! lengths and checksums right, `earlier` does the versions before 2.0, `reporter` writes reports and
+//! `report_queue` puts them into datagrams.
 #![forbid(unsafe_code)]
 
 mod carrier;
@@ -23,11 +27,14 @@ pub mod frame;
 mod indication;
 mod interfaces;
 pub mod node;
+mod own_packet;
 pub mod passage;
+mod path_mtu;
 mod report_queue;
 mod reporter;
 mod source;
 mod support;
+mod token_bucket;
 mod transit;
 pub mod watchlist;
 
@@ -37,5 +44,6 @@ pub use counters::{Counters, Outcome};
 pub use error::ConfigError;
 pub use frame::Frame;
 pub use node::{Node, Verdict};
+pub use own_packet::OwnPacket;
 pub use passage::{DeviceMetadata, Passage};
 pub use watchlist::Watchlist;

@@ -3,6 +3,7 @@
 mod earlier;
 mod replicate;
 mod roles;
+mod too_big;
 mod watch;
 
 use std::net::SocketAddr;
@@ -22,7 +23,9 @@ use crate::encapsulation::Carriage;
 use crate::error::ConfigError;
 use crate::frame::Frame;
 use crate::interfaces::Interfaces;
+use crate::own_packet::OwnPacket;
 use crate::passage::{Identity, Passage};
+use crate::path_mtu::PathMtu;
 use crate::reporter::Reporter;
 use crate::source::SourcePlan;
 use crate::support;
@@ -53,6 +56,7 @@ pub struct Node {
     congestion: CongestionFilter,
     clones: Clones,
     copies: Copies,
+    path_mtu: PathMtu,
     reporter: Reporter,
     counters: Counters,
 }
@@ -95,6 +99,7 @@ impl Node {
             copies: Copies::default(),
             congestion: CongestionFilter::new(&config.source),
             clones: Clones::new(NonZeroU32::new(config.source.clone)),
+            path_mtu: PathMtu::new(&config.mtu),
             reporter: Reporter::new(config.node.id, &config.report),
             counters: Counters::default(),
         })
@@ -124,9 +129,16 @@ impl Node {
         self.clones.poll()
     }
 
+    /// Takes the oldest message of this node to the sender of a packet; it leaves by the interface the packet came
+    /// in by.
+    pub fn poll_reply(&mut self) -> Option<OwnPacket> {
+        self.path_mtu.poll()
+    }
+
     /// Completes a datagram that has waited for more reports for its time at `now`, nanoseconds of the
     /// device's clock.
     pub fn handle_timeout(&mut self, now: u64) {
+        self.path_mtu.advance(now);
         self.reporter.queue().handle_timeout(now);
     }
 

@@ -197,6 +197,29 @@ impl SourcePlan {
         }
     }
 
+    /// Bytes a packet grows by as this node starts INT in it, or, with `all_hops`, as every hop that may adds its
+    /// metadata; `None` where INT cannot be started in it.
+    // int-2.1/mtu-03, int-2.1/mtu-04
+    pub(crate) fn growth(
+        &self,
+        carriage: &Carriage,
+        bytes: &[u8],
+        layers: &Layers,
+        all_hops: bool,
+    ) -> Option<usize> {
+        let place = carriage.place(bytes, layers)?;
+        let inserted = self.domain.map_or(Words::default(), |plan| plan.inserted);
+        let hops = match (self.mode, all_hops) {
+            (Mode::Mx | Mode::Xd, _) => 0,
+            (Mode::Md, true) => self.remaining_hops(&place, inserted),
+            (Mode::Md, false) => u8::from(self.own_metadata && self.remaining_hops > 0),
+        };
+        let has_inserted = self.mode == Mode::Mx || self.own_metadata;
+        let inserted = if has_inserted { inserted.bytes() } else { 0 };
+        let fixed = place.outer + SHIM_BYTES + md::HEADER_BYTES;
+        Some(fixed + inserted + usize::from(hops) * self.hop_ml.bytes())
+    }
+
     /// How many hops may add metadata: as configured, but in Geneve no more than the option has room for.
     // int-2.1/source-03, int-2.1/md-08, int-2.1/geneve-04
     fn remaining_hops(&self, place: &Place, inserted: Words) -> u8 {

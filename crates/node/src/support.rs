@@ -2,7 +2,7 @@
 
 use inband_wire::report::group::MOST_HW_ID;
 
-use crate::config::{Icmp, NodeConfig, ReportFilter, ReportVersion};
+use crate::config::{Icmp, IntVersion, NodeConfig, ReportFilter, ReportVersion};
 use crate::earlier;
 use crate::error::ConfigError;
 
@@ -16,12 +16,7 @@ const MOST_TRUNCATE: u16 = 9216;
 pub(crate) fn check(config: &NodeConfig) -> Result<(), ConfigError> {
     ranges(config)?;
     earlier::check(config)?;
-    let icmp = match config.mtu.icmp {
-        Icmp::Off => None,
-        Icmp::Conservative => Some("conservative"),
-        Icmp::Own => Some("own"),
-    };
-    supported("mtu.icmp", icmp, "\"off\"")?;
+    icmp(config)?;
     let report = match config.report.version {
         ReportVersion::V2_0 => None,
         ReportVersion::V1_0 => Some("1.0"),
@@ -31,6 +26,22 @@ pub(crate) fn check(config: &NodeConfig) -> Result<(), ConfigError> {
     let filter = (config.report.filter == ReportFilter::Smart).then_some("smart");
     supported("report.filter", filter, "\"none\"")
 }
+
+fn icmp(config: &NodeConfig) -> Result<(), ConfigError> {
+    let per_second = config.mtu.icmp_per_second;
+    if !(1..=MOST_ICMP_PER_SECOND).contains(&per_second) {
+        return Err(ConfigError::out_of_range("mtu.icmp_per_second", per_second, "1 to 1000000"));
+    }
+    let icmp = match config.mtu.icmp {
+        Icmp::Off => None,
+        Icmp::Conservative => Some("conservative"),
+        Icmp::Own => Some("own"),
+    };
+    let icmp = icmp.filter(|_| config.node.int_version != IntVersion::V2_1);
+    supported("mtu.icmp", icmp, "\"off\", where node.int_version is not \"2.1\"")
+}
+
+const MOST_ICMP_PER_SECOND: u32 = 1_000_000;
 
 fn ranges(config: &NodeConfig) -> Result<(), ConfigError> {
     let encapsulation = &config.encapsulation;

@@ -20,6 +20,7 @@ pub mod flow;
 pub mod geneve;
 pub mod gre;
 pub mod gtpu;
+pub mod icmp;
 pub mod int;
 pub mod ipv4;
 pub mod ipv6;

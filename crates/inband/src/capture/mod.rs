@@ -42,6 +42,14 @@ impl Record {
         usize::try_from(self.original_length).is_ok_and(|length| length > self.data.len())
     }
 
+    /// Creates the record of another packet on the same link at the same time, whole.
+    #[must_use]
+    pub fn sibling(&self, data: Vec<u8>) -> Self {
+        let original_length = u32::try_from(data.len()).unwrap_or(u32::MAX);
+        let Self { number, captured_at_ns, interface, link_type, .. } = *self;
+        Self { number, captured_at_ns, interface, link_type, original_length, data }
+    }
+
     /// Puts `data` in place of the captured bytes; the original length changes by the same amount.
     pub fn replace_data(&mut self, data: &[u8]) {
         let length = |bytes: usize| i64::try_from(bytes).unwrap_or(i64::MAX);

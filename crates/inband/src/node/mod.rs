@@ -39,6 +39,9 @@ pub(crate) struct Args {
     /// Capture to write the node's reports to, as UDP packets to its collector
     #[arg(long, value_name = "REP")]
     reports: Option<PathBuf>,
+    /// Capture to write the node's messages to senders of packets to, in the format of the one that is read
+    #[arg(long, value_name = "REPLIES", long_help = REPLIES_HELP)]
+    replies: Option<PathBuf>,
     /// Interface the packets come in by
     #[arg(long, value_name = "N", value_parser = number::<u16>)]
     ingress: u16,
@@ -49,6 +52,11 @@ pub(crate) struct Args {
     #[arg(long)]
     json: bool,
 }
+
+const REPLIES_HELP: &str = "\
+Capture to write the node's messages to senders of packets to, in the format of the one that is read: ICMP \
+\"fragmentation needed\" and ICMPv6 \"packet too big\", which `mtu.icmp` switches on. They leave by the interface the \
+packets came in by, at the time of the packet they answer";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -71,7 +79,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let (config, mut node) = read_node(&args.config)?;
     check_interface("--ingress", args.ingress, args, &config)?;
     check_interface("--egress", args.egress, args, &config)?;
-    check_distinct(&args.read, &args.write, args.reports.as_deref())?;
+    let written = [("--reports", args.reports.as_deref()), ("--replies", args.replies.as_deref())];
+    check_distinct(&args.read, &args.write, written)?;
     if args.json && is_dash(&args.write) {
         return Err(Failure::usage("--json and --write - both want stdout"));
     }
@@ -121,6 +130,11 @@ impl Way {
             write_reports(node, outputs, record.captured_at_ns)?;
             if verdict == Verdict::Forward {
                 outputs.write_packet(&record, input.interfaces())?;
+            }
+            while let Some(reply) = node.poll_reply() {
+                let link_header = record.data.get(..packet_at).unwrap_or_default();
+                let data = [link_header, &reply.bytes].concat();
+                outputs.write_reply(&record.sibling(data), input.interfaces())?;
             }
             while let Some(clone) = node.poll_packet() {
                 let link_header = record.data.get(..packet_at).unwrap_or_default();

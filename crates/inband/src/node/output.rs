@@ -19,6 +19,7 @@ use crate::input::is_dash;
 pub(super) struct Outputs {
     packets: Output,
     reports: Option<Output>,
+    replies: Option<Output>,
     datagram: Datagram,
     /// The report that is being wrapped.
     report: Record,
@@ -36,6 +37,7 @@ impl Outputs {
         Ok(Self {
             packets: Output::create(&args.write, format)?,
             reports: args.reports.as_deref().map(|path| Output::create(path, REPORT_FORMAT)).transpose()?,
+            replies: args.replies.as_deref().map(|path| Output::create(path, format)).transpose()?,
             datagram: Datagram {
                 // Locally administered addresses: the node by its id, and a collector.
                 source_mac: [0x02, 0x01, a, b, c, d],
@@ -50,6 +52,11 @@ impl Outputs {
     /// Writes a packet the node forwards.
     pub(super) fn write_packet(&mut self, record: &Record, interfaces: &[Interface]) -> Result<(), Error> {
         self.packets.write(record, interfaces)
+    }
+
+    /// Writes a packet the node sends back; without a file for replies it ends here.
+    pub(super) fn write_reply(&mut self, record: &Record, interfaces: &[Interface]) -> Result<(), Error> {
+        self.replies.as_mut().map_or(Ok(()), |output| output.write(record, interfaces))
     }
 
     /// Writes a report about a packet captured at `captured_at_ns`; without a file for reports it ends here.
@@ -71,7 +78,8 @@ impl Outputs {
     /// Hands everything to the operating system.
     pub(super) fn finish(self) -> Result<(), Error> {
         self.packets.finish()?;
-        self.reports.map_or(Ok(()), Output::finish)
+        self.reports.map_or(Ok(()), Output::finish)?;
+        self.replies.map_or(Ok(()), Output::finish)
     }
 }
 
@@ -99,9 +107,13 @@ impl Output {
 }
 
 /// Refuses to read and write, or write twice, the same file.
-pub(super) fn check_distinct(read: &Path, write: &Path, reports: Option<&Path>) -> Result<(), Failure> {
-    let named = [Some(("--read", read)), Some(("--write", write)), reports.map(|path| ("--reports", path))];
-    let named: Vec<_> = named.into_iter().flatten().collect();
+pub(super) fn check_distinct(
+    read: &Path,
+    write: &Path,
+    others: [(&'static str, Option<&Path>); 2],
+) -> Result<(), Failure> {
+    let others = others.into_iter().filter_map(|(option, path)| Some((option, path?)));
+    let named: Vec<_> = [("--read", read), ("--write", write)].into_iter().chain(others).collect();
     for (index, (option, path)) in named.iter().enumerate() {
         for (earlier, other) in named.iter().take(index) {
             if is_same_file(path, other, *earlier != "--read") {

@@ -110,7 +110,7 @@ impl Node {
     fn visit<'a>(&self, link: Link, layers: Layers, passage: &'a Passage) -> Visit<'a> {
         let (ingress, egress) = (self.interfaces.get(passage.ingress), self.interfaces.get(passage.egress));
         let hop = Hop { identity: self.identity, ingress, egress, device: &passage.metadata };
-        Visit { link, layers, hop, sequence_number: None }
+        Visit::new(link, layers, hop)
     }
 
     /// Keeps a copy for the caller and counts it as `outcome`, or as shed.

@@ -20,6 +20,7 @@ use crate::source::StartContext;
 use crate::transit::{self, HopContext};
 
 use super::Node;
+use super::too_big::Need;
 
 /// One packet on its way through the node.
 #[derive(Clone, Copy)]
@@ -29,6 +30,8 @@ pub(super) struct Visit<'a> {
     pub(super) hop: Hop<'a>,
     /// The number of a packet this node starts INT in.
     pub(super) sequence_number: Option<u32>,
+    /// Where this node started INT without its own metadata, because of the egress MTU.
+    pub(super) cut_short: Option<Location>,
 }
 
 impl Node {
@@ -41,7 +44,7 @@ impl Node {
             Ok(None) => return self.handle_not_ip(link, frame, hop),
             Err(_) => return Outcome::Malformed,
         };
-        let mut visit = Visit { link, layers, hop, sequence_number: None };
+        let mut visit = Visit::new(link, layers, hop);
         match indication::find(&self.carriage, frame.bytes(), &visit.layers) {
             Ok(Some((location, Int::Md(header)))) => self.handle_md(frame, &mut visit, location, &header),
             Ok(Some((location, Int::Mx(header)))) => {
@@ -86,6 +89,9 @@ impl Node {
                 transit::push_hop(frame, &mut visit.layers, &mut location, header, &hop, self.choices);
             if let Some(outcome) = pushed {
                 self.counters.count(outcome);
+            }
+            if self.path_mtu.is_on() && !is_sink {
+                self.consider_md(frame, visit, &location, header, pushed);
             }
             if pushed == Some(Outcome::IntermediateReport) {
                 self.relieve(frame, visit, &mut location, header, &values);
@@ -151,6 +157,9 @@ impl Node {
         let is_sink = visit.hop.egress.edge;
         if !is_sink || self.sink_metadata != SinkMetadata::None {
             self.report(frame.bytes(), visit, Some(location), &Asked::of_mx(header));
+        }
+        if self.path_mtu.is_on() && !is_sink && !header.discard() {
+            self.consider_mx(frame, visit, location);
         }
         // int-2.1/mx-02
         if is_sink { self.end(frame, visit, location, header.discard()) } else { Outcome::Transit }
@@ -247,8 +256,18 @@ impl Node {
                     return self.pass_plain(frame, visit);
                 }
                 match self.start(frame, visit) {
-                    Ok(fate) => return fate,
-                    Err(reason) => self.counters.count(reason),
+                    Ok(fate) => {
+                        if visit.cut_short.is_some() && self.path_mtu.is_on() {
+                            self.tell_sender(frame.bytes(), visit, visit.cut_short.as_ref(), Need::Start);
+                        }
+                        return fate;
+                    }
+                    Err(reason) => {
+                        self.counters.count(reason);
+                        if reason == Outcome::NotStartedMtu && self.path_mtu.is_on() {
+                            self.tell_sender(frame.bytes(), visit, None, Need::Start);
+                        }
+                    }
                 }
             }
             Mode::Md | Mode::Mx | Mode::Xd => {}
@@ -305,6 +324,10 @@ impl Node {
             Ok(Int::Md(header)) if is_sink => self.end_md(frame, visit, &location, &header),
             Ok(Int::Earlier) if is_sink => self.end_earlier(frame, visit, &location),
             Ok(Int::Mx(header)) if is_sink => self.handle_mx(frame, visit, &location, &header),
+            Ok(Int::Md(header)) => {
+                visit.cut_short = header.mtu_exceeded().then_some(location);
+                Outcome::Started
+            }
             Ok(Int::Mx(header)) if self.plan.own_metadata => {
                 self.report(frame.bytes(), visit, Some(&location), &Asked::of_mx(&header));
                 Outcome::Started
@@ -358,7 +381,13 @@ impl Node {
     }
 }
 
-impl Visit<'_> {
+impl<'a> Visit<'a> {
+    /// Creates the visit of a packet at which nothing has happened yet.
+    #[inline]
+    pub(super) const fn new(link: Link, layers: Layers, hop: Hop<'a>) -> Self {
+        Self { link, layers, hop, sequence_number: None, cut_short: None }
+    }
+
     /// What domain-specific values of an INT packet may depend on.
     fn values(&self, bytes: &[u8], location: &Location) -> ValueContext {
         self.values_of(bytes, flow_before_int(bytes, &self.layers, location))

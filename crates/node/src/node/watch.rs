@@ -63,7 +63,7 @@ impl Node {
             && self.plan.mode == Mode::Xd
             && let Some(Innermost { layers, .. }) = behind_labels(frame.bytes())
         {
-            let visit = Visit { link, layers, hop, sequence_number: None };
+            let visit = Visit::new(link, layers, hop);
             if self.watch(frame.bytes(), &visit).contain(Actions::REPORT_FLOW) {
                 let asked = self.plan.asked();
                 self.report(frame.bytes(), &visit, None, &asked);

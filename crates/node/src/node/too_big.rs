@@ -1,0 +1,116 @@
+//! When does a node tell a packet's sender that INT makes it too big, and how big may it be?
+
+use inband_wire::int::Location;
+use inband_wire::int::md::MdHeader;
+use inband_wire::layers::{Layers, Strictness};
+
+use crate::config::EncapsulationKind;
+use crate::counters::Outcome;
+use crate::encapsulation::Stripping;
+use crate::frame::Frame;
+use crate::path_mtu::Original;
+
+use super::Node;
+use super::roles::Visit;
+
+/// What has to fit into the egress MTU beside the packet as its sender made it.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Need {
+    /// What INT added so far, and so many bytes.
+    More(usize),
+    /// What this node adds as the source.
+    Start,
+}
+
+impl Node {
+    /// Considers an INT-MD packet on its way, after this hop added its metadata or did not.
+    #[cold]
+    pub(super) fn consider_md(
+        &mut self,
+        frame: &Frame<'_>,
+        visit: &Visit<'_>,
+        location: &Location,
+        header: &MdHeader,
+        pushed: Option<Outcome>,
+    ) {
+        let is_refused = matches!(pushed, Some(Outcome::MtuExceeded | Outcome::IntermediateReport));
+        if header.discard() || !(is_refused || is_too_big(visit)) {
+            return;
+        }
+        let hop = header.hop_ml().bytes();
+        // int-2.1/mtu-03, int-2.1/mtu-04
+        let more = match (is_refused, self.path_mtu.is_conservative()) {
+            (_, true) => hop * usize::from(header.remaining_hop_count()),
+            (true, false) => hop,
+            (false, false) => 0,
+        };
+        self.tell_sender(frame.bytes(), visit, Some(location), Need::More(more));
+    }
+
+    /// Considers an INT-MX packet on its way, to which no hop adds anything.
+    #[cold]
+    pub(super) fn consider_mx(&mut self, frame: &Frame<'_>, visit: &Visit<'_>, location: &Location) {
+        if is_too_big(visit) {
+            self.tell_sender(frame.bytes(), visit, Some(location), Need::More(0));
+        }
+    }
+
+    /// Tells the sender of a packet, with INT at `location` or without INT, how big it may be.
+    ///
+    /// At the source, a packet that would be too big without INT is the business of who forwards it. Further on
+    /// only an INT node can quote it as its sender made it.
+    // int-2.1/mtu-02
+    #[cold]
+    pub(super) fn tell_sender(
+        &mut self,
+        packet: &[u8],
+        visit: &Visit<'_>,
+        location: Option<&Location>,
+        need: Need,
+    ) {
+        let mut buffer = packet.to_vec();
+        let range = 0..buffer.len();
+        let Some(mut original) = Frame::new(&mut buffer, range) else { return };
+        let stripping = Stripping { link: visit.link, restore_dscp: true };
+        if location
+            .is_some_and(|location| !self.carriage.strip(&mut original, &visit.layers, location, stripping))
+        {
+            return;
+        }
+        let parsed = Layers::parse(visit.link, original.bytes(), Strictness::Truncated);
+        let Ok(Some(layers)) = parsed else { return };
+        if let Some(now) = visit.hop.device.ingress_timestamp {
+            self.path_mtu.advance(now);
+        }
+        let mtu = visit.hop.egress.mtu;
+        let needed = match need {
+            Need::More(more) => visit.layers.ip_length().saturating_sub(layers.ip_length()) + more,
+            Need::Start => {
+                let all_hops = self.path_mtu.is_conservative();
+                let needed = self.plan.growth(&self.carriage, original.bytes(), &layers, all_hops);
+                needed.unwrap_or_default()
+            }
+        };
+        if matches!(need, Need::Start) && layers.ip_length() > mtu {
+            return;
+        }
+        let (bytes, layers, ingress) = (original.bytes(), &layers, visit.hop.ingress.id);
+        let original = Original { link: visit.link, bytes, layers, ingress };
+        let outcome = self.path_mtu.answer(&original, mtu.saturating_sub(needed), self.message_dscp());
+        self.counters.count(outcome);
+    }
+
+    /// The DSCP of messages: that of network control, unless it marks INT.
+    fn message_dscp(&self) -> u8 {
+        let mark = self.carriage.mark;
+        let is_int = self.carriage.kind == EncapsulationKind::Dscp && mark.matches(NETWORK_CONTROL);
+        if is_int { mark.removed_from(NETWORK_CONTROL) } else { NETWORK_CONTROL }
+    }
+}
+
+fn is_too_big(visit: &Visit<'_>) -> bool {
+    visit.layers.ip_length() > visit.hop.egress.mtu
+}
+
+/// RFC 1812, section 4.3.2.5: errors have precedence 6, "internetwork control".
+const NETWORK_CONTROL: u8 = 48;

@@ -1,0 +1,42 @@
+//! May one more thing happen, at so many a second?
+
+/// A token bucket that holds the tokens of one second; it starts full.
+#[derive(Clone, Debug)]
+pub(crate) struct TokenBucket {
+    /// What one token costs, nanoseconds.
+    cost_ns: u64,
+    /// What has been saved, nanoseconds; at most a second.
+    saved_ns: u64,
+    /// The latest time it was told, nanoseconds of the device's clock.
+    now: Option<u64>,
+}
+
+const SECOND_NS: u64 = 1_000_000_000;
+
+impl TokenBucket {
+    /// Lets `per_second` things happen in each second, at least one.
+    pub(crate) fn new(per_second: u32) -> Self {
+        Self { cost_ns: SECOND_NS / u64::from(per_second.max(1)), saved_ns: SECOND_NS, now: None }
+    }
+
+    /// Saves tokens for the time that passed until `now`; a clock that goes back saves none.
+    pub(crate) fn advance(&mut self, now: u64) {
+        let passed = self.now.map_or(0, |before| now.saturating_sub(before));
+        self.saved_ns = self.saved_ns.saturating_add(passed).min(SECOND_NS);
+        self.now = Some(now);
+    }
+
+    /// Takes a token; `false` when there is none.
+    pub(crate) fn take(&mut self) -> bool {
+        match self.saved_ns.checked_sub(self.cost_ns) {
+            Some(left) => {
+                self.saved_ns = left;
+                true
+            }
+            None => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
