@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, ensure};
 
 use crate::cargo::{cargo, run as finish};
-use crate::{layers, spec};
+use crate::{bpf, layers, spec};
 
 /// One check, by the name under which the summary lists it.
 struct Step {
@@ -15,10 +15,11 @@ struct Step {
 }
 
 /// Quick checks first, so that a slip shows before the tests have been built.
-const STEPS: [Step; 5] = [
+const STEPS: [Step; 6] = [
     Step { name: "fmt", run: |root| finish(cargo(root).args(["fmt", "--all", "--check"])) },
     Step { name: "layers", run: layers::run },
     Step { name: "spec", run: |root| spec::run(root, &spec::Arguments { check: true }) },
+    Step { name: "bpf", run: |root| bpf::run(root, &bpf::Arguments { check: true }) },
     Step { name: "clippy", run: clippy },
     Step { name: "test", run: |root| finish(cargo(root).args(["test", "--workspace"])) },
 ];

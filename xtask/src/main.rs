@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 mod bench;
+mod bpf;
 mod cargo;
 mod ci;
 mod golden;
@@ -26,6 +27,8 @@ enum Task {
     Spec(spec::Arguments),
     /// Compare the program's output with the golden directories
     Golden(golden::Arguments),
+    /// Compile the programs for the kernel, or check that they are compiled
+    Bpf(bpf::Arguments),
     /// Measure the packet path and the report path, in release mode
     Bench(bench::Arguments),
 }
@@ -37,6 +40,7 @@ fn main() -> ExitCode {
         Task::Layers => layers::run(&root),
         Task::Spec(arguments) => spec::run(&root, &arguments),
         Task::Golden(arguments) => golden::run(&root, &arguments),
+        Task::Bpf(arguments) => bpf::run(&root, &arguments),
         Task::Bench(arguments) => bench::run(&root, &arguments),
     };
     match outcome {

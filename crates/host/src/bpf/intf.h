@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* What do the programs in the kernel and the agent tell each other? `abi.rs` says the same in Rust. */
+#pragma once
+
+#include <linux/types.h>
+
+/* Where INT goes: `encapsulation.kind`. */
+enum carriage {
+	BEHIND_L4_BY_DSCP = 0,
+	BEHIND_UDP_BY_PORT = 1,
+	BEHIND_NEW_UDP = 2,
+};
+
+/* `source.mode`. */
+enum mode {
+	MODE_MD = 0,
+	MODE_MX = 1,
+};
+
+/* One host's INT, worked out by the agent. Numbers are in the host's byte order. */
+struct config {
+	__u32 node_id;
+	/* Interface identifiers of level 1: from where and to where a source's packets go. */
+	__u16 ingress_interface;
+	__u16 egress_interface;
+	/* Interface identifiers of level 2, all ones: not available. */
+	__u32 ingress_interface_level2;
+	__u32 egress_interface_level2;
+	/* What is added to the monotonic clock, nanoseconds. */
+	__u64 clock_offset;
+	/* Utilization of the egress interface, all ones: not available. */
+	__u32 egress_utilization;
+	/* The largest IP packet the egress interface sends, bytes. */
+	__u32 mtu;
+	__u16 instructions;
+	__u16 udp_port;
+	__u8 carriage;
+	__u8 mode;
+	__u8 dscp;
+	__u8 dscp_mask;
+	__u8 before_tcp_options;
+	__u8 restore_dscp;
+	__u8 own_metadata;
+	__u8 discard;
+	__u8 hop_words;
+	__u8 remaining_hops;
+	/* Whether the checksum complement makes up for what changed. */
+	__u8 complement;
+	__u8 padding;
+	/* Where steered packets enter, and where instrumented ones leave: interface indexes. */
+	__u32 shim_in;
+	__u32 shim_out;
+	__u32 device;
+	/* Longest time between two events of a flow, microseconds; 0: an event for every packet. */
+	__u32 interval_us;
+};
+
+/* What happened to a packet; each counts once in its program. */
+enum outcome {
+	NOT_IP,
+	NOT_WATCHED,
+	STARTED,
+	STRIPPED,
+	DISCARDED,
+	STEERED,
+	NO_INT,
+	ALREADY_INT,
+	REMARKED,
+	MALFORMED,
+	NOT_CARRIED,
+	FRAGMENT,
+	EXTENSION_HEADER,
+	VLAN_TAG,
+	NOT_STARTED_MTU,
+	NOT_STARTED_CHECKSUM,
+	SEGMENTS,
+	NO_ROOM,
+	EVENT,
+	EVENT_LOST,
+	OUTCOMES,
+};
+
+/* Most of a packet that an event carries, bytes: headers and INT. */
+#define EVENT_BYTES 256
+
+/* A packet that came out of the domain, or into it, and is worth a report. */
+struct event {
+	/* When it was seen, nanoseconds of the agent's clock. */
+	__u64 time;
+	/* Bytes in the packet, and of them in `bytes`. */
+	__u32 length;
+	__u32 captured;
+	/* The interface it was seen on. */
+	__u32 device;
+	__u32 padding;
+	__u8 bytes[EVENT_BYTES];
+};
+
+/* Most rules of the watchlist: one bit each in the prefix maps. */
+#define MOST_RULES 64
+
+/* What a rule asks beside its prefixes. */
+struct rule {
+	/* IP protocol. */
+	__u8 protocol;
+	__u8 any_protocol;
+	/* Whether ports are asked for, which only TCP and UDP have. */
+	__u8 ports;
+	__u8 padding;
+	__u16 source_first;
+	__u16 source_last;
+	__u16 destination_first;
+	__u16 destination_last;
+};
+
+/* Rules that any address satisfies, and how many rules there are. */
+struct rules {
+	__u64 any_source;
+	__u64 any_destination;
+	__u32 count;
+	__u32 padding;
+	struct rule rule[MOST_RULES];
+};
+
+/* A prefix; IPv4 addresses are mapped into ::ffff:0:0/96. */
+struct prefix {
+	__u32 length;
+	__u8 address[16];
+};
+
+/* `abi.rs` asserts the same sizes. */
+_Static_assert(sizeof(struct config) == 64, "size of struct config");
+_Static_assert(sizeof(struct rule) == 12, "size of struct rule");
+_Static_assert(sizeof(struct rules) == 24 + 12 * MOST_RULES, "size of struct rules");
+_Static_assert(sizeof(struct event) == 24 + EVENT_BYTES, "size of struct event");

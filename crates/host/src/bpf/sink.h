@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* How does INT end in a packet for this host? */
+#pragma once
+
+#include "find.h"
+#include "headers.h"
+
+/* Bytes of INT that are summed at a time, and how often: a shim and 255 words. */
+#define CHUNK_BYTES 256
+#define MOST_CHUNKS 5
+
+/* Sums the INT bytes, which may reach past the head. */
+static __always_inline __u64 sum_of_int(struct __sk_buff *skb, const struct packet *packet,
+					const struct location *location)
+{
+	__u8 *chunk = packet->head + HEAD_BYTES;
+	__u32 at = location->shim;
+	__u64 sum = 0;
+
+	for (int i = 0; i < MOST_CHUNKS && at < location->end; i++) {
+		__u32 length = location->end - at;
+
+		if (length > CHUNK_BYTES)
+			length = CHUNK_BYTES;
+		asm volatile("" : "+r"(length));
+		if (length == 0 || length > CHUNK_BYTES || bpf_skb_load_bytes(skb, at, chunk, length))
+			break;
+		sum += sum_of(chunk, length);
+		at += length;
+	}
+	return sum;
+}
+
+/* Takes a new UDP header back; returns 0 where the shim names what this host would have to decapsulate. */
+static __always_inline int leave_new_udp(struct packet *packet, const struct shim *shim, __s32 shrunk)
+{
+	__u8 protocol = bpf_ntohs(shim->original);
+
+	if (protocol == IPPROTO_IPIP || protocol == IPPROTO_IPV6)
+		return 0;
+	resize_ip(packet, -shrunk);
+	set_protocol(packet, protocol);
+	return 1;
+}
+
+/* Gives back what marked INT behind the packet's own L4 header. */
+static __always_inline void leave_l4(struct __sk_buff *skb, struct packet *packet,
+				     const struct config *config, const struct location *location)
+{
+	const struct shim *shim = head_at(packet, location->shim);
+	struct change change = {
+		.removed = sum_of_int(skb, packet, location),
+		.grown = location->shim - location->end,
+	};
+
+	if (config->carriage == BEHIND_L4_BY_DSCP) {
+		set_dscp(packet, config->restore_dscp ? (__u8)bpf_ntohs(shim->original) >> 2
+						      : packet->dscp & ~config->dscp_mask);
+	} else {
+		change.removed += udp(packet)->dest;
+		change.added = shim->original;
+		udp(packet)->dest = shim->original;
+	}
+	resize_ip(packet, change.grown);
+	resize_udp(packet, change.grown);
+	add_lengths(packet, &change);
+	correct_l4(packet, &change);
+}
+
+/* Takes INT out of the packet; returns what became of it. */
+static __always_inline int strip_int(struct __sk_buff *skb, struct packet *packet,
+				     const struct config *config, const struct location *location)
+{
+	__s32 shrunk = location->end - location->at;
+	const struct shim *shim = head_at(packet, location->shim);
+
+	if (location->discard)
+		return DISCARDED;
+	if (location->at > MOST_HEADERS)
+		return MALFORMED;
+	if (location->at == location->shim)
+		leave_l4(skb, packet, config, location);
+	else if (!leave_new_udp(packet, shim, shrunk))
+		return NOT_CARRIED;
+	return move_headers(skb, packet, -shrunk, location->at) ? NO_ROOM : STRIPPED;
+}

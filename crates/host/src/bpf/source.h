@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* How does INT start in a packet of this host? */
+#pragma once
+
+#include "headers.h"
+#include "hop.h"
+#include "int.h"
+
+/* What is put where. */
+struct insertion {
+	/* Where the gap is, and how many bytes of it stand in front of the shim. */
+	__u32 at;
+	__u32 outer;
+	/* What is behind the shim. */
+	__u32 int_words;
+	/* Whether the host's own metadata is in it, and whether that did not fit. */
+	__u8 own;
+	__u8 mtu_exceeded;
+};
+
+static __always_inline __u32 growth_of(const struct insertion *insertion)
+{
+	return insertion->outer + sizeof(struct shim) + insertion->int_words * 4;
+}
+
+static __always_inline int fits(const struct packet *packet, const struct config *config,
+				const struct insertion *insertion)
+{
+	__u32 length = packet->end - L3 + growth_of(insertion);
+	__u32 most = packet->version == 6 ? 0xffff + sizeof(struct ipv6hdr) : 0xffff;
+
+	return length <= config->mtu && length <= most;
+}
+
+/* A checksum of all ones is a zero that an incremental update would not write again. */
+static __always_inline int is_ambiguous(const struct packet *packet)
+{
+	if (packet->version == 4 && ipv4(packet)->check == 0xffff)
+		return 1;
+	return packet->protocol == IPPROTO_TCP && tcp(packet)->check == 0xffff;
+}
+
+/* Works out what of the INT header and metadata fits; returns the outcome that ends the work, or 0. */
+static __always_inline int make_fit(const struct packet *packet, const struct config *config,
+				    struct insertion *insertion)
+{
+	int wants_own = config->mode == MODE_MD && config->own_metadata && config->remaining_hops &&
+			config->hop_words && config->hop_words <= MOST_HOP_WORDS;
+
+	insertion->int_words = INT_WORDS;
+	insertion->own = 0;
+	insertion->mtu_exceeded = 0;
+	if (!fits(packet, config, insertion))
+		return NOT_STARTED_MTU;
+	if (!wants_own)
+		return 0;
+	insertion->int_words += config->hop_words;
+	insertion->own = 1;
+	if (fits(packet, config, insertion))
+		return 0;
+	insertion->int_words = INT_WORDS;
+	insertion->own = 0;
+	insertion->mtu_exceeded = 1;
+	return 0;
+}
+
+/* Decides where INT goes; returns the outcome that ends the work, or 0. */
+static __always_inline int plan(const struct packet *packet, const struct config *config,
+				struct insertion *insertion)
+{
+	int is_tcp = packet->protocol == IPPROTO_TCP;
+
+	if (!is_tcp && packet->protocol != IPPROTO_UDP)
+		return NOT_CARRIED;
+	if (is_tcp && config->carriage == BEHIND_UDP_BY_PORT)
+		return NOT_CARRIED;
+	if (is_ambiguous(packet))
+		return NOT_STARTED_CHECKSUM;
+	insertion->at = payload_at(packet, config);
+	insertion->outer = 0;
+	if (config->carriage == BEHIND_NEW_UDP) {
+		insertion->at = packet->l4;
+		insertion->outer = sizeof(struct udphdr);
+	}
+	return make_fit(packet, config, insertion);
+}
+
+static __always_inline __u32 mix(__u32 state, const void *bytes, __u32 length)
+{
+	for (__u32 i = 0; i < length; i++)
+		state = (state ^ ((const __u8 *)bytes)[i]) * 0x01000193;
+	return state;
+}
+
+/* A number that spreads flows over paths: FNV-1a over addresses, protocol and ports, and a finishing round. */
+static __always_inline __u32 entropy(const struct packet *packet)
+{
+	__u32 state = 0x811c9dc5;
+
+	if (packet->version == 4)
+		state = mix(state, &ipv4(packet)->saddr, 2 * sizeof(__be32));
+	else
+		state = mix(state, &ipv6(packet)->saddr, 2 * sizeof(struct in6_addr));
+	state = mix(state, &packet->protocol, sizeof(packet->protocol));
+	state = mix(state, udp(packet), 2 * sizeof(__be16));
+	state ^= state >> 16;
+	state *= 0x85ebca6b;
+	return state ^ state >> 13;
+}
+
+/* Writes the shim with what the source changes. */
+static __always_inline void write_shim(struct shim *shim, const struct packet *packet,
+				       const struct config *config, const struct insertion *insertion)
+{
+	__u8 type = config->mode == MODE_MX ? TYPE_MX : TYPE_MD;
+	__u8 npt = NPT_PAYLOAD;
+	__be16 original = bpf_htons(packet->dscp << 2);
+
+	if (config->carriage == BEHIND_UDP_BY_PORT) {
+		npt = NPT_UDP_PAYLOAD;
+		original = udp(packet)->dest;
+	} else if (config->carriage == BEHIND_NEW_UDP) {
+		npt = NPT_L4_HEADER;
+		original = bpf_htons(packet->protocol);
+	}
+	shim->type_npt = type << 4 | npt << 2;
+	shim->length = insertion->int_words;
+	shim->original = original;
+}
+
+static __always_inline void write_header(struct int_header *header, const struct config *config,
+					 const struct insertion *insertion)
+{
+	__builtin_memset(header, 0, sizeof(*header));
+	header->version_flags = INT_VERSION << 4;
+	if (config->discard)
+		header->version_flags |= FLAG_DISCARD;
+	if (insertion->mtu_exceeded)
+		header->version_flags |= FLAG_MTU_EXCEEDED;
+	header->instructions = bpf_htons(config->instructions);
+	if (config->mode == MODE_MX)
+		return;
+	header->hop_ml = config->hop_words;
+	header->remaining_hop_count = config->remaining_hops - insertion->own;
+}
+
+/* Writes shim, INT header and the host's own hop to `out`. */
+static __always_inline void write_int(__u8 *out, const struct packet *packet, const struct config *config,
+				      const struct insertion *insertion, const struct hop *hop)
+{
+	struct shim *shim = (struct shim *)out;
+	struct int_header *header = (struct int_header *)(shim + 1);
+
+	write_shim(shim, packet, config, insertion);
+	write_header(header, config, insertion);
+	if (insertion->own)
+		write_hop((__u8 *)(header + 1), config, hop);
+}
+
+/* Puts a UDP header of its own in front of INT, without a checksum. */
+static __always_inline void carry_in_new_udp(struct udphdr *outer, struct packet *packet,
+					     const struct config *config, __s32 growth)
+{
+	/* In the dynamic range. */
+	__u16 source_port = 0xc000 | (entropy(packet) & 0x3fff);
+
+	resize_ip(packet, growth);
+	set_protocol(packet, IPPROTO_UDP);
+	outer->source = bpf_htons(source_port);
+	outer->dest = bpf_htons(config->udp_port);
+	outer->len = bpf_htons(packet->end - packet->l4);
+	outer->check = 0;
+}
+
+/* Makes up for a change in the last word of the host's own hop, which ends at `end`; the sum has it as zero. */
+static __always_inline void complement_l4(__u8 *end, const struct packet *packet, const struct change *change)
+{
+	if (packet->protocol == IPPROTO_UDP && !udp(packet)->check)
+		return;
+	((__be16 *)end)[-2] = 0;
+	((__be16 *)end)[-1] = ~fold(change->added + less(change->removed));
+}
+
+/* Marks the packet that carries the INT at `shim` behind its own L4 header, and corrects it. */
+static __always_inline void carry_behind_l4(__u8 *shim, struct packet *packet, const struct config *config,
+					    const struct insertion *insertion)
+{
+	__u32 growth = growth_of(insertion);
+	struct change change = { .added = sum_of(shim, growth), .grown = growth };
+
+	if (config->carriage == BEHIND_UDP_BY_PORT) {
+		change.removed = udp(packet)->dest;
+		change.added += bpf_htons(config->udp_port);
+		udp(packet)->dest = bpf_htons(config->udp_port);
+	} else {
+		set_dscp(packet, (packet->dscp & ~config->dscp_mask) | (config->dscp & config->dscp_mask));
+	}
+	resize_ip(packet, growth);
+	resize_udp(packet, growth);
+	add_lengths(packet, &change);
+	asm volatile("" : "+r"(growth));
+	if (config->complement && insertion->own && growth <= HEAD_BYTES)
+		complement_l4(shim + growth, packet, &change);
+	else
+		correct_l4(packet, &change);
+}
+
+/* Puts INT into the packet; returns what became of it. */
+static __always_inline int start_int(struct __sk_buff *skb, struct packet *packet,
+				     const struct config *config, const struct hop *hop)
+{
+	struct insertion insertion;
+	__u32 at;
+	__u8 *gap;
+	int fault = plan(packet, config, &insertion);
+
+	if (fault)
+		return fault;
+	at = insertion.at;
+	asm volatile("" : "+r"(at));
+	if (at > MOST_HEADERS)
+		return MALFORMED;
+	gap = packet->head + at;
+	if (config->carriage == BEHIND_NEW_UDP) {
+		carry_in_new_udp((struct udphdr *)gap, packet, config, growth_of(&insertion));
+		write_int(gap + sizeof(struct udphdr), packet, config, &insertion, hop);
+	} else {
+		write_int(gap, packet, config, &insertion, hop);
+		carry_behind_l4(gap, packet, config, &insertion);
+	}
+	if (move_headers(skb, packet, growth_of(&insertion), at + growth_of(&insertion)))
+		return NO_ROOM;
+	return STARTED;
+}
+
+/* Clears a DSCP that marks INT from a packet without: such a packet must not enter the domain. */
+static __always_inline int unmark(struct __sk_buff *skb, struct packet *packet, const struct config *config)
+{
+	if (config->carriage != BEHIND_L4_BY_DSCP || !packet->version || !config->dscp_mask ||
+	    ((packet->dscp ^ config->dscp) & config->dscp_mask))
+		return 0;
+	set_dscp(packet, packet->dscp & ~config->dscp_mask);
+	return !bpf_skb_store_bytes(skb, L3, packet->head + L3, sizeof(struct iphdr), BPF_F_RECOMPUTE_CSUM);
+}

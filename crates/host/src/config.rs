@@ -1,0 +1,101 @@
+//! What of a node's configuration do the programs in the kernel follow?
+
+use inband_node::config::{
+    ChecksumUpdate, EncapsulationKind, IntVersion, Mode, NodeConfig, TcpOptionsConfig,
+};
+use inband_wire::int::Instructions;
+use inband_wire::int::metadata::NOT_AVAILABLE;
+
+use crate::abi::Config;
+use crate::error::HostError;
+
+/// The INT of one host: a node's configuration, and where its packets leave.
+#[derive(Clone, Debug)]
+pub struct HostInt {
+    /// The configuration; `[encapsulation]`, `[source]`, `[sink]` and `[[watch]]` count.
+    pub node: NodeConfig,
+    /// Identifier of the interface that packets of this host come from.
+    pub ingress: u16,
+    /// Identifier of the interface that leads into the domain.
+    pub egress: u16,
+    /// What is added to the monotonic clock to get the clock of timestamps, nanoseconds.
+    pub clock_offset: u64,
+    /// Longest time between two events of a flow, microseconds; 0: an event for every packet.
+    pub interval_us: u32,
+}
+
+impl HostInt {
+    /// Writes the configuration as the programs read it.
+    ///
+    /// # Errors
+    /// A setting that they cannot follow.
+    pub(crate) fn config(&self) -> Result<Config, HostError> {
+        self.check()?;
+        let interface = |id| self.node.interfaces.iter().find(|interface| interface.id == id);
+        let level2 = |id| interface(id).map_or(NOT_AVAILABLE, |interface| interface.level2_id);
+        let (encapsulation, source) = (&self.node.encapsulation, &self.node.source);
+        let instructions = source.instructions.bitmap();
+        Ok(Config {
+            node_id: self.node.node.id,
+            ingress_interface: self.ingress,
+            egress_interface: self.egress,
+            ingress_interface_level2: level2(self.ingress),
+            egress_interface_level2: level2(self.egress),
+            clock_offset: self.clock_offset,
+            egress_utilization: NOT_AVAILABLE,
+            mtu: interface(self.egress).map_or(u32::MAX, |interface| interface.mtu),
+            instructions: instructions.0,
+            udp_port: encapsulation.udp_port,
+            carriage: match encapsulation.kind {
+                EncapsulationKind::UdpPort => 1,
+                EncapsulationKind::Udp => 2,
+                _ => 0,
+            },
+            mode: u8::from(source.mode == Mode::Mx),
+            dscp: encapsulation.dscp,
+            dscp_mask: encapsulation.dscp_mask,
+            before_tcp_options: u8::from(encapsulation.tcp_options == TcpOptionsConfig::Before),
+            restore_dscp: u8::from(self.node.sink.restore_dscp),
+            own_metadata: u8::from(source.own_metadata),
+            discard: u8::from(source.discard),
+            hop_words: instructions.words().count(),
+            remaining_hops: source.remaining_hops,
+            complement: u8::from(
+                self.node.checksum.update == ChecksumUpdate::Complement
+                    && instructions.contains(Instructions::CHECKSUM_COMPLEMENT),
+            ),
+            interval_us: self.interval_us,
+            ..Config::default()
+        })
+    }
+
+    fn check(&self) -> Result<(), HostError> {
+        let unsupported = |key, value: &str, instead| {
+            Err(HostError::Unsupported { key, value: format!("\"{value}\""), instead })
+        };
+        let kind = self.node.encapsulation.kind;
+        let is_known =
+            matches!(kind, EncapsulationKind::Dscp | EncapsulationKind::UdpPort | EncapsulationKind::Udp);
+        if !is_known {
+            return unsupported("encapsulation.kind", kind.name(), "\"dscp\", \"udp-port\" or \"udp\"");
+        }
+        if self.node.node.int_version != IntVersion::V2_1 {
+            return unsupported("node.int_version", self.node.node.int_version.wire().name(), "\"2.1\"");
+        }
+        if self.node.source.mode == Mode::Xd {
+            return unsupported("source.mode", "xd", "\"md\" or \"mx\"");
+        }
+        if let Some(domain) = &self.node.source.domain {
+            let value = format!("{:#06x}", domain.id);
+            return Err(HostError::Unsupported {
+                key: "source.domain.id",
+                value,
+                instead: "baseline instructions",
+            });
+        }
+        if self.node.source.instructions.bitmap().intersects(Instructions::RESERVED) {
+            return unsupported("source.instructions", "reserved", "instructions that have a name");
+        }
+        Ok(())
+    }
+}

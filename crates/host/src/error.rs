@@ -1,0 +1,52 @@
+//! Why can this host not do INT?
+
+use std::io;
+
+/// Why this host cannot do INT as it was asked to.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum HostError {
+    /// The programs cannot be read.
+    #[error("cannot read the programs for the kernel")]
+    Object(#[source] aya::EbpfError),
+    /// The kernel refuses a program.
+    #[error("the kernel refuses the program `{name}`")]
+    Refused {
+        /// The program's name.
+        name: &'static str,
+        /// What the kernel says.
+        #[source]
+        reason: aya::programs::ProgramError,
+    },
+    /// A program or map is not in the object.
+    #[error("the programs for the kernel have no `{0}`")]
+    Missing(&'static str),
+    /// A map cannot be read or written.
+    #[error("cannot use the map `{name}`")]
+    Map {
+        /// The map's name.
+        name: &'static str,
+        /// Why not.
+        #[source]
+        reason: aya::maps::MapError,
+    },
+    /// A setting that the programs in the kernel cannot follow.
+    #[error("{key} = {value} is not supported on a host: use {instead}")]
+    Unsupported {
+        /// The setting.
+        key: &'static str,
+        /// What it asks for.
+        value: String,
+        /// What can be had.
+        instead: &'static str,
+    },
+    /// The system refused something.
+    #[error("cannot {what}")]
+    System {
+        /// What was to be done.
+        what: String,
+        /// Why not.
+        #[source]
+        reason: io::Error,
+    },
+}

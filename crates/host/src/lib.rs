@@ -1,0 +1,18 @@
+//! INT on a Linux host's own traffic.
+//!
+//! Programs in the kernel start INT in what the host sends and take it out of what the host receives; they are
+//! written in C, in `src/bpf`, and carried here as a compiled object, so that neither building nor running needs
+//! a C compiler (`cargo xtask bpf` compiles them anew). The engine of `inband-node` is their reference: the same
+//! packet through both gives the same bytes.
+
+mod abi;
+mod config;
+mod error;
+mod outcome;
+mod programs;
+mod rules;
+
+pub use config::HostInt;
+pub use error::HostError;
+pub use outcome::Outcome;
+pub use programs::{Passed, Program, Programs};

@@ -1,0 +1,100 @@
+//! What happened to the packets, counted by name?
+
+/// What can become of a packet in one of the programs; each packet counts once, and its event beside it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u32)]
+pub enum Outcome {
+    /// Not IP, passed as it came.
+    NotIp,
+    /// Not on the watchlist, passed as it came.
+    NotWatched,
+    /// INT was started.
+    Started,
+    /// INT was removed.
+    Stripped,
+    /// The D bit was set, so the packet ended here.
+    Discarded,
+    /// Sent through the shim, where INT is started.
+    Steered,
+    /// Came in without INT.
+    NoInt,
+    /// Carries INT already, passed as it came.
+    AlreadyInt,
+    /// A DSCP that marks INT was cleared on a packet without INT.
+    Remarked,
+    /// Not readable, passed as it came.
+    Malformed,
+    /// Not started, or not removed: the protocol cannot carry this encapsulation on a host.
+    NotCarried,
+    /// Not started: a fragment.
+    Fragment,
+    /// Not started: IPv6 extension headers.
+    ExtensionHeader,
+    /// Not started: a VLAN tag inside the frame.
+    VlanTag,
+    /// Not started: the fixed headers would exceed the MTU.
+    NotStartedMtu,
+    /// Not started: a checksum field of 0xffff could not be restored bit for bit.
+    NotStartedChecksum,
+    /// Not started: several segments in one, which only the shim takes apart.
+    Segments,
+    /// The kernel had no room for the change, passed as it came.
+    NoRoom,
+    /// The agent was told of the packet.
+    Event,
+    /// The agent was not told: too much waited for it.
+    EventLost,
+}
+
+impl Outcome {
+    /// All outcomes, in the order of `bpf/intf.h`.
+    pub const ALL: [Self; 20] = [
+        Self::NotIp,
+        Self::NotWatched,
+        Self::Started,
+        Self::Stripped,
+        Self::Discarded,
+        Self::Steered,
+        Self::NoInt,
+        Self::AlreadyInt,
+        Self::Remarked,
+        Self::Malformed,
+        Self::NotCarried,
+        Self::Fragment,
+        Self::ExtensionHeader,
+        Self::VlanTag,
+        Self::NotStartedMtu,
+        Self::NotStartedChecksum,
+        Self::Segments,
+        Self::NoRoom,
+        Self::Event,
+        Self::EventLost,
+    ];
+
+    /// The name users read.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::NotIp => "not_ip",
+            Self::NotWatched => "not_watched",
+            Self::Started => "started",
+            Self::Stripped => "stripped",
+            Self::Discarded => "discarded",
+            Self::Steered => "steered",
+            Self::NoInt => "no_int",
+            Self::AlreadyInt => "already_int",
+            Self::Remarked => "remarked",
+            Self::Malformed => "malformed",
+            Self::NotCarried => "not_carried",
+            Self::Fragment => "fragment",
+            Self::ExtensionHeader => "extension_header",
+            Self::VlanTag => "vlan_tag",
+            Self::NotStartedMtu => "not_started_mtu",
+            Self::NotStartedChecksum => "not_started_checksum",
+            Self::Segments => "segments",
+            Self::NoRoom => "no_room",
+            Self::Event => "event",
+            Self::EventLost => "event_lost",
+        }
+    }
+}

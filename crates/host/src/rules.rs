@@ -1,0 +1,161 @@
+//! How does the watchlist look to the programs in the kernel?
+//!
+//! Every entry is a rule and has a bit. Two prefix maps, of source and of destination addresses, say for an
+//! address the bits of all rules whose prefix holds it; what both say is left to be asked for protocol and ports.
+
+use std::net::IpAddr;
+
+use inband_node::config::{PortRange, Prefix, WatchEntry};
+
+use crate::abi::{Rule, Rules};
+use crate::error::HostError;
+
+/// A prefix of IPv6 addresses, in which IPv4 has ::ffff:0:0/96.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct MappedPrefix {
+    pub(crate) address: u128,
+    pub(crate) length: u32,
+    is_ipv4: bool,
+}
+
+/// The watchlist in the shape of the programs' maps.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RuleSet {
+    pub(crate) rules: Rules,
+    pub(crate) sources: Vec<(MappedPrefix, u64)>,
+    pub(crate) destinations: Vec<(MappedPrefix, u64)>,
+}
+
+/// One side of all rules: their prefixes, each with the bit of its rule.
+type Side = Vec<(Option<MappedPrefix>, u64)>;
+
+const IPV4: MappedPrefix = MappedPrefix { address: 0xffff_0000_0000, length: 96, is_ipv4: true };
+
+impl RuleSet {
+    /// Puts the watchlist into rules.
+    ///
+    /// # Errors
+    /// More entries than there are bits (one with `either` takes two), or a key that the programs do not know.
+    pub(crate) fn new(entries: &[WatchEntry]) -> Result<Self, HostError> {
+        entries.iter().try_for_each(check)?;
+        let mut set = Self::default();
+        let (mut sources, mut destinations) = (Side::new(), Side::new());
+        for (source, destination, entry) in entries.iter().flat_map(both_ways) {
+            let number = usize::try_from(set.rules.count).unwrap_or(usize::MAX);
+            let Some(rule) = set.rules.rule.get_mut(number) else {
+                let value = format!("{} entries", entries.len());
+                let instead = "at most 64; one with `either` counts twice";
+                return Err(HostError::Unsupported { key: "watch", value, instead });
+            };
+            *rule = rule_of(entry);
+            set.rules.count += 1;
+            sources.push((source.map(MappedPrefix::of), 1 << number));
+            destinations.push((destination.map(MappedPrefix::of), 1 << number));
+        }
+        (set.rules.any_source, set.sources) = by_prefix(&sources);
+        (set.rules.any_destination, set.destinations) = by_prefix(&destinations);
+        Ok(set)
+    }
+}
+
+impl MappedPrefix {
+    fn of(prefix: Prefix) -> Self {
+        let (address, length, is_ipv4) = match prefix.address() {
+            IpAddr::V4(address) => {
+                (address.to_ipv6_mapped().to_bits(), 96 + u32::from(prefix.length()), true)
+            }
+            IpAddr::V6(address) => (address.to_bits(), u32::from(prefix.length()), false),
+        };
+        Self { address: address & mask(length), length, is_ipv4 }
+    }
+
+    /// Whether every address of `other` is one of this prefix, which must be of the same IP version.
+    fn holds(&self, other: &Self) -> bool {
+        self.is_ipv4 == other.is_ipv4
+            && self.length <= other.length
+            && other.address & mask(self.length) == self.address
+    }
+}
+
+fn mask(length: u32) -> u128 {
+    u128::MAX.checked_shl(128 - length).unwrap_or(0)
+}
+
+/// The programs look at addresses, protocol and ports, of the outermost packet.
+fn check(entry: &WatchEntry) -> Result<(), HostError> {
+    let instead = "entries of addresses, protocol and ports";
+    let given = [
+        ("watch.dscp", entry.dscp.map(u32::from)),
+        ("watch.vni", entry.vni),
+        ("watch.ingress", entry.ingress.map(u32::from)),
+        ("watch.sample", Some(entry.sample.get()).filter(|sample| *sample > 1)),
+    ];
+    match given.iter().find_map(|(key, value)| Some((*key, (*value)?))) {
+        Some((key, value)) => Err(HostError::Unsupported { key, value: value.to_string(), instead }),
+        None => Ok(()),
+    }
+}
+
+/// An entry with `either` is one rule for the source and one for the destination, where the other side is given.
+fn both_ways(entry: &WatchEntry) -> Vec<(Option<Prefix>, Option<Prefix>, &WatchEntry)> {
+    let Some(either) = entry.either else {
+        return vec![(entry.source, entry.destination, entry)];
+    };
+    let mut ways = Vec::new();
+    if let Some(source) = narrower(entry.source, either) {
+        ways.push((Some(source), entry.destination, entry));
+    }
+    if let Some(destination) = narrower(entry.destination, either) {
+        ways.push((entry.source, Some(destination), entry));
+    }
+    ways
+}
+
+/// The addresses that both prefixes hold; `None`: none.
+fn narrower(given: Option<Prefix>, either: Prefix) -> Option<Prefix> {
+    let Some(given) = given else {
+        return Some(either);
+    };
+    let (one, other) = (MappedPrefix::of(given), MappedPrefix::of(either));
+    match (one.holds(&other), other.holds(&one)) {
+        (true, _) => Some(either),
+        (false, true) => Some(given),
+        (false, false) => None,
+    }
+}
+
+fn rule_of(entry: &WatchEntry) -> Rule {
+    let range = |ports: &Option<PortRange>| {
+        ports.as_ref().map_or((0, u16::MAX), |range| (*range.0.start(), *range.0.end()))
+    };
+    let (source_first, source_last) = range(&entry.source_port);
+    let (destination_first, destination_last) = range(&entry.destination_port);
+    Rule {
+        protocol: entry.protocol.map_or(0, |protocol| protocol.0),
+        any_protocol: u8::from(entry.protocol.is_none()),
+        ports: u8::from(entry.source_port.is_some() || entry.destination_port.is_some()),
+        padding: 0,
+        source_first,
+        source_last,
+        destination_first,
+        destination_last,
+    }
+}
+
+/// The rules without a prefix, and for every prefix the rules of all that hold it: the map finds the longest.
+fn by_prefix(side: &Side) -> (u64, Vec<(MappedPrefix, u64)>) {
+    let any = side.iter().filter(|(prefix, _)| prefix.is_none()).fold(0, |bits, (_, bit)| bits | bit);
+    let given: Vec<_> = side.iter().filter_map(|(prefix, bit)| Some(((*prefix)?, *bit))).collect();
+    let mut prefixes: Vec<_> = given.iter().map(|(prefix, _)| *prefix).collect();
+    // A prefix of IPv6 that is shorter than 96 bits does not mean the IPv4 addresses in it.
+    prefixes.push(IPV4);
+    prefixes.sort_unstable();
+    prefixes.dedup();
+    let bits = |prefix: &MappedPrefix| {
+        given.iter().filter(|(holder, _)| holder.holds(prefix)).fold(0, |bits, (_, bit)| bits | bit)
+    };
+    (any, prefixes.iter().map(|prefix| (*prefix, bits(prefix))).collect())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,84 @@
+#![allow(clippy::unwrap_used, reason = "these are tests")]
+
+use std::net::IpAddr;
+
+use inband_node::config::{Prefix, WatchEntry};
+
+use super::{MappedPrefix, RuleSet};
+use crate::error::HostError;
+
+fn prefix(text: &str) -> Option<Prefix> {
+    Some(text.parse().unwrap())
+}
+
+fn from(text: &str) -> WatchEntry {
+    WatchEntry { source: prefix(text), ..WatchEntry::default() }
+}
+
+/// The rules that the prefix map finds for a source address.
+fn found(set: &RuleSet, address: &str) -> u64 {
+    let address: IpAddr = address.parse().unwrap();
+    let host = MappedPrefix::of(Prefix::new(address, 128));
+    let mapped = |prefix: &MappedPrefix| MappedPrefix { is_ipv4: host.is_ipv4, ..*prefix }.holds(&host);
+    let longest =
+        set.sources.iter().filter(|(prefix, _)| mapped(prefix)).max_by_key(|(prefix, _)| prefix.length);
+    set.rules.any_source | longest.map_or(0, |(_, bits)| *bits)
+}
+
+#[test]
+fn the_longest_prefix_names_all_rules_whose_prefix_holds_the_address() {
+    let set = RuleSet::new(&[from("10.0.0.0/8"), from("10.1.0.0/16"), WatchEntry::default()]).unwrap();
+
+    assert_eq!(found(&set, "10.1.2.3"), 0b111);
+    assert_eq!(found(&set, "10.2.2.3"), 0b101);
+    assert_eq!(found(&set, "11.1.2.3"), 0b100);
+}
+
+#[test]
+fn a_prefix_of_ipv6_does_not_mean_ipv4_nor_the_other_way_round() {
+    let set = RuleSet::new(&[from("::/0"), from("0.0.0.0/0"), from("::ffff:0:0/90")]).unwrap();
+
+    assert_eq!(found(&set, "192.0.2.1"), 0b010);
+    assert_eq!(found(&set, "2001:db8::1"), 0b001);
+    assert_eq!(found(&set, "::fffe:0:1"), 0b101);
+}
+
+#[test]
+fn either_is_one_rule_for_each_side() {
+    let entry =
+        WatchEntry { either: prefix("10.1.0.0/16"), source: prefix("10.0.0.0/8"), ..WatchEntry::default() };
+    let set = RuleSet::new(&[entry]).unwrap();
+
+    assert_eq!(set.rules.count, 2);
+    assert_eq!(found(&set, "10.1.0.1"), 0b11);
+    assert_eq!(found(&set, "10.2.0.1"), 0b10);
+    assert_eq!((set.rules.any_source, set.rules.any_destination), (0, 0b01));
+}
+
+#[test]
+fn either_that_contradicts_a_side_watches_the_other_side_only() {
+    let entry =
+        WatchEntry { either: prefix("10.0.0.0/8"), source: prefix("192.0.2.0/24"), ..WatchEntry::default() };
+    let set = RuleSet::new(&[entry]).unwrap();
+
+    assert_eq!(set.rules.count, 1);
+    assert_eq!(found(&set, "192.0.2.7"), 0b1);
+}
+
+#[test]
+fn more_rules_than_bits_are_refused() {
+    let sixty_four = vec![from("10.0.0.0/8"); 64];
+    assert_eq!(RuleSet::new(&sixty_four).unwrap().rules.count, 64);
+
+    let error = RuleSet::new(&vec![from("10.0.0.0/8"); 65]).unwrap_err();
+    assert!(matches!(error, HostError::Unsupported { key: "watch", .. }));
+}
+
+#[test]
+fn a_key_that_the_programs_do_not_know_is_refused() {
+    let error = RuleSet::new(&[WatchEntry { dscp: Some(46), ..from("10.0.0.0/8") }]).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "watch.dscp = 46 is not supported on a host: use entries of addresses, protocol and ports"
+    );
+}

@@ -1,0 +1,221 @@
+//! Do the programs in the kernel and the engine make the same bytes of the same packet?
+#![allow(clippy::unwrap_used, reason = "these are tests")]
+
+use std::cell::{Cell, RefCell};
+use std::error::Error;
+
+use inband_host::{HostError, HostInt, Outcome, Program, Programs};
+use inband_node::config::{IntVersion, NodeConfig, Prefix, SinkMetadata, WatchEntry};
+use inband_node::{DeviceMetadata, Node, Passage};
+use inband_testkit::packet::{Packet, packet};
+use inband_testkit::path::{DomainPlan, NodePlan, Place, send};
+use inband_testkit::strategies::{domain_plan, ip_packet, node_plan};
+use inband_wire::int::{CodePoints, Md};
+use inband_wire::{Link, Strictness, dissect};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+
+/// How often each property is tried; `PROPTEST_CASES` in the environment says otherwise.
+const CASES: u32 = 3_000;
+
+/// The programs in the kernel, loaded once; `None`, and a word why, where the kernel does not let us.
+fn programs() -> Option<Programs> {
+    match Programs::load(&host(NodeConfig::new(1))) {
+        Ok(programs) => Some(programs),
+        Err(error) if is_forbidden(&error) => {
+            eprintln!("skipped, because the kernel does not let this user load BPF programs: {error}");
+            None
+        }
+        Err(error) => panic!("{error:?}"),
+    }
+}
+
+/// Whether the kernel says EPERM or ENOSYS, rather than that a program is wrong.
+fn is_forbidden(error: &HostError) -> bool {
+    let mut cause = Some(error as &dyn Error);
+    while let Some(error) = cause {
+        let code = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::raw_os_error);
+        if matches!(code, Some(1 | 38)) {
+            return true;
+        }
+        cause = error.source();
+    }
+    false
+}
+
+fn host(node: NodeConfig) -> HostInt {
+    HostInt { node, ingress: 1, egress: 2, clock_offset: 1_700_000_000_000_000_000, interval_us: 0 }
+}
+
+/// A domain that the programs can follow: INT 2.1 without domain-specific instructions.
+fn plan() -> impl Strategy<Value = DomainPlan> {
+    domain_plan().prop_map(|DomainPlan(mut choices)| {
+        choices[0] %= 3;
+        choices[1] %= 200;
+        choices[7] = 0;
+        let plan = DomainPlan(choices);
+        assert!(plan.version() == IntVersion::V2_1 && plan.domain().is_none());
+        plan
+    })
+}
+
+/// What the kernel made of a packet, by the one counter that went up beside those of events.
+fn outcome(programs: &Programs, before: &[u64]) -> Vec<Outcome> {
+    let after = counts(programs);
+    let beside = [Outcome::Event, Outcome::EventLost];
+    let went_up = |(number, outcome): (usize, &Outcome)| {
+        (after[number] > before[number] && !beside.contains(outcome)).then_some(*outcome)
+    };
+    Outcome::ALL.iter().enumerate().filter_map(went_up).collect()
+}
+
+fn counts(programs: &Programs) -> Vec<u64> {
+    Outcome::ALL.iter().map(|outcome| programs.count(*outcome).unwrap()).collect()
+}
+
+/// What the host said of itself in `frame`, so that the engine can be told the same.
+fn said(config: &NodeConfig, frame: &[u8]) -> DeviceMetadata {
+    let read = |code_points: CodePoints<'_>| {
+        let dissection = dissect(Link::Ethernet, frame, &code_points, Strictness::Whole);
+        let (_, location) = dissection.int().next()?;
+        Md::parse(frame, location, &[]).ok()?.stack.hops().next().map(|hop| hop.metadata())
+    };
+    let Some(hop) = config.encapsulation.with_code_points(&[], read) else {
+        return DeviceMetadata::default();
+    };
+    DeviceMetadata {
+        ingress_timestamp: hop.ingress_timestamp,
+        egress_timestamp: hop.egress_timestamp,
+        hop_latency: hop.hop_latency,
+        queue: hop.queue,
+        ..DeviceMetadata::default()
+    }
+}
+
+fn run(check: impl Fn(&mut Programs, &Packet, DomainPlan, NodePlan) -> Result<(), TestCaseError>) {
+    let Some(programs) = programs() else { return };
+    let programs = RefCell::new(programs);
+    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(CASES);
+    let config = Config { cases, failure_persistence: None, ..Config::default() };
+    TestRunner::new(config)
+        .run(&(ip_packet(1400), plan(), node_plan()), |(packet, domain, node)| {
+            check(&mut programs.borrow_mut(), &packet.untagged(), domain, node)
+        })
+        .unwrap();
+}
+
+/// Outcomes by which the programs leave alone what the engine may work on.
+const LEFT_ALONE: [Outcome; 3] = [Outcome::Fragment, Outcome::ExtensionHeader, Outcome::NotCarried];
+
+#[test]
+fn a_source_in_the_kernel_starts_int_as_the_engine_does() {
+    let started = Cell::new(0);
+    run(|programs, packet, domain, plan| {
+        let config = domain.node(1, Place::First, &plan);
+        programs.configure(&host(config.clone())).unwrap();
+        let frame = packet.build();
+        let before = counts(programs);
+        let passed = programs.pass(Program::Source, &frame, 1).unwrap();
+        let outcome = outcome(programs, &before);
+
+        if LEFT_ALONE.iter().any(|left| outcome.contains(left)) {
+            prop_assert!(passed.frame == frame || outcome.contains(&Outcome::Remarked));
+            return Ok(());
+        }
+        let passage = Passage { ingress: 1, egress: 2, metadata: said(&config, &passed.frame) };
+        let mut node = Node::new(&config).unwrap();
+        let sent = send(&mut node, &frame, &passage).expect("a source drops nothing");
+        prop_assert_eq!(&passed.frame, &sent, "{:?}", outcome);
+        let is_started = node.counters().get(inband_node::Outcome::Started) == 1;
+        prop_assert_eq!(is_started, outcome.contains(&Outcome::Started));
+        started.set(started.get() + u32::from(is_started));
+        Ok(())
+    });
+    assert!(programs().is_none() || started.get() > CASES / 10, "few packets carry INT: {}", started.get());
+}
+
+#[test]
+fn a_sink_in_the_kernel_gives_back_what_entered_the_domain() {
+    run(|programs, packet, domain, plan| {
+        let first = domain.node(1, Place::First, &plan);
+        let mut last = domain.node(3, Place::Last, &plan);
+        last.sink.own_metadata = SinkMetadata::None;
+        programs.configure(&host(last.clone())).unwrap();
+        let mut frame = packet.build();
+        for config in [first, domain.node(2, Place::Inside, &plan)] {
+            let mut node = Node::new(&config).unwrap();
+            let Some(sent) = send(&mut node, &frame, &plan.passage()) else { return Ok(()) };
+            frame = sent;
+        }
+        let before = counts(programs);
+        let passed = programs.pass(Program::Sink, &frame, 1).unwrap();
+        let outcome = outcome(programs, &before);
+
+        if LEFT_ALONE.iter().any(|left| outcome.contains(left)) {
+            prop_assert_eq!(passed.frame, frame);
+            return Ok(());
+        }
+        let mut node = Node::new(&last).unwrap();
+        let left = send(&mut node, &frame, &plan.passage()).expect("no packet has D set");
+        prop_assert_eq!(passed.frame, left, "{:?}", outcome);
+        Ok(())
+    });
+}
+
+#[test]
+fn a_packet_that_is_not_watched_enters_the_domain_as_the_engine_lets_it() {
+    run(|programs, packet, domain, plan| {
+        let nobody: Prefix = "198.51.100.0/24".parse().unwrap();
+        let mut config = domain.node(1, Place::First, &plan);
+        config.watchlist = vec![WatchEntry { either: Some(nobody), ..WatchEntry::default() }];
+        programs.configure(&host(config.clone())).unwrap();
+        let frame = packet.build();
+        let passed = programs.pass(Program::Steer, &frame, 1).unwrap();
+
+        let sent = send(&mut Node::new(&config).unwrap(), &frame, &plan.passage()).unwrap();
+        prop_assert_eq!(passed.frame, sent);
+        Ok(())
+    });
+}
+
+#[test]
+fn the_watchlist_means_the_same_in_the_kernel() {
+    let Some(mut programs) = programs() else { return };
+    let mut config = DomainPlan([2, 0, 0x90, 0, 0, 0, 0, 0]).node(1, Place::First, &NodePlan([0; 4]));
+    let prefix = |text: &str| Some(text.parse::<Prefix>().unwrap());
+    config.watchlist = vec![
+        WatchEntry {
+            source: prefix("10.0.0.0/8"),
+            destination: prefix("10.1.0.0/16"),
+            ..WatchEntry::default()
+        },
+        WatchEntry {
+            either: prefix("192.0.2.0/24"),
+            protocol: Some("udp".parse().unwrap()),
+            ..WatchEntry::default()
+        },
+        WatchEntry { destination_port: Some("443".parse().unwrap()), ..WatchEntry::default() },
+    ];
+    programs.configure(&host(config.clone())).unwrap();
+    let v4 = |source: [u8; 4], destination: [u8; 4]| packet().ipv4().addresses(&source, &destination);
+    let packets = [
+        (v4([10, 9, 9, 9], [10, 1, 2, 3]).tcp(1, 2), true),
+        (v4([10, 9, 9, 9], [10, 2, 2, 3]).tcp(1, 2), false),
+        (v4([11, 9, 9, 9], [10, 1, 2, 3]).tcp(1, 2), false),
+        (v4([192, 0, 2, 1], [8, 8, 8, 8]).udp(1, 2), true),
+        (v4([8, 8, 8, 8], [192, 0, 2, 255]).udp(1, 2), true),
+        (v4([192, 0, 2, 1], [8, 8, 8, 8]).tcp(1, 2), false),
+        (v4([8, 8, 8, 8], [9, 9, 9, 9]).tcp(1, 443), true),
+        (v4([8, 8, 8, 8], [9, 9, 9, 9]).tcp(443, 442), false),
+        (packet().ipv6().udp(1, 443), true),
+        (packet().ipv6().udp(1, 444), false),
+    ];
+    for (packet, is_watched) in packets {
+        let frame = packet.clone().payload(b"payload").build();
+        let mut node = Node::new(&config).unwrap();
+        let sent = send(&mut node, &frame, &NodePlan([0; 4]).passage()).unwrap();
+        let passed = programs.pass(Program::Source, &frame, 1).unwrap();
+        assert_eq!(sent != frame, is_watched, "the engine: {packet:?}");
+        assert_eq!(passed.frame != frame, is_watched, "the kernel: {packet:?}");
+    }
+}

@@ -1,0 +1,74 @@
+//! Is the compiled object of the BPF programs the one of their sources?
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail, ensure};
+use clap::Args;
+
+/// The compiler whose output is committed: another version makes other bytes of the same source.
+const CLANG: &str = "clang-14";
+const STRIP: &str = "llvm-strip-14";
+const SOURCES: &str = "crates/host/src/bpf";
+const OBJECT: &str = "inband.bpf.o";
+
+/// What to do with the object.
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// Only compare; say so and succeed where the compiler is not installed
+    #[arg(long)]
+    pub(crate) check: bool,
+}
+
+/// Compiles the programs, and writes the object or compares it with the committed one.
+///
+/// # Errors
+/// The compiler is missing (without `--check`) or refuses a source, or the object is another one.
+pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<()> {
+    let installed = Command::new(CLANG).arg("--version").stdout(Stdio::null()).status().is_ok();
+    if !installed && arguments.check {
+        println!("skipped: {CLANG} is not installed");
+        return Ok(());
+    }
+    ensure!(
+        installed,
+        "{CLANG} is not installed: apt-get install clang-14 llvm-14 libbpf-dev linux-libc-dev"
+    );
+    let sources = root.join(SOURCES);
+    let built = std::env::temp_dir().join(format!("inband-{}.bpf.o", std::process::id()));
+    let outcome = compile(&sources, &built).and_then(|()| settle(&sources.join(OBJECT), &built, arguments));
+    // What could not be made cannot be removed either.
+    let _ = fs::remove_file(&built);
+    outcome
+}
+
+fn compile(sources: &Path, object: &Path) -> Result<()> {
+    let mut clang = Command::new(CLANG);
+    clang
+        .current_dir(sources)
+        .args(["-O2", "-g", "-Wall", "-Wextra", "-Werror", "-target", "bpf", "-mcpu=v3"]);
+    // The same bytes in every folder, and the kernel's headers of a multiarch system.
+    clang.args(["-fdebug-compilation-dir=.", "-I/usr/include/x86_64-linux-gnu"]);
+    clang.args(["-c", "inband.bpf.c", "-o"]).arg(object);
+    succeed(&mut clang, CLANG)?;
+    succeed(Command::new(STRIP).arg("-g").arg(object), STRIP)
+}
+
+fn succeed(command: &mut Command, name: &str) -> Result<()> {
+    let status = command.status().with_context(|| format!("cannot start {name}"))?;
+    ensure!(status.success(), "{name}: {status}");
+    Ok(())
+}
+
+fn settle(committed: &Path, built: &Path, arguments: &Arguments) -> Result<()> {
+    let new = fs::read(built).with_context(|| format!("cannot read {}", built.display()))?;
+    let old = fs::read(committed).unwrap_or_default();
+    if new == old {
+        return Ok(());
+    }
+    if arguments.check {
+        bail!("{SOURCES}/{OBJECT} is not what its sources make; run `cargo xtask bpf` and commit it");
+    }
+    fs::write(committed, new).with_context(|| format!("cannot write {}", committed.display()))
+}
