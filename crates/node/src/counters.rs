@@ -62,6 +62,10 @@ pub enum Outcome {
     FollowedUp,
     /// A copy, replica or follow-up, was lost: too many waited to be sent.
     CopyShed,
+    /// A probe was made.
+    ProbeMade,
+    /// A probe was lost: too many waited to be sent.
+    ProbeShed,
     /// The sender of a packet was told that INT makes it too big.
     IcmpSent,
     /// It was not told: it cannot help it, or such a packet may not be answered.
@@ -78,7 +82,7 @@ pub enum Outcome {
 
 impl Outcome {
     /// All outcomes, in the order they are shown.
-    pub const ALL: [Self; 34] = [
+    pub const ALL: [Self; 36] = [
         Self::NotIp,
         Self::NoInt,
         Self::Started,
@@ -107,6 +111,8 @@ impl Outcome {
         Self::Replicated,
         Self::FollowedUp,
         Self::CopyShed,
+        Self::ProbeMade,
+        Self::ProbeShed,
         Self::IcmpSent,
         Self::IcmpWithheld,
         Self::IcmpLimited,
@@ -159,6 +165,8 @@ impl Outcome {
             Self::Replicated => "replicated",
             Self::FollowedUp => "followed_up",
             Self::CopyShed => "copy_shed",
+            Self::ProbeMade => "probe_made",
+            Self::ProbeShed => "probe_shed",
             Self::IcmpSent => "icmp_sent",
             Self::IcmpWithheld => "icmp_withheld",
             Self::IcmpLimited => "icmp_limited",

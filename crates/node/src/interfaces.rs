@@ -44,6 +44,9 @@ impl Interfaces {
 }
 
 impl Interface {
+    /// Where a packet comes in that the node made itself; its identifier is all ones, "not available".
+    pub(crate) const NONE: Self = Self { id: u16::MAX, level2_id: None, edge: true, mtu: usize::MAX };
+
     fn new(config: &InterfaceConfig) -> Self {
         Self {
             id: config.id,

@@ -6,7 +6,7 @@
 //! [`node`] and its `roles` decide, `source` and `transit` act, `encapsulation` puts INT in and takes it out,
 //! `carrier` keeps lengths and checksums right, `earlier` does the versions before 2.0, `reporter` writes reports
 //! and `report_queue` puts them into datagrams.
-//! measured, then drains [`Node::poll_report`], [`Node::poll_packet`] and [`Node::poll_reply`]. Reading order: [`node`] and its
+//! measured, then drains [`Node::poll_report`], [`Node::poll_packet`], [`Node::poll_probe`] and [`Node::poll_reply`]. Reading order: [`node`] and its
 //! `roles` decide, `source` and `transit` act, `encapsulation` puts INT in and takes it out, `carrier` keeps
 //! lengths and checksums right, `earlier` does the versions before 2.0, `reporter` writes reports and
 //! `report_queue` puts them into datagrams.
@@ -30,6 +30,7 @@ pub mod node;
 mod own_packet;
 pub mod passage;
 mod path_mtu;
+mod probes;
 mod report_queue;
 mod reporter;
 mod source;

@@ -1,6 +1,7 @@
 //! What is a node, and how is it driven?
 
 mod earlier;
+mod probing;
 mod replicate;
 mod roles;
 mod too_big;
@@ -26,6 +27,7 @@ use crate::interfaces::Interfaces;
 use crate::own_packet::OwnPacket;
 use crate::passage::{Identity, Passage};
 use crate::path_mtu::PathMtu;
+use crate::probes::Probes;
 use crate::reporter::Reporter;
 use crate::source::SourcePlan;
 use crate::support;
@@ -57,6 +59,9 @@ pub struct Node {
     clones: Clones,
     copies: Copies,
     path_mtu: PathMtu,
+    probes: Probes,
+    /// What the node answers as not available.
+    withheld: Instructions,
     reporter: Reporter,
     counters: Counters,
 }
@@ -79,10 +84,13 @@ impl Node {
     pub fn new(config: &NodeConfig) -> Result<Self, ConfigError> {
         support::check(config)?;
         let domains = KnownDomains::new(&config.domains)?;
+        let carriage = Carriage::new(config);
         Ok(Self {
             identity: Identity { node_id: Some(config.node.id), interfaces: true, level2_interfaces: true },
             interfaces: Interfaces::new(&config.interfaces)?,
-            carriage: Carriage::new(config),
+            probes: Probes::new(config, &carriage)?,
+            withheld: Instructions::default(),
+            carriage,
             watchlist: Watchlist::new(&config.watchlist),
             collectors: vec![config.report.collector],
             plan: SourcePlan::new(config, &domains)?,
@@ -135,10 +143,25 @@ impl Node {
         self.path_mtu.poll()
     }
 
-    /// Completes a datagram that has waited for more reports for its time at `now`, nanoseconds of the
-    /// device's clock.
+    /// Takes the oldest probe this node made, a packet in an Ethernet frame.
+    pub fn poll_probe(&mut self) -> Option<OwnPacket> {
+        self.probes.poll()
+    }
+
+    /// When [`Node::handle_timeout`] has a probe to make, nanoseconds of the device's clock; `None` without probes, or
+    /// before it was called for the first time.
+    #[must_use]
+    pub fn next_probe_at(&self) -> Option<u64> {
+        self.probes.next_at()
+    }
+
+    /// Makes the probes that are due at `now`, nanoseconds of the device's clock, and completes a datagram that has
+    /// waited for more reports for its time.
     pub fn handle_timeout(&mut self, now: u64) {
         self.path_mtu.advance(now);
+        if !self.probes.is_empty() {
+            self.make_probes(now);
+        }
         self.reporter.queue().handle_timeout(now);
     }
 
@@ -157,6 +180,7 @@ impl Node {
     ///
     /// Without the checksum complement it updates the L4 checksum itself.
     pub fn withhold(&mut self, instructions: Instructions) {
+        self.withheld = self.withheld | instructions;
         if instructions.intersects(Instructions::NODE_ID) {
             self.identity.node_id = None;
         }

@@ -54,6 +54,8 @@ pub(crate) struct StartContext<'a> {
     /// The egress MTU, bytes; `None` where the packet is stripped before it leaves.
     pub(crate) mtu: Option<usize>,
     pub(crate) choices: Choices,
+    /// Whether the sink is to discard the packet; `None`: as configured for all.
+    pub(crate) discard: Option<bool>,
 }
 
 /// What of the INT header and metadata fits into one packet.
@@ -242,8 +244,8 @@ impl SourcePlan {
         };
         put(&shim);
         match self.mode {
-            Mode::Mx => put(self.mx_header().as_bytes()),
-            Mode::Md | Mode::Xd => put(self.md_header(room).as_bytes()),
+            Mode::Mx => put(self.mx_header(context).as_bytes()),
+            Mode::Md | Mode::Xd => put(self.md_header(room, context).as_bytes()),
         }
         let rest = out.get_mut(at..).unwrap_or_default();
         match self.mode {
@@ -254,11 +256,11 @@ impl SourcePlan {
     }
 
     // int-2.1/md-36, int-2.1/md-37, int-2.1/md-38, int-2.1/md-08
-    fn md_header(&self, room: &Room) -> MdHeader {
+    fn md_header(&self, room: &Room, context: &StartContext<'_>) -> MdHeader {
         let own = u8::from(room.own);
         let mut header =
             MdHeader::new(self.instructions, self.hop_ml, room.remaining_hops.saturating_sub(own));
-        if self.discard {
+        if context.discard.unwrap_or(self.discard) {
             // int-2.1/modes-07
             header.set_discard();
         }
@@ -272,9 +274,9 @@ impl SourcePlan {
     }
 
     // int-2.1/mx-31, int-2.1/mx-32, int-2.1/mx-33
-    fn mx_header(&self) -> MxHeader {
+    fn mx_header(&self, context: &StartContext<'_>) -> MxHeader {
         let mut header = MxHeader::new(self.instructions);
-        if self.discard {
+        if context.discard.unwrap_or(self.discard) {
             header.set_discard();
         }
         if let Some(domain) = self.domain {

@@ -17,6 +17,12 @@ pub(crate) fn check(config: &NodeConfig) -> Result<(), ConfigError> {
     ranges(config)?;
     earlier::check(config)?;
     icmp(config)?;
+    if !config.probes.is_empty() && config.node.int_version != IntVersion::V2_1 {
+        let key = "probe".to_owned();
+        let (found, supported) =
+            ("[[probe]]".to_owned(), "none, where node.int_version is not \"2.1\"".to_owned());
+        return Err(ConfigError::Unsupported { key, found, supported });
+    }
     let report = match config.report.version {
         ReportVersion::V2_0 => None,
         ReportVersion::V1_0 => Some("1.0"),

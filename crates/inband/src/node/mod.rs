@@ -6,8 +6,8 @@ mod summary;
 
 use std::path::PathBuf;
 
-use anyhow::Error;
-use inband::capture::{Record, start};
+use anyhow::{Error, anyhow};
+use inband::capture::{Interface, LinkType, Record, start};
 use inband_node::frame::MOST_GROWTH;
 use inband_node::{Frame, Node, NodeConfig, Passage, Verdict};
 use inband_wire::Link;
@@ -123,9 +123,11 @@ impl Way {
         let mut record = Record::default();
         let mut buffer = Vec::new();
         while input.read_record(&mut record)? {
+            self.make_probes(&record, input.interfaces(), node, outputs)?;
             // What waited for more reports for its time went out before this packet came.
             node.handle_timeout(record.captured_at_ns);
             write_reports(node, outputs, record.captured_at_ns)?;
+            self.write_probes(&record, input.interfaces(), node, outputs)?;
             let (verdict, packet_at) = self.carry(&mut record, node, &mut buffer);
             write_reports(node, outputs, record.captured_at_ns)?;
             if verdict == Verdict::Forward {
@@ -145,6 +147,51 @@ impl Way {
         }
         node.flush_reports();
         write_reports(node, outputs, record.captured_at_ns)
+    }
+
+    /// Makes the probes that were due before the packet in `record` came, at most [`MOST_PROBES`].
+    fn make_probes(
+        &self,
+        record: &Record,
+        interfaces: &[Interface],
+        node: &mut Node,
+        outputs: &mut Outputs,
+    ) -> Result<(), Error> {
+        for _ in 0..MOST_PROBES {
+            let due = node.next_probe_at().filter(|at| *at < record.captured_at_ns);
+            let Some(captured_at_ns) = due else { break };
+            node.handle_timeout(captured_at_ns);
+            write_reports(node, outputs, captured_at_ns)?;
+            let at = Record { captured_at_ns, ..record.sibling(Vec::new()) };
+            self.write_probes(&at, interfaces, node, outputs)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the probes that leave by the interface the packets leave by, at the time and on the link of `record`.
+    fn write_probes(
+        &self,
+        record: &Record,
+        interfaces: &[Interface],
+        node: &mut Node,
+        outputs: &mut Outputs,
+    ) -> Result<(), Error> {
+        while let Some(probe) = node.poll_probe() {
+            if probe.egress != self.egress {
+                continue;
+            }
+            let bytes = match record.link_type {
+                LinkType::ETHERNET => Some(probe.bytes.as_slice()),
+                LinkType::RAW => probe.bytes.get(ETHERNET_BYTES..),
+                _ => None,
+            };
+            let bytes = bytes.ok_or_else(|| {
+                let link_type = record.link_type;
+                anyhow!("a probe cannot be written to a capture of {link_type}, only of Ethernet and raw IP")
+            })?;
+            outputs.write_packet(&record.sibling(bytes.to_vec()), interfaces)?;
+        }
+        Ok(())
     }
 
     /// Hands the packet in `record` to the node and puts what the node made of it in its place; tells also
@@ -172,6 +219,11 @@ impl Way {
         (verdict, at)
     }
 }
+
+/// Most probes that are made between two packets; a longer gap has none in its rest.
+const MOST_PROBES: usize = 1000;
+
+const ETHERNET_BYTES: usize = 14;
 
 /// Writes the report datagrams that are ready, with the time of the packet that was seen last.
 fn write_reports(node: &mut Node, outputs: &mut Outputs, captured_at_ns: u64) -> Result<(), Error> {

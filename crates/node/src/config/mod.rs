@@ -6,6 +6,7 @@ mod encapsulation;
 mod instruction;
 mod limits;
 mod number;
+mod probe;
 mod report;
 mod source;
 mod watch;
@@ -19,6 +20,7 @@ pub use domain::{DomainConfig, DomainMetadata, Mutability, Placement, Reporting,
 pub use encapsulation::{EncapsulationConfig, EncapsulationKind, TcpOptionsConfig};
 pub use instruction::{Instruction, InstructionList};
 pub use limits::{ChecksumConfig, ChecksumUpdate, Icmp, MtuAction, MtuConfig};
+pub use probe::{Mac, ProbeConfig};
 pub use report::{ReportConfig, ReportFilter, ReportVersion, SmartConfig, SmartQueue, SourceInserted};
 pub use source::{Mode, Replicate, SinkConfig, SinkMetadata, SourceConfig, SourceDomain};
 pub use watch::{PortRange, Prefix, Protocol, WatchEntry};
@@ -41,6 +43,9 @@ pub struct NodeConfig {
     /// The flow watchlist; empty: nothing is watched.
     #[serde(default, rename = "watch")]
     pub watchlist: Vec<WatchEntry>,
+    /// The probe packets the source makes; default none.
+    #[serde(default, rename = "probe")]
+    pub probes: Vec<ProbeConfig>,
     /// The domain-specific instructions this node knows.
     #[serde(default, rename = "domain")]
     pub domains: Vec<DomainConfig>,
@@ -78,6 +83,7 @@ impl NodeConfig {
             encapsulation: EncapsulationConfig::default(),
             source: SourceConfig::default(),
             watchlist: Vec::new(),
+            probes: Vec::new(),
             domains: Vec::new(),
             sink: SinkConfig::default(),
             mtu: MtuConfig::default(),

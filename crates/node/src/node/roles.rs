@@ -32,6 +32,8 @@ pub(super) struct Visit<'a> {
     pub(super) sequence_number: Option<u32>,
     /// Where this node started INT without its own metadata, because of the egress MTU.
     pub(super) cut_short: Option<Location>,
+    /// Whether the sink is to discard the packet; `None`: as the source is configured.
+    pub(super) discard: Option<bool>,
 }
 
 impl Node {
@@ -297,7 +299,7 @@ impl Node {
     }
 
     /// Starts INT, and ends it again where the packet leaves by an edge interface.
-    fn start(&mut self, frame: &mut Frame<'_>, visit: &mut Visit<'_>) -> Result<Outcome, Outcome> {
+    pub(super) fn start(&mut self, frame: &mut Frame<'_>, visit: &mut Visit<'_>) -> Result<Outcome, Outcome> {
         let is_sink = visit.hop.egress.edge;
         let flow = visit.layers.five_tuple(frame.bytes());
         let number = self.sequence_number.wrapping_add(1);
@@ -311,6 +313,7 @@ impl Node {
             values: &values,
             mtu: (!is_sink).then_some(visit.hop.egress.mtu),
             choices: self.choices,
+            discard: visit.discard,
         };
         let location = match &mut self.earlier_source {
             None => self.plan.start(&self.carriage, frame, &mut visit.layers, &context)?,
@@ -385,7 +388,7 @@ impl<'a> Visit<'a> {
     /// Creates the visit of a packet at which nothing has happened yet.
     #[inline]
     pub(super) const fn new(link: Link, layers: Layers, hop: Hop<'a>) -> Self {
-        Self { link, layers, hop, sequence_number: None, cut_short: None }
+        Self { link, layers, hop, sequence_number: None, cut_short: None, discard: None }
     }
 
     /// What domain-specific values of an INT packet may depend on.

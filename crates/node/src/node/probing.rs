@@ -1,0 +1,50 @@
+//! How does a node make its probe packets?
+
+use inband_wire::layers::{Layers, Link, Strictness};
+
+use crate::counters::Outcome;
+use crate::frame::{Frame, MOST_GROWTH};
+use crate::interfaces::Interface;
+use crate::own_packet::OwnPacket;
+use crate::passage::{DeviceMetadata, Hop};
+use crate::probes::Probe;
+
+use super::Node;
+use super::roles::Visit;
+
+impl Node {
+    /// Makes the probes that are due at `now`.
+    // int-2.1/modes-04, int-2.1/modes-06
+    #[cold]
+    pub(super) fn make_probes(&mut self, now: u64) {
+        for probe in self.probes.take_due(now) {
+            let outcome = self.make_probe(&probe, now);
+            self.counters.count(outcome);
+        }
+    }
+
+    fn make_probe(&mut self, probe: &Probe, now: u64) -> Outcome {
+        // The node knows when the probe was made, and nothing was measured about it.
+        let made_at = DeviceMetadata { ingress_timestamp: Some(now), ..DeviceMetadata::default() };
+        let device = made_at.without(self.withheld);
+        let egress = self.interfaces.get(probe.egress);
+        let hop = Hop { identity: self.identity, ingress: Interface::NONE, egress, device: &device };
+        let parsed = Layers::parse(Link::Ethernet, &probe.frame, Strictness::Whole);
+        let Ok(Some(layers)) = parsed else { return Outcome::NotCarried };
+        let mut visit = Visit { discard: Some(probe.discard), ..Visit::new(Link::Ethernet, layers, hop) };
+        let mut buffer = vec![0; MOST_GROWTH];
+        buffer.extend_from_slice(&probe.frame);
+        let range = MOST_GROWTH..buffer.len();
+        let Some(mut frame) = Frame::new(&mut buffer, range) else { return Outcome::NotStartedHeadroom };
+        match self.start(&mut frame, &mut visit) {
+            // A probe that ends where it began was reported and goes nowhere.
+            Ok(Outcome::Discarded) => Outcome::ProbeMade,
+            Ok(_) => {
+                let bytes = frame.bytes().to_vec();
+                let packet = OwnPacket { egress: probe.egress, link: Link::Ethernet, bytes };
+                if self.probes.push(packet) { Outcome::ProbeMade } else { Outcome::ProbeShed }
+            }
+            Err(reason) => reason,
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! Which probe packets does a source make, and when?
+
+use std::net::SocketAddr;
+
+use inband_wire::datagram::{Datagram, MOST_HEADER_BYTES};
+use inband_wire::layers::{Layers, Link, Strictness};
+
+use crate::config::{EncapsulationKind, Mac, Mode, NodeConfig, ProbeConfig};
+use crate::encapsulation::Carriage;
+use crate::error::ConfigError;
+use crate::own_packet::{OwnPacket, OwnPackets};
+
+/// The probes of the configuration, and those that wait to be sent.
+#[derive(Clone, Debug)]
+pub(crate) struct Probes {
+    probes: Vec<Probe>,
+    waiting: OwnPackets,
+}
+
+/// One probe, made over and over again.
+#[derive(Clone, Debug)]
+pub(crate) struct Probe {
+    /// The packet without INT, in an Ethernet frame.
+    pub(crate) frame: Vec<u8>,
+    /// Identifier of the interface it leaves by.
+    pub(crate) egress: u16,
+    /// Whether the sink discards it.
+    pub(crate) discard: bool,
+    interval_ns: u64,
+    /// When the next one is to be made, nanoseconds of the device's clock; `None` before that has been heard of.
+    due: Option<u64>,
+}
+
+impl Probes {
+    /// # Errors
+    /// A probe that cannot be made, or cannot carry INT as it is configured.
+    pub(crate) fn new(config: &NodeConfig, carriage: &Carriage) -> Result<Self, ConfigError> {
+        let probes = config.probes.iter().map(|probe| Probe::new(config, carriage, probe));
+        Ok(Self { probes: probes.collect::<Result<_, _>>()?, waiting: OwnPackets::default() })
+    }
+
+    /// Whether there are none.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.probes.is_empty()
+    }
+
+    /// When the next probe is due; `None` without probes, or before the clock was heard of.
+    pub(crate) fn next_at(&self) -> Option<u64> {
+        self.probes.iter().filter_map(|probe| probe.due).min()
+    }
+
+    /// Takes the probes that are due at `now`, each once, however late they are.
+    pub(crate) fn take_due(&mut self, now: u64) -> Vec<Probe> {
+        self.probes.iter_mut().filter_map(|probe| probe.is_due(now).then(|| probe.clone())).collect()
+    }
+
+    /// Keeps a probe to be sent; `false` when there is no room.
+    pub(crate) fn push(&mut self, packet: OwnPacket) -> bool {
+        self.waiting.push(packet)
+    }
+
+    /// Takes the oldest probe.
+    pub(crate) fn poll(&mut self) -> Option<OwnPacket> {
+        self.waiting.poll()
+    }
+}
+
+impl Probe {
+    fn new(config: &NodeConfig, carriage: &Carriage, probe: &ProbeConfig) -> Result<Self, ConfigError> {
+        let refuse = |key: &str, found: &dyn ToString, expected: &str| {
+            Err(ConfigError::out_of_range(&format!("probe.{key}"), found.to_string(), expected))
+        };
+        if probe.source.is_ipv4() != probe.destination.is_ipv4() {
+            return refuse("destination", &probe.destination, "an address of the source's IP version");
+        }
+        if !(1..=MOST_INTERVAL_MS).contains(&probe.interval_ms) {
+            return refuse("interval_ms", &probe.interval_ms, "1 to 86400000");
+        }
+        if probe.payload > MOST_PAYLOAD {
+            return refuse("payload", &probe.payload, "0 to 9000 bytes");
+        }
+        if !config.interfaces.iter().any(|interface| interface.id == probe.egress) {
+            let value = format!("interface {}", probe.egress);
+            return Err(ConfigError::Missing { key: "probe.egress".to_owned(), value });
+        }
+        if config.source.mode == Mode::Xd {
+            return Err(ConfigError::unsupported("source.mode", "xd", "\"md\" and \"mx\" with [[probe]]"));
+        }
+        let frame = frame(config.node.id, probe);
+        let layers = Layers::parse(Link::Ethernet, &frame, Strictness::Whole);
+        let has_place = matches!(layers, Ok(Some(layers)) if carriage.place(&frame, &layers).is_some());
+        if !has_place {
+            let kind =
+                if config.encapsulation.kind == EncapsulationKind::Geneve { "geneve" } else { "vxlan-gpe" };
+            let supported = "\"dscp\", \"udp-port\", \"probe-marker\", \"udp\" and \"gre\" with [[probe]]";
+            return Err(ConfigError::unsupported("encapsulation.kind", kind, supported));
+        }
+        let interval_ns = probe.interval_ms * 1_000_000;
+        Ok(Self { frame, egress: probe.egress, discard: probe.discard, interval_ns, due: None })
+    }
+
+    /// Whether it is to be made at `now`; if so, the next one is due an interval later. What was missed is not made up.
+    fn is_due(&mut self, now: u64) -> bool {
+        let due = self.due.unwrap_or(now);
+        if now < due {
+            return false;
+        }
+        let next = due.saturating_add(self.interval_ns);
+        self.due = Some(if next <= now { now.saturating_add(self.interval_ns) } else { next });
+        true
+    }
+}
+
+fn frame(node_id: u32, probe: &ProbeConfig) -> Vec<u8> {
+    let [a, b, c, d] = node_id.to_be_bytes();
+    let Mac(source_mac) = probe.source_mac.unwrap_or(Mac([0x02, 0x01, a, b, c, d]));
+    let datagram = Datagram {
+        source_mac,
+        destination_mac: probe.destination_mac.0,
+        source: SocketAddr::new(probe.source, probe.source_port),
+        destination: SocketAddr::new(probe.destination, probe.destination_port),
+    };
+    let payload = vec![0; usize::from(probe.payload)];
+    let mut frame = vec![0; MOST_HEADER_BYTES + payload.len()];
+    // Versions agree and the payload is short, so there is nothing left to refuse.
+    let length = datagram.write(&payload, &mut frame).unwrap_or_default();
+    frame.truncate(length);
+    frame
+}
+
+const MOST_INTERVAL_MS: u64 = 86_400_000;
+const MOST_PAYLOAD: u16 = 9_000;
