@@ -14,6 +14,7 @@ extern crate std;
 pub mod checksum;
 pub mod datagram;
 pub mod dissect;
+pub mod drop_reason;
 pub mod error;
 pub mod ethernet;
 pub mod flow;

@@ -1,0 +1,91 @@
+//! What does a drop reason mean?
+//!
+//! The reports have eight bits for it and leave their meaning to the node. These are the tables of nodes that
+//! are deployed; they contradict each other, so a number means nothing without the table of its node.
+
+mod p4lang_switch;
+mod sd_fabric;
+mod switch_p4_16;
+
+/// One reason to drop a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reason {
+    /// The code in reports.
+    pub code: u8,
+    /// A short name, in kebab case.
+    pub name: &'static str,
+    /// What happened to the packet.
+    pub meaning: &'static str,
+    /// What to look at when it happens.
+    pub check: &'static str,
+}
+
+const fn reason(code: u8, name: &'static str, meaning: &'static str, check: &'static str) -> Reason {
+    Reason { code, name, meaning, check }
+}
+
+/// The numbering of drop reasons that a node follows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Table {
+    /// SD-Fabric from release 1.1 on.
+    #[default]
+    SdFabric1_1,
+    /// SD-Fabric of release 1.0.
+    SdFabric1_0,
+    /// The reference switch of the Tofino SDE, open-p4studio.
+    SwitchP4_16,
+    /// p4lang/switch, which the report specifications name as an example.
+    P4langSwitch,
+}
+
+impl Table {
+    /// All tables, the default first.
+    pub const ALL: [Self; 4] = [Self::SdFabric1_1, Self::SdFabric1_0, Self::SwitchP4_16, Self::P4langSwitch];
+
+    /// The name that users write.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::SdFabric1_1 => "sd-fabric-1.1",
+            Self::SdFabric1_0 => "sd-fabric-1.0",
+            Self::SwitchP4_16 => "switch-p4-16",
+            Self::P4langSwitch => "p4lang-switch",
+        }
+    }
+
+    /// The table of this name.
+    #[must_use]
+    pub fn by_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|table| table.name() == name)
+    }
+
+    /// Every reason of the table, by rising code.
+    #[must_use]
+    pub const fn reasons(self) -> &'static [Reason] {
+        match self {
+            Self::SdFabric1_1 => &sd_fabric::V1_1,
+            Self::SdFabric1_0 => &sd_fabric::V1_0,
+            Self::SwitchP4_16 => &switch_p4_16::REASONS,
+            Self::P4langSwitch => &p4lang_switch::REASONS,
+        }
+    }
+
+    /// The reason with this code.
+    #[must_use]
+    pub fn get(self, code: u8) -> Option<&'static Reason> {
+        let reasons = self.reasons();
+        reasons.binary_search_by_key(&code, |reason| reason.code).ok().and_then(|at| reasons.get(at))
+    }
+
+    /// The code of a packet that found no room in its queue.
+    #[must_use]
+    pub const fn tail_drop(self) -> u8 {
+        match self {
+            Self::SdFabric1_1 | Self::SdFabric1_0 | Self::SwitchP4_16 => 71,
+            Self::P4langSwitch => 51,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
