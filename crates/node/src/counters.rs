@@ -22,6 +22,8 @@ pub enum Outcome {
     CopyDiscarded,
     /// Fate: marked as INT but not readable, forwarded as it came.
     Malformed,
+    /// Fate: the device dropped it.
+    Dropped,
     /// Metadata was added to the stack.
     Pushed,
     /// No metadata: no hop was left, E was set.
@@ -78,11 +80,15 @@ pub enum Outcome {
     Reported,
     /// A report was lost: the queue was full.
     ReportShed,
+    /// A report was not made: its flow was reported less than an interval ago, and nothing has changed.
+    ReportWithheld,
+    /// A packet in a congested queue was not reported: the quota of the queue is used up.
+    QueueOverQuota,
 }
 
 impl Outcome {
     /// All outcomes, in the order they are shown.
-    pub const ALL: [Self; 36] = [
+    pub const ALL: [Self; 39] = [
         Self::NotIp,
         Self::NoInt,
         Self::Started,
@@ -91,6 +97,7 @@ impl Outcome {
         Self::Discarded,
         Self::CopyDiscarded,
         Self::Malformed,
+        Self::Dropped,
         Self::Pushed,
         Self::HopsExceeded,
         Self::MtuExceeded,
@@ -119,10 +126,12 @@ impl Outcome {
         Self::IcmpShed,
         Self::Reported,
         Self::ReportShed,
+        Self::ReportWithheld,
+        Self::QueueOverQuota,
     ];
 
     /// The outcomes of which every packet has exactly one.
-    pub const FATES: [Self; 8] = [
+    pub const FATES: [Self; 9] = [
         Self::NotIp,
         Self::NoInt,
         Self::Started,
@@ -131,6 +140,7 @@ impl Outcome {
         Self::Discarded,
         Self::CopyDiscarded,
         Self::Malformed,
+        Self::Dropped,
     ];
 
     /// The name users read.
@@ -145,6 +155,7 @@ impl Outcome {
             Self::Discarded => "discarded",
             Self::CopyDiscarded => "copy_discarded",
             Self::Malformed => "malformed",
+            Self::Dropped => "dropped",
             Self::Pushed => "pushed",
             Self::HopsExceeded => "hops_exceeded",
             Self::MtuExceeded => "mtu_exceeded",
@@ -173,6 +184,8 @@ impl Outcome {
             Self::IcmpShed => "icmp_shed",
             Self::Reported => "reported",
             Self::ReportShed => "report_shed",
+            Self::ReportWithheld => "report_withheld",
+            Self::QueueOverQuota => "queue_over_quota",
         }
     }
 }

@@ -1,9 +1,11 @@
 //! What is a node, and how is it driven?
 
+mod drops;
 mod earlier;
 mod probing;
 mod replicate;
 mod roles;
+mod smart;
 mod too_big;
 mod watch;
 
@@ -14,11 +16,12 @@ use inband_wire::int::Instructions;
 use inband_wire::layers::Link;
 
 use crate::clones::Clones;
-use crate::config::{ChecksumUpdate, NodeConfig, SinkMetadata, WatchEntry};
+use crate::config::{ChecksumUpdate, NodeConfig, ReportFilter, SinkMetadata, WatchEntry};
 use crate::congestion::CongestionFilter;
 use crate::copies::Copies;
 use crate::counters::{Counters, Outcome};
 use crate::domains::KnownDomains;
+use crate::drop_reasons::DropReasons;
 use crate::earlier::EarlierSource;
 use crate::encapsulation::Carriage;
 use crate::error::ConfigError;
@@ -29,6 +32,7 @@ use crate::passage::{Identity, Passage};
 use crate::path_mtu::PathMtu;
 use crate::probes::Probes;
 use crate::reporter::Reporter;
+use crate::smart::Smart;
 use crate::source::SourcePlan;
 use crate::support;
 use crate::transit::Choices;
@@ -62,6 +66,11 @@ pub struct Node {
     probes: Probes,
     /// What the node answers as not available.
     withheld: Instructions,
+    /// Filters and triggers, where reports are filtered.
+    smart: Option<Box<Smart>>,
+    /// Whether the packet at hand met a congested queue and no report says so yet.
+    congested: bool,
+    drop_reasons: DropReasons,
     reporter: Reporter,
     counters: Counters,
 }
@@ -108,6 +117,12 @@ impl Node {
             congestion: CongestionFilter::new(&config.source),
             clones: Clones::new(NonZeroU32::new(config.source.clone)),
             path_mtu: PathMtu::new(&config.mtu),
+            smart: match config.report.filter {
+                ReportFilter::None => None,
+                ReportFilter::Smart => Some(Box::new(Smart::new(config)?)),
+            },
+            congested: false,
+            drop_reasons: DropReasons::new(&config.drop_reasons)?,
             reporter: Reporter::new(config.node.id, &config.report),
             counters: Counters::default(),
         })
@@ -119,7 +134,10 @@ impl Node {
     /// [`MOST_GROWTH`](crate::frame::MOST_GROWTH) bytes of headroom, or INT is not added where it is short.
     #[inline]
     pub fn handle_frame(&mut self, link: Link, frame: &mut Frame<'_>, passage: &Passage) -> Verdict {
-        let fate = self.fate(link, frame, passage);
+        let fate = match self.smart {
+            None => self.fate(link, frame, passage),
+            Some(_) => self.fate_with_queue(link, frame, passage),
+        };
         self.counters.count(fate);
         match fate {
             Outcome::Discarded | Outcome::CopyDiscarded => Verdict::Consume,
@@ -162,6 +180,9 @@ impl Node {
         if !self.probes.is_empty() {
             self.make_probes(now);
         }
+        if let Some(smart) = &mut self.smart {
+            smart.handle_timeout(now);
+        }
         self.reporter.queue().handle_timeout(now);
     }
 
@@ -173,6 +194,24 @@ impl Node {
     /// Replaces the flow watchlist from the next packet on; everything else goes on as it was.
     pub fn set_watchlist(&mut self, entries: &[WatchEntry]) {
         self.watchlist = Watchlist::new(entries);
+    }
+
+    /// Takes over the flow watchlist, the filters and triggers, and the drop reasons of `config` from the next packet
+    /// on; everything else goes on as it was: what is known of flows, quotas, numbers, counters, reports that wait.
+    ///
+    /// # Errors
+    /// As [`Node::new`]; nothing has changed then.
+    pub fn reload(&mut self, config: &NodeConfig) -> Result<(), ConfigError> {
+        support::check(config)?;
+        let drop_reasons = DropReasons::new(&config.drop_reasons)?;
+        match (config.report.filter, &mut self.smart) {
+            (ReportFilter::None, smart) => *smart = None,
+            (ReportFilter::Smart, Some(smart)) => smart.reload(&config.smart)?,
+            (ReportFilter::Smart, smart) => *smart = Some(Box::new(Smart::new(config)?)),
+        }
+        self.drop_reasons = drop_reasons;
+        self.set_watchlist(&config.watchlist);
+        Ok(())
     }
 
     /// Makes the node answer `instructions` about itself as not available from here on; what the device

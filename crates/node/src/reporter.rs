@@ -5,7 +5,7 @@ use inband_wire::int::domain::set_bits;
 use inband_wire::int::md::MdHeader;
 use inband_wire::int::mx::MxHeader;
 use inband_wire::layers::{IpVersion, Link};
-use inband_wire::report::{Draft, InnerType};
+use inband_wire::report::{Draft, Drop, InnerType};
 
 use crate::config::{ReportConfig, SourceInserted, UnknownInstructions};
 use crate::counters::Outcome;
@@ -31,6 +31,23 @@ pub(crate) struct Reported<'a> {
     pub(crate) hop: &'a Hop<'a>,
     pub(crate) values: &'a ValueContext,
     pub(crate) inserted: Inserted<'a>,
+    pub(crate) tracking: Tracking,
+}
+
+/// Why a packet is reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Tracking {
+    /// Its flow is tracked.
+    pub(crate) flow: bool,
+    /// It met a congested queue.
+    pub(crate) queue: bool,
+    /// It was dropped.
+    pub(crate) drop: Option<Drop>,
+}
+
+impl Tracking {
+    /// A packet of a tracked flow.
+    pub(crate) const FLOW: Self = Self { flow: true, queue: false, drop: None };
 }
 
 /// The source-inserted metadata of a packet, as far as a report needs to know it.
@@ -91,6 +108,17 @@ impl Asked {
         Self { instructions, domain_specific_id, ds_instruction, intermediate: false, own_hop: true }
     }
 
+    /// What a report about this node's queue or a drop cannot do without, beside what was asked.
+    // report-2.0/individual-09
+    pub(crate) fn and_local(&self) -> Self {
+        Self { instructions: self.instructions | LOCAL, own_hop: true, ..*self }
+    }
+
+    /// Whether the packet goes on with an empty stack, so that what is reported of it is lost otherwise.
+    pub(crate) const fn is_intermediate(&self) -> bool {
+        self.intermediate
+    }
+
     /// Whether domain-specific values are asked for.
     pub(crate) const fn needs_values(&self) -> bool {
         self.domain_specific_id != 0
@@ -141,14 +169,14 @@ impl Reporter {
                 (Link::Ip, IpVersion::V4) => InnerType::Ipv4,
                 (Link::Ip, IpVersion::V6) => InnerType::Ipv6,
             },
-            dropped: false,
-            congested_queue: false,
-            tracked_flow: true,
+            dropped: reported.tracking.drop.is_some(),
+            congested_queue: reported.tracking.queue,
+            tracked_flow: reported.tracking.flow,
             intermediate: asked.intermediate,
             own_hop: asked.own_hop,
             metadata: reported.hop.metadata(),
             instructions: asked.instructions,
-            drop: None,
+            drop: reported.tracking.drop,
             domain: has_domain.then_some((asked.domain_specific_id, ds_md_bits, domain_metadata.as_slice())),
             inner,
         };
@@ -167,6 +195,9 @@ impl Reporter {
         packet.get(..self.truncate / 4 * 4).unwrap_or(packet)
     }
 }
+
+/// Interfaces, hop latency, queue and timestamps: what SD-Fabric tells of its own hop.
+const LOCAL: Instructions = Instructions(0x7c00);
 
 /// Writes the domain-specific metadata of a report, in the order of the bits, and returns its DSMdBits: what
 /// every node exports, and of `copied` what its reporting requirement asks this node for.

@@ -2,7 +2,7 @@
 
 use inband_wire::report::group::MOST_HW_ID;
 
-use crate::config::{Icmp, IntVersion, NodeConfig, ReportFilter, ReportVersion};
+use crate::config::{Icmp, IntVersion, NodeConfig, ReportVersion};
 use crate::earlier;
 use crate::error::ConfigError;
 
@@ -28,9 +28,7 @@ pub(crate) fn check(config: &NodeConfig) -> Result<(), ConfigError> {
         ReportVersion::V1_0 => Some("1.0"),
         ReportVersion::V0_5 => Some("0.5"),
     };
-    supported("report.version", report, "\"2.0\"")?;
-    let filter = (config.report.filter == ReportFilter::Smart).then_some("smart");
-    supported("report.filter", filter, "\"none\"")
+    supported("report.version", report, "\"2.0\"")
 }
 
 fn icmp(config: &NodeConfig) -> Result<(), ConfigError> {

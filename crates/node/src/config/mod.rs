@@ -2,10 +2,12 @@
 
 mod action;
 mod domain;
+mod drop_reasons;
 mod encapsulation;
 mod instruction;
 mod limits;
 mod number;
+mod offline;
 mod probe;
 mod report;
 mod source;
@@ -17,11 +19,15 @@ use inband_wire::int::Version;
 
 pub use action::Actions;
 pub use domain::{DomainConfig, DomainMetadata, Mutability, Placement, Reporting, Value};
+pub use drop_reasons::{DropReasonsConfig, ReasonConfig};
 pub use encapsulation::{EncapsulationConfig, EncapsulationKind, TcpOptionsConfig};
 pub use instruction::{Instruction, InstructionList};
 pub use limits::{ChecksumConfig, ChecksumUpdate, Icmp, MtuAction, MtuConfig};
+pub use offline::{OfflineConfig, OfflinePackets};
 pub use probe::{Mac, ProbeConfig};
-pub use report::{ReportConfig, ReportFilter, ReportVersion, SmartConfig, SmartQueue, SourceInserted};
+pub use report::{
+    ReportConfig, ReportFilter, ReportVersion, SmartConfig, SmartInterface, SmartQueue, SourceInserted,
+};
 pub use source::{Mode, Replicate, SinkConfig, SinkMetadata, SourceConfig, SourceDomain};
 pub use watch::{PortRange, Prefix, Protocol, WatchEntry};
 
@@ -64,6 +70,9 @@ pub struct NodeConfig {
     /// Filters and triggers of `report.filter = "smart"`.
     #[serde(default)]
     pub smart: SmartConfig,
+    /// What the codes of dropped packets mean.
+    #[serde(default)]
+    pub drop_reasons: DropReasonsConfig,
     /// Device metadata for packets from a capture file.
     #[serde(default)]
     pub offline: OfflineConfig,
@@ -90,6 +99,7 @@ impl NodeConfig {
             checksum: ChecksumConfig::default(),
             report: ReportConfig::default(),
             smart: SmartConfig::default(),
+            drop_reasons: DropReasonsConfig::default(),
             offline: OfflineConfig::default(),
         }
     }
@@ -180,40 +190,6 @@ impl InterfaceConfig {
     #[must_use]
     pub fn new(id: u16) -> Self {
         Self { id, level2_id: not_available(), device: None, edge: false, mtu: ethernet_mtu() }
-    }
-}
-
-/// `[offline]`: stands in for the device where packets come from a capture file.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct OfflineConfig {
-    /// Hop latency, nanoseconds; default 1000.
-    pub hop_latency: u32,
-    /// Queue identifier; default 0.
-    pub queue_id: u8,
-    /// Queue occupancy, 24 bits; default 0.
-    pub queue_occupancy: u32,
-    /// Buffer identifier; default 0.
-    pub buffer_id: u8,
-    /// Buffer occupancy, 24 bits; default 0.
-    pub buffer_occupancy: u32,
-    /// Egress utilization; default 0.
-    pub egress_utilization: u32,
-    /// Instructions this node answers with all ones.
-    pub unavailable: InstructionList,
-}
-
-impl Default for OfflineConfig {
-    fn default() -> Self {
-        Self {
-            hop_latency: 1000,
-            queue_id: 0,
-            queue_occupancy: 0,
-            buffer_id: 0,
-            buffer_occupancy: 0,
-            egress_utilization: 0,
-            unavailable: InstructionList::default(),
-        }
     }
 }
 

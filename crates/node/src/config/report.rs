@@ -106,13 +106,34 @@ pub struct SmartConfig {
     pub interval_ms: u64,
     /// Least change of hop latency that is reported, nanoseconds, rounded down to a power of two; default 256.
     pub min_hop_latency_change_ns: u32,
+    /// How many flows are remembered exactly, about 100 bytes each; the rest share 2 MiB of digests. Default 65536.
+    pub flows: u32,
+    /// The same for the drops of a flow for one reason; default 16384.
+    pub drops: u32,
+    /// Thresholds by queue id, on every interface.
+    pub queue: BTreeMap<String, SmartQueue>,
+    /// Thresholds of single interfaces, by interface id; they replace those of every interface.
+    pub interface: BTreeMap<String, SmartInterface>,
+}
+
+/// `[smart.interface.M]`: thresholds of one egress interface.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SmartInterface {
     /// Thresholds by queue id.
     pub queue: BTreeMap<String, SmartQueue>,
 }
 
 impl Default for SmartConfig {
     fn default() -> Self {
-        Self { interval_ms: 1000, min_hop_latency_change_ns: 256, queue: BTreeMap::new() }
+        Self {
+            interval_ms: 1000,
+            min_hop_latency_change_ns: 256,
+            flows: 65_536,
+            drops: 16_384,
+            queue: BTreeMap::new(),
+            interface: BTreeMap::new(),
+        }
     }
 }
 

@@ -15,7 +15,7 @@ use crate::encapsulation::{self, Stripping};
 use crate::frame::{Frame, MOST_GROWTH};
 use crate::indication::{self, Int};
 use crate::passage::{Hop, Passage};
-use crate::reporter::{Asked, Inserted, Reported};
+use crate::reporter::{Asked, Inserted, Reported, Tracking};
 use crate::source::StartContext;
 use crate::transit::{self, HopContext};
 
@@ -361,6 +361,15 @@ impl Node {
         location: Option<&Location>,
         asked: &Asked,
     ) {
+        let tracking = match self.smart {
+            None => Tracking::FLOW,
+            Some(_) => match self.track(packet, visit, location, asked) {
+                Some(tracking) => tracking,
+                None => return self.counters.count(Outcome::ReportWithheld),
+            },
+        };
+        let local = if tracking.queue { Some(asked.and_local()) } else { None };
+        let asked = local.as_ref().unwrap_or(asked);
         let values = match (asked.needs_values(), location) {
             (false, _) => ValueContext::default(),
             (true, Some(location)) => visit.values(packet, location),
@@ -377,6 +386,7 @@ impl Node {
             hop: &visit.hop,
             values: &values,
             inserted,
+            tracking,
         };
         let outcome =
             self.reporter.report(&reported, asked, &self.domains, self.choices.unknown_instructions);

@@ -1,6 +1,5 @@
 //! Is a packet watched, and what for?
 
-use inband_wire::FiveTuple;
 use inband_wire::layers::{Layers, Link};
 use inband_wire::tunnel::{Innermost, behind_labels, innermost};
 
@@ -12,6 +11,7 @@ use crate::watchlist::Subject;
 
 use super::Node;
 use super::roles::Visit;
+use super::smart::is_report;
 
 impl Node {
     /// What the flow watchlist wants done about a packet without INT; it may be this packet's turn or not.
@@ -23,7 +23,7 @@ impl Node {
         let inner = innermost(bytes, &visit.layers);
         let ingress = visit.hop.ingress.id;
         let subject = subject(bytes, &inner, ingress);
-        if self.is_report(&subject.flow) {
+        if is_report(&self.collectors, &subject.flow) {
             return Actions::NONE;
         }
         let selected = self.watchlist.select(&subject);
@@ -46,7 +46,7 @@ impl Node {
     ) -> Actions {
         let outer = Innermost { layers: visit.layers, vni: None, in_gtpu: false };
         let subject = subject(bytes, &outer, visit.hop.ingress.id);
-        if self.is_report(&subject.flow) {
+        if is_report(&self.collectors, &subject.flow) {
             return Actions::NONE;
         }
         let selected = match selected {
@@ -71,15 +71,6 @@ impl Node {
         }
         Outcome::NotIp
     }
-
-    /// Whether the flow is one of reports to a collector: there is no INT on INT.
-    #[inline]
-    fn is_report(&self, flow: &FiveTuple) -> bool {
-        flow.protocol == UDP
-            && self.collectors.iter().any(|collector| {
-                collector.port() == flow.destination_port && collector.ip() == flow.destination
-            })
-    }
 }
 
 /// What the watchlist looks at.
@@ -87,5 +78,3 @@ fn subject(bytes: &[u8], inner: &Innermost, ingress: u16) -> Subject {
     let layers: &Layers = &inner.layers;
     Subject { flow: layers.five_tuple(bytes), dscp: layers.dscp(bytes), vni: inner.vni, ingress }
 }
-
-const UDP: u8 = 17;

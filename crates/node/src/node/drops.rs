@@ -1,0 +1,88 @@
+//! What does a node report of a packet that its device dropped?
+
+use inband_wire::FiveTuple;
+use inband_wire::layers::{Layers, Link, Strictness};
+use inband_wire::report::Drop;
+use inband_wire::tunnel::behind_labels;
+
+use crate::config::Actions;
+use crate::counters::Outcome;
+use crate::indication;
+use crate::passage::{Hop, Passage};
+use crate::reporter::Tracking;
+use crate::smart::Congestion;
+
+use super::Node;
+use super::roles::Visit;
+use super::smart::{carries_report, flow_of};
+
+/// A dropped packet as far as its headers can be read.
+#[derive(Clone, Copy, Default)]
+struct Dropped {
+    flow: FiveTuple,
+    carries_int: bool,
+    is_watched: bool,
+}
+
+impl Node {
+    /// Hears that the device dropped a packet, as it came, for the reason with this code.
+    ///
+    /// It is reported where the packet carries INT or an entry of the flow watchlist wants drops reported; what
+    /// found no room in a watched queue is reported by the queue's quota as well. `passage` has egress 0 and no
+    /// queue where the packet was dropped before the device had chosen them.
+    // report-2.0/individual-08
+    pub fn handle_drop(&mut self, link: Link, packet: &[u8], passage: &Passage, reason: u8) {
+        self.counters.count(Outcome::Dropped);
+        if carries_report(&self.collectors, link, packet) {
+            return;
+        }
+        let hop = self.hop(passage);
+        let dropped = self.inspect(link, packet, hop);
+        let queue = self.is_tail_drop(&hop, reason);
+        if !dropped.is_watched && !queue {
+            return;
+        }
+        if let Some(smart) = self.smart.as_deref_mut()
+            && !queue
+            && !smart.reports_drop(dropped.flow, reason, &hop)
+        {
+            return self.counters.count(Outcome::ReportWithheld);
+        }
+        let queue_id = hop.device.queue.map_or(0, |queue| queue.id);
+        let drop = Some(Drop { queue_id, reason });
+        self.report_as(link, packet, &hop, Tracking { flow: dropped.carries_int, queue, drop });
+    }
+
+    fn inspect(&mut self, link: Link, packet: &[u8], hop: Hop<'_>) -> Dropped {
+        let layers = match Layers::parse(link, packet, Strictness::Truncated) {
+            Ok(Some(layers)) => layers,
+            Ok(None) if link == Link::Ethernet => match behind_labels(packet) {
+                Some(inner) => inner.layers,
+                None => return Dropped::default(),
+            },
+            _ => return Dropped::default(),
+        };
+        let location = match indication::find(&self.carriage, packet, &layers) {
+            Ok(found) => found.map(|(location, _)| location),
+            Err(_) => None,
+        };
+        let flow = flow_of(packet, &layers, location.as_ref());
+        // A packet with INT is of a tracked flow: a watchlist selected it at its source.
+        let is_watched = location.is_some()
+            || self.watch(packet, &Visit::new(link, layers, hop)).contain(Actions::REPORT_DROPS);
+        Dropped { flow, carries_int: location.is_some(), is_watched }
+    }
+
+    /// Whether a queue with thresholds had no room for the packet, and has some of its quota left.
+    fn is_tail_drop(&mut self, hop: &Hop<'_>, reason: u8) -> bool {
+        if !self.drop_reasons.is_tail_drop(reason) {
+            return false;
+        }
+        let Some(smart) = self.smart.as_deref_mut() else { return false };
+        let congestion = smart.tail_drop(hop);
+        if congestion == Congestion::OverQuota {
+            self.counters.count(Outcome::QueueOverQuota);
+        }
+        congestion == Congestion::Reported
+    }
+}

@@ -1,0 +1,148 @@
+//! Is a packet reported where reports are filtered, and as what?
+
+use std::net::SocketAddr;
+
+use inband_wire::FiveTuple;
+use inband_wire::dissect::{carried, flow_before_int};
+use inband_wire::int::Location;
+use inband_wire::int::earlier::HopByHop;
+use inband_wire::layers::{IpVersion, Layers, Link, Strictness};
+use inband_wire::tunnel::{behind_labels, follow, innermost};
+
+use crate::counters::Outcome;
+use crate::domains::ValueContext;
+use crate::frame::Frame;
+use crate::indication::{self, Int};
+use crate::passage::{Hop, Passage};
+use crate::reporter::{Asked, Inserted, Reported, Tracking};
+use crate::smart::Congestion;
+
+use super::Node;
+use super::roles::Visit;
+
+impl Node {
+    /// The fate of a packet whose queue may be congested.
+    #[inline(never)]
+    pub(super) fn fate_with_queue(
+        &mut self,
+        link: Link,
+        frame: &mut Frame<'_>,
+        passage: &Passage,
+    ) -> Outcome {
+        let hop = self.hop(passage);
+        self.congested = self.is_congested(link, frame.bytes(), &hop);
+        let fate = self.fate(link, frame, passage);
+        if std::mem::take(&mut self.congested) {
+            // No flow report told of the queue, so one about the queue alone does.
+            let tracking = Tracking { flow: false, queue: true, drop: None };
+            self.report_as(link, frame.bytes(), &hop, tracking);
+        }
+        fate
+    }
+
+    /// Why the packet is reported; `None` where the filter holds its report back.
+    pub(super) fn track(
+        &mut self,
+        packet: &[u8],
+        visit: &Visit<'_>,
+        location: Option<&Location>,
+        asked: &Asked,
+    ) -> Option<Tracking> {
+        // A report of flow and queue goes past the filter, which learns nothing from it.
+        if std::mem::take(&mut self.congested) {
+            return Some(Tracking { queue: true, ..Tracking::FLOW });
+        }
+        // What a transit hop takes out of a packet, and what a copy was made for, is told nowhere else.
+        if asked.is_intermediate() || is_copy(packet, &visit.layers, location) {
+            return Some(Tracking::FLOW);
+        }
+        let smart = self.smart.as_deref_mut()?;
+        let Some(seen) = smart.observe(packet, location, &visit.hop) else {
+            return Some(Tracking::FLOW);
+        };
+        let flow = flow_of(packet, &visit.layers, location);
+        smart.reports_flow(flow, seen, &visit.hop).then_some(Tracking::FLOW)
+    }
+
+    /// Reports a packet as a whole, with what this node measured.
+    pub(super) fn report_as(&mut self, link: Link, packet: &[u8], hop: &Hop<'_>, tracking: Tracking) {
+        let ip = match (link, packet.first().map(|first| first >> 4)) {
+            (Link::Ethernet, _) | (Link::Ip, Some(4)) => IpVersion::V4,
+            (Link::Ip, Some(6)) => IpVersion::V6,
+            (Link::Ip, _) => return,
+        };
+        let (values, inserted) = (ValueContext::default(), Inserted::default());
+        let reported = Reported { link, ip, packet, hop, values: &values, inserted, tracking };
+        let asked = Asked::nothing().and_local();
+        let outcome =
+            self.reporter.report(&reported, &asked, &self.domains, self.choices.unknown_instructions);
+        self.counters.count(outcome);
+    }
+
+    /// What this node can say of a packet's way.
+    pub(super) fn hop<'a>(&self, passage: &'a Passage) -> Hop<'a> {
+        Hop {
+            identity: self.identity,
+            ingress: self.interfaces.get(passage.ingress),
+            egress: self.interfaces.get(passage.egress),
+            device: &passage.metadata,
+        }
+    }
+
+    fn is_congested(&mut self, link: Link, packet: &[u8], hop: &Hop<'_>) -> bool {
+        let Some(smart) = self.smart.as_deref_mut() else { return false };
+        if smart.is_over_trigger(hop) && carries_report(&self.collectors, link, packet) {
+            return false;
+        }
+        let congestion = smart.congestion(hop);
+        if congestion == Congestion::OverQuota {
+            self.counters.count(Outcome::QueueOverQuota);
+        }
+        congestion == Congestion::Reported
+    }
+}
+
+/// The five-tuple of the innermost packet, as it was before INT was added.
+pub(super) fn flow_of(packet: &[u8], layers: &Layers, location: Option<&Location>) -> FiveTuple {
+    let Some(location) = location else {
+        return innermost(packet, layers).layers.five_tuple(packet);
+    };
+    match carried(packet, layers, Some(location)).and_then(|first| follow(packet, first)) {
+        Some(inner) => inner.layers.five_tuple(packet),
+        None => flow_before_int(packet, layers, location),
+    }
+}
+
+/// Whether the packet is on its way to a collector, itself or in a tunnel.
+pub(super) fn carries_report(collectors: &[SocketAddr], link: Link, packet: &[u8]) -> bool {
+    let is_report = |layers: &Layers| is_report(collectors, &layers.five_tuple(packet));
+    match Layers::parse(link, packet, Strictness::Truncated) {
+        Ok(Some(layers)) => is_report(&layers) || is_report(&innermost(packet, &layers).layers),
+        Ok(None) if link == Link::Ethernet => {
+            behind_labels(packet).is_some_and(|inner| is_report(&inner.layers))
+        }
+        _ => false,
+    }
+}
+
+/// Whether the flow is one of reports to a collector.
+#[inline]
+pub(super) fn is_report(collectors: &[SocketAddr], flow: &FiveTuple) -> bool {
+    flow.protocol == UDP
+        && collectors
+            .iter()
+            .any(|collector| collector.port() == flow.destination_port && collector.ip() == flow.destination)
+}
+
+/// Whether a node made the packet to have it reported: its D bit is set, or C in a version before 2.0.
+fn is_copy(packet: &[u8], layers: &Layers, location: Option<&Location>) -> bool {
+    let Some(location) = location else { return false };
+    match indication::read(packet, layers, location) {
+        Ok(Int::Md(header)) => header.discard(),
+        Ok(Int::Mx(header)) => header.discard(),
+        Ok(Int::Earlier) => HopByHop::parse(packet, location).is_ok_and(|int| int.copy),
+        Ok(Int::Destination) | Err(_) => false,
+    }
+}
+
+const UDP: u8 = 17;
