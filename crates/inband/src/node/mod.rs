@@ -2,6 +2,7 @@
 
 mod offline;
 mod output;
+mod reload;
 mod summary;
 
 use std::path::PathBuf;
@@ -9,15 +10,16 @@ use std::path::PathBuf;
 use anyhow::{Error, anyhow};
 use inband::capture::{Interface, LinkType, Record, start};
 use inband_node::frame::MOST_GROWTH;
-use inband_node::{Frame, Node, NodeConfig, Passage, Verdict};
+use inband_node::{Frame, Node, NodeConfig, Verdict};
 use inband_wire::Link;
 
 use crate::failure::Failure;
 use crate::input::{Input, is_dash};
 use crate::node_config::read_node;
 use crate::number::number;
-use offline::Device;
+use offline::{Device, Handling};
 use output::{Outputs, check_distinct};
+use reload::{Reload, Reloads};
 
 /// Run one INT node over a capture file.
 ///
@@ -48,6 +50,10 @@ pub(crate) struct Args {
     /// Interface the packets leave by
     #[arg(long, value_name = "M", value_parser = number::<u16>)]
     egress: u16,
+    /// Configuration whose watchlist, filters and drop reasons are taken over after packet N; can be given more
+    /// than once
+    #[arg(long, value_name = "N:NODE.TOML", value_parser = Reload::parse)]
+    reload: Vec<Reload>,
     /// Print the counters as one JSON object on stdout
     #[arg(long)]
     json: bool,
@@ -79,6 +85,13 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let (config, mut node) = read_node(&args.config)?;
     check_interface("--ingress", args.ingress, args, &config)?;
     check_interface("--egress", args.egress, args, &config)?;
+    let ids = config.offline.packets.iter();
+    for (option, id) in ids.flat_map(|packets| [("ingress", packets.ingress), ("egress", packets.egress)]) {
+        if let Some(id) = id {
+            check_interface(&format!("offline.packets.{option}"), id, args, &config)?;
+        }
+    }
+    let reloads = Reloads::read(&args.reload)?;
     let written = [("--reports", args.reports.as_deref()), ("--replies", args.replies.as_deref())];
     check_distinct(&args.read, &args.write, written)?;
     if args.json && is_dash(&args.write) {
@@ -88,7 +101,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 
     let mut input = Input::open(&args.read)?;
     let mut outputs = Outputs::create(args, &config, input.format())?;
-    let way = Way { ingress: args.ingress, egress: args.egress, device: Device::new(&config.offline) };
+    let device = Device::new(&config.offline, args.ingress, args.egress);
+    let mut way = Way { egress: args.egress, device, reloads };
     let read = way.carry_all(&mut input, &mut node, &mut outputs);
     // What was read before an error is written before the error is reported.
     outputs.finish()?;
@@ -113,17 +127,18 @@ fn check_interface(option: &str, id: u16, args: &Args, config: &NodeConfig) -> R
 
 /// The way of every packet through the node.
 struct Way {
-    ingress: u16,
     egress: u16,
     device: Device,
+    reloads: Reloads,
 }
 
 impl Way {
-    fn carry_all(&self, input: &mut Input, node: &mut Node, outputs: &mut Outputs) -> Result<(), Error> {
+    fn carry_all(&mut self, input: &mut Input, node: &mut Node, outputs: &mut Outputs) -> Result<(), Error> {
         let mut record = Record::default();
         let mut buffer = Vec::new();
         while input.read_record(&mut record)? {
             self.make_probes(&record, input.interfaces(), node, outputs)?;
+            self.reloads.apply_before(record.number, node)?;
             // What waited for more reports for its time went out before this packet came.
             node.handle_timeout(record.captured_at_ns);
             write_reports(node, outputs, record.captured_at_ns)?;
@@ -197,15 +212,15 @@ impl Way {
     /// Hands the packet in `record` to the node and puts what the node made of it in its place; tells also
     /// where behind its link header the packet starts.
     fn carry(&self, record: &mut Record, node: &mut Node, buffer: &mut Vec<u8>) -> (Verdict, usize) {
-        let passage = Passage {
-            ingress: self.ingress,
-            egress: self.egress,
-            metadata: self.device.metadata(record.captured_at_ns),
-        };
+        let Handling { passage, drop } = self.device.handle(record.number, record.captured_at_ns);
         // The node counts what is not IP, and an empty frame is not.
         let not_ip = (Link::Ip, record.data.len());
         let (link, at) = start(record.link_type, &record.data).unwrap_or(not_ip);
         let (link_header, packet) = record.data.split_at(at);
+        if let Some(reason) = drop {
+            node.handle_drop(link, packet, &passage, reason);
+            return (Verdict::Consume, at);
+        }
         buffer.clear();
         buffer.resize(MOST_GROWTH, 0);
         buffer.extend_from_slice(packet);

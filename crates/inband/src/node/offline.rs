@@ -1,40 +1,67 @@
 //! What would a device have measured? Stands in for it where packets come from a file.
 
-use inband_node::DeviceMetadata;
-use inband_node::config::OfflineConfig;
+use inband_node::config::{OfflineConfig, OfflinePackets};
+use inband_node::{DeviceMetadata, Passage};
 use inband_wire::int::{Buffer, Instructions, Queue};
 
-/// A device that measures the same about every packet.
-#[derive(Clone, Copy, Debug)]
+/// A device that measures the same about every packet, but for those that the configuration names.
+#[derive(Clone, Debug)]
 pub(super) struct Device {
-    hop_latency_ns: u32,
-    queue: Queue,
-    buffer: Buffer,
-    egress_utilization: u32,
+    usual: Handling,
     unavailable: Instructions,
+    packets: Vec<OfflinePackets>,
+}
+
+/// What the device does with one packet.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Handling {
+    pub(super) passage: Passage,
+    /// Why the device drops it; `None`: it goes on.
+    pub(super) drop: Option<u8>,
 }
 
 impl Device {
-    pub(super) fn new(config: &OfflineConfig) -> Self {
+    /// A device that takes packets from interface `ingress` to `egress`.
+    pub(super) fn new(config: &OfflineConfig, ingress: u16, egress: u16) -> Self {
+        let metadata = DeviceMetadata {
+            hop_latency: Some(config.hop_latency),
+            queue: Some(Queue { id: config.queue_id, occupancy: config.queue_occupancy }),
+            buffer: Some(Buffer { id: config.buffer_id, occupancy: config.buffer_occupancy }),
+            egress_utilization: Some(config.egress_utilization),
+            ..DeviceMetadata::default()
+        };
         Self {
-            hop_latency_ns: config.hop_latency,
-            queue: Queue { id: config.queue_id, occupancy: config.queue_occupancy },
-            buffer: Buffer { id: config.buffer_id, occupancy: config.buffer_occupancy },
-            egress_utilization: config.egress_utilization,
+            usual: Handling { passage: Passage { ingress, egress, metadata }, drop: None },
             unavailable: config.unavailable.bitmap(),
+            packets: config.packets.clone(),
         }
     }
 
-    /// What it measured about a packet that came in at `captured_at_ns`.
-    pub(super) fn metadata(&self, captured_at_ns: u64) -> DeviceMetadata {
-        DeviceMetadata {
-            ingress_timestamp: Some(captured_at_ns),
-            egress_timestamp: Some(captured_at_ns.saturating_add(self.hop_latency_ns.into())),
-            hop_latency: Some(self.hop_latency_ns),
-            queue: Some(self.queue),
-            buffer: Some(self.buffer),
-            egress_utilization: Some(self.egress_utilization),
+    /// What it does with packet `number`, counted from 1, that came in at `captured_at_ns`.
+    pub(super) fn handle(&self, number: u64, captured_at_ns: u64) -> Handling {
+        let mut handling = self.usual;
+        let is_about =
+            |packets: &&OfflinePackets| packets.from <= number && packets.to.is_none_or(|to| number <= to);
+        self.packets.iter().filter(is_about).for_each(|packets| handling.change(packets));
+        let metadata = &mut handling.passage.metadata;
+        let latency_ns = metadata.hop_latency.unwrap_or_default();
+        metadata.ingress_timestamp = Some(captured_at_ns);
+        metadata.egress_timestamp = Some(captured_at_ns.saturating_add(latency_ns.into()));
+        *metadata = metadata.without(self.unavailable);
+        handling
+    }
+}
+
+impl Handling {
+    fn change(&mut self, packets: &OfflinePackets) {
+        let passage = &mut self.passage;
+        passage.ingress = packets.ingress.unwrap_or(passage.ingress);
+        passage.egress = packets.egress.unwrap_or(passage.egress);
+        passage.metadata.hop_latency = packets.hop_latency.or(passage.metadata.hop_latency);
+        if let Some(queue) = &mut passage.metadata.queue {
+            queue.id = packets.queue_id.unwrap_or(queue.id);
+            queue.occupancy = packets.queue_occupancy.unwrap_or(queue.occupancy);
         }
-        .without(self.unavailable)
+        self.drop = packets.drop.or(self.drop);
     }
 }
