@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use inband::config::{ConfigError, ConfigFile};
-use inband_node::{Node, NodeConfig};
+use inband_node::{DropReasons, Node, NodeConfig};
 use inband_wire::int::Domain;
 
 use crate::failure::Failure;
@@ -15,11 +15,19 @@ pub(crate) fn read_node(path: &Path) -> Result<(NodeConfig, Node), Failure> {
     Ok((config, node))
 }
 
-/// Reads the file with the domains it describes; the configuration may be one that this engine does not run.
-pub(crate) fn read_domains(path: &Path) -> Result<(NodeConfig, Vec<Domain>), Failure> {
+/// What a file says about a node that is not run.
+pub(crate) struct NodeParts {
+    pub(crate) config: NodeConfig,
+    pub(crate) domains: Vec<Domain>,
+    pub(crate) drop_reasons: DropReasons,
+}
+
+/// Reads the file; the configuration may be one that this engine does not run.
+pub(crate) fn read_parts(path: &Path) -> Result<NodeParts, Failure> {
     let (file, config) = read(path)?;
     let domains = config.wire_domains().map_err(|error| mistake(&file, &error))?;
-    Ok((config, domains))
+    let drop_reasons = DropReasons::new(&config.drop_reasons).map_err(|error| mistake(&file, &error))?;
+    Ok(NodeParts { config, domains, drop_reasons })
 }
 
 fn read(path: &Path) -> Result<(ConfigFile, NodeConfig), ConfigError> {

@@ -273,6 +273,9 @@ struct ReportObject {
     domain: u16,
     domain_metadata: String,
     drop_reason: Option<u8>,
+    /// The reason's name in the table in use.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    drop_reason_name: Option<String>,
     /// The queue a drop reason is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     drop_queue_id: Option<u8>,
@@ -285,7 +288,7 @@ struct ReportObject {
 
 impl ReportObject {
     fn new(report: &Report<'_>) -> Self {
-        let Report { report, flow: five_tuple, int, inner_error } = report;
+        let Report { report, flow: five_tuple, int, drop_reason, inner_error } = report;
         let drop = report.drop();
         Self {
             report_type: names::report_type(report.first_word.report_type()),
@@ -298,6 +301,7 @@ impl ReportObject {
             domain: report.domain_specific_id(),
             domain_metadata: hex(report.domain_metadata()),
             drop_reason: drop.map(|drop| drop.reason),
+            drop_reason_name: drop_reason.as_ref().map(|reason| reason.name.clone()),
             drop_queue_id: drop.map(|drop| drop.queue_id),
             flow: five_tuple.map(flow),
             int: int.iter().map(Int::new).collect(),

@@ -2,12 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
+use inband_node::DropReasons;
+use inband_wire::drop_reason::Table;
 use inband_wire::int::domain::WELL_KNOWN;
 use inband_wire::int::{CodePoints, Domain, DscpMark, TcpOptions};
 use inband_wire::report::Leniency;
 
+use super::packet::DropReason;
 use crate::failure::Failure;
-use crate::node_config::read_domains;
+use crate::node_config::{NodeParts, read_parts};
 use crate::number::number;
 
 /// Options that say what is INT.
@@ -37,6 +40,10 @@ pub(super) struct OptionsArgs {
     /// UDP destination port of telemetry reports [default: 32766]
     #[arg(long, value_name = "PORT", value_parser = number::<u16>)]
     report_port: Vec<u16>,
+    /// Table that says what drop reasons mean: sd-fabric-1.1, sd-fabric-1.0, switch-p4-16 or p4lang-switch
+    /// [default: sd-fabric-1.1]
+    #[arg(long, value_name = "TABLE", value_parser = drop_reasons)]
+    drop_reasons: Option<Table>,
     /// Accept the deviations that deployed implementations are known for, and name them per packet
     #[arg(long)]
     lenient: bool,
@@ -56,6 +63,7 @@ pub(super) struct Options {
     domains: Vec<Domain>,
     /// UDP destination ports of telemetry reports.
     pub(super) report_ports: Vec<u16>,
+    drop_reasons: DropReasons,
     /// Whether deviations of reports are accepted.
     pub(super) leniency: Leniency,
 }
@@ -78,6 +86,9 @@ impl OptionsArgs {
         replace(&mut options.vxlan_gpe_next_protocols, &self.vxlan_gpe_next_protocol);
         replace(&mut options.geneve_classes, &self.geneve_class);
         replace(&mut options.report_ports, &self.report_port);
+        if let Some(table) = self.drop_reasons {
+            options.drop_reasons = DropReasons::of_table(table);
+        }
         if self.lenient {
             options.leniency = Leniency::Lenient;
         }
@@ -101,14 +112,24 @@ impl Options {
         }
     }
 
+    /// What the drop reason with this code means.
+    pub(super) fn drop_reason(&self, code: u8) -> Option<DropReason> {
+        self.drop_reasons.get(code).map(|reason| DropReason {
+            name: reason.name.to_owned(),
+            meaning: reason.meaning.to_owned(),
+            check: reason.check.to_owned(),
+        })
+    }
+
     /// What the node writes; domains it does not configure are read as the specification has them.
     fn of_node(path: &Path) -> Result<Self, Failure> {
-        let (config, mut domains) = read_domains(path)?;
+        let NodeParts { config, mut domains, drop_reasons } = read_parts(path)?;
         domains.extend_from_slice(WELL_KNOWN);
         let report_port = config.report.collector.port();
-        Ok(config
+        let options = config
             .encapsulation
-            .with_code_points(&domains, |code_points| Self::with_code_points(code_points, report_port)))
+            .with_code_points(&domains, |code_points| Self::with_code_points(code_points, report_port));
+        Ok(Self { drop_reasons, ..options })
     }
 
     fn with_code_points(code_points: CodePoints<'_>, report_port: u16) -> Self {
@@ -123,6 +144,7 @@ impl Options {
             tcp_options: code_points.tcp_options,
             domains: code_points.domains.to_vec(),
             report_ports: vec![report_port],
+            drop_reasons: DropReasons::default(),
             leniency: Leniency::Strict,
         }
     }
@@ -133,6 +155,13 @@ fn replace<T: Clone>(values: &mut Vec<T>, given: &[T]) {
     if !given.is_empty() {
         *values = given.to_vec();
     }
+}
+
+fn drop_reasons(name: &str) -> Result<Table, String> {
+    Table::by_name(name).ok_or_else(|| {
+        let names: Vec<_> = Table::ALL.iter().map(|table| table.name()).collect();
+        format!("expected one of {}", names.join(", "))
+    })
 }
 
 /// Reads `VALUE` or `VALUE/MASK`.

@@ -81,8 +81,18 @@ pub(super) struct Report<'a> {
     pub(super) report: IndividualReport<'a>,
     pub(super) flow: Option<FiveTuple>,
     pub(super) int: Vec<IntHeader<'a>>,
+    /// What the drop reason means, where the table in use knows it.
+    pub(super) drop_reason: Option<DropReason>,
     /// Why the inner contents could not be read.
     pub(super) inner_error: Option<ParseError>,
+}
+
+/// A reason to drop a packet, in words.
+#[derive(Debug)]
+pub(super) struct DropReason {
+    pub(super) name: String,
+    pub(super) meaning: String,
+    pub(super) check: String,
 }
 
 impl IntPacket<'_> {

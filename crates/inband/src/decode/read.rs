@@ -159,7 +159,8 @@ impl<'a> Reading<'a, '_> {
     fn report(&self, report: IndividualReport<'a>, payload_at: usize) -> Report<'a> {
         let inner_at = self.base + payload_at + report.inner_at();
         let tlv_error = report.tlvs().find_map(Result::err).map(|error| error.shifted(inner_at));
-        let mut this = Report { report, flow: None, int: Vec::new(), inner_error: tlv_error };
+        let drop_reason = report.drop().and_then(|drop| self.options.drop_reason(drop.reason));
+        let mut this = Report { report, flow: None, int: Vec::new(), drop_reason, inner_error: tlv_error };
         let Some((link, bytes, at)) = report.packet() else { return this };
         // A report carries the beginning of a packet, of which the node chooses the length.
         let dissection = dissect(link, bytes, &self.code_points, Strictness::Truncated);

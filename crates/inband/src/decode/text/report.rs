@@ -62,7 +62,14 @@ fn write_report<W: Write>(
         metadata::write(&values, 3, block)?;
     }
     if let Some(drop) = individual.drop() {
-        block.line(2, format_args!("Drop reason: {}, in queue {}", drop.reason, drop.queue_id))?;
+        let name = report.drop_reason.as_ref().map_or("not in the table", |reason| &reason.name);
+        block.line(2, format_args!("Drop reason: {} ({name}), in queue {}", drop.reason, drop.queue_id))?;
+    }
+    if let Some(reason) = &report.drop_reason {
+        let lines = [("Meaning", &reason.meaning), ("To check", &reason.check)];
+        for (title, text) in lines.into_iter().filter(|(_, text)| !text.is_empty()) {
+            block.line(3, format_args!("{title}: {text}"))?;
+        }
     }
     if individual.domain_specific_id() != 0 {
         block.line(2, format_args!("Domain Specific ID: {:#06x}", individual.domain_specific_id()))?;
@@ -88,7 +95,7 @@ fn reasons(report: &Report<'_>) -> String {
 }
 
 fn write_inner<W: Write>(report: &Report<'_>, payload_at: usize, block: &mut Block<'_, W>) -> io::Result<()> {
-    let Report { report: individual, flow: five_tuple, int, inner_error } = report;
+    let Report { report: individual, flow: five_tuple, int, inner_error, .. } = report;
     let inner_at = payload_at + individual.inner_at();
     for tlv in individual.tlvs().flatten() {
         let (kind, at) = (tlv_type(tlv.tlv_type), inner_at + tlv.data_at);
