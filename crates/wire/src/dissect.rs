@@ -42,6 +42,23 @@ pub struct Dissection {
 }
 
 impl Dissection {
+    /// What is known of a packet whose headers were read elsewhere.
+    pub(crate) fn of_headers(flow: FiveTuple, int: Option<(Layers, Location)>) -> Self {
+        let level = int.map(|(layers, location)| {
+            let mut locations = [None; MOST_HEADERS];
+            locations[0] = Some(location);
+            Level { layers, locations }
+        });
+        let mut levels = [None; MOST_LEVELS];
+        levels[0] = level;
+        Self { levels, flow: Some(flow), error: None }
+    }
+
+    /// What is known of a packet of which nothing could be read.
+    pub(crate) fn failed(error: ParseError) -> Self {
+        Self { error: Some(error), ..Self::default() }
+    }
+
     /// The IP packets, the outermost first.
     pub fn levels(&self) -> impl Iterator<Item = &Level> {
         self.levels.iter().flatten()

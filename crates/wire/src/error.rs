@@ -88,6 +88,14 @@ pub enum Header {
     IndividualReport,
     /// TLV inside an individual report.
     Tlv,
+    /// Header of a report of a version before 2.0.
+    ReportHeader,
+    /// Drop header of a report 0.5.
+    DropHeader,
+    /// Switch-local header of a report 0.5.
+    LocalHeader,
+    /// Host-INT's summary of lost packets.
+    DropSummary,
 }
 
 impl Header {
@@ -118,6 +126,10 @@ impl Header {
             Self::ReportGroup => "report group header",
             Self::IndividualReport => "individual report",
             Self::Tlv => "report TLV",
+            Self::ReportHeader => "report header",
+            Self::DropHeader => "report drop header",
+            Self::LocalHeader => "report switch-local header",
+            Self::DropSummary => "drop summary",
         }
     }
 }

@@ -1,0 +1,46 @@
+//! Which version of telemetry reports does a datagram follow?
+
+/// A version of the Telemetry Report specification, or Host-INT's departure from one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum ReportVersion {
+    /// Telemetry Report 0.5 of November 2017.
+    V0_5,
+    /// Host-INT's latency reports and drop summaries, which start as 0.5 does.
+    HostInt,
+    /// Telemetry Report 1.0 of April 2018.
+    V1_0,
+    /// Telemetry Report 2.0 of October 2020.
+    #[default]
+    V2_0,
+}
+
+impl ReportVersion {
+    /// The name users write and read.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::V0_5 => "0.5",
+            Self::HostInt => "host-0.5",
+            Self::V1_0 => "1.0",
+            Self::V2_0 => "2.0",
+        }
+    }
+
+    /// Width of the sequence number, bits: after so many it starts again from 0.
+    #[must_use]
+    pub const fn sequence_bits(self) -> u32 {
+        match self {
+            Self::V0_5 | Self::HostInt | Self::V1_0 => 32,
+            Self::V2_0 => 22,
+        }
+    }
+
+    /// Width of the timestamps that a node gives for its own hop, bits; those of 32 wrap within 4.3 seconds.
+    #[must_use]
+    pub const fn timestamp_bits(self) -> u32 {
+        match self {
+            Self::V0_5 | Self::HostInt | Self::V1_0 => 32,
+            Self::V2_0 => 64,
+        }
+    }
+}
