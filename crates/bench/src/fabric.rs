@@ -11,7 +11,7 @@ const EDGE: u16 = 1;
 /// Interface that faces the fabric, of every node.
 const FABRIC: u16 = 2;
 /// Room for all that the nodes of a path add, bytes.
-const HEADROOM: usize = 128;
+const HEADROOM: usize = 256;
 
 /// What a node does with the packet, which follows from the interfaces it takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,9 +45,14 @@ impl Role {
 
 /// A node that asks for node id and queue occupancy in every TCP packet, and reports what it strips.
 pub(crate) fn node(id: u32) -> Result<Node> {
-    let mut config: NodeConfig = toml::from_str(CONFIGURATION).context("cannot read the configuration")?;
+    let mut config = configuration()?;
     config.node.id = id;
     Node::new(&config).context("cannot create the node")
+}
+
+/// The configuration of [`node`].
+pub(crate) fn configuration() -> Result<NodeConfig> {
+    toml::from_str(CONFIGURATION).context("cannot read the configuration")
 }
 
 /// An Ethernet frame of TCP over IPv4 that carries no INT.

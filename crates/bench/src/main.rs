@@ -3,6 +3,7 @@
 use anyhow::Result;
 use clap::Parser;
 
+mod domains;
 mod fabric;
 mod measure;
 mod pool;

@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 
+use crate::domains::DOMAINS;
 use crate::fabric::{self, Role};
 use crate::measure::{Beside, Row, Subject, Time, measure};
 use crate::reports::Datagrams;
@@ -23,6 +24,9 @@ pub(crate) fn report(rounds: usize) -> Result<String> {
         rows.add_packet_path(payload)?;
     }
     rows.add_watchlists();
+    for domain in DOMAINS {
+        rows.add(domain.name(), OneNode::transit_hop(domain)?, None);
+    }
     rows.add_report_path()?;
     let times = measure(&mut rows.0, rounds)?;
     Ok(format!("{}\n{LEGEND}", table(&rows.0, &times).render()))
@@ -139,6 +143,7 @@ headers are in the L1 or L2 cache. Packets are Ethernet, IPv4 and TCP with 100 o
 DSCP asks for node id and queue occupancy, and 4 hops are on the stack before transit hop and sink.
   source       starts INT: shim, MD header, its metadata, lengths, IPv4 and TCP checksum
   transit hop  adds its metadata, lengths, IPv4 and TCP checksum; aimed at: 15 million/s, 2 x memmove
+               by version and encapsulation: 100 bytes of payload, 4 hops, of Host-INT the 1 of 2 that it has room for
   sink         adds its metadata, writes a report with 128 bytes of the packet, strips INT, lengths, checksums; the
                report is polled
   watchlist    decides about one of 4,096 flows: subnets, services in subnets, port ranges, single flows, all mixed

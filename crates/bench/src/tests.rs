@@ -14,6 +14,9 @@ fn every_row_does_what_it_is_measured_for() {
         "source, 100 B",
         "transit hop, 100 B",
         "sink, 1400 B",
+        "transit hop, 2.1 dscp",
+        "transit hop, 2016 geneve",
+        "transit hop, host-0.5 udp",
         "decode, 20 to a datagram",
         "collect, 1 to a datagram",
     ] {

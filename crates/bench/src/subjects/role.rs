@@ -6,6 +6,7 @@ use anyhow::{Result, ensure};
 use inband_node::{Frame, Node, Passage};
 use inband_wire::Link;
 
+use crate::domains::Domain;
 use crate::fabric::{self, Role};
 use crate::measure::Subject;
 use crate::pool::{FRAMES, Pool};
@@ -25,8 +26,20 @@ impl OneNode {
     /// # Errors
     /// The node does not accept its configuration.
     pub(crate) fn new(role: Role, frame: Vec<u8>, growth: isize) -> Result<Self> {
-        let (node, pool) = (fabric::node(NODE_ID)?, Pool::new(&frame));
-        Ok(Self { node, role, passage: role.passage(), pool, frame, growth })
+        Ok(Self::of(fabric::node(NODE_ID)?, role, frame, growth))
+    }
+
+    /// A transit hop of `domain`.
+    ///
+    /// # Errors
+    /// A node of the domain does not do its part.
+    pub(crate) fn transit_hop(domain: Domain) -> Result<Self> {
+        Ok(Self::of(domain.node(NODE_ID)?, Role::Transit, domain.carrying()?, domain.hop_bytes()))
+    }
+
+    fn of(node: Node, role: Role, frame: Vec<u8>, growth: isize) -> Self {
+        let pool = Pool::new(&frame);
+        Self { node, role, passage: role.passage(), pool, frame, growth }
     }
 }
 
