@@ -72,7 +72,7 @@ fn known(layout: Layout) -> impl Iterator<Item = Instruction> {
 
 fn unsupported(version: Version, found: &str, known: impl Iterator<Item = Instruction>) -> ConfigError {
     let known: Vec<_> = known.map(Instruction::name).collect();
-    let supported = format!("with int_version = \"{}\" {}", version.name(), known.join(", "));
+    let supported = format!("{} with int_version = \"{}\"", known.join(", "), version.name());
     ConfigError::unsupported("source.instructions", found, &supported)
 }
 

@@ -71,8 +71,10 @@ pub(crate) fn before_tcp_options(bytes: &[u8], layers: &Layers) -> Option<Locati
 }
 
 /// Finds INT 0.5 in a TCP segment to the port that marks INT; most such segments carry none.
-#[cold]
 pub(crate) fn behind_tcp_port(carriage: &Carriage, bytes: &[u8], layers: &Layers) -> Option<Location> {
+    if layers.tcp(bytes)?.destination_port.get() != carriage.udp_port {
+        return None;
+    }
     let code_points = CodePoints {
         dscp: &[],
         host_int_dscp: &[],

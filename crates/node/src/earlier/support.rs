@@ -20,7 +20,8 @@ pub(crate) fn check(config: &NodeConfig) -> Result<(), ConfigError> {
             version,
             "source.replicate",
             config.source.replicate.name(),
-            "\"none\"; Rep went with 2.0",
+            "\"none\"",
+            "2.0 has no Rep",
         ));
     }
     if !version.is_before_2() || config.source.mode == Mode::Xd {
@@ -31,7 +32,7 @@ pub(crate) fn check(config: &NodeConfig) -> Result<(), ConfigError> {
     if !kinds.contains(&config.encapsulation.kind) {
         let names: Vec<_> = kinds.iter().map(|kind| format!("\"{}\"", kind.name())).collect();
         let found = config.encapsulation.kind.name();
-        return Err(unsupported(version, "encapsulation.kind", found, &names.join(", ")));
+        return Err(unsupported(version, "encapsulation.kind", found, &names.join(", "), ""));
     }
     instructions::bitmap(version, &config.source.instructions).map(drop)
 }
@@ -50,27 +51,30 @@ pub(crate) const fn encapsulations(version: Version) -> &'static [EncapsulationK
 
 fn check_source(config: &NodeConfig, version: Version) -> Result<(), ConfigError> {
     let source = &config.source;
-    let refuse = |key, found: &str, supported| Err(unsupported(version, key, found, supported));
+    let refuse =
+        |key, found: &str, supported, reason| Err(unsupported(version, key, found, supported, reason));
     if source.mode == Mode::Mx {
-        return refuse("source.mode", "mx", "\"md\" and \"xd\"; MX came with 2.1");
+        return refuse("source.mode", "mx", "\"md\", \"xd\"", "MX came with 2.1");
     }
     if source.discard {
-        return refuse("source.discard", "true", "false; the D bit came with 2.0");
+        return refuse("source.discard", "true", "false", "D came with 2.0");
     }
     if source.clone > 0 {
-        return refuse("source.clone", &source.clone.to_string(), "0; a copy needs the D bit of 2.0");
+        return refuse("source.clone", &source.clone.to_string(), "0", "D, which ends a copy, came with 2.0");
     }
     if source.domain.is_some() {
-        return refuse("source.domain", "domain-specific", "none; such instructions came with 2.0");
+        return refuse("source.domain", "domain-specific", "none", "such instructions came with 2.0");
     }
     if version == Version::HostInt0_5 && !source.own_metadata {
-        return refuse("source.own_metadata", "false", "true; Host-INT always carries the source's hop");
+        return refuse("source.own_metadata", "false", "true", "the source's hop is always there");
     }
     Ok(())
 }
 
-fn unsupported(version: Version, key: &str, found: &str, supported: &str) -> ConfigError {
-    let supported = format!("with int_version = \"{}\" {supported}", version.name());
+/// `reason` says why, in parentheses; it may be empty.
+fn unsupported(version: Version, key: &str, found: &str, supported: &str, reason: &str) -> ConfigError {
+    let reason = if reason.is_empty() { String::new() } else { format!(" ({reason})") };
+    let supported = format!("{supported} with int_version = \"{}\"{reason}", version.name());
     ConfigError::unsupported(key, found, &supported)
 }
 

@@ -77,7 +77,7 @@ fn host_int_asks_for_the_same_four_always() {
         bitmap(Version::HostInt0_5, &list(&[Instruction::NodeId, Instruction::HopLatency]))
             .unwrap_err()
             .to_string(),
-        "source.instructions = \"node-id, hop-latency\" is not supported by this node; supported: with \
-         int_version = \"host-0.5\" node-id, level1-interfaces, ingress-timestamp, egress-timestamp"
+        "source.instructions = \"node-id, hop-latency\" is not supported by this node; supported: node-id, \
+         level1-interfaces, ingress-timestamp, egress-timestamp with int_version = \"host-0.5\""
     );
 }

@@ -52,8 +52,8 @@ fn the_message_names_what_is_possible() {
     assert_eq!(error.key(), "encapsulation.kind");
     assert_eq!(
         error.to_string(),
-        "encapsulation.kind = \"gre\" is not supported by this node; supported: with int_version = \"0.5\" \
-         \"dscp\", \"udp-port\", \"vxlan-gpe\", \"geneve\""
+        "encapsulation.kind = \"gre\" is not supported by this node; supported: \"dscp\", \"udp-port\", \
+         \"vxlan-gpe\", \"geneve\" with int_version = \"0.5\""
     );
 }
 
