@@ -41,59 +41,64 @@ pub(crate) fn find(
     if layers.fragment == Fragment::Later {
         return Ok(None);
     }
-    let is_udp_to =
-        |port| layers.udp(bytes).is_some_and(|header: &UdpHeader| header.destination_port.get() == port);
-    let location = match carriage.kind {
-        EncapsulationKind::Dscp => {
-            if layers.checksum_at().is_none() || !carriage.mark.matches(layers.dscp(bytes)) {
-                return Ok(None);
-            }
-            locate::behind_dscp(bytes, layers, carriage.tcp_options)
-                .or_else(|error| earlier::before_tcp_options(bytes, layers).ok_or(error))?
-        }
-        EncapsulationKind::UdpPort | EncapsulationKind::Udp => {
-            if is_udp_to(carriage.udp_port) {
-                locate::behind_udp_port(bytes, layers)?
-            } else if layers.tcp(bytes).is_some_and(|tcp| tcp.destination_port.get() == carriage.udp_port)
-                && let Some(location) = earlier::behind_tcp_port(carriage, bytes, layers)
-            {
-                location
-            } else {
-                return Ok(None);
-            }
-        }
-        EncapsulationKind::ProbeMarker if layers.checksum_at().is_some() => {
-            let found = carriage
-                .with_code_points(|code_points| locate::behind_probe_marker(bytes, layers, code_points));
-            let Some(location) = found else { return Ok(None) };
-            location
-        }
-        EncapsulationKind::Gre if layers.protocol == gre::PROTOCOL => {
-            return chained(
-                carriage,
-                bytes,
-                layers,
-                locate::in_gre(bytes, layers, &[carriage.gre_protocol])?,
-            );
-        }
-        EncapsulationKind::VxlanGpe if is_udp_to(vxlan::GPE_PORT) => {
-            let next_protocols = &carriage.vxlan_gpe_next_protocols;
-            return chained(carriage, bytes, layers, locate::in_vxlan_gpe(bytes, layers, next_protocols)?);
-        }
-        EncapsulationKind::Geneve if is_udp_to(geneve::PORT) => {
-            return chained(
-                carriage,
-                bytes,
-                layers,
-                locate::in_geneve(bytes, layers, &carriage.geneve_classes)?,
-            );
-        }
-        EncapsulationKind::ProbeMarker
-        | EncapsulationKind::Gre
-        | EncapsulationKind::VxlanGpe
-        | EncapsulationKind::Geneve => return Ok(None),
+    if carriage.kind != EncapsulationKind::Dscp {
+        return find_otherwise(carriage, bytes, layers);
+    }
+    if layers.checksum_at().is_none() || !carriage.mark.matches(layers.dscp(bytes)) {
+        return Ok(None);
+    }
+    let location = match locate::behind_dscp(bytes, layers, carriage.tcp_options) {
+        Ok(location) => location,
+        Err(error) => earlier::before_tcp_options(bytes, layers).ok_or(error)?,
     };
     read(bytes, layers, &location).map(|int| Some((location, int)))
+}
+
+/// The same for every mark but a DSCP, which is the common one.
+#[inline(never)]
+fn find_otherwise(
+    carriage: &Carriage,
+    bytes: &[u8],
+    layers: &Layers,
+) -> Result<Option<(Location, Int)>, ParseError> {
+    let is_udp_to =
+        |port| layers.udp(bytes).is_some_and(|header: &UdpHeader| header.destination_port.get() == port);
+    let first = match carriage.kind {
+        EncapsulationKind::UdpPort | EncapsulationKind::Udp if is_udp_to(carriage.udp_port) => {
+            Some(locate::behind_udp_port(bytes, layers)?)
+        }
+        EncapsulationKind::UdpPort | EncapsulationKind::Udp => {
+            earlier::behind_tcp_port(carriage, bytes, layers)
+        }
+        EncapsulationKind::ProbeMarker if layers.checksum_at().is_some() => {
+            carriage.with_code_points(|code_points| locate::behind_probe_marker(bytes, layers, code_points))
+        }
+        EncapsulationKind::Gre if layers.protocol == gre::PROTOCOL => {
+            locate::in_gre(bytes, layers, &[carriage.gre_protocol])?
+        }
+        EncapsulationKind::VxlanGpe if is_udp_to(vxlan::GPE_PORT) => {
+            locate::in_vxlan_gpe(bytes, layers, &carriage.vxlan_gpe_next_protocols)?
+        }
+        EncapsulationKind::Geneve if is_udp_to(geneve::PORT) => {
+            locate::in_geneve(bytes, layers, &carriage.geneve_classes)?
+        }
+        _ => None,
+    };
+    match first {
+        None => Ok(None),
+        Some(location) if is_alone(&location) => {
+            read(bytes, layers, &location).map(|int| Some((location, int)))
+        }
+        Some(location) => chained(carriage, bytes, layers, location),
+    }
+}
+
+/// Whether no other INT header can follow.
+const fn is_alone(location: &Location) -> bool {
+    matches!(
+        location.encapsulation,
+        Encapsulation::Dscp | Encapsulation::UdpPort | Encapsulation::Udp | Encapsulation::ProbeMarker
+    )
 }
 
 /// Reads the first MD or MX header of a chain, else its first destination header.
@@ -102,9 +107,9 @@ fn chained(
     carriage: &Carriage,
     bytes: &[u8],
     layers: &Layers,
-    first: Option<Location>,
+    first: Location,
 ) -> Result<Option<(Location, Int)>, ParseError> {
-    let mut next = first;
+    let mut next = Some(first);
     for _ in 0..MOST_SKIPPED {
         let Some(mut location) = next else { break };
         if carriage.version.is_before_2() {
@@ -116,10 +121,11 @@ fn chained(
         next = carriage
             .with_code_points(|code_points| locate::following(bytes, layers, code_points, &location))?;
     }
-    let settled =
-        |first| if carriage.version.is_before_2() { earlier::settle(carriage, bytes, first) } else { first };
-    let alone = first.map(settled).filter(|first| is_announced(carriage, bytes, layers, first));
-    alone.map(|location| read(bytes, layers, &location).map(|int| (location, int))).transpose()
+    let first = if carriage.version.is_before_2() { earlier::settle(carriage, bytes, first) } else { first };
+    if !is_announced(carriage, bytes, layers, &first) {
+        return Ok(None);
+    }
+    read(bytes, layers, &first).map(|int| Some((first, int)))
 }
 
 /// Whether a destination header that stands alone counts: the code points of old mark other things too, so behind
@@ -149,13 +155,18 @@ const VXLAN_NEXT_PROTOCOL_OFFSET: usize = 3;
 #[inline]
 pub(crate) fn read(bytes: &[u8], layers: &Layers, location: &Location) -> Result<Int, ParseError> {
     if location.version.is_before_2() {
-        earlier::check_header(bytes, layers, location)?;
-        let is_destination = location.header_type == HeaderType::Destination;
-        return Ok(if is_destination { Int::Destination } else { Int::Earlier });
+        return read_earlier(bytes, layers, location);
     }
     match location.header_type {
         HeaderType::Md => md::header(bytes, location).map(|header| Int::Md(*header)),
         HeaderType::Mx => Mx::parse(bytes, location).map(|mx| Int::Mx(*mx.header)),
         HeaderType::Destination => Ok(Int::Destination),
     }
+}
+
+#[cold]
+fn read_earlier(bytes: &[u8], layers: &Layers, location: &Location) -> Result<Int, ParseError> {
+    earlier::check_header(bytes, layers, location)?;
+    let is_destination = location.header_type == HeaderType::Destination;
+    Ok(if is_destination { Int::Destination } else { Int::Earlier })
 }

@@ -109,3 +109,20 @@ fn a_payload_that_starts_like_a_shim_of_old_is_no_int() {
         }
     }
 }
+
+#[test]
+fn a_sink_leaves_what_a_capture_cut_inside_the_stack() {
+    let plan = NodePlan([0; 4]);
+    for version in [0, 200, 214] {
+        let dscp = DomainPlan([0, version, 0x90, 0, 0, 0, 0, 0]);
+        let (sent, left, _) = through(dscp, &packet().tcp(1, 80).payload(b"data").build());
+        assert_eq!(left.len(), 58);
+        for length in 54..sent.len() - 4 {
+            let mut sink = nodes(&dscp, &[plan; 2]).remove(1);
+            let cut = &sent[..length];
+            let found = send(&mut sink, cut, &plan.passage()).unwrap();
+            let is_stripped = sink.counters().get(Outcome::Stripped) == 1;
+            assert!(found == cut && !is_stripped, "version {version}, {length} bytes");
+        }
+    }
+}

@@ -49,7 +49,7 @@ pub(super) fn strip(
     location: &Location,
 ) -> Option<Range<usize>> {
     let first = header_at(layers) + vxlan::HEADER_BYTES;
-    let last = last_of_chain(carriage, bytes, layers, location)?;
+    let last = last_of_chain(carriage, bytes, layers, location).filter(|last| last.end <= bytes.len())?;
     let shim = *view::<Shim>(bytes, last.shim, Header::Shim).ok()?;
     // The versions before 2.0 have no G; Next Protocol stands where 2.1 has it.
     let change = if shim.was_vxlan() && !last.version.is_before_2() {

@@ -48,6 +48,8 @@ impl Node {
         };
         let mut visit = Visit::new(link, layers, hop);
         match indication::find(&self.carriage, frame.bytes(), &visit.layers) {
+            // A capture cut the stack, so nothing could be taken out.
+            Ok(Some((location, _))) if egress.edge && location.end > frame.len() => Outcome::Malformed,
             Ok(Some((location, Int::Md(header)))) => self.handle_md(frame, &mut visit, location, &header),
             Ok(Some((location, Int::Mx(header)))) => {
                 self.change_inserted(frame, &visit, &location, &header);
