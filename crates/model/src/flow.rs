@@ -5,6 +5,8 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use serde::{Deserialize, Serialize};
 
+use crate::path::mix;
+
 /// A flow: the five-tuple of the original packet, in the direction it was sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Flow {
@@ -18,6 +20,41 @@ pub struct Flow {
     pub source_port: u16,
     /// Destination port; 0 for a protocol without ports.
     pub destination_port: u16,
+}
+
+/// The 63-bit name of a flow: a hash of its five-tuple, the same on every machine and in every run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct FlowId(pub u64);
+
+impl Flow {
+    /// The flow's id.
+    ///
+    /// Two flows may share an id: it sorts and groups, it does not prove equality.
+    #[must_use]
+    pub fn id(&self) -> FlowId {
+        let ports = u64::from(self.source_port) << 16 | u64::from(self.destination_port);
+        let hash = mix(ports | u64::from(self.protocol) << 32);
+        let hash = mix_address(mix_address(hash, self.source), self.destination);
+        FlowId(hash >> 1)
+    }
+}
+
+fn mix_address(hash: u64, address: IpAddr) -> u64 {
+    match address {
+        IpAddr::V4(address) => mix(hash ^ u64::from(address.to_bits())),
+        IpAddr::V6(address) => {
+            let [high, low] = [address.to_bits() >> 64, address.to_bits()].map(low_word);
+            // One more round tells an IPv6 address from an IPv4 address of the same bits.
+            mix(mix(mix(hash ^ high) ^ low) ^ 6)
+        }
+    }
+}
+
+/// The low 64 bits.
+#[allow(clippy::cast_possible_truncation)]
+fn low_word(bits: u128) -> u64 {
+    bits as u64
 }
 
 impl Default for Flow {

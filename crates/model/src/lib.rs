@@ -12,16 +12,19 @@ mod nanos;
 mod node_id;
 mod observation;
 mod path;
+mod record;
+pub mod table;
 
 pub use event::{Confidence, Event, EventKind, ReportReference, Severity};
 pub use event_detail::{
     CongestionPhase, EventDetail, LatencySpike, Loop, PathChange, PathChangeKind, QueueCongestion,
     ReportLoss, SequenceReset,
 };
-pub use flow::Flow;
+pub use flow::{Flow, FlowId};
 pub use hop::Hop;
 pub use ledger::{Ledger, LedgerView, StreamLedger};
 pub use nanos::Nanos;
 pub use node_id::NodeId;
 pub use observation::{HopLatencyObservation, Observation, Origin, PathObservation, QueueDepthObservation};
 pub use path::{Path, PathId};
+pub use record::{HopRecord, ReportVersion};

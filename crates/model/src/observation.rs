@@ -17,7 +17,7 @@ pub enum Observation {
 }
 
 /// Where an observation comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Origin {
     /// The metadata stack of an INT-MD packet.
@@ -25,7 +25,20 @@ pub enum Origin {
     /// The report of one node on an INT-MX packet.
     MxReport,
     /// The report of one node on a packet without INT (INT-XD).
+    #[default]
     XdReport,
+}
+
+impl Origin {
+    /// Its name, as users read it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Origin::MdStack => "md-stack",
+            Origin::MxReport => "mx-report",
+            Origin::XdReport => "xd-report",
+        }
+    }
 }
 
 /// The path a flow takes.

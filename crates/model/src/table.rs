@@ -1,0 +1,30 @@
+//! Which tables does history have, and which columns?
+//!
+//! This is the only place where they are written down: segments, log and SQL follow it.
+
+mod columns;
+mod events;
+mod ledger;
+mod minutes;
+mod observations;
+mod paths;
+
+pub use self::columns::{Cells, Column, Kind, Shape, Table};
+pub use self::events::{EVENTS, EventRow};
+pub use self::ledger::{LEDGER, LedgerRow, LedgerScope};
+pub use self::minutes::{MINUTES, MinuteRow};
+pub use self::observations::OBSERVATIONS;
+pub use self::paths::PATHS;
+
+/// Version of all tables together. It stands in the metadata of every segment; columns are only ever added
+/// within a version.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// The tables without the types of their rows.
+#[must_use]
+pub fn shapes() -> Vec<Shape> {
+    vec![OBSERVATIONS.shape(), PATHS.shape(), EVENTS.shape(), LEDGER.shape(), MINUTES.shape()]
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,64 @@
+//! Which columns has an event?
+
+use crate::table::{Cells, Column, Table};
+use crate::{Confidence, Nanos, Severity};
+
+/// An event as it is kept: what only its kind has, and its evidence, as JSON.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EventRow {
+    /// Name of the kind, in kebab case.
+    pub kind: String,
+    /// How much it matters.
+    pub severity: Severity,
+    /// How sure it is.
+    pub confidence: Confidence,
+    /// Events with the same kind and key are about the same thing.
+    pub key: String,
+    /// When the first report it rests on arrived here.
+    pub first: Nanos,
+    /// When the last report it rests on arrived here.
+    pub last: Nanos,
+    /// How many reports it rests on.
+    pub count: u64,
+    /// What only this kind of event has, JSON.
+    pub detail: String,
+    /// References to reports, JSON.
+    pub evidence: String,
+}
+
+/// A row for each event.
+pub const EVENTS: Table<EventRow> = Table {
+    name: "events",
+    about: "what the collector announced",
+    columns: &[
+        column("time", "when the last report it rests on arrived here", Cells::Time(|row| row.last)),
+        column("first", "when the first report it rests on arrived here", Cells::Time(|row| row.first)),
+        column("kind", "path-change, queue-congestion, report-loss ...", Cells::Text(|row| row.kind.clone())),
+        column("severity", "info, warning or critical", Cells::Word(|row| severity(row.severity))),
+        column("confidence", "possible, probable or certain", Cells::Word(|row| confidence(row.confidence))),
+        column("key", "what it is about", Cells::Text(|row| row.key.clone())),
+        column("count", "reports it rests on", Cells::Integer(|row| row.count)),
+        column("detail", "what only this kind has, JSON", Cells::Text(|row| row.detail.clone())),
+        column("evidence", "some of its reports, JSON", Cells::Text(|row| row.evidence.clone())),
+    ],
+};
+
+const fn column(name: &'static str, about: &'static str, cells: Cells<EventRow>) -> Column<EventRow> {
+    Column { name, about, cells }
+}
+
+fn severity(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Info => "info",
+        Severity::Warning => "warning",
+        Severity::Critical => "critical",
+    }
+}
+
+fn confidence(confidence: Confidence) -> &'static str {
+    match confidence {
+        Confidence::Possible => "possible",
+        Confidence::Probable => "probable",
+        Confidence::Certain => "certain",
+    }
+}
