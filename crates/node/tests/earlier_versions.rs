@@ -78,6 +78,7 @@ const HOP: [u32; 2] = [7, 0x0300_0102];
 
 #[test]
 fn a_hop_goes_on_top_and_only_counts_and_lengths_change() {
+    // int-2016/headers-02, int-2016/md-16, int-2016/md-18
     let cases = [
         (int_1_0().max_hops(6), int_1_0().max_hops(5)),
         (int_0_5(), int_0_5()),
@@ -93,6 +94,7 @@ fn a_hop_goes_on_top_and_only_counts_and_lengths_change() {
 
 #[test]
 fn host_int_keeps_sequence_number_and_tail_behind_the_stack() {
+    // host-int-0.5/packet-07
     let before = host_int();
     let (sent, _) = through(&transit(EncapsulationKind::Dscp), &over_tcp(&before));
     let low = u32::try_from(1_700_000_000_000_000_000_u64 & 0xffff_ffff).unwrap();
@@ -106,6 +108,7 @@ fn host_int_keeps_sequence_number_and_tail_behind_the_stack() {
 
 #[test]
 fn without_hops_left_e_is_set_and_the_stack_stays() {
+    // int-2016/md-13
     let full = int_0_5().max_hops(2);
     let cases = [
         (int_1_0().max_hops(0).hop(1), int_1_0().max_hops(0).flags(0x11).hop(1)),
@@ -124,6 +127,7 @@ fn without_hops_left_e_is_set_and_the_stack_stays() {
 
 #[test]
 fn the_last_hop_that_is_allowed_is_added() {
+    // int-2016/location-03
     let (sent, _) = through(&transit(EncapsulationKind::Dscp), &over_tcp(&int_1_0().max_hops(1).hop(1)));
     assert_eq!(sent, over_tcp(&int_1_0().max_hops(0).words(&HOP).hop(1)));
     let (sent, _) = through(&transit(EncapsulationKind::Dscp), &over_tcp(&int_0_5().max_hops(2).hop(1)));
@@ -148,6 +152,7 @@ fn a_full_mtu_sets_m_in_1_0_and_nothing_before() {
 
 #[test]
 fn reserved_instructions_are_padded_or_make_the_hop_skip() {
+    // int-2016/md-05
     let cases =
         [(int_1_0(), 0x9080, vec![7, HOP[1], u32::MAX]), (int_0_5(), 0x9001, vec![7, HOP[1], u32::MAX])];
     for (int, bitmap, padded) in cases {
@@ -167,6 +172,7 @@ fn reserved_instructions_are_padded_or_make_the_hop_skip() {
 
 #[test]
 fn values_of_2016_have_31_bits_and_the_bottom_of_the_stack_is_marked_once() {
+    // int-2016/md-03, int-2016/md-06
     let kind = EncapsulationKind::VxlanGpe;
     let empty = int_in_tunnel().bitmap(0xff00);
     let mut config = transit(kind);
@@ -186,6 +192,7 @@ fn values_of_2016_have_31_bits_and_the_bottom_of_the_stack_is_marked_once() {
 
 #[test]
 fn transit_fills_the_hop_by_hop_header_and_the_sink_takes_both_out() {
+    // int-2016/roles-01, int-2016/headers-01, int-2016/headers-03
     let stack = |words: &[u32]| int_in_tunnel().words(words);
     let (first, more) = (stack(&[1, 0x8000_0001]), stack(&[7, 258, 1, 0x8000_0001]));
     let opaque = [2, 0, 3, 3, 0xde, 0xad, 0xbe, 0xef, 0x10, 0x20, 0x30, 0x40];
@@ -201,6 +208,7 @@ fn transit_fills_the_hop_by_hop_header_and_the_sink_takes_both_out() {
 
 #[test]
 fn both_options_of_geneve_leave_and_others_stay() {
+    // int-2016/geneve-01, int-2016/geneve-02
     let kind = EncapsulationKind::Geneve;
     let others = [0x01, 0x02, 0x03, 1, 9, 9, 9, 9];
     let destination = [0, 0xab, 2, 1, 0xca, 0xfe, 0xca, 0xfe];
@@ -244,6 +252,7 @@ fn a_destination_header_alone_counts_only_where_it_is_one() {
 
 #[test]
 fn a_source_writes_what_the_examples_of_0_5_and_1_0_show() {
+    // int-2016/roles-02
     let (sent, _) = through(&source(IntVersion::V0_5, EncapsulationKind::Dscp), &plain().dscp(9).build());
     assert_eq!(sent, over_tcp(&int_0_5().max_hops(8).words(&HOP).behind(&[6, 0, 22, 9])));
     let (sent, _) = through(&source(IntVersion::V1_0, EncapsulationKind::Dscp), &plain().dscp(9).build());
@@ -295,6 +304,7 @@ fn a_domain_of_0_5_may_leave_l4_alone() {
 
 #[test]
 fn host_int_inserts_36_bytes_before_the_tcp_options_and_44_with_a_new_udp_header() {
+    // host-int-0.5/packet-02, host-int-0.5/packet-03, host-int-0.5/packet-08, host-int-0.5/packet-10
     let frame = packet().dscp(4).tcp(40000, 22).options(&[1; 8]).payload(b"data").build();
     let mut config = source(IntVersion::Host0_5, EncapsulationKind::Dscp);
     (config.encapsulation.dscp, config.encapsulation.dscp_mask) = (1, 1);
@@ -319,6 +329,7 @@ fn host_int_inserts_36_bytes_before_the_tcp_options_and_44_with_a_new_udp_header
 
 #[test]
 fn host_int_numbers_each_flow_and_leaves_what_it_does_not_know() {
+    // host-int-0.5/packet-01
     let mut node = Node::new(&source(IntVersion::Host0_5, EncapsulationKind::Udp)).unwrap();
     let mut number = |packet: &Packet| {
         let frame = packet.build();
@@ -348,6 +359,7 @@ fn the_sink_of_host_int_clears_the_mark_and_leaves_the_tail_out_of_the_checksum(
 
 #[test]
 fn the_sink_reports_the_packet_with_its_stack_and_its_own_metadata_where_it_is_wanted() {
+    // int-2016/roles-03
     let frame = over_tcp(&int_0_5().behind(&[6, 0, 22, 0]).hop(1));
     for (own, length, bits) in [
         (SinkMetadata::Stack, frame.len() + 8, 0),
@@ -389,6 +401,7 @@ fn a_copy_is_reported_and_goes_no_further() {
 
 #[test]
 fn code_points_are_those_of_the_version_unless_they_are_configured() {
+    // int-2016/location-01
     let vxlan = packet().udp(7, 4790).payload(&[0x0c, 0, 0, 3, 0, 0, 7, 0, 1]).build();
     let geneve = packet().udp(7, 6081).payload(&[0, 0, 0x65, 0x58, 0, 0, 7, 0, 1]).build();
     let cases =

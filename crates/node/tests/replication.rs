@@ -60,6 +60,7 @@ const FIRST: [u32; 2] = [1, 0x8000_0009];
 
 #[test]
 fn every_rep_is_answered_on_the_ways_it_asks_for() {
+    // int-2016/md-08
     for (replication, asked) in [(0, &[][..]), (1, &[3]), (2, &[4]), (3, &[3, 4])] {
         let mut node = node(IntVersion::V2016, KIND);
         let flags = replication << 4;
@@ -78,6 +79,7 @@ fn every_rep_is_answered_on_the_ways_it_asks_for() {
 
 #[test]
 fn copies_of_every_version_have_right_checksums() {
+    // int-2016/md-11
     let cases = [
         (IntVersion::V2_1, int_1_0().flags(0x1c).hop(1), 0x1e),
         (IntVersion::V2_1, int_0_5().flags(0x0c).hop(1), 0x0e),
@@ -104,6 +106,7 @@ fn a_copy_is_replicated_further_and_stays_a_copy() {
 
 #[test]
 fn the_sink_lets_the_original_leave_and_reports_both() {
+    // int-2016/md-10
     let mut node = node(IntVersion::V2016, KIND);
     let [original, copy] = [0x10, 0x18].map(|flags| of_2016(flags, &FIRST));
     let plain = [&[0x0c, 0, 0, 3, 0, 0, 7, 0][..], &[0xee; 14]].concat();
@@ -151,6 +154,7 @@ fn copies_that_nobody_takes_are_bounded_and_counted() {
 
 #[test]
 fn a_follow_up_has_the_stack_and_is_exempt_from_more() {
+    // int-2016/headers-05, int-2016/handling-01, int-2016/handling-03, int-2016/handling-04
     let mut first = node(IntVersion::V2016, KIND);
     assert!(first.follow_up(Link::Ethernet, &of_2016(0x10, &FIRST), &to(2)));
     let follow_up = first.poll_copy().unwrap();
@@ -169,6 +173,7 @@ fn a_follow_up_has_the_stack_and_is_exempt_from_more() {
 
 #[test]
 fn follow_ups_exist_in_geneve_and_behind_tcp_too() {
+    // int-2016/handling-05
     let int = int_in_tunnel().words(&[1, 0x8000_0001]);
     let option = [&[5, 0, 0x65, 0x58, 0, 0, 7, 0, 0, 0xab, 1, 4][..], &int.header(), &[0xee; 14]].concat();
     let geneve = packet().udp(7, 6081).payload(&option).build();
@@ -198,6 +203,7 @@ fn a_follow_up_needs_room_and_somebody_to_go_to() {
 
 #[test]
 fn a_source_asks_for_what_is_configured_and_marks_nothing_as_a_copy() {
+    // int-2016/md-09, int-2016/md-12, int-2016/md-17
     let plain = [&[0x0c, 0, 0, 3, 0, 0, 7, 0][..], &[0xee; 14]].concat();
     let frame = packet().udp(7, 4790).payload(&plain).build();
     let cases = [

@@ -99,7 +99,7 @@ fn a_new_udp_headers_source_port_depends_on_the_flow_alone() {
 
 #[test]
 fn source_counts_itself_among_the_hops() {
-    // int-2.1/md-08, int-2.1/md-04
+    // int-2.1/md-08, int-2.1/md-04, int-2.1/source-03
     let mut config = config();
     for (remaining_hops, left, hops) in [(1, 0, 1), (0, 0, 0)] {
         config.source.remaining_hops = remaining_hops;

@@ -66,6 +66,7 @@ impl VxlanHeader {
     }
 
     /// The Next Protocol where the P bit says that there is one.
+    // int-2016/vxlan-01
     #[must_use]
     pub const fn next_protocol(&self) -> Option<u8> {
         // int-2.1/vxlan-01: the P bit announces the Next Protocol field.

@@ -180,6 +180,7 @@ fn a_report_of_a_switch_in_production() {
 
 #[test]
 fn latency_reports_of_host_int_with_and_without_the_word_of_the_sink() {
+    // host-int-0.5/report-03, host-int-0.5/report-04
     let with = payload!("host-int-latency-report-nodeid");
     let without = payload!("host-int-latency-report-no-nodeid");
     for (bytes, packet_at, sequence) in [(&with, 16, 1), (&without, 12, 2)] {

@@ -17,6 +17,7 @@ fn lines(vector: &str) -> Vec<Value> {
 
 #[test]
 fn int_2_1_is_read_in_every_encapsulation() {
+    // host-int-0.5/report-08
     let lines = lines("int_v2_1.pcap");
     let encapsulations: Vec<_> = lines[..4].iter().map(|line| &line["encapsulation"]).collect();
     assert_eq!(encapsulations, ["dscp", "udp", "gre", "vxlan-gpe"]);

@@ -135,6 +135,7 @@ impl EncapsulationConfig {
     }
 
     /// Calls `read` with the code points of every encapsulation as configured here, and with `domains`.
+    // int-2016/location-01
     pub fn with_code_points<T>(&self, domains: &[Domain], read: impl FnOnce(CodePoints<'_>) -> T) -> T {
         read(CodePoints {
             dscp: &[self.mark()],

@@ -30,6 +30,7 @@ pub struct ReportConfig {
     pub filter: ReportFilter,
 }
 
+// host-int-0.5/report-08
 impl Default for ReportConfig {
     fn default() -> Self {
         Self {

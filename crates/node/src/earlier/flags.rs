@@ -24,11 +24,13 @@ pub(super) enum Flag {
 }
 
 /// Marks the packet as a copy, which the sink does not let leave.
+// int-2016/md-11
 pub(crate) fn mark_copy(carriage: &Carriage, frame: &mut Frame<'_>, layers: &Layers, location: &Location) {
     edit(carriage, frame.bytes_mut(), layers, location, Flag::Copy);
 }
 
 /// Makes a hop-by-hop header one that only the sink reads; `false` where the version has no such type.
+// int-2016/headers-05, int-2016/handling-03, int-2016/handling-04, int-2016/handling-05
 pub(crate) fn exempt(
     carriage: &Carriage,
     frame: &mut Frame<'_>,

@@ -25,6 +25,7 @@ const WAYS: usize = 8;
 
 impl FlowSequences {
     /// The number of the next packet of `flow`, from 1 on, and whether another flow was forgotten for it.
+    // host-int-0.5/packet-06
     pub(crate) fn next(&mut self, flow: &FiveTuple) -> (u32, bool) {
         if self.sets.is_empty() {
             self.sets = vec![[None; WAYS]; SETS];

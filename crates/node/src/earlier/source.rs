@@ -75,6 +75,7 @@ impl EarlierSource {
     ///
     /// # Errors
     /// Why INT cannot be started; the packet is as it came.
+    // int-2016/roles-02
     #[cold]
     pub(crate) fn start(
         &mut self,
@@ -160,6 +161,7 @@ impl EarlierSource {
     /// How many hops may add metadata: as configured, but in Geneve 1.0 no more than the option has room for.
     ///
     /// Max Hop Count of the versions before it is the diameter of the network, also in the examples in Geneve.
+    // int-2016/location-03
     fn most_hops(&self, place: &Place, fixed: Words) -> u8 {
         let free = place.most.checked_sub(fixed).unwrap_or_default().count();
         match (place.encapsulation, self.layout, free.checked_div(self.hop.count())) {
@@ -169,6 +171,7 @@ impl EarlierSource {
     }
 
     /// What 0.5 keeps of the packet behind the stack, and what Host-INT does.
+    // host-int-0.5/packet-03
     fn tail(&self, bytes: &[u8], layers: &Layers, place: &Place) -> Option<Tail> {
         let port = layers
             .tcp(bytes)
@@ -205,6 +208,7 @@ impl EarlierSource {
     }
 
     /// What this node says of itself; a source of Host-INT has one side, which it names twice.
+    // host-int-0.5/packet-10
     fn own_hop(&self, context: &StartContext<'_>) -> HopMetadata {
         let hop = context.hop.metadata();
         if self.version != Version::HostInt0_5 {
@@ -217,6 +221,7 @@ impl EarlierSource {
         }
     }
 
+    // int-2016/md-09, int-2016/md-12, int-2016/md-17
     fn header(&self, room: &Room) -> [u8; HEADER_BYTES] {
         let own = u8::from(room.own);
         match self.layout {

@@ -36,6 +36,7 @@ struct Asked {
 ///
 /// `mtu` is the egress MTU, `None` where the packet is stripped before it leaves. `layers` and `location` follow the
 /// frame when it grows. Returns what happened: [`Outcome::Pushed`] or the reason why not.
+// int-2016/headers-02, int-2016/md-03, int-2016/md-05, int-2016/md-13
 #[cold]
 pub(crate) fn push_hop(
     carriage: &Carriage,
@@ -138,6 +139,7 @@ pub(super) fn write_hop(layout: Layout, bitmap: u16, hop: HopMetadata, is_first:
 }
 
 /// Counts one hop in the metadata header.
+// int-2016/md-16, int-2016/md-18
 fn count_hop(bytes: &mut [u8], at: usize, layout: Layout) -> Option<()> {
     match layout {
         Layout::V1_0 => {
@@ -157,6 +159,7 @@ fn count_hop(bytes: &mut [u8], at: usize, layout: Layout) -> Option<()> {
 }
 
 /// The length that shim or option names with `more` words; `None` where its field, or the Geneve header, is full.
+// int-2016/geneve-03
 fn grown_length(bytes: &[u8], layers: &Layers, location: &Location, more: Words) -> Option<Words> {
     if location.encapsulation == Encapsulation::Geneve {
         return geneve::grown_length(bytes, layers, location, more);

@@ -18,6 +18,7 @@ use crate::config::EncapsulationKind;
 use crate::frame::Frame;
 
 /// Where INT of this domain's version goes in a packet; `None` where its protocol cannot carry it.
+// int-2016/geneve-01, host-int-0.5/packet-01, host-int-0.5/packet-08
 pub(crate) fn place(carriage: &Carriage, bytes: &[u8], layers: &Layers) -> Option<Place> {
     let is_host_int = carriage.version == Version::HostInt0_5;
     let has_l4 = layers.transport != Transport::Other;
@@ -71,6 +72,7 @@ pub(crate) fn shim(
 ///
 /// `layers` become those of the packet that carries INT. Returns what changed under its L4 checksum, which the
 /// caller corrects; `None` where that checksum stays as it is.
+// host-int-0.5/packet-02
 pub(crate) fn start(
     carriage: &Carriage,
     bytes: &mut [u8],
@@ -96,6 +98,7 @@ pub(crate) fn start(
 /// Removes all INT from the packet and restores what the source changed.
 ///
 /// Returns `false`, and leaves the packet alone, when what the source kept is not there.
+// int-2016/roles-01, host-int-0.5/packet-04
 #[cold]
 pub(super) fn strip(
     carriage: &Carriage,

@@ -14,6 +14,7 @@ use super::roles::Visit;
 
 impl Node {
     /// Transit hop or sink of a packet with a hop-by-hop header.
+    // int-2016/headers-03
     #[cold]
     pub(super) fn handle_earlier(
         &mut self,
@@ -36,6 +37,7 @@ impl Node {
     }
 
     /// Sink of a packet whose stack is complete: reports it, then strips it, or discards it where it is a copy.
+    // int-2016/roles-03, int-2016/md-10
     #[cold]
     pub(super) fn end_earlier(
         &mut self,

@@ -41,6 +41,7 @@ impl Node {
     /// The follow-up has all metadata of the packet and this node's, under the packet's instructions, and waits in
     /// [`Node::poll_copy`]. Returns whether there is one: only INT of the versions before 2.0 knows follow-ups, they
     /// need room for this node's metadata, and a sink has nobody to send one to.
+    // int-2016/handling-01
     pub fn follow_up(&mut self, link: Link, packet: &[u8], passage: &Passage) -> bool {
         let Some((layers, location)) = self.find_earlier(link, packet) else { return false };
         let (mut layers, mut location) = (layers, location);
@@ -75,6 +76,7 @@ impl Node {
     }
 
     /// Makes a copy of `packet` for every one of the `branches` that it asks for.
+    // int-2016/md-08
     #[cold]
     fn replicate(&mut self, link: Link, packet: &[u8], branches: &[Branch]) {
         let Some((layers, location)) = self.find_earlier(link, packet) else { return };

@@ -66,6 +66,7 @@ proptest! {
         domain in domain_plan_before_2(),
         plans in vec(node_plan(), 2..=6),
     ) {
+        // int-2016/geneve-03, host-int-0.5/packet-04
         let journey = Journey::run(&domain, &plans, &packet.build());
         prop_assert!(!journey.any(Outcome::Malformed) || !journey.any(Outcome::Started));
         prop_assert_eq!(journey.any(Outcome::Started), journey.any(Outcome::Stripped));

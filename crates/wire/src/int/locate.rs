@@ -16,6 +16,7 @@ use crate::{geneve, gre, tcp, udp, vxlan};
 
 pub use crate::int::location::{Encapsulation, HEADER_WORDS, HeaderType, Location, VERSION};
 
+// int-2.1/l4-05
 /// Finds the first INT header of the packet that `layers` describes; `None` when nothing marks INT.
 ///
 /// # Errors
@@ -205,6 +206,7 @@ pub fn in_vxlan_gpe(
 }
 
 /// Reads the shim at byte `at` that VXLAN-GPE announces by `next_protocol`.
+// int-2016/vxlan-02
 fn behind_next_protocol(
     bytes: &[u8],
     at: usize,
@@ -260,6 +262,7 @@ pub fn in_geneve(bytes: &[u8], layers: &Layers, classes: &[u16]) -> Result<Optio
 ///
 /// # Errors
 /// A following header that is cut or cannot be one.
+// int-2016/headers-01
 pub fn following(
     bytes: &[u8],
     layers: &Layers,
@@ -388,6 +391,7 @@ fn geneve_option(
 }
 
 /// The version of the header in a Geneve option, which has no shim: 2.1 unless the header says otherwise.
+// int-2016/geneve-02
 fn version_in_geneve(bytes: &[u8], header: usize, end: usize, header_type: HeaderType) -> Version {
     // 2016 has Rep where 2.1 has its version, but counts instructions where 2.1 has reserved bits.
     let is_2_1 = match bytes.get(header..header + 2) {

@@ -52,7 +52,7 @@ impl MdHeader {
     /// Hop ML above 31 words does not fit its field and is cut to 31.
     #[must_use]
     pub fn new(instructions: Instructions, hop_ml: Words, remaining_hop_count: u8) -> Self {
-        // int-2.1/md-06, int-2.1/md-37, int-2.1/md-04: every reserved bit is zero, and so is E.
+        // int-2.1/md-01, int-2.1/md-06, int-2.1/md-37, int-2.1/md-04: Ver is 2, reserved bits are zero, and so is E.
         Self {
             version_flags: VERSION << 4,
             reserved: 0,

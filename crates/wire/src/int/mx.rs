@@ -41,7 +41,7 @@ impl MxHeader {
     /// Creates the header a source writes, reserved bits zero.
     #[must_use]
     pub fn new(instructions: Instructions) -> Self {
-        // int-2.1/mx-03, int-2.1/mx-32: every reserved bit is zero.
+        // int-2.1/mx-01, int-2.1/mx-03, int-2.1/mx-32: Ver is 2, every reserved bit is zero.
         Self {
             version_flags: VERSION << 4,
             reserved: [0; 3],

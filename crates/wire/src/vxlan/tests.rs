@@ -11,7 +11,7 @@ fn header(bytes: [u8; 8]) -> VxlanHeader {
 
 #[test]
 fn next_protocol_is_there_only_with_the_p_bit() {
-    // int-2.1/vxlan-01
+    // int-2.1/vxlan-01, int-2016/vxlan-01
     for flags in 0..=u8::MAX {
         let header = header([flags, 0, 0, 0x82, 0, 0, 0, 0]);
         assert_eq!(header.next_protocol(), (flags & 0x04 != 0).then_some(0x82), "{flags:#04x}");

@@ -10,6 +10,7 @@ fn flow(source_port: u16, destination_port: u16) -> FiveTuple {
 
 #[test]
 fn every_flow_counts_from_one_on_its_own() {
+    // host-int-0.5/packet-06
     let mut sequences = FlowSequences::default();
     let numbers = [1, 1, 2, 1, 3, 2].map(|port| sequences.next(&flow(port, 80)));
     assert_eq!(numbers, [1, 2, 1, 3, 1, 2].map(|number| (number, false)));

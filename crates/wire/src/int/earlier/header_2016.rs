@@ -14,6 +14,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 /// |      Instruction Bitmap       |           Reserved            |
 /// +-------------------------------+-------------------------------+
 /// ```
+// int-2016/md-01
 #[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub struct HeaderV2016 {
@@ -34,6 +35,7 @@ const RESERVED: u8 = 0x03;
 
 impl HeaderV2016 {
     /// Creates the header a source writes, no hop added and all flags clear.
+    // int-2016/md-07, int-2016/md-14
     #[must_use]
     pub fn new(instruction_bitmap: u16, max_hop_count: u8) -> Self {
         Self {

@@ -13,6 +13,7 @@ use crate::view::view;
 use crate::words::Words;
 
 /// The instructions of Host-INT: node id, ports, ingress and egress timestamp.
+// host-int-0.5/packet-09
 pub const INSTRUCTION_BITMAP: u16 = 0xcc00;
 /// Length of the metadata of one hop.
 pub const HOP_WORDS: Words = Words::new(4);

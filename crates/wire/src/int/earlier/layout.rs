@@ -20,6 +20,7 @@ use crate::words::Words;
 /// ```
 ///
 /// Every bit asks for 4 bytes, bit 6 of 1.0 for 8; the bits without an entry are reserved.
+// int-2016/md-02
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Layout {
     /// INT 1.0.

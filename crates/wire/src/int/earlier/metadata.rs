@@ -137,6 +137,7 @@ impl Metadata {
 }
 
 /// Marks the last word of `stack` as the bottom of a stack of 2016.
+// int-2016/md-06
 pub fn set_bottom_of_stack(stack: &mut [u8]) {
     if let Some([first, ..]) = stack.last_chunk_mut::<4>() {
         *first |= BOTTOM_OF_STACK;
@@ -147,6 +148,7 @@ pub fn set_bottom_of_stack(stack: &mut [u8]) {
 pub const BOTTOM_OF_STACK: u8 = 0x80;
 
 /// The value that says "not available", which is also the mask of what a word can hold.
+// int-2016/md-04
 pub(super) const fn not_available(layout: Layout) -> u32 {
     match layout {
         Layout::V1_0 | Layout::V0_5 => u32::MAX,

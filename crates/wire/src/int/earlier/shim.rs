@@ -18,6 +18,7 @@ use crate::words::Words;
 /// |     Type      |   Reserved    |    Length     | Next Protocol |  all, VXLAN-GPE
 /// +---------------+---------------+---------------+---------------+
 /// ```
+// int-2016/vxlan-03, host-int-0.5/packet-05
 #[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub struct Shim {

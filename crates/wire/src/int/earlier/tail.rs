@@ -12,6 +12,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 /// |     Proto     |       Destination Port        | DSCP, Reserved|
 /// +---------------+-------------------------------+---------------+
 /// ```
+// host-int-0.5/packet-07
 #[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub struct Tail {

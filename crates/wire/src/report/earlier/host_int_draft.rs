@@ -54,6 +54,7 @@ const INT_WORDS: Words = Words::new(3 + 2 * HOP_WORDS.count() + 1);
 impl LatencyDraft<'_> {
     /// Writes the UDP payload to the start of `out` and returns how many bytes it took; `None` when `out` is too
     /// small.
+    // host-int-0.5/report-03
     #[must_use]
     pub fn write(&self, out: &mut [u8]) -> Option<usize> {
         let mut writer = Writer { out, at: 0 };
@@ -103,6 +104,7 @@ impl DropSummaryDraft {
     }
 
     /// An IPv4 header of which only version, length, protocol and addresses are set.
+    // host-int-0.5/report-06
     fn ip(&self) -> Option<[u8; ipv4::HEADER_BYTES]> {
         let (IpAddr::V4(source), IpAddr::V4(destination)) = (self.flow.source, self.flow.destination) else {
             return None;

@@ -10,6 +10,7 @@ use crate::report::earlier::report::{EarlierReport, ReportKind};
 use crate::view::view;
 
 /// Reads a latency report: perhaps the sink's node id, then IPv4, TCP or UDP, and INT with the sink's own hop.
+// host-int-0.5/report-04
 pub(super) fn latency<'a>(
     report: EarlierReport<'a>,
     bytes: &'a [u8],

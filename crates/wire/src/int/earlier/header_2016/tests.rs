@@ -6,6 +6,7 @@ use super::HeaderV2016;
 
 #[test]
 fn a_source_writes_the_number_of_instructions_and_no_hop() {
+    // int-2016/md-01, int-2016/md-07, int-2016/md-14
     assert_eq!(HeaderV2016::new(0x9000, 16).as_bytes(), [0, 2, 16, 0, 0x90, 0, 0, 0]);
     assert_eq!(HeaderV2016::new(0xffff, 1).instruction_count(), 16);
 }

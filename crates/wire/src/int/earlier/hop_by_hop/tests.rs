@@ -96,6 +96,7 @@ fn a_stack_is_a_whole_number_of_hops() {
 
 #[test]
 fn the_total_hop_count_agrees_with_the_stack() {
+    // int-2016/md-19
     for (total, count) in [(1, 2), (3, 2)] {
         let int = int_0_5().total_hops(total).hop(2).hop(1);
         let kind = ErrorKind::Mismatch { field: "Total Hop Count", found: total.into(), expected: count };

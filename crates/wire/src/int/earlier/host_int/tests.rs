@@ -7,6 +7,7 @@ use super::{INSERTED_BYTES, is_source_shape, source_header};
 
 #[test]
 fn a_source_inserts_36_bytes_of_which_12_never_change() {
+    // host-int-0.5/packet-05, host-int-0.5/packet-09
     let bytes = host_int().bytes();
     assert_eq!((bytes.len(), INSERTED_BYTES), (36, 36));
     assert_eq!(bytes[..12], [3, 0, 9, 0, 0, 4, 2, 1, 0xcc, 0, 0, 0]);

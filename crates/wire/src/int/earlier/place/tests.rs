@@ -211,6 +211,7 @@ fn what_else_the_old_next_protocols_mean_is_not_malformed_int() {
 
 #[test]
 fn headers_of_different_versions_may_follow_one_another() {
+    // int-2016/vxlan-02
     let first = int_1_0().hop(1).last_of_shim(0x05).bytes();
     let second = int_in_tunnel().hop(1).bytes();
     let frame = vxlan_gpe(0x08, &[first, second].concat());

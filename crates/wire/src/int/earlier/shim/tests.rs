@@ -22,6 +22,7 @@ fn types_1_2_and_3_are_the_only_ones() {
 
 #[test]
 fn every_shim_is_written_as_it_is_drawn() {
+    // int-2016/vxlan-03
     assert_eq!(Shim::with_dscp(1, Words::new(7), 0x2e).as_bytes(), [1, 0, 7, 0xb8]);
     assert_eq!(Shim::with_dscp(1, Words::new(7), 0xff).as_bytes(), [1, 0, 7, 0xfc], "6 bits are kept");
     assert_eq!(Shim::with_tail(HOST_INT, Words::new(9)).as_bytes(), [3, 0, 9, 0]);

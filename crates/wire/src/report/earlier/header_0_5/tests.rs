@@ -6,6 +6,7 @@ use super::{FixedHeader, NextProto};
 
 #[test]
 fn every_next_proto_is_written_and_read() {
+    // host-int-0.5/report-01
     let named =
         [NextProto::Ethernet, NextProto::Drop, NextProto::Local, NextProto::DropSummary, NextProto::Latency];
     for code in 0..16 {

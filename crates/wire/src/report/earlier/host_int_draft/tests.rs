@@ -24,6 +24,7 @@ fn flow(protocol: u8) -> FiveTuple {
 
 #[test]
 fn the_headers_of_a_summary_hold_the_flow_and_nothing_else() {
+    // host-int-0.5/report-06
     let mut out = [0xa5; 80];
     assert_eq!(draft(flow(17)).write(&mut out), Some(64));
     let ip = [0x45, 0, 0, 0, 0, 0, 0, 0, 0, 17, 0, 0, 192, 168, 10, 1, 192, 168, 20, 2];
