@@ -141,7 +141,7 @@ fn with_lengths(layers: &Layers, change: &Change) -> (Sum, Sum) {
     }
 }
 
-fn has_gre_checksum(bytes: &[u8], layers: &Layers) -> bool {
+pub(crate) fn has_gre_checksum(bytes: &[u8], layers: &Layers) -> bool {
     layers.protocol == gre::PROTOCOL
         && view::<gre::GreHeader>(bytes, layers.l4, Header::Gre).is_ok_and(gre::GreHeader::has_checksum)
 }

@@ -2,6 +2,7 @@
 
 mod drops;
 mod earlier;
+mod inner;
 mod probing;
 mod replicate;
 mod roles;

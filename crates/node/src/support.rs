@@ -2,7 +2,7 @@
 
 use inband_wire::report::group::MOST_HW_ID;
 
-use crate::config::{Icmp, IntVersion, NodeConfig, ReportVersion};
+use crate::config::{EncapsulationKind, Icmp, IntVersion, Layer, NodeConfig, ReportVersion};
 use crate::earlier;
 use crate::error::ConfigError;
 
@@ -17,6 +17,7 @@ pub(crate) fn check(config: &NodeConfig) -> Result<(), ConfigError> {
     ranges(config)?;
     earlier::check(config)?;
     icmp(config)?;
+    layer(config)?;
     if !config.probes.is_empty() && config.node.int_version != IntVersion::V2_1 {
         let key = "probe".to_owned();
         let (found, supported) =
@@ -29,6 +30,23 @@ pub(crate) fn check(config: &NodeConfig) -> Result<(), ConfigError> {
         ReportVersion::V0_5 => Some("0.5"),
     };
     supported("report.version", report, "\"2.0\"")
+}
+
+/// INT in the inner layer is behind TCP or UDP: the other encapsulations are the tunnel's own.
+fn layer(config: &NodeConfig) -> Result<(), ConfigError> {
+    if config.encapsulation.layer == Layer::Outer {
+        return Ok(());
+    }
+    let kind = match config.encapsulation.kind {
+        EncapsulationKind::Gre => Some("gre"),
+        EncapsulationKind::VxlanGpe => Some("vxlan-gpe"),
+        EncapsulationKind::Geneve => Some("geneve"),
+        _ => None,
+    };
+    let kinds = "\"dscp\", \"udp-port\", \"probe-marker\" and \"udp\" with layer = \"inner\"";
+    supported("encapsulation.kind", kind, kinds)?;
+    let inner = (config.node.int_version != IntVersion::V2_1).then_some("inner");
+    supported("encapsulation.layer", inner, "\"outer\", where node.int_version is not \"2.1\"")
 }
 
 fn icmp(config: &NodeConfig) -> Result<(), ConfigError> {

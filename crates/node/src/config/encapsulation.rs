@@ -14,6 +14,8 @@ use super::number::hex_u64;
 pub struct EncapsulationConfig {
     /// The encapsulation; default `dscp`.
     pub kind: EncapsulationKind,
+    /// Which packet of a tunnel carries INT; default `outer`.
+    pub layer: Layer,
     /// DSCP value that marks INT, 0 to 63; default 0x17.
     pub dscp: u8,
     /// Which DSCP bits carry the mark; default 0x3f, the whole code point.
@@ -44,6 +46,7 @@ impl Default for EncapsulationConfig {
     fn default() -> Self {
         Self {
             kind: EncapsulationKind::Dscp,
+            layer: Layer::Outer,
             dscp: 0x17,
             dscp_mask: 0x3f,
             udp_port: 33122,
@@ -93,6 +96,17 @@ impl EncapsulationKind {
             Self::Geneve => "geneve",
         }
     }
+}
+
+/// Which packet of a tunnel carries INT.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Layer {
+    /// The outermost one; a packet that is no tunnel is that.
+    #[default]
+    Outer,
+    /// The innermost one, behind VXLAN, Geneve, GRE, GTP-U and IP in IP; a packet that is no tunnel is that.
+    Inner,
 }
 
 /// Where INT stands in a TCP segment.

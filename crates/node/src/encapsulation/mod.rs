@@ -29,7 +29,7 @@ use inband_wire::udp::UdpHeader;
 use inband_wire::view::view_mut;
 
 use crate::carrier::{self, Change};
-use crate::config::{EncapsulationKind, NodeConfig};
+use crate::config::{EncapsulationKind, Layer, NodeConfig};
 use crate::frame::Frame;
 
 /// The code points of this domain's encapsulation.
@@ -37,6 +37,7 @@ use crate::frame::Frame;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Carriage {
     pub(crate) kind: EncapsulationKind,
+    pub(crate) layer: Layer,
     /// The version a source of this domain writes.
     pub(crate) version: Version,
     pub(crate) mark: DscpMark,
@@ -112,6 +113,7 @@ impl Carriage {
         let version = config.node.int_version.wire();
         let config = &config.encapsulation;
         Self {
+            layer: config.layer,
             kind: config.kind,
             version,
             mark: config.mark(),

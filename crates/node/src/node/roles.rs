@@ -7,13 +7,14 @@ use inband_wire::int::mx::{Mx, MxHeader};
 use inband_wire::int::{HeaderType, Location};
 use inband_wire::layers::{Fragment, Layers, Link, Strictness};
 
-use crate::config::{Actions, EncapsulationKind, Mode, SinkMetadata, UnknownInstructions};
+use crate::config::{Actions, EncapsulationKind, Layer, Mode, SinkMetadata, UnknownInstructions};
 use crate::counters::Outcome;
 use crate::domain_fields;
 use crate::domains::ValueContext;
 use crate::encapsulation::{self, Stripping};
 use crate::frame::{Frame, MOST_GROWTH};
 use crate::indication::{self, Int};
+use crate::inside::Inside;
 use crate::passage::{Hop, Passage};
 use crate::reporter::{Asked, Inserted, Reported, Tracking};
 use crate::source::StartContext;
@@ -34,6 +35,8 @@ pub(super) struct Visit<'a> {
     pub(super) cut_short: Option<Location>,
     /// Whether the sink is to discard the packet; `None`: as the source is configured.
     pub(super) discard: Option<bool>,
+    /// The way into a tunnel, where INT is in the inner layer; `layers` are then those of the innermost packet.
+    pub(super) inside: Option<&'a Inside>,
 }
 
 impl Node {
@@ -47,19 +50,30 @@ impl Node {
             Err(_) => return Outcome::Malformed,
         };
         let mut visit = Visit::new(link, layers, hop);
+        if self.carriage.layer == Layer::Inner {
+            return self.act_inside(frame, visit);
+        }
+        self.act(frame, &mut visit)
+    }
+
+    /// Does what the packet of `visit` asks for.
+    #[inline]
+    pub(super) fn act(&mut self, frame: &mut Frame<'_>, visit: &mut Visit<'_>) -> Outcome {
         match indication::find(&self.carriage, frame.bytes(), &visit.layers) {
             // A capture cut the stack, so nothing could be taken out.
-            Ok(Some((location, _))) if egress.edge && location.end > frame.len() => Outcome::Malformed,
-            Ok(Some((location, Int::Md(header)))) => self.handle_md(frame, &mut visit, location, &header),
-            Ok(Some((location, Int::Mx(header)))) => {
-                self.change_inserted(frame, &visit, &location, &header);
-                self.handle_mx(frame, &visit, &location, &header)
+            Ok(Some((location, _))) if visit.hop.egress.edge && location.end > frame.len() => {
+                Outcome::Malformed
             }
-            Ok(Some((location, Int::Earlier))) => self.handle_earlier(frame, &mut visit, location),
-            Ok(Some((location, Int::Destination))) => self.handle_destination(frame, &visit, &location),
+            Ok(Some((location, Int::Md(header)))) => self.handle_md(frame, visit, location, &header),
+            Ok(Some((location, Int::Mx(header)))) => {
+                self.change_inserted(frame, visit, &location, &header);
+                self.handle_mx(frame, visit, &location, &header)
+            }
+            Ok(Some((location, Int::Earlier))) => self.handle_earlier(frame, visit, location),
+            Ok(Some((location, Int::Destination))) => self.handle_destination(frame, visit, &location),
             // A host may send what only looks like INT; inside the domain it is a fault.
             Err(_) if !visit.hop.ingress.edge => Outcome::Malformed,
-            Ok(None) | Err(_) => self.handle_plain(frame, &mut visit),
+            Ok(None) | Err(_) => self.handle_plain(frame, visit),
         }
     }
 
@@ -229,7 +243,7 @@ impl Node {
         if discard {
             return Outcome::Discarded;
         }
-        let stripping = Stripping { link: visit.link, restore_dscp: self.restore_dscp };
+        let stripping = Stripping { link: visit.carrier_link(), restore_dscp: self.restore_dscp };
         if self.carriage.strip(frame, &visit.layers, location, stripping) {
             Outcome::Stripped
         } else {
@@ -293,8 +307,12 @@ impl Node {
         let outcome = match self.start(&mut copy, &mut visit) {
             // A copy that ends where it began was reported and goes nowhere.
             Ok(Outcome::Discarded) => Outcome::Cloned,
-            Ok(_) if self.clones.push(copy.bytes().to_vec()) => Outcome::Cloned,
-            Ok(_) => Outcome::CloneShed,
+            Ok(_) => {
+                if let Some(inside) = visit.inside {
+                    inside.follow(copy.bytes_mut());
+                }
+                if self.clones.push(copy.bytes().to_vec()) { Outcome::Cloned } else { Outcome::CloneShed }
+            }
             Err(reason) => reason,
         };
         self.counters.count(outcome);
@@ -303,12 +321,15 @@ impl Node {
     /// Starts INT, and ends it again where the packet leaves by an edge interface.
     pub(super) fn start(&mut self, frame: &mut Frame<'_>, visit: &mut Visit<'_>) -> Result<Outcome, Outcome> {
         let is_sink = visit.hop.egress.edge;
+        if visit.inside.is_some_and(|inside| inside.is_ambiguous) {
+            return Err(Outcome::NotStartedChecksum);
+        }
         let flow = visit.layers.five_tuple(frame.bytes());
         let number = self.sequence_number.wrapping_add(1);
         visit.sequence_number = Some(number);
         let values = visit.values_of(frame.bytes(), flow);
         let context = StartContext {
-            link: visit.link,
+            link: visit.carrier_link(),
             flow: &flow,
             hop: &visit.hop,
             domains: &self.domains,
@@ -381,9 +402,18 @@ impl Node {
             Some(location) if asked.needs_values() => visit.inserted(packet, location),
             _ => Inserted::default(),
         };
+        let mut followed = Vec::new();
+        let packet = match visit.inside {
+            Some(inside) => {
+                followed.extend_from_slice(packet);
+                inside.follow(&mut followed);
+                followed.as_slice()
+            }
+            None => packet,
+        };
         let reported = Reported {
             link: visit.link,
-            ip: visit.layers.ip,
+            ip: visit.inside.map_or(visit.layers.ip, |inside| inside.outer_ip),
             packet,
             hop: &visit.hop,
             values: &values,
@@ -400,7 +430,7 @@ impl<'a> Visit<'a> {
     /// Creates the visit of a packet at which nothing has happened yet.
     #[inline]
     pub(super) const fn new(link: Link, layers: Layers, hop: Hop<'a>) -> Self {
-        Self { link, layers, hop, sequence_number: None, cut_short: None, discard: None }
+        Self { link, layers, hop, sequence_number: None, cut_short: None, discard: None, inside: None }
     }
 
     /// What domain-specific values of an INT packet may depend on.
@@ -417,11 +447,19 @@ impl<'a> Visit<'a> {
         Inserted { metadata, end: location.end, is_sink: self.hop.egress.edge }
     }
 
+    /// What the packet that carries INT starts with: inside of a tunnel never with the frame's Ethernet header.
+    pub(super) const fn carrier_link(&self) -> Link {
+        if self.inside.is_some() { Link::Ip } else { self.link }
+    }
+
     fn values_of(&self, bytes: &[u8], flow: FiveTuple) -> ValueContext {
-        let ethernet_source = match self.link {
-            Link::Ethernet => bytes.get(6..12).and_then(<[u8]>::first_chunk).copied(),
-            Link::Ip => None,
+        let ethernet = match (self.inside, self.link) {
+            (Some(inside), _) => inside.ethernet,
+            (None, Link::Ethernet) => Some(0),
+            (None, Link::Ip) => None,
         };
+        let address = ethernet.and_then(|at| bytes.get(at + 6..at + 12));
+        let ethernet_source = address.and_then(<[u8]>::first_chunk).copied();
         ValueContext { ethernet_source, sequence_number: self.sequence_number, flow }
     }
 }

@@ -71,23 +71,28 @@ impl Node {
         let mut buffer = packet.to_vec();
         let range = 0..buffer.len();
         let Some(mut original) = Frame::new(&mut buffer, range) else { return };
-        let stripping = Stripping { link: visit.link, restore_dscp: true };
+        let stripping = Stripping { link: visit.carrier_link(), restore_dscp: true };
         if location
             .is_some_and(|location| !self.carriage.strip(&mut original, &visit.layers, location, stripping))
         {
             return;
         }
+        let around = visit.inside.map_or(0, |inside| {
+            inside.follow(original.bytes_mut());
+            inside.around_bytes
+        });
         let parsed = Layers::parse(visit.link, original.bytes(), Strictness::Truncated);
         let Ok(Some(layers)) = parsed else { return };
         if let Some(now) = visit.hop.device.ingress_timestamp {
             self.path_mtu.advance(now);
         }
-        let mtu = visit.hop.egress.mtu;
+        let mtu = visit.hop.egress.mtu + around;
         let needed = match need {
-            Need::More(more) => visit.layers.ip_length().saturating_sub(layers.ip_length()) + more,
+            Need::More(more) => packet.len().saturating_sub(original.len()) + more,
             Need::Start => {
+                let carrier = visit.inside.map_or(&layers, |inside| &inside.layers);
                 let all_hops = self.path_mtu.is_conservative();
-                let needed = self.plan.growth(&self.carriage, original.bytes(), &layers, all_hops);
+                let needed = self.plan.growth(&self.carriage, original.bytes(), carrier, all_hops);
                 needed.unwrap_or_default()
             }
         };

@@ -1,0 +1,31 @@
+//! What does a node do with a packet whose INT is in the inner layer of a tunnel?
+
+use crate::counters::Outcome;
+use crate::frame::Frame;
+use crate::inside::{Innermost, Inside};
+
+use super::Node;
+use super::roles::Visit;
+
+impl Node {
+    /// Does what the innermost packet of a frame asks for, and lets the packets around it follow.
+    // int-2.1/l4-04: INT of another layer is left as it is.
+    #[cold]
+    pub(super) fn act_inside(&mut self, frame: &mut Frame<'_>, mut visit: Visit<'_>) -> Outcome {
+        let found = self
+            .carriage
+            .with_code_points(|code_points| Inside::find(visit.link, frame.bytes(), code_points));
+        let inside = match found {
+            Innermost::Itself => return self.act(frame, &mut visit),
+            Innermost::Inside(inside) => inside,
+            Innermost::OutOfReach => return Outcome::NoInt,
+        };
+        let mut visit = Visit { layers: inside.layers, inside: Some(&inside), ..visit };
+        // The lengths of the packets around it are of 16 bits, too.
+        let mtu = visit.hop.egress.mtu.min(usize::from(u16::MAX));
+        visit.hop.egress.mtu = mtu.saturating_sub(inside.around_bytes);
+        let outcome = self.act(frame, &mut visit);
+        inside.follow(frame.bytes_mut());
+        outcome
+    }
+}
