@@ -27,6 +27,8 @@ pub struct EncapsulationConfig {
     pub probe_marker: u64,
     /// GRE protocol type that marks INT; default 0x4569.
     pub gre_protocol: u16,
+    /// What `gre` puts behind a GRE header it adds; default `ip`.
+    pub gre_payload: GrePayload,
     /// VXLAN-GPE Next Protocol that marks INT; default 0x82, of the versions before 2.0 their own: 0x08 of 1.0, 0x05
     /// of 0.5 and 2016.
     pub vxlan_gpe_next_protocol: Option<u8>,
@@ -52,6 +54,7 @@ impl Default for EncapsulationConfig {
             udp_port: 33122,
             probe_marker: 0xaaaa_aaaa_bbbb_bbbb,
             gre_protocol: 0x4569,
+            gre_payload: GrePayload::Ip,
             vxlan_gpe_next_protocol: None,
             geneve_class: None,
             tcp_options: TcpOptionsConfig::After,
@@ -96,6 +99,17 @@ impl EncapsulationKind {
             Self::Geneve => "geneve",
         }
     }
+}
+
+/// What a source puts behind a GRE header that it adds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum GrePayload {
+    /// The IP packet.
+    #[default]
+    Ip,
+    /// The Ethernet frame, where there is one; the new packet has a copy of its Ethernet header.
+    Ethernet,
 }
 
 /// Which packet of a tunnel carries INT.

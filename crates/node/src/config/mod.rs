@@ -20,7 +20,7 @@ use inband_wire::int::Version;
 pub use action::Actions;
 pub use domain::{DomainConfig, DomainMetadata, Mutability, Placement, Reporting, Value};
 pub use drop_reasons::{DropReasonsConfig, ReasonConfig};
-pub use encapsulation::{EncapsulationConfig, EncapsulationKind, Layer, TcpOptionsConfig};
+pub use encapsulation::{EncapsulationConfig, EncapsulationKind, GrePayload, Layer, TcpOptionsConfig};
 pub use instruction::{Instruction, InstructionList};
 pub use limits::{ChecksumConfig, ChecksumUpdate, Icmp, MtuAction, MtuConfig};
 pub use offline::{OfflineConfig, OfflinePackets};

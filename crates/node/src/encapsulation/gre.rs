@@ -18,22 +18,28 @@ use inband_wire::{ethernet, gre};
 
 use super::{Carriage, Insertion, Place, put, remove, set_ethertype};
 use crate::carrier::Change;
+use crate::config::GrePayload;
 
-pub(super) fn place(bytes: &[u8], layers: &Layers) -> Option<Place> {
+pub(super) fn place(carriage: &Carriage, bytes: &[u8], layers: &Layers) -> Option<Place> {
     if layers.protocol == gre::PROTOCOL {
         // int-2.1/gre-01
         let (_, at) = gre::payload(bytes, layers.l4).ok()?;
         return Some(Place::behind(Encapsulation::Gre, at));
     }
     // int-2.1/gre-03
-    let outer = ipv4::HEADER_BYTES + size_of::<gre::GreHeader>();
-    Some(Place { encapsulation: Encapsulation::Gre, at: layers.l3, outer, most: Words::MAX })
+    let headers = ipv4::HEADER_BYTES + size_of::<gre::GreHeader>();
+    let (at, outer) = match carriage.gre_payload {
+        GrePayload::Ip => (layers.l3, headers),
+        GrePayload::Ethernet => (0, layers.l3 + headers),
+    };
+    Some(Place { encapsulation: Encapsulation::Gre, at, outer, most: Words::MAX })
 }
 
 // int-2.1/gre-07, int-2.1/gre-08, int-2.1/gre-12
 pub(super) fn shim(bytes: &[u8], layers: &Layers, insertion: &Insertion<'_>) -> Shim {
     let added = insertion.place.outer > 0;
     let ethertype = match (added, layers.ip) {
+        (true, _) if insertion.place.at < layers.l3 => ethernet::BRIDGED_ETHERNET,
         (true, IpVersion::V4) => ethernet::IPV4,
         (true, IpVersion::V6) => ethernet::IPV6,
         (false, _) => gre::payload(bytes, layers.l4).map_or(0, |(header, _)| header.protocol.get()),
@@ -47,10 +53,15 @@ pub(super) fn mark(carriage: &Carriage, bytes: &mut [u8], layers: &Layers) -> Ch
     set_gre_protocol(bytes, layers, carriage.gre_protocol)
 }
 
-/// Writes new IPv4 and GRE headers into the gap; `layers` become theirs, but for the end.
+/// Writes new IPv4 and GRE headers into the gap, for a frame also its Ethernet header; `layers` become theirs, but for the end.
 pub(super) fn write(carriage: &Carriage, bytes: &mut [u8], layers: &mut Layers, insertion: &Insertion<'_>) {
     let length = u16::try_from(layers.ip_length() + insertion.growth()).unwrap_or(u16::MAX);
     let outer = Ipv4Header::new(carriage.tunnel_source, carriage.tunnel_destination, gre::PROTOCOL, length);
+    if insertion.place.at < layers.l3 {
+        // The frame goes inside whole, VLAN tags and all; what is in front of the new IP header is a copy.
+        let growth = insertion.growth();
+        bytes.copy_within(growth..(growth + layers.l3).min(bytes.len()), 0);
+    }
     put(bytes, layers.l3, outer.as_bytes());
     set_ethertype(bytes, layers, insertion.link, ethernet::IPV4);
     let l4 = layers.l3 + ipv4::HEADER_BYTES;

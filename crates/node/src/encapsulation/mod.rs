@@ -29,7 +29,7 @@ use inband_wire::udp::UdpHeader;
 use inband_wire::view::view_mut;
 
 use crate::carrier::{self, Change};
-use crate::config::{EncapsulationKind, Layer, NodeConfig};
+use crate::config::{EncapsulationKind, GrePayload, Layer, NodeConfig};
 use crate::frame::Frame;
 
 /// The code points of this domain's encapsulation.
@@ -44,6 +44,7 @@ pub(crate) struct Carriage {
     pub(crate) udp_port: u16,
     pub(crate) probe_marker: u64,
     pub(crate) gre_protocol: u16,
+    pub(crate) gre_payload: GrePayload,
     /// The one that is written, and those that are read.
     pub(crate) vxlan_gpe_next_protocol: u8,
     pub(crate) vxlan_gpe_next_protocols: [u8; 4],
@@ -120,6 +121,7 @@ impl Carriage {
             udp_port: config.udp_port,
             probe_marker: config.probe_marker,
             gre_protocol: config.gre_protocol,
+            gre_payload: config.gre_payload,
             vxlan_gpe_next_protocol: config.vxlan_gpe_next_protocol.unwrap_or(match version {
                 Version::V2_1 => 0x82,
                 Version::V1_0 => 0x08,
@@ -156,7 +158,7 @@ impl Carriage {
             EncapsulationKind::ProbeMarker => l4::place_by_marker(self, layers),
             EncapsulationKind::UdpPort => udp_port::place(layers),
             EncapsulationKind::Udp => Some(new_udp::place(layers)),
-            EncapsulationKind::Gre => gre::place(bytes, layers),
+            EncapsulationKind::Gre => gre::place(self, bytes, layers),
             EncapsulationKind::VxlanGpe => vxlan_gpe::place(self, bytes, layers),
             EncapsulationKind::Geneve => geneve::place(self, bytes, layers),
         }
