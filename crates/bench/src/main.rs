@@ -11,6 +11,7 @@ mod reports;
 mod rows;
 mod subjects;
 mod table;
+mod trace;
 
 #[cfg(test)]
 mod tests;
@@ -31,9 +32,15 @@ fn main() -> Result<()> {
         eprintln!("note: this is a debug build, its times say nothing; use `cargo xtask bench`");
     }
     print!("{}", rows::report(rounds)?);
+    let (flows, remembered) = if arguments.quick { QUICK_TRACE } else { TRACE };
+    println!("\n{}", trace::score(flows, remembered)?);
     Ok(())
 }
 
 /// Batches of each row: enough that the median settles within a few percent.
 const ROUNDS: usize = 10_000;
 const QUICK_ROUNDS: usize = 10;
+/// Flows of the trace, and how many of them the filter remembers exactly: what a node does by default.
+const TRACE: (u32, u32) = (900_000, 65_536);
+/// The same, smaller.
+const QUICK_TRACE: (u32, u32) = (9_000, 656);

@@ -11,6 +11,7 @@ use crate::subjects::etherparse::Etherparse;
 use crate::subjects::ledger::Ledger;
 use crate::subjects::memmove::Memmove;
 use crate::subjects::role::OneNode;
+use crate::subjects::smart::Postcards;
 use crate::subjects::watchlist::Watching;
 use crate::table::Table;
 
@@ -27,6 +28,7 @@ pub(crate) fn report(rounds: usize) -> Result<String> {
     for domain in DOMAINS {
         rows.add(domain.name(), OneNode::transit_hop(domain)?, None);
     }
+    rows.add_postcards()?;
     rows.add_report_path()?;
     let times = measure(&mut rows.0, rounds)?;
     Ok(format!("{}\n{LEGEND}", table(&rows.0, &times).render()))
@@ -61,6 +63,16 @@ impl Rows {
         for entries in ENTRIES {
             self.add(format!("watchlist, {entries} entries"), Watching::new(entries), None);
         }
+    }
+
+    /// XD nodes that report every packet, and that hold reports back.
+    fn add_postcards(&mut self) -> Result<()> {
+        for filter in ["none", "smart"] {
+            for flows in FLOWS {
+                self.add(format!("XD, filter {filter}, {flows} flows"), Postcards::new(filter, flows)?, None);
+            }
+        }
+        Ok(())
     }
 
     /// Reports, one and twenty to a datagram.
@@ -128,6 +140,8 @@ const SOURCE_PORT: u16 = 1234;
 const DATAGRAMS: [(usize, usize); 2] = [(256, 1), (32, 20)];
 /// Entries of the watchlists.
 const ENTRIES: [u32; 3] = [10, 1_000, 50_000];
+/// Flows of the XD nodes: those of a cache, and many.
+const FLOWS: [u16; 2] = [256, 4_096];
 /// Nanoseconds of a microsecond: turns nanoseconds each into millions a second.
 const NANOS_PER_MICRO: f64 = 1e3;
 /// Ethernet, IPv4 and TCP: what lies in front of the shim, bytes.
@@ -147,6 +161,7 @@ DSCP asks for node id and queue occupancy, and 4 hops are on the stack before tr
   sink         adds its metadata, writes a report with 128 bytes of the packet, strips INT, lengths, checksums; the
                report is polled
   watchlist    decides about one of 4,096 flows: subnets, services in subnets, port ranges, single flows, all mixed
+  XD           watches, and writes a report with 128 bytes of the packet, or finds that it is to be held back
   memmove      moves the headers in front of the gap by its size, a length the compiler does not know, and no more
   etherparse   parses the packet as the rows below it get it, Ethernet to TCP; INT is payload to it
   decode       reads group header, report, metadata, five-tuple and all 5 hops of a sink's report

@@ -5,4 +5,5 @@ pub(crate) mod etherparse;
 pub(crate) mod ledger;
 pub(crate) mod memmove;
 pub(crate) mod role;
+pub(crate) mod smart;
 pub(crate) mod watchlist;

@@ -5,6 +5,7 @@ use anyhow::{Result, bail};
 use crate::measure::{Row, Subject, measure};
 use crate::rows::report;
 use crate::table::Table;
+use crate::trace::score;
 
 #[test]
 fn every_row_does_what_it_is_measured_for() {
@@ -17,6 +18,8 @@ fn every_row_does_what_it_is_measured_for() {
         "transit hop, 2.1 dscp",
         "transit hop, 2016 geneve",
         "transit hop, host-0.5 udp",
+        "watchlist, 50000 entries",
+        "XD, filter smart, 4096 flows",
         "decode, 20 to a datagram",
         "collect, 1 to a datagram",
     ] {
@@ -24,6 +27,16 @@ fn every_row_does_what_it_is_measured_for() {
         let numbers: Vec<f64> =
             line[name.len()..].split_whitespace().map(|cell| cell.parse().unwrap()).collect();
         assert!(numbers.iter().all(|number| *number > 0.0), "{line}");
+    }
+}
+
+#[test]
+fn the_smart_filter_misses_no_flow_and_repeats_little() {
+    for remembered in [0, 300, 65_536] {
+        let score = score(30_000, remembered).unwrap();
+
+        assert!(score.accuracy() > 0.999, "{score}");
+        assert!(score.efficiency() > 0.9, "{score}");
     }
 }
 
