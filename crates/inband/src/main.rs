@@ -1,5 +1,6 @@
 //! In-band Network Telemetry in one program: which subcommand, and with which exit code?
 
+mod convert;
 mod decode;
 mod demo;
 mod failure;
@@ -27,6 +28,7 @@ enum Command {
     Demo(demo::Args),
     Decode(decode::Args),
     Node(node::Args),
+    Convert(convert::Args),
 }
 
 const EXIT_CODES: &str = "\
@@ -38,6 +40,7 @@ fn main() -> ExitCode {
         Command::Demo(args) => demo::run(&args),
         Command::Decode(args) => decode::run(&args),
         Command::Node(args) => node::run(&args),
+        Command::Convert(args) => convert::run(&args),
     };
     result.map_or_else(Failure::report, |()| ExitCode::SUCCESS)
 }

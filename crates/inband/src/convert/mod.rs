@@ -1,0 +1,126 @@
+//! `inband convert`: what would another system's configuration be as `node.toml`?
+
+mod netcfg;
+mod node_toml;
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Error, anyhow};
+use inband_node::{Node, NodeConfig};
+
+use crate::failure::Failure;
+use crate::input::is_dash;
+use crate::number::number;
+use netcfg::Netcfg;
+
+/// Turn another system's configuration into node.toml.
+///
+/// The configuration goes to stdout; stderr says what could not be carried over.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    from: From,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum From {
+    OnosNetcfg(NetcfgArgs),
+}
+
+/// The INT application of SD-Fabric in a network configuration of ONOS, for one of its devices.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+struct NetcfgArgs {
+    /// Network configuration, JSON; `-` is stdin
+    file: PathBuf,
+    /// The device the node stands for; needed where there are several
+    #[arg(long, value_name = "DEVICE")]
+    device: Option<String>,
+    /// Node ID [default: the device's ipv4NodeSid]
+    #[arg(long, value_name = "N", value_parser = number::<u32>)]
+    node_id: Option<u32>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  inband convert onos-netcfg netcfg.json > node.toml
+  inband convert onos-netcfg netcfg.json --device device:leaf1 > leaf1.toml
+  curl -s -u onos:rocks http://onos:8181/onos/v1/network/configuration | inband convert onos-netcfg - --device device:leaf1";
+
+/// What a node is to be called.
+struct Identity {
+    device: Option<String>,
+    node_id: u32,
+    /// Where its reports come from.
+    source_address: Option<IpAddr>,
+}
+
+/// Writes the node's configuration to stdout.
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    let From::OnosNetcfg(args) = &args.from;
+    let name = if is_dash(&args.file) { "stdin".to_owned() } else { args.file.display().to_string() };
+    let text = read(&args.file).with_context(|| format!("cannot read {name}"))?;
+    let mut notes = Vec::new();
+    let netcfg = Netcfg::parse(&text, &mut notes).with_context(|| name.clone())?;
+    let identity = identify(&netcfg, args, &mut notes)?;
+    let toml = node_toml::write(&name, &netcfg, &identity, &mut notes);
+    // What is written has to be what a node accepts.
+    let config: NodeConfig = toml::from_str(&toml).map_err(Error::from).with_context(|| name.clone())?;
+    Node::new(&config).map_err(Error::from).with_context(|| name.clone())?;
+    io::stdout().lock().write_all(toml.as_bytes()).context("cannot write the output")?;
+    for note in notes {
+        eprintln!("note: {note}");
+    }
+    Ok(())
+}
+
+/// Which device is meant, and its id and address.
+fn identify(netcfg: &Netcfg, args: &NetcfgArgs, notes: &mut Vec<String>) -> Result<Identity, Failure> {
+    let names = || netcfg.devices.iter().map(|device| device.name.as_str()).collect::<Vec<_>>().join(", ");
+    let device = match (&args.device, netcfg.devices.as_slice()) {
+        (Some(name), devices) => {
+            Some(devices.iter().find(|device| device.name == *name).ok_or_else(|| {
+                Failure::usage(format!("--device {name}: the file has no such device, only: {}", names()))
+            })?)
+        }
+        (None, [device]) => Some(device),
+        (None, []) => None,
+        (None, _) if args.node_id.is_some() => None,
+        (None, _) => {
+            return Err(Failure::usage(format!(
+                "there are several devices, choose one by --device: {}",
+                names()
+            )));
+        }
+    };
+    let node_id = args.node_id.or_else(|| device?.node_sid).ok_or_else(|| {
+        Failure::usage("the file has no ipv4NodeSid for the node, give its id by --node-id")
+    })?;
+    let others = netcfg.devices.iter().filter(|other| device.is_none_or(|device| other.name != device.name));
+    let others: Vec<_> = others.map(|other| other.name.as_str()).collect();
+    if !others.is_empty() {
+        notes.push(format!("a node.toml is of one node; not in it: {}", others.join(", ")));
+    }
+    Ok(Identity {
+        device: device.map(|device| device.name.clone()),
+        node_id,
+        source_address: device.and_then(|device| device.loopback),
+    })
+}
+
+fn read(path: &Path) -> Result<String, Error> {
+    let source: Box<dyn Read> =
+        if is_dash(path) { Box::new(io::stdin().lock()) } else { Box::new(File::open(path)?) };
+    let mut text = String::new();
+    source.take(LIMIT_BYTES + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > LIMIT_BYTES {
+        return Err(anyhow!("more than {LIMIT_BYTES} bytes"));
+    }
+    Ok(text)
+}
+
+/// Largest configuration that is read, bytes.
+const LIMIT_BYTES: u64 = 16 * 1024 * 1024;
