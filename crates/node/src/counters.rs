@@ -76,6 +76,8 @@ pub enum Outcome {
     IcmpLimited,
     /// A message was lost: too many waited to be sent.
     IcmpShed,
+    /// Packets of a numbered flow are missing, and have been for the hold time.
+    LossFound,
     /// A report was queued.
     Reported,
     /// A report was lost: the queue was full.
@@ -88,7 +90,7 @@ pub enum Outcome {
 
 impl Outcome {
     /// All outcomes, in the order they are shown.
-    pub const ALL: [Self; 39] = [
+    pub const ALL: [Self; 40] = [
         Self::NotIp,
         Self::NoInt,
         Self::Started,
@@ -124,6 +126,7 @@ impl Outcome {
         Self::IcmpWithheld,
         Self::IcmpLimited,
         Self::IcmpShed,
+        Self::LossFound,
         Self::Reported,
         Self::ReportShed,
         Self::ReportWithheld,
@@ -182,6 +185,7 @@ impl Outcome {
             Self::IcmpWithheld => "icmp_withheld",
             Self::IcmpLimited => "icmp_limited",
             Self::IcmpShed => "icmp_shed",
+            Self::LossFound => "loss_found",
             Self::Reported => "reported",
             Self::ReportShed => "report_shed",
             Self::ReportWithheld => "report_withheld",

@@ -28,6 +28,7 @@ pub mod frame;
 mod indication;
 mod inside;
 mod interfaces;
+pub mod loss;
 pub mod node;
 mod own_packet;
 pub mod passage;

@@ -3,6 +3,7 @@
 mod drops;
 mod earlier;
 mod inner;
+mod losses;
 mod probing;
 mod replicate;
 mod roles;
@@ -38,6 +39,7 @@ use crate::source::SourcePlan;
 use crate::support;
 use crate::transit::Choices;
 use crate::watchlist::Watchlist;
+use losses::Losses;
 
 /// One INT node: source, transit hop and sink, per packet and as its interfaces say.
 ///
@@ -72,6 +74,8 @@ pub struct Node {
     /// Whether the packet at hand met a congested queue and no report says so yet.
     congested: bool,
     drop_reasons: DropReasons,
+    /// What a sink knows of the numbers of flows.
+    losses: Option<Box<Losses>>,
     reporter: Reporter,
     counters: Counters,
 }
@@ -124,6 +128,7 @@ impl Node {
             },
             congested: false,
             drop_reasons: DropReasons::new(&config.drop_reasons)?,
+            losses: Losses::new(&config.loss)?.map(Box::new),
             reporter: Reporter::new(config.node.id, &config.report),
             counters: Counters::default(),
         })
@@ -184,11 +189,14 @@ impl Node {
         if let Some(smart) = &mut self.smart {
             smart.handle_timeout(now);
         }
+        self.close_gaps(now);
         self.reporter.queue().handle_timeout(now);
     }
 
-    /// Completes a datagram that waits for more reports, as at the end of a run.
+    /// Tells of every packet that is missing, and completes a datagram that waits for more reports, as at the end of
+    /// a run.
     pub fn flush_reports(&mut self) {
+        self.close_all_gaps();
         self.reporter.queue().flush();
     }
 

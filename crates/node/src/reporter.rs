@@ -5,11 +5,13 @@ use inband_wire::int::domain::set_bits;
 use inband_wire::int::md::MdHeader;
 use inband_wire::int::mx::MxHeader;
 use inband_wire::layers::{IpVersion, Link};
+use inband_wire::report::earlier::DropSummary;
 use inband_wire::report::{Draft, Drop, InnerType};
 
 use crate::config::{ReportConfig, SourceInserted, UnknownInstructions};
 use crate::counters::Outcome;
 use crate::domains::{KnownDomains, ValueContext};
+use crate::loss::Loss;
 use crate::passage::Hop;
 use crate::report_queue::ReportQueue;
 
@@ -184,6 +186,18 @@ impl Reporter {
         let now = device.egress_timestamp.or(device.ingress_timestamp);
         let pushed = self.queue.push(&draft, now);
         self.domain_metadata = domain_metadata;
+        if pushed { Outcome::Reported } else { Outcome::ReportShed }
+    }
+
+    /// Queues the report of packets that never arrived.
+    pub(crate) fn report_loss(
+        &mut self,
+        loss: &Loss,
+        summary: &DropSummary,
+        domain: u16,
+        now: u64,
+    ) -> Outcome {
+        let pushed = loss.with_report(summary, domain, |draft| self.queue.push(draft, Some(now)));
         if pushed { Outcome::Reported } else { Outcome::ReportShed }
     }
 

@@ -6,6 +6,7 @@ mod drop_reasons;
 mod encapsulation;
 mod instruction;
 mod limits;
+mod loss;
 mod number;
 mod offline;
 mod probe;
@@ -23,6 +24,7 @@ pub use drop_reasons::{DropReasonsConfig, ReasonConfig};
 pub use encapsulation::{EncapsulationConfig, EncapsulationKind, GrePayload, Layer, TcpOptionsConfig};
 pub use instruction::{Instruction, InstructionList};
 pub use limits::{ChecksumConfig, ChecksumUpdate, Icmp, MtuAction, MtuConfig};
+pub use loss::LossConfig;
 pub use offline::{OfflineConfig, OfflinePackets};
 pub use probe::{Mac, ProbeConfig};
 pub use report::{
@@ -70,6 +72,9 @@ pub struct NodeConfig {
     /// Filters and triggers of `report.filter = "smart"`.
     #[serde(default)]
     pub smart: SmartConfig,
+    /// Whether and how a sink looks for losses.
+    #[serde(default)]
+    pub loss: LossConfig,
     /// What the codes of dropped packets mean.
     #[serde(default)]
     pub drop_reasons: DropReasonsConfig,
@@ -99,6 +104,7 @@ impl NodeConfig {
             checksum: ChecksumConfig::default(),
             report: ReportConfig::default(),
             smart: SmartConfig::default(),
+            loss: LossConfig::default(),
             drop_reasons: DropReasonsConfig::default(),
             offline: OfflineConfig::default(),
         }

@@ -53,6 +53,9 @@ impl Node {
             SinkMetadata::Report if is_hop_by_hop => Asked::new(instructions, 0, 0),
             SinkMetadata::Report | SinkMetadata::Stack | SinkMetadata::None => Asked::nothing(),
         };
+        if !is_copy {
+            self.note_number(frame.bytes(), visit, location);
+        }
         if is_hop_by_hop || is_copy {
             self.report(frame.bytes(), visit, Some(location), &asked);
         }

@@ -1,0 +1,25 @@
+//! How does a sink find losses in the numbers of flows?
+
+use serde::Deserialize;
+
+/// `[loss]`: a sink looks for gaps in the sequence numbers of Host-INT.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct LossConfig {
+    /// Whether it does; default false.
+    pub detect: bool,
+    /// How long a number may be missing until it is lost, milliseconds; default 200.
+    pub hold_ms: u64,
+    /// After how much silence a flow is forgotten, milliseconds; default 120000.
+    pub idle_ms: u64,
+    /// How many flows are followed, 1 to 16777216; default 65536.
+    pub flows: u32,
+    /// Domain Specific ID of reports 2.0 about losses, not 0; default 0x4849.
+    pub domain: u16,
+}
+
+impl Default for LossConfig {
+    fn default() -> Self {
+        Self { detect: false, hold_ms: 200, idle_ms: 120_000, flows: 65_536, domain: 0x4849 }
+    }
+}

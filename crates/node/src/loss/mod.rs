@@ -1,0 +1,190 @@
+//! Which packets of a numbered flow never arrived?
+//!
+//! A source that numbers the packets of each flow lets the sink see what was lost on the way. `flow` follows the
+//! numbers of one flow, `window` remembers which of the latest ones came; [`LossDetector`] holds the flows and
+//! closes their gaps in time. Numbers are 32 bits and wrap; a packet that comes late fills its gap, one that comes
+//! twice is a duplicate, and neither is a loss.
+
+mod flow;
+mod summary;
+mod window;
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::hash::{BuildHasherDefault, DefaultHasher};
+
+use inband_wire::FiveTuple;
+
+use flow::Numbers;
+pub use flow::{Arrival, Gap};
+
+/// The numbered flows of a sink.
+#[derive(Clone, Debug)]
+pub struct LossDetector {
+    flows: HashMap<FiveTuple, State, BuildHasherDefault<DefaultHasher>>,
+    most_flows: usize,
+    hold_ns: u64,
+    idle_ns: u64,
+    lost: Vec<Loss>,
+    counts: LossCounts,
+    swept_at: u64,
+}
+
+/// What is known of one flow.
+#[derive(Clone, Debug)]
+struct State {
+    numbers: Numbers,
+    source: Source,
+    seen_at: u64,
+}
+
+/// Who numbers the packets of a flow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Source {
+    /// Its node ID.
+    pub node_id: u32,
+    /// The interface the packets came to it by.
+    pub ingress: u16,
+}
+
+/// Packets of one gap that never arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Loss {
+    /// The flow.
+    pub flow: FiveTuple,
+    /// The source that numbers it.
+    pub source: Source,
+    /// The gap they leave.
+    pub gap: Gap,
+}
+
+/// How many packets arrived in which way, and how many did not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LossCounts {
+    /// The next in its flow, or the first that was seen of it.
+    pub in_order: u64,
+    /// After a later one of its flow, within the hold time.
+    pub reordered: u64,
+    /// After the loss of it was told.
+    pub late: u64,
+    /// For the second time.
+    pub duplicate: u64,
+    /// Never, as far as is known when its gap closes.
+    pub lost: u64,
+    /// Sources that began to count anew.
+    pub restarts: u64,
+    /// Packets of flows for which there is no room.
+    pub unknown: u64,
+}
+
+/// How often flows are looked over for gaps to close and for silence, nanoseconds.
+const SWEEP_NS: u64 = 10_000_000;
+
+impl LossDetector {
+    /// Creates a detector of up to `most_flows` flows, of about 200 bytes each and 24 for every open gap.
+    ///
+    /// A gap is a loss when it is open for `hold_ns`; a flow is forgotten after `idle_ns` of silence.
+    #[must_use]
+    pub fn new(most_flows: usize, hold_ns: u64, idle_ns: u64) -> Self {
+        Self {
+            flows: HashMap::default(),
+            most_flows,
+            hold_ns,
+            idle_ns: idle_ns.max(hold_ns),
+            lost: Vec::new(),
+            counts: LossCounts::default(),
+            swept_at: 0,
+        }
+    }
+
+    /// A packet of `flow` arrived at `now`, with the number its source gave it.
+    pub fn handle_packet(&mut self, flow: FiveTuple, source: Source, number: u32, now: u64) -> Arrival {
+        self.handle_timeout(now);
+        let is_full = self.flows.len() >= self.most_flows;
+        let state = match self.flows.entry(flow) {
+            Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Vacant(_) if is_full => {
+                self.counts.unknown += 1;
+                return Arrival::Unknown;
+            }
+            Entry::Vacant(entry) => {
+                entry.insert(State { numbers: Numbers::new(number), source, seen_at: now });
+                self.counts.in_order += 1;
+                return Arrival::InOrder;
+            }
+        };
+        state.seen_at = now;
+        let loss = |gap| Loss { flow, source: state.source, gap };
+        let closed = state.numbers.close(|opened_at| is_over(opened_at, now, self.hold_ns));
+        self.lost.extend(closed.map(loss));
+        let arrival = state.numbers.take(number, now);
+        if arrival == Arrival::Restart {
+            // Nothing can fill the gaps of the numbers before.
+            self.lost.extend(state.numbers.close(|_| true).map(loss));
+            state.numbers = Numbers::new(number);
+            state.source = source;
+        }
+        self.count(arrival);
+        arrival
+    }
+
+    /// Closes the gaps that have been open for the hold time at `now`, and forgets flows that are silent.
+    pub fn handle_timeout(&mut self, now: u64) {
+        // A clock that was set back is no reason to wait.
+        if now >= self.swept_at && now - self.swept_at < SWEEP_NS {
+            return;
+        }
+        self.swept_at = now;
+        let (hold_ns, idle_ns, lost) = (self.hold_ns, self.idle_ns, &mut self.lost);
+        self.flows.retain(|flow, state| {
+            let is_silent = is_over(state.seen_at, now, idle_ns);
+            let closed = state.numbers.close(|opened_at| is_silent || is_over(opened_at, now, hold_ns));
+            lost.extend(closed.map(|gap| Loss { flow: *flow, source: state.source, gap }));
+            !is_silent
+        });
+    }
+
+    /// Closes every gap, as at the end of a run.
+    pub fn flush(&mut self) {
+        for (flow, state) in &mut self.flows {
+            let closed = state.numbers.close(|_| true);
+            self.lost.extend(closed.map(|gap| Loss { flow: *flow, source: state.source, gap }));
+        }
+    }
+
+    /// Takes a loss, in no order among flows.
+    pub fn poll_loss(&mut self) -> Option<Loss> {
+        let loss = self.lost.pop()?;
+        self.counts.lost += u64::from(loss.gap.missing);
+        Some(loss)
+    }
+
+    /// What happened so far; losses count when they are taken.
+    #[must_use]
+    pub const fn counts(&self) -> LossCounts {
+        self.counts
+    }
+
+    fn count(&mut self, arrival: Arrival) {
+        let counts = &mut self.counts;
+        match arrival {
+            Arrival::InOrder => counts.in_order += 1,
+            Arrival::Reordered => counts.reordered += 1,
+            Arrival::Late => counts.late += 1,
+            Arrival::Duplicate => counts.duplicate += 1,
+            Arrival::Restart => {
+                counts.restarts += 1;
+                counts.in_order += 1;
+            }
+            Arrival::Unknown => counts.unknown += 1,
+        }
+    }
+}
+
+/// Whether `span_ns` have passed from `since` to `now`; a clock that was set back by more than that counts as well.
+fn is_over(since: u64, now: u64, span_ns: u64) -> bool {
+    now.abs_diff(since) >= span_ns
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,66 @@
+//! How is a loss told, in Host-INT's own format and in a report 2.0?
+
+use zerocopy::IntoBytes;
+
+use inband_wire::int::HopMetadata;
+use inband_wire::int::Instructions;
+use inband_wire::report::earlier::host_int::Gap;
+use inband_wire::report::earlier::{DropSummary, DropSummaryDraft};
+use inband_wire::report::{Draft, InnerType};
+
+use super::Loss;
+
+/// DSMdBits of a report 2.0 about a loss: the first bit is Host-INT's drop summary, 6 words.
+const DS_MD_BITS: u16 = 0x8000;
+
+/// Most bytes of a drop summary in Host-INT's format.
+const MOST_BYTES: usize = 12 + size_of::<DropSummary>() + 40;
+/// Where the synthesised headers of the flow start in it.
+const HEADERS_AT: usize = 12 + size_of::<DropSummary>();
+
+impl Loss {
+    /// The summary that the sink with this id and egress interface gives.
+    #[must_use]
+    pub fn summary(&self, sink: u32, egress: u16) -> DropSummary {
+        let gap =
+            Gap { seen_at_s: seconds(self.gap.opened_at), sequence: self.gap.after, count: self.gap.missing };
+        DropSummary::new(self.source.node_id, sink, self.source.ingress, egress, gap)
+    }
+
+    /// The report of Host-INT, with the report's number and the time, nanoseconds since 1970.
+    #[must_use]
+    pub fn host_int(&self, summary: DropSummary, sequence: u32, now: u64) -> DropSummaryDraft {
+        DropSummaryDraft { sequence, reported_at_s: seconds(now), summary, flow: self.flow }
+    }
+
+    /// Hands the report 2.0 to `write`: D and F, the summary as domain-specific metadata of `domain`, and the
+    /// headers of the flow as its packet, where Host-INT knows how to write them.
+    pub fn with_report<T>(
+        &self,
+        summary: &DropSummary,
+        domain: u16,
+        write: impl FnOnce(&Draft<'_>) -> T,
+    ) -> T {
+        let mut host_int = [0; MOST_BYTES];
+        let length = self.host_int(*summary, 0, 0).write(&mut host_int);
+        let headers = length.and_then(|length| host_int.get(HEADERS_AT..length)).unwrap_or_default();
+        write(&Draft {
+            inner_type: if headers.is_empty() { InnerType::None } else { InnerType::Ipv4 },
+            dropped: true,
+            congested_queue: false,
+            tracked_flow: true,
+            intermediate: false,
+            own_hop: true,
+            metadata: HopMetadata::default(),
+            instructions: Instructions::default(),
+            drop: None,
+            domain: Some((domain, DS_MD_BITS, summary.as_bytes())),
+            inner: headers,
+        })
+    }
+}
+
+/// Whole seconds, as far as 32 bits hold them.
+fn seconds(ns: u64) -> u32 {
+    u32::try_from(ns / 1_000_000_000 % (1 << 32)).unwrap_or_default()
+}

@@ -1,0 +1,93 @@
+//! What does a sink do about packets that its sources numbered and that never came?
+
+use inband_wire::dissect::flow_before_int;
+use inband_wire::int::Location;
+use inband_wire::int::earlier::HopByHop;
+
+use crate::config::LossConfig;
+use crate::counters::Outcome;
+use crate::error::ConfigError;
+use crate::loss::{LossDetector, Source};
+
+use super::Node;
+use super::roles::Visit;
+
+/// The detector of a sink, and how it reports.
+#[derive(Clone, Debug)]
+pub(super) struct Losses {
+    detector: LossDetector,
+    domain: u16,
+    /// The egress interface of the latest packet, which a summary names.
+    egress: u16,
+    /// The latest time that was seen.
+    clock: u64,
+}
+
+impl Losses {
+    /// `None` where the sink does not look for losses.
+    ///
+    /// # Errors
+    /// A size or domain out of range.
+    pub(super) fn new(config: &LossConfig) -> Result<Option<Self>, ConfigError> {
+        if !(1..=MOST_FLOWS).contains(&config.flows) {
+            return Err(ConfigError::out_of_range("loss.flows", config.flows, format!("1 to {MOST_FLOWS}")));
+        }
+        if config.domain == 0 {
+            return Err(ConfigError::out_of_range("loss.domain", 0, "0x0001 to 0xffff"));
+        }
+        let ns = |ms: u64| ms.saturating_mul(1_000_000);
+        let flows = usize::try_from(config.flows).unwrap_or(usize::MAX);
+        let detector = LossDetector::new(flows, ns(config.hold_ms), ns(config.idle_ms));
+        let losses = Self { detector, domain: config.domain, egress: 0, clock: 0 };
+        Ok(config.detect.then_some(losses))
+    }
+}
+
+impl Node {
+    /// Takes the number of a packet that arrived at the end of its way, if it has one.
+    pub(super) fn note_number(&mut self, packet: &[u8], visit: &Visit<'_>, location: &Location) {
+        let Some(losses) = &mut self.losses else { return };
+        let Ok(int) = HopByHop::parse(packet, location) else { return };
+        let Some(number) = int.sequence else { return };
+        let device = visit.hop.device;
+        losses.clock = device.egress_timestamp.or(device.ingress_timestamp).unwrap_or(losses.clock);
+        losses.egress = visit.hop.egress.id;
+        // The source's hop is the first of the way, and so the last of the stack.
+        let hop = int.hops().last().map(|hop| hop.metadata().hop).unwrap_or_default();
+        let ingress = hop.interfaces.map_or(0, |interfaces| interfaces.ingress);
+        let source = Source { node_id: hop.node_id.unwrap_or_default(), ingress };
+        let flow = flow_before_int(packet, &visit.layers, location);
+        losses.detector.handle_packet(flow, source, number, losses.clock);
+        self.report_losses();
+    }
+
+    /// Closes gaps that have been open for the hold time at `now`.
+    pub(super) fn close_gaps(&mut self, now: u64) {
+        if let Some(losses) = &mut self.losses {
+            losses.clock = now;
+            losses.detector.handle_timeout(now);
+            self.report_losses();
+        }
+    }
+
+    /// Closes all gaps.
+    pub(super) fn close_all_gaps(&mut self) {
+        if let Some(losses) = &mut self.losses {
+            losses.detector.flush();
+            self.report_losses();
+        }
+    }
+
+    fn report_losses(&mut self) {
+        let Some(losses) = &mut self.losses else { return };
+        while let Some(loss) = losses.detector.poll_loss() {
+            self.counters.count(Outcome::LossFound);
+            let summary = loss.summary(self.identity.node_id.unwrap_or(u32::MAX), losses.egress);
+            let outcome = self.reporter.report_loss(&loss, &summary, losses.domain, losses.clock);
+            self.counters.count(outcome);
+        }
+    }
+}
+
+/// Most flows that are followed.
+const MOST_FLOWS: u32 = 1 << 24;
