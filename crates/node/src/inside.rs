@@ -6,13 +6,15 @@ use inband_wire::checksum::Sum;
 use inband_wire::dissect::{carried, dissect};
 use inband_wire::error::Header;
 use inband_wire::int::locate::{self, Encapsulation};
-use inband_wire::int::{CodePoints, Location, Original};
+use inband_wire::int::{Location, Original};
 use inband_wire::layers::{Fragment, IpVersion, Layers, Link, Strictness, Transport};
 use inband_wire::udp::{self, UdpHeader};
 use inband_wire::view::{view, view_mut};
-use inband_wire::{Level, gtpu};
+use inband_wire::{Level, gtpu, ipv4};
 
 use crate::carrier::{self, Change};
+use crate::config::EncapsulationKind;
+use crate::encapsulation::Carriage;
 
 /// Where INT in the inner layer goes.
 pub(crate) enum Innermost {
@@ -57,9 +59,13 @@ struct Around {
 
 impl Inside {
     /// Finds the innermost packet of the frame.
-    pub(crate) fn find(link: Link, bytes: &[u8], code_points: &CodePoints<'_>) -> Innermost {
-        let found = dissect(link, bytes, code_points, Strictness::Truncated);
-        let levels: Vec<&Level> = found.levels().collect();
+    pub(crate) fn find(carriage: &Carriage, link: Link, bytes: &[u8]) -> Innermost {
+        let found =
+            carriage.with_code_points(|code_points| dissect(link, bytes, code_points, Strictness::Truncated));
+        let mut levels: Vec<&Level> = found.levels().collect();
+        if carriage.kind == EncapsulationKind::Udp && is_behind_new_ip(bytes, &levels) {
+            levels.pop();
+        }
         let Some((innermost, around)) = levels.split_last() else { return Innermost::Itself };
         let (Some(outermost), Some(last)) = (around.first(), around.last()) else { return Innermost::Itself };
         let ethernet = match carried(bytes, &last.layers, last.int().last()) {
@@ -127,6 +133,18 @@ impl Around {
     }
 
     fn follow(&self, bytes: &mut [u8], grown: usize, shrunk: usize) {
+        // A header that need not change does not, also where its checksum field could not be corrected and back.
+        if grown != shrunk {
+            self.resize(bytes, grown, shrunk);
+        }
+        let change = Change { removed: self.sum, added: self.payload_sum(bytes), grown, shrunk };
+        if grown != shrunk || change.removed != change.added {
+            carrier::correct_checksum(bytes, &self.layers, &change);
+        }
+    }
+
+    /// Sets the lengths of the headers.
+    fn resize(&self, bytes: &mut [u8], grown: usize, shrunk: usize) {
         let word = |bytes: usize| u16::try_from(bytes).unwrap_or(u16::MAX);
         let set = |field: &mut U16| {
             *field = U16::new(field.get().wrapping_add(word(grown)).wrapping_sub(word(shrunk)));
@@ -139,8 +157,6 @@ impl Around {
         } else if let Some(header) = view_mut::<UdpHeader>(bytes, self.layers.l4) {
             set(&mut header.length);
         }
-        let change = Change { removed: self.sum, added: self.payload_sum(bytes), grown, shrunk };
-        carrier::correct_checksum(bytes, &self.layers, &change);
     }
 
     /// Sums what is behind the first 8 bytes of the L4 header, up to the end that its length names: the UDP header,
@@ -155,6 +171,16 @@ impl Around {
         };
         bytes.get(l4 + 8..end.min(bytes.len())).map_or(Sum::ZERO, Sum::of)
     }
+}
+
+/// Whether the last packet is what INT has put a new IP header in front of: then that is where INT is.
+fn is_behind_new_ip(bytes: &[u8], levels: &[&Level]) -> bool {
+    let [.., carrier, _] = levels else { return false };
+    carrier.int().last().is_some_and(|location| {
+        let original = Original::read(bytes, location).ip_protocol;
+        let has_new_ip = matches!(original, Some(ipv4::IN_IP | ipv4::IPV6_IN_IP));
+        location.encapsulation == Encapsulation::Udp && has_new_ip
+    })
 }
 
 /// Where the packet ends by its IP header as it stands.

@@ -291,3 +291,57 @@ fn the_inner_layer_has_the_encapsulations_behind_tcp_and_udp() {
     old.node.int_version = IntVersion::V1_0;
     assert_eq!(Node::new(&old).unwrap_err().key(), "encapsulation.layer");
 }
+
+#[test]
+fn a_header_that_need_not_change_keeps_a_checksum_that_could_not_be_corrected_and_back() {
+    // An IPv4 header checksum of 0xffff means what 0 means, so INT is not started inside of it either.
+    let mut original = tunnels(false, &inner_packets(EncapsulationKind::Dscp)[1]).remove(0).1;
+    original[24..26].fill(0xff);
+    let mut source = path(2, Layer::Inner, EncapsulationKind::Dscp, Mode::Md).remove(0);
+    assert_eq!(through(&mut source, &original).unwrap(), original);
+    assert_eq!(source.counters().get(Outcome::NotStartedChecksum), 1);
+}
+
+#[test]
+fn a_new_ip_header_inside_of_a_tunnel_is_where_int_is_found_again() {
+    // int-2.1/l4-07: ESP inside of VXLAN gets a new IP and UDP header there.
+    for mode in [Mode::Md, Mode::Mx] {
+        let inner = ethernet(0x86dd, &ipv6(50, &[0x5a; 21]));
+        let payload = [&[8, 0, 0, 0, 0, 0, 7, 0][..], &inner].concat();
+        let original = frame(true, 17, &udp(true, 4789, &payload));
+        let mut nodes = path(4, Layer::Inner, EncapsulationKind::Udp, mode);
+        let mut packet = original.clone();
+        for (index, node) in nodes.iter_mut().enumerate() {
+            packet = through(node, &packet).unwrap();
+            let outcomes = [Outcome::Started, Outcome::Transit, Outcome::Transit, Outcome::Stripped];
+            assert_eq!(node.counters().get(outcomes[index]), 1, "{mode:?} node {index}");
+            assert_eq!(oracle::l4_sum(&packet), Some(0xffff), "{mode:?} node {index}");
+        }
+        assert_eq!(packet, original, "{mode:?}");
+    }
+}
+
+#[test]
+fn a_dscp_that_the_tunnel_endpoint_copied_outward_marks_nothing_there() {
+    // int-2.1/l4-04
+    for kind in INNER_KINDS {
+        for v6 in [false, true] {
+            for (tunnel, mut original) in tunnels(v6, &inner_packets(kind)[0]) {
+                let class: u16 = 0x17 << 6;
+                if v6 {
+                    let word = u16::from_be_bytes([original[14], original[15]]) & !0x0fc0 | class;
+                    original[14..16].copy_from_slice(&word.to_be_bytes());
+                } else {
+                    original[15] = 0x17 << 2;
+                    support::repair_ip_checksum(&mut original);
+                }
+                let mut packet = original.clone();
+                for node in &mut path(3, Layer::Inner, kind, Mode::Md) {
+                    packet = through(node, &packet).unwrap();
+                    check_all_layers(&packet, &[kind], tunnel);
+                }
+                assert_eq!(packet, original, "{kind:?} in {tunnel}, v6 {v6}");
+            }
+        }
+    }
+}

@@ -1,8 +1,9 @@
 //! How does a test send packets through INT nodes, and how are the nodes set up?
 
 use inband_node::config::{
-    ChecksumUpdate, DomainConfig, EncapsulationKind, Instruction, IntVersion, InterfaceConfig, Mode,
-    MtuAction, NodeConfig, SinkMetadata, SourceDomain, TcpOptionsConfig, UnknownInstructions, WatchEntry,
+    ChecksumUpdate, DomainConfig, EncapsulationKind, GrePayload, Icmp, Instruction, IntVersion,
+    InterfaceConfig, Mode, MtuAction, NodeConfig, SinkMetadata, SourceDomain, SourceInserted,
+    TcpOptionsConfig, UnknownInstructions, WatchEntry,
 };
 use inband_node::frame::MOST_GROWTH;
 use inband_node::{DeviceMetadata, Frame, Node, Passage, Verdict};
@@ -121,10 +122,13 @@ impl DomainPlan {
         };
         let value = ["flow-id", "ethernet-source", "sequence-number"][usize::from(choice / 4) % 3];
         let words = 1 + choice / 16 % 4;
+        let reporting = if choice & 64 == 0 { "all-nodes" } else { "sink-node" };
+        let mutability = if choice & 128 == 0 { "source-only" } else { "cumulative" };
         let text = format!(
             "id = 0x5454\n\
              [[metadata]]\nbit = 3\nwords = {words}\nplacement = \"{shared}\"\nvalue = \"{value}\"\n\
-             [[metadata]]\nbit = 9\nwords = 2\nplacement = \"{own}\"\nvalue = \"a61af6b1647d0000\"\n"
+             [[metadata]]\nbit = 9\nwords = 2\nplacement = \"{own}\"\nvalue = \"a61af6b1647d0000\"\n\
+             reporting = \"{reporting}\"\nmutability = \"{mutability}\"\n"
         );
         Some(toml::from_str(&text).expect("a domain as in the documentation"))
     }
@@ -141,6 +145,9 @@ impl DomainPlan {
         config.encapsulation.kind = self.kind();
         config.encapsulation.update_l4 = self.updates_l4();
         let flags = self.0[5];
+        if flags & 128 != 0 {
+            config.encapsulation.gre_payload = GrePayload::Ethernet;
+        }
         if flags & 2 != 0 {
             config.encapsulation.tcp_options = TcpOptionsConfig::Before;
         }
@@ -162,8 +169,9 @@ impl DomainPlan {
             1 => SinkMetadata::Report,
             _ => SinkMetadata::None,
         };
-        if let Some(domain) = self.domain().filter(|_| is_first || !plan.ignores_domain()) {
+        if let Some(mut domain) = self.domain().filter(|_| is_first || !plan.ignores_domain()) {
             let flags = u16::from(self.0[6]);
+            domain.set_flags = if plan.0[0] & 64 == 0 { 0 } else { 0x0100 << (id % 8) };
             config.source.domain = Some(SourceDomain { id: domain.id, instructions: vec![3, 9], flags });
             config.domains = vec![domain];
         }
@@ -173,6 +181,14 @@ impl DomainPlan {
         if plan.0[0] & 4 != 0 {
             config.mtu.action = MtuAction::IntermediateReport;
         }
+        if plan.0[0] & 8 != 0 {
+            config.report.source_inserted = SourceInserted::Metadata;
+        }
+        config.mtu.icmp = match plan.0[0] / 16 % 4 {
+            1 if self.version() == IntVersion::V2_1 => Icmp::Own,
+            2 if self.version() == IntVersion::V2_1 => Icmp::Conservative,
+            _ => Icmp::Off,
+        };
         config
     }
 }

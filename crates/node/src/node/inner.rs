@@ -12,10 +12,7 @@ impl Node {
     // int-2.1/l4-04: INT of another layer is left as it is.
     #[cold]
     pub(super) fn act_inside(&mut self, frame: &mut Frame<'_>, mut visit: Visit<'_>) -> Outcome {
-        let found = self
-            .carriage
-            .with_code_points(|code_points| Inside::find(visit.link, frame.bytes(), code_points));
-        let inside = match found {
+        let inside = match Inside::find(&self.carriage, visit.link, frame.bytes()) {
             Innermost::Itself => return self.act(frame, &mut visit),
             Innermost::Inside(inside) => inside,
             Innermost::OutOfReach => return Outcome::NoInt,

@@ -4,6 +4,8 @@ mod checksums;
 mod earlier;
 mod identity;
 mod journey;
+mod layers;
+mod path_mtu;
 mod reports;
 mod robustness;
 mod stack;

@@ -211,6 +211,12 @@ impl Packet {
         Self { padding: padding.to_vec(), ..self }
     }
 
+    /// Removes the bytes behind the IP packet.
+    #[must_use]
+    pub fn unpadded(self) -> Self {
+        self.padding(&[])
+    }
+
     /// Writes the frame.
     #[must_use]
     pub fn build(&self) -> Vec<u8> {

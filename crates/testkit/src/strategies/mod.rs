@@ -7,7 +7,7 @@ mod bytes;
 mod packets;
 
 pub use bytes::{Mutation, mutation, payload};
-pub use packets::{ARBITRARY_PORTS, int_packet, ip_packet, report_datagram};
+pub use packets::{ARBITRARY_PORTS, int_packet, ip_packet, nested_packet, report_datagram};
 
 use proptest::prelude::*;
 

@@ -6,6 +6,7 @@ use proptest::prelude::*;
 
 use super::payload;
 use crate::int::{Int, IntFrame, int_md, int_mx, md_frame, words_of};
+use crate::oracle;
 use crate::packet::{Checksum, Packet, packet};
 use crate::report::{Individual, ReportGroup, inner_only, int_report, report_group};
 
@@ -26,6 +27,47 @@ pub fn ip_packet(most: usize) -> impl Strategy<Value = Packet> {
             l4.apply(ip.apply(tagged)).checksum(checksum).payload(&behind).padding(&padding)
         },
     )
+}
+
+/// Packets as tunnel endpoints send them: one or two tunnels around a packet of a host.
+pub fn nested_packet(most: usize) -> impl Strategy<Value = Packet> {
+    ip_packet(most).prop_flat_map(
+        |inner| prop_oneof![3 => around(inner.clone()), 1 => around(inner).prop_flat_map(around)],
+    )
+}
+
+/// A tunnel around a packet: VXLAN, VXLAN-GPE, Geneve, GRE with its optional fields, GTP-U, or IP in IP.
+fn around(inner: Packet) -> impl Strategy<Value = Packet> {
+    let options = vec((any::<u16>(), any::<u8>(), vec(any::<[u8; 4]>(), 0..3)), 0..3);
+    (0..8_u8, ip(), checksum(), options).prop_map(move |(kind, ip, checksum, options)| {
+        let bare = inner.clone().untagged().without_ethernet().unpadded().build();
+        let framed = inner.clone().unpadded().build();
+        let is_v4 = bare.first().is_some_and(|first| first >> 4 == 4);
+        let (l4, payload) = match kind {
+            0 | 1 => (L4::Udp(7, 4789), [&[8, 0, 0, 0, 0, 0, 9, 0][..], &framed].concat()),
+            2 => (L4::Udp(7, 4790), [&[12, 0, 0, if is_v4 { 1 } else { 2 }, 0, 0, 9, 0][..], &bare].concat()),
+            3 => (L4::Udp(7, 6081), [geneve(&options), framed].concat()),
+            4 => (
+                L4::Raw(47),
+                [&[0, 0][..], if is_v4 { &[0x08, 0x00] } else { &[0x86, 0xdd] }, &bare].concat(),
+            ),
+            5 => (L4::Raw(47), gre_with_checksum(&framed)),
+            6 => {
+                let length = u16::try_from(bare.len()).unwrap_or_default().to_be_bytes();
+                (L4::Udp(7, 2152), [&[0x30, 255, length[0], length[1], 0, 0, 0, 5][..], &bare].concat())
+            }
+            _ => (L4::Raw(if is_v4 { 4 } else { 41 }), bare),
+        };
+        let whole = Ip { fragment: None, ..ip };
+        l4.apply(whole.apply(packet())).checksum(checksum).payload(&payload)
+    })
+}
+
+fn gre_with_checksum(framed: &[u8]) -> Vec<u8> {
+    let mut gre = [&[0xb0, 0, 0x65, 0x58, 0, 0, 0, 0, 0, 0, 0, 7, 0, 0, 0, 9][..], framed].concat();
+    let checksum = oracle::checksum(&[&gre]).to_be_bytes();
+    gre[4..6].copy_from_slice(&checksum);
+    gre
 }
 
 /// Types of INT are 1 to 3, in the upper half of the first byte behind the L4 header.

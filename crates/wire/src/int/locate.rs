@@ -12,7 +12,7 @@ use crate::layers::{Fragment, Layers, Transport};
 use crate::view::view;
 use crate::vxlan::VxlanHeader;
 use crate::words::Words;
-use crate::{geneve, gre, tcp, udp, vxlan};
+use crate::{geneve, gre, gtpu, tcp, udp, vxlan};
 
 pub use crate::int::location::{Encapsulation, HEADER_WORDS, HeaderType, Location, VERSION};
 
@@ -103,7 +103,7 @@ fn announced(
 
 fn is_tunnel(bytes: &[u8], layers: &Layers) -> bool {
     layers.udp(bytes).is_some_and(|header| {
-        matches!(header.destination_port.get(), vxlan::PORT | vxlan::GPE_PORT | geneve::PORT)
+        matches!(header.destination_port.get(), vxlan::PORT | vxlan::GPE_PORT | geneve::PORT | gtpu::PORT)
     })
 }
 
