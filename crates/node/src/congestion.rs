@@ -7,7 +7,7 @@ use inband_wire::{Strictness, dissect};
 use crate::config::{PortRange, SourceConfig};
 
 /// Keeps INT off traffic that is not known to be congestion controlled, where that is asked for.
-// int-2.1/congestion-01, int-2.1/congestion-02, int-2.1/congestion-03
+// int-2.1/congestion-01, int-2.1/congestion-02, int-2.1/congestion-03, int-2.1/congestion-04
 #[derive(Clone, Debug)]
 pub(crate) struct CongestionFilter {
     is_on: bool,

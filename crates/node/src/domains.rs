@@ -37,7 +37,7 @@ impl KnownDomain {
     /// # Errors
     /// An id of 0, a bit that is out of range or given twice, a length of 0, a constant of another length.
     pub(crate) fn new(config: &DomainConfig) -> Result<Self, ConfigError> {
-        // int-2.1/md-14, int-2.1/mx-06: domain 0 is everybody's, and defines no instruction.
+        // int-2.1/md-14, int-2.1/md-15, int-2.1/mx-06, int-2.1/mx-07: domain 0 is everybody's, and defines no instruction.
         if config.id == 0 {
             return Err(ConfigError::out_of_range("domain.id", 0, "0x0001 to 0xffff"));
         }

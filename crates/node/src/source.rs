@@ -255,7 +255,7 @@ impl SourcePlan {
         }
     }
 
-    // int-2.1/md-36, int-2.1/md-37, int-2.1/md-38, int-2.1/md-08
+    // int-2.1/md-01, int-2.1/md-36, int-2.1/md-37, int-2.1/md-38, int-2.1/md-08
     fn md_header(&self, room: &Room, context: &StartContext<'_>) -> MdHeader {
         let own = u8::from(room.own);
         let mut header =
@@ -273,7 +273,7 @@ impl SourcePlan {
         header
     }
 
-    // int-2.1/mx-31, int-2.1/mx-32, int-2.1/mx-33
+    // int-2.1/mx-01, int-2.1/mx-31, int-2.1/mx-32, int-2.1/mx-33
     fn mx_header(&self, context: &StartContext<'_>) -> MxHeader {
         let mut header = MxHeader::new(self.instructions);
         if context.discard.unwrap_or(self.discard) {

@@ -100,7 +100,7 @@ fn a_sink_leaves_source_only_metadata_to_the_stack() {
 
 #[test]
 fn domain_0_is_everybodys_and_defines_nothing() {
-    // int-2.1/md-14, int-2.1/mx-06
+    // int-2.1/md-14, int-2.1/md-15, int-2.1/mx-06, int-2.1/mx-07
     let mut config = config(1, (true, false));
     config.domains = vec![support::domain(0, 0, 1, "every-hop", "")];
     assert!(Node::new(&config).is_err());

@@ -237,7 +237,7 @@ fn geneve_gets_an_option_behind_the_others() {
 
 #[test]
 fn nodes_follow_the_mark_of_their_domain_only() {
-    // int-2.1/l4-23, int-2.1/encapsulation-03
+    // int-2.1/l4-23, int-2.1/l4-24, int-2.1/encapsulation-03, int-2.1/encapsulation-01, int-2.1/l4-05
     let (packet, _, _) = started(EncapsulationKind::UdpPort, &plain_udp(false));
     let mut other = path(3, EncapsulationKind::Dscp, Mode::Md).remove(1);
     assert_eq!(through(&mut other, &packet).unwrap(), packet);

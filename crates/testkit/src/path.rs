@@ -2,7 +2,7 @@
 
 use inband_node::config::{
     ChecksumUpdate, DomainConfig, EncapsulationKind, GrePayload, Icmp, Instruction, IntVersion,
-    InterfaceConfig, Mode, MtuAction, NodeConfig, SinkMetadata, SourceDomain, SourceInserted,
+    InterfaceConfig, Layer, Mode, MtuAction, NodeConfig, SinkMetadata, SourceDomain, SourceInserted,
     TcpOptionsConfig, UnknownInstructions, WatchEntry,
 };
 use inband_node::frame::MOST_GROWTH;
@@ -75,6 +75,20 @@ impl DomainPlan {
             IntVersion::Host0_5 => &[EncapsulationKind::Dscp, EncapsulationKind::Udp],
         };
         kinds[usize::from(self.0[0]) % kinds.len()]
+    }
+
+    /// The layer of a tunnel that carries INT; the inner one is for the encapsulations behind TCP and UDP.
+    #[must_use]
+    pub fn layer(&self) -> Layer {
+        let may_be_inner = matches!(
+            self.kind(),
+            EncapsulationKind::Dscp
+                | EncapsulationKind::UdpPort
+                | EncapsulationKind::Udp
+                | EncapsulationKind::ProbeMarker
+        );
+        let is_inner = self.0[3] & 0x40 != 0 && may_be_inner && self.version() == IntVersion::V2_1;
+        if is_inner { Layer::Inner } else { Layer::Outer }
     }
 
     /// MD or MX; the versions before 2.0 have no MX.
@@ -156,6 +170,7 @@ impl DomainPlan {
         } else if self.0[6] & 0x3f != 0 {
             config.encapsulation.dscp = self.0[6] & 0x3f;
         }
+        config.encapsulation.layer = self.layer();
         config.source.mode = self.mode();
         let asked = self.instructions();
         config.source.instructions =

@@ -32,7 +32,7 @@ pub(super) fn place(carriage: &Carriage, bytes: &[u8], layers: &Layers) -> Optio
     Some(Place { encapsulation: Encapsulation::Geneve, at, outer: 0, most })
 }
 
-// int-2.1/geneve-01, int-2.1/geneve-02, int-2.1/geneve-05
+// int-2.1/geneve-01, int-2.1/geneve-02, int-2.1/geneve-03, int-2.1/geneve-05
 pub(super) fn option_header(carriage: &Carriage, insertion: &Insertion<'_>) -> [u8; OPTION_HEADER_BYTES] {
     let kind = insertion.header_type.code();
     zerocopy::transmute!(OptionHeader::new(carriage.geneve_class, kind, insertion.int))

@@ -33,7 +33,7 @@ use crate::config::{EncapsulationKind, GrePayload, Layer, NodeConfig};
 use crate::frame::Frame;
 
 /// The code points of this domain's encapsulation.
-// int-2.1/l4-23, int-2.1/l4-24, int-2.1/encapsulation-03: one encapsulation, the same on all nodes.
+// int-2.1/encapsulation-01, int-2.1/l4-05, int-2.1/l4-23, int-2.1/l4-24, int-2.1/encapsulation-03: one encapsulation, the same on all nodes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Carriage {
     pub(crate) kind: EncapsulationKind,

@@ -78,7 +78,7 @@ impl Node {
     }
 
     /// Transit hop or sink of an INT-MD packet.
-    // int-2.1/headers-03
+    // int-2.1/headers-03, int-2.1/md-30
     #[inline]
     fn handle_md(
         &mut self,
@@ -163,7 +163,7 @@ impl Node {
     }
 
     /// Transit hop or sink of an INT-MX packet.
-    // int-2.1/headers-06, int-2.1/transit-03, int-2.1/modes-02, int-2.1/modes-03, int-2.1/mx-04
+    // int-2.1/sink-04, int-2.1/headers-06, int-2.1/transit-03, int-2.1/modes-02, int-2.1/modes-03, int-2.1/mx-04
     // int-2.1/mx-35: the instructions are only read.
     fn handle_mx(
         &mut self,

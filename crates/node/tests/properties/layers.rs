@@ -29,6 +29,7 @@ fn inner_plan() -> impl Strategy<Value = DomainPlan> {
 fn with_default_marks(plan: DomainPlan) -> DomainPlan {
     let mut choices = plan.0;
     choices[1] %= 200;
+    choices[3] &= !0x40;
     choices[5] &= !(32 | 2);
     choices[6] = 0;
     DomainPlan(choices)
