@@ -1,0 +1,32 @@
+//! What is handed to the store at once?
+
+use inband_model::{Event, HopRecord, LedgerView, Nanos, PathObservation};
+
+/// Rows that become durable together, or not at all.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Batch {
+    /// Hops of reports; those of one report are in one batch.
+    pub hops: Vec<HopRecord>,
+    /// How many individual reports the hops are of.
+    pub reports: u64,
+    /// Paths that are known for the first time, or have changed.
+    pub paths: Vec<PathObservation>,
+    /// Events that were announced.
+    pub events: Vec<Event>,
+    /// The ledger, and when it was read.
+    pub ledgers: Vec<(Nanos, LedgerView)>,
+}
+
+impl Batch {
+    /// Whether there is nothing in it.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.weight() == 0
+    }
+
+    /// Rows it will make, about.
+    pub(crate) fn weight(&self) -> usize {
+        let streams: usize = self.ledgers.iter().map(|(_, view)| 1 + view.streams.len()).sum();
+        self.hops.len() + self.paths.len() + self.events.len() + streams
+    }
+}

@@ -1,0 +1,137 @@
+//! How does a log become segments?
+
+use std::fs;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use inband_model::Nanos;
+use inband_model::table::{EVENTS, LEDGER, MINUTES, OBSERVATIONS, PATHS, Table};
+
+use crate::civil::Hour;
+use crate::disk::sync_directory;
+use crate::error::StoreError;
+use crate::layout::{self, Generation};
+use crate::memory::Memory;
+use crate::minutes;
+use crate::retention;
+use crate::settings::StoreSettings;
+use crate::tally::{Counters, count};
+
+/// A log that is complete, and its rows.
+#[derive(Debug)]
+pub(crate) struct Job {
+    pub(crate) generation: Generation,
+    pub(crate) memory: Memory,
+}
+
+/// Makes segments of logs, one after another, in its own thread.
+pub(crate) struct Flusher {
+    pub(crate) settings: StoreSettings,
+    /// Logs that were found when the store was opened.
+    pub(crate) backlog: Vec<Job>,
+    pub(crate) jobs: Receiver<Job>,
+    pub(crate) counters: Arc<Counters>,
+    pub(crate) signals: Arc<Signals>,
+}
+
+/// What the threads of a store tell one another.
+#[derive(Debug, Default)]
+pub(crate) struct Signals {
+    /// The last attempt to make segments failed.
+    pub(crate) is_failing: AtomicBool,
+    /// The store closes: what fails now is left for the next start.
+    pub(crate) is_closing: AtomicBool,
+}
+
+impl Flusher {
+    /// Works until no more jobs can come.
+    pub(crate) fn run(mut self) {
+        self.retain();
+        for job in std::mem::take(&mut self.backlog) {
+            self.work(job);
+        }
+        loop {
+            match self.jobs.recv_timeout(RETENTION_INTERVAL) {
+                Ok(job) => self.work(job),
+                Err(RecvTimeoutError::Timeout) => self.retain(),
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+        }
+    }
+
+    /// Tries until it succeeds. A log is never left behind while later ones are flushed: a reader takes the
+    /// oldest log for the end of what is in segments.
+    fn work(&self, mut job: Job) {
+        job.memory.sort();
+        while flush(&self.settings, &job).is_err() {
+            self.signals.is_failing.store(true, Ordering::Release);
+            count(&self.counters.flush_failures, 1);
+            if self.signals.is_closing.load(Ordering::Acquire) {
+                return;
+            }
+            // Old hours may make room.
+            self.retain();
+            std::thread::sleep(RETRY_AFTER);
+        }
+        self.signals.is_failing.store(false, Ordering::Release);
+        self.retain();
+    }
+
+    fn retain(&self) {
+        // What cannot be removed now is tried again at the next turn.
+        if let Ok(removed) = retention::apply(&self.settings, now()) {
+            count(&self.counters.removed_segments, removed);
+        }
+    }
+}
+
+/// Writes the segments of a log, then removes the log. May be done again after it was interrupted: the segments
+/// have the same names and the same rows.
+pub(crate) fn flush(settings: &StoreSettings, job: &Job) -> Result<(), StoreError> {
+    let Job { generation, memory } = job;
+    write_table(settings, &OBSERVATIONS, &memory.hops, *generation, |row| row.received_at)?;
+    write_table(settings, &PATHS, &memory.paths, *generation, |row| row.received_at)?;
+    write_table(settings, &EVENTS, &memory.events, *generation, |row| row.last)?;
+    write_table(settings, &LEDGER, &memory.ledger, *generation, |row| row.taken_at)?;
+    write_table(settings, &MINUTES, &minutes::rows(&memory.hops), *generation, |row| row.minute)?;
+    let log = layout::log_file(&settings.path, *generation);
+    fs::remove_file(&log).map_err(StoreError::io("remove", &log))?;
+    let directory = layout::log_directory(&settings.path);
+    sync_directory(&directory).map_err(StoreError::io("sync", &directory))
+}
+
+/// Writes a segment for each hour.
+fn write_table<R: Clone>(
+    settings: &StoreSettings,
+    table: &Table<R>,
+    rows: &[R],
+    generation: Generation,
+    time: fn(&R) -> Nanos,
+) -> Result<(), StoreError> {
+    let mut hours: Vec<Hour> = rows.iter().map(|row| Hour::of(time(row))).collect();
+    hours.sort_unstable();
+    hours.dedup();
+    for hour in &hours {
+        let path = layout::segment_file(&settings.path, table.name, *hour, generation);
+        if hours.len() == 1 {
+            crate::segment::write(&path, table, rows)?;
+        } else {
+            let rows: Vec<R> = rows.iter().filter(|row| Hour::of(time(row)) == *hour).cloned().collect();
+            crate::segment::write(&path, table, &rows)?;
+        }
+    }
+    Ok(())
+}
+
+/// The time of the machine: what age is counted from.
+fn now() -> Nanos {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Nanos(u64::try_from(since.as_nanos()).unwrap_or(u64::MAX))
+}
+
+/// How often old segments are looked for when nothing else is to be done.
+const RETENTION_INTERVAL: Duration = Duration::from_secs(60);
+/// Time between two attempts.
+const RETRY_AFTER: Duration = Duration::from_millis(200);

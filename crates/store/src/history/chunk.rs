@@ -1,0 +1,109 @@
+//! What is read at once? A row group of a segment, or rows of a log that are in memory.
+
+use std::fmt;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use inband_model::table::{Shape, Table};
+
+use super::{ColumnData, TimeRange};
+use crate::error::StoreError;
+use crate::segment::{ROW_GROUP_ROWS, SegmentReader, column_of};
+
+/// Some rows of a table.
+#[derive(Clone)]
+pub struct Chunk {
+    rows: usize,
+    source: Source,
+}
+
+#[derive(Clone)]
+enum Source {
+    Group {
+        segment: Arc<SegmentReader>,
+        path: Arc<PathBuf>,
+        group: usize,
+    },
+    /// Takes a column out of rows in memory.
+    Memory(Arc<dyn Fn(usize) -> ColumnData + Send + Sync>),
+}
+
+impl Chunk {
+    /// The row groups of a segment.
+    pub(crate) fn of_segment(path: &Path, table: &Shape) -> Result<Vec<Chunk>, StoreError> {
+        let segment = Arc::new(SegmentReader::open(path, table)?);
+        let path = Arc::new(path.to_owned());
+        let chunk = |group| Chunk {
+            rows: segment.rows(group),
+            source: Source::Group { segment: Arc::clone(&segment), path: Arc::clone(&path), group },
+        };
+        Ok((0..segment.row_groups()).map(chunk).collect())
+    }
+
+    /// Rows in memory, as many at once as a row group has.
+    pub(crate) fn of_rows<M: Send + Sync + 'static, R>(
+        memory: &Arc<M>,
+        table: &'static Table<R>,
+        rows: fn(&M) -> &Vec<R>,
+    ) -> Vec<Chunk> {
+        let count = rows(memory).len();
+        let chunk = |start: usize| {
+            let range: Range<usize> = start..(start + ROW_GROUP_ROWS).min(count);
+            let length = range.len();
+            let memory = Arc::clone(memory);
+            let column =
+                move |column: usize| column_of(&table.columns[column].cells, &rows(&memory)[range.clone()]);
+            Chunk { rows: length, source: Source::Memory(Arc::new(column)) }
+        };
+        (0..count).step_by(ROW_GROUP_ROWS).map(chunk).collect()
+    }
+
+    /// How many rows it has.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The values of a column.
+    ///
+    /// # Errors
+    /// The segment is damaged.
+    pub fn column(&self, column: usize) -> Result<ColumnData, StoreError> {
+        match &self.source {
+            Source::Group { segment, path, group } => {
+                segment.column(*group, column).map_err(StoreError::segment("read", path))
+            }
+            Source::Memory(of) => Ok(of(column)),
+        }
+    }
+
+    /// Whether a number of the column may be from `least` to `greatest`, as far as is known without reading.
+    #[must_use]
+    pub fn may_hold(&self, column: usize, least: i64, greatest: i64) -> bool {
+        let Source::Group { segment, group, .. } = &self.source else { return true };
+        segment.integer_bounds(*group, column).is_none_or(|(min, max)| min <= greatest && max >= least)
+    }
+
+    /// Whether a text of the column may be this one, as far as is known without reading.
+    #[must_use]
+    pub fn may_hold_text(&self, column: usize, text: &str) -> bool {
+        let Source::Group { segment, group, .. } = &self.source else { return true };
+        let text = text.as_bytes();
+        segment.text_bounds(*group, column).is_none_or(|(min, max)| min <= text && text <= max)
+    }
+
+    pub(crate) fn may_hold_times(&self, range: TimeRange) -> bool {
+        let bound = |time: u64| i64::try_from(time).unwrap_or(i64::MAX);
+        self.may_hold(TIME, bound(range.from.0), bound(range.to.0))
+    }
+}
+
+impl fmt::Debug for Chunk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Chunk").field("rows", &self.rows).finish_non_exhaustive()
+    }
+}
+
+/// Every table begins with its time.
+const TIME: usize = 0;

@@ -1,0 +1,127 @@
+//! What are the values of a column in memory?
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::sync::Arc;
+
+use inband_model::table::Kind;
+
+/// The values of a column in some rows.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ColumnData {
+    /// Numbers and times.
+    Integers {
+        /// The values; 0 where there is none.
+        values: Vec<i64>,
+        /// Where there is one; `None` when everywhere.
+        valid: Option<Vec<bool>>,
+    },
+    /// True or false.
+    Flags(Vec<bool>),
+    /// Texts, each different one once.
+    Texts {
+        /// Which text; `None` where there is none.
+        codes: Vec<Option<u32>>,
+        /// The texts.
+        words: Vec<Arc<str>>,
+    },
+}
+
+/// One value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Value<'a> {
+    /// There is none.
+    Missing,
+    /// A number, a time, or 0 and 1.
+    Integer(i64),
+    /// A text.
+    Text(&'a Arc<str>),
+}
+
+impl ColumnData {
+    pub(crate) fn of_integers(values: impl Iterator<Item = i64>) -> ColumnData {
+        ColumnData::Integers { values: values.collect(), valid: None }
+    }
+
+    pub(crate) fn of_optional_integers(values: impl Iterator<Item = Option<i64>>) -> ColumnData {
+        let (values, valid) = values.map(|value| (value.unwrap_or(0), value.is_some())).unzip();
+        ColumnData::Integers { values, valid: Some(valid) }
+    }
+
+    /// Takes the values that are there, and where they belong.
+    pub(crate) fn from_present(values: Vec<i64>, valid: Option<Vec<bool>>) -> ColumnData {
+        match valid {
+            Some(valid) if values.len() != valid.len() => {
+                let mut present = values.into_iter();
+                let values =
+                    valid.iter().map(|valid| if *valid { present.next().unwrap_or(0) } else { 0 }).collect();
+                ColumnData::Integers { values, valid: Some(valid) }
+            }
+            valid => ColumnData::Integers { values, valid },
+        }
+    }
+
+    /// Takes texts; `write` is called for each different one.
+    pub(crate) fn of_texts<T: PartialEq + Eq + Hash + Clone>(
+        texts: impl Iterator<Item = Option<T>>,
+        write: impl Fn(T) -> String,
+    ) -> ColumnData {
+        let (mut codes, mut words) = (Vec::with_capacity(texts.size_hint().0), Vec::new());
+        let mut known: HashMap<T, u32> = HashMap::new();
+        // Rows that follow one another are mostly of one flow.
+        let mut last: Option<(T, u32)> = None;
+        for text in texts {
+            let Some(text) = text else {
+                codes.push(None);
+                continue;
+            };
+            let code = match &last {
+                Some((same, code)) if *same == text => *code,
+                _ => *known.entry(text.clone()).or_insert_with(|| {
+                    words.push(Arc::from(write(text.clone())));
+                    u32::try_from(words.len() - 1).unwrap_or(u32::MAX)
+                }),
+            };
+            last = Some((text, code));
+            codes.push(Some(code));
+        }
+        ColumnData::Texts { codes, words }
+    }
+
+    /// A column without any value.
+    pub(crate) fn missing(kind: Kind, rows: usize) -> ColumnData {
+        match kind {
+            Kind::Time | Kind::Integer | Kind::Flag => {
+                ColumnData::Integers { values: vec![0; rows], valid: Some(vec![false; rows]) }
+            }
+            Kind::Text => ColumnData::Texts { codes: vec![None; rows], words: Vec::new() },
+        }
+    }
+
+    /// The value of a row.
+    #[must_use]
+    pub fn value(&self, row: usize) -> Value<'_> {
+        match self {
+            ColumnData::Integers { values, valid } => match valid {
+                Some(valid) if !valid[row] => Value::Missing,
+                _ => Value::Integer(values[row]),
+            },
+            ColumnData::Flags(values) => Value::Integer(values[row].into()),
+            ColumnData::Texts { codes, words } => {
+                codes[row].map_or(Value::Missing, |code| Value::Text(&words[code as usize]))
+            }
+        }
+    }
+
+    /// Bytes it takes in memory, about.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        match self {
+            ColumnData::Integers { values, valid } => values.len() * 8 + valid.as_ref().map_or(0, Vec::len),
+            ColumnData::Flags(values) => values.len(),
+            ColumnData::Texts { codes, words } => {
+                codes.len() * 8 + words.iter().map(|word| 32 + word.len()).sum::<usize>()
+            }
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! Where is history, and how is it asked?
+//!
+//! A [`Store`] takes batches of what the collector concluded and never makes the caller wait. They are durable
+//! once they stand in the log; from time to time a log becomes segments, Parquet files in directories by hour,
+//! which any tool that reads Parquet can open. [`History`] reads segments and logs, also while a store writes.
+//!
+//! The tables are those of `inband_model::table`, and this crate knows no other.
+
+mod batch;
+mod civil;
+mod disk;
+mod error;
+mod flusher;
+mod history;
+mod layout;
+mod log;
+mod memory;
+mod minutes;
+mod retention;
+#[cfg(test)]
+mod sample;
+mod segment;
+mod settings;
+mod store;
+mod tally;
+mod writer;
+
+pub use batch::Batch;
+pub use disk::{Disk, LogFile, RealDisk};
+pub use error::StoreError;
+pub use history::{Chunk, ColumnData, History, TimeRange, Value};
+pub use minutes::Sketch;
+pub use settings::StoreSettings;
+pub use store::{Offered, Store};
+pub use tally::Tally;

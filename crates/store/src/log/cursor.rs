@@ -1,0 +1,50 @@
+//! How do numbers stand in a payload? Seven bits to a byte, low bits first; differences with their sign last.
+
+/// Bytes that are read from the front.
+pub(super) struct Cursor<'a>(pub(super) &'a [u8]);
+
+impl<'a> Cursor<'a> {
+    pub(super) fn bytes<const N: usize>(&mut self) -> Option<&'a [u8; N]> {
+        let (bytes, rest) = self.0.split_first_chunk()?;
+        self.0 = rest;
+        Some(bytes)
+    }
+
+    pub(super) fn number(&mut self) -> Option<u64> {
+        let mut number = 0;
+        for shift in (0..64).step_by(7) {
+            let [byte] = self.bytes()?;
+            number |= u64::from(byte & 0x7f) << shift;
+            if byte & 0x80 == 0 {
+                return Some(number);
+            }
+        }
+        None
+    }
+
+    /// A number of a smaller type.
+    pub(super) fn narrow<T: TryFrom<u64>>(&mut self) -> Option<T> {
+        T::try_from(self.number()?).ok()
+    }
+
+    /// A number that was written as its difference from `base`.
+    pub(super) fn difference(&mut self, base: u64) -> Option<u64> {
+        let zigzag = self.number()?;
+        let difference = (zigzag >> 1) ^ (zigzag & 1).wrapping_neg();
+        Some(base.wrapping_add(difference))
+    }
+}
+
+pub(super) fn put_number(bytes: &mut Vec<u8>, mut number: u64) {
+    while number >= 0x80 {
+        bytes.push(number.to_le_bytes()[0] | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number.to_le_bytes()[0]);
+}
+
+/// Writes a number as its difference from `base`, modulo 2^64.
+pub(super) fn put_difference(bytes: &mut Vec<u8>, number: u64, base: u64) {
+    let difference = number.wrapping_sub(base);
+    put_number(bytes, (difference << 1) ^ (difference >> 63).wrapping_neg());
+}

@@ -1,0 +1,79 @@
+//! What of a log is in memory?
+
+use inband_model::table::{EventRow, LedgerRow};
+use inband_model::{Event, HopRecord, PathObservation};
+
+use crate::batch::Batch;
+
+/// The rows of one log.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Memory {
+    pub(crate) hops: Vec<HopRecord>,
+    pub(crate) paths: Vec<PathObservation>,
+    pub(crate) events: Vec<EventRow>,
+    pub(crate) ledger: Vec<LedgerRow>,
+}
+
+/// How many rows there were of each table.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Mark([usize; 4]);
+
+impl Memory {
+    /// Takes in the rows of a batch.
+    pub(crate) fn add(&mut self, batch: Batch) {
+        self.hops.extend(batch.hops);
+        self.paths.extend(batch.paths);
+        self.events.extend(batch.events.iter().map(event_row));
+        self.ledger.extend(batch.ledgers.iter().flat_map(|(taken_at, view)| LedgerRow::of(*taken_at, view)));
+    }
+
+    pub(crate) fn mark(&self) -> Mark {
+        Mark([self.hops.len(), self.paths.len(), self.events.len(), self.ledger.len()])
+    }
+
+    /// Forgets what came after `mark`.
+    pub(crate) fn cut(&mut self, mark: Mark) {
+        let Mark([hops, paths, events, ledger]) = mark;
+        self.hops.truncate(hops);
+        self.paths.truncate(paths);
+        self.events.truncate(events);
+        self.ledger.truncate(ledger);
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Rows of all tables.
+    pub(crate) fn len(&self) -> usize {
+        self.mark().0.iter().sum()
+    }
+
+    /// Puts the rows in the order they have in segments: a flow's rows lie together.
+    pub(crate) fn sort(&mut self) {
+        self.hops.sort_by_cached_key(|row| {
+            let flow = row.flow.map(|flow| flow.id());
+            (flow, row.received_at, row.reporter, row.sequence, row.report_index, row.hop_index)
+        });
+        self.paths.sort_by_key(|row| (row.flow.id(), row.received_at));
+        self.events.sort_by_key(|row| row.last);
+        self.ledger.sort_by_key(|row| row.taken_at);
+    }
+}
+
+fn event_row(event: &Event) -> EventRow {
+    let json = |value: serde_json::Result<String>| value.unwrap_or_else(|_| "null".to_owned());
+    let detail =
+        serde_json::to_value(&event.detail).ok().and_then(|mut value| Some(value.get_mut("detail")?.take()));
+    EventRow {
+        kind: event.kind().to_string(),
+        severity: event.severity,
+        confidence: event.confidence,
+        key: event.key.clone(),
+        first: event.first,
+        last: event.last,
+        count: event.count,
+        detail: detail.unwrap_or_default().to_string(),
+        evidence: json(serde_json::to_string(&event.evidence)),
+    }
+}

@@ -1,0 +1,85 @@
+use inband_model::{HopRecord, Nanos, NodeId};
+use proptest::prelude::{any, prop_assert, prop_assert_eq, proptest};
+
+use super::{LAST_BUCKET, Sketch, bucket, middle, rows};
+
+proptest! {
+    #[test]
+    fn the_middle_of_its_bucket_is_close_to_every_value(value in any::<u64>(), shift in 0u32..64) {
+        let value = value >> shift;
+        let middle = middle(bucket(value));
+        prop_assert_eq!(bucket(middle), bucket(value));
+        prop_assert!(middle.abs_diff(value) as f64 <= value as f64 * 0.016);
+    }
+
+    #[test]
+    fn quantiles_are_close_to_those_of_all_values(mut values in proptest::collection::vec(0u64..1_000_000, 1..300)) {
+        let mut sketches = [Sketch::default(), Sketch::default()];
+        for (index, value) in values.iter().enumerate() {
+            sketches[index % 2].add(*value);
+        }
+        let [mut sketch, other] = sketches;
+        sketch.merge(&other);
+        prop_assert_eq!(Sketch::parse(&sketch.to_text()), Some(sketch.clone()));
+        values.sort_unstable();
+        for per_mille in [1, 500, 900, 990, 1_000] {
+            let exact = values[(values.len() * per_mille).div_ceil(1_000) - 1];
+            let told = sketch.quantile(per_mille as u64).unwrap();
+            prop_assert!(told.abs_diff(exact) as f64 <= exact as f64 * 0.016, "{told} {exact}");
+        }
+    }
+}
+
+#[test]
+fn buckets_climb_with_values_up_to_the_largest() {
+    assert_eq!(bucket(0), 0);
+    assert_eq!((bucket(63), bucket(64), bucket(65), bucket(66)), (63, 64, 64, 65));
+    assert_eq!(bucket(u64::MAX), LAST_BUCKET);
+}
+
+#[test]
+fn a_text_that_is_no_sketch_is_refused() {
+    for text in ["1", "1:", "a:1", "99999:1", "1:18446744073709551615 2:1"] {
+        assert_eq!(Sketch::parse(text), None, "{text}");
+    }
+    assert_eq!(Sketch::default().quantile(500), None);
+}
+
+#[test]
+fn minutes_tell_nodes_and_queues_apart_and_leave_reports_without_hops_out() {
+    let hop = |seconds, node, latency: Option<u64>, occupancy| HopRecord {
+        received_at: Nanos::from_secs(seconds),
+        node_id: NodeId(node),
+        hop_count: 1,
+        latency: latency.map(Nanos),
+        queue_occupancy: occupancy,
+        ..HopRecord::default()
+    };
+    let hops = [
+        hop(59, 1, Some(40), None),
+        hop(60, 1, Some(10), Some(7)),
+        hop(61, 1, Some(30), Some(5)),
+        hop(119, 1, None, None),
+        hop(60, 2, None, None),
+        HopRecord { hop_count: 0, ..hop(60, 3, Some(1), None) },
+    ];
+
+    let rows = rows(&hops);
+
+    let told: Vec<_> = rows
+        .iter()
+        .map(|row| {
+            (
+                row.minute.0 / 1_000_000_000,
+                row.node_id.0,
+                row.count,
+                row.latency_count,
+                row.queue_occupancy_max,
+            )
+        })
+        .collect();
+    assert_eq!(told, [(0, 1, 1, 1, None), (60, 1, 3, 2, Some(7)), (60, 2, 1, 0, None)]);
+    assert_eq!(rows[1].latency_quantiles, Some([Nanos(10), Nanos(30), Nanos(30)]));
+    assert_eq!((rows[1].latency_max, rows[2].latency_max), (Some(Nanos(30)), None));
+    assert_eq!(rows[1].latency_sketch, "10:1 30:1");
+}

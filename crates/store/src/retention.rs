@@ -1,0 +1,65 @@
+//! Which segments are too old, or too much?
+
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::path::Path;
+
+use inband_model::Nanos;
+use inband_model::table::{MINUTES, shapes};
+
+use crate::error::StoreError;
+use crate::layout::{self, SegmentFile};
+use crate::settings::StoreSettings;
+
+/// Removes segments that end before what is to be kept, then the oldest ones until the rest fits; says how many.
+///
+/// Hours that are in the future, because a clock was set back, are young.
+pub(crate) fn apply(settings: &StoreSettings, now: Nanos) -> Result<u64, StoreError> {
+    let retain = Nanos(u64::try_from(settings.retain.as_nanos()).unwrap_or(u64::MAX));
+    let mut removed = 0;
+    let mut kept = Vec::new();
+    for shape in shapes() {
+        let factor = if shape.name == MINUTES.name { MINUTES_FACTOR } else { 1 };
+        let oldest = Nanos(now.0.saturating_sub(retain.0.saturating_mul(factor)));
+        for file in layout::segments(&settings.path, shape.name)? {
+            if file.hour.end() <= oldest {
+                removed += remove(&settings.path, &file)?;
+            } else {
+                kept.push(file);
+            }
+        }
+    }
+    kept.sort_by_key(|file| (file.hour, file.generation));
+    let mut bytes: u64 = kept.iter().map(|file| file.bytes).sum();
+    for file in kept {
+        if bytes <= settings.max_size_bytes {
+            break;
+        }
+        bytes -= file.bytes;
+        removed += remove(&settings.path, &file)?;
+    }
+    Ok(removed)
+}
+
+fn remove(root: &Path, file: &SegmentFile) -> Result<u64, StoreError> {
+    match fs::remove_file(&file.path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            return Err(StoreError::io("remove", &file.path)(error));
+        }
+        _ => {}
+    }
+    // The hour and the day go with their last file.
+    for directory in file.path.ancestors().skip(1).take(2).take_while(|directory| *directory != root) {
+        let emptied: io::Result<()> = fs::remove_dir(directory);
+        if emptied.is_err() {
+            break;
+        }
+    }
+    Ok(1)
+}
+
+/// Minutes are kept so many times as long as what they were made of.
+const MINUTES_FACTOR: u64 = 10;
+
+#[cfg(test)]
+mod tests;

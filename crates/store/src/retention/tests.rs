@@ -1,0 +1,75 @@
+use std::time::Duration;
+
+use inband_model::Nanos;
+
+use super::apply;
+use crate::history::History;
+use crate::layout;
+use crate::sample::{Folder, START, integers, reports};
+use crate::settings::StoreSettings;
+use crate::store::{Offered, Store};
+
+/// Ten hours with 10 reports each; the last one begins at `START` + 9 h.
+fn ten_hours(folder: &Folder) -> StoreSettings {
+    let store = Store::open(folder.settings()).unwrap();
+    for hour in 0..10 {
+        let mut batch = reports(hour * 10, 10);
+        for hop in &mut batch.hops {
+            hop.received_at = hours_later(u64::from(hour));
+        }
+        assert_eq!(store.offer(batch), Offered::Queued);
+    }
+    store.close();
+    folder.settings()
+}
+
+fn hours_later(hours: u64) -> Nanos {
+    Nanos(START.0 + hours * 3_600_000_000_000)
+}
+
+fn left(folder: &Folder) -> Vec<i64> {
+    integers(&History::open(folder.path()).unwrap(), "sequence")
+}
+
+#[test]
+fn whole_hours_go_when_all_of_them_is_too_old() {
+    let folder = Folder::new();
+    let settings = StoreSettings { retain: Duration::from_secs(4 * 3600), ..ten_hours(&folder) };
+    // `START` is a second before the hour ends.
+    let now = hours_later(9);
+    assert_eq!(apply(&settings, now).unwrap(), 5);
+    assert_eq!(left(&folder), Vec::from_iter(50..100));
+    assert_eq!(apply(&settings, now).unwrap(), 0);
+    assert_eq!(layout::segments(folder.path(), "minutes").unwrap().len(), 10);
+}
+
+#[test]
+fn directories_go_with_their_last_segment() {
+    let folder = Folder::new();
+    let settings = StoreSettings { retain: Duration::ZERO, ..ten_hours(&folder) };
+    apply(&settings, hours_later(5_000)).unwrap();
+    assert_eq!(std::fs::read_dir(folder.path().join("observations")).unwrap().count(), 0);
+    assert!(left(&folder).is_empty());
+}
+
+#[test]
+fn the_oldest_hours_go_when_there_is_too_much() {
+    let folder = Folder::new();
+    let settings = ten_hours(&folder);
+    let bytes = History::open(folder.path()).unwrap().bytes();
+    let settings = StoreSettings { max_size_bytes: bytes / 2, ..settings };
+    apply(&settings, hours_later(9)).unwrap();
+    let left = left(&folder);
+    assert!(History::open(folder.path()).unwrap().bytes() <= bytes / 2);
+    assert!(!left.is_empty() && left.len() < 100);
+    assert_eq!(left, Vec::from_iter(100 - left.len() as i64..100));
+}
+
+#[test]
+fn a_clock_that_was_set_back_removes_nothing() {
+    let folder = Folder::new();
+    let settings = StoreSettings { retain: Duration::from_secs(3600), ..ten_hours(&folder) };
+    assert_eq!(apply(&settings, hours_later(0)).unwrap(), 0);
+    assert_eq!(apply(&settings, Nanos::ZERO).unwrap(), 0);
+    assert_eq!(left(&folder).len(), 100);
+}

@@ -1,0 +1,165 @@
+//! How does a segment come to be? Under another name, made durable, then renamed.
+
+use std::fs::{self, File};
+use std::net::IpAddr;
+use std::path::Path;
+use std::sync::Arc;
+
+use inband_model::table::{Cells, Kind, SCHEMA_VERSION, Shape, Table};
+use parquet::basic::{Compression, Encoding, LogicalType, Repetition, TimeUnit, Type as Physical, ZstdLevel};
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesPtr, WriterVersion};
+use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
+use parquet::schema::types::{ColumnPath, Type, TypePtr};
+
+use super::{ROW_GROUP_ROWS, TABLE_KEY, VERSION_KEY};
+use crate::disk::sync_directory;
+use crate::error::StoreError;
+use crate::history::ColumnData;
+use crate::layout::UNFINISHED;
+
+/// Writes the rows of a segment, and comes back when they are durable under this name.
+pub(crate) fn write<R>(path: &Path, table: &Table<R>, rows: &[R]) -> Result<(), StoreError> {
+    let directory = path.parent().unwrap_or(path);
+    fs::create_dir_all(directory).map_err(StoreError::io("make", directory))?;
+    let unfinished = path.with_extension(UNFINISHED);
+    let written = write_unfinished(&unfinished, table, rows);
+    if written.is_err() {
+        // The error that matters is the first one.
+        let _ = fs::remove_file(&unfinished);
+        return written;
+    }
+    fs::rename(&unfinished, path).map_err(StoreError::io("rename", &unfinished))?;
+    // The directories above may be new, too.
+    for directory in path.ancestors().skip(1).take(4) {
+        sync_directory(directory).map_err(StoreError::io("sync", directory))?;
+    }
+    Ok(())
+}
+
+fn write_unfinished<R>(path: &Path, table: &Table<R>, rows: &[R]) -> Result<(), StoreError> {
+    let file = File::create(path).map_err(StoreError::io("create", path))?;
+    let kept = file.try_clone().map_err(StoreError::io("create", path))?;
+    write_rows(file, table, rows).map_err(StoreError::segment("write", path))?;
+    kept.sync_all().map_err(StoreError::io("sync", path))
+}
+
+fn write_rows<R>(file: File, table: &Table<R>, rows: &[R]) -> Result<(), ParquetError> {
+    let shape = table.shape();
+    let mut writer = SerializedFileWriter::new(file, schema(&shape)?, properties(&shape)?)?;
+    for rows in rows.chunks(ROW_GROUP_ROWS) {
+        let mut group = writer.next_row_group()?;
+        for column in table.columns {
+            let data = column_of(&column.cells, rows);
+            let mut writer = group.next_column()?.ok_or_else(|| ParquetError::General("no column".into()))?;
+            write_column(&mut writer, &data)?;
+            writer.close()?;
+        }
+        group.close()?;
+    }
+    writer.close()?;
+    Ok(())
+}
+
+fn write_column(writer: &mut SerializedColumnWriter<'_>, data: &ColumnData) -> Result<(), ParquetError> {
+    match data {
+        ColumnData::Integers { values, valid } => write_values::<Int64Type>(writer, values, valid.as_deref()),
+        ColumnData::Flags(values) => writer.typed::<BoolType>().write_batch(values, None, None).map(drop),
+        ColumnData::Texts { codes, words } => {
+            let words: Vec<ByteArray> =
+                words.iter().map(|word| ByteArray::from(word.as_bytes().to_vec())).collect();
+            let valid: Vec<bool> = codes.iter().map(Option::is_some).collect();
+            let word = |code: &Option<u32>| {
+                code.and_then(|code| words.get(code as usize).cloned()).unwrap_or_default()
+            };
+            let values: Vec<ByteArray> = codes.iter().map(word).collect();
+            write_values::<ByteArrayType>(writer, &values, Some(&valid))
+        }
+    }
+}
+
+/// Writes values, of which only those count that are valid.
+fn write_values<T: DataType>(
+    writer: &mut SerializedColumnWriter<'_>,
+    values: &[T::T],
+    valid: Option<&[bool]>,
+) -> Result<(), ParquetError> {
+    let writer = writer.typed::<T>();
+    let valid = valid.filter(|_| writer.get_descriptor().max_def_level() > 0);
+    let Some(valid) = valid else {
+        return writer.write_batch(values, None, None).map(drop);
+    };
+    let levels: Vec<i16> = valid.iter().map(|valid| i16::from(*valid)).collect();
+    let present: Vec<T::T> =
+        values.iter().zip(valid).filter(|(_, valid)| **valid).map(|(value, _)| value.clone()).collect();
+    writer.write_batch(&present, Some(&levels), None).map(drop)
+}
+
+/// The values of a column.
+pub(crate) fn column_of<R>(cells: &Cells<R>, rows: &[R]) -> ColumnData {
+    match cells {
+        Cells::Time(of) => ColumnData::of_integers(rows.iter().map(|row| integer(of(row).0))),
+        Cells::Integer(of) => ColumnData::of_integers(rows.iter().map(|row| integer(of(row)))),
+        Cells::OptionalInteger(of) => {
+            ColumnData::of_optional_integers(rows.iter().map(|row| of(row).map(integer)))
+        }
+        Cells::Flag(of) => ColumnData::Flags(rows.iter().map(of).collect()),
+        Cells::Word(of) => {
+            ColumnData::of_texts(rows.iter().map(|row| Some(of(row))), |word| word.to_string())
+        }
+        Cells::Text(of) => ColumnData::of_texts(rows.iter().map(|row| Some(of(row))), |text| text),
+        Cells::OptionalText(of) => ColumnData::of_texts(rows.iter().map(of), |text| text),
+        Cells::OptionalAddress(of) => {
+            ColumnData::of_texts(rows.iter().map(of), |address: IpAddr| address.to_string())
+        }
+    }
+}
+
+fn integer(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+fn schema(shape: &Shape) -> Result<TypePtr, ParquetError> {
+    let mut fields = Vec::new();
+    for (name, kind, optional, _) in &shape.columns {
+        let (physical, logical) = match kind {
+            Kind::Time => (Physical::INT64, Some(LogicalType::timestamp(true, TimeUnit::NANOS))),
+            Kind::Integer => (Physical::INT64, None),
+            Kind::Flag => (Physical::BOOLEAN, None),
+            Kind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+        };
+        let repetition = if *optional { Repetition::OPTIONAL } else { Repetition::REQUIRED };
+        let field = Type::primitive_type_builder(name, physical)
+            .with_repetition(repetition)
+            .with_logical_type(logical)
+            .build()?;
+        fields.push(Arc::new(field));
+    }
+    Ok(Arc::new(Type::group_type_builder(shape.name).with_fields(fields).build()?))
+}
+
+fn properties(shape: &Shape) -> Result<WriterPropertiesPtr, ParquetError> {
+    let pair = |key: &str, value: String| KeyValue::new(key.to_owned(), value);
+    let mut properties = WriterProperties::builder()
+        .set_writer_version(WriterVersion::PARQUET_1_0)
+        .set_compression(Compression::ZSTD(ZstdLevel::try_new(ZSTD_LEVEL)?))
+        .set_statistics_enabled(EnabledStatistics::Chunk)
+        .set_key_value_metadata(Some(vec![
+            pair(VERSION_KEY, SCHEMA_VERSION.to_string()),
+            pair(TABLE_KEY, shape.name.to_owned()),
+        ]));
+    for name in CLIMBING.iter().filter(|name| shape.column(name).is_some()) {
+        let path = ColumnPath::from(*name);
+        properties = properties
+            .set_column_dictionary_enabled(path.clone(), false)
+            .set_column_encoding(path, Encoding::DELTA_BINARY_PACKED);
+    }
+    Ok(Arc::new(properties.build()))
+}
+
+/// Columns whose values are nearly all different and follow one another.
+const CLIMBING: [&str; 4] = ["time", "ingress_timestamp", "egress_timestamp", "sequence"];
+/// Little time for most of what can be won.
+const ZSTD_LEVEL: i32 = 1;

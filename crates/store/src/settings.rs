@@ -1,0 +1,38 @@
+//! How is a store set up?
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Where history is kept, and how much of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoreSettings {
+    /// The directory; made when it is not there.
+    pub path: PathBuf,
+    /// Rows older than this are removed, an hour of them at a time. Minutes, which name no flow, are kept ten
+    /// times as long.
+    pub retain: Duration,
+    /// The oldest hours are removed when all files together are larger, bytes.
+    pub max_size_bytes: u64,
+    /// Rows that may wait to be written; what does not fit is shed.
+    pub queue_rows: usize,
+    /// Rows after which a log becomes segments. Up to three times as many are in memory.
+    pub segment_rows: usize,
+    /// Time after which a log becomes segments, however few rows it has.
+    pub segment_after: Duration,
+    /// Longest time that rows stand in the log and are not durable.
+    pub sync_after: Duration,
+}
+
+impl Default for StoreSettings {
+    fn default() -> StoreSettings {
+        StoreSettings {
+            path: PathBuf::from("inband-data"),
+            retain: Duration::from_secs(7 * 24 * 3600),
+            max_size_bytes: 20_000_000_000,
+            queue_rows: 262_144,
+            segment_rows: 262_144,
+            segment_after: Duration::from_secs(15 * 60),
+            sync_after: Duration::from_millis(100),
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! What does one hand rows to?
+
+use std::fs::{self, File, OpenOptions};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::thread::{self, JoinHandle};
+
+use inband_model::table::shapes;
+
+use crate::batch::Batch;
+use crate::disk::{Disk, RealDisk};
+use crate::error::StoreError;
+use crate::flusher::{Flusher, Job, Signals};
+use crate::history::History;
+use crate::layout::{self, Generation};
+use crate::log;
+use crate::memory::Memory;
+use crate::settings::StoreSettings;
+use crate::tally::{Counters, Tally, count};
+use crate::writer::{Command, Writer};
+
+/// Keeps history in a directory. There is one of them for a directory at a time.
+#[derive(Debug)]
+pub struct Store {
+    settings: StoreSettings,
+    commands: Option<SyncSender<Command>>,
+    waiting_rows: Arc<AtomicUsize>,
+    counters: Arc<Counters>,
+    signals: Arc<Signals>,
+    threads: Vec<JoinHandle<()>>,
+    _lock: File,
+}
+
+/// What became of a batch at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
+pub enum Offered {
+    /// It will be written.
+    Queued,
+    /// Too much is waiting; it is lost and counted.
+    Shed,
+}
+
+impl Store {
+    /// Opens the store in a directory, or makes one, and takes up what an earlier process left in logs.
+    ///
+    /// # Errors
+    /// The directory cannot be used, or another process uses it.
+    pub fn open(settings: StoreSettings) -> Result<Store, StoreError> {
+        Store::open_on(settings, RealDisk)
+    }
+
+    /// Does the same, and writes the log through `disk`.
+    ///
+    /// # Errors
+    /// The directory cannot be used, or another process uses it.
+    pub fn open_on(settings: StoreSettings, disk: impl Disk) -> Result<Store, StoreError> {
+        let root = &settings.path;
+        let logs = layout::log_directory(root);
+        fs::create_dir_all(&logs).map_err(StoreError::io("make", &logs))?;
+        let lock = lock(root)?;
+        let names: Vec<_> = shapes().iter().map(|shape| shape.name).collect();
+        layout::remove_unfinished(root, &names)?;
+        let counters = Arc::new(Counters::default());
+        let backlog = recover(root, &counters)?;
+        let next_generation = 1 + last_generation(root, &names)?;
+        let (commands, queue) = sync_channel(QUEUED_BATCHES);
+        let (jobs, flushable) = sync_channel(1);
+        let (waiting_rows, signals) = (Arc::default(), Arc::new(Signals::default()));
+        let flusher = Flusher {
+            settings: settings.clone(),
+            backlog,
+            jobs: flushable,
+            counters: Arc::clone(&counters),
+            signals: Arc::clone(&signals),
+        };
+        let writer = Writer {
+            settings: settings.clone(),
+            disk: Box::new(disk),
+            commands: queue,
+            waiting_rows: Arc::clone(&waiting_rows),
+            jobs,
+            counters: Arc::clone(&counters),
+            signals: Arc::clone(&signals),
+            next_generation,
+            open: None,
+        };
+        let threads = vec![
+            spawn(root, "store-writer", move || writer.run())?,
+            spawn(root, "store-flusher", move || flusher.run())?,
+        ];
+        Ok(Store {
+            settings,
+            commands: Some(commands),
+            waiting_rows,
+            counters,
+            signals,
+            threads,
+            _lock: lock,
+        })
+    }
+
+    /// Hands a batch over. Never waits.
+    pub fn offer(&self, batch: Batch) -> Offered {
+        let (rows, reports) = (batch.weight(), batch.reports);
+        count(&self.counters.offered, reports);
+        let waiting = self.waiting_rows.fetch_add(rows, Ordering::AcqRel);
+        let fits = waiting + rows <= self.settings.queue_rows;
+        let commands = self.commands.as_ref().filter(|_| fits);
+        if commands.is_some_and(|commands| commands.try_send(Command::Keep(batch)).is_ok()) {
+            return Offered::Queued;
+        }
+        self.waiting_rows.fetch_sub(rows, Ordering::AcqRel);
+        count(&self.counters.shed, reports);
+        Offered::Shed
+    }
+
+    /// Waits until all that was offered before is durable, or has failed to be.
+    pub fn sync(&self) {
+        let (answer, answered) = sync_channel(1);
+        if self.commands.as_ref().is_some_and(|commands| commands.send(Command::Sync(answer)).is_ok()) {
+            // A writer that went away has nothing left to do.
+            let _ = answered.recv();
+        }
+    }
+
+    /// What became of the reports so far.
+    #[must_use]
+    pub fn tally(&self) -> Tally {
+        self.counters.tally()
+    }
+
+    /// Takes a snapshot of what is kept.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn history(&self) -> Result<History, StoreError> {
+        History::open(&self.settings.path)
+    }
+
+    /// Makes everything durable, and segments of it; says what became of the reports.
+    pub fn close(mut self) -> Tally {
+        self.finish();
+        self.tally()
+    }
+
+    fn finish(&mut self) {
+        self.signals.is_closing.store(true, Ordering::Release);
+        self.commands = None;
+        for thread in self.threads.drain(..) {
+            // A thread that panicked has said so; the log keeps what it had.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Store {
+    fn drop(&mut self) {
+        self.finish();
+    }
+}
+
+fn lock(root: &Path) -> Result<File, StoreError> {
+    let path = layout::lock_file(root);
+    let file = OpenOptions::new()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(&path)
+        .map_err(StoreError::io("open", &path))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(fs::TryLockError::WouldBlock) => Err(StoreError::InUse(root.to_owned())),
+        Err(fs::TryLockError::Error(source)) => Err(StoreError::io("lock", &path)(source)),
+    }
+}
+
+/// Reads the logs that are there, and cuts torn ends off.
+fn recover(root: &Path, counters: &Counters) -> Result<Vec<Job>, StoreError> {
+    let mut jobs = Vec::new();
+    for (generation, path) in layout::logs(root)? {
+        let bytes = fs::read(&path).map_err(StoreError::io("read", &path))?;
+        let mut memory = Memory::default();
+        let mut reports = 0;
+        let whole = log::decode(&bytes, |batch| {
+            reports += batch.reports;
+            memory.add(batch);
+        });
+        count(&counters.recovered, reports);
+        if whole < bytes.len() {
+            count(&counters.torn_logs, 1);
+            count(&counters.torn_bytes, (bytes.len() - whole) as u64);
+            cut(&path, whole as u64).map_err(StoreError::io("cut", &path))?;
+        }
+        jobs.push(Job { generation, memory });
+    }
+    Ok(jobs)
+}
+
+fn cut(path: &Path, length: u64) -> std::io::Result<()> {
+    let file = OpenOptions::new().write(true).open(path)?;
+    file.set_len(length)?;
+    file.sync_all()
+}
+
+fn last_generation(root: &Path, tables: &[&str]) -> Result<Generation, StoreError> {
+    let mut last = layout::logs(root)?.last().map_or(0, |(generation, _)| *generation);
+    for table in tables {
+        let segments = layout::segments(root, table)?;
+        last = segments.iter().map(|segment| segment.generation).fold(last, u64::max);
+    }
+    Ok(last)
+}
+
+fn spawn(
+    root: &Path,
+    name: &str,
+    work: impl FnOnce() + Send + 'static,
+) -> Result<JoinHandle<()>, StoreError> {
+    thread::Builder::new()
+        .name(name.to_owned())
+        .spawn(work)
+        .map_err(StoreError::io("start a thread for", root))
+}
+
+/// Batches that may wait, however few rows they have.
+const QUEUED_BATCHES: usize = 4_096;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,149 @@
+mod crash;
+mod faults;
+mod model;
+
+use std::fs;
+use std::time::Duration;
+
+use inband_model::Nanos;
+use inband_model::table::{OBSERVATIONS, shapes};
+
+use super::{Offered, Store};
+use crate::error::StoreError;
+use crate::history::{History, TimeRange};
+use crate::layout;
+use crate::sample::{Folder, START, integers, reports};
+use crate::settings::StoreSettings;
+
+#[test]
+fn what_is_stored_can_be_read_at_once_and_after_the_store_is_closed() {
+    let folder = Folder::new();
+    let store = Store::open(folder.settings()).unwrap();
+    assert_eq!(store.offer(reports(0, 100)), Offered::Queued);
+    store.sync();
+    assert_eq!((store.tally().stored, store.tally().waiting), (100, 0));
+    assert_eq!(integers(&store.history().unwrap(), "sequence"), Vec::from_iter(0..100));
+
+    let tally = store.close();
+
+    assert_eq!((tally.stored, tally.failed, tally.shed), (100, 0, 0));
+    assert!(layout::logs(folder.path()).unwrap().is_empty());
+    assert_eq!(integers(&History::open(folder.path()).unwrap(), "sequence"), Vec::from_iter(0..100));
+}
+
+#[test]
+fn rows_lie_in_directories_of_their_hour() {
+    let folder = Folder::new();
+    let store = Store::open(folder.settings()).unwrap();
+    // The hour ends after a second.
+    assert_eq!(store.offer(reports(0, 2_000)), Offered::Queued);
+    store.close();
+    for (hour, rows) in [("hour=21", 1_000), ("hour=22", 1_000)] {
+        let path = folder.path().join("observations/date=2023-11-14").join(hour);
+        assert_eq!(fs::read_dir(&path).unwrap().count(), 1, "{hour}");
+        let path = path.join("00000000000000000001.parquet");
+        let segment = crate::segment::SegmentReader::open(&path, &OBSERVATIONS.shape()).unwrap();
+        assert_eq!(segment.rows(0), rows, "{hour}");
+    }
+}
+
+#[test]
+fn the_rows_of_a_flow_lie_together_in_the_order_of_time() {
+    let folder = Folder::new();
+    let store = Store::open(folder.settings()).unwrap();
+    for first in [500, 0] {
+        assert_eq!(store.offer(reports(first, 500)), Offered::Queued);
+    }
+    store.close();
+    let shape = OBSERVATIONS.shape();
+    let history = History::open(folder.path()).unwrap();
+    let chunks = history.chunks(&shape, TimeRange::ALL).unwrap();
+    let column = |name: &str| chunks[0].column(shape.column(name).unwrap()).unwrap();
+    let (flows, times) = (column("flow_id"), column("time"));
+    let keys: Vec<_> = (0..chunks[0].rows()).map(|row| (flows.value(row), times.value(row))).collect();
+    assert_eq!(keys.len(), 1_000);
+    assert!(keys.is_sorted());
+}
+
+#[test]
+fn a_full_log_becomes_segments_while_more_comes() {
+    let folder = Folder::new();
+    let store = Store::open(StoreSettings { segment_rows: 100, ..folder.settings() }).unwrap();
+    for first in (0..1_000).step_by(50) {
+        assert_eq!(store.offer(reports(first, 50)), Offered::Queued);
+        store.sync();
+        let expected: Vec<i64> = (0..i64::from(first) + 50).collect();
+        assert_eq!(integers(&store.history().unwrap(), "sequence"), expected);
+    }
+    let before = layout::segments(folder.path(), "observations").unwrap().len();
+    assert!(before >= 5, "{before} segments");
+    assert_eq!(store.close().stored, 1_000);
+}
+
+#[test]
+fn a_quiet_log_becomes_segments_after_a_while() {
+    let folder = Folder::new();
+    let settings = StoreSettings { segment_after: Duration::ZERO, ..folder.settings() };
+    let store = Store::open(settings).unwrap();
+    assert_eq!(store.offer(reports(0, 1)), Offered::Queued);
+    store.sync();
+    let appeared = (0..500).any(|_| {
+        std::thread::sleep(Duration::from_millis(10));
+        !layout::segments(folder.path(), "observations").unwrap().is_empty()
+    });
+    assert!(appeared);
+}
+
+#[test]
+fn a_store_belongs_to_one_process_at_a_time() {
+    let folder = Folder::new();
+    let store = Store::open(folder.settings()).unwrap();
+    assert!(matches!(Store::open(folder.settings()), Err(StoreError::InUse(_))));
+    store.close();
+    assert!(Store::open(folder.settings()).is_ok());
+}
+
+#[test]
+fn a_directory_without_history_is_told_from_an_empty_history() {
+    let folder = Folder::new();
+    assert!(matches!(History::open(folder.path()), Err(StoreError::NoHistory(_))));
+    drop(Store::open(folder.settings()).unwrap());
+    let history = History::open(folder.path()).unwrap();
+    for shape in shapes() {
+        assert!(history.chunks(&shape, TimeRange::ALL).unwrap().is_empty());
+    }
+}
+
+#[test]
+fn a_clock_that_is_set_back_loses_no_row() {
+    let folder = Folder::new();
+    let store = Store::open(StoreSettings { segment_rows: 10, ..folder.settings() }).unwrap();
+    for (index, step) in [0i64, 7_200, -7_200, -86_400, 1].into_iter().enumerate() {
+        let mut batch = reports(u32::try_from(index).unwrap() * 10, 10);
+        for hop in &mut batch.hops {
+            hop.received_at = Nanos(START.0.saturating_add_signed(step * 1_000_000_000));
+        }
+        assert_eq!(store.offer(batch), Offered::Queued);
+    }
+    assert_eq!(store.close().stored, 50);
+    assert_eq!(integers(&History::open(folder.path()).unwrap(), "sequence"), Vec::from_iter(0..50));
+}
+
+#[test]
+fn a_segment_of_another_schema_is_refused_by_name() {
+    let folder = Folder::new();
+    let store = Store::open(folder.settings()).unwrap();
+    assert_eq!(store.offer(reports(0, 1)), Offered::Queued);
+    store.close();
+    let segment = layout::segments(folder.path(), "observations").unwrap().remove(0).path;
+    let mut bytes = fs::read(&segment).unwrap();
+    let key = crate::segment::VERSION_KEY.as_bytes();
+    let at = bytes.windows(key.len()).position(|window| window == key).unwrap();
+    bytes[at] ^= 1;
+    fs::write(&segment, bytes).unwrap();
+
+    let error =
+        History::open(folder.path()).unwrap().chunks(&OBSERVATIONS.shape(), TimeRange::ALL).unwrap_err();
+
+    assert!(error.to_string().contains("observations/date=2023-11-14"), "{error}");
+}

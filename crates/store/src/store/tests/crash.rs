@@ -1,0 +1,91 @@
+//! After kill -9, is everything there that was acknowledged, exactly once?
+
+use std::env;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use crate::history::History;
+use crate::sample::{Folder, Numbers, integers, reports};
+use crate::settings::StoreSettings;
+use crate::store::{Offered, Store};
+
+#[test]
+fn after_kill_9_every_acknowledged_report_is_there_exactly_once() {
+    let folder = Folder::new();
+    let mut numbers = Numbers(7);
+    let mut acknowledged = 0;
+    for round in 0..ROUNDS {
+        acknowledged = acknowledged.max(write_and_kill(folder.path(), numbers.below(40)));
+        if round % 2 == 0 {
+            check(&History::open(folder.path()).unwrap(), acknowledged);
+        }
+    }
+    let store = Store::open(folder.settings()).unwrap();
+    store.close();
+    check(&History::open(folder.path()).unwrap(), acknowledged);
+    assert!(acknowledged > 0);
+}
+
+/// Rows are numbered from 0 on, without a hole and without a double, beyond the last that was acknowledged.
+fn check(history: &History, acknowledged: u64) {
+    let found = integers(history, "sequence");
+    assert!(found.len() as u64 >= acknowledged, "{} of {acknowledged} acknowledged reports", found.len());
+    assert_eq!(found, Vec::from_iter(0..found.len() as i64));
+}
+
+/// Starts a process that writes, kills it after a while, and says how many reports it had acknowledged.
+fn write_and_kill(folder: &Path, after_ms: u64) -> u64 {
+    let mut child = Command::new(env::current_exe().unwrap())
+        .args([
+            "--exact",
+            "store::tests::crash::child_that_writes_until_it_is_killed",
+            "--nocapture",
+            "--ignored",
+        ])
+        .env(FOLDER, folder)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    // Once it has begun; what it says before is that it runs a test.
+    let begun = lines.by_ref().map_while(Result::ok).find(|line| line.starts_with(ACKNOWLEDGED));
+    std::thread::sleep(Duration::from_millis(after_ms));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let said = lines.map_while(Result::ok).chain(begun);
+    said.filter_map(|line| line.strip_prefix(ACKNOWLEDGED)?.trim().parse().ok()).max().unwrap_or(0)
+}
+
+#[test]
+#[ignore = "run by another test, in a process of its own"]
+fn child_that_writes_until_it_is_killed() {
+    let Some(folder) = env::var_os(FOLDER) else { return };
+    let settings = StoreSettings {
+        path: folder.into(),
+        retain: crate::sample::FOREVER,
+        segment_rows: 200,
+        sync_after: Duration::from_millis(1),
+        ..StoreSettings::default()
+    };
+    let store = Store::open(settings).unwrap();
+    let there = integers(&store.history().unwrap(), "sequence").len();
+    let mut next = u32::try_from(there).unwrap();
+    for _ in 0..MOST_BATCHES {
+        assert_eq!(store.offer(reports(next, 17)), Offered::Queued);
+        next += 17;
+        if next % 3 == 0 {
+            store.sync();
+        }
+        println!("\n{ACKNOWLEDGED}{}", there as u64 + store.tally().stored);
+    }
+}
+
+/// Processes that are killed.
+const ROUNDS: usize = 25;
+/// What a process writes at most, if nobody kills it.
+const MOST_BATCHES: usize = 20_000;
+const FOLDER: &str = "INBAND_STORE_CRASH_TEST";
+const ACKNOWLEDGED: &str = "acknowledged ";

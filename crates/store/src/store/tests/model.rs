@@ -1,0 +1,77 @@
+//! Does a store hold what a list would hold?
+
+use inband_model::table::OBSERVATIONS;
+use inband_model::{HopRecord, Nanos};
+use proptest::prelude::{ProptestConfig, any, prop_assert_eq, proptest};
+
+use crate::batch::Batch;
+use crate::history::{ColumnData, History, TimeRange, Value};
+use crate::sample::{Folder, Numbers, START, any_hop};
+use crate::segment::column_of;
+use crate::settings::StoreSettings;
+use crate::store::{Offered, Store};
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_store_that_is_closed_and_opened_holds_what_a_list_holds(
+        seed in any::<u64>(),
+        sizes in proptest::collection::vec(0usize..60, 1..12),
+        segment_rows in 1usize..100,
+    ) {
+        let (folder, mut numbers, mut list) = (Folder::new(), Numbers(seed), Vec::new());
+        let settings = StoreSettings { segment_rows, ..folder.settings() };
+        let mut store = Store::open(settings.clone()).unwrap();
+        for size in sizes {
+            let hops: Vec<_> = (0..size).map(|_| hop(&mut numbers)).collect();
+            list.extend(hops.clone());
+            let offered = store.offer(Batch { reports: hops.len() as u64, hops, ..Batch::default() });
+            prop_assert_eq!(offered, Offered::Queued);
+            if numbers.below(4) == 0 {
+                store.close();
+                store = Store::open(settings.clone()).unwrap();
+            }
+        }
+        store.sync();
+        prop_assert_eq!(rows(&store.history().unwrap(), TimeRange::ALL), of_list(&list, TimeRange::ALL));
+        store.close();
+        let history = History::open(folder.path()).unwrap();
+        prop_assert_eq!(rows(&history, TimeRange::ALL), of_list(&list, TimeRange::ALL));
+        let to = Nanos(START.0 + 3_600_000_000_000);
+        let some = TimeRange { from: START, to };
+        prop_assert_eq!(rows(&history, some), of_list(&list, some));
+    }
+}
+
+/// A hop within some hours.
+fn hop(numbers: &mut Numbers) -> HopRecord {
+    let at = Nanos(START.0 + numbers.below(3 * 3_600_000_000_000));
+    any_hop(numbers, at)
+}
+
+/// Every value of every row of the range, rows in the order of their text.
+fn rows(history: &History, range: TimeRange) -> Vec<String> {
+    let mut rows = Vec::new();
+    for chunk in history.chunks(&OBSERVATIONS.shape(), range).unwrap() {
+        let columns: Vec<_> =
+            (0..OBSERVATIONS.columns.len()).map(|column| chunk.column(column).unwrap()).collect();
+        rows.extend(lines(&columns, chunk.rows(), range));
+    }
+    rows.sort();
+    rows
+}
+
+fn of_list(list: &[HopRecord], range: TimeRange) -> Vec<String> {
+    let columns: Vec<_> = OBSERVATIONS.columns.iter().map(|column| column_of(&column.cells, list)).collect();
+    let mut rows: Vec<_> = lines(&columns, list.len(), range).collect();
+    rows.sort();
+    rows
+}
+
+fn lines(columns: &[ColumnData], rows: usize, range: TimeRange) -> impl Iterator<Item = String> {
+    let in_range = move |time: Value<'_>| matches!(time, Value::Integer(time) if (range.from.0..=range.to.0).contains(&time.cast_unsigned()));
+    (0..rows)
+        .filter(move |row| in_range(columns[0].value(*row)))
+        .map(|row| columns.iter().map(|column| format!("{:?} ", column.value(row))).collect())
+}

@@ -1,0 +1,65 @@
+//! What became of the rows?
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Counts since the store was opened, of individual reports unless stated.
+///
+/// What was offered is in exactly one of `stored`, `failed`, `shed` and `waiting`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Durable in the log, or in a segment.
+    pub stored: u64,
+    /// Lost because the disk did not take them.
+    pub failed: u64,
+    /// Lost because too much was waiting.
+    pub shed: u64,
+    /// Not yet decided.
+    pub waiting: u64,
+    /// Found in logs when the store was opened.
+    pub recovered: u64,
+    /// Bytes of torn ends that were cut off logs when the store was opened.
+    pub torn_bytes: u64,
+    /// Logs with a torn end.
+    pub torn_logs: u64,
+    /// Times at which a log could not be made into segments; it is tried again.
+    pub flush_failures: u64,
+    /// Segments that were removed for their age, or because there was too much.
+    pub removed_segments: u64,
+}
+
+/// The counts while they change.
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    pub(crate) offered: AtomicU64,
+    pub(crate) stored: AtomicU64,
+    pub(crate) failed: AtomicU64,
+    pub(crate) shed: AtomicU64,
+    pub(crate) recovered: AtomicU64,
+    pub(crate) torn_bytes: AtomicU64,
+    pub(crate) torn_logs: AtomicU64,
+    pub(crate) flush_failures: AtomicU64,
+    pub(crate) removed_segments: AtomicU64,
+}
+
+impl Counters {
+    pub(crate) fn tally(&self) -> Tally {
+        let read = |counter: &AtomicU64| counter.load(Ordering::Acquire);
+        let (stored, failed, shed) = (read(&self.stored), read(&self.failed), read(&self.shed));
+        Tally {
+            stored,
+            failed,
+            shed,
+            // Read last: what is decided was offered before.
+            waiting: read(&self.offered).saturating_sub(stored + failed + shed),
+            recovered: read(&self.recovered),
+            torn_bytes: read(&self.torn_bytes),
+            torn_logs: read(&self.torn_logs),
+            flush_failures: read(&self.flush_failures),
+            removed_segments: read(&self.removed_segments),
+        }
+    }
+}
+
+pub(crate) fn count(counter: &AtomicU64, more: u64) {
+    counter.fetch_add(more, Ordering::AcqRel);
+}

@@ -1,0 +1,253 @@
+//! How do batches come to disk? Appended to the log one by one, made durable in groups.
+
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::batch::Batch;
+use crate::disk::{Disk, LogFile, sync_directory};
+use crate::flusher::{Job, Signals};
+use crate::layout::{self, Generation};
+use crate::log::{self, MAGIC};
+use crate::memory::{Mark, Memory};
+use crate::settings::StoreSettings;
+use crate::tally::{Counters, count};
+
+/// What the writer is asked to do.
+#[derive(Debug)]
+pub(crate) enum Command {
+    /// Keep these rows.
+    Keep(Batch),
+    /// Make durable what came before, and answer.
+    Sync(SyncSender<()>),
+}
+
+/// Writes the log, in its own thread.
+pub(crate) struct Writer {
+    pub(crate) settings: StoreSettings,
+    pub(crate) disk: Box<dyn Disk>,
+    pub(crate) commands: Receiver<Command>,
+    /// Rows that wait in `commands`.
+    pub(crate) waiting_rows: Arc<AtomicUsize>,
+    pub(crate) jobs: SyncSender<Job>,
+    pub(crate) counters: Arc<Counters>,
+    pub(crate) signals: Arc<Signals>,
+    pub(crate) next_generation: Generation,
+    pub(crate) open: Option<OpenLog>,
+}
+
+/// The log at hand, and its rows.
+pub(crate) struct OpenLog {
+    file: Box<dyn LogFile>,
+    generation: Generation,
+    memory: Memory,
+    began: Instant,
+    group: Group,
+    /// Bytes that are durable.
+    durable_bytes: u64,
+    /// The file cannot be trusted any more.
+    is_broken: bool,
+}
+
+/// What was written and may not be durable.
+#[derive(Debug)]
+struct Group {
+    reports: u64,
+    bytes: u64,
+    /// What is durable.
+    durable: Mark,
+    began: Instant,
+}
+
+impl Writer {
+    /// Works until the store closes.
+    pub(crate) fn run(mut self) {
+        let mut frames = Vec::new();
+        loop {
+            match self.commands.recv_timeout(self.patience()) {
+                Ok(Command::Keep(batch)) => {
+                    self.waiting_rows.fetch_sub(batch.weight(), Ordering::AcqRel);
+                    self.keep(batch, &mut frames);
+                }
+                Ok(Command::Sync(answer)) => {
+                    self.sync();
+                    // Whoever asked may have gone.
+                    let _ = answer.try_send(());
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            self.sync_if_due();
+            self.rotate_if_due();
+        }
+        self.sync();
+        self.hand_over(true);
+    }
+
+    /// How long nothing needs to be done.
+    fn patience(&self) -> Duration {
+        match &self.open {
+            Some(open) if open.group.bytes > 0 => {
+                self.settings.sync_after.saturating_sub(open.group.began.elapsed())
+            }
+            _ => IDLE,
+        }
+    }
+
+    fn keep(&mut self, batch: Batch, frames: &mut Vec<u8>) {
+        let reports = batch.reports;
+        frames.clear();
+        if log::encode(&batch, frames).is_err() || !self.make_room() {
+            return count(&self.counters.failed, reports);
+        }
+        let Ok(open) = self.open_log() else {
+            return count(&self.counters.failed, reports);
+        };
+        if open.group.bytes == 0 {
+            open.group.began = Instant::now();
+        }
+        open.group.reports += reports;
+        open.group.bytes += frames.len() as u64;
+        match open.file.append(frames) {
+            Ok(()) => open.memory.add(batch),
+            Err(_) => self.roll_back(),
+        }
+    }
+
+    /// Hands the log over when it is full; `false` when that is not possible and will not be soon.
+    fn make_room(&mut self) -> bool {
+        while self.open.as_ref().is_some_and(|open| open.memory.len() >= self.settings.segment_rows) {
+            self.sync();
+            if self.hand_over(false) {
+                return true;
+            }
+            if self.signals.is_failing.load(Ordering::Acquire) {
+                return false;
+            }
+            // Meanwhile batches wait in their queue, and are shed when that is full.
+            thread::sleep(PAUSE);
+        }
+        true
+    }
+
+    fn open_log(&mut self) -> io::Result<&mut OpenLog> {
+        let open = match self.open.take() {
+            Some(open) => open,
+            None => self.create_log()?,
+        };
+        Ok(self.open.insert(open))
+    }
+
+    fn create_log(&mut self) -> io::Result<OpenLog> {
+        let generation = self.next_generation;
+        let path = layout::log_file(&self.settings.path, generation);
+        self.next_generation += 1;
+        let mut file = self.disk.create(&path)?;
+        let begun = file
+            .append(MAGIC)
+            .and_then(|()| file.sync())
+            .and_then(|()| sync_directory(&self.log_directory()));
+        if let Err(error) = begun {
+            // An empty log does no harm; the error that matters is the first one.
+            let _ = fs::remove_file(&path);
+            return Err(error);
+        }
+        let now = Instant::now();
+        Ok(OpenLog {
+            file,
+            generation,
+            memory: Memory::default(),
+            began: now,
+            group: Group { reports: 0, bytes: 0, durable: Mark::default(), began: now },
+            durable_bytes: MAGIC.len() as u64,
+            is_broken: false,
+        })
+    }
+
+    fn log_directory(&self) -> PathBuf {
+        layout::log_directory(&self.settings.path)
+    }
+
+    fn sync_if_due(&mut self) {
+        let Some(open) = &self.open else { return };
+        let waits = open.group.bytes > 0 && open.group.began.elapsed() >= self.settings.sync_after;
+        if waits || open.group.bytes >= MOST_GROUP_BYTES {
+            self.sync();
+        }
+    }
+
+    /// Makes durable what was written, and only then counts it as stored.
+    fn sync(&mut self) {
+        let Some(open) = &mut self.open else { return };
+        if open.group.bytes == 0 {
+            return;
+        }
+        if open.file.sync().is_err() {
+            self.roll_back();
+            return;
+        }
+        open.durable_bytes += open.group.bytes;
+        count(&self.counters.stored, open.group.reports);
+        open.group = Group { reports: 0, bytes: 0, durable: open.memory.mark(), began: Instant::now() };
+    }
+
+    /// Gives up what is not durable.
+    fn roll_back(&mut self) {
+        let Some(open) = &mut self.open else { return };
+        count(&self.counters.failed, open.group.reports);
+        open.group.reports = 0;
+        open.group.bytes = 0;
+        open.memory.cut(open.group.durable);
+        // Bytes behind a frame that is not whole would be lost at the next start, so the log ends here if they
+        // cannot be taken away.
+        open.is_broken = open.file.cut(open.durable_bytes).and_then(|()| open.file.sync()).is_err();
+        if open.is_broken {
+            self.hand_over(true);
+        }
+    }
+
+    fn rotate_if_due(&mut self) {
+        let Some(open) = &self.open else { return };
+        if open.is_broken || (!open.memory.is_empty() && open.began.elapsed() >= self.settings.segment_after)
+        {
+            self.sync();
+            self.hand_over(false);
+        }
+    }
+
+    /// Gives the log to the flusher; `false` when that has no time. What is not durable is not in it.
+    fn hand_over(&mut self, wait: bool) -> bool {
+        let Some(mut open) = self.open.take() else { return true };
+        if open.memory.is_empty() {
+            let path = layout::log_file(&self.settings.path, open.generation);
+            // A log without rows does no harm.
+            let _ = fs::remove_file(path);
+            return true;
+        }
+        let job = Job { generation: open.generation, memory: std::mem::take(&mut open.memory) };
+        if wait {
+            // The flusher goes only after the writer, so that the job arrives.
+            return self.jobs.send(job).is_ok();
+        }
+        match self.jobs.try_send(job) {
+            Ok(()) => true,
+            Err(TrySendError::Full(job) | TrySendError::Disconnected(job)) => {
+                open.memory = job.memory;
+                self.open = Some(open);
+                false
+            }
+        }
+    }
+}
+
+/// How long to wait when nothing is to be done.
+const IDLE: Duration = Duration::from_millis(500);
+/// How long to wait for the flusher.
+const PAUSE: Duration = Duration::from_millis(2);
+/// Bytes after which a group is made durable, however young it is.
+const MOST_GROUP_BYTES: u64 = 8 << 20;
