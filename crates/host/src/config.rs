@@ -1,7 +1,7 @@
 //! What of a node's configuration do the programs in the kernel follow?
 
 use inband_node::config::{
-    ChecksumUpdate, EncapsulationKind, IntVersion, Mode, NodeConfig, TcpOptionsConfig,
+    ChecksumUpdate, EncapsulationKind, IntVersion, Layer, Mode, NodeConfig, TcpOptionsConfig,
 };
 use inband_wire::int::Instructions;
 use inband_wire::int::metadata::NOT_AVAILABLE;
@@ -78,6 +78,9 @@ impl HostInt {
             matches!(kind, EncapsulationKind::Dscp | EncapsulationKind::UdpPort | EncapsulationKind::Udp);
         if !is_known {
             return unsupported("encapsulation.kind", kind.name(), "\"dscp\", \"udp-port\" or \"udp\"");
+        }
+        if self.node.encapsulation.layer == Layer::Inner {
+            return unsupported("encapsulation.layer", "inner", "\"outer\"");
         }
         if self.node.node.int_version != IntVersion::V2_1 {
             return unsupported("node.int_version", self.node.node.int_version.wire().name(), "\"2.1\"");

@@ -5,7 +5,7 @@ use std::cell::{Cell, RefCell};
 use std::error::Error;
 
 use inband_host::{HostError, HostInt, Outcome, Program, Programs};
-use inband_node::config::{IntVersion, NodeConfig, Prefix, SinkMetadata, WatchEntry};
+use inband_node::config::{IntVersion, Layer, NodeConfig, Prefix, SinkMetadata, WatchEntry};
 use inband_node::{DeviceMetadata, Node, Passage};
 use inband_testkit::packet::{Packet, packet};
 use inband_testkit::path::{DomainPlan, NodePlan, Place, send};
@@ -47,17 +47,23 @@ fn host(node: NodeConfig) -> HostInt {
     HostInt { node, ingress: 1, egress: 2, clock_offset: 1_700_000_000_000_000_000, interval_us: 0 }
 }
 
-/// A domain that the programs can follow: INT 2.1 without domain-specific instructions.
+/// A domain that the programs can follow: INT 2.1 in the outer layer, without domain-specific instructions.
 fn plan() -> impl Strategy<Value = DomainPlan> {
     domain_plan().prop_map(|DomainPlan(mut choices)| {
         choices[0] %= 3;
         choices[1] %= 200;
+        choices[3] &= !INNER;
         choices[7] = 0;
         let plan = DomainPlan(choices);
-        assert!(plan.version() == IntVersion::V2_1 && plan.domain().is_none());
+        assert!(
+            plan.version() == IntVersion::V2_1 && plan.domain().is_none() && plan.layer() == Layer::Outer
+        );
         plan
     })
 }
+
+/// The choice of a plan that puts INT into the inner layer of a tunnel.
+const INNER: u8 = 0x40;
 
 /// What the kernel made of a packet, by the one counter that went up beside those of events.
 fn outcome(programs: &Programs, before: &[u64]) -> Vec<Outcome> {
