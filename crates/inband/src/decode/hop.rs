@@ -1,8 +1,9 @@
 //! Which values does the metadata of one hop hold, in the order users read them?
 
 use inband_wire::int::domain::set_bits;
+use inband_wire::int::earlier::{self, Layout, Metadata};
 use inband_wire::int::{Hop, HopMetadata, Instructions};
-use inband_wire::report::IndividualReport;
+use inband_wire::report::AnyIndividual;
 use inband_wire::report::individual::DROP_BIT;
 
 /// One value of a hop's metadata.
@@ -22,6 +23,10 @@ pub(super) enum Field {
     BufferId,
     BufferOccupancy,
     ChecksumComplement,
+    /// The queue that [`Field::QueueCongestion`] is about.
+    CongestionQueueId,
+    /// Queue congestion status of 0.5 and 2016.
+    QueueCongestion,
     /// A reserved instruction bit, 9 to 14.
     Reserved(usize),
 }
@@ -39,12 +44,44 @@ pub(super) fn stack_fields(hop: &Hop<'_>) -> Vec<(Field, Option<u64>)> {
     fields
 }
 
-/// Like [`fields`] for the metadata of a report, without its node id and drop reason.
-pub(super) fn report_fields(report: &IndividualReport<'_>) -> Vec<(Field, Option<u64>)> {
-    let baseline = report.rep_md_bits().without(Instructions::NODE_ID | DROP_BIT);
-    let mut fields = fields(baseline, &report.metadata());
-    fields.extend(report.reserved().map(|(bit, value)| (Field::Reserved(bit), value.map(u64::from))));
+/// The same of a hop of a version before 2.0.
+pub(super) fn earlier_fields(hop: &earlier::Hop<'_>) -> Vec<(Field, Option<u64>)> {
+    let metadata = hop.metadata();
+    let defined = hop.instruction_bitmap() & !hop.layout().reserved();
+    let mut fields: Vec<_> =
+        set_bits(defined).flat_map(|bit| of_earlier_bit(bit, hop.layout(), &metadata)).flatten().collect();
+    fields.extend(hop.reserved().map(|(bit, value)| (Field::Reserved(bit), value.map(u64::from))));
     fields
+}
+
+/// Like [`fields`] for the metadata of a report, without its node id and drop reason.
+pub(super) fn report_fields(report: &AnyIndividual<'_>) -> Vec<(Field, Option<u64>)> {
+    match report {
+        AnyIndividual::Individual(report) => {
+            let baseline = report.rep_md_bits().without(Instructions::NODE_ID | DROP_BIT);
+            let mut fields = fields(baseline, &report.metadata());
+            fields.extend(report.reserved().map(|(bit, value)| (Field::Reserved(bit), value.map(u64::from))));
+            fields
+        }
+        AnyIndividual::Single(report) => fields(report.instructions, &report.metadata),
+    }
+}
+
+/// The fields of one instruction bit of a version before 2.0, where it is not that of 2.1.
+fn of_earlier_bit(bit: usize, layout: Layout, hop: &Metadata) -> [Option<(Field, Option<u64>)>; 2] {
+    let one = |field, value: Option<u32>| [Some((field, value.map(u64::from))), None];
+    let status = hop.queue_congestion;
+    match (layout, bit) {
+        (Layout::V2016, 1) => one(Field::IngressInterface, hop.ingress_port),
+        (Layout::V2016, 3) => one(Field::QueueOccupancy, hop.hop.queue.map(|queue| queue.occupancy)),
+        (Layout::V2016, 5) => one(Field::EgressInterface, hop.egress_port),
+        (Layout::V2016, 6) => one(Field::QueueCongestion, status.map(|status| status.status)),
+        (Layout::V0_5, 6) => [
+            Some((Field::CongestionQueueId, status.and_then(|status| status.queue_id).map(u64::from))),
+            Some((Field::QueueCongestion, status.map(|status| status.status.into()))),
+        ],
+        _ => of_bit(bit, &hop.hop),
+    }
 }
 
 /// The fields of one instruction bit; most bits have one, some have two.

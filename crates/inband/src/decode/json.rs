@@ -4,14 +4,17 @@ use std::io::{self, Write};
 
 use inband_model::Flow;
 use inband_wire::FiveTuple;
-use inband_wire::int::Mx;
+use inband_wire::int::earlier::{HopByHop, HopCounts};
+use inband_wire::int::{Mx, Original};
+use inband_wire::report::AnyIndividual;
+use inband_wire::report::earlier::DropSummary;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use super::hex::hex;
-use super::hop::{Field, fields, report_fields, stack_fields};
+use super::hop::{Field, earlier_fields, fields, report_fields, stack_fields};
 use super::names;
-use super::packet::{Body, Content, IntHeader, IntPacket, Original, Packet, Report, ReportPacket};
+use super::packet::{Body, Content, IntHeader, IntPacket, Packet, Report, ReportPacket};
 
 /// Prints the packet as one line.
 pub(super) fn write(packet: &Packet<'_>, out: &mut impl Write) -> io::Result<()> {
@@ -49,7 +52,8 @@ enum LineContent {
     },
     Report {
         version: &'static str,
-        node_id: u32,
+        /// `None` where only the sender's address or the stack in the packet tells.
+        node_id: Option<u32>,
         hw_id: u8,
         sequence: u32,
         reports: Vec<ReportObject>,
@@ -73,12 +77,12 @@ impl LineContent {
     }
 
     fn of_report(packet: &ReportPacket<'_>) -> Self {
-        let header = packet.group.header;
+        let datagram = &packet.datagram;
         Self::Report {
-            version: "2.0",
-            node_id: header.node_id(),
-            hw_id: header.hw_id(),
-            sequence: header.sequence(),
+            version: names::report_version(datagram.version()),
+            node_id: datagram.node_id(),
+            hw_id: datagram.hw_id(),
+            sequence: datagram.sequence(),
             reports: packet.reports.iter().map(ReportObject::new).collect(),
             lenient: packet.deviations().collect(),
         }
@@ -96,6 +100,16 @@ struct Int {
     mtu_exceeded: Option<bool>,
     hop_ml: Option<u8>,
     remaining_hops: Option<u8>,
+    /// Before 1.0: how many hops may add metadata in all, and how many have.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_hops: Option<u8>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total_hops: Option<u8>,
+    /// Before 2.0: Rep and C.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    replication: Option<u8>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    copy: Option<bool>,
     instructions: Vec<String>,
     instruction_bitmap: Option<u16>,
     domain: Option<u16>,
@@ -108,6 +122,9 @@ struct Int {
     hops_missing: Option<usize>,
     /// What only the source inserted, hexadecimal: at the bottom of an MD stack, or behind an MX header.
     source_only: String,
+    /// Host-INT: number of the packet in its flow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sequence: Option<u32>,
     /// The data of a destination header, hexadecimal.
     #[serde(skip_serializing_if = "Option::is_none")]
     data: Option<String>,
@@ -139,6 +156,7 @@ impl Int {
                 hops: vec![HopObject::new(fields(mx.header.instructions(), hop), &[])],
                 ..Self::of_mx(mx, empty)
             },
+            Body::HopByHop(header) => Self::of_hop_by_hop(header, empty),
             Body::Destination(data) => Self { data: Some(hex(data)), ..empty },
         }
     }
@@ -156,34 +174,64 @@ impl Int {
         }
     }
 
+    fn of_hop_by_hop(header: &HopByHop<'_>, empty: Self) -> Self {
+        let (max_hops, total_hops) = match header.hop_counts {
+            HopCounts::Remaining(_) => (None, None),
+            HopCounts::Total { most, total } => (Some(most), Some(total)),
+        };
+        Self {
+            max_hops_exceeded: Some(header.max_hop_count_exceeded),
+            mtu_exceeded: header.mtu_exceeded,
+            hop_ml: Some(header.hop_ml.count()),
+            remaining_hops: Some(header.remaining_hop_count()),
+            max_hops,
+            total_hops,
+            replication: Some(header.replication),
+            copy: Some(header.copy),
+            instructions: names::earlier_instructions(header.layout(), header.instruction_bitmap),
+            instruction_bitmap: Some(header.instruction_bitmap),
+            hops: header.hops().map(|hop| HopObject::new(earlier_fields(&hop), &[])).collect(),
+            hops_missing: Some(header.hop_count().saturating_sub(header.hops().len()))
+                .filter(|missing| *missing > 0),
+            sequence: header.sequence,
+            ..empty
+        }
+    }
+
     fn empty(header: &IntHeader<'_>) -> Self {
         Self {
-            version: "2.1",
-            header_type: names::header_type(header.location.header_type),
+            version: header.location.version.name(),
+            header_type: names::header_type(&header.location),
             discard: None,
             max_hops_exceeded: None,
             mtu_exceeded: None,
             hop_ml: None,
             remaining_hops: None,
+            max_hops: None,
+            total_hops: None,
+            replication: None,
+            copy: None,
             instructions: Vec::new(),
             instruction_bitmap: None,
             domain: None,
             ds_instruction: None,
             ds_flags: None,
-            original: OriginalObject::new(header.original()),
+            original: OriginalObject::new(header.original),
             hops: Vec::new(),
             hops_missing: None,
             source_only: String::new(),
+            sequence: None,
             data: None,
         }
     }
 }
 
-/// What the shim keeps; empty where there is no shim.
+/// What shim or tail keep; empty where there is neither.
 #[derive(Default, Serialize)]
 struct OriginalObject {
     #[serde(skip_serializing_if = "Option::is_none")]
     dscp: Option<u8>,
+    /// The L4 destination port; of TCP too, where a tail keeps it.
     #[serde(skip_serializing_if = "Option::is_none")]
     udp_port: Option<u16>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -196,15 +244,8 @@ struct OriginalObject {
 
 impl OriginalObject {
     fn new(original: Original) -> Self {
-        let none = Self::default();
-        match original {
-            Original::Dscp(dscp) => Self { dscp: Some(dscp), ..none },
-            Original::UdpPort(port) => Self { udp_port: Some(port), ..none },
-            Original::IpProtocol(protocol) => Self { ip_protocol: Some(protocol), ..none },
-            Original::Ethertype(ethertype) => Self { ethertype: Some(ethertype), ..none },
-            Original::NextProtocol(next) => Self { next_protocol: Some(next), ..none },
-            Original::Nothing => none,
-        }
+        let Original { dscp, destination_port, ip_protocol, ethertype, next_protocol } = original;
+        Self { dscp, udp_port: destination_port, ip_protocol, ethertype, next_protocol }
     }
 }
 
@@ -255,6 +296,8 @@ fn key(field: Field) -> &'static str {
         Field::BufferId => "buffer_id",
         Field::BufferOccupancy => "buffer_occupancy",
         Field::ChecksumComplement => "checksum_complement",
+        Field::CongestionQueueId => "congestion_queue_id",
+        Field::QueueCongestion => "queue_congestion",
         Field::Reserved(_) => "reserved",
     }
 }
@@ -279,6 +322,12 @@ struct ReportObject {
     /// The queue a drop reason is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     drop_queue_id: Option<u8>,
+    /// Host-INT: what is missing of a flow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    drop_summary: Option<DropSummaryObject>,
+    /// Host-INT: when the report was made, seconds since 1970.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reported_at: Option<u32>,
     flow: Option<Flow>,
     int: Vec<Int>,
     /// Why the INT of the reported packet could not be read.
@@ -290,22 +339,59 @@ impl ReportObject {
     fn new(report: &Report<'_>) -> Self {
         let Report { report, flow: five_tuple, int, drop_reason, inner_error } = report;
         let drop = report.drop();
+        let (domain, domain_metadata, reported_at) = match report {
+            AnyIndividual::Individual(report) => {
+                (report.domain_specific_id(), hex(report.domain_metadata()), None)
+            }
+            AnyIndividual::Single(report) => (0, String::new(), report.reported_at_s),
+        };
         Self {
-            report_type: names::report_type(report.first_word.report_type()),
-            inner: names::inner_type(report.first_word.inner_type()),
+            report_type: names::report_type(report),
+            inner: names::inner(report),
             dropped: report.dropped(),
             queue: report.congested_queue(),
             flow_report: report.tracked_flow(),
             intermediate: report.intermediate(),
             metadata: HopObject::new(report_fields(report), &[]),
-            domain: report.domain_specific_id(),
-            domain_metadata: hex(report.domain_metadata()),
+            domain,
+            domain_metadata,
             drop_reason: drop.map(|drop| drop.reason),
             drop_reason_name: drop_reason.as_ref().map(|reason| reason.name.clone()),
             drop_queue_id: drop.map(|drop| drop.queue_id),
+            drop_summary: report.drop_summary().map(DropSummaryObject::new),
+            reported_at,
             flow: five_tuple.map(flow),
             int: int.iter().map(Int::new).collect(),
             inner_error: inner_error.map(|error| error.to_string()),
+        }
+    }
+}
+
+/// Host-INT's summary of the packets that a flow has lost.
+#[derive(Serialize)]
+struct DropSummaryObject {
+    source_node_id: u32,
+    sink_node_id: u32,
+    ingress_interface: u16,
+    egress_interface: u16,
+    /// When the gap was first seen, seconds since 1970.
+    gap_time: u32,
+    /// The last number before the gap that came in order.
+    gap_sequence: u32,
+    gap_count: u32,
+}
+
+impl DropSummaryObject {
+    fn new(summary: &DropSummary) -> Self {
+        let gap = summary.gap();
+        Self {
+            source_node_id: summary.source_node_id(),
+            sink_node_id: summary.sink_node_id(),
+            ingress_interface: summary.ingress_port(),
+            egress_interface: summary.egress_port(),
+            gap_time: gap.seen_at_s,
+            gap_sequence: gap.sequence,
+            gap_count: gap.count,
         }
     }
 }

@@ -1,8 +1,11 @@
 //! What are code points called where users read and write them?
 
+use inband_wire::Link;
 use inband_wire::int::domain::set_bits;
-use inband_wire::int::{HeaderType, Instructions};
-use inband_wire::report::{InnerType, ReportType};
+use inband_wire::int::earlier::Layout;
+use inband_wire::int::{HeaderType, Instructions, Location};
+use inband_wire::report::earlier::ReportKind;
+use inband_wire::report::{AnyIndividual, InnerType, ReportType, ReportVersion};
 
 /// The names of the instruction bits that are set, most significant first.
 pub(super) fn instructions(bitmap: Instructions) -> Vec<String> {
@@ -27,24 +30,73 @@ pub(super) fn instruction(bit: usize) -> String {
     .to_owned()
 }
 
-pub(super) fn header_type(header_type: HeaderType) -> &'static str {
-    match header_type {
+/// The names of the bits that are set in a bitmap of a version before 2.0.
+pub(super) fn earlier_instructions(layout: Layout, bitmap: u16) -> Vec<String> {
+    set_bits(bitmap).map(|bit| earlier_instruction(layout, bit)).collect()
+}
+
+/// The name of an instruction bit of a version before 2.0.
+pub(super) fn earlier_instruction(layout: Layout, bit: usize) -> String {
+    match (layout, bit) {
+        (Layout::V2016, 1) => "ingress-interface".to_owned(),
+        (Layout::V2016, 5) => "egress-interface".to_owned(),
+        (Layout::V2016 | Layout::V0_5, 6) => "queue-congestion".to_owned(),
+        _ if layout.reserved() & 0x8000 >> bit != 0 => format!("reserved-bit-{bit}"),
+        _ => instruction(bit),
+    }
+}
+
+pub(super) fn header_type(location: &Location) -> &'static str {
+    match location.header_type {
+        HeaderType::Md if location.version.is_before_2() => "hop-by-hop",
         HeaderType::Md => "md",
         HeaderType::Mx => "mx",
         HeaderType::Destination => "destination",
     }
 }
 
-pub(super) fn report_type(report_type: ReportType) -> String {
-    match report_type {
-        ReportType::InnerOnly => "inner-only".to_owned(),
-        ReportType::Int => "int".to_owned(),
-        ReportType::Ioam => "ioam".to_owned(),
-        ReportType::Unknown(code) => format!("reserved-{code}"),
+/// The version of the format; Host-INT's kinds of report are of 0.5.
+pub(super) fn report_version(version: ReportVersion) -> &'static str {
+    match version {
+        ReportVersion::HostInt => ReportVersion::V0_5.name(),
+        other => other.name(),
     }
 }
 
-pub(super) fn inner_type(inner_type: InnerType) -> String {
+pub(super) fn report_type(report: &AnyIndividual<'_>) -> String {
+    match report {
+        AnyIndividual::Individual(report) => match report.first_word.report_type() {
+            ReportType::InnerOnly => "inner-only",
+            ReportType::Int => "int",
+            ReportType::Ioam => "ioam",
+            ReportType::Unknown(code) => return format!("reserved-{code}"),
+        },
+        AnyIndividual::Single(report) => match report.kind {
+            ReportKind::Packet => "inner-only",
+            ReportKind::Local => "local",
+            ReportKind::Drop => "drop",
+            ReportKind::Latency => "latency",
+            ReportKind::DropSummary => "drop-summary",
+        },
+    }
+    .to_owned()
+}
+
+/// What the reported packet starts with.
+pub(super) fn inner(report: &AnyIndividual<'_>) -> String {
+    match report {
+        AnyIndividual::Individual(report) => inner_type(report.first_word.inner_type()),
+        AnyIndividual::Single(report) => match report.packet {
+            None => "none",
+            Some((Link::Ethernet, _)) => "ethernet",
+            Some((Link::Ip, [first, ..])) if first >> 4 == 6 => "ipv6",
+            Some((Link::Ip, _)) => "ipv4",
+        }
+        .to_owned(),
+    }
+}
+
+fn inner_type(inner_type: InnerType) -> String {
     match inner_type {
         InnerType::None => "none".to_owned(),
         InnerType::Tlv => "tlv".to_owned(),

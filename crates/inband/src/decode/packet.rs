@@ -1,9 +1,10 @@
 //! What can one captured packet carry: INT headers, a group of reports, or something that only claims to be?
 
 use inband::capture::Record;
+use inband_wire::int::earlier::HopByHop;
 use inband_wire::int::shim::Shim;
-use inband_wire::int::{Encapsulation, HopMetadata, Location, Md, Mx};
-use inband_wire::report::{Deviation, IndividualReport, InnerType, ReportGroup};
+use inband_wire::int::{Encapsulation, HopMetadata, Location, Md, Mx, Original};
+use inband_wire::report::{AnyIndividual, AnyReport, Deviation, InnerType};
 use inband_wire::{ChecksumState, FiveTuple, Link, ParseError};
 
 /// A packet that carries, or claims to carry, INT or a report.
@@ -32,12 +33,13 @@ pub(super) struct IntPacket<'a> {
     pub(super) headers: Vec<IntHeader<'a>>,
 }
 
-/// One INT header with what its shim keeps.
+/// One INT header with what its shim or tail keeps.
 #[derive(Debug)]
 pub(super) struct IntHeader<'a> {
     pub(super) location: Location,
-    /// `None` in Geneve, which has an option header in its place.
+    /// The shim of 2.1; `None` in Geneve, which has an option header in its place, and in earlier versions.
     pub(super) shim: Option<&'a Shim>,
+    pub(super) original: Original,
     pub(super) body: Body<'a>,
 }
 
@@ -48,20 +50,10 @@ pub(super) enum Body<'a> {
     Mx(Mx<'a>),
     /// An MX header with a hop's metadata behind it, which departs from the format.
     MxWithHop(Mx<'a>, HopMetadata),
+    /// Of a version before 2.0.
+    HopByHop(HopByHop<'a>),
     /// For the sink only; its format is not defined.
     Destination(&'a [u8]),
-}
-
-/// What the shim keeps of the packet before INT.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Original {
-    Dscp(u8),
-    UdpPort(u16),
-    IpProtocol(u8),
-    Ethertype(u16),
-    NextProtocol(u8),
-    /// A Geneve option keeps nothing.
-    Nothing,
 }
 
 /// A datagram of reports.
@@ -69,16 +61,16 @@ pub(super) enum Original {
 pub(super) struct ReportPacket<'a> {
     /// The datagram's own addresses, from node to collector.
     pub(super) sent: FiveTuple,
-    /// Offset of the group header.
+    /// Offset of the datagram's payload.
     pub(super) payload_at: usize,
-    pub(super) group: ReportGroup<'a>,
+    pub(super) datagram: AnyReport<'a>,
     pub(super) reports: Vec<Report<'a>>,
 }
 
-/// An individual report with what the packet in it says.
+/// A report with what the packet in it says.
 #[derive(Debug)]
 pub(super) struct Report<'a> {
-    pub(super) report: IndividualReport<'a>,
+    pub(super) report: AnyIndividual<'a>,
     pub(super) flow: Option<FiveTuple>,
     pub(super) int: Vec<IntHeader<'a>>,
     /// What the drop reason means, where the table in use knows it.
@@ -103,19 +95,6 @@ impl IntPacket<'_> {
 }
 
 impl IntHeader<'_> {
-    /// What the shim keeps.
-    pub(super) fn original(&self) -> Original {
-        let Some(shim) = self.shim else { return Original::Nothing };
-        match self.location.encapsulation {
-            Encapsulation::Dscp | Encapsulation::ProbeMarker => Original::Dscp(shim.original_dscp()),
-            Encapsulation::UdpPort => Original::UdpPort(shim.original_udp_port()),
-            Encapsulation::Udp => Original::IpProtocol(shim.original_ip_protocol()),
-            Encapsulation::Gre => Original::Ethertype(shim.ethertype()),
-            Encapsulation::VxlanGpe => Original::NextProtocol(shim.next_protocol()),
-            Encapsulation::Geneve => Original::Nothing,
-        }
-    }
-
     fn deviation(&self) -> Option<&'static str> {
         matches!(self.body, Body::MxWithHop(..)).then_some("metadata of a hop behind an INT-MX header")
     }
@@ -124,23 +103,27 @@ impl IntHeader<'_> {
 impl ReportPacket<'_> {
     /// The deviations that were accepted, each as a sentence.
     pub(super) fn deviations(&self) -> impl Iterator<Item = &'static str> {
-        let of_group = self.group.deviation.map(|deviation| deviation.name());
-        of_group.into_iter().chain(self.reports.iter().flat_map(Report::deviations))
+        let of_header = self.datagram.deviation().map(|deviation| deviation.name());
+        of_header.into_iter().chain(self.reports.iter().flat_map(Report::deviations))
     }
 }
 
 impl Report<'_> {
     fn deviations(&self) -> impl Iterator<Item = &'static str> {
-        let named = self.report.deviation.map(|deviation| deviation.name());
+        let named = match &self.report {
+            AnyIndividual::Individual(report) => report.deviation.map(|deviation| deviation.name()),
+            // The datagram has named it.
+            AnyIndividual::Single(_) => None,
+        };
         let inner = self.inner_deviation().filter(|inner| named != Some(inner));
         named.into_iter().chain(inner).chain(self.int.iter().filter_map(IntHeader::deviation))
     }
 
     /// A report names one deviation of its own; that its packet is not what it announces may come on top.
     fn inner_deviation(&self) -> Option<&'static str> {
-        let announced_as_ip =
-            matches!(self.report.first_word.inner_type(), InnerType::Ipv4 | InnerType::Ipv6);
-        let is_ethernet = matches!(self.report.packet(), Some((Link::Ethernet, _, _)));
+        let AnyIndividual::Individual(report) = &self.report else { return None };
+        let announced_as_ip = matches!(report.first_word.inner_type(), InnerType::Ipv4 | InnerType::Ipv6);
+        let is_ethernet = matches!(report.packet(), Some((Link::Ethernet, _, _)));
         (announced_as_ip && is_ethernet).then(|| Deviation::EthernetAnnouncedAsIp.name())
     }
 }

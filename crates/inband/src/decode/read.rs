@@ -2,9 +2,11 @@
 
 use inband::capture::{Record, start};
 use inband_wire::int::locate::limit;
-use inband_wire::int::{CodePoints, Encapsulation, HeaderType, HopMetadata, Location, Md, Mx, MxHeader, mx};
+use inband_wire::int::{
+    AnyHeader, CodePoints, Encapsulation, HeaderType, HopMetadata, Location, Mx, MxHeader, Original, mx,
+};
 use inband_wire::layers::{Fragment, ports};
-use inband_wire::report::{IndividualReport, Leniency, ReportGroup};
+use inband_wire::report::{AnyIndividual, AnyReport, Leniency, ReportReading};
 use inband_wire::udp::HEADER_BYTES as UDP_HEADER_BYTES;
 use inband_wire::verify::l4_checksum;
 use inband_wire::view::view;
@@ -88,27 +90,20 @@ impl<'a> Reading<'a, '_> {
     fn int_header(&self, bytes: &'a [u8], location: &Location) -> Result<IntHeader<'a>, ParseError> {
         let shim = match location.encapsulation {
             Encapsulation::Geneve => None,
+            _ if location.version.is_before_2() => None,
             _ => Some(view(bytes, location.shim, Header::Shim)?),
         };
-        let body = match location.header_type {
-            HeaderType::Md => Body::Md(Md::parse(bytes, location, self.code_points.domains)?),
-            HeaderType::Mx => self.mx(bytes, location)?,
-            HeaderType::Destination => {
-                let end = location.end.min(bytes.len());
-                Body::Destination(bytes.get(location.header..end).unwrap_or_default())
-            }
-        };
-        Ok(IntHeader { location: *location, shim, body })
-    }
-
-    fn mx(&self, bytes: &'a [u8], location: &Location) -> Result<Body<'a>, ParseError> {
-        match Mx::parse(bytes, location) {
-            Ok(mx) => Ok(Body::Mx(mx)),
+        let body = match AnyHeader::parse(bytes, location, self.code_points.domains) {
+            Ok(AnyHeader::Md(md)) => Body::Md(md),
+            Ok(AnyHeader::Mx(mx)) => Body::Mx(mx),
+            Ok(AnyHeader::HopByHop(header)) => Body::HopByHop(header),
+            Ok(AnyHeader::Destination(data)) => Body::Destination(data),
             Err(error) if self.options.leniency == Leniency::Lenient => {
-                mx_with_hop(bytes, location).ok_or(error)
+                mx_with_hop(bytes, location).ok_or(error)?
             }
-            Err(error) => Err(error),
-        }
+            Err(error) => return Err(error),
+        };
+        Ok(IntHeader { location: *location, shim, original: Original::read(bytes, location), body })
     }
 
     /// Looks for a UDP header with a report port; the error says why its datagram cannot be read.
@@ -146,28 +141,39 @@ impl<'a> Reading<'a, '_> {
     fn report_packet(&self, claim: &Claim) -> Result<ReportPacket<'a>, ParseError> {
         let payload = self.bytes.get(claim.start..claim.end).unwrap_or_default();
         let shifted = |error: ParseError| error.shifted(claim.start);
-        let group =
-            ReportGroup::parse_with(payload, self.options.leniency, claim.strictness).map_err(shifted)?;
-        let reports = group
+        let reading = ReportReading {
+            leniency: self.options.leniency,
+            strictness: claim.strictness,
+            ..ReportReading::default()
+        };
+        let datagram = AnyReport::parse_with(payload, reading).map_err(shifted)?;
+        let reports = datagram
             .reports()
             .map(|report| Ok(self.report(report.map_err(shifted)?, claim.start)))
             .collect::<Result<_, _>>()?;
-        Ok(ReportPacket { sent: claim.sent, payload_at: claim.start, group, reports })
+        Ok(ReportPacket { sent: claim.sent, payload_at: claim.start, datagram, reports })
     }
 
     /// Reads the packet in `report`, which is of a datagram whose payload starts at byte `payload_at`.
-    fn report(&self, report: IndividualReport<'a>, payload_at: usize) -> Report<'a> {
-        let inner_at = self.base + payload_at + report.inner_at();
-        let tlv_error = report.tlvs().find_map(Result::err).map(|error| error.shifted(inner_at));
+    fn report(&self, report: AnyIndividual<'a>, payload_at: usize) -> Report<'a> {
+        let inner_error = match &report {
+            AnyIndividual::Individual(individual) => {
+                let inner_at = self.base + payload_at + individual.inner_at();
+                individual.tlvs().find_map(Result::err).map(|error| error.shifted(inner_at))
+            }
+            AnyIndividual::Single(_) => None,
+        };
         let drop_reason = report.drop().and_then(|drop| self.options.drop_reason(drop.reason));
-        let mut this = Report { report, flow: None, int: Vec::new(), drop_reason, inner_error: tlv_error };
-        let Some((link, bytes, at)) = report.packet() else { return this };
+        let mut this = Report { report, flow: None, int: Vec::new(), drop_reason, inner_error };
+        let Some((_, bytes, at)) = report.packet() else { return this };
         // A report carries the beginning of a packet, of which the node chooses the length.
-        let dissection = dissect(link, bytes, &self.code_points, Strictness::Truncated);
+        let dissection = report.dissect(&self.code_points);
         this.flow = dissection.flow;
         match dissection.error.map_or_else(|| self.int_headers(bytes, &dissection), Err) {
             Ok(int) => this.int = int,
-            Err(error) => this.inner_error = this.inner_error.or(Some(error.shifted(inner_at + at))),
+            Err(error) => {
+                this.inner_error = this.inner_error.or(Some(error.shifted(self.base + payload_at + at)));
+            }
         }
         this
     }
@@ -175,6 +181,9 @@ impl<'a> Reading<'a, '_> {
 
 /// Reads an MX header behind which a node has put exactly one hop's metadata, as some do in reports.
 fn mx_with_hop<'a>(bytes: &'a [u8], location: &Location) -> Option<Body<'a>> {
+    if location.header_type != HeaderType::Mx {
+        return None;
+    }
     let header: &MxHeader = view(bytes, location.header, Header::IntMx).ok()?;
     let metadata = bytes.get(location.header + mx::HEADER_BYTES..location.end)?;
     let instructions = header.instructions();

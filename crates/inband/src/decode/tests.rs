@@ -136,7 +136,10 @@ fn what_can_be_read_to_the_letter_decides_between_int_and_report() {
     }
     // Neither: the port is the stronger claim.
     carried.data[29] = 2;
-    assert_eq!(line(&carried, &[])["error"], "report group header at byte 28: version 1 where 2 is expected");
+    assert_eq!(
+        line(&carried, &[])["error"],
+        "report header at byte 28: Length is 0, the other fields imply 5"
+    );
 }
 
 #[test]

@@ -4,13 +4,14 @@ use std::io::{self, Write};
 
 use inband_wire::ChecksumState;
 use inband_wire::int::domain::set_bits;
-use inband_wire::int::{Encapsulation, HeaderType, Instructions, Md, Mx};
+use inband_wire::int::earlier::shim::HOST_INT;
+use inband_wire::int::{Encapsulation, HeaderType, Instructions, Md, Mx, Original, Version};
 
-use super::{Block, flow, metadata, plural, protocol_name};
+use super::{Block, earlier_int, flow, metadata, plural, protocol_name};
 use crate::decode::hex::hex;
 use crate::decode::hop::{fields, stack_fields};
 use crate::decode::names;
-use crate::decode::packet::{Body, IntHeader, IntPacket, Original};
+use crate::decode::packet::{Body, IntHeader, IntPacket};
 
 /// Prints an INT packet whose bytes start at byte `base` of the frame.
 pub(super) fn write<W: Write>(
@@ -45,6 +46,7 @@ pub(super) fn write_headers<W: Write>(
                 block.line(depth + 1, "Metadata of a hop behind the header")?;
                 metadata::write(&fields(mx.header.instructions(), hop), depth + 2, block)?;
             }
+            Body::HopByHop(header) => earlier_int::write(header, at, depth, block)?,
             Body::Destination(data) => {
                 block.line(depth, format_args!("Destination header at byte {at}: {}", hex(data)))?;
             }
@@ -83,19 +85,24 @@ fn write_shim<W: Write>(
     let at = base + header.location.shim;
     let header_type = header.location.header_type;
     let type_name = match header_type {
+        HeaderType::Md if header.location.version.is_before_2() => "hop-by-hop",
         HeaderType::Md => "INT-MD, metadata is stacked in the packet",
         HeaderType::Destination => "destination, for the sink only",
         HeaderType::Mx => "INT-MX, every node reports its metadata itself",
     };
-    let words = (header.location.end - header.location.header) / 4;
-    let name = if header.shim.is_some() { "INT shim" } else { "Geneve option" };
+    let is_option = header.location.encapsulation == Encapsulation::Geneve;
+    let name = if is_option { "Geneve option" } else { "INT shim" };
     block.line(depth, format_args!("{name} at byte {at}"))?;
-    block.line(depth + 1, format_args!("Type: {} ({type_name})", header_type.code()))?;
+    let code = if header.location.version == Version::HostInt0_5 { HOST_INT } else { header_type.code() };
+    block.line(depth + 1, format_args!("Type: {code} ({type_name})"))?;
+    // Shims before 2.0 count themselves.
+    let counts_itself = header.location.version.is_before_2() && !is_option;
+    let (from, what) =
+        if counts_itself { (header.location.shim, "with it") } else { (header.location.header, "behind it") };
+    let words = (header.location.end - from) / 4;
     let bytes = words * 4;
-    block.line(depth + 1, format_args!("Length: {} behind it, {bytes} bytes", plural(words, "word")))?;
-    if let Some(original) = original(header.original()) {
-        block.line(depth + 1, original)?;
-    }
+    block.line(depth + 1, format_args!("Length: {} {what}, {bytes} bytes", plural(words, "word")))?;
+    write_original(&header.original, depth + 1, block)?;
     match (header.shim, header.location.encapsulation) {
         (Some(shim), Encapsulation::Gre) if shim.gre_added() => {
             block.line(depth + 1, "G: the INT source added the GRE header")
@@ -107,17 +114,24 @@ fn write_shim<W: Write>(
     }
 }
 
-fn original(original: Original) -> Option<String> {
-    Some(match original {
-        Original::Dscp(dscp) => format!("Original DSCP: {dscp:#04x}"),
-        Original::UdpPort(port) => format!("Original UDP destination port: {port}"),
-        Original::IpProtocol(protocol) => {
-            format!("Original IP protocol: {protocol} ({})", protocol_name(protocol))
-        }
-        Original::Ethertype(ethertype) => format!("Next EtherType: {ethertype:#06x}"),
-        Original::NextProtocol(next) => format!("Next protocol: {next:#04x}"),
-        Original::Nothing => return None,
-    })
+fn write_original<W: Write>(original: &Original, depth: usize, block: &mut Block<'_, W>) -> io::Result<()> {
+    if let Some(dscp) = original.dscp {
+        block.line(depth, format_args!("Original DSCP: {dscp:#04x}"))?;
+    }
+    if let Some(port) = original.destination_port {
+        block.line(depth, format_args!("Original destination port: {port}"))?;
+    }
+    if let Some(protocol) = original.ip_protocol {
+        let name = protocol_name(protocol);
+        block.line(depth, format_args!("Original IP protocol: {protocol} ({name})"))?;
+    }
+    if let Some(ethertype) = original.ethertype {
+        block.line(depth, format_args!("Next EtherType: {ethertype:#06x}"))?;
+    }
+    match original.next_protocol {
+        Some(next) => block.line(depth, format_args!("Next protocol: {next:#04x}")),
+        None => Ok(()),
+    }
 }
 
 fn write_md<W: Write>(md: &Md<'_>, at: usize, depth: usize, block: &mut Block<'_, W>) -> io::Result<()> {
@@ -200,6 +214,6 @@ fn write_domain<W: Write>(
     block.line(depth, format_args!("DS Flags: {flags:#06x}"))
 }
 
-fn yes_no(flag: bool) -> &'static str {
+pub(super) fn yes_no(flag: bool) -> &'static str {
     if flag { "yes" } else { "no" }
 }

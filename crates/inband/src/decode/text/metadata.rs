@@ -37,6 +37,8 @@ fn label(field: Field) -> String {
         Field::BufferId => "Buffer ID",
         Field::BufferOccupancy => "Buffer occupancy",
         Field::ChecksumComplement => "Checksum complement",
+        Field::CongestionQueueId => "Congested queue ID",
+        Field::QueueCongestion => "Queue congestion",
         Field::Reserved(bit) => return format!("Reserved instruction bit {bit}"),
     }
     .to_owned()
@@ -45,7 +47,10 @@ fn label(field: Field) -> String {
 fn with_unit(field: Field, value: u64) -> String {
     match field {
         Field::HopLatency => format!("{value} ns"),
-        Field::QueueOccupancy | Field::BufferOccupancy | Field::EgressUtilization => {
+        Field::QueueOccupancy
+        | Field::QueueCongestion
+        | Field::BufferOccupancy
+        | Field::EgressUtilization => {
             format!("{value} (the node's unit)")
         }
         // A device's clock need not count from 1970; one that reads a recent year does.
@@ -53,11 +58,15 @@ fn with_unit(field: Field, value: u64) -> String {
             format!("{value} ns ({})", date(value))
         }
         Field::IngressTimestamp | Field::EgressTimestamp => format!("{value} ns"),
-        // Many nodes are numbered by their IPv4 address or by a pattern.
-        Field::NodeId if value > 0xffff => format!("{value} ({value:#x})"),
+        Field::NodeId => id(value),
         Field::ChecksumComplement | Field::Reserved(_) => format!("{value:#010x}"),
         _ => value.to_string(),
     }
+}
+
+/// A node's id; many nodes are numbered by their IPv4 address or by a pattern.
+pub(super) fn id(value: u64) -> String {
+    if value > 0xffff { format!("{value} ({value:#x})") } else { value.to_string() }
 }
 
 /// 10^18 ns since 1970: September 2001.

@@ -1,5 +1,7 @@
 //! How does `decode` show a packet to people? One block per packet, headers and hops indented.
 
+mod earlier_int;
+mod earlier_report;
 mod int;
 mod metadata;
 mod report;

@@ -1,13 +1,14 @@
-//! How is a telemetry report shown? The group, each individual report, and the packet in it.
+//! How is a telemetry report shown? What the datagram says, each report, and the packet in it.
 
 use std::io::{self, Write};
 
 use inband_wire::report::first_word::TO_THE_END;
-use inband_wire::report::{InnerType, ReportType, TlvType};
+use inband_wire::report::{AnyIndividual, IndividualReport, InnerType, ReportType, ReportVersion, TlvType};
 
-use super::{Block, flow, int, metadata, plural};
+use super::{Block, earlier_report, flow, int, metadata, plural};
 use crate::decode::hex::hex;
 use crate::decode::hop::report_fields;
+use crate::decode::names;
 use crate::decode::packet::{Report, ReportPacket};
 
 /// Prints a report datagram in a packet whose bytes start at byte `base` of the frame.
@@ -16,21 +17,35 @@ pub(super) fn write<W: Write>(
     base: usize,
     block: &mut Block<'_, W>,
 ) -> io::Result<()> {
-    let header = packet.group.header;
+    let datagram = &packet.datagram;
     let payload_at = base + packet.payload_at;
     block.line(1, format_args!("Sent: {}", flow(&packet.sent)))?;
-    block.line(1, format_args!("Telemetry report group at byte {payload_at}, version 2.0"))?;
-    block.line(2, format_args!("Node ID: {}", header.node_id()))?;
-    block.line(2, format_args!("hw_id: {}", header.hw_id()))?;
-    block.line(2, format_args!("Sequence number: {}", header.sequence()))?;
+    let what = match datagram.version() {
+        ReportVersion::V2_0 => "Telemetry report group",
+        ReportVersion::V1_0 | ReportVersion::V0_5 => "Telemetry report",
+        ReportVersion::HostInt => "Telemetry report of Host-INT",
+    };
+    let version = names::report_version(datagram.version());
+    block.line(1, format_args!("{what} at byte {payload_at}, version {version}"))?;
+    if let Some(node_id) = datagram.node_id() {
+        block.line(2, format_args!("Node ID: {}", metadata::id(node_id.into())))?;
+    }
+    block.line(2, format_args!("hw_id: {}", datagram.hw_id()))?;
+    block.line(2, format_args!("Sequence number: {}", datagram.sequence()))?;
     for deviation in packet.deviations() {
         block.line(2, format_args!("Accepted leniently: {deviation}"))?;
     }
     for (number, report) in (1..).zip(&packet.reports) {
-        let at = payload_at + report.report.at;
-        let report_type = report_type(report.report.first_word.report_type());
-        block.line(1, format_args!("Individual report {number} at byte {at}: {report_type}"))?;
-        write_report(report, payload_at, block)?;
+        match &report.report {
+            AnyIndividual::Individual(individual) => {
+                let at = payload_at + individual.at;
+                let report_type = report_type(individual.first_word.report_type());
+                block.line(1, format_args!("Individual report {number} at byte {at}: {report_type}"))?;
+                write_individual(individual, report, payload_at, block)?;
+            }
+            AnyIndividual::Single(earlier) => earlier_report::write(earlier, report, block)?,
+        }
+        write_packet(report, payload_at, block)?;
     }
     Ok(())
 }
@@ -44,33 +59,24 @@ fn report_type(report_type: ReportType) -> String {
     }
 }
 
-fn write_report<W: Write>(
+fn write_individual<W: Write>(
+    individual: &IndividualReport<'_>,
     report: &Report<'_>,
     payload_at: usize,
     block: &mut Block<'_, W>,
 ) -> io::Result<()> {
-    let Report { report: individual, .. } = report;
     let length = match individual.first_word.report_length() {
         TO_THE_END => "to the end of the datagram".to_owned(),
         words => plural(words.into(), "word"),
     };
     block.line(2, format_args!("Length: {length}"))?;
     block.line(2, format_args!("Reason: {}", reasons(report)))?;
-    let values = report_fields(individual);
+    let values = report_fields(&report.report);
     if !values.is_empty() {
         block.line(2, format_args!("Metadata (RepMdBits {:#06x})", individual.rep_md_bits().0))?;
         metadata::write(&values, 3, block)?;
     }
-    if let Some(drop) = individual.drop() {
-        let name = report.drop_reason.as_ref().map_or("not in the table", |reason| &reason.name);
-        block.line(2, format_args!("Drop reason: {} ({name}), in queue {}", drop.reason, drop.queue_id))?;
-    }
-    if let Some(reason) = &report.drop_reason {
-        let lines = [("Meaning", &reason.meaning), ("To check", &reason.check)];
-        for (title, text) in lines.into_iter().filter(|(_, text)| !text.is_empty()) {
-            block.line(3, format_args!("{title}: {text}"))?;
-        }
-    }
+    write_drop_reason(report, block)?;
     if individual.domain_specific_id() != 0 {
         block.line(2, format_args!("Domain Specific ID: {:#06x}", individual.domain_specific_id()))?;
         block.line(2, format_args!("DSMdBits: {:#06x}", individual.ds_md_bits()))?;
@@ -78,11 +84,24 @@ fn write_report<W: Write>(
     if !individual.domain_metadata().is_empty() {
         block.line(2, format_args!("Domain-specific metadata: {}", hex(individual.domain_metadata())))?;
     }
-    write_inner(report, payload_at, block)
+    write_inner(individual, payload_at, block)
+}
+
+/// The drop reason, with what the table says of it.
+pub(super) fn write_drop_reason<W: Write>(report: &Report<'_>, block: &mut Block<'_, W>) -> io::Result<()> {
+    let Some(drop) = report.report.drop() else { return Ok(()) };
+    let name = report.drop_reason.as_ref().map_or("not in the table", |reason| &reason.name);
+    block.line(2, format_args!("Drop reason: {} ({name}), in queue {}", drop.reason, drop.queue_id))?;
+    let Some(reason) = &report.drop_reason else { return Ok(()) };
+    let lines = [("Meaning", &reason.meaning), ("To check", &reason.check)];
+    for (title, text) in lines.into_iter().filter(|(_, text)| !text.is_empty()) {
+        block.line(3, format_args!("{title}: {text}"))?;
+    }
+    Ok(())
 }
 
 /// Why the node sent the report, from the tracking bits.
-fn reasons(report: &Report<'_>) -> String {
+pub(super) fn reasons(report: &Report<'_>) -> String {
     let Report { report, .. } = report;
     let bits = [
         (report.dropped(), "a packet was dropped (D)"),
@@ -94,8 +113,11 @@ fn reasons(report: &Report<'_>) -> String {
     if set.is_empty() { "none given".to_owned() } else { set.join(", ") }
 }
 
-fn write_inner<W: Write>(report: &Report<'_>, payload_at: usize, block: &mut Block<'_, W>) -> io::Result<()> {
-    let Report { report: individual, flow: five_tuple, int, inner_error, .. } = report;
+fn write_inner<W: Write>(
+    individual: &IndividualReport<'_>,
+    payload_at: usize,
+    block: &mut Block<'_, W>,
+) -> io::Result<()> {
     let inner_at = payload_at + individual.inner_at();
     for tlv in individual.tlvs().flatten() {
         let (kind, at) = (tlv_type(tlv.tlv_type), inner_at + tlv.data_at);
@@ -104,18 +126,26 @@ fn write_inner<W: Write>(report: &Report<'_>, payload_at: usize, block: &mut Blo
             block.line(3, format_args!("Template {:#06x}: {}", tlv.template, hex(tlv.data)))?;
         }
     }
-    if let Some(error) = inner_error {
-        block.line(2, format_args!("Inner contents cannot be read: {error}"))?;
-    }
-    let inner_type = individual.first_word.inner_type();
-    if inner_type == InnerType::DomainExtension {
+    if individual.first_word.inner_type() == InnerType::DomainExtension {
         block.line(2, format_args!("Extension data: {}", hex(individual.inner())))?;
     }
-    let Some((_, bytes, at)) = individual.packet() else { return Ok(()) };
-    let packet_at = inner_at + at;
-    let what = five_tuple.as_ref().map_or_else(|| "not IP".to_owned(), flow);
+    Ok(())
+}
+
+/// The packet that is reported, with its INT headers.
+fn write_packet<W: Write>(
+    report: &Report<'_>,
+    payload_at: usize,
+    block: &mut Block<'_, W>,
+) -> io::Result<()> {
+    if let Some(error) = &report.inner_error {
+        block.line(2, format_args!("Inner contents cannot be read: {error}"))?;
+    }
+    let Some((_, bytes, at)) = report.report.packet() else { return Ok(()) };
+    let packet_at = payload_at + at;
+    let what = report.flow.as_ref().map_or_else(|| "not IP".to_owned(), flow);
     block.line(2, format_args!("Reported packet at byte {packet_at}, {} bytes: {what}", bytes.len()))?;
-    int::write_headers(int, packet_at, 3, block)
+    int::write_headers(&report.int, packet_at, 3, block)
 }
 
 fn tlv_type(tlv_type: TlvType) -> String {
