@@ -4,5 +4,7 @@
 mod captured;
 mod cli;
 mod folder;
+mod labelled;
+mod labels;
 mod node;
 mod vectors;
