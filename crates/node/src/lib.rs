@@ -26,6 +26,7 @@ mod encapsulation;
 pub mod error;
 pub mod frame;
 mod indication;
+mod inner;
 mod inside;
 mod interfaces;
 pub mod loss;

@@ -1,17 +1,21 @@
 //! How are reports put into datagrams, numbered, and kept until the caller takes them?
 
+mod single;
+
 use std::collections::VecDeque;
 use std::ops::Range;
 
 use zerocopy::IntoBytes;
 
+use inband_wire::report::earlier::DraftVersion;
 use inband_wire::report::{Draft, GroupHeader, group};
 
-use crate::config::ReportConfig;
+use crate::config::{ReportConfig, ReportVersion};
 
 /// Datagrams of one or more reports, in order, up to [`MOST_QUEUED_BYTES`].
 #[derive(Clone, Debug)]
 pub(crate) struct ReportQueue {
+    version: ReportVersion,
     node_id: u32,
     hw_id: u8,
     group: usize,
@@ -41,6 +45,7 @@ const TO_THE_END_BYTES: usize = 255 * 4;
 impl ReportQueue {
     pub(crate) fn new(node_id: u32, config: &ReportConfig) -> Self {
         Self {
+            version: config.version,
             node_id,
             hw_id: config.hw_id,
             group: usize::from(config.group.get()),
@@ -75,8 +80,16 @@ impl ReportQueue {
     }
 
     /// Adds the report `draft`, made at `now`; `false` when there is no room for it.
-    // report-2.0/group-05: several reports may share a datagram.
     pub(crate) fn push(&mut self, draft: &Draft<'_>, now: Option<u64>) -> bool {
+        match self.version {
+            ReportVersion::V2_0 => self.push_to_group(draft, now),
+            ReportVersion::V1_0 => self.push_single(DraftVersion::V1_0, draft),
+            ReportVersion::V0_5 => self.push_single(DraftVersion::V0_5, draft),
+        }
+    }
+
+    // report-2.0/group-05: several reports may share a datagram.
+    fn push_to_group(&mut self, draft: &Draft<'_>, now: Option<u64>) -> bool {
         if let Some(now) = now {
             self.handle_timeout(now);
         }

@@ -6,11 +6,12 @@ use inband_wire::int::md::MdHeader;
 use inband_wire::int::mx::MxHeader;
 use inband_wire::layers::{IpVersion, Link};
 use inband_wire::report::earlier::DropSummary;
-use inband_wire::report::{Draft, Drop, InnerType};
+use inband_wire::report::{Draft, Drop};
 
-use crate::config::{ReportConfig, SourceInserted, UnknownInstructions};
+use crate::config::{ReportConfig, ReportVersion, SourceInserted, UnknownInstructions};
 use crate::counters::Outcome;
 use crate::domains::{KnownDomains, ValueContext};
+use crate::inner::InnerContents;
 use crate::loss::Loss;
 use crate::passage::Hop;
 use crate::report_queue::ReportQueue;
@@ -18,7 +19,9 @@ use crate::report_queue::ReportQueue;
 /// Writes reports, each of one packet.
 #[derive(Clone, Debug)]
 pub(crate) struct Reporter {
-    truncate: usize,
+    inner: InnerContents,
+    /// What a report of the node's own hop holds, whatever is asked.
+    always: Instructions,
     source_inserted: SourceInserted,
     queue: ReportQueue,
     domain_metadata: Vec<u8>,
@@ -130,7 +133,12 @@ impl Asked {
 impl Reporter {
     pub(crate) fn new(node_id: u32, config: &ReportConfig) -> Self {
         Self {
-            truncate: usize::from(config.truncate),
+            inner: InnerContents::new(config),
+            always: match config.version {
+                // Its switch-local header has a place for each.
+                ReportVersion::V0_5 => LOCAL,
+                ReportVersion::V1_0 | ReportVersion::V2_0 => Instructions(0),
+            },
             source_inserted: config.source_inserted,
             queue: ReportQueue::new(node_id, config),
             domain_metadata: Vec::new(),
@@ -158,29 +166,25 @@ impl Reporter {
         }
         let mut domain_metadata = std::mem::take(&mut self.domain_metadata);
         domain_metadata.clear();
-        let inner = self.fragment(reported.packet);
+        let inner = self.inner.of(reported.link, reported.ip, reported.packet);
         // int-2.1/mx-22, int-2.1/mx-23: in the fragment, or copied where it is wanted so or the fragment is too short.
         let is_copied =
-            self.source_inserted == SourceInserted::Metadata || inner.len() < reported.inserted.end;
+            self.source_inserted == SourceInserted::Metadata || inner.kept < reported.inserted.end;
         let copied = if is_copied { reported.inserted } else { Inserted::default() };
         let ds_md_bits = write_domain(asked, domains, reported.values, &copied, &mut domain_metadata);
         let has_domain = asked.domain_specific_id != 0;
         let draft = Draft {
-            inner_type: match (reported.link, reported.ip) {
-                (Link::Ethernet, _) => InnerType::Ethernet,
-                (Link::Ip, IpVersion::V4) => InnerType::Ipv4,
-                (Link::Ip, IpVersion::V6) => InnerType::Ipv6,
-            },
+            inner_type: inner.inner_type,
             dropped: reported.tracking.drop.is_some(),
             congested_queue: reported.tracking.queue,
             tracked_flow: reported.tracking.flow,
             intermediate: asked.intermediate,
             own_hop: asked.own_hop,
             metadata: reported.hop.metadata(),
-            instructions: asked.instructions,
+            instructions: asked.instructions | if asked.own_hop { self.always } else { Instructions(0) },
             drop: reported.tracking.drop,
             domain: has_domain.then_some((asked.domain_specific_id, ds_md_bits, domain_metadata.as_slice())),
-            inner,
+            inner: inner.bytes,
         };
         let device = reported.hop.device;
         let now = device.egress_timestamp.or(device.ingress_timestamp);
@@ -197,16 +201,10 @@ impl Reporter {
         domain: u16,
         now: u64,
     ) -> Outcome {
-        let pushed = loss.with_report(summary, domain, |draft| self.queue.push(draft, Some(now)));
+        let host_int = self.queue.push_summary(|sequence| loss.host_int(*summary, sequence, now));
+        let pushed = host_int
+            .unwrap_or_else(|| loss.with_report(summary, domain, |draft| self.queue.push(draft, Some(now))));
         if pushed { Outcome::Reported } else { Outcome::ReportShed }
-    }
-
-    /// The part of `packet` a report keeps: cut at a word boundary, because lengths count words.
-    fn fragment<'a>(&self, packet: &'a [u8]) -> &'a [u8] {
-        if packet.len() <= self.truncate {
-            return packet;
-        }
-        packet.get(..self.truncate / 4 * 4).unwrap_or(packet)
     }
 }
 

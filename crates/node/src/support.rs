@@ -2,7 +2,10 @@
 
 use inband_wire::report::group::MOST_HW_ID;
 
-use crate::config::{EncapsulationKind, Icmp, IntVersion, Layer, NodeConfig, ReportVersion};
+use crate::config::{
+    EncapsulationKind, Icmp, InnerForm, IntVersion, Layer, MtuAction, NodeConfig, ReportVersion,
+    SourceInserted,
+};
 use crate::earlier;
 use crate::error::ConfigError;
 
@@ -24,12 +27,46 @@ pub(crate) fn check(config: &NodeConfig) -> Result<(), ConfigError> {
             ("[[probe]]".to_owned(), "none, where node.int_version is not \"2.1\"".to_owned());
         return Err(ConfigError::Unsupported { key, found, supported });
     }
-    let report = match config.report.version {
-        ReportVersion::V2_0 => None,
-        ReportVersion::V1_0 => Some("1.0"),
-        ReportVersion::V0_5 => Some("0.5"),
-    };
-    supported("report.version", report, "\"2.0\"")
+    report(config)
+}
+
+/// What only reports 2.0 can carry.
+fn report(config: &NodeConfig) -> Result<(), ConfigError> {
+    if config.report.version == ReportVersion::V2_0 {
+        return Ok(());
+    }
+    if config.loss.detect && config.report.version == ReportVersion::V1_0 {
+        let possible = "false, where report.version is \"1.0\", which has no room for a drop summary";
+        return Err(ConfigError::unsupported("loss.detect", "true", possible));
+    }
+    let group = config.report.group.get();
+    if group > 1 {
+        return Err(ConfigError::out_of_range(
+            "report.group",
+            group,
+            "1, where report.version is not \"2.0\"",
+        ));
+    }
+    let asked = [
+        ("report.inner", config.report.inner == InnerForm::Tlv, "tlv", "packet"),
+        (
+            "report.source_inserted",
+            config.report.source_inserted == SourceInserted::Metadata,
+            "metadata",
+            "header",
+        ),
+        // Nothing in them says that the packet went on.
+        (
+            "mtu.action",
+            config.mtu.action == MtuAction::IntermediateReport,
+            "intermediate-report",
+            "set-m-bit",
+        ),
+    ];
+    asked.into_iter().try_for_each(|(key, is_asked, found, instead)| {
+        let possible = format!("\"{instead}\", where report.version is not \"2.0\"");
+        supported(key, is_asked.then_some(found), &possible)
+    })
 }
 
 /// INT in the inner layer is behind TCP or UDP: the other encapsulations are the tunnel's own.

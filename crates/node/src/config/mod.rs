@@ -28,7 +28,8 @@ pub use loss::LossConfig;
 pub use offline::{OfflineConfig, OfflinePackets};
 pub use probe::{Mac, ProbeConfig};
 pub use report::{
-    ReportConfig, ReportFilter, ReportVersion, SmartConfig, SmartInterface, SmartQueue, SourceInserted,
+    InnerForm, ReportConfig, ReportFilter, ReportVersion, SmartConfig, SmartInterface, SmartQueue,
+    SourceInserted,
 };
 pub use source::{Mode, Replicate, SinkConfig, SinkMetadata, SourceConfig, SourceDomain};
 pub use watch::{PortRange, Prefix, Protocol, WatchEntry};

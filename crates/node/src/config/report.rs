@@ -24,6 +24,8 @@ pub struct ReportConfig {
     pub group_ms: u64,
     /// How much of a packet a report keeps, bytes; default 128.
     pub truncate: u16,
+    /// How the packet is put into a report 2.0; default `packet`.
+    pub inner: InnerForm,
     /// Where source-inserted metadata is reported; default `header`.
     pub source_inserted: SourceInserted,
     /// Which packets are reported; default `none`: every one.
@@ -41,6 +43,7 @@ impl Default for ReportConfig {
             group: NonZeroU8::MIN,
             group_ms: 100,
             truncate: 128,
+            inner: InnerForm::Packet,
             source_inserted: SourceInserted::Header,
             filter: ReportFilter::None,
         }
@@ -75,6 +78,17 @@ pub enum ReportVersion {
     /// Telemetry Report 0.5.
     #[serde(rename = "0.5")]
     V0_5,
+}
+
+/// How a packet is put into a report 2.0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum InnerForm {
+    /// As it is.
+    #[default]
+    Packet,
+    /// In a TLV, of at most 1,020 bytes.
+    Tlv,
 }
 
 /// Where source-inserted metadata of an INT-MX packet is reported, if its requirement asks for that.

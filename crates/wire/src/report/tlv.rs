@@ -41,6 +41,28 @@ pub enum TlvType {
     Unknown(u8),
 }
 
+impl TlvHeader {
+    /// Creates the first word of a TLV with `length` words of data behind it.
+    #[must_use]
+    pub fn new(tlv_type: TlvType, length: Words, template: u16) -> Self {
+        Self { kind: tlv_type.code() << 4, length: length.count(), template: U16::new(template) }
+    }
+}
+
+impl TlvType {
+    /// The value on the wire, 4 bits.
+    #[must_use]
+    pub const fn code(self) -> u8 {
+        match self {
+            Self::DomainExtension => 0,
+            Self::Ethernet => 1,
+            Self::Ipv4 => 2,
+            Self::Ipv6 => 3,
+            Self::Unknown(code) => code & 0x0f,
+        }
+    }
+}
+
 /// One TLV, in place.
 #[derive(Clone, Copy, Debug)]
 pub struct Tlv<'a> {

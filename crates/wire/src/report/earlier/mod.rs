@@ -18,7 +18,7 @@ mod read_1_0;
 mod read_host_int;
 pub mod report;
 
-pub use draft::EarlierDraft;
+pub use draft::{DraftVersion, EarlierDraft};
 pub use drop_header::DropHeader;
 pub use header_0_5::{FixedHeader, NextProto};
 pub use header_1_0::{HeaderV1_0, RepMdBits};

@@ -1,0 +1,49 @@
+//! How is a report of a version before 2.0 put into its datagram?
+
+use inband_wire::report::Draft;
+use inband_wire::report::earlier::{DraftVersion, DropSummaryDraft, EarlierDraft};
+
+use super::{MOST_QUEUED_BYTES, ReportQueue};
+use crate::config::ReportVersion;
+
+/// Most bytes of Host-INT's drop summary with headers and the flow's own.
+const MOST_SUMMARY_BYTES: usize = 128;
+
+impl ReportQueue {
+    /// Adds a datagram with the report `draft`; `false` when there is no room for it.
+    ///
+    /// The number is 32 bits wide, counted per hw_id, and the first is 1.
+    pub(super) fn push_single(&mut self, version: DraftVersion, draft: &Draft<'_>) -> bool {
+        let (node_id, hw_id) = (self.node_id, self.hw_id);
+        let whole = |sequence| EarlierDraft { version, node_id, hw_id, sequence, report: *draft };
+        self.push_written(whole(0).length(), |sequence, out| whole(sequence).write(out))
+    }
+
+    /// Adds Host-INT's report of lost packets, which is told its number, where reports are of version 0.5.
+    ///
+    /// `None` where they are not; `false` when there is no room, or Host-INT has no summary for such a flow.
+    pub(crate) fn push_summary(&mut self, summary: impl Fn(u32) -> DropSummaryDraft) -> Option<bool> {
+        let is_0_5 = self.version == ReportVersion::V0_5;
+        is_0_5.then(|| self.push_written(MOST_SUMMARY_BYTES, |sequence, out| summary(sequence).write(out)))
+    }
+
+    /// Adds the datagram that `write` makes of at most so many bytes.
+    fn push_written(&mut self, most: usize, write: impl Fn(u32, &mut [u8]) -> Option<usize>) -> bool {
+        if self.queued.is_empty() {
+            self.arena.clear();
+        }
+        let sequence = self.sequence.wrapping_add(1);
+        let start = self.arena.len();
+        if start + most > MOST_QUEUED_BYTES {
+            return false;
+        }
+        self.arena.resize(start + most, 0);
+        let written = self.arena.get_mut(start..).and_then(|datagram| write(sequence, datagram));
+        self.arena.truncate(start + written.unwrap_or(0));
+        if written.is_some() {
+            self.sequence = sequence;
+            self.queued.push_back(start..self.arena.len());
+        }
+        written.is_some()
+    }
+}
