@@ -6,13 +6,13 @@ use std::net::SocketAddr;
 
 use inband_model::{Ledger, LedgerView, Nanos, NodeId, ReportReference};
 use inband_wire::int::CodePoints;
-use inband_wire::report::ReportGroup;
+use inband_wire::report::AnyReport;
 
 use crate::correlate::{Correlator, FlowView, Sighting};
-use crate::ledger::{Arrival, ReportLedger, StreamKey};
+use crate::ledger::{Arrival, ReportLedger, Sender};
 use crate::outbox::{Outbox, Output};
 use crate::ports::{PortView, QueueView};
-use crate::report::{self, Fault, Faults, HopReading};
+use crate::report::{self, Fault, Faults, HopReading, Reporter};
 use crate::settings::CollectorSettings;
 
 pub use self::overflows::Overflows;
@@ -56,21 +56,23 @@ impl Collector {
 
     /// Takes a datagram that arrived at `now` from one socket to another.
     ///
-    /// A stream is named by the node id in it, not by where it comes from: addresses may change on the way.
-    pub fn handle_datagram(&mut self, now: Nanos, _from: SocketAddr, to: SocketAddr, datagram: &[u8]) {
+    /// A stream is named by the node id in it, not by where it comes from: addresses may change on the way. Only
+    /// where version 0.5 leaves the node out, the address stands for it.
+    pub fn handle_datagram(&mut self, now: Nanos, from: SocketAddr, to: SocketAddr, datagram: &[u8]) {
         self.ledger.receive();
-        let group = match ReportGroup::parse(datagram) {
-            Ok(group) => group,
+        let datagram = match AnyReport::parse(datagram) {
+            Ok(datagram) => datagram,
             Err(error) => {
                 self.malformed.count(&error);
                 return self.ledger.reject();
             }
         };
-        let header = group.header;
-        let key = StreamKey { node_id: NodeId(header.node_id()), hw_id: header.hw_id(), session: to };
-        let noted = self.ledger.note(now, key, header.sequence(), &mut self.outbox);
+        let hw_id = datagram.hw_id();
+        let sender = Sender { node_id: datagram.node_id().map(NodeId), hw_id, address: from.ip() };
+        let stream = self.ledger.stream_of(sender, to, datagram.version());
+        let noted = self.ledger.note(now, stream, datagram.sequence(), &mut self.outbox);
         let mut reports = 0;
-        for report in group.reports() {
+        for report in datagram.reports() {
             if let Err(error) = report {
                 self.malformed.count(&error);
                 return self.ledger.reject();
@@ -79,7 +81,9 @@ impl Collector {
         }
         self.ledger.count(now, noted, reports);
         if noted.arrival() != Arrival::Duplicate {
-            self.handle_reports(now, noted.arrival(), &group);
+            let sequence = datagram.sequence();
+            let reference = ReportReference { node_id: stream.node_id, hw_id, sequence, received_at: now };
+            self.handle_reports(reference, noted.arrival(), &datagram);
         }
     }
 
@@ -161,15 +165,14 @@ impl Collector {
         Overflows::of(&self.ledger, &self.correlator, &self.outbox)
     }
 
-    fn handle_reports(&mut self, now: Nanos, arrival: Arrival, group: &ReportGroup<'_>) {
-        let header = group.header;
-        let node_id = NodeId(header.node_id());
-        let reference =
-            ReportReference { node_id, hw_id: header.hw_id(), sequence: header.sequence(), received_at: now };
+    fn handle_reports(&mut self, reference: ReportReference, arrival: Arrival, datagram: &AnyReport<'_>) {
+        let (node_id, now) = (reference.node_id, reference.received_at);
+        let timestamp_bits = datagram.version().timestamp_bits();
+        let reporter = Reporter { node_id, timestamp_bits };
         // report-2.0/group-06: all of them, not only the first.
-        for report in group.reports().flatten() {
+        for report in datagram.reports().flatten() {
             let reading =
-                report::read(node_id, &report, &self.code_points, &mut self.hops, &mut self.unreadable);
+                report::read(reporter, &report, &self.code_points, &mut self.hops, &mut self.unreadable);
             let sighting = Sighting { now, report: reference, arrival, reading: &reading, hops: &self.hops };
             self.correlator.handle_report(&sighting, &mut self.outbox);
         }

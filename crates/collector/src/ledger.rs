@@ -4,6 +4,7 @@ mod events;
 mod gaps;
 mod loss_window;
 mod rate;
+mod senders;
 mod sequence;
 mod settings;
 mod space;
@@ -11,10 +12,14 @@ mod stream;
 mod streams;
 mod window;
 
-use inband_model::{Ledger, LedgerView, Nanos};
+use std::net::SocketAddr;
+
+use inband_model::{Ledger, LedgerView, Nanos, NodeId};
+use inband_wire::report::ReportVersion;
 
 use crate::outbox::Outbox;
 
+pub(crate) use self::senders::{Sender, Senders};
 pub use self::sequence::{Arrival, Sequence};
 pub use self::settings::LedgerSettings;
 pub use self::space::SequenceSpace;
@@ -26,9 +31,9 @@ use self::streams::{StreamIndex, Streams};
 #[derive(Debug)]
 pub(crate) struct ReportLedger {
     settings: LedgerSettings,
-    space: SequenceSpace,
     counts: Ledger,
     streams: Streams,
+    senders: Senders,
 }
 
 /// A datagram whose sequence number has been noted, and which is not counted yet.
@@ -50,7 +55,7 @@ impl ReportLedger {
     pub(crate) fn new(settings: LedgerSettings) -> ReportLedger {
         ReportLedger {
             streams: Streams::new(settings.max_streams),
-            space: SequenceSpace::REPORT_2_0,
+            senders: Senders::new(settings.max_streams),
             counts: Ledger::default(),
             settings,
         }
@@ -77,12 +82,29 @@ impl ReportLedger {
         self.counts.malformed += 1;
     }
 
+    /// Names the stream of a datagram that `sender` sent to `session`.
+    pub(crate) fn stream_of(
+        &mut self,
+        sender: Sender,
+        session: SocketAddr,
+        version: ReportVersion,
+    ) -> StreamKey {
+        let Sender { node_id, hw_id, address } = sender;
+        // report-2.0/group-03: addresses may change on the way, so the node's own name comes first.
+        let node_id = match version {
+            ReportVersion::V1_0 | ReportVersion::V2_0 => node_id,
+            ReportVersion::V0_5 | ReportVersion::HostInt => self.senders.node_of(sender, session),
+        };
+        let source = if node_id.is_none() { Some(address) } else { None };
+        StreamKey { node_id: node_id.unwrap_or(NodeId::NOT_AVAILABLE), source, hw_id, session, version }
+    }
+
     /// Notes the sequence number of a received datagram.
     ///
     /// This comes before the rest is looked at: a datagram that turns out malformed was not lost.
     pub(crate) fn note(&mut self, now: Nanos, key: StreamKey, sequence: u32, outbox: &mut Outbox) -> Noted {
         let Some(index) = self.streams.find(&key) else {
-            let stream = self.streams.open(&self.settings, self.space, now, key, sequence);
+            let stream = self.streams.open(&self.settings, now, key, sequence);
             return Noted { stream, arrival: Arrival::InOrder };
         };
         let stream = &mut self.streams[index];

@@ -1,15 +1,18 @@
-//! What does one individual report say?
+//! What does one report say, whichever version it is of?
 
 mod faults;
 
 use inband_model::{Flow, Hop, Nanos, NodeId, Origin};
-use inband_wire::int::{CodePoints, HeaderType, HopMetadata, Location, Md, Queue};
+use inband_wire::int::{
+    AnyHeader, CodePoints, HeaderType, HopMetadata, Instructions, Location, Queue, Version,
+};
 use inband_wire::ipv4::Ipv4Header;
 use inband_wire::ipv6::Ipv6Header;
 use inband_wire::layers::IpVersion;
-use inband_wire::report::{IndividualReport, ReportType};
+use inband_wire::report::earlier::ReportKind;
+use inband_wire::report::{AnyIndividual, ReportType, ReportVersion};
 use inband_wire::view::view;
-use inband_wire::{Dissection, FiveTuple, Header, Layers, Link, Strictness, dissect};
+use inband_wire::{Dissection, FiveTuple, Header, Layers};
 
 pub use self::faults::Fault;
 pub(crate) use self::faults::Faults;
@@ -60,20 +63,29 @@ pub(crate) enum StackState {
     },
 }
 
-/// Reads an individual report of node `node_id`; its hops are put into `hops`, first hop first.
+/// The node that sent a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Reporter {
+    /// [`NodeId::NOT_AVAILABLE`] where nothing names it.
+    pub(crate) node_id: NodeId,
+    /// Width of the timestamps it gives for its own hop, bits.
+    pub(crate) timestamp_bits: u32,
+}
+
+/// Reads a report; its hops are put into `hops`, first hop first.
 ///
 /// An inner packet that is marked as INT and cannot be is noted in `faults`; the rest of the report is good.
 pub(crate) fn read(
-    node_id: NodeId,
-    report: &IndividualReport<'_>,
+    reporter: Reporter,
+    report: &AnyIndividual<'_>,
     code_points: &CodePoints<'_>,
     hops: &mut Vec<HopReading>,
     faults: &mut Faults,
 ) -> Reading {
     hops.clear();
-    let own = HopReading::new(node_id, &report.metadata());
-    let (link, packet) = report.packet().map_or((Link::Ip, &[][..]), |(link, packet, _)| (link, packet));
-    let dissection = dissect(link, packet, code_points, Strictness::Truncated);
+    let own = HopReading::new(reporter.node_id, &report.metadata(), reporter.timestamp_bits);
+    let packet = report.packet().map_or(&[][..], |(_, packet, _)| packet);
+    let dissection = report.dissect(code_points);
     let mut reading = Reading {
         flow: dissection.flow.map(flow),
         origin: Origin::XdReport,
@@ -88,49 +100,82 @@ pub(crate) fn read(
         faults.count(&error);
         reading.stack = UNREADABLE;
     }
-    match first_of(&dissection, HeaderType::Md).map(|at| Md::parse(packet, &at, code_points.domains)) {
-        Some(Ok(md)) => {
+    if report.drop_summary().is_some() {
+        // It tells of packets that nobody has seen, so of no way.
+        return Reading { origin: Origin::MdStack, stack: UNREADABLE, ..reading };
+    }
+    let stack = first_of(&dissection, HeaderType::Md);
+    match stack.map(|at| (at.version, AnyHeader::parse(packet, &at, code_points.domains))) {
+        Some((version, Ok(header))) => {
             reading.origin = Origin::MdStack;
-            reading.stack = stack_state(report, &md);
-            push_stack(&md, report, own, hops);
+            reading.stack = stack_state(report, &header);
+            push_stack(&header, version, report, own, hops);
             return reading;
         }
-        Some(Err(error)) => {
+        Some((_, Err(error))) => {
             faults.count(&error);
             reading.stack = UNREADABLE;
         }
         None if first_of(&dissection, HeaderType::Mx).is_some() => reading.origin = Origin::MxReport,
         None => {}
     }
-    hops.push(own);
+    if reporter.node_id != NodeId::NOT_AVAILABLE {
+        hops.push(own);
+    }
     reading
 }
 
 /// Puts the hops of a stack in the order of the path, the reporting node's own metadata last.
-fn push_stack(md: &Md<'_>, report: &IndividualReport<'_>, own: HopReading, hops: &mut Vec<HopReading>) {
-    for hop in md.stack.hops().take(MOST_HOPS) {
-        let metadata = hop.metadata();
+fn push_stack(
+    header: &AnyHeader<'_>,
+    version: Version,
+    report: &AnyIndividual<'_>,
+    own: HopReading,
+    hops: &mut Vec<HopReading>,
+) {
+    for hop in header.hops().take(MOST_HOPS) {
+        let mut metadata = hop.metadata();
+        if version == Version::HostInt0_5 {
+            // A host has one time for a packet and gives it twice.
+            metadata.egress_timestamp = None;
+        }
         let node_id = metadata.node_id.map_or(NodeId::NOT_AVAILABLE, NodeId);
-        hops.push(HopReading::new(node_id, &metadata));
+        hops.push(HopReading::new(node_id, &metadata, version.timestamp_bits()));
     }
     hops.reverse();
-    // report-2.0/modes-03, int-2.1/md-35: a sink puts its own metadata in the stack or in the main contents of
-    // the report, and some put it nowhere.
-    // A transit hop that reports the stack so far may also put its own metadata into the stack it begins anew.
-    let has_main_contents = report.first_word.report_type() == ReportType::Int;
-    let has_own_metadata = has_main_contents && (!report.intermediate() || report.rep_md_bits().0 != 0);
     match hops.last_mut() {
         Some(last) if last.hop.node_id == own.hop.node_id => last.complete_from(&own),
-        _ if has_own_metadata => hops.push(own),
+        _ if has_own_metadata(report) => hops.push(own),
         _ => {}
     }
 }
 
-fn stack_state(report: &IndividualReport<'_>, md: &Md<'_>) -> StackState {
-    let max_hop_count_exceeded = md.header.max_hop_count_exceeded();
-    let is_cut = md.stack.is_cut() || md.stack.hop_count() > MOST_HOPS;
+/// Whether the reporting node speaks of its own hop, and not in the stack alone.
+// report-2.0/modes-03, int-2.1/md-35: a sink puts its own metadata in the stack or in the main contents of
+// the report, and some put it nowhere.
+fn has_own_metadata(report: &AnyIndividual<'_>) -> bool {
+    match report {
+        // A transit hop that reports the stack so far may also put its own metadata into the stack it begins anew.
+        AnyIndividual::Individual(report) => {
+            let has_main_contents = report.first_word.report_type() == ReportType::Int;
+            has_main_contents && (!report.intermediate() || report.rep_md_bits().0 != 0)
+        }
+        AnyIndividual::Single(report) => match (report.version, report.kind) {
+            (ReportVersion::V0_5, ReportKind::Local | ReportKind::Drop) => true,
+            // The ingress timestamp is in every header of 1.0.
+            (ReportVersion::V1_0, _) => {
+                report.drop.is_some() || report.instructions != Instructions::INGRESS_TIMESTAMP
+            }
+            _ => false,
+        },
+    }
+}
+
+fn stack_state(report: &AnyIndividual<'_>, header: &AnyHeader<'_>) -> StackState {
+    let max_hop_count_exceeded = header.max_hop_count_exceeded() == Some(true);
+    let is_cut = header.is_cut() || header.hop_count() > MOST_HOPS;
     let is_whole = report.tracked_flow() && !report.dropped() && !is_cut;
-    if max_hop_count_exceeded || md.header.mtu_exceeded() || !is_whole {
+    if max_hop_count_exceeded || header.mtu_exceeded() == Some(true) || !is_whole {
         StackState::Partial { max_hop_count_exceeded }
     } else if report.intermediate() {
         StackState::Intermediate
@@ -158,7 +203,8 @@ fn flow(tuple: FiveTuple) -> Flow {
 }
 
 impl HopReading {
-    fn new(node_id: NodeId, metadata: &HopMetadata) -> HopReading {
+    /// `timestamp_bits` is the width of the timestamps in `metadata`.
+    fn new(node_id: NodeId, metadata: &HopMetadata, timestamp_bits: u32) -> HopReading {
         let hop = Hop {
             node_id,
             ingress_interface: metadata.interfaces.map(|interfaces| interfaces.ingress),
@@ -166,9 +212,10 @@ impl HopReading {
         };
         HopReading {
             hop,
-            latency: latency(metadata),
+            latency: latency(metadata, timestamp_bits),
             queue: metadata.queue,
-            ingress_timestamp: metadata.ingress_timestamp,
+            // A narrow clock goes round within seconds, and says nothing beside that of another node.
+            ingress_timestamp: metadata.ingress_timestamp.filter(|_| timestamp_bits == u64::BITS),
         }
     }
 
@@ -182,14 +229,17 @@ impl HopReading {
     }
 }
 
-/// The hop latency as the node gave it, else from its timestamps.
-fn latency(metadata: &HopMetadata) -> Option<Nanos> {
+/// The hop latency as the node gave it, else from its timestamps of so many bits.
+fn latency(metadata: &HopMetadata, timestamp_bits: u32) -> Option<Nanos> {
     if let Some(latency) = metadata.hop_latency {
         return Some(Nanos(u64::from(latency)));
     }
-    let span = metadata.egress_timestamp?.wrapping_sub(metadata.ingress_timestamp?);
-    // A clock that was set back between the two gives a span of centuries, which is no latency.
-    (span < 1 << 63).then_some(Nanos(span))
+    let mask = u64::MAX >> u64::BITS.saturating_sub(timestamp_bits);
+    // Headers of 0.5 and 1.0 have an ingress timestamp of 0 where there is none.
+    let ingress = metadata.ingress_timestamp.filter(|time| *time != 0 || timestamp_bits == u64::BITS)?;
+    let span = metadata.egress_timestamp?.wrapping_sub(ingress) & mask;
+    // A clock that was set back between the two gives a span of half its round or more, which is no latency.
+    (span <= mask >> 1).then_some(Nanos(span))
 }
 
 /// What an inner packet shows that is marked as INT and cannot be.

@@ -5,9 +5,12 @@ mod support;
 use inband_collector::{CollectorSettings, PathSettings, PortSettings};
 use inband_model::Nanos;
 use inband_wire::report::Draft;
+use inband_wire::report::earlier::DraftVersion;
 use proptest::prelude::{Just, Strategy, any, prop, prop_assert, prop_assert_eq, prop_oneof, proptest};
 
-use support::{Lab, MdPacket, datagram, flow, hop_via, mx_packet, node_report, plain_packet, sink_report};
+use support::{
+    Lab, MdPacket, datagram, flow, hop_via, mx_packet, node_report, older_datagram, plain_packet, sink_report,
+};
 
 /// A report that is well-formed before it is damaged.
 #[derive(Debug, Clone)]
@@ -21,6 +24,8 @@ struct Sent {
     flags: [bool; 4],
     latency: u32,
     mx: bool,
+    /// 1.0, 0.5, else 2.0.
+    version: u8,
 }
 
 /// What is done to a datagram on its way.
@@ -75,10 +80,12 @@ fn small_tables() -> CollectorSettings {
 fn sent() -> impl Strategy<Value = Sent> {
     let stack = prop::collection::vec((0_u32..4, 0_u16..3), 0..6);
     let numbers = (0_u32..5, 0_u32..40, 0_u32..6, 60_u8..65, 0_u32..300_000);
-    (numbers, stack, any::<[bool; 4]>(), any::<bool>()).prop_map(|(numbers, stack, flags, mx)| {
-        let (node_id, sequence, flow, ttl, latency) = numbers;
-        Sent { node_id, sequence, stack, flow, ttl, flags, latency, mx }
-    })
+    (numbers, stack, any::<[bool; 4]>(), any::<bool>(), 0_u8..4).prop_map(
+        |(numbers, stack, flags, mx, version)| {
+            let (node_id, sequence, flow, ttl, latency) = numbers;
+            Sent { node_id, sequence, stack, flow, ttl, flags, latency, mx, version }
+        },
+    )
 }
 
 fn damage() -> impl Strategy<Value = Damage> {
@@ -108,7 +115,11 @@ impl Sent {
         let report = if self.mx { node_report(&packet, own) } else { sink_report(&packet) };
         let [dropped, congested_queue, tracked_flow, intermediate] = self.flags;
         let report = Draft { dropped, congested_queue, tracked_flow, intermediate, ..report };
-        datagram(self.node_id, self.sequence, &[&report, &report])
+        match self.version {
+            1 => older_datagram(self.node_id, DraftVersion::V1_0, self.sequence, &report),
+            2 => older_datagram(self.node_id, DraftVersion::V0_5, self.sequence, &report),
+            _ => datagram(self.node_id, self.sequence, &[&report, &report]),
+        }
     }
 }
 

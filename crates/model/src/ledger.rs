@@ -1,6 +1,6 @@
 //! Where did every report go?
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use serde::{Deserialize, Serialize};
 
@@ -52,8 +52,11 @@ impl Ledger {
 /// The ledger of one stream: the reports one part of one node sends to one socket, in sequence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StreamLedger {
-    /// The reporting node.
+    /// The reporting node; [`NodeId::NOT_AVAILABLE`] where its reports do not name it.
     pub node_id: NodeId,
+    /// The address reports come from that do not name their node, as those of version 0.5 may do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<IpAddr>,
     /// The part of the node that numbers the reports.
     pub hw_id: u8,
     /// The socket the reports were sent to.

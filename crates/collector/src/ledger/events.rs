@@ -56,5 +56,9 @@ pub(super) fn sequence_reset(stream: &Stream, now: Nanos, expected: u32, sequenc
 }
 
 fn key(stream: &Stream) -> String {
-    format!("node {} hw {} to {}", stream.key.node_id, stream.key.hw_id, stream.key.session)
+    let (hw_id, session) = (stream.key.hw_id, stream.key.session);
+    match stream.key.source {
+        None => format!("node {} hw {hw_id} to {session}", stream.key.node_id),
+        Some(source) => format!("node at {source} hw {hw_id} to {session}"),
+    }
 }

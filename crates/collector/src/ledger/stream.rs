@@ -1,8 +1,9 @@
 //! What happened to the reports of one stream?
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use inband_model::{Nanos, NodeId, ReportReference, StreamLedger};
+use inband_wire::report::ReportVersion;
 
 use super::loss_window::{LossWindow, Slice};
 use super::sequence::{Arrival, Sequence};
@@ -13,12 +14,23 @@ use super::space::SequenceSpace;
 // report-2.0/group-03: per node id and hw_id to one destination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct StreamKey {
-    /// The reporting node.
+    /// The reporting node; [`NodeId::NOT_AVAILABLE`] where nothing names it.
     pub(crate) node_id: NodeId,
+    /// The address the reports come from, where nothing names the node.
+    pub(crate) source: Option<IpAddr>,
     /// The part of the node that numbers the reports.
     pub(crate) hw_id: u8,
     /// The socket the reports were sent to.
     pub(crate) session: SocketAddr,
+    /// The format of the reports, which says how wide their numbers are.
+    pub(crate) version: ReportVersion,
+}
+
+impl StreamKey {
+    /// The numbers the stream counts with.
+    pub(super) const fn space(&self) -> SequenceSpace {
+        SequenceSpace::new(self.version.sequence_bits())
+    }
 }
 
 /// One stream: its sequence numbers, and what became of its reports.
@@ -53,16 +65,10 @@ pub(super) struct LossAlert {
 }
 
 impl Stream {
-    pub(super) fn new(
-        key: StreamKey,
-        space: SequenceSpace,
-        settings: &LedgerSettings,
-        now: Nanos,
-        sequence: u32,
-    ) -> Stream {
+    pub(super) fn new(key: StreamKey, settings: &LedgerSettings, now: Nanos, sequence: u32) -> Stream {
         Stream {
             key,
-            sequence: Sequence::new(space, settings, now, sequence),
+            sequence: Sequence::new(key.space(), settings, now, sequence),
             tally: Tally::default(),
             awaits_confirmation: false,
             recent: LossWindow::default(),
@@ -131,9 +137,16 @@ impl Stream {
     pub(super) fn ledger(&self) -> StreamLedger {
         StreamLedger {
             node_id: self.key.node_id,
+            source: self.key.source,
             hw_id: self.key.hw_id,
             session: self.key.session,
-            version: "2.0".to_owned(),
+            version: match self.key.version {
+                // Its reports start as those of 0.5 do, and are numbered as they are.
+                ReportVersion::HostInt => ReportVersion::V0_5,
+                version => version,
+            }
+            .name()
+            .to_owned(),
             accepted: self.tally.accepted,
             duplicate: self.tally.duplicate,
             reordered: self.tally.reordered,

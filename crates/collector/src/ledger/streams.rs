@@ -8,7 +8,6 @@ use inband_model::{Ledger, Nanos};
 use crate::deadlines::Deadlines;
 
 use super::settings::LedgerSettings;
-use super::space::SequenceSpace;
 use super::stream::{Stream, StreamKey};
 
 /// The streams, at most a stated number of them.
@@ -53,7 +52,6 @@ impl Streams {
     pub(super) fn open(
         &mut self,
         settings: &LedgerSettings,
-        space: SequenceSpace,
         now: Nanos,
         key: StreamKey,
         sequence: u32,
@@ -67,7 +65,7 @@ impl Streams {
             self.unfollowed += 1;
             return None;
         };
-        let stream = Stream::new(key, space, settings, now, sequence);
+        let stream = Stream::new(key, settings, now, sequence);
         if place == self.streams.len() {
             self.streams.push(stream);
         } else {

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 
 use inband_model::{Confidence, EventDetail, Nanos, NodeId, ReportLoss};
+use inband_wire::report::ReportVersion;
 
 use super::{LedgerSettings, ReportLedger, StreamKey};
 use crate::outbox::{Outbox, Output};
@@ -211,7 +212,8 @@ impl Fixture {
 }
 
 fn key(node_id: u32, hw_id: u8, session_number: u16) -> StreamKey {
-    StreamKey { node_id: NodeId(node_id), hw_id, session: session(session_number) }
+    let version = ReportVersion::V2_0;
+    StreamKey { node_id: NodeId(node_id), source: None, hw_id, session: session(session_number), version }
 }
 
 fn session(number: u16) -> SocketAddr {

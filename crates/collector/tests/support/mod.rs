@@ -10,6 +10,7 @@ use inband_wire::Words;
 use inband_wire::int::shim::Shim;
 use inband_wire::int::{HopMetadata, Instructions, Interfaces, MdHeader, MxHeader, Queue};
 use inband_wire::ipv4::Ipv4Header;
+use inband_wire::report::earlier::{DraftVersion, EarlierDraft};
 use inband_wire::report::{Draft, GroupHeader, InnerType};
 use inband_wire::udp::UdpHeader;
 use zerocopy::IntoBytes;
@@ -54,8 +55,13 @@ impl Lab {
 
     /// Hands in any bytes.
     pub(crate) fn datagram(&mut self, bytes: &[u8]) {
+        self.datagram_from(sender(), bytes);
+    }
+
+    /// Hands in any bytes from somewhere.
+    pub(crate) fn datagram_from(&mut self, sender: SocketAddr, bytes: &[u8]) {
         self.now = self.now + Nanos(1_000);
-        self.collector.handle_datagram(self.now, sender(), session(), bytes);
+        self.collector.handle_datagram(self.now, sender, session(), bytes);
         self.drain();
     }
 
@@ -250,6 +256,23 @@ pub(crate) fn datagram(node_id: u32, sequence: u32, reports: &[&Draft<'_>]) -> V
         bytes.resize(at + report.length(), 0xa5);
         assert_eq!(report.write(&mut bytes[at..]), Some(report.length()));
     }
+    bytes
+}
+
+/// A report datagram of an older version; its packet is put into an Ethernet frame.
+pub(crate) fn older_datagram(
+    node_id: u32,
+    version: DraftVersion,
+    sequence: u32,
+    report: &Draft<'_>,
+) -> Vec<u8> {
+    let mut frame = vec![0; 12];
+    frame.extend([0x08, 0x00]);
+    frame.extend(report.inner);
+    let report = Draft { inner_type: InnerType::Ethernet, inner: &frame, ..*report };
+    let draft = EarlierDraft { version, node_id, hw_id: 0, sequence, report };
+    let mut bytes = vec![0xa5; draft.length()];
+    assert_eq!(draft.write(&mut bytes), Some(bytes.len()));
     bytes
 }
 

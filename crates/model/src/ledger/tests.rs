@@ -7,6 +7,7 @@ use crate::NodeId;
 fn json_keys_are_those_of_the_public_interface() {
     let stream = StreamLedger {
         node_id: NodeId(1),
+        source: None,
         hw_id: 0,
         session: "127.0.0.1:32766".parse().unwrap(),
         version: "2.0".into(),

@@ -72,6 +72,16 @@ impl<'a> AnyHeader<'a> {
         }
     }
 
+    /// Whether some of the hops are not visible.
+    #[must_use]
+    pub fn is_cut(&self) -> bool {
+        match self {
+            Self::Md(md) => md.stack.is_cut(),
+            Self::HopByHop(earlier) => earlier.is_cut(),
+            Self::Mx(_) | Self::Destination(_) => false,
+        }
+    }
+
     /// Length of what each hop adds; `None` where hops add nothing to the packet.
     #[must_use]
     pub const fn hop_ml(&self) -> Option<Words> {

@@ -1,0 +1,41 @@
+//! Is a node found that names itself in some reports only?
+
+use super::{IpAddr, NodeId, Sender, Senders, SocketAddr};
+
+fn session() -> SocketAddr {
+    SocketAddr::from(([127, 0, 0, 1], 32766))
+}
+
+fn sender(last: u8, node_id: Option<u32>) -> Sender {
+    Sender { node_id: node_id.map(NodeId), hw_id: 0, address: IpAddr::from([10, 0, 0, last]) }
+}
+
+#[test]
+fn a_report_without_a_name_is_of_the_node_that_was_named_from_there() {
+    let mut senders = Senders::new(8);
+    assert_eq!(senders.node_of(sender(1, None), session()), None);
+    assert_eq!(senders.node_of(sender(1, Some(7)), session()), Some(NodeId(7)));
+    assert_eq!(senders.node_of(sender(1, None), session()), Some(NodeId(7)));
+    assert_eq!(senders.node_of(sender(2, None), session()), None);
+    let other_hw_id = Sender { hw_id: 1, ..sender(1, None) };
+    assert_eq!(senders.node_of(other_hw_id, session()), None);
+}
+
+#[test]
+fn where_several_nodes_speak_nothing_is_guessed() {
+    let mut senders = Senders::new(8);
+    for node_id in [7, 8, 7] {
+        assert_eq!(senders.node_of(sender(1, Some(node_id)), session()), Some(NodeId(node_id)));
+    }
+    assert_eq!(senders.node_of(sender(1, None), session()), None);
+}
+
+#[test]
+fn so_many_addresses_are_remembered_and_no_more() {
+    let mut senders = Senders::new(2);
+    for last in 1..=3 {
+        senders.node_of(sender(last, Some(u32::from(last))), session());
+    }
+    let found: Vec<_> = (1..=3).map(|last| senders.node_of(sender(last, None), session())).collect();
+    assert_eq!(found, [Some(NodeId(1)), Some(NodeId(2)), None]);
+}
