@@ -55,7 +55,7 @@ fn reports_of_bmv2_are_malformed_to_the_letter_and_readable_leniently() {
         let capture = captures.join(format!("s{node}-cpu-eth0_out.pcap"));
         let strict = &lines("--report-port 1234", &capture)[0];
         assert_eq!(strict["kind"], "malformed");
-        assert_eq!(strict["error"], "report group header at byte 42: version 1 where 2 is expected");
+        assert_eq!(strict["error"], "report header at byte 42: Length is 0, the other fields imply 4");
 
         let lenient = &lines("--report-port 1234 --lenient", &capture)[0];
         assert_eq!((&lenient["kind"], &lenient["node_id"]), (&json!("report"), &json!(node)));
