@@ -3,8 +3,8 @@
 mod support;
 
 use inband_node::config::{
-    EncapsulationKind, InnerForm, Instruction, Mode, MtuAction, NodeConfig, ReportVersion, SinkMetadata,
-    SourceInserted,
+    EncapsulationKind, InnerForm, Instruction, IntVersion, Mode, MtuAction, NodeConfig, ReportVersion,
+    SinkMetadata, SourceInserted,
 };
 use inband_node::{DeviceMetadata, Frame, Node, Outcome, Passage};
 use inband_wire::int::{Buffer, CodePoints, HopMetadata, Instructions, Interfaces, Queue, Version};
@@ -253,4 +253,52 @@ fn what_only_2_0_can_carry_is_refused_by_name() {
         assert!(v1_0.is_some_and(|error| error.contains("report.version is not \"2.0\"")), "{key}");
         assert_eq!(v2_0, None, "{key}");
     }
+}
+
+/// A source and a sink of Host-INT, of which the sink looks for losses.
+fn hosts(version: ReportVersion) -> [NodeConfig; 2] {
+    [(1, (true, false)), (2, (false, true))].map(|(id, edges)| {
+        let mut config = node_config(id, edges, EncapsulationKind::Udp, Mode::Md);
+        config.node.int_version = IntVersion::Host0_5;
+        config.source.instructions = [
+            Instruction::NodeId,
+            Instruction::Level1Interfaces,
+            Instruction::IngressTimestamp,
+            Instruction::EgressTimestamp,
+        ]
+        .into_iter()
+        .collect();
+        config.loss.detect = id == 2;
+        config.report.version = version;
+        config
+    })
+}
+
+#[test]
+fn losses_are_told_by_host_ints_drop_summary_in_0_5() {
+    let [source, sink] = hosts(ReportVersion::V0_5).map(|config| Node::new(&config).unwrap());
+    let (mut source, mut sink) = (source, sink);
+    for number in 1..=5 {
+        let sent = through(&mut source, &tcp_frame(b"payload")).unwrap();
+        if number != 3 {
+            let _ = through(&mut sink, &sent);
+        }
+    }
+    sink.flush_reports();
+    let datagrams = reports(&mut sink);
+    let read: Vec<_> = datagrams.iter().map(|datagram| AnyReport::parse(datagram).unwrap()).collect();
+    let numbers: Vec<_> = read.iter().map(AnyReport::sequence).collect();
+    assert_eq!(numbers, [1, 2, 3, 4, 5]);
+    let summaries: Vec<_> = read
+        .iter()
+        .flat_map(AnyReport::reports)
+        .filter_map(|report| report.unwrap().drop_summary().copied())
+        .collect();
+    let [summary] = summaries.as_slice() else { panic!("{summaries:?}") };
+    assert_eq!((summary.source_node_id(), summary.sink_node_id()), (1, 2));
+    assert_eq!((summary.gap().sequence, summary.gap().count), (2, 1));
+
+    let [_, sink] = hosts(ReportVersion::V1_0);
+    let refused = Node::new(&sink).err().map(|error| error.to_string());
+    assert!(refused.is_some_and(|error| error.contains("loss.detect")));
 }
