@@ -3,6 +3,7 @@
 //! Every target is a function of bytes that panics when something is wrong; the targets in `fuzz/` call it, and
 //! [`replay`] calls it with every file of a corpus.
 
+mod any_report;
 mod collector;
 mod node;
 mod wire;
@@ -11,6 +12,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
+pub use any_report::any_report;
 pub use collector::collector;
 pub use node::node;
 pub use wire::{dissect, layers, md_stack, report};

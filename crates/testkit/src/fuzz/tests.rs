@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{collector, dissect, layers, md_stack, node, replay, report};
+use super::{any_report, collector, dissect, layers, md_stack, node, replay, report};
 
 fn replay_all(name: &str, target: impl Fn(&[u8])) {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus").join(name);
@@ -28,6 +28,11 @@ fn md_stack_corpus_replays() {
 #[test]
 fn report_corpus_replays() {
     replay_all("report", report);
+}
+
+#[test]
+fn any_report_corpus_replays() {
+    replay_all("any_report", any_report);
 }
 
 #[test]

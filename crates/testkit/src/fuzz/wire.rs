@@ -84,7 +84,8 @@ fn reading(input: &[u8]) -> Option<(Link, Strictness, &[u8])> {
     Some((link, strictness, frame))
 }
 
-fn read_int(frame: &[u8], location: &Location) {
+/// Reads the INT at `location`, and checks that its hops write back.
+pub(super) fn read_int(frame: &[u8], location: &Location) {
     match location.header_type {
         HeaderType::Md if location.version.is_before_2() => {
             if let Ok(int) = HopByHop::parse(frame, location) {
