@@ -5,7 +5,7 @@ use inband_wire::int::earlier::host_int::SEQUENCE_BYTES;
 use inband_wire::int::earlier::recognise::HEADER_BYTES;
 use inband_wire::int::{CodePoints, Encapsulation, HeaderType, Location, Md, md, mx};
 use inband_wire::layers::{IpVersion, Transport};
-use inband_wire::report::{ReportGroup, group};
+use inband_wire::report::{AnyReport, group};
 use inband_wire::udp::HEADER_BYTES as UDP_HEADER_BYTES;
 use inband_wire::{Dissection, Layers, Link, Strictness, dissect, geneve, gre, vxlan};
 
@@ -118,14 +118,20 @@ fn of_hop_by_hop(packet: &[u8], location: &Location) -> Vec<(usize, String)> {
 }
 
 fn of_reports(packet: &[u8], at: usize) -> Vec<(usize, String)> {
-    let mut starts = vec![(at, "Report group header".to_owned())];
     let payload = packet.get(at..).unwrap_or_default();
-    if let Ok(group) = ReportGroup::parse(payload) {
-        for (number, report) in (1..).zip(group.reports().flatten()) {
-            starts.push((at + report.at, format!("Individual report {number}")));
-            if !report.inner().is_empty() {
-                starts.push((at + report.inner_at(), format!("Inner contents {number}")));
-            }
+    let group = match AnyReport::parse(payload) {
+        Ok(AnyReport::Group(group)) => group,
+        Ok(AnyReport::Single(report)) => {
+            let header = format!("Report {}", report.version.name());
+            return vec![(at, header), (at + report.packet_at, "Reported packet".to_owned())];
+        }
+        Err(_) => return vec![(at, "Report".to_owned())],
+    };
+    let mut starts = vec![(at, "Report group header".to_owned())];
+    for (number, report) in (1..).zip(group.reports().flatten()) {
+        starts.push((at + report.at, format!("Individual report {number}")));
+        if !report.inner().is_empty() {
+            starts.push((at + report.inner_at(), format!("Inner contents {number}")));
         }
     }
     starts.push((at + group::HEADER_BYTES, "Reports".to_owned()));
