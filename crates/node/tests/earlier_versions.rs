@@ -7,7 +7,9 @@ use inband_node::config::{
 };
 use inband_node::{Node, Outcome};
 use inband_testkit::path::{NodePlan, send};
-use inband_testkit::{EarlierInt, Packet, host_int, int_0_5, int_1_0, int_in_tunnel, oracle, packet};
+use inband_testkit::{
+    EarlierInt, Int, Packet, host_int, int_0_5, int_1_0, int_in_tunnel, int_md, oracle, packet,
+};
 use inband_wire::report::ReportGroup;
 
 /// A node of id 7 inside its domain, on interfaces of 9000 bytes.
@@ -454,4 +456,29 @@ fn the_checksum_complement_of_1_0_leaves_the_l4_checksum_alone() {
     let (sent, _) = through(&next, &sent);
     assert_eq!(sent[50..52], frame[50..52]);
     assert_eq!(through(&sink(EncapsulationKind::Dscp), &sent).0, frame);
+}
+
+#[test]
+fn the_code_points_of_the_examples_of_2_0_are_read_too() {
+    // On the wire 2.0 is 2.1 with the next protocol 0x80 and the option class 0x00ab.
+    let int = |int: Int| {
+        let mut bytes = int.bytes();
+        bytes[3] = 3;
+        bytes
+    };
+    let vxlan = |bytes: &[u8]| {
+        let behind = [&[0x0c, 0, 0, 0x80, 0, 0, 7, 0][..], bytes, &[0xee; 14]].concat();
+        packet().udp(7, 4790).payload(&behind).build()
+    };
+    let (sent, _) = through(&transit(EncapsulationKind::VxlanGpe), &vxlan(&int(int_md().hop(1))));
+    assert_eq!(sent, vxlan(&int(int_md().remaining_hop_count(5).words(&HOP).hop(1))));
+    let (left, _) = through(&sink(EncapsulationKind::VxlanGpe), &sent);
+    assert_eq!(left[42..46], [0x0c, 0, 0, 3]);
+    let geneve = |bytes: &[u8]| {
+        let words = u8::try_from(bytes.len() / 4 - 1).unwrap();
+        in_geneve(&[&[0, 0xab, 1, words][..], &bytes[4..]].concat())
+    };
+    let (sent, _) = through(&transit(EncapsulationKind::Geneve), &geneve(&int(int_md().hop(1))));
+    assert_eq!(sent, geneve(&int(int_md().remaining_hop_count(5).words(&HOP).hop(1))));
+    assert_eq!(through(&sink(EncapsulationKind::Geneve), &sent).0, in_geneve(&[]));
 }

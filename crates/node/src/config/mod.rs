@@ -118,7 +118,8 @@ impl NodeConfig {
 pub struct NodeSection {
     /// Node ID, unique in the INT domain.
     pub id: u32,
-    /// The version a source writes; default 2.1.
+    /// The version a source writes; default 2.1. All are read; a header in a tunnel that could be of several, such as
+    /// 2016 and 0.5 with an empty stack, is taken for this one.
     #[serde(default)]
     pub int_version: IntVersion,
     /// What happens to instructions this node does not know; default `pad`.
