@@ -8,6 +8,7 @@ mod input;
 mod node;
 mod node_config;
 mod number;
+mod query;
 
 use std::process::ExitCode;
 
@@ -29,6 +30,7 @@ enum Command {
     Decode(decode::Args),
     Node(node::Args),
     Convert(convert::Args),
+    Query(query::Args),
 }
 
 const EXIT_CODES: &str = "\
@@ -40,6 +42,7 @@ fn main() -> ExitCode {
         Command::Demo(args) => demo::run(&args),
         Command::Decode(args) => decode::run(&args),
         Command::Node(args) => node::run(&args),
+        Command::Query(args) => query::run(&args),
         Command::Convert(args) => convert::run(&args),
     };
     result.map_or_else(Failure::report, |()| ExitCode::SUCCESS)

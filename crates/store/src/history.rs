@@ -97,6 +97,12 @@ impl History {
         self.segments.iter().flatten().map(|file| file.bytes).sum()
     }
 
+    /// How many rows a table has, at most; a segment that cannot be opened counts as large.
+    #[must_use]
+    pub fn rows(&self, table: &Shape) -> usize {
+        self.chunks(table, TimeRange::ALL).map_or(usize::MAX, |chunks| chunks.iter().map(Chunk::rows).sum())
+    }
+
     /// The parts of a table that can be read one by one, oldest first, without those outside of `range`.
     ///
     /// # Errors

@@ -21,7 +21,9 @@ mod retention;
 mod sample;
 mod segment;
 mod settings;
+mod sql;
 mod store;
+mod sys;
 mod tally;
 mod writer;
 
@@ -31,5 +33,6 @@ pub use error::StoreError;
 pub use history::{Chunk, ColumnData, History, TimeRange, Value};
 pub use minutes::Sketch;
 pub use settings::StoreSettings;
+pub use sql::{Answer, Cell, Limits, QueryError};
 pub use store::{Offered, Store};
 pub use tally::Tally;

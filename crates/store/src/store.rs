@@ -18,6 +18,7 @@ use crate::layout::{self, Generation};
 use crate::log;
 use crate::memory::Memory;
 use crate::settings::StoreSettings;
+use crate::sql::{Answer, Limits, QueryError};
 use crate::tally::{Counters, Tally, count};
 use crate::writer::{Command, Writer};
 
@@ -138,6 +139,14 @@ impl Store {
     /// It cannot be read.
     pub fn history(&self) -> Result<History, StoreError> {
         History::open(&self.settings.path)
+    }
+
+    /// Answers a question in SQL.
+    ///
+    /// # Errors
+    /// The question is wrong or costs too much, or history cannot be read.
+    pub fn query(&self, sql: &str, limits: Limits) -> Result<Answer, QueryError> {
+        self.history().map_err(QueryError::Store)?.query(sql, limits)
     }
 
     /// Makes everything durable, and segments of it; says what became of the reports.

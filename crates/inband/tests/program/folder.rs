@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A folder in which the program is run.
@@ -55,6 +55,12 @@ impl Folder {
         command
     }
 
+    /// Runs the program with arguments that may have spaces in them.
+    pub(crate) fn run_arguments(&self, arguments: &[&str]) -> Outcome {
+        let output = self.command("").args(arguments).stdin(Stdio::null()).output().unwrap();
+        Outcome::of(output)
+    }
+
     /// Runs the program.
     pub(crate) fn run(&self, arguments: &str) -> Outcome {
         self.run_with(arguments, &[])
@@ -65,8 +71,13 @@ impl Folder {
         let mut child = self.command(arguments).spawn().unwrap();
         // A program that does not read its stdin may be gone before all is written.
         let _ = child.stdin.take().unwrap().write_all(stdin);
-        let output = child.wait_with_output().unwrap();
-        Outcome {
+        Outcome::of(child.wait_with_output().unwrap())
+    }
+}
+
+impl Outcome {
+    fn of(output: Output) -> Self {
+        Self {
             code: output.status.code().expect("the program ends by itself"),
             stdout: String::from_utf8(output.stdout).unwrap(),
             stderr: String::from_utf8(output.stderr).unwrap(),

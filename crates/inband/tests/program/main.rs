@@ -7,4 +7,5 @@ mod folder;
 mod labelled;
 mod labels;
 mod node;
+mod query;
 mod vectors;

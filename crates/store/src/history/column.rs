@@ -113,6 +113,74 @@ impl ColumnData {
         }
     }
 
+    /// A column of some of the rows.
+    pub(crate) fn pick(&self, rows: impl Iterator<Item = usize> + Clone) -> ColumnData {
+        match self {
+            ColumnData::Integers { values, valid } => ColumnData::Integers {
+                values: rows.clone().map(|row| values[row]).collect(),
+                valid: valid.as_ref().map(|valid| rows.map(|row| valid[row]).collect()),
+            },
+            ColumnData::Flags(values) => ColumnData::Flags(rows.map(|row| values[row]).collect()),
+            ColumnData::Texts { codes, words } => {
+                ColumnData::Texts { codes: rows.map(|row| codes[row]).collect(), words: words.clone() }
+            }
+        }
+    }
+
+    /// Appends some rows of a column of the same kind.
+    pub(crate) fn append(&mut self, other: &ColumnData, rows: impl Iterator<Item = usize> + Clone) {
+        let before = self.len();
+        match (self, other) {
+            (
+                ColumnData::Integers { values, valid },
+                ColumnData::Integers { values: more, valid: more_valid },
+            ) => {
+                if valid.is_some() || more_valid.is_some() {
+                    let valid = valid.get_or_insert_with(|| vec![true; before]);
+                    valid.extend(rows.clone().map(|row| more_valid.as_ref().is_none_or(|valid| valid[row])));
+                }
+                values.extend(rows.map(|row| more[row]));
+            }
+            (ColumnData::Flags(values), ColumnData::Flags(more)) => values.extend(rows.map(|row| more[row])),
+            (ColumnData::Texts { codes, words }, ColumnData::Texts { codes: more, words: more_words }) => {
+                let first = u32::try_from(words.len()).unwrap_or(u32::MAX);
+                words.extend(more_words.iter().cloned());
+                codes.extend(rows.map(|row| more[row].map(|code| code.saturating_add(first))));
+            }
+            // A flag that an older program did not write reads as a number; then all are numbers.
+            (whole, other) => {
+                let mixed: Vec<Option<i64>> = (0..before).map(|row| whole.integer(row)).collect();
+                let more = rows.map(|row| other.integer(row));
+                *whole = ColumnData::of_optional_integers(mixed.into_iter().chain(more));
+            }
+        }
+    }
+
+    /// How many rows it has.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        match self {
+            ColumnData::Integers { values, .. } => values.len(),
+            ColumnData::Flags(values) => values.len(),
+            ColumnData::Texts { codes, .. } => codes.len(),
+        }
+    }
+
+    /// Whether it has no row.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The number of a row; `None` when there is none.
+    #[must_use]
+    pub fn integer(&self, row: usize) -> Option<i64> {
+        match self.value(row) {
+            Value::Integer(number) => Some(number),
+            Value::Missing | Value::Text(_) => None,
+        }
+    }
+
     /// Bytes it takes in memory, about.
     #[must_use]
     pub fn bytes(&self) -> usize {

@@ -1,0 +1,136 @@
+//! What does the stored history say? `inband query` asks it in SQL.
+
+mod output;
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, Error};
+use inband_model::table::{Kind, Shape, shapes};
+use inband_store::{Answer, History, Limits, QueryError, StoreError};
+
+use self::output::{write_csv, write_json, write_table};
+use crate::failure::Failure;
+
+/// Ask the stored history in SQL
+///
+/// The SQL is that of SQLite; `quantile(value, share)` is there besides its own functions. Times are nanoseconds
+/// since 1970. History can be read while a collector writes it, and not be written.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The question
+    #[arg(required_unless_present = "tables")]
+    sql: Option<String>,
+    /// One JSON object per row
+    #[arg(long, conflicts_with = "csv")]
+    json: bool,
+    /// Comma-separated values, with the names of the columns first
+    #[arg(long)]
+    csv: bool,
+    /// Directory of the history
+    #[arg(long, value_name = "DIRECTORY", default_value = "inband-data")]
+    store: PathBuf,
+    /// Take the directory from `store.path` of this file
+    #[arg(short, long, value_name = "COLLECTOR.TOML", conflicts_with = "store")]
+    config: Option<PathBuf>,
+    /// Longest time the answer may take
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = humantime::parse_duration)]
+    time_limit: Duration,
+    /// Most memory the answer may take, megabytes
+    #[arg(long, value_name = "MEGABYTES", default_value_t = 1_000)]
+    memory_limit: usize,
+    /// Most rows the answer may have
+    #[arg(long, value_name = "ROWS", default_value_t = 1_000_000)]
+    row_limit: usize,
+    /// List the tables and their columns
+    #[arg(long, conflicts_with = "sql")]
+    tables: bool,
+}
+
+/// Asks, and prints the answer.
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    let Some(sql) = args.sql.as_deref().filter(|_| !args.tables) else {
+        return print(|out| out.write_all(tables(&shapes()).as_bytes()));
+    };
+    let answer = ask(args, sql)?;
+    print(|out| match (args.json, args.csv) {
+        (true, _) => write_json(out, &answer),
+        (_, true) => write_csv(out, &answer),
+        _ => write_table(out, &answer),
+    })
+}
+
+fn ask(args: &Args, sql: &str) -> Result<Answer, Failure> {
+    let store = match &args.config {
+        Some(config) => store_path(config)?,
+        None => args.store.clone(),
+    };
+    let limits = Limits {
+        time: args.time_limit,
+        memory_bytes: args.memory_limit.saturating_mul(1_000_000),
+        rows: args.row_limit,
+    };
+    let history = History::open(&store).map_err(|error| match error {
+        StoreError::NoHistory(_) => {
+            Failure::Work(Error::msg(format!("{error}; `inband collect` keeps it, --store names it")))
+        }
+        other => Failure::Work(other.into()),
+    })?;
+    history.query(sql, limits).map_err(|error| match error {
+        QueryError::Question(_) => Failure::Usage(error.into()),
+        other => Failure::Work(other.into()),
+    })
+}
+
+/// The directory that a collector's configuration names, or the one it has by default.
+fn store_path(config: &Path) -> Result<PathBuf, Failure> {
+    let name = config.display();
+    let text =
+        fs::read_to_string(config).with_context(|| format!("cannot read {name}")).map_err(Failure::Usage)?;
+    let table: toml::Table =
+        text.parse().with_context(|| format!("cannot read {name}")).map_err(Failure::Usage)?;
+    match table.get("store").and_then(|store| store.get("path")) {
+        None => Ok(PathBuf::from("inband-data")),
+        Some(toml::Value::String(path)) => Ok(PathBuf::from(path)),
+        Some(other) => Err(Failure::usage(format!("{name}: store.path is a string, not {other}"))),
+    }
+}
+
+fn print(
+    write: impl FnOnce(&mut io::BufWriter<io::StdoutLock<'_>>) -> io::Result<()>,
+) -> Result<(), Failure> {
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    write(&mut out).and_then(|()| out.flush()).context("cannot write the answer")?;
+    Ok(())
+}
+
+/// What can be asked.
+fn tables(shapes: &[Shape]) -> String {
+    let mut text = String::new();
+    for shape in shapes {
+        let _ = writeln!(text, "{}: {}", shape.name, shape.about);
+        for (name, kind, optional, about) in &shape.columns {
+            let kind = match kind {
+                Kind::Time => "time",
+                Kind::Integer => "integer",
+                Kind::Flag => "0 or 1",
+                Kind::Text => "text",
+            };
+            let null = if *optional { ", or null" } else { "" };
+            let _ = writeln!(text, "  {name:<26}{:<18}{about}", format!("{kind}{null}"));
+        }
+    }
+    text
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  inband query 'SELECT node_id, count(*), quantile(hop_latency, 0.99) AS p99
+                FROM observations GROUP BY node_id ORDER BY p99 DESC'
+  inband query --json \"SELECT * FROM events WHERE kind = 'path-change'\"
+  inband query --csv 'SELECT time, path FROM paths WHERE time > (unixepoch() - 3600) * 1000000000'
+  inband query --tables";

@@ -1,0 +1,111 @@
+//! Does `inband query` answer what is stored, and say what is wrong?
+
+use inband_model::{Flow, HopRecord, Nanos, NodeId};
+use inband_store::{Batch, Offered, Store, StoreSettings};
+
+use crate::folder::Folder;
+
+/// A folder with a history of ten reports.
+fn history(name: &str) -> Folder {
+    let folder = Folder::new(name);
+    let forever = std::time::Duration::from_secs(1 << 33);
+    let settings =
+        StoreSettings { path: folder.path("history"), retain: forever, ..StoreSettings::default() };
+    let store = Store::open(settings).unwrap();
+    let hop = |index: u32| HopRecord {
+        received_at: Nanos(1_700_000_000_000_000_000 + u64::from(index)),
+        node_id: NodeId(index % 2 + 1),
+        hop_count: 1,
+        latency: Some(Nanos(u64::from(index) * 100)),
+        flow: Some(Flow::default()),
+        ..HopRecord::default()
+    };
+    let offered = store.offer(Batch { hops: (0..10).map(hop).collect(), reports: 10, ..Batch::default() });
+    assert_eq!(offered, Offered::Queued);
+    store.close();
+    folder
+}
+
+const P99: &str = "SELECT node_id, count(*) AS reports, quantile(hop_latency, 0.99) AS p99 FROM observations GROUP BY node_id";
+
+#[test]
+fn an_answer_is_a_table_json_lines_or_csv() {
+    let folder = history("query");
+    let ask = |options: &[&str]| {
+        let arguments = [&["query", "--store", "history", P99], options].concat();
+        let outcome = folder.run_arguments(&arguments);
+        assert_eq!((outcome.code, outcome.stderr.as_str()), (0, ""), "{options:?}");
+        outcome.stdout
+    };
+    assert_eq!(ask(&[]), "node_id  reports  p99\n      1        5  800\n      2        5  900\n");
+    assert_eq!(ask(&["--csv"]), "node_id,reports,p99\n1,5,800\n2,5,900\n");
+    let json = ask(&["--json"]);
+    assert_eq!(json.lines().next(), Some(r#"{"node_id":1,"reports":5,"p99":800}"#));
+}
+
+#[test]
+fn a_wrong_question_gives_2_and_the_nearest_name() {
+    let folder = history("query-wrong");
+    for (sql, message) in [
+        (
+            "SELECT hop_latencie FROM observations",
+            "error: no such column: hop_latencie; did you mean hop_latency?\n",
+        ),
+        ("SELECT 1 FROM event", "error: no such table: event; did you mean events?\n"),
+        ("DELETE FROM observations", "error: table observations may not be modified\n"),
+        ("PRAGMA user_version", "error: history can be read and not written: ask with SELECT\n"),
+    ] {
+        let outcome = folder.run_arguments(&["query", "--store", "history", sql]);
+        assert_eq!(
+            (outcome.code, outcome.stdout.as_str(), outcome.stderr.as_str()),
+            (2, "", message),
+            "{sql}"
+        );
+    }
+    assert_eq!(folder.run("query").code, 2);
+}
+
+#[test]
+fn what_cannot_be_answered_gives_1() {
+    let folder = history("query-failed");
+    let outcome = folder.run_arguments(&["query", "--store", "nowhere", "SELECT 1"]);
+    assert_eq!(outcome.code, 1, "{outcome:?}");
+    assert!(outcome.stderr.starts_with("error: there is no history in nowhere"), "{outcome:?}");
+    let outcome = folder.run_arguments(&[
+        "query",
+        "--store",
+        "history",
+        "--row-limit",
+        "3",
+        "SELECT time FROM observations",
+    ]);
+    assert_eq!(
+        (outcome.code, outcome.stderr.as_str()),
+        (1, "error: the answer has more than 3 rows; add LIMIT\n")
+    );
+}
+
+#[test]
+fn the_directory_may_come_from_the_collector_s_configuration() {
+    let folder = history("query-config")
+        .with("collector.toml", "[store]\npath = \"history\"\n")
+        .with("bad.toml", "store.path = 7\n");
+    let sql = "SELECT count(*) FROM observations";
+    let outcome = folder.run_arguments(&["query", "-c", "collector.toml", "--csv", sql]);
+    assert_eq!((outcome.code, outcome.stdout.as_str()), (0, "count(*)\n10\n"), "{outcome:?}");
+    let outcome = folder.run_arguments(&["query", "-c", "bad.toml", sql]);
+    assert_eq!(
+        (outcome.code, outcome.stderr.as_str()),
+        (2, "error: bad.toml: store.path is a string, not 7\n")
+    );
+}
+
+#[test]
+fn the_tables_can_be_listed() {
+    let outcome = Folder::new("query-tables").run("query --tables");
+    assert_eq!(outcome.code, 0, "{outcome:?}");
+    for table in ["observations: ", "paths: ", "events: ", "ledger: ", "minutes: "] {
+        assert!(outcome.stdout.lines().any(|line| line.starts_with(table)), "{table}: {}", outcome.stdout);
+    }
+    assert!(outcome.stdout.contains("\n  hop_latency               integer, or null  nanoseconds\n"));
+}

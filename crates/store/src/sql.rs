@@ -1,0 +1,195 @@
+//! How is history asked in SQL? SQLite reads the tables as virtual ones; nothing can be written.
+
+mod budget;
+mod mistake;
+mod plan;
+mod quantile;
+mod scan;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use inband_model::table::shapes;
+use rusqlite::fallible_iterator::FallibleIterator;
+use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
+use rusqlite::types::ValueRef;
+use rusqlite::{Batch, Connection, ErrorCode, Statement};
+use thiserror::Error;
+
+use crate::error::StoreError;
+use crate::history::History;
+use crate::sys;
+
+pub(crate) use self::budget::Budget;
+pub(crate) use self::plan::{Comparison, Plan, Wanted};
+pub(crate) use self::scan::{MOST_GROUPED, Scan};
+
+/// What a question may cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Longest time.
+    pub time: Duration,
+    /// Most memory, bytes. What SQLite takes for itself, its sorts for example, is counted apart and over all
+    /// questions of the process; the largest limit holds.
+    pub memory_bytes: usize,
+    /// Most rows of the answer.
+    pub rows: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { time: Duration::from_secs(60), memory_bytes: 1 << 30, rows: 1_000_000 }
+    }
+}
+
+/// What was found.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Answer {
+    /// The names of the columns.
+    pub columns: Vec<String>,
+    /// The rows, each as long as `columns`.
+    pub rows: Vec<Vec<Cell>>,
+}
+
+/// A value of an answer.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Cell {
+    /// There is none.
+    Null,
+    /// A number without fraction.
+    Integer(i64),
+    /// A number with one.
+    Real(f64),
+    /// A text.
+    Text(String),
+}
+
+/// Why there is no answer.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum QueryError {
+    /// The question is wrong.
+    #[error("{0}")]
+    Question(String),
+    /// It took too long.
+    #[error("the question took longer than {0:?}")]
+    Time(Duration),
+    /// It took too much memory.
+    #[error("the question took more than {0} bytes of memory")]
+    Memory(usize),
+    /// The answer is too long.
+    #[error("the answer has more than {0} rows; add LIMIT")]
+    Rows(usize),
+    /// History cannot be read.
+    #[error("cannot read history")]
+    Store(#[source] StoreError),
+    /// SQLite failed.
+    #[error("cannot answer the question")]
+    Engine(#[source] rusqlite::Error),
+}
+
+impl History {
+    /// Answers one question in the SQL of SQLite, with `quantile(value, share)` besides its own functions.
+    ///
+    /// # Errors
+    /// The question is wrong or costs too much, or history cannot be read.
+    pub fn query(self, sql: &str, limits: Limits) -> Result<Answer, QueryError> {
+        let budget = Arc::new(Budget::new(limits));
+        let connection = connect(Arc::new(self), &budget, limits).map_err(|error| explain(error, limits))?;
+        let found = answer(&connection, sql, &budget, limits);
+        // What a table found wrong says more than what SQLite makes of it.
+        match budget.take_failure() {
+            Some(failure) => Err(failure),
+            None => found,
+        }
+    }
+}
+
+fn connect(history: Arc<History>, budget: &Arc<Budget>, limits: Limits) -> rusqlite::Result<Connection> {
+    sys::limit_heap(limits.memory_bytes);
+    let connection = Connection::open_in_memory()?;
+    connection.pragma_update(None, "temp_store", "memory")?;
+    for shape in shapes() {
+        sys::add_table(&connection, Arc::clone(&history), shape, Arc::clone(budget))?;
+    }
+    quantile::add(&connection, budget)?;
+    let watched = Arc::clone(budget);
+    connection.progress_handler(STEPS_BETWEEN_CHECKS, Some(move || watched.is_late()));
+    connection.authorizer(Some(authorize));
+    Ok(connection)
+}
+
+/// Lets only pass what reads.
+fn authorize(context: AuthContext<'_>) -> Authorization {
+    match context.action {
+        AuthAction::Select | AuthAction::Read { .. } | AuthAction::Recursive => Authorization::Allow,
+        AuthAction::Function { function_name } if function_name != "load_extension" => Authorization::Allow,
+        _ => Authorization::Deny,
+    }
+}
+
+fn answer(connection: &Connection, sql: &str, budget: &Budget, limits: Limits) -> Result<Answer, QueryError> {
+    let explain = |error| explain(error, limits);
+    let mut statements = Batch::new(connection, sql);
+    let Some(mut statement) = statements.next().map_err(explain)? else {
+        return Err(QueryError::Question("there is no question".into()));
+    };
+    if statements.next().map_err(explain)?.is_some() {
+        return Err(QueryError::Question("one question at a time".into()));
+    }
+    if statement.parameter_count() > 0 {
+        return Err(QueryError::Question("a question has no parameters".into()));
+    }
+    rows(&mut statement, budget, limits)
+}
+
+fn rows(statement: &mut Statement<'_>, budget: &Budget, limits: Limits) -> Result<Answer, QueryError> {
+    let explain = |error| explain(error, limits);
+    let columns: Vec<String> = statement.column_names().into_iter().map(str::to_owned).collect();
+    let mut answer = Answer { columns, rows: Vec::new() };
+    let mut rows = statement.query([]).map_err(explain)?;
+    while let Some(row) = rows.next().map_err(explain)? {
+        if answer.rows.len() >= limits.rows {
+            return Err(QueryError::Rows(limits.rows));
+        }
+        let cells = (0..answer.columns.len()).map(|column| Ok(cell(row.get_ref(column)?)));
+        let cells: Vec<Cell> = cells.collect::<rusqlite::Result<_>>().map_err(explain)?;
+        let texts = cells.iter().map(|cell| if let Cell::Text(text) = cell { text.len() } else { 0 });
+        if !budget.take(size_of::<Cell>() * cells.len() + texts.sum::<usize>()) {
+            return Err(QueryError::Memory(limits.memory_bytes));
+        }
+        answer.rows.push(cells);
+    }
+    Ok(answer)
+}
+
+fn cell(value: ValueRef<'_>) -> Cell {
+    match value {
+        ValueRef::Null => Cell::Null,
+        ValueRef::Integer(number) => Cell::Integer(number),
+        ValueRef::Real(number) => Cell::Real(number),
+        ValueRef::Text(text) | ValueRef::Blob(text) => Cell::Text(String::from_utf8_lossy(text).into_owned()),
+    }
+}
+
+fn explain(error: rusqlite::Error, limits: Limits) -> QueryError {
+    let code = match &error {
+        rusqlite::Error::SqlInputError { error, .. } => Some(error.code),
+        other => other.sqlite_error_code(),
+    };
+    match code {
+        Some(ErrorCode::OperationInterrupted) => QueryError::Time(limits.time),
+        Some(ErrorCode::OutOfMemory) => QueryError::Memory(limits.memory_bytes),
+        Some(ErrorCode::AuthorizationForStatementDenied) => {
+            QueryError::Question("history can be read and not written: ask with SELECT".into())
+        }
+        Some(_) => QueryError::Question(mistake::explain(&error)),
+        None => QueryError::Engine(error),
+    }
+}
+
+/// Steps of SQLite's machine between two looks at the clock.
+const STEPS_BETWEEN_CHECKS: i32 = 10_000;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,250 @@
+use std::time::Duration;
+
+use inband_model::table::shapes;
+use inband_model::{Confidence, Event, EventDetail, LatencySpike, LedgerView, Nanos, NodeId, Severity};
+use proptest::prelude::{ProptestConfig, any, prop_assert_eq, proptest};
+
+use super::{Cell, Limits, Plan, QueryError};
+use crate::batch::Batch;
+use crate::history::History;
+use crate::sample::{Folder, Numbers, START, any_hop, reports};
+use crate::settings::StoreSettings;
+use crate::sql::Comparison;
+use crate::sql::quantile::quantile;
+use crate::store::{Offered, Store};
+
+/// 1,000 reports of three nodes and five flows; half of them in segments, half in a log.
+fn thousand() -> (Folder, Store) {
+    let folder = Folder::new();
+    let settings = StoreSettings { segment_rows: 500, ..folder.settings() };
+    let store = Store::open(settings).unwrap();
+    for first in (0..1_000).step_by(100) {
+        assert_eq!(store.offer(reports(first, 100)), Offered::Queued);
+        store.sync();
+    }
+    (folder, store)
+}
+
+fn ask(store: &Store, sql: &str) -> Vec<Vec<Cell>> {
+    store.query(sql, Limits::default()).unwrap().rows
+}
+
+fn number(store: &Store, sql: &str) -> i64 {
+    match ask(store, sql).as_slice() {
+        [row] => match row.as_slice() {
+            [Cell::Integer(number)] => *number,
+            other => panic!("{sql}: {other:?}"),
+        },
+        other => panic!("{sql}: {other:?}"),
+    }
+}
+
+fn refusal(store: &Store, sql: &str) -> String {
+    store.query(sql, Limits::default()).unwrap_err().to_string()
+}
+
+#[test]
+fn counts_are_those_of_the_rows() {
+    let (_folder, store) = thousand();
+    for (sql, expected) in [
+        ("SELECT count(*) FROM observations", 1_000),
+        ("SELECT count(*) FROM observations WHERE node_id = 1", 333),
+        ("SELECT count(*) FROM observations WHERE node_id = 3", 0),
+        ("SELECT count(*) FROM observations WHERE hop_latency > 899", 100),
+        ("SELECT count(*) FROM observations WHERE hop_latency >= 899.5", 100),
+        ("SELECT count(*) FROM observations WHERE hop_latency < 1", 1),
+        ("SELECT count(*) FROM observations WHERE hop_latency <= '1'", 2),
+        ("SELECT count(*) FROM observations WHERE hop_latency < -9223372036854775808", 0),
+        ("SELECT count(*) FROM observations WHERE source = '0.0.0.0'", 1_000),
+        ("SELECT count(*) FROM observations WHERE source = '0.0.0.1'", 0),
+        ("SELECT count(*) FROM observations WHERE origin = 'XD-REPORT' COLLATE NOCASE", 1_000),
+        ("SELECT count(DISTINCT flow_id) FROM observations", 5),
+        ("SELECT count(*) FROM observations WHERE egress_timestamp IS NULL", 1_000),
+        ("SELECT count(*) FROM observations WHERE time < 1699999199100000000", 100),
+        ("SELECT sum(count) FROM minutes", 1_000),
+        ("SELECT max(latency_max) FROM minutes", 999),
+    ] {
+        assert_eq!(number(&store, sql), expected, "{sql}");
+    }
+}
+
+#[test]
+fn groups_are_whole_and_quantiles_exact() {
+    let (_folder, store) = thousand();
+    let sql = "SELECT node_id, count(*), quantile(hop_latency, 0.5), quantile(hop_latency, 0.99) FROM observations \
+               GROUP BY node_id";
+    let integers = |numbers: [i64; 4]| numbers.map(Cell::Integer).to_vec();
+    assert_eq!(
+        ask(&store, sql),
+        [integers([0, 334, 498, 990]), integers([1, 333, 499, 988]), integers([2, 333, 500, 989])]
+    );
+    assert_eq!(
+        ask(&store, "SELECT quantile(hop_latency, 0.5) FROM observations WHERE node_id = 9"),
+        [[Cell::Null]]
+    );
+}
+
+#[test]
+fn joins_and_windows_work() {
+    let (_folder, store) = thousand();
+    let sql = "SELECT a.sequence FROM observations a JOIN observations b ON b.sequence = a.sequence + 1 \
+               WHERE a.node_id = 1 AND b.hop_latency < 10 ORDER BY 1";
+    assert_eq!(ask(&store, sql), [[Cell::Integer(1)], [Cell::Integer(4)], [Cell::Integer(7)]]);
+    let sql =
+        "SELECT max(step) FROM (SELECT time - lag(time) OVER (ORDER BY time) AS step FROM observations)";
+    assert_eq!(number(&store, sql), 1_000_000);
+}
+
+#[test]
+fn a_name_nobody_knows_is_told_with_the_nearest() {
+    let (_folder, store) = thousand();
+    for (sql, message) in [
+        ("SELECT * FROM observation", "no such table: observation; did you mean observations?"),
+        ("SELECT latency FROM observations", "no such column: latency; did you mean hop_latency?"),
+        ("SELECT o.nod_id FROM observations o", "no such column: o.nod_id; did you mean node_id?"),
+        ("SELECT * FROM xyz", "no such table: xyz; there are observations, paths, events, ledger, minutes"),
+        ("SELECT qqq FROM events", "no such column: qqq; `inband query --tables` lists all"),
+        ("", "there is no question"),
+        ("SELECT 1; SELECT 2", "one question at a time"),
+        ("SELECT ?", "a question has no parameters"),
+        ("SELECT quantile(hop_latency, 2) FROM observations", "quantile: the share is from 0 to 1"),
+    ] {
+        assert_eq!(refusal(&store, sql), message, "{sql}");
+    }
+    assert!(refusal(&store, "SELEC 1").contains("near \"SELEC\""));
+}
+
+#[test]
+fn nothing_can_be_written_and_no_other_file_read() {
+    let (_folder, store) = thousand();
+    for sql in [
+        "DELETE FROM observations",
+        "CREATE TABLE t(a)",
+        "DROP TABLE observations",
+        "ATTACH '/etc/passwd' AS p",
+        "PRAGMA hard_heap_limit = 0",
+        "VACUUM INTO '/tmp/x'",
+        "SELECT load_extension('x')",
+        "INSERT INTO observations(time) VALUES (1)",
+    ] {
+        let error = store.query(sql, Limits::default()).unwrap_err();
+        assert!(matches!(error, QueryError::Question(_)), "{sql}: {error}");
+    }
+    assert_eq!(number(&store, "SELECT count(*) FROM observations"), 1_000);
+}
+
+#[test]
+fn a_question_that_costs_too_much_is_stopped() {
+    let (_folder, store) = thousand();
+    let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n";
+    let limits = Limits { time: Duration::from_millis(50), ..Limits::default() };
+    assert!(matches!(store.query(endless, limits), Err(QueryError::Time(_))));
+    let limits = Limits { time: Duration::ZERO, ..Limits::default() };
+    assert!(matches!(store.query("SELECT count(*) FROM observations", limits), Err(QueryError::Time(_))));
+    let limits = Limits { memory_bytes: 1_000, ..Limits::default() };
+    assert!(matches!(
+        store.query("SELECT max(time) FROM observations", limits),
+        Err(QueryError::Memory(1_000))
+    ));
+    let limits = Limits { rows: 999, ..Limits::default() };
+    assert!(matches!(store.query("SELECT time FROM observations", limits), Err(QueryError::Rows(999))));
+    let limits = Limits { rows: 1_000, ..Limits::default() };
+    assert_eq!(store.query("SELECT time FROM observations", limits).unwrap().rows.len(), 1_000);
+}
+
+#[test]
+fn every_column_of_every_table_can_be_asked_for() {
+    let folder = Folder::new();
+    let store = Store::open(folder.settings()).unwrap();
+    let spike = LatencySpike {
+        node_id: NodeId(3),
+        egress_interface: None,
+        latency: Nanos(9),
+        median: Nanos(1),
+        median_deviation: Nanos(1),
+    };
+    let event = Event {
+        detail: EventDetail::LatencySpike(spike),
+        severity: Severity::Warning,
+        key: "3".into(),
+        first: START,
+        last: START,
+        count: 2,
+        confidence: Confidence::Probable,
+        evidence: Vec::new(),
+    };
+    let ledgers = vec![(START, LedgerView::default())];
+    let batch = Batch { events: vec![event], ledgers, ..reports(0, 1) };
+    assert_eq!(store.offer(batch), Offered::Queued);
+    let check = |history: History| {
+        for shape in shapes() {
+            let names: Vec<_> = shape.columns.iter().map(|(name, ..)| *name).collect();
+            let sql = format!("SELECT {} FROM {}", names.join(", "), shape.name);
+            let history = History::open(history.root()).unwrap();
+            assert_eq!(history.query(&sql, Limits::default()).unwrap().columns, names);
+        }
+        let sql = "SELECT kind, severity, detail ->> 'latency' FROM events";
+        let expected = [Cell::Text("latency-spike".into()), Cell::Text("warning".into()), Cell::Integer(9)];
+        assert_eq!(history.query(sql, Limits::default()).unwrap().rows, [expected]);
+    };
+    store.sync();
+    check(store.history().unwrap());
+    store.close();
+    check(History::open(folder.path()).unwrap());
+}
+
+#[test]
+fn a_plan_survives_as_text() {
+    let plan = Plan {
+        comparisons: vec![(0, Comparison::GreaterOrEqual), (12, Comparison::Equal)],
+        group: vec![9, 11],
+        used: u64::MAX,
+    };
+    assert_eq!(Plan::parse(&plan.to_text()), Some(plan));
+    assert_eq!(Plan::parse(&Plan::default().to_text()), Some(Plan::default()));
+    for text in ["", ";", "1;;0", "e;;0", "1e;x;0", ";;-1"] {
+        assert_eq!(Plan::parse(text), None, "{text}");
+    }
+}
+
+#[test]
+fn quantiles_go_by_the_nearest_rank() {
+    let of = |values: &[i64], share| quantile(&mut values.to_vec(), share);
+    assert_eq!(of(&[], 0.5), None);
+    assert_eq!([0.0, 0.5, 1.0].map(|share| of(&[7], share)), [Some(7); 3]);
+    assert_eq!([0.0, 0.25, 0.26, 0.5, 1.0].map(|share| of(&[4, 1, 3, 2], share).unwrap()), [1, 1, 2, 2, 4]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 16, ..ProptestConfig::default() })]
+
+    #[test]
+    fn answers_are_those_of_sqlite_on_a_table_of_its_own(seed in any::<u64>(), rows in 1usize..200) {
+        let (folder, mut numbers) = (Folder::new(), Numbers(seed));
+        let settings = StoreSettings { segment_rows: 60, ..folder.settings() };
+        let store = Store::open(settings).unwrap();
+        let hops: Vec<_> = (0..rows).map(|_| any_hop(&mut numbers, START)).collect();
+        for hops in hops.chunks(25) {
+            let offered = store.offer(Batch { hops: hops.to_vec(), reports: hops.len() as u64, ..Batch::default() });
+            prop_assert_eq!(offered, Offered::Queued);
+        }
+        store.sync();
+        for question in QUESTIONS {
+            let direct = ask(&store, &question.replace("TABLE", "observations"));
+            // A table that SQLite makes itself first knows nothing of our plans.
+            let copied = "(SELECT * FROM observations ORDER BY random())";
+            prop_assert_eq!(direct, ask(&store, &question.replace("TABLE", copied)), "{}", question);
+        }
+    }
+}
+
+/// Questions whose answer has one order.
+const QUESTIONS: [&str; 7] = [
+    "SELECT node_id, count(*), sum(queue_occupancy) FROM TABLE GROUP BY node_id ORDER BY node_id",
+    "SELECT drop_reason, count(*) FROM TABLE GROUP BY drop_reason ORDER BY drop_reason DESC",
+    "SELECT drop_reason, queue_id, dropped, count(*) FROM TABLE GROUP BY 1, 2, 3 ORDER BY 1, 2, 3",
+    "SELECT source, origin, count(*) FROM TABLE GROUP BY source, origin ORDER BY 1, 2",
+    "SELECT DISTINCT source_port FROM TABLE WHERE dropped = 1 ORDER BY 1",
+    "SELECT count(*) FROM TABLE WHERE source = '10.0.0.1' AND hop_latency BETWEEN 5 AND 50000 AND NOT intermediate",
+    "SELECT report_version, quantile(queue_occupancy, 0.9) FROM TABLE GROUP BY 1 ORDER BY 1",
+];
