@@ -70,7 +70,9 @@ fn find_otherwise(
         EncapsulationKind::UdpPort | EncapsulationKind::Udp => {
             earlier::behind_tcp_port(carriage, bytes, layers)
         }
-        EncapsulationKind::ProbeMarker if layers.checksum_at().is_some() => {
+        EncapsulationKind::ProbeMarker
+            if layers.checksum_at().is_some() && carriage.has_marker_ports(bytes, layers) =>
+        {
             carriage.with_code_points(|code_points| locate::behind_probe_marker(bytes, layers, code_points))
         }
         EncapsulationKind::Gre if layers.protocol == gre::PROTOCOL => {

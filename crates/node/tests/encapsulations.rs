@@ -334,3 +334,25 @@ fn a_sink_takes_a_whole_frame_out_of_an_added_gre_header() {
     support::repair_ip_checksum(&mut packet);
     assert_eq!(through(&mut path(2, EncapsulationKind::Gre, Mode::Md)[1], &packet).unwrap(), original);
 }
+
+#[test]
+fn a_probe_marker_counts_only_beside_the_ports_of_the_domain() {
+    // int-2.1/l4-22
+    let config = |edges| {
+        let mut config = support::node_config(1, edges, EncapsulationKind::ProbeMarker, Mode::Md);
+        config.encapsulation.probe_marker_ports = Some(inband_node::config::PortRange(7777..=7777));
+        config
+    };
+    let mut source = Node::new(&config((true, false))).unwrap();
+    let started = through(&mut source, &plain_udp(false)).unwrap();
+    assert_eq!(source.counters().get(Outcome::Started), 1);
+    let mut sink = Node::new(&config((false, true))).unwrap();
+    assert_eq!(through(&mut sink, &started).unwrap(), plain_udp(false));
+    // A host's own bytes that look like a marker, to another port: payload to all nodes.
+    let other = frame(false, 17, &udp(false, 53, &started[42..]));
+    let mut transit = Node::new(&config((false, false))).unwrap();
+    assert_eq!(through(&mut transit, &other).unwrap(), other);
+    assert_eq!(transit.counters().get(Outcome::NoInt), 1);
+    assert_eq!(through(&mut source, &other).unwrap(), other);
+    assert_eq!(source.counters().get(Outcome::NotCarried), 1);
+}

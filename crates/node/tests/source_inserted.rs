@@ -194,3 +194,24 @@ fn a_sink_that_skips_unknown_domains_still_reports_the_stack() {
         assert_eq!(report.packet().unwrap().1[..location.end], before[..location.end]);
     });
 }
+
+#[test]
+fn a_monitoring_system_reads_it_from_the_header_and_from_the_report() {
+    // int-2.1/mx-26, int-2.1/mx-23
+    let before = started();
+    let location = locate(&before, EncapsulationKind::Dscp);
+    for (place, copied) in
+        [(SourceInserted::Header, vec![0x22]), (SourceInserted::Metadata, vec![0x11, 0x22])]
+    {
+        let mut config = config(2, (false, false));
+        config.report.source_inserted = place;
+        let mut node = Node::new(&config).unwrap();
+        through(&mut node, &before).unwrap();
+        with_report(&mut node, |report| {
+            let fragment = report.packet().unwrap().1;
+            let mx = Mx::parse(fragment, &location).unwrap();
+            assert_eq!(mx.source_inserted, words(&[0x11, 0x33, 0x44]));
+            assert_eq!(report.domain_metadata(), words(&copied));
+        });
+    }
+}

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use inband_wire::int::{CodePoints, Domain, DscpMark, TcpOptions};
 
 use super::number::hex_u64;
+use super::watch::PortRange;
 
 /// `[encapsulation]`: how packets carry INT, the same on all nodes of a domain.
 #[derive(Clone, Debug, Deserialize)]
@@ -25,6 +26,8 @@ pub struct EncapsulationConfig {
     /// 64-bit probe marker; default `0xaaaaaaaabbbbbbbb`.
     #[serde(deserialize_with = "hex_u64")]
     pub probe_marker: u64,
+    /// Ports of TCP or UDP, source or destination, beside which the probe marker counts; default: any.
+    pub probe_marker_ports: Option<PortRange>,
     /// GRE protocol type that marks INT; default 0x4569.
     pub gre_protocol: u16,
     /// What `gre` puts behind a GRE header it adds; default `ip`.
@@ -53,6 +56,7 @@ impl Default for EncapsulationConfig {
             dscp_mask: 0x3f,
             udp_port: 33122,
             probe_marker: 0xaaaa_aaaa_bbbb_bbbb,
+            probe_marker_ports: None,
             gre_protocol: 0x4569,
             gre_payload: GrePayload::Ip,
             vxlan_gpe_next_protocol: None,

@@ -19,8 +19,8 @@ pub(super) fn place_by_dscp(carriage: &Carriage, layers: &Layers) -> Option<Plac
     (layers.transport != Transport::Other).then_some(Place::behind(Encapsulation::Dscp, at))
 }
 
-pub(super) fn place_by_marker(carriage: &Carriage, layers: &Layers) -> Option<Place> {
-    let place = place_by_dscp(carriage, layers)?;
+pub(super) fn place_by_marker(carriage: &Carriage, bytes: &[u8], layers: &Layers) -> Option<Place> {
+    let place = place_by_dscp(carriage, layers).filter(|_| carriage.has_marker_ports(bytes, layers))?;
     Some(Place { encapsulation: Encapsulation::ProbeMarker, outer: PROBE_MARKER_BYTES, ..place })
 }
 

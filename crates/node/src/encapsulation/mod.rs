@@ -24,7 +24,7 @@ use inband_wire::int::shim::SHIM_BYTES;
 use inband_wire::int::{CodePoints, DscpMark, Location, TcpOptions, Version};
 use inband_wire::ipv4::Ipv4Header;
 use inband_wire::ipv6::Ipv6Header;
-use inband_wire::layers::{IpVersion, Layers, Link, Transport};
+use inband_wire::layers::{IpVersion, Layers, Link, Transport, ports};
 use inband_wire::udp::UdpHeader;
 use inband_wire::view::view_mut;
 
@@ -33,7 +33,8 @@ use crate::config::{EncapsulationKind, GrePayload, Layer, NodeConfig};
 use crate::frame::Frame;
 
 /// The code points of this domain's encapsulation.
-// int-2.1/encapsulation-01, int-2.1/l4-05, int-2.1/l4-23, int-2.1/l4-24, int-2.1/encapsulation-03: one encapsulation, the same on all nodes.
+// int-2.1/encapsulation-01, int-2.1/l4-05
+// int-2.1/l4-23, int-2.1/l4-24, int-2.1/encapsulation-03: one encapsulation, the same on all nodes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Carriage {
     pub(crate) kind: EncapsulationKind,
@@ -43,6 +44,8 @@ pub(crate) struct Carriage {
     pub(crate) mark: DscpMark,
     pub(crate) udp_port: u16,
     pub(crate) probe_marker: u64,
+    /// First and last port of TCP or UDP beside which the marker counts; `None`: beside any.
+    pub(crate) probe_marker_ports: Option<(u16, u16)>,
     pub(crate) gre_protocol: u16,
     pub(crate) gre_payload: GrePayload,
     /// The one that is written, and those that are read.
@@ -120,6 +123,10 @@ impl Carriage {
             mark: config.mark(),
             udp_port: config.udp_port,
             probe_marker: config.probe_marker,
+            probe_marker_ports: config
+                .probe_marker_ports
+                .as_ref()
+                .map(|ports| (*ports.0.start(), *ports.0.end())),
             gre_protocol: config.gre_protocol,
             gre_payload: config.gre_payload,
             vxlan_gpe_next_protocol: config.vxlan_gpe_next_protocol.unwrap_or(match version {
@@ -155,7 +162,7 @@ impl Carriage {
         let bytes = bytes.get(..end).unwrap_or(bytes);
         match self.kind {
             EncapsulationKind::Dscp => l4::place_by_dscp(self, layers),
-            EncapsulationKind::ProbeMarker => l4::place_by_marker(self, layers),
+            EncapsulationKind::ProbeMarker => l4::place_by_marker(self, bytes, layers),
             EncapsulationKind::UdpPort => udp_port::place(layers),
             EncapsulationKind::Udp => Some(new_udp::place(layers)),
             EncapsulationKind::Gre => gre::place(self, bytes, layers),
@@ -246,6 +253,14 @@ impl Carriage {
             }
             None => false,
         }
+    }
+
+    /// Whether the packet's ports are such as a probe marker counts beside.
+    // int-2.1/l4-22
+    pub(crate) fn has_marker_ports(&self, bytes: &[u8], layers: &Layers) -> bool {
+        let Some((first, last)) = self.probe_marker_ports else { return true };
+        let (source, destination) = ports(bytes, layers.l4);
+        [source, destination].iter().any(|port| (first..=last).contains(port))
     }
 
     /// Calls `read` with the code points of this encapsulation.

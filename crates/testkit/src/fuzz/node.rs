@@ -2,6 +2,7 @@
 
 use inband_node::config::IntVersion;
 use inband_node::{Node, Outcome};
+use inband_wire::layers::{Layers, Strictness};
 use inband_wire::report::ReportGroup;
 
 use crate::path::{DomainPlan, NodePlan, nodes, send};
@@ -50,6 +51,10 @@ fn check_counters(node: &Node, packets: u64) {
 }
 
 fn check_reports(node: &mut Node) {
+    while let Some(reply) = node.poll_reply() {
+        let layers = Layers::parse(reply.link, &reply.bytes, Strictness::Whole);
+        assert!(matches!(layers, Ok(Some(_))), "a node's own message: {:02x?}", reply.bytes);
+    }
     while let Some(datagram) = node.poll_report() {
         let group = ReportGroup::parse(datagram).expect("a node's own report");
         assert!(group.reports().all(|report| report.is_ok()), "a node's own report: {datagram:02x?}");

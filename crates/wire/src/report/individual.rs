@@ -198,6 +198,7 @@ impl<'a> IndividualReport<'a> {
         Some(Drop { queue_id, reason })
     }
 
+    // int-2.1/mx-26: here, or in the INT-MX header of the packet fragment.
     /// The domain-specific metadata; its format is known to the domain only.
     #[must_use]
     pub const fn domain_metadata(&self) -> &'a [u8] {
