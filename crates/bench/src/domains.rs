@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, ensure};
 use etherparse::PacketBuilder;
-use inband_node::config::{EncapsulationKind, IntVersion};
+use inband_node::config::{EncapsulationKind, IntVersion, Layer};
 use inband_node::{Node, NodeConfig};
 
 use crate::fabric::{self, Role, pass};
@@ -12,10 +12,12 @@ use crate::fabric::{self, Role, pass};
 pub(crate) struct Domain {
     pub version: IntVersion,
     pub kind: EncapsulationKind,
+    /// Whether INT is in the inner or the outer layer of VXLAN; outer where there is no tunnel.
+    pub layer: Layer,
 }
 
-/// Every encapsulation of every version.
-pub(crate) const DOMAINS: [Domain; 19] = [
+/// Every encapsulation of every version, and the common one inside of a tunnel.
+pub(crate) const DOMAINS: [Domain; 20] = [
     Domain::new(IntVersion::V2_1, EncapsulationKind::Dscp),
     Domain::new(IntVersion::V2_1, EncapsulationKind::UdpPort),
     Domain::new(IntVersion::V2_1, EncapsulationKind::Udp),
@@ -23,6 +25,7 @@ pub(crate) const DOMAINS: [Domain; 19] = [
     Domain::new(IntVersion::V2_1, EncapsulationKind::Gre),
     Domain::new(IntVersion::V2_1, EncapsulationKind::VxlanGpe),
     Domain::new(IntVersion::V2_1, EncapsulationKind::Geneve),
+    Domain { layer: Layer::Inner, ..Domain::new(IntVersion::V2_1, EncapsulationKind::Dscp) },
     Domain::new(IntVersion::V1_0, EncapsulationKind::Dscp),
     Domain::new(IntVersion::V1_0, EncapsulationKind::ProbeMarker),
     Domain::new(IntVersion::V1_0, EncapsulationKind::VxlanGpe),
@@ -39,12 +42,13 @@ pub(crate) const DOMAINS: [Domain; 19] = [
 
 impl Domain {
     const fn new(version: IntVersion, kind: EncapsulationKind) -> Self {
-        Self { version, kind }
+        Self { version, kind, layer: Layer::Outer }
     }
 
     /// The name of the row.
     pub(crate) fn name(self) -> String {
-        format!("transit hop, {} {}", self.version.wire().name(), self.kind.name())
+        let place = if self.layer == Layer::Inner { " in VXLAN" } else { "" };
+        format!("transit hop, {} {}{place}", self.version.wire().name(), self.kind.name())
     }
 
     /// A node of this domain that asks for node id and queue occupancy; Host-INT asks for its own four.
@@ -56,6 +60,7 @@ impl Domain {
         config.node.id = id;
         config.node.int_version = self.version;
         config.encapsulation.kind = self.kind;
+        config.encapsulation.layer = self.layer;
         config.watchlist = vec![inband_node::config::WatchEntry::default()];
         Node::new(&config).context("cannot create the node")
     }
@@ -86,18 +91,21 @@ impl Domain {
 
     /// An Ethernet frame with 100 bytes of payload that the encapsulation can carry INT in.
     fn plain(self) -> Result<Vec<u8>> {
-        let behind_udp: (u16, &[u8]) = match self.kind {
-            EncapsulationKind::UdpPort => (53, &[]),
-            EncapsulationKind::VxlanGpe => (4790, &[0x0c, 0, 0, 3, 0, 0, 7, 0]),
-            EncapsulationKind::Geneve => (6081, &[0, 0, 0x65, 0x58, 0, 0, 7, 0]),
+        let inner = [0x5a; PAYLOAD_BYTES].to_vec();
+        let (port, tunnel, payload): (u16, &[u8], _) = match (self.kind, self.layer) {
+            (_, Layer::Inner) => {
+                (4789, &[8, 0, 0, 0, 0, 0, 7, 0], fabric::plain(PAYLOAD_BYTES, SOURCE_PORT)?)
+            }
+            (EncapsulationKind::UdpPort, _) => (53, &[], inner),
+            (EncapsulationKind::VxlanGpe, _) => (4790, &[0x0c, 0, 0, 3, 0, 0, 7, 0], inner),
+            (EncapsulationKind::Geneve, _) => (6081, &[0, 0, 0x65, 0x58, 0, 0, 7, 0], inner),
             _ => return fabric::plain(PAYLOAD_BYTES, SOURCE_PORT),
         };
-        let (port, tunnel) = behind_udp;
         let mut frame = Vec::new();
         PacketBuilder::ethernet2([2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2])
             .ipv4([10, 0, 0, 1], [10, 0, 0, 2], 64)
             .udp(SOURCE_PORT, port)
-            .write(&mut frame, &[tunnel, &[0x5a; PAYLOAD_BYTES]].concat())
+            .write(&mut frame, &[tunnel, &payload].concat())
             .context("cannot build a packet")?;
         Ok(frame)
     }
