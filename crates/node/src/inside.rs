@@ -34,8 +34,8 @@ pub(crate) struct Inside {
     pub(crate) layers: Layers,
     /// Offset of the Ethernet header in front of it, if it has one of its own.
     pub(crate) ethernet: Option<usize>,
-    /// The outermost packet's IP version.
-    pub(crate) outer_ip: IpVersion,
+    /// The headers of the outermost packet.
+    pub(crate) outermost: Layers,
     /// Bytes of the outermost packet that are not the innermost one.
     pub(crate) around_bytes: usize,
     /// Whether a checksum around it could not be restored after an incremental update.
@@ -85,7 +85,7 @@ impl Inside {
         Innermost::Inside(Self {
             layers: innermost.layers,
             ethernet,
-            outer_ip: outermost.layers.ip,
+            outermost: outermost.layers,
             around_bytes: outermost.layers.ip_length().saturating_sub(innermost.layers.ip_length()),
             is_ambiguous,
             around: list,

@@ -265,6 +265,10 @@ fn a_tunnel_in_fragments_is_left_alone() {
     let mut source = path(2, Layer::Inner, EncapsulationKind::Dscp, Mode::Md).remove(0);
     assert_eq!(through(&mut source, &first).unwrap(), first);
     assert_eq!(source.counters().get(Outcome::NoInt), 1);
+    // int-2.1/modes-01: a report changes nothing.
+    let mut watching = path(2, Layer::Inner, EncapsulationKind::Dscp, Mode::Xd).remove(0);
+    assert_eq!(through(&mut watching, &first).unwrap(), first);
+    assert_eq!(support::reports(&mut watching).len(), 1);
 }
 
 #[test]
@@ -342,6 +346,30 @@ fn a_dscp_that_the_tunnel_endpoint_copied_outward_marks_nothing_there() {
                 }
                 assert_eq!(packet, original, "{kind:?} in {tunnel}, v6 {v6}");
             }
+        }
+    }
+}
+
+#[test]
+fn the_watchlist_looks_at_the_tunnel_and_through_int_of_the_other_layer() {
+    // int-2.1/domain-04
+    let original = tunnels(false, &inner_packets(EncapsulationKind::Dscp)[1]).remove(0).1;
+    let with_outer =
+        through(&mut path(2, Layer::Outer, EncapsulationKind::UdpPort, Mode::Md)[0], &original).unwrap();
+    for (entry, plain, behind_int) in [
+        ("vni = 7", 1, 0),
+        ("vni = 8", 0, 0),
+        ("protocol = \"tcp\"", 1, 1),
+        ("destination_port = 80", 1, 1),
+        ("destination_port = 4789", 1, 0),
+        ("destination_port = 53", 0, 0),
+    ] {
+        let mut config = config(1, (true, false), Layer::Inner, EncapsulationKind::Dscp, Mode::Md);
+        config.watchlist = vec![toml::from_str(entry).unwrap()];
+        for (packet, expected) in [(&original, plain), (&with_outer, behind_int)] {
+            let mut source = Node::new(&config).unwrap();
+            through(&mut source, packet).unwrap();
+            assert_eq!(source.counters().get(Outcome::Started), expected, "{entry}");
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What does a node do with a packet whose INT is in the inner layer of a tunnel?
 
+use crate::config::Mode;
 use crate::counters::Outcome;
 use crate::frame::Frame;
 use crate::inside::{Innermost, Inside};
@@ -15,6 +16,10 @@ impl Node {
         let inside = match Inside::find(&self.carriage, visit.link, frame.bytes()) {
             Innermost::Itself => return self.act(frame, &mut visit),
             Innermost::Inside(inside) => inside,
+            // A report changes nothing, so mode XD reaches everything.
+            Innermost::OutOfReach if self.plan.mode == Mode::Xd => {
+                return self.handle_plain(frame, &mut visit);
+            }
             Innermost::OutOfReach => return Outcome::NoInt,
         };
         let mut visit = Visit { layers: inside.layers, inside: Some(&inside), ..visit };

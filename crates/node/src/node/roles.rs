@@ -252,7 +252,7 @@ impl Node {
     }
 
     /// A packet without INT: watched or not.
-    fn handle_plain(&mut self, frame: &mut Frame<'_>, visit: &mut Visit<'_>) -> Outcome {
+    pub(super) fn handle_plain(&mut self, frame: &mut Frame<'_>, visit: &mut Visit<'_>) -> Outcome {
         let mode = self.plan.mode;
         match mode {
             // int-2.1/modes-01, report-2.0/modes-01: the packet stays as it is.
@@ -413,7 +413,7 @@ impl Node {
         };
         let reported = Reported {
             link: visit.link,
-            ip: visit.inside.map_or(visit.layers.ip, |inside| inside.outer_ip),
+            ip: visit.outermost().ip,
             packet,
             hop: &visit.hop,
             values: &values,
@@ -445,6 +445,11 @@ impl<'a> Visit<'a> {
             _ => return Inserted::default(),
         };
         Inserted { metadata, end: location.end, is_sink: self.hop.egress.edge }
+    }
+
+    /// The headers of the outermost packet, as it came.
+    pub(super) fn outermost(&self) -> &Layers {
+        self.inside.map_or(&self.layers, |inside| &inside.outermost)
     }
 
     /// What the packet that carries INT starts with: inside of a tunnel never with the frame's Ethernet header.

@@ -20,14 +20,20 @@ impl Node {
         if self.watchlist.is_empty() {
             return Actions::NONE;
         }
-        let inner = innermost(bytes, &visit.layers);
+        let inner = match innermost(bytes, visit.outermost()) {
+            // INT of another domain in the outer layer hides the way inside, which this node has found already.
+            hidden if visit.inside.is_some() && hidden.layers.l3 != visit.layers.l3 => {
+                Innermost { layers: visit.layers, vni: None, in_gtpu: false }
+            }
+            inner => inner,
+        };
         let ingress = visit.hop.ingress.id;
         let subject = subject(bytes, &inner, ingress);
         if is_report(&self.collectors, &subject.flow) {
             return Actions::NONE;
         }
         let selected = self.watchlist.select(&subject);
-        if inner.layers.l3 == visit.layers.l3 {
+        if inner.layers.l3 == visit.outermost().l3 {
             return selected.unwrap_or(Actions::NONE);
         }
         self.watch_tunnel(bytes, visit, inner.in_gtpu, selected)
@@ -44,7 +50,7 @@ impl Node {
         in_gtpu: bool,
         selected: Option<Actions>,
     ) -> Actions {
-        let outer = Innermost { layers: visit.layers, vni: None, in_gtpu: false };
+        let outer = Innermost { layers: *visit.outermost(), vni: None, in_gtpu: false };
         let subject = subject(bytes, &outer, visit.hop.ingress.id);
         if is_report(&self.collectors, &subject.flow) {
             return Actions::NONE;
