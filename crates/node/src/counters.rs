@@ -82,6 +82,8 @@ pub enum Outcome {
     Reported,
     /// A report was lost: the queue was full.
     ReportShed,
+    /// A report was not made: its session has had enough of them within a second.
+    ReportLimited,
     /// A report was not made: its flow was reported less than an interval ago, and nothing has changed.
     ReportWithheld,
     /// A packet in a congested queue was not reported: the quota of the queue is used up.
@@ -90,7 +92,7 @@ pub enum Outcome {
 
 impl Outcome {
     /// All outcomes, in the order they are shown.
-    pub const ALL: [Self; 40] = [
+    pub const ALL: [Self; 41] = [
         Self::NotIp,
         Self::NoInt,
         Self::Started,
@@ -129,6 +131,7 @@ impl Outcome {
         Self::LossFound,
         Self::Reported,
         Self::ReportShed,
+        Self::ReportLimited,
         Self::ReportWithheld,
         Self::QueueOverQuota,
     ];
@@ -188,6 +191,7 @@ impl Outcome {
             Self::LossFound => "loss_found",
             Self::Reported => "reported",
             Self::ReportShed => "report_shed",
+            Self::ReportLimited => "report_limited",
             Self::ReportWithheld => "report_withheld",
             Self::QueueOverQuota => "queue_over_quota",
         }

@@ -2,14 +2,11 @@
 //!
 //! [`Node`] is source, transit hop and sink in one. It does no I/O: the caller hands it a [`Frame`] with
 //! headroom and a [`Passage`] that says where the frame came in, where it goes and what the device
-//! measured, then drains [`Node::poll_report`], [`Node::poll_packet`] and [`Node::poll_copy`]. Reading order:
-//! [`node`] and its `roles` decide, `source` and `transit` act, `encapsulation` puts INT in and takes it out,
-//! `carrier` keeps lengths and checksums right, `earlier` does the versions before 2.0, `reporter` writes reports
-//! and `report_queue` puts them into datagrams.
-//! measured, then drains [`Node::poll_report`], [`Node::poll_packet`], [`Node::poll_probe`] and [`Node::poll_reply`]. Reading order: [`node`] and its
-//! `roles` decide, `source` and `transit` act, `encapsulation` puts INT in and takes it out, `carrier` keeps
-//! lengths and checksums right, `earlier` does the versions before 2.0, `reporter` writes reports and
-//! `report_queue` puts them into datagrams.
+//! measured, then drains [`Node::poll_report`], [`Node::poll_packet`], [`Node::poll_copy`], [`Node::poll_probe`]
+//! and [`Node::poll_reply`]. Reading order: [`node`] and its `roles` decide, `source` and `transit` act,
+//! `encapsulation` puts INT in and takes it out, `carrier` keeps lengths and checksums right, `earlier` does the
+//! versions before 2.0, `watchlist` selects packets, `smart` holds reports back, [`loss`] finds what never came,
+//! `sessions` says who gets a report, `reporter` writes it and `report_queue` puts reports into datagrams.
 #![forbid(unsafe_code)]
 
 mod carrier;
@@ -35,8 +32,10 @@ mod own_packet;
 pub mod passage;
 mod path_mtu;
 mod probes;
+mod rate_limit;
 mod report_queue;
 mod reporter;
+mod sessions;
 mod smart;
 mod source;
 mod support;
@@ -53,4 +52,5 @@ pub use frame::Frame;
 pub use node::{Node, Verdict};
 pub use own_packet::OwnPacket;
 pub use passage::{DeviceMetadata, Passage};
+pub use sessions::ReportDatagram;
 pub use watchlist::Watchlist;

@@ -33,7 +33,7 @@ use crate::own_packet::OwnPacket;
 use crate::passage::{Identity, Passage};
 use crate::path_mtu::PathMtu;
 use crate::probes::Probes;
-use crate::reporter::Reporter;
+use crate::sessions::{ReportDatagram, Sessions};
 use crate::smart::Smart;
 use crate::source::SourcePlan;
 use crate::support;
@@ -76,7 +76,7 @@ pub struct Node {
     drop_reasons: DropReasons,
     /// What a sink knows of the numbers of flows.
     losses: Option<Box<Losses>>,
-    reporter: Reporter,
+    sessions: Sessions,
     counters: Counters,
 }
 
@@ -106,7 +106,7 @@ impl Node {
             withheld: Instructions::default(),
             carriage,
             watchlist: Watchlist::new(&config.watchlist),
-            collectors: vec![config.report.collector],
+            collectors: config.report.sessions().iter().map(|session| session.collector).collect(),
             plan: SourcePlan::new(config, &domains)?,
             earlier_source: EarlierSource::new(config)?.map(Box::new),
             domains,
@@ -129,7 +129,7 @@ impl Node {
             congested: false,
             drop_reasons: DropReasons::new(&config.drop_reasons)?,
             losses: Losses::new(&config.loss)?.map(Box::new),
-            reporter: Reporter::new(config.node.id, &config.report),
+            sessions: Sessions::new(config),
             counters: Counters::default(),
         })
     }
@@ -153,7 +153,12 @@ impl Node {
 
     /// Takes the oldest report, the payload of one UDP datagram to the collector.
     pub fn poll_report(&mut self) -> Option<&[u8]> {
-        self.reporter.queue().poll()
+        self.sessions.poll().map(|datagram| datagram.payload)
+    }
+
+    /// Takes the oldest report of the first session that has one, with what its packet needs.
+    pub fn poll_datagram(&mut self) -> Option<ReportDatagram<'_>> {
+        self.sessions.poll()
     }
 
     /// Takes the oldest packet this node made itself, a copy of one it forwarded; it leaves by the same interface.
@@ -190,14 +195,14 @@ impl Node {
             smart.handle_timeout(now);
         }
         self.close_gaps(now);
-        self.reporter.queue().handle_timeout(now);
+        self.sessions.handle_timeout(now);
     }
 
     /// Tells of every packet that is missing, and completes a datagram that waits for more reports, as at the end of
     /// a run.
     pub fn flush_reports(&mut self) {
         self.close_all_gaps();
-        self.reporter.queue().flush();
+        self.sessions.flush();
     }
 
     /// Replaces the flow watchlist from the next packet on; everything else goes on as it was.

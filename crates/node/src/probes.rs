@@ -120,6 +120,7 @@ fn frame(node_id: u32, probe: &ProbeConfig) -> Vec<u8> {
         destination_mac: probe.destination_mac.0,
         source: SocketAddr::new(probe.source, probe.source_port),
         destination: SocketAddr::new(probe.destination, probe.destination_port),
+        dscp: 0,
     };
     let payload = vec![0; usize::from(probe.payload)];
     let mut frame = vec![0; MOST_HEADER_BYTES + payload.len()];

@@ -57,6 +57,11 @@ impl ReportQueue {
         }
     }
 
+    /// Whether a datagram is complete.
+    pub(crate) fn is_ready(&self) -> bool {
+        !self.queued.is_empty()
+    }
+
     /// Takes the oldest datagram that is complete.
     pub(crate) fn poll(&mut self) -> Option<&[u8]> {
         let range = self.queued.pop_front()?;

@@ -8,6 +8,7 @@ use crate::config::{
 };
 use crate::earlier;
 use crate::error::ConfigError;
+use crate::{sessions, smart};
 
 /// Most bytes of a packet a report may keep, so that it fits a UDP datagram with room to spare.
 const MOST_TRUNCATE: u16 = 9216;
@@ -18,6 +19,8 @@ const MOST_TRUNCATE: u16 = 9216;
 /// The first setting that cannot be run.
 pub(crate) fn check(config: &NodeConfig) -> Result<(), ConfigError> {
     ranges(config)?;
+    sessions::check(config)?;
+    smart::check(&config.smart)?;
     earlier::check(config)?;
     icmp(config)?;
     layer(config)?;

@@ -280,6 +280,13 @@ fn a_reload_with_a_mistake_changes_nothing() {
 }
 
 #[test]
+fn what_the_filter_would_not_run_is_refused_also_where_it_is_off() {
+    let mut wrong = config(Mode::Xd, (false, false), "queue.x = { trigger_ns = 1 }");
+    wrong.report.filter = ReportFilter::None;
+    assert_eq!(Node::new(&wrong).unwrap_err().key(), "smart.queue.x");
+}
+
+#[test]
 fn a_reload_switches_the_filter_on_and_off() {
     let mut node = xd("");
     let mut open = config(Mode::Xd, (false, false), "");

@@ -22,6 +22,8 @@ pub struct Datagram {
     pub source: SocketAddr,
     /// Destination address and port, of the same IP version as the source.
     pub destination: SocketAddr,
+    /// DSCP, 0 to 63.
+    pub dscp: u8,
 }
 
 /// Why a datagram could not be written.
@@ -65,11 +67,15 @@ impl Datagram {
                 let header_bytes = u16::try_from(ipv4::HEADER_BYTES).unwrap_or(u16::MAX);
                 let total = udp_length.checked_add(header_bytes).ok_or(DatagramError::TooLong)?;
                 put(ethernet(ethernet::IPV4).as_bytes())?;
-                put(Ipv4Header::new(source, destination, udp::PROTOCOL, total).as_bytes())?;
+                let mut header = Ipv4Header::new(source, destination, udp::PROTOCOL, total);
+                header.set_dscp(self.dscp);
+                put(header.as_bytes())?;
             }
             (IpAddr::V6(source), IpAddr::V6(destination)) => {
                 put(ethernet(ethernet::IPV6).as_bytes())?;
-                put(Ipv6Header::new(source, destination, udp::PROTOCOL, udp_length).as_bytes())?;
+                let mut header = Ipv6Header::new(source, destination, udp::PROTOCOL, udp_length);
+                header.set_dscp(self.dscp);
+                put(header.as_bytes())?;
             }
             _ => return Err(DatagramError::MixedVersions),
         }

@@ -125,11 +125,14 @@ impl Options {
     fn of_node(path: &Path) -> Result<Self, Failure> {
         let NodeParts { config, mut domains, drop_reasons } = read_parts(path)?;
         domains.extend_from_slice(WELL_KNOWN);
-        let report_port = config.report.collector.port();
+        let mut report_ports: Vec<_> =
+            config.report.sessions().iter().map(|session| session.collector.port()).collect();
+        report_ports.sort_unstable();
+        report_ports.dedup();
         let options = config
             .encapsulation
-            .with_code_points(&domains, |code_points| Self::with_code_points(code_points, report_port));
-        Ok(Self { drop_reasons, ..options })
+            .with_code_points(&domains, |code_points| Self::with_code_points(code_points, REPORT_PORT));
+        Ok(Self { report_ports, drop_reasons, ..options })
     }
 
     fn with_code_points(code_points: CodePoints<'_>, report_port: u16) -> Self {

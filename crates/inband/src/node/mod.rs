@@ -242,8 +242,8 @@ const ETHERNET_BYTES: usize = 14;
 
 /// Writes the report datagrams that are ready, with the time of the packet that was seen last.
 fn write_reports(node: &mut Node, outputs: &mut Outputs, captured_at_ns: u64) -> Result<(), Error> {
-    while let Some(payload) = node.poll_report() {
-        outputs.write_report(payload, captured_at_ns)?;
+    while let Some(datagram) = node.poll_datagram() {
+        outputs.write_report(datagram, captured_at_ns)?;
     }
     Ok(())
 }

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Error, anyhow};
 use inband::capture::{ByteOrder, Format, Interface, LinkType, Record, Resolution, Writer};
-use inband_node::NodeConfig;
+use inband_node::config::ReportConfig;
+use inband_node::{NodeConfig, ReportDatagram};
 use inband_wire::datagram::{Datagram, MOST_HEADER_BYTES};
 
 use super::Args;
@@ -20,9 +21,15 @@ pub(super) struct Outputs {
     packets: Output,
     reports: Option<Output>,
     replies: Option<Output>,
-    datagram: Datagram,
+    sessions: Vec<Session>,
     /// The report that is being wrapped.
     report: Record,
+}
+
+/// How reports go to one collector.
+struct Session {
+    datagram: Datagram,
+    config: ReportConfig,
 }
 
 struct Output {
@@ -34,17 +41,13 @@ impl Outputs {
     /// Creates the files, that of the packets in `format`.
     pub(super) fn create(args: &Args, config: &NodeConfig, format: Format) -> Result<Self, Error> {
         let [a, b, c, d] = config.node.id.to_be_bytes();
+        // Locally administered addresses: the node by its id, and a collector.
+        let (source_mac, sessions) = ([0x02, 0x01, a, b, c, d], config.report.sessions());
         Ok(Self {
             packets: Output::create(&args.write, format)?,
             reports: args.reports.as_deref().map(|path| Output::create(path, REPORT_FORMAT)).transpose()?,
             replies: args.replies.as_deref().map(|path| Output::create(path, format)).transpose()?,
-            datagram: Datagram {
-                // Locally administered addresses: the node by its id, and a collector.
-                source_mac: [0x02, 0x01, a, b, c, d],
-                destination_mac: [0x02, 0, 0, 0, 0, 0],
-                source: SocketAddr::new(config.report.source(), SOURCE_PORT),
-                destination: config.report.collector,
-            },
+            sessions: sessions.into_iter().map(|session| Session::new(source_mac, session)).collect(),
             report: Record { link_type: LinkType::ETHERNET, ..Record::default() },
         })
     }
@@ -60,13 +63,20 @@ impl Outputs {
     }
 
     /// Writes a report about a packet captured at `captured_at_ns`; without a file for reports it ends here.
-    pub(super) fn write_report(&mut self, payload: &[u8], captured_at_ns: u64) -> Result<(), Error> {
+    pub(super) fn write_report(
+        &mut self,
+        sent: ReportDatagram<'_>,
+        captured_at_ns: u64,
+    ) -> Result<(), Error> {
         let Some(output) = &mut self.reports else { return Ok(()) };
+        let Some(session) = self.sessions.get_mut(sent.session) else { return Ok(()) };
+        session.datagram.source.set_port(session.config.port(sent.flow_hash));
+        let payload = sent.payload;
         let report = &mut self.report;
         report.number += 1;
         report.captured_at_ns = captured_at_ns;
         report.data.resize(MOST_HEADER_BYTES + payload.len(), 0);
-        let length = self
+        let length = session
             .datagram
             .write(payload, &mut report.data)
             .map_err(|error| anyhow!("report {} cannot be sent: {error:?}", report.number))?;
@@ -80,6 +90,19 @@ impl Outputs {
         self.packets.finish()?;
         self.reports.map_or(Ok(()), Output::finish)?;
         self.replies.map_or(Ok(()), Output::finish)
+    }
+}
+
+impl Session {
+    fn new(source_mac: [u8; 6], config: ReportConfig) -> Self {
+        let datagram = Datagram {
+            source_mac,
+            destination_mac: [0x02, 0, 0, 0, 0, 0],
+            source: SocketAddr::new(config.source(), config.source_port),
+            destination: config.collector,
+            dscp: config.dscp,
+        };
+        Self { datagram, config }
     }
 }
 
@@ -149,8 +172,5 @@ fn future(path: &Path) -> Option<PathBuf> {
 
 const REPORT_FORMAT: Format =
     Format::Pcap { order: ByteOrder::Little, resolution: Resolution::Nanoseconds, link: 1 };
-
-/// First port of the dynamic range; nothing answers a report.
-const SOURCE_PORT: u16 = 49_152;
 
 const OUT_BYTES: usize = 256 * 1024;

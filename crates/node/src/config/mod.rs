@@ -11,6 +11,7 @@ mod number;
 mod offline;
 mod probe;
 mod report;
+mod session;
 mod source;
 mod watch;
 
@@ -31,6 +32,7 @@ pub use report::{
     InnerForm, ReportConfig, ReportFilter, ReportVersion, SmartConfig, SmartInterface, SmartQueue,
     SourceInserted,
 };
+pub use session::{Distribution, SessionConfig};
 pub use source::{Mode, Replicate, SinkConfig, SinkMetadata, SourceConfig, SourceDomain};
 pub use watch::{PortRange, Prefix, Protocol, WatchEntry};
 

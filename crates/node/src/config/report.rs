@@ -6,6 +6,8 @@ use std::num::NonZeroU8;
 
 use serde::Deserialize;
 
+use super::session::{Distribution, FIRST_DYNAMIC_PORT, SessionConfig};
+
 /// `[report]`: where and how reports go.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -30,6 +32,20 @@ pub struct ReportConfig {
     pub source_inserted: SourceInserted,
     /// Which packets are reported; default `none`: every one.
     pub filter: ReportFilter,
+    /// UDP port the reports come from; default 49152.
+    pub source_port: u16,
+    /// Whether the UDP source port is a hash of the reported flow, so that reports take different paths; default
+    /// false. Needs `group = 1`.
+    pub port_entropy: bool,
+    /// DSCP of the reports' packets, 0 to 63; default 0.
+    pub dscp: u8,
+    /// How many reports a second go out at most; default 0: all.
+    pub reports_per_second: u32,
+    /// Which sessions a report goes to, where there are several; default `all`.
+    pub distribute: Distribution,
+    /// Several collectors; without any there is one session, of the keys above.
+    #[serde(rename = "session")]
+    pub sessions: Vec<SessionConfig>,
 }
 
 // host-int-0.5/report-08
@@ -46,6 +62,12 @@ impl Default for ReportConfig {
             inner: InnerForm::Packet,
             source_inserted: SourceInserted::Header,
             filter: ReportFilter::None,
+            source_port: FIRST_DYNAMIC_PORT,
+            port_entropy: false,
+            dscp: 0,
+            reports_per_second: 0,
+            distribute: Distribution::All,
+            sessions: Vec::new(),
         }
     }
 }

@@ -50,7 +50,8 @@ impl Node {
         }
         let queue_id = hop.device.queue.map_or(0, |queue| queue.id);
         let drop = Some(Drop { queue_id, reason });
-        self.report_as(link, packet, &hop, Tracking { flow: dropped.carries_int, queue, drop });
+        let tracking = Tracking { flow: dropped.carries_int, queue, drop };
+        self.report_as(link, packet, &dropped.flow, &hop, tracking);
     }
 
     fn inspect(&mut self, link: Link, packet: &[u8], hop: Hop<'_>) -> Dropped {

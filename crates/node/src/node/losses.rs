@@ -83,8 +83,8 @@ impl Node {
         while let Some(loss) = losses.detector.poll_loss() {
             self.counters.count(Outcome::LossFound);
             let summary = loss.summary(self.identity.node_id.unwrap_or(u32::MAX), losses.egress);
-            let outcome = self.reporter.report_loss(&loss, &summary, losses.domain, losses.clock);
-            self.counters.count(outcome);
+            let (domain, now) = (losses.domain, losses.clock);
+            self.sessions.report_loss(&loss, &summary, domain, now, &mut self.counters);
         }
     }
 }

@@ -17,10 +17,12 @@ use crate::indication::{self, Int};
 use crate::inside::Inside;
 use crate::passage::{Hop, Passage};
 use crate::reporter::{Asked, Inserted, Reported, Tracking};
+use crate::sessions::Addressed;
 use crate::source::StartContext;
 use crate::transit::{self, HopContext};
 
 use super::Node;
+use super::smart::flow_of;
 use super::too_big::Need;
 
 /// One packet on its way through the node.
@@ -420,9 +422,13 @@ impl Node {
             inserted,
             tracking,
         };
-        let outcome =
-            self.reporter.report(&reported, asked, &self.domains, self.choices.unknown_instructions);
-        self.counters.count(outcome);
+        let hash = match self.sessions.want_hashes() {
+            true => flow_of(packet, &visit.layers, location).entropy(),
+            false => 0,
+        };
+        let addressed = Addressed { reported: &reported, hash };
+        let unknown = self.choices.unknown_instructions;
+        self.sessions.report(&addressed, asked, &self.domains, unknown, &mut self.counters);
     }
 }
 

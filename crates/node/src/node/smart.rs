@@ -15,6 +15,7 @@ use crate::frame::Frame;
 use crate::indication::{self, Int};
 use crate::passage::{Hop, Passage};
 use crate::reporter::{Asked, Inserted, Reported, Tracking};
+use crate::sessions::Addressed;
 use crate::smart::Congestion;
 
 use super::Node;
@@ -35,7 +36,8 @@ impl Node {
         if std::mem::take(&mut self.congested) {
             // No flow report told of the queue, so one about the queue alone does.
             let tracking = Tracking { flow: false, queue: true, drop: None };
-            self.report_as(link, frame.bytes(), &hop, tracking);
+            let flow = self.flow_in(link, frame.bytes());
+            self.report_as(link, frame.bytes(), &flow, &hop, tracking);
         }
         fate
     }
@@ -64,8 +66,15 @@ impl Node {
         smart.reports_flow(flow, seen, &visit.hop).then_some(Tracking::FLOW)
     }
 
-    /// Reports a packet as a whole, with what this node measured.
-    pub(super) fn report_as(&mut self, link: Link, packet: &[u8], hop: &Hop<'_>, tracking: Tracking) {
+    /// Reports a packet of `flow` as a whole, with what this node measured.
+    pub(super) fn report_as(
+        &mut self,
+        link: Link,
+        packet: &[u8],
+        flow: &FiveTuple,
+        hop: &Hop<'_>,
+        tracking: Tracking,
+    ) {
         let ip = match (link, packet.first().map(|first| first >> 4)) {
             (Link::Ethernet, _) | (Link::Ip, Some(4)) => IpVersion::V4,
             (Link::Ip, Some(6)) => IpVersion::V6,
@@ -74,9 +83,25 @@ impl Node {
         let (values, inserted) = (ValueContext::default(), Inserted::default());
         let reported = Reported { link, ip, packet, hop, values: &values, inserted, tracking };
         let asked = Asked::nothing().and_local();
-        let outcome =
-            self.reporter.report(&reported, &asked, &self.domains, self.choices.unknown_instructions);
-        self.counters.count(outcome);
+        let addressed = Addressed { reported: &reported, hash: flow.entropy() };
+        let unknown = self.choices.unknown_instructions;
+        self.sessions.report(&addressed, &asked, &self.domains, unknown, &mut self.counters);
+    }
+
+    /// The flow of a packet that may carry INT; none where it is not IP.
+    fn flow_in(&self, link: Link, packet: &[u8]) -> FiveTuple {
+        if !self.sessions.want_hashes() {
+            return FiveTuple::default();
+        }
+        match Layers::parse(link, packet, Strictness::Truncated) {
+            Ok(Some(layers)) => {
+                let found = indication::find(&self.carriage, packet, &layers).ok().flatten();
+                flow_of(packet, &layers, found.as_ref().map(|(location, _)| location))
+            }
+            _ => {
+                behind_labels(packet).map_or_else(FiveTuple::default, |inner| inner.layers.five_tuple(packet))
+            }
+        }
     }
 
     /// What this node can say of a packet's way.

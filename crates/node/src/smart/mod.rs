@@ -128,7 +128,11 @@ fn latency_mask(least_change_ns: u32) -> u32 {
     least_change_ns.checked_ilog2().map_or(u32::MAX, |bits| u32::MAX << bits)
 }
 
-fn check(smart: &SmartConfig) -> Result<(), ConfigError> {
+/// Checks what `[smart]` says, whether or not it is used.
+///
+/// # Errors
+/// A threshold or size out of range.
+pub(crate) fn check(smart: &SmartConfig) -> Result<(), ConfigError> {
     for (key, size) in [("smart.flows", smart.flows), ("smart.drops", smart.drops)] {
         if size > MOST_FLOWS {
             return Err(ConfigError::out_of_range(key, size, format!("0 to {MOST_FLOWS}")));
@@ -136,7 +140,7 @@ fn check(smart: &SmartConfig) -> Result<(), ConfigError> {
     }
     match smart.interval_ms {
         0 => Err(ConfigError::out_of_range("smart.interval_ms", 0, "at least 1")),
-        _ => Ok(()),
+        _ => Queues::new(smart).map(|_| ()),
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod checksums;
 mod earlier;
+mod filters;
 mod identity;
 mod journey;
 mod layers;

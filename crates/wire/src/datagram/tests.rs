@@ -14,7 +14,13 @@ use super::{Datagram, DatagramError, MOST_HEADER_BYTES};
 fn datagram(source: &str, destination: &str) -> Datagram {
     let (source, destination): (SocketAddr, SocketAddr) =
         (source.parse().unwrap(), destination.parse().unwrap());
-    Datagram { source_mac: [2, 0, 0, 0, 0, 1], destination_mac: [2, 0, 0, 0, 0, 2], source, destination }
+    Datagram {
+        source_mac: [2, 0, 0, 0, 0, 1],
+        destination_mac: [2, 0, 0, 0, 0, 2],
+        source,
+        destination,
+        dscp: 0,
+    }
 }
 
 fn v4() -> Datagram {
@@ -44,6 +50,17 @@ fn a_report_is_the_payload_of_udp_to_the_configured_port() {
         assert_eq!((flow.source_port, flow.destination_port), (40000, datagram.destination.port()));
         assert_eq!(l4_checksum(&frame, &layers), ChecksumState::Ok);
     }
+}
+
+#[test]
+fn a_report_has_the_dscp_it_is_given() {
+    for datagram in [v4(), v6()] {
+        let frame = written(&Datagram { dscp: 46, ..datagram }, b"report");
+        let layers = Layers::parse(Link::Ethernet, &frame, Strictness::Whole).unwrap().unwrap();
+        assert_eq!((layers.dscp(&frame), l4_checksum(&frame, &layers)), (46, ChecksumState::Ok));
+    }
+    let frame = written(&Datagram { dscp: 46, ..v4() }, &[]);
+    assert_eq!(oracle::ipv4_header_sum(&frame), Some(0xffff));
 }
 
 #[test]

@@ -1,0 +1,186 @@
+//! To which collectors does a report go, and how fast?
+
+use std::collections::{HashSet, VecDeque};
+
+use inband_wire::report::earlier::DropSummary;
+
+use crate::config::{Distribution, NodeConfig, ReportConfig, UnknownInstructions};
+use crate::counters::{Counters, Outcome};
+use crate::domains::KnownDomains;
+use crate::error::ConfigError;
+use crate::loss::Loss;
+use crate::rate_limit::RateLimit;
+use crate::reporter::{Asked, Reported, Reporter};
+use crate::support;
+
+/// Checks the report sessions, each as if it were the only one.
+///
+/// # Errors
+/// The first setting of the first session that cannot be run; two sessions whose numbers could not be told apart.
+pub(crate) fn check(config: &NodeConfig) -> Result<(), ConfigError> {
+    let report = &config.report;
+    if report.dscp > 0x3f {
+        return Err(ConfigError::out_of_range(
+            "report.dscp",
+            format!("{:#04x}", report.dscp),
+            "0x00 to 0x3f",
+        ));
+    }
+    if report.port_entropy && report.group.get() > 1 {
+        return Err(ConfigError::out_of_range("report.port_entropy", true, "false where group is above 1"));
+    }
+    if report.sessions.is_empty() {
+        return Ok(());
+    }
+    let mut streams = HashSet::new();
+    for report in report.sessions() {
+        if !streams.insert((report.collector, report.hw_id)) {
+            let value = format!("collector {} with hw_id {}", report.collector, report.hw_id);
+            return Err(ConfigError::Twice { key: "report.session".to_owned(), value });
+        }
+        support::check(&NodeConfig { report, ..config.clone() })?;
+    }
+    Ok(())
+}
+
+/// The report sessions of a node, each with its own numbers.
+#[derive(Clone, Debug)]
+pub(crate) struct Sessions {
+    sessions: Vec<Session>,
+    distribution: Distribution,
+    /// Whether reports come with the hash of their flow.
+    hashes: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Session {
+    reporter: Reporter,
+    limit: Option<RateLimit>,
+    /// The hashes of the datagrams that wait, in their order; `None` where nobody wants to know.
+    hashes: Option<VecDeque<u32>>,
+}
+
+/// A datagram for a collector.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReportDatagram<'a> {
+    /// Which session it is of, by its place in [`ReportConfig::sessions`].
+    pub session: usize,
+    /// Its UDP payload.
+    pub payload: &'a [u8],
+    /// A hash of the reported flow, for the UDP source port; 0 where the session has no `port_entropy`.
+    pub flow_hash: u32,
+}
+
+/// A report with what decides about its session.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Addressed<'a> {
+    pub(crate) reported: &'a Reported<'a>,
+    /// The hash of its flow, if [`Sessions::want_hashes`].
+    pub(crate) hash: u32,
+}
+
+impl Sessions {
+    pub(crate) fn new(config: &NodeConfig) -> Self {
+        let distribution = config.report.distribute;
+        let sessions: Vec<_> =
+            config.report.sessions().iter().map(|report| Session::new(config.node.id, report)).collect();
+        let is_spread = distribution == Distribution::FlowHash && sessions.len() > 1;
+        let hashes = is_spread || sessions.iter().any(|session| session.hashes.is_some());
+        Self { sessions, distribution, hashes }
+    }
+
+    /// Whether reports need the hash of their flow.
+    #[inline]
+    pub(crate) const fn want_hashes(&self) -> bool {
+        self.hashes
+    }
+
+    /// Queues the report in every session it belongs to.
+    pub(crate) fn report(
+        &mut self,
+        addressed: &Addressed<'_>,
+        asked: &Asked,
+        domains: &KnownDomains,
+        unknown: UnknownInstructions,
+        counters: &mut Counters,
+    ) {
+        let device = addressed.reported.hop.device;
+        let now = device.egress_timestamp.or(device.ingress_timestamp);
+        for session in self.of(addressed.hash) {
+            let write =
+                |reporter: &mut Reporter| reporter.report(addressed.reported, asked, domains, unknown);
+            counters.count(session.queue(addressed.hash, now, write));
+        }
+    }
+
+    /// Queues the report of a loss in every session it belongs to.
+    pub(crate) fn report_loss(
+        &mut self,
+        loss: &Loss,
+        summary: &DropSummary,
+        domain: u16,
+        now: u64,
+        counters: &mut Counters,
+    ) {
+        let hash = loss.flow.entropy();
+        for session in self.of(hash) {
+            let write = |reporter: &mut Reporter| reporter.report_loss(loss, summary, domain, now);
+            counters.count(session.queue(hash, Some(now), write));
+        }
+    }
+
+    /// The oldest datagram of the first session that has one.
+    pub(crate) fn poll(&mut self) -> Option<ReportDatagram<'_>> {
+        let at = self.sessions.iter_mut().position(|session| session.reporter.queue().is_ready())?;
+        let session = self.sessions.get_mut(at)?;
+        let flow_hash = session.hashes.as_mut().and_then(VecDeque::pop_front).unwrap_or_default();
+        let payload = session.reporter.queue().poll()?;
+        Some(ReportDatagram { session: at, payload, flow_hash })
+    }
+
+    pub(crate) fn handle_timeout(&mut self, now: u64) {
+        self.sessions.iter_mut().for_each(|session| session.reporter.queue().handle_timeout(now));
+    }
+
+    pub(crate) fn flush(&mut self) {
+        self.sessions.iter_mut().for_each(|session| session.reporter.queue().flush());
+    }
+
+    /// The sessions for reports of a flow with this hash: all, or one.
+    fn of(&mut self, hash: u32) -> &mut [Session] {
+        if self.distribution == Distribution::All || self.sessions.len() < 2 {
+            return &mut self.sessions;
+        }
+        let at = usize::try_from(hash).unwrap_or_default() % self.sessions.len();
+        self.sessions.get_mut(at..=at).unwrap_or_default()
+    }
+}
+
+impl Session {
+    fn new(node_id: u32, config: &ReportConfig) -> Self {
+        Self {
+            reporter: Reporter::new(node_id, config),
+            limit: RateLimit::new(config.reports_per_second),
+            hashes: config.port_entropy.then(VecDeque::new),
+        }
+    }
+
+    fn queue(
+        &mut self,
+        hash: u32,
+        now: Option<u64>,
+        write: impl FnOnce(&mut Reporter) -> Outcome,
+    ) -> Outcome {
+        if let (Some(limit), Some(now)) = (&mut self.limit, now)
+            && !limit.takes(now)
+        {
+            return Outcome::ReportLimited;
+        }
+        let outcome = write(&mut self.reporter);
+        // With port_entropy every report has a datagram of its own.
+        if let (Outcome::Reported, Some(hashes)) = (outcome, &mut self.hashes) {
+            hashes.push_back(hash);
+        }
+        outcome
+    }
+}
