@@ -39,7 +39,7 @@ fn watchlist(out: &mut String, netcfg: &Netcfg) -> std::fmt::Result {
 
 fn report(out: &mut String, netcfg: &Netcfg, identity: &Identity) -> std::fmt::Result {
     let collector = SocketAddr::new(netcfg.collector, netcfg.collector_port);
-    writeln!(out, "\n[report]\ncollector = \"{collector}\"\nfilter = \"smart\"")?;
+    writeln!(out, "\n[report]\ncollector = \"{collector}\"\nversion = \"0.5\"\nfilter = \"smart\"")?;
     match source_address(netcfg, identity) {
         Some(address) => writeln!(out, "source_address = \"{address}\""),
         None => Ok(()),
@@ -76,8 +76,7 @@ fn remark(netcfg: &Netcfg, identity: &Identity, notes: &mut Vec<String>) {
         notes.push("no ipv4Loopback of the node is known; report.source_address has its default".to_owned());
     }
     notes.push(
-        "SD-Fabric sends reports of version 0.5, with the pipe of the egress port as hw_id; this node has \
-         report.version 2.0 and hw_id 0 unless they are set"
+        "SD-Fabric has the pipe of the egress port as hw_id; this node has hw_id 0 unless it is set"
             .to_owned(),
     );
 }
