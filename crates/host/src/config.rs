@@ -82,6 +82,10 @@ impl HostInt {
         if self.node.encapsulation.layer == Layer::Inner {
             return unsupported("encapsulation.layer", "inner", "\"outer\"");
         }
+        if self.node.source.congestion_controlled_only {
+            let (key, value) = ("source.congestion_controlled_only", "true".to_owned());
+            return Err(HostError::Unsupported { key, value, instead: "a watchlist of protocols and ports" });
+        }
         if self.node.node.int_version != IntVersion::V2_1 {
             return unsupported("node.int_version", self.node.node.int_version.wire().name(), "\"2.1\"");
         }
