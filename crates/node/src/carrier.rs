@@ -66,17 +66,24 @@ pub(crate) fn set_lengths(bytes: &mut [u8], layers: &Layers, change: &Change) {
 #[inline]
 pub(crate) fn correct_checksum(bytes: &mut [u8], layers: &Layers, change: &Change) {
     let (removed, added) = with_lengths(layers, change);
-    let (at, udp) = match layers.transport {
-        Transport::Tcp { .. } => (layers.l4 + tcp::CHECKSUM_OFFSET, false),
-        Transport::Udp => (layers.l4 + inband_wire::udp::CHECKSUM_OFFSET, true),
-        Transport::Other if has_gre_checksum(bytes, layers) => (layers.l4 + GRE_CHECKSUM_OFFSET, false),
-        Transport::Other => return,
-    };
-    if let Some(field) = view_mut::<U16>(bytes, at) {
+    let udp = layers.transport == Transport::Udp;
+    if let Some(field) = l4_checksum_mut(bytes, layers) {
         let old = field.get();
         *field =
             U16::new(if udp { corrected_udp(old, removed, added) } else { corrected(old, removed, added) });
     }
+}
+
+/// The checksum field of the TCP, UDP or GRE header; `None` where there is none.
+#[inline]
+pub(crate) fn l4_checksum_mut<'a>(bytes: &'a mut [u8], layers: &Layers) -> Option<&'a mut U16> {
+    let at = match layers.transport {
+        Transport::Tcp { .. } => layers.l4 + tcp::CHECKSUM_OFFSET,
+        Transport::Udp => layers.l4 + inband_wire::udp::CHECKSUM_OFFSET,
+        Transport::Other if has_gre_checksum(bytes, layers) => layers.l4 + GRE_CHECKSUM_OFFSET,
+        Transport::Other => return None,
+    };
+    view_mut::<U16>(bytes, at)
 }
 
 /// The value of a checksum complement that makes up for `change`; `None` where there is no checksum to keep.

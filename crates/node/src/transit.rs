@@ -216,9 +216,7 @@ pub(crate) fn keep_checksum(
     hop_end: usize,
     choices: Choices,
 ) {
-    let wanted = choices.checksum_update == ChecksumUpdate::Complement
-        && instructions.contains(Instructions::CHECKSUM_COMPLEMENT);
-    if !wanted {
+    if !uses_complement(instructions, choices) {
         // int-2.1/checksum-06: the complement, if asked for, stays at all ones.
         return carrier::correct_checksum(bytes, layers, change);
     }
@@ -227,6 +225,44 @@ pub(crate) fn keep_checksum(
     if let Some(field) = bytes.get_mut(..hop_end).and_then(<[u8]>::last_chunk_mut::<4>) {
         *field = complement.to_be_bytes();
     }
+}
+
+/// Puts back the L4 checksum `before`, which the packet had when it came, and lets the complement of the hop
+/// on top of the stack make up for it, where this node keeps the checksum that way.
+// int-2.1/checksum-04: the complement stands for the stack that made room, too.
+#[cold]
+pub(crate) fn restore_checksum(
+    bytes: &mut [u8],
+    layers: &Layers,
+    location: &Location,
+    header: &MdHeader,
+    before: u16,
+    choices: Choices,
+) {
+    if !uses_complement(header.instructions(), choices) {
+        return;
+    }
+    let Some(field) = carrier::l4_checksum_mut(bytes, layers) else {
+        return;
+    };
+    let after = field.get();
+    // A UDP checksum of 0 stays 0, and its complement is not used.
+    if after == before {
+        return;
+    }
+    field.set(before);
+    let hop_end = location.header + md::HEADER_BYTES + header.hop_ml().bytes();
+    if let Some(complement) = bytes.get_mut(..hop_end).and_then(<[u8]>::last_chunk_mut::<2>) {
+        let old = u16::from_be_bytes(*complement);
+        let negative = Sum::word(!old).plus(Sum::word(!after)).plus(Sum::word(before));
+        *complement = negative.checksum().to_be_bytes();
+    }
+}
+
+#[inline]
+fn uses_complement(instructions: Instructions, choices: Choices) -> bool {
+    choices.checksum_update == ChecksumUpdate::Complement
+        && instructions.contains(Instructions::CHECKSUM_COMPLEMENT)
 }
 
 /// Changes flags of the metadata header and corrects the L4 checksum for it.

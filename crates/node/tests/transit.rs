@@ -288,6 +288,26 @@ fn transit_reports_the_stack_to_make_room_where_configured() {
 }
 
 #[test]
+fn the_complement_makes_up_for_the_stack_that_made_room() {
+    // int-2.1/checksum-04, int-2.1/mtu-05
+    let source = started(&[Instruction::NodeId, Instruction::ChecksumComplement]);
+    let before = through(&mut transit(2), &source).unwrap();
+    let mut config = config(7);
+    config.mtu.action = inband_node::config::MtuAction::IntermediateReport;
+    config.checksum.update = ChecksumUpdate::Complement;
+    config.interfaces[1].mtu = u32::try_from(layers(&before).ip_length()).unwrap();
+    let mut node = Node::new(&config).unwrap();
+
+    let after = through(&mut node, &before).unwrap();
+
+    let field = layers(&before).l4 + 16;
+    assert_eq!(after[field..field + 2], before[field..field + 2]);
+    assert_eq!(node.counters().get(Outcome::IntermediateReport), 1);
+    assert_eq!(stack(&after)[..6], [0, 0, 0, 7, 0, 0]);
+    assert!(checksum_is_right(&after) && ip_checksum_is_right(&after));
+}
+
+#[test]
 fn an_empty_stack_makes_no_room_so_m_is_set_all_the_same() {
     // int-2.1/mtu-05
     let mut source = node_config(1, (true, false), EncapsulationKind::Dscp, Mode::Md);

@@ -7,6 +7,7 @@ use inband_wire::int::mx::{Mx, MxHeader};
 use inband_wire::int::{HeaderType, Location};
 use inband_wire::layers::{Fragment, Layers, Link, Strictness};
 
+use crate::carrier;
 use crate::config::{Actions, EncapsulationKind, Layer, Mode, SinkMetadata, UnknownInstructions};
 use crate::counters::Outcome;
 use crate::domain_fields;
@@ -132,10 +133,15 @@ impl Node {
         values: &ValueContext,
     ) {
         self.report(frame.bytes(), visit, Some(location), &Asked::nothing_yet());
+        let checksum = carrier::l4_checksum_mut(frame.bytes_mut(), &visit.layers).map(|field| field.get());
         transit::empty_stack(frame, &mut visit.layers, location);
         let mtu = Some(visit.hop.egress.mtu);
         let hop = HopContext { hop: &visit.hop, domains: &self.domains, values, mtu };
         let pushed = transit::push_hop(frame, &mut visit.layers, location, header, &hop, self.choices);
+        if let (Some(Outcome::Pushed), Some(before)) = (pushed, checksum) {
+            let bytes = frame.bytes_mut();
+            transit::restore_checksum(bytes, &visit.layers, location, header, before, self.choices);
+        }
         if let Some(outcome) = pushed {
             self.counters.count(outcome);
         }
