@@ -173,7 +173,7 @@ impl SourcePlan {
         place: &Place,
         mtu: Option<usize>,
     ) -> Result<Room, Outcome> {
-        let inserted = self.domain.map_or(Words::default(), |plan| plan.inserted);
+        let inserted = self.inserted();
         let always = if self.mode == Mode::Mx { inserted } else { Words::default() };
         let int = HEADER_WORDS.checked_add(always).unwrap_or(Words::MAX);
         let fits = |int: Words| {
@@ -210,16 +210,20 @@ impl SourcePlan {
         all_hops: bool,
     ) -> Option<usize> {
         let place = carriage.place(bytes, layers)?;
-        let inserted = self.domain.map_or(Words::default(), |plan| plan.inserted);
+        let inserted = self.inserted();
         let hops = match (self.mode, all_hops) {
             (Mode::Mx | Mode::Xd, _) => 0,
             (Mode::Md, true) => self.remaining_hops(&place, inserted),
             (Mode::Md, false) => u8::from(self.own_metadata && self.remaining_hops > 0),
         };
-        let has_inserted = self.mode == Mode::Mx || self.own_metadata;
-        let inserted = if has_inserted { inserted.bytes() } else { 0 };
         let fixed = place.outer + SHIM_BYTES + md::HEADER_BYTES;
-        Some(fixed + inserted + usize::from(hops) * self.hop_ml.bytes())
+        Some(fixed + inserted.bytes() + usize::from(hops) * self.hop_ml.bytes())
+    }
+
+    /// What this node writes once: source-inserted metadata, or source-only metadata beside its own.
+    fn inserted(&self) -> Words {
+        let is_written = self.mode == Mode::Mx || self.own_metadata;
+        self.domain.filter(|_| is_written).map_or(Words::default(), |plan| plan.inserted)
     }
 
     /// How many hops may add metadata: as configured, but in Geneve no more than the option has room for.

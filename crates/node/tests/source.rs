@@ -292,3 +292,23 @@ fn in_geneve_no_more_hops_are_allowed_than_the_option_has_room_for() {
     assert_eq!(transit.counters().get(Outcome::HopsExceeded), 7);
     assert_eq!(transit.counters().get(Outcome::StackFull), 0);
 }
+
+#[test]
+fn in_geneve_a_source_without_metadata_leaves_the_room_of_source_only_metadata_to_the_hops() {
+    // int-2.1/geneve-04, int-2.1/md-08: 31 words less 3 of header, 2 a hop.
+    let mut payload = vec![0, 0, 0x65, 0x58, 0, 0, 1, 0];
+    payload.extend(tcp_frame(b""));
+    let packet = frame(false, 17, &udp(false, 6081, &payload));
+    for (own_metadata, remaining_hops) in [(false, 14), (true, 12)] {
+        let mut config = node_config(1, TO_DOMAIN, EncapsulationKind::Geneve, Mode::Md);
+        config.source.remaining_hops = 200;
+        config.source.own_metadata = own_metadata;
+        config.domains = vec![support::domain(0x5453, 0, 2, "source-only", "ethernet-source")];
+        config.source.domain = Some(support::source_domain(0x5453, &[0]));
+
+        let started = start(&config, &packet).0;
+
+        let header = &started[locate(&started, EncapsulationKind::Geneve).header..];
+        assert_eq!(header[3], remaining_hops, "own metadata {own_metadata}");
+    }
+}
