@@ -229,7 +229,8 @@ def sink_md(node, flight, ingress, egress, reports, started_here):
     if node.sink_metadata == "stack" and not started_here:
         transit(node, flight, ingress, egress, reports, bounded=False)
     report = Expected(node, copy.deepcopy(flight))
-    if node.sink_metadata == "report":
+    # A sink that skips unknown domains reports the stack alone.
+    if node.sink_metadata == "report" and not skips(node, header):
         report_baseline(node, report, header, flight.time_ns, ingress, egress, "every-hop")
     reports.append(report)
 
@@ -237,11 +238,16 @@ def sink_md(node, flight, ingress, egress, reports, started_here):
 def report_mx(node, flight, ingress, egress, reports):
     header = flight.header
     report = Expected(node, copy.deepcopy(flight))
-    known = header.domain == 0 or (node.knows_domain and header.domain == node.domain.ds_id)
-    if not known and node.unknown_instructions == "skip":
+    if skips(node, header):
         return
     report_baseline(node, report, header, flight.time_ns, ingress, egress, "export")
     reports.append(report)
+
+
+def skips(node, header):
+    """Whether the packet asks for a domain that this node does not know, and does nothing for."""
+    known = header.domain == 0 or (node.knows_domain and header.domain == node.domain.ds_id)
+    return not known and node.unknown_instructions == "skip"
 
 
 def report_baseline(node, report, header, time_ns, ingress, egress, placement):
