@@ -34,6 +34,7 @@ mod path_mtu;
 mod probes;
 mod rate_limit;
 mod report_queue;
+mod report_version;
 mod reporter;
 mod sessions;
 mod smart;

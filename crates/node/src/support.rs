@@ -2,13 +2,10 @@
 
 use inband_wire::report::group::MOST_HW_ID;
 
-use crate::config::{
-    EncapsulationKind, Icmp, InnerForm, IntVersion, Layer, MtuAction, NodeConfig, ReportVersion,
-    SourceInserted,
-};
+use crate::config::{EncapsulationKind, Icmp, IntVersion, Layer, NodeConfig};
 use crate::earlier;
 use crate::error::ConfigError;
-use crate::{sessions, smart};
+use crate::{report_version, sessions, smart};
 
 /// Most bytes of a packet a report may keep, so that it fits a UDP datagram with room to spare.
 const MOST_TRUNCATE: u16 = 9216;
@@ -30,46 +27,7 @@ pub(crate) fn check(config: &NodeConfig) -> Result<(), ConfigError> {
             ("[[probe]]".to_owned(), "none, where node.int_version is not \"2.1\"".to_owned());
         return Err(ConfigError::Unsupported { key, found, supported });
     }
-    report(config)
-}
-
-/// What only reports 2.0 can carry.
-fn report(config: &NodeConfig) -> Result<(), ConfigError> {
-    if config.report.version == ReportVersion::V2_0 {
-        return Ok(());
-    }
-    if config.loss.detect && config.report.version == ReportVersion::V1_0 {
-        let possible = "false, where report.version is \"1.0\", which has no room for a drop summary";
-        return Err(ConfigError::unsupported("loss.detect", "true", possible));
-    }
-    let group = config.report.group.get();
-    if group > 1 {
-        return Err(ConfigError::out_of_range(
-            "report.group",
-            group,
-            "1, where report.version is not \"2.0\"",
-        ));
-    }
-    let asked = [
-        ("report.inner", config.report.inner == InnerForm::Tlv, "tlv", "packet"),
-        (
-            "report.source_inserted",
-            config.report.source_inserted == SourceInserted::Metadata,
-            "metadata",
-            "header",
-        ),
-        // Nothing in them says that the packet went on.
-        (
-            "mtu.action",
-            config.mtu.action == MtuAction::IntermediateReport,
-            "intermediate-report",
-            "set-m-bit",
-        ),
-    ];
-    asked.into_iter().try_for_each(|(key, is_asked, found, instead)| {
-        let possible = format!("\"{instead}\", where report.version is not \"2.0\"");
-        supported(key, is_asked.then_some(found), &possible)
-    })
+    report_version::check(config, &config.report)
 }
 
 /// INT in the inner layer is behind TCP or UDP: the other encapsulations are the tunnel's own.
