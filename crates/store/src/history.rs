@@ -21,7 +21,7 @@ pub use chunk::Chunk;
 pub use column::{ColumnData, Value};
 
 /// A snapshot of history. Nothing is locked: a store may write and remove segments meanwhile.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct History {
     root: PathBuf,
     /// For each table, in the order of `shapes`.

@@ -8,6 +8,7 @@
 
 mod batch;
 mod civil;
+mod direct;
 mod disk;
 mod error;
 mod flusher;
@@ -28,6 +29,7 @@ mod tally;
 mod writer;
 
 pub use batch::Batch;
+pub use direct::{FlowHop, NodeLatency, StoredPath};
 pub use disk::{Disk, LogFile, RealDisk};
 pub use error::StoreError;
 pub use history::{Chunk, ColumnData, History, TimeRange, Value};

@@ -22,6 +22,7 @@ use crate::sys;
 
 pub(crate) use self::budget::Budget;
 pub(crate) use self::plan::{Comparison, Plan, Wanted};
+pub(crate) use self::quantile::quantile;
 pub(crate) use self::scan::{MOST_GROUPED, Scan};
 
 /// What a question may cost.
@@ -93,9 +94,9 @@ impl History {
     ///
     /// # Errors
     /// The question is wrong or costs too much, or history cannot be read.
-    pub fn query(self, sql: &str, limits: Limits) -> Result<Answer, QueryError> {
+    pub fn query(&self, sql: &str, limits: Limits) -> Result<Answer, QueryError> {
         let budget = Arc::new(Budget::new(limits));
-        let connection = connect(Arc::new(self), &budget, limits).map_err(|error| explain(error, limits))?;
+        let connection = connect(Arc::new(self.clone()), &budget, limits).map_err(|error| explain(error, limits))?;
         let found = answer(&connection, sql, &budget, limits);
         // What a table found wrong says more than what SQLite makes of it.
         match budget.take_failure() {

@@ -93,6 +93,13 @@ impl Chunk {
         segment.text_bounds(*group, column).is_none_or(|(min, max)| min <= text && text <= max)
     }
 
+    /// Whether all its times are known to be in a range.
+    pub(crate) fn is_within(&self, range: TimeRange) -> bool {
+        let Source::Group { segment, group, .. } = &self.source else { return false };
+        let is_in = |time: i64| (range.from.0..=range.to.0).contains(&time.cast_unsigned());
+        segment.integer_bounds(*group, TIME).is_some_and(|(min, max)| is_in(min) && is_in(max))
+    }
+
     pub(crate) fn may_hold_times(&self, range: TimeRange) -> bool {
         let bound = |time: u64| i64::try_from(time).unwrap_or(i64::MAX);
         self.may_hold(TIME, bound(range.from.0), bound(range.to.0))
