@@ -4,7 +4,7 @@ mod overflows;
 
 use std::net::SocketAddr;
 
-use inband_model::{Ledger, LedgerView, Nanos, NodeId, ReportReference};
+use inband_model::{HopRecord, Ledger, LedgerView, Nanos, NodeId, ReportReference};
 use inband_wire::int::CodePoints;
 use inband_wire::report::AnyReport;
 
@@ -12,6 +12,7 @@ use crate::correlate::{Correlator, FlowView, Sighting};
 use crate::ledger::{Arrival, ReportLedger, Sender};
 use crate::outbox::{Outbox, Output};
 use crate::ports::{PortView, QueueView};
+use crate::records::{Records, Told};
 use crate::report::{self, Fault, Faults, HopReading, Reporter};
 use crate::settings::CollectorSettings;
 
@@ -31,6 +32,8 @@ pub struct Collector {
     /// The hops of the report at hand; here so that its memory is used again.
     hops: Vec<HopReading>,
     outbox: Outbox,
+    /// Hops for history; `None` when none is kept.
+    records: Option<Records>,
 }
 
 impl Collector {
@@ -45,6 +48,7 @@ impl Collector {
             unreadable: Faults::default(),
             hops: Vec::new(),
             outbox: Outbox::new(settings.max_outputs),
+            records: None,
         }
     }
 
@@ -52,6 +56,19 @@ impl Collector {
     #[must_use]
     pub fn with_code_points(self, code_points: CodePoints<'static>) -> Collector {
         Collector { code_points, ..self }
+    }
+
+    /// Has every hop of every report kept for `take_records`.
+    #[must_use]
+    pub fn with_records(self) -> Collector {
+        Collector { records: Some(Records::default()), ..self }
+    }
+
+    /// Moves the hops of the reports since the last call to the end of `into`, and says of how many reports they
+    /// are. Only with `with_records`, and best after each datagram or few: 65,536 hops may wait, and reports with
+    /// more are dropped and counted in [`Overflows`].
+    pub fn take_records(&mut self, into: &mut Vec<HopRecord>) -> u64 {
+        self.records.as_mut().map_or(0, |records| records.take(into))
     }
 
     /// Takes a datagram that arrived at `now` from one socket to another.
@@ -162,7 +179,8 @@ impl Collector {
     /// What was dropped or forgotten because a table was full.
     #[must_use]
     pub fn overflows(&self) -> Overflows {
-        Overflows::of(&self.ledger, &self.correlator, &self.outbox)
+        let dropped_records = self.records.as_ref().map_or(0, Records::dropped);
+        Overflows { dropped_records, ..Overflows::of(&self.ledger, &self.correlator, &self.outbox) }
     }
 
     fn handle_reports(&mut self, reference: ReportReference, arrival: Arrival, datagram: &AnyReport<'_>) {
@@ -170,9 +188,13 @@ impl Collector {
         let timestamp_bits = datagram.version().timestamp_bits();
         let reporter = Reporter { node_id, timestamp_bits };
         // report-2.0/group-06: all of them, not only the first.
-        for report in datagram.reports().flatten() {
+        for (index, report) in (0..).zip(datagram.reports().flatten()) {
             let reading =
                 report::read(reporter, &report, &self.code_points, &mut self.hops, &mut self.unreadable);
+            if let Some(records) = &mut self.records {
+                let told = Told { reference, version: datagram.version(), index, report: &report };
+                records.add(&told, &reading, &self.hops);
+            }
             let sighting = Sighting { now, report: reference, arrival, reading: &reading, hops: &self.hops };
             self.correlator.handle_report(&sighting, &mut self.outbox);
         }

@@ -14,6 +14,7 @@ mod ledger;
 mod outbox;
 mod paths;
 mod ports;
+mod records;
 mod report;
 mod settings;
 

@@ -4,7 +4,7 @@ mod faults;
 
 use inband_model::{Flow, Hop, Nanos, NodeId, Origin};
 use inband_wire::int::{
-    AnyHeader, CodePoints, HeaderType, HopMetadata, Instructions, Location, Queue, Version,
+    AnyHeader, Buffer, CodePoints, HeaderType, HopMetadata, Instructions, Location, Queue, Version,
 };
 use inband_wire::ipv4::Ipv4Header;
 use inband_wire::ipv6::Ipv6Header;
@@ -27,6 +27,25 @@ pub(crate) struct HopReading {
     pub(crate) queue: Option<Queue>,
     /// When the packet came in, by the node's clock.
     pub(crate) ingress_timestamp: Option<u64>,
+    /// What is kept, and nothing is concluded from.
+    pub(crate) rest: Rest,
+}
+
+/// What a hop said that is kept for history only.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Rest {
+    /// When the packet came in, by the node's clock, however narrow that is.
+    pub(crate) ingress_timestamp: Option<u64>,
+    /// When the packet left, likewise.
+    pub(crate) egress_timestamp: Option<u64>,
+    /// Level 2 interface the packet came in by.
+    pub(crate) ingress_interface_level2: Option<u32>,
+    /// Level 2 interface the packet left by.
+    pub(crate) egress_interface_level2: Option<u32>,
+    /// Utilisation of the egress interface, in the node's unit.
+    pub(crate) egress_utilization: Option<u32>,
+    /// The shared buffer.
+    pub(crate) buffer: Option<Buffer>,
 }
 
 /// An individual report without the hops, which are kept apart.
@@ -216,6 +235,14 @@ impl HopReading {
             queue: metadata.queue,
             // A narrow clock goes round within seconds, and says nothing beside that of another node.
             ingress_timestamp: metadata.ingress_timestamp.filter(|_| timestamp_bits == u64::BITS),
+            rest: Rest {
+                ingress_timestamp: metadata.ingress_timestamp,
+                egress_timestamp: metadata.egress_timestamp,
+                ingress_interface_level2: metadata.ingress_interface_level2,
+                egress_interface_level2: metadata.egress_interface_level2,
+                egress_utilization: metadata.egress_utilization,
+                buffer: metadata.buffer,
+            },
         }
     }
 
@@ -226,6 +253,13 @@ impl HopReading {
         self.latency = self.latency.or(other.latency);
         self.queue = self.queue.or(other.queue);
         self.ingress_timestamp = self.ingress_timestamp.or(other.ingress_timestamp);
+        let (rest, other) = (&mut self.rest, &other.rest);
+        rest.ingress_timestamp = rest.ingress_timestamp.or(other.ingress_timestamp);
+        rest.egress_timestamp = rest.egress_timestamp.or(other.egress_timestamp);
+        rest.ingress_interface_level2 = rest.ingress_interface_level2.or(other.ingress_interface_level2);
+        rest.egress_interface_level2 = rest.egress_interface_level2.or(other.egress_interface_level2);
+        rest.egress_utilization = rest.egress_utilization.or(other.egress_utilization);
+        rest.buffer = rest.buffer.or(other.buffer);
     }
 }
 

@@ -96,7 +96,8 @@ impl History {
     /// The question is wrong or costs too much, or history cannot be read.
     pub fn query(&self, sql: &str, limits: Limits) -> Result<Answer, QueryError> {
         let budget = Arc::new(Budget::new(limits));
-        let connection = connect(Arc::new(self.clone()), &budget, limits).map_err(|error| explain(error, limits))?;
+        let connection =
+            connect(Arc::new(self.clone()), &budget, limits).map_err(|error| explain(error, limits))?;
         let found = answer(&connection, sql, &budget, limits);
         // What a table found wrong says more than what SQLite makes of it.
         match budget.take_failure() {

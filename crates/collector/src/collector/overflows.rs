@@ -29,6 +29,8 @@ pub struct Overflows {
     pub unfollowed_ports: u64,
     /// Outputs nobody polled in time.
     pub dropped_outputs: u64,
+    /// Reports whose hops nobody took in time.
+    pub dropped_records: u64,
 }
 
 impl Overflows {
@@ -45,6 +47,7 @@ impl Overflows {
             unlearned_links: occupancy.unlearned_links,
             unfollowed_ports: occupancy.unfollowed_ports,
             dropped_outputs: outbox.dropped(),
+            dropped_records: 0,
         }
     }
 }

@@ -4,7 +4,7 @@ use inband_model::{Hop, Nanos, NodeId, ReportReference};
 
 use super::{PortSettings, Ports, Sample};
 use crate::outbox::Outbox;
-use crate::report::HopReading;
+use crate::report::{HopReading, Rest};
 
 #[test]
 fn episodes_in_quick_succession_set_one_deadline() {
@@ -32,5 +32,6 @@ fn reading(latency: u64) -> HopReading {
         latency: Some(Nanos(latency)),
         queue: None,
         ingress_timestamp: None,
+        rest: Rest::default(),
     }
 }
