@@ -5,6 +5,7 @@ use clap::Parser;
 
 mod domains;
 mod fabric;
+mod history;
 mod measure;
 mod pool;
 mod reports;
@@ -34,6 +35,7 @@ fn main() -> Result<()> {
     print!("{}", rows::report(rounds)?);
     let (flows, remembered) = if arguments.quick { QUICK_TRACE } else { TRACE };
     println!("\n{}", trace::score(flows, remembered)?);
+    println!("\n{}", history::report(if arguments.quick { QUICK_REPORTS } else { REPORTS })?);
     Ok(())
 }
 
@@ -44,3 +46,7 @@ const QUICK_ROUNDS: usize = 10;
 const TRACE: (u32, u32) = (900_000, 65_536);
 /// The same, smaller.
 const QUICK_TRACE: (u32, u32) = (9_000, 656);
+/// Reports of five hops each that are stored and asked for.
+const REPORTS: u32 = 1_000_000;
+/// The same, fewer.
+const QUICK_REPORTS: u32 = 10_000;

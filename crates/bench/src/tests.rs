@@ -2,6 +2,7 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 
+use crate::history;
 use crate::measure::{Row, Subject, measure};
 use crate::rows::report;
 use crate::table::Table;
@@ -28,6 +29,13 @@ fn every_row_does_what_it_is_measured_for() {
             line[name.len()..].split_whitespace().map(|cell| cell.parse().unwrap()).collect();
         assert!(numbers.iter().all(|number| *number > 0.0), "{line}");
     }
+}
+
+#[test]
+fn history_holds_what_is_measured() {
+    let text = history::report(2_000).unwrap();
+
+    assert_eq!(text.lines().filter(|line| line.contains(": ")).count(), 7, "{text}");
 }
 
 #[test]
