@@ -1,0 +1,183 @@
+//! What is done with the datagrams that were received, in which order?
+
+mod asked;
+mod stage;
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::thread::{Builder, JoinHandle};
+use std::time::Duration;
+
+use inband_collector::{Collector, CollectorSettings};
+use inband_model::{LedgerView, Nanos};
+
+pub use self::asked::{Asker, Sight, Unanswered};
+pub use self::stage::Stage;
+
+use self::asked::Question;
+use crate::clock::Clock;
+use crate::receive::{Batch, Feed, ReceptionCounts};
+
+/// The thread that understands reports: it owns the collector, hands what comes of it to the stages behind it, and
+/// answers questions in between.
+#[derive(Debug)]
+pub struct Pipeline {
+    stop: Arc<AtomicBool>,
+    asker: Asker,
+    thread: JoinHandle<Outcome>,
+}
+
+/// What is left when all datagrams have been understood.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outcome {
+    /// The ledger at the end.
+    pub ledger: LedgerView,
+    /// Datagrams from addresses that may not report.
+    pub refused: u64,
+}
+
+/// Where the time comes from.
+#[derive(Debug)]
+enum Time {
+    /// The time of day.
+    OfDay(Clock),
+    /// A capture that is replayed: the time of its latest datagram.
+    OfCapture(Nanos),
+}
+
+/// What runs on the thread.
+struct Work {
+    feed: Feed,
+    collector: Collector,
+    stages: Vec<Box<dyn Stage>>,
+    questions: Receiver<Question>,
+    stop: Arc<AtomicBool>,
+    time: Time,
+    past: ReceptionCounts,
+}
+
+impl Pipeline {
+    /// Starts to understand what comes out of `feed`.
+    ///
+    /// # Errors
+    /// When the thread cannot be started.
+    pub fn start(
+        settings: CollectorSettings,
+        feed: Feed,
+        stages: Vec<Box<dyn Stage>>,
+    ) -> io::Result<Pipeline> {
+        let (sender, questions) = sync_channel(MOST_QUESTIONS);
+        let stop = Arc::new(AtomicBool::new(false));
+        let time = if feed.is_capture() { Time::OfCapture(Nanos::ZERO) } else { Time::OfDay(Clock::start()) };
+        let collector = Collector::new(settings);
+        let past = ReceptionCounts::default();
+        let work = Work { feed, collector, stages, questions, stop: Arc::clone(&stop), time, past };
+        let thread = Builder::new().name("understand".to_owned()).spawn(move || work.run())?;
+        Ok(Pipeline { stop, asker: Asker::new(sender), thread })
+    }
+
+    /// Asks questions, from any thread.
+    #[must_use]
+    pub fn asker(&self) -> Asker {
+        self.asker.clone()
+    }
+
+    /// Whether the thread has come to its end: a capture was read, or it failed.
+    #[must_use]
+    pub fn is_finished(&self) -> bool {
+        self.thread.is_finished()
+    }
+
+    /// Understands what has been received, and gives what is left; `None` when the thread failed before.
+    #[must_use]
+    pub fn stop(self) -> Option<Outcome> {
+        self.stop.store(true, Ordering::Relaxed);
+        self.thread.join().ok()
+    }
+}
+
+impl Work {
+    fn run(mut self) -> Outcome {
+        loop {
+            match self.feed.next(PATIENCE) {
+                Ok(batch) => self.handle_batch(&batch),
+                Err(RecvTimeoutError::Timeout) if self.stop.load(Ordering::Relaxed) => break,
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            self.take_counts();
+            self.let_time_pass();
+            self.answer();
+        }
+        self.take_counts();
+        self.finish();
+        Outcome { ledger: asked::ledger(&self.collector, &self.stages), refused: self.past.refused }
+    }
+
+    fn handle_batch(&mut self, batch: &Batch) {
+        if let Time::OfCapture(now) = &mut self.time {
+            *now = batch.received_at.max(*now);
+        }
+        for (from, datagram) in batch.iter() {
+            self.collector.handle_datagram(batch.received_at, from, batch.session, datagram);
+        }
+    }
+
+    fn take_counts(&mut self) {
+        let counts = self.feed.take_counts();
+        self.collector.count_shed(counts.shed);
+        self.collector.count_kernel_dropped(counts.kernel_dropped);
+        self.past.add(counts);
+    }
+
+    fn let_time_pass(&mut self) {
+        let now = self.now();
+        self.collector.handle_timeout(now);
+        while let Some(output) = self.collector.poll_output() {
+            for stage in &mut self.stages {
+                stage.handle_output(&output);
+            }
+        }
+        for stage in &mut self.stages {
+            stage.handle_timeout(now);
+        }
+    }
+
+    /// Confirms the gaps that are still open: what has not come by now does not come.
+    fn finish(&mut self) {
+        if let Time::OfCapture(now) = &mut self.time {
+            *now = *now + CAPTURE_END;
+        }
+        self.let_time_pass();
+        self.answer();
+    }
+
+    fn answer(&mut self) {
+        // As many as can wait at the same time, so that questions cannot keep reports waiting for long.
+        for _ in 0..MOST_QUESTIONS {
+            let Ok(question) = self.questions.try_recv() else { return };
+            let now = self.now();
+            let Work { collector, stages, past, .. } = &*self;
+            question(&Sight { collector, now, stages, reception: *past });
+        }
+    }
+
+    fn now(&mut self) -> Nanos {
+        match &mut self.time {
+            Time::OfDay(clock) => clock.now(),
+            Time::OfCapture(now) => *now,
+        }
+    }
+}
+
+/// Longest the thread waits for datagrams before it looks at the time and at questions.
+const PATIENCE: Duration = Duration::from_millis(10);
+/// Questions that may wait for an answer.
+const MOST_QUESTIONS: usize = 64;
+/// How long a capture goes on behind its last datagram: long enough to confirm gaps and end episodes.
+const CAPTURE_END: Nanos = Nanos::from_secs(5);
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,99 @@
+//! How is the collector asked while it works?
+
+use std::sync::mpsc::{SyncSender, TrySendError};
+use std::time::Duration;
+
+use inband_collector::Collector;
+use inband_model::{LedgerView, Nanos};
+use thiserror::Error;
+
+use super::stage::Stage;
+use crate::receive::ReceptionCounts;
+
+/// A question: it looks, and sends its answer itself.
+pub(super) type Question = Box<dyn FnOnce(&Sight<'_>) + Send>;
+
+/// What a question sees.
+#[derive(Debug)]
+pub struct Sight<'a> {
+    /// The collector between two datagrams.
+    pub collector: &'a Collector,
+    /// The time.
+    pub now: Nanos,
+    /// What was counted where datagrams come in, since the start.
+    pub reception: ReceptionCounts,
+    pub(super) stages: &'a [Box<dyn Stage>],
+}
+
+/// Asks questions, from any thread.
+#[derive(Debug, Clone)]
+pub struct Asker {
+    questions: SyncSender<Question>,
+}
+
+/// Why there is no answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum Unanswered {
+    /// Too many questions wait, or the answer took too long.
+    #[error("the collector is busy")]
+    Busy,
+    /// The collector has stopped.
+    #[error("the collector has stopped")]
+    Stopped,
+}
+
+impl Sight<'_> {
+    /// The ledger of all stages.
+    #[must_use]
+    pub fn ledger(&self) -> LedgerView {
+        ledger(self.collector, self.stages)
+    }
+}
+
+impl Asker {
+    pub(super) fn new(questions: SyncSender<Question>) -> Asker {
+        Asker { questions }
+    }
+
+    /// Asks without waiting: the question runs when its turn comes, and has to send its answer itself.
+    ///
+    /// # Errors
+    /// When it cannot be asked.
+    pub fn put(&self, question: impl FnOnce(&Sight<'_>) + Send + 'static) -> Result<(), Unanswered> {
+        self.questions.try_send(Box::new(question)).map_err(|error| match error {
+            TrySendError::Full(_) => Unanswered::Busy,
+            TrySendError::Disconnected(_) => Unanswered::Stopped,
+        })
+    }
+
+    /// Asks, and waits for the answer.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn ask<T: Send + 'static>(
+        &self,
+        question: impl FnOnce(&Sight<'_>) -> T + Send + 'static,
+    ) -> Result<T, Unanswered> {
+        let (sender, answer) = std::sync::mpsc::sync_channel(1);
+        self.put(move |sight| {
+            // Whoever asked may have given up.
+            let _ = sender.send(question(sight));
+        })?;
+        answer.recv_timeout(LONGEST_WAIT).map_err(|error| match error {
+            std::sync::mpsc::RecvTimeoutError::Timeout => Unanswered::Busy,
+            std::sync::mpsc::RecvTimeoutError::Disconnected => Unanswered::Stopped,
+        })
+    }
+}
+
+/// The ledger of the collector and of the stages behind it.
+pub(super) fn ledger(collector: &Collector, stages: &[Box<dyn Stage>]) -> LedgerView {
+    let mut view = collector.ledger_view();
+    for stage in stages {
+        stage.count(&mut view.total);
+    }
+    view
+}
+
+/// Longest wait for an answer.
+const LONGEST_WAIT: Duration = Duration::from_secs(5);

@@ -1,0 +1,160 @@
+use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
+use std::time::Duration;
+
+use inband_collector::{CollectorSettings, Output};
+use inband_model::{EventKind, Ledger, Nanos, NodeId};
+use inband_testkit::{inner_only, report_group};
+
+use super::{Pipeline, Stage, Unanswered};
+use crate::receive::{Feed, Reception, Replay};
+use crate::settings::ReceiveSettings;
+
+#[test]
+fn every_datagram_that_was_sent_is_in_the_ledger_once() {
+    let (reception, pipeline) = collector(ReceiveSettings::default());
+    let socket = sender(reception.addresses()[0]);
+    for sequence in 0..300 {
+        socket.send(&report(7, sequence)).unwrap();
+    }
+    socket.send(&report(7, 299)).unwrap();
+    socket.send(b"no report").unwrap();
+    reception.stop();
+    let ledger = pipeline.stop().unwrap().ledger;
+
+    assert!(ledger.total.balances());
+    assert_eq!(
+        ledger.total,
+        Ledger {
+            received: 302,
+            accepted: 300,
+            accepted_reports: 300,
+            duplicate: 1,
+            malformed: 1,
+            ..Ledger::default()
+        }
+    );
+    assert_eq!(ledger.streams.len(), 1);
+    assert_eq!((ledger.streams[0].node_id, ledger.streams[0].accepted), (NodeId(7), 300));
+}
+
+#[test]
+fn what_does_not_fit_is_shed_and_the_ledger_balances() {
+    let (reception, pipeline) = collector(ReceiveSettings { queue_bytes: 0, ..ReceiveSettings::default() });
+    let socket = sender(reception.addresses()[0]);
+    for sequence in 0..100 {
+        socket.send(&report(7, sequence)).unwrap();
+    }
+    reception.stop();
+    let total = pipeline.stop().unwrap().ledger.total;
+
+    assert_eq!(total, Ledger { received: 100, shed: 100, ..Ledger::default() });
+}
+
+#[test]
+fn a_question_is_answered_while_reports_come_in() {
+    let (reception, pipeline) = collector(ReceiveSettings::default());
+    let asker = pipeline.asker();
+    let socket = sender(reception.addresses()[0]);
+    socket.send(&report(7, 0)).unwrap();
+
+    let mut seen = 0;
+    for _ in 0..1_000 {
+        let ledger = asker.ask(|sight| sight.ledger()).unwrap();
+        assert!(ledger.total.balances());
+        seen = ledger.total.accepted;
+        if seen > 0 {
+            break;
+        }
+    }
+    assert_eq!(seen, 1);
+    reception.stop();
+    pipeline.stop().unwrap();
+    assert_eq!(asker.ask(|_| ()), Err(Unanswered::Stopped));
+}
+
+#[test]
+fn questions_beyond_the_bound_are_turned_away() {
+    let (reception, pipeline) = collector(ReceiveSettings::default());
+    let asker = pipeline.asker();
+    let (release, held) = std::sync::mpsc::sync_channel::<()>(0);
+    asker.put(move |_| assert!(held.recv().is_err())).unwrap();
+
+    let turned_away = (0..1_000).filter(|_| asker.put(|_| ()) == Err(Unanswered::Busy)).count();
+
+    assert!(turned_away >= 1_000 - 2 * super::MOST_QUESTIONS, "{turned_away}");
+    drop(release);
+    reception.stop();
+    pipeline.stop().unwrap();
+}
+
+#[test]
+fn a_capture_is_read_in_its_own_time_and_its_gaps_are_confirmed() {
+    let (replay, feed) = Replay::feed();
+    let pipeline =
+        Pipeline::start(CollectorSettings::default(), feed, vec![Box::new(Events::default())]).unwrap();
+    let start = Nanos::from_secs(1_000);
+    for sequence in (0..1_000_u32).filter(|sequence| sequence % 10 != 5) {
+        let captured_at = start + Nanos::from_millis(u64::from(sequence));
+        assert!(replay.put(captured_at, address(), address(), &report(7, sequence)));
+    }
+    drop(replay);
+    let total = pipeline.stop().unwrap().ledger.total;
+
+    assert_eq!(
+        total,
+        Ledger {
+            received: 900,
+            accepted: 900,
+            accepted_reports: 900,
+            lost: 100,
+            stored: 1,
+            ..Ledger::default()
+        }
+    );
+}
+
+#[test]
+fn a_replay_without_a_reader_ends() {
+    let (replay, feed) = Replay::feed();
+    drop(feed);
+
+    assert!(!replay.put(Nanos::ZERO, address(), address(), &[]));
+}
+
+/// Counts the first event of lost reports in the ledger, as a store counts what it keeps.
+#[derive(Default)]
+struct Events(u64);
+
+impl Stage for Events {
+    fn handle_output(&mut self, output: &Output) {
+        if matches!(output, Output::Event(event) if event.kind() == EventKind::ReportLoss) {
+            self.0 = 1;
+        }
+    }
+
+    fn count(&self, ledger: &mut Ledger) {
+        ledger.stored += self.0;
+    }
+}
+
+fn collector(settings: ReceiveSettings) -> (Reception, Pipeline) {
+    let settings = ReceiveSettings { listen: vec![address()], ..settings };
+    let (reception, feed): (Reception, Feed) = Reception::start(&settings).unwrap();
+    let pipeline = Pipeline::start(CollectorSettings::default(), feed, Vec::new()).unwrap();
+    (reception, pipeline)
+}
+
+fn report(node_id: u32, sequence: u32) -> Vec<u8> {
+    report_group(node_id).sequence(sequence).with(inner_only()).build()
+}
+
+fn address() -> SocketAddr {
+    SocketAddr::from((Ipv4Addr::LOCALHOST, 0))
+}
+
+fn sender(to: SocketAddr) -> UdpSocket {
+    let socket = UdpSocket::bind(address()).unwrap();
+    socket.set_write_timeout(Some(Duration::from_secs(5))).unwrap();
+    socket.connect(to).unwrap();
+    socket
+}

@@ -1,0 +1,116 @@
+//! How do datagrams get off their sockets, whatever is done with them?
+
+mod batch;
+mod feed;
+mod prefix;
+mod socket;
+mod worker;
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+
+use thiserror::Error;
+
+pub use self::batch::Batch;
+pub use self::feed::{Feed, ReceptionCounts, Replay};
+pub use self::prefix::{Prefix, PrefixError};
+
+use self::feed::feed;
+use self::worker::Worker;
+use crate::settings::ReceiveSettings;
+
+/// The sockets reports come in by, each emptied by a thread of its own.
+///
+/// Receiving is not understanding: the threads take datagrams off, stamp and count them, and put them into a queue
+/// with a bound. What does not fit is counted as shed.
+#[derive(Debug)]
+pub struct Reception {
+    addresses: Vec<SocketAddr>,
+    buffer_bytes: usize,
+    stop: Arc<AtomicBool>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+/// Why reports cannot be received.
+#[derive(Debug, Error)]
+pub enum ReceptionError {
+    /// No address is given.
+    #[error("no address to receive reports on")]
+    NoAddress,
+    /// A socket cannot be opened.
+    #[error("cannot receive reports on {address}")]
+    Socket {
+        /// The address.
+        address: SocketAddr,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    /// A thread cannot be started.
+    #[error("cannot start a thread to receive reports")]
+    Thread(#[source] io::Error),
+}
+
+impl Reception {
+    /// Opens the sockets and starts to empty them into the feed.
+    ///
+    /// # Errors
+    /// When an address cannot be bound, or a thread not started.
+    pub fn start(settings: &ReceiveSettings) -> Result<(Reception, Feed), ReceptionError> {
+        if settings.listen.is_empty() {
+            return Err(ReceptionError::NoAddress);
+        }
+        let (inlet, feed) = feed(settings.queue_bytes);
+        let stop = Arc::new(AtomicBool::new(false));
+        let mut reception = Reception {
+            addresses: Vec::new(),
+            buffer_bytes: usize::MAX,
+            stop: Arc::clone(&stop),
+            threads: Vec::new(),
+        };
+        for address in &settings.listen {
+            let failed = |source| ReceptionError::Socket { address: *address, source };
+            let group = socket::open_group(*address, settings).map_err(failed)?;
+            reception.addresses.push(group.address);
+            reception.buffer_bytes = reception.buffer_bytes.min(group.buffer_bytes);
+            for socket in group.sockets {
+                let worker =
+                    Worker::new(socket, group.address, &settings.allow, inlet.clone(), Arc::clone(&stop));
+                reception.threads.push(worker.spawn().map_err(ReceptionError::Thread)?);
+            }
+        }
+        Ok((reception, feed))
+    }
+
+    /// The addresses reports are received on, with the ports the kernel chose.
+    #[must_use]
+    pub fn addresses(&self) -> &[SocketAddr] {
+        &self.addresses
+    }
+
+    /// Bytes the kernel keeps for each socket, at least.
+    #[must_use]
+    pub fn buffer_bytes(&self) -> usize {
+        self.buffer_bytes
+    }
+
+    /// Takes what has arrived off the sockets, and closes them.
+    pub fn stop(self) {
+        drop(self);
+    }
+}
+
+impl Drop for Reception {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        for thread in self.threads.drain(..) {
+            // A panic of the thread was printed when it happened.
+            let _ = thread.join();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,58 @@
+//! How are datagrams kept that came together?
+
+use std::net::SocketAddr;
+
+use inband_model::Nanos;
+
+/// Datagrams that were taken off one socket at one time, in the order they came.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Batch {
+    /// When they were taken off.
+    pub received_at: Nanos,
+    /// The socket they were sent to.
+    pub session: SocketAddr,
+    bytes: Vec<u8>,
+    datagrams: Vec<(SocketAddr, usize)>,
+}
+
+impl Batch {
+    /// A batch without datagrams.
+    #[must_use]
+    pub fn new(received_at: Nanos, session: SocketAddr) -> Batch {
+        Batch { received_at, session, bytes: Vec::new(), datagrams: Vec::new() }
+    }
+
+    /// Adds a datagram.
+    pub fn push(&mut self, from: SocketAddr, datagram: &[u8]) {
+        self.bytes.extend_from_slice(datagram);
+        self.datagrams.push((from, self.bytes.len()));
+    }
+
+    /// The datagrams and who sent them.
+    pub fn iter(&self) -> impl Iterator<Item = (SocketAddr, &[u8])> {
+        let mut start = 0;
+        self.datagrams.iter().map(move |(from, end)| {
+            let datagram = self.bytes.get(start..*end).unwrap_or_default();
+            start = *end;
+            (*from, datagram)
+        })
+    }
+
+    /// How many datagrams there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.datagrams.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.datagrams.is_empty()
+    }
+
+    /// Memory it takes, bytes.
+    pub(super) fn cost(&self) -> usize {
+        let each = size_of::<(SocketAddr, usize)>();
+        size_of::<Batch>() + self.bytes.capacity() + self.datagrams.capacity() * each
+    }
+}

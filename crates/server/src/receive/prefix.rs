@@ -1,0 +1,76 @@
+//! Which addresses may report?
+
+use std::fmt;
+use std::net::IpAddr;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// The addresses that begin with the same bits, written as `10.0.0.0/8` or `fd00::/8`; an address alone is itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Prefix {
+    address: IpAddr,
+    length: u8,
+}
+
+/// Why a text is no prefix.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("`{}` is no prefix: an address, `/` and a length in bits, as in 10.0.0.0/8 or fd00::/8", .0.escape_debug())]
+pub struct PrefixError(String);
+
+impl Prefix {
+    /// Whether an address is one of them. An IPv4 address that is written as IPv6 counts as IPv4.
+    #[must_use]
+    pub fn contains(&self, address: IpAddr) -> bool {
+        let difference = match (self.address, address.to_canonical()) {
+            (IpAddr::V4(own), IpAddr::V4(other)) => (own.to_bits() ^ other.to_bits()).leading_zeros(),
+            (IpAddr::V6(own), IpAddr::V6(other)) => (own.to_bits() ^ other.to_bits()).leading_zeros(),
+            _ => return false,
+        };
+        difference >= u32::from(self.length)
+    }
+}
+
+impl FromStr for Prefix {
+    type Err = PrefixError;
+
+    fn from_str(text: &str) -> Result<Prefix, PrefixError> {
+        let wrong = || PrefixError(text.chars().take(64).collect());
+        let (address, length) = match text.split_once('/') {
+            Some((address, length)) => (address, Some(length)),
+            None => (text, None),
+        };
+        let address: IpAddr = address.parse().map_err(|_| wrong())?;
+        let most = if address.is_ipv4() { 32 } else { 128 };
+        let length = length.map_or(Ok(most), str::parse).map_err(|_| wrong())?;
+        if length > most {
+            return Err(wrong());
+        }
+        Ok(Prefix { address, length })
+    }
+}
+
+impl TryFrom<String> for Prefix {
+    type Error = PrefixError;
+
+    fn try_from(text: String) -> Result<Prefix, PrefixError> {
+        text.parse()
+    }
+}
+
+impl From<Prefix> for String {
+    fn from(prefix: Prefix) -> String {
+        prefix.to_string()
+    }
+}
+
+impl fmt::Display for Prefix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.address, self.length)
+    }
+}
+
+#[cfg(test)]
+mod tests;

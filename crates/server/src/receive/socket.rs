@@ -1,0 +1,57 @@
+//! How are the sockets of one address opened?
+
+use std::io;
+use std::net::{SocketAddr, UdpSocket};
+use std::os::fd::AsFd;
+use std::time::Duration;
+
+use socket2::{Domain, Protocol, Socket, Type};
+
+use crate::settings::ReceiveSettings;
+use crate::sys;
+
+/// The sockets of one address.
+pub(super) struct Group {
+    pub(super) sockets: Vec<UdpSocket>,
+    pub(super) address: SocketAddr,
+    /// Bytes the kernel keeps for each.
+    pub(super) buffer_bytes: usize,
+}
+
+/// Opens a socket for each worker.
+pub(super) fn open_group(address: SocketAddr, settings: &ReceiveSettings) -> io::Result<Group> {
+    let workers = u32::from(settings.workers.get());
+    let first = open(address, settings)?;
+    // Where the kernel was to choose the port, it has chosen it for the first one.
+    let address = first.local_addr()?.as_socket().unwrap_or(address);
+    let buffer_bytes = first.recv_buffer_size()?;
+    let mut sockets = vec![UdpSocket::from(first)];
+    for _ in 1..workers {
+        sockets.push(open(address, settings)?.into());
+    }
+    if let Some(first) = sockets.first().filter(|_| workers > 1) {
+        sys::steer(first.as_fd(), workers)?;
+    }
+    Ok(Group { sockets, address, buffer_bytes })
+}
+
+fn open(address: SocketAddr, settings: &ReceiveSettings) -> io::Result<Socket> {
+    let socket = Socket::new(Domain::for_address(address), Type::DGRAM, Some(Protocol::UDP))?;
+    if address.is_ipv6() {
+        // Whoever wants both families names both, and each report shows the address it came from.
+        socket.set_only_v6(true)?;
+    }
+    if settings.workers.get() > 1 {
+        socket.set_reuse_port(true)?;
+    }
+    // The kernel grants what it may, which is looked at afterwards.
+    socket.set_recv_buffer_size(usize::try_from(settings.socket_buffer_bytes).unwrap_or(usize::MAX))?;
+    // Kernels before 5.0 have no such offload, and hand over datagrams one by one.
+    let _ = sys::offload_segments(socket.as_fd());
+    socket.set_read_timeout(Some(PATIENCE))?;
+    socket.bind(&address.into())?;
+    Ok(socket)
+}
+
+/// How often a worker without datagrams looks whether it is to stop.
+const PATIENCE: Duration = Duration::from_millis(20);

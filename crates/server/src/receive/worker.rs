@@ -1,0 +1,125 @@
+//! What does a thread do that empties one socket?
+
+use std::io::{self, ErrorKind};
+use std::net::{SocketAddr, UdpSocket};
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{Builder, JoinHandle};
+use std::time::{Duration, Instant};
+
+use super::batch::Batch;
+use super::feed::Inlet;
+use super::prefix::Prefix;
+use crate::clock::Clock;
+use crate::sys::{self, Message, Messages};
+
+/// Takes datagrams off one socket, stamps them and puts them into the queue.
+pub(super) struct Worker {
+    socket: UdpSocket,
+    session: SocketAddr,
+    allow: Vec<Prefix>,
+    inlet: Inlet,
+    stop: Arc<AtomicBool>,
+    clock: Clock,
+    /// The kernel's count of drops when it was last read.
+    dropped: u32,
+}
+
+impl Worker {
+    pub(super) fn new(
+        socket: UdpSocket,
+        session: SocketAddr,
+        allow: &[Prefix],
+        inlet: Inlet,
+        stop: Arc<AtomicBool>,
+    ) -> Worker {
+        let clock = Clock::start();
+        Worker { socket, session, allow: allow.to_vec(), inlet, stop, clock, dropped: 0 }
+    }
+
+    pub(super) fn spawn(self) -> io::Result<JoinHandle<()>> {
+        Builder::new().name("receive".to_owned()).spawn(move || self.run())
+    }
+
+    fn run(mut self) {
+        let mut messages = Messages::new();
+        let mut counted_at = Instant::now();
+        while !self.stop.load(Ordering::Relaxed) {
+            self.receive(&mut messages);
+            if counted_at.elapsed() >= COUNT_EVERY {
+                counted_at = Instant::now();
+                self.count_drops();
+            }
+        }
+        // What has arrived was received, so it is taken too, as long as it does not go on and on.
+        let stopped_at = Instant::now();
+        while stopped_at.elapsed() < LAST_ORDERS && self.receive(&mut messages) {}
+        self.count_drops();
+    }
+
+    /// Takes what is there; false when nothing came for a while.
+    fn receive(&mut self, messages: &mut Messages) -> bool {
+        match messages.receive(self.socket.as_fd()) {
+            Ok(()) => {
+                self.hand_on(messages);
+                true
+            }
+            Err(error) if error.kind() == ErrorKind::Interrupted => true,
+            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => false,
+            Err(_) => {
+                self.inlet.count_failure();
+                // A fault that lasts must not keep the processor busy.
+                std::thread::sleep(COUNT_EVERY);
+                false
+            }
+        }
+    }
+
+    fn hand_on(&mut self, messages: &Messages) {
+        let mut batch = Batch::new(self.clock.now(), self.session);
+        let mut refused = 0;
+        for message in messages.iter() {
+            let from = message.from.unwrap_or(NOWHERE);
+            if self.may_report(from) {
+                datagrams(&message).for_each(|datagram| batch.push(from, datagram));
+            } else {
+                refused += u64::try_from(datagrams(&message).count()).unwrap_or(u64::MAX);
+            }
+        }
+        if refused > 0 {
+            self.inlet.count_refused(refused);
+        }
+        if !batch.is_empty() {
+            self.inlet.put(batch);
+        }
+    }
+
+    fn may_report(&self, from: SocketAddr) -> bool {
+        self.allow.is_empty() || self.allow.iter().any(|prefix| prefix.contains(from.ip()))
+    }
+
+    fn count_drops(&mut self) {
+        // A kernel without this count has nothing to say, here and at the next time.
+        let Ok(dropped) = sys::dropped(self.socket.as_fd()) else { return };
+        let more = dropped.wrapping_sub(self.dropped);
+        self.dropped = dropped;
+        if more > 0 {
+            self.inlet.count_kernel_dropped(u64::from(more));
+        }
+    }
+}
+
+/// The datagrams of one piece; an empty piece is one empty datagram.
+fn datagrams<'a>(message: &Message<'a>) -> impl Iterator<Item = &'a [u8]> {
+    let size = message.segment_bytes.unwrap_or(message.bytes.len()).max(1);
+    let empty = message.bytes.is_empty().then_some(message.bytes);
+    message.bytes.chunks(size).chain(empty)
+}
+
+/// How often the kernel's count of drops is read.
+const COUNT_EVERY: Duration = Duration::from_millis(100);
+/// How long a worker goes on after it is to stop, while datagrams are there.
+const LAST_ORDERS: Duration = Duration::from_millis(500);
+/// Who sent a datagram without an address.
+const NOWHERE: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::UNSPECIFIED), 0);

@@ -1,0 +1,15 @@
+//! Which system calls does receiving need that no safe crate makes?
+//!
+//! `recvmmsg` of the `nix` crate leaves the lengths of the last call in the headers, so that the size of the
+//! segments is missing from the second call on; `SO_MEMINFO` and `UDP_GRO` are in none.
+#![allow(unsafe_code)]
+
+mod messages;
+mod options;
+mod steering;
+
+pub(crate) use self::messages::{Message, Messages};
+#[cfg(test)]
+pub(crate) use self::options::send_in_segments;
+pub(crate) use self::options::{dropped, offload_segments};
+pub(crate) use self::steering::steer;

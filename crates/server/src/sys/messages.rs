@@ -1,0 +1,153 @@
+//! Which datagrams wait at a socket? Takes many of them in one system call.
+
+use std::io;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
+use std::os::fd::{AsRawFd, BorrowedFd};
+
+/// Room for the datagrams of one call.
+pub(crate) struct Messages {
+    bytes: Box<[u8]>,
+    headers: Box<[libc::mmsghdr]>,
+    vectors: Box<[libc::iovec]>,
+    addresses: Box<[Address]>,
+    controls: Box<[Control]>,
+    received: usize,
+}
+
+/// One datagram, or several of one sender in one piece.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Message<'a> {
+    /// Who sent it; `None` when the kernel gave an address of another family.
+    pub(crate) from: Option<SocketAddr>,
+    /// What was sent.
+    pub(crate) bytes: &'a [u8],
+    /// Length of each datagram but the last one, bytes; `None` when there is only one.
+    pub(crate) segment_bytes: Option<usize>,
+}
+
+/// `sockaddr_storage`, read as bytes.
+#[derive(Clone, Copy)]
+#[repr(C, align(8))]
+struct Address([u8; 128]);
+
+/// Room for control messages.
+#[derive(Clone, Copy)]
+#[repr(C, align(8))]
+struct Control([u8; CONTROL_BYTES]);
+
+impl Messages {
+    pub(crate) fn new() -> Messages {
+        // SAFETY: `mmsghdr` and `iovec` are plain C structures of numbers and pointers, for which zeros are valid.
+        let (header, vector) = unsafe { (std::mem::zeroed(), std::mem::zeroed()) };
+        Messages {
+            bytes: vec![0; MESSAGES * MESSAGE_BYTES].into(),
+            headers: vec![header; MESSAGES].into(),
+            vectors: vec![vector; MESSAGES].into(),
+            addresses: vec![Address([0; 128]); MESSAGES].into(),
+            controls: vec![Control([0; CONTROL_BYTES]); MESSAGES].into(),
+            received: 0,
+        }
+    }
+
+    /// Waits for a datagram as long as the socket's read timeout says, and takes all that are there and fit.
+    pub(crate) fn receive(&mut self, socket: BorrowedFd<'_>) -> io::Result<()> {
+        self.received = 0;
+        self.prepare();
+        let (count, wait_for_one) = (MESSAGES_U32, libc::MSG_WAITFORONE);
+        // SAFETY: `prepare` has just pointed every header at memory of this structure with its length, all of it
+        // stays where it is during the call, and the headers are `count` many.
+        let received = unsafe {
+            let headers = self.headers.as_mut_ptr();
+            libc::recvmmsg(socket.as_raw_fd(), headers, count, wait_for_one, std::ptr::null_mut())
+        };
+        self.received = usize::try_from(received).map_err(|_| io::Error::last_os_error())?;
+        Ok(())
+    }
+
+    /// The datagrams taken by the last call, in the order they came.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Message<'_>> {
+        let rooms = self.bytes.chunks_exact(MESSAGE_BYTES);
+        let parts = self.headers.iter().zip(rooms).zip(self.addresses.iter().zip(&self.controls));
+        parts.take(self.received).map(|((header, room), (address, control))| {
+            let length = usize::try_from(header.msg_len).unwrap_or_default();
+            let control_length = header.msg_hdr.msg_controllen.min(CONTROL_BYTES);
+            let segment = segment_bytes(&control.0[..control_length]);
+            let bytes = room.get(..length).unwrap_or(room);
+            Message {
+                from: socket_address(&address.0),
+                bytes,
+                segment_bytes: segment.filter(|segment| *segment < bytes.len()),
+            }
+        })
+    }
+
+    /// Points each header at its room. The kernel overwrites the lengths, so this is done before every call.
+    fn prepare(&mut self) {
+        let rooms = self.bytes.chunks_exact_mut(MESSAGE_BYTES);
+        let parts = self.headers.iter_mut().zip(&mut self.vectors).zip(rooms);
+        let parts = parts.zip(self.addresses.iter_mut().zip(&mut self.controls));
+        for (((header, vector), room), (address, control)) in parts {
+            vector.iov_base = room.as_mut_ptr().cast();
+            vector.iov_len = room.len();
+            // A kernel that gives no address leaves the family at 0, which is none.
+            address.0[..2].fill(0);
+            header.msg_len = 0;
+            let header = &mut header.msg_hdr;
+            header.msg_name = address.0.as_mut_ptr().cast();
+            header.msg_namelen = ADDRESS_BYTES;
+            header.msg_iov = vector;
+            header.msg_iovlen = 1;
+            header.msg_control = control.0.as_mut_ptr().cast();
+            header.msg_controllen = CONTROL_BYTES;
+            header.msg_flags = 0;
+        }
+    }
+}
+
+/// Reads a `sockaddr_in` or `sockaddr_in6`.
+fn socket_address(bytes: &[u8; 128]) -> Option<SocketAddr> {
+    let family = i32::from(u16::from_ne_bytes([bytes[0], bytes[1]]));
+    let port = u16::from_be_bytes([bytes[2], bytes[3]]);
+    match family {
+        libc::AF_INET => {
+            let address: [u8; 4] = *bytes[4..].first_chunk()?;
+            Some(SocketAddr::from((Ipv4Addr::from(address), port)))
+        }
+        libc::AF_INET6 => {
+            let address: [u8; 16] = *bytes[8..].first_chunk()?;
+            let scope = u32::from_ne_bytes(*bytes[24..].first_chunk()?);
+            Some(SocketAddrV6::new(Ipv6Addr::from(address), port, 0, scope).into())
+        }
+        _ => None,
+    }
+}
+
+/// Finds the size of the segments among control messages.
+fn segment_bytes(mut controls: &[u8]) -> Option<usize> {
+    // Each is its length with this header, its level, its type and its value, padded to the width of a length.
+    loop {
+        let length = usize::from_ne_bytes(*controls.first_chunk()?);
+        let level = i32::from_ne_bytes(*controls.get(WORD..)?.first_chunk()?);
+        let kind = i32::from_ne_bytes(*controls.get(WORD + 4..)?.first_chunk()?);
+        if (level, kind) == (libc::SOL_UDP, libc::UDP_GRO) {
+            let size = i32::from_ne_bytes(*controls.get(WORD + 8..)?.first_chunk()?);
+            return usize::try_from(size).ok().filter(|size| *size > 0);
+        }
+        let padded = length.max(WORD + 8).checked_next_multiple_of(WORD)?;
+        controls = controls.get(padded..)?;
+    }
+}
+
+/// Most pieces taken in one call.
+const MESSAGES: usize = 32;
+const MESSAGES_U32: libc::c_uint = 32;
+/// Longest piece: the longest UDP datagram, which is as much as the kernel puts together.
+const MESSAGE_BYTES: usize = 65_536;
+/// The size of the segments takes 24.
+const CONTROL_BYTES: usize = 64;
+const ADDRESS_BYTES: libc::socklen_t = 128;
+/// Width of a length in control messages.
+const WORD: usize = size_of::<usize>();
+
+#[cfg(test)]
+mod tests;
