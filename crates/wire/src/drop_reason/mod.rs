@@ -5,6 +5,7 @@
 
 mod p4lang_switch;
 mod sd_fabric;
+mod shared;
 mod switch_p4_16;
 
 /// One reason to drop a packet.

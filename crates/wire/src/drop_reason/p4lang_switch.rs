@@ -1,52 +1,21 @@
 //! What do the drop reasons of p4lang/switch mean, the example of the report specifications?
 
+use super::shared::{
+    DST_MAC_ZERO, OUTER_DST_MAC_ZERO, OUTER_ETHERNET_MISS, OUTER_SRC_MAC_MULTICAST, OUTER_SRC_MAC_ZERO,
+    SRC_MAC_MULTICAST, SRC_MAC_ZERO, UNKNOWN,
+};
 use super::{Reason, reason};
 
 /// As its `drop_reason_codes.h` has them.
 pub(super) const REASONS: [Reason; 29] = [
-    reason(0, "unknown", "the device gives no reason", "the device's own counters and logs"),
-    reason(
-        10,
-        "outer-src-mac-zero",
-        "the outer source MAC address is zero",
-        "the network stack and interface of the sending host",
-    ),
-    reason(
-        11,
-        "outer-src-mac-multicast",
-        "the outer source MAC address is a group address",
-        "the network stack and interface of the sending host",
-    ),
-    reason(
-        12,
-        "outer-dst-mac-zero",
-        "the outer destination MAC address is zero",
-        "the network stack and interface of the sending host",
-    ),
-    reason(
-        13,
-        "outer-ethernet-miss",
-        "the outer Ethernet header is in no table",
-        "the interfaces configured on the device",
-    ),
-    reason(
-        14,
-        "src-mac-zero",
-        "the source MAC address is zero",
-        "the network stack and interface of the sending host",
-    ),
-    reason(
-        15,
-        "src-mac-multicast",
-        "the source MAC address is a group address",
-        "the network stack and interface of the sending host",
-    ),
-    reason(
-        16,
-        "dst-mac-zero",
-        "the destination MAC address is zero",
-        "the network stack and interface of the sending host",
-    ),
+    UNKNOWN,
+    OUTER_SRC_MAC_ZERO,
+    OUTER_SRC_MAC_MULTICAST,
+    OUTER_DST_MAC_ZERO,
+    OUTER_ETHERNET_MISS,
+    SRC_MAC_ZERO,
+    SRC_MAC_MULTICAST,
+    DST_MAC_ZERO,
     reason(
         25,
         "outer-ip-version-invalid",

@@ -1,50 +1,24 @@
 //! What do the drop reasons of SD-Fabric mean?
 
+use super::shared::{
+    ACL_DENY, BRIDGING_MISS, EGRESS_VLAN_MISS, INGRESS_PORT_VLAN_MISS, INGRESS_QOS_METER, MPLS_MISS,
+    MPLS_TTL_ZERO, NEXT_ID_MISS, ROUTE_MISS, TRAFFIC_MANAGER, TTL_ZERO, UE_TO_UE_DENY, UNKNOWN,
+};
 use super::{Reason, reason};
 
 /// Release 1.0; codes 132 to 134 changed their meaning with 1.1.
 pub(super) const V1_0: [Reason; 16] = [
-    reason(0, "unknown", "the device gives no reason", "the device's own counters and logs"),
-    reason(26, "ttl-zero", "the IPv4 TTL or IPv6 hop limit is zero", "the route for a forwarding loop"),
-    reason(
-        29,
-        "route-miss",
-        "no route in the IPv4 or IPv6 routing table",
-        "missing routes; whether the destination has been discovered",
-    ),
-    reason(
-        55,
-        "ingress-port-vlan-miss",
-        "the ingress port does not know the packet's VLAN",
-        "the VLANs configured for the interface",
-    ),
-    reason(
-        71,
-        "traffic-manager",
-        "the queue was full (tail drop) or the port is down",
-        "congestion of the egress queue; the state of the port",
-    ),
-    reason(80, "acl-deny", "an access list denies the packet", "the rules of the access list"),
-    reason(89, "bridging-miss", "no entry in the bridging table", "the entries of the bridging table"),
-    reason(
-        128,
-        "next-id-miss",
-        "the next hop is in no hashed or multicast table",
-        "the groups behind the route",
-    ),
-    reason(
-        129,
-        "mpls-miss",
-        "the label is in no MPLS table",
-        "the segment routing configuration of the device",
-    ),
-    reason(
-        130,
-        "egress-vlan-miss",
-        "the egress port does not know the packet's VLAN",
-        "the VLANs configured for the interface",
-    ),
-    reason(131, "mpls-ttl-zero", "the TTL of the MPLS label is zero", "the route for a forwarding loop"),
+    UNKNOWN,
+    TTL_ZERO,
+    ROUTE_MISS,
+    INGRESS_PORT_VLAN_MISS,
+    TRAFFIC_MANAGER,
+    ACL_DENY,
+    BRIDGING_MISS,
+    NEXT_ID_MISS,
+    MPLS_MISS,
+    EGRESS_VLAN_MISS,
+    MPLS_TTL_ZERO,
     reason(
         132,
         "downlink-pdr-miss",
@@ -63,63 +37,23 @@ pub(super) const V1_0: [Reason; 16] = [
         "no forwarding action rule for the packet",
         "the forwarding rules of the user plane",
     ),
-    reason(
-        150,
-        "ue-to-ue-deny",
-        "no rule allows traffic between two users' devices",
-        "the rules for traffic between users",
-    ),
-    reason(
-        160,
-        "ingress-qos-meter",
-        "a meter at the ingress found the flow over its rate",
-        "the rate limits of the flow's QoS class",
-    ),
+    UE_TO_UE_DENY,
+    INGRESS_QOS_METER,
 ];
 
 /// Release 1.1 and later.
 pub(super) const V1_1: [Reason; 24] = [
-    reason(0, "unknown", "the device gives no reason", "the device's own counters and logs"),
-    reason(26, "ttl-zero", "the IPv4 TTL or IPv6 hop limit is zero", "the route for a forwarding loop"),
-    reason(
-        29,
-        "route-miss",
-        "no route in the IPv4 or IPv6 routing table",
-        "missing routes; whether the destination has been discovered",
-    ),
-    reason(
-        55,
-        "ingress-port-vlan-miss",
-        "the ingress port does not know the packet's VLAN",
-        "the VLANs configured for the interface",
-    ),
-    reason(
-        71,
-        "traffic-manager",
-        "the queue was full (tail drop) or the port is down",
-        "congestion of the egress queue; the state of the port",
-    ),
-    reason(80, "acl-deny", "an access list denies the packet", "the rules of the access list"),
-    reason(89, "bridging-miss", "no entry in the bridging table", "the entries of the bridging table"),
-    reason(
-        128,
-        "next-id-miss",
-        "the next hop is in no hashed or multicast table",
-        "the groups behind the route",
-    ),
-    reason(
-        129,
-        "mpls-miss",
-        "the label is in no MPLS table",
-        "the segment routing configuration of the device",
-    ),
-    reason(
-        130,
-        "egress-vlan-miss",
-        "the egress port does not know the packet's VLAN",
-        "the VLANs configured for the interface",
-    ),
-    reason(131, "mpls-ttl-zero", "the TTL of the MPLS label is zero", "the route for a forwarding loop"),
+    UNKNOWN,
+    TTL_ZERO,
+    ROUTE_MISS,
+    INGRESS_PORT_VLAN_MISS,
+    TRAFFIC_MANAGER,
+    ACL_DENY,
+    BRIDGING_MISS,
+    NEXT_ID_MISS,
+    MPLS_MISS,
+    EGRESS_VLAN_MISS,
+    MPLS_TTL_ZERO,
     reason(
         132,
         "upf-downlink-session-miss",
@@ -174,18 +108,8 @@ pub(super) const V1_1: [Reason; 24] = [
         "the uplink termination drops its packets",
         "the rules of the user's session, which ask for the drop",
     ),
-    reason(
-        150,
-        "ue-to-ue-deny",
-        "no rule allows traffic between two users' devices",
-        "the rules for traffic between users",
-    ),
-    reason(
-        160,
-        "ingress-qos-meter",
-        "a meter at the ingress found the flow over its rate",
-        "the rate limits of the flow's QoS class",
-    ),
+    UE_TO_UE_DENY,
+    INGRESS_QOS_METER,
     reason(170, "routing-v4-drop", "the IPv4 route says to drop", "the route to the destination"),
     reason(171, "routing-v6-drop", "the IPv6 route says to drop", "the route to the destination"),
 ];
