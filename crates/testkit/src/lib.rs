@@ -13,6 +13,7 @@ pub mod oracle;
 pub mod packet;
 pub mod path;
 pub mod report;
+pub mod report_again;
 pub mod strategies;
 
 pub use earlier::{EarlierInt, host_int, int_0_5, int_1_0, int_in_tunnel};

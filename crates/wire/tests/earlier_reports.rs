@@ -3,14 +3,13 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use inband_testkit::hex;
-use inband_wire::int::{AnyHeader, CodePoints, HopMetadata, Instructions, Interfaces, Queue, Version};
+use inband_testkit::report_again::draft_of;
+use inband_wire::int::{AnyHeader, CodePoints, HopMetadata, Interfaces, Queue, Version};
 use inband_wire::report::earlier::draft::DraftVersion;
 use inband_wire::report::earlier::host_int::Gap;
-use inband_wire::report::earlier::{
-    DropSummaryDraft, EarlierDraft, EarlierReport, LatencyDraft, ReportKind, SinkNodeId,
-};
-use inband_wire::report::{AnyReport, Draft, Drop, InnerType, ReportReading, ReportVersion};
-use inband_wire::{Dissection, ErrorKind, FiveTuple, Header, Link, Strictness};
+use inband_wire::report::earlier::{DropSummaryDraft, EarlierReport, LatencyDraft, ReportKind, SinkNodeId};
+use inband_wire::report::{AnyReport, Drop, ReportReading, ReportVersion};
+use inband_wire::{Dissection, ErrorKind, FiveTuple, Header, Strictness};
 
 /// The UDP payload of a vector, which all have Ethernet, IPv4 without options and UDP in front.
 macro_rules! payload {
@@ -28,27 +27,7 @@ fn read(bytes: &[u8]) -> EarlierReport<'_> {
 
 /// Writes the report again from what was read, and compares the bytes.
 fn assert_writes_back(bytes: &[u8], version: DraftVersion) {
-    let report = read(bytes);
-    let (link, packet) = report.packet.expect("every vector has a packet");
-    let draft = EarlierDraft {
-        version,
-        node_id: report.node_id.unwrap_or_default(),
-        hw_id: report.hw_id,
-        sequence: report.sequence,
-        report: Draft {
-            inner_type: if link == Link::Ethernet { InnerType::Ethernet } else { InnerType::Ipv4 },
-            dropped: report.dropped,
-            congested_queue: report.congested_queue,
-            tracked_flow: report.tracked_flow,
-            intermediate: false,
-            own_hop: report.kind == ReportKind::Local,
-            metadata: report.metadata,
-            instructions: Instructions(0xffff),
-            drop: report.drop,
-            domain: None,
-            inner: packet,
-        },
-    };
+    let draft = draft_of(&read(bytes), version).expect("every vector has a packet");
     let mut out = vec![0xa5; bytes.len() + 1];
     assert_eq!(draft.write(&mut out), Some(bytes.len()));
     assert_eq!((&out[..bytes.len()], out[bytes.len()]), (bytes, 0xa5));

@@ -1,12 +1,11 @@
 //! Target that reads report datagrams of every version.
 
-use inband_wire::Link;
 use inband_wire::Strictness;
-use inband_wire::int::{CodePoints, Instructions};
-use inband_wire::report::earlier::{DraftVersion, EarlierDraft, EarlierReport, ReportKind, SinkNodeId};
-use inband_wire::report::{
-    AnyIndividual, AnyReport, Draft, InnerType, Leniency, ReportReading, ReportVersion,
-};
+use inband_wire::int::CodePoints;
+use inband_wire::report::earlier::{DraftVersion, EarlierReport, SinkNodeId};
+use inband_wire::report::{AnyIndividual, AnyReport, Leniency, ReportReading, ReportVersion};
+
+use crate::report_again::draft_of;
 
 use super::wire::read_int;
 
@@ -65,26 +64,7 @@ fn write_and_read(report: &EarlierReport<'_>) {
         // They have writers of their own, which are given the headers of the packet apart from its INT.
         ReportVersion::HostInt | ReportVersion::V2_0 => return,
     };
-    let Some((link, packet)) = report.packet else { return };
-    let draft = EarlierDraft {
-        version,
-        node_id: report.node_id.unwrap_or_default(),
-        hw_id: report.hw_id,
-        sequence: report.sequence,
-        report: Draft {
-            inner_type: if link == Link::Ethernet { InnerType::Ethernet } else { InnerType::Ipv4 },
-            dropped: report.dropped,
-            congested_queue: report.congested_queue,
-            tracked_flow: report.tracked_flow,
-            intermediate: false,
-            own_hop: report.kind == ReportKind::Local,
-            metadata: report.metadata,
-            instructions: Instructions(0xffff),
-            drop: report.drop,
-            domain: None,
-            inner: packet,
-        },
-    };
+    let Some(draft) = draft_of(report, version) else { return };
     let mut bytes = vec![0xa5; draft.length()];
     assert_eq!(draft.write(&mut bytes), Some(bytes.len()), "{draft:?}");
     let Ok(AnyReport::Single(again)) = AnyReport::parse(&bytes) else { panic!("{draft:?}") };
