@@ -1,6 +1,6 @@
 //! Is a packet's traffic known to be congestion controlled?
 
-use inband_wire::int::{CodePoints, TcpOptions};
+use inband_wire::int::CodePoints;
 use inband_wire::layers::Link;
 use inband_wire::{Strictness, dissect};
 
@@ -26,10 +26,10 @@ impl CongestionFilter {
         !self.is_on || self.is_controlled(link, bytes)
     }
 
-    /// A tunnel is as controlled as what it carries: RFC 8085, section 3.1.11.
+    /// A packet of a host carries no mark, whatever it looks like, and a tunnel is as controlled as what it carries: RFC 8085, section 3.1.11.
     #[cold]
     fn is_controlled(&self, link: Link, bytes: &[u8]) -> bool {
-        let Some(flow) = dissect(link, bytes, &NO_INT, Strictness::Truncated).flow else {
+        let Some(flow) = dissect(link, bytes, &CodePoints::NONE, Strictness::Truncated).flow else {
             return false;
         };
         let is_listed = |port: u16| port != 0 && self.ports.iter().any(|range| range.0.contains(&port));
@@ -40,19 +40,6 @@ impl CongestionFilter {
         }
     }
 }
-
-/// No mark: a packet of a host carries none, whatever it looks like.
-const NO_INT: CodePoints<'static> = CodePoints {
-    dscp: &[],
-    host_int_dscp: &[],
-    udp_ports: &[],
-    probe_markers: &[],
-    gre_protocols: &[],
-    vxlan_gpe_next_protocols: &[],
-    geneve_classes: &[],
-    tcp_options: TcpOptions::After,
-    domains: &[],
-};
 
 const TCP: u8 = 6;
 const UDP: u8 = 17;

@@ -1,7 +1,5 @@
 //! Which packets has the node made out of others, and where are they to go?
 
-use std::collections::VecDeque;
-
 use crate::passage::Passage;
 
 /// A packet this node made out of another one: a replica, or a follow-up.
@@ -38,33 +36,5 @@ impl BranchLevel {
             Self::Port => replication & 1 != 0,
             Self::NextHop => replication & 2 != 0,
         }
-    }
-}
-
-/// Copies that wait for the caller, up to [`MOST_WAITING`].
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Copies(VecDeque<PacketCopy>);
-
-/// Copies that wait for the caller; what is more is counted as shed.
-const MOST_WAITING: usize = 256;
-
-impl Copies {
-    /// Whether another copy has room.
-    pub(crate) fn has_room(&self) -> bool {
-        self.0.len() < MOST_WAITING
-    }
-
-    /// Keeps a copy; `false` when there is no room.
-    pub(crate) fn push(&mut self, copy: PacketCopy) -> bool {
-        let has_room = self.has_room();
-        if has_room {
-            self.0.push_back(copy);
-        }
-        has_room
-    }
-
-    /// Takes the oldest copy.
-    pub(crate) fn poll(&mut self) -> Option<PacketCopy> {
-        self.0.pop_front()
     }
 }

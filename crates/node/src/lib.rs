@@ -32,7 +32,6 @@ mod own_packet;
 pub mod passage;
 mod path_mtu;
 mod probes;
-mod rate_limit;
 mod report_queue;
 mod report_version;
 mod reporter;
@@ -42,6 +41,7 @@ mod source;
 mod support;
 mod token_bucket;
 mod transit;
+mod waiting;
 pub mod watchlist;
 
 pub use config::NodeConfig;

@@ -4,11 +4,14 @@ mod drops;
 mod earlier;
 mod inner;
 mod losses;
+mod plain;
 mod probing;
 mod replicate;
+mod report;
 mod roles;
 mod smart;
 mod too_big;
+mod visit;
 mod watch;
 
 use std::net::SocketAddr;
@@ -20,7 +23,7 @@ use inband_wire::layers::Link;
 use crate::clones::Clones;
 use crate::config::{ChecksumUpdate, NodeConfig, ReportFilter, SinkMetadata, WatchEntry};
 use crate::congestion::CongestionFilter;
-use crate::copies::Copies;
+use crate::copies::PacketCopy;
 use crate::counters::{Counters, Outcome};
 use crate::domains::KnownDomains;
 use crate::drop_reasons::DropReasons;
@@ -38,6 +41,7 @@ use crate::smart::Smart;
 use crate::source::SourcePlan;
 use crate::support;
 use crate::transit::Choices;
+use crate::waiting::Waiting;
 use crate::watchlist::Watchlist;
 use losses::Losses;
 
@@ -64,7 +68,7 @@ pub struct Node {
     sequence_number: u32,
     congestion: CongestionFilter,
     clones: Clones,
-    copies: Copies,
+    copies: Waiting<PacketCopy>,
     path_mtu: PathMtu,
     probes: Probes,
     /// What the node answers as not available.
@@ -118,7 +122,7 @@ impl Node {
                 mtu_action: config.mtu.action,
             },
             sequence_number: 0,
-            copies: Copies::default(),
+            copies: Waiting::default(),
             congestion: CongestionFilter::new(&config.source),
             clones: Clones::new(NonZeroU32::new(config.source.clone)),
             path_mtu: PathMtu::new(&config.mtu),
@@ -163,7 +167,7 @@ impl Node {
 
     /// Takes the oldest packet this node made itself, a copy of one it forwarded; it leaves by the same interface.
     pub fn poll_packet(&mut self) -> Option<Vec<u8>> {
-        self.clones.poll()
+        self.clones.waiting.poll()
     }
 
     /// Takes the oldest message of this node to the sender of a packet; it leaves by the interface the packet came

@@ -74,6 +74,13 @@ impl Hop<'_> {
 }
 
 impl DeviceMetadata {
+    /// The device's clock at this packet, as late as is known: when it left, or else when it came in, nanoseconds.
+    #[inline]
+    #[must_use]
+    pub fn clock(&self) -> Option<u64> {
+        self.egress_timestamp.or(self.ingress_timestamp)
+    }
+
     /// The same without what `instructions` ask for.
     #[must_use]
     pub fn without(self, instructions: Instructions) -> Self {

@@ -16,8 +16,9 @@ use inband_wire::view::view;
 
 use crate::config::{Icmp, MtuConfig};
 use crate::counters::Outcome;
-use crate::own_packet::{OwnPacket, OwnPackets};
+use crate::own_packet::OwnPacket;
 use crate::token_bucket::TokenBucket;
+use crate::waiting::Waiting;
 
 /// Part of path MTU discovery: answers packets that INT makes exceed the egress MTU.
 // int-2.1/mtu-02
@@ -27,7 +28,7 @@ pub(crate) struct PathMtu {
     source_ipv4: Ipv4Addr,
     source_ipv6: Ipv6Addr,
     bucket: TokenBucket,
-    replies: OwnPackets,
+    replies: Waiting<OwnPacket>,
 }
 
 /// A packet as its sender made it.
@@ -47,7 +48,7 @@ impl PathMtu {
             source_ipv4: config.icmp_source_ipv4,
             source_ipv6: config.icmp_source_ipv6,
             bucket: TokenBucket::new(config.icmp_per_second),
-            replies: OwnPackets::default(),
+            replies: Waiting::default(),
         }
     }
 

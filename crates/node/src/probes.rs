@@ -8,13 +8,14 @@ use inband_wire::layers::{Layers, Link, Strictness};
 use crate::config::{EncapsulationKind, Mac, Mode, NodeConfig, ProbeConfig};
 use crate::encapsulation::Carriage;
 use crate::error::ConfigError;
-use crate::own_packet::{OwnPacket, OwnPackets};
+use crate::own_packet::OwnPacket;
+use crate::waiting::Waiting;
 
 /// The probes of the configuration, and those that wait to be sent.
 #[derive(Clone, Debug)]
 pub(crate) struct Probes {
     probes: Vec<Probe>,
-    waiting: OwnPackets,
+    waiting: Waiting<OwnPacket>,
 }
 
 /// One probe, made over and over again.
@@ -36,7 +37,7 @@ impl Probes {
     /// A probe that cannot be made, or cannot carry INT as it is configured.
     pub(crate) fn new(config: &NodeConfig, carriage: &Carriage) -> Result<Self, ConfigError> {
         let probes = config.probes.iter().map(|probe| Probe::new(config, carriage, probe));
-        Ok(Self { probes: probes.collect::<Result<_, _>>()?, waiting: OwnPackets::default() })
+        Ok(Self { probes: probes.collect::<Result<_, _>>()?, waiting: Waiting::default() })
     }
 
     /// Whether there are none.

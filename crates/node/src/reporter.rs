@@ -186,9 +186,7 @@ impl Reporter {
             domain: has_domain.then_some((asked.domain_specific_id, ds_md_bits, domain_metadata.as_slice())),
             inner: inner.bytes,
         };
-        let device = reported.hop.device;
-        let now = device.egress_timestamp.or(device.ingress_timestamp);
-        let pushed = self.queue.push(&draft, now);
+        let pushed = self.queue.push(&draft, reported.hop.device.clock());
         self.domain_metadata = domain_metadata;
         if pushed { Outcome::Reported } else { Outcome::ReportShed }
     }

@@ -9,9 +9,9 @@ use crate::counters::{Counters, Outcome};
 use crate::domains::KnownDomains;
 use crate::error::ConfigError;
 use crate::loss::Loss;
-use crate::rate_limit::RateLimit;
 use crate::reporter::{Asked, Reported, Reporter};
 use crate::support;
+use crate::token_bucket::TokenBucket;
 
 /// Checks the report sessions, each as if it were the only one.
 ///
@@ -55,7 +55,7 @@ pub(crate) struct Sessions {
 #[derive(Clone, Debug)]
 struct Session {
     reporter: Reporter,
-    limit: Option<RateLimit>,
+    limit: Option<TokenBucket>,
     /// The hashes of the datagrams that wait, in their order; `None` where nobody wants to know.
     hashes: Option<VecDeque<u32>>,
 }
@@ -104,8 +104,7 @@ impl Sessions {
         unknown: UnknownInstructions,
         counters: &mut Counters,
     ) {
-        let device = addressed.reported.hop.device;
-        let now = device.egress_timestamp.or(device.ingress_timestamp);
+        let now = addressed.reported.hop.device.clock();
         for session in self.of(addressed.hash) {
             let write =
                 |reporter: &mut Reporter| reporter.report(addressed.reported, asked, domains, unknown);
@@ -160,7 +159,7 @@ impl Session {
     fn new(node_id: u32, config: &ReportConfig) -> Self {
         Self {
             reporter: Reporter::new(node_id, config),
-            limit: RateLimit::new(config.reports_per_second),
+            limit: (config.reports_per_second > 0).then(|| TokenBucket::new(config.reports_per_second)),
             hashes: config.port_entropy.then(VecDeque::new),
         }
     }
@@ -172,7 +171,7 @@ impl Session {
         write: impl FnOnce(&mut Reporter) -> Outcome,
     ) -> Outcome {
         if let (Some(limit), Some(now)) = (&mut self.limit, now)
-            && !limit.takes(now)
+            && !limit.take_at(now)
         {
             return Outcome::ReportLimited;
         }

@@ -3,7 +3,7 @@
 /// A token bucket that holds the tokens of one second; it starts full.
 #[derive(Clone, Debug)]
 pub(crate) struct TokenBucket {
-    /// What one token costs, nanoseconds.
+    /// What one token costs, nanoseconds; at least one.
     cost_ns: u64,
     /// What has been saved, nanoseconds; at most a second.
     saved_ns: u64,
@@ -16,7 +16,7 @@ const SECOND_NS: u64 = 1_000_000_000;
 impl TokenBucket {
     /// Lets `per_second` things happen in each second, at least one.
     pub(crate) fn new(per_second: u32) -> Self {
-        Self { cost_ns: SECOND_NS / u64::from(per_second.max(1)), saved_ns: SECOND_NS, now: None }
+        Self { cost_ns: (SECOND_NS / u64::from(per_second.max(1))).max(1), saved_ns: SECOND_NS, now: None }
     }
 
     /// Saves tokens for the time that passed until `now`; a clock that goes back saves none.
@@ -24,6 +24,12 @@ impl TokenBucket {
         let passed = self.now.map_or(0, |before| now.saturating_sub(before));
         self.saved_ns = self.saved_ns.saturating_add(passed).min(SECOND_NS);
         self.now = Some(now);
+    }
+
+    /// Takes a token at `now`; `false` when there is none.
+    pub(crate) fn take_at(&mut self, now: u64) -> bool {
+        self.advance(now);
+        self.take()
     }
 
     /// Takes a token; `false` when there is none.

@@ -224,8 +224,7 @@ impl Way {
         buffer.clear();
         buffer.resize(MOST_GROWTH, 0);
         buffer.extend_from_slice(packet);
-        let range = MOST_GROWTH..buffer.len();
-        let Some(mut frame) = Frame::new(buffer, range) else { return (Verdict::Forward, at) };
+        let Some(mut frame) = Frame::behind_headroom(buffer) else { return (Verdict::Forward, at) };
         let verdict = node.handle_frame(link, &mut frame, &passage);
         if frame.bytes() != packet {
             let changed = [link_header, frame.bytes()].concat();

@@ -13,7 +13,7 @@ use inband_wire::view::view_mut;
 use crate::carrier::{self, Change};
 use crate::config::UnknownInstructions;
 use crate::counters::Outcome;
-use crate::encapsulation::{Carriage, earlier, geneve};
+use crate::encapsulation::{Carriage, geneve, set_ip_length};
 use crate::frame::Frame;
 use crate::passage::Hop;
 use crate::transit::{Choices, keep_checksum};
@@ -80,7 +80,7 @@ pub(crate) fn push_hop(
         keep_checksum(bytes, layers, asked.complement(), &change, stack_at + growth, choices);
         carrier::set_lengths(bytes, layers, &change);
     } else {
-        earlier::set_ip_length(bytes, layers, &change);
+        set_ip_length(bytes, layers, &change);
     }
     layers.end += growth;
     location.end += growth;

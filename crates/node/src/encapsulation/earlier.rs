@@ -10,8 +10,8 @@ use inband_wire::layers::{IpVersion, Layers, Transport};
 use inband_wire::{tcp, udp, vxlan};
 
 use super::{
-    Carriage, Insertion, Place, Stripping, geneve, put, remove, set_destination_port, set_dscp, set_protocol,
-    vxlan_gpe,
+    Carriage, Insertion, Place, Stripping, geneve, put, remove, set_destination_port, set_dscp,
+    set_ip_length, set_protocol, vxlan_gpe,
 };
 use crate::carrier::Change;
 use crate::config::EncapsulationKind;
@@ -153,11 +153,6 @@ pub(super) fn strip(
     }
     frame.close_gap(gap);
     true
-}
-
-/// Sets only the IP length of a packet that grew or shrank.
-pub(crate) fn set_ip_length(bytes: &mut [u8], layers: &Layers, change: &Change) {
-    super::set_ip_length(bytes, layers, change);
 }
 
 /// Keeps what devices on the way wrote into the tail of Host-INT out of the checksum: its source counted zeros.

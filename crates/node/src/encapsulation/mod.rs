@@ -356,7 +356,7 @@ fn put(bytes: &mut [u8], at: usize, header: &[u8]) {
 }
 
 /// Sets only the IP length of a packet that grew or shrank in front of its L4 header.
-fn set_ip_length(bytes: &mut [u8], layers: &Layers, change: &Change) {
+pub(crate) fn set_ip_length(bytes: &mut [u8], layers: &Layers, change: &Change) {
     let ip_only = Layers { transport: Transport::Other, ..*layers };
     carrier::set_lengths(bytes, &ip_only, change);
 }

@@ -13,8 +13,8 @@ use crate::reporter::Tracking;
 use crate::smart::Congestion;
 
 use super::Node;
-use super::roles::Visit;
 use super::smart::{carries_report, flow_of};
+use super::visit::Visit;
 
 /// A dropped packet as far as its headers can be read.
 #[derive(Clone, Copy, Default)]

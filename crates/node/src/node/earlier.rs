@@ -10,7 +10,7 @@ use crate::frame::Frame;
 use crate::reporter::Asked;
 
 use super::Node;
-use super::roles::Visit;
+use super::visit::Visit;
 
 impl Node {
     /// Transit hop or sink of a packet with a hop-by-hop header.

@@ -6,7 +6,7 @@ use crate::frame::Frame;
 use crate::inside::{Innermost, Inside};
 
 use super::Node;
-use super::roles::Visit;
+use super::visit::Visit;
 
 impl Node {
     /// Does what the innermost packet of a frame asks for, and lets the packets around it follow.

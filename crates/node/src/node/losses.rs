@@ -10,7 +10,7 @@ use crate::error::ConfigError;
 use crate::loss::{LossDetector, Source};
 
 use super::Node;
-use super::roles::Visit;
+use super::visit::Visit;
 
 /// The detector of a sink, and how it reports.
 #[derive(Clone, Debug)]
@@ -49,8 +49,7 @@ impl Node {
         let Some(losses) = &mut self.losses else { return };
         let Ok(int) = HopByHop::parse(packet, location) else { return };
         let Some(number) = int.sequence else { return };
-        let device = visit.hop.device;
-        losses.clock = device.egress_timestamp.or(device.ingress_timestamp).unwrap_or(losses.clock);
+        losses.clock = visit.hop.device.clock().unwrap_or(losses.clock);
         losses.egress = visit.hop.egress.id;
         // The source's hop is the first of the way, and so the last of the stack.
         let hop = int.hops().last().map(|hop| hop.metadata().hop).unwrap_or_default();

@@ -3,14 +3,14 @@
 use inband_wire::layers::{Layers, Link, Strictness};
 
 use crate::counters::Outcome;
-use crate::frame::{Frame, MOST_GROWTH};
+use crate::frame::{Frame, with_headroom};
 use crate::interfaces::Interface;
 use crate::own_packet::OwnPacket;
 use crate::passage::{DeviceMetadata, Hop};
 use crate::probes::Probe;
 
 use super::Node;
-use super::roles::Visit;
+use super::visit::Visit;
 
 impl Node {
     /// Makes the probes that are due at `now`.
@@ -32,10 +32,8 @@ impl Node {
         let parsed = Layers::parse(Link::Ethernet, &probe.frame, Strictness::Whole);
         let Ok(Some(layers)) = parsed else { return Outcome::NotCarried };
         let mut visit = Visit { discard: Some(probe.discard), ..Visit::new(Link::Ethernet, layers, hop) };
-        let mut buffer = vec![0; MOST_GROWTH];
-        buffer.extend_from_slice(&probe.frame);
-        let range = MOST_GROWTH..buffer.len();
-        let Some(mut frame) = Frame::new(&mut buffer, range) else { return Outcome::NotStartedHeadroom };
+        let mut buffer = with_headroom(&probe.frame);
+        let Some(mut frame) = Frame::behind_headroom(&mut buffer) else { return Outcome::NotStartedHeadroom };
         match self.start(&mut frame, &mut visit) {
             // A probe that ends where it began was reported and goes nowhere.
             Ok(Outcome::Discarded) => Outcome::ProbeMade,

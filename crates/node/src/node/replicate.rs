@@ -11,11 +11,11 @@ use inband_wire::layers::{Layers, Link, Strictness};
 use crate::copies::{Branch, PacketCopy};
 use crate::counters::Outcome;
 use crate::earlier;
-use crate::frame::{Frame, MOST_GROWTH};
+use crate::frame::{Frame, with_headroom};
 use crate::indication::{self, Int};
-use crate::passage::{Hop, Passage};
+use crate::passage::Passage;
 
-use super::roles::Visit;
+use super::visit::Visit;
 use super::{Node, Verdict};
 
 impl Node {
@@ -46,8 +46,7 @@ impl Node {
         let Some((layers, location)) = self.find_earlier(link, packet) else { return false };
         let (mut layers, mut location) = (layers, location);
         let mut buffer = with_headroom(packet);
-        let range = MOST_GROWTH..buffer.len();
-        let Some(mut frame) = Frame::new(&mut buffer, range) else { return false };
+        let Some(mut frame) = Frame::behind_headroom(&mut buffer) else { return false };
         let visit = self.visit(link, layers, passage);
         if visit.hop.egress.edge {
             return false;
@@ -87,8 +86,7 @@ impl Node {
                 continue;
             }
             let mut buffer = with_headroom(packet);
-            let range = MOST_GROWTH..buffer.len();
-            let Some(mut frame) = Frame::new(&mut buffer, range) else { return };
+            let Some(mut frame) = Frame::behind_headroom(&mut buffer) else { return };
             earlier::mark_copy(&self.carriage, &mut frame, &layers, &location);
             let mut visit = self.visit(link, layers, &branch.passage);
             match self.handle_earlier(&mut frame, &mut visit, location) {
@@ -110,9 +108,7 @@ impl Node {
     }
 
     fn visit<'a>(&self, link: Link, layers: Layers, passage: &'a Passage) -> Visit<'a> {
-        let (ingress, egress) = (self.interfaces.get(passage.ingress), self.interfaces.get(passage.egress));
-        let hop = Hop { identity: self.identity, ingress, egress, device: &passage.metadata };
-        Visit::new(link, layers, hop)
+        Visit::new(link, layers, self.hop(passage))
     }
 
     /// Keeps a copy for the caller and counts it as `outcome`, or as shed.
@@ -121,10 +117,4 @@ impl Node {
         self.counters.count(if is_kept { outcome } else { Outcome::CopyShed });
         is_kept
     }
-}
-
-fn with_headroom(packet: &[u8]) -> Vec<u8> {
-    let mut buffer = vec![0; MOST_GROWTH];
-    buffer.extend_from_slice(packet);
-    buffer
 }

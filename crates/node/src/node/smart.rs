@@ -19,7 +19,7 @@ use crate::sessions::Addressed;
 use crate::smart::Congestion;
 
 use super::Node;
-use super::roles::Visit;
+use super::visit::Visit;
 
 impl Node {
     /// The fate of a packet whose queue may be congested.
@@ -105,6 +105,7 @@ impl Node {
     }
 
     /// What this node can say of a packet's way.
+    #[inline]
     pub(super) fn hop<'a>(&self, passage: &'a Passage) -> Hop<'a> {
         Hop {
             identity: self.identity,

@@ -11,7 +11,7 @@ use crate::frame::Frame;
 use crate::path_mtu::Original;
 
 use super::Node;
-use super::roles::Visit;
+use super::visit::Visit;
 
 /// What has to fit into the egress MTU beside the packet as its sender made it.
 #[derive(Clone, Copy, Debug)]

@@ -10,8 +10,8 @@ use crate::passage::Hop;
 use crate::watchlist::Subject;
 
 use super::Node;
-use super::roles::Visit;
 use super::smart::is_report;
+use super::visit::Visit;
 
 impl Node {
     /// What the flow watchlist wants done about a packet without INT; it may be this packet's turn or not.

@@ -119,7 +119,7 @@ impl Smart {
 
     /// The packet's time; without one nothing can be withheld for an interval.
     fn now(&self, hop: &Hop<'_>) -> Option<u64> {
-        hop.device.egress_timestamp.or(hop.device.ingress_timestamp).or(self.clock)
+        hop.device.clock().or(self.clock)
     }
 }
 

@@ -58,17 +58,7 @@ fn outer_sums(frame: &[u8]) -> Vec<(Option<u16>, Option<u16>)> {
 
 /// The packets inside one another of a frame without INT in the outer ones.
 fn levels(frame: &[u8]) -> Dissection {
-    let none = CodePoints {
-        dscp: &[],
-        host_int_dscp: &[],
-        udp_ports: &[],
-        probe_markers: &[],
-        gre_protocols: &[],
-        vxlan_gpe_next_protocols: &[],
-        geneve_classes: &[],
-        ..CodePoints::DEFAULT
-    };
-    dissect(Link::Ethernet, frame, &none, Strictness::Truncated)
+    dissect(Link::Ethernet, frame, &CodePoints::NONE, Strictness::Truncated)
 }
 
 proptest! {

@@ -81,6 +81,19 @@ impl CodePoints<'static> {
         tcp_options: TcpOptions::After,
         domains: domain::WELL_KNOWN,
     };
+
+    /// No mark: nothing is INT, whatever it looks like.
+    pub const NONE: Self = CodePoints {
+        dscp: &[],
+        host_int_dscp: &[],
+        udp_ports: &[],
+        probe_markers: &[],
+        gre_protocols: &[],
+        vxlan_gpe_next_protocols: &[],
+        geneve_classes: &[],
+        tcp_options: TcpOptions::After,
+        domains: &[],
+    };
 }
 
 impl Default for CodePoints<'static> {

@@ -303,18 +303,8 @@ fn a_probe_marker_in_front_of_a_tunnel_header_marks_int_too() {
 
 #[test]
 fn an_empty_list_of_code_points_switches_an_encapsulation_off() {
-    let none = CodePoints {
-        dscp: &[],
-        host_int_dscp: &[],
-        udp_ports: &[],
-        probe_markers: &[],
-        gre_protocols: &[],
-        vxlan_gpe_next_protocols: &[],
-        geneve_classes: &[],
-        ..CodePoints::DEFAULT
-    };
     let frames = [md_frame().hop(1).build(), to_port(33122, 0x14), geneve(&option(&int_md(), 1))];
-    assert!(frames.iter().all(|frame| found_with(frame, &none) == Ok(None)));
+    assert!(frames.iter().all(|frame| found_with(frame, &CodePoints::NONE) == Ok(None)));
 }
 
 #[test]

@@ -1,0 +1,146 @@
+//! What becomes of a packet without INT, and how does INT start in it?
+
+use inband_wire::layers::Fragment;
+
+use crate::config::{Actions, EncapsulationKind, Mode};
+use crate::counters::Outcome;
+use crate::encapsulation;
+use crate::frame::{Frame, with_headroom};
+use crate::indication::{self, Int};
+use crate::reporter::Asked;
+use crate::source::StartContext;
+
+use super::Node;
+use super::too_big::Need;
+use super::visit::Visit;
+
+impl Node {
+    /// A packet without INT: watched or not.
+    pub(super) fn handle_plain(&mut self, frame: &mut Frame<'_>, visit: &mut Visit<'_>) -> Outcome {
+        let mode = self.plan.mode;
+        let started = match mode {
+            // int-2.1/modes-01, report-2.0/modes-01: the packet stays as it is.
+            Mode::Xd if self.watch(frame.bytes(), visit).contain(Actions::REPORT_FLOW) => {
+                let asked = self.plan.asked();
+                self.report(frame.bytes(), visit, None, &asked);
+                None
+            }
+            Mode::Md | Mode::Mx
+                if visit.hop.ingress.edge
+                    && visit.layers.fragment != Fragment::Later
+                    && self.watch(frame.bytes(), visit).contain(Actions::START_INT) =>
+            {
+                self.start_watched(frame, visit)
+            }
+            Mode::Md | Mode::Mx | Mode::Xd => None,
+        };
+        match started {
+            Some(fate) => fate,
+            None => self.pass_plain(frame, visit),
+        }
+    }
+
+    /// Starts INT in a watched packet, or in a copy of it; `None` where the packet itself stays without.
+    fn start_watched(&mut self, frame: &mut Frame<'_>, visit: &mut Visit<'_>) -> Option<Outcome> {
+        if !self.congestion.admits(visit.link, frame.bytes()) {
+            self.counters.count(Outcome::NotStartedCongestion);
+            return None;
+        }
+        if self.clones.are_made() {
+            self.clone_packet(frame.bytes(), *visit);
+            return None;
+        }
+        let started = self.start(frame, visit);
+        let is_too_long = visit.cut_short.is_some() || started == Err(Outcome::NotStartedMtu);
+        if is_too_long && self.path_mtu.is_on() {
+            self.tell_sender(frame.bytes(), visit, visit.cut_short.as_ref(), Need::Start);
+        }
+        started.map_err(|reason| self.counters.count(reason)).ok()
+    }
+
+    /// Starts INT in a copy of a watched packet, if it is this packet's turn.
+    // int-2.1/modes-04, int-2.1/modes-06
+    #[cold]
+    fn clone_packet(&mut self, packet: &[u8], mut visit: Visit<'_>) {
+        if !self.clones.is_due() {
+            return;
+        }
+        let mut buffer = with_headroom(packet);
+        let Some(mut copy) = Frame::behind_headroom(&mut buffer) else { return };
+        let outcome = match self.start(&mut copy, &mut visit) {
+            // A copy that ends where it began was reported and goes nowhere.
+            Ok(Outcome::Discarded) => Outcome::Cloned,
+            Ok(_) => {
+                if let Some(inside) = visit.inside {
+                    inside.follow(copy.bytes_mut());
+                }
+                if self.clones.waiting.push(copy.bytes().to_vec()) {
+                    Outcome::Cloned
+                } else {
+                    Outcome::CloneShed
+                }
+            }
+            Err(reason) => reason,
+        };
+        self.counters.count(outcome);
+    }
+
+    /// Starts INT, and ends it again where the packet leaves by an edge interface.
+    pub(super) fn start(&mut self, frame: &mut Frame<'_>, visit: &mut Visit<'_>) -> Result<Outcome, Outcome> {
+        let is_sink = visit.hop.egress.edge;
+        if visit.inside.is_some_and(|inside| inside.is_ambiguous) {
+            return Err(Outcome::NotStartedChecksum);
+        }
+        let flow = visit.layers.five_tuple(frame.bytes());
+        let number = self.sequence_number.wrapping_add(1);
+        visit.sequence_number = Some(number);
+        let values = visit.values_of(frame.bytes(), flow);
+        let context = StartContext {
+            link: visit.carrier_link(),
+            flow: &flow,
+            hop: &visit.hop,
+            domains: &self.domains,
+            values: &values,
+            mtu: (!is_sink).then_some(visit.hop.egress.mtu),
+            choices: self.choices,
+            discard: visit.discard,
+        };
+        let location = match &mut self.earlier_source {
+            None => self.plan.start(&self.carriage, frame, &mut visit.layers, &context)?,
+            Some(source) => {
+                source.start(&self.carriage, frame, &mut visit.layers, &context, &mut self.counters)?
+            }
+        };
+        self.sequence_number = number;
+        let found = indication::read(frame.bytes(), &visit.layers, &location);
+        Ok(match found {
+            Ok(Int::Md(header)) if is_sink => self.end_md(frame, visit, &location, &header),
+            Ok(Int::Earlier) if is_sink => self.end_earlier(frame, visit, &location),
+            Ok(Int::Mx(header)) if is_sink => self.handle_mx(frame, visit, &location, &header),
+            Ok(Int::Md(header)) => {
+                visit.cut_short = header.mtu_exceeded().then_some(location);
+                Outcome::Started
+            }
+            Ok(Int::Mx(header)) if self.plan.own_metadata => {
+                self.report(frame.bytes(), visit, Some(&location), &Asked::of_mx(&header));
+                Outcome::Started
+            }
+            _ => Outcome::Started,
+        })
+    }
+
+    /// Lets a packet without INT go, but not into the domain with a DSCP that marks INT.
+    // int-2.1/l4-19
+    fn pass_plain(&mut self, frame: &mut Frame<'_>, visit: &Visit<'_>) -> Outcome {
+        let mark = self.carriage.mark;
+        let enters_domain = visit.hop.ingress.edge && !visit.hop.egress.edge && self.plan.mode != Mode::Xd;
+        if self.carriage.kind == EncapsulationKind::Dscp && enters_domain {
+            let dscp = visit.layers.dscp(frame.bytes());
+            if mark.matches(dscp) {
+                encapsulation::set_dscp(frame.bytes_mut(), &visit.layers, mark.removed_from(dscp));
+                self.counters.count(Outcome::Remarked);
+            }
+        }
+        Outcome::NoInt
+    }
+}

@@ -1,0 +1,67 @@
+//! What does a report of this node hold, and is it sent?
+
+use inband_wire::int::Location;
+
+use crate::counters::Outcome;
+use crate::domains::ValueContext;
+use crate::reporter::{Asked, Inserted, Reported, Tracking};
+use crate::sessions::Addressed;
+
+use super::Node;
+use super::smart::flow_of;
+use super::visit::Visit;
+
+impl Node {
+    /// Reports a packet, unless a filter holds the report back.
+    pub(super) fn report(
+        &mut self,
+        packet: &[u8],
+        visit: &Visit<'_>,
+        location: Option<&Location>,
+        asked: &Asked,
+    ) {
+        let tracking = match self.smart {
+            None => Tracking::FLOW,
+            Some(_) => match self.track(packet, visit, location, asked) {
+                Some(tracking) => tracking,
+                None => return self.counters.count(Outcome::ReportWithheld),
+            },
+        };
+        let local = if tracking.queue { Some(asked.and_local()) } else { None };
+        let asked = local.as_ref().unwrap_or(asked);
+        let values = match (asked.needs_values(), location) {
+            (false, _) => ValueContext::default(),
+            (true, Some(location)) => visit.values(packet, location),
+            (true, None) => visit.values_of(packet, visit.layers.five_tuple(packet)),
+        };
+        let inserted = match location {
+            Some(location) if asked.needs_values() => visit.inserted(packet, location),
+            _ => Inserted::default(),
+        };
+        let mut followed = Vec::new();
+        let packet = match visit.inside {
+            Some(inside) => {
+                followed.extend_from_slice(packet);
+                inside.follow(&mut followed);
+                followed.as_slice()
+            }
+            None => packet,
+        };
+        let reported = Reported {
+            link: visit.link,
+            ip: visit.outermost().ip,
+            packet,
+            hop: &visit.hop,
+            values: &values,
+            inserted,
+            tracking,
+        };
+        let hash = match self.sessions.want_hashes() {
+            true => flow_of(packet, &visit.layers, location).entropy(),
+            false => 0,
+        };
+        let addressed = Addressed { reported: &reported, hash };
+        let unknown = self.choices.unknown_instructions;
+        self.sessions.report(&addressed, asked, &self.domains, unknown, &mut self.counters);
+    }
+}

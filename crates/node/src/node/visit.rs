@@ -1,0 +1,71 @@
+//! What does the node know of a packet while it handles it?
+
+use inband_wire::FiveTuple;
+use inband_wire::dissect::flow_before_int;
+use inband_wire::int::mx::Mx;
+use inband_wire::int::{HeaderType, Location};
+use inband_wire::layers::{Layers, Link};
+
+use crate::domains::ValueContext;
+use crate::inside::Inside;
+use crate::passage::Hop;
+use crate::reporter::Inserted;
+
+/// One packet on its way through the node.
+#[derive(Clone, Copy)]
+pub(super) struct Visit<'a> {
+    pub(super) link: Link,
+    pub(super) layers: Layers,
+    pub(super) hop: Hop<'a>,
+    /// The number of a packet this node starts INT in.
+    pub(super) sequence_number: Option<u32>,
+    /// Where this node started INT without its own metadata, because of the egress MTU.
+    pub(super) cut_short: Option<Location>,
+    /// Whether the sink is to discard the packet; `None`: as the source is configured.
+    pub(super) discard: Option<bool>,
+    /// The way into a tunnel, where INT is in the inner layer; `layers` are then those of the innermost packet.
+    pub(super) inside: Option<&'a Inside>,
+}
+
+impl<'a> Visit<'a> {
+    /// Creates the visit of a packet at which nothing has happened yet.
+    #[inline]
+    pub(super) const fn new(link: Link, layers: Layers, hop: Hop<'a>) -> Self {
+        Self { link, layers, hop, sequence_number: None, cut_short: None, discard: None, inside: None }
+    }
+
+    /// What domain-specific values of an INT packet may depend on.
+    pub(super) fn values(&self, bytes: &[u8], location: &Location) -> ValueContext {
+        self.values_of(bytes, flow_before_int(bytes, &self.layers, location))
+    }
+
+    /// The source-inserted metadata of an INT-MX packet.
+    pub(super) fn inserted<'b>(&self, bytes: &'b [u8], location: &Location) -> Inserted<'b> {
+        let metadata = match (location.header_type, Mx::parse(bytes, location)) {
+            (HeaderType::Mx, Ok(mx)) => mx.source_inserted,
+            _ => return Inserted::default(),
+        };
+        Inserted { metadata, end: location.end, is_sink: self.hop.egress.edge }
+    }
+
+    /// The headers of the outermost packet, as it came.
+    pub(super) fn outermost(&self) -> &Layers {
+        self.inside.map_or(&self.layers, |inside| &inside.outermost)
+    }
+
+    /// What the packet that carries INT starts with: inside of a tunnel never with the frame's Ethernet header.
+    pub(super) const fn carrier_link(&self) -> Link {
+        if self.inside.is_some() { Link::Ip } else { self.link }
+    }
+
+    pub(super) fn values_of(&self, bytes: &[u8], flow: FiveTuple) -> ValueContext {
+        let ethernet = match (self.inside, self.link) {
+            (Some(inside), _) => inside.ethernet,
+            (None, Link::Ethernet) => Some(0),
+            (None, Link::Ip) => None,
+        };
+        let address = ethernet.and_then(|at| bytes.get(at + 6..at + 12));
+        let ethernet_source = address.and_then(<[u8]>::first_chunk).copied();
+        ValueContext { ethernet_source, sequence_number: self.sequence_number, flow }
+    }
+}

@@ -1,0 +1,53 @@
+//! How does what the node made wait for its caller?
+
+use std::collections::VecDeque;
+
+/// Packets in the order in which they were made, up to [`MOST_WAITING`].
+#[derive(Clone, Debug)]
+pub(crate) struct Waiting<T>(VecDeque<T>);
+
+/// Most packets that wait for the caller; what is more is counted as shed.
+const MOST_WAITING: usize = 256;
+
+impl<T> Waiting<T> {
+    /// Whether another one has room.
+    pub(crate) fn has_room(&self) -> bool {
+        self.0.len() < MOST_WAITING
+    }
+
+    /// Keeps a packet; `false` when there is no room.
+    pub(crate) fn push(&mut self, packet: T) -> bool {
+        let has_room = self.has_room();
+        if has_room {
+            self.0.push_back(packet);
+        }
+        has_room
+    }
+
+    /// Takes the oldest packet.
+    pub(crate) fn poll(&mut self) -> Option<T> {
+        self.0.pop_front()
+    }
+}
+
+impl<T> Default for Waiting<T> {
+    fn default() -> Self {
+        Self(VecDeque::new())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MOST_WAITING, Waiting};
+
+    #[test]
+    fn the_oldest_comes_first_and_one_too_many_is_refused() {
+        let mut waiting = Waiting::default();
+        assert!((0..MOST_WAITING).all(|number| waiting.push(number)));
+        assert!(!waiting.has_room() && !waiting.push(MOST_WAITING));
+        assert_eq!(waiting.poll(), Some(0));
+        assert!(waiting.push(MOST_WAITING));
+        assert!((1..=MOST_WAITING).all(|number| waiting.poll() == Some(number)));
+        assert_eq!(waiting.poll(), None);
+    }
+}
