@@ -1,19 +1,19 @@
 //! How does a datagram become observations and events?
 
+mod asked;
 mod overflows;
 
 use std::net::SocketAddr;
 
-use inband_model::{HopRecord, Ledger, LedgerView, Nanos, NodeId, ReportReference};
+use inband_model::{HopRecord, Nanos, NodeId, ReportReference};
 use inband_wire::int::CodePoints;
 use inband_wire::report::AnyReport;
 
-use crate::correlate::{Correlator, FlowView, Sighting};
+use crate::correlate::{Correlator, Sighting};
 use crate::ledger::{Arrival, ReportLedger, Sender};
 use crate::outbox::{Outbox, Output};
-use crate::ports::{PortView, QueueView};
 use crate::records::{Records, Told};
-use crate::report::{self, Fault, Faults, HopReading, Reporter};
+use crate::report::{self, Faults, HopReading, Reporter};
 use crate::settings::CollectorSettings;
 
 pub use self::overflows::Overflows;
@@ -42,12 +42,12 @@ impl Collector {
     pub fn new(settings: CollectorSettings) -> Collector {
         Collector {
             code_points: CodePoints::DEFAULT,
-            ledger: ReportLedger::new(settings.ledger),
-            correlator: Correlator::new(settings.paths, settings.ports),
+            ledger: ReportLedger::new(settings.ledger, settings.events.report_loss.clone()),
+            correlator: Correlator::new(settings.paths, settings.ports, &settings.events),
             malformed: Faults::default(),
             unreadable: Faults::default(),
             hops: Vec::new(),
-            outbox: Outbox::new(settings.max_outputs),
+            outbox: Outbox::new(settings.max_outputs, &settings.events),
             records: None,
         }
     }
@@ -87,7 +87,7 @@ impl Collector {
         let hw_id = datagram.hw_id();
         let sender = Sender { node_id: datagram.node_id().map(NodeId), hw_id, address: from.ip() };
         let stream = self.ledger.stream_of(sender, to, datagram.version());
-        let noted = self.ledger.note(now, stream, datagram.sequence(), &mut self.outbox);
+        let noted = self.ledger.note(now, stream, from.ip(), datagram.sequence(), &mut self.outbox);
         let mut reports = 0;
         for report in datagram.reports() {
             if let Err(error) = report {
@@ -108,12 +108,15 @@ impl Collector {
     pub fn handle_timeout(&mut self, now: Nanos) {
         self.ledger.handle_timeout(now, &mut self.outbox);
         self.correlator.handle_timeout(now, &mut self.outbox);
+        self.outbox.handle_timeout(now);
     }
 
     /// When `handle_timeout` has something to do; `None` when nothing is pending.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Nanos> {
-        [self.ledger.next_timeout(), self.correlator.next_timeout()].into_iter().flatten().min()
+        let timeouts =
+            [self.ledger.next_timeout(), self.correlator.next_timeout(), self.outbox.book.next_timeout()];
+        timeouts.into_iter().flatten().min()
     }
 
     /// Gives out the next observation or event, oldest first; `None` when there is no more.
@@ -129,51 +132,6 @@ impl Collector {
     /// Counts datagrams the kernel dropped before the socket was read.
     pub fn count_kernel_dropped(&mut self, datagrams: u64) {
         self.ledger.kernel_dropped(datagrams);
-    }
-
-    /// The totals so far.
-    #[must_use]
-    pub fn ledger(&self) -> Ledger {
-        self.ledger.total()
-    }
-
-    /// The totals so far, and every stream.
-    #[must_use]
-    pub fn ledger_view(&self) -> LedgerView {
-        self.ledger.view()
-    }
-
-    /// What was wrong with the malformed datagrams.
-    pub fn malformed(&self) -> impl Iterator<Item = Fault> {
-        self.malformed.iter()
-    }
-
-    /// What was wrong with reported packets that are marked as INT and cannot be; their reports count as
-    /// accepted.
-    pub fn unreadable(&self) -> impl Iterator<Item = Fault> {
-        self.unreadable.iter()
-    }
-
-    /// The flows seen lately with their paths, in no order.
-    pub fn flows(&self) -> impl Iterator<Item = FlowView<'_>> {
-        self.correlator.flows()
-    }
-
-    /// The egress interfaces of all nodes with their hop latency, in no order.
-    pub fn ports(&self) -> impl Iterator<Item = PortView> {
-        self.correlator.ports().views()
-    }
-
-    /// The queues that were deepest in the last second or two, deepest first, at most so many.
-    #[must_use]
-    pub fn deepest_queues(&self, now: Nanos, count: usize) -> Vec<QueueView> {
-        let mut queues: Vec<QueueView> = self.correlator.ports().queues(now).collect();
-        queues.sort_by_key(|queue| {
-            let QueueView { node_id, egress_interface, queue_id, .. } = *queue;
-            (std::cmp::Reverse(queue.recent), node_id, egress_interface, queue_id)
-        });
-        queues.truncate(count);
-        queues
     }
 
     /// What was dropped or forgotten because a table was full.

@@ -20,9 +20,9 @@ use crate::outbox::Outbox;
 use crate::paths::{Links, PathTable};
 use crate::ports::{PortSettings, Ports, Sample};
 use crate::report::{HopReading, Reading};
+use crate::settings::EventSettings;
 
 pub use self::settings::PathSettings;
-pub use self::views::FlowView;
 
 use self::trail::Trail;
 
@@ -72,12 +72,12 @@ enum What {
 }
 
 impl Correlator {
-    pub(crate) fn new(settings: PathSettings, ports: PortSettings) -> Correlator {
+    pub(crate) fn new(settings: PathSettings, ports: PortSettings, events: &EventSettings) -> Correlator {
         Correlator {
             flows: FlowTable::new(settings.max_flows),
             paths: PathTable::new(settings.max_paths),
             links: Links::new(settings.max_links),
-            ports: Ports::new(ports),
+            ports: Ports::new(ports, events),
             reminders: Deadlines::new(),
             next_sweep: None,
             trail: Trail::default(),
@@ -175,7 +175,9 @@ impl Correlator {
     /// Takes the hops of a report into the statistics of their ports.
     fn record_hops(&mut self, sighting: &Sighting<'_>, outbox: &mut Outbox) {
         for reading in sighting.hops {
-            if let Some(port) = self.ports.open(reading.hop.node_id, reading.hop.egress_interface) {
+            if let Some(port) =
+                self.ports.open(sighting.now, reading.hop.node_id, reading.hop.egress_interface)
+            {
                 self.ports.record(port, &sighting.sample(reading), outbox);
             }
         }

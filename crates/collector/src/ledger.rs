@@ -12,25 +12,28 @@ mod stream;
 mod streams;
 mod window;
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use inband_model::{Ledger, LedgerView, Nanos, NodeId};
 use inband_wire::report::ReportVersion;
 
+use crate::book::Course;
 use crate::outbox::Outbox;
 
 pub(crate) use self::senders::{Sender, Senders};
 pub use self::sequence::{Arrival, Sequence};
-pub use self::settings::LedgerSettings;
+pub use self::settings::{LedgerSettings, LossSettings};
 pub use self::space::SequenceSpace;
-pub(crate) use self::stream::StreamKey;
+pub(crate) use self::stream::{StreamKey, StreamReporter};
 
+use self::stream::Stream;
 use self::streams::{StreamIndex, Streams};
 
 /// Counts every datagram once, and follows the sequence numbers of every stream.
 #[derive(Debug)]
 pub(crate) struct ReportLedger {
     settings: LedgerSettings,
+    loss: LossSettings,
     counts: Ledger,
     streams: Streams,
     senders: Senders,
@@ -52,12 +55,13 @@ impl Noted {
 }
 
 impl ReportLedger {
-    pub(crate) fn new(settings: LedgerSettings) -> ReportLedger {
+    pub(crate) fn new(settings: LedgerSettings, loss: LossSettings) -> ReportLedger {
         ReportLedger {
             streams: Streams::new(settings.max_streams),
             senders: Senders::new(settings.max_streams),
             counts: Ledger::default(),
             settings,
+            loss,
         }
     }
 
@@ -102,13 +106,24 @@ impl ReportLedger {
     /// Notes the sequence number of a received datagram.
     ///
     /// This comes before the rest is looked at: a datagram that turns out malformed was not lost.
-    pub(crate) fn note(&mut self, now: Nanos, key: StreamKey, sequence: u32, outbox: &mut Outbox) -> Noted {
+    pub(crate) fn note(
+        &mut self,
+        now: Nanos,
+        key: StreamKey,
+        address: IpAddr,
+        sequence: u32,
+        outbox: &mut Outbox,
+    ) -> Noted {
         let Some(index) = self.streams.find(&key) else {
             let stream = self.streams.open(&self.settings, now, key, sequence);
+            if let Some(index) = stream {
+                self.streams[index].come_from(address);
+            }
             return Noted { stream, arrival: Arrival::InOrder };
         };
         let stream = &mut self.streams[index];
-        let arrival = stream.arrive(&self.settings, now, sequence);
+        stream.come_from(address);
+        let arrival = stream.arrive(&self.settings, &self.loss, now, sequence);
         if let Arrival::Reset(expected) = arrival
             && stream.announces_reset(now)
         {
@@ -130,14 +145,14 @@ impl ReportLedger {
             self.counts.accepted_reports += reports;
         }
         if let Some(index) = noted.stream {
-            self.streams[index].count(&self.settings, now, noted.arrival, reports);
+            self.streams[index].count(&self.loss, now, noted.arrival, reports);
         }
     }
 
     /// Counts as lost what has been missing long enough.
     pub(crate) fn handle_timeout(&mut self, now: Nanos, outbox: &mut Outbox) {
         while let Some(index) = self.streams.next_confirmation(now) {
-            self.streams[index].confirm(&self.settings, now);
+            self.streams[index].confirm(&self.settings, &self.loss, now);
             self.streams.await_confirmation(index, &self.settings);
             self.alert(index, now, outbox);
         }
@@ -163,6 +178,11 @@ impl ReportLedger {
         }
     }
 
+    /// The streams by the nodes that send them.
+    pub(crate) fn reporters(&self) -> impl Iterator<Item = StreamReporter> {
+        self.streams.iter().map(Stream::reporter)
+    }
+
     /// Streams forgotten to make room for new ones.
     pub(crate) fn forgotten_streams(&self) -> u64 {
         self.streams.forgotten()
@@ -175,8 +195,9 @@ impl ReportLedger {
 
     fn alert(&mut self, index: StreamIndex, now: Nanos, outbox: &mut Outbox) {
         let stream = &mut self.streams[index];
-        if let Some(alert) = stream.loss_alert(&self.settings, now) {
-            outbox.announce(events::report_loss(stream, &self.settings, now, &alert));
+        if let Some(alert) = stream.loss_alert(&self.loss, now) {
+            let window = self.loss.window();
+            outbox.begin(events::report_loss(stream, window, now, &alert), Course::renewed_within(window));
         }
     }
 }

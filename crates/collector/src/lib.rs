@@ -6,6 +6,7 @@
 //! Reading order: `collector`, then `ledger` (did every report arrive?), `report` (what does it say?) and
 //! `correlate` (what do they say together?), which keeps `flows`, `paths` and `ports`.
 
+mod book;
 mod collector;
 mod correlate;
 mod deadlines;
@@ -17,11 +18,15 @@ mod ports;
 mod records;
 mod report;
 mod settings;
+mod sketch;
+mod views;
 
 pub use collector::{Collector, Overflows};
-pub use correlate::{FlowView, PathSettings};
-pub use ledger::{Arrival, LedgerSettings, Sequence, SequenceSpace};
+pub use correlate::PathSettings;
+pub use ledger::{Arrival, LedgerSettings, LossSettings, Sequence, SequenceSpace};
 pub use outbox::Output;
-pub use ports::{CongestionSettings, LatencySummary, PortSettings, PortView, QueueView, SpikeSettings};
+pub use ports::{CongestionSettings, PortSettings, SpikeSettings};
 pub use report::Fault;
-pub use settings::CollectorSettings;
+pub use settings::{CollectorSettings, EventSettings};
+pub use sketch::LatencySummary;
+pub use views::{FlowPathView, FlowView, LevelView, LinkView, NodeView, PortView, QueueView, TopologyView};

@@ -2,7 +2,10 @@
 
 use std::collections::VecDeque;
 
-use inband_model::{Event, Observation};
+use inband_model::{Event, Nanos, Observation};
+
+use crate::book::{Book, Course};
+use crate::settings::EventSettings;
 
 /// What the collector gives out.
 #[derive(Debug, Clone, PartialEq)]
@@ -14,16 +17,19 @@ pub enum Output {
 }
 
 /// Outputs that wait to be polled, oldest first; a full outbox drops and counts what comes next.
+///
+/// Every event passes the book, which knows of those that go on.
 #[derive(Debug)]
 pub(crate) struct Outbox {
     waiting: VecDeque<Output>,
     capacity: usize,
     dropped: u64,
+    pub(crate) book: Book,
 }
 
 impl Outbox {
-    pub(crate) fn new(capacity: usize) -> Outbox {
-        Outbox { waiting: VecDeque::new(), capacity, dropped: 0 }
+    pub(crate) fn new(capacity: usize, events: &EventSettings) -> Outbox {
+        Outbox { waiting: VecDeque::new(), capacity, dropped: 0, book: Book::new(events) }
     }
 
     /// Gives out an observation. Half of the room is kept for events, which are fewer and matter more.
@@ -31,9 +37,30 @@ impl Outbox {
         self.push(Output::Observation(observation), self.capacity / 2);
     }
 
-    /// Gives out an event.
+    /// Gives out an event that has no course.
     pub(crate) fn announce(&mut self, event: Event) {
+        let event = self.book.once(event);
         self.push(Output::Event(event), self.capacity);
+    }
+
+    /// Gives out that an event begins, unless it goes on already.
+    pub(crate) fn begin(&mut self, event: Event, course: Course) {
+        if let Some(event) = self.book.begin(event, course) {
+            self.push(Output::Event(event), self.capacity);
+        }
+    }
+
+    /// Gives out that an event ends.
+    pub(crate) fn end(&mut self, event: Event) {
+        let event = self.book.end(event);
+        self.push(Output::Event(event), self.capacity);
+    }
+
+    /// Ends the events of which nothing more was announced.
+    pub(crate) fn handle_timeout(&mut self, now: Nanos) {
+        while let Some(event) = self.book.next_ended(now) {
+            self.push(Output::Event(event), self.capacity);
+        }
     }
 
     fn push(&mut self, output: Output, capacity: usize) {

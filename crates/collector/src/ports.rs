@@ -1,7 +1,7 @@
 //! How long do packets stay in each node, and how deep are its queues?
 
 mod episode;
-mod histogram;
+mod gauge;
 mod port;
 mod queue;
 mod settings;
@@ -13,17 +13,20 @@ use inband_model::{Nanos, NodeId, ReportReference};
 use crate::deadlines::Deadlines;
 use crate::outbox::Outbox;
 use crate::report::HopReading;
+use crate::settings::EventSettings;
+use crate::views::{PortView, QueueView};
 
-pub use self::histogram::LatencySummary;
 pub use self::settings::{CongestionSettings, PortSettings, SpikeSettings};
 
-use self::port::Port;
+pub(crate) use self::port::Port;
 use self::queue::Queue;
 
 /// The egress interfaces of all nodes with their queues, at most a stated number of both.
 #[derive(Debug)]
 pub(crate) struct Ports {
     settings: PortSettings,
+    congestion: CongestionSettings,
+    spike: SpikeSettings,
     ports: Vec<Port>,
     index: HashMap<(NodeId, Option<u16>), PortIndex>,
     queues: Vec<Queue>,
@@ -49,42 +52,12 @@ pub(crate) struct Sample<'a> {
     pub(crate) congested_queue: bool,
 }
 
-/// How long packets stay in one node on their way to one of its egress interfaces.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PortView {
-    /// The node.
-    pub node_id: NodeId,
-    /// The egress interface; `None` where the node does not tell.
-    pub egress_interface: Option<u16>,
-    /// The hop latency.
-    pub latency: LatencySummary,
-}
-
-/// How deep one queue is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct QueueView {
-    /// The node.
-    pub node_id: NodeId,
-    /// The egress interface; `None` where the node does not tell.
-    pub egress_interface: Option<u16>,
-    /// The queue of that interface.
-    pub queue_id: u8,
-    /// The latest occupancy, in the node's unit.
-    pub last: u32,
-    /// The highest occupancy of the last second or two.
-    pub recent: u32,
-    /// The highest occupancy so far.
-    pub max: u32,
-    /// When `last` was reported.
-    pub last_at: Nanos,
-    /// Whether the queue is congested.
-    pub congested: bool,
-}
-
 impl Ports {
-    pub(crate) fn new(settings: PortSettings) -> Ports {
+    pub(crate) fn new(settings: PortSettings, events: &EventSettings) -> Ports {
         Ports {
             settings,
+            congestion: events.queue_congestion.clone(),
+            spike: events.latency_spike.clone(),
             ports: Vec::new(),
             index: HashMap::new(),
             queues: Vec::new(),
@@ -94,7 +67,12 @@ impl Ports {
     }
 
     /// Finds a port, or adds it; `None` when there is no room for it, or when the node did not tell its id.
-    pub(crate) fn open(&mut self, node_id: NodeId, egress_interface: Option<u16>) -> Option<PortIndex> {
+    pub(crate) fn open(
+        &mut self,
+        now: Nanos,
+        node_id: NodeId,
+        egress_interface: Option<u16>,
+    ) -> Option<PortIndex> {
         if let Some(index) = self.index.get(&(node_id, egress_interface)) {
             return Some(*index);
         }
@@ -106,7 +84,7 @@ impl Ports {
             return None;
         }
         let index = PortIndex(self.ports.len());
-        self.ports.push(Port::new(node_id, egress_interface));
+        self.ports.push(Port::new(now, node_id, egress_interface));
         self.index.insert((node_id, egress_interface), index);
         Some(index)
     }
@@ -115,11 +93,11 @@ impl Ports {
     #[inline]
     pub(crate) fn record(&mut self, index: PortIndex, sample: &Sample<'_>, outbox: &mut Outbox) {
         let port = &mut self.ports[index.0];
-        port.record_latency(&self.settings.spike, sample, outbox);
+        port.record(&self.spike, sample, outbox);
         let queue_id = sample.reading.queue.map(|queue| queue.id);
         let is_known = port.queues.iter().find(|(id, _)| *id == queue_id).map(|(_, queue)| *queue);
         let Some(queue) = is_known.or_else(|| self.open_queue(index, queue_id)) else { return };
-        let deadline = self.queues[queue.0].record(&self.settings.congestion, sample, outbox);
+        let deadline = self.queues[queue.0].record(&self.congestion, sample, outbox);
         if let Some(due) = deadline {
             self.calm.set(due, queue);
         }
@@ -128,7 +106,7 @@ impl Ports {
     /// Ends the episodes of congestion that have been silent long enough.
     pub(crate) fn handle_timeout(&mut self, now: Nanos, outbox: &mut Outbox) {
         while let Some(queue) = self.calm.pop_due(now) {
-            let deadline = self.queues[queue.0].handle_timeout(&self.settings.congestion, now, outbox);
+            let deadline = self.queues[queue.0].handle_timeout(&self.congestion, now, outbox);
             if let Some(due) = deadline {
                 self.calm.set(due, queue);
             }
@@ -139,9 +117,14 @@ impl Ports {
         self.calm.next()
     }
 
-    /// The ports with a latency, in no order.
+    /// The ports, in no order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Port> {
+        self.ports.iter()
+    }
+
+    /// The ports as users see them, in no order.
     pub(crate) fn views(&self) -> impl Iterator<Item = PortView> {
-        self.ports.iter().filter_map(Port::view)
+        self.ports.iter().map(Port::view)
     }
 
     /// The queues with an occupancy, in no order.

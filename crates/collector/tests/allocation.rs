@@ -64,14 +64,15 @@ fn postcards_of_known_nodes_allocate_nothing() {
 }
 
 #[test]
-fn reordering_and_small_losses_allocate_nothing() {
+fn reordering_and_small_losses_allocate_for_the_event_once_a_second_and_for_nothing_else() {
     let packet = MdPacket::new(&hops(&[1, 11, 21, 2])).bytes();
     let datagrams = vec![datagram(2, 0, &[&sink_report(&packet)]); 50];
 
     // Neighbours change places, and every fiftieth number is never used.
     let allocations = allocations_of_a_second_run(&datagrams, |step| (step ^ 1) + step / 50 * 2);
 
-    assert_eq!(allocations, 0);
+    // The run takes two seconds. That a loss goes on takes its key and its evidence.
+    assert!(allocations <= 2 * 4, "{allocations}");
 }
 
 #[test]

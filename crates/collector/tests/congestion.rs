@@ -2,7 +2,7 @@
 
 mod support;
 
-use inband_collector::{CollectorSettings, CongestionSettings, PortSettings};
+use inband_collector::{CollectorSettings, CongestionSettings, EventSettings, PortSettings};
 use inband_model::{
     Confidence, CongestionPhase, Event, EventDetail, EventKind, Nanos, QueueCongestion, Severity,
 };
@@ -108,8 +108,8 @@ fn every_hop_on_a_stack_can_be_congested() {
 #[test]
 fn occupancy_counts_where_a_threshold_is_set() {
     let congestion = CongestionSettings { trigger_occupancy: Some(100), ..CongestionSettings::default() };
-    let ports = PortSettings { congestion, ..PortSettings::default() };
-    let mut lab = Lab::with(CollectorSettings { ports, ..CollectorSettings::default() });
+    let events = EventSettings { queue_congestion: congestion, ..EventSettings::default() };
+    let mut lab = Lab::with(CollectorSettings { events, ..CollectorSettings::default() });
     postcard(&mut lab, 900, 100);
     assert_eq!(phases(&mut lab), []);
 
@@ -125,8 +125,9 @@ fn occupancy_counts_where_a_threshold_is_set() {
 fn an_episode_that_used_up_the_nodes_quota_is_truncated() {
     let congestion_settings = CongestionSettings { quota: 3, ..CongestionSettings::default() };
     for (reports, truncated) in [(2, false), (3, true)] {
-        let ports = PortSettings { congestion: congestion_settings.clone(), ..PortSettings::default() };
-        let mut lab = Lab::with(CollectorSettings { ports, ..CollectorSettings::default() });
+        let events =
+            EventSettings { queue_congestion: congestion_settings.clone(), ..EventSettings::default() };
+        let mut lab = Lab::with(CollectorSettings { events, ..CollectorSettings::default() });
         for _ in 0..reports {
             queue_report(&mut lab);
         }
@@ -182,18 +183,18 @@ fn latency_is_summed_up_by_node_and_egress_interface() {
     let no_latency = HopMetadata { hop_latency: None, ..hop(6, 0, 0) };
     lab.report(6, &node_report(&plain_packet(&flow(1), 64), no_latency));
 
-    let ports: Vec<_> = lab.collector.ports().collect();
+    let ports: Vec<_> = lab.collector.ports().filter(|port| port.latency.is_some()).collect();
 
     assert_eq!(ports.len(), 1);
     assert_eq!((ports[0].node_id.0, ports[0].egress_interface), (5, Some(2)));
-    let latency = ports[0].latency;
+    let latency = ports[0].latency.unwrap();
     assert_eq!((latency.count, latency.last), (3, Nanos(11)));
     assert_eq!((latency.min, latency.p50, latency.max), (Nanos(10), Nanos(11), Nanos(12)));
 }
 
 #[test]
 fn more_ports_and_queues_than_there_is_room_for_are_counted() {
-    let ports = PortSettings { max_ports: 1, max_queues: 1, ..PortSettings::default() };
+    let ports = PortSettings { max_ports: 1, max_queues: 1 };
     let mut lab = Lab::with(CollectorSettings { ports, ..CollectorSettings::default() });
     let packet = plain_packet(&flow(1), 64);
     lab.report(1, &node_report(&packet, hop(1, 900, 0)));

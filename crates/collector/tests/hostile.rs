@@ -69,7 +69,7 @@ proptest! {
 fn small_tables() -> CollectorSettings {
     let mut settings = CollectorSettings {
         paths: PathSettings { max_flows: 4, max_paths: 6, max_links: 5, ..PathSettings::default() },
-        ports: PortSettings { max_ports: 5, max_queues: 6, ..PortSettings::default() },
+        ports: PortSettings { max_ports: 5, max_queues: 6 },
         max_outputs: 8,
         ..CollectorSettings::default()
     };

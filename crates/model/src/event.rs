@@ -1,10 +1,8 @@
 //! What is worth telling a person?
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
-use crate::{EventDetail, Nanos, NodeId};
+use crate::{EventDetail, EventId, EventKind, Nanos, NodeId};
 
 /// Something the collector announces.
 ///
@@ -26,8 +24,14 @@ pub struct Event {
     pub count: u64,
     /// How sure it is.
     pub confidence: Confidence,
-    /// Some of the reports it rests on, the latest ones at most.
+    /// Some of the reports it rests on: the first ones and the latest ones.
     pub evidence: Vec<ReportReference>,
+    /// Where it stands in its course.
+    #[serde(default)]
+    pub phase: Phase,
+    /// Whether somebody has asked not to be told of it; it is kept all the same.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub silenced: bool,
 }
 
 impl Event {
@@ -36,25 +40,57 @@ impl Event {
     pub fn kind(&self) -> EventKind {
         self.detail.kind()
     }
+
+    /// The event's id: the same for its beginning and its end.
+    #[must_use]
+    pub fn id(&self) -> EventId {
+        EventId::of(self.kind(), &self.key, self.first)
+    }
 }
 
-/// The kinds of events, named in kebab case for users.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+/// Where an event stands in its course.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum EventKind {
-    /// Reports were sent and did not arrive.
-    ReportLoss,
-    /// A node started to number its reports anew.
-    SequenceReset,
-    /// A flow takes another path.
-    PathChange,
-    /// A packet came to the same place twice.
-    Loop,
-    /// A node holds packets much longer than it did.
-    LatencySpike,
-    /// A queue is congested.
-    QueueCongestion,
+pub enum Phase {
+    /// It happened, and has no course.
+    #[default]
+    Once,
+    /// It has begun, and is announced again when it ends.
+    Begin,
+    /// It has ended.
+    End,
+}
+
+/// Who knows of an event.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Acknowledgement {
+    /// Who.
+    pub by: String,
+    /// What they say about it.
+    #[serde(default)]
+    pub comment: String,
+    /// When they said so.
+    #[serde(default)]
+    pub at: Nanos,
+}
+
+/// An event as those see it who ask.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EventView {
+    /// By which it is acknowledged.
+    pub id: EventId,
+    /// The event.
+    #[serde(flatten)]
+    pub event: Event,
+    /// Who knows of it; `None`: nobody has said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub acknowledged: Option<Acknowledgement>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 /// How much an event matters.
@@ -92,19 +128,6 @@ pub struct ReportReference {
     pub sequence: u32,
     /// When it arrived here.
     pub received_at: Nanos,
-}
-
-impl fmt::Display for EventKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            EventKind::ReportLoss => "report-loss",
-            EventKind::SequenceReset => "sequence-reset",
-            EventKind::PathChange => "path-change",
-            EventKind::Loop => "loop",
-            EventKind::LatencySpike => "latency-spike",
-            EventKind::QueueCongestion => "queue-congestion",
-        })
-    }
 }
 
 #[cfg(test)]

@@ -5,6 +5,8 @@
 
 mod event;
 mod event_detail;
+mod event_id;
+mod event_kind;
 mod flow;
 mod hop;
 mod ledger;
@@ -13,13 +15,16 @@ mod node_id;
 mod observation;
 mod path;
 mod record;
+mod silence;
 pub mod table;
 
-pub use event::{Confidence, Event, EventKind, ReportReference, Severity};
+pub use event::{Acknowledgement, Confidence, Event, EventView, Phase, ReportReference, Severity};
 pub use event_detail::{
     CongestionPhase, EventDetail, LatencySpike, Loop, PathChange, PathChangeKind, QueueCongestion,
     ReportLoss, SequenceReset,
 };
+pub use event_id::EventId;
+pub use event_kind::EventKind;
 pub use flow::{Flow, FlowId};
 pub use hop::Hop;
 pub use ledger::{Ledger, LedgerView, StreamLedger};
@@ -28,3 +33,4 @@ pub use node_id::NodeId;
 pub use observation::{HopLatencyObservation, Observation, Origin, PathObservation, QueueDepthObservation};
 pub use path::{Path, PathId};
 pub use record::{HopRecord, ReportVersion};
+pub use silence::Silence;

@@ -75,5 +75,7 @@ fn event_row(event: &Event) -> EventRow {
         count: event.count,
         detail: detail.unwrap_or_default().to_string(),
         evidence: json(serde_json::to_string(&event.evidence)),
+        phase: event.phase,
+        silenced: event.silenced,
     }
 }

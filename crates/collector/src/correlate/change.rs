@@ -4,7 +4,7 @@ use inband_model::{
     Confidence, Nanos, Observation, Origin, PathChangeKind, PathObservation, ReportReference,
 };
 
-use crate::flows::{FLAPS, FlowIndex, PendingChange};
+use crate::flows::{FLAPS, FlowIndex, PAST_PATHS, PastPath, PendingChange};
 use crate::outbox::Outbox;
 use crate::paths::PathIndex;
 
@@ -42,7 +42,8 @@ impl Correlator {
         let was_whole = std::mem::replace(&mut entry.path_is_whole, finding.is_whole);
         entry.hops_expected = finding.hops_expected;
         entry.origin = finding.origin;
-        entry.path_seen_at = now;
+        let until = std::mem::replace(&mut entry.path_seen_at, now);
+        let since = std::mem::replace(&mut entry.path_since, now);
         entry.latencies = self.trail.latencies().into();
         outbox.observe(Observation::Path(PathObservation {
             flow: entry.flow,
@@ -56,9 +57,19 @@ impl Correlator {
             if was_whole && finding.is_whole {
                 self.announce_change(flow, old, new, finding, outbox);
             }
-            self.paths.release(old);
+            self.remember(flow, PastPath { path: old, since, until });
         }
         Some(new)
+    }
+
+    /// Keeps a path that the flow has left, in place of the oldest one.
+    fn remember(&mut self, flow: FlowIndex, past: PastPath) {
+        let paths = &mut self.flows[flow].past_paths;
+        let oldest = (paths.len() >= PAST_PATHS).then(|| paths.remove(0));
+        paths.push(past);
+        if let Some(oldest) = oldest {
+            self.paths.release(oldest.path);
+        }
     }
 
     fn announce_change(

@@ -1,6 +1,6 @@
 //! How is a change of path announced?
 
-use inband_model::{Event, EventDetail, Flow, Path, PathChange, PathChangeKind, Severity};
+use inband_model::{Event, EventDetail, Flow, Path, PathChange, PathChangeKind, Phase, Severity};
 
 use super::change::Finding;
 
@@ -27,5 +27,7 @@ pub(super) fn path_change(
         count: changes,
         confidence: finding.confidence,
         evidence: vec![finding.report],
+        phase: Phase::Once,
+        silenced: false,
     }
 }

@@ -1,6 +1,6 @@
 //! Did a packet come to the same place twice?
 
-use inband_model::{Confidence, Event, EventDetail, Flow, Hop, Loop, Nanos, NodeId, Path, Severity};
+use inband_model::{Confidence, Event, EventDetail, Flow, Hop, Loop, Nanos, NodeId, Path, Phase, Severity};
 
 use crate::report::StackState;
 
@@ -32,6 +32,8 @@ pub(super) fn detect(flow: Flow, sighting: &Sighting<'_>) -> Option<Event> {
         count: 1,
         confidence,
         evidence: vec![sighting.report],
+        phase: Phase::Once,
+        silenced: false,
     })
 }
 
@@ -47,5 +49,7 @@ fn repeated(sighting: &Sighting<'_>, alike: impl Fn(&Hop, &Hop) -> bool) -> Opti
     })
 }
 
-/// A flow's loop is announced once in this time.
+/// A loop has ended when no packet of the flow looped for so long.
 pub(super) const QUIET: Nanos = Nanos::from_secs(60);
+/// So often it is looked whether the packets of a flow still loop.
+pub(super) const PAUSE: Nanos = Nanos::from_secs(1);

@@ -2,6 +2,7 @@
 
 use inband_model::{Confidence, Hop};
 
+use crate::book::Course;
 use crate::flows::{FlowIndex, Upstream};
 use crate::outbox::Outbox;
 use crate::paths::PathIndex;
@@ -111,13 +112,13 @@ impl Correlator {
 
     fn detect_loop(&mut self, flow: FlowIndex, sighting: &Sighting<'_>, outbox: &mut Outbox) {
         let entry = &mut self.flows[flow];
-        let is_quiet = |at| sighting.now.since(at) >= loops::QUIET;
+        let is_quiet = |at| sighting.now.since(at) >= loops::PAUSE;
         if !entry.loop_announced_at.is_none_or(is_quiet) {
             return;
         }
         if let Some(event) = loops::detect(entry.flow, sighting) {
             entry.loop_announced_at = Some(sighting.now);
-            outbox.announce(event);
+            outbox.begin(event, Course::until_quiet(loops::QUIET));
         }
     }
 

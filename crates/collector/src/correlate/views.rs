@@ -1,40 +1,13 @@
 //! What can be read of the flows?
 
-use inband_model::{Flow, Nanos, Origin, Path};
+use inband_model::{Flow, Nanos};
+
+use crate::flows::FlowEntry;
+use crate::paths::{Links, PathIndex};
+use crate::ports::Ports;
+use crate::views::{FlowPathView, FlowView};
 
 use super::Correlator;
-
-/// A flow as users see it.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct FlowView<'a> {
-    /// The flow.
-    pub flow: Flow,
-    /// Its latest path; `None` as long as nothing tells.
-    pub path: Option<&'a Path>,
-    /// The latest latency of each hop of `path`; `None` where the node did not say.
-    pub hop_latency: &'a [Option<Nanos>],
-    /// Hops `path` should have; `None` when nothing tells.
-    pub hops_expected: Option<u8>,
-    /// Where the path comes from.
-    pub origin: Origin,
-    /// When the path was last confirmed.
-    pub path_seen_at: Nanos,
-    /// When the first report on the flow arrived.
-    pub first_seen: Nanos,
-    /// When the last one did.
-    pub last_seen: Nanos,
-    /// Individual reports on it.
-    pub reports: u64,
-}
-
-impl FlowView<'_> {
-    /// Whether all hops of the path were seen, as far as is known.
-    #[must_use]
-    pub fn path_is_complete(&self) -> bool {
-        let seen = self.path.map_or(0, |path| path.hops().len());
-        seen > 0 && self.hops_expected.is_some_and(|expected| seen >= usize::from(expected))
-    }
-}
 
 /// What was dropped or forgotten because a table was full, and how full they are.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -51,17 +24,43 @@ pub(crate) struct Occupancy {
 impl Correlator {
     /// The flows, in no order.
     pub(crate) fn flows(&self) -> impl Iterator<Item = FlowView<'_>> {
-        self.flows.iter().map(|entry| FlowView {
+        self.flows.iter().map(|entry| self.view(entry))
+    }
+
+    /// One flow.
+    pub(crate) fn flow_view(&self, flow: &Flow) -> Option<FlowView<'_>> {
+        self.flows.find(flow).map(|index| self.view(&self.flows[index]))
+    }
+
+    /// The latest paths of a flow, the latest first.
+    pub(crate) fn flow_paths(&self, flow: &Flow) -> Vec<FlowPathView<'_>> {
+        let Some(index) = self.flows.find(flow) else { return Vec::new() };
+        let entry = &self.flows[index];
+        let current = entry.path.map(|path| (path, entry.path_since, entry.path_seen_at, true));
+        let past = entry.past_paths.iter().rev().map(|past| (past.path, past.since, past.until, false));
+        let paths = current.into_iter().chain(past);
+        paths.map(|(path, since, until, current)| self.path_view(path, since, until, current)).collect()
+    }
+
+    fn path_view(&self, path: PathIndex, since: Nanos, until: Nanos, current: bool) -> FlowPathView<'_> {
+        let path = &self.paths[path].path;
+        FlowPathView { id: path.id(), path, since, until, current }
+    }
+
+    fn view<'a>(&'a self, entry: &'a FlowEntry) -> FlowView<'a> {
+        FlowView {
+            id: entry.flow.id(),
             flow: entry.flow,
             path: entry.path.map(|path| &self.paths[path].path),
             hop_latency: &entry.latencies,
             hops_expected: entry.hops_expected,
             origin: entry.origin,
+            path_since: entry.path_since,
             path_seen_at: entry.path_seen_at,
             first_seen: entry.first_seen,
             last_seen: entry.last_seen,
             reports: entry.reports,
-        })
+        }
     }
 
     pub(crate) fn occupancy(&self) -> Occupancy {
@@ -76,7 +75,11 @@ impl Correlator {
         }
     }
 
-    pub(crate) fn ports(&self) -> &crate::ports::Ports {
+    pub(crate) fn ports(&self) -> &Ports {
         &self.ports
+    }
+
+    pub(crate) fn links(&self) -> &Links {
+        &self.links
     }
 }

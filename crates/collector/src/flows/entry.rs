@@ -18,11 +18,15 @@ pub(crate) struct FlowEntry {
     pub(crate) path_is_whole: bool,
     /// Hops `path` should have; `None` when nothing tells.
     pub(crate) hops_expected: Option<u8>,
+    /// When `path` was first seen.
+    pub(crate) path_since: Nanos,
     /// When `path` was last confirmed.
     pub(crate) path_seen_at: Nanos,
     pub(crate) origin: Origin,
     /// The latest latency of each hop of `path`.
     pub(crate) latencies: Box<[Option<Nanos>]>,
+    /// The paths before, the latest last; at most [`PAST_PATHS`].
+    pub(crate) past_paths: Vec<PastPath>,
     /// The first part of the path, where a transit hop took the stack off the packet.
     pub(crate) upstream: Option<Upstream>,
     /// When the path changed the last times, latest first.
@@ -46,6 +50,14 @@ pub(crate) struct Upstream {
     pub(crate) seen_at: Nanos,
 }
 
+/// A path that a flow has left.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PastPath {
+    pub(crate) path: PathIndex,
+    pub(crate) since: Nanos,
+    pub(crate) until: Nanos,
+}
+
 /// A change of path that may turn out to be a reroute.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PendingChange {
@@ -66,9 +78,11 @@ impl FlowEntry {
             path: None,
             path_is_whole: false,
             hops_expected: None,
+            path_since: now,
             path_seen_at: now,
             origin: Origin::XdReport,
             latencies: Box::default(),
+            past_paths: Vec::new(),
             upstream: None,
             changed_at: [None; FLAPS],
             flap_announced_at: None,
@@ -83,9 +97,12 @@ impl FlowEntry {
     pub(crate) fn paths(&self) -> impl Iterator<Item = PathIndex> {
         let pending = self.pending.map(|change| [change.old, change.new]);
         let upstream = self.upstream.map(|upstream| upstream.path);
-        self.path.into_iter().chain(upstream).chain(pending.into_iter().flatten())
+        let past = self.past_paths.iter().map(|past| past.path);
+        self.path.into_iter().chain(upstream).chain(pending.into_iter().flatten()).chain(past)
     }
 }
 
 /// So many changes in a short while are a flap.
 pub(crate) const FLAPS: usize = 3;
+/// So many paths before the latest are remembered.
+pub(crate) const PAST_PATHS: usize = 7;

@@ -1,17 +1,11 @@
 //! How are losses and restarts announced?
 
-use inband_model::{Confidence, Event, EventDetail, Nanos, ReportLoss, SequenceReset, Severity};
+use inband_model::{Confidence, Event, EventDetail, Nanos, Phase, ReportLoss, SequenceReset, Severity};
 
-use super::settings::LedgerSettings;
 use super::stream::{LossAlert, Stream};
 
 /// Announces that a stream loses more reports than it may.
-pub(super) fn report_loss(
-    stream: &Stream,
-    settings: &LedgerSettings,
-    now: Nanos,
-    alert: &LossAlert,
-) -> Event {
+pub(super) fn report_loss(stream: &Stream, window: Nanos, now: Nanos, alert: &LossAlert) -> Event {
     let detail = ReportLoss {
         node_id: stream.key.node_id,
         hw_id: stream.key.hw_id,
@@ -19,7 +13,7 @@ pub(super) fn report_loss(
         lost: alert.recent.lost,
         accepted: alert.recent.accepted,
         lost_unknown: alert.recent.lost_unknown,
-        window: settings.loss_window(),
+        window,
     };
     let first = alert.evidence.map_or(now, |report| report.received_at);
     Event {
@@ -31,6 +25,8 @@ pub(super) fn report_loss(
         count: alert.recent.lost + alert.recent.lost_unknown,
         confidence: if alert.recent.lost_unknown > 0 { Confidence::Probable } else { Confidence::Certain },
         evidence: alert.evidence.into_iter().collect(),
+        phase: Phase::Once,
+        silenced: false,
     }
 }
 
@@ -52,6 +48,8 @@ pub(super) fn sequence_reset(stream: &Stream, now: Nanos, expected: u32, sequenc
         count: 1,
         confidence: Confidence::Probable,
         evidence: vec![stream.reference(sequence, now)],
+        phase: Phase::Once,
+        silenced: false,
     }
 }
 

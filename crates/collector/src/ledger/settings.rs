@@ -27,10 +27,28 @@ pub struct LedgerSettings {
     pub max_streams: usize,
     /// Seconds without a report after which a stream may be forgotten in favour of a new one. Default 300.
     pub forget_after_s: u64,
+}
+
+/// When a stream loses more reports than it may: `[events.report_loss]`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LossSettings {
     /// Share of reports lost, in parts per million, above which an event is raised. Default 1000: 0.1 %.
-    pub loss_alert_ppm: u64,
+    pub share_ppm: u64,
     /// Seconds over which the share is taken. Default 60.
-    pub loss_window_s: u64,
+    pub window_s: u64,
+}
+
+impl Default for LossSettings {
+    fn default() -> LossSettings {
+        LossSettings { share_ppm: 1_000, window_s: 60 }
+    }
+}
+
+impl LossSettings {
+    pub(super) fn window(&self) -> Nanos {
+        Nanos::from_secs(self.window_s)
+    }
 }
 
 impl Default for LedgerSettings {
@@ -45,8 +63,6 @@ impl Default for LedgerSettings {
             reset_run: 16,
             max_streams: 16_384,
             forget_after_s: 300,
-            loss_alert_ppm: 1_000,
-            loss_window_s: 60,
         }
     }
 }
@@ -62,9 +78,5 @@ impl LedgerSettings {
 
     pub(super) fn forget_after(&self) -> Nanos {
         Nanos::from_secs(self.forget_after_s)
-    }
-
-    pub(super) fn loss_window(&self) -> Nanos {
-        Nanos::from_secs(self.loss_window_s)
     }
 }

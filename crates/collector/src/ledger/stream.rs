@@ -7,7 +7,7 @@ use inband_wire::report::ReportVersion;
 
 use super::loss_window::{LossWindow, Slice};
 use super::sequence::{Arrival, Sequence};
-use super::settings::LedgerSettings;
+use super::settings::{LedgerSettings, LossSettings};
 use super::space::SequenceSpace;
 
 /// Names a stream: what counts its own sequence numbers.
@@ -39,6 +39,9 @@ pub(super) struct Stream {
     pub(super) key: StreamKey,
     pub(super) sequence: Sequence,
     pub(super) tally: Tally,
+    opened_at: Nanos,
+    /// Where its reports come from, the latest address first.
+    addresses: [Option<IpAddr>; 2],
     /// Whether a deadline for its open gaps has been set.
     pub(super) awaits_confirmation: bool,
     recent: LossWindow,
@@ -57,6 +60,19 @@ pub(super) struct Tally {
     pub(super) late: u64,
 }
 
+/// A stream as a part of what its node does.
+#[derive(Debug)]
+pub(crate) struct StreamReporter {
+    pub(crate) node_id: NodeId,
+    /// The latest addresses first.
+    pub(crate) addresses: [Option<IpAddr>; 2],
+    pub(crate) reports: u64,
+    pub(crate) lost: u64,
+    pub(crate) lost_unknown: u64,
+    pub(crate) first_seen: Nanos,
+    pub(crate) last_seen: Nanos,
+}
+
 /// A stream that loses more than it may.
 #[derive(Debug)]
 pub(super) struct LossAlert {
@@ -70,6 +86,8 @@ impl Stream {
             key,
             sequence: Sequence::new(key.space(), settings, now, sequence),
             tally: Tally::default(),
+            opened_at: now,
+            addresses: [None; 2],
             awaits_confirmation: false,
             recent: LossWindow::default(),
             last_gap: None,
@@ -78,26 +96,40 @@ impl Stream {
         }
     }
 
+    /// Notes where a datagram comes from.
+    #[inline]
+    pub(super) fn come_from(&mut self, address: IpAddr) {
+        if self.addresses[0] != Some(address) {
+            self.addresses = [Some(address), self.addresses[0]];
+        }
+    }
+
     /// Takes a sequence number and says what it is.
-    pub(super) fn arrive(&mut self, settings: &LedgerSettings, now: Nanos, number: u32) -> Arrival {
+    pub(super) fn arrive(
+        &mut self,
+        settings: &LedgerSettings,
+        loss: &LossSettings,
+        now: Nanos,
+        number: u32,
+    ) -> Arrival {
         let before = (self.sequence.lost(), self.sequence.lost_unknown());
         let arrival = self.sequence.arrive(settings, now, number);
         if matches!(arrival, Arrival::Gap(_) | Arrival::LossUnknown) {
             self.last_gap = Some(self.reference(number, now));
         }
-        self.note_loss(settings, now, before);
+        self.note_loss(loss, now, before);
         arrival
     }
 
     /// Counts the gaps that have been open long enough as lost.
-    pub(super) fn confirm(&mut self, settings: &LedgerSettings, now: Nanos) {
+    pub(super) fn confirm(&mut self, settings: &LedgerSettings, loss: &LossSettings, now: Nanos) {
         let before = (self.sequence.lost(), self.sequence.lost_unknown());
         self.sequence.confirm(settings, now);
-        self.note_loss(settings, now, before);
+        self.note_loss(loss, now, before);
     }
 
     /// Counts a well-formed datagram of `reports` individual reports by what its number is.
-    pub(super) fn count(&mut self, settings: &LedgerSettings, now: Nanos, arrival: Arrival, reports: u64) {
+    pub(super) fn count(&mut self, loss: &LossSettings, now: Nanos, arrival: Arrival, reports: u64) {
         if arrival == Arrival::Duplicate {
             self.tally.duplicate += 1;
             return;
@@ -106,18 +138,19 @@ impl Stream {
         self.tally.accepted_reports += reports;
         self.tally.reordered += u64::from(arrival == Arrival::Reordered);
         self.tally.late += u64::from(arrival == Arrival::Late);
-        self.recent.at(now, settings.loss_window()).accepted += 1;
+        self.recent.at(now, loss.window()).accepted += 1;
     }
 
-    /// Tells once in a window when the stream loses more than it may.
-    pub(super) fn loss_alert(&mut self, settings: &LedgerSettings, now: Nanos) -> Option<LossAlert> {
-        let window = settings.loss_window();
-        if self.alerted_at.is_some_and(|alerted_at| now.since(alerted_at) < window) {
+    /// Tells once in a while when the stream loses more than it may.
+    pub(super) fn loss_alert(&mut self, loss: &LossSettings, now: Nanos) -> Option<LossAlert> {
+        let window = loss.window();
+        let pause = Nanos(window.0 / ALERTS_A_WINDOW);
+        if self.alerted_at.is_some_and(|alerted_at| now.since(alerted_at) < pause) {
             return None;
         }
         self.recent.at(now, window);
         let recent = self.recent.sum();
-        if !recent.exceeds(settings.loss_alert_ppm) {
+        if !recent.exceeds(loss.share_ppm) {
             return None;
         }
         self.alerted_at = Some(now);
@@ -157,19 +190,34 @@ impl Stream {
         }
     }
 
+    pub(super) fn reporter(&self) -> StreamReporter {
+        StreamReporter {
+            node_id: self.key.node_id,
+            addresses: self.addresses,
+            reports: self.tally.accepted_reports,
+            lost: self.sequence.lost(),
+            lost_unknown: self.sequence.lost_unknown(),
+            first_seen: self.opened_at,
+            last_seen: self.sequence.last_at(),
+        }
+    }
+
     /// Names a report of this stream.
     pub(super) fn reference(&self, sequence: u32, received_at: Nanos) -> ReportReference {
         ReportReference { node_id: self.key.node_id, hw_id: self.key.hw_id, sequence, received_at }
     }
 
     /// Notes how far the losses have moved; they fall when a report arrives that was given up.
-    fn note_loss(&mut self, settings: &LedgerSettings, now: Nanos, (lost, unknown): (u64, u64)) {
+    fn note_loss(&mut self, loss: &LossSettings, now: Nanos, (lost, unknown): (u64, u64)) {
         let (lost_now, unknown_now) = (self.sequence.lost(), self.sequence.lost_unknown());
         if (lost_now, unknown_now) == (lost, unknown) {
             return;
         }
-        let slice = self.recent.at(now, settings.loss_window());
+        let slice = self.recent.at(now, loss.window());
         slice.lost = (slice.lost + lost_now).saturating_sub(lost);
         slice.lost_unknown += unknown_now - unknown;
     }
 }
+
+/// How often in its window a loss that goes on is looked at again.
+const ALERTS_A_WINDOW: u64 = 60;

@@ -2,11 +2,12 @@
 
 use std::net::SocketAddr;
 
-use inband_model::{Confidence, EventDetail, Nanos, NodeId, ReportLoss};
+use inband_model::{Confidence, EventDetail, Nanos, NodeId, Phase, ReportLoss};
 use inband_wire::report::ReportVersion;
 
-use super::{LedgerSettings, ReportLedger, StreamKey};
+use super::{LedgerSettings, LossSettings, ReportLedger, StreamKey};
 use crate::outbox::{Outbox, Output};
+use crate::settings::EventSettings;
 
 #[test]
 fn each_node_part_of_a_node_and_destination_has_its_own_sequence() {
@@ -101,19 +102,22 @@ fn losses_up_to_a_thousandth_raise_no_event_and_one_more_does() {
 }
 
 #[test]
-fn losses_are_announced_once_in_a_window() {
+fn a_loss_that_goes_on_is_one_event_and_ends_a_window_later() {
     let mut ledger = Fixture::new();
-    for number in [0, 2, 4, 6] {
-        ledger.datagram(key(1, 0, 1), number);
+    for number in 0..100 {
+        ledger.datagram(key(1, 0, 1), number * 2);
+        ledger.now = ledger.now + Nanos::from_secs(1);
         ledger.at_the_end();
     }
-    assert_eq!(ledger.losses().len(), 1);
+    assert_eq!(ledger.phases(), [Phase::Begin]);
 
     ledger.now = ledger.now + Nanos::from_secs(60);
-    ledger.datagram(key(1, 0, 1), 8);
+    ledger.at_the_end();
+    assert_eq!(ledger.phases(), [Phase::End]);
+    ledger.datagram(key(1, 0, 1), 250);
     ledger.at_the_end();
 
-    assert_eq!(ledger.losses().len(), 1);
+    assert_eq!(ledger.phases(), [Phase::Begin]);
 }
 
 #[test]
@@ -179,13 +183,17 @@ impl Fixture {
 
     fn with(settings: LedgerSettings) -> Fixture {
         let now = Nanos::from_secs(1_700_000_000);
-        Fixture { ledger: ReportLedger::new(settings), outbox: Outbox::new(100), now }
+        Fixture {
+            ledger: ReportLedger::new(settings, LossSettings::default()),
+            outbox: Outbox::new(100, &EventSettings::default()),
+            now,
+        }
     }
 
     fn datagram(&mut self, key: StreamKey, sequence: u32) {
         self.now = self.now + Nanos::from_micros(1);
         self.ledger.receive();
-        let noted = self.ledger.note(self.now, key, sequence, &mut self.outbox);
+        let noted = self.ledger.note(self.now, key, [10, 0, 0, 1].into(), sequence, &mut self.outbox);
         self.ledger.count(self.now, noted, 1);
     }
 
@@ -193,7 +201,19 @@ impl Fixture {
     fn at_the_end(&mut self) -> inband_model::Ledger {
         self.now = self.now + Nanos::from_millis(300);
         self.ledger.handle_timeout(self.now, &mut self.outbox);
+        self.outbox.handle_timeout(self.now);
         self.ledger.total()
+    }
+
+    /// The phases of the events announced since this was asked last.
+    fn phases(&mut self) -> Vec<Phase> {
+        let outputs = std::iter::from_fn(|| self.outbox.pop());
+        outputs
+            .map(|output| match output {
+                Output::Event(event) => event.phase,
+                Output::Observation(other) => panic!("not an event: {other:?}"),
+            })
+            .collect()
     }
 
     /// The losses announced since this was asked last.

@@ -2,14 +2,15 @@
 
 use inband_model::{
     Confidence, Event, EventDetail, Flow, Hop, HopLatencyObservation, Nanos, NodeId, Observation, Origin,
-    SequenceReset, Severity,
+    Phase, SequenceReset, Severity,
 };
 
 use super::{Outbox, Output};
+use crate::settings::EventSettings;
 
 #[test]
 fn outputs_come_out_in_the_order_they_went_in() {
-    let mut outbox = Outbox::new(10);
+    let mut outbox = Outbox::new(10, &EventSettings::default());
     outbox.announce(event());
     outbox.observe(observation());
 
@@ -21,7 +22,7 @@ fn outputs_come_out_in_the_order_they_went_in() {
 
 #[test]
 fn observations_leave_half_of_the_room_to_events_and_what_is_dropped_is_counted() {
-    let mut outbox = Outbox::new(4);
+    let mut outbox = Outbox::new(4, &EventSettings::default());
     for _ in 0..5 {
         outbox.observe(observation());
     }
@@ -59,5 +60,7 @@ fn event() -> Event {
         count: 1,
         confidence: Confidence::Probable,
         evidence: Vec::new(),
+        phase: Phase::Once,
+        silenced: false,
     }
 }

@@ -3,6 +3,8 @@
 use hashbrown::HashMap;
 use inband_model::{Hop, Nanos, NodeId};
 
+use crate::views::LinkView;
+
 /// The links of the topology, learned from paths; at most a stated number of them.
 #[derive(Debug)]
 pub(crate) struct Links {
@@ -19,6 +21,8 @@ pub(crate) struct LinkIndex(usize);
 /// What is known of a link.
 #[derive(Debug)]
 struct LinkState {
+    link: Link,
+    first_seen: Nanos,
     seen_at: Nanos,
     /// Whether it is certain that no other node stands between its ends.
     is_certain: bool,
@@ -50,7 +54,7 @@ impl Links {
             return None;
         }
         let index = LinkIndex(self.links.len());
-        self.links.push(LinkState { seen_at: now, is_certain: false });
+        self.links.push(LinkState { link, first_seen: now, seen_at: now, is_certain: false });
         self.index.insert(link, index);
         Some(index)
     }
@@ -75,6 +79,19 @@ impl Links {
     /// When a report last told a path over the link.
     pub(crate) fn seen_at(&self, link: LinkIndex) -> Nanos {
         self.links[link.0].seen_at
+    }
+
+    /// The links as users see them, in no order.
+    pub(crate) fn views(&self) -> impl Iterator<Item = LinkView> {
+        self.links.iter().map(|state| LinkView {
+            from: state.link.from,
+            egress_interface: state.link.egress_interface,
+            to: state.link.to,
+            ingress_interface: state.link.ingress_interface,
+            certain: state.is_certain,
+            first_seen: state.first_seen,
+            last_seen: state.seen_at,
+        })
     }
 
     /// Links there was no room for.

@@ -68,7 +68,7 @@ impl PathTable {
         }
         let slot = PathSlot {
             path: Path::new(hops),
-            ports: hops.iter().map(|hop| ports.open(hop.node_id, hop.egress_interface)).collect(),
+            ports: hops.iter().map(|hop| ports.open(now, hop.node_id, hop.egress_interface)).collect(),
             links: hops.windows(2).filter_map(|pair| links.learn(now, &pair[0], &pair[1])).collect(),
             users: 1,
             touched_at: now,

@@ -1,7 +1,7 @@
 //! When does congestion of a queue begin, and when does it end?
 
 use inband_model::{
-    Confidence, CongestionPhase, Event, EventDetail, Nanos, NodeId, QueueCongestion, ReportReference,
+    Confidence, CongestionPhase, Event, EventDetail, Nanos, NodeId, Phase, QueueCongestion, ReportReference,
     Severity,
 };
 
@@ -118,6 +118,8 @@ impl Episode {
             count: self.reports,
             confidence: if self.queue_reports > 0 { Confidence::Certain } else { Confidence::Probable },
             evidence,
+            phase: Phase::Once,
+            silenced: false,
         }
     }
 }

@@ -1,44 +1,51 @@
 //! How long do packets stay in a node on their way to one egress interface?
 
-use inband_model::{Confidence, Event, EventDetail, LatencySpike, NodeId, Severity};
+use inband_model::{Confidence, Event, EventDetail, LatencySpike, Nanos, NodeId, Phase, Severity};
 
 use crate::outbox::Outbox;
+use crate::sketch::Sketch;
+use crate::views::{LevelView, PortView};
 
-use super::histogram::Histogram;
+use super::gauge::Gauge;
 use super::settings::SpikeSettings;
 use super::spike::{Spike, SpikeDetector};
-use super::{PortView, QueueIndex, Sample};
+use super::{QueueIndex, Sample};
 
 /// The egress interface of a node.
 #[derive(Debug)]
-pub(super) struct Port {
-    pub(super) node_id: NodeId,
-    pub(super) egress_interface: Option<u16>,
-    latency: Histogram,
+pub(crate) struct Port {
+    pub(crate) node_id: NodeId,
+    pub(crate) egress_interface: Option<u16>,
+    pub(crate) first_seen: Nanos,
+    pub(crate) last_seen: Nanos,
+    latency: Sketch,
+    utilization: Option<Gauge>,
     spikes: SpikeDetector,
     /// Its queues by their ids.
     pub(super) queues: Vec<(Option<u8>, QueueIndex)>,
 }
 
 impl Port {
-    pub(super) fn new(node_id: NodeId, egress_interface: Option<u16>) -> Port {
+    pub(super) fn new(now: Nanos, node_id: NodeId, egress_interface: Option<u16>) -> Port {
         Port {
             node_id,
             egress_interface,
-            latency: Histogram::new(),
+            first_seen: now,
+            last_seen: now,
+            utilization: None,
+            latency: Sketch::new(),
             spikes: SpikeDetector::new(),
             queues: Vec::new(),
         }
     }
 
-    /// Takes in the latency of a report, if it tells one.
+    /// Takes in what a report tells of the node and the interface.
     #[inline]
-    pub(super) fn record_latency(
-        &mut self,
-        settings: &SpikeSettings,
-        sample: &Sample<'_>,
-        outbox: &mut Outbox,
-    ) {
+    pub(super) fn record(&mut self, settings: &SpikeSettings, sample: &Sample<'_>, outbox: &mut Outbox) {
+        self.last_seen = self.last_seen.max(sample.now);
+        if let Some(utilization) = sample.reading.rest.egress_utilization {
+            self.utilization.get_or_insert(Gauge::new(sample.now)).record(sample.now, utilization);
+        }
         let Some(latency) = sample.reading.latency else { return };
         self.latency.record(latency.0);
         if let Some(spike) = self.spikes.record(settings, latency) {
@@ -46,10 +53,24 @@ impl Port {
         }
     }
 
-    /// The port as users see it; `None` when no report told a latency.
-    pub(super) fn view(&self) -> Option<PortView> {
-        let latency = self.latency.summary()?;
-        Some(PortView { node_id: self.node_id, egress_interface: self.egress_interface, latency })
+    /// The hop latency.
+    pub(crate) fn latency(&self) -> &Sketch {
+        &self.latency
+    }
+
+    /// The port as users see it.
+    pub(super) fn view(&self) -> PortView {
+        PortView {
+            node_id: self.node_id,
+            egress_interface: self.egress_interface,
+            latency: self.latency.summary(),
+            utilization: self.utilization.map(|gauge| LevelView {
+                last: gauge.last,
+                max: gauge.max,
+                last_at: gauge.last_at,
+            }),
+            last_seen: self.last_seen,
+        }
     }
 
     fn latency_spike(&self, sample: &Sample<'_>, spike: &Spike) -> Event {
@@ -70,6 +91,8 @@ impl Port {
             count: spike.count,
             confidence: Confidence::Probable,
             evidence: vec![sample.report],
+            phase: Phase::Once,
+            silenced: false,
         }
     }
 }

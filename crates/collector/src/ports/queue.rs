@@ -2,31 +2,23 @@
 
 use inband_model::{Nanos, NodeId};
 
+use crate::book::Course;
 use crate::outbox::Outbox;
+use crate::views::QueueView;
 
+use super::Sample;
 use super::episode::{Episode, Place};
+use super::gauge::Gauge;
 use super::settings::CongestionSettings;
-use super::{QueueView, Sample};
 
 /// One queue: its depth, and its episode of congestion if it is in one.
 #[derive(Debug)]
 pub(super) struct Queue {
     place: Place,
-    depth: Option<Depth>,
+    depth: Option<Gauge>,
     episode: Option<Episode>,
     /// Whether somebody will look after the episode in time.
     is_watched: bool,
-}
-
-/// The depth of a queue.
-#[derive(Debug, Clone, Copy)]
-struct Depth {
-    last: u32,
-    last_at: Nanos,
-    max: u32,
-    /// The highest of this second, and of the one before.
-    recent: [u32; 2],
-    second_began_at: Nanos,
 }
 
 impl Queue {
@@ -48,18 +40,18 @@ impl Queue {
         outbox: &mut Outbox,
     ) -> Option<Nanos> {
         if let Some(queue) = sample.reading.queue {
-            self.depth.get_or_insert(Depth::new(sample.now)).record(sample.now, queue.occupancy);
+            self.depth.get_or_insert(Gauge::new(sample.now)).record(sample.now, queue.occupancy);
         }
         if let Some(episode) = &mut self.episode {
             if episode.goes_on(settings, sample) {
                 return None;
             }
-            outbox.announce(episode.end(self.place, sample.now));
+            outbox.end(episode.end(self.place, sample.now));
             self.episode = None;
             return None;
         }
         let episode = Episode::begin(settings, sample)?;
-        outbox.announce(episode.announce(self.place));
+        outbox.begin(episode.announce(self.place), Course::UNTIL_ENDED);
         let due = episode.quiet_at(settings);
         self.episode = Some(episode);
         (!std::mem::replace(&mut self.is_watched, true)).then_some(due)
@@ -79,7 +71,7 @@ impl Queue {
             self.is_watched = true;
             return Some(due);
         }
-        outbox.announce(episode.end(self.place, episode.last_at()));
+        outbox.end(episode.end(self.place, episode.last_at()));
         self.episode = None;
         None
     }
@@ -99,37 +91,3 @@ impl Queue {
         })
     }
 }
-
-impl Depth {
-    fn new(now: Nanos) -> Depth {
-        Depth { last: 0, last_at: now, max: 0, recent: [0; 2], second_began_at: now }
-    }
-
-    #[inline]
-    fn record(&mut self, now: Nanos, occupancy: u32) {
-        let elapsed = now.since(self.second_began_at);
-        if elapsed >= SECOND {
-            let before = if elapsed < SECOND + SECOND { self.recent[0] } else { 0 };
-            self.recent = [0, before];
-            self.second_began_at = now;
-        }
-        self.last = occupancy;
-        self.last_at = now;
-        self.max = self.max.max(occupancy);
-        self.recent[0] = self.recent[0].max(occupancy);
-    }
-
-    /// The highest depth of the last second or two.
-    fn recent(&self, now: Nanos) -> u32 {
-        let elapsed = now.since(self.second_began_at);
-        if elapsed < SECOND {
-            self.recent[0].max(self.recent[1])
-        } else if elapsed < SECOND + SECOND {
-            self.recent[0]
-        } else {
-            0
-        }
-    }
-}
-
-const SECOND: Nanos = Nanos::from_secs(1);

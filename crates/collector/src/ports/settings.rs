@@ -1,4 +1,4 @@
-//! When is a queue congested?
+//! How many ports are followed, and when is a queue congested or a latency a spike?
 
 use inband_model::Nanos;
 use serde::{Deserialize, Serialize};
@@ -11,10 +11,6 @@ pub struct PortSettings {
     pub max_ports: usize,
     /// Queues, of all interfaces, that are followed. Default 65,536: about 10 MB.
     pub max_queues: usize,
-    /// When a queue is congested.
-    pub congestion: CongestionSettings,
-    /// When a hop latency is a spike.
-    pub spike: SpikeSettings,
 }
 
 /// When a hop latency is a spike: above the median of the last 512 by six deviations and by `least_ns`, in three
@@ -55,12 +51,7 @@ pub struct CongestionSettings {
 
 impl Default for PortSettings {
     fn default() -> PortSettings {
-        PortSettings {
-            max_ports: 16_384,
-            max_queues: 65_536,
-            congestion: CongestionSettings::default(),
-            spike: SpikeSettings::default(),
-        }
+        PortSettings { max_ports: 16_384, max_queues: 65_536 }
     }
 }
 

@@ -5,12 +5,13 @@ use inband_model::{Hop, Nanos, NodeId, ReportReference};
 use super::{PortSettings, Ports, Sample};
 use crate::outbox::Outbox;
 use crate::report::{HopReading, Rest};
+use crate::settings::EventSettings;
 
 #[test]
 fn episodes_in_quick_succession_set_one_deadline() {
-    let mut ports = Ports::new(PortSettings::default());
-    let mut outbox = Outbox::new(10_000);
-    let port = ports.open(NodeId(5), Some(2)).unwrap();
+    let mut ports = Ports::new(PortSettings::default(), &EventSettings::default());
+    let mut outbox = Outbox::new(10_000, &EventSettings::default());
+    let port = ports.open(Nanos(0), NodeId(5), Some(2)).unwrap();
 
     for step in 0..1_000 {
         let now = Nanos(step);

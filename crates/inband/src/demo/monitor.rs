@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use inband_collector::{
-    Collector, CollectorSettings, CongestionSettings, FlowView, Output, PortSettings, QueueView,
+    Collector, CollectorSettings, CongestionSettings, EventSettings, FlowView, Output, QueueView,
     SpikeSettings,
 };
 use inband_model::{Flow, Ledger, Nanos};
@@ -25,16 +25,16 @@ const CONGESTED_NS: u64 = 2_000_000;
 impl Monitor {
     /// Creates a collector of the reports to `session`.
     pub(super) fn new(session: SocketAddr) -> Self {
-        let ports = PortSettings {
-            congestion: CongestionSettings {
+        let events = EventSettings {
+            queue_congestion: CongestionSettings {
                 trigger_ns: CONGESTED_NS,
                 quiet_ms: 100,
                 ..CongestionSettings::default()
             },
-            spike: SpikeSettings { least_ns: CONGESTED_NS },
-            ..PortSettings::default()
+            latency_spike: SpikeSettings { least_ns: CONGESTED_NS },
+            ..EventSettings::default()
         };
-        let settings = CollectorSettings { ports, ..CollectorSettings::default() };
+        let settings = CollectorSettings { events, ..CollectorSettings::default() };
         Self { collector: Collector::new(settings), session, received: 0 }
     }
 

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{Confidence, Event, EventKind, ReportReference, Severity};
-use crate::{EventDetail, Flow, Hop, Nanos, NodeId, Path, PathChange, PathChangeKind};
+use super::{Confidence, Event, Phase, ReportReference, Severity};
+use crate::{EventDetail, EventId, EventKind, Flow, Hop, Nanos, NodeId, Path, PathChange, PathChangeKind};
 
 #[test]
 fn json_has_the_kind_under_event_and_the_rest_under_detail() {
@@ -23,17 +23,38 @@ fn json_has_the_kind_under_event_and_the_rest_under_detail() {
 
 #[test]
 fn every_kind_is_written_the_same_in_json_and_in_text() {
-    let kinds = [
-        EventKind::ReportLoss,
-        EventKind::SequenceReset,
-        EventKind::PathChange,
-        EventKind::Loop,
-        EventKind::LatencySpike,
-        EventKind::QueueCongestion,
-    ];
-    for kind in kinds {
+    for kind in EventKind::ALL {
         assert_eq!(serde_json::to_value(kind).unwrap(), Value::String(kind.to_string()));
     }
+}
+
+#[test]
+fn an_event_from_before_it_had_a_course_happened_once() {
+    let mut json = serde_json::to_value(path_change()).unwrap();
+    json.as_object_mut().unwrap().remove("phase");
+
+    assert_eq!(serde_json::from_value::<Event>(json).unwrap(), path_change());
+}
+
+#[test]
+fn an_id_is_that_of_the_beginning_and_differs_in_kind_key_and_time() {
+    let event = path_change();
+    let ended = Event { last: Nanos(9_000), phase: Phase::End, count: 7, ..event.clone() };
+    assert_eq!(ended.id(), event.id());
+
+    let others =
+        [Event { first: Nanos(1_001), ..event.clone() }, Event { key: "a flov".into(), ..event.clone() }];
+
+    assert!(others.iter().all(|other| other.id() != event.id()));
+}
+
+#[test]
+fn an_id_is_hexadecimal_in_json_and_reads_back() {
+    let id = EventId(0x00ab_0000_0000_0001);
+
+    assert_eq!(serde_json::to_value(id).unwrap(), json!("00ab000000000001"));
+    assert_eq!(serde_json::from_value::<EventId>(json!("00ab000000000001")).unwrap(), id);
+    assert!(serde_json::from_value::<EventId>(json!("no id")).is_err());
 }
 
 fn path_change() -> Event {
@@ -54,5 +75,7 @@ fn path_change() -> Event {
             sequence: 17,
             received_at: Nanos(2_000),
         }],
+        phase: Phase::Once,
+        silenced: false,
     }
 }

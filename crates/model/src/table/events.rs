@@ -1,7 +1,7 @@
 //! Which columns has an event?
 
 use crate::table::{Cells, Column, Table};
-use crate::{Confidence, Nanos, Severity};
+use crate::{Confidence, Nanos, Phase, Severity};
 
 /// An event as it is kept: what only its kind has, and its evidence, as JSON.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,6 +24,10 @@ pub struct EventRow {
     pub detail: String,
     /// References to reports, JSON.
     pub evidence: String,
+    /// Where it stands in its course.
+    pub phase: Phase,
+    /// Whether somebody has asked not to be told of it.
+    pub silenced: bool,
 }
 
 /// A row for each event.
@@ -40,6 +44,8 @@ pub const EVENTS: Table<EventRow> = Table {
         column("count", "reports it rests on", Cells::Integer(|row| row.count)),
         column("detail", "what only this kind has, JSON", Cells::Text(|row| row.detail.clone())),
         column("evidence", "some of its reports, JSON", Cells::Text(|row| row.evidence.clone())),
+        column("phase", "once, or begin and end", Cells::Word(|row| phase(row.phase))),
+        column("silenced", "whether nobody was told", Cells::Flag(|row| row.silenced)),
     ],
 };
 
@@ -52,6 +58,14 @@ fn severity(severity: Severity) -> &'static str {
         Severity::Info => "info",
         Severity::Warning => "warning",
         Severity::Critical => "critical",
+    }
+}
+
+fn phase(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Once => "once",
+        Phase::Begin => "begin",
+        Phase::End => "end",
     }
 }
 

@@ -1,7 +1,9 @@
 use std::time::Duration;
 
 use inband_model::table::shapes;
-use inband_model::{Confidence, Event, EventDetail, LatencySpike, LedgerView, Nanos, NodeId, Severity};
+use inband_model::{
+    Confidence, Event, EventDetail, LatencySpike, LedgerView, Nanos, NodeId, Phase, Severity,
+};
 use proptest::prelude::{ProptestConfig, any, prop_assert_eq, proptest};
 
 use super::{Cell, Limits, Plan, QueryError};
@@ -172,6 +174,8 @@ fn every_column_of_every_table_can_be_asked_for() {
         count: 2,
         confidence: Confidence::Probable,
         evidence: Vec::new(),
+        phase: Phase::Begin,
+        silenced: false,
     };
     let ledgers = vec![(START, LedgerView::default())];
     let batch = Batch { events: vec![event], ledgers, ..reports(0, 1) };

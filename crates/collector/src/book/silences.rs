@@ -1,0 +1,49 @@
+//! Which events is nobody told of?
+
+use inband_model::{Event, Nanos, Silence};
+
+/// The silences in force, at most [`MOST_SILENCES`] of them, each with the number it is lifted by.
+#[derive(Debug, Default)]
+pub(crate) struct Silences {
+    silences: Vec<(u64, Silence)>,
+    next: u64,
+}
+
+impl Silences {
+    /// Silences that hold from the start.
+    pub(crate) fn new(silences: &[Silence]) -> Silences {
+        let silences: Vec<_> = (0..).zip(silences.iter().take(MOST_SILENCES).cloned()).collect();
+        Silences { next: silences.len() as u64, silences }
+    }
+
+    /// Adds a silence, and returns its number; `None` when there are too many that still hold.
+    pub(crate) fn add(&mut self, now: Nanos, silence: Silence) -> Option<u64> {
+        self.silences.retain(|(_, silence)| silence.until.is_none_or(|until| until > now));
+        if self.silences.len() >= MOST_SILENCES {
+            return None;
+        }
+        let number = self.next;
+        self.next += 1;
+        self.silences.push((number, silence));
+        Some(number)
+    }
+
+    /// Lifts a silence; false when there is none by this number.
+    pub(crate) fn lift(&mut self, number: u64) -> bool {
+        let before = self.silences.len();
+        self.silences.retain(|(known, _)| *known != number);
+        self.silences.len() < before
+    }
+
+    /// Whether nobody is to be told of an event.
+    pub(crate) fn cover(&self, event: &Event) -> bool {
+        self.silences.iter().any(|(_, silence)| silence.covers(event))
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, &Silence)> {
+        self.silences.iter().map(|(number, silence)| (*number, silence))
+    }
+}
+
+/// Most silences at the same time.
+const MOST_SILENCES: usize = 1_024;

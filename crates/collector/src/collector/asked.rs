@@ -1,0 +1,186 @@
+//! What does the collector know at this time?
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use inband_model::{
+    Acknowledgement, EventId, EventView, Flow, FlowId, Ledger, LedgerView, Nanos, NodeId, Silence,
+};
+
+use crate::report::Fault;
+use crate::sketch::Sketch;
+use crate::views::{FlowPathView, FlowView, LinkView, NodeView, PortView, QueueView, TopologyView};
+
+use super::Collector;
+
+impl Collector {
+    /// The totals so far.
+    #[must_use]
+    pub fn ledger(&self) -> Ledger {
+        self.ledger.total()
+    }
+
+    /// The totals so far, and every stream.
+    #[must_use]
+    pub fn ledger_view(&self) -> LedgerView {
+        self.ledger.view()
+    }
+
+    /// What was wrong with the malformed datagrams.
+    pub fn malformed(&self) -> impl Iterator<Item = Fault> {
+        self.malformed.iter()
+    }
+
+    /// What was wrong with reported packets that are marked as INT and cannot be; their reports count as
+    /// accepted.
+    pub fn unreadable(&self) -> impl Iterator<Item = Fault> {
+        self.unreadable.iter()
+    }
+
+    /// The nodes that report and those on metadata stacks, by rising id.
+    #[must_use]
+    pub fn nodes(&self) -> Vec<NodeView> {
+        let mut nodes = BTreeMap::new();
+        for stream in self.ledger.reporters() {
+            let (node, _) = nodes.entry(stream.node_id).or_insert_with(|| unknown_node(stream.node_id));
+            node.reports += stream.reports;
+            node.lost += stream.lost;
+            node.lost_unknown += stream.lost_unknown;
+            for address in stream.addresses.into_iter().flatten() {
+                if !node.addresses.contains(&address) {
+                    node.addresses.push(address);
+                }
+            }
+            see(node, stream.first_seen, stream.last_seen);
+        }
+        for port in self.correlator.ports().iter() {
+            let (node, latency) = nodes.entry(port.node_id).or_insert_with(|| unknown_node(port.node_id));
+            node.egress_interfaces.extend(port.egress_interface);
+            see(node, port.first_seen, port.last_seen);
+            latency.merge(port.latency());
+        }
+        let nodes = nodes.into_values();
+        nodes.map(|(node, latency)| NodeView { latency: latency.summary(), ..node }).collect()
+    }
+
+    /// The links that paths have shown, in no order.
+    pub fn links(&self) -> impl Iterator<Item = LinkView> {
+        self.correlator.links().views()
+    }
+
+    /// The nodes and the links between them.
+    #[must_use]
+    pub fn topology(&self) -> TopologyView {
+        let mut links: Vec<LinkView> = self.links().collect();
+        links.sort_by_key(|link| (link.from, link.egress_interface, link.to, link.ingress_interface));
+        TopologyView { nodes: self.nodes(), links }
+    }
+
+    /// The flows seen lately with their paths, in no order.
+    pub fn flows(&self) -> impl Iterator<Item = FlowView<'_>> {
+        self.correlator.flows()
+    }
+
+    /// The flows with the most reports, the most first, at most so many.
+    #[must_use]
+    pub fn top_flows(&self, count: usize) -> Vec<FlowView<'_>> {
+        let rank = |flow: &FlowView<'_>| (Reverse(flow.reports), flow.id);
+        let mut flows: Vec<FlowView<'_>> = self.flows().collect();
+        if count < flows.len() {
+            flows.select_nth_unstable_by_key(count, rank);
+            flows.truncate(count);
+        }
+        flows.sort_by_key(rank);
+        flows
+    }
+
+    /// One flow; `None` when no report on it came lately.
+    #[must_use]
+    pub fn flow(&self, flow: &Flow) -> Option<FlowView<'_>> {
+        self.correlator.flow_view(flow)
+    }
+
+    /// The flow of this id.
+    #[must_use]
+    pub fn flow_by_id(&self, id: FlowId) -> Option<FlowView<'_>> {
+        self.flows().find(|flow| flow.id == id)
+    }
+
+    /// The paths a flow has taken lately, the latest first; none for a flow that is not known.
+    #[must_use]
+    pub fn flow_paths(&self, flow: &Flow) -> Vec<FlowPathView<'_>> {
+        self.correlator.flow_paths(flow)
+    }
+
+    /// The egress interfaces of all nodes, in no order.
+    pub fn ports(&self) -> impl Iterator<Item = PortView> {
+        self.correlator.ports().views()
+    }
+
+    /// The queues that reports told an occupancy of, in no order.
+    pub fn queues(&self, now: Nanos) -> impl Iterator<Item = QueueView> {
+        self.correlator.ports().queues(now)
+    }
+
+    /// The queues that were deepest in the last second or two, deepest first, at most so many.
+    #[must_use]
+    pub fn deepest_queues(&self, now: Nanos, count: usize) -> Vec<QueueView> {
+        let mut queues: Vec<QueueView> = self.queues(now).collect();
+        queues.sort_by_key(|queue| {
+            let QueueView { node_id, egress_interface, queue_id, .. } = *queue;
+            (Reverse(queue.recent), node_id, egress_interface, queue_id)
+        });
+        queues.truncate(count);
+        queues
+    }
+
+    /// The events that go on, in no order.
+    pub fn active_events(&self) -> impl Iterator<Item = &EventView> {
+        self.outbox.book.active()
+    }
+
+    /// The latest events that are past, the latest first.
+    pub fn past_events(&self) -> impl Iterator<Item = &EventView> {
+        self.outbox.book.past()
+    }
+
+    /// Notes that somebody knows of an event; false where there is none by this id.
+    pub fn acknowledge(&mut self, id: EventId, acknowledgement: Acknowledgement) -> bool {
+        self.outbox.book.acknowledge(id, acknowledgement)
+    }
+
+    /// The silences in force, each with its number.
+    pub fn silences(&self) -> impl Iterator<Item = (u64, &Silence)> {
+        self.outbox.book.silences.iter()
+    }
+
+    /// Adds a silence, and returns its number; `None` when there are 1024 that still hold.
+    pub fn silence(&mut self, now: Nanos, silence: Silence) -> Option<u64> {
+        self.outbox.book.silences.add(now, silence)
+    }
+
+    /// Lifts a silence; false when there is none by this number.
+    pub fn lift_silence(&mut self, number: u64) -> bool {
+        self.outbox.book.silences.lift(number)
+    }
+}
+
+fn unknown_node(node_id: NodeId) -> (NodeView, Sketch) {
+    let node = NodeView {
+        node_id,
+        addresses: Vec::new(),
+        reports: 0,
+        lost: 0,
+        lost_unknown: 0,
+        first_seen: Nanos::MAX,
+        last_seen: Nanos::ZERO,
+        egress_interfaces: Vec::new(),
+        latency: None,
+    };
+    (node, Sketch::new())
+}
+
+fn see(node: &mut NodeView, first: Nanos, last: Nanos) {
+    node.first_seen = node.first_seen.min(first);
+    node.last_seen = node.last_seen.max(last);
+}

@@ -1,0 +1,59 @@
+//! Which event?
+
+use std::fmt;
+use std::num::ParseIntError;
+use std::str::FromStr;
+
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::path::mix;
+use crate::{EventKind, Nanos};
+
+/// The 64-bit name of an event, by which it is acknowledged: a hash of its kind, its key and when it began, the same
+/// on every machine and in every run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EventId(pub u64);
+
+impl EventId {
+    pub(crate) fn of(kind: EventKind, key: &str, first: Nanos) -> EventId {
+        let hash = [kind.name(), key].into_iter().fold(mix(first.0), |hash, text| {
+            let hash = mix(hash ^ text.len() as u64);
+            text.as_bytes().chunks(8).fold(hash, |hash, bytes| mix(hash ^ word(bytes)))
+        });
+        EventId(hash)
+    }
+}
+
+/// Up to eight bytes as one number.
+fn word(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0, |word, byte| word << 8 | u64::from(*byte))
+}
+
+impl fmt::Display for EventId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}
+
+impl FromStr for EventId {
+    type Err = ParseIntError;
+
+    /// Reads an id as it is written.
+    fn from_str(text: &str) -> Result<EventId, ParseIntError> {
+        u64::from_str_radix(text, 16).map(EventId)
+    }
+}
+
+impl Serialize for EventId {
+    /// Writes the hexadecimal text: JSON's numbers are not exact beyond 2^53.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for EventId {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<EventId, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
+    }
+}
