@@ -107,7 +107,7 @@ impl ReportQueue {
             return false;
         };
         self.open = Some(open);
-        if !self.append(draft) {
+        if !self.append(draft, length) {
             if open.reports == 0 {
                 self.abandon(open);
             }
@@ -144,9 +144,9 @@ impl ReportQueue {
         self.open = None;
     }
 
-    fn append(&mut self, draft: &Draft<'_>) -> bool {
+    fn append(&mut self, draft: &Draft<'_>, length: usize) -> bool {
         let start = self.arena.len();
-        let end = start + draft.length();
+        let end = start + length;
         if end > MOST_QUEUED_BYTES {
             return false;
         }

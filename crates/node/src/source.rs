@@ -11,7 +11,7 @@ use inband_wire::layers::{Layers, Link};
 use inband_wire::{FiveTuple, Words};
 
 use crate::carrier;
-use crate::config::{Mode, NodeConfig};
+use crate::config::{EncapsulationKind, Mode, NodeConfig};
 use crate::counters::Outcome;
 use crate::domains::{KnownDomains, ValueContext};
 use crate::encapsulation::{Carriage, Insertion, Place};
@@ -47,6 +47,7 @@ struct DomainPlan {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StartContext<'a> {
     pub(crate) link: Link,
+    /// The five-tuple of the packet, where [`SourcePlan::needs_flow`].
     pub(crate) flow: &'a FiveTuple,
     pub(crate) hop: &'a Hop<'a>,
     pub(crate) domains: &'a KnownDomains,
@@ -56,6 +57,14 @@ pub(crate) struct StartContext<'a> {
     pub(crate) choices: Choices,
     /// Whether the sink is to discard the packet; `None`: as configured for all.
     pub(crate) discard: Option<bool>,
+}
+
+/// INT that a source put into a packet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Started {
+    pub(crate) location: Location,
+    /// Whether the source's own metadata is missing because of the MTU.
+    pub(crate) mtu_exceeded: bool,
 }
 
 /// What of the INT header and metadata fits into one packet.
@@ -122,6 +131,16 @@ impl SourcePlan {
         })
     }
 
+    /// Whether what is written depends on the packet's flow: outer headers and domain-specific values may.
+    pub(crate) const fn needs_flow(&self, carriage: &Carriage) -> bool {
+        self.has_domain() || matches!(carriage.kind, EncapsulationKind::Udp | EncapsulationKind::Gre)
+    }
+
+    /// Whether a packet gets domain-specific fields.
+    pub(crate) const fn has_domain(&self) -> bool {
+        self.domain.is_some()
+    }
+
     /// What an XD node asks of itself.
     pub(crate) fn asked(&self) -> Asked {
         let (id, instruction) = self.domain.map_or((0, 0), |plan| (plan.id, plan.instruction));
@@ -139,7 +158,7 @@ impl SourcePlan {
         frame: &mut Frame<'_>,
         layers: &mut Layers,
         context: &StartContext<'_>,
-    ) -> Result<Location, Outcome> {
+    ) -> Result<Started, Outcome> {
         let place = carriage.place(frame.bytes(), layers).ok_or(Outcome::NotCarried)?;
         if carrier::is_ambiguous(frame.bytes(), layers) {
             return Err(Outcome::NotStartedChecksum);
@@ -162,7 +181,7 @@ impl SourcePlan {
                 carrier::correct_checksum(bytes, layers, &change);
             }
         }
-        Ok(location)
+        Ok(Started { location, mtu_exceeded: room.mtu_exceeded })
     }
 
     /// Works out what fits: behind the shim, and within the MTU.
@@ -229,12 +248,12 @@ impl SourcePlan {
     /// How many hops may add metadata: as configured, but in Geneve no more than the option has room for.
     // int-2.1/source-03, int-2.1/md-08, int-2.1/geneve-04
     fn remaining_hops(&self, place: &Place, inserted: Words) -> u8 {
-        let free = place.most.checked_sub(HEADER_WORDS).and_then(|free| free.checked_sub(inserted));
-        let free = free.unwrap_or_default().count();
-        match (place.encapsulation, free.checked_div(self.hop_ml.count())) {
-            (Encapsulation::Geneve, Some(hops)) => self.remaining_hops.min(hops),
-            _ => self.remaining_hops,
+        if place.encapsulation != Encapsulation::Geneve {
+            return self.remaining_hops;
         }
+        let free = place.most.checked_sub(HEADER_WORDS).and_then(|free| free.checked_sub(inserted));
+        let hops = free.unwrap_or_default().count().checked_div(self.hop_ml.count());
+        hops.map_or(self.remaining_hops, |hops| hops.min(self.remaining_hops))
     }
 
     /// Writes shim, INT header and what the source adds behind it into `out`.

@@ -155,6 +155,7 @@ impl Carriage {
 
     /// Where INT goes in this packet; `None` where its protocol cannot carry the encapsulation.
     // int-2.1/encapsulation-02
+    #[inline]
     pub(crate) fn place(&self, bytes: &[u8], layers: &Layers) -> Option<Place> {
         // A UDP length that contradicts the packet could not be updated. What is behind the packet's own end
         // is padding, and no header to put INT behind.
@@ -188,6 +189,7 @@ impl Carriage {
     ///
     /// `layers` become those of the packet that carries INT. Returns what changed under its L4 checksum,
     /// which the caller corrects; `None` where new headers without a checksum carry INT.
+    #[inline]
     pub(crate) fn start(
         &self,
         bytes: &mut [u8],

@@ -1,14 +1,16 @@
 //! What becomes of a packet without INT, and how does INT start in it?
 
+use inband_wire::FiveTuple;
 use inband_wire::layers::Fragment;
 
 use crate::config::{Actions, EncapsulationKind, Mode};
 use crate::counters::Outcome;
+use crate::domains::ValueContext;
 use crate::encapsulation;
 use crate::frame::{Frame, with_headroom};
 use crate::indication::{self, Int};
 use crate::reporter::Asked;
-use crate::source::StartContext;
+use crate::source::{StartContext, Started};
 
 use super::Node;
 use super::too_big::Need;
@@ -16,22 +18,21 @@ use super::visit::Visit;
 
 impl Node {
     /// A packet without INT: watched or not.
+    #[inline]
     pub(super) fn handle_plain(&mut self, frame: &mut Frame<'_>, visit: &mut Visit<'_>) -> Outcome {
         let mode = self.plan.mode;
+        // Only the edge starts INT, and only in what has the headers to judge by.
+        let is_looked_at =
+            mode == Mode::Xd || (visit.hop.ingress.edge && visit.layers.fragment != Fragment::Later);
+        let wanted = if is_looked_at { self.watch(frame.bytes(), visit) } else { Actions::NONE };
         let started = match mode {
             // int-2.1/modes-01, report-2.0/modes-01: the packet stays as it is.
-            Mode::Xd if self.watch(frame.bytes(), visit).contain(Actions::REPORT_FLOW) => {
+            Mode::Xd if wanted.contain(Actions::REPORT_FLOW) => {
                 let asked = self.plan.asked();
                 self.report(frame.bytes(), visit, None, &asked);
                 None
             }
-            Mode::Md | Mode::Mx
-                if visit.hop.ingress.edge
-                    && visit.layers.fragment != Fragment::Later
-                    && self.watch(frame.bytes(), visit).contain(Actions::START_INT) =>
-            {
-                self.start_watched(frame, visit)
-            }
+            Mode::Md | Mode::Mx if wanted.contain(Actions::START_INT) => self.start_watched(frame, visit),
             Mode::Md | Mode::Mx | Mode::Xd => None,
         };
         match started {
@@ -41,6 +42,7 @@ impl Node {
     }
 
     /// Starts INT in a watched packet, or in a copy of it; `None` where the packet itself stays without.
+    #[inline]
     fn start_watched(&mut self, frame: &mut Frame<'_>, visit: &mut Visit<'_>) -> Option<Outcome> {
         if !self.congestion.admits(visit.link, frame.bytes()) {
             self.counters.count(Outcome::NotStartedCongestion);
@@ -86,15 +88,22 @@ impl Node {
     }
 
     /// Starts INT, and ends it again where the packet leaves by an edge interface.
+    #[inline]
     pub(super) fn start(&mut self, frame: &mut Frame<'_>, visit: &mut Visit<'_>) -> Result<Outcome, Outcome> {
         let is_sink = visit.hop.egress.edge;
         if visit.inside.is_some_and(|inside| inside.is_ambiguous) {
             return Err(Outcome::NotStartedChecksum);
         }
-        let flow = visit.layers.five_tuple(frame.bytes());
+        let flow = match self.earlier_source.is_some() || self.plan.needs_flow(&self.carriage) {
+            true => visit.layers.five_tuple(frame.bytes()),
+            false => FiveTuple::default(),
+        };
         let number = self.sequence_number.wrapping_add(1);
         visit.sequence_number = Some(number);
-        let values = visit.values_of(frame.bytes(), flow);
+        let values = match self.plan.has_domain() {
+            true => visit.values_of(frame.bytes(), flow),
+            false => ValueContext::default(),
+        };
         let context = StartContext {
             link: visit.carrier_link(),
             flow: &flow,
@@ -105,22 +114,24 @@ impl Node {
             choices: self.choices,
             discard: visit.discard,
         };
-        let location = match &mut self.earlier_source {
+        let Started { location, mtu_exceeded } = match &mut self.earlier_source {
             None => self.plan.start(&self.carriage, frame, &mut visit.layers, &context)?,
             Some(source) => {
-                source.start(&self.carriage, frame, &mut visit.layers, &context, &mut self.counters)?
+                let counters = &mut self.counters;
+                let location = source.start(&self.carriage, frame, &mut visit.layers, &context, counters)?;
+                Started { location, mtu_exceeded: false }
             }
         };
         self.sequence_number = number;
+        if !is_sink && self.plan.mode == Mode::Md {
+            visit.cut_short = mtu_exceeded.then_some(location);
+            return Ok(Outcome::Started);
+        }
         let found = indication::read(frame.bytes(), &visit.layers, &location);
         Ok(match found {
             Ok(Int::Md(header)) if is_sink => self.end_md(frame, visit, &location, &header),
             Ok(Int::Earlier) if is_sink => self.end_earlier(frame, visit, &location),
             Ok(Int::Mx(header)) if is_sink => self.handle_mx(frame, visit, &location, &header),
-            Ok(Int::Md(header)) => {
-                visit.cut_short = header.mtu_exceeded().then_some(location);
-                Outcome::Started
-            }
             Ok(Int::Mx(header)) if self.plan.own_metadata => {
                 self.report(frame.bytes(), visit, Some(&location), &Asked::of_mx(&header));
                 Outcome::Started

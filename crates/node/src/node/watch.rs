@@ -1,7 +1,7 @@
 //! Is a packet watched, and what for?
 
 use inband_wire::layers::{Layers, Link};
-use inband_wire::tunnel::{Innermost, behind_labels, innermost};
+use inband_wire::tunnel::{Innermost, behind_labels, carried, innermost};
 
 use crate::config::{Actions, Mode};
 use crate::counters::Outcome;
@@ -20,6 +20,19 @@ impl Node {
         if self.watchlist.is_empty() {
             return Actions::NONE;
         }
+        if visit.inside.is_some() || carried(bytes, &visit.layers).is_some() {
+            return self.watch_inside(bytes, visit);
+        }
+        let subject = subject(bytes, &visit.layers, None, visit.hop.ingress.id);
+        if is_report(&self.collectors, &subject.flow) {
+            return Actions::NONE;
+        }
+        self.watchlist.select(&subject).unwrap_or(Actions::NONE)
+    }
+
+    /// What is wanted of a packet that looks like a tunnel, mostly for what is inside.
+    #[inline(never)]
+    fn watch_inside(&mut self, bytes: &[u8], visit: &Visit<'_>) -> Actions {
         let inner = match innermost(bytes, visit.outermost()) {
             // INT of another domain in the outer layer hides the way inside, which this node has found already.
             hidden if visit.inside.is_some() && hidden.layers.l3 != visit.layers.l3 => {
@@ -28,7 +41,7 @@ impl Node {
             inner => inner,
         };
         let ingress = visit.hop.ingress.id;
-        let subject = subject(bytes, &inner, ingress);
+        let subject = subject(bytes, &inner.layers, inner.vni, ingress);
         if is_report(&self.collectors, &subject.flow) {
             return Actions::NONE;
         }
@@ -50,8 +63,7 @@ impl Node {
         in_gtpu: bool,
         selected: Option<Actions>,
     ) -> Actions {
-        let outer = Innermost { layers: *visit.outermost(), vni: None, in_gtpu: false };
-        let subject = subject(bytes, &outer, visit.hop.ingress.id);
+        let subject = subject(bytes, visit.outermost(), None, visit.hop.ingress.id);
         if is_report(&self.collectors, &subject.flow) {
             return Actions::NONE;
         }
@@ -80,7 +92,7 @@ impl Node {
 }
 
 /// What the watchlist looks at.
-fn subject(bytes: &[u8], inner: &Innermost, ingress: u16) -> Subject {
-    let layers: &Layers = &inner.layers;
-    Subject { flow: layers.five_tuple(bytes), dscp: layers.dscp(bytes), vni: inner.vni, ingress }
+#[inline]
+fn subject(bytes: &[u8], layers: &Layers, vni: Option<u32>, ingress: u16) -> Subject {
+    Subject { flow: layers.five_tuple(bytes), dscp: layers.dscp(bytes), vni, ingress }
 }

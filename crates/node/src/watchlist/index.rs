@@ -134,7 +134,11 @@ impl Index {
     #[inline]
     pub(super) fn find(&self, rules: &[Rule], subject: &Subject) -> Option<usize> {
         let mut best = u32::MAX;
-        self.improve(rules, subject, &mut best);
+        match self {
+            Self::Few(numbers) => first_match(numbers, rules, subject, &mut best),
+            // By value: a subject that few rules look at need not be put together as a whole.
+            Self::Branch(branch) => best = branch.find(rules, *subject),
+        }
         usize::try_from(best).ok().filter(|_| best != u32::MAX)
     }
 
@@ -142,22 +146,37 @@ impl Index {
     #[inline]
     fn improve(&self, rules: &[Rule], subject: &Subject, best: &mut u32) {
         match self {
-            Self::Few(numbers) => {
-                for number in numbers.iter().take_while(|number| **number < *best) {
-                    let rule = usize::try_from(*number).ok().and_then(|number| rules.get(number));
-                    if rule.is_some_and(|rule| rule.conditions.matches(subject)) {
-                        *best = *number;
-                        return;
-                    }
-                }
-            }
+            Self::Few(numbers) => first_match(numbers, rules, subject, best),
             Self::Branch(branch) if branch.first < *best => branch.improve(rules, subject, best),
             Self::Branch(_) => {}
         }
     }
 }
 
+/// Lowers `best` to the first of the rules `numbers` that matches, if that is lower.
+#[inline]
+fn first_match(numbers: &[u32], rules: &[Rule], subject: &Subject, best: &mut u32) {
+    for number in numbers {
+        if number >= best {
+            return;
+        }
+        let rule = usize::try_from(*number).ok().and_then(|number| rules.get(number));
+        if rule.is_some_and(|rule| rule.conditions.matches(subject)) {
+            *best = *number;
+            return;
+        }
+    }
+}
+
 impl Branch {
+    /// The first rule in here that matches; the highest number where none does.
+    #[inline(never)]
+    fn find(&self, rules: &[Rule], subject: Subject) -> u32 {
+        let mut best = u32::MAX;
+        self.improve(rules, &subject, &mut best);
+        best
+    }
+
     fn improve(&self, rules: &[Rule], subject: &Subject, best: &mut u32) {
         let flow = &subject.flow;
         let mut visit = |index: &Index| index.improve(rules, subject, best);

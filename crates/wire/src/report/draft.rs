@@ -42,7 +42,11 @@ impl Draft<'_> {
     /// Bytes the report takes.
     #[must_use]
     pub fn length(&self) -> usize {
-        let main = if self.has_main() { MAIN_BYTES + self.metadata_bytes() } else { 0 };
+        self.length_with(self.metadata_bytes())
+    }
+
+    fn length_with(&self, metadata_bytes: usize) -> usize {
+        let main = if self.has_main(metadata_bytes) { MAIN_BYTES + metadata_bytes } else { 0 };
         FIRST_WORD_BYTES + main + self.inner.len().next_multiple_of(4)
     }
 
@@ -53,17 +57,19 @@ impl Draft<'_> {
     /// datagram.
     #[must_use]
     pub fn write(&self, out: &mut [u8]) -> Option<usize> {
-        let length = self.length();
+        let metadata_bytes = self.metadata_bytes();
+        let length = self.length_with(metadata_bytes);
+        let has_main = self.has_main(metadata_bytes);
         let out = out.get_mut(..length)?;
         let (first, contents) = out.split_at_mut_checked(FIRST_WORD_BYTES)?;
         let words = contents.len() / 4;
         let report_length = u8::try_from(words).unwrap_or(TO_THE_END);
-        let md_length = if self.has_main() { u8::try_from(self.metadata_bytes() / 4).ok()? } else { 0 };
-        let report_type = if self.has_main() { ReportType::Int } else { ReportType::InnerOnly };
+        let md_length = if has_main { u8::try_from(metadata_bytes / 4).ok()? } else { 0 };
+        let report_type = if has_main { ReportType::Int } else { ReportType::InnerOnly };
         let mut first_word = FirstWord::new(report_type, self.inner_type, report_length, md_length);
         first_word.set_flags(self.dropped, self.congested_queue, self.tracked_flow, self.intermediate);
         first.copy_from_slice(first_word.as_bytes());
-        let at = if self.has_main() { self.write_main(contents)? } else { 0 };
+        let at = if has_main { self.write_main(contents)? } else { 0 };
         let (inner, padding) = contents.get_mut(at..)?.split_at_mut_checked(self.inner.len())?;
         inner.copy_from_slice(self.inner);
         padding.fill(0);
@@ -94,6 +100,9 @@ impl Draft<'_> {
     /// The metadata that is both wanted and available; reports are not padded.
     // int-2.1/mx-20, int-2.1/mx-36, report-2.0/metadata-02, report-2.0/metadata-04, report-2.0/metadata-05
     fn baseline(&self) -> Instructions {
+        if self.instructions == Instructions::default() {
+            return Instructions::default();
+        }
         self.metadata.available(self.instructions).without(Instructions::NODE_ID)
     }
 
@@ -103,8 +112,8 @@ impl Draft<'_> {
         self.baseline().words().bytes() + drop + domain
     }
 
-    fn has_main(&self) -> bool {
-        self.own_hop || self.metadata_bytes() > 0 || self.domain.is_some()
+    const fn has_main(&self, metadata_bytes: usize) -> bool {
+        self.own_hop || metadata_bytes > 0 || self.domain.is_some()
     }
 }
 
