@@ -26,7 +26,7 @@ fn every_golden_directory_holds() {
 // int-2.1/gre-06, int-2.1/gre-07, int-2.1/gre-10, int-2.1/gre-12
 // int-2.1/vxlan-01, int-2.1/vxlan-02, int-2.1/vxlan-03, int-2.1/vxlan-06, int-2.1/vxlan-07
 // int-2.1/geneve-01, int-2.1/geneve-02, int-2.1/mx-17, int-2.1/md-10, int-2.1/md-20, int-2.1/md-21
-const FIGURES: [(&str, &str, &str); 16] = [
+const FIGURES: [(&str, &str, &str); 18] = [
     ("int-2.1-md-tcp", "switch2", "10070000 20000206 90000000 00000000 00000002"),
     ("int-2.1-mx-tcp", "switch2", "30030000 20000000 90000000 00000000"),
     ("int-2.1-new-udp-md-tcp", "switch2", "18070006 20000206 90000000 00000000 00000002"),
@@ -37,6 +37,8 @@ const FIGURES: [(&str, &str, &str); 16] = [
     ("int-2.1-new-ip-mx-ipsec", "switch2", "38030004 20000000 90000000 00000000 45"),
     ("int-2.1-gre-md-ipv4", "switch2", "00004569 18070800 20000206 90000000 00000000 00000002"),
     ("int-2.1-gre-mx-ipv4", "switch2", "00004569 38030800 20000000 90000000 00000000 45"),
+    ("int-2.1-gre-md-ethernet", "switch2", "00004569 18076558 20000206 90000000 00000000 00000002"),
+    ("int-2.1-gre-mx-ethernet", "switch2", "00004569 38036558 20000000 90000000 00000000"),
     ("int-2.1-vxlan-gpe-md", "switch4", "0c000082 00002a00 10090003 20000205 90000000 00000000 00000004"),
     ("int-2.1-vxlan-gpe-mx", "switch4", "0c000082 00002a00 30030003 20000000 90000000 00000000"),
     ("int-2.1-vxlan-md", "switch2", "0c000082 00002a00 10078003 20000206 90000000 00000000 00000002"),
@@ -50,6 +52,53 @@ const FIGURES: [(&str, &str, &str); 16] = [
         "18080006 20000105 80005453 80004000 00000003 00000002 00000001 a61af6b1 647d0000",
     ),
 ];
+
+/// The worked examples of the documents, by their headings.
+const WORKED_EXAMPLES: [&str; 30] = [
+    "INT 2.1, Examples: Example with INT-MD over TCP",
+    "INT 2.1, Examples: Example with INT-MX over TCP",
+    "INT 2.1, Examples: Example with new UDP header and INT-MD inserted before TCP",
+    "INT 2.1, Examples: Example with new UDP header and INT-MX inserted before TCP",
+    "INT 2.1, Examples: Example with INT-MD in-between UDP header and UDP payload",
+    "INT 2.1, Examples: Example with INT-MX in-between UDP header and UDP payload",
+    "INT 2.1, Examples: Example with new IP and UDP headers and INT-MX inserted before IPSec",
+    "INT 2.1, Examples: Example with INT-MD over IPv4/GRE (Original packet IPv4)",
+    "INT 2.1, Examples: Example with INT-MX over IPv4/GRE (Original packet IPv4)",
+    "INT 2.1, Examples: Example with INT-MD over IPv4/GRE (Original packet CE or IP)",
+    "INT 2.1, Examples: Example with INT-MX over IPv4/GRE (Original packet CE or IP)",
+    "INT 2.1, Examples: Example with INT-MD over VXLAN GPE",
+    "INT 2.1, Examples: Example with INT-MX over VXLAN GPE",
+    "INT 2.1, Examples: Example with INT-MD over Geneve",
+    "INT 2.1, Examples: Example with INT-MX over Geneve",
+    "INT 2.1, Examples: Example with INT-MX including domain specific source-inserted metadata",
+    "INT 2.1, Examples: Example with INT-MD including domain specific source-only metadata",
+    "INT 1.0, Examples: Example with INT over TCP",
+    "INT 1.0, Examples: Example with INT over VXLAN-GPE",
+    "INT 1.0, Examples: Example with INT over Geneve",
+    "INT 0.5, Examples: Example with INT over TCP",
+    "INT 0.5, Examples: Example with VXLAN GPE encapsulation",
+    "INT 0.5, Examples: Example with Geneve encapsulation",
+    "INT 2016, 5.4 Examples: Example with Geneve encapsulation",
+    "INT 2016, 5.4 Examples: Example with VXLAN GPE encapsulation",
+    "Host INT extensions: Combined INT header sequence sent in packets from source hosts",
+    "Host INT extensions: Drop Report",
+    "Telemetry Report 2.0, Examples",
+    "Telemetry Report 1.0",
+    "Telemetry Report 0.5",
+];
+
+#[test]
+fn every_worked_example_is_a_golden_directory() {
+    let cases = fs::read_dir(root()).expect("the golden directories can be read").map(|entry| {
+        let case = entry.expect("a directory has a name").path().join("case.toml");
+        fs::read_to_string(&case).unwrap_or_else(|error| panic!("{}: {error}", case.display()))
+    });
+    let cases: Vec<String> = cases.collect();
+    for example in WORKED_EXAMPLES {
+        let section = format!("section = \"{example}\"");
+        assert!(cases.iter().any(|case| case.lines().any(|line| line == section)), "{example}");
+    }
+}
 
 #[test]
 fn worked_examples_hold_the_bytes_of_the_figures() {
