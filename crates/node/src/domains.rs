@@ -22,6 +22,8 @@ pub(crate) struct KnownDomain {
     pub(crate) cumulative: u16,
     /// DS Flags this node sets as a transit hop.
     pub(crate) set_flags: u16,
+    /// Metadata that numbers the packets of a flow.
+    pub(crate) flow_sequence: u16,
     values: [Value; 16],
 }
 
@@ -30,6 +32,8 @@ pub(crate) struct KnownDomain {
 pub(crate) struct ValueContext {
     pub(crate) ethernet_source: Option<[u8; 6]>,
     pub(crate) sequence_number: Option<u32>,
+    pub(crate) flow_sequence: Option<u32>,
+    pub(crate) node_id: Option<u32>,
     pub(crate) flow: FiveTuple,
 }
 
@@ -80,7 +84,9 @@ impl KnownDomain {
             }
         }
         let set_flags = config.set_flags;
-        Ok(Self { wire, for_all_nodes, for_the_sink, cumulative, set_flags, values })
+        let flow_sequence = (0..16).zip(&values).filter(|(_, value)| **value == Value::FlowSequence);
+        let flow_sequence = flow_sequence.fold(0, |bits, (bit, _)| bits | 0x8000 >> bit);
+        Ok(Self { wire, for_all_nodes, for_the_sink, cumulative, set_flags, flow_sequence, values })
     }
 
     /// Writes the values of the instructions `bits`, in their order, all ones where there is none; returns
@@ -125,6 +131,23 @@ impl KnownDomain {
         Some(start..start + self.wire.bit_words(bit).bytes())
     }
 
+    /// What a source put into a packet as its node id and its number of the packet in the flow; `None` where it did not.
+    ///
+    /// `inserted` is the source-inserted metadata of an INT-MX packet with `ds_instruction`, or the source-only
+    /// metadata of an INT-MD packet, which the same bits announce.
+    pub(crate) fn numbered(&self, ds_instruction: u16, inserted: &[u8]) -> Option<(Option<u32>, u32)> {
+        let word = |bit| {
+            let (_, low) = self.inserted(ds_instruction, bit, inserted)?.split_last_chunk::<4>()?;
+            Some(u32::from_be_bytes(*low))
+        };
+        let first = |value: &Value| {
+            let bits = (0..16).zip(&self.values).filter(|(_, known)| *known == value);
+            bits.filter_map(|(bit, _)| word(bit)).next()
+        };
+        let node_id = first(&Value::NodeId).filter(|id| *id != u32::MAX);
+        Some((node_id, first(&Value::FlowSequence)?))
+    }
+
     /// The instructions of `bits` that this node has a value for.
     pub(crate) fn available(&self, bits: u16, context: &ValueContext) -> u16 {
         set_bits(bits)
@@ -140,6 +163,8 @@ impl Value {
             Self::Constant(_) | Self::FlowId => true,
             Self::EthernetSource => context.ethernet_source.is_some(),
             Self::SequenceNumber => context.sequence_number.is_some(),
+            Self::FlowSequence => context.flow_sequence.is_some(),
+            Self::NodeId => context.node_id.is_some(),
         }
     }
 
@@ -169,6 +194,8 @@ impl Value {
                 None => out.fill(0xff),
             },
             Self::SequenceNumber => number(context.sequence_number, out),
+            Self::FlowSequence => number(context.flow_sequence, out),
+            Self::NodeId => number(context.node_id, out),
             Self::FlowId => number(Some(context.flow.entropy()), out),
         }
     }

@@ -21,6 +21,7 @@ mod drop_reasons;
 mod earlier;
 mod encapsulation;
 pub mod error;
+mod flow_sequences;
 pub mod frame;
 mod indication;
 mod inner;

@@ -30,6 +30,7 @@ use crate::drop_reasons::DropReasons;
 use crate::earlier::EarlierSource;
 use crate::encapsulation::Carriage;
 use crate::error::ConfigError;
+use crate::flow_sequences::FlowSequences;
 use crate::frame::Frame;
 use crate::interfaces::Interfaces;
 use crate::own_packet::OwnPacket;
@@ -66,6 +67,8 @@ pub struct Node {
     restore_dscp: bool,
     choices: Choices,
     sequence_number: u32,
+    /// The numbers of flows, where packets get them as domain-specific metadata.
+    flow_sequences: Option<Box<FlowSequences>>,
     congestion: CongestionFilter,
     clones: Clones,
     copies: Waiting<PacketCopy>,
@@ -103,6 +106,7 @@ impl Node {
         support::check(config)?;
         let domains = KnownDomains::new(&config.domains)?;
         let carriage = Carriage::new(config);
+        let plan = SourcePlan::new(config, &domains)?;
         Ok(Self {
             identity: Identity { node_id: Some(config.node.id), interfaces: true, level2_interfaces: true },
             interfaces: Interfaces::new(&config.interfaces)?,
@@ -111,7 +115,8 @@ impl Node {
             carriage,
             watchlist: Watchlist::new(&config.watchlist),
             collectors: config.report.sessions().iter().map(|session| session.collector).collect(),
-            plan: SourcePlan::new(config, &domains)?,
+            flow_sequences: plan.numbers_flows(&domains).then(Box::default),
+            plan,
             earlier_source: EarlierSource::new(config)?.map(Box::new),
             domains,
             sink_metadata: config.sink.own_metadata,

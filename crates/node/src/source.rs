@@ -141,6 +141,14 @@ impl SourcePlan {
         self.domain.is_some()
     }
 
+    /// Whether a packet gets its number in its flow.
+    pub(crate) fn numbers_flows(&self, domains: &KnownDomains) -> bool {
+        let is_numbered = |plan: DomainPlan| {
+            domains.get(plan.id).is_some_and(|known| known.flow_sequence & plan.instruction != 0)
+        };
+        self.mode != Mode::Xd && self.domain.is_some_and(is_numbered)
+    }
+
     /// What an XD node asks of itself.
     pub(crate) fn asked(&self) -> Asked {
         let (id, instruction) = self.domain.map_or((0, 0), |plan| (plan.id, plan.instruction));

@@ -95,8 +95,13 @@ pub enum Value {
     EthernetSource,
     /// A number that grows by one with every packet this node starts INT in; the first is 1.
     SequenceNumber,
+    /// A number that grows by one with every packet of its flow that this node starts INT in; the first is 1. A sink
+    /// that knows the same domain finds losses by it.
+    FlowSequence,
     /// A hash of the five-tuple.
     FlowId,
+    /// This node's id.
+    NodeId,
 }
 
 impl<'de> Deserialize<'de> for Value {
@@ -105,11 +110,13 @@ impl<'de> Deserialize<'de> for Value {
         match text.as_str() {
             "ethernet-source" => Ok(Self::EthernetSource),
             "sequence-number" => Ok(Self::SequenceNumber),
+            "flow-sequence" => Ok(Self::FlowSequence),
             "flow-id" => Ok(Self::FlowId),
+            "node-id" => Ok(Self::NodeId),
             _ => hex_bytes(&text).map(Self::Constant).ok_or_else(|| {
                 D::Error::custom(format_args!(
                     "unknown value `{text}`, expected hexadecimal bytes or one of `ethernet-source`, \
-                     `sequence-number`, `flow-id`"
+                     `sequence-number`, `flow-sequence`, `flow-id`, `node-id`"
                 ))
             }),
         }

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-/// `[loss]`: a sink looks for gaps in the sequence numbers of Host-INT.
+/// `[loss]`: a sink looks for gaps in the sequence numbers of flows, those of Host-INT and of domain-specific metadata.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct LossConfig {

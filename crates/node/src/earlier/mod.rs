@@ -8,7 +8,6 @@
 mod flags;
 mod instructions;
 mod read;
-mod sequence;
 mod source;
 mod support;
 mod transit;

@@ -15,12 +15,12 @@ use crate::config::NodeConfig;
 use crate::counters::{Counters, Outcome};
 use crate::encapsulation::{Carriage, Insertion, Place, earlier};
 use crate::error::ConfigError;
+use crate::flow_sequences::FlowSequences;
 use crate::frame::Frame;
 use crate::source::StartContext;
 use crate::transit::keep_checksum;
 
 use super::instructions;
-use super::sequence::FlowSequences;
 use super::transit::write_hop;
 
 /// What the source of a domain before 2.0 writes, worked out once from the configuration.

@@ -6,6 +6,7 @@
 //! twice is a duplicate, and neither is a loss.
 
 mod flow;
+mod headers;
 mod summary;
 mod window;
 

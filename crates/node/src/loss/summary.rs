@@ -4,19 +4,15 @@ use zerocopy::IntoBytes;
 
 use inband_wire::int::HopMetadata;
 use inband_wire::int::Instructions;
+use inband_wire::report::Draft;
 use inband_wire::report::earlier::host_int::Gap;
 use inband_wire::report::earlier::{DropSummary, DropSummaryDraft};
-use inband_wire::report::{Draft, InnerType};
 
 use super::Loss;
+use super::headers::headers;
 
 /// DSMdBits of a report 2.0 about a loss: the first bit is Host-INT's drop summary, 6 words.
 const DS_MD_BITS: u16 = 0x8000;
-
-/// Most bytes of a drop summary in Host-INT's format.
-const MOST_BYTES: usize = 12 + size_of::<DropSummary>() + 40;
-/// Where the synthesised headers of the flow start in it.
-const HEADERS_AT: usize = 12 + size_of::<DropSummary>();
 
 impl Loss {
     /// The summary that the sink with this id and egress interface gives.
@@ -34,18 +30,16 @@ impl Loss {
     }
 
     /// Hands the report 2.0 to `write`: D and F, the summary as domain-specific metadata of `domain`, and the
-    /// headers of the flow as its packet, where Host-INT knows how to write them.
+    /// headers of the flow as its packet.
     pub fn with_report<T>(
         &self,
         summary: &DropSummary,
         domain: u16,
         write: impl FnOnce(&Draft<'_>) -> T,
     ) -> T {
-        let mut host_int = [0; MOST_BYTES];
-        let length = self.host_int(*summary, 0, 0).write(&mut host_int);
-        let headers = length.and_then(|length| host_int.get(HEADERS_AT..length)).unwrap_or_default();
+        let (inner_type, headers) = headers(&self.flow);
         write(&Draft {
-            inner_type: if headers.is_empty() { InnerType::None } else { InnerType::Ipv4 },
+            inner_type,
             dropped: true,
             congested_queue: false,
             tracked_flow: true,
@@ -55,7 +49,7 @@ impl Loss {
             instructions: Instructions::default(),
             drop: None,
             domain: Some((domain, DS_MD_BITS, summary.as_bytes())),
-            inner: headers,
+            inner: &headers,
         })
     }
 }

@@ -1,10 +1,11 @@
 //! The detector against a simple model, over loss, duplication, reordering, wrap and restart.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr};
 
-use inband_wire::FiveTuple;
+use inband_wire::int::CodePoints;
 use inband_wire::report::ReportGroup;
+use inband_wire::{FiveTuple, Link, Strictness, dissect};
 use proptest::prelude::*;
 
 use super::{Arrival, Gap, Loss, LossCounts, LossDetector, Source};
@@ -253,4 +254,23 @@ fn a_loss_is_told_in_a_report_2_0_with_the_summary_of_host_int_as_its_domain_met
         [0, 0, 0, 7, 0, 0, 0, 9, 0, 3, 0, 5, 0, 0, 0, 0, 0, 0, 0, 41, 0, 0, 0, 3]
     );
     assert_eq!(report.packet().unwrap().1.len(), 28);
+}
+
+#[test]
+fn a_report_2_0_tells_the_flow_of_a_loss_whatever_it_is() {
+    let v6 = |last| IpAddr::V6([0x2001, 0xdb8, 0, 0, 0, 0, 0, last].into());
+    let flows = [
+        flow(0x1234),
+        FiveTuple { protocol: 6, ..flow(0x1234) },
+        FiveTuple { source: v6(1), destination: v6(2), ..flow(0x1234) },
+        FiveTuple { source: v6(1), destination: v6(2), protocol: 6, ..flow(0x1234) },
+        FiveTuple { protocol: 132, source_port: 0, destination_port: 0, ..flow(0x1234) },
+    ];
+    for flow in flows {
+        let loss = Loss { flow, source: SOURCE, gap: Gap { after: 41, missing: 3, opened_at: 0 } };
+        let told = loss.with_report(&loss.summary(9, 5), 0x4849, |draft| {
+            dissect(Link::Ip, draft.inner, &CodePoints::NONE, Strictness::Whole).flow
+        });
+        assert_eq!(told, Some(flow));
+    }
 }

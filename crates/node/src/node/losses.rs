@@ -1,8 +1,8 @@
 //! What does a sink do about packets that its sources numbered and that never came?
 
 use inband_wire::dissect::flow_before_int;
-use inband_wire::int::Location;
 use inband_wire::int::earlier::HopByHop;
+use inband_wire::int::{Domain, HeaderType, HopMetadata, Location, Md, Mx};
 
 use crate::config::LossConfig;
 use crate::counters::Outcome;
@@ -46,15 +46,49 @@ impl Losses {
 impl Node {
     /// Takes the number of a packet that arrived at the end of its way, if it has one.
     pub(super) fn note_number(&mut self, packet: &[u8], visit: &Visit<'_>, location: &Location) {
-        let Some(losses) = &mut self.losses else { return };
+        if self.losses.is_none() {
+            return;
+        }
         let Ok(int) = HopByHop::parse(packet, location) else { return };
         let Some(number) = int.sequence else { return };
-        losses.clock = visit.hop.device.clock().unwrap_or(losses.clock);
-        losses.egress = visit.hop.egress.id;
         // The source's hop is the first of the way, and so the last of the stack.
         let hop = int.hops().last().map(|hop| hop.metadata().hop).unwrap_or_default();
-        let ingress = hop.interfaces.map_or(0, |interfaces| interfaces.ingress);
-        let source = Source { node_id: hop.node_id.unwrap_or_default(), ingress };
+        self.take_number(packet, visit, location, source_of(&hop, None), number);
+    }
+
+    /// The same for a packet of 2.1, whose source gave the number as domain-specific metadata.
+    #[cold]
+    pub(super) fn note_profile(&mut self, packet: &[u8], visit: &Visit<'_>, location: &Location) {
+        let domains: Vec<Domain> = self.domains.wire().collect();
+        let (id, instruction, inserted, hop) = match location.header_type {
+            HeaderType::Md => {
+                let Ok(Md { header, stack }) = Md::parse(packet, location, &domains) else { return };
+                let hop = stack.hops().last().map(|hop| hop.metadata()).unwrap_or_default();
+                (header.domain_specific_id(), header.ds_instruction(), stack.source_only(), hop)
+            }
+            HeaderType::Mx => {
+                let Ok(Mx { header, source_inserted }) = Mx::parse(packet, location) else { return };
+                let hop = HopMetadata::default();
+                (header.domain_specific_id(), header.ds_instruction(), source_inserted, hop)
+            }
+            HeaderType::Destination => return,
+        };
+        let known = self.domains.get(id).and_then(|known| known.numbered(instruction, inserted));
+        let Some((node_id, number)) = known else { return };
+        self.take_number(packet, visit, location, source_of(&hop, node_id), number);
+    }
+
+    fn take_number(
+        &mut self,
+        packet: &[u8],
+        visit: &Visit<'_>,
+        location: &Location,
+        source: Source,
+        number: u32,
+    ) {
+        let Some(losses) = &mut self.losses else { return };
+        losses.clock = visit.hop.device.clock().unwrap_or(losses.clock);
+        losses.egress = visit.hop.egress.id;
         let flow = flow_before_int(packet, &visit.layers, location);
         losses.detector.handle_packet(flow, source, number, losses.clock);
         self.report_losses();
@@ -86,6 +120,12 @@ impl Node {
             self.sessions.report_loss(&loss, &summary, domain, now, &mut self.counters);
         }
     }
+}
+
+/// The source of a packet, from its own hop or the node id it put into the packet.
+fn source_of(hop: &HopMetadata, node_id: Option<u32>) -> Source {
+    let ingress = hop.interfaces.map_or(0, |interfaces| interfaces.ingress);
+    Source { node_id: hop.node_id.or(node_id).unwrap_or_default(), ingress }
 }
 
 /// Most flows that are followed.

@@ -100,6 +100,7 @@ impl Node {
         };
         let number = self.sequence_number.wrapping_add(1);
         visit.sequence_number = Some(number);
+        visit.flow_sequence = self.flow_sequences.as_ref().map(|sequences| sequences.peek(&flow));
         let values = match self.plan.has_domain() {
             true => visit.values_of(frame.bytes(), flow),
             false => ValueContext::default(),
@@ -123,6 +124,11 @@ impl Node {
             }
         };
         self.sequence_number = number;
+        if let Some(sequences) = &mut self.flow_sequences
+            && sequences.next(&flow).1
+        {
+            self.counters.count(Outcome::FlowForgotten);
+        }
         if !is_sink && self.plan.mode == Mode::Md {
             visit.cut_short = mtu_exceeded.then_some(location);
             return Ok(Outcome::Started);

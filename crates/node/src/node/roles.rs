@@ -142,6 +142,9 @@ impl Node {
             SinkMetadata::Report => Asked::of_md(header),
             SinkMetadata::Stack | SinkMetadata::None => Asked::nothing(),
         };
+        if self.losses.is_some() && header.domain_specific_id() != 0 {
+            self.note_profile(frame.bytes(), visit, location);
+        }
         self.report(frame.bytes(), visit, Some(location), &asked);
         // int-2.1/md-02
         self.end(frame, visit, location, header.discard())
@@ -163,6 +166,9 @@ impl Node {
         }
         if self.path_mtu.is_on() && !is_sink && !header.discard() {
             self.consider_mx(frame, visit, location);
+        }
+        if is_sink && self.losses.is_some() && header.domain_specific_id() != 0 {
+            self.note_profile(frame.bytes(), visit, location);
         }
         // int-2.1/mx-02
         if is_sink { self.end(frame, visit, location, header.discard()) } else { Outcome::Transit }

@@ -19,6 +19,8 @@ pub(super) struct Visit<'a> {
     pub(super) hop: Hop<'a>,
     /// The number of a packet this node starts INT in.
     pub(super) sequence_number: Option<u32>,
+    /// Its number in its flow, where this node starts INT with one.
+    pub(super) flow_sequence: Option<u32>,
     /// Where this node started INT without its own metadata, because of the egress MTU.
     pub(super) cut_short: Option<Location>,
     /// Whether the sink is to discard the packet; `None`: as the source is configured.
@@ -31,7 +33,16 @@ impl<'a> Visit<'a> {
     /// Creates the visit of a packet at which nothing has happened yet.
     #[inline]
     pub(super) const fn new(link: Link, layers: Layers, hop: Hop<'a>) -> Self {
-        Self { link, layers, hop, sequence_number: None, cut_short: None, discard: None, inside: None }
+        Self {
+            link,
+            layers,
+            hop,
+            sequence_number: None,
+            flow_sequence: None,
+            cut_short: None,
+            discard: None,
+            inside: None,
+        }
     }
 
     /// What domain-specific values of an INT packet may depend on.
@@ -66,6 +77,12 @@ impl<'a> Visit<'a> {
         };
         let address = ethernet.and_then(|at| bytes.get(at + 6..at + 12));
         let ethernet_source = address.and_then(<[u8]>::first_chunk).copied();
-        ValueContext { ethernet_source, sequence_number: self.sequence_number, flow }
+        ValueContext {
+            ethernet_source,
+            sequence_number: self.sequence_number,
+            flow_sequence: self.flow_sequence,
+            node_id: self.hop.identity.node_id,
+            flow,
+        }
     }
 }

@@ -12,7 +12,12 @@ fn flow(source_port: u16, destination_port: u16) -> FiveTuple {
 fn every_flow_counts_from_one_on_its_own() {
     // host-int-0.5/packet-06
     let mut sequences = FlowSequences::default();
-    let numbers = [1, 1, 2, 1, 3, 2].map(|port| sequences.next(&flow(port, 80)));
+    let numbers = [1, 1, 2, 1, 3, 2].map(|port| {
+        let foreseen = sequences.peek(&flow(port, 80));
+        let next = sequences.next(&flow(port, 80));
+        assert_eq!(foreseen, next.0);
+        next
+    });
     assert_eq!(numbers, [1, 2, 1, 3, 1, 2].map(|number| (number, false)));
 }
 

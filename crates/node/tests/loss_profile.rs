@@ -1,0 +1,92 @@
+//! Does a sink find losses where packets of INT 2.1 carry Host-INT's numbers as domain-specific metadata?
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod support;
+
+use inband_node::config::{EncapsulationKind, Mode, NodeConfig};
+use inband_node::{Node, Outcome};
+
+use support::{node_config, tcp_frame, through, with_report};
+
+const DOMAIN: u16 = 0x4849;
+
+fn config(id: u32, edges: (bool, bool), mode: Mode) -> NodeConfig {
+    let placement = if mode == Mode::Mx { "source-inserted" } else { "source-only" };
+    let bit = |bit, value| {
+        format!(
+            "[[metadata]]\nbit = {bit}\nplacement = \"{placement}\"\nreporting = \"none\"\nvalue = \"{value}\"\n"
+        )
+    };
+    let domain = format!("id = {DOMAIN}\n{}{}", bit(3, "node-id"), bit(5, "flow-sequence"));
+    let mut config = node_config(id, edges, EncapsulationKind::Dscp, mode);
+    config.source.instructions = std::iter::empty().collect();
+    config.source.domain = Some(support::source_domain(DOMAIN, &[3, 5]));
+    config.domains = vec![toml::from_str(&domain).unwrap()];
+    config.loss.detect = edges.1;
+    config
+}
+
+fn source_and_sink(mode: Mode) -> (Node, Node) {
+    let node = |id, edges| {
+        let mut config = config(id, edges, mode);
+        config.interfaces.iter_mut().for_each(|interface| interface.mtu = 1500);
+        Node::new(&config).unwrap()
+    };
+    (node(1, (true, false)), node(2, (false, true)))
+}
+
+/// Sends `count` packets and loses those whose numbers, from 1 on, are in `lost`.
+fn send(mode: Mode, count: u32, lost: &[u32]) -> Node {
+    let (mut source, mut sink) = source_and_sink(mode);
+    for number in 1..=count {
+        let original = tcp_frame(b"payload");
+        let numbered = through(&mut source, &original).unwrap();
+        assert_ne!(numbered, original);
+        if !lost.contains(&number) {
+            assert_eq!(through(&mut sink, &numbered), Some(original), "number {number}");
+        }
+    }
+    while sink.poll_report().is_some() {}
+    sink.flush_reports();
+    sink
+}
+
+#[test]
+fn a_gap_in_the_numbers_is_reported_with_host_ints_summary() {
+    for mode in [Mode::Md, Mode::Mx] {
+        let mut sink = send(mode, 9, &[4, 5]);
+        assert_eq!(sink.counters().get(Outcome::LossFound), 1);
+        let mut seen = None;
+        with_report(&mut sink, |report| {
+            seen = Some((report.domain_specific_id(), report.domain_metadata().to_vec(), report.dropped()));
+        });
+        let (domain, summary, dropped) = seen.unwrap();
+        assert_eq!((domain, dropped), (DOMAIN, true));
+        // Node ids of source and sink, interfaces, time, the last number before the gap, how many are missing.
+        assert_eq!(
+            (&summary[..8], &summary[16..]),
+            (&[0, 0, 0, 1, 0, 0, 0, 2][..], &[0, 0, 0, 3, 0, 0, 0, 2][..])
+        );
+    }
+}
+
+#[test]
+fn no_gap_is_no_loss() {
+    for mode in [Mode::Md, Mode::Mx] {
+        let mut sink = send(mode, 9, &[]);
+        assert_eq!(sink.counters().get(Outcome::LossFound), 0);
+        assert_eq!(sink.poll_report(), None);
+    }
+}
+
+#[test]
+fn a_packet_that_has_no_room_for_int_takes_no_number() {
+    let (mut source, mut sink) = source_and_sink(Mode::Mx);
+    for payload in [10, 1450, 10, 1450, 10] {
+        let sent = through(&mut source, &tcp_frame(&vec![7; payload])).unwrap();
+        through(&mut sink, &sent).unwrap();
+    }
+    sink.flush_reports();
+    assert_eq!(source.counters().get(Outcome::NotStartedMtu), 2);
+    assert_eq!(sink.counters().get(Outcome::LossFound), 0);
+}
