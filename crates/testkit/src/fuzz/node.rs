@@ -1,16 +1,17 @@
 //! Target that sends a frame through source, transit hop and sink.
 
-use inband_node::config::IntVersion;
+use inband_node::config::{IntVersion, ReportFilter, ReportVersion};
 use inband_node::{Node, Outcome};
 use inband_wire::layers::{Layers, Strictness};
 use inband_wire::report::ReportGroup;
 
-use crate::path::{DomainPlan, NodePlan, nodes, send};
+use crate::path::{DomainPlan, NodePlan, Place, send};
 
 /// How many nodes the path has.
 const NODES: usize = 3;
 
-/// The first bytes choose the domain, the nodes, and a byte to change between them; the rest is a frame.
+/// The first bytes choose the domain, the nodes, a byte to change between them, and whether reports are filtered and
+/// losses looked for; the rest is a frame.
 ///
 /// # Panics
 /// A frame that was started and stripped and is another one, a packet that counts twice or not at all, a report
@@ -20,7 +21,8 @@ pub fn node(input: &[u8]) {
     let Some((plans, input)) = input.split_first_chunk::<{ NODES * NodePlan::BYTES }>() else { return };
     let Some((harm, frame)) = input.split_first_chunk::<4>() else { return };
     let plans: Vec<_> = plans.as_chunks().0.iter().copied().map(NodePlan).collect();
-    let mut nodes = nodes(&DomainPlan(*domain), &plans);
+    let is_filtered = harm[0] & 2 != 0;
+    let mut nodes = nodes(&DomainPlan(*domain), &plans, is_filtered);
     let mut current = frame.to_vec();
     let is_harmed = harm[0] & 1 != 0;
     for (node, plan) in nodes.iter_mut().zip(&plans) {
@@ -43,6 +45,20 @@ pub fn node(input: &[u8]) {
     if is_whole && !is_harmed {
         assert_eq!(current, frame, "source, transit hop and sink");
     }
+}
+
+fn nodes(domain: &DomainPlan, plans: &[NodePlan], is_filtered: bool) -> Vec<Node> {
+    let config = |(index, plan): (usize, &NodePlan)| {
+        let id = u32::try_from(index).expect("a few nodes") + 1;
+        let mut config = domain.node(id, Place::of(index, plans.len()), plan);
+        if is_filtered {
+            config.report.filter = ReportFilter::Smart;
+            // 1.0 has no room for a drop summary.
+            config.loss.detect = config.report.version != ReportVersion::V1_0;
+        }
+        Node::new(&config)
+    };
+    plans.iter().enumerate().map(|plan| config(plan).expect("a plan is a configuration")).collect()
 }
 
 fn check_counters(node: &Node, packets: u64) {
