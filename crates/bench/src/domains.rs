@@ -58,8 +58,8 @@ impl Domain {
     pub(crate) fn node(self, id: u32) -> Result<Node> {
         let mut config: NodeConfig = fabric::configuration()?;
         config.node.id = id;
-        config.node.int_version = self.version;
-        config.encapsulation.kind = self.kind;
+        config.node.int_version = Some(self.version);
+        config.encapsulation.kind = Some(self.kind);
         config.encapsulation.layer = self.layer;
         config.watchlist = vec![inband_node::config::WatchEntry::default()];
         Node::new(&config).context("cannot create the node")

@@ -124,11 +124,11 @@ pub(crate) fn read(
         return Reading { origin: Origin::MdStack, stack: UNREADABLE, ..reading };
     }
     let stack = first_of(&dissection, HeaderType::Md);
-    match stack.map(|at| (at.version, AnyHeader::parse(packet, &at, code_points.domains))) {
-        Some((version, Ok(header))) => {
+    match stack.map(|at| (at, AnyHeader::parse(packet, &at, code_points.domains))) {
+        Some((location, Ok(header))) => {
             reading.origin = Origin::MdStack;
             reading.stack = stack_state(report, &header);
-            push_stack(&header, version, report, own, hops);
+            push_stack(&header, &location, report, own, hops);
             return reading;
         }
         Some((_, Err(error))) => {
@@ -147,19 +147,19 @@ pub(crate) fn read(
 /// Puts the hops of a stack in the order of the path, the reporting node's own metadata last.
 fn push_stack(
     header: &AnyHeader<'_>,
-    version: Version,
+    location: &Location,
     report: &AnyIndividual<'_>,
     own: HopReading,
     hops: &mut Vec<HopReading>,
 ) {
     for hop in header.hops().take(MOST_HOPS) {
         let mut metadata = hop.metadata();
-        if version == Version::HostInt0_5 {
+        if location.version == Version::HostInt0_5 {
             // A host has one time for a packet and gives it twice.
             metadata.egress_timestamp = None;
         }
         let node_id = metadata.node_id.map_or(NodeId::NOT_AVAILABLE, NodeId);
-        hops.push(HopReading::new(node_id, &metadata, version.timestamp_bits()));
+        hops.push(HopReading::new(node_id, &metadata, location.timestamp_bits()));
     }
     hops.reverse();
     match hops.last_mut() {

@@ -34,7 +34,7 @@ impl HostInt {
         let interface = |id| self.node.interfaces.iter().find(|interface| interface.id == id);
         let level2 = |id| interface(id).map_or(NOT_AVAILABLE, |interface| interface.level2_id);
         let (encapsulation, source) = (&self.node.encapsulation, &self.node.source);
-        let instructions = source.instructions.bitmap();
+        let (instructions, mark) = (source.instructions.bitmap(), encapsulation.mark());
         Ok(Config {
             node_id: self.node.node.id,
             ingress_interface: self.ingress,
@@ -45,15 +45,15 @@ impl HostInt {
             egress_utilization: NOT_AVAILABLE,
             mtu: interface(self.egress).map_or(u32::MAX, |interface| interface.mtu),
             instructions: instructions.0,
-            udp_port: encapsulation.udp_port,
-            carriage: match encapsulation.kind {
+            udp_port: encapsulation.udp_port(),
+            carriage: match encapsulation.kind() {
                 EncapsulationKind::UdpPort => 1,
                 EncapsulationKind::Udp => 2,
                 _ => 0,
             },
             mode: u8::from(source.mode == Mode::Mx),
-            dscp: encapsulation.dscp,
-            dscp_mask: encapsulation.dscp_mask,
+            dscp: mark.value,
+            dscp_mask: mark.mask,
             before_tcp_options: u8::from(encapsulation.tcp_options == TcpOptionsConfig::Before),
             restore_dscp: u8::from(self.node.sink.restore_dscp),
             own_metadata: u8::from(source.own_metadata),
@@ -73,7 +73,7 @@ impl HostInt {
         let unsupported = |key, value: &str, instead| {
             Err(HostError::Unsupported { key, value: format!("\"{value}\""), instead })
         };
-        let kind = self.node.encapsulation.kind;
+        let kind = self.node.encapsulation.kind();
         let is_known =
             matches!(kind, EncapsulationKind::Dscp | EncapsulationKind::UdpPort | EncapsulationKind::Udp);
         if !is_known {
@@ -86,8 +86,8 @@ impl HostInt {
             let (key, value) = ("source.congestion_controlled_only", "true".to_owned());
             return Err(HostError::Unsupported { key, value, instead: "a watchlist of protocols and ports" });
         }
-        if self.node.node.int_version != IntVersion::V2_1 {
-            return unsupported("node.int_version", self.node.node.int_version.wire().name(), "\"2.1\"");
+        if self.node.int_version() != IntVersion::V2_1 {
+            return unsupported("node.int_version", self.node.int_version().wire().name(), "\"2.1\"");
         }
         if self.node.source.mode == Mode::Xd {
             return unsupported("source.mode", "xd", "\"md\" or \"mx\"");

@@ -1,8 +1,8 @@
 //! Does a packet carry INT, by this domain's mark, and of which type?
 
 use inband_wire::error::ParseError;
-use inband_wire::int::Location;
-use inband_wire::int::locate::{self, Encapsulation, HeaderType};
+use inband_wire::int::dialect::{Deviation, read_again};
+use inband_wire::int::locate::{self, Encapsulation, HeaderType, Location};
 use inband_wire::int::md::{self, MdHeader};
 use inband_wire::int::mx::{Mx, MxHeader};
 use inband_wire::layers::{Fragment, Layers};
@@ -41,7 +41,7 @@ pub(crate) fn find(
     if layers.fragment == Fragment::Later {
         return Ok(None);
     }
-    if carriage.kind != EncapsulationKind::Dscp {
+    if !carriage.is_plain_dscp {
         return find_otherwise(carriage, bytes, layers);
     }
     if layers.checksum_at().is_none() || !carriage.mark.matches(layers.dscp(bytes)) {
@@ -61,6 +61,9 @@ fn find_otherwise(
     bytes: &[u8],
     layers: &Layers,
 ) -> Result<Option<(Location, Int)>, ParseError> {
+    if carriage.dialect.is_some() {
+        return find_in_dialect(carriage, bytes, layers);
+    }
     let is_udp_to =
         |port| layers.udp(bytes).is_some_and(|header: &UdpHeader| header.destination_port.get() == port);
     let first = match carriage.kind {
@@ -92,6 +95,34 @@ fn find_otherwise(
             read(bytes, layers, &location).map(|int| Some((location, int)))
         }
         Some(location) => chained(carriage, bytes, layers, location),
+    }
+}
+
+/// The same in a domain whose INT departs from the specification.
+#[cold]
+fn find_in_dialect(
+    carriage: &Carriage,
+    bytes: &[u8],
+    layers: &Layers,
+) -> Result<Option<(Location, Int)>, ParseError> {
+    let is_marked = match carriage.kind {
+        EncapsulationKind::Dscp => {
+            layers.checksum_at().is_some() && carriage.mark.matches(layers.dscp(bytes))
+        }
+        _ => layers.udp(bytes).is_some_and(|header| header.destination_port.get() == carriage.udp_port),
+    };
+    if !is_marked {
+        return Ok(None);
+    }
+    let strict = match carriage.kind {
+        EncapsulationKind::Dscp => locate::behind_dscp(bytes, layers, carriage.tcp_options),
+        _ => locate::behind_udp_port(bytes, layers),
+    };
+    let found =
+        carriage.with_code_points(|code_points| read_again(bytes, layers, code_points, strict.map(Some)))?;
+    match found {
+        None => Ok(None),
+        Some(location) => read(bytes, layers, &location).map(|int| Some((location, int))),
     }
 }
 
@@ -160,10 +191,16 @@ pub(crate) fn read(bytes: &[u8], layers: &Layers, location: &Location) -> Result
         return read_earlier(bytes, layers, location);
     }
     match location.header_type {
-        HeaderType::Md => md::header(bytes, location).map(|header| Int::Md(*header)),
+        HeaderType::Md => md::header(bytes, location).map(|header| Int::Md(as_2_1(header, location))),
         HeaderType::Mx => Mx::parse(bytes, location).map(|mx| Int::Mx(*mx.header)),
         HeaderType::Destination => Ok(Int::Destination),
     }
+}
+
+/// The header with its flags where 2.1 has them.
+#[inline]
+fn as_2_1(header: &MdHeader, location: &Location) -> MdHeader {
+    if location.deviations.contains(Deviation::LowFlags) { header.with_raised_flags() } else { *header }
 }
 
 #[cold]

@@ -15,6 +15,7 @@ pub mod config;
 mod congestion;
 pub mod copies;
 pub mod counters;
+mod dialect;
 mod domain_fields;
 mod domains;
 mod drop_reasons;

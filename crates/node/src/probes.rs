@@ -93,7 +93,7 @@ impl Probe {
         let has_place = matches!(layers, Ok(Some(layers)) if carriage.place(&frame, &layers).is_some());
         if !has_place {
             let kind =
-                if config.encapsulation.kind == EncapsulationKind::Geneve { "geneve" } else { "vxlan-gpe" };
+                if config.encapsulation.kind() == EncapsulationKind::Geneve { "geneve" } else { "vxlan-gpe" };
             let supported = "\"dscp\", \"udp-port\", \"probe-marker\", \"udp\" and \"gre\" with [[probe]]";
             return Err(ConfigError::unsupported("encapsulation.kind", kind, supported));
         }

@@ -6,7 +6,7 @@ use inband_wire::int::locate::{Encapsulation, HEADER_WORDS, HeaderType};
 use inband_wire::int::md::{self, MdHeader};
 use inband_wire::int::mx::MxHeader;
 use inband_wire::int::shim::SHIM_BYTES;
-use inband_wire::int::{Instructions, Location};
+use inband_wire::int::{Deviation, Deviations, Instructions, Location};
 use inband_wire::layers::{Layers, Link};
 use inband_wire::{FiveTuple, Words};
 
@@ -177,9 +177,9 @@ impl SourcePlan {
             Insertion { place, header_type, int: room.int, link: context.link, flow: context.flow };
         let shim = carriage.shim(frame.bytes(), layers, &insertion);
         let bytes = frame.open_gap(place.at, insertion.growth()).ok_or(Outcome::NotStartedHeadroom)?;
-        let location = insertion.location();
+        let location = Location { deviations: carriage.deviations(), ..insertion.location() };
         if let Some(int) = bytes.get_mut(location.shim..location.end) {
-            self.write_int(int, shim, &room, context);
+            self.write_int(int, shim, &room, context, location.deviations);
         }
         if let Some(change) = carriage.start(bytes, layers, &insertion) {
             if room.own {
@@ -265,7 +265,14 @@ impl SourcePlan {
     }
 
     /// Writes shim, INT header and what the source adds behind it into `out`.
-    fn write_int(&self, out: &mut [u8], shim: [u8; SHIM_BYTES], room: &Room, context: &StartContext<'_>) {
+    fn write_int(
+        &self,
+        out: &mut [u8],
+        shim: [u8; SHIM_BYTES],
+        room: &Room,
+        context: &StartContext<'_>,
+        deviations: Deviations,
+    ) {
         let mut at = 0;
         let mut put = |bytes: &[u8]| {
             if let Some(to) = out.get_mut(at..at + bytes.len()) {
@@ -276,6 +283,9 @@ impl SourcePlan {
         put(&shim);
         match self.mode {
             Mode::Mx => put(self.mx_header(context).as_bytes()),
+            Mode::Md | Mode::Xd if deviations.contains(Deviation::LowFlags) => {
+                put(self.md_header(room, context).with_lowered_flags().as_bytes());
+            }
             Mode::Md | Mode::Xd => put(self.md_header(room, context).as_bytes()),
         }
         let rest = out.get_mut(at..).unwrap_or_default();

@@ -5,7 +5,7 @@ use inband_wire::report::group::MOST_HW_ID;
 use crate::config::{EncapsulationKind, Icmp, IntVersion, Layer, NodeConfig};
 use crate::earlier;
 use crate::error::ConfigError;
-use crate::{report_version, sessions, smart};
+use crate::{dialect, report_version, sessions, smart};
 
 /// Most bytes of a packet a report may keep, so that it fits a UDP datagram with room to spare.
 const MOST_TRUNCATE: u16 = 9216;
@@ -18,10 +18,11 @@ pub(crate) fn check(config: &NodeConfig) -> Result<(), ConfigError> {
     ranges(config)?;
     sessions::check(config)?;
     smart::check(&config.smart)?;
+    dialect::check(config)?;
     earlier::check(config)?;
     icmp(config)?;
     layer(config)?;
-    if !config.probes.is_empty() && config.node.int_version != IntVersion::V2_1 {
+    if !config.probes.is_empty() && config.int_version() != IntVersion::V2_1 {
         let key = "probe".to_owned();
         let (found, supported) =
             ("[[probe]]".to_owned(), "none, where node.int_version is not \"2.1\"".to_owned());
@@ -35,7 +36,7 @@ fn layer(config: &NodeConfig) -> Result<(), ConfigError> {
     if config.encapsulation.layer == Layer::Outer {
         return Ok(());
     }
-    let kind = match config.encapsulation.kind {
+    let kind = match config.encapsulation.kind() {
         EncapsulationKind::Gre => Some("gre"),
         EncapsulationKind::VxlanGpe => Some("vxlan-gpe"),
         EncapsulationKind::Geneve => Some("geneve"),
@@ -43,7 +44,7 @@ fn layer(config: &NodeConfig) -> Result<(), ConfigError> {
     };
     let kinds = "\"dscp\", \"udp-port\", \"probe-marker\" and \"udp\" with layer = \"inner\"";
     supported("encapsulation.kind", kind, kinds)?;
-    let inner = (config.node.int_version != IntVersion::V2_1).then_some("inner");
+    let inner = (config.int_version() != IntVersion::V2_1).then_some("inner");
     supported("encapsulation.layer", inner, "\"outer\", where node.int_version is not \"2.1\"")
 }
 
@@ -57,7 +58,7 @@ fn icmp(config: &NodeConfig) -> Result<(), ConfigError> {
         Icmp::Conservative => Some("conservative"),
         Icmp::Own => Some("own"),
     };
-    let icmp = icmp.filter(|_| config.node.int_version != IntVersion::V2_1);
+    let icmp = icmp.filter(|_| config.int_version() != IntVersion::V2_1);
     supported("mtu.icmp", icmp, "\"off\", where node.int_version is not \"2.1\"")
 }
 
@@ -71,11 +72,12 @@ fn ranges(config: &NodeConfig) -> Result<(), ConfigError> {
         }
         Err(ConfigError::out_of_range(key, format!("{value:#04x}"), format!("{least:#04x} to 0x3f")))
     };
-    dscp("encapsulation.dscp", encapsulation.dscp, 0)?;
-    dscp("encapsulation.dscp_mask", encapsulation.dscp_mask, 1)?;
-    if encapsulation.dscp & encapsulation.dscp_mask == 0 {
+    let mark = encapsulation.mark();
+    dscp("encapsulation.dscp", mark.value, 0)?;
+    dscp("encapsulation.dscp_mask", mark.mask, 1)?;
+    if mark.value & mark.mask == 0 {
         // Removing the mark clears its bits, so a mark of zeros could not be removed.
-        let found = format!("{:#04x} under the mask {:#04x}", encapsulation.dscp, encapsulation.dscp_mask);
+        let found = format!("{:#04x} under the mask {:#04x}", mark.value, mark.mask);
         return Err(ConfigError::out_of_range(
             "encapsulation.dscp",
             found,

@@ -8,7 +8,7 @@ use inband_wire::int::locate::{Encapsulation, HEADER_WORDS};
 use inband_wire::int::md::{self, MdHeader};
 use inband_wire::int::metadata::NOT_AVAILABLE;
 use inband_wire::int::shim::Shim;
-use inband_wire::int::{Instructions, Location};
+use inband_wire::int::{Deviation, Instructions, Location};
 use inband_wire::layers::Layers;
 use inband_wire::view::view_mut;
 
@@ -140,7 +140,9 @@ pub(crate) fn empty_stack(frame: &mut Frame<'_>, layers: &mut Layers, location: 
         let option = geneve::set_option_length(bytes, location, HEADER_WORDS);
         option.and(&geneve::shorten(bytes, layers, stack.len()))
     } else {
-        set_shim_length(bytes, location, HEADER_WORDS)
+        let counts_itself = location.deviations.contains(Deviation::LengthCountsShim);
+        let shim = if counts_itself { Words::new(1) } else { Words::default() };
+        set_shim_length(bytes, location, HEADER_WORDS.checked_add(shim).unwrap_or(HEADER_WORDS))
     };
     change = change.and(&shortened);
     carrier::correct_checksum(bytes, layers, &change);
@@ -278,7 +280,13 @@ pub(crate) fn edit_header(
         return;
     };
     let removed = Sum::of(header.as_bytes());
-    edit(header);
+    if location.deviations.contains(Deviation::LowFlags) {
+        *header = header.with_raised_flags();
+        edit(header);
+        *header = header.with_lowered_flags();
+    } else {
+        edit(header);
+    }
     let added = Sum::of(header.as_bytes());
     carrier::correct_checksum(bytes, layers, &Change { removed, added, ..Change::default() });
 }

@@ -15,8 +15,8 @@ use inband_wire::report::ReportGroup;
 /// A node of id 7 inside its domain, on interfaces of 9000 bytes.
 fn config(version: IntVersion, kind: EncapsulationKind) -> NodeConfig {
     let mut config = NodeConfig::new(7);
-    config.node.int_version = version;
-    config.encapsulation.kind = kind;
+    config.node.int_version = Some(version);
+    config.encapsulation.kind = Some(kind);
     config.interfaces = [1, 2].map(|id| InterfaceConfig { mtu: 9000, ..InterfaceConfig::new(id) }).into();
     config.watchlist = vec![WatchEntry::default()];
     config
@@ -309,7 +309,7 @@ fn host_int_inserts_36_bytes_before_the_tcp_options_and_44_with_a_new_udp_header
     // host-int-0.5/packet-02, host-int-0.5/packet-03, host-int-0.5/packet-08, host-int-0.5/packet-10
     let frame = packet().dscp(4).tcp(40000, 22).options(&[1; 8]).payload(b"data").build();
     let mut config = source(IntVersion::Host0_5, EncapsulationKind::Dscp);
-    (config.encapsulation.dscp, config.encapsulation.dscp_mask) = (1, 1);
+    (config.encapsulation.dscp, config.encapsulation.dscp_mask) = (Some(1), Some(1));
     let (sent, _) = through(&config, &frame);
     let low = u32::try_from(1_700_000_000_000_000_000_u64 & 0xffff_ffff).unwrap();
     // One interface and one time, named twice.
@@ -349,7 +349,7 @@ fn host_int_numbers_each_flow_and_leaves_what_it_does_not_know() {
 #[test]
 fn the_sink_of_host_int_clears_the_mark_and_leaves_the_tail_out_of_the_checksum() {
     let mut config = sink(EncapsulationKind::Dscp);
-    (config.encapsulation.dscp, config.encapsulation.dscp_mask) = (1, 1);
+    (config.encapsulation.dscp, config.encapsulation.dscp_mask) = (Some(1), Some(1));
     let int = host_int().bytes();
     let mut frame = packet().dscp(5).tcp(1, 22).payload(&[&int[..], b"data"].concat()).build();
     // A network card put a checksum where it took the UDP header to be.

@@ -292,7 +292,7 @@ fn the_inner_layer_has_the_encapsulations_behind_tcp_and_udp() {
         assert_eq!(refused.key(), "encapsulation.kind");
     }
     let mut old = config(1, (true, false), Layer::Inner, EncapsulationKind::Dscp, Mode::Md);
-    old.node.int_version = IntVersion::V1_0;
+    old.node.int_version = Some(IntVersion::V1_0);
     assert_eq!(Node::new(&old).unwrap_err().key(), "encapsulation.layer");
 }
 

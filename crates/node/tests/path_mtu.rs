@@ -328,7 +328,7 @@ fn nobody_is_told_of_copies_or_by_default() {
 fn messages_are_not_marked_as_int() {
     // int-2.1/l4-19
     let mut config = config(1, (true, false), EncapsulationKind::Dscp, 1500, Icmp::Own);
-    (config.encapsulation.dscp, config.encapsulation.dscp_mask) = (0x20, 0x20);
+    (config.encapsulation.dscp, config.encapsulation.dscp_mask) = (Some(0x20), Some(0x20));
     let mut node = Node::new(&config).unwrap();
     through(&mut node, &sized(false, 1500)).unwrap();
     let reply = replies(&mut node).remove(0);
@@ -344,6 +344,6 @@ fn a_rate_out_of_range_and_older_versions_are_refused() {
         assert!(Node::new(&config).is_err());
     }
     let mut old = base();
-    old.node.int_version = IntVersion::V1_0;
+    old.node.int_version = Some(IntVersion::V1_0);
     assert_eq!(Node::new(&old).unwrap_err().key(), "mtu.icmp");
 }

@@ -15,8 +15,8 @@ const KIND: EncapsulationKind = EncapsulationKind::VxlanGpe;
 /// A node of id 7 whose interfaces 2, 3 and 4 lead on, and 5 to a host.
 fn node(version: IntVersion, kind: EncapsulationKind) -> Node {
     let mut config = NodeConfig::new(7);
-    config.node.int_version = version;
-    config.encapsulation.kind = kind;
+    config.node.int_version = Some(version);
+    config.encapsulation.kind = Some(kind);
     config.interfaces =
         (1..=5).map(|id| InterfaceConfig { mtu: 9000, edge: id == 5, ..InterfaceConfig::new(id) }).collect();
     Node::new(&config).unwrap()
@@ -215,8 +215,8 @@ fn a_source_asks_for_what_is_configured_and_marks_nothing_as_a_copy() {
     for (version, flags) in cases {
         for (replicate, flags) in asked.into_iter().zip(flags) {
             let mut config = NodeConfig::new(7);
-            config.node.int_version = version;
-            config.encapsulation.kind = KIND;
+            config.node.int_version = Some(version);
+            config.encapsulation.kind = Some(KIND);
             config.interfaces = vec![InterfaceConfig { edge: true, ..InterfaceConfig::new(1) }];
             config.watchlist = vec![WatchEntry::default()];
             config.source.replicate = replicate;

@@ -259,7 +259,7 @@ fn what_only_2_0_can_carry_is_refused_by_name() {
 fn hosts(version: ReportVersion) -> [NodeConfig; 2] {
     [(1, (true, false)), (2, (false, true))].map(|(id, edges)| {
         let mut config = node_config(id, edges, EncapsulationKind::Udp, Mode::Md);
-        config.node.int_version = IntVersion::Host0_5;
+        config.node.int_version = Some(IntVersion::Host0_5);
         config.source.instructions = [
             Instruction::NodeId,
             Instruction::Level1Interfaces,

@@ -56,7 +56,7 @@ fn source_keeps_the_original_dscp_in_the_shim_and_marks_the_packet() {
 fn source_marks_one_bit_where_the_mask_is_one_bit() {
     // int-2.1/l4-12
     let mut config = config();
-    (config.encapsulation.dscp, config.encapsulation.dscp_mask) = (0x20, 0x20);
+    (config.encapsulation.dscp, config.encapsulation.dscp_mask) = (Some(0x20), Some(0x20));
     let (started, _) = start(&config, &tcp_frame(b""));
     assert_eq!(layers(&started).dscp(&started), 0x20 | 10);
 }

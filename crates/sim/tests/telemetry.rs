@@ -117,7 +117,7 @@ fn assert_intact(fabric: &Fabric) {
 fn md_stacks_are_the_way_the_packets_went() {
     for kind in [EncapsulationKind::Dscp, EncapsulationKind::Udp, EncapsulationKind::ProbeMarker] {
         let mut telemetry = telemetry(Mode::Md);
-        telemetry.encapsulation.kind = kind;
+        telemetry.encapsulation.kind = Some(kind);
         let (fabric, reports) = run(telemetry);
         assert_intact(&fabric);
         assert_eq!(reports.len() as u64, fabric.ledger().delivered, "every delivered packet is reported");

@@ -1,7 +1,7 @@
 //! How does a test send packets through INT nodes, and how are the nodes set up?
 
 use inband_node::config::{
-    ChecksumUpdate, DomainConfig, EncapsulationKind, GrePayload, Icmp, Instruction, IntVersion,
+    ChecksumUpdate, DialectName, DomainConfig, EncapsulationKind, GrePayload, Icmp, Instruction, IntVersion,
     InterfaceConfig, Layer, Mode, MtuAction, NodeConfig, SinkMetadata, SourceDomain, SourceInserted,
     TcpOptionsConfig, UnknownInstructions, WatchEntry,
 };
@@ -74,7 +74,28 @@ impl DomainPlan {
             IntVersion::V2016 => &[EncapsulationKind::VxlanGpe, EncapsulationKind::Geneve],
             IntVersion::Host0_5 => &[EncapsulationKind::Dscp, EncapsulationKind::Udp],
         };
-        kinds[usize::from(self.0[0]) % kinds.len()]
+        match (self.dialect_before_2(), kinds[usize::from(self.0[0]) % kinds.len()]) {
+            (Some(_), _) => EncapsulationKind::Dscp,
+            (None, kind) => kind,
+        }
+    }
+
+    /// The dialect; most plans have none.
+    #[must_use]
+    pub fn dialect(&self) -> Option<DialectName> {
+        let may_be_cablelabs = self.version() == IntVersion::V2_1
+            && self.mode() == Mode::Md
+            && self.kind() == EncapsulationKind::Udp
+            && self.0[6] & 0xc0 == 0xc0;
+        if may_be_cablelabs { Some(DialectName::Cablelabs) } else { self.dialect_before_2() }
+    }
+
+    const fn dialect_before_2(&self) -> Option<DialectName> {
+        match (self.version(), self.0[6] & 0xc0) {
+            (IntVersion::V0_5, 0xc0) => Some(DialectName::Onos),
+            (IntVersion::V0_5 | IntVersion::V1_0, 0x80) => Some(DialectName::Geant),
+            _ => None,
+        }
     }
 
     /// The layer of a tunnel that carries INT; the inner one is for the encapsulations behind TCP and UDP.
@@ -155,8 +176,9 @@ impl DomainPlan {
         let interface = |id, edge, mtu| InterfaceConfig { edge, mtu, ..InterfaceConfig::new(id) };
         config.interfaces = vec![interface(1, is_first, 9000), interface(2, is_last, plan.mtu())];
         config.watchlist = vec![WatchEntry::default()];
-        config.node.int_version = self.version();
-        config.encapsulation.kind = self.kind();
+        config.node.int_version = Some(self.version());
+        config.encapsulation.kind = Some(self.kind());
+        config.encapsulation.dialect = self.dialect();
         config.encapsulation.update_l4 = self.updates_l4();
         let flags = self.0[5];
         if flags & 128 != 0 {
@@ -166,9 +188,9 @@ impl DomainPlan {
             config.encapsulation.tcp_options = TcpOptionsConfig::Before;
         }
         if flags & 32 != 0 {
-            (config.encapsulation.dscp, config.encapsulation.dscp_mask) = (0x20, 0x20);
-        } else if self.0[6] & 0x3f != 0 {
-            config.encapsulation.dscp = self.0[6] & 0x3f;
+            (config.encapsulation.dscp, config.encapsulation.dscp_mask) = (Some(0x20), Some(0x20));
+        } else if self.0[6] & 0x3f != 0 && self.dialect().is_none() {
+            config.encapsulation.dscp = Some(self.0[6] & 0x3f);
         }
         config.encapsulation.layer = self.layer();
         config.source.mode = self.mode();

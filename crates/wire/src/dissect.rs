@@ -3,6 +3,7 @@
 use crate::error::{Header, ParseError};
 use crate::flow::FiveTuple;
 use crate::int::code_points::CodePoints;
+use crate::int::dialect::{Reading, read_again};
 use crate::int::locate::{self, Encapsulation, Location};
 use crate::int::original::Original;
 use crate::layers::{Layers, Link, Strictness, Transport, ports, transport_at};
@@ -122,6 +123,9 @@ pub fn dissect(link: Link, bytes: &[u8], code_points: &CodePoints<'_>, strictnes
 fn level(bytes: &[u8], layers: Layers, code_points: &CodePoints<'_>) -> (Level, Option<ParseError>) {
     let mut level = Level { layers, locations: [None; MOST_HEADERS] };
     let mut found = locate::find(bytes, &layers, code_points);
+    if code_points.reading != Reading::Strict {
+        found = read_again(bytes, &layers, code_points, found);
+    }
     for slot in &mut level.locations {
         match found {
             Ok(Some(location)) => {

@@ -3,6 +3,7 @@
 use crate::checksum::{Sum, pseudo_header};
 use crate::error::Header;
 use crate::gre;
+use crate::int::location::{Encapsulation, Location};
 use crate::layers::{Fragment, Layers, Transport};
 use crate::tcp;
 use crate::udp;
@@ -66,6 +67,26 @@ fn gre_checksum(bytes: &[u8], layers: &Layers) -> ChecksumState {
         }
         _ => ChecksumState::Unverifiable,
     }
+}
+
+/// Whether the checksum of the TCP or UDP header is that of the packet before the INT at `location` was put behind it.
+#[must_use]
+pub fn is_checksum_without(bytes: &[u8], layers: &Layers, location: &Location) -> bool {
+    let is_behind_l4 = location.encapsulation == Encapsulation::Dscp;
+    let Some((before, after)) = bytes.get(layers.l4..location.shim).zip(bytes.get(location.end..layers.end))
+    else {
+        return false;
+    };
+    if !is_behind_l4 || layers.fragment != Fragment::Whole || layers.transport == Transport::Other {
+        return false;
+    }
+    let (source, destination) = layers.addresses(bytes);
+    let length = before.len() + after.len();
+    let mut sum = Sum::of(before).plus(Sum::of(after));
+    if let (Some(header), Ok(length)) = (layers.udp(bytes), u16::try_from(length)) {
+        sum = sum.plus(Sum::word(!header.length.get())).plus(Sum::word(length));
+    }
+    sum.plus(pseudo_header(source, destination, layers.protocol, length)).fold() == 0xffff
 }
 
 /// Right checksums make the bytes they cover, and the pseudo-header, sum to all ones.

@@ -38,6 +38,7 @@ pub const NEXT_IPV6: u8 = 2;
 pub const NEXT_ETHERNET: u8 = 3;
 
 const NEXT_PROTOCOL_FLAG: u8 = 0x04;
+const MISPLACED_FLAGS: u8 = 0x18;
 
 impl VxlanHeader {
     /// Sets the Next Protocol and the P bit that announces it.
@@ -71,6 +72,12 @@ impl VxlanHeader {
     pub const fn next_protocol(&self) -> Option<u8> {
         // int-2.1/vxlan-01: the P bit announces the Next Protocol field.
         if self.flags & NEXT_PROTOCOL_FLAG != 0 { Some(self.next_protocol) } else { None }
+    }
+
+    /// The Next Protocol of a header with flags 0x18, which some write where the I and P bits belong.
+    #[must_use]
+    pub const fn unannounced_next_protocol(&self) -> Option<u8> {
+        if self.flags == MISPLACED_FLAGS { Some(self.next_protocol) } else { None }
     }
 
     /// VXLAN network identifier, 24 bits.

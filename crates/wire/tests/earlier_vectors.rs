@@ -3,7 +3,7 @@
 use inband_testkit::hex;
 use inband_wire::int::earlier::{HopByHop, HopCounts};
 use inband_wire::int::{
-    AnyHeader, CodePoints, Encapsulation, HeaderType, Location, Original, Queue, Version,
+    AnyHeader, CodePoints, Deviations, Encapsulation, HeaderType, Location, Original, Queue, Version,
 };
 use inband_wire::{Dissection, Layers, Link, Strictness, dissect};
 
@@ -55,7 +55,15 @@ fn place(
     shim: usize,
     end: usize,
 ) -> Location {
-    Location { encapsulation, header_type, version, shim, header: shim + 4, end }
+    Location {
+        encapsulation,
+        header_type,
+        version,
+        deviations: Deviations::NONE,
+        shim,
+        header: shim + 4,
+        end,
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Which values does the metadata of one hop hold, in the order users read them?
 
 use inband_wire::int::domain::set_bits;
-use inband_wire::int::earlier::{self, Layout, Metadata};
+use inband_wire::int::earlier::{self, InstructionSet, Layout, Metadata};
 use inband_wire::int::{Hop, HopMetadata, Instructions};
 use inband_wire::report::AnyIndividual;
 use inband_wire::report::individual::DROP_BIT;
@@ -71,12 +71,12 @@ pub(super) fn report_fields(report: &AnyIndividual<'_>) -> Vec<(Field, Option<u6
 fn of_earlier_bit(bit: usize, layout: Layout, hop: &Metadata) -> [Option<(Field, Option<u64>)>; 2] {
     let one = |field, value: Option<u32>| [Some((field, value.map(u64::from))), None];
     let status = hop.queue_congestion;
-    match (layout, bit) {
-        (Layout::V2016, 1) => one(Field::IngressInterface, hop.ingress_port),
-        (Layout::V2016, 3) => one(Field::QueueOccupancy, hop.hop.queue.map(|queue| queue.occupancy)),
-        (Layout::V2016, 5) => one(Field::EgressInterface, hop.egress_port),
-        (Layout::V2016, 6) => one(Field::QueueCongestion, status.map(|status| status.status)),
-        (Layout::V0_5, 6) => [
+    match (layout.instructions(), bit) {
+        (InstructionSet::V2016, 1) => one(Field::IngressInterface, hop.ingress_port),
+        (InstructionSet::V2016, 3) => one(Field::QueueOccupancy, hop.hop.queue.map(|queue| queue.occupancy)),
+        (InstructionSet::V2016, 5) => one(Field::EgressInterface, hop.egress_port),
+        (InstructionSet::V2016, 6) => one(Field::QueueCongestion, status.map(|status| status.status)),
+        (InstructionSet::V0_5, 6) => [
             Some((Field::CongestionQueueId, status.and_then(|status| status.queue_id).map(u64::from))),
             Some((Field::QueueCongestion, status.map(|status| status.status.into()))),
         ],

@@ -2,7 +2,7 @@
 
 use inband_wire::Link;
 use inband_wire::int::domain::set_bits;
-use inband_wire::int::earlier::Layout;
+use inband_wire::int::earlier::{InstructionSet, Layout};
 use inband_wire::int::{HeaderType, Instructions, Location};
 use inband_wire::report::earlier::ReportKind;
 use inband_wire::report::{AnyIndividual, InnerType, ReportType, ReportVersion};
@@ -37,10 +37,10 @@ pub(super) fn earlier_instructions(layout: Layout, bitmap: u16) -> Vec<String> {
 
 /// The name of an instruction bit of a version before 2.0.
 pub(super) fn earlier_instruction(layout: Layout, bit: usize) -> String {
-    match (layout, bit) {
-        (Layout::V2016, 1) => "ingress-interface".to_owned(),
-        (Layout::V2016, 5) => "egress-interface".to_owned(),
-        (Layout::V2016 | Layout::V0_5, 6) => "queue-congestion".to_owned(),
+    match (layout.instructions(), bit) {
+        (InstructionSet::V2016, 1) => "ingress-interface".to_owned(),
+        (InstructionSet::V2016, 5) => "egress-interface".to_owned(),
+        (InstructionSet::V2016 | InstructionSet::V0_5, 6) => "queue-congestion".to_owned(),
         _ if layout.reserved() & 0x8000 >> bit != 0 => format!("reserved-bit-{bit}"),
         _ => instruction(bit),
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use inband_node::DropReasons;
 use inband_wire::drop_reason::Table;
 use inband_wire::int::domain::WELL_KNOWN;
-use inband_wire::int::{CodePoints, Domain, DscpMark, TcpOptions};
+use inband_wire::int::{CodePoints, Dialect, Domain, DscpMark, Reading, TcpOptions};
 use inband_wire::report::Leniency;
 
 use super::packet::DropReason;
@@ -66,6 +66,10 @@ pub(super) struct Options {
     drop_reasons: DropReasons,
     /// Whether deviations of reports are accepted.
     pub(super) leniency: Leniency,
+    /// Whether deviations of INT are accepted.
+    reading: Reading,
+    /// Dialects whose own marks count.
+    dialect_marks: Vec<Dialect>,
 }
 
 impl OptionsArgs {
@@ -91,6 +95,7 @@ impl OptionsArgs {
         }
         if self.lenient {
             options.leniency = Leniency::Lenient;
+            options.accept_every_dialect(self);
         }
         Ok(options)
     }
@@ -109,7 +114,22 @@ impl Options {
             geneve_classes: &self.geneve_classes,
             tcp_options: self.tcp_options,
             domains: &self.domains,
+            reading: self.reading,
+            dialect_marks: &self.dialect_marks,
         }
+    }
+
+    /// Reads INT as any implementation writes it, behind its own mark where no other is given.
+    fn accept_every_dialect(&mut self, given: &OptionsArgs) {
+        let is_replaced = |dialect: &Dialect| match dialect.dscp() {
+            Some(_) => given.config.is_some() || !given.dscp.is_empty(),
+            None => given.config.is_some() || !given.udp_port.is_empty(),
+        };
+        // A dialect that is configured stays what it is, where a header could be of several.
+        if self.reading == Reading::Strict {
+            self.reading = Reading::Lenient;
+        }
+        self.dialect_marks = Dialect::ALL.into_iter().filter(|dialect| !is_replaced(dialect)).collect();
     }
 
     /// What the drop reason with this code means.
@@ -149,6 +169,8 @@ impl Options {
             report_ports: vec![report_port],
             drop_reasons: DropReasons::default(),
             leniency: Leniency::Strict,
+            reading: code_points.reading,
+            dialect_marks: Vec::new(),
         }
     }
 }

@@ -3,8 +3,8 @@
 use inband::capture::Record;
 use inband_wire::int::earlier::HopByHop;
 use inband_wire::int::shim::Shim;
-use inband_wire::int::{Encapsulation, HopMetadata, Location, Md, Mx, Original};
-use inband_wire::report::{AnyIndividual, AnyReport, Deviation, InnerType};
+use inband_wire::int::{Deviation, Deviations, Encapsulation, HopMetadata, Location, Md, Mx, Original};
+use inband_wire::report::{self, AnyIndividual, AnyReport, InnerType};
 use inband_wire::{ChecksumState, FiveTuple, Link, ParseError};
 
 /// A packet that carries, or claims to carry, INT or a report.
@@ -30,6 +30,8 @@ pub(super) struct IntPacket<'a> {
     pub(super) flow: FiveTuple,
     pub(super) encapsulation: Encapsulation,
     pub(super) checksum: ChecksumState,
+    /// Whether the L4 checksum is that of the packet without its INT, and a reading that accepts it was asked for.
+    pub(super) stale_checksum: bool,
     pub(super) headers: Vec<IntHeader<'a>>,
 }
 
@@ -41,6 +43,8 @@ pub(super) struct IntHeader<'a> {
     pub(super) shim: Option<&'a Shim>,
     pub(super) original: Original,
     pub(super) body: Body<'a>,
+    /// The departures from the format that it shows.
+    pub(super) deviations: Deviations,
 }
 
 /// What an INT header holds, by its type.
@@ -90,13 +94,16 @@ pub(super) struct DropReason {
 impl IntPacket<'_> {
     /// The deviations that were accepted, each as a sentence.
     pub(super) fn deviations(&self) -> impl Iterator<Item = &'static str> {
-        self.headers.iter().filter_map(IntHeader::deviation)
+        let stale = self.stale_checksum.then_some("L4 checksum of the packet without INT");
+        self.headers.iter().flat_map(IntHeader::deviations).chain(stale)
     }
 }
 
 impl IntHeader<'_> {
-    fn deviation(&self) -> Option<&'static str> {
-        matches!(self.body, Body::MxWithHop(..)).then_some("metadata of a hop behind an INT-MX header")
+    fn deviations(&self) -> impl Iterator<Item = &'static str> {
+        let of_body =
+            matches!(self.body, Body::MxWithHop(..)).then_some("metadata of a hop behind an INT-MX header");
+        self.deviations.iter().map(Deviation::name).chain(of_body)
     }
 }
 
@@ -116,7 +123,7 @@ impl Report<'_> {
             AnyIndividual::Single(_) => None,
         };
         let inner = self.inner_deviation().filter(|inner| named != Some(inner));
-        named.into_iter().chain(inner).chain(self.int.iter().filter_map(IntHeader::deviation))
+        named.into_iter().chain(inner).chain(self.int.iter().flat_map(IntHeader::deviations))
     }
 
     /// A report names one deviation of its own; that its packet is not what it announces may come on top.
@@ -124,6 +131,6 @@ impl Report<'_> {
         let AnyIndividual::Individual(report) = &self.report else { return None };
         let announced_as_ip = matches!(report.first_word.inner_type(), InnerType::Ipv4 | InnerType::Ipv6);
         let is_ethernet = matches!(report.packet(), Some((Link::Ethernet, _, _)));
-        (announced_as_ip && is_ethernet).then(|| Deviation::EthernetAnnouncedAsIp.name())
+        (announced_as_ip && is_ethernet).then(|| report::Deviation::EthernetAnnouncedAsIp.name())
     }
 }

@@ -8,9 +8,11 @@ use inband_wire::int::{
 use inband_wire::layers::{Fragment, ports};
 use inband_wire::report::{AnyIndividual, AnyReport, Leniency, ReportReading};
 use inband_wire::udp::HEADER_BYTES as UDP_HEADER_BYTES;
-use inband_wire::verify::l4_checksum;
+use inband_wire::verify::{is_checksum_without, l4_checksum};
 use inband_wire::view::view;
-use inband_wire::{Dissection, FiveTuple, Header, Layers, Link, ParseError, Strictness, dissect};
+use inband_wire::{
+    ChecksumState, Dissection, FiveTuple, Header, Layers, Link, ParseError, Strictness, dissect,
+};
 
 use super::options::Options;
 use super::packet::{Body, Content, IntHeader, IntPacket, Packet, Report, ReportPacket};
@@ -71,10 +73,13 @@ impl<'a> Reading<'a, '_> {
             return Some(Err(error));
         }
         let (layers, first) = dissection.int().next()?;
+        let checksum = l4_checksum(self.bytes, layers);
+        let is_lenient = self.options.leniency == Leniency::Lenient && checksum == ChecksumState::Bad;
         Some(self.int_headers(self.bytes, dissection).map(|headers| IntPacket {
             flow: dissection.flow.unwrap_or_default(),
             encapsulation: first.encapsulation,
-            checksum: l4_checksum(self.bytes, layers),
+            checksum,
+            stale_checksum: is_lenient && is_checksum_without(self.bytes, layers, first),
             headers,
         }))
     }
@@ -93,7 +98,12 @@ impl<'a> Reading<'a, '_> {
             _ if location.version.is_before_2() => None,
             _ => Some(view(bytes, location.shim, Header::Shim)?),
         };
-        let body = match AnyHeader::parse(bytes, location, self.code_points.domains) {
+        let header = AnyHeader::parse(bytes, location, self.code_points.domains);
+        let deviations = match &header {
+            Ok(header) => header.deviations(location.deviations),
+            Err(_) => location.deviations,
+        };
+        let body = match header {
             Ok(AnyHeader::Md(md)) => Body::Md(md),
             Ok(AnyHeader::Mx(mx)) => Body::Mx(mx),
             Ok(AnyHeader::HopByHop(header)) => Body::HopByHop(header),
@@ -103,7 +113,8 @@ impl<'a> Reading<'a, '_> {
             }
             Err(error) => return Err(error),
         };
-        Ok(IntHeader { location: *location, shim, original: Original::read(bytes, location), body })
+        let original = Original::read(bytes, location);
+        Ok(IntHeader { location: *location, shim, original, body, deviations })
     }
 
     /// Looks for a UDP header with a report port; the error says why its datagram cannot be read.

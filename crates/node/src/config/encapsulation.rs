@@ -4,7 +4,7 @@ use std::net::Ipv4Addr;
 
 use serde::Deserialize;
 
-use inband_wire::int::{CodePoints, Domain, DscpMark, TcpOptions};
+use inband_wire::int::{CodePoints, Dialect, Domain, DscpMark, Reading, TcpOptions};
 
 use super::number::hex_u64;
 use super::watch::PortRange;
@@ -13,16 +13,18 @@ use super::watch::PortRange;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct EncapsulationConfig {
-    /// The encapsulation; default `dscp`.
-    pub kind: EncapsulationKind,
+    /// The implementation whose departures from the specification all nodes of the domain share; default none.
+    pub dialect: Option<DialectName>,
+    /// The encapsulation; default `dscp`, of a dialect its own.
+    pub kind: Option<EncapsulationKind>,
     /// Which packet of a tunnel carries INT; default `outer`.
     pub layer: Layer,
-    /// DSCP value that marks INT, 0 to 63; default 0x17.
-    pub dscp: u8,
-    /// Which DSCP bits carry the mark; default 0x3f, the whole code point.
-    pub dscp_mask: u8,
-    /// UDP destination port that marks INT; default 33122.
-    pub udp_port: u16,
+    /// DSCP value that marks INT, 0 to 63; default 0x17, of a dialect its own.
+    pub dscp: Option<u8>,
+    /// Which DSCP bits carry the mark; default 0x3f, the whole code point, of a dialect its own.
+    pub dscp_mask: Option<u8>,
+    /// UDP destination port that marks INT; default 33122, of a dialect its own.
+    pub udp_port: Option<u16>,
     /// 64-bit probe marker; default `0xaaaaaaaabbbbbbbb`.
     #[serde(deserialize_with = "hex_u64")]
     pub probe_marker: u64,
@@ -50,11 +52,12 @@ pub struct EncapsulationConfig {
 impl Default for EncapsulationConfig {
     fn default() -> Self {
         Self {
-            kind: EncapsulationKind::Dscp,
+            dialect: None,
+            kind: None,
             layer: Layer::Outer,
-            dscp: 0x17,
-            dscp_mask: 0x3f,
-            udp_port: 33122,
+            dscp: None,
+            dscp_mask: None,
+            udp_port: None,
             probe_marker: 0xaaaa_aaaa_bbbb_bbbb,
             probe_marker_ports: None,
             gre_protocol: 0x4569,
@@ -65,6 +68,30 @@ impl Default for EncapsulationConfig {
             update_l4: true,
             tunnel_source: Ipv4Addr::new(192, 0, 2, 1),
             tunnel_destination: Ipv4Addr::new(192, 0, 2, 2),
+        }
+    }
+}
+
+/// The implementations whose INT differs from the specification in a known way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DialectName {
+    /// GEANT int-platforms and Montimage: 1.0 or 0.5 with timestamps of 64 bits.
+    Geant,
+    /// `fabric.p4` of ONOS: 0.5 with a version of 2 bits.
+    Onos,
+    /// Transparent Security of CableLabs: 2.1 behind a new UDP header with its flags two bits lower.
+    Cablelabs,
+}
+
+impl DialectName {
+    /// The differences on the wire.
+    #[must_use]
+    pub const fn wire(self) -> Dialect {
+        match self {
+            Self::Geant => Dialect::Geant,
+            Self::Onos => Dialect::Onos,
+            Self::Cablelabs => Dialect::Cablelabs,
         }
     }
 }
@@ -139,10 +166,38 @@ pub enum TcpOptionsConfig {
 }
 
 impl EncapsulationConfig {
+    /// The dialect of the domain.
+    #[must_use]
+    pub fn dialect(&self) -> Option<Dialect> {
+        self.dialect.map(DialectName::wire)
+    }
+
+    /// The encapsulation.
+    #[must_use]
+    pub fn kind(&self) -> EncapsulationKind {
+        self.kind.unwrap_or(match self.dialect {
+            Some(DialectName::Cablelabs) => EncapsulationKind::Udp,
+            _ => EncapsulationKind::Dscp,
+        })
+    }
+
     /// The DSCP that marks INT.
     #[must_use]
-    pub const fn mark(&self) -> DscpMark {
-        DscpMark { value: self.dscp, mask: self.dscp_mask }
+    pub fn mark(&self) -> DscpMark {
+        let own = self.dialect().and_then(Dialect::dscp).unwrap_or(DscpMark { value: 0x17, mask: 0x3f });
+        DscpMark { value: self.dscp.unwrap_or(own.value), mask: self.dscp_mask.unwrap_or(own.mask) }
+    }
+
+    /// The UDP destination port that marks INT.
+    #[must_use]
+    pub fn udp_port(&self) -> u16 {
+        self.udp_port.or_else(|| self.dialect()?.udp_port()).unwrap_or(33122)
+    }
+
+    /// How closely INT of the domain must follow the formats.
+    #[must_use]
+    pub fn reading(&self) -> Reading {
+        self.dialect().map_or(Reading::Strict, Reading::Of)
     }
 
     /// Where INT stands beside TCP options.
@@ -172,13 +227,15 @@ impl EncapsulationConfig {
         read(CodePoints {
             dscp: &[self.mark()],
             host_int_dscp: &[],
-            udp_ports: &[self.udp_port],
+            udp_ports: &[self.udp_port()],
             probe_markers: &[self.probe_marker],
             gre_protocols: &[self.gre_protocol],
             vxlan_gpe_next_protocols: &self.vxlan_gpe_next_protocols(),
             geneve_classes: &self.geneve_classes(),
             tcp_options: self.tcp_options(),
             domains,
+            reading: self.reading(),
+            dialect_marks: &[],
         })
     }
 }

@@ -22,7 +22,9 @@ use inband_wire::int::Version;
 pub use action::Actions;
 pub use domain::{DomainConfig, DomainMetadata, Mutability, Placement, Reporting, Value};
 pub use drop_reasons::{DropReasonsConfig, ReasonConfig};
-pub use encapsulation::{EncapsulationConfig, EncapsulationKind, GrePayload, Layer, TcpOptionsConfig};
+pub use encapsulation::{
+    DialectName, EncapsulationConfig, EncapsulationKind, GrePayload, Layer, TcpOptionsConfig,
+};
 pub use instruction::{Instruction, InstructionList};
 pub use limits::{ChecksumConfig, ChecksumUpdate, Icmp, MtuAction, MtuConfig};
 pub use loss::LossConfig;
@@ -91,11 +93,7 @@ impl NodeConfig {
     #[must_use]
     pub fn new(id: u32) -> Self {
         Self {
-            node: NodeSection {
-                id,
-                int_version: IntVersion::default(),
-                unknown_instructions: UnknownInstructions::default(),
-            },
+            node: NodeSection { id, int_version: None, unknown_instructions: UnknownInstructions::default() },
             interfaces: Vec::new(),
             encapsulation: EncapsulationConfig::default(),
             source: SourceConfig::default(),
@@ -112,6 +110,16 @@ impl NodeConfig {
             offline: OfflineConfig::default(),
         }
     }
+
+    /// The version a source writes.
+    #[must_use]
+    pub fn int_version(&self) -> IntVersion {
+        self.node.int_version.unwrap_or(match self.encapsulation.dialect {
+            Some(DialectName::Geant) => IntVersion::V1_0,
+            Some(DialectName::Onos) => IntVersion::V0_5,
+            Some(DialectName::Cablelabs) | None => IntVersion::V2_1,
+        })
+    }
 }
 
 /// `[node]`: who the node is.
@@ -120,10 +128,10 @@ impl NodeConfig {
 pub struct NodeSection {
     /// Node ID, unique in the INT domain.
     pub id: u32,
-    /// The version a source writes; default 2.1. All are read; a header in a tunnel that could be of several, such as
+    /// The version a source writes; default 2.1, of a dialect the one it is of. All are read; a header in a tunnel that could be of several, such as
     /// 2016 and 0.5 with an empty stack, is taken for this one.
     #[serde(default)]
-    pub int_version: IntVersion,
+    pub int_version: Option<IntVersion>,
     /// What happens to instructions this node does not know; default `pad`.
     #[serde(default)]
     pub unknown_instructions: UnknownInstructions,

@@ -2,7 +2,7 @@
 
 use inband_wire::checksum::Sum;
 use inband_wire::int::earlier::recognise::HEADER_BYTES;
-use inband_wire::int::earlier::{HeaderV0_5, HeaderV1_0, HeaderV2016, Shim};
+use inband_wire::int::earlier::{HeaderForm, HeaderV0_5, HeaderV1_0, HeaderV2016, Shim};
 use inband_wire::int::locate::{Encapsulation, HeaderType};
 use inband_wire::int::{Location, Version};
 use inband_wire::layers::Layers;
@@ -74,8 +74,8 @@ pub(super) fn edit(carriage: &Carriage, bytes: &mut [u8], layers: &Layers, locat
 
 fn set(bytes: &mut [u8], location: &Location, flag: Flag) {
     let at = location.header;
-    match location.version {
-        Version::V1_0 => {
+    match HeaderForm::of(location.version, location.deviations) {
+        HeaderForm::V1_0 => {
             if let Some(header) = view_mut::<HeaderV1_0>(bytes, at) {
                 match flag {
                     Flag::Copy => header.set_copy(),
@@ -84,7 +84,7 @@ fn set(bytes: &mut [u8], location: &Location, flag: Flag) {
                 }
             }
         }
-        Version::V0_5 | Version::HostInt0_5 => {
+        HeaderForm::V0_5 => {
             if let Some(header) = view_mut::<HeaderV0_5>(bytes, at) {
                 match flag {
                     Flag::Copy => header.set_copy(),
@@ -93,7 +93,7 @@ fn set(bytes: &mut [u8], location: &Location, flag: Flag) {
                 }
             }
         }
-        Version::V2016 => {
+        HeaderForm::V2016 => {
             if let Some(header) = view_mut::<HeaderV2016>(bytes, at) {
                 match flag {
                     Flag::Copy => header.set_copy(),
@@ -102,6 +102,5 @@ fn set(bytes: &mut [u8], location: &Location, flag: Flag) {
                 }
             }
         }
-        Version::V2_1 => {}
     }
 }

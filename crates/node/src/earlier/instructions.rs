@@ -1,6 +1,6 @@
 //! Which bits of an instruction bitmap before 2.0 ask for what?
 
-use inband_wire::int::earlier::{Layout, host_int};
+use inband_wire::int::earlier::{InstructionSet, Layout, host_int};
 use inband_wire::int::{Instructions, Version};
 
 use crate::config::{Instruction, InstructionList};
@@ -50,18 +50,18 @@ fn host_int_bitmap(instructions: &InstructionList) -> Result<u16, ConfigError> {
 
 /// The bits that ask for `instruction`; 0 where the version does not have it.
 const fn bits(layout: Layout, instruction: Instruction) -> u16 {
-    match (instruction, layout) {
+    match (instruction, layout.instructions()) {
         (Instruction::NodeId, _) => 0x8000,
         // 2016 asks for the ingress port and for the egress port.
-        (Instruction::Level1Interfaces, Layout::V2016) => 0x4400,
+        (Instruction::Level1Interfaces, InstructionSet::V2016) => 0x4400,
         (Instruction::Level1Interfaces, _) => 0x4000,
         (Instruction::HopLatency, _) => 0x2000,
         (Instruction::QueueOccupancy, _) => 0x1000,
         (Instruction::IngressTimestamp, _) => 0x0800,
-        (Instruction::EgressTimestamp, Layout::V1_0 | Layout::V0_5) => 0x0400,
-        (Instruction::Level2Interfaces, Layout::V1_0) => 0x0200,
+        (Instruction::EgressTimestamp, InstructionSet::V1_0 | InstructionSet::V0_5) => 0x0400,
+        (Instruction::Level2Interfaces, InstructionSet::V1_0) => 0x0200,
         (Instruction::EgressUtilization, _) => 0x0100,
-        (Instruction::ChecksumComplement, Layout::V1_0) => 0x0001,
+        (Instruction::ChecksumComplement, InstructionSet::V1_0) => 0x0001,
         _ => 0,
     }
 }

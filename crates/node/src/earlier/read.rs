@@ -3,7 +3,7 @@
 use inband_wire::error::{ErrorKind, Header, ParseError};
 use inband_wire::int::earlier::{HopByHop, Shim};
 use inband_wire::int::locate::{self, Encapsulation, HeaderType};
-use inband_wire::int::{CodePoints, Location, TcpOptions, Version};
+use inband_wire::int::{CodePoints, Location, Reading, TcpOptions, Version};
 use inband_wire::layers::{Layers, Transport};
 use inband_wire::tcp;
 use inband_wire::view::view;
@@ -85,6 +85,8 @@ pub(crate) fn behind_tcp_port(carriage: &Carriage, bytes: &[u8], layers: &Layers
         geneve_classes: &[],
         tcp_options: carriage.tcp_options,
         domains: &[],
+        reading: Reading::Strict,
+        dialect_marks: &[],
     };
     locate::find(bytes, layers, &code_points).ok().flatten()
 }

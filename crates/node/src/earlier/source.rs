@@ -5,9 +5,11 @@ use zerocopy::IntoBytes;
 use inband_wire::Words;
 use inband_wire::int::earlier::recognise::HEADER_BYTES;
 use inband_wire::int::earlier::shim::SHIM_BYTES;
-use inband_wire::int::earlier::{HeaderV0_5, HeaderV1_0, HeaderV2016, Layout, Tail, host_int};
+use inband_wire::int::earlier::{
+    HeaderForm, HeaderV0_5, HeaderV1_0, HeaderV2016, InstructionSet, Layout, Tail, host_int,
+};
 use inband_wire::int::locate::{Encapsulation, HeaderType};
-use inband_wire::int::{HopMetadata, Instructions, Interfaces, Location, Version};
+use inband_wire::int::{Deviation, Deviations, HopMetadata, Instructions, Interfaces, Location, Version};
 use inband_wire::layers::Layers;
 
 use crate::carrier;
@@ -27,12 +29,15 @@ use super::transit::write_hop;
 #[derive(Clone, Debug)]
 pub(crate) struct EarlierSource {
     version: Version,
+    deviations: Deviations,
     layout: Layout,
     bitmap: u16,
     hop: Words,
     most_hops: u8,
     own_metadata: bool,
     replication: u8,
+    /// The number of the latest packet, which GEANT writes.
+    number: u16,
     sequences: FlowSequences,
 }
 
@@ -55,18 +60,22 @@ impl EarlierSource {
     /// # Errors
     /// Instructions that the version does not have.
     pub(crate) fn new(config: &NodeConfig) -> Result<Option<Self>, ConfigError> {
-        let version = config.node.int_version.wire();
-        let Some(layout) = Layout::of(version) else { return Ok(None) };
+        let version = config.int_version().wire();
+        let dialect = config.encapsulation.dialect();
+        let deviations = dialect.map_or(Deviations::NONE, |dialect| dialect.deviations(version));
+        let Some(layout) = Layout::of_dialect(version, deviations) else { return Ok(None) };
         let bitmap = instructions::bitmap(version, &config.source.instructions)?;
         let is_host_int = version == Version::HostInt0_5;
         Ok(Some(Self {
             version,
+            deviations,
             layout,
             bitmap,
             hop: layout.hop_words(bitmap),
             most_hops: if is_host_int { host_int::MAX_HOP_COUNT } else { config.source.remaining_hops },
             own_metadata: config.source.own_metadata,
             replication: config.source.replicate.code(),
+            number: 0,
             sequences: FlowSequences::default(),
         }))
     }
@@ -96,7 +105,9 @@ impl EarlierSource {
         let shim = earlier::shim(carriage, frame.bytes(), layers, &insertion);
         let tail = self.tail(frame.bytes(), layers, &place);
         let bytes = frame.open_gap(place.at, insertion.growth()).ok_or(Outcome::NotStartedHeadroom)?;
-        let location = Location { version: self.version, ..insertion.location() };
+        let location =
+            Location { version: self.version, deviations: self.deviations, ..insertion.location() };
+        self.number = self.number.wrapping_add(1);
         let sequence = (self.version == Version::HostInt0_5).then(|| {
             let (number, is_another_forgotten) = self.sequences.next(context.flow);
             if is_another_forgotten {
@@ -164,8 +175,8 @@ impl EarlierSource {
     // int-2016/location-03
     fn most_hops(&self, place: &Place, fixed: Words) -> u8 {
         let free = place.most.checked_sub(fixed).unwrap_or_default().count();
-        match (place.encapsulation, self.layout, free.checked_div(self.hop.count())) {
-            (Encapsulation::Geneve, Layout::V1_0, Some(hops)) => self.most_hops.min(hops),
+        match (place.encapsulation, self.layout.instructions(), free.checked_div(self.hop.count())) {
+            (Encapsulation::Geneve, InstructionSet::V1_0, Some(hops)) => self.most_hops.min(hops),
             _ => self.most_hops,
         }
     }
@@ -224,22 +235,25 @@ impl EarlierSource {
     // int-2016/md-09, int-2016/md-12, int-2016/md-17
     fn header(&self, room: &Room) -> [u8; HEADER_BYTES] {
         let own = u8::from(room.own);
-        match self.layout {
-            Layout::V1_0 => {
+        match HeaderForm::of(self.version, self.deviations) {
+            HeaderForm::V1_0 => {
                 let mut header = HeaderV1_0::new(self.bitmap, self.hop, room.most_hops.saturating_sub(own));
                 header.set_replication(self.replication);
                 if room.mtu_exceeded {
                     header.set_mtu_exceeded();
                 }
+                if self.deviations.contains(Deviation::NumberInReserved) {
+                    header.set_reserved(self.number);
+                }
                 zerocopy::transmute!(header)
             }
-            Layout::V0_5 => {
+            HeaderForm::V0_5 => {
                 let mut header = HeaderV0_5::new(self.bitmap, room.most_hops);
                 header.set_replication(self.replication);
                 header.set_total_hop_count(own);
                 zerocopy::transmute!(header)
             }
-            Layout::V2016 => {
+            HeaderForm::V2016 => {
                 let mut header = HeaderV2016::new(self.bitmap, room.most_hops);
                 header.set_replication(self.replication);
                 header.set_total_hop_count(own);
@@ -250,9 +264,9 @@ impl EarlierSource {
 
     /// The checksum complement, which 1.0 has.
     const fn complement(&self) -> Instructions {
-        match self.layout {
-            Layout::V1_0 => Instructions(self.bitmap & Instructions::CHECKSUM_COMPLEMENT.0),
-            Layout::V0_5 | Layout::V2016 => Instructions(0),
+        match self.layout.instructions() {
+            InstructionSet::V1_0 => Instructions(self.bitmap & Instructions::CHECKSUM_COMPLEMENT.0),
+            InstructionSet::V0_5 | InstructionSet::V2016 => Instructions(0),
         }
     }
 }

@@ -14,7 +14,7 @@ use super::instructions;
 /// # Errors
 /// The first setting that the version does not have.
 pub(crate) fn check(config: &NodeConfig) -> Result<(), ConfigError> {
-    let version = config.node.int_version.wire();
+    let version = config.int_version().wire();
     if !version.is_before_2() && config.source.replicate != Replicate::None {
         return Err(unsupported(
             version,
@@ -29,9 +29,9 @@ pub(crate) fn check(config: &NodeConfig) -> Result<(), ConfigError> {
     }
     check_source(config, version)?;
     let kinds = encapsulations(version);
-    if !kinds.contains(&config.encapsulation.kind) {
+    if !kinds.contains(&config.encapsulation.kind()) {
         let names: Vec<_> = kinds.iter().map(|kind| format!("\"{}\"", kind.name())).collect();
-        let found = config.encapsulation.kind.name();
+        let found = config.encapsulation.kind().name();
         return Err(unsupported(version, "encapsulation.kind", found, &names.join(", "), ""));
     }
     instructions::bitmap(version, &config.source.instructions).map(drop)

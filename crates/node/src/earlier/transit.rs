@@ -4,7 +4,9 @@ use inband_wire::Words;
 use inband_wire::checksum::Sum;
 use inband_wire::int::earlier::metadata::set_bottom_of_stack;
 use inband_wire::int::earlier::recognise::HEADER_BYTES;
-use inband_wire::int::earlier::{HeaderV0_5, HeaderV1_0, HeaderV2016, HopByHop, Layout, Metadata, Shim};
+use inband_wire::int::earlier::{
+    HeaderForm, HeaderV0_5, HeaderV1_0, HeaderV2016, HopByHop, InstructionSet, Layout, Metadata, Shim,
+};
 use inband_wire::int::locate::Encapsulation;
 use inband_wire::int::{HopMetadata, Instructions, Location};
 use inband_wire::layers::Layers;
@@ -62,7 +64,7 @@ pub(crate) fn push_hop(
     };
     let growth = asked.hop.bytes();
     if mtu.is_some_and(|mtu| !carrier::has_room(frame.bytes(), layers, growth, mtu)) {
-        if asked.layout == Layout::V1_0 {
+        if asked.layout.instructions() == InstructionSet::V1_0 {
             edit(carriage, frame.bytes_mut(), layers, location, Flag::MtuExceeded);
         }
         return Some(Outcome::MtuExceeded);
@@ -100,9 +102,9 @@ impl Asked {
 
     /// The checksum complement, where it is asked for: only 1.0 has it, and in the place of 2.1.
     const fn complement(&self) -> Instructions {
-        match self.layout {
-            Layout::V1_0 => Instructions(self.bitmap & Instructions::CHECKSUM_COMPLEMENT.0),
-            Layout::V0_5 | Layout::V2016 => Instructions(0),
+        match self.layout.instructions() {
+            InstructionSet::V1_0 => Instructions(self.bitmap & Instructions::CHECKSUM_COMPLEMENT.0),
+            InstructionSet::V0_5 | InstructionSet::V2016 => Instructions(0),
         }
     }
 }
@@ -123,7 +125,7 @@ fn write(
     } else {
         view_mut::<Shim>(bytes, location.shim)?.set_length(length);
     }
-    count_hop(bytes, location.header, asked.layout)?;
+    count_hop(bytes, location)?;
     let gap = bytes.get_mut(stack_at..stack_at + asked.hop.bytes())?;
     write_hop(asked.layout, asked.bitmap, hop.metadata(), asked.is_first, gap);
     let added = Sum::of(gap).plus(Sum::of(bytes.get(fixed)?));
@@ -140,17 +142,18 @@ pub(super) fn write_hop(layout: Layout, bitmap: u16, hop: HopMetadata, is_first:
 
 /// Counts one hop in the metadata header.
 // int-2016/md-16, int-2016/md-18
-fn count_hop(bytes: &mut [u8], at: usize, layout: Layout) -> Option<()> {
-    match layout {
-        Layout::V1_0 => {
+fn count_hop(bytes: &mut [u8], location: &Location) -> Option<()> {
+    let at = location.header;
+    match HeaderForm::of(location.version, location.deviations) {
+        HeaderForm::V1_0 => {
             let header: &mut HeaderV1_0 = view_mut(bytes, at)?;
             header.set_remaining_hop_count(header.remaining_hop_count().saturating_sub(1));
         }
-        Layout::V0_5 => {
+        HeaderForm::V0_5 => {
             let header: &mut HeaderV0_5 = view_mut(bytes, at)?;
             header.set_total_hop_count(header.total_hop_count().saturating_add(1));
         }
-        Layout::V2016 => {
+        HeaderForm::V2016 => {
             let header: &mut HeaderV2016 = view_mut(bytes, at)?;
             header.set_total_hop_count(header.total_hop_count().saturating_add(1));
         }

@@ -21,7 +21,7 @@ use inband_wire::Words;
 use inband_wire::checksum::Sum;
 use inband_wire::int::locate::{self, Encapsulation, HeaderType};
 use inband_wire::int::shim::SHIM_BYTES;
-use inband_wire::int::{CodePoints, DscpMark, Location, TcpOptions, Version};
+use inband_wire::int::{CodePoints, Deviations, Dialect, DscpMark, Location, Reading, TcpOptions, Version};
 use inband_wire::ipv4::Ipv4Header;
 use inband_wire::ipv6::Ipv6Header;
 use inband_wire::layers::{IpVersion, Layers, Link, Transport, ports};
@@ -38,6 +38,9 @@ use crate::frame::Frame;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Carriage {
     pub(crate) kind: EncapsulationKind,
+    /// Whether a DSCP marks INT, and INT follows the specification.
+    pub(crate) is_plain_dscp: bool,
+    pub(crate) dialect: Option<Dialect>,
     pub(crate) layer: Layer,
     /// The version a source of this domain writes.
     pub(crate) version: Version,
@@ -105,6 +108,7 @@ impl Insertion<'_> {
             encapsulation: self.place.encapsulation,
             header_type: self.header_type,
             version: Version::V2_1,
+            deviations: Deviations::NONE,
             shim,
             header: shim + SHIM_BYTES,
             end: self.place.at + self.growth(),
@@ -114,14 +118,17 @@ impl Insertion<'_> {
 
 impl Carriage {
     pub(crate) fn new(config: &NodeConfig) -> Self {
-        let version = config.node.int_version.wire();
+        let version = config.int_version().wire();
         let config = &config.encapsulation;
+        let (kind, dialect) = (config.kind(), config.dialect());
         Self {
             layer: config.layer,
-            kind: config.kind,
+            kind,
+            is_plain_dscp: kind == EncapsulationKind::Dscp && dialect.is_none(),
+            dialect,
             version,
             mark: config.mark(),
-            udp_port: config.udp_port,
+            udp_port: config.udp_port(),
             probe_marker: config.probe_marker,
             probe_marker_ports: config
                 .probe_marker_ports
@@ -145,6 +152,11 @@ impl Carriage {
             tunnel_source: config.tunnel_source,
             tunnel_destination: config.tunnel_destination,
         }
+    }
+
+    /// How a header that this domain's source writes departs from its version.
+    pub(crate) fn deviations(&self) -> Deviations {
+        self.dialect.map_or(Deviations::NONE, |dialect| dialect.deviations(self.version))
     }
 
     /// Whether INT at `location` leaves L4 checksum and UDP length right.
@@ -277,6 +289,8 @@ impl Carriage {
             geneve_classes: &self.geneve_classes,
             tcp_options: self.tcp_options,
             domains: &[],
+            reading: self.dialect.map_or(Reading::Strict, Reading::Of),
+            dialect_marks: &[],
         })
     }
 }

@@ -5,8 +5,8 @@ use inband_node::Outcome;
 use inband_node::config::{EncapsulationKind, IntVersion, NodeConfig};
 use inband_testkit::path::{DomainPlan, NodePlan};
 use inband_testkit::strategies::{domain_plan_before_2, ip_packet, node_plan};
-use inband_wire::int::earlier::{HopByHop, HopCounts, Layout};
-use inband_wire::int::{CodePoints, DscpMark, Encapsulation, Location, TcpOptions};
+use inband_wire::int::earlier::{HopByHop, HopCounts, InstructionSet, Layout};
+use inband_wire::int::{CodePoints, Deviation, Encapsulation, Location, TcpOptions};
 use inband_wire::{Link, Strictness, dissect};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -28,9 +28,9 @@ struct Seen {
 
 /// Reads the first INT header of a whole frame by the code points of `config`, as the version it names.
 fn seen(config: &NodeConfig, frame: &[u8]) -> Option<Seen> {
-    let is_by_dscp = config.encapsulation.kind == EncapsulationKind::Dscp;
-    let mark = [DscpMark { value: config.encapsulation.dscp, mask: config.encapsulation.dscp_mask }];
-    let version = config.node.int_version;
+    let is_by_dscp = config.encapsulation.kind() == EncapsulationKind::Dscp;
+    let mark = [config.encapsulation.mark()];
+    let version = config.int_version();
     let tcp_options = match version {
         IntVersion::Host0_5 => TcpOptions::Before,
         _ => config.encapsulation.tcp_options(),
@@ -165,11 +165,22 @@ fn said(domain: &DomainPlan, seen: &Seen, id: u32, plan: &NodePlan, is_bottom: b
     if is_host {
         device.egress_timestamp = device.ingress_timestamp;
     }
-    let layout = Layout::of(domain.version().wire()).unwrap();
-    let none = if layout == Layout::V2016 { 0x7fff_ffff } else { u32::MAX };
+    let layout =
+        Layout::of_dialect(domain.version().wire(), seen.location.deviations).unwrap().instructions();
+    let has_wide_timestamps = seen.location.timestamp_bits() == 64;
+    let none = if layout == InstructionSet::V2016 { 0x7fff_ffff } else { u32::MAX };
     let low = |time: Option<u64>| time.and_then(|time| u32::try_from(time & u64::from(none)).ok());
+    let time = |time: Option<u64>| {
+        let high = time.and_then(|time| u32::try_from(time >> 32).ok());
+        if has_wide_timestamps {
+            vec![high, time.map(|time| (time & 0xffff_ffff) as u32)]
+        } else {
+            vec![low(time)]
+        }
+    };
+    let level2_words = if seen.location.deviations.contains(Deviation::ShortLevel2Ports) { 1 } else { 2 };
     let fields = match layout {
-        Layout::V2016 => [
+        InstructionSet::V2016 => [
             vec![Some(id)],
             vec![Some(1)],
             vec![device.hop_latency],
@@ -179,14 +190,14 @@ fn said(domain: &DomainPlan, seen: &Seen, id: u32, plan: &NodePlan, is_bottom: b
             vec![None],
             vec![device.egress_utilization],
         ],
-        Layout::V1_0 | Layout::V0_5 => [
+        InstructionSet::V1_0 | InstructionSet::V0_5 => [
             vec![Some(id)],
             vec![Some(if is_host { 0x0001_0001 } else { 0x0001_0002 })],
             vec![device.hop_latency],
             vec![device.queue.map(|_| 0x0300_0102)],
-            vec![low(device.ingress_timestamp)],
-            vec![low(device.egress_timestamp)],
-            vec![None; if layout == Layout::V1_0 { 2 } else { 1 }],
+            time(device.ingress_timestamp),
+            time(device.egress_timestamp),
+            vec![None; if layout == InstructionSet::V1_0 { level2_words } else { 1 }],
             vec![device.egress_utilization],
         ],
     };
@@ -194,7 +205,7 @@ fn said(domain: &DomainPlan, seen: &Seen, id: u32, plan: &NodePlan, is_bottom: b
     let mut words: Vec<_> = asked.flat_map(|(_, field)| field).map(|value| value.unwrap_or(none)).collect();
     // The complement of 1.0 is not used here.
     words.resize(seen.hop_bytes / 4, none);
-    if layout == Layout::V2016 && is_bottom {
+    if layout == InstructionSet::V2016 && is_bottom {
         *words.last_mut().unwrap() |= 0x8000_0000;
     }
     words.iter().flat_map(|word| word.to_be_bytes()).collect()

@@ -51,7 +51,7 @@ fn config(mode: Mode, is_sink: bool, remembered: u32) -> NodeConfig {
     )
     .expect("a configuration");
     config.interfaces[1].edge = is_sink;
-    config.encapsulation.kind = EncapsulationKind::Dscp;
+    config.encapsulation.kind = Some(EncapsulationKind::Dscp);
     config.source.mode = mode;
     config.watchlist = vec![WatchEntry::default()];
     config.report.filter = ReportFilter::Smart;

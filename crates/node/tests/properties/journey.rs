@@ -5,7 +5,7 @@ use inband_node::config::{EncapsulationKind, IntVersion, NodeConfig};
 use inband_node::{Node, Outcome};
 use inband_testkit::oracle;
 use inband_testkit::path::{DomainPlan, NodePlan, Place, send};
-use inband_wire::int::{CodePoints, Domain, DscpMark, HopMetadata, Instructions, Location, Md, MdHeader};
+use inband_wire::int::{CodePoints, Domain, HopMetadata, Instructions, Location, Md, MdHeader};
 use inband_wire::{Link, Strictness, dissect};
 
 /// A frame's way through the nodes of a domain.
@@ -57,9 +57,9 @@ impl Journey {
     /// The frame as it should leave: as it came, but Host-INT clears the DSCP bits of its mark.
     pub(crate) fn restored(&self) -> Vec<u8> {
         let (mut frame, config) = (self.frames[0].clone(), &self.configs[0]);
-        let is_marked = config.encapsulation.kind == EncapsulationKind::Dscp && self.any(Outcome::Stripped);
-        if config.node.int_version == IntVersion::Host0_5 && is_marked {
-            clear_dscp(&mut frame, config.encapsulation.dscp_mask);
+        let is_marked = config.encapsulation.kind() == EncapsulationKind::Dscp && self.any(Outcome::Stripped);
+        if config.int_version() == IntVersion::Host0_5 && is_marked {
+            clear_dscp(&mut frame, config.encapsulation.mark().mask);
         }
         frame
     }
@@ -98,18 +98,20 @@ pub(crate) struct Seen {
 
 /// Reads the INT-MD header of `frame` by the code points of `config`; `None` when there is none.
 pub(crate) fn md(config: &NodeConfig, domains: &[Domain], frame: &[u8]) -> Option<Seen> {
-    let mark = [DscpMark { value: config.encapsulation.dscp, mask: config.encapsulation.dscp_mask }];
+    let mark = [config.encapsulation.mark()];
     let code_points = CodePoints {
-        dscp: if config.encapsulation.kind == EncapsulationKind::Dscp { &mark } else { &[] },
+        dscp: if config.encapsulation.kind() == EncapsulationKind::Dscp { &mark } else { &[] },
+        udp_ports: &[config.encapsulation.udp_port()],
         tcp_options: config.encapsulation.tcp_options(),
         domains,
+        reading: config.encapsulation.reading(),
         ..CodePoints::DEFAULT
     };
     let found = dissect(Link::Ethernet, frame, &code_points, Strictness::Truncated);
     let (_, location) = found.int().next()?;
     let md = Md::parse(frame, location, domains).unwrap();
     Some(Seen {
-        header: *md.header,
+        header: md.header,
         stack: frame[location.header + 12..location.end].to_vec(),
         location: *location,
         hops: md.stack.hops().map(|hop| hop.metadata()).collect(),

@@ -94,7 +94,7 @@ proptest! {
         let mut journey = Journey::run_with(&DomainPlan(choices), &[plan; 3], &packet.build(), |config| {
             config.source.mode = Mode::Xd;
             // A host's packet whose DSCP happens to mark INT is none of this node's business.
-            (config.encapsulation.dscp, config.encapsulation.dscp_mask) = (0x3f, 0x3f);
+            (config.encapsulation.dscp, config.encapsulation.dscp_mask) = (Some(0x3f), Some(0x3f));
         });
         prop_assert!(journey.frames.windows(2).all(|pair| pair[0] == pair[1]));
         let is_int = journey.any(Outcome::Malformed);

@@ -121,7 +121,7 @@ pub(crate) fn node_config(id: u32, edges: (bool, bool), kind: EncapsulationKind,
     let mut config = NodeConfig::new(id);
     let interface = |id, edge| InterfaceConfig { edge, mtu: 9000, ..InterfaceConfig::new(id) };
     config.interfaces = vec![interface(1, edges.0), interface(2, edges.1)];
-    config.encapsulation.kind = kind;
+    config.encapsulation.kind = Some(kind);
     config.source.mode = mode;
     config.watchlist = vec![WatchEntry::default()];
     config
@@ -182,7 +182,7 @@ pub(crate) fn addresses(v6: bool) -> (IpAddr, IpAddr) {
 /// The INT-MD header of a frame marked by DSCP, with its place.
 pub(crate) fn md(frame: &[u8]) -> (MdHeader, Location) {
     let location = locate(frame, EncapsulationKind::Dscp);
-    (*Md::parse(frame, &location, &[]).unwrap().header, location)
+    (Md::parse(frame, &location, &[]).unwrap().header, location)
 }
 
 /// The place of the first INT header.

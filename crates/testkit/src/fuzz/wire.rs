@@ -3,7 +3,9 @@
 use inband_wire::int::earlier::{HopByHop, Metadata};
 use inband_wire::int::locate::HeaderType;
 use inband_wire::int::metadata::NOT_AVAILABLE;
-use inband_wire::int::{CodePoints, Hop, Instructions, Location, Md, Mx, Original, Version, domain, locate};
+use inband_wire::int::{
+    CodePoints, Deviations, Hop, Instructions, Location, Md, Mx, Original, Version, domain, locate,
+};
 use inband_wire::report::first_word::TO_THE_END;
 use inband_wire::report::{Draft, IndividualReport, Leniency, ReportGroup, ReportType};
 use inband_wire::verify::l4_checksum;
@@ -53,7 +55,18 @@ pub fn md_stack(input: &[u8]) {
     let end = 4 + usize::from(*words) * 4;
     let encapsulation = locate::Encapsulation::Dscp;
     let version = Version::V2_1;
-    read_int(input, &Location { encapsulation, header_type, version, shim: 0, header: 4, end });
+    read_int(
+        input,
+        &Location {
+            encapsulation,
+            header_type,
+            version,
+            deviations: Deviations::NONE,
+            shim: 0,
+            header: 4,
+            end,
+        },
+    );
 }
 
 /// A report datagram, read to the letter and leniently, whole and cut.

@@ -1,6 +1,7 @@
 //! What does an INT header say, whichever version it is of?
 
 use crate::error::ParseError;
+use crate::int::dialect::{Deviation, Deviations};
 use crate::int::domain::Domain;
 use crate::int::earlier::{self, HopByHop};
 use crate::int::location::{HeaderType, Location};
@@ -49,6 +50,28 @@ impl<'a> AnyHeader<'a> {
             HeaderType::Md => Md::parse(bytes, location, domains).map(Self::Md),
             HeaderType::Mx => Mx::parse(bytes, location).map(Self::Mx),
         }
+    }
+
+    /// How this header departs from its version: those of `possible`, which its bytes allow for, that it shows.
+    ///
+    /// A dialect with timestamps of 64 bits is to the letter in a packet that asks for none.
+    #[must_use]
+    pub fn deviations(&self, possible: Deviations) -> Deviations {
+        let shown = |deviation: &Deviation| match (self, deviation) {
+            (Self::Md(md), Deviation::LowFlags) => {
+                md.header.discard() || md.header.max_hop_count_exceeded() || md.header.mtu_exceeded()
+            }
+            (Self::HopByHop(int), Deviation::ShortVersion) => {
+                int.replication != 0 || int.copy || int.max_hop_count_exceeded
+            }
+            (Self::HopByHop(int), Deviation::WideTimestamps) => int.instruction_bitmap & TIMESTAMPS != 0,
+            (Self::HopByHop(int), Deviation::ShortLevel2Ports) => int.instruction_bitmap & LEVEL2_PORTS != 0,
+            (Self::HopByHop(int), Deviation::NumberInReserved) => {
+                int.sequence.is_some_and(|number| number != 0)
+            }
+            _ => true,
+        };
+        possible.iter().filter(shown).fold(Deviations::NONE, Deviations::with)
     }
 
     /// The hops of the stack that are wholly visible, the last hop of the path first; none without a stack.
@@ -123,9 +146,13 @@ impl<'a> AnyHeader<'a> {
     }
 }
 
+/// Instruction bits 4 and 5 of 1.0 and 0.5.
+const TIMESTAMPS: u16 = 0x0c00;
+/// Instruction bit 6 of 1.0.
+const LEVEL2_PORTS: u16 = 0x0200;
+
 impl AnyHop<'_> {
-    /// The hop's metadata; [`Version::timestamp_bits`](crate::int::Version::timestamp_bits) says how wide its
-    /// timestamps are.
+    /// The hop's metadata; [`Location::timestamp_bits`] says how wide its timestamps are.
     #[must_use]
     pub fn metadata(&self) -> HopMetadata {
         match self {

@@ -1,5 +1,6 @@
 //! Which values say "INT follows" in this INT domain?
 
+use crate::int::dialect::{Dialect, Reading};
 use crate::int::domain::{self, Domain};
 
 /// The values that mark INT, one list per encapsulation; an empty list switches that encapsulation off.
@@ -23,6 +24,10 @@ pub struct CodePoints<'a> {
     pub tcp_options: TcpOptions,
     /// The domain-specific instructions whose lengths are known.
     pub domains: &'a [Domain],
+    /// How closely INT must follow the formats.
+    pub reading: Reading,
+    /// Dialects whose own marks count too, where INT of theirs follows to the last byte.
+    pub dialect_marks: &'a [Dialect],
 }
 
 /// A DSCP pattern: INT is there where `dscp & mask == value & mask`.
@@ -80,6 +85,8 @@ impl CodePoints<'static> {
         geneve_classes: &[0x0103, 0x00ab],
         tcp_options: TcpOptions::After,
         domains: domain::WELL_KNOWN,
+        reading: Reading::Strict,
+        dialect_marks: &[],
     };
 
     /// No mark: nothing is INT, whatever it looks like.
@@ -93,6 +100,8 @@ impl CodePoints<'static> {
         geneve_classes: &[],
         tcp_options: TcpOptions::After,
         domains: &[],
+        reading: Reading::Strict,
+        dialect_marks: &[],
     };
 }
 

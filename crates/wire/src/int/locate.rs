@@ -4,6 +4,7 @@ use core::ops::RangeInclusive;
 
 use crate::error::{ErrorKind, Header, ParseError};
 use crate::int::code_points::{CodePoints, TcpOptions};
+use crate::int::dialect::Deviations;
 use crate::int::earlier::place::{self, Bounds};
 use crate::int::earlier::recognise;
 use crate::int::shim::{NextProtocolType, SHIM_BYTES, Shim};
@@ -207,7 +208,7 @@ pub fn in_vxlan_gpe(
 
 /// Reads the shim at byte `at` that VXLAN-GPE announces by `next_protocol`.
 // int-2016/vxlan-02
-fn behind_next_protocol(
+pub(super) fn behind_next_protocol(
     bytes: &[u8],
     at: usize,
     layers: &Layers,
@@ -327,7 +328,7 @@ pub fn limit(bytes: &[u8], layers: &Layers) -> Result<usize, ParseError> {
 
 /// Reads the shim at byte `at`, whose INT header may reach up to byte `limit`.
 #[inline]
-fn behind_shim(
+pub(super) fn behind_shim(
     bytes: &[u8],
     at: usize,
     limit: usize,
@@ -348,7 +349,15 @@ fn behind_shim(
     if end > limit {
         return fault(ErrorKind::TooLarge { field: "Length", found, most: (limit - header) / 4 });
     }
-    Ok(Location { encapsulation, header_type, version: Version::V2_1, shim: at, header, end })
+    Ok(Location {
+        encapsulation,
+        header_type,
+        version: Version::V2_1,
+        deviations: Deviations::NONE,
+        shim: at,
+        header,
+        end,
+    })
 }
 
 /// The bytes of a packet that ends at `limit`; what follows is padding.
@@ -375,7 +384,15 @@ fn geneve_option(
             let end = header + usize::from(option.header.words()) * 4;
             let version = version_in_geneve(bytes, header, end, header_type);
             let (encapsulation, shim) = (Encapsulation::Geneve, option.at);
-            let location = Location { encapsulation, header_type, version, shim, header, end };
+            let location = Location {
+                encapsulation,
+                header_type,
+                version,
+                deviations: Deviations::NONE,
+                shim,
+                header,
+                end,
+            };
             if version.is_before_2() {
                 return Some(Ok(location));
             }

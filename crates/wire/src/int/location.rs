@@ -1,5 +1,6 @@
 //! What is said about the place of an INT header: how it is carried, its type, its bytes?
 
+use crate::int::dialect::{Deviation, Deviations};
 use crate::int::version::Version;
 use crate::words::Words;
 
@@ -87,10 +88,20 @@ pub struct Location {
     pub header_type: HeaderType,
     /// The version of its format.
     pub version: Version,
+    /// How it departs from that format; nothing in a strict reading.
+    pub deviations: Deviations,
     /// Offset of the shim, or of the Geneve option's header.
     pub shim: usize,
     /// Offset of the INT header.
     pub header: usize,
     /// Offset of the first byte behind INT header and stack, and behind the tail of versions that have one.
     pub end: usize,
+}
+
+impl Location {
+    /// Width of the timestamps of its hops, bits: those of less than 64 wrap within seconds.
+    #[must_use]
+    pub const fn timestamp_bits(&self) -> u32 {
+        if self.deviations.contains(Deviation::WideTimestamps) { 64 } else { self.version.timestamp_bits() }
+    }
 }

@@ -4,6 +4,7 @@ use zerocopy::byteorder::big_endian::U16;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 use crate::error::{ErrorKind, Header, ParseError};
+use crate::int::dialect::Deviation;
 use crate::int::domain::{self, Domain};
 use crate::int::instruction::Instructions;
 use crate::int::location::{Location, VERSION};
@@ -77,6 +78,22 @@ impl MdHeader {
     #[must_use]
     pub const fn version(&self) -> u8 {
         self.version_flags >> 4
+    }
+
+    /// Version, flags and the first reserved bits, 16 bits.
+    pub(super) const fn first_half(&self) -> u16 {
+        u16::from_be_bytes([self.version_flags, self.reserved])
+    }
+
+    /// The header with other bits in that place.
+    pub(super) const fn with_first_half(self, bits: u16) -> Self {
+        let [version_flags, reserved] = bits.to_be_bytes();
+        Self { version_flags, reserved, ..self }
+    }
+
+    /// Whether the reserved bits are zero.
+    pub(super) const fn reserved_is_zero(&self) -> bool {
+        self.first_half() & 0x01ff == 0 && self.reserved_hop_ml & 0xe0 == 0
     }
 
     /// D: the sink discards the packet.
@@ -166,8 +183,8 @@ impl MdHeader {
 /// An INT-MD header with its metadata stack, in place.
 #[derive(Clone, Copy, Debug)]
 pub struct Md<'a> {
-    /// The metadata header.
-    pub header: &'a MdHeader,
+    /// The metadata header, its flags where 2.1 has them.
+    pub header: MdHeader,
     /// The stack behind it, as far as the bytes reach.
     pub stack: MetadataStack<'a>,
 }
@@ -190,6 +207,11 @@ impl<'a> Md<'a> {
         let visible = bytes.get(stack_at..).unwrap_or_default();
         let stack =
             MetadataStack::new(visible, stack_words, source_only, header.instructions(), header.hop_ml());
+        let header = if location.deviations.contains(Deviation::LowFlags) {
+            header.with_raised_flags()
+        } else {
+            *header
+        };
         Ok(Self { header, stack })
     }
 }
@@ -202,7 +224,7 @@ impl<'a> Md<'a> {
 pub fn header<'a>(bytes: &'a [u8], location: &Location) -> Result<&'a MdHeader, ParseError> {
     let at = location.header;
     let header: &MdHeader = view(bytes, at, Header::IntMd)?;
-    if header.version() != VERSION {
+    if header.version() != VERSION && !is_version_0(header.version(), location) {
         let kind = ErrorKind::Version { found: header.version(), expected: VERSION };
         return Err(ParseError::new(at, Header::IntMd, kind));
     }
@@ -223,6 +245,12 @@ pub fn header<'a>(bytes: &'a [u8], location: &Location) -> Result<&'a MdHeader, 
         return Err(short(at, Header::IntMd, HEADER_BYTES, location.end.saturating_sub(at)));
     }
     Ok(header)
+}
+
+/// Whether a version that is not 2 is the 0 that some leave in its place.
+#[cold]
+pub(super) const fn is_version_0(version: u8, location: &Location) -> bool {
+    version == 0 && location.deviations.contains(Deviation::Version0)
 }
 
 /// Length of the source-only metadata at the bottom of a stack of `stack` words.

@@ -6,6 +6,7 @@
 
 pub mod any;
 pub mod code_points;
+pub mod dialect;
 pub mod domain;
 pub mod earlier;
 pub mod instruction;
@@ -21,6 +22,7 @@ pub mod version;
 
 pub use any::{AnyHeader, AnyHop};
 pub use code_points::{CodePoints, DscpMark, TcpOptions};
+pub use dialect::{Deviation, Deviations, Dialect, Reading};
 pub use domain::Domain;
 pub use instruction::Instructions;
 pub use location::{Encapsulation, HeaderType, Location};

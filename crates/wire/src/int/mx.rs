@@ -6,6 +6,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 use crate::error::{ErrorKind, Header, ParseError};
 use crate::int::instruction::Instructions;
 use crate::int::location::{Location, VERSION};
+use crate::int::md::is_version_0;
 use crate::view::{short, view};
 
 /// The INT-MX header of INT 2.1, 12 bytes; source-inserted metadata may follow.
@@ -119,7 +120,7 @@ impl<'a> Mx<'a> {
     pub fn parse(bytes: &'a [u8], location: &Location) -> Result<Self, ParseError> {
         let at = location.header;
         let header: &MxHeader = view(bytes, at, Header::IntMx)?;
-        if header.version() != VERSION {
+        if header.version() != VERSION && !is_version_0(header.version(), location) {
             let kind = ErrorKind::Version { found: header.version(), expected: VERSION };
             return Err(ParseError::new(at, Header::IntMx, kind));
         }

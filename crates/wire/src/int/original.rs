@@ -1,6 +1,7 @@
 //! What do shim and tail keep of the packet as it was before INT?
 
 use crate::error::Header;
+use crate::int::dialect::Deviation;
 use crate::int::earlier;
 use crate::int::location::{Encapsulation, Location};
 use crate::int::shim::Shim;
@@ -36,7 +37,11 @@ impl Original {
         let none = Self::default();
         match location.encapsulation {
             Encapsulation::Dscp | Encapsulation::ProbeMarker => {
-                Self { dscp: Some(shim.original_dscp()), ..none }
+                Self { dscp: Some(original_dscp(shim, location)), ..none }
+            }
+            Encapsulation::Udp if location.deviations.contains(Deviation::ProtocolInThirdByte) => {
+                let [protocol, _] = shim.original_udp_port().to_be_bytes();
+                Self { ip_protocol: Some(protocol), ..none }
             }
             Encapsulation::UdpPort => Self { destination_port: Some(shim.original_udp_port()), ..none },
             Encapsulation::Udp => Self { ip_protocol: Some(shim.original_ip_protocol()), ..none },
@@ -72,6 +77,18 @@ impl Original {
                 _ => none,
             },
         }
+    }
+}
+
+/// The original DSCP, which is not where it belongs with everybody.
+fn original_dscp(shim: &Shim, location: &Location) -> u8 {
+    let [third, fourth] = shim.original_udp_port().to_be_bytes();
+    if location.deviations.contains(Deviation::DscpInThirdByte) {
+        third >> 2
+    } else if location.deviations.contains(Deviation::DscpUnshifted) {
+        fourth & 0x3f
+    } else {
+        shim.original_dscp()
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use inband_wire::int::Version;
 use inband_wire::int::domain::set_bits;
 use inband_wire::int::earlier::{HopByHop, HopCounts};
 
@@ -36,9 +37,12 @@ pub(super) fn write<W: Write>(
         block.line(inside + 1, format_args!("bit {bit}: {name}"))?;
     }
     write_stack(header, depth, block)?;
-    match header.sequence {
-        Some(sequence) => block.line(depth, format_args!("Sequence number of the flow: {sequence}")),
-        None => Ok(()),
+    match (header.sequence, header.version) {
+        (Some(sequence), Version::HostInt0_5) => {
+            block.line(depth, format_args!("Sequence number of the flow: {sequence}"))
+        }
+        (Some(sequence), _) => block.line(depth, format_args!("Number of the packet: {sequence}")),
+        (None, _) => Ok(()),
     }
 }
 
@@ -57,7 +61,8 @@ fn write_hop_counts<W: Write>(
             block.line(depth, format_args!("Remaining hop count: {remaining} may add metadata"))
         }
         HopCounts::Total { most, total } => {
-            block.line(depth, format_args!("Instruction count: {words}"))?;
+            let count = header.instruction_bitmap.count_ones();
+            block.line(depth, format_args!("Instruction count: {count}"))?;
             block.line(depth, format_args!("Hop count: {total} of at most {most}"))
         }
     }

@@ -18,8 +18,8 @@ const VERSIONS: [IntVersion; 5] =
 
 fn config(version: IntVersion, kind: EncapsulationKind) -> NodeConfig {
     let mut config = NodeConfig::new(1);
-    config.node.int_version = version;
-    config.encapsulation.kind = kind;
+    config.node.int_version = Some(version);
+    config.encapsulation.kind = Some(kind);
     config
 }
 

@@ -2,6 +2,7 @@
 
 use inband_testkit::{int_1_0, int_md, int_mx};
 
+use crate::int::dialect::Deviations;
 use crate::int::location::{Encapsulation, HeaderType, Location};
 use crate::int::version::Version;
 use crate::words::Words;
@@ -10,7 +11,15 @@ use super::AnyHeader;
 
 fn parse(bytes: &[u8], header_type: HeaderType, version: Version) -> AnyHeader<'_> {
     let encapsulation = Encapsulation::Dscp;
-    let location = Location { encapsulation, header_type, version, shim: 0, header: 4, end: bytes.len() };
+    let location = Location {
+        encapsulation,
+        header_type,
+        version,
+        deviations: Deviations::NONE,
+        shim: 0,
+        header: 4,
+        end: bytes.len(),
+    };
     AnyHeader::parse(bytes, &location, &[]).unwrap()
 }
 

@@ -127,6 +127,11 @@ impl HeaderV1_0 {
         self.reserved.get()
     }
 
+    /// Sets the reserved second half of the last word, which only a dialect gives a meaning.
+    pub fn set_reserved(&mut self, reserved: u16) {
+        self.reserved = U16::new(reserved);
+    }
+
     /// Whether the reserved bits of the first word are zero.
     #[must_use]
     pub const fn reserved_is_zero(&self) -> bool {

@@ -1,12 +1,13 @@
 //! What do the metadata header and the stack of a version before 2.0 say?
 
 use crate::error::{ErrorKind, Header, ParseError};
+use crate::int::dialect::{Deviation, Deviations};
 use crate::int::domain::set_bits;
 use crate::int::earlier::header_0_5::HeaderV0_5;
 use crate::int::earlier::header_1_0::HeaderV1_0;
 use crate::int::earlier::header_2016::HeaderV2016;
 use crate::int::earlier::host_int;
-use crate::int::earlier::layout::Layout;
+use crate::int::earlier::layout::{InstructionSet, Layout};
 use crate::int::earlier::metadata::{Metadata, not_available};
 use crate::int::earlier::recognise::HEADER_BYTES;
 use crate::int::earlier::tail::{TAIL_BYTES, Tail};
@@ -48,9 +49,10 @@ pub struct HopByHop<'a> {
     pub hop_counts: HopCounts,
     /// The instruction bitmap; what its bits mean depends on the version.
     pub instruction_bitmap: u16,
-    /// Length of what each hop adds, as the header gives it: Hop ML or Instruction Count.
+    /// Length of what each hop adds.
     pub hop_ml: Words,
-    /// Host-INT: number of the packet in its flow; `None` in the other versions, or where it is cut.
+    /// Host-INT: number of the packet in its flow; GEANT: number of the packet, 16 bits; `None` in all others, or
+    /// where it is cut.
     pub sequence: Option<u32>,
     /// 0.5 and Host-INT behind TCP or UDP: the tail; `None` where there is none, or where it is cut.
     pub tail: Option<&'a Tail>,
@@ -69,11 +71,11 @@ impl<'a> HopByHop<'a> {
     /// stack that is not as long as its hops.
     pub fn parse(bytes: &'a [u8], location: &Location) -> Result<Self, ParseError> {
         let at = location.header;
-        let Some(layout) = Layout::of(location.version) else {
+        let Some(layout) = Layout::of_dialect(location.version, location.deviations) else {
             let found = bytes.get(at).map_or(0, |first| first >> 4);
             return Err(ParseError::new(at, Header::IntMetadata, ErrorKind::Version { found, expected: 1 }));
         };
-        let mut this = Self::header(bytes, at, location.version, layout)?;
+        let mut this = Self::header(bytes, location, layout)?;
         let stack_at = at + HEADER_BYTES;
         let behind = Behind::stack(location, &this);
         let Some(stack_length) = location.end.checked_sub(stack_at + behind.bytes()) else {
@@ -94,27 +96,32 @@ impl<'a> HopByHop<'a> {
         Ok(this)
     }
 
-    fn header(bytes: &'a [u8], at: usize, version: Version, layout: Layout) -> Result<Self, ParseError> {
-        let this = match layout {
-            Layout::V1_0 => Self::of_1_0(view(bytes, at, Header::IntMetadata)?),
-            Layout::V0_5 => Self::of_0_5(view(bytes, at, Header::IntMetadata)?),
-            Layout::V2016 => Self::of_2016(view(bytes, at, Header::IntMetadata)?),
+    fn header(bytes: &'a [u8], location: &Location, layout: Layout) -> Result<Self, ParseError> {
+        let at = location.header;
+        let this = match HeaderForm::of(location.version, location.deviations) {
+            HeaderForm::V1_0 => Self::of_1_0(view(bytes, at, Header::IntMetadata)?, location),
+            HeaderForm::V0_5 => Self::of_0_5(view(bytes, at, Header::IntMetadata)?),
+            HeaderForm::V2016 => Self::of_2016(view(bytes, at, Header::IntMetadata)?),
         };
         let fault = |kind| Err(ParseError::new(at, Header::IntMetadata, kind));
-        let expected = u8::from(layout == Layout::V1_0);
+        let is_1_0 = layout.instructions() == InstructionSet::V1_0;
+        let expected = u8::from(is_1_0);
         if this.version_field != expected {
             return fault(ErrorKind::Version { found: this.version_field, expected });
         }
-        let asked = layout.hop_words(this.instruction_bitmap);
+        // 1.0 gives the length of a hop, the versions before it the number of instructions.
+        let hop_words = layout.hop_words(this.instruction_bitmap);
+        let bits = Words::new(set_bits(this.instruction_bitmap).map(|_| 1).sum());
+        let (field, asked) = if is_1_0 { ("Hop ML", hop_words) } else { ("Instruction Count", bits) };
         if this.hop_ml != asked {
-            let field = if layout == Layout::V1_0 { "Hop ML" } else { "Instruction Count" };
             let (found, expected) = (usize::from(this.hop_ml.count()), usize::from(asked.count()));
             return fault(ErrorKind::Mismatch { field, found, expected });
         }
-        Ok(Self { version, ..this })
+        Ok(Self { version: location.version, layout, hop_ml: hop_words, ..this })
     }
 
-    fn of_1_0(header: &HeaderV1_0) -> Self {
+    fn of_1_0(header: &HeaderV1_0, location: &Location) -> Self {
+        let is_numbered = location.deviations.contains(Deviation::NumberInReserved);
         Self {
             version: Version::V1_0,
             version_field: header.version(),
@@ -125,7 +132,7 @@ impl<'a> HopByHop<'a> {
             hop_counts: HopCounts::Remaining(header.remaining_hop_count()),
             instruction_bitmap: header.instruction_bitmap(),
             hop_ml: header.hop_ml(),
-            sequence: None,
+            sequence: is_numbered.then(|| header.reserved().into()),
             tail: None,
             layout: Layout::V1_0,
             stack: &[],
@@ -229,6 +236,32 @@ impl<'a> HopByHop<'a> {
         // A chunk size of 0 is not allowed; where hops are empty there are no bytes to chunk.
         let size = self.hop_ml.bytes().max(1);
         self.stack.chunks_exact(size).map(move |bytes| Hop { bytes, layout, instruction_bitmap })
+    }
+}
+
+/// Where the fields of a metadata header stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HeaderForm {
+    /// As [`HeaderV1_0`] draws it.
+    V1_0,
+    /// As [`HeaderV0_5`] draws it.
+    V0_5,
+    /// As [`HeaderV2016`] draws it.
+    V2016,
+}
+
+impl HeaderForm {
+    /// The form of a header of `version`, which is one before 2.0, with `deviations`.
+    #[must_use]
+    pub const fn of(version: Version, deviations: Deviations) -> Self {
+        match version {
+            Version::V1_0 | Version::V2_1 => Self::V1_0,
+            Version::V0_5 | Version::HostInt0_5 if deviations.contains(Deviation::ShortVersion) => {
+                Self::V2016
+            }
+            Version::V0_5 | Version::HostInt0_5 => Self::V0_5,
+            Version::V2016 => Self::V2016,
+        }
     }
 }
 

@@ -1,10 +1,11 @@
 //! How long is the metadata that one hop of a version before 2.0 adds?
 
+use crate::int::dialect::{Deviation, Deviations};
 use crate::int::domain::set_bits;
 use crate::int::version::Version;
 use crate::words::Words;
 
-/// How the metadata of a hop is laid out, by the bits of the instruction bitmap.
+/// What the bits of an instruction bitmap ask for.
 ///
 /// ```text
 ///  bit  1.0                         0.5                          2016, one bit and 31 bits
@@ -19,10 +20,10 @@ use crate::words::Words;
 ///   15  checksum complement
 /// ```
 ///
-/// Every bit asks for 4 bytes, bit 6 of 1.0 for 8; the bits without an entry are reserved.
+/// The bits without an entry are reserved.
 // int-2016/md-02
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Layout {
+pub enum InstructionSet {
     /// INT 1.0.
     V1_0,
     /// INT 0.5 and Host-INT.
@@ -31,19 +32,65 @@ pub enum Layout {
     V2016,
 }
 
+/// How the metadata of a hop is laid out: what the bits ask for, and how long that is.
+///
+/// Every bit asks for 4 bytes, bit 6 of 1.0 for 8, unless a dialect has it otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Layout {
+    instructions: InstructionSet,
+    timestamp_words: u8,
+    level2_words: u8,
+}
+
 impl Layout {
-    /// The layout of a version; `None` for 2.1, whose hops are read elsewhere.
-    #[must_use]
-    pub const fn of(version: Version) -> Option<Self> {
-        match version {
-            Version::V1_0 => Some(Self::V1_0),
-            Version::V0_5 | Version::HostInt0_5 => Some(Self::V0_5),
-            Version::V2016 => Some(Self::V2016),
-            Version::V2_1 => None,
-        }
+    /// INT 1.0 to the letter.
+    pub const V1_0: Self = Self::plain(InstructionSet::V1_0);
+    /// INT 0.5 and Host-INT to the letter.
+    pub const V0_5: Self = Self::plain(InstructionSet::V0_5);
+    /// INT 2016.
+    pub const V2016: Self = Self::plain(InstructionSet::V2016);
+
+    const fn plain(instructions: InstructionSet) -> Self {
+        Self { instructions, timestamp_words: 1, level2_words: 2 }
     }
 
-    /// Length of the metadata each hop adds for `bitmap`, 0 to 17 words.
+    /// The layout of a version to the letter; `None` for 2.1, whose hops are read elsewhere.
+    #[must_use]
+    pub const fn of(version: Version) -> Option<Self> {
+        Self::of_dialect(version, Deviations::NONE)
+    }
+
+    /// The layout of a version with `deviations`; `None` for 2.1.
+    #[must_use]
+    pub const fn of_dialect(version: Version, deviations: Deviations) -> Option<Self> {
+        let plain = match version {
+            Version::V1_0 => Self::V1_0,
+            Version::V0_5 | Version::HostInt0_5 => Self::V0_5,
+            Version::V2016 => Self::V2016,
+            Version::V2_1 => return None,
+        };
+        let timestamp_words = if deviations.contains(Deviation::WideTimestamps) { 2 } else { 1 };
+        let level2_words = if deviations.contains(Deviation::ShortLevel2Ports) { 1 } else { 2 };
+        Some(Self { timestamp_words, level2_words, ..plain })
+    }
+
+    /// What the bits ask for.
+    #[must_use]
+    pub const fn instructions(self) -> InstructionSet {
+        self.instructions
+    }
+
+    /// Whether timestamps have 64 bits.
+    pub(super) const fn has_wide_timestamps(self) -> bool {
+        self.timestamp_words == 2
+    }
+
+    /// Whether both level 2 ports share one word.
+    pub(super) const fn has_short_level2_ports(self) -> bool {
+        self.level2_words == 1
+    }
+
+    /// Length of the metadata each hop adds for `bitmap`, 0 to 18 words.
     #[must_use]
     pub fn hop_words(self, bitmap: u16) -> Words {
         Words::new(set_bits(bitmap).map(|bit| self.bit_words(bit)).sum())
@@ -51,8 +98,9 @@ impl Layout {
 
     /// Words that instruction bit `bit` asks for, 0 being the most significant.
     pub(super) const fn bit_words(self, bit: usize) -> u8 {
-        match (self, bit) {
-            (Self::V1_0, 6) => 2,
+        match (self.instructions, bit) {
+            (InstructionSet::V1_0, 6) => self.level2_words,
+            (InstructionSet::V1_0 | InstructionSet::V0_5, 4 | 5) => self.timestamp_words,
             _ => 1,
         }
     }
@@ -60,9 +108,9 @@ impl Layout {
     /// The instruction bits without a meaning.
     #[must_use]
     pub const fn reserved(self) -> u16 {
-        match self {
-            Self::V1_0 => 0x00fe,
-            Self::V0_5 | Self::V2016 => 0x00ff,
+        match self.instructions {
+            InstructionSet::V1_0 => 0x00fe,
+            InstructionSet::V0_5 | InstructionSet::V2016 => 0x00ff,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What does one hop of a version before 2.0 say, and how is that laid out?
 
 use crate::int::domain::set_bits;
-use crate::int::earlier::layout::Layout;
+use crate::int::earlier::layout::{InstructionSet, Layout};
 use crate::int::metadata::{HopMetadata, Interfaces, Queue};
 
 /// The metadata of one hop. `None`: not available, or not asked for.
@@ -49,7 +49,7 @@ impl Metadata {
         for bit in set_bits(bitmap) {
             this.read_bit(layout, bit, &mut reader);
         }
-        if layout == Layout::V2016 {
+        if layout.instructions() == InstructionSet::V2016 {
             this.hop.interfaces = this.interfaces_of_ports();
         }
         this
@@ -57,32 +57,37 @@ impl Metadata {
 
     fn read_bit(&mut self, layout: Layout, bit: usize, reader: &mut Reader<'_>) {
         let hop = &mut self.hop;
-        match (bit, layout) {
+        match (bit, layout.instructions()) {
             (0, _) => hop.node_id = reader.word(),
-            (1, Layout::V2016) => self.ingress_port = reader.word(),
+            (1, InstructionSet::V2016) => self.ingress_port = reader.word(),
             (1, _) => hop.interfaces = reader.word().map(interfaces),
             (2, _) => hop.hop_latency = reader.word(),
-            (3, Layout::V2016) => hop.queue = reader.word().map(|occupancy| Queue { id: 0, occupancy }),
+            (3, InstructionSet::V2016) => {
+                hop.queue = reader.word().map(|occupancy| Queue { id: 0, occupancy });
+            }
             (3, _) => hop.queue = reader.word().map(split).map(|(id, occupancy)| Queue { id, occupancy }),
-            (4, _) => hop.ingress_timestamp = reader.word().map(u64::from),
-            (5, Layout::V2016) => self.egress_port = reader.word(),
-            (5, _) => hop.egress_timestamp = reader.word().map(u64::from),
-            (6, Layout::V1_0) => {
+            (4, _) => hop.ingress_timestamp = reader.timestamp(layout),
+            (5, InstructionSet::V2016) => self.egress_port = reader.word(),
+            (5, _) => hop.egress_timestamp = reader.timestamp(layout),
+            (6, InstructionSet::V1_0) if layout.has_short_level2_ports() => {
+                [hop.ingress_interface_level2, hop.egress_interface_level2] = reader.halves();
+            }
+            (6, InstructionSet::V1_0) => {
                 hop.ingress_interface_level2 = reader.word();
                 hop.egress_interface_level2 = reader.word();
             }
-            (6, Layout::V2016) => {
+            (6, InstructionSet::V2016) => {
                 self.queue_congestion =
                     reader.word().map(|status| QueueCongestion { queue_id: None, status });
             }
-            (6, Layout::V0_5) => {
+            (6, InstructionSet::V0_5) => {
                 self.queue_congestion = reader
                     .word()
                     .map(split)
                     .map(|(id, status)| QueueCongestion { queue_id: Some(id), status });
             }
             (7, _) => hop.egress_utilization = reader.word(),
-            (15, Layout::V1_0) => hop.checksum_complement = reader.word(),
+            (15, InstructionSet::V1_0) => hop.checksum_complement = reader.word(),
             _ => {
                 reader.word();
             }
@@ -104,28 +109,33 @@ impl Metadata {
 
     fn write_bit(&self, layout: Layout, bit: usize, writer: &mut Writer<'_>) {
         let hop = &self.hop;
-        match (bit, layout) {
+        match (bit, layout.instructions()) {
             (0, _) => writer.id(hop.node_id),
-            (1, Layout::V2016) => writer.id(self.ingress_port),
+            (1, InstructionSet::V2016) => writer.id(self.ingress_port),
             (1, _) => {
                 writer.id(hop.interfaces.map(|ids| u32::from(ids.ingress) << 16 | u32::from(ids.egress)));
             }
             (2, _) => writer.amount(hop.hop_latency),
-            (3, Layout::V2016) => writer.amount(hop.queue.map(|queue| queue.occupancy)),
+            (3, InstructionSet::V2016) => writer.amount(hop.queue.map(|queue| queue.occupancy)),
             (3, _) => writer.id(hop.queue.map(|queue| joined(queue.id, queue.occupancy))),
-            (4, _) => writer.timestamp(hop.ingress_timestamp),
-            (5, Layout::V2016) => writer.id(self.egress_port),
-            (5, _) => writer.timestamp(hop.egress_timestamp),
-            (6, Layout::V1_0) => {
+            (4, _) => writer.timestamp(layout, hop.ingress_timestamp),
+            (5, InstructionSet::V2016) => writer.id(self.egress_port),
+            (5, _) => writer.timestamp(layout, hop.egress_timestamp),
+            (6, InstructionSet::V1_0) if layout.has_short_level2_ports() => {
+                writer.halves([hop.ingress_interface_level2, hop.egress_interface_level2]);
+            }
+            (6, InstructionSet::V1_0) => {
                 writer.id(hop.ingress_interface_level2);
                 writer.id(hop.egress_interface_level2);
             }
-            (6, Layout::V2016) => writer.amount(self.queue_congestion.map(|congestion| congestion.status)),
-            (6, Layout::V0_5) => writer.id(self
+            (6, InstructionSet::V2016) => {
+                writer.amount(self.queue_congestion.map(|congestion| congestion.status));
+            }
+            (6, InstructionSet::V0_5) => writer.id(self
                 .queue_congestion
                 .map(|congestion| joined(congestion.queue_id.unwrap_or(0), congestion.status))),
             (7, _) => writer.amount(hop.egress_utilization),
-            (15, Layout::V1_0) => writer.id(hop.checksum_complement),
+            (15, InstructionSet::V1_0) => writer.id(hop.checksum_complement),
             _ => writer.id(None),
         }
     }
@@ -150,9 +160,9 @@ pub const BOTTOM_OF_STACK: u8 = 0x80;
 /// The value that says "not available", which is also the mask of what a word can hold.
 // int-2016/md-04
 pub(super) const fn not_available(layout: Layout) -> u32 {
-    match layout {
-        Layout::V1_0 | Layout::V0_5 => u32::MAX,
-        Layout::V2016 => u32::MAX >> 1,
+    match layout.instructions() {
+        InstructionSet::V1_0 | InstructionSet::V0_5 => u32::MAX,
+        InstructionSet::V2016 => u32::MAX >> 1,
     }
 }
 
@@ -181,6 +191,21 @@ impl Reader<'_> {
         self.bytes = rest;
         Some(u32::from_be_bytes(*word) & self.none).filter(|value| *value != self.none)
     }
+
+    fn timestamp(&mut self, layout: Layout) -> Option<u64> {
+        if !layout.has_wide_timestamps() {
+            return self.word().map(u64::from);
+        }
+        let (time, rest) = self.bytes.split_first_chunk()?;
+        self.bytes = rest;
+        Some(u64::from_be_bytes(*time)).filter(|time| *time != u64::MAX)
+    }
+
+    /// Two ids in one word, each of which may be missing.
+    fn halves(&mut self) -> [Option<u32>; 2] {
+        let word = self.word().unwrap_or(u32::MAX);
+        [word >> 16, word & 0xffff].map(|id| Some(id).filter(|id| *id != 0xffff))
+    }
 }
 
 struct Writer<'a> {
@@ -200,16 +225,29 @@ impl Writer<'_> {
         self.word(value.map(|value| value.min(self.none - 1)));
     }
 
-    /// The low bits of a time; the one that would say "not available" is given a nanosecond early.
-    fn timestamp(&mut self, value: Option<u64>) {
+    /// The bits of a time there is room for; the time that would say "not available" is given a nanosecond early.
+    fn timestamp(&mut self, layout: Layout, value: Option<u64>) {
+        if layout.has_wide_timestamps() {
+            return self.put(value.map_or(u64::MAX, |time| time.min(u64::MAX - 1)).to_be_bytes());
+        }
         let low = |value: u64| u32::try_from(value & u64::from(self.none)).ok();
         self.amount(value.and_then(low));
     }
 
+    /// Two ids in one word; one that does not fit is not available.
+    fn halves(&mut self, ids: [Option<u32>; 2]) {
+        let [first, second] = ids.map(|id| id.filter(|id| *id < 0xffff).unwrap_or(0xffff));
+        self.put((first << 16 | second).to_be_bytes());
+    }
+
     fn word(&mut self, value: Option<u32>) {
+        self.put(value.unwrap_or(self.none).to_be_bytes());
+    }
+
+    fn put<const N: usize>(&mut self, bytes: [u8; N]) {
         if let Some(to) = self.out.get_mut(self.at..).and_then(<[u8]>::first_chunk_mut) {
-            *to = value.unwrap_or(self.none).to_be_bytes();
-            self.at += 4;
+            *to = bytes;
+            self.at += N;
         }
     }
 }

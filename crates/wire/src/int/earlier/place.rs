@@ -1,6 +1,7 @@
 //! Where does INT of a version before 2.0 lie, once something marks it?
 
 use crate::error::{ErrorKind, Header, ParseError};
+use crate::int::dialect::Deviations;
 use crate::int::earlier::hop_by_hop::HopByHop;
 use crate::int::earlier::host_int::{self, is_source_shape};
 use crate::int::earlier::recognise::{self, HEADER_BYTES};
@@ -42,17 +43,37 @@ pub(crate) fn behind_shim(
 ) -> Result<Location, ParseError> {
     let packet = bytes.get(..bounds.packet_end).unwrap_or(bytes);
     let shim: &Shim = view(packet, at, Header::Shim)?;
-    let fault = |kind| Err(ParseError::new(at, Header::Shim, kind));
+    let (header, end) = (at + SHIM_BYTES, at + shim.length().bytes());
     let undefined = ErrorKind::Undefined { field: "Type", found: usize::from(shim.kind()) };
-    let Some(header_type) = shim.header_type() else { return fault(undefined) };
+    let (version, encapsulation) = match (shim.kind(), encapsulation, shim.header_type()) {
+        (HOST_INT, Encapsulation::Dscp, _) => (Version::HostInt0_5, encapsulation),
+        (HOST_INT, Encapsulation::UdpPort, _) => (Version::HostInt0_5, Encapsulation::Udp),
+        (HOST_INT, ..) | (_, _, None) => return Err(ParseError::new(at, Header::Shim, undefined)),
+        (_, _, Some(header_type)) => {
+            (version_behind(packet, header, end, header_type, encapsulation)?, encapsulation)
+        }
+    };
+    behind_shim_of(packet, at, bounds, encapsulation, version)
+}
+
+/// Reads the shim at byte `at` of a header whose version is known.
+///
+/// # Errors
+/// A shim that is cut or cannot be one.
+pub(crate) fn behind_shim_of(
+    bytes: &[u8],
+    at: usize,
+    bounds: Bounds,
+    encapsulation: Encapsulation,
+    version: Version,
+) -> Result<Location, ParseError> {
+    let shim: &Shim = view(bytes, at, Header::Shim)?;
+    let fault = |kind| Err(ParseError::new(at, Header::Shim, kind));
+    let Some(header_type) = shim.header_type() else {
+        return fault(ErrorKind::Undefined { field: "Type", found: usize::from(shim.kind()) });
+    };
     let header = at + SHIM_BYTES;
     let end = at + shim.length().bytes();
-    let (version, encapsulation) = match (shim.kind(), encapsulation) {
-        (HOST_INT, Encapsulation::Dscp) => (Version::HostInt0_5, encapsulation),
-        (HOST_INT, Encapsulation::UdpPort) => (Version::HostInt0_5, Encapsulation::Udp),
-        (HOST_INT, _) => return fault(undefined),
-        _ => (version_behind(packet, header, end, header_type, encapsulation)?, encapsulation),
-    };
     let least = least_words(version, header_type, encapsulation);
     let found = usize::from(shim.length().count());
     if found < least {
@@ -62,7 +83,7 @@ pub(crate) fn behind_shim(
     if end > limit {
         return fault(ErrorKind::TooLarge { field: "Length", found, most: limit.saturating_sub(at) / 4 });
     }
-    Ok(Location { encapsulation, header_type, version, shim: at, header, end })
+    Ok(Location { encapsulation, header_type, version, deviations: Deviations::NONE, shim: at, header, end })
 }
 
 /// The version of the header behind a shim of type 1 or 2.
@@ -129,7 +150,15 @@ pub(crate) fn host_int_at(bytes: &[u8], at: usize, packet_end: usize) -> Option<
     }
     let (encapsulation, version) = (Encapsulation::Dscp, Version::HostInt0_5);
     let header = at + SHIM_BYTES;
-    Some(Location { encapsulation, header_type: HeaderType::Md, version, shim: at, header, end })
+    Some(Location {
+        encapsulation,
+        header_type: HeaderType::Md,
+        version,
+        deviations: Deviations::NONE,
+        shim: at,
+        header,
+        end,
+    })
 }
 
 #[cfg(test)]

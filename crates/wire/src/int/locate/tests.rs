@@ -6,6 +6,7 @@ use inband_testkit::{Int, Packet, int_md, int_mx, md_frame, packet};
 
 use crate::error::{ErrorKind, Header, ParseError};
 use crate::int::code_points::{CodePoints, TcpOptions};
+use crate::int::dialect::Deviations;
 use crate::int::version::Version;
 use crate::layers::{Layers, Link, Strictness};
 
@@ -38,6 +39,7 @@ fn location(encapsulation: Encapsulation, shim: usize, words: usize) -> Location
         encapsulation,
         header_type: HeaderType::Md,
         version: Version::V2_1,
+        deviations: Deviations::NONE,
         shim,
         header,
         end: header + words * 4,

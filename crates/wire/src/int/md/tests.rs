@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use zerocopy::{FromBytes, IntoBytes};
 
 use crate::error::{ErrorKind, Header, ParseError};
+use crate::int::dialect::Deviations;
 use crate::int::domain::{Domain, WELL_KNOWN};
 use crate::int::instruction::Instructions;
 use crate::int::locate::{Encapsulation, HeaderType, Location};
@@ -22,6 +23,7 @@ fn location(bytes: &[u8]) -> Location {
         encapsulation: Encapsulation::Dscp,
         header_type: HeaderType::Md,
         version: Version::V2_1,
+        deviations: Deviations::NONE,
         shim: 0,
         header: 4,
         end,

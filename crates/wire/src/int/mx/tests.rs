@@ -4,6 +4,7 @@ use inband_testkit::int_mx;
 use zerocopy::IntoBytes;
 
 use crate::error::{ErrorKind, Header, ParseError};
+use crate::int::dialect::Deviations;
 use crate::int::instruction::Instructions;
 use crate::int::locate::{Encapsulation, HeaderType, Location};
 use crate::int::version::Version;
@@ -16,6 +17,7 @@ fn location(bytes: &[u8]) -> Location {
         encapsulation: Encapsulation::Dscp,
         header_type: HeaderType::Mx,
         version: Version::V2_1,
+        deviations: Deviations::NONE,
         shim: 0,
         header: 4,
         end,

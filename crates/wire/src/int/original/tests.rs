@@ -2,6 +2,7 @@
 
 use inband_testkit::{host_int, int_0_5, int_1_0, int_in_tunnel};
 
+use crate::int::dialect::Deviations;
 use crate::int::location::{Encapsulation, HeaderType, Location};
 use crate::int::version::Version;
 
@@ -16,6 +17,7 @@ fn kept(bytes: &[u8], encapsulation: Encapsulation, version: Version) -> Origina
         encapsulation,
         header_type: HeaderType::Md,
         version,
+        deviations: Deviations::NONE,
         shim: 0,
         header: 4,
         end: bytes.len().max(16),
@@ -62,6 +64,7 @@ fn the_tail_of_0_5_keeps_protocol_port_and_dscp() {
         encapsulation: Encapsulation::Dscp,
         header_type: HeaderType::Md,
         version: Version::V0_5,
+        deviations: Deviations::NONE,
         shim: 0,
         header: 4,
         end: bytes.len(),

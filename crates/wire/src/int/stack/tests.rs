@@ -2,6 +2,7 @@
 
 use inband_testkit::int_md;
 
+use crate::int::dialect::Deviations;
 use crate::int::locate::{Encapsulation, HeaderType, Location};
 use crate::int::md::Md;
 use crate::int::version::Version;
@@ -9,8 +10,15 @@ use crate::int::version::Version;
 fn with_md(words: &[u32], bitmap: u16, hop_ml: u8, domain: u16, check: impl FnOnce(Md<'_>)) {
     let bytes = int_md().bitmap(bitmap).domain(domain, 0x8000, 0).hop_ml(hop_ml).words(words).bytes();
     let (encapsulation, header_type) = (Encapsulation::Dscp, HeaderType::Md);
-    let location =
-        Location { encapsulation, header_type, version: Version::V2_1, shim: 0, header: 4, end: bytes.len() };
+    let location = Location {
+        encapsulation,
+        header_type,
+        version: Version::V2_1,
+        deviations: Deviations::NONE,
+        shim: 0,
+        header: 4,
+        end: bytes.len(),
+    };
     check(Md::parse(&bytes, &location, &[]).unwrap());
 }
 
@@ -51,8 +59,15 @@ fn reserved_instructions_are_a_word_each_with_their_bit() {
 fn source_only_metadata_ends_with_the_visible_bytes() {
     let bytes = int_md().bitmap(0x8000).domain(9, 1, 0).hop_ml(2).words(&[1, 2, 3]).bytes();
     let (encapsulation, header_type) = (Encapsulation::Dscp, HeaderType::Md);
-    let location =
-        Location { encapsulation, header_type, version: Version::V2_1, shim: 0, header: 4, end: bytes.len() };
+    let location = Location {
+        encapsulation,
+        header_type,
+        version: Version::V2_1,
+        deviations: Deviations::NONE,
+        shim: 0,
+        header: 4,
+        end: bytes.len(),
+    };
     for cut in 0..=4 {
         let md = Md::parse(&bytes[..bytes.len() - cut], &location, &[]).unwrap();
         assert_eq!((md.stack.source_only().len(), md.stack.is_cut()), (4 - cut, false));

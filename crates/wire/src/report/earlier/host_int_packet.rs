@@ -4,6 +4,7 @@ use core::net::IpAddr;
 
 use crate::error::{ErrorKind, Header, ParseError};
 use crate::flow::FiveTuple;
+use crate::int::dialect::Deviations;
 use crate::int::earlier::shim::{HOST_INT, SHIM_BYTES, Shim};
 use crate::int::location::{Encapsulation, HeaderType, Location};
 use crate::int::version::Version;
@@ -45,6 +46,7 @@ pub(super) fn int(packet: &[u8], strictness: Strictness) -> Result<(Layers, Loca
         encapsulation: Encapsulation::Dscp,
         header_type: HeaderType::Md,
         version: Version::HostInt0_5,
+        deviations: Deviations::NONE,
         shim,
         header: shim + SHIM_BYTES,
         end,

@@ -6,6 +6,7 @@ use inband_testkit::{EarlierInt, host_int, int_0_5, int_1_0, int_in_tunnel};
 use proptest::prelude::*;
 
 use crate::error::{ErrorKind, Header, ParseError};
+use crate::int::dialect::Deviations;
 use crate::int::location::{Encapsulation, HeaderType, Location};
 use crate::int::version::Version;
 use crate::words::Words;
@@ -19,7 +20,7 @@ fn location(bytes: &[u8], version: Version) -> Location {
         _ => Encapsulation::Dscp,
     };
     let (header_type, end) = (HeaderType::Md, usize::from(bytes[2]) * 4);
-    Location { encapsulation, header_type, version, shim: 0, header: 4, end }
+    Location { encapsulation, header_type, version, deviations: Deviations::NONE, shim: 0, header: 4, end }
 }
 
 fn parse(bytes: &[u8], version: Version) -> Result<HopByHop<'_>, ParseError> {
@@ -186,7 +187,7 @@ proptest! {
         let version = [Version::V1_0, Version::V0_5, Version::HostInt0_5, Version::V2016][kind];
         let encapsulation = if tunnel { Encapsulation::Geneve } else { Encapsulation::Udp };
         let header_type = HeaderType::Md;
-        let location = Location { encapsulation, header_type, version, shim, header: shim + 4, end };
+        let location = Location { encapsulation, header_type, version, deviations: Deviations::NONE, shim, header: shim + 4, end };
         if let Ok(int) = HopByHop::parse(&bytes, &location) {
             prop_assert!(int.hops().len() <= int.hop_count());
             prop_assert_eq!(int.hops().len() < int.hop_count(), int.is_cut());

@@ -1,5 +1,6 @@
 //! The length of a hop's metadata, for every bitmap.
 
+use crate::int::dialect::Dialect;
 use crate::int::version::Version;
 use crate::words::Words;
 
@@ -13,6 +14,20 @@ fn every_bit_asks_for_a_word_and_bit_6_of_1_0_for_two() {
         assert_eq!(Layout::V1_0.hop_words(bitmap), Words::new(bits + level2), "{bitmap:#06x}");
         assert_eq!(Layout::V0_5.hop_words(bitmap), Words::new(bits));
         assert_eq!(Layout::V2016.hop_words(bitmap), Words::new(bits));
+    }
+}
+
+#[test]
+fn a_dialect_changes_the_length_of_timestamps_and_level_2_ports_alone() {
+    for bitmap in 0..=u16::MAX {
+        let timestamps = u8::try_from((bitmap & 0x0c00).count_ones()).unwrap();
+        let level2 = u8::from(bitmap & 0x0200 != 0);
+        let plain = Layout::V1_0.hop_words(bitmap).count();
+        let geant = |version| Layout::of_dialect(version, Dialect::Geant.deviations(version)).unwrap();
+        let expected = Words::new(plain + timestamps - level2);
+        assert_eq!(geant(Version::V1_0).hop_words(bitmap), expected, "{bitmap:#06x}");
+        let expected = Words::new(Layout::V0_5.hop_words(bitmap).count() + timestamps);
+        assert_eq!(geant(Version::V0_5).hop_words(bitmap), expected, "{bitmap:#06x}");
     }
 }
 

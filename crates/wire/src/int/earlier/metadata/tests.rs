@@ -4,12 +4,19 @@ use std::vec::Vec;
 
 use proptest::prelude::*;
 
+use crate::int::dialect::Dialect;
 use crate::int::earlier::layout::Layout;
 use crate::int::metadata::{HopMetadata, Interfaces, Queue};
+use crate::int::version::Version;
 
 use super::{Metadata, QueueCongestion, set_bottom_of_stack};
 
 const ALL: [Layout; 3] = [Layout::V1_0, Layout::V0_5, Layout::V2016];
+
+const GEANT: [Layout; 2] = [
+    Layout::of_dialect(Version::V1_0, Dialect::Geant.deviations(Version::V1_0)).unwrap(),
+    Layout::of_dialect(Version::V0_5, Dialect::Geant.deviations(Version::V0_5)).unwrap(),
+];
 
 fn full() -> Metadata {
     Metadata {
@@ -69,6 +76,32 @@ fn what_is_not_available_is_all_ones() {
             assert_eq!(Metadata::read(layout, bitmap, &bytes), none);
         }
     }
+}
+
+#[test]
+fn geant_writes_whole_timestamps_and_both_level_2_ports_in_one_word() {
+    let [geant, older] = GEANT;
+    let time = [0, 0, 0, 7, 0x12, 0x34, 0x56, 0x78];
+    let metadata = Metadata {
+        hop: HopMetadata {
+            ingress_timestamp: Some(0x0000_0007_1234_5678),
+            egress_timestamp: Some(u64::MAX),
+            ingress_interface_level2: Some(0x0102),
+            egress_interface_level2: Some(0x0001_0000),
+            ..HopMetadata::default()
+        },
+        ..Metadata::default()
+    };
+    for layout in [geant, older] {
+        assert_eq!(written(&metadata, layout, 0x0800), time);
+        assert_eq!(written(&metadata, layout, 0x0400), [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xfe]);
+        assert_eq!(written(&Metadata::default(), layout, 0x0c00), [0xff; 16]);
+    }
+    let ports = written(&metadata, geant, 0x0200);
+    assert_eq!(ports, [1, 2, 0xff, 0xff], "the second does not fit");
+    let read = Metadata::read(geant, 0x0a00, &[&time[..], &ports].concat()).hop;
+    assert_eq!(read.ingress_timestamp, metadata.hop.ingress_timestamp);
+    assert_eq!((read.ingress_interface_level2, read.egress_interface_level2), (Some(0x0102), None));
 }
 
 #[test]
@@ -138,9 +171,9 @@ proptest! {
     #[test]
     fn any_hop_is_read_as_it_was_written(
         bitmap in any::<u16>(),
-        bytes in prop::collection::vec(any::<u8>(), 68),
+        bytes in prop::collection::vec(any::<u8>(), 72),
     ) {
-        for layout in ALL {
+        for layout in ALL.into_iter().chain(GEANT) {
             let length = layout.hop_words(bitmap).bytes();
             let metadata = Metadata::read(layout, bitmap, &bytes[..length]);
             let again = written(&metadata, layout, bitmap);

@@ -6,6 +6,7 @@ use inband_testkit::{EarlierInt, Packet, host_int, int_0_5, int_1_0, int_in_tunn
 
 use crate::error::{ErrorKind, Header, ParseError};
 use crate::int::code_points::{CodePoints, DscpMark, TcpOptions};
+use crate::int::dialect::Deviations;
 use crate::int::locate::{find, following};
 use crate::int::location::{Encapsulation, HeaderType, Location};
 use crate::int::version::Version;
@@ -32,7 +33,15 @@ fn marked(int: &EarlierInt) -> Vec<u8> {
 
 fn at(encapsulation: Encapsulation, version: Version, shim: usize, end: usize) -> Found {
     let header_type = HeaderType::Md;
-    Ok(Some(Location { encapsulation, header_type, version, shim, header: shim + 4, end }))
+    Ok(Some(Location {
+        encapsulation,
+        header_type,
+        version,
+        deviations: Deviations::NONE,
+        shim,
+        header: shim + 4,
+        end,
+    }))
 }
 
 fn fault(at: usize, header: Header, kind: ErrorKind) -> Found {

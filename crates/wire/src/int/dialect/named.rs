@@ -1,0 +1,106 @@
+//! Which deviations make up the dialect of one deployed implementation?
+
+use crate::int::code_points::DscpMark;
+use crate::int::dialect::deviation::{Deviation, Deviations};
+use crate::int::version::Version;
+
+/// The INT of one deployed implementation, as it differs from a version of the specification.
+///
+/// | dialect | version | differs by | marked by |
+/// | --- | --- | --- | --- |
+/// | `geant` | 1.0 | timestamps of 64 bits, level 2 ports of 16, a packet number in the header | DSCP 0x20 |
+/// | `geant` | 0.5 | Ver of 2 bits, timestamps of 64 bits | DSCP 0x20 |
+/// | `onos` | 0.5 | Ver of 2 bits | DSCP bit 0x01 |
+/// | `cablelabs` | 2.1 | D, E and M two bits lower | UDP port 555, NPT 2 |
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Dialect {
+    /// GEANT int-platforms and Montimage.
+    Geant,
+    /// `fabric.p4` of ONOS.
+    Onos,
+    /// Transparent Security of CableLabs.
+    Cablelabs,
+}
+
+impl Dialect {
+    /// All dialects.
+    pub const ALL: [Self; 3] = [Self::Geant, Self::Onos, Self::Cablelabs];
+
+    /// The name users write and read.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Geant => "geant",
+            Self::Onos => "onos",
+            Self::Cablelabs => "cablelabs",
+        }
+    }
+
+    /// The versions the dialect exists of, the usual one first.
+    #[must_use]
+    pub const fn versions(self) -> &'static [Version] {
+        match self {
+            Self::Geant => &[Version::V1_0, Version::V0_5],
+            Self::Onos => &[Version::V0_5],
+            Self::Cablelabs => &[Version::V2_1],
+        }
+    }
+
+    /// How a header of `version` differs in this dialect; of other versions it does not.
+    #[must_use]
+    pub const fn deviations(self, version: Version) -> Deviations {
+        match (self, version) {
+            (Self::Geant, Version::V1_0) => Deviations::of(&[
+                Deviation::WideTimestamps,
+                Deviation::ShortLevel2Ports,
+                Deviation::NumberInReserved,
+            ]),
+            (Self::Geant, Version::V0_5) => {
+                Deviations::of(&[Deviation::ShortVersion, Deviation::WideTimestamps])
+            }
+            (Self::Onos, Version::V0_5) => Deviations::of(&[Deviation::ShortVersion]),
+            (Self::Cablelabs, Version::V2_1) => Deviations::of(&[Deviation::LowFlags]),
+            _ => Deviations::NONE,
+        }
+    }
+
+    /// The DSCP that marks INT; `None` where a port does.
+    #[must_use]
+    pub const fn dscp(self) -> Option<DscpMark> {
+        match self {
+            Self::Geant => Some(DscpMark { value: 0x20, mask: 0x3f }),
+            Self::Onos => Some(DscpMark { value: 0x01, mask: 0x01 }),
+            Self::Cablelabs => None,
+        }
+    }
+
+    /// The UDP destination port that marks INT; `None` where a DSCP does.
+    #[must_use]
+    pub const fn udp_port(self) -> Option<u16> {
+        match self {
+            Self::Geant | Self::Onos => None,
+            Self::Cablelabs => Some(555),
+        }
+    }
+
+    /// The departure from the usual code points that this dialect's own mark is.
+    pub(super) const fn mark(self) -> Deviation {
+        match self {
+            Self::Geant => Deviation::MarkOfGeant,
+            Self::Onos => Deviation::MarkOfOnos,
+            Self::Cablelabs => Deviation::PortOfCablelabs,
+        }
+    }
+}
+
+/// How closely INT must follow the formats.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Reading {
+    /// To the letter.
+    #[default]
+    Strict,
+    /// As one implementation writes it, or to the letter.
+    Of(Dialect),
+    /// As any known implementation writes it.
+    Lenient,
+}
