@@ -1,7 +1,9 @@
 //! Do the reports of a path tell that path?
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use inband_node::Outcome;
-use inband_node::config::Mode;
+use inband_node::config::{Layer, Mode};
+use inband_testkit::packet;
 use inband_testkit::path::{DomainPlan, NodePlan};
 use inband_testkit::strategies::{ip_packet, node_plan};
 use inband_wire::int::Instructions;
@@ -91,11 +93,7 @@ proptest! {
         // int-2.1/modes-01, report-2.0/modes-01
         let mut choices = choices;
         choices[1] = 1;
-        let mut journey = Journey::run_with(&DomainPlan(choices), &[plan; 3], &packet.build(), |config| {
-            config.source.mode = Mode::Xd;
-            // A host's packet whose DSCP happens to mark INT is none of this node's business.
-            (config.encapsulation.dscp, config.encapsulation.dscp_mask) = (Some(0x3f), Some(0x3f));
-        });
+        let mut journey = postcards(&DomainPlan(choices), plan, &packet.build());
         prop_assert!(journey.frames.windows(2).all(|pair| pair[0] == pair[1]));
         let is_int = journey.any(Outcome::Malformed);
         for node in &mut journey.nodes {
@@ -106,6 +104,39 @@ proptest! {
                 let report = group.reports().next().unwrap().unwrap();
                 prop_assert!(report.packet().is_some_and(|(_, inner, _)| packet.build().starts_with(&inner[..20])));
             }
+        }
+    }
+}
+
+/// Sends a frame through three nodes that report it without touching it.
+fn postcards(domain: &DomainPlan, plan: NodePlan, frame: &[u8]) -> Journey {
+    Journey::run_with(domain, &[plan; 3], frame, |config| {
+        config.source.mode = Mode::Xd;
+        // A host's packet whose DSCP happens to mark INT is none of this node's business.
+        (config.encapsulation.dscp, config.encapsulation.dscp_mask) = (Some(0x3f), Some(0x3f));
+    })
+}
+
+/// What is inside of a tunnel cannot be changed where the tunnel comes in fragments, but it can be reported.
+#[test]
+fn an_xd_node_reports_the_first_fragment_of_a_tunnel_whose_inner_layer_carries_int() {
+    // int-2.1/modes-01
+    let domain = DomainPlan([150, 1, 203, 116, 183, 29, 184, 182]);
+    assert_eq!(domain.layer(), Layer::Inner);
+    let inner = packet().without_ethernet().protocol(7).build();
+    assert_eq!(inner.len(), 20);
+    let gpe = [&[0x0c, 0, 0, 1, 0, 0, 0, 0][..], &inner].concat();
+    for more in [true, false] {
+        let frame = packet().udp(1234, 4790).fragment(0, more).payload(&gpe).build();
+        let mut journey = postcards(&domain, NodePlan([0; 4]), &frame);
+        for (node, sent) in journey.nodes.iter_mut().zip(&journey.frames[1..]) {
+            assert_eq!(sent, &frame, "more fragments: {more}");
+            let datagram = node.poll_report().expect("one report").to_vec();
+            let group = ReportGroup::parse(&datagram).unwrap();
+            let report = group.reports().next().unwrap().unwrap();
+            let (_, inner, _) = report.packet().unwrap();
+            assert!(frame.starts_with(&inner[..20]), "more fragments: {more}");
+            assert!(node.poll_report().is_none());
         }
     }
 }
