@@ -170,6 +170,26 @@ fn nodes_of_older_versions_send_the_packets_that_others_built() {
 }
 
 #[test]
+fn a_sink_of_host_int_tells_latency_in_the_report_that_others_built() {
+    // host-int-0.5/report-01, host-int-0.5/report-03, host-int-0.5/report-04
+    for (ours, theirs) in
+        [("reports", "host-int-latency-report-nodeid"), ("unnamed", "host-int-latency-report-no-nodeid")]
+    {
+        let mut ours = read("host-int-latency", ours).packets.remove(0).bytes.split_off(42);
+        let mut theirs = read("../packets", theirs).packets.remove(0).bytes.split_off(42);
+        assert_eq!(ours.len(), theirs.len());
+        // Length and checksum of the reported UDP header are not corrected; the known one holds a placeholder there.
+        let udp = ours.len() - 48 - 8;
+        ours.drain(udp + 4..udp + 8);
+        theirs.drain(udp + 4..udp + 8);
+        // The number and the time of the report are the sender's own.
+        ours.drain(4..12);
+        theirs.drain(4..12);
+        assert_eq!(ours, theirs);
+    }
+}
+
+#[test]
 fn a_transit_hop_of_2016_adds_what_the_known_one_added() {
     // The known one is a router: MAC addresses, TTL and header checksum are its own.
     let ours = read("int-2016-transit", "transit").packets.remove(0).bytes;

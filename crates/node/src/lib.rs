@@ -28,6 +28,7 @@ mod indication;
 mod inner;
 mod inside;
 mod interfaces;
+mod latency;
 pub mod loss;
 pub mod node;
 mod own_packet;

@@ -33,6 +33,7 @@ use crate::error::ConfigError;
 use crate::flow_sequences::FlowSequences;
 use crate::frame::Frame;
 use crate::interfaces::Interfaces;
+use crate::latency::Latency;
 use crate::own_packet::OwnPacket;
 use crate::passage::{Identity, Passage};
 use crate::path_mtu::PathMtu;
@@ -80,6 +81,8 @@ pub struct Node {
     smart: Option<Box<Smart>>,
     /// Whether the packet at hand met a congested queue and no report says so yet.
     congested: bool,
+    /// What Host-INT tells of the packet at hand, where this node is its sink.
+    latency: Option<Box<Latency>>,
     drop_reasons: DropReasons,
     /// What a sink knows of the numbers of flows.
     losses: Option<Box<Losses>>,
@@ -136,6 +139,7 @@ impl Node {
                 ReportFilter::Smart => Some(Box::new(Smart::new(config)?)),
             },
             congested: false,
+            latency: None,
             drop_reasons: DropReasons::new(&config.drop_reasons)?,
             losses: Losses::new(&config.loss)?.map(Box::new),
             sessions: Sessions::new(config),

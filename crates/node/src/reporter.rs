@@ -12,6 +12,7 @@ use crate::config::{ReportConfig, ReportVersion, SourceInserted, UnknownInstruct
 use crate::counters::Outcome;
 use crate::domains::{KnownDomains, ValueContext};
 use crate::inner::InnerContents;
+use crate::latency::Latency;
 use crate::loss::Loss;
 use crate::passage::Hop;
 use crate::report_queue::ReportQueue;
@@ -23,6 +24,8 @@ pub(crate) struct Reporter {
     /// What a report of the node's own hop holds, whatever is asked.
     always: Instructions,
     source_inserted: SourceInserted,
+    /// The sink that Host-INT's latency reports name.
+    sink_node_id: Option<u32>,
     queue: ReportQueue,
     domain_metadata: Vec<u8>,
 }
@@ -37,6 +40,8 @@ pub(crate) struct Reported<'a> {
     pub(crate) values: &'a ValueContext,
     pub(crate) inserted: Inserted<'a>,
     pub(crate) tracking: Tracking,
+    /// What Host-INT tells of it; `None` where it is not Host-INT's, or its sink tells nothing of itself.
+    pub(crate) latency: Option<&'a Latency>,
 }
 
 /// Why a packet is reported.
@@ -140,6 +145,7 @@ impl Reporter {
                 ReportVersion::V1_0 | ReportVersion::V2_0 => Instructions(0),
             },
             source_inserted: config.source_inserted,
+            sink_node_id: config.sink_node_id.then_some(node_id),
             queue: ReportQueue::new(node_id, config),
             domain_metadata: Vec::new(),
         }
@@ -163,6 +169,13 @@ impl Reporter {
         let is_unknown = asked.domain_specific_id != 0 && domains.get(asked.domain_specific_id).is_none();
         if is_unknown && unknown == UnknownInstructions::Skip {
             return Outcome::UnknownDomain;
+        }
+        if let Some(latency) = reported.latency.filter(|_| reported.tracking == Tracking::FLOW) {
+            let (now, sink) = (reported.hop.device.clock().unwrap_or_default(), self.sink_node_id);
+            let pushed = self.queue.push_latency(|sequence| latency.draft(sequence, now, sink));
+            if let Some(pushed) = pushed {
+                return if pushed { Outcome::Reported } else { Outcome::ReportShed };
+            }
         }
         let mut domain_metadata = std::mem::take(&mut self.domain_metadata);
         domain_metadata.clear();

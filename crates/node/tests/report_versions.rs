@@ -302,3 +302,32 @@ fn losses_are_told_by_host_ints_drop_summary_in_0_5() {
     let refused = Node::new(&sink).err().map(|error| error.to_string());
     assert!(refused.is_some_and(|error| error.contains("loss.detect")));
 }
+
+#[test]
+fn a_sink_of_host_int_tells_latency_where_it_may_and_as_0_5() {
+    // host-int-0.5/report-03, host-int-0.5/report-04
+    let kind = |version, own_metadata: SinkMetadata, sink_node_id: bool| {
+        let [source, mut sink] = hosts(version);
+        sink.sink.own_metadata = own_metadata;
+        sink.report.sink_node_id = sink_node_id;
+        let sent = through(&mut Node::new(&source).unwrap(), &tcp_frame(b"payload")).unwrap();
+        let mut sink = Node::new(&sink).unwrap();
+        let _ = through(&mut sink, &sent);
+        let datagrams = reports(&mut sink);
+        let [datagram] = datagrams.as_slice() else { panic!("{datagrams:02x?}") };
+        match AnyReport::parse(datagram).unwrap() {
+            AnyReport::Single(report) => (Some(report.kind), report.node_id, datagram.len()),
+            AnyReport::Group(_) => (None, None, 0),
+        }
+    };
+    // Fixed header, IPv4 and TCP header, shim, header, two hops, number: and where it is named, the sink.
+    let length = 12 + 40 + 4 + 8 + 2 * 16 + 4;
+    for own in [SinkMetadata::Stack, SinkMetadata::Report] {
+        let named = kind(ReportVersion::V0_5, own, true);
+        assert_eq!(named, (Some(ReportKind::Latency), Some(2), length + 4), "{own:?}");
+        let unnamed = kind(ReportVersion::V0_5, own, false);
+        assert_eq!((unnamed.0, unnamed.2), (Some(ReportKind::Latency), length), "{own:?}");
+        assert_eq!(kind(ReportVersion::V2_0, own, true).0, None, "{own:?}");
+    }
+    assert_eq!(kind(ReportVersion::V0_5, SinkMetadata::None, true).0, Some(ReportKind::Packet));
+}

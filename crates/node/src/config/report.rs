@@ -30,6 +30,9 @@ pub struct ReportConfig {
     pub inner: InnerForm,
     /// Where source-inserted metadata is reported; default `header`.
     pub source_inserted: SourceInserted,
+    /// Whether Host-INT's latency reports name their sink in a word of its own, as Host-INT does since 0.1.1; default
+    /// true.
+    pub sink_node_id: bool,
     /// Which packets are reported; default `none`: every one.
     pub filter: ReportFilter,
     /// UDP port the reports come from; default 49152.
@@ -61,6 +64,7 @@ impl Default for ReportConfig {
             truncate: 128,
             inner: InnerForm::Packet,
             source_inserted: SourceInserted::Header,
+            sink_node_id: true,
             filter: ReportFilter::None,
             source_port: FIRST_DYNAMIC_PORT,
             port_entropy: false,

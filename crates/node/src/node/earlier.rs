@@ -1,12 +1,13 @@
 //! What does a node do with a packet that carries INT of a version before 2.0?
 
 use inband_wire::int::earlier::HopByHop;
-use inband_wire::int::{HeaderType, Location};
+use inband_wire::int::{HeaderType, Location, Version};
 
 use crate::config::SinkMetadata;
 use crate::counters::Outcome;
 use crate::earlier;
 use crate::frame::Frame;
+use crate::latency::Latency;
 use crate::reporter::Asked;
 
 use super::Node;
@@ -23,6 +24,9 @@ impl Node {
         mut location: Location,
     ) -> Outcome {
         let is_sink = visit.hop.egress.edge;
+        if is_sink && self.sink_metadata != SinkMetadata::None {
+            self.latency = self.latency_of(frame.bytes(), visit, &location);
+        }
         if !is_sink || self.sink_metadata == SinkMetadata::Stack {
             // What is stripped before it leaves cannot exceed the egress MTU.
             let mtu = (!is_sink).then_some(visit.hop.egress.mtu);
@@ -33,7 +37,21 @@ impl Node {
                 self.counters.count(outcome);
             }
         }
-        if is_sink { self.end_earlier(frame, visit, &location) } else { Outcome::Transit }
+        if !is_sink {
+            return Outcome::Transit;
+        }
+        let outcome = self.end_earlier(frame, visit, &location);
+        self.latency = None;
+        outcome
+    }
+
+    /// What the sink of a Host-INT domain tells of a packet as it came.
+    fn latency_of(&self, packet: &[u8], visit: &Visit<'_>, location: &Location) -> Option<Box<Latency>> {
+        if self.carriage.version != Version::HostInt0_5 {
+            return None;
+        }
+        let (mark, sink) = (self.carriage.mark, visit.hop.metadata());
+        Latency::of(packet, &visit.layers, location, mark, sink).map(Box::new)
     }
 
     /// Sink of a packet whose stack is complete: reports it, then strips it, or discards it where it is a copy.

@@ -2,7 +2,7 @@
 
 use inband_wire::dissect::flow_before_int;
 use inband_wire::int::earlier::HopByHop;
-use inband_wire::int::{Domain, HeaderType, HopMetadata, Location, Md, Mx};
+use inband_wire::int::{Domain, HeaderType, HopMetadata, Location, Md, Mx, Version};
 
 use crate::config::LossConfig;
 use crate::counters::Outcome;
@@ -46,7 +46,7 @@ impl Losses {
 impl Node {
     /// Takes the number of a packet that arrived at the end of its way, if it has one.
     pub(super) fn note_number(&mut self, packet: &[u8], visit: &Visit<'_>, location: &Location) {
-        if self.losses.is_none() {
+        if self.losses.is_none() || location.version != Version::HostInt0_5 {
             return;
         }
         let Ok(int) = HopByHop::parse(packet, location) else { return };

@@ -55,6 +55,7 @@ impl Node {
             values: &values,
             inserted,
             tracking,
+            latency: self.latency.as_deref(),
         };
         let hash = match self.sessions.want_hashes() {
             true => flow_of(packet, &visit.layers, location).entropy(),

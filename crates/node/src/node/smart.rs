@@ -81,7 +81,7 @@ impl Node {
             (Link::Ip, _) => return,
         };
         let (values, inserted) = (ValueContext::default(), Inserted::default());
-        let reported = Reported { link, ip, packet, hop, values: &values, inserted, tracking };
+        let reported = Reported { link, ip, packet, hop, values: &values, inserted, tracking, latency: None };
         let asked = Asked::nothing().and_local();
         let addressed = Addressed { reported: &reported, hash: flow.entropy() };
         let unknown = self.choices.unknown_instructions;

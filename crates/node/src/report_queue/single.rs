@@ -1,13 +1,15 @@
 //! How is a report of a version before 2.0 put into its datagram?
 
 use inband_wire::report::Draft;
-use inband_wire::report::earlier::{DraftVersion, DropSummaryDraft, EarlierDraft};
+use inband_wire::report::earlier::{DraftVersion, DropSummaryDraft, EarlierDraft, LatencyDraft};
 
 use super::{MOST_QUEUED_BYTES, ReportQueue};
 use crate::config::ReportVersion;
 
 /// Most bytes of Host-INT's drop summary with headers and the flow's own.
 const MOST_SUMMARY_BYTES: usize = 128;
+/// Most bytes of Host-INT's latency report.
+const MOST_LATENCY_BYTES: usize = 128;
 
 impl ReportQueue {
     /// Adds a datagram with the report `draft`; `false` when there is no room for it.
@@ -25,6 +27,14 @@ impl ReportQueue {
     pub(crate) fn push_summary(&mut self, summary: impl Fn(u32) -> DropSummaryDraft) -> Option<bool> {
         let is_0_5 = self.version == ReportVersion::V0_5;
         is_0_5.then(|| self.push_written(MOST_SUMMARY_BYTES, |sequence, out| summary(sequence).write(out)))
+    }
+
+    /// Adds Host-INT's report of a packet, which is told its number, where reports are of version 0.5.
+    ///
+    /// `None` where they are not; `false` when there is no room.
+    pub(crate) fn push_latency<'a>(&mut self, latency: impl Fn(u32) -> LatencyDraft<'a>) -> Option<bool> {
+        let is_0_5 = self.version == ReportVersion::V0_5;
+        is_0_5.then(|| self.push_written(MOST_LATENCY_BYTES, |sequence, out| latency(sequence).write(out)))
     }
 
     /// Adds the datagram that `write` makes of at most so many bytes.
