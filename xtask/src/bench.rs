@@ -12,6 +12,9 @@ pub(crate) struct Arguments {
     /// Measure just long enough to see that every row works
     #[arg(long)]
     pub quick: bool,
+    /// Measure only the rows whose name contains this, and neither traces nor history
+    #[arg(long, value_name = "TEXT")]
+    pub only: Option<String>,
 }
 
 /// Builds the benchmarks in release mode and runs them.
@@ -23,6 +26,9 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<()> {
     command.args(["run", "--quiet", "--release", "--package", "inband-bench", "--"]);
     if arguments.quick {
         command.arg("--quick");
+    }
+    if let Some(only) = &arguments.only {
+        command.args(["--only", only]);
     }
     finish(&mut command)
 }

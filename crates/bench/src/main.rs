@@ -24,6 +24,9 @@ struct Arguments {
     /// Measure just long enough to see that every row works
     #[arg(long)]
     quick: bool,
+    /// Measure only the rows whose name contains this, and neither traces nor history
+    #[arg(long, value_name = "TEXT")]
+    only: Option<String>,
 }
 
 fn main() -> Result<()> {
@@ -32,7 +35,10 @@ fn main() -> Result<()> {
     if cfg!(debug_assertions) {
         eprintln!("note: this is a debug build, its times say nothing; use `cargo xtask bench`");
     }
-    print!("{}", rows::report(rounds)?);
+    print!("{}", rows::report(rounds, arguments.only.as_deref())?);
+    if arguments.only.is_some() {
+        return Ok(());
+    }
     let (flows, remembered) = if arguments.quick { QUICK_TRACE } else { TRACE };
     println!("\n{}", trace::score(flows, remembered)?);
     println!("\n{}", history::report(if arguments.quick { QUICK_REPORTS } else { REPORTS })?);

@@ -10,7 +10,7 @@ use crate::trace::score;
 
 #[test]
 fn every_row_does_what_it_is_measured_for() {
-    let text = report(3).unwrap();
+    let text = report(3, None).unwrap();
 
     for name in [
         "source, 100 B",

@@ -27,6 +27,8 @@ pub struct Collector {
     code_points: CodePoints<'static>,
     ledger: ReportLedger,
     correlator: Correlator,
+    /// Whether flows are followed.
+    follow: bool,
     malformed: Faults,
     unreadable: Faults,
     /// The hops of the report at hand; here so that its memory is used again.
@@ -43,6 +45,7 @@ impl Collector {
         Collector {
             code_points: CodePoints::DEFAULT,
             ledger: ReportLedger::new(settings.ledger, settings.events.report_loss.clone()),
+            follow: settings.paths.follow,
             correlator: Correlator::new(settings.paths, settings.ports, &settings.events),
             malformed: Faults::default(),
             unreadable: Faults::default(),
@@ -152,6 +155,9 @@ impl Collector {
             if let Some(records) = &mut self.records {
                 let told = Told { reference, version: datagram.version(), index, report: &report };
                 records.add(&told, &reading, &self.hops);
+            }
+            if !self.follow {
+                continue;
             }
             let sighting = Sighting { now, report: reference, arrival, reading: &reading, hops: &self.hops };
             self.correlator.handle_report(&sighting, &mut self.outbox);

@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use anyhow::{Result, ensure};
-use inband_collector::{Collector, CollectorSettings};
+use inband_collector::{Collector, CollectorSettings, PathSettings};
 use inband_model::Nanos;
 
 use crate::measure::Subject;
@@ -18,8 +18,11 @@ pub(crate) struct Ledger {
 }
 
 impl Ledger {
-    pub(crate) fn new(datagrams: Datagrams) -> Self {
-        Self { collector: Collector::new(CollectorSettings::default()), datagrams, now_ns: START_NS }
+    /// Measures the whole collector, or its ledger and decoding when it does not `follow` flows.
+    pub(crate) fn new(datagrams: Datagrams, follow: bool) -> Self {
+        let paths = PathSettings { follow, ..PathSettings::default() };
+        let collector = Collector::new(CollectorSettings { paths, ..CollectorSettings::default() });
+        Self { collector, datagrams, now_ns: START_NS }
     }
 }
 

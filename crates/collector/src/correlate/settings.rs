@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PathSettings {
+    /// Whether flows, paths and ports are followed; where not, reports are counted, decoded and kept as history, and
+    /// the only events are those of the ledger. Default true.
+    pub follow: bool,
     /// Flows followed at the same time. Default 131,072: about 100 MB, and 400 MB when somebody sends reports to
     /// fill the memory.
     pub max_flows: usize,
@@ -36,6 +39,7 @@ pub struct PathSettings {
 impl Default for PathSettings {
     fn default() -> PathSettings {
         PathSettings {
+            follow: true,
             max_flows: 131_072,
             max_paths: 65_536,
             flow_idle_s: 60,
