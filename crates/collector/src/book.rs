@@ -124,6 +124,14 @@ impl Book {
         event
     }
 
+    /// Ends an event that has nothing new to say; `None` when it does not go on.
+    pub(crate) fn end_as_it_is(&mut self, kind: EventKind, key: &str, now: Nanos) -> Option<Event> {
+        let active = self.active.get(&(kind, key.to_owned()))?;
+        let mut event = active.view.event.clone();
+        event.last = event.last.max(now);
+        Some(self.end(event))
+    }
+
     /// Takes an event that has ended by itself.
     pub(crate) fn next_ended(&mut self, now: Nanos) -> Option<Event> {
         while let Some(subject) = self.ends.pop_due(now) {

@@ -11,9 +11,10 @@ use inband_wire::report::AnyReport;
 
 use crate::correlate::{Correlator, Sighting};
 use crate::ledger::{Arrival, ReportLedger, Sender};
+use crate::numbers::NumberSettings;
 use crate::outbox::{Outbox, Output};
 use crate::records::{Records, Told};
-use crate::report::{self, Faults, HopReading, Reporter};
+use crate::report::{self, Faults, HopReading, Numbering, Reporter};
 use crate::settings::CollectorSettings;
 
 pub use self::overflows::Overflows;
@@ -29,6 +30,8 @@ pub struct Collector {
     correlator: Correlator,
     /// Whether flows are followed.
     follow: bool,
+    /// Where sources number packets, if they do.
+    numbering: Option<Numbering>,
     malformed: Faults,
     unreadable: Faults,
     /// The hops of the report at hand; here so that its memory is used again.
@@ -44,8 +47,13 @@ impl Collector {
     pub fn new(settings: CollectorSettings) -> Collector {
         Collector {
             code_points: CodePoints::DEFAULT,
-            ledger: ReportLedger::new(settings.ledger, settings.events.report_loss.clone()),
+            ledger: ReportLedger::new(
+                settings.ledger,
+                settings.events.report_loss.clone(),
+                settings.events.health.clone(),
+            ),
             follow: settings.paths.follow,
+            numbering: numbering(&settings.events.sequence_gap),
             correlator: Correlator::new(settings.paths, settings.ports, &settings.events),
             malformed: Faults::default(),
             unreadable: Faults::default(),
@@ -103,7 +111,7 @@ impl Collector {
         if noted.arrival() != Arrival::Duplicate {
             let sequence = datagram.sequence();
             let reference = ReportReference { node_id: stream.node_id, hw_id, sequence, received_at: now };
-            self.handle_reports(reference, noted.arrival(), &datagram);
+            self.handle_reports((from, to), reference, noted.arrival(), &datagram);
         }
     }
 
@@ -144,10 +152,16 @@ impl Collector {
         Overflows { dropped_records, ..Overflows::of(&self.ledger, &self.correlator, &self.outbox) }
     }
 
-    fn handle_reports(&mut self, reference: ReportReference, arrival: Arrival, datagram: &AnyReport<'_>) {
+    fn handle_reports(
+        &mut self,
+        (from, session): (SocketAddr, SocketAddr),
+        reference: ReportReference,
+        arrival: Arrival,
+        datagram: &AnyReport<'_>,
+    ) {
         let (node_id, now) = (reference.node_id, reference.received_at);
         let timestamp_bits = datagram.version().timestamp_bits();
-        let reporter = Reporter { node_id, timestamp_bits };
+        let reporter = Reporter { node_id, timestamp_bits, numbering: self.numbering };
         // report-2.0/group-06: all of them, not only the first.
         for (index, report) in (0..).zip(datagram.reports().flatten()) {
             let reading =
@@ -159,10 +173,23 @@ impl Collector {
             if !self.follow {
                 continue;
             }
-            let sighting = Sighting { now, report: reference, arrival, reading: &reading, hops: &self.hops };
+            let sighting = Sighting {
+                now,
+                report: reference,
+                from,
+                session,
+                arrival,
+                reading: &reading,
+                hops: &self.hops,
+            };
             self.correlator.handle_report(&sighting, &mut self.outbox);
         }
     }
+}
+
+fn numbering(settings: &NumberSettings) -> Option<Numbering> {
+    let offset_words = settings.offset_words;
+    settings.domain.map(|domain| Numbering { domain, offset_words })
 }
 
 #[cfg(test)]

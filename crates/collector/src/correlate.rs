@@ -1,29 +1,42 @@
 //! What do the reports on one flow say together?
 
 mod change;
+mod clocks;
+mod dropped;
 mod events;
 mod loops;
+mod newcomers;
 mod postcard;
+mod rules;
 mod settings;
 mod stack;
 mod trail;
 mod views;
 
+use std::net::SocketAddr;
+
 use inband_model::{
     Flow, HopLatencyObservation, Nanos, Observation, Origin, QueueDepthObservation, ReportReference,
 };
 
+use crate::balance::Balance;
 use crate::deadlines::Deadlines;
+use crate::drops::Drops;
 use crate::flows::{FlowEntry, FlowIndex, FlowTable};
+use crate::health::Health;
 use crate::ledger::Arrival;
+use crate::numbers::Numbers;
 use crate::outbox::Outbox;
 use crate::paths::{Links, PathTable};
+use crate::policy::{MOST_RULES, PathRule};
 use crate::ports::{PortSettings, Ports, Sample};
 use crate::report::{HopReading, Reading};
 use crate::settings::EventSettings;
+use crate::silent::SilentLosses;
 
-pub use self::settings::PathSettings;
+pub use self::settings::{EdgeInterface, LoopSettings, NewFlowSettings, PathSettings};
 
+use self::newcomers::Newcomers;
 use self::trail::Trail;
 
 /// Follows flows, their paths, and the nodes on them.
@@ -38,6 +51,17 @@ pub(crate) struct Correlator {
     next_sweep: Option<Nanos>,
     /// The hops of the path at hand; here so that its memory is used again.
     trail: Trail,
+    newcomers: Newcomers,
+    loop_settings: LoopSettings,
+    drops: Drops,
+    silent_losses: SilentLosses,
+    balance: Balance,
+    numbers: Numbers,
+    health: Health,
+    rules: Vec<PathRule>,
+    /// Path rules that flows broke that are forgotten.
+    orphans: Vec<(u64, Flow)>,
+    clock_quiet: Nanos,
     evicted_flows: u64,
     aged_flows: u64,
 }
@@ -47,6 +71,9 @@ pub(crate) struct Correlator {
 pub(crate) struct Sighting<'a> {
     pub(crate) now: Nanos,
     pub(crate) report: ReportReference,
+    /// Where it came from, and where it was sent to.
+    pub(crate) from: SocketAddr,
+    pub(crate) session: SocketAddr,
     /// What the sequence number of its datagram was.
     pub(crate) arrival: Arrival,
     pub(crate) reading: &'a Reading,
@@ -76,11 +103,21 @@ impl Correlator {
         Correlator {
             flows: FlowTable::new(settings.max_flows),
             paths: PathTable::new(settings.max_paths),
-            links: Links::new(settings.max_links),
+            links: Links::new(settings.max_links, events.clock.clone()),
             ports: Ports::new(ports, events),
             reminders: Deadlines::new(),
             next_sweep: None,
             trail: Trail::default(),
+            newcomers: Newcomers::new(events.new_flow.clone()),
+            loop_settings: events.loops.clone(),
+            drops: Drops::new(events.drop.clone()),
+            silent_losses: SilentLosses::new(events.silent_loss.clone()),
+            balance: Balance::new(events.ecmp_imbalance.clone()),
+            numbers: Numbers::new(events.sequence_gap.clone()),
+            health: Health::new(events.health.clone()),
+            rules: events.path_policy.iter().take(MOST_RULES).cloned().collect(),
+            orphans: Vec::new(),
+            clock_quiet: Nanos::from_secs(events.clock.quiet_s),
             evicted_flows: 0,
             aged_flows: 0,
             settings,
@@ -89,15 +126,28 @@ impl Correlator {
 
     /// Takes in an individual report.
     pub(crate) fn handle_report(&mut self, sighting: &Sighting<'_>, outbox: &mut Outbox) {
+        self.health.look_up(sighting.report, sighting.report.node_id, Some(sighting.from.ip()), outbox);
+        for reading in sighting.hops {
+            self.health.look_up(sighting.report, reading.hop.node_id, None, outbox);
+        }
+        if sighting.reading.dropped {
+            self.handle_drop(sighting);
+        }
         let Some(flow) = sighting.reading.flow else {
             return self.record_hops(sighting, outbox);
         };
+        self.health.look_at(sighting.report, sighting.session, flow, outbox);
+        self.handle_numbers(flow, sighting, outbox);
         if self.settings.hop_observations {
             observe_hops(flow, sighting, outbox);
         }
         let Some(index) = self.flow(sighting.now, flow) else {
             return self.record_hops(sighting, outbox);
         };
+        self.end_orphans(sighting.now, outbox);
+        if sighting.reading.dropped {
+            self.note_ttl(index, sighting);
+        }
         let entry = &mut self.flows[index];
         entry.last_seen = entry.last_seen.max(sighting.now);
         entry.reports += 1;
@@ -105,7 +155,7 @@ impl Correlator {
             Origin::MdStack => self.handle_stack(index, sighting, outbox),
             Origin::MxReport | Origin::XdReport => {
                 self.record_hops(sighting, outbox);
-                self.handle_postcard(index, sighting);
+                self.handle_postcard(index, sighting, outbox);
             }
         }
     }
@@ -113,6 +163,15 @@ impl Correlator {
     /// Does what has become due.
     pub(crate) fn handle_timeout(&mut self, now: Nanos, outbox: &mut Outbox) {
         self.ports.handle_timeout(now, outbox);
+        self.drops.handle_timeout(now, outbox);
+        while let Some(suspicion) = self.drops.next_suspicion(now) {
+            if suspicion.flows.iter().all(|victim| !self.gets_past(&suspicion, victim)) {
+                self.drops.confirm(now, suspicion, outbox);
+            }
+        }
+        self.numbers.handle_timeout(now, outbox);
+        let alive_since = Nanos(now.0.saturating_sub(self.settings.reroute_after_ns));
+        self.balance.handle_timeout(now, alive_since, &self.ports, outbox);
         while let Some(reminder) = self.reminders.pop_due(now) {
             let entry = self.flows.get_mut(reminder.flow);
             if entry.is_none_or(|entry| entry.first_seen != reminder.first_seen) {
@@ -126,11 +185,20 @@ impl Correlator {
         if self.next_sweep.is_some_and(|due| due <= now) {
             self.sweep(now);
         }
+        self.end_orphans(now, outbox);
     }
 
     /// When `handle_timeout` has something to do.
     pub(crate) fn next_timeout(&self) -> Option<Nanos> {
-        [self.ports.next_timeout(), self.reminders.next(), self.next_sweep].into_iter().flatten().min()
+        let timeouts = [
+            self.ports.next_timeout(),
+            self.drops.next_timeout(),
+            self.numbers.next_timeout(),
+            self.balance.next_timeout(),
+            self.reminders.next(),
+            self.next_sweep,
+        ];
+        timeouts.into_iter().flatten().min()
     }
 
     /// Finds a flow, or adds it; `None` when no flow may be followed.
@@ -163,6 +231,9 @@ impl Correlator {
     fn forget(&mut self, index: FlowIndex) {
         if let Some(entry) = self.flows.remove(index) {
             self.release_all(&entry);
+            if entry.violations != 0 {
+                self.orphans.push((entry.violations, entry.flow));
+            }
         }
     }
 
@@ -203,6 +274,9 @@ impl Sighting<'_> {
             report: self.report,
             reading,
             congested_queue: self.reading.congested_queue && is_reporter,
+            flow: self.reading.flow,
+            packet_bytes: self.reading.packet_bytes,
+            utilization: None,
         }
     }
 }

@@ -18,6 +18,7 @@ use inband_model::{Ledger, LedgerView, Nanos, NodeId};
 use inband_wire::report::ReportVersion;
 
 use crate::book::Course;
+use crate::health::{self, HealthSettings};
 use crate::outbox::Outbox;
 
 pub(crate) use self::senders::{Sender, Senders};
@@ -34,6 +35,7 @@ use self::streams::{StreamIndex, Streams};
 pub(crate) struct ReportLedger {
     settings: LedgerSettings,
     loss: LossSettings,
+    health: HealthSettings,
     counts: Ledger,
     streams: Streams,
     senders: Senders,
@@ -55,13 +57,14 @@ impl Noted {
 }
 
 impl ReportLedger {
-    pub(crate) fn new(settings: LedgerSettings, loss: LossSettings) -> ReportLedger {
+    pub(crate) fn new(settings: LedgerSettings, loss: LossSettings, health: HealthSettings) -> ReportLedger {
         ReportLedger {
             streams: Streams::new(settings.max_streams),
             senders: Senders::new(settings.max_streams),
             counts: Ledger::default(),
             settings,
             loss,
+            health,
         }
     }
 
@@ -117,12 +120,15 @@ impl ReportLedger {
         let Some(index) = self.streams.find(&key) else {
             let stream = self.streams.open(&self.settings, now, key, sequence);
             if let Some(index) = stream {
-                self.streams[index].come_from(address);
+                self.streams[index].come_from(&self.health, now, address);
             }
             return Noted { stream, arrival: Arrival::InOrder };
         };
         let stream = &mut self.streams[index];
-        stream.come_from(address);
+        if stream.come_from(&self.health, now, address) {
+            let addresses = stream.addresses.into_iter().flatten().collect();
+            health::duplicate_node_id(&self.health, stream.reference(sequence, now), addresses, outbox);
+        }
         let arrival = stream.arrive(&self.settings, &self.loss, now, sequence);
         if let Arrival::Reset(expected) = arrival
             && stream.announces_reset(now)

@@ -6,27 +6,43 @@
 //! Reading order: `collector`, then `ledger` (did every report arrive?), `report` (what does it say?) and
 //! `correlate` (what do they say together?), which keeps `flows`, `paths` and `ports`.
 
+mod balance;
 mod book;
 mod collector;
 mod correlate;
 mod deadlines;
+mod drops;
 mod flows;
+mod health;
 mod ledger;
+mod numbers;
 mod outbox;
 mod paths;
+mod policy;
 mod ports;
 mod records;
 mod report;
 mod settings;
+mod silent;
 mod sketch;
 mod views;
 
+pub use balance::BalanceSettings;
 pub use collector::{Collector, Overflows};
-pub use correlate::PathSettings;
+pub use correlate::{EdgeInterface, LoopSettings, NewFlowSettings, PathSettings};
+pub use drops::{DropReasonSettings, DropSettings};
+pub use health::HealthSettings;
 pub use ledger::{Arrival, LedgerSettings, LossSettings, Sequence, SequenceSpace};
+pub use numbers::NumberSettings;
 pub use outbox::Output;
-pub use ports::{CongestionSettings, PortSettings, SpikeSettings};
+pub use paths::ClockSettings;
+pub use policy::{PathRule, Prefix, PrefixError, RuleView, Verdict};
+pub use ports::{
+    CongestionSettings, CulpritSettings, LatencyChangeSettings, LatencyObjectiveSettings, MicroburstSettings,
+    PortSettings, SpikeSettings,
+};
 pub use report::Fault;
 pub use settings::{CollectorSettings, EventSettings};
+pub use silent::SilentLossSettings;
 pub use sketch::LatencySummary;
 pub use views::{FlowPathView, FlowView, LevelView, LinkView, NodeView, PortView, QueueView, TopologyView};

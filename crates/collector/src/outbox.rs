@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use inband_model::{Event, Nanos, Observation};
+use inband_model::{Event, EventKind, Nanos, Observation};
 
 use crate::book::{Book, Course};
 use crate::settings::EventSettings;
@@ -54,6 +54,13 @@ impl Outbox {
     pub(crate) fn end(&mut self, event: Event) {
         let event = self.book.end(event);
         self.push(Output::Event(event), self.capacity);
+    }
+
+    /// Gives out that an event ends, if it goes on, and that there is nothing new to say of it.
+    pub(crate) fn end_as_it_is(&mut self, kind: EventKind, key: &str, now: Nanos) {
+        if let Some(event) = self.book.end_as_it_is(kind, key, now) {
+            self.push(Output::Event(event), self.capacity);
+        }
     }
 
     /// Ends the events of which nothing more was announced.

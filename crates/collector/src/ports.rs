@@ -1,14 +1,19 @@
 //! How long do packets stay in each node, and how deep are its queues?
 
+mod burst;
 mod episode;
 mod gauge;
+mod jam;
+mod objective;
 mod port;
 mod queue;
 mod settings;
 mod spike;
 
+use std::ops::Index;
+
 use hashbrown::HashMap;
-use inband_model::{Nanos, NodeId, ReportReference};
+use inband_model::{Flow, Nanos, NodeId, ReportReference};
 
 use crate::deadlines::Deadlines;
 use crate::outbox::Outbox;
@@ -16,26 +21,29 @@ use crate::report::HopReading;
 use crate::settings::EventSettings;
 use crate::views::{PortView, QueueView};
 
-pub use self::settings::{CongestionSettings, PortSettings, SpikeSettings};
+pub use self::settings::{
+    CongestionSettings, CulpritSettings, LatencyChangeSettings, LatencyObjectiveSettings, MicroburstSettings,
+    PortSettings, SpikeSettings,
+};
 
 pub(crate) use self::port::Port;
-use self::queue::Queue;
+use self::queue::{Jams, Queue};
 
 /// The egress interfaces of all nodes with their queues, at most a stated number of both.
 #[derive(Debug)]
 pub(crate) struct Ports {
     settings: PortSettings,
-    congestion: CongestionSettings,
-    spike: SpikeSettings,
+    events: EventSettings,
     ports: Vec<Port>,
     index: HashMap<(NodeId, Option<u16>), PortIndex>,
     queues: Vec<Queue>,
+    jams: Jams,
     calm: Deadlines<QueueIndex>,
     overflow: u64,
 }
 
 /// Where a port stands in the table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct PortIndex(usize);
 
 /// Where a queue stands in the table.
@@ -50,17 +58,34 @@ pub(crate) struct Sample<'a> {
     pub(crate) reading: &'a HopReading,
     /// Q, where it is about this hop.
     pub(crate) congested_queue: bool,
+    /// The flow of the packet.
+    pub(crate) flow: Option<Flow>,
+    /// Length of the packet from its IP header on, bytes; 0 where it is not known.
+    pub(crate) packet_bytes: u32,
+    /// Mean utilisation of the egress interface over a second, in the node's unit.
+    pub(crate) utilization: Option<u32>,
+}
+
+impl Sample<'_> {
+    /// When the packet came and when it left, by the node's clock where that is told, else by ours.
+    fn residence(&self) -> (u64, u64) {
+        let latency = self.reading.latency.map_or(0, |latency| latency.0);
+        match self.reading.came_at() {
+            Some(came_at) => (came_at, came_at.saturating_add(latency)),
+            None => (self.now.0.saturating_sub(latency), self.now.0),
+        }
+    }
 }
 
 impl Ports {
     pub(crate) fn new(settings: PortSettings, events: &EventSettings) -> Ports {
         Ports {
             settings,
-            congestion: events.queue_congestion.clone(),
-            spike: events.latency_spike.clone(),
+            events: events.clone(),
             ports: Vec::new(),
             index: HashMap::new(),
             queues: Vec::new(),
+            jams: Jams::default(),
             calm: Deadlines::new(),
             overflow: 0,
         }
@@ -93,20 +118,45 @@ impl Ports {
     #[inline]
     pub(crate) fn record(&mut self, index: PortIndex, sample: &Sample<'_>, outbox: &mut Outbox) {
         let port = &mut self.ports[index.0];
-        port.record(&self.spike, sample, outbox);
+        port.record(&self.events, sample, outbox);
         let queue_id = sample.reading.queue.map(|queue| queue.id);
         let is_known = port.queues.iter().find(|(id, _)| *id == queue_id).map(|(_, queue)| *queue);
+        let sample = Sample { utilization: port.mean_utilization(sample.now), ..*sample };
         let Some(queue) = is_known.or_else(|| self.open_queue(index, queue_id)) else { return };
-        let deadline = self.queues[queue.0].record(&self.congestion, sample, outbox);
+        let deadline = self.queues[queue.0].record(&self.events, &sample, &mut self.jams, outbox);
         if let Some(due) = deadline {
             self.calm.set(due, queue);
         }
     }
 
+    /// Takes in that a flow's packets stay in the node for another time than before.
+    #[inline]
+    pub(crate) fn compare(
+        &mut self,
+        index: PortIndex,
+        sample: &Sample<'_>,
+        before: Option<Nanos>,
+        outbox: &mut Outbox,
+    ) {
+        if let (Some(old), Some(new)) = (before, sample.reading.latency)
+            && self.events.latency_change.moved(old, new)
+        {
+            self.ports[index.0].change(&self.events.latency_change, sample, old, outbox);
+        }
+    }
+
+    /// Whether the queue, or any queue of the interface where the queue is not known, is congested.
+    pub(crate) fn is_congested(&self, node_id: NodeId, egress: Option<u16>, queue_id: Option<u8>) -> bool {
+        let Some(index) = self.index.get(&(node_id, egress)) else { return false };
+        let queues = self.ports[index.0].queues.iter();
+        let mut queues = queues.filter(|(id, _)| queue_id.is_none() || *id == queue_id || id.is_none());
+        queues.any(|(_, queue)| self.queues[queue.0].is_congested())
+    }
+
     /// Ends the episodes of congestion that have been silent long enough.
     pub(crate) fn handle_timeout(&mut self, now: Nanos, outbox: &mut Outbox) {
         while let Some(queue) = self.calm.pop_due(now) {
-            let deadline = self.queues[queue.0].handle_timeout(&self.congestion, now, outbox);
+            let deadline = self.queues[queue.0].handle_timeout(&self.events, now, &mut self.jams, outbox);
             if let Some(due) = deadline {
                 self.calm.set(due, queue);
             }
@@ -147,6 +197,14 @@ impl Ports {
         port.queues.push((queue_id, queue));
         self.queues.push(Queue::new(port.node_id, port.egress_interface, queue_id));
         Some(queue)
+    }
+}
+
+impl Index<PortIndex> for Ports {
+    type Output = Port;
+
+    fn index(&self, index: PortIndex) -> &Port {
+        &self.ports[index.0]
     }
 }
 

@@ -1,21 +1,20 @@
 //! What does one report say, whichever version it is of?
 
 mod faults;
+mod outer;
 
 use inband_model::{Flow, Hop, Nanos, NodeId, Origin};
 use inband_wire::int::{
-    AnyHeader, Buffer, CodePoints, HeaderType, HopMetadata, Instructions, Location, Queue, Version,
+    AnyHeader, Buffer, CodePoints, HeaderType, HopMetadata, Instructions, Location, Mx, Queue, Version,
 };
-use inband_wire::ipv4::Ipv4Header;
-use inband_wire::ipv6::Ipv6Header;
-use inband_wire::layers::IpVersion;
 use inband_wire::report::earlier::ReportKind;
-use inband_wire::report::{AnyIndividual, ReportType, ReportVersion};
-use inband_wire::view::view;
-use inband_wire::{Dissection, FiveTuple, Header, Layers};
+use inband_wire::report::{AnyIndividual, Drop, ReportType, ReportVersion};
+use inband_wire::{Dissection, FiveTuple};
 
 pub use self::faults::Fault;
 pub(crate) use self::faults::Faults;
+use self::outer::Outer;
+pub(crate) use self::outer::PacketIdentity;
 
 /// What one hop said about one packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,8 +24,9 @@ pub(crate) struct HopReading {
     pub(crate) latency: Option<Nanos>,
     /// The queue the packet waited in.
     pub(crate) queue: Option<Queue>,
-    /// When the packet came in, by the node's clock.
-    pub(crate) ingress_timestamp: Option<u64>,
+    /// Whether its timestamps are of 64 bits. A narrow clock goes round within seconds, and says nothing beside that of
+    /// another node.
+    pub(crate) has_wide_clock: bool,
     /// What is kept, and nothing is concluded from.
     pub(crate) rest: Rest,
 }
@@ -59,12 +59,22 @@ pub(crate) struct Reading {
     pub(crate) stack: StackState,
     /// TTL or hop limit of the outermost reported packet.
     pub(crate) ttl: Option<u8>,
+    /// What tells one packet from another.
+    pub(crate) identity: Option<PacketIdentity>,
+    /// Length of that packet, bytes, from its IP header on; 0 where it is not known.
+    pub(crate) packet_bytes: u32,
     /// D: a packet was dropped.
     pub(crate) dropped: bool,
     /// Q: the packet met a congested queue.
     pub(crate) congested_queue: bool,
     /// F: the packet belongs to a tracked flow.
     pub(crate) tracked_flow: bool,
+    /// Queue and drop reason, where the report gives them.
+    pub(crate) drop: Option<Drop>,
+    /// Packets of the flow that a node of Host-INT has found missing.
+    pub(crate) missing: Option<u32>,
+    /// The number its source gave to the packet.
+    pub(crate) number: Option<u32>,
 }
 
 /// How much of a packet's way a metadata stack shows.
@@ -89,6 +99,23 @@ pub(crate) struct Reporter {
     pub(crate) node_id: NodeId,
     /// Width of the timestamps it gives for its own hop, bits.
     pub(crate) timestamp_bits: u32,
+    /// Where sources number packets, if they do.
+    pub(crate) numbering: Option<Numbering>,
+}
+
+/// Where in the source-inserted metadata of INT-MX the number of a packet stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Numbering {
+    pub(crate) domain: u16,
+    pub(crate) offset_words: usize,
+}
+
+impl Numbering {
+    fn read(self, packet: &[u8], at: &Location) -> Option<u32> {
+        let mx = Mx::parse(packet, at).ok().filter(|mx| mx.header.domain_specific_id() == self.domain)?;
+        let word = mx.source_inserted.chunks_exact(4).nth(self.offset_words)?;
+        Some(u32::from_be_bytes(word.try_into().ok()?))
+    }
 }
 
 /// Reads a report; its hops are put into `hops`, first hop first.
@@ -105,23 +132,31 @@ pub(crate) fn read(
     let own = HopReading::new(reporter.node_id, &report.metadata(), reporter.timestamp_bits);
     let packet = report.packet().map_or(&[][..], |(_, packet, _)| packet);
     let dissection = report.dissect(code_points);
+    let outermost = dissection.levels().next();
+    let outer = outermost.map_or_else(Outer::default, |level| Outer::read(packet, &level.layers));
     let mut reading = Reading {
         flow: dissection.flow.map(flow),
         origin: Origin::XdReport,
         stack: StackState::Whole,
-        ttl: dissection.levels().next().and_then(|level| ttl(packet, &level.layers)),
+        ttl: outer.ttl,
+        packet_bytes: outer.bytes,
+        identity: outer.identity,
         // report-2.0/transport-05: a report may be of several categories at once.
         dropped: report.dropped(),
         congested_queue: report.congested_queue(),
         tracked_flow: report.tracked_flow(),
+        drop: report.drop(),
+        missing: None,
+        number: None,
     };
     if let Some(error) = dissection.error {
         faults.count(&error);
         reading.stack = UNREADABLE;
     }
-    if report.drop_summary().is_some() {
+    if let Some(summary) = report.drop_summary() {
         // It tells of packets that nobody has seen, so of no way.
-        return Reading { origin: Origin::MdStack, stack: UNREADABLE, ..reading };
+        let missing = Some(summary.gap().count);
+        return Reading { origin: Origin::MdStack, stack: UNREADABLE, missing, ..reading };
     }
     let stack = first_of(&dissection, HeaderType::Md);
     match stack.map(|at| (at, AnyHeader::parse(packet, &at, code_points.domains))) {
@@ -135,8 +170,12 @@ pub(crate) fn read(
             faults.count(&error);
             reading.stack = UNREADABLE;
         }
-        None if first_of(&dissection, HeaderType::Mx).is_some() => reading.origin = Origin::MxReport,
-        None => {}
+        None => {
+            if let Some(at) = first_of(&dissection, HeaderType::Mx) {
+                reading.origin = Origin::MxReport;
+                reading.number = reporter.numbering.and_then(|numbering| numbering.read(packet, &at));
+            }
+        }
     }
     if reporter.node_id != NodeId::NOT_AVAILABLE {
         hops.push(own);
@@ -207,15 +246,6 @@ fn first_of(dissection: &Dissection, header_type: HeaderType) -> Option<Location
     dissection.int().map(|(_, location)| *location).find(|location| location.header_type == header_type)
 }
 
-fn ttl(packet: &[u8], layers: &Layers) -> Option<u8> {
-    match layers.ip {
-        IpVersion::V4 => view::<Ipv4Header>(packet, layers.l3, Header::Ipv4).ok().map(|header| header.ttl),
-        IpVersion::V6 => {
-            view::<Ipv6Header>(packet, layers.l3, Header::Ipv6).ok().map(|header| header.hop_limit)
-        }
-    }
-}
-
 fn flow(tuple: FiveTuple) -> Flow {
     let FiveTuple { source, destination, protocol, source_port, destination_port } = tuple;
     Flow { source, destination, protocol, source_port, destination_port }
@@ -233,8 +263,7 @@ impl HopReading {
             hop,
             latency: latency(metadata, timestamp_bits),
             queue: metadata.queue,
-            // A narrow clock goes round within seconds, and says nothing beside that of another node.
-            ingress_timestamp: metadata.ingress_timestamp.filter(|_| timestamp_bits == u64::BITS),
+            has_wide_clock: timestamp_bits == u64::BITS,
             rest: Rest {
                 ingress_timestamp: metadata.ingress_timestamp,
                 egress_timestamp: metadata.egress_timestamp,
@@ -246,13 +275,25 @@ impl HopReading {
         }
     }
 
+    /// When the packet came in, by a clock that can be compared with that of another node.
+    #[inline]
+    pub(crate) fn came_at(&self) -> Option<u64> {
+        self.rest.ingress_timestamp.filter(|_| self.has_wide_clock)
+    }
+
+    /// When the packet left, likewise.
+    #[inline]
+    pub(crate) fn left_at(&self) -> Option<u64> {
+        self.rest.egress_timestamp.filter(|_| self.has_wide_clock)
+    }
+
     /// Takes from `other`, the same hop told elsewhere, what is missing here.
     fn complete_from(&mut self, other: &HopReading) {
         self.hop.ingress_interface = self.hop.ingress_interface.or(other.hop.ingress_interface);
         self.hop.egress_interface = self.hop.egress_interface.or(other.hop.egress_interface);
         self.latency = self.latency.or(other.latency);
         self.queue = self.queue.or(other.queue);
-        self.ingress_timestamp = self.ingress_timestamp.or(other.ingress_timestamp);
+        self.has_wide_clock &= other.has_wide_clock;
         let (rest, other) = (&mut self.rest, &other.rest);
         rest.ingress_timestamp = rest.ingress_timestamp.or(other.ingress_timestamp);
         rest.egress_timestamp = rest.egress_timestamp.or(other.egress_timestamp);

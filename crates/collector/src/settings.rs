@@ -3,9 +3,19 @@
 use inband_model::Silence;
 use serde::{Deserialize, Serialize};
 
-use crate::correlate::PathSettings;
+use crate::balance::BalanceSettings;
+use crate::correlate::{LoopSettings, NewFlowSettings, PathSettings};
+use crate::drops::DropSettings;
+use crate::health::HealthSettings;
 use crate::ledger::{LedgerSettings, LossSettings};
-use crate::ports::{CongestionSettings, PortSettings, SpikeSettings};
+use crate::numbers::NumberSettings;
+use crate::paths::ClockSettings;
+use crate::policy::PathRule;
+use crate::ports::{
+    CongestionSettings, CulpritSettings, LatencyChangeSettings, LatencyObjectiveSettings, MicroburstSettings,
+    PortSettings, SpikeSettings,
+};
+use crate::silent::SilentLossSettings;
 
 /// Everything about the collector that can be set.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -49,8 +59,35 @@ pub struct EventSettings {
     pub report_loss: LossSettings,
     /// When a queue is congested.
     pub queue_congestion: CongestionSettings,
+    /// What is a microburst.
+    pub microburst: MicroburstSettings,
+    /// Whose packets are named when a queue was congested.
+    pub culprits: CulpritSettings,
     /// When a hop latency is a spike.
     pub latency_spike: SpikeSettings,
+    /// When a hop latency has changed.
+    pub latency_change: LatencyChangeSettings,
+    /// How many packets may stay in a node for how long.
+    pub latency_objective: LatencyObjectiveSettings,
+    /// How many new flows are announced.
+    pub new_flow: NewFlowSettings,
+    /// What is a loop: `[events.loop]`.
+    #[serde(rename = "loop")]
+    pub loops: LoopSettings,
+    /// Which ways flows may take: `[[events.path_policy]]`, at most 64 rules. Default: none.
+    pub path_policy: Vec<PathRule>,
+    /// What drops mean.
+    pub drop: DropSettings,
+    /// When a link is suspected of losing packets in silence.
+    pub silent_loss: SilentLossSettings,
+    /// Where sources number packets.
+    pub sequence_gap: NumberSettings,
+    /// When links of equal cost carry unequal loads.
+    pub ecmp_imbalance: BalanceSettings,
+    /// What timestamps say about clocks.
+    pub clock: ClockSettings,
+    /// What is strange about nodes.
+    pub health: HealthSettings,
 }
 
 impl Default for EventSettings {
@@ -61,7 +98,20 @@ impl Default for EventSettings {
             silence: Vec::new(),
             report_loss: LossSettings::default(),
             queue_congestion: CongestionSettings::default(),
+            microburst: MicroburstSettings::default(),
+            culprits: CulpritSettings::default(),
             latency_spike: SpikeSettings::default(),
+            latency_change: LatencyChangeSettings::default(),
+            latency_objective: LatencyObjectiveSettings::default(),
+            new_flow: NewFlowSettings::default(),
+            loops: LoopSettings::default(),
+            path_policy: Vec::new(),
+            drop: DropSettings::default(),
+            silent_loss: SilentLossSettings::default(),
+            sequence_gap: NumberSettings::default(),
+            ecmp_imbalance: BalanceSettings::default(),
+            clock: ClockSettings::default(),
+            health: HealthSettings::default(),
         }
     }
 }

@@ -47,6 +47,10 @@ pub struct LinkView {
     pub first_seen: Nanos,
     /// When a report last told a path over it, to an eighth of an epoch.
     pub last_seen: Nanos,
+    /// How long packets take, by the clocks at both ends; `None` where reports give no 64-bit timestamps.
+    pub latency: Option<LatencySummary>,
+    /// By how much `latency` may be wrong, as the clocks at both ends differ; `None`: by any amount.
+    pub clock_uncertainty: Option<Nanos>,
 }
 
 /// The nodes, and the links between them.
@@ -71,6 +75,8 @@ pub struct FlowView<'a> {
     pub hop_latency: &'a [Option<Nanos>],
     /// Hops `path` should have; `None` when nothing tells.
     pub hops_expected: Option<u8>,
+    /// Whether all hops of the path were seen, as far as is known.
+    pub complete: bool,
     /// Where the path comes from.
     pub origin: Origin,
     /// When `path` was first seen.
@@ -151,7 +157,6 @@ impl FlowView<'_> {
     /// Whether all hops of the path were seen, as far as is known.
     #[must_use]
     pub fn path_is_complete(&self) -> bool {
-        let seen = self.path.map_or(0, |path| path.hops().len());
-        seen > 0 && self.hops_expected.is_some_and(|expected| seen >= usize::from(expected))
+        self.complete
     }
 }

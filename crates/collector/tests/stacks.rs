@@ -2,8 +2,10 @@
 
 mod support;
 
-use inband_collector::{CollectorSettings, PathSettings};
-use inband_model::{Confidence, EventDetail, EventKind, Nanos, Observation, Origin, PathChangeKind};
+use inband_collector::{CollectorSettings, EventSettings, LoopSettings, PathSettings};
+use inband_model::{
+    Confidence, EventDetail, EventKind, Nanos, Observation, Origin, PathChangeKind, Severity,
+};
 use inband_wire::int::{HopMetadata, Instructions};
 use inband_wire::report::Draft;
 
@@ -34,12 +36,12 @@ fn the_same_path_again_tells_nothing_but_the_latest_latencies_are_kept() {
     lab.report(2, &sink_report(&MdPacket::new(&hops(&[1, 11, 2])).bytes()));
     lab.outputs();
 
-    lab.report(2, &sink_report(&MdPacket::new(&[hop(1, 5, 0), hop(11, 6, 0), hop(2, 7, 0)]).bytes()));
+    lab.report(2, &sink_report(&MdPacket::new(&[hop(1, 901, 0), hop(11, 902, 0), hop(2, 903, 0)]).bytes()));
 
     assert_eq!(lab.outputs(), []);
     let view = lab.only_flow();
     assert_eq!(view.reports, 2);
-    assert_eq!(view.hop_latency, [Some(Nanos(5)), Some(Nanos(6)), Some(Nanos(7))]);
+    assert_eq!(view.hop_latency, [Some(Nanos(901)), Some(Nanos(902)), Some(Nanos(903))]);
 }
 
 #[test]
@@ -404,19 +406,23 @@ fn the_same_node_and_interface_twice_in_a_stack_is_a_loop_for_certain() {
 }
 
 #[test]
-fn the_same_node_by_another_interface_is_a_loop_only_when_the_hops_ran_out() {
+fn the_same_node_by_another_interface_is_a_loop_unless_hairpins_are_allowed_there() {
     let hairpin =
         MdPacket::new(&[hop(1, 9, 0), hop_via(5, 3, 4, 9, 0), hop(6, 9, 0), hop_via(5, 7, 8, 9, 0)]);
-    let mut calm = Lab::new();
-    let mut ran_out = Lab::new();
+    let ran_out = MdPacket { max_hop_count_exceeded: true, ..hairpin.clone() };
+    let loops = |allow_nodes: &[u32], packet: &MdPacket| {
+        let loops = LoopSettings { allow_nodes: allow_nodes.to_vec(), ..LoopSettings::default() };
+        let events = EventSettings { loops, ..EventSettings::default() };
+        let mut lab = Lab::with(CollectorSettings { events, ..CollectorSettings::default() });
+        lab.report(2, &sink_report(&packet.bytes()));
+        let events = lab.events(EventKind::Loop);
+        events.iter().map(|event| (event.confidence, event.severity)).collect::<Vec<_>>()
+    };
 
-    calm.report(2, &sink_report(&hairpin.bytes()));
-    ran_out.report(2, &sink_report(&MdPacket { max_hop_count_exceeded: true, ..hairpin }.bytes()));
-
-    assert_eq!(calm.events(EventKind::Loop), []);
-    let events = ran_out.events(EventKind::Loop);
-    assert_eq!(events.len(), 1);
-    assert_eq!(events[0].confidence, Confidence::Probable);
+    assert_eq!(loops(&[], &hairpin), [(Confidence::Probable, Severity::Warning)]);
+    assert_eq!(loops(&[5], &hairpin), []);
+    // Hops that ran out speak for a loop wherever it is.
+    assert_eq!(loops(&[5], &ran_out), [(Confidence::Probable, Severity::Critical)]);
 }
 
 #[test]

@@ -20,8 +20,11 @@ pub mod table;
 
 pub use event::{Acknowledgement, Confidence, Event, EventView, Phase, ReportReference, Severity};
 pub use event_detail::{
-    CongestionPhase, EventDetail, LatencySpike, Loop, PathChange, PathChangeKind, QueueCongestion,
-    ReportLoss, SequenceReset,
+    BurstClass, ClockDrift, CongestionPhase, CulpritFlow, CulpritPattern, Culprits, Drop, DropClass,
+    DuplicateNodeId, EcmpImbalance, EventDetail, LatencyChange, LatencyObjective, LatencySpike, LinkEnds,
+    LinkRate, Loop, LoopSupport, Microburst, MicroburstStorm, NegativeLinkLatency, NewFlow, PathChange,
+    PathChangeKind, PathPolicy, QueueCongestion, ReportAboutReport, ReportLoss, SequenceGap, SequenceReset,
+    SilentLoss, UnknownNode, Violation,
 };
 pub use event_id::EventId;
 pub use event_kind::EventKind;

@@ -14,6 +14,12 @@ impl NodeId {
     pub const NOT_AVAILABLE: NodeId = NodeId(u32::MAX);
 }
 
+impl From<u32> for NodeId {
+    fn from(id: u32) -> NodeId {
+        NodeId(id)
+    }
+}
+
 impl fmt::Display for NodeId {
     /// Writes the number, or `?` for a node that does not tell its id.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

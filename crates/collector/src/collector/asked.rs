@@ -7,6 +7,7 @@ use inband_model::{
     Acknowledgement, EventId, EventView, Flow, FlowId, Ledger, LedgerView, Nanos, NodeId, Silence,
 };
 
+use crate::policy::{RuleView, Verdict};
 use crate::report::Fault;
 use crate::sketch::Sketch;
 use crate::views::{FlowPathView, FlowView, LinkView, NodeView, PortView, QueueView, TopologyView};
@@ -132,6 +133,18 @@ impl Collector {
         });
         queues.truncate(count);
         queues
+    }
+
+    /// What each path rule says of the flows it covers.
+    #[must_use]
+    pub fn rules(&self) -> Vec<RuleView> {
+        self.correlator.rule_views()
+    }
+
+    /// What the path rules that cover a flow say of its path, each with the name of the rule.
+    #[must_use]
+    pub fn verdicts(&self, flow: &Flow) -> Vec<(&str, Verdict)> {
+        self.correlator.verdicts(flow)
     }
 
     /// The events that go on, in no order.

@@ -27,6 +27,8 @@ pub struct Overflows {
     pub unlearned_links: u64,
     /// Egress interfaces and queues without statistics, each time one was met.
     pub unfollowed_ports: u64,
+    /// Drop reports in no group.
+    pub ungrouped_drops: u64,
     /// Events that go on without being shown so.
     pub untracked_events: u64,
     /// Outputs nobody polled in time.
@@ -48,6 +50,7 @@ impl Overflows {
             refused_paths: occupancy.refused_paths,
             unlearned_links: occupancy.unlearned_links,
             unfollowed_ports: occupancy.unfollowed_ports,
+            ungrouped_drops: occupancy.ungrouped_drops,
             untracked_events: outbox.book.untracked(),
             dropped_outputs: outbox.dropped(),
             dropped_records: 0,

@@ -38,6 +38,7 @@ impl Correlator {
         let new = self.paths.acquire(now, self.trail.hops(), &mut self.links, &mut self.ports)?;
         self.paths.touch(now, new, self.settings.link_resolution(), &mut self.links);
         let entry = &mut self.flows[flow];
+        let entry_flow = entry.flow;
         let old = entry.path.replace(new);
         let was_whole = std::mem::replace(&mut entry.path_is_whole, finding.is_whole);
         entry.hops_expected = finding.hops_expected;
@@ -58,6 +59,14 @@ impl Correlator {
                 self.announce_change(flow, old, new, finding, outbox);
             }
             self.remember(flow, PastPath { path: old, since, until });
+        } else if let Some(event) = self.newcomers.welcome(finding.report, entry_flow, &self.paths[new].path)
+        {
+            outbox.announce(event);
+        }
+        if finding.is_whole {
+            let path = &self.paths[new];
+            self.balance.learn(now, finding.report, path.path.hops(), &path.ports);
+            self.judge(flow, finding.report, outbox);
         }
         Some(new)
     }

@@ -1,31 +1,72 @@
 //! Did a packet come to the same place twice?
 
-use inband_model::{Confidence, Event, EventDetail, Flow, Hop, Loop, Nanos, NodeId, Path, Phase, Severity};
+use inband_model::{
+    Confidence, Event, EventDetail, Flow, Hop, Loop, LoopSupport, Nanos, NodeId, Path, Phase, Severity,
+};
 
+use crate::paths::Postcard;
 use crate::report::StackState;
 
 use super::Sighting;
+use super::settings::LoopSettings;
 
 /// Finds a place that stands twice in one metadata stack.
 ///
-/// The same node and ingress interface twice is a loop for certain. The same node by different interfaces,
-/// or by interfaces it does not tell, may be a hairpin: that counts when the packet also ran out of hops.
-pub(super) fn detect(flow: Flow, sighting: &Sighting<'_>) -> Option<Event> {
+/// The same node and ingress interface twice is a loop for certain. The same node by different interfaces, or by
+/// interfaces it does not tell, may be a hairpin: nodes where that is so are listed in the settings.
+pub(super) fn detect(
+    settings: &LoopSettings,
+    flow: Flow,
+    sighting: &Sighting<'_>,
+    ttl_ran_out: bool,
+) -> Option<Event> {
     let ran_out = matches!(sighting.reading.stack, StackState::Partial { max_hop_count_exceeded: true });
+    let mut support = Vec::new();
+    support.extend(ran_out.then_some(LoopSupport::MaxHopsExceeded));
+    support.extend(ttl_ran_out.then_some(LoopSupport::TtlZeroDrop));
+    let is_allowed = |hop: &Hop| settings.allow_nodes.contains(&hop.node_id.0);
     let (hop, confidence) = repeated(sighting, |a, b| {
         a.ingress_interface.is_some() && a.ingress_interface == b.ingress_interface
     })
     .map(|hop| (hop, Confidence::Certain))
     .or_else(|| {
-        let hop = repeated(sighting, |_, _| true).filter(|_| ran_out)?;
+        let hop = repeated(sighting, |hop, _| ran_out || !is_allowed(hop))?;
         Some((Hop { ingress_interface: None, ..hop }, Confidence::Probable))
     })?;
     let hops: Vec<Hop> = sighting.hops.iter().map(|reading| reading.hop).collect();
-    let detail =
-        Loop { flow, node_id: hop.node_id, ingress_interface: hop.ingress_interface, path: Path::new(&hops) };
-    Some(Event {
+    Some(event(flow, hop, Path::new(&hops), support, confidence, sighting))
+}
+
+/// Finds that the same packet has come to a node again, and has passed routers in between.
+pub(super) fn came_again(flow: Flow, known: &Postcard, sighting: &Sighting<'_>) -> Option<Event> {
+    let is_same = known.identity.is_some() && known.identity == sighting.reading.identity;
+    let is_soon = sighting.now.since(known.received_at) <= SAME_PACKET;
+    let (before, after) = known.ttl.zip(sighting.reading.ttl)?;
+    if !is_same || !is_soon || after >= before {
+        return None;
+    }
+    let hop = sighting.hops.first()?.hop;
+    let again = Hop {
+        ingress_interface: hop.ingress_interface.filter(|id| Some(*id) == known.hop.ingress_interface),
+        ..hop
+    };
+    let support = vec![LoopSupport::SmallerTtl];
+    Some(event(flow, again, Path::new(&[hop]), support, Confidence::Certain, sighting))
+}
+
+fn event(
+    flow: Flow,
+    hop: Hop,
+    path: Path,
+    support: Vec<LoopSupport>,
+    confidence: Confidence,
+    sighting: &Sighting<'_>,
+) -> Event {
+    let is_sure = confidence == Confidence::Certain || !support.is_empty();
+    let detail = Loop { flow, node_id: hop.node_id, ingress_interface: hop.ingress_interface, path, support };
+    Event {
         detail: EventDetail::Loop(detail),
-        severity: Severity::Critical,
+        severity: if is_sure { Severity::Critical } else { Severity::Warning },
         key: flow.to_string(),
         first: sighting.now,
         last: sighting.now,
@@ -34,7 +75,7 @@ pub(super) fn detect(flow: Flow, sighting: &Sighting<'_>) -> Option<Event> {
         evidence: vec![sighting.report],
         phase: Phase::Once,
         silenced: false,
-    })
+    }
 }
 
 /// The first hop whose node comes again further on, where both hops are also `alike`.
@@ -49,7 +90,7 @@ fn repeated(sighting: &Sighting<'_>, alike: impl Fn(&Hop, &Hop) -> bool) -> Opti
     })
 }
 
-/// A loop has ended when no packet of the flow looped for so long.
-pub(super) const QUIET: Nanos = Nanos::from_secs(60);
 /// So often it is looked whether the packets of a flow still loop.
 pub(super) const PAUSE: Nanos = Nanos::from_secs(1);
+/// For so long equal numbers and checksums mean the same packet.
+const SAME_PACKET: Nanos = Nanos::from_secs(10);

@@ -32,8 +32,53 @@ pub struct PathSettings {
     pub flap_window_s: u64,
     /// Whether the nodes' clocks agree well enough to order hops by their timestamps. Default true.
     pub synchronous_clocks: bool,
+    /// Interfaces that face hosts: `[[paths.edge]]`. Where there are any, a path is complete only when its first hop was
+    /// entered and its last one left by one of them. Default: none.
+    #[serde(rename = "edge")]
+    pub edges: Vec<EdgeInterface>,
     /// Whether each hop of each report gives observations of its latency and queue depth. Default false.
     pub hop_observations: bool,
+}
+
+/// How many new flows are announced: `[events.new_flow]`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct NewFlowSettings {
+    /// New flows that are announced in a second; the next one tells how many more there were. 0: none at all.
+    /// Default 16.
+    pub per_second: u64,
+}
+
+/// What is a loop: `[events.loop]`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LoopSettings {
+    /// Nodes that packets may come to twice by different interfaces: hairpins and service chains. Default: none.
+    pub allow_nodes: Vec<u32>,
+    /// Seconds without another packet that loops after which the event of a flow ends. Default 60.
+    pub quiet_s: u64,
+}
+
+/// An interface that faces hosts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EdgeInterface {
+    /// The node.
+    pub node: u32,
+    /// Its interface of level 1.
+    pub interface: u16,
+}
+
+impl Default for NewFlowSettings {
+    fn default() -> NewFlowSettings {
+        NewFlowSettings { per_second: 16 }
+    }
+}
+
+impl Default for LoopSettings {
+    fn default() -> LoopSettings {
+        LoopSettings { allow_nodes: Vec::new(), quiet_s: 60 }
+    }
 }
 
 impl Default for PathSettings {
@@ -49,6 +94,7 @@ impl Default for PathSettings {
             reroute_after_ns: 3_221_225_472,
             flap_window_s: 60,
             synchronous_clocks: true,
+            edges: Vec::new(),
             hop_observations: false,
         }
     }

@@ -1,6 +1,6 @@
 //! What does the metadata stack of an INT-MD packet say about the path of its flow?
 
-use inband_model::{Confidence, Hop};
+use inband_model::{Confidence, Hop, Nanos};
 
 use crate::book::Course;
 use crate::flows::{FlowIndex, Upstream};
@@ -40,16 +40,32 @@ impl Correlator {
             return false;
         }
         for ((reading, port), latency) in sighting.hops.iter().zip(&path.ports).zip(&mut entry.latencies) {
-            *latency = reading.latency;
+            let before = std::mem::replace(latency, reading.latency);
             if let Some(port) = port {
-                self.ports.record(*port, &sighting.sample(reading), outbox);
+                let sample = sighting.sample(reading);
+                self.ports.record(*port, &sample, outbox);
+                self.ports.compare(*port, &sample, before, outbox);
             }
         }
+        if sighting.hops.first().is_some_and(|hop| hop.left_at().is_some()) {
+            self.time_links(index, sighting, outbox);
+        }
+        let entry = &mut self.flows[flow];
         if !sighting.is_overtaken() {
             entry.path_seen_at = sighting.now;
             self.paths.touch(sighting.now, index, self.settings.link_resolution(), &mut self.links);
         }
         true
+    }
+
+    /// Takes in how long the packet was on each link of a path.
+    fn time_links(&mut self, path: PathIndex, sighting: &Sighting<'_>, outbox: &mut Outbox) {
+        for (place, pair) in sighting.hops.windows(2).enumerate() {
+            let link = self.paths[path].links.get(place).copied().flatten();
+            if let (Some(link), Some(sent_at), Some(came_at)) = (link, pair[0].left_at(), pair[1].came_at()) {
+                self.time_link(link, sighting, (sent_at, came_at), outbox);
+            }
+        }
     }
 
     fn handle_whole_stack(&mut self, flow: FlowIndex, sighting: &Sighting<'_>, outbox: &mut Outbox) {
@@ -116,9 +132,11 @@ impl Correlator {
         if !entry.loop_announced_at.is_none_or(is_quiet) {
             return;
         }
-        if let Some(event) = loops::detect(entry.flow, sighting) {
+        let is_recent = |at: Nanos| sighting.now.since(at) <= Nanos::from_secs(self.loop_settings.quiet_s);
+        let ttl_ran_out = entry.ttl_zero_at.is_some_and(is_recent);
+        if let Some(event) = loops::detect(&self.loop_settings, entry.flow, sighting, ttl_ran_out) {
             entry.loop_announced_at = Some(sighting.now);
-            outbox.begin(event, Course::until_quiet(loops::QUIET));
+            outbox.begin(event, Course::until_quiet(Nanos::from_secs(self.loop_settings.quiet_s)));
         }
     }
 

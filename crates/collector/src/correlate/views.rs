@@ -1,6 +1,6 @@
 //! What can be read of the flows?
 
-use inband_model::{Flow, Nanos};
+use inband_model::{Flow, Nanos, NodeId};
 
 use crate::flows::FlowEntry;
 use crate::paths::{Links, PathIndex};
@@ -19,6 +19,7 @@ pub(crate) struct Occupancy {
     pub(crate) refused_paths: u64,
     pub(crate) unlearned_links: u64,
     pub(crate) unfollowed_ports: u64,
+    pub(crate) ungrouped_drops: u64,
 }
 
 impl Correlator {
@@ -54,6 +55,7 @@ impl Correlator {
             path: entry.path.map(|path| &self.paths[path].path),
             hop_latency: &entry.latencies,
             hops_expected: entry.hops_expected,
+            complete: self.is_complete(entry),
             origin: entry.origin,
             path_since: entry.path_since,
             path_seen_at: entry.path_seen_at,
@@ -61,6 +63,21 @@ impl Correlator {
             last_seen: entry.last_seen,
             reports: entry.reports,
         }
+    }
+
+    /// Whether all hops of the path of a flow were seen, as far as is known.
+    pub(super) fn is_complete(&self, entry: &FlowEntry) -> bool {
+        let hops = entry.path.map_or(&[][..], |path| self.paths[path].path.hops());
+        let has_all = entry.hops_expected.is_some_and(|expected| hops.len() >= usize::from(expected));
+        let (Some(first), Some(last)) = (hops.first(), hops.last()) else { return false };
+        let is_edge = |node_id: NodeId, interface: Option<u16>| {
+            let edges = &self.settings.edges;
+            edges.is_empty()
+                || edges.iter().any(|edge| edge.node == node_id.0 && Some(edge.interface) == interface)
+        };
+        has_all
+            && is_edge(first.node_id, first.ingress_interface)
+            && is_edge(last.node_id, last.egress_interface)
     }
 
     pub(crate) fn occupancy(&self) -> Occupancy {
@@ -72,6 +89,7 @@ impl Correlator {
             refused_paths: self.paths.refused(),
             unlearned_links: self.links.unlearned(),
             unfollowed_ports: self.ports.overflow(),
+            ungrouped_drops: self.drops.ungrouped(),
         }
     }
 

@@ -35,6 +35,10 @@ pub(crate) struct FlowEntry {
     pub(crate) flap_announced_at: Option<Nanos>,
     /// When it was last announced that its packets loop.
     pub(crate) loop_announced_at: Option<Nanos>,
+    /// When a node last dropped one of its packets because the TTL was zero.
+    pub(crate) ttl_zero_at: Option<Nanos>,
+    /// The path rules that its path breaks, a bit for each.
+    pub(crate) violations: u64,
     /// A change of path whose kind is not certain yet.
     pub(crate) pending: Option<PendingChange>,
     /// The latest report of each node, in MX and XD mode.
@@ -87,6 +91,8 @@ impl FlowEntry {
             changed_at: [None; FLAPS],
             flap_announced_at: None,
             loop_announced_at: None,
+            ttl_zero_at: None,
+            violations: 0,
             pending: None,
             postcards: Postcards::default(),
             unsettled_since: None,

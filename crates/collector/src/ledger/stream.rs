@@ -5,6 +5,8 @@ use std::net::{IpAddr, SocketAddr};
 use inband_model::{Nanos, NodeId, ReportReference, StreamLedger};
 use inband_wire::report::ReportVersion;
 
+use crate::health::{AddressTurns, HealthSettings};
+
 use super::loss_window::{LossWindow, Slice};
 use super::sequence::{Arrival, Sequence};
 use super::settings::{LedgerSettings, LossSettings};
@@ -41,7 +43,8 @@ pub(super) struct Stream {
     pub(super) tally: Tally,
     opened_at: Nanos,
     /// Where its reports come from, the latest address first.
-    addresses: [Option<IpAddr>; 2],
+    pub(super) addresses: [Option<IpAddr>; 2],
+    turns: AddressTurns,
     /// Whether a deadline for its open gaps has been set.
     pub(super) awaits_confirmation: bool,
     recent: LossWindow,
@@ -88,6 +91,7 @@ impl Stream {
             tally: Tally::default(),
             opened_at: now,
             addresses: [None; 2],
+            turns: AddressTurns::default(),
             awaits_confirmation: false,
             recent: LossWindow::default(),
             last_gap: None,
@@ -96,12 +100,14 @@ impl Stream {
         }
     }
 
-    /// Notes where a datagram comes from.
+    /// Notes where a datagram comes from; tells when the address changes too often for one node.
     #[inline]
-    pub(super) fn come_from(&mut self, address: IpAddr) {
-        if self.addresses[0] != Some(address) {
-            self.addresses = [Some(address), self.addresses[0]];
+    pub(super) fn come_from(&mut self, health: &HealthSettings, now: Nanos, address: IpAddr) -> bool {
+        if self.addresses[0] == Some(address) {
+            return false;
         }
+        self.addresses = [Some(address), self.addresses[0]];
+        self.addresses[1].is_some() && self.turns.change(health, now)
     }
 
     /// Takes a sequence number and says what it is.

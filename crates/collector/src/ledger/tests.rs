@@ -6,6 +6,7 @@ use inband_model::{Confidence, EventDetail, Nanos, NodeId, Phase, ReportLoss};
 use inband_wire::report::ReportVersion;
 
 use super::{LedgerSettings, LossSettings, ReportLedger, StreamKey};
+use crate::health::HealthSettings;
 use crate::outbox::{Outbox, Output};
 use crate::settings::EventSettings;
 
@@ -184,7 +185,7 @@ impl Fixture {
     fn with(settings: LedgerSettings) -> Fixture {
         let now = Nanos::from_secs(1_700_000_000);
         Fixture {
-            ledger: ReportLedger::new(settings, LossSettings::default()),
+            ledger: ReportLedger::new(settings, LossSettings::default(), HealthSettings::default()),
             outbox: Outbox::new(100, &EventSettings::default()),
             now,
         }

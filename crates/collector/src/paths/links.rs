@@ -1,9 +1,11 @@
 //! Which node is at the other end of an interface?
 
 use hashbrown::HashMap;
-use inband_model::{Hop, Nanos, NodeId};
+use inband_model::{Hop, LinkEnds, Nanos, NodeId};
 
 use crate::views::LinkView;
+
+use super::clock::{ClockSettings, Disagreement, LinkClock};
 
 /// The links of the topology, learned from paths; at most a stated number of them.
 #[derive(Debug)]
@@ -12,10 +14,13 @@ pub(crate) struct Links {
     index: HashMap<Link, LinkIndex>,
     capacity: usize,
     unlearned: u64,
+    clocks: ClockSettings,
+    /// Links whose latency is followed.
+    timed: usize,
 }
 
 /// Where a link stands in the table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct LinkIndex(usize);
 
 /// What is known of a link.
@@ -26,6 +31,7 @@ struct LinkState {
     seen_at: Nanos,
     /// Whether it is certain that no other node stands between its ends.
     is_certain: bool,
+    clock: Option<Box<LinkClock>>,
 }
 
 /// A link, in the direction packets take.
@@ -38,8 +44,8 @@ struct Link {
 }
 
 impl Links {
-    pub(crate) fn new(capacity: usize) -> Links {
-        Links { links: Vec::new(), index: HashMap::new(), capacity, unlearned: 0 }
+    pub(crate) fn new(capacity: usize, clocks: ClockSettings) -> Links {
+        Links { links: Vec::new(), index: HashMap::new(), capacity, unlearned: 0, clocks, timed: 0 }
     }
 
     /// Learns that packets go from one hop to the other, and that they do now; `None` when there is no room for the link.
@@ -54,7 +60,7 @@ impl Links {
             return None;
         }
         let index = LinkIndex(self.links.len());
-        self.links.push(LinkState { link, first_seen: now, seen_at: now, is_certain: false });
+        self.links.push(LinkState { link, first_seen: now, seen_at: now, is_certain: false, clock: None });
         self.index.insert(link, index);
         Some(index)
     }
@@ -81,9 +87,60 @@ impl Links {
         self.links[link.0].seen_at
     }
 
+    /// Takes in when a packet left one end of a link and came in at the other, by the clocks there.
+    pub(crate) fn time(
+        &mut self,
+        now: Nanos,
+        index: LinkIndex,
+        sent_at: u64,
+        came_at: u64,
+    ) -> Option<Disagreement> {
+        let state = &mut self.links[index.0];
+        if state.clock.is_none() {
+            if self.timed >= self.clocks.max_links {
+                return None;
+            }
+            self.timed += 1;
+        }
+        let clock = state.clock.get_or_insert_with(|| Box::new(LinkClock::new()));
+        clock.record(&self.clocks, now, sent_at, came_at)
+    }
+
+    /// The nodes and interfaces at the ends of a link.
+    pub(crate) fn ends(&self, index: LinkIndex) -> LinkEnds {
+        let Link { from, egress_interface, to, ingress_interface } = self.links[index.0].link;
+        LinkEnds { from, egress_interface, to, ingress_interface }
+    }
+
+    /// The link from one hop to the other, if it is known.
+    pub(crate) fn find(&self, from: &Hop, to: &Hop) -> Option<LinkIndex> {
+        self.index.get(&Link::between(from, to)).copied()
+    }
+
+    /// By how much the latency of a link may be wrong: half of what a packet takes there and back, as no time can be
+    /// below zero; `None` where packets take one direction only and nothing is set.
+    fn uncertainty(&self, state: &LinkState) -> Option<Nanos> {
+        let link = state.link;
+        let back = Link {
+            from: link.to,
+            egress_interface: link.ingress_interface,
+            to: link.from,
+            ingress_interface: link.egress_interface,
+        };
+        let back = self.index.get(&back).and_then(|index| self.links[index.0].clock.as_ref());
+        let both = back.zip(state.clock.as_ref()).and_then(|(back, there)| {
+            let round = there.lowest_ns().checked_add(back.lowest_ns())?;
+            Some(Nanos(u64::try_from(round).ok()?.div_ceil(2)))
+        });
+        let set = self.clocks.uncertainty_ns.map(Nanos);
+        both.into_iter().chain(set).min()
+    }
+
     /// The links as users see them, in no order.
     pub(crate) fn views(&self) -> impl Iterator<Item = LinkView> {
         self.links.iter().map(|state| LinkView {
+            latency: state.clock.as_ref().and_then(|clock| clock.summary()),
+            clock_uncertainty: state.clock.as_ref().and_then(|_| self.uncertainty(state)),
             from: state.link.from,
             egress_interface: state.link.egress_interface,
             to: state.link.to,

@@ -12,7 +12,7 @@ use super::postcards::Postcard;
 /// order of arrival.
 pub(crate) fn order(cards: &mut [Postcard], links: &Links, synchronous_clocks: bool) {
     cards.sort_by_key(|card| {
-        let timestamp = card.ingress_timestamp.filter(|_| synchronous_clocks);
+        let timestamp = card.came_at.filter(|_| synchronous_clocks);
         (Reverse(card.ttl), timestamp, card.received_at)
     });
     if let Some(chain) = chain(cards, links) {

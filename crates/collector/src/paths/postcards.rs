@@ -1,8 +1,8 @@
 //! What did each node report of a flow lately?
 
-use inband_model::{Hop, Nanos, Origin, ReportReference};
+use inband_model::{Hop, Nanos, NodeId, Origin, ReportReference};
 
-use crate::report::HopReading;
+use crate::report::{HopReading, PacketIdentity};
 
 /// The latest report of each node on one flow, at most [`MOST_POSTCARDS`] of them.
 #[derive(Debug, Default)]
@@ -18,8 +18,11 @@ pub(crate) struct Postcard {
     pub(crate) latency: Option<Nanos>,
     /// TTL of the reported packet.
     pub(crate) ttl: Option<u8>,
-    /// When the packet came in, by the node's clock.
-    pub(crate) ingress_timestamp: Option<u64>,
+    /// Which packet it was.
+    pub(crate) identity: Option<PacketIdentity>,
+    /// When the packet came in and when it left, by the node's clock.
+    pub(crate) came_at: Option<u64>,
+    pub(crate) left_at: Option<u64>,
     pub(crate) received_at: Nanos,
 }
 
@@ -35,8 +38,14 @@ pub(crate) enum Put {
 }
 
 impl Postcards {
-    /// Puts in a node's report; tells what that does to the set of hops.
-    pub(crate) fn put(&mut self, now: Nanos, reading: &HopReading, ttl: Option<u8>) -> Put {
+    /// Puts in a node's report on a packet; tells what that does to the set of hops.
+    pub(crate) fn put(
+        &mut self,
+        now: Nanos,
+        reading: &HopReading,
+        ttl: Option<u8>,
+        identity: Option<PacketIdentity>,
+    ) -> Put {
         let known = self.cards.iter_mut().find(|card| card.hop.node_id == reading.hop.node_id);
         let Some(card) = known else {
             if self.cards.len() >= MOST_POSTCARDS {
@@ -46,7 +55,9 @@ impl Postcards {
                 hop: reading.hop,
                 latency: reading.latency,
                 ttl,
-                ingress_timestamp: reading.ingress_timestamp,
+                identity,
+                came_at: reading.came_at(),
+                left_at: reading.left_at(),
                 received_at: now,
             });
             return Put::Joined;
@@ -62,10 +73,17 @@ impl Postcards {
             hop,
             latency: reading.latency.or(card.latency),
             ttl: ttl.or(card.ttl),
-            ingress_timestamp: reading.ingress_timestamp.or(card.ingress_timestamp),
+            identity,
+            came_at: reading.came_at().or(card.came_at),
+            left_at: reading.left_at(),
             received_at: now,
         };
         if has_changed { Put::Moved } else { Put::Same }
+    }
+
+    /// The latest report of a node.
+    pub(crate) fn of(&self, node_id: NodeId) -> Option<&Postcard> {
+        self.cards.iter().find(|card| card.hop.node_id == node_id)
     }
 
     /// Removes the nodes that were silent for so long while others reported; tells whether there were any.

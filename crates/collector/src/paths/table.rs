@@ -31,8 +31,8 @@ pub(crate) struct PathSlot {
     pub(crate) path: Path,
     /// The egress port of each hop; `None` where the table of ports is full.
     pub(crate) ports: Box<[Option<PortIndex>]>,
-    /// The links between its hops; without those the table of links has no room for.
-    links: Box<[LinkIndex]>,
+    /// The links between its hops; `None` where the table of links is full.
+    pub(crate) links: Box<[Option<LinkIndex>]>,
     users: usize,
     touched_at: Nanos,
 }
@@ -69,7 +69,7 @@ impl PathTable {
         let slot = PathSlot {
             path: Path::new(hops),
             ports: hops.iter().map(|hop| ports.open(now, hop.node_id, hop.egress_interface)).collect(),
-            links: hops.windows(2).filter_map(|pair| links.learn(now, &pair[0], &pair[1])).collect(),
+            links: hops.windows(2).map(|pair| links.learn(now, &pair[0], &pair[1])).collect(),
             users: 1,
             touched_at: now,
         };
@@ -87,7 +87,7 @@ impl PathTable {
 
     /// Notes that the hops of a path follow one another with no other node between them.
     pub(crate) fn make_certain(&self, index: PathIndex, links: &mut Links) {
-        for link in &self.slots[index.0].links {
+        for link in self.slots[index.0].links.iter().flatten() {
             links.make_certain(*link);
         }
     }
@@ -121,7 +121,7 @@ impl PathTable {
         let slot = &mut self.slots[index.0];
         if now.since(slot.touched_at) >= resolution {
             slot.touched_at = now;
-            for link in &slot.links {
+            for link in slot.links.iter().flatten() {
                 links.touch(now, *link);
             }
         }
@@ -136,8 +136,8 @@ impl PathTable {
         links: &Links,
     ) -> bool {
         let new_links = &self.slots[new.0].links;
-        let old_links = self.slots[old.0].links.iter();
-        old_links.filter(|link| !new_links.contains(link)).any(|link| links.seen_at(*link) <= since)
+        let old_links = self.slots[old.0].links.iter().filter(|link| !new_links.contains(link));
+        old_links.flatten().any(|link| links.seen_at(*link) <= since)
     }
 
     pub(crate) fn len(&self) -> usize {

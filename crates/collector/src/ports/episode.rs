@@ -26,13 +26,14 @@ pub(super) struct Episode {
     quota: u64,
     peak_latency: Option<Nanos>,
     peak_occupancy: Option<u32>,
+    utilization: Option<u32>,
 }
 
 impl Episode {
     /// Begins an episode when a report shows congestion.
     #[inline]
     pub(super) fn begin(settings: &CongestionSettings, sample: &Sample<'_>) -> Option<Episode> {
-        if !sample.congested_queue && !exceeds(settings, sample) {
+        if !Episode::is_congested(settings, sample) {
             return None;
         }
         let mut episode = Episode {
@@ -43,9 +44,16 @@ impl Episode {
             quota: settings.quota,
             peak_latency: None,
             peak_occupancy: None,
+            utilization: None,
         };
         episode.take(sample);
         Some(episode)
+    }
+
+    /// Whether a report shows congestion.
+    #[inline]
+    pub(super) fn is_congested(settings: &CongestionSettings, sample: &Sample<'_>) -> bool {
+        sample.congested_queue || exceeds(settings, sample)
     }
 
     /// Takes in the next report; false when it shows that the episode has ended.
@@ -53,7 +61,7 @@ impl Episode {
     /// Where the node itself reports congestion (Q), it alone knows its thresholds: reports without Q then
     /// prove nothing, and the episode ends by silence.
     pub(super) fn goes_on(&mut self, settings: &CongestionSettings, sample: &Sample<'_>) -> bool {
-        if sample.congested_queue || exceeds(settings, sample) {
+        if Episode::is_congested(settings, sample) {
             self.take(sample);
             return true;
         }
@@ -70,6 +78,11 @@ impl Episode {
     /// When the episode ends if nothing more is reported of it.
     pub(super) fn quiet_at(&self, settings: &CongestionSettings) -> Nanos {
         self.last.received_at + settings.quiet()
+    }
+
+    /// Mean utilisation of the interface over a second, as last known.
+    pub(super) fn utilization(&self) -> Option<u32> {
+        self.utilization
     }
 
     /// When the last report of it arrived.
@@ -90,6 +103,7 @@ impl Episode {
     fn take(&mut self, sample: &Sample<'_>) {
         self.last = sample.report;
         self.reports += 1;
+        self.utilization = sample.utilization.or(self.utilization);
         self.queue_reports += u64::from(sample.congested_queue);
         self.peak_latency = self.peak_latency.max(sample.reading.latency);
         self.peak_occupancy = self.peak_occupancy.max(sample.reading.queue.map(|queue| queue.occupancy));
@@ -125,7 +139,7 @@ impl Episode {
 }
 
 impl Place {
-    fn key(self) -> String {
+    pub(super) fn key(self) -> String {
         let text = |id: Option<u16>| id.map_or("?".to_owned(), |id| id.to_string());
         let (egress, queue) = (text(self.egress_interface), text(self.queue_id.map(u16::from)));
         format!("node {} egress {egress} queue {queue}", self.node_id)

@@ -1,14 +1,20 @@
 //! How long do packets stay in a node on their way to one egress interface?
 
-use inband_model::{Confidence, Event, EventDetail, LatencySpike, Nanos, NodeId, Phase, Severity};
+use inband_model::{
+    Confidence, Event, EventDetail, LatencyChange, LatencyObjective, LatencySpike, Nanos, NodeId, Phase,
+    Severity,
+};
 
+use crate::book::Course;
 use crate::outbox::Outbox;
+use crate::settings::EventSettings;
 use crate::sketch::Sketch;
 use crate::views::{LevelView, PortView};
 
 use super::gauge::Gauge;
-use super::settings::SpikeSettings;
-use super::spike::{Spike, SpikeDetector};
+use super::objective::{Objective, Tally};
+use super::settings::{LatencyChangeSettings, LatencyObjectiveSettings};
+use super::spike::{Spike, SpikeDetector, Turn};
 use super::{QueueIndex, Sample};
 
 /// The egress interface of a node.
@@ -20,7 +26,13 @@ pub(crate) struct Port {
     pub(crate) last_seen: Nanos,
     latency: Sketch,
     utilization: Option<Gauge>,
+    /// Bytes of reported packets, and how many they were.
+    carried: (u64, u64),
     spikes: SpikeDetector,
+    objective: Objective,
+    /// Changes of latency that have not been told, and when they last were.
+    changes: u64,
+    changes_told_at: Option<Nanos>,
     /// Its queues by their ids.
     pub(super) queues: Vec<(Option<u8>, QueueIndex)>,
 }
@@ -33,24 +45,71 @@ impl Port {
             first_seen: now,
             last_seen: now,
             utilization: None,
+            carried: (0, 0),
             latency: Sketch::new(),
             spikes: SpikeDetector::new(),
+            objective: Objective::default(),
+            changes: 0,
+            changes_told_at: None,
             queues: Vec::new(),
         }
     }
 
     /// Takes in what a report tells of the node and the interface.
     #[inline]
-    pub(super) fn record(&mut self, settings: &SpikeSettings, sample: &Sample<'_>, outbox: &mut Outbox) {
+    pub(super) fn record(&mut self, settings: &EventSettings, sample: &Sample<'_>, outbox: &mut Outbox) {
         self.last_seen = self.last_seen.max(sample.now);
+        self.carried.0 += u64::from(sample.packet_bytes);
+        self.carried.1 += 1;
         if let Some(utilization) = sample.reading.rest.egress_utilization {
             self.utilization.get_or_insert(Gauge::new(sample.now)).record(sample.now, utilization);
         }
         let Some(latency) = sample.reading.latency else { return };
         self.latency.record(latency.0);
-        if let Some(spike) = self.spikes.record(settings, latency) {
-            outbox.announce(self.latency_spike(sample, &spike));
+        match self.spikes.record(&settings.latency_spike, latency) {
+            Some(Turn::Begins(spike)) => {
+                outbox.begin(self.latency_spike(sample, &spike), Course::UNTIL_ENDED);
+            }
+            Some(Turn::Ends(spike)) => outbox.end(self.latency_spike(sample, &spike)),
+            None => {}
         }
+        let objective = &settings.latency_objective;
+        if let Some(tally) = self.objective.record(objective, sample.now, latency) {
+            outbox.begin(self.missed(objective, sample, tally), Course::renewed_within(objective.window()));
+        }
+    }
+
+    /// Takes in that the latency of a flow has changed.
+    #[cold]
+    pub(super) fn change(
+        &mut self,
+        settings: &LatencyChangeSettings,
+        sample: &Sample<'_>,
+        old: Nanos,
+        outbox: &mut Outbox,
+    ) {
+        self.changes += 1;
+        let (Some(flow), Some(new)) = (sample.flow, sample.reading.latency) else { return };
+        if self.changes_told_at.is_some_and(|told_at| sample.now.since(told_at) < PAUSE) {
+            return;
+        }
+        self.changes_told_at = Some(sample.now);
+        let (node_id, egress_interface) = (self.node_id, self.egress_interface);
+        let detail = EventDetail::LatencyChange(LatencyChange { node_id, egress_interface, flow, old, new });
+        let count = std::mem::take(&mut self.changes);
+        let event = Event { count, severity: Severity::Info, ..self.event(detail, sample) };
+        outbox.begin(event, Course::until_quiet(Nanos::from_secs(settings.quiet_s)));
+    }
+
+    /// Mean utilisation over a second; `None` where no report tells.
+    #[inline]
+    pub(crate) fn mean_utilization(&self, now: Nanos) -> Option<u32> {
+        self.utilization.as_ref()?.mean(now)
+    }
+
+    /// Bytes of the packets that reports told of, and how many they were.
+    pub(crate) fn carried(&self) -> (u64, u64) {
+        self.carried
     }
 
     /// The hop latency.
@@ -81,14 +140,35 @@ impl Port {
             median: spike.median,
             median_deviation: spike.median_deviation,
         };
+        Event { count: spike.count, ..self.event(EventDetail::LatencySpike(detail), sample) }
+    }
+
+    fn missed(&self, settings: &LatencyObjectiveSettings, sample: &Sample<'_>, tally: Tally) -> Event {
+        let detail = LatencyObjective {
+            node_id: self.node_id,
+            egress_interface: self.egress_interface,
+            bound: Nanos(settings.bound_ns),
+            window: Nanos::from_secs(settings.window_s),
+            reports: tally.reports,
+            over: tally.over,
+        };
+        let count = tally.over;
+        Event {
+            count,
+            confidence: Confidence::Certain,
+            ..self.event(EventDetail::LatencyObjective(detail), sample)
+        }
+    }
+
+    fn event(&self, detail: EventDetail, sample: &Sample<'_>) -> Event {
         let egress = self.egress_interface.map_or("?".to_owned(), |id| id.to_string());
         Event {
-            detail: EventDetail::LatencySpike(detail),
+            detail,
             severity: Severity::Warning,
             key: format!("node {} egress {egress}", self.node_id),
             first: sample.now,
             last: sample.now,
-            count: spike.count,
+            count: 1,
             confidence: Confidence::Probable,
             evidence: vec![sample.report],
             phase: Phase::Once,
@@ -96,3 +176,6 @@ impl Port {
         }
     }
 }
+
+/// Changes of latency are told once in this time.
+const PAUSE: Nanos = Nanos::from_secs(1);

@@ -4,12 +4,14 @@ use inband_model::{Nanos, NodeId};
 
 use crate::book::Course;
 use crate::outbox::Outbox;
+use crate::settings::EventSettings;
 use crate::views::QueueView;
 
 use super::Sample;
+use super::burst::Bursts;
 use super::episode::{Episode, Place};
 use super::gauge::Gauge;
-use super::settings::CongestionSettings;
+use super::jam::Jam;
 
 /// One queue: its depth, and its episode of congestion if it is in one.
 #[derive(Debug)]
@@ -17,8 +19,36 @@ pub(super) struct Queue {
     place: Place,
     depth: Option<Gauge>,
     episode: Option<Episode>,
+    bursts: Bursts,
+    /// The packets of the episode; `None` where too many queues are congested.
+    jam: Option<Jam>,
     /// Whether somebody will look after the episode in time.
     is_watched: bool,
+}
+
+/// Memory for the packets of congested queues, at most for a stated number of queues.
+#[derive(Debug, Default)]
+pub(super) struct Jams {
+    spare: Vec<Jam>,
+    used: usize,
+}
+
+impl Jams {
+    fn take(&mut self, most: usize) -> Option<Jam> {
+        if self.used >= most {
+            return None;
+        }
+        self.used += 1;
+        Some(self.spare.pop().unwrap_or_default())
+    }
+
+    fn give_back(&mut self, mut jam: Jam) {
+        self.used -= 1;
+        if self.spare.len() < MOST_SPARE {
+            jam.clear();
+            self.spare.push(jam);
+        }
+    }
 }
 
 impl Queue {
@@ -27,6 +57,8 @@ impl Queue {
             place: Place { node_id, egress_interface, queue_id },
             depth: None,
             episode: None,
+            bursts: Bursts::default(),
+            jam: None,
             is_watched: false,
         }
     }
@@ -35,45 +67,55 @@ impl Queue {
     #[inline]
     pub(super) fn record(
         &mut self,
-        settings: &CongestionSettings,
+        settings: &EventSettings,
         sample: &Sample<'_>,
+        jams: &mut Jams,
         outbox: &mut Outbox,
     ) -> Option<Nanos> {
         if let Some(queue) = sample.reading.queue {
             self.depth.get_or_insert(Gauge::new(sample.now)).record(sample.now, queue.occupancy);
         }
+        let congestion = &settings.queue_congestion;
         if let Some(episode) = &mut self.episode {
-            if episode.goes_on(settings, sample) {
-                return None;
+            if episode.goes_on(congestion, sample) {
+                self.take(settings, sample, outbox);
+            } else {
+                self.finish(settings, sample.now, sample.utilization, jams, outbox);
             }
-            outbox.end(episode.end(self.place, sample.now));
-            self.episode = None;
             return None;
         }
-        let episode = Episode::begin(settings, sample)?;
+        let episode = Episode::begin(congestion, sample)?;
         outbox.begin(episode.announce(self.place), Course::UNTIL_ENDED);
-        let due = episode.quiet_at(settings);
+        let due = episode.quiet_at(congestion);
         self.episode = Some(episode);
+        self.jam = jams.take(settings.culprits.max_queues);
+        self.take(settings, sample, outbox);
         (!std::mem::replace(&mut self.is_watched, true)).then_some(due)
     }
 
     /// Ends an episode that has been silent long enough; returns when to look again.
     pub(super) fn handle_timeout(
         &mut self,
-        settings: &CongestionSettings,
+        settings: &EventSettings,
         now: Nanos,
+        jams: &mut Jams,
         outbox: &mut Outbox,
     ) -> Option<Nanos> {
         self.is_watched = false;
         let episode = self.episode.as_ref()?;
-        let due = episode.quiet_at(settings);
+        let due = episode.quiet_at(&settings.queue_congestion);
         if due > now {
             self.is_watched = true;
             return Some(due);
         }
-        outbox.end(episode.end(self.place, episode.last_at()));
-        self.episode = None;
+        let (last_at, utilization) = (episode.last_at(), episode.utilization());
+        self.finish(settings, last_at, utilization, jams, outbox);
         None
+    }
+
+    /// Whether the queue is congested.
+    pub(super) fn is_congested(&self) -> bool {
+        self.episode.is_some()
     }
 
     /// The queue as users see it; `None` when no report gave an occupancy.
@@ -87,7 +129,40 @@ impl Queue {
             recent: depth.recent(now),
             max: depth.max,
             last_at: depth.last_at,
-            congested: self.episode.is_some(),
+            congested: self.is_congested(),
         })
     }
+
+    /// Takes a report into what is known of the episode.
+    fn take(&mut self, settings: &EventSettings, sample: &Sample<'_>, outbox: &mut Outbox) {
+        if Episode::is_congested(&settings.queue_congestion, sample) {
+            self.bursts.record(&settings.microburst, self.place, sample, outbox);
+        }
+        if let Some(jam) = &mut self.jam {
+            jam.record(sample, Nanos(settings.queue_congestion.trigger_ns));
+        }
+    }
+
+    /// Ends the episode, and says what follows from it.
+    fn finish(
+        &mut self,
+        settings: &EventSettings,
+        last_at: Nanos,
+        utilization: Option<u32>,
+        jams: &mut Jams,
+        outbox: &mut Outbox,
+    ) {
+        let Some(episode) = self.episode.take() else { return };
+        self.bursts.close(&settings.microburst, self.place, utilization, outbox);
+        if let Some(jam) = self.jam.take() {
+            if let Some(event) = jam.culprits(&settings.culprits, self.place) {
+                outbox.announce(event);
+            }
+            jams.give_back(jam);
+        }
+        outbox.end(episode.end(self.place, last_at));
+    }
 }
+
+/// Most of that memory that is kept for later.
+const MOST_SPARE: usize = 16;

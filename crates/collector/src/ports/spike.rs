@@ -16,6 +16,8 @@ pub(super) struct SpikeDetector {
     /// Whether each of the latest samples stood out, latest in the lowest bit.
     stood_out: u8,
     peak: u32,
+    /// Samples of the spike that stood out.
+    count: u64,
     is_on: bool,
 }
 
@@ -26,7 +28,7 @@ struct Usual {
     median_deviation: u32,
 }
 
-/// A spike that has begun.
+/// A spike as far as it is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Spike {
     pub(super) latency: Nanos,
@@ -34,6 +36,15 @@ pub(super) struct Spike {
     pub(super) median_deviation: Nanos,
     /// Samples it rests on.
     pub(super) count: u64,
+}
+
+/// What the next latency shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Turn {
+    /// A spike begins.
+    Begins(Spike),
+    /// The spike is over.
+    Ends(Spike),
 }
 
 impl SpikeDetector {
@@ -46,13 +57,14 @@ impl SpikeDetector {
             samples_since_usual: 0,
             stood_out: 0,
             peak: 0,
+            count: 0,
             is_on: false,
         }
     }
 
-    /// Takes in a latency; tells of a spike when it begins.
+    /// Takes in a latency; tells of a spike when it begins, and when it is over.
     #[inline]
-    pub(super) fn record(&mut self, settings: &SpikeSettings, latency: Nanos) -> Option<Spike> {
+    pub(super) fn record(&mut self, settings: &SpikeSettings, latency: Nanos) -> Option<Turn> {
         let latency = u32::try_from(latency.0).unwrap_or(u32::MAX);
         let spike = if self.filled < LEAST_SAMPLES { None } else { self.judge(settings, latency) };
         self.samples[self.next] = latency;
@@ -63,29 +75,26 @@ impl SpikeDetector {
     }
 
     #[inline]
-    fn judge(&mut self, settings: &SpikeSettings, latency: u32) -> Option<Spike> {
+    fn judge(&mut self, settings: &SpikeSettings, latency: u32) -> Option<Turn> {
         let usual = self.usual(settings, latency);
         let stands_out = usual.is_exceeded(settings, latency);
         self.stood_out = (self.stood_out << 1 | u8::from(stands_out)) & LATEST;
         if self.stood_out == 0 {
-            self.is_on = false;
-            self.peak = 0;
-            return None;
+            let peak = std::mem::take(&mut self.peak);
+            let was_on = std::mem::take(&mut self.is_on);
+            let count = std::mem::take(&mut self.count);
+            return was_on.then(|| Turn::Ends(usual.spike(peak, count)));
         }
         if stands_out {
             self.peak = self.peak.max(latency);
+            self.count += 1;
         }
-        let count = self.stood_out.count_ones();
-        if self.is_on || count < OUT_OF_LATEST {
+        if self.is_on || self.stood_out.count_ones() < OUT_OF_LATEST {
             return None;
         }
         self.is_on = true;
-        Some(Spike {
-            latency: Nanos(u64::from(self.peak)),
-            median: Nanos(u64::from(usual.median)),
-            median_deviation: Nanos(u64::from(usual.median_deviation)),
-            count: u64::from(count),
-        })
+        self.count = u64::from(self.stood_out.count_ones());
+        Some(Turn::Begins(usual.spike(self.peak, self.count)))
     }
 
     /// What is usual: computed again now and then, and sooner for a latency that seems to stand out.
@@ -106,6 +115,15 @@ impl SpikeDetector {
 }
 
 impl Usual {
+    fn spike(self, peak: u32, count: u64) -> Spike {
+        Spike {
+            latency: Nanos(u64::from(peak)),
+            median: Nanos(u64::from(self.median)),
+            median_deviation: Nanos(u64::from(self.median_deviation)),
+            count,
+        }
+    }
+
     fn of(samples: &[u32]) -> Usual {
         let mut sorted = [0; SAMPLES];
         let sorted = &mut sorted[..samples.len()];

@@ -18,7 +18,15 @@ fn episodes_in_quick_succession_set_one_deadline() {
         let latency = if step % 2 == 0 { 200_000 } else { 0 };
         let reading = reading(latency);
         let report = ReportReference { node_id: NodeId(5), received_at: now, ..ReportReference::default() };
-        let sample = Sample { now, report, reading: &reading, congested_queue: false };
+        let sample = Sample {
+            now,
+            report,
+            reading: &reading,
+            congested_queue: false,
+            flow: None,
+            packet_bytes: 0,
+            utilization: None,
+        };
         ports.record(port, &sample, &mut outbox);
     }
 
@@ -32,7 +40,7 @@ fn reading(latency: u64) -> HopReading {
         hop: Hop { node_id: NodeId(5), ingress_interface: Some(1), egress_interface: Some(2) },
         latency: Some(Nanos(latency)),
         queue: None,
-        ingress_timestamp: None,
+        has_wide_clock: true,
         rest: Rest::default(),
     }
 }

@@ -1,7 +1,7 @@
 //! How are reports made for tests?
 #![allow(dead_code, reason = "every test file uses another part of it")]
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use inband_collector::{Collector, CollectorSettings, FlowView, Output};
@@ -23,6 +23,8 @@ pub(crate) struct Lab {
     pub(crate) collector: Collector,
     pub(crate) now: Nanos,
     sequences: HashMap<u32, u32>,
+    /// Nodes and sequence numbers of the reports that were sent.
+    sent: HashSet<(u32, u32)>,
     outputs: Vec<Output>,
 }
 
@@ -36,6 +38,7 @@ impl Lab {
             collector: Collector::new(settings),
             now: Nanos::from_secs(1_700_000_000),
             sequences: HashMap::new(),
+            sent: HashSet::new(),
             outputs: Vec::new(),
         }
     }
@@ -43,7 +46,23 @@ impl Lab {
     /// Hands in a datagram with one report of a node.
     pub(crate) fn report(&mut self, node_id: u32, draft: &Draft<'_>) {
         let sequence = self.next_sequence(node_id);
+        self.numbered(node_id, sequence, draft);
+    }
+
+    /// Hands in a datagram with one report of a node and a sequence number of its own.
+    pub(crate) fn numbered(&mut self, node_id: u32, sequence: u32, draft: &Draft<'_>) {
+        self.note_sent(node_id, sequence);
         self.datagram(&datagram(node_id, sequence, &[draft]));
+    }
+
+    /// Notes that a node sends a report.
+    pub(crate) fn note_sent(&mut self, node_id: u32, sequence: u32) {
+        self.sent.insert((node_id, sequence));
+    }
+
+    /// Whether a node sent a report with a sequence number.
+    pub(crate) fn has_sent(&self, node_id: u32, sequence: u32) -> bool {
+        self.sent.contains(&(node_id, sequence))
     }
 
     /// Hands in a report after the one that the node will send next.
@@ -288,7 +307,8 @@ pub(crate) fn nodes(observation: &PathObservation) -> Vec<u32> {
     observation.path.hops().iter().map(|hop| hop.node_id.0).collect()
 }
 
-fn packet(flow: &Flow, ttl: u8, dscp: u8, payload: &[u8]) -> Vec<u8> {
+/// A packet, as seen with this TTL, from its IPv4 header on.
+pub(crate) fn packet(flow: &Flow, ttl: u8, dscp: u8, payload: &[u8]) -> Vec<u8> {
     let (IpAddr::V4(source), IpAddr::V4(destination)) = (flow.source, flow.destination) else {
         panic!("these packets are IPv4")
     };

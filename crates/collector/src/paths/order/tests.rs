@@ -3,42 +3,41 @@
 use inband_model::{Hop, Nanos, NodeId};
 
 use super::{Postcard, order};
-use crate::paths::Links;
+use crate::paths::{ClockSettings, Links};
 
 #[test]
 fn a_higher_ttl_comes_earlier() {
     let cards = [card(3, Some(62)), card(1, Some(64)), card(2, Some(63))];
 
-    assert_eq!(ordered(&cards, &Links::new(10), true), [1, 2, 3]);
+    assert_eq!(ordered(&cards, &Links::new(10, ClockSettings::default()), true), [1, 2, 3]);
 }
 
 #[test]
 fn an_equal_ttl_leaves_the_decision_to_synchronous_clocks() {
-    let stamped =
-        |node_id, timestamp| Postcard { ingress_timestamp: Some(timestamp), ..card(node_id, Some(64)) };
+    let stamped = |node_id, timestamp| Postcard { came_at: Some(timestamp), ..card(node_id, Some(64)) };
     let cards = [stamped(2, 200), stamped(3, 300), stamped(1, 100)];
 
-    assert_eq!(ordered(&cards, &Links::new(10), true), [1, 2, 3]);
+    assert_eq!(ordered(&cards, &Links::new(10, ClockSettings::default()), true), [1, 2, 3]);
 }
 
 #[test]
 fn clocks_that_are_not_synchronous_decide_nothing() {
     let stamped = |node_id, timestamp, received_at| Postcard {
-        ingress_timestamp: Some(timestamp),
+        came_at: Some(timestamp),
         received_at: Nanos(received_at),
         ..card(node_id, Some(64))
     };
     let cards = [stamped(2, 100, 20), stamped(1, 200, 10)];
 
-    assert_eq!(ordered(&cards, &Links::new(10), false), [1, 2]);
-    assert_eq!(ordered(&cards, &Links::new(10), true), [2, 1]);
+    assert_eq!(ordered(&cards, &Links::new(10, ClockSettings::default()), false), [1, 2]);
+    assert_eq!(ordered(&cards, &Links::new(10, ClockSettings::default()), true), [2, 1]);
 }
 
 #[test]
 fn links_known_for_certain_decide_before_anything_else() {
     // The TTL was set anew at node 3, which a tunnel may do.
     let cards = [card(3, Some(255)), card(1, Some(64)), card(2, Some(63))];
-    let mut links = Links::new(10);
+    let mut links = Links::new(10, ClockSettings::default());
     for (from, to) in [(1, 2), (2, 3)] {
         let link = links.learn(Nanos(0), &hop(from), &hop(to)).unwrap();
         links.make_certain(link);
@@ -50,10 +49,10 @@ fn links_known_for_certain_decide_before_anything_else() {
 #[test]
 fn links_that_are_not_certain_or_do_not_connect_all_hops_decide_nothing() {
     let cards = [card(3, Some(62)), card(1, Some(64)), card(2, Some(63))];
-    let mut guessed = Links::new(10);
+    let mut guessed = Links::new(10, ClockSettings::default());
     guessed.learn(Nanos(0), &hop(3), &hop(1));
     guessed.learn(Nanos(0), &hop(1), &hop(2));
-    let mut partial = Links::new(10);
+    let mut partial = Links::new(10, ClockSettings::default());
     let link = partial.learn(Nanos(0), &hop(3), &hop(1)).unwrap();
     partial.make_certain(link);
 
@@ -64,7 +63,7 @@ fn links_that_are_not_certain_or_do_not_connect_all_hops_decide_nothing() {
 #[test]
 fn links_in_a_ring_leave_the_order_to_the_ttl() {
     let cards = [card(2, Some(63)), card(1, Some(64))];
-    let mut links = Links::new(10);
+    let mut links = Links::new(10, ClockSettings::default());
     for (from, to) in [(1, 2), (2, 1)] {
         let link = links.learn(Nanos(0), &hop(from), &hop(to)).unwrap();
         links.make_certain(link);
@@ -80,7 +79,15 @@ fn ordered(cards: &[Postcard], links: &Links, synchronous_clocks: bool) -> Vec<u
 }
 
 fn card(node_id: u32, ttl: Option<u8>) -> Postcard {
-    Postcard { hop: hop(node_id), latency: None, ttl, ingress_timestamp: None, received_at: Nanos(0) }
+    Postcard {
+        hop: hop(node_id),
+        latency: None,
+        ttl,
+        identity: None,
+        came_at: None,
+        left_at: None,
+        received_at: Nanos(0),
+    }
 }
 
 fn hop(node_id: u32) -> Hop {

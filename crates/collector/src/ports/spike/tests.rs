@@ -2,7 +2,7 @@
 
 use inband_model::Nanos;
 
-use super::{Spike, SpikeDetector};
+use super::{Spike, SpikeDetector, Turn};
 use crate::ports::SpikeSettings;
 
 #[test]
@@ -56,6 +56,18 @@ fn a_spike_is_told_once_until_it_is_over() {
 }
 
 #[test]
+fn the_end_of_a_spike_tells_its_peak_and_its_samples() {
+    let mut detector = calm();
+    record(&mut detector, &[20_000, 25_000, 20_000, 20_000]);
+    let settings = SpikeSettings::default();
+    let turns: Vec<Turn> = (0..5).filter_map(|_| detector.record(&settings, Nanos(1_000))).collect();
+
+    let spike =
+        Spike { latency: Nanos(25_000), median: Nanos(1_000), median_deviation: Nanos(100), count: 4 };
+    assert_eq!(turns, [Turn::Ends(spike)]);
+}
+
+#[test]
 fn a_latency_that_stays_high_becomes_usual() {
     let mut detector = calm();
 
@@ -90,5 +102,10 @@ fn calm() -> SpikeDetector {
 
 fn record(detector: &mut SpikeDetector, latencies: &[u64]) -> Vec<Spike> {
     let settings = SpikeSettings::default();
-    latencies.iter().filter_map(|latency| detector.record(&settings, Nanos(*latency))).collect()
+    let turns = latencies.iter().filter_map(|latency| detector.record(&settings, Nanos(*latency)));
+    let begins = |turn| match turn {
+        Turn::Begins(spike) => Some(spike),
+        Turn::Ends(_) => None,
+    };
+    turns.filter_map(begins).collect()
 }

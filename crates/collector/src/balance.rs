@@ -1,0 +1,257 @@
+//! Do equal links carry equal loads?
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use inband_model::{
+    Confidence, EcmpImbalance, Event, EventDetail, Hop, LinkRate, Nanos, NodeId, Phase, ReportReference,
+    Severity,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::book::Course;
+use crate::outbox::Outbox;
+use crate::ports::{PortIndex, Ports};
+
+/// When links of equal cost carry unequal loads: `[events.ecmp_imbalance]`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct BalanceSettings {
+    /// The highest rate over the mean, thousandths. Default 1300.
+    pub highest_to_mean_permille: u64,
+    /// Seconds for which it must be higher than that. Default 30.
+    pub for_s: u64,
+    /// Jain's index below which the loads are unequal however short, thousandths. Default 900.
+    pub jain_permille: u64,
+    /// Seconds over which rates are taken for Jain's index. Default 10.
+    pub window_s: u64,
+    /// Reported packets a second, of all links together, below which nothing is said where nodes give no utilisation.
+    /// Default 100.
+    pub least_packets: u64,
+    /// Nodes, and destinations beyond them, whose choices are remembered. Default 16,384: about 5 MB.
+    pub max_choices: usize,
+}
+
+impl Default for BalanceSettings {
+    fn default() -> BalanceSettings {
+        BalanceSettings {
+            highest_to_mean_permille: 1_300,
+            for_s: 30,
+            jain_permille: 900,
+            window_s: 10,
+            least_packets: 100,
+            max_choices: 16_384,
+        }
+    }
+}
+
+/// The links that nodes spread flows over, and what they carry.
+///
+/// Links are of equal cost when a node uses them towards the same last node over the same number of hops.
+#[derive(Debug)]
+pub(crate) struct Balance {
+    settings: BalanceSettings,
+    choices: BTreeMap<Choice, BTreeSet<PortIndex>>,
+    groups: BTreeMap<BTreeSet<PortIndex>, Group>,
+    next_check: Option<Nanos>,
+}
+
+/// A node with a packet that has so far to go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Choice {
+    node_id: NodeId,
+    last_node: NodeId,
+    hops_left: usize,
+}
+
+/// Links of one node that are of equal cost.
+#[derive(Debug)]
+struct Group {
+    node_id: NodeId,
+    report: ReportReference,
+    /// What each link had carried at the last check, bytes and packets.
+    carried: Vec<(u64, u64)>,
+    over_since: Option<Nanos>,
+    unequal_since: Option<Nanos>,
+}
+
+impl Balance {
+    pub(crate) fn new(settings: BalanceSettings) -> Balance {
+        Balance { settings, choices: BTreeMap::new(), groups: BTreeMap::new(), next_check: None }
+    }
+
+    /// Learns from a path which links its nodes use towards its end.
+    pub(crate) fn learn(
+        &mut self,
+        now: Nanos,
+        report: ReportReference,
+        hops: &[Hop],
+        ports: &[Option<PortIndex>],
+    ) {
+        let Some((last, before)) = hops.split_last() else { return };
+        for (place, (hop, port)) in before.iter().zip(ports).enumerate() {
+            let Some(port) = port.filter(|_| hop.egress_interface.is_some()) else { continue };
+            let choice =
+                Choice { node_id: hop.node_id, last_node: last.node_id, hops_left: before.len() - place };
+            let is_new = !self.choices.contains_key(&choice);
+            if is_new && self.choices.len() >= self.settings.max_choices {
+                continue;
+            }
+            let links = self.choices.entry(choice).or_default();
+            if links.len() >= MOST_LINKS || !links.insert(port) || links.len() < 2 {
+                continue;
+            }
+            let group = Group {
+                node_id: hop.node_id,
+                report,
+                carried: Vec::new(),
+                over_since: None,
+                unequal_since: None,
+            };
+            let links = links.clone();
+            self.groups.retain(|known, _| !known.is_subset(&links));
+            self.groups.entry(links).or_insert(group);
+            self.next_check.get_or_insert(now + SECOND);
+        }
+    }
+
+    pub(crate) fn next_timeout(&self) -> Option<Nanos> {
+        self.next_check
+    }
+
+    /// Looks once a second what the links carry.
+    pub(crate) fn handle_timeout(
+        &mut self,
+        now: Nanos,
+        alive_since: Nanos,
+        ports: &Ports,
+        outbox: &mut Outbox,
+    ) {
+        if self.next_check.is_none_or(|due| due > now) {
+            return;
+        }
+        let mut is_anything_alive = false;
+        for (links, group) in &mut self.groups {
+            // A link that nothing takes is out of service, not badly chosen.
+            let alive: Vec<PortIndex> =
+                links.iter().copied().filter(|link| ports[*link].last_seen > alive_since).collect();
+            is_anything_alive |= !alive.is_empty();
+            group.check(&self.settings, now, &alive, ports, outbox);
+        }
+        self.next_check = is_anything_alive.then_some(now + SECOND);
+        if !is_anything_alive {
+            self.choices.clear();
+            self.groups.clear();
+        }
+    }
+}
+
+impl Group {
+    fn check(
+        &mut self,
+        settings: &BalanceSettings,
+        now: Nanos,
+        links: &[PortIndex],
+        ports: &Ports,
+        outbox: &mut Outbox,
+    ) {
+        let Some((rates, by_utilization)) = self.rates(settings, now, links, ports) else {
+            (self.over_since, self.unequal_since) = (None, None);
+            return;
+        };
+        let (highest_to_mean, jain) = (highest_to_mean(&rates), jain(&rates));
+        let hold = |since: &mut Option<Nanos>, is_so: bool| {
+            *since = is_so.then(|| since.unwrap_or(now));
+            since.map_or(Nanos::ZERO, |since| now.since(since))
+        };
+        let over = hold(&mut self.over_since, highest_to_mean > settings.highest_to_mean_permille);
+        let unequal = hold(&mut self.unequal_since, jain < settings.jain_permille);
+        let is_over = self.over_since.is_some() && over >= Nanos::from_secs(settings.for_s);
+        let is_unequal = self.unequal_since.is_some() && unequal >= Nanos::from_secs(settings.window_s);
+        if !is_over && !is_unequal {
+            return;
+        }
+        let rate = |(link, rate): (&PortIndex, &u64)| LinkRate {
+            egress_interface: ports[*link].egress_interface.unwrap_or(u16::MAX),
+            rate: *rate,
+        };
+        let mut rates_of_links: Vec<LinkRate> = links.iter().zip(&rates).map(rate).collect();
+        rates_of_links.sort_by_key(|link| link.egress_interface);
+        let detail = EcmpImbalance {
+            node_id: self.node_id,
+            links: rates_of_links,
+            highest_to_mean_permille: highest_to_mean,
+            jain_permille: jain,
+            by_utilization,
+        };
+        outbox.begin(self.event(now, detail), Course::renewed_within(Nanos::from_secs(5)));
+    }
+
+    /// What each link carries; `None` where there is nothing to compare.
+    fn rates(
+        &mut self,
+        settings: &BalanceSettings,
+        now: Nanos,
+        links: &[PortIndex],
+        ports: &Ports,
+    ) -> Option<(Vec<u64>, bool)> {
+        let carried: Vec<(u64, u64)> = links.iter().map(|link| ports[*link].carried()).collect();
+        let before = std::mem::replace(&mut self.carried, carried);
+        if links.len() < 2 {
+            return None;
+        }
+        let utilization = links.iter().map(|link| ports[*link].mean_utilization(now).map(u64::from));
+        if let Some(rates) = utilization.collect::<Option<Vec<u64>>>() {
+            return (rates.iter().sum::<u64>() > 0).then_some((rates, true));
+        }
+        if before.len() != self.carried.len() {
+            return None;
+        }
+        let since =
+            self.carried.iter().zip(&before).map(|(now, before)| (now.0 - before.0, now.1 - before.1));
+        let (bytes, packets): (Vec<u64>, Vec<u64>) = since.unzip();
+        (packets.iter().sum::<u64>() >= settings.least_packets.max(1)).then_some((bytes, false))
+    }
+
+    fn event(&self, now: Nanos, detail: EcmpImbalance) -> Event {
+        let interfaces: Vec<String> =
+            detail.links.iter().map(|link| link.egress_interface.to_string()).collect();
+        let since = self.over_since.into_iter().chain(self.unequal_since).min();
+        Event {
+            key: format!("node {} egress {}", self.node_id, interfaces.join(" ")),
+            detail: EventDetail::EcmpImbalance(detail),
+            severity: Severity::Warning,
+            first: since.unwrap_or(now),
+            last: now,
+            count: 1,
+            confidence: Confidence::Probable,
+            evidence: vec![self.report],
+            phase: Phase::Once,
+            silenced: false,
+        }
+    }
+}
+
+/// The highest rate over the mean, thousandths.
+fn highest_to_mean(rates: &[u64]) -> u64 {
+    let sum: u128 = rates.iter().map(|rate| u128::from(*rate)).sum();
+    let highest = u128::from(rates.iter().copied().max().unwrap_or(0));
+    u64::try_from((highest * rates.len() as u128 * 1_000).checked_div(sum).unwrap_or(0)).unwrap_or(u64::MAX)
+}
+
+/// Jain's index: the square of the sum over the number times the sum of squares, thousandths.
+fn jain(rates: &[u64]) -> u64 {
+    // Scaled so that the squares of the sum fit.
+    let scale = rates.iter().copied().max().unwrap_or(0) / u64::from(u32::MAX) + 1;
+    let rates = rates.iter().map(|rate| u128::from(rate / scale));
+    let count = rates.clone().count() as u128;
+    let (sum, squares) = rates.fold((0, 0), |(sum, squares), rate| (sum + rate, squares + rate * rate));
+    let index = (sum * sum * 1_000).checked_div(count * squares).unwrap_or(1_000);
+    u64::try_from(index).unwrap_or(1_000)
+}
+
+/// Most links of equal cost that one node chooses among.
+const MOST_LINKS: usize = 32;
+const SECOND: Nanos = Nanos::from_secs(1);
+
+#[cfg(test)]
+mod tests;

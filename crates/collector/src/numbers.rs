@@ -1,0 +1,150 @@
+//! Are packets missing that their source has numbered?
+
+use hashbrown::HashMap;
+use inband_model::{
+    Confidence, Event, EventDetail, Flow, Nanos, NodeId, Phase, ReportReference, SequenceGap, Severity,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::book::Course;
+use crate::deadlines::Deadlines;
+use crate::ledger::{LedgerSettings, Sequence, SequenceSpace};
+use crate::outbox::Outbox;
+
+/// Where sources number packets: `[events.sequence_gap]`.
+///
+/// The losses that Host-INT's reports tell are announced whatever is set here.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct NumberSettings {
+    /// Domain whose source-inserted metadata of INT-MX holds a number of 4 bytes. Only where nodes report every packet:
+    /// what a filter holds back looks like a loss. Default: none.
+    pub domain: Option<u16>,
+    /// Words in front of the number in that metadata. Default 0.
+    pub offset_words: usize,
+    /// Milliseconds until a gap counts as lost. Default 200.
+    pub confirm_after_ms: u64,
+    /// Seconds without another loss after which the event of a flow ends. Default 60.
+    pub quiet_s: u64,
+    /// Flows, each at each node, that are followed. Default 16,384: about 8 MB.
+    pub max_flows: usize,
+}
+
+impl Default for NumberSettings {
+    fn default() -> NumberSettings {
+        NumberSettings {
+            domain: None,
+            offset_words: 0,
+            confirm_after_ms: 200,
+            quiet_s: 60,
+            max_flows: 16_384,
+        }
+    }
+}
+
+/// The numbers of packets by flow and node that reports them.
+#[derive(Debug)]
+pub(crate) struct Numbers {
+    settings: NumberSettings,
+    ledger: LedgerSettings,
+    flows: HashMap<(Flow, NodeId), Numbered>,
+    confirmations: Deadlines<(Flow, NodeId)>,
+}
+
+/// A flow whose packets are numbered.
+#[derive(Debug)]
+struct Numbered {
+    sequence: Sequence,
+    seen_at: Nanos,
+    told: u64,
+    /// The first report behind the latest gap.
+    report: ReportReference,
+    is_watched: bool,
+}
+
+impl Numbers {
+    pub(crate) fn new(settings: NumberSettings) -> Numbers {
+        let ledger = LedgerSettings {
+            reorder_window: 64,
+            confirm_after_ms: settings.confirm_after_ms,
+            ..LedgerSettings::default()
+        };
+        Numbers { settings, ledger, flows: HashMap::new(), confirmations: Deadlines::new() }
+    }
+
+    /// Takes in the number of a packet that a node reports.
+    pub(crate) fn record(&mut self, report: ReportReference, flow: Flow, number: u32) {
+        let (key, now) = ((flow, report.node_id), report.received_at);
+        let Some(numbered) = self.flows.get_mut(&key) else {
+            if self.flows.len() >= self.settings.max_flows {
+                let idle = Nanos::from_secs(self.settings.quiet_s);
+                self.flows.retain(|_, numbered| now.since(numbered.seen_at) <= idle);
+                if self.flows.len() >= self.settings.max_flows {
+                    return;
+                }
+            }
+            let sequence = Sequence::new(SequenceSpace::new(u32::BITS), &self.ledger, now, number);
+            self.flows.insert(key, Numbered { sequence, seen_at: now, told: 0, report, is_watched: false });
+            return;
+        };
+        numbered.seen_at = now;
+        if numbered.sequence.arrive(&self.ledger, now, number) == crate::ledger::Arrival::InOrder {
+            return;
+        }
+        if !numbered.is_watched
+            && let Some(due) = numbered.sequence.next_confirmation(&self.ledger)
+        {
+            numbered.report = report;
+            numbered.is_watched = true;
+            self.confirmations.set(due, key);
+        }
+    }
+
+    /// Announces the packets that a node of Host-INT has found missing.
+    pub(crate) fn announce(&self, report: ReportReference, flow: Flow, lost: u64, outbox: &mut Outbox) {
+        outbox.begin(event(report, flow, lost), self.course());
+    }
+
+    /// Counts as lost what has been missing long enough.
+    pub(crate) fn handle_timeout(&mut self, now: Nanos, outbox: &mut Outbox) {
+        while let Some(key) = self.confirmations.pop_due(now) {
+            let course = self.course();
+            let Some(numbered) = self.flows.get_mut(&key) else { continue };
+            numbered.is_watched = false;
+            numbered.sequence.confirm(&self.ledger, now);
+            let lost = numbered.sequence.lost().saturating_sub(numbered.told);
+            if lost > 0 {
+                numbered.told += lost;
+                outbox.begin(event(numbered.report, key.0, lost), course);
+            }
+            if let Some(due) = numbered.sequence.next_confirmation(&self.ledger) {
+                numbered.is_watched = true;
+                self.confirmations.set(due, key);
+            }
+        }
+    }
+
+    pub(crate) fn next_timeout(&self) -> Option<Nanos> {
+        self.confirmations.next()
+    }
+
+    fn course(&self) -> Course {
+        Course::until_quiet(Nanos::from_secs(self.settings.quiet_s))
+    }
+}
+
+fn event(report: ReportReference, flow: Flow, lost: u64) -> Event {
+    let detail = SequenceGap { flow, node_id: report.node_id, lost };
+    Event {
+        detail: EventDetail::SequenceGap(detail),
+        severity: Severity::Warning,
+        key: format!("{flow} at node {}", report.node_id),
+        first: report.received_at,
+        last: report.received_at,
+        count: lost,
+        confidence: Confidence::Certain,
+        evidence: vec![report],
+        phase: Phase::Once,
+        silenced: false,
+    }
+}

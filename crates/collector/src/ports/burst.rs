@@ -1,0 +1,163 @@
+//! Did a queue fill only for a moment, and does it do so again and again?
+
+use std::collections::VecDeque;
+
+use inband_model::{
+    BurstClass, Confidence, Event, EventDetail, Microburst, MicroburstStorm, Nanos, Phase, ReportReference,
+    Severity,
+};
+
+use crate::book::Course;
+use crate::outbox::Outbox;
+
+use super::Sample;
+use super::episode::Place;
+use super::settings::MicroburstSettings;
+
+/// The burst of a queue that goes on, and when those before it began.
+#[derive(Debug, Default)]
+pub(super) struct Bursts {
+    burst: Option<Burst>,
+    /// When the latest microbursts were seen, by our clock; at most [`MOST_IN_STORM`].
+    seen_at: VecDeque<Nanos>,
+}
+
+/// Congested packets close to one another.
+#[derive(Debug)]
+struct Burst {
+    first: ReportReference,
+    last: ReportReference,
+    reports: u64,
+    /// When its first packet came and its last one left, by the node's clock where that is told, else by ours.
+    began_at: u64,
+    ended_at: u64,
+    peak_latency: Option<Nanos>,
+    peak_occupancy: Option<u32>,
+}
+
+impl Bursts {
+    /// Takes in a report of a congested queue.
+    pub(super) fn record(
+        &mut self,
+        settings: &MicroburstSettings,
+        place: Place,
+        sample: &Sample<'_>,
+        outbox: &mut Outbox,
+    ) {
+        let (began_at, ended_at) = sample.residence();
+        let is_apart = self.burst.as_ref().is_some_and(|burst| burst.is_apart(settings, began_at));
+        if is_apart {
+            self.close(settings, place, sample.utilization, outbox);
+        }
+        let burst = self.burst.get_or_insert(Burst {
+            first: sample.report,
+            last: sample.report,
+            reports: 0,
+            began_at,
+            ended_at,
+            peak_latency: None,
+            peak_occupancy: None,
+        });
+        burst.last = sample.report;
+        burst.reports += 1;
+        burst.began_at = burst.began_at.min(began_at);
+        burst.ended_at = burst.ended_at.max(ended_at);
+        burst.peak_latency = burst.peak_latency.max(sample.reading.latency);
+        burst.peak_occupancy = burst.peak_occupancy.max(sample.reading.queue.map(|queue| queue.occupancy));
+    }
+
+    /// Judges the burst that goes on: it has ended.
+    pub(super) fn close(
+        &mut self,
+        settings: &MicroburstSettings,
+        place: Place,
+        utilization: Option<u32>,
+        outbox: &mut Outbox,
+    ) {
+        let Some(burst) = self.burst.take() else { return };
+        let duration = Nanos(burst.ended_at.saturating_sub(burst.began_at));
+        let full = u64::from(settings.full_utilization);
+        let is_busy =
+            utilization.is_some_and(|level| u64::from(level) * 1_000 >= full * settings.busy_permille);
+        if duration.0 > settings.most_ns || is_busy {
+            return;
+        }
+        let seen_at = burst.last.received_at;
+        self.seen_at.push_back(seen_at);
+        while self.seen_at.front().is_some_and(|at| seen_at.since(*at) > SECOND)
+            || self.seen_at.len() > MOST_IN_STORM
+        {
+            self.seen_at.pop_front();
+        }
+        if self.seen_at.len() >= settings.storm.clamp(1, MOST_IN_STORM) {
+            let storm = self.storm(place, &burst);
+            return outbox.begin(storm, Course::until_quiet(SECOND));
+        }
+        outbox.announce(burst.event(place, duration, utilization));
+    }
+
+    fn storm(&self, place: Place, burst: &Burst) -> Event {
+        let detail = MicroburstStorm {
+            node_id: place.node_id,
+            egress_interface: place.egress_interface,
+            queue_id: place.queue_id,
+            bursts: self.seen_at.len() as u64,
+        };
+        Event {
+            detail: EventDetail::MicroburstStorm(detail),
+            severity: Severity::Warning,
+            count: burst.reports,
+            ..burst.event(place, Nanos::ZERO, None)
+        }
+    }
+}
+
+impl Burst {
+    fn is_apart(&self, settings: &MicroburstSettings, began_at: u64) -> bool {
+        let join = self.peak_latency.map_or(0, |latency| latency.0).max(settings.join_ns);
+        began_at > self.ended_at.saturating_add(join)
+    }
+
+    fn event(&self, place: Place, duration: Nanos, utilization: Option<u32>) -> Event {
+        let detail = Microburst {
+            node_id: place.node_id,
+            egress_interface: place.egress_interface,
+            queue_id: place.queue_id,
+            duration,
+            class: class(duration),
+            peak_latency: self.peak_latency,
+            peak_occupancy: self.peak_occupancy,
+            utilization,
+        };
+        let mut evidence = vec![self.first];
+        if self.last != self.first {
+            evidence.push(self.last);
+        }
+        Event {
+            detail: EventDetail::Microburst(detail),
+            severity: Severity::Info,
+            key: place.key(),
+            first: self.first.received_at,
+            last: self.last.received_at,
+            count: self.reports,
+            // Without the utilisation the link may have been busy.
+            confidence: if utilization.is_some() { Confidence::Probable } else { Confidence::Possible },
+            evidence,
+            phase: Phase::Once,
+            silenced: false,
+        }
+    }
+}
+
+fn class(duration: Nanos) -> BurstClass {
+    match duration.0 {
+        0..=100_000 => BurstClass::Micros100,
+        100_001..=1_000_000 => BurstClass::Millis1,
+        1_000_001..=10_000_000 => BurstClass::Millis10,
+        _ => BurstClass::Longer,
+    }
+}
+
+const SECOND: Nanos = Nanos::from_secs(1);
+/// Most microbursts of a queue that are remembered.
+const MOST_IN_STORM: usize = 64;
