@@ -256,6 +256,13 @@ impl Correlator {
 
     fn remind(&mut self, due: Nanos, flow: FlowIndex, what: What) {
         let first_seen = self.flows[flow].first_seen;
+        if self.reminders.len() >= MOST_REMINDERS * self.settings.max_flows {
+            // Flows come and go faster than their reminders become due.
+            let flows = &self.flows;
+            self.reminders.retain(|reminder| {
+                flows.get(reminder.flow).is_some_and(|entry| entry.first_seen == reminder.first_seen)
+            });
+        }
         self.reminders.set(due, Reminder { flow, first_seen, what });
     }
 }
@@ -300,3 +307,5 @@ fn observe_hops(flow: Flow, sighting: &Sighting<'_>, outbox: &mut Outbox) {
 
 /// How often flows are looked through for silent ones.
 const SWEEP: Nanos = Nanos::from_secs(1);
+/// Reminders for each flow that may be followed, at most; a flow that is followed has two.
+const MOST_REMINDERS: usize = 4;

@@ -36,8 +36,12 @@ impl<T: Ord> Deadlines<T> {
         self.heap.peek().map(|Reverse((due, _))| *due)
     }
 
+    /// Drops the deadlines of things that are no more.
+    pub(crate) fn retain(&mut self, is_there: impl Fn(&T) -> bool) {
+        self.heap.retain(|Reverse((_, thing))| is_there(thing));
+    }
+
     /// How many deadlines are set.
-    #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
         self.heap.len()
     }

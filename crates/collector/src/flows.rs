@@ -40,6 +40,11 @@ impl FlowTable {
         self.slots.get_mut(index.0)?.as_mut()
     }
 
+    /// The flow at this place, unless it has been removed.
+    pub(crate) fn get(&self, index: FlowIndex) -> Option<&FlowEntry> {
+        self.slots.get(index.0)?.as_ref()
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.index.len()
     }

@@ -1,0 +1,78 @@
+//! Is a flow that of the innermost packet, also where the report has cut it short?
+
+mod support;
+
+use inband_model::Flow;
+use inband_wire::report::{Draft, InnerType};
+
+use support::{Lab, flow, hop, node_report, packet, plain_packet};
+
+/// A tunnel with this name, what the reported packet starts with, and its bytes around the inner packet.
+type Tunnel = (&'static str, InnerType, fn(&[u8]) -> Vec<u8>);
+
+const TUNNELS: &[Tunnel] = &[
+    ("none", InnerType::Ipv4, <[u8]>::to_vec),
+    ("Ethernet", InnerType::Ethernet, |inner| ethernet(&[0x08, 0x00], inner)),
+    ("VLAN", InnerType::Ethernet, |inner| ethernet(&[0x81, 0, 0, 7, 0x08, 0x00], inner)),
+    ("two VLANs", InnerType::Ethernet, |inner| {
+        ethernet(&[0x88, 0xa8, 0, 5, 0x81, 0, 0, 7, 0x08, 0x00], inner)
+    }),
+    ("MPLS", InnerType::Ethernet, |inner| ethernet(&[0x88, 0x47, 0, 1, 0, 64, 0, 2, 1, 64], inner)),
+    ("GRE", InnerType::Ipv4, |inner| outer(47, 0, &[&[0, 0, 0x08, 0x00], inner].concat())),
+    ("VXLAN", InnerType::Ipv4, |inner| udp(4789, &[8, 0, 0, 0, 0, 0, 7, 0], &ethernet(&[0x08, 0x00], inner))),
+    ("Geneve", InnerType::Ipv4, |inner| {
+        udp(6081, &[0, 0, 0x65, 0x58, 0, 0, 7, 0], &ethernet(&[0x08, 0x00], inner))
+    }),
+    ("GTP-U", InnerType::Ipv4, |inner| {
+        let length = u8::try_from(inner.len()).expect("inner packets of tests are short");
+        udp(2152, &[0x30, 0xff, 0, length, 0, 0, 0, 9], inner)
+    }),
+];
+
+#[test]
+fn a_flow_is_that_of_the_innermost_packet() {
+    for (name, inner_type, around) in TUNNELS {
+        let bytes = around(&plain_packet(&flow(3), 64));
+        assert_eq!(flows(*inner_type, &bytes), [flow(3)], "{name}");
+    }
+}
+
+#[test]
+fn a_flow_is_known_where_the_report_ends_with_the_inner_headers() {
+    for (name, inner_type, around) in TUNNELS {
+        let bytes = around(&plain_packet(&flow(3), 64));
+        // Behind the UDP header of the inner packet are 8 bytes of payload.
+        let cut = &bytes[..bytes.len() - 8];
+        assert_eq!(flows(*inner_type, cut), [flow(3)], "{name}");
+    }
+}
+
+#[test]
+fn a_tunnel_whose_inner_packet_is_cut_off_is_a_flow_of_its_own() {
+    let bytes = udp(4789, &[8, 0, 0, 0, 0, 0, 7, 0], &ethernet(&[0x08, 0x00], &plain_packet(&flow(3), 64)));
+
+    let cut = flows(InnerType::Ipv4, &bytes[..20 + 8 + 8 + 14 + 10]);
+
+    assert_eq!(cut, [Flow { destination_port: 4789, ..flow(9) }]);
+}
+
+fn flows(inner_type: InnerType, bytes: &[u8]) -> Vec<Flow> {
+    let mut lab = Lab::new();
+    lab.report(5, &Draft { inner_type, ..node_report(bytes, hop(5, 900, 0)) });
+    lab.collector.flows().map(|view| view.flow).collect()
+}
+
+fn ethernet(behind_addresses: &[u8], inner: &[u8]) -> Vec<u8> {
+    [&[2; 12], behind_addresses, inner].concat()
+}
+
+fn udp(port: u16, header: &[u8], inner: &[u8]) -> Vec<u8> {
+    packet(&Flow { destination_port: port, ..flow(9) }, 64, 0, &[header, inner].concat())
+}
+
+/// An outer IPv4 packet of a protocol without ports.
+fn outer(protocol: u8, dscp: u8, inner: &[u8]) -> Vec<u8> {
+    let mut bytes = packet(&Flow { protocol, ..flow(9) }, 64, dscp, inner);
+    bytes.drain(20..28);
+    bytes
+}
