@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use inband_collector::EventSettings;
 use serde::Deserialize;
 
 use super::{ConfigFile, load};
@@ -136,4 +137,59 @@ fn a_file_that_cannot_be_read_is_named() {
     assert!(error.starts_with("cannot read /nonexistent/node.toml: No such file"), "{error}");
     let error = load::<Config>(Path::new("/")).unwrap_err().to_string();
     assert!(error.starts_with("cannot read /: "), "{error}");
+}
+
+#[test]
+fn the_events_documentation_names_every_setting_with_its_default() {
+    let text = include_str!("../../../../docs/events.md");
+    let settings = text.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let documented: Collecting = file(settings).parse().unwrap();
+
+    // What stands there as an example is nothing by default.
+    let Collecting { mut events } = documented;
+    assert_eq!((events.silence.len(), events.path_policy.len(), events.drop.reasons.len()), (1, 1, 1));
+    events.silence.clear();
+    events.path_policy.clear();
+    events.drop.reasons.clear();
+    assert_eq!(events, EventSettings::default());
+
+    let defaults = toml::Value::try_from(EventSettings::default()).unwrap();
+    let mut keys = Vec::new();
+    collect_keys(&defaults, &mut keys);
+    assert!(keys.len() > 40, "{keys:?}");
+    let missing: Vec<_> = keys.iter().filter(|key| !settings.contains(&format!("{key} = "))).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}
+
+#[test]
+fn a_mistake_in_the_settings_of_events_names_its_line_and_the_nearest_key() {
+    let mistake = |text: &str| file(text).parse::<Collecting>().unwrap_err().to_string();
+
+    let message = mistake("[events.queue_congestion]\ntriger_ns = 5\n");
+    assert!(message.starts_with("node.toml:2:1: unknown key `triger_ns`"), "{message}");
+    assert!(message.contains("did you mean `trigger_ns`?"), "{message}");
+    let message = mistake("[events.micro_burst]\n");
+    assert!(message.contains("did you mean `microburst`?"), "{message}");
+    let message = mistake("[events.drop]\ntable = \"sd-fabrik-1.1\"\n");
+    assert!(message.contains("did you mean `sd-fabric-1.1`?"), "{message}");
+    let message = mistake("[[events.path_policy]]\nsource = \"10.0.0.0/40\"\n");
+    assert!(message.contains("10.0.0.0/8"), "{message}");
+}
+
+/// The part of a collector's configuration that events are set in.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Collecting {
+    events: EventSettings,
+}
+
+fn collect_keys(value: &toml::Value, keys: &mut Vec<String>) {
+    let toml::Value::Table(table) = value else { return };
+    for (key, value) in table {
+        if value.is_table() {
+            collect_keys(value, keys);
+        } else if !matches!(key.as_str(), "silence" | "path_policy" | "reason") {
+            keys.push(key.clone());
+        }
+    }
 }

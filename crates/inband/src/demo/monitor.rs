@@ -3,8 +3,8 @@
 use std::net::SocketAddr;
 
 use inband_collector::{
-    Collector, CollectorSettings, CongestionSettings, EventSettings, FlowView, Output, QueueView,
-    SpikeSettings,
+    Collector, CollectorSettings, CongestionSettings, EventSettings, FlowView, LatencyChangeSettings,
+    LatencyObjectiveSettings, NewFlowSettings, Output, QueueView, SpikeSettings,
 };
 use inband_model::{Flow, Ledger, Nanos};
 
@@ -32,6 +32,16 @@ impl Monitor {
                 ..CongestionSettings::default()
             },
             latency_spike: SpikeSettings { least_ns: CONGESTED_NS },
+            // Of what goes on all the time nobody is told: the events of the scenario are to be seen.
+            latency_change: LatencyChangeSettings {
+                quantum_ns: 64 * CONGESTED_NS,
+                ..LatencyChangeSettings::default()
+            },
+            latency_objective: LatencyObjectiveSettings {
+                bound_ns: 64 * CONGESTED_NS,
+                ..LatencyObjectiveSettings::default()
+            },
+            new_flow: NewFlowSettings { per_second: 0 },
             ..EventSettings::default()
         };
         let settings = CollectorSettings { events, ..CollectorSettings::default() };

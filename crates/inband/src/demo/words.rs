@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use inband_collector::{FlowView, QueueView};
-use inband_model::{CongestionPhase, Event, EventDetail, Nanos, NodeId, Path};
+use inband_model::{CongestionPhase, Event, EventDetail, Nanos, NodeId, Path, Phase};
 
 use super::scenario::Scenario;
 
@@ -82,7 +82,9 @@ pub(super) fn sentence(event: &Event, scenario: &Scenario) -> (String, String) {
         }
         EventDetail::LatencySpike(spike) => {
             let place = place(spike.node_id, spike.egress_interface, scenario);
-            (place, format!("{}, median {}", span(spike.latency), span(spike.median)))
+            let (latency, median) = (span(spike.latency), span(spike.median));
+            let ends = if event.phase == Phase::End { "ends, " } else { "" };
+            (place, format!("{ends}{latency}, median {median}"))
         }
         _ => (event.key.clone(), String::new()),
     }
