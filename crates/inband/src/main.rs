@@ -1,5 +1,6 @@
 //! In-band Network Telemetry in one program: which subcommand, and with which exit code?
 
+mod collect;
 mod convert;
 mod decode;
 mod demo;
@@ -29,6 +30,7 @@ enum Command {
     Demo(demo::Args),
     Decode(decode::Args),
     Node(node::Args),
+    Collect(collect::Args),
     Convert(convert::Args),
     Query(query::Args),
 }
@@ -42,6 +44,7 @@ fn main() -> ExitCode {
         Command::Demo(args) => demo::run(&args),
         Command::Decode(args) => decode::run(&args),
         Command::Node(args) => node::run(&args),
+        Command::Collect(args) => collect::run(&args),
         Command::Query(args) => query::run(&args),
         Command::Convert(args) => convert::run(&args),
     };

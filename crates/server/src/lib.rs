@@ -1,15 +1,21 @@
 //! How do reports come in and answers go out?
 //!
 //! Reading order: `settings`, then `receive` (datagrams off the socket, stamped and counted) and `pipeline` (what is
-//! done with them). `sys` holds the system calls.
+//! done with them: `keep` stores it, `live` shows it as it comes). `api` answers. `sys` holds the system calls.
 
+mod api;
 mod clock;
+mod keep;
+mod live;
 mod pipeline;
 mod receive;
 mod settings;
 mod sys;
 
+pub use api::{Api, ApiError};
 pub use clock::Clock;
+pub use keep::Keep;
+pub use live::Live;
 pub use pipeline::{Asker, Outcome, Pipeline, Sight, Stage, Unanswered};
 pub use receive::{Batch, Feed, Prefix, PrefixError, Reception, ReceptionCounts, ReceptionError, Replay};
-pub use settings::ReceiveSettings;
+pub use settings::{ApiSettings, HistorySettings, ReceiveSettings, Settings};

@@ -11,12 +11,13 @@ use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
 use inband_collector::{Collector, CollectorSettings};
-use inband_model::{LedgerView, Nanos};
+use inband_model::{HopRecord, LedgerView, Nanos};
 
 pub use self::asked::{Asker, Sight, Unanswered};
 pub use self::stage::Stage;
 
 use self::asked::Question;
+use self::stage::LEDGER_EVERY;
 use crate::clock::Clock;
 use crate::receive::{Batch, Feed, ReceptionCounts};
 
@@ -56,6 +57,10 @@ struct Work {
     stop: Arc<AtomicBool>,
     time: Time,
     past: ReceptionCounts,
+    /// Hops that no stage has seen yet, and of how many reports they are.
+    hops: Vec<HopRecord>,
+    hop_reports: u64,
+    ledger_at: Nanos,
 }
 
 impl Pipeline {
@@ -71,9 +76,22 @@ impl Pipeline {
         let (sender, questions) = sync_channel(MOST_QUESTIONS);
         let stop = Arc::new(AtomicBool::new(false));
         let time = if feed.is_capture() { Time::OfCapture(Nanos::ZERO) } else { Time::OfDay(Clock::start()) };
-        let collector = Collector::new(settings);
-        let past = ReceptionCounts::default();
-        let work = Work { feed, collector, stages, questions, stop: Arc::clone(&stop), time, past };
+        let mut collector = Collector::new(settings);
+        if stages.iter().any(|stage| stage.wants_hops()) {
+            collector = collector.with_records();
+        }
+        let work = Work {
+            feed,
+            collector,
+            stages,
+            questions,
+            stop: Arc::clone(&stop),
+            time,
+            past: ReceptionCounts::default(),
+            hops: Vec::new(),
+            hop_reports: 0,
+            ledger_at: Nanos::ZERO,
+        };
         let thread = Builder::new().name("understand".to_owned()).spawn(move || work.run())?;
         Ok(Pipeline { stop, asker: Asker::new(sender), thread })
     }
@@ -122,7 +140,19 @@ impl Work {
         }
         for (from, datagram) in batch.iter() {
             self.collector.handle_datagram(batch.received_at, from, batch.session, datagram);
+            self.hop_reports += self.collector.take_records(&mut self.hops);
+            if self.hops.len() >= MOST_HOPS {
+                self.give_hops();
+            }
         }
+    }
+
+    fn give_hops(&mut self) {
+        for stage in self.stages.iter_mut().filter(|_| self.hop_reports > 0) {
+            stage.handle_hops(&self.hops, self.hop_reports);
+        }
+        self.hops.clear();
+        self.hop_reports = 0;
     }
 
     fn take_counts(&mut self) {
@@ -134,15 +164,25 @@ impl Work {
 
     fn let_time_pass(&mut self) {
         let now = self.now();
+        self.give_hops();
         self.collector.handle_timeout(now);
         while let Some(output) = self.collector.poll_output() {
             for stage in &mut self.stages {
                 stage.handle_output(&output);
             }
         }
+        if now.since(self.ledger_at) >= LEDGER_EVERY {
+            self.ledger_at = now;
+            self.give_ledger(now);
+        }
         for stage in &mut self.stages {
             stage.handle_timeout(now);
         }
+    }
+
+    fn give_ledger(&mut self, now: Nanos) {
+        let ledger = asked::ledger(&self.collector, &self.stages);
+        self.stages.iter_mut().for_each(|stage| stage.handle_ledger(now, &ledger));
     }
 
     /// Confirms the gaps that are still open: what has not come by now does not come.
@@ -151,7 +191,10 @@ impl Work {
             *now = *now + CAPTURE_END;
         }
         self.let_time_pass();
+        let now = self.now();
+        self.give_ledger(now);
         self.answer();
+        self.stages.iter_mut().for_each(|stage| stage.finish());
     }
 
     fn answer(&mut self) {
@@ -159,8 +202,8 @@ impl Work {
         for _ in 0..MOST_QUESTIONS {
             let Ok(question) = self.questions.try_recv() else { return };
             let now = self.now();
-            let Work { collector, stages, past, .. } = &*self;
-            question(&Sight { collector, now, stages, reception: *past });
+            let Work { collector, stages, past, .. } = &mut *self;
+            question(&mut Sight { collector, now, stages, reception: *past });
         }
     }
 
@@ -174,6 +217,8 @@ impl Work {
 
 /// Longest the thread waits for datagrams before it looks at the time and at questions.
 const PATIENCE: Duration = Duration::from_millis(10);
+/// Hops that are gathered before the stages get them.
+const MOST_HOPS: usize = 4_096;
 /// Questions that may wait for an answer.
 const MOST_QUESTIONS: usize = 64;
 /// How long a capture goes on behind its last datagram: long enough to confirm gaps and end episodes.

@@ -1,11 +1,111 @@
-//! What can be set about receiving?
+//! What does `collector.toml` hold?
+
+mod quantity;
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::num::NonZeroU8;
+use std::path::PathBuf;
+use std::time::Duration;
 
+use inband_collector::{CollectorSettings, EventSettings, LedgerSettings, PathSettings, PortSettings};
+use inband_store::StoreSettings;
 use serde::{Deserialize, Serialize};
 
 use crate::receive::Prefix;
+
+/// Everything that can be set about the monitoring system: `collector.toml`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// `[receive]`: where reports come in.
+    pub receive: ReceiveSettings,
+    /// `[api]`: where answers go out.
+    pub api: ApiSettings,
+    /// `[store]`: where history is kept.
+    pub store: HistorySettings,
+    /// `[ledger]`: how reports are counted.
+    pub ledger: LedgerSettings,
+    /// `[paths]`: how flows are followed.
+    pub paths: PathSettings,
+    /// `[ports]`: what is kept of nodes and interfaces.
+    pub ports: PortSettings,
+    /// `[events]`: what is announced, and when.
+    pub events: EventSettings,
+}
+
+impl Settings {
+    /// What the collector is given.
+    #[must_use]
+    pub fn collector(&self) -> CollectorSettings {
+        CollectorSettings {
+            ledger: self.ledger.clone(),
+            paths: self.paths.clone(),
+            ports: self.ports.clone(),
+            events: self.events.clone(),
+            ..CollectorSettings::default()
+        }
+    }
+}
+
+/// Where answers go out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ApiSettings {
+    /// Address of the API, the metrics and the health endpoints. Default `127.0.0.1:8080`.
+    pub listen: SocketAddr,
+    /// What callers have to show, as `Authorization: Bearer`; empty: nothing. Must not be empty where `listen` is not
+    /// a loopback address. Default empty.
+    pub token: String,
+    /// Longest time a question in SQL may take, seconds. Default 10.
+    pub query_seconds: u64,
+    /// Most memory a question in SQL may take, bytes. Default 268,435,456.
+    pub query_bytes: usize,
+    /// Most rows the answer to a question in SQL may have. Default 100,000.
+    pub query_rows: usize,
+}
+
+impl Default for ApiSettings {
+    fn default() -> ApiSettings {
+        ApiSettings {
+            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 8080)),
+            token: String::new(),
+            query_seconds: 10,
+            query_bytes: 256 << 20,
+            query_rows: 100_000,
+        }
+    }
+}
+
+/// Where history is kept, and how much of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct HistorySettings {
+    /// The directory; made when it is not there; empty: nothing is kept. Default `inband-data`.
+    pub path: PathBuf,
+    /// How long history is kept, such as `36h`, `7d`, `1y`. Default `7d`.
+    #[serde(with = "quantity::time")]
+    pub retain: Duration,
+    /// How large all of it may be, such as `500MB`, `20GB`, `1TB`. Default `20GB`.
+    #[serde(with = "quantity::size")]
+    pub max_size: u64,
+}
+
+impl Default for HistorySettings {
+    fn default() -> HistorySettings {
+        let StoreSettings { path, retain, max_size_bytes: max_size, .. } = StoreSettings::default();
+        HistorySettings { path, retain, max_size }
+    }
+}
+
+impl HistorySettings {
+    /// What the store is given; `None` where nothing is kept.
+    #[must_use]
+    pub fn store(&self) -> Option<StoreSettings> {
+        let HistorySettings { path, retain, max_size } = self.clone();
+        let store = StoreSettings { path, retain, max_size_bytes: max_size, ..StoreSettings::default() };
+        (!self.path.as_os_str().is_empty()).then_some(store)
+    }
+}
 
 /// Where reports come in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,3 +137,6 @@ impl Default for ReceiveSettings {
 
 /// UDP port that reports are sent to by custom.
 pub(crate) const REPORT_PORT: u16 = 32_766;
+
+#[cfg(test)]
+mod tests;

@@ -3,6 +3,7 @@
 
 mod captured;
 mod cli;
+mod collect;
 mod folder;
 mod labelled;
 mod labels;

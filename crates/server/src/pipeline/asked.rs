@@ -11,13 +11,13 @@ use super::stage::Stage;
 use crate::receive::ReceptionCounts;
 
 /// A question: it looks, and sends its answer itself.
-pub(super) type Question = Box<dyn FnOnce(&Sight<'_>) + Send>;
+pub(super) type Question = Box<dyn FnOnce(&mut Sight<'_>) + Send>;
 
 /// What a question sees.
 #[derive(Debug)]
 pub struct Sight<'a> {
     /// The collector between two datagrams.
-    pub collector: &'a Collector,
+    pub collector: &'a mut Collector,
     /// The time.
     pub now: Nanos,
     /// What was counted where datagrams come in, since the start.
@@ -59,7 +59,7 @@ impl Asker {
     ///
     /// # Errors
     /// When it cannot be asked.
-    pub fn put(&self, question: impl FnOnce(&Sight<'_>) + Send + 'static) -> Result<(), Unanswered> {
+    pub fn put(&self, question: impl FnOnce(&mut Sight<'_>) + Send + 'static) -> Result<(), Unanswered> {
         self.questions.try_send(Box::new(question)).map_err(|error| match error {
             TrySendError::Full(_) => Unanswered::Busy,
             TrySendError::Disconnected(_) => Unanswered::Stopped,
@@ -72,7 +72,7 @@ impl Asker {
     /// When there is none.
     pub fn ask<T: Send + 'static>(
         &self,
-        question: impl FnOnce(&Sight<'_>) -> T + Send + 'static,
+        question: impl FnOnce(&mut Sight<'_>) -> T + Send + 'static,
     ) -> Result<T, Unanswered> {
         let (sender, answer) = std::sync::mpsc::sync_channel(1);
         self.put(move |sight| {
@@ -89,6 +89,7 @@ impl Asker {
 /// The ledger of the collector and of the stages behind it.
 pub(super) fn ledger(collector: &Collector, stages: &[Box<dyn Stage>]) -> LedgerView {
     let mut view = collector.ledger_view();
+    view.total.store_failed += collector.overflows().dropped_records;
     for stage in stages {
         stage.count(&mut view.total);
     }

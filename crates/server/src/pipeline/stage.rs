@@ -3,7 +3,7 @@
 use std::fmt;
 
 use inband_collector::Output;
-use inband_model::{Ledger, Nanos};
+use inband_model::{HopRecord, Ledger, LedgerView, Nanos};
 
 /// A stage behind the collector: history, live views, exports.
 ///
@@ -13,16 +13,37 @@ pub trait Stage: Send {
     /// Takes something the collector says.
     fn handle_output(&mut self, output: &Output);
 
+    /// Whether it wants the hops of every report.
+    fn wants_hops(&self) -> bool {
+        false
+    }
+
+    /// Takes the hops of so many reports; those of one report come together.
+    fn handle_hops(&mut self, hops: &[HopRecord], reports: u64) {
+        let _ = (hops, reports);
+    }
+
+    /// Takes the ledger as it is at `now`, every [`LEDGER_EVERY`].
+    fn handle_ledger(&mut self, now: Nanos, ledger: &LedgerView) {
+        let _ = (now, ledger);
+    }
+
     /// Does what has become due.
     fn handle_timeout(&mut self, now: Nanos) {
         let _ = now;
     }
+
+    /// Brings everything to its end: nothing more comes.
+    fn finish(&mut self) {}
 
     /// Puts into the ledger what this stage counts.
     fn count(&self, ledger: &mut Ledger) {
         let _ = ledger;
     }
 }
+
+/// How often stages get the ledger.
+pub(super) const LEDGER_EVERY: Nanos = Nanos::from_secs(1);
 
 impl fmt::Debug for dyn Stage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,0 +1,192 @@
+//! `inband collect`: receives reports, counts each of them, keeps history, and answers.
+
+mod replay;
+mod summary;
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use anyhow::{Context, Error, anyhow};
+use inband::config::ConfigFile;
+use inband_server::{Api, ApiError, Keep, Live, Outcome, Pipeline, Reception, Replay, Settings, Stage};
+use inband_store::{Store, StoreError};
+use signal_hook::consts::{SIGINT, SIGTERM};
+
+use crate::failure::Failure;
+use replay::Pace;
+
+/// Receive reports of every version, count each of them, keep history and answer questions
+///
+/// Without -c it listens on 127.0.0.1:32766, keeps history in ./inband-data and answers on 127.0.0.1:8080.
+/// SIGINT or SIGTERM ends it: what has arrived is counted and stored first.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// Settings; without them every one has its default
+    #[arg(short, long, value_name = "COLLECTOR.TOML")]
+    config: Option<PathBuf>,
+    /// Print the settings as they are in force, and end
+    #[arg(long)]
+    print_config: bool,
+    /// Take the reports of a capture file instead of sockets; `-` is stdin
+    #[arg(long, value_name = "CAPTURE")]
+    read: Option<PathBuf>,
+    /// Take them as fast as they were captured, not as fast as possible
+    #[arg(long, requires = "read")]
+    recorded_speed: bool,
+    /// UDP ports that reports are sent to in the capture; more than once for several
+    #[arg(long, value_name = "PORT", requires = "read", default_values_t = [32_766])]
+    report_port: Vec<u16>,
+    /// Print the ledger at the end as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  inband collect
+  inband collect -c collector.toml
+  inband collect --print-config > collector.toml
+  inband collect --read reports.pcap --json | jq .total
+  tcpdump -i eth0 -w - udp port 32766 | inband collect --read -";
+
+/// Runs the collector to its end.
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    let settings = read_settings(args.config.as_deref())?;
+    if args.print_config {
+        let text = toml::to_string(&settings).context("cannot write the settings down")?;
+        return print(&text);
+    }
+    let stop = catch_signals()?;
+    let outcome = match &args.read {
+        None => collect(&settings, &stop)?,
+        Some(capture) => {
+            let pace = if args.recorded_speed { Pace::Recorded } else { Pace::Full };
+            replay(args, &settings, capture, pace, &stop)?
+        }
+    };
+    eprint!("{}", summary::text(&outcome));
+    if args.json {
+        let json = serde_json::to_string(&outcome.ledger).context("cannot write the ledger down")?;
+        print(&format!("{json}\n"))?;
+    }
+    Ok(())
+}
+
+fn read_settings(path: Option<&Path>) -> Result<Settings, Failure> {
+    match path {
+        None => Ok(Settings::default()),
+        Some(path) => Ok(ConfigFile::read(path)?.parse()?),
+    }
+}
+
+fn catch_signals() -> Result<Arc<AtomicBool>, Error> {
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        // The first asks for an end; the second is for when that takes too long.
+        signal_hook::flag::register_conditional_shutdown(signal, 1, Arc::clone(&stop))
+            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&stop)))
+            .context("cannot catch signals")?;
+    }
+    Ok(stop)
+}
+
+/// Receives until somebody stops it.
+fn collect(settings: &Settings, stop: &AtomicBool) -> Result<Outcome, Failure> {
+    let store = open_store(settings, None)?;
+    let live = Live::new();
+    let (reception, feed) =
+        Reception::start(&settings.receive).map_err(|error| Failure::Work(error.into()))?;
+    for address in reception.addresses() {
+        eprintln!("receiving reports on {address}, {} workers", settings.receive.workers);
+    }
+    let asked = settings.receive.socket_buffer_bytes;
+    if reception.buffer_bytes() < usize::try_from(asked).unwrap_or(usize::MAX) {
+        eprintln!(
+            "note: the kernel grants {} of {asked} bytes for each socket; `sysctl net.core.rmem_max` allows more",
+            reception.buffer_bytes()
+        );
+    }
+    let pipeline = Pipeline::start(settings.collector(), feed, stages(store.as_ref(), &live))
+        .context("cannot start the collector")?;
+    let api =
+        Api::start(&settings.api, pipeline.asker(), store.clone(), live).map_err(|error| match error {
+            ApiError::Open(_) => Failure::Usage(error.into()),
+            other => Failure::Work(other.into()),
+        })?;
+    eprintln!("answering on http://{}", api.address());
+    while !stop.load(Ordering::Relaxed) && !pipeline.is_finished() {
+        std::thread::sleep(PATIENCE);
+    }
+    reception.stop();
+    let outcome = pipeline.stop();
+    api.stop();
+    close(store);
+    Ok(outcome.ok_or_else(|| anyhow!("the collector has failed"))?)
+}
+
+/// Takes the reports of a capture; its time is the time.
+fn replay(
+    args: &Args,
+    settings: &Settings,
+    capture: &Path,
+    pace: Pace,
+    stop: &AtomicBool,
+) -> Result<Outcome, Failure> {
+    // What was captured years ago is not to go at once for its age.
+    let store = open_store(settings, Some(FOREVER))?;
+    let (replay, feed) = Replay::feed();
+    let pipeline = Pipeline::start(settings.collector(), feed, stages(store.as_ref(), &Live::new()))
+        .context("cannot start the collector")?;
+    let read = replay::replay(capture, &args.report_port, pace, &replay, stop);
+    drop(replay);
+    let outcome = pipeline.stop();
+    close(store);
+    let datagrams = read?;
+    if datagrams == 0 {
+        eprintln!("note: {} holds no datagram to a port of reports", capture.display());
+    }
+    Ok(outcome.ok_or_else(|| anyhow!("the collector has failed"))?)
+}
+
+fn open_store(settings: &Settings, retain: Option<Duration>) -> Result<Option<Arc<Store>>, Failure> {
+    let Some(mut store) = settings.store.store() else { return Ok(None) };
+    store.retain = retain.unwrap_or(store.retain);
+    let path = store.path.display().to_string();
+    let open = |error: StoreError| {
+        Failure::Work(Error::new(error).context(format!("cannot keep history in {path}")))
+    };
+    let store = Store::open(store).map_err(open)?;
+    let tally = store.tally();
+    if tally.recovered > 0 || tally.torn_bytes > 0 {
+        eprintln!("history: {} reports taken up, {} torn bytes cut off", tally.recovered, tally.torn_bytes);
+    }
+    eprintln!("keeping history in {path}");
+    Ok(Some(Arc::new(store)))
+}
+
+fn stages(store: Option<&Arc<Store>>, live: &Live) -> Vec<Box<dyn Stage>> {
+    let keep = store.map(|store| Box::new(Keep::new(Arc::clone(store))) as Box<dyn Stage>);
+    keep.into_iter().chain([Box::new(live.clone()) as Box<dyn Stage>]).collect()
+}
+
+/// Makes segments of what is in the log, where nobody else holds the store any more.
+fn close(store: Option<Arc<Store>>) {
+    if let Some(store) = store.and_then(Arc::into_inner) {
+        store.close();
+    }
+}
+
+fn print(text: &str) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("cannot write to stdout")?;
+    Ok(())
+}
+
+/// How often it is looked whether to end.
+const PATIENCE: Duration = Duration::from_millis(50);
+/// A hundred years.
+const FOREVER: Duration = Duration::from_secs(100 * 365 * 24 * 3600);

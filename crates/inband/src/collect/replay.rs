@@ -1,0 +1,84 @@
+//! How do the reports of a capture reach the collector?
+
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::Error;
+use inband::capture::{Record, start};
+use inband_model::Nanos;
+use inband_server::Replay;
+use inband_wire::layers::{Fragment, Layers, Strictness};
+
+use crate::input::Input;
+
+/// How fast a capture is replayed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pace {
+    /// As fast as it can be read and understood.
+    Full,
+    /// As fast as it was captured.
+    Recorded,
+}
+
+/// Puts every datagram to one of the ports into the replay, and says how many there were.
+///
+/// # Errors
+/// A capture that cannot be read; what could be was put in.
+pub(super) fn replay(
+    capture: &Path,
+    ports: &[u16],
+    pace: Pace,
+    replay: &Replay,
+    stop: &AtomicBool,
+) -> Result<u64, Error> {
+    let mut input = Input::open(capture)?;
+    let mut record = Record::default();
+    let mut datagrams = 0;
+    let mut clock = None;
+    while !stop.load(Ordering::Relaxed) && input.read_record(&mut record)? {
+        let Some((from, to, payload)) = datagram(&record, ports) else { continue };
+        if pace == Pace::Recorded {
+            wait(&mut clock, record.captured_at_ns, stop);
+        }
+        datagrams += 1;
+        if !replay.put(Nanos(record.captured_at_ns), from, to, payload) {
+            break;
+        }
+    }
+    Ok(datagrams)
+}
+
+/// The UDP datagram to one of the ports in a record, if it holds one in one piece.
+fn datagram<'a>(record: &'a Record, ports: &[u16]) -> Option<(SocketAddr, SocketAddr, &'a [u8])> {
+    let (link, at) = start(record.link_type, &record.data)?;
+    let packet = record.data.get(at..)?;
+    let layers = Layers::parse(link, packet, Strictness::Truncated).ok()??;
+    let udp = layers.udp(packet).filter(|udp| ports.contains(&udp.destination_port.get()))?;
+    if layers.fragment != Fragment::Whole {
+        return None;
+    }
+    let flow = layers.five_tuple(packet);
+    let from = SocketAddr::new(flow.source.to_canonical(), udp.source_port.get());
+    let to = SocketAddr::new(flow.destination.to_canonical(), udp.destination_port.get());
+    let end = layers.l4 + usize::from(udp.length.get());
+    let payload = packet.get(layers.l4 + UDP_BYTES..end.min(layers.end).min(packet.len()))?;
+    Some((from, to, payload))
+}
+
+/// Waits until as much time has passed as between the first record and one that was captured at `at`.
+fn wait(clock: &mut Option<(Instant, u64)>, at: u64, stop: &AtomicBool) {
+    let (started, first) = *clock.get_or_insert_with(|| (Instant::now(), at));
+    let due = Duration::from_nanos(at.saturating_sub(first));
+    while let Some(rest) = due.checked_sub(started.elapsed()).filter(|rest| !rest.is_zero()) {
+        if stop.load(Ordering::Relaxed) {
+            return;
+        }
+        std::thread::sleep(rest.min(LONGEST_SLEEP));
+    }
+}
+
+const UDP_BYTES: usize = 8;
+/// How long it is waited before it is looked whether to end.
+const LONGEST_SLEEP: Duration = Duration::from_millis(50);

@@ -1,0 +1,41 @@
+//! What became of every report, in words?
+
+use std::fmt::Write;
+
+use inband_server::Outcome;
+
+/// The ledger at the end, a line for each place where datagrams or reports can be.
+pub(super) fn text(outcome: &Outcome) -> String {
+    let total = &outcome.ledger.total;
+    let datagrams = [
+        ("received", total.received),
+        ("malformed", total.malformed),
+        ("shed", total.shed),
+        ("duplicate", total.duplicate),
+        ("accepted", total.accepted),
+        ("reordered, of those accepted", total.reordered),
+        ("late, of those accepted", total.late),
+    ];
+    let elsewhere = [
+        ("lost on the way", total.lost),
+        ("dropped by the kernel", total.kernel_dropped),
+        ("from addresses that may not report", outcome.refused),
+    ];
+    let reports =
+        [("accepted", total.accepted_reports), ("stored", total.stored), ("not stored", total.store_failed)];
+    let mut text = String::new();
+    let mut part = |title: &str, counts: &[(&str, u64)]| {
+        // Writing to a string does not fail.
+        let _ = writeln!(text, "{title}");
+        for (name, count) in counts {
+            let _ = writeln!(text, "  {name:<36}{count:>14}");
+        }
+    };
+    part("Datagrams", &datagrams);
+    part("Datagrams that did not come", &elsewhere);
+    part("Reports", &reports);
+    if total.lost_unknown > 0 {
+        let _ = writeln!(text, "An unknown number was lost {} times.", total.lost_unknown);
+    }
+    text
+}

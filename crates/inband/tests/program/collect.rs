@@ -1,0 +1,165 @@
+//! Does `inband collect` count every report, keep it, and say what is wrong?
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use inband_testkit::{inner_only, md_frame, report_group};
+use serde_json::Value;
+
+use crate::folder::Folder;
+
+#[test]
+fn a_capture_is_counted_stored_and_can_be_asked() {
+    let folder = Folder::new("collect-replay");
+    let capture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/vectors/report_v2_0.pcap");
+    let outcome = folder.run_arguments(&["collect", "--read", capture.to_str().unwrap(), "--json"]);
+    assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+    let ledger: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let count = |key: &str| ledger["total"][key].as_u64().unwrap();
+    assert!(count("accepted") > 0 && count("malformed") > 0, "{ledger}");
+    assert_eq!(
+        count("received"),
+        count("accepted") + count("malformed") + count("shed") + count("duplicate")
+    );
+    assert_eq!((count("stored"), count("store_failed")), (count("accepted_reports"), 0));
+
+    let sql =
+        "SELECT count(DISTINCT sequence || '/' || report_index || '/' || reporter) AS n FROM observations";
+    let asked = folder.run_arguments(&["query", "--json", sql]);
+    assert_eq!(asked.stdout.trim(), format!("{{\"n\":{}}}", count("accepted_reports")), "{}", asked.stderr);
+}
+
+#[test]
+fn reports_of_older_versions_come_in_by_the_same_door() {
+    for (name, version) in [("report_v0_5", "0.5"), ("report_v1_0", "1.0"), ("host_int", "0.5")] {
+        let folder = Folder::new(&format!("collect-{name}"));
+        let capture =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../testdata/vectors/{name}.pcap"));
+        let outcome = folder.run_arguments(&["collect", "--read", capture.to_str().unwrap(), "--json"]);
+        let ledger: Value = serde_json::from_str(&outcome.stdout).unwrap();
+        let versions: Vec<_> =
+            ledger["streams"].as_array().unwrap().iter().map(|s| s["version"].clone()).collect();
+        assert!(versions.contains(&version.into()), "{name}: {ledger}");
+    }
+}
+
+#[test]
+fn the_settings_that_are_printed_are_accepted() {
+    let folder = Folder::new("collect-print");
+    let printed = folder.run_arguments(&["collect", "--print-config"]);
+    for line in [
+        "listen = [\"127.0.0.1:32766\"]",
+        "workers = 1",
+        "listen = \"127.0.0.1:8080\"",
+        "token = \"\"",
+        "path = \"inband-data\"",
+        "max_size = \"20GB\"",
+    ] {
+        assert!(printed.stdout.lines().any(|found| found == line), "{line} is not in\n{}", printed.stdout);
+    }
+    std::fs::write(folder.path("collector.toml"), &printed.stdout).unwrap();
+    let again = folder.run_arguments(&["collect", "-c", "collector.toml", "--print-config"]);
+    assert_eq!((again.code, again.stdout), (0, printed.stdout));
+}
+
+#[test]
+fn a_mistake_names_the_line_and_the_nearest_key() {
+    let folder = Folder::new("collect-mistake");
+    std::fs::write(folder.path("collector.toml"), "[receive]\nlisten = []\nworker = 2\n").unwrap();
+    let outcome = folder.run_arguments(&["collect", "-c", "collector.toml"]);
+    assert_eq!(outcome.code, 2);
+    assert!(
+        outcome.stderr.starts_with(
+            "error: collector.toml:3:1: unknown key `worker` in [receive]; did you mean `workers`?"
+        ),
+        "{}",
+        outcome.stderr
+    );
+    std::fs::write(
+        folder.path("open.toml"),
+        "[api]\nlisten = \"0.0.0.0:0\"\n[receive]\nlisten = [\"127.0.0.1:0\"]\n",
+    )
+    .unwrap();
+    let outcome = folder.run_arguments(&["collect", "-c", "open.toml"]);
+    assert_eq!(outcome.code, 2, "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("api.token must not be empty"), "{}", outcome.stderr);
+}
+
+#[test]
+fn what_was_sent_before_the_end_is_stored_and_kill_loses_nothing_that_was_told_as_stored() {
+    let folder = Folder::new("collect-live");
+    let (mut collector, reports, api) = start(&folder);
+    send(reports, 0, 200);
+    let stored = wait_for_stored(api, 200);
+    assert_eq!(stored, 200);
+    collector.kill().unwrap();
+    collector.wait().unwrap();
+    let asked = folder.run_arguments(&["query", "--json", "SELECT count(*) AS n FROM observations"]);
+    assert_eq!(asked.stdout.trim(), "{\"n\":200}", "{}", asked.stderr);
+
+    // A new one takes up what the killed one left.
+    let (mut collector, reports, _) = start(&folder);
+    send(reports, 200, 50);
+    std::thread::sleep(Duration::from_millis(300));
+    interrupt(&collector);
+    let status = collector.wait().unwrap();
+    assert_eq!(status.code(), Some(0));
+    let asked = folder.run_arguments(&["query", "--json", "SELECT count(*) AS n FROM observations"]);
+    assert_eq!(asked.stdout.trim(), "{\"n\":250}", "{}", asked.stderr);
+}
+
+/// Starts a collector on free ports.
+fn start(folder: &Folder) -> (Child, SocketAddr, SocketAddr) {
+    let reports = UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let api = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let config = format!("[receive]\nlisten = [\"{reports}\"]\n[api]\nlisten = \"{api}\"\n");
+    std::fs::write(folder.path("collector.toml"), config).unwrap();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_inband"))
+        .args(["collect", "-c", "collector.toml"])
+        .current_dir(folder.path(""))
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    for _ in 0..200 {
+        if TcpStream::connect(api).is_ok() {
+            return (child, reports, api);
+        }
+        std::thread::sleep(Duration::from_millis(25));
+    }
+    child.kill().unwrap();
+    panic!("the collector does not answer: {}", child.wait().unwrap());
+}
+
+fn send(to: SocketAddr, first: u32, count: u32) {
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    for sequence in first..first + count {
+        let individual = inner_only().flags(0x20).inner(3, &md_frame().hop(7).build());
+        socket.send_to(&report_group(7).sequence(sequence).with(individual).build(), to).unwrap();
+    }
+}
+
+fn wait_for_stored(api: SocketAddr, count: u64) -> u64 {
+    let mut stored = 0;
+    for _ in 0..200 {
+        let mut stream = TcpStream::connect(api).unwrap();
+        stream.write_all(b"GET /api/v1/ledger HTTP/1.0\r\n\r\n").unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        let (_, body) = answer.split_once("\r\n\r\n").unwrap();
+        stored = serde_json::from_str::<Value>(body).unwrap()["total"]["stored"].as_u64().unwrap();
+        if stored >= count {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(25));
+    }
+    stored
+}
+
+/// Asks the collector to end.
+fn interrupt(child: &Child) {
+    let status = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(status.success());
+}

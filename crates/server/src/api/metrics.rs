@@ -1,0 +1,138 @@
+//! What does Prometheus see? Counts and latencies with labels of a bounded number, no flows.
+
+use std::fmt::{Display, Write};
+
+use axum::extract::State;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{IntoResponse, Response};
+use inband_collector::{NodeView, QueueView};
+use inband_model::{Ledger, Nanos};
+
+use super::Shared;
+use super::problem::Problem;
+use crate::pipeline::Sight;
+use crate::receive::ReceptionCounts;
+
+pub(super) async fn metrics(State(state): State<Shared>) -> Result<Response, Problem> {
+    let seen = state.look(Seen::of).await?;
+    let text = seen.write();
+    Ok(([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text).into_response())
+}
+
+/// What is counted, at one time.
+struct Seen {
+    ledger: Ledger,
+    streams: usize,
+    reception: ReceptionCounts,
+    flows: usize,
+    nodes: Vec<NodeView>,
+    all_nodes: usize,
+    queues: Vec<QueueView>,
+    active_events: usize,
+}
+
+impl Seen {
+    fn of(sight: &mut Sight<'_>) -> Seen {
+        let mut nodes = sight.collector.nodes();
+        let all_nodes = nodes.len();
+        nodes.truncate(MOST_NODES);
+        let view = sight.ledger();
+        Seen {
+            ledger: view.total,
+            streams: view.streams.len(),
+            reception: sight.reception,
+            flows: sight.collector.flows().count(),
+            nodes,
+            all_nodes,
+            queues: sight.collector.deepest_queues(sight.now, MOST_QUEUES),
+            active_events: sight.collector.active_events().count(),
+        }
+    }
+
+    fn write(&self) -> String {
+        let mut out = String::new();
+        self.write_ledger(&mut out);
+        let gauge =
+            |out: &mut String, name, help, value: usize| family(out, name, "gauge", help, [("", value)]);
+        gauge(&mut out, "inband_streams", "Streams of reports that are known.", self.streams);
+        gauge(&mut out, "inband_flows", "Flows that reports told of lately.", self.flows);
+        gauge(&mut out, "inband_nodes", "Nodes that are known; at most 1000 have metrics.", self.all_nodes);
+        gauge(&mut out, "inband_events_active", "Events that go on.", self.active_events);
+        self.write_nodes(&mut out);
+        let queues = self.queues.iter().map(|queue| {
+            let interface = queue.egress_interface.map_or_else(String::new, |id| id.to_string());
+            let QueueView { node_id, queue_id, recent, .. } = queue;
+            (format!("{{node=\"{}\",interface=\"{interface}\",queue=\"{queue_id}\"}}", node_id.0), recent)
+        });
+        let help = "Highest occupancy of the last seconds, in the node's unit, of the 1000 deepest queues.";
+        family(&mut out, "inband_queue_occupancy", "gauge", help, queues);
+        out
+    }
+
+    fn write_ledger(&self, out: &mut String) {
+        let (ledger, reception) = (&self.ledger, &self.reception);
+        let counters = [
+            ("datagrams_received", "Datagrams taken off the sockets.", ledger.received),
+            ("datagrams_kernel_dropped", "Datagrams the kernel dropped.", ledger.kernel_dropped),
+            ("datagrams_refused", "Datagrams from addresses that may not report.", reception.refused),
+            ("datagrams_malformed", "Datagrams that are no telemetry report.", ledger.malformed),
+            ("datagrams_shed", "Datagrams dropped because a queue was full.", ledger.shed),
+            ("datagrams_accepted", "Datagrams understood and counted once.", ledger.accepted),
+            ("datagrams_duplicate", "Datagrams that had been accepted before.", ledger.duplicate),
+            ("datagrams_reordered", "Accepted datagrams that came after a later one.", ledger.reordered),
+            ("datagrams_late", "Accepted datagrams that came too late to judge.", ledger.late),
+            ("reports_accepted", "Individual reports in accepted datagrams.", ledger.accepted_reports),
+            ("reports_stored", "Individual reports in the store.", ledger.stored),
+            ("reports_store_failed", "Individual reports the store did not take.", ledger.store_failed),
+            ("receive_failures", "Times a socket could not be read.", reception.failures),
+            ("losses_unknown", "Times an unknown number of datagrams was lost.", ledger.lost_unknown),
+        ];
+        for (name, help, value) in counters {
+            family(out, &format!("inband_{name}_total"), "counter", help, [("", value)]);
+        }
+        let help = "Datagrams that were sent and did not arrive; falls when one arrives after all.";
+        family(out, "inband_datagrams_lost", "gauge", help, [("", ledger.lost)]);
+    }
+
+    fn write_nodes(&self, out: &mut String) {
+        let label = |node: &NodeView| format!("{{node=\"{}\"}}", node.node_id.0);
+        let reports = self.nodes.iter().map(|node| (label(node), node.reports));
+        family(out, "inband_node_reports_total", "counter", "Individual reports of a node.", reports);
+        let lost = self.nodes.iter().map(|node| (label(node), node.lost));
+        let help = "Datagrams of a node that did not arrive; falls when one arrives after all.";
+        family(out, "inband_node_datagrams_lost", "gauge", help, lost);
+        let latencies = self.nodes.iter().flat_map(|node| {
+            let quantiles = node.latency.map(|latency| [("0.5", latency.p50), ("0.99", latency.p99)]);
+            quantiles.into_iter().flatten().map(|(quantile, latency)| {
+                (format!("{{node=\"{}\",quantile=\"{quantile}\"}}", node.node_id.0), seconds(latency))
+            })
+        });
+        let help = "Hop latency of a node over the last million packets or so, to 3.2 %.";
+        family(out, "inband_node_hop_latency_seconds", "gauge", help, latencies);
+    }
+}
+
+/// One metric with its samples: labels and value.
+fn family<L: Display, V: Display>(
+    out: &mut String,
+    name: &str,
+    kind: &str,
+    help: &str,
+    samples: impl IntoIterator<Item = (L, V)>,
+) {
+    // Writing to a string does not fail.
+    let _ = writeln!(out, "# HELP {name} {help}\n# TYPE {name} {kind}");
+    for (labels, value) in samples {
+        let _ = writeln!(out, "{name}{labels} {value}");
+    }
+}
+
+#[allow(clippy::cast_precision_loss, reason = "latencies are far below 2^52 nanoseconds")]
+fn seconds(time: Nanos) -> f64 {
+    time.0 as f64 / 1e9
+}
+
+/// Most nodes with metrics of their own.
+const MOST_NODES: usize = 1_000;
+/// Most queues with metrics of their own.
+const MOST_QUEUES: usize = 1_000;

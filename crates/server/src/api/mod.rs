@@ -1,0 +1,153 @@
+//! How are questions answered over HTTP?
+//!
+//! Reading order: `routes` (what can be asked), `views` (what the collector knows now), `query` (what history knows),
+//! `events` and `stream`, `metrics`. `access` says who may ask.
+
+mod access;
+mod events;
+mod metrics;
+mod openapi;
+mod problem;
+mod query;
+mod routes;
+mod stream;
+mod views;
+
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::thread::{Builder, JoinHandle};
+
+use inband_store::Store;
+use thiserror::Error;
+use tokio::sync::{Semaphore, oneshot};
+
+use crate::live::Live;
+use crate::pipeline::{Asker, Sight};
+use crate::settings::ApiSettings;
+use access::Access;
+use problem::Problem;
+
+/// The API, on a thread of its own.
+#[derive(Debug)]
+pub struct Api {
+    address: SocketAddr,
+    stop: oneshot::Sender<()>,
+    thread: JoinHandle<()>,
+}
+
+/// Why the API cannot be offered.
+#[derive(Debug, Error)]
+pub enum ApiError {
+    /// The address is open to others, and nothing keeps them out.
+    #[error("api.listen = \"{0}\" is not a loopback address, so api.token must not be empty")]
+    Open(SocketAddr),
+    /// The address cannot be listened on.
+    #[error("cannot listen on {address}")]
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    /// The thread cannot be started.
+    #[error("cannot start the API")]
+    Start(#[source] io::Error),
+}
+
+/// What every answer may need.
+#[derive(Debug)]
+struct State {
+    asker: Asker,
+    store: Option<Arc<Store>>,
+    live: Live,
+    access: Access,
+    settings: ApiSettings,
+    /// Questions in SQL that may be worked on at the same time.
+    queries: Semaphore,
+}
+
+type Shared = Arc<State>;
+
+impl Api {
+    /// Listens, and answers from then on: of now through `asker`, of history from `store`.
+    ///
+    /// # Errors
+    /// An address that is open to all, or that cannot be listened on.
+    pub fn start(
+        settings: &ApiSettings,
+        asker: Asker,
+        store: Option<Arc<Store>>,
+        live: Live,
+    ) -> Result<Api, ApiError> {
+        let address = settings.listen;
+        if settings.token.is_empty() && !address.ip().is_loopback() {
+            return Err(ApiError::Open(address));
+        }
+        let failed = |source| ApiError::Listen { address, source };
+        let listener = TcpListener::bind(address).map_err(failed)?;
+        listener.set_nonblocking(true).map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        let access = Access::new(&settings.token);
+        let queries = Semaphore::new(MOST_QUERIES);
+        let state = State { asker, store, live, access, settings: settings.clone(), queries };
+        let (stop, stopped) = oneshot::channel();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_io()
+            .enable_time()
+            .max_blocking_threads(MOST_QUERIES)
+            .build()
+            .map_err(ApiError::Start)?;
+        let run = move || runtime.block_on(answer(listener, Arc::new(state), stopped));
+        let thread = Builder::new().name("answer".to_owned()).spawn(run).map_err(ApiError::Start)?;
+        Ok(Api { address, stop, thread })
+    }
+
+    /// Where it listens, with the port the kernel chose.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Ends it; answers that are under way are cut off.
+    pub fn stop(self) {
+        let _ = self.stop.send(());
+        let _ = self.thread.join();
+    }
+}
+
+async fn answer(listener: TcpListener, state: Shared, stopped: oneshot::Receiver<()>) {
+    let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
+    let serve = axum::serve(listener, routes::router(state));
+    tokio::select! {
+        _ = std::future::IntoFuture::into_future(serve) => {}
+        _ = stopped => {}
+    }
+}
+
+impl State {
+    /// Looks at the collector between two datagrams.
+    async fn look<T: Send + 'static>(
+        &self,
+        question: impl FnOnce(&mut Sight<'_>) -> T + Send + 'static,
+    ) -> Result<T, Problem> {
+        let (sender, answer) = oneshot::channel();
+        self.asker.put(move |sight| {
+            // Whoever asked may have gone.
+            let _ = sender.send(question(sight));
+        })?;
+        match tokio::time::timeout(LONGEST_WAIT, answer).await {
+            Ok(Ok(answer)) => Ok(answer),
+            Ok(Err(_)) => Err(Problem::stopped()),
+            Err(_) => Err(Problem::busy()),
+        }
+    }
+}
+
+/// Questions in SQL at the same time.
+const MOST_QUERIES: usize = 2;
+/// Longest wait for the collector.
+const LONGEST_WAIT: std::time::Duration = std::time::Duration::from_secs(5);
+
+#[cfg(test)]
+mod tests;

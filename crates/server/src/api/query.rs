@@ -1,0 +1,61 @@
+//! What does history say? A question in SQL, answered within limits.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::State;
+use axum::extract::rejection::JsonRejection;
+use axum::response::Response;
+use inband_store::{Answer, Cell, Limits, QueryError};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::Shared;
+use super::problem::Problem;
+use super::views::json as answer;
+
+/// A question.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Question {
+    sql: String,
+}
+
+pub(super) async fn query(
+    State(state): State<Shared>,
+    body: Result<Json<Question>, JsonRejection>,
+) -> Result<Response, Problem> {
+    let Json(Question { sql }) = body.map_err(|error| Problem::wrong(error.body_text()))?;
+    let Some(store) = state.store.as_ref().map(Arc::clone) else {
+        return Err(Problem::unavailable("no history is kept: store.path is empty"));
+    };
+    let turn = state.queries.try_acquire();
+    let Ok(_turn) = turn else { return Err(Problem::unavailable("other questions are being answered")) };
+    let limits = Limits {
+        time: Duration::from_secs(state.settings.query_seconds),
+        memory_bytes: state.settings.query_bytes,
+        rows: state.settings.query_rows,
+    };
+    let asked = tokio::task::spawn_blocking(move || store.query(&sql, limits));
+    match asked.await {
+        Ok(Ok(found)) => Ok(answer(&written(&found))),
+        Ok(Err(QueryError::Question(error))) => Err(Problem::wrong(error.to_string())),
+        Ok(Err(error)) => Err(Problem::unavailable(error.to_string())),
+        Err(_) => Err(Problem::unavailable("the question could not be answered")),
+    }
+}
+
+fn written(answer: &Answer) -> Value {
+    let rows = answer.rows.iter().map(|row| row.iter().map(cell).collect::<Vec<Value>>());
+    json!({ "columns": answer.columns, "rows": rows.collect::<Vec<_>>() })
+}
+
+fn cell(cell: &Cell) -> Value {
+    match cell {
+        Cell::Null => Value::Null,
+        Cell::Integer(number) => Value::from(*number),
+        Cell::Real(number) => Value::from(*number),
+        Cell::Text(text) => Value::from(text.as_str()),
+    }
+}

@@ -1,0 +1,36 @@
+//! What can be asked, and by which path?
+
+use axum::Router;
+use axum::middleware::from_fn_with_state;
+use axum::routing::{delete, get, post};
+
+use super::{Shared, access, events, metrics, openapi, query, stream, views};
+
+/// All routes; those that tell nothing but whether the program works need no token.
+pub(super) fn router(state: Shared) -> Router {
+    let guarded = Router::new()
+        .route("/", get(openapi::index))
+        .route("/metrics", get(metrics::metrics))
+        .route("/api/v1/openapi.json", get(openapi::document))
+        .route("/api/v1/ledger", get(views::ledger))
+        .route("/api/v1/nodes", get(views::nodes))
+        .route("/api/v1/links", get(views::links))
+        .route("/api/v1/topology", get(views::topology))
+        .route("/api/v1/interfaces", get(views::interfaces))
+        .route("/api/v1/queues", get(views::queues))
+        .route("/api/v1/flows", get(views::flows))
+        .route("/api/v1/flows/{id}", get(views::flow))
+        .route("/api/v1/events", get(events::events))
+        .route("/api/v1/events/{id}/acknowledge", post(events::acknowledge))
+        .route("/api/v1/silences", get(events::silences).post(events::silence))
+        .route("/api/v1/silences/{number}", delete(events::lift))
+        .route("/api/v1/query", post(query::query))
+        .route("/api/v1/stream", get(stream::stream))
+        .route_layer(from_fn_with_state(state.clone(), access::guard));
+    Router::new()
+        .route("/healthz", get(views::health))
+        .route("/readyz", get(views::ready))
+        .merge(guarded)
+        .fallback(openapi::nothing)
+        .with_state(state)
+}

@@ -1,0 +1,275 @@
+//! Is everything answered as it is described, and only to those who may ask?
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream, UdpSocket};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use inband_collector::CollectorSettings;
+use inband_store::{Store, StoreSettings};
+use inband_testkit::{inner_only, md_frame, report_group};
+use serde_json::{Value, json};
+
+use super::openapi::{OPERATIONS, openapi};
+use super::{Api, ApiError};
+use crate::keep::Keep;
+use crate::live::Live;
+use crate::pipeline::{Pipeline, Stage};
+use crate::receive::Reception;
+use crate::settings::{ApiSettings, ReceiveSettings};
+
+#[test]
+fn every_operation_is_there_and_nothing_else() {
+    let system = System::start("");
+    for operation in OPERATIONS.iter().filter(|operation| operation.path != "/api/v1/stream") {
+        let path = operation.path.replace("{id}", "1").replace("{number}", "1");
+        let (status, body) = system.send(operation.method, &path, &[], "{}");
+        let is_known = !body.contains("nothing is at");
+        assert!(is_known && status != 405, "{} {path}: {status} {body}", operation.method);
+    }
+    assert_eq!(system.get("/api/v2/ledger").0, 404);
+    assert_eq!(system.send("post", "/api/v1/ledger", &[], "").0, 405);
+}
+
+#[test]
+fn the_description_is_the_committed_one() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/openapi.json");
+    let text = format!("{:#}\n", openapi());
+    if std::env::var_os("INBAND_BLESS").is_some() {
+        std::fs::write(path, &text).unwrap();
+    }
+    let committed = std::fs::read_to_string(path).unwrap_or_default();
+    assert!(committed == text, "docs/openapi.json is of another version: INBAND_BLESS=1 writes it anew");
+}
+
+#[test]
+fn the_ledger_has_the_keys_of_the_public_interface() {
+    let system = System::start("");
+    system.report(3);
+    let ledger = system.wait_for("/api/v1/ledger", |ledger| ledger["total"]["accepted"] == 3);
+    for key in [
+        "received",
+        "kernel_dropped",
+        "malformed",
+        "shed",
+        "accepted",
+        "duplicate",
+        "reordered",
+        "late",
+        "lost",
+        "lost_unknown",
+        "stored",
+        "store_failed",
+    ] {
+        assert!(ledger["total"][key].is_u64(), "{key}: {ledger}");
+    }
+    let stream = &ledger["streams"][0];
+    assert_eq!(
+        (&stream["node_id"], &stream["hw_id"], &stream["version"], &stream["accepted"]),
+        (&json!(7), &json!(0), &json!("2.0"), &json!(3))
+    );
+    for key in ["session", "duplicate", "reordered", "late", "lost", "lost_unknown"] {
+        assert!(!stream[key].is_null(), "{key}: {ledger}");
+    }
+}
+
+#[test]
+fn what_was_reported_is_stored_and_can_be_asked() {
+    let system = System::start("");
+    system.report(5);
+    system.wait_for("/api/v1/ledger", |ledger| ledger["total"]["stored"] == 5);
+    let question = json!({ "sql": "SELECT node_id, count(*) AS reports FROM observations GROUP BY node_id" });
+    let (status, body) = system.send("post", "/api/v1/query", &[], &question.to_string());
+    let answer: Value = serde_json::from_str(&body).unwrap();
+    assert_eq!((status, &answer), (200, &json!({ "columns": ["node_id", "reports"], "rows": [[7, 5]] })));
+
+    for wrong in ["DROP TABLE observations", "SELECT nonsense FROM observations", ""] {
+        let (status, body) = system.send("post", "/api/v1/query", &[], &json!({ "sql": wrong }).to_string());
+        assert_eq!(status, 400, "{wrong}: {body}");
+        assert!(serde_json::from_str::<Value>(&body).unwrap()["error"].is_string());
+    }
+    assert_eq!(system.send("post", "/api/v1/query", &[], "no json").0, 400);
+}
+
+#[test]
+fn nodes_and_flows_are_told() {
+    let system = System::start("");
+    system.report(2);
+    let nodes = system.wait_for("/api/v1/nodes", |nodes| nodes[0]["reports"] == 2);
+    assert_eq!((nodes[0]["node_id"].clone(), nodes.as_array().unwrap().len()), (json!(7), 1));
+    assert_eq!(system.get("/api/v1/nodes?node=8").1, "[]");
+    assert_eq!(system.get("/api/v1/nodes?limit=no").0, 400);
+    let flows = system.wait_for("/api/v1/flows", |flows| flows[0]["reports"] == 2);
+    let one = system.get(&format!("/api/v1/flows/{}", flows[0]["id"]));
+    assert_eq!(serde_json::from_str::<Value>(&one.1).unwrap()["flow"]["reports"], 2);
+    assert_eq!((system.get("/api/v1/flows/1").0, system.get("/api/v1/flows/x").0), (404, 400));
+}
+
+#[test]
+fn silences_are_added_and_lifted() {
+    let system = System::start("");
+    let (status, body) = system.send("post", "/api/v1/silences", &[], r#"{"key": "leaf1"}"#);
+    let number = serde_json::from_str::<Value>(&body).unwrap()["number"].clone();
+    assert!(status == 200 && number.is_u64(), "{body}");
+    let list: Value = serde_json::from_str(&system.get("/api/v1/silences").1).unwrap();
+    assert_eq!((&list[0]["number"], &list[0]["silence"]["key"]), (&number, &json!("leaf1")));
+    assert_eq!(system.send("delete", &format!("/api/v1/silences/{number}"), &[], "").0, 200);
+    assert_eq!(system.send("delete", &format!("/api/v1/silences/{number}"), &[], "").0, 404);
+    assert_eq!(
+        system.send("post", "/api/v1/events/00000000000000ff/acknowledge", &[], r#"{"by":"me"}"#).0,
+        404
+    );
+}
+
+#[test]
+fn metrics_are_counted_and_name_no_flow() {
+    let system = System::start("");
+    system.report(4);
+    system.wait_for("/api/v1/ledger", |ledger| ledger["total"]["stored"] == 4);
+    let (status, text) = system.get("/metrics");
+    assert_eq!(status, 200);
+    for line in [
+        "inband_datagrams_received_total 4",
+        "inband_reports_stored_total 4",
+        "inband_node_reports_total{node=\"7\"} 4",
+    ] {
+        assert!(text.lines().any(|found| found == line), "{line} is not in\n{text}");
+    }
+    assert!(!text.contains("10.0."), "{text}");
+    // Each family has its help and type once, in front of its samples.
+    for name in text.lines().filter_map(|line| line.strip_prefix("# HELP ")?.split(' ').next()) {
+        assert_eq!(text.matches(&format!("# TYPE {name} ")).count(), 1, "{name}");
+    }
+}
+
+#[test]
+fn a_listener_hears_the_ledger() {
+    let system = System::start("");
+    let mut stream = BufReader::new(system.open("get", "/api/v1/stream", &[], ""));
+    let mut lines = Vec::new();
+    for _ in 0..200 {
+        let mut line = String::new();
+        stream.read_line(&mut line).unwrap();
+        lines.push(line.trim().to_owned());
+        if lines.iter().any(|line| line.starts_with("data: {")) {
+            break;
+        }
+    }
+    assert!(lines.contains(&"event: ledger".to_owned()), "{lines:?}");
+}
+
+#[test]
+fn without_the_token_only_health_is_told() {
+    let system = System::start("secret");
+    assert_eq!((system.get("/healthz").0, system.get("/readyz").0), (200, 200));
+    assert_eq!((system.get("/api/v1/ledger").0, system.get("/metrics").0), (401, 401));
+    for wrong in ["Bearer secre", "Bearer ", "secret"] {
+        assert_eq!(system.send("get", "/api/v1/ledger", &[("Authorization", wrong)], "").0, 401, "{wrong}");
+    }
+    assert_eq!(system.send("get", "/api/v1/ledger", &[("Authorization", "Bearer secret")], "").0, 200);
+}
+
+#[test]
+fn a_page_of_another_name_cannot_ask_on_loopback() {
+    let system = System::start("");
+    let from = |host| system.send("get", "/api/v1/ledger", &[("Host", host)], "").0;
+    assert_eq!([from("localhost:8080"), from("127.0.0.1"), from("evil.example")], [200, 200, 421]);
+}
+
+#[test]
+fn an_open_address_needs_a_token() {
+    let settings = ApiSettings { listen: "0.0.0.0:0".parse().unwrap(), ..ApiSettings::default() };
+    let system = System::start("");
+    let refused = Api::start(&settings, system.pipeline.asker(), None, Live::new());
+    assert!(matches!(refused, Err(ApiError::Open(_))));
+}
+
+/// A whole collector on ports of the kernel's choice.
+struct System {
+    reception: Reception,
+    pipeline: Pipeline,
+    _api: Api,
+    address: SocketAddr,
+    folder: std::path::PathBuf,
+    sent: AtomicU32,
+}
+
+impl System {
+    fn start(token: &str) -> System {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let folder = std::env::temp_dir().join(format!("inband-api-{}-{number}", std::process::id()));
+        let store = Store::open(StoreSettings { path: folder.clone(), ..StoreSettings::default() }).unwrap();
+        let store = Arc::new(store);
+        let receive =
+            ReceiveSettings { listen: vec!["127.0.0.1:0".parse().unwrap()], ..ReceiveSettings::default() };
+        let (reception, feed) = Reception::start(&receive).unwrap();
+        let live = Live::new();
+        let stages: Vec<Box<dyn Stage>> =
+            vec![Box::new(Keep::new(Arc::clone(&store))), Box::new(live.clone())];
+        let pipeline = Pipeline::start(CollectorSettings::default(), feed, stages).unwrap();
+        let listen = "127.0.0.1:0".parse().unwrap();
+        let settings = ApiSettings { listen, token: token.to_owned(), ..ApiSettings::default() };
+        let api = Api::start(&settings, pipeline.asker(), Some(store), live).unwrap();
+        let address = api.address();
+        System { reception, pipeline, _api: api, address, folder, sent: AtomicU32::new(0) }
+    }
+
+    /// Sends reports of node 7.
+    fn report(&self, count: u32) {
+        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let first = self.sent.fetch_add(count, Ordering::Relaxed);
+        for sequence in first..first + count {
+            let individual = inner_only().flags(0x20).inner(3, &md_frame().hop(7).build());
+            let datagram = report_group(7).sequence(sequence).with(individual).build();
+            socket.send_to(&datagram, self.reception.addresses()[0]).unwrap();
+        }
+    }
+
+    fn get(&self, path: &str) -> (u16, String) {
+        self.send("get", path, &[], "")
+    }
+
+    fn open(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> TcpStream {
+        let mut stream = TcpStream::connect(self.address).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+        let mut text = format!("{} {path} HTTP/1.1\r\n", method.to_uppercase());
+        if !headers.iter().any(|(name, _)| *name == "Host") {
+            text += &format!("Host: {}\r\n", self.address);
+        }
+        for (name, value) in headers {
+            text += &format!("{name}: {value}\r\n");
+        }
+        text += &format!("Content-Type: application/json\r\nContent-Length: {}\r\n", body.len());
+        text += &format!("Connection: close\r\n\r\n{body}");
+        stream.write_all(text.as_bytes()).unwrap();
+        stream
+    }
+
+    fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> (u16, String) {
+        let mut answer = String::new();
+        self.open(method, path, headers, body).read_to_string(&mut answer).unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        (head.split(' ').nth(1).unwrap().parse().unwrap(), body.to_owned())
+    }
+
+    /// Asks until the answer is as wanted; reports take a moment.
+    fn wait_for(&self, path: &str, is_wanted: impl Fn(&Value) -> bool) -> Value {
+        let mut last = Value::Null;
+        for _ in 0..200 {
+            last = serde_json::from_str(&self.get(path).1).unwrap();
+            if is_wanted(&last) {
+                return last;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        panic!("{path}: {last}");
+    }
+}
+
+impl Drop for System {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}

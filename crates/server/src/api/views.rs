@@ -1,0 +1,146 @@
+//! What does the collector know at this time?
+
+use axum::extract::{Path, Query, State};
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{IntoResponse, Response};
+use inband_model::{FlowId, LedgerView, NodeId};
+use serde::{Deserialize, Serialize};
+
+use super::Shared;
+use super::problem::Problem;
+use crate::pipeline::Sight;
+
+/// How many of something are wanted, and which.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Wanted {
+    /// Most of them; 100 where nothing is said.
+    limit: Option<usize>,
+    /// Only those of this node.
+    node: Option<u32>,
+}
+
+impl Wanted {
+    fn limit(&self) -> usize {
+        self.limit.unwrap_or(100).min(MOST)
+    }
+
+    fn is_wanted(&self, node: NodeId) -> bool {
+        self.node.is_none_or(|wanted| node == NodeId(wanted))
+    }
+}
+
+/// The program runs.
+pub(super) async fn health() -> &'static str {
+    "ok\n"
+}
+
+/// The collector answers.
+pub(super) async fn ready(State(state): State<Shared>) -> Result<&'static str, Problem> {
+    state.look(|_| "ready\n").await
+}
+
+pub(super) async fn ledger(State(state): State<Shared>) -> Result<Response, Problem> {
+    // The view is a copy, so that it is written down elsewhere than where reports wait.
+    let ledger: LedgerView = state.look(|sight| sight.ledger()).await?;
+    Ok(json(&ledger))
+}
+
+pub(super) async fn nodes(
+    State(state): State<Shared>,
+    Query(wanted): Query<Wanted>,
+) -> Result<Response, Problem> {
+    let mut nodes = state.look(|sight| sight.collector.nodes()).await?;
+    nodes.retain(|node| wanted.is_wanted(node.node_id));
+    nodes.truncate(wanted.limit.unwrap_or(MOST));
+    Ok(json(&nodes))
+}
+
+pub(super) async fn links(
+    State(state): State<Shared>,
+    Query(wanted): Query<Wanted>,
+) -> Result<Response, Problem> {
+    let mut links = state.look(|sight| sight.collector.topology().links).await?;
+    links.retain(|link| wanted.is_wanted(link.from) || wanted.is_wanted(link.to));
+    links.truncate(wanted.limit.unwrap_or(MOST));
+    Ok(json(&links))
+}
+
+pub(super) async fn topology(State(state): State<Shared>) -> Result<Response, Problem> {
+    Ok(json(&state.look(|sight| sight.collector.topology()).await?))
+}
+
+pub(super) async fn interfaces(
+    State(state): State<Shared>,
+    Query(wanted): Query<Wanted>,
+) -> Result<Response, Problem> {
+    let most = wanted.limit.unwrap_or(MOST);
+    let list = move |sight: &mut Sight<'_>| -> Vec<_> {
+        sight.collector.ports().filter(|port| wanted.is_wanted(port.node_id)).collect()
+    };
+    let mut ports = state.look(list).await?;
+    ports.sort_by_key(|port| (port.node_id, port.egress_interface));
+    ports.truncate(most);
+    Ok(json(&ports))
+}
+
+/// The deepest first.
+pub(super) async fn queues(
+    State(state): State<Shared>,
+    Query(wanted): Query<Wanted>,
+) -> Result<Response, Problem> {
+    let list = move |sight: &mut Sight<'_>| {
+        let mut queues = sight.collector.deepest_queues(sight.now, usize::MAX);
+        queues.retain(|queue| wanted.is_wanted(queue.node_id));
+        queues.truncate(wanted.limit());
+        queues
+    };
+    Ok(json(&state.look(list).await?))
+}
+
+/// Those with the most reports first.
+pub(super) async fn flows(
+    State(state): State<Shared>,
+    Query(wanted): Query<Wanted>,
+) -> Result<Response, Problem> {
+    let list = move |sight: &mut Sight<'_>| match wanted.node {
+        None => text(&sight.collector.top_flows(wanted.limit())),
+        Some(_) => {
+            let mut flows = sight.collector.top_flows(usize::MAX);
+            flows.retain(|flow| {
+                flow.path.is_some_and(|path| path.hops().iter().any(|hop| wanted.is_wanted(hop.node_id)))
+            });
+            flows.truncate(wanted.limit());
+            text(&flows)
+        }
+    };
+    Ok(written(state.look(list).await?))
+}
+
+/// One flow with the paths it has taken lately.
+pub(super) async fn flow(State(state): State<Shared>, Path(id): Path<String>) -> Result<Response, Problem> {
+    let wrong = || Problem::wrong(format!("`{id}` is not the id of a flow, a number"));
+    let id = FlowId(id.parse().map_err(|_| wrong())?);
+    let find = move |sight: &mut Sight<'_>| {
+        let flow = sight.collector.flow_by_id(id)?;
+        let paths = sight.collector.flow_paths(&flow.flow);
+        Some(text(&serde_json::json!({ "flow": flow, "paths": paths })))
+    };
+    let found = state.look(find).await?;
+    found.map(written).ok_or_else(|| Problem::not_found("no report on this flow came lately"))
+}
+
+pub(super) fn json(what: &impl Serialize) -> Response {
+    written(text(what))
+}
+
+fn text(what: &impl Serialize) -> String {
+    serde_json::to_string(what).unwrap_or_default()
+}
+
+fn written(text: String) -> Response {
+    ([(CONTENT_TYPE, "application/json")], text).into_response()
+}
+
+/// Most of anything in one answer.
+const MOST: usize = 10_000;

@@ -1,0 +1,106 @@
+//! How do reports, paths and events become history, without anybody waiting for a disk?
+
+use std::sync::Arc;
+
+use inband_collector::Output;
+use inband_model::{HopRecord, Ledger, LedgerView, Nanos, Observation};
+use inband_store::{Batch, Store};
+
+use crate::pipeline::Stage;
+
+/// The stage that hands everything to the store, in batches. What the store has no room for is counted there.
+#[derive(Debug)]
+pub struct Keep {
+    store: Arc<Store>,
+    batch: Batch,
+    /// When the first thing was put into `batch`.
+    since: Option<Nanos>,
+    now: Nanos,
+    /// When the ledger was kept last.
+    ledger_at: Nanos,
+}
+
+impl Keep {
+    /// Keeps history in `store`.
+    #[must_use]
+    pub fn new(store: Arc<Store>) -> Keep {
+        Keep { store, batch: Batch::default(), since: None, now: Nanos::ZERO, ledger_at: Nanos::ZERO }
+    }
+
+    fn put(&mut self, put: impl FnOnce(&mut Batch)) {
+        put(&mut self.batch);
+        self.since.get_or_insert(self.now);
+    }
+
+    fn hand_over(&mut self) {
+        self.since = None;
+        if !self.batch.is_empty() {
+            // What it sheds is in its tally.
+            let _ = self.store.offer(std::mem::take(&mut self.batch));
+        }
+    }
+}
+
+impl Stage for Keep {
+    fn handle_output(&mut self, output: &Output) {
+        match output {
+            Output::Observation(Observation::Path(path)) => {
+                let path = path.clone();
+                self.put(|batch| batch.paths.push(path));
+            }
+            // Every latency and depth is in the hops.
+            Output::Observation(_) => {}
+            Output::Event(event) => {
+                let event = event.clone();
+                self.put(|batch| batch.events.push(event));
+            }
+        }
+    }
+
+    fn wants_hops(&self) -> bool {
+        true
+    }
+
+    fn handle_hops(&mut self, hops: &[HopRecord], reports: u64) {
+        self.put(|batch| {
+            batch.hops.extend_from_slice(hops);
+            batch.reports += reports;
+        });
+        if self.batch.hops.len() >= MOST_HOPS {
+            self.hand_over();
+        }
+    }
+
+    fn handle_ledger(&mut self, now: Nanos, ledger: &LedgerView) {
+        if now.since(self.ledger_at) >= LEDGER_EVERY {
+            self.ledger_at = now;
+            let ledger = ledger.clone();
+            self.put(|batch| batch.ledgers.push((now, ledger)));
+        }
+    }
+
+    fn handle_timeout(&mut self, now: Nanos) {
+        self.now = now;
+        if self.since.is_some_and(|since| now.since(since) >= LONGEST_WAIT) {
+            self.hand_over();
+        }
+    }
+
+    fn finish(&mut self) {
+        self.hand_over();
+        self.store.sync();
+    }
+
+    fn count(&self, ledger: &mut Ledger) {
+        let tally = self.store.tally();
+        ledger.stored += tally.stored;
+        ledger.store_failed += tally.failed + tally.shed;
+    }
+}
+
+/// Hops that are handed over at once.
+const MOST_HOPS: usize = 8_192;
+/// How often the ledger is kept.
+const LEDGER_EVERY: Nanos = Nanos::from_secs(10);
+/// How long something waits for more before it is handed over.
+const LONGEST_WAIT: Nanos = Nanos::from_millis(50);

@@ -1,0 +1,66 @@
+//! How do those who watch hear of events and counts as they come?
+
+use inband_collector::Output;
+use inband_model::{LedgerView, Nanos};
+use serde::Serialize;
+use tokio::sync::broadcast::{Receiver, Sender, channel};
+
+use crate::pipeline::Stage;
+
+/// The stage that shows events and the ledger to whoever listens. One who is slow misses the oldest of them and is told
+/// how many.
+#[derive(Debug, Clone)]
+pub struct Live {
+    sender: Sender<Message>,
+}
+
+/// Something those who listen are told.
+#[derive(Debug, Clone)]
+pub(crate) struct Message {
+    /// What it is: `event` or `ledger`.
+    pub(crate) name: &'static str,
+    /// A JSON object.
+    pub(crate) json: String,
+}
+
+impl Live {
+    /// Nobody listens yet.
+    #[must_use]
+    pub fn new() -> Live {
+        Live { sender: channel(MOST_UNHEARD).0 }
+    }
+
+    pub(crate) fn listen(&self) -> Receiver<Message> {
+        self.sender.subscribe()
+    }
+
+    fn tell(&self, name: &'static str, what: &impl Serialize) {
+        if self.sender.receiver_count() > 0
+            && let Ok(json) = serde_json::to_string(what)
+        {
+            // The last listener may have gone meanwhile.
+            let _ = self.sender.send(Message { name, json });
+        }
+    }
+}
+
+impl Default for Live {
+    fn default() -> Live {
+        Live::new()
+    }
+}
+
+impl Stage for Live {
+    fn handle_output(&mut self, output: &Output) {
+        if let Output::Event(event) = output {
+            self.tell("event", event);
+        }
+    }
+
+    fn handle_ledger(&mut self, _now: Nanos, ledger: &LedgerView) {
+        self.tell("ledger", &ledger.total);
+    }
+}
+
+/// Messages a listener may be behind.
+const MOST_UNHEARD: usize = 1_024;
