@@ -15,6 +15,9 @@ pub(crate) struct Arguments {
     /// Measure only the rows whose name contains this, and neither traces nor history
     #[arg(long, value_name = "TEXT")]
     pub only: Option<String>,
+    /// Measure one very hot switch alone: this many reports a second, for ten seconds
+    #[arg(long, value_name = "PER_SECOND", num_args = 0..=1, default_missing_value = "487000")]
+    pub hot: Option<u32>,
 }
 
 /// Builds the benchmarks in release mode and runs them.
@@ -29,6 +32,9 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<()> {
     }
     if let Some(only) = &arguments.only {
         command.args(["--only", only]);
+    }
+    if let Some(per_second) = arguments.hot {
+        command.arg(format!("--hot={per_second}"));
     }
     finish(&mut command)
 }

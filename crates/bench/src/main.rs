@@ -6,6 +6,7 @@ use clap::Parser;
 mod domains;
 mod fabric;
 mod history;
+mod hot;
 mod measure;
 mod pool;
 mod reports;
@@ -27,10 +28,19 @@ struct Arguments {
     /// Measure only the rows whose name contains this, and neither traces nor history
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
+    /// Measure one very hot switch alone: this many reports a second, for ten seconds
+    #[arg(long, value_name = "PER_SECOND", num_args = 0..=1, default_missing_value = "487000")]
+    hot: Option<u32>,
 }
 
 fn main() -> Result<()> {
     let arguments = Arguments::parse();
+    if let Some(per_second) = arguments.hot {
+        let seconds = if arguments.quick { 1 } else { 10 };
+        println!("{}", hot::report(seconds, per_second, false)?);
+        println!("{}", hot::report(seconds, per_second, true)?);
+        return Ok(());
+    }
     let rounds = if arguments.quick { QUICK_ROUNDS } else { ROUNDS };
     if cfg!(debug_assertions) {
         eprintln!("note: this is a debug build, its times say nothing; use `cargo xtask bench`");

@@ -26,6 +26,20 @@ impl Datagrams {
         Ok(Self { bytes, coalesced, next_sequence: 1 })
     }
 
+    /// Datagrams of one report each, all on one flow and `bytes` long.
+    ///
+    /// # Errors
+    /// A node does not do its part, or makes longer reports.
+    pub(crate) fn of_one_flow(count: usize, bytes: usize) -> Result<Self> {
+        let mut report = coalesce(&[FIRST_PORT])?;
+        let padding = bytes.checked_sub(report.len()).context("the report is short enough")?;
+        // What the report keeps of the packet is longer; the packet says how long it is itself.
+        let words = u8::try_from((bytes - group::HEADER_BYTES) / 4 - 1).context("the length has room")?;
+        report.extend(std::iter::repeat_n(0x5a, padding));
+        report[group::HEADER_BYTES + 1] = words;
+        Ok(Self { bytes: vec![report; count], coalesced: 1, next_sequence: 1 })
+    }
+
     /// Numbers the datagrams on from where the last batch ended.
     pub(crate) fn renumber(&mut self) {
         for bytes in &mut self.bytes {

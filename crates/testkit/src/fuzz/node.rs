@@ -53,6 +53,8 @@ fn nodes(domain: &DomainPlan, plans: &[NodePlan], is_filtered: bool) -> Vec<Node
         let mut config = domain.node(id, Place::of(index, plans.len()), plan);
         if is_filtered {
             config.report.filter = ReportFilter::Smart;
+            // Small tables: they are made anew for every input.
+            (config.smart.flows, config.smart.drops, config.loss.flows) = (16, 16, 16);
             // 1.0 has no room for a drop summary.
             config.loss.detect = config.report.version != ReportVersion::V1_0;
         }
