@@ -4,7 +4,8 @@ use inband_wire::int::earlier::{HopByHop, Metadata};
 use inband_wire::int::locate::HeaderType;
 use inband_wire::int::metadata::NOT_AVAILABLE;
 use inband_wire::int::{
-    CodePoints, Deviations, Hop, Instructions, Location, Md, Mx, Original, Version, domain, locate,
+    CodePoints, Deviations, Dialect, Hop, Instructions, Location, Md, Mx, Original, Reading, Version, domain,
+    locate,
 };
 use inband_wire::report::first_word::TO_THE_END;
 use inband_wire::report::{Draft, IndividualReport, Leniency, ReportGroup, ReportType};
@@ -28,13 +29,23 @@ pub fn layers(input: &[u8]) {
     let _ = locate::limit(frame, &layers).map(|limit| assert!(limit <= layers.end));
 }
 
-/// The first byte chooses link and strictness, the rest is a frame that is walked through.
+/// The first byte chooses link, strictness and how closely INT follows the formats, the rest is a frame that is walked
+/// through.
 ///
 /// # Panics
 /// INT outside the packet that carries it.
 pub fn dissect(input: &[u8]) {
     let Some((link, strictness, frame)) = reading(input) else { return };
-    let found = inband_wire::dissect(link, frame, &CodePoints::DEFAULT, strictness);
+    let reading = match input[0] >> 2 & 7 {
+        0..=3 => Reading::Strict,
+        4 => Reading::Of(Dialect::Geant),
+        5 => Reading::Of(Dialect::Onos),
+        6 => Reading::Of(Dialect::Cablelabs),
+        _ => Reading::Lenient,
+    };
+    let dialect_marks: &[Dialect] = if reading == Reading::Lenient { &Dialect::ALL } else { &[] };
+    let code_points = CodePoints { reading, dialect_marks, udp_ports: &[33122, 555], ..CodePoints::DEFAULT };
+    let found = inband_wire::dissect(link, frame, &code_points, strictness);
     for (layers, location) in found.int() {
         assert!(layers.l4 < location.shim && location.shim + 4 == location.header, "{location:?}");
         assert!(location.header <= location.end && location.end <= layers.end, "{location:?}");
