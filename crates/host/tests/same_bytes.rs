@@ -102,7 +102,7 @@ fn run(check: impl Fn(&mut Programs, &Packet, DomainPlan, NodePlan) -> Result<()
     let Some(programs) = programs() else { return };
     let programs = RefCell::new(programs);
     let cases = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(CASES);
-    let config = Config { cases, failure_persistence: None, ..Config::default() };
+    let config = Config { cases, failure_persistence: inband_testkit::kept_failures!(), ..Config::default() };
     TestRunner::new(config)
         .run(&(ip_packet(1400), plan(), node_plan()), |(packet, domain, node)| {
             check(&mut programs.borrow_mut(), &packet.untagged(), domain, node)

@@ -69,7 +69,7 @@ fn expected(version: ReportVersion, asked: Instructions, is_drop: bool, passage:
 }
 
 proptest! {
-    #![proptest_config(Config { cases: 2_000, failure_persistence: None, ..Config::default() })]
+    #![proptest_config(Config { cases: 2_000, failure_persistence: inband_testkit::kept_failures!(), ..Config::default() })]
 
     #[test]
     fn what_a_node_reports_is_what_a_reader_finds(

@@ -5,6 +5,7 @@
 //! [`fuzz`] holds the bodies of the fuzz targets.
 
 pub mod earlier;
+mod failures;
 pub mod fuzz;
 pub mod golden;
 pub mod hex;

@@ -10,7 +10,7 @@ use inband_testkit::strategies::ip_packet;
 use proptest::prelude::*;
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1_000, max_global_rejects: 10_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 1_000, max_global_rejects: 10_000, failure_persistence: inband_testkit::kept_failures!(), ..ProptestConfig::default() })]
 
     #[test]
     fn the_path_of_an_int_md_flow_is_the_one_its_packet_took(

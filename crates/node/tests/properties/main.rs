@@ -22,5 +22,5 @@ fn many() -> Config {
         Some(_) => Config::default().cases,
         None => 5_000,
     };
-    Config { cases, failure_persistence: None, ..Config::default() }
+    Config { cases, failure_persistence: inband_testkit::kept_failures!(), ..Config::default() }
 }
