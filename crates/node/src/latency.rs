@@ -2,7 +2,7 @@
 
 use inband_wire::int::earlier::HopByHop;
 use inband_wire::int::locate::Encapsulation;
-use inband_wire::int::{DscpMark, HopMetadata, Location, Original, Version};
+use inband_wire::int::{DscpMark, HopMetadata, Interfaces, Location, Original, Version};
 use inband_wire::ipv4;
 use inband_wire::layers::{IpVersion, Layers};
 use inband_wire::report::earlier::LatencyDraft;
@@ -55,7 +55,7 @@ impl Latency {
         let l4_bytes = if protocol == tcp::PROTOCOL { tcp::HEADER_BYTES } else { udp::HEADER_BYTES };
         l4.get_mut(..l4_bytes)?.copy_from_slice(bytes.get(l4_at..l4_at + l4_bytes)?);
         let header_bytes = ipv4::HEADER_BYTES + l4_bytes;
-        Some(Self { headers, header_bytes, sink, source, flow_sequence: int.sequence? })
+        Some(Self { headers, header_bytes, sink: one_sided(sink), source, flow_sequence: int.sequence? })
     }
 
     /// The report with this number, made at `now`, nanoseconds since 1970.
@@ -69,5 +69,15 @@ impl Latency {
             source: self.source,
             flow_sequence: self.flow_sequence,
         }
+    }
+}
+
+/// The hop of a host, which has one interface and one time for a packet and gives them twice.
+// host-int-0.5/packet-10
+fn one_sided(hop: HopMetadata) -> HopMetadata {
+    HopMetadata {
+        interfaces: hop.interfaces.map(|ids| Interfaces { ingress: ids.egress, ..ids }),
+        egress_timestamp: hop.ingress_timestamp,
+        ..hop
     }
 }
