@@ -1,10 +1,11 @@
 //! Does a packet carry INT, by this domain's mark, and of which type?
 
 use inband_wire::error::ParseError;
-use inband_wire::int::dialect::{Deviation, read_again};
+use inband_wire::int::dialect::read_again;
 use inband_wire::int::locate::{self, Encapsulation, HeaderType, Location};
 use inband_wire::int::md::{self, MdHeader};
 use inband_wire::int::mx::{Mx, MxHeader};
+use inband_wire::int::{CodePoints, Deviation, Dialect, Reading};
 use inband_wire::layers::{Fragment, Layers};
 use inband_wire::udp::UdpHeader;
 use inband_wire::{geneve, gre, udp, vxlan};
@@ -61,8 +62,8 @@ fn find_otherwise(
     bytes: &[u8],
     layers: &Layers,
 ) -> Result<Option<(Location, Int)>, ParseError> {
-    if carriage.dialect.is_some() {
-        return find_in_dialect(carriage, bytes, layers);
+    if let Some(dialect) = carriage.dialect {
+        return find_in_dialect(carriage, dialect, bytes, layers);
     }
     let is_udp_to =
         |port| layers.udp(bytes).is_some_and(|header: &UdpHeader| header.destination_port.get() == port);
@@ -102,24 +103,18 @@ fn find_otherwise(
 #[cold]
 fn find_in_dialect(
     carriage: &Carriage,
+    dialect: Dialect,
     bytes: &[u8],
     layers: &Layers,
 ) -> Result<Option<(Location, Int)>, ParseError> {
-    let is_marked = match carriage.kind {
-        EncapsulationKind::Dscp => {
-            layers.checksum_at().is_some() && carriage.mark.matches(layers.dscp(bytes))
-        }
-        _ => layers.udp(bytes).is_some_and(|header| header.destination_port.get() == carriage.udp_port),
+    let (mark, port) = ([carriage.mark], [carriage.udp_port]);
+    let code_points = match carriage.kind {
+        EncapsulationKind::Dscp => CodePoints { dscp: &mark, ..CodePoints::NONE },
+        _ => CodePoints { udp_ports: &port, ..CodePoints::NONE },
     };
-    if !is_marked {
-        return Ok(None);
-    }
-    let strict = match carriage.kind {
-        EncapsulationKind::Dscp => locate::behind_dscp(bytes, layers, carriage.tcp_options),
-        _ => locate::behind_udp_port(bytes, layers),
-    };
-    let found =
-        carriage.with_code_points(|code_points| read_again(bytes, layers, code_points, strict.map(Some)))?;
+    let reading = Reading::Of(dialect);
+    let code_points = CodePoints { tcp_options: carriage.tcp_options, reading, ..code_points };
+    let found = read_again(bytes, layers, &code_points, locate::find(bytes, layers, &code_points))?;
     match found {
         None => Ok(None),
         Some(location) => read(bytes, layers, &location).map(|int| Some((location, int))),
@@ -200,7 +195,12 @@ pub(crate) fn read(bytes: &[u8], layers: &Layers, location: &Location) -> Result
 /// The header with its flags where 2.1 has them.
 #[inline]
 fn as_2_1(header: &MdHeader, location: &Location) -> MdHeader {
-    if location.deviations.contains(Deviation::LowFlags) { header.with_raised_flags() } else { *header }
+    if location.deviations.contains(Deviation::LowFlags) { raised(header) } else { *header }
+}
+
+#[cold]
+fn raised(header: &MdHeader) -> MdHeader {
+    header.with_raised_flags()
 }
 
 #[cold]

@@ -3,6 +3,7 @@
 use crate::error::ParseError;
 use crate::int::dialect::{Deviation, Deviations};
 use crate::int::domain::Domain;
+use crate::int::earlier::layout::{LEVEL2_PORTS, TIMESTAMPS};
 use crate::int::earlier::{self, HopByHop};
 use crate::int::location::{HeaderType, Location};
 use crate::int::md::Md;
@@ -145,11 +146,6 @@ impl<'a> AnyHeader<'a> {
         }
     }
 }
-
-/// Instruction bits 4 and 5 of 1.0 and 0.5.
-const TIMESTAMPS: u16 = 0x0c00;
-/// Instruction bit 6 of 1.0.
-const LEVEL2_PORTS: u16 = 0x0200;
 
 impl AnyHop<'_> {
     /// The hop's metadata; [`Location::timestamp_bits`] says how wide its timestamps are.

@@ -111,9 +111,10 @@ impl<'a> HopByHop<'a> {
         }
         // 1.0 gives the length of a hop, the versions before it the number of instructions.
         let hop_words = layout.hop_words(this.instruction_bitmap);
-        let bits = Words::new(set_bits(this.instruction_bitmap).map(|_| 1).sum());
-        let (field, asked) = if is_1_0 { ("Hop ML", hop_words) } else { ("Instruction Count", bits) };
+        let bits = Words::new(this.instruction_bitmap.count_ones().to_le_bytes()[0]);
+        let asked = if is_1_0 { hop_words } else { bits };
         if this.hop_ml != asked {
+            let field = if is_1_0 { "Hop ML" } else { "Instruction Count" };
             let (found, expected) = (usize::from(this.hop_ml.count()), usize::from(asked.count()));
             return fault(ErrorKind::Mismatch { field, found, expected });
         }

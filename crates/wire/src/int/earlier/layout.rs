@@ -1,7 +1,6 @@
 //! How long is the metadata that one hop of a version before 2.0 adds?
 
 use crate::int::dialect::{Deviation, Deviations};
-use crate::int::domain::set_bits;
 use crate::int::version::Version;
 use crate::words::Words;
 
@@ -93,16 +92,17 @@ impl Layout {
     /// Length of the metadata each hop adds for `bitmap`, 0 to 18 words.
     #[must_use]
     pub fn hop_words(self, bitmap: u16) -> Words {
-        Words::new(set_bits(bitmap).map(|bit| self.bit_words(bit)).sum())
-    }
-
-    /// Words that instruction bit `bit` asks for, 0 being the most significant.
-    pub(super) const fn bit_words(self, bit: usize) -> u8 {
-        match (self.instructions, bit) {
-            (InstructionSet::V1_0, 6) => self.level2_words,
-            (InstructionSet::V1_0 | InstructionSet::V0_5, 4 | 5) => self.timestamp_words,
-            _ => 1,
-        }
+        // Bit by bit it would take longer than the rest of reading a header.
+        let count = |mask: u16| (bitmap & mask).count_ones();
+        let more = match self.instructions {
+            InstructionSet::V1_0 => {
+                count(TIMESTAMPS) * u32::from(self.timestamp_words - 1)
+                    + count(LEVEL2_PORTS) * u32::from(self.level2_words - 1)
+            }
+            InstructionSet::V0_5 => count(TIMESTAMPS) * u32::from(self.timestamp_words - 1),
+            InstructionSet::V2016 => 0,
+        };
+        Words::new((bitmap.count_ones() + more).to_le_bytes()[0])
     }
 
     /// The instruction bits without a meaning.
@@ -114,6 +114,11 @@ impl Layout {
         }
     }
 }
+
+/// Instruction bits 4 and 5 of 1.0 and 0.5.
+pub(in crate::int) const TIMESTAMPS: u16 = 0x0c00;
+/// Instruction bit 6 of 1.0.
+pub(in crate::int) const LEVEL2_PORTS: u16 = 0x0200;
 
 #[cfg(test)]
 mod tests;
