@@ -12,7 +12,7 @@ pub(crate) struct Arguments {
     /// Measure just long enough to see that every row works
     #[arg(long)]
     pub quick: bool,
-    /// Measure only the rows whose name contains this, and neither traces nor history
+    /// Measure only the rows whose name contains this; `history`: only the store
     #[arg(long, value_name = "TEXT")]
     pub only: Option<String>,
     /// Measure one very hot switch alone: this many reports a second, for ten seconds

@@ -126,9 +126,11 @@ impl Correlator {
 
     /// Takes in an individual report.
     pub(crate) fn handle_report(&mut self, sighting: &Sighting<'_>, outbox: &mut Outbox) {
-        self.health.look_up(sighting.report, sighting.report.node_id, Some(sighting.from.ip()), outbox);
-        for reading in sighting.hops {
-            self.health.look_up(sighting.report, reading.hop.node_id, None, outbox);
+        if self.health.knows_nodes() {
+            self.health.look_up(sighting.report, sighting.report.node_id, Some(sighting.from.ip()), outbox);
+            for reading in sighting.hops {
+                self.health.look_up(sighting.report, reading.hop.node_id, None, outbox);
+            }
         }
         if sighting.reading.dropped {
             self.handle_drop(sighting);
@@ -273,7 +275,7 @@ impl Sighting<'_> {
         matches!(self.arrival, Arrival::Reordered | Arrival::Late)
     }
 
-    fn sample<'b>(&self, reading: &'b HopReading) -> Sample<'b> {
+    fn sample<'b>(&'b self, reading: &'b HopReading) -> Sample<'b> {
         // Q is about the queue of the reporting node.
         let is_reporter = reading.hop.node_id == self.report.node_id;
         Sample {
@@ -281,9 +283,8 @@ impl Sighting<'_> {
             report: self.report,
             reading,
             congested_queue: self.reading.congested_queue && is_reporter,
-            flow: self.reading.flow,
+            flow: self.reading.flow.as_ref(),
             packet_bytes: self.reading.packet_bytes,
-            utilization: None,
         }
     }
 }

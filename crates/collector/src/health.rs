@@ -60,8 +60,13 @@ impl Health {
         Health { settings, known, told: HashMap::new() }
     }
 
-    /// Looks whether a node, which sent a report from `address` or stands on a stack, is one that is known.
+    /// Whether there is a list of nodes to look them up in.
     #[inline]
+    pub(crate) fn knows_nodes(&self) -> bool {
+        !self.known.is_empty()
+    }
+
+    /// Looks whether a node, which sent a report from `address` or stands on a stack, is one that is known.
     pub(crate) fn look_up(
         &mut self,
         report: ReportReference,
@@ -69,7 +74,7 @@ impl Health {
         address: Option<IpAddr>,
         outbox: &mut Outbox,
     ) {
-        if self.known.is_empty() || self.known.contains(&node_id) || node_id == NodeId::NOT_AVAILABLE {
+        if self.known.contains(&node_id) || node_id == NodeId::NOT_AVAILABLE {
             return;
         }
         if self.tells(Sign::Unknown, node_id, report.received_at) {

@@ -59,11 +59,9 @@ pub(crate) struct Sample<'a> {
     /// Q, where it is about this hop.
     pub(crate) congested_queue: bool,
     /// The flow of the packet.
-    pub(crate) flow: Option<Flow>,
+    pub(crate) flow: Option<&'a Flow>,
     /// Length of the packet from its IP header on, bytes; 0 where it is not known.
     pub(crate) packet_bytes: u32,
-    /// Mean utilisation of the egress interface over a second, in the node's unit.
-    pub(crate) utilization: Option<u32>,
 }
 
 impl Sample<'_> {
@@ -121,9 +119,9 @@ impl Ports {
         port.record(&self.events, sample, outbox);
         let queue_id = sample.reading.queue.map(|queue| queue.id);
         let is_known = port.queues.iter().find(|(id, _)| *id == queue_id).map(|(_, queue)| *queue);
-        let sample = Sample { utilization: port.mean_utilization(sample.now), ..*sample };
         let Some(queue) = is_known.or_else(|| self.open_queue(index, queue_id)) else { return };
-        let deadline = self.queues[queue.0].record(&self.events, &sample, &mut self.jams, outbox);
+        let port = &self.ports[index.0];
+        let deadline = self.queues[queue.0].record(&self.events, sample, port, &mut self.jams, outbox);
         if let Some(due) = deadline {
             self.calm.set(due, queue);
         }

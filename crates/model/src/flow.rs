@@ -1,6 +1,7 @@
 //! Which packets belong together?
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use serde::{Deserialize, Serialize};
@@ -8,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::path::mix;
 
 /// A flow: the five-tuple of the original packet, in the direction it was sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Flow {
     /// Source address.
     pub source: IpAddr,
@@ -55,6 +56,24 @@ fn mix_address(hash: u64, address: IpAddr) -> u64 {
 #[allow(clippy::cast_possible_truncation)]
 fn low_word(bits: u128) -> u64 {
     bits as u64
+}
+
+impl Hash for Flow {
+    /// Hashes whole words: a flow is looked up for each report.
+    #[inline]
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let ports = u64::from(self.source_port) << 16 | u64::from(self.destination_port);
+        state.write_u64(ports | u64::from(self.protocol) << 32);
+        match (self.source, self.destination) {
+            (IpAddr::V4(source), IpAddr::V4(destination)) => {
+                state.write_u64(u64::from(source.to_bits()) << 32 | u64::from(destination.to_bits()));
+            }
+            (source, destination) => {
+                source.hash(state);
+                destination.hash(state);
+            }
+        }
+    }
 }
 
 impl Default for Flow {

@@ -1,5 +1,6 @@
 //! What happened to the reports of one stream?
 
+use std::hash::{Hash, Hasher};
 use std::net::{IpAddr, SocketAddr};
 
 use inband_model::{Nanos, NodeId, ReportReference, StreamLedger};
@@ -14,7 +15,7 @@ use super::space::SequenceSpace;
 
 /// Names a stream: what counts its own sequence numbers.
 // report-2.0/group-03: per node id and hw_id to one destination.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct StreamKey {
     /// The reporting node; [`NodeId::NOT_AVAILABLE`] where nothing names it.
     pub(crate) node_id: NodeId,
@@ -26,6 +27,23 @@ pub(crate) struct StreamKey {
     pub(crate) session: SocketAddr,
     /// The format of the reports, which says how wide their numbers are.
     pub(crate) version: ReportVersion,
+}
+
+impl Hash for StreamKey {
+    /// Hashes whole words: a stream is looked up for each datagram.
+    #[inline]
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let port = u64::from(self.session.port()) << 32;
+        state.write_u64(u64::from(self.node_id.0) | port | u64::from(self.hw_id) << 48);
+        match self.session.ip() {
+            IpAddr::V4(address) => state.write_u64(address.to_bits().into()),
+            IpAddr::V6(address) => state.write_u128(address.to_bits()),
+        }
+        // Where the node is named there is no source, and nodes speak one version.
+        if let Some(source) = self.source {
+            source.hash(state);
+        }
+    }
 }
 
 impl StreamKey {

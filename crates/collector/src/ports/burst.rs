@@ -42,12 +42,13 @@ impl Bursts {
         settings: &MicroburstSettings,
         place: Place,
         sample: &Sample<'_>,
+        utilization: Option<u32>,
         outbox: &mut Outbox,
     ) {
         let (began_at, ended_at) = sample.residence();
         let is_apart = self.burst.as_ref().is_some_and(|burst| burst.is_apart(settings, began_at));
         if is_apart {
-            self.close(settings, place, sample.utilization, outbox);
+            self.close(settings, place, utilization, outbox);
         }
         let burst = self.burst.get_or_insert(Burst {
             first: sample.report,

@@ -85,6 +85,11 @@ impl Episode {
         self.utilization
     }
 
+    /// Notes the mean utilisation of the interface.
+    pub(super) fn note_utilization(&mut self, utilization: Option<u32>) {
+        self.utilization = utilization.or(self.utilization);
+    }
+
     /// When the last report of it arrived.
     pub(super) fn last_at(&self) -> Nanos {
         self.last.received_at
@@ -103,7 +108,6 @@ impl Episode {
     fn take(&mut self, sample: &Sample<'_>) {
         self.last = sample.report;
         self.reports += 1;
-        self.utilization = sample.utilization.or(self.utilization);
         self.queue_reports += u64::from(sample.congested_queue);
         self.peak_latency = self.peak_latency.max(sample.reading.latency);
         self.peak_occupancy = self.peak_occupancy.max(sample.reading.queue.map(|queue| queue.occupancy));

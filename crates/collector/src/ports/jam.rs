@@ -34,7 +34,7 @@ struct Departure {
 impl Jam {
     /// Takes in a report of a packet that left the queue.
     pub(super) fn record(&mut self, sample: &Sample<'_>, trigger: Nanos) {
-        let Some(flow) = sample.flow else { return };
+        let Some(&flow) = sample.flow else { return };
         let (came_at, left_at) = sample.residence();
         let departure = Departure {
             flow,

@@ -89,7 +89,7 @@ impl Port {
         outbox: &mut Outbox,
     ) {
         self.changes += 1;
-        let (Some(flow), Some(new)) = (sample.flow, sample.reading.latency) else { return };
+        let (Some(&flow), Some(new)) = (sample.flow, sample.reading.latency) else { return };
         if self.changes_told_at.is_some_and(|told_at| sample.now.since(told_at) < PAUSE) {
             return;
         }

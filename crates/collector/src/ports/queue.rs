@@ -12,6 +12,7 @@ use super::burst::Bursts;
 use super::episode::{Episode, Place};
 use super::gauge::Gauge;
 use super::jam::Jam;
+use super::port::Port;
 
 /// One queue: its depth, and its episode of congestion if it is in one.
 #[derive(Debug)]
@@ -69,6 +70,7 @@ impl Queue {
         &mut self,
         settings: &EventSettings,
         sample: &Sample<'_>,
+        port: &Port,
         jams: &mut Jams,
         outbox: &mut Outbox,
     ) -> Option<Nanos> {
@@ -78,9 +80,9 @@ impl Queue {
         let congestion = &settings.queue_congestion;
         if let Some(episode) = &mut self.episode {
             if episode.goes_on(congestion, sample) {
-                self.take(settings, sample, outbox);
+                self.take(settings, sample, port, outbox);
             } else {
-                self.finish(settings, sample.now, sample.utilization, jams, outbox);
+                self.finish(settings, sample.now, port.mean_utilization(sample.now), jams, outbox);
             }
             return None;
         }
@@ -89,7 +91,7 @@ impl Queue {
         let due = episode.quiet_at(congestion);
         self.episode = Some(episode);
         self.jam = jams.take(settings.culprits.max_queues);
-        self.take(settings, sample, outbox);
+        self.take(settings, sample, port, outbox);
         (!std::mem::replace(&mut self.is_watched, true)).then_some(due)
     }
 
@@ -134,9 +136,13 @@ impl Queue {
     }
 
     /// Takes a report into what is known of the episode.
-    fn take(&mut self, settings: &EventSettings, sample: &Sample<'_>, outbox: &mut Outbox) {
+    fn take(&mut self, settings: &EventSettings, sample: &Sample<'_>, port: &Port, outbox: &mut Outbox) {
+        let utilization = port.mean_utilization(sample.now);
+        if let Some(episode) = &mut self.episode {
+            episode.note_utilization(utilization);
+        }
         if Episode::is_congested(&settings.queue_congestion, sample) {
-            self.bursts.record(&settings.microburst, self.place, sample, outbox);
+            self.bursts.record(&settings.microburst, self.place, sample, utilization, outbox);
         }
         if let Some(jam) = &mut self.jam {
             jam.record(sample, Nanos(settings.queue_congestion.trigger_ns));

@@ -18,15 +18,8 @@ fn episodes_in_quick_succession_set_one_deadline() {
         let latency = if step % 2 == 0 { 200_000 } else { 0 };
         let reading = reading(latency);
         let report = ReportReference { node_id: NodeId(5), received_at: now, ..ReportReference::default() };
-        let sample = Sample {
-            now,
-            report,
-            reading: &reading,
-            congested_queue: false,
-            flow: None,
-            packet_bytes: 0,
-            utilization: None,
-        };
+        let sample =
+            Sample { now, report, reading: &reading, congested_queue: false, flow: None, packet_bytes: 0 };
         ports.record(port, &sample, &mut outbox);
     }
 
