@@ -1,10 +1,12 @@
-//! What telemetry reports say: sequence ledger, correlation, paths.
+//! What telemetry reports say: sequence ledger, correlation, paths, events.
 //!
 //! [`Collector`] is the whole of it: datagrams and time go in, observations and events come out.
 //! [`Sequence`] is the part that judges the sequence numbers of one stream.
 //!
 //! Reading order: `collector`, then `ledger` (did every report arrive?), `report` (what does it say?) and
-//! `correlate` (what do they say together?), which keeps `flows`, `paths` and `ports`.
+//! `correlate` (what do they say together?), which keeps `flows`, `paths` and `ports`. What else can be wrong has a module
+//! each: `drops`, `silent`, `numbers`, `balance`, `policy`, `health`. Every event passes the `book`, which knows of those
+//! that go on; `views` is what can be asked.
 
 mod balance;
 mod book;
