@@ -1,4 +1,5 @@
 //! Does a simulated fabric raise the events of what happens in it, and none while nothing does?
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
