@@ -1,5 +1,6 @@
 //! In-band Network Telemetry in one program: which subcommand, and with which exit code?
 
+mod canvas;
 mod collect;
 mod convert;
 mod decode;
@@ -10,6 +11,7 @@ mod node;
 mod node_config;
 mod number;
 mod query;
+mod top;
 
 use std::process::ExitCode;
 
@@ -33,6 +35,7 @@ enum Command {
     Collect(collect::Args),
     Convert(convert::Args),
     Query(query::Args),
+    Top(top::Args),
 }
 
 const EXIT_CODES: &str = "\
@@ -45,6 +48,7 @@ fn main() -> ExitCode {
         Command::Decode(args) => decode::run(&args),
         Command::Node(args) => node::run(&args),
         Command::Collect(args) => collect::run(&args),
+        Command::Top(args) => top::run(&args),
         Command::Query(args) => query::run(&args),
         Command::Convert(args) => convert::run(&args),
     };

@@ -11,7 +11,7 @@ mod reception;
 mod scenario;
 mod screen;
 mod table;
-mod words;
+pub(crate) mod words;
 
 use std::io::{self, IsTerminal, Write};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};

@@ -4,29 +4,21 @@ use std::collections::VecDeque;
 use std::io::{self, Write};
 use std::time::Duration;
 
+use crate::canvas::{self, Canvas, bold, cut};
 use inband_collector::Output;
 use inband_model::Event;
-use terminal_size::{Height, Width, terminal_size};
 
 use super::lines::summary;
 use super::{Progress, Show, table, words};
 
 /// Redraws the state of the fabric over what it drew before.
 pub(super) struct Screen<W: Write> {
-    out: W,
+    canvas: Canvas<W>,
     next_drawing: Duration,
-    drawn: Drawn,
     /// The latest events, newest first.
     events: VecDeque<(Duration, Event)>,
     last_received: (Duration, u64),
     rate: u64,
-}
-
-/// What stands on the terminal.
-#[derive(Clone, Copy, Default)]
-struct Drawn {
-    lines: usize,
-    size: (usize, usize),
 }
 
 /// Time between two drawings.
@@ -42,23 +34,11 @@ const FIXED_LINES: usize = 9;
 /// The height from which more than one queue is shown, and how many then are.
 const TALL: usize = 30;
 const QUEUES: usize = 4;
-/// The size of a terminal that does not tell.
-const USUAL_SIZE: (usize, usize) = (80, 24);
-
-const HIDE_CURSOR: &str = "\x1b[?25l";
-const SHOW_CURSOR: &str = "\x1b[?25h";
-const CLEAR_TO_END_OF_LINE: &str = "\x1b[K";
-const CLEAR_BELOW: &str = "\x1b[J";
-const CLEAR_ALL: &str = "\x1b[H\x1b[2J";
-const BOLD: &str = "\x1b[1m";
-const PLAIN: &str = "\x1b[0m";
-
 impl<W: Write> Screen<W> {
     pub(super) fn new(out: W) -> Self {
         Self {
-            out,
+            canvas: Canvas::new(out),
             next_drawing: Duration::ZERO,
-            drawn: Drawn::default(),
             events: VecDeque::new(),
             last_received: (Duration::ZERO, 0),
             rate: 0,
@@ -77,30 +57,9 @@ impl<W: Write> Screen<W> {
     }
 
     fn draw(&mut self, progress: &Progress<'_>) -> io::Result<()> {
-        let size = match terminal_size() {
-            Some((Width(width), Height(height))) => (usize::from(width), usize::from(height)),
-            None => USUAL_SIZE,
-        };
+        let size = canvas::size();
         let lines = self.lines(progress, size);
-        let mut picture = self.back_to_the_top(size);
-        for line in &lines {
-            picture.push_str(line);
-            picture.push_str(CLEAR_TO_END_OF_LINE);
-            picture.push('\n');
-        }
-        picture.push_str(CLEAR_BELOW);
-        self.drawn = Drawn { lines: lines.len(), size };
-        self.out.write_all(picture.as_bytes())?;
-        self.out.flush()
-    }
-
-    /// Goes to where the picture begins; on a terminal that has changed its size, where it would.
-    fn back_to_the_top(&self, size: (usize, usize)) -> String {
-        match self.drawn {
-            Drawn { lines: 0, .. } => HIDE_CURSOR.to_owned(),
-            Drawn { lines, size: same } if same == size => format!("\x1b[{lines}A\r"),
-            Drawn { .. } => CLEAR_ALL.to_owned(),
-        }
+        self.canvas.draw(&lines, size)
     }
 
     fn lines(&self, progress: &Progress<'_>, (width, height): (usize, usize)) -> Vec<String> {
@@ -158,27 +117,18 @@ impl<W: Write> Show for Screen<W> {
     /// Leaves the whole story in the place of the picture.
     fn finish(&mut self, progress: &Progress<'_>) -> io::Result<()> {
         self.draw(progress)?;
-        let (lines, (width, _)) = (self.drawn.lines, self.drawn.size);
-        write!(self.out, "\x1b[{lines}A\r{CLEAR_BELOW}")?;
+        let (width, _) = canvas::size();
+        let out = self.canvas.clear()?;
         for line in head(progress, width, self.rate).iter().take(2) {
-            writeln!(self.out, "{}", cut(line, width))?;
+            writeln!(out, "{}", cut(line, width))?;
         }
-        writeln!(self.out, "\nEvents")?;
+        writeln!(out, "\nEvents")?;
         for (at, event) in self.events.iter().rev() {
             for line in table::event(*at, event, progress.scenario, width) {
-                writeln!(self.out, "{line}")?;
+                writeln!(out, "{line}")?;
             }
         }
-        summary(&mut self.out, progress)
-    }
-}
-
-impl<W: Write> Drop for Screen<W> {
-    fn drop(&mut self) {
-        if self.drawn.lines > 0 {
-            // Also where the demo failed in the middle; the terminal may be what failed.
-            let _ = self.out.write_all(SHOW_CURSOR.as_bytes()).and_then(|()| self.out.flush());
-        }
+        summary(out, progress)
     }
 }
 
@@ -227,18 +177,6 @@ fn queues(progress: &Progress<'_>, most: usize) -> Vec<String> {
     }
     let headings = std::iter::once("Deepest queue").chain(std::iter::repeat(""));
     lines.iter().zip(headings).map(|(line, heading)| format!("{heading:<15}{line}")).collect()
-}
-
-fn bold(text: &str, width: usize) -> String {
-    format!("{BOLD}{}{PLAIN}", cut(text, width))
-}
-
-/// The part of a line that fits, so that a line stays one line; a bold one was cut before.
-fn cut(line: &str, width: usize) -> String {
-    if line.starts_with(BOLD) {
-        return line.to_owned();
-    }
-    line.chars().take(width).collect()
 }
 
 #[cfg(test)]

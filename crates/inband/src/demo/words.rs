@@ -8,7 +8,7 @@ use inband_model::{CongestionPhase, Event, EventDetail, Nanos, NodeId, Path, Pha
 use super::scenario::Scenario;
 
 /// A number with a comma between thousands.
-pub(super) fn count(number: u64) -> String {
+pub(crate) fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (index, digit) in digits.chars().enumerate() {
@@ -21,7 +21,7 @@ pub(super) fn count(number: u64) -> String {
 }
 
 /// A span of time in microseconds, or milliseconds where it is long.
-pub(super) fn span(span: Nanos) -> String {
+pub(crate) fn span(span: Nanos) -> String {
     match span.0 {
         nanos @ ..1_000_000 => format!("{}.{} us", nanos / 1_000, nanos / 100 % 10),
         nanos => format!("{}.{} ms", nanos / 1_000_000, nanos / 100_000 % 10),

@@ -1,6 +1,7 @@
 use std::time::Duration;
 
-use super::{BOLD, PLAIN, Screen};
+use super::Screen;
+use crate::canvas::{BOLD, PLAIN};
 use crate::demo::{Args, ModeArg, Show, Stage};
 
 const RUN: Duration = Duration::from_secs(3);

@@ -1,0 +1,95 @@
+//! How is a picture redrawn in place on a terminal?
+
+use std::io::{self, Write};
+
+use terminal_size::{Height, Width, terminal_size};
+
+/// The place of a picture on a terminal; the cursor is hidden while there is one.
+pub(crate) struct Canvas<W: Write> {
+    out: W,
+    drawn: Drawn,
+}
+
+/// What stands on the terminal.
+#[derive(Clone, Copy, Default)]
+struct Drawn {
+    lines: usize,
+    size: (usize, usize),
+}
+
+/// The size of a terminal that does not tell.
+const USUAL_SIZE: (usize, usize) = (80, 24);
+
+const HIDE_CURSOR: &str = "\x1b[?25l";
+const SHOW_CURSOR: &str = "\x1b[?25h";
+const CLEAR_TO_END_OF_LINE: &str = "\x1b[K";
+const CLEAR_BELOW: &str = "\x1b[J";
+const CLEAR_ALL: &str = "\x1b[H\x1b[2J";
+pub(crate) const BOLD: &str = "\x1b[1m";
+pub(crate) const PLAIN: &str = "\x1b[0m";
+
+/// Columns and lines of the terminal.
+pub(crate) fn size() -> (usize, usize) {
+    match terminal_size() {
+        Some((Width(width), Height(height))) => (usize::from(width), usize::from(height)),
+        None => USUAL_SIZE,
+    }
+}
+
+impl<W: Write> Canvas<W> {
+    pub(crate) fn new(out: W) -> Self {
+        Self { out, drawn: Drawn::default() }
+    }
+
+    /// Draws the lines over those that were drawn before, each cut to the terminal of this size.
+    pub(crate) fn draw(&mut self, lines: &[String], size: (usize, usize)) -> io::Result<()> {
+        let mut picture = self.back_to_the_top(size);
+        for line in lines {
+            picture.push_str(&cut(line, size.0));
+            picture.push_str(CLEAR_TO_END_OF_LINE);
+            picture.push('\n');
+        }
+        picture.push_str(CLEAR_BELOW);
+        self.drawn = Drawn { lines: lines.len(), size };
+        self.out.write_all(picture.as_bytes())?;
+        self.out.flush()
+    }
+
+    /// Takes the picture away; what is written next stands in its place.
+    pub(crate) fn clear(&mut self) -> io::Result<&mut W> {
+        let lines = self.drawn.lines;
+        write!(self.out, "\x1b[{lines}A\r{CLEAR_BELOW}")?;
+        Ok(&mut self.out)
+    }
+
+    /// Goes to where the picture begins; on a terminal that has changed its size, where it would.
+    fn back_to_the_top(&self, size: (usize, usize)) -> String {
+        match self.drawn {
+            Drawn { lines: 0, .. } => HIDE_CURSOR.to_owned(),
+            Drawn { lines, size: same } if same == size => format!("\x1b[{lines}A\r"),
+            Drawn { .. } => CLEAR_ALL.to_owned(),
+        }
+    }
+}
+
+impl<W: Write> Drop for Canvas<W> {
+    fn drop(&mut self) {
+        if self.drawn.lines > 0 {
+            // Also where something failed in the middle; the terminal may be what failed.
+            let _ = self.out.write_all(SHOW_CURSOR.as_bytes()).and_then(|()| self.out.flush());
+        }
+    }
+}
+
+/// A bold line.
+pub(crate) fn bold(text: &str, width: usize) -> String {
+    format!("{BOLD}{}{PLAIN}", cut(text, width))
+}
+
+/// The part of a line that fits, so that a line stays one line; a bold one was cut before.
+pub(crate) fn cut(line: &str, width: usize) -> String {
+    if line.starts_with(BOLD) {
+        return line.to_owned();
+    }
+    line.chars().take(width).collect()
+}

@@ -1,0 +1,138 @@
+//! How is the collector asked?
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Error, anyhow, bail};
+use inband_model::{EventView, LedgerView};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use ureq::Agent;
+
+/// Asks the API of one collector.
+pub(super) struct Client {
+    agent: Agent,
+    base: String,
+    token: Option<String>,
+}
+
+/// What the collector says at one time.
+pub(super) struct Seen {
+    pub(super) at: Instant,
+    pub(super) collector: String,
+    pub(super) ledger: LedgerView,
+    pub(super) interfaces: Vec<Interface>,
+    pub(super) queues: Vec<Queue>,
+    pub(super) flows: Vec<Flow>,
+    pub(super) events: Vec<EventView>,
+}
+
+/// How long packets stay in a node on their way to one of its interfaces.
+#[derive(Debug, Clone, Deserialize)]
+pub(super) struct Interface {
+    pub(super) node_id: u32,
+    pub(super) egress_interface: Option<u16>,
+    pub(super) latency: Option<Latency>,
+}
+
+/// Nanoseconds.
+#[derive(Debug, Clone, Copy, Deserialize)]
+pub(super) struct Latency {
+    pub(super) last: u64,
+    pub(super) max: u64,
+    pub(super) p50: u64,
+    pub(super) p99: u64,
+}
+
+/// A queue with its depth.
+#[derive(Debug, Clone, Deserialize)]
+pub(super) struct Queue {
+    pub(super) node_id: u32,
+    pub(super) egress_interface: Option<u16>,
+    pub(super) queue_id: u8,
+    pub(super) recent: u32,
+    pub(super) max: u32,
+    pub(super) congested: bool,
+}
+
+/// A flow with its path.
+#[derive(Debug, Clone, Deserialize)]
+pub(super) struct Flow {
+    pub(super) flow: inband_model::Flow,
+    pub(super) path: Option<inband_model::Path>,
+    pub(super) hop_latency: Vec<Option<u64>>,
+    pub(super) reports: u64,
+}
+
+impl Client {
+    pub(super) fn new(collector: &str, token: Option<String>) -> Self {
+        let agent = Agent::config_builder()
+            .timeout_global(Some(LONGEST_WAIT))
+            .http_status_as_error(false)
+            .build()
+            .new_agent();
+        let base =
+            if collector.contains("://") { collector.to_owned() } else { format!("http://{collector}") };
+        Self { agent, base: base.trim_end_matches('/').to_owned(), token }
+    }
+
+    /// Looks at everything that is shown.
+    ///
+    /// # Errors
+    /// The collector does not answer, or not as expected.
+    pub(super) fn look(&self) -> Result<Seen, Error> {
+        Ok(Seen {
+            at: Instant::now(),
+            collector: self.base.clone(),
+            ledger: self.get("/api/v1/ledger")?,
+            interfaces: self.get("/api/v1/interfaces")?,
+            queues: self.get("/api/v1/queues?limit=20")?,
+            flows: self.get("/api/v1/flows?limit=50")?,
+            events: self.get("/api/v1/events?limit=50")?,
+        })
+    }
+
+    fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Error> {
+        let url = format!("{}{path}", self.base);
+        let mut request = self.agent.get(&url);
+        if let Some(token) = &self.token {
+            request = request.header("Authorization", format!("Bearer {token}"));
+        }
+        let unreachable = || format!("no collector answers at {}", self.base);
+        let mut answer = request.call().with_context(unreachable)?;
+        let body = answer.body_mut().with_config().limit(MOST_BYTES).read_to_string();
+        let body = body.with_context(unreachable)?;
+        if !answer.status().is_success() {
+            let problem: Value = serde_json::from_str(&body).unwrap_or_default();
+            let error = problem["error"].as_str().unwrap_or("it gives no reason");
+            bail!("{url}: {} ({error})", answer.status());
+        }
+        serde_json::from_str(&body).map_err(|error| anyhow!("{url} answers something else: {error}"))
+    }
+}
+
+impl Seen {
+    /// All of it as one JSON object.
+    pub(super) fn json(&self) -> Value {
+        let interfaces = self.interfaces.iter().map(|interface| {
+            let latency = interface.latency.map(|latency| {
+                json!({ "last": latency.last, "max": latency.max, "p50": latency.p50, "p99": latency.p99 })
+            });
+            json!({ "node_id": interface.node_id, "egress_interface": interface.egress_interface, "latency": latency })
+        });
+        let flows = self.flows.iter().map(|flow| {
+            json!({ "flow": flow.flow, "path": flow.path, "hop_latency": flow.hop_latency, "reports": flow.reports })
+        });
+        json!({
+            "ledger": self.ledger,
+            "interfaces": interfaces.collect::<Vec<_>>(),
+            "flows": flows.collect::<Vec<_>>(),
+            "events": self.events,
+        })
+    }
+}
+
+/// Longest wait for an answer.
+const LONGEST_WAIT: Duration = Duration::from_secs(5);
+/// Longest answer that is read, bytes.
+const MOST_BYTES: u64 = 64 << 20;

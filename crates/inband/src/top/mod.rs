@@ -1,0 +1,121 @@
+//! `inband top`: what a running collector sees, live on a terminal.
+
+mod client;
+mod picture;
+
+use std::io::{self, IsTerminal, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Error};
+use signal_hook::consts::{SIGINT, SIGTERM};
+
+use crate::canvas::{self, Canvas};
+use crate::failure::Failure;
+use client::{Client, Seen};
+use picture::{Rate, picture};
+
+/// Show live what a running collector sees: its ledger, worst hops, deepest queues, newest events, top flows
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The collector's API
+    #[arg(value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8080")]
+    collector: String,
+    /// The API's token; also from the environment, as INBAND_TOKEN
+    #[arg(long)]
+    token: Option<String>,
+    /// Time from one picture to the next
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = humantime::parse_duration)]
+    interval: Duration,
+    /// Show one picture, and end
+    #[arg(long)]
+    once: bool,
+    /// One JSON object per interval instead of a picture
+    #[arg(long)]
+    json: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  inband top
+  inband top 192.0.2.10:8080 --token SECRET
+  inband top --once
+  inband top --json | jq .ledger.total.lost";
+
+/// Shows the collector until somebody stops it.
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        signal_hook::flag::register(signal, Arc::clone(&stop)).context("cannot catch signals")?;
+    }
+    let token = args.token.clone().or_else(|| std::env::var("INBAND_TOKEN").ok());
+    let client = Client::new(&args.collector, token);
+    // A mistake in the address is told at once; later the collector may come and go.
+    let first = client.look()?;
+    if args.once || !io::stdout().is_terminal() || args.json {
+        Ok(print(args, &client, first, &stop)?)
+    } else {
+        Ok(show(args, &client, first, &stop)?)
+    }
+}
+
+/// Pictures or objects one after the other.
+fn print(args: &Args, client: &Client, first: Seen, stop: &AtomicBool) -> Result<(), Error> {
+    let mut rate = Rate::default();
+    let mut out = io::stdout().lock();
+    let mut seen = first;
+    loop {
+        if args.json {
+            writeln!(out, "{}", seen.json()).context("cannot write")?;
+        } else {
+            let lines = picture(&seen, rate.next(&seen), (USUAL_WIDTH, usize::MAX));
+            let text: String = lines.iter().map(|line| format!("{}\n", line.text)).collect();
+            out.write_all(text.as_bytes()).context("cannot write")?;
+        }
+        out.flush().context("cannot write")?;
+        if args.once || !wait(args.interval, stop) {
+            return Ok(());
+        }
+        seen = client.look()?;
+    }
+}
+
+/// A picture that is redrawn; what the collector does not answer is said in its place.
+fn show(args: &Args, client: &Client, first: Seen, stop: &AtomicBool) -> Result<(), Error> {
+    let mut canvas = Canvas::new(io::stdout());
+    let (mut rate, mut seen, mut problem) = (Rate::default(), first, None);
+    loop {
+        let size = canvas::size();
+        let per_second = rate.next(&seen);
+        let mut lines: Vec<String> = picture(&seen, per_second, (size.0, size.1.saturating_sub(2)))
+            .into_iter()
+            .map(|line| if line.is_heading { canvas::bold(&line.text, size.0) } else { line.text })
+            .collect();
+        lines.extend(problem.take());
+        lines.truncate(size.1.saturating_sub(1).max(1));
+        canvas.draw(&lines, size).context("cannot draw")?;
+        if !wait(args.interval, stop) {
+            return Ok(());
+        }
+        match client.look() {
+            Ok(now) => seen = now,
+            Err(error) => problem = Some(format!("{error:#}; what stands above is old")),
+        }
+    }
+}
+
+/// Waits; false when somebody asked for the end meanwhile.
+fn wait(interval: Duration, stop: &AtomicBool) -> bool {
+    let started = Instant::now();
+    while started.elapsed() < interval && !stop.load(Ordering::Relaxed) {
+        std::thread::sleep(PATIENCE.min(interval));
+    }
+    !stop.load(Ordering::Relaxed)
+}
+
+/// How often it is looked whether to end.
+const PATIENCE: Duration = Duration::from_millis(20);
+/// Columns of a picture that is not on a terminal.
+const USUAL_WIDTH: usize = 100;

@@ -1,0 +1,185 @@
+//! What does the picture of a collector show?
+
+use std::time::Instant;
+
+use inband_model::{EventView, Ledger, Nanos, Phase};
+
+use super::client::{Flow, Interface, Latency, Queue, Seen};
+use crate::demo::words::{count, span};
+
+/// One line of the picture.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Line {
+    pub(super) text: String,
+    pub(super) is_heading: bool,
+}
+
+/// How many reports came in a second, between two looks.
+#[derive(Debug, Default)]
+pub(super) struct Rate(Option<(Instant, u64)>);
+
+impl Rate {
+    /// The rate since the last look; `None` at the first.
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "rates are small and not negative"
+    )]
+    #[allow(clippy::cast_precision_loss, reason = "far below 2^52")]
+    pub(super) fn next(&mut self, seen: &Seen) -> Option<u64> {
+        let reports = seen.ledger.total.accepted_reports;
+        let (at, before) = self.0.replace((seen.at, reports))?;
+        let seconds = seen.at.saturating_duration_since(at).as_secs_f64();
+        (seconds > 0.0).then(|| (reports.saturating_sub(before) as f64 / seconds) as u64)
+    }
+}
+
+/// The lines that fit a terminal of this size.
+pub(super) fn picture(seen: &Seen, rate: Option<u64>, (_, height): (usize, usize)) -> Vec<Line> {
+    let mut lines = vec![title(seen, rate)];
+    lines.extend(ledger(&seen.ledger.total).map(plain));
+    // What is left is shared: hops and queues a sixth each, events and flows a third.
+    let room = height.saturating_sub(lines.len() + 4 * 2);
+    part(
+        &mut lines,
+        &hop_row("Slowest hops", ["Now", "Median", "p99", "Highest"].map(str::to_owned)),
+        hops(&seen.interfaces),
+        room / 6,
+    );
+    part(&mut lines, &queue_row("Deepest queues", "Lately", "Highest"), queues(&seen.queues), room / 6);
+    part(&mut lines, "Events, newest first", seen.events.iter().map(event), room / 3);
+    part(
+        &mut lines,
+        &flow_row("Flows with the most reports", "Reports", "Path (hops in us)"),
+        seen.flows.iter().map(flow),
+        room / 3,
+    );
+    lines
+}
+
+fn title(seen: &Seen, rate: Option<u64>) -> Line {
+    let rate = rate.map_or_else(|| "-".to_owned(), count);
+    let streams = seen.ledger.streams.len();
+    let text = format!("inband top: {}, {} streams, {rate} reports/s", seen.collector, count(streams as u64));
+    Line { text, is_heading: true }
+}
+
+/// Every place where a datagram or report can be; what should be zero is named only when it is not.
+fn ledger(total: &Ledger) -> impl Iterator<Item = String> {
+    let datagrams =
+        format!("Datagrams: {} received, {} accepted", count(total.received), count(total.accepted));
+    let reports =
+        format!("Reports:   {} accepted, {} stored", count(total.accepted_reports), count(total.stored));
+    let faults = |start: String, faults: &[(u64, &str)]| {
+        let faults = faults.iter().filter(|(number, _)| *number > 0);
+        faults.fold(start, |line, (number, name)| format!("{line}, {} {name}", count(*number)))
+    };
+    let datagrams = faults(
+        datagrams,
+        &[
+            (total.lost, "lost"),
+            (total.lost_unknown, "times an unknown number lost"),
+            (total.kernel_dropped, "dropped by the kernel"),
+            (total.shed, "shed"),
+            (total.malformed, "malformed"),
+            (total.duplicate, "duplicate"),
+            (total.reordered, "reordered"),
+            (total.late, "late"),
+        ],
+    );
+    let reports = faults(reports, &[(total.store_failed, "not stored")]);
+    [datagrams, reports].into_iter()
+}
+
+fn part(lines: &mut Vec<Line>, heading: &str, rows: impl Iterator<Item = String>, most: usize) {
+    lines.push(plain(String::new()));
+    lines.push(Line { text: heading.to_owned(), is_heading: true });
+    let before = lines.len();
+    lines.extend(rows.take(most.clamp(1, MOST_ROWS)).map(plain));
+    if lines.len() == before {
+        lines.push(plain("none".to_owned()));
+    }
+}
+
+/// The hops whose latency is highest at the 99th percentile.
+fn hops(interfaces: &[Interface]) -> impl Iterator<Item = String> {
+    let mut hops: Vec<(&Interface, Latency)> =
+        interfaces.iter().filter_map(|hop| Some((hop, hop.latency?))).collect();
+    hops.sort_by_key(|(_, latency)| std::cmp::Reverse(latency.p99));
+    hops.into_iter()
+        .map(|(hop, latency)| {
+            let [last, p50, p99, max] =
+                [latency.last, latency.p50, latency.p99, latency.max].map(|time| span(Nanos(time)));
+            let name = name(hop.node_id, hop.egress_interface);
+            hop_row(&name, [last, p50, p99, max])
+        })
+        .collect::<Vec<_>>()
+        .into_iter()
+}
+
+fn queues(queues: &[Queue]) -> impl Iterator<Item = String> {
+    queues.iter().filter(|queue| queue.max > 0).map(|queue| {
+        let name = format!("{} q{}", name(queue.node_id, queue.egress_interface), queue.queue_id);
+        let mark = if queue.congested { "  congested" } else { "" };
+        queue_row(&name, &count(queue.recent.into()), &count(queue.max.into())) + mark
+    })
+}
+
+fn event(view: &EventView) -> String {
+    let event = &view.event;
+    let phase = match event.phase {
+        Phase::Once => "",
+        Phase::Begin => " begins",
+        Phase::End => " ends",
+    };
+    let marks = match (&view.acknowledged, event.silenced) {
+        (Some(acknowledged), _) => format!("  (known to {})", acknowledged.by),
+        (None, true) => "  (silenced)".to_owned(),
+        (None, false) => String::new(),
+    };
+    format!("{}  {}{phase}: {}{marks}", clock(event.last), event.kind(), event.key)
+}
+
+fn flow(flow: &Flow) -> String {
+    let hops = flow.path.as_ref().map(inband_model::Path::hops).unwrap_or_default();
+    let path: Vec<String> = hops.iter().map(|hop| hop.node_id.0.to_string()).collect();
+    let micros = flow.hop_latency.iter().map(|latency| match latency {
+        Some(latency) => latency.div_ceil(1_000).to_string(),
+        None => "?".to_owned(),
+    });
+    let micros: Vec<String> = micros.collect();
+    let name = flow.flow.to_string();
+    flow_row(&name, &count(flow.reports), &format!("{} ({})", path.join(" > "), micros.join(" ")))
+}
+
+fn hop_row(name: &str, [last, p50, p99, max]: [String; 4]) -> String {
+    format!("{name:<20} {last:>12} {p50:>12} {p99:>12} {max:>12}")
+}
+
+fn queue_row(name: &str, recent: &str, max: &str) -> String {
+    format!("{name:<20} {recent:>12} {max:>12}")
+}
+
+fn flow_row(name: &str, reports: &str, path: &str) -> String {
+    format!("{name:<44} {reports:>9}  {path}")
+}
+
+fn name(node: u32, interface: Option<u16>) -> String {
+    interface.map_or_else(|| format!("node {node}"), |interface| format!("node {node} if {interface}"))
+}
+
+/// The time of day, UTC.
+fn clock(time: Nanos) -> String {
+    let seconds = time.0 / 1_000_000_000 % 86_400;
+    format!("{:02}:{:02}:{:02}", seconds / 3_600, seconds / 60 % 60, seconds % 60)
+}
+
+fn plain(text: String) -> Line {
+    Line { text, is_heading: false }
+}
+
+/// Most lines of one part, where nothing limits them.
+const MOST_ROWS: usize = 20;
+
+#[cfg(test)]
+mod tests;

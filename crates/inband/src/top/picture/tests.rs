@@ -1,0 +1,57 @@
+use std::time::{Duration, Instant};
+
+use inband_model::{Ledger, LedgerView};
+
+use super::{Rate, picture};
+use crate::top::client::{Interface, Latency, Seen};
+
+fn seen(at: Instant, reports: u64) -> Seen {
+    let total = Ledger {
+        received: 1_234_567,
+        accepted: 1_234_000,
+        accepted_reports: reports,
+        lost: 17,
+        store_failed: 3,
+        ..Ledger::default()
+    };
+    let hop = |node_id, p99| Interface {
+        node_id,
+        egress_interface: Some(2),
+        latency: Some(Latency { last: 900, max: p99 * 2, p50: 1_000, p99 }),
+    };
+    Seen {
+        at,
+        collector: "http://127.0.0.1:8080".to_owned(),
+        ledger: LedgerView { total, streams: Vec::new() },
+        interfaces: vec![hop(1, 5_000), hop(2, 9_000_000), hop(3, 7_000)],
+        queues: Vec::new(),
+        flows: Vec::new(),
+        events: Vec::new(),
+    }
+}
+
+#[test]
+fn the_slowest_hop_comes_first_and_every_loss_is_named() {
+    let lines: Vec<String> =
+        picture(&seen(Instant::now(), 0), None, (100, 40)).into_iter().map(|line| line.text).collect();
+    let at = |text: &str| lines.iter().position(|line| line.contains(text)).unwrap_or(usize::MAX);
+    assert!(at("node 2 if 2") < at("node 3 if 2") && at("node 3 if 2") < at("node 1 if 2"), "{lines:#?}");
+    assert!(at("1,234,567 received, 1,234,000 accepted, 17 lost") < usize::MAX, "{lines:#?}");
+    assert!(at("3 not stored") < usize::MAX, "{lines:#?}");
+    assert_eq!(lines.iter().filter(|line| *line == "none").count(), 3, "{lines:#?}");
+}
+
+#[test]
+fn pictures_fit_terminals_of_every_height_above_the_least() {
+    for height in [24, 30, 60] {
+        assert!(picture(&seen(Instant::now(), 0), None, (80, height)).len() <= height);
+    }
+}
+
+#[test]
+fn the_rate_is_that_between_two_looks() {
+    let (mut rate, start) = (Rate::default(), Instant::now());
+    assert_eq!(rate.next(&seen(start, 100)), None);
+    assert_eq!(rate.next(&seen(start + Duration::from_secs(2), 1_100)), Some(500));
+    assert_eq!(rate.next(&seen(start + Duration::from_secs(3), 0)), Some(0));
+}
