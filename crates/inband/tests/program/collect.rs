@@ -111,6 +111,34 @@ fn what_was_sent_before_the_end_is_stored_and_kill_loses_nothing_that_was_told_a
     assert_eq!(asked.stdout.trim(), "{\"n\":250}", "{}", asked.stderr);
 }
 
+#[test]
+fn promtool_accepts_the_metrics_and_the_alerts() {
+    let alerts = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/prometheus-alerts.yml");
+    let Ok(rules) = Command::new("promtool").args(["check", "rules", alerts]).output() else {
+        eprintln!("skipped: promtool is not there (Debian has it in the package prometheus)");
+        return;
+    };
+    assert!(rules.status.success(), "{}", String::from_utf8_lossy(&rules.stderr));
+    let folder = Folder::new("collect-promtool");
+    let (mut collector, reports, api) = start(&folder);
+    send(reports, 0, 20);
+    wait_for_stored(api, 20);
+    let metrics = get(api, "/metrics");
+    collector.kill().unwrap();
+    collector.wait().unwrap();
+    assert!(metrics.contains("inband_node_reports_total{node=\"7\"} 20"), "{metrics}");
+    let mut promtool = Command::new("promtool")
+        .args(["check", "metrics"])
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    promtool.stdin.take().unwrap().write_all(metrics.as_bytes()).unwrap();
+    let checked = promtool.wait_with_output().unwrap();
+    assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stderr));
+}
+
 /// Starts a collector on free ports.
 fn start(folder: &Folder) -> (Child, SocketAddr, SocketAddr) {
     let reports = UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
@@ -144,18 +172,24 @@ fn send(to: SocketAddr, first: u32, count: u32) {
 fn wait_for_stored(api: SocketAddr, count: u64) -> u64 {
     let mut stored = 0;
     for _ in 0..200 {
-        let mut stream = TcpStream::connect(api).unwrap();
-        stream.write_all(b"GET /api/v1/ledger HTTP/1.0\r\n\r\n").unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        let (_, body) = answer.split_once("\r\n\r\n").unwrap();
-        stored = serde_json::from_str::<Value>(body).unwrap()["total"]["stored"].as_u64().unwrap();
+        stored = serde_json::from_str::<Value>(&get(api, "/api/v1/ledger")).unwrap()["total"]["stored"]
+            .as_u64()
+            .unwrap();
         if stored >= count {
             break;
         }
         std::thread::sleep(Duration::from_millis(25));
     }
     stored
+}
+
+/// What the collector answers.
+fn get(api: SocketAddr, path: &str) -> String {
+    let mut stream = TcpStream::connect(api).unwrap();
+    stream.write_all(format!("GET {path} HTTP/1.0\r\n\r\n").as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer.split_once("\r\n\r\n").unwrap().1.to_owned()
 }
 
 /// Asks the collector to end.

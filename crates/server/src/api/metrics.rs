@@ -5,7 +5,7 @@ use std::fmt::{Display, Write};
 use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
-use inband_collector::{NodeView, QueueView};
+use inband_collector::{LatencySummary, NodeView, QueueView};
 use inband_model::{Ledger, Nanos};
 
 use super::Shared;
@@ -101,14 +101,16 @@ impl Seen {
         let lost = self.nodes.iter().map(|node| (label(node), node.lost));
         let help = "Datagrams of a node that did not arrive; falls when one arrives after all.";
         family(out, "inband_node_datagrams_lost", "gauge", help, lost);
-        let latencies = self.nodes.iter().flat_map(|node| {
-            let quantiles = node.latency.map(|latency| [("0.5", latency.p50), ("0.99", latency.p99)]);
-            quantiles.into_iter().flatten().map(|(quantile, latency)| {
-                (format!("{{node=\"{}\",quantile=\"{quantile}\"}}", node.node_id.0), seconds(latency))
-            })
-        });
-        let help = "Hop latency of a node over the last million packets or so, to 3.2 %.";
-        family(out, "inband_node_hop_latency_seconds", "gauge", help, latencies);
+        let latency = |of: fn(&LatencySummary) -> Nanos| {
+            let known = self.nodes.iter().filter_map(move |node| Some((label(node), node.latency?)));
+            known.map(move |(label, latency)| (label, seconds(of(&latency))))
+        };
+        let help = "Median hop latency of a node over the last million packets or so, to 3.2 %.";
+        let median = latency(|latency| latency.p50);
+        family(out, "inband_node_hop_latency_median_seconds", "gauge", help, median);
+        let help = "What 99 of 100 hop latencies of a node stay below, to 3.2 %.";
+        let p99 = latency(|latency| latency.p99);
+        family(out, "inband_node_hop_latency_p99_seconds", "gauge", help, p99);
     }
 }
 
