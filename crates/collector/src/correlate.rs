@@ -298,7 +298,7 @@ fn observe_hops(flow: Flow, sighting: &Sighting<'_>, outbox: &mut Outbox) {
             let observation = HopLatencyObservation { flow, hop, latency, received_at, origin };
             outbox.observe(Observation::HopLatency(observation));
         }
-        if let Some(queue) = reading.queue {
+        if let Some(queue) = reading.queue() {
             let (queue_id, occupancy) = (queue.id, queue.occupancy);
             let observation = QueueDepthObservation { flow, hop, queue_id, occupancy, received_at, origin };
             outbox.observe(Observation::QueueDepth(observation));

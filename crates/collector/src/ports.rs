@@ -117,7 +117,7 @@ impl Ports {
     pub(crate) fn record(&mut self, index: PortIndex, sample: &Sample<'_>, outbox: &mut Outbox) {
         let port = &mut self.ports[index.0];
         port.record(&self.events, sample, outbox);
-        let queue_id = sample.reading.queue.map(|queue| queue.id);
+        let queue_id = sample.reading.queue().map(|queue| queue.id);
         let is_known = port.queues.iter().find(|(id, _)| *id == queue_id).map(|(_, queue)| *queue);
         let Some(queue) = is_known.or_else(|| self.open_queue(index, queue_id)) else { return };
         let port = &self.ports[index.0];

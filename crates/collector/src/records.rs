@@ -67,7 +67,7 @@ impl Records {
 }
 
 fn with_hop(record: HopRecord, hop_index: u8, reading: &HopReading) -> HopRecord {
-    let (hop, rest) = (reading.hop, reading.rest);
+    let (hop, rest) = (reading.hop, &reading.metadata);
     HopRecord {
         hop_index,
         // A hop that does not tell its node keeps the number that says so.
@@ -77,8 +77,8 @@ fn with_hop(record: HopRecord, hop_index: u8, reading: &HopReading) -> HopRecord
         ingress_interface_level2: rest.ingress_interface_level2,
         egress_interface_level2: rest.egress_interface_level2,
         latency: reading.latency,
-        queue_id: reading.queue.map(|queue| queue.id),
-        queue_occupancy: reading.queue.map(|queue| queue.occupancy),
+        queue_id: rest.queue.map(|queue| queue.id),
+        queue_occupancy: rest.queue.map(|queue| queue.occupancy),
         ingress_timestamp: rest.ingress_timestamp,
         egress_timestamp: rest.egress_timestamp,
         egress_utilization: rest.egress_utilization,

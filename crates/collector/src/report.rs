@@ -5,7 +5,7 @@ mod outer;
 
 use inband_model::{Flow, Hop, Nanos, NodeId, Origin};
 use inband_wire::int::{
-    AnyHeader, Buffer, CodePoints, HeaderType, HopMetadata, Instructions, Location, Mx, Queue, Version,
+    AnyHeader, CodePoints, HeaderType, HopMetadata, Instructions, Location, Mx, Queue, Version,
 };
 use inband_wire::report::earlier::ReportKind;
 use inband_wire::report::{AnyIndividual, Drop, ReportType, ReportVersion};
@@ -22,30 +22,11 @@ pub(crate) struct HopReading {
     pub(crate) hop: Hop,
     /// How long the packet stayed in the node.
     pub(crate) latency: Option<Nanos>,
-    /// The queue the packet waited in.
-    pub(crate) queue: Option<Queue>,
     /// Whether its timestamps are of 64 bits. A narrow clock goes round within seconds, and says nothing beside that of
     /// another node.
     pub(crate) has_wide_clock: bool,
-    /// What is kept, and nothing is concluded from.
-    pub(crate) rest: Rest,
-}
-
-/// What a hop said that is kept for history only.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Rest {
-    /// When the packet came in, by the node's clock, however narrow that is.
-    pub(crate) ingress_timestamp: Option<u64>,
-    /// When the packet left, likewise.
-    pub(crate) egress_timestamp: Option<u64>,
-    /// Level 2 interface the packet came in by.
-    pub(crate) ingress_interface_level2: Option<u32>,
-    /// Level 2 interface the packet left by.
-    pub(crate) egress_interface_level2: Option<u32>,
-    /// Utilisation of the egress interface, in the node's unit.
-    pub(crate) egress_utilization: Option<u32>,
-    /// The shared buffer.
-    pub(crate) buffer: Option<Buffer>,
+    /// All that it said, as it stood in the report.
+    pub(crate) metadata: HopMetadata,
 }
 
 /// An individual report without the hops, which are kept apart.
@@ -129,7 +110,7 @@ pub(crate) fn read(
     faults: &mut Faults,
 ) -> Reading {
     hops.clear();
-    let own = HopReading::new(reporter.node_id, &report.metadata(), reporter.timestamp_bits);
+    let own = HopReading::new(reporter.node_id, report.metadata(), reporter.timestamp_bits);
     let packet = report.packet().map_or(&[][..], |(_, packet, _)| packet);
     let dissection = report.dissect(code_points);
     let outermost = dissection.levels().next();
@@ -198,7 +179,7 @@ fn push_stack(
             metadata.egress_timestamp = None;
         }
         let node_id = metadata.node_id.map_or(NodeId::NOT_AVAILABLE, NodeId);
-        hops.push(HopReading::new(node_id, &metadata, location.timestamp_bits()));
+        hops.push(HopReading::new(node_id, metadata, location.timestamp_bits()));
     }
     hops.reverse();
     match hops.last_mut() {
@@ -253,38 +234,33 @@ fn flow(tuple: FiveTuple) -> Flow {
 
 impl HopReading {
     /// `timestamp_bits` is the width of the timestamps in `metadata`.
-    fn new(node_id: NodeId, metadata: &HopMetadata, timestamp_bits: u32) -> HopReading {
+    #[inline]
+    fn new(node_id: NodeId, metadata: HopMetadata, timestamp_bits: u32) -> HopReading {
         let hop = Hop {
             node_id,
             ingress_interface: metadata.interfaces.map(|interfaces| interfaces.ingress),
             egress_interface: metadata.interfaces.map(|interfaces| interfaces.egress),
         };
-        HopReading {
-            hop,
-            latency: latency(metadata, timestamp_bits),
-            queue: metadata.queue,
-            has_wide_clock: timestamp_bits == u64::BITS,
-            rest: Rest {
-                ingress_timestamp: metadata.ingress_timestamp,
-                egress_timestamp: metadata.egress_timestamp,
-                ingress_interface_level2: metadata.ingress_interface_level2,
-                egress_interface_level2: metadata.egress_interface_level2,
-                egress_utilization: metadata.egress_utilization,
-                buffer: metadata.buffer,
-            },
-        }
+        let latency = latency(&metadata, timestamp_bits);
+        HopReading { hop, latency, has_wide_clock: timestamp_bits == u64::BITS, metadata }
+    }
+
+    /// The queue the packet waited in.
+    #[inline]
+    pub(crate) fn queue(&self) -> Option<Queue> {
+        self.metadata.queue
     }
 
     /// When the packet came in, by a clock that can be compared with that of another node.
     #[inline]
     pub(crate) fn came_at(&self) -> Option<u64> {
-        self.rest.ingress_timestamp.filter(|_| self.has_wide_clock)
+        self.metadata.ingress_timestamp.filter(|_| self.has_wide_clock)
     }
 
     /// When the packet left, likewise.
     #[inline]
     pub(crate) fn left_at(&self) -> Option<u64> {
-        self.rest.egress_timestamp.filter(|_| self.has_wide_clock)
+        self.metadata.egress_timestamp.filter(|_| self.has_wide_clock)
     }
 
     /// Takes from `other`, the same hop told elsewhere, what is missing here.
@@ -292,15 +268,15 @@ impl HopReading {
         self.hop.ingress_interface = self.hop.ingress_interface.or(other.hop.ingress_interface);
         self.hop.egress_interface = self.hop.egress_interface.or(other.hop.egress_interface);
         self.latency = self.latency.or(other.latency);
-        self.queue = self.queue.or(other.queue);
         self.has_wide_clock &= other.has_wide_clock;
-        let (rest, other) = (&mut self.rest, &other.rest);
-        rest.ingress_timestamp = rest.ingress_timestamp.or(other.ingress_timestamp);
-        rest.egress_timestamp = rest.egress_timestamp.or(other.egress_timestamp);
-        rest.ingress_interface_level2 = rest.ingress_interface_level2.or(other.ingress_interface_level2);
-        rest.egress_interface_level2 = rest.egress_interface_level2.or(other.egress_interface_level2);
-        rest.egress_utilization = rest.egress_utilization.or(other.egress_utilization);
-        rest.buffer = rest.buffer.or(other.buffer);
+        let (own, other) = (&mut self.metadata, &other.metadata);
+        own.queue = own.queue.or(other.queue);
+        own.ingress_timestamp = own.ingress_timestamp.or(other.ingress_timestamp);
+        own.egress_timestamp = own.egress_timestamp.or(other.egress_timestamp);
+        own.ingress_interface_level2 = own.ingress_interface_level2.or(other.ingress_interface_level2);
+        own.egress_interface_level2 = own.egress_interface_level2.or(other.egress_interface_level2);
+        own.egress_utilization = own.egress_utilization.or(other.egress_utilization);
+        own.buffer = own.buffer.or(other.buffer);
     }
 }
 

@@ -5,6 +5,7 @@ use inband_model::{Flow, Nanos, Origin};
 use crate::drops::{Dropped, Place, Suspicion, Victim};
 use crate::flows::FlowIndex;
 use crate::outbox::Outbox;
+use crate::report::HopReading;
 
 use super::{Correlator, Sighting};
 
@@ -19,10 +20,8 @@ impl Correlator {
         let node_id = sighting.report.node_id;
         let own = sighting.hops.iter().rev().find(|reading| reading.hop.node_id == node_id);
         let egress = own.and_then(|reading| reading.hop.egress_interface);
-        let queue_id = reading
-            .drop
-            .map(|drop| drop.queue_id)
-            .or(own.and_then(|reading| reading.queue).map(|queue| queue.id));
+        let queue_id =
+            reading.drop.map(|drop| drop.queue_id).or(own.and_then(HopReading::queue).map(|queue| queue.id));
         let place = Place {
             node_id,
             reason: reading.drop.map(|drop| drop.reason),

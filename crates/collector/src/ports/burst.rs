@@ -64,7 +64,7 @@ impl Bursts {
         burst.began_at = burst.began_at.min(began_at);
         burst.ended_at = burst.ended_at.max(ended_at);
         burst.peak_latency = burst.peak_latency.max(sample.reading.latency);
-        burst.peak_occupancy = burst.peak_occupancy.max(sample.reading.queue.map(|queue| queue.occupancy));
+        burst.peak_occupancy = burst.peak_occupancy.max(sample.reading.queue().map(|queue| queue.occupancy));
     }
 
     /// Judges the burst that goes on: it has ended.

@@ -110,7 +110,7 @@ impl Episode {
         self.reports += 1;
         self.queue_reports += u64::from(sample.congested_queue);
         self.peak_latency = self.peak_latency.max(sample.reading.latency);
-        self.peak_occupancy = self.peak_occupancy.max(sample.reading.queue.map(|queue| queue.occupancy));
+        self.peak_occupancy = self.peak_occupancy.max(sample.reading.queue().map(|queue| queue.occupancy));
     }
 
     fn event(&self, place: Place, phase: CongestionPhase, last: Nanos) -> Event {
@@ -153,14 +153,14 @@ impl Place {
 #[inline]
 fn exceeds(settings: &CongestionSettings, sample: &Sample<'_>) -> bool {
     let latency = sample.reading.latency.is_some_and(|latency| latency.0 > settings.trigger_ns);
-    let depth = settings.trigger_occupancy.zip(sample.reading.queue);
+    let depth = settings.trigger_occupancy.zip(sample.reading.queue());
     latency || depth.is_some_and(|(trigger, queue)| queue.occupancy > trigger)
 }
 
 /// Whether a report shows a queue below all that counts for its end.
 fn is_calm(settings: &CongestionSettings, sample: &Sample<'_>) -> bool {
     let latency = sample.reading.latency.map(|latency| latency < settings.reset_latency());
-    let calm_occupancy = settings.calm_occupancy().zip(sample.reading.queue);
+    let calm_occupancy = settings.calm_occupancy().zip(sample.reading.queue());
     let occupancy = calm_occupancy.map(|(calm, queue)| queue.occupancy < calm);
     (latency.is_some() || occupancy.is_some()) && latency != Some(false) && occupancy != Some(false)
 }

@@ -61,7 +61,7 @@ impl Port {
         self.last_seen = self.last_seen.max(sample.now);
         self.carried.0 += u64::from(sample.packet_bytes);
         self.carried.1 += 1;
-        if let Some(utilization) = sample.reading.rest.egress_utilization {
+        if let Some(utilization) = sample.reading.metadata.egress_utilization {
             self.utilization.get_or_insert(Gauge::new(sample.now)).record(sample.now, utilization);
         }
         let Some(latency) = sample.reading.latency else { return };

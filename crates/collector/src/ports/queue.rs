@@ -74,7 +74,7 @@ impl Queue {
         jams: &mut Jams,
         outbox: &mut Outbox,
     ) -> Option<Nanos> {
-        if let Some(queue) = sample.reading.queue {
+        if let Some(queue) = sample.reading.queue() {
             self.depth.get_or_insert(Gauge::new(sample.now)).record(sample.now, queue.occupancy);
         }
         let congestion = &settings.queue_congestion;

@@ -1,10 +1,11 @@
 //! Do the tables of ports stay small, whatever happens in a queue?
 
 use inband_model::{Hop, Nanos, NodeId, ReportReference};
+use inband_wire::int::HopMetadata;
 
 use super::{PortSettings, Ports, Sample};
 use crate::outbox::Outbox;
-use crate::report::{HopReading, Rest};
+use crate::report::HopReading;
 use crate::settings::EventSettings;
 
 #[test]
@@ -32,8 +33,7 @@ fn reading(latency: u64) -> HopReading {
     HopReading {
         hop: Hop { node_id: NodeId(5), ingress_interface: Some(1), egress_interface: Some(2) },
         latency: Some(Nanos(latency)),
-        queue: None,
         has_wide_clock: true,
-        rest: Rest::default(),
+        metadata: HopMetadata::default(),
     }
 }
