@@ -27,7 +27,7 @@ pub struct BalanceSettings {
     /// Reported packets a second, of all links together, below which nothing is said where nodes give no utilisation.
     /// Default 100.
     pub least_packets: u64,
-    /// Nodes, and destinations beyond them, whose choices are remembered. Default 16,384: about 5 MB.
+    /// Nodes, and destinations beyond them, whose choices are remembered. Default 4096: about 2 MB.
     pub max_choices: usize,
 }
 
@@ -39,7 +39,7 @@ impl Default for BalanceSettings {
             jain_permille: 900,
             window_s: 10,
             least_packets: 100,
-            max_choices: 16_384,
+            max_choices: 4_096,
         }
     }
 }
@@ -109,7 +109,9 @@ impl Balance {
             };
             let links = links.clone();
             self.groups.retain(|known, _| !known.is_subset(&links));
-            self.groups.entry(links).or_insert(group);
+            if self.groups.len() < MOST_GROUPS {
+                self.groups.entry(links).or_insert(group);
+            }
             self.next_check.get_or_insert(now + SECOND);
         }
     }
@@ -249,6 +251,8 @@ fn jain(rates: &[u64]) -> u64 {
     u64::try_from(index).unwrap_or(1_000)
 }
 
+/// Most sets of links that are compared, so that looking through all of them stays cheap.
+const MOST_GROUPS: usize = 1_024;
 /// Most links of equal cost that one node chooses among.
 const MOST_LINKS: usize = 32;
 const SECOND: Nanos = Nanos::from_secs(1);

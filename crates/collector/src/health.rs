@@ -38,6 +38,8 @@ pub(crate) struct Health {
     known: HashSet<NodeId>,
     /// When each strange thing was told last, at most [`MOST_TOLD`] of them.
     told: HashMap<(Sign, NodeId), Nanos>,
+    /// When it was last looked for what may be told again.
+    purged_at: Nanos,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -57,7 +59,7 @@ pub(crate) struct AddressTurns {
 impl Health {
     pub(crate) fn new(settings: HealthSettings) -> Health {
         let known = settings.known_nodes.iter().copied().map(NodeId).collect();
-        Health { settings, known, told: HashMap::new() }
+        Health { settings, known, told: HashMap::new(), purged_at: Nanos::ZERO }
     }
 
     /// Whether there is a list of nodes to look them up in.
@@ -116,11 +118,12 @@ impl Health {
             }
             return is_due;
         }
-        if self.told.len() >= MOST_TOLD {
+        if self.told.len() >= MOST_TOLD && now.since(self.purged_at) >= PAUSE {
+            self.purged_at = now;
             self.told.retain(|_, told_at| now.since(*told_at) < PAUSE);
-            if self.told.len() >= MOST_TOLD {
-                return false;
-            }
+        }
+        if self.told.len() >= MOST_TOLD {
+            return false;
         }
         self.told.insert((sign, node_id), now);
         true

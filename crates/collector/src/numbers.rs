@@ -49,6 +49,8 @@ pub(crate) struct Numbers {
     ledger: LedgerSettings,
     flows: HashMap<(Flow, NodeId), Numbered>,
     confirmations: Deadlines<(Flow, NodeId)>,
+    /// When it was last looked for flows that are silent.
+    purged_at: Nanos,
 }
 
 /// A flow whose packets are numbered.
@@ -69,7 +71,13 @@ impl Numbers {
             confirm_after_ms: settings.confirm_after_ms,
             ..LedgerSettings::default()
         };
-        Numbers { settings, ledger, flows: HashMap::new(), confirmations: Deadlines::new() }
+        Numbers {
+            settings,
+            ledger,
+            flows: HashMap::new(),
+            confirmations: Deadlines::new(),
+            purged_at: Nanos::ZERO,
+        }
     }
 
     /// Takes in the number of a packet that a node reports.
@@ -77,8 +85,7 @@ impl Numbers {
         let (key, now) = ((flow, report.node_id), report.received_at);
         let Some(numbered) = self.flows.get_mut(&key) else {
             if self.flows.len() >= self.settings.max_flows {
-                let idle = Nanos::from_secs(self.settings.quiet_s);
-                self.flows.retain(|_, numbered| now.since(numbered.seen_at) <= idle);
+                self.purge(now);
                 if self.flows.len() >= self.settings.max_flows {
                     return;
                 }
@@ -126,6 +133,16 @@ impl Numbers {
 
     pub(crate) fn next_timeout(&self) -> Option<Nanos> {
         self.confirmations.next()
+    }
+
+    /// Forgets the flows that are silent; once a second, as it looks at all of them.
+    fn purge(&mut self, now: Nanos) {
+        if now.since(self.purged_at) < Nanos::from_secs(1) {
+            return;
+        }
+        self.purged_at = now;
+        let idle = Nanos::from_secs(self.settings.quiet_s);
+        self.flows.retain(|_, numbered| now.since(numbered.seen_at) <= idle);
     }
 
     fn course(&self) -> Course {

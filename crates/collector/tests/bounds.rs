@@ -13,7 +13,9 @@ use inband_model::Nanos;
 use inband_wire::report::{Draft, Drop, GroupHeader};
 use zerocopy::IntoBytes;
 
-use support::{MdPacket, datagram, flow, hop, hops, node_report, plain_packet, sender, session, sink_report};
+use support::{
+    MdPacket, datagram, flow, hop, hop_via, hops, node_report, plain_packet, sender, session, sink_report,
+};
 
 /// The allocator of the system, which counts the bytes each thread holds.
 struct Measuring;
@@ -61,6 +63,7 @@ fn flows_do_not_add_to_memory_once_the_tables_are_full() {
 fn paths_and_drops_that_are_all_different_do_not_either() {
     assert_bounded(small_tables(), 40_000, 8 << 20, new_path);
     assert_bounded(small_tables(), 40_000, 8 << 20, new_drop);
+    assert_bounded(small_tables(), 40_000, 8 << 20, new_choice);
 }
 
 #[test]
@@ -140,6 +143,14 @@ fn new_flow_of_one_node(number: u32) -> Vec<u8> {
 fn new_path(number: u32) -> Vec<u8> {
     let nodes = [number * 3, number * 3 + 1, number * 3 + 2];
     let packet = MdPacket { flow: flow(number % 5_000), ..MdPacket::new(&hops(&nodes)) }.bytes();
+    numbered(&sink_report(&packet), number)
+}
+
+/// Another interface on the way to one of many nodes.
+fn new_choice(number: u32) -> Vec<u8> {
+    let [egress, ..] = number.to_le_bytes();
+    let way = [hop_via(1, 1, egress.into(), 900, 0), hop(number >> 8, 900, 0), hop(number >> 4, 900, 0)];
+    let packet = MdPacket { flow: flow(number % 500), ..MdPacket::new(&way) }.bytes();
     numbered(&sink_report(&packet), number)
 }
 
