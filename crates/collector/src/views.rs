@@ -24,7 +24,7 @@ pub struct NodeView {
     pub first_seen: Nanos,
     /// When the latest one did.
     pub last_seen: Nanos,
-    /// Its egress interfaces that were seen; without those it does not name.
+    /// Its egress interfaces that were seen, by rising number; without those it does not name.
     pub egress_interfaces: Vec<u16>,
     /// Hop latency over all of them.
     pub latency: Option<LatencySummary>,

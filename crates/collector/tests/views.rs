@@ -29,13 +29,15 @@ fn nodes_are_those_that_report_and_those_on_stacks() {
 #[test]
 fn the_latency_of_a_node_is_that_of_all_its_interfaces() {
     let mut lab = Lab::new();
-    for (egress, latency) in [(1, 10), (2, 20), (2, 30)] {
+    for (egress, latency) in [(2, 20), (1, 10), (2, 30)] {
         let packet = plain_packet(&flow(1), 64);
         lab.report(5, &node_report(&packet, hop_via(5, 9, egress, latency, 0)));
     }
 
-    let latency = lab.collector.nodes()[0].latency.unwrap();
+    let node = lab.collector.nodes().remove(0);
 
+    assert_eq!(node.egress_interfaces, [1, 2]);
+    let latency = node.latency.unwrap();
     assert_eq!((latency.count, latency.min, latency.p50, latency.max), (3, Nanos(10), Nanos(20), Nanos(30)));
 }
 

@@ -60,8 +60,11 @@ impl Collector {
             see(node, port.first_seen, port.last_seen);
             latency.merge(port.latency());
         }
-        let nodes = nodes.into_values();
-        nodes.map(|(node, latency)| NodeView { latency: latency.summary(), ..node }).collect()
+        let nodes = nodes.into_values().map(|(mut node, latency)| {
+            node.egress_interfaces.sort_unstable();
+            NodeView { latency: latency.summary(), ..node }
+        });
+        nodes.collect()
     }
 
     /// The links that paths have shown, in no order.
