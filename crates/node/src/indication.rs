@@ -43,7 +43,10 @@ pub(crate) fn find(
         return Ok(None);
     }
     if !carriage.is_plain_dscp {
-        return find_otherwise(carriage, bytes, layers);
+        return match carriage.dialect {
+            None => find_otherwise(carriage, bytes, layers),
+            Some(dialect) => find_in_dialect(carriage, dialect, bytes, layers),
+        };
     }
     if layers.checksum_at().is_none() || !carriage.mark.matches(layers.dscp(bytes)) {
         return Ok(None);
@@ -52,7 +55,7 @@ pub(crate) fn find(
         Ok(location) => location,
         Err(error) => earlier::before_tcp_options(bytes, layers).ok_or(error)?,
     };
-    read(bytes, layers, &location).map(|int| Some((location, int)))
+    parse(bytes, layers, &location).map(|int| Some((location, int)))
 }
 
 /// The same for every mark but a DSCP, which is the common one.
@@ -62,9 +65,6 @@ fn find_otherwise(
     bytes: &[u8],
     layers: &Layers,
 ) -> Result<Option<(Location, Int)>, ParseError> {
-    if let Some(dialect) = carriage.dialect {
-        return find_in_dialect(carriage, dialect, bytes, layers);
-    }
     let is_udp_to =
         |port| layers.udp(bytes).is_some_and(|header: &UdpHeader| header.destination_port.get() == port);
     let first = match carriage.kind {
@@ -93,7 +93,7 @@ fn find_otherwise(
     match first {
         None => Ok(None),
         Some(location) if is_alone(&location) => {
-            read(bytes, layers, &location).map(|int| Some((location, int)))
+            parse(bytes, layers, &location).map(|int| Some((location, int)))
         }
         Some(location) => chained(carriage, bytes, layers, location),
     }
@@ -144,7 +144,7 @@ fn chained(
             location = earlier::settle(carriage, bytes, location);
         }
         if location.header_type != HeaderType::Destination {
-            return read(bytes, layers, &location).map(|int| Some((location, int)));
+            return parse(bytes, layers, &location).map(|int| Some((location, int)));
         }
         next = carriage
             .with_code_points(|code_points| locate::following(bytes, layers, code_points, &location))?;
@@ -153,7 +153,7 @@ fn chained(
     if !is_announced(carriage, bytes, layers, &first) {
         return Ok(None);
     }
-    read(bytes, layers, &first).map(|int| Some((first, int)))
+    parse(bytes, layers, &first).map(|int| Some((first, int)))
 }
 
 /// Whether a destination header that stands alone counts: the code points of old mark other things too, so behind
@@ -176,31 +176,32 @@ fn is_announced(carriage: &Carriage, bytes: &[u8], layers: &Layers, location: &L
 
 const VXLAN_NEXT_PROTOCOL_OFFSET: usize = 3;
 
-/// Reads the INT header at `location`.
+/// Reads the INT header at `location`, whatever its dialect.
 ///
 /// # Errors
 /// Bytes that cannot be the header they are announced as.
 #[inline]
 pub(crate) fn read(bytes: &[u8], layers: &Layers, location: &Location) -> Result<Int, ParseError> {
+    let int = parse(bytes, layers, location)?;
+    Ok(match int {
+        Int::Md(header) if location.deviations.contains(Deviation::LowFlags) => {
+            Int::Md(header.with_raised_flags())
+        }
+        int => int,
+    })
+}
+
+/// The same with the flags of INT-MD as they stand.
+#[inline]
+fn parse(bytes: &[u8], layers: &Layers, location: &Location) -> Result<Int, ParseError> {
     if location.version.is_before_2() {
         return read_earlier(bytes, layers, location);
     }
     match location.header_type {
-        HeaderType::Md => md::header(bytes, location).map(|header| Int::Md(as_2_1(header, location))),
+        HeaderType::Md => md::header(bytes, location).map(|header| Int::Md(*header)),
         HeaderType::Mx => Mx::parse(bytes, location).map(|mx| Int::Mx(*mx.header)),
         HeaderType::Destination => Ok(Int::Destination),
     }
-}
-
-/// The header with its flags where 2.1 has them.
-#[inline]
-fn as_2_1(header: &MdHeader, location: &Location) -> MdHeader {
-    if location.deviations.contains(Deviation::LowFlags) { raised(header) } else { *header }
-}
-
-#[cold]
-fn raised(header: &MdHeader) -> MdHeader {
-    header.with_raised_flags()
 }
 
 #[cold]
