@@ -6,8 +6,8 @@ mod overflows;
 use std::net::SocketAddr;
 
 use inband_model::{HopRecord, Nanos, NodeId, ReportReference};
-use inband_wire::int::CodePoints;
-use inband_wire::report::AnyReport;
+use inband_wire::int::{CodePoints, Dialect, Reading};
+use inband_wire::report::{AnyReport, Leniency, ReportReading};
 
 use crate::correlate::{Correlator, Sighting};
 use crate::ledger::{Arrival, ReportLedger, Sender};
@@ -26,6 +26,7 @@ pub use self::overflows::Overflows;
 #[derive(Debug)]
 pub struct Collector {
     code_points: CodePoints<'static>,
+    leniency: Leniency,
     ledger: ReportLedger,
     correlator: Correlator,
     /// Whether flows are followed.
@@ -45,8 +46,13 @@ impl Collector {
     /// Makes a collector that has seen nothing yet.
     #[must_use]
     pub fn new(settings: CollectorSettings) -> Collector {
+        let (leniency, reading, dialect_marks): (_, _, &[Dialect]) = match settings.lenient {
+            true => (Leniency::Lenient, Reading::Lenient, &Dialect::ALL),
+            false => (Leniency::Strict, Reading::Strict, &[]),
+        };
         Collector {
-            code_points: CodePoints::DEFAULT,
+            code_points: CodePoints { reading, dialect_marks, ..CodePoints::DEFAULT },
+            leniency,
             ledger: ReportLedger::new(
                 settings.ledger,
                 settings.events.report_loss.clone(),
@@ -88,7 +94,8 @@ impl Collector {
     /// where version 0.5 leaves the node out, the address stands for it.
     pub fn handle_datagram(&mut self, now: Nanos, from: SocketAddr, to: SocketAddr, datagram: &[u8]) {
         self.ledger.receive();
-        let datagram = match AnyReport::parse(datagram) {
+        let reading = ReportReading { leniency: self.leniency, ..ReportReading::default() };
+        let datagram = match AnyReport::parse_with(datagram, reading) {
             Ok(datagram) => datagram,
             Err(error) => {
                 self.malformed.count(&error);

@@ -29,6 +29,9 @@ pub struct CollectorSettings {
     pub ports: PortSettings,
     /// What is announced, and when.
     pub events: EventSettings,
+    /// Whether reports, and INT in them, are also read as deployed implementations write them where they depart from
+    /// the formats. Default false.
+    pub lenient: bool,
     /// Outputs that may wait to be polled; more are dropped and counted. Default 65,536.
     pub max_outputs: usize,
 }
@@ -40,6 +43,7 @@ impl Default for CollectorSettings {
             paths: PathSettings::default(),
             ports: PortSettings::default(),
             events: EventSettings::default(),
+            lenient: false,
             max_outputs: 65_536,
         }
     }

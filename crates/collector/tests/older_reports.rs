@@ -4,6 +4,7 @@ mod support;
 
 use std::net::SocketAddr;
 
+use inband_collector::CollectorSettings;
 use inband_model::{EventKind, Hop, Nanos, NodeId, Observation, Origin, StreamLedger};
 use inband_wire::int::HopMetadata;
 use inband_wire::report::earlier::DraftVersion;
@@ -22,10 +23,15 @@ macro_rules! payload {
 }
 
 fn payload(text: &str) -> Vec<u8> {
+    frame(text).split_off(42)
+}
+
+/// A hand-built packet from its Ethernet header on.
+fn frame(text: &str) -> Vec<u8> {
     let lines = text.lines().filter(|line| !line.starts_with('#'));
     let digits: Vec<u32> = lines.flat_map(str::chars).filter_map(|c| c.to_digit(16)).collect();
     let bytes = digits.chunks(2).map(|pair| u8::try_from(pair[0] << 4 | pair[1]).expect("two digits"));
-    bytes.skip(42).collect()
+    bytes.collect()
 }
 
 /// A datagram of an older version with `report`, of node 2 unless it names none.
@@ -302,4 +308,45 @@ fn the_hops_of_a_stack_have_the_interfaces_it_names() {
         egress_interface: Some(port),
     });
     assert_eq!(paths[0].path.hops(), expected);
+}
+
+#[test]
+fn a_lenient_collector_reads_paths_in_every_dialect_and_a_strict_one_does_not() {
+    // GEANT reports in 1.0, ONOS in 0.5, CableLabs nearly in 2.0.
+    let geant = frame(include_str!("../../../testdata/packets/dialect-geant-1.0-udp.hex")).split_off(14);
+    let onos = frame(include_str!("../../../testdata/packets/dialect-onos-0.5-udp.hex")).split_off(14);
+    let cablelabs = frame(include_str!("../../../testdata/packets/dialect-cablelabs-udp.hex")).split_off(14);
+    for bytes in [
+        older(DraftVersion::V1_0, 1, &sink_report(&geant)),
+        older(DraftVersion::V0_5, 1, &sink_report(&onos)),
+        datagram(2, 1, &[&sink_report(&cablelabs)]),
+    ] {
+        for lenient in [false, true] {
+            let mut lab = Lab::with(CollectorSettings { lenient, ..CollectorSettings::default() });
+            lab.datagram(&bytes);
+            assert_eq!(lab.collector.ledger().accepted, 1);
+            let in_order = lab.paths().contains(&vec![1, 2]);
+            assert_eq!(in_order, lenient, "{bytes:02x?}");
+        }
+    }
+}
+
+#[test]
+fn the_timestamps_of_geant_give_a_latency_across_the_wrap_of_32_bits() {
+    let geant = frame(include_str!("../../../testdata/packets/dialect-geant-1.0-udp.hex")).split_off(14);
+    let mut lab = Lab::with(CollectorSettings { lenient: true, ..CollectorSettings::default() });
+    lab.datagram(&older(DraftVersion::V1_0, 1, &sink_report(&geant)));
+    let path = lab.path_observations().remove(0);
+    assert_eq!(path.hop_latency, [Some(1000); 2]);
+}
+
+#[test]
+fn a_report_with_constant_lengths_is_malformed_to_a_strict_collector_alone() {
+    let bytes = payload!("dialect-cablelabs-report");
+    for lenient in [false, true] {
+        let mut lab = Lab::with(CollectorSettings { lenient, ..CollectorSettings::default() });
+        lab.datagram(&bytes);
+        let ledger = lab.collector.ledger();
+        assert_eq!((ledger.accepted, ledger.malformed), (u64::from(lenient), u64::from(!lenient)));
+    }
 }

@@ -63,6 +63,8 @@ pub(super) struct Options {
     domains: Vec<Domain>,
     /// UDP destination ports of telemetry reports.
     pub(super) report_ports: Vec<u16>,
+    /// UDP destination ports of dialects' reports, which count where a report can be read.
+    pub(super) dialect_report_ports: Vec<u16>,
     drop_reasons: DropReasons,
     /// Whether deviations of reports are accepted.
     pub(super) leniency: Leniency,
@@ -129,6 +131,9 @@ impl Options {
         if self.reading == Reading::Strict {
             self.reading = Reading::Lenient;
         }
+        if given.config.is_none() && given.report_port.is_empty() {
+            self.dialect_report_ports = Dialect::ALL.into_iter().filter_map(Dialect::report_port).collect();
+        }
         self.dialect_marks = Dialect::ALL.into_iter().filter(|dialect| !is_replaced(dialect)).collect();
     }
 
@@ -167,6 +172,7 @@ impl Options {
             tcp_options: code_points.tcp_options,
             domains: code_points.domains.to_vec(),
             report_ports: vec![report_port],
+            dialect_report_ports: Vec::new(),
             drop_reasons: DropReasons::default(),
             leniency: Leniency::Strict,
             reading: code_points.reading,

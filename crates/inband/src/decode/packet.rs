@@ -4,8 +4,8 @@ use inband::capture::Record;
 use inband_wire::int::earlier::HopByHop;
 use inband_wire::int::shim::Shim;
 use inband_wire::int::{Deviation, Deviations, Encapsulation, HopMetadata, Location, Md, Mx, Original};
-use inband_wire::report::{self, AnyIndividual, AnyReport, InnerType};
-use inband_wire::{ChecksumState, FiveTuple, Link, ParseError};
+use inband_wire::report::{self, AnyIndividual, AnyReport};
+use inband_wire::{ChecksumState, FiveTuple, ParseError};
 
 /// A packet that carries, or claims to carry, INT or a report.
 #[derive(Debug)]
@@ -117,20 +117,12 @@ impl ReportPacket<'_> {
 
 impl Report<'_> {
     fn deviations(&self) -> impl Iterator<Item = &'static str> {
-        let named = match &self.report {
-            AnyIndividual::Individual(report) => report.deviation.map(|deviation| deviation.name()),
+        let individual = match &self.report {
+            AnyIndividual::Individual(report) => Some(report.deviations()),
             // The datagram has named it.
             AnyIndividual::Single(_) => None,
         };
-        let inner = self.inner_deviation().filter(|inner| named != Some(inner));
-        named.into_iter().chain(inner).chain(self.int.iter().flat_map(IntHeader::deviations))
-    }
-
-    /// A report names one deviation of its own; that its packet is not what it announces may come on top.
-    fn inner_deviation(&self) -> Option<&'static str> {
-        let AnyIndividual::Individual(report) = &self.report else { return None };
-        let announced_as_ip = matches!(report.first_word.inner_type(), InnerType::Ipv4 | InnerType::Ipv6);
-        let is_ethernet = matches!(report.packet(), Some((Link::Ethernet, _, _)));
-        (announced_as_ip && is_ethernet).then(|| report::Deviation::EthernetAnnouncedAsIp.name())
+        let own = individual.into_iter().flatten().map(report::Deviation::name);
+        own.chain(self.int.iter().flat_map(IntHeader::deviations))
     }
 }

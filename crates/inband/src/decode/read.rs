@@ -50,8 +50,10 @@ impl<'a> Reading<'a, '_> {
     fn content(&self) -> Option<Content<'a>> {
         let dissection = dissect(self.link, self.bytes, &self.code_points, self.strictness);
         let int = self.int_packet(&dissection);
-        let Some(claim) = self.report_claim(&dissection) else {
-            return int.map(|int| int.map_or_else(|error| self.malformed(error), Content::Int));
+        let Some(claim) = self.report_claim(&dissection, &self.options.report_ports) else {
+            let by_dialect = self.report_of_dialect(&dissection).filter(|_| int.is_none());
+            let int = int.map(|int| int.map_or_else(|error| self.malformed(error), Content::Int));
+            return int.or(by_dialect);
         };
         // Reports are traffic too, and may carry INT themselves: what can be read to the letter decides.
         let report = claim.and_then(|claim| self.report_packet(&claim));
@@ -117,9 +119,18 @@ impl<'a> Reading<'a, '_> {
         Ok(IntHeader { location: *location, shim, original, body, deviations })
     }
 
-    /// Looks for a UDP header with a report port; the error says why its datagram cannot be read.
-    fn report_claim(&self, dissection: &Dissection) -> Option<Result<Claim, ParseError>> {
-        let report_ports = &self.options.report_ports;
+    /// A report to the port of a dialect, where nothing else claims the packet and the report can be read.
+    fn report_of_dialect(&self, dissection: &Dissection) -> Option<Content<'a>> {
+        let claim = self.report_claim(dissection, &self.options.dialect_report_ports)?.ok()?;
+        self.report_packet(&claim).ok().map(Content::Report)
+    }
+
+    /// Looks for a UDP header with one of `report_ports`; the error says why its datagram cannot be read.
+    fn report_claim(
+        &self,
+        dissection: &Dissection,
+        report_ports: &[u16],
+    ) -> Option<Result<Claim, ParseError>> {
         let is_report = |layers: &Layers| {
             let udp = layers.udp(self.bytes);
             udp.is_some_and(|udp| report_ports.contains(&udp.destination_port.get()))

@@ -57,6 +57,7 @@ pub struct IndividualReport<'a> {
     pub first_word: &'a FirstWord,
     /// Where it departs from the format; `None` in a strict reading.
     pub deviation: Option<Deviation>,
+    is_md_length_wrong: bool,
     main: Option<&'a MainContents>,
     baseline: &'a [u8],
     domain_metadata: &'a [u8],
@@ -90,6 +91,10 @@ impl<'a> IndividualReport<'a> {
             0 if leniency == Leniency::Lenient && left >= 4 && first_word.inner_type() != InnerType::None => {
                 (left, Some(Deviation::ReportLength0))
             }
+            words if leniency == Leniency::Lenient && Words::new(words).bytes() > left => {
+                let is_cut = strictness == Strictness::Truncated;
+                (left, (!is_cut).then_some(Deviation::ReportLengthPastEnd))
+            }
             words => (Words::new(words).bytes(), None),
         };
         if length > left && strictness == Strictness::Whole {
@@ -98,8 +103,12 @@ impl<'a> IndividualReport<'a> {
         }
         let end = contents_at + length.min(left);
         let contents = bytes.get(contents_at..end).unwrap_or_default();
+        let mut is_md_length_wrong = false;
         let main = match first_word.report_type() {
-            ReportType::Int => Some(Main::parse(contents, at, first_word)?),
+            ReportType::Int => Some(Main::parse(contents, at, first_word).or_else(|error| {
+                is_md_length_wrong = leniency == Leniency::Lenient;
+                Main::around_packet(contents, first_word).filter(|_| is_md_length_wrong).ok_or(error)
+            })?),
             ReportType::InnerOnly | ReportType::Ioam | ReportType::Unknown(_) => None,
         };
         // report-2.0/individual-01, report-2.0/individual-07: without main contents the inner ones come first.
@@ -114,6 +123,7 @@ impl<'a> IndividualReport<'a> {
             end,
             first_word,
             deviation: None,
+            is_md_length_wrong,
             main: main.as_ref().map(|main| main.fixed),
             baseline: main.as_ref().map_or(&[], |main| main.baseline),
             domain_metadata: main.as_ref().map_or(&[], |main| main.domain_metadata),
@@ -124,6 +134,18 @@ impl<'a> IndividualReport<'a> {
         }
         report.deviation = deviation;
         Ok(report)
+    }
+
+    /// Every departure from the format; none in a strict reading.
+    pub fn deviations(&self) -> impl Iterator<Item = Deviation> + use<> {
+        let md_length = self.is_md_length_wrong.then_some(Deviation::MdLength);
+        let is_lenient = self.deviation.is_some() || self.is_md_length_wrong;
+        let inner =
+            (is_lenient && self.ethernet_announced_as_ip()).then_some(Deviation::EthernetAnnouncedAsIp);
+        self.deviation
+            .into_iter()
+            .chain(md_length)
+            .chain(inner.filter(|inner| self.deviation != Some(*inner)))
     }
 
     /// D: at least one packet matching a watchlist was dropped.
@@ -226,7 +248,7 @@ impl<'a> IndividualReport<'a> {
         if matches!(self.first_word.report_type(), ReportType::Ioam | ReportType::Unknown(_)) {
             return None;
         }
-        if self.deviation.is_some() && self.ethernet_announced_as_ip() {
+        if (self.deviation.is_some() || self.is_md_length_wrong) && self.ethernet_announced_as_ip() {
             return Some((Link::Ethernet, self.inner, 0));
         }
         match self.first_word.inner_type() {
@@ -292,6 +314,41 @@ impl<'a> Main<'a> {
         let (metadata, inner) = rest.split_at(md_length.bytes());
         let (baseline, domain_metadata) = metadata.split_at(asked.bytes());
         Ok(Self { fixed, baseline, domain_metadata, inner })
+    }
+}
+
+impl<'a> Main<'a> {
+    /// Splits main contents whose MD Length cannot be right, at the place where the packet starts: behind what
+    /// RepMdBits ask for, or behind so many words as MD Length says, or behind one word more than either.
+    #[cold]
+    fn around_packet(contents: &'a [u8], first_word: &FirstWord) -> Option<Self> {
+        let (fixed, rest) = MainContents::ref_from_prefix(contents).ok()?;
+        let asked = Instructions(fixed.rep_md_bits.get()).without(Instructions::NODE_ID).words();
+        let said = first_word.md_length().bytes();
+        let places = [asked.bytes(), said, asked.bytes() + 4, said + 4];
+        let starts = |at: &usize| {
+            let inner = rest.get(*at..).filter(|_| *at >= asked.bytes());
+            inner.is_some_and(|inner| is_packet(first_word.inner_type(), inner))
+        };
+        let (metadata, inner) = rest.split_at(places.into_iter().find(starts)?);
+        let (baseline, domain_metadata) = metadata.split_at(asked.bytes());
+        Some(Self { fixed, baseline, domain_metadata, inner })
+    }
+}
+
+/// Whether the bytes start like a packet of that type.
+fn is_packet(inner_type: InnerType, bytes: &[u8]) -> bool {
+    let version = |at: usize| bytes.get(at).map(|first| first >> 4);
+    match inner_type {
+        InnerType::Ethernet => match bytes.get(12..14) {
+            Some([0x08, 0x00]) => version(14) == Some(4),
+            Some([0x86, 0xdd]) => version(14) == Some(6),
+            Some([0x81, 0x00] | [0x88, 0xa8]) => true,
+            _ => false,
+        },
+        InnerType::Ipv4 => version(0) == Some(4),
+        InnerType::Ipv6 => version(0) == Some(6),
+        InnerType::None | InnerType::Tlv | InnerType::DomainExtension | InnerType::Unknown(_) => false,
     }
 }
 

@@ -28,7 +28,8 @@ pub enum Leniency {
     #[default]
     Strict,
     /// Also as some deployed nodes write it: version 1 in a 2.0 header, a Report Length of 0 with contents
-    /// behind it, Ethernet announced as IPv4, a 1.0 header whose Length does not count it.
+    /// behind it or past the datagram, an MD Length that RepMdBits contradict, Ethernet announced as IPv4, a 1.0
+    /// header whose Length does not count it.
     Lenient,
 }
 
@@ -39,6 +40,10 @@ pub enum Deviation {
     Version1,
     /// Report Length is 0 and contents follow.
     ReportLength0,
+    /// Report Length reaches past the end of the datagram.
+    ReportLengthPastEnd,
+    /// MD Length is not the length that RepMdBits say, or reaches past the report.
+    MdLength,
     /// Inner contents announced as IPv4 or IPv6 start with an Ethernet header.
     EthernetAnnouncedAsIp,
     /// Length of a 1.0 report header is less than the header.
@@ -52,6 +57,8 @@ impl Deviation {
         match self {
             Self::Version1 => "version 1 in a 2.0 report group header",
             Self::ReportLength0 => "Report Length 0 with contents behind it",
+            Self::ReportLengthPastEnd => "Report Length past the end of the datagram",
+            Self::MdLength => "MD Length that RepMdBits contradict",
             Self::EthernetAnnouncedAsIp => "Ethernet frame announced as an IP packet",
             Self::HeaderLength => "Length of a 1.0 report header that does not count the header",
         }

@@ -83,6 +83,15 @@ impl Dialect {
         }
     }
 
+    /// The UDP destination port of its reports; `None` where they go to any.
+    #[must_use]
+    pub const fn report_port(self) -> Option<u16> {
+        match self {
+            Self::Geant | Self::Onos => None,
+            Self::Cablelabs => Some(556),
+        }
+    }
+
     /// The departure from the usual code points that this dialect's own mark is.
     pub(super) const fn mark(self) -> Deviation {
         match self {

@@ -236,6 +236,40 @@ fn a_length_of_0_with_contents_is_read_leniently_only() {
 }
 
 #[test]
+fn a_length_past_the_end_of_the_datagram_is_read_leniently_only() {
+    let frame = packet().tcp(1, 2).payload(b"abcd").build();
+    let bytes = int_report(0x2000).words(&[1]).inner(3, &frame).report_length(200).bytes();
+    assert!(parse(&bytes).is_err());
+    let report = lenient(&bytes);
+    assert!(report.deviations().eq([Deviation::ReportLengthPastEnd]));
+    assert_eq!((report.end, report.metadata().hop_latency), (bytes.len(), Some(1)));
+    let cut = IndividualReport::parse(&bytes, 0, Leniency::Lenient, Strictness::Truncated).unwrap();
+    assert_eq!(cut.deviations().next(), None, "a capture that is cut is no fault of the report");
+}
+
+#[test]
+fn a_wrong_md_length_is_read_leniently_where_the_packet_says_where_it_starts() {
+    let frame = packet().tcp(1, 2).payload(b"ab").build();
+    let ip = packet().ipv6().tcp(1, 2).payload(b"abcd").without_ethernet().build();
+    for (inner_type, inner, link) in [(3, &frame, Link::Ethernet), (5, &ip, Link::Ip)] {
+        // Behind what the bits ask for, behind what MD Length says, and a word later.
+        for (words, md_length) in [(&[1][..], 7), (&[1, 2, 3][..], 3), (&[1, 2][..], 9)] {
+            let mut bytes = int_report(0x2000).words(words).inner(inner_type, inner).bytes();
+            bytes[2] = md_length;
+            assert!(parse(&bytes).is_err());
+            let report = lenient(&bytes);
+            assert!(report.deviations().eq([Deviation::MdLength]), "{words:?}");
+            assert_eq!(report.packet(), Some((link, &inner[..], 0)), "{words:?}");
+            assert_eq!(report.metadata().hop_latency, Some(1));
+            assert_eq!(report.domain_metadata().len(), (words.len() - 1) * 4);
+        }
+    }
+    let mut nowhere = int_report(0x2000).words(&[1]).inner(3, &[0xee; 24]).bytes();
+    nowhere[2] = 7;
+    assert!(IndividualReport::parse(&nowhere, 0, Leniency::Lenient, Strictness::Whole).is_err());
+}
+
+#[test]
 fn ethernet_announced_as_ip_is_read_leniently_only() {
     let frame = packet().tcp(1, 2).payload(b"ab").build();
     for inner_type in [4, 5] {
