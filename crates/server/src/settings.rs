@@ -42,6 +42,7 @@ impl Settings {
             paths: self.paths.clone(),
             ports: self.ports.clone(),
             events: self.events.clone(),
+            lenient: self.receive.lenient,
             ..CollectorSettings::default()
         }
     }
@@ -117,6 +118,9 @@ pub struct ReceiveSettings {
     pub workers: NonZeroU8,
     /// Prefixes reports may come from; empty: any. Default empty.
     pub allow: Vec<Prefix>,
+    /// Whether reports, and INT in them, are also read as deployed implementations write them where they depart from
+    /// the formats. Default false.
+    pub lenient: bool,
     /// Bytes the kernel may keep for each socket; it may grant less. Default 4,194,304.
     pub socket_buffer_bytes: u32,
     /// Bytes that may wait to be understood, for all sockets together; more is shed. Default 67,108,864.
@@ -129,6 +133,7 @@ impl Default for ReceiveSettings {
             listen: vec![SocketAddr::from((Ipv4Addr::LOCALHOST, REPORT_PORT))],
             workers: NonZeroU8::MIN,
             allow: Vec::new(),
+            lenient: false,
             socket_buffer_bytes: 4 << 20,
             queue_bytes: 64 << 20,
         }

@@ -47,6 +47,24 @@ fn reports_of_older_versions_come_in_by_the_same_door() {
 }
 
 #[test]
+fn what_departs_from_the_formats_is_accepted_where_that_is_wanted() {
+    let text = include_str!("../../../../testdata/packets/dialect-cablelabs-report.hex");
+    let bytes = inband_testkit::hex(text);
+    let length = u32::try_from(bytes.len()).unwrap();
+    let header = [0xa1b2_c3d4, 0x0004_0002, 0, 0, 65_535, 1, 0, 0, length, length].map(u32::to_le_bytes);
+    let capture = [header.concat(), bytes].concat();
+    for lenient in [false, true] {
+        let settings = format!("[receive]\nlenient = {lenient}\n[store]\npath = \"\"\n");
+        let folder =
+            Folder::new("collect-lenient").with("reports.pcap", &capture).with("collector.toml", settings);
+        let outcome = folder.run("collect -c collector.toml --read reports.pcap --report-port 556 --json");
+        let ledger: Value = serde_json::from_str(&outcome.stdout).unwrap();
+        assert_eq!(ledger["total"]["accepted"], u64::from(lenient), "{ledger}");
+        assert_eq!(ledger["total"]["malformed"], u64::from(!lenient), "{ledger}");
+    }
+}
+
+#[test]
 fn the_settings_that_are_printed_are_accepted() {
     let folder = Folder::new("collect-print");
     let printed = folder.run_arguments(&["collect", "--print-config"]);
