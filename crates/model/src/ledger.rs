@@ -14,7 +14,8 @@ use crate::NodeId;
 pub struct Ledger {
     /// Datagrams taken off the socket.
     pub received: u64,
-    /// Datagrams the kernel dropped before the socket was read; not part of `received`.
+    /// What the kernel dropped before the socket was read, as the kernel counts it: a piece of several datagrams of one
+    /// sender counts once, and `lost` has the exact number. Not part of `received`.
     pub kernel_dropped: u64,
     /// Datagrams that are not a telemetry report.
     pub malformed: u64,
