@@ -46,13 +46,12 @@ impl Sum {
     /// Folds the carries: 0 only when every word was 0.
     #[inline]
     #[must_use]
-    #[allow(clippy::cast_possible_truncation, reason = "three folds of a u64 leave 16 bits")]
+    #[allow(clippy::cast_possible_truncation, reason = "two folds of a u64 leave 32 bits, a half of them 16")]
     pub const fn fold(self) -> u16 {
         let sum = (self.0 >> 32) + (self.0 & 0xffff_ffff);
-        let sum = (sum >> 16) + (sum & 0xffff);
-        let sum = (sum >> 16) + (sum & 0xffff);
-        let sum = (sum >> 16) + (sum & 0xffff);
-        sum as u16
+        let sum = ((sum >> 32) + (sum & 0xffff_ffff)) as u32;
+        // Both halves hold the sum of the two; the upper one has got the carry of the lower.
+        (sum.wrapping_add(sum.rotate_left(16)) >> 16) as u16
     }
 
     /// The checksum field that makes the covered bytes sum to all ones.

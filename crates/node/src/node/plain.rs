@@ -130,7 +130,9 @@ impl Node {
             self.counters.count(Outcome::FlowForgotten);
         }
         if !is_sink && self.plan.mode == Mode::Md {
-            visit.cut_short = mtu_exceeded.then_some(location);
+            if mtu_exceeded {
+                visit.cut_short = Some(location);
+            }
             return Ok(Outcome::Started);
         }
         let found = indication::read(frame.bytes(), &visit.layers, &location);
