@@ -23,6 +23,10 @@ impl Problem {
         Problem { status: StatusCode::NOT_FOUND, error: error.into() }
     }
 
+    pub(super) fn too_costly(error: impl Into<String>) -> Problem {
+        Problem { status: StatusCode::UNPROCESSABLE_ENTITY, error: error.into() }
+    }
+
     pub(super) fn unavailable(error: impl Into<String>) -> Problem {
         Problem { status: StatusCode::SERVICE_UNAVAILABLE, error: error.into() }
     }

@@ -41,6 +41,10 @@ pub(super) async fn query(
     match asked.await {
         Ok(Ok(found)) => Ok(answer(&written(&found))),
         Ok(Err(QueryError::Question(error))) => Err(Problem::wrong(error.to_string())),
+        // To ask again would cost as much again.
+        Ok(Err(error @ (QueryError::Time(_) | QueryError::Memory(_) | QueryError::Rows(_)))) => {
+            Err(Problem::too_costly(error.to_string()))
+        }
         Ok(Err(error)) => Err(Problem::unavailable(error.to_string())),
         Err(_) => Err(Problem::unavailable("the question could not be answered")),
     }

@@ -90,6 +90,9 @@ fn what_was_reported_is_stored_and_can_be_asked() {
         assert!(serde_json::from_str::<Value>(&body).unwrap()["error"].is_string());
     }
     assert_eq!(system.send("post", "/api/v1/query", &[], "no json").0, 400);
+    let long = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n";
+    let (status, body) = system.send("post", "/api/v1/query", &[], &json!({ "sql": long }).to_string());
+    assert_eq!(status, 422, "{body}");
 }
 
 #[test]
