@@ -2,8 +2,7 @@
 
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::path::{Path, PathBuf};
-use std::process;
+use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -12,6 +11,7 @@ use inband_collector::{Collector, CollectorSettings};
 use inband_model::{Flow, HopRecord, Nanos, NodeId, Origin};
 use inband_store::{Batch, History, Limits, Offered, Store, StoreSettings, TimeRange};
 
+use crate::folder::Folder;
 use crate::reports::Datagrams;
 
 /// Stores reports of five hops each, asks for them, and says how long it took.
@@ -19,7 +19,7 @@ use crate::reports::Datagrams;
 /// # Errors
 /// Not all reports were stored, or a question has no answer.
 pub(crate) fn report(reports: u32) -> Result<String> {
-    let folder = Folder(std::env::temp_dir().join(format!("inband-bench-{}", process::id())));
+    let folder = Folder::new("bench");
     let mut lines = vec![format!("History: {reports} reports of {HOPS} hops each, {} rows", reports * HOPS)];
     lines.push(collect_and_store(&folder.0.join("collected"), reports)?);
     let path = folder.0.join("made");
@@ -171,16 +171,6 @@ fn processor_time() -> Result<Duration> {
     let ticks: u64 =
         fields.split_whitespace().skip(11).take(2).filter_map(|ticks| ticks.parse::<u64>().ok()).sum();
     Ok(Duration::from_millis(ticks * MILLISECONDS_OF_A_TICK))
-}
-
-/// A folder that is removed with this.
-struct Folder(PathBuf);
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        // What is left is in the folder for temporary files.
-        let _ = fs::remove_dir_all(&self.0);
-    }
 }
 
 /// Hops of a report.

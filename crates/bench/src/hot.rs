@@ -18,6 +18,7 @@ use inband_server::{Keep, Pipeline, ReceiveSettings, Reception, Stage};
 use inband_store::{Store, StoreSettings};
 use nix::sys::socket::{ControlMessage, MsgFlags, SockaddrStorage, sendmsg};
 
+use crate::folder::Folder;
 use crate::reports::Datagrams;
 
 /// Sends for so long, at so many reports a second, and says where each of them went.
@@ -25,9 +26,8 @@ use crate::reports::Datagrams;
 /// # Errors
 /// Sockets or the store cannot be opened, or the ledger does not account for every report that was sent.
 pub(crate) fn report(seconds: u64, per_second: u32, keeps: bool) -> Result<String> {
-    let folder = std::env::temp_dir().join(format!("inband-hot-{}", std::process::id()));
-    let removed = Removed(folder.clone());
-    let store = if keeps { Some(open(folder)?) } else { None };
+    let folder = Folder::new("hot");
+    let store = if keeps { Some(open(folder.0.clone())?) } else { None };
     let listen = vec![SocketAddr::from((Ipv4Addr::LOCALHOST, 0))];
     let (reception, feed) = Reception::start(&ReceiveSettings { listen, ..ReceiveSettings::default() })?;
     let stages = store.iter().map(|store| Box::new(Keep::new(Arc::clone(store))) as Box<dyn Stage>);
@@ -40,7 +40,7 @@ pub(crate) fn report(seconds: u64, per_second: u32, keeps: bool) -> Result<Strin
     reception.stop();
     let total = pipeline.stop().context("the collector ended")?.ledger.total;
     drop(store);
-    drop(removed);
+    drop(folder);
     ensure!(total.balances(), "the ledger does not balance: {total:?}");
     // What the kernel drops it counts in pieces of up to 64 datagrams; the numbers of the reports tell how many it was.
     ensure!(
@@ -106,15 +106,6 @@ fn send(to: SocketAddr, time: Duration, per_second: u32) -> Result<Sent> {
         due += interval;
     }
     Ok(Sent { datagrams, bytes: REPORT_BYTES, took: started.elapsed() })
-}
-
-/// A folder that is removed.
-struct Removed(PathBuf);
-
-impl Drop for Removed {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
 }
 
 /// Reports the sender hands to the kernel at once.

@@ -5,6 +5,7 @@ use clap::Parser;
 
 mod domains;
 mod fabric;
+mod folder;
 mod history;
 mod hot;
 mod measure;

@@ -4,8 +4,8 @@ use std::net::{IpAddr, SocketAddr};
 
 use hashbrown::{HashMap, HashSet};
 use inband_model::{
-    Confidence, DuplicateNodeId, Event, EventDetail, Flow, Nanos, NodeId, Phase, ReportAboutReport,
-    ReportReference, Severity, UnknownNode,
+    Confidence, DuplicateNodeId, Event, EventDetail, Flow, Nanos, NodeId, ReportAboutReport, ReportReference,
+    Severity, UnknownNode,
 };
 use serde::{Deserialize, Serialize};
 
@@ -160,18 +160,7 @@ pub(crate) fn duplicate_node_id(
 }
 
 fn event(detail: EventDetail, key: String, report: ReportReference) -> Event {
-    Event {
-        detail,
-        severity: Severity::Warning,
-        key,
-        first: report.received_at,
-        last: report.received_at,
-        count: 1,
-        confidence: Confidence::Probable,
-        evidence: vec![report],
-        phase: Phase::Once,
-        silenced: false,
-    }
+    Event::of_report(detail, Severity::Warning, key, Confidence::Probable, report)
 }
 
 const UDP: u8 = 17;

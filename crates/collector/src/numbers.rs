@@ -2,7 +2,7 @@
 
 use hashbrown::HashMap;
 use inband_model::{
-    Confidence, Event, EventDetail, Flow, Nanos, NodeId, Phase, ReportReference, SequenceGap, Severity,
+    Confidence, Event, EventDetail, Flow, Nanos, NodeId, ReportReference, SequenceGap, Severity,
 };
 use serde::{Deserialize, Serialize};
 
@@ -152,16 +152,7 @@ impl Numbers {
 
 fn event(report: ReportReference, flow: Flow, lost: u64) -> Event {
     let detail = SequenceGap { flow, node_id: report.node_id, lost };
-    Event {
-        detail: EventDetail::SequenceGap(detail),
-        severity: Severity::Warning,
-        key: format!("{flow} at node {}", report.node_id),
-        first: report.received_at,
-        last: report.received_at,
-        count: lost,
-        confidence: Confidence::Certain,
-        evidence: vec![report],
-        phase: Phase::Once,
-        silenced: false,
-    }
+    let key = format!("{flow} at node {}", report.node_id);
+    let detail = EventDetail::SequenceGap(detail);
+    Event { count: lost, ..Event::of_report(detail, Severity::Warning, key, Confidence::Certain, report) }
 }

@@ -11,6 +11,7 @@ mod node;
 mod node_config;
 mod number;
 mod query;
+mod signals;
 mod top;
 
 use std::process::ExitCode;

@@ -35,6 +35,29 @@ pub struct Event {
 }
 
 impl Event {
+    /// The event that one report tells, at the time it arrived.
+    #[must_use]
+    pub fn of_report(
+        detail: EventDetail,
+        severity: Severity,
+        key: String,
+        confidence: Confidence,
+        report: ReportReference,
+    ) -> Event {
+        Event {
+            detail,
+            severity,
+            key,
+            first: report.received_at,
+            last: report.received_at,
+            count: 1,
+            confidence,
+            evidence: vec![report],
+            phase: Phase::Once,
+            silenced: false,
+        }
+    }
+
     /// The kind of the event.
     #[must_use]
     pub fn kind(&self) -> EventKind {

@@ -71,12 +71,14 @@ impl Stage for Keep {
         }
     }
 
+    fn wants_ledger(&self, now: Nanos) -> bool {
+        now.since(self.ledger_at) >= LEDGER_EVERY
+    }
+
     fn handle_ledger(&mut self, now: Nanos, ledger: &LedgerView) {
-        if now.since(self.ledger_at) >= LEDGER_EVERY {
-            self.ledger_at = now;
-            let ledger = ledger.clone();
-            self.put(|batch| batch.ledgers.push((now, ledger)));
-        }
+        self.ledger_at = now;
+        let ledger = ledger.clone();
+        self.put(|batch| batch.ledgers.push((now, ledger)));
     }
 
     fn handle_timeout(&mut self, now: Nanos) {

@@ -57,6 +57,10 @@ impl Stage for Live {
         }
     }
 
+    fn wants_ledger(&self, _now: Nanos) -> bool {
+        self.sender.receiver_count() > 0
+    }
+
     fn handle_ledger(&mut self, _now: Nanos, ledger: &LedgerView) {
         self.tell("ledger", &ledger.total);
     }

@@ -181,8 +181,12 @@ impl Work {
     }
 
     fn give_ledger(&mut self, now: Nanos) {
-        let ledger = asked::ledger(&self.collector, &self.stages);
-        self.stages.iter_mut().for_each(|stage| stage.handle_ledger(now, &ledger));
+        // Streams are many, so the view is made for those who want it.
+        if self.stages.iter().any(|stage| stage.wants_ledger(now)) {
+            let ledger = asked::ledger(&self.collector, &self.stages);
+            let wanting = self.stages.iter_mut().filter(|stage| stage.wants_ledger(now));
+            wanting.for_each(|stage| stage.handle_ledger(now, &ledger));
+        }
     }
 
     /// Confirms the gaps that are still open: what has not come by now does not come.

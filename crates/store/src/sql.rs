@@ -14,6 +14,7 @@ use rusqlite::fallible_iterator::FallibleIterator;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::types::ValueRef;
 use rusqlite::{Batch, Connection, ErrorCode, Statement};
+use serde::Serialize;
 use thiserror::Error;
 
 use crate::error::StoreError;
@@ -53,7 +54,8 @@ pub struct Answer {
 }
 
 /// A value of an answer.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
 pub enum Cell {
     /// There is none.
     Null,

@@ -304,13 +304,24 @@ impl NodePlan {
 /// A plan that makes no node.
 #[must_use]
 pub fn nodes(domain: &DomainPlan, plans: &[NodePlan]) -> Vec<Node> {
+    nodes_with(domain, plans, |_| {})
+}
+
+/// The same, after a `change` of each node's configuration.
+///
+/// # Panics
+/// A plan that makes no node.
+#[must_use]
+pub fn nodes_with(domain: &DomainPlan, plans: &[NodePlan], change: impl Fn(&mut NodeConfig)) -> Vec<Node> {
     let place = |index| Place::of(index, plans.len());
     plans
         .iter()
         .zip(1..)
         .enumerate()
         .map(|(index, (plan, id))| {
-            Node::new(&domain.node(id, place(index), plan)).expect("every plan makes a node")
+            let mut config = domain.node(id, place(index), plan);
+            change(&mut config);
+            Node::new(&config).expect("every plan makes a node")
         })
         .collect()
 }

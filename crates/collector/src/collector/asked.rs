@@ -75,9 +75,15 @@ impl Collector {
     /// The nodes and the links between them.
     #[must_use]
     pub fn topology(&self) -> TopologyView {
+        TopologyView { nodes: self.nodes(), links: self.sorted_links() }
+    }
+
+    /// The links that paths have shown, by rising ids of the nodes they begin and end at.
+    #[must_use]
+    pub fn sorted_links(&self) -> Vec<LinkView> {
         let mut links: Vec<LinkView> = self.links().collect();
         links.sort_by_key(|link| (link.from, link.egress_interface, link.to, link.ingress_interface));
-        TopologyView { nodes: self.nodes(), links }
+        links
     }
 
     /// The flows seen lately with their paths, in no order.

@@ -1,6 +1,6 @@
 //! What do timestamps say about links and clocks?
 
-use inband_model::{ClockDrift, Confidence, Event, EventDetail, NegativeLinkLatency, Phase, Severity};
+use inband_model::{ClockDrift, Confidence, Event, EventDetail, NegativeLinkLatency, Severity};
 
 use crate::book::Course;
 use crate::outbox::Outbox;
@@ -34,18 +34,7 @@ impl Correlator {
                 (EventDetail::ClockDrift(ClockDrift { link, ns_per_second }), Confidence::Probable)
             }
         };
-        let event = Event {
-            detail,
-            severity: Severity::Warning,
-            key,
-            first: sighting.now,
-            last: sighting.now,
-            count: 1,
-            confidence,
-            evidence: vec![sighting.report],
-            phase: Phase::Once,
-            silenced: false,
-        };
+        let event = Event::of_report(detail, Severity::Warning, key, confidence, sighting.report);
         outbox.begin(event, Course::until_quiet(self.clock_quiet));
     }
 }

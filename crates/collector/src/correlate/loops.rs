@@ -1,7 +1,7 @@
 //! Did a packet come to the same place twice?
 
 use inband_model::{
-    Confidence, Event, EventDetail, Flow, Hop, Loop, LoopSupport, Nanos, NodeId, Path, Phase, Severity,
+    Confidence, Event, EventDetail, Flow, Hop, Loop, LoopSupport, Nanos, NodeId, Path, Severity,
 };
 
 use crate::paths::Postcard;
@@ -64,18 +64,8 @@ fn event(
 ) -> Event {
     let is_sure = confidence == Confidence::Certain || !support.is_empty();
     let detail = Loop { flow, node_id: hop.node_id, ingress_interface: hop.ingress_interface, path, support };
-    Event {
-        detail: EventDetail::Loop(detail),
-        severity: if is_sure { Severity::Critical } else { Severity::Warning },
-        key: flow.to_string(),
-        first: sighting.now,
-        last: sighting.now,
-        count: 1,
-        confidence,
-        evidence: vec![sighting.report],
-        phase: Phase::Once,
-        silenced: false,
-    }
+    let severity = if is_sure { Severity::Critical } else { Severity::Warning };
+    Event::of_report(EventDetail::Loop(detail), severity, flow.to_string(), confidence, sighting.report)
 }
 
 /// The first hop whose node comes again further on, where both hops are also `alike`.

@@ -1,8 +1,7 @@
 //! Do flows take the ways they may take?
 
 use inband_model::{
-    Confidence, Event, EventDetail, EventKind, Flow, Nanos, PathPolicy, Phase, ReportReference, Severity,
-    Violation,
+    Confidence, Event, EventDetail, EventKind, Flow, Nanos, PathPolicy, ReportReference, Severity, Violation,
 };
 
 use crate::book::Course;
@@ -107,18 +106,8 @@ impl Correlator {
         let entry = &self.flows[index];
         let path = entry.path.map(|path| self.paths[path].path.clone()).unwrap_or_default();
         let detail = PathPolicy { rule: rule.name.clone(), flow: entry.flow, path, violation };
-        Event {
-            detail: EventDetail::PathPolicy(detail),
-            severity: Severity::Warning,
-            key: key(rule, &entry.flow),
-            first: report.received_at,
-            last: report.received_at,
-            count: 1,
-            confidence: Confidence::Certain,
-            evidence: vec![report],
-            phase: Phase::Once,
-            silenced: false,
-        }
+        let detail = EventDetail::PathPolicy(detail);
+        Event::of_report(detail, Severity::Warning, key(rule, &entry.flow), Confidence::Certain, report)
     }
 }
 

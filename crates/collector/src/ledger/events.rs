@@ -39,18 +39,9 @@ pub(super) fn sequence_reset(stream: &Stream, now: Nanos, expected: u32, sequenc
         expected,
         sequence,
     };
-    Event {
-        detail: EventDetail::SequenceReset(detail),
-        severity: Severity::Info,
-        key: key(stream),
-        first: now,
-        last: now,
-        count: 1,
-        confidence: Confidence::Probable,
-        evidence: vec![stream.reference(sequence, now)],
-        phase: Phase::Once,
-        silenced: false,
-    }
+    let report = stream.reference(sequence, now);
+    let detail = EventDetail::SequenceReset(detail);
+    Event::of_report(detail, Severity::Info, key(stream), Confidence::Probable, report)
 }
 
 fn key(stream: &Stream) -> String {

@@ -13,9 +13,9 @@ use anyhow::{Context, Error, anyhow};
 use inband::config::ConfigFile;
 use inband_server::{Api, ApiError, Keep, Live, Outcome, Pipeline, Reception, Replay, Settings, Stage};
 use inband_store::{Store, StoreError};
-use signal_hook::consts::{SIGINT, SIGTERM};
 
 use crate::failure::Failure;
+use crate::signals;
 use replay::Pace;
 
 /// Receive reports of every version, count each of them, keep history and answer questions
@@ -60,7 +60,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         let text = toml::to_string(&settings).context("cannot write the settings down")?;
         return print(&text);
     }
-    let stop = catch_signals()?;
+    let stop = signals::until_stopped()?;
     let outcome = match &args.read {
         None => collect(&settings, &stop)?,
         Some(capture) => {
@@ -81,17 +81,6 @@ fn read_settings(path: Option<&Path>) -> Result<Settings, Failure> {
         None => Ok(Settings::default()),
         Some(path) => Ok(ConfigFile::read(path)?.parse()?),
     }
-}
-
-fn catch_signals() -> Result<Arc<AtomicBool>, Error> {
-    let stop = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
-        // The first asks for an end; the second is for when that takes too long.
-        signal_hook::flag::register_conditional_shutdown(signal, 1, Arc::clone(&stop))
-            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&stop)))
-            .context("cannot catch signals")?;
-    }
-    Ok(stop)
 }
 
 /// Receives until somebody stops it.

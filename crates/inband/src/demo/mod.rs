@@ -15,7 +15,6 @@ pub(crate) mod words;
 
 use std::io::{self, IsTerminal, Write};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -23,9 +22,9 @@ use anyhow::{Context, Error};
 use clap::ValueEnum;
 use inband_collector::Output;
 use inband_node::config::Mode;
-use signal_hook::consts::{SIGINT, SIGTERM};
 
 use crate::failure::Failure;
+use crate::signals;
 use json::Json;
 use lines::Lines;
 use monitor::Monitor;
@@ -115,13 +114,7 @@ const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Runs the demo.
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    let stop = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
-        // The first asks for an end; the second is for when the terminal takes no more output.
-        signal_hook::flag::register_conditional_shutdown(signal, 1, Arc::clone(&stop))
-            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&stop)))
-            .context("cannot catch signals")?;
-    }
+    let stop = signals::until_stopped()?;
     let mut show: Box<dyn Show> = if args.json {
         Box::new(Json::new(io::stdout()))
     } else if io::stdout().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb") {

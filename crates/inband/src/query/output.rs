@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use inband_store::{Answer, Cell};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Writes the rows in columns, numbers to the right.
 pub(super) fn write_table(out: &mut impl Write, answer: &Answer) -> io::Result<()> {
@@ -32,7 +32,7 @@ pub(super) fn write_table(out: &mut impl Write, answer: &Answer) -> io::Result<(
 /// Writes an object per row, its keys in the order of the columns.
 pub(super) fn write_json(out: &mut impl Write, answer: &Answer) -> io::Result<()> {
     for row in &answer.rows {
-        let pair = |(name, cell): (&String, &Cell)| format!("{}:{}", Value::from(name.as_str()), json(cell));
+        let pair = |(name, cell): (&String, &Cell)| format!("{}:{}", Value::from(name.as_str()), json!(cell));
         let pairs: Vec<String> = answer.columns.iter().zip(row).map(pair).collect();
         writeln!(out, "{{{}}}", pairs.join(","))?;
     }
@@ -64,15 +64,6 @@ fn escaped(letter: char) -> impl Iterator<Item = char> {
     let escape = letter.is_control().then(|| letter.escape_default());
     let plain = escape.is_none().then_some(letter);
     escape.into_iter().flatten().chain(plain)
-}
-
-fn json(cell: &Cell) -> Value {
-    match cell {
-        Cell::Null => Value::Null,
-        Cell::Integer(number) => Value::from(*number),
-        Cell::Real(number) => Value::from(*number),
-        Cell::Text(text) => Value::from(text.as_str()),
-    }
 }
 
 fn csv(cell: &Cell) -> String {

@@ -2,7 +2,7 @@
 
 use inband_wire::dissect::flow_before_int;
 use inband_wire::int::earlier::HopByHop;
-use inband_wire::int::{Domain, HeaderType, HopMetadata, Location, Md, Mx, Version};
+use inband_wire::int::{HeaderType, HopMetadata, Location, Md, Mx, Version};
 
 use crate::config::LossConfig;
 use crate::counters::Outcome;
@@ -56,25 +56,30 @@ impl Node {
         self.take_number(packet, visit, location, source_of(&hop, None), number);
     }
 
-    /// The same for a packet of 2.1, whose source gave the number as domain-specific metadata.
+    /// The same for a packet of 2.1, whose source gave the number as metadata of `domain`.
     #[cold]
-    pub(super) fn note_profile(&mut self, packet: &[u8], visit: &Visit<'_>, location: &Location) {
-        let domains: Vec<Domain> = self.domains.wire().collect();
-        let (id, instruction, inserted, hop) = match location.header_type {
+    pub(super) fn note_profile(
+        &mut self,
+        packet: &[u8],
+        visit: &Visit<'_>,
+        location: &Location,
+        domain: u16,
+    ) {
+        let Some(known) = self.domains.get(domain) else { return };
+        let (instruction, inserted, hop) = match location.header_type {
             HeaderType::Md => {
-                let Ok(Md { header, stack }) = Md::parse(packet, location, &domains) else { return };
+                let Ok(Md { header, stack }) = Md::parse(packet, location, &[known.wire]) else { return };
                 let hop = stack.hops().last().map(|hop| hop.metadata()).unwrap_or_default();
-                (header.domain_specific_id(), header.ds_instruction(), stack.source_only(), hop)
+                (header.ds_instruction(), stack.source_only(), hop)
             }
             HeaderType::Mx => {
                 let Ok(Mx { header, source_inserted }) = Mx::parse(packet, location) else { return };
                 let hop = HopMetadata::default();
-                (header.domain_specific_id(), header.ds_instruction(), source_inserted, hop)
+                (header.ds_instruction(), source_inserted, hop)
             }
             HeaderType::Destination => return,
         };
-        let known = self.domains.get(id).and_then(|known| known.numbered(instruction, inserted));
-        let Some((node_id, number)) = known else { return };
+        let Some((node_id, number)) = known.numbered(instruction, inserted) else { return };
         self.take_number(packet, visit, location, source_of(&hop, node_id), number);
     }
 

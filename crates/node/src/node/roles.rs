@@ -143,7 +143,7 @@ impl Node {
             SinkMetadata::Stack | SinkMetadata::None => Asked::nothing(),
         };
         if self.losses.is_some() && header.domain_specific_id() != 0 {
-            self.note_profile(frame.bytes(), visit, location);
+            self.note_profile(frame.bytes(), visit, location, header.domain_specific_id());
         }
         self.report(frame.bytes(), visit, Some(location), &asked);
         // int-2.1/md-02
@@ -168,7 +168,7 @@ impl Node {
             self.consider_mx(frame, visit, location);
         }
         if is_sink && self.losses.is_some() && header.domain_specific_id() != 0 {
-            self.note_profile(frame.bytes(), visit, location);
+            self.note_profile(frame.bytes(), visit, location, header.domain_specific_id());
         }
         // int-2.1/mx-02
         if is_sink { self.end(frame, visit, location, header.discard()) } else { Outcome::Transit }

@@ -7,9 +7,9 @@ use axum::Json;
 use axum::extract::State;
 use axum::extract::rejection::JsonRejection;
 use axum::response::Response;
-use inband_store::{Answer, Cell, Limits, QueryError};
+use inband_store::{Limits, QueryError};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::Shared;
 use super::problem::Problem;
@@ -39,7 +39,7 @@ pub(super) async fn query(
     };
     let asked = tokio::task::spawn_blocking(move || store.query(&sql, limits));
     match asked.await {
-        Ok(Ok(found)) => Ok(answer(&written(&found))),
+        Ok(Ok(found)) => Ok(answer(&json!({ "columns": found.columns, "rows": found.rows }))),
         Ok(Err(QueryError::Question(error))) => Err(Problem::wrong(error.to_string())),
         // To ask again would cost as much again.
         Ok(Err(error @ (QueryError::Time(_) | QueryError::Memory(_) | QueryError::Rows(_)))) => {
@@ -47,19 +47,5 @@ pub(super) async fn query(
         }
         Ok(Err(error)) => Err(Problem::unavailable(error.to_string())),
         Err(_) => Err(Problem::unavailable("the question could not be answered")),
-    }
-}
-
-fn written(answer: &Answer) -> Value {
-    let rows = answer.rows.iter().map(|row| row.iter().map(cell).collect::<Vec<Value>>());
-    json!({ "columns": answer.columns, "rows": rows.collect::<Vec<_>>() })
-}
-
-fn cell(cell: &Cell) -> Value {
-    match cell {
-        Cell::Null => Value::Null,
-        Cell::Integer(number) => Value::from(*number),
-        Cell::Real(number) => Value::from(*number),
-        Cell::Text(text) => Value::from(text.as_str()),
     }
 }

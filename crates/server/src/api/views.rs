@@ -60,7 +60,7 @@ pub(super) async fn links(
     State(state): State<Shared>,
     Query(wanted): Query<Wanted>,
 ) -> Result<Response, Problem> {
-    let mut links = state.look(|sight| sight.collector.topology().links).await?;
+    let mut links = state.look(|sight| sight.collector.sorted_links()).await?;
     links.retain(|link| wanted.is_wanted(link.from) || wanted.is_wanted(link.to));
     links.truncate(wanted.limit.unwrap_or(MOST));
     Ok(json(&links))

@@ -23,7 +23,13 @@ pub trait Stage: Send {
         let _ = (hops, reports);
     }
 
-    /// Takes the ledger as it is at `now`, every [`LEDGER_EVERY`].
+    /// Whether it wants the ledger at `now`; it is asked every [`LEDGER_EVERY`].
+    fn wants_ledger(&self, now: Nanos) -> bool {
+        let _ = now;
+        false
+    }
+
+    /// Takes the ledger as it is at `now`, where a stage wants it.
     fn handle_ledger(&mut self, now: Nanos, ledger: &LedgerView) {
         let _ = (now, ledger);
     }

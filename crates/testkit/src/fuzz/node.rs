@@ -1,11 +1,11 @@
 //! Target that sends a frame through source, transit hop and sink.
 
 use inband_node::config::{IntVersion, ReportFilter, ReportVersion};
-use inband_node::{Node, Outcome};
+use inband_node::{Node, NodeConfig, Outcome};
 use inband_wire::layers::{Layers, Strictness};
 use inband_wire::report::ReportGroup;
 
-use crate::path::{DomainPlan, NodePlan, Place, send};
+use crate::path::{DomainPlan, NodePlan, nodes_with, send};
 
 /// How many nodes the path has.
 const NODES: usize = 3;
@@ -22,7 +22,11 @@ pub fn node(input: &[u8]) {
     let Some((harm, frame)) = input.split_first_chunk::<4>() else { return };
     let plans: Vec<_> = plans.as_chunks().0.iter().copied().map(NodePlan).collect();
     let is_filtered = harm[0] & 2 != 0;
-    let mut nodes = nodes(&DomainPlan(*domain), &plans, is_filtered);
+    let mut nodes = nodes_with(&DomainPlan(*domain), &plans, |config| {
+        if is_filtered {
+            filter(config);
+        }
+    });
     let mut current = frame.to_vec();
     let is_harmed = harm[0] & 1 != 0;
     for (node, plan) in nodes.iter_mut().zip(&plans) {
@@ -47,20 +51,12 @@ pub fn node(input: &[u8]) {
     }
 }
 
-fn nodes(domain: &DomainPlan, plans: &[NodePlan], is_filtered: bool) -> Vec<Node> {
-    let config = |(index, plan): (usize, &NodePlan)| {
-        let id = u32::try_from(index).expect("a few nodes") + 1;
-        let mut config = domain.node(id, Place::of(index, plans.len()), plan);
-        if is_filtered {
-            config.report.filter = ReportFilter::Smart;
-            // Small tables: they are made anew for every input.
-            (config.smart.flows, config.smart.drops, config.loss.flows) = (16, 16, 16);
-            // 1.0 has no room for a drop summary.
-            config.loss.detect = config.report.version != ReportVersion::V1_0;
-        }
-        Node::new(&config)
-    };
-    plans.iter().enumerate().map(|plan| config(plan).expect("a plan is a configuration")).collect()
+/// Filters reports and looks for losses, in tables that are small because they are made anew for every input.
+fn filter(config: &mut NodeConfig) {
+    config.report.filter = ReportFilter::Smart;
+    (config.smart.flows, config.smart.drops, config.loss.flows) = (16, 16, 16);
+    // 1.0 has no room for a drop summary.
+    config.loss.detect = config.report.version != ReportVersion::V1_0;
 }
 
 fn check_counters(node: &Node, packets: u64) {
