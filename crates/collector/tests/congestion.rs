@@ -226,6 +226,54 @@ fn a_node_that_holds_packets_much_longer_than_it_did_is_announced() {
     assert_eq!((spike.latency, spike.median), (Nanos(42_000), Nanos(900)));
 }
 
+#[test]
+fn the_fourth_episode_in_a_second_goes_on_until_the_queue_was_calm_for_a_second() {
+    let mut lab = Lab::new();
+    for _ in 0..3 {
+        episode(&mut lab);
+        assert_eq!(phases(&mut lab), [CongestionPhase::Begin, CongestionPhase::End]);
+    }
+    for _ in 0..6 {
+        episode(&mut lab);
+    }
+    let calm_at = lab.now;
+    assert_eq!(phases(&mut lab), [CongestionPhase::Begin]);
+    assert!(lab.collector.deepest_queues(lab.now, 1).iter().all(|queue| !queue.congested));
+
+    lab.wait(Nanos(999_990_000));
+    assert_eq!(phases(&mut lab), []);
+    lab.wait(Nanos(10_000));
+
+    let events = lab.events(EventKind::QueueCongestion);
+    assert_eq!((events[0].count, congestion(&events[0]).episodes), (6, 6));
+    assert_eq!(congestion(&events[0]).phase, CongestionPhase::End);
+    assert!(events[0].last <= calm_at);
+    // From here on each is told by itself.
+    episode(&mut lab);
+    assert_eq!(phases(&mut lab), [CongestionPhase::Begin, CongestionPhase::End]);
+}
+
+#[test]
+fn episodes_that_recur_by_silence_are_one_as_well() {
+    let mut lab = Lab::new();
+    for _ in 0..10 {
+        queue_report(&mut lab);
+        lab.wait(Nanos::from_millis(20));
+    }
+    lab.wait(Nanos::from_millis(1_000));
+
+    let told: Vec<_> = lab.events(EventKind::QueueCongestion);
+    let episodes: Vec<u64> = told.iter().map(|event| congestion(event).episodes).collect();
+
+    assert_eq!(episodes, [1, 1, 1, 1, 1, 1, 1, 7]);
+}
+
+/// One packet that waits, and one that does not.
+fn episode(lab: &mut Lab) {
+    postcard(lab, 150_000, 10);
+    postcard(lab, 900, 0);
+}
+
 /// A report of node 5 with this hop latency and depth of queue 0.
 fn postcard(lab: &mut Lab, latency: u32, occupancy: u32) {
     lab.report(5, &node_report(&plain_packet(&flow(1), 64), hop(5, latency, occupancy)));

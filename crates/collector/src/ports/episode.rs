@@ -1,5 +1,7 @@
 //! When does congestion of a queue begin, and when does it end?
 
+use std::collections::VecDeque;
+
 use inband_model::{
     Confidence, CongestionPhase, Event, EventDetail, Nanos, NodeId, Phase, QueueCongestion, ReportReference,
     Severity,
@@ -27,12 +29,22 @@ pub(super) struct Episode {
     peak_latency: Option<Nanos>,
     peak_occupancy: Option<u32>,
     utilization: Option<u32>,
+    /// Episodes that are told as this one.
+    episodes: u64,
+    /// Whether the queue is congested again and again, so that a calm moment is not yet the end.
+    is_recurring: bool,
+    /// Since when a recurring episode has been calm; `None`: it is not.
+    calm_since: Option<Nanos>,
 }
 
 impl Episode {
     /// Begins an episode when a report shows congestion.
     #[inline]
-    pub(super) fn begin(settings: &CongestionSettings, sample: &Sample<'_>) -> Option<Episode> {
+    pub(super) fn begin(
+        settings: &CongestionSettings,
+        sample: &Sample<'_>,
+        recurrence: &mut Recurrence,
+    ) -> Option<Episode> {
         if !Episode::is_congested(settings, sample) {
             return None;
         }
@@ -45,6 +57,9 @@ impl Episode {
             peak_latency: None,
             peak_occupancy: None,
             utilization: None,
+            episodes: 1,
+            is_recurring: recurrence.note(settings, sample.now),
+            calm_since: None,
         };
         episode.take(sample);
         Some(episode)
@@ -62,8 +77,13 @@ impl Episode {
     /// prove nothing, and the episode ends by silence.
     pub(super) fn goes_on(&mut self, settings: &CongestionSettings, sample: &Sample<'_>) -> bool {
         if Episode::is_congested(settings, sample) {
+            let was_calm = self.calm_since.take().is_some() || self.quiet_at(settings) <= sample.now;
+            self.episodes += u64::from(was_calm);
             self.take(sample);
             return true;
+        }
+        if self.calm_since.is_some() {
+            return false;
         }
         if self.queue_reports > 0 {
             return true;
@@ -75,9 +95,25 @@ impl Episode {
         true
     }
 
-    /// When the episode ends if nothing more is reported of it.
+    /// Notes that the queue has been calm since then, and gives whether that ends the episode.
+    pub(super) fn calm_down(&mut self, since: Nanos) -> bool {
+        self.calm_since.get_or_insert(since);
+        !self.is_recurring
+    }
+
+    /// Since when the queue has been calm; `None`: it is not.
+    pub(super) fn calm_since(&self) -> Option<Nanos> {
+        self.calm_since
+    }
+
+    /// When the queue counts as calm if nothing more is reported of it.
     pub(super) fn quiet_at(&self, settings: &CongestionSettings) -> Nanos {
         self.last.received_at + settings.quiet()
+    }
+
+    /// When a recurring episode that is calm ends, and any other counts as calm.
+    pub(super) fn due(&self, settings: &CongestionSettings) -> Nanos {
+        self.calm_since.map_or(self.quiet_at(settings), |since| since + settings.recurring_quiet())
     }
 
     /// Mean utilisation of the interface over a second, as last known.
@@ -122,6 +158,7 @@ impl Episode {
             peak_latency: self.peak_latency,
             peak_occupancy: self.peak_occupancy,
             truncated: self.queue_reports >= self.quota,
+            episodes: self.episodes,
         };
         let mut evidence = vec![self.first];
         if self.last != self.first {
@@ -139,6 +176,29 @@ impl Episode {
             phase: Phase::Once,
             silenced: false,
         }
+    }
+}
+
+/// When the latest episodes of a queue began, at most [`MOST_REMEMBERED`], by our clock.
+#[derive(Debug, Default)]
+pub(super) struct Recurrence {
+    began_at: VecDeque<Nanos>,
+}
+
+impl Recurrence {
+    /// Notes that an episode begins; gives whether there were too many in a second to tell each by itself.
+    fn note(&mut self, settings: &CongestionSettings, now: Nanos) -> bool {
+        self.began_at.push_back(now);
+        let is_old = |at: &Nanos| now.since(*at) > SECOND;
+        while self.began_at.front().is_some_and(is_old) || self.began_at.len() > MOST_REMEMBERED {
+            self.began_at.pop_front();
+        }
+        self.began_at.len() >= settings.recurring.clamp(2, MOST_REMEMBERED)
+    }
+
+    /// Forgets the episodes: the queue has been calm for long.
+    pub(super) fn clear(&mut self) {
+        self.began_at.clear();
     }
 }
 
@@ -164,3 +224,7 @@ fn is_calm(settings: &CongestionSettings, sample: &Sample<'_>) -> bool {
     let occupancy = calm_occupancy.map(|(calm, queue)| queue.occupancy < calm);
     (latency.is_some() || occupancy.is_some()) && latency != Some(false) && occupancy != Some(false)
 }
+
+const SECOND: Nanos = Nanos::from_secs(1);
+/// Most episodes of a queue that are remembered.
+const MOST_REMEMBERED: usize = 64;

@@ -9,7 +9,7 @@ use crate::views::QueueView;
 
 use super::Sample;
 use super::burst::Bursts;
-use super::episode::{Episode, Place};
+use super::episode::{Episode, Place, Recurrence};
 use super::gauge::Gauge;
 use super::jam::Jam;
 use super::port::Port;
@@ -20,6 +20,7 @@ pub(super) struct Queue {
     place: Place,
     depth: Option<Gauge>,
     episode: Option<Episode>,
+    recurrence: Recurrence,
     bursts: Bursts,
     /// The packets of the episode; `None` where too many queues are congested.
     jam: Option<Jam>,
@@ -58,6 +59,7 @@ impl Queue {
             place: Place { node_id, egress_interface, queue_id },
             depth: None,
             episode: None,
+            recurrence: Recurrence::default(),
             bursts: Bursts::default(),
             jam: None,
             is_watched: false,
@@ -82,13 +84,13 @@ impl Queue {
             if episode.goes_on(congestion, sample) {
                 self.take(settings, sample, port, outbox);
             } else {
-                self.finish(settings, sample.now, port.mean_utilization(sample.now), jams, outbox);
+                self.calm_down(settings, sample.now, port.mean_utilization(sample.now), jams, outbox);
             }
             return None;
         }
-        let episode = Episode::begin(congestion, sample)?;
+        let episode = Episode::begin(congestion, sample, &mut self.recurrence)?;
         outbox.begin(episode.announce(self.place), Course::UNTIL_ENDED);
-        let due = episode.quiet_at(congestion);
+        let due = episode.due(congestion);
         self.episode = Some(episode);
         self.jam = jams.take(settings.culprits.max_queues);
         self.take(settings, sample, port, outbox);
@@ -104,20 +106,27 @@ impl Queue {
         outbox: &mut Outbox,
     ) -> Option<Nanos> {
         self.is_watched = false;
+        let congestion = &settings.queue_congestion;
         let episode = self.episode.as_ref()?;
-        let due = episode.quiet_at(&settings.queue_congestion);
-        if due > now {
-            self.is_watched = true;
-            return Some(due);
+        let utilization = episode.utilization();
+        if let Some(since) = episode.calm_since() {
+            if episode.due(congestion) <= now {
+                self.finish(settings, since, utilization, jams, outbox);
+                self.recurrence.clear();
+                return None;
+            }
+        } else if episode.due(congestion) <= now {
+            let last_at = episode.last_at();
+            self.calm_down(settings, last_at, utilization, jams, outbox);
         }
-        let (last_at, utilization) = (episode.last_at(), episode.utilization());
-        self.finish(settings, last_at, utilization, jams, outbox);
-        None
+        let due = self.episode.as_ref()?.due(congestion);
+        self.is_watched = true;
+        Some(due)
     }
 
     /// Whether the queue is congested.
     pub(super) fn is_congested(&self) -> bool {
-        self.episode.is_some()
+        self.episode.as_ref().is_some_and(|episode| episode.calm_since().is_none())
     }
 
     /// The queue as users see it; `None` when no report gave an occupancy.
@@ -146,6 +155,21 @@ impl Queue {
         }
         if let Some(jam) = &mut self.jam {
             jam.record(sample, Nanos(settings.queue_congestion.trigger_ns));
+        }
+    }
+
+    /// The queue is calm: ends the burst, and the episode unless there have been too many of them.
+    fn calm_down(
+        &mut self,
+        settings: &EventSettings,
+        since: Nanos,
+        utilization: Option<u32>,
+        jams: &mut Jams,
+        outbox: &mut Outbox,
+    ) {
+        self.bursts.close(&settings.microburst, self.place, utilization, outbox);
+        if self.episode.as_mut().is_some_and(|episode| episode.calm_down(since)) {
+            self.finish(settings, since, utilization, jams, outbox);
         }
     }
 

@@ -66,6 +66,10 @@ pub struct CongestionSettings {
     pub reset_occupancy: Option<u32>,
     /// Milliseconds without a report of congestion after which it has ended. Default 10.
     pub quiet_ms: u64,
+    /// Episodes of a queue in a second from which on they are told as one, 2 to 64. Default 4.
+    pub recurring: usize,
+    /// Milliseconds without congestion after which such an episode has ended. Default 1,000.
+    pub recurring_quiet_ms: u64,
     /// Queue reports a node sends in one episode before it falls silent. Default 1024, SD-Fabric's; SAI's
     /// default is 1000.
     pub quota: u64,
@@ -142,6 +146,8 @@ impl Default for CongestionSettings {
             trigger_occupancy: None,
             reset_occupancy: None,
             quiet_ms: 10,
+            recurring: 4,
+            recurring_quiet_ms: 1_000,
             quota: 1024,
         }
     }
@@ -205,5 +211,9 @@ impl CongestionSettings {
 
     pub(super) fn quiet(&self) -> Nanos {
         Nanos::from_millis(self.quiet_ms)
+    }
+
+    pub(super) fn recurring_quiet(&self) -> Nanos {
+        Nanos::from_millis(self.recurring_quiet_ms)
     }
 }

@@ -26,6 +26,8 @@ fn episodes_in_quick_succession_set_one_deadline() {
 
     assert_eq!(ports.calm.len(), 1);
     ports.handle_timeout(Nanos::from_secs(1), &mut outbox);
+    assert_eq!(ports.calm.len(), 1);
+    ports.handle_timeout(Nanos::from_secs(3), &mut outbox);
     assert_eq!(ports.next_timeout(), None);
 }
 

@@ -21,6 +21,8 @@ pub struct QueueCongestion {
     pub peak_occupancy: Option<u32>,
     /// Whether the node's quota of queue reports was used up: from there on it was silent, not calm.
     pub truncated: bool,
+    /// Episodes that are told as this one: more than 1 where the queue was congested again and again.
+    pub episodes: u64,
 }
 
 /// Whether an episode begins or ends.
