@@ -18,6 +18,7 @@ use crate::minutes;
 use crate::retention;
 use crate::settings::StoreSettings;
 use crate::tally::{Counters, count};
+use crate::trouble::Trouble;
 
 /// A log that is complete, and its rows.
 #[derive(Debug)]
@@ -34,6 +35,7 @@ pub(crate) struct Flusher {
     pub(crate) jobs: Receiver<Job>,
     pub(crate) counters: Arc<Counters>,
     pub(crate) signals: Arc<Signals>,
+    pub(crate) trouble: Arc<Trouble>,
 }
 
 /// What the threads of a store tell one another.
@@ -65,7 +67,8 @@ impl Flusher {
     /// oldest log for the end of what is in segments.
     fn work(&self, mut job: Job) {
         job.memory.sort();
-        while flush(&self.settings, &job).is_err() {
+        while let Err(error) = flush(&self.settings, &job) {
+            self.trouble.note_segments(Err(&error));
             self.signals.is_failing.store(true, Ordering::Release);
             count(&self.counters.flush_failures, 1);
             if self.signals.is_closing.load(Ordering::Acquire) {
@@ -76,6 +79,7 @@ impl Flusher {
             std::thread::sleep(RETRY_AFTER);
         }
         self.signals.is_failing.store(false, Ordering::Release);
+        self.trouble.note_segments::<StoreError>(Ok(()));
         self.retain();
     }
 

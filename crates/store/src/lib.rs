@@ -26,6 +26,7 @@ mod sql;
 mod store;
 mod sys;
 mod tally;
+mod trouble;
 mod writer;
 
 pub use batch::Batch;

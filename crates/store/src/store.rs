@@ -20,6 +20,7 @@ use crate::memory::Memory;
 use crate::settings::StoreSettings;
 use crate::sql::{Answer, Limits, QueryError};
 use crate::tally::{Counters, Tally, count};
+use crate::trouble::{Trouble, Watched};
 use crate::writer::{Command, Writer};
 
 /// Keeps history in a directory. There is one of them for a directory at a time.
@@ -30,6 +31,7 @@ pub struct Store {
     waiting_rows: Arc<AtomicUsize>,
     counters: Arc<Counters>,
     signals: Arc<Signals>,
+    trouble: Arc<Trouble>,
     threads: Vec<JoinHandle<()>>,
     _lock: File,
 }
@@ -70,16 +72,18 @@ impl Store {
         let (commands, queue) = sync_channel(QUEUED_BATCHES);
         let (jobs, flushable) = sync_channel(1);
         let (waiting_rows, signals) = (Arc::default(), Arc::new(Signals::default()));
+        let trouble = Arc::new(Trouble::default());
         let flusher = Flusher {
             settings: settings.clone(),
             backlog,
             jobs: flushable,
             counters: Arc::clone(&counters),
             signals: Arc::clone(&signals),
+            trouble: Arc::clone(&trouble),
         };
         let writer = Writer {
             settings: settings.clone(),
-            disk: Box::new(disk),
+            disk: Box::new(Watched { disk, trouble: Arc::clone(&trouble) }),
             commands: queue,
             waiting_rows: Arc::clone(&waiting_rows),
             jobs,
@@ -98,6 +102,7 @@ impl Store {
             waiting_rows,
             counters,
             signals,
+            trouble,
             threads,
             _lock: lock,
         })
@@ -131,6 +136,12 @@ impl Store {
     #[must_use]
     pub fn tally(&self) -> Tally {
         self.counters.tally()
+    }
+
+    /// What keeps history from being written at this time, in words; `None` while it is written.
+    #[must_use]
+    pub fn trouble(&self) -> Option<String> {
+        self.trouble.text()
     }
 
     /// Takes a snapshot of what is kept.

@@ -1,5 +1,6 @@
 //! `inband collect`: receives reports, counts each of them, keeps history, and answers.
 
+mod health;
 mod replay;
 mod summary;
 
@@ -16,6 +17,7 @@ use inband_store::{Store, StoreError};
 
 use crate::failure::Failure;
 use crate::signals;
+use health::Health;
 use replay::Pace;
 
 /// Receive reports of every version, count each of them, keep history and answer questions
@@ -107,9 +109,12 @@ fn collect(settings: &Settings, stop: &AtomicBool) -> Result<Outcome, Failure> {
             other => Failure::Work(other.into()),
         })?;
     eprintln!("answering on http://{}", api.address());
+    let mut health = Health::new(store.clone());
     while !stop.load(Ordering::Relaxed) && !pipeline.is_finished() {
         std::thread::sleep(PATIENCE);
+        health.look();
     }
+    drop(health);
     reception.stop();
     let outcome = pipeline.stop();
     api.stop();

@@ -1,14 +1,12 @@
 //! Does `inband collect` count every report, keep it, and say what is wrong?
 
-use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::io::Write;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::process::{Command, Stdio};
 
-use inband_testkit::{inner_only, md_frame, report_group};
 use serde_json::Value;
 
+use crate::collector::Collector;
 use crate::folder::Folder;
 
 #[test]
@@ -109,22 +107,18 @@ fn a_mistake_names_the_line_and_the_nearest_key() {
 #[test]
 fn what_was_sent_before_the_end_is_stored_and_kill_loses_nothing_that_was_told_as_stored() {
     let folder = Folder::new("collect-live");
-    let (mut collector, reports, api) = start(&folder);
-    send(reports, 0, 200);
-    let stored = wait_for_stored(api, 200);
-    assert_eq!(stored, 200);
-    collector.kill().unwrap();
-    collector.wait().unwrap();
+    let collector = Collector::start(&folder);
+    collector.send(0..200);
+    assert_eq!(collector.wait_for("stored", 200), 200);
+    collector.kill();
     let asked = folder.run_arguments(&["query", "--json", "SELECT count(*) AS n FROM observations"]);
     assert_eq!(asked.stdout.trim(), "{\"n\":200}", "{}", asked.stderr);
 
     // A new one takes up what the killed one left.
-    let (mut collector, reports, _) = start(&folder);
-    send(reports, 200, 50);
-    std::thread::sleep(Duration::from_millis(300));
-    interrupt(&collector);
-    let status = collector.wait().unwrap();
-    assert_eq!(status.code(), Some(0));
+    let collector = Collector::start(&folder);
+    collector.send(200..250);
+    collector.wait_for("accepted", 50);
+    assert_eq!(collector.interrupt(), Some(0));
     let asked = folder.run_arguments(&["query", "--json", "SELECT count(*) AS n FROM observations"]);
     assert_eq!(asked.stdout.trim(), "{\"n\":250}", "{}", asked.stderr);
 }
@@ -138,12 +132,11 @@ fn promtool_accepts_the_metrics_and_the_alerts() {
     };
     assert!(rules.status.success(), "{}", String::from_utf8_lossy(&rules.stderr));
     let folder = Folder::new("collect-promtool");
-    let (mut collector, reports, api) = start(&folder);
-    send(reports, 0, 20);
-    wait_for_stored(api, 20);
-    let metrics = get(api, "/metrics");
-    collector.kill().unwrap();
-    collector.wait().unwrap();
+    let collector = Collector::start(&folder);
+    collector.send(0..20);
+    collector.wait_for("stored", 20);
+    let metrics = collector.get("/metrics");
+    collector.kill();
     assert!(metrics.contains("inband_node_reports_total{node=\"7\"} 20"), "{metrics}");
     let mut promtool = Command::new("promtool")
         .args(["check", "metrics"])
@@ -155,63 +148,4 @@ fn promtool_accepts_the_metrics_and_the_alerts() {
     promtool.stdin.take().unwrap().write_all(metrics.as_bytes()).unwrap();
     let checked = promtool.wait_with_output().unwrap();
     assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stderr));
-}
-
-/// Starts a collector on free ports.
-fn start(folder: &Folder) -> (Child, SocketAddr, SocketAddr) {
-    let reports = UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let api = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let config = format!("[receive]\nlisten = [\"{reports}\"]\n[api]\nlisten = \"{api}\"\n");
-    std::fs::write(folder.path("collector.toml"), config).unwrap();
-    let mut child = Command::new(env!("CARGO_BIN_EXE_inband"))
-        .args(["collect", "-c", "collector.toml"])
-        .current_dir(folder.path(""))
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    for _ in 0..200 {
-        if TcpStream::connect(api).is_ok() {
-            return (child, reports, api);
-        }
-        std::thread::sleep(Duration::from_millis(25));
-    }
-    child.kill().unwrap();
-    panic!("the collector does not answer: {}", child.wait().unwrap());
-}
-
-fn send(to: SocketAddr, first: u32, count: u32) {
-    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
-    for sequence in first..first + count {
-        let individual = inner_only().flags(0x20).inner(3, &md_frame().hop(7).build());
-        socket.send_to(&report_group(7).sequence(sequence).with(individual).build(), to).unwrap();
-    }
-}
-
-fn wait_for_stored(api: SocketAddr, count: u64) -> u64 {
-    let mut stored = 0;
-    for _ in 0..200 {
-        stored = serde_json::from_str::<Value>(&get(api, "/api/v1/ledger")).unwrap()["total"]["stored"]
-            .as_u64()
-            .unwrap();
-        if stored >= count {
-            break;
-        }
-        std::thread::sleep(Duration::from_millis(25));
-    }
-    stored
-}
-
-/// What the collector answers.
-fn get(api: SocketAddr, path: &str) -> String {
-    let mut stream = TcpStream::connect(api).unwrap();
-    stream.write_all(format!("GET {path} HTTP/1.0\r\n\r\n").as_bytes()).unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
-    answer.split_once("\r\n\r\n").unwrap().1.to_owned()
-}
-
-/// Asks the collector to end.
-fn interrupt(child: &Child) {
-    let status = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
-    assert!(status.success());
 }

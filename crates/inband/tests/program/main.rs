@@ -4,6 +4,8 @@
 mod captured;
 mod cli;
 mod collect;
+mod collect_faults;
+mod collector;
 mod folder;
 mod labelled;
 mod labels;

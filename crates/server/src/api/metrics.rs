@@ -7,6 +7,7 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use inband_collector::{LatencySummary, NodeView, QueueView};
 use inband_model::{Ledger, Nanos};
+use inband_store::Tally;
 
 use super::Shared;
 use super::problem::Problem;
@@ -15,7 +16,10 @@ use crate::receive::ReceptionCounts;
 
 pub(super) async fn metrics(State(state): State<Shared>) -> Result<Response, Problem> {
     let seen = state.look(Seen::of).await?;
-    let text = seen.write();
+    let mut text = seen.write();
+    if let Some(store) = &state.store {
+        write_store(&mut text, &store.tally(), store.trouble().is_none());
+    }
     Ok(([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text).into_response())
 }
 
@@ -111,6 +115,26 @@ impl Seen {
         let help = "What 99 of 100 hop latencies of a node stay below, to 3.2 %.";
         let p99 = latency(|latency| latency.p99);
         family(out, "inband_node_hop_latency_p99_seconds", "gauge", help, p99);
+    }
+}
+
+/// How history is kept.
+fn write_store(out: &mut String, tally: &Tally, is_written: bool) {
+    let help = "Whether history is being written: 1, or 0 while the disk does not take it.";
+    family(out, "inband_store_up", "gauge", help, [("", u8::from(is_written))]);
+    let lost = [("{reason=\"disk\"}", tally.failed), ("{reason=\"queue\"}", tally.shed)];
+    let help = "Individual reports the store lost: the disk did not take them, or too much was waiting.";
+    family(out, "inband_store_lost_reports_total", "counter", help, lost);
+    let help = "Individual reports that are on their way to the disk.";
+    family(out, "inband_store_waiting_reports", "gauge", help, [("", tally.waiting)]);
+    let counters = [
+        ("flush_failures", "Times segments could not be written; it is tried again.", tally.flush_failures),
+        ("removed_segments", "Segments removed for their age or for want of room.", tally.removed_segments),
+        ("recovered_reports", "Individual reports found in logs at the start.", tally.recovered),
+        ("torn_bytes", "Bytes of torn ends cut off logs at the start.", tally.torn_bytes),
+    ];
+    for (name, help, value) in counters {
+        family(out, &format!("inband_store_{name}_total"), "counter", help, [("", value)]);
     }
 }
 

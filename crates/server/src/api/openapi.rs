@@ -35,7 +35,14 @@ const NODE: (&str, &str) = ("node", "only those of the node with this id");
 /// Everything that can be asked.
 pub(super) const OPERATIONS: [Operation; 20] = [
     Operation { answers: "text/plain", ..get("/healthz", "whether the program runs", &[]) },
-    Operation { answers: "text/plain", ..get("/readyz", "whether the collector answers", &[]) },
+    Operation {
+        answers: "text/plain",
+        ..get(
+            "/readyz",
+            "whether the collector answers and history is being written; 503 and why where not",
+            &[],
+        )
+    },
     Operation { answers: "text/plain", ..get("/metrics", "counts and latencies for Prometheus", &[]) },
     get("/api/v1/openapi.json", "this document", &[]),
     get("/api/v1/ledger", "where every report went, in total and by stream", &[]),

@@ -35,9 +35,13 @@ pub(super) async fn health() -> &'static str {
     "ok\n"
 }
 
-/// The collector answers.
+/// The collector answers, and history is being written.
 pub(super) async fn ready(State(state): State<Shared>) -> Result<&'static str, Problem> {
-    state.look(|_| "ready\n").await
+    let ready = state.look(|_| "ready\n").await?;
+    match state.store.as_ref().and_then(|store| store.trouble()) {
+        None => Ok(ready),
+        Some(trouble) => Err(Problem::unavailable(format!("history: {trouble}"))),
+    }
 }
 
 pub(super) async fn ledger(State(state): State<Shared>) -> Result<Response, Problem> {

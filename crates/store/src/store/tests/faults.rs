@@ -89,10 +89,12 @@ fn a_full_disk_fails_reports_and_takes_them_again_when_there_is_room() {
     assert_eq!(store.offer(reports(10, 10)), Offered::Queued);
     store.sync();
     assert_eq!((store.tally().stored, store.tally().failed), (10, 10));
+    assert_eq!(store.trouble().unwrap(), "cannot write the log: no storage space");
     disk.room.store(-1, Ordering::SeqCst);
     assert_eq!(store.offer(reports(20, 10)), Offered::Queued);
     store.sync();
     assert_eq!((store.tally().stored, store.tally().failed), (20, 10));
+    assert_eq!(store.trouble(), None);
     balances(store.tally(), 30);
 
     // What a new process would find if this one was killed here.
@@ -152,6 +154,8 @@ fn segments_that_cannot_be_written_stay_in_their_log_until_they_can() {
         std::thread::sleep(Duration::from_millis(5));
     }
     assert!(store.tally().flush_failures > 0);
+    let trouble = store.trouble().unwrap();
+    assert!(trouble.contains("observations"), "{trouble}");
     balances(store.tally(), 100);
     fs::remove_file(&obstacle).unwrap();
     let tally = store.close();

@@ -1,0 +1,44 @@
+//! What does the terminal, or the journal, hear of a disk that does not take history?
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use inband_store::Store;
+
+/// Looks after the store and says when it gets into trouble, what that costs, and when it is over.
+pub(super) struct Health {
+    store: Option<Arc<Store>>,
+    trouble: Option<String>,
+    /// When something was said last, and how much was lost by then.
+    said_at: Instant,
+    lost: u64,
+}
+
+impl Health {
+    pub(super) fn new(store: Option<Arc<Store>>) -> Health {
+        Health { store, trouble: None, said_at: Instant::now(), lost: 0 }
+    }
+
+    /// Says what has changed.
+    pub(super) fn look(&mut self) {
+        let Some(store) = &self.store else { return };
+        let (tally, trouble) = (store.tally(), store.trouble());
+        let lost = tally.failed + tally.shed;
+        let is_new = trouble.is_some() != self.trouble.is_some();
+        let costs = lost > self.lost && self.said_at.elapsed() >= SAY_AGAIN;
+        if !is_new && !costs {
+            return;
+        }
+        match (&trouble, lost) {
+            (Some(trouble), 0) => eprintln!("history: {trouble}"),
+            (Some(trouble), lost) => eprintln!("history: {trouble}; {lost} reports lost so far"),
+            (None, 0) => eprintln!("history: written again"),
+            (None, lost) if is_new => eprintln!("history: written again; {lost} reports were lost"),
+            (None, lost) => eprintln!("history: the disk is too slow; {lost} reports lost so far"),
+        }
+        (self.trouble, self.lost, self.said_at) = (trouble, lost, Instant::now());
+    }
+}
+
+/// How often a growing loss is told.
+const SAY_AGAIN: Duration = Duration::from_secs(10);

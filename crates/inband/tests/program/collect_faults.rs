@@ -1,0 +1,158 @@
+//! Does the collector's ledger balance, and its memory stay bounded, whatever goes wrong around it?
+
+use std::net::UdpSocket;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::collector::{Collector, report};
+use crate::folder::Folder;
+
+/// Files of at most 64 blocks of 512 bytes: to the program that is a full disk. The signal that would end it is
+/// ignored, which it inherits.
+const FULL_DISK: &str = "trap '' XFSZ; ulimit -f 64; exec \"$0\" \"$@\"";
+
+#[test]
+fn a_full_disk_is_told_and_every_report_is_stored_or_counted_as_failed() {
+    let folder = Folder::new("collect-full-disk");
+    let collector = Collector::start_with(&folder, "", FULL_DISK);
+    assert_eq!(collector.ask("/readyz").0, 200);
+    let mut sent = 0;
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while collector.count("store_failed") == 0 {
+        assert!(Instant::now() < deadline, "the disk does not fill");
+        collector.send(sent..sent + 200);
+        sent += 200;
+        std::thread::sleep(Duration::from_millis(20));
+    }
+
+    let (status, why) = collector.ask("/readyz");
+    let metrics = collector.get("/metrics");
+    collector.wait_for("accepted_reports", u64::from(sent));
+    let settled = wait_until_settled(&collector);
+
+    assert_eq!(status, 503);
+    assert!(why.contains("cannot write the log"), "{why}");
+    assert!(metrics.contains("inband_store_up 0\n"), "{metrics}");
+    assert!(collector.said().contains("history: cannot write the log"), "{}", collector.said());
+    assert_eq!(settled.0 + settled.1, u64::from(sent));
+    assert_eq!(collector.interrupt(), Some(0));
+    let asked = folder.run_arguments(&["query", "--json", "SELECT count(*) AS n FROM observations"]);
+    assert_eq!(asked.stdout.trim(), format!("{{\"n\":{}}}", settled.0), "{}", asked.stderr);
+}
+
+#[test]
+fn what_happens_to_sequence_numbers_is_told_by_its_name() {
+    let folder = Folder::new("collect-sequences");
+    let collector = Collector::start(&folder);
+    let last = (1 << 22) - 1;
+    // Across the wrap: one is missing, one comes twice, two change places.
+    collector.send([last - 2, last - 1, last, 0, 2, 3, 3, 5, 4, 6]);
+    collector.wait_for("received", 10);
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while collector.count("lost") != 1 && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+
+    let counts = ["received", "accepted", "duplicate", "reordered", "late", "lost", "lost_unknown"];
+    assert_eq!(counts.map(|key| collector.count(key)), [10, 9, 1, 1, 0, 1, 0]);
+}
+
+#[test]
+fn a_node_that_starts_anew_loses_nothing() {
+    let folder = Folder::new("collect-restart");
+    let collector = Collector::start(&folder);
+    collector.send(1_000_000..1_000_100);
+    collector.wait_for("accepted", 100);
+    std::thread::sleep(Duration::from_millis(5_200));
+    collector.send(0..50);
+    collector.wait_for("accepted", 150);
+    std::thread::sleep(Duration::from_millis(400));
+
+    assert_eq!(["accepted", "lost"].map(|key| collector.count(key)), [150, 0]);
+    let events: Value = serde_json::from_str(&collector.get("/api/v1/events")).unwrap();
+    let text = events.to_string();
+    assert!(text.contains("sequence-reset"), "{text}");
+}
+
+#[test]
+fn hostile_datagrams_at_full_rate_are_counted_and_good_ones_among_them_are_kept() {
+    let folder = Folder::new("collect-hostile");
+    let collector = Collector::start(&folder);
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let good = report(7, 0);
+    let mut noise = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut sent = 0;
+    let begun = Instant::now();
+    while begun.elapsed() < Duration::from_secs(2) {
+        let mut bytes = good.clone();
+        for _ in 0..4 {
+            noise = noise.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let at = usize::try_from(noise >> 33).unwrap() % bytes.len();
+            bytes[at] = noise.to_le_bytes()[7];
+        }
+        bytes.truncate(usize::try_from(noise >> 40).unwrap() % (bytes.len() + 1));
+        if socket.send_to(&bytes, collector.reports).is_ok() {
+            sent += 1;
+        }
+    }
+    let count = wait_for_all(&collector, sent);
+    assert_eq!(
+        count("received"),
+        count("malformed") + count("shed") + count("duplicate") + count("accepted")
+    );
+    assert!(count("malformed") > 0, "{sent} sent");
+
+    let before = count("accepted");
+    for sequence in 0..10 {
+        socket.send_to(&report(4_242, sequence), collector.reports).unwrap();
+    }
+    assert_eq!(collector.wait_for("accepted", before + 10), before + 10);
+    assert!(collector.peak_memory() < 300 << 20, "{} bytes", collector.peak_memory());
+}
+
+#[test]
+fn spoofed_node_ids_stay_within_the_bounds() {
+    let folder = Folder::new("collect-spoofed");
+    let collector = Collector::start(&folder);
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let mut bytes = report(1, 0);
+    let mut sent = 0;
+    for node_id in 0..300_000_u32 {
+        bytes[4..8].copy_from_slice(&node_id.to_be_bytes());
+        sent += u64::from(socket.send_to(&bytes, collector.reports).is_ok());
+    }
+    let count = wait_for_all(&collector, sent);
+    assert_eq!(
+        count("received"),
+        count("malformed") + count("shed") + count("duplicate") + count("accepted")
+    );
+    assert!(collector.peak_memory() < 600 << 20, "{} bytes", collector.peak_memory());
+    assert_eq!(collector.ask("/api/v1/nodes?limit=5").0, 200);
+}
+
+/// Waits until each datagram was received or dropped by the kernel, and gives the counts.
+fn wait_for_all(collector: &Collector<'_>, sent: u64) -> impl Fn(&str) -> u64 {
+    let deadline = Instant::now() + Duration::from_secs(30);
+    loop {
+        let ledger: Value = serde_json::from_str(&collector.get("/api/v1/ledger")).unwrap();
+        let total = ledger["total"].clone();
+        let count = move |key: &str| total[key].as_u64().unwrap();
+        if count("received") + count("kernel_dropped") >= sent || Instant::now() > deadline {
+            return count;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// Waits until no report is on its way to the disk; gives how many were stored and failed.
+fn wait_until_settled(collector: &Collector<'_>) -> (u64, u64) {
+    let deadline = Instant::now() + Duration::from_secs(30);
+    loop {
+        let counts = ["stored", "store_failed", "accepted_reports"].map(|key| collector.count(key));
+        if counts[0] + counts[1] == counts[2] || Instant::now() > deadline {
+            return (counts[0], counts[1]);
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}

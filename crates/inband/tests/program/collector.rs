@@ -1,0 +1,132 @@
+//! How do tests run a collector beside them, send it reports and ask it?
+
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use inband_testkit::{inner_only, md_frame, report_group};
+use serde_json::Value;
+
+use crate::folder::Folder;
+
+/// A collector that runs in a folder; it is killed when this is dropped.
+pub(crate) struct Collector<'a> {
+    child: Child,
+    folder: &'a Folder,
+    /// Where it takes reports.
+    pub(crate) reports: SocketAddr,
+    /// Where it answers.
+    pub(crate) api: SocketAddr,
+}
+
+impl<'a> Collector<'a> {
+    /// Starts a collector on free ports.
+    pub(crate) fn start(folder: &'a Folder) -> Collector<'a> {
+        Collector::start_with(folder, "", "exec \"$0\" \"$@\"")
+    }
+
+    /// Starts a collector with more settings, by a line of shell in which `"$0" "$@"` is the program.
+    pub(crate) fn start_with(folder: &'a Folder, settings: &str, shell: &str) -> Collector<'a> {
+        let reports = UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let api = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let listen = format!("[receive]\nlisten = [\"{reports}\"]\n[api]\nlisten = \"{api}\"\n{settings}");
+        fs::write(folder.path("collector.toml"), listen).unwrap();
+        let child = Command::new("sh")
+            .args(["-c", shell, env!("CARGO_BIN_EXE_inband"), "collect", "-c", "collector.toml"])
+            .current_dir(folder.path(""))
+            .stderr(File::create(folder.path("stderr")).unwrap())
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut collector = Collector { child, folder, reports, api };
+        let deadline = Instant::now() + PATIENCE;
+        while TcpStream::connect(api).is_err() {
+            let ended = collector.child.try_wait().unwrap();
+            assert!(ended.is_none() && Instant::now() < deadline, "{ended:?}: {}", collector.said());
+            std::thread::sleep(PAUSE);
+        }
+        collector
+    }
+
+    /// What it has said on stderr.
+    pub(crate) fn said(&self) -> String {
+        fs::read_to_string(self.folder.path("stderr")).unwrap()
+    }
+
+    /// Sends datagrams of node 7, one report each, with these sequence numbers.
+    pub(crate) fn send(&self, sequences: impl IntoIterator<Item = u32>) {
+        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        for sequence in sequences {
+            socket.send_to(&report(7, sequence), self.reports).unwrap();
+        }
+    }
+
+    /// The status and the body of an answer.
+    pub(crate) fn ask(&self, path: &str) -> (u16, String) {
+        let mut stream = TcpStream::connect(self.api).unwrap();
+        stream.write_all(format!("GET {path} HTTP/1.0\r\n\r\n").as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        (head.split(' ').nth(1).unwrap().parse().unwrap(), body.to_owned())
+    }
+
+    /// The body of an answer.
+    pub(crate) fn get(&self, path: &str) -> String {
+        self.ask(path).1
+    }
+
+    /// One count of the ledger's total.
+    pub(crate) fn count(&self, key: &str) -> u64 {
+        let ledger: Value = serde_json::from_str(&self.get("/api/v1/ledger")).unwrap();
+        ledger["total"][key].as_u64().unwrap()
+    }
+
+    /// Waits until the ledger says so, and gives what it says at last.
+    pub(crate) fn wait_for(&self, key: &str, count: u64) -> u64 {
+        let deadline = Instant::now() + PATIENCE;
+        while self.count(key) < count && Instant::now() < deadline {
+            std::thread::sleep(PAUSE);
+        }
+        self.count(key)
+    }
+
+    /// The most memory it has had, bytes.
+    pub(crate) fn peak_memory(&self) -> u64 {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+        line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1_024
+    }
+
+    /// Kills it.
+    pub(crate) fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// Asks it to end, and gives the exit code.
+    pub(crate) fn interrupt(mut self) -> Option<i32> {
+        let status = Command::new("kill").args(["-INT", &self.child.id().to_string()]).status().unwrap();
+        assert!(status.success());
+        self.child.wait().unwrap().code()
+    }
+}
+
+impl Drop for Collector<'_> {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A datagram with one report.
+pub(crate) fn report(node_id: u32, sequence: u32) -> Vec<u8> {
+    let individual = inner_only().flags(0x20).inner(3, &md_frame().hop(node_id).build());
+    report_group(node_id).sequence(sequence).with(individual).build()
+}
+
+const PATIENCE: Duration = Duration::from_secs(20);
+const PAUSE: Duration = Duration::from_millis(20);
