@@ -176,7 +176,7 @@ fn reasons_of_the_devices_own_replace_those_of_the_table() {
     let reasons = inband_node::DropReasons::new(&config).unwrap();
     assert_eq!(reasons.get(80).map(|reason| (reason.name, reason.check)), Some(("policed", "the policy")));
     assert_eq!(reasons.get(26).map(|reason| reason.name), Some("ttl-zero"));
-    assert_eq!(reasons.get(200), None);
+    assert_eq!(reasons.get(220), None);
     let twice = toml::from_str("reason = [{ code = 1, name = \"a\" }, { code = 1, name = \"b\" }]").unwrap();
     assert_eq!(inband_node::DropReasons::new(&twice).unwrap_err().key(), "drop_reasons.reason");
     assert!(toml::from_str::<inband_node::config::DropReasonsConfig>("table = \"sd\"").is_err());

@@ -3,6 +3,7 @@
 //! The reports have eight bits for it and leave their meaning to the node. These are the tables of nodes that
 //! are deployed; they contradict each other, so a number means nothing without the table of its node.
 
+mod host;
 mod p4lang_switch;
 mod sd_fabric;
 mod shared;
@@ -71,11 +72,10 @@ impl Table {
         }
     }
 
-    /// The reason with this code.
+    /// The reason with this code; what the table has no word for may be of a host among its nodes.
     #[must_use]
     pub fn get(self, code: u8) -> Option<&'static Reason> {
-        let reasons = self.reasons();
-        reasons.binary_search_by_key(&code, |reason| reason.code).ok().and_then(|at| reasons.get(at))
+        find(self.reasons(), code).or_else(|| find(&host::REASONS, code))
     }
 
     /// The code of a packet that found no room in its queue.
@@ -86,6 +86,11 @@ impl Table {
             Self::P4langSwitch => 51,
         }
     }
+}
+
+fn find(reasons: &'static [Reason], code: u8) -> Option<&'static Reason> {
+    let at = reasons.binary_search_by_key(&code, |reason| reason.code).ok()?;
+    reasons.get(at)
 }
 
 #[cfg(test)]

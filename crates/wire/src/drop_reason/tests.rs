@@ -54,6 +54,21 @@ fn the_tables_hold_the_codes_of_their_sources() {
 }
 
 #[test]
+fn what_no_table_has_a_word_for_may_be_of_a_host() {
+    let hosts = &super::host::REASONS;
+    assert!(hosts.is_sorted_by(|a, b| a.code < b.code));
+    for table in Table::ALL {
+        for reason in hosts.iter().filter(|reason| reason.code >= 180) {
+            assert_eq!(table.get(reason.code), Some(reason), "{}", table.name());
+        }
+    }
+    assert_eq!(name(Table::SdFabric1_1, 31), Some("checksum-invalid"));
+    assert_eq!(name(Table::SdFabric1_1, 190), Some("no-socket"));
+    assert_eq!(name(Table::P4langSwitch, 31), Some("ip-ttl-zero"), "its own comes first");
+    assert_eq!(Table::SdFabric1_1.get(208), None);
+}
+
+#[test]
 fn codes_that_changed_their_meaning_are_told_apart() {
     assert_eq!(name(Table::SdFabric1_0, 133), Some("uplink-pdr-miss"));
     assert_eq!(name(Table::SdFabric1_1, 133), Some("upf-downlink-session-drop"));
