@@ -226,6 +226,12 @@ impl Counters {
         Outcome::FATES.into_iter().map(|fate| self.get(fate)).sum()
     }
 
+    pub(crate) fn add(&mut self, outcome: Outcome, times: u64) {
+        if let Some(count) = self.0.get_mut(outcome as usize) {
+            *count += times;
+        }
+    }
+
     #[inline]
     pub(crate) fn count(&mut self, outcome: Outcome) {
         if let Some(count) = self.0.get_mut(outcome as usize) {

@@ -53,7 +53,7 @@ pub use counters::{Counters, Outcome};
 pub use drop_reasons::{DropReason, DropReasons};
 pub use error::ConfigError;
 pub use frame::Frame;
-pub use node::{Node, Verdict};
+pub use node::{FlowDrops, Node, Verdict};
 pub use own_packet::OwnPacket;
 pub use passage::{DeviceMetadata, Passage};
 pub use sessions::ReportDatagram;

@@ -45,6 +45,7 @@ use crate::support;
 use crate::transit::Choices;
 use crate::waiting::Waiting;
 use crate::watchlist::Watchlist;
+pub use drops::FlowDrops;
 use losses::Losses;
 
 /// One INT node: source, transit hop and sink, per packet and as its interfaces say.
@@ -86,6 +87,8 @@ pub struct Node {
     drop_reasons: DropReasons,
     /// What a sink knows of the numbers of flows.
     losses: Option<Box<Losses>>,
+    /// Domain Specific ID of reports 2.0 about losses.
+    loss_domain: u16,
     sessions: Sessions,
     counters: Counters,
 }
@@ -142,6 +145,7 @@ impl Node {
             latency: None,
             drop_reasons: DropReasons::new(&config.drop_reasons)?,
             losses: Losses::new(&config.loss)?.map(Box::new),
+            loss_domain: config.loss.domain,
             sessions: Sessions::new(config),
             counters: Counters::default(),
         })

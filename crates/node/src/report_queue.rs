@@ -57,6 +57,11 @@ impl ReportQueue {
         }
     }
 
+    /// Whether its reports have a place for how many packets were lost.
+    pub(crate) const fn has_summaries(&self) -> bool {
+        !matches!(self.version, ReportVersion::V1_0)
+    }
+
     /// Whether a datagram is complete.
     pub(crate) fn is_ready(&self) -> bool {
         !self.queued.is_empty()

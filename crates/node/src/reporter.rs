@@ -212,6 +212,9 @@ impl Reporter {
         domain: u16,
         now: u64,
     ) -> Outcome {
+        if !self.queue.has_summaries() {
+            return Outcome::ReportWithheld;
+        }
         let host_int = self.queue.push_summary(|sequence| loss.host_int(*summary, sequence, now));
         let pushed = host_int
             .unwrap_or_else(|| loss.with_report(summary, domain, |draft| self.queue.push(draft, Some(now))));

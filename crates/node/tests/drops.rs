@@ -3,9 +3,12 @@
 
 mod support;
 
-use inband_node::config::{EncapsulationKind, Mode, NodeConfig, ReportFilter, WatchEntry};
-use inband_node::{Node, Outcome, Passage};
+use std::net::IpAddr;
+
+use inband_node::config::{EncapsulationKind, Mode, NodeConfig, ReportFilter, ReportVersion, WatchEntry};
+use inband_node::{FlowDrops, Node, Outcome, Passage};
 use inband_testkit::packet;
+use inband_wire::FiveTuple;
 use inband_wire::layers::Link;
 use inband_wire::report::Drop;
 
@@ -180,6 +183,50 @@ fn reasons_of_the_devices_own_replace_those_of_the_table() {
     let twice = toml::from_str("reason = [{ code = 1, name = \"a\" }, { code = 1, name = \"b\" }]").unwrap();
     assert_eq!(inband_node::DropReasons::new(&twice).unwrap_err().key(), "drop_reasons.reason");
     assert!(toml::from_str::<inband_node::config::DropReasonsConfig>("table = \"sd\"").is_err());
+}
+
+fn flow_drops(flow: FiveTuple) -> FlowDrops {
+    FlowDrops { flow, packets: 41, since: 1_700_000_000_000_000_000, ingress: 1, egress: 2 }
+}
+
+fn udp_flow(destination_port: u16) -> FiveTuple {
+    let [source, destination] = [[10, 0, 0, 1], [127, 0, 0, 1]].map(IpAddr::from);
+    FiveTuple { source, destination, protocol: 17, source_port: 5, destination_port }
+}
+
+#[test]
+fn drops_that_are_only_counted_are_a_loss_between_the_node_and_itself() {
+    let mut node = Node::new(&config(Mode::Xd)).unwrap();
+    node.handle_flow_drops(&flow_drops(udp_flow(9)), 1_700_000_001_000_000_000);
+    with_report(&mut node, |report| {
+        assert!(report.dropped() && report.domain_specific_id() == 0x4849);
+        let words: Vec<_> = report.domain_metadata().chunks(4).map(<[u8]>::to_vec).collect();
+        let [from, to, ports, since, after, count] = <[Vec<u8>; 6]>::try_from(words).unwrap();
+        assert_eq!((from, to, ports), (vec![0, 0, 0, 9], vec![0, 0, 0, 9], vec![0, 1, 0, 2]));
+        assert_eq!(since, 1_700_000_000_u32.to_be_bytes());
+        assert_eq!((after, count), (vec![0; 4], vec![0, 0, 0, 41]));
+    });
+    assert_eq!(node.counters().get(Outcome::Dropped), 41);
+}
+
+#[test]
+fn drops_of_reports_are_counted_and_no_more() {
+    let mut node = Node::new(&config(Mode::Xd)).unwrap();
+    node.handle_flow_drops(&flow_drops(udp_flow(32766)), 0);
+    assert_eq!(reports(&mut node).len(), 0);
+    assert_eq!(node.counters().get(Outcome::Dropped), 41);
+}
+
+#[test]
+fn a_report_without_a_place_for_the_number_is_not_sent() {
+    for (version, sent) in [(ReportVersion::V0_5, 1), (ReportVersion::V1_0, 0), (ReportVersion::V2_0, 1)] {
+        let mut config = config(Mode::Xd);
+        config.report.version = version;
+        let mut node = Node::new(&config).unwrap();
+        node.handle_flow_drops(&flow_drops(udp_flow(9)), 0);
+        assert_eq!(reports(&mut node).len(), sent, "{version:?}");
+        assert_eq!(node.counters().get(Outcome::ReportWithheld), 1 - u64::try_from(sent).unwrap());
+    }
 }
 
 #[test]

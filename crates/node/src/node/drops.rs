@@ -8,12 +8,13 @@ use inband_wire::tunnel::behind_labels;
 use crate::config::Actions;
 use crate::counters::Outcome;
 use crate::indication;
+use crate::loss::{Gap, Loss, Source};
 use crate::passage::{Hop, Passage};
 use crate::reporter::Tracking;
 use crate::smart::Congestion;
 
 use super::Node;
-use super::smart::{carries_report, flow_of};
+use super::smart::{carries_report, flow_of, is_report};
 use super::visit::Visit;
 
 /// A dropped packet as far as its headers can be read.
@@ -24,7 +25,38 @@ struct Dropped {
     is_watched: bool,
 }
 
+/// Packets of a flow that the device dropped and of which it tells no more than how many they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlowDrops {
+    /// The flow.
+    pub flow: FiveTuple,
+    /// How many packets.
+    pub packets: u32,
+    /// When the first of them was dropped, nanoseconds of the device's clock.
+    pub since: u64,
+    /// Identifier of the interface they came in by.
+    pub ingress: u16,
+    /// Identifier of the interface they would have left by; 0: none was chosen.
+    pub egress: u16,
+}
+
 impl Node {
+    /// Hears at `now` that the device dropped packets of a watched flow.
+    ///
+    /// They are reported as a sink reports those that never came, with this node at both ends.
+    pub fn handle_flow_drops(&mut self, drops: &FlowDrops, now: u64) {
+        self.counters.add(Outcome::Dropped, u64::from(drops.packets));
+        if is_report(&self.collectors, &drops.flow) {
+            return;
+        }
+        let node_id = self.identity.node_id.unwrap_or(u32::MAX);
+        let source = Source { node_id, ingress: drops.ingress };
+        let gap = Gap { after: 0, missing: drops.packets, opened_at: drops.since };
+        let loss = Loss { flow: drops.flow, source, gap };
+        let summary = loss.summary(node_id, drops.egress);
+        self.sessions.report_loss(&loss, &summary, self.loss_domain, now, &mut self.counters);
+    }
+
     /// Hears that the device dropped a packet, as it came, for the reason with this code.
     ///
     /// It is reported where the packet carries INT or an entry of the flow watchlist wants drops reported; what
