@@ -1,4 +1,4 @@
-//! Is the compiled object of the BPF programs the one of their sources?
+//! Are the compiled objects of the BPF programs those of their sources?
 
 use std::fs;
 use std::path::Path;
@@ -11,9 +11,10 @@ use clap::Args;
 const CLANG: &str = "clang-14";
 const STRIP: &str = "llvm-strip-14";
 const SOURCES: &str = "crates/host/src/bpf";
-const OBJECT: &str = "inband.bpf.o";
+/// Each is one source, and one object beside it.
+const OBJECTS: [&str; 2] = ["inband", "drops"];
 
-/// What to do with the object.
+/// What to do with the objects.
 #[derive(Args)]
 pub(crate) struct Arguments {
     /// Only compare; say so and succeed where the compiler is not installed
@@ -21,10 +22,10 @@ pub(crate) struct Arguments {
     pub(crate) check: bool,
 }
 
-/// Compiles the programs, and writes the object or compares it with the committed one.
+/// Compiles the programs, and writes their objects or compares them with the committed ones.
 ///
 /// # Errors
-/// The compiler is missing (without `--check`) or refuses a source, or the object is another one.
+/// The compiler is missing (without `--check`) or refuses a source, or an object is another one.
 pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<()> {
     let installed = Command::new(CLANG).arg("--version").stdout(Stdio::null()).status().is_ok();
     if !installed && arguments.check {
@@ -36,21 +37,24 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<()> {
         "{CLANG} is not installed: apt-get install clang-14 llvm-14 libbpf-dev linux-libc-dev"
     );
     let sources = root.join(SOURCES);
-    let built = std::env::temp_dir().join(format!("inband-{}.bpf.o", std::process::id()));
-    let outcome = compile(&sources, &built).and_then(|()| settle(&sources.join(OBJECT), &built, arguments));
-    // What could not be made cannot be removed either.
-    let _ = fs::remove_file(&built);
-    outcome
+    OBJECTS.iter().try_for_each(|name| {
+        let built = std::env::temp_dir().join(format!("inband-{}-{name}.bpf.o", std::process::id()));
+        let outcome =
+            compile(&sources, name, &built).and_then(|()| settle(&sources, name, &built, arguments));
+        // What could not be made cannot be removed either.
+        let _ = fs::remove_file(&built);
+        outcome
+    })
 }
 
-fn compile(sources: &Path, object: &Path) -> Result<()> {
+fn compile(sources: &Path, name: &str, object: &Path) -> Result<()> {
     let mut clang = Command::new(CLANG);
     clang
         .current_dir(sources)
         .args(["-O2", "-g", "-Wall", "-Wextra", "-Werror", "-target", "bpf", "-mcpu=v3"]);
     // The same bytes in every folder, and the kernel's headers of a multiarch system.
     clang.args(["-fdebug-compilation-dir=.", "-I/usr/include/x86_64-linux-gnu"]);
-    clang.args(["-c", "inband.bpf.c", "-o"]).arg(object);
+    clang.arg("-c").arg(format!("{name}.bpf.c")).arg("-o").arg(object);
     succeed(&mut clang, CLANG)?;
     succeed(Command::new(STRIP).arg("-g").arg(object), STRIP)
 }
@@ -61,14 +65,15 @@ fn succeed(command: &mut Command, name: &str) -> Result<()> {
     Ok(())
 }
 
-fn settle(committed: &Path, built: &Path, arguments: &Arguments) -> Result<()> {
+fn settle(sources: &Path, name: &str, built: &Path, arguments: &Arguments) -> Result<()> {
+    let committed = sources.join(format!("{name}.bpf.o"));
     let new = fs::read(built).with_context(|| format!("cannot read {}", built.display()))?;
-    let old = fs::read(committed).unwrap_or_default();
+    let old = fs::read(&committed).unwrap_or_default();
     if new == old {
         return Ok(());
     }
     if arguments.check {
-        bail!("{SOURCES}/{OBJECT} is not what its sources make; run `cargo xtask bpf` and commit it");
+        bail!("{SOURCES}/{name}.bpf.o is not what its sources make; run `cargo xtask bpf` and commit it");
     }
-    fs::write(committed, new).with_context(|| format!("cannot write {}", committed.display()))
+    fs::write(&committed, new).with_context(|| format!("cannot write {}", committed.display()))
 }

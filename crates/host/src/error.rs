@@ -2,6 +2,8 @@
 
 use std::io;
 
+use crate::drops::BtfError;
+
 /// Why this host cannot do INT as it was asked to.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -30,6 +32,9 @@ pub enum HostError {
         #[source]
         reason: aya::maps::MapError,
     },
+    /// The kernel's description of its own types cannot be read.
+    #[error("cannot read the kernel's reasons to drop packets")]
+    KernelTypes(#[source] BtfError),
     /// A setting that the programs in the kernel cannot follow.
     #[error("{key} = {value} is not supported on a host: use {instead}")]
     Unsupported {

@@ -7,7 +7,9 @@
 
 mod abi;
 mod config;
+pub mod drops;
 mod error;
+mod maps;
 mod outcome;
 mod programs;
 mod rules;

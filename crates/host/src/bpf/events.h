@@ -2,15 +2,8 @@
 /* Which packets does the agent hear of? */
 #pragma once
 
-#include "watch.h"
-
-struct flow {
-	struct prefix source;
-	struct prefix destination;
-	__be16 source_port;
-	__be16 destination_port;
-	__u32 protocol;
-};
+#include "flow.h"
+#include "maps.h"
 
 /* What was last said of a flow. */
 struct flow_state {
@@ -21,19 +14,16 @@ struct flow_state {
 #define MOST_FLOWS 65536
 
 struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 22);
+} EVENTS SEC(".maps");
+
+struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, MOST_FLOWS);
 	__type(key, struct flow);
 	__type(value, struct flow_state);
 } FLOWS SEC(".maps");
-
-static __always_inline void flow_of(const struct packet *packet, struct flow *flow)
-{
-	addresses(packet, &flow->source, &flow->destination);
-	flow->source_port = udp(packet)->source;
-	flow->destination_port = udp(packet)->dest;
-	flow->protocol = packet->protocol;
-}
 
 /* Whether a flow's packet is worth an event: the first, another bucket, or the interval is over. */
 static __always_inline int is_due(const struct packet *packet, const struct config *config, __u64 now,

@@ -128,8 +128,18 @@ struct prefix {
 	__u8 address[16];
 };
 
+/* A flow: addresses as prefixes of their whole length, ports 0 where there are none. */
+struct flow {
+	struct prefix source;
+	struct prefix destination;
+	__be16 source_port;
+	__be16 destination_port;
+	__u32 protocol;
+};
+
 /* `abi.rs` asserts the same sizes. */
 _Static_assert(sizeof(struct config) == 64, "size of struct config");
 _Static_assert(sizeof(struct rule) == 12, "size of struct rule");
 _Static_assert(sizeof(struct rules) == 24 + 12 * MOST_RULES, "size of struct rules");
+_Static_assert(sizeof(struct flow) == 48, "size of struct flow");
 _Static_assert(sizeof(struct event) == 24 + EVENT_BYTES, "size of struct event");

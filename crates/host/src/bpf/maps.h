@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* What do the programs keep? */
+/* What do the classifiers keep? */
 #pragma once
 
 #include "intf.h"
@@ -11,75 +11,9 @@ struct {
 	__type(value, struct config);
 } CONFIG SEC(".maps");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct rules);
-} RULES SEC(".maps");
-
-/* Which rules' source prefixes hold an address: a bit each. */
-struct {
-	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
-	__uint(max_entries, 2 * MOST_RULES);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, struct prefix);
-	__type(value, __u64);
-} SOURCES SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
-	__uint(max_entries, 2 * MOST_RULES);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, struct prefix);
-	__type(value, __u64);
-} DESTINATIONS SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, OUTCOMES);
-	__type(key, __u32);
-	__type(value, __u64);
-} COUNTERS SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 1 << 22);
-} EVENTS SEC(".maps");
-
-/* The start of the packet at hand, too large for the stack. */
-#define HEAD_BYTES 256
-
-struct scratch {
-	__u8 head[2 * HEAD_BYTES];
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct scratch);
-} SCRATCH SEC(".maps");
-
-static __always_inline void count(__u32 outcome)
-{
-	__u64 *counter = bpf_map_lookup_elem(&COUNTERS, &outcome);
-
-	if (counter)
-		*counter += 1;
-}
-
 static __always_inline struct config *configuration(void)
 {
 	__u32 zero = 0;
 
 	return bpf_map_lookup_elem(&CONFIG, &zero);
-}
-
-static __always_inline __u8 *scratch_head(void)
-{
-	__u32 zero = 0;
-	struct scratch *scratch = bpf_map_lookup_elem(&SCRATCH, &zero);
-
-	return scratch ? scratch->head : 0;
 }

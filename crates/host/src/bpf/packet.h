@@ -9,7 +9,7 @@
 #include <linux/tcp.h>
 #include <linux/udp.h>
 
-#include "maps.h"
+#include "scratch.h"
 
 /* Where the IP header starts; tags are beside the frame, not in it. */
 #define L3 ((__u32)sizeof(struct ethhdr))

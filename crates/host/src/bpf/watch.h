@@ -3,6 +3,7 @@
 #pragma once
 
 #include "packet.h"
+#include "rules.h"
 
 static __always_inline void map_ipv4(struct prefix *prefix, __be32 address)
 {

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What this host's kernel drops of the watched flows, and why: the program stands at the tracepoint that every
+// dropped packet passes. It counts each flow, reason and device, and tells the agent of the first packet.
+
+#include <stddef.h>
+
+#include <linux/bpf.h>
+
+#include <bpf/bpf_endian.h>
+#include <bpf/bpf_helpers.h>
+
+#include "dropped.h"
+#include "drops.h"
+
+/* Most counts that are held at once, of all generations. */
+#define MOST_DROPS 16384
+/* Most network namespaces that are looked at. */
+#define MOST_NAMESPACES 256
+
+char LICENSE[] SEC("license") = "Dual MIT/GPL";
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct drop_settings);
+} SETTINGS SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, MOST_REASONS);
+	__type(key, __u32);
+	__type(value, __u32);
+} POLICIES SEC(".maps");
+
+/* The network namespaces whose drops count, by inode. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, MOST_NAMESPACES);
+	__type(key, __u32);
+	__type(value, __u32);
+} NAMESPACES SEC(".maps");
+
+/* Not the kind that forgets the oldest: what it cannot hold is counted, and nothing is lost without a word. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, MOST_DROPS);
+	__type(key, struct drop_key);
+	__type(value, struct drop_count);
+} DROPS SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 20);
+} SAMPLES SEC(".maps");
+
+static __always_inline __u32 policy_of(__u32 reason)
+{
+	const __u32 *policy = bpf_map_lookup_elem(&POLICIES, &reason);
+
+	return policy ? *policy : 0;
+}
+
+static __always_inline const struct drop_settings *settings_of_agent(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&SETTINGS, &zero);
+}
+
+/* How many packets the device would have sent, or has received, for this one. */
+static __always_inline __u32 segments_of(const struct sk_buff *skb)
+{
+	const struct skb_shared_info *shared = (void *)(BPF_CORE_READ(skb, head) + BPF_CORE_READ(skb, end));
+	__u32 segments = BPF_CORE_READ(shared, gso_segs);
+
+	return segments ? segments : 1;
+}
+
+/* Counts the drop; returns the outcome, and whether it is the first of its count. */
+static __always_inline int hold(const struct drop_key *key, const struct drop_count *once, int *is_first)
+{
+	struct drop_count *held = bpf_map_lookup_elem(&DROPS, key);
+
+	if (!held) {
+		*is_first = !bpf_map_update_elem(&DROPS, key, once, BPF_NOEXIST);
+		if (*is_first)
+			return DROP_COUNTED;
+		/* Another processor was faster, or there is no room. */
+		held = bpf_map_lookup_elem(&DROPS, key);
+	}
+	if (!held)
+		return DROP_NOT_HELD;
+	__sync_fetch_and_add(&held->packets, once->packets);
+	__sync_fetch_and_add(&held->segments, once->segments);
+	__sync_fetch_and_add(&held->bytes, once->bytes);
+	held->last = once->last;
+	return DROP_COUNTED;
+}
+
+/* Tells the agent of the packet. */
+static __always_inline void sample(const struct packet *packet, const struct drop_key *key,
+				   const struct drop_count *once, __u64 location, __u32 ingress_device)
+{
+	struct drop_sample *sample = bpf_ringbuf_reserve(&SAMPLES, sizeof(*sample), 0);
+
+	if (!sample) {
+		count(DROP_SAMPLE_LOST);
+		return;
+	}
+	sample->time = once->first;
+	sample->location = location;
+	sample->reason = key->reason;
+	sample->device = key->device;
+	sample->ingress_device = ingress_device;
+	sample->length = packet->end - L3;
+	sample->captured = packet->visible - L3;
+	sample->ttl_used_up = key->ttl_used_up;
+	sample->route_error = key->route_error;
+	/* What lies behind `captured` is of an earlier packet on this processor, and not to be read. */
+	__builtin_memcpy(sample->bytes, packet->head + L3, SAMPLE_BYTES);
+	bpf_ringbuf_submit(sample, 0);
+	count(DROP_SAMPLED);
+}
+
+/* Works out what the packet is counted as; returns the outcome that ends the work, or 0. */
+static __always_inline int classify(const struct sk_buff *skb, const struct config *config,
+				    struct packet *packet, __u32 policy, struct flow *flow)
+{
+	struct location location;
+	int is_whole = 0, fault = read_dropped(skb, packet, &is_whole);
+
+	if (fault)
+		return fault;
+	clear_ports(packet);
+	/* A packet with INT is of a watched flow: a watchlist selected it at its source. */
+	if (is_whole && find_int(packet, config, &location)) {
+		if (location.discard && (policy & BY_CLASSIFIER))
+			return DROP_NOT_LOST;
+		flow_before_int(packet, config, &location, flow);
+		return 0;
+	}
+	if (!is_watched(packet))
+		return DROP_NOT_WATCHED;
+	flow_of(packet, flow);
+	return 0;
+}
+
+static __always_inline int handle_drop(const struct sk_buff *skb, __u64 location, __u32 reason)
+{
+	const struct drop_settings *settings = settings_of_agent();
+	__u32 policy = policy_of(reason);
+	struct drop_key key = { .reason = reason };
+	struct drop_count once = { .packets = 1 };
+	struct packet packet = {};
+	struct place place;
+	int outcome, is_first = 0;
+
+	if (!settings || (policy & NOT_LOST))
+		return DROP_NOT_LOST;
+	read_place(skb, &place);
+	if (!place.namespace)
+		return DROP_NOWHERE;
+	if (!bpf_map_lookup_elem(&NAMESPACES, &place.namespace))
+		return DROP_ELSEWHERE;
+	outcome = classify(skb, &settings->config, &packet, policy, &key.flow);
+	if (outcome)
+		return outcome;
+	key.ttl_used_up = ttl_used_up(&packet);
+	key.route_error = place.route_error;
+	key.device = place.device;
+	key.generation = settings->generation;
+	once.segments = segments_of(skb);
+	once.bytes = packet.end - L3;
+	once.first = once.last = bpf_ktime_get_ns() + settings->config.clock_offset;
+	outcome = hold(&key, &once, &is_first);
+	if (is_first)
+		sample(&packet, &key, &once, location, place.ingress_device);
+	return outcome;
+}
+
+SEC("raw_tp/kfree_skb")
+int dropped(__u64 *ctx)
+{
+	/* The packet, where in the code it was dropped, and why. */
+	count(handle_drop((const struct sk_buff *)ctx[0], ctx[1], (__u32)ctx[2]));
+	return 0;
+}

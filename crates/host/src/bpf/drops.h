@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* What do the program that hears of drops and the agent tell each other? `drops/abi.rs` says the same in Rust. */
+#pragma once
+
+#include "intf.h"
+
+/* What is done about a reason of the kernel, a bit each. */
+enum policy {
+	/* Nothing was lost. */
+	NOT_LOST = 1,
+	/* A classifier dropped it, as the sink does to a packet whose D bit is set. */
+	BY_CLASSIFIER = 2,
+};
+
+/* Reasons of the kernel's core that have a policy. */
+#define MOST_REASONS 512
+
+/* What the agent asks for. */
+struct drop_settings {
+	/* How packets of this host carry INT, and what its clock is. */
+	struct config config;
+	/* Drops are counted in the tables of this generation; the agent empties those of earlier ones. */
+	__u32 generation;
+	__u32 padding;
+};
+
+/* What is counted together. */
+struct drop_key {
+	struct flow flow;
+	/* The kernel's number of the reason, which another kernel may give to another one. */
+	__u32 reason;
+	/* Interface index of the device the packet was at; 0: none. */
+	__u32 device;
+	__u32 generation;
+	/* Whether the packet's TTL or hop limit was used up, which tells the reason apart from a wrong header. */
+	__u16 ttl_used_up;
+	/* The error number of the packet's route, as of a blackhole; 0: none. */
+	__u16 route_error;
+};
+
+/* How often. */
+struct drop_count {
+	__u64 packets;
+	/* As `packets`, with the segments of a packet that is several in one. */
+	__u64 segments;
+	/* Bytes of IP. */
+	__u64 bytes;
+	/* Nanoseconds of the agent's clock. */
+	__u64 first;
+	__u64 last;
+};
+
+/* Most of a dropped packet that a sample carries, bytes. */
+#define SAMPLE_BYTES 240
+
+/* The first packet of a count. */
+struct drop_sample {
+	__u64 time;
+	/* Where in the kernel's code it was dropped. */
+	__u64 location;
+	__u32 reason;
+	/* Interface indexes of the device it was at, and of the one it came in by; 0: none. */
+	__u32 device;
+	__u32 ingress_device;
+	/* Bytes of IP, and how many of them are in `bytes`. */
+	__u32 length;
+	__u32 captured;
+	/* As in the key. */
+	__u16 ttl_used_up;
+	__u16 route_error;
+	__u8 bytes[SAMPLE_BYTES];
+};
+
+/* What became of the news of a drop; each counts once, and its sample beside it. */
+enum drop_outcome {
+	DROP_COUNTED,
+	DROP_NOT_LOST,
+	DROP_ELSEWHERE,
+	DROP_NOWHERE,
+	DROP_NOT_IP,
+	DROP_MALFORMED,
+	DROP_NOT_WATCHED,
+	DROP_NOT_HELD,
+	DROP_SAMPLED,
+	DROP_SAMPLE_LOST,
+	DROP_OUTCOMES,
+};
+
+_Static_assert((int)DROP_OUTCOMES <= (int)OUTCOMES, "both share the counters' map");
+_Static_assert(sizeof(struct drop_settings) == sizeof(struct config) + 8, "size of struct drop_settings");
+_Static_assert(sizeof(struct drop_key) == 64, "size of struct drop_key");
+_Static_assert(sizeof(struct drop_count) == 40, "size of struct drop_count");
+_Static_assert(SAMPLE_BYTES <= 256 - 14, "a sample is the head without Ethernet");
+_Static_assert(sizeof(struct drop_sample) == 40 + SAMPLE_BYTES, "size of struct drop_sample");

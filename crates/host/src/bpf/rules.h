@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Where is the flow watchlist? */
+#pragma once
+
+#include "intf.h"
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct rules);
+} RULES SEC(".maps");
+
+/* Which rules' prefixes hold an address: a bit each. */
+#define PREFIXES(name)                                  \
+	struct {                                        \
+		__uint(type, BPF_MAP_TYPE_LPM_TRIE);    \
+		__uint(max_entries, 2 * MOST_RULES);    \
+		__uint(map_flags, BPF_F_NO_PREALLOC);   \
+		__type(key, struct prefix);             \
+		__type(value, __u64);                   \
+	} name SEC(".maps")
+
+PREFIXES(SOURCES);
+PREFIXES(DESTINATIONS);

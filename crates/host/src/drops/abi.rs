@@ -1,0 +1,89 @@
+//! What do the program that hears of drops and the agent tell each other? `bpf/drops.h` says the same in C.
+
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
+use crate::abi::Config;
+
+/// A prefix of its whole length (`struct prefix`).
+#[derive(Clone, Copy, Debug, IntoBytes, FromBytes, KnownLayout, Immutable)]
+#[repr(C)]
+pub(super) struct Address {
+    pub(super) length: u32,
+    pub(super) bytes: [u8; 16],
+}
+
+/// A flow (`struct flow`); ports in the order of the network.
+#[derive(Clone, Copy, Debug, IntoBytes, FromBytes, KnownLayout, Immutable)]
+#[repr(C)]
+pub(super) struct Flow {
+    pub(super) source: Address,
+    pub(super) destination: Address,
+    pub(super) source_port: [u8; 2],
+    pub(super) destination_port: [u8; 2],
+    pub(super) protocol: u32,
+}
+
+/// What is done about a reason: nothing was lost (`NOT_LOST`).
+pub(super) const NOT_LOST: u32 = 1;
+/// What is done about a reason: a classifier drops packets for it (`BY_CLASSIFIER`).
+pub(super) const BY_CLASSIFIER: u32 = 2;
+/// Reasons that have a policy (`MOST_REASONS`).
+pub(super) const MOST_REASONS: u32 = 512;
+
+/// What the agent asks for (`struct drop_settings`).
+#[derive(Clone, Copy, Debug, Default, IntoBytes, FromBytes, KnownLayout, Immutable)]
+#[repr(C)]
+pub(super) struct Settings {
+    pub(super) config: Config,
+    pub(super) generation: u32,
+    pub(super) padding: u32,
+}
+
+/// What is counted together (`struct drop_key`).
+#[derive(Clone, Copy, Debug, IntoBytes, FromBytes, KnownLayout, Immutable)]
+#[repr(C)]
+pub(super) struct Key {
+    pub(super) flow: Flow,
+    pub(super) reason: u32,
+    pub(super) device: u32,
+    pub(super) generation: u32,
+    pub(super) ttl_used_up: u16,
+    pub(super) route_error: u16,
+}
+
+/// How often (`struct drop_count`).
+#[derive(Clone, Copy, Debug, IntoBytes, FromBytes, KnownLayout, Immutable)]
+#[repr(C)]
+pub(super) struct Count {
+    pub(super) packets: u64,
+    pub(super) segments: u64,
+    pub(super) bytes: u64,
+    pub(super) first: u64,
+    pub(super) last: u64,
+}
+
+/// Most of a packet that a sample carries, bytes.
+pub(super) const SAMPLE_BYTES: usize = 240;
+
+/// The first packet of a count (`struct drop_sample`).
+#[derive(Clone, Copy, Debug, IntoBytes, FromBytes, KnownLayout, Immutable)]
+#[repr(C)]
+pub(super) struct Sample {
+    pub(super) time: u64,
+    pub(super) location: u64,
+    pub(super) reason: u32,
+    pub(super) device: u32,
+    pub(super) ingress_device: u32,
+    pub(super) length: u32,
+    pub(super) captured: u32,
+    pub(super) ttl_used_up: u16,
+    pub(super) route_error: u16,
+    pub(super) bytes: [u8; SAMPLE_BYTES],
+}
+
+// `drops.h` asserts the same sizes.
+const _: () = assert!(size_of::<Flow>() == 48);
+const _: () = assert!(size_of::<Settings>() == size_of::<Config>() + 8);
+const _: () = assert!(size_of::<Key>() == 64);
+const _: () = assert!(size_of::<Count>() == 40);
+const _: () = assert!(size_of::<Sample>() == 40 + SAMPLE_BYTES);

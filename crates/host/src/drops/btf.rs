@@ -1,0 +1,133 @@
+//! Which names and numbers does an enumeration of the kernel have?
+//!
+//! The kernel describes its own types in BTF: a header, a section of types that follow each other, each with its
+//! kind, and a section of their names.
+
+/// Why a description of types cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BtfError {
+    /// It does not start as BTF of this machine's byte order does.
+    #[error("not BTF of this machine's byte order")]
+    NotBtf,
+    /// It ends too early.
+    #[error("BTF at byte {at}: {wanted} bytes needed, {left} left")]
+    Cut {
+        /// Offset of what is cut.
+        at: usize,
+        /// Bytes it has.
+        wanted: usize,
+        /// Bytes that are there.
+        left: usize,
+    },
+    /// A type of which nobody has said how long it is.
+    #[error("BTF at byte {at}: unknown kind {kind}")]
+    UnknownKind {
+        /// Offset of the type.
+        at: usize,
+        /// Its kind.
+        kind: u32,
+    },
+    /// The enumeration is not in it.
+    #[error("the kernel has no `enum {0}`")]
+    NoEnum(&'static str),
+}
+
+/// The two sections.
+struct Sections<'a> {
+    bytes: &'a [u8],
+    types: (usize, usize),
+    strings: (usize, usize),
+}
+
+/// Name and number of everything in `enum name`, in its order.
+///
+/// # Errors
+/// Bytes that are not BTF, or in which there is no such enumeration.
+pub(crate) fn enumerators(bytes: &[u8], name: &'static str) -> Result<Vec<(String, u32)>, BtfError> {
+    let sections = Sections::read(bytes)?;
+    let (mut at, end) = sections.types;
+    while at < end {
+        let info = word(bytes, at + 4)?;
+        let (kind, count) = (info >> 24 & 0x1f, info & 0xffff);
+        let length = trailer_bytes(kind, count).ok_or(BtfError::UnknownKind { at, kind })?;
+        if kind == ENUM && sections.string(word(bytes, at)?)? == name.as_bytes() {
+            return (0..count as usize)
+                .map(|index| at + TYPE_BYTES + index * 8)
+                .map(|at| Ok((sections.text(word(bytes, at)?)?, word(bytes, at + 4)?)))
+                .collect();
+        }
+        at += TYPE_BYTES + length;
+    }
+    Err(BtfError::NoEnum(name))
+}
+
+impl<'a> Sections<'a> {
+    fn read(bytes: &'a [u8]) -> Result<Self, BtfError> {
+        if slice(bytes, 0, 2)? != MAGIC.to_ne_bytes() {
+            return Err(BtfError::NotBtf);
+        }
+        let header = size(bytes, 4)?;
+        let section = |offset_at: usize| {
+            let (from, length) =
+                (header.saturating_add(size(bytes, offset_at)?), size(bytes, offset_at + 4)?);
+            slice(bytes, from, length).map(|_| (from, from + length))
+        };
+        Ok(Self { bytes, types: section(8)?, strings: section(16)? })
+    }
+
+    /// The name at this offset of the strings, without the zero behind it.
+    fn string(&self, offset: u32) -> Result<&'a [u8], BtfError> {
+        let (from, end) = self.strings;
+        let at = from.saturating_add(offset as usize);
+        let rest = slice(self.bytes, at, end.saturating_sub(at))?;
+        let length = rest.iter().position(|byte| *byte == 0).unwrap_or(rest.len());
+        slice(rest, 0, length)
+    }
+
+    fn text(&self, offset: u32) -> Result<String, BtfError> {
+        self.string(offset).map(|name| String::from_utf8_lossy(name).into_owned())
+    }
+}
+
+/// The bytes behind the first three words of a type; `None`: no such kind is known.
+fn trailer_bytes(kind: u32, count: u32) -> Option<usize> {
+    let count = count as usize;
+    match kind {
+        // Integer, variable, declaration tag.
+        1 | 14 | 17 => Some(4),
+        // Array.
+        3 => Some(12),
+        // Structure, union, data section, 64-bit enumeration.
+        4 | 5 | 15 | 19 => Some(count * 12),
+        // Enumeration, function prototype.
+        ENUM | 13 => Some(count * 8),
+        // Pointer, forward, typedef, volatile, const, restrict, function, float, type tag.
+        2 | 7..=12 | 16 | 18 => Some(0),
+        _ => None,
+    }
+}
+
+fn size(bytes: &[u8], at: usize) -> Result<usize, BtfError> {
+    word(bytes, at).map(|word| word as usize)
+}
+
+fn word(bytes: &[u8], at: usize) -> Result<u32, BtfError> {
+    let mut word = [0; 4];
+    word.copy_from_slice(slice(bytes, at, 4)?);
+    Ok(u32::from_ne_bytes(word))
+}
+
+fn slice(bytes: &[u8], at: usize, wanted: usize) -> Result<&[u8], BtfError> {
+    let left = bytes.len().saturating_sub(at);
+    let end = at.saturating_add(wanted);
+    bytes.get(at..end).ok_or(BtfError::Cut { at, wanted, left })
+}
+
+const MAGIC: u16 = 0xeb9f;
+const ENUM: u32 = 6;
+/// Name, information, and size or type.
+const TYPE_BYTES: usize = 12;
+
+#[cfg(test)]
+mod tests;

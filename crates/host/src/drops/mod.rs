@@ -1,0 +1,241 @@
+//! Which packets of watched flows does this host's kernel drop, and why?
+//!
+//! A program at the tracepoint `kfree_skb`, which every dropped packet passes, counts drops by flow, reason and
+//! device, and tells of the first packet of each. [`Drops`] loads it and takes out what it says; `causes` is the
+//! mapping from the kernel's reasons to those of INT; `report` hands both to a node, which writes the reports.
+
+mod abi;
+mod btf;
+mod causes;
+mod codes;
+mod namespace;
+mod outcome;
+mod reasons;
+mod report;
+mod told;
+
+use std::os::fd::{AsFd, BorrowedFd};
+
+use aya::maps::{HashMap, MapData, RingBuf};
+use aya::programs::RawTracePoint;
+use aya::programs::raw_trace_point::RawTracePointLinkId;
+use aya::{Ebpf, EbpfLoader, include_bytes_aligned};
+use inband_node::config::{Actions, WatchEntry};
+use zerocopy::FromBytes;
+
+use crate::config::HostInt;
+use crate::error::HostError;
+use crate::maps;
+use crate::rules::RuleSet;
+pub use btf::BtfError;
+pub use causes::Cause;
+use codes::Codes;
+use namespace::MOST_NAMESPACES;
+pub use namespace::Namespace;
+pub use outcome::DropOutcome;
+use reasons::Reasons;
+pub use report::InterfaceIds;
+pub use told::{DropCount, DroppedPacket};
+
+/// The program that hears of drops, and its maps; it is detached when this is dropped.
+pub struct Drops {
+    ebpf: Ebpf,
+    samples: RingBuf<MapData>,
+    watched: RuleSet,
+    reasons: Reasons,
+    codes: Codes,
+    settings: abi::Settings,
+    link: Option<RawTracePointLinkId>,
+}
+
+static OBJECT: &[u8] = include_bytes_aligned!("../bpf/drops.bpf.o");
+
+const PROGRAM: &str = "dropped";
+const TRACEPOINT: &str = "kfree_skb";
+
+impl Drops {
+    /// Loads the program for the watchlist of `host` and drops in `namespaces`; nothing is heard of yet.
+    ///
+    /// # Errors
+    /// A setting that the program cannot follow, more than 256 namespaces, or a kernel that does not take the program
+    /// or gives no reasons for drops (before 5.17).
+    pub fn load(host: &HostInt, namespaces: &[Namespace]) -> Result<Self, HostError> {
+        let reasons = Reasons::of_this_kernel()?;
+        let mut ebpf = EbpfLoader::new().load(OBJECT).map_err(HostError::Object)?;
+        let program = tracepoint(&mut ebpf)?;
+        program.load().map_err(|reason| HostError::Refused { name: PROGRAM, reason })?;
+        let name = "SAMPLES";
+        let samples = ebpf.take_map(name).ok_or(HostError::Missing(name))?;
+        let samples = RingBuf::try_from(samples).map_err(|reason| HostError::Map { name, reason })?;
+        let (watched, codes) = (RuleSet::default(), Codes::default());
+        let settings = abi::Settings::default();
+        let mut drops = Self { ebpf, samples, watched, reasons, codes, settings, link: None };
+        drops.set_policies()?;
+        drops.look_at(namespaces)?;
+        drops.configure(host)?;
+        Ok(drops)
+    }
+
+    /// Makes the program follow `host` from the next packet on.
+    ///
+    /// # Errors
+    /// A setting that the program cannot follow; it goes on as before.
+    pub fn configure(&mut self, host: &HostInt) -> Result<(), HostError> {
+        let is_for_drops = |entry: &&WatchEntry| entry.action.contain(Actions::REPORT_DROPS);
+        let entries: Vec<_> = host.node.watchlist.iter().filter(is_for_drops).cloned().collect();
+        let (config, rules) = (host.config()?, RuleSet::new(&entries)?);
+        self.codes = Codes::new(&host.node.drop_reasons, &self.reasons);
+        self.settings.config = config;
+        self.write_settings()?;
+        let old = std::mem::take(&mut self.watched);
+        maps::watch(&mut self.ebpf, &old, &rules)?;
+        self.watched = rules;
+        Ok(())
+    }
+
+    /// Starts to hear of drops.
+    ///
+    /// # Errors
+    /// A kernel without the tracepoint.
+    pub fn attach(&mut self) -> Result<(), HostError> {
+        let attached = tracepoint(&mut self.ebpf)?.attach(TRACEPOINT);
+        self.link = Some(attached.map_err(|reason| HostError::Refused { name: PROGRAM, reason })?);
+        Ok(())
+    }
+
+    /// Takes the oldest packet that waits.
+    pub fn poll_packet(&mut self) -> Option<DroppedPacket> {
+        while let Some(item) = self.samples.next() {
+            let Ok((sample, _)) = abi::Sample::read_from_prefix(&item) else { continue };
+            let captured = usize::try_from(sample.captured).unwrap_or(usize::MAX);
+            return Some(DroppedPacket {
+                time: sample.time,
+                reason: self.reasons.name(sample.reason),
+                code: self.codes.code(&self.reasons, sample.reason, sample.hints()),
+                device: sample.device,
+                ingress_device: sample.ingress_device,
+                length: sample.length,
+                location: sample.location,
+                packet: sample.bytes.get(..captured).unwrap_or(&sample.bytes).to_vec(),
+            });
+        }
+        None
+    }
+
+    /// Takes the counts of before the call before this one; those of since then come with the next.
+    ///
+    /// So nothing is lost between reading a count and removing it: a new set of counts begins with every call, and the
+    /// one before has a whole interval to settle. Call it about once a second.
+    ///
+    /// # Errors
+    /// Maps that the kernel does not let us read.
+    pub fn take_counts(&mut self) -> Result<Vec<DropCount>, HostError> {
+        let closed = self.settings.generation;
+        let current = closed.wrapping_add(1);
+        self.settings.generation = current;
+        self.write_settings()?;
+        self.take(|generation| generation != closed && generation != current)
+    }
+
+    /// Stops hearing of drops and takes all counts that are left.
+    ///
+    /// # Errors
+    /// As [`Drops::take_counts`].
+    pub fn finish(&mut self) -> Result<Vec<DropCount>, HostError> {
+        if let Some(link) = self.link.take() {
+            let detached = tracepoint(&mut self.ebpf)?.detach(link);
+            detached.map_err(|reason| HostError::Refused { name: PROGRAM, reason })?;
+        }
+        self.take(|_| true)
+    }
+
+    /// How often `outcome` happened.
+    ///
+    /// # Errors
+    /// Counters that the kernel does not give.
+    pub fn count(&self, outcome: DropOutcome) -> Result<u64, HostError> {
+        maps::counter(&self.ebpf, outcome as u32)
+    }
+
+    fn write_settings(&mut self) -> Result<(), HostError> {
+        let bytes: [u8; size_of::<abi::Settings>()] = zerocopy::transmute!(self.settings);
+        maps::set(&mut self.ebpf, "SETTINGS", 0, bytes)
+    }
+
+    /// Removes the counts of the generations that `is_taken` names.
+    fn take(&mut self, is_taken: impl Fn(u32) -> bool) -> Result<Vec<DropCount>, HostError> {
+        const KEY: usize = size_of::<abi::Key>();
+        const COUNT: usize = size_of::<abi::Count>();
+        let name = "DROPS";
+        let fault = |reason| HostError::Map { name, reason };
+        let map = maps::map(&mut self.ebpf, name)?;
+        let mut held: HashMap<_, [u8; KEY], [u8; COUNT]> = HashMap::try_from(map).map_err(fault)?;
+        let keys: Vec<_> = held.keys().collect::<Result<_, _>>().map_err(fault)?;
+        let mut taken = Vec::new();
+        for bytes in keys {
+            let key: abi::Key = zerocopy::transmute!(bytes);
+            if !is_taken(key.generation) {
+                continue;
+            }
+            let count: abi::Count = zerocopy::transmute!(held.get(&bytes, 0).map_err(fault)?);
+            held.remove(&bytes).map_err(fault)?;
+            taken.push((key, count));
+        }
+        Ok(taken.iter().map(|(key, count)| self.told(key, count)).collect())
+    }
+
+    fn told(&self, key: &abi::Key, count: &abi::Count) -> DropCount {
+        DropCount {
+            flow: told::five_tuple(&key.flow),
+            reason: self.reasons.name(key.reason),
+            code: self.codes.code(&self.reasons, key.reason, key.hints()),
+            device: key.device,
+            packets: count.packets,
+            segments: count.segments,
+            bytes: count.bytes,
+            first: count.first,
+            last: count.last,
+        }
+    }
+
+    /// Tells the program which reasons are no drops.
+    fn set_policies(&mut self) -> Result<(), HostError> {
+        for (number, name) in self.reasons.iter().filter(|(number, _)| *number < abi::MOST_REASONS) {
+            let mut policy: u32 = 0;
+            if Cause::of(name) == Cause::NotLost {
+                policy |= abi::NOT_LOST;
+            }
+            if causes::OF_CLASSIFIERS.contains(&name) {
+                policy |= abi::BY_CLASSIFIER;
+            }
+            if policy != 0 {
+                maps::set(&mut self.ebpf, "POLICIES", number, policy.to_ne_bytes())?;
+            }
+        }
+        Ok(())
+    }
+
+    fn look_at(&mut self, namespaces: &[Namespace]) -> Result<(), HostError> {
+        if namespaces.len() > MOST_NAMESPACES {
+            let value = namespaces.len().to_string();
+            return Err(HostError::Unsupported { key: "namespaces", value, instead: "at most 256" });
+        }
+        let name = "NAMESPACES";
+        let fault = |reason| HostError::Map { name, reason };
+        let map = maps::map(&mut self.ebpf, name)?;
+        let mut looked_at: HashMap<_, u32, u32> = HashMap::try_from(map).map_err(fault)?;
+        namespaces.iter().try_for_each(|namespace| looked_at.insert(namespace.0, 1, 0).map_err(fault))
+    }
+}
+
+/// Readable when packets wait for [`Drops::poll_packet`].
+impl AsFd for Drops {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.samples.as_fd()
+    }
+}
+
+fn tracepoint(ebpf: &mut Ebpf) -> Result<&mut RawTracePoint, HostError> {
+    let program = ebpf.program_mut(PROGRAM).ok_or(HostError::Missing(PROGRAM))?;
+    program.try_into().map_err(|reason| HostError::Refused { name: PROGRAM, reason })
+}

@@ -1,0 +1,60 @@
+//! What became of the news of drops, counted by name?
+
+/// What can become of the news that the kernel dropped a packet; each counts once, and its sample beside it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u32)]
+pub enum DropOutcome {
+    /// Counted with its flow, reason and device.
+    Counted,
+    /// Nothing was lost: the packet was used, or the sink discarded it for its D bit.
+    NotLost,
+    /// In another network namespace.
+    Elsewhere,
+    /// In a network namespace that nothing in the packet tells.
+    Nowhere,
+    /// Not IP.
+    NotIp,
+    /// An IP header that cannot be read.
+    Malformed,
+    /// Not on the watchlist, or not for its drops.
+    NotWatched,
+    /// There was no room for another count.
+    NotHeld,
+    /// The agent was told of the packet.
+    Sampled,
+    /// The agent was not told: too much waited for it.
+    SampleLost,
+}
+
+impl DropOutcome {
+    /// All outcomes, in the order of `bpf/drops.h`.
+    pub const ALL: [Self; 10] = [
+        Self::Counted,
+        Self::NotLost,
+        Self::Elsewhere,
+        Self::Nowhere,
+        Self::NotIp,
+        Self::Malformed,
+        Self::NotWatched,
+        Self::NotHeld,
+        Self::Sampled,
+        Self::SampleLost,
+    ];
+
+    /// The name users read.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Counted => "drop_counted",
+            Self::NotLost => "drop_not_lost",
+            Self::Elsewhere => "drop_elsewhere",
+            Self::Nowhere => "drop_nowhere",
+            Self::NotIp => "drop_not_ip",
+            Self::Malformed => "drop_malformed",
+            Self::NotWatched => "drop_not_watched",
+            Self::NotHeld => "drop_not_held",
+            Self::Sampled => "drop_sampled",
+            Self::SampleLost => "drop_sample_lost",
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! Network namespaces that a test makes, and that go when it ends.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+use std::fs::File;
+use std::os::fd::AsFd;
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
+
+use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
+
+/// A network namespace of the test's own.
+pub(crate) struct Space {
+    name: String,
+}
+
+static NEXT: AtomicU32 = AtomicU32::new(0);
+
+impl Space {
+    /// Makes one; `None`, and a word why, where that is not allowed.
+    pub(crate) fn new() -> Option<Self> {
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let space = Self { name: format!("inband-test-{}-{number}", std::process::id()) };
+        let made = Command::new("ip").args(["netns", "add", &space.name]).output();
+        match made {
+            Ok(output) if output.status.success() => {}
+            other => {
+                eprintln!("skipped, because no network namespace can be made here: {other:?}");
+                return None;
+            }
+        }
+        space.ip("link set lo up");
+        Some(space)
+    }
+
+    pub(crate) fn path(&self) -> PathBuf {
+        PathBuf::from("/run/netns").join(&self.name)
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Runs `ip` with these words in the namespace.
+    pub(crate) fn ip(&self, words: &str) -> String {
+        self.run("ip", words)
+    }
+
+    /// Runs `tc` with these words in the namespace.
+    pub(crate) fn tc(&self, words: &str) -> String {
+        self.run("tc", words)
+    }
+
+    /// Sets a variable of the kernel in the namespace.
+    pub(crate) fn sysctl(&self, name: &str, value: &str) {
+        let path = format!("/proc/sys/{}", name.replace('.', "/"));
+        self.inside(move || std::fs::write(path, value).unwrap());
+    }
+
+    /// Runs `work` on a thread in the namespace.
+    pub(crate) fn inside<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        let space = File::open(self.path()).unwrap();
+        thread::scope(|scope| {
+            let worker = scope.spawn(|| {
+                move_into_link_name_space(space.as_fd(), Some(LinkNameSpaceType::Network)).unwrap();
+                work()
+            });
+            worker.join().unwrap()
+        })
+    }
+
+    /// Runs a program in the namespace and gives what it prints.
+    pub(crate) fn run(&self, program: &str, words: &str) -> String {
+        let words = words.split_whitespace();
+        let output =
+            Command::new("ip").args(["netns", "exec", &self.name, program]).args(words).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+}
+
+impl Drop for Space {
+    fn drop(&mut self) {
+        // A namespace that is not there needs no removing.
+        let _ = Command::new("ip").args(["netns", "del", &self.name]).output();
+    }
+}
