@@ -12,10 +12,10 @@ mod receive;
 mod settings;
 mod sys;
 
-pub use api::{Api, ApiError};
+pub use api::{Api, ApiError, Listening, TlsError};
 pub use clock::Clock;
 pub use keep::Keep;
 pub use live::Live;
 pub use pipeline::{Asker, Outcome, Pipeline, Sight, Stage, Unanswered};
 pub use receive::{Batch, Feed, Prefix, PrefixError, Reception, ReceptionCounts, ReceptionError, Replay};
-pub use settings::{ApiSettings, HistorySettings, ReceiveSettings, Settings};
+pub use settings::{ApiSettings, HistorySettings, ProcessSettings, ReceiveSettings, Settings};

@@ -17,6 +17,8 @@ use crate::receive::Prefix;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
+    /// `[process]`: as whom the collector runs.
+    pub process: ProcessSettings,
     /// `[receive]`: where reports come in.
     pub receive: ReceiveSettings,
     /// `[api]`: where answers go out.
@@ -48,6 +50,14 @@ impl Settings {
     }
 }
 
+/// As whom the collector runs.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ProcessSettings {
+    /// The user that root becomes once ports and certificate are open. Default empty: the one that started it.
+    pub user: String,
+}
+
 /// Where answers go out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -57,6 +67,13 @@ pub struct ApiSettings {
     /// What callers have to show, as `Authorization: Bearer`; empty: nothing. Must not be empty where `listen` is not
     /// a loopback address. Default empty.
     pub token: String,
+    /// File with the certificate and those that vouch for it, PEM; with it the API speaks TLS. It is read again when it
+    /// changes. Default empty: no TLS.
+    pub tls_certificate: PathBuf,
+    /// File with the certificate's key, PEM. Default empty.
+    pub tls_key: PathBuf,
+    /// Callers at the same time; more wait. Default 256.
+    pub max_connections: usize,
     /// Longest time a question in SQL may take, seconds. Default 10.
     pub query_seconds: u64,
     /// Most memory a question in SQL may take, bytes. Default 268,435,456.
@@ -70,6 +87,9 @@ impl Default for ApiSettings {
         ApiSettings {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 8080)),
             token: String::new(),
+            tls_certificate: PathBuf::new(),
+            tls_key: PathBuf::new(),
+            max_connections: 256,
             query_seconds: 10,
             query_bytes: 256 << 20,
             query_rows: 100_000,

@@ -1,6 +1,7 @@
 //! `inband collect`: receives reports, counts each of them, keeps history, and answers.
 
 mod health;
+mod privileges;
 mod replay;
 mod summary;
 
@@ -12,7 +13,9 @@ use std::time::Duration;
 
 use anyhow::{Context, Error, anyhow};
 use inband::config::ConfigFile;
-use inband_server::{Api, ApiError, Keep, Live, Outcome, Pipeline, Reception, Replay, Settings, Stage};
+use inband_server::{
+    Api, ApiError, Keep, Listening, Live, Outcome, Pipeline, Reception, Replay, Settings, Stage,
+};
 use inband_store::{Store, StoreError};
 
 use crate::failure::Failure;
@@ -87,10 +90,16 @@ fn read_settings(path: Option<&Path>) -> Result<Settings, Failure> {
 
 /// Receives until somebody stops it.
 fn collect(settings: &Settings, stop: &AtomicBool) -> Result<Outcome, Failure> {
-    let store = open_store(settings, None)?;
-    let live = Live::new();
+    // Ports and the certificate may need privileges; nothing behind them does.
+    let listening = Listening::open(&settings.api).map_err(|error| match error {
+        ApiError::Open(_) => Failure::Usage(error.into()),
+        other => Failure::Work(other.into()),
+    })?;
     let (reception, feed) =
         Reception::start(&settings.receive).map_err(|error| Failure::Work(error.into()))?;
+    privileges::drop(&settings.process)?;
+    let store = open_store(settings, None)?;
+    let live = Live::new();
     for address in reception.addresses() {
         eprintln!("receiving reports on {address}, {} workers", settings.receive.workers);
     }
@@ -103,12 +112,9 @@ fn collect(settings: &Settings, stop: &AtomicBool) -> Result<Outcome, Failure> {
     }
     let pipeline = Pipeline::start(settings.collector(), feed, stages(store.as_ref(), &live))
         .context("cannot start the collector")?;
-    let api =
-        Api::start(&settings.api, pipeline.asker(), store.clone(), live).map_err(|error| match error {
-            ApiError::Open(_) => Failure::Usage(error.into()),
-            other => Failure::Work(other.into()),
-        })?;
-    eprintln!("answering on http://{}", api.address());
+    let api = Api::start(listening, pipeline.asker(), store.clone(), live)
+        .map_err(|error| Failure::Work(error.into()))?;
+    eprintln!("answering on {}", api.url());
     let mut health = Health::new(store.clone());
     while !stop.load(Ordering::Relaxed) && !pipeline.is_finished() {
         std::thread::sleep(PATIENCE);

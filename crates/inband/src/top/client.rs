@@ -1,5 +1,6 @@
 //! How is the collector asked?
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Error, anyhow, bail};
@@ -8,6 +9,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use ureq::Agent;
+use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
 
 /// Asks the API of one collector.
 pub(super) struct Client {
@@ -65,15 +67,29 @@ pub(super) struct Flow {
 }
 
 impl Client {
-    pub(super) fn new(collector: &str, token: Option<String>) -> Self {
+    /// Asks the collector at an address or URL; where it speaks TLS, `authorities` vouch for it, or else those that
+    /// browsers trust.
+    ///
+    /// # Errors
+    /// A file of authorities that cannot be read, or that holds no certificate.
+    pub(super) fn new(
+        collector: &str,
+        token: Option<String>,
+        authorities: Option<&Path>,
+    ) -> Result<Self, Error> {
+        let tls = TlsConfig::builder().root_certs(match authorities {
+            None => RootCerts::WebPki,
+            Some(path) => RootCerts::from(read_authorities(path)?),
+        });
         let agent = Agent::config_builder()
             .timeout_global(Some(LONGEST_WAIT))
             .http_status_as_error(false)
+            .tls_config(tls.build())
             .build()
             .new_agent();
         let base =
             if collector.contains("://") { collector.to_owned() } else { format!("http://{collector}") };
-        Self { agent, base: base.trim_end_matches('/').to_owned(), token }
+        Ok(Self { agent, base: base.trim_end_matches('/').to_owned(), token })
     }
 
     /// Looks at everything that is shown.
@@ -109,6 +125,23 @@ impl Client {
         }
         serde_json::from_str(&body).map_err(|error| anyhow!("{url} answers something else: {error}"))
     }
+}
+
+fn read_authorities(path: &Path) -> Result<Vec<Certificate<'static>>, Error> {
+    let cannot = || format!("cannot read certificates from {}", path.display());
+    let text = std::fs::read(path).with_context(cannot)?;
+    let certificates: Vec<_> = parse_pem(&text)
+        .filter_map(|item| match item {
+            Ok(PemItem::Certificate(certificate)) => Some(Ok(certificate)),
+            Ok(_) => None,
+            Err(error) => Some(Err(error)),
+        })
+        .collect::<Result<_, _>>()
+        .with_context(cannot)?;
+    if certificates.is_empty() {
+        bail!("{} holds no certificate", path.display());
+    }
+    Ok(certificates)
 }
 
 impl Seen {

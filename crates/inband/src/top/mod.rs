@@ -4,6 +4,7 @@ mod client;
 mod picture;
 
 use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -20,12 +21,15 @@ use picture::{Rate, picture};
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The collector's API
+    /// The collector's API; `https://NAME:PORT` where it speaks TLS
     #[arg(value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8080")]
     collector: String,
     /// The API's token; also from the environment, as INBAND_TOKEN
     #[arg(long)]
     token: Option<String>,
+    /// Certificates that vouch for the collector, PEM; without it those that browsers trust
+    #[arg(long, value_name = "FILE")]
+    authorities: Option<PathBuf>,
     /// Time from one picture to the next
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = humantime::parse_duration)]
     interval: Duration,
@@ -41,6 +45,7 @@ const EXAMPLES: &str = "\
 Examples:
   inband top
   inband top 192.0.2.10:8080 --token SECRET
+  inband top https://collector.example:8443 --authorities ca.pem
   inband top --once
   inband top --json | jq .ledger.total.lost";
 
@@ -51,7 +56,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         signal_hook::flag::register(signal, Arc::clone(&stop)).context("cannot catch signals")?;
     }
     let token = args.token.clone().or_else(|| std::env::var("INBAND_TOKEN").ok());
-    let client = Client::new(&args.collector, token);
+    let client = Client::new(&args.collector, token, args.authorities.as_deref())?;
     // A mistake in the address is told at once; later the collector may come and go.
     let first = client.look()?;
     if args.once || !io::stdout().is_terminal() || args.json {

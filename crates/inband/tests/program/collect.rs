@@ -149,3 +149,36 @@ fn promtool_accepts_the_metrics_and_the_alerts() {
     let checked = promtool.wait_with_output().unwrap();
     assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stderr));
 }
+
+#[test]
+fn root_becomes_the_user_of_the_settings_for_good() {
+    let id = Command::new("id").arg("-u").output().unwrap();
+    if id.stdout != b"0\n" {
+        eprintln!("skipped: only root can become somebody else");
+        return;
+    }
+    let folder = Folder::new("collect-user");
+    let data = std::env::temp_dir().join(format!("inband-user-{}", std::process::id()));
+    std::fs::create_dir_all(&data).unwrap();
+    std::os::unix::fs::chown(&data, Some(65_534), Some(65_534)).unwrap();
+    let settings = format!("[process]\nuser = \"nobody\"\n[store]\npath = \"{}\"\n", data.display());
+
+    let collector = Collector::start_with(&folder, &settings, "exec \"$0\" \"$@\"");
+    collector.send(0..10);
+    let stored = collector.wait_for("stored", 10);
+    let status = collector.status();
+
+    assert_eq!(stored, 10);
+    assert!(collector.said().contains("running as nobody"), "{}", collector.said());
+    for line in ["Uid:\t65534\t65534\t65534\t65534", "CapEff:\t0000000000000000"] {
+        assert!(status.contains(line), "{status}");
+    }
+    collector.kill();
+    std::fs::remove_dir_all(&data).unwrap();
+
+    let settings = "[process]\nuser = \"no-such-user\"\n[receive]\nlisten = [\"127.0.0.1:0\"]\n[api]\nlisten = \"127.0.0.1:0\"\n";
+    let folder = Folder::new("collect-no-user").with("collector.toml", settings);
+    let outcome = folder.run_arguments(&["collect", "-c", "collector.toml"]);
+    assert_eq!(outcome.code, 2);
+    assert!(outcome.stderr.contains("there is no such user"), "{}", outcome.stderr);
+}

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -29,25 +29,31 @@ impl<'a> Collector<'a> {
 
     /// Starts a collector with more settings, by a line of shell in which `"$0" "$@"` is the program.
     pub(crate) fn start_with(folder: &'a Folder, settings: &str, shell: &str) -> Collector<'a> {
-        let reports = UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-        let api = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-        let listen = format!("[receive]\nlisten = [\"{reports}\"]\n[api]\nlisten = \"{api}\"\n{settings}");
+        let listen =
+            format!("[receive]\nlisten = [\"127.0.0.1:0\"]\n[api]\nlisten = \"127.0.0.1:0\"\n{settings}");
         fs::write(folder.path("collector.toml"), listen).unwrap();
-        let child = Command::new("sh")
+        let mut child = Command::new("sh")
             .args(["-c", shell, env!("CARGO_BIN_EXE_inband"), "collect", "-c", "collector.toml"])
             .current_dir(folder.path(""))
             .stderr(File::create(folder.path("stderr")).unwrap())
             .stdout(Stdio::null())
             .spawn()
             .unwrap();
-        let mut collector = Collector { child, folder, reports, api };
         let deadline = Instant::now() + PATIENCE;
-        while TcpStream::connect(api).is_err() {
-            let ended = collector.child.try_wait().unwrap();
-            assert!(ended.is_none() && Instant::now() < deadline, "{ended:?}: {}", collector.said());
+        loop {
+            let said = fs::read_to_string(folder.path("stderr")).unwrap();
+            // The kernel chose the ports; the collector says which, and where it answers as the last thing.
+            if let Some((reports, api)) = addresses(&said) {
+                return Collector { child, folder, reports, api };
+            }
+            let ended = child.try_wait().unwrap();
+            if ended.is_some() || Instant::now() >= deadline {
+                // It may have ended already.
+                let _ = child.kill();
+                panic!("{:?}: {said}", child.wait().unwrap());
+            }
             std::thread::sleep(PAUSE);
         }
-        collector
     }
 
     /// What it has said on stderr.
@@ -95,9 +101,14 @@ impl<'a> Collector<'a> {
 
     /// The most memory it has had, bytes.
     pub(crate) fn peak_memory(&self) -> u64 {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let status = self.status();
         let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
         line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1_024
+    }
+
+    /// What the kernel says of its process.
+    pub(crate) fn status(&self) -> String {
+        fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap()
     }
 
     /// Kills it.
@@ -120,6 +131,13 @@ impl Drop for Collector<'_> {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+fn addresses(said: &str) -> Option<(SocketAddr, SocketAddr)> {
+    let behind = |text: &str| Some(said.lines().find_map(|line| line.strip_prefix(text))?.to_owned());
+    let reports = behind("receiving reports on ")?;
+    let api = behind("answering on http://")?;
+    Some((reports.split(',').next()?.parse().ok()?, api.parse().ok()?))
 }
 
 /// A datagram with one report.

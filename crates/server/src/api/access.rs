@@ -1,6 +1,7 @@
 //! Who may ask?
 
 use std::net::IpAddr;
+use std::time::Duration;
 
 use axum::extract::{Request, State};
 use axum::http::HeaderMap;
@@ -44,11 +45,16 @@ impl Access {
 
 /// Lets requests through that may ask.
 pub(super) async fn guard(State(state): State<Shared>, request: Request, next: Next) -> Response {
-    match state.access.check(request.headers()) {
-        Ok(()) => next.run(request).await,
-        Err(problem) => problem.into_response(),
+    if let Err(problem) = state.access.check(request.headers()) {
+        return problem.into_response();
     }
+    // Whoever sends a body byte by byte is not waited for; answers that go on are not cut off.
+    let answer = tokio::time::timeout(LONGEST_REQUEST, next.run(request)).await;
+    answer.unwrap_or_else(|_| Problem::slow().into_response())
 }
+
+/// Longest time until an answer begins: longer than any question in SQL by default.
+const LONGEST_REQUEST: Duration = Duration::from_secs(120);
 
 /// Compares in a time that does not tell how much is right.
 fn is_same(a: &[u8], b: &[u8]) -> bool {

@@ -1,6 +1,6 @@
 //! How are questions answered over HTTP?
 //!
-//! Reading order: `routes` (what can be asked), `views` (what the collector knows now), `query` (what history knows),
+//! Reading order: `serve` and `tls` (how a connection becomes requests), `routes` (what can be asked), `views` (what the collector knows now), `query` (what history knows),
 //! `events` and `stream`, `metrics`. `access` says who may ask.
 
 mod access;
@@ -10,11 +10,14 @@ mod openapi;
 mod problem;
 mod query;
 mod routes;
+mod serve;
 mod stream;
+mod tls;
 mod views;
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
 
@@ -27,11 +30,16 @@ use crate::pipeline::{Asker, Sight};
 use crate::settings::ApiSettings;
 use access::Access;
 use problem::Problem;
+use serve::Door;
+use tls::Tls;
+
+pub use tls::TlsError;
 
 /// The API, on a thread of its own.
 #[derive(Debug)]
 pub struct Api {
     address: SocketAddr,
+    is_secure: bool,
     stop: oneshot::Sender<()>,
     thread: JoinHandle<()>,
 }
@@ -49,6 +57,14 @@ pub enum ApiError {
         address: SocketAddr,
         /// What the operating system said.
         source: io::Error,
+    },
+    /// The certificate or its key cannot be used.
+    #[error("cannot use api.tls_certificate = \"{path}\"", path = .path.display())]
+    Certificate {
+        /// The certificate's file.
+        path: PathBuf,
+        /// What is wrong with it, or with the key.
+        source: TlsError,
     },
     /// The thread cannot be started.
     #[error("cannot start the API")]
@@ -69,17 +85,21 @@ struct State {
 
 type Shared = Arc<State>;
 
-impl Api {
-    /// Listens, and answers from then on: of now through `asker`, of history from `store`.
+/// An address that is listened on, where nobody answers yet.
+#[derive(Debug)]
+pub struct Listening {
+    settings: ApiSettings,
+    listener: TcpListener,
+    address: SocketAddr,
+    tls: Option<Tls>,
+}
+
+impl Listening {
+    /// Listens on the address of the settings, and reads the certificate.
     ///
     /// # Errors
-    /// An address that is open to all, or that cannot be listened on.
-    pub fn start(
-        settings: &ApiSettings,
-        asker: Asker,
-        store: Option<Arc<Store>>,
-        live: Live,
-    ) -> Result<Api, ApiError> {
+    /// An address that is open to all or cannot be listened on, or a certificate that cannot be used.
+    pub fn open(settings: &ApiSettings) -> Result<Listening, ApiError> {
         let address = settings.listen;
         if settings.token.is_empty() && !address.ip().is_loopback() {
             return Err(ApiError::Open(address));
@@ -88,9 +108,28 @@ impl Api {
         let listener = TcpListener::bind(address).map_err(failed)?;
         listener.set_nonblocking(true).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
+        let path = settings.tls_certificate.clone();
+        let tls = Tls::read(settings).map_err(|source| ApiError::Certificate { path, source })?;
+        Ok(Listening { settings: settings.clone(), listener, address, tls })
+    }
+}
+
+impl Api {
+    /// Answers from now on: of now through `asker`, of history from `store`.
+    ///
+    /// # Errors
+    /// No thread can be started.
+    pub fn start(
+        listening: Listening,
+        asker: Asker,
+        store: Option<Arc<Store>>,
+        live: Live,
+    ) -> Result<Api, ApiError> {
+        let Listening { settings, listener, address, tls } = listening;
         let access = Access::new(&settings.token);
-        let queries = Semaphore::new(MOST_QUERIES);
-        let state = State { asker, store, live, access, settings: settings.clone(), queries };
+        let (queries, is_secure) = (Semaphore::new(MOST_QUERIES), tls.is_some());
+        let door = Door { listener, tls, most: settings.max_connections.max(1) };
+        let state = State { asker, store, live, access, settings, queries };
         let (stop, stopped) = oneshot::channel();
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_io()
@@ -98,15 +137,21 @@ impl Api {
             .max_blocking_threads(MOST_QUERIES)
             .build()
             .map_err(ApiError::Start)?;
-        let run = move || runtime.block_on(answer(listener, Arc::new(state), stopped));
+        let run = move || runtime.block_on(answer(door, Arc::new(state), stopped));
         let thread = Builder::new().name("answer".to_owned()).spawn(run).map_err(ApiError::Start)?;
-        Ok(Api { address, stop, thread })
+        Ok(Api { address, is_secure, stop, thread })
     }
 
     /// Where it listens, with the port the kernel chose.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// The address as callers write it.
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("{}://{}", if self.is_secure { "https" } else { "http" }, self.address)
     }
 
     /// Ends it; answers that are under way are cut off.
@@ -116,11 +161,9 @@ impl Api {
     }
 }
 
-async fn answer(listener: TcpListener, state: Shared, stopped: oneshot::Receiver<()>) {
-    let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
-    let serve = axum::serve(listener, routes::router(state));
+async fn answer(door: Door, state: Shared, stopped: oneshot::Receiver<()>) {
     tokio::select! {
-        _ = std::future::IntoFuture::into_future(serve) => {}
+        () = door.serve(routes::router(state)) => {}
         _ = stopped => {}
     }
 }

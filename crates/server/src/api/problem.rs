@@ -39,6 +39,10 @@ impl Problem {
         Problem::from(Unanswered::Stopped)
     }
 
+    pub(super) fn slow() -> Problem {
+        Problem { status: StatusCode::REQUEST_TIMEOUT, error: "the request took too long".to_owned() }
+    }
+
     pub(super) fn unauthorized() -> Problem {
         let error = "a token is needed, as `Authorization: Bearer TOKEN`".to_owned();
         Problem { status: StatusCode::UNAUTHORIZED, error }

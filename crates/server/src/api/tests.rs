@@ -12,7 +12,7 @@ use inband_testkit::{inner_only, md_frame, report_group};
 use serde_json::{Value, json};
 
 use super::openapi::{OPERATIONS, openapi};
-use super::{Api, ApiError};
+use super::{Api, ApiError, Listening};
 use crate::keep::Keep;
 use crate::live::Live;
 use crate::pipeline::{Pipeline, Stage};
@@ -183,15 +183,60 @@ fn a_page_of_another_name_cannot_ask_on_loopback() {
 #[test]
 fn an_open_address_needs_a_token() {
     let settings = ApiSettings { listen: "0.0.0.0:0".parse().unwrap(), ..ApiSettings::default() };
-    let system = System::start("");
-    let refused = Api::start(&settings, system.pipeline.asker(), None, Live::new());
+    let refused = Listening::open(&settings);
     assert!(matches!(refused, Err(ApiError::Open(_))));
+}
+
+#[test]
+fn with_a_certificate_the_api_speaks_tls_alone() {
+    let folder = std::env::temp_dir().join(format!("inband-tls-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let (certificate, key) = (folder.join("certificate.pem"), folder.join("key.pem"));
+    let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
+    std::fs::write(&certificate, made.cert.pem()).unwrap();
+    std::fs::write(&key, made.signing_key.serialize_pem()).unwrap();
+    let settings =
+        ApiSettings { tls_certificate: certificate.clone(), tls_key: key, ..ApiSettings::default() };
+    let system = System::start_with(settings.clone());
+
+    let root = ureq::tls::Certificate::from_pem(made.cert.pem().as_bytes()).unwrap();
+    let roots = ureq::tls::RootCerts::from([root]);
+    let tls = ureq::tls::TlsConfig::builder().root_certs(roots).build();
+    let agent = ureq::Agent::config_builder().tls_config(tls).build().new_agent();
+    let url = format!("https://localhost:{}/healthz", system.address.port());
+    assert_eq!(agent.get(&url).call().unwrap().body_mut().read_to_string().unwrap(), "ok\n");
+    // Who does not know the certificate, or speaks no TLS, gets nothing.
+    assert!(ureq::get(&url).call().is_err());
+    assert!(ureq::get(url.replace("https", "http")).call().is_err());
+
+    let half = ApiSettings { tls_key: std::path::PathBuf::new(), ..settings.clone() };
+    assert!(matches!(Listening::open(&half), Err(ApiError::Certificate { .. })));
+    std::fs::write(&certificate, "no certificate").unwrap();
+    assert!(matches!(Listening::open(&settings), Err(ApiError::Certificate { .. })));
+    assert_eq!(agent.get(&url).call().unwrap().status(), 200);
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn callers_beyond_the_bound_wait_and_are_answered_then() {
+    let system = System::start_with(ApiSettings { max_connections: 1, ..ApiSettings::default() });
+    let first = TcpStream::connect(system.address).unwrap();
+    let mut second = system.open("get", "/healthz", &[], "");
+    second.set_read_timeout(Some(Duration::from_millis(300))).unwrap();
+    let mut answer = [0; 12];
+    assert!(second.read(&mut answer).is_err());
+
+    drop(first);
+
+    second.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+    second.read_exact(&mut answer).unwrap();
+    assert_eq!(&answer, b"HTTP/1.1 200");
 }
 
 /// A whole collector on ports of the kernel's choice.
 struct System {
     reception: Reception,
-    pipeline: Pipeline,
+    _pipeline: Pipeline,
     _api: Api,
     address: SocketAddr,
     folder: std::path::PathBuf,
@@ -200,6 +245,10 @@ struct System {
 
 impl System {
     fn start(token: &str) -> System {
+        System::start_with(ApiSettings { token: token.to_owned(), ..ApiSettings::default() })
+    }
+
+    fn start_with(settings: ApiSettings) -> System {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let folder = std::env::temp_dir().join(format!("inband-api-{}-{number}", std::process::id()));
@@ -213,10 +262,10 @@ impl System {
             vec![Box::new(Keep::new(Arc::clone(&store))), Box::new(live.clone())];
         let pipeline = Pipeline::start(CollectorSettings::default(), feed, stages).unwrap();
         let listen = "127.0.0.1:0".parse().unwrap();
-        let settings = ApiSettings { listen, token: token.to_owned(), ..ApiSettings::default() };
-        let api = Api::start(&settings, pipeline.asker(), Some(store), live).unwrap();
+        let listening = Listening::open(&ApiSettings { listen, ..settings }).unwrap();
+        let api = Api::start(listening, pipeline.asker(), Some(store), live).unwrap();
         let address = api.address();
-        System { reception, pipeline, _api: api, address, folder, sent: AtomicU32::new(0) }
+        System { reception, _pipeline: pipeline, _api: api, address, folder, sent: AtomicU32::new(0) }
     }
 
     /// Sends reports of node 7.

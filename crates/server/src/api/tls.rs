@@ -1,0 +1,129 @@
+//! With which certificate does the API speak TLS?
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
+
+use thiserror::Error;
+use tokio::net::TcpStream;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::pki_types::pem::{self, PemObject};
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio_rustls::rustls::{self, ServerConfig};
+use tokio_rustls::server::TlsStream;
+
+use crate::settings::ApiSettings;
+
+/// The certificate at hand, which is read again when its file changes.
+#[derive(Clone)]
+pub(super) struct Tls {
+    files: Arc<Files>,
+    current: Arc<Mutex<Current>>,
+}
+
+/// What is wrong with a certificate or its key.
+#[derive(Debug, Error)]
+pub enum TlsError {
+    /// Only one of the two is given.
+    #[error("api.tls_certificate and api.tls_key belong together")]
+    Half,
+    /// A file cannot be read, or holds no PEM.
+    #[error("{path}: {source}", path = .path.display())]
+    File {
+        /// Which file.
+        path: PathBuf,
+        /// Why not.
+        source: pem::Error,
+    },
+    /// They do not fit each other, or are not understood.
+    #[error(transparent)]
+    Refused(#[from] rustls::Error),
+}
+
+#[derive(Debug)]
+struct Files {
+    certificate: PathBuf,
+    key: PathBuf,
+}
+
+struct Current {
+    acceptor: TlsAcceptor,
+    changed_at: Option<SystemTime>,
+    looked_at: Instant,
+}
+
+impl Tls {
+    /// Reads certificate and key; `None` where the settings name none.
+    pub(super) fn read(settings: &ApiSettings) -> Result<Option<Tls>, TlsError> {
+        let files = Files { certificate: settings.tls_certificate.clone(), key: settings.tls_key.clone() };
+        match (files.certificate.as_os_str().is_empty(), files.key.as_os_str().is_empty()) {
+            (true, true) => return Ok(None),
+            (false, false) => {}
+            _ => return Err(TlsError::Half),
+        }
+        let current = Current {
+            changed_at: files.changed_at(),
+            acceptor: files.acceptor()?,
+            looked_at: Instant::now(),
+        };
+        Ok(Some(Tls { files: Arc::new(files), current: Arc::new(Mutex::new(current)) }))
+    }
+
+    /// Shakes hands with a caller.
+    pub(super) async fn accept(&self, stream: TcpStream) -> io::Result<TlsStream<TcpStream>> {
+        let acceptor = self.acceptor();
+        acceptor.accept(stream).await
+    }
+
+    fn acceptor(&self) -> TlsAcceptor {
+        // Whatever happened to another thread, what is in there is whole.
+        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        if current.looked_at.elapsed() >= LOOK_EVERY {
+            current.looked_at = Instant::now();
+            let changed_at = self.files.changed_at();
+            // A certificate and a key that are being replaced may not fit each other for a moment: the old ones stay.
+            if changed_at != current.changed_at
+                && let Ok(acceptor) = self.files.acceptor()
+            {
+                current.acceptor = acceptor;
+                current.changed_at = changed_at;
+            }
+        }
+        current.acceptor.clone()
+    }
+}
+
+impl std::fmt::Debug for Tls {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Tls").field("files", &self.files).finish_non_exhaustive()
+    }
+}
+
+impl Files {
+    fn acceptor(&self) -> Result<TlsAcceptor, TlsError> {
+        let failed = |path: &PathBuf| {
+            let path = path.clone();
+            move |source| TlsError::File { path, source }
+        };
+        let certificates = CertificateDer::pem_file_iter(&self.certificate)
+            .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+            .map_err(failed(&self.certificate))?;
+        let key = PrivateKeyDer::from_pem_file(&self.key).map_err(failed(&self.key))?;
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let mut config = ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()?
+            .with_no_client_auth()
+            .with_single_cert(certificates, key)?;
+        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        Ok(TlsAcceptor::from(Arc::new(config)))
+    }
+
+    fn changed_at(&self) -> Option<SystemTime> {
+        let of = |path| std::fs::metadata(path).and_then(|file| file.modified()).ok();
+        of(&self.certificate).max(of(&self.key))
+    }
+}
+
+/// How often the files are looked at, when callers come.
+const LOOK_EVERY: Duration = Duration::from_secs(10);
