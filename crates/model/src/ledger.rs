@@ -1,5 +1,6 @@
 //! Where did every report go?
 
+use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
 use serde::{Deserialize, Serialize};
@@ -9,7 +10,8 @@ use crate::NodeId;
 /// What became of every datagram that arrived, and of every report in them.
 ///
 /// Datagrams up to `accepted`: `received = malformed + shed + duplicate + accepted`. `reordered` and `late`
-/// are parts of `accepted`. `stored` and `store_failed` count individual reports, as `accepted_reports` does.
+/// are parts of `accepted`. `stored` and `store_failed` count individual reports, as `accepted_reports` does;
+/// `exported` and `export_failed` count messages.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ledger {
     /// Datagrams taken off the socket.
@@ -40,6 +42,12 @@ pub struct Ledger {
     pub stored: u64,
     /// Individual reports the store did not take.
     pub store_failed: u64,
+    /// Messages that outputs have delivered, summed over all outputs.
+    #[serde(default)]
+    pub exported: u64,
+    /// Messages that outputs could not deliver, summed over all outputs.
+    #[serde(default)]
+    pub export_failed: u64,
 }
 
 impl Ledger {
@@ -80,13 +88,52 @@ pub struct StreamLedger {
     pub accepted_reports: u64,
 }
 
-/// The whole ledger: totals, and each stream.
+/// The ledger of one output: what became of every message that was to be delivered.
+///
+/// `offered = exported + export_failed + waiting`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExportLedger {
+    /// The output's name.
+    pub output: String,
+    /// Messages that were to be delivered, those found in a spool at the start included.
+    pub offered: u64,
+    /// Messages that arrived where they should: the other side said so, or the disk took them.
+    pub exported: u64,
+    /// Messages that were given up.
+    pub export_failed: u64,
+    /// Messages whose fate is not decided.
+    pub waiting: u64,
+    /// Why messages were given up, where any were: the reason's name, and how many.
+    pub failures: BTreeMap<String, u64>,
+    /// Messages that settings or silences keep back; they were not offered.
+    pub kept_back: u64,
+    /// Attempts beyond the first.
+    pub retries: u64,
+    /// Bytes that wait on disk.
+    pub spool_bytes: u64,
+    /// What keeps it from delivering; `None`: the latest attempt went well, or there was none.
+    pub trouble: Option<String>,
+}
+
+impl ExportLedger {
+    /// Whether each message is in exactly one of the places it can be.
+    #[must_use]
+    pub fn balances(&self) -> bool {
+        self.offered == self.exported + self.export_failed + self.waiting
+            && self.export_failed == self.failures.values().sum::<u64>()
+    }
+}
+
+/// The whole ledger: totals, each stream, and each output.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LedgerView {
     /// Sums over all streams, those forgotten included.
     pub total: Ledger,
     /// The streams known at this time.
     pub streams: Vec<StreamLedger>,
+    /// The outputs that are set up.
+    #[serde(default)]
+    pub exports: Vec<ExportLedger>,
 }
 
 #[cfg(test)]

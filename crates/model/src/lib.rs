@@ -30,7 +30,7 @@ pub use event_id::EventId;
 pub use event_kind::EventKind;
 pub use flow::{Flow, FlowId};
 pub use hop::Hop;
-pub use ledger::{Ledger, LedgerView, StreamLedger};
+pub use ledger::{ExportLedger, Ledger, LedgerView, StreamLedger};
 pub use nanos::Nanos;
 pub use node_id::NodeId;
 pub use observation::{HopLatencyObservation, Observation, Origin, PathObservation, QueueDepthObservation};

@@ -1,10 +1,11 @@
 //! How do reports come in and answers go out?
 //!
 //! Reading order: `settings`, then `receive` (datagrams off the socket, stamped and counted) and `pipeline` (what is
-//! done with them: `keep` stores it, `live` shows it as it comes). `api` answers. `sys` holds the system calls.
+//! done with them: `keep` stores it, `live` shows it as it comes, `export` sends it elsewhere). `api` answers. `sys` holds the system calls.
 
 mod api;
 mod clock;
+mod export;
 mod keep;
 mod live;
 mod pipeline;
@@ -14,6 +15,7 @@ mod sys;
 
 pub use api::{Api, ApiError, Listening, TlsError};
 pub use clock::Clock;
+pub use export::{ExportError, Exports, WebhookKind, WebhookSettings};
 pub use keep::Keep;
 pub use live::Live;
 pub use pipeline::{Asker, Outcome, Pipeline, Sight, Stage, Unanswered};

@@ -11,6 +11,7 @@ use inband_collector::{CollectorSettings, EventSettings, LedgerSettings, PathSet
 use inband_store::StoreSettings;
 use serde::{Deserialize, Serialize};
 
+use crate::export::WebhookSettings;
 use crate::receive::Prefix;
 
 /// Everything that can be set about the monitoring system: `collector.toml`.
@@ -33,6 +34,8 @@ pub struct Settings {
     pub ports: PortSettings,
     /// `[events]`: what is announced, and when.
     pub events: EventSettings,
+    /// `[[webhook]]`: who is told of events over HTTP.
+    pub webhook: Vec<WebhookSettings>,
 }
 
 impl Settings {

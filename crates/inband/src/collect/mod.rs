@@ -1,5 +1,6 @@
 //! `inband collect`: receives reports, counts each of them, keeps history, and answers.
 
+mod exports;
 mod health;
 mod privileges;
 mod replay;
@@ -20,6 +21,7 @@ use inband_store::{Store, StoreError};
 
 use crate::failure::Failure;
 use crate::signals;
+use exports::Outputs;
 use health::Health;
 use replay::Pace;
 
@@ -110,7 +112,8 @@ fn collect(settings: &Settings, stop: &AtomicBool) -> Result<Outcome, Failure> {
             reception.buffer_bytes()
         );
     }
-    let pipeline = Pipeline::start(settings.collector(), feed, stages(store.as_ref(), &live))
+    let (mut outputs, exports) = Outputs::start(settings)?;
+    let pipeline = Pipeline::start(settings.collector(), feed, stages(store.as_ref(), &live, exports))
         .context("cannot start the collector")?;
     let api = Api::start(listening, pipeline.asker(), store.clone(), live)
         .map_err(|error| Failure::Work(error.into()))?;
@@ -119,6 +122,7 @@ fn collect(settings: &Settings, stop: &AtomicBool) -> Result<Outcome, Failure> {
     while !stop.load(Ordering::Relaxed) && !pipeline.is_finished() {
         std::thread::sleep(PATIENCE);
         health.look();
+        outputs.look();
     }
     drop(health);
     reception.stop();
@@ -139,8 +143,11 @@ fn replay(
     // What was captured years ago is not to go at once for its age.
     let store = open_store(settings, Some(FOREVER))?;
     let (replay, feed) = Replay::feed();
-    let pipeline = Pipeline::start(settings.collector(), feed, stages(store.as_ref(), &Live::new()))
-        .context("cannot start the collector")?;
+    // Nobody is to be told of what happened when the capture was made.
+    let (_, exports) = Outputs::start(&Settings { webhook: Vec::new(), ..settings.clone() })?;
+    let stages = stages(store.as_ref(), &Live::new(), exports);
+    let pipeline =
+        Pipeline::start(settings.collector(), feed, stages).context("cannot start the collector")?;
     let read = replay::replay(capture, &args.report_port, pace, &replay, stop);
     drop(replay);
     let outcome = pipeline.stop();
@@ -168,9 +175,9 @@ fn open_store(settings: &Settings, retain: Option<Duration>) -> Result<Option<Ar
     Ok(Some(Arc::new(store)))
 }
 
-fn stages(store: Option<&Arc<Store>>, live: &Live) -> Vec<Box<dyn Stage>> {
+fn stages(store: Option<&Arc<Store>>, live: &Live, exports: Vec<Box<dyn Stage>>) -> Vec<Box<dyn Stage>> {
     let keep = store.map(|store| Box::new(Keep::new(Arc::clone(store))) as Box<dyn Stage>);
-    keep.into_iter().chain([Box::new(live.clone()) as Box<dyn Stage>]).collect()
+    keep.into_iter().chain([Box::new(live.clone()) as Box<dyn Stage>]).chain(exports).collect()
 }
 
 /// Makes segments of what is in the log, where nobody else holds the store any more.

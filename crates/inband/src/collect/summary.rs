@@ -34,6 +34,14 @@ pub(super) fn text(outcome: &Outcome) -> String {
     part("Datagrams", &datagrams);
     part("Datagrams that did not come", &elsewhere);
     part("Reports", &reports);
+    for export in &outcome.ledger.exports {
+        let counts = [
+            ("exported", export.exported),
+            ("given up", export.export_failed),
+            ("not decided", export.waiting),
+        ];
+        part(&format!("Messages of {}", export.output), &counts);
+    }
     if total.lost_unknown > 0 {
         let _ = writeln!(text, "An unknown number was lost {} times.", total.lost_unknown);
     }

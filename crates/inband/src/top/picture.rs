@@ -87,7 +87,10 @@ fn ledger(total: &Ledger) -> impl Iterator<Item = String> {
             (total.late, "late"),
         ],
     );
-    let reports = faults(reports, &[(total.store_failed, "not stored")]);
+    let reports = faults(
+        reports,
+        &[(total.store_failed, "not stored"), (total.export_failed, "messages not exported")],
+    );
     [datagrams, reports].into_iter()
 }
 

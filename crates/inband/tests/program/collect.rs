@@ -124,6 +124,49 @@ fn what_was_sent_before_the_end_is_stored_and_kill_loses_nothing_that_was_told_a
 }
 
 #[test]
+fn a_webhook_that_nobody_answers_costs_no_report_and_is_told() {
+    let folder = Folder::new("collect-webhook");
+    let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let hook =
+        format!("[[webhook]]\nurl = \"http://{nobody}/\"\nseverity = \"info\"\nattempts = 2\npause_ms = 1\n");
+    let collector = Collector::start_with(&folder, &hook, "exec \"$0\" \"$@\"");
+    collector.send(0..50);
+    assert_eq!(collector.wait_for("stored", 50), 50);
+    assert!(collector.wait_for("export_failed", 1) > 0);
+    let ledger: Value = serde_json::from_str(&collector.get("/api/v1/ledger")).unwrap();
+    let output = &ledger["exports"][0];
+    assert_eq!((&output["output"], &output["exported"]), (&Value::from("webhook-1"), &Value::from(0)));
+    assert!(output["trouble"].as_str().unwrap().contains("refused"), "{output}");
+    let metrics = collector.get("/metrics");
+    let line = "inband_export_failed_total{output=\"webhook-1\",reason=\"gave-up\"}";
+    assert!(
+        metrics.contains(line) && metrics.contains("inband_export_up{output=\"webhook-1\"} 0"),
+        "{metrics}"
+    );
+    assert!(collector.said().contains("webhook-1: "), "{}", collector.said());
+    assert_eq!(collector.interrupt(), Some(0));
+}
+
+#[test]
+fn an_output_that_cannot_be_is_told_before_anything_starts() {
+    let folder = Folder::new("collect-outputs");
+    for (settings, said) in [
+        ("[[webhook]]\nurl = \"nowhere\"\n", "webhook-1: url = \"nowhere\""),
+        (
+            "[[webhook]]\nurl = \"http://a/\"\nname = \"x\"\n[[webhook]]\nurl = \"http://b/\"\nname = \"x\"\n",
+            "named \"x\"",
+        ),
+        ("[[webhook]]\nulr = \"\"\n", "did you mean `url`?"),
+    ] {
+        let text = format!("[receive]\nlisten = [\"127.0.0.1:0\"]\n[store]\npath = \"\"\n{settings}");
+        std::fs::write(folder.path("collector.toml"), text).unwrap();
+        let outcome = folder.run_arguments(&["collect", "-c", "collector.toml"]);
+        assert_eq!(outcome.code, 2, "{}", outcome.stderr);
+        assert!(outcome.stderr.contains(said), "{}", outcome.stderr);
+    }
+}
+
+#[test]
 fn promtool_accepts_the_metrics_and_the_alerts() {
     let alerts = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/prometheus-alerts.yml");
     let Ok(rules) = Command::new("promtool").args(["check", "rules", alerts]).output() else {
@@ -132,7 +175,8 @@ fn promtool_accepts_the_metrics_and_the_alerts() {
     };
     assert!(rules.status.success(), "{}", String::from_utf8_lossy(&rules.stderr));
     let folder = Folder::new("collect-promtool");
-    let collector = Collector::start(&folder);
+    let hook = "[[webhook]]\nurl = \"http://127.0.0.1:1/\"\n";
+    let collector = Collector::start_with(&folder, hook, "exec \"$0\" \"$@\"");
     collector.send(0..20);
     collector.wait_for("stored", 20);
     let metrics = collector.get("/metrics");

@@ -1,6 +1,6 @@
 //! Does the ledger look in JSON as users expect it, and does it see a datagram that is missing?
 
-use super::{Ledger, LedgerView, StreamLedger};
+use super::{ExportLedger, Ledger, LedgerView, StreamLedger};
 use crate::NodeId;
 
 #[test]
@@ -20,13 +20,21 @@ fn json_keys_are_those_of_the_public_interface() {
         accepted_reports: 0,
     };
 
-    let json = serde_json::to_value(LedgerView { total: Ledger::default(), streams: vec![stream] }).unwrap();
+    let json = serde_json::to_value(LedgerView {
+        total: Ledger::default(),
+        streams: vec![stream],
+        exports: vec![ExportLedger { output: "webhook-1".into(), ..ExportLedger::default() }],
+    })
+    .unwrap();
 
     let expected = serde_json::json!({
         "total": {"received":0,"kernel_dropped":0,"malformed":0,"shed":0,"accepted":0,"duplicate":0,
-            "reordered":0,"late":0,"lost":0,"lost_unknown":0,"accepted_reports":0,"stored":0,"store_failed":0},
+            "reordered":0,"late":0,"lost":0,"lost_unknown":0,"accepted_reports":0,"stored":0,"store_failed":0,
+            "exported":0,"export_failed":0},
         "streams": [{"node_id":1,"hw_id":0,"session":"127.0.0.1:32766","version":"2.0","accepted":0,
-            "duplicate":0,"reordered":0,"late":0,"lost":0,"lost_unknown":0,"accepted_reports":0}]
+            "duplicate":0,"reordered":0,"late":0,"lost":0,"lost_unknown":0,"accepted_reports":0}],
+        "exports": [{"output":"webhook-1","offered":0,"exported":0,"export_failed":0,"waiting":0,"failures":{},
+            "kept_back":0,"retries":0,"spool_bytes":0,"trouble":null}]
     });
     assert_eq!(json, expected);
 }
@@ -39,4 +47,32 @@ fn a_datagram_in_no_place_or_in_two_breaks_the_balance() {
     assert!(balanced.balances());
     assert!(!Ledger { received: 11, ..balanced }.balances());
     assert!(!Ledger { accepted: 5, ..balanced }.balances());
+}
+
+#[test]
+fn a_ledger_from_before_there_were_outputs_is_read() {
+    let mut json = serde_json::to_value(LedgerView::default()).unwrap();
+    json.as_object_mut().unwrap().remove("exports");
+    for key in ["exported", "export_failed"] {
+        json["total"].as_object_mut().unwrap().remove(key);
+    }
+
+    assert_eq!(serde_json::from_value::<LedgerView>(json).unwrap(), LedgerView::default());
+}
+
+#[test]
+fn a_message_in_no_place_or_without_a_reason_breaks_the_balance() {
+    let failures = [("queue-full".to_owned(), 2)].into();
+    let balanced = ExportLedger {
+        offered: 10,
+        exported: 5,
+        export_failed: 2,
+        waiting: 3,
+        failures,
+        ..ExportLedger::default()
+    };
+
+    assert!(balanced.balances());
+    assert!(!ExportLedger { waiting: 4, ..balanced.clone() }.balances());
+    assert!(!ExportLedger { failures: [].into(), ..balanced }.balances());
 }

@@ -117,6 +117,12 @@ pub const LEDGER: Table<LedgerRow> = Table {
             "reports",
             Cells::OptionalInteger(|row| row.total(|total| total.store_failed)),
         ),
+        column("exported", "messages", Cells::OptionalInteger(|row| row.total(|total| total.exported))),
+        column(
+            "export_failed",
+            "messages",
+            Cells::OptionalInteger(|row| row.total(|total| total.export_failed)),
+        ),
     ],
 };
 

@@ -1,12 +1,14 @@
 //! What does Prometheus see? Counts and latencies with labels of a bounded number, no flows.
 
+mod exports;
+
 use std::fmt::{Display, Write};
 
 use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use inband_collector::{LatencySummary, NodeView, QueueView};
-use inband_model::{Ledger, Nanos};
+use inband_model::{ExportLedger, Ledger, Nanos};
 use inband_store::Tally;
 
 use super::Shared;
@@ -33,6 +35,7 @@ struct Seen {
     all_nodes: usize,
     queues: Vec<QueueView>,
     active_events: usize,
+    exports: Vec<ExportLedger>,
 }
 
 impl Seen {
@@ -50,6 +53,7 @@ impl Seen {
             all_nodes,
             queues: sight.collector.deepest_queues(sight.now, MOST_QUEUES),
             active_events: sight.collector.active_events().count(),
+            exports: view.exports,
         }
     }
 
@@ -62,6 +66,7 @@ impl Seen {
         gauge(&mut out, "inband_flows", "Flows that reports told of lately.", self.flows);
         gauge(&mut out, "inband_nodes", "Nodes that are known; at most 1000 have metrics.", self.all_nodes);
         gauge(&mut out, "inband_events_active", "Events that go on.", self.active_events);
+        exports::write(&mut out, &self.exports);
         self.write_nodes(&mut out);
         let queues = self.queues.iter().map(|queue| {
             let interface = queue.egress_interface.map_or_else(String::new, |id| id.to_string());

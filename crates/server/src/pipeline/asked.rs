@@ -93,6 +93,9 @@ pub(super) fn ledger(collector: &Collector, stages: &[Box<dyn Stage>]) -> Ledger
     for stage in stages {
         stage.count(&mut view.total);
     }
+    view.exports = stages.iter().filter_map(|stage| stage.export()).collect();
+    view.total.exported = view.exports.iter().map(|export| export.exported).sum();
+    view.total.export_failed = view.exports.iter().map(|export| export.export_failed).sum();
     view
 }
 

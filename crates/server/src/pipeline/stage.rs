@@ -3,7 +3,7 @@
 use std::fmt;
 
 use inband_collector::Output;
-use inband_model::{HopRecord, Ledger, LedgerView, Nanos};
+use inband_model::{ExportLedger, HopRecord, Ledger, LedgerView, Nanos};
 
 /// A stage behind the collector: history, live views, exports.
 ///
@@ -45,6 +45,11 @@ pub trait Stage: Send {
     /// Puts into the ledger what this stage counts.
     fn count(&self, ledger: &mut Ledger) {
         let _ = ledger;
+    }
+
+    /// What became of the messages, where this stage is an output.
+    fn export(&self) -> Option<ExportLedger> {
+        None
     }
 }
 

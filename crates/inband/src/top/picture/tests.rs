@@ -22,7 +22,7 @@ fn seen(at: Instant, reports: u64) -> Seen {
     Seen {
         at,
         collector: "http://127.0.0.1:8080".to_owned(),
-        ledger: LedgerView { total, streams: Vec::new() },
+        ledger: LedgerView { total, ..LedgerView::default() },
         interfaces: vec![hop(1, 5_000), hop(2, 9_000_000), hop(3, 7_000)],
         queues: Vec::new(),
         flows: Vec::new(),

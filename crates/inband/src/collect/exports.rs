@@ -1,0 +1,88 @@
+//! How do outputs start, and what does the terminal hear of one that cannot deliver?
+
+use std::time::{Duration, Instant};
+
+use inband_model::ExportLedger;
+use inband_server::{ExportError, Exports, Settings, Stage};
+
+use crate::failure::Failure;
+
+/// Looks after the outputs and says when one gets into trouble, what that costs, and when it is over.
+pub(super) struct Outputs {
+    exports: Exports,
+    said: Vec<Said>,
+}
+
+/// What was said of one output last.
+#[derive(Clone)]
+struct Said {
+    at: Instant,
+    trouble: Option<String>,
+    lost: u64,
+}
+
+impl Outputs {
+    /// Starts every output of the settings.
+    pub(super) fn start(settings: &Settings) -> Result<(Outputs, Vec<Box<dyn Stage>>), Failure> {
+        let (exports, stages) = Exports::start(settings).map_err(|error| match error {
+            ExportError::Start { .. } => Failure::Work(error.into()),
+            wrong => Failure::Usage(wrong.into()),
+        })?;
+        let nothing = Said { at: Instant::now(), trouble: None, lost: 0 };
+        let said = vec![nothing; exports.ledgers().len()];
+        Ok((Outputs { exports, said }, stages))
+    }
+
+    /// Says what has changed.
+    pub(super) fn look(&mut self) {
+        for (ledger, said) in self.exports.ledgers().into_iter().zip(&mut self.said) {
+            let is_new = ledger.trouble.is_some() != said.trouble.is_some();
+            let costs = ledger.export_failed > said.lost && said.at.elapsed() >= SAY_AGAIN;
+            if is_new || costs {
+                eprintln!("{}", line(&ledger));
+                *said = Said { at: Instant::now(), trouble: ledger.trouble, lost: ledger.export_failed };
+            }
+        }
+    }
+}
+
+/// What is said of an output.
+fn line(ledger: &ExportLedger) -> String {
+    let ExportLedger { output, waiting, export_failed, .. } = ledger;
+    let counts = match (waiting, export_failed) {
+        (0, 0) => String::new(),
+        (waiting, 0) => format!("; {waiting} messages wait"),
+        (0, failed) => format!("; {failed} messages given up so far"),
+        (waiting, failed) => format!("; {waiting} messages wait, {failed} given up so far"),
+    };
+    match &ledger.trouble {
+        Some(trouble) => format!("{output}: {trouble}{counts}"),
+        None => format!("{output}: delivers{counts}"),
+    }
+}
+
+/// How often a growing loss is told.
+const SAY_AGAIN: Duration = Duration::from_secs(10);
+
+#[cfg(test)]
+mod tests {
+    use inband_model::ExportLedger;
+
+    use super::line;
+
+    #[test]
+    fn a_line_says_what_is_wrong_and_what_it_costs() {
+        let trouble = Some("connection refused".to_owned());
+        let output = "webhook-1".to_owned();
+        let ledger = ExportLedger { output, trouble, waiting: 3, ..ExportLedger::default() };
+        assert_eq!(line(&ledger), "webhook-1: connection refused; 3 messages wait");
+        let lossy = ExportLedger { export_failed: 2, ..ledger.clone() };
+        assert_eq!(line(&lossy), "webhook-1: connection refused; 3 messages wait, 2 given up so far");
+        let over = ExportLedger { trouble: None, waiting: 0, ..ledger };
+        assert_eq!(line(&over), "webhook-1: delivers");
+        assert_eq!(
+            line(&ExportLedger { export_failed: 1, ..over }),
+            "webhook-1: delivers; 1 messages given up so far"
+        );
+    }
+}

@@ -1,0 +1,106 @@
+//! How does what the collector concludes reach other programs?
+//!
+//! Each output is a stage that hands over to a thread of its own behind a queue with a bound, and counts every message:
+//! `queue` and `tally`. Reading order: those two, `stage`, then the outputs: `webhook`. `http` and `retry` are what they
+//! share.
+
+mod http;
+mod queue;
+mod retry;
+#[cfg(test)]
+mod sample;
+mod stage;
+mod tally;
+mod webhook;
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use inband_model::ExportLedger;
+use thiserror::Error;
+
+pub use self::webhook::{WebhookKind, WebhookSettings};
+
+use self::tally::Tally;
+use crate::pipeline::Stage;
+use crate::settings::{ApiSettings, Settings};
+
+/// Every output that is set up, while it runs.
+#[derive(Debug, Default)]
+pub struct Exports {
+    tallies: Vec<Arc<Tally>>,
+}
+
+/// Why an output cannot be started.
+#[derive(Debug, Error)]
+pub enum ExportError {
+    /// A setting of it is wrong.
+    #[error("{output}: {what}")]
+    Setting {
+        /// The output's name.
+        output: String,
+        /// What is wrong.
+        what: String,
+    },
+    /// Two outputs have one name, so that their counts could not be told apart.
+    #[error("two outputs are named \"{0}\"")]
+    Name(String),
+    /// A file it needs cannot be read.
+    #[error("{output}: cannot read {}", path.display())]
+    Read {
+        /// The output's name.
+        output: String,
+        /// The file.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    /// Its thread cannot be started.
+    #[error("{output}: cannot start a thread")]
+    Start {
+        /// The output's name.
+        output: String,
+        /// What the operating system said.
+        source: io::Error,
+    },
+}
+
+impl Exports {
+    /// Starts every output of the settings. The stages are for the pipeline.
+    ///
+    /// # Errors
+    /// A setting that cannot be followed, or a thread that cannot be started.
+    pub fn start(settings: &Settings) -> Result<(Exports, Vec<Box<dyn Stage>>), ExportError> {
+        let mut exports = Exports::default();
+        let mut stages: Vec<Box<dyn Stage>> = Vec::new();
+        for (index, webhook) in settings.webhook.iter().enumerate() {
+            let tally = exports.tally(&webhook.name, || format!("webhook-{}", index + 1))?;
+            stages.push(Box::new(webhook::start(webhook, &api_url(&settings.api), tally)?));
+        }
+        Ok((exports, stages))
+    }
+
+    /// What became of every message, by output.
+    #[must_use]
+    pub fn ledgers(&self) -> Vec<ExportLedger> {
+        self.tallies.iter().map(|tally| tally.ledger()).collect()
+    }
+
+    /// A new tally under the name that was given, or else under its usual one.
+    fn tally(&mut self, name: &str, usual: impl FnOnce() -> String) -> Result<Arc<Tally>, ExportError> {
+        let name = if name.is_empty() { usual() } else { name.to_owned() };
+        if self.tallies.iter().any(|tally| tally.output() == name) {
+            return Err(ExportError::Name(name));
+        }
+        let tally = Arc::new(Tally::new(name));
+        self.tallies.push(Arc::clone(&tally));
+        Ok(tally)
+    }
+}
+
+/// Where the API answers, for links back.
+fn api_url(api: &ApiSettings) -> String {
+    let scheme = if api.tls_certificate.as_os_str().is_empty() { "http" } else { "https" };
+    format!("{scheme}://{}", api.listen)
+}

@@ -1,0 +1,143 @@
+//! How is something posted over HTTP?
+
+use std::error::Error;
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+use ureq::Agent;
+use ureq::http::{HeaderMap, StatusCode, Uri};
+use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
+
+use super::ExportError;
+use super::retry::Answer;
+
+/// Posts to one address, over connections that are kept.
+#[derive(Debug)]
+pub(super) struct Poster {
+    agent: Agent,
+    url: String,
+    content_type: &'static str,
+    /// Value of the header `Authorization`; empty: none.
+    authorization: String,
+    timeout: Duration,
+}
+
+/// To whom is posted, and how.
+#[derive(Debug, Clone)]
+pub(super) struct Target<'a> {
+    pub(super) url: &'a str,
+    pub(super) content_type: &'static str,
+    /// Bearer token; empty: none.
+    pub(super) token: &'a str,
+    /// File with the certificates that vouch for the other side; empty: those that browsers trust.
+    pub(super) authorities: &'a Path,
+    pub(super) timeout: Duration,
+}
+
+impl Poster {
+    /// Nothing is connected yet.
+    pub(super) fn new(output: &str, target: &Target<'_>) -> Result<Poster, ExportError> {
+        let wrong = |what: String| ExportError::Setting { output: output.to_owned(), what };
+        let url: Uri =
+            target.url.parse().map_err(|error| wrong(format!("url = \"{}\": {error}", target.url)))?;
+        if !matches!(url.scheme_str(), Some("http" | "https")) || url.host().is_none() {
+            return Err(wrong(format!(
+                "url = \"{}\" has to begin with http:// or https:// and a host",
+                target.url
+            )));
+        }
+        let roots = match target.authorities.as_os_str().is_empty() {
+            true => RootCerts::WebPki,
+            false => RootCerts::from(read_authorities(target.authorities).map_err(|source| {
+                let path = target.authorities.to_owned();
+                ExportError::Read { output: output.to_owned(), path, source }
+            })?),
+        };
+        let agent = Agent::config_builder()
+            .http_status_as_error(false)
+            .max_redirects(0)
+            .max_redirects_will_error(false)
+            .tls_config(TlsConfig::builder().root_certs(roots).build())
+            .user_agent(concat!("inband/", env!("CARGO_PKG_VERSION")))
+            .build()
+            .new_agent();
+        let authorization =
+            if target.token.is_empty() { String::new() } else { format!("Bearer {}", target.token) };
+        let Target { content_type, timeout, .. } = *target;
+        Ok(Poster { agent, url: target.url.to_owned(), content_type, authorization, timeout })
+    }
+
+    /// Posts once; it takes at most the timeout, or the time that is left.
+    pub(super) fn post(&self, body: &[u8], left: Option<Duration>) -> Answer {
+        let timeout = left.map_or(self.timeout, |left| left.min(self.timeout));
+        let mut request = self.agent.post(&self.url).content_type(self.content_type);
+        if !self.authorization.is_empty() {
+            request = request.header("Authorization", &self.authorization);
+        }
+        match request.config().timeout_global(Some(timeout)).build().send(body) {
+            Err(error) => Answer::Away { why: described(&error), again: None },
+            Ok(mut response) => {
+                let text = response.body_mut().with_config().limit(MOST_ANSWER_BYTES).read_to_string();
+                judge(response.status(), response.headers(), &text.unwrap_or_default())
+            }
+        }
+    }
+}
+
+/// What an answer says of what was posted.
+fn judge(status: StatusCode, headers: &HeaderMap, text: &str) -> Answer {
+    let line = text.lines().next().unwrap_or_default().chars().take(MOST_SAID).collect::<String>();
+    let why =
+        if line.is_empty() { format!("it answers {status}") } else { format!("it answers {status}: {line}") };
+    match status {
+        status if status.is_success() => Answer::Taken,
+        StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_EARLY | StatusCode::TOO_MANY_REQUESTS => {
+            Answer::Away { why, again: retry_after(headers) }
+        }
+        status if status.is_server_error() => Answer::Away { why, again: retry_after(headers) },
+        _ => Answer::Refused(why),
+    }
+}
+
+/// Only seconds: a date would be judged by a clock that is not ours.
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    headers.get("Retry-After")?.to_str().ok()?.parse().ok().map(Duration::from_secs)
+}
+
+/// An error and what is behind it.
+fn described(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let cause_text = cause.to_string();
+        if !text.contains(&cause_text) {
+            text = format!("{text}: {cause_text}");
+        }
+        source = cause.source();
+    }
+    text
+}
+
+fn read_authorities(path: &Path) -> io::Result<Vec<Certificate<'static>>> {
+    let text = std::fs::read(path)?;
+    let certificates: Vec<_> = parse_pem(&text)
+        .filter_map(|item| match item {
+            Ok(PemItem::Certificate(certificate)) => Some(Ok(certificate)),
+            Ok(_) => None,
+            Err(error) => Some(Err(io::Error::other(error))),
+        })
+        .collect::<Result<_, _>>()?;
+    if certificates.is_empty() {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "it holds no certificate"));
+    }
+    Ok(certificates)
+}
+
+/// Most bytes of an answer that are read.
+const MOST_ANSWER_BYTES: u64 = 64 << 10;
+/// Most characters of an answer that are told.
+const MOST_SAID: usize = 200;
+
+#[cfg(test)]
+mod tests;

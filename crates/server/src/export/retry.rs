@@ -1,0 +1,85 @@
+//! How often is a delivery tried, and how long is waited between?
+
+use std::hash::{BuildHasher, RandomState};
+use std::time::Duration;
+
+use super::queue::Ending;
+use super::tally::{Failure, Tally};
+
+/// How the other side took an attempt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Answer {
+    /// It has it.
+    Taken,
+    /// It does not want it, for this reason, and will not want it later.
+    Refused(String),
+    /// It is away or overloaded, for this reason; it may say when to come again.
+    Away {
+        /// What is seen of it.
+        why: String,
+        /// When it asks to be tried again.
+        again: Option<Duration>,
+    },
+}
+
+/// When it is tried again.
+#[derive(Debug, Clone)]
+pub(super) struct Retry {
+    /// Attempts for one delivery, the first included.
+    pub(super) attempts: u32,
+    /// Pause behind the first attempt; it doubles behind each further one.
+    pub(super) first: Duration,
+    /// Longest pause.
+    pub(super) longest: Duration,
+}
+
+impl Retry {
+    /// Tries until the messages are taken or given up, and counts them. While the output ends, there is one attempt, in
+    /// the time that is left.
+    pub(super) fn deliver(
+        &self,
+        messages: u64,
+        tally: &Tally,
+        ending: &Ending,
+        mut attempt: impl FnMut(Option<Duration>) -> Answer,
+    ) {
+        let mut tried = 0;
+        loop {
+            let left = ending.left();
+            if left.is_some_and(|left| left.is_zero()) {
+                return tally.count_failed(Failure::Stopped, messages);
+            }
+            tried += 1;
+            let answer = attempt(left);
+            tally.note_answer(&answer);
+            let again = match answer {
+                Answer::Taken => return tally.count_exported(messages),
+                Answer::Refused(_) => return tally.count_failed(Failure::Refused, messages),
+                Answer::Away { .. } if left.is_some() => {
+                    return tally.count_failed(Failure::Stopped, messages);
+                }
+                Answer::Away { .. } if tried >= self.attempts => {
+                    return tally.count_failed(Failure::GaveUp, messages);
+                }
+                Answer::Away { again, .. } => again,
+            };
+            ending.pause(self.pause(tried, again, RandomState::new().hash_one(tried)));
+            tally.count_retry();
+        }
+    }
+
+    /// The pause behind attempt `tried`: at least half of the full one, so that those who failed together do not all
+    /// come again together; longer where the other side asks for it, but never longer than the longest.
+    fn pause(&self, tried: u32, again: Option<Duration>, random: u64) -> Duration {
+        let doubled = 2_u32.saturating_pow(tried.saturating_sub(1));
+        let full = self.first.saturating_mul(doubled).min(self.longest);
+        let share = u32::try_from(random % SHARES).unwrap_or(0);
+        let jittered = full / 2 + full / 2 * share / u32::try_from(SHARES).unwrap_or(u32::MAX);
+        jittered.max(again.unwrap_or_default()).min(self.longest)
+    }
+}
+
+const SHARES: u64 = 1_024;
+
+#[cfg(test)]
+mod tests;

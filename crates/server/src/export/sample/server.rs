@@ -1,0 +1,107 @@
+//! What do outputs meet that post over HTTP? A server on loopback that does as it is told.
+
+use std::collections::VecDeque;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// What is done with a request.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::export) enum Reply {
+    /// It is answered with this status.
+    Status(u16),
+    /// It is answered so much later.
+    Slow(Duration),
+    /// The connection is closed.
+    Close,
+}
+
+/// A request that came.
+#[derive(Debug, Clone)]
+pub(in crate::export) struct Request {
+    /// Request line and headers.
+    pub(in crate::export) head: String,
+    pub(in crate::export) body: Vec<u8>,
+}
+
+/// The server; it ends when this is dropped.
+pub(in crate::export) struct Server {
+    pub(in crate::export) address: SocketAddr,
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+struct Shared {
+    replies: Mutex<VecDeque<Reply>>,
+    requests: Mutex<Vec<Request>>,
+    stop: AtomicBool,
+}
+
+impl Server {
+    /// Answers the first requests as told, and those behind with 200.
+    pub(in crate::export) fn start(address: &str, replies: &[Reply]) -> Server {
+        let listener = TcpListener::bind(address).unwrap();
+        let address = listener.local_addr().unwrap();
+        let shared = Arc::new(Shared {
+            replies: Mutex::new(replies.iter().copied().collect()),
+            requests: Mutex::default(),
+            stop: AtomicBool::new(false),
+        });
+        let thread = std::thread::spawn({
+            let shared = Arc::clone(&shared);
+            move || {
+                for stream in listener.incoming() {
+                    if shared.stop.load(Ordering::Relaxed) {
+                        return;
+                    }
+                    // One connection after another is enough for one client.
+                    let _ = serve(stream.unwrap(), &shared);
+                }
+            }
+        });
+        Server { address, shared, thread: Some(thread) }
+    }
+
+    /// The requests that were answered with 200.
+    pub(in crate::export) fn taken(&self) -> Vec<Request> {
+        self.shared.requests.lock().unwrap().clone()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.shared.stop.store(true, Ordering::Relaxed);
+        let _ = TcpStream::connect(self.address);
+        let _ = self.thread.take().unwrap().join();
+    }
+}
+
+/// Answers one request; the connection is not kept, so that the server can go at any time.
+fn serve(stream: TcpStream, shared: &Shared) -> std::io::Result<()> {
+    stream.set_read_timeout(Some(Duration::from_secs(10)))?;
+    let mut reader = BufReader::new(&stream);
+    let mut head = String::new();
+    while reader.read_line(&mut head)? > 2 {}
+    let length = head.lines().find_map(|line| {
+        let (name, value) = line.split_once(':')?;
+        name.eq_ignore_ascii_case("content-length").then(|| value.trim().parse::<usize>().unwrap())
+    });
+    let mut body = vec![0; length.unwrap_or(0)];
+    reader.read_exact(&mut body)?;
+    let reply = shared.replies.lock().unwrap().pop_front().unwrap_or(Reply::Status(200));
+    let status = match reply {
+        Reply::Status(status) => status,
+        Reply::Slow(time) => {
+            std::thread::sleep(time);
+            200
+        }
+        Reply::Close => return Ok(()),
+    };
+    if matches!(reply, Reply::Status(200)) {
+        shared.requests.lock().unwrap().push(Request { head, body });
+    }
+    write!(&stream, "HTTP/1.1 {status} Said\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok")
+}

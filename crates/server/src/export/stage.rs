@@ -1,0 +1,156 @@
+//! How does an output stand in the pipeline?
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::thread::Builder;
+use std::time::Duration;
+
+use inband_collector::Output;
+use inband_model::{ExportLedger, HopRecord, LedgerView, Nanos};
+
+use super::ExportError;
+use super::queue::{Ending, Inlet, Messages, Outlet, queue};
+use super::tally::Tally;
+use crate::pipeline::Stage;
+
+/// What an output takes of what the pipeline gives. It runs on the pipeline's thread, so it only looks and copies.
+pub(super) trait Choice: Send + 'static {
+    /// What goes to the thread that delivers.
+    type Item: Messages;
+
+    /// What it takes of something the collector says.
+    fn choose(&mut self, output: &Output) -> Chosen<Self::Item>;
+
+    /// Whether it wants the hops of every report.
+    fn wants_hops(&self) -> bool {
+        false
+    }
+
+    /// What it takes of hops.
+    fn choose_hops(&mut self, hops: &[HopRecord]) -> Chosen<Self::Item> {
+        let _ = hops;
+        Chosen::Nothing
+    }
+
+    /// Whether it wants the ledger at `now`.
+    fn wants_ledger(&self, now: Nanos) -> bool {
+        let _ = now;
+        false
+    }
+
+    /// What it takes of the ledger.
+    fn choose_ledger(&mut self, now: Nanos, ledger: &LedgerView) -> Chosen<Self::Item> {
+        let _ = (now, ledger);
+        Chosen::Nothing
+    }
+}
+
+/// What is done with something the pipeline gives.
+#[derive(Debug)]
+pub(super) enum Chosen<T> {
+    /// It is delivered.
+    Deliver(T),
+    /// It is of a kind that is delivered, but a setting or a silence keeps this one back.
+    KeepBack,
+    /// It is of no concern to this output.
+    Nothing,
+}
+
+/// What the thread that delivers is given.
+pub(super) struct Work<T> {
+    pub(super) outlet: Outlet<T>,
+    pub(super) tally: Arc<Tally>,
+    pub(super) ending: Arc<Ending>,
+}
+
+/// The stage in front of the thread that delivers.
+pub(super) struct Export<C: Choice> {
+    choice: C,
+    /// `None` once nothing more comes.
+    inlet: Option<Inlet<C::Item>>,
+    tally: Arc<Tally>,
+    ending: Arc<Ending>,
+    /// Disconnected when the thread has come to its end.
+    done: Receiver<()>,
+}
+
+/// Starts a thread that does `work` with what `choice` takes; at most `most` messages wait for it.
+pub(super) fn start<C: Choice>(
+    choice: C,
+    most: u64,
+    tally: Arc<Tally>,
+    work: impl FnOnce(Work<C::Item>) + Send + 'static,
+) -> Result<Export<C>, ExportError> {
+    let (inlet, outlet) = queue(most, Arc::clone(&tally));
+    let ending = Arc::new(Ending::default());
+    let (alive, done) = sync_channel(0);
+    let given = Work { outlet, tally: Arc::clone(&tally), ending: Arc::clone(&ending) };
+    let run = move || {
+        work(given);
+        drop(alive);
+    };
+    Builder::new()
+        .name(tally.output().to_owned())
+        .spawn(run)
+        .map_err(|source| ExportError::Start { output: tally.output().to_owned(), source })?;
+    Ok(Export { choice, inlet: Some(inlet), tally, ending, done })
+}
+
+impl<C: Choice> Export<C> {
+    fn take(&self, chosen: Chosen<C::Item>) {
+        match (chosen, &self.inlet) {
+            (Chosen::Deliver(item), Some(inlet)) => inlet.put(item),
+            (Chosen::KeepBack, _) => self.tally.count_kept_back(),
+            (Chosen::Nothing, _) | (Chosen::Deliver(_), None) => {}
+        }
+    }
+}
+
+impl<C: Choice> Stage for Export<C> {
+    fn handle_output(&mut self, output: &Output) {
+        let chosen = self.choice.choose(output);
+        self.take(chosen);
+    }
+
+    fn wants_hops(&self) -> bool {
+        self.choice.wants_hops()
+    }
+
+    fn handle_hops(&mut self, hops: &[HopRecord], _reports: u64) {
+        let chosen = self.choice.choose_hops(hops);
+        self.take(chosen);
+    }
+
+    fn wants_ledger(&self, now: Nanos) -> bool {
+        self.choice.wants_ledger(now)
+    }
+
+    fn handle_ledger(&mut self, now: Nanos, ledger: &LedgerView) {
+        let chosen = self.choice.choose_ledger(now, ledger);
+        self.take(chosen);
+    }
+
+    fn finish(&mut self) {
+        self.inlet = None;
+        self.ending.begin(GRACE);
+        // The thread ends by itself; one that hangs in the operating system is not waited for, and what it holds is
+        // told as waiting.
+        let _ = self.done.recv_timeout(GRACE + MARGIN);
+    }
+
+    fn export(&self) -> Option<ExportLedger> {
+        Some(self.tally.ledger())
+    }
+}
+
+impl<C: Choice> fmt::Debug for Export<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Export").field("output", &self.tally.output()).finish_non_exhaustive()
+    }
+}
+
+/// How long an output may still deliver when the collector ends.
+const GRACE: Duration = Duration::from_secs(5);
+/// How much longer its thread may take to come to its end.
+const MARGIN: Duration = Duration::from_secs(1);

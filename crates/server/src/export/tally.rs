@@ -1,0 +1,120 @@
+//! What became of the messages of one output?
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use inband_model::ExportLedger;
+
+use super::retry::Answer;
+
+/// The counts of one output while they change.
+#[derive(Debug, Default)]
+pub(crate) struct Tally {
+    output: String,
+    offered: AtomicU64,
+    exported: AtomicU64,
+    failed: [AtomicU64; Failure::ALL.len()],
+    kept_back: AtomicU64,
+    retries: AtomicU64,
+    spool_bytes: AtomicU64,
+    trouble: Mutex<Option<String>>,
+}
+
+/// Why a message was given up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Failure {
+    /// As many messages waited as may.
+    QueueFull,
+    /// The other side did not answer, or not well, as often as it was asked.
+    GaveUp,
+    /// The other side does not want it, and will not want it later.
+    Refused,
+    /// The collector ended before it could be delivered.
+    Stopped,
+}
+
+impl Failure {
+    const ALL: [Failure; 4] = [Failure::QueueFull, Failure::GaveUp, Failure::Refused, Failure::Stopped];
+
+    /// Its name, as users read it.
+    const fn name(self) -> &'static str {
+        match self {
+            Failure::QueueFull => "queue-full",
+            Failure::GaveUp => "gave-up",
+            Failure::Refused => "refused",
+            Failure::Stopped => "stopped",
+        }
+    }
+}
+
+impl Tally {
+    pub(super) fn new(output: String) -> Tally {
+        Tally { output, ..Tally::default() }
+    }
+
+    /// The output's name.
+    pub(super) fn output(&self) -> &str {
+        &self.output
+    }
+
+    pub(super) fn count_offered(&self, messages: u64) {
+        add(&self.offered, messages);
+    }
+
+    pub(super) fn count_exported(&self, messages: u64) {
+        add(&self.exported, messages);
+    }
+
+    pub(super) fn count_failed(&self, failure: Failure, messages: u64) {
+        add(&self.failed[failure as usize], messages);
+    }
+
+    pub(super) fn count_kept_back(&self) {
+        add(&self.kept_back, 1);
+    }
+
+    pub(super) fn count_retry(&self) {
+        add(&self.retries, 1);
+    }
+
+    /// Notes what keeps the output from delivering; `None`: nothing does.
+    fn note_trouble(&self, trouble: Option<String>) {
+        // A text is whole at any time.
+        *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = trouble;
+    }
+
+    /// Notes what an attempt says of the other side.
+    pub(super) fn note_answer(&self, answer: &Answer) {
+        self.note_trouble(match answer {
+            Answer::Taken => None,
+            Answer::Refused(why) | Answer::Away { why, .. } => Some(why.clone()),
+        });
+    }
+
+    /// What the counts say at this time.
+    pub(super) fn ledger(&self) -> ExportLedger {
+        let read = |counter: &AtomicU64| counter.load(Ordering::Acquire);
+        let exported = read(&self.exported);
+        let failed = Failure::ALL.map(|failure| (failure, read(&self.failed[failure as usize])));
+        let export_failed: u64 = failed.iter().map(|(_, count)| count).sum();
+        let failures = failed.iter().filter(|(_, count)| *count > 0);
+        // Read last: what is decided was offered before.
+        let offered = read(&self.offered);
+        ExportLedger {
+            output: self.output.clone(),
+            offered,
+            exported,
+            export_failed,
+            waiting: offered.saturating_sub(exported + export_failed),
+            failures: failures.map(|(failure, count)| (failure.name().to_owned(), *count)).collect(),
+            kept_back: read(&self.kept_back),
+            retries: read(&self.retries),
+            spool_bytes: read(&self.spool_bytes),
+            trouble: self.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone(),
+        }
+    }
+}
+
+fn add(counter: &AtomicU64, more: u64) {
+    counter.fetch_add(more, Ordering::AcqRel);
+}

@@ -1,0 +1,79 @@
+//! What is posted of events?
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use inband_model::{Event, EventView, Phase};
+use serde_json::{Value, json};
+
+use super::WebhookKind;
+
+/// How events are written for the other side.
+#[derive(Debug)]
+pub(super) struct Format {
+    pub(super) kind: WebhookKind,
+    /// Address of this collector as the reader reaches it.
+    pub(super) collector_url: String,
+    /// How often Alertmanager is told of what goes on.
+    pub(super) repeat: Duration,
+}
+
+impl Format {
+    /// What is posted of these events at `now_ns`, nanoseconds since 1970.
+    pub(super) fn body(&self, events: &[Event], now_ns: u64) -> Vec<u8> {
+        let body = match self.kind {
+            WebhookKind::Json => {
+                let events: Vec<_> = events.iter().map(view).collect();
+                json!({ "version": 1, "collector": self.collector_url, "events": events })
+            }
+            WebhookKind::Alertmanager => events.iter().map(|event| self.alert(event, now_ns)).collect(),
+        };
+        body.to_string().into_bytes()
+    }
+
+    /// An alert as `POST /api/v2/alerts` of Alertmanager takes it. Its labels are what it is known by, so they are those
+    /// that do not change in its course.
+    fn alert(&self, event: &Event, now_ns: u64) -> Value {
+        let kind = event.kind().name();
+        let over = match event.phase {
+            Phase::End => event.last.0,
+            // What it hears no more of is over then.
+            Phase::Begin | Phase::Once => now_ns.saturating_add(nanoseconds(self.repeat * SILENT_REPEATS)),
+        };
+        let detail = serde_json::to_value(&event.detail).unwrap_or_default();
+        json!({
+            "labels": {
+                "alertname": kind,
+                "severity": event.severity,
+                "key": event.key,
+                "event_id": event.id(),
+                "service": "inband",
+            },
+            "annotations": {
+                "summary": format!("{kind}: {}", event.key),
+                "description": detail["detail"].to_string(),
+                "reports": event.count.to_string(),
+                "confidence": event.confidence,
+            },
+            "startsAt": written(event.first.0),
+            "endsAt": written(over.max(event.first.0)),
+            "generatorURL": format!("{}/api/v1/events", self.collector_url),
+        })
+    }
+}
+
+fn view(event: &Event) -> EventView {
+    EventView { id: event.id(), event: event.clone(), acknowledged: None }
+}
+
+/// A time as RFC 3339 has it.
+fn written(at_ns: u64) -> String {
+    let at: SystemTime = UNIX_EPOCH + Duration::from_nanos(at_ns);
+    humantime::format_rfc3339_nanos(at).to_string()
+}
+
+fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// Repetitions that Alertmanager may miss before it takes an event for over.
+const SILENT_REPEATS: u32 = 4;
