@@ -1,10 +1,12 @@
 //! How does what the collector concludes reach other programs?
 //!
 //! Each output is a stage that hands over to a thread of its own behind a queue with a bound, and counts every message:
-//! `queue` and `tally`. Reading order: those two, `stage`, then the outputs: `webhook`. `http` and `retry` are what they
+//! `queue` and `tally`. Reading order: those two, `stage`, then the outputs: `webhook`, `jsonl`. `message`, `http` and `retry` are what they
 //! share.
 
 mod http;
+mod jsonl;
+mod message;
 mod queue;
 mod retry;
 #[cfg(test)]
@@ -20,6 +22,8 @@ use std::sync::Arc;
 use inband_model::ExportLedger;
 use thiserror::Error;
 
+pub use self::jsonl::JsonlSettings;
+pub use self::message::Topic;
 pub use self::webhook::{WebhookKind, WebhookSettings};
 
 use self::tally::Tally;
@@ -56,6 +60,16 @@ pub enum ExportError {
         /// What the operating system said.
         source: io::Error,
     },
+    /// A file it needs cannot be written.
+    #[error("{output}: cannot write {}", path.display())]
+    Write {
+        /// The output's name.
+        output: String,
+        /// The file.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
     /// Its thread cannot be started.
     #[error("{output}: cannot start a thread")]
     Start {
@@ -77,6 +91,10 @@ impl Exports {
         for (index, webhook) in settings.webhook.iter().enumerate() {
             let tally = exports.tally(&webhook.name, || format!("webhook-{}", index + 1))?;
             stages.push(Box::new(webhook::start(webhook, &api_url(&settings.api), tally)?));
+        }
+        if !settings.jsonl.path.as_os_str().is_empty() {
+            let tally = exports.tally("jsonl", String::new)?;
+            stages.push(Box::new(jsonl::start(&settings.jsonl, tally)?));
         }
         Ok((exports, stages))
     }

@@ -1,6 +1,6 @@
 //! What does `collector.toml` hold?
 
-mod quantity;
+pub(crate) mod quantity;
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::num::NonZeroU8;
@@ -11,7 +11,7 @@ use inband_collector::{CollectorSettings, EventSettings, LedgerSettings, PathSet
 use inband_store::StoreSettings;
 use serde::{Deserialize, Serialize};
 
-use crate::export::WebhookSettings;
+use crate::export::{JsonlSettings, WebhookSettings};
 use crate::receive::Prefix;
 
 /// Everything that can be set about the monitoring system: `collector.toml`.
@@ -36,6 +36,8 @@ pub struct Settings {
     pub events: EventSettings,
     /// `[[webhook]]`: who is told of events over HTTP.
     pub webhook: Vec<WebhookSettings>,
+    /// `[jsonl]`: messages in files.
+    pub jsonl: JsonlSettings,
 }
 
 impl Settings {

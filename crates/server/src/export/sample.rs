@@ -2,7 +2,9 @@
 
 mod server;
 
+use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use inband_model::{
@@ -21,6 +23,29 @@ pub(super) fn event(number: u32, phase: Phase) -> Event {
     let detail = EventDetail::UnknownNode(UnknownNode { node_id, address: None });
     let key = format!("node {number}");
     Event { phase, ..Event::of_report(detail, Severity::Warning, key, Confidence::Certain, report) }
+}
+
+/// A directory of its own, which goes when this does.
+pub(super) struct Folder(PathBuf);
+
+impl Folder {
+    pub(super) fn new() -> Folder {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("inband-export-{}-{number}", std::process::id()));
+        std::fs::create_dir(&path).unwrap();
+        Folder(path)
+    }
+
+    pub(super) fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
 }
 
 /// Waits until the counts of an output are as wanted.

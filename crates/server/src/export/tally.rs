@@ -29,12 +29,15 @@ pub(crate) enum Failure {
     GaveUp,
     /// The other side does not want it, and will not want it later.
     Refused,
+    /// The disk did not take it.
+    Disk,
     /// The collector ended before it could be delivered.
     Stopped,
 }
 
 impl Failure {
-    const ALL: [Failure; 4] = [Failure::QueueFull, Failure::GaveUp, Failure::Refused, Failure::Stopped];
+    const ALL: [Failure; 5] =
+        [Failure::QueueFull, Failure::GaveUp, Failure::Refused, Failure::Disk, Failure::Stopped];
 
     /// Its name, as users read it.
     const fn name(self) -> &'static str {
@@ -42,6 +45,7 @@ impl Failure {
             Failure::QueueFull => "queue-full",
             Failure::GaveUp => "gave-up",
             Failure::Refused => "refused",
+            Failure::Disk => "disk",
             Failure::Stopped => "stopped",
         }
     }

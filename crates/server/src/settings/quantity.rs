@@ -1,22 +1,17 @@
 //! How are a time and a size written in a configuration?
 
 /// A time such as `36h`, `7d` or `2d 12h`.
-pub(super) mod time {
+pub(crate) mod time {
     use std::time::Duration;
 
     use serde::de::{Deserialize, Deserializer, Error};
     use serde::ser::Serializer;
 
-    pub(in super::super) fn serialize<S: Serializer>(
-        time: &Duration,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
+    pub(crate) fn serialize<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(&humantime::format_duration(*time))
     }
 
-    pub(in super::super) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<Duration, D::Error> {
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
         let text = String::deserialize(deserializer)?;
         humantime::parse_duration(&text)
             .map_err(|error| D::Error::custom(format_args!("`{text}` is not a time such as `7d`: {error}")))
@@ -24,12 +19,12 @@ pub(super) mod time {
 }
 
 /// A size such as `20GB`: decimal units, one letter or two, or bytes.
-pub(super) mod size {
+pub(crate) mod size {
     use serde::de::{Deserialize, Deserializer, Error};
     use serde::ser::Serializer;
 
     #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
-    pub(in super::super) fn serialize<S: Serializer>(size: &u64, serializer: S) -> Result<S::Ok, S::Error> {
+    pub(crate) fn serialize<S: Serializer>(size: &u64, serializer: S) -> Result<S::Ok, S::Error> {
         let exact =
             |(unit, bytes): &&(&str, u64)| *bytes > 1 && size.is_multiple_of(*bytes) && !unit.is_empty();
         match UNITS.iter().find(exact) {
@@ -40,12 +35,12 @@ pub(super) mod size {
         }
     }
 
-    pub(in super::super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
         let text = String::deserialize(deserializer)?;
         parse(&text).ok_or_else(|| D::Error::custom(format_args!("`{text}` is not a size such as `20GB`")))
     }
 
-    pub(in super::super) fn parse(text: &str) -> Option<u64> {
+    pub(crate) fn parse(text: &str) -> Option<u64> {
         let at = text.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(text.len());
         let (number, unit) = text.split_at(at);
         let unit = unit.trim().to_uppercase();

@@ -1,0 +1,137 @@
+//! How do lines stand in files of a bounded size and number?
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+/// The file that is written, and those that were put aside; or stdout.
+#[derive(Debug)]
+pub(super) enum Files {
+    Stdout,
+    Disk(Rotated),
+}
+
+/// A file that is put aside when it is large enough.
+#[derive(Debug)]
+pub(super) struct Rotated {
+    path: PathBuf,
+    max_bytes: u64,
+    keep: u32,
+    /// `None` after a failure: it is opened again for the next lines.
+    file: Option<File>,
+    bytes: u64,
+}
+
+impl Files {
+    pub(super) fn stdout() -> Files {
+        Files::Stdout
+    }
+
+    /// Goes on with the file, or makes it.
+    pub(super) fn open(path: &Path, max_bytes: u64, keep: u32) -> io::Result<Files> {
+        let mut rotated = Rotated { path: path.to_owned(), max_bytes, keep, file: None, bytes: 0 };
+        rotated.open()?;
+        Ok(Files::Disk(rotated))
+    }
+
+    /// Appends lines, of which each ends at one of `ends`; says how many are there, and what stopped it.
+    pub(super) fn append(&mut self, lines: &[u8], ends: &[usize]) -> (usize, Option<io::Error>) {
+        match self {
+            Files::Stdout => {
+                let mut out = io::stdout().lock();
+                match out.write_all(lines).and_then(|()| out.flush()) {
+                    Ok(()) => (ends.len(), None),
+                    // Nobody knows how much of them was taken.
+                    Err(error) => (0, Some(error)),
+                }
+            }
+            Files::Disk(rotated) => rotated.append(lines, ends),
+        }
+    }
+}
+
+impl Rotated {
+    fn append(&mut self, lines: &[u8], ends: &[usize]) -> (usize, Option<io::Error>) {
+        let (mut start, mut written) = (0, 0);
+        while written < ends.len() {
+            if self.bytes > 0
+                && ends[written] - start > self.room()
+                && let Err(error) = self.rotate()
+            {
+                return (written, Some(error));
+            }
+            // At least one line, which may be larger than a file, and as many more as have room.
+            let room = self.room();
+            let more = ends[written..].partition_point(|end| end - start <= room).max(1);
+            let end = ends[written + more - 1];
+            if let Err(error) = self.write(&lines[start..end]) {
+                return (written, Some(error));
+            }
+            (start, written) = (end, written + more);
+        }
+        (written, None)
+    }
+
+    /// Bytes that still fit into the file.
+    fn room(&self) -> usize {
+        usize::try_from(self.max_bytes.saturating_sub(self.bytes)).unwrap_or(usize::MAX)
+    }
+
+    /// Writes all bytes or none.
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let Some(file) = &mut self.file else {
+            self.open()?;
+            return self.write(bytes);
+        };
+        if let Err(error) = file.write_all(bytes) {
+            // Half a line would spoil the next one.
+            let is_cut = file.set_len(self.bytes).is_ok();
+            if !is_cut {
+                self.file = None;
+            }
+            return Err(error);
+        }
+        self.bytes += bytes.len() as u64;
+        Ok(())
+    }
+
+    fn open(&mut self) -> io::Result<()> {
+        let mut file = OpenOptions::new().create(true).append(true).read(true).open(&self.path)?;
+        self.bytes = file.metadata()?.len();
+        if self.bytes > 0 && !ends_with_newline(&mut file)? {
+            // What was cut off by a crash is not joined with what comes next.
+            file.write_all(b"\n")?;
+            self.bytes += 1;
+        }
+        self.file = Some(file);
+        Ok(())
+    }
+
+    /// Puts the file aside: each becomes one older, and the oldest goes.
+    fn rotate(&mut self) -> io::Result<()> {
+        self.file = None;
+        let aside = |number: u32| {
+            let mut name = self.path.clone().into_os_string();
+            name.push(format!(".{number}"));
+            PathBuf::from(name)
+        };
+        if self.keep == 0 {
+            fs::remove_file(&self.path)?;
+        }
+        for number in (1..=self.keep).rev() {
+            let from = if number == 1 { self.path.clone() } else { aside(number - 1) };
+            match fs::rename(&from, aside(number)) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                renamed => renamed?,
+            }
+        }
+        self.open()
+    }
+}
+
+fn ends_with_newline(file: &mut File) -> io::Result<bool> {
+    let mut last = [0];
+    file.seek(SeekFrom::End(-1))?;
+    file.read_exact(&mut last)?;
+    Ok(last == *b"\n")
+}
