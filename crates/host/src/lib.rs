@@ -11,6 +11,7 @@ pub mod drops;
 mod error;
 mod maps;
 mod outcome;
+pub mod probe;
 mod programs;
 mod rules;
 

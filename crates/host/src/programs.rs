@@ -38,7 +38,7 @@ pub struct Passed {
     pub nanoseconds: u32,
 }
 
-static OBJECT: &[u8] = include_bytes_aligned!("bpf/inband.bpf.o");
+pub(crate) static OBJECT: &[u8] = include_bytes_aligned!("bpf/inband.bpf.o");
 
 /// Most bytes of a frame that [`Programs::pass`] takes and gives back.
 const MOST_FRAME: usize = 4096;

@@ -5,6 +5,7 @@ mod collect;
 mod convert;
 mod decode;
 mod demo;
+mod doctor;
 mod failure;
 mod input;
 mod node;
@@ -16,7 +17,7 @@ mod top;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 use failure::Failure;
 
@@ -32,6 +33,7 @@ struct Cli {
 enum Command {
     Demo(demo::Args),
     Decode(decode::Args),
+    Doctor(doctor::Args),
     Node(node::Args),
     Collect(collect::Args),
     Convert(convert::Args),
@@ -47,6 +49,9 @@ fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Demo(args) => demo::run(&args),
         Command::Decode(args) => decode::run(&args),
+        Command::Doctor(args) => {
+            return doctor::run(&args, &commands()).unwrap_or_else(Failure::report);
+        }
         Command::Node(args) => node::run(&args),
         Command::Collect(args) => collect::run(&args),
         Command::Top(args) => top::run(&args),
@@ -54,4 +59,11 @@ fn main() -> ExitCode {
         Command::Convert(args) => convert::run(&args),
     };
     result.map_or_else(Failure::report, |()| ExitCode::SUCCESS)
+}
+
+/// The names of all subcommands but those that are about the program itself.
+fn commands() -> Vec<String> {
+    let names =
+        Cli::command().get_subcommands().map(|command| command.get_name().to_owned()).collect::<Vec<_>>();
+    names.into_iter().filter(|name| name != "doctor" && name != "help").collect()
 }

@@ -235,6 +235,11 @@ impl AsFd for Drops {
     }
 }
 
+/// How many reasons to drop a packet the kernel has.
+pub(crate) fn count_reasons() -> Result<usize, HostError> {
+    Ok(Reasons::of_this_kernel()?.iter().count())
+}
+
 fn tracepoint(ebpf: &mut Ebpf) -> Result<&mut RawTracePoint, HostError> {
     let program = ebpf.program_mut(PROGRAM).ok_or(HostError::Missing(PROGRAM))?;
     program.try_into().map_err(|reason| HostError::Refused { name: PROGRAM, reason })

@@ -6,6 +6,7 @@ mod cli;
 mod collect;
 mod collect_faults;
 mod collector;
+mod doctor;
 mod folder;
 mod labelled;
 mod labels;

@@ -1,0 +1,55 @@
+//! Does the kernel take the programs of this crate?
+
+use aya::EbpfLoader;
+use aya::programs::tc::TcAttachOptions;
+use aya::programs::{LinkOrder, SchedClassifier, TcAttachType};
+use inband_node::NodeConfig;
+
+use crate::config::HostInt;
+use crate::drops::{self, Drops, Namespace};
+use crate::error::HostError;
+use crate::programs::{OBJECT, Program, Programs};
+
+/// Loads the classifiers, and unloads them.
+///
+/// # Errors
+/// Why the kernel does not take them.
+pub fn programs() -> Result<(), HostError> {
+    Programs::load(&plain()).map(|_| ())
+}
+
+/// Loads the program that hears of drops, lets it hear for a moment, and unloads it.
+///
+/// # Errors
+/// Why the kernel does not take it.
+pub fn drops() -> Result<(), HostError> {
+    Drops::load(&plain(), &[Namespace::own()?])?.attach()
+}
+
+/// Attaches a classifier that lets everything pass to the interface, by a link, and removes it.
+///
+/// # Errors
+/// Why the kernel does not take it.
+pub fn links(interface: &str) -> Result<(), HostError> {
+    let name = Program::Steer.name();
+    let refused = |reason| HostError::Refused { name, reason };
+    let mut ebpf = EbpfLoader::new().load(OBJECT).map_err(HostError::Object)?;
+    let program = ebpf.program_mut(name).ok_or(HostError::Missing(name))?;
+    let program: &mut SchedClassifier = program.try_into().map_err(refused)?;
+    program.load().map_err(refused)?;
+    let last = TcAttachOptions::TcxOrder(LinkOrder::default());
+    program.attach_with_options(interface, TcAttachType::Egress, last).map(|_| ()).map_err(refused)
+}
+
+/// How many reasons to drop a packet the kernel knows.
+///
+/// # Errors
+/// A kernel that does not describe its types, or gives no reasons.
+pub fn drop_reasons() -> Result<usize, HostError> {
+    drops::count_reasons()
+}
+
+/// INT with every default, on nothing.
+fn plain() -> HostInt {
+    HostInt { node: NodeConfig::new(0), ingress: 0, egress: 0, clock_offset: 0, interval_us: 0 }
+}

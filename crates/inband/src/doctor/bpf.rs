@@ -1,0 +1,61 @@
+//! Does the kernel take our programs?
+
+use std::error::Error;
+use std::io;
+
+use inband_host::{HostError, probe};
+
+use super::finding::{Area, Finding};
+use super::sys::in_new_network_namespace;
+
+const HOST: &[&str] = &["host"];
+
+/// Loads each object, and attaches a program in a network namespace that is gone afterwards.
+pub(super) fn look() -> Vec<Finding> {
+    vec![
+        judge("INT programs", "accepted; they are built in, no compiler needed", probe::programs()),
+        judge("drop program", "accepted, and hears of drops", probe::drops()),
+        links(in_new_network_namespace(|| probe::links("lo"))),
+    ]
+}
+
+const RAISE: &str = "sudo inband doctor";
+
+fn judge(name: &str, good: &str, outcome: Result<(), HostError>) -> Finding {
+    let finding = |found: &str| Finding::ok(Area::Bpf, name, found, HOST);
+    let why = "INT on this host's own packets needs it";
+    match outcome {
+        Ok(()) => finding(good),
+        Err(error) if is_forbidden(&error) => finding("not allowed").missing(why, RAISE),
+        Err(error) => finding(&sentence(&error)).missing(why, "boot a kernel of 6.6 or later"),
+    }
+}
+
+fn links(outcome: io::Result<Result<(), HostError>>) -> Finding {
+    let name = "links (TCX)";
+    match outcome {
+        Ok(outcome) => judge(name, "a program was attached and removed", outcome),
+        Err(_) => Finding::ok(Area::Bpf, name, "not tried", HOST)
+            .degraded("a namespace to try it in could not be made", RAISE),
+    }
+}
+
+/// The error with what is behind it, on one line; what the verifier says can be long.
+fn sentence(error: &dyn Error) -> String {
+    let causes = std::iter::successors(Some(error), |error| (*error).source());
+    let text: Vec<_> = causes.map(|cause| cause.to_string()).collect();
+    let line = text.join(": ").split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(MOST_CHARACTERS) {
+        Some((at, _)) => format!("{}…", line.get(..at).unwrap_or_default()),
+        None => line,
+    }
+}
+
+const MOST_CHARACTERS: usize = 300;
+
+/// Whether the kernel says EPERM or EACCES somewhere.
+fn is_forbidden(error: &(dyn Error + 'static)) -> bool {
+    std::iter::successors(Some(error), |error| (*error).source())
+        .filter_map(|cause| cause.downcast_ref::<io::Error>())
+        .any(|cause| cause.kind() == io::ErrorKind::PermissionDenied)
+}
