@@ -65,7 +65,7 @@ fn collect_and_store(path: &Path, reports: u32) -> Result<String> {
         let mut hops = Vec::with_capacity((BATCH * HOPS) as usize);
         let taken = collector.take_records(&mut hops);
         offered += taken;
-        offer(&store, Batch { hops, reports: taken, ..Batch::default() })?;
+        offer(&store, Batch { hops: hops[..].into(), reports: taken, ..Batch::default() })?;
     }
     finish("collect and store", store, offered, started, used)
 }

@@ -1,12 +1,12 @@
 //! What is handed to the store at once?
 
-use inband_model::{Event, HopRecord, LedgerView, Nanos, PathObservation};
+use inband_model::{Event, HopColumns, LedgerView, Nanos, PathObservation};
 
 /// Rows that become durable together, or not at all.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Batch {
     /// Hops of reports; those of one report are in one batch.
-    pub hops: Vec<HopRecord>,
+    pub hops: HopColumns,
     /// How many individual reports the hops are of.
     pub reports: u64,
     /// Paths that are known for the first time, or have changed.

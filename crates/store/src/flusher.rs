@@ -6,15 +6,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use inband_model::Nanos;
 use inband_model::table::{EVENTS, LEDGER, MINUTES, OBSERVATIONS, PATHS, Table};
+use inband_model::{HopColumns, Nanos, ReportRecord};
 
 use crate::civil::Hour;
 use crate::disk::sync_directory;
 use crate::error::StoreError;
 use crate::layout::{self, Generation};
 use crate::memory::Memory;
-use crate::minutes;
+use crate::minutes::Minutes;
+use crate::order::Order;
 use crate::retention;
 use crate::settings::StoreSettings;
 use crate::tally::{Counters, count};
@@ -95,18 +96,44 @@ impl Flusher {
 /// have the same names and the same rows.
 pub(crate) fn flush(settings: &StoreSettings, job: &Job) -> Result<(), StoreError> {
     let Job { generation, memory } = job;
-    write_table(settings, &OBSERVATIONS, &memory.hops, *generation, |row| row.received_at)?;
+    let mut minutes = Minutes::default();
+    write_hops(settings, &memory.hops, *generation, &mut minutes)?;
     write_table(settings, &PATHS, &memory.paths, *generation, |row| row.received_at)?;
     write_table(settings, &EVENTS, &memory.events, *generation, |row| row.last)?;
     write_table(settings, &LEDGER, &memory.ledger, *generation, |row| row.taken_at)?;
-    write_table(settings, &MINUTES, &minutes::rows(&memory.hops), *generation, |row| row.minute)?;
+    write_table(settings, &MINUTES, &minutes.rows(), *generation, |row| row.minute)?;
     let log = layout::log_file(&settings.path, *generation);
     fs::remove_file(&log).map_err(StoreError::io("remove", &log))?;
     let directory = layout::log_directory(&settings.path);
     sync_directory(&directory).map_err(StoreError::io("sync", &directory))
 }
 
-/// Writes a segment for each hour.
+/// Writes a segment of observations for each hour, and sums up its minutes.
+fn write_hops(
+    settings: &StoreSettings,
+    hops: &HopColumns,
+    generation: Generation,
+    minutes: &mut Minutes,
+) -> Result<(), StoreError> {
+    let hour_of = |report: &ReportRecord| Hour::of(report.received_at);
+    let reports = hops.reports();
+    let mut hours: Vec<Hour> = reports.iter().map(hour_of).collect();
+    hours.dedup();
+    hours.sort_unstable();
+    hours.dedup();
+    for hour in &hours {
+        let path = layout::segment_file(&settings.path, OBSERVATIONS.name, *hour, generation);
+        let order = match hours.len() {
+            1 => Order::of(hops, 0..reports.len()),
+            _ => Order::of(hops, (0..reports.len()).filter(|report| hour_of(&reports[*report]) == *hour)),
+        };
+        minutes.add(hops, &order);
+        crate::segment::write_observations(&path, hops, &order)?;
+    }
+    Ok(())
+}
+
+/// Writes a segment of other rows for each hour.
 fn write_table<R: Clone>(
     settings: &StoreSettings,
     table: &Table<R>,

@@ -15,7 +15,8 @@ use crate::error::StoreError;
 use crate::layout::{self, SegmentFile};
 use crate::log;
 use crate::memory::Memory;
-use crate::minutes;
+use crate::minutes::Minutes;
+use crate::order::Order;
 
 pub use chunk::Chunk;
 pub use column::{ColumnData, Value};
@@ -81,7 +82,9 @@ impl History {
             files.retain(|file| first_log.is_none_or(|first| file.generation < first));
             segments.push(files);
         }
-        let minutes = Arc::new(minutes::rows(&memory.hops));
+        let mut minutes = Minutes::default();
+        minutes.add(&memory.hops, &Order::of(&memory.hops, 0..memory.hops.reports().len()));
+        let minutes = Arc::new(minutes.rows());
         Ok(Some(History { root: root.to_owned(), segments, memory: Arc::new(memory), minutes }))
     }
 
@@ -129,7 +132,7 @@ impl History {
     fn rows_in_memory(&self, table: &str) -> Vec<Chunk> {
         let memory = &self.memory;
         match table {
-            name if name == OBSERVATIONS.name => Chunk::of_rows(memory, &OBSERVATIONS, |memory| &memory.hops),
+            name if name == OBSERVATIONS.name => Chunk::of_hops(memory),
             name if name == PATHS.name => Chunk::of_rows(memory, &PATHS, |memory| &memory.paths),
             name if name == EVENTS.name => Chunk::of_rows(memory, &EVENTS, |memory| &memory.events),
             name if name == LEDGER.name => Chunk::of_rows(memory, &LEDGER, |memory| &memory.ledger),

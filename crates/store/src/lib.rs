@@ -17,11 +17,13 @@ mod layout;
 mod log;
 mod memory;
 mod minutes;
+mod order;
 mod retention;
 #[cfg(test)]
 mod sample;
 mod segment;
 mod settings;
+mod source;
 mod sql;
 mod store;
 mod sys;

@@ -1,22 +1,24 @@
 //! How do rows stand in a log?
 //!
 //! ```text
-//! magic "INBLOG1\n"                                        8 bytes, once
+//! magic "INBLOG2\n"                                        8 bytes, once
 //! length of the payload     CRC-32 of length and payload   4 + 4 bytes, little endian
 //! payload                                                  one batch
 //! ```
 //!
 //! The log ends at the first frame that is not whole or whose checksum is wrong: what comes behind was never
-//! acknowledged.
+//! acknowledged. Logs of the version before, "INBLOG1\n", are read as well.
 
 mod codec;
+mod columns;
 mod cursor;
 mod hops;
+mod version1;
 
 use crate::batch::Batch;
 
 /// Begins every log.
-pub(crate) const MAGIC: &[u8; 8] = b"INBLOG1\n";
+pub(crate) const MAGIC: &[u8; 8] = b"INBLOG2\n";
 
 /// Appends the frame of a batch to `frames`. Nothing is appended for a batch that no frame can hold.
 pub(crate) fn encode(batch: &Batch, frames: &mut Vec<u8>) -> Result<(), TooLarge> {
@@ -41,17 +43,22 @@ pub(crate) struct TooLarge;
 
 /// Hands the batches of a log to `take`, oldest first, and says how many bytes of the log are whole.
 pub(crate) fn decode(log: &[u8], mut take: impl FnMut(Batch)) -> usize {
-    let Some(mut rest) = log.strip_prefix(MAGIC) else {
-        return 0;
-    };
-    while let Some((batch, behind)) = decode_frame(rest) {
-        take(batch);
-        rest = behind;
+    let versions: [(&[u8; 8], Decode); 2] = [(MAGIC, codec::decode), (MAGIC_1, version1::decode)];
+    for (magic, decode) in versions {
+        let Some(mut rest) = log.strip_prefix(magic) else { continue };
+        while let Some((batch, behind)) = decode_frame(rest, decode) {
+            take(batch);
+            rest = behind;
+        }
+        return log.len() - rest.len();
     }
-    log.len() - rest.len()
+    0
 }
 
-fn decode_frame(bytes: &[u8]) -> Option<(Batch, &[u8])> {
+/// Reads a payload.
+type Decode = fn(&[u8]) -> Option<Batch>;
+
+fn decode_frame(bytes: &[u8], decode: Decode) -> Option<(Batch, &[u8])> {
     let (length, bytes) = bytes.split_first_chunk::<4>()?;
     let (expected, bytes) = bytes.split_first_chunk::<4>()?;
     let length = u32::from_le_bytes(*length);
@@ -59,7 +66,7 @@ fn decode_frame(bytes: &[u8]) -> Option<(Batch, &[u8])> {
     if checksum(length, payload) != u32::from_le_bytes(*expected) {
         return None;
     }
-    Some((codec::decode(payload)?, behind))
+    Some((decode(payload)?, behind))
 }
 
 fn checksum(length: u32, payload: &[u8]) -> u32 {
@@ -69,6 +76,8 @@ fn checksum(length: u32, payload: &[u8]) -> u32 {
     hasher.finalize()
 }
 
+/// Begins a log of the version before.
+const MAGIC_1: &[u8; 8] = b"INBLOG1\n";
 /// Length and checksum, bytes.
 const HEADER_BYTES: usize = 8;
 /// Most bytes of a payload.

@@ -1,40 +1,40 @@
 //! What of a log is in memory?
 
 use inband_model::table::{EventRow, LedgerRow};
-use inband_model::{Event, HopRecord, PathObservation};
+use inband_model::{Event, HopColumns, PathObservation};
 
 use crate::batch::Batch;
 
 /// The rows of one log.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Memory {
-    pub(crate) hops: Vec<HopRecord>,
+    pub(crate) hops: HopColumns,
     pub(crate) paths: Vec<PathObservation>,
     pub(crate) events: Vec<EventRow>,
     pub(crate) ledger: Vec<LedgerRow>,
 }
 
-/// How many rows there were of each table.
+/// How many reports with their hops, and rows of each other table, there were.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Mark([usize; 4]);
 
 impl Memory {
     /// Takes in the rows of a batch.
     pub(crate) fn add(&mut self, batch: Batch) {
-        self.hops.extend(batch.hops);
+        self.hops.append(&batch.hops);
         self.paths.extend(batch.paths);
         self.events.extend(batch.events.iter().map(event_row));
         self.ledger.extend(batch.ledgers.iter().flat_map(|(taken_at, view)| LedgerRow::of(*taken_at, view)));
     }
 
     pub(crate) fn mark(&self) -> Mark {
-        Mark([self.hops.len(), self.paths.len(), self.events.len(), self.ledger.len()])
+        Mark([self.hops.reports().len(), self.paths.len(), self.events.len(), self.ledger.len()])
     }
 
     /// Forgets what came after `mark`.
     pub(crate) fn cut(&mut self, mark: Mark) {
-        let Mark([hops, paths, events, ledger]) = mark;
-        self.hops.truncate(hops);
+        let Mark([reports, paths, events, ledger]) = mark;
+        self.hops.truncate(reports);
         self.paths.truncate(paths);
         self.events.truncate(events);
         self.ledger.truncate(ledger);
@@ -46,15 +46,11 @@ impl Memory {
 
     /// Rows of all tables.
     pub(crate) fn len(&self) -> usize {
-        self.mark().0.iter().sum()
+        self.hops.len() + self.paths.len() + self.events.len() + self.ledger.len()
     }
 
-    /// Puts the rows in the order they have in segments: a flow's rows lie together.
+    /// Puts what are no hops in the order it has in segments.
     pub(crate) fn sort(&mut self) {
-        self.hops.sort_by_cached_key(|row| {
-            let flow = row.flow.map(|flow| flow.id());
-            (flow, row.received_at, row.reporter, row.sequence, row.report_index, row.hop_index)
-        });
         self.paths.sort_by_key(|row| (row.flow.id(), row.received_at));
         self.events.sort_by_key(|row| row.last);
         self.ledger.sort_by_key(|row| row.taken_at);

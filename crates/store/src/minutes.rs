@@ -1,9 +1,11 @@
 //! What is left of a minute of a queue?
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use inband_model::table::MinuteRow;
-use inband_model::{HopRecord, Nanos};
+use inband_model::{HopColumns, HopField, Nanos, NodeId};
+
+use crate::order::Order;
 
 /// Counts values by their size, so that quantiles of many minutes can be had together.
 ///
@@ -73,44 +75,117 @@ impl Sketch {
     }
 }
 
-/// The minutes of some hops, in the order of time.
-pub(crate) fn rows(hops: &[HopRecord]) -> Vec<MinuteRow> {
-    let mut minutes: BTreeMap<_, (MinuteRow, Sketch)> = BTreeMap::new();
-    for hop in hops.iter().filter(|hop| hop.hop_count > 0) {
-        let minute = Nanos(hop.received_at.0 - hop.received_at.0 % MINUTE);
-        let key = (minute, hop.node_id, hop.egress_interface, hop.queue_id);
-        let (row, sketch) = minutes.entry(key).or_insert_with(|| (empty(hop, minute), Sketch::default()));
-        row.count += 1;
-        row.queue_occupancy_max = row.queue_occupancy_max.max(hop.queue_occupancy);
-        if let Some(latency) = hop.latency {
-            row.latency_count += 1;
-            row.latency_max = row.latency_max.max(Some(latency));
-            sketch.add(latency.0);
-        }
-    }
-    let finish = |(mut row, sketch): (MinuteRow, Sketch)| {
-        let quantile = |per_mille| sketch.quantile(per_mille).map(Nanos);
-        row.latency_quantiles = (|| Some([quantile(500)?, quantile(900)?, quantile(990)?]))();
-        row.latency_sketch = sketch.to_text();
-        row
-    };
-    minutes.into_values().map(finish).collect()
+/// The minutes of some hops while they are counted.
+#[derive(Debug)]
+pub(crate) struct Minutes {
+    places: HashMap<Key, usize>,
+    /// Keys that were looked up last, each in a slot that few others share.
+    recent: Vec<Option<(Key, usize)>>,
+    /// Rows, and how many latencies are in each bucket.
+    rows: Vec<(MinuteRow, Vec<u64>)>,
 }
 
-fn empty(hop: &HopRecord, minute: Nanos) -> MinuteRow {
-    MinuteRow {
-        minute,
-        node_id: hop.node_id,
-        egress_interface: hop.egress_interface,
-        queue_id: hop.queue_id,
-        count: 0,
-        latency_count: 0,
-        latency_max: None,
-        latency_quantiles: None,
-        latency_sketch: String::new(),
-        queue_occupancy_max: None,
+impl Default for Minutes {
+    fn default() -> Minutes {
+        let recent = vec![None; usize::try_from(RECENT).unwrap_or(0)];
+        Minutes { places: HashMap::new(), recent, rows: Vec::new() }
     }
 }
+
+/// Which minute of which queue: start of the minute, node, interface, queue.
+type Key = (u64, u64, Option<u64>, Option<u64>);
+
+impl Minutes {
+    /// Counts hops in an order.
+    pub(crate) fn add(&mut self, columns: &HopColumns, order: &Order) {
+        for (hop, report) in order.hops.iter().zip(&order.report_of) {
+            let report = &order.reports[*report as usize];
+            if report.hop_count == 0 {
+                continue;
+            }
+            let value = |field| columns.value(field, *hop as usize);
+            let node = value(HopField::NodeId).unwrap_or(0);
+            let time = report.received_at.0;
+            let minute = time - time % MINUTE;
+            let key = (minute, node, value(HopField::EgressInterface), value(HopField::QueueId));
+            let place = self.place(key);
+            let (row, buckets) = &mut self.rows[place];
+            row.count += 1;
+            let occupancy = value(HopField::QueueOccupancy).and_then(|value| u32::try_from(value).ok());
+            row.queue_occupancy_max = row.queue_occupancy_max.max(occupancy);
+            if let Some(latency) = value(HopField::Latency) {
+                row.latency_count += 1;
+                row.latency_max = row.latency_max.max(Some(Nanos(latency)));
+                let bucket = bucket(latency) as usize;
+                if bucket >= buckets.len() {
+                    buckets.resize(bucket + 1, 0);
+                }
+                buckets[bucket] += 1;
+            }
+        }
+    }
+
+    /// The rows in the order of time.
+    pub(crate) fn rows(self) -> Vec<MinuteRow> {
+        let finish = |(mut row, buckets): (MinuteRow, Vec<u64>)| {
+            let counts = (0..).zip(buckets).filter(|(_, count)| *count > 0);
+            let sketch = Sketch { buckets: counts.collect(), count: row.latency_count };
+            let quantile = |per_mille| sketch.quantile(per_mille).map(Nanos);
+            row.latency_quantiles = (|| Some([quantile(500)?, quantile(900)?, quantile(990)?]))();
+            row.latency_sketch = sketch.to_text();
+            row
+        };
+        let mut rows: Vec<_> = self.rows.into_iter().map(finish).collect();
+        rows.sort_by_key(|row| (row.minute, row.node_id, row.egress_interface, row.queue_id));
+        rows
+    }
+
+    /// Where the row of a key stands. Queues are few, and come again and again.
+    #[inline]
+    fn place(&mut self, key: Key) -> usize {
+        let slot = usize::try_from((key.1 * 64 + key.2.unwrap_or(0) * 8 + key.3.unwrap_or(0)) % RECENT);
+        let slot = slot.unwrap_or(0);
+        match self.recent[slot] {
+            Some((same, place)) if same == key => place,
+            _ => {
+                let place = self.find(key);
+                self.recent[slot] = Some((key, place));
+                place
+            }
+        }
+    }
+
+    fn find(&mut self, key: Key) -> usize {
+        let next = self.rows.len();
+        let place = *self.places.entry(key).or_insert(next);
+        if place == next {
+            let (minute, node, interface, queue) = key;
+            let row = MinuteRow {
+                minute: Nanos(minute),
+                node_id: u32::try_from(node).map_or(NodeId::NOT_AVAILABLE, NodeId),
+                egress_interface: interface.and_then(|interface| u16::try_from(interface).ok()),
+                queue_id: queue.and_then(|queue| u8::try_from(queue).ok()),
+                ..EMPTY
+            };
+            self.rows.push((row, Vec::new()));
+        }
+        place
+    }
+}
+
+/// A row of no hops.
+const EMPTY: MinuteRow = MinuteRow {
+    minute: Nanos::ZERO,
+    node_id: NodeId(0),
+    egress_interface: None,
+    queue_id: None,
+    count: 0,
+    latency_count: 0,
+    latency_max: None,
+    latency_quantiles: None,
+    latency_sketch: String::new(),
+    queue_occupancy_max: None,
+};
 
 /// Small values have a bucket each; others share one with those that have the same leading bits.
 fn bucket(value: u64) -> u32 {
@@ -129,6 +204,8 @@ fn middle(bucket: u32) -> u64 {
     least + ((1 << shift) - 1) / 2
 }
 
+/// Slots for keys that were looked up last.
+const RECENT: u64 = 4_096;
 /// Nanoseconds of a minute.
 const MINUTE: u64 = 60_000_000_000;
 /// Bits after the leading one that tell buckets apart.

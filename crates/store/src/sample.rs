@@ -94,6 +94,12 @@ pub(crate) fn reports(first: u32, count: u32) -> Batch {
     Batch { hops: (first..first + count).map(hop).collect(), reports: count.into(), ..Batch::default() }
 }
 
+/// The same reports, all received at one time.
+pub(crate) fn received_at(received_at: Nanos, batch: Batch) -> Batch {
+    let hops = batch.hops.iter().map(|hop| HopRecord { received_at, ..hop }).collect();
+    Batch { hops, ..batch }
+}
+
 /// The numbers of a column of all observations, in order of size.
 pub(crate) fn integers(history: &History, column: &str) -> Vec<i64> {
     let shape = OBSERVATIONS.shape();

@@ -1,13 +1,20 @@
 //! What is a segment? A Parquet file with rows of one table, one hour and one generation.
 //!
 //! Its metadata say which version the schema has. Integers are INT64, times are INT64 with the logical type
-//! TIMESTAMP in nanoseconds of UTC, texts are UTF-8; columns are compressed with zstd.
+//! TIMESTAMP in nanoseconds of UTC, texts are UTF-8; columns are compressed with zstd where that makes them smaller.
 
+mod delta;
+mod dictionary;
+mod encode;
+mod file;
+mod hybrid;
+mod observations;
+mod page;
 mod read;
 mod write;
 
 pub(crate) use read::SegmentReader;
-pub(crate) use write::{column_of, write};
+pub(crate) use write::{column_of, write, write_observations};
 
 /// Keys of the metadata.
 pub(crate) const VERSION_KEY: &str = "inband.schema_version";

@@ -115,7 +115,7 @@ impl Store {
         let waiting = self.waiting_rows.fetch_add(rows, Ordering::AcqRel);
         let fits = waiting + rows <= self.settings.queue_rows;
         let commands = self.commands.as_ref().filter(|_| fits);
-        if commands.is_some_and(|commands| commands.try_send(Command::Keep(batch)).is_ok()) {
+        if commands.is_some_and(|commands| commands.try_send(Command::Keep(Box::new(batch))).is_ok()) {
             return Offered::Queued;
         }
         self.waiting_rows.fetch_sub(rows, Ordering::AcqRel);

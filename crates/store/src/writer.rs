@@ -22,7 +22,7 @@ use crate::tally::{Counters, count};
 #[derive(Debug)]
 pub(crate) enum Command {
     /// Keep these rows.
-    Keep(Batch),
+    Keep(Box<Batch>),
     /// Make durable what came before, and answer.
     Sync(SyncSender<()>),
 }
@@ -72,7 +72,7 @@ impl Writer {
             match self.commands.recv_timeout(self.patience()) {
                 Ok(Command::Keep(batch)) => {
                     self.waiting_rows.fetch_sub(batch.weight(), Ordering::AcqRel);
-                    self.keep(batch, &mut frames);
+                    self.keep(*batch, &mut frames);
                 }
                 Ok(Command::Sync(answer)) => {
                     self.sync();

@@ -21,7 +21,7 @@ fn store(folder: &Folder) -> (Store, Vec<HopRecord>) {
     };
     let hops: Vec<_> = (0..1_000).map(|_| hop(&mut numbers)).collect();
     for hops in hops.chunks(100) {
-        let batch = Batch { hops: hops.to_vec(), reports: 100, ..Batch::default() };
+        let batch = Batch { hops: hops.into(), reports: 100, ..Batch::default() };
         assert_eq!(store.offer(batch), Offered::Queued);
     }
     store.sync();

@@ -9,17 +9,19 @@ use inband_model::table::{Shape, Table};
 
 use super::{ColumnData, TimeRange};
 use crate::error::StoreError;
+use crate::memory::Memory;
 use crate::segment::{ROW_GROUP_ROWS, SegmentReader, column_of};
+use crate::source::Source;
 
 /// Some rows of a table.
 #[derive(Clone)]
 pub struct Chunk {
     rows: usize,
-    source: Source,
+    source: Part,
 }
 
 #[derive(Clone)]
-enum Source {
+enum Part {
     Group {
         segment: Arc<SegmentReader>,
         path: Arc<PathBuf>,
@@ -36,9 +38,21 @@ impl Chunk {
         let path = Arc::new(path.to_owned());
         let chunk = |group| Chunk {
             rows: segment.rows(group),
-            source: Source::Group { segment: Arc::clone(&segment), path: Arc::clone(&path), group },
+            source: Part::Group { segment: Arc::clone(&segment), path: Arc::clone(&path), group },
         };
         Ok((0..segment.row_groups()).map(chunk).collect())
+    }
+
+    /// Hops in memory, as many at once as a row group has.
+    pub(crate) fn of_hops(memory: &Arc<Memory>) -> Vec<Chunk> {
+        let count = memory.hops.len();
+        let chunk = |start: usize| {
+            let range: Range<usize> = start..(start + ROW_GROUP_ROWS).min(count);
+            let (length, memory) = (range.len(), Arc::clone(memory));
+            let column = move |column: usize| Source::of(column).column(&memory.hops, range.clone());
+            Chunk { rows: length, source: Part::Memory(Arc::new(column)) }
+        };
+        (0..count).step_by(ROW_GROUP_ROWS).map(chunk).collect()
     }
 
     /// Rows in memory, as many at once as a row group has.
@@ -54,7 +68,7 @@ impl Chunk {
             let memory = Arc::clone(memory);
             let column =
                 move |column: usize| column_of(&table.columns[column].cells, &rows(&memory)[range.clone()]);
-            Chunk { rows: length, source: Source::Memory(Arc::new(column)) }
+            Chunk { rows: length, source: Part::Memory(Arc::new(column)) }
         };
         (0..count).step_by(ROW_GROUP_ROWS).map(chunk).collect()
     }
@@ -71,31 +85,31 @@ impl Chunk {
     /// The segment is damaged.
     pub fn column(&self, column: usize) -> Result<ColumnData, StoreError> {
         match &self.source {
-            Source::Group { segment, path, group } => {
+            Part::Group { segment, path, group } => {
                 segment.column(*group, column).map_err(StoreError::segment("read", path))
             }
-            Source::Memory(of) => Ok(of(column)),
+            Part::Memory(of) => Ok(of(column)),
         }
     }
 
     /// Whether a number of the column may be from `least` to `greatest`, as far as is known without reading.
     #[must_use]
     pub fn may_hold(&self, column: usize, least: i64, greatest: i64) -> bool {
-        let Source::Group { segment, group, .. } = &self.source else { return true };
+        let Part::Group { segment, group, .. } = &self.source else { return true };
         segment.integer_bounds(*group, column).is_none_or(|(min, max)| min <= greatest && max >= least)
     }
 
     /// Whether a text of the column may be this one, as far as is known without reading.
     #[must_use]
     pub fn may_hold_text(&self, column: usize, text: &str) -> bool {
-        let Source::Group { segment, group, .. } = &self.source else { return true };
+        let Part::Group { segment, group, .. } = &self.source else { return true };
         let text = text.as_bytes();
         segment.text_bounds(*group, column).is_none_or(|(min, max)| min <= text && text <= max)
     }
 
     /// Whether all its times are known to be in a range.
     pub(crate) fn is_within(&self, range: TimeRange) -> bool {
-        let Source::Group { segment, group, .. } = &self.source else { return false };
+        let Part::Group { segment, group, .. } = &self.source else { return false };
         let is_in = |time: i64| (range.from.0..=range.to.0).contains(&time.cast_unsigned());
         segment.integer_bounds(*group, TIME).is_some_and(|(min, max)| is_in(min) && is_in(max))
     }

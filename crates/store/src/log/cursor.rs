@@ -4,6 +4,13 @@
 pub(super) struct Cursor<'a>(pub(super) &'a [u8]);
 
 impl<'a> Cursor<'a> {
+    /// So many bytes.
+    pub(super) fn take(&mut self, length: usize) -> Option<&'a [u8]> {
+        let (bytes, rest) = self.0.split_at_checked(length)?;
+        self.0 = rest;
+        Some(bytes)
+    }
+
     pub(super) fn bytes<const N: usize>(&mut self) -> Option<&'a [u8; N]> {
         let (bytes, rest) = self.0.split_first_chunk()?;
         self.0 = rest;
@@ -41,10 +48,4 @@ pub(super) fn put_number(bytes: &mut Vec<u8>, mut number: u64) {
         number >>= 7;
     }
     bytes.push(number.to_le_bytes()[0]);
-}
-
-/// Writes a number as its difference from `base`, modulo 2^64.
-pub(super) fn put_difference(bytes: &mut Vec<u8>, number: u64, base: u64) {
-    let difference = number.wrapping_sub(base);
-    put_number(bytes, (difference << 1) ^ (difference >> 63).wrapping_neg());
 }

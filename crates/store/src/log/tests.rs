@@ -1,4 +1,4 @@
-use inband_model::{HopRecord, LedgerView, Nanos};
+use inband_model::{HopColumns, HopRecord, LedgerView, Nanos};
 use proptest::prelude::{any, prop_assert, prop_assert_eq, proptest};
 
 use super::{MAGIC, decode, encode};
@@ -16,7 +16,7 @@ fn batch(numbers: &mut Numbers, hops: u64) -> Batch {
     hops.truncate(64);
     Batch {
         reports: hops.len() as u64,
-        hops,
+        hops: HopColumns::from(&hops[..]),
         ledgers: vec![(START, LedgerView::default())],
         ..Batch::default()
     }
@@ -84,4 +84,14 @@ fn a_wrong_bit_anywhere_ends_the_log_before_its_frame() {
         let frame = ends.iter().filter(|end| **end <= at).count() - 1;
         assert_eq!((found.as_slice(), whole), (&batches[..frame], ends[frame]), "bit of byte {at}");
     }
+}
+
+#[test]
+fn a_log_of_the_first_version_is_read_as_it_was_written() {
+    let mut numbers = Numbers(11);
+    let batches: Vec<_> = [3, 20, 0, 7].into_iter().map(|hops| batch(&mut numbers, hops)).collect();
+    let log = include_bytes!("../../testdata/version-1.log");
+    assert_eq!(read(log), (batches, log.len()));
+    let torn = &log[..log.len() - 1];
+    assert_eq!(read(torn).0.len(), 3);
 }

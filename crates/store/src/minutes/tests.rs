@@ -1,7 +1,8 @@
-use inband_model::{HopRecord, Nanos, NodeId};
+use inband_model::{HopColumns, HopRecord, Nanos, NodeId};
 use proptest::prelude::{any, prop_assert, prop_assert_eq, proptest};
 
-use super::{LAST_BUCKET, Sketch, bucket, middle, rows};
+use super::{LAST_BUCKET, Minutes, Sketch, bucket, middle};
+use crate::order::Order;
 
 proptest! {
     #[test]
@@ -64,7 +65,12 @@ fn minutes_tell_nodes_and_queues_apart_and_leave_reports_without_hops_out() {
         HopRecord { hop_count: 0, ..hop(60, 3, Some(1), None) },
     ];
 
-    let rows = rows(&hops);
+    let columns = HopColumns::from(&hops[..]);
+    let mut minutes = Minutes::default();
+    // Added in two parts, as hours are.
+    minutes.add(&columns, &Order::of(&columns, 0..2));
+    minutes.add(&columns, &Order::of(&columns, 2..columns.reports().len()));
+    let rows = minutes.rows();
 
     let told: Vec<_> = rows
         .iter()

@@ -5,7 +5,7 @@ use inband_model::Nanos;
 use super::apply;
 use crate::history::History;
 use crate::layout;
-use crate::sample::{Folder, START, integers, reports};
+use crate::sample::{Folder, START, integers, received_at, reports};
 use crate::settings::StoreSettings;
 use crate::store::{Offered, Store};
 
@@ -13,10 +13,7 @@ use crate::store::{Offered, Store};
 fn ten_hours(folder: &Folder) -> StoreSettings {
     let store = Store::open(folder.settings()).unwrap();
     for hour in 0..10 {
-        let mut batch = reports(hour * 10, 10);
-        for hop in &mut batch.hops {
-            hop.received_at = hours_later(u64::from(hour));
-        }
+        let batch = received_at(hours_later(u64::from(hour)), reports(hour * 10, 10));
         assert_eq!(store.offer(batch), Offered::Queued);
     }
     store.close();

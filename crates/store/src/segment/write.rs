@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use std::path::Path;
 use std::sync::Arc;
 
+use inband_model::HopColumns;
 use inband_model::table::{Cells, Kind, SCHEMA_VERSION, Shape, Table};
 use parquet::basic::{Compression, Encoding, LogicalType, Repetition, TimeUnit, Type as Physical, ZstdLevel};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, Int64Type};
@@ -14,18 +15,30 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPrope
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::{ColumnPath, Type, TypePtr};
 
+use super::observations::write_hops;
 use super::{ROW_GROUP_ROWS, TABLE_KEY, VERSION_KEY};
 use crate::disk::sync_directory;
 use crate::error::StoreError;
 use crate::history::ColumnData;
 use crate::layout::UNFINISHED;
+use crate::order::Order;
+use crate::source::integer;
 
 /// Writes the rows of a segment, and comes back when they are durable under this name.
 pub(crate) fn write<R>(path: &Path, table: &Table<R>, rows: &[R]) -> Result<(), StoreError> {
+    write_file(path, |file| write_rows(file, table, rows))
+}
+
+/// Writes a segment of observations likewise.
+pub(crate) fn write_observations(path: &Path, columns: &HopColumns, order: &Order) -> Result<(), StoreError> {
+    write_file(path, |file| write_hops(file, columns, order))
+}
+
+fn write_file(path: &Path, write: impl FnOnce(File) -> Result<(), ParquetError>) -> Result<(), StoreError> {
     let directory = path.parent().unwrap_or(path);
     fs::create_dir_all(directory).map_err(StoreError::io("make", directory))?;
     let unfinished = path.with_extension(UNFINISHED);
-    let written = write_unfinished(&unfinished, table, rows);
+    let written = write_unfinished(&unfinished, write);
     if written.is_err() {
         // The error that matters is the first one.
         let _ = fs::remove_file(&unfinished);
@@ -39,10 +52,13 @@ pub(crate) fn write<R>(path: &Path, table: &Table<R>, rows: &[R]) -> Result<(), 
     Ok(())
 }
 
-fn write_unfinished<R>(path: &Path, table: &Table<R>, rows: &[R]) -> Result<(), StoreError> {
+fn write_unfinished(
+    path: &Path,
+    write: impl FnOnce(File) -> Result<(), ParquetError>,
+) -> Result<(), StoreError> {
     let file = File::create(path).map_err(StoreError::io("create", path))?;
     let kept = file.try_clone().map_err(StoreError::io("create", path))?;
-    write_rows(file, table, rows).map_err(StoreError::segment("write", path))?;
+    write(file).map_err(StoreError::segment("write", path))?;
     kept.sync_all().map_err(StoreError::io("sync", path))
 }
 
@@ -117,11 +133,7 @@ pub(crate) fn column_of<R>(cells: &Cells<R>, rows: &[R]) -> ColumnData {
     }
 }
 
-fn integer(number: u64) -> i64 {
-    i64::try_from(number).unwrap_or(i64::MAX)
-}
-
-fn schema(shape: &Shape) -> Result<TypePtr, ParquetError> {
+pub(super) fn schema(shape: &Shape) -> Result<TypePtr, ParquetError> {
     let mut fields = Vec::new();
     for (name, kind, optional, _) in &shape.columns {
         let (physical, logical) = match kind {
@@ -141,15 +153,11 @@ fn schema(shape: &Shape) -> Result<TypePtr, ParquetError> {
 }
 
 fn properties(shape: &Shape) -> Result<WriterPropertiesPtr, ParquetError> {
-    let pair = |key: &str, value: String| KeyValue::new(key.to_owned(), value);
     let mut properties = WriterProperties::builder()
         .set_writer_version(WriterVersion::PARQUET_1_0)
         .set_compression(Compression::ZSTD(ZstdLevel::try_new(ZSTD_LEVEL)?))
         .set_statistics_enabled(EnabledStatistics::Chunk)
-        .set_key_value_metadata(Some(vec![
-            pair(VERSION_KEY, SCHEMA_VERSION.to_string()),
-            pair(TABLE_KEY, shape.name.to_owned()),
-        ]));
+        .set_key_value_metadata(Some(pairs(shape)));
     for name in CLIMBING.iter().filter(|name| shape.column(name).is_some()) {
         let path = ColumnPath::from(*name);
         properties = properties
@@ -159,7 +167,13 @@ fn properties(shape: &Shape) -> Result<WriterPropertiesPtr, ParquetError> {
     Ok(Arc::new(properties.build()))
 }
 
+/// What the metadata of a segment say.
+pub(super) fn pairs(shape: &Shape) -> Vec<KeyValue> {
+    let pair = |key: &str, value: String| KeyValue::new(key.to_owned(), value);
+    vec![pair(VERSION_KEY, SCHEMA_VERSION.to_string()), pair(TABLE_KEY, shape.name.to_owned())]
+}
+
 /// Columns whose values are nearly all different and follow one another.
-const CLIMBING: [&str; 4] = ["time", "ingress_timestamp", "egress_timestamp", "sequence"];
+pub(super) const CLIMBING: [&str; 4] = ["time", "ingress_timestamp", "egress_timestamp", "sequence"];
 /// Little time for most of what can be won.
-const ZSTD_LEVEL: i32 = 1;
+pub(super) const ZSTD_LEVEL: i32 = 1;

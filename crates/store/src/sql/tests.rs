@@ -229,7 +229,7 @@ proptest! {
         let store = Store::open(settings).unwrap();
         let hops: Vec<_> = (0..rows).map(|_| any_hop(&mut numbers, START)).collect();
         for hops in hops.chunks(25) {
-            let offered = store.offer(Batch { hops: hops.to_vec(), reports: hops.len() as u64, ..Batch::default() });
+            let offered = store.offer(Batch { hops: hops[..].into(), reports: hops.len() as u64, ..Batch::default() });
             prop_assert_eq!(offered, Offered::Queued);
         }
         store.sync();

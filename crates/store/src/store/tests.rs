@@ -5,14 +5,15 @@ mod model;
 use std::fs;
 use std::time::Duration;
 
-use inband_model::Nanos;
 use inband_model::table::{OBSERVATIONS, shapes};
+use inband_model::{HopRecord, Nanos};
 
 use super::{Offered, Store};
+use crate::batch::Batch;
 use crate::error::StoreError;
 use crate::history::{History, TimeRange};
 use crate::layout;
-use crate::sample::{Folder, START, integers, reports};
+use crate::sample::{Folder, START, integers, received_at, reports};
 use crate::settings::StoreSettings;
 
 #[test]
@@ -48,20 +49,24 @@ fn rows_lie_in_directories_of_their_hour() {
 }
 
 #[test]
-fn the_rows_of_a_flow_lie_together_in_the_order_of_time() {
+fn the_rows_of_a_flow_lie_together_hop_by_hop_in_the_order_of_time() {
     let folder = Folder::new();
     let store = Store::open(folder.settings()).unwrap();
     for first in [500, 0] {
-        assert_eq!(store.offer(reports(first, 500)), Offered::Queued);
+        let batch = reports(first, 500);
+        let two = |hop: HopRecord| [0, 1].map(|hop_index| HopRecord { hop_index, ..hop });
+        let hops = batch.hops.iter().flat_map(two).collect();
+        assert_eq!(store.offer(Batch { hops, ..batch }), Offered::Queued);
     }
     store.close();
     let shape = OBSERVATIONS.shape();
     let history = History::open(folder.path()).unwrap();
     let chunks = history.chunks(&shape, TimeRange::ALL).unwrap();
     let column = |name: &str| chunks[0].column(shape.column(name).unwrap()).unwrap();
-    let (flows, times) = (column("flow_id"), column("time"));
-    let keys: Vec<_> = (0..chunks[0].rows()).map(|row| (flows.value(row), times.value(row))).collect();
-    assert_eq!(keys.len(), 1_000);
+    let columns = ["flow_id", "hop_index", "time"].map(column);
+    let key = |row| [0, 1, 2].map(|index: usize| columns[index].value(row));
+    let keys: Vec<_> = (0..chunks[0].rows()).map(key).collect();
+    assert_eq!(keys.len(), 2_000);
     assert!(keys.is_sorted());
 }
 
@@ -127,10 +132,8 @@ fn a_clock_that_is_set_back_loses_no_row() {
     let folder = Folder::new();
     let store = Store::open(StoreSettings { segment_rows: 10, ..folder.settings() }).unwrap();
     for (index, step) in [0i64, 7_200, -7_200, -86_400, 1].into_iter().enumerate() {
-        let mut batch = reports(u32::try_from(index).unwrap() * 10, 10);
-        for hop in &mut batch.hops {
-            hop.received_at = Nanos(START.0.saturating_add_signed(step * 1_000_000_000));
-        }
+        let at = Nanos(START.0.saturating_add_signed(step * 1_000_000_000));
+        let batch = received_at(at, reports(u32::try_from(index).unwrap() * 10, 10));
         assert_eq!(store.offer(batch), Offered::Queued);
     }
     assert_eq!(store.close().stored, 50);

@@ -1,54 +1,12 @@
-//! How does a hop stand in a payload? What is there as bits, then what is there, as differences from the hop before.
+//! How does a hop stand in a payload of the first version? What is there as bits, then what is there, as differences from the hop before.
 
 use std::net::IpAddr;
 
 use inband_model::{Flow, HopRecord, Nanos, NodeId, Origin, ReportVersion};
 
-use super::cursor::{Cursor, put_difference, put_number};
+use crate::log::cursor::Cursor;
 
-pub(super) fn put_hop(bytes: &mut Vec<u8>, hop: &HopRecord, previous: &HopRecord) {
-    let bits = bits(hop, previous);
-    put_number(bytes, bits.into());
-    if bits & SAME_REPORT == 0 {
-        put_difference(bytes, hop.received_at.0, previous.received_at.0);
-        put_number(bytes, hop.reporter.0.into());
-        bytes.push(hop.hw_id);
-        put_difference(bytes, hop.sequence.into(), previous.sequence.into());
-        put_number(bytes, hop.report_index.into());
-        bytes.push(hop.hop_count);
-    }
-    if bits & (FLOW | SAME_FLOW) == FLOW {
-        put_flow(bytes, &hop.flow.unwrap_or_default());
-    }
-    bytes.push(hop.hop_index);
-    put_number(bytes, hop.node_id.0.into());
-    for number in [
-        hop.drop_reason.map(u64::from),
-        hop.ingress_interface.map(u64::from),
-        hop.egress_interface.map(u64::from),
-        hop.ingress_interface_level2.map(u64::from),
-        hop.egress_interface_level2.map(u64::from),
-        hop.latency.map(|latency| latency.0),
-        hop.queue_id.map(u64::from),
-        hop.queue_occupancy.map(u64::from),
-        hop.egress_utilization.map(u64::from),
-        hop.buffer_id.map(u64::from),
-        hop.buffer_occupancy.map(u64::from),
-    ]
-    .into_iter()
-    .flatten()
-    {
-        put_number(bytes, number);
-    }
-    if let Some(time) = hop.ingress_timestamp {
-        put_difference(bytes, time, previous.ingress_timestamp.unwrap_or_default());
-    }
-    if let Some(time) = hop.egress_timestamp {
-        put_difference(bytes, time, hop.ingress_timestamp.unwrap_or_default());
-    }
-}
-
-/// Reads what `put_hop` writes; `None` when the bytes are something else.
+/// Reads a hop; `None` when the bytes are something else.
 pub(super) fn get_hop(cursor: &mut Cursor<'_>, previous: &HopRecord) -> Option<HopRecord> {
     let bits: u32 = cursor.narrow()?;
     let has = |bit: u32| bits & bit != 0;
@@ -97,68 +55,6 @@ pub(super) fn get_hop(cursor: &mut Cursor<'_>, previous: &HopRecord) -> Option<H
         false => None,
     };
     Some(hop)
-}
-
-fn bits(hop: &HopRecord, previous: &HopRecord) -> u32 {
-    let bit = |there: bool, bit: u32| if there { bit } else { 0 };
-    let report = |hop: &HopRecord| {
-        (hop.received_at, hop.reporter, hop.hw_id, hop.sequence, hop.report_index, hop.hop_count)
-    };
-    let optional = [
-        hop.drop_reason.is_some(),
-        hop.ingress_interface.is_some(),
-        hop.egress_interface.is_some(),
-        hop.ingress_interface_level2.is_some(),
-        hop.egress_interface_level2.is_some(),
-        hop.latency.is_some(),
-        hop.queue_id.is_some(),
-        hop.queue_occupancy.is_some(),
-        hop.egress_utilization.is_some(),
-        hop.buffer_id.is_some(),
-        hop.buffer_occupancy.is_some(),
-    ];
-    let optional = optional.iter().rev().fold(0, |bits, there| bits << 1 | u32::from(*there));
-    let origin: u32 = match hop.origin {
-        Origin::MdStack => 0,
-        Origin::MxReport => 1,
-        Origin::XdReport => 2,
-    };
-    let version: u32 = match hop.version {
-        ReportVersion::V0_5 => 0,
-        ReportVersion::V1_0 => 1,
-        ReportVersion::V2_0 => 2,
-        ReportVersion::HostInt => 3,
-    };
-    bit(report(hop) == report(previous), SAME_REPORT)
-        | bit(hop.flow.is_some(), FLOW)
-        | bit(hop.flow.is_some() && hop.flow == previous.flow, SAME_FLOW)
-        | bit(hop.dropped, DROPPED)
-        | bit(hop.congested_queue, CONGESTED_QUEUE)
-        | bit(hop.tracked_flow, TRACKED_FLOW)
-        | bit(hop.intermediate, INTERMEDIATE)
-        | bit(hop.ingress_timestamp.is_some(), INGRESS_TIMESTAMP)
-        | bit(hop.egress_timestamp.is_some(), EGRESS_TIMESTAMP)
-        | optional << OPTIONAL_SHIFT
-        | origin << ORIGIN_SHIFT
-        | version << VERSION_SHIFT
-}
-
-fn put_flow(bytes: &mut Vec<u8>, flow: &Flow) {
-    for address in [flow.source, flow.destination] {
-        match address {
-            IpAddr::V4(address) => {
-                bytes.push(4);
-                bytes.extend_from_slice(&address.octets());
-            }
-            IpAddr::V6(address) => {
-                bytes.push(6);
-                bytes.extend_from_slice(&address.octets());
-            }
-        }
-    }
-    bytes.push(flow.protocol);
-    bytes.extend_from_slice(&flow.source_port.to_le_bytes());
-    bytes.extend_from_slice(&flow.destination_port.to_le_bytes());
 }
 
 fn get_flow(cursor: &mut Cursor<'_>) -> Option<Flow> {

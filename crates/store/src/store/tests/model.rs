@@ -26,7 +26,7 @@ proptest! {
         for size in sizes {
             let hops: Vec<_> = (0..size).map(|_| hop(&mut numbers)).collect();
             list.extend(hops.clone());
-            let offered = store.offer(Batch { reports: hops.len() as u64, hops, ..Batch::default() });
+            let offered = store.offer(Batch { reports: hops.len() as u64, hops: hops[..].into(), ..Batch::default() });
             prop_assert_eq!(offered, Offered::Queued);
             if numbers.below(4) == 0 {
                 store.close();

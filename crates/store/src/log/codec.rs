@@ -1,0 +1,56 @@
+//! What is the payload of a frame?
+//!
+//! How many reports it counts for, the hops as columns, and what comes rarely as JSON up to the end.
+
+use inband_model::{Event, LedgerView, Nanos, PathObservation};
+use serde::{Deserialize, Serialize};
+
+use super::cursor::{Cursor, put_number};
+use super::hops::{get_hops, put_hops};
+use crate::batch::Batch;
+
+/// What comes rarely.
+#[derive(Serialize)]
+struct Rare<'a> {
+    paths: &'a [PathObservation],
+    events: &'a [Event],
+    ledgers: &'a [(Nanos, LedgerView)],
+}
+
+/// The same, read back.
+#[derive(Default, Deserialize)]
+struct RareOwned {
+    paths: Vec<PathObservation>,
+    events: Vec<Event>,
+    ledgers: Vec<(Nanos, LedgerView)>,
+}
+
+/// Appends a batch; says whether it could.
+pub(super) fn encode(batch: &Batch, bytes: &mut Vec<u8>) -> bool {
+    put_number(bytes, batch.reports);
+    if !put_hops(bytes, &batch.hops) {
+        return false;
+    }
+    let Batch { paths, events, ledgers, .. } = batch;
+    if paths.is_empty() && events.is_empty() && ledgers.is_empty() {
+        return true;
+    }
+    serde_json::to_writer(bytes, &Rare { paths, events, ledgers }).is_ok()
+}
+
+/// Reads a batch; `None` when the payload is not one.
+pub(super) fn decode(payload: &[u8]) -> Option<Batch> {
+    let mut cursor = Cursor(payload);
+    let reports = cursor.number()?;
+    let hops = get_hops(&mut cursor)?;
+    get_rare(cursor.0, Batch { hops, reports, ..Batch::default() })
+}
+
+/// Reads what comes rarely into a batch.
+pub(super) fn get_rare(json: &[u8], batch: Batch) -> Option<Batch> {
+    let RareOwned { paths, events, ledgers } = match json {
+        [] => RareOwned::default(),
+        json => serde_json::from_slice(json).ok()?,
+    };
+    Some(Batch { paths, events, ledgers, ..batch })
+}

@@ -1,0 +1,119 @@
+//! In which order do hops stand in a segment? Flow by flow, in a flow hop by hop, then by time.
+//!
+//! The reports of a flow mostly tell of the same path, so that node and interfaces do not change from row to row.
+
+use inband_model::{HopColumns, ReportRecord};
+
+/// The order of some hops.
+#[derive(Debug, Default)]
+pub(crate) struct Order {
+    /// Their reports, flow by flow.
+    pub(crate) reports: Vec<ReportRecord>,
+    /// The hop that stands in each row.
+    pub(crate) hops: Vec<u32>,
+    /// Which of `reports` each row is of.
+    pub(crate) report_of: Vec<u32>,
+    /// The row at which each flow ends, and a report of it.
+    pub(crate) flows: Vec<(u32, u32)>,
+}
+
+impl Order {
+    /// Brings the hops of some reports into order.
+    pub(crate) fn of(columns: &HopColumns, reports: impl Iterator<Item = usize>) -> Order {
+        let all = columns.reports();
+        let key = |report: usize| Key {
+            flow: all[report].flow.map_or(0, |flow| flow.id().0 << 1 | 1),
+            report: u32::try_from(report).unwrap_or(u32::MAX),
+        };
+        let mut keys: Vec<Key> = reports.map(key).collect();
+        sort(&mut keys);
+        let rows = keys.iter().map(|key| columns.hops_of(key.report as usize).len()).sum();
+        let mut order = Order {
+            reports: keys.iter().map(|key| all[key.report as usize]).collect(),
+            hops: Vec::with_capacity(rows),
+            report_of: Vec::with_capacity(rows),
+            flows: Vec::new(),
+        };
+        let mut begin = 0;
+        while begin < keys.len() {
+            let flow = order.reports[begin].flow;
+            let same = order.reports[begin..].iter().take_while(|report| report.flow == flow).count();
+            let (reports, those) = (&mut order.reports[begin..begin + same], &mut keys[begin..begin + same]);
+            // Reports mostly come in the order of time.
+            if !reports.is_sorted_by_key(|report| report.received_at) {
+                those.sort_by_key(|key| all[key.report as usize].received_at);
+                for (report, key) in reports.iter_mut().zip(those) {
+                    *report = all[key.report as usize];
+                }
+            }
+            order.add_flow(columns, &keys, begin..begin + same);
+            begin += same;
+        }
+        order
+    }
+
+    /// Adds the hops of a flow's reports: all first ones, then all second ones.
+    fn add_flow(&mut self, columns: &HopColumns, keys: &[Key], reports: std::ops::Range<usize>) {
+        let first_report = u32::try_from(reports.start).unwrap_or(u32::MAX);
+        let keys = &keys[reports];
+        let mut more = true;
+        for index in 0.. {
+            if !more {
+                break;
+            }
+            more = false;
+            for (report, key) in (first_report..).zip(keys) {
+                let hops = columns.hops_of(key.report as usize);
+                if index < hops.len() {
+                    more |= index + 1 < hops.len();
+                    self.hops.push(u32::try_from(hops.start + index).unwrap_or(u32::MAX));
+                    self.report_of.push(report);
+                }
+            }
+        }
+        self.flows.push((u32::try_from(self.hops.len()).unwrap_or(u32::MAX), first_report));
+    }
+}
+
+/// What reports are sorted by; those of one flow stay as they are.
+#[derive(Debug, Clone, Copy, Default)]
+struct Key {
+    flow: u64,
+    report: u32,
+}
+
+/// Sorts by the flow: roughly by its leading bits, which are as good as random, then exactly where that was not enough.
+fn sort(keys: &mut Vec<Key>) {
+    let mut other = vec![Key::default(); keys.len()];
+    for shift in (u64::BITS - SORTED_BITS..u64::BITS).step_by(DIGIT_BITS as usize) {
+        let digit = |key: &Key| usize::try_from(key.flow >> shift & (DIGITS as u64 - 1)).unwrap_or(0);
+        let mut places = [0_usize; DIGITS];
+        for key in keys.iter() {
+            places[digit(key)] += 1;
+        }
+        let mut place = 0;
+        for count in &mut places {
+            place += std::mem::replace(count, place);
+        }
+        for key in keys.iter() {
+            let place = &mut places[digit(key)];
+            other[*place] = *key;
+            *place += 1;
+        }
+        std::mem::swap(keys, &mut other);
+    }
+    let leading = |key: &Key| key.flow >> (u64::BITS - SORTED_BITS);
+    for alike in keys.chunk_by_mut(|one, next| leading(one) == leading(next)) {
+        if !alike.is_sorted_by_key(|key| key.flow) {
+            alike.sort_by_key(|key| key.flow);
+        }
+    }
+}
+
+/// Leading bits by which is sorted at once.
+const SORTED_BITS: u32 = 22;
+const DIGIT_BITS: u32 = 11;
+const DIGITS: usize = 1 << DIGIT_BITS;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,169 @@
+//! How do the values of a column become the pages of a row group?
+//!
+//! Few different values stand in a dictionary, and the data say which of them; others stand as differences. Levels say
+//! where there is a value.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+
+use parquet::data_type::ByteArray;
+use parquet::file::statistics::Statistics;
+
+use super::delta::put_deltas;
+use super::dictionary::Dictionary;
+use super::file::EncodedColumn;
+use super::hybrid::{Run, pack, put_runs, width_of};
+use super::page::PageEncoding;
+
+/// Encodes one column after another.
+#[derive(Debug)]
+pub(super) struct ColumnEncoder {
+    encoded: EncodedColumn,
+    dictionary: Dictionary,
+    /// Values that are missing.
+    missing: u64,
+}
+
+impl ColumnEncoder {
+    pub(super) fn new() -> ColumnEncoder {
+        ColumnEncoder { encoded: EncodedColumn::default(), dictionary: Dictionary::default(), missing: 0 }
+    }
+
+    /// Begins a column.
+    pub(super) fn begin(&mut self) {
+        self.encoded.clear();
+        self.missing = 0;
+    }
+
+    /// What the column has become.
+    pub(super) fn encoded(&self) -> &EncodedColumn {
+        &self.encoded
+    }
+
+    /// Says where there is a value: so many times yes or no. For columns that may miss some, and before the values.
+    pub(super) fn put_levels(&mut self, levels: impl Iterator<Item = (bool, u32)>) {
+        let data = &mut self.encoded.data;
+        data.extend_from_slice(&[0; LENGTH_BYTES]);
+        let mut missing = 0;
+        let runs = merged(levels).map(|(there, length)| {
+            missing += if there { 0 } else { u64::from(length) };
+            Run { code: there.into(), length }
+        });
+        put_runs(data, 1, runs);
+        self.missing = missing;
+        let length = u32::try_from(data.len() - LENGTH_BYTES).unwrap_or(u32::MAX);
+        data[..LENGTH_BYTES].copy_from_slice(&length.to_le_bytes());
+    }
+
+    /// Takes numbers, as a dictionary if few of them differ.
+    pub(super) fn put_numbers(&mut self, numbers: &[u64]) {
+        if !self.put_coded(numbers.iter().map(|number| (*number, 1))) {
+            self.put_climbing(numbers);
+        }
+    }
+
+    /// Takes numbers, each so many times.
+    pub(super) fn put_repeated(&mut self, numbers: &[(u64, u32)]) {
+        if !self.put_coded(numbers.iter().copied()) {
+            let repeat = |(number, length): &(u64, u32)| std::iter::repeat_n(*number, *length as usize);
+            let all: Vec<u64> = numbers.iter().flat_map(repeat).collect();
+            self.put_climbing(&all);
+        }
+    }
+
+    /// Takes numbers that follow one another.
+    pub(super) fn put_climbing(&mut self, numbers: &[u64]) {
+        self.encoded.encoding = Some(PageEncoding::Delta);
+        put_deltas(&mut self.encoded.data, numbers);
+        self.note_bounds(numbers.iter().copied().min().zip(numbers.iter().copied().max()));
+    }
+
+    /// Takes what is true or false.
+    pub(super) fn put_flags(&mut self, flags: impl Iterator<Item = bool>) {
+        let (mut any, mut all) = (false, true);
+        let bits = flags.inspect(|flag| (any, all) = (any | flag, all & flag)).map(u64::from);
+        pack(&mut self.encoded.data, 1, bits);
+        self.encoded.encoding = Some(PageEncoding::Plain);
+        self.encoded.statistics = Some(Statistics::boolean(Some(all), Some(any), None, Some(0), false));
+    }
+
+    /// Takes texts, each so many times; `write` is called for each different one.
+    pub(super) fn put_texts<T: Copy + Eq + Hash>(
+        &mut self,
+        texts: impl Iterator<Item = (T, u32)>,
+        write: impl Fn(T) -> String,
+    ) {
+        let mut known: HashMap<T, u32> = HashMap::new();
+        let mut words: Vec<String> = Vec::new();
+        let code = |(text, length)| {
+            let code = *known.entry(text).or_insert_with(|| {
+                words.push(write(text));
+                u32::try_from(words.len() - 1).unwrap_or(u32::MAX)
+            });
+            Run { code, length }
+        };
+        let runs: Vec<Run> = merged(texts).map(code).collect();
+        for word in &words {
+            let length = u32::try_from(word.len()).unwrap_or(u32::MAX);
+            self.encoded.dictionary.extend_from_slice(&length.to_le_bytes());
+            self.encoded.dictionary.extend_from_slice(word.as_bytes());
+        }
+        self.put_codes(words.len(), &runs);
+        let bound = |word: &String| ByteArray::from(word.as_str());
+        let (least, greatest) = (words.iter().min().map(bound), words.iter().max().map(bound));
+        self.encoded.statistics =
+            Some(Statistics::byte_array(least, greatest, None, Some(self.missing), false));
+    }
+
+    /// Takes numbers as a dictionary; `false` when too many differ.
+    fn put_coded(&mut self, numbers: impl Iterator<Item = (u64, u32)>) -> bool {
+        let mut dictionary = std::mem::take(&mut self.dictionary);
+        let are_few = dictionary.take(numbers);
+        if are_few {
+            let words = dictionary.words();
+            words.iter().for_each(|word| self.encoded.dictionary.extend_from_slice(&word.to_le_bytes()));
+            self.put_codes(words.len(), dictionary.runs());
+            self.note_bounds(words.iter().copied().min().zip(words.iter().copied().max()));
+        }
+        self.dictionary = dictionary;
+        are_few
+    }
+
+    fn put_codes(&mut self, words: usize, runs: &[Run]) {
+        self.encoded.words = words;
+        if words == 0 {
+            // Without values there is nothing to look up.
+            self.encoded.encoding = Some(PageEncoding::Plain);
+            return;
+        }
+        self.encoded.encoding = Some(PageEncoding::Dictionary);
+        let width = width_of(words as u64 - 1);
+        self.encoded.data.extend(width.to_le_bytes().first());
+        put_runs(&mut self.encoded.data, width, runs.iter().copied());
+    }
+
+    fn note_bounds(&mut self, bounds: Option<(u64, u64)>) {
+        let (least, greatest) = bounds.unzip();
+        let signed = |number: Option<u64>| number.map(u64::cast_signed);
+        self.encoded.statistics =
+            Some(Statistics::int64(signed(least), signed(greatest), None, Some(self.missing), false));
+    }
+}
+
+/// Joins what is the same and follows one another.
+fn merged<T: Copy + PartialEq>(items: impl Iterator<Item = (T, u32)>) -> impl Iterator<Item = (T, u32)> {
+    let mut items = items.filter(|(_, length)| *length > 0).peekable();
+    std::iter::from_fn(move || {
+        let (item, mut length) = items.next()?;
+        while let Some((_, more)) = items.next_if(|(next, _)| *next == item) {
+            length += more;
+        }
+        Some((item, length))
+    })
+}
+
+/// The length of the levels stands before them.
+const LENGTH_BYTES: usize = 4;
+
+#[cfg(test)]
+mod tests;

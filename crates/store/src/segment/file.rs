@@ -1,0 +1,182 @@
+//! How do encoded columns become a Parquet file? One behind the other, in memory; the footer says where each stands.
+
+use std::sync::Arc;
+
+use parquet::basic::{Compression, Encoding, ZstdLevel};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::{
+    ColumnChunkMetaData, FileMetaData, KeyValue, ParquetMetaData, ParquetMetaDataWriter, RowGroupMetaData,
+};
+use parquet::file::statistics::Statistics;
+use parquet::schema::types::{SchemaDescPtr, SchemaDescriptor, TypePtr};
+use zstd::bulk::Compressor;
+
+use super::page::{PageEncoding, PageKind, put_header};
+
+/// A Parquet file that is being made.
+pub(super) struct FileBuilder {
+    bytes: Vec<u8>,
+    schema: SchemaDescPtr,
+    compressor: Compressor<'static>,
+    /// Compressed bytes, here so that the memory is used again.
+    compressed: Vec<u8>,
+    groups: Vec<RowGroupMetaData>,
+    columns: Vec<ColumnChunkMetaData>,
+    rows: usize,
+}
+
+/// The values of a column in a row group, as they stand in pages.
+#[derive(Debug, Default)]
+pub(super) struct EncodedColumn {
+    /// The different values.
+    pub(super) dictionary: Vec<u8>,
+    /// How many they are; 0 when there is no dictionary.
+    pub(super) words: usize,
+    /// Levels and values.
+    pub(super) data: Vec<u8>,
+    pub(super) encoding: Option<PageEncoding>,
+    pub(super) statistics: Option<Statistics>,
+}
+
+impl EncodedColumn {
+    pub(super) fn clear(&mut self) {
+        self.dictionary.clear();
+        self.data.clear();
+        (self.words, self.encoding, self.statistics) = (0, None, None);
+    }
+}
+
+impl FileBuilder {
+    pub(super) fn new(schema: TypePtr, zstd_level: i32) -> Result<FileBuilder, ParquetError> {
+        Ok(FileBuilder {
+            bytes: MAGIC.to_vec(),
+            schema: Arc::new(SchemaDescriptor::new(schema)),
+            compressor: Compressor::new(zstd_level)?,
+            compressed: Vec::new(),
+            groups: Vec::new(),
+            columns: Vec::new(),
+            rows: 0,
+        })
+    }
+
+    /// Adds the next column of a row group of so many rows.
+    pub(super) fn add_column(&mut self, rows: usize, column: &EncodedColumn) -> Result<(), ParquetError> {
+        let encoding = column.encoding.unwrap_or(PageEncoding::Plain);
+        let plain_bytes = column.dictionary.len() + column.data.len();
+        let is_compressed = self.is_worth_compressing(column)?;
+        let start = self.bytes.len();
+        let mut headers = 0;
+        if column.words > 0 {
+            headers +=
+                self.add_page(PageKind::Dictionary, column.words, &column.dictionary, is_compressed)?;
+        }
+        let data = self.bytes.len();
+        headers += self.add_page(PageKind::Data(encoding), rows, &column.data, is_compressed)?;
+        let codec = match is_compressed {
+            true => Compression::ZSTD(ZstdLevel::default()),
+            false => Compression::UNCOMPRESSED,
+        };
+        let encodings = match encoding {
+            PageEncoding::Plain => vec![Encoding::RLE, Encoding::PLAIN],
+            PageEncoding::Dictionary => vec![Encoding::RLE, Encoding::PLAIN, Encoding::RLE_DICTIONARY],
+            PageEncoding::Delta => vec![Encoding::RLE, Encoding::DELTA_BINARY_PACKED],
+        };
+        let descriptor = self.schema.column(self.columns.len());
+        let mut about = ColumnChunkMetaData::builder(descriptor)
+            .set_encodings(encodings)
+            .set_compression(codec)
+            .set_num_values(number(rows))
+            .set_total_compressed_size(number(self.bytes.len() - start))
+            .set_total_uncompressed_size(number(plain_bytes + headers))
+            .set_dictionary_page_offset((column.words > 0).then(|| number(start)))
+            .set_data_page_offset(number(data));
+        if let Some(statistics) = &column.statistics {
+            about = about.set_statistics(statistics.clone());
+        }
+        self.columns.push(about.build()?);
+        Ok(())
+    }
+
+    /// Ends a row group of so many rows.
+    pub(super) fn end_group(&mut self, rows: usize) -> Result<(), ParquetError> {
+        let columns = std::mem::take(&mut self.columns);
+        let size = columns.iter().map(ColumnChunkMetaData::uncompressed_size).sum();
+        let offset = columns.first().map(|column| column.byte_range().0.cast_signed());
+        let mut group = RowGroupMetaData::builder(Arc::clone(&self.schema))
+            .set_num_rows(number(rows))
+            .set_total_byte_size(size)
+            .set_column_metadata(columns)
+            .set_ordinal(i16::try_from(self.groups.len()).unwrap_or(i16::MAX));
+        if let Some(offset) = offset {
+            group = group.set_file_offset(offset);
+        }
+        self.groups.push(group.build()?);
+        self.rows += rows;
+        Ok(())
+    }
+
+    /// The whole file.
+    pub(super) fn finish(mut self, pairs: Vec<KeyValue>) -> Result<Vec<u8>, ParquetError> {
+        let creator = Some(concat!("inband version ", env!("CARGO_PKG_VERSION")).to_owned());
+        let about = FileMetaData::new(FORMAT, number(self.rows), creator, Some(pairs), self.schema, None);
+        let metadata = ParquetMetaData::new(about, self.groups);
+        ParquetMetaDataWriter::new(&mut self.bytes, &metadata).finish()?;
+        Ok(self.bytes)
+    }
+
+    /// Appends a page, and says how long its header is.
+    fn add_page(
+        &mut self,
+        kind: PageKind,
+        values: usize,
+        page: &[u8],
+        is_compressed: bool,
+    ) -> Result<usize, ParquetError> {
+        if is_compressed {
+            self.compress(page)?;
+        }
+        let stored = if is_compressed { &self.compressed } else { page };
+        let start = self.bytes.len();
+        put_header(&mut self.bytes, kind, values, page.len(), stored.len());
+        let header = self.bytes.len() - start;
+        self.bytes.extend_from_slice(stored);
+        Ok(header)
+    }
+
+    /// Whether a column gets smaller: of a long one a part is tried.
+    fn is_worth_compressing(&mut self, column: &EncodedColumn) -> Result<bool, ParquetError> {
+        let longer =
+            if column.data.len() >= column.dictionary.len() { &column.data } else { &column.dictionary };
+        if longer.len() < LEAST_COMPRESSED {
+            return Ok(false);
+        }
+        if longer.len() < LONG {
+            return Ok(true);
+        }
+        let middle = &longer[longer.len() / 2..][..PROBE];
+        self.compress(middle)?;
+        Ok(self.compressed.len() < PROBE / 8 * 7)
+    }
+
+    fn compress(&mut self, bytes: &[u8]) -> Result<(), ParquetError> {
+        self.compressed.clear();
+        self.compressed.reserve(zstd::zstd_safe::compress_bound(bytes.len()));
+        self.compressor.compress_to_buffer(bytes, &mut self.compressed)?;
+        Ok(())
+    }
+}
+
+fn number(length: usize) -> i64 {
+    i64::try_from(length).unwrap_or(i64::MAX)
+}
+
+/// Begins every Parquet file.
+const MAGIC: &[u8; 4] = b"PAR1";
+/// Version of the format that the pages follow.
+const FORMAT: i32 = 1;
+/// A shorter page is left as it is, bytes.
+const LEAST_COMPRESSED: usize = 128;
+/// From here on a part of a page is tried before all of it, bytes.
+const LONG: usize = 8_192;
+/// So long is that part, bytes.
+const PROBE: usize = 2_048;

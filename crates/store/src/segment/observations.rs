@@ -1,0 +1,185 @@
+//! How do observations become a segment? Row group by row group and column by column, straight out of memory.
+
+use std::fs::File;
+use std::io::Write;
+use std::net::IpAddr;
+use std::ops::Range;
+
+use inband_model::table::OBSERVATIONS;
+use inband_model::{Flow, HopColumns, HopField, ReportRecord, Values};
+use parquet::errors::ParquetError;
+
+use super::ROW_GROUP_ROWS;
+use super::encode::ColumnEncoder;
+use super::file::FileBuilder;
+use super::write::{CLIMBING, ZSTD_LEVEL, pairs, schema};
+use crate::order::Order;
+use crate::source::Source;
+
+/// Writes hops in their order.
+pub(super) fn write_hops(mut file: File, columns: &HopColumns, order: &Order) -> Result<(), ParquetError> {
+    let shape = OBSERVATIONS.shape();
+    let mut builder = FileBuilder::new(schema(&shape)?, ZSTD_LEVEL)?;
+    let mut group = Group::new(columns, order);
+    let climbs: Vec<bool> = shape.columns.iter().map(|(name, ..)| CLIMBING.contains(name)).collect();
+    let sources: Vec<_> = (0..climbs.len()).map(Source::of).collect();
+    // What is the same for all reports need not be looked up for each row.
+    let are_same: Vec<bool> = sources.iter().map(|source| is_same(*source, &order.reports)).collect();
+    let rows = order.hops.len();
+    for start in (0..rows).step_by(ROW_GROUP_ROWS) {
+        group.begin(start..(start + ROW_GROUP_ROWS).min(rows));
+        for (column, source) in sources.iter().enumerate() {
+            group.encode(*source, climbs[column], are_same[column]);
+            builder.add_column(group.rows.len(), group.encoder.encoded())?;
+        }
+        builder.end_group(group.rows.len())?;
+    }
+    file.write_all(&builder.finish(pairs(&shape))?)?;
+    Ok(())
+}
+
+/// Whether the values of all reports are the same.
+fn is_same(source: Source, reports: &[ReportRecord]) -> bool {
+    let Some((first, rest)) = reports.split_first() else { return true };
+    match source {
+        Source::Report(of) => rest.iter().all(|report| of(report) == of(first)),
+        Source::OptionalReport(of) => rest.iter().all(|report| of(report) == of(first)),
+        Source::Flag(of) => rest.iter().all(|report| of(report) == of(first)),
+        Source::Word(of) => rest.iter().all(|report| of(report) == of(first)),
+        Source::Flow(_) | Source::Address(_) | Source::Hop(_) => false,
+    }
+}
+
+/// The row group at hand.
+struct Group<'a> {
+    columns: &'a HopColumns,
+    order: &'a Order,
+    rows: Range<usize>,
+    /// The flows of its rows, and how many rows each has.
+    flows: Vec<(Option<Flow>, u32)>,
+    /// The fields that one of its hops has, and those that all have.
+    any: u16,
+    all: u16,
+    encoder: ColumnEncoder,
+    /// The numbers of the column at hand.
+    numbers: Vec<u64>,
+}
+
+impl<'a> Group<'a> {
+    fn new(columns: &'a HopColumns, order: &'a Order) -> Group<'a> {
+        let (encoder, flows, numbers) = (ColumnEncoder::new(), Vec::new(), Vec::new());
+        Group { columns, order, rows: 0..0, flows, any: 0, all: 0, encoder, numbers }
+    }
+
+    fn begin(&mut self, rows: Range<usize>) {
+        let order = self.order;
+        self.flows.clear();
+        let first = order.flows.partition_point(|(end, _)| *end as usize <= rows.start);
+        let mut start = rows.start;
+        for (end, report) in &order.flows[first..] {
+            let end = (*end as usize).min(rows.end);
+            self.flows.push((order.reports[*report as usize].flow, count(end - start)));
+            start = end;
+            if end == rows.end {
+                break;
+            }
+        }
+        let present = self.columns.present();
+        (self.any, self.all) = (0, u16::MAX);
+        for hop in &order.hops[rows.clone()] {
+            self.any |= present[*hop as usize];
+            self.all &= present[*hop as usize];
+        }
+        self.rows = rows;
+    }
+
+    /// Encodes the next column.
+    fn encode(&mut self, source: Source, climbs: bool, is_same: bool) {
+        self.encoder.begin();
+        let order = self.order;
+        let first = &order.reports[order.report_of[self.rows.start] as usize];
+        let all = count(self.rows.len());
+        let rows = order.report_of[self.rows.clone()].iter();
+        let reports = rows.map(|report| &order.reports[*report as usize]);
+        match source {
+            Source::Report(of) if is_same => self.encoder.put_repeated(&[(signed(of(first)), all)]),
+            Source::Report(of) => {
+                self.numbers.clear();
+                self.numbers.extend(reports.map(|report| signed(of(report))));
+                match climbs {
+                    true => self.encoder.put_climbing(&self.numbers),
+                    false => self.encoder.put_numbers(&self.numbers),
+                }
+            }
+            Source::OptionalReport(of) if is_same => self.put_optional(&[(of(first), all)]),
+            Source::OptionalReport(of) => {
+                let numbers: Vec<_> = reports.map(|report| (of(report), 1)).collect();
+                self.put_optional(&numbers);
+            }
+            Source::Flag(of) if is_same => {
+                self.encoder.put_flags(std::iter::repeat_n(of(first), self.rows.len()));
+            }
+            Source::Flag(of) => self.encoder.put_flags(reports.map(of)),
+            Source::Word(of) if is_same => {
+                self.encoder.put_texts([(of(first), all)].into_iter(), str::to_owned);
+            }
+            Source::Word(of) => self.encoder.put_texts(reports.map(|report| (of(report), 1)), str::to_owned),
+            Source::Flow(of) => {
+                let number = |(flow, length): &(Option<Flow>, u32)| (flow.as_ref().map(of), *length);
+                let numbers: Vec<_> = self.flows.iter().map(number).collect();
+                self.put_optional(&numbers);
+            }
+            Source::Address(of) => {
+                let flows = self.flows.iter();
+                self.encoder.put_levels(flows.clone().map(|(flow, length)| (flow.is_some(), *length)));
+                let addresses = flows.filter_map(|(flow, length)| Some((of(flow.as_ref()?), *length)));
+                self.encoder.put_texts(addresses, |address: IpAddr| address.to_string());
+            }
+            Source::Hop(field) => self.put_field(field, climbs),
+        }
+    }
+
+    /// Takes numbers that may be missing, each so many times.
+    fn put_optional(&mut self, numbers: &[(Option<u64>, u32)]) {
+        self.encoder.put_levels(numbers.iter().map(|(number, length)| (number.is_some(), *length)));
+        let present = numbers.iter().filter_map(|(number, length)| Some((signed((*number)?), *length)));
+        self.encoder.put_repeated(&present.collect::<Vec<_>>());
+    }
+
+    fn put_field(&mut self, field: HopField, climbs: bool) {
+        let hops = &self.order.hops[self.rows.clone()];
+        let present = self.columns.present();
+        let (some, all) = (field.is_in(self.any), field.is_in(self.all));
+        if field.bit() != 0 {
+            let all_rows = [(all, count(hops.len()))];
+            let levels = hops.iter().map(|hop| (field.is_in(present[*hop as usize]), 1));
+            match some == all {
+                true => self.encoder.put_levels(all_rows.into_iter()),
+                false => self.encoder.put_levels(levels),
+            }
+        }
+        self.numbers.clear();
+        let hops = hops.iter().map(|hop| *hop as usize);
+        let there = hops.clone().filter(|hop| field.is_in(present[*hop]));
+        match self.columns.values(field) {
+            Values::Narrow([]) | Values::Wide([]) => {}
+            Values::Narrow(values) if all => self.numbers.extend(hops.map(|hop| u64::from(values[hop]))),
+            Values::Narrow(values) => self.numbers.extend(there.map(|hop| u64::from(values[hop]))),
+            Values::Wide(values) if all => self.numbers.extend(hops.map(|hop| signed(values[hop]))),
+            Values::Wide(values) => self.numbers.extend(there.map(|hop| signed(values[hop]))),
+        }
+        match climbs && some {
+            true => self.encoder.put_climbing(&self.numbers),
+            false => self.encoder.put_numbers(&self.numbers),
+        }
+    }
+}
+
+/// A number that fits 63 bits, as files have it.
+fn signed(number: u64) -> u64 {
+    number.min(i64::MAX.cast_unsigned())
+}
+
+fn count(rows: usize) -> u32 {
+    u32::try_from(rows).unwrap_or(u32::MAX)
+}
