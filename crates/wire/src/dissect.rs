@@ -22,9 +22,33 @@ pub struct Level {
 }
 
 impl Level {
+    fn new(layers: Layers) -> Self {
+        Self { layers, locations: [None; MOST_HEADERS] }
+    }
+
     /// The INT headers of this packet, in their order.
     pub fn int(&self) -> impl Iterator<Item = &Location> {
         self.locations.iter().flatten()
+    }
+
+    /// Finds the INT headers of the packet; says what keeps it from reading on.
+    fn find_int(&mut self, bytes: &[u8], code_points: &CodePoints<'_>) -> Option<ParseError> {
+        let layers = &self.layers;
+        let mut found = locate::find(bytes, layers, code_points);
+        if code_points.reading != Reading::Strict {
+            found = read_again(bytes, layers, code_points, found);
+        }
+        for slot in &mut self.locations {
+            match found {
+                Ok(Some(location)) => {
+                    *slot = Some(location);
+                    found = locate::following(bytes, layers, code_points, &location);
+                }
+                Ok(None) => return None,
+                Err(error) => return Some(error),
+            }
+        }
+        found.err()
     }
 
     fn last_int(&self) -> Option<&Location> {
@@ -55,6 +79,13 @@ impl Dissection {
         Self { levels, flow: Some(flow), error: None }
     }
 
+    fn clear(&mut self) {
+        for level in &mut self.levels {
+            *level = None;
+        }
+        (self.flow, self.error) = (None, None);
+    }
+
     /// What is known of a packet of which nothing could be read.
     pub(crate) fn failed(error: ParseError) -> Self {
         Self { error: Some(error), ..Self::default() }
@@ -79,6 +110,19 @@ impl Dissection {
 #[must_use]
 pub fn dissect(link: Link, bytes: &[u8], code_points: &CodePoints<'_>, strictness: Strictness) -> Dissection {
     let mut dissection = Dissection::default();
+    dissect_into(&mut dissection, link, bytes, code_points, strictness);
+    dissection
+}
+
+/// Does the same, and puts what it finds where another dissection was: one is large, and need not be moved so.
+pub(crate) fn dissect_into(
+    dissection: &mut Dissection,
+    link: Link,
+    bytes: &[u8],
+    code_points: &CodePoints<'_>,
+    strictness: Strictness,
+) {
+    dissection.clear();
     let mut bytes = bytes;
     let mut next = Some((link, 0));
     for depth in 0..MOST_LEVELS {
@@ -102,7 +146,9 @@ pub fn dissect(link: Link, bytes: &[u8], code_points: &CodePoints<'_>, strictnes
         };
         // What is behind a packet's own end is padding.
         bytes = bytes.get(..layers.end).unwrap_or(bytes);
-        let (level, error) = level(bytes, layers, code_points);
+        let Some(slot) = dissection.levels.get_mut(depth) else { break };
+        let level = slot.insert(Level::new(layers));
+        let error = level.find_int(bytes, code_points);
         dissection.flow = Some(match level.last_int() {
             Some(location) => flow_before_int(bytes, &layers, location),
             None => layers.five_tuple(bytes),
@@ -112,31 +158,7 @@ pub fn dissect(link: Link, bytes: &[u8], code_points: &CodePoints<'_>, strictnes
             None => carried(bytes, &layers, level.last_int()).map(|carried| (carried.link, carried.at)),
             Some(_) => None,
         };
-        if let Some(slot) = dissection.levels.get_mut(depth) {
-            *slot = Some(level);
-        }
     }
-    dissection
-}
-
-/// Finds the INT headers of one packet.
-fn level(bytes: &[u8], layers: Layers, code_points: &CodePoints<'_>) -> (Level, Option<ParseError>) {
-    let mut level = Level { layers, locations: [None; MOST_HEADERS] };
-    let mut found = locate::find(bytes, &layers, code_points);
-    if code_points.reading != Reading::Strict {
-        found = read_again(bytes, &layers, code_points, found);
-    }
-    for slot in &mut level.locations {
-        match found {
-            Ok(Some(location)) => {
-                *slot = Some(location);
-                found = locate::following(bytes, &layers, code_points, &location);
-            }
-            Ok(None) => return (level, None),
-            Err(error) => return (level, Some(error)),
-        }
-    }
-    (level, found.err())
 }
 
 /// Whether a packet whose headers cannot be read is marked as INT all the same.

@@ -107,40 +107,49 @@ impl HopMetadata {
 
     /// Reads the metadata `instructions` announce from `bytes`; reserved bits are skipped, fields that are
     /// cut or all ones become `None`. The checksum complement is not read.
+    #[inline]
     #[must_use]
     pub fn read(instructions: Instructions, bytes: &[u8]) -> Self {
-        let mut reader = Reader { bytes };
         let mut hop = Self::default();
-        for bit in set_bits(instructions.without(Instructions::CHECKSUM_COMPLEMENT).0) {
-            match bit {
-                0 => hop.node_id = reader.word(),
-                1 => {
-                    hop.interfaces = reader
-                        .word()
-                        .map(|word| Interfaces { ingress: high(word), egress: (word & 0xffff) as u16 });
-                }
-                2 => hop.hop_latency = reader.word(),
-                3 => {
-                    hop.queue =
-                        reader.word().map(|word| Queue { id: top(word), occupancy: word & OCCUPANCY });
-                }
-                4 => hop.ingress_timestamp = reader.long(),
-                5 => hop.egress_timestamp = reader.long(),
-                6 => {
-                    hop.ingress_interface_level2 = reader.word();
-                    hop.egress_interface_level2 = reader.word();
-                }
-                7 => hop.egress_utilization = reader.word(),
-                8 => {
-                    hop.buffer =
-                        reader.word().map(|word| Buffer { id: top(word), occupancy: word & OCCUPANCY });
-                }
-                _ => {
-                    reader.word();
-                }
-            }
-        }
+        hop.fill(instructions, bytes);
         hop
+    }
+
+    /// Puts into empty metadata what [`HopMetadata::read`] reads: a hop is large, and need not be moved so.
+    #[inline]
+    pub fn fill(&mut self, instructions: Instructions, bytes: &[u8]) {
+        // One branch a bit, as in writing.
+        let asks_for = |bit| instructions.intersects(bit);
+        let mut reader = Reader { bytes };
+        if asks_for(Instructions::NODE_ID) {
+            self.node_id = reader.word();
+        }
+        if asks_for(Instructions::INTERFACES) {
+            let ids = |word| Interfaces { ingress: high(word), egress: (word & 0xffff) as u16 };
+            self.interfaces = reader.word().map(ids);
+        }
+        if asks_for(Instructions::HOP_LATENCY) {
+            self.hop_latency = reader.word();
+        }
+        if asks_for(Instructions::QUEUE) {
+            self.queue = reader.word().map(|word| Queue { id: top(word), occupancy: word & OCCUPANCY });
+        }
+        if asks_for(Instructions::INGRESS_TIMESTAMP) {
+            self.ingress_timestamp = reader.long();
+        }
+        if asks_for(Instructions::EGRESS_TIMESTAMP) {
+            self.egress_timestamp = reader.long();
+        }
+        if asks_for(Instructions::LEVEL2_INTERFACES) {
+            self.ingress_interface_level2 = reader.word();
+            self.egress_interface_level2 = reader.word();
+        }
+        if asks_for(Instructions::EGRESS_UTILIZATION) {
+            self.egress_utilization = reader.word();
+        }
+        if asks_for(Instructions::BUFFER) {
+            self.buffer = reader.word().map(|word| Buffer { id: top(word), occupancy: word & OCCUPANCY });
+        }
     }
 
     /// Which of `instructions` this metadata can answer with a value.
@@ -226,12 +235,14 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
+    #[inline]
     fn word(&mut self) -> Option<u32> {
         let (word, rest) = self.bytes.split_first_chunk()?;
         self.bytes = rest;
         Some(u32::from_be_bytes(*word)).filter(|value| *value != NOT_AVAILABLE)
     }
 
+    #[inline]
     fn long(&mut self) -> Option<u64> {
         let (long, rest) = self.bytes.split_first_chunk()?;
         self.bytes = rest;

@@ -56,7 +56,8 @@ impl<'a> MetadataStack<'a> {
     }
 
     /// Iterates the hops that are wholly visible, the last hop of the path first.
-    pub fn hops(&self) -> impl ExactSizeIterator<Item = Hop<'a>> + use<'a> {
+    #[inline]
+    pub fn hops(&self) -> impl DoubleEndedIterator<Item = Hop<'a>> + ExactSizeIterator + use<'a> {
         let instructions = self.instructions;
         // A chunk size of 0 is not allowed; without Hop ML there are no bytes to chunk.
         self.hops.chunks_exact(self.hop_ml.bytes().max(1)).map(move |bytes| Hop { bytes, instructions })
@@ -82,11 +83,19 @@ impl<'a> Hop<'a> {
     }
 
     /// The hop's metadata; `None` where it was all ones or not asked for.
+    #[inline]
     #[must_use]
     pub fn metadata(&self) -> HopMetadata {
-        let mut metadata = HopMetadata::read(self.instructions, self.bytes);
-        metadata.checksum_complement = self.checksum_complement();
+        let mut metadata = HopMetadata::default();
+        self.fill(&mut metadata);
         metadata
+    }
+
+    /// Puts the hop's metadata into empty ones.
+    #[inline]
+    pub fn fill(&self, metadata: &mut HopMetadata) {
+        metadata.fill(self.instructions, self.bytes);
+        metadata.checksum_complement = self.checksum_complement();
     }
 
     /// The domain-specific metadata, between the baseline metadata and the checksum complement.

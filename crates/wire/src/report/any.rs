@@ -1,6 +1,6 @@
 //! What does a report datagram say, whichever version it is of?
 
-use crate::dissect::{Dissection, dissect};
+use crate::dissect::{Dissection, dissect_into};
 use crate::error::ParseError;
 use crate::int::code_points::CodePoints;
 use crate::int::metadata::HopMetadata;
@@ -249,13 +249,21 @@ impl<'a> AnyIndividual<'a> {
     /// The flow of the packet and the INT headers in it, whose offsets count from the packet's start.
     #[must_use]
     pub fn dissect(&self, code_points: &CodePoints<'_>) -> Dissection {
+        let mut dissection = Dissection::default();
+        self.dissect_into(code_points, &mut dissection);
+        dissection
+    }
+
+    /// Does the same, and puts what it finds where another dissection was.
+    pub fn dissect_into(&self, code_points: &CodePoints<'_>, dissection: &mut Dissection) {
         match self {
-            Self::Individual(report) => {
-                report.packet().map_or_else(Dissection::default, |(link, packet, _)| {
-                    dissect(link, packet, code_points, Strictness::Truncated)
-                })
-            }
-            Self::Single(report) => report.dissect(code_points),
+            Self::Individual(report) => match report.packet() {
+                Some((link, packet, _)) => {
+                    dissect_into(dissection, link, packet, code_points, Strictness::Truncated);
+                }
+                None => *dissection = Dissection::default(),
+            },
+            Self::Single(report) => *dissection = report.dissect(code_points),
         }
     }
 }
