@@ -55,6 +55,7 @@ fn collect_and_store(path: &Path, reports: u32) -> Result<String> {
     let (started, used) = (Instant::now(), processor_time()?);
     let mut offered = 0;
     let mut now_ns = START_NS;
+    let mut batch = Batch::default();
     while offered < u64::from(reports) {
         datagrams.renumber();
         for datagram in datagrams.iter() {
@@ -62,10 +63,11 @@ fn collect_and_store(path: &Path, reports: u32) -> Result<String> {
             collector.handle_datagram(Nanos(now_ns), ADDRESS, ADDRESS, datagram);
             while collector.poll_output().is_some() {}
         }
-        let mut hops = Vec::with_capacity((BATCH * HOPS) as usize);
-        let taken = collector.take_records(&mut hops);
-        offered += taken;
-        offer(&store, Batch { hops: hops[..].into(), reports: taken, ..Batch::default() })?;
+        batch.reports += collector.take_records(&mut batch.hops);
+        if batch.hops.len() >= HOPS_AT_ONCE {
+            offered += batch.reports;
+            offer(&store, std::mem::take(&mut batch))?;
+        }
     }
     finish("collect and store", store, offered, started, used)
 }
@@ -92,7 +94,7 @@ fn open(path: &Path) -> Result<Store> {
 /// Hands a batch over when there is room for it.
 fn offer(store: &Store, batch: Batch) -> Result<()> {
     while store.tally().waiting > MOST_WAITING {
-        thread::sleep(Duration::from_micros(200));
+        thread::sleep(Duration::from_millis(1));
     }
     ensure!(store.offer(batch) == Offered::Queued, "the store sheds");
     Ok(())
@@ -175,12 +177,14 @@ fn processor_time() -> Result<Duration> {
 
 /// Hops of a report.
 const HOPS: u32 = 5;
-/// Reports that are handed over at once.
+/// Datagrams that are taken in a row, and reports that are made at once.
 const BATCH: u32 = 256;
+/// Hops that are handed over at once, as the server does.
+const HOPS_AT_ONCE: usize = 8_192;
 /// Flows of the rows that are asked for.
 const FLOWS: u64 = 1_000;
 /// Reports that may wait before more are made.
-const MOST_WAITING: u64 = 20_000;
+const MOST_WAITING: u64 = 45_000;
 /// A time in 2023, nanoseconds since 1970.
 const START_NS: u64 = 1_700_000_000_000_000_000;
 /// Linux counts processor time in hundredths of a second.

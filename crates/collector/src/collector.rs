@@ -5,7 +5,7 @@ mod overflows;
 
 use std::net::SocketAddr;
 
-use inband_model::{HopRecord, Nanos, NodeId, ReportReference};
+use inband_model::{HopColumns, Nanos, NodeId, ReportReference};
 use inband_wire::int::{CodePoints, Dialect, Reading};
 use inband_wire::report::{AnyReport, Leniency, ReportReading};
 
@@ -14,7 +14,7 @@ use crate::ledger::{Arrival, ReportLedger, Sender};
 use crate::numbers::NumberSettings;
 use crate::outbox::{Outbox, Output};
 use crate::records::{Records, Told};
-use crate::report::{self, Faults, HopReading, Numbering, Reporter};
+use crate::report::{self, Faults, Numbering, Reporter, Space};
 use crate::settings::CollectorSettings;
 
 pub use self::overflows::Overflows;
@@ -35,8 +35,8 @@ pub struct Collector {
     numbering: Option<Numbering>,
     malformed: Faults,
     unreadable: Faults,
-    /// The hops of the report at hand; here so that its memory is used again.
-    hops: Vec<HopReading>,
+    /// The report at hand; here so that its memory is used again.
+    space: Space,
     outbox: Outbox,
     /// Hops for history; `None` when none is kept.
     records: Option<Records>,
@@ -63,7 +63,7 @@ impl Collector {
             correlator: Correlator::new(settings.paths, settings.ports, &settings.events),
             malformed: Faults::default(),
             unreadable: Faults::default(),
-            hops: Vec::new(),
+            space: Space::default(),
             outbox: Outbox::new(settings.max_outputs, &settings.events),
             records: None,
         }
@@ -84,7 +84,7 @@ impl Collector {
     /// Moves the hops of the reports since the last call to the end of `into`, and says of how many reports they
     /// are. Only with `with_records`, and best after each datagram or few: 65,536 hops may wait, and reports with
     /// more are dropped and counted in [`Overflows`].
-    pub fn take_records(&mut self, into: &mut Vec<HopRecord>) -> u64 {
+    pub fn take_records(&mut self, into: &mut HopColumns) -> u64 {
         self.records.as_mut().map_or(0, |records| records.take(into))
     }
 
@@ -172,23 +172,17 @@ impl Collector {
         // report-2.0/group-06: all of them, not only the first.
         for (index, report) in (0..).zip(datagram.reports().flatten()) {
             let reading =
-                report::read(reporter, &report, &self.code_points, &mut self.hops, &mut self.unreadable);
+                report::read(reporter, &report, &self.code_points, &mut self.space, &mut self.unreadable);
+            let hops = &self.space.hops;
             if let Some(records) = &mut self.records {
                 let told = Told { reference, version: datagram.version(), index, report: &report };
-                records.add(&told, &reading, &self.hops);
+                records.add(&told, &reading, hops);
             }
             if !self.follow {
                 continue;
             }
-            let sighting = Sighting {
-                now,
-                report: reference,
-                from,
-                session,
-                arrival,
-                reading: &reading,
-                hops: &self.hops,
-            };
+            let sighting =
+                Sighting { now, report: reference, from, session, arrival, reading: &reading, hops };
             self.correlator.handle_report(&sighting, &mut self.outbox);
         }
     }

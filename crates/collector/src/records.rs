@@ -1,6 +1,8 @@
 //! Which hops are kept for history?
 
-use inband_model::{HopRecord, ReportReference, ReportVersion};
+use inband_model::{
+    HopColumns, HopField, HopFields, HopRecord, ReportRecord, ReportReference, ReportVersion,
+};
 use inband_wire::report::{AnyIndividual, ReportVersion as Version};
 
 use crate::report::{HopReading, Reading};
@@ -8,7 +10,7 @@ use crate::report::{HopReading, Reading};
 /// The hops of reports until somebody takes them.
 #[derive(Debug, Default)]
 pub(crate) struct Records {
-    hops: Vec<HopRecord>,
+    hops: HopColumns,
     reports: u64,
     dropped: u64,
 }
@@ -29,12 +31,13 @@ impl Records {
             self.dropped += 1;
             return;
         }
-        let record = HopRecord {
+        let record = ReportRecord {
             received_at: told.reference.received_at,
-            reporter: told.reference.node_id,
-            hw_id: told.reference.hw_id,
             sequence: told.reference.sequence,
+            reporter: told.reference.node_id,
             report_index: told.index,
+            hw_id: told.reference.hw_id,
+            hop_count: u8::try_from(hops.len()).unwrap_or(u8::MAX),
             version: version(told.version),
             origin: reading.origin,
             dropped: reading.dropped,
@@ -43,20 +46,17 @@ impl Records {
             intermediate: told.report.intermediate(),
             drop_reason: told.report.drop().map(|drop| drop.reason),
             flow: reading.flow,
-            hop_count: u8::try_from(hops.len()).unwrap_or(u8::MAX),
-            node_id: told.reference.node_id,
-            ..HopRecord::default()
         };
         self.reports += 1;
-        self.hops.extend((0..).zip(hops).map(|(index, hop)| with_hop(record, index, hop)));
-        if hops.is_empty() {
-            self.hops.push(record);
+        match hops {
+            [] => self.hops.push(&HopRecord { node_id: record.reporter, ..record.hop() }),
+            hops => self.hops.add_report(record, hops),
         }
     }
 
     /// Moves the hops to the end of `into`, and says of how many reports they are.
-    pub(crate) fn take(&mut self, into: &mut Vec<HopRecord>) -> u64 {
-        into.append(&mut self.hops);
+    pub(crate) fn take(&mut self, into: &mut HopColumns) -> u64 {
+        into.take_from(&mut self.hops);
         std::mem::take(&mut self.reports)
     }
 
@@ -66,25 +66,27 @@ impl Records {
     }
 }
 
-fn with_hop(record: HopRecord, hop_index: u8, reading: &HopReading) -> HopRecord {
-    let (hop, rest) = (reading.hop, &reading.metadata);
-    HopRecord {
-        hop_index,
-        // A hop that does not tell its node keeps the number that says so.
-        node_id: hop.node_id,
-        ingress_interface: hop.ingress_interface,
-        egress_interface: hop.egress_interface,
-        ingress_interface_level2: rest.ingress_interface_level2,
-        egress_interface_level2: rest.egress_interface_level2,
-        latency: reading.latency,
-        queue_id: rest.queue.map(|queue| queue.id),
-        queue_occupancy: rest.queue.map(|queue| queue.occupancy),
-        ingress_timestamp: rest.ingress_timestamp,
-        egress_timestamp: rest.egress_timestamp,
-        egress_utilization: rest.egress_utilization,
-        buffer_id: rest.buffer.map(|buffer| buffer.id),
-        buffer_occupancy: rest.buffer.map(|buffer| buffer.occupancy),
-        ..record
+impl HopFields for HopReading {
+    #[inline(always)]
+    fn value(&self, place: usize, field: HopField) -> Option<u64> {
+        let (hop, rest) = (&self.hop, &self.metadata);
+        match field {
+            HopField::HopIndex => Some(place as u64),
+            // A hop that does not tell its node keeps the number that says so.
+            HopField::NodeId => Some(hop.node_id.0.into()),
+            HopField::IngressInterface => hop.ingress_interface.map(u64::from),
+            HopField::EgressInterface => hop.egress_interface.map(u64::from),
+            HopField::IngressInterfaceLevel2 => rest.ingress_interface_level2.map(u64::from),
+            HopField::EgressInterfaceLevel2 => rest.egress_interface_level2.map(u64::from),
+            HopField::Latency => self.latency.map(|latency| latency.0),
+            HopField::QueueId => rest.queue.map(|queue| queue.id.into()),
+            HopField::QueueOccupancy => rest.queue.map(|queue| queue.occupancy.into()),
+            HopField::IngressTimestamp => rest.ingress_timestamp,
+            HopField::EgressTimestamp => rest.egress_timestamp,
+            HopField::EgressUtilization => rest.egress_utilization.map(u64::from),
+            HopField::BufferId => rest.buffer.map(|buffer| buffer.id.into()),
+            HopField::BufferOccupancy => rest.buffer.map(|buffer| buffer.occupancy.into()),
+        }
     }
 }
 

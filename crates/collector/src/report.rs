@@ -99,20 +99,27 @@ impl Numbering {
     }
 }
 
-/// Reads a report; its hops are put into `hops`, first hop first.
+/// Where a report is taken apart; what was there before is overwritten.
+#[derive(Debug, Default)]
+pub(crate) struct Space {
+    dissection: Dissection,
+    /// The hops of the report, first hop first.
+    pub(crate) hops: Vec<HopReading>,
+}
+
+/// Reads a report; its hops are put into the hops of the space, first hop first.
 ///
 /// An inner packet that is marked as INT and cannot be is noted in `faults`; the rest of the report is good.
 pub(crate) fn read(
     reporter: Reporter,
     report: &AnyIndividual<'_>,
     code_points: &CodePoints<'_>,
-    hops: &mut Vec<HopReading>,
+    Space { dissection, hops }: &mut Space,
     faults: &mut Faults,
 ) -> Reading {
     hops.clear();
-    let own = HopReading::new(reporter.node_id, report.metadata(), reporter.timestamp_bits);
     let packet = report.packet().map_or(&[][..], |(_, packet, _)| packet);
-    let dissection = report.dissect(code_points);
+    report.dissect_into(code_points, dissection);
     let outermost = dissection.levels().next();
     let outer = outermost.map_or_else(Outer::default, |level| Outer::read(packet, &level.layers));
     let mut reading = Reading {
@@ -139,12 +146,12 @@ pub(crate) fn read(
         let missing = Some(summary.gap().count);
         return Reading { origin: Origin::MdStack, stack: UNREADABLE, missing, ..reading };
     }
-    let stack = first_of(&dissection, HeaderType::Md);
+    let stack = first_of(dissection, HeaderType::Md);
     match stack.map(|at| (at, AnyHeader::parse(packet, &at, code_points.domains))) {
         Some((location, Ok(header))) => {
             reading.origin = Origin::MdStack;
             reading.stack = stack_state(report, &header);
-            push_stack(&header, &location, report, own, hops);
+            push_stack(&header, &location, report, reporter, hops);
             return reading;
         }
         Some((_, Err(error))) => {
@@ -152,14 +159,14 @@ pub(crate) fn read(
             reading.stack = UNREADABLE;
         }
         None => {
-            if let Some(at) = first_of(&dissection, HeaderType::Mx) {
+            if let Some(at) = first_of(dissection, HeaderType::Mx) {
                 reading.origin = Origin::MxReport;
                 reading.number = reporter.numbering.and_then(|numbering| numbering.read(packet, &at));
             }
         }
     }
     if reporter.node_id != NodeId::NOT_AVAILABLE {
-        hops.push(own);
+        push_own(reporter, report, hops);
     }
     reading
 }
@@ -169,24 +176,55 @@ fn push_stack(
     header: &AnyHeader<'_>,
     location: &Location,
     report: &AnyIndividual<'_>,
-    own: HopReading,
+    reporter: Reporter,
     hops: &mut Vec<HopReading>,
 ) {
-    for hop in header.hops().take(MOST_HOPS) {
-        let mut metadata = hop.metadata();
-        if location.version == Version::HostInt0_5 {
-            // A host has one time for a packet and gives it twice.
-            metadata.egress_timestamp = None;
+    let timestamp_bits = location.timestamp_bits();
+    if let AnyHeader::Md(md) = header {
+        // The last hop comes first, and the last ones count.
+        let stack = md.stack.hops();
+        let left_out = stack.len().saturating_sub(MOST_HOPS);
+        for hop in stack.rev().skip(left_out) {
+            let reading = push_empty(hops);
+            hop.fill(&mut reading.metadata);
+            reading.complete(reading.metadata.node_id.map_or(NodeId::NOT_AVAILABLE, NodeId), timestamp_bits);
         }
-        let node_id = metadata.node_id.map_or(NodeId::NOT_AVAILABLE, NodeId);
-        hops.push(HopReading::new(node_id, metadata, location.timestamp_bits()));
+    } else {
+        for hop in header.hops().take(MOST_HOPS) {
+            let reading = push_empty(hops);
+            reading.metadata = hop.metadata();
+            if location.version == Version::HostInt0_5 {
+                // A host has one time for a packet and gives it twice.
+                reading.metadata.egress_timestamp = None;
+            }
+            reading.complete(reading.metadata.node_id.map_or(NodeId::NOT_AVAILABLE, NodeId), timestamp_bits);
+        }
+        hops.reverse();
     }
-    hops.reverse();
     match hops.last_mut() {
-        Some(last) if last.hop.node_id == own.hop.node_id => last.complete_from(&own),
-        _ if has_own_metadata(report) => hops.push(own),
+        Some(last) if last.hop.node_id == reporter.node_id => {
+            let mut own = HopReading { metadata: report.metadata(), ..HopReading::EMPTY };
+            own.complete(reporter.node_id, reporter.timestamp_bits);
+            last.complete_from(&own);
+        }
+        _ if has_own_metadata(report) => push_own(reporter, report, hops),
         _ => {}
     }
+}
+
+/// Adds what the reporting node says of its own hop.
+fn push_own(reporter: Reporter, report: &AnyIndividual<'_>, hops: &mut Vec<HopReading>) {
+    let own = push_empty(hops);
+    own.metadata = report.metadata();
+    own.complete(reporter.node_id, reporter.timestamp_bits);
+}
+
+/// Adds a hop that is to be filled in its place.
+#[inline]
+fn push_empty(hops: &mut Vec<HopReading>) -> &mut HopReading {
+    hops.push(HopReading::EMPTY);
+    let last = hops.len() - 1;
+    &mut hops[last]
 }
 
 /// Whether the reporting node speaks of its own hop, and not in the stack alone.
@@ -233,16 +271,25 @@ fn flow(tuple: FiveTuple) -> Flow {
 }
 
 impl HopReading {
-    /// `timestamp_bits` is the width of the timestamps in `metadata`.
+    /// A hop that has said nothing.
+    const EMPTY: HopReading = HopReading {
+        hop: Hop { node_id: NodeId::NOT_AVAILABLE, ingress_interface: None, egress_interface: None },
+        latency: None,
+        has_wide_clock: false,
+        metadata: NO_METADATA,
+    };
+
+    /// Concludes from the metadata, whose timestamps have so many bits, what else is to be known of the hop.
     #[inline]
-    fn new(node_id: NodeId, metadata: HopMetadata, timestamp_bits: u32) -> HopReading {
-        let hop = Hop {
+    fn complete(&mut self, node_id: NodeId, timestamp_bits: u32) {
+        let metadata = &self.metadata;
+        self.hop = Hop {
             node_id,
             ingress_interface: metadata.interfaces.map(|interfaces| interfaces.ingress),
             egress_interface: metadata.interfaces.map(|interfaces| interfaces.egress),
         };
-        let latency = latency(&metadata, timestamp_bits);
-        HopReading { hop, latency, has_wide_clock: timestamp_bits == u64::BITS, metadata }
+        self.latency = latency(metadata, timestamp_bits);
+        self.has_wide_clock = timestamp_bits == u64::BITS;
     }
 
     /// The queue the packet waited in.
@@ -281,6 +328,7 @@ impl HopReading {
 }
 
 /// The hop latency as the node gave it, else from its timestamps of so many bits.
+#[inline]
 fn latency(metadata: &HopMetadata, timestamp_bits: u32) -> Option<Nanos> {
     if let Some(latency) = metadata.hop_latency {
         return Some(Nanos(u64::from(latency)));
@@ -293,6 +341,19 @@ fn latency(metadata: &HopMetadata, timestamp_bits: u32) -> Option<Nanos> {
     (span <= mask >> 1).then_some(Nanos(span))
 }
 
+const NO_METADATA: HopMetadata = HopMetadata {
+    node_id: None,
+    interfaces: None,
+    hop_latency: None,
+    queue: None,
+    ingress_timestamp: None,
+    egress_timestamp: None,
+    ingress_interface_level2: None,
+    egress_interface_level2: None,
+    egress_utilization: None,
+    buffer: None,
+    checksum_complement: None,
+};
 /// What an inner packet shows that is marked as INT and cannot be.
 const UNREADABLE: StackState = StackState::Partial { max_hop_count_exceeded: false };
 /// Most hops of one stack that are looked at; a packet with more is treated as cut.

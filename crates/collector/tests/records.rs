@@ -3,7 +3,7 @@
 mod support;
 
 use inband_collector::{Collector, CollectorSettings};
-use inband_model::{Nanos, NodeId, Origin};
+use inband_model::{HopColumns, Nanos, NodeId, Origin};
 use inband_wire::int::HopMetadata;
 
 use support::{MdPacket, datagram, flow, hop_via, node_report, plain_packet, sender, session, sink_report};
@@ -24,8 +24,9 @@ fn hops_come_first_hop_first_with_all_they_said() {
     let bytes = datagram(2, 77, &[&sink_report(&packet), &node_report(&other, own)]);
     collector.handle_datagram(NOW, sender(), session(), &bytes);
 
-    let mut hops = Vec::new();
+    let mut hops = HopColumns::default();
     assert_eq!(collector.take_records(&mut hops), 2);
+    let hops: Vec<_> = hops.iter().collect();
     assert_eq!(hops.len(), 3);
     for (index, (node, ingress, latency)) in [(1, 10, 900), (2, 20, 800)].into_iter().enumerate() {
         let hop = hops[index];
@@ -49,7 +50,7 @@ fn hops_come_first_hop_first_with_all_they_said() {
 fn a_duplicate_is_not_kept_again_and_nothing_is_taken_twice() {
     let mut collector = collector();
     let bytes = datagram(2, 5, &[&sink_report(&plain_packet(&flow(1), 60))]);
-    let mut hops = Vec::new();
+    let mut hops = HopColumns::default();
     collector.handle_datagram(NOW, sender(), session(), &bytes);
     collector.handle_datagram(NOW, sender(), session(), &bytes);
     assert_eq!((collector.take_records(&mut hops), hops.len()), (1, 1));
@@ -64,7 +65,7 @@ fn hops_that_nobody_takes_are_bounded_and_counted() {
         collector.handle_datagram(NOW, sender(), session(), &datagram(2, sequence, &[&sink_report(&packet)]));
     }
     assert_eq!(collector.overflows().dropped_records, 4);
-    assert_eq!(collector.take_records(&mut Vec::new()), 65_536);
+    assert_eq!(collector.take_records(&mut HopColumns::default()), 65_536);
 }
 
 #[test]
@@ -72,6 +73,6 @@ fn nothing_is_kept_unless_it_is_asked_for() {
     let mut collector = Collector::new(CollectorSettings::default());
     let packet = plain_packet(&flow(1), 60);
     collector.handle_datagram(NOW, sender(), session(), &datagram(2, 0, &[&sink_report(&packet)]));
-    assert_eq!(collector.take_records(&mut Vec::new()), 0);
+    assert_eq!(collector.take_records(&mut HopColumns::default()), 0);
     assert_eq!(collector.overflows().dropped_records, 0);
 }

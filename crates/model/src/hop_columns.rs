@@ -6,7 +6,8 @@ use std::ops::Range;
 
 use crate::{HopRecord, ReportRecord};
 
-pub use self::field::{HopField, Values};
+use self::field::Adder;
+pub use self::field::{HopField, HopFields, Values};
 
 /// Hops of reports, in the order in which they came; those that follow one another and differ in nothing that
 /// is their report's are of one report.
@@ -133,12 +134,37 @@ impl HopColumns {
                 self.reports.push(report);
             }
             self.ends.push(end);
-            let present = field::present(hop);
+            let present = field::present(0, hop);
             any |= present;
             self.present.push(present);
         }
-        field::extend_narrow(&mut self.narrow, before, hops, any);
-        field::extend_wide(&mut self.wide, before, hops, any);
+        let adder = Adder { before, hops, any };
+        adder.add_narrow(&mut self.narrow);
+        adder.add_wide(&mut self.wide);
+    }
+
+    /// Adds the hops of one report, and nothing if it has none.
+    ///
+    /// # Panics
+    /// There are more than [`HopColumns::MOST_HOPS`].
+    pub fn add_report<H: HopFields>(&mut self, report: ReportRecord, hops: &[H]) {
+        if hops.is_empty() {
+            return;
+        }
+        let before = self.len();
+        let after = before + hops.len();
+        assert!(after <= HopColumns::MOST_HOPS, "hops of one log are fewer");
+        self.reports.push(report);
+        self.ends.push(u32::try_from(after).unwrap_or(u32::MAX));
+        let mut any = 0;
+        for (place, hop) in (0..).zip(hops) {
+            let present = field::present(place, hop);
+            any |= present;
+            self.present.push(present);
+        }
+        let adder = Adder { before, hops, any };
+        adder.add_narrow(&mut self.narrow);
+        adder.add_wide(&mut self.wide);
     }
 
     /// Adds the hops of other columns.
@@ -171,6 +197,16 @@ impl HopColumns {
         self.present.truncate(hops);
         self.narrow.iter_mut().for_each(|column| column.truncate(hops));
         self.wide.iter_mut().for_each(|column| column.truncate(hops));
+    }
+
+    /// Moves the hops of other columns to the end of these, which take over the memory if they had none.
+    pub fn take_from(&mut self, other: &mut HopColumns) {
+        if self.is_empty() {
+            std::mem::swap(self, other);
+        } else {
+            self.append(other);
+        }
+        other.clear();
     }
 
     /// Forgets all hops, and keeps the memory.

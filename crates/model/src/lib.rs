@@ -32,7 +32,7 @@ pub use event_id::EventId;
 pub use event_kind::EventKind;
 pub use flow::{Flow, FlowId};
 pub use hop::Hop;
-pub use hop_columns::{HopColumns, HopField, Values};
+pub use hop_columns::{HopColumns, HopField, HopFields, Values};
 pub use ledger::{ExportLedger, Ledger, LedgerView, StreamLedger};
 pub use nanos::Nanos;
 pub use node_id::NodeId;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use inband_collector::Output;
-use inband_model::{HopRecord, Ledger, LedgerView, Nanos, Observation};
+use inband_model::{HopColumns, Ledger, LedgerView, Nanos, Observation};
 use inband_store::{Batch, Store};
 
 use crate::pipeline::Stage;
@@ -61,9 +61,9 @@ impl Stage for Keep {
         true
     }
 
-    fn handle_hops(&mut self, hops: &[HopRecord], reports: u64) {
+    fn handle_hops(&mut self, hops: &HopColumns, reports: u64) {
         self.put(|batch| {
-            batch.hops.extend_from_slice(hops);
+            batch.hops.append(hops);
             batch.reports += reports;
         });
         if self.batch.hops.len() >= MOST_HOPS {

@@ -11,7 +11,7 @@ use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
 use inband_collector::{Collector, CollectorSettings};
-use inband_model::{HopRecord, LedgerView, Nanos};
+use inband_model::{HopColumns, LedgerView, Nanos};
 
 pub use self::asked::{Asker, Sight, Unanswered};
 pub use self::stage::Stage;
@@ -58,7 +58,7 @@ struct Work {
     time: Time,
     past: ReceptionCounts,
     /// Hops that no stage has seen yet, and of how many reports they are.
-    hops: Vec<HopRecord>,
+    hops: HopColumns,
     hop_reports: u64,
     ledger_at: Nanos,
 }
@@ -88,7 +88,7 @@ impl Pipeline {
             stop: Arc::clone(&stop),
             time,
             past: ReceptionCounts::default(),
-            hops: Vec::new(),
+            hops: HopColumns::default(),
             hop_reports: 0,
             ledger_at: Nanos::ZERO,
         };

@@ -20,6 +20,8 @@ pub(super) struct Streams {
     index: HashMap<StreamKey, StreamIndex>,
     capacity: usize,
     confirmations: Deadlines<StreamIndex>,
+    /// Where the stream of the last datagram stands.
+    last: usize,
     hand: usize,
     past: Ledger,
     forgotten: u64,
@@ -37,6 +39,7 @@ impl Streams {
             index: HashMap::new(),
             capacity,
             confirmations: Deadlines::new(),
+            last: 0,
             hand: 0,
             past: Ledger::default(),
             forgotten: 0,
@@ -44,8 +47,14 @@ impl Streams {
         }
     }
 
-    pub(super) fn find(&self, key: &StreamKey) -> Option<StreamIndex> {
-        self.index.get(key).copied()
+    pub(super) fn find(&mut self, key: &StreamKey) -> Option<StreamIndex> {
+        // Datagrams of one stream often come one after another.
+        if self.streams.get(self.last).is_some_and(|stream| stream.key == *key) {
+            return Some(StreamIndex(self.last));
+        }
+        let index = *self.index.get(key)?;
+        self.last = index.0;
+        Some(index)
     }
 
     /// Starts a stream with its first report; `None` when there is no room for it.

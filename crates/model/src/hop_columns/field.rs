@@ -114,79 +114,102 @@ impl HopField {
     }
 }
 
+/// A hop that columns can take.
+pub trait HopFields {
+    /// The value of a field of the hop; `None` where it has none. The hop is the one at `place` among those that are
+    /// added together.
+    fn value(&self, place: usize, field: HopField) -> Option<u64>;
+}
+
+impl HopFields for HopRecord {
+    #[inline(always)]
+    fn value(&self, _place: usize, field: HopField) -> Option<u64> {
+        match field {
+            HopField::HopIndex => Some(self.hop_index.into()),
+            HopField::NodeId => Some(self.node_id.0.into()),
+            HopField::IngressInterface => self.ingress_interface.map(u64::from),
+            HopField::EgressInterface => self.egress_interface.map(u64::from),
+            HopField::IngressInterfaceLevel2 => self.ingress_interface_level2.map(u64::from),
+            HopField::EgressInterfaceLevel2 => self.egress_interface_level2.map(u64::from),
+            HopField::QueueId => self.queue_id.map(u64::from),
+            HopField::QueueOccupancy => self.queue_occupancy.map(u64::from),
+            HopField::EgressUtilization => self.egress_utilization.map(u64::from),
+            HopField::BufferId => self.buffer_id.map(u64::from),
+            HopField::BufferOccupancy => self.buffer_occupancy.map(u64::from),
+            HopField::Latency => self.latency.map(|latency| latency.0),
+            HopField::IngressTimestamp => self.ingress_timestamp,
+            HopField::EgressTimestamp => self.egress_timestamp,
+        }
+    }
+}
+
 /// Which fields a hop has.
 #[inline]
-pub(super) fn present(hop: &HopRecord) -> u16 {
-    let bit = |field: HopField, there: bool| if there { field.bit() } else { 0 };
-    bit(HopField::IngressInterface, hop.ingress_interface.is_some())
-        | bit(HopField::EgressInterface, hop.egress_interface.is_some())
-        | bit(HopField::IngressInterfaceLevel2, hop.ingress_interface_level2.is_some())
-        | bit(HopField::EgressInterfaceLevel2, hop.egress_interface_level2.is_some())
-        | bit(HopField::QueueId, hop.queue_id.is_some())
-        | bit(HopField::QueueOccupancy, hop.queue_occupancy.is_some())
-        | bit(HopField::EgressUtilization, hop.egress_utilization.is_some())
-        | bit(HopField::BufferId, hop.buffer_id.is_some())
-        | bit(HopField::BufferOccupancy, hop.buffer_occupancy.is_some())
-        | bit(HopField::Latency, hop.latency.is_some())
-        | bit(HopField::IngressTimestamp, hop.ingress_timestamp.is_some())
-        | bit(HopField::EgressTimestamp, hop.egress_timestamp.is_some())
+pub(super) fn present<H: HopFields>(place: usize, hop: &H) -> u16 {
+    // Spelt out, so that the field is known where the value is looked for.
+    let bit = |field: HopField, value: Option<u64>| if value.is_some() { field.bit() } else { 0 };
+    bit(HopField::IngressInterface, hop.value(place, HopField::IngressInterface))
+        | bit(HopField::EgressInterface, hop.value(place, HopField::EgressInterface))
+        | bit(HopField::IngressInterfaceLevel2, hop.value(place, HopField::IngressInterfaceLevel2))
+        | bit(HopField::EgressInterfaceLevel2, hop.value(place, HopField::EgressInterfaceLevel2))
+        | bit(HopField::QueueId, hop.value(place, HopField::QueueId))
+        | bit(HopField::QueueOccupancy, hop.value(place, HopField::QueueOccupancy))
+        | bit(HopField::EgressUtilization, hop.value(place, HopField::EgressUtilization))
+        | bit(HopField::BufferId, hop.value(place, HopField::BufferId))
+        | bit(HopField::BufferOccupancy, hop.value(place, HopField::BufferOccupancy))
+        | bit(HopField::Latency, hop.value(place, HopField::Latency))
+        | bit(HopField::IngressTimestamp, hop.value(place, HopField::IngressTimestamp))
+        | bit(HopField::EgressTimestamp, hop.value(place, HopField::EgressTimestamp))
 }
 
-/// Adds the narrow fields of hops to columns of `before` hops; `any` are the fields that one of the hops has.
-pub(super) fn extend_narrow(
-    columns: &mut [Vec<u32>; HopField::NARROW],
-    before: usize,
-    hops: &[HopRecord],
-    any: u16,
-) {
-    let short = |value: Option<u16>| u32::from(value.unwrap_or(0));
-    let byte = |value: Option<u8>| u32::from(value.unwrap_or(0));
-    let [index, node, ingress, egress, ingress2, egress2, queue, depth, load, buffer, level] = columns;
-    let adder = |field| Adder { field, before, hops, any };
-    adder(HopField::HopIndex).add(index, |hop| hop.hop_index.into());
-    adder(HopField::NodeId).add(node, |hop| hop.node_id.0);
-    adder(HopField::IngressInterface).add(ingress, |hop| short(hop.ingress_interface));
-    adder(HopField::EgressInterface).add(egress, |hop| short(hop.egress_interface));
-    let level2 = |value: Option<u32>| value.unwrap_or(0);
-    adder(HopField::IngressInterfaceLevel2).add(ingress2, |hop| level2(hop.ingress_interface_level2));
-    adder(HopField::EgressInterfaceLevel2).add(egress2, |hop| level2(hop.egress_interface_level2));
-    adder(HopField::QueueId).add(queue, |hop| byte(hop.queue_id));
-    adder(HopField::QueueOccupancy).add(depth, |hop| hop.queue_occupancy.unwrap_or(0));
-    adder(HopField::EgressUtilization).add(load, |hop| hop.egress_utilization.unwrap_or(0));
-    adder(HopField::BufferId).add(buffer, |hop| byte(hop.buffer_id));
-    adder(HopField::BufferOccupancy).add(level, |hop| hop.buffer_occupancy.unwrap_or(0));
+/// Columns of `before` hops that more are added to; `any` are the fields that one of those has.
+pub(super) struct Adder<'a, H> {
+    pub(super) before: usize,
+    pub(super) hops: &'a [H],
+    pub(super) any: u16,
 }
 
-/// Likewise for the wide fields.
-pub(super) fn extend_wide(
-    columns: &mut [Vec<u64>; HopField::WIDE],
-    before: usize,
-    hops: &[HopRecord],
-    any: u16,
-) {
-    let [latency, ingress, egress] = columns;
-    let adder = |field| Adder { field, before, hops, any };
-    adder(HopField::Latency).add(latency, |hop| hop.latency.map_or(0, |latency| latency.0));
-    adder(HopField::IngressTimestamp).add(ingress, |hop| hop.ingress_timestamp.unwrap_or(0));
-    adder(HopField::EgressTimestamp).add(egress, |hop| hop.egress_timestamp.unwrap_or(0));
-}
-
-/// Adds one field of hops to its column.
-struct Adder<'a> {
-    field: HopField,
-    before: usize,
-    hops: &'a [HopRecord],
-    any: u16,
-}
-
-impl Adder<'_> {
+impl<H: HopFields> Adder<'_, H> {
+    /// Adds the fields of at most 32 bits.
     #[inline]
-    fn add<T: Copy + Default>(self, column: &mut Vec<T>, value: impl Fn(&HopRecord) -> T) {
-        if self.field.is_in(self.any) {
+    pub(super) fn add_narrow(&self, columns: &mut [Vec<u32>; HopField::NARROW]) {
+        let [index, node, ingress, egress, ingress2, egress2, queue, depth, load, buffer, level] = columns;
+        self.add(index, HopField::HopIndex, narrow);
+        self.add(node, HopField::NodeId, narrow);
+        self.add(ingress, HopField::IngressInterface, narrow);
+        self.add(egress, HopField::EgressInterface, narrow);
+        self.add(ingress2, HopField::IngressInterfaceLevel2, narrow);
+        self.add(egress2, HopField::EgressInterfaceLevel2, narrow);
+        self.add(queue, HopField::QueueId, narrow);
+        self.add(depth, HopField::QueueOccupancy, narrow);
+        self.add(load, HopField::EgressUtilization, narrow);
+        self.add(buffer, HopField::BufferId, narrow);
+        self.add(level, HopField::BufferOccupancy, narrow);
+    }
+
+    /// Adds the wide fields.
+    #[inline]
+    pub(super) fn add_wide(&self, columns: &mut [Vec<u64>; HopField::WIDE]) {
+        let [latency, ingress, egress] = columns;
+        self.add(latency, HopField::Latency, |value| value);
+        self.add(ingress, HopField::IngressTimestamp, |value| value);
+        self.add(egress, HopField::EgressTimestamp, |value| value);
+    }
+
+    #[inline(always)]
+    fn add<T: Copy + Default>(&self, column: &mut Vec<T>, field: HopField, as_it_stands: impl Fn(u64) -> T) {
+        if field.is_in(self.any) {
             column.resize(self.before, T::default());
-            column.extend(self.hops.iter().map(value));
+            let values = (0..).zip(self.hops).map(|(place, hop)| hop.value(place, field));
+            column.extend(values.map(|value| as_it_stands(value.unwrap_or(0))));
         } else if !column.is_empty() {
             column.resize(self.before + self.hops.len(), T::default());
         }
     }
+}
+
+/// A value of a field that has at most 32 bits.
+#[inline(always)]
+fn narrow(value: u64) -> u32 {
+    u32::try_from(value).unwrap_or(u32::MAX)
 }

@@ -1,4 +1,4 @@
-use crate::{Flow, HopColumns, HopRecord, Nanos, NodeId, Origin};
+use crate::{Flow, HopColumns, HopRecord, Nanos, NodeId, Origin, ReportRecord};
 
 /// Reports of three hops, with other fields for each kind of hop; the fields differ from hop to hop.
 fn hops() -> Vec<HopRecord> {
@@ -53,6 +53,22 @@ fn what_hops_have_in_common_stands_once_for_a_report() {
     assert_eq!((columns.len(), columns.reports().len()), (30, 10));
     assert_eq!(columns.hops_of(4), 12..15);
     assert_eq!(columns.reports()[4].drop_reason, Some(7));
+}
+
+#[test]
+fn a_report_is_added_as_its_hops_are() {
+    let hops = hops();
+    let (mut columns, mut taken) = (HopColumns::default(), HopColumns::default());
+    for report in hops.chunks(3) {
+        columns.add_report(ReportRecord::of(&report[0]), report);
+        columns.add_report(ReportRecord::of(&report[0]), &[] as &[HopRecord]);
+        if columns.len() == 12 {
+            taken.take_from(&mut columns);
+            assert!(columns.is_empty());
+        }
+    }
+    taken.take_from(&mut columns);
+    assert_eq!(Vec::from_iter(taken.iter()), hops);
 }
 
 #[test]

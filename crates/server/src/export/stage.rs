@@ -7,7 +7,7 @@ use std::thread::Builder;
 use std::time::Duration;
 
 use inband_collector::Output;
-use inband_model::{ExportLedger, HopRecord, LedgerView, Nanos};
+use inband_model::{ExportLedger, HopColumns, HopRecord, LedgerView, Nanos};
 
 use super::ExportError;
 use super::queue::{Ending, Inlet, Messages, Outlet, queue};
@@ -117,9 +117,13 @@ impl<C: Choice> Stage for Export<C> {
         self.choice.wants_hops()
     }
 
-    fn handle_hops(&mut self, hops: &[HopRecord], _reports: u64) {
-        let chosen = self.choice.choose_hops(hops);
-        self.take(chosen);
+    fn handle_hops(&mut self, hops: &HopColumns, _reports: u64) {
+        // They are given to all where one of them wants them.
+        if self.choice.wants_hops() {
+            let hops: Vec<HopRecord> = hops.iter().collect();
+            let chosen = self.choice.choose_hops(&hops);
+            self.take(chosen);
+        }
     }
 
     fn wants_ledger(&self, now: Nanos) -> bool {

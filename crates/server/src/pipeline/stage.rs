@@ -3,7 +3,7 @@
 use std::fmt;
 
 use inband_collector::Output;
-use inband_model::{ExportLedger, HopRecord, Ledger, LedgerView, Nanos};
+use inband_model::{ExportLedger, HopColumns, Ledger, LedgerView, Nanos};
 
 /// A stage behind the collector: history, live views, exports.
 ///
@@ -19,7 +19,7 @@ pub trait Stage: Send {
     }
 
     /// Takes the hops of so many reports; those of one report come together.
-    fn handle_hops(&mut self, hops: &[HopRecord], reports: u64) {
+    fn handle_hops(&mut self, hops: &HopColumns, reports: u64) {
         let _ = (hops, reports);
     }
 
