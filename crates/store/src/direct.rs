@@ -139,19 +139,23 @@ impl History {
             .map(|name| place(shape, name));
         for chunk in self.chunks(shape, range)?.iter().filter(|chunk| chunk.may_hold(id_column, id, id)) {
             let ids = chunk.column(id_column)?;
-            let mut rows: Vec<usize> =
-                (0..chunk.rows()).filter(|row| ids.integer(*row) == Some(id)).collect();
-            if rows.is_empty() {
-                continue;
-            }
+            let is_wanted = |row: &usize| ids.integer(*row) == Some(id);
+            // In a segment they lie together.
+            let first = (0..chunk.rows()).find(is_wanted);
+            let last = (0..chunk.rows()).rev().find(is_wanted);
+            let Some((first, last)) = first.zip(last) else { continue };
+            let part = first..last + 1;
             let read = |columns: &[usize]| {
-                columns.iter().map(|column| chunk.column(*column)).collect::<Result<Vec<_>, _>>()
+                let columns = columns.iter().map(|column| chunk.part_of_column(*column, part.clone()));
+                columns.collect::<Result<Vec<_>, _>>()
             };
-            let (times, tuple) = (chunk.column(0)?, read(&tuple)?);
-            // Two flows may share an id.
-            rows.retain(|row| in_range(&times, *row, range) && is_flow(&tuple, *row, flow));
+            let (times, tuple) = (chunk.part_of_column(0, part.clone())?, read(&tuple)?);
             let data = read(columns)?;
-            rows.iter().for_each(|row| take(&data, *row));
+            // Two flows may share an id.
+            let rows = (0..part.len()).filter(|row| {
+                is_wanted(&(first + row)) && in_range(&times, *row, range) && is_flow(&tuple, *row, flow)
+            });
+            rows.for_each(|row| take(&data, row));
         }
         Ok(())
     }

@@ -1,9 +1,9 @@
 //! How does a log become segments?
 
 use std::fs;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use inband_model::table::{EVENTS, LEDGER, MINUTES, OBSERVATIONS, PATHS, Table};
@@ -46,6 +46,8 @@ pub(crate) struct Signals {
     pub(crate) is_failing: AtomicBool,
     /// The store closes: what fails now is left for the next start.
     pub(crate) is_closing: AtomicBool,
+    /// Memory of a log that has become segments, for one that is to come.
+    pub(crate) spare: Mutex<Option<Memory>>,
 }
 
 impl Flusher {
@@ -81,6 +83,10 @@ impl Flusher {
         }
         self.signals.is_failing.store(false, Ordering::Release);
         self.trouble.note_segments::<StoreError>(Ok(()));
+        job.memory.clear();
+        if let Ok(mut spare) = self.signals.spare.lock() {
+            *spare = Some(job.memory);
+        }
         self.retain();
     }
 
@@ -96,25 +102,19 @@ impl Flusher {
 /// have the same names and the same rows.
 pub(crate) fn flush(settings: &StoreSettings, job: &Job) -> Result<(), StoreError> {
     let Job { generation, memory } = job;
-    let mut minutes = Minutes::default();
-    write_hops(settings, &memory.hops, *generation, &mut minutes)?;
+    write_hops(settings, &memory.hops, *generation)?;
     write_table(settings, &PATHS, &memory.paths, *generation, |row| row.received_at)?;
     write_table(settings, &EVENTS, &memory.events, *generation, |row| row.last)?;
     write_table(settings, &LEDGER, &memory.ledger, *generation, |row| row.taken_at)?;
-    write_table(settings, &MINUTES, &minutes.rows(), *generation, |row| row.minute)?;
+    write_table(settings, &MINUTES, &Minutes::of(&memory.hops).rows(), *generation, |row| row.minute)?;
     let log = layout::log_file(&settings.path, *generation);
     fs::remove_file(&log).map_err(StoreError::io("remove", &log))?;
     let directory = layout::log_directory(&settings.path);
     sync_directory(&directory).map_err(StoreError::io("sync", &directory))
 }
 
-/// Writes a segment of observations for each hour, and sums up its minutes.
-fn write_hops(
-    settings: &StoreSettings,
-    hops: &HopColumns,
-    generation: Generation,
-    minutes: &mut Minutes,
-) -> Result<(), StoreError> {
+/// Writes a segment of observations for each hour.
+fn write_hops(settings: &StoreSettings, hops: &HopColumns, generation: Generation) -> Result<(), StoreError> {
     let hour_of = |report: &ReportRecord| Hour::of(report.received_at);
     let reports = hops.reports();
     let mut hours: Vec<Hour> = reports.iter().map(hour_of).collect();
@@ -127,7 +127,6 @@ fn write_hops(
             1 => Order::of(hops, 0..reports.len()),
             _ => Order::of(hops, (0..reports.len()).filter(|report| hour_of(&reports[*report]) == *hour)),
         };
-        minutes.add(hops, &order);
         crate::segment::write_observations(&path, hops, &order)?;
     }
     Ok(())

@@ -6,17 +6,16 @@ mod column;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use inband_model::Nanos;
-use inband_model::table::{EVENTS, LEDGER, MINUTES, OBSERVATIONS, PATHS, Shape, shapes};
+use inband_model::table::{EVENTS, LEDGER, MINUTES, MinuteRow, OBSERVATIONS, PATHS, Shape, shapes};
 
 use crate::error::StoreError;
 use crate::layout::{self, SegmentFile};
 use crate::log;
 use crate::memory::Memory;
 use crate::minutes::Minutes;
-use crate::order::Order;
 
 pub use chunk::Chunk;
 pub use column::{ColumnData, Value};
@@ -28,7 +27,8 @@ pub struct History {
     /// For each table, in the order of `shapes`.
     segments: Vec<Vec<SegmentFile>>,
     memory: Arc<Memory>,
-    minutes: Arc<Vec<inband_model::table::MinuteRow>>,
+    /// Made of `memory` when they are asked for.
+    minutes: Arc<OnceLock<Arc<Vec<MinuteRow>>>>,
 }
 
 /// A span of times, both ends in it.
@@ -82,10 +82,8 @@ impl History {
             files.retain(|file| first_log.is_none_or(|first| file.generation < first));
             segments.push(files);
         }
-        let mut minutes = Minutes::default();
-        minutes.add(&memory.hops, &Order::of(&memory.hops, 0..memory.hops.reports().len()));
-        let minutes = Arc::new(minutes.rows());
-        Ok(Some(History { root: root.to_owned(), segments, memory: Arc::new(memory), minutes }))
+        let (memory, minutes) = (Arc::new(memory), Arc::default());
+        Ok(Some(History { root: root.to_owned(), segments, memory, minutes }))
     }
 
     /// Where it is kept.
@@ -136,7 +134,10 @@ impl History {
             name if name == PATHS.name => Chunk::of_rows(memory, &PATHS, |memory| &memory.paths),
             name if name == EVENTS.name => Chunk::of_rows(memory, &EVENTS, |memory| &memory.events),
             name if name == LEDGER.name => Chunk::of_rows(memory, &LEDGER, |memory| &memory.ledger),
-            name if name == MINUTES.name => Chunk::of_rows(&self.minutes, &MINUTES, |minutes| minutes),
+            name if name == MINUTES.name => {
+                let minutes = self.minutes.get_or_init(|| Arc::new(Minutes::of(&memory.hops).rows()));
+                Chunk::of_rows(minutes, &MINUTES, |minutes| minutes)
+            }
             _ => Vec::new(),
         }
     }

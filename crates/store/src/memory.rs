@@ -40,6 +40,11 @@ impl Memory {
         self.ledger.truncate(ledger);
     }
 
+    /// Forgets all rows, and keeps the room for hops.
+    pub(crate) fn clear(&mut self) {
+        self.cut(Mark::default());
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -5,8 +5,6 @@ use std::collections::{BTreeMap, HashMap};
 use inband_model::table::MinuteRow;
 use inband_model::{HopColumns, HopField, Nanos, NodeId};
 
-use crate::order::Order;
-
 /// Counts values by their size, so that quantiles of many minutes can be had together.
 ///
 /// A bucket is 1/32 of a power of two wide: a quantile is at most 1.6 % off.
@@ -96,33 +94,38 @@ impl Default for Minutes {
 type Key = (u64, u64, Option<u64>, Option<u64>);
 
 impl Minutes {
-    /// Counts hops in an order.
-    pub(crate) fn add(&mut self, columns: &HopColumns, order: &Order) {
-        for (hop, report) in order.hops.iter().zip(&order.report_of) {
-            let report = &order.reports[*report as usize];
-            if report.hop_count == 0 {
-                continue;
-            }
-            let value = |field| columns.value(field, *hop as usize);
-            let node = value(HopField::NodeId).unwrap_or(0);
-            let time = report.received_at.0;
-            let minute = time - time % MINUTE;
-            let key = (minute, node, value(HopField::EgressInterface), value(HopField::QueueId));
-            let place = self.place(key);
-            let (row, buckets) = &mut self.rows[place];
-            row.count += 1;
-            let occupancy = value(HopField::QueueOccupancy).and_then(|value| u32::try_from(value).ok());
-            row.queue_occupancy_max = row.queue_occupancy_max.max(occupancy);
-            if let Some(latency) = value(HopField::Latency) {
-                row.latency_count += 1;
-                row.latency_max = row.latency_max.max(Some(Nanos(latency)));
-                let bucket = bucket(latency) as usize;
-                if bucket >= buckets.len() {
-                    buckets.resize(bucket + 1, 0);
-                }
-                buckets[bucket] += 1;
+    /// The minutes of these hops.
+    pub(crate) fn of(columns: &HopColumns) -> Minutes {
+        let mut minutes = Minutes::default();
+        for (index, report) in columns.reports().iter().enumerate().filter(|(_, report)| report.hop_count > 0)
+        {
+            let minute = report.received_at.0 - report.received_at.0 % MINUTE;
+            for hop in columns.hops_of(index) {
+                let value = |field| columns.value(field, hop);
+                let node = value(HopField::NodeId).unwrap_or(0);
+                let key = (minute, node, value(HopField::EgressInterface), value(HopField::QueueId));
+                minutes.count(key, value(HopField::QueueOccupancy), value(HopField::Latency));
             }
         }
+        minutes
+    }
+
+    /// Counts a hop.
+    #[inline]
+    fn count(&mut self, key: Key, occupancy: Option<u64>, latency: Option<u64>) {
+        let place = self.place(key);
+        let (row, buckets) = &mut self.rows[place];
+        row.count += 1;
+        row.queue_occupancy_max =
+            row.queue_occupancy_max.max(occupancy.and_then(|occupancy| u32::try_from(occupancy).ok()));
+        let Some(latency) = latency else { return };
+        row.latency_count += 1;
+        row.latency_max = row.latency_max.max(Some(Nanos(latency)));
+        let bucket = bucket(latency) as usize;
+        if bucket >= buckets.len() {
+            buckets.resize(bucket + 1, 0);
+        }
+        buckets[bucket] += 1;
     }
 
     /// The rows in the order of time.

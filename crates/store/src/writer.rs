@@ -58,6 +58,7 @@ pub(crate) struct OpenLog {
 #[derive(Debug)]
 struct Group {
     reports: u64,
+    rows: usize,
     bytes: u64,
     /// What is durable.
     durable: Mark,
@@ -100,7 +101,7 @@ impl Writer {
     }
 
     fn keep(&mut self, batch: Batch, frames: &mut Vec<u8>) {
-        let reports = batch.reports;
+        let (reports, rows) = (batch.reports, batch.weight());
         frames.clear();
         if log::encode(&batch, frames).is_err() || !self.make_room() {
             return count(&self.counters.failed, reports);
@@ -112,6 +113,7 @@ impl Writer {
             open.group.began = Instant::now();
         }
         open.group.reports += reports;
+        open.group.rows += rows;
         open.group.bytes += frames.len() as u64;
         match open.file.append(frames) {
             Ok(()) => open.memory.add(batch),
@@ -158,12 +160,13 @@ impl Writer {
             return Err(error);
         }
         let now = Instant::now();
+        let spare = self.signals.spare.lock().ok().and_then(|mut spare| spare.take());
         Ok(OpenLog {
             file,
             generation,
-            memory: Memory::default(),
+            memory: spare.unwrap_or_default(),
             began: now,
-            group: Group { reports: 0, bytes: 0, durable: Mark::default(), began: now },
+            group: Group { reports: 0, rows: 0, bytes: 0, durable: Mark::default(), began: now },
             durable_bytes: MAGIC.len() as u64,
             is_broken: false,
         })
@@ -176,7 +179,8 @@ impl Writer {
     fn sync_if_due(&mut self) {
         let Some(open) = &self.open else { return };
         let waits = open.group.bytes > 0 && open.group.began.elapsed() >= self.settings.sync_after;
-        if waits || open.group.bytes >= MOST_GROUP_BYTES {
+        let is_large = open.group.bytes >= MOST_GROUP_BYTES || open.group.rows >= MOST_GROUP_ROWS;
+        if waits || is_large {
             self.sync();
         }
     }
@@ -193,15 +197,15 @@ impl Writer {
         }
         open.durable_bytes += open.group.bytes;
         count(&self.counters.stored, open.group.reports);
-        open.group = Group { reports: 0, bytes: 0, durable: open.memory.mark(), began: Instant::now() };
+        let (durable, began) = (open.memory.mark(), Instant::now());
+        open.group = Group { reports: 0, rows: 0, bytes: 0, durable, began };
     }
 
     /// Gives up what is not durable.
     fn roll_back(&mut self) {
         let Some(open) = &mut self.open else { return };
         count(&self.counters.failed, open.group.reports);
-        open.group.reports = 0;
-        open.group.bytes = 0;
+        (open.group.reports, open.group.rows, open.group.bytes) = (0, 0, 0);
         open.memory.cut(open.group.durable);
         // Bytes behind a frame that is not whole would be lost at the next start, so the log ends here if they
         // cannot be taken away.
@@ -249,5 +253,7 @@ impl Writer {
 const IDLE: Duration = Duration::from_millis(500);
 /// How long to wait for the flusher.
 const PAUSE: Duration = Duration::from_millis(2);
-/// Bytes after which a group is made durable, however young it is.
+/// Rows after which a group is made durable, however young it is: those that offer may wait for it.
+const MOST_GROUP_ROWS: usize = 131_072;
+/// Bytes after which likewise.
 const MOST_GROUP_BYTES: u64 = 8 << 20;

@@ -92,6 +92,16 @@ impl Chunk {
         }
     }
 
+    /// The values of a column in some of the rows.
+    pub(crate) fn part_of_column(&self, column: usize, rows: Range<usize>) -> Result<ColumnData, StoreError> {
+        match &self.source {
+            Part::Group { segment, path, group } => {
+                segment.part_of_column(*group, column, rows).map_err(StoreError::segment("read", path))
+            }
+            Part::Memory(of) => Ok(of(column).pick(rows)),
+        }
+    }
+
     /// Whether a number of the column may be from `least` to `greatest`, as far as is known without reading.
     #[must_use]
     pub fn may_hold(&self, column: usize, least: i64, greatest: i64) -> bool {

@@ -2,7 +2,6 @@ use inband_model::{HopColumns, HopRecord, Nanos, NodeId};
 use proptest::prelude::{any, prop_assert, prop_assert_eq, proptest};
 
 use super::{LAST_BUCKET, Minutes, Sketch, bucket, middle};
-use crate::order::Order;
 
 proptest! {
     #[test]
@@ -66,11 +65,7 @@ fn minutes_tell_nodes_and_queues_apart_and_leave_reports_without_hops_out() {
     ];
 
     let columns = HopColumns::from(&hops[..]);
-    let mut minutes = Minutes::default();
-    // Added in two parts, as hours are.
-    minutes.add(&columns, &Order::of(&columns, 0..2));
-    minutes.add(&columns, &Order::of(&columns, 2..columns.reports().len()));
-    let rows = minutes.rows();
+    let rows = Minutes::of(&columns).rows();
 
     let told: Vec<_> = rows
         .iter()

@@ -1,6 +1,7 @@
 //! How is a segment read? A row group at a time, and of it only the columns that are asked for.
 
 use std::fs::File;
+use std::ops::Range;
 use std::path::Path;
 
 use inband_model::table::{Kind, SCHEMA_VERSION, Shape};
@@ -78,9 +79,18 @@ impl SegmentReader {
 
     /// The values of a column in a row group.
     pub(crate) fn column(&self, group: usize, column: usize) -> Result<ColumnData, ParquetError> {
-        let rows = self.rows(group);
+        self.part_of_column(group, column, 0..self.rows(group))
+    }
+
+    /// The values of a column in some rows of a row group.
+    pub(crate) fn part_of_column(
+        &self,
+        group: usize,
+        column: usize,
+        rows: Range<usize>,
+    ) -> Result<ColumnData, ParquetError> {
         let Some(place) = self.places[column] else {
-            return Ok(ColumnData::missing(self.kinds[column], rows));
+            return Ok(ColumnData::missing(self.kinds[column], rows.len()));
         };
         match (self.file.get_row_group(group)?.get_column_reader(place)?, self.kinds[column]) {
             (ColumnReader::Int64ColumnReader(reader), Kind::Time | Kind::Integer) => {
@@ -112,8 +122,16 @@ impl SegmentReader {
 /// The values that are there, and for a column that may miss some, which.
 type Present<T> = (Vec<<T as DataType>::T>, Option<Vec<bool>>);
 
-/// Reads all values of a column in a row group.
-fn values<T: DataType>(mut reader: ColumnReaderImpl<T>, rows: usize) -> Result<Present<T>, ParquetError> {
+/// Reads the values of some rows of a row group.
+fn values<T: DataType>(
+    mut reader: ColumnReaderImpl<T>,
+    rows: Range<usize>,
+) -> Result<Present<T>, ParquetError> {
+    let skipped = if rows.start > 0 { reader.skip_records(rows.start)? } else { 0 };
+    if skipped != rows.start {
+        return Err(ParquetError::EOF(format!("row {} expected, {skipped} rows found", rows.start)));
+    }
+    let rows = rows.len();
     let (mut values, mut levels) = (Vec::with_capacity(rows), Vec::new());
     let mut read = 0;
     while read < rows {
