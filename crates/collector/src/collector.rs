@@ -106,14 +106,13 @@ impl Collector {
         let sender = Sender { node_id: datagram.node_id().map(NodeId), hw_id, address: from.ip() };
         let stream = self.ledger.stream_of(sender, to, datagram.version());
         let noted = self.ledger.note(now, stream, from.ip(), datagram.sequence(), &mut self.outbox);
-        let mut reports = 0;
-        for report in datagram.reports() {
-            if let Err(error) = report {
+        let reports = match datagram.count_reports() {
+            Ok(reports) => reports,
+            Err(error) => {
                 self.malformed.count(&error);
                 return self.ledger.reject();
             }
-            reports += 1;
-        }
+        };
         self.ledger.count(now, noted, reports);
         if noted.arrival() != Arrival::Duplicate {
             let sequence = datagram.sequence();
@@ -170,10 +169,11 @@ impl Collector {
         let timestamp_bits = datagram.version().timestamp_bits();
         let reporter = Reporter { node_id, timestamp_bits, numbering: self.numbering };
         // report-2.0/group-06: all of them, not only the first.
-        for (index, report) in (0..).zip(datagram.reports().flatten()) {
+        let mut reports = (0..).zip(datagram.reports());
+        while let Some((index, Ok(report))) = reports.next() {
             let reading =
                 report::read(reporter, &report, &self.code_points, &mut self.space, &mut self.unreadable);
-            let hops = &self.space.hops;
+            let hops = self.space.hops();
             if let Some(records) = &mut self.records {
                 let told = Told { reference, version: datagram.version(), index, report: &report };
                 records.add(&told, &reading, hops);

@@ -103,8 +103,42 @@ impl Numbering {
 #[derive(Debug, Default)]
 pub(crate) struct Space {
     dissection: Dissection,
+    hops: Hops,
+}
+
+impl Space {
     /// The hops of the report, first hop first.
-    pub(crate) hops: Vec<HopReading>,
+    #[inline]
+    pub(crate) fn hops(&self) -> &[HopReading] {
+        self.hops.as_slice()
+    }
+}
+
+/// The hops of a report, and behind them room for more: a hop is large, and is filled in its place.
+#[derive(Debug, Default)]
+struct Hops {
+    places: Vec<HopReading>,
+    count: usize,
+}
+
+impl Hops {
+    fn as_slice(&self) -> &[HopReading] {
+        &self.places[..self.count]
+    }
+
+    fn as_mut_slice(&mut self) -> &mut [HopReading] {
+        &mut self.places[..self.count]
+    }
+
+    /// Adds a hop that is to be filled.
+    #[inline]
+    fn add(&mut self) -> &mut HopReading {
+        if self.count == self.places.len() {
+            self.places.push(HopReading::EMPTY);
+        }
+        self.count += 1;
+        &mut self.places[self.count - 1]
+    }
 }
 
 /// Reads a report; its hops are put into the hops of the space, first hop first.
@@ -117,7 +151,7 @@ pub(crate) fn read(
     Space { dissection, hops }: &mut Space,
     faults: &mut Faults,
 ) -> Reading {
-    hops.clear();
+    hops.count = 0;
     let packet = report.packet().map_or(&[][..], |(_, packet, _)| packet);
     report.dissect_into(code_points, dissection);
     let outermost = dissection.levels().next();
@@ -177,7 +211,7 @@ fn push_stack(
     location: &Location,
     report: &AnyIndividual<'_>,
     reporter: Reporter,
-    hops: &mut Vec<HopReading>,
+    hops: &mut Hops,
 ) {
     let timestamp_bits = location.timestamp_bits();
     if let AnyHeader::Md(md) = header {
@@ -185,13 +219,13 @@ fn push_stack(
         let stack = md.stack.hops();
         let left_out = stack.len().saturating_sub(MOST_HOPS);
         for hop in stack.rev().skip(left_out) {
-            let reading = push_empty(hops);
+            let reading = hops.add();
             hop.fill(&mut reading.metadata);
             reading.complete(reading.metadata.node_id.map_or(NodeId::NOT_AVAILABLE, NodeId), timestamp_bits);
         }
     } else {
         for hop in header.hops().take(MOST_HOPS) {
-            let reading = push_empty(hops);
+            let reading = hops.add();
             reading.metadata = hop.metadata();
             if location.version == Version::HostInt0_5 {
                 // A host has one time for a packet and gives it twice.
@@ -199,9 +233,9 @@ fn push_stack(
             }
             reading.complete(reading.metadata.node_id.map_or(NodeId::NOT_AVAILABLE, NodeId), timestamp_bits);
         }
-        hops.reverse();
+        hops.as_mut_slice().reverse();
     }
-    match hops.last_mut() {
+    match hops.as_mut_slice().last_mut() {
         Some(last) if last.hop.node_id == reporter.node_id => {
             let mut own = HopReading { metadata: report.metadata(), ..HopReading::EMPTY };
             own.complete(reporter.node_id, reporter.timestamp_bits);
@@ -213,18 +247,10 @@ fn push_stack(
 }
 
 /// Adds what the reporting node says of its own hop.
-fn push_own(reporter: Reporter, report: &AnyIndividual<'_>, hops: &mut Vec<HopReading>) {
-    let own = push_empty(hops);
+fn push_own(reporter: Reporter, report: &AnyIndividual<'_>, hops: &mut Hops) {
+    let own = hops.add();
     own.metadata = report.metadata();
     own.complete(reporter.node_id, reporter.timestamp_bits);
-}
-
-/// Adds a hop that is to be filled in its place.
-#[inline]
-fn push_empty(hops: &mut Vec<HopReading>) -> &mut HopReading {
-    hops.push(HopReading::EMPTY);
-    let last = hops.len() - 1;
-    &mut hops[last]
 }
 
 /// Whether the reporting node speaks of its own hop, and not in the stack alone.

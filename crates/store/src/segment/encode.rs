@@ -87,6 +87,18 @@ impl ColumnEncoder {
         self.encoded.statistics = Some(Statistics::boolean(Some(all), Some(any), None, Some(0), false));
     }
 
+    /// Takes the same flag so many times.
+    pub(super) fn put_flag(&mut self, flag: bool, rows: usize) {
+        let bits = if flag { u8::MAX } else { 0 };
+        self.encoded.data.resize(rows.div_ceil(8), bits);
+        if let Some(last) = self.encoded.data.last_mut() {
+            // What is behind the last row stays empty.
+            *last >>= rows.next_multiple_of(8) - rows;
+        }
+        self.encoded.encoding = Some(PageEncoding::Plain);
+        self.encoded.statistics = Some(Statistics::boolean(Some(flag), Some(flag), None, Some(0), false));
+    }
+
     /// Takes texts, each so many times; `write` is called for each different one.
     pub(super) fn put_texts<T: Copy + Eq + Hash>(
         &mut self,

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use std::ops::Range;
 
 use inband_model::table::OBSERVATIONS;
-use inband_model::{Flow, HopColumns, HopField, ReportRecord, Values};
+use inband_model::{Flow, HopColumns, HopField, Values};
 use parquet::errors::ParquetError;
 
 use super::ROW_GROUP_ROWS;
@@ -23,31 +23,24 @@ pub(super) fn write_hops(mut file: File, columns: &HopColumns, order: &Order) ->
     let mut group = Group::new(columns, order);
     let climbs: Vec<bool> = shape.columns.iter().map(|(name, ..)| CLIMBING.contains(name)).collect();
     let sources: Vec<_> = (0..climbs.len()).map(Source::of).collect();
-    // What is the same for all reports need not be looked up for each row.
-    let are_same: Vec<bool> = sources.iter().map(|source| is_same(*source, &order.reports)).collect();
+    // What is the same everywhere need not be looked up for each row.
+    let are_same: Vec<bool> = sources.iter().map(|source| group.is_same(*source)).collect();
+    let numbers: Vec<Vec<u64>> = sources
+        .iter()
+        .zip(&are_same)
+        .map(|(source, is_same)| group.numbers_of_reports(*source, *is_same))
+        .collect();
     let rows = order.hops.len();
     for start in (0..rows).step_by(ROW_GROUP_ROWS) {
         group.begin(start..(start + ROW_GROUP_ROWS).min(rows));
         for (column, source) in sources.iter().enumerate() {
-            group.encode(*source, climbs[column], are_same[column]);
+            group.encode(*source, climbs[column], are_same[column], &numbers[column]);
             builder.add_column(group.rows.len(), group.encoder.encoded())?;
         }
         builder.end_group(group.rows.len())?;
     }
     file.write_all(&builder.finish(pairs(&shape))?)?;
     Ok(())
-}
-
-/// Whether the values of all reports are the same.
-fn is_same(source: Source, reports: &[ReportRecord]) -> bool {
-    let Some((first, rest)) = reports.split_first() else { return true };
-    match source {
-        Source::Report(of) => rest.iter().all(|report| of(report) == of(first)),
-        Source::OptionalReport(of) => rest.iter().all(|report| of(report) == of(first)),
-        Source::Flag(of) => rest.iter().all(|report| of(report) == of(first)),
-        Source::Word(of) => rest.iter().all(|report| of(report) == of(first)),
-        Source::Flow(_) | Source::Address(_) | Source::Hop(_) => false,
-    }
 }
 
 /// The row group at hand.
@@ -57,7 +50,7 @@ struct Group<'a> {
     rows: Range<usize>,
     /// The flows of its rows, and how many rows each has.
     flows: Vec<(Option<Flow>, u32)>,
-    /// The fields that one of its hops has, and those that all have.
+    /// The fields that one of all hops has, and those that all have.
     any: u16,
     all: u16,
     encoder: ColumnEncoder,
@@ -68,7 +61,36 @@ struct Group<'a> {
 impl<'a> Group<'a> {
     fn new(columns: &'a HopColumns, order: &'a Order) -> Group<'a> {
         let (encoder, flows, numbers) = (ColumnEncoder::new(), Vec::new(), Vec::new());
-        Group { columns, order, rows: 0..0, flows, any: 0, all: 0, encoder, numbers }
+        let present = columns.present().iter();
+        let (any, all) = present.fold((0, u16::MAX), |(any, all), bits| (any | bits, all & bits));
+        Group { columns, order, rows: 0..0, flows, any, all, encoder, numbers }
+    }
+
+    /// Whether a column has the same value everywhere.
+    fn is_same(&self, source: Source) -> bool {
+        let Some((first, rest)) = self.order.reports.split_first() else { return true };
+        match source {
+            Source::Report(of) => rest.iter().all(|report| of(report) == of(first)),
+            Source::OptionalReport(of) => rest.iter().all(|report| of(report) == of(first)),
+            Source::Flag(of) => rest.iter().all(|report| of(report) == of(first)),
+            Source::Word(of) => rest.iter().all(|report| of(report) == of(first)),
+            Source::Flow(_) | Source::Address(_) => false,
+            Source::Hop(field) => match self.columns.values(field) {
+                _ if field.is_in(self.any) != field.is_in(self.all) => false,
+                Values::Narrow(values) => values.iter().all(|value| *value == values[0]),
+                Values::Wide(values) => values.iter().all(|value| *value == values[0]),
+            },
+        }
+    }
+
+    /// The numbers of the reports, where they differ.
+    fn numbers_of_reports(&self, source: Source, is_same: bool) -> Vec<u64> {
+        match source {
+            Source::Report(of) if !is_same => {
+                self.order.reports.iter().map(|report| signed(of(report))).collect()
+            }
+            _ => Vec::new(),
+        }
     }
 
     fn begin(&mut self, rows: Range<usize>) {
@@ -84,17 +106,11 @@ impl<'a> Group<'a> {
                 break;
             }
         }
-        let present = self.columns.present();
-        (self.any, self.all) = (0, u16::MAX);
-        for hop in &order.hops[rows.clone()] {
-            self.any |= present[*hop as usize];
-            self.all &= present[*hop as usize];
-        }
         self.rows = rows;
     }
 
-    /// Encodes the next column.
-    fn encode(&mut self, source: Source, climbs: bool, is_same: bool) {
+    /// Encodes the next column; `numbers` are those of reports, where they are not all the same.
+    fn encode(&mut self, source: Source, climbs: bool, is_same: bool, numbers: &[u64]) {
         self.encoder.begin();
         let order = self.order;
         let first = &order.reports[order.report_of[self.rows.start] as usize];
@@ -103,9 +119,10 @@ impl<'a> Group<'a> {
         let reports = rows.map(|report| &order.reports[*report as usize]);
         match source {
             Source::Report(of) if is_same => self.encoder.put_repeated(&[(signed(of(first)), all)]),
-            Source::Report(of) => {
+            Source::Report(_) => {
                 self.numbers.clear();
-                self.numbers.extend(reports.map(|report| signed(of(report))));
+                let reports = order.report_of[self.rows.clone()].iter();
+                self.numbers.extend(reports.map(|report| numbers[*report as usize]));
                 match climbs {
                     true => self.encoder.put_climbing(&self.numbers),
                     false => self.encoder.put_numbers(&self.numbers),
@@ -116,9 +133,7 @@ impl<'a> Group<'a> {
                 let numbers: Vec<_> = reports.map(|report| (of(report), 1)).collect();
                 self.put_optional(&numbers);
             }
-            Source::Flag(of) if is_same => {
-                self.encoder.put_flags(std::iter::repeat_n(of(first), self.rows.len()));
-            }
+            Source::Flag(of) if is_same => self.encoder.put_flag(of(first), self.rows.len()),
             Source::Flag(of) => self.encoder.put_flags(reports.map(of)),
             Source::Word(of) if is_same => {
                 self.encoder.put_texts([(of(first), all)].into_iter(), str::to_owned);
@@ -134,6 +149,13 @@ impl<'a> Group<'a> {
                 self.encoder.put_levels(flows.clone().map(|(flow, length)| (flow.is_some(), *length)));
                 let addresses = flows.filter_map(|(flow, length)| Some((of(flow.as_ref()?), *length)));
                 self.encoder.put_texts(addresses, |address: IpAddr| address.to_string());
+            }
+            Source::Hop(field) if is_same => {
+                let value = self.columns.value(field, order.hops[self.rows.start] as usize);
+                match field.bit() {
+                    0 => self.encoder.put_repeated(&[(signed(value.unwrap_or(0)), all)]),
+                    _ => self.put_optional(&[(value, all)]),
+                }
             }
             Source::Hop(field) => self.put_field(field, climbs),
         }

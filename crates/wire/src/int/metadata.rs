@@ -115,41 +115,31 @@ impl HopMetadata {
         hop
     }
 
-    /// Puts into empty metadata what [`HopMetadata::read`] reads: a hop is large, and need not be moved so.
+    /// Does the same where other metadata was: a hop is large, and need not be moved so. The checksum complement stays
+    /// as it was.
     #[inline]
     pub fn fill(&mut self, instructions: Instructions, bytes: &[u8]) {
         // One branch a bit, as in writing.
         let asks_for = |bit| instructions.intersects(bit);
         let mut reader = Reader { bytes };
-        if asks_for(Instructions::NODE_ID) {
-            self.node_id = reader.word();
-        }
-        if asks_for(Instructions::INTERFACES) {
-            let ids = |word| Interfaces { ingress: high(word), egress: (word & 0xffff) as u16 };
-            self.interfaces = reader.word().map(ids);
-        }
-        if asks_for(Instructions::HOP_LATENCY) {
-            self.hop_latency = reader.word();
-        }
-        if asks_for(Instructions::QUEUE) {
-            self.queue = reader.word().map(|word| Queue { id: top(word), occupancy: word & OCCUPANCY });
-        }
-        if asks_for(Instructions::INGRESS_TIMESTAMP) {
-            self.ingress_timestamp = reader.long();
-        }
-        if asks_for(Instructions::EGRESS_TIMESTAMP) {
-            self.egress_timestamp = reader.long();
-        }
-        if asks_for(Instructions::LEVEL2_INTERFACES) {
-            self.ingress_interface_level2 = reader.word();
-            self.egress_interface_level2 = reader.word();
-        }
-        if asks_for(Instructions::EGRESS_UTILIZATION) {
-            self.egress_utilization = reader.word();
-        }
-        if asks_for(Instructions::BUFFER) {
-            self.buffer = reader.word().map(|word| Buffer { id: top(word), occupancy: word & OCCUPANCY });
-        }
+        let ids = |word| Interfaces { ingress: high(word), egress: (word & 0xffff) as u16 };
+        self.node_id = if asks_for(Instructions::NODE_ID) { reader.word() } else { None };
+        self.interfaces = if asks_for(Instructions::INTERFACES) { reader.word().map(ids) } else { None };
+        self.hop_latency = if asks_for(Instructions::HOP_LATENCY) { reader.word() } else { None };
+        let queue = |word| Queue { id: top(word), occupancy: word & OCCUPANCY };
+        self.queue = if asks_for(Instructions::QUEUE) { reader.word().map(queue) } else { None };
+        self.ingress_timestamp = if asks_for(Instructions::INGRESS_TIMESTAMP) { reader.long() } else { None };
+        self.egress_timestamp = if asks_for(Instructions::EGRESS_TIMESTAMP) { reader.long() } else { None };
+        (self.ingress_interface_level2, self.egress_interface_level2) =
+            if asks_for(Instructions::LEVEL2_INTERFACES) {
+                (reader.word(), reader.word())
+            } else {
+                (None, None)
+            };
+        self.egress_utilization =
+            if asks_for(Instructions::EGRESS_UTILIZATION) { reader.word() } else { None };
+        let buffer = |word| Buffer { id: top(word), occupancy: word & OCCUPANCY };
+        self.buffer = if asks_for(Instructions::BUFFER) { reader.word().map(buffer) } else { None };
     }
 
     /// Which of `instructions` this metadata can answer with a value.

@@ -91,7 +91,7 @@ impl<'a> Hop<'a> {
         metadata
     }
 
-    /// Puts the hop's metadata into empty ones.
+    /// Puts the hop's metadata where others were.
     #[inline]
     pub fn fill(&self, metadata: &mut HopMetadata) {
         metadata.fill(self.instructions, self.bytes);

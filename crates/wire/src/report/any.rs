@@ -119,6 +119,18 @@ impl<'a> AnyReport<'a> {
         }
     }
 
+    /// Counts the reports of the datagram.
+    ///
+    /// # Errors
+    /// The first that cannot be read.
+    #[inline]
+    pub fn count_reports(&self) -> Result<u64, ParseError> {
+        match self {
+            Self::Group(group) => group.reports().try_fold(0, |count, report| report.map(|_| count + 1)),
+            Self::Single(_) => Ok(1),
+        }
+    }
+
     /// Iterates the reports of the datagram; ends after the first that cannot be read.
     #[inline]
     #[must_use]
