@@ -1,16 +1,24 @@
 //! How does what the collector concludes reach other programs?
 //!
 //! Each output is a stage that hands over to a thread of its own behind a queue with a bound, and counts every message:
-//! `queue` and `tally`. Reading order: those two, `stage`, then the outputs: `webhook`, `jsonl`. `message`, `http` and `retry` are what they
+//! `queue` and `tally`. Reading order: those two, `stage`, then the outputs: `webhook`, `jsonl`, `nats`
+//! behind a `broker` with a `spool`. `message`, `http` and `retry` are what they
 //! share.
 
+#[cfg(any(feature = "nats", feature = "kafka"))]
+mod broker;
+mod brokers;
 mod http;
 mod jsonl;
 mod message;
+#[cfg(feature = "nats")]
+mod nats;
 mod queue;
 mod retry;
 #[cfg(test)]
 mod sample;
+#[cfg(any(feature = "nats", feature = "kafka"))]
+mod spool;
 mod stage;
 mod tally;
 mod webhook;
@@ -22,6 +30,7 @@ use std::sync::Arc;
 use inband_model::ExportLedger;
 use thiserror::Error;
 
+pub use self::brokers::{KafkaSettings, NatsSettings};
 pub use self::jsonl::JsonlSettings;
 pub use self::message::Topic;
 pub use self::webhook::{WebhookKind, WebhookSettings};
@@ -96,6 +105,10 @@ impl Exports {
             let tally = exports.tally("jsonl", String::new)?;
             stages.push(Box::new(jsonl::start(&settings.jsonl, tally)?));
         }
+        if !settings.nats.url.is_empty() {
+            let tally = exports.tally("nats", String::new)?;
+            stages.push(start_nats(&settings.nats, tally)?);
+        }
         Ok((exports, stages))
     }
 
@@ -115,6 +128,23 @@ impl Exports {
         self.tallies.push(Arc::clone(&tally));
         Ok(tally)
     }
+}
+
+#[cfg(feature = "nats")]
+fn start_nats(settings: &NatsSettings, tally: Arc<Tally>) -> Result<Box<dyn Stage>, ExportError> {
+    Ok(Box::new(nats::start(settings, tally)?))
+}
+
+#[cfg(not(feature = "nats"))]
+fn start_nats(_: &NatsSettings, _: Arc<Tally>) -> Result<Box<dyn Stage>, ExportError> {
+    Err(missing("nats"))
+}
+
+/// What was not built in cannot be used.
+#[cfg(not(feature = "nats"))]
+fn missing(feature: &str) -> ExportError {
+    let what = format!("this program was built without it: cargo build --release --features {feature}");
+    ExportError::Setting { output: feature.to_owned(), what }
 }
 
 /// Where the API answers, for links back.

@@ -15,7 +15,9 @@ mod sys;
 
 pub use api::{Api, ApiError, Listening, TlsError};
 pub use clock::Clock;
-pub use export::{ExportError, Exports, JsonlSettings, Topic, WebhookKind, WebhookSettings};
+pub use export::{
+    ExportError, Exports, JsonlSettings, KafkaSettings, NatsSettings, Topic, WebhookKind, WebhookSettings,
+};
 pub use keep::Keep;
 pub use live::Live;
 pub use pipeline::{Asker, Outcome, Pipeline, Sight, Stage, Unanswered};

@@ -24,8 +24,8 @@ pub enum Topic {
 }
 
 impl Topic {
-    /// Every topic.
-    #[cfg(test)]
+    /// Every topic, in the order of their numbers.
+    #[cfg(any(test, feature = "nats", feature = "kafka"))]
     pub(super) const ALL: [Topic; 4] = [Topic::Paths, Topic::Events, Topic::Ledger, Topic::Observations];
 
     /// Its name, as users write it.

@@ -14,13 +14,18 @@ pub(super) trait Messages: Send + 'static {
     fn messages(&self) -> u64 {
         1
     }
+
+    /// How much of the queue it takes.
+    fn room(&self) -> u64 {
+        self.messages()
+    }
 }
 
 /// Where messages are put in; what does not fit is counted.
 #[derive(Debug)]
 pub(super) struct Inlet<T> {
     sender: Sender<T>,
-    /// Messages that wait.
+    /// How much of it is taken.
     queued: Arc<AtomicU64>,
     most: u64,
     tally: Arc<Tally>,
@@ -54,14 +59,14 @@ pub(super) fn queue<T: Messages>(most: u64, tally: Arc<Tally>) -> (Inlet<T>, Out
 impl<T: Messages> Inlet<T> {
     /// Offers messages to the output.
     pub(super) fn put(&self, item: T) {
-        let messages = item.messages();
+        let (messages, room) = (item.messages(), item.room());
         self.tally.count_offered(messages);
         // Only one thread puts in, so that the room seen here is still there below.
-        if self.queued.load(Ordering::Acquire) + messages > self.most {
+        if self.queued.load(Ordering::Acquire) + room > self.most {
             self.tally.count_failed(Failure::QueueFull, messages);
             return;
         }
-        self.queued.fetch_add(messages, Ordering::AcqRel);
+        self.queued.fetch_add(room, Ordering::AcqRel);
         if self.sender.send(item).is_err() {
             self.tally.count_failed(Failure::Stopped, messages);
         }
@@ -73,7 +78,7 @@ impl<T: Messages> Outlet<T> {
     pub(super) fn next(&self, patience: Duration) -> Next<T> {
         match self.receiver.recv_timeout(patience) {
             Ok(item) => {
-                self.queued.fetch_sub(item.messages(), Ordering::AcqRel);
+                self.queued.fetch_sub(item.room(), Ordering::AcqRel);
                 Next::Item(item)
             }
             Err(RecvTimeoutError::Timeout) => Next::Nothing,

@@ -31,13 +31,21 @@ pub(crate) enum Failure {
     Refused,
     /// The disk did not take it.
     Disk,
+    /// The spool was as large as it may be, and this was the oldest in it.
+    SpoolFull,
     /// The collector ended before it could be delivered.
     Stopped,
 }
 
 impl Failure {
-    const ALL: [Failure; 5] =
-        [Failure::QueueFull, Failure::GaveUp, Failure::Refused, Failure::Disk, Failure::Stopped];
+    const ALL: [Failure; 6] = [
+        Failure::QueueFull,
+        Failure::GaveUp,
+        Failure::Refused,
+        Failure::Disk,
+        Failure::SpoolFull,
+        Failure::Stopped,
+    ];
 
     /// Its name, as users read it.
     const fn name(self) -> &'static str {
@@ -46,6 +54,7 @@ impl Failure {
             Failure::GaveUp => "gave-up",
             Failure::Refused => "refused",
             Failure::Disk => "disk",
+            Failure::SpoolFull => "spool-full",
             Failure::Stopped => "stopped",
         }
     }
@@ -79,6 +88,12 @@ impl Tally {
 
     pub(super) fn count_retry(&self) {
         add(&self.retries, 1);
+    }
+
+    /// Notes how many bytes wait on disk.
+    #[cfg(any(feature = "nats", feature = "kafka"))]
+    pub(super) fn note_spool(&self, bytes: u64) {
+        self.spool_bytes.store(bytes, Ordering::Release);
     }
 
     /// Notes what keeps the output from delivering; `None`: nothing does.

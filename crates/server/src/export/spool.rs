@@ -1,0 +1,226 @@
+//! Where do messages wait while a broker is away? In a queue on disk, of a bounded size.
+//!
+//! ```text
+//! inband-spool/nats/LOCK                            held by the process that writes
+//!                   POSITION                        which messages are delivered: see `position`
+//!                   00000000000000000017.spool      magic "INBSPL1\n", then a frame for each message from number 17 on
+//! ```
+//!
+//! Messages are numbered from 0 on, for as long as the directory exists. Frames are those of the store's log. A file is
+//! removed when all its messages are delivered, or, the oldest first, when all of them together are too large.
+
+mod position;
+mod segment;
+
+use std::collections::VecDeque;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use inband_store::put_frame;
+
+pub(super) use self::segment::Entry;
+
+use self::position::Position;
+use self::segment::Segment;
+
+/// The queue on disk.
+#[derive(Debug)]
+pub(super) struct Spool {
+    directory: PathBuf,
+    max_bytes: u64,
+    segment_bytes: u64,
+    /// Oldest first; the last one is written where `writer` is there.
+    segments: VecDeque<Segment>,
+    writer: Option<File>,
+    position: Position,
+    /// Number of the next message.
+    next: u64,
+    /// Held as long as this is.
+    _lock: File,
+}
+
+/// What was found when the spool was opened.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Recovered {
+    /// Messages that are not delivered yet.
+    pub(super) messages: u64,
+    /// Bytes of torn ends that were cut off.
+    pub(super) torn_bytes: u64,
+}
+
+/// What became of messages that were appended.
+#[derive(Debug)]
+pub(super) struct Appended {
+    /// Older messages that were dropped to make room.
+    pub(super) dropped: u64,
+    /// Why none of the new ones was taken.
+    pub(super) error: Option<io::Error>,
+}
+
+impl Spool {
+    /// Opens the spool in a directory, or makes it; it may take so many bytes.
+    pub(super) fn open(directory: &Path, max_bytes: u64) -> io::Result<(Spool, Recovered)> {
+        fs::create_dir_all(directory)?;
+        let lock = File::create(directory.join("LOCK"))?;
+        lock.try_lock().map_err(|_| io::Error::other("another process has it"))?;
+        let mut position = Position::open(&directory.join("POSITION"))?;
+        let mut segments = VecDeque::new();
+        let mut torn_bytes = 0;
+        for (first, path) in segment::files(directory)? {
+            let (segment, torn) = Segment::scan(first, path)?;
+            torn_bytes += torn;
+            segments.push_back(segment);
+        }
+        let end = segments.back().map_or(0, Segment::end);
+        let next = end.max(position.delivered());
+        // What is older than the oldest file was dropped.
+        let oldest = segments.front().map_or(next, |segment| segment.first);
+        position.advance(oldest);
+        let segment_bytes = (max_bytes / 8).clamp(LEAST_SEGMENT, MOST_SEGMENT);
+        let directory = directory.to_owned();
+        let mut spool = Spool {
+            directory,
+            max_bytes,
+            segment_bytes,
+            segments,
+            writer: None,
+            position,
+            next,
+            _lock: lock,
+        };
+        spool.remove_delivered();
+        let messages = spool.waiting();
+        Ok((spool, Recovered { messages, torn_bytes }))
+    }
+
+    /// A name that tells this spool's numbers from those of another.
+    pub(super) fn id(&self) -> String {
+        self.position.id()
+    }
+
+    /// Messages that are not delivered.
+    pub(super) fn waiting(&self) -> u64 {
+        let of =
+            |segment: &Segment| segment.end().saturating_sub(segment.first.max(self.position.delivered()));
+        self.segments.iter().map(of).sum()
+    }
+
+    /// Bytes on disk.
+    pub(super) fn bytes(&self) -> u64 {
+        self.segments.iter().map(|segment| segment.bytes).sum()
+    }
+
+    /// Appends messages, all or none of them, and drops the oldest ones where they do not fit.
+    pub(super) fn append(&mut self, payloads: &[Vec<u8>]) -> Appended {
+        let mut frames = Vec::new();
+        for payload in payloads {
+            // Messages are far smaller than a frame may be.
+            let _ = put_frame(&mut frames, |bytes| {
+                bytes.extend_from_slice(payload);
+                true
+            });
+        }
+        let dropped = self.make_room(frames.len() as u64);
+        let error = self.write(&frames, payloads.len() as u64).err();
+        Appended { dropped, error }
+    }
+
+    /// The oldest messages that are not delivered, at most so many.
+    pub(super) fn read(&mut self, most: usize) -> io::Result<Vec<Entry>> {
+        let from = self.position.delivered();
+        match self.segments.iter_mut().find(|segment| segment.end() > from) {
+            None => Ok(Vec::new()),
+            Some(segment) => segment.read(from.max(segment.first), most),
+        }
+    }
+
+    /// Notes that every message up to and with this one is delivered, and says how many that are.
+    pub(super) fn deliver(&mut self, through: u64) -> u64 {
+        let before = self.waiting();
+        self.position.advance(through + 1);
+        let delivered = before - self.waiting();
+        self.remove_delivered();
+        delivered
+    }
+
+    /// Leaves out the file that cannot be read any more, and says how many messages it had.
+    pub(super) fn skip(&mut self) -> u64 {
+        let from = self.position.delivered();
+        let end = self.segments.iter().map(Segment::end).find(|end| *end > from);
+        end.map_or(0, |end| self.deliver(end - 1))
+    }
+
+    /// Makes everything durable.
+    pub(super) fn sync(&mut self) -> io::Result<()> {
+        if let Some(writer) = &self.writer {
+            writer.sync_data()?;
+        }
+        self.position.sync()?;
+        File::open(&self.directory)?.sync_all()
+    }
+
+    fn write(&mut self, frames: &[u8], messages: u64) -> io::Result<()> {
+        if self.writer.is_none() || self.segments.back().is_none_or(|last| last.bytes >= self.segment_bytes) {
+            self.begin_segment()?;
+        }
+        let (Some(writer), Some(segment)) = (&mut self.writer, self.segments.back_mut()) else {
+            return Err(io::Error::other("no file is open"));
+        };
+        if let Err(error) = segment.append(writer, frames, messages) {
+            // What stands behind the last whole message is not looked at.
+            self.writer = None;
+            return Err(error);
+        }
+        self.next += messages;
+        Ok(())
+    }
+
+    fn begin_segment(&mut self) -> io::Result<()> {
+        if let Some(writer) = self.writer.take() {
+            writer.sync_data()?;
+        }
+        self.segments.retain(|segment| segment.count > 0 || fs::remove_file(&segment.path).is_err());
+        let (segment, writer) = Segment::create(&self.directory, self.next)?;
+        self.segments.push_back(segment);
+        self.writer = Some(writer);
+        Ok(())
+    }
+
+    /// Drops the oldest files until so many bytes fit, and says how many messages that costs.
+    fn make_room(&mut self, bytes: u64) -> u64 {
+        let before = self.waiting();
+        while self.bytes() + bytes > self.max_bytes
+            && let Some(oldest) = self.segments.pop_front()
+        {
+            if self.segments.is_empty() {
+                self.writer = None;
+            }
+            // A file that stays is found at the next start, as what was delivered twice.
+            let _ = fs::remove_file(&oldest.path);
+            self.position.advance(oldest.end());
+        }
+        before - self.waiting()
+    }
+
+    fn remove_delivered(&mut self) {
+        let delivered = self.position.delivered();
+        while let Some(oldest) = self.segments.front().filter(|oldest| oldest.end() <= delivered) {
+            if self.segments.len() == 1 && self.writer.is_some() && oldest.bytes < self.segment_bytes {
+                return;
+            }
+            let _ = fs::remove_file(&oldest.path);
+            self.segments.pop_front();
+            if self.segments.is_empty() {
+                self.writer = None;
+            }
+        }
+    }
+}
+
+/// Smallest and largest size at which a file is complete, bytes.
+const LEAST_SEGMENT: u64 = 4 << 10;
+const MOST_SEGMENT: u64 = 64 << 20;
+
+#[cfg(test)]
+mod tests;
