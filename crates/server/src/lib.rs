@@ -1,13 +1,15 @@
 //! How do reports come in and answers go out?
 //!
 //! Reading order: `settings`, then `receive` (datagrams off the socket, stamped and counted) and `pipeline` (what is
-//! done with them: `keep` stores it, `live` shows it as it comes, `export` sends it elsewhere). `api` answers. `sys` holds the system calls.
+//! done with them: `keep` stores it, `live` shows it as it comes, `export` sends it elsewhere). `api` answers, with the
+//! `names` people use. `sys` holds the system calls.
 
 mod api;
 mod clock;
 mod export;
 mod keep;
 mod live;
+mod names;
 mod pipeline;
 mod receive;
 mod settings;
@@ -20,6 +22,7 @@ pub use export::{
 };
 pub use keep::Keep;
 pub use live::Live;
+pub use names::{HostName, InterfaceName, NameList, Names, NodeName, SubnetName};
 pub use pipeline::{Asker, Outcome, Pipeline, Sight, Stage, Unanswered};
 pub use receive::{Batch, Feed, Prefix, PrefixError, Reception, ReceptionCounts, ReceptionError, Replay};
-pub use settings::{ApiSettings, HistorySettings, ProcessSettings, ReceiveSettings, Settings};
+pub use settings::{ApiSettings, HistorySettings, NameSettings, ProcessSettings, ReceiveSettings, Settings};

@@ -26,6 +26,8 @@ pub struct Settings {
     pub api: ApiSettings,
     /// `[store]`: where history is kept.
     pub store: HistorySettings,
+    /// `[names]`: how people call things.
+    pub names: NameSettings,
     /// `[ledger]`: how reports are counted.
     pub ledger: LedgerSettings,
     /// `[paths]`: how flows are followed.
@@ -63,6 +65,15 @@ impl Settings {
 pub struct ProcessSettings {
     /// The user that root becomes once ports and certificate are open. Default empty: the one that started it.
     pub user: String,
+}
+
+/// How people call what reports name by number.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct NameSettings {
+    /// File with `[[node]]`, `[[interface]]`, `[[host]]` and `[[subnet]]`, as `inband convert` writes it of a topology.
+    /// Default empty: numbers are all there is.
+    pub file: PathBuf,
 }
 
 /// Where answers go out.

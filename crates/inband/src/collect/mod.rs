@@ -15,7 +15,8 @@ use std::time::Duration;
 use anyhow::{Context, Error, anyhow};
 use inband::config::ConfigFile;
 use inband_server::{
-    Api, ApiError, Keep, Listening, Live, Outcome, Pipeline, Reception, Replay, Settings, Stage,
+    Api, ApiError, Keep, Listening, Live, NameList, Names, Outcome, Pipeline, Reception, Replay, Settings,
+    Stage,
 };
 use inband_store::{Store, StoreError};
 
@@ -90,8 +91,16 @@ fn read_settings(path: Option<&Path>) -> Result<Settings, Failure> {
     }
 }
 
+fn read_names(path: &Path) -> Result<Names, Failure> {
+    if path.as_os_str().is_empty() {
+        return Ok(Names::default());
+    }
+    Ok(Names::new(ConfigFile::read(path)?.parse::<NameList>()?))
+}
+
 /// Receives until somebody stops it.
 fn collect(settings: &Settings, stop: &AtomicBool) -> Result<Outcome, Failure> {
+    let names = read_names(&settings.names.file)?;
     // Ports and the certificate may need privileges; nothing behind them does.
     let listening = Listening::open(&settings.api).map_err(|error| match error {
         ApiError::Open(_) => Failure::Usage(error.into()),
@@ -115,7 +124,7 @@ fn collect(settings: &Settings, stop: &AtomicBool) -> Result<Outcome, Failure> {
     let (mut outputs, exports) = Outputs::start(settings)?;
     let pipeline = Pipeline::start(settings.collector(), feed, stages(store.as_ref(), &live, exports))
         .context("cannot start the collector")?;
-    let api = Api::start(listening, pipeline.asker(), store.clone(), live)
+    let api = Api::start(listening, pipeline.asker(), store.clone(), live, names)
         .map_err(|error| Failure::Work(error.into()))?;
     eprintln!("answering on {}", api.url());
     let mut health = Health::new(store.clone());

@@ -1,7 +1,10 @@
-//! `inband convert`: what would another system's configuration be as `node.toml`?
+//! `inband convert`: what would another system's configuration be as `node.toml`, and its topology as `names.toml`?
 
+mod deepinsight;
+mod json;
 mod netcfg;
 mod node_toml;
+mod onos;
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -10,15 +13,16 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Error, anyhow};
 use inband_node::{Node, NodeConfig};
+use inband_server::NameList;
 
 use crate::failure::Failure;
 use crate::input::is_dash;
 use crate::number::number;
 use netcfg::Netcfg;
 
-/// Turn another system's configuration into node.toml.
+/// Turn another system's configuration into node.toml, or its topology into names for the collector.
 ///
-/// The configuration goes to stdout; stderr says what could not be carried over.
+/// The result goes to stdout; stderr says what could not be carried over.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -28,7 +32,39 @@ pub(crate) struct Args {
 #[derive(Debug, clap::Subcommand)]
 enum From {
     OnosNetcfg(NetcfgArgs),
+    OnosTopology(OnosArgs),
+    DeepinsightTopology(DeepinsightArgs),
 }
+
+/// The names in a topology of DeepInsight (topology.json), for [names] of collector.toml.
+#[derive(Debug, clap::Args)]
+#[command(after_help = DEEPINSIGHT_EXAMPLES)]
+struct DeepinsightArgs {
+    /// The topology, JSON; `-` is stdin
+    file: PathBuf,
+}
+
+const DEEPINSIGHT_EXAMPLES: &str = "\
+Examples:
+  inband convert deepinsight-topology topology.json > names.toml
+  printf '[names]\\nfile = \"names.toml\"\\n' >> collector.toml";
+
+/// The names that ONOS knows, for [names] of collector.toml.
+///
+/// The files are answers of its REST interface in any order: /onos/v1/network/configuration, which alone has node ids
+/// (ipv4NodeSid) and so is needed, and /onos/v1/devices, /onos/v1/links and /onos/v1/hosts.
+#[derive(Debug, clap::Args)]
+#[command(after_help = ONOS_EXAMPLES)]
+struct OnosArgs {
+    /// What ONOS says, JSON; `-` is stdin
+    #[arg(required = true)]
+    files: Vec<PathBuf>,
+}
+
+const ONOS_EXAMPLES: &str = "\
+Examples:
+  inband convert onos-topology netcfg.json > names.toml
+  inband convert onos-topology netcfg.json devices.json links.json hosts.json > names.toml";
 
 /// The INT application of SD-Fabric in a network configuration of ONOS, for one of its devices.
 #[derive(Debug, clap::Args)]
@@ -58,23 +94,48 @@ struct Identity {
     source_address: Option<IpAddr>,
 }
 
-/// Writes the node's configuration to stdout.
+/// Writes what comes of it to stdout.
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    let From::OnosNetcfg(args) = &args.from;
-    let name = if is_dash(&args.file) { "stdin".to_owned() } else { args.file.display().to_string() };
-    let text = read(&args.file).with_context(|| format!("cannot read {name}"))?;
     let mut notes = Vec::new();
-    let netcfg = Netcfg::parse(&text, &mut notes).with_context(|| name.clone())?;
-    let identity = identify(&netcfg, args, &mut notes)?;
-    let toml = node_toml::write(&name, &netcfg, &identity, &mut notes);
-    // What is written has to be what a node accepts.
-    let config: NodeConfig = toml::from_str(&toml).map_err(Error::from).with_context(|| name.clone())?;
-    Node::new(&config).map_err(Error::from).with_context(|| name.clone())?;
+    let toml = match &args.from {
+        From::OnosNetcfg(args) => node(args, &mut notes)?,
+        From::OnosTopology(OnosArgs { files }) => {
+            let texts = files.iter().map(|file| read(file)).collect::<Result<Vec<_>, _>>()?;
+            let name = files.iter().map(|file| name(file)).collect::<Vec<_>>().join(", ");
+            list(&name, &onos::names(&texts, &mut notes).with_context(|| name.clone())?)?
+        }
+        From::DeepinsightTopology(DeepinsightArgs { file }) => {
+            let (name, text) = (name(file), read(file)?);
+            list(&name, &deepinsight::names(&text, &mut notes).with_context(|| name.clone())?)?
+        }
+    };
     io::stdout().lock().write_all(toml.as_bytes()).context("cannot write the output")?;
     for note in notes {
         eprintln!("note: {note}");
     }
     Ok(())
+}
+
+/// The node's configuration.
+fn node(args: &NetcfgArgs, notes: &mut Vec<String>) -> Result<String, Failure> {
+    let (name, text) = (name(&args.file), read(&args.file)?);
+    let netcfg = Netcfg::parse(&text, notes).with_context(|| name.clone())?;
+    let identity = identify(&netcfg, args, notes)?;
+    let toml = node_toml::write(&name, &netcfg, &identity, notes);
+    // What is written has to be what a node accepts.
+    let config: NodeConfig = toml::from_str(&toml).map_err(Error::from).with_context(|| name.clone())?;
+    Node::new(&config).map_err(Error::from).with_context(|| name.clone())?;
+    Ok(toml)
+}
+
+/// The names as a file.
+fn list(from: &str, names: &NameList) -> Result<String, Error> {
+    let toml = toml::to_string(names).context("cannot write the names down")?;
+    Ok(format!("# Names out of {from}, for `[names] file` of collector.toml.\n\n{toml}"))
+}
+
+fn name(path: &Path) -> String {
+    if is_dash(path) { "stdin".to_owned() } else { path.display().to_string() }
 }
 
 /// Which device is meant, and its id and address.
@@ -112,12 +173,17 @@ fn identify(netcfg: &Netcfg, args: &NetcfgArgs, notes: &mut Vec<String>) -> Resu
 }
 
 fn read(path: &Path) -> Result<String, Error> {
-    let source: Box<dyn Read> =
-        if is_dash(path) { Box::new(io::stdin().lock()) } else { Box::new(File::open(path)?) };
     let mut text = String::new();
-    source.take(LIMIT_BYTES + 1).read_to_string(&mut text)?;
+    let source: io::Result<Box<dyn Read>> = if is_dash(path) {
+        Ok(Box::new(io::stdin().lock()))
+    } else {
+        File::open(path).map(|file| Box::new(file) as _)
+    };
+    source
+        .and_then(|source| source.take(LIMIT_BYTES + 1).read_to_string(&mut text))
+        .with_context(|| format!("cannot read {}", name(path)))?;
     if text.len() as u64 > LIMIT_BYTES {
-        return Err(anyhow!("more than {LIMIT_BYTES} bytes"));
+        return Err(anyhow!("cannot read {}: more than {LIMIT_BYTES} bytes", name(path)));
     }
     Ok(text)
 }

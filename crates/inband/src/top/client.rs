@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Error, anyhow, bail};
 use inband_model::{EventView, LedgerView};
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use ureq::Agent;
 use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
@@ -26,14 +26,16 @@ pub(super) struct Seen {
     pub(super) interfaces: Vec<Interface>,
     pub(super) queues: Vec<Queue>,
     pub(super) flows: Vec<Flow>,
-    pub(super) events: Vec<EventView>,
+    pub(super) events: Vec<TitledEvent>,
 }
 
 /// How long packets stay in a node on their way to one of its interfaces.
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct Interface {
     pub(super) node_id: u32,
+    pub(super) node_name: Option<String>,
     pub(super) egress_interface: Option<u16>,
+    pub(super) interface_name: Option<String>,
     pub(super) latency: Option<Latency>,
 }
 
@@ -50,7 +52,9 @@ pub(super) struct Latency {
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct Queue {
     pub(super) node_id: u32,
+    pub(super) node_name: Option<String>,
     pub(super) egress_interface: Option<u16>,
+    pub(super) interface_name: Option<String>,
     pub(super) queue_id: u8,
     pub(super) recent: u32,
     pub(super) max: u32,
@@ -61,9 +65,21 @@ pub(super) struct Queue {
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct Flow {
     pub(super) flow: inband_model::Flow,
+    pub(super) source_name: Option<String>,
+    pub(super) destination_name: Option<String>,
     pub(super) path: Option<inband_model::Path>,
+    #[serde(default)]
+    pub(super) path_names: Vec<Option<String>>,
     pub(super) hop_latency: Vec<Option<u64>>,
     pub(super) reports: u64,
+}
+
+/// An event with its key in names.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct TitledEvent {
+    #[serde(flatten)]
+    pub(super) view: EventView,
+    pub(super) title: String,
 }
 
 impl Client {
@@ -151,10 +167,10 @@ impl Seen {
             let latency = interface.latency.map(|latency| {
                 json!({ "last": latency.last, "max": latency.max, "p50": latency.p50, "p99": latency.p99 })
             });
-            json!({ "node_id": interface.node_id, "egress_interface": interface.egress_interface, "latency": latency })
+            json!({ "node_id": interface.node_id, "node_name": interface.node_name, "egress_interface": interface.egress_interface, "latency": latency })
         });
         let flows = self.flows.iter().map(|flow| {
-            json!({ "flow": flow.flow, "path": flow.path, "hop_latency": flow.hop_latency, "reports": flow.reports })
+            json!({ "flow": flow.flow, "path": flow.path, "path_names": flow.path_names, "hop_latency": flow.hop_latency, "reports": flow.reports })
         });
         json!({
             "ledger": self.ledger,

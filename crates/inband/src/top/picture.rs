@@ -1,10 +1,11 @@
 //! What does the picture of a collector show?
 
+use std::net::{IpAddr, SocketAddr};
 use std::time::Instant;
 
-use inband_model::{EventView, Ledger, Nanos, Phase};
+use inband_model::{Ledger, Nanos, Phase};
 
-use super::client::{Flow, Interface, Latency, Queue, Seen};
+use super::client::{Flow, Interface, Latency, Queue, Seen, TitledEvent};
 use crate::demo::words::{count, span};
 
 /// One line of the picture.
@@ -113,7 +114,7 @@ fn hops(interfaces: &[Interface]) -> impl Iterator<Item = String> {
         .map(|(hop, latency)| {
             let [last, p50, p99, max] =
                 [latency.last, latency.p50, latency.p99, latency.max].map(|time| span(Nanos(time)));
-            let name = name(hop.node_id, hop.egress_interface);
+            let name = place(&hop.node_name, hop.node_id, &hop.interface_name, hop.egress_interface);
             hop_row(&name, [last, p50, p99, max])
         })
         .collect::<Vec<_>>()
@@ -122,13 +123,14 @@ fn hops(interfaces: &[Interface]) -> impl Iterator<Item = String> {
 
 fn queues(queues: &[Queue]) -> impl Iterator<Item = String> {
     queues.iter().filter(|queue| queue.max > 0).map(|queue| {
-        let name = format!("{} q{}", name(queue.node_id, queue.egress_interface), queue.queue_id);
+        let place = place(&queue.node_name, queue.node_id, &queue.interface_name, queue.egress_interface);
+        let name = format!("{place} q{}", queue.queue_id);
         let mark = if queue.congested { "  congested" } else { "" };
         queue_row(&name, &count(queue.recent.into()), &count(queue.max.into())) + mark
     })
 }
 
-fn event(view: &EventView) -> String {
+fn event(TitledEvent { view, title }: &TitledEvent) -> String {
     let event = &view.event;
     let phase = match event.phase {
         Phase::Once => "",
@@ -140,18 +142,26 @@ fn event(view: &EventView) -> String {
         (None, true) => "  (silenced)".to_owned(),
         (None, false) => String::new(),
     };
-    format!("{}  {}{phase}: {}{marks}", clock(event.last), event.kind(), event.key)
+    format!("{}  {}{phase}: {title}{marks}", clock(event.last), event.kind())
 }
 
 fn flow(flow: &Flow) -> String {
     let hops = flow.path.as_ref().map(inband_model::Path::hops).unwrap_or_default();
-    let path: Vec<String> = hops.iter().map(|hop| hop.node_id.0.to_string()).collect();
+    let names = flow.path_names.iter().map(Option::as_ref).chain(std::iter::repeat(None));
+    let path: Vec<String> = hops
+        .iter()
+        .zip(names)
+        .map(|(hop, name)| name.map_or_else(|| hop.node_id.0.to_string(), |name| short(name)))
+        .collect();
     let micros = flow.hop_latency.iter().map(|latency| match latency {
         Some(latency) => latency.div_ceil(1_000).to_string(),
         None => "?".to_owned(),
     });
     let micros: Vec<String> = micros.collect();
-    let name = flow.flow.to_string();
+    let name = match (&flow.source_name, &flow.destination_name) {
+        (None, None) => flow.flow.to_string(),
+        (source, destination) => named_flow(&flow.flow, source.as_deref(), destination.as_deref()),
+    };
     flow_row(&name, &count(flow.reports), &format!("{} ({})", path.join(" > "), micros.join(" ")))
 }
 
@@ -167,8 +177,33 @@ fn flow_row(name: &str, reports: &str, path: &str) -> String {
     format!("{name:<44} {reports:>9}  {path}")
 }
 
-fn name(node: u32, interface: Option<u16>) -> String {
-    interface.map_or_else(|| format!("node {node}"), |interface| format!("node {node} if {interface}"))
+/// A node and its interface, in names where they have one.
+fn place(
+    node_name: &Option<String>,
+    node: u32,
+    interface_name: &Option<String>,
+    interface: Option<u16>,
+) -> String {
+    let node = node_name.as_deref().map_or_else(|| format!("node {node}"), short);
+    let interface = interface_name.clone().or_else(|| interface.map(|id| id.to_string()));
+    interface.map_or_else(|| node.clone(), |interface| format!("{node} if {interface}"))
+}
+
+/// `tcp web:443 > lab:1234`.
+fn named_flow(flow: &inband_model::Flow, source: Option<&str>, destination: Option<&str>) -> String {
+    let text = flow.to_string();
+    let protocol = text.split_once(' ').map_or("", |(protocol, _)| protocol);
+    let end = |name: Option<&str>, address: IpAddr, port: u16| match name {
+        Some(name) => format!("{}:{port}", short(name)),
+        None => SocketAddr::new(address, port).to_string(),
+    };
+    let source = end(source, flow.source, flow.source_port);
+    format!("{protocol} {source} > {}", end(destination, flow.destination, flow.destination_port))
+}
+
+/// What of a name fits a column; ONOS calls devices `device:leaf1`.
+fn short(name: &str) -> String {
+    name.strip_prefix("device:").unwrap_or(name).chars().take(LONGEST_NAME).collect()
 }
 
 /// The time of day, UTC.
@@ -181,6 +216,8 @@ fn plain(text: String) -> Line {
     Line { text, is_heading: false }
 }
 
+/// Longest name that is shown.
+const LONGEST_NAME: usize = 16;
 /// Most lines of one part, where nothing limits them.
 const MOST_ROWS: usize = 20;
 

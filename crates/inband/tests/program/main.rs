@@ -6,6 +6,7 @@ mod cli;
 mod collect;
 mod collect_faults;
 mod collector;
+mod convert;
 mod doctor;
 mod folder;
 mod labelled;

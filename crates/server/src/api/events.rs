@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::Shared;
 use super::problem::Problem;
-use super::views::json as answer;
+use super::views::{json as answer, list};
 
 /// Which events are wanted.
 #[derive(Debug, Default, Deserialize)]
@@ -37,7 +37,7 @@ pub(super) async fn events(
         active.extend(collector.past_events().take(past).cloned());
         active
     });
-    Ok(answer(&events.await?))
+    Ok(list(&events.await?, |view| state.names.of_event(view)))
 }
 
 /// Notes that somebody knows of an event.

@@ -19,6 +19,9 @@ use crate::receive::ReceptionCounts;
 pub(super) async fn metrics(State(state): State<Shared>) -> Result<Response, Problem> {
     let seen = state.look(Seen::of).await?;
     let mut text = seen.write();
+    let named = seen.nodes.iter().filter_map(|node| Some((node.node_id.0, state.names.node(node.node_id)?)));
+    let named = named.map(|(id, name)| (format!("{{node=\"{id}\",name=\"{}\"}}", escaped(name)), 1));
+    family(&mut text, "inband_node_info", "gauge", "What people call a node; always 1.", named);
     if let Some(store) = &state.store {
         write_store(&mut text, &store.tally(), store.trouble().is_none());
     }
@@ -121,6 +124,11 @@ impl Seen {
         let p99 = latency(|latency| latency.p99);
         family(out, "inband_node_hop_latency_p99_seconds", "gauge", help, p99);
     }
+}
+
+/// A text as it stands in a label.
+fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
 
 /// How history is kept.

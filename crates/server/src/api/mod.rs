@@ -6,6 +6,7 @@
 mod access;
 mod events;
 mod metrics;
+mod named;
 mod openapi;
 mod problem;
 mod query;
@@ -26,6 +27,7 @@ use thiserror::Error;
 use tokio::sync::{Semaphore, oneshot};
 
 use crate::live::Live;
+use crate::names::Names;
 use crate::pipeline::{Asker, Sight};
 use crate::settings::ApiSettings;
 use access::Access;
@@ -77,6 +79,7 @@ struct State {
     asker: Asker,
     store: Option<Arc<Store>>,
     live: Live,
+    names: Arc<Names>,
     access: Access,
     settings: ApiSettings,
     /// Questions in SQL that may be worked on at the same time.
@@ -115,7 +118,7 @@ impl Listening {
 }
 
 impl Api {
-    /// Answers from now on: of now through `asker`, of history from `store`.
+    /// Answers from now on, in `names`: of now through `asker`, of history from `store`.
     ///
     /// # Errors
     /// No thread can be started.
@@ -124,12 +127,14 @@ impl Api {
         asker: Asker,
         store: Option<Arc<Store>>,
         live: Live,
+        names: Names,
     ) -> Result<Api, ApiError> {
         let Listening { settings, listener, address, tls } = listening;
         let access = Access::new(&settings.token);
         let (queries, is_secure) = (Semaphore::new(MOST_QUERIES), tls.is_some());
         let door = Door { listener, tls, most: settings.max_connections.max(1) };
-        let state = State { asker, store, live, access, settings, queries };
+        let names = Arc::new(names);
+        let state = State { asker, store, live, names, access, settings, queries };
         let (stop, stopped) = oneshot::channel();
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_io()

@@ -15,6 +15,7 @@ use super::openapi::{OPERATIONS, openapi};
 use super::{Api, ApiError, Listening};
 use crate::keep::Keep;
 use crate::live::Live;
+use crate::names::{NameList, Names};
 use crate::pipeline::{Pipeline, Stage};
 use crate::receive::Reception;
 use crate::settings::{ApiSettings, ReceiveSettings};
@@ -218,6 +219,23 @@ fn with_a_certificate_the_api_speaks_tls_alone() {
 }
 
 #[test]
+fn what_has_a_name_is_answered_with_it() {
+    let system = System::start("");
+    system.report(5);
+
+    let flows = system.wait_for("/api/v1/flows", |flows| flows[0]["reports"] == 5);
+    let nodes = system.wait_for("/api/v1/nodes", |nodes| nodes[0]["node_id"] == 7);
+    let topology = system.wait_for("/api/v1/topology", |topology| topology["nodes"][0]["node_id"] == 7);
+
+    assert_eq!(flows[0]["path_names"], json!(["leaf \"seven\""]));
+    assert_eq!(flows[0]["source_name"], json!("lab"));
+    assert_eq!(nodes[0]["name"], json!("leaf \"seven\""));
+    assert_eq!(topology["nodes"][0]["name"], json!("leaf \"seven\""));
+    let metrics = system.get("/metrics").1;
+    assert!(metrics.contains("inband_node_info{node=\"7\",name=\"leaf \\\"seven\\\"\"} 1\n"), "{metrics}");
+}
+
+#[test]
 fn callers_beyond_the_bound_wait_and_are_answered_then() {
     let system = System::start_with(ApiSettings { max_connections: 1, ..ApiSettings::default() });
     let first = TcpStream::connect(system.address).unwrap();
@@ -232,6 +250,9 @@ fn callers_beyond_the_bound_wait_and_are_answered_then() {
     second.read_exact(&mut answer).unwrap();
     assert_eq!(&answer, b"HTTP/1.1 200");
 }
+
+const NAMES: &str =
+    "[[node]]\nid = 7\nname = 'leaf \"seven\"'\n[[subnet]]\nprefix = '0.0.0.0/0'\nname = 'lab'\n";
 
 /// A whole collector on ports of the kernel's choice.
 struct System {
@@ -263,7 +284,8 @@ impl System {
         let pipeline = Pipeline::start(CollectorSettings::default(), feed, stages).unwrap();
         let listen = "127.0.0.1:0".parse().unwrap();
         let listening = Listening::open(&ApiSettings { listen, ..settings }).unwrap();
-        let api = Api::start(listening, pipeline.asker(), Some(store), live).unwrap();
+        let names: NameList = toml::from_str(NAMES).unwrap();
+        let api = Api::start(listening, pipeline.asker(), Some(store), live, Names::new(names)).unwrap();
         let address = api.address();
         System { reception, _pipeline: pipeline, _api: api, address, folder, sent: AtomicU32::new(0) }
     }

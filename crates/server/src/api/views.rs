@@ -1,5 +1,7 @@
 //! What does the collector know at this time?
 
+use std::sync::Arc;
+
 use axum::extract::{Path, Query, State};
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
@@ -57,7 +59,7 @@ pub(super) async fn nodes(
     let mut nodes = state.look(|sight| sight.collector.nodes()).await?;
     nodes.retain(|node| wanted.is_wanted(node.node_id));
     nodes.truncate(wanted.limit.unwrap_or(MOST));
-    Ok(json(&nodes))
+    Ok(list(&nodes, |node| state.names.of_node(node)))
 }
 
 pub(super) async fn links(
@@ -67,11 +69,12 @@ pub(super) async fn links(
     let mut links = state.look(|sight| sight.collector.sorted_links()).await?;
     links.retain(|link| wanted.is_wanted(link.from) || wanted.is_wanted(link.to));
     links.truncate(wanted.limit.unwrap_or(MOST));
-    Ok(json(&links))
+    Ok(list(&links, |link| state.names.of_link(link)))
 }
 
 pub(super) async fn topology(State(state): State<Shared>) -> Result<Response, Problem> {
-    Ok(json(&state.look(|sight| sight.collector.topology()).await?))
+    let topology = state.look(|sight| sight.collector.topology()).await?;
+    Ok(json(&state.names.of_topology(&topology)))
 }
 
 pub(super) async fn interfaces(
@@ -79,13 +82,13 @@ pub(super) async fn interfaces(
     Query(wanted): Query<Wanted>,
 ) -> Result<Response, Problem> {
     let most = wanted.limit.unwrap_or(MOST);
-    let list = move |sight: &mut Sight<'_>| -> Vec<_> {
+    let find = move |sight: &mut Sight<'_>| -> Vec<_> {
         sight.collector.ports().filter(|port| wanted.is_wanted(port.node_id)).collect()
     };
-    let mut ports = state.look(list).await?;
+    let mut ports = state.look(find).await?;
     ports.sort_by_key(|port| (port.node_id, port.egress_interface));
     ports.truncate(most);
-    Ok(json(&ports))
+    Ok(list(&ports, |port| state.names.of_port(port)))
 }
 
 /// The deepest first.
@@ -93,13 +96,13 @@ pub(super) async fn queues(
     State(state): State<Shared>,
     Query(wanted): Query<Wanted>,
 ) -> Result<Response, Problem> {
-    let list = move |sight: &mut Sight<'_>| {
+    let find = move |sight: &mut Sight<'_>| {
         let mut queues = sight.collector.deepest_queues(sight.now, usize::MAX);
         queues.retain(|queue| wanted.is_wanted(queue.node_id));
         queues.truncate(wanted.limit());
         queues
     };
-    Ok(json(&state.look(list).await?))
+    Ok(list(&state.look(find).await?, |queue| state.names.of_queue(queue)))
 }
 
 /// Those with the most reports first.
@@ -107,31 +110,38 @@ pub(super) async fn flows(
     State(state): State<Shared>,
     Query(wanted): Query<Wanted>,
 ) -> Result<Response, Problem> {
-    let list = move |sight: &mut Sight<'_>| match wanted.node {
-        None => text(&sight.collector.top_flows(wanted.limit())),
-        Some(_) => {
-            let mut flows = sight.collector.top_flows(usize::MAX);
+    let names = Arc::clone(&state.names);
+    let find = move |sight: &mut Sight<'_>| {
+        let most = if wanted.node.is_none() { wanted.limit() } else { usize::MAX };
+        let mut flows = sight.collector.top_flows(most);
+        if wanted.node.is_some() {
             flows.retain(|flow| {
                 flow.path.is_some_and(|path| path.hops().iter().any(|hop| wanted.is_wanted(hop.node_id)))
             });
             flows.truncate(wanted.limit());
-            text(&flows)
         }
+        text(&flows.iter().map(|flow| names.of_flow(flow)).collect::<Vec<_>>())
     };
-    Ok(written(state.look(list).await?))
+    Ok(written(state.look(find).await?))
 }
 
 /// One flow with the paths it has taken lately.
 pub(super) async fn flow(State(state): State<Shared>, Path(id): Path<String>) -> Result<Response, Problem> {
     let wrong = || Problem::wrong(format!("`{id}` is not the id of a flow, a number"));
     let id = FlowId(id.parse().map_err(|_| wrong())?);
+    let names = Arc::clone(&state.names);
     let find = move |sight: &mut Sight<'_>| {
         let flow = sight.collector.flow_by_id(id)?;
         let paths = sight.collector.flow_paths(&flow.flow);
-        Some(text(&serde_json::json!({ "flow": flow, "paths": paths })))
+        Some(text(&serde_json::json!({ "flow": names.of_flow(&flow), "paths": paths })))
     };
     let found = state.look(find).await?;
     found.map(written).ok_or_else(|| Problem::not_found("no report on this flow came lately"))
+}
+
+/// Many of something, each written as `named` has it.
+pub(super) fn list<'a, T, N: Serialize>(all: &'a [T], named: impl Fn(&'a T) -> N) -> Response {
+    json(&all.iter().map(named).collect::<Vec<_>>())
 }
 
 pub(super) fn json(what: &impl Serialize) -> Response {

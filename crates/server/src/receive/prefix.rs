@@ -1,14 +1,14 @@
 //! Which addresses may report?
 
 use std::fmt;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// The addresses that begin with the same bits, written as `10.0.0.0/8` or `fd00::/8`; an address alone is itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Prefix {
     address: IpAddr,
@@ -21,6 +21,35 @@ pub struct Prefix {
 pub struct PrefixError(String);
 
 impl Prefix {
+    /// The addresses whose first `length` bits are those of `address`; `None` where it has not so many.
+    #[must_use]
+    pub fn new(address: IpAddr, length: u8) -> Option<Prefix> {
+        let most = if address.is_ipv4() { 32 } else { 128 };
+        (length <= most).then_some(Prefix { address, length })
+    }
+
+    /// How many bits its addresses share.
+    #[must_use]
+    pub fn length(self) -> u8 {
+        self.length
+    }
+
+    /// The same addresses, by the one that has no bit behind those they share.
+    #[must_use]
+    pub fn network(self) -> Prefix {
+        let address = match self.address {
+            IpAddr::V4(address) => {
+                let mask = u32::MAX.checked_shl(32 - u32::from(self.length)).unwrap_or(0);
+                Ipv4Addr::from_bits(address.to_bits() & mask).into()
+            }
+            IpAddr::V6(address) => {
+                let mask = u128::MAX.checked_shl(128 - u32::from(self.length)).unwrap_or(0);
+                Ipv6Addr::from_bits(address.to_bits() & mask).into()
+            }
+        };
+        Prefix { address, ..self }
+    }
+
     /// Whether an address is one of them. An IPv4 address that is written as IPv6 counts as IPv4.
     #[must_use]
     pub fn contains(&self, address: IpAddr) -> bool {
@@ -45,10 +74,7 @@ impl FromStr for Prefix {
         let address: IpAddr = address.parse().map_err(|_| wrong())?;
         let most = if address.is_ipv4() { 32 } else { 128 };
         let length = length.map_or(Ok(most), str::parse).map_err(|_| wrong())?;
-        if length > most {
-            return Err(wrong());
-        }
-        Ok(Prefix { address, length })
+        Prefix::new(address, length).ok_or_else(wrong)
     }
 }
 

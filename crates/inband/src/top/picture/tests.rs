@@ -16,7 +16,9 @@ fn seen(at: Instant, reports: u64) -> Seen {
     };
     let hop = |node_id, p99| Interface {
         node_id,
+        node_name: (node_id == 3).then(|| "device:leaf3".to_owned()),
         egress_interface: Some(2),
+        interface_name: (node_id == 3).then(|| "5/0".to_owned()),
         latency: Some(Latency { last: 900, max: p99 * 2, p50: 1_000, p99 }),
     };
     Seen {
@@ -35,7 +37,7 @@ fn the_slowest_hop_comes_first_and_every_loss_is_named() {
     let lines: Vec<String> =
         picture(&seen(Instant::now(), 0), None, (100, 40)).into_iter().map(|line| line.text).collect();
     let at = |text: &str| lines.iter().position(|line| line.contains(text)).unwrap_or(usize::MAX);
-    assert!(at("node 2 if 2") < at("node 3 if 2") && at("node 3 if 2") < at("node 1 if 2"), "{lines:#?}");
+    assert!(at("node 2 if 2") < at("leaf3 if 5/0") && at("leaf3 if 5/0") < at("node 1 if 2"), "{lines:#?}");
     assert!(at("1,234,567 received, 1,234,000 accepted, 17 lost") < usize::MAX, "{lines:#?}");
     assert!(at("3 not stored") < usize::MAX, "{lines:#?}");
     assert_eq!(lines.iter().filter(|line| *line == "none").count(), 3, "{lines:#?}");
