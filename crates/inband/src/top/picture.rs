@@ -1,9 +1,10 @@
 //! What does the picture of a collector show?
 
+use std::cmp::Reverse;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Instant;
 
-use inband_model::{Ledger, Nanos, Phase};
+use inband_model::{Event, Ledger, Nanos, Phase, Severity};
 
 use super::client::{Flow, Interface, Latency, Queue, Seen, TitledEvent};
 use crate::demo::words::{count, span};
@@ -48,7 +49,7 @@ pub(super) fn picture(seen: &Seen, rate: Option<u64>, (_, height): (usize, usize
         room / 6,
     );
     part(&mut lines, &queue_row("Deepest queues", "Lately", "Highest"), queues(&seen.queues), room / 6);
-    part(&mut lines, "Events, newest first", seen.events.iter().map(event), room / 3);
+    part(&mut lines, "Events, what goes on first", events(&seen.events), room / 3);
     part(
         &mut lines,
         &flow_row("Flows with the most reports", "Reports", "Path (hops in us)"),
@@ -109,7 +110,7 @@ fn part(lines: &mut Vec<Line>, heading: &str, rows: impl Iterator<Item = String>
 fn hops(interfaces: &[Interface]) -> impl Iterator<Item = String> {
     let mut hops: Vec<(&Interface, Latency)> =
         interfaces.iter().filter_map(|hop| Some((hop, hop.latency?))).collect();
-    hops.sort_by_key(|(_, latency)| std::cmp::Reverse(latency.p99));
+    hops.sort_by_key(|(_, latency)| Reverse(latency.p99));
     hops.into_iter()
         .map(|(hop, latency)| {
             let [last, p50, p99, max] =
@@ -130,8 +131,21 @@ fn queues(queues: &[Queue]) -> impl Iterator<Item = String> {
     })
 }
 
+/// Those that go on and matter, then the latest.
+fn events(events: &[TitledEvent]) -> impl Iterator<Item = String> {
+    let matters = |event: &Event| event.phase == Phase::Begin && event.severity > Severity::Info;
+    let mut events: Vec<&TitledEvent> = events.iter().collect();
+    events.sort_by_key(|TitledEvent { view, .. }| Reverse((matters(&view.event), view.event.last)));
+    events.into_iter().map(event).collect::<Vec<_>>().into_iter()
+}
+
 fn event(TitledEvent { view, title }: &TitledEvent) -> String {
     let event = &view.event;
+    let severity = match event.severity {
+        Severity::Info => "",
+        Severity::Warning => "warning",
+        Severity::Critical => "CRITICAL",
+    };
     let phase = match event.phase {
         Phase::Once => "",
         Phase::Begin => " begins",
@@ -142,7 +156,7 @@ fn event(TitledEvent { view, title }: &TitledEvent) -> String {
         (None, true) => "  (silenced)".to_owned(),
         (None, false) => String::new(),
     };
-    format!("{}  {}{phase}: {title}{marks}", clock(event.last), event.kind())
+    format!("{}  {severity:<8}  {}{phase}: {title}{marks}", clock(event.last), event.kind())
 }
 
 fn flow(flow: &Flow) -> String {

@@ -1,11 +1,16 @@
+use std::io;
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
-use std::time::Duration;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use inband_collector::{CollectorSettings, Output};
 use inband_model::{EventKind, Ledger, Nanos, NodeId};
-use inband_testkit::{inner_only, report_group};
+use inband_store::{Cell, Disk, Limits, LogFile, RealDisk, Store, StoreSettings};
+use inband_testkit::{inner_only, md_frame, report_group};
 
 use super::{Pipeline, Stage, Unanswered};
+use crate::keep::Keep;
 use crate::receive::{Feed, Reception, Replay};
 use crate::settings::ReceiveSettings;
 
@@ -119,6 +124,72 @@ fn a_replay_without_a_reader_ends() {
     drop(feed);
 
     assert!(!replay.put(Nanos::ZERO, address(), address(), &[]));
+}
+
+#[test]
+fn a_disk_that_stalls_costs_history_and_no_report_goes_uncounted() {
+    let folder = std::env::temp_dir().join(format!("inband-stall-{}", std::process::id()));
+    let settings = StoreSettings {
+        path: folder.clone(),
+        queue_rows: 2_000,
+        sync_after: Duration::ZERO,
+        retain: Duration::from_secs(100 * 365 * 24 * 3_600),
+        ..StoreSettings::default()
+    };
+    let store = Arc::new(Store::open_on(settings, Stalling).unwrap());
+    let (replay, feed) = Replay::feed();
+    let stages: Vec<Box<dyn Stage>> = vec![Box::new(Keep::new(Arc::clone(&store)))];
+    let pipeline = Pipeline::start(CollectorSettings::default(), feed, stages).unwrap();
+    let begun = Instant::now();
+    for sequence in 0..20_000 {
+        let captured_at = Nanos::from_secs(1_700_000_000) + Nanos::from_millis(u64::from(sequence));
+        assert!(replay.put(captured_at, address(), address(), &with_a_hop(sequence)));
+    }
+    drop(replay);
+    let total = pipeline.stop().unwrap().ledger.total;
+    // A stall for each report would take more than an hour.
+    assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
+
+    assert!(total.balances());
+    assert_eq!((total.received, total.accepted, total.lost), (20_000, 20_000, 0));
+    assert_eq!(total.stored + total.store_failed, 20_000);
+    assert!(total.store_failed > 0 && total.stored > 0, "{total:?}");
+    let sql = "SELECT count(*) FROM observations";
+    let answer = store.query(sql, Limits::default()).unwrap();
+    assert_eq!(answer.rows, [[Cell::Integer(i64::try_from(total.stored).unwrap())]]);
+    drop(store);
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+/// A disk on which everything takes a fifth of a second to become durable.
+struct Stalling;
+
+struct StallingFile(Box<dyn LogFile>);
+
+impl Disk for Stalling {
+    fn create(&self, path: &Path) -> io::Result<Box<dyn LogFile>> {
+        Ok(Box::new(StallingFile(RealDisk.create(path)?)))
+    }
+}
+
+impl LogFile for StallingFile {
+    fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.0.append(bytes)
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        std::thread::sleep(Duration::from_millis(200));
+        self.0.sync()
+    }
+
+    fn cut(&mut self, length: u64) -> io::Result<()> {
+        self.0.cut(length)
+    }
+}
+
+fn with_a_hop(sequence: u32) -> Vec<u8> {
+    let individual = inner_only().flags(0x20).inner(3, &md_frame().hop(7).build());
+    report_group(7).sequence(sequence).with(individual).build()
 }
 
 /// Counts the first event of lost reports in the ledger, as a store counts what it keeps.

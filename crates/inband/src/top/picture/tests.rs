@@ -1,9 +1,12 @@
 use std::time::{Duration, Instant};
 
-use inband_model::{Ledger, LedgerView};
+use inband_model::{
+    Confidence, Event, EventDetail, EventView, Ledger, LedgerView, Nanos, NodeId, Phase, Severity,
+    UnknownNode,
+};
 
 use super::{Rate, picture};
-use crate::top::client::{Interface, Latency, Seen};
+use crate::top::client::{Interface, Latency, Seen, TitledEvent};
 
 fn seen(at: Instant, reports: u64) -> Seen {
     let total = Ledger {
@@ -41,6 +44,40 @@ fn the_slowest_hop_comes_first_and_every_loss_is_named() {
     assert!(at("1,234,567 received, 1,234,000 accepted, 17 lost") < usize::MAX, "{lines:#?}");
     assert!(at("3 not stored") < usize::MAX, "{lines:#?}");
     assert_eq!(lines.iter().filter(|line| *line == "none").count(), 3, "{lines:#?}");
+}
+
+#[test]
+fn events_that_go_on_and_matter_come_first_with_their_severity() {
+    let mut seen = seen(Instant::now(), 0);
+    let event = |key: &str, severity: Severity, phase: Phase, last: u64| {
+        let event = Event {
+            detail: EventDetail::UnknownNode(UnknownNode { node_id: NodeId(7), address: None }),
+            severity,
+            key: key.to_owned(),
+            first: Nanos(last),
+            last: Nanos(last),
+            count: 1,
+            confidence: Confidence::Certain,
+            evidence: Vec::new(),
+            phase,
+            silenced: false,
+        };
+        TitledEvent { view: EventView { id: event.id(), event, acknowledged: None }, title: key.to_owned() }
+    };
+    seen.events = vec![
+        event("fresh", Severity::Info, Phase::Begin, 9),
+        event("old trouble", Severity::Warning, Phase::Begin, 1),
+        event("past", Severity::Critical, Phase::End, 5),
+    ];
+
+    let lines: Vec<String> = picture(&seen, None, (100, 40)).into_iter().map(|line| line.text).collect();
+
+    let at = |text: &str| lines.iter().position(|line| line.contains(text)).unwrap();
+    assert!(
+        at("warning   unknown-node begins: old trouble") < at("unknown-node begins: fresh"),
+        "{lines:#?}"
+    );
+    assert!(at("unknown-node begins: fresh") < at("CRITICAL  unknown-node ends: past"), "{lines:#?}");
 }
 
 #[test]
