@@ -195,6 +195,38 @@ fn promtool_accepts_the_metrics_and_the_alerts() {
 }
 
 #[test]
+fn the_dashboard_shows_metrics_that_there_are() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/grafana-dashboard.json");
+    let dashboard: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let folder = Folder::new("collect-dashboard").with("names.toml", "[[node]]\nid = 7\nname = 'leaf'\n");
+    let names = "[names]\nfile = \"names.toml\"\n";
+    let collector = Collector::start_with(&folder, names, "exec \"$0\" \"$@\"");
+    collector.send(0..5);
+    collector.wait_for("stored", 5);
+    let metrics = collector.get("/metrics");
+
+    let panels = dashboard["panels"].as_array().unwrap();
+    let targets = panels.iter().filter_map(|panel| panel["targets"].as_array()).flatten();
+    let expressions: Vec<&str> = targets.map(|target| target["expr"].as_str().unwrap()).collect();
+    assert!(expressions.len() > 15, "{expressions:?}");
+    for expression in expressions {
+        let words = expression.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
+        let used: Vec<&str> = words.filter(|word| word.starts_with("inband_")).collect();
+        assert!(!used.is_empty(), "{expression}");
+        for metric in used {
+            assert!(
+                metrics.contains(&format!("# TYPE {metric} ")),
+                "{metric}, of `{expression}`, is not told"
+            );
+        }
+    }
+    let mut places: Vec<_> = panels.iter().map(|panel| panel["gridPos"].to_string()).collect();
+    places.sort();
+    places.dedup();
+    assert_eq!(places.len(), panels.len());
+}
+
+#[test]
 fn root_becomes_the_user_of_the_settings_for_good() {
     let id = Command::new("id").arg("-u").output().unwrap();
     if id.stdout != b"0\n" {
