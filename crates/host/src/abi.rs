@@ -1,8 +1,9 @@
 //! What do the agent and the programs in the kernel tell each other? `bpf/intf.h` says the same in C.
 
+use zerocopy::big_endian::U16;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-/// One host's INT, as the programs read it (`struct config`).
+/// INT by way of one device, as the programs read it (`struct config`).
 #[derive(Clone, Copy, Debug, Default, IntoBytes, FromBytes, KnownLayout, Immutable)]
 #[repr(C)]
 pub(crate) struct Config {
@@ -38,6 +39,10 @@ pub(crate) struct Config {
     pub(crate) device: u32,
     /// Longest time between two events of a flow, microseconds; 0: an event for every packet.
     pub(crate) interval_us: u32,
+    /// Bytes that INT may add to a packet on its whole way.
+    pub(crate) room: u32,
+    /// Queue id and occupancy, all ones: not available.
+    pub(crate) queue: u32,
 }
 
 /// What a rule of the watchlist asks beside its prefixes (`struct rule`).
@@ -47,7 +52,7 @@ pub(crate) struct Rule {
     pub(crate) protocol: u8,
     pub(crate) any_protocol: u8,
     pub(crate) ports: u8,
-    pub(crate) padding: u8,
+    pub(crate) except: u8,
     pub(crate) source_first: u16,
     pub(crate) source_last: u16,
     pub(crate) destination_first: u16,
@@ -56,6 +61,19 @@ pub(crate) struct Rule {
 
 /// Most rules of the watchlist: one bit each in the prefix maps.
 pub(crate) const MOST_RULES: usize = 64;
+
+/// Most collectors whose reports are never watched.
+pub(crate) const MOST_COLLECTORS: usize = 8;
+
+/// Where reports go (`struct collector`).
+#[derive(Clone, Copy, Debug, Default, IntoBytes, FromBytes, KnownLayout, Immutable)]
+#[repr(C)]
+pub(crate) struct Collector {
+    /// IPv4 is mapped into ::ffff:0:0/96.
+    pub(crate) address: [u8; 16],
+    pub(crate) port: U16,
+    pub(crate) padding: u16,
+}
 
 /// The watchlist beside its prefixes (`struct rules`).
 #[derive(Clone, Copy, Debug, IntoBytes, FromBytes, KnownLayout, Immutable)]
@@ -66,18 +84,42 @@ pub(crate) struct Rules {
     /// Rules whose destination may be any address, a bit each.
     pub(crate) any_destination: u64,
     pub(crate) count: u32,
-    pub(crate) padding: u32,
+    pub(crate) collectors: u32,
     pub(crate) rule: [Rule; MOST_RULES],
+    pub(crate) collector: [Collector; MOST_COLLECTORS],
+    /// The agents' own UDP port; 0: none.
+    pub(crate) control_port: U16,
+    pub(crate) padding: [u16; 3],
 }
 
 impl Default for Rules {
     fn default() -> Self {
-        Self { any_source: 0, any_destination: 0, count: 0, padding: 0, rule: [Rule::default(); MOST_RULES] }
+        Self {
+            any_source: 0,
+            any_destination: 0,
+            count: 0,
+            collectors: 0,
+            rule: [Rule::default(); MOST_RULES],
+            collector: [Collector::default(); MOST_COLLECTORS],
+            control_port: U16::ZERO,
+            padding: [0; 3],
+        }
     }
 }
 
+/// Until when the destinations behind a prefix may get INT (`struct lease`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, IntoBytes, FromBytes, KnownLayout, Immutable)]
+#[repr(C)]
+pub(crate) struct Lease {
+    /// Of the monotonic clock, nanoseconds; all ones: for ever.
+    pub(crate) until: u64,
+    /// Whether the agent wants to hear of destinations without a lease.
+    pub(crate) ask: u32,
+    pub(crate) padding: u32,
+}
+
 /// Most of a packet that an event carries, bytes.
-pub(crate) const EVENT_BYTES: usize = 256;
+pub(crate) const EVENT_BYTES: usize = 512;
 
 /// A packet that is worth a report (`struct event`).
 #[derive(Clone, Copy, Debug, IntoBytes, FromBytes, KnownLayout, Immutable)]
@@ -88,12 +130,20 @@ pub(crate) struct Event {
     pub(crate) length: u32,
     pub(crate) captured: u32,
     pub(crate) device: u32,
-    pub(crate) padding: u32,
+    pub(crate) kind: u32,
     pub(crate) bytes: [u8; EVENT_BYTES],
 }
 
+/// Values of [`Event::kind`] (`enum event_kind`).
+pub(crate) mod event_kind {
+    pub(crate) const ARRIVED: u32 = 0;
+    pub(crate) const LEAVES: u32 = 1;
+}
+
 // `intf.h` asserts the same sizes.
-const _: () = assert!(size_of::<Config>() == 64);
+const _: () = assert!(size_of::<Config>() == 72);
 const _: () = assert!(size_of::<Rule>() == 12);
-const _: () = assert!(size_of::<Rules>() == 24 + 12 * MOST_RULES);
+const _: () = assert!(size_of::<Rules>() == 32 + 12 * MOST_RULES + 20 * MOST_COLLECTORS);
+const _: () = assert!(size_of::<Lease>() == 16);
+const _: () = assert!(size_of::<Collector>() == 20);
 const _: () = assert!(size_of::<Event>() == 24 + EVENT_BYTES);

@@ -9,6 +9,10 @@ use inband_wire::int::metadata::NOT_AVAILABLE;
 use crate::abi::Config;
 use crate::error::HostError;
 
+/// Shim and header of INT 2.1.
+const FIXED_BYTES: u32 = 4 + 12;
+const UDP_BYTES: u32 = 8;
+
 /// The INT of one host: a node's configuration, and where its packets leave.
 #[derive(Clone, Debug)]
 pub struct HostInt {
@@ -22,9 +26,51 @@ pub struct HostInt {
     pub clock_offset: u64,
     /// Longest time between two events of a flow, microseconds; 0: an event for every packet.
     pub interval_us: u32,
+    /// Bytes that INT may add on the whole way; connections are told of a smaller MSS. 0: they are not.
+    pub room: u32,
+}
+
+/// The devices that a packet passes, by interface index.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Wiring {
+    /// The device that leads into the domain.
+    pub(crate) device: u32,
+    /// Where packets go into its shim; 0: there is none.
+    pub(crate) shim_in: u32,
+    /// Where they come out of it.
+    pub(crate) shim_out: u32,
 }
 
 impl HostInt {
+    /// Bytes that INT may add to a packet on its way past `hops` nodes: headers, and metadata of each.
+    #[must_use]
+    pub fn room_for(node: &NodeConfig, hops: u8) -> u32 {
+        let source = &node.source;
+        let outer = match node.encapsulation.kind() {
+            EncapsulationKind::Udp => UDP_BYTES,
+            _ => 0,
+        };
+        let stack = match source.mode {
+            Mode::Md => {
+                u32::from(source.instructions.bitmap().words().count())
+                    * 4
+                    * u32::from(hops.min(source.remaining_hops))
+            }
+            Mode::Mx => 0,
+            Mode::Xd => return 0,
+        };
+        outer + FIXED_BYTES + stack
+    }
+
+    /// Writes the configuration as the programs on `wiring` read it.
+    ///
+    /// # Errors
+    /// A setting that they cannot follow.
+    pub(crate) fn wired(&self, wiring: &Wiring) -> Result<Config, HostError> {
+        let Wiring { device, shim_in, shim_out } = *wiring;
+        Ok(Config { device, shim_in, shim_out, ..self.config()? })
+    }
+
     /// Writes the configuration as the programs read it.
     ///
     /// # Errors
@@ -51,7 +97,11 @@ impl HostInt {
                 EncapsulationKind::Udp => 2,
                 _ => 0,
             },
-            mode: u8::from(source.mode == Mode::Mx),
+            mode: match source.mode {
+                Mode::Md => 0,
+                Mode::Mx => 1,
+                Mode::Xd => 2,
+            },
             dscp: mark.value,
             dscp_mask: mark.mask,
             before_tcp_options: u8::from(encapsulation.tcp_options == TcpOptionsConfig::Before),
@@ -65,11 +115,13 @@ impl HostInt {
                     && instructions.contains(Instructions::CHECKSUM_COMPLEMENT),
             ),
             interval_us: self.interval_us,
+            room: self.room,
+            queue: NOT_AVAILABLE,
             ..Config::default()
         })
     }
 
-    fn check(&self) -> Result<(), HostError> {
+    pub(crate) fn check(&self) -> Result<(), HostError> {
         let unsupported = |key, value: &str, instead| {
             Err(HostError::Unsupported { key, value: format!("\"{value}\""), instead })
         };
@@ -88,9 +140,6 @@ impl HostInt {
         }
         if self.node.int_version() != IntVersion::V2_1 {
             return unsupported("node.int_version", self.node.int_version().wire().name(), "\"2.1\"");
-        }
-        if self.node.source.mode == Mode::Xd {
-            return unsupported("source.mode", "xd", "\"md\" or \"mx\"");
         }
         if let Some(domain) = &self.node.source.domain {
             let value = format!("{:#06x}", domain.id);

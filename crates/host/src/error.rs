@@ -45,6 +45,9 @@ pub enum HostError {
         /// What can be had.
         instead: &'static str,
     },
+    /// A setting that no node can follow.
+    #[error(transparent)]
+    Config(#[from] inband_node::ConfigError),
     /// The system refused something.
     #[error("cannot {what}")]
     System {
@@ -54,4 +57,21 @@ pub enum HostError {
         #[source]
         reason: io::Error,
     },
+}
+
+impl HostError {
+    /// The setting that is to blame, as in `source.mode`.
+    #[must_use]
+    pub fn key(&self) -> Option<&str> {
+        match self {
+            Self::Unsupported { key, .. } => Some(key),
+            Self::Config(error) => Some(error.key()),
+            _ => None,
+        }
+    }
+
+    /// The system refused to do `what`.
+    pub(crate) fn system(what: impl Into<String>, reason: impl Into<io::Error>) -> Self {
+        Self::System { what: what.into(), reason: reason.into() }
+    }
 }

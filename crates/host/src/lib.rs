@@ -6,16 +6,26 @@
 //! packet through both gives the same bytes.
 
 mod abi;
+mod agent;
+mod clock;
 mod config;
+mod devices;
 pub mod drops;
 mod error;
 mod maps;
+mod netlink;
 mod outcome;
 pub mod probe;
 mod programs;
 mod rules;
+mod settings;
+mod shim;
+mod sys;
 
+pub use agent::{Agent, Tally};
+pub use clock::Clock;
 pub use config::HostInt;
 pub use error::HostError;
-pub use outcome::Outcome;
+pub use outcome::{Outcome, Traffic};
 pub use programs::{Passed, Program, Programs};
+pub use settings::{HostSection, HostSettings, PeerSettings};

@@ -28,9 +28,8 @@ pub(crate) fn watch(ebpf: &mut Ebpf, old: &RuleSet, new: &RuleSet) -> Result<(),
     set(ebpf, "RULES", 0, bytes)
 }
 
-/// What the counter `index` says on all processors together.
-pub(crate) fn counter(ebpf: &Ebpf, index: u32) -> Result<u64, HostError> {
-    let name = "COUNTERS";
+/// What entry `index` of the counters `name` says on all processors together.
+pub(crate) fn sum(ebpf: &Ebpf, name: &'static str, index: u32) -> Result<u64, HostError> {
     let fault = |reason| HostError::Map { name, reason };
     let map = ebpf.map(name).ok_or(HostError::Missing(name))?;
     let counters: PerCpuArray<_, u64> = PerCpuArray::try_from(map).map_err(fault)?;

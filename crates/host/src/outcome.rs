@@ -44,11 +44,36 @@ pub enum Outcome {
     Event,
     /// The agent was not told: too much waited for it.
     EventLost,
+    /// Not started: nobody has said that the destination takes INT out.
+    NoLease,
+    /// Reported by this host, and passed as it came.
+    Postcard,
+    /// The MSS that a SYN announces was lowered, to leave room for INT.
+    MssLowered,
+}
+
+/// What is counted of watched traffic on its way out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u32)]
+pub enum Traffic {
+    /// Packets that were watched, as they are on the wire.
+    WatchedPackets,
+    /// Their IP bytes, without INT.
+    WatchedBytes,
+    /// Those of them that left with INT.
+    IntPackets,
+    /// Their IP bytes, without INT.
+    IntBytes,
+}
+
+impl Traffic {
+    /// All of them, in the order of `bpf/intf.h`.
+    pub const ALL: [Self; 4] = [Self::WatchedPackets, Self::WatchedBytes, Self::IntPackets, Self::IntBytes];
 }
 
 impl Outcome {
     /// All outcomes, in the order of `bpf/intf.h`.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 23] = [
         Self::NotIp,
         Self::NotWatched,
         Self::Started,
@@ -69,6 +94,9 @@ impl Outcome {
         Self::NoRoom,
         Self::Event,
         Self::EventLost,
+        Self::NoLease,
+        Self::Postcard,
+        Self::MssLowered,
     ];
 
     /// The name users read.
@@ -95,6 +123,9 @@ impl Outcome {
             Self::NoRoom => "no_room",
             Self::Event => "event",
             Self::EventLost => "event_lost",
+            Self::NoLease => "no_lease",
+            Self::Postcard => "postcard",
+            Self::MssLowered => "mss_lowered",
         }
     }
 }

@@ -1,15 +1,21 @@
 //! How do the programs get into the kernel, and what do they say?
 
+use std::os::fd::{AsFd, OwnedFd};
+
 use aya::maps::lpm_trie::Key;
-use aya::maps::{Array, LpmTrie, Map, PerCpuArray};
+use aya::maps::{HashMap, LpmTrie, Map, MapData, MapError, RingBuf};
 use aya::programs::{SchedClassifier, TestRun, TestRunOptions};
 use aya::{Ebpf, EbpfLoader, include_bytes_aligned};
+use inband_node::NodeConfig;
+use inband_node::config::{Actions, Mode};
 
-use crate::abi::{Config, Rules};
+use crate::abi::{Config, Lease};
 use crate::config::HostInt;
 use crate::error::HostError;
-use crate::outcome::Outcome;
+use crate::maps;
+use crate::outcome::{Outcome, Traffic};
 use crate::rules::{MappedPrefix, RuleSet};
+use crate::sys::tcx::{self, Direction};
 
 /// The programs of this host in the kernel, and their maps; what is attached is detached when this is dropped.
 #[derive(Debug)]
@@ -42,6 +48,8 @@ pub(crate) static OBJECT: &[u8] = include_bytes_aligned!("bpf/inband.bpf.o");
 
 /// Most bytes of a frame that [`Programs::pass`] takes and gives back.
 const MOST_FRAME: usize = 4096;
+/// Where packets of [`Programs::pass`] are.
+const LOOPBACK: u32 = 1;
 
 impl Program {
     /// All programs.
@@ -64,25 +72,92 @@ impl Programs {
     /// # Errors
     /// A setting that the programs cannot follow, or a kernel that does not take them.
     pub fn load(host: &HostInt) -> Result<Self, HostError> {
+        let mut programs = Self::load_idle()?;
+        programs.configure(host)?;
+        Ok(programs)
+    }
+
+    /// Loads the programs; they let everything pass.
+    pub(crate) fn load_idle() -> Result<Self, HostError> {
         let ebpf = EbpfLoader::new().load(OBJECT).map_err(HostError::Object)?;
         let mut programs = Self { ebpf, watched: RuleSet::default() };
         for program in Program::ALL {
             let name = program.name();
             programs.classifier(program)?.load().map_err(|reason| HostError::Refused { name, reason })?;
         }
-        programs.configure(host)?;
         Ok(programs)
     }
 
-    /// Makes the programs follow `host` from the next packet on.
+    /// Makes the programs follow `host` from the next packet of [`Programs::pass`] on.
     ///
     /// # Errors
     /// A setting that the programs cannot follow; they go on as before.
     pub fn configure(&mut self, host: &HostInt) -> Result<(), HostError> {
-        let (config, rules) = (host.config()?, RuleSet::new(&host.node.watchlist)?);
-        let bytes: [u8; size_of::<Config>()] = zerocopy::transmute!(config);
-        self.set("CONFIG", bytes)?;
-        self.watch(rules)
+        let config = host.config()?;
+        self.set_watchlist(&host.node, 0)?;
+        self.set_config(LOOPBACK, &config)
+    }
+
+    /// Gives the programs the watchlist of `node`, without what goes to its collectors or to `control_port`.
+    ///
+    /// # Errors
+    /// An entry that the programs cannot follow; they go on as before.
+    pub(crate) fn set_watchlist(&mut self, node: &NodeConfig, control_port: u16) -> Result<(), HostError> {
+        let collectors: Vec<_> = node.report.sessions().iter().map(|session| session.collector).collect();
+        let action = match node.source.mode {
+            Mode::Md | Mode::Mx => Actions::START_INT,
+            Mode::Xd => Actions::REPORT_FLOW,
+        };
+        self.watch(RuleSet::new(&node.watchlist, action, &collectors, control_port)?)
+    }
+
+    /// Makes the programs on `interface` follow `config` from the next packet on.
+    pub(crate) fn set_config(&mut self, interface: u32, config: &Config) -> Result<(), HostError> {
+        let fault = |reason| HostError::Map { name: "CONFIG", reason };
+        let bytes: [u8; size_of::<Config>()] = zerocopy::transmute!(*config);
+        let mut map: HashMap<_, u32, [u8; size_of::<Config>()]> =
+            HashMap::try_from(self.map("CONFIG")?).map_err(fault)?;
+        map.insert(interface, bytes, 0).map_err(fault)
+    }
+
+    /// Makes the programs on `interface` let everything pass; that they do already is no error.
+    pub(crate) fn forget_config(&mut self, interface: u32) -> Result<(), HostError> {
+        let fault = |reason| HostError::Map { name: "CONFIG", reason };
+        let mut map: HashMap<_, u32, [u8; size_of::<Config>()]> =
+            HashMap::try_from(self.map("CONFIG")?).map_err(fault)?;
+        match map.remove(&interface) {
+            Err(MapError::KeyNotFound) | Ok(()) => Ok(()),
+            Err(reason) => Err(fault(reason)),
+        }
+    }
+
+    /// Lets what goes to `prefix` have INT as `lease` says.
+    pub(crate) fn set_lease(&mut self, prefix: &MappedPrefix, lease: Lease) -> Result<(), HostError> {
+        let fault = |reason| HostError::Map { name: "PEERS", reason };
+        let bytes: [u8; size_of::<Lease>()] = zerocopy::transmute!(lease);
+        let mut peers: LpmTrie<_, [u8; 16], [u8; size_of::<Lease>()]> =
+            LpmTrie::try_from(self.map("PEERS")?).map_err(fault)?;
+        peers.insert(&Key::new(prefix.length, prefix.address.to_be_bytes()), bytes, 0).map_err(fault)
+    }
+
+    /// Attaches `program` to `interface`, on its side of it, until the descriptor is closed.
+    pub(crate) fn attach(&mut self, program: Program, interface: u32) -> Result<OwnedFd, HostError> {
+        let direction = match program {
+            Program::Steer => Direction::Egress,
+            Program::Source | Program::Sink => Direction::Ingress,
+        };
+        let name = program.name();
+        let refused = |reason| HostError::Refused { name, reason };
+        let fd = self.classifier(program)?.fd().map_err(refused)?;
+        tcx::attach(fd.as_fd(), interface, direction)
+            .map_err(|reason| HostError::system(format!("attach the program `{name}`"), reason))
+    }
+
+    /// What the programs tell the agent; can be had once.
+    pub(crate) fn take_events(&mut self) -> Result<RingBuf<MapData>, HostError> {
+        let name = "EVENTS";
+        let map = self.ebpf.take_map(name).ok_or(HostError::Missing(name))?;
+        RingBuf::try_from(map).map_err(|reason| HostError::Map { name, reason })
     }
 
     /// Runs `frame` through `program` in the kernel, `repeat` times from the same bytes.
@@ -112,12 +187,15 @@ impl Programs {
     /// # Errors
     /// Counters that the kernel does not give.
     pub fn count(&self, outcome: Outcome) -> Result<u64, HostError> {
-        let name = "COUNTERS";
-        let fault = |reason| HostError::Map { name, reason };
-        let map = self.ebpf.map(name).ok_or(HostError::Missing(name))?;
-        let counters: PerCpuArray<_, u64> = PerCpuArray::try_from(map).map_err(fault)?;
-        let values = counters.get(&(outcome as u32), 0).map_err(fault)?;
-        Ok(values.iter().sum())
+        maps::sum(&self.ebpf, "COUNTERS", outcome as u32)
+    }
+
+    /// How much `traffic` there was.
+    ///
+    /// # Errors
+    /// Counters that the kernel does not give.
+    pub fn traffic(&self, traffic: Traffic) -> Result<u64, HostError> {
+        maps::sum(&self.ebpf, "TRAFFIC", traffic as u32)
     }
 
     fn classifier(&mut self, program: Program) -> Result<&mut SchedClassifier, HostError> {
@@ -126,46 +204,15 @@ impl Programs {
         found.try_into().map_err(|reason| HostError::Refused { name, reason })
     }
 
-    /// Puts the watchlist into the maps: prefixes first, so that no rule is asked about without them.
+    /// Puts the watchlist into the maps.
     fn watch(&mut self, set: RuleSet) -> Result<(), HostError> {
         let old = std::mem::take(&mut self.watched);
-        self.replace("SOURCES", &old.sources, &set.sources)?;
-        self.replace("DESTINATIONS", &old.destinations, &set.destinations)?;
-        let bytes: [u8; size_of::<Rules>()] = zerocopy::transmute!(set.rules);
-        self.set("RULES", bytes)?;
+        maps::watch(&mut self.ebpf, &old, &set)?;
         self.watched = set;
         Ok(())
     }
 
-    /// Writes the one entry of the array `name`.
-    fn set<const N: usize>(&mut self, name: &'static str, value: [u8; N]) -> Result<(), HostError> {
-        let fault = |reason| HostError::Map { name, reason };
-        let mut array: Array<_, [u8; N]> = Array::try_from(self.map(name)?).map_err(fault)?;
-        array.set(0, value, 0).map_err(fault)
-    }
-
-    fn replace(
-        &mut self,
-        name: &'static str,
-        old: &[(MappedPrefix, u64)],
-        new: &[(MappedPrefix, u64)],
-    ) -> Result<(), HostError> {
-        let fault = |reason| HostError::Map { name, reason };
-        let key = |prefix: &MappedPrefix| Key::new(prefix.length, prefix.address.to_be_bytes());
-        let mut trie: LpmTrie<_, [u8; 16], u64> = LpmTrie::try_from(self.map(name)?).map_err(fault)?;
-        for (prefix, bits) in new {
-            trie.insert(&key(prefix), bits, 0).map_err(fault)?;
-        }
-        let is_gone = |prefix: &MappedPrefix| {
-            new.iter().all(|(other, _)| (other.address, other.length) != (prefix.address, prefix.length))
-        };
-        for (prefix, _) in old.iter().filter(|(prefix, _)| is_gone(prefix)) {
-            trie.remove(&key(prefix)).map_err(fault)?;
-        }
-        Ok(())
-    }
-
     fn map(&mut self, name: &'static str) -> Result<&mut Map, HostError> {
-        self.ebpf.map_mut(name).ok_or(HostError::Missing(name))
+        maps::map(&mut self.ebpf, name)
     }
 }

@@ -3,11 +3,13 @@
 //! Every entry is a rule and has a bit. Two prefix maps, of source and of destination addresses, say for an
 //! address the bits of all rules whose prefix holds it; what both say is left to be asked for protocol and ports.
 
-use std::net::IpAddr;
+use std::cmp::Reverse;
+use std::net::{IpAddr, SocketAddr};
 
-use inband_node::config::{PortRange, Prefix, WatchEntry};
+use inband_node::config::{Actions, PortRange, Prefix, WatchEntry};
+use zerocopy::big_endian::U16;
 
-use crate::abi::{Rule, Rules};
+use crate::abi::{Collector, Rule, Rules};
 use crate::error::HostError;
 
 /// A prefix of IPv6 addresses, in which IPv4 has ::ffff:0:0/96.
@@ -32,34 +34,58 @@ type Side = Vec<(Option<MappedPrefix>, u64)>;
 const IPV4: MappedPrefix = MappedPrefix { address: 0xffff_0000_0000, length: 96, is_ipv4: true };
 
 impl RuleSet {
-    /// Puts the watchlist into rules.
+    /// Puts the watchlist into rules; what an entry does not want `action` for is not watched.
     ///
     /// # Errors
     /// More entries than there are bits (one with `either` takes two), or a key that the programs do not know.
-    pub(crate) fn new(entries: &[WatchEntry]) -> Result<Self, HostError> {
+    pub(crate) fn new(
+        entries: &[WatchEntry],
+        action: Actions,
+        collectors: &[SocketAddr],
+        control_port: u16,
+    ) -> Result<Self, HostError> {
         entries.iter().try_for_each(check)?;
         let mut set = Self::default();
         let (mut sources, mut destinations) = (Side::new(), Side::new());
-        for (source, destination, entry) in entries.iter().flat_map(both_ways) {
+        let mut entries: Vec<_> = entries.iter().collect();
+        // The sort is stable: among equals the first decides.
+        entries.sort_by_key(|entry| Reverse(entry.priority));
+        for (source, destination, entry) in entries.iter().copied().flat_map(both_ways) {
             let number = usize::try_from(set.rules.count).unwrap_or(usize::MAX);
             let Some(rule) = set.rules.rule.get_mut(number) else {
                 let value = format!("{} entries", entries.len());
                 let instead = "at most 64; one with `either` counts twice";
                 return Err(HostError::Unsupported { key: "watch", value, instead });
             };
-            *rule = rule_of(entry);
+            *rule = Rule { except: u8::from(!entry.action.contain(action)), ..rule_of(entry) };
             set.rules.count += 1;
             sources.push((source.map(MappedPrefix::of), 1 << number));
             destinations.push((destination.map(MappedPrefix::of), 1 << number));
         }
+        set.exempt(collectors)?;
+        set.rules.control_port = U16::new(control_port);
         (set.rules.any_source, set.sources) = by_prefix(&sources);
         (set.rules.any_destination, set.destinations) = by_prefix(&destinations);
         Ok(set)
     }
+
+    /// Keeps what goes to the collectors off the watchlist: a report of a report would have one, too.
+    fn exempt(&mut self, collectors: &[SocketAddr]) -> Result<(), HostError> {
+        for (number, collector) in collectors.iter().enumerate() {
+            let Some(place) = self.rules.collector.get_mut(number) else {
+                let value = format!("{} collectors", collectors.len());
+                return Err(HostError::Unsupported { key: "report.session", value, instead: "at most 8" });
+            };
+            let address = MappedPrefix::of(Prefix::new(collector.ip(), 128)).address.to_be_bytes();
+            *place = Collector { address, port: U16::new(collector.port()), padding: 0 };
+            self.rules.collectors += 1;
+        }
+        Ok(())
+    }
 }
 
 impl MappedPrefix {
-    fn of(prefix: Prefix) -> Self {
+    pub(crate) fn of(prefix: Prefix) -> Self {
         let (address, length, is_ipv4) = match prefix.address() {
             IpAddr::V4(address) => {
                 (address.to_ipv6_mapped().to_bits(), 96 + u32::from(prefix.length()), true)
@@ -134,7 +160,7 @@ fn rule_of(entry: &WatchEntry) -> Rule {
         protocol: entry.protocol.map_or(0, |protocol| protocol.0),
         any_protocol: u8::from(entry.protocol.is_none()),
         ports: u8::from(entry.source_port.is_some() || entry.destination_port.is_some()),
-        padding: 0,
+        except: 0,
         source_first,
         source_last,
         destination_first,

@@ -5,7 +5,7 @@ use std::cell::{Cell, RefCell};
 use std::error::Error;
 
 use inband_host::{HostError, HostInt, Outcome, Program, Programs};
-use inband_node::config::{IntVersion, Layer, NodeConfig, Prefix, SinkMetadata, WatchEntry};
+use inband_node::config::{Actions, IntVersion, Layer, NodeConfig, Prefix, SinkMetadata, WatchEntry};
 use inband_node::{DeviceMetadata, Node, Passage};
 use inband_testkit::packet::{Packet, packet};
 use inband_testkit::path::{DomainPlan, NodePlan, Place, send};
@@ -44,7 +44,7 @@ fn is_forbidden(error: &HostError) -> bool {
 }
 
 fn host(node: NodeConfig) -> HostInt {
-    HostInt { node, ingress: 1, egress: 2, clock_offset: 1_700_000_000_000_000_000, interval_us: 0 }
+    HostInt { node, ingress: 1, egress: 2, clock_offset: 1_700_000_000_000_000_000, interval_us: 0, room: 0 }
 }
 
 /// A domain that the programs can follow: INT 2.1 in the outer layer, without domain-specific instructions.
@@ -201,11 +201,18 @@ fn the_watchlist_means_the_same_in_the_kernel() {
             ..WatchEntry::default()
         },
         WatchEntry { destination_port: Some("443".parse().unwrap()), ..WatchEntry::default() },
+        WatchEntry {
+            destination: prefix("10.1.7.0/24"),
+            action: Actions::REPORT_DROPS,
+            priority: 1,
+            ..WatchEntry::default()
+        },
     ];
     programs.configure(&host(config.clone())).unwrap();
     let v4 = |source: [u8; 4], destination: [u8; 4]| packet().ipv4().addresses(&source, &destination);
     let packets = [
         (v4([10, 9, 9, 9], [10, 1, 2, 3]).tcp(1, 2), true),
+        (v4([10, 9, 9, 9], [10, 1, 7, 3]).tcp(1, 443), false),
         (v4([10, 9, 9, 9], [10, 2, 2, 3]).tcp(1, 2), false),
         (v4([11, 9, 9, 9], [10, 1, 2, 3]).tcp(1, 2), false),
         (v4([192, 0, 2, 1], [8, 8, 8, 8]).udp(1, 2), true),

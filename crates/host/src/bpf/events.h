@@ -42,23 +42,43 @@ static __always_inline int is_due(const struct packet *packet, const struct conf
 	return 1;
 }
 
-/* Tells the agent of the packet as it is now. */
-static __always_inline void tell(struct __sk_buff *skb, const struct packet *packet, __u64 time)
+/* Tells the agent of the packet as it is now. A global function, which the verifier looks at once. */
+__attribute__((noinline)) int tell(struct __sk_buff *skb, __u64 time, __u32 kind)
 {
 	struct event *event = bpf_ringbuf_reserve(&EVENTS, sizeof(*event), 0);
-	__u32 captured = packet->visible;
+	__u32 captured = skb->len < EVENT_BYTES ? skb->len : EVENT_BYTES;
 
 	if (!event) {
 		count(EVENT_LOST);
-		return;
+		return 0;
 	}
 	event->time = time;
 	event->length = skb->len;
-	event->captured = captured;
 	event->device = skb->ifindex;
-	event->padding = 0;
-	/* What lies behind `captured` is of an earlier packet on this processor, and not to be read. */
-	__builtin_memcpy(event->bytes, packet->head, EVENT_BYTES);
+	event->kind = kind;
+	asm volatile("" : "+r"(captured));
+	if (captured == 0 || captured > EVENT_BYTES || bpf_skb_load_bytes(skb, 0, event->bytes, captured)) {
+		bpf_ringbuf_discard(event, 0);
+		count(EVENT_LOST);
+		return 0;
+	}
+	event->captured = captured;
 	bpf_ringbuf_submit(event, 0);
 	count(EVENT);
+	return 0;
+}
+
+/* Tells the agent of the packet as it is now, if its flow is due. A global function as `tell`. */
+__attribute__((noinline)) int tell_if_due(struct __sk_buff *skb, __u32 kind)
+{
+	struct config *config = configuration(skb);
+	struct packet packet = {};
+	__u64 now;
+
+	if (!config || read_packet(skb, &packet))
+		return 0;
+	now = bpf_ktime_get_ns() + config->clock_offset;
+	if (is_due(&packet, config, now, 0))
+		tell(skb, now, kind);
+	return 0;
 }

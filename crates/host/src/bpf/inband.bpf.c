@@ -13,11 +13,16 @@
 
 #include "events.h"
 #include "find.h"
+#include "mss.h"
+#include "peers.h"
 #include "sink.h"
 #include "source.h"
 #include "watch.h"
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
+
+/* Of `__sk_buff.tstamp_type`: the time is one of the monotonic clock. */
+#define TIME_IS_MONOTONIC 1
 
 static __always_inline __u64 agent_time(const struct config *config)
 {
@@ -26,89 +31,198 @@ static __always_inline __u64 agent_time(const struct config *config)
 
 /* Counts what became of a packet, and unmarks it where INT was not started. */
 static __always_inline void conclude(struct __sk_buff *skb, struct packet *packet,
-				     const struct config *config, int outcome)
+				     const struct config *config, int outcome, __u64 packets)
 {
-	count(outcome);
+	count_many(outcome, packets);
 	if (outcome != STARTED && outcome != ALREADY_INT && unmark(skb, packet, config))
 		count(REMARKED);
+}
+
+/* How many packets on the wire the kernel will make of this one. */
+static __always_inline __u32 packets_of(const struct __sk_buff *skb)
+{
+	return skb->gso_size && skb->gso_segs ? skb->gso_segs : 1;
+}
+
+/* Counts a watched packet as it will be on the wire, without INT. */
+static __always_inline void count_watched(const struct packet *packet, __u32 packets)
+{
+	__u32 headers = packet->behind_l4 - L3;
+
+	count_traffic(WATCHED_PACKETS, packets);
+	count_traffic(WATCHED_BYTES, packet->end - L3 + (__u64)(packets - 1) * headers);
+}
+
+/* Whether the fixed part of INT fits into every packet on the wire. */
+static __always_inline int has_room(const struct __sk_buff *skb, const struct packet *packet,
+				    const struct config *config)
+{
+	struct insertion least = {
+		.outer = config->carriage == BEHIND_NEW_UDP ? sizeof(struct udphdr) : 0,
+		.int_words = INT_WORDS,
+	};
+	struct packet largest = *packet;
+
+	if (skb->gso_size)
+		largest.end = packet->behind_l4 + skb->gso_size;
+	return fits(&largest, config, &least);
+}
+
+/* What is to be done with a watched packet: STEERED, or why not. */
+static __always_inline int judge_watched(struct __sk_buff *skb, const struct packet *packet,
+					 const struct config *config, const struct watched_flow *flow)
+{
+	if (config->mode == MODE_XD) {
+		tell_if_due(skb, EVENT_LEAVES);
+		return POSTCARD;
+	}
+	if (!has_ports(packet->protocol) ||
+	    (packet->protocol == IPPROTO_TCP && config->carriage == BEHIND_UDP_BY_PORT))
+		return NOT_CARRIED;
+	if (!is_leased(skb, flow))
+		return NO_LEASE;
+	return has_room(skb, packet, config) ? STEERED : NOT_STARTED_MTU;
 }
 
 /* Egress of the device that leads into the domain. */
 SEC("classifier")
 int steer(struct __sk_buff *skb)
 {
-	struct config *config = configuration();
+	struct config *config = configuration(skb);
 	struct packet packet = {};
 	struct location location;
+	struct watched_flow flow;
+	__u32 packets = 1;
 	int outcome;
 
 	if (!config || (config->shim_out && skb->ingress_ifindex == config->shim_out))
 		return TC_ACT_OK;
 	outcome = read_packet(skb, &packet);
 	if (!outcome) {
+		watched_flow(&packet, &flow);
 		if (find_int(&packet, config, &location)) {
 			outcome = ALREADY_INT;
-		} else if (is_watched(&packet)) {
-			count(STEERED);
-			return bpf_redirect(config->shim_in, 0);
-		} else {
+		} else if (!is_flow_watched(&flow)) {
 			outcome = NOT_WATCHED;
+		} else {
+			packets = packets_of(skb);
+			count_watched(&packet, packets);
+			outcome = judge_watched(skb, &packet, config, &flow);
 		}
 	}
-	conclude(skb, &packet, config, outcome);
+	if (outcome == STEERED) {
+		count(STEERED);
+		/* Until it leaves the shim; a time that is there already says when to send. */
+		if (!skb->tstamp)
+			bpf_skb_set_tstamp(skb, bpf_ktime_get_ns(), BPF_SKB_TSTAMP_DELIVERY_MONO);
+		return bpf_redirect(config->shim_in, 0);
+	}
+	conclude(skb, &packet, config, outcome, packets);
 	return TC_ACT_OK;
+}
+
+/* When the packet entered the shim, of the monotonic clock; `now` where that is not known. */
+static __always_inline __u64 entered_shim(struct __sk_buff *skb, __u64 now)
+{
+	__u64 entered;
+
+	if (skb->tstamp_type != TIME_IS_MONOTONIC)
+		return now;
+	entered = skb->tstamp;
+	if (!entered || entered > now)
+		return now;
+	/* What is past says nothing about when to send. */
+	bpf_skb_set_tstamp(skb, 0, BPF_SKB_TSTAMP_UNSPEC);
+	return entered;
 }
 
 /* Ingress of the shim's far side: every watched packet, one segment each. */
 SEC("classifier")
 int source(struct __sk_buff *skb)
 {
-	struct config *config = configuration();
+	struct config *config = configuration(skb);
 	struct packet packet = {};
 	struct location location;
-	struct hop hop = { .queue = NOT_AVAILABLE };
+	struct hop hop = {};
+	__u64 now, bytes = 0;
 	int outcome;
 
 	if (!config)
 		return TC_ACT_OK;
-	hop.ingress_timestamp = agent_time(config);
-	hop.egress_timestamp = hop.ingress_timestamp;
+	now = bpf_ktime_get_ns();
+	hop.ingress_timestamp = entered_shim(skb, now) + config->clock_offset;
+	hop.egress_timestamp = now + config->clock_offset;
+	hop.queue = config->queue;
 	outcome = read_packet(skb, &packet);
 	if (!outcome) {
+		bytes = packet.end - L3;
 		if (find_int(&packet, config, &location))
 			outcome = ALREADY_INT;
 		else if (!is_watched(&packet))
 			outcome = NOT_WATCHED;
 		else if (skb->gso_size)
 			outcome = SEGMENTS;
-		else
+		else {
+			if (config->mode == MODE_MX)
+				tell_if_due(skb, EVENT_LEAVES);
 			outcome = start_int(skb, &packet, config, &hop);
+		}
 	}
-	conclude(skb, &packet, config, outcome);
+	if (outcome == STARTED) {
+		count_traffic(INT_PACKETS, 1);
+		count_traffic(INT_BYTES, bytes);
+	}
+	conclude(skb, &packet, config, outcome, 1);
 	return bpf_redirect(config->device, 0);
+}
+
+/* Takes INT out of a packet that has it; returns what became of it. */
+static __always_inline int end_int(struct __sk_buff *skb, struct packet *packet, const struct config *config,
+				   const struct location *location)
+{
+	__u64 now = agent_time(config);
+
+	/* Segments that were put together have lost where INT was in each of them. */
+	if (skb->gso_size)
+		return SEGMENTS;
+	if (is_due(packet, config, now, 0))
+		tell(skb, now, EVENT_ARRIVED);
+	return strip_int(skb, packet, config, location);
+}
+
+/* Whether a packet must not reach the host: its metadata would be taken for what the application sent. */
+static __always_inline int is_spoilt(int outcome)
+{
+	return outcome == DISCARDED || outcome == SEGMENTS || outcome == NO_ROOM;
 }
 
 /* Ingress of the device that leads out of the domain. */
 SEC("classifier")
 int sink(struct __sk_buff *skb)
 {
-	struct config *config = configuration();
+	struct config *config = configuration(skb);
 	struct packet packet = {};
-	struct location location;
+	struct location location = {};
 	int outcome;
 
 	if (!config)
 		return TC_ACT_OK;
 	outcome = read_packet(skb, &packet);
-	if (!outcome && !find_int(&packet, config, &location))
-		outcome = NO_INT;
 	if (!outcome) {
-		__u64 now = agent_time(config);
-
-		if (is_due(&packet, config, now, 0))
-			tell(skb, &packet, now);
-		outcome = strip_int(skb, &packet, config, &location);
+		if (find_int(&packet, config, &location))
+			outcome = end_int(skb, &packet, config, &location);
+		else
+			outcome = NO_INT;
+		if (outcome == NO_INT && config->mode == MODE_XD && is_watched(&packet)) {
+			tell_if_due(skb, EVENT_ARRIVED);
+			outcome = POSTCARD;
+		}
+		/* Behind a new UDP header TCP begins where INT ends. */
+		if (outcome == STRIPPED && location.at != location.shim)
+			packet.l4 = location.end;
+		if ((outcome == NO_INT || outcome == STRIPPED) && is_announcement(&packet, config))
+			leave_room(skb);
 	}
 	count(outcome);
-	return outcome == DISCARDED ? TC_ACT_SHOT : TC_ACT_OK;
+	return is_spoilt(outcome) ? TC_ACT_SHOT : TC_ACT_OK;
 }

@@ -15,9 +15,10 @@ enum carriage {
 enum mode {
 	MODE_MD = 0,
 	MODE_MX = 1,
+	MODE_XD = 2,
 };
 
-/* One host's INT, worked out by the agent. Numbers are in the host's byte order. */
+/* INT by way of one device, worked out by the agent. Numbers are in the host's byte order. */
 struct config {
 	__u32 node_id;
 	/* Interface identifiers of level 1: from where and to where a source's packets go. */
@@ -53,6 +54,10 @@ struct config {
 	__u32 device;
 	/* Longest time between two events of a flow, microseconds; 0: an event for every packet. */
 	__u32 interval_us;
+	/* Bytes that INT may add to a packet on its whole way, for the MSS of watched connections. */
+	__u32 room;
+	/* Queue id and occupancy as metadata, all ones: not available. */
+	__u32 queue;
 };
 
 /* What happened to a packet; each counts once in its program. */
@@ -77,11 +82,33 @@ enum outcome {
 	NO_ROOM,
 	EVENT,
 	EVENT_LOST,
+	NO_LEASE,
+	POSTCARD,
+	MSS_LOWERED,
 	OUTCOMES,
 };
 
 /* Most of a packet that an event carries, bytes: headers and INT. */
-#define EVENT_BYTES 256
+#define EVENT_BYTES 512
+
+/* What the counters of watched traffic count: packets and their IP bytes, and of these those with INT. */
+enum traffic {
+	WATCHED_PACKETS,
+	WATCHED_BYTES,
+	INT_PACKETS,
+	INT_BYTES,
+	TRAFFICS,
+};
+
+/* Why the agent hears of a packet. */
+enum event_kind {
+	/* It came with INT and is about to lose it. */
+	EVENT_ARRIVED = 0,
+	/* It leaves, and this host reports of it. */
+	EVENT_LEAVES = 1,
+	/* It leaves without INT, because nobody has said that its destination takes INT out. */
+	EVENT_UNLEASED = 2,
+};
 
 /* A packet that came out of the domain, or into it, and is worth a report. */
 struct event {
@@ -92,7 +119,8 @@ struct event {
 	__u32 captured;
 	/* The interface it was seen on. */
 	__u32 device;
-	__u32 padding;
+	/* `enum event_kind`. */
+	__u32 kind;
 	__u8 bytes[EVENT_BYTES];
 };
 
@@ -106,11 +134,22 @@ struct rule {
 	__u8 any_protocol;
 	/* Whether ports are asked for, which only TCP and UDP have. */
 	__u8 ports;
-	__u8 padding;
+	/* Whether what matches is as if it were on no list. */
+	__u8 except;
 	__u16 source_first;
 	__u16 source_last;
 	__u16 destination_first;
 	__u16 destination_last;
+};
+
+/* Most collectors whose reports are never watched. */
+#define MOST_COLLECTORS 8
+
+/* Where reports go: what is sent there over UDP is not watched. */
+struct collector {
+	__u8 address[16];
+	__be16 port;
+	__u16 padding;
 };
 
 /* Rules that any address satisfies, and how many rules there are. */
@@ -118,8 +157,13 @@ struct rules {
 	__u64 any_source;
 	__u64 any_destination;
 	__u32 count;
-	__u32 padding;
+	__u32 collectors;
 	struct rule rule[MOST_RULES];
+	struct collector collector[MOST_COLLECTORS];
+	/* The agents' own UDP port, 0: none. */
+	__be16 control_port;
+	__u16 padding;
+	__u32 padding2;
 };
 
 /* A prefix; IPv4 addresses are mapped into ::ffff:0:0/96. */
@@ -137,9 +181,20 @@ struct flow {
 	__u32 protocol;
 };
 
+/* Destinations behind a prefix may get INT until then. */
+struct lease {
+	/* Of the monotonic clock, nanoseconds; all ones: for ever. */
+	__u64 until;
+	/* Whether the agent wants to hear of destinations without a lease. */
+	__u32 ask;
+	__u32 padding;
+};
+
 /* `abi.rs` asserts the same sizes. */
-_Static_assert(sizeof(struct config) == 64, "size of struct config");
+_Static_assert(sizeof(struct config) == 72, "size of struct config");
+_Static_assert(sizeof(struct lease) == 16, "size of struct lease");
+_Static_assert(sizeof(struct collector) == 20, "size of struct collector");
 _Static_assert(sizeof(struct rule) == 12, "size of struct rule");
-_Static_assert(sizeof(struct rules) == 24 + 12 * MOST_RULES, "size of struct rules");
 _Static_assert(sizeof(struct flow) == 48, "size of struct flow");
+_Static_assert(sizeof(struct rules) == 32 + 12 * MOST_RULES + 20 * MOST_COLLECTORS, "size of struct rules");
 _Static_assert(sizeof(struct event) == 24 + EVENT_BYTES, "size of struct event");

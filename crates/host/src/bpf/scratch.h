@@ -25,12 +25,17 @@ struct {
 	__type(value, struct scratch);
 } SCRATCH SEC(".maps");
 
-static __always_inline void count(__u32 outcome)
+static __always_inline void count_many(__u32 outcome, __u64 packets)
 {
 	__u64 *counter = bpf_map_lookup_elem(&COUNTERS, &outcome);
 
 	if (counter)
-		*counter += 1;
+		*counter += packets;
+}
+
+static __always_inline void count(__u32 outcome)
+{
+	count_many(outcome, 1);
 }
 
 static __always_inline __u8 *scratch_head(void)

@@ -26,48 +26,115 @@ static __always_inline void addresses(const struct packet *packet, struct prefix
 	__builtin_memcpy(destination->address, &ipv6(packet)->daddr, sizeof(source->address));
 }
 
-/* The rules whose prefixes hold both addresses, a bit each. */
-static __always_inline __u64 candidates(const struct packet *packet, const struct rules *rules)
-{
-	struct prefix source, destination;
-	__u64 *by_source, *by_destination;
+/* What the watchlist asks about. */
+struct watched_flow {
+	struct prefix source;
+	struct prefix destination;
+	/* In the host's byte order; 0 for protocols without ports. */
+	__u16 source_port;
+	__u16 destination_port;
+	__u8 protocol;
+};
 
-	addresses(packet, &source, &destination);
-	by_source = bpf_map_lookup_elem(&SOURCES, &source);
-	by_destination = bpf_map_lookup_elem(&DESTINATIONS, &destination);
+static __always_inline int has_ports(__u8 protocol)
+{
+	return protocol == IPPROTO_TCP || protocol == IPPROTO_UDP;
+}
+
+static __always_inline void watched_flow(const struct packet *packet, struct watched_flow *flow)
+{
+	addresses(packet, &flow->source, &flow->destination);
+	flow->protocol = packet->protocol;
+	flow->source_port = flow->destination_port = 0;
+	if (has_ports(packet->protocol)) {
+		flow->source_port = bpf_ntohs(udp(packet)->source);
+		flow->destination_port = bpf_ntohs(udp(packet)->dest);
+	}
+}
+
+/* The flow of the answers. */
+static __always_inline void turn_round(struct watched_flow *flow)
+{
+	struct prefix source = flow->source;
+	__u16 source_port = flow->source_port;
+
+	flow->source = flow->destination;
+	flow->destination = source;
+	flow->source_port = flow->destination_port;
+	flow->destination_port = source_port;
+}
+
+/* The rules whose prefixes hold both addresses, a bit each. */
+static __always_inline __u64 candidates(const struct watched_flow *flow, const struct rules *rules)
+{
+	__u64 *by_source = bpf_map_lookup_elem(&SOURCES, &flow->source);
+	__u64 *by_destination = bpf_map_lookup_elem(&DESTINATIONS, &flow->destination);
+
 	return (rules->any_source | (by_source ? *by_source : 0)) &
 	       (rules->any_destination | (by_destination ? *by_destination : 0));
 }
 
-static __always_inline int rule_matches(const struct rule *rule, const struct packet *packet)
+static __always_inline int rule_matches(const struct rule *rule, const struct watched_flow *flow)
 {
-	__u16 source, destination;
-
-	if (!rule->any_protocol && rule->protocol != packet->protocol)
+	if (!rule->any_protocol && rule->protocol != flow->protocol)
 		return 0;
 	if (!rule->ports)
 		return 1;
-	if (packet->protocol != IPPROTO_TCP && packet->protocol != IPPROTO_UDP)
-		return 0;
-	source = bpf_ntohs(udp(packet)->source);
-	destination = bpf_ntohs(udp(packet)->dest);
-	return source >= rule->source_first && source <= rule->source_last &&
-	       destination >= rule->destination_first && destination <= rule->destination_last;
+	return has_ports(flow->protocol) && flow->source_port >= rule->source_first &&
+	       flow->source_port <= rule->source_last && flow->destination_port >= rule->destination_first &&
+	       flow->destination_port <= rule->destination_last;
 }
 
-/* Whether any rule's prefixes, protocol and ports all match. */
-static __always_inline int is_watched(const struct packet *packet)
+static __always_inline int is_same_address(const __u8 *one, const __u8 *other)
+{
+	const __u32 *a = (const __u32 *)one, *b = (const __u32 *)other;
+
+	return a[0] == b[0] && a[1] == b[1] && a[2] == b[2] && a[3] == b[3];
+}
+
+/* Whether the flow goes to a collector, or between agents: telling of these would never end. */
+static __always_inline int is_own(const struct rules *rules, const struct watched_flow *flow)
+{
+	__u16 control_port = bpf_ntohs(rules->control_port);
+
+	if (flow->protocol != IPPROTO_UDP)
+		return 0;
+	if (control_port && (flow->destination_port == control_port || flow->source_port == control_port))
+		return 1;
+	for (__u32 i = 0; i < MOST_COLLECTORS && i < rules->collectors; i++) {
+		const struct collector *collector = &rules->collector[i];
+
+		if (flow->destination_port == bpf_ntohs(collector->port) &&
+		    is_same_address(flow->destination.address, collector->address))
+			return 1;
+	}
+	return 0;
+}
+
+/*
+ * Whether the first rule whose prefixes, protocol and ports all match wants it. The verifier looks at a global function once, and not
+ * along every way that leads to it.
+ */
+__attribute__((noinline)) int is_flow_watched(const struct watched_flow *flow)
 {
 	__u32 zero = 0;
 	const struct rules *rules = bpf_map_lookup_elem(&RULES, &zero);
 	__u64 left;
 
-	if (!rules || !rules->count)
+	if (!flow || !rules || !rules->count || is_own(rules, flow))
 		return 0;
-	left = candidates(packet, rules);
+	left = candidates(flow, rules);
 	for (__u32 i = 0; left && i < MOST_RULES; i++, left >>= 1) {
-		if ((left & 1) && rule_matches(&rules->rule[i], packet))
-			return 1;
+		if ((left & 1) && rule_matches(&rules->rule[i], flow))
+			return !rules->rule[i].except;
 	}
 	return 0;
+}
+
+static __always_inline int is_watched(const struct packet *packet)
+{
+	struct watched_flow flow;
+
+	watched_flow(packet, &flow);
+	return is_flow_watched(&flow);
 }

@@ -20,7 +20,7 @@ use aya::maps::{HashMap, MapData, RingBuf};
 use aya::programs::RawTracePoint;
 use aya::programs::raw_trace_point::RawTracePointLinkId;
 use aya::{Ebpf, EbpfLoader, include_bytes_aligned};
-use inband_node::config::{Actions, WatchEntry};
+use inband_node::config::Actions;
 use zerocopy::FromBytes;
 
 use crate::config::HostInt;
@@ -81,9 +81,8 @@ impl Drops {
     /// # Errors
     /// A setting that the program cannot follow; it goes on as before.
     pub fn configure(&mut self, host: &HostInt) -> Result<(), HostError> {
-        let is_for_drops = |entry: &&WatchEntry| entry.action.contain(Actions::REPORT_DROPS);
-        let entries: Vec<_> = host.node.watchlist.iter().filter(is_for_drops).cloned().collect();
-        let (config, rules) = (host.config()?, RuleSet::new(&entries)?);
+        let rules = RuleSet::new(&host.node.watchlist, Actions::REPORT_DROPS, &[], 0)?;
+        let config = host.config()?;
         self.codes = Codes::new(&host.node.drop_reasons, &self.reasons);
         self.settings.config = config;
         self.write_settings()?;
@@ -154,7 +153,7 @@ impl Drops {
     /// # Errors
     /// Counters that the kernel does not give.
     pub fn count(&self, outcome: DropOutcome) -> Result<u64, HostError> {
-        maps::counter(&self.ebpf, outcome as u32)
+        maps::sum(&self.ebpf, "COUNTERS", outcome as u32)
     }
 
     fn write_settings(&mut self) -> Result<(), HostError> {

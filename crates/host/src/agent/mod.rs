@@ -1,0 +1,227 @@
+//! How does the host stay a source and a sink? Programs on its devices, and one engine for what they tell.
+
+mod plan;
+mod port;
+mod senders;
+mod tally;
+
+use std::io;
+use std::os::fd::AsFd;
+use std::time::Duration;
+
+use aya::maps::{MapData, RingBuf};
+use inband_node::frame::{Frame, MOST_GROWTH};
+use inband_node::{DeviceMetadata, Node, Passage};
+use inband_wire::layers::Link;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use zerocopy::FromBytes;
+
+use crate::abi::{Event, Lease, event_kind};
+use crate::clock;
+use crate::devices;
+use crate::error::HostError;
+use crate::netlink::Netlink;
+use crate::programs::Programs;
+use crate::rules::MappedPrefix;
+use crate::settings::HostSettings;
+use crate::shim::Shim;
+
+use plan::Plan;
+use port::Port;
+use senders::Senders;
+pub use tally::Tally;
+
+/// INT on this host, until it is stopped.
+pub struct Agent {
+    settings: HostSettings,
+    plan: Plan,
+    ports: Vec<Port>,
+    programs: Programs,
+    events: RingBuf<MapData>,
+    engine: Node,
+    senders: Senders,
+    netlink: Netlink,
+    /// A packet at a time, behind headroom.
+    buffer: Vec<u8>,
+    /// When clocks and devices are looked at again, nanoseconds of the monotonic clock.
+    next_look: u64,
+}
+
+/// Most events of one turn: other things have their turn, too.
+const MOST_EVENTS: usize = 4096;
+/// How often clocks and devices are looked at, nanoseconds.
+const LOOK_NS: u64 = 1_000_000_000;
+
+impl Agent {
+    /// Starts INT on the devices that `settings` mean.
+    ///
+    /// # Errors
+    /// A setting that cannot be followed, or something that the system refuses; everything is then as it was.
+    pub fn start(settings: HostSettings) -> Result<Self, HostError> {
+        settings.check()?;
+        let mut netlink = Netlink::open().map_err(|reason| HostError::system("reach netlink", reason))?;
+        let plan = plan(&settings, &mut netlink)?;
+        let engine = Node::new(&plan.node)?;
+        let mut programs = Programs::load_idle()?;
+        programs.set_watchlist(&plan.node, 0)?;
+        for peer in &settings.peers {
+            let lease = Lease { until: u64::MAX, ..Lease::default() };
+            programs.set_lease(&MappedPrefix::of(peer.prefix), lease)?;
+        }
+        let events = programs.take_events()?;
+        let senders = Senders::open(&plan.node.report)?;
+        Shim::remove_left(&mut netlink, &settings.host.shim)
+            .map_err(|reason| HostError::system("remove what an agent has left behind", reason))?;
+        let mut agent = Self {
+            settings,
+            plan,
+            ports: Vec::new(),
+            programs,
+            events,
+            engine,
+            senders,
+            netlink,
+            buffer: Vec::new(),
+            next_look: clock::monotonic() + LOOK_NS,
+        };
+        match agent.open_ports() {
+            Ok(()) => Ok(agent),
+            Err(error) => {
+                agent.close_ports()?;
+                Err(error)
+            }
+        }
+    }
+
+    /// The devices INT is on, by name.
+    pub fn devices(&self) -> impl Iterator<Item = &str> {
+        self.ports.iter().map(|port| port.device.name.as_str())
+    }
+
+    /// Waits for at most `patience`, and does what there is to do.
+    ///
+    /// # Errors
+    /// What the system refuses; what happens to packets is counted.
+    pub fn turn(&mut self, patience: Duration) -> Result<(), HostError> {
+        self.wait(patience)?;
+        self.hear_events();
+        let now = clock::monotonic();
+        self.engine.handle_timeout(now.wrapping_add(self.plan.clock_offset));
+        self.send_reports();
+        if now >= self.next_look {
+            self.next_look = now + LOOK_NS;
+            self.look_around()?;
+        }
+        Ok(())
+    }
+
+    /// Ends INT on this host: its devices are as they were.
+    ///
+    /// # Errors
+    /// What the system refuses.
+    pub fn stop(mut self) -> Result<Tally, HostError> {
+        self.ports.iter_mut().for_each(Port::close_source);
+        self.hear_events();
+        self.engine.flush_reports();
+        self.send_reports();
+        let tally = self.tally()?;
+        self.close_ports()?;
+        Ok(tally)
+    }
+
+    /// What happened so far.
+    ///
+    /// # Errors
+    /// Counters that the kernel does not give.
+    pub fn tally(&self) -> Result<Tally, HostError> {
+        Tally::read(&self.programs, &self.engine, &self.senders)
+    }
+
+    fn open_ports(&mut self) -> Result<(), HostError> {
+        for (device, id) in self.plan.devices.clone() {
+            let port = Port::open(device, id, &self.plan, &mut self.programs, &mut self.netlink)?;
+            self.ports.push(port);
+        }
+        Ok(())
+    }
+
+    fn close_ports(&mut self) -> Result<(), HostError> {
+        let mut result = Ok(());
+        for port in self.ports.drain(..) {
+            let closed = port.close(&mut self.programs, &mut self.netlink);
+            result = result.and(closed);
+        }
+        result
+    }
+
+    fn wait(&self, patience: Duration) -> Result<(), HostError> {
+        let patience = Timespec::try_from(patience).unwrap_or_default();
+        let mut fds = [PollFd::from_borrowed_fd(self.events.as_fd(), PollFlags::IN)];
+        match poll(&mut fds, Some(&patience)).map_err(io::Error::from) {
+            Ok(_) => Ok(()),
+            // A signal; whoever sent it is heard between two turns.
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(()),
+            Err(reason) => Err(HostError::system("wait for events", reason)),
+        }
+    }
+
+    /// Takes what the programs have told.
+    fn hear_events(&mut self) {
+        for _ in 0..MOST_EVENTS {
+            let Some(item) = self.events.next() else { break };
+            let Ok(event) = Event::read_from_bytes(&item) else { continue };
+            drop(item);
+            self.hear(&event);
+        }
+    }
+
+    fn hear(&mut self, event: &Event) {
+        let is_there = |port: &&Port| port.device.index == event.device || port.is_shim(event.device);
+        let Some(port) = self.ports.iter().find(is_there) else { return };
+        let (host, device) = (self.plan.host_interface, port.id);
+        let time = Some(event.time);
+        let (ingress, egress, metadata) = match event.kind {
+            event_kind::LEAVES => {
+                (host, device, DeviceMetadata { egress_timestamp: time, ..DeviceMetadata::default() })
+            }
+            event_kind::ARRIVED => {
+                (device, host, DeviceMetadata { ingress_timestamp: time, ..DeviceMetadata::default() })
+            }
+            _ => return,
+        };
+        let captured = usize::try_from(event.captured).unwrap_or(usize::MAX).min(event.bytes.len());
+        self.buffer.clear();
+        self.buffer.resize(MOST_GROWTH, 0);
+        self.buffer.extend_from_slice(event.bytes.get(..captured).unwrap_or_default());
+        let Some(mut frame) = Frame::behind_headroom(&mut self.buffer) else { return };
+        // The packet itself has gone on its way; this is a copy of its headers, for the report.
+        let _ = self.engine.handle_frame(Link::Ethernet, &mut frame, &Passage { ingress, egress, metadata });
+        self.send_reports();
+    }
+
+    fn send_reports(&mut self) {
+        while let Some(datagram) = self.engine.poll_datagram() {
+            self.senders.send(&datagram);
+        }
+    }
+
+    /// Follows clocks that were set.
+    fn look_around(&mut self) -> Result<(), HostError> {
+        let offset = self.settings.host.clock.offset();
+        if offset.abs_diff(self.plan.clock_offset) > CLOCK_SLACK_NS {
+            self.plan.clock_offset = offset;
+            for port in &self.ports {
+                port.configure(&self.plan, &mut self.programs)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How far the programs' clock may be off before it is set, nanoseconds.
+const CLOCK_SLACK_NS: u64 = 100;
+
+fn plan(settings: &HostSettings, netlink: &mut Netlink) -> Result<Plan, HostError> {
+    let all = devices::all(netlink).map_err(|reason| HostError::system("list the devices", reason))?;
+    Plan::new(settings, &all, settings.host.clock.offset())
+}

@@ -1,0 +1,90 @@
+//! What follows from the settings, once the devices are known?
+
+use inband_node::NodeConfig;
+use inband_node::config::InterfaceConfig;
+
+use crate::config::HostInt;
+use crate::devices::{self, Device};
+use crate::error::HostError;
+use crate::settings::HostSettings;
+
+/// The settings with the devices they mean.
+#[derive(Clone, Debug)]
+pub(super) struct Plan {
+    /// The engine's configuration; its interfaces are the host itself and every device.
+    pub(super) node: NodeConfig,
+    /// The devices and their interface identifiers.
+    pub(super) devices: Vec<(Device, u16)>,
+    /// What the names of shims begin with.
+    pub(super) shim: String,
+    /// Interface identifier of the host itself.
+    pub(super) host_interface: u16,
+    pub(super) clock_offset: u64,
+    interval_us: u32,
+    room: u32,
+}
+
+impl Plan {
+    /// Finds the devices that `settings` mean among `all`.
+    ///
+    /// # Errors
+    /// A device whose frames are not those of Ethernet, or whose identifier is another one's.
+    pub(super) fn new(settings: &HostSettings, all: &[Device], clock_offset: u64) -> Result<Self, HostError> {
+        let host = &settings.host;
+        let is_meant = |device: &&Device| {
+            host.devices.iter().any(|pattern| devices::matches(pattern, &device.name)) && !device.is_shim()
+        };
+        let mut interfaces =
+            vec![InterfaceConfig { edge: true, mtu: u32::MAX, ..InterfaceConfig::new(host.interface) }];
+        let mut devices = Vec::new();
+        for device in all.iter().filter(is_meant) {
+            if !device.is_ethernet {
+                return Err(unsupported("host.devices", &device.name, "devices with frames of Ethernet"));
+            }
+            let interface = interface(settings, device)?;
+            if interfaces.iter().any(|other| other.id == interface.id) {
+                let instead = "an identifier that no other interface has, in [[interface]]";
+                return Err(unsupported("interface.id", &interface.id.to_string(), instead));
+            }
+            devices.push((device.clone(), interface.id));
+            interfaces.push(interface);
+        }
+        let node = settings.node(interfaces);
+        let room = match host.room_hops {
+            0 => 0,
+            hops => HostInt::room_for(&node, hops),
+        };
+        let (shim, host_interface) = (host.shim.clone(), host.interface);
+        let interval_us = host.interval_us;
+        Ok(Self { node, devices, shim, host_interface, clock_offset, interval_us, room })
+    }
+
+    /// The INT of the device with interface identifier `egress`.
+    pub(super) fn host(&self, egress: u16) -> HostInt {
+        HostInt {
+            node: self.node.clone(),
+            ingress: self.host_interface,
+            egress,
+            clock_offset: self.clock_offset,
+            interval_us: self.interval_us,
+            room: self.room,
+        }
+    }
+}
+
+/// The configured interface of `device`, or one with its index; never with a larger MTU than the device has.
+fn interface(settings: &HostSettings, device: &Device) -> Result<InterfaceConfig, HostError> {
+    let is_it = |interface: &&InterfaceConfig| interface.device.as_deref() == Some(&device.name);
+    if let Some(interface) = settings.interfaces.iter().find(is_it) {
+        return Ok(InterfaceConfig { edge: false, mtu: device.mtu, ..interface.clone() });
+    }
+    let Ok(id) = u16::try_from(device.index) else {
+        let instead = "an identifier for it, in [[interface]]";
+        return Err(unsupported("interface.device", &device.name, instead));
+    };
+    Ok(InterfaceConfig { mtu: device.mtu, device: Some(device.name.clone()), ..InterfaceConfig::new(id) })
+}
+
+fn unsupported(key: &'static str, value: &str, instead: &'static str) -> HostError {
+    HostError::Unsupported { key, value: format!("\"{value}\""), instead }
+}

@@ -1,0 +1,104 @@
+//! How does one device get its programs, and how does it lose them?
+
+use std::os::fd::OwnedFd;
+
+use inband_node::config::Mode;
+
+use super::plan::Plan;
+use crate::config::Wiring;
+use crate::devices::Device;
+use crate::error::HostError;
+use crate::netlink::Netlink;
+use crate::programs::{Program, Programs};
+use crate::shim::Shim;
+
+/// A device that leads into the domain, with its programs.
+///
+/// What starts INT is attached last and detached first: a packet with INT never leaves a host whose own sink, and so
+/// perhaps whose lease, is not there.
+#[derive(Debug)]
+pub(super) struct Port {
+    pub(super) device: Device,
+    /// Its interface identifier.
+    pub(super) id: u16,
+    shim: Option<Shim>,
+    steer: Option<OwnedFd>,
+    source: Option<OwnedFd>,
+    sink: Option<OwnedFd>,
+}
+
+impl Port {
+    /// Attaches the programs to `device`: first what takes INT out, last what sends packets to where it is started.
+    pub(super) fn open(
+        device: Device,
+        id: u16,
+        plan: &Plan,
+        programs: &mut Programs,
+        netlink: &mut Netlink,
+    ) -> Result<Self, HostError> {
+        let mut port = Self { device, id, shim: None, steer: None, source: None, sink: None };
+        match port.connect(plan, programs, netlink) {
+            Ok(()) => Ok(port),
+            Err(error) => {
+                port.close(programs, netlink)?;
+                Err(error)
+            }
+        }
+    }
+
+    fn connect(
+        &mut self,
+        plan: &Plan,
+        programs: &mut Programs,
+        netlink: &mut Netlink,
+    ) -> Result<(), HostError> {
+        // Postcards leave packets as they are.
+        if plan.node.source.mode != Mode::Xd {
+            self.shim = Some(Shim::create(netlink, &plan.shim, &self.device.name)?);
+        }
+        self.configure(plan, programs)?;
+        self.sink = Some(programs.attach(Program::Sink, self.device.index)?);
+        if let Some(shim) = &self.shim {
+            self.source = Some(programs.attach(Program::Source, shim.far)?);
+        }
+        self.steer = Some(programs.attach(Program::Steer, self.device.index)?);
+        Ok(())
+    }
+
+    /// Tells the programs what to do with this device's packets.
+    pub(super) fn configure(&self, plan: &Plan, programs: &mut Programs) -> Result<(), HostError> {
+        let wiring = Wiring {
+            device: self.device.index,
+            shim_in: self.shim.as_ref().map_or(0, |shim| shim.near),
+            shim_out: self.shim.as_ref().map_or(0, |shim| shim.far),
+        };
+        let config = plan.host(self.id).wired(&wiring)?;
+        if let Some(shim) = &self.shim {
+            programs.set_config(shim.far, &config)?;
+        }
+        programs.set_config(self.device.index, &config)
+    }
+
+    /// Whether the interface index is one of this port's shim.
+    pub(super) fn is_shim(&self, interface: u32) -> bool {
+        self.shim.as_ref().is_some_and(|shim| shim.near == interface || shim.far == interface)
+    }
+
+    /// Stops starting INT.
+    pub(super) fn close_source(&mut self) {
+        self.steer = None;
+    }
+
+    /// Detaches what is left and removes the shim.
+    pub(super) fn close(mut self, programs: &mut Programs, netlink: &mut Netlink) -> Result<(), HostError> {
+        self.close_source();
+        self.source = None;
+        if let Some(shim) = self.shim.take() {
+            let name = format!("remove the shim {}", shim.name);
+            shim.remove(netlink).map_err(|reason| HostError::system(name, reason))?;
+            programs.forget_config(shim.far)?;
+        }
+        self.sink = None;
+        programs.forget_config(self.device.index)
+    }
+}

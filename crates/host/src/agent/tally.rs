@@ -1,0 +1,55 @@
+//! What happened on this host, in numbers?
+
+use inband_node::Node;
+
+use super::senders::Senders;
+use crate::error::HostError;
+use crate::outcome::{Outcome, Traffic};
+use crate::programs::Programs;
+
+/// What happened to packets and reports so far.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tally {
+    /// Packets by what became of them, in the order of [`Outcome::ALL`].
+    pub outcomes: Vec<(Outcome, u64)>,
+    /// Watched traffic, in the order of [`Traffic::ALL`].
+    pub traffic: Vec<(Traffic, u64)>,
+    /// Reports that left.
+    pub reports_sent: u64,
+    /// Reports that the kernel did not take.
+    pub reports_failed: u64,
+    /// Reports that a filter held back.
+    pub reports_withheld: u64,
+    /// Reports for which the queue had no room, or whose session had had enough of them.
+    pub reports_shed: u64,
+}
+
+impl Tally {
+    pub(super) fn read(programs: &Programs, engine: &Node, senders: &Senders) -> Result<Self, HostError> {
+        let of = |outcome| engine.counters().get(outcome);
+        let outcome = |outcome: &Outcome| Ok((*outcome, programs.count(*outcome)?));
+        let outcomes = Outcome::ALL.iter().map(outcome).collect::<Result<_, HostError>>()?;
+        let traffic = |traffic: &Traffic| Ok((*traffic, programs.traffic(*traffic)?));
+        let traffic = Traffic::ALL.iter().map(traffic).collect::<Result<_, HostError>>()?;
+        Ok(Self {
+            outcomes,
+            traffic,
+            reports_sent: senders.sent,
+            reports_failed: senders.failed,
+            reports_withheld: of(inband_node::Outcome::ReportWithheld),
+            reports_shed: of(inband_node::Outcome::ReportShed) + of(inband_node::Outcome::ReportLimited),
+        })
+    }
+
+    /// How often `outcome` happened.
+    #[must_use]
+    pub fn count(&self, outcome: Outcome) -> u64 {
+        self.outcomes.iter().find(|(other, _)| *other == outcome).map_or(0, |(_, count)| *count)
+    }
+
+    /// How much `traffic` there was.
+    #[must_use]
+    pub fn traffic(&self, traffic: Traffic) -> u64 {
+        self.traffic.iter().find(|(other, _)| *other == traffic).map_or(0, |(_, amount)| *amount)
+    }
+}

@@ -1,0 +1,99 @@
+//! Which network devices are there, and what is to be known of them?
+
+use std::io;
+
+use crate::netlink::{Attributes, Message, Netlink};
+
+/// A network device.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Device {
+    /// Interface index.
+    pub(crate) index: u32,
+    pub(crate) name: String,
+    /// The largest IP packet, bytes.
+    pub(crate) mtu: u32,
+    /// Whether its frames are those of Ethernet.
+    pub(crate) is_ethernet: bool,
+    pub(crate) address: Vec<u8>,
+    /// Bytes sent so far.
+    pub(crate) sent_bytes: u64,
+}
+
+/// Every device of this network namespace.
+///
+/// # Errors
+/// What the kernel says.
+pub(crate) fn all(netlink: &mut Netlink) -> io::Result<Vec<Device>> {
+    let mut devices = Vec::new();
+    netlink.dump(Message::new(GET_LINK, 0, &[0; LINK_BYTES]), |kind, body| {
+        devices.extend(Device::read(body).filter(|_| kind == NEW_LINK));
+    })?;
+    Ok(devices)
+}
+
+impl Device {
+    /// Reads `struct ifinfomsg` and its attributes.
+    fn read(body: &[u8]) -> Option<Self> {
+        let attributes = Attributes(body.get(LINK_BYTES..)?);
+        Some(Self {
+            index: u32::from_ne_bytes(*body.get(4..)?.first_chunk()?),
+            name: attributes.text(NAME)?.to_owned(),
+            mtu: attributes.number(MTU)?,
+            is_ethernet: u16::from_ne_bytes(*body.get(2..)?.first_chunk()?) == ETHERNET,
+            address: attributes.get(ADDRESS).unwrap_or_default().to_vec(),
+            // The fourth of `struct rtnl_link_stats64`.
+            sent_bytes: attributes
+                .get(STATISTICS)
+                .and_then(|all| all.get(24..)?.first_chunk())
+                .map_or(0, |bytes| u64::from_ne_bytes(*bytes)),
+        })
+    }
+}
+
+impl Device {
+    /// Whether it is one side of a shim.
+    pub(crate) fn is_shim(&self) -> bool {
+        self.address.starts_with(&crate::shim::MARK)
+    }
+}
+
+/// Whether `name` is one that `pattern` means, in which `*` stands for any characters.
+pub(crate) fn matches(pattern: &str, name: &str) -> bool {
+    let Some((first, rest)) = pattern.split_once('*') else { return pattern == name };
+    let Some(name) = name.strip_prefix(first) else { return false };
+    let ends = name.char_indices().map(|(at, _)| at).chain([name.len()]);
+    ends.into_iter().any(|at| name.get(at..).is_some_and(|left| matches(rest, left)))
+}
+
+/// `struct ifinfomsg`.
+pub(crate) const LINK_BYTES: usize = 16;
+pub(crate) const NEW_LINK: u16 = 16;
+const GET_LINK: u16 = 18;
+pub(crate) const ADDRESS: u16 = 1;
+pub(crate) const NAME: u16 = 3;
+pub(crate) const MTU: u16 = 4;
+const STATISTICS: u16 = 23;
+/// `ARPHRD_ETHER`.
+const ETHERNET: u16 = 1;
+
+#[cfg(test)]
+mod tests {
+    use super::matches;
+
+    #[test]
+    fn a_star_stands_for_any_characters() {
+        for (pattern, name, fits) in [
+            ("eth0", "eth0", true),
+            ("eth0", "eth00", false),
+            ("veth*", "veth", true),
+            ("veth*", "veth1a2b", true),
+            ("veth*", "xveth", false),
+            ("*", "", true),
+            ("e*1", "enp3s1", true),
+            ("e*1", "enp3s10", false),
+            ("e*s*0", "enp3s10", true),
+        ] {
+            assert_eq!(matches(pattern, name), fits, "{pattern} {name}");
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! How is a program attached to a device so that it goes when its descriptor is closed?
+
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+
+/// On which side of a device a program runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub(crate) enum Direction {
+    /// On what comes in, `BPF_TCX_INGRESS`.
+    Ingress = 46,
+    /// On what goes out, `BPF_TCX_EGRESS`.
+    Egress = 47,
+}
+
+/// `BPF_LINK_CREATE` of `enum bpf_cmd`.
+const LINK_CREATE: libc::c_int = 28;
+
+/// `struct { … } link_create` of `union bpf_attr`, as far as tcx goes.
+#[repr(C)]
+struct LinkCreate {
+    program: u32,
+    interface: u32,
+    attach_type: u32,
+    flags: u32,
+    relative: u32,
+    padding: u32,
+    expected_revision: u64,
+}
+
+/// Attaches `program` behind those that are on the interface already, until the link is closed.
+///
+/// # Errors
+/// What the kernel says.
+pub(crate) fn attach(program: BorrowedFd<'_>, interface: u32, direction: Direction) -> io::Result<OwnedFd> {
+    let program = u32::try_from(program.as_raw_fd()).map_err(|_| io::ErrorKind::InvalidInput)?;
+    let attributes = LinkCreate {
+        program,
+        interface,
+        attach_type: direction as u32,
+        flags: 0,
+        relative: 0,
+        padding: 0,
+        expected_revision: 0,
+    };
+    // SAFETY: the pointer is to a live structure of the size given, laid out as the kernel's for this command.
+    let result =
+        unsafe { libc::syscall(libc::SYS_bpf, LINK_CREATE, &raw const attributes, size_of::<LinkCreate>()) };
+    match RawFd::try_from(result) {
+        // SAFETY: the kernel has just made this descriptor for us, and nobody else knows it.
+        Ok(fd) if fd >= 0 => Ok(unsafe { OwnedFd::from_raw_fd(fd) }),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
