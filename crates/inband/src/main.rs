@@ -7,6 +7,7 @@ mod decode;
 mod demo;
 mod doctor;
 mod failure;
+mod host;
 mod input;
 mod node;
 mod node_config;
@@ -35,6 +36,7 @@ enum Command {
     Decode(decode::Args),
     Doctor(doctor::Args),
     Node(node::Args),
+    Host(host::Args),
     Collect(collect::Args),
     Convert(convert::Args),
     Query(query::Args),
@@ -53,6 +55,7 @@ fn main() -> ExitCode {
             return doctor::run(&args, &commands()).unwrap_or_else(Failure::report);
         }
         Command::Node(args) => node::run(&args),
+        Command::Host(args) => host::run(&args),
         Command::Collect(args) => collect::run(&args),
         Command::Top(args) => top::run(&args),
         Command::Query(args) => query::run(&args),

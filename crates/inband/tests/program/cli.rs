@@ -27,7 +27,7 @@ fn every_subcommand_explains_itself_with_an_example() {
     let folder = Folder::new("help");
     let help = folder.run("--help");
     assert_eq!((help.code, help.stderr.as_str()), (0, ""));
-    for subcommand in ["decode", "doctor", "node", "query"] {
+    for subcommand in ["decode", "doctor", "node", "host", "query"] {
         assert!(help.stdout.contains(subcommand), "{}", help.stdout);
         let help = folder.run(&format!("{subcommand} --help"));
         assert_eq!((help.code, help.stderr.as_str()), (0, ""));

@@ -1,0 +1,88 @@
+//! `inband host`: INT on a Linux host's own traffic.
+
+mod summary;
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use anyhow::Error;
+use inband::config::ConfigFile;
+use inband_host::{Agent, HostError, HostSettings};
+
+use crate::failure::Failure;
+use crate::signals;
+
+/// INT on this host's own traffic: what it sends gets INT, what it receives loses it and is reported
+///
+/// Programs in the kernel do it, so applications notice nothing. It needs root, or CAP_NET_ADMIN, CAP_BPF and
+/// CAP_PERFMON. SIGINT or SIGTERM ends it, and everything is as it was.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// Settings
+    #[arg(short, long, value_name = "HOST.TOML")]
+    config: PathBuf,
+    /// Read the settings, say what is wrong with them, and end
+    #[arg(long)]
+    check: bool,
+    /// Print what happened at the end as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  inband host -c host.toml
+  inband host -c host.toml --check
+  inband host -c host.toml --json | jq .outcomes";
+
+/// Runs the agent to its end.
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    let (file, settings) = read(&args.config)?;
+    if args.check {
+        settings.check().map_err(|error| failure(&file, error))?;
+        return Ok(());
+    }
+    let stop = signals::until_stopped()?;
+    let mut agent = Agent::start(settings).map_err(|error| failure(&file, error))?;
+    announce(&agent);
+    while !stop.load(Ordering::Relaxed) {
+        agent.turn(PATIENCE).map_err(work)?;
+    }
+    let tally = agent.stop().map_err(work)?;
+    eprint!("{}", summary::text(&tally));
+    if args.json {
+        println!("{}", summary::json(&tally));
+    }
+    Ok(())
+}
+
+fn read(path: &Path) -> Result<(ConfigFile, HostSettings), Failure> {
+    let file = ConfigFile::read(path)?;
+    let settings = file.parse()?;
+    Ok((file, settings))
+}
+
+fn announce(agent: &Agent) {
+    let devices: Vec<_> = agent.devices().collect();
+    match devices.is_empty() {
+        true => eprintln!("no device of this name yet"),
+        false => eprintln!("INT on {}", devices.join(", ")),
+    }
+}
+
+/// What is wrong with a setting has a place in the file; the rest is the system's.
+fn failure(file: &ConfigFile, error: HostError) -> Failure {
+    match error.key() {
+        Some(key) => file.mistake_at(key, &error.to_string()).into(),
+        None => work(error),
+    }
+}
+
+fn work(error: HostError) -> Failure {
+    Failure::Work(Error::new(error))
+}
+
+/// How long the agent waits where nothing happens.
+const PATIENCE: Duration = Duration::from_millis(50);

@@ -1,0 +1,58 @@
+//! What became of the packets, as text and as JSON?
+
+use std::fmt::Write;
+
+use inband_host::{Tally, Traffic};
+use serde_json::{Map, Value, json};
+
+/// A table of what happened, and which share of the watched traffic had INT.
+pub(super) fn text(tally: &Tally) -> String {
+    let mut text = String::new();
+    let rows = tally.outcomes.iter().filter(|(_, count)| *count > 0);
+    for (outcome, count) in rows {
+        let _ = writeln!(text, "{:<22}{count:>14} packets", outcome.name());
+    }
+    let of = |traffic| tally.traffic(traffic);
+    for (what, with_int, all) in [
+        ("packets", of(Traffic::IntPackets), of(Traffic::WatchedPackets)),
+        ("bytes", of(Traffic::IntBytes), of(Traffic::WatchedBytes)),
+    ] {
+        if all > 0 {
+            let share = percent(with_int, all);
+            let _ = writeln!(text, "with INT: {with_int} of {all} watched {what}, {share} %");
+        }
+    }
+    let _ = writeln!(
+        text,
+        "reports: {} sent, {} failed, {} withheld, {} shed",
+        tally.reports_sent, tally.reports_failed, tally.reports_withheld, tally.reports_shed
+    );
+    text
+}
+
+/// The same for programs.
+pub(super) fn json(tally: &Tally) -> Value {
+    let outcomes: Map<_, _> =
+        tally.outcomes.iter().map(|(outcome, count)| (outcome.name().to_owned(), json!(count))).collect();
+    json!({
+        "outcomes": outcomes,
+        "watched": {
+            "packets": tally.traffic(Traffic::WatchedPackets),
+            "bytes": tally.traffic(Traffic::WatchedBytes),
+            "int_packets": tally.traffic(Traffic::IntPackets),
+            "int_bytes": tally.traffic(Traffic::IntBytes),
+        },
+        "reports": {
+            "sent": tally.reports_sent,
+            "failed": tally.reports_failed,
+            "withheld": tally.reports_withheld,
+            "shed": tally.reports_shed,
+        },
+    })
+}
+
+/// A share with one decimal, rounded down: 100 means all.
+fn percent(part: u64, whole: u64) -> String {
+    let tenths = u128::from(part) * 1000 / u128::from(whole.max(1));
+    format!("{}.{}", tenths / 10, tenths % 10)
+}

@@ -1,0 +1,123 @@
+//! The program on one of the hosts.
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, ChildStderr, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+use crate::world::{COLLECTOR, Place, World};
+
+/// `inband host`, until it is stopped or dropped.
+pub(crate) struct Agent {
+    child: Child,
+    messages: BufReader<ChildStderr>,
+}
+
+/// What differs between the domains of the tests.
+#[derive(Clone, Debug)]
+pub(crate) struct Domain {
+    pub(crate) kind: &'static str,
+    pub(crate) mode: &'static str,
+    pub(crate) more: String,
+}
+
+impl Domain {
+    pub(crate) fn new(kind: &'static str, mode: &'static str) -> Self {
+        Self { kind, mode, more: String::new() }
+    }
+
+    /// The settings of one host; the other one is its peer.
+    pub(crate) fn settings(&self, place: Place) -> String {
+        let (id, device, far) = match place {
+            Place::A => (101, "ab", 3),
+            _ => (102, "dc", 1),
+        };
+        let Self { kind, mode, more } = self;
+        format!(
+            "
+[node]
+id = {id}
+[host]
+devices = [\"{device}\"]
+interval_us = 1000
+[[interface]]
+id = 7
+device = \"{device}\"
+[[peer]]
+prefix = \"10.91.{far}.0/24\"
+[[peer]]
+prefix = \"fd91:{far}::/64\"
+[encapsulation]
+kind = \"{kind}\"
+[[watch]]
+protocol = \"tcp\"
+[[watch]]
+protocol = \"udp\"
+[source]
+mode = \"{mode}\"
+instructions = [\"node-id\", \"level1-interfaces\", \"hop-latency\", \"ingress-timestamp\", \"egress-timestamp\"]
+[report]
+collector = \"{COLLECTOR}:32766\"
+truncate = 256
+{more}
+"
+        )
+    }
+}
+
+impl Agent {
+    /// Starts the program, and waits until it has begun; `None`, and a word why, where the kernel does not let it.
+    pub(crate) fn start(world: &World, place: Place, domain: &Domain) -> Option<Self> {
+        let settings = world.write(&format!("{place:?}.toml"), domain.settings(place).as_bytes());
+        let mut child = world
+            .command(place, env!("CARGO_BIN_EXE_inband"))
+            .args(["host", "--json", "-c"])
+            .arg(settings)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let messages = BufReader::new(child.stderr.take().unwrap());
+        let mut agent = Self { child, messages };
+        let message = agent.next_message();
+        if message.contains("Operation not permitted") || message.contains("Function not implemented") {
+            eprintln!("skipped: the kernel does not let this user load BPF programs: {message}");
+            return None;
+        }
+        assert!(message.starts_with("INT on "), "{message}");
+        Some(agent)
+    }
+
+    /// The next line the program writes to stderr.
+    pub(crate) fn next_message(&mut self) -> String {
+        let mut line = String::new();
+        self.messages.read_line(&mut line).unwrap();
+        line
+    }
+
+    /// Sends a signal to the program.
+    pub(crate) fn signal(&self, signal: Signal) {
+        let pid = Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap();
+        kill_process(pid, signal).unwrap();
+    }
+
+    /// Ends the program as a user does, and gives what it counted.
+    pub(crate) fn stop(mut self) -> Value {
+        self.signal(Signal::INT);
+        let mut text = String::new();
+        self.child.stdout.take().unwrap().read_to_string(&mut text).unwrap();
+        let mut messages = String::new();
+        self.messages.read_to_string(&mut messages).unwrap();
+        assert!(self.child.wait().unwrap().success(), "{messages}");
+        serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text:?} {messages}"))
+    }
+}
+
+impl Drop for Agent {
+    fn drop(&mut self) {
+        // Ended and waited for already, if the test went well.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

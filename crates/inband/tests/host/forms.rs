@@ -1,0 +1,138 @@
+//! Every way INT is carried: payloads stay, every packet on the way is right, and reports say the path.
+
+use std::net::UdpSocket;
+
+use serde_json::Value;
+
+use crate::agent::{Agent, Domain};
+use crate::capture::Capture;
+use crate::traffic::{exchange_tcp, exchange_udp};
+use crate::world::{A4, A6, B4, B6, COLLECTOR, Offloads, Place, World};
+
+/// Bytes of each TCP transfer: some hundred segments, and super-packets of many.
+const TCP_BYTES: usize = 400_000;
+
+#[test]
+fn dscp_md_passes_unseen() {
+    pass(&Domain::new("dscp", "md"), Offloads::On, 1);
+}
+
+#[test]
+fn dscp_md_passes_unseen_without_offloads() {
+    pass(&Domain::new("dscp", "md"), Offloads::Off, 7);
+}
+
+#[test]
+fn dscp_mx_passes_unseen() {
+    pass(&Domain::new("dscp", "mx"), Offloads::On, 7);
+}
+
+#[test]
+fn udp_md_passes_unseen() {
+    pass(&Domain::new("udp", "md"), Offloads::On, 1);
+}
+
+#[test]
+fn udp_mx_passes_unseen_without_offloads() {
+    pass(&Domain::new("udp", "mx"), Offloads::Off, 7);
+}
+
+#[test]
+fn udp_port_md_passes_unseen() {
+    pass(&Domain::new("udp-port", "md"), Offloads::On, 1);
+}
+
+#[test]
+fn udp_port_mx_passes_unseen() {
+    pass(&Domain::new("udp-port", "mx"), Offloads::On, 7);
+}
+
+/// TCP and UDP of both IP versions through source, two hops and sink; UDP in steps of `step` bytes.
+fn pass(domain: &Domain, offloads: Offloads, step: usize) {
+    let Some(world) = World::new(offloads) else { return };
+    let Some(a) = Agent::start(&world, Place::A, domain) else { return };
+    let Some(b) = Agent::start(&world, Place::B, domain) else { return };
+    let collector = world.inside(Place::FirstHop, || UdpSocket::bind((COLLECTOR, 32766)).unwrap());
+    let capture = Capture::start(&world, Place::FirstHop);
+
+    exchange_udp(&world, A4, B4, (0..=1400).step_by(step));
+    exchange_udp(&world, A6, B6, (0..=1400).step_by(step));
+    exchange_tcp(&world, B4, TCP_BYTES);
+    exchange_tcp(&world, B6, TCP_BYTES);
+
+    let (a, b) = (a.stop(), b.stop());
+    let packets = capture.decode(&world);
+    let (reports, on_the_way): (Vec<_>, Vec<_>) =
+        packets.iter().partition(|packet| packet["kind"] == "report");
+    assert_all_right(&on_the_way, domain);
+    assert_counted(&a, &b, domain);
+    assert_paths(&reports, domain);
+    let sent = a["reports"]["sent"].as_u64().unwrap() + b["reports"]["sent"].as_u64().unwrap();
+    collector.set_nonblocking(true).unwrap();
+    let received = std::iter::from_fn(|| collector.recv(&mut [0; 2048]).ok()).count();
+    assert_eq!(u64::try_from(received).unwrap(), sent, "reports at the collector: {a} {b}");
+}
+
+/// Every packet with INT is read strictly, with right checksums and what the settings ask for.
+fn assert_all_right(packets: &[&Value], domain: &Domain) {
+    assert!(packets.len() > 500, "{} packets with INT", packets.len());
+    for packet in packets {
+        assert_eq!(packet["kind"], "int", "{packet}");
+        // A new UDP header has none, which its own checksum field says; what is behind it is not touched.
+        assert_eq!(packet["checksum"], if domain.kind == "udp" { "absent" } else { "ok" }, "{packet}");
+        assert_eq!(packet["encapsulation"], domain.kind, "{packet}");
+        assert_eq!(packet["int"][0]["type"], domain.mode, "{packet}");
+        if domain.mode == "md" {
+            let hop = &packet["int"][0]["hops"][0];
+            let id = if packet["flow"]["source"] == A4 || packet["flow"]["source"] == A6 { 101 } else { 102 };
+            assert_eq!((&hop["node_id"], &hop["egress_interface"]), (&id.into(), &7.into()), "{packet}");
+            assert!(hop["hop_latency"].as_u64().unwrap() < 1_000_000_000, "{packet}");
+        }
+    }
+}
+
+/// Everything that is watched and can be carried had INT, and all of it was taken out.
+fn assert_counted(a: &Value, b: &Value, domain: &Domain) {
+    for (sender, receiver) in [(a, b), (b, a)] {
+        let started = sender["outcomes"]["started"].as_u64().unwrap();
+        assert!(started >= 200, "{sender}");
+        assert_eq!(receiver["outcomes"]["stripped"], started, "{sender} {receiver}");
+        let not_carried = sender["outcomes"]["not_carried"].as_u64().unwrap();
+        assert_eq!(not_carried > 0, domain.kind == "udp-port", "{sender}");
+        let watched = sender["watched"]["packets"].as_u64().unwrap();
+        assert_eq!(sender["watched"]["int_packets"].as_u64().unwrap() + not_carried, watched, "{sender}");
+        for fault in ["not_started_mtu", "segments", "no_room", "malformed", "event_lost", "no_lease"] {
+            assert_eq!(sender["outcomes"][fault], 0, "{fault}: {sender}");
+        }
+    }
+}
+
+/// The reports of both sinks name source and sink, in times that can be.
+fn assert_paths(reports: &[&Value], domain: &Domain) {
+    for (sink, source) in [(102, 101), (101, 102)] {
+        let of_sink: Vec<_> = reports.iter().filter(|report| report["node_id"] == sink).collect();
+        assert!(of_sink.len() > 4, "{} reports of {sink}", of_sink.len());
+        let mut arrivals = 0;
+        for report in of_sink {
+            let report = &report["reports"][0];
+            if domain.mode == "mx" {
+                // Of what leaves and of what arrives; each has one clock.
+                assert!(
+                    report["metadata"]["ingress_timestamp"].is_u64()
+                        || report["metadata"]["egress_timestamp"].is_u64(),
+                    "{report}"
+                );
+                arrivals += u32::from(report["metadata"]["egress_interface"] == 0);
+                continue;
+            }
+            let hops = report["int"][0]["hops"].as_array().unwrap();
+            let path: Vec<_> = hops.iter().map(|hop| hop["node_id"].as_u64().unwrap()).collect();
+            assert_eq!(path, [sink, source], "{report}");
+            let (sent, arrived) = (&hops[1]["egress_timestamp"], &hops[0]["ingress_timestamp"]);
+            let latency = arrived.as_u64().unwrap().checked_sub(sent.as_u64().unwrap());
+            assert!(latency.is_some_and(|latency| latency < 1_000_000_000), "{report}");
+            arrivals += 1;
+        }
+        assert!(arrivals > 2, "{arrivals} reports of arrivals at {sink}: {reports:?}");
+    }
+}

@@ -1,0 +1,9 @@
+//! Does INT on this host's own traffic work between real network stacks? Needs root, `ip` and BPF; says so otherwise.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "these are tests")]
+
+mod agent;
+mod capture;
+mod forms;
+mod limits;
+mod traffic;
+mod world;

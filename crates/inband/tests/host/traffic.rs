@@ -1,0 +1,97 @@
+//! What the hosts say to each other, and whether it arrives as it was said.
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::time::Duration;
+
+use crate::world::{Place, World};
+
+/// Longer than anything takes here.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Bytes that look like no others: every position has its own.
+pub(crate) fn bytes(length: usize, seed: u64) -> Vec<u8> {
+    let mut state = seed | 1;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state.to_le_bytes()[3]
+    };
+    (0..length).map(|_| next()).collect()
+}
+
+/// Sends `length` bytes over TCP from A to B and back; panics unless both arrive as they were sent.
+pub(crate) fn exchange_tcp(world: &World, address: &str, length: usize) {
+    let (mut to_b, mut at_b) = connect(world, address);
+    let (there, back) = (bytes(length, 1), bytes(length, 2));
+    std::thread::scope(|scope| {
+        scope.spawn(|| assert!(read(&mut at_b, length) == bytes(length, 1), "the bytes from A have changed"));
+        to_b.write_all(&there).unwrap();
+    });
+    std::thread::scope(|scope| {
+        scope.spawn(|| assert!(read(&mut to_b, length) == bytes(length, 2), "the bytes from B have changed"));
+        at_b.write_all(&back).unwrap();
+    });
+}
+
+/// A connection from A to `address` of B: A's end and B's.
+pub(crate) fn connect(world: &World, address: &str) -> (TcpStream, TcpStream) {
+    let address: SocketAddr = SocketAddr::new(address.parse().unwrap(), 0);
+    let listener = world.inside(Place::B, || TcpListener::bind(address).unwrap());
+    let address = listener.local_addr().unwrap();
+    let to_b = world.inside(Place::A, || TcpStream::connect_timeout(&address, PATIENCE).unwrap());
+    let (at_b, _) = listener.accept().unwrap();
+    for end in [&to_b, &at_b] {
+        end.set_read_timeout(Some(PATIENCE)).unwrap();
+        end.set_write_timeout(Some(PATIENCE)).unwrap();
+    }
+    (to_b, at_b)
+}
+
+pub(crate) fn read(stream: &mut TcpStream, length: usize) -> Vec<u8> {
+    let mut received = vec![0xa5; length];
+    stream.read_exact(&mut received).unwrap();
+    received
+}
+
+/// Sockets of A and B, each connected to the other.
+pub(crate) fn udp_pair(world: &World, a: &str, b: &str) -> (UdpSocket, UdpSocket) {
+    let bind = |address: &str| {
+        let socket = UdpSocket::bind((address, 0)).unwrap();
+        socket.set_read_timeout(Some(PATIENCE)).unwrap();
+        socket
+    };
+    let at_a = world.inside(Place::A, || bind(a));
+    let at_b = world.inside(Place::B, || bind(b));
+    at_a.connect(at_b.local_addr().unwrap()).unwrap();
+    at_b.connect(at_a.local_addr().unwrap()).unwrap();
+    (at_a, at_b)
+}
+
+/// Sends one datagram of every length; panics unless each arrives as it was sent.
+pub(crate) fn exchange_udp(world: &World, a: &str, b: &str, lengths: impl IntoIterator<Item = usize>) {
+    let (at_a, at_b) = udp_pair(world, a, b);
+    for length in lengths {
+        let (from, to) = if length % 2 == 0 { (&at_a, &at_b) } else { (&at_b, &at_a) };
+        deliver(from, to, &bytes(length, 3));
+    }
+}
+
+/// Sends a datagram; panics unless it arrives as it was sent.
+pub(crate) fn deliver(from: &UdpSocket, to: &UdpSocket, payload: &[u8]) {
+    let mut received = vec![0xa5; 1 << 16];
+    from.send(payload).unwrap();
+    let length = receive(to, &mut received);
+    assert_eq!(received[..length], *payload, "{} bytes", payload.len());
+}
+
+/// Takes the next datagram, also where the machine was stopped meanwhile.
+pub(crate) fn receive(socket: &UdpSocket, into: &mut [u8]) -> usize {
+    loop {
+        match socket.recv(into) {
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            received => return received.unwrap(),
+        }
+    }
+}

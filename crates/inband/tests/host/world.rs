@@ -1,0 +1,192 @@
+//! Two hosts and two forwarding hops between them, each a network namespace.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
+
+/// Host A, two hops that forward, host B.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Place {
+    A,
+    FirstHop,
+    SecondHop,
+    B,
+}
+
+/// The namespaces; they go when this is dropped.
+pub(crate) struct World {
+    names: [String; 4],
+    pub(crate) folder: PathBuf,
+}
+
+/// Whether devices leave checksums and segmentation to others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Offloads {
+    On,
+    Off,
+}
+
+pub(crate) const A4: &str = "10.91.1.1";
+pub(crate) const A6: &str = "fd91:1::1";
+pub(crate) const B4: &str = "10.91.3.1";
+pub(crate) const B6: &str = "fd91:3::1";
+/// An address of the first hop, where the collector is.
+pub(crate) const COLLECTOR: &str = "10.91.2.1";
+
+/// Links, addresses and routes; `0` to `3` are the namespaces.
+const SETUP: &str = "\
+link add ab netns 0 type veth peer name ba netns 1
+link add bc netns 1 type veth peer name cb netns 2
+link add cd netns 2 type veth peer name dc netns 3
+-n 0 addr add 10.91.1.1/24 dev ab
+-n 1 addr add 10.91.1.254/24 dev ba
+-n 1 addr add 10.91.2.1/24 dev bc
+-n 2 addr add 10.91.2.2/24 dev cb
+-n 2 addr add 10.91.3.254/24 dev cd
+-n 3 addr add 10.91.3.1/24 dev dc
+-n 0 addr add fd91:1::1/64 dev ab nodad
+-n 1 addr add fd91:1::fe/64 dev ba nodad
+-n 1 addr add fd91:2::1/64 dev bc nodad
+-n 2 addr add fd91:2::2/64 dev cb nodad
+-n 2 addr add fd91:3::fe/64 dev cd nodad
+-n 3 addr add fd91:3::1/64 dev dc nodad
+-n 0 link set ab up
+-n 1 link set ba up
+-n 1 link set bc up
+-n 2 link set cb up
+-n 2 link set cd up
+-n 3 link set dc up
+-n 0 route add default via 10.91.1.254
+-n 3 route add default via 10.91.3.254
+-n 0 -6 route add default via fd91:1::fe
+-n 3 -6 route add default via fd91:3::fe
+-n 1 route add 10.91.3.0/24 via 10.91.2.2
+-n 2 route add 10.91.1.0/24 via 10.91.2.1
+-n 1 -6 route add fd91:3::/64 via fd91:2::2
+-n 2 -6 route add fd91:1::/64 via fd91:2::1
+";
+
+/// The devices of the links, and whose they are.
+const DEVICES: [(usize, &str); 6] = [(0, "ab"), (1, "ba"), (1, "bc"), (2, "cb"), (2, "cd"), (3, "dc")];
+
+static WORLDS: AtomicU32 = AtomicU32::new(0);
+
+impl World {
+    /// Creates the namespaces; `None`, and a word why, where this user may not.
+    pub(crate) fn new(offloads: Offloads) -> Option<Self> {
+        if !rustix::process::geteuid().is_root() {
+            eprintln!("skipped: only root creates network namespaces");
+            return None;
+        }
+        for program in ["ip", "ethtool"] {
+            if Command::new(program).stdout(Stdio::null()).stderr(Stdio::null()).status().is_err() {
+                eprintln!("skipped: `{program}` is not installed");
+                return None;
+            }
+        }
+        let number = WORLDS.fetch_add(1, Ordering::Relaxed);
+        let unique = format!("inb{}-{number}", std::process::id());
+        let names = [0, 1, 2, 3].map(|place| format!("{unique}-{place}"));
+        let folder = std::env::temp_dir().join(unique);
+        std::fs::create_dir_all(&folder).unwrap();
+        let world = Self { names, folder };
+        for name in &world.names {
+            if !run("ip", &["netns", "add", name]) {
+                eprintln!("skipped: this machine has no network namespaces");
+                return None;
+            }
+            assert!(run("ip", &["-n", name, "link", "set", "lo", "up"]));
+        }
+        world.connect(offloads);
+        Some(world)
+    }
+
+    fn connect(&self, offloads: Offloads) {
+        for line in SETUP.lines() {
+            let words: Vec<&str> = line.split(' ').collect();
+            let is_name = |at: usize| at > 0 && matches!(words[at - 1], "netns" | "-n");
+            let named: Vec<&str> = (0..words.len())
+                .map(|at| {
+                    if is_name(at) {
+                        self.names[words[at].parse::<usize>().unwrap()].as_str()
+                    } else {
+                        words[at]
+                    }
+                })
+                .collect();
+            assert!(run("ip", &named), "{line}");
+        }
+        for place in [Place::FirstHop, Place::SecondHop] {
+            self.inside(place, || {
+                for file in ["ipv4/ip_forward", "ipv6/conf/all/forwarding"] {
+                    std::fs::write(format!("/proc/thread-self/net/../../sys/net/{file}"), "1")
+                        .or_else(|_| std::fs::write(format!("/proc/sys/net/{file}"), "1"))
+                        .unwrap();
+                }
+            });
+        }
+        if offloads == Offloads::Off {
+            for (place, device) in DEVICES {
+                let name = &self.names[place];
+                let command =
+                    ["netns", "exec", name, "ethtool", "-K", device, "tx", "off", "gso", "off", "gro", "off"];
+                assert!(run("ip", &command), "{device}");
+            }
+        }
+    }
+
+    /// Does `work` in a namespace; sockets opened there stay there.
+    pub(crate) fn inside<T: Send>(&self, place: Place, work: impl FnOnce() -> T + Send) -> T {
+        let path = format!("/run/netns/{}", self.name(place));
+        std::thread::scope(|scope| {
+            let thread = scope.spawn(move || {
+                let namespace = File::open(path).unwrap();
+                let kind = Some(LinkNameSpaceType::Network);
+                move_into_link_name_space(std::os::fd::AsFd::as_fd(&namespace), kind).unwrap();
+                work()
+            });
+            thread.join().unwrap()
+        })
+    }
+
+    /// A command in a namespace.
+    pub(crate) fn command(&self, place: Place, program: &str) -> Command {
+        let mut command = Command::new("ip");
+        command.args(["netns", "exec", self.name(place), program]);
+        command
+    }
+
+    /// Writes a file into this world's folder.
+    pub(crate) fn write(&self, name: &str, contents: &[u8]) -> PathBuf {
+        let path = self.folder.join(name);
+        File::create(&path).unwrap().write_all(contents).unwrap();
+        path
+    }
+
+    fn name(&self, place: Place) -> &str {
+        &self.names[place as usize]
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        for name in &self.names {
+            run("ip", &["netns", "del", name]);
+        }
+        // What is left in the folder of temporary files is cleared up by others.
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+fn run(program: &str, arguments: &[&str]) -> bool {
+    Command::new(program)
+        .args(arguments)
+        .stderr(Stdio::null())
+        .stdout(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success())
+}
