@@ -15,8 +15,6 @@ pub(crate) struct Device {
     /// Whether its frames are those of Ethernet.
     pub(crate) is_ethernet: bool,
     pub(crate) address: Vec<u8>,
-    /// Bytes sent so far.
-    pub(crate) sent_bytes: u64,
 }
 
 /// Every device of this network namespace.
@@ -41,11 +39,6 @@ impl Device {
             mtu: attributes.number(MTU)?,
             is_ethernet: u16::from_ne_bytes(*body.get(2..)?.first_chunk()?) == ETHERNET,
             address: attributes.get(ADDRESS).unwrap_or_default().to_vec(),
-            // The fourth of `struct rtnl_link_stats64`.
-            sent_bytes: attributes
-                .get(STATISTICS)
-                .and_then(|all| all.get(24..)?.first_chunk())
-                .map_or(0, |bytes| u64::from_ne_bytes(*bytes)),
         })
     }
 }
@@ -72,7 +65,6 @@ const GET_LINK: u16 = 18;
 pub(crate) const ADDRESS: u16 = 1;
 pub(crate) const NAME: u16 = 3;
 pub(crate) const MTU: u16 = 4;
-const STATISTICS: u16 = 23;
 /// `ARPHRD_ETHER`.
 const ETHERNET: u16 = 1;
 

@@ -75,6 +75,9 @@ pub struct HostSection {
     /// The clock of timestamps; default `realtime`.
     #[serde(default)]
     pub clock: Clock,
+    /// How long INT is still taken out when the agent was killed, milliseconds; default 10,000.
+    #[serde(default = "linger_ms")]
+    pub linger_ms: u32,
     /// Where metrics are served; default nowhere.
     #[serde(default)]
     pub metrics: Option<SocketAddr>,
@@ -93,6 +96,10 @@ fn shim_name() -> String {
 }
 
 const fn interval_us() -> u32 {
+    10_000
+}
+
+const fn linger_ms() -> u32 {
     10_000
 }
 

@@ -73,10 +73,7 @@ impl Shim {
     /// # Errors
     /// What the kernel says.
     pub(crate) fn remove(&self, netlink: &mut Netlink) -> io::Result<()> {
-        match netlink.change(Message::new(DELETE_LINK, 0, &link(self.near, 0))) {
-            Err(error) if error.raw_os_error() == Some(libc::ENODEV) => Ok(()),
-            other => other,
-        }
+        remove(netlink, self.near)
     }
 
     /// Removes the shims with names of `prefix` that an agent has left behind; returns how many there were.
@@ -120,6 +117,17 @@ impl Shim {
             netlink.change(message)?;
         }
         Ok(())
+    }
+}
+
+/// Removes the shim whose near side has the interface index `near`; that it is gone already is no error.
+///
+/// # Errors
+/// What the kernel says.
+pub(crate) fn remove(netlink: &mut Netlink, near: u32) -> io::Result<()> {
+    match netlink.change(Message::new(DELETE_LINK, 0, &link(near, 0))) {
+        Err(error) if error.raw_os_error() == Some(libc::ENODEV) => Ok(()),
+        other => other,
     }
 }
 

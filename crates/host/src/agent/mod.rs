@@ -1,12 +1,15 @@
 //! How does the host stay a source and a sink? Programs on its devices, and one engine for what they tell.
 
+mod lock;
 mod plan;
 mod port;
 mod senders;
 mod tally;
 
+use std::collections::VecDeque;
 use std::io;
 use std::os::fd::AsFd;
+use std::process::Command;
 use std::time::Duration;
 
 use aya::maps::{MapData, RingBuf};
@@ -20,12 +23,14 @@ use crate::abi::{Event, Lease, event_kind};
 use crate::clock;
 use crate::devices;
 use crate::error::HostError;
+use crate::guard::Guard;
 use crate::netlink::Netlink;
 use crate::programs::Programs;
 use crate::rules::MappedPrefix;
 use crate::settings::HostSettings;
 use crate::shim::Shim;
 
+use lock::Lock;
 use plan::Plan;
 use port::Port;
 use senders::Senders;
@@ -41,24 +46,37 @@ pub struct Agent {
     engine: Node,
     senders: Senders,
     netlink: Netlink,
+    /// `None` when the agent is about to end.
+    guard: Option<Guard>,
+    /// Keeps a second agent from the same shims.
+    _lock: Lock,
     /// A packet at a time, behind headroom.
     buffer: Vec<u8>,
     /// When clocks and devices are looked at again, nanoseconds of the monotonic clock.
     next_look: u64,
+    /// What users may want to know.
+    notes: VecDeque<String>,
 }
 
 /// Most events of one turn: other things have their turn, too.
 const MOST_EVENTS: usize = 4096;
 /// How often clocks and devices are looked at, nanoseconds.
 const LOOK_NS: u64 = 1_000_000_000;
+/// Most notes that wait; one that has no place is lost.
+const MOST_NOTES: usize = 1000;
 
 impl Agent {
     /// Starts INT on the devices that `settings` mean.
     ///
     /// # Errors
     /// A setting that cannot be followed, or something that the system refuses; everything is then as it was.
-    pub fn start(settings: HostSettings) -> Result<Self, HostError> {
+    ///
+    /// `guard` is a command that calls [`keep_watch`](crate::keep_watch) in a process of its own.
+    pub fn start(settings: HostSettings, guard: Command) -> Result<Self, HostError> {
         settings.check()?;
+        let lock = Lock::take(&settings.host.shim)?;
+        let guard = Guard::start(guard)?;
+        guard.linger(u64::from(settings.host.linger_ms).saturating_mul(1_000_000))?;
         let mut netlink = Netlink::open().map_err(|reason| HostError::system("reach netlink", reason))?;
         let plan = plan(&settings, &mut netlink)?;
         let engine = Node::new(&plan.node)?;
@@ -81,8 +99,11 @@ impl Agent {
             engine,
             senders,
             netlink,
+            guard: Some(guard),
+            _lock: lock,
             buffer: Vec::new(),
             next_look: clock::monotonic() + LOOK_NS,
+            notes: VecDeque::new(),
         };
         match agent.open_ports() {
             Ok(()) => Ok(agent),
@@ -115,6 +136,11 @@ impl Agent {
         Ok(())
     }
 
+    /// Takes the oldest thing that users may want to know.
+    pub fn poll_note(&mut self) -> Option<String> {
+        self.notes.pop_front()
+    }
+
     /// Ends INT on this host: its devices are as they were.
     ///
     /// # Errors
@@ -139,14 +165,17 @@ impl Agent {
 
     fn open_ports(&mut self) -> Result<(), HostError> {
         for (device, id) in self.plan.devices.clone() {
-            let port = Port::open(device, id, &self.plan, &mut self.programs, &mut self.netlink)?;
+            let Some(guard) = &self.guard else { break };
+            let port = Port::open(device, id, &self.plan, &mut self.programs, (&mut self.netlink, guard))?;
             self.ports.push(port);
         }
         Ok(())
     }
 
+    /// Takes every device out of INT; from here on nobody guards the agent.
     fn close_ports(&mut self) -> Result<(), HostError> {
-        let mut result = Ok(());
+        self.ports.iter_mut().for_each(Port::close_source);
+        let mut result = self.guard.take().map_or(Ok(()), Guard::dismiss);
         for port in self.ports.drain(..) {
             let closed = port.close(&mut self.programs, &mut self.netlink);
             result = result.and(closed);
@@ -205,16 +234,63 @@ impl Agent {
         }
     }
 
-    /// Follows clocks that were set.
+    /// Follows clocks that were set, and devices that come and go.
     fn look_around(&mut self) -> Result<(), HostError> {
-        let offset = self.settings.host.clock.offset();
-        if offset.abs_diff(self.plan.clock_offset) > CLOCK_SLACK_NS {
-            self.plan.clock_offset = offset;
-            for port in &self.ports {
-                port.configure(&self.plan, &mut self.programs)?;
+        let mut plan = match plan(&self.settings, &mut self.netlink) {
+            Ok(plan) => plan,
+            Err(error) => {
+                self.note(format!("the devices stay as they are: {error}"));
+                return Ok(());
             }
+        };
+        if plan.clock_offset.abs_diff(self.plan.clock_offset) <= CLOCK_SLACK_NS {
+            plan.clock_offset = self.plan.clock_offset;
+        } else if plan.devices == self.plan.devices {
+            self.plan = plan;
+            return self.configure_ports();
+        }
+        if plan.devices != self.plan.devices {
+            self.plan = plan;
+            self.follow_devices()?;
         }
         Ok(())
+    }
+
+    fn configure_ports(&mut self) -> Result<(), HostError> {
+        self.ports.iter().try_for_each(|port| port.configure(&self.plan, &mut self.programs))
+    }
+
+    /// Gives up what is not in the plan any more, and takes up what is new in it.
+    fn follow_devices(&mut self) -> Result<(), HostError> {
+        let Some(guard) = &self.guard else { return Ok(()) };
+        let is_planned =
+            |port: &mut Port| self.plan.devices.iter().any(|(device, id)| port.is_of(device, *id));
+        for port in self.ports.extract_if(.., |port| !is_planned(port)) {
+            self.notes.push_back(format!("no INT on {} any more", port.device.name));
+            guard.forget(port.device.index)?;
+            port.close(&mut self.programs, &mut self.netlink)?;
+        }
+        for (device, id) in &self.plan.devices {
+            if self.ports.iter().any(|port| port.is_of(device, *id)) {
+                continue;
+            }
+            let name = &device.name;
+            let opened =
+                Port::open(device.clone(), *id, &self.plan, &mut self.programs, (&mut self.netlink, guard));
+            self.notes.push_back(match &opened {
+                Ok(_) => format!("INT on {name}"),
+                // A device that went again before it was taken up is not in the next plan.
+                Err(error) => format!("no INT on {name}: {error}"),
+            });
+            self.ports.extend(opened);
+        }
+        self.configure_ports()
+    }
+
+    fn note(&mut self, note: String) {
+        if self.notes.len() < MOST_NOTES {
+            self.notes.push_back(note);
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! How does one device get its programs, and how does it lose them?
 
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 
 use inband_node::config::Mode;
 
@@ -8,6 +8,7 @@ use super::plan::Plan;
 use crate::config::Wiring;
 use crate::devices::Device;
 use crate::error::HostError;
+use crate::guard::Guard;
 use crate::netlink::Netlink;
 use crate::programs::{Program, Programs};
 use crate::shim::Shim;
@@ -34,10 +35,10 @@ impl Port {
         id: u16,
         plan: &Plan,
         programs: &mut Programs,
-        netlink: &mut Netlink,
+        (netlink, guard): (&mut Netlink, &Guard),
     ) -> Result<Self, HostError> {
         let mut port = Self { device, id, shim: None, steer: None, source: None, sink: None };
-        match port.connect(plan, programs, netlink) {
+        match port.connect(plan, programs, (netlink, guard)) {
             Ok(()) => Ok(port),
             Err(error) => {
                 port.close(programs, netlink)?;
@@ -50,16 +51,20 @@ impl Port {
         &mut self,
         plan: &Plan,
         programs: &mut Programs,
-        netlink: &mut Netlink,
+        (netlink, guard): (&mut Netlink, &Guard),
     ) -> Result<(), HostError> {
+        let device = self.device.index;
         // Postcards leave packets as they are.
         if plan.node.source.mode != Mode::Xd {
-            self.shim = Some(Shim::create(netlink, &plan.shim, &self.device.name)?);
+            let shim = self.shim.insert(Shim::create(netlink, &plan.shim, &self.device.name)?);
+            guard.remove_shim(device, shim.near)?;
         }
         self.configure(plan, programs)?;
-        self.sink = Some(programs.attach(Program::Sink, self.device.index)?);
+        let sink = self.sink.insert(programs.attach(Program::Sink, device)?);
+        guard.hold(device, sink.as_fd())?;
         if let Some(shim) = &self.shim {
-            self.source = Some(programs.attach(Program::Source, shim.far)?);
+            let source = self.source.insert(programs.attach(Program::Source, shim.far)?);
+            guard.hold(device, source.as_fd())?;
         }
         self.steer = Some(programs.attach(Program::Steer, self.device.index)?);
         Ok(())
@@ -79,6 +84,11 @@ impl Port {
         programs.set_config(self.device.index, &config)
     }
 
+    /// Whether this is the port of `device`, with the identifier `id`.
+    pub(super) fn is_of(&self, device: &Device, id: u16) -> bool {
+        (self.device.index, self.id) == (device.index, id)
+    }
+
     /// Whether the interface index is one of this port's shim.
     pub(super) fn is_shim(&self, interface: u32) -> bool {
         self.shim.as_ref().is_some_and(|shim| shim.near == interface || shim.far == interface)
@@ -90,6 +100,8 @@ impl Port {
     }
 
     /// Detaches what is left and removes the shim.
+    ///
+    /// The guard has let go of it before.
     pub(super) fn close(mut self, programs: &mut Programs, netlink: &mut Netlink) -> Result<(), HostError> {
         self.close_source();
         self.source = None;

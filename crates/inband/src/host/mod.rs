@@ -2,13 +2,18 @@
 
 mod summary;
 
+use std::io;
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use anyhow::Error;
+use anyhow::{Context, Error};
 use inband::config::ConfigFile;
 use inband_host::{Agent, HostError, HostSettings};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::failure::Failure;
 use crate::signals;
@@ -21,8 +26,11 @@ use crate::signals;
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// Settings
-    #[arg(short, long, value_name = "HOST.TOML")]
-    config: PathBuf,
+    #[arg(short, long, value_name = "HOST.TOML", required_unless_present = "guard")]
+    config: Option<PathBuf>,
+    /// Guard the agent whose socket is stdin: how the agent itself starts its guard
+    #[arg(long, hide = true)]
+    guard: bool,
     /// Read the settings, say what is wrong with them, and end
     #[arg(long)]
     check: bool,
@@ -39,22 +47,45 @@ Examples:
 
 /// Runs the agent to its end.
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    let (file, settings) = read(&args.config)?;
+    let Some(config) = &args.config else { return guard() };
+    let (file, settings) = read(config)?;
     if args.check {
         settings.check().map_err(|error| failure(&file, error))?;
         return Ok(());
     }
     let stop = signals::until_stopped()?;
-    let mut agent = Agent::start(settings).map_err(|error| failure(&file, error))?;
+    let mut agent = Agent::start(settings, guard_command()?).map_err(|error| failure(&file, error))?;
     announce(&agent);
     while !stop.load(Ordering::Relaxed) {
         agent.turn(PATIENCE).map_err(work)?;
+        while let Some(note) = agent.poll_note() {
+            eprintln!("{note}");
+        }
     }
     let tally = agent.stop().map_err(work)?;
     eprint!("{}", summary::text(&tally));
     if args.json {
         println!("{}", summary::json(&tally));
     }
+    Ok(())
+}
+
+/// How this program guards an agent in another process.
+fn guard_command() -> Result<Command, Failure> {
+    let program = std::env::current_exe().context("cannot find this program's own file")?;
+    let mut command = Command::new(program);
+    command.args(["host", "--guard"]);
+    Ok(command)
+}
+
+/// Guards an agent; what ends the agent does not end its guard.
+fn guard() -> Result<(), Failure> {
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        // Set, and never looked at.
+        signal_hook::flag::register(signal, Arc::default()).context("cannot catch signals")?;
+    }
+    let socket = io::stdin().as_fd().try_clone_to_owned().context("cannot use stdin")?;
+    inband_host::keep_watch(&socket).context("cannot guard an agent")?;
     Ok(())
 }
 

@@ -20,11 +20,17 @@ pub(crate) struct Domain {
     pub(crate) kind: &'static str,
     pub(crate) mode: &'static str,
     pub(crate) more: String,
+    /// Devices in the place of the host's own.
+    pub(crate) devices: Option<&'static str>,
 }
 
 impl Domain {
     pub(crate) fn new(kind: &'static str, mode: &'static str) -> Self {
-        Self { kind, mode, more: String::new() }
+        Self { kind, mode, more: String::new(), devices: None }
+    }
+
+    pub(crate) fn with_devices(self, devices: &'static str) -> Self {
+        Self { devices: Some(devices), ..self }
     }
 
     /// The settings of one host; the other one is its peer.
@@ -33,13 +39,14 @@ impl Domain {
             Place::A => (101, "ab", 3),
             _ => (102, "dc", 1),
         };
-        let Self { kind, mode, more } = self;
+        let Self { kind, mode, more, devices } = self;
+        let devices = devices.unwrap_or(device);
         format!(
             "
 [node]
 id = {id}
 [host]
-devices = [\"{device}\"]
+devices = [\"{devices}\"]
 interval_us = 1000
 [[interface]]
 id = 7
@@ -111,6 +118,23 @@ impl Agent {
         self.messages.read_to_string(&mut messages).unwrap();
         assert!(self.child.wait().unwrap().success(), "{messages}");
         serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text:?} {messages}"))
+    }
+}
+
+impl Agent {
+    /// What the program says that cannot start.
+    pub(crate) fn refusal(world: &World, place: Place, domain: &Domain) -> String {
+        let settings = world.write("refused.toml", domain.settings(place).as_bytes());
+        let mut command = world.command(place, env!("CARGO_BIN_EXE_inband"));
+        let output = command.args(["host", "-c"]).arg(settings).output().unwrap();
+        assert!(!output.status.success());
+        String::from_utf8(output.stderr).unwrap()
+    }
+
+    /// Ends the program as the kernel does that is out of memory.
+    pub(crate) fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
     }
 }
 

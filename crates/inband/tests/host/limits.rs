@@ -1,9 +1,12 @@
 //! What is not to be touched is not, and whatever becomes of the agent, traffic flows.
 
+use std::io::Write;
+use std::time::{Duration, Instant};
+
 use rustix::net::sockopt::set_ip_tos;
 
 use crate::agent::{Agent, Domain};
-use crate::traffic::{bytes, deliver, receive, udp_pair};
+use crate::traffic::{PATIENCE, bytes, connect, deliver, read, receive, udp_pair};
 use crate::world::{A4, B4, Offloads, Place, World};
 
 #[test]
@@ -48,4 +51,68 @@ fn datagrams_that_leave_no_room_are_counted_and_arrive_as_they_are() {
     assert_eq!(a["outcomes"]["started"], 2, "{a}");
     assert_eq!(a["outcomes"]["fragment"], 3, "{a}");
     assert_eq!(b["outcomes"]["stripped"], 2, "{b}");
+}
+
+#[test]
+fn traffic_goes_on_when_the_agent_is_killed() {
+    let Some(world) = World::new(Offloads::On) else { return };
+    let domain = Domain::new("dscp", "md");
+    let before = world.links(Place::A);
+    let Some(a) = Agent::start(&world, Place::A, &domain) else { return };
+    let Some(b) = Agent::start(&world, Place::B, &domain) else { return };
+    let (mut to_b, mut at_b) = connect(&world, B4);
+    let half = 2_000_000;
+    let all = bytes(2 * half, 4);
+
+    let received = std::thread::scope(|scope| {
+        let reader = scope.spawn(|| read(&mut at_b, 2 * half));
+        to_b.write_all(&all[..half]).unwrap();
+        a.kill();
+        to_b.write_all(&all[half..]).unwrap();
+        reader.join().unwrap()
+    });
+
+    assert!(received == all, "the bytes have changed");
+    let counted = b.stop();
+    assert!(counted["outcomes"]["stripped"].as_u64().unwrap() > 100, "{counted}");
+    wait_until("the devices are as they were", || world.links(Place::A) == before);
+    wait_until("another agent may start", || Agent::start(&world, Place::A, &domain).is_some());
+}
+
+#[test]
+fn devices_may_come_and_go() {
+    let Some(world) = World::new(Offloads::On) else { return };
+    let domain = Domain::new("dscp", "md").with_devices("ab\", \"extra*");
+    let Some(mut a) = Agent::start(&world, Place::A, &domain) else { return };
+    let before = world.links(Place::A);
+
+    world.ip(Place::A, "link add extra7 type veth peer name other7");
+    assert_eq!(a.next_message(), "INT on extra7\n");
+    assert!(world.links(Place::A).contains("int2"), "{}", world.links(Place::A));
+    world.ip(Place::A, "link del extra7");
+    assert_eq!(a.next_message(), "no INT on extra7 any more\n");
+
+    wait_until("the shim is gone", || world.links(Place::A) == before);
+    a.stop();
+    assert!(!world.links(Place::A).contains("int0"), "{}", world.links(Place::A));
+}
+
+#[test]
+fn a_second_agent_keeps_off_the_first_ones_shims() {
+    let Some(world) = World::new(Offloads::On) else { return };
+    let domain = Domain::new("dscp", "md");
+    let Some(first) = Agent::start(&world, Place::A, &domain) else { return };
+
+    let message = Agent::refusal(&world, Place::A, &domain);
+
+    assert!(message.contains("an agent that runs here has this one"), "{message}");
+    assert_eq!(first.stop()["outcomes"]["malformed"], 0);
+}
+
+fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let since = Instant::now();
+    while !is_so() {
+        assert!(since.elapsed() < PATIENCE, "{what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
 }

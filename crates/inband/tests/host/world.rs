@@ -160,6 +160,18 @@ impl World {
         command
     }
 
+    /// The devices of a namespace, as `ip` tells of them.
+    pub(crate) fn links(&self, place: Place) -> String {
+        let output = Command::new("ip").args(["-n", self.name(place), "-o", "link"]).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// Does something to a namespace.
+    pub(crate) fn ip(&self, place: Place, command: &str) {
+        let words: Vec<_> = ["-n", self.name(place)].into_iter().chain(command.split(' ')).collect();
+        assert!(run("ip", &words), "{command}");
+    }
+
     /// Writes a file into this world's folder.
     pub(crate) fn write(&self, name: &str, contents: &[u8]) -> PathBuf {
         let path = self.folder.join(name);

@@ -1,0 +1,91 @@
+//! What do agent and guard say to each other? One datagram for each message, with at most one descriptor.
+
+use std::io::{IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::os::fd::{BorrowedFd, OwnedFd};
+
+use rustix::io;
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
+    SendFlags, recvmsg, sendmsg,
+};
+
+/// A message of the agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Message {
+    /// Hold the link that comes with this.
+    Hold { device: u32 },
+    /// Remove this shim when the agent is gone.
+    RemoveShim { device: u32, shim: u32 },
+    /// Let go of what belongs to this device.
+    Forget { device: u32 },
+    /// Hold links for so long when the agent is gone.
+    Linger { linger_ns: u64 },
+    /// Let go of everything and end.
+    Dismiss,
+}
+
+/// The kind and one number, or two.
+const MESSAGE_BYTES: usize = 9;
+
+impl Message {
+    pub(super) fn to_bytes(self) -> [u8; MESSAGE_BYTES] {
+        let (kind, number) = match self {
+            Self::Hold { device } => (1, u64::from(device)),
+            Self::RemoveShim { device, shim } => (2, u64::from(device) << 32 | u64::from(shim)),
+            Self::Forget { device } => (3, u64::from(device)),
+            Self::Linger { linger_ns } => (4, linger_ns),
+            Self::Dismiss => (5, 0),
+        };
+        let [a, b, c, d, e, f, g, h] = number.to_ne_bytes();
+        [kind, a, b, c, d, e, f, g, h]
+    }
+
+    pub(super) fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let (kind, number) = bytes.split_first()?;
+        let number = u64::from_ne_bytes(number.try_into().ok()?);
+        let [high, low] =
+            [number >> 32, number & 0xffff_ffff].map(|half| u32::try_from(half).unwrap_or_default());
+        match kind {
+            1 => Some(Self::Hold { device: low }),
+            2 => Some(Self::RemoveShim { device: high, shim: low }),
+            3 => Some(Self::Forget { device: low }),
+            4 => Some(Self::Linger { linger_ns: number }),
+            5 => Some(Self::Dismiss),
+            _ => None,
+        }
+    }
+}
+
+/// Sends a message.
+///
+/// # Errors
+/// What the system says.
+pub(super) fn send(socket: BorrowedFd<'_>, message: Message, link: Option<BorrowedFd<'_>>) -> io::Result<()> {
+    let bytes = message.to_bytes();
+    let links: Vec<_> = link.into_iter().collect();
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut ancillary = SendAncillaryBuffer::new(&mut space);
+    if !links.is_empty() {
+        ancillary.push(SendAncillaryMessage::ScmRights(&links));
+    }
+    sendmsg(socket, &[IoSlice::new(&bytes)], &mut ancillary, SendFlags::NOSIGNAL).map(drop)
+}
+
+/// Waits for a message; `None`: the other side is gone, or says what nobody understands.
+///
+/// # Errors
+/// What the system says.
+pub(super) fn receive(socket: BorrowedFd<'_>) -> io::Result<Option<(Message, Option<OwnedFd>)>> {
+    let mut bytes = [0; MESSAGE_BYTES];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut ancillary = RecvAncillaryBuffer::new(&mut space);
+    let received =
+        recvmsg(socket, &mut [IoSliceMut::new(&mut bytes)], &mut ancillary, RecvFlags::CMSG_CLOEXEC)?;
+    let link = ancillary.drain().find_map(|message| match message {
+        RecvAncillaryMessage::ScmRights(mut links) => links.next(),
+        _ => None,
+    });
+    let message = bytes.get(..received.bytes).and_then(Message::from_bytes);
+    Ok(message.map(|message| (message, link)))
+}

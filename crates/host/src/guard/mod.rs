@@ -1,0 +1,95 @@
+//! What becomes of the host's INT when the agent does not end as it should?
+//!
+//! Links go with their process, so an agent that is killed starts no more INT. But others go on sending it until they
+//! notice, and applications must not get to see that. So a second process, the guard, holds the programs that take INT
+//! out for a while longer, and then removes the shims.
+
+mod message;
+mod watch;
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::process::{Child, Command, Stdio};
+
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
+
+use crate::error::HostError;
+use message::{Message, send};
+
+pub use watch::run as keep_watch;
+
+/// The agent's side of its guard.
+#[derive(Debug)]
+pub(crate) struct Guard {
+    child: Child,
+    socket: OwnedFd,
+}
+
+impl Guard {
+    /// Starts the guard: `program` is to call [`keep_watch`].
+    ///
+    /// # Errors
+    /// What the system says.
+    pub(crate) fn start(mut program: Command) -> Result<Self, HostError> {
+        let fault = |reason: io::Error| HostError::system("start the guard", reason);
+        let (socket, theirs) =
+            socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
+                .map_err(|reason| fault(reason.into()))?;
+        let child = program
+            .stdin(Stdio::from(theirs))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(fault)?;
+        Ok(Self { child, socket })
+    }
+
+    /// Has the guard hold `link` of the device `device`.
+    ///
+    /// # Errors
+    /// The guard is gone.
+    pub(crate) fn hold(&self, device: u32, link: BorrowedFd<'_>) -> Result<(), HostError> {
+        self.tell(Message::Hold { device }, Some(link))
+    }
+
+    /// Has the guard remove the shim of the device `device` when the agent is gone.
+    ///
+    /// # Errors
+    /// The guard is gone.
+    pub(crate) fn remove_shim(&self, device: u32, shim: u32) -> Result<(), HostError> {
+        self.tell(Message::RemoveShim { device, shim }, None)
+    }
+
+    /// Has the guard forget the device `device`, whose programs the agent detaches itself.
+    ///
+    /// # Errors
+    /// The guard is gone.
+    pub(crate) fn forget(&self, device: u32) -> Result<(), HostError> {
+        self.tell(Message::Forget { device }, None)
+    }
+
+    /// How long INT still has to be taken out when the agent is gone.
+    ///
+    /// # Errors
+    /// The guard is gone.
+    pub(crate) fn linger(&self, linger_ns: u64) -> Result<(), HostError> {
+        self.tell(Message::Linger { linger_ns }, None)
+    }
+
+    /// Ends the guard, which then lets go of everything, and leaves it to the agent.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub(crate) fn dismiss(mut self) -> Result<(), HostError> {
+        // A guard that is gone already has let go of everything, too.
+        let _ = self.tell(Message::Dismiss, None);
+        self.child.wait().map(drop).map_err(|reason| HostError::system("end the guard", reason))
+    }
+
+    fn tell(&self, message: Message, link: Option<BorrowedFd<'_>>) -> Result<(), HostError> {
+        send(self.socket.as_fd(), message, link).map_err(|reason| HostError::system("tell the guard", reason))
+    }
+}
+
+#[cfg(test)]
+mod tests;
