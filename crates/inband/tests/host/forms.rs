@@ -113,6 +113,7 @@ fn assert_paths(reports: &[&Value], domain: &Domain) {
         let of_sink: Vec<_> = reports.iter().filter(|report| report["node_id"] == sink).collect();
         assert!(of_sink.len() > 4, "{} reports of {sink}", of_sink.len());
         let mut arrivals = 0;
+        let mut least = u64::MAX;
         for report in of_sink {
             let report = &report["reports"][0];
             if domain.mode == "mx" {
@@ -129,10 +130,13 @@ fn assert_paths(reports: &[&Value], domain: &Domain) {
             let path: Vec<_> = hops.iter().map(|hop| hop["node_id"].as_u64().unwrap()).collect();
             assert_eq!(path, [sink, source], "{report}");
             let (sent, arrived) = (&hops[1]["egress_timestamp"], &hops[0]["ingress_timestamp"]);
-            let latency = arrived.as_u64().unwrap().checked_sub(sent.as_u64().unwrap());
-            assert!(latency.is_some_and(|latency| latency < 1_000_000_000), "{report}");
+            let latency = arrived.as_u64().unwrap().checked_sub(sent.as_u64().unwrap()).unwrap();
+            // The first packet waits until the hops have found each other, which may take a second or two.
+            assert!(latency < 10_000_000_000, "{report}");
+            least = least.min(latency);
             arrivals += 1;
         }
+        assert!(least < 100_000_000 || domain.mode == "mx", "{least} ns is the least latency to {sink}");
         assert!(arrivals > 2, "{arrivals} reports of arrivals at {sink}: {reports:?}");
     }
 }
