@@ -113,6 +113,8 @@ impl Default for Rules {
 pub(crate) struct Lease {
     /// Of the monotonic clock, nanoseconds; all ones: for ever.
     pub(crate) until: u64,
+    /// When there was traffic, to the second.
+    pub(crate) used: u64,
     /// Whether the agent wants to hear of destinations without a lease.
     pub(crate) ask: u32,
     pub(crate) padding: u32,
@@ -138,12 +140,13 @@ pub(crate) struct Event {
 pub(crate) mod event_kind {
     pub(crate) const ARRIVED: u32 = 0;
     pub(crate) const LEAVES: u32 = 1;
+    pub(crate) const UNLEASED: u32 = 2;
 }
 
 // `intf.h` asserts the same sizes.
 const _: () = assert!(size_of::<Config>() == 72);
 const _: () = assert!(size_of::<Rule>() == 12);
 const _: () = assert!(size_of::<Rules>() == 32 + 12 * MOST_RULES + 20 * MOST_COLLECTORS);
-const _: () = assert!(size_of::<Lease>() == 16);
+const _: () = assert!(size_of::<Lease>() == 24);
 const _: () = assert!(size_of::<Collector>() == 20);
 const _: () = assert!(size_of::<Event>() == 24 + EVENT_BYTES);

@@ -13,6 +13,7 @@ mod devices;
 pub mod drops;
 mod error;
 mod guard;
+mod lease;
 mod maps;
 mod netlink;
 mod outcome;

@@ -1,5 +1,6 @@
 //! How do the programs get into the kernel, and what do they say?
 
+use std::io::ErrorKind;
 use std::os::fd::{AsFd, OwnedFd};
 
 use aya::maps::lpm_trie::Key;
@@ -125,10 +126,7 @@ impl Programs {
         let fault = |reason| HostError::Map { name: "CONFIG", reason };
         let mut map: HashMap<_, u32, [u8; size_of::<Config>()]> =
             HashMap::try_from(self.map("CONFIG")?).map_err(fault)?;
-        match map.remove(&interface) {
-            Err(MapError::KeyNotFound) | Ok(()) => Ok(()),
-            Err(reason) => Err(fault(reason)),
-        }
+        absent_or(map.remove(&interface)).map_err(fault)
     }
 
     /// Lets what goes to `prefix` have INT as `lease` says.
@@ -138,6 +136,29 @@ impl Programs {
         let mut peers: LpmTrie<_, [u8; 16], [u8; size_of::<Lease>()]> =
             LpmTrie::try_from(self.map("PEERS")?).map_err(fault)?;
         peers.insert(&Key::new(prefix.length, prefix.address.to_be_bytes()), bytes, 0).map_err(fault)
+    }
+
+    /// Lets what goes to `prefix` have INT only where a shorter prefix says so; that it has no lease is no error.
+    pub(crate) fn remove_lease(&mut self, prefix: &MappedPrefix) -> Result<(), HostError> {
+        let fault = |reason| HostError::Map { name: "PEERS", reason };
+        let mut peers: LpmTrie<_, [u8; 16], [u8; size_of::<Lease>()]> =
+            LpmTrie::try_from(self.map("PEERS")?).map_err(fault)?;
+        absent_or(peers.remove(&Key::new(prefix.length, prefix.address.to_be_bytes()))).map_err(fault)
+    }
+
+    /// When there was traffic to the address `host`, which has a lease; `None`: it has none.
+    pub(crate) fn last_use(&mut self, host: &MappedPrefix) -> Result<Option<u64>, HostError> {
+        let fault = |reason| HostError::Map { name: "PEERS", reason };
+        let peers: LpmTrie<_, [u8; 16], [u8; size_of::<Lease>()]> =
+            LpmTrie::try_from(self.map("PEERS")?).map_err(fault)?;
+        match peers.get(&Key::new(host.length, host.address.to_be_bytes()), 0) {
+            Err(MapError::KeyNotFound) => Ok(None),
+            Err(reason) => Err(fault(reason)),
+            Ok(bytes) => {
+                let lease: Lease = zerocopy::transmute!(bytes);
+                Ok(Some(lease.used))
+            }
+        }
     }
 
     /// Attaches `program` to `interface`, on its side of it, until the descriptor is closed.
@@ -214,5 +235,14 @@ impl Programs {
 
     fn map(&mut self, name: &'static str) -> Result<&mut Map, HostError> {
         maps::map(&mut self.ebpf, name)
+    }
+}
+
+/// A removal whose entry was not there has nothing to do.
+fn absent_or(removed: Result<(), MapError>) -> Result<(), MapError> {
+    match removed {
+        Err(MapError::KeyNotFound) => Ok(()),
+        Err(MapError::SyscallError(error)) if error.io_error.kind() == ErrorKind::NotFound => Ok(()),
+        removed => removed,
     }
 }

@@ -1,6 +1,8 @@
 //! What does `host.toml` say? The words of `node.toml`, and what a host needs beside them.
 
 use std::net::SocketAddr;
+use std::num::NonZeroU16;
+use std::path::PathBuf;
 
 use inband_node::config::{
     Actions, ChecksumConfig, EncapsulationConfig, InterfaceConfig, LossConfig, NodeSection, Prefix,
@@ -75,6 +77,15 @@ pub struct HostSection {
     /// The clock of timestamps; default `realtime`.
     #[serde(default)]
     pub clock: Clock,
+    /// UDP port on which agents ask each other for leases; default 33123.
+    #[serde(default = "control_port")]
+    pub control_port: NonZeroU16,
+    /// How long a lease is, milliseconds, 1,000 to 60,000 and at most `linger_ms`; default 3,000.
+    #[serde(default = "lease_ms")]
+    pub lease_ms: u32,
+    /// A file with a secret that agents share; default none: who answers is believed.
+    #[serde(default)]
+    pub key_file: Option<PathBuf>,
     /// How long INT is still taken out when the agent was killed, milliseconds; default 10,000.
     #[serde(default = "linger_ms")]
     pub linger_ms: u32,
@@ -89,7 +100,38 @@ pub struct HostSection {
 pub struct PeerSettings {
     /// Their addresses.
     pub prefix: Prefix,
+    /// Whether each is asked for a lease; default true. `false`: all of them always take INT out, whoever they are.
+    #[serde(default = "yes")]
+    pub lease: bool,
 }
+
+const fn yes() -> bool {
+    true
+}
+
+impl HostSection {
+    fn check(&self) -> Result<(), HostError> {
+        let unsupported = |key, value: String, instead| Err(HostError::Unsupported { key, value, instead });
+        if self.devices.is_empty() {
+            return unsupported("host.devices", "[]".to_owned(), "the devices that lead into the domain");
+        }
+        let is_name = |name: &str| {
+            !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
+        };
+        if !is_name(&self.shim) || self.shim.len() > MOST_SHIM_NAME {
+            let instead = "at most 10 letters, digits, hyphens and underscores";
+            return unsupported("host.shim", format!("\"{}\"", self.shim), instead);
+        }
+        if !(1_000..=60_000).contains(&self.lease_ms) || self.lease_ms > self.linger_ms {
+            let instead = "1000 to 60000, and at most host.linger_ms";
+            return unsupported("host.lease_ms", self.lease_ms.to_string(), instead);
+        }
+        Ok(())
+    }
+}
+
+/// Names of devices have at most 15 characters; the number needs some.
+const MOST_SHIM_NAME: usize = 10;
 
 fn shim_name() -> String {
     "int".to_owned()
@@ -97,6 +139,14 @@ fn shim_name() -> String {
 
 const fn interval_us() -> u32 {
     10_000
+}
+
+const fn control_port() -> NonZeroU16 {
+    NonZeroU16::new(33_123).expect("it is not zero")
+}
+
+const fn lease_ms() -> u32 {
+    3_000
 }
 
 const fn linger_ms() -> u32 {
@@ -118,14 +168,7 @@ impl HostSettings {
         let host = HostInt { node, ingress: 0, egress: 0, clock_offset: 0, interval_us: 0, room: 0 };
         host.check()?;
         RuleSet::new(&self.watchlist, Actions::START_INT, &[], 0)?;
-        match self.host.devices.is_empty() {
-            true => Err(HostError::Unsupported {
-                key: "host.devices",
-                value: "[]".to_owned(),
-                instead: "the devices that lead into the domain",
-            }),
-            false => Ok(()),
-        }
+        self.host.check()
     }
 
     /// The configuration of the host's engine, whose interfaces are `interfaces`.

@@ -1,5 +1,6 @@
 //! How does the host stay a source and a sink? Programs on its devices, and one engine for what they tell.
 
+mod control;
 mod lock;
 mod plan;
 mod port;
@@ -8,9 +9,10 @@ mod tally;
 
 use std::collections::VecDeque;
 use std::io;
+use std::net::IpAddr;
 use std::os::fd::AsFd;
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use aya::maps::{MapData, RingBuf};
 use inband_node::frame::{Frame, MOST_GROWTH};
@@ -30,6 +32,7 @@ use crate::rules::MappedPrefix;
 use crate::settings::HostSettings;
 use crate::shim::Shim;
 
+use control::Control;
 use lock::Lock;
 use plan::Plan;
 use port::Port;
@@ -45,6 +48,7 @@ pub struct Agent {
     events: RingBuf<MapData>,
     engine: Node,
     senders: Senders,
+    control: Control,
     netlink: Netlink,
     /// `None` when the agent is about to end.
     guard: Option<Guard>,
@@ -61,7 +65,11 @@ pub struct Agent {
 /// Most events of one turn: other things have their turn, too.
 const MOST_EVENTS: usize = 4096;
 /// How often clocks and devices are looked at, nanoseconds.
-const LOOK_NS: u64 = 1_000_000_000;
+const LOOK_NS: u64 = 300_000_000;
+/// How often sources are told again that their leases have ended.
+const WITHDRAW_AGAIN: Duration = Duration::from_millis(100);
+/// How long packets are on their way through the domain.
+const DRAIN: Duration = Duration::from_millis(50);
 /// Most notes that wait; one that has no place is lost.
 const MOST_NOTES: usize = 1000;
 
@@ -81,11 +89,13 @@ impl Agent {
         let plan = plan(&settings, &mut netlink)?;
         let engine = Node::new(&plan.node)?;
         let mut programs = Programs::load_idle()?;
-        programs.set_watchlist(&plan.node, 0)?;
+        programs.set_watchlist(&plan.node, settings.host.control_port.get())?;
         for peer in &settings.peers {
-            let lease = Lease { until: u64::MAX, ..Lease::default() };
+            let until = if peer.lease { 0 } else { u64::MAX };
+            let lease = Lease { until, ask: u32::from(peer.lease), ..Lease::default() };
             programs.set_lease(&MappedPrefix::of(peer.prefix), lease)?;
         }
+        let control = Control::open(&settings.host, &plan.node)?;
         let events = programs.take_events()?;
         let senders = Senders::open(&plan.node.report)?;
         Shim::remove_left(&mut netlink, &settings.host.shim)
@@ -98,6 +108,7 @@ impl Agent {
             events,
             engine,
             senders,
+            control,
             netlink,
             guard: Some(guard),
             _lock: lock,
@@ -127,10 +138,14 @@ impl Agent {
         self.wait(patience)?;
         self.hear_events();
         let now = clock::monotonic();
+        for note in self.control.hear(&mut self.programs, now)? {
+            self.note(note);
+        }
         self.engine.handle_timeout(now.wrapping_add(self.plan.clock_offset));
         self.send_reports();
         if now >= self.next_look {
             self.next_look = now + LOOK_NS;
+            self.control.keep_leases(&mut self.programs, now)?;
             self.look_around()?;
         }
         Ok(())
@@ -147,6 +162,7 @@ impl Agent {
     /// What the system refuses.
     pub fn stop(mut self) -> Result<Tally, HostError> {
         self.ports.iter_mut().for_each(Port::close_source);
+        self.end_leases()?;
         self.hear_events();
         self.engine.flush_reports();
         self.send_reports();
@@ -163,10 +179,25 @@ impl Agent {
         Tally::read(&self.programs, &self.engine, &self.senders)
     }
 
+    /// Waits until nobody sends INT any more.
+    fn end_leases(&mut self) -> Result<(), HostError> {
+        let since = Instant::now();
+        let patience = Duration::from_millis(u64::from(self.settings.host.lease_ms));
+        while since.elapsed() < patience && self.control.withdraw(None, clock::monotonic()) {
+            self.wait(WITHDRAW_AGAIN)?;
+            self.hear_events();
+            self.control.hear(&mut self.programs, clock::monotonic())?;
+        }
+        // What was sent before that is still on its way.
+        std::thread::sleep(DRAIN);
+        Ok(())
+    }
+
     fn open_ports(&mut self) -> Result<(), HostError> {
         for (device, id) in self.plan.devices.clone() {
             let Some(guard) = &self.guard else { break };
             let port = Port::open(device, id, &self.plan, &mut self.programs, (&mut self.netlink, guard))?;
+            self.control.open_gate(&port.device)?;
             self.ports.push(port);
         }
         Ok(())
@@ -185,7 +216,8 @@ impl Agent {
 
     fn wait(&self, patience: Duration) -> Result<(), HostError> {
         let patience = Timespec::try_from(patience).unwrap_or_default();
-        let mut fds = [PollFd::from_borrowed_fd(self.events.as_fd(), PollFlags::IN)];
+        let all = std::iter::once(self.events.as_fd()).chain(self.control.sockets());
+        let mut fds: Vec<_> = all.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect();
         match poll(&mut fds, Some(&patience)).map_err(io::Error::from) {
             Ok(_) => Ok(()),
             // A signal; whoever sent it is heard between two turns.
@@ -205,6 +237,12 @@ impl Agent {
     }
 
     fn hear(&mut self, event: &Event) {
+        if event.kind == event_kind::UNLEASED {
+            if let Some(destination) = destination(&event.bytes) {
+                self.control.handle_unleased(destination, event.time);
+            }
+            return;
+        }
         let is_there = |port: &&Port| port.device.index == event.device || port.is_shim(event.device);
         let Some(port) = self.ports.iter().find(is_there) else { return };
         let (host, device) = (self.plan.host_interface, port.id);
@@ -267,6 +305,7 @@ impl Agent {
             |port: &mut Port| self.plan.devices.iter().any(|(device, id)| port.is_of(device, *id));
         for port in self.ports.extract_if(.., |port| !is_planned(port)) {
             self.notes.push_back(format!("no INT on {} any more", port.device.name));
+            self.control.close_gate(port.device.index, clock::monotonic());
             guard.forget(port.device.index)?;
             port.close(&mut self.programs, &mut self.netlink)?;
         }
@@ -277,6 +316,7 @@ impl Agent {
             let name = &device.name;
             let opened =
                 Port::open(device.clone(), *id, &self.plan, &mut self.programs, (&mut self.netlink, guard));
+            let opened = opened.and_then(|port| self.control.open_gate(device).map(|()| port));
             self.notes.push_back(match &opened {
                 Ok(_) => format!("INT on {name}"),
                 // A device that went again before it was taken up is not in the next plan.
@@ -296,6 +336,15 @@ impl Agent {
 
 /// How far the programs' clock may be off before it is set, nanoseconds.
 const CLOCK_SLACK_NS: u64 = 100;
+
+/// Where a packet goes, from the fixed parts of its frame.
+fn destination(frame: &[u8]) -> Option<IpAddr> {
+    match frame.get(12..14)? {
+        [0x08, 0x00] => frame.get(30..)?.first_chunk::<4>().map(|address| IpAddr::from(*address)),
+        [0x86, 0xdd] => frame.get(38..)?.first_chunk::<16>().map(|address| IpAddr::from(*address)),
+        _ => None,
+    }
+}
 
 fn plan(settings: &HostSettings, netlink: &mut Netlink) -> Result<Plan, HostError> {
     let all = devices::all(netlink).map_err(|reason| HostError::system("list the devices", reason))?;

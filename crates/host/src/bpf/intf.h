@@ -185,6 +185,8 @@ struct flow {
 struct lease {
 	/* Of the monotonic clock, nanoseconds; all ones: for ever. */
 	__u64 until;
+	/* When there was traffic, to the second. */
+	__u64 used;
 	/* Whether the agent wants to hear of destinations without a lease. */
 	__u32 ask;
 	__u32 padding;
@@ -192,7 +194,7 @@ struct lease {
 
 /* `abi.rs` asserts the same sizes. */
 _Static_assert(sizeof(struct config) == 72, "size of struct config");
-_Static_assert(sizeof(struct lease) == 16, "size of struct lease");
+_Static_assert(sizeof(struct lease) == 24, "size of struct lease");
 _Static_assert(sizeof(struct collector) == 20, "size of struct collector");
 _Static_assert(sizeof(struct rule) == 12, "size of struct rule");
 _Static_assert(sizeof(struct flow) == 48, "size of struct flow");

@@ -22,11 +22,15 @@ pub(crate) struct Domain {
     pub(crate) more: String,
     /// Devices in the place of the host's own.
     pub(crate) devices: Option<&'static str>,
+    /// What `[host]` holds besides.
+    pub(crate) host: String,
+    /// Whether hosts ask each other for leases.
+    pub(crate) lease: bool,
 }
 
 impl Domain {
     pub(crate) fn new(kind: &'static str, mode: &'static str) -> Self {
-        Self { kind, mode, more: String::new(), devices: None }
+        Self { kind, mode, more: String::new(), devices: None, host: String::new(), lease: false }
     }
 
     pub(crate) fn with_devices(self, devices: &'static str) -> Self {
@@ -39,7 +43,7 @@ impl Domain {
             Place::A => (101, "ab", 3),
             _ => (102, "dc", 1),
         };
-        let Self { kind, mode, more, devices } = self;
+        let Self { kind, mode, more, devices, host, lease } = self;
         let devices = devices.unwrap_or(device);
         format!(
             "
@@ -48,13 +52,16 @@ id = {id}
 [host]
 devices = [\"{devices}\"]
 interval_us = 1000
+{host}
 [[interface]]
 id = 7
 device = \"{device}\"
 [[peer]]
 prefix = \"10.91.{far}.0/24\"
+lease = {lease}
 [[peer]]
 prefix = \"fd91:{far}::/64\"
+lease = {lease}
 [encapsulation]
 kind = \"{kind}\"
 [[watch]]

@@ -4,6 +4,7 @@
 mod agent;
 mod capture;
 mod forms;
+mod leases;
 mod limits;
 mod traffic;
 mod world;

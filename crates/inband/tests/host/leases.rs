@@ -1,0 +1,103 @@
+//! INT goes only to who takes it out, whenever agents come and go; datagrams are whole at every moment.
+
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::agent::{Agent, Domain};
+use crate::traffic::{bytes, deliver, udp_pair};
+use crate::world::{A4, A6, B4, B6, Offloads, Place, World};
+
+/// Leases of a second, which a killed agent keeps for a second and a half.
+const SHORT: &str = "lease_ms = 1000\nlinger_ms = 1500\n";
+/// Longer than a lease, and what it takes to get one.
+const WHILE: Duration = Duration::from_millis(1800);
+
+#[test]
+fn nobody_gets_int_who_has_not_said_that_he_takes_it_out() {
+    let Some(world) = World::new(Offloads::On) else { return };
+    let Some(a) = Agent::start(&world, Place::A, &domain()) else { return };
+
+    talk(&world, WHILE);
+
+    let a = a.stop();
+    assert_eq!(count(&a, "started"), 0, "{a}");
+    assert!(count(&a, "no_lease") > 100, "{a}");
+}
+
+#[test]
+fn int_begins_and_ends_with_the_agent_that_takes_it_out() {
+    let Some(world) = World::new(Offloads::On) else { return };
+    let Some(a) = Agent::start(&world, Place::A, &domain()) else { return };
+    let Some(b) = Agent::start(&world, Place::B, &domain()) else { return };
+
+    talk(&world, WHILE);
+    let b = b.stop();
+    talk(&world, WHILE);
+
+    let a = a.stop();
+    assert!(count(&a, "started") > 100, "{a}");
+    assert!(count(&a, "no_lease") > 100, "{a}");
+    assert_eq!(count(&a, "started"), count(&b, "stripped"), "{a} {b}");
+}
+
+#[test]
+fn an_agent_that_is_killed_takes_int_out_until_its_leases_are_over() {
+    let Some(world) = World::new(Offloads::On) else { return };
+    let Some(a) = Agent::start(&world, Place::A, &domain()) else { return };
+    let Some(b) = Agent::start(&world, Place::B, &domain()) else { return };
+
+    talk(&world, WHILE);
+    b.kill();
+    talk(&world, 2 * WHILE);
+    let Some(b) = Agent::start(&world, Place::B, &domain()) else { return };
+    talk(&world, WHILE);
+
+    let (b, a) = (b.stop(), a.stop());
+    assert!(count(&a, "no_lease") > 100, "{a}");
+    assert!(count(&b, "stripped") > 100, "{b}");
+    assert!(count(&a, "started") > count(&b, "stripped"), "{a} {b}");
+}
+
+#[test]
+fn agents_with_other_keys_or_other_int_do_not_agree() {
+    let Some(world) = World::new(Offloads::On) else { return };
+    let (one, other) = (world.write("one.key", b"secret\n"), world.write("other.key", b"Secret\n"));
+    let with_key =
+        |path: &std::path::Path| Domain { host: format!("{SHORT}key_file = {path:?}\n"), ..domain() };
+    let other_int = Domain { kind: "udp", ..with_key(&one) };
+    for (of_b, begins) in
+        [(with_key(&other), false), (domain(), false), (other_int, false), (with_key(&one), true)]
+    {
+        let Some(a) = Agent::start(&world, Place::A, &with_key(&one)) else { return };
+        let Some(b) = Agent::start(&world, Place::B, &of_b) else { return };
+
+        talk(&world, WHILE / 2);
+
+        let (a, _) = (a.stop(), b.stop());
+        assert_eq!(count(&a, "started") > 0, begins, "{of_b:?}: {a}");
+    }
+}
+
+/// A domain whose hosts ask each other.
+fn domain() -> Domain {
+    Domain { lease: true, host: SHORT.to_owned(), ..Domain::new("dscp", "md") }
+}
+
+/// Sends datagrams from A to B for a while; panics unless each arrives as it was sent.
+fn talk(world: &World, duration: Duration) {
+    let pairs = [udp_pair(world, A4, B4), udp_pair(world, A6, B6)];
+    let since = Instant::now();
+    let mut length = 0;
+    while since.elapsed() < duration {
+        for (at_a, at_b) in &pairs {
+            deliver(at_a, at_b, &bytes(length, 8));
+        }
+        length = (length + 37) % 1400;
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+fn count(tally: &Value, outcome: &str) -> u64 {
+    tally["outcomes"][outcome].as_u64().unwrap()
+}
