@@ -45,6 +45,12 @@ pub enum HostError {
         /// What can be had.
         instead: &'static str,
     },
+    /// A setting that is not what it was when the agent started.
+    #[error("{key} changes with a restart only")]
+    Restart {
+        /// The setting.
+        key: &'static str,
+    },
     /// A setting that no node can follow.
     #[error(transparent)]
     Config(#[from] inband_node::ConfigError),
@@ -64,7 +70,7 @@ impl HostError {
     #[must_use]
     pub fn key(&self) -> Option<&str> {
         match self {
-            Self::Unsupported { key, .. } => Some(key),
+            Self::Unsupported { key, .. } | Self::Restart { key } => Some(key),
             Self::Config(error) => Some(error.key()),
             _ => None,
         }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use inband_node::config::{
     Actions, ChecksumConfig, EncapsulationConfig, InterfaceConfig, LossConfig, NodeSection, Prefix,
-    ReportConfig, SinkConfig, SmartConfig, SourceConfig, WatchEntry,
+    ReportConfig, ReportFilter, SinkConfig, SmartConfig, SourceConfig, WatchEntry,
 };
 use inband_node::{Node, NodeConfig};
 use serde::Deserialize;
@@ -169,6 +169,31 @@ impl HostSettings {
         host.check()?;
         RuleSet::new(&self.watchlist, Actions::START_INT, &[], 0)?;
         self.host.check()
+    }
+
+    /// The first table or key in which `other` differs and that a running agent does not change.
+    pub(crate) fn key_of_restart(&self, other: &Self) -> Option<&'static str> {
+        let fixed = |settings: &Self| {
+            let Self { node, host, encapsulation, source, sink, checksum, report, loss, .. } = settings;
+            // The filter is taken over, as its thresholds in [smart] are.
+            let report = ReportConfig { filter: ReportFilter::None, ..report.clone() };
+            [
+                ("node", format!("{node:?}")),
+                ("host.interface", format!("{:?}", host.interface)),
+                ("host.shim", format!("{:?}", host.shim)),
+                ("host.control_port", format!("{:?}", host.control_port)),
+                ("host.lease_ms", format!("{:?}", host.lease_ms)),
+                ("host.key_file", format!("{:?}", host.key_file)),
+                ("host.metrics", format!("{:?}", host.metrics)),
+                ("encapsulation", format!("{encapsulation:?}")),
+                ("source", format!("{source:?}")),
+                ("sink", format!("{sink:?}")),
+                ("checksum", format!("{checksum:?}")),
+                ("report", format!("{report:?}")),
+                ("loss", format!("{loss:?}")),
+            ]
+        };
+        fixed(self).into_iter().zip(fixed(other)).find(|(old, new)| old != new).map(|((key, _), _)| key)
     }
 
     /// The configuration of the host's engine, whose interfaces are `interfaces`.

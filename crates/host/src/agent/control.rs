@@ -16,7 +16,7 @@ use crate::error::HostError;
 use crate::lease::{Asker, Body, Change, Granter, Key, MESSAGE_BYTES, Message, dialect};
 use crate::programs::Programs;
 use crate::rules::MappedPrefix;
-use crate::settings::HostSection;
+use crate::settings::{HostSection, PeerSettings};
 
 /// The agent's part in leases: what it asks, and what it grants.
 pub(super) struct Control {
@@ -111,6 +111,19 @@ impl Control {
             self.send_question(address, ask);
         }
         for address in self.asker.forget_old(now) {
+            programs.remove_lease(&host(address))?;
+        }
+        Ok(())
+    }
+
+    /// Forgets the leases of who is not in `peers`, or is not asked any more.
+    pub(super) fn keep_peers(
+        &mut self,
+        peers: &[PeerSettings],
+        programs: &mut Programs,
+    ) -> Result<(), HostError> {
+        let is_asked = |address| peers.iter().any(|peer| peer.lease && peer.prefix.contains(address));
+        for address in self.asker.forget_unless(is_asked) {
             programs.remove_lease(&host(address))?;
         }
         Ok(())

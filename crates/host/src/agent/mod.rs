@@ -29,7 +29,7 @@ use crate::guard::Guard;
 use crate::netlink::Netlink;
 use crate::programs::Programs;
 use crate::rules::MappedPrefix;
-use crate::settings::HostSettings;
+use crate::settings::{HostSettings, PeerSettings};
 use crate::shim::Shim;
 
 use control::Control;
@@ -60,6 +60,8 @@ pub struct Agent {
     next_look: u64,
     /// What users may want to know.
     notes: VecDeque<String>,
+    /// The last of them that told of what does not work; it is not told twice in a row.
+    last_note: String,
 }
 
 /// Most events of one turn: other things have their turn, too.
@@ -90,11 +92,7 @@ impl Agent {
         let engine = Node::new(&plan.node)?;
         let mut programs = Programs::load_idle()?;
         programs.set_watchlist(&plan.node, settings.host.control_port.get())?;
-        for peer in &settings.peers {
-            let until = if peer.lease { 0 } else { u64::MAX };
-            let lease = Lease { until, ask: u32::from(peer.lease), ..Lease::default() };
-            programs.set_lease(&MappedPrefix::of(peer.prefix), lease)?;
-        }
+        settings.peers.iter().try_for_each(|peer| set_peer(&mut programs, peer))?;
         let control = Control::open(&settings.host, &plan.node)?;
         let events = programs.take_events()?;
         let senders = Senders::open(&plan.node.report)?;
@@ -115,6 +113,7 @@ impl Agent {
             buffer: Vec::new(),
             next_look: clock::monotonic() + LOOK_NS,
             notes: VecDeque::new(),
+            last_note: String::new(),
         };
         match agent.open_ports() {
             Ok(()) => Ok(agent),
@@ -149,6 +148,31 @@ impl Agent {
             self.look_around()?;
         }
         Ok(())
+    }
+
+    /// Follows other settings from the next packet on; nothing that is known is lost.
+    ///
+    /// # Errors
+    /// A setting that cannot be followed, or not without a restart; everything goes on as before.
+    pub fn reload(&mut self, settings: HostSettings) -> Result<(), HostError> {
+        settings.check()?;
+        if let Some(key) = self.settings.key_of_restart(&settings) {
+            return Err(HostError::Restart { key });
+        }
+        let plan = plan(&settings, &mut self.netlink)?;
+        self.engine.reload(&plan.node)?;
+        self.programs.set_watchlist(&plan.node, settings.host.control_port.get())?;
+        let is_kept = |old: &PeerSettings| settings.peers.iter().any(|peer| peer.prefix == old.prefix);
+        for old in self.settings.peers.iter().filter(|old| !is_kept(old)) {
+            self.programs.remove_lease(&MappedPrefix::of(old.prefix))?;
+        }
+        settings.peers.iter().try_for_each(|peer| set_peer(&mut self.programs, peer))?;
+        self.control.keep_peers(&settings.peers, &mut self.programs)?;
+        if let Some(guard) = &self.guard {
+            guard.linger(u64::from(settings.host.linger_ms).saturating_mul(1_000_000))?;
+        }
+        (self.settings, self.plan) = (settings, plan);
+        self.follow_devices()
     }
 
     /// Takes the oldest thing that users may want to know.
@@ -197,8 +221,9 @@ impl Agent {
         for (device, id) in self.plan.devices.clone() {
             let Some(guard) = &self.guard else { break };
             let port = Port::open(device, id, &self.plan, &mut self.programs, (&mut self.netlink, guard))?;
-            self.control.open_gate(&port.device)?;
+            let device = port.device.clone();
             self.ports.push(port);
+            self.control.open_gate(&device)?;
         }
         Ok(())
     }
@@ -328,7 +353,8 @@ impl Agent {
     }
 
     fn note(&mut self, note: String) {
-        if self.notes.len() < MOST_NOTES {
+        if self.notes.len() < MOST_NOTES && self.last_note != note {
+            self.last_note.clone_from(&note);
             self.notes.push_back(note);
         }
     }
@@ -336,6 +362,12 @@ impl Agent {
 
 /// How far the programs' clock may be off before it is set, nanoseconds.
 const CLOCK_SLACK_NS: u64 = 100;
+
+fn set_peer(programs: &mut Programs, peer: &PeerSettings) -> Result<(), HostError> {
+    let until = if peer.lease { 0 } else { u64::MAX };
+    let lease = Lease { until, ask: u32::from(peer.lease), ..Lease::default() };
+    programs.set_lease(&MappedPrefix::of(peer.prefix), lease)
+}
 
 /// Where a packet goes, from the fixed parts of its frame.
 fn destination(frame: &[u8]) -> Option<IpAddr> {

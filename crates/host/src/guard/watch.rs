@@ -76,7 +76,9 @@ fn wind_up(held: Held) -> io::Result<()> {
     thread::sleep(DRAIN);
     let mut netlink = Netlink::open()?;
     let removed = shims.values().map(|near| shim::remove(&mut netlink, *near)).fold(Ok(()), io::Result::and);
-    thread::sleep(linger);
+    if !links.is_empty() {
+        thread::sleep(linger);
+    }
     drop(links);
     removed
 }

@@ -87,9 +87,18 @@ impl Asker {
     /// Forgets whose lease and whose question is over; returns those whose lease is.
     pub(crate) fn forget_old(&mut self, now: u64) -> Vec<IpAddr> {
         let is_old = |asked: &Asked| asked.until <= now && now.saturating_sub(asked.at) > 2 * PAUSE_NS;
+        self.forget(|_, asked| is_old(asked))
+    }
+
+    /// Forgets all but those that `is_asked` names; returns those that had a lease.
+    pub(crate) fn forget_unless(&mut self, is_asked: impl Fn(IpAddr) -> bool) -> Vec<IpAddr> {
+        self.forget(|address, _| !is_asked(address))
+    }
+
+    fn forget(&mut self, is_meant: impl Fn(IpAddr, &Asked) -> bool) -> Vec<IpAddr> {
         let mut ended = Vec::new();
         self.asked.retain(|address, asked| {
-            if !is_old(asked) {
+            if !is_meant(*address, asked) {
                 return true;
             }
             self.nonces.remove(&asked.nonce);

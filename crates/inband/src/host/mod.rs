@@ -7,7 +7,7 @@ use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, Error};
@@ -21,7 +21,7 @@ use crate::signals;
 /// INT on this host's own traffic: what it sends gets INT, what it receives loses it and is reported
 ///
 /// Programs in the kernel do it, so applications notice nothing. It needs root, or CAP_NET_ADMIN, CAP_BPF and
-/// CAP_PERFMON. SIGINT or SIGTERM ends it, and everything is as it was.
+/// CAP_PERFMON. SIGINT or SIGTERM ends it, and everything is as it was. SIGHUP makes it read its settings again.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -54,10 +54,15 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         return Ok(());
     }
     let stop = signals::until_stopped()?;
+    let hang_up = Arc::new(AtomicBool::new(false));
+    signal_hook::flag::register(SIGHUP, Arc::clone(&hang_up)).context("cannot catch signals")?;
     let mut agent = Agent::start(settings, guard_command()?).map_err(|error| failure(&file, error))?;
     announce(&agent);
     while !stop.load(Ordering::Relaxed) {
         agent.turn(PATIENCE).map_err(work)?;
+        if hang_up.swap(false, Ordering::Relaxed) {
+            reload(&mut agent, config);
+        }
         while let Some(note) = agent.poll_note() {
             eprintln!("{note}");
         }
@@ -68,6 +73,18 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         println!("{}", summary::json(&tally));
     }
     Ok(())
+}
+
+/// Follows the file as it is now; what is wrong with it is said, and everything goes on as before.
+fn reload(agent: &mut Agent, path: &Path) {
+    let reloaded =
+        read(path).and_then(|(file, settings)| agent.reload(settings).map_err(|error| failure(&file, error)));
+    match reloaded {
+        Ok(()) => eprintln!("settings of {} taken over", path.display()),
+        Err(Failure::Usage(error) | Failure::Work(error)) => {
+            eprintln!("the settings stay as they were: {error:#}");
+        }
+    }
 }
 
 /// How this program guards an agent in another process.

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 use rustix::net::sockopt::set_ip_tos;
+use rustix::process::Signal;
 
 use crate::agent::{Agent, Domain};
 use crate::traffic::{PATIENCE, bytes, connect, deliver, read, receive, udp_pair};
@@ -95,6 +96,34 @@ fn devices_may_come_and_go() {
     wait_until("the shim is gone", || world.links(Place::A) == before);
     a.stop();
     assert!(!world.links(Place::A).contains("int0"), "{}", world.links(Place::A));
+}
+
+#[test]
+fn settings_are_read_again_and_a_wrong_file_changes_nothing() {
+    let Some(world) = World::new(Offloads::On) else { return };
+    let domain = Domain::new("dscp", "md");
+    let Some(mut a) = Agent::start(&world, Place::A, &domain) else { return };
+    let Some(b) = Agent::start(&world, Place::B, &domain) else { return };
+    let (at_a, at_b) = udp_pair(&world, A4, B4);
+    // What is wrong is quoted in two more lines.
+    let mut reload = |settings: String, lines: usize| {
+        world.write("A.toml", settings.as_bytes());
+        a.signal(Signal::HUP);
+        let message: String = (0..lines).map(|_| a.next_message()).collect();
+        deliver(&at_a, &at_b, b"payload");
+        message
+    };
+    let settings = domain.settings(Place::A);
+    let without_udp = settings.replace("protocol = \"udp\"", "protocol = \"sctp\"");
+
+    assert!(reload(without_udp.clone(), 1).starts_with("settings of "));
+    let wrong = reload(settings.replace("[[watch]]", "[[wach]]"), 3);
+    assert!(wrong.starts_with("the settings stay as they were: ") && wrong.contains("wach"), "{wrong}");
+    let fixed = reload(settings.replace("id = 101", "id = 103"), 3);
+    assert!(fixed.contains("node changes with a restart only"), "{fixed}");
+
+    a.stop();
+    assert_eq!(b.stop()["outcomes"]["stripped"], 0);
 }
 
 #[test]
