@@ -3,6 +3,8 @@
 use rustix::time::{ClockId, DynamicClockId, Timespec, clock_gettime, clock_gettime_dynamic};
 use serde::Deserialize;
 
+use crate::sys::precision;
+
 /// The clock of timestamps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -20,6 +22,14 @@ pub enum Clock {
 const COMPARISONS: usize = 8;
 
 impl Clock {
+    /// How far this clock may be off what it names, nanoseconds; `None`: nobody keeps it right, or it names nothing.
+    pub(crate) fn uncertainty(self) -> Option<u64> {
+        match self {
+            Self::Realtime | Self::Tai => precision::clock_uncertainty(),
+            Self::Monotonic => None,
+        }
+    }
+
     /// What is added to the monotonic clock to get this one, nanoseconds.
     pub(crate) fn offset(self) -> u64 {
         let read = match self {

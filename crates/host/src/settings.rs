@@ -126,6 +126,13 @@ impl HostSection {
             let instead = "1000 to 60000, and at most host.linger_ms";
             return unsupported("host.lease_ms", self.lease_ms.to_string(), instead);
         }
+        if let Some(metrics) = self.metrics.filter(|metrics| !metrics.ip().is_loopback()) {
+            return unsupported(
+                "host.metrics",
+                format!("\"{metrics}\""),
+                "an address of the host itself, as 127.0.0.1:9464",
+            );
+        }
         Ok(())
     }
 }

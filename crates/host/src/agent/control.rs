@@ -11,6 +11,7 @@ use ring::rand::{SecureRandom, SystemRandom};
 use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::abi::Lease;
+use crate::clock;
 use crate::devices::Device;
 use crate::error::HostError;
 use crate::lease::{Asker, Body, Change, Granter, Key, MESSAGE_BYTES, Message, dialect};
@@ -83,6 +84,16 @@ impl Control {
     pub(super) fn close_gate(&mut self, device: u32, now: u64) {
         self.withdraw(Some(device), now);
         self.gates.retain(|gate| gate.device != device);
+    }
+
+    /// How many destinations have granted a lease.
+    pub(super) fn leases_held(&self) -> usize {
+        self.asker.leased().count()
+    }
+
+    /// How many sources have been granted one.
+    pub(super) fn leases_granted(&self) -> usize {
+        self.granter.granted(clock::monotonic())
     }
 
     /// Everything to wait for.

@@ -115,6 +115,7 @@ impl Agent {
             notes: VecDeque::new(),
             last_note: String::new(),
         };
+        agent.note_truncation();
         match agent.open_ports() {
             Ok(()) => Ok(agent),
             Err(error) => {
@@ -200,7 +201,8 @@ impl Agent {
     /// # Errors
     /// Counters that the kernel does not give.
     pub fn tally(&self) -> Result<Tally, HostError> {
-        Tally::read(&self.programs, &self.engine, &self.senders)
+        let clock = self.settings.host.clock;
+        Tally::read(&self.programs, &self.engine, &self.senders, &self.control, clock)
     }
 
     /// Waits until nobody sends INT any more.
@@ -319,6 +321,19 @@ impl Agent {
         Ok(())
     }
 
+    /// Says so where reports would cut off metadata of hops there is room for.
+    fn note_truncation(&mut self) {
+        let needed = HEADER_BYTES + self.plan.host(0).room;
+        for session in self.plan.node.report.sessions() {
+            if u32::from(session.truncate) < needed {
+                let (kept, hops) = (session.truncate, self.settings.host.room_hops);
+                self.note(format!(
+                    "note: report.truncate = {kept} may cut off metadata; {needed} keeps that of {hops} hops"
+                ));
+            }
+        }
+    }
+
     fn configure_ports(&mut self) -> Result<(), HostError> {
         self.ports.iter().try_for_each(|port| port.configure(&self.plan, &mut self.programs))
     }
@@ -360,6 +375,8 @@ impl Agent {
     }
 }
 
+/// Ethernet, IPv6 and TCP with timestamps, in front of INT.
+const HEADER_BYTES: u32 = 14 + 40 + 32;
 /// How far the programs' clock may be off before it is set, nanoseconds.
 const CLOCK_SLACK_NS: u64 = 100;
 

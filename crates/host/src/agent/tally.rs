@@ -2,7 +2,9 @@
 
 use inband_node::Node;
 
+use super::control::Control;
 use super::senders::Senders;
+use crate::clock::Clock;
 use crate::error::HostError;
 use crate::outcome::{Outcome, Traffic};
 use crate::programs::Programs;
@@ -22,10 +24,23 @@ pub struct Tally {
     pub reports_withheld: u64,
     /// Reports for which the queue had no room, or whose session had had enough of them.
     pub reports_shed: u64,
+    /// Destinations that have granted this host a lease.
+    pub leases_held: usize,
+    /// Sources that this host has granted one.
+    pub leases_granted: usize,
+    /// How far timestamps may be off the clock they name, nanoseconds; `None`: nobody keeps that clock right, or it is
+    /// this host's own.
+    pub clock_uncertainty_ns: Option<u64>,
 }
 
 impl Tally {
-    pub(super) fn read(programs: &Programs, engine: &Node, senders: &Senders) -> Result<Self, HostError> {
+    pub(super) fn read(
+        programs: &Programs,
+        engine: &Node,
+        senders: &Senders,
+        control: &Control,
+        clock: Clock,
+    ) -> Result<Self, HostError> {
         let of = |outcome| engine.counters().get(outcome);
         let outcome = |outcome: &Outcome| Ok((*outcome, programs.count(*outcome)?));
         let outcomes = Outcome::ALL.iter().map(outcome).collect::<Result<_, HostError>>()?;
@@ -38,6 +53,9 @@ impl Tally {
             reports_failed: senders.failed,
             reports_withheld: of(inband_node::Outcome::ReportWithheld),
             reports_shed: of(inband_node::Outcome::ReportShed) + of(inband_node::Outcome::ReportLimited),
+            leases_held: control.leases_held(),
+            leases_granted: control.leases_granted(),
+            clock_uncertainty_ns: clock.uncertainty(),
         })
     }
 

@@ -63,6 +63,11 @@ impl Granter {
         meant.map(|((to, of), (nonce, _))| (*to, *of, message(*nonce))).collect()
     }
 
+    /// How many have a lease.
+    pub(crate) fn granted(&self, now: u64) -> usize {
+        self.granted.values().filter(|(_, until)| *until > now).count()
+    }
+
     fn judge(&mut self, dialect: u64, asker: (SocketAddr, u32), now: u64) -> Result<(), Refusal> {
         if self.is_ending {
             return Err(Refusal::Ending);

@@ -2,4 +2,5 @@
 #![allow(unsafe_code, reason = "system calls without a safe wrapper")]
 
 pub(crate) mod ethtool;
+pub(crate) mod precision;
 pub(crate) mod tcx;

@@ -1,5 +1,6 @@
 //! `inband host`: INT on a Linux host's own traffic.
 
+mod metrics;
 mod summary;
 
 use std::io;
@@ -8,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Error};
 use inband::config::ConfigFile;
@@ -17,6 +18,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::failure::Failure;
 use crate::signals;
+use metrics::Metrics;
 
 /// INT on this host's own traffic: what it sends gets INT, what it receives loses it and is reported
 ///
@@ -56,10 +58,17 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let stop = signals::until_stopped()?;
     let hang_up = Arc::new(AtomicBool::new(false));
     signal_hook::flag::register(SIGHUP, Arc::clone(&hang_up)).context("cannot catch signals")?;
+    let metrics = settings.host.metrics.map(Metrics::serve).transpose();
+    let metrics = metrics.context("cannot serve metrics")?;
     let mut agent = Agent::start(settings, guard_command()?).map_err(|error| failure(&file, error))?;
-    announce(&agent);
+    announce(&agent)?;
+    let mut next_update = Instant::now();
     while !stop.load(Ordering::Relaxed) {
         agent.turn(PATIENCE).map_err(work)?;
+        if let Some(metrics) = metrics.as_ref().filter(|_| Instant::now() >= next_update) {
+            metrics.update(&agent.tally().map_err(work)?);
+            next_update = Instant::now() + UPDATE;
+        }
         if hang_up.swap(false, Ordering::Relaxed) {
             reload(&mut agent, config);
         }
@@ -112,12 +121,17 @@ fn read(path: &Path) -> Result<(ConfigFile, HostSettings), Failure> {
     Ok((file, settings))
 }
 
-fn announce(agent: &Agent) {
+fn announce(agent: &Agent) -> Result<(), Failure> {
     let devices: Vec<_> = agent.devices().collect();
     match devices.is_empty() {
         true => eprintln!("no device of this name yet"),
         false => eprintln!("INT on {}", devices.join(", ")),
     }
+    match agent.tally().map_err(work)?.clock_uncertainty_ns {
+        Some(uncertainty_ns) => eprintln!("the clock may be off by {} us", uncertainty_ns / 1000),
+        None => eprintln!("note: nobody keeps the clock right: compare timestamps of this host only"),
+    }
+    Ok(())
 }
 
 /// What is wrong with a setting has a place in the file; the rest is the system's.
@@ -134,3 +148,5 @@ fn work(error: HostError) -> Failure {
 
 /// How long the agent waits where nothing happens.
 const PATIENCE: Duration = Duration::from_millis(50);
+/// How old metrics are at most.
+const UPDATE: Duration = Duration::from_secs(1);

@@ -48,6 +48,7 @@ pub(super) fn json(tally: &Tally) -> Value {
             "withheld": tally.reports_withheld,
             "shed": tally.reports_shed,
         },
+        "clock_uncertainty_ns": tally.clock_uncertainty_ns,
     })
 }
 

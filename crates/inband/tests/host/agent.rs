@@ -73,7 +73,7 @@ mode = \"{mode}\"
 instructions = [\"node-id\", \"level1-interfaces\", \"hop-latency\", \"ingress-timestamp\", \"egress-timestamp\"]
 [report]
 collector = \"{COLLECTOR}:32766\"
-truncate = 256
+truncate = 300
 {more}
 "
         )
@@ -100,6 +100,8 @@ impl Agent {
             return None;
         }
         assert!(message.starts_with("INT on "), "{message}");
+        let clock = agent.next_message();
+        assert!(clock.contains("clock"), "{clock}");
         Some(agent)
     }
 

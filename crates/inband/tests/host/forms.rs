@@ -140,3 +140,32 @@ fn assert_paths(reports: &[&Value], domain: &Domain) {
         assert!(arrivals > 2, "{arrivals} reports of arrivals at {sink}: {reports:?}");
     }
 }
+
+#[test]
+fn postcards_leave_packets_as_they_are_and_tell_of_both_ends() {
+    let Some(world) = World::new(Offloads::On) else { return };
+    let domain = Domain::new("dscp", "xd");
+    let Some(a) = Agent::start(&world, Place::A, &domain) else { return };
+    let Some(b) = Agent::start(&world, Place::B, &domain) else { return };
+    let capture = Capture::start(&world, Place::FirstHop);
+    assert!(!world.links(Place::A).contains("int0"), "{}", world.links(Place::A));
+
+    exchange_udp(&world, A4, B4, (0..=1400).step_by(7));
+    exchange_tcp(&world, B6, TCP_BYTES);
+
+    let (a, b) = (a.stop(), b.stop());
+    let packets = capture.decode(&world);
+    assert!(packets.iter().all(|packet| packet["kind"] == "report"), "no packet has INT");
+    for (host, tally) in [(101, &a), (102, &b)] {
+        assert!(tally["outcomes"]["postcard"].as_u64().unwrap() > 200, "{tally}");
+        assert_eq!(tally["outcomes"]["started"], 0, "{tally}");
+        let of_host: Vec<_> = packets.iter().filter(|report| report["node_id"] == host).collect();
+        for (leaves, timestamp) in [(true, "egress_timestamp"), (false, "ingress_timestamp")] {
+            let is_meant =
+                |report: &&&Value| (report["reports"][0]["metadata"]["egress_interface"] == 7) == leaves;
+            let told: Vec<_> = of_host.iter().filter(is_meant).collect();
+            assert!(told.len() > 2, "{} reports of {host}", told.len());
+            assert!(told.iter().all(|report| report["reports"][0]["metadata"][timestamp].is_u64()));
+        }
+    }
+}

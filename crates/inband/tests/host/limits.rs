@@ -1,6 +1,7 @@
 //! What is not to be touched is not, and whatever becomes of the agent, traffic flows.
 
-use std::io::Write;
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use rustix::net::sockopt::set_ip_tos;
@@ -124,6 +125,31 @@ fn settings_are_read_again_and_a_wrong_file_changes_nothing() {
 
     a.stop();
     assert_eq!(b.stop()["outcomes"]["stripped"], 0);
+}
+
+#[test]
+fn metrics_tell_what_became_of_packets() {
+    let Some(world) = World::new(Offloads::On) else { return };
+    let domain = Domain { host: "metrics = \"127.0.0.1:9464\"\n".to_owned(), ..Domain::new("dscp", "md") };
+    let Some(a) = Agent::start(&world, Place::A, &domain) else { return };
+    let Some(b) = Agent::start(&world, Place::B, &Domain::new("dscp", "md")) else { return };
+    let (at_a, at_b) = udp_pair(&world, A4, B4);
+    (0..5).for_each(|length| deliver(&at_a, &at_b, &bytes(length, 9)));
+
+    let started = "inband_host_packets_total{outcome=\"started\"} 5\n";
+    let mut text = String::new();
+    wait_until("five packets are counted", || {
+        let mut stream = world.inside(Place::A, || TcpStream::connect("127.0.0.1:9464").unwrap());
+        stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n").unwrap();
+        text.clear();
+        stream.read_to_string(&mut text).unwrap();
+        text.contains(started)
+    });
+    assert!(text.starts_with("HTTP/1.1 200 OK\r\n"), "{text}");
+    assert!(text.contains("\ninband_host_int_packets_total 5\n"), "{text}");
+    assert!(text.contains("\ninband_host_reports_total{result=\"sent\"} 0\n"), "{text}");
+    a.stop();
+    b.stop();
 }
 
 #[test]

@@ -1,0 +1,121 @@
+//! How do monitoring systems see the agent? In the text format of Prometheus, over HTTP.
+
+use std::fmt::Write as _;
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use inband_host::{Tally, Traffic};
+
+/// What is served, as it was last.
+#[derive(Clone, Default)]
+pub(super) struct Metrics(Arc<Mutex<String>>);
+
+/// How long a client may take.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// Longest request that is read, bytes.
+const MOST_REQUEST: usize = 4096;
+
+impl Metrics {
+    /// Serves `/metrics` at `address` until the program ends.
+    pub(super) fn serve(address: SocketAddr) -> io::Result<Self> {
+        let listener = TcpListener::bind(address)?;
+        let metrics = Self::default();
+        let served = metrics.clone();
+        thread::Builder::new().name("metrics".to_owned()).spawn(move || {
+            for stream in listener.incoming() {
+                // A client that goes away or takes too long has its answer cut off.
+                let _ = stream.and_then(|stream| served.answer(stream));
+            }
+        })?;
+        Ok(metrics)
+    }
+
+    /// Serves `tally` from here on.
+    pub(super) fn update(&self, tally: &Tally) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = text(tally);
+    }
+
+    fn answer(&self, mut stream: TcpStream) -> io::Result<()> {
+        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_write_timeout(Some(PATIENCE))?;
+        let request = read_request(&mut stream)?;
+        let (status, body) = match request.starts_with(b"GET /metrics ") {
+            true => ("200 OK", self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()),
+            false => ("404 Not Found", "metrics are at /metrics\n".to_owned()),
+        };
+        let length = body.len();
+        write!(
+            stream,
+            "HTTP/1.1 {status}\r\nContent-Type: text/plain; version=0.0.4\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}"
+        )
+    }
+}
+
+/// Reads to the end of the request's head, or as much of it as matters.
+fn read_request(stream: &mut TcpStream) -> io::Result<Vec<u8>> {
+    let mut request = Vec::new();
+    let mut chunk = [0; 1024];
+    while request.len() < MOST_REQUEST && !request.windows(4).any(|end| end == b"\r\n\r\n") {
+        let read = stream.read(&mut chunk)?;
+        if read == 0 {
+            break;
+        }
+        request.extend_from_slice(chunk.get(..read).unwrap_or_default());
+    }
+    Ok(request)
+}
+
+/// The tally in the text format.
+pub(super) fn text(tally: &Tally) -> String {
+    let mut out = String::new();
+    let name = "inband_host_packets_total";
+    head(&mut out, name, "counter", "Packets by what became of them in the kernel.");
+    for (outcome, count) in &tally.outcomes {
+        let _ = writeln!(out, "{name}{{outcome=\"{}\"}} {count}", outcome.name());
+    }
+    for (traffic, name, help) in [
+        (Traffic::WatchedPackets, "inband_host_watched_packets_total", "Watched packets that left."),
+        (
+            Traffic::WatchedBytes,
+            "inband_host_watched_bytes_total",
+            "IP bytes of watched packets, without INT.",
+        ),
+        (Traffic::IntPackets, "inband_host_int_packets_total", "Watched packets that left with INT."),
+        (
+            Traffic::IntBytes,
+            "inband_host_int_bytes_total",
+            "IP bytes of packets that left with INT, without it.",
+        ),
+    ] {
+        head(&mut out, name, "counter", help);
+        let _ = writeln!(out, "{name} {}", tally.traffic(traffic));
+    }
+    let name = "inband_host_reports_total";
+    head(&mut out, name, "counter", "Reports by what became of them.");
+    for (result, count) in [
+        ("sent", tally.reports_sent),
+        ("failed", tally.reports_failed),
+        ("withheld", tally.reports_withheld),
+        ("shed", tally.reports_shed),
+    ] {
+        let _ = writeln!(out, "{name}{{result=\"{result}\"}} {count}");
+    }
+    let name = "inband_host_leases";
+    head(&mut out, name, "gauge", "Leases: held of destinations, granted to sources.");
+    let _ = writeln!(out, "{name}{{side=\"held\"}} {}", tally.leases_held);
+    let _ = writeln!(out, "{name}{{side=\"granted\"}} {}", tally.leases_granted);
+    if let Some(uncertainty_ns) = tally.clock_uncertainty_ns {
+        let name = "inband_host_clock_uncertainty_seconds";
+        head(&mut out, name, "gauge", "How far timestamps may be off, as the kernel estimates it.");
+        let _ =
+            writeln!(out, "{name} {}.{:09}", uncertainty_ns / 1_000_000_000, uncertainty_ns % 1_000_000_000);
+    }
+    out
+}
+
+fn head(out: &mut String, name: &str, kind: &str, help: &str) {
+    let _ = writeln!(out, "# HELP {name} {help}\n# TYPE {name} {kind}");
+}
