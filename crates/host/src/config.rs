@@ -138,6 +138,16 @@ impl HostInt {
             let (key, value) = ("source.congestion_controlled_only", "true".to_owned());
             return Err(HostError::Unsupported { key, value, instead: "a watchlist of protocols and ports" });
         }
+        if self.node.source.clone > 0 {
+            let value = self.node.source.clone.to_string();
+            let instead = "0: INT in the packets themselves";
+            return Err(HostError::Unsupported { key: "source.clone", value, instead });
+        }
+        if self.node.report.sessions().iter().any(|session| session.port_entropy) {
+            let instead = "false: a host has one socket for each session";
+            let value = "true".to_owned();
+            return Err(HostError::Unsupported { key: "report.port_entropy", value, instead });
+        }
         if self.node.int_version() != IntVersion::V2_1 {
             return unsupported("node.int_version", self.node.int_version().wire().name(), "\"2.1\"");
         }

@@ -5,8 +5,8 @@ use std::num::NonZeroU16;
 use std::path::PathBuf;
 
 use inband_node::config::{
-    Actions, ChecksumConfig, EncapsulationConfig, InterfaceConfig, LossConfig, NodeSection, Prefix,
-    ReportConfig, ReportFilter, SinkConfig, SmartConfig, SourceConfig, WatchEntry,
+    Actions, ChecksumConfig, EncapsulationConfig, InterfaceConfig, NodeSection, Prefix, ReportConfig,
+    ReportFilter, SinkConfig, SmartConfig, SourceConfig, WatchEntry,
 };
 use inband_node::{Node, NodeConfig};
 use serde::Deserialize;
@@ -51,9 +51,6 @@ pub struct HostSettings {
     /// Filters and triggers of `report.filter = "smart"`.
     #[serde(default)]
     pub smart: SmartConfig,
-    /// Whether and how the sink looks for losses.
-    #[serde(default)]
-    pub loss: LossConfig,
 }
 
 /// `[host]`: what is particular to hosts.
@@ -181,7 +178,7 @@ impl HostSettings {
     /// The first table or key in which `other` differs and that a running agent does not change.
     pub(crate) fn key_of_restart(&self, other: &Self) -> Option<&'static str> {
         let fixed = |settings: &Self| {
-            let Self { node, host, encapsulation, source, sink, checksum, report, loss, .. } = settings;
+            let Self { node, host, encapsulation, source, sink, checksum, report, .. } = settings;
             // The filter is taken over, as its thresholds in [smart] are.
             let report = ReportConfig { filter: ReportFilter::None, ..report.clone() };
             [
@@ -197,7 +194,6 @@ impl HostSettings {
                 ("sink", format!("{sink:?}")),
                 ("checksum", format!("{checksum:?}")),
                 ("report", format!("{report:?}")),
-                ("loss", format!("{loss:?}")),
             ]
         };
         fixed(self).into_iter().zip(fixed(other)).find(|(old, new)| old != new).map(|((key, _), _)| key)
@@ -216,7 +212,6 @@ impl HostSettings {
             checksum: self.checksum.clone(),
             report: self.report.clone(),
             smart: self.smart.clone(),
-            loss: self.loss.clone(),
             ..NodeConfig::new(self.node.id)
         }
     }
