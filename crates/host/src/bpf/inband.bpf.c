@@ -158,7 +158,8 @@ int source(struct __sk_buff *skb)
 		bytes = packet.end - L3;
 		if (find_int(&packet, config, &location))
 			outcome = ALREADY_INT;
-		else if (!is_watched(&packet))
+		/* Into a shim goes only what `steer` has found on the watchlist. */
+		else if (!config->shim_out && !is_watched(&packet))
 			outcome = NOT_WATCHED;
 		else if (skb->gso_size)
 			outcome = SEGMENTS;

@@ -17,6 +17,9 @@ static __always_inline __u64 sum_of_int(struct __sk_buff *skb, const struct pack
 	__u32 at = location->shim;
 	__u64 sum = 0;
 
+	if (location->end <= packet->visible)
+		return sum_of(head_at(packet, at), location->end - at);
+
 	for (int i = 0; i < MOST_CHUNKS && at < location->end; i++) {
 		__u32 length = location->end - at;
 
