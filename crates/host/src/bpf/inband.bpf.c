@@ -29,6 +29,16 @@ static __always_inline __u64 agent_time(const struct config *config)
 	return bpf_ktime_get_ns() + config->clock_offset;
 }
 
+/* Finds INT in a packet; its headers are read. */
+static __always_inline int carries_int(struct __sk_buff *skb, struct packet *packet,
+				       const struct config *config, struct location *location)
+{
+	if (!is_marked(packet, config))
+		return 0;
+	look_further(skb, packet);
+	return find_int(packet, config, location);
+}
+
 /* Counts what became of a packet, and unmarks it where INT was not started. */
 static __always_inline void conclude(struct __sk_buff *skb, struct packet *packet,
 				     const struct config *config, int outcome, __u64 packets)
@@ -100,7 +110,7 @@ int steer(struct __sk_buff *skb)
 	outcome = read_packet(skb, &packet);
 	if (!outcome) {
 		watched_flow(&packet, &flow);
-		if (find_int(&packet, config, &location)) {
+		if (carries_int(skb, &packet, config, &location)) {
 			outcome = ALREADY_INT;
 		} else if (!is_flow_watched(&flow)) {
 			outcome = NOT_WATCHED;
@@ -156,7 +166,7 @@ int source(struct __sk_buff *skb)
 	outcome = read_packet(skb, &packet);
 	if (!outcome) {
 		bytes = packet.end - L3;
-		if (find_int(&packet, config, &location))
+		if (carries_int(skb, &packet, config, &location))
 			outcome = ALREADY_INT;
 		/* Into a shim goes only what `steer` has found on the watchlist. */
 		else if (!config->shim_out && !is_watched(&packet))
@@ -210,7 +220,7 @@ int sink(struct __sk_buff *skb)
 		return TC_ACT_OK;
 	outcome = read_packet(skb, &packet);
 	if (!outcome) {
-		if (find_int(&packet, config, &location))
+		if (carries_int(skb, &packet, config, &location))
 			outcome = end_int(skb, &packet, config, &location);
 		else
 			outcome = NO_INT;

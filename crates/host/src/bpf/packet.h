@@ -15,6 +15,8 @@
 #define L3 ((__u32)sizeof(struct ethhdr))
 /* Most bytes of headers in front of INT: Ethernet, IPv4 and TCP with all their options. */
 #define MOST_HEADERS (L3 + 60 + 60)
+/* Bytes of headers that a first piece has at least, if it has them all: Ethernet, IPv4, and TCP with timestamps. */
+#define LEAST_HEADERS (L3 + 20 + 32)
 /* Fragment offset and More Fragments of an IPv4 header. */
 #define FRAGMENT_BITS 0x3fff
 
@@ -127,14 +129,11 @@ static __always_inline int read_l4(struct packet *packet)
 	return 0;
 }
 
-/* Copies the start of the packet into `packet->head`; returns the outcome that ends the work, or 0. */
-static __always_inline int load_head(struct __sk_buff *skb, struct packet *packet)
+/* Copies up to `visible` bytes of the packet into `packet->head`; returns the outcome that ends the work, or 0. */
+static __always_inline int load(struct __sk_buff *skb, struct packet *packet, __u32 visible)
 {
-	__u32 visible = skb->len < HEAD_BYTES ? skb->len : HEAD_BYTES;
-
-	packet->head = scratch_head();
-	if (!packet->head)
-		return MALFORMED;
+	if (visible > skb->len)
+		visible = skb->len;
 	asm volatile("" : "+r"(visible));
 	if (visible < L3 + sizeof(struct iphdr) || visible > HEAD_BYTES)
 		return NOT_IP;
@@ -142,6 +141,45 @@ static __always_inline int load_head(struct __sk_buff *skb, struct packet *packe
 		return MALFORMED;
 	packet->visible = visible;
 	return 0;
+}
+
+/* Bytes of the packet that are in one piece: headers mostly, while payload is in pages that take longer to reach. */
+static __always_inline __u32 linear_bytes(const struct __sk_buff *skb)
+{
+	return skb->data_end - skb->data;
+}
+
+/*
+ * Copies the start of the packet into `packet->head`; returns the outcome that ends the work, or 0. Where all headers
+ * there can be in front of INT are in the first piece, that is enough until a mark says that there is INT.
+ */
+static __always_inline int load_head(struct __sk_buff *skb, struct packet *packet)
+{
+	__u32 visible = linear_bytes(skb);
+
+	packet->head = scratch_head();
+	if (!packet->head)
+		return MALFORMED;
+	if (visible < LEAST_HEADERS || visible > HEAD_BYTES)
+		visible = HEAD_BYTES;
+	return load(skb, packet, visible);
+}
+
+/* Makes as much of the packet visible as there is room for. */
+static __always_inline void look_further(struct __sk_buff *skb, struct packet *packet)
+{
+	if (packet->visible < HEAD_BYTES && packet->visible < skb->len)
+		load(skb, packet, HEAD_BYTES);
+}
+
+/* Where the L4 header ends, as far as that is visible; options may reach behind the first piece. */
+static __always_inline __u32 l4_end(const struct packet *packet)
+{
+	__u32 end = packet->l4 + sizeof(struct tcphdr);
+
+	if (packet->protocol == IPPROTO_TCP && end <= packet->visible)
+		return packet->l4 + tcp(packet)->doff * 4;
+	return end;
 }
 
 /* Reads the headers; returns the outcome that ends the work, or 0. */
@@ -170,6 +208,8 @@ static __always_inline int read_packet(struct __sk_buff *skb, struct packet *pac
 	/* The frame may be padded behind the packet, but never shorter. */
 	if (packet->end > skb->len)
 		return MALFORMED;
+	if (l4_end(packet) > packet->visible)
+		look_further(skb, packet);
 	return read_l4(packet);
 }
 
