@@ -112,6 +112,11 @@ impl Agent {
         line
     }
 
+    /// The process id of the program, which `ip netns exec` has become.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Sends a signal to the program.
     pub(crate) fn signal(&self, signal: Signal) {
         let pid = Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap();

@@ -6,5 +6,6 @@ mod capture;
 mod forms;
 mod leases;
 mod limits;
+mod measure;
 mod traffic;
 mod world;
