@@ -32,6 +32,8 @@ pub(super) struct Control {
     random: SystemRandom,
     /// Who has been told of to have refused.
     refused: HashSet<IpAddr>,
+    /// Who may be sent INT.
+    peers: Vec<PeerSettings>,
 }
 
 struct Gate {
@@ -62,6 +64,7 @@ impl Control {
             gates: Vec::new(),
             random: SystemRandom::new(),
             refused: HashSet::new(),
+            peers: Vec::new(),
         })
     }
 
@@ -122,22 +125,41 @@ impl Control {
             self.send_question(address, ask);
         }
         for address in self.asker.forget_old(now) {
-            programs.remove_lease(&host(address))?;
+            self.end_lease(address, programs)?;
         }
         Ok(())
     }
 
-    /// Forgets the leases of who is not in `peers`, or is not asked any more.
-    pub(super) fn keep_peers(
+    /// Takes over who may be sent INT; leases of who still is one of them stay.
+    pub(super) fn set_peers(
         &mut self,
         peers: &[PeerSettings],
         programs: &mut Programs,
     ) -> Result<(), HostError> {
+        let old = std::mem::replace(&mut self.peers, peers.to_vec());
+        let is_in = |peers: &[PeerSettings], of: &PeerSettings| {
+            peers.iter().any(|peer| (peer.prefix, peer.lease) == (of.prefix, of.lease))
+        };
+        for gone in old.iter().filter(|peer| !is_in(peers, peer)) {
+            programs.remove_lease(&MappedPrefix::of(gone.prefix))?;
+        }
+        for new in peers.iter().filter(|peer| !is_in(&old, peer)) {
+            programs.set_lease(&MappedPrefix::of(new.prefix), unleased(new))?;
+        }
         let is_asked = |address| peers.iter().any(|peer| peer.lease && peer.prefix.contains(address));
         for address in self.asker.forget_unless(is_asked) {
-            programs.remove_lease(&host(address))?;
+            self.end_lease(address, programs)?;
         }
         Ok(())
+    }
+
+    /// Leaves `address` to what the peers' prefixes say, of which one may be the address itself.
+    fn end_lease(&self, address: IpAddr, programs: &mut Programs) -> Result<(), HostError> {
+        let host = host(address);
+        match self.peers.iter().find(|peer| MappedPrefix::of(peer.prefix) == host) {
+            Some(peer) => programs.set_lease(&host, unleased(peer)),
+            None => programs.remove_lease(&host),
+        }
     }
 
     /// Takes what has arrived; returns what users may want to know.
@@ -192,7 +214,7 @@ impl Control {
                 Ok(None)
             }
             Some(Change::Withdrawn { address, nonce }) => {
-                programs.remove_lease(&host(address))?;
+                self.end_lease(address, programs)?;
                 let acknowledgement = Message { nonce, body: Body::Withdrawn, ..*message };
                 if let Some(socket) = self.questions.iter().find(|socket| is_same_version(socket, from)) {
                     self.send(socket, from, acknowledgement);
@@ -200,7 +222,7 @@ impl Control {
                 Ok(None)
             }
             Some(Change::Refused { address, refusal }) => {
-                programs.remove_lease(&host(address))?;
+                self.end_lease(address, programs)?;
                 let is_new = self.refused.len() < MOST_REFUSED && self.refused.insert(address);
                 Ok(is_new.then(|| format!("no INT to {address}: {}", refusal.text())))
             }
@@ -262,6 +284,12 @@ fn open(address: SocketAddr, device: Option<&str>) -> io::Result<UdpSocket> {
 
 fn is_same_version(socket: &UdpSocket, address: SocketAddr) -> bool {
     socket.local_addr().is_ok_and(|local| local.is_ipv4() == address.is_ipv4())
+}
+
+/// What is known of a peer before anybody is asked.
+fn unleased(peer: &PeerSettings) -> Lease {
+    let until = if peer.lease { 0 } else { u64::MAX };
+    Lease { until, ask: u32::from(peer.lease), ..Lease::default() }
 }
 
 /// The prefix that is one address.

@@ -21,15 +21,14 @@ use inband_wire::layers::Link;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use zerocopy::FromBytes;
 
-use crate::abi::{Event, Lease, event_kind};
+use crate::abi::{Event, event_kind};
 use crate::clock;
 use crate::devices;
 use crate::error::HostError;
 use crate::guard::Guard;
 use crate::netlink::Netlink;
 use crate::programs::Programs;
-use crate::rules::MappedPrefix;
-use crate::settings::{HostSettings, PeerSettings};
+use crate::settings::HostSettings;
 use crate::shim::Shim;
 
 use control::Control;
@@ -92,8 +91,8 @@ impl Agent {
         let engine = Node::new(&plan.node)?;
         let mut programs = Programs::load_idle()?;
         programs.set_watchlist(&plan.node, settings.host.control_port.get())?;
-        settings.peers.iter().try_for_each(|peer| set_peer(&mut programs, peer))?;
-        let control = Control::open(&settings.host, &plan.node)?;
+        let mut control = Control::open(&settings.host, &plan.node)?;
+        control.set_peers(&settings.peers, &mut programs)?;
         let events = programs.take_events()?;
         let senders = Senders::open(&plan.node.report)?;
         Shim::remove_left(&mut netlink, &settings.host.shim)
@@ -163,12 +162,7 @@ impl Agent {
         let plan = plan(&settings, &mut self.netlink)?;
         self.engine.reload(&plan.node)?;
         self.programs.set_watchlist(&plan.node, settings.host.control_port.get())?;
-        let is_kept = |old: &PeerSettings| settings.peers.iter().any(|peer| peer.prefix == old.prefix);
-        for old in self.settings.peers.iter().filter(|old| !is_kept(old)) {
-            self.programs.remove_lease(&MappedPrefix::of(old.prefix))?;
-        }
-        settings.peers.iter().try_for_each(|peer| set_peer(&mut self.programs, peer))?;
-        self.control.keep_peers(&settings.peers, &mut self.programs)?;
+        self.control.set_peers(&settings.peers, &mut self.programs)?;
         if let Some(guard) = &self.guard {
             guard.linger(u64::from(settings.host.linger_ms).saturating_mul(1_000_000))?;
         }
@@ -356,7 +350,14 @@ impl Agent {
             let name = &device.name;
             let opened =
                 Port::open(device.clone(), *id, &self.plan, &mut self.programs, (&mut self.netlink, guard));
-            let opened = opened.and_then(|port| self.control.open_gate(device).map(|()| port));
+            let opened = opened.and_then(|port| match self.control.open_gate(device) {
+                Ok(()) => Ok(port),
+                Err(error) => {
+                    guard.forget(device.index)?;
+                    port.close(&mut self.programs, &mut self.netlink)?;
+                    Err(error)
+                }
+            });
             self.notes.push_back(match &opened {
                 Ok(_) => format!("INT on {name}"),
                 // A device that went again before it was taken up is not in the next plan.
@@ -379,12 +380,6 @@ impl Agent {
 const HEADER_BYTES: u32 = 14 + 40 + 32;
 /// How far the programs' clock may be off before it is set, nanoseconds.
 const CLOCK_SLACK_NS: u64 = 100;
-
-fn set_peer(programs: &mut Programs, peer: &PeerSettings) -> Result<(), HostError> {
-    let until = if peer.lease { 0 } else { u64::MAX };
-    let lease = Lease { until, ask: u32::from(peer.lease), ..Lease::default() };
-    programs.set_lease(&MappedPrefix::of(peer.prefix), lease)
-}
 
 /// Where a packet goes, from the fixed parts of its frame.
 fn destination(frame: &[u8]) -> Option<IpAddr> {

@@ -41,6 +41,7 @@ impl Port {
         match port.connect(plan, programs, (netlink, guard)) {
             Ok(()) => Ok(port),
             Err(error) => {
+                guard.forget(port.device.index)?;
                 port.close(programs, netlink)?;
                 Err(error)
             }

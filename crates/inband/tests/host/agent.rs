@@ -24,13 +24,23 @@ pub(crate) struct Domain {
     pub(crate) devices: Option<&'static str>,
     /// What `[host]` holds besides.
     pub(crate) host: String,
+    /// Prefixes of the other host, whose network is `{far}`.
+    pub(crate) peers: &'static str,
     /// Whether hosts ask each other for leases.
     pub(crate) lease: bool,
 }
 
 impl Domain {
     pub(crate) fn new(kind: &'static str, mode: &'static str) -> Self {
-        Self { kind, mode, more: String::new(), devices: None, host: String::new(), lease: false }
+        Self {
+            kind,
+            mode,
+            more: String::new(),
+            devices: None,
+            host: String::new(),
+            peers: "10.91.{far}.0/24 fd91:{far}::/64",
+            lease: false,
+        }
     }
 
     pub(crate) fn with_devices(self, devices: &'static str) -> Self {
@@ -40,11 +50,16 @@ impl Domain {
     /// The settings of one host; the other one is its peer.
     pub(crate) fn settings(&self, place: Place) -> String {
         let (id, device, far) = match place {
-            Place::A => (101, "ab", 3),
-            _ => (102, "dc", 1),
+            Place::A => (101, "ab", "3"),
+            _ => (102, "dc", "1"),
         };
-        let Self { kind, mode, more, devices, host, lease } = self;
+        let Self { kind, mode, more, devices, host, peers, lease } = self;
         let devices = devices.unwrap_or(device);
+        let peer = |prefix: &str| {
+            let prefix = prefix.replace("{far}", far);
+            format!("[[peer]]\nprefix = \"{prefix}\"\nlease = {lease}\n")
+        };
+        let peers: String = peers.split(' ').map(peer).collect();
         format!(
             "
 [node]
@@ -56,13 +71,7 @@ interval_us = 1000
 [[interface]]
 id = 7
 device = \"{device}\"
-[[peer]]
-prefix = \"10.91.{far}.0/24\"
-lease = {lease}
-[[peer]]
-prefix = \"fd91:{far}::/64\"
-lease = {lease}
-[encapsulation]
+{peers}[encapsulation]
 kind = \"{kind}\"
 [[watch]]
 protocol = \"tcp\"
