@@ -112,12 +112,16 @@ fn finish(what: &str, store: Store, reports: u64, started: Instant, used: Durati
     ))
 }
 
-/// Times a question; the first time warms the caches.
+/// Times a question: the least of some times, since the machine may do something else besides.
 fn timed<T, E: Into<anyhow::Error>>(ask: impl Fn() -> Result<T, E>) -> Result<(Duration, T)> {
-    ask().map_err(Into::into)?;
-    let started = Instant::now();
-    let answer = ask().map_err(Into::into)?;
-    Ok((started.elapsed(), answer))
+    let mut answer = ask().map_err(Into::into)?;
+    let mut least = Duration::MAX;
+    for _ in 0..TIMES_ASKED {
+        let started = Instant::now();
+        answer = ask().map_err(Into::into)?;
+        least = least.min(started.elapsed());
+    }
+    Ok((least, answer))
 }
 
 fn record(report: u32, hop: u32) -> HopRecord {
@@ -175,6 +179,8 @@ fn processor_time() -> Result<Duration> {
     Ok(Duration::from_millis(ticks * MILLISECONDS_OF_A_TICK))
 }
 
+/// Times a question is asked; once more before warms the caches.
+const TIMES_ASKED: usize = 9;
 /// Hops of a report.
 const HOPS: u32 = 5;
 /// Datagrams that are taken in a row, and reports that are made at once.

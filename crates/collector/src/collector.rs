@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 
 use inband_model::{HopColumns, Nanos, NodeId, ReportReference};
 use inband_wire::int::{CodePoints, Dialect, Reading};
-use inband_wire::report::{AnyReport, Leniency, ReportReading};
+use inband_wire::report::{AnyIndividual, AnyReport, Leniency, ReportReading, ReportVersion};
 
 use crate::correlate::{Correlator, Sighting};
 use crate::ledger::{Arrival, ReportLedger, Sender};
@@ -117,7 +117,9 @@ impl Collector {
         if noted.arrival() != Arrival::Duplicate {
             let sequence = datagram.sequence();
             let reference = ReportReference { node_id: stream.node_id, hw_id, sequence, received_at: now };
-            self.handle_reports((from, to), reference, noted.arrival(), &datagram);
+            let (arrival, version) = (noted.arrival(), datagram.version());
+            let arrived = Arrived { from, session: to, reference, arrival, version };
+            self.handle_reports(&arrived, &datagram);
         }
     }
 
@@ -158,34 +160,50 @@ impl Collector {
         Overflows { dropped_records, ..Overflows::of(&self.ledger, &self.correlator, &self.outbox) }
     }
 
-    fn handle_reports(
-        &mut self,
-        (from, session): (SocketAddr, SocketAddr),
-        reference: ReportReference,
-        arrival: Arrival,
-        datagram: &AnyReport<'_>,
-    ) {
-        let (node_id, now) = (reference.node_id, reference.received_at);
-        let timestamp_bits = datagram.version().timestamp_bits();
-        let reporter = Reporter { node_id, timestamp_bits, numbering: self.numbering };
-        // report-2.0/group-06: all of them, not only the first.
-        let mut reports = (0..).zip(datagram.reports());
-        while let Some((index, Ok(report))) = reports.next() {
-            let reading =
-                report::read(reporter, &report, &self.code_points, &mut self.space, &mut self.unreadable);
-            let hops = self.space.hops();
-            if let Some(records) = &mut self.records {
-                let told = Told { reference, version: datagram.version(), index, report: &report };
-                records.add(&told, &reading, hops);
+    // report-2.0/group-06: all of them, not only the first.
+    fn handle_reports(&mut self, arrived: &Arrived, datagram: &AnyReport<'_>) {
+        match datagram {
+            AnyReport::Group(group) => {
+                let (mut reports, mut index) = (group.reports(), 0);
+                while let Some(Ok(report)) = reports.next() {
+                    self.handle_report(arrived, index, &AnyIndividual::Individual(report));
+                    index = index.saturating_add(1);
+                }
             }
-            if !self.follow {
-                continue;
-            }
-            let sighting =
-                Sighting { now, report: reference, from, session, arrival, reading: &reading, hops };
+            AnyReport::Single(report) => self.handle_report(arrived, 0, &AnyIndividual::Single(*report)),
+        }
+    }
+
+    #[inline]
+    fn handle_report(&mut self, arrived: &Arrived, index: u16, report: &AnyIndividual<'_>) {
+        let Arrived { from, session, reference, arrival, version } = *arrived;
+        let reporter = Reporter {
+            node_id: reference.node_id,
+            timestamp_bits: version.timestamp_bits(),
+            numbering: self.numbering,
+        };
+        let reading =
+            report::read(reporter, report, &self.code_points, &mut self.space, &mut self.unreadable);
+        let hops = self.space.hops();
+        if let Some(records) = &mut self.records {
+            records.add(&Told { reference, version, index, report }, &reading, hops);
+        }
+        if self.follow {
+            let (now, reading) = (reference.received_at, &reading);
+            let sighting = Sighting { now, report: reference, from, session, arrival, reading, hops };
             self.correlator.handle_report(&sighting, &mut self.outbox);
         }
     }
+}
+
+/// A datagram whose number has been noted.
+#[derive(Clone, Copy)]
+struct Arrived {
+    from: SocketAddr,
+    session: SocketAddr,
+    reference: ReportReference,
+    arrival: Arrival,
+    version: ReportVersion,
 }
 
 fn numbering(settings: &NumberSettings) -> Option<Numbering> {

@@ -288,7 +288,8 @@ fn stack_state(report: &AnyIndividual<'_>, header: &AnyHeader<'_>) -> StackState
 }
 
 fn first_of(dissection: &Dissection, header_type: HeaderType) -> Option<Location> {
-    dissection.int().map(|(_, location)| *location).find(|location| location.header_type == header_type)
+    let mut locations = dissection.levels().map(|level| level.first_int(header_type));
+    locations.find_map(|location| location.copied())
 }
 
 fn flow(tuple: FiveTuple) -> Flow {

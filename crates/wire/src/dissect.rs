@@ -5,6 +5,7 @@ use crate::flow::FiveTuple;
 use crate::int::code_points::CodePoints;
 use crate::int::dialect::{Reading, read_again};
 use crate::int::locate::{self, Encapsulation, Location};
+use crate::int::location::HeaderType;
 use crate::int::original::Original;
 use crate::layers::{Layers, Link, Strictness, Transport, ports, transport_at};
 use crate::tunnel::{self, Carried, MOST_LEVELS};
@@ -29,6 +30,13 @@ impl Level {
     /// The INT headers of this packet, in their order.
     pub fn int(&self) -> impl Iterator<Item = &Location> {
         self.locations.iter().flatten()
+    }
+
+    /// The first INT header of a type.
+    #[inline]
+    #[must_use]
+    pub fn first_int(&self, header_type: HeaderType) -> Option<&Location> {
+        self.locations.iter().map_while(Option::as_ref).find(|location| location.header_type == header_type)
     }
 
     /// Finds the INT headers of the packet; says what keeps it from reading on.

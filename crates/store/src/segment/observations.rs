@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use std::ops::Range;
 
 use inband_model::table::OBSERVATIONS;
-use inband_model::{Flow, HopColumns, HopField, Values};
+use inband_model::{Flow, HopColumns, HopField, ReportRecord, Values};
 use parquet::errors::ParquetError;
 
 use super::ROW_GROUP_ROWS;
@@ -68,12 +68,12 @@ impl<'a> Group<'a> {
 
     /// Whether a column has the same value everywhere.
     fn is_same(&self, source: Source) -> bool {
-        let Some((first, rest)) = self.order.reports.split_first() else { return true };
+        let reports = &self.order.reports;
         match source {
-            Source::Report(of) => rest.iter().all(|report| of(report) == of(first)),
-            Source::OptionalReport(of) => rest.iter().all(|report| of(report) == of(first)),
-            Source::Flag(of) => rest.iter().all(|report| of(report) == of(first)),
-            Source::Word(of) => rest.iter().all(|report| of(report) == of(first)),
+            Source::Report(of) => are_same(reports, of),
+            Source::OptionalReport(of) => are_same(reports, of),
+            Source::Flag(of) => are_same(reports, of),
+            Source::Word(of) => are_same(reports, of),
             Source::Flow(_) | Source::Address(_) => false,
             Source::Hop(field) => match self.columns.values(field) {
                 _ if field.is_in(self.any) != field.is_in(self.all) => false,
@@ -195,6 +195,13 @@ impl<'a> Group<'a> {
             false => self.encoder.put_numbers(&self.numbers),
         }
     }
+}
+
+/// Whether something is the same of all reports.
+fn are_same<T: PartialEq>(reports: &[ReportRecord], of: impl Fn(&ReportRecord) -> T) -> bool {
+    let Some((first, rest)) = reports.split_first() else { return true };
+    let first = of(first);
+    rest.iter().all(|report| of(report) == first)
 }
 
 /// A number that fits 63 bits, as files have it.

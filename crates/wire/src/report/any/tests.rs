@@ -46,6 +46,19 @@ fn the_first_four_bits_say_the_version() {
 }
 
 #[test]
+fn reports_are_counted_as_they_are_iterated_up_to_the_first_fault() {
+    let group = report_group(7).with(int_report(0)).with(int_report(0)).build();
+    for length in 8..=group.len() {
+        let Ok(report) = AnyReport::parse(&group[..length]) else { continue };
+        let iterated: Result<Vec<_>, _> = report.reports().collect();
+        let expected = iterated.map(|reports| reports.len() as u64);
+        assert_eq!(report.count_reports(), expected, "{length} bytes");
+    }
+    let single = AnyReport::parse(&[0_u8; 64]).unwrap();
+    assert_eq!(single.count_reports(), Ok(1));
+}
+
+#[test]
 fn headers_that_are_cut_are_errors_and_whole_ones_are_not() {
     let mut header = [0_u8; 64];
     for (first, needed, name) in [
