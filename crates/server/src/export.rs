@@ -1,7 +1,7 @@
 //! How does what the collector concludes reach other programs?
 //!
 //! Each output is a stage that hands over to a thread of its own behind a queue with a bound, and counts every message:
-//! `queue` and `tally`. Reading order: those two, `stage`, then the outputs: `webhook`, `jsonl`, `nats`
+//! `queue` and `tally`. Reading order: those two, `stage`, then the outputs: `webhook`, `jsonl`, `otlp`, `nats`
 //! behind a `broker` with a `spool`. `message`, `http` and `retry` are what they
 //! share.
 
@@ -13,6 +13,7 @@ mod jsonl;
 mod message;
 #[cfg(feature = "nats")]
 mod nats;
+mod otlp;
 mod queue;
 mod retry;
 #[cfg(test)]
@@ -33,16 +34,19 @@ use thiserror::Error;
 pub use self::brokers::{KafkaSettings, NatsSettings};
 pub use self::jsonl::JsonlSettings;
 pub use self::message::Topic;
+pub use self::otlp::OtlpSettings;
 pub use self::webhook::{WebhookKind, WebhookSettings};
 
 use self::tally::Tally;
-use crate::pipeline::Stage;
+use crate::pipeline::{Asker, Stage};
 use crate::settings::{ApiSettings, Settings};
 
 /// Every output that is set up, while it runs.
 #[derive(Debug, Default)]
 pub struct Exports {
     tallies: Vec<Arc<Tally>>,
+    /// Who is asked for metrics that are sent.
+    source: otlp::Source,
 }
 
 /// Why an output cannot be started.
@@ -105,11 +109,21 @@ impl Exports {
             let tally = exports.tally("jsonl", String::new)?;
             stages.push(Box::new(jsonl::start(&settings.jsonl, tally)?));
         }
+        if !settings.otlp.endpoint.is_empty() {
+            let tally = exports.tally("otlp", String::new)?;
+            stages.push(Box::new(otlp::start(&settings.otlp, Arc::clone(&exports.source), tally)?));
+        }
         if !settings.nats.url.is_empty() {
             let tally = exports.tally("nats", String::new)?;
             stages.push(start_nats(&settings.nats, tally)?);
         }
         Ok((exports, stages))
+    }
+
+    /// Says who is asked for the metrics that are sent; before that, none are.
+    pub fn ask(&self, asker: Asker) {
+        // Whoever was named first stays.
+        let _ = self.source.set(asker);
     }
 
     /// What became of every message, by output.

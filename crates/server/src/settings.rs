@@ -11,7 +11,7 @@ use inband_collector::{CollectorSettings, EventSettings, LedgerSettings, PathSet
 use inband_store::StoreSettings;
 use serde::{Deserialize, Serialize};
 
-use crate::export::{JsonlSettings, NatsSettings, WebhookSettings};
+use crate::export::{JsonlSettings, NatsSettings, OtlpSettings, WebhookSettings};
 use crate::receive::Prefix;
 
 /// Everything that can be set about the monitoring system: `collector.toml`.
@@ -40,6 +40,8 @@ pub struct Settings {
     pub webhook: Vec<WebhookSettings>,
     /// `[jsonl]`: messages in files.
     pub jsonl: JsonlSettings,
+    /// `[otlp]`: traces and metrics to a receiver of OTLP.
+    pub otlp: OtlpSettings,
     /// `[nats]`: messages to NATS JetStream.
     pub nats: NatsSettings,
 }

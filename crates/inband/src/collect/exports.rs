@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use inband_model::ExportLedger;
-use inband_server::{ExportError, Exports, Settings, Stage};
+use inband_server::{Asker, ExportError, Exports, Settings, Stage};
 
 use crate::failure::Failure;
 
@@ -31,6 +31,11 @@ impl Outputs {
         let nothing = Said { at: Instant::now(), trouble: None, lost: 0 };
         let said = vec![nothing; exports.ledgers().len()];
         Ok((Outputs { exports, said }, stages))
+    }
+
+    /// Says who is asked for metrics that are sent.
+    pub(super) fn ask(&self, asker: Asker) {
+        self.exports.ask(asker);
     }
 
     /// Says what has changed.

@@ -124,6 +124,7 @@ fn collect(settings: &Settings, stop: &AtomicBool) -> Result<Outcome, Failure> {
     let (mut outputs, exports) = Outputs::start(settings)?;
     let pipeline = Pipeline::start(settings.collector(), feed, stages(store.as_ref(), &live, exports))
         .context("cannot start the collector")?;
+    outputs.ask(pipeline.asker());
     let api = Api::start(listening, pipeline.asker(), store.clone(), live, names)
         .map_err(|error| Failure::Work(error.into()))?;
     eprintln!("answering on {}", api.url());

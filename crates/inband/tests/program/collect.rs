@@ -199,15 +199,17 @@ fn the_dashboard_shows_metrics_that_there_are() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/grafana-dashboard.json");
     let dashboard: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     let folder = Folder::new("collect-dashboard").with("names.toml", "[[node]]\nid = 7\nname = 'leaf'\n");
-    let names = "[names]\nfile = \"names.toml\"\n";
-    let collector = Collector::start_with(&folder, names, "exec \"$0\" \"$@\"");
+    let settings = "[names]\nfile = \"names.toml\"\n[[webhook]]\nurl = \"http://127.0.0.1:1/\"\n";
+    let collector = Collector::start_with(&folder, settings, "exec \"$0\" \"$@\"");
     collector.send(0..5);
     collector.wait_for("stored", 5);
     let metrics = collector.get("/metrics");
 
     let panels = dashboard["panels"].as_array().unwrap();
     let targets = panels.iter().filter_map(|panel| panel["targets"].as_array()).flatten();
-    let expressions: Vec<&str> = targets.map(|target| target["expr"].as_str().unwrap()).collect();
+    let alerts = include_str!("../../../../examples/prometheus-alerts.yml");
+    let expressions: Vec<&str> =
+        targets.map(|target| target["expr"].as_str().unwrap()).chain([alerts]).collect();
     assert!(expressions.len() > 15, "{expressions:?}");
     for expression in expressions {
         let words = expression.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');

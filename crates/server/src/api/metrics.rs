@@ -28,6 +28,11 @@ pub(super) async fn metrics(State(state): State<Shared>) -> Result<Response, Pro
     Ok(([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text).into_response())
 }
 
+/// What Prometheus sees of the collector and the outputs.
+pub(crate) fn text(sight: &mut Sight<'_>) -> String {
+    Seen::of(sight).write()
+}
+
 /// What is counted, at one time.
 struct Seen {
     ledger: Ledger,

@@ -35,6 +35,7 @@ use problem::Problem;
 use serve::Door;
 use tls::Tls;
 
+pub(crate) use metrics::text as metrics_text;
 pub use tls::TlsError;
 
 /// The API, on a thread of its own.
