@@ -30,7 +30,7 @@ pub(crate) struct Config {
     pub(crate) hop_words: u8,
     pub(crate) remaining_hops: u8,
     pub(crate) complement: u8,
-    pub(crate) padding: u8,
+    pub(crate) version: u8,
     /// Interface index where watched packets enter the shim; 0: there is none.
     pub(crate) shim_in: u32,
     /// Interface index where they come out of it.

@@ -4,6 +4,7 @@ use inband_node::config::{
     ChecksumUpdate, EncapsulationKind, IntVersion, Layer, Mode, NodeConfig, TcpOptionsConfig,
 };
 use inband_wire::int::Instructions;
+use inband_wire::int::earlier::host_int;
 use inband_wire::int::metadata::NOT_AVAILABLE;
 
 use crate::abi::Config;
@@ -12,6 +13,11 @@ use crate::error::HostError;
 /// Shim and header of INT 2.1.
 const FIXED_BYTES: u32 = 4 + 12;
 const UDP_BYTES: u32 = 8;
+/// All that a source of Host-INT inserts, and what each further hop does.
+const HOST_INT_BYTES: u32 = 36;
+const HOST_INT_HOP_BYTES: u32 = 16;
+const _: () = assert!(HOST_INT_BYTES as usize == host_int::INSERTED_BYTES);
+const _: () = assert!(HOST_INT_HOP_BYTES as usize == host_int::HOP_WORDS.bytes());
 
 /// The INT of one host: a node's configuration, and where its packets leave.
 #[derive(Clone, Debug)]
@@ -51,13 +57,17 @@ impl HostInt {
             _ => 0,
         };
         let stack = match source.mode {
+            Mode::Xd => return 0,
+            _ if node.int_version() == IntVersion::Host0_5 => {
+                let further = u32::from(hops.min(host_int::MAX_HOP_COUNT).saturating_sub(1));
+                return outer + HOST_INT_BYTES + further * HOST_INT_HOP_BYTES;
+            }
             Mode::Md => {
                 u32::from(source.instructions.bitmap().words().count())
                     * 4
                     * u32::from(hops.min(source.remaining_hops))
             }
             Mode::Mx => 0,
-            Mode::Xd => return 0,
         };
         outer + FIXED_BYTES + stack
     }
@@ -81,6 +91,7 @@ impl HostInt {
         let level2 = |id| interface(id).map_or(NOT_AVAILABLE, |interface| interface.level2_id);
         let (encapsulation, source) = (&self.node.encapsulation, &self.node.source);
         let (instructions, mark) = (source.instructions.bitmap(), encapsulation.mark());
+        let is_host_int = self.node.int_version() == IntVersion::Host0_5;
         Ok(Config {
             node_id: self.node.node.id,
             ingress_interface: self.ingress,
@@ -104,16 +115,21 @@ impl HostInt {
             },
             dscp: mark.value,
             dscp_mask: mark.mask,
-            before_tcp_options: u8::from(encapsulation.tcp_options == TcpOptionsConfig::Before),
+            // Host-INT stands in front of the TCP options, whatever is configured.
+            before_tcp_options: u8::from(
+                is_host_int || encapsulation.tcp_options == TcpOptionsConfig::Before,
+            ),
             restore_dscp: u8::from(self.node.sink.restore_dscp),
             own_metadata: u8::from(source.own_metadata),
             discard: u8::from(source.discard),
             hop_words: instructions.words().count(),
             remaining_hops: source.remaining_hops,
             complement: u8::from(
-                self.node.checksum.update == ChecksumUpdate::Complement
+                !is_host_int
+                    && self.node.checksum.update == ChecksumUpdate::Complement
                     && instructions.contains(Instructions::CHECKSUM_COMPLEMENT),
             ),
+            version: u8::from(is_host_int),
             interval_us: self.interval_us,
             room: self.room,
             queue: NOT_AVAILABLE,
@@ -130,6 +146,9 @@ impl HostInt {
             matches!(kind, EncapsulationKind::Dscp | EncapsulationKind::UdpPort | EncapsulationKind::Udp);
         if !is_known {
             return unsupported("encapsulation.kind", kind.name(), "\"dscp\", \"udp-port\" or \"udp\"");
+        }
+        if let Some(dialect) = self.node.encapsulation.dialect() {
+            return unsupported("encapsulation.dialect", dialect.name(), "none");
         }
         if self.node.encapsulation.layer == Layer::Inner {
             return unsupported("encapsulation.layer", "inner", "\"outer\"");
@@ -148,8 +167,15 @@ impl HostInt {
             let value = "true".to_owned();
             return Err(HostError::Unsupported { key: "report.port_entropy", value, instead });
         }
-        if self.node.int_version() != IntVersion::V2_1 {
-            return unsupported("node.int_version", self.node.int_version().wire().name(), "\"2.1\"");
+        let version = self.node.int_version();
+        if !matches!(version, IntVersion::V2_1 | IntVersion::Host0_5) {
+            return unsupported("node.int_version", version.wire().name(), "\"2.1\" or \"host-0.5\"");
+        }
+        if version == IntVersion::Host0_5 && kind == EncapsulationKind::UdpPort {
+            return unsupported("encapsulation.kind", kind.name(), "\"dscp\" or \"udp\" with \"host-0.5\"");
+        }
+        if version == IntVersion::Host0_5 && self.node.source.mode == Mode::Mx {
+            return unsupported("source.mode", "mx", "\"md\" or \"xd\" with \"host-0.5\"");
         }
         if let Some(domain) = &self.node.source.domain {
             let value = format!("{:#06x}", domain.id);

@@ -5,12 +5,15 @@ use std::cell::{Cell, RefCell};
 use std::error::Error;
 
 use inband_host::{HostError, HostInt, Outcome, Program, Programs};
-use inband_node::config::{Actions, IntVersion, Layer, NodeConfig, Prefix, SinkMetadata, WatchEntry};
+use inband_node::config::{
+    Actions, IntVersion, Layer, NodeConfig, Prefix, SinkMetadata, TcpOptionsConfig, WatchEntry,
+};
 use inband_node::{DeviceMetadata, Node, Passage};
 use inband_testkit::packet::{Packet, packet};
 use inband_testkit::path::{DomainPlan, NodePlan, Place, send};
 use inband_testkit::strategies::{domain_plan, ip_packet, node_plan};
-use inband_wire::int::{CodePoints, Md};
+use inband_wire::int::earlier::HopByHop;
+use inband_wire::int::{CodePoints, HeaderType, Md, Version};
 use inband_wire::{Link, Strictness, dissect};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -47,16 +50,23 @@ fn host(node: NodeConfig) -> HostInt {
     HostInt { node, ingress: 1, egress: 2, clock_offset: 1_700_000_000_000_000_000, interval_us: 0, room: 0 }
 }
 
-/// A domain that the programs can follow: INT 2.1 in the outer layer, without domain-specific instructions.
-fn plan() -> impl Strategy<Value = DomainPlan> {
-    domain_plan().prop_map(|DomainPlan(mut choices)| {
-        choices[0] %= 3;
-        choices[1] %= 200;
+/// A domain that the programs can follow: of INT 2.1 or Host-INT, in the outer layer, without dialect and
+/// domain-specific instructions.
+fn plan(version: IntVersion) -> impl Strategy<Value = DomainPlan> {
+    domain_plan().prop_map(move |DomainPlan(mut choices)| {
+        match version {
+            IntVersion::Host0_5 => choices[1] = choices[1] % 14 + 242,
+            _ => (choices[0], choices[1]) = (choices[0] % 3, choices[1] % 200),
+        }
         choices[3] &= !INNER;
+        choices[6] &= !DIALECT;
         choices[7] = 0;
         let plan = DomainPlan(choices);
         assert!(
-            plan.version() == IntVersion::V2_1 && plan.domain().is_none() && plan.layer() == Layer::Outer
+            plan.version() == version
+                && plan.domain().is_none()
+                && plan.layer() == Layer::Outer
+                && plan.dialect().is_none()
         );
         plan
     })
@@ -64,6 +74,8 @@ fn plan() -> impl Strategy<Value = DomainPlan> {
 
 /// The choice of a plan that puts INT into the inner layer of a tunnel.
 const INNER: u8 = 0x40;
+/// The choice of a plan that departs from the specification.
+const DIALECT: u8 = 0xc0;
 
 /// What the kernel made of a packet, by the one counter that went up beside those of events.
 fn outcome(programs: &Programs, before: &[u64]) -> Vec<Outcome> {
@@ -79,32 +91,45 @@ fn counts(programs: &Programs) -> Vec<u64> {
     Outcome::ALL.iter().map(|outcome| programs.count(*outcome).unwrap()).collect()
 }
 
-/// What the host said of itself in `frame`, so that the engine can be told the same.
-fn said(config: &NodeConfig, frame: &[u8]) -> DeviceMetadata {
+/// What the host said of itself in `frame`, so that the engine can be told the same, and the packet's number.
+fn said(config: &NodeConfig, frame: &[u8]) -> (DeviceMetadata, Option<u32>) {
     let read = |code_points: CodePoints<'_>| {
         let dissection = dissect(Link::Ethernet, frame, &code_points, Strictness::Whole);
         let (_, location) = dissection.int().next()?;
-        Md::parse(frame, location, &[]).ok()?.stack.hops().next().map(|hop| hop.metadata())
+        if location.version == Version::HostInt0_5 {
+            let int = HopByHop::parse(frame, location).ok()?;
+            return Some((int.hops().next()?.metadata().hop, int.sequence));
+        }
+        let hop = Md::parse(frame, location, &[]).ok()?.stack.hops().next().map(|hop| hop.metadata())?;
+        Some((hop, None))
     };
-    let Some(hop) = config.encapsulation.with_code_points(&[], read) else {
-        return DeviceMetadata::default();
+    let mut encapsulation = config.encapsulation.clone();
+    if config.int_version() == IntVersion::Host0_5 {
+        encapsulation.tcp_options = TcpOptionsConfig::Before;
+    }
+    let Some((hop, number)) = encapsulation.with_code_points(&[], read) else {
+        return (DeviceMetadata::default(), None);
     };
-    DeviceMetadata {
+    let metadata = DeviceMetadata {
         ingress_timestamp: hop.ingress_timestamp,
         egress_timestamp: hop.egress_timestamp,
         hop_latency: hop.hop_latency,
         queue: hop.queue,
         ..DeviceMetadata::default()
-    }
+    };
+    (metadata, number)
 }
 
-fn run(check: impl Fn(&mut Programs, &Packet, DomainPlan, NodePlan) -> Result<(), TestCaseError>) {
+fn run(
+    version: IntVersion,
+    check: impl Fn(&mut Programs, &Packet, DomainPlan, NodePlan) -> Result<(), TestCaseError>,
+) {
     let Some(programs) = programs() else { return };
     let programs = RefCell::new(programs);
     let cases = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(CASES);
     let config = Config { cases, failure_persistence: inband_testkit::kept_failures!(), ..Config::default() };
     TestRunner::new(config)
-        .run(&(ip_packet(1400), plan(), node_plan()), |(packet, domain, node)| {
+        .run(&(ip_packet(1400), plan(version), node_plan()), |(packet, domain, node)| {
             check(&mut programs.borrow_mut(), &packet.untagged(), domain, node)
         })
         .unwrap();
@@ -115,8 +140,18 @@ const LEFT_ALONE: [Outcome; 3] = [Outcome::Fragment, Outcome::ExtensionHeader, O
 
 #[test]
 fn a_source_in_the_kernel_starts_int_as_the_engine_does() {
+    check_source(IntVersion::V2_1);
+}
+
+#[test]
+fn a_source_of_host_int_in_the_kernel_starts_it_as_the_engine_does() {
+    // host-int-0.5/packet-01, host-int-0.5/packet-03, host-int-0.5/packet-08, host-int-0.5/packet-10
+    check_source(IntVersion::Host0_5);
+}
+
+fn check_source(version: IntVersion) {
     let started = Cell::new(0);
-    run(|programs, packet, domain, plan| {
+    run(version, |programs, packet, domain, plan| {
         let config = domain.node(1, Place::First, &plan);
         programs.configure(&host(config.clone())).unwrap();
         let frame = packet.build();
@@ -128,11 +163,17 @@ fn a_source_in_the_kernel_starts_int_as_the_engine_does() {
             prop_assert!(passed.frame == frame || outcome.contains(&Outcome::Remarked));
             return Ok(());
         }
-        let passage = Passage { ingress: 1, egress: 2, metadata: said(&config, &passed.frame) };
+        let (metadata, number) = said(&config, &passed.frame);
+        let passage = Passage { ingress: 1, egress: 2, metadata };
         let mut node = Node::new(&config).unwrap();
+        // The kernel remembers the flow from the cases before this one.
+        for _ in 1..number.unwrap_or(1) {
+            send(&mut node, &frame, &passage);
+        }
+        let before = node.counters().get(inband_node::Outcome::Started);
         let sent = send(&mut node, &frame, &passage).expect("a source drops nothing");
         prop_assert_eq!(&passed.frame, &sent, "{:?}", outcome);
-        let is_started = node.counters().get(inband_node::Outcome::Started) == 1;
+        let is_started = node.counters().get(inband_node::Outcome::Started) > before;
         prop_assert_eq!(is_started, outcome.contains(&Outcome::Started));
         started.set(started.get() + u32::from(is_started));
         Ok(())
@@ -142,7 +183,18 @@ fn a_source_in_the_kernel_starts_int_as_the_engine_does() {
 
 #[test]
 fn a_sink_in_the_kernel_gives_back_what_entered_the_domain() {
-    run(|programs, packet, domain, plan| {
+    check_sink(IntVersion::V2_1);
+}
+
+#[test]
+fn a_sink_of_host_int_in_the_kernel_gives_back_what_entered_the_domain() {
+    // host-int-0.5/packet-04
+    check_sink(IntVersion::Host0_5);
+}
+
+fn check_sink(version: IntVersion) {
+    let stripped = Cell::new(0);
+    run(version, |programs, packet, domain, plan| {
         let first = domain.node(1, Place::First, &plan);
         let mut last = domain.node(3, Place::Last, &plan);
         last.sink.own_metadata = SinkMetadata::None;
@@ -164,24 +216,94 @@ fn a_sink_in_the_kernel_gives_back_what_entered_the_domain() {
         let mut node = Node::new(&last).unwrap();
         let left = send(&mut node, &frame, &plan.passage()).expect("no packet has D set");
         prop_assert_eq!(passed.frame, left, "{:?}", outcome);
+        stripped.set(stripped.get() + u32::from(outcome.contains(&Outcome::Stripped)));
         Ok(())
     });
+    assert!(programs().is_none() || stripped.get() > CASES / 10, "few packets had INT: {}", stripped.get());
+}
+
+#[test]
+fn a_sink_takes_out_what_only_looks_like_int_where_the_engine_does() {
+    for version in [IntVersion::V2_1, IntVersion::Host0_5] {
+        let damaged = Cell::new(0_usize);
+        run(version, |programs, packet, domain, plan| {
+            let mut last = domain.node(3, Place::Last, &plan);
+            last.sink.own_metadata = SinkMetadata::None;
+            programs.configure(&host(last.clone())).unwrap();
+            let first = domain.node(1, Place::First, &plan);
+            let plain = packet.build();
+            let Some(mut frame) = send(&mut Node::new(&first).unwrap(), &plain, &plan.passage()) else {
+                return Ok(());
+            };
+            // Each byte of shim and header in turn, as far as the first that differs is one of them.
+            let Some(at) = plain.iter().zip(&frame).skip(40).position(|(a, b)| a != b) else { return Ok(()) };
+            let at = 40 + at + damaged.get() % 12;
+            damaged.set(damaged.get() + 1);
+            let Some(byte) = frame.get_mut(at) else { return Ok(()) };
+            *byte ^= 1 << (damaged.get() / 12 % 8);
+
+            let before = counts(programs);
+            let passed = programs.pass(Program::Sink, &frame, 1).unwrap();
+            let outcome = outcome(programs, &before);
+            if LEFT_ALONE.iter().any(|left| outcome.contains(left)) {
+                prop_assert_eq!(passed.frame, frame);
+                return Ok(());
+            }
+            if !has_whole_hops(&last, &frame) {
+                // The engine looks at the header alone; what the kernel takes out nobody puts back.
+                prop_assert_eq!(passed.frame, frame, "{:?}", outcome);
+                return Ok(());
+            }
+            let left = send(&mut Node::new(&last).unwrap(), &frame, &plan.passage());
+            prop_assert_eq!(outcome.contains(&Outcome::Discarded), left.is_none());
+            prop_assert_eq!(passed.frame, left.unwrap_or(frame), "{:?}", outcome);
+            Ok(())
+        });
+    }
+}
+
+/// Whether the stack behind a header of MD, if there is one, holds a whole number of hops.
+fn has_whole_hops(config: &NodeConfig, frame: &[u8]) -> bool {
+    let has_broken_stack = |code_points: CodePoints<'_>| {
+        let dissection = dissect(Link::Ethernet, frame, &code_points, Strictness::Whole);
+        let (_, location) = dissection.int().next()?;
+        let is_md = location.version == Version::V2_1 && location.header_type == HeaderType::Md;
+        (is_md && Md::parse(frame, location, &[]).is_err()).then_some(())
+    };
+    config.encapsulation.with_code_points(&[], has_broken_stack).is_none()
 }
 
 #[test]
 fn a_packet_that_is_not_watched_enters_the_domain_as_the_engine_lets_it() {
-    run(|programs, packet, domain, plan| {
-        let nobody: Prefix = "198.51.100.0/24".parse().unwrap();
-        let mut config = domain.node(1, Place::First, &plan);
-        config.watchlist = vec![WatchEntry { either: Some(nobody), ..WatchEntry::default() }];
-        programs.configure(&host(config.clone())).unwrap();
-        let frame = packet.build();
-        let passed = programs.pass(Program::Steer, &frame, 1).unwrap();
+    for version in [IntVersion::V2_1, IntVersion::Host0_5] {
+        run(version, |programs, packet, domain, plan| {
+            let nobody: Prefix = "198.51.100.0/24".parse().unwrap();
+            let mut config = domain.node(1, Place::First, &plan);
+            config.watchlist = vec![WatchEntry { either: Some(nobody), ..WatchEntry::default() }];
+            programs.configure(&host(config.clone())).unwrap();
+            let frame = packet.build();
+            let passed = programs.pass(Program::Steer, &frame, 1).unwrap();
 
-        let sent = send(&mut Node::new(&config).unwrap(), &frame, &plan.passage()).unwrap();
-        prop_assert_eq!(passed.frame, sent);
-        Ok(())
-    });
+            let sent = send(&mut Node::new(&config).unwrap(), &frame, &plan.passage()).unwrap();
+            prop_assert_eq!(passed.frame, sent);
+            Ok(())
+        });
+    }
+}
+
+#[test]
+fn the_packets_of_each_flow_are_numbered_from_1() {
+    // host-int-0.5/packet-06
+    let Some(mut programs) = programs() else { return };
+    let config = DomainPlan([0, 242, 0, 0, 0, 0, 0, 0]).node(1, Place::First, &NodePlan([0; 4]));
+    programs.configure(&host(config.clone())).unwrap();
+    let flow = |port| packet().ipv4().udp(port, 2).payload(b"payload").build();
+    let mut number = |frame: &[u8]| {
+        let passed = programs.pass(Program::Source, frame, 1).unwrap();
+        said(&config, &passed.frame).1.unwrap()
+    };
+    let numbers: Vec<_> = [1, 1, 2, 1, 2].map(|port| number(&flow(port))).into();
+    assert_eq!(numbers, [1, 2, 1, 3, 2]);
 }
 
 #[test]

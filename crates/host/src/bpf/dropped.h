@@ -8,6 +8,7 @@
 #include "find.h"
 #include "flow.h"
 #include "kernel.h"
+#include "sink.h"
 
 /* Most extension headers of IPv6 that are looked behind. */
 #define MOST_EXTENSIONS 6
@@ -157,7 +158,7 @@ static __always_inline void flow_before_int(const struct packet *packet, const s
 			flow->destination_port = shim->original;
 		return;
 	}
-	flow->protocol = (__u8)bpf_ntohs(shim->original);
+	flow->protocol = original_protocol(packet, location);
 	if (location->end + 2 * sizeof(__be16) > packet->visible)
 		return;
 	flow->source_port = inside->source;

@@ -2,6 +2,7 @@
 /* Does a packet carry INT of this domain? What only looks like it does not. */
 #pragma once
 
+#include "host_int.h"
 #include "int.h"
 
 /* Where INT is in a packet. */
@@ -12,16 +13,29 @@ struct location {
 	__u32 end;
 	/* Whether the packet ends at the sink. */
 	__u8 discard;
+	/* Whether it is Host-INT, which puts other things in other places. */
+	__u8 is_host_int;
 };
+
+/* Whether the DSCP is one that marks INT. */
+static __always_inline int has_marked_dscp(const struct packet *packet, const struct config *config)
+{
+	return config->dscp_mask && !((packet->dscp ^ config->dscp) & config->dscp_mask);
+}
 
 /* Whether the domain's mark is on the packet. */
 static __always_inline int is_marked(const struct packet *packet, const struct config *config)
 {
 	if (config->carriage == BEHIND_L4_BY_DSCP) {
 		return (packet->protocol == IPPROTO_TCP || packet->protocol == IPPROTO_UDP) &&
-		       config->dscp_mask && !((packet->dscp ^ config->dscp) & config->dscp_mask);
+		       has_marked_dscp(packet, config);
 	}
 	return packet->protocol == IPPROTO_UDP && udp(packet)->dest == bpf_htons(config->udp_port);
+}
+
+static __always_inline int asks_for_domain(const struct int_header *header)
+{
+	return header->domain_specific_id && header->ds_instruction;
 }
 
 /* Whether a header of MD has the Hop ML of its instructions, and behind it a whole number of hops. */
@@ -31,7 +45,7 @@ static __always_inline int is_md(const struct int_header *header, __u32 stack_wo
 	__u32 asked = words_of(bpf_ntohs(header->instructions));
 
 	/* Metadata of a domain comes on top, and the source's own may stand below the stack. */
-	if (header->domain_specific_id && header->ds_instruction)
+	if (asks_for_domain(header))
 		return hop_words >= asked;
 	if (hop_words != asked)
 		return 0;
@@ -55,25 +69,46 @@ static __always_inline int is_int(const struct packet *packet, struct location *
 	if (header->version_flags >> 4 != INT_VERSION)
 		return 0;
 	location->discard = header->version_flags & FLAG_DISCARD;
-	return type == TYPE_MX || is_md(header, shim->length - INT_WORDS);
+	/* Behind a header of MX stands what the source put there for the domain, or nothing. */
+	if (type == TYPE_MX)
+		return asks_for_domain(header) || shim->length == INT_WORDS;
+	return is_md(header, shim->length - INT_WORDS);
 }
 
-/* Finds INT behind the mark, whole and of version 2. */
-static __always_inline int find_int(const struct packet *packet, const struct config *config,
-				    struct location *location)
+/* Reads Host-INT at the shim's place. */
+static __always_inline int find_host_int(const struct packet *packet, const struct config *config,
+					 struct location *location)
 {
-	const struct shim *shim;
+	const struct host_int *host = head_at(packet, location->shim);
+
+	if (location->shim + HOST_INT_FIXED_WORDS * 4 > packet->visible || !is_host_int(host))
+		return 0;
+	location->end = location->shim + host->length * 4;
+	/* 0.5 leaves it to each domain whether nodes correct the UDP length. */
+	if (location->end > packet->end)
+		return 0;
+	if (config->carriage != BEHIND_L4_BY_DSCP)
+		location->at = packet->l4;
+	location->discard = host->version_flags & FLAG_COPY;
+	location->is_host_int = 1;
+	return 1;
+}
+
+/* Reads INT of either version at the shim's place. */
+static __always_inline int find_int_at(const struct packet *packet, const struct config *config,
+				       struct location *location)
+{
+	const struct shim *shim = head_at(packet, location->shim);
 	__u32 limit = packet->end;
 	__u8 npt;
 
-	if (!is_marked(packet, config))
-		return 0;
 	if (packet->protocol == IPPROTO_UDP)
 		limit = packet->l4 + bpf_ntohs(udp(packet)->len);
-	location->shim = location->at = payload_at(packet, config);
 	if (location->shim + sizeof(*shim) > limit || location->shim + sizeof(*shim) > packet->visible)
 		return 0;
-	shim = head_at(packet, location->shim);
+	/* Types of 2.1 are in the upper half of the byte, so it is none of these. */
+	if (shim->type_npt == HOST_INT_TYPE)
+		return find_host_int(packet, config, location);
 	location->end = location->shim + sizeof(*shim) + shim->length * 4;
 	if (location->end > limit)
 		return 0;
@@ -85,4 +120,21 @@ static __always_inline int find_int(const struct packet *packet, const struct co
 			location->at = packet->l4;
 	}
 	return is_int(packet, location);
+}
+
+/* Finds INT behind the mark, whole and of version 2 or Host-INT's. */
+static __always_inline int find_int(const struct packet *packet, const struct config *config,
+				    struct location *location)
+{
+	if (!is_marked(packet, config))
+		return 0;
+	location->is_host_int = 0;
+	location->shim = location->at = payload_at(packet, config);
+	if (find_int_at(packet, config, location))
+		return 1;
+	if (packet->protocol != IPPROTO_TCP || location->shim == packet->l4 + sizeof(struct tcphdr))
+		return 0;
+	/* Host-INT stands in front of the TCP options, wherever the domain has INT. */
+	location->shim = location->at = packet->l4 + sizeof(struct tcphdr);
+	return find_host_int(packet, config, location);
 }

@@ -69,7 +69,7 @@ static __always_inline int has_room(const struct __sk_buff *skb, const struct pa
 {
 	struct insertion least = {
 		.outer = config->carriage == BEHIND_NEW_UDP ? sizeof(struct udphdr) : 0,
-		.int_words = INT_WORDS,
+		.int_words = least_words(config),
 	};
 	struct packet largest = *packet;
 
@@ -86,8 +86,7 @@ static __always_inline int judge_watched(struct __sk_buff *skb, const struct pac
 		tell_if_due(skb, EVENT_LEAVES);
 		return POSTCARD;
 	}
-	if (!has_ports(packet->protocol) ||
-	    (packet->protocol == IPPROTO_TCP && config->carriage == BEHIND_UDP_BY_PORT))
+	if (!can_carry(packet, config))
 		return NOT_CARRIED;
 	if (!is_leased(skb, flow))
 		return NO_LEASE;

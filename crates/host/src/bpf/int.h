@@ -68,12 +68,19 @@ enum instruction {
 /* Most words of one hop: all baseline instructions and the checksum complement. */
 #define MOST_HOP_WORDS 13
 
+/* How many bits are set: first in pairs, then in fours and eights. */
+static __always_inline __u32 count_bits(__u16 bits)
+{
+	__u32 sum = bits;
+
+	sum = sum - (sum >> 1 & 0x5555);
+	sum = (sum & 0x3333) + (sum >> 2 & 0x3333);
+	sum = (sum + (sum >> 4)) & 0x0f0f;
+	return (sum + (sum >> 8)) & 0x1f;
+}
+
 /* The words each hop adds for `instructions`. */
 static __always_inline __u32 words_of(__u16 instructions)
 {
-	__u32 words = 0;
-
-	for (__u32 bit = 0x8000; bit; bit >>= 1)
-		words += !!(instructions & bit) + !!(instructions & bit & LONG_INSTRUCTIONS);
-	return words;
+	return count_bits(instructions) + count_bits(instructions & LONG_INSTRUCTIONS);
 }

@@ -18,6 +18,12 @@ enum mode {
 	MODE_XD = 2,
 };
 
+/* `node.int_version`. */
+enum int_version {
+	VERSION_2_1 = 0,
+	VERSION_HOST_INT = 1,
+};
+
 /* INT by way of one device, worked out by the agent. Numbers are in the host's byte order. */
 struct config {
 	__u32 node_id;
@@ -47,7 +53,8 @@ struct config {
 	__u8 remaining_hops;
 	/* Whether the checksum complement makes up for what changed. */
 	__u8 complement;
-	__u8 padding;
+	/* What a source writes. */
+	__u8 version;
 	/* Where steered packets enter, and where instrumented ones leave: interface indexes. */
 	__u32 shim_in;
 	__u32 shim_out;

@@ -9,19 +9,23 @@
 #define CHUNK_BYTES 256
 #define MOST_CHUNKS 5
 
-/* Sums the INT bytes, which may reach past the head. */
+/*
+ * Sums the INT bytes, which may reach past the head. Host-INT's source counts a tail of zeros, whatever devices on the
+ * way have written there.
+ */
 static __always_inline __u64 sum_of_int(struct __sk_buff *skb, const struct packet *packet,
 					const struct location *location)
 {
 	__u8 *chunk = packet->head + HEAD_BYTES;
-	__u32 at = location->shim;
+	__u32 at = location->shim, end = location->end;
 	__u64 sum = 0;
 
-	if (location->end <= packet->visible)
-		return sum_of(head_at(packet, at), location->end - at);
-
-	for (int i = 0; i < MOST_CHUNKS && at < location->end; i++) {
-		__u32 length = location->end - at;
+	if (location->is_host_int)
+		end -= sizeof(struct host_int_tail);
+	if (end <= packet->visible)
+		return sum_of(head_at(packet, at), end - at);
+	for (int i = 0; i < MOST_CHUNKS && at < end; i++) {
+		__u32 length = end - at;
 
 		if (length > CHUNK_BYTES)
 			length = CHUNK_BYTES;
@@ -34,12 +38,25 @@ static __always_inline __u64 sum_of_int(struct __sk_buff *skb, const struct pack
 	return sum;
 }
 
-/* Takes a new UDP header back; returns 0 where the shim names what this host would have to decapsulate. */
-static __always_inline int leave_new_udp(struct packet *packet, const struct shim *shim, __s32 shrunk)
+/* The protocol that a packet had before INT took a new UDP header; 0: nothing says it. */
+static __always_inline __u8 original_protocol(const struct packet *packet, const struct location *location)
 {
-	__u8 protocol = bpf_ntohs(shim->original);
+	const struct shim *shim = head_at(packet, location->shim);
+	const struct host_int_tail *tail = head_at(packet, location->end - sizeof(*tail));
 
-	if (protocol == IPPROTO_IPIP || protocol == IPPROTO_IPV6)
+	if (!location->is_host_int)
+		return bpf_ntohs(shim->original);
+	if (location->end > packet->visible)
+		return 0;
+	return tail->protocol == IPPROTO_TCP || tail->protocol == IPPROTO_UDP ? tail->protocol : 0;
+}
+
+/* Takes a new UDP header back; returns 0 where INT names what this host would have to decapsulate, or nothing. */
+static __always_inline int leave_new_udp(struct packet *packet, const struct location *location, __s32 shrunk)
+{
+	__u8 protocol = original_protocol(packet, location);
+
+	if (protocol == IPPROTO_IPIP || protocol == IPPROTO_IPV6 || (location->is_host_int && !protocol))
 		return 0;
 	resize_ip(packet, -shrunk);
 	set_protocol(packet, protocol);
@@ -57,8 +74,10 @@ static __always_inline void leave_l4(struct __sk_buff *skb, struct packet *packe
 	};
 
 	if (config->carriage == BEHIND_L4_BY_DSCP) {
-		set_dscp(packet, config->restore_dscp ? (__u8)bpf_ntohs(shim->original) >> 2
-						      : packet->dscp & ~config->dscp_mask);
+		/* Host-INT does not keep the DSCP. */
+		set_dscp(packet, config->restore_dscp && !location->is_host_int
+					 ? (__u8)bpf_ntohs(shim->original) >> 2
+					 : packet->dscp & ~config->dscp_mask);
 	} else {
 		change.removed += udp(packet)->dest;
 		change.added = shim->original;
@@ -75,7 +94,6 @@ static __always_inline int strip_int(struct __sk_buff *skb, struct packet *packe
 				     const struct config *config, const struct location *location)
 {
 	__s32 shrunk = location->end - location->at;
-	const struct shim *shim = head_at(packet, location->shim);
 
 	if (location->discard)
 		return DISCARDED;
@@ -83,7 +101,7 @@ static __always_inline int strip_int(struct __sk_buff *skb, struct packet *packe
 		return MALFORMED;
 	if (location->at == location->shim)
 		leave_l4(skb, packet, config, location);
-	else if (!leave_new_udp(packet, shim, shrunk))
+	else if (!leave_new_udp(packet, location, shrunk))
 		return NOT_CARRIED;
 	return move_headers(skb, packet, -shrunk, location->at) ? NO_ROOM : STRIPPED;
 }

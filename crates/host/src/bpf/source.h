@@ -2,9 +2,12 @@
 /* How does INT start in a packet of this host? */
 #pragma once
 
+#include "find.h"
 #include "headers.h"
 #include "hop.h"
+#include "host_int.h"
 #include "int.h"
+#include "sequence.h"
 
 /* What is put where. */
 struct insertion {
@@ -40,6 +43,23 @@ static __always_inline int is_ambiguous(const struct packet *packet)
 	return packet->protocol == IPPROTO_TCP && tcp(packet)->check == 0xffff;
 }
 
+/* Whether the packet's protocols can carry INT as this domain has it. */
+static __always_inline int can_carry(const struct packet *packet, const struct config *config)
+{
+	if (!has_ports(packet->protocol) ||
+	    (packet->protocol == IPPROTO_TCP && config->carriage == BEHIND_UDP_BY_PORT))
+		return 0;
+	/* Host-INT knows IPv4 without options. */
+	return config->version != VERSION_HOST_INT ||
+	       (packet->version == 4 && packet->l4 == L3 + sizeof(struct iphdr));
+}
+
+/* The least that stands behind the shim. */
+static __always_inline __u32 least_words(const struct config *config)
+{
+	return config->version == VERSION_HOST_INT ? HOST_INT_WORDS : INT_WORDS;
+}
+
 /* Works out what of the INT header and metadata fits; returns the outcome that ends the work, or 0. */
 static __always_inline int make_fit(const struct packet *packet, const struct config *config,
 				    struct insertion *insertion)
@@ -47,12 +67,13 @@ static __always_inline int make_fit(const struct packet *packet, const struct co
 	int wants_own = config->mode == MODE_MD && config->own_metadata && config->remaining_hops &&
 			config->hop_words && config->hop_words <= MOST_HOP_WORDS;
 
-	insertion->int_words = INT_WORDS;
+	insertion->int_words = least_words(config);
 	insertion->own = 0;
 	insertion->mtu_exceeded = 0;
 	if (!fits(packet, config, insertion))
 		return NOT_STARTED_MTU;
-	if (!wants_own)
+	/* Host-INT carries the source's hop or nothing. */
+	if (!wants_own || config->version == VERSION_HOST_INT)
 		return 0;
 	insertion->int_words += config->hop_words;
 	insertion->own = 1;
@@ -68,11 +89,7 @@ static __always_inline int make_fit(const struct packet *packet, const struct co
 static __always_inline int plan(const struct packet *packet, const struct config *config,
 				struct insertion *insertion)
 {
-	int is_tcp = packet->protocol == IPPROTO_TCP;
-
-	if (!is_tcp && packet->protocol != IPPROTO_UDP)
-		return NOT_CARRIED;
-	if (is_tcp && config->carriage == BEHIND_UDP_BY_PORT)
+	if (!can_carry(packet, config))
 		return NOT_CARRIED;
 	if (is_ambiguous(packet))
 		return NOT_STARTED_CHECKSUM;
@@ -161,12 +178,14 @@ static __always_inline void write_int(__u8 *out, const struct packet *packet, co
 static __always_inline void carry_in_new_udp(struct udphdr *outer, struct packet *packet,
 					     const struct config *config, __s32 growth)
 {
-	/* In the dynamic range. */
-	__u16 source_port = 0xc000 | (entropy(packet) & 0x3fff);
+	/* In the dynamic range, or as Host-INT has it that of the packet itself. */
+	__be16 source_port = config->version == VERSION_HOST_INT
+				     ? udp(packet)->source
+				     : bpf_htons(0xc000 | (entropy(packet) & 0x3fff));
 
 	resize_ip(packet, growth);
 	set_protocol(packet, IPPROTO_UDP);
-	outer->source = bpf_htons(source_port);
+	outer->source = source_port;
 	outer->dest = bpf_htons(config->udp_port);
 	outer->len = bpf_htons(packet->end - packet->l4);
 	outer->check = 0;
@@ -205,13 +224,40 @@ static __always_inline void carry_behind_l4(__u8 *shim, struct packet *packet, c
 		correct_l4(packet, &change);
 }
 
+/* Writes INT of the domain's version to `out`, before anything else of the packet changes. */
+static __always_inline void write_version(__u8 *out, const struct packet *packet, const struct config *config,
+					  const struct insertion *insertion, const struct hop *hop,
+					  const struct flow *flow)
+{
+	__u8 protocol = config->carriage == BEHIND_NEW_UDP ? packet->protocol : 0;
+
+	if (config->version == VERSION_HOST_INT)
+		write_host_int(out, config, hop, take_number(flow), protocol);
+	else
+		write_int(out, packet, config, insertion, hop);
+}
+
+/* Writes INT into the gap at `gap`, and what is around it into the headers in front. */
+static __always_inline void fill_gap(__u8 *gap, struct packet *packet, const struct config *config,
+				     const struct insertion *insertion, const struct hop *hop,
+				     const struct flow *flow)
+{
+	if (config->carriage == BEHIND_NEW_UDP) {
+		write_version(gap + sizeof(struct udphdr), packet, config, insertion, hop, flow);
+		carry_in_new_udp((struct udphdr *)gap, packet, config, growth_of(insertion));
+	} else {
+		write_version(gap, packet, config, insertion, hop, flow);
+		carry_behind_l4(gap, packet, config, insertion);
+	}
+}
+
 /* Puts INT into the packet; returns what became of it. */
 static __always_inline int start_int(struct __sk_buff *skb, struct packet *packet,
 				     const struct config *config, const struct hop *hop)
 {
 	struct insertion insertion;
+	struct flow flow;
 	__u32 at;
-	__u8 *gap;
 	int fault = plan(packet, config, &insertion);
 
 	if (fault)
@@ -220,24 +266,20 @@ static __always_inline int start_int(struct __sk_buff *skb, struct packet *packe
 	asm volatile("" : "+r"(at));
 	if (at > MOST_HEADERS)
 		return MALFORMED;
-	gap = packet->head + at;
-	if (config->carriage == BEHIND_NEW_UDP) {
-		carry_in_new_udp((struct udphdr *)gap, packet, config, growth_of(&insertion));
-		write_int(gap + sizeof(struct udphdr), packet, config, &insertion, hop);
-	} else {
-		write_int(gap, packet, config, &insertion, hop);
-		carry_behind_l4(gap, packet, config, &insertion);
-	}
-	if (move_headers(skb, packet, growth_of(&insertion), at + growth_of(&insertion)))
-		return NO_ROOM;
-	return STARTED;
+	if (config->version == VERSION_HOST_INT)
+		flow_of(packet, &flow);
+	fill_gap(packet->head + at, packet, config, &insertion, hop, &flow);
+	if (!move_headers(skb, packet, growth_of(&insertion), at + growth_of(&insertion)))
+		return STARTED;
+	if (config->version == VERSION_HOST_INT)
+		give_back_number(&flow);
+	return NO_ROOM;
 }
 
 /* Clears a DSCP that marks INT from a packet without: such a packet must not enter the domain. */
 static __always_inline int unmark(struct __sk_buff *skb, struct packet *packet, const struct config *config)
 {
-	if (config->carriage != BEHIND_L4_BY_DSCP || !packet->version || !config->dscp_mask ||
-	    ((packet->dscp ^ config->dscp) & config->dscp_mask))
+	if (config->carriage != BEHIND_L4_BY_DSCP || !packet->version || !has_marked_dscp(packet, config))
 		return 0;
 	set_dscp(packet, packet->dscp & ~config->dscp_mask);
 	return !bpf_skb_store_bytes(skb, L3, packet->head + L3, sizeof(struct iphdr), BPF_F_RECOMPUTE_CSUM);

@@ -28,6 +28,8 @@ pub(crate) struct Domain {
     pub(crate) peers: &'static str,
     /// Whether hosts ask each other for leases.
     pub(crate) lease: bool,
+    /// The version that sources write.
+    pub(crate) version: &'static str,
 }
 
 impl Domain {
@@ -40,11 +42,16 @@ impl Domain {
             host: String::new(),
             peers: "10.91.{far}.0/24 fd91:{far}::/64",
             lease: false,
+            version: "2.1",
         }
     }
 
     pub(crate) fn with_devices(self, devices: &'static str) -> Self {
         Self { devices: Some(devices), ..self }
+    }
+
+    pub(crate) fn of_host_int(kind: &'static str) -> Self {
+        Self { version: "host-0.5", ..Self::new(kind, "md") }
     }
 
     /// The settings of one host; the other one is its peer.
@@ -53,7 +60,9 @@ impl Domain {
             Place::A => (101, "ab", "3"),
             _ => (102, "dc", "1"),
         };
-        let Self { kind, mode, more, devices, host, peers, lease } = self;
+        let Self { kind, mode, more, devices, host, peers, lease, version } = self;
+        // Host-INT asks for four things in every packet, and no more.
+        let latency = if *version == "2.1" { "\"hop-latency\", " } else { "" };
         let devices = devices.unwrap_or(device);
         let peer = |prefix: &str| {
             let prefix = prefix.replace("{far}", far);
@@ -64,6 +73,7 @@ impl Domain {
             "
 [node]
 id = {id}
+int_version = \"{version}\"
 [host]
 devices = [\"{devices}\"]
 interval_us = 1000
@@ -79,7 +89,7 @@ protocol = \"tcp\"
 protocol = \"udp\"
 [source]
 mode = \"{mode}\"
-instructions = [\"node-id\", \"level1-interfaces\", \"hop-latency\", \"ingress-timestamp\", \"egress-timestamp\"]
+instructions = [\"node-id\", \"level1-interfaces\", {latency}\"ingress-timestamp\", \"egress-timestamp\"]
 [report]
 collector = \"{COLLECTOR}:32766\"
 truncate = 300
