@@ -5,8 +5,8 @@ use std::num::NonZeroU16;
 use std::path::PathBuf;
 
 use inband_node::config::{
-    Actions, ChecksumConfig, EncapsulationConfig, InterfaceConfig, NodeSection, Prefix, ReportConfig,
-    ReportFilter, SinkConfig, SmartConfig, SourceConfig, WatchEntry,
+    Actions, ChecksumConfig, DropReasonsConfig, EncapsulationConfig, InterfaceConfig, NodeSection, Prefix,
+    ReportConfig, ReportFilter, SinkConfig, SmartConfig, SourceConfig, WatchEntry,
 };
 use inband_node::{Node, NodeConfig};
 use serde::Deserialize;
@@ -51,6 +51,9 @@ pub struct HostSettings {
     /// Filters and triggers of `report.filter = "smart"`.
     #[serde(default)]
     pub smart: SmartConfig,
+    /// What the codes of dropped packets mean.
+    #[serde(default)]
+    pub drop_reasons: DropReasonsConfig,
 }
 
 /// `[host]`: what is particular to hosts.
@@ -86,6 +89,9 @@ pub struct HostSection {
     /// How long INT is still taken out when the agent was killed, milliseconds; default 10,000.
     #[serde(default = "linger_ms")]
     pub linger_ms: u32,
+    /// Whether packets of watched flows that the kernel drops are reported; default true.
+    #[serde(default = "yes")]
+    pub drops: bool,
     /// Where metrics are served; default nowhere.
     #[serde(default)]
     pub metrics: Option<SocketAddr>,
@@ -212,6 +218,7 @@ impl HostSettings {
             checksum: self.checksum.clone(),
             report: self.report.clone(),
             smart: self.smart.clone(),
+            drop_reasons: self.drop_reasons.clone(),
             ..NodeConfig::new(self.node.id)
         }
     }

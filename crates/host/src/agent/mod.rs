@@ -2,12 +2,14 @@
 
 mod control;
 mod lock;
+mod losses;
 mod plan;
 mod port;
 mod senders;
 mod tally;
 
 use std::collections::VecDeque;
+use std::error::Error;
 use std::io;
 use std::net::IpAddr;
 use std::os::fd::AsFd;
@@ -33,6 +35,7 @@ use crate::shim::Shim;
 
 use control::Control;
 use lock::Lock;
+use losses::Losses;
 use plan::Plan;
 use port::Port;
 use senders::Senders;
@@ -48,6 +51,8 @@ pub struct Agent {
     engine: Node,
     senders: Senders,
     control: Control,
+    /// `None`: nobody wants to hear of drops, or the kernel does not tell.
+    losses: Option<Losses>,
     netlink: Netlink,
     /// `None` when the agent is about to end.
     guard: Option<Guard>,
@@ -106,6 +111,7 @@ impl Agent {
             engine,
             senders,
             control,
+            losses: None,
             netlink,
             guard: Some(guard),
             _lock: lock,
@@ -115,6 +121,7 @@ impl Agent {
             last_note: String::new(),
         };
         agent.note_truncation();
+        agent.watch_drops()?;
         match agent.open_ports() {
             Ok(()) => Ok(agent),
             Err(error) => {
@@ -139,6 +146,9 @@ impl Agent {
         let now = clock::monotonic();
         for note in self.control.hear(&mut self.programs, now)? {
             self.note(note);
+        }
+        if let Some(losses) = &mut self.losses {
+            losses.hear((&self.plan, &self.ports), &mut self.engine, now)?;
         }
         self.engine.handle_timeout(now.wrapping_add(self.plan.clock_offset));
         self.send_reports();
@@ -167,6 +177,7 @@ impl Agent {
             guard.linger(u64::from(settings.host.linger_ms).saturating_mul(1_000_000))?;
         }
         (self.settings, self.plan) = (settings, plan);
+        self.watch_drops()?;
         self.follow_devices()
     }
 
@@ -183,6 +194,9 @@ impl Agent {
         self.ports.iter_mut().for_each(Port::close_source);
         self.end_leases()?;
         self.hear_events();
+        if let Some(losses) = &mut self.losses {
+            losses.finish((&self.plan, &self.ports), &mut self.engine)?;
+        }
         self.engine.flush_reports();
         self.send_reports();
         let tally = self.tally()?;
@@ -196,7 +210,9 @@ impl Agent {
     /// Counters that the kernel does not give.
     pub fn tally(&self) -> Result<Tally, HostError> {
         let clock = self.settings.host.clock;
-        Tally::read(&self.programs, &self.engine, &self.senders, &self.control, clock)
+        let tally = Tally::read(&self.programs, &self.engine, &self.senders, &self.control, clock)?;
+        let Some(losses) = &self.losses else { return Ok(tally) };
+        Ok(Tally { drops: losses.by_reason().clone(), drops_not_held: losses.not_held()?, ..tally })
     }
 
     /// Waits until nobody sends INT any more.
@@ -237,7 +253,8 @@ impl Agent {
 
     fn wait(&self, patience: Duration) -> Result<(), HostError> {
         let patience = Timespec::try_from(patience).unwrap_or_default();
-        let all = std::iter::once(self.events.as_fd()).chain(self.control.sockets());
+        let losses = self.losses.iter().map(Losses::as_fd);
+        let all = std::iter::once(self.events.as_fd()).chain(self.control.sockets()).chain(losses);
         let mut fds: Vec<_> = all.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect();
         match poll(&mut fds, Some(&patience)).map_err(io::Error::from) {
             Ok(_) => Ok(()),
@@ -315,6 +332,19 @@ impl Agent {
         Ok(())
     }
 
+    /// Hears of drops as the settings say; that the kernel does not tell is no reason not to do the rest.
+    fn watch_drops(&mut self) -> Result<(), HostError> {
+        match (&mut self.losses, self.settings.host.drops) {
+            (losses, false) => *losses = None,
+            (Some(losses), true) => losses.configure(&self.plan)?,
+            (None, true) => match Losses::open(&self.plan) {
+                Ok(losses) => self.losses = Some(losses),
+                Err(error) => self.note(format!("note: drops are not reported: {}", in_full(&error))),
+            },
+        }
+        Ok(())
+    }
+
     /// Says so where reports would cut off metadata of hops there is room for.
     fn note_truncation(&mut self) {
         let needed = HEADER_BYTES + self.plan.host(0).room;
@@ -329,6 +359,9 @@ impl Agent {
     }
 
     fn configure_ports(&mut self) -> Result<(), HostError> {
+        if let Some(losses) = &mut self.losses {
+            losses.configure(&self.plan)?;
+        }
         self.ports.iter().try_for_each(|port| port.configure(&self.plan, &mut self.programs))
     }
 
@@ -380,6 +413,12 @@ impl Agent {
 const HEADER_BYTES: u32 = 14 + 40 + 32;
 /// How far the programs' clock may be off before it is set, nanoseconds.
 const CLOCK_SLACK_NS: u64 = 100;
+
+/// An error with what is behind it.
+fn in_full(error: &dyn Error) -> String {
+    let causes = std::iter::successors(Some(error), |error| (*error).source());
+    causes.map(|cause| cause.to_string()).collect::<Vec<_>>().join(": ")
+}
 
 /// Where a packet goes, from the fixed parts of its frame.
 fn destination(frame: &[u8]) -> Option<IpAddr> {

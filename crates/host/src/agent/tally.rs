@@ -1,5 +1,7 @@
 //! What happened on this host, in numbers?
 
+use std::collections::BTreeMap;
+
 use inband_node::Node;
 
 use super::control::Control;
@@ -28,6 +30,10 @@ pub struct Tally {
     pub leases_held: usize,
     /// Sources that this host has granted one.
     pub leases_granted: usize,
+    /// Dropped packets of watched flows by the kernel's reason, such as `NO_SOCKET`; some seconds old.
+    pub drops: BTreeMap<String, u64>,
+    /// Dropped packets of watched flows for which the kernel's table had no room.
+    pub drops_not_held: u64,
     /// How far timestamps may be off the clock they name, nanoseconds; `None`: nobody keeps that clock right, or it is
     /// this host's own.
     pub clock_uncertainty_ns: Option<u64>,
@@ -55,6 +61,8 @@ impl Tally {
             reports_shed: of(inband_node::Outcome::ReportShed) + of(inband_node::Outcome::ReportLimited),
             leases_held: control.leases_held(),
             leases_granted: control.leases_granted(),
+            drops: BTreeMap::new(),
+            drops_not_held: 0,
             clock_uncertainty_ns: clock.uncertainty(),
         })
     }

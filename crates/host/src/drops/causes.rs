@@ -183,6 +183,8 @@ pub(super) const CAUSES: &[(Cause, &[&str])] = &[
             "PACKET_SOCK_ERROR",
             // A connection's end rather than a packet's.
             "TCP_RESET",
+            // What a closed socket had in its queue: of TCP the FIN that every connection ends with.
+            "QUEUE_PURGE",
             "UNIX_DISCONNECT",
             "UNIX_SKIP_OOB",
         ],
@@ -237,7 +239,7 @@ pub(super) const CAUSES: &[(Cause, &[&str])] = &[
     (Cause::NoSocket, &["NO_SOCKET"]),
     (Cause::SocketFull, &["SOCKET_RCVBUFF", "SOCKET_BACKLOG", "PROTO_MEM", "TCP_OFO_QUEUE_PRUNE"]),
     (Cause::ListenQueueFull, &["TCP_LISTEN_OVERFLOW"]),
-    (Cause::SocketClosed, &["SOCKET_CLOSE", "QUEUE_PURGE", "TCP_CLOSE", "TCP_ABORT_ON_DATA"]),
+    (Cause::SocketClosed, &["SOCKET_CLOSE", "TCP_CLOSE", "TCP_ABORT_ON_DATA"]),
     (
         Cause::TcpState,
         &[

@@ -103,6 +103,14 @@ pub(super) fn text(tally: &Tally) -> String {
     ] {
         let _ = writeln!(out, "{name}{{result=\"{result}\"}} {count}");
     }
+    let name = "inband_host_drops_total";
+    head(&mut out, name, "counter", "Watched packets that the kernel dropped, by its reason.");
+    for (reason, count) in &tally.drops {
+        let _ = writeln!(out, "{name}{{reason=\"{reason}\"}} {count}");
+    }
+    let name = "inband_host_drops_not_held_total";
+    head(&mut out, name, "counter", "Watched packets that the kernel dropped and no count holds.");
+    let _ = writeln!(out, "{name} {}", tally.drops_not_held);
     let name = "inband_host_leases";
     head(&mut out, name, "gauge", "Leases: held of destinations, granted to sources.");
     let _ = writeln!(out, "{name}{{side=\"held\"}} {}", tally.leases_held);

@@ -22,6 +22,13 @@ pub(super) fn text(tally: &Tally) -> String {
             let _ = writeln!(text, "with INT: {with_int} of {all} watched {what}, {share} %");
         }
     }
+    for (reason, count) in &tally.drops {
+        let _ = writeln!(text, "dropped by the kernel {count:>14} packets: {reason}");
+    }
+    if tally.drops_not_held > 0 {
+        let _ =
+            writeln!(text, "dropped by the kernel {:>14} packets that no count holds", tally.drops_not_held);
+    }
     let _ = writeln!(
         text,
         "reports: {} sent, {} failed, {} withheld, {} shed",
@@ -48,6 +55,8 @@ pub(super) fn json(tally: &Tally) -> Value {
             "withheld": tally.reports_withheld,
             "shed": tally.reports_shed,
         },
+        "drops": tally.drops,
+        "drops_not_held": tally.drops_not_held,
         "clock_uncertainty_ns": tally.clock_uncertainty_ns,
     })
 }

@@ -89,7 +89,7 @@ fn pass_host_int(domain: &Domain, checksum: &str) {
             Some(hops.iter().map(|hop| hop["node_id"].as_u64().unwrap()).collect::<Vec<_>>())
         });
         let paths: Vec<_> = paths.collect();
-        assert!(paths.len() > 4 && paths.iter().all(|path| *path == [sink, source]), "{paths:?}");
+        assert!(!paths.is_empty() && paths.iter().all(|path| *path == [sink, source]), "{paths:?}");
     }
 }
 

@@ -3,6 +3,7 @@
 
 mod agent;
 mod capture;
+mod drops;
 mod forms;
 mod leases;
 mod limits;

@@ -1,0 +1,121 @@
+//! What does the agent do about packets that the kernel drops?
+
+use std::collections::BTreeMap;
+use std::os::fd::{AsFd, BorrowedFd};
+
+use inband_node::Node;
+
+use super::plan::Plan;
+use super::port::Port;
+use crate::drops::{DropCount, DropOutcome, Drops, InterfaceIds, Namespace};
+use crate::error::HostError;
+
+/// Drops of watched flows, on their way into reports.
+pub(super) struct Losses {
+    drops: Drops,
+    /// When the kernel's counts are taken again, nanoseconds of the monotonic clock.
+    next_counts: u64,
+    by_reason: BTreeMap<String, u64>,
+}
+
+/// How often the kernel's counts are taken, nanoseconds.
+const COUNTS_NS: u64 = 1_000_000_000;
+/// Most packets of one turn: other things have their turn, too.
+const MOST_PACKETS: usize = 4096;
+/// Most reasons that are told apart in the tally; kernels have some 130.
+const MOST_REASONS: usize = 512;
+
+/// The interfaces of the agent: its devices, each with its shim, and the host itself.
+struct Ids<'a> {
+    ports: &'a [Port],
+    host: u16,
+}
+
+impl InterfaceIds for Ids<'_> {
+    fn id(&self, device: u32) -> Option<u16> {
+        let is_of = |port: &&Port| port.device.index == device || port.is_shim(device);
+        self.ports.iter().find(is_of).map(|port| port.id)
+    }
+
+    fn host(&self) -> u16 {
+        self.host
+    }
+}
+
+impl Losses {
+    /// Hears of drops in this network namespace from here on.
+    ///
+    /// # Errors
+    /// A kernel that does not tell, or not to this user.
+    pub(super) fn open(plan: &Plan) -> Result<Self, HostError> {
+        let mut drops = Drops::load(&plan.host(0), &[Namespace::own()?])?;
+        drops.attach()?;
+        Ok(Self { drops, next_counts: 0, by_reason: BTreeMap::new() })
+    }
+
+    /// Readable when packets wait for [`Losses::hear`].
+    pub(super) fn as_fd(&self) -> BorrowedFd<'_> {
+        self.drops.as_fd()
+    }
+
+    /// Follows another plan from the next packet on.
+    pub(super) fn configure(&mut self, plan: &Plan) -> Result<(), HostError> {
+        self.drops.configure(&plan.host(0))
+    }
+
+    /// Tells the engine what was dropped until `now`, of the monotonic clock.
+    pub(super) fn hear(
+        &mut self,
+        (plan, ports): (&Plan, &[Port]),
+        engine: &mut Node,
+        now: u64,
+    ) -> Result<(), HostError> {
+        let ids = Ids { ports, host: plan.host_interface };
+        for _ in 0..MOST_PACKETS {
+            let Some(packet) = self.drops.poll_packet() else { break };
+            packet.tell(engine, &ids);
+        }
+        if now >= self.next_counts {
+            self.next_counts = now + COUNTS_NS;
+            let counts = self.drops.take_counts()?;
+            self.tell(&counts, engine, &ids);
+        }
+        Ok(())
+    }
+
+    /// Tells the engine of everything that was dropped so far; from here on nothing is heard.
+    pub(super) fn finish(
+        &mut self,
+        (plan, ports): (&Plan, &[Port]),
+        engine: &mut Node,
+    ) -> Result<(), HostError> {
+        let counts = self.drops.finish()?;
+        self.hear((plan, ports), engine, 0)?;
+        self.tell(&counts, engine, &Ids { ports, host: plan.host_interface });
+        Ok(())
+    }
+
+    /// Dropped packets by the kernel's reason.
+    pub(super) const fn by_reason(&self) -> &BTreeMap<String, u64> {
+        &self.by_reason
+    }
+
+    /// Dropped packets of watched flows that could not be counted by flow.
+    pub(super) fn not_held(&self) -> Result<u64, HostError> {
+        self.drops.count(DropOutcome::NotHeld)
+    }
+
+    fn tell(&mut self, counts: &[DropCount], engine: &mut Node, ids: &Ids<'_>) {
+        for count in counts {
+            count.tell(engine, ids);
+            let has_room = self.by_reason.len() < MOST_REASONS;
+            match self.by_reason.get_mut(&count.reason) {
+                Some(packets) => *packets += count.packets,
+                None if has_room => {
+                    self.by_reason.insert(count.reason.clone(), count.packets);
+                }
+                None => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! What the host's kernel drops of watched flows is reported with the reason, and counted.
+
+use std::collections::BTreeMap;
+use std::net::UdpSocket;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::agent::{Agent, Domain};
+use crate::capture::Capture;
+use crate::world::{A4, B4, COLLECTOR, Offloads, Place, World};
+
+/// A port on which nobody listens.
+const CLOSED: u16 = 4099;
+
+#[test]
+fn packets_to_a_closed_port_are_reported_as_such() {
+    let Some(world) = World::new(Offloads::On) else { return };
+    let domain = Domain::new("dscp", "md");
+    let Some(b) = Agent::start(&world, Place::B, &domain) else { return };
+    let capture = Capture::start(&world, Place::SecondHop);
+
+    let from = send(&world, 5);
+
+    let counted = b.stop();
+    assert_eq!(counted["drops"]["NO_SOCKET"], 5, "{counted}");
+    let decoded = capture.decode(&world);
+    let is_of_b = |packet: &&Value| packet["node_id"] == 102 && packet["reports"][0]["dropped"] == true;
+    // The capture sees a packet on each of its hop's devices.
+    let reports: BTreeMap<_, _> = decoded
+        .iter()
+        .filter(is_of_b)
+        .map(|report| (report["sequence"].as_u64().unwrap(), &report["reports"][0]))
+        .collect();
+    let mut told = 0;
+    for report in reports.values() {
+        let flow = &report["flow"];
+        assert_eq!((&flow["source_port"], &flow["destination_port"]), (&from.into(), &CLOSED.into()));
+        if report["domain"] == 0x4849 {
+            let further = report["domain_metadata"].as_str().unwrap();
+            told += u64::from_str_radix(&further[further.len() - 8..], 16).unwrap();
+            continue;
+        }
+        let ingress = &report["metadata"]["ingress_interface"];
+        assert_eq!((&report["drop_reason"], ingress), (&190.into(), &7.into()));
+        told += 1;
+    }
+    assert_eq!(told, 5, "single reports and summaries: {reports:?}");
+}
+
+#[test]
+fn drops_need_not_be_heard_of() {
+    let Some(world) = World::new(Offloads::On) else { return };
+    let mut domain = Domain::new("dscp", "md");
+    domain.host = "drops = false".to_owned();
+    let Some(b) = Agent::start(&world, Place::B, &domain) else { return };
+    send(&world, 2);
+    assert_eq!(b.stop()["drops"], serde_json::json!({}));
+}
+
+/// Sends packets from host A to where nobody listens on host B; returns the port they come from.
+fn send(world: &World, packets: u32) -> u16 {
+    // So that reports to the collector bring no answers of their own.
+    let collector = world.inside(Place::FirstHop, || UdpSocket::bind((COLLECTOR, 32766)).unwrap());
+    let port = world.inside(Place::A, || {
+        let socket = UdpSocket::bind((A4, 0)).unwrap();
+        for _ in 0..packets {
+            socket.send_to(b"payload", (B4, CLOSED)).unwrap();
+        }
+        socket.local_addr().unwrap().port()
+    });
+    // The way takes two hops that may have to look for each other first.
+    std::thread::sleep(Duration::from_millis(1500));
+    drop(collector);
+    port
+}
