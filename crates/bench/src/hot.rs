@@ -80,11 +80,8 @@ struct Sent {
 }
 
 fn send(to: SocketAddr, time: Duration, per_second: u32) -> Result<Sent> {
-    let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
-    socket.connect(to)?;
-    let mut reports = Datagrams::of_one_flow(AT_ONCE, REPORT_BYTES)?;
-    let segment = [ControlMessage::UdpGsoSegments(&SEGMENT_BYTES)];
-    let (started, mut datagrams) = (Instant::now(), 0_u64);
+    let mut sender = Sender::new(to)?;
+    let started = Instant::now();
     let interval = Duration::from_secs(AT_ONCE as u64) / per_second;
     let mut due = Duration::ZERO;
     while due < time {
@@ -92,20 +89,45 @@ fn send(to: SocketAddr, time: Duration, per_second: u32) -> Result<Sent> {
         if let Some(early) = due.checked_sub(started.elapsed()).filter(|early| *early > GRANULARITY) {
             thread::sleep(early);
         }
-        reports.renumber();
-        let bytes: Vec<u8> = reports.iter().flatten().copied().collect();
+        sender.send()?;
+        due += interval;
+    }
+    let took = started.elapsed();
+    // Of the last reports nobody knows that they are missing until a later one comes.
+    thread::sleep(DRAIN);
+    sender.send()?;
+    Ok(Sent { datagrams: sender.datagrams, bytes: REPORT_BYTES, took })
+}
+
+/// The switch.
+struct Sender {
+    socket: UdpSocket,
+    reports: Datagrams,
+    datagrams: u64,
+}
+
+impl Sender {
+    fn new(to: SocketAddr) -> Result<Sender> {
+        let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
+        socket.connect(to)?;
+        Ok(Sender { socket, reports: Datagrams::of_one_flow(AT_ONCE, REPORT_BYTES)?, datagrams: 0 })
+    }
+
+    /// Sends the next reports, in one piece.
+    fn send(&mut self) -> Result<()> {
+        self.reports.renumber();
+        let bytes: Vec<u8> = self.reports.iter().flatten().copied().collect();
         let sent = sendmsg::<SockaddrStorage>(
-            socket.as_raw_fd(),
+            self.socket.as_raw_fd(),
             &[IoSlice::new(&bytes)],
-            &segment,
+            &[ControlMessage::UdpGsoSegments(&SEGMENT_BYTES)],
             MsgFlags::empty(),
             None,
         );
         ensure!(sent == Ok(bytes.len()), "the kernel took {sent:?} of {} bytes", bytes.len());
-        datagrams += AT_ONCE as u64;
-        due += interval;
+        self.datagrams += AT_ONCE as u64;
+        Ok(())
     }
-    Ok(Sent { datagrams, bytes: REPORT_BYTES, took: started.elapsed() })
 }
 
 /// Reports the sender hands to the kernel at once.
@@ -114,6 +136,8 @@ const AT_ONCE: usize = 32;
 const REPORT_BYTES: usize = 256;
 #[allow(clippy::cast_possible_truncation, reason = "256")]
 const SEGMENT_BYTES: u16 = REPORT_BYTES as u16;
+/// How long the collector is given for what waits, before the report that shows what of it is missing.
+const DRAIN: Duration = Duration::from_secs(2);
 /// How long is waited for what is under way.
 const LINGER: Duration = Duration::from_secs(4);
 /// How early the sender may be.
