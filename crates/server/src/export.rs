@@ -5,7 +5,7 @@
 //! behind a `broker` with a `spool`. `message`, `http` and `retry` are what they
 //! share.
 
-#[cfg(any(feature = "nats", feature = "kafka"))]
+#[cfg(feature = "nats")]
 mod broker;
 mod brokers;
 mod http;
@@ -18,7 +18,7 @@ mod queue;
 mod retry;
 #[cfg(test)]
 mod sample;
-#[cfg(any(feature = "nats", feature = "kafka"))]
+#[cfg(feature = "nats")]
 mod spool;
 mod stage;
 mod tally;
@@ -31,7 +31,7 @@ use std::sync::Arc;
 use inband_model::ExportLedger;
 use thiserror::Error;
 
-pub use self::brokers::{KafkaSettings, NatsSettings};
+pub use self::brokers::NatsSettings;
 pub use self::jsonl::JsonlSettings;
 pub use self::message::Topic;
 pub use self::otlp::OtlpSettings;

@@ -1,6 +1,5 @@
 //! What can be set about brokers?
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -53,41 +52,6 @@ impl Default for NatsSettings {
             queue: 100_000,
             spool: PathBuf::from("inband-spool/nats"),
             spool_size: 1_000_000_000,
-        }
-    }
-}
-
-/// Messages to Kafka: `[kafka]`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct KafkaSettings {
-    /// Brokers to begin with, `HOST:PORT` separated by commas; empty: nothing is sent. Default empty.
-    pub brokers: String,
-    /// What names of topics begin with; the topic follows: `inband.paths`. Default `inband`.
-    pub topic: String,
-    /// What is sent: `paths`, `events`, `ledger`, `observations`. Default all but the last.
-    pub what: Vec<Topic>,
-    /// Messages that may wait in memory; more are dropped and counted. Default 100,000.
-    pub queue: u64,
-    /// Directory of what waits to be acknowledged. Default `inband-spool/kafka`.
-    pub spool: PathBuf,
-    /// How large it may be; then the oldest messages are dropped and counted. Default `1GB`.
-    #[serde(with = "quantity::size")]
-    pub spool_size: u64,
-    /// Further settings of the client, by the names librdkafka gives them. Default none.
-    pub properties: BTreeMap<String, String>,
-}
-
-impl Default for KafkaSettings {
-    fn default() -> KafkaSettings {
-        KafkaSettings {
-            brokers: String::new(),
-            topic: "inband".to_owned(),
-            what: vec![Topic::Paths, Topic::Events, Topic::Ledger],
-            queue: 100_000,
-            spool: PathBuf::from("inband-spool/kafka"),
-            spool_size: 1_000_000_000,
-            properties: BTreeMap::new(),
         }
     }
 }
