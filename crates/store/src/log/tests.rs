@@ -50,10 +50,11 @@ proptest! {
     #[test]
     fn any_bytes_are_read_without_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
         let mut log = MAGIC.to_vec();
-        let length = u32::try_from(bytes.len()).unwrap();
-        log.extend_from_slice(&length.to_le_bytes());
-        log.extend_from_slice(&super::checksum(length, &bytes).to_le_bytes());
-        log.extend_from_slice(&bytes);
+        let put = |frame: &mut Vec<u8>| {
+            frame.extend_from_slice(&bytes);
+            true
+        };
+        crate::frame::put_frame(&mut log, put).unwrap();
         let (_, whole) = read(&log);
         prop_assert!(whole == MAGIC.len() || whole == log.len());
     }
