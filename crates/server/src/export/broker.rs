@@ -134,7 +134,7 @@ impl Shared {
         let appended = spool.append(payloads);
         self.tally.count_failed(Failure::SpoolFull, appended.dropped);
         if let Some(error) = appended.error {
-            self.tally.count_failed(Failure::Disk, payloads.len() as u64);
+            self.tally.count_failed(Failure::Disk, appended.refused);
             self.tally.note_answer(&Answer::Refused(format!("cannot write the spool: {error}")));
         }
         self.tally.note_spool(spool.bytes());

@@ -31,20 +31,13 @@ pub(super) fn start(settings: &NatsSettings, tally: Arc<Tally>) -> Result<Export
         true => None,
         false => Some(read(&settings.credentials, &tally)?),
     };
-    // The connection is looked after also while nothing is sent.
-    let runtime = Builder::new_multi_thread()
-        .worker_threads(1)
-        .thread_name("nats")
-        .enable_all()
-        .build()
-        .map_err(|source| ExportError::Start { output: tally.output().to_owned(), source })?;
     let wanted = Wanted {
         what: &settings.what,
         queue: settings.queue,
         spool: &settings.spool,
         spool_bytes: settings.spool_size,
     };
-    let nats = Nats { runtime, settings: settings.clone(), credentials, connected: None };
+    let nats = Nats { settings: settings.clone(), credentials, connected: None };
     broker::start(&wanted, nats, tally)
 }
 
@@ -54,32 +47,67 @@ fn read(path: &Path, tally: &Tally) -> Result<String, ExportError> {
     std::fs::read_to_string(path).map_err(failed)
 }
 
-/// The connection to NATS.
+/// The way to NATS.
 struct Nats {
-    runtime: Runtime,
     settings: NatsSettings,
     credentials: Option<String>,
-    connected: Option<(Client, Context)>,
+    connected: Option<Connection>,
 }
 
 impl Broker for Nats {
     fn deliver(&mut self, batch: &[Parcel], left: Duration) -> Delivery {
-        let Nats { runtime, settings, credentials, connected } = self;
-        runtime.block_on(async {
-            let (client, context) = match connected {
-                Some(connected) => connected,
-                none => match timeout(left, connect(settings, credentials.as_deref())).await {
-                    Ok(Ok(fresh)) => none.insert(fresh),
-                    Ok(Err(why)) => return away(0, why),
-                    Err(_) => return away(0, "it does not answer".to_owned()),
-                },
-            };
-            // The client connects again by itself, and would keep what it cannot send.
-            if client.connection_state() != State::Connected {
-                return away(0, "the connection is lost".to_owned());
-            }
-            publish(context, &settings.subject, batch, left).await
-        })
+        let connection = match self.connected.take() {
+            Some(connection) => connection,
+            None => match Connection::open(&self.settings, self.credentials.as_deref(), left) {
+                Ok(connection) => connection,
+                Err(why) => return away(0, why),
+            },
+        };
+        let delivery = connection.publish(&self.settings.subject, batch, left);
+        match delivery.next {
+            // The client would connect again by itself, and send what it holds behind what is sent anew.
+            Answer::Away { .. } => connection.close(),
+            Answer::Taken | Answer::Refused(_) => self.connected = Some(connection),
+        }
+        delivery
+    }
+}
+
+/// A connection, and what looks after it also while nothing is sent.
+struct Connection {
+    runtime: Runtime,
+    client: Client,
+    context: Context,
+}
+
+impl Connection {
+    fn open(
+        settings: &NatsSettings,
+        credentials: Option<&str>,
+        left: Duration,
+    ) -> Result<Connection, String> {
+        let runtime = Builder::new_multi_thread().worker_threads(1).thread_name("nats").enable_all().build();
+        let runtime = runtime.map_err(|error| format!("no thread: {error}"))?;
+        let opened = runtime.block_on(async { timeout(left, connect(settings, credentials)).await });
+        match opened {
+            Ok(Ok((client, context))) => Ok(Connection { runtime, client, context }),
+            Ok(Err(why)) => Err(why),
+            Err(_) => Err("it does not answer".to_owned()),
+        }
+    }
+
+    fn publish(&self, subject: &str, batch: &[Parcel], left: Duration) -> Delivery {
+        if self.client.connection_state() != State::Connected {
+            return away(0, "the connection is lost".to_owned());
+        }
+        self.runtime.block_on(publish(&self.context, subject, batch, left))
+    }
+
+    /// Ends it with all that it still holds.
+    fn close(self) {
+        let Connection { runtime, client, context } = self;
+        drop((client, context));
+        runtime.shutdown_timeout(LONGEST_CLOSE);
     }
 }
 
@@ -157,6 +185,8 @@ fn away(acknowledged: usize, why: String) -> Delivery {
 
 /// Longest time to connect to one server.
 const LONGEST_CONNECT: Duration = Duration::from_secs(5);
+/// Longest time to end a connection.
+const LONGEST_CLOSE: Duration = Duration::from_secs(1);
 
 #[cfg(test)]
 mod tests;

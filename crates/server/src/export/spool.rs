@@ -16,6 +16,8 @@ use std::collections::VecDeque;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use inband_store::put_frame;
 
@@ -54,7 +56,8 @@ pub(super) struct Recovered {
 pub(super) struct Appended {
     /// Older messages that were dropped to make room.
     pub(super) dropped: u64,
-    /// Why none of the new ones was taken.
+    /// New messages that were not taken, and why.
+    pub(super) refused: u64,
     pub(super) error: Option<io::Error>,
 }
 
@@ -62,8 +65,7 @@ impl Spool {
     /// Opens the spool in a directory, or makes it; it may take so many bytes.
     pub(super) fn open(directory: &Path, max_bytes: u64) -> io::Result<(Spool, Recovered)> {
         fs::create_dir_all(directory)?;
-        let lock = File::create(directory.join("LOCK"))?;
-        lock.try_lock().map_err(|_| io::Error::other("another process has it"))?;
+        let lock = lock(&directory.join("LOCK"))?;
         let mut position = Position::open(&directory.join("POSITION"))?;
         let mut segments = VecDeque::new();
         let mut torn_bytes = 0;
@@ -111,19 +113,31 @@ impl Spool {
         self.segments.iter().map(|segment| segment.bytes).sum()
     }
 
-    /// Appends messages, all or none of them, and drops the oldest ones where they do not fit.
+    /// Appends messages, and drops the oldest ones where they do not fit.
     pub(super) fn append(&mut self, payloads: &[Vec<u8>]) -> Appended {
-        let mut frames = Vec::new();
-        for payload in payloads {
-            // Messages are far smaller than a frame may be.
-            let _ = put_frame(&mut frames, |bytes| {
-                bytes.extend_from_slice(payload);
-                true
-            });
+        let mut appended = Appended { dropped: 0, refused: 0, error: None };
+        let mut left = payloads;
+        while !left.is_empty() && appended.error.is_none() {
+            // No more at once than a file is to have, so that what came just before can make room.
+            let (mut frames, mut taken) = (Vec::new(), 0);
+            while let Some(payload) = left.get(taken)
+                && (taken == 0 || (frames.len() + payload.len()) as u64 <= self.segment_bytes)
+            {
+                // Messages are far smaller than a frame may be.
+                let _ = put_frame(&mut frames, |bytes| {
+                    bytes.extend_from_slice(payload);
+                    true
+                });
+                taken += 1;
+            }
+            appended.dropped += self.make_room(frames.len() as u64);
+            match self.write(&frames, taken as u64) {
+                Ok(()) => left = &left[taken..],
+                Err(error) => appended.error = Some(error),
+            }
         }
-        let dropped = self.make_room(frames.len() as u64);
-        let error = self.write(&frames, payloads.len() as u64).err();
-        Appended { dropped, error }
+        appended.refused = left.len() as u64;
+        appended
     }
 
     /// The oldest messages that are not delivered, at most so many.
@@ -218,6 +232,22 @@ impl Spool {
     }
 }
 
+/// Makes sure that nobody else writes, for as long as the file is open.
+fn lock(path: &Path) -> io::Result<File> {
+    let file = File::create(path)?;
+    let since = Instant::now();
+    // One that is ending may still have it, and so may, for a moment, a program that it has just started.
+    while file.try_lock().is_err() {
+        if since.elapsed() > PATIENCE {
+            return Err(io::Error::other("another process has it"));
+        }
+        thread::sleep(PATIENCE / 50);
+    }
+    Ok(file)
+}
+
+/// How long to wait for one that is ending.
+const PATIENCE: Duration = Duration::from_secs(1);
 /// Smallest and largest size at which a file is complete, bytes.
 const LEAST_SEGMENT: u64 = 4 << 10;
 const MOST_SEGMENT: u64 = 64 << 20;

@@ -72,8 +72,7 @@ fn what_comes_twice_is_kept_once_and_what_is_too_large_is_refused() {
         key: String::new(),
         body: format!("{{\"key\":\"{number}{}\"}}", " ".repeat(bytes)).into_bytes(),
     };
-    let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-    let mut nats = Nats { runtime, settings: settings.clone(), credentials: None, connected: None };
+    let mut nats = Nats { settings: settings.clone(), credentials: None, connected: None };
     for batch in [vec![parcel(1, 0), parcel(2, 0)], vec![parcel(2, 0), parcel(3, 0)]] {
         let delivery = nats.deliver(&batch, PATIENCE);
         assert_eq!((delivery.acknowledged, delivery.next), (2, Answer::Taken));

@@ -62,6 +62,16 @@ fn the_oldest_are_dropped_and_counted_where_there_is_no_room() {
 }
 
 #[test]
+fn many_at_once_have_no_more_room_than_one_after_the_other() {
+    let folder = Folder::new();
+    let (mut spool, _) = Spool::open(&folder.path("spool"), 40_000).unwrap();
+    let dropped = put(&mut spool, 0..5_000);
+    assert!(spool.bytes() <= 40_000, "{}", spool.bytes());
+    assert_eq!(dropped + spool.waiting(), 5_000);
+    assert_eq!(all(&mut spool), (u32::try_from(dropped).unwrap()..5_000).collect::<Vec<_>>());
+}
+
+#[test]
 fn what_was_dropped_while_it_was_on_its_way_is_not_counted_as_delivered() {
     let folder = Folder::new();
     let (mut spool, _) = Spool::open(&folder.path("spool"), 40_000).unwrap();
