@@ -87,11 +87,16 @@ impl Book {
         event
     }
 
-    /// Writes down that an event begins; `None` when it goes on already, which then goes on as announced.
+    /// Writes down that an event begins; `None` when it goes on already, which then goes on as announced, and from
+    /// then on ends as announced now.
     pub(crate) fn begin(&mut self, mut event: Event, course: Course) -> Option<Event> {
         let subject = (event.kind(), event.key.clone());
         if let Some(active) = self.active.get_mut(&subject) {
-            active.go_on(event);
+            if active.go_on(event, course)
+                && let Some(ends) = active.ends()
+            {
+                self.ends.set(ends, subject);
+            }
             return None;
         }
         event.silenced = self.silences.cover(&event);
@@ -136,8 +141,7 @@ impl Book {
     pub(crate) fn next_ended(&mut self, now: Nanos) -> Option<Event> {
         while let Some(subject) = self.ends.pop_due(now) {
             let Some(active) = self.active.get(&subject) else { continue };
-            let Some(quiet) = active.course.quiet else { continue };
-            let due = active.view.event.last + quiet;
+            let Some(due) = active.ends() else { continue };
             if due > now {
                 self.ends.set(due, subject);
                 continue;
@@ -188,8 +192,14 @@ impl Book {
 }
 
 impl Active {
-    /// Takes in what is announced of an event that has begun.
-    fn go_on(&mut self, event: Event) {
+    /// When it ends by itself, if nothing more is announced of it.
+    fn ends(&self) -> Option<Nanos> {
+        self.course.quiet.map(|quiet| self.view.event.last + quiet)
+    }
+
+    /// Takes in what is announced of an event that has begun, and says whether it now ends sooner than it would have.
+    fn go_on(&mut self, event: Event, course: Course) -> bool {
+        let before = std::mem::replace(&mut self.course, course).quiet;
         let known = &mut self.view.event;
         known.detail = event.detail;
         known.severity = known.severity.max(event.severity);
@@ -209,6 +219,7 @@ impl Active {
             }
             known.evidence.push(report);
         }
+        course.quiet.is_some_and(|quiet| before.is_none_or(|before| quiet < before))
     }
 }
 

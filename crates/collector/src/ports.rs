@@ -9,6 +9,7 @@ mod port;
 mod queue;
 mod settings;
 mod spike;
+mod spikes;
 
 use std::ops::Index;
 

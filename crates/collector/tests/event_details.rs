@@ -184,17 +184,56 @@ fn bursts_close_to_one_another_are_one() {
 // --- latencies
 
 #[test]
-fn a_spike_ends_with_five_calm_packets() {
+fn a_spike_is_over_with_five_calm_packets_and_told_so_after_a_second_of_calm() {
     let mut lab = Lab::new();
-    for latency in [&[900; 100][..], &[42_000; 4], &[900; 5]].concat() {
-        delayed(&mut lab, 1, latency);
+    spike(&mut lab, &[&[900; 100][..], &[42_000; 4], &[900; 5]].concat());
+    let begins = lab.events(EventKind::LatencySpike);
+    let over_at = lab.now;
+    lab.wait(Nanos::from_secs(1));
+
+    let ends = lab.events(EventKind::LatencySpike);
+
+    assert_eq!((phases(&begins), phases(&ends)), (vec![Phase::Begin], vec![Phase::End]));
+    assert_eq!((begins[0].count, ends[0].count), (3, 4));
+    assert_eq!(begins[0].id(), ends[0].id());
+    assert!(ends[0].last <= over_at);
+}
+
+#[test]
+fn spikes_that_follow_each_other_are_told_as_one() {
+    let mut lab = Lab::new();
+    spike(&mut lab, &[900; 100]);
+    for peak in [42_000, 90_000, 50_000] {
+        spike(&mut lab, &[peak; 4]);
+        spike(&mut lab, &[900; 9]);
+        lab.wait(Nanos::from_millis(900));
     }
+    assert_eq!(phases(&lab.events(EventKind::LatencySpike)), [Phase::Begin]);
+    lab.wait(Nanos::from_millis(200));
 
-    let events = lab.events(EventKind::LatencySpike);
+    let ends = lab.events(EventKind::LatencySpike);
+    assert_eq!((phases(&ends), ends[0].count), (vec![Phase::End], 12));
+    let EventDetail::LatencySpike(detail) = &ends[0].detail else { panic!("a spike") };
+    assert_eq!((detail.episodes, detail.latency), (3, Nanos(90_000)));
 
-    assert_eq!(phases(&events), [Phase::Begin, Phase::End]);
-    assert_eq!((events[0].count, events[1].count), (3, 4));
-    assert_eq!(events[0].id(), events[1].id());
+    spike(&mut lab, &[42_000; 4]);
+    let begins = lab.events(EventKind::LatencySpike);
+    assert_eq!((phases(&begins), begins[0].count), (vec![Phase::Begin], 3));
+}
+
+#[test]
+fn a_spike_goes_on_until_nothing_is_reported_for_a_minute() {
+    let mut lab = Lab::new();
+    spike(&mut lab, &[900; 100]);
+    for _ in 0..20 {
+        spike(&mut lab, &[42_000; 4]);
+        lab.wait(Nanos::from_secs(2));
+    }
+    assert_eq!(phases(&lab.events(EventKind::LatencySpike)), [Phase::Begin]);
+    lab.wait(Nanos::from_secs(60));
+
+    let ends = lab.events(EventKind::LatencySpike);
+    assert_eq!((phases(&ends), ends[0].count), (vec![Phase::End], 77));
 }
 
 #[test]
@@ -374,6 +413,13 @@ fn dropped<'a>(draft: &Draft<'a>, drop: Option<Drop>) -> Draft<'a> {
 /// A report of node 5 on a packet that was so long in queue 0.
 fn delayed(lab: &mut Lab, number: u32, latency: u32) {
     lab.report(5, &node_report(&plain_packet(&flow(number), 64), hop(5, latency, 9)));
+}
+
+/// Packets that each stayed so long.
+fn spike(lab: &mut Lab, latencies: &[u32]) {
+    for latency in latencies {
+        delayed(lab, 1, *latency);
+    }
 }
 
 /// A report on a packet that can be told from others by its checksum, unless that is 0.

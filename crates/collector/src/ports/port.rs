@@ -14,7 +14,8 @@ use crate::views::{LevelView, PortView};
 use super::gauge::Gauge;
 use super::objective::{Objective, Tally};
 use super::settings::{LatencyChangeSettings, LatencyObjectiveSettings};
-use super::spike::{Spike, SpikeDetector, Turn};
+use super::spike::Spike;
+use super::spikes::Spikes;
 use super::{QueueIndex, Sample};
 
 /// The egress interface of a node.
@@ -28,7 +29,7 @@ pub(crate) struct Port {
     utilization: Option<Gauge>,
     /// Bytes of reported packets, and how many they were.
     carried: (u64, u64),
-    spikes: SpikeDetector,
+    spikes: Spikes,
     objective: Objective,
     /// Changes of latency that have not been told, and when they last were.
     changes: u64,
@@ -47,7 +48,7 @@ impl Port {
             utilization: None,
             carried: (0, 0),
             latency: Sketch::new(),
-            spikes: SpikeDetector::new(),
+            spikes: Spikes::new(),
             objective: Objective::default(),
             changes: 0,
             changes_told_at: None,
@@ -66,12 +67,8 @@ impl Port {
         }
         let Some(latency) = sample.reading.latency else { return };
         self.latency.record(latency.0);
-        match self.spikes.record(&settings.latency_spike, latency) {
-            Some(Turn::Begins(spike)) => {
-                outbox.begin(self.latency_spike(sample, &spike), Course::UNTIL_ENDED);
-            }
-            Some(Turn::Ends(spike)) => outbox.end(self.latency_spike(sample, &spike)),
-            None => {}
+        if let Some((spike, course)) = self.spikes.record(&settings.latency_spike, sample.now, latency) {
+            outbox.begin(self.latency_spike(sample, &spike), course);
         }
         let objective = &settings.latency_objective;
         if let Some(tally) = self.objective.record(objective, sample.now, latency) {
@@ -139,6 +136,7 @@ impl Port {
             latency: spike.latency,
             median: spike.median,
             median_deviation: spike.median_deviation,
+            episodes: spike.episodes,
         };
         Event { count: spike.count, ..self.event(EventDetail::LatencySpike(detail), sample) }
     }

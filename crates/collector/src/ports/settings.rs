@@ -21,6 +21,9 @@ pub struct SpikeSettings {
     /// Nanoseconds above the median below which nothing is a spike. Default 10,000; where nodes measure in
     /// steps of more than 2500, set four of their steps.
     pub least_ns: u64,
+    /// Milliseconds without another spike after which it has ended: spikes that follow sooner are told as one. Default
+    /// 1,000.
+    pub quiet_ms: u64,
 }
 
 /// When the latency of a flow in a node has changed: `[events.latency_change]`.
@@ -122,7 +125,7 @@ impl Default for PortSettings {
 
 impl Default for SpikeSettings {
     fn default() -> SpikeSettings {
-        SpikeSettings { least_ns: 10_000 }
+        SpikeSettings { least_ns: 10_000, quiet_ms: 1_000 }
     }
 }
 
@@ -196,6 +199,12 @@ impl LatencyChangeSettings {
 impl LatencyObjectiveSettings {
     pub(super) fn window(&self) -> Nanos {
         Nanos::from_secs(self.window_s)
+    }
+}
+
+impl SpikeSettings {
+    pub(super) fn quiet(&self) -> Nanos {
+        Nanos::from_millis(self.quiet_ms)
     }
 }
 

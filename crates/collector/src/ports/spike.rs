@@ -36,6 +36,8 @@ pub(super) struct Spike {
     pub(super) median_deviation: Nanos,
     /// Samples it rests on.
     pub(super) count: u64,
+    /// Spikes that are told as this one.
+    pub(super) episodes: u64,
 }
 
 /// What the next latency shows.
@@ -43,6 +45,8 @@ pub(super) struct Spike {
 pub(super) enum Turn {
     /// A spike begins.
     Begins(Spike),
+    /// Another latency of a spike that has begun.
+    GoesOn(Spike),
     /// The spike is over.
     Ends(Spike),
 }
@@ -89,7 +93,10 @@ impl SpikeDetector {
             self.peak = self.peak.max(latency);
             self.count += 1;
         }
-        if self.is_on || self.stood_out.count_ones() < OUT_OF_LATEST {
+        if self.is_on {
+            return stands_out.then(|| Turn::GoesOn(usual.spike(self.peak, self.count)));
+        }
+        if self.stood_out.count_ones() < OUT_OF_LATEST {
             return None;
         }
         self.is_on = true;
@@ -121,6 +128,7 @@ impl Usual {
             median: Nanos(u64::from(self.median)),
             median_deviation: Nanos(u64::from(self.median_deviation)),
             count,
+            episodes: 1,
         }
     }
 

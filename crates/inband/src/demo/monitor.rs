@@ -31,7 +31,7 @@ impl Monitor {
                 quiet_ms: 100,
                 ..CongestionSettings::default()
             },
-            latency_spike: SpikeSettings { least_ns: CONGESTED_NS },
+            latency_spike: SpikeSettings { least_ns: CONGESTED_NS, ..SpikeSettings::default() },
             // Of what goes on all the time nobody is told: the events of the scenario are to be seen.
             latency_change: LatencyChangeSettings {
                 quantum_ns: 64 * CONGESTED_NS,

@@ -26,12 +26,14 @@ pub struct LatencySpike {
     pub node_id: NodeId,
     /// Its egress interface; `None` when the node did not say.
     pub egress_interface: Option<u16>,
-    /// The highest latency of the spike.
+    /// The highest latency of the spike, or of those that are told as one.
     pub latency: Nanos,
     /// The median before it.
     pub median: Nanos,
     /// The median distance from the median before it.
     pub median_deviation: Nanos,
+    /// Spikes that are told as this one: more than 1 where they followed each other soon.
+    pub episodes: u64,
 }
 
 /// A larger share of the reports than allowed tells of a hop latency over the bound.

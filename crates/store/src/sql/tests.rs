@@ -164,6 +164,7 @@ fn every_column_of_every_table_can_be_asked_for() {
         latency: Nanos(9),
         median: Nanos(1),
         median_deviation: Nanos(1),
+        episodes: 1,
     };
     let event = Event {
         detail: EventDetail::LatencySpike(spike),

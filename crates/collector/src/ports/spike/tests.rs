@@ -14,7 +14,13 @@ fn three_of_five_latencies_that_stand_out_are_a_spike() {
 
     assert_eq!(
         spikes,
-        [Spike { latency: Nanos(16_000), median: Nanos(1_000), median_deviation: Nanos(100), count: 3 }]
+        [Spike {
+            latency: Nanos(16_000),
+            median: Nanos(1_000),
+            median_deviation: Nanos(100),
+            count: 3,
+            episodes: 1
+        }]
     );
 }
 
@@ -62,8 +68,13 @@ fn the_end_of_a_spike_tells_its_peak_and_its_samples() {
     let settings = SpikeSettings::default();
     let turns: Vec<Turn> = (0..5).filter_map(|_| detector.record(&settings, Nanos(1_000))).collect();
 
-    let spike =
-        Spike { latency: Nanos(25_000), median: Nanos(1_000), median_deviation: Nanos(100), count: 4 };
+    let spike = Spike {
+        latency: Nanos(25_000),
+        median: Nanos(1_000),
+        median_deviation: Nanos(100),
+        count: 4,
+        episodes: 1,
+    };
     assert_eq!(turns, [Turn::Ends(spike)]);
 }
 
@@ -105,7 +116,7 @@ fn record(detector: &mut SpikeDetector, latencies: &[u64]) -> Vec<Spike> {
     let turns = latencies.iter().filter_map(|latency| detector.record(&settings, Nanos(*latency)));
     let begins = |turn| match turn {
         Turn::Begins(spike) => Some(spike),
-        Turn::Ends(_) => None,
+        Turn::GoesOn(_) | Turn::Ends(_) => None,
     };
     turns.filter_map(begins).collect()
 }
