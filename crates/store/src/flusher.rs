@@ -4,7 +4,7 @@ use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use inband_model::table::{EVENTS, LEDGER, MINUTES, OBSERVATIONS, PATHS, Table};
 use inband_model::{HopColumns, Nanos, ReportRecord};
@@ -19,6 +19,7 @@ use crate::order::Order;
 use crate::retention;
 use crate::settings::StoreSettings;
 use crate::tally::{Counters, count};
+use crate::today::Today;
 use crate::trouble::Trouble;
 
 /// A log that is complete, and its rows.
@@ -37,6 +38,7 @@ pub(crate) struct Flusher {
     pub(crate) counters: Arc<Counters>,
     pub(crate) signals: Arc<Signals>,
     pub(crate) trouble: Arc<Trouble>,
+    pub(crate) today: Today,
 }
 
 /// What the threads of a store tell one another.
@@ -92,7 +94,7 @@ impl Flusher {
 
     fn retain(&self) {
         // What cannot be removed now is tried again at the next turn.
-        if let Ok(removed) = retention::apply(&self.settings, now()) {
+        if let Ok(removed) = retention::apply(&self.settings, self.today.now()) {
             count(&self.counters.removed_segments, removed);
         }
     }
@@ -153,12 +155,6 @@ fn write_table<R: Clone>(
         }
     }
     Ok(())
-}
-
-/// The time of the machine: what age is counted from.
-fn now() -> Nanos {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Nanos(u64::try_from(since.as_nanos()).unwrap_or(u64::MAX))
 }
 
 /// How often old segments are looked for when nothing else is to be done.

@@ -29,6 +29,7 @@ mod sql;
 mod store;
 mod sys;
 mod tally;
+mod today;
 mod trouble;
 mod writer;
 

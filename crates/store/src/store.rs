@@ -20,6 +20,7 @@ use crate::memory::Memory;
 use crate::settings::StoreSettings;
 use crate::sql::{Answer, Limits, QueryError};
 use crate::tally::{Counters, Tally, count};
+use crate::today::Today;
 use crate::trouble::{Trouble, Watched};
 use crate::writer::{Command, Writer};
 
@@ -80,6 +81,7 @@ impl Store {
             counters: Arc::clone(&counters),
             signals: Arc::clone(&signals),
             trouble: Arc::clone(&trouble),
+            today: Today::start(),
         };
         let writer = Writer {
             settings: settings.clone(),

@@ -1,6 +1,7 @@
 //! Does the collector's ledger balance, and its memory stay bounded, whatever goes wrong around it?
 
 use std::net::UdpSocket;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -11,6 +12,9 @@ use crate::folder::Folder;
 /// Files of at most 64 blocks of 512 bytes: to the program that is a full disk. The signal that would end it is
 /// ignored, which it inherits.
 const FULL_DISK: &str = "trap '' XFSZ; ulimit -f 64; exec \"$0\" \"$@\"";
+
+/// Gives a program another time of day than the machine has.
+const FAKETIME: &str = "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1";
 
 #[test]
 fn a_full_disk_is_told_and_every_report_is_stored_or_counted_as_failed() {
@@ -68,6 +72,50 @@ fn a_node_that_starts_anew_loses_nothing() {
     let events: Value = serde_json::from_str(&collector.get("/api/v1/events")).unwrap();
     let text = events.to_string();
     assert!(text.contains("sequence-reset"), "{text}");
+}
+
+#[test]
+fn a_clock_that_is_set_forward_and_back_costs_nothing_and_tells_of_nothing() {
+    let folder = Folder::new("collect-clock");
+    let time = |offset: &str| std::fs::write(folder.path("time"), offset).unwrap();
+    time("+0");
+    if !std::path::Path::new(FAKETIME).exists() {
+        eprintln!("skipped: libfaketime is not installed");
+        return;
+    }
+    let fake = format!(
+        "export LD_PRELOAD={FAKETIME} FAKETIME_TIMESTAMP_FILE=$PWD/time FAKETIME_NO_CACHE=1 \
+         FAKETIME_DONT_FAKE_MONOTONIC=1"
+    );
+    // Otherwise this would show nothing.
+    let date =
+        format!("{fake}; before=$(date +%s); echo +864000 > time; echo $(($(date +%s) - before)) > step");
+    assert!(Command::new("sh").args(["-c", &date]).current_dir(folder.path("")).status().unwrap().success());
+    let step = std::fs::read_to_string(folder.path("step")).unwrap();
+    assert!(step.trim().parse::<u32>().unwrap() >= 864_000, "{step}");
+    time("+0");
+    let collector = Collector::start_with(&folder, "", &format!("{fake}; exec \"$0\" \"$@\""));
+    for (round, offset) in ["+864000", "-864000", "+31536000", "+0"].into_iter().enumerate() {
+        let first = u32::try_from(round).unwrap() * 200;
+        collector.send(first..first + 100);
+        time(offset);
+        collector.send(first + 100..first + 200);
+        std::thread::sleep(Duration::from_millis(500));
+    }
+    collector.wait_for("accepted", 800);
+    collector.wait_for("stored", 800);
+
+    let counts = ["accepted", "lost", "lost_unknown", "late", "stored", "store_failed"];
+    assert_eq!(counts.map(|key| collector.count(key)), [800, 0, 0, 0, 800, 0]);
+    let events = collector.get("/api/v1/events");
+    assert!(!events.contains("sequence-reset") && !events.contains("report-loss"), "{events}");
+    assert_eq!(collector.interrupt(), Some(0));
+    let asked = folder.run_arguments(&[
+        "query",
+        "--json",
+        "SELECT count(*) AS n, (max(time) - min(time)) / 60000000000 AS minutes FROM observations",
+    ]);
+    assert_eq!(asked.stdout.trim(), "{\"n\":800,\"minutes\":0}", "{}", asked.stderr);
 }
 
 #[test]
