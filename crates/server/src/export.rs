@@ -2,14 +2,16 @@
 //!
 //! Each output is a stage that hands over to a thread of its own behind a queue with a bound, and counts every message:
 //! `queue` and `tally`. Reading order: those two, `stage`, then the outputs: `webhook`, `jsonl`, `otlp`, `nats`
-//! behind a `broker` with a `spool`. `message`, `http` and `retry` are what they
+//! and `kafka` behind a `broker` with a `spool`. `message`, `http` and `retry` are what they
 //! share.
 
-#[cfg(feature = "nats")]
+#[cfg(any(feature = "nats", feature = "kafka"))]
 mod broker;
 mod brokers;
 mod http;
 mod jsonl;
+#[cfg(feature = "kafka")]
+mod kafka;
 mod message;
 #[cfg(feature = "nats")]
 mod nats;
@@ -18,7 +20,7 @@ mod queue;
 mod retry;
 #[cfg(test)]
 mod sample;
-#[cfg(feature = "nats")]
+#[cfg(any(feature = "nats", feature = "kafka"))]
 mod spool;
 mod stage;
 mod tally;
@@ -31,7 +33,7 @@ use std::sync::Arc;
 use inband_model::ExportLedger;
 use thiserror::Error;
 
-pub use self::brokers::NatsSettings;
+pub use self::brokers::{KafkaProperty, KafkaSettings, NatsSettings};
 pub use self::jsonl::JsonlSettings;
 pub use self::message::Topic;
 pub use self::otlp::OtlpSettings;
@@ -117,6 +119,10 @@ impl Exports {
             let tally = exports.tally("nats", String::new)?;
             stages.push(start_nats(&settings.nats, tally)?);
         }
+        if !settings.kafka.brokers.is_empty() {
+            let tally = exports.tally("kafka", String::new)?;
+            stages.push(start_kafka(&settings.kafka, tally)?);
+        }
         Ok((exports, stages))
     }
 
@@ -154,8 +160,18 @@ fn start_nats(_: &NatsSettings, _: Arc<Tally>) -> Result<Box<dyn Stage>, ExportE
     Err(missing("nats"))
 }
 
+#[cfg(feature = "kafka")]
+fn start_kafka(settings: &KafkaSettings, tally: Arc<Tally>) -> Result<Box<dyn Stage>, ExportError> {
+    Ok(Box::new(kafka::start(settings, tally)?))
+}
+
+#[cfg(not(feature = "kafka"))]
+fn start_kafka(_: &KafkaSettings, _: Arc<Tally>) -> Result<Box<dyn Stage>, ExportError> {
+    Err(missing("kafka"))
+}
+
 /// What was not built in cannot be used.
-#[cfg(not(feature = "nats"))]
+#[cfg(not(all(feature = "nats", feature = "kafka")))]
 fn missing(feature: &str) -> ExportError {
     let what = format!("this program was built without it: cargo build --release --features {feature}");
     ExportError::Setting { output: feature.to_owned(), what }

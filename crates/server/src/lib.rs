@@ -18,7 +18,8 @@ mod sys;
 pub use api::{Api, ApiError, Listening, TlsError};
 pub use clock::Clock;
 pub use export::{
-    ExportError, Exports, JsonlSettings, NatsSettings, OtlpSettings, Topic, WebhookKind, WebhookSettings,
+    ExportError, Exports, JsonlSettings, KafkaProperty, KafkaSettings, NatsSettings, OtlpSettings, Topic,
+    WebhookKind, WebhookSettings,
 };
 pub use keep::Keep;
 pub use live::Live;

@@ -11,7 +11,7 @@ use inband_collector::{CollectorSettings, EventSettings, LedgerSettings, PathSet
 use inband_store::StoreSettings;
 use serde::{Deserialize, Serialize};
 
-use crate::export::{JsonlSettings, NatsSettings, OtlpSettings, WebhookSettings};
+use crate::export::{JsonlSettings, KafkaSettings, NatsSettings, OtlpSettings, WebhookSettings};
 use crate::receive::Prefix;
 
 /// Everything that can be set about the monitoring system: `collector.toml`.
@@ -44,6 +44,8 @@ pub struct Settings {
     pub otlp: OtlpSettings,
     /// `[nats]`: messages to NATS JetStream.
     pub nats: NatsSettings,
+    /// `[kafka]`: messages to Kafka.
+    pub kafka: KafkaSettings,
 }
 
 impl Settings {

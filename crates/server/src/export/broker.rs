@@ -247,7 +247,7 @@ const PATIENCE: Duration = Duration::from_millis(500);
 /// Bytes that are appended at once.
 const MOST_BYTES: usize = 1 << 20;
 /// Messages that are delivered at once.
-const MOST_AT_ONCE: usize = 512;
+pub(super) const MOST_AT_ONCE: usize = 512;
 /// Longest time for a batch.
 const LONGEST_DELIVERY: Duration = Duration::from_secs(10);
 /// Pause behind the first attempt that failed, and the longest one.

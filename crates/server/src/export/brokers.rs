@@ -1,5 +1,7 @@
 //! What can be set about brokers?
 
+use std::collections::BTreeMap;
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -52,6 +54,63 @@ impl Default for NatsSettings {
             queue: 100_000,
             spool: PathBuf::from("inband-spool/nats"),
             spool_size: 1_000_000_000,
+        }
+    }
+}
+
+/// Messages to Kafka: `[kafka]`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct KafkaSettings {
+    /// Brokers to begin with, `HOST:PORT` separated by commas; empty: nothing is sent. Default empty.
+    pub brokers: String,
+    /// What names of topics begin with; the topic follows: `inband.paths`. Default `inband`.
+    pub topic: String,
+    /// What is sent: `paths`, `events`, `ledger`, `observations`. Default all but the last.
+    pub what: Vec<Topic>,
+    /// Messages that may wait in memory; more are dropped and counted. Default 100,000.
+    pub queue: u64,
+    /// Directory of what waits to be acknowledged. Default `inband-spool/kafka`.
+    pub spool: PathBuf,
+    /// How large it may be; then the oldest messages are dropped and counted. Default `1GB`.
+    #[serde(with = "quantity::size")]
+    pub spool_size: u64,
+    /// Further settings of the client, by the names librdkafka gives them: TLS, SASL, compression. Default none.
+    pub properties: BTreeMap<String, KafkaProperty>,
+}
+
+/// A setting of the client, as TOML has it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged, expecting = "a text, a whole number, true or false")]
+pub enum KafkaProperty {
+    /// A text.
+    Text(String),
+    /// A number.
+    Number(i64),
+    /// True or false.
+    Flag(bool),
+}
+
+impl fmt::Display for KafkaProperty {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            KafkaProperty::Text(text) => f.write_str(text),
+            KafkaProperty::Number(number) => number.fmt(f),
+            KafkaProperty::Flag(flag) => flag.fmt(f),
+        }
+    }
+}
+
+impl Default for KafkaSettings {
+    fn default() -> KafkaSettings {
+        KafkaSettings {
+            brokers: String::new(),
+            topic: "inband".to_owned(),
+            what: vec![Topic::Paths, Topic::Events, Topic::Ledger],
+            queue: 100_000,
+            spool: PathBuf::from("inband-spool/kafka"),
+            spool_size: 1_000_000_000,
+            properties: BTreeMap::new(),
         }
     }
 }

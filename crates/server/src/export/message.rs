@@ -25,11 +25,11 @@ pub enum Topic {
 
 impl Topic {
     /// Every topic, in the order of their numbers.
-    #[cfg(any(test, feature = "nats"))]
+    #[cfg(any(test, feature = "nats", feature = "kafka"))]
     pub(super) const ALL: [Topic; 4] = [Topic::Paths, Topic::Events, Topic::Ledger, Topic::Observations];
 
     /// Its name, as users write it.
-    #[cfg(feature = "nats")]
+    #[cfg(any(feature = "nats", feature = "kafka"))]
     pub(super) const fn name(self) -> &'static str {
         match self {
             Topic::Paths => "paths",
@@ -68,7 +68,7 @@ struct EventLine {
 
 impl Message {
     /// What it is about.
-    #[cfg(feature = "nats")]
+    #[cfg(any(feature = "nats", feature = "kafka"))]
     pub(super) fn topic(&self) -> Topic {
         match self {
             Message::Path(_) => Topic::Paths,

@@ -91,7 +91,7 @@ impl Tally {
     }
 
     /// Notes how many bytes wait on disk.
-    #[cfg(feature = "nats")]
+    #[cfg(any(feature = "nats", feature = "kafka"))]
     pub(super) fn note_spool(&self, bytes: u64) {
         self.spool_bytes.store(bytes, Ordering::Release);
     }

@@ -1,0 +1,61 @@
+//! What is the client told?
+
+use rdkafka::config::ClientConfig;
+use rdkafka::error::KafkaResult;
+use rdkafka::producer::BaseProducer;
+
+use super::heard::Heard;
+use crate::export::brokers::KafkaSettings;
+use crate::export::message::Topic;
+
+/// The settings of the client: ours, and above them those of the user.
+pub(super) fn config(settings: &KafkaSettings) -> Result<ClientConfig, String> {
+    let mut config = ClientConfig::new();
+    for (name, value) in OURS {
+        config.set(*name, *value);
+    }
+    for (name, value) in &settings.properties {
+        if RESERVED.contains(&name.as_str()) || name.starts_with("test.") {
+            return Err(format!("properties: \"{name}\" cannot be set here"));
+        }
+        config.set(name, value.to_string());
+    }
+    config.set("bootstrap.servers", &settings.brokers);
+    Ok(config)
+}
+
+/// A client; it connects by itself.
+pub(super) fn make(config: &ClientConfig) -> KafkaResult<BaseProducer<Heard>> {
+    config.create_with_context(Heard::default())
+}
+
+/// Names of topics have few letters, and an end.
+pub(super) fn check_topic(prefix: &str) -> Result<(), String> {
+    let longest = Topic::ALL.iter().map(|topic| topic.name().len()).max().unwrap_or(0);
+    let is_letter = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
+    if prefix.is_empty() || !prefix.chars().all(is_letter) || prefix.len() + 1 + longest > MOST_TOPIC_BYTES {
+        return Err(format!("topic = \"{prefix}\" is not the beginning of a topic's name"));
+    }
+    Ok(())
+}
+
+/// What is set where the user does not say otherwise.
+const OURS: &[(&str, &str)] = &[
+    ("client.id", "inband"),
+    ("acks", "all"),
+    ("enable.idempotence", "true"),
+    ("message.timeout.ms", "8000"),
+    ("compression.type", "lz4"),
+    // So that a key is in the partition where the clients in Java put it.
+    ("partitioner", "murmur2_random"),
+    ("socket.keepalive.enable", "true"),
+    // A server that is restarted is found again soon.
+    ("reconnect.backoff.max.ms", "2000"),
+];
+
+/// What says where messages go has a setting of its own; with the others the client would not say what became of them.
+const RESERVED: &[&str] =
+    &["bootstrap.servers", "metadata.broker.list", "transactional.id", "delivery.report.only.error"];
+
+/// Longest name of a topic.
+const MOST_TOPIC_BYTES: usize = 249;

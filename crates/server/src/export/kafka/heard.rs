@@ -1,0 +1,101 @@
+//! What became of the messages that the client was handed?
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rdkafka::ClientContext;
+use rdkafka::error::{KafkaError, RDKafkaErrorCode};
+use rdkafka::producer::{DeliveryResult, ProducerContext};
+
+/// What the client says of a batch while it is polled.
+#[derive(Debug, Default)]
+pub(super) struct Heard(Mutex<Round>);
+
+/// One batch.
+#[derive(Debug, Default)]
+struct Round {
+    /// By the places of the messages in the batch.
+    fates: Vec<Fate>,
+    /// Messages that the client has, and says nothing of yet.
+    handed_over: usize,
+    /// What the client said last of its connections.
+    why: Option<String>,
+}
+
+/// What became of a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Fate {
+    /// The client does not have it.
+    Waiting,
+    /// The client has it.
+    HandedOver,
+    /// A broker has it, and those that keep copies.
+    Acknowledged,
+    /// The client did not take it.
+    Unsendable(KafkaError),
+    /// A broker did not take it, or none acknowledged it.
+    Failed(KafkaError),
+}
+
+impl Heard {
+    /// Begins a batch; each message in it is acknowledged already or not.
+    pub(super) fn begin(&self, acknowledged: impl Iterator<Item = bool>) {
+        let fate = |acknowledged| if acknowledged { Fate::Acknowledged } else { Fate::Waiting };
+        *self.round() = Round { fates: acknowledged.map(fate).collect(), ..Round::default() };
+    }
+
+    /// Whether the message at this place is to be sent.
+    pub(super) fn is_waiting(&self, place: usize) -> bool {
+        self.round().fates.get(place) == Some(&Fate::Waiting)
+    }
+
+    /// Notes what becomes of the message at this place.
+    pub(super) fn note(&self, place: usize, fate: Fate) {
+        let Round { fates, handed_over, .. } = &mut *self.round();
+        let Some(known) = fates.get_mut(place) else { return };
+        *handed_over -= usize::from(*known == Fate::HandedOver);
+        *handed_over += usize::from(fate == Fate::HandedOver);
+        *known = fate;
+    }
+
+    /// Messages that the client has, and says nothing of yet.
+    pub(super) fn handed_over(&self) -> usize {
+        self.round().handed_over
+    }
+
+    /// What became of every message of the batch, and what was said of the connections.
+    pub(super) fn take(&self) -> (Vec<Fate>, Option<String>) {
+        let Round { fates, why, .. } = std::mem::take(&mut *self.round());
+        (fates, why)
+    }
+
+    fn round(&self) -> MutexGuard<'_, Round> {
+        // Nothing panics while it is held.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl ClientContext for Heard {
+    fn error(&self, error: KafkaError, reason: &str) {
+        // That all brokers are down says less than what was said of each before.
+        let is_summary = error.rdkafka_error_code() == Some(RDKafkaErrorCode::AllBrokersDown);
+        let why = &mut self.round().why;
+        if !is_summary || why.is_none() {
+            *why = Some(reason.to_owned());
+        }
+    }
+}
+
+impl ProducerContext for Heard {
+    /// The place of the message in the batch.
+    type DeliveryOpaque = usize;
+
+    fn delivery(&self, result: &DeliveryResult<'_>, place: usize) {
+        self.note(
+            place,
+            match result {
+                Ok(_) => Fate::Acknowledged,
+                Err((error, _)) => Fate::Failed(error.clone()),
+            },
+        );
+    }
+}
