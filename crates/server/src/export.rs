@@ -31,6 +31,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use inband_model::ExportLedger;
+use inband_store::Store;
 use thiserror::Error;
 
 pub use self::brokers::{KafkaProperty, KafkaSettings, NatsSettings};
@@ -40,6 +41,8 @@ pub use self::otlp::OtlpSettings;
 pub use self::webhook::{WebhookKind, WebhookSettings};
 
 use self::tally::Tally;
+use crate::api::MetricsSource;
+use crate::names::Names;
 use crate::pipeline::{Asker, Stage};
 use crate::settings::{ApiSettings, Settings};
 
@@ -127,9 +130,10 @@ impl Exports {
     }
 
     /// Says who is asked for the metrics that are sent; before that, none are.
-    pub fn ask(&self, asker: Asker) {
+    pub fn ask(&self, asker: Asker, names: Arc<Names>, store: Option<&Arc<Store>>) {
+        let store = store.map(Arc::downgrade);
         // Whoever was named first stays.
-        let _ = self.source.set(asker);
+        let _ = self.source.set(MetricsSource { asker, names, store });
     }
 
     /// What became of every message, by output.

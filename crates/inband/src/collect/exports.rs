@@ -1,9 +1,11 @@
 //! How do outputs start, and what does the terminal hear of one that cannot deliver?
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use inband_model::ExportLedger;
-use inband_server::{Asker, ExportError, Exports, Settings, Stage};
+use inband_server::{Asker, ExportError, Exports, Names, Settings, Stage};
+use inband_store::Store;
 
 use crate::failure::Failure;
 
@@ -34,8 +36,8 @@ impl Outputs {
     }
 
     /// Says who is asked for metrics that are sent.
-    pub(super) fn ask(&self, asker: Asker) {
-        self.exports.ask(asker);
+    pub(super) fn ask(&self, asker: Asker, names: Arc<Names>, store: Option<&Arc<Store>>) {
+        self.exports.ask(asker, names, store);
     }
 
     /// Says what has changed.

@@ -91,7 +91,8 @@ fn read_settings(path: Option<&Path>) -> Result<Settings, Failure> {
     }
 }
 
-fn read_names(path: &Path) -> Result<Names, Failure> {
+/// Reads `names.toml`; nothing has a name where no file is given.
+pub(crate) fn read_names(path: &Path) -> Result<Names, Failure> {
     if path.as_os_str().is_empty() {
         return Ok(Names::default());
     }
@@ -100,7 +101,7 @@ fn read_names(path: &Path) -> Result<Names, Failure> {
 
 /// Receives until somebody stops it.
 fn collect(settings: &Settings, stop: &AtomicBool) -> Result<Outcome, Failure> {
-    let names = read_names(&settings.names.file)?;
+    let names = Arc::new(read_names(&settings.names.file)?);
     // Ports and the certificate may need privileges; nothing behind them does.
     let listening = Listening::open(&settings.api).map_err(|error| match error {
         ApiError::Open(_) => Failure::Usage(error.into()),
@@ -124,7 +125,7 @@ fn collect(settings: &Settings, stop: &AtomicBool) -> Result<Outcome, Failure> {
     let (mut outputs, exports) = Outputs::start(settings)?;
     let pipeline = Pipeline::start(settings.collector(), feed, stages(store.as_ref(), &live, exports))
         .context("cannot start the collector")?;
-    outputs.ask(pipeline.asker());
+    outputs.ask(pipeline.asker(), Arc::clone(&names), store.as_ref());
     let api = Api::start(listening, pipeline.asker(), store.clone(), live, names)
         .map_err(|error| Failure::Work(error.into()))?;
     eprintln!("answering on {}", api.url());

@@ -3,34 +3,42 @@
 mod exports;
 
 use std::fmt::{Display, Write};
+use std::sync::{Arc, Weak};
 
 use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use inband_collector::{LatencySummary, NodeView, QueueView};
 use inband_model::{ExportLedger, Ledger, Nanos};
-use inband_store::Tally;
+use inband_store::{Store, Tally};
 
 use super::Shared;
 use super::problem::Problem;
-use crate::pipeline::Sight;
+use crate::names::Names;
+use crate::pipeline::{Asker, Sight};
 use crate::receive::ReceptionCounts;
 
 pub(super) async fn metrics(State(state): State<Shared>) -> Result<Response, Problem> {
-    let seen = state.look(Seen::of).await?;
-    let mut text = seen.write();
-    let named = seen.nodes.iter().filter_map(|node| Some((node.node_id.0, state.names.node(node.node_id)?)));
-    let named = named.map(|(id, name)| (format!("{{node=\"{id}\",name=\"{}\"}}", escaped(name)), 1));
-    family(&mut text, "inband_node_info", "gauge", "What people call a node; always 1.", named);
-    if let Some(store) = &state.store {
-        write_store(&mut text, &store.tally(), store.trouble().is_none());
-    }
+    let text = state.look(Seen::of).await?.write(&state.names, state.store.as_deref());
     Ok(([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text).into_response())
 }
 
-/// What Prometheus sees of the collector and the outputs.
-pub(crate) fn text(sight: &mut Sight<'_>) -> String {
-    Seen::of(sight).write()
+/// Who is asked for what Prometheus sees, so that outputs can send the same.
+#[derive(Debug)]
+pub(crate) struct MetricsSource {
+    pub(crate) asker: Asker,
+    pub(crate) names: Arc<Names>,
+    /// Who asks does not keep the store open.
+    pub(crate) store: Option<Weak<Store>>,
+}
+
+impl MetricsSource {
+    /// What Prometheus sees at this time; `None` where the collector does not answer.
+    pub(crate) fn text(&self) -> Option<String> {
+        let seen = self.asker.ask(Seen::of).ok()?;
+        let store = self.store.as_ref().and_then(Weak::upgrade);
+        Some(seen.write(&self.names, store.as_deref()))
+    }
 }
 
 /// What is counted, at one time.
@@ -65,7 +73,7 @@ impl Seen {
         }
     }
 
-    fn write(&self) -> String {
+    fn write(&self, names: &Names, store: Option<&Store>) -> String {
         let mut out = String::new();
         self.write_ledger(&mut out);
         let gauge =
@@ -83,6 +91,12 @@ impl Seen {
         });
         let help = "Highest occupancy of the last seconds, in the node's unit, of the 1000 deepest queues.";
         family(&mut out, "inband_queue_occupancy", "gauge", help, queues);
+        let named = self.nodes.iter().filter_map(|node| Some((node.node_id.0, names.node(node.node_id)?)));
+        let named = named.map(|(id, name)| (format!("{{node=\"{id}\",name=\"{}\"}}", escaped(name)), 1));
+        family(&mut out, "inband_node_info", "gauge", "What people call a node; always 1.", named);
+        if let Some(store) = store {
+            write_store(&mut out, &store.tally(), store.trouble().is_none());
+        }
         out
     }
 

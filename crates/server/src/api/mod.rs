@@ -35,7 +35,7 @@ use problem::Problem;
 use serve::Door;
 use tls::Tls;
 
-pub(crate) use metrics::text as metrics_text;
+pub(crate) use metrics::MetricsSource;
 pub use tls::TlsError;
 
 /// The API, on a thread of its own.
@@ -128,13 +128,12 @@ impl Api {
         asker: Asker,
         store: Option<Arc<Store>>,
         live: Live,
-        names: Names,
+        names: Arc<Names>,
     ) -> Result<Api, ApiError> {
         let Listening { settings, listener, address, tls } = listening;
         let access = Access::new(&settings.token);
         let (queries, is_secure) = (Semaphore::new(MOST_QUERIES), tls.is_some());
         let door = Door { listener, tls, most: settings.max_connections.max(1) };
-        let names = Arc::new(names);
         let state = State { asker, store, live, names, access, settings, queries };
         let (stop, stopped) = oneshot::channel();
         let runtime = tokio::runtime::Builder::new_current_thread()

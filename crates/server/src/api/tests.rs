@@ -285,7 +285,8 @@ impl System {
         let listen = "127.0.0.1:0".parse().unwrap();
         let listening = Listening::open(&ApiSettings { listen, ..settings }).unwrap();
         let names: NameList = toml::from_str(NAMES).unwrap();
-        let api = Api::start(listening, pipeline.asker(), Some(store), live, Names::new(names)).unwrap();
+        let names = Arc::new(Names::new(names));
+        let api = Api::start(listening, pipeline.asker(), Some(store), live, names).unwrap();
         let address = api.address();
         System { reception, _pipeline: pipeline, _api: api, address, folder, sent: AtomicU32::new(0) }
     }

@@ -21,8 +21,7 @@ use super::queue::{Messages, Next};
 use super::retry::Retry;
 use super::stage::{self, Export, Work};
 use super::tally::Tally;
-use crate::api::metrics_text;
-use crate::pipeline::Asker;
+use crate::api::MetricsSource;
 use choice::Sampled;
 use details::Details;
 
@@ -94,7 +93,7 @@ impl Messages for Item {
 }
 
 /// Who is asked for metrics, once there is somebody.
-pub(super) type Source = Arc<OnceLock<Asker>>;
+pub(super) type Source = Arc<OnceLock<MetricsSource>>;
 
 /// Starts to send.
 pub(super) fn start(
@@ -173,7 +172,7 @@ impl Otlp {
 
     /// Sends what `/metrics` says at this time; what cannot be delivered is out of date when it is tried again.
     fn send_metrics(&self) {
-        let Some(Ok(text)) = self.source.get().map(|asker| asker.ask(metrics_text)) else { return };
+        let Some(text) = self.source.get().and_then(MetricsSource::text) else { return };
         let metrics = metrics::metrics(&exposition::parse(&text), self.started_ns, now_ns());
         let body = message::metrics(metrics).encode_to_vec();
         let Work { tally, ending, .. } = &self.work;

@@ -7,16 +7,19 @@ use inband_collector::{CollectorSettings, Output};
 use inband_model::{
     Flow, Hop, HopColumns, HopRecord, Nanos, NodeId, Observation, Origin, Path, PathObservation,
 };
+use inband_store::{Store, StoreSettings};
 use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::common::v1::KeyValue;
 use opentelemetry_proto::tonic::common::v1::any_value::Value;
 use opentelemetry_proto::tonic::metrics::v1::metric::Data;
+use opentelemetry_proto::tonic::metrics::v1::number_data_point::Value as Number;
 use opentelemetry_proto::tonic::trace::v1::Span;
 use prost::Message;
 
 use super::{OtlpSettings, Source, start};
-use crate::export::sample::{Reply, Server, wait_for};
+use crate::api::MetricsSource;
+use crate::export::sample::{Folder, Reply, Server, wait_for};
 use crate::export::tally::Tally;
 use crate::pipeline::{Pipeline, Stage};
 use crate::receive::Reception;
@@ -88,7 +91,11 @@ fn metrics_are_those_of_the_page_for_prometheus() {
     let (reception, feed) =
         Reception::start(&ReceiveSettings { listen, ..ReceiveSettings::default() }).unwrap();
     let pipeline = Pipeline::start(CollectorSettings::default(), feed, vec![Box::new(export)]).unwrap();
-    source.set(pipeline.asker()).unwrap();
+    let folder = Folder::new();
+    let store = StoreSettings { path: folder.path("store"), ..StoreSettings::default() };
+    let store = Arc::new(Store::open(store).unwrap());
+    let (asker, names) = (pipeline.asker(), Arc::default());
+    source.set(MetricsSource { asker, names, store: Some(Arc::downgrade(&store)) }).unwrap();
     wait_for(&tally, |ledger| ledger.exported >= 2);
     reception.stop();
     let ledger = pipeline.stop().unwrap().ledger;
@@ -105,6 +112,10 @@ fn metrics_are_those_of_the_page_for_prometheus() {
     let Some(Data::Sum(exported)) = &named("inband_export_exported_total").data else { panic!("no sum") };
     assert_eq!(attribute(&exported.data_points[0].attributes, "output"), "otlp");
     assert!(matches!(named("inband_flows").data, Some(Data::Gauge(_))));
+    let Some(Data::Gauge(up)) = &named("inband_store_up").data else { panic!("no gauge") };
+    assert_eq!(up.data_points[0].value, Some(Number::AsDouble(1.0)));
+    assert!(matches!(named("inband_store_removed_segments_total").data, Some(Data::Sum(_))));
+    assert!(Arc::into_inner(store).is_some(), "who sends does not keep the store open");
 }
 
 #[test]
