@@ -6,19 +6,22 @@ use std::fmt::Write as _;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Error};
 use inband_model::table::{Kind, Shape, shapes};
-use inband_store::{Answer, History, Limits, QueryError, StoreError};
+use inband_store::{Answer, History, Limits, Naming, QueryError, StoreError};
 
 use self::output::{write_csv, write_json, write_table};
+use crate::collect::read_names;
 use crate::failure::Failure;
 
 /// Ask the stored history in SQL
 ///
-/// The SQL is that of SQLite; `quantile(value, share)` is there besides its own functions. Times are nanoseconds
-/// since 1970. History can be read while a collector writes it, and not be written.
+/// The SQL is that of SQLite; `quantile(value, share)` is there besides its own functions, and with --names
+/// `node_name(node)`, `interface_name(node, interface)` and `address_name(address)`. Times are nanoseconds since 1970.
+/// History can be read while a collector writes it, and not be written.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -34,9 +37,12 @@ pub(crate) struct Args {
     /// Directory of the history
     #[arg(long, value_name = "DIRECTORY", default_value = "inband-data")]
     store: PathBuf,
-    /// Take the directory from `store.path` of this file
+    /// Take the directory from `store.path` of this file, and names from `names.file`
     #[arg(short, long, value_name = "COLLECTOR.TOML", conflicts_with = "store")]
     config: Option<PathBuf>,
+    /// What people call nodes, interfaces, hosts and subnets, as `inband convert` writes it
+    #[arg(long, value_name = "NAMES.TOML")]
+    names: Option<PathBuf>,
     /// Longest time the answer may take
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = humantime::parse_duration)]
     time_limit: Duration,
@@ -65,10 +71,13 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 }
 
 fn ask(args: &Args, sql: &str) -> Result<Answer, Failure> {
-    let store = match &args.config {
-        Some(config) => store_path(config)?,
-        None => args.store.clone(),
-    };
+    let (mut store, mut names) = (args.store.clone(), PathBuf::new());
+    if let Some(config) = &args.config {
+        let config = Config::read(config)?;
+        store = config.path("store", "path")?.unwrap_or(store);
+        names = config.path("names", "file")?.unwrap_or(names);
+    }
+    let names: Arc<dyn Naming> = Arc::new(read_names(args.names.as_ref().unwrap_or(&names))?);
     let limits = Limits {
         time: args.time_limit,
         memory_bytes: args.memory_limit.saturating_mul(1_000_000),
@@ -80,23 +89,36 @@ fn ask(args: &Args, sql: &str) -> Result<Answer, Failure> {
         }
         other => Failure::Work(other.into()),
     })?;
-    history.query(sql, limits).map_err(|error| match error {
+    history.query_named(sql, limits, &names).map_err(|error| match error {
         QueryError::Question(_) => Failure::Usage(error.into()),
         other => Failure::Work(other.into()),
     })
 }
 
-/// The directory that a collector's configuration names, or the one it has by default.
-fn store_path(config: &Path) -> Result<PathBuf, Failure> {
-    let name = config.display();
-    let text =
-        fs::read_to_string(config).with_context(|| format!("cannot read {name}")).map_err(Failure::Usage)?;
-    let table: toml::Table =
-        text.parse().with_context(|| format!("cannot read {name}")).map_err(Failure::Usage)?;
-    match table.get("store").and_then(|store| store.get("path")) {
-        None => Ok(PathBuf::from("inband-data")),
-        Some(toml::Value::String(path)) => Ok(PathBuf::from(path)),
-        Some(other) => Err(Failure::usage(format!("{name}: store.path is a string, not {other}"))),
+/// A collector's configuration, of which only paths are looked at.
+struct Config {
+    name: String,
+    table: toml::Table,
+}
+
+impl Config {
+    fn read(path: &Path) -> Result<Config, Failure> {
+        let name = path.display().to_string();
+        let failed = || format!("cannot read {name}");
+        let text = fs::read_to_string(path).with_context(failed).map_err(Failure::Usage)?;
+        let table = text.parse().with_context(failed).map_err(Failure::Usage)?;
+        Ok(Config { name, table })
+    }
+
+    /// A path that is set; `None` where it is not.
+    fn path(&self, section: &str, key: &str) -> Result<Option<PathBuf>, Failure> {
+        match self.table.get(section).and_then(|section| section.get(key)) {
+            None => Ok(None),
+            Some(toml::Value::String(path)) => Ok(Some(PathBuf::from(path))),
+            Some(other) => {
+                Err(Failure::usage(format!("{}: {section}.{key} is a string, not {other}", self.name)))
+            }
+        }
     }
 }
 
@@ -133,4 +155,6 @@ Examples:
                 FROM observations GROUP BY node_id ORDER BY p99 DESC'
   inband query --json \"SELECT * FROM events WHERE kind = 'path-change'\"
   inband query --csv 'SELECT time, path FROM paths WHERE time > (unixepoch() - 3600) * 1000000000'
+  inband query --names names.toml 'SELECT node_name(node_id) AS node, address_name(source) AS source, count(*)
+                FROM observations GROUP BY 1, 2'
   inband query --tables";

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use std::net::IpAddr;
 
 use inband_model::{Flow, NodeId, Path};
+use inband_store::Naming;
 use serde::{Deserialize, Serialize};
 
 use crate::receive::Prefix;
@@ -167,6 +168,20 @@ impl Names {
             }
         }
         named
+    }
+}
+
+impl Naming for Names {
+    fn node_name(&self, node: u32) -> Option<&str> {
+        self.node(NodeId(node))
+    }
+
+    fn interface_name(&self, node: u32, interface: u16) -> Option<&str> {
+        self.interface(NodeId(node), Some(interface)).map(|interface| interface.name.as_str())
+    }
+
+    fn address_name(&self, address: IpAddr) -> Option<&str> {
+        self.address(address)
     }
 }
 

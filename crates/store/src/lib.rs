@@ -41,6 +41,6 @@ pub use frame::{HEADER_BYTES as FRAME_HEADER_BYTES, TooLarge, put_frame, split_f
 pub use history::{Chunk, ColumnData, History, TimeRange, Value};
 pub use minutes::Sketch;
 pub use settings::StoreSettings;
-pub use sql::{Answer, Cell, Limits, QueryError};
+pub use sql::{Answer, Cell, Limits, Naming, NoNames, QueryError};
 pub use store::{Offered, Store};
 pub use tally::Tally;

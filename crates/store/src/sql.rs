@@ -2,6 +2,7 @@
 
 mod budget;
 mod mistake;
+mod names;
 mod plan;
 mod quantile;
 mod scan;
@@ -22,6 +23,7 @@ use crate::history::History;
 use crate::sys;
 
 pub(crate) use self::budget::Budget;
+pub use self::names::{Naming, NoNames};
 pub(crate) use self::plan::{Comparison, Plan, Wanted};
 pub(crate) use self::quantile::quantile;
 pub(crate) use self::scan::{MOST_GROUPED, Scan};
@@ -92,14 +94,30 @@ pub enum QueryError {
 }
 
 impl History {
-    /// Answers one question in the SQL of SQLite, with `quantile(value, share)` besides its own functions.
+    /// Answers one question in the SQL of SQLite, with `quantile(value, share)` besides its own functions; nothing has
+    /// a name.
     ///
     /// # Errors
     /// The question is wrong or costs too much, or history cannot be read.
     pub fn query(&self, sql: &str, limits: Limits) -> Result<Answer, QueryError> {
+        let nobody: Arc<dyn Naming> = Arc::new(NoNames);
+        self.query_named(sql, limits, &nobody)
+    }
+
+    /// Answers one question as [`query`](History::query) does, where `node_name(node)`, `interface_name(node, interface)`
+    /// and `address_name(address)` give these names.
+    ///
+    /// # Errors
+    /// The question is wrong or costs too much, or history cannot be read.
+    pub fn query_named(
+        &self,
+        sql: &str,
+        limits: Limits,
+        names: &Arc<dyn Naming>,
+    ) -> Result<Answer, QueryError> {
         let budget = Arc::new(Budget::new(limits));
-        let connection =
-            connect(Arc::new(self.clone()), &budget, limits).map_err(|error| explain(error, limits))?;
+        let connection = connect(Arc::new(self.clone()), &budget, limits, names)
+            .map_err(|error| explain(error, limits))?;
         let found = answer(&connection, sql, &budget, limits);
         // What a table found wrong says more than what SQLite makes of it.
         match budget.take_failure() {
@@ -109,7 +127,12 @@ impl History {
     }
 }
 
-fn connect(history: Arc<History>, budget: &Arc<Budget>, limits: Limits) -> rusqlite::Result<Connection> {
+fn connect(
+    history: Arc<History>,
+    budget: &Arc<Budget>,
+    limits: Limits,
+    names: &Arc<dyn Naming>,
+) -> rusqlite::Result<Connection> {
     sys::limit_heap(limits.memory_bytes);
     let connection = Connection::open_in_memory()?;
     connection.pragma_update(None, "temp_store", "memory")?;
@@ -117,6 +140,7 @@ fn connect(history: Arc<History>, budget: &Arc<Budget>, limits: Limits) -> rusql
         sys::add_table(&connection, Arc::clone(&history), shape, Arc::clone(budget))?;
     }
     quantile::add(&connection, budget)?;
+    names::add(&connection, names)?;
     let watched = Arc::clone(budget);
     connection.progress_handler(STEPS_BETWEEN_CHECKS, Some(move || watched.is_late()));
     connection.authorizer(Some(authorize));

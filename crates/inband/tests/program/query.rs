@@ -101,6 +101,30 @@ fn the_directory_may_come_from_the_collector_s_configuration() {
 }
 
 #[test]
+fn names_come_from_a_file_or_from_the_collector_s_configuration() {
+    let names = "[[node]]\nid = 1\nname = \"leaf1\"\n[[interface]]\nnode = 1\nid = 260\nname = \"5/0\"\n\
+        [[host]]\naddress = \"10.0.1.1\"\nname = \"web\"\n[[subnet]]\nprefix = \"0.0.0.0/8\"\nname = \"rack 1\"\n";
+    let folder = history("query-names")
+        .with("names.toml", names)
+        .with("collector.toml", "[store]\npath = \"history\"\n[names]\nfile = \"names.toml\"\n")
+        .with("bad.toml", "[[node]]\nid = 1\n");
+    let sql = "SELECT node_name(node_id) AS node, interface_name(1, 260), address_name('10.0.1.1'), \
+               address_name(source), count(*) FROM observations GROUP BY node_id";
+    let known = "leaf1,5/0,web,rack 1,5\n,5/0,web,rack 1,5\n";
+    for (options, expected) in [
+        (&["--store", "history", "--names", "names.toml"][..], known),
+        (&["-c", "collector.toml"], known),
+        (&["--store", "history"], ",,,,5\n,,,,5\n"),
+    ] {
+        let outcome = folder.run_arguments(&[&["query", "--csv", sql], options].concat());
+        assert_eq!((outcome.code, outcome.stderr.as_str()), (0, ""), "{options:?}");
+        assert_eq!(outcome.stdout.split_once('\n').unwrap().1, expected, "{options:?}");
+    }
+    let outcome = folder.run_arguments(&["query", "--store", "history", "--names", "bad.toml", "SELECT 1"]);
+    assert!(outcome.code == 2 && outcome.stderr.contains("bad.toml"), "{outcome:?}");
+}
+
+#[test]
 fn the_tables_can_be_listed() {
     let outcome = Folder::new("query-tables").run("query --tables");
     assert_eq!(outcome.code, 0, "{outcome:?}");

@@ -7,7 +7,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::extract::rejection::JsonRejection;
 use axum::response::Response;
-use inband_store::{Limits, QueryError};
+use inband_store::{Limits, Naming, QueryError};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -37,7 +37,8 @@ pub(super) async fn query(
         memory_bytes: state.settings.query_bytes,
         rows: state.settings.query_rows,
     };
-    let asked = tokio::task::spawn_blocking(move || store.query(&sql, limits));
+    let names: Arc<dyn Naming> = Arc::clone(&state.names) as _;
+    let asked = tokio::task::spawn_blocking(move || store.query_named(&sql, limits, &names));
     match asked.await {
         Ok(Ok(found)) => Ok(answer(&json!({ "columns": found.columns, "rows": found.rows }))),
         Ok(Err(QueryError::Question(error))) => Err(Problem::wrong(error.to_string())),

@@ -85,6 +85,12 @@ fn what_was_reported_is_stored_and_can_be_asked() {
     let answer: Value = serde_json::from_str(&body).unwrap();
     assert_eq!((status, &answer), (200, &json!({ "columns": ["node_id", "reports"], "rows": [[7, 5]] })));
 
+    let question =
+        json!({ "sql": "SELECT DISTINCT node_name(node_id), address_name(source) FROM observations" });
+    let (status, body) = system.send("post", "/api/v1/query", &[], &question.to_string());
+    let answer: Value = serde_json::from_str(&body).unwrap();
+    assert_eq!((status, &answer["rows"]), (200, &json!([["leaf \"seven\"", "lab"]])));
+
     for wrong in ["DROP TABLE observations", "SELECT nonsense FROM observations", ""] {
         let (status, body) = system.send("post", "/api/v1/query", &[], &json!({ "sql": wrong }).to_string());
         assert_eq!(status, 400, "{wrong}: {body}");

@@ -1,3 +1,5 @@
+use std::net::IpAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use inband_model::table::shapes;
@@ -6,7 +8,7 @@ use inband_model::{
 };
 use proptest::prelude::{ProptestConfig, any, prop_assert_eq, proptest};
 
-use super::{Cell, Limits, Plan, QueryError};
+use super::{Cell, Limits, Naming, Plan, QueryError};
 use crate::batch::Batch;
 use crate::history::History;
 use crate::sample::{Folder, Numbers, START, any_hop, reports};
@@ -95,6 +97,68 @@ fn joins_and_windows_work() {
     let sql =
         "SELECT max(step) FROM (SELECT time - lag(time) OVER (ORDER BY time) AS step FROM observations)";
     assert_eq!(number(&store, sql), 1_000_000);
+}
+
+/// Node 1 with its interface 1, a host and a subnet.
+struct Known;
+
+impl Naming for Known {
+    fn node_name(&self, node: u32) -> Option<&str> {
+        (node == 1).then_some("leaf1")
+    }
+
+    fn interface_name(&self, node: u32, interface: u16) -> Option<&str> {
+        ((node, interface) == (1, 1)).then_some("5/0")
+    }
+
+    fn address_name(&self, address: IpAddr) -> Option<&str> {
+        match address.to_string().as_str() {
+            "10.0.1.1" => Some("web"),
+            "2001:db8::1" => Some("rack 1"),
+            _ => None,
+        }
+    }
+}
+
+#[test]
+fn names_stand_for_numbers_and_addresses() {
+    let (_folder, store) = thousand();
+    let names: Arc<dyn Naming> = Arc::new(Known);
+    let named = |sql: &str| store.query_named(sql, Limits::default(), &names).unwrap().rows;
+    let text = |text: &str| Cell::Text(text.to_owned());
+    for (expression, expected) in [
+        ("node_name(1)", text("leaf1")),
+        ("node_name(2)", Cell::Null),
+        ("node_name(NULL)", Cell::Null),
+        ("node_name(-1)", Cell::Null),
+        ("node_name(4294967297)", Cell::Null),
+        ("interface_name(1, 1)", text("5/0")),
+        ("interface_name(1, 65537)", Cell::Null),
+        ("interface_name(1, NULL)", Cell::Null),
+        ("address_name('10.0.1.1')", text("web")),
+        ("address_name('2001:DB8:0::1')", text("rack 1")),
+        ("address_name('10.0.1.2')", Cell::Null),
+        ("address_name('web')", Cell::Null),
+        ("address_name(NULL)", Cell::Null),
+        ("coalesce(node_name(7), 'node ' || 7)", text("node 7")),
+    ] {
+        assert_eq!(named(&format!("SELECT {expression}")), [[expected]], "{expression}");
+    }
+    let sql = "SELECT node_name(node_id) AS node, count(*) FROM observations GROUP BY node ORDER BY 1";
+    assert_eq!(named(sql), [[Cell::Null, Cell::Integer(667)], [text("leaf1"), Cell::Integer(333)]]);
+    let sql = "SELECT count(*) FROM observations WHERE node_name(node_id) = 'leaf1'";
+    assert_eq!(named(sql), [[Cell::Integer(333)]]);
+    assert_eq!(
+        ask(&store, "SELECT node_name(1), interface_name(1, 1), address_name('10.0.1.1')"),
+        [vec![Cell::Null; 3]]
+    );
+    for (sql, message) in [
+        ("SELECT node_name('leaf1')", "node_name: a node is an integer"),
+        ("SELECT interface_name(1, '5/0')", "interface_name: an interface is an integer"),
+        ("SELECT address_name(7)", "address_name: an address is a text"),
+    ] {
+        assert_eq!(refusal(&store, sql), message);
+    }
 }
 
 #[test]
