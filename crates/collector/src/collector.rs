@@ -33,6 +33,7 @@ pub struct Collector {
     follow: bool,
     /// Where sources number packets, if they do.
     numbering: Option<Numbering>,
+    summary_domain: u16,
     malformed: Faults,
     unreadable: Faults,
     /// The report at hand; here so that its memory is used again.
@@ -60,6 +61,7 @@ impl Collector {
             ),
             follow: settings.paths.follow,
             numbering: numbering(&settings.events.sequence_gap),
+            summary_domain: settings.events.sequence_gap.summary_domain,
             correlator: Correlator::new(settings.paths, settings.ports, &settings.events),
             malformed: Faults::default(),
             unreadable: Faults::default(),
@@ -181,6 +183,7 @@ impl Collector {
             node_id: reference.node_id,
             timestamp_bits: version.timestamp_bits(),
             numbering: self.numbering,
+            summary_domain: self.summary_domain,
         };
         let reading =
             report::read(reporter, report, &self.code_points, &mut self.space, &mut self.unreadable);

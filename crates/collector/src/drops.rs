@@ -44,6 +44,8 @@ pub(crate) struct Place {
 pub(crate) struct Dropped {
     pub(crate) now: Nanos,
     pub(crate) report: ReportReference,
+    /// Packets the report tells of.
+    pub(crate) packets: u64,
     pub(crate) flow: Option<Flow>,
     /// TTL of the packet.
     pub(crate) ttl: Option<u8>,
@@ -57,6 +59,7 @@ struct Group {
     first: ReportReference,
     last: ReportReference,
     reports: u64,
+    packets: u64,
     /// Different flows with the TTL of their packets, at most [`MOST_FLOWS`].
     flows: Vec<Victim>,
     is_congested: bool,
@@ -104,6 +107,7 @@ impl Drops {
             first: dropped.report,
             last: dropped.report,
             reports: 0,
+            packets: 0,
             flows: Vec::new(),
             is_congested: false,
         };
@@ -180,6 +184,7 @@ impl Drops {
             check: reason.check.clone(),
             class,
             reports: group.reports,
+            packets: group.packets,
             flow_count: group.flows.len() as u64,
             flows: group.flows.iter().map(|victim| victim.flow).collect(),
         };
@@ -210,6 +215,7 @@ impl Group {
     fn take(&mut self, dropped: &Dropped) {
         self.last = dropped.report;
         self.reports += 1;
+        self.packets += dropped.packets;
         self.is_congested |= dropped.is_congested;
         let Some(flow) = dropped.flow else { return };
         let is_known = self.flows.iter().any(|victim| victim.flow == flow);

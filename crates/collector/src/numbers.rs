@@ -22,6 +22,9 @@ pub struct NumberSettings {
     pub domain: Option<u16>,
     /// Words in front of the number in that metadata. Default 0.
     pub offset_words: usize,
+    /// Domain whose metadata in a report 2.0 of dropped packets begins with the drop summary of Host-INT; 0: none.
+    /// Default 0x4849, as nodes have it.
+    pub summary_domain: u16,
     /// Milliseconds until a gap counts as lost. Default 200.
     pub confirm_after_ms: u64,
     /// Seconds without another loss after which the event of a flow ends. Default 60.
@@ -35,6 +38,7 @@ impl Default for NumberSettings {
         NumberSettings {
             domain: None,
             offset_words: 0,
+            summary_domain: 0x4849,
             confirm_after_ms: 200,
             quiet_s: 60,
             max_flows: 16_384,
@@ -107,7 +111,7 @@ impl Numbers {
         }
     }
 
-    /// Announces the packets that a node of Host-INT has found missing.
+    /// Announces the packets that a node has found missing.
     pub(crate) fn announce(&self, report: ReportReference, flow: Flow, lost: u64, outbox: &mut Outbox) {
         outbox.begin(event(report, flow, lost), self.course());
     }

@@ -1,6 +1,7 @@
 //! What does one report say, whichever version it is of?
 
 mod faults;
+mod missing;
 mod outer;
 
 use inband_model::{Flow, Hop, Nanos, NodeId, Origin};
@@ -13,6 +14,7 @@ use inband_wire::{Dissection, FiveTuple};
 
 pub use self::faults::Fault;
 pub(crate) use self::faults::Faults;
+pub(crate) use self::missing::{Between, Missing};
 use self::outer::Outer;
 pub(crate) use self::outer::PacketIdentity;
 
@@ -52,8 +54,8 @@ pub(crate) struct Reading {
     pub(crate) tracked_flow: bool,
     /// Queue and drop reason, where the report gives them.
     pub(crate) drop: Option<Drop>,
-    /// Packets of the flow that a node of Host-INT has found missing.
-    pub(crate) missing: Option<u32>,
+    /// Packets of the flow that a node has found missing.
+    pub(crate) missing: Option<Missing>,
     /// The number its source gave to the packet.
     pub(crate) number: Option<u32>,
 }
@@ -82,6 +84,8 @@ pub(crate) struct Reporter {
     pub(crate) timestamp_bits: u32,
     /// Where sources number packets, if they do.
     pub(crate) numbering: Option<Numbering>,
+    /// Domain whose metadata in a report 2.0 is a drop summary; 0: none.
+    pub(crate) summary_domain: u16,
 }
 
 /// Where in the source-inserted metadata of INT-MX the number of a packet stands.
@@ -175,9 +179,9 @@ pub(crate) fn read(
         faults.count(&error);
         reading.stack = UNREADABLE;
     }
-    if let Some(summary) = report.drop_summary() {
-        // It tells of packets that nobody has seen, so of no way.
-        let missing = Some(summary.gap().count);
+    let missing = Missing::read(report, reporter.node_id, reporter.summary_domain);
+    if missing.is_some() {
+        // It tells of packets of which no way is known.
         return Reading { origin: Origin::MdStack, stack: UNREADABLE, missing, ..reading };
     }
     let stack = first_of(dissection, HeaderType::Md);

@@ -5,19 +5,22 @@ use inband_model::{Flow, Nanos, Origin};
 use crate::drops::{Dropped, Place, Suspicion, Victim};
 use crate::flows::FlowIndex;
 use crate::outbox::Outbox;
-use crate::report::HopReading;
+use crate::report::{Between, HopReading, Missing};
 
 use super::{Correlator, Sighting};
 
 impl Correlator {
     /// Takes in the report of a packet that a node dropped.
     pub(super) fn handle_drop(&mut self, sighting: &Sighting<'_>) {
-        let reading = sighting.reading;
-        if reading.missing.is_some() {
-            // Nobody knows where those were dropped.
+        let (reading, node_id) = (sighting.reading, sighting.report.node_id);
+        if let Some(missing) = reading.missing {
+            // Nobody knows where others were dropped.
+            if let Some(Between { ingress, egress }) = missing.dropped {
+                let place = Place { node_id, reason: None, ingress, egress, queue_id: None };
+                self.record_drop(place, missing.packets.into(), sighting);
+            }
             return;
         }
-        let node_id = sighting.report.node_id;
         let own = sighting.hops.iter().rev().find(|reading| reading.hop.node_id == node_id);
         let egress = own.and_then(|reading| reading.hop.egress_interface);
         let queue_id =
@@ -29,12 +32,19 @@ impl Correlator {
             egress,
             queue_id,
         };
+        self.record_drop(place, 1, sighting);
+    }
+
+    fn record_drop(&mut self, place: Place, packets: u64, sighting: &Sighting<'_>) {
+        let reading = sighting.reading;
+        let is_congested = self.ports.is_congested(place.node_id, place.egress, place.queue_id);
         let dropped = Dropped {
             now: sighting.now,
             report: sighting.report,
+            packets,
             flow: reading.flow,
             ttl: reading.ttl,
-            is_congested: reading.congested_queue || self.ports.is_congested(node_id, egress, queue_id),
+            is_congested: reading.congested_queue || is_congested,
         };
         self.drops.record(place, &dropped);
     }
@@ -48,8 +58,8 @@ impl Correlator {
 
     /// Takes in what is known of packets that are missing.
     pub(super) fn handle_numbers(&mut self, flow: Flow, sighting: &Sighting<'_>, outbox: &mut Outbox) {
-        if let Some(missing) = sighting.reading.missing.filter(|missing| *missing > 0) {
-            self.numbers.announce(sighting.report, flow, missing.into(), outbox);
+        if let Some(Missing { packets: lost @ 1.., dropped: None }) = sighting.reading.missing {
+            self.numbers.announce(sighting.report, flow, lost.into(), outbox);
         }
         if let Some(number) = sighting.reading.number {
             self.numbers.record(sighting.report, flow, number);

@@ -25,6 +25,9 @@ pub struct Drop {
     pub class: DropClass,
     /// Reports; nodes report a flow's drops once in a while, so packets may be more.
     pub reports: u64,
+    /// Packets that these reports tell of; those that give a number tell of so many, the others of one.
+    #[serde(default)]
+    pub packets: u64,
     /// Different flows.
     pub flow_count: u64,
     /// Some of the flows.

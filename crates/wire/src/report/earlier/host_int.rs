@@ -76,6 +76,12 @@ impl DropSummary {
         }
     }
 
+    /// The summary at the start of these bytes; `None` where they are too few.
+    #[must_use]
+    pub fn read(bytes: &[u8]) -> Option<&Self> {
+        Self::ref_from_prefix(bytes).ok().map(|(summary, _)| summary)
+    }
+
     /// The node that numbered the packets.
     #[must_use]
     pub fn source_node_id(&self) -> u32 {
