@@ -102,6 +102,11 @@ impl ReportLedger {
             ReportVersion::V1_0 | ReportVersion::V2_0 => node_id,
             ReportVersion::V0_5 | ReportVersion::HostInt => self.senders.node_of(sender, session),
         };
+        // Reports of Host-INT start as those of 0.5 do, and a node numbers both together.
+        let version = match version {
+            ReportVersion::HostInt => ReportVersion::V0_5,
+            version => version,
+        };
         let source = if node_id.is_none() { Some(address) } else { None };
         StreamKey { node_id: node_id.unwrap_or(NodeId::NOT_AVAILABLE), source, hw_id, session, version }
     }

@@ -146,6 +146,22 @@ fn a_node_that_names_itself_now_and_then_has_one_stream() {
 }
 
 #[test]
+fn a_node_numbers_reports_of_host_int_and_of_0_5_together() {
+    let mut lab = Lab::new();
+    for sequence in [1_u32, 3, 5] {
+        let mut latency = payload!("host-int-latency-report-nodeid");
+        latency[4..8].copy_from_slice(&sequence.to_be_bytes());
+        lab.datagram(&latency);
+        lab.datagram(&named(3, sequence + 1));
+    }
+    lab.wait(Nanos::from_secs(1));
+
+    let ledger = lab.collector.ledger();
+    assert_eq!((ledger.accepted, ledger.lost, ledger.late), (6, 0, 0));
+    assert_eq!(streams(&lab).len(), 1);
+}
+
+#[test]
 fn a_loss_of_an_unnamed_node_is_announced_by_its_address() {
     let mut lab = Lab::new();
     for number in [1, 3] {

@@ -25,7 +25,7 @@ pub(crate) struct StreamKey {
     pub(crate) hw_id: u8,
     /// The socket the reports were sent to.
     pub(crate) session: SocketAddr,
-    /// The format of the reports, which says how wide their numbers are.
+    /// The format of the reports, which says how wide their numbers are; 0.5 for Host-INT's as well.
     pub(crate) version: ReportVersion,
 }
 
@@ -197,13 +197,7 @@ impl Stream {
             source: self.key.source,
             hw_id: self.key.hw_id,
             session: self.key.session,
-            version: match self.key.version {
-                // Its reports start as those of 0.5 do, and are numbered as they are.
-                ReportVersion::HostInt => ReportVersion::V0_5,
-                version => version,
-            }
-            .name()
-            .to_owned(),
+            version: self.key.version.name().to_owned(),
             accepted: self.tally.accepted,
             duplicate: self.tally.duplicate,
             reordered: self.tally.reordered,
