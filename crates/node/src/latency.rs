@@ -76,7 +76,7 @@ impl Latency {
 // host-int-0.5/packet-10
 fn one_sided(hop: HopMetadata) -> HopMetadata {
     HopMetadata {
-        interfaces: hop.interfaces.map(|ids| Interfaces { ingress: ids.egress, ..ids }),
+        interfaces: hop.interfaces.map(|ids| Interfaces { egress: ids.ingress, ..ids }),
         egress_timestamp: hop.ingress_timestamp,
         ..hop
     }

@@ -14,7 +14,7 @@ use inband_wire::{FiveTuple, Link};
 use proptest::prelude::{any, prop_assert, prop_assert_eq, proptest};
 use proptest::test_runner::Config;
 
-use support::{addresses, frame, node_config, path, reports, tcp, tcp_frame, through, with_report};
+use support::{addresses, frame, node_config, passage, path, reports, tcp, tcp_frame, through, with_report};
 
 const VERSIONS: [ReportVersion; 3] = [ReportVersion::V0_5, ReportVersion::V1_0, ReportVersion::V2_0];
 
@@ -297,6 +297,8 @@ fn losses_are_told_by_host_ints_drop_summary_in_0_5() {
     let [summary] = summaries.as_slice() else { panic!("{summaries:?}") };
     assert_eq!((summary.source_node_id(), summary.sink_node_id()), (1, 2));
     assert_eq!((summary.gap().sequence, summary.gap().count), (2, 1));
+    // host-int-0.5/packet-10: that of the source, and the one by which the sink's packets come.
+    assert_eq!((summary.ingress_port(), summary.egress_port()), (passage().ingress, passage().ingress));
 
     let [_, sink] = hosts(ReportVersion::V1_0);
     let refused = Node::new(&sink).err().map(|error| error.to_string());
@@ -316,7 +318,16 @@ fn a_sink_of_host_int_tells_latency_where_it_may_and_as_0_5() {
         let datagrams = reports(&mut sink);
         let [datagram] = datagrams.as_slice() else { panic!("{datagrams:02x?}") };
         match AnyReport::parse(datagram).unwrap() {
-            AnyReport::Single(report) => (Some(report.kind), report.node_id, datagram.len()),
+            AnyReport::Single(report) => {
+                if report.kind == ReportKind::Latency {
+                    // host-int-0.5/packet-10: each host's one port, twice, in the last two hops and the number.
+                    let port = passage().ingress.to_be_bytes();
+                    let twice = [port, port].concat();
+                    let hops = &datagram[datagram.len() - 36..];
+                    assert_eq!((&hops[4..8], &hops[20..24]), (&twice[..], &twice[..]));
+                }
+                (Some(report.kind), report.node_id, datagram.len())
+            }
             AnyReport::Group(_) => (None, None, 0),
         }
     };

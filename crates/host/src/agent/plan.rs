@@ -1,7 +1,7 @@
 //! What follows from the settings, once the devices are known?
 
 use inband_node::NodeConfig;
-use inband_node::config::InterfaceConfig;
+use inband_node::config::{IntVersion, InterfaceConfig};
 
 use crate::config::HostInt;
 use crate::devices::{self, Device};
@@ -61,9 +61,11 @@ impl Plan {
 
     /// The INT of the device with interface identifier `egress`.
     pub(super) fn host(&self, egress: u16) -> HostInt {
+        // host-int-0.5/packet-10: a host has one port, the device.
+        let is_host_int = self.node.int_version() == IntVersion::Host0_5;
         HostInt {
             node: self.node.clone(),
-            ingress: self.host_interface,
+            ingress: if is_host_int { egress } else { self.host_interface },
             egress,
             clock_offset: self.clock_offset,
             interval_us: self.interval_us,

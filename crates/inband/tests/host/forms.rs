@@ -89,6 +89,11 @@ fn pass_host_int(domain: &Domain, checksum: &str) {
         // `decode` looks in front of TCP options behind Host-INT's own mark only; here another one is used.
         let paths = reports.iter().filter(|report| report["node_id"] == sink).filter_map(|report| {
             let hops = report["reports"][0]["int"][0]["hops"].as_array()?;
+            // host-int-0.5/packet-10: a host has one port, the device.
+            let [sink, source] = hops.as_slice() else { panic!("{report}") };
+            let ports =
+                [&sink["ingress_interface"], &source["ingress_interface"], &source["egress_interface"]];
+            assert!(ports.iter().all(|port| **port == 7), "{report}");
             Some(hops.iter().map(|hop| hop["node_id"].as_u64().unwrap()).collect::<Vec<_>>())
         });
         let paths: Vec<_> = paths.collect();

@@ -17,7 +17,7 @@ use super::visit::Visit;
 pub(super) struct Losses {
     detector: LossDetector,
     domain: u16,
-    /// The egress interface of the latest packet, which a summary names.
+    /// The interface of the latest packet that a summary names: by which it left, of Host-INT by which it came.
     egress: u16,
     /// The latest time that was seen.
     clock: u64,
@@ -93,7 +93,11 @@ impl Node {
     ) {
         let Some(losses) = &mut self.losses else { return };
         losses.clock = visit.hop.device.clock().unwrap_or(losses.clock);
-        losses.egress = visit.hop.egress.id;
+        losses.egress = match location.version {
+            // host-int-0.5/packet-10: a host has one port, and names it twice.
+            Version::HostInt0_5 => visit.hop.ingress.id,
+            _ => visit.hop.egress.id,
+        };
         let flow = flow_before_int(packet, &visit.layers, location);
         losses.detector.handle_packet(flow, source, number, losses.clock);
         self.report_losses();
