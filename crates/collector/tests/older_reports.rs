@@ -5,7 +5,7 @@ mod support;
 use std::net::SocketAddr;
 
 use inband_collector::CollectorSettings;
-use inband_model::{EventKind, Hop, Nanos, NodeId, Observation, Origin, StreamLedger};
+use inband_model::{EventDetail, EventKind, Hop, Nanos, NodeId, Observation, Origin, StreamLedger};
 use inband_wire::int::HopMetadata;
 use inband_wire::report::earlier::DraftVersion;
 use inband_wire::report::{Draft, Drop};
@@ -19,6 +19,13 @@ use support::{
 macro_rules! payload {
     ($name:literal) => {
         payload(include_str!(concat!("../../../testdata/packets/", $name, ".hex")))
+    };
+}
+
+/// The same of a packet that another program sent.
+macro_rules! captured {
+    ($name:literal) => {
+        payload(include_str!(concat!("../../../testdata/captured/", $name, ".hex")))
     };
 }
 
@@ -180,6 +187,8 @@ fn stacks_of_older_versions_tell_the_path() {
         (payload!("report-1.0-sink-ethernet-embedded"), vec![0x1111_1111, 0x2222_2222]),
         (payload!("host-int-latency-report-nodeid"), vec![2, 3]),
         (payload!("host-int-latency-report-no-nodeid"), vec![2, 3]),
+        // Written by Host-INT's own daemon of a packet from this project's source.
+        (captured!("host-int-1.0.0-latency-report"), vec![11, 12]),
     ] {
         let mut lab = Lab::new();
         lab.datagram(&bytes);
@@ -271,6 +280,16 @@ fn a_summary_of_lost_packets_says_nothing_of_the_path() {
     assert!(lab.paths().is_empty() && lab.events(EventKind::PathChange).is_empty());
     assert_eq!(lab.only_flow().reports, 2);
     assert_eq!(lab.collector.ledger().accepted, 2);
+}
+
+#[test]
+fn packets_that_host_ints_own_daemon_misses_are_announced() {
+    let mut lab = Lab::new();
+    lab.datagram(&captured!("host-int-1.0.0-drop-summary-report"));
+    let events = lab.events(EventKind::SequenceGap);
+    let [event] = events.as_slice() else { panic!("{events:?}") };
+    let EventDetail::SequenceGap(gap) = &event.detail else { panic!("{event:?}") };
+    assert_eq!((gap.node_id, gap.lost), (NodeId(12), 75));
 }
 
 #[test]

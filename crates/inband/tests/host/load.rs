@@ -1,0 +1,144 @@
+//! What a host says of its queue and of its link is what they were.
+
+use std::io::{Read, Write};
+use std::net::UdpSocket;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::agent::{Agent, Domain};
+use crate::capture::Capture;
+use crate::traffic::{bytes, connect, deliver, receive, udp_pair};
+use crate::world::{A4, B4, COLLECTOR, Offloads, Place, World};
+
+/// Datagrams of a burst, and the bytes of each.
+const BURST: usize = 100;
+const DATAGRAM_BYTES: usize = 1_000;
+/// What a veth says of its link.
+const LINK_BITS_PER_SECOND: f64 = 10e9;
+/// Longer than the mean of a link's load takes to forget.
+const FORGOTTEN: Duration = Duration::from_millis(3_500);
+
+#[test]
+fn packets_say_how_many_bytes_waited_in_front_of_them() {
+    let Some(world) = World::new(Offloads::On) else { return };
+    if !world.tc(Place::A, "qdisc add dev ab root tbf rate 8mbit burst 4kb limit 400kb") {
+        eprintln!("skipped: this kernel has no token buckets");
+        return;
+    }
+    let domain = domain("md");
+    let Some(a) = Agent::start(&world, Place::A, &domain) else { return };
+    let Some(b) = Agent::start(&world, Place::B, &domain) else { return };
+    let (at_a, at_b) = udp_pair(&world, A4, B4);
+    deliver(&at_a, &at_b, b"the hops have found each other");
+    let capture = Capture::start(&world, Place::FirstHop);
+
+    (0..BURST).for_each(|_| assert_eq!(at_a.send(&bytes(DATAGRAM_BYTES, 5)).unwrap(), DATAGRAM_BYTES));
+    (0..BURST).for_each(|_| assert_eq!(receive(&at_b, &mut [0; 2_000]), DATAGRAM_BYTES));
+    std::thread::sleep(Duration::from_millis(100));
+    (0..5).for_each(|_| deliver(&at_a, &at_b, b"alone"));
+    deliver(&at_b, &at_a, b"from where nothing queues");
+
+    let packets = capture.decode(&world);
+    let waited = of_source(&packets, A4, "queue_occupancy");
+    let most = waited.iter().flatten().max().copied().unwrap_or_default();
+    // Each has some 130 bytes of headers and INT; while the burst was sent, a part of it left.
+    assert!((20_000..=115_000).contains(&most), "{waited:?}");
+    // Each packet passes two devices of the hop.
+    let (burst, alone) = waited.split_at(waited.len() - 10);
+    assert!(burst.len() >= BURST && burst.iter().all(Option::is_some), "{waited:?}");
+    assert!(alone.iter().all(|waited| *waited == Some(0)), "{waited:?}");
+    // A veth has no queue, and nothing is said of it.
+    assert!(of_source(&packets, B4, "queue_occupancy").iter().all(Option::is_none));
+    a.stop();
+    b.stop();
+}
+
+#[test]
+fn postcards_say_how_many_bytes_waited_too() {
+    let Some(world) = World::new(Offloads::On) else { return };
+    if !world.tc(Place::A, "qdisc add dev ab root tbf rate 8mbit burst 4kb limit 400kb") {
+        eprintln!("skipped: this kernel has no token buckets");
+        return;
+    }
+    let Some(a) = Agent::start(&world, Place::A, &domain("xd")) else { return };
+    let (at_a, at_b) = udp_pair(&world, A4, B4);
+    // So that reports to the collector bring no answers of their own.
+    let _collector = world.inside(Place::FirstHop, || UdpSocket::bind((COLLECTOR, 32766)).unwrap());
+    deliver(&at_a, &at_b, b"the hops have found each other");
+    let capture = Capture::start(&world, Place::FirstHop);
+
+    (0..BURST).for_each(|_| assert_eq!(at_a.send(&bytes(DATAGRAM_BYTES, 5)).unwrap(), DATAGRAM_BYTES));
+    (0..BURST).for_each(|_| assert_eq!(receive(&at_b, &mut [0; 2_000]), DATAGRAM_BYTES));
+    a.stop();
+
+    let packets = capture.decode(&world);
+    let told = packets.iter().filter(|packet| packet["node_id"] == 101);
+    let waited: Vec<_> =
+        told.filter_map(|report| report["reports"][0]["metadata"]["queue_occupancy"].as_u64()).collect();
+    assert!(waited.iter().any(|waited| (20_000..=115_000).contains(waited)), "{waited:?}");
+}
+
+#[test]
+fn packets_say_how_busy_the_link_was() {
+    let Some(world) = World::new(Offloads::On) else { return };
+    let domain = domain("md");
+    let Some(a) = Agent::start(&world, Place::A, &domain) else { return };
+    let Some(b) = Agent::start(&world, Place::B, &domain) else { return };
+    let (at_a, at_b) = udp_pair(&world, A4, B4);
+    deliver(&at_a, &at_b, b"the hops have found each other");
+
+    let offered = send_for(&world, Duration::from_millis(2_000)) / LINK_BITS_PER_SECOND * 10_000.0;
+    let capture = Capture::start(&world, Place::FirstHop);
+    deliver(&at_a, &at_b, b"busy");
+    std::thread::sleep(FORGOTTEN);
+    deliver(&at_a, &at_b, b"idle");
+
+    let said = of_source(&capture.decode(&world), A4, "egress_utilization");
+    let [Some(busy), _, idle, _] = said.as_slice() else { panic!("{said:?}") };
+    let busy = f64::from(u32::try_from(*busy).unwrap());
+    assert!(busy > offered / 4.0 && busy < offered * 4.0, "{busy} of {offered} hundredths of a percent");
+    assert!(idle.is_some_and(|idle| idle < 2), "{said:?}");
+    a.stop();
+    b.stop();
+}
+
+/// Sources that tell of queue and link, also of every packet they report.
+fn domain(mode: &'static str) -> Domain {
+    Domain {
+        asks: "\"queue-occupancy\", \"egress-utilization\", ",
+        interval_us: 0,
+        ..Domain::new("dscp", mode)
+    }
+}
+
+/// What the hop of the source says in each UDP packet of `source`, in the order they passed.
+fn of_source(packets: &[Value], source: &str, key: &str) -> Vec<Option<u64>> {
+    let is_meant = |packet: &&Value| packet["kind"] == "int" && packet["flow"]["source"] == source;
+    let of_udp = packets.iter().filter(is_meant).filter(|packet| packet["flow"]["protocol"] == 17);
+    of_udp.map(|packet| packet["int"][0]["hops"][0][key].as_u64()).collect()
+}
+
+/// Sends over TCP for a while, and gives how many bits a second arrived.
+fn send_for(world: &World, duration: Duration) -> f64 {
+    let (mut to_b, mut at_b) = connect(world, B4);
+    let since = Instant::now();
+    let received = std::thread::scope(|scope| {
+        let reader = scope.spawn(move || {
+            let (mut chunk, mut received) = (vec![0; 1 << 18], 0);
+            loop {
+                match at_b.read(&mut chunk).unwrap() {
+                    0 => return received,
+                    length => received += length,
+                }
+            }
+        });
+        let chunk = vec![0x5a; 1 << 17];
+        while since.elapsed() < duration {
+            to_b.write_all(&chunk).unwrap();
+        }
+        drop(to_b);
+        reader.join().unwrap()
+    });
+    f64::from(u32::try_from(received).unwrap()) * 8.0 / since.elapsed().as_secs_f64()
+}
