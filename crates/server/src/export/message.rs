@@ -3,7 +3,7 @@
 mod rows;
 
 use inband_collector::Output;
-use inband_model::{Event, EventView, HopRecord, Ledger, LedgerView, Nanos, Observation, PathObservation};
+use inband_model::{Event, EventView, HopColumns, Ledger, LedgerView, Nanos, Observation, PathObservation};
 use serde::{Deserialize, Serialize};
 
 use super::queue::Messages;
@@ -46,7 +46,7 @@ pub(super) enum Message {
     Path(Box<PathObservation>),
     Event(Box<Event>),
     Ledger(Nanos, Box<Ledger>),
-    Hops(Vec<HopRecord>),
+    Hops(Box<HopColumns>),
 }
 
 /// The ledger as a message.
@@ -100,9 +100,9 @@ impl Message {
             }
             Message::Hops(hops) => {
                 let mut line = Vec::new();
-                for hop in &hops {
+                for hop in hops.iter() {
                     line.clear();
-                    rows::write(hop, &mut line);
+                    rows::write(&hop, &mut line);
                     take(&hop.node_id.to_string(), &line);
                 }
             }
@@ -156,9 +156,9 @@ impl Choice for Topics {
         self.has(Topic::Observations)
     }
 
-    fn choose_hops(&mut self, hops: &[HopRecord]) -> Chosen<Message> {
+    fn choose_hops(&mut self, hops: &HopColumns) -> Chosen<Message> {
         if self.has(Topic::Observations) {
-            Chosen::Deliver(Message::Hops(hops.to_owned()))
+            Chosen::Deliver(Message::Hops(Box::new(hops.clone())))
         } else {
             Chosen::Nothing
         }

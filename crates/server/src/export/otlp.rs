@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use inband_model::{HopRecord, PathObservation};
+use inband_model::{HopColumns, PathObservation};
 use prost::Message;
 use serde::{Deserialize, Serialize};
 
@@ -72,7 +72,7 @@ pub(super) enum Item {
     /// A path that becomes a trace.
     Path(Box<PathObservation>),
     /// What hops said lately, from which traces take their details.
-    Hops(Vec<HopRecord>),
+    Hops(Box<HopColumns>),
 }
 
 impl Messages for Item {
@@ -141,7 +141,7 @@ impl Otlp {
         let mut sent_at = Instant::now();
         loop {
             match self.work.outlet.next(PATIENCE) {
-                Next::Item(Item::Hops(hops)) => self.details.add(hops),
+                Next::Item(Item::Hops(hops)) => self.details.add(hops.iter()),
                 Next::Item(Item::Path(path)) => self.send_paths(*path),
                 Next::Nothing => {}
                 Next::End => return,
@@ -159,7 +159,7 @@ impl Otlp {
         while paths.len() < MOST_AT_ONCE {
             match self.work.outlet.next(Duration::ZERO) {
                 Next::Item(Item::Path(path)) => paths.push(*path),
-                Next::Item(Item::Hops(hops)) => self.details.add(hops),
+                Next::Item(Item::Hops(hops)) => self.details.add(hops.iter()),
                 Next::Nothing | Next::End => break,
             }
         }

@@ -7,7 +7,7 @@ use std::thread::Builder;
 use std::time::Duration;
 
 use inband_collector::Output;
-use inband_model::{ExportLedger, HopColumns, HopRecord, LedgerView, Nanos};
+use inband_model::{ExportLedger, HopColumns, LedgerView, Nanos};
 
 use super::ExportError;
 use super::queue::{Ending, Inlet, Messages, Outlet, queue};
@@ -27,8 +27,8 @@ pub(super) trait Choice: Send + 'static {
         false
     }
 
-    /// What it takes of hops.
-    fn choose_hops(&mut self, hops: &[HopRecord]) -> Chosen<Self::Item> {
+    /// What it takes of hops. They are copied as the columns they are; records are made of them on the other thread.
+    fn choose_hops(&mut self, hops: &HopColumns) -> Chosen<Self::Item> {
         let _ = hops;
         Chosen::Nothing
     }
@@ -120,8 +120,7 @@ impl<C: Choice> Stage for Export<C> {
     fn handle_hops(&mut self, hops: &HopColumns, _reports: u64) {
         // They are given to all where one of them wants them.
         if self.choice.wants_hops() {
-            let hops: Vec<HopRecord> = hops.iter().collect();
-            let chosen = self.choice.choose_hops(&hops);
+            let chosen = self.choice.choose_hops(hops);
             self.take(chosen);
         }
     }

@@ -3,8 +3,8 @@
 use inband_collector::Output;
 use inband_model::table::{Cells, OBSERVATIONS};
 use inband_model::{
-    Flow, Hop, HopRecord, Ledger, LedgerView, Nanos, NodeId, Observation, Origin, Path, PathObservation,
-    Phase,
+    Flow, Hop, HopColumns, HopRecord, Ledger, LedgerView, Nanos, NodeId, Observation, Origin, Path,
+    PathObservation, Phase,
 };
 use serde_json::{Value, json};
 
@@ -58,7 +58,7 @@ fn a_hop_has_the_columns_of_its_table_that_have_a_value() {
     let flow = Some(Flow::default());
     let full =
         HopRecord { flow, queue_occupancy: Some(7), latency: Some(Nanos(900)), ..HopRecord::default() };
-    let hops = Message::Hops(vec![HopRecord::default(), full]);
+    let hops = Message::Hops(Box::new(HopColumns::from(&[HopRecord::default(), full][..])));
     assert_eq!(hops.messages(), 2);
     let mut lines: Vec<Value> = Vec::new();
     hops.each_json(|_, json| lines.push(serde_json::from_slice(json).unwrap()));
@@ -84,7 +84,10 @@ fn only_the_topics_that_are_wanted_are_taken() {
         let told = Output::Event(event(1, Phase::Once));
         assert_eq!(is_delivered(&topics.choose(&told)), wanted == Topic::Events);
         assert_eq!(topics.wants_hops(), wanted == Topic::Observations);
-        assert_eq!(is_delivered(&topics.choose_hops(&[HopRecord::default()])), wanted == Topic::Observations);
+        assert_eq!(
+            is_delivered(&topics.choose_hops(&HopColumns::from(&[HopRecord::default()][..]))),
+            wanted == Topic::Observations
+        );
         let now = Nanos::from_secs(100);
         assert_eq!(topics.wants_ledger(now), wanted == Topic::Ledger);
         assert_eq!(is_delivered(&topics.choose_ledger(now, &LedgerView::default())), wanted == Topic::Ledger);

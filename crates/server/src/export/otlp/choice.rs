@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use inband_collector::Output;
-use inband_model::{Flow, HopRecord, Nanos, Observation};
+use inband_model::{Flow, HopColumns, Nanos, Observation};
 
 use super::{Item, OtlpSettings};
 use crate::export::stage::{Choice, Chosen};
@@ -59,8 +59,8 @@ impl Choice for Sampled {
         self.is_wanted
     }
 
-    fn choose_hops(&mut self, hops: &[HopRecord]) -> Chosen<Item> {
-        if self.is_wanted { Chosen::Deliver(Item::Hops(hops.to_owned())) } else { Chosen::Nothing }
+    fn choose_hops(&mut self, hops: &HopColumns) -> Chosen<Item> {
+        if self.is_wanted { Chosen::Deliver(Item::Hops(Box::new(hops.clone()))) } else { Chosen::Nothing }
     }
 }
 

@@ -15,7 +15,7 @@ pub(super) struct Details {
 }
 
 impl Details {
-    pub(super) fn add(&mut self, hops: Vec<HopRecord>) {
+    pub(super) fn add(&mut self, hops: impl Iterator<Item = HopRecord>) {
         for hop in hops {
             let at = hop.received_at.0;
             if self.young.len() >= MOST || at.abs_diff(self.since) >= GENERATION_NS {
@@ -58,13 +58,13 @@ mod tests {
             ..HopRecord::default()
         };
         let start = 1_000_000_000_000;
-        details.add(vec![hop(start, 1), hop(start + 1, 2)]);
+        details.add([hop(start, 1), hop(start + 1, 2)].into_iter());
         let queue = |details: &Details| details.of(&Flow::default(), NodeId(7)).and_then(|hop| hop.queue_id);
         assert_eq!(queue(&details), Some(2));
         let other = |at| HopRecord { node_id: NodeId(8), ..hop(at, 9) };
-        details.add(vec![other(start + GENERATION_NS)]);
+        details.add([other(start + GENERATION_NS)].into_iter());
         assert_eq!(queue(&details), Some(2));
-        details.add(vec![other(start + 2 * GENERATION_NS)]);
+        details.add([other(start + 2 * GENERATION_NS)].into_iter());
         assert_eq!(queue(&details), None);
     }
 
@@ -78,7 +78,7 @@ mod tests {
             ..HopRecord::default()
         };
         let most = u32::try_from(MOST).unwrap();
-        details.add((0..3 * most).map(hop).collect());
+        details.add((0..3 * most).map(hop));
         assert!(details.young.len() <= MOST && details.old.len() <= MOST);
         assert!(details.of(&Flow::default(), NodeId(3 * most - 1)).is_some());
         assert!(details.of(&Flow::default(), NodeId(0)).is_none());
