@@ -56,7 +56,7 @@ impl Kafka {
     fn new(settings: &KafkaSettings) -> Result<Kafka, String> {
         client::check_topic(&settings.topic)?;
         let config = client::config(settings)?;
-        let client = client::make(&config).map_err(|error| error.to_string())?;
+        let client = client::make(&config)?;
         let topic = settings.topic.clone();
         Ok(Kafka { config, topic, client: Some(client), at_once: MOST_AT_ONCE, ahead: BTreeSet::new() })
     }
@@ -107,7 +107,7 @@ impl Broker for Kafka {
         let deadline = Instant::now() + left;
         let client = match self.client.take().map_or_else(|| client::make(&self.config), Ok) {
             Ok(client) => client,
-            Err(error) => return Delivery { acknowledged: 0, next: away(error.to_string()) },
+            Err(why) => return Delivery { acknowledged: 0, next: away(why) },
         };
         let sent = &batch[..batch.len().min(self.at_once)];
         client.context().begin(sent.iter().map(|parcel| self.ahead.contains(&parcel.id)));

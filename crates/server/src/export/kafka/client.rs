@@ -1,7 +1,7 @@
 //! What is the client told?
 
 use rdkafka::config::ClientConfig;
-use rdkafka::error::KafkaResult;
+use rdkafka::error::KafkaError;
 use rdkafka::producer::BaseProducer;
 
 use super::heard::Heard;
@@ -25,8 +25,13 @@ pub(super) fn config(settings: &KafkaSettings) -> Result<ClientConfig, String> {
 }
 
 /// A client; it connects by itself.
-pub(super) fn make(config: &ClientConfig) -> KafkaResult<BaseProducer<Heard>> {
-    config.create_with_context(Heard::default())
+pub(super) fn make(config: &ClientConfig) -> Result<BaseProducer<Heard>, String> {
+    config.create_with_context(Heard::default()).map_err(|error| match error {
+        // The value, which may be a password, is not told.
+        KafkaError::ClientConfig(_, why, name, _) => format!("properties: {name}: {why}"),
+        KafkaError::ClientCreation(why) => format!("properties: {why}"),
+        other => other.to_string(),
+    })
 }
 
 /// Names of topics have few letters, and an end.

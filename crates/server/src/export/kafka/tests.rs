@@ -153,7 +153,10 @@ fn what_is_refused_is_counted_and_the_ledger_balances() {
 #[test]
 fn what_is_not_acknowledged_in_time_is_not_sent_behind_our_back() {
     let cluster = Cluster::new(1);
-    let mut kafka = cluster.kafka();
+    let mut settings = cluster.settings();
+    // The client would go on for so long by itself.
+    settings.properties.insert("message.timeout.ms".to_owned(), KafkaProperty::Number(30_000));
+    let mut kafka = Kafka::new(&settings).unwrap();
     assert_taken(&kafka.deliver(&[parcel(1, 0)], PATIENCE), 1);
     cluster.go(1);
     let delivery = kafka.deliver(&[parcel(2, 0), parcel(3, 0)], Duration::from_millis(500));
@@ -161,7 +164,7 @@ fn what_is_not_acknowledged_in_time_is_not_sent_behind_our_back() {
     assert!(matches!(delivery.next, Answer::Away { .. }), "{delivery:?}");
 
     cluster.come(1);
-    sleep(Duration::from_secs(1));
+    sleep(Duration::from_secs(2));
     assert_eq!(cluster.keys(1), ["1"], "the client has nothing left");
     let mut rest = &[parcel(3, 0), parcel(4, 0)][..];
     while !rest.is_empty() {
