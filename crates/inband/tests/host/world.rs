@@ -5,8 +5,11 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
 
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
+
+use crate::traffic::PATIENCE;
 
 /// Host A, two hops that forward, host B.
 #[derive(Clone, Copy, Debug)]
@@ -102,10 +105,33 @@ impl World {
             assert!(run("ip", &["-n", name, "link", "set", "lo", "up"]));
         }
         world.connect(offloads);
+        world.settle();
         Some(world)
     }
 
+    /// Waits until every device may use its link-local address: before that no neighbour is found.
+    fn settle(&self) {
+        let since = Instant::now();
+        let is_settled = |place: usize| {
+            let name = &self.names[place];
+            let command = ["-n", name, "-6", "-o", "addr", "show", "scope", "link", "-tentative"];
+            let output = Command::new("ip").args(command).output().unwrap();
+            let devices = DEVICES.iter().filter(|(other, _)| *other == place).count();
+            String::from_utf8(output.stdout).unwrap().lines().count() >= devices
+        };
+        while !(0..self.names.len()).all(is_settled) {
+            assert!(since.elapsed() < PATIENCE, "the devices have no link-local addresses");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
     fn connect(&self, offloads: Offloads) {
+        for place in [Place::A, Place::FirstHop, Place::SecondHop, Place::B] {
+            // Nobody else has these addresses.
+            self.inside(place, || {
+                std::fs::write("/proc/sys/net/ipv6/conf/default/accept_dad", "0").unwrap();
+            });
+        }
         for line in SETUP.lines() {
             let words: Vec<&str> = line.split(' ').collect();
             let is_name = |at: usize| at > 0 && matches!(words[at - 1], "netns" | "-n");
