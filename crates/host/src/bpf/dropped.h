@@ -64,8 +64,7 @@ static __always_inline int load_dropped(const struct sk_buff *skb, struct packet
 	__u32 tail = BPF_CORE_READ(skb, tail);
 	__u32 length = tail - from;
 
-	packet->head = scratch_head();
-	if (!packet->head || tail < from)
+	if (tail < from)
 		return DROP_MALFORMED;
 	if (length > SAMPLE_BYTES)
 		length = SAMPLE_BYTES;

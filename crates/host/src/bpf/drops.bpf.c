@@ -152,30 +152,30 @@ static __always_inline int handle_drop(const struct sk_buff *skb, __u64 location
 	__u32 policy = policy_of(reason);
 	struct drop_key key = { .reason = reason };
 	struct drop_count once = { .packets = 1 };
-	struct packet packet = {};
+	struct packet *packet = packet_at_hand();
 	struct place place;
 	int outcome, is_first = 0;
 
-	if (!settings || (policy & NOT_LOST))
+	if (!settings || !packet || (policy & NOT_LOST))
 		return DROP_NOT_LOST;
 	read_place(skb, &place);
 	if (!place.namespace)
 		return DROP_NOWHERE;
 	if (!bpf_map_lookup_elem(&NAMESPACES, &place.namespace))
 		return DROP_ELSEWHERE;
-	outcome = classify(skb, &settings->config, &packet, policy, &key.flow);
+	outcome = classify(skb, &settings->config, packet, policy, &key.flow);
 	if (outcome)
 		return outcome;
-	key.ttl_used_up = ttl_used_up(&packet);
+	key.ttl_used_up = ttl_used_up(packet);
 	key.route_error = place.route_error;
 	key.device = place.device;
 	key.generation = settings->generation;
 	once.segments = segments_of(skb);
-	once.bytes = packet.end - L3;
+	once.bytes = packet->end - L3;
 	once.first = once.last = bpf_ktime_get_ns() + settings->config.clock_offset;
 	outcome = hold(&key, &once, &is_first);
 	if (is_first)
-		sample(&packet, &key, &once, location, place.ingress_device);
+		sample(packet, &key, &once, location, place.ingress_device);
 	return outcome;
 }
 

@@ -5,12 +5,6 @@
 #include "flow.h"
 #include "maps.h"
 
-/* What was last said of a flow. */
-struct flow_state {
-	__u64 time;
-	__u64 bucket;
-};
-
 #define MOST_FLOWS 65536
 
 struct {
@@ -22,28 +16,81 @@ struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, MOST_FLOWS);
 	__type(key, struct flow);
-	__type(value, struct flow_state);
+	__type(value, __u64);
 } FLOWS SEC(".maps");
 
-/* Whether a flow's packet is worth an event: the first, another bucket, or the interval is over. */
-static __always_inline int is_due(const struct packet *packet, const struct config *config, __u64 now,
-				  __u64 bucket)
-{
-	struct flow_state *state, fresh = { .time = now, .bucket = bucket };
-	struct flow flow;
+/* Of how many flows each processor keeps at hand when they were last told of. */
+#define RECENT_FLOWS 256
 
-	if (!config->interval_us)
-		return 1;
-	flow_of(packet, &flow);
-	state = bpf_map_lookup_elem(&FLOWS, &flow);
-	if (state && state->bucket == bucket && now - state->time < config->interval_us * 1000ULL)
-		return 0;
-	bpf_map_update_elem(&FLOWS, &flow, &fresh, BPF_ANY);
-	return 1;
+/* As `FLOWS`, where nothing is hashed and no other processor writes. */
+struct recent_flow {
+	struct flow flow;
+	__u64 told;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, RECENT_FLOWS);
+	__type(key, __u32);
+	__type(value, struct recent_flow);
+} RECENT SEC(".maps");
+
+/* The place among the recent flows that a flow shares with few others. */
+static __always_inline __u32 place_of(const struct flow *flow)
+{
+	const __u32 *source = (const __u32 *)flow->source.address;
+	const __u32 *destination = (const __u32 *)flow->destination.address;
+	__u32 mixed = source[3] ^ destination[3] ^ flow->source_port ^ flow->destination_port;
+
+	mixed ^= mixed >> 16;
+	return (mixed ^ mixed >> 8) % RECENT_FLOWS;
 }
 
-/* Tells the agent of the packet as it is now. A global function, which the verifier looks at once. */
-__attribute__((noinline)) int tell(struct __sk_buff *skb, __u64 time, __u32 kind)
+static __always_inline int is_same_flow(const struct flow *one, const struct flow *other)
+{
+	const __u64 *a = (const __u64 *)one, *b = (const __u64 *)other;
+	__u64 differ = 0;
+
+	for (__u32 i = 0; i < sizeof(*one) / sizeof(*a); i++)
+		differ |= a[i] ^ b[i];
+	return !differ;
+}
+
+/* When a flow was last told of; notes `now` where that is longer ago than `interval`, or nothing is known. */
+static __always_inline __u64 last_told(const struct flow *flow, __u64 now, __u64 interval)
+{
+	__u64 *told = bpf_map_lookup_elem(&FLOWS, flow);
+
+	if (told && now - *told < interval)
+		return *told;
+	bpf_map_update_elem(&FLOWS, flow, &now, BPF_ANY);
+	return now;
+}
+
+/* Whether a flow's packet is worth an event: the first, or the interval is over. */
+static __always_inline int is_due(const struct packet *packet, const struct config *config, __u64 now)
+{
+	__u64 interval = config->interval_us * 1000ULL;
+	struct recent_flow *recent;
+	struct flow flow;
+	__u32 place;
+
+	if (!interval)
+		return 1;
+	flow_of(packet, &flow);
+	place = place_of(&flow);
+	recent = bpf_map_lookup_elem(&RECENT, &place);
+	if (!recent)
+		return 1;
+	if (now - recent->told < interval && is_same_flow(&recent->flow, &flow))
+		return 0;
+	recent->told = last_told(&flow, now, interval);
+	recent->flow = flow;
+	return recent->told == now;
+}
+
+/* Tells the agent of the packet as it is now. */
+VERIFIED_ONCE int tell(struct __sk_buff *skb, __u64 time, __u32 kind)
 {
 	struct event *event = bpf_ringbuf_reserve(&EVENTS, sizeof(*event), 0);
 	__u32 captured = skb->len < EVENT_BYTES ? skb->len : EVENT_BYTES;
@@ -68,17 +115,12 @@ __attribute__((noinline)) int tell(struct __sk_buff *skb, __u64 time, __u32 kind
 	return 0;
 }
 
-/* Tells the agent of the packet as it is now, if its flow is due. A global function as `tell`. */
-__attribute__((noinline)) int tell_if_due(struct __sk_buff *skb, __u32 kind)
+/* Tells the agent of the packet as it is now, if its flow is due. */
+static __always_inline void tell_if_due(struct __sk_buff *skb, const struct packet *packet,
+					const struct config *config, __u32 kind)
 {
-	struct config *config = configuration(skb);
-	struct packet packet = {};
-	__u64 now;
+	__u64 now = bpf_ktime_get_ns() + config->clock_offset;
 
-	if (!config || read_packet(skb, &packet))
-		return 0;
-	now = bpf_ktime_get_ns() + config->clock_offset;
-	if (is_due(&packet, config, now, 0))
+	if (is_due(packet, config, now))
 		tell(skb, now, kind);
-	return 0;
 }

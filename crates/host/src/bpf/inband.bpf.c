@@ -13,6 +13,7 @@
 
 #include "events.h"
 #include "find.h"
+#include "load.h"
 #include "mss.h"
 #include "peers.h"
 #include "sink.h"
@@ -29,14 +30,25 @@ static __always_inline __u64 agent_time(const struct config *config)
 	return bpf_ktime_get_ns() + config->clock_offset;
 }
 
-/* Finds INT in a packet; its headers are read. */
+/* Where the last header ends that is read because of INT: behind a new UDP header TCP is behind INT. */
+static __always_inline __u32 end_of_headers(const struct location *location)
+{
+	return location->end + (location->at == location->shim ? 0 : sizeof(struct tcphdr));
+}
+
+/* Finds INT in a packet; its headers are read. As much of INT is visible as there is room for. */
 static __always_inline int carries_int(struct __sk_buff *skb, struct packet *packet,
 				       const struct config *config, struct location *location)
 {
 	if (!is_marked(packet, config))
 		return 0;
-	look_further(skb, packet);
-	return find_int(packet, config, location);
+	if (packet->visible < packet->behind_l4 + LEAST_INT)
+		look_further(skb, packet);
+	if (!find_int(packet, config, location))
+		return 0;
+	if (packet->visible < end_of_headers(location))
+		look_further(skb, packet);
+	return 1;
 }
 
 /* Counts what became of a packet, and unmarks it where INT was not started. */
@@ -71,11 +83,9 @@ static __always_inline int has_room(const struct __sk_buff *skb, const struct pa
 		.outer = config->carriage == BEHIND_NEW_UDP ? sizeof(struct udphdr) : 0,
 		.int_words = least_words(config),
 	};
-	struct packet largest = *packet;
+	__u32 end = skb->gso_size ? packet->behind_l4 + skb->gso_size : packet->end;
 
-	if (skb->gso_size)
-		largest.end = packet->behind_l4 + skb->gso_size;
-	return fits(&largest, config, &least);
+	return fits(packet, config, &least, end);
 }
 
 /* What is to be done with a watched packet: STEERED, or why not. */
@@ -83,7 +93,7 @@ static __always_inline int judge_watched(struct __sk_buff *skb, const struct pac
 					 const struct config *config, const struct watched_flow *flow)
 {
 	if (config->mode == MODE_XD) {
-		tell_if_due(skb, EVENT_LEAVES);
+		tell_if_due(skb, packet, config, EVENT_LEAVES);
 		return POSTCARD;
 	}
 	if (!can_carry(packet, config))
@@ -98,25 +108,25 @@ SEC("classifier")
 int steer(struct __sk_buff *skb)
 {
 	struct config *config = configuration(skb);
-	struct packet packet = {};
+	struct packet *packet = packet_at_hand();
 	struct location location;
 	struct watched_flow flow;
 	__u32 packets = 1;
 	int outcome;
 
-	if (!config || (config->shim_out && skb->ingress_ifindex == config->shim_out))
+	if (!config || !packet || (config->shim_out && skb->ingress_ifindex == config->shim_out))
 		return TC_ACT_OK;
-	outcome = read_packet(skb, &packet);
+	outcome = read_packet(skb, packet);
 	if (!outcome) {
-		watched_flow(&packet, &flow);
-		if (carries_int(skb, &packet, config, &location)) {
+		watched_flow(packet, &flow);
+		if (carries_int(skb, packet, config, &location)) {
 			outcome = ALREADY_INT;
 		} else if (!is_flow_watched(&flow)) {
 			outcome = NOT_WATCHED;
 		} else {
 			packets = packets_of(skb);
-			count_watched(&packet, packets);
-			outcome = judge_watched(skb, &packet, config, &flow);
+			count_watched(packet, packets);
+			outcome = judge_watched(skb, packet, config, &flow);
 		}
 	}
 	if (outcome == STEERED) {
@@ -126,7 +136,7 @@ int steer(struct __sk_buff *skb)
 			bpf_skb_set_tstamp(skb, bpf_ktime_get_ns(), BPF_SKB_TSTAMP_DELIVERY_MONO);
 		return bpf_redirect(config->shim_in, 0);
 	}
-	conclude(skb, &packet, config, outcome, packets);
+	conclude(skb, packet, config, outcome, packets);
 	return TC_ACT_OK;
 }
 
@@ -150,39 +160,39 @@ SEC("classifier")
 int source(struct __sk_buff *skb)
 {
 	struct config *config = configuration(skb);
-	struct packet packet = {};
+	struct packet *packet = packet_at_hand();
 	struct location location;
 	struct hop hop = {};
 	__u64 now, bytes = 0;
 	int outcome;
 
-	if (!config)
+	if (!config || !packet)
 		return TC_ACT_OK;
 	now = bpf_ktime_get_ns();
 	hop.ingress_timestamp = entered_shim(skb, now) + config->clock_offset;
 	hop.egress_timestamp = now + config->clock_offset;
 	hop.queue = config->queue;
-	outcome = read_packet(skb, &packet);
+	outcome = read_packet(skb, packet);
 	if (!outcome) {
-		bytes = packet.end - L3;
-		if (carries_int(skb, &packet, config, &location))
+		bytes = packet->end - L3;
+		if (carries_int(skb, packet, config, &location))
 			outcome = ALREADY_INT;
 		/* Into a shim goes only what `steer` has found on the watchlist. */
-		else if (!config->shim_out && !is_watched(&packet))
+		else if (!config->shim_out && !is_watched(packet))
 			outcome = NOT_WATCHED;
 		else if (skb->gso_size)
 			outcome = SEGMENTS;
 		else {
 			if (config->mode == MODE_MX)
-				tell_if_due(skb, EVENT_LEAVES);
-			outcome = start_int(skb, &packet, config, &hop);
+				tell_if_due(skb, packet, config, EVENT_LEAVES);
+			outcome = start_int(skb, packet, config, &hop);
 		}
 	}
 	if (outcome == STARTED) {
 		count_traffic(INT_PACKETS, 1);
 		count_traffic(INT_BYTES, bytes);
 	}
-	conclude(skb, &packet, config, outcome, 1);
+	conclude(skb, packet, config, outcome, 1);
 	return bpf_redirect(config->device, 0);
 }
 
@@ -195,7 +205,7 @@ static __always_inline int end_int(struct __sk_buff *skb, struct packet *packet,
 	/* Segments that were put together have lost where INT was in each of them. */
 	if (skb->gso_size)
 		return SEGMENTS;
-	if (is_due(packet, config, now, 0))
+	if (is_due(packet, config, now))
 		tell(skb, now, EVENT_ARRIVED);
 	return strip_int(skb, packet, config, location);
 }
@@ -211,26 +221,26 @@ SEC("classifier")
 int sink(struct __sk_buff *skb)
 {
 	struct config *config = configuration(skb);
-	struct packet packet = {};
+	struct packet *packet = packet_at_hand();
 	struct location location = {};
 	int outcome;
 
-	if (!config)
+	if (!config || !packet)
 		return TC_ACT_OK;
-	outcome = read_packet(skb, &packet);
+	outcome = read_packet(skb, packet);
 	if (!outcome) {
-		if (carries_int(skb, &packet, config, &location))
-			outcome = end_int(skb, &packet, config, &location);
+		if (carries_int(skb, packet, config, &location))
+			outcome = end_int(skb, packet, config, &location);
 		else
 			outcome = NO_INT;
-		if (outcome == NO_INT && config->mode == MODE_XD && is_watched(&packet)) {
-			tell_if_due(skb, EVENT_ARRIVED);
+		if (outcome == NO_INT && config->mode == MODE_XD && is_watched(packet)) {
+			tell_if_due(skb, packet, config, EVENT_ARRIVED);
 			outcome = POSTCARD;
 		}
 		/* Behind a new UDP header TCP begins where INT ends. */
 		if (outcome == STRIPPED && location.at != location.shim)
-			packet.l4 = location.end;
-		if ((outcome == NO_INT || outcome == STRIPPED) && is_announcement(&packet, config))
+			packet->l4 = location.end;
+		if ((outcome == NO_INT || outcome == STRIPPED) && is_announcement(packet, config))
 			leave_room(skb);
 	}
 	count(outcome);

@@ -186,7 +186,7 @@ struct flow {
 	__be16 source_port;
 	__be16 destination_port;
 	__u32 protocol;
-};
+} __attribute__((aligned(8)));
 
 /* Destinations behind a prefix may get INT until then. */
 struct lease {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "headers.h"
+#include "load.h"
 #include "watch.h"
 
 #define TCP_OPTION_END 0
@@ -56,10 +57,10 @@ static __always_inline int is_answered_with_int(const struct packet *packet)
 }
 
 /* Lowers the MSS of a SYN that a watched flow answers. */
-static __always_inline void lower_mss(struct __sk_buff *skb, const struct packet *packet,
+static __always_inline void lower_mss(struct __sk_buff *skb, struct packet *packet,
 				      const struct config *config)
 {
-	__u8 *options = packet->head + HEAD_BYTES;
+	__u8 *options = packet->piece;
 	__u32 length, at, most = most_mss(packet, config);
 	__u16 mss, lowered = most;
 	__be16 old, new;
@@ -99,14 +100,14 @@ static __always_inline int is_announcement(const struct packet *packet, const st
 
 /*
  * Lowers the MSS that a SYN announces, if it leaves no room for INT in what this host will send. INT is out of the
- * packet. A global function, because SYNs are few and the verifier then looks at it once.
+ * packet. Such packets are few, so they are read once more.
  */
-__attribute__((noinline)) int leave_room(struct __sk_buff *skb)
+VERIFIED_ONCE int leave_room(struct __sk_buff *skb)
 {
 	struct config *config = configuration(skb);
-	struct packet packet = {};
+	struct packet *packet = packet_at_hand();
 
-	if (config && !read_packet(skb, &packet) && is_announcement(&packet, config))
-		lower_mss(skb, &packet, config);
+	if (config && packet && !read_packet(skb, packet) && is_announcement(packet, config))
+		lower_mss(skb, packet, config);
 	return 0;
 }

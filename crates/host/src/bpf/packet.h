@@ -20,9 +20,14 @@
 /* Fragment offset and More Fragments of an IPv4 header. */
 #define FRAGMENT_BITS 0x3fff
 
+/* Bytes of a packet's start that are looked at. */
+#define HEAD_BYTES 256
+
 /* The first bytes of the packet, and what is where in them. */
 struct packet {
-	__u8 *head;
+	__u8 head[HEAD_BYTES];
+	/* A piece of what is further behind. */
+	__u8 piece[HEAD_BYTES];
 	/* How many bytes of the packet are in `head`. */
 	__u32 visible;
 	/* Offsets from the start of the frame; `end` by the IP header's length. */
@@ -34,21 +39,37 @@ struct packet {
 	__u8 dscp;
 };
 
+/* The packet at hand, too large for the stack. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct packet);
+} SCRATCH SEC(".maps");
+
+/* Memory for the packet at hand; what is in it is of an earlier one. */
+static __always_inline struct packet *packet_at_hand(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&SCRATCH, &zero);
+}
+
 /* `packet->head` at an offset that the verifier knows to be below HEAD_BYTES. */
 static __always_inline void *head_at(const struct packet *packet, __u32 at)
 {
 	asm volatile("" : "+r"(at));
-	return packet->head + (at & (HEAD_BYTES - 1));
+	return (__u8 *)packet->head + (at & (HEAD_BYTES - 1));
 }
 
 static __always_inline struct iphdr *ipv4(const struct packet *packet)
 {
-	return (struct iphdr *)(packet->head + L3);
+	return (struct iphdr *)((__u8 *)packet->head + L3);
 }
 
 static __always_inline struct ipv6hdr *ipv6(const struct packet *packet)
 {
-	return (struct ipv6hdr *)(packet->head + L3);
+	return (struct ipv6hdr *)((__u8 *)packet->head + L3);
 }
 
 static __always_inline struct tcphdr *tcp(const struct packet *packet)
@@ -129,89 +150,8 @@ static __always_inline int read_l4(struct packet *packet)
 	return 0;
 }
 
-/* Copies up to `visible` bytes of the packet into `packet->head`; returns the outcome that ends the work, or 0. */
-static __always_inline int load(struct __sk_buff *skb, struct packet *packet, __u32 visible)
-{
-	if (visible > skb->len)
-		visible = skb->len;
-	asm volatile("" : "+r"(visible));
-	if (visible < L3 + sizeof(struct iphdr) || visible > HEAD_BYTES)
-		return NOT_IP;
-	if (bpf_skb_load_bytes(skb, 0, packet->head, visible))
-		return MALFORMED;
-	packet->visible = visible;
-	return 0;
-}
-
-/* Bytes of the packet that are in one piece: headers mostly, while payload is in pages that take longer to reach. */
-static __always_inline __u32 linear_bytes(const struct __sk_buff *skb)
-{
-	return skb->data_end - skb->data;
-}
-
-/*
- * Copies the start of the packet into `packet->head`; returns the outcome that ends the work, or 0. Where all headers
- * there can be in front of INT are in the first piece, that is enough until a mark says that there is INT.
- */
-static __always_inline int load_head(struct __sk_buff *skb, struct packet *packet)
-{
-	__u32 visible = linear_bytes(skb);
-
-	packet->head = scratch_head();
-	if (!packet->head)
-		return MALFORMED;
-	if (visible < LEAST_HEADERS || visible > HEAD_BYTES)
-		visible = HEAD_BYTES;
-	return load(skb, packet, visible);
-}
-
-/* Makes as much of the packet visible as there is room for. */
-static __always_inline void look_further(struct __sk_buff *skb, struct packet *packet)
-{
-	if (packet->visible < HEAD_BYTES && packet->visible < skb->len)
-		load(skb, packet, HEAD_BYTES);
-}
-
-/* Where the L4 header ends, as far as that is visible; options may reach behind the first piece. */
-static __always_inline __u32 l4_end(const struct packet *packet)
-{
-	__u32 end = packet->l4 + sizeof(struct tcphdr);
-
-	if (packet->protocol == IPPROTO_TCP && end <= packet->visible)
-		return packet->l4 + tcp(packet)->doff * 4;
-	return end;
-}
-
-/* Reads the headers; returns the outcome that ends the work, or 0. */
-static __always_inline int read_packet(struct __sk_buff *skb, struct packet *packet)
-{
-	int fault = load_head(skb, packet);
-
-	if (fault)
-		return fault;
-	switch (((struct ethhdr *)packet->head)->h_proto) {
-	case bpf_htons(ETH_P_IP):
-		fault = read_ipv4(packet);
-		break;
-	case bpf_htons(ETH_P_IPV6):
-		fault = read_ipv6(packet);
-		break;
-	case bpf_htons(ETH_P_8021Q):
-	case bpf_htons(ETH_P_8021AD):
-		/* The kernel cannot make room behind a tag that is in the frame. */
-		return VLAN_TAG;
-	default:
-		return NOT_IP;
-	}
-	if (fault)
-		return fault;
-	/* The frame may be padded behind the packet, but never shorter. */
-	if (packet->end > skb->len)
-		return MALFORMED;
-	if (l4_end(packet) > packet->visible)
-		look_further(skb, packet);
-	return read_l4(packet);
-}
+/* Most bytes that are read of INT before it is known to be some: shim and header. */
+#define LEAST_INT 16
 
 /* Where INT stands behind L4: behind UDP, and behind TCP or its options. */
 static __always_inline __u32 payload_at(const struct packet *packet, const struct config *config)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* What does every program need? Counters, and memory for the packet at hand. */
+/* What does every program need? Counters, and functions that are not verified again and again. */
 #pragma once
 
 #include "intf.h"
@@ -11,19 +11,11 @@ struct {
 	__type(value, __u64);
 } COUNTERS SEC(".maps");
 
-/* The start of the packet at hand, too large for the stack. */
-#define HEAD_BYTES 256
-
-struct scratch {
-	__u8 head[2 * HEAD_BYTES];
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct scratch);
-} SCRATCH SEC(".maps");
+/*
+ * A function that the verifier looks at once, and not along every way that leads to it. It knows nothing of what is in
+ * the memory that pointers lead to, and takes each pointer for one that may be null.
+ */
+#define VERIFIED_ONCE __attribute__((noinline))
 
 static __always_inline void count_many(__u32 outcome, __u64 packets)
 {
@@ -36,12 +28,4 @@ static __always_inline void count_many(__u32 outcome, __u64 packets)
 static __always_inline void count(__u32 outcome)
 {
 	count_many(outcome, 1);
-}
-
-static __always_inline __u8 *scratch_head(void)
-{
-	__u32 zero = 0;
-	struct scratch *scratch = bpf_map_lookup_elem(&SCRATCH, &zero);
-
-	return scratch ? scratch->head : 0;
 }

@@ -5,18 +5,17 @@
 #include "find.h"
 #include "headers.h"
 
-/* Bytes of INT that are summed at a time, and how often: a shim and 255 words. */
-#define CHUNK_BYTES 256
-#define MOST_CHUNKS 5
+/* How many pieces INT can be in: a shim and 255 words. */
+#define MOST_PIECES 5
 
 /*
  * Sums the INT bytes, which may reach past the head. Host-INT's source counts a tail of zeros, whatever devices on the
  * way have written there.
  */
-static __always_inline __u64 sum_of_int(struct __sk_buff *skb, const struct packet *packet,
+static __always_inline __u64 sum_of_int(struct __sk_buff *skb, struct packet *packet,
 					const struct location *location)
 {
-	__u8 *chunk = packet->head + HEAD_BYTES;
+	__u8 *piece = packet->piece;
 	__u32 at = location->shim, end = location->end;
 	__u64 sum = 0;
 
@@ -24,15 +23,15 @@ static __always_inline __u64 sum_of_int(struct __sk_buff *skb, const struct pack
 		end -= sizeof(struct host_int_tail);
 	if (end <= packet->visible)
 		return sum_of(head_at(packet, at), end - at);
-	for (int i = 0; i < MOST_CHUNKS && at < end; i++) {
+	for (int i = 0; i < MOST_PIECES && at < end; i++) {
 		__u32 length = end - at;
 
-		if (length > CHUNK_BYTES)
-			length = CHUNK_BYTES;
+		if (length > HEAD_BYTES)
+			length = HEAD_BYTES;
 		asm volatile("" : "+r"(length));
-		if (length == 0 || length > CHUNK_BYTES || bpf_skb_load_bytes(skb, at, chunk, length))
+		if (length == 0 || length > HEAD_BYTES || bpf_skb_load_bytes(skb, at, piece, length))
 			break;
-		sum += sum_of(chunk, length);
+		sum += sum_of(piece, length);
 		at += length;
 	}
 	return sum;

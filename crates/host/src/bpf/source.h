@@ -26,10 +26,11 @@ static __always_inline __u32 growth_of(const struct insertion *insertion)
 	return insertion->outer + sizeof(struct shim) + insertion->int_words * 4;
 }
 
+/* Whether INT fits into the packet, which ends at `end` without it. */
 static __always_inline int fits(const struct packet *packet, const struct config *config,
-				const struct insertion *insertion)
+				const struct insertion *insertion, __u32 end)
 {
-	__u32 length = packet->end - L3 + growth_of(insertion);
+	__u32 length = end - L3 + growth_of(insertion);
 	__u32 most = packet->version == 6 ? 0xffff + sizeof(struct ipv6hdr) : 0xffff;
 
 	return length <= config->mtu && length <= most;
@@ -70,14 +71,14 @@ static __always_inline int make_fit(const struct packet *packet, const struct co
 	insertion->int_words = least_words(config);
 	insertion->own = 0;
 	insertion->mtu_exceeded = 0;
-	if (!fits(packet, config, insertion))
+	if (!fits(packet, config, insertion, packet->end))
 		return NOT_STARTED_MTU;
 	/* Host-INT carries the source's hop or nothing. */
 	if (!wants_own || config->version == VERSION_HOST_INT)
 		return 0;
 	insertion->int_words += config->hop_words;
 	insertion->own = 1;
-	if (fits(packet, config, insertion))
+	if (fits(packet, config, insertion, packet->end))
 		return 0;
 	insertion->int_words = INT_WORDS;
 	insertion->own = 0;
@@ -218,7 +219,7 @@ static __always_inline void carry_behind_l4(__u8 *shim, struct packet *packet, c
 	resize_udp(packet, growth);
 	add_lengths(packet, &change);
 	asm volatile("" : "+r"(growth));
-	if (config->complement && insertion->own && growth <= HEAD_BYTES)
+	if (config->complement && insertion->own && growth >= sizeof(struct shim) && growth <= HEAD_BYTES)
 		complement_l4(shim + growth, packet, &change);
 	else
 		correct_l4(packet, &change);
@@ -227,28 +228,33 @@ static __always_inline void carry_behind_l4(__u8 *shim, struct packet *packet, c
 /* Writes INT of the domain's version to `out`, before anything else of the packet changes. */
 static __always_inline void write_version(__u8 *out, const struct packet *packet, const struct config *config,
 					  const struct insertion *insertion, const struct hop *hop,
-					  const struct flow *flow)
+					  __u32 number)
 {
 	__u8 protocol = config->carriage == BEHIND_NEW_UDP ? packet->protocol : 0;
 
 	if (config->version == VERSION_HOST_INT)
-		write_host_int(out, config, hop, take_number(flow), protocol);
+		write_host_int(out, config, hop, number, protocol);
 	else
 		write_int(out, packet, config, insertion, hop);
 }
 
-/* Writes INT into the gap at `gap`, and what is around it into the headers in front. */
-static __always_inline void fill_gap(__u8 *gap, struct packet *packet, const struct config *config,
-				     const struct insertion *insertion, const struct hop *hop,
-				     const struct flow *flow)
+/* Writes INT into the gap, and what is around it into the headers in front; `number` is Host-INT's of the packet. */
+VERIFIED_ONCE int fill_gap(struct packet *packet, const struct config *config, const struct insertion *insertion,
+			   const struct hop *hop, __u32 number)
 {
+	__u8 *gap;
+
+	if (!packet || !config || !insertion || !hop)
+		return 0;
+	gap = head_at(packet, insertion->at);
 	if (config->carriage == BEHIND_NEW_UDP) {
-		write_version(gap + sizeof(struct udphdr), packet, config, insertion, hop, flow);
+		write_version(gap + sizeof(struct udphdr), packet, config, insertion, hop, number);
 		carry_in_new_udp((struct udphdr *)gap, packet, config, growth_of(insertion));
 	} else {
-		write_version(gap, packet, config, insertion, hop, flow);
+		write_version(gap, packet, config, insertion, hop, number);
 		carry_behind_l4(gap, packet, config, insertion);
 	}
+	return 0;
 }
 
 /* Puts INT into the packet; returns what became of it. */
@@ -257,19 +263,19 @@ static __always_inline int start_int(struct __sk_buff *skb, struct packet *packe
 {
 	struct insertion insertion;
 	struct flow flow;
-	__u32 at;
+	__u32 number = 0;
 	int fault = plan(packet, config, &insertion);
 
 	if (fault)
 		return fault;
-	at = insertion.at;
-	asm volatile("" : "+r"(at));
-	if (at > MOST_HEADERS)
+	if (insertion.at > MOST_HEADERS)
 		return MALFORMED;
-	if (config->version == VERSION_HOST_INT)
+	if (config->version == VERSION_HOST_INT) {
 		flow_of(packet, &flow);
-	fill_gap(packet->head + at, packet, config, &insertion, hop, &flow);
-	if (!move_headers(skb, packet, growth_of(&insertion), at + growth_of(&insertion)))
+		number = take_number(&flow);
+	}
+	fill_gap(packet, config, &insertion, hop, number);
+	if (!move_headers(skb, packet, growth_of(&insertion), insertion.at + growth_of(&insertion)))
 		return STARTED;
 	if (config->version == VERSION_HOST_INT)
 		give_back_number(&flow);

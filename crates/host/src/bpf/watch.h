@@ -111,11 +111,8 @@ static __always_inline int is_own(const struct rules *rules, const struct watche
 	return 0;
 }
 
-/*
- * Whether the first rule whose prefixes, protocol and ports all match wants it. The verifier looks at a global function once, and not
- * along every way that leads to it.
- */
-__attribute__((noinline)) int is_flow_watched(const struct watched_flow *flow)
+/* Whether the first rule whose prefixes, protocol and ports all match wants it. */
+VERIFIED_ONCE int is_flow_watched(const struct watched_flow *flow)
 {
 	__u32 zero = 0;
 	const struct rules *rules = bpf_map_lookup_elem(&RULES, &zero);
