@@ -70,6 +70,8 @@ pub struct Agent {
 
 /// Most events of one turn: other things have their turn, too.
 const MOST_EVENTS: usize = 4096;
+/// How long events are left to gather: only the first of them interrupts a processor to wake the agent.
+const GATHER: Duration = Duration::from_millis(5);
 /// How often clocks and devices are looked at, nanoseconds.
 const LOOK_NS: u64 = 300_000_000;
 /// How often sources are told again that their leases have ended.
@@ -257,7 +259,12 @@ impl Agent {
         let all = std::iter::once(self.events.as_fd()).chain(self.control.sockets()).chain(losses);
         let mut fds: Vec<_> = all.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect();
         match poll(&mut fds, Some(&patience)).map_err(io::Error::from) {
-            Ok(_) => Ok(()),
+            Ok(_) => {
+                if fds.first().is_some_and(|events| events.revents().contains(PollFlags::IN)) {
+                    std::thread::sleep(GATHER);
+                }
+                Ok(())
+            }
             // A signal; whoever sent it is heard between two turns.
             Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(()),
             Err(reason) => Err(HostError::system("wait for events", reason)),
