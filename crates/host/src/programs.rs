@@ -23,6 +23,8 @@ use crate::sys::tcx::{self, Direction};
 pub struct Programs {
     ebpf: Ebpf,
     watched: RuleSet,
+    /// How often `CONFIG` has changed.
+    changes: u64,
 }
 
 /// One of the programs.
@@ -81,7 +83,7 @@ impl Programs {
     /// Loads the programs; they let everything pass.
     pub(crate) fn load_idle() -> Result<Self, HostError> {
         let ebpf = EbpfLoader::new().load(OBJECT).map_err(HostError::Object)?;
-        let mut programs = Self { ebpf, watched: RuleSet::default() };
+        let mut programs = Self { ebpf, watched: RuleSet::default(), changes: 0 };
         for program in Program::ALL {
             let name = program.name();
             programs.classifier(program)?.load().map_err(|reason| HostError::Refused { name, reason })?;
@@ -118,7 +120,8 @@ impl Programs {
         let bytes: [u8; size_of::<Config>()] = zerocopy::transmute!(*config);
         let mut map: HashMap<_, u32, [u8; size_of::<Config>()]> =
             HashMap::try_from(self.map("CONFIG")?).map_err(fault)?;
-        map.insert(interface, bytes, 0).map_err(fault)
+        map.insert(interface, bytes, 0).map_err(fault)?;
+        self.spread_config()
     }
 
     /// Makes the programs on `interface` let everything pass; that they do already is no error.
@@ -126,7 +129,14 @@ impl Programs {
         let fault = |reason| HostError::Map { name: "CONFIG", reason };
         let mut map: HashMap<_, u32, [u8; size_of::<Config>()]> =
             HashMap::try_from(self.map("CONFIG")?).map_err(fault)?;
-        absent_or(map.remove(&interface)).map_err(fault)
+        absent_or(map.remove(&interface)).map_err(fault)?;
+        self.spread_config()
+    }
+
+    /// Makes every processor forget its copies of what `CONFIG` was before.
+    fn spread_config(&mut self) -> Result<(), HostError> {
+        self.changes += 1;
+        maps::set(&mut self.ebpf, "CHANGES", 0, self.changes.to_ne_bytes())
     }
 
     /// Lets what goes to `prefix` have INT as `lease` says.

@@ -12,6 +12,14 @@ static __always_inline __u16 fold(__u64 sum)
 	return sum;
 }
 
+/* Folds a sum of fewer than 65,536 words. */
+static __always_inline __u16 fold_words(__u32 sum)
+{
+	sum = (sum >> 16) + (sum & 0xffff);
+	sum = (sum >> 16) + (sum & 0xffff);
+	return sum;
+}
+
 /* The negative of a folded sum in ones' complement arithmetic. */
 static __always_inline __u64 less(__u64 sum)
 {
@@ -23,6 +31,12 @@ static __always_inline __u16 corrected(__u16 checksum, __u64 removed, __u64 adde
 {
 	/* 0xffff is a zero that keeps the sum from being the number 0. */
 	return ~fold((__u16)~checksum + less(removed) + added + 0xffff);
+}
+
+/* As `corrected`, for one word. */
+static __always_inline __u16 corrected_word(__u16 checksum, __u16 removed, __u16 added)
+{
+	return ~fold_words((__u16)~checksum + (__u16)~removed + added + 0xffff);
 }
 
 /* As `corrected`, for UDP: 0 means none and stays, a computed 0 becomes all ones. */

@@ -18,7 +18,7 @@ static __always_inline void set_ipv4_word(struct iphdr *ip, __be16 *word, __be16
 {
 	if (*word == value)
 		return;
-	ip->check = corrected(ip->check, *word, value);
+	ip->check = corrected_word(ip->check, *word, value);
 	*word = value;
 }
 

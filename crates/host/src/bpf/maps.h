@@ -15,6 +15,32 @@ struct {
 	__type(value, struct config);
 } CONFIG SEC(".maps");
 
+/* How often `CONFIG` has changed; counted behind each change. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u64);
+} CHANGES SEC(".maps");
+
+/* Of how many interfaces each processor keeps a copy of the configuration. */
+#define COPIES 64
+
+/* The configuration of one interface, as it was after so many changes. */
+struct copy {
+	__u64 changes;
+	__u32 interface;
+	struct config config;
+};
+
+/* What is in `CONFIG`, where nothing is hashed. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, COPIES);
+	__type(key, __u32);
+	__type(value, struct copy);
+} CONFIG_COPIES SEC(".maps");
+
 /* Most prefixes and destinations with a lease. */
 #define MOST_PEERS 16384
 
@@ -50,9 +76,29 @@ static __always_inline void count_traffic(__u32 which, __u64 amount)
 		*counter += amount;
 }
 
+/* Takes the configuration of an interface over from the agent; null: INT is not on that interface. */
+static __always_inline struct config *copy_config(struct copy *copy, __u32 interface, __u64 changes)
+{
+	const struct config *config = bpf_map_lookup_elem(&CONFIG, &interface);
+
+	if (!config)
+		return 0;
+	copy->config = *config;
+	copy->changes = changes;
+	copy->interface = interface;
+	return &copy->config;
+}
+
+/* What is to be done with packets on the interface; null: nothing. */
 static __always_inline struct config *configuration(const struct __sk_buff *skb)
 {
-	__u32 interface = skb->ifindex;
+	__u32 zero = 0, interface = skb->ifindex, place = interface % COPIES;
+	struct copy *copy = bpf_map_lookup_elem(&CONFIG_COPIES, &place);
+	const __u64 *changes = bpf_map_lookup_elem(&CHANGES, &zero);
 
-	return bpf_map_lookup_elem(&CONFIG, &interface);
+	if (!copy || !changes)
+		return 0;
+	if (copy->interface == interface && copy->changes == *changes)
+		return &copy->config;
+	return copy_config(copy, interface, *changes);
 }

@@ -239,14 +239,12 @@ static __always_inline void write_version(__u8 *out, const struct packet *packet
 }
 
 /* Writes INT into the gap, and what is around it into the headers in front; `number` is Host-INT's of the packet. */
-VERIFIED_ONCE int fill_gap(struct packet *packet, const struct config *config, const struct insertion *insertion,
-			   const struct hop *hop, __u32 number)
+static __always_inline void fill_gap(struct packet *packet, const struct config *config,
+				     const struct insertion *insertion, const struct hop *hop,
+				     __u32 number)
 {
-	__u8 *gap;
+	__u8 *gap = head_at(packet, insertion->at);
 
-	if (!packet || !config || !insertion || !hop)
-		return 0;
-	gap = head_at(packet, insertion->at);
 	if (config->carriage == BEHIND_NEW_UDP) {
 		write_version(gap + sizeof(struct udphdr), packet, config, insertion, hop, number);
 		carry_in_new_udp((struct udphdr *)gap, packet, config, growth_of(insertion));
@@ -254,7 +252,6 @@ VERIFIED_ONCE int fill_gap(struct packet *packet, const struct config *config, c
 		write_version(gap, packet, config, insertion, hop, number);
 		carry_behind_l4(gap, packet, config, insertion);
 	}
-	return 0;
 }
 
 /* Puts INT into the packet; returns what became of it. */
