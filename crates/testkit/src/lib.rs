@@ -13,6 +13,7 @@ pub mod int;
 pub mod oracle;
 pub mod packet;
 pub mod path;
+pub mod reference;
 pub mod report;
 pub mod report_again;
 pub mod strategies;
