@@ -134,14 +134,15 @@ impl Hops {
         &mut self.places[..self.count]
     }
 
-    /// Adds a hop that is to be filled.
+    /// Adds hops that are to be filled.
     #[inline]
-    fn add(&mut self) -> &mut HopReading {
-        if self.count == self.places.len() {
-            self.places.push(HopReading::EMPTY);
+    fn add(&mut self, count: usize) -> &mut [HopReading] {
+        let before = self.count;
+        self.count += count;
+        if self.count > self.places.len() {
+            self.places.resize(self.count, HopReading::EMPTY);
         }
-        self.count += 1;
-        &mut self.places[self.count - 1]
+        &mut self.places[before..self.count]
     }
 }
 
@@ -179,29 +180,28 @@ pub(crate) fn read(
         faults.count(&error);
         reading.stack = UNREADABLE;
     }
-    let missing = Missing::read(report, reporter.node_id, reporter.summary_domain);
-    if missing.is_some() {
+    reading.missing = Missing::read(report, reporter.node_id, reporter.summary_domain);
+    if reading.missing.is_some() {
         // It tells of packets of which no way is known.
-        return Reading { origin: Origin::MdStack, stack: UNREADABLE, missing, ..reading };
+        (reading.origin, reading.stack) = (Origin::MdStack, UNREADABLE);
+        return reading;
     }
-    let stack = first_of(dissection, HeaderType::Md);
-    match stack.map(|at| (at, AnyHeader::parse(packet, &at, code_points.domains))) {
-        Some((location, Ok(header))) => {
-            reading.origin = Origin::MdStack;
-            reading.stack = stack_state(report, &header);
-            push_stack(&header, &location, report, reporter, hops);
-            return reading;
-        }
-        Some((_, Err(error))) => {
-            faults.count(&error);
-            reading.stack = UNREADABLE;
-        }
-        None => {
-            if let Some(at) = first_of(dissection, HeaderType::Mx) {
-                reading.origin = Origin::MxReport;
-                reading.number = reporter.numbering.and_then(|numbering| numbering.read(packet, &at));
+    if let Some(location) = first_of(dissection, HeaderType::Md) {
+        match AnyHeader::parse(packet, location, code_points.domains) {
+            Ok(header) => {
+                reading.origin = Origin::MdStack;
+                reading.stack = stack_state(report, &header);
+                push_stack(&header, location, report, reporter, hops);
+                return reading;
+            }
+            Err(error) => {
+                faults.count(&error);
+                reading.stack = UNREADABLE;
             }
         }
+    } else if let Some(location) = first_of(dissection, HeaderType::Mx) {
+        reading.origin = Origin::MxReport;
+        reading.number = reporter.numbering.and_then(|numbering| numbering.read(packet, location));
     }
     if reporter.node_id != NodeId::NOT_AVAILABLE {
         push_own(reporter, report, hops);
@@ -219,17 +219,15 @@ fn push_stack(
 ) {
     let timestamp_bits = location.timestamp_bits();
     if let AnyHeader::Md(md) = header {
-        // The last hop comes first, and the last ones count.
-        let stack = md.stack.hops();
-        let left_out = stack.len().saturating_sub(MOST_HOPS);
-        for hop in stack.rev().skip(left_out) {
-            let reading = hops.add();
-            hop.fill(&mut reading.metadata);
+        // Of more hops than that, the last ones count.
+        let readings = hops.add(md.stack.visible_hop_count().min(MOST_HOPS));
+        md.stack.fill(readings);
+        for reading in readings {
             reading.complete(reading.metadata.node_id.map_or(NodeId::NOT_AVAILABLE, NodeId), timestamp_bits);
         }
     } else {
         for hop in header.hops().take(MOST_HOPS) {
-            let reading = hops.add();
+            let reading = &mut hops.add(1)[0];
             reading.metadata = hop.metadata();
             if location.version == Version::HostInt0_5 {
                 // A host has one time for a packet and gives it twice.
@@ -241,6 +239,9 @@ fn push_stack(
     }
     match hops.as_mut_slice().last_mut() {
         Some(last) if last.hop.node_id == reporter.node_id => {
+            if has_no_metadata(report) {
+                return;
+            }
             let mut own = HopReading { metadata: report.metadata(), ..HopReading::EMPTY };
             own.complete(reporter.node_id, reporter.timestamp_bits);
             last.complete_from(&own);
@@ -252,7 +253,7 @@ fn push_stack(
 
 /// Adds what the reporting node says of its own hop.
 fn push_own(reporter: Reporter, report: &AnyIndividual<'_>, hops: &mut Hops) {
-    let own = hops.add();
+    let own = &mut hops.add(1)[0];
     own.metadata = report.metadata();
     own.complete(reporter.node_id, reporter.timestamp_bits);
 }
@@ -278,6 +279,11 @@ fn has_own_metadata(report: &AnyIndividual<'_>) -> bool {
     }
 }
 
+/// Whether the reporting node says nothing of its own hop. Where it could, its clock counts although it is not read.
+fn has_no_metadata(report: &AnyIndividual<'_>) -> bool {
+    matches!(report, AnyIndividual::Individual(report) if report.rep_md_bits().0 == 0)
+}
+
 fn stack_state(report: &AnyIndividual<'_>, header: &AnyHeader<'_>) -> StackState {
     let max_hop_count_exceeded = header.max_hop_count_exceeded() == Some(true);
     let is_cut = header.is_cut() || header.hop_count() > MOST_HOPS;
@@ -291,9 +297,9 @@ fn stack_state(report: &AnyIndividual<'_>, header: &AnyHeader<'_>) -> StackState
     }
 }
 
-fn first_of(dissection: &Dissection, header_type: HeaderType) -> Option<Location> {
-    let mut locations = dissection.levels().map(|level| level.first_int(header_type));
-    locations.find_map(|location| location.copied())
+#[inline]
+fn first_of(dissection: &Dissection, header_type: HeaderType) -> Option<&Location> {
+    dissection.levels().find_map(|level| level.first_int(header_type))
 }
 
 fn flow(tuple: FiveTuple) -> Flow {
@@ -355,6 +361,12 @@ impl HopReading {
         own.egress_interface_level2 = own.egress_interface_level2.or(other.egress_interface_level2);
         own.egress_utilization = own.egress_utilization.or(other.egress_utilization);
         own.buffer = own.buffer.or(other.buffer);
+    }
+}
+
+impl AsMut<HopMetadata> for HopReading {
+    fn as_mut(&mut self) -> &mut HopMetadata {
+        &mut self.metadata
     }
 }
 

@@ -157,10 +157,10 @@ pub(crate) fn dissect_into(
         let Some(slot) = dissection.levels.get_mut(depth) else { break };
         let level = slot.insert(Level::new(layers));
         let error = level.find_int(bytes, code_points);
-        dissection.flow = Some(match level.last_int() {
-            Some(location) => flow_before_int(bytes, &layers, location),
-            None => layers.five_tuple(bytes),
-        });
+        let flow = dissection.flow.insert(layers.five_tuple(bytes));
+        if let Some(location) = level.last_int() {
+            take_int_off(flow, bytes, location);
+        }
         dissection.error = error;
         next = match error {
             None => carried(bytes, &layers, level.last_int()).map(|carried| (carried.link, carried.at)),
@@ -170,6 +170,7 @@ pub(crate) fn dissect_into(
 }
 
 /// Whether a packet whose headers cannot be read is marked as INT all the same.
+#[cold]
 fn claims_int(link: Link, bytes: &[u8], at: usize, code_points: &CodePoints<'_>) -> bool {
     match Layers::parse_at(link, bytes, at, Strictness::Truncated) {
         Ok(Some(layers)) => !matches!(locate::find(bytes, &layers, code_points), Ok(None)),
@@ -182,9 +183,21 @@ fn claims_int(link: Link, bytes: &[u8], at: usize, code_points: &CodePoints<'_>)
 }
 
 /// The five-tuple that the packet with INT at `location` had before INT was added.
+#[inline]
 #[must_use]
 pub fn flow_before_int(bytes: &[u8], layers: &Layers, location: &Location) -> FiveTuple {
     let mut flow = layers.five_tuple(bytes);
+    take_int_off(&mut flow, bytes, location);
+    flow
+}
+
+/// Puts back what INT at `location` has changed in the five-tuple of its packet.
+#[inline]
+fn take_int_off(flow: &mut FiveTuple, bytes: &[u8], location: &Location) {
+    // Only INT that is behind a port of its own changes it.
+    if !matches!(location.encapsulation, Encapsulation::UdpPort | Encapsulation::Udp) {
+        return;
+    }
     let original = Original::read(bytes, location);
     match (location.encapsulation, original.destination_port, original.ip_protocol) {
         (Encapsulation::UdpPort, Some(port), _) => flow.destination_port = port,
@@ -197,24 +210,24 @@ pub fn flow_before_int(bytes: &[u8], layers: &Layers, location: &Location) -> Fi
         }
         _ => {}
     }
-    flow
 }
 
 /// The packet inside the one with `layers`, behind its last INT header at `location` where it has one.
+#[inline]
 #[must_use]
 pub fn carried(bytes: &[u8], layers: &Layers, location: Option<&Location>) -> Option<Carried> {
     let Some(location) = location else {
         return tunnel::carried(bytes, layers);
     };
-    let original = Original::read(bytes, location);
+    let original = || Original::read(bytes, location);
     let end = location.end;
     match location.encapsulation {
-        Encapsulation::Udp => behind_new_udp(bytes, layers, original.ip_protocol?, end),
+        Encapsulation::Udp => behind_new_udp(bytes, layers, original().ip_protocol?, end),
         Encapsulation::UdpPort if layers.transport == Transport::Udp => {
-            tunnel::in_udp(bytes, original.destination_port?, end)
+            tunnel::in_udp(bytes, original().destination_port?, end)
         }
-        Encapsulation::Gre => tunnel::of_ethertype(bytes, original.ethertype?, end),
-        Encapsulation::VxlanGpe => tunnel::of_next_protocol(original.next_protocol?, end),
+        Encapsulation::Gre => tunnel::of_ethertype(bytes, original().ethertype?, end),
+        Encapsulation::VxlanGpe => tunnel::of_next_protocol(original().next_protocol?, end),
         Encapsulation::Dscp | Encapsulation::ProbeMarker => {
             tunnel::in_udp(bytes, layers.udp(bytes)?.destination_port.get(), end)
         }

@@ -102,7 +102,7 @@ impl Layers {
     ///
     /// # Errors
     /// As [`Layers::parse`].
-    #[inline]
+    #[inline(always)]
     pub fn parse_at(
         link: Link,
         bytes: &[u8],
@@ -127,7 +127,7 @@ impl Layers {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn ipv4(bytes: &[u8], l3: usize, strictness: Strictness) -> Result<Self, ParseError> {
         let header: &Ipv4Header = view(bytes, l3, Header::Ipv4)?;
         let fault = |kind| Err(ParseError::new(l3, Header::Ipv4, kind));
@@ -165,6 +165,7 @@ impl Layers {
         .with_transport(bytes)
     }
 
+    #[inline(never)]
     fn ipv6(bytes: &[u8], l3: usize, strictness: Strictness) -> Result<Self, ParseError> {
         let header: &Ipv6Header = view(bytes, l3, Header::Ipv6)?;
         if header.version() != 6 {
@@ -228,16 +229,20 @@ impl Layers {
     #[inline]
     #[must_use]
     pub fn addresses(&self, bytes: &[u8]) -> (IpAddr, IpAddr) {
-        let addresses = match self.ip {
-            IpVersion::V4 => view::<Ipv4Header>(bytes, self.l3, Header::Ipv4)
-                .map(|header| (IpAddr::V4(header.source()), IpAddr::V4(header.destination()))),
-            IpVersion::V6 => view::<Ipv6Header>(bytes, self.l3, Header::Ipv6)
-                .map(|header| (IpAddr::V6(header.source()), IpAddr::V6(header.destination()))),
-        };
-        addresses.unwrap_or_else(|_| {
-            let none = FiveTuple::default();
-            (none.source, none.destination)
-        })
+        match self.ip {
+            IpVersion::V4 => {
+                if let Ok(header) = view::<Ipv4Header>(bytes, self.l3, Header::Ipv4) {
+                    return (IpAddr::V4(header.source()), IpAddr::V4(header.destination()));
+                }
+            }
+            IpVersion::V6 => {
+                if let Ok(header) = view::<Ipv6Header>(bytes, self.l3, Header::Ipv6) {
+                    return (IpAddr::V6(header.source()), IpAddr::V6(header.destination()));
+                }
+            }
+        }
+        let none = FiveTuple::default();
+        (none.source, none.destination)
     }
 
     /// The packet's five-tuple; ports are 0 for other protocols than TCP and UDP and in later fragments.

@@ -39,6 +39,7 @@ impl<'a> AnyHeader<'a> {
     ///
     /// # Errors
     /// Bytes that cannot be the header they are announced as.
+    #[inline]
     pub fn parse(bytes: &'a [u8], location: &Location, domains: &[Domain]) -> Result<Self, ParseError> {
         match location.header_type {
             HeaderType::Destination => {

@@ -44,17 +44,20 @@ pub fn find(
             other => other,
         };
     }
-    let marked = behind_dscp(bytes, layers, code_points.tcp_options);
+    let marked = || behind_dscp(bytes, layers, code_points.tcp_options);
     // A tunnel endpoint copies the inner DSCP outward, and a port may mean two things: then a shim counts only
     // with an INT header behind it.
     if announced.is_err() || is_tunnel(bytes, layers) {
-        return match marked {
+        return match marked() {
             Ok(location) if has_version(bytes, &location) => Ok(Some(location)),
             _ => announced,
         };
     }
-    // Host-INT stands before the TCP options, whatever the domain does.
-    marked.map(Some).or_else(|error| host_int(bytes, layers).map(Some).ok_or(error))
+    match marked() {
+        Ok(location) => Ok(Some(location)),
+        // Host-INT stands before the TCP options, whatever the domain does.
+        Err(error) => host_int(bytes, layers).map(Some).ok_or(error),
+    }
 }
 
 /// Finds what may be INT behind a mark that says little on its own, so that it has to be INT to the letter: the
@@ -83,6 +86,7 @@ fn host_int(bytes: &[u8], layers: &Layers) -> Option<Location> {
 }
 
 /// Finds the INT header that a port, or the header of a tunnel, announces.
+#[inline]
 fn announced(
     bytes: &[u8],
     layers: &Layers,
@@ -102,6 +106,7 @@ fn announced(
     }
 }
 
+#[inline]
 fn is_tunnel(bytes: &[u8], layers: &Layers) -> bool {
     layers.udp(bytes).is_some_and(|header| {
         matches!(header.destination_port.get(), vxlan::PORT | vxlan::GPE_PORT | geneve::PORT | gtpu::PORT)
@@ -126,8 +131,10 @@ pub fn behind_dscp(bytes: &[u8], layers: &Layers, options: TcpOptions) -> Result
     // int-2.1/l4-25: INT stands between the L4 header and its payload.
     let at = payload_at(layers, options);
     let limit = limit(bytes, layers)?;
-    behind_shim(bytes, at, limit, Encapsulation::Dscp)
-        .or_else(|error| before_2(bytes, at, layers, limit, Encapsulation::Dscp).unwrap_or(Err(error)))
+    match behind_shim(bytes, at, limit, Encapsulation::Dscp) {
+        Ok(location) => Ok(location),
+        Err(error) => before_2(bytes, at, layers, limit, Encapsulation::Dscp).unwrap_or(Err(error)),
+    }
 }
 
 /// Reads the INT shim of a packet whose UDP destination port is INT_TBD.
@@ -264,6 +271,7 @@ pub fn in_geneve(bytes: &[u8], layers: &Layers, classes: &[u16]) -> Result<Optio
 /// # Errors
 /// A following header that is cut or cannot be one.
 // int-2016/headers-01
+#[inline]
 pub fn following(
     bytes: &[u8],
     layers: &Layers,

@@ -198,6 +198,7 @@ impl<'a> Md<'a> {
     /// # Errors
     /// A header that is cut, another version than 2, a Hop ML that contradicts the instruction bitmap, a
     /// stack that is not a whole number of hops.
+    #[inline]
     pub fn parse(bytes: &'a [u8], location: &Location, domains: &[Domain]) -> Result<Self, ParseError> {
         let header = header(bytes, location)?;
         let stack_at = location.header + HEADER_BYTES;
@@ -254,6 +255,7 @@ pub(super) const fn is_version_0(version: u8, location: &Location) -> bool {
 }
 
 /// Length of the source-only metadata at the bottom of a stack of `stack` words.
+#[inline]
 fn source_only(
     header: &MdHeader,
     stack: Words,

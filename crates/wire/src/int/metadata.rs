@@ -165,6 +165,12 @@ impl HopMetadata {
     }
 }
 
+impl AsMut<HopMetadata> for HopMetadata {
+    fn as_mut(&mut self) -> &mut Self {
+        self
+    }
+}
+
 /// The reserved instructions among `instructions`, bits 9 to 14, with their words in `bytes`; `None` where a
 /// word was all ones.
 pub(crate) fn reserved<'a>(

@@ -9,6 +9,7 @@ pub mod code_points;
 pub mod dialect;
 pub mod domain;
 pub mod earlier;
+mod hops;
 pub mod instruction;
 pub mod locate;
 pub mod location;

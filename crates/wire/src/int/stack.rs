@@ -1,5 +1,6 @@
 //! Which hops are on an INT-MD metadata stack?
 
+use crate::int::hops::read_hops;
 use crate::int::instruction::Instructions;
 use crate::int::metadata::{HopMetadata, NOT_AVAILABLE, reserved};
 use crate::words::Words;
@@ -18,6 +19,7 @@ impl<'a> MetadataStack<'a> {
     /// Splits `visible`, the bytes behind the header, into hops and source-only metadata.
     ///
     /// `stack` and `source_only` are lengths by the packet's own fields; `visible` may be shorter or longer.
+    #[inline]
     pub(crate) fn new(
         visible: &'a [u8],
         stack: Words,
@@ -43,7 +45,15 @@ impl<'a> MetadataStack<'a> {
         self.hop_count
     }
 
+    /// How many of them are wholly visible.
+    #[inline]
+    #[must_use]
+    pub fn visible_hop_count(&self) -> usize {
+        if self.is_cut() { self.hops().len() } else { self.hop_count }
+    }
+
     /// Whether the bytes end before the stack does.
+    #[inline]
     #[must_use]
     pub fn is_cut(&self) -> bool {
         self.hops.len() < self.hop_count * self.hop_ml.bytes()
@@ -61,6 +71,19 @@ impl<'a> MetadataStack<'a> {
         let instructions = self.instructions;
         // A chunk size of 0 is not allowed; without Hop ML there are no bytes to chunk.
         self.hops.chunks_exact(self.hop_ml.bytes().max(1)).map(move |bytes| Hop { bytes, instructions })
+    }
+
+    /// Puts the metadata of the hops that are wholly visible where others were, the first hop of the path first. Where
+    /// there are more hops than places, the first ones are left out.
+    #[inline]
+    pub fn fill<T: AsMut<HopMetadata>>(&self, places: &mut [T]) {
+        let whole = self.visible_hop_count() * self.hop_ml.bytes();
+        read_hops(self.instructions, self.hops.get(..whole).unwrap_or_default(), self.hop_ml.bytes(), places);
+        if self.instructions.contains(Instructions::CHECKSUM_COMPLEMENT) {
+            for (place, hop) in places.iter_mut().rev().zip(self.hops()) {
+                place.as_mut().checksum_complement = hop.checksum_complement();
+            }
+        }
     }
 }
 
@@ -87,15 +110,9 @@ impl<'a> Hop<'a> {
     #[must_use]
     pub fn metadata(&self) -> HopMetadata {
         let mut metadata = HopMetadata::default();
-        self.fill(&mut metadata);
-        metadata
-    }
-
-    /// Puts the hop's metadata where others were.
-    #[inline]
-    pub fn fill(&self, metadata: &mut HopMetadata) {
         metadata.fill(self.instructions, self.bytes);
         metadata.checksum_complement = self.checksum_complement();
+        metadata
     }
 
     /// The domain-specific metadata, between the baseline metadata and the checksum complement.

@@ -244,6 +244,7 @@ impl<'a> AnyIndividual<'a> {
     }
 
     /// The reported packet, or the part of it that is here, with what it starts with and its offset in the datagram.
+    #[inline]
     #[must_use]
     pub fn packet(&self) -> Option<(Link, &'a [u8], usize)> {
         match self {
@@ -267,6 +268,7 @@ impl<'a> AnyIndividual<'a> {
     }
 
     /// Does the same, and puts what it finds where another dissection was.
+    #[inline]
     pub fn dissect_into(&self, code_points: &CodePoints<'_>, dissection: &mut Dissection) {
         match self {
             Self::Individual(report) => match report.packet() {

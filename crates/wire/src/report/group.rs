@@ -144,7 +144,8 @@ pub struct Reports<'a> {
 impl<'a> Iterator for Reports<'a> {
     type Item = Result<IndividualReport<'a>, ParseError>;
 
-    #[inline]
+    // A report is large: in place of the caller it need not be moved, and what is not looked at not be made.
+    #[inline(always)]
     fn next(&mut self) -> Option<Self::Item> {
         let left = self.bytes.len().checked_sub(self.at)?;
         // report-2.0/group-04: at least one report; a few bytes behind the last one are no further one.

@@ -74,7 +74,7 @@ impl<'a> IndividualReport<'a> {
     ///
     /// # Errors
     /// Lengths that reach past the datagram or contradict one another.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn parse(
         bytes: &'a [u8],
         at: usize,
@@ -242,6 +242,7 @@ impl<'a> IndividualReport<'a> {
 
     /// The reported packet, or the part of it that is here, with what it starts with and its offset in the
     /// inner contents.
+    #[inline]
     #[must_use]
     pub fn packet(&self) -> Option<(Link, &'a [u8], usize)> {
         // Where the main contents are not defined, neither is the place of a packet behind them.
