@@ -22,6 +22,9 @@ use super::tally::{Failure, Tally};
 pub(super) trait Broker: Send + 'static {
     /// Delivers what it can of a batch, in at most the time that is left.
     fn deliver(&mut self, batch: &[Parcel], left: Duration) -> Delivery;
+
+    /// Hears that nothing waits to be delivered; again and again while it is so.
+    fn handle_silence(&mut self) {}
 }
 
 /// A message on its way.
@@ -144,7 +147,15 @@ impl Shared {
     /// What runs on the thread that sends.
     fn send(&self, mut broker: impl Broker) {
         let mut pause = FIRST_PAUSE;
-        while let Some(batch) = self.next_batch() {
+        loop {
+            let batch = match self.next_batch() {
+                Next::Item(batch) => batch,
+                Next::Nothing => {
+                    broker.handle_silence();
+                    continue;
+                }
+                Next::End => return,
+            };
             let left = self.ending.left();
             let delivery = broker.deliver(&batch.parcels, left.unwrap_or(LONGEST_DELIVERY));
             self.tally.note_answer(&delivery.next);
@@ -164,20 +175,24 @@ impl Shared {
         }
     }
 
-    /// The oldest messages; `None` where no more come, or the time for them is over.
-    fn next_batch(&self) -> Option<Batch> {
+    /// The oldest messages; the end where no more come, or the time for them is over.
+    fn next_batch(&self) -> Next<Batch> {
         let mut spool = self.spool();
         loop {
             let is_closed = self.is_closed.load(Ordering::Acquire);
             match spool.read(MOST_AT_ONCE) {
-                _ if self.ending.left().is_some_and(|left| left.is_zero()) => return None,
-                Ok(entries) if entries.is_empty() && is_closed => return None,
+                _ if self.ending.left().is_some_and(|left| left.is_zero()) => return Next::End,
+                Ok(entries) if entries.is_empty() && is_closed => return Next::End,
                 Ok(entries) if entries.is_empty() => {
                     let woken = self.news.wait_timeout(spool, PATIENCE);
-                    spool = woken.unwrap_or_else(PoisonError::into_inner).0;
+                    let (back, waited) = woken.unwrap_or_else(PoisonError::into_inner);
+                    if waited.timed_out() {
+                        return Next::Nothing;
+                    }
+                    spool = back;
                 }
                 Ok(entries) => match Batch::of(&spool.id(), &entries) {
-                    Some(batch) => return Some(batch),
+                    Some(batch) => return Next::Item(batch),
                     None => {
                         spool.deliver(entries[0].number);
                         self.tally.count_failed(Failure::Disk, 1);

@@ -121,6 +121,13 @@ impl Broker for Kafka {
         let acknowledged = self.note(batch, &fates);
         Delivery { acknowledged, next: self.judge(acknowledged, &fates, why) }
     }
+
+    fn handle_silence(&mut self) {
+        // What the client says of its connections is kept until it is heard.
+        if let Some(client) = &self.client {
+            client.poll(SHORT_POLL);
+        }
+    }
 }
 
 /// Hands the messages to the client, as far as it takes them in time.

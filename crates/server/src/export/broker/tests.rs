@@ -40,6 +40,18 @@ fn a_broker_that_goes_in_the_middle_of_batches_loses_nothing() {
 }
 
 #[test]
+fn a_broker_hears_again_and_again_that_nothing_waits() {
+    let folder = Folder::new();
+    let broker = Fake::default();
+    let mut output = Running::start(&folder, &broker, BOUND);
+    for round in 1..=2 {
+        wait_for(&output.tally, |_| broker.silences.load(Ordering::Relaxed) >= round * 2);
+        output.tell(round..round + 1);
+        wait_for(&output.tally, |ledger| ledger.exported == u64::from(round));
+    }
+}
+
+#[test]
 fn what_a_broker_does_not_want_is_counted_and_the_rest_arrives() {
     let folder = Folder::new();
     let broker = Fake::default();
@@ -124,6 +136,8 @@ struct Fake {
     goes_after: Arc<AtomicU32>,
     /// The key of messages it does not want.
     refused: Arc<Mutex<Option<String>>>,
+    /// How often it heard that nothing waits.
+    silences: Arc<AtomicU32>,
 }
 
 impl Fake {
@@ -149,6 +163,10 @@ impl Broker for Fake {
             self.taken.lock().unwrap().push(parcel.clone());
         }
         Delivery { acknowledged: most, next: if most < batch.len() { away } else { Answer::Taken } }
+    }
+
+    fn handle_silence(&mut self) {
+        self.silences.fetch_add(1, Ordering::Relaxed);
     }
 }
 
