@@ -66,7 +66,8 @@ fn collect_and_store(path: &Path, reports: u32) -> Result<String> {
         batch.reports += collector.take_records(&mut batch.hops);
         if batch.hops.len() >= HOPS_AT_ONCE {
             offered += batch.reports;
-            offer(&store, std::mem::take(&mut batch))?;
+            let next = Batch { hops: store.columns(), ..Batch::default() };
+            offer(&store, std::mem::replace(&mut batch, next))?;
         }
     }
     finish("collect and store", store, offered, started, used)

@@ -36,7 +36,8 @@ impl Keep {
         self.since = None;
         if !self.batch.is_empty() {
             // What it sheds is in its tally.
-            let _ = self.store.offer(std::mem::take(&mut self.batch));
+            let next = Batch { hops: self.store.columns(), ..Batch::default() };
+            let _ = self.store.offer(std::mem::replace(&mut self.batch, next));
         }
     }
 }

@@ -50,6 +50,24 @@ pub(crate) struct Signals {
     pub(crate) is_closing: AtomicBool,
     /// Memory of a log that has become segments, for one that is to come.
     pub(crate) spare: Mutex<Option<Memory>>,
+    /// Empty columns of batches that have been taken in, for batches that are to come.
+    columns: Mutex<Vec<HopColumns>>,
+}
+
+impl Signals {
+    /// Keeps empty columns, as many as may be filled again soon.
+    pub(crate) fn give_columns(&self, empty: HopColumns) {
+        if let Ok(mut columns) = self.columns.lock()
+            && columns.len() < MOST_COLUMNS
+        {
+            columns.push(empty);
+        }
+    }
+
+    /// Takes empty columns, which have memory already if there are any.
+    pub(crate) fn take_columns(&self) -> HopColumns {
+        self.columns.lock().ok().and_then(|mut columns| columns.pop()).unwrap_or_default()
+    }
 }
 
 impl Flusher {
@@ -161,3 +179,8 @@ fn write_table<R: Clone>(
 const RETENTION_INTERVAL: Duration = Duration::from_secs(60);
 /// Time between two attempts.
 const RETRY_AFTER: Duration = Duration::from_millis(200);
+/// Empty columns that are kept: about as many batches are on their way at a time, and one has some hundred kilobytes.
+const MOST_COLUMNS: usize = 8;
+
+#[cfg(test)]
+mod tests;

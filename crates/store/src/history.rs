@@ -68,7 +68,7 @@ impl History {
         let mut memory = Memory::default();
         for (_, path) in &logs {
             match fs::read(path) {
-                Ok(bytes) => log::decode(&bytes, |batch| memory.add(batch)),
+                Ok(bytes) => log::decode(&bytes, |batch| drop(memory.add(batch))),
                 Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
                 Err(error) => return Err(StoreError::io("read", path)(error)),
             };

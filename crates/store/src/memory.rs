@@ -19,12 +19,14 @@ pub(crate) struct Memory {
 pub(crate) struct Mark([usize; 4]);
 
 impl Memory {
-    /// Takes in the rows of a batch.
-    pub(crate) fn add(&mut self, batch: Batch) {
+    /// Takes in the rows of a batch, and gives back the columns its hops came in, empty.
+    pub(crate) fn add(&mut self, mut batch: Batch) -> HopColumns {
         self.hops.append(&batch.hops);
+        batch.hops.clear();
         self.paths.extend(batch.paths);
         self.events.extend(batch.events.iter().map(event_row));
         self.ledger.extend(batch.ledgers.iter().flat_map(|(taken_at, view)| LedgerRow::of(*taken_at, view)));
+        batch.hops
     }
 
     pub(crate) fn mark(&self) -> Mark {

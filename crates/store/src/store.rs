@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
+use inband_model::HopColumns;
 use inband_model::table::shapes;
 
 use crate::batch::Batch;
@@ -125,6 +126,13 @@ impl Store {
         Offered::Shed
     }
 
+    /// Gives empty columns for the hops of a batch: those of one that has been taken in, with their memory, where there
+    /// are any.
+    #[must_use]
+    pub fn columns(&self) -> HopColumns {
+        self.signals.take_columns()
+    }
+
     /// Waits until all that was offered before is durable, or has failed to be.
     pub fn sync(&self) {
         let (answer, answered) = sync_channel(1);
@@ -221,7 +229,7 @@ fn recover(root: &Path, counters: &Counters) -> Result<Vec<Job>, StoreError> {
         let mut reports = 0;
         let whole = log::decode(&bytes, |batch| {
             reports += batch.reports;
-            memory.add(batch);
+            drop(memory.add(batch));
         });
         count(&counters.recovered, reports);
         if whole < bytes.len() {

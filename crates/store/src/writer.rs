@@ -116,7 +116,10 @@ impl Writer {
         open.group.rows += rows;
         open.group.bytes += frames.len() as u64;
         match open.file.append(frames) {
-            Ok(()) => open.memory.add(batch),
+            Ok(()) => {
+                let columns = open.memory.add(batch);
+                self.signals.give_columns(columns);
+            }
             Err(_) => self.roll_back(),
         }
     }
