@@ -156,12 +156,8 @@ impl HopColumns {
         assert!(after <= HopColumns::MOST_HOPS, "hops of one log are fewer");
         self.reports.push(report);
         self.ends.push(u32::try_from(after).unwrap_or(u32::MAX));
-        let mut any = 0;
-        for (place, hop) in (0..).zip(hops) {
-            let present = field::present(place, hop);
-            any |= present;
-            self.present.push(present);
-        }
+        self.present.extend(hops.iter().enumerate().map(|(place, hop)| field::present(place, hop)));
+        let any = self.present[before..].iter().fold(0, |any, present| any | present);
         let adder = Adder { before, hops, any };
         adder.add_narrow(&mut self.narrow);
         adder.add_wide(&mut self.wide);

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use inband_model::table::MinuteRow;
-use inband_model::{HopColumns, HopField, Nanos, NodeId};
+use inband_model::{HopColumns, HopField, Nanos, NodeId, Values};
 
 /// Counts values by their size, so that quantiles of many minutes can be had together.
 ///
@@ -91,20 +91,32 @@ impl Default for Minutes {
 }
 
 /// Which minute of which queue: start of the minute, node, interface, queue.
-type Key = (u64, u64, Option<u64>, Option<u64>);
+type Key = (u64, u32, Option<u32>, Option<u32>);
 
 impl Minutes {
     /// The minutes of these hops.
     pub(crate) fn of(columns: &HopColumns) -> Minutes {
         let mut minutes = Minutes::default();
+        // Looked up once, as there are many hops.
+        let narrow = |field| match columns.values(field) {
+            Values::Narrow(values) => values,
+            Values::Wide(_) => &[],
+        };
+        let (node, egress) = (narrow(HopField::NodeId), narrow(HopField::EgressInterface));
+        let (queue, occupancy) = (narrow(HopField::QueueId), narrow(HopField::QueueOccupancy));
         for (index, report) in columns.reports().iter().enumerate().filter(|(_, report)| report.hop_count > 0)
         {
             let minute = report.received_at.0 - report.received_at.0 % MINUTE;
             for hop in columns.hops_of(index) {
-                let value = |field| columns.value(field, hop);
-                let node = value(HopField::NodeId).unwrap_or(0);
-                let key = (minute, node, value(HopField::EgressInterface), value(HopField::QueueId));
-                minutes.count(key, value(HopField::QueueOccupancy), value(HopField::Latency));
+                let present = columns.present()[hop];
+                let value = |values: &[u32], field: HopField| {
+                    if field.is_in(present) { values.get(hop).copied() } else { None }
+                };
+                let node = value(node, HopField::NodeId).unwrap_or(0);
+                let egress = value(egress, HopField::EgressInterface);
+                let key = (minute, node, egress, value(queue, HopField::QueueId));
+                let occupancy = value(occupancy, HopField::QueueOccupancy);
+                minutes.count(key, occupancy, columns.value(HopField::Latency, hop));
             }
         }
         minutes
@@ -112,12 +124,11 @@ impl Minutes {
 
     /// Counts a hop.
     #[inline]
-    fn count(&mut self, key: Key, occupancy: Option<u64>, latency: Option<u64>) {
+    fn count(&mut self, key: Key, occupancy: Option<u32>, latency: Option<u64>) {
         let place = self.place(key);
         let (row, buckets) = &mut self.rows[place];
         row.count += 1;
-        row.queue_occupancy_max =
-            row.queue_occupancy_max.max(occupancy.and_then(|occupancy| u32::try_from(occupancy).ok()));
+        row.queue_occupancy_max = row.queue_occupancy_max.max(occupancy);
         let Some(latency) = latency else { return };
         row.latency_count += 1;
         row.latency_max = row.latency_max.max(Some(Nanos(latency)));
@@ -146,8 +157,10 @@ impl Minutes {
     /// Where the row of a key stands. Queues are few, and come again and again.
     #[inline]
     fn place(&mut self, key: Key) -> usize {
-        let slot = usize::try_from((key.1 * 64 + key.2.unwrap_or(0) * 8 + key.3.unwrap_or(0)) % RECENT);
-        let slot = slot.unwrap_or(0);
+        let (_, node, interface, queue) = key;
+        let mixed =
+            u64::from(node) * 64 + u64::from(interface.unwrap_or(0)) * 8 + u64::from(queue.unwrap_or(0));
+        let slot = usize::try_from(mixed % RECENT).unwrap_or(0);
         match self.recent[slot] {
             Some((same, place)) if same == key => place,
             _ => {
@@ -165,7 +178,7 @@ impl Minutes {
             let (minute, node, interface, queue) = key;
             let row = MinuteRow {
                 minute: Nanos(minute),
-                node_id: u32::try_from(node).map_or(NodeId::NOT_AVAILABLE, NodeId),
+                node_id: NodeId(node),
                 egress_interface: interface.and_then(|interface| u16::try_from(interface).ok()),
                 queue_id: queue.and_then(|queue| u8::try_from(queue).ok()),
                 ..EMPTY

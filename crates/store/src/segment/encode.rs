@@ -75,7 +75,7 @@ impl ColumnEncoder {
     pub(super) fn put_climbing(&mut self, numbers: &[u64]) {
         self.encoded.encoding = Some(PageEncoding::Delta);
         put_deltas(&mut self.encoded.data, numbers);
-        self.note_bounds(numbers.iter().copied().min().zip(numbers.iter().copied().max()));
+        self.note_bounds(bounds(numbers));
     }
 
     /// Takes what is true or false.
@@ -135,7 +135,7 @@ impl ColumnEncoder {
             let words = dictionary.words();
             words.iter().for_each(|word| self.encoded.dictionary.extend_from_slice(&word.to_le_bytes()));
             self.put_codes(words.len(), dictionary.runs());
-            self.note_bounds(words.iter().copied().min().zip(words.iter().copied().max()));
+            self.note_bounds(bounds(words));
         }
         self.dictionary = dictionary;
         are_few
@@ -160,6 +160,13 @@ impl ColumnEncoder {
         self.encoded.statistics =
             Some(Statistics::int64(signed(least), signed(greatest), None, Some(self.missing), false));
     }
+}
+
+/// The least and the greatest number; `None` when there is none.
+fn bounds(numbers: &[u64]) -> Option<(u64, u64)> {
+    let first = *numbers.first()?;
+    let wider = |(least, greatest): (u64, u64), number: &u64| (least.min(*number), greatest.max(*number));
+    Some(numbers.iter().fold((first, first), wider))
 }
 
 /// Joins what is the same and follows one another.
