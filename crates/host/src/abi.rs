@@ -41,8 +41,7 @@ pub(crate) struct Config {
     pub(crate) interval_us: u32,
     /// Bytes that INT may add to a packet on its whole way.
     pub(crate) room: u32,
-    /// Queue id and occupancy, all ones: not available.
-    pub(crate) queue: u32,
+    pub(crate) padding: u32,
 }
 
 /// What a rule of the watchlist asks beside its prefixes (`struct rule`).
@@ -133,6 +132,9 @@ pub(crate) struct Event {
     pub(crate) captured: u32,
     pub(crate) device: u32,
     pub(crate) kind: u32,
+    /// Queue id and occupancy of what leaves; all ones: not available.
+    pub(crate) queue: u32,
+    pub(crate) padding: u32,
     pub(crate) bytes: [u8; EVENT_BYTES],
 }
 
@@ -149,4 +151,4 @@ const _: () = assert!(size_of::<Rule>() == 12);
 const _: () = assert!(size_of::<Rules>() == 32 + 12 * MOST_RULES + 20 * MOST_COLLECTORS);
 const _: () = assert!(size_of::<Lease>() == 24);
 const _: () = assert!(size_of::<Collector>() == 20);
-const _: () = assert!(size_of::<Event>() == 24 + EVENT_BYTES);
+const _: () = assert!(size_of::<Event>() == 32 + EVENT_BYTES);

@@ -34,6 +34,8 @@ pub struct HostInt {
     pub interval_us: u32,
     /// Bytes that INT may add on the whole way; connections are told of a smaller MSS. 0: they are not.
     pub room: u32,
+    /// How busy the interface that leads into the domain is, hundredths of a percent; `None`: nobody knows.
+    pub egress_utilization: Option<u32>,
 }
 
 /// The devices that a packet passes, by interface index.
@@ -99,7 +101,7 @@ impl HostInt {
             ingress_interface_level2: level2(self.ingress),
             egress_interface_level2: level2(self.egress),
             clock_offset: self.clock_offset,
-            egress_utilization: NOT_AVAILABLE,
+            egress_utilization: self.egress_utilization.unwrap_or(NOT_AVAILABLE),
             mtu: interface(self.egress).map_or(u32::MAX, |interface| interface.mtu),
             instructions: instructions.0,
             udp_port: encapsulation.udp_port(),
@@ -132,7 +134,6 @@ impl HostInt {
             version: u8::from(is_host_int),
             interval_us: self.interval_us,
             room: self.room,
-            queue: NOT_AVAILABLE,
             ..Config::default()
         })
     }

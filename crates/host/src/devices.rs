@@ -29,6 +29,29 @@ pub(crate) fn all(netlink: &mut Netlink) -> io::Result<Vec<Device>> {
     Ok(devices)
 }
 
+/// How many bytes the device with this interface index has sent; `None`: the kernel does not say.
+///
+/// # Errors
+/// What the kernel says.
+pub(crate) fn sent_bytes(netlink: &mut Netlink, index: u32) -> io::Result<Option<u64>> {
+    let mut asked = [0; STATISTICS_BYTES];
+    for (at, value) in [(4, index), (8, LINK_64_ALONE)] {
+        if let Some(room) = asked.get_mut(at..at + 4) {
+            room.copy_from_slice(&value.to_ne_bytes());
+        }
+    }
+    let mut sent = None;
+    netlink.query(Message::new(GET_STATISTICS, 0, &asked), |kind, body| {
+        let counters =
+            body.get(STATISTICS_BYTES..).and_then(|attributes| Attributes(attributes).get(LINK_64));
+        let counter = counters.and_then(|counters| counters.get(SENT_BYTES_AT..)?.first_chunk());
+        if let Some(counter) = counter.filter(|_| kind == NEW_STATISTICS) {
+            sent = Some(u64::from_ne_bytes(*counter));
+        }
+    })?;
+    Ok(sent)
+}
+
 impl Device {
     /// Reads `struct ifinfomsg` and its attributes.
     fn read(body: &[u8]) -> Option<Self> {
@@ -65,6 +88,15 @@ const GET_LINK: u16 = 18;
 pub(crate) const ADDRESS: u16 = 1;
 pub(crate) const NAME: u16 = 3;
 pub(crate) const MTU: u16 = 4;
+const NEW_STATISTICS: u16 = 92;
+const GET_STATISTICS: u16 = 94;
+/// `struct if_stats_msg`.
+const STATISTICS_BYTES: usize = 12;
+/// `IFLA_STATS_LINK_64`, which holds a `struct rtnl_link_stats64`, and the filter for it alone.
+const LINK_64: u16 = 1;
+const LINK_64_ALONE: u32 = 1;
+/// Packets received and sent and bytes received stand in front of bytes sent.
+const SENT_BYTES_AT: usize = 24;
 /// `ARPHRD_ETHER`.
 const ETHERNET: u16 = 1;
 

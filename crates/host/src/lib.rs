@@ -14,6 +14,7 @@ pub mod drops;
 mod error;
 mod guard;
 mod lease;
+mod load;
 mod maps;
 mod netlink;
 mod outcome;

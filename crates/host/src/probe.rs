@@ -51,5 +51,13 @@ pub fn drop_reasons() -> Result<usize, HostError> {
 
 /// INT with every default, on nothing.
 fn plain() -> HostInt {
-    HostInt { node: NodeConfig::new(0), ingress: 0, egress: 0, clock_offset: 0, interval_us: 0, room: 0 }
+    HostInt {
+        node: NodeConfig::new(0),
+        ingress: 0,
+        egress: 0,
+        clock_offset: 0,
+        interval_us: 0,
+        room: 0,
+        egress_utilization: None,
+    }
 }

@@ -9,9 +9,10 @@ use aya::programs::{SchedClassifier, TestRun, TestRunOptions};
 use aya::{Ebpf, EbpfLoader, include_bytes_aligned};
 use inband_node::NodeConfig;
 use inband_node::config::{Actions, Mode};
+use inband_wire::int::metadata::NOT_AVAILABLE;
 
 use crate::abi::{Config, Lease};
-use crate::config::HostInt;
+use crate::config::{HostInt, Wiring};
 use crate::error::HostError;
 use crate::maps;
 use crate::outcome::{Outcome, Traffic};
@@ -101,6 +102,17 @@ impl Programs {
         self.set_config(LOOPBACK, &config)
     }
 
+    /// Has `source` find so many bytes in the queue that packets of [`Programs::pass`] enter, as `steer` notes it of a
+    /// device's; `None`: nobody knows.
+    ///
+    /// # Errors
+    /// A kernel that does not take it.
+    pub fn note_queue(&mut self, occupancy: Option<u32>) -> Result<(), HostError> {
+        let fault = |reason| HostError::Map { name: "QUEUES", reason };
+        let mut map: HashMap<_, u32, u32> = HashMap::try_from(self.map("QUEUES")?).map_err(fault)?;
+        map.insert(Wiring::default().device, occupancy.unwrap_or(NOT_AVAILABLE), 0).map_err(fault)
+    }
+
     /// Gives the programs the watchlist of `node`, without what goes to its collectors or to `control_port`.
     ///
     /// # Errors
@@ -130,7 +142,15 @@ impl Programs {
         let mut map: HashMap<_, u32, [u8; size_of::<Config>()]> =
             HashMap::try_from(self.map("CONFIG")?).map_err(fault)?;
         absent_or(map.remove(&interface)).map_err(fault)?;
+        self.forget_queue(interface)?;
         self.spread_config()
+    }
+
+    /// What waited in the queue of a device is not what waits in another's.
+    fn forget_queue(&mut self, interface: u32) -> Result<(), HostError> {
+        let fault = |reason| HostError::Map { name: "QUEUES", reason };
+        let mut map: HashMap<_, u32, u32> = HashMap::try_from(self.map("QUEUES")?).map_err(fault)?;
+        absent_or(map.remove(&interface)).map_err(fault)
     }
 
     /// Makes every processor forget its copies of what `CONFIG` was before.

@@ -46,8 +46,15 @@ fn what_their_source_put_behind_a_new_udp_header_is_taken_out() {
 /// Each packet comes out of the kernel as out of the engine: without INT, and with checksums that are right.
 fn check(kind: EncapsulationKind, packets: &[Captured]) {
     let config = config(kind);
-    let host =
-        HostInt { node: config.clone(), ingress: 1, egress: 1, clock_offset: 0, interval_us: 0, room: 0 };
+    let host = HostInt {
+        node: config.clone(),
+        ingress: 1,
+        egress: 1,
+        clock_offset: 0,
+        interval_us: 0,
+        room: 0,
+        egress_utilization: None,
+    };
     let mut programs = match Programs::load(&host) {
         Ok(programs) => Some(programs),
         Err(error) if is_forbidden(&error) => {

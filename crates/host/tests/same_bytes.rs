@@ -13,7 +13,7 @@ use inband_testkit::packet::{Packet, packet};
 use inband_testkit::path::{DomainPlan, NodePlan, Place, send};
 use inband_testkit::strategies::{domain_plan, ip_packet, node_plan};
 use inband_wire::int::earlier::HopByHop;
-use inband_wire::int::{CodePoints, HeaderType, Md, Version};
+use inband_wire::int::{CodePoints, HeaderType, Instructions, Md, Version};
 use inband_wire::{Link, Strictness, dissect};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -47,7 +47,15 @@ fn is_forbidden(error: &HostError) -> bool {
 }
 
 fn host(node: NodeConfig) -> HostInt {
-    HostInt { node, ingress: 1, egress: 2, clock_offset: 1_700_000_000_000_000_000, interval_us: 0, room: 0 }
+    HostInt {
+        node,
+        ingress: 1,
+        egress: 2,
+        clock_offset: 1_700_000_000_000_000_000,
+        interval_us: 0,
+        room: 0,
+        egress_utilization: None,
+    }
 }
 
 /// A domain that the programs can follow: of INT 2.1 or Host-INT, in the outer layer, without dialect and
@@ -115,6 +123,7 @@ fn said(config: &NodeConfig, frame: &[u8]) -> (DeviceMetadata, Option<u32>) {
         egress_timestamp: hop.egress_timestamp,
         hop_latency: hop.hop_latency,
         queue: hop.queue,
+        egress_utilization: hop.egress_utilization,
         ..DeviceMetadata::default()
     };
     (metadata, number)
@@ -153,8 +162,12 @@ fn check_source(version: IntVersion) {
     let started = Cell::new(0);
     run(version, |programs, packet, domain, plan| {
         let config = domain.node(1, Place::First, &plan);
-        programs.configure(&host(config.clone())).unwrap();
+        // Both known and not, as the packet has it.
         let frame = packet.build();
+        let known = Some(u32::try_from(frame.len()).unwrap()).filter(|length| length % 4 != 0);
+        let host = HostInt { egress_utilization: known, ..host(config.clone()) };
+        programs.configure(&host).unwrap();
+        programs.note_queue(known).unwrap();
         let before = counts(programs);
         let passed = programs.pass(Program::Source, &frame, 1).unwrap();
         let outcome = outcome(programs, &before);
@@ -164,6 +177,16 @@ fn check_source(version: IntVersion) {
             return Ok(());
         }
         let (metadata, number) = said(&config, &passed.frame);
+        let asked = config.source.instructions.bitmap();
+        if metadata.ingress_timestamp.is_some() && version == IntVersion::V2_1 {
+            let expected = |is_asked: bool| known.filter(|_| is_asked);
+            let occupancy = metadata.queue.map(|queue| queue.occupancy);
+            prop_assert_eq!(occupancy, expected(asked.contains(Instructions::QUEUE)));
+            prop_assert_eq!(
+                metadata.egress_utilization,
+                expected(asked.contains(Instructions::EGRESS_UTILIZATION))
+            );
+        }
         let passage = Passage { ingress: 1, egress: 2, metadata };
         let mut node = Node::new(&config).unwrap();
         // The kernel remembers the flow from the cases before this one.

@@ -19,6 +19,8 @@ use std::time::{Duration, Instant};
 use aya::maps::{MapData, RingBuf};
 use inband_node::frame::{Frame, MOST_GROWTH};
 use inband_node::{DeviceMetadata, Node, Passage};
+use inband_wire::int::Queue;
+use inband_wire::int::metadata::NOT_AVAILABLE;
 use inband_wire::layers::Link;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use zerocopy::FromBytes;
@@ -62,6 +64,8 @@ pub struct Agent {
     buffer: Vec<u8>,
     /// When clocks and devices are looked at again, nanoseconds of the monotonic clock.
     next_look: u64,
+    /// When it is measured again how busy devices are, of the same clock.
+    next_measurement: u64,
     /// What users may want to know.
     notes: VecDeque<String>,
     /// The last of them that told of what does not work; it is not told twice in a row.
@@ -74,6 +78,8 @@ const MOST_EVENTS: usize = 4096;
 const GATHER: Duration = Duration::from_millis(5);
 /// How often clocks and devices are looked at, nanoseconds.
 const LOOK_NS: u64 = 300_000_000;
+/// How often it is measured how busy devices are, nanoseconds.
+const MEASURE_NS: u64 = 100_000_000;
 /// How often sources are told again that their leases have ended.
 const WITHDRAW_AGAIN: Duration = Duration::from_millis(100);
 /// How long packets are on their way through the domain.
@@ -119,6 +125,7 @@ impl Agent {
             _lock: lock,
             buffer: Vec::new(),
             next_look: clock::monotonic() + LOOK_NS,
+            next_measurement: 0,
             notes: VecDeque::new(),
             last_note: String::new(),
         };
@@ -154,6 +161,10 @@ impl Agent {
         }
         self.engine.handle_timeout(now.wrapping_add(self.plan.clock_offset));
         self.send_reports();
+        if now >= self.next_measurement {
+            self.next_measurement = now + MEASURE_NS;
+            self.measure(now)?;
+        }
         if now >= self.next_look {
             self.next_look = now + LOOK_NS;
             self.control.keep_leases(&mut self.programs, now)?;
@@ -294,7 +305,15 @@ impl Agent {
         let time = Some(event.time);
         let (ingress, egress, metadata) = match event.kind {
             event_kind::LEAVES => {
-                (host, device, DeviceMetadata { egress_timestamp: time, ..DeviceMetadata::default() })
+                let is_known = event.queue != NOT_AVAILABLE;
+                let queue = is_known.then_some(Queue { id: 0, occupancy: event.queue });
+                let metadata = DeviceMetadata {
+                    egress_timestamp: time,
+                    queue,
+                    egress_utilization: port.utilization(),
+                    ..DeviceMetadata::default()
+                };
+                (host, device, metadata)
             }
             event_kind::ARRIVED => {
                 (device, host, DeviceMetadata { ingress_timestamp: time, ..DeviceMetadata::default() })
@@ -348,6 +367,16 @@ impl Agent {
                 Ok(losses) => self.losses = Some(losses),
                 Err(error) => self.note(format!("note: drops are not reported: {}", in_full(&error))),
             },
+        }
+        Ok(())
+    }
+
+    /// Measures how busy devices are, if anybody asks, and tells the programs.
+    fn measure(&mut self, now: u64) -> Result<(), HostError> {
+        for port in &mut self.ports {
+            if port.measure(&mut self.netlink, now) {
+                port.configure(&self.plan, &mut self.programs)?;
+            }
         }
         Ok(())
     }

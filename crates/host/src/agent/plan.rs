@@ -70,6 +70,7 @@ impl Plan {
             clock_offset: self.clock_offset,
             interval_us: self.interval_us,
             room: self.room,
+            egress_utilization: None,
         }
     }
 }

@@ -3,12 +3,14 @@
 use std::os::fd::{AsFd, OwnedFd};
 
 use inband_node::config::Mode;
+use inband_wire::int::Instructions;
 
 use super::plan::Plan;
-use crate::config::Wiring;
+use crate::config::{HostInt, Wiring};
 use crate::devices::Device;
 use crate::error::HostError;
 use crate::guard::Guard;
+use crate::load::Load;
 use crate::netlink::Netlink;
 use crate::programs::{Program, Programs};
 use crate::shim::Shim;
@@ -26,6 +28,8 @@ pub(super) struct Port {
     steer: Option<OwnedFd>,
     source: Option<OwnedFd>,
     sink: Option<OwnedFd>,
+    /// `None`: nobody asks how busy the device is.
+    load: Option<Load>,
 }
 
 impl Port {
@@ -37,7 +41,9 @@ impl Port {
         programs: &mut Programs,
         (netlink, guard): (&mut Netlink, &Guard),
     ) -> Result<Self, HostError> {
-        let mut port = Self { device, id, shim: None, steer: None, source: None, sink: None };
+        let asks = plan.node.source.instructions.bitmap().contains(Instructions::EGRESS_UTILIZATION);
+        let load = asks.then(|| Load::of(&device.name));
+        let mut port = Self { device, id, shim: None, steer: None, source: None, sink: None, load };
         match port.connect(plan, programs, (netlink, guard)) {
             Ok(()) => Ok(port),
             Err(error) => {
@@ -78,11 +84,27 @@ impl Port {
             shim_in: self.shim.as_ref().map_or(0, |shim| shim.near),
             shim_out: self.shim.as_ref().map_or(0, |shim| shim.far),
         };
-        let config = plan.host(self.id).wired(&wiring)?;
+        let host = HostInt { egress_utilization: self.utilization(), ..plan.host(self.id) };
+        let config = host.wired(&wiring)?;
         if let Some(shim) = &self.shim {
             programs.set_config(shim.far, &config)?;
         }
         programs.set_config(self.device.index, &config)
+    }
+
+    /// How busy the device is, hundredths of a percent; `None`: nobody asks, or nobody knows.
+    pub(super) fn utilization(&self) -> Option<u32> {
+        self.load.as_ref().and_then(Load::utilization)
+    }
+
+    /// Looks how busy the device is; returns whether that is another number than before.
+    pub(super) fn measure(&mut self, netlink: &mut Netlink, now: u64) -> bool {
+        let before = self.utilization();
+        if let Some(load) = &mut self.load {
+            // A device that is gone has no load, and is closed when the devices are looked at.
+            let _ = load.look(netlink, self.device.index, now);
+        }
+        self.utilization() != before
     }
 
     /// Whether this is the port of `device`, with the identifier `id`.

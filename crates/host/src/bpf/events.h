@@ -4,6 +4,7 @@
 
 #include "flow.h"
 #include "maps.h"
+#include "queue.h"
 
 #define MOST_FLOWS 65536
 
@@ -90,7 +91,7 @@ static __always_inline int is_due(const struct packet *packet, const struct conf
 }
 
 /* Tells the agent of the packet as it is now. */
-VERIFIED_ONCE int tell(struct __sk_buff *skb, __u64 time, __u32 kind)
+VERIFIED_ONCE int tell(struct __sk_buff *skb, __u64 time, __u32 kind, __u32 queue)
 {
 	struct event *event = bpf_ringbuf_reserve(&EVENTS, sizeof(*event), 0);
 	__u32 captured = skb->len < EVENT_BYTES ? skb->len : EVENT_BYTES;
@@ -103,6 +104,8 @@ VERIFIED_ONCE int tell(struct __sk_buff *skb, __u64 time, __u32 kind)
 	event->length = skb->len;
 	event->device = skb->ifindex;
 	event->kind = kind;
+	event->queue = queue;
+	event->padding = 0;
 	asm volatile("" : "+r"(captured));
 	if (captured == 0 || captured > EVENT_BYTES || bpf_skb_load_bytes(skb, 0, event->bytes, captured)) {
 		bpf_ringbuf_discard(event, 0);
@@ -122,5 +125,5 @@ static __always_inline void tell_if_due(struct __sk_buff *skb, const struct pack
 	__u64 now = bpf_ktime_get_ns() + config->clock_offset;
 
 	if (is_due(packet, config, now))
-		tell(skb, now, kind);
+		tell(skb, now, kind, kind == EVENT_LEAVES ? noted_queue(config) : NOT_AVAILABLE);
 }

@@ -16,6 +16,7 @@
 #include "load.h"
 #include "mss.h"
 #include "peers.h"
+#include "queue.h"
 #include "sink.h"
 #include "source.h"
 #include "watch.h"
@@ -114,8 +115,12 @@ int steer(struct __sk_buff *skb)
 	__u32 packets = 1;
 	int outcome;
 
-	if (!config || !packet || (config->shim_out && skb->ingress_ifindex == config->shim_out))
+	if (!config || !packet)
 		return TC_ACT_OK;
+	if (config->shim_out && skb->ingress_ifindex == config->shim_out) {
+		note_queue(skb, config);
+		return TC_ACT_OK;
+	}
 	outcome = read_packet(skb, packet);
 	if (!outcome) {
 		watched_flow(packet, &flow);
@@ -126,6 +131,7 @@ int steer(struct __sk_buff *skb)
 		} else {
 			packets = packets_of(skb);
 			count_watched(packet, packets);
+			note_queue(skb, config);
 			outcome = judge_watched(skb, packet, config, &flow);
 		}
 	}
@@ -171,7 +177,7 @@ int source(struct __sk_buff *skb)
 	now = bpf_ktime_get_ns();
 	hop.ingress_timestamp = entered_shim(skb, now) + config->clock_offset;
 	hop.egress_timestamp = now + config->clock_offset;
-	hop.queue = config->queue;
+	hop.queue = noted_queue(config);
 	outcome = read_packet(skb, packet);
 	if (!outcome) {
 		bytes = packet->end - L3;
@@ -206,7 +212,7 @@ static __always_inline int end_int(struct __sk_buff *skb, struct packet *packet,
 	if (skb->gso_size)
 		return SEGMENTS;
 	if (is_due(packet, config, now))
-		tell(skb, now, EVENT_ARRIVED);
+		tell(skb, now, EVENT_ARRIVED, NOT_AVAILABLE);
 	return strip_int(skb, packet, config, location);
 }
 

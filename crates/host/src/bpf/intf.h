@@ -63,8 +63,7 @@ struct config {
 	__u32 interval_us;
 	/* Bytes that INT may add to a packet on its whole way, for the MSS of watched connections. */
 	__u32 room;
-	/* Queue id and occupancy as metadata, all ones: not available. */
-	__u32 queue;
+	__u32 padding;
 };
 
 /* What happened to a packet; each counts once in its program. */
@@ -128,6 +127,9 @@ struct event {
 	__u32 device;
 	/* `enum event_kind`. */
 	__u32 kind;
+	/* Queue id and occupancy as metadata, of what leaves; all ones: not available. */
+	__u32 queue;
+	__u32 padding;
 	__u8 bytes[EVENT_BYTES];
 };
 
@@ -206,4 +208,4 @@ _Static_assert(sizeof(struct collector) == 20, "size of struct collector");
 _Static_assert(sizeof(struct rule) == 12, "size of struct rule");
 _Static_assert(sizeof(struct flow) == 48, "size of struct flow");
 _Static_assert(sizeof(struct rules) == 32 + 12 * MOST_RULES + 20 * MOST_COLLECTORS, "size of struct rules");
-_Static_assert(sizeof(struct event) == 24 + EVENT_BYTES, "size of struct event");
+_Static_assert(sizeof(struct event) == 32 + EVENT_BYTES, "size of struct event");

@@ -18,9 +18,21 @@ typedef struct {
 	struct net *net;
 } possible_net_t;
 
+struct gnet_stats_queue {
+	__u32 backlog;
+};
+
+struct Qdisc {
+	/* Null: packets do not wait. */
+	void *enqueue;
+	unsigned int flags;
+	struct gnet_stats_queue qstats;
+};
+
 struct net_device {
 	int ifindex;
 	possible_net_t nd_net;
+	struct Qdisc *qdisc;
 };
 
 struct dst_entry {
@@ -56,3 +68,8 @@ struct sk_buff {
 
 /* The bit beside the address in `_skb_refdst`. */
 #define SKB_DST_NOREF 1UL
+
+/* Of `Qdisc.flags`: a queue for each of the device's; numbers for each processor; in the device. */
+#define TCQ_F_MQROOT 0x8
+#define TCQ_F_CPUSTATS 0x20
+#define TCQ_F_OFFLOADED 0x200

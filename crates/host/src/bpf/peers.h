@@ -37,6 +37,6 @@ static __always_inline int is_leased(struct __sk_buff *skb, const struct watched
 		return 1;
 	}
 	if (lease->ask && is_to_be_asked(&flow->destination, now))
-		tell(skb, now, EVENT_UNLEASED);
+		tell(skb, now, EVENT_UNLEASED, NOT_AVAILABLE);
 	return 0;
 }

@@ -53,6 +53,14 @@ impl Netlink {
         self.ask(message.with_acknowledgement(), |_, _| {})
     }
 
+    /// Hands what the kernel answers to a request for one thing, its type and its body, to `take`.
+    ///
+    /// # Errors
+    /// What the kernel says, or that it says nothing.
+    pub(crate) fn query(&mut self, message: Message, take: impl FnMut(u16, &[u8])) -> io::Result<()> {
+        self.ask(message.with_acknowledgement(), take)
+    }
+
     /// Hands every answer to a request for all there is, its type and its body, to `take`.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! How are a device's offloads switched?
+//! What does a device do and say of itself, besides carrying packets?
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
@@ -24,11 +24,30 @@ struct Value {
     data: u32,
 }
 
+/// `struct ethtool_cmd`: how a device is set.
+#[repr(C)]
+#[derive(Default)]
+struct Settings {
+    command: u32,
+    supported: u32,
+    advertising: u32,
+    speed: u16,
+    between: [u8; 6],
+    coalescing: [u32; 2],
+    speed_high: u16,
+    behind: [u8; 2],
+    rest: [u32; 3],
+}
+
+const _: () = assert!(size_of::<Settings>() == 44);
+/// `ETHTOOL_GSET`.
+const GET_SETTINGS: u32 = 0x1;
+
 /// `struct ifreq`, as the ethtool request uses it.
 #[repr(C)]
-struct Request {
+struct Request<T> {
     name: [u8; libc::IFNAMSIZ],
-    value: *mut Value,
+    value: *mut T,
     rest: [u8; 16],
 }
 
@@ -37,13 +56,31 @@ struct Request {
 /// # Errors
 /// What the kernel says; a name that is too long.
 pub(crate) fn switch_off(name: &str, offload: Offload) -> io::Result<()> {
-    let mut value = Value { command: offload as u32, data: 0 };
-    let mut request = Request { name: [0; libc::IFNAMSIZ], value: &raw mut value, rest: [0; 16] };
+    ask(name, &mut Value { command: offload as u32, data: 0 })
+}
+
+/// How fast the link of the device `name` is; `None`: the device does not say.
+///
+/// # Errors
+/// What the kernel says; a name that is too long.
+pub(crate) fn megabits_per_second(name: &str) -> io::Result<Option<u32>> {
+    let mut settings = Settings { command: GET_SETTINGS, ..Settings::default() };
+    ask(name, &mut settings)?;
+    let speed = u32::from(settings.speed_high) << 16 | u32::from(settings.speed);
+    Ok(Some(speed).filter(|speed| !matches!(*speed, 0 | u32::MAX | UNKNOWN_OF_OLD)))
+}
+
+/// What drivers say that know 16 bits of speed only, and no speed.
+const UNKNOWN_OF_OLD: u32 = 0xffff;
+
+/// Has the kernel read and write `value`, which begins with a command and is what the command works on.
+fn ask<T>(name: &str, value: &mut T) -> io::Result<()> {
+    let mut request = Request { name: [0; libc::IFNAMSIZ], value: std::ptr::from_mut(value), rest: [0; 16] };
     let room = request.name.get_mut(..name.len()).filter(|_| name.len() < libc::IFNAMSIZ);
     room.ok_or(io::ErrorKind::InvalidInput)?.copy_from_slice(name.as_bytes());
     let socket = socket_with(AddressFamily::INET, SocketType::DGRAM, SocketFlags::CLOEXEC, None)?;
     // SAFETY: `request` has the layout and at least the size of `struct ifreq`, its name ends in a zero, and its
-    // pointer is to a live `struct ethtool_value`, which is all that these commands read and write.
+    // pointer is to a live structure of the command in its first word, which is all that the command reads and writes.
     let result = unsafe { libc::ioctl(socket.as_fd().as_raw_fd(), libc::SIOCETHTOOL, &raw mut request) };
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }

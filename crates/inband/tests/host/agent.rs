@@ -30,6 +30,9 @@ pub(crate) struct Domain {
     pub(crate) lease: bool,
     /// The version that sources write.
     pub(crate) version: &'static str,
+    /// Instructions in front of the usual ones.
+    pub(crate) asks: &'static str,
+    pub(crate) interval_us: u32,
 }
 
 impl Domain {
@@ -43,6 +46,8 @@ impl Domain {
             peers: "10.91.{far}.0/24 fd91:{far}::/64",
             lease: false,
             version: "2.1",
+            asks: "",
+            interval_us: 1_000,
         }
     }
 
@@ -60,7 +65,7 @@ impl Domain {
             Place::A => (101, "ab", "3"),
             _ => (102, "dc", "1"),
         };
-        let Self { kind, mode, more, devices, host, peers, lease, version } = self;
+        let Self { kind, mode, more, devices, host, peers, lease, version, asks, interval_us } = self;
         // Host-INT asks for four things in every packet, and no more.
         let latency = if *version == "2.1" { "\"hop-latency\", " } else { "" };
         let devices = devices.unwrap_or(device);
@@ -76,7 +81,7 @@ id = {id}
 int_version = \"{version}\"
 [host]
 devices = [\"{devices}\"]
-interval_us = 1000
+interval_us = {interval_us}
 {host}
 [[interface]]
 id = 7
@@ -89,7 +94,7 @@ protocol = \"tcp\"
 protocol = \"udp\"
 [source]
 mode = \"{mode}\"
-instructions = [\"node-id\", \"level1-interfaces\", {latency}\"ingress-timestamp\", \"egress-timestamp\"]
+instructions = [{asks}\"node-id\", \"level1-interfaces\", {latency}\"ingress-timestamp\", \"egress-timestamp\"]
 [report]
 collector = \"{COLLECTOR}:32766\"
 truncate = 300

@@ -7,6 +7,7 @@ mod drops;
 mod forms;
 mod leases;
 mod limits;
+mod load;
 mod measure;
 mod traffic;
 mod world;

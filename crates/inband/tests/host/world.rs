@@ -198,6 +198,12 @@ impl World {
         assert!(run("ip", &words), "{command}");
     }
 
+    /// Does something to the queues of a namespace; whether the kernel can.
+    pub(crate) fn tc(&self, place: Place, command: &str) -> bool {
+        let words: Vec<_> = ["-n", self.name(place)].into_iter().chain(command.split(' ')).collect();
+        run("tc", &words)
+    }
+
     /// Writes a file into this world's folder.
     pub(crate) fn write(&self, name: &str, contents: &[u8]) -> PathBuf {
         let path = self.folder.join(name);
