@@ -40,11 +40,11 @@ struct Sections<'a> {
     strings: (usize, usize),
 }
 
-/// Name and number of everything in `enum name`, in its order.
+/// Name and number of everything in `enum name` of the kernel whose BTF these bytes are, in its order.
 ///
 /// # Errors
 /// Bytes that are not BTF, or in which there is no such enumeration.
-pub(crate) fn enumerators(bytes: &[u8], name: &'static str) -> Result<Vec<(String, u32)>, BtfError> {
+pub fn enumerators(bytes: &[u8], name: &'static str) -> Result<Vec<(String, u32)>, BtfError> {
     let sections = Sections::read(bytes)?;
     let (mut at, end) = sections.types;
     while at < end {

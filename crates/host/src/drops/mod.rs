@@ -27,7 +27,7 @@ use crate::config::HostInt;
 use crate::error::HostError;
 use crate::maps;
 use crate::rules::RuleSet;
-pub use btf::BtfError;
+pub use btf::{BtfError, enumerators};
 pub use causes::Cause;
 use codes::Codes;
 use namespace::MOST_NAMESPACES;
