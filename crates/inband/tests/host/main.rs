@@ -10,4 +10,5 @@ mod limits;
 mod load;
 mod measure;
 mod traffic;
+mod transit;
 mod world;
