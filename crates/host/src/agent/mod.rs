@@ -1,14 +1,16 @@
 //! How does the host stay a source and a sink? Programs on its devices, and one engine for what they tell.
 
 mod control;
+mod follow;
 mod lock;
 mod losses;
 mod plan;
 mod port;
+mod retry;
 mod senders;
 mod tally;
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::error::Error;
 use std::io;
 use std::net::IpAddr;
@@ -40,6 +42,7 @@ use lock::Lock;
 use losses::Losses;
 use plan::Plan;
 use port::Port;
+use retry::Retry;
 use senders::Senders;
 pub use tally::Tally;
 
@@ -66,6 +69,9 @@ pub struct Agent {
     next_look: u64,
     /// When it is measured again how busy devices are, of the same clock.
     next_measurement: u64,
+    /// Of devices that could not be opened, by interface index: why, as it was told.
+    failed: HashMap<u32, String>,
+    retry: Retry,
     /// What users may want to know.
     notes: VecDeque<String>,
     /// The last of them that told of what does not work; it is not told twice in a row.
@@ -126,6 +132,8 @@ impl Agent {
             buffer: Vec::new(),
             next_look: clock::monotonic() + LOOK_NS,
             next_measurement: 0,
+            failed: HashMap::new(),
+            retry: Retry::default(),
             notes: VecDeque::new(),
             last_note: String::new(),
         };
@@ -336,28 +344,6 @@ impl Agent {
         }
     }
 
-    /// Follows clocks that were set, and devices that come and go.
-    fn look_around(&mut self) -> Result<(), HostError> {
-        let mut plan = match plan(&self.settings, &mut self.netlink) {
-            Ok(plan) => plan,
-            Err(error) => {
-                self.note(format!("the devices stay as they are: {error}"));
-                return Ok(());
-            }
-        };
-        if plan.clock_offset.abs_diff(self.plan.clock_offset) <= CLOCK_SLACK_NS {
-            plan.clock_offset = self.plan.clock_offset;
-        } else if plan.devices == self.plan.devices {
-            self.plan = plan;
-            return self.configure_ports();
-        }
-        if plan.devices != self.plan.devices {
-            self.plan = plan;
-            self.follow_devices()?;
-        }
-        Ok(())
-    }
-
     /// Hears of drops as the settings say; that the kernel does not tell is no reason not to do the rest.
     fn watch_drops(&mut self) -> Result<(), HostError> {
         match (&mut self.losses, self.settings.host.drops) {
@@ -367,16 +353,6 @@ impl Agent {
                 Ok(losses) => self.losses = Some(losses),
                 Err(error) => self.note(format!("note: drops are not reported: {}", in_full(&error))),
             },
-        }
-        Ok(())
-    }
-
-    /// Measures how busy devices are, if anybody asks, and tells the programs.
-    fn measure(&mut self, now: u64) -> Result<(), HostError> {
-        for port in &mut self.ports {
-            if port.measure(&mut self.netlink, now) {
-                port.configure(&self.plan, &mut self.programs)?;
-            }
         }
         Ok(())
     }
@@ -394,49 +370,6 @@ impl Agent {
         }
     }
 
-    fn configure_ports(&mut self) -> Result<(), HostError> {
-        if let Some(losses) = &mut self.losses {
-            losses.configure(&self.plan)?;
-        }
-        self.ports.iter().try_for_each(|port| port.configure(&self.plan, &mut self.programs))
-    }
-
-    /// Gives up what is not in the plan any more, and takes up what is new in it.
-    fn follow_devices(&mut self) -> Result<(), HostError> {
-        let Some(guard) = &self.guard else { return Ok(()) };
-        let is_planned =
-            |port: &mut Port| self.plan.devices.iter().any(|(device, id)| port.is_of(device, *id));
-        for port in self.ports.extract_if(.., |port| !is_planned(port)) {
-            self.notes.push_back(format!("no INT on {} any more", port.device.name));
-            self.control.close_gate(port.device.index, clock::monotonic());
-            guard.forget(port.device.index)?;
-            port.close(&mut self.programs, &mut self.netlink)?;
-        }
-        for (device, id) in &self.plan.devices {
-            if self.ports.iter().any(|port| port.is_of(device, *id)) {
-                continue;
-            }
-            let name = &device.name;
-            let opened =
-                Port::open(device.clone(), *id, &self.plan, &mut self.programs, (&mut self.netlink, guard));
-            let opened = opened.and_then(|port| match self.control.open_gate(device) {
-                Ok(()) => Ok(port),
-                Err(error) => {
-                    guard.forget(device.index)?;
-                    port.close(&mut self.programs, &mut self.netlink)?;
-                    Err(error)
-                }
-            });
-            self.notes.push_back(match &opened {
-                Ok(_) => format!("INT on {name}"),
-                // A device that went again before it was taken up is not in the next plan.
-                Err(error) => format!("no INT on {name}: {error}"),
-            });
-            self.ports.extend(opened);
-        }
-        self.configure_ports()
-    }
-
     fn note(&mut self, note: String) {
         if self.notes.len() < MOST_NOTES && self.last_note != note {
             self.last_note.clone_from(&note);
@@ -447,8 +380,6 @@ impl Agent {
 
 /// Ethernet, IPv6 and TCP with timestamps, in front of INT.
 const HEADER_BYTES: u32 = 14 + 40 + 32;
-/// How far the programs' clock may be off before it is set, nanoseconds.
-const CLOCK_SLACK_NS: u64 = 100;
 
 /// An error with what is behind it.
 fn in_full(error: &dyn Error) -> String {

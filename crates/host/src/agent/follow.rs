@@ -1,0 +1,95 @@
+//! How does the agent follow devices that come and go, clocks that are set, and how busy links are?
+
+use crate::clock;
+use crate::error::HostError;
+
+use super::port::Port;
+use super::{Agent, in_full, plan};
+
+/// How far the programs' clock may be off before it is set, nanoseconds.
+const CLOCK_SLACK_NS: u64 = 100;
+
+impl Agent {
+    /// Follows clocks that were set, and devices that come and go.
+    pub(super) fn look_around(&mut self) -> Result<(), HostError> {
+        let mut plan = match plan(&self.settings, &mut self.netlink) {
+            Ok(plan) => plan,
+            Err(error) => {
+                self.note(format!("the devices stay as they are: {error}"));
+                return Ok(());
+            }
+        };
+        if plan.clock_offset.abs_diff(self.plan.clock_offset) <= CLOCK_SLACK_NS {
+            plan.clock_offset = self.plan.clock_offset;
+        } else if plan.devices == self.plan.devices {
+            self.plan = plan;
+            return self.configure_ports();
+        }
+        if plan.devices != self.plan.devices || self.retry.is_due(clock::monotonic()) {
+            self.plan = plan;
+            self.follow_devices()?;
+        }
+        Ok(())
+    }
+
+    /// Gives up what is not in the plan any more, and takes up what is new in it.
+    pub(super) fn follow_devices(&mut self) -> Result<(), HostError> {
+        let Some(guard) = &self.guard else { return Ok(()) };
+        let is_planned =
+            |port: &mut Port| self.plan.devices.iter().any(|(device, id)| port.is_of(device, *id));
+        for port in self.ports.extract_if(.., |port| !is_planned(port)) {
+            self.notes.push_back(format!("no INT on {} any more", port.device.name));
+            self.control.close_gate(port.device.index, clock::monotonic());
+            guard.forget(port.device.index)?;
+            port.close(&mut self.programs, &mut self.netlink)?;
+        }
+        for (device, id) in &self.plan.devices {
+            if self.ports.iter().any(|port| port.is_of(device, *id)) {
+                continue;
+            }
+            let name = &device.name;
+            let opened =
+                Port::open(device.clone(), *id, &self.plan, &mut self.programs, (&mut self.netlink, guard));
+            let opened = opened.and_then(|port| match self.control.open_gate(device) {
+                Ok(()) => Ok(port),
+                Err(error) => {
+                    guard.forget(device.index)?;
+                    port.close(&mut self.programs, &mut self.netlink)?;
+                    Err(error)
+                }
+            });
+            let (note, failure) = match &opened {
+                Ok(_) => (format!("INT on {name}"), None),
+                // A device that went again before it was taken up is not in the next plan.
+                Err(error) => (format!("no INT on {name}: {}", in_full(error)), Some(in_full(error))),
+            };
+            // The same failure is told once, however often it is tried.
+            if failure.is_none() || self.failed.get(&device.index) != failure.as_ref() {
+                self.notes.push_back(note);
+            }
+            self.failed.remove(&device.index);
+            self.failed.extend(failure.map(|failure| (device.index, failure)));
+            self.ports.extend(opened);
+        }
+        self.failed.retain(|index, _| self.plan.devices.iter().any(|(device, _)| device.index == *index));
+        self.retry.tried(clock::monotonic(), self.failed.is_empty());
+        self.configure_ports()
+    }
+
+    fn configure_ports(&mut self) -> Result<(), HostError> {
+        if let Some(losses) = &mut self.losses {
+            losses.configure(&self.plan)?;
+        }
+        self.ports.iter().try_for_each(|port| port.configure(&self.plan, &mut self.programs))
+    }
+
+    /// Measures how busy devices are, if anybody asks, and tells the programs.
+    pub(super) fn measure(&mut self, now: u64) -> Result<(), HostError> {
+        for port in &mut self.ports {
+            if port.measure(&mut self.netlink, now) {
+                port.configure(&self.plan, &mut self.programs)?;
+            }
+        }
+        Ok(())
+    }
+}
