@@ -315,6 +315,21 @@ fn a_packet_that_is_not_watched_enters_the_domain_as_the_engine_lets_it() {
 }
 
 #[test]
+fn a_packet_with_a_tag_passes_every_program_as_it_is_and_is_counted() {
+    let Some(mut programs) = programs() else { return };
+    let config = DomainPlan([2, 0, 0, 0, 0, 0, 0, 0]).node(1, Place::First, &NodePlan([0; 4]));
+    programs.configure(&host(config)).unwrap();
+    for frame in [packet().vlan(5).ipv4(), packet().vlan(5).vlan(6).ipv6()] {
+        let frame = frame.udp(1, 2).payload(b"payload").build();
+        for program in Program::ALL {
+            let before = counts(&programs);
+            assert_eq!(programs.pass(program, &frame, 1).unwrap().frame, frame, "{program:?}");
+            assert_eq!(outcome(&programs, &before), [Outcome::VlanTag], "{program:?}");
+        }
+    }
+}
+
+#[test]
 fn the_packets_of_each_flow_are_numbered_from_1() {
     // host-int-0.5/packet-06
     let Some(mut programs) = programs() else { return };

@@ -63,6 +63,7 @@ impl Domain {
     pub(crate) fn settings(&self, place: Place) -> String {
         let (id, device, far) = match place {
             Place::A => (101, "ab", "3"),
+            Place::FirstHop => (103, "bc", "3"),
             _ => (102, "dc", "1"),
         };
         let Self { kind, mode, more, devices, host, peers, lease, version, asks, interval_us } = self;

@@ -3,6 +3,7 @@
 
 mod agent;
 mod capture;
+mod containers;
 mod drops;
 mod forms;
 mod leases;
