@@ -8,7 +8,9 @@ use inband_node::NodeConfig;
 use crate::config::HostInt;
 use crate::drops::{self, Drops, Namespace};
 use crate::error::HostError;
+use crate::netlink::Netlink;
 use crate::programs::{OBJECT, Program, Programs};
+use crate::shim::Shim;
 
 /// Loads the classifiers, and unloads them.
 ///
@@ -39,6 +41,16 @@ pub fn links(interface: &str) -> Result<(), HostError> {
     program.load().map_err(refused)?;
     let last = TcAttachOptions::TcxOrder(LinkOrder::default());
     program.attach_with_options(interface, TcAttachType::Egress, last).map(|_| ()).map_err(refused)
+}
+
+/// Creates a shim in this thread's network namespace, and removes it.
+///
+/// # Errors
+/// Why the kernel does not: it may have no virtual Ethernet devices.
+pub fn shim() -> Result<(), HostError> {
+    let mut netlink = Netlink::open().map_err(|reason| HostError::system("reach netlink", reason))?;
+    let shim = Shim::create(&mut netlink, "probe", "nothing")?;
+    shim.remove(&mut netlink).map_err(|reason| HostError::system("remove the shim", reason))
 }
 
 /// How many reasons to drop a packet the kernel knows.

@@ -1,4 +1,4 @@
-//! Does the kernel take our programs?
+//! Does the kernel take our programs, and make the devices they need?
 
 use std::error::Error;
 use std::io;
@@ -10,12 +10,13 @@ use super::sys::in_new_network_namespace;
 
 const HOST: &[&str] = &["host"];
 
-/// Loads each object, and attaches a program in a network namespace that is gone afterwards.
+/// Loads each object, attaches a program and makes a shim, both in network namespaces that are gone afterwards.
 pub(super) fn look() -> Vec<Finding> {
     vec![
         judge("INT programs", "accepted; they are built in, no compiler needed", probe::programs()),
         judge("drop program", "accepted, and hears of drops", probe::drops()),
         links(in_new_network_namespace(|| probe::links("lo"))),
+        shim(in_new_network_namespace(probe::shim)),
     ]
 }
 
@@ -37,6 +38,17 @@ fn links(outcome: io::Result<Result<(), HostError>>) -> Finding {
         Ok(outcome) => judge(name, "a program was attached and removed", outcome),
         Err(_) => Finding::ok(Area::Bpf, name, "not tried", HOST)
             .degraded("a namespace to try it in could not be made", RAISE),
+    }
+}
+
+fn shim(outcome: io::Result<Result<(), HostError>>) -> Finding {
+    let finding = |found: &str| Finding::ok(Area::Bpf, "shim (veth)", found, HOST);
+    let why = "packets are cut into segments in a pair of virtual devices before they get INT";
+    match outcome {
+        Ok(Ok(())) => finding("a pair of devices was made and removed"),
+        Ok(Err(error)) if is_forbidden(&error) => finding("not allowed").missing(why, RAISE),
+        Ok(Err(error)) => finding(&sentence(&error)).missing(why, "sudo modprobe veth"),
+        Err(_) => finding("not tried").degraded("a namespace to try it in could not be made", RAISE),
     }
 }
 
