@@ -84,10 +84,16 @@ impl Collector {
     }
 
     /// Moves the hops of the reports since the last call to the end of `into`, and says of how many reports they
-    /// are. Only with `with_records`, and best after each datagram or few: 65,536 hops may wait, and reports with
-    /// more are dropped and counted in [`Overflows`].
+    /// are. Only with `with_records`, and best whenever some thousands wait: 65,536 hops may, and reports with more
+    /// are dropped and counted in [`Overflows`].
     pub fn take_records(&mut self, into: &mut HopColumns) -> u64 {
         self.records.as_mut().map_or(0, |records| records.take(into))
+    }
+
+    /// How many hops wait for `take_records`.
+    #[must_use]
+    pub fn waiting_hops(&self) -> usize {
+        self.records.as_ref().map_or(0, Records::waiting)
     }
 
     /// Takes a datagram that arrived at `now` from one socket to another.

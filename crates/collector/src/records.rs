@@ -60,6 +60,11 @@ impl Records {
         std::mem::take(&mut self.reports)
     }
 
+    /// How many hops wait.
+    pub(crate) fn waiting(&self) -> usize {
+        self.hops.len()
+    }
+
     /// Reports that were dropped because nobody took hops in time.
     pub(crate) fn dropped(&self) -> u64 {
         self.dropped

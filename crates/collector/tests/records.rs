@@ -25,7 +25,9 @@ fn hops_come_first_hop_first_with_all_they_said() {
     collector.handle_datagram(NOW, sender(), session(), &bytes);
 
     let mut hops = HopColumns::default();
+    assert_eq!(collector.waiting_hops(), 3);
     assert_eq!(collector.take_records(&mut hops), 2);
+    assert_eq!(collector.waiting_hops(), 0);
     let hops: Vec<_> = hops.iter().collect();
     assert_eq!(hops.len(), 3);
     for (index, (node, ingress, latency)) in [(1, 10, 900), (2, 20, 800)].into_iter().enumerate() {

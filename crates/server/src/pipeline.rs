@@ -57,9 +57,8 @@ struct Work {
     stop: Arc<AtomicBool>,
     time: Time,
     past: ReceptionCounts,
-    /// Hops that no stage has seen yet, and of how many reports they are.
+    /// Hops on their way to the stages; empty in between, and here so that their memory is used again.
     hops: HopColumns,
-    hop_reports: u64,
     ledger_at: Nanos,
 }
 
@@ -89,7 +88,6 @@ impl Pipeline {
             time,
             past: ReceptionCounts::default(),
             hops: HopColumns::default(),
-            hop_reports: 0,
             ledger_at: Nanos::ZERO,
         };
         let thread = Builder::new().name("understand".to_owned()).spawn(move || work.run())?;
@@ -140,19 +138,18 @@ impl Work {
         }
         for (from, datagram) in batch.iter() {
             self.collector.handle_datagram(batch.received_at, from, batch.session, datagram);
-            self.hop_reports += self.collector.take_records(&mut self.hops);
-            if self.hops.len() >= MOST_HOPS {
+            if self.collector.waiting_hops() >= MOST_HOPS {
                 self.give_hops();
             }
         }
     }
 
     fn give_hops(&mut self) {
-        for stage in self.stages.iter_mut().filter(|_| self.hop_reports > 0) {
-            stage.handle_hops(&self.hops, self.hop_reports);
+        let reports = self.collector.take_records(&mut self.hops);
+        for stage in self.stages.iter_mut().filter(|_| reports > 0) {
+            stage.handle_hops(&self.hops, reports);
         }
         self.hops.clear();
-        self.hop_reports = 0;
     }
 
     fn take_counts(&mut self) {

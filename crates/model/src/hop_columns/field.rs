@@ -200,7 +200,8 @@ impl<H: HopFields> Adder<'_, H> {
     fn add<T: Copy + Default>(&self, column: &mut Vec<T>, field: HopField, as_it_stands: impl Fn(u64) -> T) {
         if field.is_in(self.any) {
             column.resize(self.before, T::default());
-            let values = (0..).zip(self.hops).map(|(place, hop)| hop.value(place, field));
+            // Counted as they come, so that the column grows once.
+            let values = self.hops.iter().enumerate().map(|(place, hop)| hop.value(place, field));
             column.extend(values.map(|value| as_it_stands(value.unwrap_or(0))));
         } else if !column.is_empty() {
             column.resize(self.before + self.hops.len(), T::default());
