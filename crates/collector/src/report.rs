@@ -1,35 +1,23 @@
 //! What does one report say, whichever version it is of?
 
 mod faults;
+mod hops;
 mod missing;
 mod outer;
 
-use inband_model::{Flow, Hop, Nanos, NodeId, Origin};
-use inband_wire::int::{
-    AnyHeader, CodePoints, HeaderType, HopMetadata, Instructions, Location, Mx, Queue, Version,
-};
+use inband_model::{Flow, NodeId, Origin};
+use inband_wire::int::{AnyHeader, CodePoints, HeaderType, Instructions, Location, Mx, Version};
 use inband_wire::report::earlier::ReportKind;
 use inband_wire::report::{AnyIndividual, Drop, ReportType, ReportVersion};
 use inband_wire::{Dissection, FiveTuple};
 
 pub use self::faults::Fault;
 pub(crate) use self::faults::Faults;
+pub(crate) use self::hops::HopReading;
+use self::hops::Hops;
 pub(crate) use self::missing::{Between, Missing};
 use self::outer::Outer;
 pub(crate) use self::outer::PacketIdentity;
-
-/// What one hop said about one packet.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct HopReading {
-    pub(crate) hop: Hop,
-    /// How long the packet stayed in the node.
-    pub(crate) latency: Option<Nanos>,
-    /// Whether its timestamps are of 64 bits. A narrow clock goes round within seconds, and says nothing beside that of
-    /// another node.
-    pub(crate) has_wide_clock: bool,
-    /// All that it said, as it stood in the report.
-    pub(crate) metadata: HopMetadata,
-}
 
 /// An individual report without the hops, which are kept apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -118,34 +106,6 @@ impl Space {
     }
 }
 
-/// The hops of a report, and behind them room for more: a hop is large, and is filled in its place.
-#[derive(Debug, Default)]
-struct Hops {
-    places: Vec<HopReading>,
-    count: usize,
-}
-
-impl Hops {
-    fn as_slice(&self) -> &[HopReading] {
-        &self.places[..self.count]
-    }
-
-    fn as_mut_slice(&mut self) -> &mut [HopReading] {
-        &mut self.places[..self.count]
-    }
-
-    /// Adds hops that are to be filled.
-    #[inline]
-    fn add(&mut self, count: usize) -> &mut [HopReading] {
-        let before = self.count;
-        self.count += count;
-        if self.count > self.places.len() {
-            self.places.resize(self.count, HopReading::EMPTY);
-        }
-        &mut self.places[before..self.count]
-    }
-}
-
 /// Reads a report; its hops are put into the hops of the space, first hop first.
 ///
 /// An inner packet that is marked as INT and cannot be is noted in `faults`; the rest of the report is good.
@@ -156,7 +116,7 @@ pub(crate) fn read(
     Space { dissection, hops }: &mut Space,
     faults: &mut Faults,
 ) -> Reading {
-    hops.count = 0;
+    hops.clear();
     let packet = report.packet().map_or(&[][..], |(_, packet, _)| packet);
     report.dissect_into(code_points, dissection);
     let outermost = dissection.levels().next();
@@ -307,96 +267,6 @@ fn flow(tuple: FiveTuple) -> Flow {
     Flow { source, destination, protocol, source_port, destination_port }
 }
 
-impl HopReading {
-    /// A hop that has said nothing.
-    const EMPTY: HopReading = HopReading {
-        hop: Hop { node_id: NodeId::NOT_AVAILABLE, ingress_interface: None, egress_interface: None },
-        latency: None,
-        has_wide_clock: false,
-        metadata: NO_METADATA,
-    };
-
-    /// Concludes from the metadata, whose timestamps have so many bits, what else is to be known of the hop.
-    #[inline]
-    fn complete(&mut self, node_id: NodeId, timestamp_bits: u32) {
-        let metadata = &self.metadata;
-        self.hop = Hop {
-            node_id,
-            ingress_interface: metadata.interfaces.map(|interfaces| interfaces.ingress),
-            egress_interface: metadata.interfaces.map(|interfaces| interfaces.egress),
-        };
-        self.latency = latency(metadata, timestamp_bits);
-        self.has_wide_clock = timestamp_bits == u64::BITS;
-    }
-
-    /// The queue the packet waited in.
-    #[inline]
-    pub(crate) fn queue(&self) -> Option<Queue> {
-        self.metadata.queue
-    }
-
-    /// When the packet came in, by a clock that can be compared with that of another node.
-    #[inline]
-    pub(crate) fn came_at(&self) -> Option<u64> {
-        self.metadata.ingress_timestamp.filter(|_| self.has_wide_clock)
-    }
-
-    /// When the packet left, likewise.
-    #[inline]
-    pub(crate) fn left_at(&self) -> Option<u64> {
-        self.metadata.egress_timestamp.filter(|_| self.has_wide_clock)
-    }
-
-    /// Takes from `other`, the same hop told elsewhere, what is missing here.
-    fn complete_from(&mut self, other: &HopReading) {
-        self.hop.ingress_interface = self.hop.ingress_interface.or(other.hop.ingress_interface);
-        self.hop.egress_interface = self.hop.egress_interface.or(other.hop.egress_interface);
-        self.latency = self.latency.or(other.latency);
-        self.has_wide_clock &= other.has_wide_clock;
-        let (own, other) = (&mut self.metadata, &other.metadata);
-        own.queue = own.queue.or(other.queue);
-        own.ingress_timestamp = own.ingress_timestamp.or(other.ingress_timestamp);
-        own.egress_timestamp = own.egress_timestamp.or(other.egress_timestamp);
-        own.ingress_interface_level2 = own.ingress_interface_level2.or(other.ingress_interface_level2);
-        own.egress_interface_level2 = own.egress_interface_level2.or(other.egress_interface_level2);
-        own.egress_utilization = own.egress_utilization.or(other.egress_utilization);
-        own.buffer = own.buffer.or(other.buffer);
-    }
-}
-
-impl AsMut<HopMetadata> for HopReading {
-    fn as_mut(&mut self) -> &mut HopMetadata {
-        &mut self.metadata
-    }
-}
-
-/// The hop latency as the node gave it, else from its timestamps of so many bits.
-#[inline]
-fn latency(metadata: &HopMetadata, timestamp_bits: u32) -> Option<Nanos> {
-    if let Some(latency) = metadata.hop_latency {
-        return Some(Nanos(u64::from(latency)));
-    }
-    let mask = u64::MAX >> u64::BITS.saturating_sub(timestamp_bits);
-    // Headers of 0.5 and 1.0 have an ingress timestamp of 0 where there is none.
-    let ingress = metadata.ingress_timestamp.filter(|time| *time != 0 || timestamp_bits == u64::BITS)?;
-    let span = metadata.egress_timestamp?.wrapping_sub(ingress) & mask;
-    // A clock that was set back between the two gives a span of half its round or more, which is no latency.
-    (span <= mask >> 1).then_some(Nanos(span))
-}
-
-const NO_METADATA: HopMetadata = HopMetadata {
-    node_id: None,
-    interfaces: None,
-    hop_latency: None,
-    queue: None,
-    ingress_timestamp: None,
-    egress_timestamp: None,
-    ingress_interface_level2: None,
-    egress_interface_level2: None,
-    egress_utilization: None,
-    buffer: None,
-    checksum_complement: None,
-};
 /// What an inner packet shows that is marked as INT and cannot be.
 const UNREADABLE: StackState = StackState::Partial { max_hop_count_exceeded: false };
 /// Most hops of one stack that are looked at; a packet with more is treated as cut.

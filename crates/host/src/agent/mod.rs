@@ -2,6 +2,7 @@
 
 mod control;
 mod follow;
+mod hear;
 mod lock;
 mod losses;
 mod plan;
@@ -13,21 +14,14 @@ mod tally;
 use std::collections::{HashMap, VecDeque};
 use std::error::Error;
 use std::io;
-use std::net::IpAddr;
 use std::os::fd::AsFd;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 use aya::maps::{MapData, RingBuf};
-use inband_node::frame::{Frame, MOST_GROWTH};
-use inband_node::{DeviceMetadata, Node, Passage};
-use inband_wire::int::Queue;
-use inband_wire::int::metadata::NOT_AVAILABLE;
-use inband_wire::layers::Link;
+use inband_node::Node;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use zerocopy::FromBytes;
 
-use crate::abi::{Event, event_kind};
 use crate::clock;
 use crate::devices;
 use crate::error::HostError;
@@ -78,8 +72,6 @@ pub struct Agent {
     last_note: String,
 }
 
-/// Most events of one turn: other things have their turn, too.
-const MOST_EVENTS: usize = 4096;
 /// How long events are left to gather: only the first of them interrupts a processor to wake the agent.
 const GATHER: Duration = Duration::from_millis(5);
 /// How often clocks and devices are looked at, nanoseconds.
@@ -290,60 +282,6 @@ impl Agent {
         }
     }
 
-    /// Takes what the programs have told.
-    fn hear_events(&mut self) {
-        for _ in 0..MOST_EVENTS {
-            let Some(item) = self.events.next() else { break };
-            let Ok(event) = Event::read_from_bytes(&item) else { continue };
-            drop(item);
-            self.hear(&event);
-        }
-    }
-
-    fn hear(&mut self, event: &Event) {
-        if event.kind == event_kind::UNLEASED {
-            if let Some(destination) = destination(&event.bytes) {
-                self.control.handle_unleased(destination, event.time);
-            }
-            return;
-        }
-        let is_there = |port: &&Port| port.device.index == event.device || port.is_shim(event.device);
-        let Some(port) = self.ports.iter().find(is_there) else { return };
-        let (host, device) = (self.plan.host_interface, port.id);
-        let time = Some(event.time);
-        let (ingress, egress, metadata) = match event.kind {
-            event_kind::LEAVES => {
-                let is_known = event.queue != NOT_AVAILABLE;
-                let queue = is_known.then_some(Queue { id: 0, occupancy: event.queue });
-                let metadata = DeviceMetadata {
-                    egress_timestamp: time,
-                    queue,
-                    egress_utilization: port.utilization(),
-                    ..DeviceMetadata::default()
-                };
-                (host, device, metadata)
-            }
-            event_kind::ARRIVED => {
-                (device, host, DeviceMetadata { ingress_timestamp: time, ..DeviceMetadata::default() })
-            }
-            _ => return,
-        };
-        let captured = usize::try_from(event.captured).unwrap_or(usize::MAX).min(event.bytes.len());
-        self.buffer.clear();
-        self.buffer.resize(MOST_GROWTH, 0);
-        self.buffer.extend_from_slice(event.bytes.get(..captured).unwrap_or_default());
-        let Some(mut frame) = Frame::behind_headroom(&mut self.buffer) else { return };
-        // The packet itself has gone on its way; this is a copy of its headers, for the report.
-        let _ = self.engine.handle_frame(Link::Ethernet, &mut frame, &Passage { ingress, egress, metadata });
-        self.send_reports();
-    }
-
-    fn send_reports(&mut self) {
-        while let Some(datagram) = self.engine.poll_datagram() {
-            self.senders.send(&datagram);
-        }
-    }
-
     /// Hears of drops as the settings say; that the kernel does not tell is no reason not to do the rest.
     fn watch_drops(&mut self) -> Result<(), HostError> {
         match (&mut self.losses, self.settings.host.drops) {
@@ -385,15 +323,6 @@ const HEADER_BYTES: u32 = 14 + 40 + 32;
 fn in_full(error: &dyn Error) -> String {
     let causes = std::iter::successors(Some(error), |error| (*error).source());
     causes.map(|cause| cause.to_string()).collect::<Vec<_>>().join(": ")
-}
-
-/// Where a packet goes, from the fixed parts of its frame.
-fn destination(frame: &[u8]) -> Option<IpAddr> {
-    match frame.get(12..14)? {
-        [0x08, 0x00] => frame.get(30..)?.first_chunk::<4>().map(|address| IpAddr::from(*address)),
-        [0x86, 0xdd] => frame.get(38..)?.first_chunk::<16>().map(|address| IpAddr::from(*address)),
-        _ => None,
-    }
 }
 
 fn plan(settings: &HostSettings, netlink: &mut Netlink) -> Result<Plan, HostError> {
