@@ -1,9 +1,9 @@
 //! Does what leaves a domain equal what entered it, bit for bit?
 
 use inband_node::Outcome;
-use inband_node::config::{IntVersion, Prefix, WatchEntry};
+use inband_node::config::{DialectName, IntVersion, Prefix, WatchEntry};
 use inband_node::frame::MOST_GROWTH;
-use inband_testkit::path::{DomainPlan, nodes, send, send_with};
+use inband_testkit::path::{DomainPlan, NodePlan, nodes, send, send_with};
 use inband_testkit::strategies::{domain_plan, domain_plan_2_1, ip_packet, node_plan};
 use inband_wire::Link;
 use proptest::collection::vec;
@@ -56,11 +56,7 @@ proptest! {
         prop_assert!(journey.any(Outcome::Remarked) || journey.frames.iter().all(|frame| frame == journey.last()));
         let copy = journey.nodes[0].poll_packet();
         prop_assert_eq!(copy.is_some(), journey.any(Outcome::Cloned));
-        let mut copy = copy;
-        for (node, plan) in journey.nodes[1..].iter_mut().zip(&plans[1..]) {
-            copy = copy.and_then(|copy| send(node, &copy, &plan.passage()));
-        }
-        prop_assert_eq!(copy, None);
+        prop_assert_eq!(copy.and_then(|copy| end_of_copy(&mut journey, &plans, copy)), None);
     }
 
     #[test]
@@ -121,4 +117,23 @@ proptest! {
             prop_assert_eq!(current, frame);
         }
     }
+}
+
+/// What a copy that the first node made becomes behind all others.
+fn end_of_copy(journey: &mut Journey, plans: &[NodePlan], copy: Vec<u8>) -> Option<Vec<u8>> {
+    let mut nodes = journey.nodes[1..].iter_mut().zip(&plans[1..]);
+    nodes.try_fold(copy, |copy, (node, plan)| send(node, &copy, &plan.passage()))
+}
+
+#[test]
+fn a_copy_of_cablelabs_ends_at_the_sink_also_where_hops_are_asked_for_nothing() {
+    let domain = DomainPlan([2, 0, 0, 0, 0, 0, 0xc0, 0]);
+    assert_eq!(domain.dialect(), Some(DialectName::Cablelabs));
+    let plans = [NodePlan([0; NodePlan::BYTES]); 3];
+    let frame = inband_testkit::packet().tcp(1, 80).build();
+    let mut journey = Journey::run_with(&domain, &plans, &frame, |config| config.source.clone = 1);
+    let copy = journey.nodes[0].poll_packet().unwrap();
+
+    assert_eq!(end_of_copy(&mut journey, &plans, copy), None);
+    assert_eq!(journey.nodes[2].counters().get(Outcome::Discarded), 1);
 }

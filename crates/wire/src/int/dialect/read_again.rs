@@ -8,6 +8,7 @@ use crate::int::dialect::deviation::{Deviation, Deviations};
 use crate::int::dialect::named::{Dialect, Reading};
 use crate::int::earlier::place::{Bounds, behind_shim_of};
 use crate::int::earlier::{self, HopByHop};
+use crate::int::instruction::Instructions;
 use crate::int::locate::{self, behind_next_protocol, behind_shim, payload_at};
 use crate::int::location::{Encapsulation, HeaderType, Location};
 use crate::int::md::MdHeader;
@@ -266,7 +267,10 @@ impl Packet<'_> {
                 let is_tail_right = int.tail.is_none_or(|tail| tail.protocol == self.layers.protocol);
                 int.instruction_bitmap != 0 && (location.version != Version::V0_5 || is_tail_right)
             }
-            AnyHeader::Md(md) => md.header.hop_ml() > Words::default(),
+            // Hops that are asked for nothing have nothing to say.
+            AnyHeader::Md(md) => {
+                md.header.hop_ml() > Words::default() || md.header.instructions() == Instructions(0)
+            }
             AnyHeader::Mx(_) | AnyHeader::Destination(_) => true,
         };
         is_sound.then_some(location)
