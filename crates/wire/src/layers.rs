@@ -93,7 +93,7 @@ impl Layers {
     /// # Errors
     /// The first header that is cut, has an impossible length, or (with [`Strictness::Whole`]) reaches past
     /// the bytes.
-    #[inline]
+    #[inline(never)]
     pub fn parse(link: Link, bytes: &[u8], strictness: Strictness) -> Result<Option<Self>, ParseError> {
         Self::parse_at(link, bytes, 0, strictness)
     }
