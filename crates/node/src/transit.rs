@@ -85,8 +85,9 @@ pub(crate) fn push_hop(
     };
     let growth = hop_ml.bytes();
     if hop.mtu.is_some_and(|mtu| !carrier::has_room(frame.bytes(), layers, growth, mtu)) {
-        // int-2.1/mtu-05: the stack can make room, if there is one.
-        let has_stack = location.end > location.header + md::HEADER_BYTES;
+        // int-2.1/mtu-05: the stack can make room, if there is one and no capture cut it.
+        let stack = location.header + md::HEADER_BYTES..location.end;
+        let has_stack = !stack.is_empty() && frame.bytes().len() >= stack.end;
         if choices.mtu_action == MtuAction::IntermediateReport && has_stack {
             return Some(Outcome::IntermediateReport);
         }

@@ -321,3 +321,22 @@ fn an_empty_stack_makes_no_room_so_m_is_set_all_the_same() {
     assert!(md(&after).0.mtu_exceeded());
     assert!(support::reports(&mut node).is_empty());
 }
+
+#[test]
+fn a_stack_that_a_capture_cut_makes_no_room_as_it_cannot_be_reported() {
+    // int-2.1/mtu-05
+    let mut before = through(&mut transit(2), &node_and_queue()).unwrap();
+    let mut config = config(7);
+    config.mtu.action = inband_node::config::MtuAction::IntermediateReport;
+    config.interfaces[1].mtu = u32::try_from(layers(&before).ip_length()).unwrap();
+    let mut node = Node::new(&config).unwrap();
+    let payload_and_part_of_the_stack = b"payload".len() + 4;
+    before.truncate(before.len() - payload_and_part_of_the_stack);
+
+    let after = through(&mut node, &before).unwrap();
+
+    assert_eq!(node.counters().get(Outcome::MtuExceeded), 1);
+    assert_eq!(after.len(), before.len());
+    assert_eq!(after[14..34], before[14..34], "the IP header");
+    assert!(support::reports(&mut node).is_empty());
+}
