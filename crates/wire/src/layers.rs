@@ -93,7 +93,7 @@ impl Layers {
     /// # Errors
     /// The first header that is cut, has an impossible length, or (with [`Strictness::Whole`]) reaches past
     /// the bytes.
-    #[inline(never)]
+    #[inline]
     pub fn parse(link: Link, bytes: &[u8], strictness: Strictness) -> Result<Option<Self>, ParseError> {
         Self::parse_at(link, bytes, 0, strictness)
     }
@@ -102,7 +102,7 @@ impl Layers {
     ///
     /// # Errors
     /// As [`Layers::parse`].
-    #[inline(always)]
+    #[inline]
     pub fn parse_at(
         link: Link,
         bytes: &[u8],
@@ -127,7 +127,7 @@ impl Layers {
         }
     }
 
-    #[inline(always)]
+    #[inline]
     fn ipv4(bytes: &[u8], l3: usize, strictness: Strictness) -> Result<Self, ParseError> {
         let header: &Ipv4Header = view(bytes, l3, Header::Ipv4)?;
         let fault = |kind| Err(ParseError::new(l3, Header::Ipv4, kind));
@@ -165,7 +165,6 @@ impl Layers {
         .with_transport(bytes)
     }
 
-    #[inline(never)]
     fn ipv6(bytes: &[u8], l3: usize, strictness: Strictness) -> Result<Self, ParseError> {
         let header: &Ipv6Header = view(bytes, l3, Header::Ipv6)?;
         if header.version() != 6 {
