@@ -1,0 +1,85 @@
+//! Where does INT lie behind TCP and UDP?
+
+use crate::error::{ErrorKind, Header, ParseError};
+use crate::int::code_points::{CodePoints, TcpOptions};
+use crate::int::location::{Encapsulation, Location};
+use crate::int::shim::{NextProtocolType, Shim};
+use crate::layers::{Layers, Transport};
+use crate::view::view;
+use crate::{tcp, udp};
+
+use super::shim::{before_2, behind_shim, has_version, limit};
+
+/// Length of the probe marker, bytes.
+pub const PROBE_MARKER_BYTES: usize = 8;
+
+/// Offset at which INT or payload starts behind TCP or UDP.
+#[inline]
+#[must_use]
+pub const fn payload_at(layers: &Layers, options: TcpOptions) -> usize {
+    layers.l4
+        + match (layers.transport, options) {
+            (Transport::Tcp { header_length }, TcpOptions::After) => header_length,
+            (Transport::Tcp { .. }, TcpOptions::Before) => tcp::HEADER_BYTES,
+            (Transport::Udp | Transport::Other, _) => udp::HEADER_BYTES,
+        }
+}
+
+/// Reads the INT shim of a packet whose DSCP marks INT.
+///
+/// # Errors
+/// A shim that is cut or cannot be one.
+#[inline]
+pub fn behind_dscp(bytes: &[u8], layers: &Layers, options: TcpOptions) -> Result<Location, ParseError> {
+    // int-2.1/l4-27: NPT is meaningful only behind the INT port, so it is not looked at here.
+    // int-2.1/l4-25: INT stands between the L4 header and its payload.
+    let at = payload_at(layers, options);
+    let limit = limit(bytes, layers)?;
+    match behind_shim(bytes, at, limit, Encapsulation::Dscp) {
+        Ok(location) => Ok(location),
+        Err(error) => before_2(bytes, at, layers, limit, Encapsulation::Dscp).unwrap_or(Err(error)),
+    }
+}
+
+/// Reads the INT shim of a packet whose UDP destination port is INT_TBD.
+///
+/// # Errors
+/// A shim that is cut or cannot be one, or a Next Protocol Type other than 1 and 2.
+#[inline]
+pub fn behind_udp_port(bytes: &[u8], layers: &Layers) -> Result<Location, ParseError> {
+    let at = layers.l4 + udp::HEADER_BYTES;
+    let shim: &Shim = view(bytes, at, Header::Shim)?;
+    let limit = limit(bytes, layers)?;
+    let encapsulation = match shim.next_protocol_type() {
+        NextProtocolType::UdpPayload => Encapsulation::UdpPort,
+        NextProtocolType::L4Header => Encapsulation::Udp,
+        other => {
+            let found = if other == NextProtocolType::Payload { 0 } else { 3 };
+            let error = ParseError::new(at, Header::Shim, ErrorKind::Undefined { field: "NPT", found });
+            return before_2(bytes, at, layers, limit, Encapsulation::UdpPort).unwrap_or(Err(error));
+        }
+    };
+    behind_shim(bytes, at, limit, encapsulation)
+}
+
+/// Reads the INT header behind a probe marker; `None` where the marker is missing or what follows cannot be
+/// INT, because other protocols use the same marker.
+#[inline]
+#[must_use]
+pub fn behind_probe_marker(bytes: &[u8], layers: &Layers, code_points: &CodePoints<'_>) -> Option<Location> {
+    // int-2.1/l4-21: compared as a number in network byte order.
+    let at = payload_at(layers, code_points.tcp_options);
+    let marker = u64::from_be_bytes(*bytes.get(at..)?.first_chunk()?);
+    if !code_points.probe_markers.contains(&marker) {
+        return None;
+    }
+    let at = at + PROBE_MARKER_BYTES;
+    let shim: &Shim = view(bytes, at, Header::Shim).ok()?;
+    let limit = limit(bytes, layers).ok()?;
+    let location = if shim.next_protocol_type() == NextProtocolType::Payload && shim.reserved_is_zero() {
+        behind_shim(bytes, at, limit, Encapsulation::ProbeMarker).ok()?
+    } else {
+        before_2(bytes, at, layers, limit, Encapsulation::ProbeMarker)?.ok()?
+    };
+    has_version(bytes, &location).then_some(location)
+}

@@ -1,0 +1,105 @@
+//! Can what lies here be a shim, and how far does its INT header reach?
+
+use core::ops::RangeInclusive;
+
+use crate::error::{ErrorKind, Header, ParseError};
+use crate::int::dialect::Deviations;
+use crate::int::earlier::place::{self, Bounds};
+use crate::int::location::{Encapsulation, HEADER_WORDS, HeaderType, Location, VERSION};
+use crate::int::shim::{SHIM_BYTES, Shim};
+use crate::int::version::Version;
+use crate::layers::{Fragment, Layers};
+use crate::view::view;
+use crate::words::Words;
+
+/// The first byte of a shim before 2.0; in a shim of 2.x the type is in the upper four bits.
+pub(super) const BEFORE_2_TYPES: RangeInclusive<u8> = 1..=3;
+
+/// Offset at which the L4 payload ends by the packet's own length fields.
+///
+/// # Errors
+/// A UDP length past the end of an IP packet that is no fragment.
+#[inline]
+pub fn limit(bytes: &[u8], layers: &Layers) -> Result<usize, ParseError> {
+    let Some(header) = layers.udp(bytes) else {
+        return Ok(layers.end);
+    };
+    let length = usize::from(header.length.get());
+    let most = layers.end - layers.l4;
+    if length > most && layers.fragment == Fragment::Whole {
+        let kind = ErrorKind::TooLarge { field: "Length", found: length, most };
+        return Err(ParseError::new(layers.l4, Header::Udp, kind));
+    }
+    Ok(layers.l4 + length.min(most))
+}
+
+/// Reads the shim at byte `at`, whose INT header may reach up to byte `limit`.
+#[inline]
+pub(in crate::int) fn behind_shim(
+    bytes: &[u8],
+    at: usize,
+    limit: usize,
+    encapsulation: Encapsulation,
+) -> Result<Location, ParseError> {
+    let shim: &Shim = view(inside(bytes, limit), at, Header::Shim)?;
+    let fault = |kind| Err(ParseError::new(at, Header::Shim, kind));
+    let Some(header_type) = HeaderType::from_code(shim.header_type()) else {
+        return fault(ErrorKind::Undefined { field: "Type", found: usize::from(shim.header_type()) });
+    };
+    let header = at + SHIM_BYTES;
+    let found = usize::from(shim.length().count());
+    let least = least_words(header_type);
+    if shim.length() < least {
+        return fault(ErrorKind::TooSmall { field: "Length", found, least: usize::from(least.count()) });
+    }
+    let end = header + shim.length().bytes();
+    if end > limit {
+        return fault(ErrorKind::TooLarge { field: "Length", found, most: (limit - header) / 4 });
+    }
+    Ok(Location {
+        encapsulation,
+        header_type,
+        version: Version::V2_1,
+        deviations: Deviations::NONE,
+        shim: at,
+        header,
+        end,
+    })
+}
+
+/// Reads a shim of a version before 2.0; `None` where the first byte says that it is none.
+#[cold]
+pub(super) fn before_2(
+    bytes: &[u8],
+    at: usize,
+    layers: &Layers,
+    limit: usize,
+    encapsulation: Encapsulation,
+) -> Option<Result<Location, ParseError>> {
+    if !BEFORE_2_TYPES.contains(bytes.get(at)?) {
+        return None;
+    }
+    let bounds = Bounds { payload_end: limit, packet_end: layers.end };
+    Some(place::behind_shim(bytes, at, bounds, encapsulation))
+}
+
+/// Whether what is at `location` has the version of an INT-MD or INT-MX header, or is one of an older version.
+pub(super) fn has_version(bytes: &[u8], location: &Location) -> bool {
+    if location.version.is_before_2() {
+        return place::is_int(bytes, location);
+    }
+    bytes.get(location.header).is_some_and(|first| first >> 4 == VERSION)
+}
+
+/// The bytes of a packet that ends at `limit`; what follows is padding.
+pub(super) fn inside(bytes: &[u8], limit: usize) -> &[u8] {
+    bytes.get(..limit).unwrap_or(bytes)
+}
+
+/// The least length behind a shim: MD and MX have a header of 3 words, a destination header may be empty.
+pub(super) const fn least_words(header_type: HeaderType) -> Words {
+    match header_type {
+        HeaderType::Md | HeaderType::Mx => HEADER_WORDS,
+        HeaderType::Destination => Words::new(0),
+    }
+}

@@ -1,0 +1,68 @@
+//! Where does INT lie behind GRE and VXLAN-GPE?
+
+use crate::error::{Header, ParseError};
+use crate::int::location::{Encapsulation, Location};
+use crate::layers::Layers;
+use crate::view::view;
+use crate::vxlan::VxlanHeader;
+use crate::{gre, udp, vxlan};
+
+use super::shim::{BEFORE_2_TYPES, before_2, behind_shim, has_version, inside, limit};
+
+/// Next Protocol values that INT before 2.0 shares with other protocols, MPLS for one: what does not start
+/// with a type of INT is taken for one of those.
+const SHARED_NEXT_PROTOCOLS: [u8; 2] = [0x05, 0x08];
+
+/// Reads the INT shim behind a GRE header whose protocol type is one of `protocols`; `None` for other GRE.
+///
+/// # Errors
+/// A GRE header or shim that is cut or cannot be one.
+pub fn in_gre(bytes: &[u8], layers: &Layers, protocols: &[u16]) -> Result<Option<Location>, ParseError> {
+    // int-2.1/gre-06
+    let (header, at) = gre::payload(inside(bytes, layers.end), layers.l4)?;
+    if !protocols.contains(&header.protocol.get()) {
+        return Ok(None);
+    }
+    behind_shim(bytes, at, layers.end, Encapsulation::Gre).map(Some)
+}
+
+/// Reads the INT shim behind a VXLAN-GPE header whose Next Protocol is one of `next_protocols`.
+///
+/// # Errors
+/// A VXLAN header or shim that is cut or cannot be one.
+pub fn in_vxlan_gpe(
+    bytes: &[u8],
+    layers: &Layers,
+    next_protocols: &[u8],
+) -> Result<Option<Location>, ParseError> {
+    let at = layers.l4 + udp::HEADER_BYTES;
+    let limit = limit(bytes, layers)?;
+    let header: &VxlanHeader = view(inside(bytes, limit), at, Header::Vxlan)?;
+    match header.next_protocol() {
+        Some(next) if next_protocols.contains(&next) => {
+            behind_next_protocol(bytes, at + vxlan::HEADER_BYTES, layers, limit, next)
+        }
+        _ => Ok(None),
+    }
+}
+
+/// Reads the shim at byte `at` that VXLAN-GPE announces by `next_protocol`.
+// int-2016/vxlan-02
+pub(in crate::int) fn behind_next_protocol(
+    bytes: &[u8],
+    at: usize,
+    layers: &Layers,
+    limit: usize,
+    next_protocol: u8,
+) -> Result<Option<Location>, ParseError> {
+    let found = behind_shim(bytes, at, limit, Encapsulation::VxlanGpe)
+        .or_else(|error| before_2(bytes, at, layers, limit, Encapsulation::VxlanGpe).unwrap_or(Err(error)));
+    if !SHARED_NEXT_PROTOCOLS.contains(&next_protocol) {
+        return found.map(Some);
+    }
+    match found {
+        Ok(location) if location.version.is_before_2() || has_version(bytes, &location) => Ok(Some(location)),
+        Err(error) if bytes.get(at).is_some_and(|kind| BEFORE_2_TYPES.contains(kind)) => Err(error),
+        _ => Ok(None),
+    }
+}
