@@ -16,15 +16,9 @@ const NOTHING: Draft<'_> = Draft {
     metadata: HopMetadata {
         node_id: Some(7),
         interfaces: Some(Interfaces { ingress: 11, egress: 12 }),
-        hop_latency: None,
         queue: Some(Queue { id: 3, occupancy: 300 }),
         ingress_timestamp: Some(0x0102_0304_0506_0708),
-        egress_timestamp: None,
-        ingress_interface_level2: None,
-        egress_interface_level2: None,
-        egress_utilization: None,
-        buffer: None,
-        checksum_complement: None,
+        ..HopMetadata::NONE
     },
     instructions: Instructions(0),
     drop: None,

@@ -55,7 +55,7 @@ impl HopReading {
         hop: Hop { node_id: NodeId::NOT_AVAILABLE, ingress_interface: None, egress_interface: None },
         latency: None,
         has_wide_clock: false,
-        metadata: NO_METADATA,
+        metadata: HopMetadata::NONE,
     };
 
     /// Concludes from the metadata, whose timestamps have so many bits, what else is to be known of the hop.
@@ -125,17 +125,3 @@ fn latency(metadata: &HopMetadata, timestamp_bits: u32) -> Option<Nanos> {
     // A clock that was set back between the two gives a span of half its round or more, which is no latency.
     (span <= mask >> 1).then_some(Nanos(span))
 }
-
-const NO_METADATA: HopMetadata = HopMetadata {
-    node_id: None,
-    interfaces: None,
-    hop_latency: None,
-    queue: None,
-    ingress_timestamp: None,
-    egress_timestamp: None,
-    ingress_interface_level2: None,
-    egress_interface_level2: None,
-    egress_utilization: None,
-    buffer: None,
-    checksum_complement: None,
-};

@@ -58,6 +58,21 @@ pub struct HopMetadata {
 }
 
 impl HopMetadata {
+    /// Of a hop that says nothing.
+    pub const NONE: Self = Self {
+        node_id: None,
+        interfaces: None,
+        hop_latency: None,
+        queue: None,
+        ingress_timestamp: None,
+        egress_timestamp: None,
+        ingress_interface_level2: None,
+        egress_interface_level2: None,
+        egress_utilization: None,
+        buffer: None,
+        checksum_complement: None,
+    };
+
     /// Writes the metadata `instructions` ask for, in the order of their bits, the checksum complement left
     /// out; returns how many bytes of `out` were written.
     ///

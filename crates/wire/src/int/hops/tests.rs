@@ -16,20 +16,7 @@ const FILLED: HopMetadata = HopMetadata {
     hop_latency: Some(0xa5),
     egress_timestamp: Some(0xa5),
     checksum_complement: Some(0xa5),
-    ..EMPTY
-};
-const EMPTY: HopMetadata = HopMetadata {
-    node_id: None,
-    interfaces: None,
-    hop_latency: None,
-    queue: None,
-    ingress_timestamp: None,
-    egress_timestamp: None,
-    ingress_interface_level2: None,
-    egress_interface_level2: None,
-    egress_utilization: None,
-    buffer: None,
-    checksum_complement: None,
+    ..HopMetadata::NONE
 };
 
 proptest! {
