@@ -186,7 +186,7 @@ impl ReportLedger {
         LedgerView {
             total: self.total(),
             streams: self.streams.iter().map(|stream| stream.ledger()).collect(),
-            exports: Vec::new(),
+            ..LedgerView::default()
         }
     }
 

@@ -1,9 +1,10 @@
 //! What can be asked of the collector?
 
+use std::fmt::Display;
 use std::net::IpAddr;
 
 use inband_model::{Flow, FlowId, Nanos, NodeId, Origin, Path, PathId};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::sketch::LatencySummary;
 
@@ -65,7 +66,8 @@ pub struct TopologyView {
 /// A flow as users see it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct FlowView<'a> {
-    /// Names the flow.
+    /// Names the flow; written as a text, for the sake of readers whose numbers have 53 bits.
+    #[serde(serialize_with = "as_text")]
     pub id: FlowId,
     /// The flow.
     pub flow: Flow,
@@ -94,7 +96,8 @@ pub struct FlowView<'a> {
 /// One path of a flow, and when the flow took it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct FlowPathView<'a> {
-    /// Names the path.
+    /// Names the path; written as in history.
+    #[serde(serialize_with = "as_text")]
     pub id: PathId,
     /// The path.
     pub path: &'a Path,
@@ -159,4 +162,8 @@ impl FlowView<'_> {
     pub fn path_is_complete(&self) -> bool {
         self.complete
     }
+}
+
+fn as_text<S: Serializer>(id: &impl Display, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(id)
 }

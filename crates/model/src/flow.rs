@@ -28,6 +28,12 @@ pub struct Flow {
 #[serde(transparent)]
 pub struct FlowId(pub u64);
 
+impl fmt::Display for FlowId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
 impl Flow {
     /// The flow's id.
     ///

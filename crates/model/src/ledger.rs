@@ -19,6 +19,9 @@ pub struct Ledger {
     /// What the kernel dropped before the socket was read, as the kernel counts it: a piece of several datagrams of one
     /// sender counts once, and `lost` has the exact number. Not part of `received`.
     pub kernel_dropped: u64,
+    /// Datagrams from addresses that may not report. Not part of `received`.
+    #[serde(default)]
+    pub refused: u64,
     /// Datagrams that are not a telemetry report.
     pub malformed: u64,
     /// Datagrams dropped because a queue of ours was full.
@@ -134,6 +137,36 @@ pub struct LedgerView {
     /// The outputs that are set up.
     #[serde(default)]
     pub exports: Vec<ExportLedger>,
+    /// What was wrong with the malformed datagrams: the counts add up to `total.malformed`.
+    #[serde(default)]
+    pub malformed: Vec<FaultCount>,
+    /// What was wrong with reported packets that are marked as INT and cannot be read; their reports are accepted.
+    #[serde(default)]
+    pub unreadable: Vec<FaultCount>,
+    /// What was forgotten or passed over because a table was full, by the name of what it is.
+    #[serde(default)]
+    pub overflows: BTreeMap<String, u64>,
+}
+
+/// How often one kind of fault was found in one kind of header.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FaultCount {
+    /// The header, as the specification names it.
+    pub header: String,
+    /// What was wrong with it.
+    pub fault: String,
+    /// How often.
+    pub count: u64,
+}
+
+impl LedgerView {
+    /// Whether the totals balance, and every malformed datagram has a reason.
+    #[must_use]
+    pub fn balances(&self) -> bool {
+        self.total.balances()
+            && self.total.malformed == self.malformed.iter().map(|fault| fault.count).sum::<u64>()
+            && self.exports.iter().all(ExportLedger::balances)
+    }
 }
 
 #[cfg(test)]

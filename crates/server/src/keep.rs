@@ -89,9 +89,13 @@ impl Stage for Keep {
         }
     }
 
-    fn finish(&mut self) {
+    fn settle(&mut self) {
         self.hand_over();
         self.store.sync();
+    }
+
+    fn finish(&mut self) {
+        self.settle();
     }
 
     fn count(&self, ledger: &mut Ledger) {

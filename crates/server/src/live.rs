@@ -1,7 +1,7 @@
 //! How do those who watch hear of events and counts as they come?
 
 use inband_collector::Output;
-use inband_model::{LedgerView, Nanos};
+use inband_model::{EventView, LedgerView, Nanos};
 use serde::Serialize;
 use tokio::sync::broadcast::{Receiver, Sender, channel};
 
@@ -53,7 +53,8 @@ impl Default for Live {
 impl Stage for Live {
     fn handle_output(&mut self, output: &Output) {
         if let Output::Event(event) = output {
-            self.tell("event", event);
+            let event = event.clone();
+            self.tell("event", &EventView { id: event.id(), event, acknowledged: None });
         }
     }
 

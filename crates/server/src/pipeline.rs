@@ -35,8 +35,6 @@ pub struct Pipeline {
 pub struct Outcome {
     /// The ledger at the end.
     pub ledger: LedgerView,
-    /// Datagrams from addresses that may not report.
-    pub refused: u64,
 }
 
 /// Where the time comes from.
@@ -129,7 +127,7 @@ impl Work {
         }
         self.take_counts();
         self.finish();
-        Outcome { ledger: asked::ledger(&self.collector, &self.stages), refused: self.past.refused }
+        Outcome { ledger: self.ledger() }
     }
 
     fn handle_batch(&mut self, batch: &Batch) {
@@ -180,7 +178,7 @@ impl Work {
     fn give_ledger(&mut self, now: Nanos) {
         // Streams are many, so the view is made for those who want it.
         if self.stages.iter().any(|stage| stage.wants_ledger(now)) {
-            let ledger = asked::ledger(&self.collector, &self.stages);
+            let ledger = self.ledger();
             let wanting = self.stages.iter_mut().filter(|stage| stage.wants_ledger(now));
             wanting.for_each(|stage| stage.handle_ledger(now, &ledger));
         }
@@ -192,10 +190,21 @@ impl Work {
             *now = *now + CAPTURE_END;
         }
         self.let_time_pass();
-        let now = self.now();
-        self.give_ledger(now);
         self.answer();
-        self.stages.iter_mut().for_each(|stage| stage.finish());
+        self.stages.iter_mut().for_each(|stage| stage.settle());
+        let now = self.now();
+        // Those behind come to their end first: history, which is the first, then keeps what became of their messages.
+        for at in (0..self.stages.len()).rev() {
+            if self.stages[at].wants_ledger(END_OF_TIME) {
+                let ledger = self.ledger();
+                self.stages[at].handle_ledger(now, &ledger);
+            }
+            self.stages[at].finish();
+        }
+    }
+
+    fn ledger(&self) -> LedgerView {
+        asked::ledger(&self.collector, &self.stages, self.past)
     }
 
     fn answer(&mut self) {
@@ -222,6 +231,8 @@ const PATIENCE: Duration = Duration::from_millis(10);
 const MOST_HOPS: usize = 4_096;
 /// Questions that may wait for an answer.
 const MOST_QUESTIONS: usize = 64;
+/// A time at which every stage that takes the ledger once in a while wants it.
+const END_OF_TIME: Nanos = Nanos::MAX;
 /// How long a capture goes on behind its last datagram: long enough to confirm gaps and end episodes.
 const CAPTURE_END: Nanos = Nanos::from_secs(5);
 

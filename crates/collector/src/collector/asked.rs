@@ -21,10 +21,15 @@ impl Collector {
         self.ledger.total()
     }
 
-    /// The totals so far, and every stream.
+    /// The totals so far, every stream, and the reasons of what went wrong.
     #[must_use]
     pub fn ledger_view(&self) -> LedgerView {
-        self.ledger.view()
+        LedgerView {
+            malformed: self.malformed.counts(),
+            unreadable: self.unreadable.counts(),
+            overflows: self.overflows().counts().map(|(name, count)| (name.to_owned(), count)).into(),
+            ..self.ledger.view()
+        }
     }
 
     /// What was wrong with the malformed datagrams.

@@ -38,6 +38,24 @@ pub struct Overflows {
 }
 
 impl Overflows {
+    /// What was forgotten or passed over, by the names users are shown; how full tables are is not among it.
+    #[must_use]
+    pub fn counts(&self) -> [(&'static str, u64); 11] {
+        [
+            ("forgotten_streams", self.forgotten_streams),
+            ("unfollowed_datagrams", self.unfollowed_datagrams),
+            ("evicted_flows", self.evicted_flows),
+            ("aged_flows", self.aged_flows),
+            ("refused_paths", self.refused_paths),
+            ("unlearned_links", self.unlearned_links),
+            ("unfollowed_ports", self.unfollowed_ports),
+            ("ungrouped_drops", self.ungrouped_drops),
+            ("untracked_events", self.untracked_events),
+            ("dropped_outputs", self.dropped_outputs),
+            ("dropped_records", self.dropped_records),
+        ]
+    }
+
     pub(super) fn of(ledger: &ReportLedger, correlator: &Correlator, outbox: &Outbox) -> Overflows {
         let occupancy = correlator.occupancy();
         Overflows {

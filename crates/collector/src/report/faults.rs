@@ -1,5 +1,6 @@
 //! What was wrong with what could not be read?
 
+use inband_model::FaultCount;
 use inband_wire::{ErrorKind, Header, ParseError};
 
 /// Counts parse errors by header and kind.
@@ -40,6 +41,16 @@ impl Faults {
             Some((_, _, count)) => *count += 1,
             None => self.counts.push((error.header, kind, 1)),
         }
+    }
+
+    /// The faults found so far, in the words users are shown.
+    pub(crate) fn counts(&self) -> Vec<FaultCount> {
+        let told = |Fault { header, fault, count }: Fault| FaultCount {
+            header: header.to_owned(),
+            fault: fault.to_owned(),
+            count,
+        };
+        self.iter().map(told).collect()
     }
 
     /// The faults found so far.

@@ -2,24 +2,27 @@
 
 use std::fmt::Write;
 
+use inband_model::FaultCount;
 use inband_server::Outcome;
 
 /// The ledger at the end, a line for each place where datagrams or reports can be.
 pub(super) fn text(outcome: &Outcome) -> String {
     let total = &outcome.ledger.total;
-    let datagrams = [
-        ("received", total.received),
-        ("malformed", total.malformed),
+    let faults: Vec<(String, u64)> = outcome.ledger.malformed.iter().map(told).collect();
+    let faults = faults.iter().map(|(name, count)| (name.as_str(), *count));
+    let mut datagrams = vec![("received", total.received), ("malformed", total.malformed)];
+    datagrams.extend(faults);
+    datagrams.extend([
         ("shed", total.shed),
         ("duplicate", total.duplicate),
         ("accepted", total.accepted),
         ("reordered, of those accepted", total.reordered),
         ("late, of those accepted", total.late),
-    ];
+    ]);
     let elsewhere = [
         ("lost on the way", total.lost),
         ("dropped by the kernel", total.kernel_dropped),
-        ("from addresses that may not report", outcome.refused),
+        ("from addresses that may not report", total.refused),
     ];
     let reports =
         [("accepted", total.accepted_reports), ("stored", total.stored), ("not stored", total.store_failed)];
@@ -46,4 +49,9 @@ pub(super) fn text(outcome: &Outcome) -> String {
         let _ = writeln!(text, "An unknown number was lost {} times.", total.lost_unknown);
     }
     text
+}
+
+/// A reason among the malformed ones.
+fn told(fault: &FaultCount) -> (String, u64) {
+    (format!("- {}: {}", fault.header, fault.fault), fault.count)
 }

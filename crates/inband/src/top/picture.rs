@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Instant;
 
-use inband_model::{Event, Ledger, Nanos, Phase, Severity};
+use inband_model::{Event, FaultCount, Ledger, Nanos, Phase, Severity};
 
 use super::client::{Flow, Interface, Latency, Queue, Seen, TitledEvent};
 use crate::demo::words::{count, span};
@@ -40,6 +40,7 @@ impl Rate {
 pub(super) fn picture(seen: &Seen, rate: Option<u64>, (_, height): (usize, usize)) -> Vec<Line> {
     let mut lines = vec![title(seen, rate)];
     lines.extend(ledger(&seen.ledger.total).map(plain));
+    lines.extend(malformed(&seen.ledger.malformed).map(plain));
     // What is left is shared: hops and queues a sixth each, events and flows a third.
     let room = height.saturating_sub(lines.len() + 4 * 2);
     part(
@@ -82,6 +83,7 @@ fn ledger(total: &Ledger) -> impl Iterator<Item = String> {
             (total.lost, "lost"),
             (total.lost_unknown, "times an unknown number lost"),
             (total.kernel_dropped, "dropped by the kernel"),
+            (total.refused, "from addresses that may not report"),
             (total.shed, "shed"),
             (total.malformed, "malformed"),
             (total.duplicate, "duplicate"),
@@ -94,6 +96,15 @@ fn ledger(total: &Ledger) -> impl Iterator<Item = String> {
         &[(total.store_failed, "not stored"), (total.export_failed, "messages not exported")],
     );
     [datagrams, reports].into_iter()
+}
+
+/// What was most often wrong with malformed datagrams; nothing where none was.
+fn malformed(faults: &[FaultCount]) -> Option<String> {
+    let mut faults: Vec<&FaultCount> = faults.iter().collect();
+    faults.sort_by_key(|fault| Reverse(fault.count));
+    let told = |fault: &&FaultCount| format!("{} {}: {}", count(fault.count), fault.header, fault.fault);
+    let told: Vec<String> = faults.iter().take(MOST_FAULTS).map(told).collect();
+    (!told.is_empty()).then(|| format!("Malformed: {}", told.join(", ")))
 }
 
 fn part(lines: &mut Vec<Line>, heading: &str, rows: impl Iterator<Item = String>, most: usize) {
@@ -230,6 +241,8 @@ fn plain(text: String) -> Line {
     Line { text, is_heading: false }
 }
 
+/// Most kinds of malformed datagrams that are shown.
+const MOST_FAULTS: usize = 3;
 /// Longest name that is shown.
 const LONGEST_NAME: usize = 16;
 /// Most lines of one part, where nothing limits them.

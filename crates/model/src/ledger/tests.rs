@@ -1,6 +1,6 @@
 //! Does the ledger look in JSON as users expect it, and does it see a datagram that is missing?
 
-use super::{ExportLedger, Ledger, LedgerView, StreamLedger};
+use super::{ExportLedger, FaultCount, Ledger, LedgerView, StreamLedger};
 use crate::NodeId;
 
 #[test]
@@ -24,17 +24,23 @@ fn json_keys_are_those_of_the_public_interface() {
         total: Ledger::default(),
         streams: vec![stream],
         exports: vec![ExportLedger { output: "webhook-1".into(), ..ExportLedger::default() }],
+        malformed: vec![fault(2)],
+        unreadable: vec![fault(3)],
+        overflows: [("evicted_flows".to_owned(), 4)].into(),
     })
     .unwrap();
 
     let expected = serde_json::json!({
-        "total": {"received":0,"kernel_dropped":0,"malformed":0,"shed":0,"accepted":0,"duplicate":0,
+        "total": {"received":0,"kernel_dropped":0,"refused":0,"malformed":0,"shed":0,"accepted":0,"duplicate":0,
             "reordered":0,"late":0,"lost":0,"lost_unknown":0,"accepted_reports":0,"stored":0,"store_failed":0,
             "exported":0,"export_failed":0},
         "streams": [{"node_id":1,"hw_id":0,"session":"127.0.0.1:32766","version":"2.0","accepted":0,
             "duplicate":0,"reordered":0,"late":0,"lost":0,"lost_unknown":0,"accepted_reports":0}],
         "exports": [{"output":"webhook-1","offered":0,"exported":0,"export_failed":0,"waiting":0,"failures":{},
-            "kept_back":0,"retries":0,"spool_bytes":0,"trouble":null}]
+            "kept_back":0,"retries":0,"spool_bytes":0,"trouble":null}],
+        "malformed": [{"header":"report group header","fault":"cut short","count":2}],
+        "unreadable": [{"header":"report group header","fault":"cut short","count":3}],
+        "overflows": {"evicted_flows":4}
     });
     assert_eq!(json, expected);
 }
@@ -50,10 +56,12 @@ fn a_datagram_in_no_place_or_in_two_breaks_the_balance() {
 }
 
 #[test]
-fn a_ledger_from_before_there_were_outputs_is_read() {
+fn a_ledger_from_before_there_were_outputs_and_reasons_is_read() {
     let mut json = serde_json::to_value(LedgerView::default()).unwrap();
-    json.as_object_mut().unwrap().remove("exports");
-    for key in ["exported", "export_failed"] {
+    for key in ["exports", "malformed", "unreadable", "overflows"] {
+        json.as_object_mut().unwrap().remove(key).unwrap();
+    }
+    for key in ["exported", "export_failed", "refused"] {
         json["total"].as_object_mut().unwrap().remove(key);
     }
 
@@ -75,4 +83,17 @@ fn a_message_in_no_place_or_without_a_reason_breaks_the_balance() {
     assert!(balanced.balances());
     assert!(!ExportLedger { waiting: 4, ..balanced.clone() }.balances());
     assert!(!ExportLedger { failures: [].into(), ..balanced }.balances());
+}
+
+#[test]
+fn a_malformed_datagram_without_a_reason_breaks_the_balance() {
+    let total = Ledger { received: 2, malformed: 2, ..Ledger::default() };
+    let balanced = LedgerView { total, malformed: vec![fault(2)], ..LedgerView::default() };
+
+    assert!(balanced.balances());
+    assert!(!LedgerView { malformed: vec![fault(1)], ..balanced }.balances());
+}
+
+fn fault(count: u64) -> FaultCount {
+    FaultCount { header: "report group header".into(), fault: "cut short".into(), count }
 }

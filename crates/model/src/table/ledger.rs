@@ -123,6 +123,7 @@ pub const LEDGER: Table<LedgerRow> = Table {
             "messages",
             Cells::OptionalInteger(|row| row.total(|total| total.export_failed)),
         ),
+        column("refused", "datagrams", Cells::OptionalInteger(|row| row.total(|total| total.refused))),
     ],
 };
 

@@ -2,6 +2,7 @@
 
 mod exports;
 
+use std::collections::BTreeMap;
 use std::fmt::{Display, Write};
 use std::sync::{Arc, Weak};
 
@@ -9,7 +10,7 @@ use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use inband_collector::{LatencySummary, NodeView, QueueView};
-use inband_model::{ExportLedger, Ledger, Nanos};
+use inband_model::{ExportLedger, FaultCount, Ledger, Nanos};
 use inband_store::{Store, Tally};
 
 use super::Shared;
@@ -52,6 +53,9 @@ struct Seen {
     queues: Vec<QueueView>,
     active_events: usize,
     exports: Vec<ExportLedger>,
+    malformed: Vec<FaultCount>,
+    unreadable: Vec<FaultCount>,
+    overflows: BTreeMap<String, u64>,
 }
 
 impl Seen {
@@ -70,12 +74,16 @@ impl Seen {
             queues: sight.collector.deepest_queues(sight.now, MOST_QUEUES),
             active_events: sight.collector.active_events().count(),
             exports: view.exports,
+            malformed: view.malformed,
+            unreadable: view.unreadable,
+            overflows: view.overflows,
         }
     }
 
     fn write(&self, names: &Names, store: Option<&Store>) -> String {
         let mut out = String::new();
         self.write_ledger(&mut out);
+        self.write_faults(&mut out);
         let gauge =
             |out: &mut String, name, help, value: usize| family(out, name, "gauge", help, [("", value)]);
         gauge(&mut out, "inband_streams", "Streams of reports that are known.", self.streams);
@@ -105,7 +113,7 @@ impl Seen {
         let counters = [
             ("datagrams_received", "Datagrams taken off the sockets.", ledger.received),
             ("datagrams_kernel_dropped", "Datagrams the kernel dropped.", ledger.kernel_dropped),
-            ("datagrams_refused", "Datagrams from addresses that may not report.", reception.refused),
+            ("datagrams_refused", "Datagrams from addresses that may not report.", ledger.refused),
             ("datagrams_malformed", "Datagrams that are no telemetry report.", ledger.malformed),
             ("datagrams_shed", "Datagrams dropped because a queue was full.", ledger.shed),
             ("datagrams_accepted", "Datagrams understood and counted once.", ledger.accepted),
@@ -123,6 +131,23 @@ impl Seen {
         }
         let help = "Datagrams that were sent and did not arrive; falls when one arrives after all.";
         family(out, "inband_datagrams_lost", "gauge", help, [("", ledger.lost)]);
+    }
+
+    /// Why something was not understood, and what no table had room for.
+    fn write_faults(&self, out: &mut String) {
+        let samples = |faults: &[FaultCount]| -> Vec<(String, u64)> {
+            let label = |FaultCount { header, fault, .. }: &FaultCount| {
+                format!("{{header=\"{}\",fault=\"{}\"}}", escaped(header), escaped(fault))
+            };
+            faults.iter().map(|fault| (label(fault), fault.count)).collect()
+        };
+        let help = "Malformed datagrams by what was wrong with them.";
+        family(out, "inband_datagrams_malformed_by_fault_total", "counter", help, samples(&self.malformed));
+        let help = "Reported packets that are marked as INT and cannot be read; their reports are accepted.";
+        family(out, "inband_packets_unreadable_total", "counter", help, samples(&self.unreadable));
+        let help = "What was forgotten or passed over because a table was full; flows also for their age.";
+        let overflows = self.overflows.iter().map(|(name, count)| (format!("{{what=\"{name}\"}}"), count));
+        family(out, "inband_overflows_total", "counter", help, overflows);
     }
 
     fn write_nodes(&self, out: &mut String) {

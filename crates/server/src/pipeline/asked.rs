@@ -46,7 +46,7 @@ impl Sight<'_> {
     /// The ledger of all stages.
     #[must_use]
     pub fn ledger(&self) -> LedgerView {
-        ledger(self.collector, self.stages)
+        ledger(self.collector, self.stages, self.reception)
     }
 }
 
@@ -86,9 +86,14 @@ impl Asker {
     }
 }
 
-/// The ledger of the collector and of the stages behind it.
-pub(super) fn ledger(collector: &Collector, stages: &[Box<dyn Stage>]) -> LedgerView {
+/// The ledger of the collector, of what comes before it and of the stages behind it.
+pub(super) fn ledger(
+    collector: &Collector,
+    stages: &[Box<dyn Stage>],
+    reception: ReceptionCounts,
+) -> LedgerView {
     let mut view = collector.ledger_view();
+    view.total.refused = reception.refused;
     view.total.store_failed += collector.overflows().dropped_records;
     for stage in stages {
         stage.count(&mut view.total);

@@ -23,7 +23,7 @@ pub trait Stage: Send {
         let _ = (hops, reports);
     }
 
-    /// Whether it wants the ledger at `now`; it is asked every [`LEDGER_EVERY`].
+    /// Whether it wants the ledger at `now`; it is asked every [`LEDGER_EVERY`], and in the end with a time later than any.
     fn wants_ledger(&self, now: Nanos) -> bool {
         let _ = now;
         false
@@ -38,6 +38,9 @@ pub trait Stage: Send {
     fn handle_timeout(&mut self, now: Nanos) {
         let _ = now;
     }
+
+    /// Hands on what it has gathered, and waits until it is counted: nothing more comes but the ledger.
+    fn settle(&mut self) {}
 
     /// Brings everything to its end: nothing more comes.
     fn finish(&mut self) {}

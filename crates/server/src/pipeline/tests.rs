@@ -10,9 +10,10 @@ use inband_store::{Cell, Disk, Limits, LogFile, RealDisk, Store, StoreSettings};
 use inband_testkit::{inner_only, md_frame, report_group};
 
 use super::{Pipeline, Stage, Unanswered};
+use crate::export::{Exports, JsonlSettings, Topic};
 use crate::keep::Keep;
 use crate::receive::{Feed, Reception, Replay};
-use crate::settings::ReceiveSettings;
+use crate::settings::{ReceiveSettings, Settings};
 
 #[test]
 fn every_datagram_that_was_sent_is_in_the_ledger_once() {
@@ -157,6 +158,45 @@ fn a_disk_that_stalls_costs_history_and_no_report_goes_uncounted() {
     let sql = "SELECT count(*) FROM observations";
     let answer = store.query(sql, Limits::default()).unwrap();
     assert_eq!(answer.rows, [[Cell::Integer(i64::try_from(total.stored).unwrap())]]);
+    drop(store);
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn history_and_messages_end_with_the_ledger_of_the_end() {
+    let folder = std::env::temp_dir().join(format!("inband-last-ledger-{}", std::process::id()));
+    let settings = StoreSettings { path: folder.join("history"), ..StoreSettings::default() };
+    let store = Arc::new(Store::open(settings).unwrap());
+    let lines = folder.join("lines");
+    let jsonl = JsonlSettings { path: lines.clone(), what: vec![Topic::Ledger], ..JsonlSettings::default() };
+    let (reception, feed) = Reception::start(&ReceiveSettings {
+        listen: vec![address()],
+        allow: vec!["127.0.0.1/32".parse().unwrap()],
+        ..ReceiveSettings::default()
+    })
+    .unwrap();
+    let (_exports, outputs) = Exports::start(&Settings { jsonl, ..Settings::default() }).unwrap();
+    let keep: Box<dyn Stage> = Box::new(Keep::new(Arc::clone(&store)));
+    let stages = std::iter::once(keep).chain(outputs).collect();
+    let pipeline = Pipeline::start(CollectorSettings::default(), feed, stages).unwrap();
+    let socket = sender(reception.addresses()[0]);
+    let stranger = UdpSocket::bind("127.0.0.2:0").unwrap();
+    for sequence in 0..50 {
+        socket.send(&with_a_hop(sequence)).unwrap();
+        stranger.send_to(&with_a_hop(sequence), reception.addresses()[0]).unwrap();
+    }
+
+    reception.stop();
+    let total = pipeline.stop().unwrap().ledger.total;
+
+    assert_eq!((total.received, total.stored, total.refused), (50, 50, 50));
+    let sql = "SELECT received, refused, accepted_reports, stored, exported FROM ledger
+               WHERE node_id IS NULL ORDER BY time DESC LIMIT 1";
+    let numbers = [50, 50, 50, 50, total.exported].map(|number| Cell::Integer(number.try_into().unwrap()));
+    assert_eq!(store.query(sql, Limits::default()).unwrap().rows, [numbers]);
+    let text = std::fs::read_to_string(&lines).unwrap();
+    let last: serde_json::Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
+    assert_eq!((&last["received"], &last["stored"]), (&50.into(), &50.into()), "{last}");
     drop(store);
     std::fs::remove_dir_all(&folder).unwrap();
 }

@@ -1,8 +1,8 @@
 use std::time::{Duration, Instant};
 
 use inband_model::{
-    Confidence, Event, EventDetail, EventView, Ledger, LedgerView, Nanos, NodeId, Phase, Severity,
-    UnknownNode,
+    Confidence, Event, EventDetail, EventView, FaultCount, Ledger, LedgerView, Nanos, NodeId, Phase,
+    Severity, UnknownNode,
 };
 
 use super::{Rate, picture};
@@ -44,6 +44,18 @@ fn the_slowest_hop_comes_first_and_every_loss_is_named() {
     assert!(at("1,234,567 received, 1,234,000 accepted, 17 lost") < usize::MAX, "{lines:#?}");
     assert!(at("3 not stored") < usize::MAX, "{lines:#?}");
     assert_eq!(lines.iter().filter(|line| *line == "none").count(), 3, "{lines:#?}");
+}
+
+#[test]
+fn what_was_most_often_wrong_with_malformed_datagrams_is_named() {
+    let mut seen = seen(Instant::now(), 0);
+    let fault = |header: &str, count| FaultCount { header: header.into(), fault: "cut short".into(), count };
+    seen.ledger.malformed = vec![fault("IPv4", 1), fault("report", 4), fault("UDP", 3), fault("TCP", 2)];
+
+    let lines: Vec<String> = picture(&seen, None, (100, 40)).into_iter().map(|line| line.text).collect();
+
+    let expected = "Malformed: 4 report: cut short, 3 UDP: cut short, 2 TCP: cut short";
+    assert!(lines.iter().any(|line| line == expected), "{lines:#?}");
 }
 
 #[test]
