@@ -31,8 +31,10 @@ impl Access {
         let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
         match self {
             Access::Token(token) => {
-                let shown = text(AUTHORIZATION).and_then(|value| value.strip_prefix("Bearer "));
-                let is_right = shown.is_some_and(|shown| is_same(shown.trim().as_bytes(), token.as_bytes()));
+                let shown = text(AUTHORIZATION).and_then(|value| value.split_once(' '));
+                let shown = shown.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("Bearer"));
+                let is_right =
+                    shown.is_some_and(|(_, shown)| is_same(shown.trim().as_bytes(), token.as_bytes()));
                 is_right.then_some(()).ok_or_else(Problem::unauthorized)
             }
             Access::Loopback => {

@@ -2,13 +2,14 @@
 
 use axum::Json;
 use axum::extract::rejection::JsonRejection;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::response::Response;
 use inband_model::{Acknowledgement, EventView, Silence};
 use serde::Deserialize;
 use serde_json::json;
 
 use super::Shared;
+use super::asked::Asked;
 use super::problem::Problem;
 use super::views::{json as answer, list};
 
@@ -25,7 +26,7 @@ pub(super) struct Wanted {
 /// Those that go on, then those that are past, the latest first.
 pub(super) async fn events(
     State(state): State<Shared>,
-    Query(wanted): Query<Wanted>,
+    Asked(wanted): Asked<Wanted>,
 ) -> Result<Response, Problem> {
     let limit = wanted.limit.unwrap_or(100).min(MOST);
     let events = state.look(move |sight| {
@@ -47,7 +48,7 @@ pub(super) async fn acknowledge(
     body: Result<Json<Acknowledgement>, JsonRejection>,
 ) -> Result<Response, Problem> {
     let id = id.parse().map_err(|_| Problem::wrong(format!("`{id}` is not the id of an event")))?;
-    let Json(given) = body.map_err(|error| Problem::wrong(error.body_text()))?;
+    let Json(given) = body.map_err(|error| Problem::unreadable(&error))?;
     let noted = state.look(move |sight| {
         let acknowledgement = Acknowledgement { at: sight.now, ..given };
         sight.collector.acknowledge(id, acknowledgement)
@@ -72,7 +73,7 @@ pub(super) async fn silence(
     State(state): State<Shared>,
     body: Result<Json<Silence>, JsonRejection>,
 ) -> Result<Response, Problem> {
-    let Json(silence) = body.map_err(|error| Problem::wrong(error.body_text()))?;
+    let Json(silence) = body.map_err(|error| Problem::unreadable(&error))?;
     match state.look(move |sight| sight.collector.silence(sight.now, silence)).await? {
         Some(number) => Ok(answer(&json!({ "number": number }))),
         None => Err(Problem::unavailable("there are as many silences as there may be")),
@@ -80,7 +81,12 @@ pub(super) async fn silence(
 }
 
 /// Lifts a silence.
-pub(super) async fn lift(State(state): State<Shared>, Path(number): Path<u64>) -> Result<Response, Problem> {
+pub(super) async fn lift(
+    State(state): State<Shared>,
+    Path(number): Path<String>,
+) -> Result<Response, Problem> {
+    let wrong = |_| Problem::wrong(format!("`{number}` is not the number of a silence"));
+    let number = number.parse().map_err(wrong)?;
     match state.look(move |sight| sight.collector.lift_silence(number)).await? {
         true => Ok(answer(&json!({}))),
         false => Err(Problem::not_found("no silence has this number")),

@@ -4,6 +4,7 @@
 //! `events` and `stream`, `metrics`. `access` says who may ask.
 
 mod access;
+mod asked;
 mod events;
 mod metrics;
 mod named;
@@ -133,7 +134,7 @@ impl Api {
         let Listening { settings, listener, address, tls } = listening;
         let access = Access::new(&settings.token);
         let (queries, is_secure) = (Semaphore::new(MOST_QUERIES), tls.is_some());
-        let door = Door { listener, tls, most: settings.max_connections.max(1) };
+        let door = Door { listener, tls, most: settings.max_connections.clamp(1, Semaphore::MAX_PERMITS) };
         let state = State { asker, store, live, names, access, settings, queries };
         let (stop, stopped) = oneshot::channel();
         let runtime = tokio::runtime::Builder::new_current_thread()

@@ -1,5 +1,7 @@
 //! How is the API described to programs?
 
+mod shapes;
+
 use axum::http::Uri;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
@@ -7,6 +9,10 @@ use serde_json::{Map, Value, json};
 
 use super::problem::Problem;
 use super::views::json as answer;
+#[cfg(test)]
+pub(super) use shapes::SHAPES;
+use shapes::schemas;
+pub(super) use shapes::typed;
 
 /// One thing that can be asked.
 #[derive(Debug, Clone, Copy)]
@@ -14,77 +20,82 @@ pub(super) struct Operation {
     pub(super) method: &'static str,
     pub(super) path: &'static str,
     summary: &'static str,
-    parameters: &'static [(&'static str, &'static str)],
-    /// The keys of the JSON object that is sent, where there is one.
-    body: &'static [(&'static str, &'static str)],
-    answers: &'static str,
+    parameters: &'static [Parameter],
+    /// The shape of the JSON object that is sent, where there is one.
+    body: Option<&'static str>,
+    pub(super) answer: Answer,
 }
 
-const fn get(
+/// A parameter behind the question mark: its name, its type, and what it says.
+type Parameter = (&'static str, &'static str, &'static str);
+
+/// What comes back.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Answer {
+    /// JSON of a type as shapes write it.
+    Json(&'static str),
+    /// Something else, by its media type.
+    Other(&'static str),
+}
+
+const fn get(path: &'static str, summary: &'static str, answer: &'static str) -> Operation {
+    Operation { method: "get", path, summary, parameters: &[], body: None, answer: Answer::Json(answer) }
+}
+
+const fn list(path: &'static str, summary: &'static str, answer: &'static str) -> Operation {
+    Operation { parameters: &[LIMIT, NODE], ..get(path, summary, answer) }
+}
+
+const fn post(
     path: &'static str,
     summary: &'static str,
-    parameters: &'static [(&'static str, &'static str)],
+    body: &'static str,
+    answer: &'static str,
 ) -> Operation {
-    Operation { method: "get", path, summary, parameters, body: &[], answers: JSON }
+    Operation { method: "post", body: Some(body), ..get(path, summary, answer) }
 }
 
-const JSON: &str = "application/json";
-const LIMIT: (&str, &str) = ("limit", "how many at most");
-const NODE: (&str, &str) = ("node", "only those of the node with this id");
+const fn text(path: &'static str, summary: &'static str) -> Operation {
+    Operation { answer: Answer::Other("text/plain"), ..get(path, summary, "") }
+}
+
+const LIMIT: Parameter = ("limit", "integer", "how many at most");
+const NODE: Parameter = ("node", "integer", "only those of the node with this id");
+const ACTIVE: Parameter = ("active", "boolean", "true: only those that go on; false: only past ones");
 
 /// Everything that can be asked.
 pub(super) const OPERATIONS: [Operation; 20] = [
-    Operation { answers: "text/plain", ..get("/healthz", "whether the program runs", &[]) },
+    text("/healthz", "whether the program runs"),
+    text("/readyz", "whether the collector answers and history is being written; 503 and why where not"),
+    text("/metrics", "counts and latencies for Prometheus"),
+    get("/api/v1/openapi.json", "this document", "object"),
+    get("/api/v1/ledger", "where every report went, in total and by stream", "Ledger"),
+    list("/api/v1/nodes", "the nodes that report and those on their stacks", "[Node]"),
+    list("/api/v1/links", "the links that paths have shown", "[Link]"),
+    get("/api/v1/topology", "nodes and links", "Topology"),
+    list("/api/v1/interfaces", "hop latency and utilisation by node and egress interface", "[Interface]"),
+    list("/api/v1/queues", "queue occupancy, the deepest first", "[Queue]"),
+    list("/api/v1/flows", "flows with their paths, those with the most reports first", "[Flow]"),
+    get("/api/v1/flows/{id}", "one flow and the paths it has taken lately", "FlowPaths"),
     Operation {
-        answers: "text/plain",
-        ..get(
-            "/readyz",
-            "whether the collector answers and history is being written; 503 and why where not",
-            &[],
-        )
+        parameters: &[ACTIVE, LIMIT],
+        ..get("/api/v1/events", "events that go on, then past ones, the latest first", "[Event]")
     },
-    Operation { answers: "text/plain", ..get("/metrics", "counts and latencies for Prometheus", &[]) },
-    get("/api/v1/openapi.json", "this document", &[]),
-    get("/api/v1/ledger", "where every report went, in total and by stream", &[]),
-    get("/api/v1/nodes", "the nodes that report and those on their stacks", &[LIMIT, NODE]),
-    get("/api/v1/links", "the links that paths have shown", &[LIMIT, NODE]),
-    get("/api/v1/topology", "nodes and links", &[]),
-    get("/api/v1/interfaces", "hop latency and utilisation by node and egress interface", &[LIMIT, NODE]),
-    get("/api/v1/queues", "queue occupancy, the deepest first", &[LIMIT, NODE]),
-    get("/api/v1/flows", "flows with their paths, those with the most reports first", &[LIMIT, NODE]),
-    get("/api/v1/flows/{id}", "one flow and the paths it has taken lately", &[]),
-    get(
-        "/api/v1/events",
-        "events that go on, then past ones, the latest first",
-        &[("active", "true: only those that go on; false: only past ones"), LIMIT],
+    post(
+        "/api/v1/events/{id}/acknowledge",
+        "note that somebody knows of an event",
+        "Acknowledgement",
+        "Nothing",
     ),
+    get("/api/v1/silences", "of which events nobody is told", "[NumberedSilence]"),
+    post("/api/v1/silences", "tell nobody of certain events", "Silence", "Number"),
+    Operation { method: "delete", ..get("/api/v1/silences/{number}", "lift a silence", "Nothing") },
+    post("/api/v1/query", "ask the stored history in SQL, within limits", "Question", "Rows"),
     Operation {
-        method: "post",
-        body: &[("by", "who knows of it"), ("comment", "what they say about it")],
-        ..get("/api/v1/events/{id}/acknowledge", "note that somebody knows of an event", &[])
+        answer: Answer::Other("text/event-stream"),
+        ..get("/api/v1/stream", "events and the ledger as they come, as server-sent events", "")
     },
-    get("/api/v1/silences", "of which events nobody is told", &[]),
-    Operation {
-        method: "post",
-        body: &[
-            ("kind", "the kind of event; every kind where it is left out"),
-            ("key", "a text that the event's key contains"),
-            ("until", "when it ends, nanoseconds since 1970; never where it is left out"),
-            ("comment", "why"),
-        ],
-        ..get("/api/v1/silences", "tell nobody of certain events", &[])
-    },
-    Operation { method: "delete", ..get("/api/v1/silences/{number}", "lift a silence", &[]) },
-    Operation {
-        method: "post",
-        body: &[("sql", "the question; the tables are those of `inband query --tables`")],
-        ..get("/api/v1/query", "ask the stored history in SQL, within limits", &[])
-    },
-    Operation {
-        answers: "text/event-stream",
-        ..get("/api/v1/stream", "events and the ledger as they come, as server-sent events", &[])
-    },
-    Operation { answers: "text/plain", ..get("/", "what can be asked", &[]) },
+    text("/", "what can be asked"),
 ];
 
 /// The document in OpenAPI 3.1.
@@ -99,42 +110,42 @@ pub(crate) fn openapi() -> Value {
     json!({
         "openapi": "3.1.0",
         "info": { "title": "inband", "version": "1", "description": "What the collector knows. Times are nanoseconds since 1970." },
-        "components": { "securitySchemes": { "token": { "type": "http", "scheme": "bearer" } } },
+        "components": {
+            "securitySchemes": { "token": { "type": "http", "scheme": "bearer" } },
+            "schemas": schemas(),
+        },
         "security": [{ "token": [] }, {}],
         "paths": paths,
     })
 }
 
 fn described(operation: &Operation) -> Value {
+    let content = |of: &str| json!({ (JSON): { "schema": typed(of) } });
+    let answer = match operation.answer {
+        Answer::Json(of) => content(of),
+        Answer::Other(media) => json!({ (media): {} }),
+    };
     let mut described = json!({
         "summary": operation.summary,
         "responses": {
-            "200": { "description": "the answer", "content": { (operation.answers): {} } },
-            "default": {
-                "description": "a problem",
-                "content": { (JSON): { "schema": { "type": "object", "properties": { "error": { "type": "string" } } } } },
-            },
+            "200": { "description": "the answer", "content": answer },
+            "default": { "description": "a problem", "content": content("Problem") },
         },
     });
     let in_path = operation.path.split('{').skip(1).filter_map(|rest| rest.split_once('}'));
-    let in_path = in_path.map(
-        |(name, _)| json!({ "name": name, "in": "path", "required": true, "schema": { "type": "string" } }),
-    );
-    let in_query = operation.parameters.iter().map(|(name, about)| {
-        json!({ "name": name, "in": "query", "description": about, "schema": { "type": "string" } })
+    let in_path = in_path.map(|(name, _)| {
+        let of = if name == "number" { "integer" } else { "string" };
+        json!({ "name": name, "in": "path", "required": true, "schema": typed(of) })
     });
+    let in_query = operation.parameters.iter().map(
+        |(name, of, about)| json!({ "name": name, "in": "query", "description": about, "schema": typed(of) }),
+    );
     let parameters: Vec<Value> = in_path.chain(in_query).collect();
     if !parameters.is_empty() {
         described["parameters"] = parameters.into();
     }
-    if !operation.body.is_empty() {
-        let keys: Map<_, _> = operation
-            .body
-            .iter()
-            .map(|(name, about)| ((*name).to_owned(), json!({ "description": about })))
-            .collect();
-        described["requestBody"] =
-            json!({ "content": { (JSON): { "schema": { "type": "object", "properties": keys } } } });
+    if let Some(body) = operation.body {
+        described["requestBody"] = json!({ "required": true, "content": content(body) });
     }
     described
 }
@@ -155,3 +166,5 @@ pub(super) async fn index() -> Response {
 pub(super) async fn nothing(uri: Uri) -> Problem {
     Problem::not_found(format!("nothing is at {}; / lists what is", uri.path()))
 }
+
+const JSON: &str = "application/json";

@@ -1,7 +1,9 @@
 //! How is a question refused?
 
 use axum::Json;
+use axum::extract::rejection::JsonRejection;
 use axum::http::StatusCode;
+use axum::http::header::WWW_AUTHENTICATE;
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
 
@@ -17,6 +19,21 @@ pub(super) struct Problem {
 impl Problem {
     pub(super) fn wrong(error: impl Into<String>) -> Problem {
         Problem { status: StatusCode::BAD_REQUEST, error: error.into() }
+    }
+
+    /// What was sent cannot be read: too long, of another type, or not what is wanted.
+    pub(super) fn unreadable(error: &JsonRejection) -> Problem {
+        let status = match error.status() {
+            // It says of questions that they cost too much.
+            StatusCode::UNPROCESSABLE_ENTITY => StatusCode::BAD_REQUEST,
+            status => status,
+        };
+        Problem { status, error: error.body_text() }
+    }
+
+    pub(super) fn no_such_method() -> Problem {
+        let error = "this method is not for this path; / lists what can be asked".to_owned();
+        Problem { status: StatusCode::METHOD_NOT_ALLOWED, error }
     }
 
     pub(super) fn not_found(error: impl Into<String>) -> Problem {
@@ -62,6 +79,10 @@ impl From<Unanswered> for Problem {
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        (self.status, Json(json!({ "error": self.error }))).into_response()
+        let body = Json(json!({ "error": self.error }));
+        match self.status {
+            StatusCode::UNAUTHORIZED => (self.status, [(WWW_AUTHENTICATE, "Bearer")], body).into_response(),
+            status => (status, body).into_response(),
+        }
     }
 }

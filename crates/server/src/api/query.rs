@@ -26,7 +26,7 @@ pub(super) async fn query(
     State(state): State<Shared>,
     body: Result<Json<Question>, JsonRejection>,
 ) -> Result<Response, Problem> {
-    let Json(Question { sql }) = body.map_err(|error| Problem::wrong(error.body_text()))?;
+    let Json(Question { sql }) = body.map_err(|error| Problem::unreadable(&error))?;
     let Some(store) = state.store.as_ref().map(Arc::clone) else {
         return Err(Problem::unavailable("no history is kept: store.path is empty"));
     };

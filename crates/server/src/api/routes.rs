@@ -4,6 +4,7 @@ use axum::Router;
 use axum::middleware::from_fn_with_state;
 use axum::routing::{delete, get, post};
 
+use super::problem::Problem;
 use super::{Shared, access, events, metrics, openapi, query, stream, views};
 
 /// All routes; those that tell nothing but whether the program works need no token.
@@ -32,5 +33,6 @@ pub(super) fn router(state: Shared) -> Router {
         .route("/readyz", get(views::ready))
         .merge(guarded)
         .fallback(openapi::nothing)
+        .method_not_allowed_fallback(async || Problem::no_such_method())
         .with_state(state)
 }

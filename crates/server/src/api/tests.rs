@@ -1,5 +1,8 @@
 //! Is everything answered as it is described, and only to those who may ask?
 
+mod answers;
+mod shapes;
+
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::sync::Arc;
@@ -111,7 +114,8 @@ fn nodes_and_flows_are_told() {
     assert_eq!(system.get("/api/v1/nodes?node=8").1, "[]");
     assert_eq!(system.get("/api/v1/nodes?limit=no").0, 400);
     let flows = system.wait_for("/api/v1/flows", |flows| flows[0]["reports"] == 2);
-    let one = system.get(&format!("/api/v1/flows/{}", flows[0]["id"]));
+    let id = flows[0]["id"].as_str().unwrap();
+    let one = system.get(&format!("/api/v1/flows/{id}"));
     assert_eq!(serde_json::from_str::<Value>(&one.1).unwrap()["flow"]["reports"], 2);
     assert_eq!((system.get("/api/v1/flows/1").0, system.get("/api/v1/flows/x").0), (404, 400));
 }
@@ -174,10 +178,14 @@ fn without_the_token_only_health_is_told() {
     let system = System::start("secret");
     assert_eq!((system.get("/healthz").0, system.get("/readyz").0), (200, 200));
     assert_eq!((system.get("/api/v1/ledger").0, system.get("/metrics").0), (401, 401));
-    for wrong in ["Bearer secre", "Bearer ", "secret"] {
+    for wrong in ["Bearer secre", "Bearer ", "secret", "Basic secret"] {
         assert_eq!(system.send("get", "/api/v1/ledger", &[("Authorization", wrong)], "").0, 401, "{wrong}");
     }
-    assert_eq!(system.send("get", "/api/v1/ledger", &[("Authorization", "Bearer secret")], "").0, 200);
+    for right in ["Bearer secret", "bearer secret"] {
+        assert_eq!(system.send("get", "/api/v1/ledger", &[("Authorization", right)], "").0, 200, "{right}");
+    }
+    let refused = system.head_of("get", "/api/v1/ledger");
+    assert!(refused.contains("www-authenticate: Bearer"), "{refused}");
 }
 
 #[test]
@@ -326,6 +334,13 @@ impl System {
         text += &format!("Connection: close\r\n\r\n{body}");
         stream.write_all(text.as_bytes()).unwrap();
         stream
+    }
+
+    /// The head of an answer, with what is in front of its body.
+    fn head_of(&self, method: &str, path: &str) -> String {
+        let mut answer = String::new();
+        self.open(method, path, &[], "").read_to_string(&mut answer).unwrap();
+        answer.split_once("\r\n\r\n").unwrap().0.to_owned()
     }
 
     fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> (u16, String) {

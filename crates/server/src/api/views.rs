@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use inband_model::{FlowId, LedgerView, NodeId};
 use serde::{Deserialize, Serialize};
 
 use super::Shared;
+use super::asked::Asked;
 use super::problem::Problem;
 use crate::pipeline::Sight;
 
@@ -54,7 +55,7 @@ pub(super) async fn ledger(State(state): State<Shared>) -> Result<Response, Prob
 
 pub(super) async fn nodes(
     State(state): State<Shared>,
-    Query(wanted): Query<Wanted>,
+    Asked(wanted): Asked<Wanted>,
 ) -> Result<Response, Problem> {
     let mut nodes = state.look(|sight| sight.collector.nodes()).await?;
     nodes.retain(|node| wanted.is_wanted(node.node_id));
@@ -64,7 +65,7 @@ pub(super) async fn nodes(
 
 pub(super) async fn links(
     State(state): State<Shared>,
-    Query(wanted): Query<Wanted>,
+    Asked(wanted): Asked<Wanted>,
 ) -> Result<Response, Problem> {
     let mut links = state.look(|sight| sight.collector.sorted_links()).await?;
     links.retain(|link| wanted.is_wanted(link.from) || wanted.is_wanted(link.to));
@@ -79,7 +80,7 @@ pub(super) async fn topology(State(state): State<Shared>) -> Result<Response, Pr
 
 pub(super) async fn interfaces(
     State(state): State<Shared>,
-    Query(wanted): Query<Wanted>,
+    Asked(wanted): Asked<Wanted>,
 ) -> Result<Response, Problem> {
     let most = wanted.limit.unwrap_or(MOST);
     let find = move |sight: &mut Sight<'_>| -> Vec<_> {
@@ -94,7 +95,7 @@ pub(super) async fn interfaces(
 /// The deepest first.
 pub(super) async fn queues(
     State(state): State<Shared>,
-    Query(wanted): Query<Wanted>,
+    Asked(wanted): Asked<Wanted>,
 ) -> Result<Response, Problem> {
     let find = move |sight: &mut Sight<'_>| {
         let mut queues = sight.collector.deepest_queues(sight.now, usize::MAX);
@@ -108,7 +109,7 @@ pub(super) async fn queues(
 /// Those with the most reports first.
 pub(super) async fn flows(
     State(state): State<Shared>,
-    Query(wanted): Query<Wanted>,
+    Asked(wanted): Asked<Wanted>,
 ) -> Result<Response, Problem> {
     let names = Arc::clone(&state.names);
     let find = move |sight: &mut Sight<'_>| {

@@ -1,0 +1,365 @@
+//! Which keys do answers have, and what do they mean?
+
+use serde_json::{Map, Value, json};
+
+/// A JSON object of an answer.
+pub(in crate::api) struct Shape {
+    pub(in crate::api) name: &'static str,
+    about: &'static str,
+    keys: &'static [Key],
+}
+
+/// A key, the type of its value, and what it means. Types are `integer`, `boolean`, `string`, `object` or the name of
+/// a shape; `[…]` is a list and `{…}` an object with any keys; `?` in front says that it may be null, `-` that the key
+/// may be missing.
+type Key = (&'static str, &'static str, &'static str);
+
+/// The schemas of all shapes, by their names.
+pub(super) fn schemas() -> Value {
+    let schemas = SHAPES.iter().map(|shape| (shape.name.to_owned(), schema_of(shape)));
+    Value::Object(schemas.collect())
+}
+
+fn schema_of(shape: &Shape) -> Value {
+    let mut properties = Map::new();
+    let mut required = Vec::new();
+    for (name, of, about) in shape.keys {
+        let mut schema = typed(of.trim_start_matches('-'));
+        schema["description"] = (*about).into();
+        properties.insert((*name).to_owned(), schema);
+        if !of.starts_with('-') {
+            required.push(*name);
+        }
+    }
+    let mut schema = json!({ "type": "object", "description": shape.about, "properties": properties });
+    if !required.is_empty() {
+        schema["required"] = required.into();
+    }
+    schema
+}
+
+/// The schema of a type as [`Key`] writes it.
+pub(in crate::api) fn typed(of: &str) -> Value {
+    let within = |open: char, close: char| of.strip_prefix(open)?.strip_suffix(close);
+    if let Some(of) = of.strip_prefix('?') {
+        return json!({ "anyOf": [typed(of), { "type": "null" }] });
+    }
+    if let Some(of) = within('[', ']') {
+        return json!({ "type": "array", "items": typed(of) });
+    }
+    if let Some(of) = within('{', '}') {
+        return json!({ "type": "object", "additionalProperties": typed(of) });
+    }
+    match of {
+        "any" => json!({}),
+        "integer" | "boolean" | "string" | "object" => json!({ "type": of }),
+        shape => json!({ "$ref": format!("#/components/schemas/{shape}") }),
+    }
+}
+
+const fn shape(name: &'static str, about: &'static str, keys: &'static [Key]) -> Shape {
+    Shape { name, about, keys }
+}
+
+/// Every shape there is.
+pub(in crate::api) const SHAPES: &[Shape] = &[
+    shape("Problem", "why there is no answer", &[("error", "string", "in words")]),
+    shape("Nothing", "it is done", &[]),
+    shape(
+        "Ledger",
+        "where every report went",
+        &[
+            ("total", "Totals", "sums over all streams, those forgotten included"),
+            ("streams", "[Stream]", "the streams known at this time"),
+            ("exports", "[Export]", "the outputs that are set up"),
+            ("malformed", "[Fault]", "what was wrong with malformed datagrams; adds up to their number"),
+            (
+                "unreadable",
+                "[Fault]",
+                "what was wrong with INT in reported packets; their reports are accepted",
+            ),
+            ("overflows", "{integer}", "what was forgotten or passed over because a table was full"),
+        ],
+    ),
+    shape(
+        "Totals",
+        "received = malformed + shed + duplicate + accepted, in datagrams",
+        &[
+            ("received", "integer", "datagrams taken off the sockets"),
+            ("kernel_dropped", "integer", "what the kernel dropped, as it counts"),
+            ("refused", "integer", "datagrams from addresses that may not report; no part of received"),
+            ("malformed", "integer", "datagrams that are no telemetry report"),
+            ("shed", "integer", "datagrams dropped because a queue was full"),
+            ("accepted", "integer", "datagrams understood and counted once"),
+            ("duplicate", "integer", "datagrams that had been accepted before"),
+            ("reordered", "integer", "accepted datagrams that came after a later one"),
+            ("late", "integer", "accepted datagrams that came too late to judge"),
+            ("lost", "integer", "datagrams that were sent and did not arrive"),
+            ("lost_unknown", "integer", "times at which an unknown number was lost"),
+            ("accepted_reports", "integer", "individual reports in accepted datagrams"),
+            ("stored", "integer", "individual reports in the store"),
+            ("store_failed", "integer", "individual reports the store did not take"),
+            ("exported", "integer", "messages that outputs delivered"),
+            ("export_failed", "integer", "messages that outputs could not deliver"),
+        ],
+    ),
+    shape(
+        "Stream",
+        "the datagrams that one part of one node sends to one socket, in sequence",
+        &[
+            ("node_id", "integer", "the reporting node; 4294967295 where its reports do not name it"),
+            ("source", "-string", "the address of a node that its reports do not name"),
+            ("hw_id", "integer", "the part of the node that numbers reports"),
+            ("session", "string", "the socket reports are sent to"),
+            ("version", "string", "of the report format"),
+            ("accepted", "integer", "datagrams understood and counted once"),
+            ("duplicate", "integer", "datagrams that had been accepted before"),
+            ("reordered", "integer", "accepted datagrams that came after a later one"),
+            ("late", "integer", "accepted datagrams that came too late to judge"),
+            ("lost", "integer", "datagrams that were sent and did not arrive"),
+            ("lost_unknown", "integer", "times at which an unknown number was lost"),
+            ("accepted_reports", "integer", "individual reports in accepted datagrams"),
+        ],
+    ),
+    shape(
+        "Export",
+        "an output; offered = exported + export_failed + waiting, in messages",
+        &[
+            ("output", "string", "its name"),
+            ("offered", "integer", "messages that were to be delivered"),
+            ("exported", "integer", "messages that were delivered"),
+            ("export_failed", "integer", "messages that were given up"),
+            ("waiting", "integer", "messages whose fate is not decided"),
+            ("failures", "{integer}", "why messages were given up"),
+            ("kept_back", "integer", "messages that settings or silences keep back; they were not offered"),
+            ("retries", "integer", "attempts beyond the first"),
+            ("spool_bytes", "integer", "bytes that wait on disk"),
+            ("trouble", "?string", "what keeps it from delivering"),
+        ],
+    ),
+    shape(
+        "Fault",
+        "how often one kind of fault was found in one kind of header",
+        &[
+            ("header", "string", "the header, as the specification names it"),
+            ("fault", "string", "what was wrong with it"),
+            ("count", "integer", "how often"),
+        ],
+    ),
+    shape(
+        "Latency",
+        "nanoseconds",
+        &[
+            ("count", "integer", "samples so far"),
+            ("last", "integer", "the latest one"),
+            ("min", "integer", "the lowest one so far"),
+            ("max", "integer", "the highest one so far"),
+            ("p50", "integer", "the median of the last million or so, to 3.2 %"),
+            ("p99", "integer", "what 99 of 100 of the last million or so stay below, to 3.2 %"),
+        ],
+    ),
+    shape(
+        "Node",
+        "a node that reports, or stands on a stack",
+        &[
+            ("node_id", "integer", "the node"),
+            ("name", "?string", "what people call it"),
+            ("addresses", "[string]", "where its reports come from, the latest first"),
+            ("reports", "integer", "individual reports it sent"),
+            ("lost", "integer", "datagrams it sent that did not arrive"),
+            ("lost_unknown", "integer", "times at which an unknown number of them did not"),
+            ("first_seen", "integer", "when the first report by it or on it arrived"),
+            ("last_seen", "integer", "when the latest one did"),
+            ("egress_interfaces", "[integer]", "those that were seen"),
+            ("latency", "?Latency", "hop latency over all of them"),
+        ],
+    ),
+    shape(
+        "Link",
+        "a link that paths have shown, in the direction packets take",
+        &[
+            ("from", "integer", "the node packets leave"),
+            ("from_name", "?string", "its name"),
+            ("egress_interface", "?integer", "by which they leave it"),
+            ("egress_interface_name", "?string", "its name"),
+            ("to", "integer", "the node they come to"),
+            ("to_name", "?string", "its name"),
+            ("ingress_interface", "?integer", "by which they come"),
+            ("ingress_interface_name", "?string", "its name"),
+            ("certain", "boolean", "whether no other node stands between the two"),
+            ("first_seen", "integer", "when the first path over it was told"),
+            ("last_seen", "integer", "when a path over it was told last, to an eighth of an epoch"),
+            ("latency", "?Latency", "how long packets take, by the clocks at both ends"),
+            ("clock_uncertainty", "?integer", "by how much latency may be wrong; null: by any amount"),
+        ],
+    ),
+    shape(
+        "Topology",
+        "nodes and links",
+        &[("nodes", "[Node]", "by rising id"), ("links", "[Link]", "by rising ids of both ends")],
+    ),
+    shape(
+        "Interface",
+        "how long packets stay in a node on their way to one of its interfaces",
+        &[
+            ("node_id", "integer", "the node"),
+            ("node_name", "?string", "its name"),
+            ("egress_interface", "?integer", "the interface"),
+            ("interface_name", "?string", "its name"),
+            ("interface_to", "?string", "what is on the other end of its link"),
+            ("latency", "?Latency", "the hop latency"),
+            ("utilization", "?Level", "of the interface, in the node's unit"),
+            ("last_seen", "integer", "when a report told of it last"),
+        ],
+    ),
+    shape(
+        "Level",
+        "how high something stands",
+        &[
+            ("last", "integer", "the latest value"),
+            ("max", "integer", "the highest so far"),
+            ("last_at", "integer", "when the latest was reported"),
+        ],
+    ),
+    shape(
+        "Queue",
+        "how deep a queue is, in the node's unit",
+        &[
+            ("node_id", "integer", "the node"),
+            ("node_name", "?string", "its name"),
+            ("egress_interface", "?integer", "the interface"),
+            ("interface_name", "?string", "its name"),
+            ("queue_id", "integer", "the queue of the interface"),
+            ("last", "integer", "the latest occupancy"),
+            ("recent", "integer", "the highest of the last second or two"),
+            ("max", "integer", "the highest so far"),
+            ("last_at", "integer", "when the latest was reported"),
+            ("congested", "boolean", "whether it is congested"),
+        ],
+    ),
+    shape(
+        "FiveTuple",
+        "a flow",
+        &[
+            ("source", "string", "its address"),
+            ("destination", "string", "its address"),
+            ("protocol", "integer", "the number of the IP protocol"),
+            ("source_port", "integer", "0 where the protocol has none"),
+            ("destination_port", "integer", "0 where the protocol has none"),
+        ],
+    ),
+    shape(
+        "Hop",
+        "a node on a path",
+        &[
+            ("node_id", "integer", "the node"),
+            ("ingress_interface", "?integer", "by which packets come in"),
+            ("egress_interface", "?integer", "by which they leave"),
+        ],
+    ),
+    shape(
+        "Flow",
+        "a flow and its path",
+        &[
+            ("id", "string", "of the flow, a number of 63 bits"),
+            ("flow", "FiveTuple", "the flow"),
+            ("source_name", "?string", "what people call the source"),
+            ("destination_name", "?string", "what people call the destination"),
+            ("path", "?[Hop]", "the latest path, first hop first"),
+            ("path_names", "[?string]", "what people call its nodes"),
+            ("hop_latency", "[?integer]", "nanoseconds, for each hop of the path"),
+            ("hops_expected", "?integer", "how many hops the path should have"),
+            ("complete", "boolean", "whether all hops were seen, as far as is known"),
+            ("origin", "string", "md-stack, mx-report or xd-report"),
+            ("path_since", "integer", "when the path was first seen"),
+            ("path_seen_at", "integer", "when it was last confirmed"),
+            ("first_seen", "integer", "when the first report on the flow arrived"),
+            ("last_seen", "integer", "when the latest one did"),
+            ("reports", "integer", "individual reports on it"),
+        ],
+    ),
+    shape(
+        "FlowPaths",
+        "a flow and the paths it has taken lately",
+        &[("flow", "Flow", "the flow"), ("paths", "[FlowPath]", "the latest first")],
+    ),
+    shape(
+        "FlowPath",
+        "a path, and when a flow took it",
+        &[
+            ("id", "string", "of the path, 16 hexadecimal digits, as path_id in SQL"),
+            ("path", "[Hop]", "first hop first"),
+            ("since", "integer", "when it was first seen"),
+            ("until", "integer", "when it was last confirmed"),
+            ("current", "boolean", "whether it is the latest"),
+        ],
+    ),
+    shape(
+        "Event",
+        "something the collector announced",
+        &[
+            ("id", "string", "16 hexadecimal digits, the same at its beginning and its end"),
+            ("event", "string", "its kind"),
+            ("detail", "object", "what only its kind has"),
+            ("severity", "string", "info, warning or critical"),
+            ("key", "string", "what it is about"),
+            ("title", "-string", "the key with the names people use"),
+            ("first", "integer", "when the first report it rests on arrived"),
+            ("last", "integer", "when the latest one did"),
+            ("count", "integer", "what it rests on"),
+            ("confidence", "string", "possible, probable or certain"),
+            ("evidence", "[Report]", "some of the reports"),
+            ("phase", "string", "once, begin or end"),
+            ("silenced", "-boolean", "whether nobody is told of it; false where it is missing"),
+            ("acknowledged", "-Acknowledgement", "who knows of it"),
+        ],
+    ),
+    shape(
+        "Report",
+        "names a report",
+        &[
+            ("node_id", "integer", "the reporting node"),
+            ("hw_id", "integer", "the part of the node that numbers reports"),
+            ("sequence", "integer", "its number"),
+            ("received_at", "integer", "when it arrived"),
+        ],
+    ),
+    shape(
+        "Acknowledgement",
+        "that somebody knows of an event",
+        &[
+            ("by", "string", "who"),
+            ("comment", "-string", "what they say about it"),
+            ("at", "-integer", "since when; the time at which it is noted, whatever is sent"),
+        ],
+    ),
+    shape(
+        "Silence",
+        "of which events nobody is told; what is given must all match",
+        &[
+            ("kind", "-string", "the kind of event; every kind where it is left out"),
+            ("key", "-string", "a text that the event's key contains"),
+            ("until", "-integer", "when it ends; never where it is left out"),
+            ("comment", "-string", "why"),
+        ],
+    ),
+    shape(
+        "NumberedSilence",
+        "a silence in force",
+        &[("number", "integer", "its number"), ("silence", "Silence", "the silence")],
+    ),
+    shape("Number", "what was made", &[("number", "integer", "its number")]),
+    shape(
+        "Question",
+        "a question in SQL",
+        &[("sql", "string", "the tables are those of `inband query --tables`")],
+    ),
+    shape(
+        "Rows",
+        "the answer to a question in SQL",
+        &[
+            ("columns", "[string]", "their names"),
+            ("rows", "[[any]]", "a value for each column: a number, a text or null"),
+        ],
+    ),
+];

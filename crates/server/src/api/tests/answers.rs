@@ -1,0 +1,89 @@
+//! Are problems told as answers are, and what went wrong with its reasons?
+
+use std::io::{BufRead, BufReader};
+use std::net::UdpSocket;
+
+use serde_json::Value;
+
+use super::System;
+use crate::settings::ApiSettings;
+
+#[test]
+fn every_problem_is_told_in_json() {
+    let system = System::start("");
+    let long = format!("{{\"sql\":\"{}\"}}", "a".repeat(3 << 20));
+    for (method, path, body, expected) in [
+        ("get", "/api/v1/flows?limit=no", "", 400),
+        ("get", "/api/v1/flows?limit=-1", "", 400),
+        ("get", "/api/v1/flows?bogus=1", "", 400),
+        ("get", "/api/v1/events?active=maybe", "", 400),
+        ("get", "/api/v1/flows/x", "", 400),
+        ("delete", "/api/v1/silences/x", "", 400),
+        ("post", "/api/v1/silences", "{\"kind\":\"nothing\"}", 400),
+        ("post", "/api/v1/query", "{", 400),
+        ("post", "/api/v1/query", long.as_str(), 413),
+        ("get", "/api/v1/flows/1", "", 404),
+        ("get", "/nothing", "", 404),
+        ("get", "/api/v1/query", "", 405),
+        ("post", "/healthz", "", 405),
+    ] {
+        let (status, body) = system.send(method, path, &[], body);
+        let told: Value = serde_json::from_str(&body).unwrap_or_default();
+        assert_eq!((status, told["error"].is_string()), (expected, true), "{method} {path}: {body}");
+    }
+    let head = system.head_of("post", "/api/v1/ledger");
+    assert!(head.contains("allow: GET"), "{head}");
+}
+
+#[test]
+fn any_number_of_callers_may_be_set() {
+    for max_connections in [0, usize::MAX] {
+        let system = System::start_with(ApiSettings { max_connections, ..ApiSettings::default() });
+        assert_eq!(system.get("/healthz").0, 200);
+    }
+}
+
+#[test]
+fn malformed_datagrams_are_told_with_their_reasons() {
+    let system = System::start("");
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    for datagram in [&b"no report"[..], b"no report", &[0x20, 0, 0, 1]] {
+        socket.send_to(datagram, system.reception.addresses()[0]).unwrap();
+    }
+
+    let ledger = system.wait_for("/api/v1/ledger", |ledger| ledger["total"]["malformed"] == 3);
+
+    let reasons = ledger["malformed"].as_array().unwrap();
+    let count = |reason: &Value| reason["count"].as_u64().unwrap();
+    assert_eq!((reasons.len(), reasons.iter().map(count).sum::<u64>()), (2, 3), "{ledger}");
+    let metrics = system.get("/metrics").1;
+    for reason in reasons {
+        let (header, fault) = (reason["header"].as_str().unwrap(), reason["fault"].as_str().unwrap());
+        let labels = format!("{{header=\"{header}\",fault=\"{fault}\"}}");
+        let line = format!("inband_datagrams_malformed_by_fault_total{labels} {}", count(reason));
+        assert!(metrics.lines().any(|found| found == line), "{line} is not in\n{metrics}");
+    }
+    assert_eq!(ledger["overflows"]["evicted_flows"], 0);
+    assert!(metrics.contains("inband_overflows_total{what=\"evicted_flows\"} 0\n"), "{metrics}");
+}
+
+#[test]
+fn a_listener_hears_events_with_their_ids() {
+    let system = System::start("");
+    let mut stream = BufReader::new(system.open("get", "/api/v1/stream", &[], ""));
+    let mut heard = String::new();
+    // The stream has begun once something came.
+    while !heard.contains("event: ledger") {
+        assert!(stream.read_line(&mut heard).unwrap() > 0, "{heard}");
+    }
+    system.report(3);
+    while !heard.contains("\"event\":\"new-flow\"") {
+        assert!(stream.read_line(&mut heard).unwrap() > 0, "{heard}");
+    }
+
+    let told = heard.lines().rev().find_map(|line| line.strip_prefix("data: ")).unwrap();
+    let event: Value = serde_json::from_str(told).unwrap();
+    let known: Value = serde_json::from_str(&system.get("/api/v1/events").1).unwrap();
+    let ids: Vec<&Value> = known.as_array().unwrap().iter().map(|event| &event["id"]).collect();
+    assert!(ids.contains(&&event["id"]), "{event} is not among {known}");
+}

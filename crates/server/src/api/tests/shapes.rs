@@ -1,0 +1,106 @@
+//! Do answers have the keys that the description says, and no others?
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use super::System;
+use crate::api::openapi::{Answer, OPERATIONS, SHAPES, openapi};
+
+#[test]
+fn every_answer_has_the_shape_that_is_described() {
+    let system = System::start("");
+    system.report(5);
+    system.wait_for("/api/v1/ledger", |ledger| ledger["total"]["stored"] == 5);
+    let flows = system.wait_for("/api/v1/flows", |flows| flows[0]["reports"] == 5);
+    let events = system.wait_for("/api/v1/events", |events| events[0]["event"] == "new-flow");
+    let event = events[0]["id"].as_str().unwrap();
+    assert_eq!(
+        system.send("post", &format!("/api/v1/events/{event}/acknowledge"), &[], r#"{"by":"me"}"#).0,
+        200
+    );
+    assert_eq!(system.send("post", "/api/v1/silences", &[], r#"{"kind":"loop"}"#).0, 200);
+    let mut reached = BTreeSet::new();
+    for operation in OPERATIONS {
+        let Answer::Json(of) = operation.answer else { continue };
+        let id = if operation.path.contains("/flows/") { flows[0]["id"].as_str().unwrap() } else { event };
+        let path = operation.path.replace("{id}", id).replace("{number}", "0");
+        let body = match operation.path {
+            "/api/v1/query" => json!({ "sql": "SELECT *, NULL AS missing FROM observations" }),
+            "/api/v1/silences" => {
+                json!({ "kind": "loop", "key": "leaf", "until": u64::MAX, "comment": "known" })
+            }
+            _ => json!({ "by": "me", "comment": "looking" }),
+        };
+
+        let (status, answer) = system.send(operation.method, &path, &[], &body.to_string());
+
+        assert_eq!(status, 200, "{} {path}: {answer}", operation.method);
+        let answer = serde_json::from_str(&answer).unwrap();
+        let mut described = Described { document: openapi(), reached: &mut reached };
+        let schema = crate::api::openapi::typed(of);
+        described.check(&schema, &answer, &format!("{} {path}", operation.method));
+    }
+    // Answers of other tests and of other systems: what fails, what goes elsewhere, what has timestamps and depths.
+    let elsewhere = ["Problem", "Export", "Fault", "Latency", "Link", "Level", "Queue", "Question"];
+    for shape in SHAPES {
+        let is_reached = reached.contains(shape.name) || elsewhere.contains(&shape.name);
+        assert!(is_reached, "no answer has a {}", shape.name);
+    }
+}
+
+/// The description, and the shapes of it that answers had.
+struct Described<'a> {
+    document: Value,
+    reached: &'a mut BTreeSet<String>,
+}
+
+impl Described<'_> {
+    /// Fails where `value` is not as `schema` says; a key that is not described is a fault too.
+    fn check(&mut self, schema: &Value, value: &Value, at: &str) {
+        if let Some(name) = schema["$ref"].as_str() {
+            let name = name.rsplit('/').next().unwrap();
+            self.reached.insert(name.to_owned());
+            let schema = self.document["components"]["schemas"][name].clone();
+            assert!(schema.is_object(), "{at}: there is no shape {name}");
+            return self.check(&schema, value, at);
+        }
+        if let Some(of) = schema["anyOf"].as_array() {
+            if !value.is_null() {
+                self.check(&of[0], value, at);
+            }
+            return;
+        }
+        match schema["type"].as_str() {
+            None => {}
+            Some("integer") => assert!(value.is_u64(), "{at}: {value} is no integer"),
+            Some("string") => assert!(value.is_string(), "{at}: {value} is no string"),
+            Some("boolean") => assert!(value.is_boolean(), "{at}: {value} is no boolean"),
+            Some("array") => {
+                let values = value.as_array().unwrap_or_else(|| panic!("{at}: {value} is no list"));
+                values.iter().for_each(|value| self.check(&schema["items"], value, at));
+            }
+            Some("object") => self.check_object(schema, value, at),
+            Some(other) => panic!("{at}: no type {other}"),
+        }
+    }
+
+    fn check_object(&mut self, schema: &Value, value: &Value, at: &str) {
+        let object = value.as_object().unwrap_or_else(|| panic!("{at}: {value} is no object"));
+        for required in schema["required"].as_array().into_iter().flatten() {
+            assert!(
+                object.contains_key(required.as_str().unwrap()),
+                "{at}: {required} is missing in {value}"
+            );
+        }
+        if schema["properties"].is_null() && schema["additionalProperties"].is_null() {
+            return;
+        }
+        for (key, value) in object {
+            let known = &schema["properties"][key];
+            let of = if known.is_null() { &schema["additionalProperties"] } else { known };
+            assert!(!of.is_null(), "{at}: {key} is not described");
+            self.check(of, value, &format!("{at} {key}"));
+        }
+    }
+}
