@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Error};
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 /// Set by the first SIGINT or SIGTERM; the second ends the program with 1, for where the end takes too long.
 pub(crate) fn until_stopped() -> Result<Arc<AtomicBool>, Error> {
@@ -15,4 +15,36 @@ pub(crate) fn until_stopped() -> Result<Arc<AtomicBool>, Error> {
             .context("cannot catch signals")?;
     }
     Ok(stop)
+}
+
+/// Has SIGHUP, which says that the terminal has gone, set `stop` too; not where whoever started the program has it
+/// ignored, as `nohup` does.
+pub(crate) fn stop_when_left_alone(stop: &Arc<AtomicBool>) -> Result<(), Error> {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    if !is_ignored(&status, SIGHUP) {
+        signal_hook::flag::register(SIGHUP, Arc::clone(stop)).context("cannot catch signals")?;
+    }
+    Ok(())
+}
+
+/// Whether a process ignores a signal, by its `/proc/PID/status`.
+fn is_ignored(status: &str, signal: i32) -> bool {
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    mask >> (signal - 1) & 1 == 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_ignored;
+
+    #[test]
+    fn the_mask_says_which_signals_are_ignored() {
+        let status = "Name:\tinband\nSigBlk:\tffffffffffffffff\nSigIgn:\t0000000000001001\nSigCgt:\t0\n";
+
+        let ignored: Vec<i32> = (1..=64).filter(|signal| is_ignored(status, *signal)).collect();
+
+        assert_eq!(ignored, [1, 13]);
+        assert!(!is_ignored("", 1));
+    }
 }

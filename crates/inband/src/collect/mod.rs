@@ -21,15 +21,16 @@ use inband_server::{
 use inband_store::{Store, StoreError};
 
 use crate::failure::Failure;
+use crate::input::Input;
 use crate::signals;
 use exports::Outputs;
 use health::Health;
-use replay::Pace;
+use replay::{Found, Pace};
 
 /// Receive reports of every version, count each of them, keep history and answer questions
 ///
 /// Without -c it listens on 127.0.0.1:32766, keeps history in ./inband-data and answers on 127.0.0.1:8080.
-/// SIGINT or SIGTERM ends it: what has arrived is counted and stored first.
+/// SIGINT, SIGTERM or SIGHUP ends it: what has arrived is counted and stored first.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -69,19 +70,17 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         return print(&text);
     }
     let stop = signals::until_stopped()?;
-    let outcome = match &args.read {
-        None => collect(&settings, &stop)?,
-        Some(capture) => {
-            let pace = if args.recorded_speed { Pace::Recorded } else { Pace::Full };
-            replay(args, &settings, capture, pace, &stop)?
-        }
+    signals::stop_when_left_alone(&stop)?;
+    let (outcome, trouble) = match &args.read {
+        None => (collect(&settings, &stop)?, None),
+        Some(capture) => replay(args, &settings, capture, &stop)?,
     };
     eprint!("{}", summary::text(&outcome));
     if args.json {
         let json = serde_json::to_string(&outcome.ledger).context("cannot write the ledger down")?;
         print(&format!("{json}\n"))?;
     }
-    Ok(())
+    trouble.map_or(Ok(()), |trouble| Err(Failure::Work(trouble)))
 }
 
 fn read_settings(path: Option<&Path>) -> Result<Settings, Failure> {
@@ -143,14 +142,15 @@ fn collect(settings: &Settings, stop: &AtomicBool) -> Result<Outcome, Failure> {
     Ok(outcome.ok_or_else(|| anyhow!("the collector has failed"))?)
 }
 
-/// Takes the reports of a capture; its time is the time.
+/// Takes the reports of a capture; its time is the time. What is wrong with a capture behind its beginning is told
+/// beside what became of the reports before it.
 fn replay(
     args: &Args,
     settings: &Settings,
     capture: &Path,
-    pace: Pace,
     stop: &AtomicBool,
-) -> Result<Outcome, Failure> {
+) -> Result<(Outcome, Option<Error>), Failure> {
+    let mut input = Input::open(capture)?;
     // What was captured years ago is not to go at once for its age.
     let store = open_store(settings, Some(FOREVER))?;
     let (replay, feed) = Replay::feed();
@@ -159,15 +159,19 @@ fn replay(
     let stages = stages(store.as_ref(), &Live::new(), exports);
     let pipeline =
         Pipeline::start(settings.collector(), feed, stages).context("cannot start the collector")?;
-    let read = replay::replay(capture, &args.report_port, pace, &replay, stop);
+    let pace = if args.recorded_speed { Pace::Recorded } else { Pace::Full };
+    let mut found = Found::default();
+    let read = replay::replay(&mut input, &args.report_port, pace, &replay, stop, &mut found);
     drop(replay);
     let outcome = pipeline.stop();
     close(store);
-    let datagrams = read?;
-    if datagrams == 0 {
+    if found == Found::default() {
         eprintln!("note: {} holds no datagram to a port of reports", capture.display());
     }
-    Ok(outcome.ok_or_else(|| anyhow!("the collector has failed"))?)
+    if found.fragmented > 0 {
+        eprintln!("note: {} datagrams came in fragments and were passed over", found.fragmented);
+    }
+    Ok((outcome.ok_or_else(|| anyhow!("the collector has failed"))?, read.err()))
 }
 
 fn open_store(settings: &Settings, retain: Option<Duration>) -> Result<Option<Arc<Store>>, Failure> {

@@ -1,7 +1,6 @@
 //! How do the reports of a capture reach the collector?
 
 use std::net::SocketAddr;
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -22,49 +21,72 @@ pub(super) enum Pace {
     Recorded,
 }
 
-/// Puts every datagram to one of the ports into the replay, and says how many there were.
+/// What a capture held.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Found {
+    /// Datagrams that were put into the replay.
+    pub(super) datagrams: u64,
+    /// Datagrams that came in fragments, which are not put together.
+    pub(super) fragmented: u64,
+}
+
+/// A datagram to one of the ports.
+#[derive(Debug, PartialEq, Eq)]
+enum Datagram<'a> {
+    Whole(SocketAddr, SocketAddr, &'a [u8]),
+    /// The first fragment of one.
+    Fragmented,
+}
+
+/// Puts every datagram to one of the ports into the replay, and adds up what it finds.
 ///
 /// # Errors
-/// A capture that cannot be read; what could be was put in.
+/// A capture that cannot be read to its end; what could be was put in.
 pub(super) fn replay(
-    capture: &Path,
+    input: &mut Input,
     ports: &[u16],
     pace: Pace,
     replay: &Replay,
     stop: &AtomicBool,
-) -> Result<u64, Error> {
-    let mut input = Input::open(capture)?;
+    found: &mut Found,
+) -> Result<(), Error> {
     let mut record = Record::default();
-    let mut datagrams = 0;
     let mut clock = None;
     while !stop.load(Ordering::Relaxed) && input.read_record(&mut record)? {
-        let Some((from, to, payload)) = datagram(&record, ports) else { continue };
+        let (from, to, payload) = match datagram(&record, ports) {
+            Some(Datagram::Whole(from, to, payload)) => (from, to, payload),
+            Some(Datagram::Fragmented) => {
+                found.fragmented += 1;
+                continue;
+            }
+            None => continue,
+        };
         if pace == Pace::Recorded {
             wait(&mut clock, record.captured_at_ns, stop);
         }
-        datagrams += 1;
+        found.datagrams += 1;
         if !replay.put(Nanos(record.captured_at_ns), from, to, payload) {
             break;
         }
     }
-    Ok(datagrams)
+    Ok(())
 }
 
-/// The UDP datagram to one of the ports in a record, if it holds one in one piece.
-fn datagram<'a>(record: &'a Record, ports: &[u16]) -> Option<(SocketAddr, SocketAddr, &'a [u8])> {
+/// The UDP datagram to one of the ports in a record.
+fn datagram<'a>(record: &'a Record, ports: &[u16]) -> Option<Datagram<'a>> {
     let (link, at) = start(record.link_type, &record.data)?;
     let packet = record.data.get(at..)?;
     let layers = Layers::parse(link, packet, Strictness::Truncated).ok()??;
     let udp = layers.udp(packet).filter(|udp| ports.contains(&udp.destination_port.get()))?;
     if layers.fragment != Fragment::Whole {
-        return None;
+        return Some(Datagram::Fragmented);
     }
     let flow = layers.five_tuple(packet);
     let from = SocketAddr::new(flow.source.to_canonical(), udp.source_port.get());
     let to = SocketAddr::new(flow.destination.to_canonical(), udp.destination_port.get());
     let end = layers.l4 + usize::from(udp.length.get());
     let payload = packet.get(layers.l4 + UDP_BYTES..end.min(layers.end).min(packet.len()))?;
-    Some((from, to, payload))
+    Some(Datagram::Whole(from, to, payload))
 }
 
 /// Waits until as much time has passed as between the first record and one that was captured at `at`.

@@ -1,7 +1,7 @@
 //! Does `inband collect` count every report, keep it, and say what is wrong?
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
@@ -12,7 +12,7 @@ use crate::folder::Folder;
 #[test]
 fn a_capture_is_counted_stored_and_can_be_asked() {
     let folder = Folder::new("collect-replay");
-    let capture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/vectors/report_v2_0.pcap");
+    let capture = vector("report_v2_0.pcap");
     let outcome = folder.run_arguments(&["collect", "--read", capture.to_str().unwrap(), "--json"]);
     assert_eq!(outcome.code, 0, "{}", outcome.stderr);
     let ledger: Value = serde_json::from_str(&outcome.stdout).unwrap();
@@ -28,6 +28,79 @@ fn a_capture_is_counted_stored_and_can_be_asked() {
         "SELECT count(DISTINCT sequence || '/' || report_index || '/' || reporter) AS n FROM observations";
     let asked = folder.run_arguments(&["query", "--json", sql]);
     assert_eq!(asked.stdout.trim(), format!("{{\"n\":{}}}", count("accepted_reports")), "{}", asked.stderr);
+}
+
+#[test]
+fn what_is_in_front_of_a_cut_in_a_capture_is_counted_stored_and_told() {
+    let whole = std::fs::read(vector("report_v2_0.pcap")).unwrap();
+    let folder = Folder::new("collect-cut").with("cut.pcap", &whole[..whole.len() - 7]);
+    let all = Folder::new("collect-uncut").with("all.pcap", &whole);
+    let count = |json: &str, key: &str| {
+        let ledger: Value = serde_json::from_str(json).unwrap();
+        ledger["total"][key].as_u64().unwrap()
+    };
+
+    let cut = folder.run("collect --read cut.pcap --json");
+    let uncut = all.run("collect --read all.pcap --json");
+
+    assert_eq!((cut.code, uncut.code), (1, 0), "{}{}", cut.stderr, uncut.stderr);
+    assert!(cut.stderr.contains("capture ends inside a pcap record at byte"), "{}", cut.stderr);
+    assert_eq!(count(&cut.stdout, "received"), count(&uncut.stdout, "received") - 1);
+    assert_eq!(count(&cut.stdout, "stored"), count(&cut.stdout, "accepted_reports"));
+    assert_eq!(folder.run("collect --read nothing.pcap --json").stdout, "");
+}
+
+#[test]
+fn the_reasons_of_malformed_datagrams_are_told_and_add_up() {
+    let folder =
+        Folder::new("collect-reasons").with("all.pcap", std::fs::read(vector("report_v2_0.pcap")).unwrap());
+    let outcome = folder.run("collect --read all.pcap --json");
+    let ledger: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let reasons = ledger["malformed"].as_array().unwrap();
+    assert!(!reasons.is_empty(), "{ledger}");
+    let sum: u64 = reasons.iter().map(|reason| reason["count"].as_u64().unwrap()).sum();
+    assert_eq!(sum, ledger["total"]["malformed"].as_u64().unwrap());
+    for reason in reasons {
+        let told = format!("- {}: {}", reason["header"].as_str().unwrap(), reason["fault"].as_str().unwrap());
+        assert!(outcome.stderr.contains(&told), "{told} is not in\n{}", outcome.stderr);
+    }
+    let kept = folder.run_arguments(&["query", "--json", "SELECT max(received) AS n FROM ledger"]);
+    assert_eq!(kept.stdout.trim(), format!("{{\"n\":{}}}", ledger["total"]["received"]), "{}", kept.stderr);
+}
+
+#[test]
+fn a_datagram_in_fragments_is_passed_over_with_a_word() {
+    // The first 16 bytes of a UDP datagram of 60, with "more fragments" set, and the rest.
+    let first = "45000024 00012000 40110000 0a090001 0a090002 15b37ffe 003c0000 20000000 00000007";
+    let rest = "45000040 00010002 40110000 0a090001 0a090002";
+    let packets = [inband_testkit::hex(first), [inband_testkit::hex(rest), vec![0; 44]].concat()];
+    let mut capture = [0xa1b2_c3d4_u32, 0x0004_0002, 0, 0, 65_535, 101].map(u32::to_le_bytes).concat();
+    for packet in packets {
+        let length = u32::try_from(packet.len()).unwrap();
+        capture.extend([1, 0, length, length].map(u32::to_le_bytes).concat());
+        capture.extend(packet);
+    }
+    let folder = Folder::new("collect-fragments").with("reports.pcap", capture);
+    let outcome = folder.run("collect --read reports.pcap --json");
+    assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("1 datagrams came in fragments"), "{}", outcome.stderr);
+}
+
+#[test]
+fn a_terminal_that_goes_ends_the_collector_as_sigterm_does_but_not_under_nohup() {
+    let folder = Folder::new("collect-hang-up");
+    let collector = Collector::start(&folder);
+    collector.send(0..20);
+    collector.wait_for("accepted", 20);
+    assert_eq!(collector.signal("HUP"), Some(0));
+    let asked = folder.run_arguments(&["query", "--json", "SELECT count(*) AS n FROM observations"]);
+    assert_eq!(asked.stdout.trim(), "{\"n\":20}", "{}", asked.stderr);
+
+    let collector = Collector::start_with(&folder, "", "trap '' HUP; exec \"$0\" \"$@\"");
+    collector.tell("HUP");
+    collector.send(20..30);
+    assert_eq!(collector.wait_for("accepted", 10), 10);
+    assert_eq!(collector.interrupt(), Some(0));
 }
 
 #[test]
@@ -259,4 +332,9 @@ fn root_becomes_the_user_of_the_settings_for_good() {
     let outcome = folder.run_arguments(&["collect", "-c", "collector.toml"]);
     assert_eq!(outcome.code, 2);
     assert!(outcome.stderr.contains("there is no such user"), "{}", outcome.stderr);
+}
+
+/// A capture of the vectors.
+fn vector(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/vectors").join(name)
 }

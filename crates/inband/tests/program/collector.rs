@@ -118,10 +118,21 @@ impl<'a> Collector<'a> {
     }
 
     /// Asks it to end, and gives the exit code.
-    pub(crate) fn interrupt(mut self) -> Option<i32> {
-        let status = Command::new("kill").args(["-INT", &self.child.id().to_string()]).status().unwrap();
-        assert!(status.success());
+    pub(crate) fn interrupt(self) -> Option<i32> {
+        self.signal("INT")
+    }
+
+    /// Sends it a signal that ends it, and gives the exit code.
+    pub(crate) fn signal(mut self, name: &str) -> Option<i32> {
+        self.tell(name);
         self.child.wait().unwrap().code()
+    }
+
+    /// Sends it a signal.
+    pub(crate) fn tell(&self, name: &str) {
+        let signal = format!("-{name}");
+        let status = Command::new("kill").args([signal, self.child.id().to_string()]).status().unwrap();
+        assert!(status.success());
     }
 }
 
