@@ -1,9 +1,10 @@
 //! Does a sink take out what Host-INT's own programs put in? The packets are theirs, from a trial between two hosts.
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
-use std::error::Error;
+#[path = "support/programs.rs"]
+mod programs;
 
-use inband_host::{HostError, HostInt, Outcome, Program, Programs};
+use inband_host::{HostInt, Outcome, Program};
 use inband_node::config::{
     EncapsulationConfig, EncapsulationKind, IntVersion, InterfaceConfig, NodeConfig, SinkMetadata,
 };
@@ -55,14 +56,7 @@ fn check(kind: EncapsulationKind, packets: &[Captured]) {
         room: 0,
         egress_utilization: None,
     };
-    let mut programs = match Programs::load(&host) {
-        Ok(programs) => Some(programs),
-        Err(error) if is_forbidden(&error) => {
-            eprintln!("without the kernel, which does not let this user load BPF programs: {error}");
-            None
-        }
-        Err(error) => panic!("{error:?}"),
-    };
+    let mut programs = programs::load(&host);
     let passage = Passage { ingress: 1, egress: 2, metadata: DeviceMetadata::default() };
     for Captured { frame, at, bytes } in packets {
         let mut node = Node::new(&config).unwrap();
@@ -94,17 +88,4 @@ fn config(kind: EncapsulationKind) -> NodeConfig {
         vec![InterfaceConfig::new(1), InterfaceConfig { edge: true, ..InterfaceConfig::new(2) }];
     config.sink.own_metadata = SinkMetadata::None;
     config
-}
-
-/// Whether the kernel says EPERM or ENOSYS, rather than that a program is wrong.
-fn is_forbidden(error: &HostError) -> bool {
-    let mut cause = Some(error as &dyn Error);
-    while let Some(error) = cause {
-        let code = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::raw_os_error);
-        if matches!(code, Some(1 | 38)) {
-            return true;
-        }
-        cause = error.source();
-    }
-    false
 }

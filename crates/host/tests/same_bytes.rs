@@ -1,10 +1,12 @@
 //! Do the programs in the kernel and the engine make the same bytes of the same packet?
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
-use std::cell::{Cell, RefCell};
-use std::error::Error;
+#[path = "support/programs.rs"]
+mod programs;
 
-use inband_host::{HostError, HostInt, Outcome, Program, Programs};
+use std::cell::{Cell, RefCell};
+
+use inband_host::{HostInt, Outcome, Program, Programs};
 use inband_node::config::{
     Actions, IntVersion, Layer, NodeConfig, Prefix, SinkMetadata, TcpOptionsConfig, WatchEntry,
 };
@@ -21,29 +23,9 @@ use proptest::test_runner::{Config, TestRunner};
 /// How often each property is tried; `PROPTEST_CASES` in the environment says otherwise.
 const CASES: u32 = 3_000;
 
-/// The programs in the kernel, loaded once; `None`, and a word why, where the kernel does not let us.
+/// The programs, before they are told of a domain.
 fn programs() -> Option<Programs> {
-    match Programs::load(&host(NodeConfig::new(1))) {
-        Ok(programs) => Some(programs),
-        Err(error) if is_forbidden(&error) => {
-            eprintln!("skipped, because the kernel does not let this user load BPF programs: {error}");
-            None
-        }
-        Err(error) => panic!("{error:?}"),
-    }
-}
-
-/// Whether the kernel says EPERM or ENOSYS, rather than that a program is wrong.
-fn is_forbidden(error: &HostError) -> bool {
-    let mut cause = Some(error as &dyn Error);
-    while let Some(error) = cause {
-        let code = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::raw_os_error);
-        if matches!(code, Some(1 | 38)) {
-            return true;
-        }
-        cause = error.source();
-    }
-    false
+    programs::load(&host(NodeConfig::new(1)))
 }
 
 fn host(node: NodeConfig) -> HostInt {
