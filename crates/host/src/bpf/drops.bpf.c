@@ -134,7 +134,7 @@ static __always_inline int classify(const struct sk_buff *skb, const struct conf
 		return fault;
 	clear_ports(packet);
 	/* A packet with INT is of a watched flow: a watchlist selected it at its source. */
-	if (is_whole && find_int(packet, config, &location)) {
+	if (is_whole && is_marked(packet, config) && find_int(packet, config, &location)) {
 		if (location.discard && (policy & BY_CLASSIFIER))
 			return DROP_NOT_LOST;
 		flow_before_int(packet, config, &location, flow);

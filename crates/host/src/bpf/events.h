@@ -27,7 +27,15 @@ struct {
 struct recent_flow {
 	struct flow flow;
 	__u64 told;
+	/* The kernel's tick in which the flow was last found not to be due. */
+	__u64 tick;
 };
+
+/*
+ * The kernel's ticks are no farther apart, nanoseconds. To read a clock costs more than all else that is done to find out
+ * whether a flow is due; the number of the tick is but a variable.
+ */
+#define LONGEST_TICK_NS 10000000ULL
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -41,7 +49,7 @@ static __always_inline __u32 place_of(const struct flow *flow)
 {
 	const __u32 *source = (const __u32 *)flow->source.address;
 	const __u32 *destination = (const __u32 *)flow->destination.address;
-	__u32 mixed = source[3] ^ destination[3] ^ flow->source_port ^ flow->destination_port;
+	__u32 mixed = source[3] ^ destination[3] ^ *(const __u32 *)&flow->source_port;
 
 	mixed ^= mixed >> 16;
 	return (mixed ^ mixed >> 8) % RECENT_FLOWS;
@@ -49,12 +57,18 @@ static __always_inline __u32 place_of(const struct flow *flow)
 
 static __always_inline int is_same_flow(const struct flow *one, const struct flow *other)
 {
-	const __u64 *a = (const __u64 *)one, *b = (const __u64 *)other;
-	__u64 differ = 0;
+	const __u32 *a = (const __u32 *)one, *b = (const __u32 *)other;
+	__u32 differ = 0;
 
 	for (__u32 i = 0; i < sizeof(*one) / sizeof(*a); i++)
 		differ |= a[i] ^ b[i];
 	return !differ;
+}
+
+/* The time of the agent's clock, nanoseconds. */
+static __always_inline __u64 agent_time(const struct config *config)
+{
+	return bpf_ktime_get_ns() + config->clock_offset;
 }
 
 /* When a flow was last told of; notes `now` where that is longer ago than `interval`, or nothing is known. */
@@ -68,26 +82,35 @@ static __always_inline __u64 last_told(const struct flow *flow, __u64 now, __u64
 	return now;
 }
 
-/* Whether a flow's packet is worth an event: the first, or the interval is over. */
-static __always_inline int is_due(const struct packet *packet, const struct config *config, __u64 now)
+/*
+ * The time of the agent's clock if a flow's packet is worth an event: the first, or the interval is over. 0: it is not.
+ * Of a long interval the end is found once a tick.
+ */
+static __always_inline __u64 when_due(const struct packet *packet, const struct config *config)
 {
-	__u64 interval = config->interval_us * 1000ULL;
+	__u64 interval = config->interval_us * 1000ULL, tick = bpf_jiffies64(), now;
 	struct recent_flow *recent;
 	struct flow flow;
 	__u32 place;
+	int is_known;
 
 	if (!interval)
-		return 1;
+		return agent_time(config);
 	flow_of(packet, &flow);
 	place = place_of(&flow);
 	recent = bpf_map_lookup_elem(&RECENT, &place);
 	if (!recent)
-		return 1;
-	if (now - recent->told < interval && is_same_flow(&recent->flow, &flow))
+		return agent_time(config);
+	is_known = is_same_flow(&recent->flow, &flow);
+	if (is_known && recent->tick == tick && interval >= LONGEST_TICK_NS)
+		return 0;
+	now = agent_time(config);
+	recent->tick = tick;
+	if (is_known && now - recent->told < interval)
 		return 0;
 	recent->told = last_told(&flow, now, interval);
 	recent->flow = flow;
-	return recent->told == now;
+	return recent->told == now ? now : 0;
 }
 
 /* Tells the agent of the packet as it is now. */
@@ -122,8 +145,8 @@ VERIFIED_ONCE int tell(struct __sk_buff *skb, __u64 time, __u32 kind, __u32 queu
 static __always_inline void tell_if_due(struct __sk_buff *skb, const struct packet *packet,
 					const struct config *config, __u32 kind)
 {
-	__u64 now = bpf_ktime_get_ns() + config->clock_offset;
+	__u64 now = when_due(packet, config);
 
-	if (is_due(packet, config, now))
+	if (now)
 		tell(skb, now, kind, kind == EVENT_LEAVES ? noted_queue(config) : NOT_AVAILABLE);
 }

@@ -122,12 +122,10 @@ static __always_inline int find_int_at(const struct packet *packet, const struct
 	return is_int(packet, location);
 }
 
-/* Finds INT behind the mark, whole and of version 2 or Host-INT's. */
+/* Finds INT in a packet with the mark, whole and of version 2 or Host-INT's. */
 static __always_inline int find_int(const struct packet *packet, const struct config *config,
 				    struct location *location)
 {
-	if (!is_marked(packet, config))
-		return 0;
 	location->is_host_int = 0;
 	location->shim = location->at = payload_at(packet, config);
 	if (find_int_at(packet, config, location))

@@ -7,7 +7,6 @@
 static __always_inline void flow_of(const struct packet *packet, struct flow *flow)
 {
 	addresses(packet, &flow->source, &flow->destination);
-	flow->source_port = udp(packet)->source;
-	flow->destination_port = udp(packet)->dest;
+	*(__be32 *)&flow->source_port = *(const __be32 *)&udp(packet)->source;
 	flow->protocol = packet->protocol;
 }

@@ -26,11 +26,6 @@ char LICENSE[] SEC("license") = "Dual MIT/GPL";
 /* Of `__sk_buff.tstamp_type`: the time is one of the monotonic clock. */
 #define TIME_IS_MONOTONIC 1
 
-static __always_inline __u64 agent_time(const struct config *config)
-{
-	return bpf_ktime_get_ns() + config->clock_offset;
-}
-
 /* Where the last header ends that is read because of INT: behind a new UDP header TCP is behind INT. */
 static __always_inline __u32 end_of_headers(const struct location *location)
 {
@@ -109,18 +104,21 @@ SEC("classifier")
 int steer(struct __sk_buff *skb)
 {
 	struct config *config = configuration(skb);
-	struct packet *packet = packet_at_hand();
+	struct packet *packet;
 	struct location location;
 	struct watched_flow flow;
 	__u32 packets = 1;
 	int outcome;
 
-	if (!config || !packet)
+	if (!config)
 		return TC_ACT_OK;
 	if (config->shim_out && skb->ingress_ifindex == config->shim_out) {
 		note_queue(skb, config);
 		return TC_ACT_OK;
 	}
+	packet = packet_at_hand();
+	if (!packet)
+		return TC_ACT_OK;
 	outcome = read_packet(skb, packet);
 	if (!outcome) {
 		watched_flow(packet, &flow);
@@ -206,13 +204,10 @@ int source(struct __sk_buff *skb)
 static __always_inline int end_int(struct __sk_buff *skb, struct packet *packet, const struct config *config,
 				   const struct location *location)
 {
-	__u64 now = agent_time(config);
-
 	/* Segments that were put together have lost where INT was in each of them. */
 	if (skb->gso_size)
 		return SEGMENTS;
-	if (is_due(packet, config, now))
-		tell(skb, now, EVENT_ARRIVED, NOT_AVAILABLE);
+	tell_if_due(skb, packet, config, EVENT_ARRIVED);
 	return strip_int(skb, packet, config, location);
 }
 

@@ -14,6 +14,8 @@ const WHOLE: u32 = 1460;
 const WITH_ROOM: u32 = WHOLE - 4 - 12 - 6 * 7 * 4;
 /// Bytes of each transfer.
 const TRANSFER_BYTES: usize = 1 << 30;
+/// How often the agent hears of a flow at most, where settings do not say it.
+const INTERVAL_US: u32 = 10_000;
 /// The programs in the order they are loaded, which is that of their descriptors.
 const PROGRAMS: [&str; 3] = ["steer", "source", "sink"];
 const STATISTICS: &str = "/proc/sys/kernel/bpf_stats_enabled";
@@ -28,7 +30,7 @@ fn cost_of_bulk_tcp() {
     announce(&world, WITH_ROOM);
     println!("without INT, segments as small as with it: {:.2} Gb/s", transfer(&world));
     announce(&world, WHOLE);
-    let domain = Domain::new("dscp", "md");
+    let domain = Domain { interval_us: INTERVAL_US, ..Domain::new("dscp", "md") };
     let Some(a) = Agent::start(&world, Place::A, &domain) else { return };
     let Some(b) = Agent::start(&world, Place::B, &domain) else { return };
     println!("with INT:    {:.2} Gb/s", transfer(&world));
