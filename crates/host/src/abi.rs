@@ -145,6 +145,11 @@ pub(crate) mod event_kind {
     pub(crate) const UNLEASED: u32 = 2;
 }
 
+/// Of the kernel's volumes of traffic: of all that is watched.
+pub(crate) const WATCHED: u32 = 0;
+/// And of what of it left with INT.
+pub(crate) const WITH_INT: u32 = 1;
+
 // `intf.h` asserts the same sizes.
 const _: () = assert!(size_of::<Config>() == 72);
 const _: () = assert!(size_of::<Rule>() == 12);

@@ -37,6 +37,15 @@ pub(crate) fn sum(ebpf: &Ebpf, name: &'static str, index: u32) -> Result<u64, Ho
     Ok(values.iter().sum())
 }
 
+/// What entry `index` of the volumes `name` says on all processors together: packets and bytes.
+pub(crate) fn volume(ebpf: &Ebpf, name: &'static str, index: u32) -> Result<[u64; 2], HostError> {
+    let fault = |reason| HostError::Map { name, reason };
+    let map = ebpf.map(name).ok_or(HostError::Missing(name))?;
+    let volumes: PerCpuArray<_, [u64; 2]> = PerCpuArray::try_from(map).map_err(fault)?;
+    let values = volumes.get(&index, 0).map_err(fault)?;
+    Ok(values.iter().fold([0; 2], |sum, value| [sum[0] + value[0], sum[1] + value[1]]))
+}
+
 /// The map `name`.
 pub(crate) fn map<'a>(ebpf: &'a mut Ebpf, name: &'static str) -> Result<&'a mut Map, HostError> {
     ebpf.map_mut(name).ok_or(HostError::Missing(name))

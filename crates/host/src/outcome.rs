@@ -54,7 +54,6 @@ pub enum Outcome {
 
 /// What is counted of watched traffic on its way out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u32)]
 pub enum Traffic {
     /// Packets that were watched, as they are on the wire.
     WatchedPackets,
@@ -67,7 +66,7 @@ pub enum Traffic {
 }
 
 impl Traffic {
-    /// All of them, in the order of `bpf/intf.h`.
+    /// All of them.
     pub const ALL: [Self; 4] = [Self::WatchedPackets, Self::WatchedBytes, Self::IntPackets, Self::IntBytes];
 }
 

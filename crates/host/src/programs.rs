@@ -11,7 +11,7 @@ use inband_node::NodeConfig;
 use inband_node::config::{Actions, Mode};
 use inband_wire::int::metadata::NOT_AVAILABLE;
 
-use crate::abi::{Config, Lease};
+use crate::abi::{Config, Lease, WATCHED, WITH_INT};
 use crate::config::{HostInt, Wiring};
 use crate::error::HostError;
 use crate::maps;
@@ -246,7 +246,15 @@ impl Programs {
     /// # Errors
     /// Counters that the kernel does not give.
     pub fn traffic(&self, traffic: Traffic) -> Result<u64, HostError> {
-        maps::sum(&self.ebpf, "TRAFFIC", traffic as u32)
+        let index = match traffic {
+            Traffic::WatchedPackets | Traffic::WatchedBytes => WATCHED,
+            Traffic::IntPackets | Traffic::IntBytes => WITH_INT,
+        };
+        let [packets, bytes] = maps::volume(&self.ebpf, "TRAFFIC", index)?;
+        Ok(match traffic {
+            Traffic::WatchedPackets | Traffic::IntPackets => packets,
+            Traffic::WatchedBytes | Traffic::IntBytes => bytes,
+        })
     }
 
     fn classifier(&mut self, program: Program) -> Result<&mut SchedClassifier, HostError> {

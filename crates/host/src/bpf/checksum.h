@@ -29,8 +29,8 @@ static __always_inline __u64 less(__u64 sum)
 /* Corrects a checksum field for words that left and came; never 0xffff, the other zero. */
 static __always_inline __u16 corrected(__u16 checksum, __u64 removed, __u64 added)
 {
-	/* 0xffff is a zero that keeps the sum from being the number 0. */
-	return ~fold((__u16)~checksum + less(removed) + added + 0xffff);
+	/* Any multiple of 0xffff is a zero: this one keeps the sum from being the number 0, and above what leaves. */
+	return ~fold((__u16)~checksum + added + (0xffffULL << 32) - removed);
 }
 
 /* As `corrected`, for one word. */

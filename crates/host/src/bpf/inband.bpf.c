@@ -67,8 +67,7 @@ static __always_inline void count_watched(const struct packet *packet, __u32 pac
 {
 	__u32 headers = packet->behind_l4 - L3;
 
-	count_traffic(WATCHED_PACKETS, packets);
-	count_traffic(WATCHED_BYTES, packet->end - L3 + (__u64)(packets - 1) * headers);
+	count_traffic(WATCHED, packets, packet->end - L3 + (__u64)(packets - 1) * headers);
 }
 
 /* Whether the fixed part of INT fits into every packet on the wire. */
@@ -192,10 +191,8 @@ int source(struct __sk_buff *skb)
 			outcome = start_int(skb, packet, config, &hop);
 		}
 	}
-	if (outcome == STARTED) {
-		count_traffic(INT_PACKETS, 1);
-		count_traffic(INT_BYTES, bytes);
-	}
+	if (outcome == STARTED)
+		count_traffic(WITH_INT, 1, bytes);
 	conclude(skb, packet, config, outcome, 1);
 	return bpf_redirect(config->device, 0);
 }

@@ -97,13 +97,17 @@ enum outcome {
 /* Most of a packet that an event carries, bytes: headers and INT. */
 #define EVENT_BYTES 512
 
-/* What the counters of watched traffic count: packets and their IP bytes, and of these those with INT. */
+/* What the counters of watched traffic count: all of it, and what of it left with INT. */
 enum traffic {
-	WATCHED_PACKETS,
-	WATCHED_BYTES,
-	INT_PACKETS,
-	INT_BYTES,
+	WATCHED,
+	WITH_INT,
 	TRAFFICS,
+};
+
+/* How much traffic there was, in IP bytes without INT. */
+struct volume {
+	__u64 packets;
+	__u64 bytes;
 };
 
 /* Why the agent hears of a packet. */
@@ -203,6 +207,7 @@ struct lease {
 
 /* `abi.rs` asserts the same sizes. */
 _Static_assert(sizeof(struct config) == 72, "size of struct config");
+_Static_assert(sizeof(struct volume) == 16, "size of struct volume");
 _Static_assert(sizeof(struct lease) == 24, "size of struct lease");
 _Static_assert(sizeof(struct collector) == 20, "size of struct collector");
 _Static_assert(sizeof(struct rule) == 12, "size of struct rule");

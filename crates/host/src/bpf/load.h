@@ -18,10 +18,35 @@ static __always_inline int load(struct __sk_buff *skb, struct packet *packet, __
 	return 0;
 }
 
-/* Bytes of the packet that are in one piece: headers mostly, while payload is in pages that take longer to reach. */
-static __always_inline __u32 linear_bytes(const struct __sk_buff *skb)
+/* Bytes in front of the first of `WORDS`, which then ends where a header does, or four bytes before. */
+#define BEFORE_WORDS 6
+/* Most words of eight bytes that are copied one by one; of more, the kernel's own copy is the quicker one. */
+#define WORDS 17
+
+/*
+ * Copies the first piece of the packet, and says how much; 0: nothing, for it is too short or too long. Headers are mostly
+ * in it, while payload is in pages that take longer to reach, and it is there to be read without the kernel's help.
+ */
+static __always_inline __u32 copy_first_piece(const struct __sk_buff *skb, struct packet *packet)
 {
-	return skb->data_end - skb->data;
+	const __u8 *data = (const __u8 *)(long)skb->data, *end = (const __u8 *)(long)skb->data_end;
+	__u32 at = BEFORE_WORDS;
+
+	if (data + LEAST_HEADERS > end || data + BEFORE_WORDS + WORDS * 8 + 8 <= end)
+		return 0;
+	*(__u32 *)packet->head = *(const __u32 *)data;
+	*(__u16 *)(packet->head + 4) = *(const __u16 *)(data + 4);
+#pragma unroll
+	for (int i = 0; i < WORDS; i++) {
+		if (data + BEFORE_WORDS + 8 * i + 8 > end)
+			break;
+		*(__u64 *)(packet->head + BEFORE_WORDS + 8 * i) = *(const __u64 *)(data + BEFORE_WORDS + 8 * i);
+		at += 8;
+	}
+	if (data + at + 4 > end)
+		return at;
+	*(__u32 *)(packet->head + at) = *(const __u32 *)(data + at);
+	return at + 4;
 }
 
 /*
@@ -30,11 +55,12 @@ static __always_inline __u32 linear_bytes(const struct __sk_buff *skb)
  */
 static __always_inline int load_head(struct __sk_buff *skb, struct packet *packet)
 {
-	__u32 visible = linear_bytes(skb);
+	__u32 visible = copy_first_piece(skb, packet);
 
-	if (visible < LEAST_HEADERS || visible > HEAD_BYTES)
-		visible = HEAD_BYTES;
-	return load(skb, packet, visible);
+	if (!visible)
+		return load(skb, packet, HEAD_BYTES);
+	packet->visible = visible;
+	return 0;
 }
 
 /* Makes as much of the packet visible as there is room for. */

@@ -65,15 +65,17 @@ struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, TRAFFICS);
 	__type(key, __u32);
-	__type(value, __u64);
+	__type(value, struct volume);
 } TRAFFIC SEC(".maps");
 
-static __always_inline void count_traffic(__u32 which, __u64 amount)
+static __always_inline void count_traffic(__u32 traffic, __u64 packets, __u64 bytes)
 {
-	__u64 *counter = bpf_map_lookup_elem(&TRAFFIC, &which);
+	struct volume *volume = bpf_map_lookup_elem(&TRAFFIC, &traffic);
 
-	if (counter)
-		*counter += amount;
+	if (!volume)
+		return;
+	volume->packets += packets;
+	volume->bytes += bytes;
 }
 
 /* Takes the configuration of an interface over from the agent; null: INT is not on that interface. */
