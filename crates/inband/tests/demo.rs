@@ -2,7 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-use std::io::{BufRead, BufReader};
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
@@ -125,4 +128,39 @@ fn a_duration_that_cannot_be_is_a_usage_error() {
     for wrong in ["0", "soon", "2days"] {
         assert_eq!(demo(&["--duration", wrong]).status.code(), Some(2), "{wrong}");
     }
+}
+
+#[test]
+fn it_answers_and_keeps_history_in_the_same_process() {
+    let history = Path::new(env!("CARGO_TARGET_TMPDIR")).join("demo-history");
+    let _ = fs::remove_dir_all(&history);
+    let mut child = Command::new(env!("CARGO_BIN_EXE_inband"))
+        .args(["demo", "--duration", "4s", "--json", "--api", "127.0.0.1:0", "--store"])
+        .arg(&history)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let url = said.find_map(|line| line.strip_prefix("answering on http://").map(str::to_owned)).unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    lines.find(|line| line.contains("\"ledger\"")).unwrap();
+
+    let mut stream = TcpStream::connect(url).unwrap();
+    stream.write_all(b"GET /api/v1/nodes HTTP/1.0\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.contains("spine2") && answer.contains("leaf4"), "{answer}");
+
+    let last: Value = serde_json::from_str(&lines.last().unwrap()).unwrap();
+    assert!(child.wait().unwrap().success());
+    let sql = "SELECT count(DISTINCT node_id) AS nodes, sum(hop_index = 0) AS reports FROM observations";
+    let output = Command::new(env!("CARGO_BIN_EXE_inband"))
+        .args(["query", "--json", "--store", history.to_str().unwrap(), sql])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let row = &json_lines(&output)[0];
+    assert_eq!(count(row, "nodes"), 6);
+    assert_eq!(count(row, "reports"), count(&last, "accepted"), "{row} {last}");
 }

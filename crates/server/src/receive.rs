@@ -18,7 +18,7 @@ pub use self::batch::Batch;
 pub use self::feed::{Feed, ReceptionCounts, Replay};
 pub use self::prefix::{Prefix, PrefixError};
 
-use self::feed::feed;
+use self::feed::{Inlet, feed};
 use self::worker::Worker;
 use crate::settings::ReceiveSettings;
 
@@ -30,6 +30,7 @@ use crate::settings::ReceiveSettings;
 pub struct Reception {
     addresses: Vec<SocketAddr>,
     buffer_bytes: usize,
+    inlet: Inlet,
     stop: Arc<AtomicBool>,
     threads: Vec<JoinHandle<()>>,
 }
@@ -67,6 +68,7 @@ impl Reception {
         let mut reception = Reception {
             addresses: Vec::new(),
             buffer_bytes: usize::MAX,
+            inlet,
             stop: Arc::clone(&stop),
             threads: Vec::new(),
         };
@@ -76,8 +78,8 @@ impl Reception {
             reception.addresses.push(group.address);
             reception.buffer_bytes = reception.buffer_bytes.min(group.buffer_bytes);
             for socket in group.sockets {
-                let worker =
-                    Worker::new(socket, group.address, &settings.allow, inlet.clone(), Arc::clone(&stop));
+                let inlet = reception.inlet.clone();
+                let worker = Worker::new(socket, group.address, &settings.allow, inlet, Arc::clone(&stop));
                 reception.threads.push(worker.spawn().map_err(ReceptionError::Thread)?);
             }
         }
@@ -94,6 +96,12 @@ impl Reception {
     #[must_use]
     pub fn buffer_bytes(&self) -> usize {
         self.buffer_bytes
+    }
+
+    /// Datagrams taken off the sockets so far from those who may report.
+    #[must_use]
+    pub fn taken(&self) -> u64 {
+        self.inlet.taken()
     }
 
     /// Takes what has arrived off the sockets, and closes them.

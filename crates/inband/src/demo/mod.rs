@@ -1,24 +1,24 @@
 //! `inband demo`: a fabric with INT in one process, from the packets to the events, without privileges.
 //!
-//! `scenario` runs the fabric in virtual time, `reception` takes the reports off a real UDP socket,
-//! `monitor` is the collector behind it; `json`, `screen` and `lines` show what it says, the last two with
-//! lines of `table`.
+//! `scenario` runs the fabric in virtual time, `monitor` takes its reports off a real UDP socket, understands
+//! them, and keeps and answers where that is asked for; `json`, `screen` and `lines` show what it says, the
+//! last two with lines of `table`.
 
 mod json;
 mod lines;
 mod monitor;
-mod reception;
 mod scenario;
 mod screen;
 mod table;
 pub(crate) mod words;
 
 use std::io::{self, IsTerminal, Write};
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::net::{AddrParseError, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Error};
+use anyhow::{Context, Error, bail};
 use clap::ValueEnum;
 use inband_collector::Output;
 use inband_node::config::Mode;
@@ -28,7 +28,6 @@ use crate::signals;
 use json::Json;
 use lines::Lines;
 use monitor::Monitor;
-use reception::Reception;
 use scenario::Scenario;
 use screen::Screen;
 
@@ -51,12 +50,19 @@ pub(crate) struct Args {
     /// Send a copy of every report to this collector, too.
     #[arg(long, value_name = "ADDRESS:PORT")]
     report_to: Option<SocketAddr>,
+    /// Answer questions on this loopback address meanwhile, as `inband collect` does.
+    #[arg(long, value_name = "ADDRESS:PORT", value_parser = parse_loopback)]
+    api: Option<SocketAddr>,
+    /// Keep history in this directory, for `inband query`.
+    #[arg(long, value_name = "DIRECTORY")]
+    store: Option<PathBuf>,
 }
 
 const EXAMPLES: &str = "\
 Examples:
   inband demo
   inband demo --duration 1m --mode mx
+  inband demo --duration 10m --api 127.0.0.1:8080 --store demo-data
   inband demo --duration 10s --json | jq 'select(.kind == \"event\")'";
 
 /// The INT modes by the names users give them.
@@ -128,6 +134,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 /// Lets virtual time follow the clock until the end, or until somebody stops it.
 fn play(args: &Args, stop: &AtomicBool, show: &mut dyn Show) -> Result<(), Error> {
     let mut stage = Stage::new(args)?;
+    if let Some(url) = stage.monitor.url() {
+        eprintln!("answering on {url}");
+    }
     let started = Instant::now();
     while started.elapsed() < args.duration && !stop.load(Ordering::Relaxed) {
         let elapsed = started.elapsed();
@@ -142,8 +151,13 @@ fn play(args: &Args, stop: &AtomicBool, show: &mut dyn Show) -> Result<(), Error
         stage.attend(show, elapsed)?;
         std::thread::sleep(STEP);
     }
+    stage.attend(show, elapsed)?;
     show.finish(&stage.progress(elapsed))?;
     io::stdout().flush()?;
+    let unshown = stage.monitor.stop()?;
+    if unshown > 0 {
+        eprintln!("note: {unshown} observations and events came faster than they could be shown");
+    }
     Ok(())
 }
 
@@ -152,19 +166,18 @@ struct Stage {
     duration: Duration,
     scenario: Scenario,
     exporter: Exporter,
-    reception: Reception,
     monitor: Monitor,
 }
 
 impl Stage {
     fn new(args: &Args) -> Result<Self, Error> {
-        let reception = Reception::start().context("cannot receive reports on 127.0.0.1")?;
+        let monitor = Monitor::start(args.store.as_deref(), args.api, scenario::names())?;
         Ok(Self {
             duration: args.duration,
+            // The fabric's clock starts here, so it comes last.
             scenario: Scenario::new(args.duration, args.mode.into(), args.seed)?,
-            exporter: Exporter::new(args.report_to).context("cannot send reports")?,
-            monitor: Monitor::new(reception.address()),
-            reception,
+            exporter: Exporter::new(monitor.address()?, args.report_to).context("cannot send reports")?,
+            monitor,
         })
     }
 
@@ -172,14 +185,16 @@ impl Stage {
     fn perform(&mut self, elapsed: Duration) -> Result<(), Error> {
         self.scenario.run_until(elapsed);
         while let Some(report) = self.scenario.poll_report() {
-            self.exporter.send(&report, &self.reception)?;
+            self.exporter.send(&report, &self.monitor)?;
         }
         Ok(())
     }
 
     /// Hands what has arrived to the collector, and what the collector says to whoever shows it.
     fn attend(&mut self, show: &mut dyn Show, elapsed: Duration) -> Result<(), Error> {
-        self.monitor.attend(&self.reception);
+        if self.monitor.has_failed() {
+            bail!("the collector has failed");
+        }
         while let Some(output) = self.monitor.poll_output() {
             show.output(&output, elapsed)?;
         }
@@ -188,7 +203,8 @@ impl Stage {
 
     /// Whether reports are on their way, or missing and not given up.
     fn is_waiting(&self) -> bool {
-        self.monitor.received() < self.exporter.sent || self.monitor.is_waiting()
+        let ledger = self.monitor.ledger();
+        ledger.received < self.exporter.sent || ledger.lost > 0
     }
 
     fn progress(&self, elapsed: Duration) -> Progress<'_> {
@@ -205,13 +221,16 @@ impl Stage {
 /// The nodes' way to the collector.
 struct Exporter {
     socket: UdpSocket,
+    collector: SocketAddr,
     /// Where copies go.
     copies: Option<(UdpSocket, SocketAddr)>,
     sent: u64,
+    /// Reports that never came off the socket.
+    given_up: u64,
 }
 
 impl Exporter {
-    fn new(also_to: Option<SocketAddr>) -> io::Result<Self> {
+    fn new(collector: SocketAddr, also_to: Option<SocketAddr>) -> io::Result<Self> {
         let any = if also_to.is_some_and(|address| address.is_ipv6()) {
             SocketAddr::from((Ipv6Addr::UNSPECIFIED, 0))
         } else {
@@ -219,19 +238,14 @@ impl Exporter {
         };
         let copies = if also_to.is_some() { Some(UdpSocket::bind(any)?) } else { None };
         let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
-        Ok(Self { socket, copies: copies.zip(also_to), sent: 0 })
+        Ok(Self { socket, collector, copies: copies.zip(also_to), sent: 0, given_up: 0 })
     }
 
     /// Sends one report, and waits while the receiving socket's buffer may be full: the fabric's reports come
     /// in bursts that a network would have spread.
-    fn send(&mut self, report: &[u8], reception: &Reception) -> Result<(), Error> {
-        for _ in 0..MOST_WAITS {
-            if self.sent.saturating_sub(reception.taken()) < MOST_ON_THE_WAY {
-                break;
-            }
-            std::thread::sleep(WAIT);
-        }
-        self.socket.send_to(report, reception.address()).context("cannot send a report")?;
+    fn send(&mut self, report: &[u8], monitor: &Monitor) -> Result<(), Error> {
+        self.wait_for_room(monitor);
+        self.socket.send_to(report, self.collector).context("cannot send a report")?;
         self.sent += 1;
         if let Some((socket, collector)) = &self.copies {
             // Nobody may be listening there; that is not this program's failure.
@@ -239,6 +253,25 @@ impl Exporter {
         }
         Ok(())
     }
+
+    fn wait_for_room(&mut self, monitor: &Monitor) {
+        let on_the_way = |exporter: &Self| exporter.sent.saturating_sub(monitor.taken() + exporter.given_up);
+        for _ in 0..MOST_WAITS {
+            if on_the_way(self) < MOST_ON_THE_WAY {
+                return;
+            }
+            std::thread::sleep(WAIT);
+        }
+        // They were lost, and are waited for once.
+        self.given_up += on_the_way(self);
+    }
+}
+
+fn parse_loopback(text: &str) -> Result<SocketAddr, String> {
+    let address: SocketAddr = text.parse().map_err(|error: AddrParseError| error.to_string())?;
+    // The demo asks nobody for a token, and shows nothing that is worth one.
+    let message = "it must be a loopback address; `inband collect` answers on others";
+    if address.ip().is_loopback() { Ok(address) } else { Err(message.to_owned()) }
 }
 
 fn parse_duration(text: &str) -> Result<Duration, String> {

@@ -1,103 +1,204 @@
-//! What does the collector make of the reports?
+//! What does the monitoring system make of the reports?
 
-use std::net::SocketAddr;
+use std::cell::Cell;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::Path as FilePath;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
+use anyhow::{Context, Error};
 use inband_collector::{
-    Collector, CollectorSettings, CongestionSettings, EventSettings, FlowView, LatencyChangeSettings,
-    LatencyObjectiveSettings, NewFlowSettings, Output, QueueView, SpikeSettings,
+    CongestionSettings, EventSettings, LatencyChangeSettings, LatencyObjectiveSettings, NewFlowSettings,
+    Output, QueueView, SpikeSettings,
 };
-use inband_model::{Flow, Ledger, Nanos};
+use inband_model::{Flow, Ledger, Nanos, Path};
+use inband_server::{
+    Api, ApiSettings, Asker, Keep, Listening, Live, NameList, Names, Pipeline, ReceiveSettings, Reception,
+    Settings, Sight, Stage,
+};
+use inband_store::{Store, StoreSettings};
 
-use super::reception::{Reception, now};
-
-/// The collector with the settings of this fabric.
+/// The monitoring system as `inband collect` runs it, with the settings of this fabric.
 #[derive(Debug)]
 pub(super) struct Monitor {
-    collector: Collector,
-    session: SocketAddr,
-    received: u64,
+    reception: Reception,
+    pipeline: Pipeline,
+    asker: Asker,
+    outputs: Receiver<Output>,
+    untold: Arc<AtomicU64>,
+    /// The latest answer, for when the next one is late.
+    ledger: Cell<Ledger>,
+    store: Option<Arc<Store>>,
+    api: Option<Api>,
+}
+
+/// A flow whose path is known.
+#[derive(Debug)]
+pub(super) struct KnownFlow {
+    pub(super) flow: Flow,
+    pub(super) path: Path,
+    /// The latest latency of each hop.
+    pub(super) hop_latency: Vec<Option<Nanos>>,
+    /// Individual reports on it.
+    pub(super) reports: u64,
+    /// Whether it was seen within the last second.
+    is_live: bool,
 }
 
 /// Hop latency above which a queue of this fabric is congested: some packets waiting on a link of 100 Mbit/s
 /// are no congestion, 2 ms of them are.
 const CONGESTED_NS: u64 = 2_000_000;
+/// What the collector says and nobody has shown yet; more is counted and not shown.
+const MOST_UNSHOWN: usize = 65_536;
+const SECOND: Nanos = Nanos::from_secs(1);
 
 impl Monitor {
-    /// Creates a collector of the reports to `session`.
-    pub(super) fn new(session: SocketAddr) -> Self {
-        let events = EventSettings {
-            queue_congestion: CongestionSettings {
-                trigger_ns: CONGESTED_NS,
-                quiet_ms: 100,
-                ..CongestionSettings::default()
-            },
-            latency_spike: SpikeSettings { least_ns: CONGESTED_NS, ..SpikeSettings::default() },
-            // Of what goes on all the time nobody is told: the events of the scenario are to be seen.
-            latency_change: LatencyChangeSettings {
-                quantum_ns: 64 * CONGESTED_NS,
-                ..LatencyChangeSettings::default()
-            },
-            latency_objective: LatencyObjectiveSettings {
-                bound_ns: 64 * CONGESTED_NS,
-                ..LatencyObjectiveSettings::default()
-            },
-            new_flow: NewFlowSettings { per_second: 0 },
-            ..EventSettings::default()
-        };
-        let settings = CollectorSettings { events, ..CollectorSettings::default() };
-        Self { collector: Collector::new(settings), session, received: 0 }
+    /// Receives reports on 127.0.0.1, keeps their history in the directory `store`, and answers on `api`, in
+    /// `names`; neither where there is none.
+    pub(super) fn start(
+        store: Option<&FilePath>,
+        api: Option<SocketAddr>,
+        names: NameList,
+    ) -> Result<Self, Error> {
+        let listening = api.map(|listen| Listening::open(&ApiSettings { listen, ..ApiSettings::default() }));
+        let listening = listening.transpose()?;
+        let store = store.map(open_store).transpose()?.map(Arc::new);
+        let receive =
+            ReceiveSettings { listen: vec![(Ipv4Addr::LOCALHOST, 0).into()], ..ReceiveSettings::default() };
+        let (reception, feed) = Reception::start(&receive)?;
+
+        let live = Live::new();
+        let (told, outputs) = sync_channel(MOST_UNSHOWN);
+        let untold = Arc::new(AtomicU64::new(0));
+        let mut stages: Vec<Box<dyn Stage>> =
+            vec![Box::new(Tell { told, untold: Arc::clone(&untold) }), Box::new(live.clone())];
+        if let Some(store) = &store {
+            stages.push(Box::new(Keep::new(Arc::clone(store))));
+        }
+        let settings = Settings { events: events(), ..Settings::default() };
+        let pipeline = Pipeline::start(settings.collector(), feed, stages)?;
+        let asker = pipeline.asker();
+        let names = Arc::new(Names::new(names));
+        let api = listening
+            .map(|listening| Api::start(listening, asker.clone(), store.clone(), live, names))
+            .transpose()?;
+        Ok(Self { reception, pipeline, asker, outputs, untold, ledger: Cell::default(), store, api })
     }
 
-    /// Takes in what has arrived, and lets time pass.
-    pub(super) fn attend(&mut self, reception: &Reception) {
-        while let Some(datagram) = reception.poll() {
-            self.received += 1;
-            self.collector.handle_datagram(
-                datagram.received_at,
-                datagram.from,
-                self.session,
-                &datagram.payload,
-            );
-        }
-        let shed = reception.take_shed();
-        self.received += shed;
-        self.collector.count_shed(shed);
-        self.collector.handle_timeout(now());
+    /// Where reports are received.
+    pub(super) fn address(&self) -> Result<SocketAddr, Error> {
+        self.reception.addresses().first().copied().context("no address to send reports to")
+    }
+
+    /// Where questions are answered.
+    pub(super) fn url(&self) -> Option<String> {
+        self.api.as_ref().map(Api::url)
+    }
+
+    /// Datagrams taken off the socket so far.
+    pub(super) fn taken(&self) -> u64 {
+        self.reception.taken()
     }
 
     /// The next thing the collector says.
-    pub(super) fn poll_output(&mut self) -> Option<Output> {
-        self.collector.poll_output()
+    pub(super) fn poll_output(&self) -> Option<Output> {
+        self.outputs.try_recv().ok()
     }
 
-    /// Datagrams that came off the socket.
-    pub(super) fn received(&self) -> u64 {
-        self.received
-    }
-
-    /// Whether a gap is open that may still close.
-    pub(super) fn is_waiting(&self) -> bool {
-        self.collector.ledger().lost > 0
+    /// Whether the collector has failed.
+    pub(super) fn has_failed(&self) -> bool {
+        self.pipeline.is_finished()
     }
 
     /// The totals so far.
     pub(super) fn ledger(&self) -> Ledger {
-        self.collector.ledger()
+        let ledger = self.asker.ask(|sight| sight.ledger().total).unwrap_or(self.ledger.get());
+        self.ledger.set(ledger);
+        ledger
     }
 
-    /// The flows with a path: those that were seen lately first, then by the number of reports.
-    pub(super) fn flows(&self) -> Vec<FlowView<'_>> {
-        let mut flows: Vec<_> = self.collector.flows().filter(|flow| flow.path.is_some()).collect();
-        let a_second_ago = Nanos(now().0.saturating_sub(1_000_000_000));
-        flows.sort_by_key(|flow| {
-            let Flow { protocol, source, source_port, .. } = flow.flow;
-            (flow.last_seen < a_second_ago, protocol, source_port, source)
+    /// The flows with a path: those that were seen lately first, then by their ports.
+    pub(super) fn flows(&self) -> Vec<KnownFlow> {
+        let mut flows = self.asker.ask(known_flows).unwrap_or_default();
+        flows.sort_by_key(|KnownFlow { flow, is_live, .. }| {
+            (!is_live, flow.protocol, flow.source_port, flow.source)
         });
         flows
     }
 
     /// All queues, those that were deepest lately first.
     pub(super) fn queues(&self) -> Vec<QueueView> {
-        self.collector.deepest_queues(now(), usize::MAX)
+        self.asker.ask(|sight| sight.collector.deepest_queues(sight.now, usize::MAX)).unwrap_or_default()
+    }
+
+    /// Ends everything, what is stored last; gives how much was said that could not be shown in time.
+    pub(super) fn stop(self) -> Result<u64, Error> {
+        self.reception.stop();
+        let outcome = self.pipeline.stop();
+        if let Some(api) = self.api {
+            api.stop();
+        }
+        if let Some(store) = self.store.and_then(Arc::into_inner) {
+            store.close();
+        }
+        outcome.context("the collector has failed")?;
+        Ok(self.untold.load(Ordering::Relaxed))
+    }
+}
+
+/// Of what goes on all the time nobody is told: the events of the scenario are to be seen.
+fn events() -> EventSettings {
+    EventSettings {
+        queue_congestion: CongestionSettings {
+            trigger_ns: CONGESTED_NS,
+            quiet_ms: 100,
+            ..CongestionSettings::default()
+        },
+        latency_spike: SpikeSettings { least_ns: CONGESTED_NS, ..SpikeSettings::default() },
+        latency_change: LatencyChangeSettings {
+            quantum_ns: 64 * CONGESTED_NS,
+            ..LatencyChangeSettings::default()
+        },
+        latency_objective: LatencyObjectiveSettings {
+            bound_ns: 64 * CONGESTED_NS,
+            ..LatencyObjectiveSettings::default()
+        },
+        new_flow: NewFlowSettings { per_second: 0 },
+        ..EventSettings::default()
+    }
+}
+
+fn open_store(path: &FilePath) -> Result<Store, Error> {
+    let settings = StoreSettings { path: path.to_owned(), ..StoreSettings::default() };
+    Store::open(settings).with_context(|| format!("cannot keep history in {}", path.display()))
+}
+
+fn known_flows(sight: &mut Sight<'_>) -> Vec<KnownFlow> {
+    let now = sight.now;
+    let known = sight.collector.flows().filter_map(|view| {
+        Some(KnownFlow {
+            flow: view.flow,
+            path: view.path?.clone(),
+            hop_latency: view.hop_latency.to_vec(),
+            reports: view.reports,
+            is_live: now.since(view.last_seen) <= SECOND,
+        })
+    });
+    known.collect()
+}
+
+/// The stage that tells whoever shows the demo what the collector says. It never waits.
+#[derive(Debug)]
+struct Tell {
+    told: SyncSender<Output>,
+    untold: Arc<AtomicU64>,
+}
+
+impl Stage for Tell {
+    fn handle_output(&mut self, output: &Output) {
+        if self.told.try_send(output.clone()).is_err() {
+            self.untold.fetch_add(1, Ordering::Relaxed);
+        }
     }
 }

@@ -5,6 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use anyhow::{Context, Error};
 use inband_node::NodeConfig;
 use inband_node::config::{Instruction, Mode, PortRange, Protocol, WatchEntry};
+use inband_server::{HostName, NameList, NodeName};
 use inband_sim::{
     Action, Bursts, Fabric, FabricConfig, FlowConfig, Incast, LeafSpine, Ledger, LinkConfig, MICROSECOND,
     MILLISECOND, Nanos, SECOND, TcpTraffic, Traffic, UdpTraffic, Writes,
@@ -15,9 +16,9 @@ use inband_sim::{
 #[derive(Debug)]
 pub(super) struct Scenario {
     fabric: Fabric,
-    topology: LeafSpine,
 }
 
+const TOPOLOGY: LeafSpine = LeafSpine { leaves: 4, spines: 2, hosts_per_leaf: 2 };
 /// TCP flows, from host to host; the first is the one that is rerouted.
 const TCP_FLOWS: [(usize, usize); 5] = [(0, 7), (2, 5), (3, 6), (4, 1), (6, 0)];
 /// UDP flows, from host to host; the last sends in bursts to a host that also receives TCP.
@@ -38,10 +39,9 @@ const SENDERS: [usize; 3] = [2, 4, 6];
 
 impl Scenario {
     pub(super) fn new(duration: Duration, mode: Mode, seed: u64) -> Result<Self, Error> {
-        let topology = LeafSpine { leaves: 4, spines: 2, hosts_per_leaf: 2 };
         let fast_ethernet = LinkConfig { bits_per_second: 100_000_000, propagation_ns: MICROSECOND };
         let config = FabricConfig {
-            topology,
+            topology: TOPOLOGY,
             host_link: fast_ethernet,
             fabric_link: LinkConfig { bits_per_second: 1_000_000_000, ..fast_ethernet },
             seed,
@@ -50,7 +50,7 @@ impl Scenario {
             ..FabricConfig::default()
         };
         let fabric = Fabric::new(config).context("cannot build the fabric")?;
-        let mut scenario = Self { fabric, topology };
+        let mut scenario = Self { fabric };
         scenario.add_traffic(nanos(duration)).context("cannot plan the traffic")?;
         Ok(scenario)
     }
@@ -77,22 +77,14 @@ impl Scenario {
 
     /// The name of a node: `leaf1`, `spine2`.
     pub(super) fn node_name(&self, node_id: u32) -> String {
-        let place = |count: usize, id: fn(&LeafSpine, usize) -> u32| {
-            (0..count).find(|index| id(&self.topology, *index) == node_id)
-        };
-        if let Some(leaf) = place(self.topology.leaves, LeafSpine::leaf_node_id) {
-            return format!("leaf{}", leaf + 1);
-        }
-        match place(self.topology.spines, LeafSpine::spine_node_id) {
-            Some(spine) => format!("spine{}", spine + 1),
-            None => format!("node {node_id}"),
-        }
+        let name = node_names().find(|(id, _)| *id == node_id).map(|(_, name)| name);
+        name.unwrap_or_else(|| format!("node {node_id}"))
     }
 
     /// The size of the fabric, for people.
     pub(super) fn size(&self) -> String {
-        let LeafSpine { leaves, spines, .. } = self.topology;
-        format!("{leaves} leaves, {spines} spines, {} hosts", self.topology.hosts())
+        let LeafSpine { leaves, spines, .. } = TOPOLOGY;
+        format!("{leaves} leaves, {spines} spines, {} hosts", TOPOLOGY.hosts())
     }
 
     fn add_traffic(&mut self, duration: Nanos) -> Result<(), Error> {
@@ -140,6 +132,23 @@ impl Scenario {
         })?;
         Ok(())
     }
+}
+
+/// The names of nodes and hosts.
+pub(super) fn names() -> NameList {
+    let nodes = node_names().map(|(id, name)| NodeName { id, name });
+    let hosts = (0..TOPOLOGY.hosts()).map(|host| HostName {
+        address: TOPOLOGY.host_address(host).into(),
+        name: format!("host{}", host + 1),
+    });
+    NameList { nodes: nodes.collect(), hosts: hosts.collect(), ..NameList::default() }
+}
+
+fn node_names() -> impl Iterator<Item = (u32, String)> {
+    let leaves = (0..TOPOLOGY.leaves).map(|leaf| (TOPOLOGY.leaf_node_id(leaf), format!("leaf{}", leaf + 1)));
+    let spines =
+        (0..TOPOLOGY.spines).map(|spine| (TOPOLOGY.spine_node_id(spine), format!("spine{}", spine + 1)));
+    leaves.chain(spines)
 }
 
 /// What every node of the fabric does: INT in data of TCP port 443 and in all UDP.

@@ -49,7 +49,7 @@ impl<W: Write> Screen<W> {
         let (at, received) = self.last_received;
         let span = progress.elapsed.saturating_sub(at);
         if span >= RATE_WINDOW {
-            let now = progress.monitor.received();
+            let now = progress.monitor.ledger().received;
             let millis = u64::try_from(span.as_millis()).unwrap_or(u64::MAX).max(1);
             self.rate = (now - received) * 1_000 / millis;
             self.last_received = (progress.elapsed, now);

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use inband_collector::{FlowView, QueueView};
+use inband_collector::QueueView;
 use inband_model::{Event, Ledger as ReportLedger};
 
+use super::monitor::KnownFlow;
 use super::scenario::Scenario;
 use super::words::{bytes, count, latencies, path, queue_name, seconds, sentence};
 
@@ -14,9 +15,9 @@ pub(super) fn flow_heading() -> String {
 }
 
 /// A flow with its path, the latest latency of each hop, and how often it was reported.
-pub(super) fn flow(flow: &FlowView<'_>, scenario: &Scenario) -> String {
-    let path = flow.path.map(|hops| path(hops, scenario)).unwrap_or_default();
-    let (latencies, reports) = (latencies(flow), count(flow.reports));
+pub(super) fn flow(flow: &KnownFlow, scenario: &Scenario) -> String {
+    let path = path(&flow.path, scenario);
+    let (latencies, reports) = (latencies(&flow.hop_latency), count(flow.reports));
     format!("{:<36} {path:<19} {latencies:>12} {reports:>9}", flow.flow.to_string())
 }
 

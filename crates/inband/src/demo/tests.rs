@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use super::words::{bytes, count, span};
-use super::{LONGEST, parse_duration};
+use super::{LONGEST, parse_duration, parse_loopback};
 use inband_model::Nanos;
 
 #[test]
@@ -24,4 +24,14 @@ fn numbers_are_said_for_people() {
         ["0.0 us", "1.2 us", "999.9 us", "1.0 ms", "24.9 ms"]
     );
     assert_eq!([0, 1_023, 1_024, 325_632].map(bytes), ["0 B", "1023 B", "1.0 KiB", "318.0 KiB"]);
+}
+
+#[test]
+fn questions_are_answered_on_a_loopback_address_only() {
+    for address in ["127.0.0.1:8080", "127.9.9.9:0", "[::1]:1"] {
+        assert_eq!(parse_loopback(address).unwrap().to_string(), address);
+    }
+    for wrong in ["0.0.0.0:8080", "[::]:8080", "192.0.2.1:1", "127.0.0.1", "here:1", ""] {
+        assert!(parse_loopback(wrong).is_err(), "{wrong}");
+    }
 }

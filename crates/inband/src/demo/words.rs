@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use inband_collector::{FlowView, QueueView};
+use inband_collector::QueueView;
 use inband_model::{CongestionPhase, Event, EventDetail, Nanos, NodeId, Path, Phase};
 
 use super::scenario::Scenario;
@@ -52,9 +52,9 @@ pub(super) fn path(path: &Path, scenario: &Scenario) -> String {
     names.join(" ")
 }
 
-/// The latest latency of each hop of a flow, microseconds.
-pub(super) fn latencies(flow: &FlowView<'_>) -> String {
-    let micros: Vec<_> = flow.hop_latency.iter().map(|latency| micros(*latency)).collect();
+/// The latency of each hop, microseconds.
+pub(super) fn latencies(hops: &[Option<Nanos>]) -> String {
+    let micros: Vec<_> = hops.iter().map(|latency| micros(*latency)).collect();
     micros.join(" ")
 }
 

@@ -65,6 +65,7 @@ pub struct Replay {
 struct State {
     queue_bytes: usize,
     waiting_bytes: AtomicUsize,
+    taken: AtomicU64,
     shed: AtomicU64,
     kernel_dropped: AtomicU64,
     refused: AtomicU64,
@@ -74,6 +75,7 @@ struct State {
 impl Inlet {
     /// Puts a batch into the queue, or counts its datagrams as shed. It never waits.
     pub(super) fn put(&self, batch: Batch) {
+        count(&self.state.taken, datagrams(&batch));
         let cost = batch.cost();
         let waiting = self.state.waiting_bytes.fetch_add(cost, Ordering::Relaxed);
         let refused = if waiting.saturating_add(cost) > self.state.queue_bytes {
@@ -85,8 +87,13 @@ impl Inlet {
         };
         if let Some(batch) = refused {
             self.state.waiting_bytes.fetch_sub(cost, Ordering::Relaxed);
-            count(&self.state.shed, u64::try_from(batch.len()).unwrap_or(u64::MAX));
+            count(&self.state.shed, datagrams(&batch));
         }
+    }
+
+    /// Datagrams that were put in so far, and those there was no room for.
+    pub(super) fn taken(&self) -> u64 {
+        self.state.taken.load(Ordering::Relaxed)
     }
 
     pub(super) fn count_kernel_dropped(&self, datagrams: u64) {
@@ -146,6 +153,10 @@ impl Feed {
             [shed, kernel_dropped, refused, failures].map(|count| count.swap(0, Ordering::Relaxed));
         ReceptionCounts { shed, kernel_dropped, refused, failures }
     }
+}
+
+fn datagrams(batch: &Batch) -> u64 {
+    u64::try_from(batch.len()).unwrap_or(u64::MAX)
 }
 
 fn count(counter: &AtomicU64, more: u64) {

@@ -36,7 +36,15 @@ fn eighty_columns_and_24_lines_show_flows_queue_and_both_paths() {
 
 /// A run as fast as the machine allows, up to the congestion.
 fn after_a_run() -> (Screen<Vec<u8>>, Stage) {
-    let args = Args { duration: RUN, json: false, mode: ModeArg::Md, seed: 1, report_to: None };
+    let args = Args {
+        duration: RUN,
+        json: false,
+        mode: ModeArg::Md,
+        seed: 1,
+        report_to: None,
+        api: None,
+        store: None,
+    };
     let mut stage = Stage::new(&args).unwrap();
     let mut screen = Screen::new(Vec::new());
     for step in 1..=35 {
