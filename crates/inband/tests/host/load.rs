@@ -98,7 +98,8 @@ fn packets_say_how_busy_the_link_was() {
     let [Some(busy), _, idle, _] = said.as_slice() else { panic!("{said:?}") };
     let busy = f64::from(u32::try_from(*busy).unwrap());
     assert!(busy > offered / 4.0 && busy < offered * 4.0, "{busy} of {offered} hundredths of a percent");
-    assert!(idle.is_some_and(|idle| idle < 2), "{said:?}");
+    // Leases and reports are little traffic, and none of it is to be mistaken for what was sent before.
+    assert!(idle.is_some_and(|idle| idle < 10), "{said:?}");
     a.stop();
     b.stop();
 }
