@@ -96,6 +96,8 @@ enum What {
     Settle,
     /// An old path has had time to show whether its links still carry flows.
     Classify,
+    /// The path of a flow that flaps may be told again.
+    Tell,
 }
 
 impl Correlator {
@@ -182,6 +184,7 @@ impl Correlator {
             match reminder.what {
                 What::Settle => self.settle(reminder.flow, now, outbox),
                 What::Classify => self.classify(reminder.flow, now, outbox),
+                What::Tell => self.tell_kept_back(reminder.flow, now, outbox),
             }
         }
         if self.next_sweep.is_some_and(|due| due <= now) {
@@ -308,5 +311,5 @@ fn observe_hops(flow: Flow, sighting: &Sighting<'_>, outbox: &mut Outbox) {
 
 /// How often flows are looked through for silent ones.
 const SWEEP: Nanos = Nanos::from_secs(1);
-/// Reminders for each flow that may be followed, at most; a flow that is followed has two.
+/// Reminders for each flow that may be followed, at most; a flow that is followed has three.
 const MOST_REMINDERS: usize = 4;

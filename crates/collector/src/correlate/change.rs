@@ -46,14 +46,7 @@ impl Correlator {
         let until = std::mem::replace(&mut entry.path_seen_at, now);
         let since = std::mem::replace(&mut entry.path_since, now);
         entry.latencies = self.trail.latencies().into();
-        outbox.observe(Observation::Path(PathObservation {
-            flow: entry.flow,
-            path: self.paths[new].path.clone(),
-            hop_latency: entry.latencies.iter().map(|latency| latency.map(|latency| latency.0)).collect(),
-            hops_expected: finding.hops_expected,
-            received_at: now,
-            origin: finding.origin,
-        }));
+        self.tell_or_keep_back(flow, now, outbox);
         if let Some(old) = old {
             if was_whole && finding.is_whole {
                 self.announce_change(flow, old, new, finding, outbox);
@@ -69,6 +62,40 @@ impl Correlator {
             self.judge(flow, finding.report, outbox);
         }
         Some(new)
+    }
+
+    /// Tells the path of a flow; at most once a second where it flaps, as it does with each packet where packets are
+    /// sprayed over several paths.
+    fn tell_or_keep_back(&mut self, flow: FlowIndex, now: Nanos, outbox: &mut Outbox) {
+        let entry = &mut self.flows[flow];
+        let due = entry.told_at + FLAPPING_TOLD_EVERY;
+        if !entry.flaps(now, self.settings.flap_window()) || due <= now {
+            self.tell(flow, now, outbox);
+        } else if !std::mem::replace(&mut entry.is_kept_back, true) {
+            self.remind(due, flow, What::Tell);
+        }
+    }
+
+    /// Tells the path that a flow has, where its telling was put off.
+    pub(super) fn tell_kept_back(&mut self, flow: FlowIndex, now: Nanos, outbox: &mut Outbox) {
+        if self.flows[flow].is_kept_back {
+            self.tell(flow, now, outbox);
+        }
+    }
+
+    fn tell(&mut self, flow: FlowIndex, now: Nanos, outbox: &mut Outbox) {
+        let entry = &mut self.flows[flow];
+        entry.told_at = now;
+        entry.is_kept_back = false;
+        let Some(path) = entry.path else { return };
+        outbox.observe(Observation::Path(PathObservation {
+            flow: entry.flow,
+            path: self.paths[path].path.clone(),
+            hop_latency: entry.latencies.iter().map(|latency| latency.map(|latency| latency.0)).collect(),
+            hops_expected: entry.hops_expected,
+            received_at: entry.path_since,
+            origin: entry.origin,
+        }));
     }
 
     /// Keeps a path that the flow has left, in place of the oldest one.
@@ -120,7 +147,7 @@ impl Correlator {
         let entry = &mut self.flows[flow];
         entry.changed_at.rotate_right(1);
         entry.changed_at[0] = Some(now);
-        if entry.changed_at[FLAPS - 1].is_some_and(|earliest| now.since(earliest) <= window) {
+        if entry.flaps(now, window) {
             return PathChangeKind::Flap;
         }
         let dead_since = Nanos(now.0.saturating_sub(self.settings.reroute_after_ns));
@@ -176,3 +203,6 @@ impl Correlator {
         self.paths.release(pending.new);
     }
 }
+
+/// How often the path of a flow that flaps is told at most.
+const FLAPPING_TOLD_EVERY: Nanos = Nanos::from_secs(1);

@@ -31,6 +31,10 @@ pub(crate) struct FlowEntry {
     pub(crate) upstream: Option<Upstream>,
     /// When the path changed the last times, latest first.
     pub(crate) changed_at: [Option<Nanos>; FLAPS],
+    /// When the path was last told.
+    pub(crate) told_at: Nanos,
+    /// Whether a path is kept back, to be told once the last one has had its time.
+    pub(crate) is_kept_back: bool,
     /// When it was last announced that the flow flaps.
     pub(crate) flap_announced_at: Option<Nanos>,
     /// When it was last announced that its packets loop.
@@ -89,6 +93,8 @@ impl FlowEntry {
             past_paths: Vec::new(),
             upstream: None,
             changed_at: [None; FLAPS],
+            told_at: Nanos::ZERO,
+            is_kept_back: false,
             flap_announced_at: None,
             loop_announced_at: None,
             ttl_zero_at: None,
@@ -97,6 +103,11 @@ impl FlowEntry {
             postcards: Postcards::default(),
             unsettled_since: None,
         }
+    }
+
+    /// Whether its path changes so often that not every change is worth telling.
+    pub(crate) fn flaps(&self, now: Nanos, window: Nanos) -> bool {
+        self.changed_at[FLAPS - 1].is_some_and(|earliest| now.since(earliest) <= window)
     }
 
     /// The paths this flow keeps in the path table.

@@ -1,0 +1,160 @@
+//! What is announced where several things happen at once, and what must not be?
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+
+use inband_collector::Output;
+use inband_model::{EventDetail, Nanos, Observation};
+use inband_wire::int::{HopMetadata, Instructions};
+
+use support::{Lab, MdPacket, datagram, flow, hop, hops, node_report, nodes, plain_packet, sink_report};
+
+#[test]
+fn a_path_that_changes_while_every_third_report_is_lost_changes_once() {
+    let mut lab = Lab::new();
+    for number in 0..6_000 {
+        let spine = if number < 3_000 { 11 } else { 12 };
+        if number % 3 != 1 {
+            lab.numbered(2, number, &sink_report(&MdPacket::new(&hops(&[1, spine, 2])).bytes()));
+        }
+        lab.wait(Nanos::from_millis(1));
+    }
+    lab.wait(Nanos::from_secs(5));
+
+    let expected = [
+        ("ecmp-move", 1),
+        // Behind three epochs without a flow on the old links.
+        ("reroute", 1),
+        ("new-flow once", 1),
+        ("path", 2),
+        ("report-loss begin", 1),
+    ];
+    assert_eq!(told(&mut lab), counts(&expected));
+    assert_eq!(lab.collector.ledger().lost, 2_000);
+}
+
+#[test]
+fn packets_that_are_sprayed_over_two_paths_are_one_flap_and_a_path_a_second() {
+    let mut lab = Lab::new();
+    for number in 0..10_000 {
+        let spine = if number % 2 == 0 { 11 } else { 12 };
+        lab.report(2, &sink_report(&MdPacket::new(&hops(&[1, spine, 2])).bytes()));
+        lab.wait(Nanos::from_micros(500));
+    }
+    // The flow comes to rest, and the path it keeps is the one that is told last.
+    lab.report(2, &sink_report(&MdPacket::new(&hops(&[1, 13, 2])).bytes()));
+    lab.wait(Nanos::from_secs(2));
+
+    let paths = lab.path_observations();
+    assert_eq!(paths.last().map(nodes), Some(vec![1, 13, 2]));
+    assert!((4..12).contains(&paths.len()), "{} paths", paths.len());
+    assert_eq!(told(&mut lab), counts(&[("ecmp-move", 2), ("flap", 1), ("new-flow once", 1)]));
+}
+
+#[test]
+fn a_clock_that_steps_inside_a_node_changes_no_hop_latency() {
+    let mut lab = Lab::new();
+    for number in 0..2_000_u64 {
+        let at = 1_700_000_000_000_000_000 + number * 1_000_000;
+        // The clock of node 11 goes back by a second between ingress and egress of one packet.
+        let [before, behind] =
+            [number > 1_000, number >= 1_000].map(|steps| u64::from(steps) * 1_000_000_000);
+        let way = [
+            timed(1, at, at + 900),
+            timed(11, at + 1_400 - before, at + 2_300 - behind),
+            timed(2, at + 2_800, at + 3_700),
+        ];
+        let packet = MdPacket { instructions: Instructions(0xdc00), ..MdPacket::new(&way) };
+        lab.report(2, &sink_report(&packet.bytes()));
+        lab.wait(Nanos::from_millis(1));
+    }
+
+    let expected = [("negative-link-latency begin", 1), ("new-flow once", 1), ("path", 1)];
+    assert_eq!(told(&mut lab), counts(&expected));
+    for port in lab.collector.ports() {
+        assert_eq!(port.latency.map(|latency| (latency.min, latency.max)), Some((Nanos(900), Nanos(900))));
+    }
+}
+
+#[test]
+fn two_switches_with_one_id_are_announced_and_no_datagram_is_lost_for_it() {
+    // Numbers of both far apart, and numbers of one just ahead of those of the other.
+    for (apart, duplicate) in [(1_200_000, 0), (200, 2_800)] {
+        let mut lab = Lab::new();
+        let other = SocketAddr::from(([10, 0, 0, 9], 6000));
+        for number in 0..3_000 {
+            let packets = [1, 2].map(|number| plain_packet(&flow(number), 63));
+            let [first, second] = packets.each_ref().map(|packet| node_report(packet, hop(7, 900, 0)));
+            lab.datagram(&datagram(7, 1_000 + number, &[&first]));
+            lab.datagram_from(other, &datagram(7, 1_000 + apart + number, &[&second]));
+            lab.wait(Nanos::from_millis(1));
+        }
+        lab.wait(Nanos::from_secs(5));
+
+        let told = told(&mut lab);
+        assert_eq!(told.get("duplicate-node-id begin"), Some(&1), "{told:?}");
+        assert!(!told.keys().any(|name| name.starts_with("report-loss")), "{told:?}");
+        let ledger = lab.collector.ledger();
+        assert_eq!((ledger.received, ledger.duplicate, ledger.lost), (6_000, duplicate, 0), "{ledger:?}");
+        assert!(ledger.balances());
+    }
+}
+
+#[test]
+fn a_sink_that_stops_reporting_is_one_suspect_link_until_it_reports_again() {
+    let mut lab = Lab::new();
+    for round in 0..30 {
+        for number in 1..=4 {
+            for (node, ttl) in [(1, 64), (11, 63), (2, 62)] {
+                if node != 2 || !(10..20).contains(&round) {
+                    lab.report(node, &node_report(&plain_packet(&flow(number), ttl), hop(node, 900, 0)));
+                }
+            }
+        }
+        lab.wait(Nanos(1 << 30));
+    }
+    lab.wait(Nanos::from_secs(65));
+
+    let told = told(&mut lab);
+    assert_eq!(told.get("silent-loss begin"), Some(&1), "{told:?}");
+    assert_eq!(told.get("silent-loss end"), Some(&1), "{told:?}");
+    assert_eq!((told.get("flap"), told.get("report-loss begin"), told.get("loop begin")), (None, None, None));
+}
+
+/// A hop that gives times and no latency.
+fn timed(node_id: u32, ingress: u64, egress: u64) -> HopMetadata {
+    HopMetadata {
+        hop_latency: None,
+        ingress_timestamp: Some(ingress),
+        egress_timestamp: Some(egress),
+        ..hop(node_id, 0, 0)
+    }
+}
+
+/// How often each kind of event was announced, and how often a path was.
+fn told(lab: &mut Lab) -> BTreeMap<String, usize> {
+    let mut counts = BTreeMap::new();
+    for output in lab.outputs() {
+        let name = match output {
+            Output::Observation(Observation::Path(_)) => "path".to_owned(),
+            Output::Observation(_) => continue,
+            Output::Event(event) => {
+                let json = serde_json::to_value(&event).expect("events are serialisable");
+                match &event.detail {
+                    EventDetail::PathChange(_) => {
+                        json["detail"]["change"].as_str().unwrap_or_default().to_owned()
+                    }
+                    _ => format!("{} {}", event.kind(), json["phase"].as_str().unwrap_or_default()),
+                }
+            }
+        };
+        *counts.entry(name).or_default() += 1;
+    }
+    counts
+}
+
+fn counts(expected: &[(&str, usize)]) -> BTreeMap<String, usize> {
+    expected.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect()
+}
