@@ -7,10 +7,10 @@ use std::net::SocketAddr;
 
 use inband_model::{HopColumns, Nanos, NodeId, ReportReference};
 use inband_wire::int::{CodePoints, Dialect, Reading};
-use inband_wire::report::{AnyIndividual, AnyReport, Leniency, ReportReading, ReportVersion};
+use inband_wire::report::{AnyIndividual, AnyReport, Deviation, Leniency, ReportReading, ReportVersion};
 
 use crate::correlate::{Correlator, Sighting};
-use crate::ledger::{Arrival, ReportLedger, Sender};
+use crate::ledger::{Arrival, PADDING_BITS, ReportLedger, Sender};
 use crate::numbers::NumberSettings;
 use crate::outbox::{Outbox, Output};
 use crate::records::{Records, Told};
@@ -112,8 +112,13 @@ impl Collector {
         };
         let hw_id = datagram.hw_id();
         let sender = Sender { node_id: datagram.node_id().map(NodeId), hw_id, address: from.ip() };
-        let stream = self.ledger.stream_of(sender, to, datagram.version());
-        let noted = self.ledger.note(now, stream, from.ip(), datagram.sequence(), &mut self.outbox);
+        let mut stream = self.ledger.stream_of(sender, to, datagram.version());
+        let mut sequence = datagram.sequence();
+        if self.leniency == Leniency::Lenient && has_padded_number(&datagram) {
+            stream.has_padded_numbers = true;
+            sequence >>= PADDING_BITS;
+        }
+        let noted = self.ledger.note(now, stream, from.ip(), sequence, &mut self.outbox);
         let reports = match datagram.count_reports() {
             Ok(reports) => reports,
             Err(error) => {
@@ -123,7 +128,6 @@ impl Collector {
         };
         self.ledger.count(now, noted, reports);
         if noted.arrival() != Arrival::Duplicate {
-            let sequence = datagram.sequence();
             let reference = ReportReference { node_id: stream.node_id, hw_id, sequence, received_at: now };
             let (arrival, version) = (noted.arrival(), datagram.version());
             let arrived = Arrived { from, session: to, reference, arrival, version };
@@ -213,6 +217,15 @@ struct Arrived {
     reference: ReportReference,
     arrival: Arrival,
     version: ReportVersion,
+}
+
+/// Whether a datagram is as CableLabs writes it: a constant Report Length, past the end of any of its datagrams, and a
+/// number of 16 bits in front of 6 zeros.
+fn has_padded_number(datagram: &AnyReport<'_>) -> bool {
+    let AnyReport::Group(group) = datagram else { return false };
+    let first = group.reports().next().and_then(Result::ok);
+    first.is_some_and(|report| report.deviation == Some(Deviation::ReportLengthPastEnd))
+        && datagram.sequence().trailing_zeros() >= PADDING_BITS
 }
 
 fn numbering(settings: &NumberSettings) -> Option<Numbering> {

@@ -25,7 +25,7 @@ pub(crate) use self::senders::{Sender, Senders};
 pub use self::sequence::{Arrival, Sequence};
 pub use self::settings::{LedgerSettings, LossSettings};
 pub use self::space::SequenceSpace;
-pub(crate) use self::stream::{StreamKey, StreamReporter};
+pub(crate) use self::stream::{PADDING_BITS, StreamKey, StreamReporter};
 
 use self::stream::Stream;
 use self::streams::{StreamIndex, Streams};
@@ -108,7 +108,8 @@ impl ReportLedger {
             version => version,
         };
         let source = if node_id.is_none() { Some(address) } else { None };
-        StreamKey { node_id: node_id.unwrap_or(NodeId::NOT_AVAILABLE), source, hw_id, session, version }
+        let node_id = node_id.unwrap_or(NodeId::NOT_AVAILABLE);
+        StreamKey { node_id, source, hw_id, session, version, has_padded_numbers: false }
     }
 
     /// Notes the sequence number of a received datagram.

@@ -385,3 +385,19 @@ fn a_report_with_constant_lengths_is_malformed_to_a_strict_collector_alone() {
         assert_eq!((ledger.accepted, ledger.malformed), (u64::from(lenient), u64::from(!lenient)));
     }
 }
+
+#[test]
+fn numbers_of_cablelabs_count_by_the_16_bits_in_front_of_their_padding() {
+    let mut lab = Lab::with(CollectorSettings { lenient: true, ..CollectorSettings::default() });
+    for number in [0xfffe, 0xffff, 0, 1, 4, 4] {
+        let mut bytes = payload!("dialect-cablelabs-report");
+        bytes[..4].copy_from_slice(&(0x2000_0000_u32 | number << 6).to_be_bytes());
+        lab.datagram(&bytes);
+    }
+    lab.wait(Nanos::from_secs(1));
+
+    let ledger = lab.collector.ledger();
+    assert_eq!((ledger.accepted, ledger.duplicate, ledger.lost, ledger.late), (5, 1, 2, 0), "{ledger:?}");
+    let loss = lab.events(EventKind::ReportLoss);
+    assert_eq!(loss[0].evidence[0].sequence, 4);
+}

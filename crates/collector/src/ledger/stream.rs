@@ -27,6 +27,8 @@ pub(crate) struct StreamKey {
     pub(crate) session: SocketAddr,
     /// The format of the reports, which says how wide their numbers are; 0.5 for Host-INT's as well.
     pub(crate) version: ReportVersion,
+    /// Whether the numbers are narrower, as padding stands behind them.
+    pub(crate) has_padded_numbers: bool,
 }
 
 impl Hash for StreamKey {
@@ -49,7 +51,8 @@ impl Hash for StreamKey {
 impl StreamKey {
     /// The numbers the stream counts with.
     pub(super) const fn space(&self) -> SequenceSpace {
-        SequenceSpace::new(self.version.sequence_bits())
+        let padding = if self.has_padded_numbers { PADDING_BITS } else { 0 };
+        SequenceSpace::new(self.version.sequence_bits() - padding)
     }
 }
 
@@ -237,5 +240,7 @@ impl Stream {
     }
 }
 
+/// Bits behind the numbers of CableLabs' reports.
+pub(crate) const PADDING_BITS: u32 = 6;
 /// How often in its window a loss that goes on is looked at again.
 const ALERTS_A_WINDOW: u64 = 60;

@@ -234,7 +234,8 @@ impl Fixture {
 
 fn key(node_id: u32, hw_id: u8, session_number: u16) -> StreamKey {
     let version = ReportVersion::V2_0;
-    StreamKey { node_id: NodeId(node_id), source: None, hw_id, session: session(session_number), version }
+    let (node_id, session) = (NodeId(node_id), session(session_number));
+    StreamKey { node_id, source: None, hw_id, session, version, has_padded_numbers: false }
 }
 
 fn session(number: u16) -> SocketAddr {
