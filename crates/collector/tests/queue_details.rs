@@ -1,0 +1,199 @@
+//! What do events of queues and latencies say in detail, and when do they end?
+
+mod support;
+
+use inband_collector::{CollectorSettings, CulpritSettings, EventSettings};
+use inband_model::{CulpritPattern, Culprits, Event, EventDetail, EventKind, Nanos, Phase};
+
+use support::{Lab, flow, hop, node_report, plain_packet};
+
+#[test]
+fn many_sources_to_one_destination_are_an_incast_and_one_fewer_is_none() {
+    for (sources, pattern) in [(8, CulpritPattern::Incast), (7, CulpritPattern::Mixed)] {
+        let mut lab = Lab::new();
+        for round in 0..3 {
+            for number in 0..sources {
+                delayed(&mut lab, number, 150_000 + round);
+            }
+        }
+        delayed(&mut lab, 99, 400_000);
+        delayed(&mut lab, 99, 900);
+
+        let events = lab.events(EventKind::Culprits);
+
+        let culprits = culprits(&events[0]);
+        assert_eq!((culprits.pattern, culprits.flows), (pattern, u64::from(sources)));
+        assert_eq!(culprits.reported_packets, u64::from(sources) * 3);
+    }
+}
+
+#[test]
+fn culprits_are_listed_to_their_share_and_who_hardly_sends_is_a_victim() {
+    let mut lab = Lab::new();
+    for _ in 0..60 {
+        delayed(&mut lab, 1, 150_000);
+        delayed(&mut lab, 2, 150_000);
+    }
+    delayed(&mut lab, 3, 400_000);
+    delayed(&mut lab, 1, 900);
+
+    let events = lab.events(EventKind::Culprits);
+
+    let culprits = culprits(&events[0]);
+    let named: Vec<_> = culprits.culprits.iter().map(|culprit| culprit.flow).collect();
+    assert_eq!(named, [flow(1), flow(2)]);
+    assert_eq!(culprits.victims.iter().map(|victim| victim.flow).collect::<Vec<_>>(), [flow(3)]);
+    assert_eq!((culprits.residence, culprits.coverage_permille), (Nanos(400_000), None));
+}
+
+#[test]
+fn coverage_is_stated_where_the_rate_of_the_link_is_known() {
+    // A packet is 36 bytes; ten of them are 2,880 bits, and a link of 14.4 Mbit/s carries 5,760 in 400 microseconds.
+    let culprit_settings =
+        CulpritSettings { link_bits_per_second: Some(14_400_000), ..CulpritSettings::default() };
+    let events = EventSettings { culprits: culprit_settings, ..EventSettings::default() };
+    let mut lab = Lab::with(CollectorSettings { events, ..CollectorSettings::default() });
+    for _ in 0..10 {
+        delayed(&mut lab, 1, 150_000);
+    }
+    delayed(&mut lab, 2, 400_000);
+    delayed(&mut lab, 1, 900);
+
+    assert_eq!(culprits(&lab.events(EventKind::Culprits)[0]).coverage_permille, Some(500));
+}
+
+#[test]
+fn a_storm_is_one_event_in_place_of_its_bursts() {
+    let mut lab = Lab::new();
+    for _ in 0..30 {
+        delayed(&mut lab, 1, 200_000);
+        delayed(&mut lab, 1, 900);
+        lab.wait(Nanos::from_millis(20));
+    }
+    lab.wait(Nanos::from_secs(2));
+
+    assert_eq!(lab.events(EventKind::Microburst).len(), 9);
+    assert_eq!(phases(&lab.events(EventKind::MicroburstStorm)), [Phase::Begin, Phase::End]);
+}
+
+#[test]
+fn bursts_close_to_one_another_are_one() {
+    let mut lab = Lab::new();
+    for gap in [100, 5_000] {
+        delayed(&mut lab, 1, 200_000);
+        lab.wait(Nanos::from_micros(gap));
+        delayed(&mut lab, 1, 200_000);
+        lab.wait(Nanos::from_millis(20));
+    }
+
+    let bursts = lab.events(EventKind::Microburst);
+
+    assert_eq!(bursts.iter().map(|event| event.count).collect::<Vec<_>>(), [2, 1, 1]);
+}
+
+#[test]
+fn a_spike_is_over_with_five_calm_packets_and_told_so_after_a_second_of_calm() {
+    let mut lab = Lab::new();
+    spike(&mut lab, &[&[900; 100][..], &[42_000; 4], &[900; 5]].concat());
+    let begins = lab.events(EventKind::LatencySpike);
+    let over_at = lab.now;
+    lab.wait(Nanos::from_secs(1));
+
+    let ends = lab.events(EventKind::LatencySpike);
+
+    assert_eq!((phases(&begins), phases(&ends)), (vec![Phase::Begin], vec![Phase::End]));
+    assert_eq!((begins[0].count, ends[0].count), (3, 4));
+    assert_eq!(begins[0].id(), ends[0].id());
+    assert!(ends[0].last <= over_at);
+}
+
+#[test]
+fn spikes_that_follow_each_other_are_told_as_one() {
+    let mut lab = Lab::new();
+    spike(&mut lab, &[900; 100]);
+    for peak in [42_000, 90_000, 50_000] {
+        spike(&mut lab, &[peak; 4]);
+        spike(&mut lab, &[900; 9]);
+        lab.wait(Nanos::from_millis(900));
+    }
+    assert_eq!(phases(&lab.events(EventKind::LatencySpike)), [Phase::Begin]);
+    lab.wait(Nanos::from_millis(200));
+
+    let ends = lab.events(EventKind::LatencySpike);
+    assert_eq!((phases(&ends), ends[0].count), (vec![Phase::End], 12));
+    let EventDetail::LatencySpike(detail) = &ends[0].detail else { panic!("a spike") };
+    assert_eq!((detail.episodes, detail.latency), (3, Nanos(90_000)));
+
+    spike(&mut lab, &[42_000; 4]);
+    let begins = lab.events(EventKind::LatencySpike);
+    assert_eq!((phases(&begins), begins[0].count), (vec![Phase::Begin], 3));
+}
+
+#[test]
+fn a_spike_goes_on_until_nothing_is_reported_for_a_minute() {
+    let mut lab = Lab::new();
+    spike(&mut lab, &[900; 100]);
+    for _ in 0..20 {
+        spike(&mut lab, &[42_000; 4]);
+        lab.wait(Nanos::from_secs(2));
+    }
+    assert_eq!(phases(&lab.events(EventKind::LatencySpike)), [Phase::Begin]);
+    lab.wait(Nanos::from_secs(60));
+
+    let ends = lab.events(EventKind::LatencySpike);
+    assert_eq!((phases(&ends), ends[0].count), (vec![Phase::End], 77));
+}
+
+#[test]
+fn changes_of_latency_are_one_event_of_the_interface_until_they_stop() {
+    let mut lab = Lab::new();
+    for round in 0..20 {
+        delayed(&mut lab, 1, 900 + round % 2 * 1_000);
+        lab.wait(Nanos::from_secs(2));
+    }
+    assert_eq!(phases(&lab.events(EventKind::LatencyChange)), [Phase::Begin]);
+
+    lab.wait(Nanos::from_secs(60));
+
+    let ends = lab.events(EventKind::LatencyChange);
+    assert_eq!((phases(&ends), ends[0].count), (vec![Phase::End], 19));
+}
+
+#[test]
+fn buckets_replace_the_quantum() {
+    let latency_change = inband_collector::LatencyChangeSettings {
+        buckets_ns: vec![5_000, 10_000],
+        ..inband_collector::LatencyChangeSettings::default()
+    };
+    let events = EventSettings { latency_change, ..EventSettings::default() };
+    let mut lab = Lab::with(CollectorSettings { events, ..CollectorSettings::default() });
+    delayed(&mut lab, 1, 900);
+    lab.wait(Nanos::from_secs(2));
+    delayed(&mut lab, 1, 4_999);
+    assert_eq!(lab.events(EventKind::LatencyChange), []);
+
+    delayed(&mut lab, 1, 5_000);
+
+    assert_eq!(lab.events(EventKind::LatencyChange).len(), 1);
+}
+
+fn delayed(lab: &mut Lab, number: u32, latency: u32) {
+    lab.report(5, &node_report(&plain_packet(&flow(number), 64), hop(5, latency, 9)));
+}
+
+fn spike(lab: &mut Lab, latencies: &[u32]) {
+    for latency in latencies {
+        delayed(lab, 1, *latency);
+    }
+}
+
+fn phases(events: &[Event]) -> Vec<Phase> {
+    events.iter().map(|event| event.phase).collect()
+}
+
+fn culprits(event: &Event) -> &Culprits {
+    match &event.detail {
+        EventDetail::Culprits(culprits) => culprits,
+        other => panic!("no culprits: {other:?}"),
+    }
+}
