@@ -19,7 +19,6 @@ use crate::layout::{self, Generation};
 use crate::log;
 use crate::memory::Memory;
 use crate::settings::StoreSettings;
-use crate::sql::{Answer, Limits, Naming, QueryError};
 use crate::tally::{Counters, Tally, count};
 use crate::today::Today;
 use crate::trouble::{Trouble, Watched};
@@ -160,27 +159,6 @@ impl Store {
     /// It cannot be read.
     pub fn history(&self) -> Result<History, StoreError> {
         History::open(&self.settings.path)
-    }
-
-    /// Answers a question in SQL.
-    ///
-    /// # Errors
-    /// The question is wrong or costs too much, or history cannot be read.
-    pub fn query(&self, sql: &str, limits: Limits) -> Result<Answer, QueryError> {
-        self.history().map_err(QueryError::Store)?.query(sql, limits)
-    }
-
-    /// Answers a question in SQL in which things have names.
-    ///
-    /// # Errors
-    /// The question is wrong or costs too much, or history cannot be read.
-    pub fn query_named(
-        &self,
-        sql: &str,
-        limits: Limits,
-        names: &Arc<dyn Naming>,
-    ) -> Result<Answer, QueryError> {
-        self.history().map_err(QueryError::Store)?.query_named(sql, limits, names)
     }
 
     /// Makes everything durable, and segments of it; says what became of the reports.

@@ -38,7 +38,10 @@ pub(super) async fn query(
         rows: state.settings.query_rows,
     };
     let names: Arc<dyn Naming> = Arc::clone(&state.names) as _;
-    let asked = tokio::task::spawn_blocking(move || store.query_named(&sql, limits, &names));
+    let asked = tokio::task::spawn_blocking(move || {
+        let history = store.history().map_err(QueryError::Store)?;
+        history.query_named(&sql, limits, &names)
+    });
     match asked.await {
         Ok(Ok(found)) => Ok(answer(&json!({ "columns": found.columns, "rows": found.rows }))),
         Ok(Err(QueryError::Question(error))) => Err(Problem::wrong(error.to_string())),

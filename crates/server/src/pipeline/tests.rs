@@ -156,7 +156,7 @@ fn a_disk_that_stalls_costs_history_and_no_report_goes_uncounted() {
     assert_eq!(total.stored + total.store_failed, 20_000);
     assert!(total.store_failed > 0 && total.stored > 0, "{total:?}");
     let sql = "SELECT count(*) FROM observations";
-    let answer = store.query(sql, Limits::default()).unwrap();
+    let answer = store.history().unwrap().query(sql, Limits::default()).unwrap();
     assert_eq!(answer.rows, [[Cell::Integer(i64::try_from(total.stored).unwrap())]]);
     drop(store);
     std::fs::remove_dir_all(&folder).unwrap();
@@ -193,7 +193,7 @@ fn history_and_messages_end_with_the_ledger_of_the_end() {
     let sql = "SELECT received, refused, accepted_reports, stored, exported FROM ledger
                WHERE node_id IS NULL ORDER BY time DESC LIMIT 1";
     let numbers = [50, 50, 50, 50, total.exported].map(|number| Cell::Integer(number.try_into().unwrap()));
-    assert_eq!(store.query(sql, Limits::default()).unwrap().rows, [numbers]);
+    assert_eq!(store.history().unwrap().query(sql, Limits::default()).unwrap().rows, [numbers]);
     let text = std::fs::read_to_string(&lines).unwrap();
     let last: serde_json::Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
     assert_eq!((&last["received"], &last["stored"]), (&50.into(), &50.into()), "{last}");

@@ -61,7 +61,7 @@ fn latencies_by_node_are_those_of_a_list_and_of_sql() {
             .iter()
             .map(|(node, count, p)| vec![number(node.0.into()), number(*count), number(*p)])
             .collect();
-        assert_eq!(store.query(&sql, Limits::default()).unwrap().rows, rows);
+        assert_eq!(store.history().unwrap().query(&sql, Limits::default()).unwrap().rows, rows);
     }
 }
 

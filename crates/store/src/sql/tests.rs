@@ -30,7 +30,7 @@ fn thousand() -> (Folder, Store) {
 }
 
 fn ask(store: &Store, sql: &str) -> Vec<Vec<Cell>> {
-    store.query(sql, Limits::default()).unwrap().rows
+    store.history().unwrap().query(sql, Limits::default()).unwrap().rows
 }
 
 fn number(store: &Store, sql: &str) -> i64 {
@@ -44,7 +44,7 @@ fn number(store: &Store, sql: &str) -> i64 {
 }
 
 fn refusal(store: &Store, sql: &str) -> String {
-    store.query(sql, Limits::default()).unwrap_err().to_string()
+    store.history().unwrap().query(sql, Limits::default()).unwrap_err().to_string()
 }
 
 #[test]
@@ -124,7 +124,8 @@ impl Naming for Known {
 fn names_stand_for_numbers_and_addresses() {
     let (_folder, store) = thousand();
     let names: Arc<dyn Naming> = Arc::new(Known);
-    let named = |sql: &str| store.query_named(sql, Limits::default(), &names).unwrap().rows;
+    let named =
+        |sql: &str| store.history().unwrap().query_named(sql, Limits::default(), &names).unwrap().rows;
     let text = |text: &str| Cell::Text(text.to_owned());
     for (expression, expected) in [
         ("node_name(1)", text("leaf1")),
@@ -193,7 +194,7 @@ fn nothing_can_be_written_and_no_other_file_read() {
         "SELECT load_extension('x')",
         "INSERT INTO observations(time) VALUES (1)",
     ] {
-        let error = store.query(sql, Limits::default()).unwrap_err();
+        let error = store.history().unwrap().query(sql, Limits::default()).unwrap_err();
         assert!(matches!(error, QueryError::Question(_)), "{sql}: {error}");
     }
     assert_eq!(number(&store, "SELECT count(*) FROM observations"), 1_000);
@@ -204,18 +205,27 @@ fn a_question_that_costs_too_much_is_stopped() {
     let (_folder, store) = thousand();
     let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n";
     let limits = Limits { time: Duration::from_millis(50), ..Limits::default() };
-    assert!(matches!(store.query(endless, limits), Err(QueryError::Time(_))));
+    assert!(matches!(store.history().unwrap().query(endless, limits), Err(QueryError::Time(_))));
     let limits = Limits { time: Duration::ZERO, ..Limits::default() };
-    assert!(matches!(store.query("SELECT count(*) FROM observations", limits), Err(QueryError::Time(_))));
+    assert!(matches!(
+        store.history().unwrap().query("SELECT count(*) FROM observations", limits),
+        Err(QueryError::Time(_))
+    ));
     let limits = Limits { memory_bytes: 1_000, ..Limits::default() };
     assert!(matches!(
-        store.query("SELECT max(time) FROM observations", limits),
+        store.history().unwrap().query("SELECT max(time) FROM observations", limits),
         Err(QueryError::Memory(1_000))
     ));
     let limits = Limits { rows: 999, ..Limits::default() };
-    assert!(matches!(store.query("SELECT time FROM observations", limits), Err(QueryError::Rows(999))));
+    assert!(matches!(
+        store.history().unwrap().query("SELECT time FROM observations", limits),
+        Err(QueryError::Rows(999))
+    ));
     let limits = Limits { rows: 1_000, ..Limits::default() };
-    assert_eq!(store.query("SELECT time FROM observations", limits).unwrap().rows.len(), 1_000);
+    assert_eq!(
+        store.history().unwrap().query("SELECT time FROM observations", limits).unwrap().rows.len(),
+        1_000
+    );
 }
 
 #[test]
