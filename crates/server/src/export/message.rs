@@ -156,6 +156,10 @@ impl Choice for Topics {
         self.has(Topic::Observations)
     }
 
+    fn messages_of(&self, hops: &HopColumns) -> Option<u64> {
+        Some(hops.len() as u64)
+    }
+
     fn choose_hops(&mut self, hops: &HopColumns) -> Chosen<Message> {
         if self.has(Topic::Observations) {
             Chosen::Deliver(Message::Hops(Box::new(hops.clone())))

@@ -60,16 +60,28 @@ impl<T: Messages> Inlet<T> {
     /// Offers messages to the output.
     pub(super) fn put(&self, item: T) {
         let (messages, room) = (item.messages(), item.room());
-        self.tally.count_offered(messages);
         // Only one thread puts in, so that the room seen here is still there below.
-        if self.queued.load(Ordering::Acquire) + room > self.most {
-            self.tally.count_failed(Failure::QueueFull, messages);
-            return;
+        if !self.has_room(room) {
+            return self.turn_away(messages);
         }
+        self.tally.count_offered(messages);
         self.queued.fetch_add(room, Ordering::AcqRel);
         if self.sender.send(item).is_err() {
             self.tally.count_failed(Failure::Stopped, messages);
         }
+    }
+}
+
+impl<T> Inlet<T> {
+    /// Whether so much fits.
+    pub(super) fn has_room(&self, room: u64) -> bool {
+        self.queued.load(Ordering::Acquire) + room <= self.most
+    }
+
+    /// Counts messages that nobody makes, as they would not fit.
+    pub(super) fn turn_away(&self, messages: u64) {
+        self.tally.count_offered(messages);
+        self.tally.count_failed(Failure::QueueFull, messages);
     }
 }
 

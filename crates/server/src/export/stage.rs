@@ -27,6 +27,12 @@ pub(super) trait Choice: Send + 'static {
         false
     }
 
+    /// How many messages hops would be, where each message takes its own room; `None`: nothing is known without them.
+    fn messages_of(&self, hops: &HopColumns) -> Option<u64> {
+        let _ = hops;
+        None
+    }
+
     /// What it takes of hops. They are copied as the columns they are; records are made of them on the other thread.
     fn choose_hops(&mut self, hops: &HopColumns) -> Chosen<Self::Item> {
         let _ = hops;
@@ -118,8 +124,13 @@ impl<C: Choice> Stage for Export<C> {
     }
 
     fn handle_hops(&mut self, hops: &HopColumns, _reports: u64) {
-        // They are given to all where one of them wants them.
+        // They are given to all where one of them wants them, and are large: what would not fit is not copied.
         if self.choice.wants_hops() {
+            if let (Some(messages), Some(inlet)) = (self.choice.messages_of(hops), &self.inlet)
+                && !inlet.has_room(messages)
+            {
+                return inlet.turn_away(messages);
+            }
             let chosen = self.choice.choose_hops(hops);
             self.take(chosen);
         }
@@ -157,3 +168,6 @@ impl<C: Choice> fmt::Debug for Export<C> {
 const GRACE: Duration = Duration::from_secs(5);
 /// How much longer its thread may take to come to its end.
 const MARGIN: Duration = Duration::from_secs(1);
+
+#[cfg(test)]
+mod tests;
