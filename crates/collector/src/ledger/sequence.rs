@@ -19,14 +19,17 @@ pub struct Sequence {
     gaps: OpenGaps,
     rate: ReportRate,
     last_at: Nanos,
-    late_run: LateRun,
+    /// When a number last came that had not been accepted before.
+    new_at: Nanos,
+    late_run: Run,
+    repeated_run: Run,
     lost: u64,
     lost_unknown: u64,
 }
 
-/// Late reports in unbroken sequence.
+/// Reports in unbroken sequence that are all of one kind.
 #[derive(Debug, Default)]
-struct LateRun {
+struct Run {
     next: u32,
     length: u32,
 }
@@ -64,7 +67,9 @@ impl Sequence {
             gaps: OpenGaps::default(),
             rate: ReportRate::new(now),
             last_at: now,
-            late_run: LateRun::default(),
+            new_at: now,
+            late_run: Run::default(),
+            repeated_run: Run::default(),
             lost: 0,
             lost_unknown: 0,
         };
@@ -81,7 +86,11 @@ impl Sequence {
 
         let arrival = self.classify(settings, now, silence, number);
         if arrival != Arrival::Late {
-            self.late_run = LateRun::default();
+            self.late_run = Run::default();
+        }
+        if arrival != Arrival::Duplicate {
+            self.repeated_run = Run::default();
+            self.new_at = self.new_at.max(now);
         }
         arrival
     }
@@ -138,7 +147,7 @@ impl Sequence {
         }
         let behind = self.space.distance(number, self.expected);
         if behind <= self.window.size() {
-            return self.look_back(number, behind);
+            return self.look_back(settings, now, number, behind);
         }
         if may_have_sent >= u64::from(self.space.half()) {
             // So much may have been sent that a number this far ahead looks as if it were behind.
@@ -164,9 +173,9 @@ impl Sequence {
         Arrival::Gap(ahead)
     }
 
-    fn look_back(&mut self, number: u32, behind: u32) -> Arrival {
+    fn look_back(&mut self, settings: &LedgerSettings, now: Nanos, number: u32, behind: u32) -> Arrival {
         if self.window.mark(number) {
-            return Arrival::Duplicate;
+            return self.repeat(settings, now, number);
         }
         let was_missing = behind <= self.known_behind;
         if was_missing && !self.gaps.fill(self.space, number) {
@@ -176,12 +185,25 @@ impl Sequence {
         Arrival::Reordered
     }
 
+    /// Tells the copy of a report from those of a node that restarts soon after it began, so that all its numbers have
+    /// been accepted. Copies come soon behind what they are copies of, or with new ones between them.
+    fn repeat(&mut self, settings: &LedgerSettings, now: Nanos, number: u32) -> Arrival {
+        let Run { next, length } = self.repeated_run;
+        let begins = number < settings.reset_below && now.since(self.new_at) >= settings.confirm_after();
+        let length = if length > 0 && number == next { length + 1 } else { u32::from(begins) };
+        if length > 0 && length >= settings.reset_run {
+            return self.reset(now, number);
+        }
+        self.repeated_run = Run { next: self.space.forward(number, 1), length };
+        Arrival::Duplicate
+    }
+
     fn be_late(&mut self, settings: &LedgerSettings, now: Nanos, number: u32) -> Arrival {
         let length = if number == self.late_run.next { self.late_run.length + 1 } else { 1 };
         if length >= settings.reset_run {
             return self.reset(now, number);
         }
-        self.late_run = LateRun { next: self.space.forward(number, 1), length };
+        self.late_run = Run { next: self.space.forward(number, 1), length };
         Arrival::Late
     }
 

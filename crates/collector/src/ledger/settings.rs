@@ -21,7 +21,8 @@ pub struct LedgerSettings {
     pub reset_step: u32,
     /// See `reset_step`. Default 8.
     pub reset_rate_factor: u32,
-    /// Late reports in unbroken sequence, with nothing else between them, that mean a restart. Default 16.
+    /// Late reports in unbroken sequence, with nothing else between them, that mean a restart; and duplicates that begin
+    /// with a small number when nothing new has come for `confirm_after_ms`. Default 16.
     pub reset_run: u32,
     /// Streams followed at the same time. Default 16,384: about 20 MB.
     pub max_streams: usize,

@@ -248,6 +248,55 @@ fn an_unbroken_run_of_late_numbers_is_a_restart() {
 }
 
 #[test]
+fn a_node_that_restarts_soon_after_it_began_is_told_by_a_run_of_its_numbers() {
+    let mut stream = Stream::start(0);
+    for number in 1..3_000 {
+        stream.arrive(number);
+    }
+    stream.wait(Nanos::from_millis(200));
+
+    for number in 0..15 {
+        assert_eq!(stream.arrive(number), Arrival::Duplicate);
+    }
+    assert_eq!(stream.arrive(15), Arrival::Reset(3_000));
+    for number in 16..4_000 {
+        assert_eq!(stream.arrive(number), Arrival::InOrder);
+    }
+
+    assert_eq!(stream.losses_at_the_end(), (0, 0));
+}
+
+#[test]
+fn copies_that_come_soon_or_with_others_between_them_or_late_in_a_run_are_no_restart() {
+    // Soon: less than the time in which a gap may still be filled.
+    let mut stream = Stream::start(0);
+    for number in 1..64 {
+        stream.arrive(number);
+    }
+    stream.wait(Nanos::from_millis(100));
+    for number in 0..64 {
+        assert_eq!(stream.arrive(number), Arrival::Duplicate);
+    }
+    // With a new one between them.
+    stream.wait(Nanos::from_millis(300));
+    for number in 0..64 {
+        assert_eq!(stream.arrive(number), Arrival::Duplicate);
+        if number % 15 == 0 {
+            assert_eq!(stream.arrive(64 + number / 15), Arrival::InOrder);
+        }
+    }
+    // From a number on that is not small.
+    let mut stream = Stream::start(1_024);
+    for number in 1_025..2_000 {
+        stream.arrive(number);
+    }
+    stream.wait(Nanos::from_millis(300));
+    for number in 1_024..2_000 {
+        assert_eq!(stream.arrive(number), Arrival::Duplicate);
+    }
+}
+
+#[test]
 fn a_run_of_late_numbers_with_another_between_them_is_no_restart() {
     let mut stream = Stream::start(100_000);
 
