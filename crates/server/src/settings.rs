@@ -154,7 +154,8 @@ impl HistorySettings {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ReceiveSettings {
-    /// Addresses to receive reports on, of every version on each. Default `127.0.0.1:32766`.
+    /// Addresses to receive reports on, of every version on each; `[::]` takes IPv6 alone, and `0.0.0.0` beside it IPv4.
+    /// Default `127.0.0.1:32766`.
     pub listen: Vec<SocketAddr>,
     /// Sockets and threads for each address, 1 to 255. Default 1.
     pub workers: NonZeroU8,
