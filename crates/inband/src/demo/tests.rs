@@ -1,8 +1,8 @@
 use std::time::Duration;
 
-use super::words::{bytes, count, span};
+use super::words::{bytes, count, shares, span};
 use super::{LONGEST, parse_duration, parse_loopback};
-use inband_model::Nanos;
+use inband_model::{CulpritFlow, Flow, Nanos};
 
 #[test]
 fn durations_have_a_unit_or_are_seconds() {
@@ -34,4 +34,13 @@ fn questions_are_answered_on_a_loopback_address_only() {
     for wrong in ["0.0.0.0:8080", "[::]:8080", "192.0.2.1:1", "127.0.0.1", "here:1", ""] {
         assert!(parse_loopback(wrong).is_err(), "{wrong}");
     }
+}
+
+#[test]
+fn culprits_are_said_by_the_largest_share_and_how_many_more() {
+    let culprit = |share_permille| CulpritFlow { flow: Flow::default(), bytes: 1, share_permille };
+    let flow = Flow::default().to_string();
+    assert_eq!(shares(&[]), "");
+    assert_eq!(shares(&[culprit(1_000)]), format!("100 % {flow}"));
+    assert_eq!(shares(&[culprit(379), culprit(370), culprit(61)]), format!("37 % {flow}, and 2 more"));
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use inband_collector::QueueView;
-use inband_model::{CongestionPhase, Event, EventDetail, Nanos, NodeId, Path, Phase};
+use inband_model::{CongestionPhase, CulpritFlow, Event, EventDetail, Nanos, NodeId, Path, Phase};
 
 use super::scenario::Scenario;
 
@@ -86,8 +86,19 @@ pub(super) fn sentence(event: &Event, scenario: &Scenario) -> (String, String) {
             let ends = if event.phase == Phase::End { "ends, " } else { "" };
             (place, format!("{ends}{latency}, median {median}"))
         }
+        EventDetail::Culprits(culprits) => {
+            let place = place(culprits.node_id, culprits.egress_interface, scenario);
+            (place, shares(&culprits.culprits))
+        }
         _ => (event.key.clone(), String::new()),
     }
+}
+
+/// The flow with the largest share, and how many more there are.
+pub(super) fn shares(culprits: &[CulpritFlow]) -> String {
+    let Some((first, more)) = culprits.split_first() else { return String::new() };
+    let first = format!("{} % {}", first.share_permille / 10, first.flow);
+    if more.is_empty() { first } else { format!("{first}, and {} more", more.len()) }
 }
 
 fn place(node_id: NodeId, egress_interface: Option<u16>, scenario: &Scenario) -> String {
