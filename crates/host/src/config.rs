@@ -50,6 +50,20 @@ pub(crate) struct Wiring {
 }
 
 impl HostInt {
+    /// The INT of `node` on nothing: interfaces without identifiers, the monotonic clock, an event for every packet.
+    #[must_use]
+    pub const fn of(node: NodeConfig) -> Self {
+        Self {
+            node,
+            ingress: 0,
+            egress: 0,
+            clock_offset: 0,
+            interval_us: 0,
+            room: 0,
+            egress_utilization: None,
+        }
+    }
+
     /// Bytes that INT may add to a packet on its way past `hops` nodes: headers, and metadata of each.
     #[must_use]
     pub fn room_for(node: &NodeConfig, hops: u8) -> u32 {

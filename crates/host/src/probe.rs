@@ -17,7 +17,7 @@ use crate::shim::Shim;
 /// # Errors
 /// Why the kernel does not take them.
 pub fn programs() -> Result<(), HostError> {
-    Programs::load(&plain()).map(|_| ())
+    Programs::load(&HostInt::of(NodeConfig::new(0))).map(|_| ())
 }
 
 /// Loads the program that hears of drops, lets it hear for a moment, and unloads it.
@@ -25,7 +25,7 @@ pub fn programs() -> Result<(), HostError> {
 /// # Errors
 /// Why the kernel does not take it.
 pub fn drops() -> Result<(), HostError> {
-    Drops::load(&plain(), &[Namespace::own()?])?.attach()
+    Drops::load(&HostInt::of(NodeConfig::new(0)), &[Namespace::own()?])?.attach()
 }
 
 /// Attaches a classifier that lets everything pass to the interface, by a link, and removes it.
@@ -59,17 +59,4 @@ pub fn shim() -> Result<(), HostError> {
 /// A kernel that does not describe its types, or gives no reasons.
 pub fn drop_reasons() -> Result<usize, HostError> {
     drops::count_reasons()
-}
-
-/// INT with every default, on nothing.
-fn plain() -> HostInt {
-    HostInt {
-        node: NodeConfig::new(0),
-        ingress: 0,
-        egress: 0,
-        clock_offset: 0,
-        interval_us: 0,
-        room: 0,
-        egress_utilization: None,
-    }
 }

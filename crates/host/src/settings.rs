@@ -175,16 +175,7 @@ impl HostSettings {
     pub fn check(&self) -> Result<(), HostError> {
         let node = self.node(self.interfaces.clone());
         Node::new(&node)?;
-        let host = HostInt {
-            node,
-            ingress: 0,
-            egress: 0,
-            clock_offset: 0,
-            interval_us: 0,
-            room: 0,
-            egress_utilization: None,
-        };
-        host.check()?;
+        HostInt::of(node).check()?;
         RuleSet::new(&self.watchlist, Actions::START_INT, &[], 0)?;
         self.host.check()
     }

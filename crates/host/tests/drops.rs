@@ -24,15 +24,7 @@ const CLOCK_OFFSET: u64 = 1_700_000_000_000_000_000;
 fn watching(entries: &[&str]) -> HostInt {
     let mut node = NodeConfig::new(7);
     node.watchlist = entries.iter().map(|entry| toml::from_str::<WatchEntry>(entry).unwrap()).collect();
-    HostInt {
-        node,
-        ingress: 1,
-        egress: 2,
-        clock_offset: CLOCK_OFFSET,
-        interval_us: 0,
-        room: 0,
-        egress_utilization: None,
-    }
+    HostInt { ingress: 1, egress: 2, clock_offset: CLOCK_OFFSET, ..HostInt::of(node) }
 }
 
 fn listening(host: &HostInt, space: &Space) -> Drops {

@@ -74,5 +74,5 @@ fn host(interval_us: u32) -> HostInt {
         dscp_mask: Some(1),
         ..EncapsulationConfig::default()
     };
-    HostInt { node, ingress: 1, egress: 1, clock_offset: 0, interval_us, room: 0, egress_utilization: None }
+    HostInt { interval_us, ..HostInt::of(node) }
 }

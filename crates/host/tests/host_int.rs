@@ -47,16 +47,7 @@ fn what_their_source_put_behind_a_new_udp_header_is_taken_out() {
 /// Each packet comes out of the kernel as out of the engine: without INT, and with checksums that are right.
 fn check(kind: EncapsulationKind, packets: &[Captured]) {
     let config = config(kind);
-    let host = HostInt {
-        node: config.clone(),
-        ingress: 1,
-        egress: 1,
-        clock_offset: 0,
-        interval_us: 0,
-        room: 0,
-        egress_utilization: None,
-    };
-    let mut programs = programs::load(&host);
+    let mut programs = programs::load(&HostInt::of(config.clone()));
     let passage = Passage { ingress: 1, egress: 2, metadata: DeviceMetadata::default() };
     for Captured { frame, at, bytes } in packets {
         let mut node = Node::new(&config).unwrap();

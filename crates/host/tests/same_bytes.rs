@@ -29,15 +29,7 @@ fn programs() -> Option<Programs> {
 }
 
 fn host(node: NodeConfig) -> HostInt {
-    HostInt {
-        node,
-        ingress: 1,
-        egress: 2,
-        clock_offset: 1_700_000_000_000_000_000,
-        interval_us: 0,
-        room: 0,
-        egress_utilization: None,
-    }
+    HostInt { ingress: 1, egress: 2, clock_offset: 1_700_000_000_000_000_000, ..HostInt::of(node) }
 }
 
 /// A domain that the programs can follow: of INT 2.1 or Host-INT, in the outer layer, without dialect and

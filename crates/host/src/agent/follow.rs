@@ -3,8 +3,9 @@
 use crate::clock;
 use crate::error::HostError;
 
+use super::notes::in_full;
 use super::port::Port;
-use super::{Agent, in_full, plan};
+use super::{Agent, plan};
 
 /// How far the programs' clock may be off before it is set, nanoseconds.
 const CLOCK_SLACK_NS: u64 = 100;
@@ -15,7 +16,7 @@ impl Agent {
         let mut plan = match plan(&self.settings, &mut self.netlink) {
             Ok(plan) => plan,
             Err(error) => {
-                self.note(format!("the devices stay as they are: {error}"));
+                self.notes.warn(format!("the devices stay as they are: {error}"));
                 return Ok(());
             }
         };
@@ -38,7 +39,7 @@ impl Agent {
         let is_planned =
             |port: &mut Port| self.plan.devices.iter().any(|(device, id)| port.is_of(device, *id));
         for port in self.ports.extract_if(.., |port| !is_planned(port)) {
-            self.notes.push_back(format!("no INT on {} any more", port.device.name));
+            self.notes.tell(format!("no INT on {} any more", port.device.name));
             self.control.close_gate(port.device.index, clock::monotonic());
             guard.forget(port.device.index)?;
             port.close(&mut self.programs, &mut self.netlink)?;
@@ -65,7 +66,7 @@ impl Agent {
             };
             // The same failure is told once, however often it is tried.
             if failure.is_none() || self.failed.get(&device.index) != failure.as_ref() {
-                self.notes.push_back(note);
+                self.notes.tell(note);
             }
             self.failed.remove(&device.index);
             self.failed.extend(failure.map(|failure| (device.index, failure)));

@@ -1,22 +1,23 @@
 //! How does the host stay a source and a sink? Programs on its devices, and one engine for what they tell.
 
 mod control;
+mod end;
 mod follow;
 mod hear;
 mod lock;
 mod losses;
+mod notes;
 mod plan;
 mod port;
 mod retry;
 mod senders;
 mod tally;
 
-use std::collections::{HashMap, VecDeque};
-use std::error::Error;
+use std::collections::HashMap;
 use std::io;
 use std::os::fd::AsFd;
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use aya::maps::{MapData, RingBuf};
 use inband_node::Node;
@@ -34,6 +35,7 @@ use crate::shim::Shim;
 use control::Control;
 use lock::Lock;
 use losses::Losses;
+use notes::{Notes, in_full};
 use plan::Plan;
 use port::Port;
 use retry::Retry;
@@ -66,10 +68,7 @@ pub struct Agent {
     /// Of devices that could not be opened, by interface index: why, as it was told.
     failed: HashMap<u32, String>,
     retry: Retry,
-    /// What users may want to know.
-    notes: VecDeque<String>,
-    /// The last of them that told of what does not work; it is not told twice in a row.
-    last_note: String,
+    notes: Notes,
 }
 
 /// How long events are left to gather: only the first of them interrupts a processor to wake the agent.
@@ -78,12 +77,6 @@ const GATHER: Duration = Duration::from_millis(5);
 const LOOK_NS: u64 = 300_000_000;
 /// How often it is measured how busy devices are, nanoseconds.
 const MEASURE_NS: u64 = 100_000_000;
-/// How often sources are told again that their leases have ended.
-const WITHDRAW_AGAIN: Duration = Duration::from_millis(100);
-/// How long packets are on their way through the domain.
-const DRAIN: Duration = Duration::from_millis(50);
-/// Most notes that wait; one that has no place is lost.
-const MOST_NOTES: usize = 1000;
 
 impl Agent {
     /// Starts INT on the devices that `settings` mean.
@@ -126,10 +119,11 @@ impl Agent {
             next_measurement: 0,
             failed: HashMap::new(),
             retry: Retry::default(),
-            notes: VecDeque::new(),
-            last_note: String::new(),
+            notes: Notes::default(),
         };
-        agent.note_truncation();
+        for note in agent.plan.truncations() {
+            agent.notes.warn(note);
+        }
         agent.watch_drops()?;
         match agent.open_ports() {
             Ok(()) => Ok(agent),
@@ -154,7 +148,7 @@ impl Agent {
         self.hear_events();
         let now = clock::monotonic();
         for note in self.control.hear(&mut self.programs, now)? {
-            self.note(note);
+            self.notes.warn(note);
         }
         if let Some(losses) = &mut self.losses {
             losses.hear((&self.plan, &self.ports), &mut self.engine, now)?;
@@ -196,25 +190,7 @@ impl Agent {
 
     /// Takes the oldest thing that users may want to know.
     pub fn poll_note(&mut self) -> Option<String> {
-        self.notes.pop_front()
-    }
-
-    /// Ends INT on this host: its devices are as they were.
-    ///
-    /// # Errors
-    /// What the system refuses.
-    pub fn stop(mut self) -> Result<Tally, HostError> {
-        self.ports.iter_mut().for_each(Port::close_source);
-        self.end_leases()?;
-        self.hear_events();
-        if let Some(losses) = &mut self.losses {
-            losses.finish((&self.plan, &self.ports), &mut self.engine)?;
-        }
-        self.engine.flush_reports();
-        self.send_reports();
-        let tally = self.tally()?;
-        self.close_ports()?;
-        Ok(tally)
+        self.notes.poll()
     }
 
     /// What happened so far.
@@ -228,20 +204,6 @@ impl Agent {
         Ok(Tally { drops: losses.by_reason().clone(), drops_not_held: losses.not_held()?, ..tally })
     }
 
-    /// Waits until nobody sends INT any more.
-    fn end_leases(&mut self) -> Result<(), HostError> {
-        let since = Instant::now();
-        let patience = Duration::from_millis(u64::from(self.settings.host.lease_ms));
-        while since.elapsed() < patience && self.control.withdraw(None, clock::monotonic()) {
-            self.wait(WITHDRAW_AGAIN)?;
-            self.hear_events();
-            self.control.hear(&mut self.programs, clock::monotonic())?;
-        }
-        // What was sent before that is still on its way.
-        std::thread::sleep(DRAIN);
-        Ok(())
-    }
-
     fn open_ports(&mut self) -> Result<(), HostError> {
         for (device, id) in self.plan.devices.clone() {
             let Some(guard) = &self.guard else { break };
@@ -251,17 +213,6 @@ impl Agent {
             self.control.open_gate(&device)?;
         }
         Ok(())
-    }
-
-    /// Takes every device out of INT; from here on nobody guards the agent.
-    fn close_ports(&mut self) -> Result<(), HostError> {
-        self.ports.iter_mut().for_each(Port::close_source);
-        let mut result = self.guard.take().map_or(Ok(()), Guard::dismiss);
-        for port in self.ports.drain(..) {
-            let closed = port.close(&mut self.programs, &mut self.netlink);
-            result = result.and(closed);
-        }
-        result
     }
 
     fn wait(&self, patience: Duration) -> Result<(), HostError> {
@@ -289,40 +240,11 @@ impl Agent {
             (Some(losses), true) => losses.configure(&self.plan)?,
             (None, true) => match Losses::open(&self.plan) {
                 Ok(losses) => self.losses = Some(losses),
-                Err(error) => self.note(format!("note: drops are not reported: {}", in_full(&error))),
+                Err(error) => self.notes.warn(format!("note: drops are not reported: {}", in_full(&error))),
             },
         }
         Ok(())
     }
-
-    /// Says so where reports would cut off metadata of hops there is room for.
-    fn note_truncation(&mut self) {
-        let needed = HEADER_BYTES + self.plan.host(0).room;
-        for session in self.plan.node.report.sessions() {
-            if u32::from(session.truncate) < needed {
-                let (kept, hops) = (session.truncate, self.settings.host.room_hops);
-                self.note(format!(
-                    "note: report.truncate = {kept} may cut off metadata; {needed} keeps that of {hops} hops"
-                ));
-            }
-        }
-    }
-
-    fn note(&mut self, note: String) {
-        if self.notes.len() < MOST_NOTES && self.last_note != note {
-            self.last_note.clone_from(&note);
-            self.notes.push_back(note);
-        }
-    }
-}
-
-/// Ethernet, IPv6 and TCP with timestamps, in front of INT.
-const HEADER_BYTES: u32 = 14 + 40 + 32;
-
-/// An error with what is behind it.
-fn in_full(error: &dyn Error) -> String {
-    let causes = std::iter::successors(Some(error), |error| (*error).source());
-    causes.map(|cause| cause.to_string()).collect::<Vec<_>>().join(": ")
 }
 
 fn plan(settings: &HostSettings, netlink: &mut Netlink) -> Result<Plan, HostError> {
