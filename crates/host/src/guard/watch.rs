@@ -1,6 +1,7 @@
 //! What does the guard do, while the agent lives and after?
 
 use std::collections::HashMap;
+use std::ffi::CStr;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::thread;
@@ -31,6 +32,9 @@ enum End {
     Gone,
 }
 
+/// What the guard is called among processes.
+const NAME: &CStr = c"int-guard";
+
 /// How long packets are on their way through a shim at most.
 const DRAIN: Duration = Duration::from_millis(50);
 
@@ -41,6 +45,8 @@ const DRAIN: Duration = Duration::from_millis(50);
 pub fn run(socket: &OwnedFd) -> io::Result<()> {
     // The guard is to outlive what ends the agent's group of processes; where it leads one already, it does.
     let _ = rustix::process::setsid();
+    // And whoever kills the agent by its name, which the guard would have, too. Without a name of its own it works as well.
+    let _ = rustix::thread::set_name(NAME);
     let mut held = Held::default();
     match listen(socket.as_fd(), &mut held)? {
         End::Dismissed => Ok(()),

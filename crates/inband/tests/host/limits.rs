@@ -82,6 +82,19 @@ fn traffic_goes_on_when_the_agent_is_killed() {
 }
 
 #[test]
+fn who_kills_the_agent_by_name_leaves_its_guard_alone() {
+    let Some(world) = World::new(Offloads::On) else { return };
+    let Some(a) = Agent::start(&world, Place::A, &Domain::new("dscp", "md")) else { return };
+    let name = |id: &str| std::fs::read_to_string(format!("/proc/{id}/comm")).unwrap_or_default();
+    let agent = a.id().to_string();
+    let children = std::fs::read_to_string(format!("/proc/{agent}/task/{agent}/children")).unwrap();
+
+    assert_eq!(name(&agent), "inband\n");
+    wait_until("the only child is the guard", || name(children.trim()) == "int-guard\n");
+    a.stop();
+}
+
+#[test]
 fn devices_may_come_and_go() {
     let Some(world) = World::new(Offloads::On) else { return };
     let domain = Domain::new("dscp", "md").with_devices("ab\", \"extra*");

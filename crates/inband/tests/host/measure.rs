@@ -74,7 +74,7 @@ fn agents(world: &World) -> Option<(Agent, Agent)> {
 /// Stops the agents; panics unless all that was watched had INT.
 fn end(a: Agent, b: Agent) {
     let tally = a.stop();
-    assert_eq!(tally["watched"]["bytes"], tally["watched"]["int_bytes"]);
+    assert_eq!(tally["watched"]["bytes"], tally["watched"]["int_bytes"], "{tally}");
     b.stop();
 }
 
