@@ -19,8 +19,8 @@ pub struct Sequence {
     gaps: OpenGaps,
     rate: ReportRate,
     last_at: Nanos,
-    /// When a number last came that had not been accepted before.
-    new_at: Nanos,
+    /// When a number last came that is further on than all before it.
+    advanced_at: Nanos,
     late_run: Run,
     repeated_run: Run,
     lost: u64,
@@ -67,7 +67,7 @@ impl Sequence {
             gaps: OpenGaps::default(),
             rate: ReportRate::new(now),
             last_at: now,
-            new_at: now,
+            advanced_at: now,
             late_run: Run::default(),
             repeated_run: Run::default(),
             lost: 0,
@@ -90,7 +90,9 @@ impl Sequence {
         }
         if arrival != Arrival::Duplicate {
             self.repeated_run = Run::default();
-            self.new_at = self.new_at.max(now);
+        }
+        if !matches!(arrival, Arrival::Duplicate | Arrival::Reordered | Arrival::Late) {
+            self.advanced_at = self.advanced_at.max(now);
         }
         arrival
     }
@@ -189,7 +191,7 @@ impl Sequence {
     /// been accepted. Copies come soon behind what they are copies of, or with new ones between them.
     fn repeat(&mut self, settings: &LedgerSettings, now: Nanos, number: u32) -> Arrival {
         let Run { next, length } = self.repeated_run;
-        let begins = number < settings.reset_below && now.since(self.new_at) >= settings.confirm_after();
+        let begins = number < settings.reset_below && now.since(self.advanced_at) >= settings.confirm_after();
         let length = if length > 0 && number == next { length + 1 } else { u32::from(begins) };
         if length > 0 && length >= settings.reset_run {
             return self.reset(now, number);

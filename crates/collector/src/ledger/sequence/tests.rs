@@ -262,6 +262,15 @@ fn a_node_that_restarts_soon_after_it_began_is_told_by_a_run_of_its_numbers() {
     for number in 16..4_000 {
         assert_eq!(stream.arrive(number), Arrival::InOrder);
     }
+    // Once more: the numbers in front of the 16th are of the run before, so they are not known.
+    stream.wait(Nanos::from_millis(200));
+    for number in 0..15 {
+        assert_eq!(stream.arrive(number), Arrival::Reordered);
+    }
+    for number in 15..30 {
+        assert_eq!(stream.arrive(number), Arrival::Duplicate);
+    }
+    assert_eq!(stream.arrive(30), Arrival::Reset(4_000));
 
     assert_eq!(stream.losses_at_the_end(), (0, 0));
 }
