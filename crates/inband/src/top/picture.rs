@@ -51,11 +51,13 @@ pub(super) fn picture(seen: &Seen, rate: Option<u64>, (_, height): (usize, usize
     );
     part(&mut lines, &queue_row("Deepest queues", "Lately", "Highest"), queues(&seen.queues), room / 6);
     part(&mut lines, "Events, what goes on first", events(&seen.events), room / 3);
+    // Flows have what the others left.
+    let rest = height.saturating_sub(lines.len() + 2);
     part(
         &mut lines,
         &flow_row("Flows with the most reports", "Reports", "Path (hops in us)"),
         seen.flows.iter().map(flow),
-        room / 3,
+        rest,
     );
     lines
 }

@@ -6,7 +6,7 @@ use inband_model::{
 };
 
 use super::{Rate, picture};
-use crate::top::client::{Interface, Latency, Seen, TitledEvent};
+use crate::top::client::{Flow, Interface, Latency, Seen, TitledEvent};
 
 fn seen(at: Instant, reports: u64) -> Seen {
     let total = Ledger {
@@ -96,6 +96,32 @@ fn events_that_go_on_and_matter_come_first_with_their_severity() {
 fn pictures_fit_terminals_of_every_height_above_the_least() {
     for height in [24, 30, 60] {
         assert!(picture(&seen(Instant::now(), 0), None, (80, height)).len() <= height);
+    }
+}
+
+#[test]
+fn flows_have_what_the_other_parts_leave_of_a_terminal() {
+    let mut seen = seen(Instant::now(), 0);
+    let flow = inband_model::Flow {
+        source: [10, 0, 0, 1].into(),
+        destination: [10, 0, 0, 2].into(),
+        protocol: 6,
+        source_port: 1,
+        destination_port: 2,
+    };
+    let flow = Flow {
+        flow,
+        source_name: None,
+        destination_name: None,
+        path: None,
+        path_names: Vec::new(),
+        hop_latency: Vec::new(),
+        reports: 1,
+    };
+    seen.flows = vec![flow; 50];
+
+    for height in [20, 22, 28] {
+        assert_eq!(picture(&seen, None, (80, height)).len(), height);
     }
 }
 
