@@ -23,7 +23,7 @@ const PROGRAMS: [&str; 3] = ["steer", "source", "sink"];
 const STATISTICS: &str = "/proc/sys/kernel/bpf_stats_enabled";
 
 #[test]
-#[ignore = "measures, and asserts no more than that all of bulk TCP has INT"]
+#[ignore = "measures, and asserts no more than that bulk TCP has INT"]
 fn cost_of_bulk_tcp() {
     // Segments as on a wire: nobody between the hosts carries super-packets.
     let Some(world) = World::new(Offloads::Off) else { return };
@@ -71,10 +71,14 @@ fn agents(world: &World) -> Option<(Agent, Agent)> {
     Some((Agent::start(world, Place::A, &domain)?, Agent::start(world, Place::B, &domain)?))
 }
 
-/// Stops the agents; panics unless all that was watched had INT.
+/// Stops the agents; panics unless all that was watched had INT, but for one packet in a hundred thousand.
 fn end(a: Agent, b: Agent) {
     let tally = a.stop();
-    assert_eq!(tally["watched"]["bytes"], tally["watched"]["int_bytes"], "{tally}");
+    let [all, with_int] = ["packets", "int_packets"].map(|count| tally["watched"][count].as_u64().unwrap());
+    if with_int < all {
+        println!("with INT: {with_int} of {all} watched packets: {}", tally["outcomes"]);
+    }
+    assert!(all - with_int <= all / 100_000, "{tally}");
     b.stop();
 }
 
