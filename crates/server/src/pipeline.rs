@@ -193,13 +193,25 @@ impl Work {
         self.answer();
         self.stages.iter_mut().for_each(|stage| stage.settle());
         let now = self.now();
+        for at in 0..self.stages.len() {
+            if self.stages[at].export().is_some() {
+                self.give_last_ledger(at, now);
+                self.stages[at].wind_up();
+            }
+        }
         // Those behind come to their end first: history, which is the first, then keeps what became of their messages.
         for at in (0..self.stages.len()).rev() {
-            if self.stages[at].wants_ledger(END_OF_TIME) {
-                let ledger = self.ledger();
-                self.stages[at].handle_ledger(now, &ledger);
+            if self.stages[at].export().is_none() {
+                self.give_last_ledger(at, now);
             }
             self.stages[at].finish();
+        }
+    }
+
+    fn give_last_ledger(&mut self, at: usize, now: Nanos) {
+        if self.stages[at].wants_ledger(END_OF_TIME) {
+            let ledger = self.ledger();
+            self.stages[at].handle_ledger(now, &ledger);
         }
     }
 

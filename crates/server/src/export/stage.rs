@@ -145,12 +145,17 @@ impl<C: Choice> Stage for Export<C> {
         self.take(chosen);
     }
 
+    fn wind_up(&mut self) {
+        if self.inlet.take().is_some() {
+            self.ending.begin(GRACE);
+        }
+    }
+
     fn finish(&mut self) {
-        self.inlet = None;
-        self.ending.begin(GRACE);
+        self.wind_up();
         // The thread ends by itself; one that hangs in the operating system is not waited for, and what it holds is
         // told as waiting.
-        let _ = self.done.recv_timeout(GRACE + MARGIN);
+        let _ = self.done.recv_timeout(self.ending.left().unwrap_or_default() + MARGIN);
     }
 
     fn export(&self) -> Option<ExportLedger> {

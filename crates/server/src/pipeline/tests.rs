@@ -1,11 +1,11 @@
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use inband_collector::{CollectorSettings, Output};
-use inband_model::{EventKind, Ledger, Nanos, NodeId};
+use inband_model::{EventKind, ExportLedger, Ledger, LedgerView, Nanos, NodeId};
 use inband_store::{Cell, Disk, Limits, LogFile, RealDisk, Store, StoreSettings};
 use inband_testkit::{inner_only, md_frame, report_group};
 
@@ -245,6 +245,62 @@ impl Stage for Events {
 
     fn count(&self, ledger: &mut Ledger) {
         ledger.stored += self.0;
+    }
+}
+
+#[test]
+fn outputs_wind_up_together_and_history_ends_behind_them() {
+    let calls = Arc::new(Mutex::new(Vec::new()));
+    let stage =
+        |name, is_output| Box::new(Ending { name, is_output, calls: Arc::clone(&calls) }) as Box<dyn Stage>;
+    let (replay, feed) = Replay::feed();
+    let stages = vec![stage("history", false), stage("first", true), stage("second", true)];
+    let pipeline = Pipeline::start(CollectorSettings::default(), feed, stages).unwrap();
+    drop(replay);
+    pipeline.stop().unwrap();
+
+    let calls = calls.lock().unwrap();
+    let position = |call: &str| calls.iter().position(|made| made == call).unwrap();
+    assert!(position("first winds up") < position("second finishes"), "{calls:?}");
+    assert!(position("second winds up") < position("second finishes"), "{calls:?}");
+    let last: Vec<_> = calls.iter().rev().take(4).rev().map(String::as_str).collect();
+    assert_eq!(last, ["second finishes", "first finishes", "history gets the ledger", "history finishes"]);
+}
+
+/// Says what it is told at the end.
+struct Ending {
+    name: &'static str,
+    is_output: bool,
+    calls: Arc<Mutex<Vec<String>>>,
+}
+
+impl Ending {
+    fn note(&self, call: &str) {
+        self.calls.lock().unwrap().push(format!("{} {call}", self.name));
+    }
+}
+
+impl Stage for Ending {
+    fn handle_output(&mut self, _output: &Output) {}
+
+    fn wants_ledger(&self, _now: Nanos) -> bool {
+        true
+    }
+
+    fn handle_ledger(&mut self, _now: Nanos, _ledger: &LedgerView) {
+        self.note("gets the ledger");
+    }
+
+    fn wind_up(&mut self) {
+        self.note("winds up");
+    }
+
+    fn finish(&mut self) {
+        self.note("finishes");
+    }
+
+    fn export(&self) -> Option<ExportLedger> {
+        self.is_output.then(ExportLedger::default)
     }
 }
 
