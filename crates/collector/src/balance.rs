@@ -68,10 +68,32 @@ struct Choice {
 struct Group {
     node_id: NodeId,
     report: ReportReference,
-    /// What each link had carried at the last check, bytes and packets.
-    carried: Vec<(u64, u64)>,
+    /// What each link that was alive had carried at the last check.
+    carried: Vec<Carried>,
     over_since: Option<Nanos>,
     unequal_since: Option<Nanos>,
+}
+
+/// What a link has carried since it is known.
+#[derive(Debug, Clone, Copy)]
+struct Carried {
+    link: PortIndex,
+    bytes: u64,
+    packets: u64,
+}
+
+impl Carried {
+    fn of(link: PortIndex, ports: &Ports) -> Carried {
+        let (bytes, packets) = ports[link].carried();
+        Carried { link, bytes, packets }
+    }
+
+    /// Bytes and packets since `before`; `None` where that was of another link, or of another that had its place.
+    fn since(&self, before: &Carried) -> Option<(u64, u64)> {
+        let is_same = self.link == before.link;
+        let since = (self.bytes.checked_sub(before.bytes)?, self.packets.checked_sub(before.packets)?);
+        is_same.then_some(since)
+    }
 }
 
 impl Balance {
@@ -196,7 +218,7 @@ impl Group {
         links: &[PortIndex],
         ports: &Ports,
     ) -> Option<(Vec<u64>, bool)> {
-        let carried: Vec<(u64, u64)> = links.iter().map(|link| ports[*link].carried()).collect();
+        let carried: Vec<Carried> = links.iter().map(|link| Carried::of(*link, ports)).collect();
         let before = std::mem::replace(&mut self.carried, carried);
         if links.len() < 2 {
             return None;
@@ -208,9 +230,9 @@ impl Group {
         if before.len() != self.carried.len() {
             return None;
         }
-        let since =
-            self.carried.iter().zip(&before).map(|(now, before)| (now.0 - before.0, now.1 - before.1));
-        let (bytes, packets): (Vec<u64>, Vec<u64>) = since.unzip();
+        let since: Option<Vec<(u64, u64)>> =
+            self.carried.iter().zip(&before).map(|(now, before)| now.since(before)).collect();
+        let (bytes, packets): (Vec<u64>, Vec<u64>) = since?.into_iter().unzip();
         (packets.iter().sum::<u64>() >= settings.least_packets.max(1)).then_some((bytes, false))
     }
 

@@ -6,10 +6,12 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 use inband_collector::Output;
-use inband_model::{EventDetail, Nanos, Observation};
+use inband_model::{EventDetail, EventKind, Nanos, Observation};
 use inband_wire::int::{HopMetadata, Instructions};
 
-use support::{Lab, MdPacket, datagram, flow, hop, hops, node_report, nodes, plain_packet, sink_report};
+use support::{
+    Lab, MdPacket, datagram, flow, hop, hop_via, hops, node_report, nodes, plain_packet, sink_report,
+};
 
 #[test]
 fn a_path_that_changes_while_every_third_report_is_lost_changes_once() {
@@ -51,6 +53,24 @@ fn packets_that_are_sprayed_over_two_paths_are_one_flap_and_a_path_a_second() {
     assert_eq!(paths.last().map(nodes), Some(vec![1, 13, 2]));
     assert!((4..12).contains(&paths.len()), "{} paths", paths.len());
     assert_eq!(told(&mut lab), counts(&[("ecmp-move", 2), ("flap", 1), ("new-flow once", 1)]));
+}
+
+#[test]
+fn a_link_that_takes_the_place_of_another_between_two_looks_is_no_imbalance() {
+    let mut lab = Lab::new();
+    // Links 2 and 3 carry the same; 2 goes out of service; 4, which was used once, comes in as 2 is given up.
+    let egress = |step: u16| match step {
+        0 => 4,
+        1..1_000 => 2 + step % 2,
+        1_000..1_600 => 3,
+        _ => 3 + step % 2,
+    };
+    for step in 0..4_000 {
+        let hops = [hop_via(1, 1, egress(step), 900, 0), hop(11, 900, 0), hop(2, 900, 0)];
+        lab.report(2, &sink_report(&MdPacket { flow: flow(1), ..MdPacket::new(&hops) }.bytes()));
+        lab.wait(Nanos::from_millis(5));
+    }
+    assert_eq!(lab.events(EventKind::EcmpImbalance), []);
 }
 
 #[test]
