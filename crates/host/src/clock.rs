@@ -18,8 +18,21 @@ pub enum Clock {
     Monotonic,
 }
 
-/// How often the clocks are compared for one answer: the shortest comparison is the most exact one.
+/// How far a clock is from the kernel's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Offset {
+    /// What is added to the monotonic clock, nanoseconds.
+    pub(crate) ns: u64,
+    /// How far that may be off, as the clocks are not read at one time, nanoseconds.
+    pub(crate) error_ns: u64,
+}
+
+/// How often the clocks are compared at the least, and at the most where all comparisons took long: the shortest is the
+/// most exact one.
 const COMPARISONS: usize = 8;
+const MOST_COMPARISONS: usize = 64;
+/// A comparison that takes longer was interrupted, nanoseconds.
+const UNDISTURBED_NS: u64 = 1_000;
 
 impl Clock {
     /// How far this clock may be off what it names, nanoseconds; `None`: nobody keeps it right, or it names nothing.
@@ -30,21 +43,41 @@ impl Clock {
         }
     }
 
-    /// What is added to the monotonic clock to get this one, nanoseconds.
-    pub(crate) fn offset(self) -> u64 {
+    /// How far this clock is from the monotonic one.
+    pub(crate) fn offset(self) -> Offset {
         let read = match self {
             Self::Realtime => realtime,
             Self::Tai => tai,
-            Self::Monotonic => return 0,
+            Self::Monotonic => return Offset { ns: 0, error_ns: 0 },
         };
-        let compare = |_| {
+        let compare = || {
             let (before, then, after) = (monotonic(), read(), monotonic());
-            let took = after.wrapping_sub(before);
-            (took, then.wrapping_sub(before.wrapping_add(took / 2)))
+            let error_ns = after.wrapping_sub(before) / 2;
+            Offset { ns: then.wrapping_sub(before.wrapping_add(error_ns)), error_ns }
         };
-        (0..COMPARISONS).map(compare).min_by_key(|(took, _)| *took).map_or(0, |(_, offset)| offset)
+        let mut best = compare();
+        for number in 1..MOST_COMPARISONS {
+            if number >= COMPARISONS && best.error_ns <= UNDISTURBED_NS {
+                break;
+            }
+            let other = compare();
+            if other.error_ns < best.error_ns {
+                best = other;
+            }
+        }
+        best
     }
 }
+
+impl Offset {
+    /// Whether the clock was set since `known`, and not just compared less exactly.
+    pub(crate) const fn has_moved_from(&self, known: u64) -> bool {
+        self.ns.abs_diff(known) > SLACK_NS + self.error_ns
+    }
+}
+
+/// How far the programs' clock may be off before it is set, nanoseconds.
+const SLACK_NS: u64 = 100;
 
 /// The clock of the kernel's programs, nanoseconds.
 pub(crate) fn monotonic() -> u64 {
@@ -64,3 +97,6 @@ fn nanoseconds(time: Timespec) -> u64 {
     let seconds = u64::try_from(time.tv_sec).unwrap_or_default();
     seconds.wrapping_mul(1_000_000_000).wrapping_add(u64::try_from(time.tv_nsec).unwrap_or_default())
 }
+
+#[cfg(test)]
+mod tests;

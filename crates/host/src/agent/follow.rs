@@ -7,9 +7,6 @@ use super::notes::in_full;
 use super::port::Port;
 use super::{Agent, plan};
 
-/// How far the programs' clock may be off before it is set, nanoseconds.
-const CLOCK_SLACK_NS: u64 = 100;
-
 impl Agent {
     /// Follows clocks that were set, and devices that come and go.
     pub(super) fn look_around(&mut self) -> Result<(), HostError> {
@@ -20,8 +17,9 @@ impl Agent {
                 return Ok(());
             }
         };
-        if plan.clock_offset.abs_diff(self.plan.clock_offset) <= CLOCK_SLACK_NS {
-            plan.clock_offset = self.plan.clock_offset;
+        let known = self.plan.clock_offset;
+        if !plan.clock_offset.has_moved_from(known.ns) {
+            plan.clock_offset = known;
         } else if plan.devices == self.plan.devices {
             self.plan = plan;
             return self.configure_ports();

@@ -153,7 +153,7 @@ impl Agent {
         if let Some(losses) = &mut self.losses {
             losses.hear((&self.plan, &self.ports), &mut self.engine, now)?;
         }
-        self.engine.handle_timeout(now.wrapping_add(self.plan.clock_offset));
+        self.engine.handle_timeout(now.wrapping_add(self.plan.clock_offset.ns));
         self.send_reports();
         if now >= self.next_measurement {
             self.next_measurement = now + MEASURE_NS;

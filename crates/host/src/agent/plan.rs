@@ -3,6 +3,7 @@
 use inband_node::NodeConfig;
 use inband_node::config::{IntVersion, InterfaceConfig};
 
+use crate::clock::Offset;
 use crate::config::HostInt;
 use crate::devices::{self, Device};
 use crate::error::HostError;
@@ -19,7 +20,7 @@ pub(super) struct Plan {
     pub(super) shim: String,
     /// Interface identifier of the host itself.
     pub(super) host_interface: u16,
-    pub(super) clock_offset: u64,
+    pub(super) clock_offset: Offset,
     interval_us: u32,
     room_hops: u8,
     room: u32,
@@ -33,7 +34,11 @@ impl Plan {
     ///
     /// # Errors
     /// A device whose frames are not those of Ethernet, or whose identifier is another one's.
-    pub(super) fn new(settings: &HostSettings, all: &[Device], clock_offset: u64) -> Result<Self, HostError> {
+    pub(super) fn new(
+        settings: &HostSettings,
+        all: &[Device],
+        clock_offset: Offset,
+    ) -> Result<Self, HostError> {
         let host = &settings.host;
         let is_meant = |device: &&Device| {
             host.devices.iter().any(|pattern| devices::matches(pattern, &device.name)) && !device.is_shim()
@@ -84,7 +89,7 @@ impl Plan {
             node: self.node.clone(),
             ingress: if is_host_int { egress } else { self.host_interface },
             egress,
-            clock_offset: self.clock_offset,
+            clock_offset: self.clock_offset.ns,
             interval_us: self.interval_us,
             room: self.room,
             egress_utilization: None,
