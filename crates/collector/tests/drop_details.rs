@@ -12,13 +12,13 @@ use inband_wire::report::earlier::host_int::Gap;
 use inband_wire::report::{Draft, Drop};
 use zerocopy::IntoBytes;
 
-use support::{Lab, flow, hop, node_report, plain_packet};
+use support::{Lab, drop_of_queue, dropped, flow, hop, node_report, phases, plain_packet};
 
 #[test]
 fn drops_of_a_second_are_one_event_with_their_flows() {
     let mut lab = Lab::new();
     for number in [1, 2, 1] {
-        drop_report(&mut lab, number, 80);
+        drop_of_queue(&mut lab, number, 80, 3);
     }
     lab.wait(Nanos::from_millis(990));
     assert_eq!(lab.events(EventKind::Drop), []);
@@ -97,8 +97,8 @@ fn metadata_that_is_no_drop_summary_counts_one_packet() {
 #[test]
 fn places_and_reasons_are_events_of_their_own() {
     let mut lab = Lab::new();
-    drop_report(&mut lab, 1, 80);
-    drop_report(&mut lab, 1, 26);
+    drop_of_queue(&mut lab, 1, 80, 3);
+    drop_of_queue(&mut lab, 1, 26, 3);
     lab.wait(Nanos::from_secs(1));
 
     let events = lab.events(EventKind::Drop);
@@ -161,16 +161,6 @@ fn postcards(lab: &mut Lab, nodes: &[(u32, u8)]) {
     }
 }
 
-fn drop_report(lab: &mut Lab, number: u32, reason: u8) {
-    drop_of_queue(lab, number, reason, 3);
-}
-
-fn drop_of_queue(lab: &mut Lab, number: u32, reason: u8, queue_id: u8) {
-    let packet = plain_packet(&flow(number), 64);
-    let drop = Some(Drop { queue_id, reason });
-    lab.report(5, &dropped(&node_report(&packet, HopMetadata { queue: None, ..hop(5, 900, 0) }), drop));
-}
-
 fn drop_report_at(lab: &mut Lab, ttl: u8) {
     let packet = plain_packet(&flow(1), ttl);
     lab.report(5, &dropped(&node_report(&packet, hop(5, 900, 0)), Some(Drop { queue_id: 0, reason: 29 })));
@@ -187,14 +177,6 @@ fn summary(lab: &mut Lab, domain: u16, metadata: &[u8]) {
     let instructions = Instructions::default();
     let domain = Some((domain, 0x8000, metadata));
     lab.report(5, &Draft { dropped: true, tracked_flow: true, instructions, domain, ..report });
-}
-
-fn dropped<'a>(draft: &Draft<'a>, drop: Option<Drop>) -> Draft<'a> {
-    Draft { dropped: true, tracked_flow: false, instructions: Instructions(0xfc01), drop, ..*draft }
-}
-
-fn phases(events: &[Event]) -> Vec<Phase> {
-    events.iter().map(|event| event.phase).collect()
 }
 
 fn drops(events: &[Event]) -> Vec<&DropDetail> {

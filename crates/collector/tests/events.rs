@@ -16,8 +16,8 @@ use serde_json::{Value, json};
 use zerocopy::IntoBytes;
 
 use support::{
-    INSTRUCTIONS, Lab, MdPacket, datagram, flow, hop, hop_via, hops, node_report, packet, plain_packet,
-    sender, session, sink_report,
+    INSTRUCTIONS, Lab, MdPacket, datagram, dropped, flow, hop, hop_via, hops, node_report, packet,
+    plain_packet, sender, session, sink_report,
 };
 
 /// A row for each kind: what raises it, the key and severity it has then, a place in its detail and what stands there,
@@ -437,14 +437,7 @@ fn a_packet_waits_for_nobody_who_is_reported() -> Lab {
 fn drop_report(lab: &mut Lab, number: u32, reason: u8) {
     let packet = plain_packet(&flow(number), 64);
     let metadata = HopMetadata { queue: Some(Queue { id: 3, occupancy: 9 }), ..hop(5, 900, 0) };
-    let draft = Draft {
-        dropped: true,
-        tracked_flow: false,
-        instructions: Instructions(0xfc01),
-        drop: Some(Drop { queue_id: 3, reason }),
-        ..node_report(&packet, metadata)
-    };
-    lab.report(5, &draft);
+    lab.report(5, &dropped(&node_report(&packet, metadata), Some(Drop { queue_id: 3, reason })));
 }
 
 fn an_access_list_denies_packets() -> Lab {

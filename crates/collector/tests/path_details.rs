@@ -3,11 +3,12 @@
 mod support;
 
 use inband_collector::{CollectorSettings, EdgeInterface, PathSettings};
-use inband_model::{Event, EventDetail, EventKind, Loop, LoopSupport, Nanos, Phase, Severity};
+use inband_model::{EventDetail, EventKind, Loop, LoopSupport, Nanos, Phase, Severity};
 use inband_wire::int::{HopMetadata, Instructions};
-use inband_wire::report::{Draft, Drop};
 
-use support::{Lab, MdPacket, flow, hop, hop_via, hops, node_report, plain_packet, sink_report};
+use support::{
+    Lab, MdPacket, drop_of_queue, flow, hop, hop_via, hops, node_report, phases, plain_packet, sink_report,
+};
 
 #[test]
 fn the_same_packet_at_a_node_again_with_a_smaller_ttl_is_a_loop() {
@@ -39,7 +40,7 @@ fn a_packet_whose_ttl_ran_out_supports_a_loop() {
     let mut lab = Lab::new();
     lab.report(2, &sink_report(&MdPacket::new(&hops(&[1, 11, 2])).bytes()));
     // Reason 26: the TTL is zero.
-    drop_report(&mut lab, 1, 26);
+    drop_of_queue(&mut lab, 1, 26, 3);
     let hairpin =
         MdPacket::new(&[hop(1, 9, 0), hop_via(5, 3, 4, 9, 0), hop(6, 9, 0), hop_via(5, 7, 8, 9, 0)]);
     lab.report(2, &sink_report(&hairpin.bytes()));
@@ -120,20 +121,6 @@ fn a_path_is_complete_between_edges_where_edges_are_named() {
     assert!(!complete(&[(1, 1)]) && !complete(&[(2, 2), (1, 2)]));
 }
 
-fn drop_report(lab: &mut Lab, number: u32, reason: u8) {
-    drop_of_queue(lab, number, reason, 3);
-}
-
-fn drop_of_queue(lab: &mut Lab, number: u32, reason: u8, queue_id: u8) {
-    let packet = plain_packet(&flow(number), 64);
-    let drop = Some(Drop { queue_id, reason });
-    lab.report(5, &dropped(&node_report(&packet, HopMetadata { queue: None, ..hop(5, 900, 0) }), drop));
-}
-
-fn dropped<'a>(draft: &Draft<'a>, drop: Option<Drop>) -> Draft<'a> {
-    Draft { dropped: true, tracked_flow: false, instructions: Instructions(0xfc01), drop, ..*draft }
-}
-
 fn identified(lab: &mut Lab, node_id: u32, ttl: u8, checksum: u8, metadata: HopMetadata) {
     let mut packet = plain_packet(&flow(1), ttl);
     packet[27] = checksum;
@@ -151,8 +138,4 @@ fn timed(lab: &mut Lab, (from, to): (u32, u32), link_ns: u64) {
     let packet =
         MdPacket { flow: flow(from), instructions: Instructions(0xfc00), ..MdPacket::new(&hops) }.bytes();
     lab.report(to, &sink_report(&packet));
-}
-
-fn phases(events: &[Event]) -> Vec<Phase> {
-    events.iter().map(|event| event.phase).collect()
 }

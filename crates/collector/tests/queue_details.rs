@@ -5,7 +5,7 @@ mod support;
 use inband_collector::{CollectorSettings, CulpritSettings, EventSettings};
 use inband_model::{CulpritPattern, Culprits, Event, EventDetail, EventKind, Nanos, Phase};
 
-use support::{Lab, flow, hop, node_report, plain_packet};
+use support::{Lab, flow, hop, node_report, phases, plain_packet};
 
 #[test]
 fn many_sources_to_one_destination_are_an_incast_and_one_fewer_is_none() {
@@ -185,10 +185,6 @@ fn spike(lab: &mut Lab, latencies: &[u32]) {
     for latency in latencies {
         delayed(lab, 1, *latency);
     }
-}
-
-fn phases(events: &[Event]) -> Vec<Phase> {
-    events.iter().map(|event| event.phase).collect()
 }
 
 fn culprits(event: &Event) -> &Culprits {

@@ -5,13 +5,13 @@ use std::collections::{HashMap, HashSet};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use inband_collector::{Collector, CollectorSettings, FlowView, Output};
-use inband_model::{Event, EventKind, Flow, Nanos, PathObservation};
+use inband_model::{Event, EventKind, Flow, Nanos, PathObservation, Phase};
 use inband_wire::Words;
 use inband_wire::int::shim::Shim;
 use inband_wire::int::{HopMetadata, Instructions, Interfaces, MdHeader, MxHeader, Queue};
 use inband_wire::ipv4::Ipv4Header;
 use inband_wire::report::earlier::{DraftVersion, EarlierDraft};
-use inband_wire::report::{Draft, GroupHeader, InnerType};
+use inband_wire::report::{Draft, Drop, GroupHeader, InnerType};
 use inband_wire::udp::UdpHeader;
 use zerocopy::IntoBytes;
 
@@ -233,6 +233,23 @@ pub(crate) fn sink_report(packet: &[u8]) -> Draft<'_> {
 /// The report of a node with its own metadata in the report.
 pub(crate) fn node_report(packet: &[u8], metadata: HopMetadata) -> Draft<'_> {
     Draft { metadata, instructions: Instructions(0xfc00), ..sink_report(packet) }
+}
+
+/// `draft` of a packet that the node dropped.
+pub(crate) fn dropped<'a>(draft: &Draft<'a>, drop: Option<Drop>) -> Draft<'a> {
+    Draft { dropped: true, tracked_flow: false, instructions: Instructions(0xfc01), drop, ..*draft }
+}
+
+/// Node 5 reports that it dropped a packet of a flow in a queue, which it tells nothing else of.
+pub(crate) fn drop_of_queue(lab: &mut Lab, number: u32, reason: u8, queue_id: u8) {
+    let packet = plain_packet(&flow(number), 64);
+    let drop = Some(Drop { queue_id, reason });
+    lab.report(5, &dropped(&node_report(&packet, HopMetadata { queue: None, ..hop(5, 900, 0) }), drop));
+}
+
+/// Whether events are told once, begin or end.
+pub(crate) fn phases(events: &[Event]) -> Vec<Phase> {
+    events.iter().map(|event| event.phase).collect()
 }
 
 /// A hop with interfaces 1 and 2, so many nanoseconds of latency and so deep a queue 0.
