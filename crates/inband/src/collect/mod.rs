@@ -196,7 +196,7 @@ fn stages(store: Option<&Arc<Store>>, live: &Live, exports: Vec<Box<dyn Stage>>)
 }
 
 /// Makes segments of what is in the log, where nobody else holds the store any more.
-fn close(store: Option<Arc<Store>>) {
+pub(crate) fn close(store: Option<Arc<Store>>) {
     if let Some(store) = store.and_then(Arc::into_inner) {
         store.close();
     }

@@ -19,6 +19,8 @@ use inband_server::{
 };
 use inband_store::{Store, StoreSettings};
 
+use crate::collect;
+
 /// The monitoring system as `inband collect` runs it, with the settings of this fabric.
 #[derive(Debug)]
 pub(super) struct Monitor {
@@ -139,9 +141,7 @@ impl Monitor {
         if let Some(api) = self.api {
             api.stop();
         }
-        if let Some(store) = self.store.and_then(Arc::into_inner) {
-            store.close();
-        }
+        collect::close(self.store);
         outcome.context("the collector has failed")?;
         Ok(self.untold.load(Ordering::Relaxed))
     }
