@@ -11,6 +11,7 @@ mod cargo;
 mod ci;
 mod golden;
 mod layers;
+mod long;
 mod problem;
 mod source;
 mod spec;
@@ -31,6 +32,8 @@ enum Task {
     Bpf(bpf::Arguments),
     /// Measure the packet path and the report path, in release mode
     Bench(bench::Arguments),
+    /// Run one of the checks that take too long for every push
+    Long(long::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -42,6 +45,7 @@ fn main() -> ExitCode {
         Task::Golden(arguments) => golden::run(&root, &arguments),
         Task::Bpf(arguments) => bpf::run(&root, &arguments),
         Task::Bench(arguments) => bench::run(&root, &arguments),
+        Task::Long(arguments) => long::run(&root, &arguments),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

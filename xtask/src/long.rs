@@ -1,0 +1,58 @@
+//! The checks that take too long for every push, by name.
+
+use std::path::Path;
+
+use anyhow::{Result, bail};
+use clap::Args;
+
+mod fuzz;
+
+/// One long check, by the name that is given to `cargo xtask long`.
+struct Check {
+    name: &'static str,
+    /// What it establishes, in one line.
+    about: &'static str,
+    /// Runs it in the workspace at this path, with the arguments that follow the name.
+    run: fn(&Path, &[String]) -> Result<()>,
+}
+
+/// Every long check. A new one gets a file in `long/` and a row here.
+const CHECKS: &[Check] = &[Check {
+    name: "fuzz",
+    about: "runs every fuzz target for ten minutes, or [TARGET]... for --seconds N",
+    run: fuzz::run,
+}];
+
+#[derive(Args)]
+#[command(after_help = help())]
+pub(crate) struct Arguments {
+    /// The check; without one, all are listed
+    name: Option<String>,
+    /// What is handed to the check
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENT")]
+    arguments: Vec<String>,
+}
+
+/// Runs one check, or lists them.
+///
+/// # Errors
+/// There is no check of that name, or it failed.
+pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<()> {
+    let Some(name) = &arguments.name else {
+        print!("{}", help());
+        return Ok(());
+    };
+    match CHECKS.iter().find(|check| check.name == name) {
+        Some(check) => (check.run)(root, &arguments.arguments),
+        None => {
+            let names: Vec<_> = CHECKS.iter().map(|check| check.name).collect();
+            bail!("no long check `{name}`, expected one of: {}", names.join(", "))
+        }
+    }
+}
+
+/// The checks, one a line.
+fn help() -> String {
+    let line = |check: &Check| format!("  {:12} {}\n", check.name, check.about);
+    format!("Checks:\n{}", CHECKS.iter().map(line).collect::<String>())
+}
