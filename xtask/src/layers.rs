@@ -6,6 +6,7 @@ use anyhow::Result;
 
 use crate::problem::{Problem, judge};
 
+mod cycles;
 mod purity;
 mod walls;
 
@@ -23,5 +24,6 @@ pub(crate) fn run(root: &Path) -> Result<()> {
 fn check(root: &Path) -> Result<Vec<Problem>> {
     let mut problems = walls::check(root)?;
     problems.extend(purity::check(root)?);
+    problems.extend(cycles::check(root)?);
     Ok(problems)
 }
