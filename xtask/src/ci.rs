@@ -1,57 +1,118 @@
-//! Does the workspace pass every check?
+//! Every check of the workspace, in one list.
 
 use std::path::Path;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
+use clap::Args;
 
 use crate::cargo::{cargo, run as finish};
 use crate::{bpf, layers, spec};
 
+/// Which checks run, and on which features.
+#[derive(Args, Debug, Default)]
+pub(crate) struct Arguments {
+    /// Only these checks: fmt, clippy, layers, spec, bpf, outside, test
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    only: Vec<String>,
+    /// Features that are not built by default and are linted and tested too, such as inband/nats,inband/kafka
+    #[arg(long, value_name = "FEATURES")]
+    features: Option<String>,
+}
+
 /// One check, by the name under which the summary lists it.
 struct Step {
     name: &'static str,
-    run: fn(&Path) -> Result<()>,
+    run: fn(&Path, &Arguments) -> Result<()>,
 }
 
-/// Quick checks first, so that a slip shows before the tests have been built.
-const STEPS: [Step; 6] = [
-    Step { name: "fmt", run: |root| finish(cargo(root).args(["fmt", "--all", "--check"])) },
-    Step { name: "layers", run: layers::run },
-    Step { name: "spec", run: |root| spec::run(root, &spec::Arguments { check: true }) },
-    Step { name: "bpf", run: |root| bpf::run(root, &bpf::Arguments { check: true }) },
+/// Quick checks first, so that a slip shows before the tests have been built; the tests last, so that their summary
+/// ends the output.
+const STEPS: [Step; 7] = [
+    Step { name: "fmt", run: |root, _| finish(cargo(root).args(["fmt", "--all", "--check"])) },
+    Step { name: "layers", run: |root, _| layers::run(root) },
+    Step { name: "spec", run: |root, _| spec::run(root, &spec::Arguments { check: true }) },
+    Step { name: "bpf", run: |root, _| bpf::run(root, &bpf::Arguments { check: true }) },
     Step { name: "clippy", run: clippy },
-    Step { name: "test", run: |root| finish(cargo(root).args(["test", "--workspace"])) },
+    Step { name: "outside", run: |root, _| finish(Command::new("checks/run").current_dir(root)) },
+    Step { name: "test", run: test },
 ];
 
-/// Runs every step, also after one has failed, and ends with a summary.
+/// Runs the checks, also after one has failed, and prints a summary in front of the tests.
 ///
 /// # Errors
-/// A step failed; the message names each one that did.
-pub(crate) fn run(root: &Path) -> Result<()> {
-    let mut summary = Vec::new();
-    let mut failed = Vec::new();
-    for step in &STEPS {
-        eprintln!("== {}", step.name);
-        let started = Instant::now();
-        let outcome = (step.run)(root);
-        if let Err(error) = &outcome {
-            eprintln!("{}: {error:#}", step.name);
-            failed.push(step.name);
-        }
-        summary.push(summary_line(step.name, outcome.is_ok(), started.elapsed()));
+/// A check failed, or has no such name; the message names it.
+pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<()> {
+    for name in &arguments.only {
+        let names: Vec<&str> = STEPS.iter().map(|step| step.name).collect();
+        ensure!(names.contains(&name.as_str()), "there is no check {name}, only {}", names.join(", "));
     }
+    let asked =
+        |step: &&Step| arguments.only.is_empty() || arguments.only.iter().any(|name| name == step.name);
+    let (tests, checks): (Vec<&Step>, Vec<&Step>) =
+        STEPS.iter().filter(asked).partition(|step| step.name == "test");
 
-    eprintln!("== summary");
+    let mut failed = Vec::new();
+    let mut summary = Vec::new();
+    for step in checks {
+        summary.push(take(step, root, arguments, &mut failed));
+    }
+    eprintln!("== summary of the checks");
     for line in &summary {
         eprintln!("{line}");
+    }
+    for step in tests {
+        take(step, root, arguments, &mut failed);
     }
     ensure!(failed.is_empty(), "failed: {}", failed.join(", "));
     Ok(())
 }
 
-fn clippy(root: &Path) -> Result<()> {
-    finish(cargo(root).args(["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"]))
+/// Runs one check and words its line of the summary.
+fn take(step: &Step, root: &Path, arguments: &Arguments, failed: &mut Vec<&'static str>) -> String {
+    eprintln!("== {}", step.name);
+    let started = Instant::now();
+    let outcome = (step.run)(root, arguments);
+    if let Err(error) = &outcome {
+        eprintln!("{}: {error:#}", step.name);
+        failed.push(step.name);
+    }
+    summary_line(step.name, outcome.is_ok(), started.elapsed())
+}
+
+fn clippy(root: &Path, arguments: &Arguments) -> Result<()> {
+    let strict = ["--all-targets", "--quiet", "--", "-D", "warnings"];
+    finish(cargo(root).args(["clippy", "--workspace"]).args(strict))?;
+    let Some(features) = &arguments.features else { return Ok(()) };
+    let mut command = cargo(root);
+    command.args(["clippy", "--package", "inband", "--package", "inband-server", "--features", features]);
+    finish(command.args(strict))
+}
+
+/// Runs the tests. The properties draw the same cases whenever the same tree is tested, and other cases when anything
+/// changes.
+fn test(root: &Path, arguments: &Arguments) -> Result<()> {
+    let mut command = cargo(root);
+    command.args(["test", "--workspace"]);
+    if let Some(features) = &arguments.features {
+        command.args(["--features", features]);
+    }
+    if let Some(seed) = seed(root) {
+        eprintln!("the properties' seed is {seed}");
+        command.env("PROPTEST_RNG_SEED", seed.to_string());
+    }
+    finish(&mut command)
+}
+
+/// The first 60 bits of the committed tree's hash; `None` outside a checkout.
+fn seed(root: &Path) -> Option<u64> {
+    let output = Command::new("git")
+        .current_dir(root)
+        .args(["rev-parse", "--short=15", "HEAD^{tree}"])
+        .output()
+        .ok()?;
+    u64::from_str_radix(std::str::from_utf8(&output.stdout).ok()?.trim(), 16).ok()
 }
 
 fn summary_line(name: &str, passed: bool, elapsed: Duration) -> String {

@@ -36,24 +36,33 @@ pub(super) struct Name {
 ///
 /// A re-export counts where the file uses the name itself.
 pub(super) fn of(source: &Source) -> Vec<Import> {
-    let declared = declarations(source).flat_map(|declaration| {
-        let used = |name: &Name| !declaration.reexport || uses(source, &name.name);
-        let names = names_of(declaration.tree).into_iter().filter(used).collect::<Vec<_>>();
-        names.into_iter().map(move |name| Import { path: name.path, offset: declaration.offset })
-    });
-    let written = PATH.find_iter(&source.code).map(|found| Import {
+    let declarations = declarations(source);
+    let inside = |offset: usize| declarations.iter().any(|declaration| declaration.span.contains(&offset));
+    let outside = |offset: usize| !inside(offset) && !source.is_test(offset);
+    let used = |name: &Name| {
+        WORD.find_iter(&source.code).any(|word| word.as_str() == name.name && outside(word.start()))
+    };
+
+    let mut imports = Vec::new();
+    for declaration in declarations.iter().filter(|declaration| !source.is_test(declaration.offset)) {
+        for name in names_of(declaration.tree) {
+            if !declaration.reexport || used(&name) {
+                imports.push(Import { path: name.path, offset: declaration.offset });
+            }
+        }
+    }
+    let written = PATH.find_iter(&source.code).filter(|found| outside(found.start()));
+    imports.extend(written.map(|found| Import {
         path: found.as_str().split("::").map(|segment| segment.trim().to_owned()).collect(),
         offset: found.start(),
-    });
-    let in_a_declaration =
-        |offset: usize| declarations(source).any(|declaration| declaration.span.contains(&offset));
-    let written = written.filter(|import| !in_a_declaration(import.offset));
-    declared.chain(written).filter(|import| !source.is_test(import.offset)).collect()
+    }));
+    imports
 }
 
 /// The names that the `use` declarations of `source` bring in outside tests.
 pub(super) fn names(source: &Source) -> Vec<Name> {
     declarations(source)
+        .iter()
         .filter(|declaration| !source.is_test(declaration.offset))
         .flat_map(|declaration| names_of(declaration.tree))
         .collect()
@@ -70,25 +79,13 @@ struct Declaration<'a> {
     reexport: bool,
 }
 
-fn declarations(source: &Source) -> impl Iterator<Item = Declaration<'_>> {
-    USE.captures_iter(&source.code).filter_map(|found| {
+fn declarations(source: &Source) -> Vec<Declaration<'_>> {
+    let found = USE.captures_iter(&source.code).filter_map(|found| {
         let (whole, tree) = (found.get(0)?, found.get(2)?);
-        Some(Declaration {
-            tree: tree.as_str(),
-            offset: tree.start(),
-            span: whole.range(),
-            reexport: found.get(1).is_some(),
-        })
-    })
-}
-
-/// True when the code of `source` has the word `name` outside `use` declarations and tests.
-fn uses(source: &Source, name: &str) -> bool {
-    WORD.find_iter(&source.code).any(|word| {
-        word.as_str() == name
-            && !source.is_test(word.start())
-            && !declarations(source).any(|declaration| declaration.span.contains(&word.start()))
-    })
+        let reexport = found.get(1).is_some();
+        Some(Declaration { tree: tree.as_str(), offset: tree.start(), span: whole.range(), reexport })
+    });
+    found.collect()
 }
 
 /// The names of one tree, such as `crate::a::{self, b::C as D}`.
