@@ -20,11 +20,12 @@ use crate::time::{MICROSECOND, Nanos};
 use crate::topology::{Device, LeafSpine, Port, TopologyError, host_mac, switch_mac};
 
 mod actions;
+mod flow;
 mod forwarding;
 mod traffic;
 
-pub use traffic::FlowError;
-use traffic::{Direction, Flow};
+pub use flow::FlowError;
+use flow::{Direction, Flow};
 
 #[cfg(test)]
 mod tests;

@@ -1,101 +1,23 @@
-//! What is in a capture file? Reads and writes pcap and pcapng as a stream of records.
+//! Capture files, pcap and pcapng, as a stream of records.
 //!
 //! A capture is hostile input: no length in it is believed before the bytes have arrived, and memory stays
 //! below [`BLOCK_LIMIT_BYTES`] whatever the file says.
 
 mod bytes;
 mod error;
+mod format;
 mod input;
 mod link;
 mod pcap;
 mod pcapng;
 mod reader;
+mod record;
 mod writer;
 
 pub use bytes::ByteOrder;
 pub use error::CaptureError;
+pub use format::{BLOCK_LIMIT_BYTES, Format, INTERFACE_LIMIT, RECORD_LIMIT_BYTES, Resolution};
 pub use link::{LinkType, start};
-pub use pcap::Resolution;
 pub use reader::Reader;
+pub use record::{Interface, Record};
 pub use writer::Writer;
-
-/// One captured packet.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Record {
-    /// Place in the file, the first record is 1.
-    pub number: u64,
-    /// When the capturing device saw it, nanoseconds since 1970. 0 when the file does not say.
-    pub captured_at_ns: u64,
-    /// Index into [`Reader::interfaces`].
-    pub interface: usize,
-    /// What `data` starts with.
-    pub link_type: LinkType,
-    /// Length on the link, bytes. More than `data.len()` when the capture cut the packet.
-    pub original_length: u32,
-    /// The captured bytes.
-    pub data: Vec<u8>,
-}
-
-impl Record {
-    /// Whether the capture kept less of the packet than was on the link.
-    pub fn is_cut(&self) -> bool {
-        usize::try_from(self.original_length).is_ok_and(|length| length > self.data.len())
-    }
-
-    /// Creates the record of another packet on the same link at the same time, whole.
-    #[must_use]
-    pub fn sibling(&self, data: Vec<u8>) -> Self {
-        let original_length = u32::try_from(data.len()).unwrap_or(u32::MAX);
-        let Self { number, captured_at_ns, interface, link_type, .. } = *self;
-        Self { number, captured_at_ns, interface, link_type, original_length, data }
-    }
-
-    /// Puts `data` in place of the captured bytes; the original length changes by the same amount.
-    pub fn replace_data(&mut self, data: &[u8]) {
-        let length = |bytes: usize| i64::try_from(bytes).unwrap_or(i64::MAX);
-        let change = length(data.len()).saturating_sub(length(self.data.len()));
-        let original = i64::from(self.original_length).saturating_add(change).max(0);
-        self.original_length = u32::try_from(original).unwrap_or(u32::MAX);
-        self.data.clear();
-        self.data.extend_from_slice(data);
-    }
-}
-
-/// One interface a capture was taken on. A pcap file has exactly one.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Interface {
-    /// What its frames start with.
-    pub link_type: LinkType,
-    /// Its name, where the file gives one.
-    pub name: Option<Vec<u8>>,
-    /// Its description, where the file gives one.
-    pub description: Option<Vec<u8>>,
-}
-
-/// How a capture file is written, so that a copy can be written the same way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// Classic pcap: one link type, one time resolution.
-    Pcap {
-        /// Byte order of every header.
-        order: ByteOrder,
-        /// Unit of the fraction of a second.
-        resolution: Resolution,
-        /// Link type field as it stands in the file: link type and length of the frame check sequence.
-        link: u32,
-    },
-    /// Blocks, sections and interfaces.
-    Pcapng {
-        /// Byte order of the first section.
-        order: ByteOrder,
-    },
-}
-
-/// Largest packet a record may hold, bytes; the limit libpcap has.
-pub const RECORD_LIMIT_BYTES: u32 = 262_144;
-
-/// Largest pcapng block that is read, bytes.
-pub const BLOCK_LIMIT_BYTES: u32 = 16 * 1024 * 1024;
-
-/// Most interfaces one capture may describe.
-pub const INTERFACE_LIMIT: usize = 65_536;

@@ -7,9 +7,13 @@
 
 use std::io::Read;
 
+use super::bytes::ByteOrder;
 use super::bytes::Fields;
+use super::error::CaptureError;
+use super::format::{Format, RECORD_LIMIT_BYTES, Resolution};
 use super::input::Input;
-use super::{ByteOrder, CaptureError, Format, Interface, LinkType, RECORD_LIMIT_BYTES, Record};
+use super::link::LinkType;
+use super::record::{Interface, Record};
 
 /// Reads the records of a pcap file.
 #[derive(Debug)]
@@ -76,24 +80,6 @@ impl PcapReader {
         record.link_type = self.file.link_type();
         record.original_length = original_length;
         Ok(true)
-    }
-}
-
-/// Unit of the fraction of a second in a pcap file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Resolution {
-    /// 10^-6 s.
-    Microseconds,
-    /// 10^-9 s.
-    Nanoseconds,
-}
-
-impl Resolution {
-    fn unit_ns(self) -> u64 {
-        match self {
-            Self::Microseconds => 1_000,
-            Self::Nanoseconds => 1,
-        }
     }
 }
 

@@ -8,7 +8,6 @@ mod onos;
 
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Error, anyhow};
@@ -19,6 +18,7 @@ use crate::failure::Failure;
 use crate::input::is_dash;
 use crate::number::number;
 use netcfg::Netcfg;
+use node_toml::Identity;
 
 /// Turn another system's configuration into node.toml, or its topology into names for the collector.
 ///
@@ -85,14 +85,6 @@ Examples:
   inband convert onos-netcfg netcfg.json > node.toml
   inband convert onos-netcfg netcfg.json --device device:leaf1 > leaf1.toml
   curl -s -u onos:rocks http://onos:8181/onos/v1/network/configuration | inband convert onos-netcfg - --device device:leaf1";
-
-/// What a node is to be called.
-struct Identity {
-    device: Option<String>,
-    node_id: u32,
-    /// Where its reports come from.
-    source_address: Option<IpAddr>,
-}
 
 /// Writes what comes of it to stdout.
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {

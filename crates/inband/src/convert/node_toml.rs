@@ -1,10 +1,19 @@
-//! How does the INT configuration of an ONOS device read as `node.toml`?
+//! The INT configuration of an ONOS device as `node.toml`.
 
 use std::fmt::Write;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
-use super::Identity;
 use super::netcfg::Netcfg;
+
+/// The names under which a device becomes a node.
+pub(super) struct Identity {
+    /// The device's name in ONOS; `None` where the file has one device only.
+    pub(super) device: Option<String>,
+    /// Its node id.
+    pub(super) node_id: u32,
+    /// Where its reports come from.
+    pub(super) source_address: Option<IpAddr>,
+}
 
 /// Writes the configuration read from `file`; `notes` get what differs from SD-Fabric.
 pub(super) fn write(file: &str, netcfg: &Netcfg, identity: &Identity, notes: &mut Vec<String>) -> String {

@@ -12,7 +12,7 @@ use inband_node::config::ReportConfig;
 use inband_node::{NodeConfig, ReportDatagram};
 use inband_wire::datagram::{Datagram, MOST_HEADER_BYTES};
 
-use super::Args;
+use super::arguments::Args;
 use crate::failure::Failure;
 use crate::input::is_dash;
 

@@ -4,8 +4,8 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use inband_wire::tcp::TcpHeader;
 use inband_wire::{FiveTuple, tcp, udp};
-use thiserror::Error;
 
+use crate::fabric::flow::{Direction, Ends, Flow, FlowError, MAX_FLOWS, MAX_PAYLOAD_BYTES};
 use crate::fabric::{Event, Fabric};
 use crate::flow::{FlowConfig, Traffic};
 use crate::frame::{ACK, Envelope, FIN, SYN};
@@ -16,51 +16,6 @@ use crate::tcp::{Segment, from_wire};
 use crate::time::Nanos;
 use crate::topology::{Device, Port};
 use crate::udp::Source;
-
-/// A flow that is going on, or will be.
-#[derive(Debug)]
-pub(super) struct Flow {
-    config: FlowConfig,
-    ends: Ends,
-    /// The earliest timer event that is scheduled; later ones are stale.
-    timer_at: Option<Nanos>,
-    received_bytes: u64,
-}
-
-/// Which way a packet of a flow goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Direction {
-    /// From the host that opened the flow.
-    Forth,
-    /// To it.
-    Back,
-}
-
-#[derive(Debug)]
-enum Ends {
-    Tcp { client: Sender, client_initial: u32, server: Receiver, server_initial: u32 },
-    Udp { source: Source, key: u64 },
-}
-
-/// Why a flow cannot be added.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum FlowError {
-    /// A host does not exist.
-    #[error("there is no host {0}: hosts are numbered from 0 to {1}")]
-    NoSuchHost(usize, usize),
-    /// Source and destination are the same.
-    #[error("host {0} cannot send to itself through the fabric")]
-    ToItself(usize),
-    /// A flow with these addresses and ports exists, in this or the other direction.
-    #[error("there is already a flow {0}")]
-    Exists(FiveTuple),
-    /// Datagrams would not fit the MTU.
-    #[error("a payload of {0} bytes does not fit an MTU of 1500: 1472 is the most")]
-    PayloadTooLong(u16),
-    /// The fabric carries as many flows as it can.
-    #[error("the fabric carries {MAX_FLOWS} flows, no more are possible")]
-    TooMany,
-}
 
 impl Fabric {
     /// Adds a flow and gives the five-tuple of its packets from source to destination.
@@ -278,9 +233,3 @@ fn read_segment(header: &TcpHeader, length: usize, mine: (u32, u64), theirs: (u3
     let sequence = from_wire(theirs.0, theirs.1, header.sequence.get())?;
     Some(Segment { syn: flags & SYN != 0, fin: flags & FIN != 0, sequence, acknowledgment, length })
 }
-
-/// Flows a fabric carries at most, ended ones included.
-const MAX_FLOWS: usize = 65_536;
-
-/// An MTU of 1500 less IPv4 and UDP headers.
-const MAX_PAYLOAD_BYTES: u16 = 1_472;

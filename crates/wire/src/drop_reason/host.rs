@@ -3,7 +3,7 @@
 //! A host in a fabric uses the table of its switches where that has a code for what happened. These are the codes
 //! for the rest; a table that gives one of them to something else is right about its own.
 
-use super::{Reason, reason};
+use super::reason::{Reason, reason};
 
 /// Codes 25 to 31 and 180 to 184 are those of SD-Fabric's own hosts; the others nobody else uses.
 pub(super) const REASONS: [Reason; 26] = [

@@ -5,26 +5,12 @@
 
 mod host;
 mod p4lang_switch;
+mod reason;
 mod sd_fabric;
 mod shared;
 mod switch_p4_16;
 
-/// One reason to drop a packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Reason {
-    /// The code in reports.
-    pub code: u8,
-    /// A short name, in kebab case.
-    pub name: &'static str,
-    /// What happened to the packet.
-    pub meaning: &'static str,
-    /// What to look at when it happens.
-    pub check: &'static str,
-}
-
-const fn reason(code: u8, name: &'static str, meaning: &'static str, check: &'static str) -> Reason {
-    Reason { code, name, meaning, check }
-}
+pub use reason::Reason;
 
 /// The numbering of drop reasons that a node follows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

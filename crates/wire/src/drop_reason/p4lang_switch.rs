@@ -1,10 +1,10 @@
 //! What do the drop reasons of p4lang/switch mean, the example of the report specifications?
 
+use super::reason::{Reason, reason};
 use super::shared::{
     DST_MAC_ZERO, OUTER_DST_MAC_ZERO, OUTER_ETHERNET_MISS, OUTER_SRC_MAC_MULTICAST, OUTER_SRC_MAC_ZERO,
     SRC_MAC_MULTICAST, SRC_MAC_ZERO, UNKNOWN,
 };
-use super::{Reason, reason};
 
 /// As its `drop_reason_codes.h` has them.
 pub(super) const REASONS: [Reason; 29] = [

@@ -1,10 +1,10 @@
 //! What do the drop reasons of SD-Fabric mean?
 
+use super::reason::{Reason, reason};
 use super::shared::{
     ACL_DENY, BRIDGING_MISS, EGRESS_VLAN_MISS, INGRESS_PORT_VLAN_MISS, INGRESS_QOS_METER, MPLS_MISS,
     MPLS_TTL_ZERO, NEXT_ID_MISS, ROUTE_MISS, TRAFFIC_MANAGER, TTL_ZERO, UE_TO_UE_DENY, UNKNOWN,
 };
-use super::{Reason, reason};
 
 /// Release 1.0; codes 132 to 134 changed their meaning with 1.1.
 pub(super) const V1_0: [Reason; 16] = [

@@ -1,6 +1,6 @@
 //! Which drop reasons do several tables agree on, with code and meaning?
 
-use super::{Reason, reason};
+use super::reason::{Reason, reason};
 
 pub(super) const UNKNOWN: Reason =
     reason(0, "unknown", "the device gives no reason", "the device's own counters and logs");

@@ -1,10 +1,10 @@
 //! What do the drop reasons of switch-p4-16 mean, whose numbers SD-Fabric extends?
 
+use super::reason::{Reason, reason};
 use super::shared::{
     ACL_DENY, DST_MAC_ZERO, OUTER_DST_MAC_ZERO, OUTER_ETHERNET_MISS, OUTER_SRC_MAC_MULTICAST,
     OUTER_SRC_MAC_ZERO, SRC_MAC_MULTICAST, SRC_MAC_ZERO, UNKNOWN,
 };
-use super::{Reason, reason};
 
 /// As open-p4studio has them.
 pub(super) const REASONS: [Reason; 82] = [

@@ -2,6 +2,7 @@
 
 use crate::int::dialect::{Dialect, Reading};
 use crate::int::domain::{self, Domain};
+use crate::int::dscp_mark::DscpMark;
 
 /// The values that mark INT, one list per encapsulation; an empty list switches that encapsulation off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,38 +29,6 @@ pub struct CodePoints<'a> {
     pub reading: Reading,
     /// Dialects whose own marks count too, where INT of theirs follows to the last byte.
     pub dialect_marks: &'a [Dialect],
-}
-
-/// A DSCP pattern: INT is there where `dscp & mask == value & mask`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DscpMark {
-    /// The value that marks INT, 0 to 63.
-    pub value: u8,
-    /// Which bits carry the mark: 0x3f for a code point, one bit for a bit.
-    pub mask: u8,
-}
-
-impl DscpMark {
-    /// Whether a packet with this DSCP is marked.
-    #[inline]
-    #[must_use]
-    pub const fn matches(self, dscp: u8) -> bool {
-        self.mask != 0 && dscp & self.mask == self.value & self.mask
-    }
-
-    /// The DSCP with the mark set and all other bits as they were.
-    #[inline]
-    #[must_use]
-    pub const fn applied_to(self, dscp: u8) -> u8 {
-        (dscp & !self.mask) | (self.value & self.mask)
-    }
-
-    /// The DSCP with the marking bits cleared.
-    #[inline]
-    #[must_use]
-    pub const fn removed_from(self, dscp: u8) -> u8 {
-        dscp & !self.mask
-    }
 }
 
 /// Where INT stands in a TCP segment; one choice per INT domain.

@@ -6,8 +6,8 @@ use inband_wire::int::Version;
 use inband_wire::int::domain::set_bits;
 use inband_wire::int::earlier::{HopByHop, HopCounts};
 
-use super::int::yes_no;
-use super::{Block, metadata, plural};
+use super::block::{Block, plural, yes_no};
+use super::metadata;
 use crate::decode::hop::earlier_fields;
 use crate::decode::names;
 

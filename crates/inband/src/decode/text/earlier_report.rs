@@ -4,8 +4,9 @@ use std::io::{self, Write};
 
 use inband_wire::report::earlier::{DropSummary, EarlierReport, ReportKind};
 
-use super::report::{reasons, write_drop_reason};
-use super::{Block, date, metadata, plural};
+use super::block::{Block, date, plural};
+use super::drops::{reasons, write_drop_reason};
+use super::metadata;
 use crate::decode::hop::report_fields;
 use crate::decode::packet::Report;
 

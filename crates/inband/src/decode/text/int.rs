@@ -7,7 +7,8 @@ use inband_wire::int::domain::set_bits;
 use inband_wire::int::earlier::shim::HOST_INT;
 use inband_wire::int::{Encapsulation, HeaderType, Instructions, Md, Mx, Original, Version};
 
-use super::{Block, earlier_int, flow, metadata, plural, protocol_name};
+use super::block::{Block, flow, plural, protocol_name, yes_no};
+use super::{earlier_int, metadata};
 use crate::decode::hex::hex;
 use crate::decode::hop::{fields, stack_fields};
 use crate::decode::names;
@@ -212,8 +213,4 @@ fn write_domain<W: Write>(
     block.line(depth, format_args!("Domain Specific ID: {id:#06x}"))?;
     block.line(depth, format_args!("DS Instruction: {instruction:#06x}"))?;
     block.line(depth, format_args!("DS Flags: {flags:#06x}"))
-}
-
-pub(super) fn yes_no(flag: bool) -> &'static str {
-    if flag { "yes" } else { "no" }
 }

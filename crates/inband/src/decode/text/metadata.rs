@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{Block, date};
+use super::block::{Block, date};
 use crate::decode::hop::Field;
 
 /// Prints one line per value.

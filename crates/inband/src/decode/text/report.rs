@@ -5,7 +5,9 @@ use std::io::{self, Write};
 use inband_wire::report::first_word::TO_THE_END;
 use inband_wire::report::{AnyIndividual, IndividualReport, InnerType, ReportType, ReportVersion, TlvType};
 
-use super::{Block, earlier_report, flow, int, metadata, plural};
+use super::block::{Block, flow, plural};
+use super::drops::{reasons, write_drop_reason};
+use super::{earlier_report, int, metadata};
 use crate::decode::hex::hex;
 use crate::decode::hop::report_fields;
 use crate::decode::names;
@@ -85,32 +87,6 @@ fn write_individual<W: Write>(
         block.line(2, format_args!("Domain-specific metadata: {}", hex(individual.domain_metadata())))?;
     }
     write_inner(individual, payload_at, block)
-}
-
-/// The drop reason, with what the table says of it.
-pub(super) fn write_drop_reason<W: Write>(report: &Report<'_>, block: &mut Block<'_, W>) -> io::Result<()> {
-    let Some(drop) = report.report.drop() else { return Ok(()) };
-    let name = report.drop_reason.as_ref().map_or("not in the table", |reason| &reason.name);
-    block.line(2, format_args!("Drop reason: {} ({name}), in queue {}", drop.reason, drop.queue_id))?;
-    let Some(reason) = &report.drop_reason else { return Ok(()) };
-    let lines = [("Meaning", &reason.meaning), ("To check", &reason.check)];
-    for (title, text) in lines.into_iter().filter(|(_, text)| !text.is_empty()) {
-        block.line(3, format_args!("{title}: {text}"))?;
-    }
-    Ok(())
-}
-
-/// Why the node sent the report, from the tracking bits.
-pub(super) fn reasons(report: &Report<'_>) -> String {
-    let Report { report, .. } = report;
-    let bits = [
-        (report.dropped(), "a packet was dropped (D)"),
-        (report.congested_queue(), "the queue is congested (Q)"),
-        (report.tracked_flow(), "the flow is tracked (F)"),
-        (report.intermediate(), "intermediate, metadata removed on the way (I)"),
-    ];
-    let set: Vec<&str> = bits.iter().filter(|(set, _)| *set).map(|(_, name)| *name).collect();
-    if set.is_empty() { "none given".to_owned() } else { set.join(", ") }
 }
 
 fn write_inner<W: Write>(

@@ -1,7 +1,7 @@
 //! Which deviations make up the dialect of one deployed implementation?
 
-use crate::int::code_points::DscpMark;
 use crate::int::dialect::deviation::{Deviation, Deviations};
+use crate::int::dscp_mark::DscpMark;
 use crate::int::version::Version;
 
 /// The INT of one deployed implementation, as it differs from a version of the specification.

@@ -5,8 +5,9 @@ use std::vec::Vec;
 use inband_testkit::{EarlierInt, Packet, host_int, int_0_5, int_1_0, int_in_tunnel, packet};
 
 use crate::error::{ErrorKind, Header, ParseError};
-use crate::int::code_points::{CodePoints, DscpMark, TcpOptions};
+use crate::int::code_points::{CodePoints, TcpOptions};
 use crate::int::dialect::Deviations;
+use crate::int::dscp_mark::DscpMark;
 use crate::int::locate::{find, following};
 use crate::int::location::{Encapsulation, HeaderType, Location};
 use crate::int::version::Version;
