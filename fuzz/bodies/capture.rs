@@ -1,6 +1,6 @@
 //! What does the capture target do with its input?
 
-use inband::capture::{Interface, Reader, Record, Writer};
+use inband_capture::{Interface, Reader, Record, Writer};
 
 /// Reads a capture file, writes its records in the same format, and reads those again.
 ///

@@ -5,7 +5,7 @@ use std::io::{self, BufReader, Read};
 use std::path::Path;
 
 use anyhow::{Context, Error};
-use inband::capture::{Format, Interface, Reader, Record};
+use inband_capture::{Format, Interface, Reader, Record};
 
 /// A capture that is being read; errors name it.
 pub(crate) struct Input {

@@ -1,4 +1,3 @@
-//! What of the program do tests and fuzz targets reach? Capture files and the reading of configuration.
+//! The part of the program that tests and fuzz targets reach: the reading of configuration.
 
-pub mod capture;
 pub mod config;

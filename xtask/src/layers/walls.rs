@@ -29,7 +29,7 @@ const HOUSE: [(&str, Uses); 15] = [
     ("inband-sim", Uses::Only(&["inband-wire", "inband-node", "inband-model"])),
     ("inband-live", Uses::Only(&["inband-wire", "inband-node", "inband-model"])),
     ("inband-host", Uses::Only(&["inband-wire", "inband-node", "inband-model"])),
-    ("inband-capture", Uses::Only(&[])),
+    ("inband-capture", Uses::Only(&["inband-wire"])),
     ("inband", Uses::All),
     ("inband-testkit", Uses::ForTests),
     ("inband-bench", Uses::ForTests),

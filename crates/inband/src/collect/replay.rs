@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::Error;
-use inband::capture::{Record, start};
+use inband_capture::{Record, start};
 use inband_model::Nanos;
 use inband_server::Replay;
 use inband_wire::layers::{Fragment, Layers, Strictness};

@@ -13,7 +13,7 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::PathBuf;
 
 use anyhow::{Context, Error};
-use inband::capture::Record;
+use inband_capture::Record;
 
 use crate::failure::Failure;
 use crate::input::{Input, is_dash};

@@ -1,6 +1,6 @@
 //! What can one captured packet carry: INT headers, a group of reports, or something that only claims to be?
 
-use inband::capture::Record;
+use inband_capture::Record;
 use inband_wire::int::earlier::HopByHop;
 use inband_wire::int::shim::Shim;
 use inband_wire::int::{Deviation, Deviations, Encapsulation, HopMetadata, Location, Md, Mx, Original};

@@ -1,6 +1,6 @@
 //! How is a packet read: as INT, as reports, or as neither?
 
-use inband::capture::{Record, start};
+use inband_capture::{Record, start};
 use inband_wire::int::locate::limit;
 use inband_wire::int::{
     AnyHeader, CodePoints, Encapsulation, HeaderType, HopMetadata, Location, Mx, MxHeader, Original, mx,

@@ -1,7 +1,7 @@
 //! Is every packet shown as what it is, and does no packet stop the decoding?
 
 use clap::Parser;
-use inband::capture::{LinkType, Record};
+use inband_capture::{LinkType, Record};
 use proptest::collection::vec;
 use proptest::prelude::{any, proptest};
 use serde_json::Value;

@@ -7,7 +7,7 @@ mod reload;
 mod summary;
 
 use anyhow::{Error, anyhow};
-use inband::capture::{Interface, LinkType, Record, start};
+use inband_capture::{Interface, LinkType, Record, start};
 use inband_node::frame::MOST_GROWTH;
 use inband_node::{Frame, Node, NodeConfig, Verdict};
 use inband_wire::Link;

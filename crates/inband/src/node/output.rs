@@ -7,7 +7,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Error, anyhow};
-use inband::capture::{ByteOrder, Format, Interface, LinkType, Record, Resolution, Writer};
+use inband_capture::{ByteOrder, Format, Interface, LinkType, Record, Resolution, Writer};
 use inband_node::config::ReportConfig;
 use inband_node::{NodeConfig, ReportDatagram};
 use inband_wire::datagram::{Datagram, MOST_HEADER_BYTES};

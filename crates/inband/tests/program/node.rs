@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use inband::capture::{ByteOrder, Format, Interface, LinkType, Reader, Record, Resolution, Writer};
+use inband_capture::{ByteOrder, Format, Interface, LinkType, Reader, Record, Resolution, Writer};
 use serde_json::Value;
 
 use crate::folder::Folder;

@@ -5,7 +5,7 @@ use proptest::prelude::{Strategy, any, prop_oneof, proptest};
 use proptest::prop_assert_eq;
 
 use super::Reader;
-use crate::capture::{
+use crate::{
     ByteOrder, CaptureError, Format, Interface, LinkType, RECORD_LIMIT_BYTES, Record, Resolution, Writer,
 };
 

@@ -4,8 +4,8 @@
 //! type 4 | total length 4 | body, padded to 4 | total length 4
 //! ```
 
-use crate::capture::bytes::Fields;
-use crate::capture::{ByteOrder, Interface, LinkType, Record};
+use crate::bytes::Fields;
+use crate::{ByteOrder, Interface, LinkType, Record};
 
 pub(crate) const SECTION_HEADER: u32 = 0x0a0d_0d0a;
 pub(crate) const INTERFACE_DESCRIPTION: u32 = 1;

@@ -21,3 +21,7 @@ pub use link::{LinkType, start};
 pub use reader::Reader;
 pub use record::{Interface, Record};
 pub use writer::Writer;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

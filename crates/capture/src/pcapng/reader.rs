@@ -6,8 +6,8 @@ use super::blocks::{
     BLOCK_OVERHEAD_BYTES, Clock, ENHANCED_PACKET, INTERFACE_DESCRIPTION, OBSOLETE_PACKET, SECTION_HEADER,
     SIMPLE_PACKET, check_section, parse_interface, parse_packet, section_order,
 };
-use crate::capture::input::Input;
-use crate::capture::{
+use crate::input::Input;
+use crate::{
     BLOCK_LIMIT_BYTES, ByteOrder, CaptureError, Format, INTERFACE_LIMIT, Interface, RECORD_LIMIT_BYTES,
     Record,
 };

@@ -4,7 +4,7 @@ use super::{
     Clock, ENHANCED_PACKET, OBSOLETE_PACKET, Packet, SIMPLE_PACKET, check_section, parse_interface,
     parse_packet, section_order,
 };
-use crate::capture::{ByteOrder, LinkType};
+use crate::{ByteOrder, LinkType};
 
 const MICROSECONDS: Clock = Clock { resolution: 6, offset_s: 0, snap_length: 0 };
 
