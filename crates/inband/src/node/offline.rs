@@ -58,10 +58,36 @@ impl Handling {
         passage.ingress = packets.ingress.unwrap_or(passage.ingress);
         passage.egress = packets.egress.unwrap_or(passage.egress);
         passage.metadata.hop_latency = packets.hop_latency.or(passage.metadata.hop_latency);
+        let utilization = &mut passage.metadata.egress_utilization;
+        *utilization = packets.egress_utilization.or(*utilization);
         if let Some(queue) = &mut passage.metadata.queue {
             queue.id = packets.queue_id.unwrap_or(queue.id);
             queue.occupancy = packets.queue_occupancy.unwrap_or(queue.occupancy);
         }
         self.drop = packets.drop.or(self.drop);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use inband_node::config::{OfflineConfig, OfflinePackets};
+
+    use super::Device;
+
+    #[test]
+    fn packets_have_the_utilization_that_their_last_entry_gives() {
+        let packets = |text: &str| toml::from_str::<OfflinePackets>(text).unwrap();
+        let config = OfflineConfig {
+            egress_utilization: 10,
+            packets: vec![
+                packets("from = 2\nto = 3\negress_utilization = 4294967294"),
+                packets("from = 3\nto = 4\negress_utilization = 0"),
+                packets("from = 4\nhop_latency = 7"),
+            ],
+            ..OfflineConfig::default()
+        };
+        let device = Device::new(&config, 1, 2);
+        let utilization = |number| device.handle(number, 0).passage.metadata.egress_utilization;
+        assert_eq!([1, 2, 3, 4, 5].map(utilization).map(Option::unwrap), [10, 4_294_967_294, 0, 0, 10]);
     }
 }

@@ -66,6 +66,9 @@ pub struct OfflinePackets {
     /// Queue occupancy, 24 bits.
     #[serde(default)]
     pub queue_occupancy: Option<u32>,
+    /// Utilisation of the egress interface.
+    #[serde(default)]
+    pub egress_utilization: Option<u32>,
     /// The device drops the packet for the reason with this code.
     #[serde(default)]
     pub drop: Option<u8>,
