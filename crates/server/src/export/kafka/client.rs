@@ -15,13 +15,36 @@ pub(super) fn config(settings: &KafkaSettings) -> Result<ClientConfig, String> {
         config.set(*name, *value);
     }
     for (name, value) in &settings.properties {
-        if RESERVED.contains(&name.as_str()) || name.starts_with("test.") {
+        // The client takes properties of topics with this prefix as well.
+        let plain = name.strip_prefix("topic.").unwrap_or(name);
+        if RESERVED.contains(&plain) || plain.starts_with("test.") {
             return Err(format!("properties: \"{name}\" cannot be set here"));
         }
-        config.set(name, value.to_string());
+        let value = value.to_string();
+        check_fate(plain, value.trim()).map_err(|why| format!("properties: {name} = {value}: {why}"))?;
+        config.set(name, value);
     }
     config.set("bootstrap.servers", &settings.brokers);
     Ok(config)
+}
+
+/// Refuses a value with which the client would say that a message is delivered before a broker has it, or would say
+/// nothing of it, or would send messages out of their order.
+fn check_fate(name: &str, value: &str) -> Result<(), &'static str> {
+    let is_fine = match name {
+        "acks" | "request.required.acks" => matches!(value, "all" | "-1" | "1"),
+        "message.timeout.ms" | "delivery.timeout.ms" => value.parse().is_ok_and(|ms: i64| ms > 0),
+        "queuing.strategy" => value == "fifo",
+        _ => true,
+    };
+    match (is_fine, name) {
+        (true, _) => Ok(()),
+        (false, "queuing.strategy") => Err("messages would leave their order; \"fifo\" keeps it"),
+        (false, "message.timeout.ms" | "delivery.timeout.ms") => {
+            Err("the fate of a message has to be known after a time above 0")
+        }
+        (false, _) => Err("a broker has to acknowledge messages: \"all\", -1 or 1"),
+    }
 }
 
 /// A client; it connects by itself.
@@ -59,8 +82,13 @@ const OURS: &[(&str, &str)] = &[
 ];
 
 /// What says where messages go has a setting of its own; with the others the client would not say what became of them.
-const RESERVED: &[&str] =
-    &["bootstrap.servers", "metadata.broker.list", "transactional.id", "delivery.report.only.error"];
+const RESERVED: &[&str] = &[
+    "bootstrap.servers",
+    "metadata.broker.list",
+    "transactional.id",
+    "delivery.report.only.error",
+    "enabled_events",
+];
 
 /// Longest name of a topic.
 const MOST_TOPIC_BYTES: usize = 249;

@@ -286,6 +286,41 @@ fn a_setting_that_cannot_be_is_told_at_once() {
     }
 }
 
+#[test]
+fn settings_that_hide_the_fate_of_a_message_are_refused() {
+    let cluster = Cluster::new(1);
+    let with = |properties: &[(&str, KafkaProperty)]| {
+        let mut settings = cluster.settings();
+        let properties = properties.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
+        settings.properties.extend(properties);
+        settings
+    };
+    let text = |text: &str| KafkaProperty::Text(text.to_owned());
+    let off = ("enable.idempotence", KafkaProperty::Flag(false));
+    for (refused, what) in [
+        (vec![off.clone(), ("acks", KafkaProperty::Number(0))], "properties: acks = 0: "),
+        (vec![off.clone(), ("acks", text("0"))], "properties: acks = 0: "),
+        (vec![off.clone(), ("acks", text(" 0x0 "))], "properties: acks = "),
+        (vec![off.clone(), ("request.required.acks", KafkaProperty::Number(0))], "request.required.acks"),
+        (vec![off.clone(), ("topic.acks", KafkaProperty::Number(0))], "topic.acks"),
+        (vec![("message.timeout.ms", KafkaProperty::Number(0))], "properties: message.timeout.ms = 0: "),
+        (vec![("delivery.timeout.ms", text("0"))], "delivery.timeout.ms"),
+        (vec![off.clone(), ("queuing.strategy", text("lifo"))], "queuing.strategy"),
+        (vec![("enabled_events", KafkaProperty::Number(0))], "\"enabled_events\" cannot be set here"),
+        (vec![("topic.transactional.id", text("a"))], "cannot be set here"),
+    ] {
+        let error = start(&with(&refused), Arc::new(Tally::new("kafka".to_owned()))).unwrap_err().to_string();
+        assert!(error.starts_with("kafka: ") && error.contains(what), "{refused:?}: {error}");
+    }
+    for taken in [
+        vec![off.clone(), ("acks", KafkaProperty::Number(1))],
+        vec![("acks", text("all")), ("message.timeout.ms", KafkaProperty::Number(1))],
+        vec![off, ("acks", KafkaProperty::Number(-1))],
+    ] {
+        Kafka::new(&with(&taken)).unwrap();
+    }
+}
+
 fn assert_taken(delivery: &Delivery, messages: usize) {
     assert_eq!((delivery.acknowledged, &delivery.next), (messages, &Answer::Taken));
 }
