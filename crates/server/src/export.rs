@@ -41,7 +41,7 @@ pub use self::otlp::OtlpSettings;
 pub use self::webhook::{WebhookKind, WebhookSettings};
 
 use self::tally::Tally;
-use crate::api::MetricsSource;
+use crate::metrics::Metrics;
 use crate::names::Names;
 use crate::pipeline::{Asker, Stage};
 use crate::settings::{ApiSettings, Settings};
@@ -116,7 +116,8 @@ impl Exports {
         }
         if !settings.otlp.endpoint.is_empty() {
             let tally = exports.tally("otlp", String::new)?;
-            stages.push(Box::new(otlp::start(&settings.otlp, Arc::clone(&exports.source), tally)?));
+            let (seed, source) = (machine(&settings.api), Arc::clone(&exports.source));
+            stages.push(Box::new(otlp::start(&settings.otlp, &seed, source, tally)?));
         }
         if !settings.nats.url.is_empty() {
             let tally = exports.tally("nats", String::new)?;
@@ -131,9 +132,8 @@ impl Exports {
 
     /// Says who is asked for the metrics that are sent; before that, none are.
     pub fn ask(&self, asker: Asker, names: Arc<Names>, store: Option<&Arc<Store>>) {
-        let store = store.map(Arc::downgrade);
         // Whoever was named first stays.
-        let _ = self.source.set(MetricsSource { asker, names, store });
+        let _ = self.source.set((asker, Metrics::new(names, store)));
     }
 
     /// What became of every message, by output.
@@ -179,6 +179,14 @@ fn start_kafka(_: &KafkaSettings, _: Arc<Tally>) -> Result<Box<dyn Stage>, Expor
 fn missing(feature: &str) -> ExportError {
     let what = format!("this program was built without it: cargo build --release --features {feature}");
     ExportError::Setting { output: feature.to_owned(), what }
+}
+
+/// What tells this collector from others: the machine's name and the address of the API.
+fn machine(api: &ApiSettings) -> String {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    // A port of the kernel's choice is another one after each start.
+    let process = if api.listen.port() == 0 { std::process::id() } else { 0 };
+    format!("{} {} {process}", name.trim(), api.listen)
 }
 
 /// Where the API answers, for links back.

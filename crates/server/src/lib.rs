@@ -9,6 +9,7 @@ mod clock;
 mod export;
 mod keep;
 mod live;
+mod metrics;
 mod names;
 mod pipeline;
 mod receive;

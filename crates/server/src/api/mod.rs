@@ -1,12 +1,11 @@
 //! How are questions answered over HTTP?
 //!
 //! Reading order: `serve` and `tls` (how a connection becomes requests), `routes` (what can be asked), `views` (what the collector knows now), `query` (what history knows),
-//! `events` and `stream`, `metrics`. `access` says who may ask.
+//! `events` and `stream`. `access` says who may ask.
 
 mod access;
 mod asked;
 mod events;
-mod metrics;
 mod named;
 mod openapi;
 mod problem;
@@ -28,6 +27,7 @@ use thiserror::Error;
 use tokio::sync::{Semaphore, oneshot};
 
 use crate::live::Live;
+use crate::metrics::Metrics;
 use crate::names::Names;
 use crate::pipeline::{Asker, Sight};
 use crate::settings::ApiSettings;
@@ -36,7 +36,6 @@ use problem::Problem;
 use serve::Door;
 use tls::Tls;
 
-pub(crate) use metrics::MetricsSource;
 pub use tls::TlsError;
 
 /// The API, on a thread of its own.
@@ -82,6 +81,7 @@ struct State {
     store: Option<Arc<Store>>,
     live: Live,
     names: Arc<Names>,
+    metrics: Metrics,
     access: Access,
     settings: ApiSettings,
     /// Questions in SQL that may be worked on at the same time.
@@ -135,7 +135,8 @@ impl Api {
         let access = Access::new(&settings.token);
         let (queries, is_secure) = (Semaphore::new(MOST_QUERIES), tls.is_some());
         let door = Door { listener, tls, most: settings.max_connections.clamp(1, Semaphore::MAX_PERMITS) };
-        let state = State { asker, store, live, names, access, settings, queries };
+        let metrics = Metrics::new(Arc::clone(&names), store.as_ref());
+        let state = State { asker, store, live, names, metrics, access, settings, queries };
         let (stop, stopped) = oneshot::channel();
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_io()

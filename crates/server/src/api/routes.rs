@@ -5,13 +5,13 @@ use axum::middleware::from_fn_with_state;
 use axum::routing::{delete, get, post};
 
 use super::problem::Problem;
-use super::{Shared, access, events, metrics, openapi, query, stream, views};
+use super::{Shared, access, events, openapi, query, stream, views};
 
 /// All routes; those that tell nothing but whether the program works need no token.
 pub(super) fn router(state: Shared) -> Router {
     let guarded = Router::new()
         .route("/", get(openapi::index))
-        .route("/metrics", get(metrics::metrics))
+        .route("/metrics", get(views::metrics))
         .route("/api/v1/openapi.json", get(openapi::document))
         .route("/api/v1/ledger", get(views::ledger))
         .route("/api/v1/nodes", get(views::nodes))

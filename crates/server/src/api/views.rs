@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::Shared;
 use super::asked::Asked;
 use super::problem::Problem;
+use crate::metrics::{self, Seen};
 use crate::pipeline::Sight;
 
 /// How many of something are wanted, and which.
@@ -45,6 +46,13 @@ pub(super) async fn ready(State(state): State<Shared>) -> Result<&'static str, P
         None => Ok(ready),
         Some(trouble) => Err(Problem::unavailable(format!("history: {trouble}"))),
     }
+}
+
+/// What Prometheus reads.
+pub(super) async fn metrics(State(state): State<Shared>) -> Result<Response, Problem> {
+    let seen = state.look(Seen::of).await?;
+    let text = metrics::text(&state.metrics.families(seen));
+    Ok(([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text).into_response())
 }
 
 pub(super) async fn ledger(State(state): State<Shared>) -> Result<Response, Problem> {

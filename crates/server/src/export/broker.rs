@@ -46,6 +46,8 @@ pub(super) struct Delivery {
     pub(super) acknowledged: usize,
     /// What the other side says of the next one.
     pub(super) next: Answer,
+    /// Whether it may have some of the others as well, and their acknowledgement is under way or was lost.
+    pub(super) may_have_more: bool,
 }
 
 /// What is the same for every broker.
@@ -80,7 +82,7 @@ pub(super) fn start(
     };
     let (spool, recovered) = Spool::open(wanted.spool, wanted.spool_bytes).map_err(failed)?;
     tally.count_offered(recovered.messages);
-    tally.note_spool(spool.bytes());
+    tally.note_spool(spool.waiting_bytes());
     let work = move |work| run(spool, broker, work);
     stage::start(Topics::new(wanted.what), wanted.queue, tally, work)
 }
@@ -135,12 +137,16 @@ impl Shared {
         }
         let mut spool = self.spool();
         let appended = spool.append(payloads);
+        let (refused, reason) = match appended.error {
+            None => (appended.refused, Failure::SpoolFull),
+            Some(_) => (appended.refused, Failure::Disk),
+        };
         self.tally.count_failed(Failure::SpoolFull, appended.dropped);
+        self.tally.count_failed(reason, refused);
         if let Some(error) = appended.error {
-            self.tally.count_failed(Failure::Disk, appended.refused);
             self.tally.note_answer(&Answer::Refused(format!("cannot write the spool: {error}")));
         }
-        self.tally.note_spool(spool.bytes());
+        self.tally.note_spool(spool.waiting_bytes());
         self.news.notify_all();
     }
 
@@ -161,8 +167,12 @@ impl Shared {
             self.tally.note_answer(&delivery.next);
             let acknowledged = delivery.acknowledged as u64;
             self.remove(batch.first + acknowledged, None);
+            // What may have arrived is not dropped for want of room: it would count as lost.
+            self.spool().hold(delivery.may_have_more);
             match delivery.next {
-                Answer::Refused(_) => self.remove(batch.first + acknowledged + 1, Some(Failure::Refused)),
+                Answer::Refused(_) | Answer::TakenInPart { .. } => {
+                    self.remove(batch.first + acknowledged + 1, Some(Failure::Refused));
+                }
                 Answer::Away { .. } if left.is_some() => return,
                 Answer::Away { .. } => {
                     pause = if acknowledged > 0 { FIRST_PAUSE } else { pause };
@@ -192,7 +202,10 @@ impl Shared {
                     spool = back;
                 }
                 Ok(entries) => match Batch::of(&spool.id(), &entries) {
-                    Some(batch) => return Next::Item(batch),
+                    Some(batch) => {
+                        spool.hold(true);
+                        return Next::Item(batch);
+                    }
                     None => {
                         spool.deliver(entries[0].number);
                         self.tally.count_failed(Failure::Disk, 1);
@@ -216,7 +229,7 @@ impl Shared {
             None => self.tally.count_exported(messages),
             Some(failure) => self.tally.count_failed(failure, messages),
         }
-        self.tally.note_spool(spool.bytes());
+        self.tally.note_spool(spool.waiting_bytes());
     }
 }
 

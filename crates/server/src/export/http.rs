@@ -1,9 +1,9 @@
 //! How is something posted over HTTP?
 
 use std::error::Error;
-use std::io;
+use std::io::{self, Read};
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use ureq::Agent;
 use ureq::http::{HeaderMap, StatusCode, Uri};
@@ -21,7 +21,11 @@ pub(super) struct Poster {
     /// Value of the header `Authorization`; empty: none.
     authorization: String,
     timeout: Duration,
+    hear: Hear,
 }
+
+/// What the body of a good answer says of what was posted, by its media type, which may be empty.
+pub(super) type Hear = fn(media: &str, body: &[u8]) -> Answer;
 
 /// To whom is posted, and how.
 #[derive(Debug, Clone)]
@@ -33,7 +37,12 @@ pub(super) struct Target<'a> {
     /// File with the certificates that vouch for the other side; empty: those that browsers trust.
     pub(super) authorities: &'a Path,
     pub(super) timeout: Duration,
+    /// What is made of the body of a good answer.
+    pub(super) hear: Hear,
 }
+
+/// Whatever a good answer says, all was taken.
+pub(super) const ALL_TAKEN: Hear = |_, _| Answer::Taken;
 
 impl Poster {
     /// Nothing is connected yet.
@@ -64,8 +73,8 @@ impl Poster {
             .new_agent();
         let authorization =
             if target.token.is_empty() { String::new() } else { format!("Bearer {}", target.token) };
-        let Target { content_type, timeout, .. } = *target;
-        Ok(Poster { agent, url: target.url.to_owned(), content_type, authorization, timeout })
+        let Target { content_type, timeout, hear, .. } = *target;
+        Ok(Poster { agent, url: target.url.to_owned(), content_type, authorization, timeout, hear })
     }
 
     /// Posts once; it takes at most the timeout, or the time that is left.
@@ -78,20 +87,36 @@ impl Poster {
         match request.config().timeout_global(Some(timeout)).build().send(body) {
             Err(error) => Answer::Away { why: described(&error), again: None },
             Ok(mut response) => {
-                let text = response.body_mut().with_config().limit(MOST_ANSWER_BYTES).read_to_string();
-                judge(response.status(), response.headers(), &text.unwrap_or_default())
+                let mut body = Vec::new();
+                let whole = response.body_mut().as_reader().take(MOST_ANSWER_BYTES).read_to_end(&mut body);
+                match whole {
+                    // Who breaks off in the middle of an answer may have broken off in the middle of its work.
+                    Err(error) if response.status().is_success() => {
+                        let why = format!("half an answer: {}", described(&error));
+                        Answer::Away { why, again: None }
+                    }
+                    _ => self.judge(response.status(), response.headers(), &body),
+                }
             }
         }
     }
+
+    fn judge(&self, status: StatusCode, headers: &HeaderMap, body: &[u8]) -> Answer {
+        if status.is_success() {
+            let media = headers.get("Content-Type").and_then(|value| value.to_str().ok()).unwrap_or("");
+            let media = media.split(';').next().unwrap_or("").trim().to_ascii_lowercase();
+            return (self.hear)(&media, body);
+        }
+        judge(status, headers, &String::from_utf8_lossy(body))
+    }
 }
 
-/// What an answer says of what was posted.
+/// What an answer that is not good says of what was posted.
 fn judge(status: StatusCode, headers: &HeaderMap, text: &str) -> Answer {
     let line = text.lines().next().unwrap_or_default().chars().take(MOST_SAID).collect::<String>();
     let why =
         if line.is_empty() { format!("it answers {status}") } else { format!("it answers {status}: {line}") };
     match status {
-        status if status.is_success() => Answer::Taken,
         StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_EARLY | StatusCode::TOO_MANY_REQUESTS => {
             Answer::Away { why, again: retry_after(headers) }
         }
@@ -100,9 +125,16 @@ fn judge(status: StatusCode, headers: &HeaderMap, text: &str) -> Answer {
     }
 }
 
-/// Only seconds: a date would be judged by a clock that is not ours.
+/// How long to wait: so many seconds, or until a date by the clock of the server, which is in `Date`.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    headers.get("Retry-After")?.to_str().ok()?.parse().ok().map(Duration::from_secs)
+    let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
+    let date = |text| httpdate::parse_http_date(text).ok();
+    let wanted = text("Retry-After")?;
+    if let Ok(seconds) = wanted.parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let now = text("Date").and_then(date).unwrap_or_else(SystemTime::now);
+    Some(date(wanted)?.duration_since(now).unwrap_or_default())
 }
 
 /// An error and what is behind it.

@@ -75,6 +75,11 @@ impl Kafka {
         acknowledged
     }
 
+    /// Nothing of a batch is handed over.
+    fn unsent(&self, why: String) -> Delivery {
+        Delivery { acknowledged: 0, next: away(why), may_have_more: !self.ahead.is_empty() }
+    }
+
     /// What is said of the message behind those that are acknowledged, and how many are tried next.
     fn judge(&mut self, acknowledged: usize, fates: &[Fate], why: Option<String>) -> Answer {
         let all = fates.len();
@@ -107,7 +112,7 @@ impl Broker for Kafka {
         let deadline = Instant::now() + left;
         let client = match self.client.take().map_or_else(|| client::make(&self.config), Ok) {
             Ok(client) => client,
-            Err(why) => return Delivery { acknowledged: 0, next: away(why) },
+            Err(why) => return self.unsent(why),
         };
         let sent = &batch[..batch.len().min(self.at_once)];
         client.context().begin(sent.iter().map(|parcel| self.ahead.contains(&parcel.id)));
@@ -119,7 +124,8 @@ impl Broker for Kafka {
             self.client = Some(client);
         }
         let acknowledged = self.note(batch, &fates);
-        Delivery { acknowledged, next: self.judge(acknowledged, &fates, why) }
+        let may_have_more = !self.ahead.is_empty() || fates[acknowledged..].iter().any(Fate::is_open);
+        Delivery { acknowledged, next: self.judge(acknowledged, &fates, why), may_have_more }
     }
 
     fn handle_silence(&mut self) {

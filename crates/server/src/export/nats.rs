@@ -11,7 +11,7 @@ use async_nats::jetstream::stream::Config;
 use async_nats::jetstream::{self, Context};
 use async_nats::{Client, ConnectOptions, HeaderMap};
 use tokio::runtime::{Builder, Runtime};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout, timeout_at};
 
 use super::ExportError;
 use super::broker::{self, Broker, Delivery, Parcel, Wanted};
@@ -67,7 +67,9 @@ impl Broker for Nats {
         match delivery.next {
             // The client would connect again by itself, and send what it holds behind what is sent anew.
             Answer::Away { .. } => connection.close(),
-            Answer::Taken | Answer::Refused(_) => self.connected = Some(connection),
+            Answer::Taken | Answer::TakenInPart { .. } | Answer::Refused(_) => {
+                self.connected = Some(connection)
+            }
         }
         delivery
     }
@@ -152,14 +154,20 @@ async fn publish(context: &Context, subject: &str, batch: &[Parcel], left: Durat
         }
     }
     let mut acknowledged = 0;
+    let until = Instant::now() + left;
     for acknowledgement in waiting {
-        match timeout(left, acknowledgement.into_future()).await {
-            Ok(Ok(_)) => acknowledged += 1,
-            Ok(Err(error)) => return Delivery { acknowledged, next: judge(&error) },
-            Err(_) => return away(acknowledged, "it does not acknowledge".to_owned()),
-        }
+        let next = match timeout_at(until, acknowledgement.into_future()).await {
+            Ok(Ok(_)) => {
+                acknowledged += 1;
+                continue;
+            }
+            Ok(Err(error)) => judge(&error),
+            Err(_) => Answer::Away { why: "it does not acknowledge".to_owned(), again: None },
+        };
+        return Delivery { acknowledged, next, may_have_more: true };
     }
-    Delivery { acknowledged, next: failed.map_or(Answer::Taken, |error| judge(&error)) }
+    // One that the client did not send is not there; those before it are acknowledged.
+    Delivery { acknowledged, next: failed.map_or(Answer::Taken, |error| judge(&error)), may_have_more: false }
 }
 
 async fn send(context: &Context, subject: &str, parcel: &Parcel) -> Result<PublishAckFuture, PublishError> {
@@ -180,7 +188,7 @@ fn judge(error: &PublishError) -> Answer {
 }
 
 fn away(acknowledged: usize, why: String) -> Delivery {
-    Delivery { acknowledged, next: Answer::Away { why, again: None } }
+    Delivery { acknowledged, next: Answer::Away { why, again: None }, may_have_more: false }
 }
 
 /// Longest time to connect to one server.

@@ -1,29 +1,32 @@
-//! How do paths become traces, and counts become metrics, for a receiver of OTLP over HTTP?
+//! Paths as traces, and counts as metrics, to a receiver of OTLP over HTTP. Each has a thread and a connection of its own.
 
+mod answer;
 mod choice;
 mod details;
-mod exposition;
 mod message;
 mod metrics;
 mod trace;
 
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use inband_model::{HopColumns, PathObservation};
 use prost::Message;
 use serde::{Deserialize, Serialize};
 
 use super::ExportError;
-use super::http::{Poster, Target};
+use super::http::{Hear, Poster, Target};
 use super::queue::{Messages, Next};
 use super::retry::Retry;
-use super::stage::{self, Export, Work};
+use super::stage::{self, Beside, Export, Work};
 use super::tally::Tally;
-use crate::api::MetricsSource;
 use choice::Sampled;
 use details::Details;
+use message::Service;
+use metrics::Reporter;
+
+pub(super) use metrics::Source;
 
 /// Traces and metrics to a receiver of OTLP over HTTP: `[otlp]`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,6 +41,9 @@ pub struct OtlpSettings {
     pub interval_seconds: u64,
     /// How often metrics are sent, seconds; 0: never. Default 15.
     pub metrics_seconds: u64,
+    /// The attribute `service.instance.id`; empty: one that is made of the machine's name and `api.listen`, and the same
+    /// after a restart. Default empty.
+    pub instance: String,
     /// Bearer token to show; empty: none. Default empty.
     pub token: String,
     /// File with the certificates that vouch for the receiver, PEM; empty: those that browsers trust. Default empty.
@@ -57,6 +63,7 @@ impl Default for OtlpSettings {
             traces: true,
             interval_seconds: 10,
             metrics_seconds: 15,
+            instance: String::new(),
             token: String::new(),
             authorities: PathBuf::new(),
             timeout_ms: 10_000,
@@ -92,69 +99,68 @@ impl Messages for Item {
     }
 }
 
-/// Who is asked for metrics, once there is somebody.
-pub(super) type Source = Arc<OnceLock<MetricsSource>>;
-
-/// Starts to send.
+/// Starts to send; `seed` tells this collector from others.
 pub(super) fn start(
     settings: &OtlpSettings,
+    seed: &str,
     source: Source,
     tally: Arc<Tally>,
 ) -> Result<Export<Sampled>, ExportError> {
     let endpoint = settings.endpoint.trim_end_matches('/');
-    let poster = |signal: &str| {
+    let poster = |signal: &str, hear: Hear| {
         let target = Target {
             url: &format!("{endpoint}/v1/{signal}"),
             content_type: "application/x-protobuf",
             token: &settings.token,
             authorities: &settings.authorities,
             timeout: Duration::from_millis(settings.timeout_ms.max(1)),
+            hear,
         };
         Poster::new(tally.output(), &target)
     };
-    let (traces, metrics) = (poster("traces")?, poster("metrics")?);
-    let retry = Retry { attempts: settings.attempts, first: FIRST_PAUSE, longest: LONGEST_PAUSE };
-    let every = Duration::from_secs(settings.metrics_seconds);
-    let choice = Sampled::new(settings);
-    let work = move |work| {
-        let details = Details::default();
-        Otlp { traces, metrics, retry, every, source, details, started_ns: now_ns(), work }.run();
+    let (traces, metrics) = (poster("traces", answer::of_traces)?, poster("metrics", answer::of_metrics)?);
+    let service = Arc::new(Service::new(&settings.instance, seed));
+    let reporter = Reporter {
+        poster: metrics,
+        service: Arc::clone(&service),
+        every: Duration::from_secs(settings.metrics_seconds),
+        source,
+        started_ns: now_ns(),
     };
-    stage::start(choice, settings.queue, Arc::clone(&tally), work)
+    let metrics: Option<Beside> = match settings.metrics_seconds {
+        0 => None,
+        _ => Some(Box::new(move |tally, ending| reporter.run(tally, ending))),
+    };
+    let retry =
+        Retry { attempts: settings.attempts, first: FIRST_PAUSE, longest: LONGEST_PAUSE, part: "traces" };
+    let choice = Sampled::new(settings);
+    let work = move |work| Tracer { poster: traces, service, retry, details: Details::default(), work }.run();
+    stage::start_beside(choice, settings.queue, Arc::clone(&tally), work, metrics)
 }
 
-/// What runs on the thread.
-struct Otlp {
-    traces: Poster,
-    metrics: Poster,
+/// What runs on the thread of traces.
+struct Tracer {
+    poster: Poster,
+    service: Arc<Service>,
     retry: Retry,
-    /// How often metrics are sent; zero: never.
-    every: Duration,
-    source: Source,
     details: Details,
-    started_ns: u64,
     work: Work<Item>,
 }
 
-impl Otlp {
+impl Tracer {
     fn run(mut self) {
-        let mut sent_at = Instant::now();
         loop {
             match self.work.outlet.next(PATIENCE) {
                 Next::Item(Item::Hops(hops)) => self.details.add(hops.iter()),
-                Next::Item(Item::Path(path)) => self.send_paths(*path),
+                Next::Item(Item::Path(path)) => self.send(*path),
                 Next::Nothing => {}
                 Next::End => return,
-            }
-            if !self.every.is_zero() && sent_at.elapsed() >= self.every && self.work.ending.left().is_none() {
-                sent_at = Instant::now();
-                self.send_metrics();
             }
         }
     }
 
     /// Sends a trace of this path, and of those that wait behind it.
-    fn send_paths(&mut self, first: PathObservation) {
+    fn send(&mut self, first: PathObservation) {
         let mut paths = vec![first];
         while paths.len() < MOST_AT_ONCE {
             match self.work.outlet.next(Duration::ZERO) {
@@ -165,20 +171,10 @@ impl Otlp {
         }
         let spans =
             paths.iter().flat_map(|path| trace::spans(path, |node| self.details.of(&path.flow, node)));
-        let body = message::traces(spans.collect()).encode_to_vec();
+        let body = self.service.traces(spans.collect()).encode_to_vec();
         let Work { tally, ending, .. } = &self.work;
-        self.retry.deliver(paths.len() as u64, tally, ending, |left| self.traces.post(&body, left));
-    }
-
-    /// Sends what `/metrics` says at this time; what cannot be delivered is out of date when it is tried again.
-    fn send_metrics(&self) {
-        let Some(text) = self.source.get().and_then(MetricsSource::text) else { return };
-        let metrics = metrics::metrics(&exposition::parse(&text), self.started_ns, now_ns());
-        let body = message::metrics(metrics).encode_to_vec();
-        let Work { tally, ending, .. } = &self.work;
-        tally.count_offered(1);
-        let once = Retry { attempts: 1, ..self.retry.clone() };
-        once.deliver(1, tally, ending, |left| self.metrics.post(&body, left));
+        // Each span that is rejected may be of another trace, so as many traces count as rejected.
+        self.retry.deliver(paths.len() as u64, tally, ending, |left| self.poster.post(&body, left));
     }
 }
 
@@ -188,8 +184,8 @@ fn now_ns() -> u64 {
     u64::try_from(since_1970.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// How long the thread waits for messages before it looks at the time.
-const PATIENCE: Duration = Duration::from_millis(200);
+/// How long the thread waits for messages before it looks again.
+const PATIENCE: Duration = Duration::from_secs(1);
 /// Traces in one message.
 const MOST_AT_ONCE: usize = 128;
 /// Pause behind the first attempt, and the longest one.

@@ -11,6 +11,13 @@ use super::tally::{Failure, Tally};
 pub(super) enum Answer {
     /// It has it.
     Taken,
+    /// It has it but for so many messages at most, for this reason; it will not want those later.
+    TakenInPart {
+        /// Messages of which it does not have everything, at most.
+        rejected: u64,
+        /// What it says of them.
+        why: String,
+    },
     /// It does not want it, for this reason, and will not want it later.
     Refused(String),
     /// It is away or overloaded, for this reason; it may say when to come again.
@@ -31,6 +38,8 @@ pub(super) struct Retry {
     pub(super) first: Duration,
     /// Longest pause.
     pub(super) longest: Duration,
+    /// The part of the output that delivers, where several do beside each other; empty: there is one.
+    pub(super) part: &'static str,
 }
 
 impl Retry {
@@ -51,9 +60,14 @@ impl Retry {
             }
             tried += 1;
             let answer = attempt(left);
-            tally.note_answer(&answer);
+            tally.note_part(self.part, &answer);
             let again = match answer {
                 Answer::Taken => return tally.count_exported(messages),
+                Answer::TakenInPart { rejected, .. } => {
+                    let rejected = rejected.min(messages);
+                    tally.count_failed(Failure::Rejected, rejected);
+                    return tally.count_exported(messages - rejected);
+                }
                 Answer::Refused(_) => return tally.count_failed(Failure::Refused, messages),
                 Answer::Away { .. } if left.is_some() => {
                     return tally.count_failed(Failure::Stopped, messages);

@@ -7,7 +7,8 @@
 //! ```
 //!
 //! Messages are numbered from 0 on, for as long as the directory exists. Frames are those of the store's log. A file is
-//! removed when all its messages are delivered, or, the oldest first, when all of them together are too large.
+//! removed when all its messages are delivered, or, the oldest first, when all of them together are too large. While
+//! messages of a file are on their way, it is held: they may have arrived, and would count as lost.
 
 mod position;
 mod segment;
@@ -38,6 +39,8 @@ pub(super) struct Spool {
     position: Position,
     /// Number of the next message.
     next: u64,
+    /// Whether the file that is read next stays, whatever room is wanted.
+    is_held: bool,
     /// Held as long as this is.
     _lock: File,
 }
@@ -56,7 +59,7 @@ pub(super) struct Recovered {
 pub(super) struct Appended {
     /// Older messages that were dropped to make room.
     pub(super) dropped: u64,
-    /// New messages that were not taken, and why.
+    /// New messages that were not taken: because of the error, or else because only a file that is held could make room.
     pub(super) refused: u64,
     pub(super) error: Option<io::Error>,
 }
@@ -70,7 +73,7 @@ impl Spool {
         let mut segments = VecDeque::new();
         let mut torn_bytes = 0;
         for (first, path) in segment::files(directory)? {
-            let (segment, torn) = Segment::scan(first, path)?;
+            let (segment, torn) = Segment::scan(first, path, position.delivered())?;
             torn_bytes += torn;
             segments.push_back(segment);
         }
@@ -89,6 +92,7 @@ impl Spool {
             writer: None,
             position,
             next,
+            is_held: false,
             _lock: lock,
         };
         spool.remove_delivered();
@@ -108,12 +112,24 @@ impl Spool {
         self.segments.iter().map(of).sum()
     }
 
+    /// Bytes of the messages that are not delivered.
+    pub(super) fn waiting_bytes(&self) -> u64 {
+        let delivered = self.position.delivered();
+        self.segments.iter().filter(|segment| segment.end() > delivered).map(Segment::waiting_bytes).sum()
+    }
+
+    /// Holds the file that is read next, or lets it go: whether messages of it are on their way, or may have arrived
+    /// although nobody said so.
+    pub(super) fn hold(&mut self, is_held: bool) {
+        self.is_held = is_held;
+    }
+
     /// Bytes on disk.
     pub(super) fn bytes(&self) -> u64 {
         self.segments.iter().map(|segment| segment.bytes).sum()
     }
 
-    /// Appends messages, and drops the oldest ones where they do not fit.
+    /// Appends messages, and drops the oldest ones that are not held where they do not fit.
     pub(super) fn append(&mut self, payloads: &[Vec<u8>]) -> Appended {
         let mut appended = Appended { dropped: 0, refused: 0, error: None };
         let mut left = payloads;
@@ -130,7 +146,11 @@ impl Spool {
                 });
                 taken += 1;
             }
-            appended.dropped += self.make_room(frames.len() as u64);
+            let (dropped, has_room) = self.make_room(frames.len() as u64);
+            appended.dropped += dropped;
+            if !has_room {
+                break;
+            }
             match self.write(&frames, taken as u64) {
                 Ok(()) => left = &left[taken..],
                 Err(error) => appended.error = Some(error),
@@ -201,26 +221,45 @@ impl Spool {
         Ok(())
     }
 
-    /// Drops the oldest files until so many bytes fit, and says how many messages that costs.
-    fn make_room(&mut self, bytes: u64) -> u64 {
+    /// Drops the oldest files until so many bytes fit, or none is left but the one that is held; says how many messages
+    /// that costs, and whether there is room.
+    fn make_room(&mut self, bytes: u64) -> (u64, bool) {
         let before = self.waiting();
-        while self.bytes() + bytes > self.max_bytes
-            && let Some(oldest) = self.segments.pop_front()
-        {
-            if self.segments.is_empty() {
+        let mut has_room = true;
+        while self.bytes() + bytes > self.max_bytes && !self.segments.is_empty() {
+            let held = self.held();
+            let Some(oldest) = (0..self.segments.len()).find(|at| Some(*at) != held) else {
+                has_room = false;
+                break;
+            };
+            let Some(segment) = self.segments.remove(oldest) else { break };
+            if oldest == self.segments.len() {
                 self.writer = None;
             }
             // A file that stays is found at the next start, as what was delivered twice.
-            let _ = fs::remove_file(&oldest.path);
-            self.position.advance(oldest.end());
+            let _ = fs::remove_file(&segment.path);
+            // Behind a file that is held, others are left out when they are read.
+            if held.is_none_or(|held| oldest < held) {
+                self.position.advance(segment.end());
+            }
         }
-        before - self.waiting()
+        (before - self.waiting(), has_room)
+    }
+
+    /// Which file is held.
+    fn held(&self) -> Option<usize> {
+        let delivered = self.position.delivered();
+        self.segments.iter().position(|segment| segment.end() > delivered).filter(|_| self.is_held)
     }
 
     fn remove_delivered(&mut self) {
         let delivered = self.position.delivered();
+        if let Some(segment) = self.segments.iter_mut().find(|segment| segment.end() > delivered) {
+            segment.deliver(delivered);
+        }
+        let complete = self.segment_bytes.min(MAX_IDLE);
         while let Some(oldest) = self.segments.front().filter(|oldest| oldest.end() <= delivered) {
-            if self.segments.len() == 1 && self.writer.is_some() && oldest.bytes < self.segment_bytes {
+            if self.segments.len() == 1 && self.writer.is_some() && oldest.bytes < complete {
                 return;
             }
             let _ = fs::remove_file(&oldest.path);
@@ -251,6 +290,9 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// Smallest and largest size at which a file is complete, bytes.
 const LEAST_SEGMENT: u64 = 4 << 10;
 const MOST_SEGMENT: u64 = 64 << 20;
+
+/// Size from which on a file of which everything is delivered goes, bytes.
+const MAX_IDLE: u64 = 1 << 20;
 
 #[cfg(test)]
 mod tests;

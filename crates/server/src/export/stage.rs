@@ -77,9 +77,12 @@ pub(super) struct Export<C: Choice> {
     inlet: Option<Inlet<C::Item>>,
     tally: Arc<Tally>,
     ending: Arc<Ending>,
-    /// Disconnected when the thread has come to its end.
+    /// Disconnected when its threads have come to their end.
     done: Receiver<()>,
 }
+
+/// What a further thread of an output does, on its own beside the one that delivers.
+pub(super) type Beside = Box<dyn FnOnce(&Tally, &Ending) + Send>;
 
 /// Starts a thread that does `work` with what `choice` takes; at most `most` messages wait for it.
 pub(super) fn start<C: Choice>(
@@ -88,18 +91,37 @@ pub(super) fn start<C: Choice>(
     tally: Arc<Tally>,
     work: impl FnOnce(Work<C::Item>) + Send + 'static,
 ) -> Result<Export<C>, ExportError> {
+    start_beside(choice, most, tally, work, None)
+}
+
+/// Does so, and starts another thread beside it, which neither waits for the other.
+pub(super) fn start_beside<C: Choice>(
+    choice: C,
+    most: u64,
+    tally: Arc<Tally>,
+    work: impl FnOnce(Work<C::Item>) + Send + 'static,
+    beside: Option<Beside>,
+) -> Result<Export<C>, ExportError> {
     let (inlet, outlet) = queue(most, Arc::clone(&tally));
     let ending = Arc::new(Ending::default());
-    let (alive, done) = sync_channel(0);
-    let given = Work { outlet, tally: Arc::clone(&tally), ending: Arc::clone(&ending) };
-    let run = move || {
-        work(given);
-        drop(alive);
+    // Disconnected when the last thread has come to its end.
+    let (alive, done) = sync_channel::<()>(0);
+    let spawn = |name: String, run: Box<dyn FnOnce() + Send>| {
+        let alive = alive.clone();
+        let run = move || {
+            run();
+            drop(alive);
+        };
+        let spawned = Builder::new().name(name).spawn(run).map(drop);
+        spawned.map_err(|source| ExportError::Start { output: tally.output().to_owned(), source })
     };
-    Builder::new()
-        .name(tally.output().to_owned())
-        .spawn(run)
-        .map_err(|source| ExportError::Start { output: tally.output().to_owned(), source })?;
+    let given = Work { outlet, tally: Arc::clone(&tally), ending: Arc::clone(&ending) };
+    spawn(tally.output().to_owned(), Box::new(move || work(given)))?;
+    if let Some(beside) = beside {
+        let (tally, ending) = (Arc::clone(&tally), Arc::clone(&ending));
+        spawn(format!("{} beside", tally.output()), Box::new(move || beside(&tally, &ending)))?;
+    }
+    drop(alive);
     Ok(Export { choice, inlet: Some(inlet), tally, ending, done })
 }
 

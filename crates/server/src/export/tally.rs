@@ -1,5 +1,6 @@
 //! What became of the messages of one output?
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -17,7 +18,8 @@ pub(crate) struct Tally {
     kept_back: AtomicU64,
     retries: AtomicU64,
     spool_bytes: AtomicU64,
-    trouble: Mutex<Option<String>>,
+    /// What keeps each part of the output from delivering; the part of an output that has none is empty.
+    trouble: Mutex<BTreeMap<&'static str, String>>,
 }
 
 /// Why a message was given up.
@@ -29,6 +31,8 @@ pub(crate) enum Failure {
     GaveUp,
     /// The other side does not want it, and will not want it later.
     Refused,
+    /// The other side took a part of it only.
+    Rejected,
     /// The disk did not take it.
     Disk,
     /// The spool was as large as it may be, and this was the oldest in it.
@@ -38,10 +42,11 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    const ALL: [Failure; 6] = [
+    const ALL: [Failure; 7] = [
         Failure::QueueFull,
         Failure::GaveUp,
         Failure::Refused,
+        Failure::Rejected,
         Failure::Disk,
         Failure::SpoolFull,
         Failure::Stopped,
@@ -53,6 +58,7 @@ impl Failure {
             Failure::QueueFull => "queue-full",
             Failure::GaveUp => "gave-up",
             Failure::Refused => "refused",
+            Failure::Rejected => "rejected",
             Failure::Disk => "disk",
             Failure::SpoolFull => "spool-full",
             Failure::Stopped => "stopped",
@@ -96,18 +102,32 @@ impl Tally {
         self.spool_bytes.store(bytes, Ordering::Release);
     }
 
-    /// Notes what keeps the output from delivering; `None`: nothing does.
-    fn note_trouble(&self, trouble: Option<String>) {
-        // A text is whole at any time.
-        *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = trouble;
-    }
-
     /// Notes what an attempt says of the other side.
     pub(super) fn note_answer(&self, answer: &Answer) {
-        self.note_trouble(match answer {
-            Answer::Taken => None,
-            Answer::Refused(why) | Answer::Away { why, .. } => Some(why.clone()),
-        });
+        self.note_part("", answer);
+    }
+
+    /// Notes what an attempt of one part of the output says of the other side of that part.
+    pub(super) fn note_part(&self, part: &'static str, answer: &Answer) {
+        // The texts are whole at any time.
+        let mut trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
+        match answer {
+            Answer::Taken => trouble.remove(part),
+            Answer::TakenInPart { why, .. } | Answer::Refused(why) | Answer::Away { why, .. } => {
+                trouble.insert(part, why.clone())
+            }
+        };
+    }
+
+    /// What keeps the output from delivering; `None`: nothing does.
+    fn trouble(&self) -> Option<String> {
+        let trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
+        let line = |(part, why): (&&str, &String)| match *part {
+            "" => why.clone(),
+            part => format!("{part}: {why}"),
+        };
+        let lines: Vec<_> = trouble.iter().map(line).collect();
+        (!lines.is_empty()).then(|| lines.join("; "))
     }
 
     /// What the counts say at this time.
@@ -129,7 +149,7 @@ impl Tally {
             kept_back: read(&self.kept_back),
             retries: read(&self.retries),
             spool_bytes: read(&self.spool_bytes),
-            trouble: self.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone(),
+            trouble: self.trouble(),
         }
     }
 }

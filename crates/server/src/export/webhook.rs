@@ -12,7 +12,7 @@ use inband_model::{Event, EventKind, Severity};
 use serde::{Deserialize, Serialize};
 
 use super::ExportError;
-use super::http::{Poster, Target};
+use super::http::{ALL_TAKEN, Poster, Target};
 use super::queue::{Messages, Next};
 use super::retry::Retry;
 use super::stage::{self, Export, Work};
@@ -99,6 +99,7 @@ pub(super) fn start(
         token: &settings.token,
         authorities: &settings.authorities,
         timeout: Duration::from_millis(settings.timeout_ms.max(1)),
+        hear: ALL_TAKEN,
     };
     let poster = Poster::new(tally.output(), &target)?;
     let repeat = Duration::from_secs(settings.repeat_seconds.max(1));
@@ -111,6 +112,7 @@ pub(super) fn start(
         attempts: settings.attempts,
         first: Duration::from_millis(settings.pause_ms),
         longest: LONGEST_PAUSE,
+        part: "",
     };
     let wanted = Wanted::new(settings.severity, &settings.kinds);
     let work = move |work| Webhook { poster, retry, format, told: Told::default(), work }.run();

@@ -105,6 +105,27 @@ fn a_full_spool_drops_the_oldest_and_everything_is_counted() {
     assert_eq!(broker.keys(), expected(1_000 - kept..1_000));
 }
 
+#[test]
+fn a_delivered_message_is_never_counted_as_spool_full() {
+    // A slow broker, and one whose answers are lost, under more messages than the spool holds.
+    for (takes_ms, forgets) in [(30, 0), (5, 4)] {
+        let folder = Folder::new();
+        let broker = Fake::default();
+        broker.takes_ms.store(takes_ms, Ordering::Relaxed);
+        broker.forgets.store(forgets, Ordering::Relaxed);
+        let mut output = Running::start(&folder, &broker, 40_000);
+        for round in 0..100 {
+            output.tell(round * 100..(round + 1) * 100);
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let ledger = wait_for(&output.tally, |ledger| ledger.waiting == 0);
+        let delivered = broker.taken.lock().unwrap().len() as u64;
+        assert!(ledger.failures["spool-full"] > 0, "{ledger:?}");
+        assert_eq!((ledger.offered, ledger.exported), (10_000, delivered), "{ledger:?}");
+        assert_eq!(ledger.exported + ledger.export_failed, 10_000, "{ledger:?}");
+    }
+}
+
 proptest! {
     #[test]
     fn a_message_reads_back_as_it_was_written(key in any::<String>(), body: Vec<u8>, topic in 0usize..4) {
@@ -136,6 +157,10 @@ struct Fake {
     goes_after: Arc<AtomicU32>,
     /// The key of messages it does not want.
     refused: Arc<Mutex<Option<String>>>,
+    /// How long it takes for a batch.
+    takes_ms: Arc<AtomicU32>,
+    /// Batches that it takes without an answer.
+    forgets: Arc<AtomicU32>,
     /// How often it heard that nothing waits.
     silences: Arc<AtomicU32>,
 }
@@ -150,7 +175,21 @@ impl Broker for Fake {
     fn deliver(&mut self, batch: &[Parcel], _left: Duration) -> Delivery {
         let away = Answer::Away { why: "away".to_owned(), again: None };
         if self.is_away.load(Ordering::Relaxed) == 1 {
-            return Delivery { acknowledged: 0, next: away };
+            return Delivery { acknowledged: 0, next: away, may_have_more: false };
+        }
+        let pause = self.takes_ms.load(Ordering::Relaxed);
+        std::thread::sleep(Duration::from_millis(pause.into()));
+        if self.forgets.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok()
+        {
+            // It has the whole batch, and its answer is lost.
+            let known = self.taken.lock().unwrap().len();
+            let fresh = batch.iter().filter(|parcel| {
+                let id = |taken: &Parcel| taken.id == parcel.id;
+                !self.taken.lock().unwrap()[..known].iter().any(id)
+            });
+            let fresh: Vec<_> = fresh.cloned().collect();
+            self.taken.lock().unwrap().extend(fresh);
+            return Delivery { acknowledged: 0, next: away, may_have_more: true };
         }
         let most = match self.goes_after.load(Ordering::Relaxed) {
             0 => batch.len(),
@@ -158,11 +197,17 @@ impl Broker for Fake {
         };
         for (index, parcel) in batch[..most].iter().enumerate() {
             if self.refused.lock().unwrap().as_ref() == Some(&parcel.key) {
-                return Delivery { acknowledged: index, next: Answer::Refused("no".to_owned()) };
+                let next = Answer::Refused("no".to_owned());
+                return Delivery { acknowledged: index, next, may_have_more: false };
             }
-            self.taken.lock().unwrap().push(parcel.clone());
+            let mut taken = self.taken.lock().unwrap();
+            // As a stream does that knows what comes twice.
+            if !taken.iter().any(|taken| taken.id == parcel.id) {
+                taken.push(parcel.clone());
+            }
         }
-        Delivery { acknowledged: most, next: if most < batch.len() { away } else { Answer::Taken } }
+        let next = if most < batch.len() { away } else { Answer::Taken };
+        Delivery { acknowledged: most, next, may_have_more: false }
     }
 
     fn handle_silence(&mut self) {

@@ -1,13 +1,15 @@
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use ureq::http::{HeaderMap, StatusCode};
 
-use super::{Answer, Poster, Target, judge};
+use super::{ALL_TAKEN, Answer, Poster, Target, judge};
 
 #[test]
 fn an_answer_is_taken_refused_or_a_reason_to_come_again() {
-    let judged = |status: u16| judge(StatusCode::from_u16(status).unwrap(), &HeaderMap::new(), "so\nit is");
+    let poster = poster("http://127.0.0.1/", Path::new("")).unwrap();
+    let judged =
+        |status: u16| poster.judge(StatusCode::from_u16(status).unwrap(), &HeaderMap::new(), b"so\nit is");
     for status in [200, 202, 204] {
         assert_eq!(judged(status), Answer::Taken, "{status}");
     }
@@ -21,14 +23,35 @@ fn an_answer_is_taken_refused_or_a_reason_to_come_again() {
 }
 
 #[test]
-fn it_may_say_when_to_come_again() {
-    for (text, again) in [("7", Some(7)), ("Wed, 21 Oct 2026 07:28:00 GMT", None), ("-1", None)] {
-        let headers = [("retry-after".parse().unwrap(), text.parse().unwrap())].into_iter().collect();
-        let Answer::Away { again: asked, .. } = judge(StatusCode::SERVICE_UNAVAILABLE, &headers, "") else {
-            panic!("{text}");
-        };
-        assert_eq!(asked, again.map(Duration::from_secs), "{text}");
+fn retry_after_is_a_number_of_seconds_or_a_date_by_the_clock_of_the_server() {
+    let asked = |headers: &[(&'static str, String)]| {
+        let headers = headers.iter().map(|(name, text)| (name.parse().unwrap(), text.parse().unwrap()));
+        match judge(StatusCode::SERVICE_UNAVAILABLE, &headers.collect(), "") {
+            Answer::Away { again, .. } => again,
+            other => panic!("{other:?}"),
+        }
+    };
+    let date = ("date", "Wed, 21 Oct 2026 07:27:00 GMT".to_owned());
+    for (text, again) in [
+        ("7", Some(7)),
+        ("0", Some(0)),
+        ("Wed, 21 Oct 2026 07:28:00 GMT", Some(60)),
+        // The two older forms of a date.
+        ("Wednesday, 21-Oct-26 07:27:09 GMT", Some(9)),
+        ("Wed Oct 21 07:27:01 2026", Some(1)),
+        // A date that is past.
+        ("Wed, 21 Oct 2026 07:26:00 GMT", Some(0)),
+        ("-1", None),
+        ("soon", None),
+        ("", None),
+    ] {
+        let again = again.map(Duration::from_secs);
+        assert_eq!(asked(&[("retry-after", text.to_owned()), date.clone()]), again, "{text}");
     }
+    // Without a clock of the server, ours.
+    let soon = httpdate::fmt_http_date(SystemTime::now() + Duration::from_secs(40));
+    let again = asked(&[("retry-after", soon)]).unwrap();
+    assert!(again > Duration::from_secs(30) && again <= Duration::from_secs(40), "{again:?}");
 }
 
 #[test]
@@ -44,5 +67,6 @@ fn an_address_that_is_none_is_told_at_once() {
 
 fn poster(url: &str, authorities: &Path) -> Result<Poster, super::ExportError> {
     let timeout = Duration::from_secs(1);
-    Poster::new("hook", &Target { url, content_type: "text/plain", token: "", authorities, timeout })
+    let hear = ALL_TAKEN;
+    Poster::new("hook", &Target { url, content_type: "text/plain", token: "", authorities, timeout, hear })
 }

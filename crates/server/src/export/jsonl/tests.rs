@@ -81,6 +81,31 @@ fn a_full_disk_is_counted_and_nobody_waits_for_it() {
 }
 
 #[test]
+fn a_disk_that_stalls_holds_nothing_up_and_what_it_has_not_taken_is_not_exported() {
+    let folder = Folder::new();
+    let path = folder.path("pipe");
+    // A pipe that is full takes nothing, as a disk that stalls.
+    assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+    let reader = fs::OpenOptions::new().read(true).write(true).open(&path).unwrap();
+    let tally = Arc::new(Tally::new("jsonl".to_owned()));
+    let settings = JsonlSettings { queue: 1_000, ..settings(&path) };
+    let mut export = start(&settings, Arc::clone(&tally)).unwrap();
+    let started = Instant::now();
+    for node in 0..20_000 {
+        export.handle_output(&Output::Event(event(node, Phase::Once)));
+    }
+    assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
+    let ledger = tally.ledger();
+    assert!(ledger.balances() && ledger.failures["queue-full"] > 0 && ledger.waiting > 0, "{ledger:?}");
+    let ending = Instant::now();
+    export.finish();
+    assert!(ending.elapsed() < Duration::from_secs(8), "{:?}", ending.elapsed());
+    let ledger = tally.ledger();
+    assert!(ledger.balances() && ledger.exported < 1_000 && ledger.waiting > 0, "{ledger:?}");
+    drop(reader);
+}
+
+#[test]
 fn a_file_that_cannot_be_made_is_told_at_the_start() {
     let tally = Arc::new(Tally::new("jsonl".to_owned()));
     let error = start(&settings(Path::new("/nowhere/out")), tally).unwrap_err();

@@ -36,6 +36,20 @@ pub(super) enum Fate {
     Failed(KafkaError),
 }
 
+impl Fate {
+    /// Whether a broker may have it although none acknowledged it: it was sent, and there was no answer.
+    pub(super) fn is_open(&self) -> bool {
+        match self {
+            Self::HandedOver => true,
+            Self::Failed(error) => matches!(
+                error.rdkafka_error_code(),
+                Some(RDKafkaErrorCode::MessageTimedOut | RDKafkaErrorCode::PurgeInflight)
+            ),
+            Self::Waiting | Self::Acknowledged | Self::Unsendable(_) => false,
+        }
+    }
+}
+
 impl Heard {
     /// Begins a batch; each message in it is acknowledged already or not.
     pub(super) fn begin(&self, acknowledged: impl Iterator<Item = bool>) {

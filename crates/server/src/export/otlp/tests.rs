@@ -1,7 +1,7 @@
 //! Does a receiver of OTLP get traces and metrics that say what the collector knows?
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use inband_collector::{CollectorSettings, Output};
 use inband_model::{
@@ -9,7 +9,9 @@ use inband_model::{
 };
 use inband_store::{Store, StoreSettings};
 use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
-use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
+use opentelemetry_proto::tonic::collector::trace::v1::{
+    ExportTracePartialSuccess, ExportTraceServiceRequest, ExportTraceServiceResponse,
+};
 use opentelemetry_proto::tonic::common::v1::KeyValue;
 use opentelemetry_proto::tonic::common::v1::any_value::Value;
 use opentelemetry_proto::tonic::metrics::v1::metric::Data;
@@ -18,9 +20,9 @@ use opentelemetry_proto::tonic::trace::v1::Span;
 use prost::Message;
 
 use super::{OtlpSettings, Source, start};
-use crate::api::MetricsSource;
 use crate::export::sample::{Folder, Reply, Server, wait_for};
 use crate::export::tally::Tally;
+use crate::metrics::Metrics;
 use crate::pipeline::{Pipeline, Stage};
 use crate::receive::Reception;
 use crate::settings::ReceiveSettings;
@@ -31,7 +33,7 @@ const NOW: u64 = 1_700_000_000_000_000_000;
 fn a_path_is_a_trace_with_a_span_for_each_hop() {
     let server = Server::start("127.0.0.1:0", &[Reply::Status(503)]);
     let tally = Arc::new(Tally::new("otlp".to_owned()));
-    let mut export = start(&settings(&server), Source::default(), Arc::clone(&tally)).unwrap();
+    let mut export = start(&settings(&server), "", Source::default(), Arc::clone(&tally)).unwrap();
     let record = |node_id, entered, left| HopRecord {
         received_at: Nanos(NOW),
         flow: Some(flow(1)),
@@ -86,7 +88,7 @@ fn metrics_are_those_of_the_page_for_prometheus() {
     let tally = Arc::new(Tally::new("otlp".to_owned()));
     let source = Source::default();
     let settings = OtlpSettings { metrics_seconds: 1, ..settings(&server) };
-    let export = start(&settings, Arc::clone(&source), Arc::clone(&tally)).unwrap();
+    let export = start(&settings, "", Arc::clone(&source), Arc::clone(&tally)).unwrap();
     let listen = vec!["127.0.0.1:0".parse().unwrap()];
     let (reception, feed) =
         Reception::start(&ReceiveSettings { listen, ..ReceiveSettings::default() }).unwrap();
@@ -94,8 +96,7 @@ fn metrics_are_those_of_the_page_for_prometheus() {
     let folder = Folder::new();
     let store = StoreSettings { path: folder.path("store"), ..StoreSettings::default() };
     let store = Arc::new(Store::open(store).unwrap());
-    let (asker, names) = (pipeline.asker(), Arc::default());
-    source.set(MetricsSource { asker, names, store: Some(Arc::downgrade(&store)) }).unwrap();
+    source.set((pipeline.asker(), Metrics::new(Arc::default(), Some(&store)))).unwrap();
     wait_for(&tally, |ledger| ledger.exported >= 2);
     reception.stop();
     let ledger = pipeline.stop().unwrap().ledger;
@@ -123,7 +124,7 @@ fn nothing_is_sent_of_what_is_not_wanted() {
     let server = Server::start("127.0.0.1:0", &[]);
     let tally = Arc::new(Tally::new("otlp".to_owned()));
     let settings = OtlpSettings { traces: false, ..settings(&server) };
-    let mut export = start(&settings, Source::default(), Arc::clone(&tally)).unwrap();
+    let mut export = start(&settings, "", Source::default(), Arc::clone(&tally)).unwrap();
     assert!(!export.wants_hops());
     export.handle_output(&path(flow(1), NOW));
     export.finish();
@@ -135,7 +136,7 @@ fn hops_that_do_not_fit_cost_no_trace() {
     let server = Server::start("127.0.0.1:0", &[Reply::Slow(Duration::from_millis(300))]);
     let tally = Arc::new(Tally::new("otlp".to_owned()));
     let settings = OtlpSettings { queue: 100, ..settings(&server) };
-    let mut export = start(&settings, Source::default(), Arc::clone(&tally)).unwrap();
+    let mut export = start(&settings, "", Source::default(), Arc::clone(&tally)).unwrap();
     export.handle_output(&path(flow(1), NOW));
     for number in 2..60 {
         export.handle_hops(&HopColumns::from(&[HopRecord::default(); 4_096][..]), 4_096);
@@ -143,6 +144,93 @@ fn hops_that_do_not_fit_cost_no_trace() {
     }
     let ledger = wait_for(&tally, |ledger| ledger.waiting == 0);
     assert_eq!((ledger.offered, ledger.exported), (59, 59), "{ledger:?}");
+}
+
+#[test]
+fn spans_that_are_rejected_are_not_exported() {
+    let partial = ExportTracePartialSuccess { rejected_spans: 2, error_message: "over the quota".to_owned() };
+    let body = ExportTraceServiceResponse { partial_success: Some(partial) }.encode_to_vec();
+    let head =
+        "HTTP/1.1 200 OK\r\nContent-Type: application/x-protobuf\r\nConnection: close\r\nContent-Length: ";
+    let answer = [format!("{head}{}\r\n\r\n", body.len()).into_bytes(), body].concat();
+    let server = Server::start("127.0.0.1:0", &[Reply::Raw(answer.leak())]);
+    let tally = Arc::new(Tally::new("otlp".to_owned()));
+    let mut export = start(&settings(&server), "", Source::default(), Arc::clone(&tally)).unwrap();
+
+    // One trace of three spans, of which two are rejected.
+    export.handle_output(&path(flow(1), NOW));
+    let ledger = wait_for(&tally, |ledger| ledger.waiting == 0 && ledger.offered == 1);
+    assert_eq!((ledger.exported, ledger.retries), (0, 0));
+    assert_eq!(ledger.failures, [("rejected".to_owned(), 1)].into());
+    assert_eq!(ledger.trouble.as_deref(), Some("traces: it rejects 2 spans: over the quota"));
+
+    export.handle_output(&path(flow(2), NOW));
+    let ledger = wait_for(&tally, |ledger| ledger.exported == 1);
+    assert!(ledger.balances() && ledger.trouble.is_none(), "{ledger:?}");
+}
+
+#[test]
+fn half_an_answer_is_not_exported() {
+    let halves: [&[u8]; 3] = [
+        b"HTTP/1.1 200 OK\r\nContent-Type: application/x-protobuf\r\nContent-Length: 40\r\n\r\n\x0a\x10",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab",
+        // Its length is not known, so that only what it says shows that it is half an answer.
+        b"HTTP/1.1 200 OK\r\nContent-Type: application/x-protobuf\r\nConnection: close\r\n\r\n\x0a\x10\x08",
+    ];
+    for half in halves {
+        let server = Server::start("127.0.0.1:0", &[Reply::Raw(half)]);
+        let tally = Arc::new(Tally::new("otlp".to_owned()));
+        let mut export = start(&settings(&server), "", Source::default(), Arc::clone(&tally)).unwrap();
+        export.handle_output(&path(flow(1), NOW));
+        let first = wait_for(&tally, |ledger| ledger.trouble.is_some() || ledger.exported > 0);
+        assert!(first.exported == 0 && first.trouble.unwrap().starts_with("traces: half an answer: "));
+        let ledger = wait_for(&tally, |ledger| ledger.exported == 1);
+        assert_eq!((ledger.retries, ledger.export_failed, server.taken().len()), (1, 0, 1));
+    }
+}
+
+#[test]
+fn a_slow_receiver_of_traces_does_not_hold_metrics_up_nor_the_other_way_round() {
+    let receive =
+        ReceiveSettings { listen: vec!["127.0.0.1:0".parse().unwrap()], ..ReceiveSettings::default() };
+    for silent in ["/v1/traces", "/v1/metrics"] {
+        let server = Server::silent_at(silent);
+        let tally = Arc::new(Tally::new("otlp".to_owned()));
+        let source = Source::default();
+        let settings = OtlpSettings { metrics_seconds: 1, timeout_ms: 60_000, ..settings(&server) };
+        let mut export = start(&settings, "", Arc::clone(&source), Arc::clone(&tally)).unwrap();
+        let (reception, feed) = Reception::start(&receive).unwrap();
+        let pipeline = Pipeline::start(CollectorSettings::default(), feed, Vec::new()).unwrap();
+        source.set((pipeline.asker(), Metrics::new(Arc::default(), None))).unwrap();
+        let started = Instant::now();
+        for number in 1..=3 {
+            export.handle_output(&path(flow(number), NOW));
+            wait_for(&tally, |ledger| silent == "/v1/traces" || ledger.exported == u64::from(number));
+        }
+        if silent == "/v1/traces" {
+            wait_for(&tally, |ledger| ledger.exported == 3);
+        }
+        assert!(started.elapsed() < Duration::from_secs(20), "{silent}");
+        reception.stop();
+        assert!(pipeline.stop().is_some());
+    }
+}
+
+#[test]
+fn messages_name_the_instance_that_sends_them() {
+    let instance_of = |instance: &str, seed: &str| {
+        let server = Server::start("127.0.0.1:0", &[]);
+        let settings = OtlpSettings { instance: instance.to_owned(), ..settings(&server) };
+        let tally = Arc::new(Tally::new("otlp".to_owned()));
+        let mut export = start(&settings, seed, Source::default(), Arc::clone(&tally)).unwrap();
+        export.handle_output(&path(flow(1), NOW));
+        wait_for(&tally, |ledger| ledger.exported == 1);
+        let message = ExportTraceServiceRequest::decode(server.taken()[0].body.as_slice()).unwrap();
+        attribute(&message.resource_spans[0].resource.as_ref().unwrap().attributes, "service.instance.id")
+    };
+    assert_eq!(instance_of("collector-7", "a"), "collector-7");
+    assert_eq!(instance_of("", "a"), instance_of("", "a"));
+    assert_ne!(instance_of("", "a"), instance_of("", "b"));
 }
 
 fn settings(server: &Server) -> OtlpSettings {

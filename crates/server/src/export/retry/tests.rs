@@ -51,6 +51,33 @@ fn what_is_refused_is_not_tried_again() {
 }
 
 #[test]
+fn what_is_rejected_of_a_message_is_not_exported_and_not_tried_again() {
+    for (rejected, exported, failed) in [(0, 5, 0), (2, 3, 2), (5, 0, 5), (9, 0, 5)] {
+        let tally = Tally::new("test".to_owned());
+        let answer = |_| Answer::TakenInPart { rejected, why: "too old".to_owned() };
+        retry(3).deliver(5, &tally, &Ending::default(), answer);
+        let ledger = tally.ledger();
+        assert_eq!((ledger.exported, ledger.export_failed, ledger.retries), (exported, failed, 0));
+        assert_eq!(ledger.trouble.as_deref(), Some("too old"));
+    }
+}
+
+#[test]
+fn the_trouble_of_one_part_is_not_over_when_another_part_delivers() {
+    let tally = Tally::new("test".to_owned());
+    let deliver = |part, answer: Answer| {
+        Retry { part, attempts: 1, ..retry(1) }.deliver(0, &tally, &Ending::default(), |_| answer.clone());
+        tally.ledger().trouble
+    };
+    let away = Answer::Away { why: "it is away".to_owned(), again: None };
+    assert_eq!(deliver("traces", away.clone()).as_deref(), Some("traces: it is away"));
+    assert_eq!(deliver("metrics", Answer::Taken).as_deref(), Some("traces: it is away"));
+    assert_eq!(deliver("metrics", away).as_deref(), Some("metrics: it is away; traces: it is away"));
+    assert_eq!(deliver("traces", Answer::Taken).as_deref(), Some("metrics: it is away"));
+    assert_eq!(deliver("metrics", Answer::Taken), None);
+}
+
+#[test]
 fn at_the_end_there_is_one_attempt_and_none_when_time_is_over() {
     for (grace, expected) in [(60, 1), (0, 0)] {
         let (tally, ending) = (Tally::new("test".to_owned()), Ending::default());
@@ -66,5 +93,5 @@ fn at_the_end_there_is_one_attempt_and_none_when_time_is_over() {
 }
 
 fn retry(attempts: u32) -> Retry {
-    Retry { attempts, first: Duration::from_millis(100), longest: Duration::from_secs(1) }
+    Retry { attempts, first: Duration::from_millis(100), longest: Duration::from_secs(1), part: "" }
 }

@@ -1,4 +1,4 @@
-//! What do outputs meet that post over HTTP? A server on loopback that does as it is told.
+//! A server on loopback that does as it is told, for outputs that post over HTTP.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -17,6 +17,8 @@ pub(in crate::export) enum Reply {
     Slow(Duration),
     /// The connection is closed.
     Close,
+    /// These bytes are sent, whatever they are, and the connection is closed.
+    Raw(&'static [u8]),
 }
 
 /// A request that came.
@@ -36,6 +38,8 @@ pub(in crate::export) struct Server {
 
 struct Shared {
     replies: Mutex<VecDeque<Reply>>,
+    /// Requests for this path have no answer; empty: none of them.
+    silent_path: &'static str,
     requests: Mutex<Vec<Request>>,
     stop: AtomicBool,
 }
@@ -43,10 +47,20 @@ struct Shared {
 impl Server {
     /// Answers the first requests as told, and those behind with 200.
     pub(in crate::export) fn start(address: &str, replies: &[Reply]) -> Server {
+        Server::start_with(address, replies, "")
+    }
+
+    /// Answers with 200, but not at all what is posted to this path.
+    pub(in crate::export) fn silent_at(path: &'static str) -> Server {
+        Server::start_with("127.0.0.1:0", &[], path)
+    }
+
+    fn start_with(address: &str, replies: &[Reply], silent_path: &'static str) -> Server {
         let listener = TcpListener::bind(address).unwrap();
         let address = listener.local_addr().unwrap();
         let shared = Arc::new(Shared {
             replies: Mutex::new(replies.iter().copied().collect()),
+            silent_path,
             requests: Mutex::default(),
             stop: AtomicBool::new(false),
         });
@@ -57,8 +71,8 @@ impl Server {
                     if shared.stop.load(Ordering::Relaxed) {
                         return;
                     }
-                    // One connection after another is enough for one client.
-                    let _ = serve(stream.unwrap(), &shared);
+                    let (stream, shared) = (stream.unwrap(), Arc::clone(&shared));
+                    std::thread::spawn(move || serve(stream, &shared));
                 }
             }
         });
@@ -91,6 +105,12 @@ fn serve(stream: TcpStream, shared: &Shared) -> std::io::Result<()> {
     });
     let mut body = vec![0; length.unwrap_or(0)];
     reader.read_exact(&mut body)?;
+    if !shared.silent_path.is_empty() && head.contains(shared.silent_path) {
+        while !shared.stop.load(Ordering::Relaxed) {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        return Ok(());
+    }
     let reply = shared.replies.lock().unwrap().pop_front().unwrap_or(Reply::Status(200));
     let status = match reply {
         Reply::Status(status) => status,
@@ -99,6 +119,7 @@ fn serve(stream: TcpStream, shared: &Shared) -> std::io::Result<()> {
             200
         }
         Reply::Close => return Ok(()),
+        Reply::Raw(bytes) => return (&stream).write_all(bytes),
     };
     if matches!(reply, Reply::Status(200)) {
         shared.requests.lock().unwrap().push(Request { head, body });

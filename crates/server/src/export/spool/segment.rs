@@ -16,6 +16,10 @@ pub(super) struct Segment {
     pub(super) count: u64,
     /// Bytes up to the end of the last whole message.
     pub(super) bytes: u64,
+    /// Bytes up to the end of the last message that is delivered.
+    delivered_bytes: u64,
+    /// Where the messages end that were read last, from the first of them on.
+    ends: (u64, Vec<u64>),
     reader: Option<BufReader<File>>,
     /// The message in front of which the reader stands, and its place in the file.
     place: (u64, u64),
@@ -43,11 +47,22 @@ impl Segment {
 
     fn of(path: PathBuf, first: u64) -> Segment {
         let bytes = MAGIC.len() as u64;
-        Segment { path, first, count: 0, bytes, reader: None, place: (first, bytes), mark: (first, bytes) }
+        Segment {
+            path,
+            first,
+            count: 0,
+            bytes,
+            delivered_bytes: bytes,
+            ends: (first, Vec::new()),
+            reader: None,
+            place: (first, bytes),
+            mark: (first, bytes),
+        }
     }
 
-    /// Looks how many whole messages a file has, and cuts off what comes behind them; says how many bytes that are.
-    pub(super) fn scan(first: u64, path: PathBuf) -> io::Result<(Segment, u64)> {
+    /// Looks how many whole messages a file has, of which those below `delivered` are, and cuts off what comes behind
+    /// them; says how many bytes that are.
+    pub(super) fn scan(first: u64, path: PathBuf, delivered: u64) -> io::Result<(Segment, u64)> {
         let mut file = BufReader::new(OpenOptions::new().read(true).write(true).open(&path)?);
         let length = file.get_ref().metadata()?.len();
         let mut magic = Vec::new();
@@ -58,6 +73,9 @@ impl Segment {
             while read_frame(&mut file, &mut frame)? {
                 segment.count += 1;
                 segment.bytes += frame.len() as u64;
+                if segment.end() <= delivered {
+                    segment.delivered_bytes = segment.bytes;
+                }
             }
         }
         let torn = length.saturating_sub(if magic == MAGIC { segment.bytes } else { 0 });
@@ -68,6 +86,18 @@ impl Segment {
     /// Number of the message behind its last one.
     pub(super) fn end(&self) -> u64 {
         self.first + self.count
+    }
+
+    /// Bytes of the messages that are not delivered.
+    pub(super) fn waiting_bytes(&self) -> u64 {
+        self.bytes - self.delivered_bytes
+    }
+
+    /// Notes that the messages below this number are delivered.
+    pub(super) fn deliver(&mut self, below: u64) {
+        let (first, ends) = &self.ends;
+        let last = below.checked_sub(first + 1).and_then(|place| ends.get(usize::try_from(place).ok()?));
+        self.delivered_bytes = self.delivered_bytes.max(last.copied().unwrap_or(0));
     }
 
     /// Appends frames, whole or not at all.
@@ -96,6 +126,7 @@ impl Segment {
             self.place = if self.mark.0 <= from { self.mark } else { start };
             reader.seek(SeekFrom::Start(self.place.1))?;
         }
+        self.ends = (from, Vec::new());
         let (mut entries, mut bytes) = (Vec::new(), 0);
         while self.place.0 < end && entries.len() < most && bytes < MOST_BYTES {
             let (number, place) = self.place;
@@ -110,6 +141,7 @@ impl Segment {
             }
             if number >= from {
                 bytes += frame.len();
+                self.ends.1.push(self.place.1);
                 entries.push(Entry { number, payload: frame.split_off(FRAME_HEADER_BYTES) });
             }
         }

@@ -83,6 +83,80 @@ fn what_was_dropped_while_it_was_on_its_way_is_not_counted_as_delivered() {
 }
 
 #[test]
+fn messages_on_their_way_stay_and_others_make_room() {
+    let folder = Folder::new();
+    let path = folder.path("spool");
+    let (mut spool, _) = Spool::open(&path, 40_000).unwrap();
+    put(&mut spool, 0..500);
+    let on_their_way = spool.read(10).unwrap();
+    spool.hold(true);
+
+    let dropped: u64 = (500..5_000).map(|number| spool.append(&[payload(number)]).dropped).sum();
+
+    assert!(dropped > 0 && spool.bytes() <= 40_000);
+    assert_eq!(spool.waiting() + dropped, 5_000);
+    assert_eq!(spool.deliver(on_their_way[9].number), 10, "none of them was dropped");
+    spool.hold(false);
+    // What is left is in order, with a gap behind the file that was held.
+    drop(spool);
+    let (mut spool, Recovered { messages, .. }) = Spool::open(&path, 40_000).unwrap();
+    assert_eq!(messages, 5_000 - dropped - 10);
+    let left = all(&mut spool);
+    assert_eq!(left.len() as u64, messages);
+    assert!(left.is_sorted() && left[0] == 10 && left.last() == Some(&4_999));
+}
+
+#[test]
+fn where_only_messages_on_their_way_could_make_room_new_ones_are_refused() {
+    let folder = Folder::new();
+    // Room for one file.
+    let (mut spool, _) = Spool::open(&folder.path("spool"), 4_000).unwrap();
+    put(&mut spool, 0..90);
+    let on_their_way = spool.read(90).unwrap();
+    spool.hold(true);
+
+    let appended = spool.append(&(90..115).map(payload).collect::<Vec<_>>());
+
+    assert_eq!((appended.dropped, appended.refused, appended.error.is_none()), (0, 25, true));
+    assert_eq!(spool.deliver(on_their_way[89].number), 90);
+    spool.hold(false);
+    assert_eq!(put(&mut spool, 90..95), 0);
+    assert_eq!(all(&mut spool), (90..95).collect::<Vec<_>>());
+}
+
+#[test]
+fn bytes_that_wait_are_those_of_messages_that_are_not_delivered() {
+    let folder = Folder::new();
+    let path = folder.path("spool");
+    let frame = 8 + payload(0).len() as u64;
+    let (mut spool, _) = Spool::open(&path, BOUND).unwrap();
+    assert_eq!(spool.waiting_bytes(), 0);
+    put(&mut spool, 0..100);
+    assert_eq!(spool.waiting_bytes(), 100 * frame);
+    spool.read(10).unwrap();
+    spool.deliver(3);
+    assert_eq!(spool.waiting_bytes(), 96 * frame);
+    drop(spool);
+    let (mut spool, _) = Spool::open(&path, BOUND).unwrap();
+    assert_eq!(spool.waiting_bytes(), 96 * frame);
+    all(&mut spool);
+    assert_eq!((spool.waiting_bytes(), spool.waiting()), (0, 0));
+}
+
+#[test]
+fn a_large_file_goes_when_everything_in_it_is_delivered() {
+    let folder = Folder::new();
+    let path = folder.path("spool");
+    let (mut spool, _) = Spool::open(&path, 1_000_000_000).unwrap();
+    put(&mut spool, 0..40_000);
+    assert!(spool.bytes() > 1 << 20);
+    all(&mut spool);
+    assert_eq!((spool.bytes(), files(&path).len()), (0, 0));
+    put(&mut spool, 40_000..40_010);
+    assert_eq!(all(&mut spool), (40_000..40_010).collect::<Vec<_>>());
+}
+
+#[test]
 fn a_file_torn_at_any_byte_keeps_the_messages_before_it() {
     let folder = Folder::new();
     let path = folder.path("spool");

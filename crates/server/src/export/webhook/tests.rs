@@ -1,7 +1,7 @@
 //! Are those who are to be told of events told, whatever their server does, and is each event counted once?
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use inband_collector::Output;
 use inband_model::{Event, ExportLedger, Phase};
@@ -101,6 +101,29 @@ fn a_server_that_fails_is_asked_again() {
 
     assert_eq!((ledger.retries, ledger.export_failed, server.taken().len()), (4, 0, 1));
     assert_eq!(ledger.trouble, None);
+}
+
+#[test]
+fn half_an_answer_is_no_answer() {
+    let half = Reply::Raw(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nok");
+    let server = Server::start("127.0.0.1:0", &[half]);
+    let mut hook = Hook::to(&server, quick());
+    hook.tell(&event(1, Phase::Once));
+    let ledger = hook.wait_for(|ledger| ledger.exported == 1);
+    assert_eq!((ledger.retries, server.taken().len()), (1, 1));
+}
+
+#[test]
+fn a_server_may_ask_for_time_until_a_date() {
+    let busy = "HTTP/1.1 503 Busy\r\nDate: Sun, 22 Nov 2026 10:00:00 GMT\r\n\
+                Retry-After: Sun, 22 Nov 2026 10:00:01 GMT\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+    let server = Server::start("127.0.0.1:0", &[Reply::Raw(busy.as_bytes())]);
+    let mut hook = Hook::to(&server, quick());
+    let started = Instant::now();
+    hook.tell(&event(1, Phase::Once));
+    let ledger = hook.wait_for(|ledger| ledger.exported == 1);
+    assert_eq!(ledger.retries, 1);
+    assert!(started.elapsed() >= Duration::from_secs(1), "{:?}", started.elapsed());
 }
 
 #[test]

@@ -1,0 +1,50 @@
+//! Metrics: counts and latencies with labels of a bounded number, and no flows.
+//!
+//! `seen` takes them from the collector and makes typed families of them; `text` writes families for Prometheus, and
+//! `export::otlp` writes the same ones for OTLP. `chosen` says which nodes and queues have series.
+
+mod chosen;
+mod exports;
+mod family;
+mod seen;
+mod text;
+
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Instant;
+
+use inband_store::Store;
+
+pub(crate) use self::family::{Family, Kind, Sample};
+pub(crate) use self::seen::Seen;
+pub(crate) use self::text::text;
+
+use self::chosen::Chosen;
+use crate::names::Names;
+
+/// The metrics of one reader, which keeps the series it has begun with.
+#[derive(Debug)]
+pub(crate) struct Metrics {
+    names: Arc<Names>,
+    /// Whoever reads metrics does not keep the store open.
+    store: Option<Weak<Store>>,
+    started: Instant,
+    chosen: Mutex<Chosen>,
+}
+
+impl Metrics {
+    /// Metrics of a collector with these names and this store.
+    pub(crate) fn new(names: Arc<Names>, store: Option<&Arc<Store>>) -> Self {
+        let store = store.map(Arc::downgrade);
+        Self { names, store, started: Instant::now(), chosen: Mutex::default() }
+    }
+
+    /// Every family, of what was seen at this time.
+    pub(crate) fn families(&self, seen: Seen) -> Vec<Family> {
+        // What is chosen is whole at any time.
+        let mut chosen = self.chosen.lock().unwrap_or_else(PoisonError::into_inner);
+        let seen = seen.choose(&mut chosen, self.started.elapsed());
+        drop(chosen);
+        let store = self.store.as_ref().and_then(Weak::upgrade);
+        seen.families(&self.names, store.as_deref())
+    }
+}

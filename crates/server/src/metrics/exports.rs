@@ -1,0 +1,39 @@
+//! What is counted of the outputs.
+
+use inband_model::ExportLedger;
+
+use super::family::{Family, Kind, Sample};
+
+/// The counts of every output, by its name; nothing where none is set up.
+pub(super) fn families(exports: &[ExportLedger]) -> Vec<Family> {
+    if exports.is_empty() {
+        return Vec::new();
+    }
+    let label = |export: &ExportLedger| ("output", export.output.clone());
+    let counts = COUNTS.iter().map(|(name, kind, help, count)| {
+        let samples = exports.iter().map(|export| Sample::new([label(export)], count(export)));
+        Family { name, help, kind: *kind, samples: samples.collect() }
+    });
+    let failures = exports.iter().flat_map(|export| {
+        let reasons = export.failures.iter();
+        reasons.map(move |(reason, count)| Sample::new([label(export), ("reason", reason.clone())], *count))
+    });
+    let failed = Family::counter("inband_export_failed_total", "Messages that were given up.").with(failures);
+    counts.chain([failed]).collect()
+}
+
+type Count = fn(&ExportLedger) -> u64;
+
+const COUNTS: [(&str, Kind, &str, Count); 7] = [
+    ("inband_export_offered_total", Kind::Counter, "Messages that were to be delivered.", |of| of.offered),
+    ("inband_export_exported_total", Kind::Counter, "Messages that were delivered.", |of| of.exported),
+    ("inband_export_kept_back_total", Kind::Counter, "Messages that settings or silences keep back.", |of| {
+        of.kept_back
+    }),
+    ("inband_export_retries_total", Kind::Counter, "Attempts beyond the first.", |of| of.retries),
+    ("inband_export_waiting", Kind::Gauge, "Messages whose fate is not decided.", |of| of.waiting),
+    ("inband_export_spool_bytes", Kind::Gauge, "Bytes that wait on disk.", |of| of.spool_bytes),
+    ("inband_export_up", Kind::Gauge, "1: the latest attempt went well, or there was none.", |of| {
+        u64::from(of.trouble.is_none())
+    }),
+];

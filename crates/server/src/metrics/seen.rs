@@ -1,0 +1,249 @@
+//! What is counted at one time, and the families that are made of it.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use inband_collector::{LatencySummary, NodeView, QueueView};
+use inband_model::{ExportLedger, FaultCount, Ledger, Nanos};
+use inband_store::{Store, Tally};
+
+use super::chosen::{Activity, Chosen};
+use super::exports;
+use super::family::{Family, Sample};
+use crate::names::Names;
+use crate::pipeline::Sight;
+use crate::receive::ReceptionCounts;
+
+/// What is counted, at one time.
+pub(crate) struct Seen {
+    now: Nanos,
+    ledger: Ledger,
+    streams: usize,
+    reception: ReceptionCounts,
+    flows: usize,
+    /// Every node; those with series once they are chosen.
+    nodes: Vec<NodeView>,
+    all_nodes: usize,
+    /// Every queue; those with series once they are chosen.
+    queues: Vec<QueueView>,
+    /// Nodes and queues that are known and have no series.
+    left_out: [usize; 2],
+    active_events: usize,
+    exports: Vec<ExportLedger>,
+    malformed: Vec<FaultCount>,
+    unreadable: Vec<FaultCount>,
+    overflows: BTreeMap<String, u64>,
+}
+
+impl Seen {
+    /// Copies what is needed, so that nothing is written or sorted where reports wait.
+    pub(crate) fn of(sight: &mut Sight<'_>) -> Self {
+        let nodes = sight.collector.nodes();
+        let view = sight.ledger();
+        Self {
+            now: sight.now,
+            ledger: view.total,
+            streams: view.streams.len(),
+            reception: sight.reception,
+            flows: sight.collector.flows().count(),
+            all_nodes: nodes.len(),
+            nodes,
+            queues: sight.collector.queues(sight.now).collect(),
+            left_out: [0, 0],
+            active_events: sight.collector.active_events().count(),
+            exports: view.exports,
+            malformed: view.malformed,
+            unreadable: view.unreadable,
+            overflows: view.overflows,
+        }
+    }
+
+    /// Leaves out the nodes and queues that have no series; `uptime` is the time since the reader's start.
+    pub(super) fn choose(mut self, chosen: &mut Chosen, uptime: Duration) -> Self {
+        let key = |queue: &QueueView| (queue.node_id, queue.egress_interface, queue.queue_id);
+        let Chosen { nodes, queues } = chosen;
+        nodes.look(uptime, self.nodes.iter().map(|node| (node.node_id, Activity::of_node(node))));
+        let now = self.now;
+        queues.look(uptime, self.queues.iter().map(|queue| (key(queue), Activity::of_queue(queue, now))));
+        self.left_out = [nodes.left_out(), queues.left_out()];
+        self.nodes.retain(|node| nodes.has(&node.node_id));
+        self.queues.retain(|queue| queues.has(&key(queue)));
+        self.queues.sort_by_key(key);
+        self
+    }
+
+    /// Every family there is.
+    pub(super) fn families(&self, names: &Names, store: Option<&Store>) -> Vec<Family> {
+        let mut families = self.of_ledger();
+        families.extend(self.of_faults());
+        families.extend(self.of_tables());
+        families.extend(exports::families(&self.exports));
+        families.extend(self.of_nodes());
+        families.extend(self.of_queues());
+        let named = self.nodes.iter().filter_map(|node| {
+            let labels = [("node", node.node_id.to_string()), ("name", names.node(node.node_id)?.to_owned())];
+            Some(Sample::new(labels, 1_u64))
+        });
+        let help = "What people call a node; always 1.";
+        families.push(Family::gauge("inband_node_info", help).with(named));
+        families
+            .extend(store.into_iter().flat_map(|store| of_store(&store.tally(), store.trouble().is_none())));
+        families
+    }
+
+    fn of_ledger(&self) -> Vec<Family> {
+        let (ledger, reception) = (&self.ledger, &self.reception);
+        let counters = [
+            ("inband_datagrams_received_total", "Datagrams taken off the sockets.", ledger.received),
+            ("inband_datagrams_kernel_dropped_total", "Datagrams the kernel dropped.", ledger.kernel_dropped),
+            (
+                "inband_datagrams_refused_total",
+                "Datagrams from addresses that may not report.",
+                ledger.refused,
+            ),
+            ("inband_datagrams_malformed_total", "Datagrams that are no telemetry report.", ledger.malformed),
+            ("inband_datagrams_shed_total", "Datagrams dropped because a queue was full.", ledger.shed),
+            ("inband_datagrams_accepted_total", "Datagrams understood and counted once.", ledger.accepted),
+            (
+                "inband_datagrams_duplicate_total",
+                "Datagrams that had been accepted before.",
+                ledger.duplicate,
+            ),
+            (
+                "inband_datagrams_reordered_total",
+                "Accepted datagrams that came after a later one.",
+                ledger.reordered,
+            ),
+            ("inband_datagrams_late_total", "Accepted datagrams that came too late to judge.", ledger.late),
+            (
+                "inband_reports_accepted_total",
+                "Individual reports in accepted datagrams.",
+                ledger.accepted_reports,
+            ),
+            ("inband_reports_stored_total", "Individual reports in the store.", ledger.stored),
+            (
+                "inband_reports_store_failed_total",
+                "Individual reports the store did not take.",
+                ledger.store_failed,
+            ),
+            ("inband_receive_failures_total", "Times a socket could not be read.", reception.failures),
+            (
+                "inband_losses_unknown_total",
+                "Times an unknown number of datagrams was lost.",
+                ledger.lost_unknown,
+            ),
+        ];
+        let counters = counters.map(|(name, help, value)| Family::counter(name, help).of(value));
+        let mut families = Vec::from(counters);
+        let help = "Datagrams that were sent and did not arrive; falls when one arrives after all.";
+        families.push(Family::gauge("inband_datagrams_lost", help).of(ledger.lost));
+        families
+    }
+
+    /// Why something was not understood, and what no table had room for.
+    fn of_faults(&self) -> [Family; 3] {
+        let samples = |faults: &[FaultCount]| -> Vec<Sample> {
+            let sample = |FaultCount { header, fault, count }: &FaultCount| {
+                Sample::new([("header", header.clone()), ("fault", fault.clone())], *count)
+            };
+            faults.iter().map(sample).collect()
+        };
+        let help = "Malformed datagrams by what was wrong with them.";
+        let malformed = Family::counter("inband_datagrams_malformed_by_fault_total", help);
+        let help = "Reported packets that are marked as INT and cannot be read; their reports are accepted.";
+        let unreadable = Family::counter("inband_packets_unreadable_total", help);
+        let help = "What was forgotten or passed over because a table was full; flows also for their age.";
+        let overflows =
+            self.overflows.iter().map(|(name, count)| Sample::new([("what", name.clone())], *count));
+        [
+            malformed.with(samples(&self.malformed)),
+            unreadable.with(samples(&self.unreadable)),
+            Family::counter("inband_overflows_total", help).with(overflows),
+        ]
+    }
+
+    fn of_tables(&self) -> [Family; 5] {
+        let help = "Nodes and queues that are known and have no series; at most 1000 of each have.";
+        let [nodes, queues] = self.left_out;
+        let left_out = [("nodes", nodes), ("queues", queues)];
+        let left_out = left_out.map(|(of, count)| Sample::new([("of", of.to_owned())], count));
+        [
+            Family::gauge("inband_streams", "Streams of reports that are known.").of(self.streams),
+            Family::gauge("inband_flows", "Flows that reports told of lately.").of(self.flows),
+            Family::gauge("inband_nodes", "Nodes that are known; at most 1000 have metrics.")
+                .of(self.all_nodes),
+            Family::gauge("inband_events_active", "Events that go on.").of(self.active_events),
+            Family::gauge("inband_series_left_out", help).with(left_out),
+        ]
+    }
+
+    fn of_nodes(&self) -> [Family; 4] {
+        let label = |node: &NodeView| [("node", node.node_id.to_string())];
+        let reports = self.nodes.iter().map(|node| Sample::new(label(node), node.reports));
+        let lost = self.nodes.iter().map(|node| Sample::new(label(node), node.lost));
+        let latency = |of: fn(&LatencySummary) -> Nanos| {
+            let known = self.nodes.iter().filter_map(|node| Some((label(node), node.latency?)));
+            let samples = known.map(|(label, latency)| Sample::new(label, seconds(of(&latency))));
+            samples.collect::<Vec<_>>()
+        };
+        let median = "Median hop latency of a node over the last million packets or so, to 3.2 %.";
+        let p99 = "What 99 of 100 hop latencies of a node stay below, to 3.2 %.";
+        let help = "Datagrams of a node that did not arrive; falls when one arrives after all.";
+        [
+            Family::counter("inband_node_reports_total", "Individual reports of a node.").with(reports),
+            Family::gauge("inband_node_datagrams_lost", help).with(lost),
+            Family::gauge("inband_node_hop_latency_median_seconds", median)
+                .with(latency(|latency| latency.p50)),
+            Family::gauge("inband_node_hop_latency_p99_seconds", p99).with(latency(|latency| latency.p99)),
+        ]
+    }
+
+    fn of_queues(&self) -> [Family; 1] {
+        let samples = self.queues.iter().map(|queue| {
+            let QueueView { node_id, egress_interface, queue_id, recent, .. } = queue;
+            let interface = egress_interface.map_or_else(String::new, |id| id.to_string());
+            let labels =
+                [("node", node_id.to_string()), ("interface", interface), ("queue", queue_id.to_string())];
+            Sample::new(labels, *recent)
+        });
+        let help = "Highest occupancy of the last seconds, in the node's unit.";
+        [Family::gauge("inband_queue_occupancy", help).with(samples)]
+    }
+}
+
+/// How history is kept.
+fn of_store(tally: &Tally, is_written: bool) -> Vec<Family> {
+    let help = "Whether history is being written: 1, or 0 while the disk does not take it.";
+    let up = Family::gauge("inband_store_up", help).of(is_written);
+    let lost = [("disk", tally.failed), ("queue", tally.shed)];
+    let lost = lost.map(|(reason, count)| Sample::new([("reason", reason.to_owned())], count));
+    let help = "Individual reports the store lost: the disk did not take them, or too much was waiting.";
+    let lost = Family::counter("inband_store_lost_reports_total", help).with(lost);
+    let help = "Individual reports that are on their way to the disk.";
+    let waiting = Family::gauge("inband_store_waiting_reports", help).of(tally.waiting);
+    let counters = [
+        (
+            "inband_store_flush_failures_total",
+            "Times segments could not be written; it is tried again.",
+            tally.flush_failures,
+        ),
+        (
+            "inband_store_removed_segments_total",
+            "Segments removed for their age or for want of room.",
+            tally.removed_segments,
+        ),
+        (
+            "inband_store_recovered_reports_total",
+            "Individual reports found in logs at the start.",
+            tally.recovered,
+        ),
+        ("inband_store_torn_bytes_total", "Bytes of torn ends cut off logs at the start.", tally.torn_bytes),
+    ];
+    let counters = counters.map(|(name, help, value)| Family::counter(name, help).of(value));
+    [up, lost, waiting].into_iter().chain(counters).collect()
+}
+
+#[allow(clippy::cast_precision_loss, reason = "latencies are far below 2^52 nanoseconds")]
+fn seconds(time: Nanos) -> f64 {
+    time.0 as f64 / 1e9
+}
