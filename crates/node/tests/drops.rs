@@ -35,6 +35,7 @@ fn drop(node: &mut Node, frame: &[u8], reason: u8) -> usize {
 
 #[test]
 fn a_dropped_packet_of_the_watchlist_is_reported_in_every_mode() {
+    // sd-fabric-1.0/drop-01
     // report-2.0/individual-08
     for mode in [Mode::Md, Mode::Mx, Mode::Xd] {
         let mut node = Node::new(&config(mode)).unwrap();
@@ -66,6 +67,7 @@ fn a_drop_before_the_egress_was_chosen_says_so() {
 
 #[test]
 fn what_nobody_watches_is_dropped_silently() {
+    // sd-fabric-1.0/watch-02
     for entry in ["action = \"report-flow\"", "action = \"none\"", "protocol = \"udp\""] {
         let mut config = config(Mode::Xd);
         config.watchlist = vec![toml::from_str(entry).unwrap()];
@@ -101,6 +103,7 @@ fn reports_that_are_dropped_are_not_reported() {
 
 #[test]
 fn the_filter_lets_one_drop_per_flow_and_reason_pass() {
+    // sd-fabric-1.0/drop-02
     let mut node = smart("");
     let other = packet().tcp(1, 2).build();
     let sent: Vec<_> =
@@ -125,6 +128,7 @@ fn drops_and_flow_reports_do_not_hold_each_other_back() {
 
 #[test]
 fn a_tail_drop_in_a_watched_queue_is_a_queue_report_within_its_quota() {
+    // sd-fabric-1.0/report-03
     let mut node = smart("queue.3 = { trigger_ns = 5000, quota = 2 }");
     for _ in 0..2 {
         node.handle_drop(Link::Ethernet, &tcp_frame(b""), &passage(), TAIL_DROP);

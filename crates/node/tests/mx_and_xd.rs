@@ -132,6 +132,7 @@ fn source_inserted_metadata_travels_unchanged_and_is_reported_in_the_fragment() 
 
 #[test]
 fn xd_reports_watched_packets_and_leaves_them_as_they_are() {
+    // sd-fabric-1.0/report-02
     // int-2.1/modes-01, report-2.0/modes-01
     let original = tcp_frame(b"payload");
     let mut packet = original.clone();

@@ -84,6 +84,7 @@ proptest! {
         truncate in 80..1500_u16,
         count in 1..4_u32,
     ) {
+        // sd-fabric-1.0/report-01
         // report-2.0/metadata-02, report-2.0/metadata-04, report-2.0/individual-05
         let version = VERSIONS[version];
         let (ingress_timestamp, egress_timestamp, hop_latency, queue, buffer, egress_utilization) = values;

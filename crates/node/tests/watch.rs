@@ -6,8 +6,9 @@ mod support;
 use inband_node::config::{Actions, EncapsulationKind, Mode, NodeConfig, WatchEntry};
 use inband_node::{Node, Outcome};
 use inband_testkit::{Packet, packet};
+use inband_wire::layers::Link;
 
-use support::{node_config, reports, tcp_frame, through};
+use support::{node_config, passage, reports, tcp_frame, through};
 
 const GTPU: [u8; 8] = [0x30, 255, 0, 0, 0, 0, 0, 1];
 const VXLAN: [u8; 8] = [0x08, 0, 0, 0, 0, 0, 7, 0];
@@ -50,6 +51,7 @@ fn is_reported(entry: &str, frame: &[u8]) -> bool {
 
 #[test]
 fn the_inner_headers_of_tunnels_are_matched() {
+    // sd-fabric-1.0/watch-03
     for frame in [in_gtpu(), in_vxlan(4789), behind_labels()] {
         assert!(is_reported(r#"source = "172.16.0.0/16""#, &frame));
         assert!(is_reported(r#"protocol = "udp""#, &frame));
@@ -71,6 +73,32 @@ fn the_ingress_interface_is_a_key() {
 }
 
 #[test]
+fn all_traffic_a_subnet_or_one_flow_can_be_watched() {
+    // sd-fabric-1.0/watch-01
+    let flow = r#"source = "10.1.1.1/32"
+        destination = "10.2.2.2/32"
+        protocol = "tcp"
+        source_port = 40000
+        destination_port = 80"#;
+    for entry in ["", r#"either = "10.1.0.0/16""#, r#"either = "10.2.0.0/16""#, flow] {
+        assert!(is_reported(entry, &tcp_frame(b"")), "{entry}");
+    }
+    assert!(!is_reported(&flow.replace("= 80", "= 81"), &tcp_frame(b"")));
+    assert!(!is_reported(r#"either = "10.3.0.0/16""#, &tcp_frame(b"")));
+}
+
+#[test]
+fn with_an_empty_watchlist_neither_flows_nor_drops_are_reported() {
+    // sd-fabric-1.0/watch-05
+    let mut node = xd("");
+    node.set_watchlist(&[]);
+    through(&mut node, &tcp_frame(b""));
+    node.handle_drop(Link::Ethernet, &tcp_frame(b""), &passage(), 80);
+    assert!(reports(&mut node).is_empty());
+    assert_eq!(node.counters().get(Outcome::Dropped), 1);
+}
+
+#[test]
 fn int_starts_in_a_tunnel_whose_inner_packet_is_watched() {
     let mut node = Node::new(&config(Mode::Md, r#"source = "172.16.0.0/16""#)).unwrap();
     assert_eq!(through(&mut node, &in_gtpu()).unwrap().len(), in_gtpu().len() + 4 + 12 + 8);
@@ -79,6 +107,7 @@ fn int_starts_in_a_tunnel_whose_inner_packet_is_watched() {
 
 #[test]
 fn reports_are_never_watched_on_their_own_or_in_a_tunnel() {
+    // sd-fabric-1.0/watch-04
     let report = |port| packet().without_ethernet().addresses(&[10, 0, 0, 9], &[127, 0, 0, 1]).udp(0, port);
     let ethernet = [2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 8, 0];
     let frame = |port| [&ethernet[..], &report(port).build()].concat();

@@ -78,7 +78,7 @@ fn remark(netcfg: &Netcfg, identity: &Identity, notes: &mut Vec<String>) {
     let least = netcfg.min_hop_latency_change_ns;
     if !least.is_power_of_two() {
         notes.push(format!(
-            "minFlowHopLatencyChangeNs {least} is rounded down to a power of two, as in SD-Fabric"
+            "minFlowHopLatencyChangeNs {least} counts as it is; SD-Fabric rounds it down to a power of two"
         ));
     }
     if source_address(netcfg, identity).is_none() {

@@ -31,8 +31,8 @@ pub use loss::LossConfig;
 pub use offline::{OfflineConfig, OfflinePackets};
 pub use probe::{Mac, ProbeConfig};
 pub use report::{
-    InnerForm, ReportConfig, ReportFilter, ReportVersion, SmartConfig, SmartInterface, SmartQueue,
-    SourceInserted,
+    InnerForm, LatencyChange, ReportConfig, ReportFilter, ReportVersion, SmartConfig, SmartInterface,
+    SmartQueue, SourceInserted,
 };
 pub use session::{Distribution, SessionConfig};
 pub use source::{Mode, Replicate, SinkConfig, SinkMetadata, SourceConfig, SourceDomain};

@@ -92,6 +92,7 @@ impl ReportConfig {
 }
 
 /// The report format a node writes.
+// sd-fabric-1.0/report-01
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 pub enum ReportVersion {
     /// Telemetry Report 2.0.
@@ -145,9 +146,14 @@ pub enum ReportFilter {
 pub struct SmartConfig {
     /// Longest time between two reports of a flow, milliseconds; default 1000.
     pub interval_ms: u64,
-    /// Least change of hop latency that is reported, nanoseconds, rounded down to a power of two; default 256.
+    /// Least change of hop latency that is reported, nanoseconds; default 256.
     pub min_hop_latency_change_ns: u32,
-    /// How many flows are remembered exactly, about 100 bytes each; the rest share 2 MiB of digests. Default 65536.
+    /// The same of one-way latency, which is compared where hops have timestamps and no hop latency; default:
+    /// `min_hop_latency_change_ns`.
+    pub min_one_way_latency_change_ns: Option<u32>,
+    /// What is a change of latency; default `difference`.
+    pub latency_change: LatencyChange,
+    /// How many flows are remembered exactly, about 100 bytes each; the rest share 3 MiB of digests. Default 65536.
     pub flows: u32,
     /// The same for the drops of a flow for one reason; default 16384.
     pub drops: u32,
@@ -170,12 +176,26 @@ impl Default for SmartConfig {
         Self {
             interval_ms: 1000,
             min_hop_latency_change_ns: 256,
+            min_one_way_latency_change_ns: None,
+            latency_change: LatencyChange::Difference,
             flows: 65_536,
             drops: 16_384,
             queue: BTreeMap::new(),
             interface: BTreeMap::new(),
         }
     }
+}
+
+/// What of two packets of a flow, one after the other, is a change of latency.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LatencyChange {
+    /// A difference greater than the least change.
+    #[default]
+    Difference,
+    /// Another multiple of the least change, rounded down to a power of two, as in fabric-tna. Queue reports go past
+    /// the flow filter as there, too.
+    Quantum,
 }
 
 /// `[smart.queue.N]`: thresholds of one queue.
@@ -192,6 +212,7 @@ pub struct SmartQueue {
     pub quota: u32,
 }
 
+// sd-fabric-1.0/queue-05
 const fn sd_fabric_quota() -> u32 {
     1024
 }

@@ -63,6 +63,7 @@ impl Node {
     /// found no room in a watched queue is reported by the queue's quota as well. `passage` has egress 0 and no
     /// queue where the packet was dropped before the device had chosen them.
     // report-2.0/individual-08
+    // sd-fabric-1.0/drop-01
     pub fn handle_drop(&mut self, link: Link, packet: &[u8], passage: &Passage, reason: u8) {
         self.counters.count(Outcome::Dropped);
         if carries_report(&self.collectors, link, packet) {

@@ -27,7 +27,7 @@ impl Node {
             mode == Mode::Xd || (visit.hop.ingress.edge && visit.layers.fragment != Fragment::Later);
         let wanted = if is_looked_at { self.watch(frame.bytes(), visit) } else { Actions::NONE };
         let started = match mode {
-            // int-2.1/modes-01, report-2.0/modes-01: the packet stays as it is.
+            // int-2.1/modes-01, report-2.0/modes-01, sd-fabric-1.0/report-02: the packet stays as it is.
             Mode::Xd if wanted.contain(Actions::REPORT_FLOW) => {
                 let asked = self.plan.asked();
                 self.report(frame.bytes(), visit, None, &asked);

@@ -50,8 +50,12 @@ impl Node {
         location: Option<&Location>,
         asked: &Asked,
     ) -> Option<Tracking> {
-        // A report of flow and queue goes past the filter, which learns nothing from it.
+        // A report of flow and queue goes past the filter.
         if std::mem::take(&mut self.congested) {
+            if let Some(smart) = self.smart.as_deref_mut() {
+                let flow = flow_of(packet, &visit.layers, location);
+                smart.handle_queue_report(flow, packet, location, &visit.hop);
+            }
             return Some(Tracking { queue: true, ..Tracking::FLOW });
         }
         // What a transit hop takes out of a packet, and what a copy was made for, is told nowhere else.
@@ -59,14 +63,12 @@ impl Node {
             return Some(Tracking::FLOW);
         }
         let smart = self.smart.as_deref_mut()?;
-        let Some(seen) = smart.observe(packet, location, &visit.hop) else {
-            return Some(Tracking::FLOW);
-        };
         let flow = flow_of(packet, &visit.layers, location);
-        smart.reports_flow(flow, seen, &visit.hop).then_some(Tracking::FLOW)
+        smart.reports_flow(flow, packet, location, &visit.hop).then_some(Tracking::FLOW)
     }
 
     /// Reports a packet of `flow` as a whole, with what this node measured.
+    // sd-fabric-1.0/report-03
     pub(super) fn report_as(
         &mut self,
         link: Link,

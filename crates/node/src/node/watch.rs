@@ -15,8 +15,10 @@ use super::visit::Visit;
 
 impl Node {
     /// What the flow watchlist wants done about a packet without INT; it may be this packet's turn or not.
+    // sd-fabric-1.0/watch-01, sd-fabric-1.0/watch-02, sd-fabric-1.0/watch-03, sd-fabric-1.0/watch-04
     #[inline]
     pub(super) fn watch(&mut self, bytes: &[u8], visit: &Visit<'_>) -> Actions {
+        // sd-fabric-1.0/watch-05
         if self.watchlist.is_empty() {
             return Actions::NONE;
         }

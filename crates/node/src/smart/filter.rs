@@ -1,4 +1,4 @@
-//! Is it time to report this flow again, or has it changed?
+//! Flows whose report is due: an interval has passed, or their way or latency has changed.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::net::IpAddr;
@@ -6,13 +6,14 @@ use std::net::IpAddr;
 use inband_wire::FiveTuple;
 
 use super::digests::Digests;
+use super::latency::Sensitivity;
 use super::observation::Observation;
 use super::table::Table;
 
-/// Lets one report per interval and key pass, and every one that differs from the one before.
+/// Lets one report per interval and key pass, and every one about a packet that differs from the one before it.
 ///
-/// A report that should go is never held back longer than the interval: what is remembered of a key counts
-/// only as long.
+/// The packet before is the key's latest, reported or not. A report that should go is never held back longer than
+/// the interval: what is remembered of a key counts only as long.
 #[derive(Clone, Debug)]
 pub(super) struct Filter {
     table: Table,
@@ -91,24 +92,50 @@ impl Filter {
     }
 
     /// Whether a report about `key` goes out at `now`.
-    pub(super) fn passes(&mut self, key: Key, seen: Observation, now: u64) -> bool {
+    // sd-fabric-1.0/flow-01, sd-fabric-1.0/flow-02, sd-fabric-1.0/flow-03, sd-fabric-1.0/drop-02
+    pub(super) fn passes(
+        &mut self,
+        key: Key,
+        seen: Observation<'_>,
+        now: u64,
+        sensitivity: Sensitivity,
+    ) -> bool {
         let hash = key.hash();
         if let Some(entry) = self.table.find(hash, &key) {
-            let passes = entry.seen != seen || entry.reported.is_over(now, self.interval_ns);
+            let passes =
+                entry.differs_from(&seen, sensitivity) || entry.reported.is_over(now, self.interval_ns);
             if passes {
-                entry.seen = seen;
                 entry.reported = Reported(now);
             }
+            entry.remember(&seen);
             return passes;
         }
-        let digest = hash_of(&(hash, seen));
-        if self.digests.contains(hash, digest, now, self.interval_ns) {
+        let digest = hash_of(&(hash, seen.way));
+        if self.digests.hold_back(hash, digest, &seen, now, self.interval_ns, sensitivity) {
             return false;
         }
-        if !self.table.insert(hash, key, seen, now, self.interval_ns) {
-            self.digests.insert(hash, digest, now);
-        }
+        self.insert(hash, key, digest, &seen, now);
         true
+    }
+
+    /// Remembers a packet of `key` that is reported at `now` whatever this filter says.
+    // sd-fabric-1.0/flow-01, sd-fabric-1.0/flow-03
+    pub(super) fn remember(&mut self, key: Key, seen: Observation<'_>, now: u64) {
+        let hash = key.hash();
+        match self.table.find(hash, &key) {
+            Some(entry) => {
+                entry.remember(&seen);
+                entry.reported = Reported(now);
+            }
+            None => self.insert(hash, key, hash_of(&(hash, seen.way)), &seen, now),
+        }
+    }
+
+    /// Remembers the report of a key that the table does not hold.
+    fn insert(&mut self, hash: u64, key: Key, digest: u64, seen: &Observation<'_>, now: u64) {
+        if !self.table.insert(hash, key, seen, now, self.interval_ns) {
+            self.digests.insert(hash, digest, seen, now);
+        }
     }
 }
 

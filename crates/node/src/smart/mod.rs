@@ -1,12 +1,13 @@
-//! Which reports are worth sending? SD-Fabric's filters and triggers.
+//! SD-Fabric's filters and triggers, which choose the reports that are worth sending.
 //!
 //! A flow is reported when it is first seen, once per interval after that, and at once when its way through the
-//! network changes. A drop is reported once per interval, flow and reason. A queue reports every packet that
+//! network or its latency changes. A drop is reported once per interval, flow and reason. A queue reports every packet that
 //! waits too long in it, up to a quota. What is remembered is bounded: `table` holds some flows exactly,
 //! `digests` the rest of them as SD-Fabric does, both in `filter`; `queues` holds the quotas.
 
 mod digests;
 mod filter;
+mod latency;
 mod observation;
 mod queues;
 mod table;
@@ -15,12 +16,13 @@ use inband_wire::FiveTuple;
 use inband_wire::int::Domain;
 use inband_wire::int::Location;
 
-use crate::config::{NodeConfig, SmartConfig};
+use crate::config::{LatencyChange, NodeConfig, SmartConfig};
 use crate::error::ConfigError;
 use crate::passage::Hop;
 
 use filter::{Filter, Key};
-pub(crate) use observation::Observation;
+use latency::Sensitivity;
+use observation::Observation;
 pub(crate) use queues::Congestion;
 use queues::Queues;
 
@@ -30,8 +32,12 @@ pub(crate) struct Smart {
     flows: Filter,
     drops: Filter,
     queues: Queues,
-    latency_mask: u32,
+    sensitivity: Sensitivity,
+    /// Whether a report that goes past the filters counts as one of theirs.
+    hears_of_queue_reports: bool,
     domains: Vec<Domain>,
+    /// Latencies of the stack's hops, of one packet at a time.
+    upstream: Vec<u32>,
     /// The latest time the shell told, for devices that give packets none.
     clock: Option<u64>,
 }
@@ -47,8 +53,10 @@ impl Smart {
             flows: Filter::new(smart.flows, interval_ns),
             drops: Filter::new(smart.drops, interval_ns),
             queues: Queues::new(smart)?,
-            latency_mask: latency_mask(smart.min_hop_latency_change_ns),
+            sensitivity: Sensitivity::new(smart),
+            hears_of_queue_reports: hears_of_queue_reports(smart),
             domains: config.wire_domains()?,
+            upstream: Vec::new(),
             clock: None,
         })
     }
@@ -64,7 +72,8 @@ impl Smart {
         self.queues.adopt(queues);
         self.flows.set_interval(interval_ns);
         self.drops.set_interval(interval_ns);
-        self.latency_mask = latency_mask(smart.min_hop_latency_change_ns);
+        self.sensitivity = Sensitivity::new(smart);
+        self.hears_of_queue_reports = hears_of_queue_reports(smart);
         Ok(())
     }
 
@@ -73,27 +82,47 @@ impl Smart {
         self.clock = Some(now);
     }
 
-    /// What `hop`, and the stack of an INT packet at `location`, say about the packet's way; `None` where the
-    /// stack cannot be read.
-    pub(crate) fn observe(
-        &self,
-        bytes: &[u8],
+    /// Whether a packet of `flow` is to be reported, by what `hop`, and the stack of an INT packet at `location`,
+    /// say of its way; also where the stack cannot be read.
+    pub(crate) fn reports_flow(
+        &mut self,
+        flow: FiveTuple,
+        packet: &[u8],
         location: Option<&Location>,
         hop: &Hop<'_>,
-    ) -> Option<Observation> {
-        Observation::new(bytes, location, hop, self.latency_mask, &self.domains)
+    ) -> bool {
+        let Some(now) = self.now(hop) else { return true };
+        let (sensitivity, upstream) = (self.sensitivity, &mut self.upstream);
+        match Observation::new(packet, location, hop, sensitivity, &self.domains, upstream) {
+            Some(seen) => self.flows.passes(Key { flow, reason: None }, seen, now, sensitivity),
+            None => true,
+        }
     }
 
-    /// Whether a packet of `flow` with this way through the network is to be reported.
-    pub(crate) fn reports_flow(&mut self, flow: FiveTuple, seen: Observation, hop: &Hop<'_>) -> bool {
-        let Some(now) = self.now(hop) else { return true };
-        self.flows.passes(Key { flow, reason: None }, seen, now)
+    /// Hears of a packet of `flow` that is reported because of its queue.
+    ///
+    /// It is the flow's latest packet, and its report one of the flow's. The pipeline of SD-Fabric does not look at
+    /// it that way: its filter sees no packet that a queue reports.
+    // sd-fabric-1.0/flow-01, sd-fabric-1.0/flow-03
+    pub(crate) fn handle_queue_report(
+        &mut self,
+        flow: FiveTuple,
+        packet: &[u8],
+        location: Option<&Location>,
+        hop: &Hop<'_>,
+    ) {
+        let Some(now) = self.now(hop).filter(|_| self.hears_of_queue_reports) else { return };
+        let (sensitivity, upstream) = (self.sensitivity, &mut self.upstream);
+        if let Some(seen) = Observation::new(packet, location, hop, sensitivity, &self.domains, upstream) {
+            self.flows.remember(Key { flow, reason: None }, seen, now);
+        }
     }
 
     /// Whether the drop of a packet of `flow` is to be reported.
     pub(crate) fn reports_drop(&mut self, flow: FiveTuple, reason: u8, hop: &Hop<'_>) -> bool {
         let Some(now) = self.now(hop) else { return true };
-        self.drops.passes(Key { flow, reason: Some(reason) }, Observation::default(), now)
+        let key = Key { flow, reason: Some(reason) };
+        self.drops.passes(key, Observation::default(), now, self.sensitivity)
     }
 
     /// Whether the packet waited long enough to be reported by its queue.
@@ -123,9 +152,10 @@ impl Smart {
     }
 }
 
-/// The bits of a latency whose change is reported: those from the least change upwards, a power of two.
-fn latency_mask(least_change_ns: u32) -> u32 {
-    least_change_ns.checked_ilog2().map_or(u32::MAX, |bits| u32::MAX << bits)
+/// Whether reports of queues count for the filters as reports of their flows. What SD-Fabric's pipeline does is
+/// chosen as a whole.
+fn hears_of_queue_reports(smart: &SmartConfig) -> bool {
+    smart.latency_change == LatencyChange::Difference
 }
 
 /// Checks what `[smart]` says, whether or not it is used.

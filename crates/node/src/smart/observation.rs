@@ -1,44 +1,77 @@
-//! What of a packet's way through the network is worth a report when it changes?
+//! What of a packet's way through the network is worth a report when it changes.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use inband_wire::int::earlier::HopByHop;
+use inband_wire::int::earlier::{self, HopByHop};
 use inband_wire::int::{Domain, HeaderType, HopMetadata, Location, Md, Version};
 
 use crate::passage::{DeviceMetadata, Hop};
 
-/// A packet's way, as far as its flow is filtered by it.
+use super::latency::Sensitivity;
+
+/// One packet of a flow, as far as its flow is filtered by it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Observation<'a> {
+    pub(super) way: Way,
+    pub(super) latencies: Latencies,
+    /// Latencies of the hops on the metadata stack that give one, last hop first. Empty where `way` has them.
+    pub(super) upstream: &'a [u32],
+}
+
+/// What any change of is reported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(crate) struct Observation {
+pub(super) struct Way {
     pub(super) ingress: u16,
     pub(super) egress: u16,
     pub(super) queue: Option<u8>,
-    /// Hop latency without the bits whose change does not count.
-    pub(super) latency: Option<u32>,
-    /// The same of all hops on the metadata stack, mixed; 0 where there is none.
+    /// Whether this node knows the packet's hop latency, and its one-way latency.
+    pub(super) is_known: [bool; 2],
+    /// All hops on the metadata stack, mixed; 0 where there is none.
     pub(super) upstream: u64,
 }
 
-impl Observation {
+/// Latencies that this node knows of a packet, nanoseconds; 0 where it does not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Latencies {
+    /// The time the packet spent in this node.
+    pub(super) hop: u32,
+    /// The time since the source, modulo 2^32; known where no hop of the stack gives a hop latency.
+    pub(super) one_way: u32,
+}
+
+impl<'a> Observation<'a> {
     /// What this node's `hop` and the stack at `location` say; `None` where the stack cannot be read.
+    ///
+    /// `upstream` is memory for the latencies of the stack's hops.
     pub(super) fn new(
         bytes: &[u8],
         location: Option<&Location>,
         hop: &Hop<'_>,
-        latency_mask: u32,
+        sensitivity: Sensitivity,
         domains: &[Domain],
+        upstream: &'a mut Vec<u32>,
     ) -> Option<Self> {
-        let upstream = match location {
+        upstream.clear();
+        let stack = match location {
             Some(location) if location.header_type == HeaderType::Md => {
-                upstream(bytes, location, latency_mask, domains)?
+                Stack::new(bytes, location, sensitivity, domains, upstream)?
             }
-            _ => 0,
+            _ => Stack::default(),
         };
+        let hop_latency = latency(hop.device).map(|latency| sensitivity.hop.kept(latency));
+        let one_way = stack.one_way(hop.device).map(|latency| sensitivity.one_way.kept(latency));
         Some(Self {
-            ingress: hop.ingress.id,
-            egress: hop.egress.id,
-            queue: hop.device.queue.map(|queue| queue.id),
-            latency: latency(hop.device).map(|latency| latency & latency_mask),
+            way: Way {
+                ingress: hop.ingress.id,
+                egress: hop.egress.id,
+                queue: hop.device.queue.map(|queue| queue.id),
+                is_known: [hop_latency.is_some(), one_way.is_some()],
+                upstream: stack.hash,
+            },
+            latencies: Latencies {
+                hop: hop_latency.unwrap_or_default(),
+                one_way: one_way.unwrap_or_default(),
+            },
             upstream,
         })
     }
@@ -53,24 +86,89 @@ fn span(ingress: Option<u64>, egress: Option<u64>) -> Option<u32> {
     egress?.checked_sub(ingress?).map(|span| u32::try_from(span).unwrap_or(u32::MAX))
 }
 
-/// What the hops in front of this one say, and whether one of them could say nothing.
-fn upstream(bytes: &[u8], location: &Location, latency_mask: u32, domains: &[Domain]) -> Option<u64> {
-    let mut hasher = DefaultHasher::new();
-    if location.version == Version::V2_1 {
-        let md = Md::parse(bytes, location, domains).ok()?;
-        (md.header.max_hop_count_exceeded(), md.header.mtu_exceeded()).hash(&mut hasher);
-        md.stack.hops().for_each(|hop| mix(&hop.metadata(), latency_mask, &mut hasher));
-    } else {
-        let int = HopByHop::parse(bytes, location).ok()?;
-        (int.max_hop_count_exceeded, int.mtu_exceeded).hash(&mut hasher);
-        int.hops().for_each(|hop| mix(&hop.metadata().hop, latency_mask, &mut hasher));
-    }
-    Some(hasher.finish())
+/// What the hops in front of this one say.
+#[derive(Clone, Copy, Default)]
+struct Stack {
+    /// All hops, and whether one of them could say nothing.
+    hash: u64,
+    /// Whether a hop gives its latency itself, not only two timestamps.
+    has_hop_latency: bool,
+    /// When the packet was at the first hop, as far as its timestamp has bits.
+    first_seen_at: Option<u64>,
+    /// How many of the low bits of a timestamp are missing at the top of 32.
+    missing_bits: u32,
 }
 
-fn mix(hop: &HopMetadata, latency_mask: u32, hasher: &mut DefaultHasher) {
-    let latency = hop.hop_latency.or_else(|| span(hop.ingress_timestamp, hop.egress_timestamp));
-    let interfaces = (hop.interfaces, hop.ingress_interface_level2, hop.egress_interface_level2);
-    let queue = hop.queue.map(|queue| queue.id);
-    (hop.node_id, interfaces, queue, latency.map(|latency| latency & latency_mask)).hash(hasher);
+impl Stack {
+    /// Reads the stack at `location`, and puts the latencies of its hops into `upstream`; `None` where it cannot
+    /// be read.
+    fn new(
+        bytes: &[u8],
+        location: &Location,
+        sensitivity: Sensitivity,
+        domains: &[Domain],
+        upstream: &mut Vec<u32>,
+    ) -> Option<Self> {
+        let mut this = Self::default();
+        let mut hasher = DefaultHasher::new();
+        if location.version == Version::V2_1 {
+            let md = Md::parse(bytes, location, domains).ok()?;
+            (md.header.max_hop_count_exceeded(), md.header.mtu_exceeded()).hash(&mut hasher);
+            for hop in md.stack.hops() {
+                this.take(&hop.metadata(), sensitivity, &mut hasher, upstream);
+            }
+        } else {
+            let int = HopByHop::parse(bytes, location).ok()?;
+            (int.max_hop_count_exceeded, int.mtu_exceeded).hash(&mut hasher);
+            for hop in int.hops() {
+                let metadata = hop.metadata();
+                ports(&metadata).hash(&mut hasher);
+                this.take(&metadata.hop, sensitivity, &mut hasher, upstream);
+            }
+            this.missing_bits = u32::from(location.version == Version::V2016);
+        }
+        this.hash = hasher.finish();
+        Some(this)
+    }
+
+    /// Takes one hop; the last one that is taken is the first of the packet's way.
+    fn take(
+        &mut self,
+        hop: &HopMetadata,
+        sensitivity: Sensitivity,
+        hasher: &mut DefaultHasher,
+        upstream: &mut Vec<u32>,
+    ) {
+        let latency = hop.hop_latency.or_else(|| span(hop.ingress_timestamp, hop.egress_timestamp));
+        let interfaces = (hop.interfaces, hop.ingress_interface_level2, hop.egress_interface_level2);
+        let queue = hop.queue.map(|queue| queue.id);
+        (hop.node_id, interfaces, queue).hash(hasher);
+        if sensitivity.hop.is_quantum() {
+            latency.map(|latency| sensitivity.hop.kept(latency)).hash(hasher);
+        } else {
+            latency.is_some().hash(hasher);
+            upstream.extend(latency);
+        }
+        self.has_hop_latency |= hop.hop_latency.is_some();
+        self.first_seen_at = hop.ingress_timestamp.or(hop.egress_timestamp);
+    }
+
+    /// The time between the first hop's timestamp and that of `device`, modulo 2^32.
+    ///
+    /// It is what hosts have, whose hops have one timestamp each; where hops give latencies, those are compared.
+    // host-int-0.5/report-02
+    fn one_way(&self, device: &DeviceMetadata) -> Option<u32> {
+        let since = self.first_seen_at.filter(|_| !self.has_hop_latency)?;
+        let here = device.ingress_timestamp.or(device.egress_timestamp)?;
+        let passed = u32::try_from(here.wrapping_sub(since) & u64::from(u32::MAX)).unwrap_or_default();
+        // 31 bits are read as a number with a sign, so that a clock a little behind is a little behind.
+        let signed = (passed << self.missing_bits).cast_signed() >> self.missing_bits;
+        Some(signed.cast_unsigned())
+    }
+}
+
+/// Ports of a version before 2.0 that are not a pair of interfaces: in 2016 each is asked for by itself.
+fn ports(metadata: &earlier::Metadata) -> Option<(Option<u32>, Option<u32>)> {
+    let ports = (metadata.ingress_port, metadata.egress_port);
+    (metadata.hop.interfaces.is_none() && ports != (None, None)).then_some(ports)
 }

@@ -73,6 +73,7 @@ impl Queues {
     }
 
     /// A packet left by `egress` after `latency_ns` in `queue`.
+    // sd-fabric-1.0/queue-02, sd-fabric-1.0/queue-03
     pub(super) fn observe(&mut self, egress: u16, queue: u8, latency_ns: u32) -> Congestion {
         let Some(thresholds) = self.thresholds(egress, queue) else { return Congestion::None };
         if latency_ns >= thresholds.trigger_ns {
@@ -103,6 +104,7 @@ impl Queues {
         }
     }
 
+    // sd-fabric-1.0/queue-01
     fn thresholds(&self, egress: u16, queue: u8) -> Option<Thresholds> {
         self.by_interface.get(&(egress, queue)).or_else(|| self.by_queue.get(&queue)).copied()
     }
@@ -111,6 +113,7 @@ impl Queues {
 impl Thresholds {
     fn new(config: &SmartQueue, section: &str) -> Result<Self, ConfigError> {
         let trigger_ns = config.trigger_ns;
+        // sd-fabric-1.0/queue-04
         let reset_ns = config.reset_ns.unwrap_or(trigger_ns / 2);
         if reset_ns > trigger_ns {
             let expected = format!("at most trigger_ns, {trigger_ns}");

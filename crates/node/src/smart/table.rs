@@ -1,7 +1,8 @@
-//! Which flows are remembered exactly?
+//! The flows that are remembered exactly.
 
 use super::filter::{Key, Reported};
-use super::observation::Observation;
+use super::latency::Sensitivity;
+use super::observation::{Latencies, Observation, Way};
 
 /// A table of fixed size whose entries die with their interval.
 ///
@@ -13,11 +14,39 @@ pub(super) struct Table {
     entries: Vec<Entry>,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Entry {
     key: Key,
-    pub(super) seen: Observation,
+    way: Way,
+    latencies: Latencies,
+    /// Latencies of the stack's hops, at most 255.
+    upstream: Box<[u32]>,
     pub(super) reported: Reported,
+}
+
+impl Entry {
+    /// Whether the packet `seen` is to be reported, however close to the one before it.
+    pub(super) fn differs_from(&self, seen: &Observation<'_>, sensitivity: Sensitivity) -> bool {
+        self.way != seen.way
+            || sensitivity.have_changed(self.latencies, seen.latencies)
+            || sensitivity.have_changed_upstream(&self.upstream, seen.upstream)
+    }
+
+    /// Takes over the key's latest packet.
+    pub(super) fn remember(&mut self, seen: &Observation<'_>) {
+        self.way = seen.way;
+        self.latencies = seen.latencies;
+        copy_into(&mut self.upstream, seen.upstream);
+    }
+}
+
+/// Copies `from`, into the memory of `to` where it has the same length.
+pub(super) fn copy_into(to: &mut Box<[u32]>, from: &[u32]) {
+    if to.len() == from.len() {
+        to.copy_from_slice(from);
+    } else {
+        *to = from.into();
+    }
 }
 
 /// Places of one key.
@@ -29,7 +58,9 @@ impl Table {
         let rows = usize::try_from(keys).unwrap_or(usize::MAX).div_ceil(WAYS);
         let nothing = Entry {
             key: Key { flow: inband_wire::FiveTuple::default(), reason: None },
-            seen: Observation::default(),
+            way: Way::default(),
+            latencies: Latencies::default(),
+            upstream: Box::default(),
             reported: Reported::default(),
         };
         Self { tags: vec![[0; WAYS]; rows], entries: vec![nothing; rows * WAYS] }
@@ -52,7 +83,7 @@ impl Table {
         &mut self,
         hash: u64,
         key: Key,
-        seen: Observation,
+        seen: &Observation<'_>,
         now: u64,
         interval_ns: u64,
     ) -> bool {
@@ -65,7 +96,9 @@ impl Table {
         });
         let Some((tag_of, entry)) = free else { return false };
         *tag_of = tag;
-        *entry = Entry { key, seen, reported: Reported(now) };
+        entry.key = key;
+        entry.reported = Reported(now);
+        entry.remember(seen);
         true
     }
 

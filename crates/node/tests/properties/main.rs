@@ -9,6 +9,7 @@ mod layers;
 mod path_mtu;
 mod reports;
 mod robustness;
+mod smart;
 mod stack;
 
 use proptest::test_runner::Config;

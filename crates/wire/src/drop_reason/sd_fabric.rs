@@ -7,6 +7,7 @@ use super::shared::{
 };
 
 /// Release 1.0; codes 132 to 134 changed their meaning with 1.1.
+// sd-fabric-1.0/drop-03
 pub(super) const V1_0: [Reason; 16] = [
     UNKNOWN,
     TTL_ZERO,

@@ -29,6 +29,7 @@ fn every_code_and_name_stands_once_and_every_reason_says_what_to_check() {
 
 #[test]
 fn the_tables_hold_the_codes_of_their_sources() {
+    // sd-fabric-1.0/drop-03
     let codes = |table: Table| table.reasons().iter().map(|reason| reason.code).collect::<BTreeSet<u8>>();
     let set = |codes: &[u8]| codes.iter().copied().collect::<BTreeSet<u8>>();
     let common = [0, 26, 29, 55, 71, 80, 89, 128, 129, 130, 131, 132, 133, 134, 150, 160];

@@ -6,7 +6,8 @@ use std::net::Ipv4Addr;
 use inband_wire::FiveTuple;
 use proptest::prelude::*;
 
-use super::super::observation::Observation;
+use super::super::latency::{Sensitivity, Step};
+use super::super::observation::{Latencies, Observation, Way};
 use super::{Filter, Key};
 
 const INTERVAL: u64 = 1_000;
@@ -22,8 +23,21 @@ fn key(number: u32) -> Key {
     Key { flow, reason: None }
 }
 
-fn seen(way: u16) -> Observation {
-    Observation { egress: way, ..Observation::default() }
+fn seen(way: u16) -> Observation<'static> {
+    Observation { way: Way { egress: way, ..Way::default() }, ..Observation::default() }
+}
+
+/// A packet with this latency here and at a hop before.
+fn with_latency(hop: u32, upstream: &[u32]) -> Observation<'_> {
+    Observation { latencies: Latencies { hop, one_way: 0 }, upstream, ..Observation::default() }
+}
+
+const SENSITIVITY: Sensitivity = Sensitivity { hop: Step::Difference(256), one_way: Step::Difference(256) };
+
+impl Filter {
+    fn lets(&mut self, key: Key, seen: Observation<'_>, now: u64) -> bool {
+        self.passes(key, seen, now, SENSITIVITY)
+    }
 }
 
 /// Remembers the last report of every flow for ever.
@@ -48,7 +62,7 @@ proptest! {
         let (mut filter, mut model, mut now) = (Filter::new(4096, INTERVAL), Model::default(), 0);
         for (flow, way, gap) in packets {
             now += gap;
-            prop_assert_eq!(filter.passes(key(flow), seen(way), now), model.passes(flow, way, now));
+            prop_assert_eq!(filter.lets(key(flow), seen(way), now), model.passes(flow, way, now));
         }
     }
 
@@ -62,7 +76,7 @@ proptest! {
         for (flow, way, gap) in packets {
             now += gap;
             let due = told.0.get(&flow).is_none_or(|(last, at)| *last != way || now - at >= INTERVAL);
-            let passes = filter.passes(key(flow), seen(way), now);
+            let passes = filter.lets(key(flow), seen(way), now);
             prop_assert!(passes || !due, "flow {} is held back at {}", flow, now);
             if passes {
                 told.0.insert(flow, (way, now));
@@ -76,7 +90,7 @@ fn a_flow_passes_at_the_interval_and_not_one_nanosecond_before() {
     for keys in [0, 8] {
         let mut filter = Filter::new(keys, INTERVAL);
         let passed: Vec<_> =
-            [0, 1, 999, 1000, 1999, 2000].map(|now| filter.passes(key(1), seen(1), now)).into();
+            [0, 1, 999, 1000, 1999, 2000].map(|now| filter.lets(key(1), seen(1), now)).into();
         assert_eq!(passed, [true, false, false, true, false, true], "{keys} keys");
     }
 }
@@ -85,7 +99,7 @@ fn a_flow_passes_at_the_interval_and_not_one_nanosecond_before() {
 fn a_change_passes_at_once_and_so_does_the_change_back() {
     for keys in [0, 8] {
         let mut filter = Filter::new(keys, INTERVAL);
-        let passed: Vec<_> = [1, 1, 2, 2, 1, 1].map(|way| filter.passes(key(1), seen(way), 5)).into();
+        let passed: Vec<_> = [1, 1, 2, 2, 1, 1].map(|way| filter.lets(key(1), seen(way), 5)).into();
         assert_eq!(passed, [true, false, true, false, true, false], "{keys} keys");
     }
 }
@@ -94,11 +108,11 @@ fn a_change_passes_at_once_and_so_does_the_change_back() {
 fn a_clock_that_is_set_back_holds_nothing_back_for_long() {
     for keys in [0, 8] {
         let mut filter = Filter::new(keys, INTERVAL);
-        assert!(filter.passes(key(1), seen(1), 1_000_000));
-        assert!(filter.passes(key(1), seen(1), 500), "by more than an interval");
-        assert!(!filter.passes(key(1), seen(1), 100), "by less than one: it starts again");
-        assert!(!filter.passes(key(1), seen(1), 1099));
-        assert!(filter.passes(key(1), seen(1), 1100));
+        assert!(filter.lets(key(1), seen(1), 1_000_000));
+        assert!(filter.lets(key(1), seen(1), 500), "by more than an interval");
+        assert!(!filter.lets(key(1), seen(1), 100), "by less than one: it starts again");
+        assert!(!filter.lets(key(1), seen(1), 1099));
+        assert!(filter.lets(key(1), seen(1), 1100));
     }
 }
 
@@ -107,8 +121,8 @@ fn reasons_of_one_flow_are_told_apart() {
     let mut filter = Filter::new(8, INTERVAL);
     let with = |reason| Key { reason, ..key(1) };
     for reason in [None, Some(0), Some(71)] {
-        assert!(filter.passes(with(reason), seen(0), 0));
-        assert!(!filter.passes(with(reason), seen(0), 1));
+        assert!(filter.lets(with(reason), seen(0), 0));
+        assert!(!filter.lets(with(reason), seen(0), 1));
     }
 }
 
@@ -118,9 +132,9 @@ fn the_memory_of_flows_that_are_gone_is_used_again() {
     for round in 0..100 {
         let now = u64::from(round) * INTERVAL;
         for flow in 0..32 {
-            assert!(filter.passes(key(round * 32 + flow), seen(0), now));
+            assert!(filter.lets(key(round * 32 + flow), seen(0), now));
         }
-        let again = (0..32).filter(|flow| filter.passes(key(round * 32 + flow), seen(0), now + 1)).count();
+        let again = (0..32).filter(|flow| filter.lets(key(round * 32 + flow), seen(0), now + 1)).count();
         assert_eq!(again, 0, "round {round}");
     }
 }
@@ -129,8 +143,42 @@ fn the_memory_of_flows_that_are_gone_is_used_again() {
 fn two_hashes_hold_back_most_of_a_hundred_times_more_flows_than_the_table_holds() {
     let mut filter = Filter::new(128, INTERVAL);
     let flows = 12_800;
-    let first = (0..flows).filter(|flow| filter.passes(key(*flow), seen(0), 0)).count();
-    let second = (0..flows).filter(|flow| filter.passes(key(*flow), seen(0), 1)).count();
+    let first = (0..flows).filter(|flow| filter.lets(key(*flow), seen(0), 0)).count();
+    let second = (0..flows).filter(|flow| filter.lets(key(*flow), seen(0), 1)).count();
     assert_eq!(first, 12_800, "every flow is reported");
     assert!(second < 12_800 / 10, "{second} needless reports");
+}
+
+#[test]
+fn latency_is_compared_with_the_packet_before_whether_or_not_that_was_reported() {
+    for keys in [0, 8] {
+        let mut filter = Filter::new(keys, INTERVAL);
+        let passed: Vec<_> = [1000, 1256, 1512, 1769, 1769, 1000]
+            .map(|latency| filter.lets(key(1), with_latency(latency, &[]), 5))
+            .into();
+        assert_eq!(passed, [true, false, false, true, false, true], "{keys} keys");
+        let passed: Vec<_> = [[50, 60], [50, 316], [50, 60], [50, 317], [307, 317], [307, 317]]
+            .map(|upstream| filter.lets(key(2), with_latency(7, &upstream), 5))
+            .into();
+        assert_eq!(passed, [true, false, false, true, true, false], "{keys} keys, upstream");
+    }
+}
+
+#[test]
+fn a_packet_that_is_remembered_begins_the_interval_and_is_the_packet_before() {
+    for keys in [0, 8] {
+        let mut filter = Filter::new(keys, INTERVAL);
+        assert!(filter.lets(key(1), with_latency(1000, &[7]), 0));
+        filter.remember(key(1), with_latency(9000, &[9]), 500);
+        assert!(!filter.lets(key(1), with_latency(9000, &[9]), 1000), "{keys} keys");
+        assert!(!filter.lets(key(1), with_latency(9000, &[9]), 1499), "{keys} keys");
+        assert!(filter.lets(key(1), with_latency(9000, &[9]), 1500), "{keys} keys");
+        filter.remember(key(1), with_latency(1000, &[7]), 1600);
+        assert!(filter.lets(key(1), with_latency(9000, &[9]), 1600), "{keys} keys");
+        filter.remember(key(2), with_latency(1000, &[7]), 1600);
+        assert!(
+            !filter.lets(key(2), with_latency(1000, &[7]), 1600),
+            "{keys} keys, first seen by a queue report"
+        );
+    }
 }

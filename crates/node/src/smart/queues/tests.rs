@@ -10,6 +10,7 @@ fn queues(text: &str) -> Queues {
 
 #[test]
 fn a_queue_reports_from_its_trigger_on_until_its_quota_is_used_up() {
+    // sd-fabric-1.0/queue-02
     let mut queues = queues("queue.0 = { trigger_ns = 2000, quota = 2 }");
     let seen: Vec<_> = [1999, 2000, 5000, 2000, 2000].map(|latency| queues.observe(1, 0, latency)).into();
     let (none, reported, over) = (Congestion::None, Congestion::Reported, Congestion::OverQuota);
@@ -18,6 +19,7 @@ fn a_queue_reports_from_its_trigger_on_until_its_quota_is_used_up() {
 
 #[test]
 fn the_quota_is_filled_up_below_the_reset_and_not_between_the_thresholds() {
+    // sd-fabric-1.0/queue-03
     let mut queues = queues("queue.0 = { trigger_ns = 2000, reset_ns = 500, quota = 1 }");
     assert_eq!(queues.observe(1, 0, 2000), Congestion::Reported);
     for latency in [1999, 500] {
@@ -30,6 +32,7 @@ fn the_quota_is_filled_up_below_the_reset_and_not_between_the_thresholds() {
 
 #[test]
 fn the_reset_is_half_the_trigger_where_it_is_not_given() {
+    // sd-fabric-1.0/queue-04
     let mut queues = queues("queue.0 = { trigger_ns = 2000, quota = 1 }");
     queues.observe(1, 0, 2000);
     queues.observe(1, 0, 1000);
@@ -39,7 +42,16 @@ fn the_reset_is_half_the_trigger_where_it_is_not_given() {
 }
 
 #[test]
+fn the_quota_is_1024_where_it_is_not_given() {
+    // sd-fabric-1.0/queue-05
+    let mut queues = queues("queue.0 = { trigger_ns = 2000 }");
+    let reported = (0..1030).filter(|_| queues.observe(1, 0, 2000) == Congestion::Reported).count();
+    assert_eq!(reported, 1024);
+}
+
+#[test]
 fn every_interface_and_queue_has_its_own_quota_and_maybe_thresholds() {
+    // sd-fabric-1.0/queue-01
     let mut queues = queues(
         "queue.0 = { trigger_ns = 2000, quota = 1 }\n\
          queue.1 = { trigger_ns = 2000, quota = 1 }\n\
