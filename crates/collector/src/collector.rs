@@ -130,7 +130,8 @@ impl Collector {
         if noted.arrival() != Arrival::Duplicate {
             let reference = ReportReference { node_id: stream.node_id, hw_id, sequence, received_at: now };
             let (arrival, version) = (noted.arrival(), datagram.version());
-            let arrived = Arrived { from, session: to, reference, arrival, version };
+            let follow = self.follow && !noted.is_refused();
+            let arrived = Arrived { from, session: to, reference, arrival, version, follow };
             self.handle_reports(&arrived, &datagram);
         }
     }
@@ -188,7 +189,7 @@ impl Collector {
 
     #[inline]
     fn handle_report(&mut self, arrived: &Arrived, index: u16, report: &AnyIndividual<'_>) {
-        let Arrived { from, session, reference, arrival, version } = *arrived;
+        let Arrived { from, session, reference, arrival, version, follow } = *arrived;
         let reporter = Reporter {
             node_id: reference.node_id,
             timestamp_bits: version.timestamp_bits(),
@@ -201,7 +202,7 @@ impl Collector {
         if let Some(records) = &mut self.records {
             records.add(&Told { reference, version, index, report }, &reading, hops);
         }
-        if self.follow {
+        if follow {
             let (now, reading) = (reference.received_at, &reading);
             let sighting = Sighting { now, report: reference, from, session, arrival, reading, hops };
             self.correlator.handle_report(&sighting, &mut self.outbox);
@@ -217,6 +218,8 @@ struct Arrived {
     reference: ReportReference,
     arrival: Arrival,
     version: ReportVersion,
+    /// Whether flows are learned from it.
+    follow: bool,
 }
 
 /// Whether a datagram is as CableLabs writes it: a constant Report Length, past the end of any of its datagrams, and a

@@ -1,5 +1,6 @@
 //! Did every report arrive, and what became of it?
 
+mod credit;
 mod events;
 mod gaps;
 mod loss_window;
@@ -7,6 +8,7 @@ mod rate;
 mod senders;
 mod sequence;
 mod settings;
+mod sources;
 mod space;
 mod stream;
 mod streams;
@@ -28,7 +30,7 @@ pub use self::space::SequenceSpace;
 pub(crate) use self::stream::{PADDING_BITS, StreamKey, StreamReporter};
 
 use self::stream::Stream;
-use self::streams::{StreamIndex, Streams};
+use self::streams::{Opened, StreamIndex, Streams};
 
 /// Counts every datagram once, and follows the sequence numbers of every stream.
 #[derive(Debug)]
@@ -47,6 +49,7 @@ pub(crate) struct ReportLedger {
 pub(crate) struct Noted {
     stream: Option<StreamIndex>,
     arrival: Arrival,
+    is_refused: bool,
 }
 
 impl Noted {
@@ -54,12 +57,17 @@ impl Noted {
     pub(crate) fn arrival(self) -> Arrival {
         self.arrival
     }
+
+    /// Whether the stream is refused to its source address, so that nothing is to be learned from its reports.
+    pub(crate) fn is_refused(self) -> bool {
+        self.is_refused
+    }
 }
 
 impl ReportLedger {
     pub(crate) fn new(settings: LedgerSettings, loss: LossSettings, health: HealthSettings) -> ReportLedger {
         ReportLedger {
-            streams: Streams::new(settings.max_streams),
+            streams: Streams::new(&settings),
             senders: Senders::new(settings.max_streams),
             counts: Ledger::default(),
             settings,
@@ -124,11 +132,13 @@ impl ReportLedger {
         outbox: &mut Outbox,
     ) -> Noted {
         let Some(index) = self.streams.find(&key) else {
-            let stream = self.streams.open(&self.settings, now, key, sequence);
+            let opened = self.streams.open(&self.settings, now, key, address, sequence);
+            let stream = if let Opened::At(index) = opened { Some(index) } else { None };
             if let Some(index) = stream {
                 self.streams[index].come_from(&self.health, now, address);
             }
-            return Noted { stream, arrival: Arrival::InOrder };
+            let is_refused = opened == Opened::Refused;
+            return Noted { stream, arrival: Arrival::InOrder, is_refused };
         };
         let stream = &mut self.streams[index];
         if stream.come_from(&self.health, now, address) {
@@ -145,7 +155,7 @@ impl ReportLedger {
             self.streams.await_confirmation(index, &self.settings);
             self.alert(index, now, outbox);
         }
-        Noted { stream: Some(index), arrival }
+        Noted { stream: Some(index), arrival, is_refused: false }
     }
 
     /// Counts a noted datagram that holds so many well-formed individual reports.
@@ -168,6 +178,9 @@ impl ReportLedger {
             self.streams.await_confirmation(index, &self.settings);
             self.alert(index, now, outbox);
         }
+        while let Some(index) = self.streams.next_full_window(now) {
+            self.alert(index, now, outbox);
+        }
     }
 
     /// When `handle_timeout` has something to do.
@@ -187,6 +200,7 @@ impl ReportLedger {
         LedgerView {
             total: self.total(),
             streams: self.streams.iter().map(|stream| stream.ledger()).collect(),
+            refused_sources: self.streams.sources().refused(),
             ..LedgerView::default()
         }
     }
@@ -206,11 +220,18 @@ impl ReportLedger {
         self.streams.unfollowed()
     }
 
+    /// Datagrams of streams that were refused to their source address: accepted, and nothing is learned from them.
+    pub(crate) fn refused_node_ids(&self) -> u64 {
+        self.streams.sources().refused_datagrams()
+    }
+
     fn alert(&mut self, index: StreamIndex, now: Nanos, outbox: &mut Outbox) {
         let stream = &mut self.streams[index];
         if let Some(alert) = stream.loss_alert(&self.loss, now) {
             let window = self.loss.window();
             outbox.begin(events::report_loss(stream, window, now, &alert), Course::renewed_within(window));
+        } else {
+            self.streams.await_full_window(index, &self.loss, now);
         }
     }
 }

@@ -7,6 +7,7 @@ mod outer;
 
 use inband_model::{Flow, NodeId, Origin};
 use inband_wire::int::{AnyHeader, CodePoints, HeaderType, Instructions, Location, Mx, Version};
+use inband_wire::layers::Fragment;
 use inband_wire::report::earlier::ReportKind;
 use inband_wire::report::{AnyIndividual, Drop, ReportType, ReportVersion};
 use inband_wire::{Dissection, FiveTuple};
@@ -22,7 +23,8 @@ pub(crate) use self::outer::PacketIdentity;
 /// An individual report without the hops, which are kept apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Reading {
-    /// The flow of the reported packet; `None` when there is none in the report, or not enough of it.
+    /// The flow of the reported packet; `None` when there is none in the report, or not enough of it, as in a later
+    /// fragment.
     pub(crate) flow: Option<Flow>,
     /// Where the hops come from.
     pub(crate) origin: Origin,
@@ -122,7 +124,7 @@ pub(crate) fn read(
     let outermost = dissection.levels().next();
     let outer = outermost.map_or_else(Outer::default, |level| Outer::read(packet, &level.layers));
     let mut reading = Reading {
-        flow: dissection.flow.map(flow),
+        flow: dissection.flow.filter(|_| tells_flow(dissection)).map(flow),
         origin: Origin::XdReport,
         stack: StackState::Whole,
         ttl: outer.ttl,
@@ -262,11 +264,20 @@ fn first_of(dissection: &Dissection, header_type: HeaderType) -> Option<&Locatio
     dissection.levels().find_map(|level| level.first_int(header_type))
 }
 
+/// Whether the innermost packet has the ports of its flow: a later fragment of TCP or UDP has none.
+#[inline]
+fn tells_flow(dissection: &Dissection) -> bool {
+    let layers = dissection.levels().last().map(|level| &level.layers);
+    layers.is_none_or(|layers| layers.fragment != Fragment::Later || !matches!(layers.protocol, TCP | UDP))
+}
+
 fn flow(tuple: FiveTuple) -> Flow {
     let FiveTuple { source, destination, protocol, source_port, destination_port } = tuple;
     Flow { source, destination, protocol, source_port, destination_port }
 }
 
+const TCP: u8 = 6;
+const UDP: u8 = 17;
 /// What an inner packet shows that is marked as INT and cannot be.
 const UNREADABLE: StackState = StackState::Partial { max_hop_count_exceeded: false };
 /// Most hops of one stack that are looked at; a packet with more is treated as cut.

@@ -139,3 +139,22 @@ fn timed(lab: &mut Lab, (from, to): (u32, u32), link_ns: u64) {
         MdPacket { flow: flow(from), instructions: Instructions(0xfc00), ..MdPacket::new(&hops) }.bytes();
     lab.report(to, &sink_report(&packet));
 }
+
+#[test]
+fn a_later_fragment_is_no_flow_with_ports_0() {
+    let mut lab = Lab::new();
+    let mut fragment = plain_packet(&flow(1), 64);
+    let whole = fragment.clone();
+    // Fragment offset 185, and the checksum of the header that goes with it.
+    fragment[6..8].copy_from_slice(&185_u16.to_be_bytes());
+    let checksum = u16::from_be_bytes([fragment[10], fragment[11]]);
+    fragment[10..12].copy_from_slice(&(checksum.wrapping_sub(185)).to_be_bytes());
+
+    for packet in [&whole, &fragment] {
+        lab.report(5, &node_report(packet, hop(5, 900, 0)));
+    }
+
+    assert_eq!(lab.only_flow().flow, flow(1));
+    assert_eq!(lab.collector.nodes()[0].reports, 2);
+    assert_eq!(lab.collector.nodes()[0].latency.map(|latency| latency.count), Some(2));
+}

@@ -146,6 +146,20 @@ pub struct LedgerView {
     /// What was forgotten or passed over because a table was full, by the name of what it is.
     #[serde(default)]
     pub overflows: BTreeMap<String, u64>,
+    /// Source addresses with more node ids than one may have, the most datagrams first; at most 256.
+    #[serde(default)]
+    pub refused_sources: Vec<RefusedSource>,
+}
+
+/// A source address with more node ids than one may have.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RefusedSource {
+    /// The address.
+    pub address: IpAddr,
+    /// The latest node id that was refused.
+    pub node_id: NodeId,
+    /// Datagrams with refused node ids.
+    pub datagrams: u64,
 }
 
 /// How often one kind of fault was found in one kind of header.

@@ -13,6 +13,8 @@ pub struct Overflows {
     pub forgotten_streams: u64,
     /// Datagrams of streams for which there was no room: their losses are not known.
     pub unfollowed_datagrams: u64,
+    /// Datagrams of node ids beyond those that one source address may have.
+    pub refused_node_ids: u64,
     /// Flows followed at this time.
     pub flows: usize,
     /// Different paths of these flows.
@@ -40,10 +42,11 @@ pub struct Overflows {
 impl Overflows {
     /// What was forgotten or passed over, by the names users are shown; how full tables are is not among it.
     #[must_use]
-    pub fn counts(&self) -> [(&'static str, u64); 11] {
+    pub fn counts(&self) -> [(&'static str, u64); 12] {
         [
             ("forgotten_streams", self.forgotten_streams),
             ("unfollowed_datagrams", self.unfollowed_datagrams),
+            ("refused_node_ids", self.refused_node_ids),
             ("evicted_flows", self.evicted_flows),
             ("aged_flows", self.aged_flows),
             ("refused_paths", self.refused_paths),
@@ -61,6 +64,7 @@ impl Overflows {
         Overflows {
             forgotten_streams: ledger.forgotten_streams(),
             unfollowed_datagrams: ledger.unfollowed(),
+            refused_node_ids: ledger.refused_node_ids(),
             flows: occupancy.flows,
             paths: occupancy.paths,
             evicted_flows: occupancy.evicted_flows,

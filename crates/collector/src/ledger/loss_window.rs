@@ -2,10 +2,10 @@
 
 use inband_model::Nanos;
 
-/// Reports accepted and lost in the latest window of time, kept in slices of it.
+/// Reports accepted and lost in the latest window of time, and up to a slice more.
 #[derive(Debug, Default)]
 pub(super) struct LossWindow {
-    slices: [Slice; SLICES],
+    slices: [Slice; SLICES + 1],
     current: usize,
     current_began_at: Nanos,
 }
@@ -25,8 +25,8 @@ impl LossWindow {
         let elapsed = now.since(self.current_began_at).0;
         if elapsed >= slice {
             let passed = elapsed / slice;
-            for _ in 0..passed.min(SLICES as u64) {
-                self.current = (self.current + 1) % SLICES;
+            for _ in 0..passed.min(SLICES as u64 + 1) {
+                self.current = (self.current + 1) % self.slices.len();
                 self.slices[self.current] = Slice::default();
             }
             self.current_began_at = self.current_began_at + Nanos(passed * slice);
@@ -46,10 +46,15 @@ impl LossWindow {
 
 impl Slice {
     /// Whether anything unknown, or more than this share of the reports, was lost.
-    pub(super) fn exceeds(&self, parts_per_million: u64) -> bool {
+    ///
+    /// Where less than a window has passed, the reports to come count as sent: what is lost by then is more than the share
+    /// of a whole window at this rate.
+    pub(super) fn exceeds(&self, parts_per_million: u64, covered: Nanos, window: Nanos) -> bool {
         let sent = u128::from(self.accepted) + u128::from(self.lost);
-        self.lost_unknown > 0 || u128::from(self.lost) * 1_000_000 > sent * u128::from(parts_per_million)
+        let of_window = sent * u128::from(window.0.max(1)) / u128::from(covered.0.clamp(1, window.0.max(1)));
+        self.lost_unknown > 0 || u128::from(self.lost) * 1_000_000 > of_window * u128::from(parts_per_million)
     }
 }
 
+/// Slices in a window; the one that holds the present comes on top.
 const SLICES: usize = 12;

@@ -17,8 +17,11 @@ impl ReportRate {
         ReportRate { per_second: 0, second_began_at: now, in_this_second: 1 }
     }
 
-    /// Counts `reports` numbered up to now.
-    pub(super) fn count(&mut self, now: Nanos, reports: u64) {
+    /// Counts a report whose number is `steps` further than the one before it.
+    ///
+    /// A step over many numbers may be made up, so it says little of the rate, and one over more than a thousand nothing.
+    pub(super) fn count(&mut self, now: Nanos, steps: u32) {
+        let reports = if steps > MAX_STEP { 0 } else { u64::from(steps.min(MAX_COUNTED)) };
         if now.since(self.second_began_at) >= SECOND {
             let faded = self.per_second - self.per_second / 8;
             self.per_second = faded.max(self.in_this_second);
@@ -36,4 +39,8 @@ impl ReportRate {
     }
 }
 
+/// Most numbers of one step that count.
+const MAX_COUNTED: u32 = 64;
+/// Longest step that says something of the rate.
+const MAX_STEP: u32 = 1_024;
 const SECOND: Nanos = Nanos::from_secs(1);

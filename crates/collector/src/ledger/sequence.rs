@@ -2,6 +2,7 @@
 
 use inband_model::Nanos;
 
+use super::credit::SkipCredit;
 use super::gaps::{Missing, OpenGaps};
 use super::rate::ReportRate;
 use super::settings::LedgerSettings;
@@ -18,9 +19,12 @@ pub struct Sequence {
     window: ReorderWindow,
     gaps: OpenGaps,
     rate: ReportRate,
+    credit: SkipCredit,
     last_at: Nanos,
     /// When a number last came that is further on than all before it.
     advanced_at: Nanos,
+    /// When such a number below `reset_below` last came.
+    small_at: Nanos,
     late_run: Run,
     repeated_run: Run,
     lost: u64,
@@ -66,8 +70,10 @@ impl Sequence {
             window: ReorderWindow::new(window),
             gaps: OpenGaps::default(),
             rate: ReportRate::new(now),
+            credit: SkipCredit::new(settings, now),
             last_at: now,
             advanced_at: now,
+            small_at: now,
             late_run: Run::default(),
             repeated_run: Run::default(),
             lost: 0,
@@ -93,6 +99,9 @@ impl Sequence {
         }
         if !matches!(arrival, Arrival::Duplicate | Arrival::Reordered | Arrival::Late) {
             self.advanced_at = self.advanced_at.max(now);
+            if number < settings.reset_below {
+                self.small_at = self.advanced_at;
+            }
         }
         arrival
     }
@@ -145,7 +154,7 @@ impl Sequence {
             return self.step_forward(settings, now, silence, ahead);
         }
         if silence > settings.reset_silence() && number < settings.reset_below {
-            return self.reset(now, number);
+            return self.reset(number);
         }
         let behind = self.space.distance(number, self.expected);
         if behind <= self.window.size() {
@@ -155,18 +164,13 @@ impl Sequence {
             // So much may have been sent that a number this far ahead looks as if it were behind.
             return self.lose_count(now, number);
         }
-        self.be_late(settings, now, number)
+        self.be_late(settings, number)
     }
 
     fn step_forward(&mut self, settings: &LedgerSettings, now: Nanos, silence: Nanos, ahead: u32) -> Arrival {
-        let explained = self
-            .rate
-            .expected_in(silence + EXPLAINED_DELAY)
-            .saturating_mul(u64::from(settings.reset_rate_factor))
-            .saturating_add(u64::from(settings.reset_step));
         let number = self.space.forward(self.expected, ahead);
-        if u64::from(ahead) > explained {
-            return self.reset(now, number);
+        if !self.credit.explains(settings, &self.rate, now, silence, ahead) {
+            return self.reset(number);
         }
         let missing = Missing { first: self.expected, count: ahead };
         self.lost += self.gaps.open(self.space, now, missing, settings.confirm_after());
@@ -188,32 +192,37 @@ impl Sequence {
     }
 
     /// Tells the copy of a report from those of a node that restarts soon after it began, so that all its numbers have
-    /// been accepted. Copies come soon behind what they are copies of, or with new ones between them.
+    /// been accepted.
+    ///
+    /// A copy takes at most `confirm_after` longer than its original. So a run of numbers that begins with a small one is
+    /// a restart when that number first came longer ago, or when the run lasts longer without a new number in it.
     fn repeat(&mut self, settings: &LedgerSettings, now: Nanos, number: u32) -> Arrival {
         let Run { next, length } = self.repeated_run;
-        let begins = number < settings.reset_below && now.since(self.advanced_at) >= settings.confirm_after();
-        let length = if length > 0 && number == next { length + 1 } else { u32::from(begins) };
-        if length > 0 && length >= settings.reset_run {
-            return self.reset(now, number);
+        let goes_on = length > 0 && self.space.distance(next, number) < RUN_SLACK;
+        let length =
+            if goes_on { length.saturating_add(1) } else { u32::from(number < settings.reset_below) };
+        let original_at = if number < settings.reset_below { self.small_at } else { self.advanced_at };
+        let is_old = now.since(original_at) >= settings.confirm_after();
+        if length > 0 && length >= settings.reset_run && is_old {
+            return self.reset(number);
         }
         self.repeated_run = Run { next: self.space.forward(number, 1), length };
         Arrival::Duplicate
     }
 
-    fn be_late(&mut self, settings: &LedgerSettings, now: Nanos, number: u32) -> Arrival {
+    fn be_late(&mut self, settings: &LedgerSettings, number: u32) -> Arrival {
         let length = if number == self.late_run.next { self.late_run.length + 1 } else { 1 };
         if length >= settings.reset_run {
-            return self.reset(now, number);
+            return self.reset(number);
         }
         self.late_run = Run { next: self.space.forward(number, 1), length };
         Arrival::Late
     }
 
-    fn reset(&mut self, now: Nanos, number: u32) -> Arrival {
+    fn reset(&mut self, number: u32) -> Arrival {
         let expected = self.expected;
         self.give_up();
         self.start_at(number);
-        self.rate.count(now, 1);
         Arrival::Reset(expected)
     }
 
@@ -237,13 +246,12 @@ impl Sequence {
         self.window.slide(self.expected, steps);
         self.expected = self.space.forward(self.expected, steps);
         self.known_behind = self.known_behind.saturating_add(steps).min(self.window.size());
-        self.rate.count(now, u64::from(steps));
+        self.rate.count(now, steps);
     }
 }
 
-/// Reports may wait this long in queues on the way, so a burst of them may show a step that took place
-/// before the last silence.
-const EXPLAINED_DELAY: Nanos = Nanos::from_secs(1);
+/// Numbers that may be lost between two of a run of repeated ones.
+const RUN_SLACK: u32 = 16;
 /// Largest reorder window: 8 KiB of bitmap.
 const MAX_WINDOW: u32 = 65_536;
 

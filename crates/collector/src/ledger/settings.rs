@@ -16,16 +16,20 @@ pub struct LedgerSettings {
     pub reset_silence_ms: u64,
     /// Sequence numbers below this one are small. Default 1024.
     pub reset_below: u32,
-    /// A step forward is a restart when it is larger than `reset_step` plus `reset_rate_factor` times what the
-    /// node would have sent since its last report, and a second more, at its rate. Default 65,536.
+    /// Skipped numbers count as lost up to `reset_step` plus `reset_rate_factor` times what the node has sent since
+    /// its last report, and a second more, at its rate. A step beyond that is a restart. All steps share this credit:
+    /// it is refilled with `reset_rate_factor` times the rate, and with `reset_step` a minute. Default 65,536.
     pub reset_step: u32,
     /// See `reset_step`. Default 8.
     pub reset_rate_factor: u32,
     /// Late reports in unbroken sequence, with nothing else between them, that mean a restart; and duplicates that begin
-    /// with a small number when nothing new has come for `confirm_after_ms`. Default 16.
+    /// with a small number whose original is older than `confirm_after_ms`. Default 16.
     pub reset_run: u32,
     /// Streams followed at the same time. Default 16,384: about 20 MB.
     pub max_streams: usize,
+    /// Streams that one source address may open: its node ids, each with its hw_ids. Reports of further ones are counted
+    /// as `refused_node_ids` and kept as history; nothing else is learned from them. Default 4,096.
+    pub max_streams_per_source: usize,
     /// Seconds without a report after which a stream may be forgotten in favour of a new one. Default 300.
     pub forget_after_s: u64,
 }
@@ -34,7 +38,8 @@ pub struct LedgerSettings {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LossSettings {
-    /// Share of reports lost, in parts per million, above which an event is raised. Default 1000: 0.1 %.
+    /// Share of reports lost, in parts per million, above which an event is raised: of those of a whole window. Default
+    /// 1000: 0.1 %.
     pub share_ppm: u64,
     /// Seconds over which the share is taken. Default 60.
     pub window_s: u64,
@@ -63,6 +68,7 @@ impl Default for LedgerSettings {
             reset_rate_factor: 8,
             reset_run: 16,
             max_streams: 16_384,
+            max_streams_per_source: 4_096,
             forget_after_s: 300,
         }
     }

@@ -63,11 +63,15 @@ pub(super) struct Stream {
     pub(super) sequence: Sequence,
     pub(super) tally: Tally,
     opened_at: Nanos,
+    /// Where its first report came from.
+    pub(super) opened_from: IpAddr,
     /// Where its reports come from, the latest address first.
     pub(super) addresses: [Option<IpAddr>; 2],
     turns: AddressTurns,
     /// Whether a deadline for its open gaps has been set.
     pub(super) awaits_confirmation: bool,
+    /// Whether its losses are looked at again when the window is full.
+    pub(super) awaits_full_window: bool,
     recent: LossWindow,
     last_gap: Option<ReportReference>,
     alerted_at: Option<Nanos>,
@@ -105,15 +109,23 @@ pub(super) struct LossAlert {
 }
 
 impl Stream {
-    pub(super) fn new(key: StreamKey, settings: &LedgerSettings, now: Nanos, sequence: u32) -> Stream {
+    pub(super) fn new(
+        key: StreamKey,
+        address: IpAddr,
+        settings: &LedgerSettings,
+        now: Nanos,
+        sequence: u32,
+    ) -> Stream {
         Stream {
             key,
             sequence: Sequence::new(key.space(), settings, now, sequence),
             tally: Tally::default(),
             opened_at: now,
+            opened_from: address,
             addresses: [None; 2],
             turns: AddressTurns::default(),
             awaits_confirmation: false,
+            awaits_full_window: false,
             recent: LossWindow::default(),
             last_gap: None,
             alerted_at: None,
@@ -177,11 +189,18 @@ impl Stream {
         }
         self.recent.at(now, window);
         let recent = self.recent.sum();
-        if !recent.exceeds(loss.share_ppm) {
+        let covered = now.since(self.opened_at).min(window);
+        if !recent.exceeds(loss.share_ppm, covered, window) {
             return None;
         }
         self.alerted_at = Some(now);
         Some(LossAlert { recent, evidence: self.last_gap })
+    }
+
+    /// When the window is full for the first time, where that is still to come and something is lost.
+    pub(super) fn full_window_at(&self, loss: &LossSettings, now: Nanos) -> Option<Nanos> {
+        let full_at = self.opened_at + loss.window();
+        (full_at > now && self.recent.sum().lost > 0).then_some(full_at)
     }
 
     /// Whether a restart is to be announced: once a second, in case somebody makes restarts up.

@@ -1,5 +1,6 @@
 //! Which streams are there, and which of them wait for missing reports?
 
+use std::net::IpAddr;
 use std::ops::{Index, IndexMut};
 
 use hashbrown::HashMap;
@@ -7,19 +8,23 @@ use inband_model::{Ledger, Nanos};
 
 use crate::deadlines::Deadlines;
 
-use super::settings::LedgerSettings;
+use super::settings::{LedgerSettings, LossSettings};
+use super::sources::Sources;
 use super::stream::{Stream, StreamKey};
 
 /// The streams, at most a stated number of them.
 ///
-/// Node ids come from the network, so a sender may make up any number of streams. When the table is full, a
-/// new stream takes the place of one that has been silent for long; if there is none, it is not followed.
+/// Node ids come from the network, so a sender may make up any number of streams; each source address has its share of
+/// them. When the table is full, a new stream takes the place of one that has been silent for long, or of one of a source
+/// address that has more of them; if there is none, it is not followed.
 #[derive(Debug)]
 pub(super) struct Streams {
     streams: Vec<Stream>,
     index: HashMap<StreamKey, StreamIndex>,
     capacity: usize,
+    sources: Sources,
     confirmations: Deadlines<StreamIndex>,
+    full_windows: Deadlines<StreamIndex>,
     /// Where the stream of the last datagram stands.
     last: usize,
     hand: usize,
@@ -32,13 +37,26 @@ pub(super) struct Streams {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct StreamIndex(usize);
 
+/// What became of a new stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Opened {
+    /// It is followed.
+    At(StreamIndex),
+    /// Its source address has as many streams as one may have.
+    Refused,
+    /// The table is full.
+    NoRoom,
+}
+
 impl Streams {
-    pub(super) fn new(capacity: usize) -> Streams {
+    pub(super) fn new(settings: &LedgerSettings) -> Streams {
         Streams {
             streams: Vec::new(),
             index: HashMap::new(),
-            capacity,
+            capacity: settings.max_streams,
+            sources: Sources::new(settings.max_streams_per_source),
             confirmations: Deadlines::new(),
+            full_windows: Deadlines::new(),
             last: 0,
             hand: 0,
             past: Ledger::default(),
@@ -57,31 +75,36 @@ impl Streams {
         Some(index)
     }
 
-    /// Starts a stream with its first report; `None` when there is no room for it.
+    /// Starts a stream with its first report.
     pub(super) fn open(
         &mut self,
         settings: &LedgerSettings,
         now: Nanos,
         key: StreamKey,
+        address: IpAddr,
         sequence: u32,
-    ) -> Option<StreamIndex> {
+    ) -> Opened {
+        if !self.sources.admits(address, key.node_id) {
+            return Opened::Refused;
+        }
         let place = if self.streams.len() < self.capacity {
             self.streams.len()
-        } else if let Some(place) = self.longest_silent(settings, now) {
+        } else if let Some(place) = self.forgettable(settings, now, address) {
             self.forget(place);
             place
         } else {
             self.unfollowed += 1;
-            return None;
+            return Opened::NoRoom;
         };
-        let stream = Stream::new(key, settings, now, sequence);
+        let stream = Stream::new(key, address, settings, now, sequence);
         if place == self.streams.len() {
             self.streams.push(stream);
         } else {
             self.streams[place] = stream;
         }
+        self.sources.add(address);
         self.index.insert(key, StreamIndex(place));
-        Some(StreamIndex(place))
+        Opened::At(StreamIndex(place))
     }
 
     /// Sets a deadline for the open gaps of a stream, if it has any and none is set.
@@ -103,8 +126,27 @@ impl Streams {
         Some(index)
     }
 
+    /// Sets a deadline for the losses of a stream whose window is not full.
+    pub(super) fn await_full_window(&mut self, index: StreamIndex, loss: &LossSettings, now: Nanos) {
+        let stream = &mut self.streams[index.0];
+        if stream.awaits_full_window {
+            return;
+        }
+        if let Some(due) = stream.full_window_at(loss, now) {
+            stream.awaits_full_window = true;
+            self.full_windows.set(due, index);
+        }
+    }
+
+    /// Takes a stream whose window may be full.
+    pub(super) fn next_full_window(&mut self, now: Nanos) -> Option<StreamIndex> {
+        let index = self.full_windows.pop_due(now)?;
+        self.streams[index.0].awaits_full_window = false;
+        Some(index)
+    }
+
     pub(super) fn next_deadline(&self) -> Option<Nanos> {
-        self.confirmations.next()
+        [self.confirmations.next(), self.full_windows.next()].into_iter().flatten().min()
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &Stream> {
@@ -130,14 +172,28 @@ impl Streams {
         self.unfollowed
     }
 
-    /// Among the next few streams in turn, one that has been silent long enough to be forgotten, longest first.
-    fn longest_silent(&mut self, settings: &LedgerSettings, now: Nanos) -> Option<usize> {
+    /// The source addresses and what was refused to them.
+    pub(super) fn sources(&self) -> &Sources {
+        &self.sources
+    }
+
+    /// Among the next few streams in turn, one that has been silent long enough to be forgotten, longest first; else one
+    /// of a source address that has more streams than `newcomer` would have.
+    fn forgettable(&mut self, settings: &LedgerSettings, now: Nanos, newcomer: IpAddr) -> Option<usize> {
         let count = self.streams.len();
-        let candidates = (0..CANDIDATES.min(count)).map(|step| (self.hand + step) % count);
-        let oldest = candidates.min_by_key(|place| self.streams[*place].sequence.last_at())?;
-        self.hand = (self.hand + CANDIDATES) % count;
-        let silence = now.since(self.streams[oldest].sequence.last_at());
-        (silence >= settings.forget_after()).then_some(oldest)
+        let candidates: Vec<usize> =
+            (0..CANDIDATES.min(count)).map(|step| (self.hand + step) % count).collect();
+        self.hand = (self.hand + CANDIDATES).checked_rem(count)?;
+        let silent_since = |place: &usize| self.streams[*place].sequence.last_at();
+        let oldest = candidates.iter().copied().min_by_key(silent_since)?;
+        if now.since(silent_since(&oldest)) >= settings.forget_after() {
+            return Some(oldest);
+        }
+        let share = |place: &usize| self.sources.streams_of(self.streams[*place].opened_from);
+        let least = self.sources.streams_of(newcomer) + 1;
+        let accepted = |place: &usize| std::cmp::Reverse(self.streams[*place].tally.accepted);
+        let greedy = candidates.iter().copied().filter(|place| share(place) > least);
+        greedy.max_by_key(|place| (share(place), accepted(place)))
     }
 
     fn forget(&mut self, place: usize) {
@@ -145,6 +201,7 @@ impl Streams {
         stream.sequence.give_up();
         add_stream(&mut self.past, stream);
         self.index.remove(&stream.key);
+        self.sources.remove(stream.opened_from);
         self.forgotten += 1;
     }
 }

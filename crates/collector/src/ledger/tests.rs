@@ -79,10 +79,102 @@ fn a_full_table_forgets_the_longest_silent_stream_and_keeps_its_losses() {
 }
 
 #[test]
+fn a_sender_that_makes_up_node_ids_leaves_room_for_a_node_elsewhere() {
+    let settings =
+        LedgerSettings { max_streams: 64, max_streams_per_source: 16, ..LedgerSettings::default() };
+    let mut ledger = Fixture::with(settings);
+    for made_up in 100..10_000 {
+        ledger.datagram_from(66, key(made_up, 0, 1), made_up);
+    }
+
+    for number in [0, 1, 4] {
+        ledger.datagram(key(7, 0, 1), number);
+    }
+
+    let total = ledger.at_the_end();
+    assert_eq!((total.lost, total.accepted), (2, 9_900 + 3));
+    let view = ledger.ledger.view();
+    assert_eq!(view.streams.len(), 17);
+    assert_eq!(ledger.ledger.refused_node_ids(), 9_900 - 16);
+    let refused = &view.refused_sources[..];
+    assert_eq!((refused.len(), refused[0].datagrams, refused[0].node_id), (1, 9_900 - 16, NodeId(9_999)));
+    assert_eq!(refused[0].address, std::net::IpAddr::from([10, 0, 0, 66]));
+}
+
+#[test]
+fn in_a_full_table_a_new_node_takes_the_place_of_one_of_the_sender_with_most() {
+    let settings = LedgerSettings { max_streams: 64, ..LedgerSettings::default() };
+    let mut ledger = Fixture::with(settings);
+    ledger.datagram(key(7, 0, 1), 0);
+    for made_up in 100..1_000 {
+        ledger.datagram_from(66, key(made_up, 0, 1), made_up);
+    }
+
+    ledger.datagram_from(2, key(8, 0, 1), 0);
+    for made_up in 1_000..2_000 {
+        ledger.datagram_from(66, key(made_up, 0, 1), made_up);
+    }
+    ledger.datagram(key(7, 0, 1), 3);
+    ledger.datagram_from(2, key(8, 0, 1), 5);
+
+    assert_eq!(ledger.at_the_end().lost, 2 + 4);
+    assert_eq!(ledger.ledger.view().streams.len(), 64);
+    assert_eq!((ledger.ledger.forgotten_streams(), ledger.ledger.unfollowed()), (1, 1_900 - 63));
+}
+
+#[test]
+fn a_spoofed_sender_of_a_known_node_id_never_drives_the_losses_up() {
+    let version = ReportVersion::V1_0;
+    let known = StreamKey { version, ..key(1, 0, 1) };
+    let mut ledger = Fixture::new();
+    let mut random = 1_u32;
+    for number in 0..2_000 {
+        ledger.now = ledger.now + Nanos::from_millis(10);
+        ledger.datagram(known, number);
+        if number > 500 {
+            for _ in 0..100 {
+                random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                ledger.datagram_from(66, known, random);
+                // And steps that grow, as if each were explained by the one before.
+                ledger.datagram_from(66, known, random.wrapping_add(60_000));
+            }
+        }
+    }
+
+    let total = ledger.at_the_end();
+    // 65,536, and 65,536 more in the 20 seconds with a rate of 100 a second eight times over.
+    assert!(total.lost < 65_536 * 2 + 8 * 100 * 20, "{}", total.lost);
+    assert!(total.balances());
+}
+
+#[test]
+fn a_loss_at_the_start_of_a_stream_is_a_share_of_a_whole_window() {
+    let mut ledger = Fixture::new();
+    for number in (0..27).chain(28..278) {
+        ledger.now = ledger.now + Nanos::from_millis(20);
+        ledger.datagram(key(1, 0, 1), number);
+    }
+    ledger.at_the_end();
+    assert_eq!(ledger.losses(), []);
+
+    // The node becomes slower, so that it is 1 of 301 when the window is full.
+    ledger.now = ledger.now + Nanos::from_secs(30);
+    for number in 278..302 {
+        ledger.datagram(key(1, 0, 1), number);
+    }
+    ledger.at_the_end();
+    assert_eq!(ledger.losses(), []);
+    ledger.now = ledger.now + Nanos::from_secs(24);
+    ledger.at_the_end();
+    assert_eq!(ledger.losses().len(), 1);
+}
+
+#[test]
 fn losses_up_to_a_thousandth_raise_no_event_and_one_more_does() {
     let mut ledger = Fixture::new();
     for number in (0..1_000).chain([1_001]) {
         ledger.datagram(key(1, 0, 1), number);
+        ledger.now = ledger.now + Nanos::from_micros(59_000);
     }
     ledger.at_the_end();
     assert_eq!(ledger.losses(), []);
@@ -193,8 +285,12 @@ impl Fixture {
 
     fn datagram(&mut self, key: StreamKey, sequence: u32) {
         self.now = self.now + Nanos::from_micros(1);
+        self.datagram_from(1, key, sequence);
+    }
+
+    fn datagram_from(&mut self, host: u8, key: StreamKey, sequence: u32) {
         self.ledger.receive();
-        let noted = self.ledger.note(self.now, key, [10, 0, 0, 1].into(), sequence, &mut self.outbox);
+        let noted = self.ledger.note(self.now, key, [10, 0, 0, host].into(), sequence, &mut self.outbox);
         self.ledger.count(self.now, noted, 1);
     }
 

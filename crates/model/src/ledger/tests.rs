@@ -1,6 +1,6 @@
 //! Does the ledger look in JSON as users expect it, and does it see a datagram that is missing?
 
-use super::{ExportLedger, FaultCount, Ledger, LedgerView, StreamLedger};
+use super::{ExportLedger, FaultCount, Ledger, LedgerView, RefusedSource, StreamLedger};
 use crate::NodeId;
 
 #[test]
@@ -27,6 +27,11 @@ fn json_keys_are_those_of_the_public_interface() {
         malformed: vec![fault(2)],
         unreadable: vec![fault(3)],
         overflows: [("evicted_flows".to_owned(), 4)].into(),
+        refused_sources: vec![RefusedSource {
+            address: "127.0.0.1".parse().unwrap(),
+            node_id: NodeId(9),
+            datagrams: 5,
+        }],
     })
     .unwrap();
 
@@ -40,7 +45,8 @@ fn json_keys_are_those_of_the_public_interface() {
             "kept_back":0,"retries":0,"spool_bytes":0,"trouble":null}],
         "malformed": [{"header":"report group header","fault":"cut short","count":2}],
         "unreadable": [{"header":"report group header","fault":"cut short","count":3}],
-        "overflows": {"evicted_flows":4}
+        "overflows": {"evicted_flows":4},
+        "refused_sources": [{"address":"127.0.0.1","node_id":9,"datagrams":5}]
     });
     assert_eq!(json, expected);
 }
@@ -58,7 +64,7 @@ fn a_datagram_in_no_place_or_in_two_breaks_the_balance() {
 #[test]
 fn a_ledger_from_before_there_were_outputs_and_reasons_is_read() {
     let mut json = serde_json::to_value(LedgerView::default()).unwrap();
-    for key in ["exports", "malformed", "unreadable", "overflows"] {
+    for key in ["exports", "malformed", "unreadable", "overflows", "refused_sources"] {
         json.as_object_mut().unwrap().remove(key).unwrap();
     }
     for key in ["exported", "export_failed", "refused"] {

@@ -276,6 +276,84 @@ fn a_node_that_restarts_soon_after_it_began_is_told_by_a_run_of_its_numbers() {
 }
 
 #[test]
+fn a_restart_within_200_ms_costs_no_more_duplicates_than_one_later() {
+    // 20,000 reports a second; the numbers below 1024 are 250 ms old when the node restarts.
+    let mut stream = Stream::start(0);
+    for number in 1..4_000 {
+        stream.wait(Nanos::from_micros(50));
+        stream.arrive_now(number);
+        if number == 1_024 {
+            stream.wait(Nanos::from_millis(150));
+        }
+    }
+
+    stream.wait(Nanos::from_micros(50));
+    let repeated = (0..4_000).take_while(|number| stream.arrive(*number) == Arrival::Duplicate).count();
+
+    assert_eq!(repeated, 15);
+    assert_eq!(stream.losses_at_the_end(), (0, 0));
+}
+
+#[test]
+fn a_node_that_restarts_in_its_first_200_ms_is_told_when_they_are_over() {
+    // Until then its numbers may be copies of the first ones.
+    let mut stream = Stream::start(0);
+    for number in 1..4_000 {
+        stream.wait(Nanos::from_micros(10));
+        stream.arrive_now(number);
+    }
+
+    let mut repeated = 0;
+    for number in 0..4_000 {
+        // One of a hundred is lost.
+        stream.wait(Nanos::from_micros(60));
+        if number % 100 == 99 {
+            continue;
+        }
+        if stream.arrive_now(number) != Arrival::Duplicate {
+            break;
+        }
+        repeated += 1;
+    }
+
+    // 200 ms of 60 us each.
+    assert!((3_290..3_310).contains(&repeated), "{repeated}");
+}
+
+#[test]
+fn steps_share_what_a_loss_explains() {
+    let mut stream = Stream::with_rate(SequenceSpace::REPORT_1_0, 100);
+    let mut lost = 0;
+    let mut resets = 0;
+    for _ in 0..1_000 {
+        stream.next = stream.next.wrapping_add(50_000);
+        match stream.arrive(stream.next) {
+            Arrival::Gap(missing) => lost += missing,
+            Arrival::Reset(_) => resets += 1,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    assert_eq!((lost, resets), (50_000, 999));
+}
+
+#[test]
+fn a_loss_of_nearly_all_reports_for_a_minute_is_exact() {
+    // 10,000 a second, of which one in fifty arrives, and now and then none for a tenth of a second.
+    let mut stream = Stream::with_rate(SequenceSpace::REPORT_2_0, 10_000);
+    let (mut lost, mut number) = (0, stream.next);
+    for step in 1..12_000 {
+        let (skipped, pause) = if step % 500 == 0 { (999, 100) } else { (49, 5) };
+        stream.wait(Nanos::from_millis(pause));
+        number += skipped;
+        assert_eq!(stream.arrive_now(number % (1 << 22)), Arrival::Gap(skipped));
+        (lost, number) = (lost + u64::from(skipped), number + 1);
+    }
+
+    assert_eq!(stream.losses_at_the_end(), (lost, 0));
+}
+
+#[test]
 fn copies_that_come_soon_or_with_others_between_them_or_late_in_a_run_are_no_restart() {
     // Soon: less than the time in which a gap may still be filled.
     let mut stream = Stream::start(0);

@@ -79,6 +79,20 @@ pub(in crate::api) const SHAPES: &[Shape] = &[
                 "what was wrong with INT in reported packets; their reports are accepted",
             ),
             ("overflows", "{integer}", "what was forgotten or passed over because a table was full"),
+            (
+                "refused_sources",
+                "[RefusedSource]",
+                "addresses with more node ids than one may have, at most 256",
+            ),
+        ],
+    ),
+    shape(
+        "RefusedSource",
+        "a source address with more node ids than one may have",
+        &[
+            ("address", "string", "the address"),
+            ("node_id", "integer", "the latest node id that was refused"),
+            ("datagrams", "integer", "datagrams with refused node ids"),
         ],
     ),
     shape(

@@ -1,0 +1,48 @@
+//! How many skipped sequence numbers a loss explains.
+
+use inband_model::Nanos;
+
+use super::rate::ReportRate;
+use super::settings::LedgerSettings;
+
+/// The numbers that one stream may skip and that count as lost; a step beyond them is a restart.
+///
+/// Steps share the credit, so that a sender that makes up numbers cannot lose more with many steps than with one.
+#[derive(Debug)]
+pub(super) struct SkipCredit {
+    left: u64,
+    refilled_at: Nanos,
+}
+
+impl SkipCredit {
+    pub(super) fn new(settings: &LedgerSettings, now: Nanos) -> Self {
+        Self { left: u64::from(settings.reset_step), refilled_at: now }
+    }
+
+    /// Whether `ahead` skipped numbers are explained after `silence`; takes them off the credit if so.
+    pub(super) fn explains(
+        &mut self,
+        settings: &LedgerSettings,
+        rate: &ReportRate,
+        now: Nanos,
+        silence: Nanos,
+        ahead: u32,
+    ) -> bool {
+        let step = u64::from(settings.reset_step);
+        let sent_in = |span| rate.expected_in(span).saturating_mul(u64::from(settings.reset_rate_factor));
+        let elapsed = now.since(self.refilled_at);
+        let refill = sent_in(elapsed).saturating_add(step.saturating_mul(elapsed.0) / STEP_REFILL.0);
+        let most = sent_in(silence + EXPLAINED_DELAY).saturating_add(step);
+        self.left = self.left.saturating_add(refill).min(most);
+        self.refilled_at = self.refilled_at.max(now);
+        let Some(left) = self.left.checked_sub(u64::from(ahead)) else { return false };
+        self.left = left;
+        true
+    }
+}
+
+/// Reports may wait this long in queues on the way, so a burst of them may show a step that took place
+/// before the last silence.
+const EXPLAINED_DELAY: Nanos = Nanos::from_secs(1);
+/// The time in which `reset_step` is refilled where nothing is known of the rate.
+const STEP_REFILL: Nanos = Nanos::from_secs(60);
