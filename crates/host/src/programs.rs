@@ -17,7 +17,7 @@ use crate::error::HostError;
 use crate::maps;
 use crate::outcome::{Outcome, Traffic};
 use crate::rules::{MappedPrefix, RuleSet};
-use crate::sys::tcx::{self, Direction};
+use crate::sys::tcx::{self, Direction, Order};
 
 /// The programs of this host in the kernel, and their maps; what is attached is detached when this is dropped.
 #[derive(Debug)]
@@ -193,14 +193,15 @@ impl Programs {
 
     /// Attaches `program` to `interface`, on its side of it, until the descriptor is closed.
     pub(crate) fn attach(&mut self, program: Program, interface: u32) -> Result<OwnedFd, HostError> {
-        let direction = match program {
-            Program::Steer => Direction::Egress,
-            Program::Source | Program::Sink => Direction::Ingress,
+        // Other programs get packets as applications do: before INT is started, and after it is removed.
+        let (direction, order) = match program {
+            Program::Steer => (Direction::Egress, Order::Last),
+            Program::Source | Program::Sink => (Direction::Ingress, Order::First),
         };
         let name = program.name();
         let refused = |reason| HostError::Refused { name, reason };
         let fd = self.classifier(program)?.fd().map_err(refused)?;
-        tcx::attach(fd.as_fd(), interface, direction)
+        tcx::attach(fd.as_fd(), interface, direction, order)
             .map_err(|reason| HostError::system(format!("attach the program `{name}`"), reason))
     }
 

@@ -23,6 +23,9 @@
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
+/* Passes the packet on to the programs and filters behind; any other verdict would end their chain. */
+#define TCX_NEXT TC_ACT_UNSPEC
+
 /* Of `__sk_buff.tstamp_type`: the time is one of the monotonic clock. */
 #define TIME_IS_MONOTONIC 1
 
@@ -110,14 +113,14 @@ int steer(struct __sk_buff *skb)
 	int outcome;
 
 	if (!config)
-		return TC_ACT_OK;
+		return TCX_NEXT;
 	if (config->shim_out && skb->ingress_ifindex == config->shim_out) {
 		note_queue(skb, config);
-		return TC_ACT_OK;
+		return TCX_NEXT;
 	}
 	packet = packet_at_hand();
 	if (!packet)
-		return TC_ACT_OK;
+		return TCX_NEXT;
 	outcome = read_packet(skb, packet);
 	if (!outcome) {
 		watched_flow(packet, &flow);
@@ -140,7 +143,7 @@ int steer(struct __sk_buff *skb)
 		return bpf_redirect(config->shim_in, 0);
 	}
 	conclude(skb, packet, config, outcome, packets);
-	return TC_ACT_OK;
+	return TCX_NEXT;
 }
 
 /* When the packet entered the shim, of the monotonic clock; `now` where that is not known. */
@@ -170,7 +173,7 @@ int source(struct __sk_buff *skb)
 	int outcome;
 
 	if (!config || !packet)
-		return TC_ACT_OK;
+		return TCX_NEXT;
 	now = bpf_ktime_get_ns();
 	hop.ingress_timestamp = entered_shim(skb, now) + config->clock_offset;
 	hop.egress_timestamp = now + config->clock_offset;
@@ -224,7 +227,7 @@ int sink(struct __sk_buff *skb)
 	int outcome;
 
 	if (!config || !packet)
-		return TC_ACT_OK;
+		return TCX_NEXT;
 	outcome = read_packet(skb, packet);
 	if (!outcome) {
 		if (carries_int(skb, packet, config, &location))
@@ -242,5 +245,5 @@ int sink(struct __sk_buff *skb)
 			leave_room(skb);
 	}
 	count(outcome);
-	return is_spoilt(outcome) ? TC_ACT_SHOT : TC_ACT_OK;
+	return is_spoilt(outcome) ? TC_ACT_SHOT : TCX_NEXT;
 }

@@ -28,17 +28,32 @@ struct LinkCreate {
     expected_revision: u64,
 }
 
-/// Attaches `program` behind those that are on the interface already, until the link is closed.
+/// Where a program runs among those that are on the interface already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub(crate) enum Order {
+    /// In front of them, `BPF_F_BEFORE`.
+    First = 1 << 3,
+    /// Behind them.
+    Last = 0,
+}
+
+/// Attaches `program` to the interface until the link is closed.
 ///
 /// # Errors
 /// What the kernel says.
-pub(crate) fn attach(program: BorrowedFd<'_>, interface: u32, direction: Direction) -> io::Result<OwnedFd> {
+pub(crate) fn attach(
+    program: BorrowedFd<'_>,
+    interface: u32,
+    direction: Direction,
+    order: Order,
+) -> io::Result<OwnedFd> {
     let program = u32::try_from(program.as_raw_fd()).map_err(|_| io::ErrorKind::InvalidInput)?;
     let attributes = LinkCreate {
         program,
         interface,
         attach_type: direction as u32,
-        flags: 0,
+        flags: order as u32,
         relative: 0,
         padding: 0,
         expected_revision: 0,

@@ -5,6 +5,8 @@ mod agent;
 mod capture;
 mod containers;
 mod drops;
+mod filters;
+mod foreign;
 mod forms;
 mod leases;
 mod limits;

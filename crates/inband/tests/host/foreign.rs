@@ -1,0 +1,105 @@
+//! Programs and filters of others on a device: each drops datagrams to some ports.
+#![allow(unsafe_code, reason = "nobody else has a wrapper for these system calls")]
+
+use std::ffi::CString;
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+
+use crate::world::{Place, World};
+
+/// Which side of a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub(crate) enum Side {
+    /// `BPF_TCX_INGRESS`.
+    Ingress = 46,
+    /// `BPF_TCX_EGRESS`.
+    Egress = 47,
+}
+
+/// Where among those that are there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub(crate) enum Order {
+    /// `BPF_F_BEFORE`.
+    Before = 1 << 3,
+    /// `BPF_F_AFTER`.
+    After = 1 << 4,
+}
+
+/// Of IPv4 over Ethernet without options: the destination port.
+const PORT_AT: u32 = 14 + 20 + 2;
+const PORT_BITS: u32 = 0xfff;
+/// Ports whose lower bits are these are denied.
+pub(crate) const DENIED: u16 = 0x001;
+
+/// Attaches a program that drops what goes to a denied port and passes the rest on, until the link is closed.
+pub(crate) fn attach_tcx(world: &World, place: Place, device: &str, side: Side, order: Order) -> OwnedFd {
+    let program = load();
+    let name = CString::new(device).unwrap();
+    world.inside(place, move || {
+        // SAFETY: the name ends in a zero.
+        let index = unsafe { libc::if_nametoindex(name.as_ptr()) };
+        let program = u32::try_from(program.as_raw_fd()).unwrap();
+        let attributes = [program, index, side as u32, order as u32, 0, 0, 0, 0];
+        bpf(LINK_CREATE, &attributes)
+    })
+}
+
+/// The same as a filter of `tc`, direct action.
+pub(crate) fn attach_cls_bpf(world: &World, place: Place, device: &str, side: Side) {
+    let side = if side == Side::Ingress { "ingress" } else { "egress" };
+    let code =
+        format!("5,40 0 0 {PORT_AT},84 0 0 {PORT_BITS},21 0 1 {DENIED},6 0 0 {SHOT},6 0 0 {},", u32::MAX);
+    let filter = format!("filter add dev {device} {side} protocol ip pref 10 bpf da bytecode");
+    let words: Vec<_> = filter.split(' ').chain([code.as_str()]).collect();
+    let output = world.command(place, "tc").args(words).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// `TC_ACT_SHOT`.
+const SHOT: u32 = 2;
+/// `BPF_PROG_LOAD` and `BPF_LINK_CREATE` of `enum bpf_cmd`.
+const PROG_LOAD: libc::c_int = 5;
+const LINK_CREATE: libc::c_int = 28;
+const SCHED_CLS: u32 = 3;
+
+fn load() -> OwnedFd {
+    let instruction = |code: u8, registers: u8, offset: i16, immediate: u32| {
+        let [low, high] = offset.to_le_bytes();
+        let [a, b, c, d] = immediate.to_le_bytes();
+        [code, registers, low, high, a, b, c, d]
+    };
+    let code: Vec<u8> = [
+        instruction(0xbf, 0x16, 0, 0),
+        // r0 = the port; a shorter packet ends here, and with it the chain.
+        instruction(0x28, 0, 0, PORT_AT),
+        instruction(0x57, 0, 0, PORT_BITS),
+        instruction(0x55, 0, 2, DENIED.into()),
+        instruction(0xb7, 0, 0, SHOT),
+        instruction(0x95, 0, 0, 0),
+        instruction(0xb7, 0, 0, u32::MAX),
+        instruction(0x95, 0, 0, 0),
+    ]
+    .concat();
+    let license = c"GPL";
+    let [code_low, code_high] = halves(code.as_ptr() as u64);
+    let [license_low, license_high] = halves(license.as_ptr() as u64);
+    let count = u32::try_from(code.len() / 8).unwrap();
+    let attributes = [SCHED_CLS, count, code_low, code_high, license_low, license_high, 0, 0];
+    bpf(PROG_LOAD, &attributes)
+}
+
+fn halves(number: u64) -> [u32; 2] {
+    [(number & 0xffff_ffff) as u32, (number >> 32) as u32]
+}
+
+fn bpf(command: libc::c_int, attributes: &[u32; 8]) -> OwnedFd {
+    let size = size_of_val(attributes);
+    // SAFETY: the attributes and what they point to live through the call, and are laid out as the command reads them.
+    let result = unsafe { libc::syscall(libc::SYS_bpf, command, attributes.as_ptr(), size) };
+    let fd = i32::try_from(result).unwrap();
+    assert!(fd >= 0, "{command}: {}", io::Error::last_os_error());
+    // SAFETY: the kernel has just made it for us.
+    unsafe { OwnedFd::from_raw_fd(fd) }
+}
