@@ -50,6 +50,8 @@ pub enum Outcome {
     Postcard,
     /// The MSS that a SYN announces was lowered, to leave room for INT.
     MssLowered,
+    /// Not started: more combinations of priority and path MTU than the shim can keep apart.
+    NotStartedClass,
 }
 
 /// What is counted of watched traffic on its way out.
@@ -72,7 +74,7 @@ impl Traffic {
 
 impl Outcome {
     /// All outcomes, in the order of `bpf/intf.h`.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 24] = [
         Self::NotIp,
         Self::NotWatched,
         Self::Started,
@@ -96,6 +98,7 @@ impl Outcome {
         Self::NoLease,
         Self::Postcard,
         Self::MssLowered,
+        Self::NotStartedClass,
     ];
 
     /// The name users read.
@@ -125,6 +128,7 @@ impl Outcome {
             Self::NoLease => "no_lease",
             Self::Postcard => "postcard",
             Self::MssLowered => "mss_lowered",
+            Self::NotStartedClass => "not_started_class",
         }
     }
 }

@@ -13,8 +13,10 @@
 
 #include "events.h"
 #include "find.h"
+#include "handover.h"
 #include "load.h"
 #include "mss.h"
+#include "path_mtu.h"
 #include "peers.h"
 #include "queue.h"
 #include "sink.h"
@@ -73,6 +75,12 @@ static __always_inline void count_watched(const struct packet *packet, __u32 pac
 	count_traffic(WATCHED, packets, packet->end - L3 + (__u64)(packets - 1) * headers);
 }
 
+/* A router may cut the packet: INT would be in its first piece alone, which no sink looks for. */
+static __always_inline int may_be_cut(const struct packet *packet)
+{
+	return packet->version == 4 && !(ipv4(packet)->frag_off & bpf_htons(DONT_FRAGMENT));
+}
+
 /* Whether the fixed part of INT fits into every packet on the wire. */
 static __always_inline int has_room(const struct __sk_buff *skb, const struct packet *packet,
 				    const struct config *config)
@@ -83,11 +91,11 @@ static __always_inline int has_room(const struct __sk_buff *skb, const struct pa
 	};
 	__u32 end = skb->gso_size ? packet->behind_l4 + skb->gso_size : packet->end;
 
-	return fits(packet, config, &least, end);
+	return fits(packet, &least, end);
 }
 
 /* What is to be done with a watched packet: STEERED, or why not. */
-static __always_inline int judge_watched(struct __sk_buff *skb, const struct packet *packet,
+static __always_inline int judge_watched(struct __sk_buff *skb, struct packet *packet,
 					 const struct config *config, const struct watched_flow *flow)
 {
 	if (config->mode == MODE_XD) {
@@ -98,7 +106,12 @@ static __always_inline int judge_watched(struct __sk_buff *skb, const struct pac
 		return NOT_CARRIED;
 	if (!is_leased(skb, flow))
 		return NO_LEASE;
-	return has_room(skb, packet, config) ? STEERED : NOT_STARTED_MTU;
+	packet->mtu = path_mtu(skb, config, &flow->destination, bpf_ktime_get_ns());
+	if (may_be_cut(packet) && packet->mtu > MIN_MTU_IPV4)
+		packet->mtu = MIN_MTU_IPV4;
+	if (!has_room(skb, packet, config))
+		return NOT_STARTED_MTU;
+	return hand_over(skb, packet) ? STEERED : NOT_STARTED_CLASS;
 }
 
 /* Egress of the device that leads into the domain. */
@@ -178,6 +191,7 @@ int source(struct __sk_buff *skb)
 	hop.ingress_timestamp = entered_shim(skb, now) + config->clock_offset;
 	hop.egress_timestamp = now + config->clock_offset;
 	hop.queue = noted_queue(config);
+	take_over(skb, packet, config);
 	outcome = read_packet(skb, packet);
 	if (!outcome) {
 		bytes = packet->end - L3;
@@ -243,6 +257,8 @@ int sink(struct __sk_buff *skb)
 			packet->l4 = location.end;
 		if ((outcome == NO_INT || outcome == STRIPPED) && is_announcement(packet, config))
 			leave_room(skb);
+		else if (outcome == NO_INT && is_too_big_message(packet))
+			note_path_mtu(skb);
 	}
 	count(outcome);
 	return is_spoilt(outcome) ? TC_ACT_SHOT : TCX_NEXT;

@@ -91,6 +91,7 @@ enum outcome {
 	NO_LEASE,
 	POSTCARD,
 	MSS_LOWERED,
+	NOT_STARTED_CLASS,
 	OUTCOMES,
 };
 

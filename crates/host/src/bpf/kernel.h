@@ -35,17 +35,48 @@ struct net_device {
 	struct Qdisc *qdisc;
 };
 
+struct dst_ops {
+	unsigned short family;
+};
+
 struct dst_entry {
 	struct net_device *dev;
+	struct dst_ops *ops;
+	unsigned long _metrics;
+	unsigned long expires;
 	short error;
 };
 
+/* A route of IPv4, and one of IPv6; each begins as a `dst_entry`. */
+struct rtable {
+	unsigned int rt_pmtu : 31;
+};
+
+struct ipv6_devconf {
+	int mtu6;
+};
+
+struct inet6_dev {
+	struct ipv6_devconf cnf;
+};
+
+struct rt6_info {
+	struct inet6_dev *rt6i_idev;
+};
+
 struct sock_common {
+	unsigned char skc_state;
 	possible_net_t skc_net;
 };
 
 struct sock {
 	struct sock_common __sk_common;
+	unsigned short sk_protocol;
+};
+
+/* Begins as a `sock`. */
+struct inet_connection_sock {
+	unsigned int icsk_pmtu_cookie;
 };
 
 struct skb_shared_info {
@@ -68,6 +99,18 @@ struct sk_buff {
 
 /* The bit beside the address in `_skb_refdst`. */
 #define SKB_DST_NOREF 1UL
+
+/* Flags in the lower bits of `_metrics`, and the place of the MTU among them. */
+#define DST_METRICS_FLAGS 3UL
+#define RTAX_MTU 2
+
+#define AF_INET 2
+#define AF_INET6 10
+
+/* Of `skc_state`: what is not, not any more or not yet a whole socket, and what has no packets of its own. */
+#define TCP_TIME_WAIT_STATE 6
+#define TCP_LISTEN_STATE 10
+#define TCP_NEW_SYN_RECV_STATE 12
 
 /* Of `Qdisc.flags`: a queue for each of the device's; numbers for each processor; in the device. */
 #define TCQ_F_MQROOT 0x8

@@ -19,6 +19,7 @@
 #define LEAST_HEADERS (L3 + 20 + 32)
 /* Fragment offset and More Fragments of an IPv4 header. */
 #define FRAGMENT_BITS 0x3fff
+#define DONT_FRAGMENT 0x4000
 
 /* Bytes of a packet's start that are looked at. */
 #define HEAD_BYTES 256
@@ -34,6 +35,8 @@ struct packet {
 	__u32 l4;
 	__u32 behind_l4;
 	__u32 end;
+	/* The largest packet that may leave, bytes of IP; of what goes out alone. */
+	__u32 mtu;
 	__u8 version;
 	__u8 protocol;
 	__u8 dscp;

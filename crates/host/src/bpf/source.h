@@ -27,13 +27,12 @@ static __always_inline __u32 growth_of(const struct insertion *insertion)
 }
 
 /* Whether INT fits into the packet, which ends at `end` without it. */
-static __always_inline int fits(const struct packet *packet, const struct config *config,
-				const struct insertion *insertion, __u32 end)
+static __always_inline int fits(const struct packet *packet, const struct insertion *insertion, __u32 end)
 {
 	__u32 length = end - L3 + growth_of(insertion);
 	__u32 most = packet->version == 6 ? 0xffff + sizeof(struct ipv6hdr) : 0xffff;
 
-	return length <= config->mtu && length <= most;
+	return length <= packet->mtu && length <= most;
 }
 
 /* A checksum of all ones is a zero that an incremental update would not write again. */
@@ -71,14 +70,14 @@ static __always_inline int make_fit(const struct packet *packet, const struct co
 	insertion->int_words = least_words(config);
 	insertion->own = 0;
 	insertion->mtu_exceeded = 0;
-	if (!fits(packet, config, insertion, packet->end))
+	if (!fits(packet, insertion, packet->end))
 		return NOT_STARTED_MTU;
 	/* Host-INT carries the source's hop or nothing. */
 	if (!wants_own || config->version == VERSION_HOST_INT)
 		return 0;
 	insertion->int_words += config->hop_words;
 	insertion->own = 1;
-	if (fits(packet, config, insertion, packet->end))
+	if (fits(packet, insertion, packet->end))
 		return 0;
 	insertion->int_words = INT_WORDS;
 	insertion->own = 0;

@@ -12,6 +12,7 @@ mod leases;
 mod limits;
 mod load;
 mod measure;
+mod path_mtu;
 mod traffic;
 mod transit;
 mod world;

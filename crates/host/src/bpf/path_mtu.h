@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* The largest packet that passes the whole way to a destination, as far as this host knows. */
+#pragma once
+
+#include <bpf/bpf_core_read.h>
+
+#include "headers.h"
+#include "kernel.h"
+#include "watch.h"
+
+/* How long a path MTU that a router announced is believed, nanoseconds: as long as the kernel does. */
+#define PATH_MTU_NS 600000000000ULL
+/* The least path MTU that is believed: what every IPv6 link has, and what the kernel believes of IPv4. */
+#define MIN_MTU_IPV4 552U
+#define MIN_MTU_IPV6 1280U
+
+/* What an ICMP message about a packet that was too large quotes, and where: its own header is 8 bytes. */
+#define ICMP_HEADER_BYTES 8
+#define ICMP_UNREACHABLE 3
+#define ICMP_FRAGMENTATION_NEEDED 4
+#define ICMPV6_TOO_BIG 2
+
+struct path_mtu {
+	/* Of the monotonic clock, nanoseconds. */
+	__u64 until;
+	__u32 mtu;
+	__u32 padding;
+};
+
+/* What routers announced, by destination. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 4096);
+	__type(key, struct prefix);
+	__type(value, struct path_mtu);
+} PATH_MTUS SEC(".maps");
+
+static __always_inline __u32 min_mtu(const struct packet *packet)
+{
+	return packet->version == 4 ? MIN_MTU_IPV4 : MIN_MTU_IPV6;
+}
+
+/* The MTU in a route's metrics; 0: none. */
+static __always_inline __u32 mtu_of_metrics(const struct dst_entry *route)
+{
+	const __u32 *metrics = (const __u32 *)(BPF_CORE_READ(route, _metrics) & ~DST_METRICS_FLAGS);
+	__u32 mtu = 0;
+
+	if (metrics && bpf_core_read(&mtu, sizeof(mtu), metrics + RTAX_MTU - 1))
+		return 0;
+	return mtu;
+}
+
+/* The path MTU that the kernel keeps in the packet's route; 0: none. */
+static __always_inline __u32 mtu_of_route(struct __sk_buff *skb)
+{
+	const struct dst_entry *route = (void *)(BPF_CORE_READ((struct sk_buff *)skb, _skb_refdst) & ~SKB_DST_NOREF);
+	__u32 mtu = 0;
+
+	if (!route)
+		return 0;
+	switch (BPF_CORE_READ(route, ops, family)) {
+	case AF_INET:
+		mtu = BPF_CORE_READ_BITFIELD_PROBED((const struct rtable *)route, rt_pmtu);
+		if (mtu && (__s64)(bpf_jiffies64() - BPF_CORE_READ(route, expires)) < 0)
+			return mtu;
+		return mtu_of_metrics(route);
+	case AF_INET6:
+		mtu = mtu_of_metrics(route);
+		return mtu ? mtu : BPF_CORE_READ((const struct rt6_info *)route, rt6i_idev, cnf.mtu6);
+	}
+	return 0;
+}
+
+/* The path MTU that the packet's own TCP socket knows; 0: it has none. */
+static __always_inline __u32 mtu_of_socket(struct __sk_buff *skb)
+{
+	const struct sock *sk = BPF_CORE_READ((struct sk_buff *)skb, sk);
+
+	if (!sk || BPF_CORE_READ(sk, sk_protocol) != IPPROTO_TCP)
+		return 0;
+	/* What stands in for a socket before and after a connection is shorter than one. */
+	switch (BPF_CORE_READ(sk, __sk_common.skc_state)) {
+	case TCP_TIME_WAIT_STATE:
+	case TCP_NEW_SYN_RECV_STATE:
+	case TCP_LISTEN_STATE:
+		return 0;
+	}
+	return BPF_CORE_READ((const struct inet_connection_sock *)sk, icsk_pmtu_cookie);
+}
+
+/* The path MTU that a router has announced for the destination; 0: none. */
+static __always_inline __u32 announced_mtu(const struct prefix *destination, __u64 now)
+{
+	const struct path_mtu *path = bpf_map_lookup_elem(&PATH_MTUS, destination);
+
+	return path && now < path->until ? path->mtu : 0;
+}
+
+static __always_inline void lower_to(__u32 *mtu, __u32 other)
+{
+	if (other && other < *mtu)
+		*mtu = other;
+}
+
+/* Path MTUs are rounded down to it, so that there are not more of them than `source` can be told of. */
+#define MTU_STEP 16U
+
+/* The largest packet that may leave for the destination, by the device and by what is known of the path. */
+static __always_inline __u32 path_mtu(struct __sk_buff *skb, const struct config *config,
+				      const struct prefix *destination, __u64 now)
+{
+	__u32 mtu = config->mtu;
+
+	lower_to(&mtu, mtu_of_route(skb));
+	lower_to(&mtu, mtu_of_socket(skb));
+	lower_to(&mtu, announced_mtu(destination, now));
+	return mtu < config->mtu ? mtu & ~(MTU_STEP - 1) : mtu;
+}
+
+/* Whether the packet says that another one was too large for a link; no INT is in it. */
+static __always_inline int is_too_big_message(const struct packet *packet)
+{
+	const __u8 *icmp = head_at(packet, packet->l4);
+
+	if (packet->l4 + ICMP_HEADER_BYTES > packet->visible)
+		return 0;
+	if (packet->version == 4)
+		return packet->protocol == IPPROTO_ICMP && icmp[0] == ICMP_UNREACHABLE &&
+		       icmp[1] == ICMP_FRAGMENTATION_NEEDED;
+	return packet->version == 6 && packet->protocol == IPPROTO_ICMPV6 && icmp[0] == ICMPV6_TOO_BIG;
+}
+
+/* Where the quoted packet goes; returns 0 where the message does not quote the header that it has to. */
+static __always_inline int quoted_destination(struct __sk_buff *skb, const struct packet *packet,
+					      struct prefix *destination)
+{
+	__u32 quote = packet->l4 + ICMP_HEADER_BYTES;
+	__be32 address;
+
+	destination->length = 8 * sizeof(destination->address);
+	if (packet->version == 6)
+		return !bpf_skb_load_bytes(skb, quote + offsetof(struct ipv6hdr, daddr), destination->address,
+					   sizeof(destination->address));
+	if (bpf_skb_load_bytes(skb, quote + offsetof(struct iphdr, daddr), &address, sizeof(address)))
+		return 0;
+	map_ipv4(destination, address);
+	return 1;
+}
+
+/*
+ * Notes the path MTU that a router announces. The kernel learns it of packets without INT alone: behind a new UDP header
+ * the quoted packet is of no socket, and a connection that obeys gets INT on top.
+ */
+VERIFIED_ONCE int note_path_mtu(struct __sk_buff *skb)
+{
+	struct packet *packet = packet_at_hand();
+	struct prefix destination = {};
+	struct path_mtu path = {};
+	const __u8 *icmp;
+
+	if (!packet || read_packet(skb, packet) || !is_too_big_message(packet))
+		return 0;
+	icmp = head_at(packet, packet->l4);
+	/* The next-hop MTU: the last 16 bits of the second word, or all of it. */
+	path.mtu = icmp[6] << 8 | icmp[7];
+	if (packet->version == 6)
+		path.mtu |= icmp[4] << 24 | icmp[5] << 16;
+	if (path.mtu < min_mtu(packet))
+		path.mtu = min_mtu(packet);
+	if (!quoted_destination(skb, packet, &destination) || !bpf_map_lookup_elem(&PEERS, &destination))
+		return 0;
+	path.until = bpf_ktime_get_ns() + PATH_MTU_NS;
+	bpf_map_update_elem(&PATH_MTUS, &destination, &path, BPF_ANY);
+	return 0;
+}

@@ -1,0 +1,155 @@
+//! The path may have a smaller MTU than the device: transfers finish, and nothing is larger than the path lets pass.
+
+use std::net::UdpSocket;
+use std::time::Duration;
+
+use rustix::net::sockopt::{Ipv4PathMtuDiscovery, set_ip_mtu_discover};
+
+use crate::agent::{Agent, Domain};
+use crate::traffic::{bytes, deliver, exchange_tcp, udp_pair};
+use crate::world::{A4, A6, B4, B6, Offloads, Place, World};
+
+/// Enough for full segments and super-packets.
+const TCP_BYTES: usize = 300_000;
+/// What IPv4 and IPv6 take of a datagram.
+const UDP_HEADERS: [usize; 2] = [28, 48];
+
+#[test]
+fn tcp_behind_dscp_finishes_where_a_link_of_the_path_has_a_smaller_mtu() {
+    for mtu in [1450, 1420, 1300] {
+        finish_over(&Domain { host: "room_hops = 1\n".into(), ..Domain::new("dscp", "md") }, mtu, set_links);
+    }
+}
+
+#[test]
+fn tcp_behind_a_new_udp_header_finishes_where_a_link_of_the_path_has_a_smaller_mtu() {
+    for mtu in [1450, 1420, 1300] {
+        finish_over(&Domain { host: "room_hops = 1\n".into(), ..Domain::new("udp", "md") }, mtu, set_links);
+    }
+}
+
+#[test]
+fn tcp_finishes_where_a_routers_route_has_a_smaller_mtu() {
+    for kind in ["dscp", "udp"] {
+        finish_over(&Domain { host: "room_hops = 0\n".into(), ..Domain::new(kind, "md") }, 1420, set_routes);
+    }
+}
+
+#[test]
+fn tcp_finishes_where_the_hosts_own_route_has_a_smaller_mtu() {
+    for kind in ["dscp", "udp"] {
+        let Some(world) = World::new(Offloads::On) else { return };
+        // The link drops what is larger without a word, so that only the host's own route says it.
+        set_links(&world, 1300);
+        set_own_routes(&world, 1300);
+        let domain = Domain { host: "room_hops = 0\n".into(), ..Domain::new(kind, "md") };
+        let Some(a) = Agent::start(&world, Place::A, &domain) else { return };
+        let Some(b) = Agent::start(&world, Place::B, &domain) else { return };
+
+        exchange_tcp(&world, B4, TCP_BYTES);
+        exchange_tcp(&world, B6, TCP_BYTES);
+
+        let (a, b) = (a.stop(), b.stop());
+        assert_eq!(a["outcomes"]["started"], b["outcomes"]["stripped"], "none was too large: {a} {b}");
+    }
+}
+
+#[test]
+fn datagrams_as_large_as_the_path_lets_pass_arrive_without_int() {
+    for (kind, growth) in [("dscp", 44), ("udp", 52)] {
+        let Some(world) = World::new(Offloads::On) else { return };
+        set_links(&world, 1300);
+        let domain = Domain::new(kind, "md");
+        let Some(a) = Agent::start(&world, Place::A, &domain) else { return };
+        let Some(b) = Agent::start(&world, Place::B, &domain) else { return };
+        for ((from, to), headers) in [(A4, B4), (A6, B6)].into_iter().zip(UDP_HEADERS) {
+            let (at_a, at_b) = udp_pair(&world, from, to);
+            let fills = bytes(1300 - headers, 7);
+            deliver(&at_a, &at_b, b"the hops have found each other");
+
+            // It leaves with INT, a router says that it is too large, and the host has learned it.
+            let _ = at_a.send(&fills);
+            std::thread::sleep(Duration::from_millis(300));
+            // An error of the socket, where the kernel believes that its own datagram was meant.
+            let _ = at_a.take_error();
+            deliver(&at_a, &at_b, &fills);
+            deliver(&at_a, &at_b, &bytes(1296 - headers - growth, 7));
+        }
+
+        let (a, b) = (a.stop(), b.stop());
+        assert_eq!(a["outcomes"]["not_started_mtu"], 2, "{kind}: {a}");
+        assert_eq!(b["outcomes"]["stripped"], 4, "{kind}: {b}");
+    }
+}
+
+#[test]
+fn datagrams_that_routers_may_cut_get_int_only_where_none_will() {
+    let Some(world) = World::new(Offloads::On) else { return };
+    set_links(&world, 700);
+    let domain = Domain::new("dscp", "md");
+    let Some(a) = Agent::start(&world, Place::A, &domain) else { return };
+    let Some(b) = Agent::start(&world, Place::B, &domain) else { return };
+    let (at_a, at_b) = udp_pair(&world, A4, B4);
+    may_be_cut(&at_a);
+
+    for length in [0, 400, 480, 524, 525, 600, 672, 673, 1000, 1400] {
+        deliver(&at_a, &at_b, &bytes(length, 7));
+    }
+
+    let (a, b) = (a.stop(), b.stop());
+    // 552 bytes with the headers of IP and UDP, and at least the fixed part of INT.
+    assert_eq!(a["outcomes"]["started"], 3, "{a}");
+    assert_eq!(b["outcomes"]["stripped"], 3, "{b}");
+}
+
+/// TCP both ways over a path that `make_smaller` has given this MTU.
+fn finish_over(domain: &Domain, mtu: u32, make_smaller: impl Fn(&World, u32)) {
+    let Some(world) = World::new(Offloads::On) else { return };
+    let Some(a) = Agent::start(&world, Place::A, domain) else { return };
+    let Some(b) = Agent::start(&world, Place::B, domain) else { return };
+    make_smaller(&world, mtu);
+
+    exchange_tcp(&world, B4, TCP_BYTES);
+    exchange_tcp(&world, B6, TCP_BYTES);
+
+    let (a, b) = (a.stop(), b.stop());
+    for (sender, receiver) in [(&a, &b), (&b, &a)] {
+        assert!(receiver["outcomes"]["stripped"].as_u64().unwrap() > 10, "{mtu}: {sender} {receiver}");
+    }
+}
+
+/// The link between the two hops.
+fn set_links(world: &World, mtu: u32) {
+    world.ip(Place::FirstHop, &format!("link set bc mtu {mtu}"));
+    world.ip(Place::SecondHop, &format!("link set cb mtu {mtu}"));
+}
+
+/// The routes of the hops to the hosts.
+fn set_routes(world: &World, mtu: u32) {
+    for (place, there, via) in [
+        (Place::FirstHop, "10.91.3.0/24", "10.91.2.2"),
+        (Place::SecondHop, "10.91.1.0/24", "10.91.2.1"),
+        (Place::FirstHop, "fd91:3::/64", "fd91:2::2"),
+        (Place::SecondHop, "fd91:1::/64", "fd91:2::1"),
+    ] {
+        world.ip(place, &format!("route change {there} via {via} mtu {mtu}"));
+    }
+}
+
+/// The routes of the hosts, and no word of routers.
+fn set_own_routes(world: &World, mtu: u32) {
+    for (place, via) in [
+        (Place::A, "10.91.1.254"),
+        (Place::B, "10.91.3.254"),
+        (Place::A, "fd91:1::fe"),
+        (Place::B, "fd91:3::fe"),
+    ] {
+        let family = if via.contains(':') { "-6 " } else { "" };
+        world.ip(place, &format!("{family}route change default via {via} mtu {mtu}"));
+    }
+}
+
+/// Lets routers cut what this socket sends, `IP_PMTUDISC_DONT`.
+fn may_be_cut(socket: &UdpSocket) {
+    set_ip_mtu_discover(socket, Ipv4PathMtuDiscovery::DONT).unwrap();
+}
