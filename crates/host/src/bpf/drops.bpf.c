@@ -182,6 +182,10 @@ static __always_inline int handle_drop(const struct sk_buff *skb, __u64 location
 SEC("raw_tp/kfree_skb")
 int dropped(__u64 *ctx)
 {
+	const struct drop_settings *settings = settings_of_agent();
+
+	if (settings && settings->is_over)
+		return 0;
 	/* The packet, where in the code it was dropped, and why. */
 	count(handle_drop((const struct sk_buff *)ctx[0], ctx[1], (__u32)ctx[2]));
 	return 0;

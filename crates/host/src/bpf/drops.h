@@ -21,7 +21,8 @@ struct drop_settings {
 	struct config config;
 	/* Drops are counted in the tables of this generation; the agent empties those of earlier ones. */
 	__u32 generation;
-	__u32 padding;
+	/* Whether nothing is counted any more: the program may still be attached by a copy of its link's descriptor. */
+	__u32 is_over;
 };
 
 /* What is counted together. */

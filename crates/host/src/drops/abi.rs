@@ -36,7 +36,8 @@ pub(super) const MOST_REASONS: u32 = 512;
 pub(super) struct Settings {
     pub(super) config: Config,
     pub(super) generation: u32,
-    pub(super) padding: u32,
+    /// Whether nothing is counted any more; 0: it is.
+    pub(super) is_over: u32,
 }
 
 /// What is counted together (`struct drop_key`).

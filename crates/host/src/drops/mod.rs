@@ -27,6 +27,7 @@ use crate::config::HostInt;
 use crate::error::HostError;
 use crate::maps;
 use crate::rules::RuleSet;
+use crate::sys::rcu;
 pub use btf::{BtfError, enumerators};
 pub use causes::Cause;
 use codes::Codes;
@@ -141,6 +142,12 @@ impl Drops {
     /// # Errors
     /// As [`Drops::take_counts`].
     pub fn finish(&mut self) -> Result<Vec<DropCount>, HostError> {
+        // A child process that has not yet become its program holds a copy of the link's descriptor, and closing ours
+        // does not detach the program then.
+        self.settings.is_over = 1;
+        self.write_settings()?;
+        // Without that call a program that runs at the moment may still count.
+        let _ = rcu::wait();
         if let Some(link) = self.link.take() {
             let detached = tracepoint(&mut self.ebpf)?.detach(link);
             detached.map_err(|reason| HostError::Refused { name: PROGRAM, reason })?;

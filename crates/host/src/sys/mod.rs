@@ -3,4 +3,5 @@
 
 pub(crate) mod ethtool;
 pub(crate) mod precision;
+pub(crate) mod rcu;
 pub(crate) mod tcx;
