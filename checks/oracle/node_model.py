@@ -182,6 +182,10 @@ def start(node, flight, ingress, egress, reports):
         if result != "pushed":
             header.source_only = b""
         header.mtu_exceeded = result == "mtu"
+    if header.type == MD and not header.hops:
+        # DS Instruction says which source-only metadata is in the packet.
+        every_hop = sum(0x8000 >> item.bit for item in node.domain.ds_metadata if item.placement != "source-only")
+        header.ds_instruction &= every_hop
 
 
 def hops_that_fit(node, header, carrier):
@@ -215,13 +219,23 @@ def transit(node, flight, ingress, egress, reports, bounded=True):
 def make_room(node, flight, hop, before, reports):
     """Reports the stack so far and takes it out, then pushes onto the empty stack."""
     header = flight.header
-    if not header.hops and not header.source_only:
+    if not header.hops or not can_tell_source_only(node, header):
         header.mtu_exceeded = True
         return
     reports.append(Expected(node, copy.deepcopy(flight), intermediate=True))
-    header.hops, header.source_only = [], b""
+    header.hops = []
     if push(node, flight, hop, before) == "mtu":
         header.mtu_exceeded = True
+
+
+def can_tell_source_only(node, header):
+    """Whether the node knows which words below the hops are the source's alone."""
+    if not header.domain or not header.ds_instruction:
+        return True
+    if node.knows_domain and header.domain == node.domain.ds_id:
+        return True
+    has_words = header.hop_ml > int21.words_of_bitmap(header.bitmap)
+    return has_words and header.ds_instruction.bit_count() == 1
 
 
 def sink_md(node, flight, ingress, egress, reports, started_here):
@@ -260,18 +274,17 @@ def report_baseline(node, report, header, time_ns, ingress, egress, placement):
     report.ds_id = header.domain
     if not (node.knows_domain and header.domain and header.domain == node.domain.ds_id):
         return
-    copied = ("all-nodes", "sink-node") if egress == HOSTS else ("all-nodes",)
-    cut = header.type == MX and cuts_inserted(node, report.contents)
     for item in node.domain.ds_metadata:
-        reported = item.placement == placement
-        reported |= cut and item.placement == "source-inserted" and item.reporting in copied
-        if header.ds_instruction & (0x8000 >> item.bit) and reported:
+        if header.ds_instruction & (0x8000 >> item.bit) and item.placement == placement:
             report.ds_bits |= 0x8000 >> item.bit
             report.ds_words += item.value
 
 
-def cuts_inserted(node, flight):
-    """Whether a report's fragment ends before the source-inserted metadata does, which it must hold then."""
+def kept_bytes(node, flight):
+    """How many of a packet's first bytes its report keeps: INT whole, and `truncate` bytes of the original packet."""
     frame, body = flight.frame(), flight.header.body()
-    kept = len(frame) if node.truncate >= len(frame) else node.truncate // 4 * 4
-    return kept < frame.find(body) + len(body)
+    wanted = node.truncate + len(frame) - len(flight.carrier.without_int(True))
+    if len(frame) <= wanted:
+        return len(frame)
+    end_of_int = frame.find(body) + len(body)
+    return min(max(wanted // 4 * 4, (end_of_int + 3) // 4 * 4), len(frame))

@@ -127,9 +127,9 @@ def compare_report(item, got, link):
         inner = report2.ETHERNET
     if got.inner != inner:
         problems.append(f"inner {got.inner}")
-    kept = min(item.node.truncate, len(frame))
+    kept = node_model.kept_bytes(item.node, item.contents)
     shown = got.contents[:kept]
     padding = got.contents[kept:]
-    if len(shown) < kept - 3 or shown != frame[: len(shown)] or len(padding) > 3 or any(padding):
+    if len(shown) < kept or shown != frame[: len(shown)] or len(padding) > 3 or any(padding):
         problems.append(f"contents, {kept} bytes kept\n    due   {frame[:kept].hex()}\n    found {got.contents.hex()}")
     return problems

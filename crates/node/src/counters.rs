@@ -82,6 +82,8 @@ pub enum Outcome {
     Reported,
     /// A report was lost: the queue was full.
     ReportShed,
+    /// A report was not made: the packet's INT does not fit the path MTU to the collector.
+    ReportMtuExceeded,
     /// A report was not made: its session has had enough of them within a second.
     ReportLimited,
     /// A report was not made: its flow was reported less than an interval ago, and nothing has changed.
@@ -92,7 +94,7 @@ pub enum Outcome {
 
 impl Outcome {
     /// All outcomes, in the order they are shown.
-    pub const ALL: [Self; 41] = [
+    pub const ALL: [Self; 42] = [
         Self::NotIp,
         Self::NoInt,
         Self::Started,
@@ -131,6 +133,7 @@ impl Outcome {
         Self::LossFound,
         Self::Reported,
         Self::ReportShed,
+        Self::ReportMtuExceeded,
         Self::ReportLimited,
         Self::ReportWithheld,
         Self::QueueOverQuota,
@@ -191,6 +194,7 @@ impl Outcome {
             Self::LossFound => "loss_found",
             Self::Reported => "reported",
             Self::ReportShed => "report_shed",
+            Self::ReportMtuExceeded => "report_mtu_exceeded",
             Self::ReportLimited => "report_limited",
             Self::ReportWithheld => "report_withheld",
             Self::QueueOverQuota => "queue_over_quota",

@@ -9,6 +9,8 @@ use inband_wire::report::tlv::{TlvHeader, TlvType};
 use inband_wire::words::Words;
 
 use crate::config::{InnerForm, ReportConfig, ReportVersion};
+use crate::encapsulation::IntSpan;
+use crate::reporter::Reported;
 
 /// Puts packets into reports.
 #[derive(Clone, Debug)]
@@ -37,8 +39,6 @@ enum Form {
 pub(crate) struct Inner<'a> {
     pub(crate) inner_type: InnerType,
     pub(crate) bytes: &'a [u8],
-    /// How many bytes of the packet are in there.
-    pub(crate) kept: usize,
 }
 
 impl InnerContents {
@@ -52,34 +52,51 @@ impl InnerContents {
         Self { truncate: usize::from(config.truncate), form, together: Vec::new() }
     }
 
-    /// The beginning of `packet` as a report has it.
-    pub(crate) fn of<'a>(&'a mut self, link: Link, ip: IpVersion, packet: &'a [u8]) -> Inner<'a> {
-        let fragment = self.fragment(packet);
-        let kept = fragment.len();
-        match (self.form, link) {
+    /// The beginning of the packet as a report has it, in at most `room` bytes; `None` where the packet's INT does not
+    /// fit.
+    pub(crate) fn of<'a>(&'a mut self, reported: &Reported<'a>, room: usize) -> Option<Inner<'a>> {
+        let Reported { link, ip, packet, int, .. } = *reported;
+        let fragment = packet.get(..self.kept(packet.len(), int, self.packet_room(link, room))?)?;
+        Some(match (self.form, link) {
             (Form::Tlv, _) => {
                 self.wrap_in_tlv(link, ip, fragment);
-                Inner { inner_type: InnerType::Tlv, bytes: &self.together, kept }
+                Inner { inner_type: InnerType::Tlv, bytes: &self.together }
             }
             (Form::Frame, Link::Ip) => {
                 self.put_into_frame(ip, fragment);
-                Inner { inner_type: InnerType::Ethernet, bytes: &self.together, kept }
+                Inner { inner_type: InnerType::Ethernet, bytes: &self.together }
             }
-            _ => Inner { inner_type: inner_type(link, ip), bytes: fragment, kept },
+            _ => Inner { inner_type: inner_type(link, ip), bytes: fragment },
+        })
+    }
+
+    /// How much of `room` bytes is left for the packet itself.
+    const fn packet_room(&self, link: Link, room: usize) -> usize {
+        match (self.form, link) {
+            (Form::Tlv, _) => {
+                let room = room.saturating_sub(size_of::<TlvHeader>());
+                if room < MAX_TLV_BYTES { room } else { MAX_TLV_BYTES }
+            }
+            (Form::Frame, Link::Ip) => room.saturating_sub(ADDRESSES_BYTES + 2),
+            _ => room,
         }
     }
 
-    fn fragment<'b>(&self, packet: &'b [u8]) -> &'b [u8] {
-        let most = match self.form {
-            Form::Tlv => self.truncate.min(MOST_TLV_BYTES),
-            Form::Words | Form::Bytes | Form::Frame => self.truncate,
+    /// How many of the first bytes of a packet of `length` bytes are reported: its INT whole, and `truncate` bytes of
+    /// what is not INT, or fewer where `room` is short.
+    // int-2.1/md-43: the metadata stack is in the report, however much of the packet is cut off.
+    fn kept(&self, length: usize, int: IntSpan, room: usize) -> Option<usize> {
+        let unit = match self.form {
+            Form::Words | Form::Tlv => 4,
+            Form::Bytes | Form::Frame => 1,
         };
-        let cut = match self.form {
-            Form::Words | Form::Tlv => most / 4 * 4,
-            Form::Bytes | Form::Frame => most,
-        };
+        let int_end = int.end.min(length);
+        let wanted = self.truncate + int.bytes;
         // What is short enough is padded rather than cut.
-        if packet.len() <= most { packet } else { packet.get(..cut).unwrap_or(packet) }
+        let cut = (wanted / unit * unit).max(int_end.next_multiple_of(unit));
+        let kept = if length <= wanted { length } else { cut.min(length) };
+        let kept = if kept.next_multiple_of(unit) <= room { kept } else { room / unit * unit };
+        (kept >= int_end).then_some(kept)
     }
 
     // report-2.0/tlv-01, report-2.0/tlv-02, report-2.0/tlv-03, report-2.0/tlv-04
@@ -118,7 +135,7 @@ const fn inner_type(link: Link, ip: IpVersion) -> InnerType {
 }
 
 /// Most data of a TLV, whose length counts 255 words.
-const MOST_TLV_BYTES: usize = 255 * 4;
+const MAX_TLV_BYTES: usize = 255 * 4;
 /// Both addresses of an Ethernet header.
 const ADDRESSES_BYTES: usize = 12;
 

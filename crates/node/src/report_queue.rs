@@ -20,6 +20,8 @@ pub(crate) struct ReportQueue {
     hw_id: u8,
     group: usize,
     group_ns: u64,
+    /// Largest payload of a datagram that the path to the collector carries, bytes.
+    max_payload_bytes: usize,
     sequence: u32,
     arena: Vec<u8>,
     queued: VecDeque<Range<usize>>,
@@ -50,6 +52,7 @@ impl ReportQueue {
             hw_id: config.hw_id,
             group: usize::from(config.group.get()),
             group_ns: config.group_ms.saturating_mul(1_000_000),
+            max_payload_bytes: config.max_payload_bytes(),
             sequence: 0,
             arena: Vec::new(),
             queued: VecDeque::new(),
@@ -60,6 +63,17 @@ impl ReportQueue {
     /// Whether its reports have a place for how many packets were lost.
     pub(crate) const fn has_summaries(&self) -> bool {
         !matches!(self.version, ReportVersion::V1_0)
+    }
+
+    /// How many bytes of inner contents the report `draft`, which has none yet, has room for in a datagram of its own;
+    /// `None` where it exceeds the path MTU without any.
+    pub(crate) fn room(&self, draft: &Draft<'_>) -> Option<usize> {
+        let without = match self.version {
+            ReportVersion::V2_0 => group::HEADER_BYTES + draft.length(),
+            ReportVersion::V1_0 => self.single(DraftVersion::V1_0, 0, draft).length(),
+            ReportVersion::V0_5 => self.single(DraftVersion::V0_5, 0, draft).length(),
+        };
+        self.max_payload_bytes.checked_sub(without)
     }
 
     /// Whether a datagram is complete.
@@ -104,7 +118,8 @@ impl ReportQueue {
             self.handle_timeout(now);
         }
         let length = draft.length();
-        let fits = |open: OpenGroup| self.arena.len() - open.start + length <= MOST_GROUP_BYTES;
+        let max = self.max_payload_bytes.min(MOST_GROUP_BYTES);
+        let fits = |open: OpenGroup| self.arena.len() - open.start + length <= max;
         if self.open.is_some_and(|open| !fits(open)) {
             self.flush();
         }

@@ -6,11 +6,12 @@ use inband_wire::int::md::MdHeader;
 use inband_wire::int::mx::MxHeader;
 use inband_wire::layers::{IpVersion, Link};
 use inband_wire::report::earlier::DropSummary;
-use inband_wire::report::{Draft, Drop};
+use inband_wire::report::{Draft, Drop, InnerType};
 
 use crate::config::{ReportConfig, ReportVersion, SourceInserted, UnknownInstructions};
 use crate::counters::Outcome;
 use crate::domains::{KnownDomains, ValueContext};
+use crate::encapsulation::IntSpan;
 use crate::inner::InnerContents;
 use crate::latency::Latency;
 use crate::loss::Loss;
@@ -36,6 +37,8 @@ pub(crate) struct Reported<'a> {
     pub(crate) link: Link,
     pub(crate) ip: IpVersion,
     pub(crate) packet: &'a [u8],
+    /// Which of the packet's bytes are INT; they are always reported.
+    pub(crate) int: IntSpan,
     pub(crate) hop: &'a Hop<'a>,
     pub(crate) values: &'a ValueContext,
     pub(crate) inserted: Inserted<'a>,
@@ -179,15 +182,14 @@ impl Reporter {
         }
         let mut domain_metadata = std::mem::take(&mut self.domain_metadata);
         domain_metadata.clear();
-        let inner = self.inner.of(reported.link, reported.ip, reported.packet);
-        // int-2.1/mx-22, int-2.1/mx-23: in the fragment, or copied where it is wanted so or the fragment is too short.
+        // int-2.1/mx-22, int-2.1/mx-23: in the fragment, or copied where it is wanted so or a capture cut the packet.
         let is_copied =
-            self.source_inserted == SourceInserted::Metadata || inner.kept < reported.inserted.end;
+            self.source_inserted == SourceInserted::Metadata || reported.packet.len() < reported.inserted.end;
         let copied = if is_copied { reported.inserted } else { Inserted::default() };
         let ds_md_bits = write_domain(asked, domains, reported.values, &copied, &mut domain_metadata);
         let has_domain = asked.domain_specific_id != 0;
         let draft = Draft {
-            inner_type: inner.inner_type,
+            inner_type: InnerType::None,
             dropped: reported.tracking.drop.is_some(),
             congested_queue: reported.tracking.queue,
             tracked_flow: reported.tracking.flow,
@@ -197,11 +199,22 @@ impl Reporter {
             instructions: asked.instructions | if asked.own_hop { self.always } else { Instructions(0) },
             drop: reported.tracking.drop,
             domain: has_domain.then_some((asked.domain_specific_id, ds_md_bits, domain_metadata.as_slice())),
-            inner: inner.bytes,
+            inner: &[],
         };
-        let pushed = self.queue.push(&draft, reported.hop.device.clock());
+        let outcome = self.push(reported, draft);
         self.domain_metadata = domain_metadata;
-        if pushed { Outcome::Reported } else { Outcome::ReportShed }
+        outcome
+    }
+
+    /// Queues `draft` with as much of the packet as is wanted.
+    fn push(&mut self, reported: &Reported<'_>, draft: Draft<'_>) -> Outcome {
+        let room = self.queue.room(&draft);
+        let Some(inner) = room.and_then(|room| self.inner.of(reported, room)) else {
+            return Outcome::ReportMtuExceeded;
+        };
+        let draft = Draft { inner_type: inner.inner_type, inner: inner.bytes, ..draft };
+        let is_pushed = self.queue.push(&draft, reported.hop.device.clock());
+        if is_pushed { Outcome::Reported } else { Outcome::ReportShed }
     }
 
     /// Queues the report of packets that never arrived.

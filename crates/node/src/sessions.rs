@@ -95,7 +95,7 @@ impl Sessions {
         self.hashes
     }
 
-    /// Queues the report in every session it belongs to.
+    /// Queues the report in every session it belongs to; returns whether one of them took it.
     pub(crate) fn report(
         &mut self,
         addressed: &Addressed<'_>,
@@ -103,13 +103,17 @@ impl Sessions {
         domains: &KnownDomains,
         unknown: UnknownInstructions,
         counters: &mut Counters,
-    ) {
+    ) -> bool {
         let now = addressed.reported.hop.device.clock();
+        let mut is_taken = false;
         for session in self.of(addressed.hash) {
             let write =
                 |reporter: &mut Reporter| reporter.report(addressed.reported, asked, domains, unknown);
-            counters.count(session.queue(addressed.hash, now, write));
+            let outcome = session.queue(addressed.hash, now, write);
+            is_taken |= outcome == Outcome::Reported;
+            counters.count(outcome);
         }
+        is_taken
     }
 
     /// Queues the report of a loss in every session it belongs to.

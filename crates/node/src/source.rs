@@ -39,6 +39,8 @@ struct DomainPlan {
     id: u16,
     instruction: u16,
     flags: u16,
+    /// The bits of `instruction` whose metadata the source gives once; none in INT-MX.
+    source_only: u16,
     /// What the source puts into the packet beside per-hop metadata.
     inserted: Words,
 }
@@ -65,6 +67,8 @@ pub(crate) struct Started {
     pub(crate) location: Location,
     /// Whether the source's own metadata is missing because of the MTU.
     pub(crate) mtu_exceeded: bool,
+    /// Whether the packet holds the source's metadata, and with it the numbers that the source gives packets.
+    pub(crate) has_numbers: bool,
 }
 
 /// What of the INT header and metadata fits into one packet.
@@ -189,7 +193,8 @@ impl SourcePlan {
                 carrier::correct_checksum(bytes, layers, &change);
             }
         }
-        Ok(Started { location, mtu_exceeded: room.mtu_exceeded })
+        let has_numbers = room.own || self.mode == Mode::Mx;
+        Ok(Started { location, mtu_exceeded: room.mtu_exceeded, has_numbers })
     }
 
     /// Works out what fits: behind the shim, and within the MTU.
@@ -309,7 +314,9 @@ impl SourcePlan {
             header.set_mtu_exceeded();
         }
         if let Some(domain) = self.domain {
-            header.set_domain(domain.id, domain.instruction, domain.flags);
+            // int-2.1/md-42: DS Instruction says which source-only metadata is in the packet.
+            let absent = if room.own { 0 } else { domain.source_only };
+            header.set_domain(domain.id, domain.instruction & !absent, domain.flags);
         }
         header
     }
@@ -368,13 +375,13 @@ impl DomainPlan {
             }
             instruction |= 0x8000_u16 >> bit;
         }
-        let inserted = match config.source.mode {
-            Mode::Mx => known.wire.source_inserted_words(instruction),
-            Mode::Md | Mode::Xd => known.wire.source_only_words(instruction),
+        let (source_only, inserted) = match config.source.mode {
+            Mode::Mx => (0, known.wire.source_inserted_words(instruction)),
+            Mode::Md | Mode::Xd => (known.wire.source_only, known.wire.source_only_words(instruction)),
         };
         let inserted = inserted.ok_or_else(|| {
             ConfigError::out_of_range("source.domain", "more than 255 words", "at most 255 words")
         })?;
-        Ok(Some(Self { id: source.id, instruction, flags: source.flags, inserted }))
+        Ok(Some(Self { id: source.id, instruction, flags: source.flags, source_only, inserted }))
     }
 }

@@ -7,6 +7,8 @@ use crate::earlier;
 use crate::error::ConfigError;
 use crate::{dialect, report_version, sessions, smart};
 
+/// Least path MTU to a collector.
+const MIN_PATH_MTU: u16 = 256;
 /// Most bytes of a packet a report may keep, so that it fits a UDP datagram with room to spare.
 const MOST_TRUNCATE: u16 = 9216;
 
@@ -90,6 +92,10 @@ fn ranges(config: &NodeConfig) -> Result<(), ConfigError> {
     if config.report.truncate > MOST_TRUNCATE {
         let expected = format!("0 to {MOST_TRUNCATE} bytes");
         return Err(ConfigError::out_of_range("report.truncate", config.report.truncate, expected));
+    }
+    if config.report.path_mtu < MIN_PATH_MTU {
+        let expected = format!("{MIN_PATH_MTU} to 65535 bytes");
+        return Err(ConfigError::out_of_range("report.path_mtu", config.report.path_mtu, expected));
     }
     let collector = config.report.collector;
     if collector.is_ipv4() != config.report.source().is_ipv4() {

@@ -85,15 +85,14 @@ pub(crate) fn push_hop(
     };
     let growth = hop_ml.bytes();
     if hop.mtu.is_some_and(|mtu| !carrier::has_room(frame.bytes(), layers, growth, mtu)) {
-        // int-2.1/mtu-05: the stack can make room, if there is one and no capture cut it.
-        let stack = location.header + md::HEADER_BYTES..location.end;
-        let has_stack = !stack.is_empty() && frame.bytes().len() >= stack.end;
-        if choices.mtu_action == MtuAction::IntermediateReport && has_stack {
+        // int-2.1/mtu-05: hops can make room, if there are any and no capture cut them.
+        let can_make_room = choices.mtu_action == MtuAction::IntermediateReport
+            && hops_bytes(header, location, hop.domains).is_some_and(|hops| hops > 0)
+            && frame.bytes().len() >= location.end;
+        if can_make_room {
             return Some(Outcome::IntermediateReport);
         }
-        // int-2.1/mtu-05, int-2.1/md-05, int-2.1/mtu-09: nothing is added, M is set, nothing is fragmented.
-        edit_header(frame.bytes_mut(), layers, location, MdHeader::set_mtu_exceeded);
-        return Some(Outcome::MtuExceeded);
+        return Some(exceed_mtu(frame, layers, location));
     }
     // int-2.1/transit-01, int-2.1/md-22: in front of what the nodes before added.
     let stack_at = location.header + md::HEADER_BYTES;
@@ -124,33 +123,69 @@ pub(crate) fn push_hop(
     Some(Outcome::Pushed)
 }
 
-/// Removes the whole stack from the packet, after it was reported.
+/// Adds nothing where the egress MTU leaves no room, and sets M.
+// int-2.1/mtu-05, int-2.1/md-05, int-2.1/mtu-09: nothing is fragmented either.
+#[cold]
+pub(crate) fn exceed_mtu(frame: &mut Frame<'_>, layers: &Layers, location: &Location) -> Outcome {
+    edit_header(frame.bytes_mut(), layers, location, MdHeader::set_mtu_exceeded);
+    Outcome::MtuExceeded
+}
+
+/// Length of the hops on the stack, without the source-only metadata below them; `None` where this node cannot tell
+/// one from the other, because the domain is not known to it.
+#[cold]
+fn hops_bytes(header: &MdHeader, location: &Location, domains: &KnownDomains) -> Option<usize> {
+    let stack = location.end.checked_sub(location.header + md::HEADER_BYTES)?;
+    let (id, bits) = (header.domain_specific_id(), header.ds_instruction());
+    let source_only = match domains.get(id) {
+        _ if id == 0 || bits == 0 => Words::default(),
+        Some(domain) => domain.wire.source_only_words(bits)?,
+        // One instruction that every hop answers is none of the source's alone.
+        None if bits.is_power_of_two() && header.hop_ml() > header.instructions().words() => Words::default(),
+        None => return None,
+    };
+    let hops = stack.checked_sub(source_only.bytes())?;
+    hops.is_multiple_of(header.hop_ml().bytes().max(1)).then_some(hops)
+}
+
+/// Removes all hops from the packet, after they were reported; source-only metadata, which DS Instruction announces,
+/// stays.
 ///
 /// `layers` and `location` follow the frame as it shrinks.
 // int-2.1/mtu-05, int-2.1/mtu-06
 #[cold]
-pub(crate) fn empty_stack(frame: &mut Frame<'_>, layers: &mut Layers, location: &mut Location) {
-    let stack = location.header + md::HEADER_BYTES..location.end;
+pub(crate) fn remove_hops(
+    frame: &mut Frame<'_>,
+    layers: &mut Layers,
+    location: &mut Location,
+    header: &MdHeader,
+    domains: &KnownDomains,
+) {
+    let Some(length) = hops_bytes(header, location, domains) else { return };
+    let start = location.header + md::HEADER_BYTES;
+    let hops = start..start + length;
+    let left = u8::try_from((location.end - hops.end) / 4).map_or(Words::MAX, Words::new);
+    let left = left.checked_add(HEADER_WORDS).unwrap_or(Words::MAX);
     let bytes = frame.bytes_mut();
     let mut change = Change {
-        removed: bytes.get(stack.clone()).map_or(Sum::ZERO, Sum::of),
-        shrunk: stack.len(),
+        removed: bytes.get(hops.clone()).map_or(Sum::ZERO, Sum::of),
+        shrunk: hops.len(),
         ..Change::default()
     };
     let shortened = if location.encapsulation == Encapsulation::Geneve {
-        let option = geneve::set_option_length(bytes, location, HEADER_WORDS);
-        option.and(&geneve::shorten(bytes, layers, stack.len()))
+        let option = geneve::set_option_length(bytes, location, left);
+        option.and(&geneve::shorten(bytes, layers, hops.len()))
     } else {
         let counts_itself = location.deviations.contains(Deviation::LengthCountsShim);
         let shim = if counts_itself { Words::new(1) } else { Words::default() };
-        set_shim_length(bytes, location, HEADER_WORDS.checked_add(shim).unwrap_or(HEADER_WORDS))
+        set_shim_length(bytes, location, left.checked_add(shim).unwrap_or(left))
     };
     change = change.and(&shortened);
     carrier::correct_checksum(bytes, layers, &change);
     carrier::set_lengths(bytes, layers, &change);
-    layers.end -= stack.len();
-    location.end = stack.start;
-    frame.close_gap(stack);
+    layers.end -= hops.len();
+    location.end -= hops.len();
+    frame.close_gap(hops);
 }
 
 fn set_shim_length(bytes: &mut [u8], location: &Location, length: Words) -> Change {

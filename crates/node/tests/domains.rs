@@ -117,3 +117,113 @@ fn a_source_cannot_ask_for_what_is_not_configured() {
     config.source.domain = Some(support::source_domain(0x5453, &[16]));
     assert!(Node::new(&config).is_err());
 }
+
+/// DS Instruction, the stack and the hops of a packet as a node reads it that knows the domain.
+fn read(packet: &[u8], hops: usize, source_only: &[u8]) -> u16 {
+    let mut config = config(2, (false, false));
+    known(&mut config, "0x000000bb");
+    let location = locate(packet, EncapsulationKind::Dscp);
+    let md = Md::parse(packet, &location, &config.wire_domains().unwrap()).unwrap();
+    assert_eq!((md.stack.hop_count(), md.stack.source_only()), (hops, source_only));
+    md.header.ds_instruction()
+}
+
+#[test]
+fn a_source_clears_the_bits_of_source_only_metadata_that_it_does_not_add() {
+    // int-2.1/md-42
+    let change: [fn(&mut NodeConfig); 3] = [
+        // Room for the fixed headers, and not for hop and source-only metadata.
+        |config| config.interfaces[1].mtu = 20 + 20 + 7 + 16 + 12,
+        |config| config.source.own_metadata = false,
+        |config| config.source.remaining_hops = 0,
+    ];
+    for (case, change) in change.into_iter().enumerate() {
+        let mut source = config(1, (true, false));
+        known(&mut source, "0x000000aa");
+        source.source.domain = Some(support::source_domain(0x5453, &[0, 1]));
+        change(&mut source);
+        let sent = through(&mut Node::new(&source).unwrap(), &tcp_frame(b"payload")).unwrap();
+        assert_eq!(md(&sent).0.mtu_exceeded(), case == 0);
+        assert_eq!(read(&sent, 0, &[]), 0x4000, "case {case}");
+        assert!(checksum_is_right(&sent));
+
+        let mut transit = config(2, (false, false));
+        known(&mut transit, "0x000000bb");
+        let sent = through(&mut Node::new(&transit).unwrap(), &sent).unwrap();
+        let hops = usize::from(case != 2);
+        assert_eq!(read(&sent, hops, &[]), 0x4000, "case {case}: the next hop is a hop");
+    }
+}
+
+/// A node whose egress MTU leaves no room for a hop in `before`.
+fn without_room(before: &[u8], knows: bool, change: impl FnOnce(&mut NodeConfig)) -> Node {
+    let mut config = config(2, (false, false));
+    if knows {
+        known(&mut config, "0x000000bb");
+    }
+    config.mtu.action = inband_node::config::MtuAction::IntermediateReport;
+    config.interfaces[1].mtu = u32::try_from(support::layers(before).ip_length()).unwrap();
+    change(&mut config);
+    Node::new(&config).unwrap()
+}
+
+#[test]
+fn an_intermediate_report_leaves_source_only_metadata_in_the_packet() {
+    // int-2.1/mtu-06, int-2.1/md-42
+    let before = started();
+    let mut node = without_room(&before, true, |_| {});
+    let after = through(&mut node, &before).unwrap();
+    assert_eq!(read(&after, 1, &[2, 0, 0, 0, 0, 1, 0, 0]), 0xc000);
+    assert_eq!(stack(&after)[..8], [0, 0, 0, 2, 0, 0, 0, 0xbb]);
+    assert!(checksum_is_right(&after));
+    support::with_report(&mut node, |report| {
+        assert!(report.intermediate());
+        assert_eq!(report.packet().unwrap().1[..before.len()], before);
+    });
+}
+
+#[test]
+fn source_only_metadata_alone_makes_no_room() {
+    // int-2.1/mtu-05
+    let before = started();
+    let mut first = without_room(&before, true, |_| {});
+    let one_hop = through(&mut first, &before).unwrap();
+    let mut none_left = without_room(&one_hop, true, |config| config.interfaces[1].mtu -= 12);
+    let without_hops = through(&mut none_left, &one_hop).unwrap();
+    assert_eq!(read(&without_hops, 0, &[2, 0, 0, 0, 0, 1, 0, 0]), 0xc000);
+    assert!(md(&without_hops).0.mtu_exceeded());
+    let mut node = without_room(&without_hops, true, |_| {});
+    let after = through(&mut node, &without_hops).unwrap();
+    assert_eq!(after, without_hops);
+    assert!(support::reports(&mut node).is_empty());
+    assert_eq!(node.counters().get(Outcome::IntermediateReport), 0);
+}
+
+#[test]
+fn a_node_that_cannot_tell_hops_from_source_only_metadata_takes_nothing_out() {
+    // int-2.1/mtu-05
+    let before = started();
+    let mut node = without_room(&before, false, |_| {});
+    let after = through(&mut node, &before).unwrap();
+    assert!(md(&after).0.mtu_exceeded());
+    assert_eq!(stack(&after), stack(&before));
+    assert!(support::reports(&mut node).is_empty());
+    assert_eq!(node.counters().get(Outcome::MtuExceeded), 1);
+}
+
+#[test]
+fn the_source_numbers_only_packets_that_hold_its_numbers() {
+    // int-2.1/md-42: what a sink takes for a gap would be no loss.
+    let mut source = config(1, (true, false));
+    source.domains = vec![support::domain(0x5453, 0, 1, "source-only", "sequence-number")];
+    source.source.domain = Some(support::source_domain(0x5453, &[0]));
+    source.interfaces[1].mtu = 100;
+    let mut node = Node::new(&source).unwrap();
+    let mut numbers = Vec::new();
+    for payload in [7, 40, 7] {
+        let sent = through(&mut node, &tcp_frame(&vec![1; payload])).unwrap();
+        let stack = stack(&sent);
+        numbers.push(stack.last_chunk::<4>().map(|word| u32::from_be_bytes(*word)));
+    }
+    assert_eq!(numbers, [Some(1), None, Some(2)]);
+}

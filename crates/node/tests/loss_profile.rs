@@ -90,3 +90,48 @@ fn a_packet_that_has_no_room_for_int_takes_no_number() {
     assert_eq!(source.counters().get(Outcome::NotStartedMtu), 2);
     assert_eq!(sink.counters().get(Outcome::LossFound), 0);
 }
+
+#[test]
+fn a_packet_whose_number_has_no_room_leaves_no_gap() {
+    // int-2.1/md-42: with room for the fixed headers only the source gives no number, and says so.
+    let (mut source, mut sink) = source_and_sink(Mode::Md);
+    let mut last = 0;
+    for payload in [10, 1435, 1436, 1440, 1444, 1450, 10, 1439, 10] {
+        let original = tcp_frame(&vec![7; payload]);
+        let sent = through(&mut source, &original).unwrap();
+        assert_eq!(through(&mut sink, &sent), Some(original), "{payload} bytes");
+        last = payload;
+    }
+    assert_eq!(last, 10);
+    sink.flush_reports();
+    assert!(source.counters().get(Outcome::Started) > 5);
+    assert_eq!(sink.counters().get(Outcome::LossFound), 0);
+}
+
+#[test]
+fn no_loss_is_found_around_the_mtu_where_none_is() {
+    for hops in [false, true] {
+        let path = [(1, (true, false)), (2, (false, false)), (3, (false, true))];
+        let mut nodes = path.map(|(id, edges)| {
+            let mut config = config(id, edges, Mode::Md);
+            if hops {
+                config.source.instructions = inband_node::config::SourceConfig::default().instructions;
+            }
+            config.mtu.action = inband_node::config::MtuAction::IntermediateReport;
+            config.interfaces.iter_mut().for_each(|interface| interface.mtu = 1500);
+            Node::new(&config).unwrap()
+        });
+        for number in 0..5000 {
+            let original = tcp_frame(&vec![7; 1400 + number % 60]);
+            let mut packet = original.clone();
+            for node in &mut nodes {
+                packet = through(node, &packet).unwrap();
+                while node.poll_report().is_some() {}
+            }
+            assert_eq!(packet, original, "number {number}");
+        }
+        let sink = &mut nodes[2];
+        sink.flush_reports();
+        assert_eq!(sink.counters().get(Outcome::LossFound), 0, "with hops {hops}");
+    }
+}

@@ -121,9 +121,6 @@ impl Agent {
             retry: Retry::default(),
             notes: Notes::default(),
         };
-        for note in agent.plan.truncations() {
-            agent.notes.warn(note);
-        }
         agent.watch_drops()?;
         match agent.open_ports() {
             Ok(()) => Ok(agent),

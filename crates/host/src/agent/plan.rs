@@ -22,12 +22,8 @@ pub(super) struct Plan {
     pub(super) host_interface: u16,
     pub(super) clock_offset: Offset,
     interval_us: u32,
-    room_hops: u8,
     room: u32,
 }
-
-/// Ethernet, IPv6 and TCP with timestamps, in front of INT.
-const HEADER_BYTES: u32 = 14 + 40 + 32;
 
 impl Plan {
     /// Finds the devices that `settings` mean among `all`.
@@ -64,21 +60,8 @@ impl Plan {
             hops => HostInt::room_for(&node, hops),
         };
         let (shim, host_interface) = (host.shim.clone(), host.interface);
-        let (interval_us, room_hops) = (host.interval_us, host.room_hops);
-        Ok(Self { node, devices, shim, host_interface, clock_offset, interval_us, room_hops, room })
-    }
-
-    /// Says so of each session whose reports would cut off metadata of hops there is room for.
-    pub(super) fn truncations(&self) -> Vec<String> {
-        let (needed, hops) = (HEADER_BYTES + self.room, self.room_hops);
-        let cut_off = |truncate: u16| {
-            format!(
-                "note: report.truncate = {truncate} may cut off metadata; {needed} keeps that of {hops} hops"
-            )
-        };
-        let sessions = self.node.report.sessions();
-        let kept = sessions.iter().map(|session| session.truncate);
-        kept.filter(|truncate| u32::from(*truncate) < needed).map(cut_off).collect()
+        let interval_us = host.interval_us;
+        Ok(Self { node, devices, shim, host_interface, clock_offset, interval_us, room })
     }
 
     /// The INT of the device with interface identifier `egress`.

@@ -6,6 +6,8 @@ use std::num::NonZeroU8;
 
 use serde::Deserialize;
 
+use inband_wire::{ipv4, ipv6, udp};
+
 use super::session::{Distribution, FIRST_DYNAMIC_PORT, SessionConfig};
 
 /// `[report]`: where and how reports go.
@@ -24,8 +26,10 @@ pub struct ReportConfig {
     pub group: NonZeroU8,
     /// How long a report waits for others at most, milliseconds; default 100.
     pub group_ms: u64,
-    /// How much of a packet a report keeps, bytes; default 128.
+    /// How many bytes of the original packet a report keeps, from its first on; its INT comes on top. Default 128.
     pub truncate: u16,
+    /// Largest IP packet that reaches the collector, 256 to 65535 bytes; default 65535.
+    pub path_mtu: u16,
     /// How the packet is put into a report 2.0; default `packet`.
     pub inner: InnerForm,
     /// Where source-inserted metadata is reported; default `header`.
@@ -62,6 +66,7 @@ impl Default for ReportConfig {
             group: NonZeroU8::MIN,
             group_ms: 100,
             truncate: 128,
+            path_mtu: u16::MAX,
             inner: InnerForm::Packet,
             source_inserted: SourceInserted::Header,
             sink_node_id: true,
@@ -77,6 +82,13 @@ impl Default for ReportConfig {
 }
 
 impl ReportConfig {
+    /// Largest UDP payload that the path to the collector carries, bytes.
+    #[must_use]
+    pub fn max_payload_bytes(&self) -> usize {
+        let ip = if self.collector.is_ipv4() { ipv4::HEADER_BYTES } else { ipv6::HEADER_BYTES };
+        usize::from(self.path_mtu).saturating_sub(ip + udp::HEADER_BYTES)
+    }
+
     /// The address reports come from where packets are written to a file: the configured one, else loopback
     /// for a collector on loopback, else a documentation address (192.0.2.1 or 2001:db8::1).
     #[must_use]

@@ -48,9 +48,12 @@ pub struct SessionConfig {
     /// How long a report waits for others at most, milliseconds.
     #[serde(default)]
     pub group_ms: Option<u64>,
-    /// How much of a packet a report keeps, bytes.
+    /// How many bytes of the original packet a report keeps; its INT comes on top.
     #[serde(default)]
     pub truncate: Option<u16>,
+    /// Largest IP packet that reaches the collector, bytes.
+    #[serde(default)]
+    pub path_mtu: Option<u16>,
     /// How many reports a second go out at most; 0: all.
     #[serde(default)]
     pub reports_per_second: Option<u32>,
@@ -87,6 +90,7 @@ impl ReportConfig {
             group: session.group.unwrap_or(self.group),
             group_ms: session.group_ms.unwrap_or(self.group_ms),
             truncate: session.truncate.unwrap_or(self.truncate),
+            path_mtu: session.path_mtu.unwrap_or(self.path_mtu),
             reports_per_second: session.reports_per_second.unwrap_or(self.reports_per_second),
             sessions: Vec::new(),
             ..self.clone()

@@ -8,6 +8,7 @@ pub(crate) mod geneve;
 mod gre;
 mod l4;
 mod new_udp;
+mod span;
 mod udp_port;
 mod vxlan_gpe;
 
@@ -31,6 +32,8 @@ use inband_wire::view::view_mut;
 use crate::carrier::{self, Change};
 use crate::config::{EncapsulationKind, GrePayload, Layer, NodeConfig};
 use crate::frame::Frame;
+
+pub(crate) use span::IntSpan;
 
 /// The code points of this domain's encapsulation.
 // int-2.1/encapsulation-01, int-2.1/l4-05

@@ -49,7 +49,7 @@ pub(super) fn strip(
     location: &Location,
 ) -> Option<Range<usize>> {
     let first = header_at(layers) + vxlan::HEADER_BYTES;
-    let last = last_of_chain(carriage, bytes, layers, location).filter(|last| last.end <= bytes.len())?;
+    let last = carriage.last_of_chain(bytes, layers, location).filter(|last| last.end <= bytes.len())?;
     let shim = *view::<Shim>(bytes, last.shim, Header::Shim).ok()?;
     // The versions before 2.0 have no G; Next Protocol stands where 2.1 has it.
     let change = if shim.was_vxlan() && !last.version.is_before_2() {
@@ -71,22 +71,6 @@ pub(super) fn next_protocol(bytes: &[u8], layers: &Layers) -> Option<u8> {
         _ => None,
     }
 }
-
-fn last_of_chain(carriage: &Carriage, bytes: &[u8], layers: &Layers, first: &Location) -> Option<Location> {
-    carriage.with_code_points(|code_points| {
-        let mut last = *first;
-        for _ in 0..MOST_HEADERS {
-            match locate::following(bytes, layers, code_points, &last).ok()? {
-                Some(location) => last = location,
-                None => return Some(last),
-            }
-        }
-        None
-    })
-}
-
-/// Most INT headers of one packet that a sink removes.
-const MOST_HEADERS: usize = 8;
 
 const fn header_at(layers: &Layers) -> usize {
     layers.l4 + udp::HEADER_BYTES

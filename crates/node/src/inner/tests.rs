@@ -1,53 +1,139 @@
 //! Does a report hold as much of a packet as is asked for, in a form its version has?
 
-use super::{InnerContents, InnerType, IpVersion, Link};
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+use super::{InnerContents, InnerType, IntSpan, IpVersion, Link, Reported};
 use crate::config::{InnerForm, ReportConfig, ReportVersion};
+use crate::domains::ValueContext;
+use crate::interfaces::Interface;
+use crate::passage::{Hop, Identity, Passage};
+use crate::reporter::{Inserted, Tracking};
 
 fn contents(version: ReportVersion, inner: InnerForm, truncate: u16) -> InnerContents {
     InnerContents::new(&ReportConfig { version, inner, truncate, ..ReportConfig::default() })
 }
 
 /// Type, bytes and how much of the packet is kept, of the first `length` bytes of a packet.
-fn of(mut contents: InnerContents, link: Link, length: usize) -> (InnerType, Vec<u8>, usize) {
+fn of(contents: InnerContents, link: Link, length: usize) -> (InnerType, Vec<u8>) {
+    within(contents, link, length, IntSpan::default(), usize::MAX).unwrap()
+}
+
+/// The same of a packet with INT, in so much room.
+fn within(
+    mut contents: InnerContents,
+    link: Link,
+    length: usize,
+    int: IntSpan,
+    room: usize,
+) -> Option<(InnerType, Vec<u8>)> {
     let packet: Vec<u8> = (0_u8..=255).cycle().take(length).collect();
-    let inner = contents.of(link, IpVersion::V6, &packet);
-    (inner.inner_type, inner.bytes.to_vec(), inner.kept)
+    let (passage, interface) = (Passage::default(), Interface::NONE);
+    let identity = Identity { node_id: None, interfaces: true, level2_interfaces: true };
+    let hop = Hop { identity, ingress: interface, egress: interface, device: &passage.metadata };
+    let reported = Reported {
+        link,
+        ip: IpVersion::V6,
+        packet: &packet,
+        int,
+        hop: &hop,
+        values: &ValueContext::default(),
+        inserted: Inserted::default(),
+        tracking: Tracking::FLOW,
+        latency: None,
+    };
+    let inner = contents.of(&reported, room)?;
+    Some((inner.inner_type, inner.bytes.to_vec()))
 }
 
 #[test]
 fn a_report_2_0_is_cut_at_a_word_boundary_and_others_where_it_is_asked() {
     for (version, kept) in [(ReportVersion::V2_0, 8), (ReportVersion::V1_0, 11), (ReportVersion::V0_5, 11)] {
-        let (inner_type, bytes, found) = of(contents(version, InnerForm::Packet, 11), Link::Ethernet, 12);
-        assert_eq!((inner_type, bytes.len(), found), (InnerType::Ethernet, kept, kept));
-        let (_, bytes, found) = of(contents(version, InnerForm::Packet, 11), Link::Ethernet, 11);
-        assert_eq!((bytes.len(), found), (11, 11));
+        let (inner_type, bytes) = of(contents(version, InnerForm::Packet, 11), Link::Ethernet, 12);
+        assert_eq!((inner_type, bytes.len()), (InnerType::Ethernet, kept));
+        let (_, bytes) = of(contents(version, InnerForm::Packet, 11), Link::Ethernet, 11);
+        assert_eq!(bytes.len(), 11);
+    }
+}
+
+#[test]
+fn what_is_kept_is_int_and_so_many_bytes_of_the_original_packet() {
+    // int-2.1/md-43
+    let at = |end: usize| IntSpan { bytes: 20, end };
+    for (version, truncate, int, kept) in [
+        (ReportVersion::V2_0, 128, at(74), 148),
+        (ReportVersion::V1_0, 128, at(74), 148),
+        (ReportVersion::V2_0, 130, at(74), 148),
+        (ReportVersion::V0_5, 130, at(74), 150),
+        // INT lies behind what is to be kept, so that what is in front of it comes as well.
+        (ReportVersion::V2_0, 16, at(74), 76),
+        (ReportVersion::V1_0, 16, at(74), 74),
+        (ReportVersion::V2_0, 0, at(74), 76),
+        (ReportVersion::V2_0, 0, at(198), 200),
+        (ReportVersion::V2_0, 0, at(199), 200),
+        // A capture cut the packet inside of INT.
+        (ReportVersion::V2_0, 16, at(260), 200),
+    ] {
+        let contents = contents(version, InnerForm::Packet, truncate);
+        let (_, bytes) = within(contents, Link::Ethernet, 200, int, usize::MAX).unwrap();
+        assert_eq!(
+            bytes.len(),
+            kept,
+            "{version:?} with truncate = {truncate} and INT up to byte {}",
+            int.end
+        );
+    }
+}
+
+#[test]
+fn a_short_path_mtu_cuts_the_original_packet_and_never_int() {
+    let int = IntSpan { bytes: 20, end: 74 };
+    for (version, form, room, kept) in [
+        (ReportVersion::V2_0, InnerForm::Packet, 148, Some(148)),
+        (ReportVersion::V2_0, InnerForm::Packet, 147, Some(144)),
+        (ReportVersion::V2_0, InnerForm::Packet, 76, Some(76)),
+        (ReportVersion::V2_0, InnerForm::Packet, 75, None),
+        (ReportVersion::V1_0, InnerForm::Packet, 74, Some(74)),
+        (ReportVersion::V1_0, InnerForm::Packet, 73, None),
+        (ReportVersion::V2_0, InnerForm::Tlv, 80, Some(80)),
+        (ReportVersion::V2_0, InnerForm::Tlv, 79, None),
+    ] {
+        let contents = contents(version, form, 128);
+        let found = within(contents, Link::Ethernet, 200, int, room).map(|(_, bytes)| bytes.len());
+        assert_eq!(found, kept, "{version:?} in {room} bytes");
+    }
+}
+
+#[test]
+fn a_tlv_that_int_does_not_fit_into_is_not_written() {
+    for (end, is_written) in [(1020, true), (1021, false)] {
+        let contents = contents(ReportVersion::V2_0, InnerForm::Tlv, 128);
+        let found = within(contents, Link::Ethernet, 1500, IntSpan { bytes: 900, end }, usize::MAX);
+        assert_eq!(found.is_some(), is_written);
     }
 }
 
 #[test]
 fn an_ip_packet_is_put_into_a_frame_for_0_5() {
-    let (inner_type, bytes, kept) = of(contents(ReportVersion::V0_5, InnerForm::Packet, 128), Link::Ip, 3);
+    let (inner_type, bytes) = of(contents(ReportVersion::V0_5, InnerForm::Packet, 128), Link::Ip, 3);
     assert_eq!(inner_type, InnerType::Ethernet);
     assert_eq!(bytes, [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x86, 0xdd, 0, 1, 2]);
-    assert_eq!(kept, 3);
-    let (inner_type, bytes, _) = of(contents(ReportVersion::V1_0, InnerForm::Packet, 128), Link::Ip, 3);
+    let (inner_type, bytes) = of(contents(ReportVersion::V1_0, InnerForm::Packet, 128), Link::Ip, 3);
     assert_eq!((inner_type, bytes.as_slice()), (InnerType::Ipv6, &[0, 1, 2][..]));
 }
 
 #[test]
 fn a_tlv_says_what_it_holds_and_is_padded_to_whole_words() {
-    let (inner_type, bytes, kept) = of(contents(ReportVersion::V2_0, InnerForm::Tlv, 128), Link::Ip, 5);
-    assert_eq!((inner_type, kept), (InnerType::Tlv, 5));
+    let (inner_type, bytes) = of(contents(ReportVersion::V2_0, InnerForm::Tlv, 128), Link::Ip, 5);
+    assert_eq!(inner_type, InnerType::Tlv);
     assert_eq!(bytes, [0x30, 2, 0, 0, 0, 1, 2, 3, 4, 0, 0, 0]);
-    let (_, bytes, _) = of(contents(ReportVersion::V2_0, InnerForm::Tlv, 128), Link::Ethernet, 4);
+    let (_, bytes) = of(contents(ReportVersion::V2_0, InnerForm::Tlv, 128), Link::Ethernet, 4);
     assert_eq!(bytes, [0x10, 1, 0, 0, 0, 1, 2, 3]);
 }
 
 #[test]
 fn a_tlv_is_at_most_255_words() {
-    for (length, kept) in [(1019, 1019), (1020, 1020), (1021, 1020), (5000, 1020)] {
-        let (_, bytes, found) =
-            of(contents(ReportVersion::V2_0, InnerForm::Tlv, 9000), Link::Ethernet, length);
-        assert_eq!((found, bytes.len(), bytes[1]), (kept, 1024, 255), "{length}");
+    for (length, last) in [(1019, 0), (1020, 251), (1021, 251), (5000, 251)] {
+        let (_, bytes) = of(contents(ReportVersion::V2_0, InnerForm::Tlv, 9000), Link::Ethernet, length);
+        assert_eq!((bytes.len(), bytes[1], bytes[1023]), (1024, 255, last), "{length}");
     }
 }

@@ -7,21 +7,22 @@ use inband_wire::tunnel::behind_labels;
 
 use crate::config::Actions;
 use crate::counters::Outcome;
-use crate::indication;
+use crate::encapsulation::IntSpan;
 use crate::loss::{Gap, Loss, Source};
 use crate::passage::{Hop, Passage};
 use crate::reporter::Tracking;
 use crate::smart::Congestion;
 
 use super::Node;
-use super::smart::{carries_report, flow_of, is_report};
+use super::smart::{carries_report, is_report};
 use super::visit::Visit;
 
 /// A dropped packet as far as its headers can be read.
 #[derive(Clone, Copy, Default)]
 struct Dropped {
     flow: FiveTuple,
-    carries_int: bool,
+    /// Which of its bytes are INT, if it carries INT.
+    int: Option<IntSpan>,
     is_watched: bool,
 }
 
@@ -83,8 +84,9 @@ impl Node {
         }
         let queue_id = hop.device.queue.map_or(0, |queue| queue.id);
         let drop = Some(Drop { queue_id, reason });
-        let tracking = Tracking { flow: dropped.carries_int, queue, drop };
-        self.report_as(link, packet, &dropped.flow, &hop, tracking);
+        let tracking = Tracking { flow: dropped.int.is_some(), queue, drop };
+        let int = dropped.int.unwrap_or_default();
+        self.report_as(link, packet, (&dropped.flow, int), &hop, tracking);
     }
 
     fn inspect(&mut self, link: Link, packet: &[u8], hop: Hop<'_>) -> Dropped {
@@ -96,15 +98,11 @@ impl Node {
             },
             _ => return Dropped::default(),
         };
-        let location = match indication::find(&self.carriage, packet, &layers) {
-            Ok(found) => found.map(|(location, _)| location),
-            Err(_) => None,
-        };
-        let flow = flow_of(packet, &layers, location.as_ref());
+        let (flow, int) = self.flow_and_int(link, packet);
         // A packet with INT is of a tracked flow: a watchlist selected it at its source.
-        let is_watched = location.is_some()
+        let is_watched = int.is_some()
             || self.watch(packet, &Visit::new(link, layers, hop)).contain(Actions::REPORT_DROPS);
-        Dropped { flow, carries_int: location.is_some(), is_watched }
+        Dropped { flow, int, is_watched }
     }
 
     /// Whether a queue with thresholds had no room for the packet, and has some of its quota left.

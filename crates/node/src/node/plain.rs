@@ -116,19 +116,16 @@ impl Node {
             choices: self.choices,
             discard: visit.discard,
         };
-        let Started { location, mtu_exceeded } = match &mut self.earlier_source {
+        let Started { location, mtu_exceeded, has_numbers } = match &mut self.earlier_source {
             None => self.plan.start(&self.carriage, frame, &mut visit.layers, &context)?,
             Some(source) => {
                 let counters = &mut self.counters;
                 let location = source.start(&self.carriage, frame, &mut visit.layers, &context, counters)?;
-                Started { location, mtu_exceeded: false }
+                Started { location, mtu_exceeded: false, has_numbers: true }
             }
         };
-        self.sequence_number = number;
-        if let Some(sequences) = &mut self.flow_sequences
-            && sequences.next(&flow).1
-        {
-            self.counters.count(Outcome::FlowForgotten);
+        if has_numbers {
+            self.take_numbers(number, &flow);
         }
         if !is_sink && self.plan.mode == Mode::Md {
             if mtu_exceeded {
@@ -147,6 +144,17 @@ impl Node {
             }
             _ => Outcome::Started,
         })
+    }
+
+    /// Takes the numbers that are written into a packet; what is not written leaves no gap at the sink.
+    #[inline]
+    fn take_numbers(&mut self, number: u32, flow: &FiveTuple) {
+        self.sequence_number = number;
+        if let Some(sequences) = &mut self.flow_sequences
+            && sequences.next(flow).1
+        {
+            self.counters.count(Outcome::FlowForgotten);
+        }
     }
 
     /// Lets a packet without INT go, but not into the domain with a DSCP that marks INT.

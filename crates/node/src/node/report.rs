@@ -4,6 +4,7 @@ use inband_wire::int::Location;
 
 use crate::counters::Outcome;
 use crate::domains::ValueContext;
+use crate::encapsulation::IntSpan;
 use crate::reporter::{Asked, Inserted, Reported, Tracking};
 use crate::sessions::Addressed;
 
@@ -12,19 +13,22 @@ use super::smart::flow_of;
 use super::visit::Visit;
 
 impl Node {
-    /// Reports a packet, unless a filter holds the report back.
+    /// Reports a packet, unless a filter holds the report back; returns whether a session took the report.
     pub(super) fn report(
         &mut self,
         packet: &[u8],
         visit: &Visit<'_>,
         location: Option<&Location>,
         asked: &Asked,
-    ) {
+    ) -> bool {
         let tracking = match self.smart {
             None => Tracking::FLOW,
             Some(_) => match self.track(packet, visit, location, asked) {
                 Some(tracking) => tracking,
-                None => return self.counters.count(Outcome::ReportWithheld),
+                None => {
+                    self.counters.count(Outcome::ReportWithheld);
+                    return false;
+                }
             },
         };
         let local = if tracking.queue { Some(asked.and_local()) } else { None };
@@ -47,10 +51,14 @@ impl Node {
             }
             None => packet,
         };
+        let int = location.map_or_else(IntSpan::default, |location| {
+            self.carriage.int_span(packet, &visit.layers, location)
+        });
         let reported = Reported {
             link: visit.link,
             ip: visit.outermost().ip,
             packet,
+            int,
             hop: &visit.hop,
             values: &values,
             inserted,
@@ -63,6 +71,6 @@ impl Node {
         };
         let addressed = Addressed { reported: &reported, hash };
         let unknown = self.choices.unknown_instructions;
-        self.sessions.report(&addressed, asked, &self.domains, unknown, &mut self.counters);
+        self.sessions.report(&addressed, asked, &self.domains, unknown, &mut self.counters)
     }
 }

@@ -85,7 +85,7 @@ impl Node {
             };
             let pushed =
                 transit::push_hop(frame, &mut visit.layers, &mut location, header, &hop, self.choices);
-            if let Some(outcome) = pushed {
+            if let Some(outcome) = pushed.filter(|outcome| *outcome != Outcome::IntermediateReport) {
                 self.counters.count(outcome);
             }
             if self.path_mtu.is_on() && !is_sink {
@@ -98,7 +98,8 @@ impl Node {
         if is_sink { self.end_md(frame, visit, &location, header) } else { Outcome::Transit }
     }
 
-    /// Reports the stack collected so far and starts it anew with this node's metadata.
+    /// Reports the stack collected so far and starts it anew with this node's metadata, or sets M where no session
+    /// takes the report: what is not reported stays in the packet.
     // int-2.1/mtu-05, int-2.1/mtu-06, report-2.0/individual-11
     #[cold]
     fn relieve(
@@ -109,9 +110,12 @@ impl Node {
         header: &MdHeader,
         values: &ValueContext,
     ) {
-        self.report(frame.bytes(), visit, Some(location), &Asked::nothing_yet());
+        if !self.report(frame.bytes(), visit, Some(location), &Asked::nothing_yet()) {
+            return self.counters.count(transit::exceed_mtu(frame, &visit.layers, location));
+        }
+        self.counters.count(Outcome::IntermediateReport);
         let checksum = carrier::l4_checksum_mut(frame.bytes_mut(), &visit.layers).map(|field| field.get());
-        transit::empty_stack(frame, &mut visit.layers, location);
+        transit::remove_hops(frame, &mut visit.layers, location, header, &self.domains);
         let mtu = Some(visit.hop.egress.mtu);
         let hop = HopContext { hop: &visit.hop, domains: &self.domains, values, mtu };
         let pushed = transit::push_hop(frame, &mut visit.layers, location, header, &hop, self.choices);

@@ -9,10 +9,13 @@ use inband_wire::int::earlier::HopByHop;
 use inband_wire::layers::{IpVersion, Layers, Link, Strictness};
 use inband_wire::tunnel::{behind_labels, follow, innermost};
 
+use crate::config::Layer;
 use crate::counters::Outcome;
 use crate::domains::ValueContext;
+use crate::encapsulation::IntSpan;
 use crate::frame::Frame;
 use crate::indication::{self, Int};
+use crate::inside::{Innermost, Inside};
 use crate::passage::{Hop, Passage};
 use crate::reporter::{Asked, Inserted, Reported, Tracking};
 use crate::sessions::Addressed;
@@ -36,8 +39,8 @@ impl Node {
         if std::mem::take(&mut self.congested) {
             // No flow report told of the queue, so one about the queue alone does.
             let tracking = Tracking { flow: false, queue: true, drop: None };
-            let flow = self.flow_in(link, frame.bytes());
-            self.report_as(link, frame.bytes(), &flow, &hop, tracking);
+            let (flow, int) = self.flow_and_int(link, frame.bytes());
+            self.report_as(link, frame.bytes(), (&flow, int.unwrap_or_default()), &hop, tracking);
         }
         fate
     }
@@ -67,13 +70,13 @@ impl Node {
         smart.reports_flow(flow, packet, location, &visit.hop).then_some(Tracking::FLOW)
     }
 
-    /// Reports a packet of `flow` as a whole, with what this node measured.
+    /// Reports a packet with INT at `int`, of `flow`, as a whole, with what this node measured.
     // sd-fabric-1.0/report-03
     pub(super) fn report_as(
         &mut self,
         link: Link,
         packet: &[u8],
-        flow: &FiveTuple,
+        (flow, int): (&FiveTuple, IntSpan),
         hop: &Hop<'_>,
         tracking: Tracking,
     ) {
@@ -83,27 +86,31 @@ impl Node {
             (Link::Ip, _) => return,
         };
         let (values, inserted) = (ValueContext::default(), Inserted::default());
-        let reported = Reported { link, ip, packet, hop, values: &values, inserted, tracking, latency: None };
+        let values = &values;
+        let reported = Reported { link, ip, packet, int, hop, values, inserted, tracking, latency: None };
         let asked = Asked::nothing().and_local();
         let addressed = Addressed { reported: &reported, hash: flow.entropy() };
         let unknown = self.choices.unknown_instructions;
         self.sessions.report(&addressed, &asked, &self.domains, unknown, &mut self.counters);
     }
 
-    /// The flow of a packet that may carry INT; none where it is not IP.
-    fn flow_in(&self, link: Link, packet: &[u8]) -> FiveTuple {
-        if !self.sessions.want_hashes() {
-            return FiveTuple::default();
-        }
-        match Layers::parse(link, packet, Strictness::Truncated) {
-            Ok(Some(layers)) => {
-                let found = indication::find(&self.carriage, packet, &layers).ok().flatten();
-                flow_of(packet, &layers, found.as_ref().map(|(location, _)| location))
-            }
-            _ => {
-                behind_labels(packet).map_or_else(FiveTuple::default, |inner| inner.layers.five_tuple(packet))
-            }
-        }
+    /// The flow of a packet, none where it is not IP, and which of its bytes are INT, if it carries INT.
+    pub(super) fn flow_and_int(&self, link: Link, packet: &[u8]) -> (FiveTuple, Option<IntSpan>) {
+        let Ok(Some(layers)) = Layers::parse(link, packet, Strictness::Truncated) else {
+            let inner = behind_labels(packet).filter(|_| link == Link::Ethernet);
+            return (inner.map_or_else(FiveTuple::default, |inner| inner.layers.five_tuple(packet)), None);
+        };
+        let layers = match self.carriage.layer {
+            Layer::Outer => layers,
+            Layer::Inner => match Inside::find(&self.carriage, link, packet) {
+                Innermost::Inside(inside) => inside.layers,
+                Innermost::Itself | Innermost::OutOfReach => layers,
+            },
+        };
+        let found = indication::find(&self.carriage, packet, &layers).ok().flatten();
+        let location = found.as_ref().map(|(location, _)| location);
+        let int = location.map(|location| self.carriage.int_span(packet, &layers, location));
+        (flow_of(packet, &layers, location), int)
     }
 
     /// What this node can say of a packet's way.

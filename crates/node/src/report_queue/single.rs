@@ -16,9 +16,19 @@ impl ReportQueue {
     ///
     /// The number is 32 bits wide, counted per hw_id, and the first is 1.
     pub(super) fn push_single(&mut self, version: DraftVersion, draft: &Draft<'_>) -> bool {
+        let whole = self.single(version, 0, draft);
+        self.push_written(whole.length(), |sequence, out| EarlierDraft { sequence, ..whole }.write(out))
+    }
+
+    /// The datagram of the report `draft` with this number.
+    pub(super) fn single<'a>(
+        &self,
+        version: DraftVersion,
+        sequence: u32,
+        draft: &Draft<'a>,
+    ) -> EarlierDraft<'a> {
         let (node_id, hw_id) = (self.node_id, self.hw_id);
-        let whole = |sequence| EarlierDraft { version, node_id, hw_id, sequence, report: *draft };
-        self.push_written(whole(0).length(), |sequence, out| whole(sequence).write(out))
+        EarlierDraft { version, node_id, hw_id, sequence, report: *draft }
     }
 
     /// Adds Host-INT's report of lost packets, which is told its number, where reports are of version 0.5.
