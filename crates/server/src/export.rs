@@ -16,6 +16,7 @@ mod message;
 #[cfg(feature = "nats")]
 mod nats;
 mod otlp;
+mod patience;
 mod queue;
 mod retry;
 #[cfg(test)]
@@ -29,6 +30,7 @@ mod webhook;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use inband_model::ExportLedger;
 use inband_store::Store;
@@ -40,6 +42,7 @@ pub use self::message::Topic;
 pub use self::otlp::OtlpSettings;
 pub use self::webhook::{WebhookKind, WebhookSettings};
 
+use self::patience::Patience;
 use self::tally::Tally;
 use crate::metrics::Metrics;
 use crate::names::Names;
@@ -52,6 +55,8 @@ pub struct Exports {
     tallies: Vec<Arc<Tally>>,
     /// Who is asked for metrics that are sent.
     source: otlp::Source,
+    /// Set when a replay is interrupted; `None`: nothing is replayed, and nothing waits for an output.
+    interrupted: Option<Arc<AtomicBool>>,
 }
 
 /// Why an output cannot be started.
@@ -104,7 +109,24 @@ impl Exports {
     /// # Errors
     /// A setting that cannot be followed, or a thread that cannot be started.
     pub fn start(settings: &Settings) -> Result<(Exports, Vec<Box<dyn Stage>>), ExportError> {
-        let mut exports = Exports::default();
+        Exports::default().start_all(settings)
+    }
+
+    /// Starts every output of the settings for a replay, which waits for those that are slower than it, until
+    /// `interrupted` is set: up to five seconds for one that neither takes nor refuses a message.
+    ///
+    /// # Errors
+    /// A setting that cannot be followed, or a thread that cannot be started.
+    pub fn start_for_replay(
+        settings: &Settings,
+        interrupted: &Arc<AtomicBool>,
+    ) -> Result<(Exports, Vec<Box<dyn Stage>>), ExportError> {
+        let exports = Exports { interrupted: Some(Arc::clone(interrupted)), ..Exports::default() };
+        exports.start_all(settings)
+    }
+
+    fn start_all(self, settings: &Settings) -> Result<(Exports, Vec<Box<dyn Stage>>), ExportError> {
+        let mut exports = self;
         let mut stages: Vec<Box<dyn Stage>> = Vec::new();
         for (index, webhook) in settings.webhook.iter().enumerate() {
             let tally = exports.tally(&webhook.name, || format!("webhook-{}", index + 1))?;
@@ -148,7 +170,8 @@ impl Exports {
         if self.tallies.iter().any(|tally| tally.output() == name) {
             return Err(ExportError::Name(name));
         }
-        let tally = Arc::new(Tally::new(name));
+        let patience = self.interrupted.clone().map(Patience::new);
+        let tally = Arc::new(Tally::new(name).with_patience(patience));
         self.tallies.push(Arc::clone(&tally));
         Ok(tally)
     }

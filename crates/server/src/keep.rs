@@ -12,6 +12,8 @@ use crate::pipeline::Stage;
 #[derive(Debug)]
 pub struct Keep {
     store: Arc<Store>,
+    /// Whether it waits for room in the store, as a replay does.
+    waits: bool,
     batch: Batch,
     /// When the first thing was put into `batch`.
     since: Option<Nanos>,
@@ -24,7 +26,14 @@ impl Keep {
     /// Keeps history in `store`.
     #[must_use]
     pub fn new(store: Arc<Store>) -> Keep {
-        Keep { store, batch: Batch::default(), since: None, now: Nanos::ZERO, ledger_at: Nanos::ZERO }
+        let (batch, now, ledger_at) = (Batch::default(), Nanos::ZERO, Nanos::ZERO);
+        Keep { store, waits: false, batch, since: None, now, ledger_at }
+    }
+
+    /// Keeps what a replay reads: it waits for the store, because a file does not run away.
+    #[must_use]
+    pub fn for_replay(store: Arc<Store>) -> Keep {
+        Keep { waits: true, ..Keep::new(store) }
     }
 
     fn put(&mut self, put: impl FnOnce(&mut Batch)) {
@@ -35,9 +44,10 @@ impl Keep {
     fn hand_over(&mut self) {
         self.since = None;
         if !self.batch.is_empty() {
-            // What it sheds is in its tally.
             let next = Batch { hops: self.store.columns(), ..Batch::default() };
-            let _ = self.store.offer(std::mem::replace(&mut self.batch, next));
+            let batch = std::mem::replace(&mut self.batch, next);
+            // What it sheds is in its tally.
+            let _ = if self.waits { self.store.put(batch) } else { self.store.offer(batch) };
         }
     }
 }

@@ -7,7 +7,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
-use std::thread::{Builder, JoinHandle};
+use std::thread::{self, Builder, JoinHandle};
 use std::time::Duration;
 
 use inband_collector::{Collector, CollectorSettings};
@@ -192,6 +192,9 @@ impl Work {
         self.let_time_pass();
         self.answer();
         self.stages.iter_mut().for_each(|stage| stage.settle());
+        if matches!(self.time, Time::OfCapture(_)) {
+            self.drain();
+        }
         let now = self.now();
         for at in 0..self.stages.len() {
             if self.stages[at].export().is_some() {
@@ -206,6 +209,16 @@ impl Work {
             }
             self.stages[at].finish();
         }
+    }
+
+    /// Waits for the outputs of a replay, together, so that those that reach nobody have the same time for it.
+    fn drain(&mut self) {
+        thread::scope(|scope| {
+            for stage in self.stages.iter_mut().filter(|stage| stage.export().is_some()) {
+                // Without a thread it is not waited for, and what is missing is counted.
+                let _ = Builder::new().spawn_scoped(scope, || stage.drain());
+            }
+        });
     }
 
     fn give_last_ledger(&mut self, at: usize, now: Nanos) {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use inband_model::HopColumns;
 use inband_model::table::shapes;
@@ -118,6 +119,27 @@ impl Store {
         let fits = waiting + rows <= self.settings.queue_rows;
         let commands = self.commands.as_ref().filter(|_| fits);
         if commands.is_some_and(|commands| commands.try_send(Command::Keep(Box::new(batch))).is_ok()) {
+            return Offered::Queued;
+        }
+        self.waiting_rows.fetch_sub(rows, Ordering::AcqRel);
+        count(&self.counters.shed, reports);
+        Offered::Shed
+    }
+
+    /// Hands a batch over, and waits for room. A batch that is larger than the queue goes in alone.
+    pub fn put(&self, batch: Batch) -> Offered {
+        let (rows, reports) = (batch.weight(), batch.reports);
+        count(&self.counters.offered, reports);
+        let fits = || {
+            let waiting = self.waiting_rows.load(Ordering::Acquire);
+            waiting == 0 || waiting + rows <= self.settings.queue_rows
+        };
+        while !fits() && !self.threads.iter().any(JoinHandle::is_finished) {
+            thread::sleep(PAUSE);
+        }
+        self.waiting_rows.fetch_add(rows, Ordering::AcqRel);
+        let commands = self.commands.as_ref();
+        if commands.is_some_and(|commands| commands.send(Command::Keep(Box::new(batch))).is_ok()) {
             return Offered::Queued;
         }
         self.waiting_rows.fetch_sub(rows, Ordering::AcqRel);
@@ -246,6 +268,8 @@ fn spawn(
         .map_err(StoreError::io("start a thread for", root))
 }
 
+/// Time between two looks for room.
+const PAUSE: Duration = Duration::from_millis(1);
 /// Batches that may wait, however few rows they have.
 const QUEUED_BATCHES: usize = 4_096;
 

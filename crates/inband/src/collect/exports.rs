@@ -1,6 +1,7 @@
 //! How do outputs start, and what does the terminal hear of one that cannot deliver?
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use inband_model::ExportLedger;
@@ -26,10 +27,7 @@ struct Said {
 impl Outputs {
     /// Starts every output of the settings.
     pub(super) fn start(settings: &Settings) -> Result<(Outputs, Vec<Box<dyn Stage>>), Failure> {
-        let (exports, stages) = Exports::start(settings).map_err(|error| match error {
-            ExportError::Start { .. } => Failure::Work(error.into()),
-            wrong => Failure::Usage(wrong.into()),
-        })?;
+        let (exports, stages) = Exports::start(settings).map_err(failure)?;
         let nothing = Said { at: Instant::now(), trouble: None, lost: 0 };
         let said = vec![nothing; exports.ledgers().len()];
         Ok((Outputs { exports, said }, stages))
@@ -50,6 +48,22 @@ impl Outputs {
                 *said = Said { at: Instant::now(), trouble: ledger.trouble, lost: ledger.export_failed };
             }
         }
+    }
+}
+
+/// Starts every output of the settings for a replay, which waits for them until it is interrupted.
+pub(super) fn start_for_replay(
+    settings: &Settings,
+    interrupted: &Arc<AtomicBool>,
+) -> Result<Vec<Box<dyn Stage>>, Failure> {
+    let (_, stages) = Exports::start_for_replay(settings, interrupted).map_err(failure)?;
+    Ok(stages)
+}
+
+fn failure(error: ExportError) -> Failure {
+    match error {
+        ExportError::Start { .. } => Failure::Work(error.into()),
+        wrong => Failure::Usage(wrong.into()),
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod exports;
 mod health;
+mod missing;
 mod privileges;
 mod replay;
 mod summary;
@@ -148,22 +149,25 @@ fn replay(
     args: &Args,
     settings: &Settings,
     capture: &Path,
-    stop: &AtomicBool,
+    stop: &Arc<AtomicBool>,
 ) -> Result<(Outcome, Option<Error>), Failure> {
     let mut input = Input::open(capture)?;
     // What was captured years ago is not to go at once for its age.
     let store = open_store(settings, Some(FOREVER))?;
     let (replay, feed) = Replay::feed();
     // Nobody is to be told of what happened when the capture was made.
-    let (_, exports) = Outputs::start(&Settings { webhook: Vec::new(), ..settings.clone() })?;
-    let stages = stages(store.as_ref(), &Live::new(), exports);
+    let told = Settings { webhook: Vec::new(), ..settings.clone() };
+    let exports = exports::start_for_replay(&told, stop)?;
+    let keep = store.as_ref().map(|store| Box::new(Keep::for_replay(Arc::clone(store))) as Box<dyn Stage>);
+    let stages = keep.into_iter().chain(exports).collect();
     let pipeline =
         Pipeline::start(settings.collector(), feed, stages).context("cannot start the collector")?;
     let pace = if args.recorded_speed { Pace::Recorded } else { Pace::Full };
     let mut found = Found::default();
     let read = replay::replay(&mut input, &args.report_port, pace, &replay, stop, &mut found);
     drop(replay);
-    let outcome = pipeline.stop();
+    let outcome = pipeline.stop().ok_or_else(|| anyhow!("the collector has failed"))?;
+    let missing = missing::text(&outcome.ledger, store.as_deref());
     close(store);
     if found == Found::default() {
         eprintln!("note: {} holds no datagram to a port of reports", capture.display());
@@ -171,7 +175,11 @@ fn replay(
     if found.fragmented > 0 {
         eprintln!("note: {} datagrams came in fragments and were passed over", found.fragmented);
     }
-    Ok((outcome.ok_or_else(|| anyhow!("the collector has failed"))?, read.err()))
+    let incomplete = missing.map(|missing| anyhow!("the replay is incomplete: {missing}"));
+    Ok((
+        outcome,
+        [read.err(), incomplete].into_iter().flatten().reduce(|read, missing| anyhow!("{read:#}; {missing}")),
+    ))
 }
 
 fn open_store(settings: &Settings, retain: Option<Duration>) -> Result<Option<Arc<Store>>, Failure> {

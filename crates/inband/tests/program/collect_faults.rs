@@ -11,7 +11,7 @@ use crate::folder::Folder;
 
 /// Files of at most 64 blocks of 512 bytes: to the program that is a full disk. The signal that would end it is
 /// ignored, which it inherits.
-const FULL_DISK: &str = "trap '' XFSZ; ulimit -f 64; exec \"$0\" \"$@\"";
+pub(crate) const FULL_DISK: &str = "trap '' XFSZ; ulimit -f 64; exec \"$0\" \"$@\"";
 
 /// Gives a program another time of day than the machine has.
 const FAKETIME: &str = "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1";

@@ -76,7 +76,7 @@ impl Folder {
 }
 
 impl Outcome {
-    fn of(output: Output) -> Self {
+    pub(crate) fn of(output: Output) -> Self {
         Self {
             code: output.status.code().expect("the program ends by itself"),
             stdout: String::from_utf8(output.stdout).unwrap(),

@@ -13,4 +13,5 @@ mod labelled;
 mod labels;
 mod node;
 mod query;
+mod replay;
 mod vectors;

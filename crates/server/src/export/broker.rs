@@ -135,6 +135,21 @@ impl Shared {
         if payloads.is_empty() {
             return;
         }
+        if self.tally.is_waited_for() {
+            let mut left = payloads;
+            while !left.is_empty() {
+                let (now, later) = left.split_at(self.spool().portion(left));
+                // Where the broker reaches nobody, the oldest messages make room.
+                let _ = self.tally.wait_until(|| self.spool().has_room(now));
+                self.append_now(now);
+                left = later;
+            }
+        } else {
+            self.append_now(payloads);
+        }
+    }
+
+    fn append_now(&self, payloads: &[Vec<u8>]) {
         let mut spool = self.spool();
         let appended = spool.append(payloads);
         let (refused, reason) = match appended.error {

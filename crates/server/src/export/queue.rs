@@ -61,7 +61,7 @@ impl<T: Messages> Inlet<T> {
     pub(super) fn put(&self, item: T) {
         let (messages, room) = (item.messages(), item.room());
         // Only one thread puts in, so that the room seen here is still there below.
-        if !self.has_room(room) {
+        if !self.find_room(room) {
             return self.turn_away(messages);
         }
         self.tally.count_offered(messages);
@@ -73,9 +73,14 @@ impl<T: Messages> Inlet<T> {
 }
 
 impl<T> Inlet<T> {
-    /// Whether so much fits.
-    pub(super) fn has_room(&self, room: u64) -> bool {
-        self.queued.load(Ordering::Acquire) + room <= self.most
+    /// Whether so much fits; a replay waits until it does. What is larger than the queue then goes in alone, as nothing
+    /// would ever make room for it.
+    pub(super) fn find_room(&self, room: u64) -> bool {
+        let is_waited_for = self.tally.is_waited_for();
+        self.tally.wait_until(|| {
+            let queued = self.queued.load(Ordering::Acquire);
+            queued + room <= self.most || (is_waited_for && queued == 0)
+        })
     }
 
     /// Counts messages that nobody makes, as they would not fit.

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use inband_store::put_frame;
+use inband_store::{FRAME_HEADER_BYTES, put_frame};
 
 pub(super) use self::segment::Entry;
 
@@ -127,6 +127,24 @@ impl Spool {
     /// Bytes on disk.
     pub(super) fn bytes(&self) -> u64 {
         self.segments.iter().map(|segment| segment.bytes).sum()
+    }
+
+    /// How many of the messages make at most half a file: one at least, where there is any.
+    pub(super) fn portion(&self, payloads: &[Vec<u8>]) -> usize {
+        let most = usize::try_from(self.segment_bytes / 2).unwrap_or(usize::MAX);
+        let mut bytes = 0_usize;
+        let portion = payloads.iter().take_while(|payload| {
+            bytes += FRAME_HEADER_BYTES + payload.len();
+            bytes <= most
+        });
+        portion.count().max(1).min(payloads.len())
+    }
+
+    /// Whether messages fit without dropping others that wait.
+    pub(super) fn has_room(&self, payloads: &[Vec<u8>]) -> bool {
+        let bytes: usize = payloads.iter().map(|payload| FRAME_HEADER_BYTES + payload.len()).sum();
+        // A file goes when all of it is delivered; where nothing waits, nothing more would make room.
+        self.waiting() == 0 || self.bytes() + bytes as u64 <= self.max_bytes
     }
 
     /// Appends messages, and drops the oldest ones that are not held where they do not fit.

@@ -149,7 +149,7 @@ impl<C: Choice> Stage for Export<C> {
         // They are given to all where one of them wants them, and are large: what would not fit is not copied.
         if self.choice.wants_hops() {
             if let (Some(messages), Some(inlet)) = (self.choice.messages_of(hops), &self.inlet)
-                && !inlet.has_room(messages)
+                && !inlet.find_room(messages)
             {
                 return inlet.turn_away(messages);
             }
@@ -165,6 +165,11 @@ impl<C: Choice> Stage for Export<C> {
     fn handle_ledger(&mut self, now: Nanos, ledger: &LedgerView) {
         let chosen = self.choice.choose_ledger(now, ledger);
         self.take(chosen);
+    }
+
+    fn drain(&mut self) {
+        // What is left then has the same time as at the end of any collector.
+        let _ = self.tally.wait_until(|| self.tally.ledger().waiting == 0);
     }
 
     fn wind_up(&mut self) {

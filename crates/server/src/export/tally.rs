@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use inband_model::ExportLedger;
 
+use super::patience::Patience;
 use super::retry::Answer;
 
 /// The counts of one output while they change.
@@ -20,6 +21,8 @@ pub(crate) struct Tally {
     spool_bytes: AtomicU64,
     /// What keeps each part of the output from delivering; the part of an output that has none is empty.
     trouble: Mutex<BTreeMap<&'static str, String>>,
+    /// How a replay waits for this output; `None`: nothing waits for it.
+    patience: Option<Patience>,
 }
 
 /// Why a message was given up.
@@ -69,6 +72,31 @@ impl Failure {
 impl Tally {
     pub(super) fn new(output: String) -> Tally {
         Tally { output, ..Tally::default() }
+    }
+
+    /// The tally of an output that a replay waits for.
+    pub(super) fn with_patience(self, patience: Option<Patience>) -> Tally {
+        Tally { patience, ..self }
+    }
+
+    /// Waits until `is_done`, which it returns, where this output is waited for at all.
+    pub(super) fn wait_until(&self, is_done: impl Fn() -> bool) -> bool {
+        match &self.patience {
+            Some(patience) => patience.wait(|| self.decisions(), is_done),
+            None => is_done(),
+        }
+    }
+
+    /// Whether a replay waits for this output.
+    pub(super) fn is_waited_for(&self) -> bool {
+        self.patience.is_some()
+    }
+
+    /// Messages that the other side has decided about.
+    fn decisions(&self) -> u64 {
+        let failed = [Failure::Refused, Failure::Disk].map(|failure| &self.failed[failure as usize]);
+        let decided = failed.into_iter().chain([&self.exported]);
+        decided.map(|counter| counter.load(Ordering::Acquire)).sum()
     }
 
     /// The output's name.

@@ -42,6 +42,10 @@ pub trait Stage: Send {
     /// Hands on what it has gathered, and waits until it is counted: nothing more comes but the ledger.
     fn settle(&mut self) {}
 
+    /// Waits until the other side has decided about what was handed on, as long as it decides at all. Only a replay
+    /// does so, for all stages at the same time.
+    fn drain(&mut self) {}
+
     /// Begins to come to its end, without waiting: nothing more comes. Outputs do so together, so that those that reach
     /// nobody have the same time for it, and not one after the other.
     fn wind_up(&mut self) {}

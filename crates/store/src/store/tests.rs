@@ -110,6 +110,24 @@ fn a_store_belongs_to_one_process_at_a_time() {
     assert!((0..500).any(|_| is_open() || wait_a_moment()));
 }
 
+#[test]
+fn a_replay_waits_for_a_slow_disk_and_sheds_nothing() {
+    let folder = Folder::new();
+    let settings = StoreSettings { queue_rows: 20, segment_rows: 100, ..folder.settings() };
+    let store = Store::open(settings).unwrap();
+
+    // Batches of 50 are larger than the queue.
+    for first in (0..1_000).step_by(50) {
+        assert_eq!(store.put(reports(first, 50)), Offered::Queued);
+    }
+    for first in 1_000..1_500 {
+        assert_eq!(store.put(reports(first, 1)), Offered::Queued);
+    }
+
+    let tally = store.close();
+    assert_eq!((tally.stored, tally.shed, tally.failed), (1_500, 0, 0));
+}
+
 /// Waits, and says that what was waited for is not there yet.
 fn wait_a_moment() -> bool {
     std::thread::sleep(std::time::Duration::from_millis(10));

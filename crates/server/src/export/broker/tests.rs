@@ -10,6 +10,7 @@ use proptest::prelude::{any, prop_assert_eq, proptest};
 
 use super::{Broker, Delivery, Entry, Parcel, Wanted, decode, encode, start};
 use crate::export::message::{Topic, Topics};
+use crate::export::patience::Patience;
 use crate::export::retry::Answer;
 use crate::export::sample::{Folder, event, wait_for};
 use crate::export::stage::Export;
@@ -126,6 +127,22 @@ fn a_delivered_message_is_never_counted_as_spool_full() {
     }
 }
 
+#[test]
+fn a_replay_waits_for_a_broker_and_drops_nothing_from_a_small_spool() {
+    let folder = Folder::new();
+    let broker = Fake::default();
+    broker.takes_ms.store(20, Ordering::Relaxed);
+    let patience = Patience::new(Arc::default());
+    let tally = Tally::new("broker".to_owned()).with_patience(Some(patience));
+    let mut output = Running::start_with(&folder, &broker, 40_000, tally);
+    output.tell(0..1_000);
+    output.export.drain();
+
+    let ledger = output.tally.ledger();
+    assert_eq!((ledger.exported, ledger.export_failed, ledger.waiting), (1_000, 0, 0));
+    assert_eq!(broker.keys(), expected(0..1_000));
+}
+
 proptest! {
     #[test]
     fn a_message_reads_back_as_it_was_written(key in any::<String>(), body: Vec<u8>, topic in 0usize..4) {
@@ -223,7 +240,11 @@ struct Running {
 
 impl Running {
     fn start(folder: &Folder, broker: &Fake, spool_bytes: u64) -> Running {
-        let tally = Arc::new(Tally::new("broker".to_owned()));
+        Running::start_with(folder, broker, spool_bytes, Tally::new("broker".to_owned()))
+    }
+
+    fn start_with(folder: &Folder, broker: &Fake, spool_bytes: u64, tally: Tally) -> Running {
+        let tally = Arc::new(tally);
         let spool = folder.path("spool");
         let wanted = Wanted { what: &[Topic::Events], queue: 10_000, spool: &spool, spool_bytes };
         let export = start(&wanted, broker.clone(), Arc::clone(&tally)).unwrap();
