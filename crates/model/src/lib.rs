@@ -4,9 +4,8 @@
 //! store and server meet in these types.
 
 mod event;
-mod event_detail;
 mod event_id;
-mod event_kind;
+mod event_kinds;
 mod flow;
 mod hop;
 mod hop_columns;
@@ -21,15 +20,9 @@ mod silence;
 pub mod table;
 
 pub use event::{Acknowledgement, Confidence, Event, EventView, Phase, ReportReference, Severity};
-pub use event_detail::{
-    BurstClass, ClockDrift, CongestionPhase, CulpritFlow, CulpritPattern, Culprits, Drop, DropClass,
-    DuplicateNodeId, EcmpImbalance, EventDetail, LatencyChange, LatencyObjective, LatencySpike, LinkEnds,
-    LinkRate, Loop, LoopSupport, Microburst, MicroburstStorm, NegativeLinkLatency, NewFlow, PathChange,
-    PathChangeKind, PathPolicy, QueueCongestion, ReportAboutReport, ReportLoss, SequenceGap, SequenceReset,
-    SilentLoss, UnknownNode, Violation,
-};
 pub use event_id::EventId;
-pub use event_kind::EventKind;
+// The list of kinds names what there is.
+pub use event_kinds::*;
 pub use flow::{Flow, FlowId};
 pub use hop::Hop;
 pub use hop_columns::{HopColumns, HopField, HopFields, Values};

@@ -1,0 +1,16 @@
+//! What only `duplicate-node-id` has.
+
+use std::net::IpAddr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::NodeId;
+
+/// Reports with one node id come from two addresses in turn.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DuplicateNodeId {
+    /// The node id.
+    pub node_id: NodeId,
+    /// The addresses.
+    pub addresses: Vec<IpAddr>,
+}

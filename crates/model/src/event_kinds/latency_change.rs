@@ -1,0 +1,20 @@
+//! What only `latency-change` has.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Flow, Nanos, NodeId};
+
+/// A node holds packets for another time than before.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LatencyChange {
+    /// The node.
+    pub node_id: NodeId,
+    /// Its egress interface; `None` when the node did not say.
+    pub egress_interface: Option<u16>,
+    /// The flow whose packets it held.
+    pub flow: Flow,
+    /// The latency before.
+    pub old: Nanos,
+    /// The latency from here on.
+    pub new: Nanos,
+}

@@ -1,0 +1,22 @@
+//! What only `latency-objective` has.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Nanos, NodeId};
+
+/// A larger share of the reports than allowed tells of a hop latency over the bound.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LatencyObjective {
+    /// The node.
+    pub node_id: NodeId,
+    /// Its egress interface; `None` when the node did not say.
+    pub egress_interface: Option<u16>,
+    /// The bound.
+    pub bound: Nanos,
+    /// Length of the window.
+    pub window: Nanos,
+    /// Reports in the window; of reports, not of packets.
+    pub reports: u64,
+    /// Those of them over the bound.
+    pub over: u64,
+}

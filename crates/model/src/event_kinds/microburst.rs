@@ -1,0 +1,44 @@
+//! What only `microburst` has.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Nanos, NodeId};
+
+/// A queue filled and emptied again while its interface was not busy.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Microburst {
+    /// The node.
+    pub node_id: NodeId,
+    /// Its egress interface; `None` when the node did not say.
+    pub egress_interface: Option<u16>,
+    /// The queue of that interface; `None` when the node did not say.
+    pub queue_id: Option<u8>,
+    /// How long it lasted, by the node's clock where reports give it.
+    pub duration: Nanos,
+    /// The bound it stayed within.
+    pub class: BurstClass,
+    /// The highest latency; `None` when no report gave one.
+    pub peak_latency: Option<Nanos>,
+    /// The highest occupancy, in the node's unit; `None` when no report gave one.
+    pub peak_occupancy: Option<u32>,
+    /// Mean utilisation of the interface over a second, in the node's unit; `None` when no report gave one: then it is
+    /// not known that the link was not busy.
+    pub utilization: Option<u32>,
+}
+
+/// The bound a burst stayed within.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum BurstClass {
+    /// At most 100 microseconds.
+    #[serde(rename = "100us")]
+    Micros100,
+    /// At most a millisecond.
+    #[serde(rename = "1ms")]
+    Millis1,
+    /// At most 10 milliseconds, where that still counts as a burst.
+    #[serde(rename = "10ms")]
+    Millis10,
+    /// Longer, where that still counts as a burst.
+    #[serde(rename = "longer")]
+    Longer,
+}

@@ -1,0 +1,18 @@
+//! What only `microburst-storm` has.
+
+use serde::{Deserialize, Serialize};
+
+use crate::NodeId;
+
+/// Microbursts of one queue follow one another.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MicroburstStorm {
+    /// The node.
+    pub node_id: NodeId,
+    /// Its egress interface; `None` when the node did not say.
+    pub egress_interface: Option<u16>,
+    /// The queue of that interface; `None` when the node did not say.
+    pub queue_id: Option<u8>,
+    /// Microbursts in the latest second.
+    pub bursts: u64,
+}

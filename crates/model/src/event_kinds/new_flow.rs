@@ -1,0 +1,16 @@
+//! What only `new-flow` has.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Flow, Path};
+
+/// A flow is seen for the first time, or again after a long silence.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NewFlow {
+    /// The flow.
+    pub flow: Flow,
+    /// Its path; `None` as long as nothing tells.
+    pub path: Option<Path>,
+    /// New flows since the one announced before, which were too many to announce each.
+    pub unannounced: u64,
+}

@@ -1,0 +1,30 @@
+//! What only `path-change` has.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Flow, Path};
+
+/// A flow takes another path.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PathChange {
+    /// The flow.
+    pub flow: Flow,
+    /// What kind of change it is.
+    pub change: PathChangeKind,
+    /// The path up to the change.
+    pub old: Path,
+    /// The path from the change on.
+    pub new: Path,
+}
+
+/// What kind of change of path it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PathChangeKind {
+    /// A link of the old path carries no reported flow any more.
+    Reroute,
+    /// The links of the old path still carry other flows, or not enough time has passed to tell.
+    EcmpMove,
+    /// The flow changed its path several times in a short while.
+    Flap,
+}

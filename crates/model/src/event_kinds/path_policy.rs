@@ -1,0 +1,36 @@
+//! What only `path-policy` has.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Flow, NodeId, Path};
+
+/// A path breaks a rule.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PathPolicy {
+    /// Name of the rule.
+    pub rule: String,
+    /// The flow.
+    pub flow: Flow,
+    /// Its path.
+    pub path: Path,
+    /// What is wrong with it.
+    pub violation: Violation,
+}
+
+/// How a path breaks a rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Violation {
+    /// It does not pass a node it must pass.
+    MissesNode(NodeId),
+    /// It passes a node it must not pass.
+    PassesNode(NodeId),
+    /// It does not take a link it must take, from the first node to the second.
+    MissesLink(NodeId, NodeId),
+    /// It takes a link it must not take.
+    TakesLink(NodeId, NodeId),
+    /// It has more hops than the rule allows.
+    TooManyHops(u8),
+    /// The way back does not pass the same nodes.
+    Asymmetric,
+}

@@ -1,0 +1,36 @@
+//! What only `queue-congestion` has.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Nanos, NodeId};
+
+/// An episode of congestion of one queue; announced when it begins and again when it ends.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QueueCongestion {
+    /// The node.
+    pub node_id: NodeId,
+    /// Its egress interface; `None` when the node did not say.
+    pub egress_interface: Option<u16>,
+    /// The queue of that interface; `None` when the node did not say.
+    pub queue_id: Option<u8>,
+    /// Whether the episode begins or ends.
+    pub phase: CongestionPhase,
+    /// The highest latency in the episode; `None` when no report gave one.
+    pub peak_latency: Option<Nanos>,
+    /// The highest occupancy in the episode, in the node's unit; `None` when no report gave one.
+    pub peak_occupancy: Option<u32>,
+    /// Whether the node's quota of queue reports was used up: from there on it was silent, not calm.
+    pub truncated: bool,
+    /// Episodes that are told as this one: more than 1 where the queue was congested again and again.
+    pub episodes: u64,
+}
+
+/// Whether an episode begins or ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CongestionPhase {
+    /// The queue is congested.
+    Begin,
+    /// The queue was congested and is not any more.
+    End,
+}

@@ -1,0 +1,14 @@
+//! What only `report-about-report` has.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Flow, NodeId};
+
+/// A node watches the telemetry reports themselves: each report may cause another.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReportAboutReport {
+    /// The node that reports them.
+    pub node_id: NodeId,
+    /// The flow of the reports.
+    pub flow: Flow,
+}

@@ -1,0 +1,26 @@
+//! What only `report-loss` has.
+
+use std::net::SocketAddr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Nanos, NodeId};
+
+/// Reports of one stream were sent and did not arrive.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReportLoss {
+    /// The reporting node.
+    pub node_id: NodeId,
+    /// The part of the node that numbers the reports.
+    pub hw_id: u8,
+    /// The socket the reports were sent to.
+    pub session: SocketAddr,
+    /// Datagrams lost in the window.
+    pub lost: u64,
+    /// Datagrams accepted in the window.
+    pub accepted: u64,
+    /// Times in the window at which an unknown number of datagrams was lost.
+    pub lost_unknown: u64,
+    /// Length of the window.
+    pub window: Nanos,
+}

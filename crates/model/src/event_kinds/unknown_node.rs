@@ -1,0 +1,16 @@
+//! What only `unknown-node` has.
+
+use std::net::IpAddr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::NodeId;
+
+/// A node that is not in the list of nodes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnknownNode {
+    /// The node id.
+    pub node_id: NodeId,
+    /// Where its reports come from; `None` for one that stands on a stack only.
+    pub address: Option<IpAddr>,
+}
