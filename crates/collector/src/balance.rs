@@ -1,6 +1,6 @@
 //! Do equal links carry equal loads?
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use inband_model::{
     Confidence, EcmpImbalance, Event, EventDetail, Hop, LinkRate, Nanos, NodeId, Phase, ReportReference,
@@ -18,11 +18,11 @@ use crate::ports::{PortIndex, Ports};
 pub struct BalanceSettings {
     /// The highest rate over the mean, thousandths. Default 1300.
     pub highest_to_mean_permille: u64,
-    /// Seconds for which it must be higher than that. Default 30.
+    /// Seconds over which both are means, 1 to 600. Default 30.
     pub for_s: u64,
-    /// Jain's index below which the loads are unequal however short, thousandths. Default 900.
+    /// Jain's index below which the loads are unequal, thousandths. Default 900.
     pub jain_permille: u64,
-    /// Seconds over which rates are taken for Jain's index. Default 10.
+    /// Seconds over which rates are means for Jain's index, 1 to 600. Default 10.
     pub window_s: u64,
     /// Reported packets a second, of all links together, below which nothing is said where nodes give no utilisation.
     /// Default 100.
@@ -42,6 +42,20 @@ impl Default for BalanceSettings {
             max_choices: 4_096,
         }
     }
+}
+
+impl BalanceSettings {
+    fn for_seconds(&self) -> usize {
+        seconds(self.for_s)
+    }
+
+    fn window_seconds(&self) -> usize {
+        seconds(self.window_s)
+    }
+}
+
+fn seconds(set: u64) -> usize {
+    usize::try_from(set).unwrap_or(MAX_SECONDS).clamp(1, MAX_SECONDS)
 }
 
 /// The links that nodes spread flows over, and what they carry.
@@ -70,8 +84,25 @@ struct Group {
     report: ReportReference,
     /// What each link that was alive had carried at the last check.
     carried: Vec<Carried>,
-    over_since: Option<Nanos>,
-    unequal_since: Option<Nanos>,
+    /// What the links that are alive carried in each of the latest seconds, the latest last.
+    seconds: VecDeque<Second>,
+}
+
+/// What each link of a group carried in one second.
+#[derive(Debug)]
+struct Second {
+    ended_at: Nanos,
+    rates: Vec<u64>,
+    by_utilization: bool,
+}
+
+/// How unequal the loads are.
+#[derive(Debug)]
+struct Imbalance {
+    rates: Vec<u64>,
+    /// When the window began over which these are means.
+    since: Nanos,
+    by_utilization: bool,
 }
 
 /// What a link has carried since it is known.
@@ -122,13 +153,7 @@ impl Balance {
             if links.len() >= MOST_LINKS || !links.insert(port) || links.len() < 2 {
                 continue;
             }
-            let group = Group {
-                node_id: hop.node_id,
-                report,
-                carried: Vec::new(),
-                over_since: None,
-                unequal_since: None,
-            };
+            let group = Group { node_id: hop.node_id, report, carried: Vec::new(), seconds: VecDeque::new() };
             let links = links.clone();
             self.groups.retain(|known, _| !known.is_subset(&links));
             if self.groups.len() < MOST_GROUPS {
@@ -178,46 +203,63 @@ impl Group {
         ports: &Ports,
         outbox: &mut Outbox,
     ) {
-        let Some((rates, by_utilization)) = self.rates(settings, now, links, ports) else {
-            (self.over_since, self.unequal_since) = (None, None);
-            return;
-        };
-        let (highest_to_mean, jain) = (highest_to_mean(&rates), jain(&rates));
-        let hold = |since: &mut Option<Nanos>, is_so: bool| {
-            *since = is_so.then(|| since.unwrap_or(now));
-            since.map_or(Nanos::ZERO, |since| now.since(since))
-        };
-        let over = hold(&mut self.over_since, highest_to_mean > settings.highest_to_mean_permille);
-        let unequal = hold(&mut self.unequal_since, jain < settings.jain_permille);
-        let is_over = self.over_since.is_some() && over >= Nanos::from_secs(settings.for_s);
-        let is_unequal = self.unequal_since.is_some() && unequal >= Nanos::from_secs(settings.window_s);
-        if !is_over && !is_unequal {
-            return;
+        let before: Vec<PortIndex> = self.carried.iter().map(|carried| carried.link).collect();
+        let second = self.second(settings, now, links, ports);
+        if before != links || second.is_none() {
+            self.seconds.clear();
         }
+        let Some(second) = second else { return };
+        if self.seconds.back().is_some_and(|last| last.by_utilization != second.by_utilization) {
+            self.seconds.clear();
+        }
+        self.seconds.push_back(second);
+        while self.seconds.len() > settings.for_seconds().max(settings.window_seconds()) {
+            self.seconds.pop_front();
+        }
+        let over = self.mean(settings.for_seconds());
+        let over = over.filter(|mean| highest_to_mean(&mean.rates) > settings.highest_to_mean_permille);
+        let unequal = self.mean(settings.window_seconds());
+        let unequal = unequal.filter(|mean| jain(&mean.rates) < settings.jain_permille);
+        let Some(found) = over.or(unequal) else { return };
         let rate = |(link, rate): (&PortIndex, &u64)| LinkRate {
             egress_interface: ports[*link].egress_interface.unwrap_or(u16::MAX),
             rate: *rate,
         };
-        let mut rates_of_links: Vec<LinkRate> = links.iter().zip(&rates).map(rate).collect();
+        let mut rates_of_links: Vec<LinkRate> = links.iter().zip(&found.rates).map(rate).collect();
         rates_of_links.sort_by_key(|link| link.egress_interface);
         let detail = EcmpImbalance {
             node_id: self.node_id,
             links: rates_of_links,
-            highest_to_mean_permille: highest_to_mean,
-            jain_permille: jain,
-            by_utilization,
+            highest_to_mean_permille: highest_to_mean(&found.rates),
+            jain_permille: jain(&found.rates),
+            by_utilization: found.by_utilization,
         };
-        outbox.begin(self.event(now, detail), Course::renewed_within(Nanos::from_secs(5)));
+        outbox.begin(self.event(now, found.since, detail), Course::until_quiet(Nanos::from_secs(5)));
     }
 
-    /// What each link carries; `None` where there is nothing to compare.
-    fn rates(
+    /// The means over the latest `count` seconds; `None` where there are not so many.
+    fn mean(&self, count: usize) -> Option<Imbalance> {
+        let skipped = self.seconds.len().checked_sub(count)?;
+        let first = self.seconds.get(skipped)?;
+        let mut sums = vec![0_u64; first.rates.len()];
+        for second in self.seconds.iter().skip(skipped) {
+            for (sum, rate) in sums.iter_mut().zip(&second.rates) {
+                *sum = sum.saturating_add(*rate);
+            }
+        }
+        let rates = sums.into_iter().map(|sum| sum / count as u64).collect();
+        let since = Nanos(first.ended_at.0.saturating_sub(SECOND.0));
+        Some(Imbalance { rates, since, by_utilization: first.by_utilization })
+    }
+
+    /// What each link carried in the last second; `None` where there is nothing to compare.
+    fn second(
         &mut self,
         settings: &BalanceSettings,
         now: Nanos,
         links: &[PortIndex],
         ports: &Ports,
-    ) -> Option<(Vec<u64>, bool)> {
+    ) -> Option<Second> {
         let carried: Vec<Carried> = links.iter().map(|link| Carried::of(*link, ports)).collect();
         let before = std::mem::replace(&mut self.carried, carried);
         if links.len() < 2 {
@@ -225,7 +267,8 @@ impl Group {
         }
         let utilization = links.iter().map(|link| ports[*link].mean_utilization(now).map(u64::from));
         if let Some(rates) = utilization.collect::<Option<Vec<u64>>>() {
-            return (rates.iter().sum::<u64>() > 0).then_some((rates, true));
+            let is_used = rates.iter().sum::<u64>() > 0;
+            return is_used.then_some(Second { ended_at: now, rates, by_utilization: true });
         }
         if before.len() != self.carried.len() {
             return None;
@@ -233,24 +276,25 @@ impl Group {
         let since: Option<Vec<(u64, u64)>> =
             self.carried.iter().zip(&before).map(|(now, before)| now.since(before)).collect();
         let (bytes, packets): (Vec<u64>, Vec<u64>) = since?.into_iter().unzip();
-        (packets.iter().sum::<u64>() >= settings.least_packets.max(1)).then_some((bytes, false))
+        let are_enough = packets.iter().sum::<u64>() >= settings.least_packets.max(1);
+        are_enough.then_some(Second { ended_at: now, rates: bytes, by_utilization: false })
     }
 
-    fn event(&self, now: Nanos, detail: EcmpImbalance) -> Event {
+    fn event(&self, now: Nanos, since: Nanos, detail: EcmpImbalance) -> Event {
         let interfaces: Vec<String> =
             detail.links.iter().map(|link| link.egress_interface.to_string()).collect();
-        let since = self.over_since.into_iter().chain(self.unequal_since).min();
         Event {
             key: format!("node {} egress {}", self.node_id, interfaces.join(" ")),
             detail: EventDetail::EcmpImbalance(detail),
             severity: Severity::Warning,
-            first: since.unwrap_or(now),
+            first: since,
             last: now,
             count: 1,
             confidence: Confidence::Probable,
             evidence: vec![self.report],
             phase: Phase::Once,
             silenced: false,
+            end_reason: None,
         }
     }
 }
@@ -273,6 +317,8 @@ fn jain(rates: &[u64]) -> u64 {
     u64::try_from(index).unwrap_or(1_000)
 }
 
+/// Most seconds that are remembered of a set of links.
+const MAX_SECONDS: usize = 600;
 /// Most sets of links that are compared, so that looking through all of them stays cheap.
 const MOST_GROUPS: usize = 1_024;
 /// Most links of equal cost that one node chooses among.

@@ -1,15 +1,19 @@
-//! Which events go on, which are past, and who knows of them?
+//! The life of events: which go on, which are past, and who knows of them.
 
+mod course;
 mod silences;
 
 use std::collections::VecDeque;
+use std::hash::BuildHasher;
 
 use hashbrown::HashMap;
-use inband_model::{Acknowledgement, Event, EventId, EventKind, EventView, Nanos, Phase};
+use inband_model::{Acknowledgement, EndReason, Event, EventId, EventKind, EventView, Nanos, Phase};
 
 use crate::deadlines::Deadlines;
 use crate::settings::EventSettings;
 
+use self::course::Counts;
+pub(crate) use self::course::{Course, MIN_QUIET, Signs};
 use self::silences::Silences;
 
 /// The events that go on and the latest of those that are past, at most a stated number of both.
@@ -23,23 +27,8 @@ pub(crate) struct Book {
     ends: Deadlines<Subject>,
     pub(crate) silences: Silences,
     untracked: u64,
-}
-
-/// How an event goes on, and how it ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Course {
-    /// It ends by itself when nothing more is announced of it for so long; `None`: only when its end is announced.
-    pub(crate) quiet: Option<Nanos>,
-    pub(crate) counts: Counts,
-}
-
-/// What the count of an announcement is, where the event goes on already.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Counts {
-    /// What has come since the one before.
-    Since,
-    /// The whole count.
-    All,
+    /// The events that were announced without a place among the active ones, by their hash, and when.
+    homeless: HashMap<u64, Nanos>,
 }
 
 /// What an event is about.
@@ -50,21 +39,8 @@ type Subject = (EventKind, String);
 struct Active {
     view: EventView,
     course: Course,
-}
-
-impl Course {
-    /// An event that ends when its end is announced.
-    pub(crate) const UNTIL_ENDED: Course = Course { quiet: None, counts: Counts::All };
-
-    /// An event whose announcements add up, and that ends when there are none for so long.
-    pub(crate) const fn until_quiet(quiet: Nanos) -> Course {
-        Course { quiet: Some(quiet), counts: Counts::Since }
-    }
-
-    /// An event whose latest announcement says all, and that ends when there is none for so long.
-    pub(crate) const fn renewed_within(quiet: Nanos) -> Course {
-        Course { quiet: Some(quiet), counts: Counts::All }
-    }
+    /// Whether its cause is over, and only its quiet time is not.
+    is_over: bool,
 }
 
 impl Book {
@@ -77,6 +53,7 @@ impl Book {
             past: VecDeque::new(),
             ends: Deadlines::new(),
             untracked: 0,
+            homeless: HashMap::new(),
         }
     }
 
@@ -102,23 +79,35 @@ impl Book {
         event.silenced = self.silences.cover(&event);
         if self.active.len() >= self.max_active {
             // Nobody will remember to end it.
-            self.untracked += 1;
-            return Some(event);
+            return self.is_first_of_homeless(&subject, event.last).then_some(event);
         }
         event.phase = Phase::Begin;
         if let Some(quiet) = course.quiet {
             self.ends.set(event.last + quiet, subject.clone());
         }
         let view = EventView { id: event.id(), event: event.clone(), acknowledged: None };
-        self.active.insert(subject, Active { view, course });
+        self.active.insert(subject, Active { view, course, is_over: false });
         Some(event)
     }
 
-    /// Writes down that an event ends.
-    pub(crate) fn end(&mut self, mut event: Event) -> Event {
+    /// Writes down that an event ends, as a report shows.
+    pub(crate) fn end(&mut self, event: Event) -> Event {
+        self.end_for(EndReason::Over, event)
+    }
+
+    /// Writes down the end of all events that go on: the collector ends.
+    pub(crate) fn end_run(&mut self, now: Nanos) -> Vec<Event> {
+        let mut events: Vec<Event> = self.active.values().map(|active| active.view.event.clone()).collect();
+        events.sort_by(|a, b| (a.first, a.kind(), &a.key).cmp(&(b.first, b.kind(), &b.key)));
+        let ended = events.into_iter().map(|event| Event { last: event.last.max(now), ..event });
+        ended.map(|event| self.end_for(EndReason::RunEnded, event)).collect()
+    }
+
+    fn end_for(&mut self, reason: EndReason, mut event: Event) -> Event {
         let subject = (event.kind(), event.key.clone());
         let active = self.active.remove(&subject);
         event.phase = Phase::End;
+        event.end_reason = Some(reason);
         event.silenced = self.silences.cover(&event);
         let mut acknowledged = None;
         if let Some(active) = active {
@@ -129,12 +118,20 @@ impl Book {
         event
     }
 
-    /// Ends an event that has nothing new to say; `None` when it does not go on.
-    pub(crate) fn end_as_it_is(&mut self, kind: EventKind, key: &str, now: Nanos) -> Option<Event> {
-        let active = self.active.get(&(kind, key.to_owned()))?;
-        let mut event = active.view.event.clone();
+    /// Notes that the cause of an event is over: it ends unless there is another sign of it soon.
+    pub(crate) fn calm(&mut self, kind: EventKind, key: &str, now: Nanos) {
+        let subject = (kind, key.to_owned());
+        let Some(active) = self.active.get_mut(&subject) else { return };
+        active.course.quiet = Some(MIN_QUIET);
+        active.is_over = true;
+        let event = &mut active.view.event;
         event.last = event.last.max(now);
-        Some(self.end(event))
+        self.ends.set(event.last + MIN_QUIET, subject);
+    }
+
+    /// Whether an event goes on.
+    pub(crate) fn is_active(&self, kind: EventKind, key: &str) -> bool {
+        self.active.contains_key(&(kind, key.to_owned()))
     }
 
     /// Takes an event that has ended by itself.
@@ -146,8 +143,9 @@ impl Book {
                 self.ends.set(due, subject);
                 continue;
             }
+            let reason = if active.is_over { EndReason::Over } else { EndReason::Quiet };
             let event = active.view.event.clone();
-            return Some(self.end(event));
+            return Some(self.end_for(reason, event));
         }
         None
     }
@@ -183,6 +181,25 @@ impl Book {
         self.untracked
     }
 
+    /// Whether an event without a place among the active ones is to be announced: once, and again when it has been quiet.
+    fn is_first_of_homeless(&mut self, subject: &Subject, now: Nanos) -> bool {
+        self.untracked += 1;
+        let hash = self.active.hasher().hash_one(subject);
+        if let Some(seen_at) = self.homeless.get_mut(&hash) {
+            let was_quiet = now.since(*seen_at) >= HOMELESS_QUIET;
+            *seen_at = now;
+            return was_quiet;
+        }
+        if self.homeless.len() >= MAX_HOMELESS {
+            self.homeless.retain(|_, seen_at| now.since(*seen_at) < HOMELESS_QUIET);
+        }
+        let has_room = self.homeless.len() < MAX_HOMELESS;
+        if has_room {
+            self.homeless.insert(hash, now);
+        }
+        has_room
+    }
+
     fn put_past(&mut self, view: EventView) {
         while self.past.len() >= self.max_past.max(1) {
             self.past.pop_front();
@@ -200,6 +217,7 @@ impl Active {
     /// Takes in what is announced of an event that has begun, and says whether it now ends sooner than it would have.
     fn go_on(&mut self, event: Event, course: Course) -> bool {
         let before = std::mem::replace(&mut self.course, course).quiet;
+        self.is_over = false;
         let known = &mut self.view.event;
         known.detail = event.detail;
         known.severity = known.severity.max(event.severity);
@@ -223,6 +241,10 @@ impl Active {
     }
 }
 
+/// Events without a place that are remembered.
+const MAX_HOMELESS: usize = 4_096;
+/// How long such an event must be silent to be announced again.
+const HOMELESS_QUIET: Nanos = Nanos::from_secs(60);
 /// Most reports that are named for one event: half of them the first ones, half the latest.
 const MOST_EVIDENCE: usize = 8;
 

@@ -143,6 +143,12 @@ impl Collector {
         self.outbox.handle_timeout(now);
     }
 
+    /// Ends the run: what is due at `now` happens, and every event that goes on gets an end that says why.
+    pub fn finish(&mut self, now: Nanos) {
+        self.handle_timeout(now);
+        self.outbox.end_run(now);
+    }
+
     /// When `handle_timeout` has something to do; `None` when nothing is pending.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Nanos> {

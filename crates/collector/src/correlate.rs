@@ -20,6 +20,7 @@ use inband_model::{
 };
 
 use crate::balance::Balance;
+use crate::book::Course;
 use crate::deadlines::Deadlines;
 use crate::drops::Drops;
 use crate::flows::{FlowEntry, FlowIndex, FlowTable};
@@ -61,7 +62,7 @@ pub(crate) struct Correlator {
     rules: Vec<PathRule>,
     /// Path rules that flows broke that are forgotten.
     orphans: Vec<(u64, Flow)>,
-    clock_quiet: Nanos,
+    clock_course: Course,
     evicted_flows: u64,
     aged_flows: u64,
 }
@@ -119,7 +120,7 @@ impl Correlator {
             health: Health::new(events.health.clone()),
             rules: events.path_policy.iter().take(MOST_RULES).cloned().collect(),
             orphans: Vec::new(),
-            clock_quiet: Nanos::from_secs(events.clock.quiet_s),
+            clock_course: events.clock.course(),
             evicted_flows: 0,
             aged_flows: 0,
             settings,

@@ -207,6 +207,7 @@ impl Drops {
             evidence,
             phase: Phase::Once,
             silenced: false,
+            end_reason: None,
         }
     }
 }

@@ -9,7 +9,7 @@ use inband_model::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::book::Course;
+use crate::book::{Course, MIN_QUIET, Signs};
 use crate::outbox::Outbox;
 
 /// What is strange about nodes: `[events.health]`.
@@ -21,7 +21,7 @@ pub struct HealthSettings {
     /// Times that the address of a node's reports changes within `window_s` from which on two nodes share its id.
     /// Default 4.
     pub address_changes: u32,
-    /// Seconds in which they do, and without another sign after which an event ends. Default 60.
+    /// Seconds in which they do, and without another sign after which an event ends, at least 1. Default 60.
     pub window_s: u64,
 }
 
@@ -36,8 +36,8 @@ impl Default for HealthSettings {
 pub(crate) struct Health {
     settings: HealthSettings,
     known: HashSet<NodeId>,
-    /// When each strange thing was told last, at most [`MOST_TOLD`] of them.
-    told: HashMap<(Sign, NodeId), Nanos>,
+    /// The signs of each strange thing, and when the last one was, at most [`MAX_SIGNS`] things.
+    told: HashMap<(Sign, NodeId), (Signs, Nanos)>,
     /// When it was last looked for what may be told again.
     purged_at: Nanos,
 }
@@ -53,7 +53,9 @@ enum Sign {
 pub(crate) struct AddressTurns {
     began_at: Nanos,
     changes: u32,
-    told_at: Option<Nanos>,
+    /// Changes in the window before this one.
+    before: u32,
+    signs: Signs,
 }
 
 impl Health {
@@ -79,9 +81,10 @@ impl Health {
         if self.known.contains(&node_id) || node_id == NodeId::NOT_AVAILABLE {
             return;
         }
-        if self.tells(Sign::Unknown, node_id, report.received_at) {
+        if let Some(count) = self.tells(Sign::Unknown, node_id, report.received_at) {
             let detail = EventDetail::UnknownNode(UnknownNode { node_id, address });
-            outbox.begin(event(detail, format!("node {node_id}"), report), self.course());
+            let event = Event { count, ..event(detail, format!("node {node_id}"), report) };
+            outbox.begin(event, self.settings.course());
         }
     }
 
@@ -97,52 +100,58 @@ impl Health {
         let is_report = flow.protocol == UDP
             && flow.destination_port == session.port()
             && (flow.destination == session.ip() || session.ip().is_unspecified());
-        if is_report && self.tells(Sign::AboutReport, report.node_id, report.received_at) {
+        if !is_report {
+            return;
+        }
+        if let Some(count) = self.tells(Sign::AboutReport, report.node_id, report.received_at) {
             let node_id = report.node_id;
             let detail = EventDetail::ReportAboutReport(ReportAboutReport { node_id, flow });
             let event = event(detail, format!("node {node_id}"), report);
-            outbox.begin(Event { severity: Severity::Critical, ..event }, self.course());
+            outbox.begin(Event { severity: Severity::Critical, count, ..event }, self.settings.course());
         }
+    }
+
+    /// Counts a sign, and gives how many there were since the last announcement if they are to be announced now.
+    fn tells(&mut self, sign: Sign, node_id: NodeId, now: Nanos) -> Option<u64> {
+        let course = self.settings.course();
+        if !self.told.contains_key(&(sign, node_id)) {
+            if self.told.len() >= MAX_SIGNS && now.since(self.purged_at) >= MIN_QUIET {
+                self.purged_at = now;
+                self.told.retain(|_, (_, seen_at)| now.since(*seen_at) < MIN_QUIET);
+            }
+            if self.told.len() >= MAX_SIGNS {
+                return None;
+            }
+        }
+        let (signs, seen_at) = self.told.entry((sign, node_id)).or_default();
+        *seen_at = now;
+        signs.take(now, course)
+    }
+}
+
+impl HealthSettings {
+    fn window(&self) -> Nanos {
+        Nanos::from_secs(self.window_s.max(1))
     }
 
     fn course(&self) -> Course {
-        Course::until_quiet(Nanos::from_secs(self.settings.window_s))
-    }
-
-    /// Whether a sign is to be told: once a second for each node.
-    fn tells(&mut self, sign: Sign, node_id: NodeId, now: Nanos) -> bool {
-        if let Some(told_at) = self.told.get_mut(&(sign, node_id)) {
-            let is_due = now.since(*told_at) >= PAUSE;
-            if is_due {
-                *told_at = now;
-            }
-            return is_due;
-        }
-        if self.told.len() >= MOST_TOLD && now.since(self.purged_at) >= PAUSE {
-            self.purged_at = now;
-            self.told.retain(|_, told_at| now.since(*told_at) < PAUSE);
-        }
-        if self.told.len() >= MOST_TOLD {
-            return false;
-        }
-        self.told.insert((sign, node_id), now);
-        true
+        Course::until_quiet(self.window())
     }
 }
 
 impl AddressTurns {
-    /// Notes that the address has changed; tells once a second when it did so too often.
-    pub(crate) fn change(&mut self, settings: &HealthSettings, now: Nanos) -> bool {
-        if now.since(self.began_at) > Nanos::from_secs(settings.window_s) {
+    /// Notes that the address has changed; gives how many times it did since the last announcement, when it does so too often
+    /// and that is to be announced.
+    pub(crate) fn change(&mut self, settings: &HealthSettings, now: Nanos) -> Option<u64> {
+        let elapsed = now.since(self.began_at);
+        if elapsed > settings.window() {
+            let is_next = elapsed <= settings.window() + settings.window();
+            self.before = if is_next { self.changes } else { 0 };
             (self.began_at, self.changes) = (now, 0);
         }
         self.changes = self.changes.saturating_add(1);
-        let is_due = self.told_at.is_none_or(|told_at| now.since(told_at) >= PAUSE);
-        let tells = self.changes >= settings.address_changes && is_due;
-        if tells {
-            self.told_at = Some(now);
-        }
-        tells
+        let changes = self.changes.saturating_add(self.before);
+        (changes >= settings.address_changes).then(|| self.signs.take(now, settings.course())).flatten()
     }
 }
 
@@ -151,12 +160,13 @@ pub(crate) fn duplicate_node_id(
     settings: &HealthSettings,
     report: ReportReference,
     addresses: Vec<IpAddr>,
+    changes: u64,
     outbox: &mut Outbox,
 ) {
     let node_id = report.node_id;
     let detail = EventDetail::DuplicateNodeId(DuplicateNodeId { node_id, addresses });
-    let course = Course::until_quiet(Nanos::from_secs(settings.window_s));
-    outbox.begin(event(detail, format!("node {node_id}"), report), course);
+    let event = Event { count: changes, ..event(detail, format!("node {node_id}"), report) };
+    outbox.begin(event, settings.course());
 }
 
 fn event(detail: EventDetail, key: String, report: ReportReference) -> Event {
@@ -164,6 +174,5 @@ fn event(detail: EventDetail, key: String, report: ReportReference) -> Event {
 }
 
 const UDP: u8 = 17;
-const PAUSE: Nanos = Nanos::from_secs(1);
 /// Most strange things that are remembered at the same time.
-const MOST_TOLD: usize = 4_096;
+const MAX_SIGNS: usize = 4_096;

@@ -19,7 +19,6 @@ use std::net::{IpAddr, SocketAddr};
 use inband_model::{Ledger, LedgerView, Nanos, NodeId};
 use inband_wire::report::ReportVersion;
 
-use crate::book::Course;
 use crate::health::{self, HealthSettings};
 use crate::outbox::Outbox;
 
@@ -141,9 +140,10 @@ impl ReportLedger {
             return Noted { stream, arrival: Arrival::InOrder, is_refused };
         };
         let stream = &mut self.streams[index];
-        if stream.come_from(&self.health, now, address) {
+        if let Some(changes) = stream.come_from(&self.health, now, address) {
             let addresses = stream.addresses.into_iter().flatten().collect();
-            health::duplicate_node_id(&self.health, stream.reference(sequence, now), addresses, outbox);
+            let report = stream.reference(sequence, now);
+            health::duplicate_node_id(&self.health, report, addresses, changes, outbox);
         }
         let arrival = stream.arrive(&self.settings, &self.loss, now, sequence);
         if let Arrival::Reset(expected) = arrival
@@ -229,7 +229,7 @@ impl ReportLedger {
         let stream = &mut self.streams[index];
         if let Some(alert) = stream.loss_alert(&self.loss, now) {
             let window = self.loss.window();
-            outbox.begin(events::report_loss(stream, window, now, &alert), Course::renewed_within(window));
+            outbox.begin(events::report_loss(stream, window, now, &alert), self.loss.course());
         } else {
             self.streams.await_full_window(index, &self.loss, now);
         }

@@ -56,9 +56,19 @@ impl Outbox {
         self.push(Output::Event(event), self.capacity);
     }
 
-    /// Gives out that an event ends, if it goes on, and that there is nothing new to say of it.
-    pub(crate) fn end_as_it_is(&mut self, kind: EventKind, key: &str, now: Nanos) {
-        if let Some(event) = self.book.end_as_it_is(kind, key, now) {
+    /// Notes that the cause of an event is over: its end is given out unless there is another sign of it soon.
+    pub(crate) fn calm(&mut self, kind: EventKind, key: &str, now: Nanos) {
+        self.book.calm(kind, key, now);
+    }
+
+    /// Whether an event goes on.
+    pub(crate) fn is_active(&self, kind: EventKind, key: &str) -> bool {
+        self.book.is_active(kind, key)
+    }
+
+    /// Gives out the end of all events that go on: the collector ends.
+    pub(crate) fn end_run(&mut self, now: Nanos) {
+        for event in self.book.end_run(now) {
             self.push(Output::Event(event), self.capacity);
         }
     }

@@ -91,6 +91,7 @@ fn event(ends: LinkEnds, flows: &[Stopped], latest: &Stopped) -> Event {
         evidence: flows.iter().take(MOST_EVIDENCE).map(|stopped| stopped.report).collect(),
         phase: Phase::Once,
         silenced: false,
+        end_reason: None,
     }
 }
 

@@ -104,7 +104,8 @@ fn allocations_of_a_second_run(datagrams: &[Vec<u8>], sequence: impl Fn(u32) -> 
         (ALLOCATIONS.get(), events)
     };
 
-    let (before, begun) = run(40);
+    // Ten seconds: by then the loss has begun, and has as many reports behind it as are named.
+    let (before, begun) = run(200);
     let (after, events) = run(40);
 
     assert!(before > 0, "the first run fills the tables");

@@ -32,6 +32,9 @@ pub struct Event {
     /// Whether somebody has asked not to be told of it; it is kept all the same.
     #[serde(default, skip_serializing_if = "is_false")]
     pub silenced: bool,
+    /// Why it has ended; `None` as long as it has not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end_reason: Option<EndReason>,
 }
 
 impl Event {
@@ -55,6 +58,7 @@ impl Event {
             evidence: vec![report],
             phase: Phase::Once,
             silenced: false,
+            end_reason: None,
         }
     }
 
@@ -82,6 +86,30 @@ pub enum Phase {
     Begin,
     /// It has ended.
     End,
+}
+
+/// Why an event has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EndReason {
+    /// A report showed that its cause is over.
+    Over,
+    /// Nothing more was reported of it.
+    Quiet,
+    /// The collector ended while it went on.
+    RunEnded,
+}
+
+impl EndReason {
+    /// Its name, in kebab case.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Over => "over",
+            Self::Quiet => "quiet",
+            Self::RunEnded => "run-ended",
+        }
+    }
 }
 
 /// Who knows of an event.

@@ -19,7 +19,7 @@ mod report_record;
 mod silence;
 pub mod table;
 
-pub use event::{Acknowledgement, Confidence, Event, EventView, Phase, ReportReference, Severity};
+pub use event::{Acknowledgement, Confidence, EndReason, Event, EventView, Phase, ReportReference, Severity};
 pub use event_id::EventId;
 // The list of kinds names what there is.
 pub use event_kinds::*;

@@ -161,17 +161,21 @@ impl Work {
         let now = self.now();
         self.give_hops();
         self.collector.handle_timeout(now);
-        while let Some(output) = self.collector.poll_output() {
-            for stage in &mut self.stages {
-                stage.handle_output(&output);
-            }
-        }
+        self.give_outputs();
         if now.since(self.ledger_at) >= LEDGER_EVERY {
             self.ledger_at = now;
             self.give_ledger(now);
         }
         for stage in &mut self.stages {
             stage.handle_timeout(now);
+        }
+    }
+
+    fn give_outputs(&mut self) {
+        while let Some(output) = self.collector.poll_output() {
+            for stage in &mut self.stages {
+                stage.handle_output(&output);
+            }
         }
     }
 
@@ -191,6 +195,9 @@ impl Work {
         }
         self.let_time_pass();
         self.answer();
+        let now = self.now();
+        self.collector.finish(now);
+        self.give_outputs();
         self.stages.iter_mut().for_each(|stage| stage.settle());
         if matches!(self.time, Time::OfCapture(_)) {
             self.drain();

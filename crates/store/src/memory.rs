@@ -80,5 +80,6 @@ fn event_row(event: &Event) -> EventRow {
         evidence: json(serde_json::to_string(&event.evidence)),
         phase: event.phase,
         silenced: event.silenced,
+        end_reason: event.end_reason,
     }
 }

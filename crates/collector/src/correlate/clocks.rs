@@ -2,7 +2,6 @@
 
 use inband_model::{ClockDrift, Confidence, Event, EventDetail, NegativeLinkLatency, Severity};
 
-use crate::book::Course;
 use crate::outbox::Outbox;
 use crate::paths::{Disagreement, LinkIndex};
 use crate::silent::link_key;
@@ -35,6 +34,6 @@ impl Correlator {
             }
         };
         let event = Event::of_report(detail, Severity::Warning, key, confidence, sighting.report);
-        outbox.begin(event, Course::until_quiet(self.clock_quiet));
+        outbox.begin(event, self.clock_course);
     }
 }

@@ -29,5 +29,6 @@ pub(super) fn path_change(
         evidence: vec![finding.report],
         phase: Phase::Once,
         silenced: false,
+        end_reason: None,
     }
 }

@@ -10,16 +10,19 @@ use crate::report::StackState;
 use super::Sighting;
 use super::settings::LoopSettings;
 
+/// A place that a packet came to twice.
+#[derive(Debug)]
+pub(super) struct Found {
+    hop: Hop,
+    support: Vec<LoopSupport>,
+    confidence: Confidence,
+}
+
 /// Finds a place that stands twice in one metadata stack.
 ///
 /// The same node and ingress interface twice is a loop for certain. The same node by different interfaces, or by
 /// interfaces it does not tell, may be a hairpin: nodes where that is so are listed in the settings.
-pub(super) fn detect(
-    settings: &LoopSettings,
-    flow: Flow,
-    sighting: &Sighting<'_>,
-    ttl_ran_out: bool,
-) -> Option<Event> {
+pub(super) fn find(settings: &LoopSettings, sighting: &Sighting<'_>, ttl_ran_out: bool) -> Option<Found> {
     let ran_out = matches!(sighting.reading.stack, StackState::Partial { max_hop_count_exceeded: true });
     let mut support = Vec::new();
     support.extend(ran_out.then_some(LoopSupport::MaxHopsExceeded));
@@ -33,12 +36,11 @@ pub(super) fn detect(
         let hop = repeated(sighting, |hop, _| ran_out || !is_allowed(hop))?;
         Some((Hop { ingress_interface: None, ..hop }, Confidence::Probable))
     })?;
-    let hops: Vec<Hop> = sighting.hops.iter().map(|reading| reading.hop).collect();
-    Some(event(flow, hop, Path::new(&hops), support, confidence, sighting))
+    Some(Found { hop, support, confidence })
 }
 
 /// Finds that the same packet has come to a node again, and has passed routers in between.
-pub(super) fn came_again(flow: Flow, known: &Postcard, sighting: &Sighting<'_>) -> Option<Event> {
+pub(super) fn came_again(known: &Postcard, sighting: &Sighting<'_>) -> Option<Found> {
     let is_same = known.identity.is_some() && known.identity == sighting.reading.identity;
     let is_soon = sighting.now.since(known.received_at) <= SAME_PACKET;
     let (before, after) = known.ttl.zip(sighting.reading.ttl)?;
@@ -51,21 +53,20 @@ pub(super) fn came_again(flow: Flow, known: &Postcard, sighting: &Sighting<'_>) 
         ..hop
     };
     let support = vec![LoopSupport::SmallerTtl];
-    Some(event(flow, again, Path::new(&[hop]), support, Confidence::Certain, sighting))
+    Some(Found { hop: again, support, confidence: Confidence::Certain })
 }
 
-fn event(
-    flow: Flow,
-    hop: Hop,
-    path: Path,
-    support: Vec<LoopSupport>,
-    confidence: Confidence,
-    sighting: &Sighting<'_>,
-) -> Event {
-    let is_sure = confidence == Confidence::Certain || !support.is_empty();
-    let detail = Loop { flow, node_id: hop.node_id, ingress_interface: hop.ingress_interface, path, support };
-    let severity = if is_sure { Severity::Critical } else { Severity::Warning };
-    Event::of_report(EventDetail::Loop(detail), severity, flow.to_string(), confidence, sighting.report)
+impl Found {
+    /// The event that the packet of a report shows.
+    pub(super) fn event(self, flow: Flow, sighting: &Sighting<'_>) -> Event {
+        let Self { hop, support, confidence } = self;
+        let is_sure = confidence == Confidence::Certain || !support.is_empty();
+        let hops: Vec<Hop> = sighting.hops.iter().map(|reading| reading.hop).collect();
+        let Hop { node_id, ingress_interface, .. } = hop;
+        let detail = Loop { flow, node_id, ingress_interface, path: Path::new(&hops), support };
+        let severity = if is_sure { Severity::Critical } else { Severity::Warning };
+        Event::of_report(EventDetail::Loop(detail), severity, flow.to_string(), confidence, sighting.report)
+    }
 }
 
 /// The first hop whose node comes again further on, where both hops are also `alike`.
@@ -80,7 +81,5 @@ fn repeated(sighting: &Sighting<'_>, alike: impl Fn(&Hop, &Hop) -> bool) -> Opti
     })
 }
 
-/// So often it is looked whether the packets of a flow still loop.
-pub(super) const PAUSE: Nanos = Nanos::from_secs(1);
 /// For so long equal numbers and checksums mean the same packet.
 const SAME_PACKET: Nanos = Nanos::from_secs(10);

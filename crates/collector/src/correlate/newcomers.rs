@@ -43,6 +43,7 @@ impl Newcomers {
             evidence: vec![report],
             phase: Phase::Once,
             silenced: false,
+            end_reason: None,
         })
     }
 }

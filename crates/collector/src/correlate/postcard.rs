@@ -1,8 +1,7 @@
 //! What do the reports of several nodes on a flow say about its path?
 
-use inband_model::{Confidence, Nanos, Origin};
+use inband_model::{Confidence, Event, Nanos, Origin};
 
-use crate::book::Course;
 use crate::flows::{FlowEntry, FlowIndex};
 use crate::outbox::Outbox;
 use crate::paths::{PathIndex, Postcard, Put, order};
@@ -144,12 +143,12 @@ impl Correlator {
     /// Announces that the same packet has come to a node again.
     fn detect_return(&mut self, flow: FlowIndex, sighting: &Sighting<'_>, outbox: &mut Outbox) {
         let entry = &mut self.flows[flow];
-        let is_quiet = |at| sighting.now.since(at) >= loops::PAUSE;
-        let known = entry.postcards.of(sighting.report.node_id);
-        let Some(known) = known.filter(|_| entry.loop_announced_at.is_none_or(is_quiet)) else { return };
-        if let Some(event) = loops::came_again(entry.flow, known, sighting) {
-            entry.loop_announced_at = Some(sighting.now);
-            outbox.begin(event, Course::until_quiet(Nanos::from_secs(self.loop_settings.quiet_s)));
+        let course = self.loop_settings.course();
+        let Some(known) = entry.postcards.of(sighting.report.node_id) else { return };
+        if let Some(found) = loops::came_again(known, sighting)
+            && let Some(count) = entry.loops.take(sighting.now, course)
+        {
+            outbox.begin(Event { count, ..found.event(entry.flow, sighting) }, course);
         }
     }
 }

@@ -42,7 +42,7 @@ impl Correlator {
                 }
                 Verdict::Complies if broke_it => {
                     let key = key(rule, &flow);
-                    outbox.end_as_it_is(EventKind::PathPolicy, &key, report.received_at);
+                    outbox.calm(EventKind::PathPolicy, &key, report.received_at);
                     self.flows[index].violations &= !bit;
                 }
                 Verdict::Complies | Verdict::Unverifiable => {}
@@ -55,7 +55,7 @@ impl Correlator {
         while let Some((violations, flow)) = self.orphans.pop() {
             for (place, rule) in self.rules.iter().enumerate() {
                 if violations & 1 << place != 0 {
-                    outbox.end_as_it_is(EventKind::PathPolicy, &key(rule, &flow), now);
+                    outbox.calm(EventKind::PathPolicy, &key(rule, &flow), now);
                 }
             }
         }

@@ -3,6 +3,8 @@
 use inband_model::Nanos;
 use serde::{Deserialize, Serialize};
 
+use crate::book::Course;
+
 /// Bounds and times of following flows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -55,7 +57,8 @@ pub struct NewFlowSettings {
 pub struct LoopSettings {
     /// Nodes that packets may come to twice by different interfaces: hairpins and service chains. Default: none.
     pub allow_nodes: Vec<u32>,
-    /// Seconds without another packet that loops after which the event of a flow ends. Default 60.
+    /// Seconds without another packet that loops after which the event of a flow ends, at least 3: smart nodes report a
+    /// flow once in 1.07 s. Default 60.
     pub quiet_s: u64,
 }
 
@@ -100,6 +103,13 @@ impl Default for PathSettings {
     }
 }
 
+impl LoopSettings {
+    /// How the event of a flow goes on.
+    pub(super) fn course(&self) -> Course {
+        Course::until_quiet(Nanos::from_secs(self.quiet_s.max(MIN_LOOP_QUIET_S)))
+    }
+}
+
 impl PathSettings {
     pub(super) fn keep(&self) -> Nanos {
         Nanos(self.keep_ns)
@@ -122,3 +132,6 @@ impl PathSettings {
         Nanos::from_secs(self.flap_window_s)
     }
 }
+
+/// Less than this may pass between two reports of a smart node on one flow.
+const MIN_LOOP_QUIET_S: u64 = 3;

@@ -1,8 +1,7 @@
 //! What does the metadata stack of an INT-MD packet say about the path of its flow?
 
-use inband_model::{Confidence, Hop, Nanos};
+use inband_model::{Confidence, Event, Hop, Nanos};
 
-use crate::book::Course;
 use crate::flows::{FlowIndex, Upstream};
 use crate::outbox::Outbox;
 use crate::paths::PathIndex;
@@ -54,6 +53,9 @@ impl Correlator {
         if !sighting.is_overtaken() {
             entry.path_seen_at = sighting.now;
             self.paths.touch(sighting.now, index, self.settings.link_resolution(), &mut self.links);
+        }
+        if self.flows[flow].loops.were_announced() {
+            self.detect_loop(flow, sighting, outbox);
         }
         true
     }
@@ -128,15 +130,13 @@ impl Correlator {
 
     fn detect_loop(&mut self, flow: FlowIndex, sighting: &Sighting<'_>, outbox: &mut Outbox) {
         let entry = &mut self.flows[flow];
-        let is_quiet = |at| sighting.now.since(at) >= loops::PAUSE;
-        if !entry.loop_announced_at.is_none_or(is_quiet) {
-            return;
-        }
         let is_recent = |at: Nanos| sighting.now.since(at) <= Nanos::from_secs(self.loop_settings.quiet_s);
         let ttl_ran_out = entry.ttl_zero_at.is_some_and(is_recent);
-        if let Some(event) = loops::detect(&self.loop_settings, entry.flow, sighting, ttl_ran_out) {
-            entry.loop_announced_at = Some(sighting.now);
-            outbox.begin(event, Course::until_quiet(Nanos::from_secs(self.loop_settings.quiet_s)));
+        let course = self.loop_settings.course();
+        if let Some(found) = loops::find(&self.loop_settings, sighting, ttl_ran_out)
+            && let Some(count) = entry.loops.take(sighting.now, course)
+        {
+            outbox.begin(Event { count, ..found.event(entry.flow, sighting) }, course);
         }
     }
 

@@ -2,6 +2,7 @@
 
 use inband_model::{Confidence, Flow, Nanos, Origin, ReportReference};
 
+use crate::book::Signs;
 use crate::paths::{PathIndex, Postcards};
 
 /// What is known of one flow.
@@ -37,8 +38,8 @@ pub(crate) struct FlowEntry {
     pub(crate) is_kept_back: bool,
     /// When it was last announced that the flow flaps.
     pub(crate) flap_announced_at: Option<Nanos>,
-    /// When it was last announced that its packets loop.
-    pub(crate) loop_announced_at: Option<Nanos>,
+    /// The signs that its packets loop.
+    pub(crate) loops: Signs,
     /// When a node last dropped one of its packets because the TTL was zero.
     pub(crate) ttl_zero_at: Option<Nanos>,
     /// The path rules that its path breaks, a bit for each.
@@ -96,7 +97,7 @@ impl FlowEntry {
             told_at: Nanos::ZERO,
             is_kept_back: false,
             flap_announced_at: None,
-            loop_announced_at: None,
+            loops: Signs::default(),
             ttl_zero_at: None,
             violations: 0,
             pending: None,

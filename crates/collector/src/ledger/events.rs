@@ -27,6 +27,7 @@ pub(super) fn report_loss(stream: &Stream, window: Nanos, now: Nanos, alert: &Lo
         evidence: alert.evidence.into_iter().collect(),
         phase: Phase::Once,
         silenced: false,
+        end_reason: None,
     }
 }
 

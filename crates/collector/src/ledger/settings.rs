@@ -3,6 +3,8 @@
 use inband_model::Nanos;
 use serde::{Deserialize, Serialize};
 
+use crate::book::Course;
+
 /// Thresholds of the sequence ledger.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -41,7 +43,7 @@ pub struct LossSettings {
     /// Share of reports lost, in parts per million, above which an event is raised: of those of a whole window. Default
     /// 1000: 0.1 %.
     pub share_ppm: u64,
-    /// Seconds over which the share is taken. Default 60.
+    /// Seconds over which the share is taken, at least 1. Default 60.
     pub window_s: u64,
 }
 
@@ -53,7 +55,12 @@ impl Default for LossSettings {
 
 impl LossSettings {
     pub(super) fn window(&self) -> Nanos {
-        Nanos::from_secs(self.window_s)
+        Nanos::from_secs(self.window_s.max(1))
+    }
+
+    /// How the event of a stream goes on.
+    pub(super) fn course(&self) -> Course {
+        Course::renewed_within(self.window())
     }
 }
 

@@ -6,6 +6,7 @@ use std::net::{IpAddr, SocketAddr};
 use inband_model::{Nanos, NodeId, ReportReference, StreamLedger};
 use inband_wire::report::ReportVersion;
 
+use crate::book::Signs;
 use crate::health::{AddressTurns, HealthSettings};
 
 use super::loss_window::{LossWindow, Slice};
@@ -74,7 +75,7 @@ pub(super) struct Stream {
     pub(super) awaits_full_window: bool,
     recent: LossWindow,
     last_gap: Option<ReportReference>,
-    alerted_at: Option<Nanos>,
+    loss_signs: Signs,
     reset_announced_at: Option<Nanos>,
 }
 
@@ -128,19 +129,19 @@ impl Stream {
             awaits_full_window: false,
             recent: LossWindow::default(),
             last_gap: None,
-            alerted_at: None,
+            loss_signs: Signs::default(),
             reset_announced_at: None,
         }
     }
 
-    /// Notes where a datagram comes from; tells when the address changes too often for one node.
+    /// Notes where a datagram comes from; gives the number of changes when they are too many for one node.
     #[inline]
-    pub(super) fn come_from(&mut self, health: &HealthSettings, now: Nanos, address: IpAddr) -> bool {
+    pub(super) fn come_from(&mut self, health: &HealthSettings, now: Nanos, address: IpAddr) -> Option<u64> {
         if self.addresses[0] == Some(address) {
-            return false;
+            return None;
         }
         self.addresses = [Some(address), self.addresses[0]];
-        self.addresses[1].is_some() && self.turns.change(health, now)
+        self.addresses[1].and_then(|_| self.turns.change(health, now))
     }
 
     /// Takes a sequence number and says what it is.
@@ -183,8 +184,7 @@ impl Stream {
     /// Tells once in a while when the stream loses more than it may.
     pub(super) fn loss_alert(&mut self, loss: &LossSettings, now: Nanos) -> Option<LossAlert> {
         let window = loss.window();
-        let pause = Nanos(window.0 / ALERTS_A_WINDOW);
-        if self.alerted_at.is_some_and(|alerted_at| now.since(alerted_at) < pause) {
+        if !self.loss_signs.are_due(now, loss.course()) {
             return None;
         }
         self.recent.at(now, window);
@@ -193,7 +193,7 @@ impl Stream {
         if !recent.exceeds(loss.share_ppm, covered, window) {
             return None;
         }
-        self.alerted_at = Some(now);
+        self.loss_signs.announce(now);
         Some(LossAlert { recent, evidence: self.last_gap })
     }
 
@@ -261,5 +261,3 @@ impl Stream {
 
 /// Bits behind the numbers of CableLabs' reports.
 pub(crate) const PADDING_BITS: u32 = 6;
-/// How often in its window a loss that goes on is looked at again.
-const ALERTS_A_WINDOW: u64 = 60;

@@ -62,5 +62,6 @@ fn event() -> Event {
         evidence: Vec::new(),
         phase: Phase::Once,
         silenced: false,
+        end_reason: None,
     }
 }

@@ -3,6 +3,7 @@
 use inband_model::Nanos;
 use serde::{Deserialize, Serialize};
 
+use crate::book::{Course, Signs};
 use crate::sketch::{LatencySummary, Sketch};
 
 /// What timestamps say about clocks: `[events.clock]`.
@@ -16,7 +17,7 @@ pub struct ClockSettings {
     pub uncertainty_ns: Option<u64>,
     /// Links whose latency is followed. Default 8192: about 22 MB.
     pub max_links: usize,
-    /// Seconds without another sign after which an event ends. Default 60.
+    /// Seconds without another sign after which an event ends, at least 1. Default 60.
     pub quiet_s: u64,
 }
 
@@ -31,7 +32,8 @@ pub(super) struct LinkClock {
     filled: usize,
     /// This second: when it began, and its least time.
     second: Option<(Nanos, i64)>,
-    told_at: Option<Nanos>,
+    negative: Signs,
+    drifting: Signs,
 }
 
 /// What the timestamps of a packet show.
@@ -55,6 +57,13 @@ impl Default for ClockSettings {
     }
 }
 
+impl ClockSettings {
+    /// How the event of a link goes on.
+    pub(crate) fn course(&self) -> Course {
+        Course::until_quiet(Nanos::from_secs(self.quiet_s))
+    }
+}
+
 impl LinkClock {
     pub(super) fn new() -> LinkClock {
         LinkClock {
@@ -63,7 +72,8 @@ impl LinkClock {
             seconds: [(Nanos::ZERO, 0); SECONDS],
             filled: 0,
             second: None,
-            told_at: None,
+            negative: Signs::default(),
+            drifting: Signs::default(),
         }
     }
 
@@ -85,14 +95,14 @@ impl LinkClock {
         }
         self.lowest_ns = self.lowest_ns.min(span);
         let drift = self.follow(settings, now, span);
-        if span >= 0 && drift.is_none() || self.told_at.is_some_and(|told_at| now.since(told_at) < PAUSE) {
-            return None;
+        let course = settings.course();
+        if let Some(ns_per_second) = drift
+            && self.drifting.take(now, course).is_some()
+        {
+            return Some(Disagreement::Drift { ns_per_second });
         }
-        self.told_at = Some(now);
-        Some(match drift {
-            Some(ns_per_second) => Disagreement::Drift { ns_per_second },
-            None => Disagreement::Negative { lowest_ns: self.lowest_ns },
-        })
+        let is_negative = span < 0 && self.negative.take(now, course).is_some();
+        is_negative.then_some(Disagreement::Negative { lowest_ns: self.lowest_ns })
     }
 
     /// The times, as far as they are not below zero.
@@ -143,8 +153,6 @@ const SECONDS: usize = 11;
 const SECOND: Nanos = Nanos::from_secs(1);
 /// Clocks that are further apart do not mean the same time at all: ten seconds.
 const INCOMPARABLE_NS: u64 = 10_000_000_000;
-/// A disagreement is told again after so long.
-const PAUSE: Nanos = Nanos::from_secs(1);
 
 #[cfg(test)]
 mod tests;

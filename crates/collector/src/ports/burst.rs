@@ -146,6 +146,7 @@ impl Burst {
             evidence,
             phase: Phase::Once,
             silenced: false,
+            end_reason: None,
         }
     }
 }

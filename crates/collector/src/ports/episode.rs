@@ -175,6 +175,7 @@ impl Episode {
             evidence,
             phase: Phase::Once,
             silenced: false,
+            end_reason: None,
         }
     }
 }

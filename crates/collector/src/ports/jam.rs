@@ -167,6 +167,7 @@ fn event(detail: Culprits, place: Place, worst: &Departure, before: &[&Departure
         evidence,
         phase: Phase::Once,
         silenced: false,
+        end_reason: None,
     }
 }
 

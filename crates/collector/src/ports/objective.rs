@@ -2,6 +2,8 @@
 
 use inband_model::Nanos;
 
+use crate::book::Signs;
+
 use super::settings::LatencyObjectiveSettings;
 
 /// The reports of a port in the latest window of time, kept in slices of it.
@@ -10,7 +12,7 @@ pub(super) struct Objective {
     slices: [Tally; SLICES],
     current: usize,
     current_began_at: Nanos,
-    told_at: Option<Nanos>,
+    signs: Signs,
 }
 
 /// Reports, and those of them that tell of a latency over the bound.
@@ -52,7 +54,7 @@ impl Objective {
     }
 
     fn judge(&mut self, settings: &LatencyObjectiveSettings, now: Nanos) -> Option<Tally> {
-        if self.told_at.is_some_and(|told_at| now.since(told_at) < PAUSE) {
+        if !self.signs.are_due(now, settings.course()) {
             return None;
         }
         let sum = self.slices.iter().fold(Tally::default(), |sum, tally| Tally {
@@ -64,11 +66,9 @@ impl Objective {
         if sum.reports < settings.least_reports || !is_over {
             return None;
         }
-        self.told_at = Some(now);
+        self.signs.announce(now);
         Some(sum)
     }
 }
 
 const SLICES: usize = 6;
-/// An objective that is missed is told again after so long.
-const PAUSE: Nanos = Nanos::from_secs(1);

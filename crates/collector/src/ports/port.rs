@@ -1,11 +1,11 @@
 //! How long do packets stay in a node on their way to one egress interface?
 
 use inband_model::{
-    Confidence, Event, EventDetail, LatencyChange, LatencyObjective, LatencySpike, Nanos, NodeId, Phase,
-    Severity,
+    Confidence, Event, EventDetail, EventKind, LatencyChange, LatencyObjective, LatencySpike, Nanos, NodeId,
+    Phase, Severity,
 };
 
-use crate::book::Course;
+use crate::book::Signs;
 use crate::outbox::Outbox;
 use crate::settings::EventSettings;
 use crate::sketch::Sketch;
@@ -31,9 +31,7 @@ pub(crate) struct Port {
     carried: (u64, u64),
     spikes: Spikes,
     objective: Objective,
-    /// Changes of latency that have not been told, and when they last were.
-    changes: u64,
-    changes_told_at: Option<Nanos>,
+    changes: Signs,
     /// Its queues by their ids.
     pub(super) queues: Vec<(Option<u8>, QueueIndex)>,
 }
@@ -50,8 +48,7 @@ impl Port {
             latency: Sketch::new(),
             spikes: Spikes::new(),
             objective: Objective::default(),
-            changes: 0,
-            changes_told_at: None,
+            changes: Signs::default(),
             queues: Vec::new(),
         }
     }
@@ -67,12 +64,16 @@ impl Port {
         }
         let Some(latency) = sample.reading.latency else { return };
         self.latency.record(latency.0);
-        if let Some((spike, course)) = self.spikes.record(&settings.latency_spike, sample.now, latency) {
+        let (node_id, egress) = (self.node_id, self.egress_interface);
+        let goes_on = || outbox.is_active(EventKind::LatencySpike, &key(node_id, egress));
+        if let Some((spike, course)) =
+            self.spikes.record(&settings.latency_spike, sample.now, latency, goes_on)
+        {
             outbox.begin(self.latency_spike(sample, &spike), course);
         }
         let objective = &settings.latency_objective;
         if let Some(tally) = self.objective.record(objective, sample.now, latency) {
-            outbox.begin(self.missed(objective, sample, tally), Course::renewed_within(objective.window()));
+            outbox.begin(self.missed(objective, sample, tally), objective.course());
         }
     }
 
@@ -85,17 +86,12 @@ impl Port {
         old: Nanos,
         outbox: &mut Outbox,
     ) {
-        self.changes += 1;
         let (Some(&flow), Some(new)) = (sample.flow, sample.reading.latency) else { return };
-        if self.changes_told_at.is_some_and(|told_at| sample.now.since(told_at) < PAUSE) {
-            return;
-        }
-        self.changes_told_at = Some(sample.now);
+        let Some(count) = self.changes.take(sample.now, settings.course()) else { return };
         let (node_id, egress_interface) = (self.node_id, self.egress_interface);
         let detail = EventDetail::LatencyChange(LatencyChange { node_id, egress_interface, flow, old, new });
-        let count = std::mem::take(&mut self.changes);
         let event = Event { count, severity: Severity::Info, ..self.event(detail, sample) };
-        outbox.begin(event, Course::until_quiet(Nanos::from_secs(settings.quiet_s)));
+        outbox.begin(event, settings.course());
     }
 
     /// Mean utilisation over a second; `None` where no report tells.
@@ -159,11 +155,10 @@ impl Port {
     }
 
     fn event(&self, detail: EventDetail, sample: &Sample<'_>) -> Event {
-        let egress = self.egress_interface.map_or("?".to_owned(), |id| id.to_string());
         Event {
             detail,
             severity: Severity::Warning,
-            key: format!("node {} egress {egress}", self.node_id),
+            key: key(self.node_id, self.egress_interface),
             first: sample.now,
             last: sample.now,
             count: 1,
@@ -171,9 +166,13 @@ impl Port {
             evidence: vec![sample.report],
             phase: Phase::Once,
             silenced: false,
+            end_reason: None,
         }
     }
 }
 
-/// Changes of latency are told once in this time.
-const PAUSE: Nanos = Nanos::from_secs(1);
+/// Names an egress interface.
+fn key(node_id: NodeId, egress_interface: Option<u16>) -> String {
+    let egress = egress_interface.map_or("?".to_owned(), |id| id.to_string());
+    format!("node {node_id} egress {egress}")
+}

@@ -3,6 +3,8 @@
 use inband_model::Nanos;
 use serde::{Deserialize, Serialize};
 
+use crate::book::{Course, MIN_QUIET};
+
 /// Bounds of the statistics by node and interface.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -21,8 +23,8 @@ pub struct SpikeSettings {
     /// Nanoseconds above the median below which nothing is a spike. Default 10,000; where nodes measure in
     /// steps of more than 2500, set four of their steps.
     pub least_ns: u64,
-    /// Milliseconds without another spike after which it has ended: spikes that follow sooner are told as one. Default
-    /// 1,000.
+    /// Milliseconds without another spike after which it has ended, at least 1,000: spikes that follow sooner are told as
+    /// one. Default 1,000.
     pub quiet_ms: u64,
 }
 
@@ -36,7 +38,7 @@ pub struct LatencyChangeSettings {
     /// Rising bounds in nanoseconds; where there are any, the latency has changed when it passes one, whatever
     /// `quantum_ns` is. Default: none. Host-INT's example: 5000, 10000, 20000, 40000, 60000, 120000.
     pub buckets_ns: Vec<u64>,
-    /// Seconds without another change after which the event of an interface ends. Default 60.
+    /// Seconds without another change after which the event of an interface ends, at least 1. Default 60.
     pub quiet_s: u64,
 }
 
@@ -48,7 +50,7 @@ pub struct LatencyObjectiveSettings {
     pub bound_ns: u64,
     /// Share of the reports that may be over, thousandths. Default 50: 5 %.
     pub share_permille: u64,
-    /// Seconds over which the share is taken. Default 60.
+    /// Seconds over which the share is taken, at least 1. Default 60.
     pub window_s: u64,
     /// Reports in the window below which nothing is said. Default 20.
     pub least_reports: u64,
@@ -71,7 +73,7 @@ pub struct CongestionSettings {
     pub quiet_ms: u64,
     /// Episodes of a queue in a second from which on they are told as one, 2 to 64. Default 4.
     pub recurring: usize,
-    /// Milliseconds without congestion after which such an episode has ended. Default 1,000.
+    /// Milliseconds without congestion after which such an episode has ended, at least 1,000. Default 1,000.
     pub recurring_quiet_ms: u64,
     /// Queue reports a node sends in one episode before it falls silent. Default 1024, SD-Fabric's; SAI's
     /// default is 1000.
@@ -196,9 +198,21 @@ impl LatencyChangeSettings {
     }
 }
 
+impl LatencyChangeSettings {
+    /// How the event of an interface goes on.
+    pub(super) fn course(&self) -> Course {
+        Course::until_quiet(Nanos::from_secs(self.quiet_s))
+    }
+}
+
 impl LatencyObjectiveSettings {
     pub(super) fn window(&self) -> Nanos {
-        Nanos::from_secs(self.window_s)
+        Nanos::from_secs(self.window_s.max(1))
+    }
+
+    /// How the event of an interface goes on.
+    pub(super) fn course(&self) -> Course {
+        Course::renewed_within(self.window())
     }
 }
 
@@ -223,6 +237,6 @@ impl CongestionSettings {
     }
 
     pub(super) fn recurring_quiet(&self) -> Nanos {
-        Nanos::from_millis(self.recurring_quiet_ms)
+        Nanos::from_millis(self.recurring_quiet_ms).max(MIN_QUIET)
     }
 }

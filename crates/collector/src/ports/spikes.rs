@@ -1,10 +1,10 @@
-//! What is told of the spikes of a port?
+//! The spikes of a port that are announced as one event.
 
 use inband_model::Nanos;
 
 use super::settings::SpikeSettings;
 use super::spike::{Spike, SpikeDetector, Turn};
-use crate::book::Course;
+use crate::book::{Course, Signs};
 
 /// The spikes of a port, of which those that follow each other soon are told as one.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ struct Run {
     /// The highest latency of those that are over, and samples they rest on.
     peak: Nanos,
     count: u64,
-    told_at: Nanos,
+    signs: Signs,
 }
 
 impl Spikes {
@@ -28,38 +28,43 @@ impl Spikes {
         Spikes { detector: SpikeDetector::new(), run: Run::default() }
     }
 
-    /// Takes in a latency; returns what is to be told of a spike, and how that goes on.
+    /// Takes in a latency; returns what is to be told of a spike, and how that goes on. `goes_on` says whether the event of
+    /// the spikes before it has not ended.
     #[inline]
     pub(super) fn record(
         &mut self,
         settings: &SpikeSettings,
         now: Nanos,
         latency: Nanos,
+        goes_on: impl FnOnce() -> bool,
     ) -> Option<(Spike, Course)> {
         let turn = self.detector.record(settings, latency)?;
-        self.run.take(settings, now, turn)
+        self.run.take(settings, now, turn, goes_on)
     }
 }
 
 impl Run {
-    fn take(&mut self, settings: &SpikeSettings, now: Nanos, turn: Turn) -> Option<(Spike, Course)> {
+    fn take(
+        &mut self,
+        settings: &SpikeSettings,
+        now: Nanos,
+        turn: Turn,
+        goes_on: impl FnOnce() -> bool,
+    ) -> Option<(Spike, Course)> {
+        let during = Course::renewed_within(SILENCE);
         match turn {
             Turn::Begins(spike) => {
-                if now.since(self.told_at) > settings.quiet() {
-                    *self = Run::default();
+                if !goes_on() {
+                    *self = Self::default();
                 }
                 self.episodes += 1;
-                self.told_at = now;
-                Some((self.with(spike), Course::renewed_within(SILENCE)))
+                self.signs.announce(now);
+                Some((self.with(spike), during))
             }
-            Turn::GoesOn(_) if now.since(self.told_at) < PAUSE => None,
-            Turn::GoesOn(spike) => {
-                self.told_at = now;
-                Some((self.with(spike), Course::renewed_within(SILENCE)))
-            }
+            Turn::GoesOn(spike) => self.signs.take(now, during).map(|_| (self.with(spike), during)),
             Turn::Ends(spike) => {
                 let all = self.with(spike);
-                (self.peak, self.count, self.told_at) = (all.latency, all.count, now);
+                (self.peak, self.count) = (all.latency, all.count);
                 Some((all, Course::renewed_within(settings.quiet())))
             }
         }
@@ -78,5 +83,3 @@ impl Run {
 
 /// A spike ends when nothing more is reported of the port for so long.
 const SILENCE: Nanos = Nanos::from_secs(60);
-/// A spike that goes on is told again after so long.
-const PAUSE: Nanos = Nanos::from_secs(1);

@@ -149,7 +149,7 @@ impl Lab {
         *sequence
     }
 
-    fn drain(&mut self) {
+    pub(crate) fn drain(&mut self) {
         while let Some(output) = self.collector.poll_output() {
             self.outputs.push(output);
         }

@@ -77,5 +77,6 @@ fn path_change() -> Event {
         }],
         phase: Phase::Once,
         silenced: false,
+        end_reason: None,
     }
 }

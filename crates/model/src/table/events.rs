@@ -1,7 +1,7 @@
 //! Which columns has an event?
 
 use crate::table::{Cells, Column, Table};
-use crate::{Confidence, Nanos, Phase, Severity};
+use crate::{Confidence, EndReason, Nanos, Phase, Severity};
 
 /// An event as it is kept: what only its kind has, and its evidence, as JSON.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,6 +28,8 @@ pub struct EventRow {
     pub phase: Phase,
     /// Whether somebody has asked not to be told of it.
     pub silenced: bool,
+    /// Why it has ended; `None` where it has not.
+    pub end_reason: Option<EndReason>,
 }
 
 /// A row for each event.
@@ -46,6 +48,11 @@ pub const EVENTS: Table<EventRow> = Table {
         column("evidence", "some of its reports, JSON", Cells::Text(|row| row.evidence.clone())),
         column("phase", "once, or begin and end", Cells::Word(|row| phase(row.phase))),
         column("silenced", "whether nobody was told", Cells::Flag(|row| row.silenced)),
+        column(
+            "end_reason",
+            "of an end: over, quiet or run-ended; empty otherwise",
+            Cells::Word(|row| row.end_reason.map_or("", EndReason::name)),
+        ),
     ],
 };
 

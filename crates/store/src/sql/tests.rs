@@ -251,6 +251,7 @@ fn every_column_of_every_table_can_be_asked_for() {
         evidence: Vec::new(),
         phase: Phase::Begin,
         silenced: false,
+        end_reason: None,
     };
     let ledgers = vec![(START, LedgerView::default())];
     let batch = Batch { events: vec![event], ledgers, ..reports(0, 1) };

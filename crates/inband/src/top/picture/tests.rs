@@ -73,6 +73,7 @@ fn events_that_go_on_and_matter_come_first_with_their_severity() {
             evidence: Vec::new(),
             phase,
             silenced: false,
+            end_reason: None,
         };
         TitledEvent { view: EventView { id: event.id(), event, acknowledged: None }, title: key.to_owned() }
     };

@@ -325,6 +325,7 @@ pub(in crate::api) const SHAPES: &[Shape] = &[
             ("evidence", "[Report]", "some of the reports"),
             ("phase", "string", "once, begin or end"),
             ("silenced", "-boolean", "whether nobody is told of it; false where it is missing"),
+            ("end_reason", "-string", "of an end: over, quiet or run-ended"),
             ("acknowledged", "-Acknowledgement", "who knows of it"),
         ],
     ),

@@ -1,0 +1,342 @@
+//! The course of every kind of event: with the smallest settings, a cause that goes on is one event that goes on.
+
+mod support;
+
+use inband_collector::{
+    BalanceSettings, ClockSettings, CollectorSettings, CongestionSettings, DropSettings, EventSettings,
+    HealthSettings, LatencyChangeSettings, LatencyObjectiveSettings, LoopSettings, LossSettings,
+    MicroburstSettings, NumberSettings, PathRule, PathSettings, SilentLossSettings, SpikeSettings,
+};
+use inband_model::{EndReason, Event, EventKind, Nanos, Phase};
+use inband_wire::Words;
+use inband_wire::int::shim::Shim;
+use inband_wire::int::{HopMetadata, Instructions, MxHeader};
+use inband_wire::report::Drop;
+use zerocopy::IntoBytes;
+
+use support::{
+    INSTRUCTIONS, Lab, MdPacket, datagram, dropped, flow, hop, hop_via, hops, node_report, packet,
+    plain_packet, sender, session, sink_report,
+};
+
+/// What happens in one step of 200 ms.
+type Cause = fn(&mut Lab, u32);
+
+/// The kinds with a course, and what goes on in each step.
+const COURSES: &[(EventKind, Cause)] = &[
+    (EventKind::ReportLoss, every_third_report_is_lost),
+    (EventKind::SequenceGap, every_third_number_is_missing),
+    (EventKind::Loop, a_packet_loops),
+    (EventKind::PathPolicy, a_flow_takes_a_forbidden_path_now_and_then),
+    (EventKind::LatencyChange, the_latency_jumps),
+    (EventKind::LatencySpike, the_latency_spikes),
+    (EventKind::LatencyObjective, packets_are_late),
+    (EventKind::MicroburstStorm, a_queue_fills_for_a_moment),
+    (EventKind::Drop, a_packet_is_dropped),
+    (EventKind::EcmpImbalance, one_of_two_links_carries_all),
+    (EventKind::NegativeLinkLatency, a_packet_arrives_before_it_is_sent),
+    (EventKind::ClockDrift, a_clock_runs_fast),
+    (EventKind::DuplicateNodeId, two_senders_take_turns),
+    (EventKind::UnknownNode, a_stranger_reports),
+    (EventKind::ReportAboutReport, a_report_is_reported),
+];
+
+/// The kinds without a course, or whose course their own state ends; their tests are elsewhere.
+const OTHERS: &[EventKind] = &[
+    EventKind::SequenceReset,
+    EventKind::NewFlow,
+    EventKind::PathChange,
+    EventKind::Microburst,
+    EventKind::Culprits,
+    EventKind::QueueCongestion,
+    EventKind::SilentLoss,
+];
+
+#[test]
+fn every_kind_is_in_one_of_the_lists() {
+    let listed = COURSES.iter().map(|(kind, _)| kind).chain(OTHERS);
+    let missing: Vec<_> =
+        EventKind::ALL.iter().filter(|kind| !listed.clone().any(|listed| listed == *kind)).collect();
+
+    assert_eq!(missing, Vec::<&EventKind>::new());
+}
+
+#[test]
+fn a_cause_that_goes_on_is_one_event_with_the_smallest_settings() {
+    for (kind, cause) in COURSES {
+        let events = course(smallest(), *kind, *cause);
+
+        assert_eq!(phases(&events), [Phase::Begin, Phase::End], "{kind}: {events:#?}");
+        let end = &events[1];
+        assert!(end.last.since(events[0].first) >= Nanos::from_secs(15), "{kind}: {events:#?}");
+        assert!(end.count > 1, "{kind}: {end:#?}");
+        assert_ne!(end.end_reason, Some(EndReason::RunEnded), "{kind}");
+    }
+}
+
+#[test]
+fn a_cause_that_goes_on_is_one_event_with_the_settings_as_they_are() {
+    for (kind, cause) in COURSES {
+        let events = course(defaults(), *kind, *cause);
+
+        // Some need more than these forty seconds to begin, or to end.
+        assert!(phases(&events).len() <= 2, "{kind}: {events:#?}");
+    }
+}
+
+#[test]
+fn a_queue_that_is_congested_all_the_time_is_told_as_one_from_the_fourth_episode_on() {
+    let events = course(smallest(), EventKind::QueueCongestion, packets_are_late);
+
+    let begins = events.iter().filter(|event| event.phase == Phase::Begin).count();
+    assert!(begins <= 4, "{begins}: {events:#?}");
+    assert!(events.last().is_some_and(|event| event.phase == Phase::End), "{events:#?}");
+}
+
+#[test]
+fn a_loop_goes_on_while_the_packets_of_the_flow_loop() {
+    let mut lab = Lab::new();
+    let looping = MdPacket::new(&hops(&[5, 6, 7, 6, 7])).bytes();
+    for _ in 0..500 {
+        lab.report(7, &sink_report(&looping));
+        lab.wait(Nanos::from_millis(200));
+    }
+    let begun = lab.events(EventKind::Loop);
+    assert_eq!(phases(&begun), [Phase::Begin]);
+    let view =
+        lab.collector.active_events().find(|view| view.event.kind() == EventKind::Loop).expect("it goes on");
+    assert!((490..=500).contains(&view.event.count), "{}", view.event.count);
+    assert!(lab.now.since(view.event.last) < Nanos::from_secs(2));
+
+    // The packets go straight on.
+    let straight = MdPacket::new(&hops(&[5, 6, 7])).bytes();
+    for _ in 0..310 {
+        lab.report(7, &sink_report(&straight));
+        lab.wait(Nanos::from_millis(200));
+    }
+
+    let ended = lab.events(EventKind::Loop);
+    assert_eq!(phases(&ended), [Phase::End]);
+    assert_eq!((ended[0].id(), ended[0].end_reason), (begun[0].id(), Some(EndReason::Quiet)));
+}
+
+#[test]
+fn events_that_go_on_when_the_collector_ends_get_an_end() {
+    let mut lab = Lab::new();
+    a_packet_loops(&mut lab, 0);
+    assert_eq!(phases(&lab.events(EventKind::Loop)), [Phase::Begin]);
+
+    lab.now = lab.now + Nanos::from_secs(1);
+    lab.collector.finish(lab.now);
+    lab.drain();
+
+    let ended = lab.events(EventKind::Loop);
+    assert_eq!(phases(&ended), [Phase::End]);
+    assert_eq!((ended[0].end_reason, ended[0].last), (Some(EndReason::RunEnded), lab.now));
+    assert_eq!(lab.collector.active_events().count(), 0);
+}
+
+/// The events of a kind while its cause goes on for forty seconds, and until long after.
+fn course(events: EventSettings, kind: EventKind, cause: Cause) -> Vec<Event> {
+    let paths = PathSettings { flow_idle_s: 600, ..PathSettings::default() };
+    let mut lab = Lab::with(CollectorSettings { events, paths, ..CollectorSettings::default() });
+    for step in 0..200 {
+        let begun = lab.now;
+        cause(&mut lab, step);
+        let passed = lab.now.since(begun);
+        lab.wait(Nanos(Nanos::from_millis(200).0.saturating_sub(passed.0)));
+    }
+    lab.wait(Nanos::from_secs(200));
+    // A rule is complied with when a report shows it.
+    lab.report(2, &sink_report(&MdPacket::new(&hops(&[1, 11, 2])).bytes()));
+    lab.wait(Nanos::from_secs(200));
+    let mut events = lab.events(kind);
+    let key = events.first().map(|event| event.key.clone());
+    // That last report may be a sign of something else.
+    events.retain(|event| Some(&event.key) == key.as_ref());
+    events
+}
+
+fn defaults() -> EventSettings {
+    EventSettings {
+        path_policy: vec![PathRule {
+            name: "not by 12".into(),
+            forbid_nodes: vec![12],
+            ..PathRule::default()
+        }],
+        sequence_gap: NumberSettings { domain: Some(0x5453), ..NumberSettings::default() },
+        health: HealthSettings { known_nodes: vec![1, 2, 3, 5, 11, 12], ..HealthSettings::default() },
+        ..EventSettings::default()
+    }
+}
+
+/// Every time and every bound as small as it can be set.
+fn smallest() -> EventSettings {
+    let EventSettings { path_policy, sequence_gap, health, .. } = defaults();
+    EventSettings {
+        report_loss: LossSettings { share_ppm: 0, window_s: 0 },
+        sequence_gap: NumberSettings { confirm_after_ms: 0, quiet_s: 0, ..sequence_gap },
+        loops: LoopSettings { quiet_s: 0, ..LoopSettings::default() },
+        path_policy,
+        latency_change: LatencyChangeSettings {
+            quantum_ns: 0,
+            quiet_s: 0,
+            ..LatencyChangeSettings::default()
+        },
+        latency_spike: SpikeSettings { least_ns: 0, quiet_ms: 0 },
+        latency_objective: LatencyObjectiveSettings {
+            bound_ns: 0,
+            share_permille: 0,
+            window_s: 0,
+            least_reports: 0,
+        },
+        queue_congestion: CongestionSettings {
+            quiet_ms: 0,
+            recurring: 0,
+            recurring_quiet_ms: 0,
+            quota: 0,
+            ..CongestionSettings::default()
+        },
+        microburst: MicroburstSettings { storm: 0, join_ns: 0, ..MicroburstSettings::default() },
+        drop: DropSettings { window_ms: 0, blackhole_after_ns: 0, ..DropSettings::default() },
+        silent_loss: SilentLossSettings { flows: 0, window_s: 0, ..SilentLossSettings::default() },
+        ecmp_imbalance: BalanceSettings {
+            highest_to_mean_permille: 0,
+            for_s: 0,
+            jain_permille: 0,
+            window_s: 0,
+            least_packets: 0,
+            ..BalanceSettings::default()
+        },
+        clock: ClockSettings { drift_ns_per_s: 0, quiet_s: 0, ..ClockSettings::default() },
+        health: HealthSettings { address_changes: 0, window_s: 0, ..health },
+        ..EventSettings::default()
+    }
+}
+
+fn phases(events: &[Event]) -> Vec<Phase> {
+    events.iter().map(|event| event.phase).collect()
+}
+
+fn report_of(lab: &mut Lab, latency: u32) {
+    lab.report(5, &node_report(&plain_packet(&flow(1), 64), hop(5, latency, 0)));
+}
+
+fn every_third_report_is_lost(lab: &mut Lab, step: u32) {
+    let packet = plain_packet(&flow(1), 64);
+    for number in [1, 2] {
+        lab.numbered(5, step * 3 + number, &node_report(&packet, hop(5, 900, 0)));
+    }
+}
+
+fn every_third_number_is_missing(lab: &mut Lab, step: u32) {
+    for number in [1, 2] {
+        let mut int = Shim::payload(3, Words::new(4), 0).as_bytes().to_vec();
+        let mut header = MxHeader::new(INSTRUCTIONS);
+        header.set_domain(0x5453, 0x8000, 0);
+        int.extend_from_slice(header.as_bytes());
+        int.extend((step * 3 + number).to_be_bytes());
+        lab.report(5, &node_report(&packet(&flow(1), 64, 0x17, &int), hop(5, 900, 0)));
+    }
+}
+
+fn a_packet_loops(lab: &mut Lab, _: u32) {
+    lab.report(2, &sink_report(&MdPacket::new(&hops(&[1, 11, 12, 11, 2])).bytes()));
+}
+
+fn a_flow_takes_a_forbidden_path_now_and_then(lab: &mut Lab, _: u32) {
+    for middle in [12, 11, 12] {
+        lab.report(2, &sink_report(&MdPacket::new(&hops(&[1, middle, 2])).bytes()));
+    }
+}
+
+fn the_latency_jumps(lab: &mut Lab, step: u32) {
+    report_of(lab, 900 + step % 2 * 1_000);
+    let stack = [hop(1, 900, 0), hop(5, 900 + step % 2 * 1_000, 0)];
+    lab.report(5, &sink_report(&MdPacket::new(&stack).bytes()));
+}
+
+fn the_latency_spikes(lab: &mut Lab, step: u32) {
+    if step == 0 {
+        (0..600).for_each(|_| report_of(lab, 900));
+    }
+    for latency in [90_000, 90_000, 90_000, 900, 900, 900, 900, 900] {
+        report_of(lab, latency);
+    }
+    (0..30).for_each(|_| report_of(lab, 900));
+}
+
+fn packets_are_late(lab: &mut Lab, _: u32) {
+    (0..5).for_each(|_| report_of(lab, 6_000_000));
+}
+
+fn a_queue_fills_for_a_moment(lab: &mut Lab, _: u32) {
+    for _ in 0..3 {
+        report_of(lab, 150_000);
+        report_of(lab, 900);
+        lab.wait(Nanos::from_millis(30));
+    }
+}
+
+fn a_packet_is_dropped(lab: &mut Lab, step: u32) {
+    let packet = plain_packet(&flow(step % 3), 64);
+    let drop = Some(Drop { queue_id: 0, reason: 80 });
+    lab.report(5, &dropped(&node_report(&packet, hop(5, 900, 0)), drop));
+}
+
+fn one_of_two_links_carries_all(lab: &mut Lab, step: u32) {
+    for packet in 0..40 {
+        let egress = if packet == 0 && step.is_multiple_of(2) { 3 } else { 2 };
+        let first = hop_via(1, 1, egress, 900, 0);
+        let packet = MdPacket {
+            flow: flow(u32::from(egress)),
+            ..MdPacket::new(&[first, hop(u32::from(egress) + 9, 900, 0), hop(2, 900, 0)])
+        };
+        lab.report(2, &sink_report(&packet.bytes()));
+    }
+}
+
+/// A packet over the link from node 1 to node 2, which took so long by their clocks.
+fn timed(lab: &mut Lab, link_latency_ns: i64) {
+    let sent_at = lab.now.0;
+    let came_at = sent_at.saturating_add_signed(link_latency_ns);
+    let stamped = |node_id, ingress, egress| HopMetadata {
+        ingress_timestamp: Some(ingress),
+        egress_timestamp: Some(egress),
+        ..hop(node_id, 100, 0)
+    };
+    let hops = [stamped(1, sent_at - 100, sent_at), stamped(2, came_at, came_at + 100)];
+    let packet = MdPacket { instructions: Instructions(0xfc00), ..MdPacket::new(&hops) };
+    lab.report(2, &sink_report(&packet.bytes()));
+}
+
+fn a_packet_arrives_before_it_is_sent(lab: &mut Lab, step: u32) {
+    timed(lab, -400 - i64::from(step) * 400);
+}
+
+/// Below zero and drifting: both are told.
+fn a_clock_runs_fast(lab: &mut Lab, step: u32) {
+    timed(lab, i64::from(step) * 900 - 90_000);
+}
+
+fn two_senders_take_turns(lab: &mut Lab, step: u32) {
+    let packet = plain_packet(&flow(1), 64);
+    let from =
+        std::net::SocketAddr::new([10, 0, 0, u8::try_from(step % 2).expect("0 or 1") + 7].into(), 6_000);
+    lab.datagram_from(from, &datagram(5, step, &[&node_report(&packet, hop(5, 900, 0))]));
+}
+
+fn a_stranger_reports(lab: &mut Lab, _: u32) {
+    lab.report(6, &node_report(&plain_packet(&flow(1), 64), hop(6, 900, 0)));
+}
+
+fn a_report_is_reported(lab: &mut Lab, _: u32) {
+    let watched = inband_model::Flow {
+        source: sender().ip(),
+        destination: session().ip(),
+        destination_port: session().port(),
+        ..flow(1)
+    };
+    let packet = plain_packet(&watched, 64);
+    lab.report(5, &node_report(&packet, hop(5, 900, 0)));
+}
