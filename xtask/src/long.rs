@@ -5,6 +5,7 @@ use std::path::Path;
 use anyhow::{Result, bail};
 use clap::Args;
 
+mod flips;
 mod fuzz;
 
 /// One long check, by the name that is given to `cargo xtask long`.
@@ -17,11 +18,18 @@ struct Check {
 }
 
 /// Every long check. A new one gets a file in `long/` and a row here.
-const CHECKS: &[Check] = &[Check {
-    name: "fuzz",
-    about: "runs every fuzz target for ten minutes, or [TARGET]... for --seconds N",
-    run: fuzz::run,
-}];
+const CHECKS: &[Check] = &[
+    Check {
+        name: "fuzz",
+        about: "runs every fuzz target for ten minutes, or [TARGET]... for --seconds N",
+        run: fuzz::run,
+    },
+    Check {
+        name: "flips",
+        about: "damages a thousand stores, or --cases N: no wrong answer, and every loss is named",
+        run: flips::run,
+    },
+];
 
 #[derive(Args)]
 #[command(after_help = help())]

@@ -14,6 +14,8 @@ pub(crate) enum Failure {
     Usage(Error),
     /// The work could not be done, or not to its end: exit code 1.
     Work(Error),
+    /// The work was done with what is left of damaged files: exit code 3.
+    Damaged(Error),
 }
 
 impl Failure {
@@ -33,6 +35,10 @@ impl Failure {
             Self::Usage(error) => {
                 eprintln!("error: {error:#}");
                 ExitCode::from(2)
+            }
+            Self::Damaged(error) => {
+                eprintln!("error: {error:#}");
+                ExitCode::from(3)
             }
         }
     }

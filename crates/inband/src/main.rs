@@ -44,7 +44,8 @@ enum Command {
 }
 
 const EXIT_CODES: &str = "\
-Exit codes: 0 success, 1 the work failed, 2 usage or configuration error.
+Exit codes: 0 success, 1 the work failed, 2 usage or configuration error, 3 answered without
+what is damaged.
 Results go to stdout, messages to stderr.";
 
 fn main() -> ExitCode {

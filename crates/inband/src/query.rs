@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Error};
 use inband_model::table::{Kind, Shape, shapes};
-use inband_store::{Answer, History, Limits, Naming, QueryError, StoreError};
+use inband_store::{Answer, Findings, History, Limits, Naming, QueryError, StoreError};
 
 use self::output::{write_csv, write_json, write_table};
 use crate::collect::read_names;
@@ -26,7 +26,7 @@ use crate::failure::Failure;
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// The question
-    #[arg(required_unless_present = "tables")]
+    #[arg(required_unless_present_any = ["tables", "check"])]
     sql: Option<String>,
     /// One JSON object per row
     #[arg(long, conflicts_with = "csv")]
@@ -55,10 +55,21 @@ pub(crate) struct Args {
     /// List the tables and their columns
     #[arg(long, conflicts_with = "sql")]
     tables: bool,
+    /// Read every file to its end, and name what is damaged
+    #[arg(long, conflicts_with_all = ["sql", "tables"])]
+    check: bool,
 }
 
 /// Asks, and prints the answer.
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    if args.check {
+        let history = open(&Place::of(args)?.store)?;
+        let findings = history.check();
+        print(|out| {
+            writeln!(out, "{} bytes of segments, {} damaged places", history.bytes(), findings.damage.len())
+        })?;
+        return tell(&findings, "history is damaged");
+    }
     let Some(sql) = args.sql.as_deref().filter(|_| !args.tables) else {
         return print(|out| out.write_all(tables(&shapes()).as_bytes()));
     };
@@ -67,32 +78,67 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         (true, _) => write_json(out, &answer),
         (_, true) => write_csv(out, &answer),
         _ => write_table(out, &answer),
-    })
+    })?;
+    tell(&answer.findings, "history is damaged: the answer lacks what is named above")
+}
+
+/// Names what is damaged, and what could not be verified.
+fn tell(findings: &Findings, what: &str) -> Result<(), Failure> {
+    for damage in findings.damage.iter().take(MAX_NAMED) {
+        eprintln!("damaged: {damage}");
+    }
+    let unnamed = findings.damage.len().saturating_sub(MAX_NAMED) as u64 + findings.unlisted;
+    if unnamed > 0 {
+        eprintln!("damaged: {unnamed} more places");
+    }
+    if !findings.unverified.is_empty() {
+        let count = findings.unverified.len();
+        eprintln!(
+            "note: {count} segments of an earlier version have no checksums; damage in them may go unseen"
+        );
+    }
+    if findings.is_damaged() { Err(Failure::Damaged(Error::msg(what.to_owned()))) } else { Ok(()) }
 }
 
 fn ask(args: &Args, sql: &str) -> Result<Answer, Failure> {
-    let (mut store, mut names) = (args.store.clone(), PathBuf::new());
-    if let Some(config) = &args.config {
-        let config = Config::read(config)?;
-        store = config.path("store", "path")?.unwrap_or(store);
-        names = config.path("names", "file")?.unwrap_or(names);
-    }
-    let names: Arc<dyn Naming> = Arc::new(read_names(args.names.as_ref().unwrap_or(&names))?);
+    let place = Place::of(args)?;
+    let names: Arc<dyn Naming> = Arc::new(read_names(args.names.as_ref().unwrap_or(&place.names))?);
     let limits = Limits {
         time: args.time_limit,
         memory_bytes: args.memory_limit.saturating_mul(1_000_000),
         rows: args.row_limit,
     };
-    let history = History::open(&store).map_err(|error| match error {
+    open(&place.store)?.query_named(sql, limits, &names).map_err(|error| match error {
+        QueryError::Question(_) => Failure::Usage(error.into()),
+        other => Failure::Work(other.into()),
+    })
+}
+
+fn open(store: &Path) -> Result<History, Failure> {
+    History::open(store).map_err(|error| match error {
         StoreError::NoHistory(_) => {
             Failure::Work(Error::msg(format!("{error}; `inband collect` keeps it, --store names it")))
         }
         other => Failure::Work(other.into()),
-    })?;
-    history.query_named(sql, limits, &names).map_err(|error| match error {
-        QueryError::Question(_) => Failure::Usage(error.into()),
-        other => Failure::Work(other.into()),
     })
+}
+
+/// Where history is, and the names of what is in it.
+struct Place {
+    store: PathBuf,
+    names: PathBuf,
+}
+
+impl Place {
+    fn of(args: &Args) -> Result<Self, Failure> {
+        let (mut store, mut names) = (args.store.clone(), PathBuf::new());
+        if let Some(config) = &args.config {
+            let config = Config::read(config)?;
+            store = config.path("store", "path")?.unwrap_or(store);
+            names = config.path("names", "file")?.unwrap_or(names);
+        }
+        Ok(Self { store, names })
+    }
 }
 
 /// A collector's configuration, of which only paths are looked at.
@@ -149,6 +195,9 @@ fn tables(shapes: &[Shape]) -> String {
     text
 }
 
+/// Damaged places that are named one by one, at most.
+const MAX_NAMED: usize = 20;
+
 const EXAMPLES: &str = "\
 Examples:
   inband query 'SELECT node_id, count(*), quantile(hop_latency, 0.99) AS p99
@@ -157,4 +206,7 @@ Examples:
   inband query --csv 'SELECT time, path FROM paths WHERE time > (unixepoch() - 3600) * 1000000000'
   inband query --names names.toml 'SELECT node_name(node_id) AS node, address_name(source) AS source, count(*)
                 FROM observations GROUP BY 1, 2'
-  inband query --tables";
+  inband query --tables
+  inband query --check
+Exit codes: 0 answered, 1 not answered, 2 a wrong question, 3 answered without what is damaged,
+which is named on stderr.";

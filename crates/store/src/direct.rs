@@ -60,14 +60,14 @@ impl History {
         let chunks = self.chunks(&shape, range)?;
         let workers = thread::available_parallelism().map_or(1, usize::from).min(MOST_WORKERS);
         let share_of = chunks.len().div_ceil(workers).max(1);
-        let parts: Vec<Result<Latencies, StoreError>> = thread::scope(|scope| {
-            let spawn = |chunks| scope.spawn(move || latencies(chunks, columns, range));
+        let parts: Vec<Latencies> = thread::scope(|scope| {
+            let spawn = |chunks| scope.spawn(move || latencies(self, chunks, columns, range));
             let handles: Vec<_> = chunks.chunks(share_of).map(spawn).collect();
             handles.into_iter().filter_map(|handle| handle.join().ok()).collect()
         });
         let mut all = Latencies::new();
         for part in parts {
-            for (node, values) in part? {
+            for (node, values) in part {
                 all.entry(node).or_default().extend(values);
             }
         }
@@ -138,7 +138,7 @@ impl History {
         let tuple = ["source", "destination", "protocol", "source_port", "destination_port"]
             .map(|name| place(shape, name));
         for chunk in self.chunks(shape, range)?.iter().filter(|chunk| chunk.may_hold(id_column, id, id)) {
-            let ids = chunk.column(id_column)?;
+            let Some(ids) = self.column(chunk, id_column) else { continue };
             let is_wanted = |row: &usize| ids.integer(*row) == Some(id);
             // In a segment they lie together.
             let first = (0..chunk.rows()).find(is_wanted);
@@ -146,14 +146,16 @@ impl History {
             let Some((first, last)) = first.zip(last) else { continue };
             let part = first..last + 1;
             let read = |columns: &[usize]| {
-                let columns = columns.iter().map(|column| chunk.part_of_column(*column, part.clone()));
-                columns.collect::<Result<Vec<_>, _>>()
+                let columns = columns.iter().map(|column| self.part_of_column(chunk, *column, part.clone()));
+                columns.collect::<Option<Vec<_>>>()
             };
-            let (times, tuple) = (chunk.part_of_column(0, part.clone())?, read(&tuple)?);
-            let data = read(columns)?;
+            let (Some(times), Some(tuple), Some(data)) = (read(&[0]), read(&tuple), read(columns)) else {
+                continue;
+            };
+            let times = &times[0];
             // Two flows may share an id.
             let rows = (0..part.len()).filter(|row| {
-                is_wanted(&(first + row)) && in_range(&times, *row, range) && is_flow(&tuple, *row, flow)
+                is_wanted(&(first + row)) && in_range(times, *row, range) && is_flow(&tuple, *row, flow)
             });
             rows.for_each(|row| take(&data, row));
         }
@@ -164,13 +166,19 @@ impl History {
 /// Latencies by node.
 type Latencies = BTreeMap<i64, Vec<i64>>;
 
-fn latencies(chunks: &[Chunk], columns: [usize; 3], range: TimeRange) -> Result<Latencies, StoreError> {
+fn latencies(history: &History, chunks: &[Chunk], columns: [usize; 3], range: TimeRange) -> Latencies {
     let [times, nodes, latencies] = columns;
     let mut slots = Slots::default();
     for chunk in chunks {
-        let (nodes, latencies) = (chunk.column(nodes)?, chunk.column(latencies)?);
-        let is_inside = range == TimeRange::ALL || chunk.is_within(range);
-        let times = if is_inside { None } else { Some(chunk.column(times)?) };
+        let columns = history.column(chunk, nodes).zip(history.column(chunk, latencies));
+        let Some((nodes, latencies)) = columns else { continue };
+        let times = match range == TimeRange::ALL || chunk.is_within(range) {
+            true => None,
+            false => match history.column(chunk, times) {
+                None => continue,
+                times => times,
+            },
+        };
         for row in 0..chunk.rows() {
             if times.as_ref().is_some_and(|times| !in_range(times, row, range)) {
                 continue;
@@ -180,7 +188,7 @@ fn latencies(chunks: &[Chunk], columns: [usize; 3], range: TimeRange) -> Result<
             }
         }
     }
-    Ok(slots.nodes.into_iter().zip(slots.values).collect())
+    slots.nodes.into_iter().zip(slots.values).collect()
 }
 
 /// Values by node. Rows that follow one another are mostly of other nodes, so that finding one has to be quick.

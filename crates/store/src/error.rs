@@ -32,6 +32,16 @@ pub enum StoreError {
         #[source]
         source: ParquetError,
     },
+    /// A part of a segment is damaged.
+    #[error("{path}, {place}: {cause}", path = .path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// The part of it.
+        place: String,
+        /// What is wrong with it.
+        cause: String,
+    },
     /// Another process writes to this store.
     #[error("{path} is in use by another process", path = .0.display())]
     InUse(PathBuf),

@@ -1,21 +1,26 @@
-//! What does history hold at this moment? Segments, and the logs that are no segments yet.
+//! A snapshot of history: segments, and the logs that are no segments yet.
 
 mod chunk;
 mod column;
 
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
+use std::thread;
+use std::time::Duration;
 
 use inband_model::Nanos;
 use inband_model::table::{EVENTS, LEDGER, MINUTES, MinuteRow, OBSERVATIONS, PATHS, Shape, shapes};
 
+use crate::damage::{Damage, Findings, Notes};
 use crate::error::StoreError;
 use crate::layout::{self, SegmentFile};
 use crate::log;
 use crate::memory::Memory;
 use crate::minutes::Minutes;
+use crate::segment::SegmentReader;
 
 pub use chunk::Chunk;
 pub use column::{ColumnData, Value};
@@ -29,6 +34,7 @@ pub struct History {
     memory: Arc<Memory>,
     /// Made of `memory` when they are asked for.
     minutes: Arc<OnceLock<Arc<Vec<MinuteRow>>>>,
+    notes: Notes,
 }
 
 /// A span of times, both ends in it.
@@ -51,11 +57,16 @@ impl History {
     /// # Errors
     /// There is none, or it cannot be read.
     pub fn open(root: &Path) -> Result<History, StoreError> {
+        History::open_noting(root, Notes::default())
+    }
+
+    /// Takes a snapshot, and notes damage also where the store keeps it.
+    pub(crate) fn open_noting(root: &Path, notes: Notes) -> Result<History, StoreError> {
         if !layout::log_directory(root).is_dir() {
             return Err(StoreError::NoHistory(root.to_owned()));
         }
         for _ in 0..ATTEMPTS {
-            if let Some(history) = History::attempt(root)? {
+            if let Some(history) = History::attempt(root, &notes)? {
                 return Ok(history);
             }
         }
@@ -63,15 +74,16 @@ impl History {
     }
 
     /// `None` when a log became segments meanwhile.
-    fn attempt(root: &Path) -> Result<Option<History>, StoreError> {
+    fn attempt(root: &Path, notes: &Notes) -> Result<Option<History>, StoreError> {
         let logs = layout::logs(root)?;
         let mut memory = Memory::default();
+        let mut damage = Vec::new();
         for (_, path) in &logs {
-            match fs::read(path) {
-                Ok(bytes) => log::decode(&bytes, |batch| drop(memory.add(batch))),
+            match read_log(path, &mut memory) {
+                Ok(found) => damage.extend(found),
                 Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-                Err(error) => return Err(StoreError::io("read", path)(error)),
-            };
+                Err(error) => damage.push(Damage::new(path, "whole log", error, None)),
+            }
         }
         memory.sort();
         // Segments of these logs, and of later ones, hold what the logs hold or what came after this moment.
@@ -83,7 +95,50 @@ impl History {
             segments.push(files);
         }
         let (memory, minutes) = (Arc::new(memory), Arc::default());
-        Ok(Some(History { root: root.to_owned(), segments, memory, minutes }))
+        damage.iter().for_each(|damage| notes.note(damage));
+        Ok(Some(History { root: root.to_owned(), segments, memory, minutes, notes: notes.clone() }))
+    }
+
+    /// The same snapshot, which notes what one question finds.
+    pub(crate) fn for_question(&self) -> History {
+        History { notes: self.notes.for_question(), ..self.clone() }
+    }
+
+    /// What reading has shown so far: what is damaged is left out of every answer.
+    #[must_use]
+    pub fn findings(&self) -> Findings {
+        self.notes.findings()
+    }
+
+    /// Reads everything, and returns what is damaged.
+    #[must_use]
+    pub fn check(&self) -> Findings {
+        for shape in shapes() {
+            let columns: Vec<usize> = (0..shape.columns.len()).collect();
+            // What cannot be listed cannot be damaged.
+            for chunk in self.chunks(&shape, TimeRange::ALL).unwrap_or_default() {
+                for column in &columns {
+                    drop(self.column(&chunk, *column));
+                }
+            }
+        }
+        self.findings()
+    }
+
+    /// The values of a column; `None`, and a note, where they are damaged.
+    pub(crate) fn column(&self, chunk: &Chunk, column: usize) -> Option<ColumnData> {
+        chunk.column(column).map_err(|error| self.notes.note(&chunk.damage(column, &error))).ok()
+    }
+
+    /// The values of a column in some of the rows; `None`, and a note, where they are damaged.
+    pub(crate) fn part_of_column(
+        &self,
+        chunk: &Chunk,
+        column: usize,
+        rows: Range<usize>,
+    ) -> Option<ColumnData> {
+        let part = chunk.part_of_column(column, rows);
+        part.map_err(|error| self.notes.note(&chunk.damage(column, &error))).ok()
     }
 
     /// Where it is kept.
@@ -106,8 +161,10 @@ impl History {
 
     /// The parts of a table that can be read one by one, oldest first, without those outside of `range`.
     ///
+    /// A segment that is damaged is left out and noted; one that was removed for its age meanwhile is left out.
+    ///
     /// # Errors
-    /// A segment cannot be opened. One that was removed for its age meanwhile is left out.
+    /// A segment is of another version of the schema.
     pub fn chunks(&self, table: &Shape, range: TimeRange) -> Result<Vec<Chunk>, StoreError> {
         let mut chunks = Vec::new();
         let Some(index) = shapes().iter().position(|shape| shape.name == table.name) else {
@@ -117,9 +174,25 @@ impl History {
             if file.hour.end() <= range.from || file.hour.start() > range.to {
                 continue;
             }
-            match Chunk::of_segment(&file.path, table) {
-                Ok(groups) => chunks.extend(groups.into_iter().filter(|chunk| chunk.may_hold_times(range))),
+            match SegmentReader::open(&file.path, table) {
+                Ok(segment) => {
+                    if !segment.has_magic() {
+                        let cause = "it does not begin and end as Parquet files do";
+                        self.notes.note(&Damage::new(&file.path, "magic", cause, Some(0)));
+                    }
+                    if !segment.is_verified() {
+                        self.notes.note_unverified(&file.path);
+                    }
+                    let groups = Chunk::of_segment(segment, &file.path);
+                    chunks.extend(groups.into_iter().filter(|chunk| chunk.may_hold_times(range)));
+                }
                 Err(StoreError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {}
+                Err(StoreError::Damaged { path, place, cause }) => {
+                    self.notes.note(&Damage::new(&path, place, cause, None));
+                }
+                Err(StoreError::Io { path, source, .. }) => {
+                    self.notes.note(&Damage::new(&path, "whole segment", source, None));
+                }
                 Err(error) => return Err(error),
             }
         }
@@ -143,5 +216,41 @@ impl History {
     }
 }
 
+/// Adds the rows of a log to `memory`, and returns what is damaged.
+fn read_log(path: &Path, memory: &mut Memory) -> io::Result<Vec<Damage>> {
+    let before = memory.mark();
+    let read = |memory: &mut Memory| -> io::Result<log::Outcome> {
+        memory.cut(before);
+        let bytes = fs::read(path)?;
+        Ok(log::decode(&bytes, |batch| drop(memory.add(batch))))
+    };
+    let mut outcome = read(memory)?;
+    // The last frame may be on its way to the disk; then it is whole a moment later.
+    for _ in 0..TORN_ATTEMPTS {
+        if outcome.torn == 0 {
+            break;
+        }
+        thread::sleep(TORN_PAUSE);
+        outcome = read(memory)?;
+    }
+    Ok(damage_of_log(path, &outcome))
+}
+
+/// What is damaged in a log.
+pub(crate) fn damage_of_log(path: &Path, outcome: &log::Outcome) -> Vec<Damage> {
+    let damage = |part: &Range<usize>| {
+        let place = format!("bytes {} to {}", part.start, part.end);
+        Damage::new(path, place, "a block is damaged", None)
+    };
+    let torn = (outcome.torn > 0).then(|| {
+        let place = format!("last {} bytes", outcome.torn);
+        Damage::new(path, place, "the end is torn: written last before a crash, or cut off", None)
+    });
+    outcome.damaged.iter().map(damage).chain(torn).collect()
+}
+
+/// How often a log with a torn end is read again, and after how long.
+const TORN_ATTEMPTS: usize = 5;
+const TORN_PAUSE: Duration = Duration::from_millis(10);
 /// Times a snapshot is tried when logs become segments while it is taken.
 const ATTEMPTS: usize = 100;

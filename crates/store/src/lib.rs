@@ -8,6 +8,7 @@
 
 mod batch;
 mod civil;
+mod damage;
 mod direct;
 mod disk;
 mod error;
@@ -34,6 +35,7 @@ mod trouble;
 mod writer;
 
 pub use batch::Batch;
+pub use damage::{Damage, Findings};
 pub use direct::{FlowHop, NodeLatency, StoredPath};
 pub use disk::{Disk, LogFile, RealDisk};
 pub use error::StoreError;

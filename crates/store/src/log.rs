@@ -1,54 +1,119 @@
-//! How do rows stand in a log?
+//! The log: rows in the order in which they arrived.
 //!
 //! ```text
-//! magic "INBLOG2\n"          8 bytes, once
+//! magic "INBLOGv3"           8 bytes, once
+//! salt                       8 bytes, once
 //! frames                     one for each batch
 //! ```
 //!
-//! The log ends at the first frame that is not whole or whose checksum is wrong: what comes behind was never
-//! acknowledged. Logs of the version before, "INBLOG1\n", are read as well.
+//! A damaged frame costs its batch alone: what follows is found by the salt. A frame at the end that is not whole was
+//! never acknowledged. Logs of earlier versions, "INBLOG1\n" and "INBLOG2\n", are read as well.
 
 mod codec;
 mod columns;
 mod cursor;
+mod earlier;
+mod frame;
 mod hops;
 mod version1;
 
-use crate::batch::Batch;
-use crate::frame::{TooLarge, put_frame, split_frame};
+use std::ops::Range;
 
-/// Begins every log.
-pub(crate) const MAGIC: &[u8; 8] = b"INBLOG2\n";
+use self::frame::{HEADER_BYTES, Place, SALT_BYTES, read_header};
+use crate::batch::Batch;
+use crate::frame::TooLarge;
+
+pub(crate) use self::frame::Salt;
+
+/// What became of the bytes of a log.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Outcome {
+    /// Bytes up to the end of the last whole frame.
+    pub(crate) whole: usize,
+    /// Parts that are damaged, in order.
+    pub(crate) damaged: Vec<Range<usize>>,
+    /// Bytes at the end that are no whole frame.
+    pub(crate) torn: usize,
+}
+
+/// The beginning of a log.
+pub(crate) fn header(salt: Salt) -> [u8; LOG_HEADER_BYTES] {
+    let mut header = [0; LOG_HEADER_BYTES];
+    header[..MAGIC.len()].copy_from_slice(MAGIC);
+    header[MAGIC.len()..].copy_from_slice(&salt.bytes());
+    header
+}
 
 /// Appends the frame of a batch to `frames`. Nothing is appended for a batch that no frame can hold.
-pub(crate) fn encode(batch: &Batch, frames: &mut Vec<u8>) -> Result<(), TooLarge> {
-    put_frame(frames, |payload| codec::encode(batch, payload))
+pub(crate) fn encode(batch: &Batch, salt: Salt, frames: &mut Vec<u8>) -> Result<(), TooLarge> {
+    salt.put_frame(frames, |payload| codec::encode(batch, payload))
 }
 
-/// Hands the batches of a log to `take`, oldest first, and says how many bytes of the log are whole.
-pub(crate) fn decode(log: &[u8], mut take: impl FnMut(Batch)) -> usize {
-    let versions: [(&[u8; 8], Decode); 2] = [(MAGIC, codec::decode), (MAGIC_1, version1::decode)];
-    for (magic, decode) in versions {
-        let Some(mut rest) = log.strip_prefix(magic) else { continue };
-        while let Some((batch, behind)) = decode_frame(rest, decode) {
-            take(batch);
-            rest = behind;
-        }
-        return log.len() - rest.len();
+/// Hands the batches of a log to `take`, oldest first.
+pub(crate) fn decode(log: &[u8], mut take: impl FnMut(Batch)) -> Outcome {
+    if let Some(outcome) = earlier::decode(log, &mut take) {
+        return outcome;
     }
-    0
+    let Some(salt) = salt_of(log) else {
+        let has_begun =
+            log.len() < LOG_HEADER_BYTES && MAGIC.iter().zip(log).all(|(one, other)| one == other);
+        return match has_begun {
+            true => Outcome { torn: log.len(), ..Outcome::default() },
+            false => Outcome { damaged: std::iter::once(0..log.len()).collect(), ..Outcome::default() },
+        };
+    };
+    let mut outcome = Outcome { whole: LOG_HEADER_BYTES, ..Outcome::default() };
+    if log[..LOG_HEADER_BYTES] != header(salt) {
+        outcome.damaged.push(0..LOG_HEADER_BYTES);
+    }
+    let mut at = LOG_HEADER_BYTES;
+    while at < log.len() {
+        let end = match salt.look(&log[at..]) {
+            Place::Frame(payload) => {
+                let end = at + HEADER_BYTES + payload.len();
+                match codec::decode(payload) {
+                    Some(batch) => {
+                        take(batch);
+                        outcome.whole = end;
+                    }
+                    None => outcome.damaged.push(at..end),
+                }
+                end
+            }
+            other => match (salt.find(&log[at + 1..]), other) {
+                (Some(further), _) => {
+                    outcome.damaged.push(at..at + 1 + further);
+                    at + 1 + further
+                }
+                (None, Place::Damaged(length)) => {
+                    outcome.damaged.push(at..at + length);
+                    at + length
+                }
+                (None, _) => break,
+            },
+        };
+        at = end;
+    }
+    outcome.torn = log.len() - at;
+    outcome
 }
 
-/// Reads a payload.
-type Decode = fn(&[u8]) -> Option<Batch>;
-
-fn decode_frame(bytes: &[u8], decode: Decode) -> Option<(Batch, &[u8])> {
-    let (payload, behind) = split_frame(bytes)?;
-    Some((decode(payload)?, behind))
+/// The salt of a log: that of its first frame where the header is sound, and otherwise that of its beginning, where
+/// magic or some frame vouches for it.
+fn salt_of(log: &[u8]) -> Option<Salt> {
+    let first = log.get(LOG_HEADER_BYTES..).and_then(|frames| read_header(frames.first_chunk()?));
+    if let Some((salt, ..)) = first {
+        return Some(salt);
+    }
+    let salt = Salt::read(log.get(MAGIC.len()..)?)?;
+    let is_marked = log.starts_with(MAGIC) || salt.find(&log[LOG_HEADER_BYTES..]).is_some();
+    is_marked.then_some(salt)
 }
 
-/// Begins a log of the version before.
-const MAGIC_1: &[u8; 8] = b"INBLOG1\n";
+/// Begins every log.
+const MAGIC: &[u8; 8] = b"INBLOGv3";
+/// Magic and salt.
+pub(crate) const LOG_HEADER_BYTES: usize = MAGIC.len() + SALT_BYTES;
 
 #[cfg(test)]
 mod tests;

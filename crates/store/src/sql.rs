@@ -18,6 +18,7 @@ use rusqlite::{Batch, Connection, ErrorCode, Statement};
 use serde::Serialize;
 use thiserror::Error;
 
+use crate::damage::Findings;
 use crate::error::StoreError;
 use crate::history::History;
 use crate::sys;
@@ -53,6 +54,8 @@ pub struct Answer {
     pub columns: Vec<String>,
     /// The rows, each as long as `columns`.
     pub rows: Vec<Vec<Cell>>,
+    /// What is damaged and left out, and what could not be verified.
+    pub findings: Findings,
 }
 
 /// A value of an answer.
@@ -116,13 +119,14 @@ impl History {
         names: &Arc<dyn Naming>,
     ) -> Result<Answer, QueryError> {
         let budget = Arc::new(Budget::new(limits));
-        let connection = connect(Arc::new(self.clone()), &budget, limits, names)
-            .map_err(|error| explain(error, limits))?;
+        let history = Arc::new(self.for_question());
+        let connection =
+            connect(Arc::clone(&history), &budget, limits, names).map_err(|error| explain(error, limits))?;
         let found = answer(&connection, sql, &budget, limits);
         // What a table found wrong says more than what SQLite makes of it.
         match budget.take_failure() {
             Some(failure) => Err(failure),
-            None => found,
+            None => found.map(|answer| Answer { findings: history.findings(), ..answer }),
         }
     }
 }
@@ -174,7 +178,7 @@ fn answer(connection: &Connection, sql: &str, budget: &Budget, limits: Limits) -
 fn rows(statement: &mut Statement<'_>, budget: &Budget, limits: Limits) -> Result<Answer, QueryError> {
     let explain = |error| explain(error, limits);
     let columns: Vec<String> = statement.column_names().into_iter().map(str::to_owned).collect();
-    let mut answer = Answer { columns, rows: Vec::new() };
+    let mut answer = Answer { columns, ..Answer::default() };
     let mut rows = statement.query([]).map_err(explain)?;
     while let Some(row) = rows.next().map_err(explain)? {
         if answer.rows.len() >= limits.rows {

@@ -12,10 +12,11 @@ use inband_model::HopColumns;
 use inband_model::table::shapes;
 
 use crate::batch::Batch;
+use crate::damage::{Damage, Findings, Notes};
 use crate::disk::{Disk, RealDisk};
 use crate::error::StoreError;
 use crate::flusher::{Flusher, Job, Signals};
-use crate::history::History;
+use crate::history::{History, damage_of_log};
 use crate::layout::{self, Generation};
 use crate::log;
 use crate::memory::Memory;
@@ -35,6 +36,8 @@ pub struct Store {
     signals: Arc<Signals>,
     trouble: Arc<Trouble>,
     threads: Vec<JoinHandle<()>>,
+    /// Damage that was met since the store was opened.
+    notes: Notes,
     _lock: File,
 }
 
@@ -69,7 +72,8 @@ impl Store {
         let names: Vec<_> = shapes().iter().map(|shape| shape.name).collect();
         layout::remove_unfinished(root, &names)?;
         let counters = Arc::new(Counters::default());
-        let backlog = recover(root, &counters)?;
+        let notes = Notes::default();
+        let backlog = recover(root, &counters, &notes)?;
         let next_generation = 1 + last_generation(root, &names)?;
         let (commands, queue) = sync_channel(QUEUED_BATCHES);
         let (jobs, flushable) = sync_channel(1);
@@ -107,6 +111,7 @@ impl Store {
             signals,
             trouble,
             threads,
+            notes,
             _lock: lock,
         })
     }
@@ -166,7 +171,16 @@ impl Store {
     /// What became of the reports so far.
     #[must_use]
     pub fn tally(&self) -> Tally {
-        self.counters.tally()
+        let is_in_segment = |damage: &&Damage| damage.file.extension().is_some_and(|kind| kind == "parquet");
+        let findings = self.notes.findings();
+        let damaged_places = findings.damage.iter().filter(is_in_segment).count() as u64;
+        Tally { damaged_places, ..self.counters.tally() }
+    }
+
+    /// The damage that was met since the store was opened: in logs at once, in segments when a question reads them.
+    #[must_use]
+    pub fn findings(&self) -> Findings {
+        self.notes.findings()
     }
 
     /// What keeps history from being written at this time, in words; `None` while it is written.
@@ -180,7 +194,7 @@ impl Store {
     /// # Errors
     /// It cannot be read.
     pub fn history(&self) -> Result<History, StoreError> {
-        History::open(&self.settings.path)
+        History::open_noting(&self.settings.path, self.notes.below())
     }
 
     /// Makes everything durable, and segments of it; says what became of the reports.
@@ -220,22 +234,24 @@ fn lock(root: &Path) -> Result<File, StoreError> {
     }
 }
 
-/// Reads the logs that are there, and cuts torn ends off.
-fn recover(root: &Path, counters: &Counters) -> Result<Vec<Job>, StoreError> {
+/// Reads the logs that are there, and cuts torn ends off. What is damaged is noted and left out.
+fn recover(root: &Path, counters: &Counters, notes: &Notes) -> Result<Vec<Job>, StoreError> {
     let mut jobs = Vec::new();
     for (generation, path) in layout::logs(root)? {
         let bytes = fs::read(&path).map_err(StoreError::io("read", &path))?;
         let mut memory = Memory::default();
         let mut reports = 0;
-        let whole = log::decode(&bytes, |batch| {
+        let outcome = log::decode(&bytes, |batch| {
             reports += batch.reports;
             drop(memory.add(batch));
         });
         count(&counters.recovered, reports);
-        if whole < bytes.len() {
+        count(&counters.damaged_blocks, outcome.damaged.len() as u64);
+        damage_of_log(&path, &outcome).iter().for_each(|damage| notes.note(damage));
+        if outcome.torn > 0 {
             count(&counters.torn_logs, 1);
-            count(&counters.torn_bytes, (bytes.len() - whole) as u64);
-            cut(&path, whole as u64).map_err(StoreError::io("cut", &path))?;
+            count(&counters.torn_bytes, outcome.torn as u64);
+            cut(&path, (bytes.len() - outcome.torn) as u64).map_err(StoreError::io("cut", &path))?;
         }
         jobs.push(Job { generation, memory });
     }

@@ -21,6 +21,10 @@ pub struct Tally {
     pub torn_bytes: u64,
     /// Logs with a torn end.
     pub torn_logs: u64,
+    /// Damaged blocks of logs that were found when the store was opened. Their reports are lost.
+    pub damaged_blocks: u64,
+    /// Damaged places of segments that questions have met, each counted once, the first 1,000 of them.
+    pub damaged_places: u64,
     /// Times at which a log could not be made into segments; it is tried again.
     pub flush_failures: u64,
     /// Segments that were removed for their age, or because there was too much.
@@ -37,6 +41,7 @@ pub(crate) struct Counters {
     pub(crate) recovered: AtomicU64,
     pub(crate) torn_bytes: AtomicU64,
     pub(crate) torn_logs: AtomicU64,
+    pub(crate) damaged_blocks: AtomicU64,
     pub(crate) flush_failures: AtomicU64,
     pub(crate) removed_segments: AtomicU64,
 }
@@ -54,6 +59,8 @@ impl Counters {
             recovered: read(&self.recovered),
             torn_bytes: read(&self.torn_bytes),
             torn_logs: read(&self.torn_logs),
+            damaged_blocks: read(&self.damaged_blocks),
+            damaged_places: 0,
             flush_failures: read(&self.flush_failures),
             removed_segments: read(&self.removed_segments),
         }

@@ -13,7 +13,7 @@ use crate::batch::Batch;
 use crate::disk::{Disk, LogFile, sync_directory};
 use crate::flusher::{Job, Signals};
 use crate::layout::{self, Generation};
-use crate::log::{self, MAGIC};
+use crate::log::{self, Salt};
 use crate::memory::{Mark, Memory};
 use crate::settings::StoreSettings;
 use crate::tally::{Counters, count};
@@ -45,6 +45,7 @@ pub(crate) struct Writer {
 pub(crate) struct OpenLog {
     file: Box<dyn LogFile>,
     generation: Generation,
+    salt: Salt,
     memory: Memory,
     began: Instant,
     group: Group,
@@ -102,13 +103,16 @@ impl Writer {
 
     fn keep(&mut self, batch: Batch, frames: &mut Vec<u8>) {
         let (reports, rows) = (batch.reports, batch.weight());
-        frames.clear();
-        if log::encode(&batch, frames).is_err() || !self.make_room() {
+        if !self.make_room() {
             return count(&self.counters.failed, reports);
         }
         let Ok(open) = self.open_log() else {
             return count(&self.counters.failed, reports);
         };
+        frames.clear();
+        if log::encode(&batch, open.salt, frames).is_err() {
+            return count(&self.counters.failed, reports);
+        }
         if open.group.bytes == 0 {
             open.group.began = Instant::now();
         }
@@ -153,8 +157,10 @@ impl Writer {
         let path = layout::log_file(&self.settings.path, generation);
         self.next_generation += 1;
         let mut file = self.disk.create(&path)?;
+        let salt = Salt::draw();
+        let header = log::header(salt);
         let begun = file
-            .append(MAGIC)
+            .append(&header)
             .and_then(|()| file.sync())
             .and_then(|()| sync_directory(&self.log_directory()));
         if let Err(error) = begun {
@@ -167,10 +173,11 @@ impl Writer {
         Ok(OpenLog {
             file,
             generation,
+            salt,
             memory: spare.unwrap_or_default(),
             began: now,
             group: Group { reports: 0, rows: 0, bytes: 0, durable: Mark::default(), began: now },
-            durable_bytes: MAGIC.len() as u64,
+            durable_bytes: header.len() as u64,
             is_broken: false,
         })
     }

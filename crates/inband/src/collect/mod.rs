@@ -194,6 +194,9 @@ fn open_store(settings: &Settings, retain: Option<Duration>) -> Result<Option<Ar
     if tally.recovered > 0 || tally.torn_bytes > 0 {
         eprintln!("history: {} reports taken up, {} torn bytes cut off", tally.recovered, tally.torn_bytes);
     }
+    for damage in &store.findings().damage {
+        eprintln!("history: damaged: {damage}");
+    }
     eprintln!("keeping history in {path}");
     Ok(Some(Arc::new(store)))
 }

@@ -90,7 +90,7 @@ fn reload(agent: &mut Agent, path: &Path) {
         read(path).and_then(|(file, settings)| agent.reload(settings).map_err(|error| failure(&file, error)));
     match reloaded {
         Ok(()) => eprintln!("settings of {} taken over", path.display()),
-        Err(Failure::Usage(error) | Failure::Work(error)) => {
+        Err(Failure::Usage(error) | Failure::Work(error) | Failure::Damaged(error)) => {
             eprintln!("the settings stay as they were: {error:#}");
         }
     }

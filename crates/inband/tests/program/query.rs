@@ -44,6 +44,29 @@ fn an_answer_is_a_table_json_lines_or_csv() {
 }
 
 #[test]
+fn damage_gives_3_is_named_on_stderr_and_the_rest_is_answered() {
+    let folder = history("query-damaged");
+    let hour = folder.path("history/observations/date=2023-11-14/hour=22");
+    let segment = std::fs::read_dir(hour).unwrap().next().unwrap().unwrap().path();
+    let mut bytes = std::fs::read(&segment).unwrap();
+    // The first column, behind the magic, is the time.
+    bytes[40] ^= 1;
+    std::fs::write(&segment, bytes).unwrap();
+    let ask =
+        |arguments: &[&str]| folder.run_arguments(&[&["query", "--store", "history"], arguments].concat());
+
+    let whole = ask(&["--csv", "SELECT count(node_id) AS n FROM observations"]);
+    let damaged = ask(&["--csv", "SELECT count(time) AS n FROM observations"]);
+    let checked = ask(&["--check"]);
+
+    assert_eq!((whole.code, whole.stdout.as_str(), whole.stderr.as_str()), (0, "n\n10\n", ""));
+    assert_eq!((damaged.code, damaged.stdout.as_str()), (3, "n\n0\n"));
+    let place = ", row group 0, column time: its checksum is wrong; 10 rows left out\n";
+    assert!(damaged.stderr.contains(place), "{}", damaged.stderr);
+    assert_eq!((checked.code, checked.stderr.contains(place)), (3, true), "{}", checked.stderr);
+}
+
+#[test]
 fn a_wrong_question_gives_2_and_the_nearest_name() {
     let folder = history("query-wrong");
     for (sql, message) in [

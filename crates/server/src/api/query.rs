@@ -43,7 +43,12 @@ pub(super) async fn query(
         history.query_named(&sql, limits, &names)
     });
     match asked.await {
-        Ok(Ok(found)) => Ok(answer(&json!({ "columns": found.columns, "rows": found.rows }))),
+        Ok(Ok(found)) => Ok(answer(&json!({
+            "columns": found.columns,
+            "rows": found.rows,
+            "damage": found.findings.damage,
+            "unverified_segments": found.findings.unverified.len(),
+        }))),
         Ok(Err(QueryError::Question(error))) => Err(Problem::wrong(error.to_string())),
         // To ask again would cost as much again.
         Ok(Err(error @ (QueryError::Time(_) | QueryError::Memory(_) | QueryError::Rows(_)))) => {

@@ -238,6 +238,16 @@ fn of_store(tally: &Tally, is_written: bool) -> Vec<Family> {
             tally.recovered,
         ),
         ("inband_store_torn_bytes_total", "Bytes of torn ends cut off logs at the start.", tally.torn_bytes),
+        (
+            "inband_store_damaged_blocks_total",
+            "Damaged blocks of logs found at the start; their reports are lost.",
+            tally.damaged_blocks,
+        ),
+        (
+            "inband_store_damaged_places_total",
+            "Damaged places of segments that questions met.",
+            tally.damaged_places,
+        ),
     ];
     let counters = counters.map(|(name, help, value)| Family::counter(name, help).of(value));
     [up, lost, waiting].into_iter().chain(counters).collect()

@@ -1,13 +1,15 @@
 //! What is read at once? A row group of a segment, or rows of a log that are in memory.
 
+use std::error::Error;
 use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use inband_model::table::{Shape, Table};
+use inband_model::table::Table;
 
 use super::{ColumnData, TimeRange};
+use crate::damage::Damage;
 use crate::error::StoreError;
 use crate::memory::Memory;
 use crate::segment::{ROW_GROUP_ROWS, SegmentReader, column_of};
@@ -33,14 +35,13 @@ enum Part {
 
 impl Chunk {
     /// The row groups of a segment.
-    pub(crate) fn of_segment(path: &Path, table: &Shape) -> Result<Vec<Chunk>, StoreError> {
-        let segment = Arc::new(SegmentReader::open(path, table)?);
-        let path = Arc::new(path.to_owned());
+    pub(crate) fn of_segment(segment: SegmentReader, path: &Path) -> Vec<Chunk> {
+        let (segment, path) = (Arc::new(segment), Arc::new(path.to_owned()));
         let chunk = |group| Chunk {
             rows: segment.rows(group),
             source: Part::Group { segment: Arc::clone(&segment), path: Arc::clone(&path), group },
         };
-        Ok((0..segment.row_groups()).map(chunk).collect())
+        (0..segment.row_groups()).map(chunk).collect()
     }
 
     /// Hops in memory, as many at once as a row group has.
@@ -99,6 +100,18 @@ impl Chunk {
                 segment.part_of_column(*group, column, rows).map_err(StoreError::segment("read", path))
             }
             Part::Memory(of) => Ok(of(column).pick(rows)),
+        }
+    }
+
+    /// What is left out because a column cannot be read.
+    pub(crate) fn damage(&self, column: usize, error: &StoreError) -> Damage {
+        let cause = error.source().map_or_else(|| error.to_string(), ToString::to_string);
+        match &self.source {
+            Part::Group { path, group, segment } => {
+                let place = format!("row group {group}, column {}", segment.name(column));
+                Damage::new(path, place, cause, Some(self.rows))
+            }
+            Part::Memory(_) => Damage::new(Path::new(""), "memory", cause, Some(self.rows)),
         }
     }
 

@@ -1,7 +1,7 @@
 use inband_model::{HopColumns, HopRecord, LedgerView, Nanos};
 use proptest::prelude::{any, prop_assert, prop_assert_eq, proptest};
 
-use super::{MAGIC, decode, encode};
+use super::{LOG_HEADER_BYTES, Outcome, Salt, decode, encode, header};
 use crate::batch::Batch;
 use crate::sample::{Numbers, START, any_hop};
 
@@ -23,19 +23,25 @@ fn batch(numbers: &mut Numbers, hops: u64) -> Batch {
 }
 
 fn log(batches: &[Batch]) -> (Vec<u8>, Vec<usize>) {
-    let mut log = MAGIC.to_vec();
+    let salt = Salt::draw();
+    let mut log = header(salt).to_vec();
     let mut ends = vec![log.len()];
     for batch in batches {
-        encode(batch, &mut log).unwrap();
+        encode(batch, salt, &mut log).unwrap();
         ends.push(log.len());
     }
     (log, ends)
 }
 
-fn read(log: &[u8]) -> (Vec<Batch>, usize) {
+fn read(log: &[u8]) -> (Vec<Batch>, Outcome) {
     let mut batches = Vec::new();
-    let whole = decode(log, |batch| batches.push(batch));
-    (batches, whole)
+    let outcome = decode(log, |batch| batches.push(batch));
+    (batches, outcome)
+}
+
+/// A log in which everything is whole.
+fn whole(log: &[u8]) -> Outcome {
+    Outcome { whole: log.len(), ..Outcome::default() }
 }
 
 proptest! {
@@ -44,19 +50,21 @@ proptest! {
         let mut numbers = Numbers(seed);
         let batches: Vec<_> = sizes.iter().map(|hops| batch(&mut numbers, *hops)).collect();
         let (log, _) = log(&batches);
-        prop_assert_eq!(read(&log), (batches, log.len()));
+        prop_assert_eq!(read(&log), (batches, whole(&log)));
     }
 
     #[test]
     fn any_bytes_are_read_without_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
-        let mut log = MAGIC.to_vec();
+        let salt = Salt::draw();
+        let mut log = header(salt).to_vec();
         let put = |frame: &mut Vec<u8>| {
             frame.extend_from_slice(&bytes);
             true
         };
-        crate::frame::put_frame(&mut log, put).unwrap();
-        let (_, whole) = read(&log);
-        prop_assert!(whole == MAGIC.len() || whole == log.len());
+        salt.put_frame(&mut log, put).unwrap();
+        let (_, outcome) = read(&log);
+        prop_assert!(outcome == whole(&log) || outcome.damaged == std::slice::from_ref(&(LOG_HEADER_BYTES..log.len())));
+        read(&bytes);
     }
 }
 
@@ -66,25 +74,90 @@ fn a_log_torn_at_any_byte_keeps_the_frames_before_it() {
     let batches: Vec<_> = (1..5).map(|hops| batch(&mut numbers, hops)).collect();
     let (log, ends) = log(&batches);
     for length in 0..log.len() {
-        let (found, whole) = read(&log[..length]);
+        let (found, outcome) = read(&log[..length]);
         let expected = ends.iter().filter(|end| **end <= length).count().saturating_sub(1);
         assert_eq!(found, batches[..expected], "torn at {length}");
-        assert_eq!(whole, if length < MAGIC.len() { 0 } else { ends[expected] }, "torn at {length}");
+        let whole = if length < LOG_HEADER_BYTES { 0 } else { ends[expected] };
+        let expected = Outcome { whole, torn: length - whole, ..Outcome::default() };
+        assert_eq!(outcome, expected, "torn at {length}");
     }
 }
 
 #[test]
-fn a_wrong_bit_anywhere_ends_the_log_before_its_frame() {
+fn a_wrong_bit_in_a_log_costs_its_block_alone_and_is_named() {
     let mut numbers = Numbers(2);
-    let batches: Vec<_> = (1..4).map(|hops| batch(&mut numbers, hops)).collect();
+    let batches: Vec<_> = (1..5).map(|hops| batch(&mut numbers, hops)).collect();
     let (log, ends) = log(&batches);
-    for at in MAGIC.len()..log.len() {
+    for bit in 0..log.len() * 8 {
+        let at = bit / 8;
         let mut log = log.clone();
-        log[at] ^= 1 << (at % 8);
-        let (found, whole) = read(&log);
-        let frame = ends.iter().filter(|end| **end <= at).count() - 1;
-        assert_eq!((found.as_slice(), whole), (&batches[..frame], ends[frame]), "bit of byte {at}");
+        log[at] ^= 1 << (bit % 8);
+        let (found, outcome) = read(&log);
+        let mut expected = batches.clone();
+        let frame = ends.iter().filter(|end| **end <= at).count().checked_sub(1);
+        let place = frame.map_or(0..LOG_HEADER_BYTES, |frame| ends[frame]..ends[frame + 1]);
+        frame.map(|frame| expected.remove(frame));
+        assert_eq!(found, expected, "bit {bit}");
+        // A header at the end that cannot be read may be one that was being written.
+        let torn = log.len() - outcome.torn..log.len();
+        assert!(outcome.damaged == [place.clone()] || torn == place, "bit {bit}: {outcome:?}");
     }
+}
+
+#[test]
+fn bytes_that_are_missing_or_too_many_cost_the_blocks_they_touch() {
+    let mut numbers = Numbers(3);
+    let batches: Vec<_> = (1..8).map(|hops| batch(&mut numbers, hops)).collect();
+    let (log, ends) = log(&batches);
+    let last = batches.len() - 1;
+    for at in (ends[1]..ends[last]).step_by(7) {
+        let gone = at..(at + 30).min(ends[last]);
+        let short = [&log[..gone.start], &log[gone.end..]].concat();
+        let long = [&log[..at], &[0xa5; 30], &log[at..]].concat();
+        for (damaged, touched) in [(short, gone), (long, at..at + 1)] {
+            let (found, outcome) = read(&damaged);
+            let is_kept = |index: &usize| ends[*index] >= touched.end || ends[index + 1] <= touched.start;
+            let kept: Vec<_> = (0..=last).filter(is_kept).map(|index| batches[index].clone()).collect();
+            let inserted_between = found == batches;
+            assert!(found == kept || inserted_between, "at {at}");
+            assert!(!outcome.damaged.is_empty(), "at {at}: {outcome:?}");
+        }
+    }
+}
+
+#[test]
+fn a_block_inside_of_a_payload_is_not_taken_for_one() {
+    let (salt, other) = (Salt::draw(), Salt::draw());
+    let mut forged = Vec::new();
+    encode(&batch(&mut Numbers(4), 3), other, &mut forged).unwrap();
+    let mut log = header(salt).to_vec();
+    encode(&batch(&mut Numbers(5), 3), salt, &mut log).unwrap();
+    let start = log.len();
+    let put = |frame: &mut Vec<u8>| {
+        frame.extend_from_slice(&forged);
+        true
+    };
+    salt.put_frame(&mut log, put).unwrap();
+    log[start] ^= 1;
+
+    let (found, outcome) = read(&log);
+
+    assert_eq!((found.len(), outcome.torn), (1, log.len() - start));
+}
+
+#[test]
+fn a_wrong_bit_in_a_log_of_an_earlier_version_costs_its_block_where_the_length_is_right() {
+    let log = include_bytes!("../../testdata/version-1.log");
+    let all = read(log).0;
+    let mut log = log.to_vec();
+    // The last byte of the first frame's payload.
+    let first = 8 + 8 + u32::from_le_bytes(log[8..12].try_into().unwrap()) as usize;
+    log[first - 1] ^= 1;
+
+    let (found, outcome) = read(&log);
+
+    assert_eq!(found, all[1..]);
+    assert_eq!((outcome.damaged.as_slice(), outcome.torn), (std::slice::from_ref(&(8..first)), 0));
 }
 
 #[test]
@@ -92,7 +165,7 @@ fn a_log_of_the_first_version_is_read_as_it_was_written() {
     let mut numbers = Numbers(11);
     let batches: Vec<_> = [3, 20, 0, 7].into_iter().map(|hops| batch(&mut numbers, hops)).collect();
     let log = include_bytes!("../../testdata/version-1.log");
-    assert_eq!(read(log), (batches, log.len()));
+    assert_eq!(read(log), (batches, whole(log)));
     let torn = &log[..log.len() - 1];
     assert_eq!(read(torn).0.len(), 3);
 }

@@ -14,6 +14,7 @@ use super::dictionary::Dictionary;
 use super::file::EncodedColumn;
 use super::hybrid::{Run, pack, put_runs, width_of};
 use super::page::PageEncoding;
+use crate::history::ColumnData;
 
 /// Encodes one column after another.
 #[derive(Debug)]
@@ -33,6 +34,30 @@ impl ColumnEncoder {
     pub(super) fn begin(&mut self) {
         self.encoded.clear();
         self.missing = 0;
+    }
+
+    /// Encodes a whole column.
+    pub(super) fn put_column(&mut self, data: &ColumnData, is_optional: bool, climbs: bool) {
+        self.begin();
+        match data {
+            ColumnData::Integers { values, valid } => {
+                let is_there = |row: usize| valid.as_ref().is_none_or(|valid| valid[row]);
+                if is_optional {
+                    self.put_levels((0..values.len()).map(|row| (is_there(row), 1)));
+                }
+                let there = values.iter().enumerate().filter(|(row, _)| !is_optional || is_there(*row));
+                let numbers: Vec<u64> = there.map(|(_, value)| value.cast_unsigned()).collect();
+                if climbs { self.put_climbing(&numbers) } else { self.put_numbers(&numbers) }
+            }
+            ColumnData::Flags(values) => self.put_flags(values.iter().copied()),
+            ColumnData::Texts { codes, words } => {
+                if is_optional {
+                    self.put_levels(codes.iter().map(|code| (code.is_some(), 1)));
+                }
+                let word = |code: u32| words.get(code as usize).map_or_else(String::new, ToString::to_string);
+                self.put_texts(codes.iter().flatten().map(|code| (*code, 1)), word);
+            }
+        }
     }
 
     /// What the column has become.
@@ -122,7 +147,10 @@ impl ColumnEncoder {
         }
         self.put_codes(words.len(), &runs);
         let bound = |word: &String| ByteArray::from(word.as_str());
-        let (least, greatest) = (words.iter().min().map(bound), words.iter().max().map(bound));
+        let bounds = words.iter().min().zip(words.iter().max());
+        // Long ones would make the footer as large as the column.
+        let bounds = bounds.filter(|(least, greatest)| least.len().max(greatest.len()) <= MAX_BOUND_BYTES);
+        let (least, greatest) = bounds.map(|(least, greatest)| (bound(least), bound(greatest))).unzip();
         self.encoded.statistics =
             Some(Statistics::byte_array(least, greatest, None, Some(self.missing), false));
     }
@@ -181,6 +209,8 @@ fn merged<T: Copy + PartialEq>(items: impl Iterator<Item = (T, u32)>) -> impl It
     })
 }
 
+/// Longest text in statistics, bytes.
+const MAX_BOUND_BYTES: usize = 64;
 /// The length of the levels stands before them.
 const LENGTH_BYTES: usize = 4;
 

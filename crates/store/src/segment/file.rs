@@ -11,6 +11,7 @@ use parquet::file::statistics::Statistics;
 use parquet::schema::types::{SchemaDescPtr, SchemaDescriptor, TypePtr};
 use zstd::bulk::Compressor;
 
+use super::checksums::{self, CREATOR_MARK};
 use super::page::{PageEncoding, PageKind, put_header};
 
 /// A Parquet file that is being made.
@@ -22,6 +23,8 @@ pub(super) struct FileBuilder {
     compressed: Vec<u8>,
     groups: Vec<RowGroupMetaData>,
     columns: Vec<ColumnChunkMetaData>,
+    /// The checksum of each column chunk.
+    checksums: Vec<u32>,
     rows: usize,
 }
 
@@ -55,6 +58,7 @@ impl FileBuilder {
             compressed: Vec::new(),
             groups: Vec::new(),
             columns: Vec::new(),
+            checksums: Vec::new(),
             rows: 0,
         })
     }
@@ -94,6 +98,7 @@ impl FileBuilder {
             about = about.set_statistics(statistics.clone());
         }
         self.columns.push(about.build()?);
+        self.checksums.push(crc32fast::hash(&self.bytes[start..]));
         Ok(())
     }
 
@@ -116,11 +121,15 @@ impl FileBuilder {
     }
 
     /// The whole file.
-    pub(super) fn finish(mut self, pairs: Vec<KeyValue>) -> Result<Vec<u8>, ParquetError> {
-        let creator = Some(concat!("inband version ", env!("CARGO_PKG_VERSION")).to_owned());
+    pub(super) fn finish(mut self, mut pairs: Vec<KeyValue>) -> Result<Vec<u8>, ParquetError> {
+        let creator = Some(format!("inband version {} {CREATOR_MARK}", env!("CARGO_PKG_VERSION")));
+        pairs.extend(checksums::pairs(&self.checksums));
         let about = FileMetaData::new(FORMAT, number(self.rows), creator, Some(pairs), self.schema, None);
         let metadata = ParquetMetaData::new(about, self.groups);
+        let footer = self.bytes.len();
         ParquetMetaDataWriter::new(&mut self.bytes, &metadata).finish()?;
+        let end = self.bytes.len() - MAGIC.len();
+        checksums::seal(&mut self.bytes[footer..end])?;
         Ok(self.bytes)
     }
 
@@ -137,7 +146,7 @@ impl FileBuilder {
         }
         let stored = if is_compressed { &self.compressed } else { page };
         let start = self.bytes.len();
-        put_header(&mut self.bytes, kind, values, page.len(), stored.len());
+        put_header(&mut self.bytes, kind, values, page.len(), stored);
         let header = self.bytes.len() - start;
         self.bytes.extend_from_slice(stored);
         Ok(header)
@@ -171,7 +180,7 @@ fn number(length: usize) -> i64 {
 }
 
 /// Begins every Parquet file.
-const MAGIC: &[u8; 4] = b"PAR1";
+pub(super) const MAGIC: &[u8; 4] = b"PAR1";
 /// Version of the format that the pages follow.
 const FORMAT: i32 = 1;
 /// A shorter page is left as it is, bytes.

@@ -22,14 +22,8 @@ pub(super) enum PageEncoding {
     Delta,
 }
 
-/// Appends the header of a page of so many values, and of so many bytes before and after compression.
-pub(super) fn put_header(
-    bytes: &mut Vec<u8>,
-    kind: PageKind,
-    values: usize,
-    plain: usize,
-    compressed: usize,
-) {
+/// Appends the header of a page of `values` values, which are `plain` bytes before compression and `stored` after it.
+pub(super) fn put_header(bytes: &mut Vec<u8>, kind: PageKind, values: usize, plain: usize, stored: &[u8]) {
     let numbers: &[usize] = match kind {
         PageKind::Data(encoding) => &[values, encoding.code(), RLE, RLE],
         PageKind::Dictionary => &[values, PageEncoding::Plain.code()],
@@ -38,7 +32,8 @@ pub(super) fn put_header(
         PageKind::Data(_) => (DATA_PAGE, DATA_PAGE_FIELD),
         PageKind::Dictionary => (DICTIONARY_PAGE, DICTIONARY_PAGE_FIELD),
     };
-    put_numbers(bytes, &[page_type, plain, compressed]);
+    put_numbers(bytes, &[page_type, plain, stored.len()]);
+    put_checksum(bytes, crc32fast::hash(stored));
     bytes.push(field);
     put_numbers(bytes, numbers);
     bytes.extend_from_slice(&[END, END]);
@@ -51,6 +46,13 @@ fn put_numbers(bytes: &mut Vec<u8>, numbers: &[usize]) {
         // Numbers are signed, with their sign last.
         put_varint(bytes, (*number as u64) << 1);
     }
+}
+
+/// Appends a checksum as the next field, a signed number of 32 bits.
+fn put_checksum(bytes: &mut Vec<u8>, checksum: u32) {
+    let number = i64::from(checksum.cast_signed());
+    bytes.push(NEXT_NUMBER);
+    put_varint(bytes, ((number << 1) ^ (number >> 63)).cast_unsigned());
 }
 
 impl PageEncoding {
@@ -69,9 +71,9 @@ const DATA_PAGE: usize = 0;
 const DICTIONARY_PAGE: usize = 2;
 /// A field of 32 bits behind the one before.
 const NEXT_NUMBER: u8 = 0x15;
-/// A structure, two fields behind the third.
-const DATA_PAGE_FIELD: u8 = 0x2c;
-/// A structure, four fields behind the third.
-const DICTIONARY_PAGE_FIELD: u8 = 0x4c;
+/// A structure, the field behind the fourth.
+const DATA_PAGE_FIELD: u8 = 0x1c;
+/// A structure, three fields behind the fourth.
+const DICTIONARY_PAGE_FIELD: u8 = 0x3c;
 /// The end of a structure.
 const END: u8 = 0;

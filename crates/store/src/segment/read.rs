@@ -1,58 +1,105 @@
-//! How is a segment read? A row group at a time, and of it only the columns that are asked for.
+//! Reads a segment: a row group at a time, and of it only the columns that are asked for.
 
 use std::fs::File;
 use std::ops::Range;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use inband_model::table::{Kind, SCHEMA_VERSION, Shape};
-use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
-use parquet::data_type::{BoolType, ByteArrayType, DataType, Int64Type};
+use parquet::basic::Type as Physical;
 use parquet::errors::ParquetError;
-use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 use parquet::file::statistics::Statistics;
 
-use super::VERSION_KEY;
+use super::checksums::{self, Seal};
+use super::decode::{Layout, decode};
+use super::file::MAGIC;
+use super::{CHUNKS_KEY, VERSION_KEY};
 use crate::error::StoreError;
 use crate::history::ColumnData;
 
 /// An open segment.
 pub(crate) struct SegmentReader {
-    file: SerializedFileReader<File>,
+    file: File,
+    metadata: ParquetMetaData,
+    /// Checksums of the chunks, row group by row group; `None` in files of earlier versions.
+    checksums: Option<Vec<u32>>,
+    has_magic: bool,
     /// Where each column of the table stands in the file.
     places: Vec<Option<usize>>,
     kinds: Vec<Kind>,
+    names: Vec<&'static str>,
 }
 
 impl SegmentReader {
     /// Opens a segment of a table; a column that an older program did not write reads as missing.
-    pub(crate) fn open(path: &Path, shape: &Shape) -> Result<SegmentReader, StoreError> {
+    pub(crate) fn open(path: &Path, shape: &Shape) -> Result<Self, StoreError> {
         let file = File::open(path).map_err(StoreError::io("open", path))?;
-        let file = SerializedFileReader::new(file).map_err(StoreError::segment("read", path))?;
-        let metadata = file.metadata().file_metadata();
-        let version = metadata
-            .key_value_metadata()
-            .and_then(|pairs| pairs.iter().find(|pair| pair.key == VERSION_KEY)?.value.as_deref());
+        Self::read(file, shape).map_err(|fault| match fault {
+            Fault::Damaged(cause) => {
+                StoreError::Damaged { path: path.to_owned(), place: "footer".to_owned(), cause }
+            }
+            Fault::Refused(error) => StoreError::segment("read", path)(error),
+        })
+    }
+
+    fn read(file: File, shape: &Shape) -> Result<Self, Fault> {
+        let (footer, has_magic) = read_footer(&file)?;
+        let seal = checksums::check(&footer);
+        if seal == Seal::Broken {
+            return Err(Fault::Damaged("its checksum is wrong".to_owned()));
+        }
+        let metadata = ParquetMetaDataReader::decode_metadata(&footer[..footer.len() - LENGTH_BYTES])
+            .map_err(|error| Fault::Damaged(error.to_string()))?;
+        let pair = |key: &str| {
+            let pairs = metadata.file_metadata().key_value_metadata()?;
+            pairs.iter().find(|pair| pair.key == key)?.value.as_deref()
+        };
+        let version = pair(VERSION_KEY);
         if version != Some(SCHEMA_VERSION.to_string().as_str()) {
             let version = version.unwrap_or("none");
-            let error = ParquetError::General(format!(
-                "schema version {version}, this program reads {SCHEMA_VERSION}"
-            ));
-            return Err(StoreError::segment("read", path)(error));
+            let error = format!("schema version {version}, this program reads {SCHEMA_VERSION}");
+            return Err(Fault::Refused(ParquetError::General(error)));
         }
-        let columns = metadata.schema_descr().columns();
+        let columns = metadata.file_metadata().schema_descr().columns();
         let place = |name: &str| columns.iter().position(|column| column.name() == name);
         let places = shape.columns.iter().map(|(name, ..)| place(name)).collect();
         let kinds = shape.columns.iter().map(|(_, kind, ..)| *kind).collect();
-        Ok(SegmentReader { file, places, kinds })
+        let names = shape.columns.iter().map(|(name, ..)| *name).collect();
+        let chunks = columns.len() * metadata.num_row_groups();
+        let checksums = match seal {
+            Seal::Absent => None,
+            _ => {
+                let checksums = pair(CHUNKS_KEY).and_then(checksums::parse);
+                let fitting = checksums.filter(|checksums| checksums.len() == chunks);
+                Some(fitting.ok_or_else(|| Fault::Damaged("it lacks checksums".to_owned()))?)
+            }
+        };
+        Ok(Self { file, metadata, checksums, has_magic, places, kinds, names })
+    }
+
+    /// Whether the file begins and ends as Parquet files do.
+    pub(crate) fn has_magic(&self) -> bool {
+        self.has_magic
+    }
+
+    /// Whether what is read is known to be what was written.
+    pub(crate) fn is_verified(&self) -> bool {
+        self.checksums.is_some()
     }
 
     pub(crate) fn row_groups(&self) -> usize {
-        self.file.num_row_groups()
+        self.metadata.num_row_groups()
+    }
+
+    /// The name of a column of the table.
+    pub(crate) fn name(&self, column: usize) -> &'static str {
+        self.names.get(column).copied().unwrap_or_default()
     }
 
     /// Rows of a row group.
     pub(crate) fn rows(&self, group: usize) -> usize {
-        usize::try_from(self.file.metadata().row_group(group).num_rows()).unwrap_or(0)
+        usize::try_from(self.metadata.row_group(group).num_rows()).unwrap_or(0)
     }
 
     /// The least and the greatest number of a column in a row group; `None` when that is not known.
@@ -74,12 +121,37 @@ impl SegmentReader {
     }
 
     fn statistics(&self, group: usize, column: usize) -> Option<&Statistics> {
-        self.file.metadata().row_group(group).column(self.places[column]?).statistics()
+        self.metadata.row_group(group).column(self.places[column]?).statistics()
     }
 
     /// The values of a column in a row group.
     pub(crate) fn column(&self, group: usize, column: usize) -> Result<ColumnData, ParquetError> {
-        self.part_of_column(group, column, 0..self.rows(group))
+        let rows = self.rows(group);
+        let Some(place) = self.places[column] else {
+            return Ok(ColumnData::missing(self.kinds[column], rows));
+        };
+        let about = self.metadata.row_group(group).column(place);
+        let expected = match self.kinds[column] {
+            Kind::Time | Kind::Integer => Physical::INT64,
+            Kind::Flag => Physical::BOOLEAN,
+            Kind::Text => Physical::BYTE_ARRAY,
+        };
+        if about.column_type() != expected {
+            return Err(ParquetError::General("a column has another type than its table says".into()));
+        }
+        let (start, length) =
+            chunk_range(about.data_page_offset(), about.dictionary_page_offset(), about.compressed_size())
+                .filter(|(_, length)| *length <= MAX_CHUNK_BYTES)
+                .ok_or_else(|| ParquetError::General("the place of a column cannot be read".into()))?;
+        let mut bytes = vec![0; length];
+        self.file.read_exact_at(&mut bytes, start)?;
+        let checksum = self.checksums.as_ref().map(|all| all[group * self.columns() + place]);
+        if checksum.is_some_and(|checksum| checksum != crc32fast::hash(&bytes)) {
+            return Err(ParquetError::General("its checksum is wrong".into()));
+        }
+        let is_optional = about.column_descr().max_def_level() > 0;
+        let layout = Layout { kind: self.kinds[column], is_optional, compression: about.compression(), rows };
+        decode(&bytes, layout)
     }
 
     /// The values of a column in some rows of a row group.
@@ -89,62 +161,53 @@ impl SegmentReader {
         column: usize,
         rows: Range<usize>,
     ) -> Result<ColumnData, ParquetError> {
-        let Some(place) = self.places[column] else {
-            return Ok(ColumnData::missing(self.kinds[column], rows.len()));
-        };
-        match (self.file.get_row_group(group)?.get_column_reader(place)?, self.kinds[column]) {
-            (ColumnReader::Int64ColumnReader(reader), Kind::Time | Kind::Integer) => {
-                let (values, valid) = values::<Int64Type>(reader, rows)?;
-                Ok(ColumnData::from_present(values, valid))
-            }
-            (ColumnReader::BoolColumnReader(reader), Kind::Flag) => {
-                let (values, _) = values::<BoolType>(reader, rows)?;
-                Ok(ColumnData::Flags(values))
-            }
-            (ColumnReader::ByteArrayColumnReader(reader), Kind::Text) => {
-                let (values, valid) = values::<ByteArrayType>(reader, rows)?;
-                let mut present = values.iter();
-                let all: Vec<Option<&[u8]>> = match &valid {
-                    Some(valid) => valid
-                        .iter()
-                        .map(|valid| valid.then(|| present.next().map(|text| text.data()))?)
-                        .collect(),
-                    None => present.map(|text| Some(text.data())).collect(),
-                };
-                let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-                Ok(ColumnData::of_texts(all.into_iter(), text))
-            }
-            _ => Err(ParquetError::General("a column has another type than its table says".into())),
-        }
+        Ok(self.column(group, column)?.pick(rows))
+    }
+
+    fn columns(&self) -> usize {
+        self.metadata.file_metadata().schema_descr().num_columns()
     }
 }
 
-/// The values that are there, and for a column that may miss some, which.
-type Present<T> = (Vec<<T as DataType>::T>, Option<Vec<bool>>);
-
-/// Reads the values of some rows of a row group.
-fn values<T: DataType>(
-    mut reader: ColumnReaderImpl<T>,
-    rows: Range<usize>,
-) -> Result<Present<T>, ParquetError> {
-    let skipped = if rows.start > 0 { reader.skip_records(rows.start)? } else { 0 };
-    if skipped != rows.start {
-        return Err(ParquetError::EOF(format!("row {} expected, {skipped} rows found", rows.start)));
-    }
-    let rows = rows.len();
-    let (mut values, mut levels) = (Vec::with_capacity(rows), Vec::new());
-    let mut read = 0;
-    while read < rows {
-        let (records, ..) = reader.read_records(rows - read, Some(&mut levels), None, &mut values)?;
-        if records == 0 {
-            return Err(ParquetError::EOF(format!("{rows} rows expected, {read} found")));
-        }
-        read += records;
-    }
-    let valid = (values.len() != rows || !levels.is_empty())
-        .then(|| levels.iter().map(|level| *level > 0).collect::<Vec<_>>());
-    if valid.as_ref().is_some_and(|valid| valid.len() != rows) {
-        return Err(ParquetError::General("values and levels do not agree".into()));
-    }
-    Ok((values, valid))
+/// Why a segment is not read.
+enum Fault {
+    /// Its footer is damaged.
+    Damaged(String),
+    /// It is whole, and not for this program.
+    Refused(ParquetError),
 }
+
+impl From<std::io::Error> for Fault {
+    fn from(error: std::io::Error) -> Self {
+        Self::Damaged(error.to_string())
+    }
+}
+
+/// The footer with its length behind it, and whether the magic is at both ends of the file.
+fn read_footer(file: &File) -> Result<(Vec<u8>, bool), Fault> {
+    let cut = || Fault::Damaged("it is cut off or damaged".to_owned());
+    let length = file.metadata()?.len();
+    let tail = length.checked_sub((LENGTH_BYTES + MAGIC.len()) as u64).ok_or_else(cut)?;
+    let mut end = [0; LENGTH_BYTES + MAGIC.len()];
+    file.read_exact_at(&mut end, tail)?;
+    let [a, b, c, d, magic @ ..] = end;
+    let footer = u32::from_le_bytes([a, b, c, d]);
+    let start =
+        tail.checked_sub(footer.into()).filter(|start| *start >= MAGIC.len() as u64).ok_or_else(cut)?;
+    let room = usize::try_from(tail - start).map_err(|_| cut())? + LENGTH_BYTES;
+    let (mut bytes, mut begin) = (vec![0; room], [0; MAGIC.len()]);
+    file.read_exact_at(&mut bytes, start)?;
+    file.read_exact_at(&mut begin, 0)?;
+    Ok((bytes, begin == *MAGIC && magic == *MAGIC))
+}
+
+/// Where a chunk begins, and how long it is.
+fn chunk_range(data: i64, dictionary: Option<i64>, length: i64) -> Option<(u64, usize)> {
+    let start = dictionary.filter(|start| *start > 0).map_or(data, |start| start.min(data));
+    Some((u64::try_from(start).ok()?, usize::try_from(length).ok()?))
+}
+
+/// Bytes of the length behind a footer.
+const LENGTH_BYTES: usize = 4;
+/// Bytes of a column chunk, at most.
+const MAX_CHUNK_BYTES: usize = 512 << 20;

@@ -1,20 +1,20 @@
 //! How does a segment come to be? Under another name, made durable, then renamed.
 
 use std::fs::{self, File};
+use std::io::Write;
 use std::net::IpAddr;
 use std::path::Path;
 use std::sync::Arc;
 
 use inband_model::HopColumns;
 use inband_model::table::{Cells, Kind, SCHEMA_VERSION, Shape, Table};
-use parquet::basic::{Compression, Encoding, LogicalType, Repetition, TimeUnit, Type as Physical, ZstdLevel};
-use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, Int64Type};
+use parquet::basic::{LogicalType, Repetition, TimeUnit, Type as Physical};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
-use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesPtr, WriterVersion};
-use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
-use parquet::schema::types::{ColumnPath, Type, TypePtr};
+use parquet::schema::types::{Type, TypePtr};
 
+use super::encode::ColumnEncoder;
+use super::file::FileBuilder;
 use super::observations::write_hops;
 use super::{ROW_GROUP_ROWS, TABLE_KEY, VERSION_KEY};
 use crate::disk::sync_directory;
@@ -62,55 +62,20 @@ fn write_unfinished(
     kept.sync_all().map_err(StoreError::io("sync", path))
 }
 
-fn write_rows<R>(file: File, table: &Table<R>, rows: &[R]) -> Result<(), ParquetError> {
+fn write_rows<R>(mut file: File, table: &Table<R>, rows: &[R]) -> Result<(), ParquetError> {
     let shape = table.shape();
-    let mut writer = SerializedFileWriter::new(file, schema(&shape)?, properties(&shape)?)?;
+    let mut builder = FileBuilder::new(schema(&shape)?, ZSTD_LEVEL)?;
+    let mut encoder = ColumnEncoder::new();
     for rows in rows.chunks(ROW_GROUP_ROWS) {
-        let mut group = writer.next_row_group()?;
-        for column in table.columns {
+        for (column, (name, _, is_optional, _)) in table.columns.iter().zip(&shape.columns) {
             let data = column_of(&column.cells, rows);
-            let mut writer = group.next_column()?.ok_or_else(|| ParquetError::General("no column".into()))?;
-            write_column(&mut writer, &data)?;
-            writer.close()?;
+            encoder.put_column(&data, *is_optional, CLIMBING.contains(name));
+            builder.add_column(rows.len(), encoder.encoded())?;
         }
-        group.close()?;
+        builder.end_group(rows.len())?;
     }
-    writer.close()?;
+    file.write_all(&builder.finish(pairs(&shape))?)?;
     Ok(())
-}
-
-fn write_column(writer: &mut SerializedColumnWriter<'_>, data: &ColumnData) -> Result<(), ParquetError> {
-    match data {
-        ColumnData::Integers { values, valid } => write_values::<Int64Type>(writer, values, valid.as_deref()),
-        ColumnData::Flags(values) => writer.typed::<BoolType>().write_batch(values, None, None).map(drop),
-        ColumnData::Texts { codes, words } => {
-            let words: Vec<ByteArray> =
-                words.iter().map(|word| ByteArray::from(word.as_bytes().to_vec())).collect();
-            let valid: Vec<bool> = codes.iter().map(Option::is_some).collect();
-            let word = |code: &Option<u32>| {
-                code.and_then(|code| words.get(code as usize).cloned()).unwrap_or_default()
-            };
-            let values: Vec<ByteArray> = codes.iter().map(word).collect();
-            write_values::<ByteArrayType>(writer, &values, Some(&valid))
-        }
-    }
-}
-
-/// Writes values, of which only those count that are valid.
-fn write_values<T: DataType>(
-    writer: &mut SerializedColumnWriter<'_>,
-    values: &[T::T],
-    valid: Option<&[bool]>,
-) -> Result<(), ParquetError> {
-    let writer = writer.typed::<T>();
-    let valid = valid.filter(|_| writer.get_descriptor().max_def_level() > 0);
-    let Some(valid) = valid else {
-        return writer.write_batch(values, None, None).map(drop);
-    };
-    let levels: Vec<i16> = valid.iter().map(|valid| i16::from(*valid)).collect();
-    let present: Vec<T::T> =
-        values.iter().zip(valid).filter(|(_, valid)| **valid).map(|(value, _)| value.clone()).collect();
-    writer.write_batch(&present, Some(&levels), None).map(drop)
 }
 
 /// The values of a column.
@@ -150,21 +115,6 @@ pub(super) fn schema(shape: &Shape) -> Result<TypePtr, ParquetError> {
         fields.push(Arc::new(field));
     }
     Ok(Arc::new(Type::group_type_builder(shape.name).with_fields(fields).build()?))
-}
-
-fn properties(shape: &Shape) -> Result<WriterPropertiesPtr, ParquetError> {
-    let mut properties = WriterProperties::builder()
-        .set_writer_version(WriterVersion::PARQUET_1_0)
-        .set_compression(Compression::ZSTD(ZstdLevel::try_new(ZSTD_LEVEL)?))
-        .set_statistics_enabled(EnabledStatistics::Chunk)
-        .set_key_value_metadata(Some(pairs(shape)));
-    for name in CLIMBING.iter().filter(|name| shape.column(name).is_some()) {
-        let path = ColumnPath::from(*name);
-        properties = properties
-            .set_column_dictionary_enabled(path.clone(), false)
-            .set_column_encoding(path, Encoding::DELTA_BINARY_PACKED);
-    }
-    Ok(Arc::new(properties.build()))
 }
 
 /// What the metadata of a segment say.

@@ -89,7 +89,7 @@ impl Scan {
         while self.page.order.is_empty() {
             let Some(chunk) = self.chunks.next() else { break };
             self.release();
-            self.page = self.read(&chunk)?;
+            self.page = self.read(&chunk)?.unwrap_or_default();
         }
         Ok(())
     }
@@ -99,7 +99,7 @@ impl Scan {
         let mut all = Page { columns: vec![None; self.shape.columns.len()], ..Page::default() };
         let mut groups = Groups::default();
         for chunk in std::mem::take(&mut self.chunks) {
-            let page = self.read(&chunk)?;
+            let Some(page) = self.read(&chunk)? else { continue };
             // What was read is kept, and so is what is charged for it.
             all.bytes += page.bytes;
             let known = groups.known.len();
@@ -122,18 +122,19 @@ impl Scan {
         Ok(())
     }
 
-    fn read(&self, chunk: &Chunk) -> rusqlite::Result<Page> {
+    /// Reads the rows of a chunk; `None` where a column that is needed is damaged.
+    fn read(&self, chunk: &Chunk) -> rusqlite::Result<Option<Page>> {
         self.budget.check_time()?;
         let mut columns = vec![None; self.shape.columns.len()];
         let mut bytes = chunk.rows() * size_of::<u32>();
         for column in &self.columns {
-            let data = chunk.column(*column).map_err(|error| self.budget.fail(QueryError::Store(error)))?;
+            let Some(data) = self.history.column(chunk, *column) else { return Ok(None) };
             bytes += data.bytes();
             columns[*column] = Some(data);
         }
         self.budget.demand(bytes)?;
         let order = wanted_rows(&columns, &self.wanted, chunk.rows());
-        Ok(Page { columns, order, bytes })
+        Ok(Some(Page { columns, order, bytes }))
     }
 
     fn release(&mut self) {

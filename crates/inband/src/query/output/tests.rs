@@ -9,6 +9,7 @@ fn answer() -> Answer {
             vec![Cell::Integer(7), Cell::Real(0.5), Cell::Text("a \"b\", c".into()), Cell::Null],
             vec![Cell::Integer(-12), Cell::Null, Cell::Text("\u{1b}[2J\nü".into()), Cell::Null],
         ],
+        ..Answer::default()
     }
 }
 

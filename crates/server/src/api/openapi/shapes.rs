@@ -375,6 +375,18 @@ pub(in crate::api) const SHAPES: &[Shape] = &[
         &[
             ("columns", "[string]", "their names"),
             ("rows", "[[any]]", "a value for each column: a number, a text or null"),
+            ("damage", "[Damage]", "what is damaged and left out of the answer; mostly empty"),
+            ("unverified_segments", "integer", "files of earlier versions, which have no checksums"),
+        ],
+    ),
+    shape(
+        "Damage",
+        "a part of a file of history that cannot be trusted",
+        &[
+            ("file", "string", "the file"),
+            ("place", "string", "the part of it"),
+            ("cause", "string", "what is wrong with it"),
+            ("rows", "?integer", "rows that are left out; null where the damage hides how many"),
         ],
     ),
 ];

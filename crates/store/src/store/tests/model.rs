@@ -45,7 +45,7 @@ proptest! {
 }
 
 /// A hop within some hours.
-fn hop(numbers: &mut Numbers) -> HopRecord {
+pub(super) fn hop(numbers: &mut Numbers) -> HopRecord {
     let at = Nanos(START.0 + numbers.below(3 * 3_600_000_000_000));
     any_hop(numbers, at)
 }
@@ -62,14 +62,14 @@ fn rows(history: &History, range: TimeRange) -> Vec<String> {
     rows
 }
 
-fn of_list(list: &[HopRecord], range: TimeRange) -> Vec<String> {
+pub(super) fn of_list(list: &[HopRecord], range: TimeRange) -> Vec<String> {
     let columns: Vec<_> = OBSERVATIONS.columns.iter().map(|column| column_of(&column.cells, list)).collect();
     let mut rows: Vec<_> = lines(&columns, list.len(), range).collect();
     rows.sort();
     rows
 }
 
-fn lines(columns: &[ColumnData], rows: usize, range: TimeRange) -> impl Iterator<Item = String> {
+pub(super) fn lines(columns: &[ColumnData], rows: usize, range: TimeRange) -> impl Iterator<Item = String> {
     let in_range = move |time: Value<'_>| matches!(time, Value::Integer(time) if (range.from.0..=range.to.0).contains(&time.cast_unsigned()));
     (0..rows)
         .filter(move |row| in_range(columns[0].value(*row)))

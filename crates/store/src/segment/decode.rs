@@ -1,0 +1,244 @@
+//! The pages of a column chunk as the values of a column.
+//!
+//! Reads what this program and the earlier versions of it write: pages of version 1, plain, as a dictionary or as
+//! differences, compressed with zstd or not. Bytes that are something else lead to an error, never to a panic.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use inband_model::table::Kind;
+use parquet::basic::Compression;
+use parquet::errors::ParquetError;
+
+use super::header::PageHeader;
+use super::unpack::{Bytes, each_run, take_deltas, unpack};
+use crate::history::ColumnData;
+
+/// What is known of a chunk before it is read.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Layout {
+    pub(super) kind: Kind,
+    /// Whether values may be missing.
+    pub(super) is_optional: bool,
+    pub(super) compression: Compression,
+    pub(super) rows: usize,
+}
+
+/// Decodes the bytes of a chunk.
+pub(super) fn decode(bytes: &[u8], layout: Layout) -> Result<ColumnData, ParquetError> {
+    let mut decoder = Decoder::new(layout);
+    let mut bytes = Bytes(bytes);
+    while decoder.rows < layout.rows {
+        let header = PageHeader::read(&mut bytes).ok_or_else(|| wrong("a page header cannot be read"))?;
+        let stored = bytes.take(header.stored_bytes).ok_or_else(|| wrong("a page is cut short"))?;
+        if header.checksum.is_some_and(|checksum| checksum != crc32fast::hash(stored)) {
+            return Err(wrong("the checksum of a page is wrong"));
+        }
+        let page = plain(stored, &header, layout.compression)?;
+        let taken = match header.page_type {
+            DATA_PAGE => decoder.take_data(&header, &page),
+            DICTIONARY_PAGE => decoder.take_dictionary(&header, &page),
+            _ => None,
+        };
+        taken.ok_or_else(|| wrong("a page cannot be read"))?;
+    }
+    decoder.finish().ok_or_else(|| wrong("values and rows do not agree"))
+}
+
+/// The bytes of a page before compression.
+fn plain<'a>(
+    stored: &'a [u8],
+    header: &PageHeader,
+    compression: Compression,
+) -> Result<Cow<'a, [u8]>, ParquetError> {
+    match compression {
+        Compression::UNCOMPRESSED => Ok(Cow::Borrowed(stored)),
+        Compression::ZSTD(_) if header.plain_bytes <= MAX_PAGE_BYTES => {
+            let page = zstd::bulk::decompress(stored, header.plain_bytes)?;
+            match page.len() == header.plain_bytes {
+                true => Ok(Cow::Owned(page)),
+                false => Err(wrong("a page has another length than its header says")),
+            }
+        }
+        _ => Err(wrong("a page is compressed in another way, or too large")),
+    }
+}
+
+/// The values read so far.
+struct Decoder {
+    layout: Layout,
+    rows: usize,
+    /// Where there is a value.
+    valid: Vec<bool>,
+    /// Numbers that are there, or codes of texts that are there.
+    numbers: Vec<i64>,
+    flags: Vec<bool>,
+    dictionary: Vec<i64>,
+    words: Vec<Arc<str>>,
+    /// The code of the first word of the dictionary at hand.
+    first_word: usize,
+}
+
+impl Decoder {
+    fn new(layout: Layout) -> Self {
+        let room = if layout.kind == Kind::Flag { 0 } else { layout.rows };
+        Self {
+            layout,
+            rows: 0,
+            valid: Vec::new(),
+            numbers: Vec::with_capacity(room.min(MAX_ROOM)),
+            flags: Vec::new(),
+            dictionary: Vec::new(),
+            words: Vec::new(),
+            first_word: 0,
+        }
+    }
+
+    fn take_dictionary(&mut self, header: &PageHeader, page: &[u8]) -> Option<()> {
+        let mut bytes = Bytes(page);
+        match self.layout.kind {
+            Kind::Text => {
+                self.first_word = self.words.len();
+                (0..header.values).try_for_each(|_| {
+                    self.words.push(text(&mut bytes)?);
+                    Some(())
+                })
+            }
+            Kind::Flag => None,
+            Kind::Time | Kind::Integer => {
+                let words = bytes.take(header.values.checked_mul(8)?)?;
+                self.dictionary = words.chunks_exact(8).map(number).collect();
+                Some(())
+            }
+        }
+    }
+
+    fn take_data(&mut self, header: &PageHeader, page: &[u8]) -> Option<()> {
+        let rows = header.values;
+        if rows == 0 || rows > self.layout.rows - self.rows {
+            return None;
+        }
+        self.rows += rows;
+        let mut bytes = Bytes(page);
+        let values = if self.layout.is_optional { self.take_levels(&mut bytes, rows)? } else { rows };
+        match (self.layout.kind, header.encoding) {
+            (Kind::Flag, PLAIN) => unpack(bytes.0, 1, values, |bit| {
+                self.flags.push(bit != 0);
+                Some(())
+            }),
+            (Kind::Time | Kind::Integer, PLAIN) => {
+                let plain = bytes.take(values.checked_mul(8)?)?;
+                self.numbers.extend(plain.chunks_exact(8).map(number));
+                Some(())
+            }
+            (Kind::Time | Kind::Integer, DELTA) => {
+                let before = self.numbers.len();
+                take_deltas(&mut bytes, &mut self.numbers, values)?;
+                (self.numbers.len() - before == values).then_some(())
+            }
+            (Kind::Time | Kind::Integer, PLAIN_DICTIONARY | DICTIONARY) => {
+                let Self { dictionary, numbers, .. } = self;
+                each_code(&mut bytes, values, |code, length| {
+                    let number = *dictionary.get(code as usize)?;
+                    match length {
+                        1 => numbers.push(number),
+                        _ => numbers.resize(numbers.len() + length, number),
+                    }
+                    Some(())
+                })
+            }
+            (Kind::Text, PLAIN) => (0..values).try_for_each(|_| {
+                let word = text(&mut bytes)?;
+                self.numbers.push(i64::try_from(self.words.len()).ok()?);
+                self.words.push(word);
+                Some(())
+            }),
+            (Kind::Text, PLAIN_DICTIONARY | DICTIONARY) => {
+                let Self { first_word, words, numbers, .. } = self;
+                each_code(&mut bytes, values, |code, length| {
+                    let place = *first_word + code as usize;
+                    let code = i64::try_from(place).ok().filter(|_| place < words.len())?;
+                    numbers.resize(numbers.len() + length, code);
+                    Some(())
+                })
+            }
+            _ => None,
+        }
+    }
+
+    /// Reads where there are values, and returns how many.
+    fn take_levels(&mut self, bytes: &mut Bytes<'_>, rows: usize) -> Option<usize> {
+        let length = bytes.length()?;
+        let mut levels = Bytes(bytes.take(length)?);
+        let (valid, mut values) = (&mut self.valid, 0);
+        each_run(&mut levels, 1, rows, |level, length| {
+            valid.resize(valid.len() + length, level != 0);
+            values += if level != 0 { length } else { 0 };
+            Some(())
+        })?;
+        Some(values)
+    }
+
+    fn finish(self) -> Option<ColumnData> {
+        let Layout { kind, is_optional, rows, .. } = self.layout;
+        let are_missing = |valid: &[bool]| valid.iter().filter(|valid| **valid).count();
+        let values = if kind == Kind::Flag { self.flags.len() } else { self.numbers.len() };
+        let expected = if is_optional { are_missing(&self.valid) } else { rows };
+        if values != expected || (is_optional && self.valid.len() != rows) {
+            return None;
+        }
+        Some(match kind {
+            Kind::Flag if is_optional => {
+                let numbers = self.flags.iter().map(|flag| i64::from(*flag)).collect();
+                ColumnData::from_present(numbers, Some(self.valid))
+            }
+            Kind::Flag => ColumnData::Flags(self.flags),
+            Kind::Time | Kind::Integer => {
+                ColumnData::from_present(self.numbers, is_optional.then_some(self.valid))
+            }
+            Kind::Text => {
+                let mut codes = self.numbers.into_iter().map(|code| u32::try_from(code).ok());
+                let codes = match is_optional {
+                    true => self.valid.iter().map(|valid| valid.then(|| codes.next().flatten())?).collect(),
+                    false => codes.collect(),
+                };
+                ColumnData::Texts { codes, words: self.words }
+            }
+        })
+    }
+}
+
+/// Hands places in a dictionary to `take`.
+#[inline]
+fn each_code(bytes: &mut Bytes<'_>, values: usize, take: impl FnMut(u32, usize) -> Option<()>) -> Option<()> {
+    if values == 0 {
+        return Some(());
+    }
+    let width = u32::from(bytes.byte()?);
+    each_run(bytes, width, values, take)
+}
+
+fn text(bytes: &mut Bytes<'_>) -> Option<Arc<str>> {
+    let length = bytes.length()?;
+    let text = bytes.take(length)?;
+    Some(String::from_utf8_lossy(text).into())
+}
+
+fn number(bytes: &[u8]) -> i64 {
+    bytes.first_chunk().map_or(0, |bytes| i64::from_le_bytes(*bytes))
+}
+
+fn wrong(what: &str) -> ParquetError {
+    ParquetError::General(what.to_owned())
+}
+
+const DATA_PAGE: i64 = 0;
+const DICTIONARY_PAGE: i64 = 2;
+const PLAIN: i64 = 0;
+const PLAIN_DICTIONARY: i64 = 2;
+const DELTA: i64 = 5;
+const DICTIONARY: i64 = 8;
+/// Bytes of a page before compression, at most.
+const MAX_PAGE_BYTES: usize = 256 << 20;
+/// Numbers for which room is made before they are read, at most.
+const MAX_ROOM: usize = 1 << 20;
