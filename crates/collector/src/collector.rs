@@ -10,7 +10,7 @@ use inband_wire::int::{CodePoints, Dialect, Reading};
 use inband_wire::report::{AnyIndividual, AnyReport, Deviation, Leniency, ReportReading, ReportVersion};
 
 use crate::correlate::{Correlator, Sighting};
-use crate::ledger::{Arrival, PADDING_BITS, ReportLedger, Sender};
+use crate::ledger::{Arrival, LedgerSettings, PADDING_BITS, ReportLedger, Sender};
 use crate::numbers::NumberSettings;
 use crate::outbox::{Outbox, Output};
 use crate::records::{Records, Told};
@@ -41,6 +41,8 @@ pub struct Collector {
     outbox: Outbox,
     /// Hops for history; `None` when none is kept.
     records: Option<Records>,
+    /// The latest time it was told of.
+    told_at: Nanos,
 }
 
 impl Collector {
@@ -55,7 +57,11 @@ impl Collector {
             code_points: CodePoints { reading, dialect_marks, ..CodePoints::DEFAULT },
             leniency,
             ledger: ReportLedger::new(
-                settings.ledger,
+                LedgerSettings {
+                    // A report that may be that late is not lost before.
+                    confirm_after_ms: settings.ledger.confirm_after_ms.max(settings.paths.settle_ms),
+                    ..settings.ledger
+                },
                 settings.events.report_loss.clone(),
                 settings.events.health.clone(),
             ),
@@ -68,6 +74,7 @@ impl Collector {
             space: Space::default(),
             outbox: Outbox::new(settings.max_outputs, &settings.events),
             records: None,
+            told_at: Nanos::ZERO,
         }
     }
 
@@ -101,6 +108,11 @@ impl Collector {
     /// A stream is named by the node id in it, not by where it comes from: addresses may change on the way. Only
     /// where version 0.5 leaves the node out, the address stands for it.
     pub fn handle_datagram(&mut self, now: Nanos, from: SocketAddr, to: SocketAddr, datagram: &[u8]) {
+        if now.since(self.told_at) >= MAX_UNSEEN {
+            // Whoever has nothing else to do may not have called for a while; a capture leaves no time between its packets.
+            self.catch_up(now);
+        }
+        self.told_at = now;
         self.ledger.receive();
         let reading = ReportReading { leniency: self.leniency, ..ReportReading::default() };
         let datagram = match AnyReport::parse_with(datagram, reading) {
@@ -136,8 +148,23 @@ impl Collector {
         }
     }
 
-    /// Does what has become due.
+    /// Does what has become due, each at its time.
     pub fn handle_timeout(&mut self, now: Nanos) {
+        self.told_at = now;
+        self.catch_up(now);
+        self.do_what_is_due(now);
+    }
+
+    /// Does what was due before now.
+    fn catch_up(&mut self, now: Nanos) {
+        for _ in 0..MAX_STEPS {
+            let Some(due) = self.poll_timeout().filter(|due| *due < now) else { return };
+            self.do_what_is_due(due);
+        }
+        self.do_what_is_due(now);
+    }
+
+    fn do_what_is_due(&mut self, now: Nanos) {
         self.ledger.handle_timeout(now, &mut self.outbox);
         self.correlator.handle_timeout(now, &mut self.outbox);
         self.outbox.handle_timeout(now);
@@ -241,6 +268,11 @@ fn numbering(settings: &NumberSettings) -> Option<Numbering> {
     let offset_words = settings.offset_words;
     settings.domain.map(|domain| Numbering { domain, offset_words })
 }
+
+/// How long deadlines may have passed when the next datagram comes.
+const MAX_UNSEEN: Nanos = Nanos::from_millis(20);
+/// Most deadlines that are kept one by one after a silence; what is due then is done at once.
+const MAX_STEPS: usize = 4_096;
 
 #[cfg(test)]
 mod tests;

@@ -16,7 +16,8 @@ mod views;
 use std::net::SocketAddr;
 
 use inband_model::{
-    Flow, HopLatencyObservation, Nanos, Observation, Origin, QueueDepthObservation, ReportReference,
+    Event, Flow, HopLatencyObservation, Nanos, Observation, Origin, PathChangeKind, QueueDepthObservation,
+    ReportReference,
 };
 
 use crate::balance::Balance;
@@ -28,7 +29,7 @@ use crate::health::Health;
 use crate::ledger::Arrival;
 use crate::numbers::Numbers;
 use crate::outbox::Outbox;
-use crate::paths::{Links, PathTable};
+use crate::paths::{Links, PathTable, Topology};
 use crate::policy::{MOST_RULES, PathRule};
 use crate::ports::{PortSettings, Ports, Sample};
 use crate::report::{HopReading, Reading};
@@ -47,6 +48,8 @@ pub(crate) struct Correlator {
     flows: FlowTable,
     paths: PathTable,
     links: Links,
+    /// The links that are given.
+    topology: Topology,
     ports: Ports,
     reminders: Deadlines<Reminder>,
     next_sweep: Option<Nanos>,
@@ -63,8 +66,14 @@ pub(crate) struct Correlator {
     /// Path rules that flows broke that are forgotten.
     orphans: Vec<(u64, Flow)>,
     clock_course: Course,
+    /// Announcements to end: of flows that are forgotten while it was not certain of what kind a change of their path is.
+    undecided: Vec<Event>,
     evicted_flows: u64,
     aged_flows: u64,
+    /// Reports on older packets than the latest of their flow, which say nothing of its path.
+    late_reports: u64,
+    /// Reports of nodes beyond the number that a flow is followed through.
+    unplaced_nodes: u64,
 }
 
 /// A report on its way through the correlator.
@@ -107,6 +116,7 @@ impl Correlator {
             flows: FlowTable::new(settings.max_flows),
             paths: PathTable::new(settings.max_paths),
             links: Links::new(settings.max_links, events.clock.clone()),
+            topology: Topology::new(&settings.links),
             ports: Ports::new(ports, events),
             reminders: Deadlines::new(),
             next_sweep: None,
@@ -116,13 +126,16 @@ impl Correlator {
             drops: Drops::new(events.drop.clone()),
             silent_losses: SilentLosses::new(events.silent_loss.clone()),
             balance: Balance::new(events.ecmp_imbalance.clone()),
-            numbers: Numbers::new(events.sequence_gap.clone()),
+            numbers: Numbers::new(events.sequence_gap.clone(), settings.settle()),
             health: Health::new(events.health.clone()),
             rules: events.path_policy.iter().take(MOST_RULES).cloned().collect(),
             orphans: Vec::new(),
             clock_course: events.clock.course(),
+            undecided: Vec::new(),
             evicted_flows: 0,
             aged_flows: 0,
+            late_reports: 0,
+            unplaced_nodes: 0,
             settings,
         }
     }
@@ -151,6 +164,7 @@ impl Correlator {
         };
         self.end_orphans(sighting.now, outbox);
         if sighting.reading.dropped {
+            self.flows[index].dropped_at = Some(sighting.now);
             self.note_ttl(index, sighting);
         }
         let entry = &mut self.flows[index];
@@ -236,6 +250,9 @@ impl Correlator {
 
     fn forget(&mut self, index: FlowIndex) {
         if let Some(entry) = self.flows.remove(index) {
+            if let Some(pending) = &entry.pending {
+                self.undecided.push(self.decided(entry.flow, pending, PathChangeKind::EcmpMove));
+            }
             self.release_all(&entry);
             if entry.violations != 0 {
                 self.orphans.push((entry.violations, entry.flow));
@@ -274,11 +291,6 @@ impl Correlator {
 }
 
 impl Sighting<'_> {
-    /// Whether what it says of a path may be older than what is known: other reports have overtaken it.
-    fn is_overtaken(&self) -> bool {
-        matches!(self.arrival, Arrival::Reordered | Arrival::Late)
-    }
-
     fn sample<'b>(&'b self, reading: &'b HopReading) -> Sample<'b> {
         // Q is about the queue of the reporting node.
         let is_reporter = reading.hop.node_id == self.report.node_id;

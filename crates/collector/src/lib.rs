@@ -37,7 +37,7 @@ pub use health::HealthSettings;
 pub use ledger::{Arrival, LedgerSettings, LossSettings, Sequence, SequenceSpace};
 pub use numbers::NumberSettings;
 pub use outbox::Output;
-pub use paths::ClockSettings;
+pub use paths::{ClockSettings, GivenLink};
 pub use policy::{PathRule, Prefix, PrefixError, RuleView, Verdict};
 pub use ports::{
     CongestionSettings, CulpritSettings, LatencyChangeSettings, LatencyObjectiveSettings, MicroburstSettings,

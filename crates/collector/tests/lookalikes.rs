@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 use inband_collector::Output;
-use inband_model::{EventDetail, EventKind, Nanos, Observation};
+use inband_model::{EventDetail, EventKind, Nanos, Observation, Phase};
 use inband_wire::int::{HopMetadata, Instructions};
 
 use support::{
@@ -28,7 +28,7 @@ fn a_path_that_changes_while_every_third_report_is_lost_changes_once() {
     let expected = [
         ("ecmp-move", 1),
         // Behind three epochs without a flow on the old links.
-        ("reroute", 1),
+        ("reroute end", 1),
         ("new-flow once", 1),
         ("path", 2),
         ("report-loss begin", 1),
@@ -52,7 +52,10 @@ fn packets_that_are_sprayed_over_two_paths_are_one_flap_and_a_path_a_second() {
     let paths = lab.path_observations();
     assert_eq!(paths.last().map(nodes), Some(vec![1, 13, 2]));
     assert!((4..12).contains(&paths.len()), "{} paths", paths.len());
-    assert_eq!(told(&mut lab), counts(&[("ecmp-move", 2), ("flap", 1), ("new-flow once", 1)]));
+    assert_eq!(
+        told(&mut lab),
+        counts(&[("ecmp-move", 2), ("ecmp-move end", 2), ("flap", 1), ("new-flow once", 1)])
+    );
 }
 
 #[test]
@@ -164,7 +167,8 @@ fn told(lab: &mut Lab) -> BTreeMap<String, usize> {
                 let json = serde_json::to_value(&event).expect("events are serialisable");
                 match &event.detail {
                     EventDetail::PathChange(_) => {
-                        json["detail"]["change"].as_str().unwrap_or_default().to_owned()
+                        let end = if event.phase == Phase::End { " end" } else { "" };
+                        format!("{}{end}", json["detail"]["change"].as_str().unwrap_or_default())
                     }
                     _ => format!("{} {}", event.kind(), json["phase"].as_str().unwrap_or_default()),
                 }

@@ -123,6 +123,7 @@ fn a_path_is_complete_between_edges_where_edges_are_named() {
 
 fn identified(lab: &mut Lab, node_id: u32, ttl: u8, checksum: u8, metadata: HopMetadata) {
     let mut packet = plain_packet(&flow(1), ttl);
+    packet[5] = 9;
     packet[27] = checksum;
     lab.report(node_id, &node_report(&packet, metadata));
 }

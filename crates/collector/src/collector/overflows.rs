@@ -31,6 +31,10 @@ pub struct Overflows {
     pub unfollowed_ports: u64,
     /// Drop reports in no group.
     pub ungrouped_drops: u64,
+    /// Reports on older packets than the latest of their flow, which say nothing of its path.
+    pub late_reports: u64,
+    /// Reports of nodes beyond the 16 that single reports of a flow are followed through.
+    pub unplaced_nodes: u64,
     /// Events that go on without being shown so.
     pub untracked_events: u64,
     /// Outputs nobody polled in time.
@@ -42,7 +46,7 @@ pub struct Overflows {
 impl Overflows {
     /// What was forgotten or passed over, by the names users are shown; how full tables are is not among it.
     #[must_use]
-    pub fn counts(&self) -> [(&'static str, u64); 12] {
+    pub fn counts(&self) -> [(&'static str, u64); 14] {
         [
             ("forgotten_streams", self.forgotten_streams),
             ("unfollowed_datagrams", self.unfollowed_datagrams),
@@ -53,6 +57,8 @@ impl Overflows {
             ("unlearned_links", self.unlearned_links),
             ("unfollowed_ports", self.unfollowed_ports),
             ("ungrouped_drops", self.ungrouped_drops),
+            ("late_reports", self.late_reports),
+            ("unplaced_nodes", self.unplaced_nodes),
             ("untracked_events", self.untracked_events),
             ("dropped_outputs", self.dropped_outputs),
             ("dropped_records", self.dropped_records),
@@ -73,6 +79,8 @@ impl Overflows {
             unlearned_links: occupancy.unlearned_links,
             unfollowed_ports: occupancy.unfollowed_ports,
             ungrouped_drops: occupancy.ungrouped_drops,
+            late_reports: occupancy.late_reports,
+            unplaced_nodes: occupancy.unplaced_nodes,
             untracked_events: outbox.book.untracked(),
             dropped_outputs: outbox.dropped(),
             dropped_records: 0,

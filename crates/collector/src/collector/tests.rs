@@ -58,18 +58,19 @@ fn what_never_reached_the_collector_is_counted_too() {
 }
 
 #[test]
-fn the_next_timeout_is_the_confirmation_of_the_oldest_gap() {
+fn a_gap_is_a_loss_when_no_report_may_be_so_late() {
     let mut collector = collector();
     collector.handle_datagram(now(0), sender(), session(), &datagram(1, 0, &EMPTY_REPORT));
     assert_eq!(collector.poll_timeout(), None);
 
     collector.handle_datagram(now(7), sender(), session(), &datagram(1, 2, &EMPTY_REPORT));
 
-    assert_eq!(collector.poll_timeout(), Some(now(200_000_007)));
-    collector.handle_timeout(now(200_000_007));
+    // 500 ms, by `paths.settle_ms`; `ledger.confirm_after_ms` alone would be less.
+    assert_eq!(collector.poll_timeout(), Some(now(500_000_007)));
+    collector.handle_timeout(now(500_000_007));
     assert_eq!(collector.ledger().lost, 1);
     // What is left is the end of the event.
-    assert_eq!(collector.poll_timeout(), Some(now(60_200_000_007)));
+    assert_eq!(collector.poll_timeout(), Some(now(60_500_000_007)));
 }
 
 proptest! {

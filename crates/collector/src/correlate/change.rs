@@ -1,9 +1,11 @@
 //! What happens when a flow's path is first known, or changes?
 
 use inband_model::{
-    Confidence, Nanos, Observation, Origin, PathChangeKind, PathObservation, ReportReference,
+    Confidence, Event, EventKind, Flow, Nanos, Observation, Origin, PathChangeKind, PathObservation,
+    ReportReference,
 };
 
+use crate::book::Course;
 use crate::flows::{FLAPS, FlowIndex, PAST_PATHS, PastPath, PendingChange};
 use crate::outbox::Outbox;
 use crate::paths::PathIndex;
@@ -22,6 +24,8 @@ pub(super) struct Finding {
     pub(super) confidence: Confidence,
     /// Whether it shows the whole path; only such paths are compared.
     pub(super) is_whole: bool,
+    /// Whether the path leads where the one before did, and only other nodes of it are known.
+    pub(super) is_same_way: bool,
     /// Hops the path should have; `None` when nothing tells.
     pub(super) hops_expected: Option<u8>,
 }
@@ -48,10 +52,10 @@ impl Correlator {
         entry.latencies = self.trail.latencies().into();
         self.tell_or_keep_back(flow, now, outbox);
         if let Some(old) = old {
-            if was_whole && finding.is_whole {
+            if was_whole && finding.is_whole && !finding.is_same_way {
                 self.announce_change(flow, old, new, finding, outbox);
             }
-            self.remember(flow, PastPath { path: old, since, until });
+            self.remember(flow, PastPath { path: old, since, until, left_at: now });
         } else if let Some(event) = self.newcomers.welcome(finding.report, entry_flow, &self.paths[new].path)
         {
             outbox.announce(event);
@@ -118,6 +122,7 @@ impl Correlator {
     ) {
         let now = finding.received_at;
         let change = self.kind_of_change(flow, old, new, now);
+        let has_reminder = self.leave_undecided(flow, outbox);
         let entry = &mut self.flows[flow];
         if change == PathChangeKind::Flap {
             let window = self.settings.flap_window();
@@ -129,10 +134,40 @@ impl Correlator {
         let changes = if change == PathChangeKind::Flap { FLAPS as u64 } else { 1 };
         let (old_path, new_path) = (&self.paths[old].path, &self.paths[new].path);
         let event = path_change(entry.flow, change, old_path, new_path, finding, changes);
-        outbox.announce(event);
         if change == PathChangeKind::EcmpMove {
-            self.await_classification(flow, old, new, finding);
+            // It may turn out to be a reroute, which its end then says.
+            outbox.begin(event, Course::UNTIL_ENDED);
+            self.await_classification(flow, old, new, finding, has_reminder);
+        } else {
+            outbox.announce(event);
         }
+    }
+
+    /// Ends the announcement of the change before, whose kind nothing will tell any more; returns whether there was one.
+    fn leave_undecided(&mut self, flow: FlowIndex, outbox: &mut Outbox) -> bool {
+        let entry = &mut self.flows[flow];
+        let Some(pending) = entry.pending.take() else { return false };
+        let event = self.decided(self.flows[flow].flow, &pending, PathChangeKind::EcmpMove);
+        end_change(event, outbox);
+        self.release_pending(&pending);
+        true
+    }
+
+    /// The end of a change, as what it turned out to be.
+    pub(super) fn decided(&self, flow: Flow, pending: &PendingChange, change: PathChangeKind) -> Event {
+        let PendingChange { old, new, changed_at, report, confidence } = *pending;
+        let is_moved = change == PathChangeKind::EcmpMove;
+        let finding = Finding {
+            received_at: changed_at,
+            report,
+            origin: Origin::MdStack,
+            // That a link carries no flow may be for want of flows.
+            confidence: if is_moved { confidence } else { confidence.min(Confidence::Probable) },
+            is_whole: true,
+            is_same_way: false,
+            hops_expected: None,
+        };
+        path_change(flow, change, &self.paths[old].path, &self.paths[new].path, &finding, 1)
     }
 
     /// Notes the change, and says of what kind it is as far as can be told at once.
@@ -158,7 +193,14 @@ impl Correlator {
         }
     }
 
-    fn await_classification(&mut self, flow: FlowIndex, old: PathIndex, new: PathIndex, finding: &Finding) {
+    fn await_classification(
+        &mut self,
+        flow: FlowIndex,
+        old: PathIndex,
+        new: PathIndex,
+        finding: &Finding,
+        has_reminder: bool,
+    ) {
         let pending = PendingChange {
             old: self.paths.share(old),
             new: self.paths.share(new),
@@ -166,9 +208,9 @@ impl Correlator {
             report: finding.report,
             confidence: finding.confidence,
         };
-        match self.flows[flow].pending.replace(pending) {
-            Some(before) => self.release_pending(&before),
-            None => self.remind(finding.received_at + self.settings.reroute_after(), flow, What::Classify),
+        self.flows[flow].pending = Some(pending);
+        if !has_reminder {
+            self.remind(finding.received_at + self.settings.reroute_after(), flow, What::Classify);
         }
     }
 
@@ -181,26 +223,23 @@ impl Correlator {
             return self.remind(due, flow, What::Classify);
         }
         entry.pending = None;
-        let PendingChange { old, new, changed_at, report, confidence } = pending;
-        if self.paths.left_a_dead_link(old, new, changed_at, &self.links) {
-            let finding = Finding {
-                received_at: changed_at,
-                report,
-                origin: entry.origin,
-                confidence: confidence.min(Confidence::Probable),
-                is_whole: true,
-                hops_expected: entry.hops_expected,
-            };
-            let (old_path, new_path) = (&self.paths[old].path, &self.paths[new].path);
-            let change = PathChangeKind::Reroute;
-            outbox.announce(path_change(entry.flow, change, old_path, new_path, &finding, 1));
-        }
+        let is_dead = self.paths.left_a_dead_link(pending.old, pending.new, pending.changed_at, &self.links);
+        let change = if is_dead { PathChangeKind::Reroute } else { PathChangeKind::EcmpMove };
+        let event = self.decided(self.flows[flow].flow, &pending, change);
+        end_change(Event { last: now, ..event }, outbox);
         self.release_pending(&pending);
     }
 
     fn release_pending(&mut self, pending: &PendingChange) {
         self.paths.release(pending.old);
         self.paths.release(pending.new);
+    }
+}
+
+/// Announces what a change turned out to be, where its beginning has been announced.
+pub(super) fn end_change(event: Event, outbox: &mut Outbox) {
+    if outbox.is_active(EventKind::PathChange, &event.key) {
+        outbox.end(event);
     }
 }
 

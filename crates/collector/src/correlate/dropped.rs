@@ -77,7 +77,7 @@ impl Correlator {
         let hops = entry.path.map_or(&[][..], |path| self.paths[path].path.hops());
         let place = |node_id| hops.iter().position(|hop| hop.node_id == node_id);
         let node = place(suspicion.node_id);
-        entry.postcards.cards().iter().any(|card| {
+        entry.postcards.cards().any(|card| {
             let is_behind = match (card.ttl, victim.ttl) {
                 (Some(ttl), Some(at_node)) if ttl != at_node => ttl < at_node,
                 _ => node.zip(place(card.hop.node_id)).is_some_and(|(node, other)| node < other),

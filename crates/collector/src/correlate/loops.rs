@@ -1,14 +1,30 @@
-//! Did a packet come to the same place twice?
+//! Packets that come to the same place twice.
 
 use inband_model::{
     Confidence, Event, EventDetail, Flow, Hop, Loop, LoopSupport, Nanos, NodeId, Path, Severity,
 };
 
+use crate::flows::FlowIndex;
+use crate::outbox::Outbox;
 use crate::paths::Postcard;
 use crate::report::StackState;
 
-use super::Sighting;
 use super::settings::LoopSettings;
+use super::{Correlator, Sighting};
+
+impl Correlator {
+    /// Announces that the same packet has come to a node again.
+    pub(super) fn detect_return(&mut self, flow: FlowIndex, sighting: &Sighting<'_>, outbox: &mut Outbox) {
+        let entry = &mut self.flows[flow];
+        let course = self.loop_settings.course();
+        let Some(known) = entry.postcards.of(sighting.report.node_id) else { return };
+        if let Some(found) = came_again(known, sighting)
+            && let Some(count) = entry.loops.take(sighting.now, course)
+        {
+            outbox.begin(Event { count, ..found.event(entry.flow, sighting) }, course);
+        }
+    }
+}
 
 /// A place that a packet came to twice.
 #[derive(Debug)]
@@ -40,7 +56,7 @@ pub(super) fn find(settings: &LoopSettings, sighting: &Sighting<'_>, ttl_ran_out
 }
 
 /// Finds that the same packet has come to a node again, and has passed routers in between.
-pub(super) fn came_again(known: &Postcard, sighting: &Sighting<'_>) -> Option<Found> {
+fn came_again(known: &Postcard, sighting: &Sighting<'_>) -> Option<Found> {
     let is_same = known.identity.is_some() && known.identity == sighting.reading.identity;
     let is_soon = sighting.now.since(known.received_at) <= SAME_PACKET;
     let (before, after) = known.ttl.zip(sighting.reading.ttl)?;

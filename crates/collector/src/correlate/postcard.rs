@@ -1,15 +1,17 @@
-//! What do the reports of several nodes on a flow say about its path?
+//! The path of a flow by the reports of several nodes on it, in MX and XD mode.
 
-use inband_model::{Confidence, Event, Nanos, Origin};
+use inband_model::{Confidence, Hop, Nanos, Origin};
 
-use crate::flows::{FlowEntry, FlowIndex};
+use crate::flows::{FlowEntry, FlowIndex, Unsettled};
 use crate::outbox::Outbox;
-use crate::paths::{PathIndex, Postcard, Put, order};
+use crate::paths::{
+    Change, Conclusion, Evidence, Mark, Ordered, PathIndex, Postcard, Put, Sighted, conclude,
+};
 use crate::report::{HopReading, StackState};
 use crate::silent::Stopped;
 
 use super::change::Finding;
-use super::{Correlator, Sighting, What, loops};
+use super::{Correlator, Sighting, What};
 
 impl Correlator {
     /// Takes in the report of one node in MX or XD mode. Such reports usually tell of different packets, so
@@ -18,64 +20,169 @@ impl Correlator {
         let reading = sighting.reading;
         let Some(hop) = sighting.hops.first() else { return };
         self.detect_return(flow, sighting, outbox);
-        let entry = &mut self.flows[flow];
         // A report of a drop or of a queue alone need not come from where the flow passes, and that of a packet
         // whose stack cannot be read comes from a sink.
         let tells_path = reading.tracked_flow && !reading.dropped && reading.stack == StackState::Whole;
-        if !tells_path || sighting.is_overtaken() {
+        if !tells_path {
             return;
         }
-        if follows_stacks(entry, sighting.now, self.settings.keep()) {
-            return entry.postcards.clear();
-        }
-        let has_expired = entry.postcards.expire(sighting.now, self.settings.keep());
-        let put = entry.postcards.put(sighting.now, hop, reading.ttl, reading.identity);
-        let has_changed = put != Put::Same;
-        entry.postcards.set_last(sighting.report, reading.origin);
-        if let Some(path) = entry.path {
-            let place =
-                self.paths[path].path.hops().iter().position(|known| known.node_id == hop.hop.node_id);
-            if let Some(place) = place
-                && let Some(latency) = entry.latencies.get_mut(place)
-            {
-                let before = std::mem::replace(latency, hop.latency.or(*latency));
-                if let Some(port) = self.paths[path].ports.get(place).copied().flatten() {
-                    self.ports.compare(port, &sighting.sample(hop), before, outbox);
-                }
-                self.time_link_before(flow, path, place, sighting, outbox);
-            }
-            let entry = &mut self.flows[flow];
-            if !has_changed && !has_expired && entry.unsettled_since.is_none() {
-                entry.path_seen_at = sighting.now;
-                self.paths.touch(sighting.now, path, self.settings.link_resolution(), &mut self.links);
-            }
-        }
+        let (now, settle) = (sighting.now, self.settings.settle());
         let entry = &mut self.flows[flow];
-        if (has_changed || has_expired) && entry.unsettled_since.is_none() {
-            entry.unsettled_since = Some(sighting.now);
-            self.remind(sighting.now + self.settings.settle(), flow, What::Settle);
-        } else if put == Put::Moved {
-            // A detour before the path had settled: who is silent from here on may have been replaced.
-            entry.unsettled_since = Some(sighting.now);
-        }
-    }
-
-    /// Concludes the path from the reports of all nodes, after they have had time to arrive.
-    pub(super) fn settle(&mut self, flow: FlowIndex, now: Nanos, outbox: &mut Outbox) {
-        let entry = &mut self.flows[flow];
-        let Some(since) = entry.unsettled_since.take() else { return };
         if follows_stacks(entry, now, self.settings.keep()) {
             return entry.postcards.clear();
         }
-        entry.postcards.drop_replaced(since);
-        let Some((report, origin)) = entry.postcards.last() else { return };
-        let mut cards: Vec<Postcard> = entry.postcards.cards().to_vec();
-        order(&mut cards, &self.links, self.settings.synchronous_clocks);
-        self.trail.clear();
-        for card in &cards {
-            self.trail.push(card.hop, card.latency);
+        let sighted = Sighted {
+            now,
+            reading: hop,
+            ttl: reading.ttl,
+            identity: reading.identity,
+            mark: Mark::new(sighting.report, sighting.session.port(), &sighting.hops[..1]),
+            arrival: sighting.arrival,
+        };
+        let put = entry.postcards.put(&sighted, settle);
+        match put {
+            Put::Late => return self.late_reports += 1,
+            Put::NoRoom => return self.unplaced_nodes += 1,
+            Put::Same | Put::Joined | Put::Moved => {}
         }
-        if self.is_path(flow) {
+        let silent_since = entry.postcards.expire(now, self.settings.keep() + settle);
+        entry.postcards.set_last(sighting.report, reading.origin);
+        self.confirm_hop(flow, hop, put == Put::Same && silent_since.is_none(), sighting, outbox);
+
+        let entry = &mut self.flows[flow];
+        match &mut entry.unsettled {
+            None if put != Put::Same => {
+                let due = self.settings.settling_ends(now, entry.path.is_none())[0];
+                entry.unsettled = Some(Unsettled { since: now, due, tried_at: now });
+                self.remind(due, flow, What::Settle);
+            }
+            None => {
+                if let Some(silent_since) = silent_since {
+                    self.shorten(flow, now, silent_since, outbox);
+                }
+            }
+            // A detour before the path had settled: who is silent from here on may have been replaced.
+            Some(unsettled) if put == Put::Moved && entry.path.is_none() => unsettled.since = now,
+            Some(unsettled) if put != Put::Same || now.since(unsettled.tried_at) >= TRY_EVERY => {
+                self.try_to_settle(flow, now, outbox);
+            }
+            Some(_) => {}
+        }
+    }
+
+    /// Takes in what a node on the flow's path measured; where it `is_like_before`, the path is confirmed.
+    fn confirm_hop(
+        &mut self,
+        flow: FlowIndex,
+        hop: &HopReading,
+        is_like_before: bool,
+        sighting: &Sighting<'_>,
+        outbox: &mut Outbox,
+    ) {
+        let entry = &mut self.flows[flow];
+        let Some(path) = entry.path else { return };
+        let place = self.paths[path].path.hops().iter().position(|known| known.node_id == hop.hop.node_id);
+        if let Some(place) = place
+            && let Some(latency) = entry.latencies.get_mut(place)
+        {
+            let before = std::mem::replace(latency, hop.latency.or(*latency));
+            if let Some(port) = self.paths[path].ports.get(place).copied().flatten() {
+                self.ports.compare(port, &sighting.sample(hop), before, outbox);
+            }
+            self.time_link_before(flow, path, place, sighting, outbox);
+        }
+        let entry = &mut self.flows[flow];
+        if is_like_before && entry.unsettled.is_none() {
+            entry.path_seen_at = sighting.now;
+            self.paths.touch(sighting.now, path, self.settings.link_resolution(), &mut self.links);
+        }
+    }
+
+    /// Looks at a flow that has had some time to settle.
+    pub(super) fn settle(&mut self, flow: FlowIndex, now: Nanos, outbox: &mut Outbox) {
+        let entry = &mut self.flows[flow];
+        let Some(Unsettled { since, due, .. }) = entry.unsettled.filter(|unsettled| unsettled.due <= now)
+        else {
+            return;
+        };
+        self.try_to_settle(flow, now, outbox);
+        let entry = &mut self.flows[flow];
+        if let Some(unsettled) = &mut entry.unsettled {
+            let ends = self.settings.settling_ends(unsettled.since, entry.path.is_none());
+            let next = ends.into_iter().find(|end| *end > now);
+            // Where nothing orders the hops, links that other flows show may do so later.
+            let is_heard = entry.postcards.last().is_some_and(|(report, _)| report.received_at > since);
+            let again = is_heard.then(|| now.max(due) + self.settings.keep());
+            match next.or(again) {
+                Some(due) => {
+                    unsettled.due = due;
+                    unsettled.since = next.map_or(now, |_| since);
+                    self.remind(due, flow, What::Settle);
+                }
+                None => entry.unsettled = None,
+            }
+        }
+    }
+
+    /// Concludes the path from the reports of all nodes, where they have had time enough to arrive.
+    fn try_to_settle(&mut self, flow: FlowIndex, now: Nanos, outbox: &mut Outbox) {
+        let entry = &mut self.flows[flow];
+        let Some(unsettled) = &mut entry.unsettled else { return };
+        unsettled.tried_at = now;
+        let since = unsettled.since;
+        if follows_stacks(entry, now, self.settings.keep()) {
+            entry.unsettled = None;
+            return entry.postcards.clear();
+        }
+        let is_new = entry.path.is_none();
+        let [first, last] = self.settings.settling_ends(since, is_new);
+        if now < first {
+            return;
+        }
+        let conclusion = self.conclude(flow, since, now >= last);
+        if !conclusion.is_doubtful || (now >= last && conclusion.ordered != Ordered::No) {
+            self.flows[flow].unsettled = None;
+            self.take_conclusion(flow, &conclusion, since, outbox);
+        } else if now >= last && !is_new {
+            // The nodes contradict each other, so nothing better is known than the path before.
+            self.flows[flow].unsettled = None;
+        }
+    }
+
+    /// Concludes the path without the nodes that have fallen silent, and that the rest gets no further than a link.
+    fn shorten(&mut self, flow: FlowIndex, now: Nanos, silent_since: Nanos, outbox: &mut Outbox) {
+        let cards = self.flows[flow].postcards.cards().copied().collect();
+        let conclusion = Conclusion::of_all(cards, self.evidence());
+        if conclusion.ordered == Ordered::No {
+            return;
+        }
+        self.fill_trail(&conclusion);
+        self.suspect_link(flow, now, silent_since, outbox);
+        self.take_conclusion(flow, &conclusion, now, outbox);
+    }
+
+    fn conclude(&self, flow: FlowIndex, since: Nanos, is_over: bool) -> Conclusion {
+        let entry = &self.flows[flow];
+        let known = entry.path.map_or(&[][..], |path| self.paths[path].path.hops());
+        let change = Change { known, since, settle: self.settings.settle(), is_over };
+        conclude(entry.postcards.cards().copied().collect(), change, self.evidence())
+    }
+
+    /// Makes what was concluded the path of the flow.
+    fn take_conclusion(
+        &mut self,
+        flow: FlowIndex,
+        conclusion: &Conclusion,
+        since: Nanos,
+        outbox: &mut Outbox,
+    ) {
+        self.fill_trail(conclusion);
+        let entry = &mut self.flows[flow];
+        let Some((report, origin)) = entry.postcards.last() else { return };
+        let known = entry.path.map_or(&[][..], |path| self.paths[path].path.hops());
+        let is_same_way = goes_the_same_way(known, &conclusion.cards);
+        entry.postcards.settle(&conclusion.cards, since);
+        if self.is_path(flow) || self.trail.hops().is_empty() {
             return;
         }
         let finding = Finding {
@@ -84,34 +191,69 @@ impl Correlator {
             origin,
             confidence: Confidence::Probable,
             is_whole: true,
-            hops_expected: hops_expected(&cards),
+            is_same_way,
+            hops_expected: self.hops_expected(conclusion),
         };
-        self.suspect_link(flow, now, now.since(since), &finding, outbox);
         let adopted = self.adopt(flow, &finding, outbox);
-        if let Some(path) = adopted.filter(|_| fall_by_one(&cards)) {
+        if let Some(path) = adopted.filter(|_| fall_by_one(&conclusion.cards)) {
             self.paths.make_certain(path, &mut self.links);
         }
     }
 
-    /// Notes that a flow ends at a link: the nodes before it report the flow as before, and those behind it do not.
-    fn suspect_link(
-        &mut self,
-        flow: FlowIndex,
-        now: Nanos,
-        settled_for: Nanos,
-        finding: &Finding,
-        outbox: &mut Outbox,
-    ) {
+    fn fill_trail(&mut self, conclusion: &Conclusion) {
+        self.trail.clear();
+        for card in &conclusion.cards {
+            self.trail.push(card.hop, card.latency);
+        }
+    }
+
+    fn evidence(&self) -> Evidence<'_> {
+        Evidence {
+            topology: &self.topology,
+            links: &self.links,
+            synchronous_clocks: self.settings.synchronous_clocks,
+        }
+    }
+
+    /// How many hops there should be: by the topology, or by how far the TTL fell from the first to the last that was
+    /// seen. `None` where nothing tells whether hops are missing.
+    fn hops_expected(&self, conclusion: &Conclusion) -> Option<u8> {
+        let cards = &conclusion.cards;
+        let (first, last) = (cards.first()?, cards.last()?);
+        let count = u8::try_from(cards.len()).ok();
+        let is_linked = |pair: &[Postcard]| self.topology.connects(&pair[0].hop, &pair[1].hop) == Some(true);
+        match self.topology.goes_on(&first.hop, &last.hop) {
+            Some(true) => return None,
+            Some(false) if cards.windows(2).all(is_linked) => return count,
+            Some(false) | None => {}
+        }
+        if cards.len() == 1 {
+            // Only edges tell of a single node that nothing is in front of it and behind it.
+            return count.filter(|_| !self.settings.edges.is_empty());
+        }
+        let falls = |pair: &[Postcard]| pair[0].ttl.zip(pair[1].ttl).is_some_and(|(from, to)| from > to);
+        if cards.windows(2).all(falls) {
+            let by_ttl = usize::from(first.ttl?.checked_sub(last.ttl?)?) + 1;
+            return u8::try_from(by_ttl).ok();
+        }
+        count.filter(|_| conclusion.ordered == Ordered::ByLinks)
+    }
+
+    /// Notes that a flow ends at a link: the nodes before it report the flow as before, and those behind it do not,
+    /// not even that they drop its packets.
+    fn suspect_link(&mut self, flow: FlowIndex, now: Nanos, silent_since: Nanos, outbox: &mut Outbox) {
         let entry = &self.flows[flow];
         let Some(old) = entry.path.filter(|_| entry.origin != Origin::MdStack) else { return };
         let (old, new) = (self.paths[old].path.hops(), self.trail.hops());
         let Some((last, missing)) = new.last().zip(old.get(new.len())) else { return };
-        if !old.starts_with(new) {
+        let is_dropped = entry.dropped_at.is_some_and(|at| at + self.settings.settle() >= silent_since);
+        if !old.starts_with(new) || is_dropped {
             return;
         }
         let Some(link) = self.links.find(last, missing) else { return };
-        let silent_for = self.settings.keep() + settled_for;
-        let stopped = Stopped { flow: entry.flow, noticed_at: now, silent_for, report: finding.report };
+        let Some(report) = entry.postcards.of(last.node_id).map(Postcard::report) else { return };
+        let stopped =
+            Stopped { flow: entry.flow, noticed_at: now, silent_for: now.since(silent_since), report };
         self.silent_losses.record(link, self.links.ends(link), stopped, outbox);
     }
 
@@ -139,19 +281,10 @@ impl Correlator {
             self.time_link(link, sighting, (sent_at, came_at), outbox);
         }
     }
-
-    /// Announces that the same packet has come to a node again.
-    fn detect_return(&mut self, flow: FlowIndex, sighting: &Sighting<'_>, outbox: &mut Outbox) {
-        let entry = &mut self.flows[flow];
-        let course = self.loop_settings.course();
-        let Some(known) = entry.postcards.of(sighting.report.node_id) else { return };
-        if let Some(found) = loops::came_again(known, sighting)
-            && let Some(count) = entry.loops.take(sighting.now, course)
-        {
-            outbox.begin(Event { count, ..found.event(entry.flow, sighting) }, course);
-        }
-    }
 }
+
+/// How often the reports of a flow that wait for others are looked at, at most.
+const TRY_EVERY: Nanos = Nanos::from_millis(20);
 
 /// Whether whole stacks tell the path of the flow, so that single reports need not.
 fn follows_stacks(entry: &FlowEntry, now: Nanos, keep: Nanos) -> bool {
@@ -159,11 +292,20 @@ fn follows_stacks(entry: &FlowEntry, now: Nanos, keep: Nanos) -> bool {
     has_path && now.since(entry.path_seen_at) <= keep
 }
 
-/// Hops from the first to the last that was seen, by how far the TTL fell; `None` where a node left it out.
-fn hops_expected(cards: &[Postcard]) -> Option<u8> {
-    let (first, last) = (cards.first()?.ttl?, cards.last()?.ttl?);
-    let by_ttl = usize::from(first.checked_sub(last)?) + 1;
-    u8::try_from(by_ttl.max(cards.len())).ok()
+/// Whether two paths differ only in nodes that report: neither has a hop that the other contradicts, and packets pass
+/// as many routers between the hops of both.
+fn goes_the_same_way(known: &[Hop], cards: &[Postcard]) -> bool {
+    let hops: Vec<Hop> = cards.iter().map(|card| card.hop).collect();
+    let is_part = |part: &[Hop], whole: &[Hop]| {
+        let mut rest = whole.iter();
+        part.iter().all(|hop| rest.any(|other| other == hop))
+    };
+    let mut shifts = cards.iter().filter_map(|card| {
+        let (before, now) = card.settled_ttl.zip(card.ttl)?;
+        Some(i16::from(before) - i16::from(now))
+    });
+    let shift = shifts.next();
+    (is_part(known, &hops) || is_part(&hops, known)) && shifts.all(|other| Some(other) == shift)
 }
 
 /// Whether each hop sees the packet with a TTL of one less, so that no other router stands between them.

@@ -10,6 +10,7 @@ use crate::outbox::Outbox;
 use crate::policy::{KnownPath, PathRule, RuleView, Verdict};
 
 use super::Correlator;
+use super::change::end_change;
 
 impl Correlator {
     /// Judges the path of a flow, and that of its answers where a rule asks for symmetry.
@@ -52,6 +53,9 @@ impl Correlator {
 
     /// Ends the events of flows that are forgotten.
     pub(super) fn end_orphans(&mut self, now: Nanos, outbox: &mut Outbox) {
+        while let Some(event) = self.undecided.pop() {
+            end_change(Event { last: now, ..event }, outbox);
+        }
         while let Some((violations, flow)) = self.orphans.pop() {
             for (place, rule) in self.rules.iter().enumerate() {
                 if violations & 1 << place != 0 {

@@ -4,6 +4,7 @@ use inband_model::Nanos;
 use serde::{Deserialize, Serialize};
 
 use crate::book::Course;
+use crate::paths::GivenLink;
 
 /// Bounds and times of following flows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -22,10 +23,12 @@ pub struct PathSettings {
     pub flow_idle_s: u64,
     /// Links that are learned. Default 65,536: about 5 MB.
     pub max_links: usize,
-    /// Nanoseconds a node's report on a flow counts while other nodes go on reporting it. Default
-    /// 2,684,354,560: 2.5 times the 2^30 ns after which a smart node reports a flow again.
+    /// Nanoseconds, beside `settle_ms`, a node's report on a flow counts while other nodes go on reporting it, and at
+    /// least until one of them has done so five times. Default 2,684,354,560: 2.5 times the 2^30 ns after which a smart
+    /// node reports a flow again.
     pub keep_ns: u64,
-    /// Milliseconds the reports of several nodes have to settle before a path is concluded. Default 1100.
+    /// Milliseconds that a report may be late, behind others or behind its packet, and still count for paths and gaps.
+    /// Default 500.
     pub settle_ms: u64,
     /// Nanoseconds an old link must stay without any flow for a change of path to be a reroute. Default
     /// 3,221,225,472: 3 times 2^30 ns.
@@ -38,6 +41,10 @@ pub struct PathSettings {
     /// entered and its last one left by one of them. Default: none.
     #[serde(rename = "edge")]
     pub edges: Vec<EdgeInterface>,
+    /// Links that are given, and order the hops that single nodes report: `[[paths.link]]`. Those of `[names]` count as
+    /// well. Default: none.
+    #[serde(rename = "link")]
+    pub links: Vec<GivenLink>,
     /// Whether each hop of each report gives observations of its latency and queue depth. Default false.
     pub hop_observations: bool,
 }
@@ -93,11 +100,12 @@ impl Default for PathSettings {
             flow_idle_s: 60,
             max_links: 65_536,
             keep_ns: 2_684_354_560,
-            settle_ms: 1_100,
+            settle_ms: 500,
             reroute_after_ns: 3_221_225_472,
             flap_window_s: 60,
             synchronous_clocks: true,
             edges: Vec::new(),
+            links: Vec::new(),
             hop_observations: false,
         }
     }
@@ -119,6 +127,18 @@ impl PathSettings {
         Nanos::from_millis(self.settle_ms)
     }
 
+    /// When a flow whose nodes' reports began to differ from its path at `since` has a path again at the earliest, and
+    /// from when on nothing more is waited for. A first path has nothing beside it that shows what is missing.
+    pub(super) fn settling_ends(&self, since: Nanos, is_first_path: bool) -> [Nanos; 2] {
+        let settle = self.settle();
+        if is_first_path {
+            let first = since + settle + SETTLING;
+            return [first, first.max(since + settle + self.keep())];
+        }
+        let first = since + SETTLING.max(Nanos(settle.0 / 5 * 3));
+        [first, first.max(since + settle + self.keep() + self.keep())]
+    }
+
     pub(super) fn reroute_after(&self) -> Nanos {
         Nanos(self.reroute_after_ns)
     }
@@ -135,3 +155,5 @@ impl PathSettings {
 
 /// Less than this may pass between two reports of a smart node on one flow.
 const MIN_LOOP_QUIET_S: u64 = 3;
+/// How long nodes take to report a change, which they do at the end of an epoch at the latest.
+const SETTLING: Nanos = Nanos::from_millis(1_100);

@@ -4,7 +4,7 @@ use inband_model::{Confidence, Event, Hop, Nanos};
 
 use crate::flows::{FlowIndex, Upstream};
 use crate::outbox::Outbox;
-use crate::paths::PathIndex;
+use crate::paths::{Mark, Order, PathIndex};
 use crate::report::{HopReading, StackState};
 
 use super::change::Finding;
@@ -18,13 +18,18 @@ impl Correlator {
         }
         self.record_hops(sighting, outbox);
         self.detect_loop(flow, sighting, outbox);
-        if sighting.is_overtaken() || sighting.hops.is_empty() {
+        if sighting.hops.is_empty() {
             return;
         }
+        if sighting.reading.stack == StackState::Intermediate {
+            return self.handle_upstream(flow, sighting, outbox);
+        }
+        let Some(is_newer) = self.take_place(flow, sighting) else { return };
         match sighting.reading.stack {
-            StackState::Whole => self.handle_whole_stack(flow, sighting, outbox),
-            StackState::Intermediate => self.handle_upstream(flow, sighting, outbox),
-            StackState::Partial { .. } => self.handle_partial_stack(flow, sighting, outbox),
+            StackState::Whole => self.handle_whole_stack(flow, sighting, is_newer, outbox),
+            StackState::Intermediate | StackState::Partial { .. } => {
+                self.handle_partial_stack(flow, sighting, outbox);
+            }
         }
     }
 
@@ -38,6 +43,9 @@ impl Correlator {
         if !is_whole || !is_same(path.path.hops(), sighting.hops) {
             return false;
         }
+        let (place, settle) = (place_of(sighting), self.settings.settle());
+        let order =
+            entry.latest.map_or(Order::Unknown, |latest| latest.order(&place, sighting.arrival, settle));
         for ((reading, port), latency) in sighting.hops.iter().zip(&path.ports).zip(&mut entry.latencies) {
             let before = std::mem::replace(latency, reading.latency);
             if let Some(port) = port {
@@ -50,14 +58,45 @@ impl Correlator {
             self.time_links(index, sighting, outbox);
         }
         let entry = &mut self.flows[flow];
-        if !sighting.is_overtaken() {
-            entry.path_seen_at = sighting.now;
-            self.paths.touch(sighting.now, index, self.settings.link_resolution(), &mut self.links);
+        match order {
+            Order::Older => {}
+            Order::TooLate if entry.trusts_clock => entry.trusts_clock = false,
+            Order::Newer | Order::Unknown | Order::TooLate => {
+                entry.latest = Some(place);
+                entry.trusts_clock |= order == Order::Newer;
+                entry.path_seen_at = sighting.now;
+                self.paths.touch(sighting.now, index, self.settings.link_resolution(), &mut self.links);
+            }
         }
         if self.flows[flow].loops.were_announced() {
             self.detect_loop(flow, sighting, outbox);
         }
         true
+    }
+
+    /// Notes a stack as the latest of its flow, and says whether a clock shows that; `None` where a later packet has
+    /// been reported before, so that the stack says nothing of the path.
+    fn take_place(&mut self, flow: FlowIndex, sighting: &Sighting<'_>) -> Option<bool> {
+        let (place, settle) = (place_of(sighting), self.settings.settle());
+        let entry = &mut self.flows[flow];
+        let order =
+            entry.latest.map_or(Order::Unknown, |latest| latest.order(&place, sighting.arrival, settle));
+        let is_too_late = order == Order::TooLate && std::mem::take(&mut entry.trusts_clock);
+        if order == Order::Older || is_too_late {
+            self.late_reports += 1;
+            return None;
+        }
+        entry.latest = Some(place);
+        entry.trusts_clock |= order == Order::Newer;
+        Some(order == Order::Newer)
+    }
+
+    /// Whether the flow has left the path of the hops at hand so lately that reports of it may still be on their way.
+    fn has_just_left(&self, flow: FlowIndex, now: Nanos) -> bool {
+        self.flows[flow].past_paths.iter().rev().any(|past| {
+            now.since(past.left_at) <= self.settings.settle()
+                && self.paths[past.path].path.hops() == self.trail.hops()
+        })
     }
 
     /// Takes in how long the packet was on each link of a path.
@@ -70,7 +109,13 @@ impl Correlator {
         }
     }
 
-    fn handle_whole_stack(&mut self, flow: FlowIndex, sighting: &Sighting<'_>, outbox: &mut Outbox) {
+    fn handle_whole_stack(
+        &mut self,
+        flow: FlowIndex,
+        sighting: &Sighting<'_>,
+        is_newer: bool,
+        outbox: &mut Outbox,
+    ) {
         self.trail.clear();
         if let Some(upstream) = self.fresh_upstream(flow, sighting) {
             let hops = self.paths[upstream].path.hops();
@@ -84,6 +129,9 @@ impl Correlator {
         if self.is_path(flow) {
             return self.confirm_end_of_path(flow, sighting);
         }
+        if !is_newer && self.has_just_left(flow, sighting.now) {
+            return self.late_reports += 1;
+        }
         let confidence = if is_joined { Confidence::Probable } else { Confidence::Certain };
         let adopted = self.adopt(flow, &self.finding(sighting, true, confidence), outbox);
         if let Some(path) = adopted.filter(|_| !is_joined) {
@@ -94,11 +142,18 @@ impl Correlator {
     /// Keeps what a transit hop reported, to put it before what the sink will report. It is never a change of
     /// path: the packet went on.
     fn handle_upstream(&mut self, flow: FlowIndex, sighting: &Sighting<'_>, outbox: &mut Outbox) {
+        let (place, settle) = (place_of(sighting), self.settings.settle());
+        let order = self.flows[flow]
+            .upstream
+            .map_or(Order::Unknown, |known| known.latest.order(&place, sighting.arrival, settle));
+        if order == Order::Older {
+            return self.late_reports += 1;
+        }
         self.trail.clear();
         self.trail.extend(sighting.hops);
         let path = self.paths.acquire(sighting.now, self.trail.hops(), &mut self.links, &mut self.ports);
         let entry = &mut self.flows[flow];
-        let upstream = path.map(|path| Upstream { path, seen_at: sighting.now });
+        let upstream = path.map(|path| Upstream { path, seen_at: sighting.now, latest: place });
         let before = std::mem::replace(&mut entry.upstream, upstream);
         if entry.path.is_some_and(|path| self.paths[path].path.hops().starts_with(self.trail.hops())) {
             for (latency, reading) in entry.latencies.iter_mut().zip(sighting.hops) {
@@ -167,6 +222,7 @@ impl Correlator {
             origin: sighting.reading.origin,
             confidence,
             is_whole,
+            is_same_way: false,
             hops_expected: is_whole.then_some(hops),
         }
     }
@@ -175,6 +231,11 @@ impl Correlator {
     pub(super) fn is_path(&self, flow: FlowIndex) -> bool {
         self.flows[flow].path.is_some_and(|path| self.paths[path].path.hops() == self.trail.hops())
     }
+}
+
+#[inline]
+fn place_of(sighting: &Sighting<'_>) -> Mark {
+    Mark::new(sighting.report, sighting.session.port(), sighting.hops)
 }
 
 #[inline]

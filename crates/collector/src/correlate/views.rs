@@ -20,6 +20,8 @@ pub(crate) struct Occupancy {
     pub(crate) unlearned_links: u64,
     pub(crate) unfollowed_ports: u64,
     pub(crate) ungrouped_drops: u64,
+    pub(crate) late_reports: u64,
+    pub(crate) unplaced_nodes: u64,
 }
 
 impl Correlator {
@@ -90,6 +92,8 @@ impl Correlator {
             unlearned_links: self.links.unlearned(),
             unfollowed_ports: self.ports.overflow(),
             ungrouped_drops: self.drops.ungrouped(),
+            late_reports: self.late_reports,
+            unplaced_nodes: self.unplaced_nodes,
         }
     }
 

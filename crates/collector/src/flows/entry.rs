@@ -3,7 +3,7 @@
 use inband_model::{Confidence, Flow, Nanos, Origin, ReportReference};
 
 use crate::book::Signs;
-use crate::paths::{PathIndex, Postcards};
+use crate::paths::{Mark, PathIndex, Postcards};
 
 /// What is known of one flow.
 #[derive(Debug)]
@@ -48,8 +48,25 @@ pub(crate) struct FlowEntry {
     pub(crate) pending: Option<PendingChange>,
     /// The latest report of each node, in MX and XD mode.
     pub(crate) postcards: Postcards,
-    /// When the nodes' reports began to differ from `path`.
-    pub(crate) unsettled_since: Option<Nanos>,
+    /// Nodes' reports that differ from `path`.
+    pub(crate) unsettled: Option<Unsettled>,
+    /// The place of the latest stack in the order of packets.
+    pub(crate) latest: Option<Mark>,
+    /// Whether the clock behind `latest` has run with time since it was last not so.
+    pub(crate) trusts_clock: bool,
+    /// When a node last dropped one of its packets.
+    pub(crate) dropped_at: Option<Nanos>,
+}
+
+/// Nodes' reports that differ from the path of their flow, and have time to settle.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Unsettled {
+    /// When the first of them arrived.
+    pub(crate) since: Nanos,
+    /// When they are looked at next, whether or not others arrive.
+    pub(crate) due: Nanos,
+    /// When they were last looked at.
+    pub(crate) tried_at: Nanos,
 }
 
 /// The part of a path that an intermediate report told.
@@ -57,6 +74,8 @@ pub(crate) struct FlowEntry {
 pub(crate) struct Upstream {
     pub(crate) path: PathIndex,
     pub(crate) seen_at: Nanos,
+    /// The place of the report in the order of packets.
+    pub(crate) latest: Mark,
 }
 
 /// A path that a flow has left.
@@ -65,6 +84,8 @@ pub(crate) struct PastPath {
     pub(crate) path: PathIndex,
     pub(crate) since: Nanos,
     pub(crate) until: Nanos,
+    /// When the first report showed that the flow had left it.
+    pub(crate) left_at: Nanos,
 }
 
 /// A change of path that may turn out to be a reroute.
@@ -102,7 +123,10 @@ impl FlowEntry {
             violations: 0,
             pending: None,
             postcards: Postcards::default(),
-            unsettled_since: None,
+            unsettled: None,
+            latest: None,
+            trusts_clock: false,
+            dropped_at: None,
         }
     }
 

@@ -17,7 +17,14 @@ pub(crate) struct Links {
     clocks: ClockSettings,
     /// Links whose latency is followed.
     timed: usize,
+    /// The interface at the other end of each interface of a certain link, where packets go to and where they come
+    /// from; `None` where there are several, as behind a bridge.
+    ahead: HashMap<Port, Option<Port>>,
+    behind: HashMap<Port, Option<Port>>,
 }
+
+/// An interface of a node.
+type Port = (NodeId, u16);
 
 /// Where a link stands in the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -45,7 +52,16 @@ struct Link {
 
 impl Links {
     pub(crate) fn new(capacity: usize, clocks: ClockSettings) -> Links {
-        Links { links: Vec::new(), index: HashMap::new(), capacity, unlearned: 0, clocks, timed: 0 }
+        Links {
+            links: Vec::new(),
+            index: HashMap::new(),
+            capacity,
+            unlearned: 0,
+            clocks,
+            timed: 0,
+            ahead: HashMap::new(),
+            behind: HashMap::new(),
+        }
     }
 
     /// Learns that packets go from one hop to the other, and that they do now; `None` when there is no room for the link.
@@ -66,8 +82,37 @@ impl Links {
     }
 
     /// Notes that no other node stands between the ends of a link.
-    pub(crate) fn make_certain(&mut self, link: LinkIndex) {
-        self.links[link.0].is_certain = true;
+    pub(crate) fn make_certain(&mut self, index: LinkIndex) {
+        let state = &mut self.links[index.0];
+        state.is_certain = true;
+        let Link { from, egress_interface, to, ingress_interface } = state.link;
+        if let (Some(egress), Some(ingress)) = (egress_interface, ingress_interface) {
+            let (from, to) = ((from, egress), (to, ingress));
+            let keep_only = |known: &mut Option<Port>, port| *known = known.filter(|known| *known == port);
+            self.ahead.entry(from).and_modify(|known| keep_only(known, to)).or_insert(Some(to));
+            self.behind.entry(to).and_modify(|known| keep_only(known, from)).or_insert(Some(from));
+        }
+    }
+
+    /// Whether paths have shown that packets which leave the one hop, or come to the other, go or come elsewhere.
+    pub(crate) fn contradict(&self, from: &Hop, to: &Hop) -> bool {
+        let port = |node_id, interface: Option<u16>| interface.map(|interface| (node_id, interface));
+        let (egress, ingress) =
+            (port(from.node_id, from.egress_interface), port(to.node_id, to.ingress_interface));
+        let leads =
+            |ends: &HashMap<Port, Option<Port>>, at: Option<Port>| at.and_then(|at| *ends.get(&at)?);
+        leads(&self.ahead, egress).is_some_and(|known| Some(known) != ingress)
+            || leads(&self.behind, ingress).is_some_and(|known| Some(known) != egress)
+    }
+
+    /// Whether paths have shown that packets leaving a hop come to another node.
+    pub(crate) fn go_on(&self, hop: &Hop) -> bool {
+        hop.egress_interface.is_some_and(|egress| self.ahead.contains_key(&(hop.node_id, egress)))
+    }
+
+    /// Whether paths have shown that packets coming to a hop come from another node.
+    pub(crate) fn come_from(&self, hop: &Hop) -> bool {
+        hop.ingress_interface.is_some_and(|ingress| self.behind.contains_key(&(hop.node_id, ingress)))
     }
 
     /// Whether packets certainly go from one hop straight to the other, by interfaces both of them named.

@@ -1,14 +1,19 @@
-//! What did each node report of a flow lately?
+//! The latest report of each node on one flow.
 
 use inband_model::{Hop, Nanos, NodeId, Origin, ReportReference};
 
+use crate::ledger::Arrival;
 use crate::report::{HopReading, PacketIdentity};
 
-/// The latest report of each node on one flow, at most [`MOST_POSTCARDS`] of them.
+use super::mark::{Mark, Order};
+
+/// The latest report of each node on one flow, at most [`MAX_POSTCARDS`] of them.
 #[derive(Debug, Default)]
 pub(crate) struct Postcards {
     cards: Vec<Postcard>,
     last: Option<(ReportReference, Origin)>,
+    /// Reports of the nodes so far, where each is taken to report as often as the busiest.
+    round: u64,
 }
 
 /// The latest report of one node on one flow.
@@ -24,6 +29,29 @@ pub(crate) struct Postcard {
     pub(crate) came_at: Option<u64>,
     pub(crate) left_at: Option<u64>,
     pub(crate) received_at: Nanos,
+    /// When the node was first seen with these interfaces and this TTL.
+    pub(crate) since: Nanos,
+    /// When the path was found to have left the node.
+    pub(crate) gone_at: Option<Nanos>,
+    /// The TTL when the path was last concluded with this node on it.
+    pub(crate) settled_ttl: Option<u8>,
+    /// Interfaces and TTL before `since`.
+    before: Option<(Hop, Option<u8>)>,
+    mark: Mark,
+    round: u64,
+    /// Whether the node's clock has run with time since it was last not so.
+    trusts_clock: bool,
+}
+
+/// A report of one node on a flow.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sighted<'a> {
+    pub(crate) now: Nanos,
+    pub(crate) reading: &'a HopReading,
+    pub(crate) ttl: Option<u8>,
+    pub(crate) identity: Option<PacketIdentity>,
+    pub(crate) mark: Mark,
+    pub(crate) arrival: Arrival,
 }
 
 /// What a node's report does to the set of hops.
@@ -33,52 +61,38 @@ pub(crate) enum Put {
     Same,
     /// It adds a node.
     Joined,
-    /// A node that was there names other interfaces.
+    /// A node that was there names other interfaces, or sees another TTL.
     Moved,
+    /// Nothing, as it is older than what is known of the node.
+    Late,
+    /// Nothing, as there is no room for another node.
+    NoRoom,
 }
 
 impl Postcards {
-    /// Puts in a node's report on a packet; tells what that does to the set of hops.
-    pub(crate) fn put(
-        &mut self,
-        now: Nanos,
-        reading: &HopReading,
-        ttl: Option<u8>,
-        identity: Option<PacketIdentity>,
-    ) -> Put {
-        let known = self.cards.iter_mut().find(|card| card.hop.node_id == reading.hop.node_id);
-        let Some(card) = known else {
-            if self.cards.len() >= MOST_POSTCARDS {
-                return Put::Same;
-            }
-            self.cards.push(Postcard {
-                hop: reading.hop,
-                latency: reading.latency,
-                ttl,
-                identity,
-                came_at: reading.came_at(),
-                left_at: reading.left_at(),
-                received_at: now,
-            });
-            return Put::Joined;
+    /// Puts in a node's report on a packet, which may be `settle` late; tells what that does to the set of hops.
+    pub(crate) fn put(&mut self, sighted: &Sighted<'_>, settle: Nanos) -> Put {
+        let node_id = sighted.reading.hop.node_id;
+        let Some(card) = self.cards.iter_mut().find(|card| card.hop.node_id == node_id) else {
+            return self.add(sighted);
         };
-        // A report that leaves the interfaces out does not say that they have changed.
-        let hop = Hop {
-            ingress_interface: reading.hop.ingress_interface.or(card.hop.ingress_interface),
-            egress_interface: reading.hop.egress_interface.or(card.hop.egress_interface),
-            ..reading.hop
-        };
-        let has_changed = hop != card.hop;
-        *card = Postcard {
-            hop,
-            latency: reading.latency.or(card.latency),
-            ttl: ttl.or(card.ttl),
-            identity,
-            came_at: reading.came_at().or(card.came_at),
-            left_at: reading.left_at(),
-            received_at: now,
-        };
-        if has_changed { Put::Moved } else { Put::Same }
+        let put = card.update(sighted, settle);
+        if put != Put::Late {
+            self.round = self.round.max(card.round + 1);
+            card.round = self.round;
+        }
+        put
+    }
+
+    fn add(&mut self, sighted: &Sighted<'_>) -> Put {
+        if self.cards.len() >= MAX_POSTCARDS {
+            let Some(gone) = self.cards.iter().position(|card| card.gone_at.is_some()) else {
+                return Put::NoRoom;
+            };
+            self.cards.swap_remove(gone);
+        }
+        self.cards.push(Postcard::new(sighted, self.round));
+        Put::Joined
     }
 
     /// The latest report of a node.
@@ -86,20 +100,18 @@ impl Postcards {
         self.cards.iter().find(|card| card.hop.node_id == node_id)
     }
 
-    /// Removes the nodes that were silent for so long while others reported; tells whether there were any.
-    pub(crate) fn expire(&mut self, now: Nanos, keep: Nanos) -> bool {
-        let before = self.cards.len();
-        self.cards.retain(|card| now.since(card.received_at) <= keep);
-        self.cards.len() < before
-    }
-
-    /// Removes the nodes that have been replaced: silent since a change that began at `since`, while another
-    /// node, which was not, sees packets with the same TTL and so stands in the same place.
-    pub(crate) fn drop_replaced(&mut self, since: Nanos) {
-        let is_fresh = |card: &Postcard| card.received_at >= since;
-        let fresh: Vec<Option<u8>> =
-            self.cards.iter().filter(|card| is_fresh(card)).map(|card| card.ttl).collect();
-        self.cards.retain(|card| is_fresh(card) || !fresh.contains(&card.ttl));
+    /// Removes the nodes that were silent for longer than `keep` while others reported [`MAX_MISSED`] times; returns
+    /// when the last of them reported.
+    #[inline]
+    pub(crate) fn expire(&mut self, now: Nanos, keep: Nanos) -> Option<Nanos> {
+        let round = self.round;
+        let is_silent = |card: &Postcard| {
+            card.gone_at.is_none() && round - card.round >= MAX_MISSED && now.since(card.received_at) > keep
+        };
+        let silent_since =
+            self.cards.iter().filter(|card| is_silent(card)).map(|card| card.received_at).max()?;
+        self.cards.retain(|card| !is_silent(card));
+        Some(silent_since)
     }
 
     /// Forgets all reports, when something better tells the path.
@@ -117,10 +129,114 @@ impl Postcards {
         self.last
     }
 
-    pub(crate) fn cards(&self) -> &[Postcard] {
-        &self.cards
+    /// The nodes that the path has not left.
+    pub(crate) fn cards(&self) -> impl Iterator<Item = &Postcard> {
+        self.cards.iter().filter(|card| card.gone_at.is_none())
+    }
+
+    /// Notes which nodes are on the path; the path has left the others at `since`, as far as they were there by then.
+    pub(crate) fn settle(&mut self, path: &[Postcard], since: Nanos) {
+        for card in &mut self.cards {
+            if path.iter().any(|on_path| on_path.hop.node_id == card.hop.node_id) {
+                card.settled_ttl = card.ttl;
+            } else if card.gone_at.is_none() {
+                card.gone_at = Some(since);
+                card.settled_ttl = None;
+            }
+        }
+    }
+}
+
+impl Postcard {
+    fn new(sighted: &Sighted<'_>, round: u64) -> Self {
+        let Sighted { now, reading, ttl, identity, mark, arrival: _ } = *sighted;
+        Self {
+            hop: reading.hop,
+            latency: reading.latency,
+            ttl,
+            identity,
+            came_at: reading.came_at(),
+            left_at: reading.left_at(),
+            received_at: now,
+            since: now,
+            gone_at: None,
+            settled_ttl: None,
+            before: None,
+            mark,
+            round,
+            trusts_clock: false,
+        }
+    }
+
+    /// The report of a node on a packet at a time.
+    #[cfg(test)]
+    pub(crate) fn at(now: Nanos, hop: Hop, ttl: Option<u8>) -> Self {
+        let reading = HopReading { hop, ..HopReading::EMPTY };
+        let report = ReportReference { node_id: hop.node_id, hw_id: 0, sequence: 0, received_at: now };
+        let mark = Mark::new(report, 0, &[reading]);
+        let arrival = Arrival::InOrder;
+        Self::new(&Sighted { now, reading: &reading, ttl, identity: None, mark, arrival }, 0)
+    }
+
+    fn update(&mut self, sighted: &Sighted<'_>, settle: Nanos) -> Put {
+        let Sighted { now, reading, ttl, identity, mark, arrival } = *sighted;
+        let order = self.mark.order(&mark, arrival, settle);
+        let is_too_late = order == Order::TooLate && std::mem::take(&mut self.trusts_clock);
+        if order == Order::Older || is_too_late {
+            return Put::Late;
+        }
+        let is_newer = order == Order::Newer;
+        self.trusts_clock |= is_newer;
+        if let Some(gone_at) = self.gone_at {
+            if !is_newer && now.since(gone_at) <= settle {
+                return Put::Late;
+            }
+            *self = Self::new(sighted, self.round);
+            return Put::Joined;
+        }
+        // A report that leaves the interfaces out does not say that they have changed.
+        let hop = Hop {
+            ingress_interface: reading.hop.ingress_interface.or(self.hop.ingress_interface),
+            egress_interface: reading.hop.egress_interface.or(self.hop.egress_interface),
+            ..reading.hop
+        };
+        let ttl = ttl.or(self.ttl);
+        let has_changed = (hop, ttl) != (self.hop, self.ttl);
+        if has_changed {
+            if !is_newer && self.before == Some((hop, ttl)) && now.since(self.since) <= settle {
+                return Put::Late;
+            }
+            self.before = Some((self.hop, self.ttl));
+            self.since = now;
+        }
+        self.hop = hop;
+        self.latency = reading.latency.or(self.latency);
+        self.ttl = ttl;
+        self.identity = identity;
+        self.came_at = reading.came_at().or(self.came_at);
+        self.left_at = reading.left_at();
+        self.received_at = now;
+        self.mark = mark;
+        if has_changed { Put::Moved } else { Put::Same }
+    }
+
+    /// The latest report of the node.
+    pub(crate) fn report(&self) -> ReportReference {
+        self.mark.report()
+    }
+
+    /// Whether the node was first seen like this, or on the flow at all, no earlier than `since`.
+    pub(crate) fn is_new_since(&self, since: Nanos) -> bool {
+        self.since >= since
+    }
+
+    /// Whether the node has reported no earlier than `since`.
+    pub(crate) fn is_heard_since(&self, since: Nanos) -> bool {
+        self.received_at >= since
     }
 }
 
 /// Most nodes one flow is followed through.
-pub(crate) const MOST_POSTCARDS: usize = 16;
+pub(crate) const MAX_POSTCARDS: usize = 16;
+/// Reports of the busiest other node without one of its own after which a node may be silent.
+const MAX_MISSED: u64 = 5;

@@ -51,7 +51,7 @@ impl Hops {
 
 impl HopReading {
     /// A hop that has said nothing.
-    pub(super) const EMPTY: HopReading = HopReading {
+    pub(crate) const EMPTY: HopReading = HopReading {
         hop: Hop { node_id: NodeId::NOT_AVAILABLE, ingress_interface: None, egress_interface: None },
         latency: None,
         has_wide_clock: false,

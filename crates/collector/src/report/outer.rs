@@ -49,12 +49,13 @@ impl Outer {
     }
 }
 
-/// `None` where the packet has no checksum, as then the number alone would have to tell.
+/// `None` where the packet has no checksum, as then the number alone would have to tell, and where its number is 0:
+/// a source that does not number its packets (RFC 6864) gives equal ones the same checksum.
 #[inline]
 fn identity(packet: &[u8], layers: &Layers, identification: u16) -> Option<PacketIdentity> {
     let udp = layers.udp(packet).map(|udp| udp.checksum.get());
     let l4_checksum = udp.or_else(|| layers.tcp(packet).map(|tcp| tcp.checksum.get()))?;
-    (l4_checksum != 0).then_some(PacketIdentity { identification, l4_checksum })
+    (l4_checksum != 0 && identification != 0).then_some(PacketIdentity { identification, l4_checksum })
 }
 
 /// Length of the IPv6 header, which its payload length leaves out.

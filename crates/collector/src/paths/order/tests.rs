@@ -1,9 +1,9 @@
-//! Are hops put into the order the packet passed them?
+//! Hops are put into the order the packet passed them.
 
 use inband_model::{Hop, Nanos, NodeId};
 
-use super::{Postcard, order};
-use crate::paths::{ClockSettings, Links};
+use super::{Evidence, Ordered, Postcard, order};
+use crate::paths::{ClockSettings, GivenLink, Links, Topology};
 
 #[test]
 fn a_higher_ttl_comes_earlier() {
@@ -14,7 +14,6 @@ fn a_higher_ttl_comes_earlier() {
 
 #[test]
 fn an_equal_ttl_leaves_the_decision_to_synchronous_clocks() {
-    let stamped = |node_id, timestamp| Postcard { came_at: Some(timestamp), ..card(node_id, Some(64)) };
     let cards = [stamped(2, 200), stamped(3, 300), stamped(1, 100)];
 
     assert_eq!(ordered(&cards, &Links::new(10, ClockSettings::default()), true), [1, 2, 3]);
@@ -22,15 +21,13 @@ fn an_equal_ttl_leaves_the_decision_to_synchronous_clocks() {
 
 #[test]
 fn clocks_that_are_not_synchronous_decide_nothing() {
-    let stamped = |node_id, timestamp, received_at| Postcard {
-        came_at: Some(timestamp),
-        received_at: Nanos(received_at),
-        ..card(node_id, Some(64))
+    let links = Links::new(10, ClockSettings::default());
+    let by_clocks = |synchronous_clocks| {
+        let evidence = Evidence { topology: &Topology::default(), links: &links, synchronous_clocks };
+        order(&mut [stamped(2, 100), stamped(1, 200)], evidence)
     };
-    let cards = [stamped(2, 100, 20), stamped(1, 200, 10)];
 
-    assert_eq!(ordered(&cards, &Links::new(10, ClockSettings::default()), false), [1, 2]);
-    assert_eq!(ordered(&cards, &Links::new(10, ClockSettings::default()), true), [2, 1]);
+    assert_eq!((by_clocks(false), by_clocks(true)), (Ordered::No, Ordered::ByPacket));
 }
 
 #[test]
@@ -72,22 +69,44 @@ fn links_in_a_ring_leave_the_order_to_the_ttl() {
     assert_eq!(ordered(&cards, &links, true), [1, 2]);
 }
 
+#[test]
+fn given_links_decide_where_the_ttl_stays() {
+    let cards = [card(2, Some(64)), card(3, Some(64)), card(1, Some(64))];
+    let given =
+        [(1, 2), (2, 3)].map(|(node, to)| GivenLink { node, interface: 2, to, to_interface: Some(1) });
+
+    let links = Links::new(10, ClockSettings::default());
+    let evidence = Evidence { topology: &Topology::new(&given), links: &links, synchronous_clocks: true };
+
+    let mut ordered = cards.to_vec();
+    assert_eq!(order(&mut ordered, evidence), Ordered::ByLinks);
+    assert_eq!(ordered.iter().map(|card| card.hop.node_id.0).collect::<Vec<_>>(), [1, 2, 3]);
+}
+
+#[test]
+fn an_equal_ttl_without_links_and_timestamps_orders_nothing() {
+    let links = Links::new(10, ClockSettings::default());
+    let evidence = Evidence { topology: &Topology::default(), links: &links, synchronous_clocks: true };
+
+    assert_eq!(order(&mut [card(2, Some(64)), card(1, Some(64))], evidence), Ordered::No);
+    assert_eq!(order(&mut [card(2, None), card(1, None)], evidence), Ordered::No);
+    assert_eq!(order(&mut [card(2, Some(63)), card(1, Some(64))], evidence), Ordered::ByPacket);
+}
+
 fn ordered(cards: &[Postcard], links: &Links, synchronous_clocks: bool) -> Vec<u32> {
     let mut cards = cards.to_vec();
-    order(&mut cards, links, synchronous_clocks);
+    order(&mut cards, Evidence { topology: &Topology::default(), links, synchronous_clocks });
     cards.iter().map(|card| card.hop.node_id.0).collect()
 }
 
+fn stamped(node_id: u32, timestamp: u64) -> Postcard {
+    let mut card = card(node_id, Some(64));
+    card.came_at = Some(timestamp);
+    card
+}
+
 fn card(node_id: u32, ttl: Option<u8>) -> Postcard {
-    Postcard {
-        hop: hop(node_id),
-        latency: None,
-        ttl,
-        identity: None,
-        came_at: None,
-        left_at: None,
-        received_at: Nanos(0),
-    }
+    Postcard::at(Nanos(0), hop(node_id), ttl)
 }
 
 fn hop(node_id: u32) -> Hop {

@@ -1,0 +1,70 @@
+//! The links that are given, as opposed to those learned from paths.
+
+use hashbrown::{HashMap, HashSet};
+use inband_model::{Hop, NodeId};
+use serde::{Deserialize, Serialize};
+
+/// A link that is given: `[[paths.link]]`. It counts in both directions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GivenLink {
+    /// The node at one end.
+    pub node: u32,
+    /// Its interface of level 1.
+    pub interface: u16,
+    /// The node at the other end.
+    pub to: u32,
+    /// Its interface of level 1; default: not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to_interface: Option<u16>,
+}
+
+/// What is at the other end of the interfaces of the nodes in a given topology.
+#[derive(Debug, Default)]
+pub(crate) struct Topology {
+    peers: HashMap<(NodeId, u16), NodeId>,
+    nodes: HashSet<NodeId>,
+}
+
+impl Topology {
+    pub(crate) fn new(links: &[GivenLink]) -> Self {
+        let mut topology = Self::default();
+        for link in links {
+            let (node, to) = (NodeId(link.node), NodeId(link.to));
+            topology.peers.insert((node, link.interface), to);
+            if let Some(interface) = link.to_interface {
+                topology.peers.insert((to, interface), node);
+            }
+            topology.nodes.extend([node, to]);
+        }
+        topology
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.peers.is_empty()
+    }
+
+    /// Whether packets go from one hop straight to the other; `None` where no link of either interface is given.
+    pub(crate) fn connects(&self, from: &Hop, to: &Hop) -> Option<bool> {
+        let ahead = self.peer(from.node_id, from.egress_interface).map(|peer| peer == to.node_id);
+        let behind = self.peer(to.node_id, to.ingress_interface).map(|peer| peer == from.node_id);
+        match (ahead, behind) {
+            (None, None) => None,
+            (ahead, behind) => Some(ahead.unwrap_or(true) && behind.unwrap_or(true)),
+        }
+    }
+
+    /// Whether a node stands before the first of these hops or behind the last one; `None` where one of them is not
+    /// in the topology.
+    pub(crate) fn goes_on(&self, first: &Hop, last: &Hop) -> Option<bool> {
+        let is_known = self.nodes.contains(&first.node_id) && self.nodes.contains(&last.node_id);
+        let goes_on = self.peer(first.node_id, first.ingress_interface).is_some()
+            || self.peer(last.node_id, last.egress_interface).is_some();
+        (is_known && first.ingress_interface.is_some() && last.egress_interface.is_some()).then_some(goes_on)
+    }
+
+    /// The node at the other end of an interface.
+    pub(crate) fn peer(&self, node_id: NodeId, interface: Option<u16>) -> Option<NodeId> {
+        self.peers.get(&(node_id, interface?)).copied()
+    }
+}
