@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
 use std::net::IpAddr;
 
+use inband_collector::GivenLink;
 use inband_model::{Flow, NodeId, Path};
 use inband_store::Naming;
 use serde::{Deserialize, Serialize};
@@ -111,6 +112,35 @@ impl Names {
     #[must_use]
     pub fn interface(&self, node: NodeId, interface: Option<u16>) -> Option<&InterfaceName> {
         self.interfaces.get(&(node.0, interface?))
+    }
+
+    /// The links between nodes, by what interfaces lead `to`. Where exactly one interface leads back, it is the other
+    /// end; a name that several nodes have leads nowhere.
+    #[must_use]
+    pub fn links(&self) -> Vec<GivenLink> {
+        let mut ends: HashMap<&str, Option<u32>> = HashMap::new();
+        for (id, name) in &self.nodes {
+            ends.entry(name).and_modify(|end| *end = None).or_insert(Some(*id));
+        }
+        let lead = self.interfaces.values().filter_map(|interface| {
+            let to = ends.get(interface.to.as_deref()?).copied().flatten()?;
+            Some((interface.node, interface.id, to))
+        });
+        let mut between: HashMap<(u32, u32), Vec<u16>> = HashMap::new();
+        for (node, interface, to) in lead.clone() {
+            between.entry((node, to)).or_default().push(interface);
+        }
+        let only = |from, to| match between.get(&(from, to)).map(Vec::as_slice) {
+            Some([interface]) => Some(*interface),
+            _ => None,
+        };
+        lead.map(|(node, interface, to)| GivenLink {
+            node,
+            interface,
+            to,
+            to_interface: only(node, to).and_then(|_| only(to, node)),
+        })
+        .collect()
     }
 
     /// The name of the host with an address, or else of its smallest subnet.

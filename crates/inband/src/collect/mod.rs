@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Error, anyhow};
 use inband::config::ConfigFile;
+use inband_collector::CollectorSettings;
 use inband_server::{
     Api, ApiError, Keep, Listening, Live, NameList, Names, Outcome, Pipeline, Reception, Replay, Settings,
     Stage,
@@ -99,6 +100,13 @@ pub(crate) fn read_names(path: &Path) -> Result<Names, Failure> {
     Ok(Names::new(ConfigFile::read(path)?.parse::<NameList>()?))
 }
 
+/// What the collector is given, with the links between nodes that have names.
+fn with_links(settings: &Settings, names: &Names) -> CollectorSettings {
+    let mut settings = settings.collector();
+    settings.paths.links.extend(names.links());
+    settings
+}
+
 /// Receives until somebody stops it.
 fn collect(settings: &Settings, stop: &AtomicBool) -> Result<Outcome, Failure> {
     let names = Arc::new(read_names(&settings.names.file)?);
@@ -123,7 +131,8 @@ fn collect(settings: &Settings, stop: &AtomicBool) -> Result<Outcome, Failure> {
         );
     }
     let (mut outputs, exports) = Outputs::start(settings)?;
-    let pipeline = Pipeline::start(settings.collector(), feed, stages(store.as_ref(), &live, exports))
+    let settings = with_links(settings, &names);
+    let pipeline = Pipeline::start(settings, feed, stages(store.as_ref(), &live, exports))
         .context("cannot start the collector")?;
     outputs.ask(pipeline.asker(), Arc::clone(&names), store.as_ref());
     let api = Api::start(listening, pipeline.asker(), store.clone(), live, names)
@@ -160,8 +169,8 @@ fn replay(
     let exports = exports::start_for_replay(&told, stop)?;
     let keep = store.as_ref().map(|store| Box::new(Keep::for_replay(Arc::clone(store))) as Box<dyn Stage>);
     let stages = keep.into_iter().chain(exports).collect();
-    let pipeline =
-        Pipeline::start(settings.collector(), feed, stages).context("cannot start the collector")?;
+    let settings = with_links(settings, &read_names(&settings.names.file)?);
+    let pipeline = Pipeline::start(settings, feed, stages).context("cannot start the collector")?;
     let pace = if args.recorded_speed { Pace::Recorded } else { Pace::Full };
     let mut found = Found::default();
     let read = replay::replay(&mut input, &args.report_port, pace, &replay, stop, &mut found);

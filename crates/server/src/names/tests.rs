@@ -1,3 +1,4 @@
+use inband_collector::GivenLink;
 use inband_model::NodeId;
 
 use super::{NameList, Names};
@@ -66,4 +67,38 @@ fn an_interface_needs_a_number() {
     let names = names();
     assert_eq!(names.interface(NodeId(5), Some(2)).unwrap().to.as_deref(), Some("spine1"));
     assert_eq!(names.interface(NodeId(5), None), None);
+}
+
+#[test]
+fn interfaces_that_lead_to_nodes_are_links() {
+    let text = r#"
+        node = [{ id = 5, name = "leaf1" }, { id = 7, name = "spine1" }, { id = 8, name = "same" }, { id = 9, name = "same" }]
+        interface = [
+            { node = 5, id = 2, name = "a", to = "spine1" },
+            { node = 7, id = 3, name = "b", to = "leaf1" },
+            { node = 5, id = 4, name = "c", to = "web" },
+            { node = 5, id = 6, name = "d", to = "same" },
+            { node = 5, id = 8, name = "e" },
+        ]
+    "#;
+    let mut links = Names::new(toml::from_str::<NameList>(text).unwrap()).links();
+    links.sort_by_key(|link| link.node);
+
+    let link = |node, interface, to, back| GivenLink { node, interface, to, to_interface: Some(back) };
+    assert_eq!(links, [link(5, 2, 7, 3), link(7, 3, 5, 2)]);
+}
+
+#[test]
+fn of_several_links_between_two_nodes_the_other_ends_are_not_known() {
+    let text = r#"
+        node = [{ id = 5, name = "leaf1" }, { id = 7, name = "spine1" }]
+        interface = [
+            { node = 5, id = 2, name = "a", to = "spine1" },
+            { node = 5, id = 3, name = "b", to = "spine1" },
+            { node = 7, id = 4, name = "c", to = "leaf1" },
+        ]
+    "#;
+    let links = Names::new(toml::from_str::<NameList>(text).unwrap()).links();
+
+    assert_eq!((links.len(), links.iter().all(|link| link.to_interface.is_none())), (3, true));
 }
