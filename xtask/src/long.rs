@@ -7,6 +7,7 @@ use clap::Args;
 
 mod flips;
 mod fuzz;
+mod paths;
 
 /// One long check, by the name that is given to `cargo xtask long`.
 struct Check {
@@ -28,6 +29,11 @@ const CHECKS: &[Check] = &[
         name: "flips",
         about: "damages a thousand stores, or --cases N: no wrong answer, and every loss is named",
         run: flips::run,
+    },
+    Check {
+        name: "paths",
+        about: "follows 200 flows over each of 240 fabrics with reports late and lost, or --rounds N of 60 fabrics",
+        run: paths::run,
     },
 ];
 
