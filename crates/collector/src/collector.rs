@@ -5,7 +5,7 @@ mod overflows;
 
 use std::net::SocketAddr;
 
-use inband_model::{HopColumns, Nanos, NodeId, ReportReference};
+use inband_model::{HopColumns, Nanos, NodeId, ReportReference, Units};
 use inband_wire::int::{CodePoints, Dialect, Reading};
 use inband_wire::report::{AnyIndividual, AnyReport, Deviation, Leniency, ReportReading, ReportVersion};
 
@@ -34,6 +34,7 @@ pub struct Collector {
     /// Where sources number packets, if they do.
     numbering: Option<Numbering>,
     summary_domain: u16,
+    units: Units,
     malformed: Faults,
     unreadable: Faults,
     /// The report at hand; here so that its memory is used again.
@@ -68,6 +69,7 @@ impl Collector {
             follow: settings.paths.follow,
             numbering: numbering(&settings.events.sequence_gap),
             summary_domain: settings.events.sequence_gap.summary_domain,
+            units: settings.events.units.clone(),
             correlator: Correlator::new(settings.paths, settings.ports, &settings.events),
             malformed: Faults::default(),
             unreadable: Faults::default(),
@@ -231,6 +233,9 @@ impl Collector {
         };
         let reading =
             report::read(reporter, report, &self.code_points, &mut self.space, &mut self.unreadable);
+        if self.units.has_ticks() {
+            self.space.convert_times(&self.units);
+        }
         let hops = self.space.hops();
         if let Some(records) = &mut self.records {
             records.add(&Told { reference, version, index, report }, &reading, hops);

@@ -194,7 +194,8 @@ impl Ports {
         let port = &mut self.ports[index.0];
         let queue = QueueIndex(self.queues.len());
         port.queues.push((queue_id, queue));
-        self.queues.push(Queue::new(port.node_id, port.egress_interface, queue_id));
+        let units = self.events.units.of(port.node_id);
+        self.queues.push(Queue::new(port.node_id, port.egress_interface, queue_id, units));
         Some(queue)
     }
 }

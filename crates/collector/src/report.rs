@@ -5,7 +5,7 @@ mod hops;
 mod missing;
 mod outer;
 
-use inband_model::{Flow, NodeId, Origin};
+use inband_model::{Flow, NodeId, Origin, Units};
 use inband_wire::int::{AnyHeader, CodePoints, HeaderType, Instructions, Location, Mx, Version};
 use inband_wire::layers::Fragment;
 use inband_wire::report::earlier::ReportKind;
@@ -105,6 +105,13 @@ impl Space {
     #[inline]
     pub(crate) fn hops(&self) -> &[HopReading] {
         self.hops.as_slice()
+    }
+
+    /// Converts the times of all hops to nanoseconds.
+    pub(crate) fn convert_times(&mut self, units: &Units) {
+        for hop in self.hops.as_mut_slice() {
+            hop.convert_times(&units.of(hop.hop.node_id));
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! What can be set?
 
-use inband_model::Silence;
+use inband_model::{Silence, Units};
 use serde::{Deserialize, Serialize};
 
 use crate::balance::BalanceSettings;
@@ -92,6 +92,9 @@ pub struct EventSettings {
     pub clock: ClockSettings,
     /// What is strange about nodes.
     pub health: HealthSettings,
+    /// The units of nodes' metadata, of the names file. Default: none is known.
+    #[serde(skip)]
+    pub units: Units,
 }
 
 impl Default for EventSettings {
@@ -116,6 +119,7 @@ impl Default for EventSettings {
             ecmp_imbalance: BalanceSettings::default(),
             clock: ClockSettings::default(),
             health: HealthSettings::default(),
+            units: Units::default(),
         }
     }
 }

@@ -18,6 +18,7 @@ mod record;
 mod report_record;
 mod silence;
 pub mod table;
+mod units;
 
 pub use event::{Acknowledgement, Confidence, EndReason, Event, EventView, Phase, ReportReference, Severity};
 pub use event_id::EventId;
@@ -34,3 +35,4 @@ pub use path::{Path, PathId};
 pub use record::{HopRecord, ReportVersion};
 pub use report_record::ReportRecord;
 pub use silence::Silence;
+pub use units::{NodeUnits, Occupancy, QueueUnit, Tick, TickError, Units};

@@ -137,13 +137,15 @@ impl Collector {
         self.correlator.ports().queues(now)
     }
 
-    /// The queues that were deepest in the last second or two, deepest first, at most so many.
+    /// The `count` queues that were deepest in the last second or two, deepest first: those whose depth in bytes is known,
+    /// then the others by the value their nodes gave.
     #[must_use]
     pub fn deepest_queues(&self, now: Nanos, count: usize) -> Vec<QueueView> {
         let mut queues: Vec<QueueView> = self.queues(now).collect();
         queues.sort_by_key(|queue| {
             let QueueView { node_id, egress_interface, queue_id, .. } = *queue;
-            (Reverse(queue.recent), node_id, egress_interface, queue_id)
+            let bytes = self.units.of(node_id).queue_bytes(queue.recent);
+            (Reverse(bytes), Reverse(queue.recent), node_id, egress_interface, queue_id)
         });
         queues.truncate(count);
         queues

@@ -77,7 +77,7 @@ impl Bursts {
     ) {
         let Some(burst) = self.burst.take() else { return };
         let duration = Nanos(burst.ended_at.saturating_sub(burst.began_at));
-        let full = u64::from(settings.full_utilization);
+        let full = u64::from(place.units.utilization_full.unwrap_or(settings.full_utilization));
         let is_busy =
             utilization.is_some_and(|level| u64::from(level) * 1_000 >= full * settings.busy_permille);
         if duration.0 > settings.most_ns || is_busy {

@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 
 use inband_model::{
-    Confidence, CongestionPhase, Event, EventDetail, Nanos, NodeId, Phase, QueueCongestion, ReportReference,
-    Severity,
+    Confidence, CongestionPhase, Event, EventDetail, Nanos, NodeId, NodeUnits, Phase, QueueCongestion,
+    ReportReference, Severity,
 };
 
 use super::Sample;
@@ -16,6 +16,8 @@ pub(super) struct Place {
     pub(super) node_id: NodeId,
     pub(super) egress_interface: Option<u16>,
     pub(super) queue_id: Option<u8>,
+    /// The units of the node.
+    pub(super) units: NodeUnits,
 }
 
 /// An episode of congestion that has not ended.
@@ -42,10 +44,11 @@ impl Episode {
     #[inline]
     pub(super) fn begin(
         settings: &CongestionSettings,
+        units: NodeUnits,
         sample: &Sample<'_>,
         recurrence: &mut Recurrence,
     ) -> Option<Episode> {
-        if !Episode::is_congested(settings, sample) {
+        if !Episode::is_congested(settings, units, sample) {
             return None;
         }
         let mut episode = Episode {
@@ -67,16 +70,21 @@ impl Episode {
 
     /// Whether a report shows congestion.
     #[inline]
-    pub(super) fn is_congested(settings: &CongestionSettings, sample: &Sample<'_>) -> bool {
-        sample.congested_queue || exceeds(settings, sample)
+    pub(super) fn is_congested(settings: &CongestionSettings, units: NodeUnits, sample: &Sample<'_>) -> bool {
+        sample.congested_queue || exceeds(settings, units, sample)
     }
 
     /// Takes in the next report; false when it shows that the episode has ended.
     ///
     /// Where the node itself reports congestion (Q), it alone knows its thresholds: reports without Q then
     /// prove nothing, and the episode ends by silence.
-    pub(super) fn goes_on(&mut self, settings: &CongestionSettings, sample: &Sample<'_>) -> bool {
-        if Episode::is_congested(settings, sample) {
+    pub(super) fn goes_on(
+        &mut self,
+        settings: &CongestionSettings,
+        units: NodeUnits,
+        sample: &Sample<'_>,
+    ) -> bool {
+        if Episode::is_congested(settings, units, sample) {
             let was_calm = self.calm_since.take().is_some() || self.quiet_at(settings) <= sample.now;
             self.episodes += u64::from(was_calm);
             self.take(sample);
@@ -88,7 +96,7 @@ impl Episode {
         if self.queue_reports > 0 {
             return true;
         }
-        if is_calm(settings, sample) {
+        if is_calm(settings, units, sample) {
             return false;
         }
         self.take(sample);
@@ -212,18 +220,28 @@ impl Place {
 }
 
 #[inline]
-fn exceeds(settings: &CongestionSettings, sample: &Sample<'_>) -> bool {
+fn exceeds(settings: &CongestionSettings, units: NodeUnits, sample: &Sample<'_>) -> bool {
     let latency = sample.reading.latency.is_some_and(|latency| latency.0 > settings.trigger_ns);
+    if latency {
+        return true;
+    }
+    // Occupancy counts only where there is a trigger, and bytes only of a node whose unit is known.
     let depth = settings.trigger_occupancy.zip(sample.reading.queue());
-    latency || depth.is_some_and(|(trigger, queue)| queue.occupancy > trigger)
+    let bytes = settings.trigger_bytes.zip(sample.reading.queue());
+    let bytes = bytes.and_then(|(trigger, queue)| Some((trigger, units.queue_bytes(queue.occupancy)?)));
+    depth.is_some_and(|(trigger, queue)| queue.occupancy > trigger)
+        || bytes.is_some_and(|(trigger, bytes)| bytes > trigger)
 }
 
 /// Whether a report shows a queue below all that counts for its end.
-fn is_calm(settings: &CongestionSettings, sample: &Sample<'_>) -> bool {
+fn is_calm(settings: &CongestionSettings, units: NodeUnits, sample: &Sample<'_>) -> bool {
     let latency = sample.reading.latency.map(|latency| latency < settings.reset_latency());
     let calm_occupancy = settings.calm_occupancy().zip(sample.reading.queue());
     let occupancy = calm_occupancy.map(|(calm, queue)| queue.occupancy < calm);
-    (latency.is_some() || occupancy.is_some()) && latency != Some(false) && occupancy != Some(false)
+    let calm_bytes = settings.calm_bytes().zip(sample.reading.queue());
+    let bytes = calm_bytes.and_then(|(calm, queue)| Some(units.queue_bytes(queue.occupancy)? < calm));
+    let known = [latency, occupancy, bytes];
+    known.iter().any(Option::is_some) && !known.contains(&Some(false))
 }
 
 const SECOND: Nanos = Nanos::from_secs(1);

@@ -1,6 +1,6 @@
 //! How deep is a queue, and is it congested?
 
-use inband_model::{Nanos, NodeId};
+use inband_model::{Nanos, NodeId, NodeUnits};
 
 use crate::book::Course;
 use crate::outbox::Outbox;
@@ -54,9 +54,14 @@ impl Jams {
 }
 
 impl Queue {
-    pub(super) fn new(node_id: NodeId, egress_interface: Option<u16>, queue_id: Option<u8>) -> Queue {
+    pub(super) fn new(
+        node_id: NodeId,
+        egress_interface: Option<u16>,
+        queue_id: Option<u8>,
+        units: NodeUnits,
+    ) -> Queue {
         Queue {
-            place: Place { node_id, egress_interface, queue_id },
+            place: Place { node_id, egress_interface, queue_id, units },
             depth: None,
             episode: None,
             recurrence: Recurrence::default(),
@@ -81,14 +86,14 @@ impl Queue {
         }
         let congestion = &settings.queue_congestion;
         if let Some(episode) = &mut self.episode {
-            if episode.goes_on(congestion, sample) {
+            if episode.goes_on(congestion, self.place.units, sample) {
                 self.take(settings, sample, port, outbox);
             } else {
                 self.calm_down(settings, sample.now, port.mean_utilization(sample.now), jams, outbox);
             }
             return None;
         }
-        let episode = Episode::begin(congestion, sample, &mut self.recurrence)?;
+        let episode = Episode::begin(congestion, self.place.units, sample, &mut self.recurrence)?;
         outbox.begin(episode.announce(self.place), Course::UNTIL_ENDED);
         let due = episode.due(congestion);
         self.episode = Some(episode);
@@ -150,7 +155,7 @@ impl Queue {
         if let Some(episode) = &mut self.episode {
             episode.note_utilization(utilization);
         }
-        if Episode::is_congested(&settings.queue_congestion, sample) {
+        if Episode::is_congested(&settings.queue_congestion, self.place.units, sample) {
             self.bursts.record(&settings.microburst, self.place, sample, utilization, outbox);
         }
         if let Some(jam) = &mut self.jam {

@@ -69,6 +69,11 @@ pub struct CongestionSettings {
     pub trigger_occupancy: Option<u32>,
     /// Occupancy below which it is no longer. Default: half of `trigger_occupancy`.
     pub reset_occupancy: Option<u32>,
+    /// Occupancy above which the queue of a node is congested whose `queue_unit` in the names file is known, bytes.
+    /// Default: none.
+    pub trigger_bytes: Option<u64>,
+    /// Occupancy below which it is no longer, bytes. Default: half of `trigger_bytes`.
+    pub reset_bytes: Option<u64>,
     /// Milliseconds without a report of congestion after which it has ended. Default 10.
     pub quiet_ms: u64,
     /// Episodes of a queue in a second from which on they are told as one, 2 to 64. Default 4.
@@ -89,7 +94,8 @@ pub struct MicroburstSettings {
     /// Mean utilisation over a second from which on the interface is busy, so that its queues fill for a good reason;
     /// thousandths. Default 500.
     pub busy_permille: u64,
-    /// The value of egress utilisation that means a full link. Default 10,000: hundredths of a percent.
+    /// The value of egress utilisation that means a full link, of nodes without `utilization_full` in the names file.
+    /// Default 10,000: hundredths of a percent.
     pub full_utilization: u32,
     /// Bursts closer than this, or than their highest latency, are one; nanoseconds. Default 50,000.
     pub join_ns: u64,
@@ -150,6 +156,8 @@ impl Default for CongestionSettings {
             reset_ns: None,
             trigger_occupancy: None,
             reset_occupancy: None,
+            trigger_bytes: None,
+            reset_bytes: None,
             quiet_ms: 10,
             recurring: 4,
             recurring_quiet_ms: 1_000,
@@ -230,6 +238,11 @@ impl CongestionSettings {
     /// The occupancy below which a queue is calm; `None` when occupancy does not count.
     pub(super) fn calm_occupancy(&self) -> Option<u32> {
         self.trigger_occupancy.map(|trigger| self.reset_occupancy.unwrap_or(trigger / 2))
+    }
+
+    /// The number of bytes below which a queue is calm; `None` when bytes do not count.
+    pub(super) fn calm_bytes(&self) -> Option<u64> {
+        self.trigger_bytes.map(|trigger| self.reset_bytes.unwrap_or(trigger / 2))
     }
 
     pub(super) fn quiet(&self) -> Nanos {

@@ -1,6 +1,6 @@
 //! What did each hop say?
 
-use inband_model::{Hop, Nanos, NodeId};
+use inband_model::{Hop, Nanos, NodeId, NodeUnits};
 use inband_wire::int::{HopMetadata, Queue};
 
 /// What one hop said about one packet.
@@ -87,6 +87,15 @@ impl HopReading {
     #[inline]
     pub(crate) fn left_at(&self) -> Option<u64> {
         self.metadata.egress_timestamp.filter(|_| self.has_wide_clock)
+    }
+
+    /// Converts latency and timestamps, which count steps, to nanoseconds.
+    pub(super) fn convert_times(&mut self, units: &NodeUnits) {
+        let metadata = &mut self.metadata;
+        self.latency = self.latency.map(|steps| units.latency(steps, metadata.hop_latency.is_none()));
+        for timestamp in [&mut metadata.ingress_timestamp, &mut metadata.egress_timestamp] {
+            *timestamp = timestamp.map(|steps| units.timestamp_ns(steps));
+        }
     }
 
     /// Takes from `other`, the same hop told elsewhere, what is missing here.
