@@ -104,12 +104,15 @@ pub enum ExportError {
 }
 
 impl Exports {
-    /// Starts every output of the settings. The stages are for the pipeline.
+    /// Starts every output of the settings; messages have these names beside numbers. The stages are for the pipeline.
     ///
     /// # Errors
     /// A setting that cannot be followed, or a thread that cannot be started.
-    pub fn start(settings: &Settings) -> Result<(Exports, Vec<Box<dyn Stage>>), ExportError> {
-        Exports::default().start_all(settings)
+    pub fn start(
+        settings: &Settings,
+        names: &Arc<Names>,
+    ) -> Result<(Exports, Vec<Box<dyn Stage>>), ExportError> {
+        Exports::default().start_all(settings, names)
     }
 
     /// Starts every output of the settings for a replay, which waits for those that are slower than it, until
@@ -119,22 +122,27 @@ impl Exports {
     /// A setting that cannot be followed, or a thread that cannot be started.
     pub fn start_for_replay(
         settings: &Settings,
+        names: &Arc<Names>,
         interrupted: &Arc<AtomicBool>,
     ) -> Result<(Exports, Vec<Box<dyn Stage>>), ExportError> {
         let exports = Exports { interrupted: Some(Arc::clone(interrupted)), ..Exports::default() };
-        exports.start_all(settings)
+        exports.start_all(settings, names)
     }
 
-    fn start_all(self, settings: &Settings) -> Result<(Exports, Vec<Box<dyn Stage>>), ExportError> {
+    fn start_all(
+        self,
+        settings: &Settings,
+        names: &Arc<Names>,
+    ) -> Result<(Exports, Vec<Box<dyn Stage>>), ExportError> {
         let mut exports = self;
         let mut stages: Vec<Box<dyn Stage>> = Vec::new();
         for (index, webhook) in settings.webhook.iter().enumerate() {
             let tally = exports.tally(&webhook.name, || format!("webhook-{}", index + 1))?;
-            stages.push(Box::new(webhook::start(webhook, &api_url(&settings.api), tally)?));
+            stages.push(Box::new(webhook::start(webhook, &api_url(&settings.api), names, tally)?));
         }
         if !settings.jsonl.path.as_os_str().is_empty() {
             let tally = exports.tally("jsonl", String::new)?;
-            stages.push(Box::new(jsonl::start(&settings.jsonl, tally)?));
+            stages.push(Box::new(jsonl::start(&settings.jsonl, names, tally)?));
         }
         if !settings.otlp.endpoint.is_empty() {
             let tally = exports.tally("otlp", String::new)?;
@@ -143,11 +151,11 @@ impl Exports {
         }
         if !settings.nats.url.is_empty() {
             let tally = exports.tally("nats", String::new)?;
-            stages.push(start_nats(&settings.nats, tally)?);
+            stages.push(start_nats(&settings.nats, names, tally)?);
         }
         if !settings.kafka.brokers.is_empty() {
             let tally = exports.tally("kafka", String::new)?;
-            stages.push(start_kafka(&settings.kafka, tally)?);
+            stages.push(start_kafka(&settings.kafka, names, tally)?);
         }
         Ok((exports, stages))
     }
@@ -178,22 +186,30 @@ impl Exports {
 }
 
 #[cfg(feature = "nats")]
-fn start_nats(settings: &NatsSettings, tally: Arc<Tally>) -> Result<Box<dyn Stage>, ExportError> {
-    Ok(Box::new(nats::start(settings, tally)?))
+fn start_nats(
+    settings: &NatsSettings,
+    names: &Arc<Names>,
+    tally: Arc<Tally>,
+) -> Result<Box<dyn Stage>, ExportError> {
+    Ok(Box::new(nats::start(settings, names, tally)?))
 }
 
 #[cfg(not(feature = "nats"))]
-fn start_nats(_: &NatsSettings, _: Arc<Tally>) -> Result<Box<dyn Stage>, ExportError> {
+fn start_nats(_: &NatsSettings, _: &Arc<Names>, _: Arc<Tally>) -> Result<Box<dyn Stage>, ExportError> {
     Err(missing("nats"))
 }
 
 #[cfg(feature = "kafka")]
-fn start_kafka(settings: &KafkaSettings, tally: Arc<Tally>) -> Result<Box<dyn Stage>, ExportError> {
-    Ok(Box::new(kafka::start(settings, tally)?))
+fn start_kafka(
+    settings: &KafkaSettings,
+    names: &Arc<Names>,
+    tally: Arc<Tally>,
+) -> Result<Box<dyn Stage>, ExportError> {
+    Ok(Box::new(kafka::start(settings, names, tally)?))
 }
 
 #[cfg(not(feature = "kafka"))]
-fn start_kafka(_: &KafkaSettings, _: Arc<Tally>) -> Result<Box<dyn Stage>, ExportError> {
+fn start_kafka(_: &KafkaSettings, _: &Arc<Names>, _: Arc<Tally>) -> Result<Box<dyn Stage>, ExportError> {
     Err(missing("kafka"))
 }
 

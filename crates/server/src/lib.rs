@@ -24,7 +24,7 @@ pub use export::{
 };
 pub use keep::Keep;
 pub use live::Live;
-pub use names::{HostName, InterfaceName, NameList, Names, NodeName, SubnetName};
+pub use names::{HostName, InterfaceName, Labels, NameList, Names, NodeName, SubnetName};
 pub use pipeline::{Asker, Outcome, Pipeline, Sight, Stage, Unanswered};
 pub use receive::{Batch, Feed, Prefix, PrefixError, Reception, ReceptionCounts, ReceptionError, Replay};
 pub use settings::{ApiSettings, HistorySettings, NameSettings, ProcessSettings, ReceiveSettings, Settings};

@@ -1,10 +1,13 @@
 //! How do those who watch hear of events and counts as they come?
 
+use std::sync::Arc;
+
 use inband_collector::Output;
 use inband_model::{EventView, LedgerView, Nanos};
 use serde::Serialize;
 use tokio::sync::broadcast::{Receiver, Sender, channel};
 
+use crate::names::Names;
 use crate::pipeline::Stage;
 
 /// The stage that shows events and the ledger to whoever listens. One who is slow misses the oldest of them and is told
@@ -12,6 +15,7 @@ use crate::pipeline::Stage;
 #[derive(Debug, Clone)]
 pub struct Live {
     sender: Sender<Message>,
+    names: Arc<Names>,
 }
 
 /// Something those who listen are told.
@@ -24,10 +28,10 @@ pub(crate) struct Message {
 }
 
 impl Live {
-    /// Nobody listens yet.
+    /// Nobody listens yet; events will have these names beside numbers.
     #[must_use]
-    pub fn new() -> Live {
-        Live { sender: channel(MOST_UNHEARD).0 }
+    pub fn new(names: Arc<Names>) -> Live {
+        Live { sender: channel(MOST_UNHEARD).0, names }
     }
 
     pub(crate) fn listen(&self) -> Receiver<Message> {
@@ -46,15 +50,18 @@ impl Live {
 
 impl Default for Live {
     fn default() -> Live {
-        Live::new()
+        Live::new(Arc::default())
     }
 }
 
 impl Stage for Live {
     fn handle_output(&mut self, output: &Output) {
         if let Output::Event(event) = output {
-            let event = event.clone();
-            self.tell("event", &EventView { id: event.id(), event, acknowledged: None });
+            // To name an event costs more than to look whether somebody listens.
+            if self.sender.receiver_count() > 0 {
+                let view = EventView { id: event.id(), event: event.clone(), acknowledged: None };
+                self.tell("event", &self.names.of_event(&view));
+            }
         }
     }
 

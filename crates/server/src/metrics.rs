@@ -38,6 +38,11 @@ impl Metrics {
         Self { names, store, started: Instant::now(), chosen: Mutex::default() }
     }
 
+    /// The names that metrics have.
+    pub(crate) fn names(&self) -> &Names {
+        &self.names
+    }
+
     /// Every family, of what was seen at this time.
     pub(crate) fn families(&self, seen: Seen) -> Vec<Family> {
         // What is chosen is whole at any time.

@@ -26,8 +26,11 @@ struct Said {
 
 impl Outputs {
     /// Starts every output of the settings.
-    pub(super) fn start(settings: &Settings) -> Result<(Outputs, Vec<Box<dyn Stage>>), Failure> {
-        let (exports, stages) = Exports::start(settings).map_err(failure)?;
+    pub(super) fn start(
+        settings: &Settings,
+        names: &Arc<Names>,
+    ) -> Result<(Outputs, Vec<Box<dyn Stage>>), Failure> {
+        let (exports, stages) = Exports::start(settings, names).map_err(failure)?;
         let nothing = Said { at: Instant::now(), trouble: None, lost: 0 };
         let said = vec![nothing; exports.ledgers().len()];
         Ok((Outputs { exports, said }, stages))

@@ -100,13 +100,6 @@ pub(crate) fn read_names(path: &Path) -> Result<Names, Failure> {
     Ok(Names::new(ConfigFile::read(path)?.parse::<NameList>()?))
 }
 
-/// What the collector is given, with the links between nodes that have names.
-fn with_links(settings: &Settings, names: &Names) -> CollectorSettings {
-    let mut settings = settings.collector();
-    settings.paths.links.extend(names.links());
-    settings
-}
-
 /// Receives until somebody stops it.
 fn collect(settings: &Settings, stop: &AtomicBool) -> Result<Outcome, Failure> {
     let names = Arc::new(read_names(&settings.names.file)?);
@@ -119,7 +112,7 @@ fn collect(settings: &Settings, stop: &AtomicBool) -> Result<Outcome, Failure> {
         Reception::start(&settings.receive).map_err(|error| Failure::Work(error.into()))?;
     privileges::drop(&settings.process)?;
     let store = open_store(settings, None)?;
-    let live = Live::new();
+    let live = Live::new(Arc::clone(&names));
     for address in reception.addresses() {
         eprintln!("receiving reports on {address}, {} workers", settings.receive.workers);
     }
@@ -130,8 +123,8 @@ fn collect(settings: &Settings, stop: &AtomicBool) -> Result<Outcome, Failure> {
             reception.buffer_bytes()
         );
     }
-    let (mut outputs, exports) = Outputs::start(settings)?;
-    let settings = with_links(settings, &names);
+    let (mut outputs, exports) = Outputs::start(settings, &names)?;
+    let settings = collector(settings, &names);
     let pipeline = Pipeline::start(settings, feed, stages(store.as_ref(), &live, exports))
         .context("cannot start the collector")?;
     outputs.ask(pipeline.asker(), Arc::clone(&names), store.as_ref());
@@ -160,16 +153,17 @@ fn replay(
     capture: &Path,
     stop: &Arc<AtomicBool>,
 ) -> Result<(Outcome, Option<Error>), Failure> {
+    let names = Arc::new(read_names(&settings.names.file)?);
     let mut input = Input::open(capture)?;
     // What was captured years ago is not to go at once for its age.
     let store = open_store(settings, Some(FOREVER))?;
     let (replay, feed) = Replay::feed();
     // Nobody is to be told of what happened when the capture was made.
     let told = Settings { webhook: Vec::new(), ..settings.clone() };
-    let exports = exports::start_for_replay(&told, stop)?;
+    let exports = exports::start_for_replay(&told, &names, stop)?;
     let keep = store.as_ref().map(|store| Box::new(Keep::for_replay(Arc::clone(store))) as Box<dyn Stage>);
     let stages = keep.into_iter().chain(exports).collect();
-    let settings = with_links(settings, &read_names(&settings.names.file)?);
+    let settings = collector(settings, &names);
     let pipeline = Pipeline::start(settings, feed, stages).context("cannot start the collector")?;
     let pace = if args.recorded_speed { Pace::Recorded } else { Pace::Full };
     let mut found = Found::default();
@@ -208,6 +202,14 @@ fn open_store(settings: &Settings, retain: Option<Duration>) -> Result<Option<Ar
     }
     eprintln!("keeping history in {path}");
     Ok(Some(Arc::new(store)))
+}
+
+/// What the collector is given: the settings, and the units and links of the names file.
+fn collector(settings: &Settings, names: &Names) -> CollectorSettings {
+    let mut collector = settings.collector();
+    collector.events.units = names.units().clone();
+    collector.paths.links.extend(names.links());
+    collector
 }
 
 fn stages(store: Option<&Arc<Store>>, live: &Live, exports: Vec<Box<dyn Stage>>) -> Vec<Box<dyn Stage>> {

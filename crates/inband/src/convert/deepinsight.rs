@@ -1,7 +1,7 @@
 //! What does a topology for Intel DeepInsight call things? (`topology.json`, as SD-Fabric's tools write it.)
 
 use anyhow::{Error, anyhow};
-use inband_server::{HostName, InterfaceName, NameList, NodeName, SubnetName};
+use inband_server::{HostName, InterfaceName, Labels, NameList, NodeName, SubnetName};
 use serde_json::Value;
 
 use super::json::{array, text, whole};
@@ -22,7 +22,7 @@ pub(super) fn names(json: &str, notes: &mut Vec<String>) -> Result<NameList, Err
         match (whole(&switch["switchId"]), text(switch, "name")) {
             (Some(id), Some(name)) => {
                 let hostname = text(switch, "hostname");
-                list.nodes.push(NodeName { id, name: hostname.unwrap_or(name).to_owned() });
+                list.nodes.push(NodeName::new(id, hostname.unwrap_or(name)));
             }
             _ => notes.push(format!("a switch without switchId or name: {switch}")),
         }
@@ -48,21 +48,29 @@ pub(super) fn names(json: &str, notes: &mut Vec<String>) -> Result<NameList, Err
                 continue;
             };
             let name = text(link, port).map_or_else(|| id.to_string(), str::to_owned);
-            list.interfaces.push(InterfaceName { node, id, name, to: Some(other.to_owned()) });
+            list.interfaces.push(InterfaceName {
+                node,
+                id,
+                name,
+                to: Some(other.to_owned()),
+                labels: Labels::new(),
+            });
         }
     }
     for subnet in array(&root, "subnets") {
         match text(subnet, "ip_subnet").map(str::parse) {
             Some(Ok(prefix)) => {
                 let name = text(subnet, "name").map_or_else(|| String::from(prefix), str::to_owned);
-                list.subnets.push(SubnetName { prefix, name });
+                list.subnets.push(SubnetName { prefix, name, labels: Labels::new() });
             }
             _ => notes.push(format!("a subnet without a prefix: {subnet}")),
         }
     }
     for host in array(&root, "hosts") {
         match (text(host, "ip").map(str::parse), text(host, "name")) {
-            (Some(Ok(address)), Some(name)) => list.hosts.push(HostName { address, name: name.to_owned() }),
+            (Some(Ok(address)), Some(name)) => {
+                list.hosts.push(HostName { address, name: name.to_owned(), labels: Labels::new() })
+            }
             _ => notes.push(format!("a host without address or name: {host}")),
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Error, anyhow};
-use inband_server::{HostName, InterfaceName, NameList, NodeName, Prefix, SubnetName};
+use inband_server::{HostName, InterfaceName, Labels, NameList, NodeName, Prefix, SubnetName};
 use serde_json::Value;
 
 use super::json::{array, object, text, whole};
@@ -26,7 +26,7 @@ pub(super) fn names(files: &[String], notes: &mut Vec<String>) -> Result<NameLis
     }
     let mut list = NameList::default();
     for (device, node) in &nodes {
-        list.nodes.push(NodeName { id: *node, name: device_name(&roots, device).to_owned() });
+        list.nodes.push(NodeName::new(*node, device_name(&roots, device)));
     }
     list.interfaces = interfaces(&roots, &nodes, notes);
     list.subnets = subnets(&roots);
@@ -90,6 +90,7 @@ fn interfaces(roots: &[Value], nodes: &BTreeMap<String, u32>, notes: &mut Vec<St
             id,
             name: name.unwrap_or_else(|| id.to_string()),
             to,
+            labels: Labels::new(),
         })
         .collect()
 }
@@ -109,7 +110,7 @@ fn subnets(roots: &[Value]) -> Vec<SubnetName> {
         let Ok(prefix) = address.parse::<Prefix>() else { continue };
         let prefix = prefix.network();
         if subnets.iter().all(|known: &SubnetName| known.prefix != prefix) {
-            subnets.push(SubnetName { prefix, name: prefix.to_string() });
+            subnets.push(SubnetName { prefix, name: prefix.to_string(), labels: Labels::new() });
         }
     }
     subnets
@@ -129,7 +130,9 @@ fn hosts(roots: &[Value], notes: &mut Vec<String>) -> Vec<HostName> {
     for (name, addresses) in listed.chain(configured) {
         for address in addresses.as_array().into_iter().flatten() {
             match address.as_str().map(str::parse) {
-                Some(Ok(address)) => hosts.push(HostName { address, name: name.to_owned() }),
+                Some(Ok(address)) => {
+                    hosts.push(HostName { address, name: name.to_owned(), labels: Labels::new() })
+                }
                 _ => notes.push(format!("host {name} has an address that is none: {address}")),
             }
         }

@@ -68,7 +68,7 @@ pub(super) fn summary(out: &mut dyn Write, progress: &Progress<'_>) -> io::Resul
     queues.retain(|queue| queue.max > 0);
     queues.sort_by_key(|queue| std::cmp::Reverse(queue.max));
     for queue in queues.iter().take(QUEUES) {
-        writeln!(out, "{:<36} {:>10}", words::queue_name(queue, scenario), words::bytes(queue.max))?;
+        writeln!(out, "{:<36} {:>10}", words::queue_name(queue, scenario), words::occupancy(queue.max))?;
     }
     if queues.is_empty() {
         writeln!(out, "All were empty whenever a packet came")?;

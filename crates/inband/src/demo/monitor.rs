@@ -70,7 +70,8 @@ impl Monitor {
             ReceiveSettings { listen: vec![(Ipv4Addr::LOCALHOST, 0).into()], ..ReceiveSettings::default() };
         let (reception, feed) = Reception::start(&receive)?;
 
-        let live = Live::new();
+        let names = Arc::new(Names::new(names));
+        let live = Live::new(Arc::clone(&names));
         let (told, outputs) = sync_channel(MOST_UNSHOWN);
         let untold = Arc::new(AtomicU64::new(0));
         let mut stages: Vec<Box<dyn Stage>> =
@@ -78,10 +79,10 @@ impl Monitor {
         if let Some(store) = &store {
             stages.push(Box::new(Keep::new(Arc::clone(store))));
         }
-        let settings = Settings { events: events(), ..Settings::default() };
+        let events = EventSettings { units: names.units().clone(), ..events() };
+        let settings = Settings { events, ..Settings::default() };
         let pipeline = Pipeline::start(settings.collector(), feed, stages)?;
         let asker = pipeline.asker();
-        let names = Arc::new(Names::new(names));
         let api = listening
             .map(|listening| Api::start(listening, asker.clone(), store.clone(), live, names))
             .transpose()?;

@@ -3,9 +3,10 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Error};
+use inband_model::{NodeUnits, QueueUnit, Tick};
 use inband_node::NodeConfig;
 use inband_node::config::{Instruction, Mode, PortRange, Protocol, WatchEntry};
-use inband_server::{HostName, NameList, NodeName};
+use inband_server::{HostName, Labels, NameList, NodeName};
 use inband_sim::{
     Action, Bursts, Fabric, FabricConfig, FlowConfig, Incast, LeafSpine, Ledger, LinkConfig, MICROSECOND,
     MILLISECOND, Nanos, SECOND, TcpTraffic, Traffic, UdpTraffic, Writes,
@@ -136,13 +137,24 @@ impl Scenario {
 
 /// The names of nodes and hosts.
 pub(super) fn names() -> NameList {
-    let nodes = node_names().map(|(id, name)| NodeName { id, name });
+    let nodes =
+        node_names().map(|(id, name)| NodeName { queue_unit: UNITS.queue, ..NodeName::new(id, name) });
     let hosts = (0..TOPOLOGY.hosts()).map(|host| HostName {
         address: TOPOLOGY.host_address(host).into(),
         name: format!("host{}", host + 1),
+        labels: Labels::new(),
     });
     NameList { nodes: nodes.collect(), hosts: hosts.collect(), ..NameList::default() }
 }
+
+/// The units of every node of the fabric.
+pub(super) const UNITS: NodeUnits = NodeUnits {
+    queue: Some(QueueUnit::Bytes),
+    cell_bytes: None,
+    utilization_full: None,
+    timestamp: Tick::NANOSECOND,
+    latency: Tick::NANOSECOND,
+};
 
 fn node_names() -> impl Iterator<Item = (u32, String)> {
     let leaves = (0..TOPOLOGY.leaves).map(|leaf| (TOPOLOGY.leaf_node_id(leaf), format!("leaf{}", leaf + 1)));

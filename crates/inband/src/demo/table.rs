@@ -7,7 +7,7 @@ use inband_model::{Event, Ledger as ReportLedger};
 
 use super::monitor::KnownFlow;
 use super::scenario::Scenario;
-use super::words::{bytes, count, latencies, path, queue_name, seconds, sentence};
+use super::words::{count, latencies, occupancy, path, queue_name, seconds, sentence};
 
 /// The heading above flows.
 pub(super) fn flow_heading() -> String {
@@ -23,7 +23,7 @@ pub(super) fn flow(flow: &KnownFlow, scenario: &Scenario) -> String {
 
 /// A queue with its depth lately and the greatest of the run.
 pub(super) fn queue(queue: &QueueView, scenario: &Scenario) -> String {
-    let (recent, max) = (bytes(queue.recent), bytes(queue.max));
+    let (recent, max) = (occupancy(queue.recent), occupancy(queue.max));
     let mark = if queue.congested { "  congested" } else { "" };
     format!("{:<20} {recent:>10}, at most {max:>10}{mark}", queue_name(queue, scenario))
 }

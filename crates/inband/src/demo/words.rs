@@ -5,7 +5,7 @@ use std::time::Duration;
 use inband_collector::QueueView;
 use inband_model::{CongestionPhase, CulpritFlow, Event, EventDetail, Nanos, NodeId, Path, Phase};
 
-use super::scenario::Scenario;
+use super::scenario::{Scenario, UNITS};
 
 /// A number with a comma between thousands.
 pub(crate) fn count(number: u64) -> String {
@@ -33,12 +33,9 @@ pub(super) fn micros(span: Option<Nanos>) -> String {
     span.map_or_else(|| "?".to_owned(), |span| format!("{}", span.0.div_ceil(1_000)))
 }
 
-/// A number of bytes.
-pub(super) fn bytes(bytes: u32) -> String {
-    match bytes {
-        ..1024 => format!("{bytes} B"),
-        _ => format!("{}.{} KiB", bytes / 1024, bytes % 1024 * 10 / 1024),
-    }
+/// The occupancy of a queue.
+pub(super) fn occupancy(value: u32) -> String {
+    UNITS.occupancy(value).to_string()
 }
 
 /// Seconds with one decimal.
@@ -73,7 +70,7 @@ pub(super) fn sentence(event: &Event, scenario: &Scenario) -> (String, String) {
         EventDetail::QueueCongestion(congestion) => {
             let place = place(congestion.node_id, congestion.egress_interface, scenario);
             let latency = congestion.peak_latency.map(span).unwrap_or_default();
-            let occupancy = congestion.peak_occupancy.map(bytes).unwrap_or_default();
+            let occupancy = congestion.peak_occupancy.map(occupancy).unwrap_or_default();
             let detail = match congestion.phase {
                 CongestionPhase::Begin => format!("begins, {latency}, {occupancy}"),
                 CongestionPhase::End => format!("ends, peak {latency}, {occupancy}"),

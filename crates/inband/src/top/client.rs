@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Error, anyhow, bail};
-use inband_model::{EventView, LedgerView};
+use inband_model::{EventView, LedgerView, QueueUnit};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -58,6 +58,12 @@ pub(super) struct Queue {
     pub(super) queue_id: u8,
     pub(super) recent: u32,
     pub(super) max: u32,
+    #[serde(default)]
+    pub(super) unit: Option<QueueUnit>,
+    #[serde(default)]
+    pub(super) recent_bytes: Option<u64>,
+    #[serde(default)]
+    pub(super) max_bytes: Option<u64>,
     pub(super) congested: bool,
 }
 

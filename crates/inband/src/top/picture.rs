@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Instant;
 
-use inband_model::{Event, FaultCount, Ledger, Nanos, Phase, Severity};
+use inband_model::{Event, FaultCount, Ledger, Nanos, Occupancy, Phase, Severity};
 
 use super::client::{Flow, Interface, Latency, Queue, Seen, TitledEvent};
 use crate::demo::words::{count, span};
@@ -140,7 +140,12 @@ fn queues(queues: &[Queue]) -> impl Iterator<Item = String> {
         let place = place(&queue.node_name, queue.node_id, &queue.interface_name, queue.egress_interface);
         let name = format!("{place} q{}", queue.queue_id);
         let mark = if queue.congested { "  congested" } else { "" };
-        queue_row(&name, &count(queue.recent.into()), &count(queue.max.into())) + mark
+        let depth = |value: u32, bytes| match queue.unit {
+            None => count(value.into()),
+            unit => Occupancy { value, unit, bytes }.to_string(),
+        };
+        let [recent, max] = [depth(queue.recent, queue.recent_bytes), depth(queue.max, queue.max_bytes)];
+        queue_row(&name, &recent, &max) + mark
     })
 }
 

@@ -1,18 +1,19 @@
 //! How are questions answered over HTTP?
 //!
-//! Reading order: `serve` and `tls` (how a connection becomes requests), `routes` (what can be asked), `views` (what the collector knows now), `query` (what history knows),
+//! Reading order: `serve` and `tls` (how a connection becomes requests), `routes` (what can be asked), `views` (what the collector knows now), `between` (links and paths), `query` and `talkers` (what history knows),
 //! `events` and `stream`. `access` says who may ask.
 
 mod access;
 mod asked;
+mod between;
 mod events;
-mod named;
 mod openapi;
 mod problem;
 mod query;
 mod routes;
 mod serve;
 mod stream;
+mod talkers;
 mod tls;
 mod views;
 

@@ -63,8 +63,16 @@ const LIMIT: Parameter = ("limit", "integer", "how many at most");
 const NODE: Parameter = ("node", "integer", "only those of the node with this id");
 const ACTIVE: Parameter = ("active", "boolean", "true: only those that go on; false: only past ones");
 
+const SOURCE: Parameter = ("source", "string", "address, prefix or name of the sources");
+const DESTINATION: Parameter = ("destination", "string", "address, prefix or name of the destinations");
+const BY: Parameter = ("by", "string", "flow (the default), pair, source or destination");
+const UNTIL: Parameter =
+    ("until", "integer", "end of the time, nanoseconds since 1970; now where it is left out");
+const SECONDS: Parameter = ("seconds", "integer", "length of the time; 300 where it is left out");
+const STEP: Parameter = ("step", "integer", "seconds of a step; a sixtieth of the time where it is left out");
+
 /// Everything that can be asked.
-pub(super) const OPERATIONS: [Operation; 20] = [
+pub(super) const OPERATIONS: [Operation; 23] = [
     text("/healthz", "whether the program runs"),
     text("/readyz", "whether the collector answers and history is being written; 503 and why where not"),
     text("/metrics", "counts and latencies for Prometheus"),
@@ -72,6 +80,22 @@ pub(super) const OPERATIONS: [Operation; 20] = [
     get("/api/v1/ledger", "where every report went, in total and by stream", "Ledger"),
     list("/api/v1/nodes", "the nodes that report and those on their stacks", "[Node]"),
     list("/api/v1/links", "the links that paths have shown", "[Link]"),
+    Operation {
+        parameters: &[LIMIT],
+        ..get("/api/v1/links/{id}/flows", "the flows whose latest path goes over a link", "[Flow]")
+    },
+    Operation {
+        parameters: &[SOURCE, DESTINATION, LIMIT],
+        ..get(
+            "/api/v1/paths",
+            "the paths between two places, those that most flows take first",
+            "[PathBetween]",
+        )
+    },
+    Operation {
+        parameters: &[BY, UNTIL, SECONDS, STEP, LIMIT],
+        ..get("/api/v1/talkers", "who was reported most, with rates over time, out of history", "Talkers")
+    },
     get("/api/v1/topology", "nodes and links", "Topology"),
     list("/api/v1/interfaces", "hop latency and utilisation by node and egress interface", "[Interface]"),
     list("/api/v1/queues", "queue occupancy, the deepest first", "[Queue]"),

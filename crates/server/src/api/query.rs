@@ -7,7 +7,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::extract::rejection::JsonRejection;
 use axum::response::Response;
-use inband_store::{Limits, Naming, QueryError};
+use inband_store::{Answer, Limits, Naming, QueryError};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -27,6 +27,17 @@ pub(super) async fn query(
     body: Result<Json<Question>, JsonRejection>,
 ) -> Result<Response, Problem> {
     let Json(Question { sql }) = body.map_err(|error| Problem::unreadable(&error))?;
+    let found = ask(&state, sql).await?;
+    Ok(answer(&json!({
+        "columns": found.columns,
+        "rows": found.rows,
+        "damage": found.findings.damage,
+        "unverified_segments": found.findings.unverified.len(),
+    })))
+}
+
+/// Asks history within the limits of the settings.
+pub(super) async fn ask(state: &Shared, sql: String) -> Result<Answer, Problem> {
     let Some(store) = state.store.as_ref().map(Arc::clone) else {
         return Err(Problem::unavailable("no history is kept: store.path is empty"));
     };
@@ -43,12 +54,7 @@ pub(super) async fn query(
         history.query_named(&sql, limits, &names)
     });
     match asked.await {
-        Ok(Ok(found)) => Ok(answer(&json!({
-            "columns": found.columns,
-            "rows": found.rows,
-            "damage": found.findings.damage,
-            "unverified_segments": found.findings.unverified.len(),
-        }))),
+        Ok(Ok(found)) => Ok(found),
         Ok(Err(QueryError::Question(error))) => Err(Problem::wrong(error.to_string())),
         // To ask again would cost as much again.
         Ok(Err(error @ (QueryError::Time(_) | QueryError::Memory(_) | QueryError::Rows(_)))) => {

@@ -5,7 +5,7 @@ use axum::middleware::from_fn_with_state;
 use axum::routing::{delete, get, post};
 
 use super::problem::Problem;
-use super::{Shared, access, events, openapi, query, stream, views};
+use super::{Shared, access, between, events, openapi, query, stream, talkers, views};
 
 /// All routes; those that tell nothing but whether the program works need no token.
 pub(super) fn router(state: Shared) -> Router {
@@ -16,6 +16,9 @@ pub(super) fn router(state: Shared) -> Router {
         .route("/api/v1/ledger", get(views::ledger))
         .route("/api/v1/nodes", get(views::nodes))
         .route("/api/v1/links", get(views::links))
+        .route("/api/v1/links/{id}/flows", get(between::link_flows))
+        .route("/api/v1/paths", get(between::paths))
+        .route("/api/v1/talkers", get(talkers::talkers))
         .route("/api/v1/topology", get(views::topology))
         .route("/api/v1/interfaces", get(views::interfaces))
         .route("/api/v1/queues", get(views::queues))

@@ -1,6 +1,7 @@
 //! Is everything answered as it is described, and only to those who may ask?
 
 mod answers;
+mod places;
 mod shapes;
 
 use std::io::{BufRead, BufReader, Read, Write};
@@ -265,8 +266,7 @@ fn callers_beyond_the_bound_wait_and_are_answered_then() {
     assert_eq!(&answer, b"HTTP/1.1 200");
 }
 
-const NAMES: &str =
-    "[[node]]\nid = 7\nname = 'leaf \"seven\"'\n[[subnet]]\nprefix = '0.0.0.0/0'\nname = 'lab'\n";
+const NAMES: &str = "[[node]]\nid = 7\nname = 'leaf \"seven\"'\n[[subnet]]\nprefix = '0.0.0.0/0'\nname = 'lab'\nlabels = { tenant = 'blue', as = 65001 }\n";
 
 /// A whole collector on ports of the kernel's choice.
 struct System {
@@ -292,7 +292,7 @@ impl System {
         let receive =
             ReceiveSettings { listen: vec!["127.0.0.1:0".parse().unwrap()], ..ReceiveSettings::default() };
         let (reception, feed) = Reception::start(&receive).unwrap();
-        let live = Live::new();
+        let live = Live::default();
         let stages: Vec<Box<dyn Stage>> =
             vec![Box::new(Keep::new(Arc::clone(&store))), Box::new(live.clone())];
         let pipeline = Pipeline::start(CollectorSettings::default(), feed, stages).unwrap();
@@ -307,10 +307,15 @@ impl System {
 
     /// Sends reports of node 7.
     fn report(&self, count: u32) {
+        self.report_frame(count, &md_frame().hop(7).build());
+    }
+
+    /// Sends reports of node 7 on a packet.
+    fn report_frame(&self, count: u32, frame: &[u8]) {
         let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
         let first = self.sent.fetch_add(count, Ordering::Relaxed);
         for sequence in first..first + count {
-            let individual = inner_only().flags(0x20).inner(3, &md_frame().hop(7).build());
+            let individual = inner_only().flags(0x20).inner(3, frame);
             let datagram = report_group(7).sequence(sequence).with(individual).build();
             socket.send_to(&datagram, self.reception.addresses()[0]).unwrap();
         }

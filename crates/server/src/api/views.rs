@@ -26,7 +26,7 @@ pub(super) struct Wanted {
 
 impl Wanted {
     fn limit(&self) -> usize {
-        self.limit.unwrap_or(100).min(MOST)
+        self.limit.unwrap_or(100).min(MAX_ANSWER)
     }
 
     fn is_wanted(&self, node: NodeId) -> bool {
@@ -67,7 +67,7 @@ pub(super) async fn nodes(
 ) -> Result<Response, Problem> {
     let mut nodes = state.look(|sight| sight.collector.nodes()).await?;
     nodes.retain(|node| wanted.is_wanted(node.node_id));
-    nodes.truncate(wanted.limit.unwrap_or(MOST));
+    nodes.truncate(wanted.limit.unwrap_or(MAX_ANSWER));
     Ok(list(&nodes, |node| state.names.of_node(node)))
 }
 
@@ -77,7 +77,7 @@ pub(super) async fn links(
 ) -> Result<Response, Problem> {
     let mut links = state.look(|sight| sight.collector.sorted_links()).await?;
     links.retain(|link| wanted.is_wanted(link.from) || wanted.is_wanted(link.to));
-    links.truncate(wanted.limit.unwrap_or(MOST));
+    links.truncate(wanted.limit.unwrap_or(MAX_ANSWER));
     Ok(list(&links, |link| state.names.of_link(link)))
 }
 
@@ -90,7 +90,7 @@ pub(super) async fn interfaces(
     State(state): State<Shared>,
     Asked(wanted): Asked<Wanted>,
 ) -> Result<Response, Problem> {
-    let most = wanted.limit.unwrap_or(MOST);
+    let most = wanted.limit.unwrap_or(MAX_ANSWER);
     let find = move |sight: &mut Sight<'_>| -> Vec<_> {
         sight.collector.ports().filter(|port| wanted.is_wanted(port.node_id)).collect()
     };
@@ -157,13 +157,13 @@ pub(super) fn json(what: &impl Serialize) -> Response {
     written(text(what))
 }
 
-fn text(what: &impl Serialize) -> String {
+pub(super) fn text(what: &impl Serialize) -> String {
     serde_json::to_string(what).unwrap_or_default()
 }
 
-fn written(text: String) -> Response {
+pub(super) fn written(text: String) -> Response {
     ([(CONTENT_TYPE, "application/json")], text).into_response()
 }
 
-/// Most of anything in one answer.
-const MOST: usize = 10_000;
+/// Maximum number of anything in one answer.
+pub(super) const MAX_ANSWER: usize = 10_000;

@@ -17,6 +17,7 @@ use super::retry::Answer;
 use super::spool::{Entry, Spool};
 use super::stage::{self, Export, Work};
 use super::tally::{Failure, Tally};
+use crate::names::Names;
 
 /// The other side, as it takes batches.
 pub(super) trait Broker: Send + 'static {
@@ -57,6 +58,7 @@ pub(super) struct Wanted<'a> {
     pub(super) queue: u64,
     pub(super) spool: &'a Path,
     pub(super) spool_bytes: u64,
+    pub(super) names: &'a Arc<Names>,
 }
 
 /// The spool between the two threads.
@@ -83,12 +85,13 @@ pub(super) fn start(
     let (spool, recovered) = Spool::open(wanted.spool, wanted.spool_bytes).map_err(failed)?;
     tally.count_offered(recovered.messages);
     tally.note_spool(spool.waiting_bytes());
-    let work = move |work| run(spool, broker, work);
+    let names = Arc::clone(wanted.names);
+    let work = move |work| run(spool, broker, &names, work);
     stage::start(Topics::new(wanted.what), wanted.queue, tally, work)
 }
 
 /// What runs on the thread that appends.
-fn run(spool: Spool, broker: impl Broker, work: Work<Message>) {
+fn run(spool: Spool, broker: impl Broker, names: &Names, work: Work<Message>) {
     let Work { outlet, tally, ending } = work;
     let shared = Arc::new(Shared {
         spool: Mutex::new(spool),
@@ -106,7 +109,7 @@ fn run(spool: Spool, broker: impl Broker, work: Work<Message>) {
         let (mut payloads, mut bytes) = (Vec::new(), 0);
         while let Next::Item(message) = next {
             let topic = message.topic();
-            message.each_json(|key, json| {
+            message.each_json(names, |key, json| {
                 bytes += json.len();
                 payloads.push(encode(topic, key, json));
             });

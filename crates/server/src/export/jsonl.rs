@@ -14,6 +14,7 @@ use super::queue::Next;
 use super::retry::Answer;
 use super::stage::{self, Export, Work};
 use super::tally::{Failure, Tally};
+use crate::names::Names;
 use crate::settings::quantity;
 use files::Files;
 
@@ -47,7 +48,11 @@ impl Default for JsonlSettings {
 }
 
 /// Starts to write.
-pub(super) fn start(settings: &JsonlSettings, tally: Arc<Tally>) -> Result<Export<Topics>, ExportError> {
+pub(super) fn start(
+    settings: &JsonlSettings,
+    names: &Arc<Names>,
+    tally: Arc<Tally>,
+) -> Result<Export<Topics>, ExportError> {
     let files = match settings.path.as_os_str().to_str() {
         Some("-") => Files::stdout(),
         _ => Files::open(&settings.path, settings.max_size, settings.keep).map_err(|source| {
@@ -55,17 +60,18 @@ pub(super) fn start(settings: &JsonlSettings, tally: Arc<Tally>) -> Result<Expor
             ExportError::Write { output: tally.output().to_owned(), path, source }
         })?,
     };
-    let work = move |work| run(files, &work);
+    let names = Arc::clone(names);
+    let work = move |work| run(files, &names, &work);
     stage::start(Topics::new(&settings.what), settings.queue, tally, work)
 }
 
 /// What runs on the thread.
-fn run(mut files: Files, work: &Work<Message>) {
+fn run(mut files: Files, names: &Names, work: &Work<Message>) {
     loop {
         let mut next = work.outlet.next(PATIENCE);
         let (mut lines, mut ends) = (Vec::new(), Vec::new());
         while let Next::Item(message) = next {
-            message.each_json(|_, json| {
+            message.each_json(names, |_, json| {
                 lines.extend_from_slice(json);
                 lines.push(b'\n');
                 ends.push(lines.len());

@@ -22,16 +22,22 @@ use super::message::Topics;
 use super::retry::Answer;
 use super::stage::Export;
 use super::tally::Tally;
+use crate::names::Names;
 
 use self::heard::{Fate, Heard};
 
 /// Starts to send.
-pub(super) fn start(settings: &KafkaSettings, tally: Arc<Tally>) -> Result<Export<Topics>, ExportError> {
+pub(super) fn start(
+    settings: &KafkaSettings,
+    names: &Arc<Names>,
+    tally: Arc<Tally>,
+) -> Result<Export<Topics>, ExportError> {
     let wanted = Wanted {
         what: &settings.what,
         queue: settings.queue,
         spool: &settings.spool,
         spool_bytes: settings.spool_size,
+        names,
     };
     let kafka = Kafka::new(settings)
         .map_err(|what| ExportError::Setting { output: tally.output().to_owned(), what })?;

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::queue::Messages;
 use super::stage::{Choice, Chosen};
+use crate::names::{NamedEvent, Names};
 
 /// What a message is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -60,10 +61,10 @@ struct LedgerLine<'a> {
 
 /// An event as a message.
 #[derive(Serialize)]
-struct EventLine {
+struct EventLine<'a> {
     kind: &'static str,
     #[serde(flatten)]
-    event: EventView,
+    event: NamedEvent<'a>,
 }
 
 impl Message {
@@ -78,8 +79,8 @@ impl Message {
         }
     }
 
-    /// Hands each message as a JSON object to `take`, with the text that says to what it belongs: flow, key or node.
-    pub(super) fn each_json(self, mut take: impl FnMut(&str, &[u8])) {
+    /// Hands each message as a JSON object, with names beside numbers, to `take`, with the text that says to what it belongs: flow, key or node.
+    pub(super) fn each_json(self, names: &Names, mut take: impl FnMut(&str, &[u8])) {
         // These types are written without fail: they have no map whose keys are not texts.
         let json = |line: &dyn Fn() -> serde_json::Result<Vec<u8>>| line().unwrap_or_default();
         match self {
@@ -90,8 +91,8 @@ impl Message {
             }
             Message::Event(event) => {
                 let (id, key) = (event.id(), event.key.clone());
-                let line =
-                    EventLine { kind: "event", event: EventView { id, event: *event, acknowledged: None } };
+                let view = EventView { id, event: *event, acknowledged: None };
+                let line = EventLine { kind: "event", event: names.of_event(&view) };
                 take(&key, &json(&|| serde_json::to_vec(&line)));
             }
             Message::Ledger(time, total) => {

@@ -20,9 +20,14 @@ use super::message::Topics;
 use super::retry::Answer;
 use super::stage::Export;
 use super::tally::Tally;
+use crate::names::Names;
 
 /// Starts to send.
-pub(super) fn start(settings: &NatsSettings, tally: Arc<Tally>) -> Result<Export<Topics>, ExportError> {
+pub(super) fn start(
+    settings: &NatsSettings,
+    names: &Arc<Names>,
+    tally: Arc<Tally>,
+) -> Result<Export<Topics>, ExportError> {
     let wrong = |what: String| ExportError::Setting { output: tally.output().to_owned(), what };
     if settings.subject.is_empty() || settings.subject.contains(|letter: char| " *>\t\r\n".contains(letter)) {
         return Err(wrong(format!("subject = \"{}\" is not the beginning of a subject", settings.subject)));
@@ -36,6 +41,7 @@ pub(super) fn start(settings: &NatsSettings, tally: Arc<Tally>) -> Result<Export
         queue: settings.queue,
         spool: &settings.spool,
         spool_bytes: settings.spool_size,
+        names,
     };
     let nats = Nats { settings: settings.clone(), credentials, connected: None };
     broker::start(&wanted, nats, tally)

@@ -21,6 +21,7 @@ use super::queue::{Messages, Next};
 use super::retry::Retry;
 use super::stage::{self, Beside, Export, Work};
 use super::tally::Tally;
+use crate::names::Names;
 use choice::Sampled;
 use details::Details;
 use message::Service;
@@ -124,7 +125,7 @@ pub(super) fn start(
         poster: metrics,
         service: Arc::clone(&service),
         every: Duration::from_secs(settings.metrics_seconds),
-        source,
+        source: Arc::clone(&source),
         started_ns: now_ns(),
     };
     let metrics: Option<Beside> = match settings.metrics_seconds {
@@ -134,7 +135,9 @@ pub(super) fn start(
     let retry =
         Retry { attempts: settings.attempts, first: FIRST_PAUSE, longest: LONGEST_PAUSE, part: "traces" };
     let choice = Sampled::new(settings);
-    let work = move |work| Tracer { poster: traces, service, retry, details: Details::default(), work }.run();
+    let work = move |work| {
+        Tracer { poster: traces, service, source, retry, details: Details::default(), work }.run()
+    };
     stage::start_beside(choice, settings.queue, Arc::clone(&tally), work, metrics)
 }
 
@@ -142,6 +145,7 @@ pub(super) fn start(
 struct Tracer {
     poster: Poster,
     service: Arc<Service>,
+    source: Source,
     retry: Retry,
     details: Details,
     work: Work<Item>,
@@ -169,8 +173,10 @@ impl Tracer {
                 Next::Nothing | Next::End => break,
             }
         }
-        let spans =
-            paths.iter().flat_map(|path| trace::spans(path, |node| self.details.of(&path.flow, node)));
+        let unknown = Names::default();
+        let names = self.source.get().map_or(&unknown, |(_, metrics)| metrics.names());
+        let of = |path: &PathObservation| trace::spans(path, names, |node| self.details.of(&path.flow, node));
+        let spans = paths.iter().flat_map(of);
         let body = self.service.traces(spans.collect()).encode_to_vec();
         let Work { tally, ending, .. } = &self.work;
         // Each span that is rejected may be of another trace, so as many traces count as rejected.

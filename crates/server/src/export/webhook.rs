@@ -17,6 +17,7 @@ use super::queue::{Messages, Next};
 use super::retry::Retry;
 use super::stage::{self, Export, Work};
 use super::tally::Tally;
+use crate::names::Names;
 use body::Format;
 use choice::Wanted;
 use told::Told;
@@ -91,6 +92,7 @@ impl Messages for Box<Event> {}
 pub(super) fn start(
     settings: &WebhookSettings,
     api_url: &str,
+    names: &Arc<Names>,
     tally: Arc<Tally>,
 ) -> Result<Export<Wanted>, ExportError> {
     let target = Target {
@@ -107,7 +109,8 @@ pub(super) fn start(
         "" => api_url.to_owned(),
         url => url.to_owned(),
     };
-    let format = Format { kind: settings.kind, collector_url, repeat };
+    let names = Arc::clone(names);
+    let format = Format { kind: settings.kind, collector_url, repeat, names };
     let retry = Retry {
         attempts: settings.attempts,
         first: Duration::from_millis(settings.pause_ms),

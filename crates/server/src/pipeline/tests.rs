@@ -175,7 +175,8 @@ fn history_and_messages_end_with_the_ledger_of_the_end() {
         ..ReceiveSettings::default()
     })
     .unwrap();
-    let (_exports, outputs) = Exports::start(&Settings { jsonl, ..Settings::default() }).unwrap();
+    let (_exports, outputs) =
+        Exports::start(&Settings { jsonl, ..Settings::default() }, &Arc::default()).unwrap();
     let keep: Box<dyn Stage> = Box::new(Keep::new(Arc::clone(&store)));
     let stages = std::iter::once(keep).chain(outputs).collect();
     let pipeline = Pipeline::start(CollectorSettings::default(), feed, stages).unwrap();

@@ -9,7 +9,7 @@ pub(in crate::api) struct Shape {
     keys: &'static [Key],
 }
 
-/// A key, the type of its value, and what it means. Types are `integer`, `boolean`, `string`, `object` or the name of
+/// A key, the type of its value, and what it means. Types are `integer`, `number`, `boolean`, `string`, `object` or the name of
 /// a shape; `[…]` is a list and `{…}` an object with any keys; `?` in front says that it may be null, `-` that the key
 /// may be missing.
 type Key = (&'static str, &'static str, &'static str);
@@ -52,7 +52,7 @@ pub(in crate::api) fn typed(of: &str) -> Value {
     }
     match of {
         "any" => json!({}),
-        "integer" | "boolean" | "string" | "object" => json!({ "type": of }),
+        "integer" | "number" | "boolean" | "string" | "object" => json!({ "type": of }),
         shape => json!({ "$ref": format!("#/components/schemas/{shape}") }),
     }
 }
@@ -186,12 +186,14 @@ pub(in crate::api) const SHAPES: &[Shape] = &[
             ("last_seen", "integer", "when the latest one did"),
             ("egress_interfaces", "[integer]", "those that were seen"),
             ("latency", "?Latency", "hop latency over all of them"),
+            ("labels", "-{string}", "what the names file says of it besides"),
         ],
     ),
     shape(
         "Link",
         "a link that paths have shown, in the direction packets take",
         &[
+            ("id", "string", "by which its flows are asked for"),
             ("from", "integer", "the node packets leave"),
             ("from_name", "?string", "its name"),
             ("egress_interface", "?integer", "by which they leave it"),
@@ -205,6 +207,8 @@ pub(in crate::api) const SHAPES: &[Shape] = &[
             ("last_seen", "integer", "when a path over it was told last, to an eighth of an epoch"),
             ("latency", "?Latency", "how long packets take, by the clocks at both ends"),
             ("clock_uncertainty", "?integer", "by how much latency may be wrong; null: by any amount"),
+            ("egress_interface_labels", "-{string}", "what the names file says besides"),
+            ("ingress_interface_labels", "-{string}", "what the names file says besides"),
         ],
     ),
     shape(
@@ -223,6 +227,14 @@ pub(in crate::api) const SHAPES: &[Shape] = &[
             ("interface_to", "?string", "what is on the other end of its link"),
             ("latency", "?Latency", "the hop latency"),
             ("utilization", "?Level", "of the interface, in the node's unit"),
+            ("utilization_full", "?integer", "the value that means a full link; null: not known"),
+            (
+                "utilization_permille",
+                "?integer",
+                "the latest one in thousandths of a full link; null: not known",
+            ),
+            ("labels", "-{string}", "what the names file says of the interface besides"),
+            ("node_labels", "-{string}", "what it says of the node"),
             ("last_seen", "integer", "when a report told of it last"),
         ],
     ),
@@ -249,6 +261,12 @@ pub(in crate::api) const SHAPES: &[Shape] = &[
             ("max", "integer", "the highest so far"),
             ("last_at", "integer", "when the latest was reported"),
             ("congested", "boolean", "whether it is congested"),
+            ("unit", "?string", "in what the node counts: bytes, cells or packets; null: not known"),
+            ("last_bytes", "?integer", "last in bytes; null: not known"),
+            ("recent_bytes", "?integer", "recent in bytes; null: not known"),
+            ("max_bytes", "?integer", "max in bytes; null: not known"),
+            ("interface_labels", "-{string}", "what the names file says of the interface besides"),
+            ("node_labels", "-{string}", "what it says of the node"),
         ],
     ),
     shape(
@@ -281,6 +299,8 @@ pub(in crate::api) const SHAPES: &[Shape] = &[
             ("destination_name", "?string", "what people call the destination"),
             ("path", "?[Hop]", "the latest path, first hop first"),
             ("path_names", "[?string]", "what people call its nodes"),
+            ("source_labels", "-{string}", "what the names file says of the source besides"),
+            ("destination_labels", "-{string}", "what it says of the destination"),
             ("hop_latency", "[?integer]", "nanoseconds, for each hop of the path"),
             ("hops_expected", "?integer", "how many hops the path should have"),
             ("complete", "boolean", "whether all hops were seen, as far as is known"),
@@ -309,6 +329,58 @@ pub(in crate::api) const SHAPES: &[Shape] = &[
         ],
     ),
     shape(
+        "PathBetween",
+        "a path that flows between two places take, or have taken lately",
+        &[
+            ("id", "string", "of the path, 16 hexadecimal digits, as path_id in SQL"),
+            ("path", "[Hop]", "first hop first"),
+            ("path_names", "[?string]", "what people call its nodes"),
+            ("flows", "integer", "flows that took it"),
+            ("current_flows", "integer", "flows whose latest path it is"),
+            ("reports", "integer", "individual reports on those"),
+            ("since", "integer", "when it was first seen"),
+            ("until", "integer", "when it was last confirmed"),
+        ],
+    ),
+    shape(
+        "Talkers",
+        "who was reported most in a time",
+        &[
+            ("from", "integer", "when it begins"),
+            ("until", "integer", "when it ends"),
+            ("step_ns", "integer", "length of a step, nanoseconds"),
+            ("talkers", "[Talker]", "those with the most reports first"),
+            ("damage", "[Damage]", "what is damaged and left out of the answer; mostly empty"),
+        ],
+    ),
+    shape(
+        "Talker",
+        "a flow, a pair of hosts or a host, as was asked for",
+        &[
+            ("source", "-string", "its address"),
+            ("source_name", "-?string", "its name"),
+            ("source_labels", "-{string}", "what the names file says of it besides"),
+            ("destination", "-string", "its address"),
+            ("destination_name", "-?string", "its name"),
+            ("destination_labels", "-{string}", "what the names file says of it besides"),
+            ("protocol", "-integer", "the number of the IP protocol"),
+            ("source_port", "-integer", "0 where the protocol has none"),
+            ("destination_port", "-integer", "0 where the protocol has none"),
+            ("reports", "integer", "individual reports in that time"),
+            ("rates", "[number]", "reports a second in each step, the first step first"),
+        ],
+    ),
+    shape(
+        "EventLabels",
+        "what the names file says of what an event is about",
+        &[
+            ("node", "-{string}", "of the node"),
+            ("interface", "-{string}", "of its egress interface"),
+            ("source", "-{string}", "of the flow's source"),
+            ("destination", "-{string}", "of its destination"),
+        ],
+    ),
+    shape(
         "Event",
         "something the collector announced",
         &[
@@ -318,6 +390,14 @@ pub(in crate::api) const SHAPES: &[Shape] = &[
             ("severity", "string", "info, warning or critical"),
             ("key", "string", "what it is about"),
             ("title", "-string", "the key with the names people use"),
+            ("labels", "-EventLabels", "what the names file says of what it is about"),
+            ("queue_unit", "-string", "in what the node counts the occupancy in detail, where that is known"),
+            ("peak_bytes", "-integer", "the occupancy in detail in bytes, where that is known"),
+            (
+                "utilization_permille",
+                "-integer",
+                "the utilization in detail in thousandths, where that is known",
+            ),
             ("first", "integer", "when the first report it rests on arrived"),
             ("last", "integer", "when the latest one did"),
             ("count", "integer", "what it rests on"),

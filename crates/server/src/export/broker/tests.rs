@@ -246,7 +246,13 @@ impl Running {
     fn start_with(folder: &Folder, broker: &Fake, spool_bytes: u64, tally: Tally) -> Running {
         let tally = Arc::new(tally);
         let spool = folder.path("spool");
-        let wanted = Wanted { what: &[Topic::Events], queue: 10_000, spool: &spool, spool_bytes };
+        let wanted = Wanted {
+            what: &[Topic::Events],
+            queue: 10_000,
+            spool: &spool,
+            spool_bytes,
+            names: &Arc::default(),
+        };
         let export = start(&wanted, broker.clone(), Arc::clone(&tally)).unwrap();
         Running { export, tally }
     }

@@ -89,7 +89,7 @@ fn a_disk_that_stalls_holds_nothing_up_and_what_it_has_not_taken_is_not_exported
     let reader = fs::OpenOptions::new().read(true).write(true).open(&path).unwrap();
     let tally = Arc::new(Tally::new("jsonl".to_owned()));
     let settings = JsonlSettings { queue: 1_000, ..settings(&path) };
-    let mut export = start(&settings, Arc::clone(&tally)).unwrap();
+    let mut export = start(&settings, &Arc::default(), Arc::clone(&tally)).unwrap();
     let started = Instant::now();
     for node in 0..20_000 {
         export.handle_output(&Output::Event(event(node, Phase::Once)));
@@ -108,14 +108,14 @@ fn a_disk_that_stalls_holds_nothing_up_and_what_it_has_not_taken_is_not_exported
 #[test]
 fn a_file_that_cannot_be_made_is_told_at_the_start() {
     let tally = Arc::new(Tally::new("jsonl".to_owned()));
-    let error = start(&settings(Path::new("/nowhere/out")), tally).unwrap_err();
+    let error = start(&settings(Path::new("/nowhere/out")), &Arc::default(), tally).unwrap_err();
     assert_eq!(error.to_string(), "jsonl: cannot write /nowhere/out");
 }
 
 /// Writes events of these nodes, and ends.
 fn write(settings: &JsonlSettings, nodes: std::ops::Range<u32>) -> ExportLedger {
     let tally = Arc::new(Tally::new("jsonl".to_owned()));
-    let mut export = start(settings, Arc::clone(&tally)).unwrap();
+    let mut export = start(settings, &Arc::default(), Arc::clone(&tally)).unwrap();
     for node in nodes {
         export.handle_output(&Output::Event(event(node, Phase::Once)));
     }

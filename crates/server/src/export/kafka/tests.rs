@@ -281,7 +281,9 @@ fn a_setting_that_cannot_be_is_told_at_once() {
         (topic("in band"), "topic = \"in band\""),
         (topic(&"x".repeat(240)), "is not the beginning"),
     ] {
-        let error = start(&settings, Arc::new(Tally::new("kafka".to_owned()))).unwrap_err().to_string();
+        let error = start(&settings, &Arc::default(), Arc::new(Tally::new("kafka".to_owned())))
+            .unwrap_err()
+            .to_string();
         assert!(error.starts_with("kafka: ") && error.contains(what), "{error}");
     }
 }
@@ -309,7 +311,9 @@ fn settings_that_hide_the_fate_of_a_message_are_refused() {
         (vec![("enabled_events", KafkaProperty::Number(0))], "\"enabled_events\" cannot be set here"),
         (vec![("topic.transactional.id", text("a"))], "cannot be set here"),
     ] {
-        let error = start(&with(&refused), Arc::new(Tally::new("kafka".to_owned()))).unwrap_err().to_string();
+        let error = start(&with(&refused), &Arc::default(), Arc::new(Tally::new("kafka".to_owned())))
+            .unwrap_err()
+            .to_string();
         assert!(error.starts_with("kafka: ") && error.contains(what), "{refused:?}: {error}");
     }
     for taken in [
@@ -352,7 +356,7 @@ impl Running {
 
     fn with(settings: &KafkaSettings) -> Running {
         let tally = Arc::new(Tally::new("kafka".to_owned()));
-        let export = start(settings, Arc::clone(&tally)).unwrap();
+        let export = start(settings, &Arc::default(), Arc::clone(&tally)).unwrap();
         Running { export, tally }
     }
 

@@ -12,6 +12,7 @@ use super::{Message, Topic, Topics};
 use crate::export::queue::Messages;
 use crate::export::sample::event;
 use crate::export::stage::{Choice, Chosen};
+use crate::names::Names;
 
 #[test]
 fn a_path_has_its_flow_and_hops() {
@@ -61,7 +62,7 @@ fn a_hop_has_the_columns_of_its_table_that_have_a_value() {
     let hops = Message::Hops(Box::new(HopColumns::from(&[HopRecord::default(), full][..])));
     assert_eq!(hops.messages(), 2);
     let mut lines: Vec<Value> = Vec::new();
-    hops.each_json(|_, json| lines.push(serde_json::from_slice(json).unwrap()));
+    hops.each_json(&Names::default(), |_, json| lines.push(serde_json::from_slice(json).unwrap()));
     for (line, hop) in lines.iter().zip([HopRecord::default(), full]) {
         assert_eq!(line["kind"], "observation");
         let names = OBSERVATIONS.columns.iter().filter(|column| match column.cells {
@@ -102,7 +103,9 @@ fn is_delivered(chosen: &Chosen<Message>) -> bool {
 
 fn only(message: Message) -> (String, Value) {
     let mut lines = Vec::new();
-    message.each_json(|key, json| lines.push((key.to_owned(), serde_json::from_slice(json).unwrap())));
+    message.each_json(&Names::default(), |key, json| {
+        lines.push((key.to_owned(), serde_json::from_slice(json).unwrap()))
+    });
     assert_eq!(lines.len(), 1);
     lines.remove(0)
 }

@@ -27,7 +27,7 @@ fn every_message_is_there_though_the_server_is_killed() {
     let Some(mut server) = Server::start(&folder.path("server"), 0) else { return };
     let settings = settings(&server, &folder);
     let tally = Arc::new(Tally::new("nats".to_owned()));
-    let mut export = start(&settings, Arc::clone(&tally)).unwrap();
+    let mut export = start(&settings, &Arc::default(), Arc::clone(&tally)).unwrap();
     for round in 0..4 {
         // It is killed while messages are on their way.
         tell(&mut export, round * 2_000..round * 2_000 + 1_000);
@@ -53,7 +53,7 @@ fn a_server_that_is_not_there_at_the_start_gets_everything_later() {
     server.kill();
     let settings = settings(&server, &folder);
     let tally = Arc::new(Tally::new("nats".to_owned()));
-    let mut export = start(&settings, Arc::clone(&tally)).unwrap();
+    let mut export = start(&settings, &Arc::default(), Arc::clone(&tally)).unwrap();
     tell(&mut export, 0..100);
     wait_for(&tally, |ledger| ledger.trouble.is_some() && ledger.waiting == 100);
     let _server = Server::start(&folder.path("server"), server.port).unwrap();
@@ -89,7 +89,7 @@ fn a_subject_that_cannot_be_is_told_at_once() {
         let tally = Arc::new(Tally::new("nats".to_owned()));
         let spool = folder.path("spool");
         let settings = NatsSettings { subject: subject.to_owned(), spool, ..NatsSettings::default() };
-        let error = start(&settings, tally).unwrap_err().to_string();
+        let error = start(&settings, &Arc::default(), tally).unwrap_err().to_string();
         assert!(error.starts_with("nats: subject = "), "{error}");
     }
 }

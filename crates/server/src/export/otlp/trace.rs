@@ -8,10 +8,15 @@ use opentelemetry_proto::tonic::trace::v1::Span;
 use opentelemetry_proto::tonic::trace::v1::span::SpanKind;
 
 use super::message::{number, text};
+use crate::names::Names;
 use times::Times;
 
 /// The spans of a path, that of the flow first; `details` gives what a node said lately of the flow.
-pub(super) fn spans(path: &PathObservation, details: impl Fn(NodeId) -> Option<HopRecord>) -> Vec<Span> {
+pub(super) fn spans(
+    path: &PathObservation,
+    names: &Names,
+    details: impl Fn(NodeId) -> Option<HopRecord>,
+) -> Vec<Span> {
     let hops = path.path.hops();
     let records: Vec<_> = hops.iter().map(|hop| details(hop.node_id)).collect();
     let times = Times::of(path, &records);
@@ -32,7 +37,7 @@ pub(super) fn spans(path: &PathObservation, details: impl Fn(NodeId) -> Option<H
     for (index, (hop, record)) in hops.iter().zip(&records).enumerate() {
         let (from, to) = times.hops[index];
         let number = index as u64;
-        let attributes = of_hop(path, index, record.as_ref());
+        let attributes = of_hop(path, names, index, record.as_ref());
         let name = format!("node {}", hop.node_id);
         spans.push(Span { attributes, ..span(number + 1, Some(0), name, from, to) });
     }
@@ -63,7 +68,7 @@ fn of_flow(path: &PathObservation, times: &Times) -> Vec<KeyValue> {
     attributes
 }
 
-fn of_hop(path: &PathObservation, index: usize, record: Option<&HopRecord>) -> Vec<KeyValue> {
+fn of_hop(path: &PathObservation, names: &Names, index: usize, record: Option<&HopRecord>) -> Vec<KeyValue> {
     let hop = path.path.hops()[index];
     let latency = path.hop_latency.get(index).copied().flatten();
     let record = record.copied().unwrap_or_default();
@@ -82,6 +87,12 @@ fn of_hop(path: &PathObservation, index: usize, record: Option<&HopRecord>) -> V
     let mut attributes =
         vec![number("inband.node_id", hop.node_id.0.into()), number("inband.hop_index", index as u64)];
     attributes.extend(known.into_iter().filter_map(|(key, value)| Some(number(key, value?))));
+    attributes.extend(names.node(hop.node_id).map(|name| text("inband.node_name", name)));
+    if let Some(occupancy) = record.queue_occupancy {
+        let units = names.units().of(hop.node_id);
+        attributes.extend(units.queue.map(|unit| text("inband.queue_unit", unit.name())));
+        attributes.extend(units.queue_bytes(occupancy).map(|bytes| number("inband.queue_bytes", bytes)));
+    }
     attributes
 }
 

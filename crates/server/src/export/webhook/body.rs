@@ -1,11 +1,13 @@
 //! What is posted of events?
 
+use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use inband_model::{Event, EventView, Phase};
 use serde_json::{Value, json};
 
 use super::WebhookKind;
+use crate::names::Names;
 
 /// How events are written for the other side.
 #[derive(Debug)]
@@ -15,6 +17,7 @@ pub(super) struct Format {
     pub(super) collector_url: String,
     /// How often Alertmanager is told of what goes on.
     pub(super) repeat: Duration,
+    pub(super) names: Arc<Names>,
 }
 
 impl Format {
@@ -22,7 +25,8 @@ impl Format {
     pub(super) fn body(&self, events: &[Event], now_ns: u64) -> Vec<u8> {
         let body = match self.kind {
             WebhookKind::Json => {
-                let events: Vec<_> = events.iter().map(view).collect();
+                let views: Vec<_> = events.iter().map(view).collect();
+                let events: Vec<_> = views.iter().map(|view| self.names.of_event(view)).collect();
                 json!({ "version": 1, "collector": self.collector_url, "events": events })
             }
             WebhookKind::Alertmanager => events.iter().map(|event| self.alert(event, now_ns)).collect(),
@@ -40,7 +44,9 @@ impl Format {
             Phase::Begin | Phase::Once => now_ns.saturating_add(nanoseconds(self.repeat * SILENT_REPEATS)),
         };
         let detail = serde_json::to_value(&event.detail).unwrap_or_default();
-        json!({
+        let named = view(event);
+        let named = serde_json::to_value(self.names.of_event(&named)).unwrap_or_default();
+        let mut alert = json!({
             "labels": {
                 "alertname": kind,
                 "severity": event.severity,
@@ -49,7 +55,7 @@ impl Format {
                 "service": "inband",
             },
             "annotations": {
-                "summary": format!("{kind}: {}", event.key),
+                "summary": format!("{kind}: {}", self.names.key(&event.key)),
                 "description": detail["detail"].to_string(),
                 "reports": event.count.to_string(),
                 "confidence": event.confidence,
@@ -57,7 +63,16 @@ impl Format {
             "startsAt": written(event.first.0),
             "endsAt": written(over.max(event.first.0)),
             "generatorURL": format!("{}/api/v1/events", self.collector_url),
-        })
+        });
+        // Annotations are texts; what is not known is left out.
+        for key in ["labels", "queue_unit", "peak_bytes", "utilization_permille"] {
+            match &named[key] {
+                Value::Null => {}
+                Value::String(text) => alert["annotations"][key] = json!(text),
+                other => alert["annotations"][key] = json!(other.to_string()),
+            }
+        }
+        alert
     }
 }
 

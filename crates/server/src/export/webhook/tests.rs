@@ -214,7 +214,7 @@ impl Hook {
 
     fn new(settings: WebhookSettings) -> Hook {
         let tally = Arc::new(Tally::new("webhook-1".to_owned()));
-        let export = start(&settings, "http://127.0.0.1:8080", Arc::clone(&tally)).unwrap();
+        let export = start(&settings, "http://127.0.0.1:8080", &Arc::default(), Arc::clone(&tally)).unwrap();
         Hook { export, tally }
     }
 
