@@ -5,9 +5,11 @@
 //! and `kafka` behind a `broker` with a `spool`. `message`, `http` and `retry` are what they
 //! share.
 
+mod answer;
 #[cfg(any(feature = "nats", feature = "kafka"))]
 mod broker;
 mod brokers;
+mod error;
 mod http;
 mod jsonl;
 #[cfg(feature = "kafka")]
@@ -21,25 +23,27 @@ mod queue;
 mod retry;
 #[cfg(test)]
 mod sample;
+mod settings;
 #[cfg(any(feature = "nats", feature = "kafka"))]
 mod spool;
 mod stage;
 mod tally;
+mod time_of_day;
 mod webhook;
 
-use std::io;
-use std::path::PathBuf;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use inband_model::ExportLedger;
 use inband_store::Store;
-use thiserror::Error;
 
 pub use self::brokers::{KafkaProperty, KafkaSettings, NatsSettings};
+pub use self::error::ExportError;
 pub use self::jsonl::JsonlSettings;
 pub use self::message::Topic;
 pub use self::otlp::OtlpSettings;
+pub use self::settings::ExportSettings;
 pub use self::webhook::{WebhookKind, WebhookSettings};
 
 use self::patience::Patience;
@@ -47,7 +51,6 @@ use self::tally::Tally;
 use crate::metrics::Metrics;
 use crate::names::Names;
 use crate::pipeline::{Asker, Stage};
-use crate::settings::{ApiSettings, Settings};
 
 /// Every output that is set up, while it runs.
 #[derive(Debug, Default)]
@@ -59,57 +62,13 @@ pub struct Exports {
     interrupted: Option<Arc<AtomicBool>>,
 }
 
-/// Why an output cannot be started.
-#[derive(Debug, Error)]
-pub enum ExportError {
-    /// A setting of it is wrong.
-    #[error("{output}: {what}")]
-    Setting {
-        /// The output's name.
-        output: String,
-        /// What is wrong.
-        what: String,
-    },
-    /// Two outputs have one name, so that their counts could not be told apart.
-    #[error("two outputs are named \"{0}\"")]
-    Name(String),
-    /// A file it needs cannot be read.
-    #[error("{output}: cannot read {}", path.display())]
-    Read {
-        /// The output's name.
-        output: String,
-        /// The file.
-        path: PathBuf,
-        /// What the operating system said.
-        source: io::Error,
-    },
-    /// A file it needs cannot be written.
-    #[error("{output}: cannot write {}", path.display())]
-    Write {
-        /// The output's name.
-        output: String,
-        /// The file.
-        path: PathBuf,
-        /// What the operating system said.
-        source: io::Error,
-    },
-    /// Its thread cannot be started.
-    #[error("{output}: cannot start a thread")]
-    Start {
-        /// The output's name.
-        output: String,
-        /// What the operating system said.
-        source: io::Error,
-    },
-}
-
 impl Exports {
     /// Starts every output of the settings; messages have these names beside numbers. The stages are for the pipeline.
     ///
     /// # Errors
     /// A setting that cannot be followed, or a thread that cannot be started.
     pub fn start(
-        settings: &Settings,
+        settings: &ExportSettings<'_>,
         names: &Arc<Names>,
     ) -> Result<(Exports, Vec<Box<dyn Stage>>), ExportError> {
         Exports::default().start_all(settings, names)
@@ -121,7 +80,7 @@ impl Exports {
     /// # Errors
     /// A setting that cannot be followed, or a thread that cannot be started.
     pub fn start_for_replay(
-        settings: &Settings,
+        settings: &ExportSettings<'_>,
         names: &Arc<Names>,
         interrupted: &Arc<AtomicBool>,
     ) -> Result<(Exports, Vec<Box<dyn Stage>>), ExportError> {
@@ -131,31 +90,31 @@ impl Exports {
 
     fn start_all(
         self,
-        settings: &Settings,
+        settings: &ExportSettings<'_>,
         names: &Arc<Names>,
     ) -> Result<(Exports, Vec<Box<dyn Stage>>), ExportError> {
         let mut exports = self;
         let mut stages: Vec<Box<dyn Stage>> = Vec::new();
         for (index, webhook) in settings.webhook.iter().enumerate() {
             let tally = exports.tally(&webhook.name, || format!("webhook-{}", index + 1))?;
-            stages.push(Box::new(webhook::start(webhook, &api_url(&settings.api), names, tally)?));
+            stages.push(Box::new(webhook::start(webhook, &settings.api_url, names, tally)?));
         }
         if !settings.jsonl.path.as_os_str().is_empty() {
             let tally = exports.tally("jsonl", String::new)?;
-            stages.push(Box::new(jsonl::start(&settings.jsonl, names, tally)?));
+            stages.push(Box::new(jsonl::start(settings.jsonl, names, tally)?));
         }
         if !settings.otlp.endpoint.is_empty() {
             let tally = exports.tally("otlp", String::new)?;
-            let (seed, source) = (machine(&settings.api), Arc::clone(&exports.source));
-            stages.push(Box::new(otlp::start(&settings.otlp, &seed, source, tally)?));
+            let (seed, source) = (machine(settings.listen), Arc::clone(&exports.source));
+            stages.push(Box::new(otlp::start(settings.otlp, &seed, source, tally)?));
         }
         if !settings.nats.url.is_empty() {
             let tally = exports.tally("nats", String::new)?;
-            stages.push(start_nats(&settings.nats, names, tally)?);
+            stages.push(start_nats(settings.nats, names, tally)?);
         }
         if !settings.kafka.brokers.is_empty() {
             let tally = exports.tally("kafka", String::new)?;
-            stages.push(start_kafka(&settings.kafka, names, tally)?);
+            stages.push(start_kafka(settings.kafka, names, tally)?);
         }
         Ok((exports, stages))
     }
@@ -221,15 +180,9 @@ fn missing(feature: &str) -> ExportError {
 }
 
 /// What tells this collector from others: the machine's name and the address of the API.
-fn machine(api: &ApiSettings) -> String {
+fn machine(listen: SocketAddr) -> String {
     let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     // A port of the kernel's choice is another one after each start.
-    let process = if api.listen.port() == 0 { std::process::id() } else { 0 };
-    format!("{} {} {process}", name.trim(), api.listen)
-}
-
-/// Where the API answers, for links back.
-fn api_url(api: &ApiSettings) -> String {
-    let scheme = if api.tls_certificate.as_os_str().is_empty() { "http" } else { "https" };
-    format!("{scheme}://{}", api.listen)
+    let process = if listen.port() == 0 { std::process::id() } else { 0 };
+    format!("{} {listen} {process}", name.trim())
 }

@@ -12,6 +12,7 @@ mod live;
 mod metrics;
 mod names;
 mod pipeline;
+mod quantity;
 mod receive;
 mod settings;
 mod sys;
@@ -19,8 +20,8 @@ mod sys;
 pub use api::{Api, ApiError, Listening, TlsError};
 pub use clock::Clock;
 pub use export::{
-    ExportError, Exports, JsonlSettings, KafkaProperty, KafkaSettings, NatsSettings, OtlpSettings, Topic,
-    WebhookKind, WebhookSettings,
+    ExportError, ExportSettings, Exports, JsonlSettings, KafkaProperty, KafkaSettings, NatsSettings,
+    OtlpSettings, Topic, WebhookKind, WebhookSettings,
 };
 pub use keep::Keep;
 pub use live::Live;

@@ -2,7 +2,7 @@
 //!
 //! `view` puts them beside what the collector says, in answers of the API and in every output.
 
-mod view;
+pub(crate) mod view;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::{self, Write};
@@ -15,8 +15,6 @@ use serde::de::Deserializer;
 use serde::{Deserialize, Serialize};
 
 use crate::receive::Prefix;
-
-pub(crate) use self::view::NamedEvent;
 
 /// What else is known of a node, an interface, a host or a subnet: VRF, tenant, AS and so on, by names of one's own.
 pub type Labels = BTreeMap<String, String>;

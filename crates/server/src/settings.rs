@@ -1,7 +1,5 @@
 //! What does `collector.toml` hold?
 
-pub(crate) mod quantity;
-
 use std::net::{Ipv4Addr, SocketAddr};
 use std::num::NonZeroU8;
 use std::path::PathBuf;
@@ -11,7 +9,10 @@ use inband_collector::{CollectorSettings, EventSettings, LedgerSettings, PathSet
 use inband_store::StoreSettings;
 use serde::{Deserialize, Serialize};
 
-use crate::export::{JsonlSettings, KafkaSettings, NatsSettings, OtlpSettings, WebhookSettings};
+use crate::export::{
+    ExportSettings, JsonlSettings, KafkaSettings, NatsSettings, OtlpSettings, WebhookSettings,
+};
+use crate::quantity;
 use crate::receive::Prefix;
 
 /// Everything that can be set about the monitoring system: `collector.toml`.
@@ -59,6 +60,23 @@ impl Settings {
             events: self.events.clone(),
             lenient: self.receive.lenient,
             ..CollectorSettings::default()
+        }
+    }
+}
+
+impl Settings {
+    /// What outputs are given.
+    #[must_use]
+    pub fn exports(&self) -> ExportSettings<'_> {
+        let scheme = if self.api.tls_certificate.as_os_str().is_empty() { "http" } else { "https" };
+        ExportSettings {
+            webhook: &self.webhook,
+            jsonl: &self.jsonl,
+            otlp: &self.otlp,
+            nats: &self.nats,
+            kafka: &self.kafka,
+            listen: self.api.listen,
+            api_url: format!("{scheme}://{}", self.api.listen),
         }
     }
 }

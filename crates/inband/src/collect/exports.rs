@@ -30,7 +30,7 @@ impl Outputs {
         settings: &Settings,
         names: &Arc<Names>,
     ) -> Result<(Outputs, Vec<Box<dyn Stage>>), Failure> {
-        let (exports, stages) = Exports::start(settings, names).map_err(failure)?;
+        let (exports, stages) = Exports::start(&settings.exports(), names).map_err(failure)?;
         let nothing = Said { at: Instant::now(), trouble: None, lost: 0 };
         let said = vec![nothing; exports.ledgers().len()];
         Ok((Outputs { exports, said }, stages))
@@ -57,9 +57,10 @@ impl Outputs {
 /// Starts every output of the settings for a replay, which waits for them until it is interrupted.
 pub(super) fn start_for_replay(
     settings: &Settings,
+    names: &Arc<Names>,
     interrupted: &Arc<AtomicBool>,
 ) -> Result<Vec<Box<dyn Stage>>, Failure> {
-    let (_, stages) = Exports::start_for_replay(settings, interrupted).map_err(failure)?;
+    let (_, stages) = Exports::start_for_replay(&settings.exports(), names, interrupted).map_err(failure)?;
     Ok(stages)
 }
 

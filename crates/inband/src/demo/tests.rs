@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use super::words::{bytes, count, shares, span};
+use super::words::{count, occupancy, shares, span};
 use super::{LONGEST, parse_duration, parse_loopback};
 use inband_model::{CulpritFlow, Flow, Nanos};
 
@@ -23,7 +23,7 @@ fn numbers_are_said_for_people() {
         [0, 1_250, 999_999, 1_000_000, 24_960_000].map(|nanos| span(Nanos(nanos))),
         ["0.0 us", "1.2 us", "999.9 us", "1.0 ms", "24.9 ms"]
     );
-    assert_eq!([0, 1_023, 1_024, 325_632].map(bytes), ["0 B", "1023 B", "1.0 KiB", "318.0 KiB"]);
+    assert_eq!([0, 1_023, 1_024, 325_632].map(occupancy), ["0 B", "1023 B", "1.0 KiB", "318.0 KiB"]);
 }
 
 #[test]

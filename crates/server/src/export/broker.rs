@@ -10,10 +10,10 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::Builder;
 use std::time::Duration;
 
-use super::ExportError;
+use super::answer::Answer;
+use super::error::ExportError;
 use super::message::{Message, Topic, Topics};
 use super::queue::{Ending, Next};
-use super::retry::Answer;
 use super::spool::{Entry, Spool};
 use super::stage::{self, Export, Work};
 use super::tally::{Failure, Tally};

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::message::Topic;
-use crate::settings::quantity;
+use crate::quantity;
 
 /// Messages to NATS JetStream: `[nats]`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

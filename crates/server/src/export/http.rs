@@ -9,8 +9,8 @@ use ureq::Agent;
 use ureq::http::{HeaderMap, StatusCode, Uri};
 use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
 
-use super::ExportError;
-use super::retry::Answer;
+use super::answer::Answer;
+use super::error::ExportError;
 
 /// Posts to one address, over connections that are kept.
 #[derive(Debug)]

@@ -8,14 +8,14 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::ExportError;
+use super::answer::Answer;
+use super::error::ExportError;
 use super::message::{Message, Topic, Topics};
 use super::queue::Next;
-use super::retry::Answer;
 use super::stage::{self, Export, Work};
 use super::tally::{Failure, Tally};
 use crate::names::Names;
-use crate::settings::quantity;
+use crate::quantity;
 use files::Files;
 
 /// Messages in files, one JSON object to a line: `[jsonl]`.

@@ -15,11 +15,11 @@ use rdkafka::error::{KafkaError, RDKafkaErrorCode};
 use rdkafka::message::{Header, OwnedHeaders};
 use rdkafka::producer::{BaseProducer, BaseRecord, Producer, PurgeConfig};
 
-use super::ExportError;
+use super::answer::Answer;
 use super::broker::{self, Broker, Delivery, MOST_AT_ONCE, Parcel, Wanted};
 use super::brokers::KafkaSettings;
+use super::error::ExportError;
 use super::message::Topics;
-use super::retry::Answer;
 use super::stage::Export;
 use super::tally::Tally;
 use crate::names::Names;

@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::queue::Messages;
 use super::stage::{Choice, Chosen};
-use crate::names::{NamedEvent, Names};
+use crate::names::Names;
+use crate::names::view::NamedEvent;
 
 /// What a message is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

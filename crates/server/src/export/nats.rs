@@ -13,11 +13,11 @@ use async_nats::{Client, ConnectOptions, HeaderMap};
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::ExportError;
+use super::answer::Answer;
 use super::broker::{self, Broker, Delivery, Parcel, Wanted};
 use super::brokers::NatsSettings;
+use super::error::ExportError;
 use super::message::Topics;
-use super::retry::Answer;
 use super::stage::Export;
 use super::tally::Tally;
 use crate::names::Names;

@@ -3,102 +3,34 @@
 mod answer;
 mod choice;
 mod details;
+mod item;
 mod message;
 mod metrics;
+mod settings;
 mod trace;
 
-use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
-use inband_model::{HopColumns, PathObservation};
+use inband_model::PathObservation;
 use prost::Message;
-use serde::{Deserialize, Serialize};
 
-use super::ExportError;
+use super::error::ExportError;
 use super::http::{Hear, Poster, Target};
-use super::queue::{Messages, Next};
+use super::queue::Next;
 use super::retry::Retry;
 use super::stage::{self, Beside, Export, Work};
 use super::tally::Tally;
+use super::time_of_day::now_ns;
 use crate::names::Names;
 use choice::Sampled;
 use details::Details;
+use item::Item;
 use message::Service;
 use metrics::Reporter;
 
 pub(super) use metrics::Source;
-
-/// Traces and metrics to a receiver of OTLP over HTTP: `[otlp]`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct OtlpSettings {
-    /// The receiver, such as `http://127.0.0.1:4318`; `/v1/traces` and `/v1/metrics` are added. Empty: nothing is sent.
-    /// Default empty.
-    pub endpoint: String,
-    /// Whether the paths of flows are sent as traces. Default true.
-    pub traces: bool,
-    /// Least time between two traces of one flow, seconds. Default 10.
-    pub interval_seconds: u64,
-    /// How often metrics are sent, seconds; 0: never. Default 15.
-    pub metrics_seconds: u64,
-    /// The attribute `service.instance.id`; empty: one that is made of the machine's name and `api.listen`, and the same
-    /// after a restart. Default empty.
-    pub instance: String,
-    /// Bearer token to show; empty: none. Default empty.
-    pub token: String,
-    /// File with the certificates that vouch for the receiver, PEM; empty: those that browsers trust. Default empty.
-    pub authorities: PathBuf,
-    /// Longest time an attempt may take, milliseconds. Default 10,000.
-    pub timeout_ms: u64,
-    /// Attempts for each message, the first included. Default 5.
-    pub attempts: u32,
-    /// Paths that may wait; more are dropped and counted. Default 10,000.
-    pub queue: u64,
-}
-
-impl Default for OtlpSettings {
-    fn default() -> OtlpSettings {
-        OtlpSettings {
-            endpoint: String::new(),
-            traces: true,
-            interval_seconds: 10,
-            metrics_seconds: 15,
-            instance: String::new(),
-            token: String::new(),
-            authorities: PathBuf::new(),
-            timeout_ms: 10_000,
-            attempts: 5,
-            queue: 10_000,
-        }
-    }
-}
-
-/// What goes to the thread.
-#[derive(Debug)]
-pub(super) enum Item {
-    /// A path that becomes a trace.
-    Path(Box<PathObservation>),
-    /// What hops said lately, from which traces take their details.
-    Hops(Box<HopColumns>),
-}
-
-impl Messages for Item {
-    fn messages(&self) -> u64 {
-        match self {
-            Item::Path(_) => 1,
-            Item::Hops(_) => 0,
-        }
-    }
-
-    fn room(&self) -> u64 {
-        match self {
-            Item::Path(_) => 1,
-            // They cost memory, and a trace without details is better than none.
-            Item::Hops(hops) => hops.len() as u64 / 8,
-        }
-    }
-}
+pub use settings::OtlpSettings;
 
 /// Starts to send; `seed` tells this collector from others.
 pub(super) fn start(
@@ -182,12 +114,6 @@ impl Tracer {
         // Each span that is rejected may be of another trace, so as many traces count as rejected.
         self.retry.deliver(paths.len() as u64, tally, ending, |left| self.poster.post(&body, left));
     }
-}
-
-/// The time of day, nanoseconds since 1970.
-fn now_ns() -> u64 {
-    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since_1970.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// How long the thread waits for messages before it looks again.

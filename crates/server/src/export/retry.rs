@@ -3,31 +3,9 @@
 use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
 
+use super::answer::Answer;
 use super::queue::Ending;
 use super::tally::{Failure, Tally};
-
-/// How the other side took an attempt.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Answer {
-    /// It has it.
-    Taken,
-    /// It has it but for so many messages at most, for this reason; it will not want those later.
-    TakenInPart {
-        /// Messages of which it does not have everything, at most.
-        rejected: u64,
-        /// What it says of them.
-        why: String,
-    },
-    /// It does not want it, for this reason, and will not want it later.
-    Refused(String),
-    /// It is away or overloaded, for this reason; it may say when to come again.
-    Away {
-        /// What is seen of it.
-        why: String,
-        /// When it asks to be tried again.
-        again: Option<Duration>,
-    },
-}
 
 /// When it is tried again.
 #[derive(Debug, Clone)]

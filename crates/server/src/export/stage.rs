@@ -9,7 +9,7 @@ use std::time::Duration;
 use inband_collector::Output;
 use inband_model::{ExportLedger, HopColumns, LedgerView, Nanos};
 
-use super::ExportError;
+use super::error::ExportError;
 use super::queue::{Ending, Inlet, Messages, Outlet, queue};
 use super::tally::Tally;
 use crate::pipeline::Stage;

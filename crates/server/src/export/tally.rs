@@ -6,8 +6,8 @@ use std::sync::{Mutex, PoisonError};
 
 use inband_model::ExportLedger;
 
+use super::answer::Answer;
 use super::patience::Patience;
-use super::retry::Answer;
 
 /// The counts of one output while they change.
 #[derive(Debug, Default)]

@@ -176,7 +176,7 @@ fn history_and_messages_end_with_the_ledger_of_the_end() {
     })
     .unwrap();
     let (_exports, outputs) =
-        Exports::start(&Settings { jsonl, ..Settings::default() }, &Arc::default()).unwrap();
+        Exports::start(&Settings { jsonl, ..Settings::default() }.exports(), &Arc::default()).unwrap();
     let keep: Box<dyn Stage> = Box::new(Keep::new(Arc::clone(&store)));
     let stages = std::iter::once(keep).chain(outputs).collect();
     let pipeline = Pipeline::start(CollectorSettings::default(), feed, stages).unwrap();

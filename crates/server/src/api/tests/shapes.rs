@@ -46,8 +46,18 @@ fn every_answer_has_the_shape_that_is_described() {
         described.check(&schema, &answer, &format!("{} {path}", operation.method));
     }
     // Answers of other tests and of other systems: what fails, what goes elsewhere, what has timestamps and depths.
-    let elsewhere =
-        ["Problem", "Export", "Fault", "Latency", "Link", "Level", "Queue", "Question", "RefusedSource"];
+    let elsewhere = [
+        "Problem",
+        "Export",
+        "Fault",
+        "Latency",
+        "Link",
+        "Level",
+        "Queue",
+        "Question",
+        "RefusedSource",
+        "Damage",
+    ];
     for shape in SHAPES {
         let is_reached = reached.contains(shape.name) || elsewhere.contains(&shape.name);
         assert!(is_reached, "no answer has a {}", shape.name);

@@ -9,9 +9,9 @@ use inband_model::Phase;
 use proptest::prelude::{any, prop_assert_eq, proptest};
 
 use super::{Broker, Delivery, Entry, Parcel, Wanted, decode, encode, start};
+use crate::export::answer::Answer;
 use crate::export::message::{Topic, Topics};
 use crate::export::patience::Patience;
-use crate::export::retry::Answer;
 use crate::export::sample::{Folder, event, wait_for};
 use crate::export::stage::Export;
 use crate::export::tally::Tally;

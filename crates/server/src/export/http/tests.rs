@@ -65,7 +65,7 @@ fn an_address_that_is_none_is_told_at_once() {
     assert_eq!(error, "hook: cannot read /nowhere.pem");
 }
 
-fn poster(url: &str, authorities: &Path) -> Result<Poster, super::ExportError> {
+fn poster(url: &str, authorities: &Path) -> Result<Poster, crate::export::error::ExportError> {
     let timeout = Duration::from_secs(1);
     let hear = ALL_TAKEN;
     Poster::new("hook", &Target { url, content_type: "text/plain", token: "", authorities, timeout, hear })

@@ -13,10 +13,10 @@ use inband_model::{Event, Phase};
 use rdkafka::types::RDKafkaRespErr;
 
 use super::{Kafka, start};
+use crate::export::answer::Answer;
 use crate::export::broker::{Broker, Delivery, Parcel};
 use crate::export::brokers::{KafkaProperty, KafkaSettings};
 use crate::export::message::{Topic, Topics};
-use crate::export::retry::Answer;
 use crate::export::sample::{event, wait_for};
 use crate::export::stage::Export;
 use crate::export::tally::Tally;

@@ -12,10 +12,10 @@ use serde_json::Value;
 use tokio::runtime::{Builder, Runtime};
 
 use super::{Nats, connect, start};
+use crate::export::answer::Answer;
 use crate::export::broker::{Broker, Parcel};
 use crate::export::brokers::NatsSettings;
 use crate::export::message::{Topic, Topics};
-use crate::export::retry::Answer;
 use crate::export::sample::{Folder, event, wait_for};
 use crate::export::stage::Export;
 use crate::export::tally::Tally;

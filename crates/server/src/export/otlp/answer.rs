@@ -8,7 +8,7 @@ use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceResponse
 use prost::Message;
 use serde_json::Value;
 
-use crate::export::retry::Answer;
+use crate::export::answer::Answer;
 
 /// What is made of the answer to spans.
 pub(super) fn of_traces(media: &str, body: &[u8]) -> Answer {
@@ -75,7 +75,7 @@ mod tests {
     use prost::Message;
 
     use super::{of_metrics, of_traces};
-    use crate::export::retry::Answer;
+    use crate::export::answer::Answer;
 
     const PROTOBUF: &str = "application/x-protobuf";
 

@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use inband_collector::Output;
 use inband_model::{Flow, HopColumns, Nanos, Observation};
 
-use super::{Item, OtlpSettings};
+use super::item::Item;
+use super::settings::OtlpSettings;
 use crate::export::stage::{Choice, Chosen};
 
 /// At most one path of each flow in a time.

@@ -9,11 +9,11 @@ use opentelemetry_proto::tonic::metrics::v1::{AggregationTemporality, Gauge, Met
 use prost::Message;
 
 use super::message::{Service, text};
-use super::now_ns;
 use crate::export::http::Poster;
 use crate::export::queue::Ending;
 use crate::export::retry::Retry;
 use crate::export::tally::Tally;
+use crate::export::time_of_day::now_ns;
 use crate::metrics::{Family, Kind, Metrics, Sample, Seen};
 use crate::pipeline::Asker;
 

@@ -1,6 +1,7 @@
 use std::time::Duration;
 
-use super::{Answer, Retry};
+use super::Retry;
+use crate::export::answer::Answer;
 use crate::export::queue::Ending;
 use crate::export::tally::Tally;
 

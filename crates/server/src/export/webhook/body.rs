@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use inband_model::{Event, EventView, Phase};
 use serde_json::{Value, json};
 
-use super::WebhookKind;
+use super::settings::WebhookKind;
 use crate::names::Names;
 
 /// How events are written for the other side.
