@@ -22,6 +22,12 @@ pub enum Outcome {
     CopyDiscarded,
     /// Fate: marked as INT but not readable, forwarded as it came.
     Malformed,
+    /// Fate: it came with INT by an interface that accepts none, and was dropped.
+    IntFromEdge,
+    /// Fate: its INT is of a version that the sink does not know, and it was dropped.
+    UnknownVersion,
+    /// Fate: the sink could not take all INT out and restore what was there before, and dropped it.
+    NotStripped,
     /// Fate: the device dropped it.
     Dropped,
     /// Metadata was added to the stack.
@@ -44,6 +50,8 @@ pub enum Outcome {
     NotCarried,
     /// Not started: the fixed headers would exceed the egress MTU.
     NotStartedMtu,
+    /// Not started: the length of a shim, option or tunnel header has no room for the fixed headers.
+    NotStartedLength,
     /// Not started: a checksum field of 0xffff could not be restored bit for bit.
     NotStartedChecksum,
     /// Not started: the buffer has no headroom.
@@ -94,7 +102,7 @@ pub enum Outcome {
 
 impl Outcome {
     /// All outcomes, in the order they are shown.
-    pub const ALL: [Self; 42] = [
+    pub const ALL: [Self; 46] = [
         Self::NotIp,
         Self::NoInt,
         Self::Started,
@@ -103,6 +111,9 @@ impl Outcome {
         Self::Discarded,
         Self::CopyDiscarded,
         Self::Malformed,
+        Self::IntFromEdge,
+        Self::UnknownVersion,
+        Self::NotStripped,
         Self::Dropped,
         Self::Pushed,
         Self::HopsExceeded,
@@ -114,6 +125,7 @@ impl Outcome {
         Self::NoHeadroom,
         Self::NotCarried,
         Self::NotStartedMtu,
+        Self::NotStartedLength,
         Self::NotStartedChecksum,
         Self::NotStartedHeadroom,
         Self::NotStartedCongestion,
@@ -140,7 +152,7 @@ impl Outcome {
     ];
 
     /// The outcomes of which every packet has exactly one.
-    pub const FATES: [Self; 9] = [
+    pub const FATES: [Self; 12] = [
         Self::NotIp,
         Self::NoInt,
         Self::Started,
@@ -149,8 +161,16 @@ impl Outcome {
         Self::Discarded,
         Self::CopyDiscarded,
         Self::Malformed,
+        Self::IntFromEdge,
+        Self::UnknownVersion,
+        Self::NotStripped,
         Self::Dropped,
     ];
+
+    /// Whether it is the fate of a packet that this node drops.
+    pub(crate) const fn is_drop(self) -> bool {
+        matches!(self, Self::IntFromEdge | Self::UnknownVersion | Self::NotStripped)
+    }
 
     /// The name users read.
     #[must_use]
@@ -164,6 +184,9 @@ impl Outcome {
             Self::Discarded => "discarded",
             Self::CopyDiscarded => "copy_discarded",
             Self::Malformed => "malformed",
+            Self::IntFromEdge => "int_from_edge",
+            Self::UnknownVersion => "unknown_version",
+            Self::NotStripped => "not_stripped",
             Self::Dropped => "dropped",
             Self::Pushed => "pushed",
             Self::HopsExceeded => "hops_exceeded",
@@ -175,6 +198,7 @@ impl Outcome {
             Self::NoHeadroom => "no_headroom",
             Self::NotCarried => "not_carried",
             Self::NotStartedMtu => "not_started_mtu",
+            Self::NotStartedLength => "not_started_length",
             Self::NotStartedChecksum => "not_started_checksum",
             Self::NotStartedHeadroom => "not_started_headroom",
             Self::NotStartedCongestion => "not_started_congestion",

@@ -11,6 +11,8 @@ pub(crate) struct Interface {
     pub(crate) id: u16,
     pub(crate) level2_id: Option<u32>,
     pub(crate) edge: bool,
+    /// Whether packets that come in by it may carry INT.
+    pub(crate) accept_int: bool,
     pub(crate) mtu: usize,
 }
 
@@ -45,13 +47,15 @@ impl Interfaces {
 
 impl Interface {
     /// Where a packet comes in that the node made itself; its identifier is all ones, "not available".
-    pub(crate) const NONE: Self = Self { id: u16::MAX, level2_id: None, edge: true, mtu: usize::MAX };
+    pub(crate) const NONE: Self =
+        Self { id: u16::MAX, level2_id: None, edge: true, accept_int: true, mtu: usize::MAX };
 
     fn new(config: &InterfaceConfig) -> Self {
         Self {
             id: config.id,
             level2_id: Some(config.level2_id).filter(|id| *id != NOT_AVAILABLE),
             edge: config.edge,
+            accept_int: config.accept_int.unwrap_or(!config.edge),
             mtu: usize::try_from(config.mtu).unwrap_or(usize::MAX),
         }
     }

@@ -101,6 +101,8 @@ pub enum Verdict {
     Forward,
     /// It ends here: its D bit was set, or C, which marks a copy.
     Consume,
+    /// It is dropped: it may not enter the domain with INT, or INT cannot be taken out of it at its end.
+    Drop,
 }
 
 impl Node {
@@ -164,6 +166,7 @@ impl Node {
         self.counters.count(fate);
         match fate {
             Outcome::Discarded | Outcome::CopyDiscarded => Verdict::Consume,
+            fate if fate.is_drop() => Verdict::Drop,
             _ => Verdict::Forward,
         }
     }

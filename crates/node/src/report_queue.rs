@@ -96,6 +96,10 @@ impl ReportQueue {
 
     /// Completes the open datagram if it has waited for its time at `now`.
     pub(crate) fn handle_timeout(&mut self, now: u64) {
+        // A clock that was set back is no reason to wait for longer.
+        if let Some(since) = self.open.as_mut().and_then(|open| open.since.as_mut()) {
+            *since = (*since).min(now);
+        }
         let is_due =
             |open: OpenGroup| open.since.is_some_and(|since| now.saturating_sub(since) >= self.group_ns);
         if self.open.is_some_and(is_due) {

@@ -213,6 +213,9 @@ impl SourcePlan {
             int <= place.most && mtu.is_none_or(|mtu| carrier::has_room(bytes, layers, growth, mtu))
         };
         // int-2.1/mtu-07: without room for the fixed headers INT is not started.
+        if int > place.most {
+            return Err(Outcome::NotStartedLength);
+        }
         if !fits(int) {
             return Err(Outcome::NotStartedMtu);
         }

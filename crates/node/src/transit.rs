@@ -68,7 +68,7 @@ pub(crate) fn push_hop(
 ) -> Option<Outcome> {
     // int-2.1/md-07, int-2.1/md-03: no hop left, so nothing is pushed and E is set.
     let Some(left) = header.remaining_hop_count().checked_sub(1) else {
-        edit_header(frame.bytes_mut(), layers, location, MdHeader::set_max_hop_count_exceeded);
+        exceed_hops(frame, layers, location);
         return Some(Outcome::HopsExceeded);
     };
     let hop_ml = header.hop_ml();
@@ -121,6 +121,12 @@ pub(crate) fn push_hop(
     layers.end += growth;
     location.end += growth;
     Some(Outcome::Pushed)
+}
+
+/// Sets E, where no hop is left.
+#[cold]
+pub(crate) fn exceed_hops(frame: &mut Frame<'_>, layers: &Layers, location: &Location) {
+    edit_header(frame.bytes_mut(), layers, location, MdHeader::set_max_hop_count_exceeded);
 }
 
 /// Adds nothing where the egress MTU leaves no room, and sets M.

@@ -38,8 +38,8 @@ fn a_tunnel_header_that_is_half_padding_starts_no_int() {
 }
 
 #[test]
-fn what_a_host_sent_as_int_is_not_taken_out_with_ours() {
-    // int-2.1/domain-03: an INT header of version 0 is the host's own business.
+fn int_is_not_started_in_what_a_host_sent_as_int_and_does_not_leave_the_domain() {
+    // int-2.1/domain-03, int-2.1/domain-07: an INT header of version 0 is none this node knows.
     let mut int = int_md().hop(1).bytes();
     (int[3], int[4]) = (3, 0);
     let chained =
@@ -47,9 +47,13 @@ fn what_a_host_sent_as_int_is_not_taken_out_with_ours() {
     let option = [&[6, 0, 0x65, 0x58, 0, 0, 7, 0][..], &[0x01, 0x03, 0x01, 5], &int[4..], &[0; 14]].concat();
     for (domain, packet) in [(VXLAN_GPE, chained), (GENEVE, packet().udp(7, 6081).payload(&option))] {
         let frame = packet.build();
-        let (sent, left, is_started) = through(domain, &frame);
-        assert!(!is_started, "{packet:?}");
-        assert_eq!((&sent, &left), (&frame, &frame));
+        let plan = NodePlan([0; 4]);
+        let mut nodes = nodes(&domain, &[plan; 2]);
+        let sent = send(&mut nodes[0], &frame, &plan.passage()).unwrap();
+        assert_eq!(sent, frame, "{packet:?}");
+        assert_eq!(nodes[0].counters().get(Outcome::Started), 0);
+        assert_eq!(send(&mut nodes[1], &sent, &plan.passage()), None);
+        assert_eq!(nodes[1].counters().get(Outcome::UnknownVersion), 1);
     }
 }
 

@@ -173,7 +173,9 @@ impl DomainPlan {
     pub fn node(&self, id: u32, place: Place, plan: &NodePlan) -> NodeConfig {
         let mut config = NodeConfig::new(id);
         let (is_first, is_last) = (place != Place::Inside && place != Place::Last, place.is_last());
-        let interface = |id, edge, mtu| InterfaceConfig { edge, mtu, ..InterfaceConfig::new(id) };
+        // What is sent may look like INT, and is to be followed then.
+        let accept_int = Some(true);
+        let interface = |id, edge, mtu| InterfaceConfig { edge, accept_int, mtu, ..InterfaceConfig::new(id) };
         config.interfaces = vec![interface(1, is_first, 9000), interface(2, is_last, plan.mtu())];
         config.watchlist = vec![WatchEntry::default()];
         config.node.int_version = Some(self.version());
@@ -357,6 +359,6 @@ pub fn send_with(
     assert_eq!(buffer[end..], TAILROOM, "bytes behind the frame");
     match verdict {
         Verdict::Forward => Some(sent),
-        Verdict::Consume => None,
+        Verdict::Consume | Verdict::Drop => None,
     }
 }

@@ -109,6 +109,27 @@ impl Layers {
         at: usize,
         strictness: Strictness,
     ) -> Result<Option<Self>, ParseError> {
+        match Self::ip_at(link, bytes, at, strictness)? {
+            Some(layers) => layers.with_transport(bytes).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Like [`Layers::parse`] without a look at what follows the IP headers: `transport` is `Other`.
+    ///
+    /// # Errors
+    /// The first header up to the IP headers that is cut or has an impossible length.
+    pub fn parse_ip(link: Link, bytes: &[u8], strictness: Strictness) -> Result<Option<Self>, ParseError> {
+        Self::ip_at(link, bytes, 0, strictness)
+    }
+
+    #[inline]
+    fn ip_at(
+        link: Link,
+        bytes: &[u8],
+        at: usize,
+        strictness: Strictness,
+    ) -> Result<Option<Self>, ParseError> {
         let (ethertype, l3) = match link {
             Link::Ethernet => {
                 let payload = ethernet::payload(bytes, at)?;
@@ -152,7 +173,7 @@ impl Layers {
             return Err(short(l3, Header::Ipv4, total_length, left));
         }
         let fragment = fragment(header.fragment_offset(), header.more_fragments());
-        Self {
+        Ok(Self {
             l3,
             ip: IpVersion::V4,
             protocol_at: l3 + ipv4::PROTOCOL_OFFSET,
@@ -161,8 +182,7 @@ impl Layers {
             end: l3 + total_length,
             fragment,
             transport: Transport::Other,
-        }
-        .with_transport(bytes)
+        })
     }
 
     fn ipv6(bytes: &[u8], l3: usize, strictness: Strictness) -> Result<Self, ParseError> {
@@ -183,7 +203,7 @@ impl Layers {
         }
         let fragment =
             upper.fragment.map_or(Fragment::Whole, |(offset, more_follow)| fragment(offset, more_follow));
-        Self {
+        Ok(Self {
             l3,
             ip: IpVersion::V6,
             protocol_at: upper.protocol_at,
@@ -192,8 +212,7 @@ impl Layers {
             end,
             fragment,
             transport: Transport::Other,
-        }
-        .with_transport(bytes)
+        })
     }
 
     #[inline]
@@ -210,6 +229,12 @@ impl Layers {
     #[must_use]
     pub const fn ip_length(&self) -> usize {
         self.end - self.l3
+    }
+
+    /// The DSCP of the packet where it stands `shift` bytes further, 0 to 63.
+    #[must_use]
+    pub fn dscp_behind(&self, bytes: &[u8], shift: usize) -> u8 {
+        Self { l3: self.l3 + shift, ..*self }.dscp(bytes)
     }
 
     /// The packet's DSCP, 0 to 63.

@@ -39,8 +39,12 @@ impl Plan {
         let is_meant = |device: &&Device| {
             host.devices.iter().any(|pattern| devices::matches(pattern, &device.name)) && !device.is_shim()
         };
-        let mut interfaces =
-            vec![InterfaceConfig { edge: true, mtu: u32::MAX, ..InterfaceConfig::new(host.interface) }];
+        let mut interfaces = vec![InterfaceConfig {
+            edge: true,
+            accept_int: Some(true),
+            mtu: u32::MAX,
+            ..InterfaceConfig::new(host.interface)
+        }];
         let mut devices = Vec::new();
         for device in all.iter().filter(is_meant) {
             if !device.is_ethernet {

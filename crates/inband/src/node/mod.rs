@@ -54,15 +54,14 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 /// Checks that interface `id`, which `option` names, is configured.
 fn check_interface(option: &str, id: u16, args: &Args, config: &NodeConfig) -> Result<(), Failure> {
     let ids = config.interfaces.iter().map(|interface| interface.id);
-    if ids.clone().any(|known| known == id) {
+    // Without any, all have the defaults.
+    if config.interfaces.is_empty() || ids.clone().any(|known| known == id) {
         return Ok(());
     }
     let path = args.config.display();
     let known: Vec<_> = ids.map(|id| id.to_string()).collect();
-    Err(Failure::usage(match known.len() {
-        0 => format!("{option} {id}: {path} has no [[interface]]"),
-        _ => format!("{option} {id}: {path} has no [[interface]] with this id, only {}", known.join(", ")),
-    }))
+    let known = known.join(", ");
+    Err(Failure::usage(format!("{option} {id}: {path} has no [[interface]] with this id, only {known}")))
 }
 
 /// The way of every packet through the node.

@@ -45,8 +45,10 @@ impl Device {
         self.packets.iter().filter(is_about).for_each(|packets| handling.change(packets));
         let metadata = &mut handling.passage.metadata;
         let latency_ns = metadata.hop_latency.unwrap_or_default();
-        metadata.ingress_timestamp = Some(captured_at_ns);
-        metadata.egress_timestamp = Some(captured_at_ns.saturating_add(latency_ns.into()));
+        // A packet block without a time is read as one of 1970.
+        let captured_at_ns = Some(captured_at_ns).filter(|time| *time != 0);
+        metadata.ingress_timestamp = captured_at_ns;
+        metadata.egress_timestamp = captured_at_ns.map(|time| time.saturating_add(latency_ns.into()));
         *metadata = metadata.without(self.unavailable);
         handling
     }

@@ -198,6 +198,9 @@ pub struct InterfaceConfig {
     /// Whether the interface faces hosts; default false.
     #[serde(default)]
     pub edge: bool,
+    /// Whether packets that come in by it may carry INT; without the key they may where it is no edge.
+    #[serde(default)]
+    pub accept_int: Option<bool>,
     /// The largest IP packet the interface sends, bytes; default 1500.
     #[serde(default = "ethernet_mtu")]
     pub mtu: u32,
@@ -207,7 +210,14 @@ impl InterfaceConfig {
     /// Creates an interface with identifier `id` and every default.
     #[must_use]
     pub fn new(id: u16) -> Self {
-        Self { id, level2_id: not_available(), device: None, edge: false, mtu: ethernet_mtu() }
+        Self {
+            id,
+            level2_id: not_available(),
+            device: None,
+            edge: false,
+            accept_int: None,
+            mtu: ethernet_mtu(),
+        }
     }
 }
 

@@ -1,33 +1,23 @@
 //! When does a packet carry INT of a version before 2.0, and not only bytes that begin like it?
 
 use inband_wire::error::{ErrorKind, Header, ParseError};
-use inband_wire::int::earlier::{HopByHop, Shim};
+use inband_wire::int::earlier::HopByHop;
 use inband_wire::int::locate::{self, Encapsulation, HeaderType};
 use inband_wire::int::{CodePoints, Location, Reading, TcpOptions, Version};
 use inband_wire::layers::{Layers, Transport};
 use inband_wire::tcp;
-use inband_wire::view::view;
 
 use crate::encapsulation::Carriage;
 
 /// Checks that the header at `location` is one from its first byte to its last.
 ///
 /// A mark behind L4 says little, and the shims of old begin like any number, so a header counts only where its
-/// lengths, counts and bitmap agree, what is reserved in the shim is zero, and the tail of 0.5 names the protocol in
-/// front. The same holds for a destination header that stands alone, whose contents are the example's of the texts.
+/// lengths, counts and bitmap agree, and the tail of 0.5 names the protocol in front. The same holds for a destination header that stands alone, whose contents are the example's of the texts.
 ///
 /// # Errors
 /// What does not fit.
 #[cold]
 pub(crate) fn check_header(bytes: &[u8], layers: &Layers, location: &Location) -> Result<(), ParseError> {
-    if location.encapsulation != Encapsulation::Geneve {
-        let shim: &Shim = view(bytes, location.shim, Header::Shim)?;
-        if !shim.reserved_is_zero() {
-            let found = bytes.get(location.shim + 1).copied().unwrap_or_default();
-            let kind = ErrorKind::Undefined { field: "Reserved", found: found.into() };
-            return Err(ParseError::new(location.shim, Header::Shim, kind));
-        }
-    }
     let int = HopByHop::parse(bytes, location)?;
     if int.instruction_bitmap == 0 {
         let kind = ErrorKind::Undefined { field: "Instruction Bitmap", found: 0 };

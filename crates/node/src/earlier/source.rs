@@ -144,6 +144,9 @@ impl EarlierSource {
         // Host-INT carries the source's hop or nothing.
         let least =
             if self.version == Version::HostInt0_5 { fixed.checked_add(self.hop) } else { Some(fixed) };
+        if least.is_none_or(|least| least > place.most) {
+            return Err(Outcome::NotStartedLength);
+        }
         if !least.is_some_and(fits) {
             return Err(Outcome::NotStartedMtu);
         }

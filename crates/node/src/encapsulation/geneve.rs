@@ -63,9 +63,10 @@ pub(super) fn strip(carriage: &Carriage, frame: &mut Frame<'_>, layers: &Layers)
     let mut layers = *layers;
     for stripped in 0..MOST_OPTIONS {
         let bytes = frame.bytes_mut();
-        let found = locate::in_geneve(bytes, &layers, &carriage.geneve_classes);
-        let Ok(Some(location)) = found else {
-            return stripped > 0;
+        let location = match locate::in_geneve(bytes, &layers, &carriage.geneve_classes) {
+            Ok(Some(location)) => location,
+            Ok(None) => return stripped > 0,
+            Err(_) => return false,
         };
         let gap = location.shim..location.end;
         let change = shorten(bytes, &layers, gap.len());

@@ -23,7 +23,12 @@ use crate::config::GrePayload;
 pub(super) fn place(carriage: &Carriage, bytes: &[u8], layers: &Layers) -> Option<Place> {
     if layers.protocol == gre::PROTOCOL {
         // int-2.1/gre-01
-        let (_, at) = gre::payload(bytes, layers.l4).ok()?;
+        let (header, at) = gre::payload(bytes, layers.l4).ok()?;
+        // int-2.1/gre-12, int-2.1/gre-13: a sink restores registered EtherTypes only, and INT's own makes a row with ours.
+        let protocol = header.protocol.get();
+        if protocol == carriage.gre_protocol || !ethernet::is_registered(protocol) {
+            return None;
+        }
         return Some(Place::behind(Encapsulation::Gre, at));
     }
     // int-2.1/gre-03
@@ -56,7 +61,11 @@ pub(super) fn mark(carriage: &Carriage, bytes: &mut [u8], layers: &Layers) -> Ch
 /// Writes new IPv4 and GRE headers into the gap, for a frame also its Ethernet header; `layers` become theirs, but for the end.
 pub(super) fn write(carriage: &Carriage, bytes: &mut [u8], layers: &mut Layers, insertion: &Insertion<'_>) {
     let length = u16::try_from(layers.ip_length() + insertion.growth()).unwrap_or(u16::MAX);
-    let outer = Ipv4Header::new(carriage.tunnel_source, carriage.tunnel_destination, gre::PROTOCOL, length);
+    let mut outer =
+        Ipv4Header::new(carriage.tunnel_source, carriage.tunnel_destination, gre::PROTOCOL, length);
+    // RFC 2983, section 3.1: in the queues of the domain the packet has the class it had. ECN stays 0, since the sink
+    // leaves the inner header as it came (RFC 6040, section 4.3, compatibility mode).
+    outer.set_dscp(layers.dscp_behind(bytes, insertion.growth()));
     if insertion.place.at < layers.l3 {
         // The frame goes inside whole, VLAN tags and all; what is in front of the new IP header is a copy.
         let growth = insertion.growth();
@@ -78,27 +87,34 @@ pub(super) fn write(carriage: &Carriage, bytes: &mut [u8], layers: &mut Layers, 
 }
 
 pub(super) fn strip(
+    carriage: &Carriage,
     bytes: &mut [u8],
     layers: &Layers,
     location: &Location,
     link: Link,
 ) -> Option<Range<usize>> {
-    let shim = *view::<Shim>(bytes, location.shim, Header::Shim).ok()?;
+    let last = carriage.last_of_chain(bytes, layers, location).filter(|last| last.end <= bytes.len())?;
+    let shim = *view::<Shim>(bytes, last.shim, Header::Shim).ok()?;
+    // int-2.1/gre-13
+    let ethertype = Some(shim.ethertype()).filter(|ethertype| ethernet::is_registered(*ethertype))?;
     if !shim.gre_added() {
         // int-2.1/gre-02
-        let change = set_gre_protocol(bytes, layers, shim.ethertype());
-        return Some(remove(bytes, layers, location.shim..location.end, change));
+        let (_, first) = gre::payload(bytes, layers.l4).ok()?;
+        let change = set_gre_protocol(bytes, layers, ethertype);
+        return Some(remove(bytes, layers, first..last.end, change));
     }
     // int-2.1/gre-04
-    match shim.ethertype() {
-        ethertype @ (ethernet::IPV4 | ethernet::IPV6) => {
-            set_ethertype(bytes, layers, link, ethertype);
-            Some(layers.l3..location.end)
-        }
+    let is_version = |version| bytes.get(last.end).is_none_or(|first| first >> 4 == version);
+    match (ethertype, link) {
         // The source put a whole frame behind GRE, so the outer Ethernet header goes too.
-        ethernet::BRIDGED_ETHERNET if link == Link::Ethernet => Some(0..location.end),
-        _ => None,
+        (ethernet::BRIDGED_ETHERNET, Link::Ethernet) => return Some(0..last.end),
+        (ethernet::IPV4, _) if is_version(4) => {}
+        (ethernet::IPV6, _) if is_version(6) => {}
+        (ethernet::IPV4 | ethernet::IPV6 | ethernet::BRIDGED_ETHERNET, _) | (_, Link::Ip) => return None,
+        (_, Link::Ethernet) => {}
     }
+    set_ethertype(bytes, layers, link, ethertype);
+    Some(layers.l3..last.end)
 }
 
 fn set_gre_protocol(bytes: &mut [u8], layers: &Layers, protocol: u16) -> Change {

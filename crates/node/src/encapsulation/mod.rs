@@ -20,14 +20,17 @@ use zerocopy::byteorder::big_endian::U16;
 use inband_wire::FiveTuple;
 use inband_wire::Words;
 use inband_wire::checksum::Sum;
+use inband_wire::error::Header;
 use inband_wire::int::locate::{self, Encapsulation, HeaderType};
 use inband_wire::int::shim::SHIM_BYTES;
-use inband_wire::int::{CodePoints, Deviations, Dialect, DscpMark, Location, Reading, TcpOptions, Version};
+use inband_wire::int::{
+    CodePoints, Deviations, Dialect, DscpMark, Location, Original, Reading, TcpOptions, Version,
+};
 use inband_wire::ipv4::Ipv4Header;
 use inband_wire::ipv6::Ipv6Header;
 use inband_wire::layers::{IpVersion, Layers, Link, Transport, ports};
-use inband_wire::udp::UdpHeader;
-use inband_wire::view::view_mut;
+use inband_wire::udp::{self, UdpHeader};
+use inband_wire::view::{view, view_mut};
 
 use crate::carrier::{self, Change};
 use crate::config::{EncapsulationKind, GrePayload, Layer, NodeConfig};
@@ -179,8 +182,8 @@ impl Carriage {
         match self.kind {
             EncapsulationKind::Dscp => l4::place_by_dscp(self, layers),
             EncapsulationKind::ProbeMarker => l4::place_by_marker(self, bytes, layers),
-            EncapsulationKind::UdpPort => udp_port::place(layers),
-            EncapsulationKind::Udp => Some(new_udp::place(layers)),
+            EncapsulationKind::UdpPort => udp_port::place(self, bytes, layers),
+            EncapsulationKind::Udp => new_udp::place(self, bytes, layers),
             EncapsulationKind::Gre => gre::place(self, bytes, layers),
             EncapsulationKind::VxlanGpe => vxlan_gpe::place(self, bytes, layers),
             EncapsulationKind::Geneve => geneve::place(self, bytes, layers),
@@ -259,7 +262,7 @@ impl Carriage {
             Encapsulation::ProbeMarker => l4::strip_by_marker(bytes, layers, location),
             Encapsulation::UdpPort => udp_port::strip(bytes, layers, location),
             Encapsulation::Udp => new_udp::strip(bytes, layers, location, stripping.link),
-            Encapsulation::Gre => gre::strip(bytes, layers, location, stripping.link),
+            Encapsulation::Gre => gre::strip(self, bytes, layers, location, stripping.link),
             Encapsulation::VxlanGpe => vxlan_gpe::strip(self, bytes, layers, location),
             Encapsulation::Geneve => return geneve::strip(self, frame, layers),
         };
@@ -270,6 +273,19 @@ impl Carriage {
             }
             None => false,
         }
+    }
+
+    /// Whether what a sink restores of the packet at `location` may mark INT again: another header follows then.
+    pub(crate) fn restores_mark(&self, bytes: &[u8], location: &Location) -> bool {
+        let is_udp = matches!(location.encapsulation, Encapsulation::UdpPort | Encapsulation::Udp);
+        if !is_udp || location.version.is_before_2() {
+            return false;
+        }
+        let original = Original::read(bytes, location);
+        let inner = view::<UdpHeader>(bytes, location.end, Header::Udp).ok();
+        original.destination_port == Some(self.udp_port)
+            || (original.ip_protocol == Some(udp::PROTOCOL)
+                && inner.is_some_and(|inner| inner.destination_port.get() == self.udp_port))
     }
 
     /// Whether the packet's ports are such as a probe marker counts beside.

@@ -17,17 +17,22 @@ use inband_wire::udp::{self, UdpHeader};
 use inband_wire::view::view;
 use inband_wire::{ethernet, ipv4::IN_IP, ipv4::IPV6_IN_IP};
 
+use super::udp_port::is_int_port;
 use super::{Carriage, Insertion, Place, put, set_ethertype, set_ip_length, set_protocol};
 use crate::carrier::Change;
 
-pub(super) fn place(layers: &Layers) -> Place {
+pub(super) fn place(carriage: &Carriage, bytes: &[u8], layers: &Layers) -> Option<Place> {
+    // What a host sends to INT's port would make one row with ours, which the sink removes whole.
+    if is_int_port(carriage, bytes, layers) {
+        return None;
+    }
     let (at, outer) = match layers.transport {
         Transport::Tcp { .. } | Transport::Udp => (layers.l4, udp::HEADER_BYTES),
         // INT 2.1 "new IP and UDP headers and INT-MX inserted before IPSec": AH covers the IP header, so a
         // protocol that is not known to be indifferent to it keeps its own.
         Transport::Other => (layers.l3, ip_header_bytes(layers) + udp::HEADER_BYTES),
     };
-    Place { encapsulation: Encapsulation::Udp, at, outer, most: Words::MAX }
+    Some(Place { encapsulation: Encapsulation::Udp, at, outer, most: Words::MAX })
 }
 
 // int-2.1/l4-07, int-2.1/l4-28: NPT 2, and the protocol of what follows.

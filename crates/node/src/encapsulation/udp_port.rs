@@ -13,9 +13,16 @@ use inband_wire::view::view;
 use super::{Carriage, Insertion, Place, remove, set_destination_port};
 use crate::carrier::Change;
 
-pub(super) fn place(layers: &Layers) -> Option<Place> {
+pub(super) fn place(carriage: &Carriage, bytes: &[u8], layers: &Layers) -> Option<Place> {
     let at = layers.l4 + udp::HEADER_BYTES;
-    (layers.transport == Transport::Udp).then_some(Place::behind(Encapsulation::UdpPort, at))
+    // What a host sends to INT's port would make one row with ours, which the sink removes whole.
+    (layers.transport == Transport::Udp && !is_int_port(carriage, bytes, layers))
+        .then_some(Place::behind(Encapsulation::UdpPort, at))
+}
+
+/// Whether the packet goes to the port that marks INT.
+pub(super) fn is_int_port(carriage: &Carriage, bytes: &[u8], layers: &Layers) -> bool {
+    layers.udp(bytes).is_some_and(|header| header.destination_port.get() == carriage.udp_port)
 }
 
 // int-2.1/l4-06, int-2.1/l4-28: NPT 1, and the original port.

@@ -1,7 +1,7 @@
 //! What becomes of a packet without INT, and how does INT start in it?
 
 use inband_wire::FiveTuple;
-use inband_wire::layers::Fragment;
+use inband_wire::layers::{Fragment, Layers, Link, Strictness};
 
 use crate::config::{Actions, EncapsulationKind, Mode};
 use crate::counters::Outcome;
@@ -9,6 +9,7 @@ use crate::domains::ValueContext;
 use crate::encapsulation;
 use crate::frame::{Frame, with_headroom};
 use crate::indication::{self, Int};
+use crate::passage::Hop;
 use crate::reporter::Asked;
 use crate::source::{StartContext, Started};
 
@@ -158,17 +159,32 @@ impl Node {
     }
 
     /// Lets a packet without INT go, but not into the domain with a DSCP that marks INT.
-    // int-2.1/l4-19
     fn pass_plain(&mut self, frame: &mut Frame<'_>, visit: &Visit<'_>) -> Outcome {
+        self.remark(frame, &visit.layers, &visit.hop);
+        Outcome::NoInt
+    }
+
+    /// A packet with a header that cannot be read; its IP header decides whether it would pass for one with INT.
+    #[cold]
+    pub(super) fn handle_malformed(&mut self, link: Link, frame: &mut Frame<'_>, hop: Hop<'_>) -> Outcome {
+        if let Ok(Some(layers)) = Layers::parse_ip(link, frame.bytes(), Strictness::Truncated) {
+            self.remark(frame, &layers, &hop);
+        }
+        Outcome::Malformed
+    }
+
+    /// Clears a DSCP that marks INT on a packet without INT that enters the domain.
+    // int-2.1/l4-19
+    #[inline]
+    fn remark(&mut self, frame: &mut Frame<'_>, layers: &Layers, hop: &Hop<'_>) {
         let mark = self.carriage.mark;
-        let enters_domain = visit.hop.ingress.edge && !visit.hop.egress.edge && self.plan.mode != Mode::Xd;
+        let enters_domain = hop.ingress.edge && !hop.egress.edge && self.plan.mode != Mode::Xd;
         if self.carriage.kind == EncapsulationKind::Dscp && enters_domain {
-            let dscp = visit.layers.dscp(frame.bytes());
+            let dscp = layers.dscp(frame.bytes());
             if mark.matches(dscp) {
-                encapsulation::set_dscp(frame.bytes_mut(), &visit.layers, mark.removed_from(dscp));
+                encapsulation::set_dscp(frame.bytes_mut(), layers, mark.removed_from(dscp));
                 self.counters.count(Outcome::Remarked);
             }
         }
-        Outcome::NoInt
     }
 }

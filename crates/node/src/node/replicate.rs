@@ -48,7 +48,7 @@ impl Node {
         let mut buffer = with_headroom(packet);
         let Some(mut frame) = Frame::behind_headroom(&mut buffer) else { return false };
         let visit = self.visit(link, layers, passage);
-        if visit.hop.egress.edge {
+        if visit.hop.egress.edge || !visit.hop.ingress.accept_int {
             return false;
         }
         let mtu = Some(visit.hop.egress.mtu);
@@ -89,6 +89,9 @@ impl Node {
             let Some(mut frame) = Frame::behind_headroom(&mut buffer) else { return };
             earlier::mark_copy(&self.carriage, &mut frame, &layers, &location);
             let mut visit = self.visit(link, layers, &branch.passage);
+            if !visit.hop.ingress.accept_int {
+                continue;
+            }
             match self.handle_earlier(&mut frame, &mut visit, location) {
                 Outcome::Transit => {
                     self.keep(branch.passage.egress, frame.bytes(), Outcome::Replicated);

@@ -1,5 +1,6 @@
 //! Which role does the node play for a packet, and what becomes of it?
 
+use inband_wire::error::{ErrorKind, Header, ParseError};
 use inband_wire::int::Location;
 use inband_wire::int::md::MdHeader;
 use inband_wire::int::mx::MxHeader;
@@ -27,7 +28,7 @@ impl Node {
         let layers = match Layers::parse(link, frame.bytes(), Strictness::Truncated) {
             Ok(Some(layers)) => layers,
             Ok(None) => return self.handle_not_ip(link, frame, hop),
-            Err(_) => return Outcome::Malformed,
+            Err(_) => return self.handle_malformed(link, frame, hop),
         };
         let mut visit = Visit::new(link, layers, hop);
         if self.carriage.layer == Layer::Inner {
@@ -40,6 +41,8 @@ impl Node {
     #[inline]
     pub(super) fn act(&mut self, frame: &mut Frame<'_>, visit: &mut Visit<'_>) -> Outcome {
         match indication::find(&self.carriage, frame.bytes(), &visit.layers) {
+            // int-2.1/domain-07: sources and transit hops are trusted; who is behind an edge is not.
+            Ok(Some(_)) if !visit.hop.ingress.accept_int => Outcome::IntFromEdge,
             // A capture cut the stack, so nothing could be taken out.
             Ok(Some((location, _))) if visit.hop.egress.edge && location.end > frame.len() => {
                 Outcome::Malformed
@@ -52,7 +55,7 @@ impl Node {
             Ok(Some((location, Int::Earlier))) => self.handle_earlier(frame, visit, location),
             Ok(Some((location, Int::Destination))) => self.handle_destination(frame, visit, &location),
             // A host may send what only looks like INT; inside the domain it is a fault.
-            Err(_) if !visit.hop.ingress.edge => Outcome::Malformed,
+            Err(error) if !visit.hop.ingress.edge => unreadable(&error, visit.hop.egress.edge),
             Ok(None) | Err(_) => self.handle_plain(frame, visit),
         }
     }
@@ -138,6 +141,12 @@ impl Node {
         header: &MdHeader,
     ) -> Outcome {
         let asked = match self.sink_metadata {
+            // int-2.1/md-07: no hop left, so the sink adds nothing and sets E, which its report shows.
+            SinkMetadata::Report if header.remaining_hop_count() == 0 => {
+                transit::exceed_hops(frame, &visit.layers, location);
+                self.counters.count(Outcome::HopsExceeded);
+                Asked::nothing()
+            }
             SinkMetadata::Report if self.skips(header.domain_specific_id()) => {
                 // report-2.0/metadata-08: the stack is reported all the same.
                 self.counters.count(Outcome::UnknownDomain);
@@ -238,11 +247,63 @@ impl Node {
         if discard {
             return Outcome::Discarded;
         }
-        let stripping = Stripping { link: visit.carrier_link(), restore_dscp: self.restore_dscp };
-        if self.carriage.strip(frame, &visit.layers, location, stripping) {
+        // int-2.1/gre-13: what cannot be restored is discarded.
+        if self.strip(frame, visit, location, self.restore_dscp) {
             Outcome::Stripped
         } else {
-            Outcome::Malformed
+            Outcome::NotStripped
         }
     }
+
+    /// Takes all INT out of the packet: every header of a row of them; `false` where some would be left, or what was
+    /// there before cannot be told.
+    // int-2.1/sink-01, int-2.1/headers-02
+    pub(super) fn strip(
+        &self,
+        frame: &mut Frame<'_>,
+        visit: &Visit<'_>,
+        location: &Location,
+        restore_dscp: bool,
+    ) -> bool {
+        let stripping = Stripping { link: visit.carrier_link(), restore_dscp };
+        let (mut layers, mut location) = (visit.layers, *location);
+        for _ in 0..MAX_HEADERS {
+            let may_follow = self.carriage.restores_mark(frame.bytes(), &location);
+            if !self.carriage.strip(frame, &layers, &location, stripping) {
+                return false;
+            }
+            if !may_follow {
+                return true;
+            }
+            let at = if visit.inside.is_some() { layers.l3 } else { 0 };
+            match Layers::parse_at(visit.carrier_link(), frame.bytes(), at, Strictness::Truncated) {
+                Ok(Some(restored)) => layers = restored,
+                _ => return false,
+            }
+            match indication::find(&self.carriage, frame.bytes(), &layers) {
+                Ok(None) => return true,
+                Ok(Some((next, _))) if next.end <= frame.len() => location = next,
+                Ok(Some(_)) | Err(_) => return false,
+            }
+        }
+        false
+    }
 }
+
+/// What becomes of a packet inside the domain whose mark is not followed by INT that can be read.
+///
+/// Where a shim or an option can be none of INT the packet may be anybody's, and goes on as it came. Behind one that
+/// can be, INT of a kind that is not known may not leave the domain.
+fn unreadable(error: &ParseError, is_sink: bool) -> Outcome {
+    match (error.header, error.kind) {
+        // A shim of the versions before 2.0 begins like any number, so a version that is none of theirs says nothing.
+        (Header::IntMd | Header::IntMx, ErrorKind::Version { .. }) if is_sink => Outcome::UnknownVersion,
+        // A capture cut the header.
+        (_, ErrorKind::Short { .. }) => Outcome::Malformed,
+        (Header::IntMd | Header::IntMx, _) if is_sink => Outcome::NotStripped,
+        _ => Outcome::Malformed,
+    }
+}
+
+/// Most INT headers that are taken out of a packet one by one.
+const MAX_HEADERS: usize = 8;

@@ -36,7 +36,7 @@ impl Node {
         let hop = self.hop(passage);
         self.congested = self.is_congested(link, frame.bytes(), &hop);
         let fate = self.fate(link, frame, passage);
-        if std::mem::take(&mut self.congested) {
+        if std::mem::take(&mut self.congested) && !fate.is_drop() {
             // No flow report told of the queue, so one about the queue alone does.
             let tracking = Tracking { flow: false, queue: true, drop: None };
             let (flow, int) = self.flow_and_int(link, frame.bytes());

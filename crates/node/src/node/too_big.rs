@@ -6,7 +6,6 @@ use inband_wire::layers::{Layers, Strictness};
 
 use crate::config::EncapsulationKind;
 use crate::counters::Outcome;
-use crate::encapsulation::Stripping;
 use crate::frame::Frame;
 use crate::path_mtu::Original;
 
@@ -71,10 +70,7 @@ impl Node {
         let mut buffer = packet.to_vec();
         let range = 0..buffer.len();
         let Some(mut original) = Frame::new(&mut buffer, range) else { return };
-        let stripping = Stripping { link: visit.carrier_link(), restore_dscp: true };
-        if location
-            .is_some_and(|location| !self.carriage.strip(&mut original, &visit.layers, location, stripping))
-        {
+        if location.is_some_and(|location| !self.strip(&mut original, visit, location, true)) {
             return;
         }
         let around = visit.inside.map_or(0, |inside| {

@@ -153,7 +153,7 @@ pub(crate) fn through(node: &mut Node, frame: &[u8]) -> Option<Vec<u8>> {
     let mut frame = Frame::new(&mut buffer, 1100..end).unwrap();
     match node.handle_frame(Link::Ethernet, &mut frame, &passage()) {
         Verdict::Forward => Some(frame.bytes().to_vec()),
-        Verdict::Consume => None,
+        Verdict::Consume | Verdict::Drop => None,
     }
 }
 

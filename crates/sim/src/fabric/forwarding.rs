@@ -80,7 +80,7 @@ impl Fabric {
                     self.transmit(port, packet);
                     return clones.into_iter().for_each(|clone| self.enqueue(port, clone));
                 }
-                Verdict::Consume => self.drop_packet(packet, DropReason::Node),
+                Verdict::Consume | Verdict::Drop => self.drop_packet(packet, DropReason::Node),
             }
         }
     }

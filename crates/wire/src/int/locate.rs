@@ -5,6 +5,7 @@ use crate::int::code_points::{CodePoints, TcpOptions};
 use crate::int::earlier::place;
 use crate::int::shim::Shim;
 use crate::layers::{Fragment, Layers, Transport};
+use crate::udp::{self, UdpHeader};
 use crate::view::view;
 use crate::{geneve, gre, gtpu, vxlan};
 
@@ -119,8 +120,8 @@ fn is_tunnel(bytes: &[u8], layers: &Layers) -> bool {
     })
 }
 
-/// Finds the INT header that follows `location` in the same packet: the next shim of VXLAN-GPE, the next
-/// option of Geneve. Other encapsulations hold one.
+/// Finds the INT header that follows `location` in the same packet: the next option of Geneve, or the shim behind one
+/// whose Next Protocol, original port or original UDP header is INT's. Behind a DSCP or a probe marker there is one.
 ///
 /// # Errors
 /// A following header that is cut or cannot be one.
@@ -143,11 +144,31 @@ pub fn following(
             behind_next_protocol(bytes, location.end, layers, limit, shim.next_protocol())
         }
         Encapsulation::Geneve => option::behind(bytes, layers, code_points.geneve_classes, location.end),
-        Encapsulation::Dscp
-        | Encapsulation::UdpPort
-        | Encapsulation::Udp
-        | Encapsulation::ProbeMarker
-        | Encapsulation::Gre => Ok(None),
+        Encapsulation::Gre => {
+            let shim: &Shim = view(bytes, location.shim, Header::Shim)?;
+            if !code_points.gre_protocols.contains(&shim.ethertype()) {
+                return Ok(None);
+            }
+            behind_shim(bytes, location.end, layers.end, Encapsulation::Gre).map(Some)
+        }
+        Encapsulation::UdpPort | Encapsulation::Udp if location.version.is_before_2() => Ok(None),
+        Encapsulation::UdpPort => {
+            let shim: &Shim = view(bytes, location.shim, Header::Shim)?;
+            if !code_points.udp_ports.contains(&shim.original_udp_port()) {
+                return Ok(None);
+            }
+            self::l4::behind_udp_header(bytes, layers, location.end).map(Some)
+        }
+        Encapsulation::Udp => {
+            let shim: &Shim = view(bytes, location.shim, Header::Shim)?;
+            let is_udp = shim.original_ip_protocol() == udp::PROTOCOL;
+            let header = view::<UdpHeader>(bytes, location.end, Header::Udp).ok().filter(|_| is_udp);
+            if !header.is_some_and(|header| code_points.udp_ports.contains(&header.destination_port.get())) {
+                return Ok(None);
+            }
+            self::l4::behind_udp_header(bytes, layers, location.end + udp::HEADER_BYTES).map(Some)
+        }
+        Encapsulation::Dscp | Encapsulation::ProbeMarker => Ok(None),
     }
 }
 

@@ -35,10 +35,11 @@ pub fn is_source_shape(bytes: &[u8], at: usize) -> bool {
     ) else {
         return false;
     };
-    *shim == Shim::with_tail(HOST_INT, INSERTED_WORDS)
+    // host-int-0.5/packet-12: bits that are drawn as x are anything.
+    shim.kind() == HOST_INT
+        && shim.length() == INSERTED_WORDS
         && header.version() == 0
         && header.replication() == 0
-        && header.reserved_is_zero()
         && header.instruction_count() == HOP_WORDS.count()
         && header.instruction_bitmap() == INSTRUCTION_BITMAP
         && header.max_hop_count() >= header.total_hop_count()

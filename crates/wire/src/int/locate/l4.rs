@@ -47,7 +47,15 @@ pub fn behind_dscp(bytes: &[u8], layers: &Layers, options: TcpOptions) -> Result
 /// A shim that is cut or cannot be one, or a Next Protocol Type other than 1 and 2.
 #[inline]
 pub fn behind_udp_port(bytes: &[u8], layers: &Layers) -> Result<Location, ParseError> {
-    let at = layers.l4 + udp::HEADER_BYTES;
+    behind_udp_header(bytes, layers, layers.l4 + udp::HEADER_BYTES)
+}
+
+/// Reads the INT shim at byte `at`, behind a UDP header or another INT header that announces it.
+///
+/// # Errors
+/// As [`behind_udp_port`].
+#[inline]
+pub(super) fn behind_udp_header(bytes: &[u8], layers: &Layers, at: usize) -> Result<Location, ParseError> {
     let shim: &Shim = view(bytes, at, Header::Shim)?;
     let limit = limit(bytes, layers)?;
     let encapsulation = match shim.next_protocol_type() {
