@@ -65,7 +65,10 @@ def metadata_json(bit, value):
     if bit == 0:
         return {"node_id": number(value)}
     if bit == 1:
-        return {"ingress_interface": number(value >> 16), "egress_interface": number(value & 0xFFFF)}
+        # Each half is all ones on its own, as at level 2.
+        halves = value >> 16, value & 0xFFFF
+        ingress, egress = (None if half == 0xFFFF else half for half in halves)
+        return {"ingress_interface": ingress, "egress_interface": egress}
     if bit == 2:
         return {"hop_latency": number(value)}
     if bit == 3:

@@ -80,6 +80,7 @@ const HOP: [u32; 2] = [7, 0x0300_0102];
 
 #[test]
 fn a_hop_goes_on_top_and_only_counts_and_lengths_change() {
+    // int-0.5/md-07, int-1.0/md-04
     // int-2016/headers-02, int-2016/md-16, int-2016/md-18
     let cases = [
         (int_1_0().max_hops(6), int_1_0().max_hops(5)),
@@ -91,6 +92,90 @@ fn a_hop_goes_on_top_and_only_counts_and_lengths_change() {
         let (sent, node) = through(&transit(EncapsulationKind::Dscp), &over_tcp(&before.hop(2).hop(1)));
         assert_eq!(sent, over_tcp(&after.words(&HOP).hop(2).hop(1)));
         assert_eq!(node.counters().get(Outcome::Pushed), 1);
+    }
+}
+
+#[test]
+fn a_source_of_2016_asks_for_one_interface_and_for_congestion_alone() {
+    // int-2016/md-02, int-2016/md-04
+    let cases = [
+        (Instruction::IngressInterface, 0x4000, 1),
+        (Instruction::EgressInterface, 0x0400, 2),
+        (Instruction::QueueCongestion, 0x0200, 0x7fff_ffff),
+    ];
+    for (instruction, bitmap, value) in cases {
+        let mut config = source(IntVersion::V2016, EncapsulationKind::VxlanGpe);
+        config.source.instructions = [Instruction::NodeId, instruction].into_iter().collect();
+        config.encapsulation.vxlan_gpe_next_protocol = Some(5);
+        let plain =
+            packet().udp(7, 4790).payload(&[&[0x0c, 0, 0, 3, 0, 0, 7, 0][..], &[0xee; 14]].concat()).build();
+        let (sent, _) = through(&config, &plain);
+        let int = int_in_tunnel().max_hops(8).bitmap(0x8000 | bitmap).words(&[7, 0x8000_0000 | value]);
+        assert_eq!(sent[50..66 + 4], int.bytes()[..], "{instruction:?}");
+    }
+}
+
+#[test]
+fn a_source_of_0_5_asks_for_congestion_alone() {
+    // int-0.5/md-02
+    let mut config = source(IntVersion::V0_5, EncapsulationKind::Dscp);
+    config.source.instructions = [Instruction::QueueCongestion].into_iter().collect();
+    let (sent, _) = through(&config, &plain().build());
+    let int = int_0_5().max_hops(8).bitmap(0x0200).words(&[u32::MAX]);
+    assert_eq!(sent[54..54 + 16], int.bytes()[..16]);
+}
+
+#[test]
+fn what_2_1_does_not_have_is_refused_by_name_where_2_1_is_asked() {
+    for instruction in
+        [Instruction::IngressInterface, Instruction::EgressInterface, Instruction::QueueCongestion]
+    {
+        let list = || [instruction].into_iter().collect();
+        let mut asked = source(IntVersion::V2_1, EncapsulationKind::Dscp);
+        asked.source.instructions = list();
+        let mut unavailable = source(IntVersion::V2016, EncapsulationKind::VxlanGpe);
+        unavailable.offline.unavailable = list();
+        for (config, key) in [(asked, "source.instructions"), (unavailable, "offline.unavailable")] {
+            let error = Node::new(&config).unwrap_err();
+            assert_eq!(error.key(), key);
+            assert!(error.to_string().contains(instruction.name()), "{error}");
+        }
+    }
+}
+
+#[test]
+fn reserved_bits_are_not_looked_at_and_stay_until_the_sink_removes_them() {
+    // host-int-0.5/packet-12, int-2016/md-20, int-1.0/md-07, int-0.5/md-09
+    let tcp = EncapsulationKind::Dscp;
+    for (kind, int, frame) in [
+        (tcp, int_1_0().hop(2).hop(1), over_tcp as fn(&EarlierInt) -> Vec<u8>),
+        (tcp, int_0_5().hop(2).hop(1), over_tcp),
+        (tcp, host_int(), over_tcp),
+        (EncapsulationKind::VxlanGpe, int_in_tunnel().hop(2).hop(1), |int| in_vxlan_gpe(&int.bytes())),
+        (EncapsulationKind::VxlanGpe, int_in_tunnel().words(&[2, 20, 1, 0x8000_000a]), |int| {
+            in_vxlan_gpe(&int.bytes())
+        }),
+        (EncapsulationKind::Geneve, int_in_tunnel().hop(2).hop(1), |int| in_geneve(&option(1, int))),
+        (EncapsulationKind::Geneve, int_in_tunnel().words(&[2, 20, 1, 0x8000_000a]), |int| {
+            in_geneve(&option(1, int))
+        }),
+    ] {
+        let reserved = int.clone().reserved();
+        let (sent, node) = through(&transit(kind), &frame(&reserved));
+        assert_eq!(node.counters().get(Outcome::Pushed), 1, "{int:?}");
+        let (usual, _) = through(&transit(kind), &frame(&int));
+        // Behind the L4 checksum the frames differ in the same bits as before.
+        let at = if kind == tcp { 52 } else { 42 };
+        let difference = |one: &[u8], other: &[u8]| {
+            one[at..].iter().zip(&other[at..]).map(|(one, other)| one ^ other).take(20).collect::<Vec<u8>>()
+        };
+        let before = difference(&frame(&reserved), &frame(&int));
+        assert!(before.iter().any(|bits| *bits != 0), "{int:?}");
+        assert_eq!(difference(&sent, &usual), before, "{int:?}");
+
+        let (stripped, node) = through(&sink(kind), &frame(&reserved));
+        assert_eq!(node.counters().get(Outcome::Stripped), 1, "{int:?}");
+        assert_eq!(stripped, through(&sink(kind), &frame(&int)).0, "{int:?}");
     }
 }
 
@@ -110,6 +195,7 @@ fn host_int_keeps_sequence_number_and_tail_behind_the_stack() {
 
 #[test]
 fn without_hops_left_e_is_set_and_the_stack_stays() {
+    // int-0.5/md-08, int-1.0/md-05
     // int-2016/md-13
     let full = int_0_5().max_hops(2);
     let cases = [
@@ -138,6 +224,7 @@ fn the_last_hop_that_is_allowed_is_added() {
 
 #[test]
 fn a_full_mtu_sets_m_in_1_0_and_nothing_before() {
+    // int-1.0/md-06
     let ip_bytes = |frame: &[u8]| u32::try_from(frame.len() - 14).unwrap();
     for (int, marked) in [(int_1_0(), int_1_0().mtu_exceeded()), (int_0_5(), int_0_5())] {
         let frame = over_tcp(&int.clone().hop(1));
@@ -267,6 +354,7 @@ fn a_source_writes_what_the_examples_of_0_5_and_1_0_show() {
 
 #[test]
 fn a_port_marks_tcp_and_udp_in_0_5() {
+    // int-0.5/l4-03
     let kind = EncapsulationKind::UdpPort;
     let int = int_0_5().max_hops(8).words(&HOP);
     let tcp =
@@ -383,6 +471,7 @@ fn the_sink_reports_the_packet_with_its_stack_and_its_own_metadata_where_it_is_w
 
 #[test]
 fn a_copy_is_reported_and_goes_no_further() {
+    // int-0.5/md-10
     let copies = [
         (EncapsulationKind::Dscp, over_tcp(&int_1_0().flags(0x12).hop(1))),
         (EncapsulationKind::Dscp, over_tcp(&int_0_5().flags(0x02).hop(1))),
@@ -403,6 +492,7 @@ fn a_copy_is_reported_and_goes_no_further() {
 
 #[test]
 fn code_points_are_those_of_the_version_unless_they_are_configured() {
+    // int-0.5/tunnel-01, int-0.5/tunnel-02, int-1.0/tunnel-01, int-1.0/tunnel-02
     // int-2016/location-01
     let vxlan = packet().udp(7, 4790).payload(&[0x0c, 0, 0, 3, 0, 0, 7, 0, 1]).build();
     let geneve = packet().udp(7, 6081).payload(&[0, 0, 0x65, 0x58, 0, 0, 7, 0, 1]).build();
@@ -444,6 +534,7 @@ fn a_source_of_1_0_that_has_no_room_for_its_own_metadata_sets_m() {
 
 #[test]
 fn the_checksum_complement_of_1_0_leaves_the_l4_checksum_alone() {
+    // int-1.0/md-09
     use inband_node::config::ChecksumUpdate;
     let mut config = source(IntVersion::V1_0, EncapsulationKind::Dscp);
     config.source.instructions = [Instruction::NodeId, Instruction::ChecksumComplement].into_iter().collect();

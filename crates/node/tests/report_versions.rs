@@ -205,6 +205,7 @@ fn a_packet_in_a_tlv_is_found() {
 
 #[test]
 fn the_numbers_of_older_versions_are_32_bits_wide_and_start_with_1() {
+    // report-0.5/header-05, report-1.0/header-05
     for version in [ReportVersion::V0_5, ReportVersion::V1_0] {
         let mut node = Node::new(&xd(version)).unwrap();
         for number in 1..=100_u32 {

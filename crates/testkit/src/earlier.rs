@@ -24,6 +24,7 @@ pub struct EarlierInt {
     bitmap: u16,
     stack: Vec<u8>,
     behind: Vec<u8>,
+    has_reserved: bool,
 }
 
 /// A hop-by-hop header of 1.0 with remaining hop count 6 that asks for node id and queue, with an empty stack.
@@ -49,6 +50,7 @@ pub fn int_0_5() -> EarlierInt {
         bitmap: 0x9000,
         stack: Vec::new(),
         behind: vec![6, 0, 22, 0],
+        has_reserved: false,
     }
 }
 
@@ -126,6 +128,13 @@ impl EarlierInt {
         Self { behind: behind.to_vec(), ..self }
     }
 
+    /// Sets every reserved bit of shim and metadata header, but those that are flags in another version: in 2016 C and
+    /// E of 0.5, and behind TCP and UDP the DSCP of 1.0.
+    #[must_use]
+    pub fn reserved(self) -> Self {
+        Self { has_reserved: true, ..self }
+    }
+
     /// Adds the metadata of a node, its id and queue 1 with the id as occupancy, below what is there.
     #[must_use]
     pub fn hop(self, node_id: u32) -> Self {
@@ -148,12 +157,14 @@ impl EarlierInt {
         let hops = (self.stack.len() / 4).checked_div(words.into()).unwrap_or(0);
         let total = self.total_hops.unwrap_or_else(|| u8::try_from(hops).unwrap_or(u8::MAX));
         let counts = if self.is_1_0 {
-            [u8::from(self.mtu_exceeded) << 7, words, self.max_hops]
+            let reserved = if self.has_reserved { [0x7f, 0xe0] } else { [0; 2] };
+            [u8::from(self.mtu_exceeded) << 7 | reserved[0], words | reserved[1], self.max_hops]
         } else {
-            [words, self.max_hops, total]
+            [words | if self.has_reserved { 0xe0 } else { 0 }, self.max_hops, total]
         };
         let [high, low] = self.bitmap.to_be_bytes();
-        [&[self.flags][..], &counts, &[high, low, 0, 0], &self.stack].concat()
+        let reserved = if self.has_reserved { 0xff } else { 0 };
+        [&[self.flags][..], &counts, &[high, low, reserved, reserved], &self.stack].concat()
     }
 
     /// Writes shim, metadata header, stack, and what follows.
@@ -161,6 +172,7 @@ impl EarlierInt {
     pub fn bytes(&self) -> Vec<u8> {
         let rest = [self.header(), self.behind.clone()].concat();
         let words = u8::try_from(1 + rest.len() / 4).unwrap_or(u8::MAX);
-        [&[self.kind, 0, self.length.unwrap_or(words), self.last_of_shim][..], &rest].concat()
+        let reserved = if self.has_reserved { 0xff } else { 0 };
+        [&[self.kind, reserved, self.length.unwrap_or(words), self.last_of_shim][..], &rest].concat()
     }
 }

@@ -44,6 +44,7 @@ fn destination(found: &Dissection) -> (u8, u16) {
 
 #[test]
 fn local_reports_of_0_5() {
+    // report-0.5/local-03
     let bytes = payload!("report-0.5-local-flow");
     let report = read(&bytes);
     assert_eq!(

@@ -75,13 +75,13 @@ static __always_inline void write_host_int(__u8 *out, const struct config *confi
 	host->tail.protocol = protocol;
 }
 
-/* Whether lengths, counts and bitmap of a header agree; a report's has no tail. */
+/* Whether lengths, counts and bitmap of a header agree; a report's has no tail. What is reserved may be anything. */
 static __always_inline int is_host_int(const struct host_int *host)
 {
 	__u32 count = host->instruction_count & INSTRUCTION_COUNT;
 	__u32 words = HOST_INT_FIXED_WORDS + host->total_hop_count * count + 1;
 
-	if (host->type != HOST_INT_TYPE || host->reserved || host->version_flags >> 4)
+	if (host->type != HOST_INT_TYPE || host->version_flags >> 4)
 		return 0;
 	if (!count || count != count_bits(bpf_ntohs(host->instructions)))
 		return 0;

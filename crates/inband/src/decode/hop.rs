@@ -92,11 +92,10 @@ fn of_bit(bit: usize, hop: &HopMetadata) -> [Option<(Field, Option<u64>)>; 2] {
     };
     match bit {
         0 => one(Field::NodeId, hop.node_id.map(u64::from)),
-        1 => two(
-            Field::IngressInterface,
-            Field::EgressInterface,
-            hop.interfaces.map(|ids| (ids.ingress.into(), ids.egress.into())),
-        ),
+        1 => [
+            Some((Field::IngressInterface, half(hop.interfaces.map(|ids| ids.ingress)))),
+            Some((Field::EgressInterface, half(hop.interfaces.map(|ids| ids.egress)))),
+        ],
         2 => one(Field::HopLatency, hop.hop_latency.map(u64::from)),
         3 => two(
             Field::QueueId,
@@ -118,4 +117,10 @@ fn of_bit(bit: usize, hop: &HopMetadata) -> [Option<(Field, Option<u64>)>; 2] {
         15 => one(Field::ChecksumComplement, hop.checksum_complement.map(u64::from)),
         _ => [None, None],
     }
+}
+
+/// An interface of level 1, which is half a word; all ones is not available, as in a whole word.
+// int-2.1/md-24
+fn half(id: Option<u16>) -> Option<u64> {
+    id.filter(|id| *id != u16::MAX).map(u64::from)
 }

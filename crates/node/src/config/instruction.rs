@@ -1,10 +1,10 @@
-//! What are the instructions called?
+//! Instructions by their names.
 
 use serde::de::{Deserialize, Deserializer, Error};
 
 use inband_wire::int::Instructions;
 
-/// A baseline instruction by its name.
+/// A baseline instruction by its name; the last three are those of versions before 2.0 alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Instruction {
     /// `node-id`
@@ -27,11 +27,17 @@ pub enum Instruction {
     BufferOccupancy,
     /// `checksum-complement`
     ChecksumComplement,
+    /// `ingress-interface`, of 2016
+    IngressInterface,
+    /// `egress-interface`, of 2016
+    EgressInterface,
+    /// `queue-congestion`, of 2016 and 0.5
+    QueueCongestion,
 }
 
 impl Instruction {
-    /// All instructions, in the order of their bits.
-    pub const ALL: [Self; 10] = [
+    /// All instructions, those of 2.1 in the order of their bits.
+    pub const ALL: [Self; 13] = [
         Self::NodeId,
         Self::Level1Interfaces,
         Self::HopLatency,
@@ -42,6 +48,9 @@ impl Instruction {
         Self::EgressUtilization,
         Self::BufferOccupancy,
         Self::ChecksumComplement,
+        Self::IngressInterface,
+        Self::EgressInterface,
+        Self::QueueCongestion,
     ];
 
     /// The name users write.
@@ -58,10 +67,13 @@ impl Instruction {
             Self::EgressUtilization => "egress-utilization",
             Self::BufferOccupancy => "buffer-occupancy",
             Self::ChecksumComplement => "checksum-complement",
+            Self::IngressInterface => "ingress-interface",
+            Self::EgressInterface => "egress-interface",
+            Self::QueueCongestion => "queue-congestion",
         }
     }
 
-    /// The instruction's bit.
+    /// The instruction's bit; none where 2.1 does not have it.
     #[must_use]
     pub const fn bit(self) -> Instructions {
         match self {
@@ -75,6 +87,7 @@ impl Instruction {
             Self::EgressUtilization => Instructions::EGRESS_UTILIZATION,
             Self::BufferOccupancy => Instructions::BUFFER,
             Self::ChecksumComplement => Instructions::CHECKSUM_COMPLEMENT,
+            Self::IngressInterface | Self::EgressInterface | Self::QueueCongestion => Instructions(0),
         }
     }
 }
@@ -88,6 +101,12 @@ impl InstructionList {
     #[must_use]
     pub fn bitmap(&self) -> Instructions {
         self.0.iter().fold(Instructions::default(), |bitmap, instruction| bitmap | instruction.bit())
+    }
+
+    /// The first instruction in the list that 2.1 does not have.
+    #[must_use]
+    pub fn first_before_2(&self) -> Option<Instruction> {
+        self.0.iter().copied().find(|instruction| instruction.bit() == Instructions(0))
     }
 
     /// Whether the list holds `instruction`.

@@ -29,10 +29,25 @@ pub(crate) fn bitmap(version: Version, instructions: &InstructionList) -> Result
     Ok(bitmap)
 }
 
-/// The instructions of 2.1 that ask for what `bitmap` asks for; congestion status has none.
+/// The instructions of 2.1 that ask for what `bitmap` asks for, and for both ports where 2016 asks for one; congestion
+/// status has none.
 pub(crate) fn in_2_1(layout: Layout, bitmap: u16) -> Instructions {
     let asks = |instruction: &Instruction| bits(layout, *instruction) & bitmap != 0;
     Instruction::ALL.into_iter().filter(asks).collect::<InstructionList>().bitmap()
+}
+
+/// Checks a list that names what 2.1 has: reports, and packets from 2.0 on.
+///
+/// # Errors
+/// An instruction of an earlier version alone.
+pub(crate) fn check_2_1(key: &str, instructions: &InstructionList) -> Result<(), ConfigError> {
+    let Some(found) = instructions.first_before_2() else { return Ok(()) };
+    let known: Vec<_> = Instruction::ALL
+        .into_iter()
+        .filter(|instruction| instruction.bit() != Instructions(0))
+        .map(Instruction::name)
+        .collect();
+    Err(ConfigError::unsupported(key, found.name(), &known.join(", ")))
 }
 
 /// Host-INT asks for the same four in every packet.
@@ -54,6 +69,9 @@ const fn bits(layout: Layout, instruction: Instruction) -> u16 {
         (Instruction::NodeId, _) => 0x8000,
         // 2016 asks for the ingress port and for the egress port.
         (Instruction::Level1Interfaces, InstructionSet::V2016) => 0x4400,
+        (Instruction::IngressInterface, InstructionSet::V2016) => 0x4000,
+        (Instruction::EgressInterface, InstructionSet::V2016) => 0x0400,
+        (Instruction::QueueCongestion, InstructionSet::V2016 | InstructionSet::V0_5) => 0x0200,
         (Instruction::Level1Interfaces, _) => 0x4000,
         (Instruction::HopLatency, _) => 0x2000,
         (Instruction::QueueOccupancy, _) => 0x1000,

@@ -12,10 +12,12 @@ use crate::encapsulation::Carriage;
 /// Checks that the header at `location` is one from its first byte to its last.
 ///
 /// A mark behind L4 says little, and the shims of old begin like any number, so a header counts only where its
-/// lengths, counts and bitmap agree, and the tail of 0.5 names the protocol in front. The same holds for a destination header that stands alone, whose contents are the example's of the texts.
+/// lengths, counts and bitmap agree, and the tail of 0.5 names the protocol in front. What is reserved may be anything.
+/// The same holds for a destination header that stands alone, whose contents are the example's of the texts.
 ///
 /// # Errors
 /// What does not fit.
+// int-0.5/md-09, int-1.0/md-07, int-2016/md-20, host-int-0.5/packet-12
 #[cold]
 pub(crate) fn check_header(bytes: &[u8], layers: &Layers, location: &Location) -> Result<(), ParseError> {
     let int = HopByHop::parse(bytes, location)?;

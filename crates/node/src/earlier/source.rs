@@ -266,6 +266,7 @@ impl EarlierSource {
     }
 
     /// The checksum complement, which 1.0 has.
+    // int-1.0/md-09
     const fn complement(&self) -> Instructions {
         match self.layout.instructions() {
             InstructionSet::V1_0 => Instructions(self.bitmap & Instructions::CHECKSUM_COMPLEMENT.0),

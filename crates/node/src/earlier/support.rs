@@ -24,8 +24,10 @@ pub(crate) fn check(config: &NodeConfig) -> Result<(), ConfigError> {
             "2.0 has no Rep",
         ));
     }
+    // A device measures what 2.1 asks for.
+    instructions::check_2_1("offline.unavailable", &config.offline.unavailable)?;
     if !version.is_before_2() || config.source.mode == Mode::Xd {
-        return Ok(());
+        return instructions::check_2_1("source.instructions", &config.source.instructions);
     }
     check_source(config, version)?;
     let kinds = encapsulations(version);

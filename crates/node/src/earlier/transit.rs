@@ -39,6 +39,7 @@ struct Asked {
 /// `mtu` is the egress MTU, `None` where the packet is stripped before it leaves. `layers` and `location` follow the
 /// frame when it grows. Returns what happened: [`Outcome::Pushed`] or the reason why not.
 // int-2016/headers-02, int-2016/md-03, int-2016/md-05, int-2016/md-13
+// int-0.5/md-08, int-1.0/md-05, int-1.0/md-06
 #[cold]
 pub(crate) fn push_hop(
     carriage: &Carriage,
@@ -142,6 +143,7 @@ pub(super) fn write_hop(layout: Layout, bitmap: u16, hop: HopMetadata, is_first:
 
 /// Counts one hop in the metadata header.
 // int-2016/md-16, int-2016/md-18
+// int-0.5/md-07, int-1.0/md-04
 fn count_hop(bytes: &mut [u8], location: &Location) -> Option<()> {
     let at = location.header;
     match HeaderForm::of(location.version, location.deviations) {

@@ -19,6 +19,7 @@ use crate::frame::Frame;
 
 /// Where INT of this domain's version goes in a packet; `None` where its protocol cannot carry it.
 // int-2016/geneve-01, host-int-0.5/packet-01, host-int-0.5/packet-08
+// int-0.5/l4-04
 pub(crate) fn place(carriage: &Carriage, bytes: &[u8], layers: &Layers) -> Option<Place> {
     let is_host_int = carriage.version == Version::HostInt0_5;
     let has_l4 = layers.transport != Transport::Other;
@@ -47,6 +48,7 @@ pub(crate) fn place(carriage: &Carriage, bytes: &[u8], layers: &Layers) -> Optio
 }
 
 /// The 4 bytes in front of the metadata header.
+// int-0.5/tunnel-01, int-1.0/tunnel-01
 pub(crate) fn shim(
     carriage: &Carriage,
     bytes: &[u8],
@@ -73,6 +75,7 @@ pub(crate) fn shim(
 /// `layers` become those of the packet that carries INT. Returns what changed under its L4 checksum, which the
 /// caller corrects; `None` where that checksum stays as it is.
 // host-int-0.5/packet-02
+// int-0.5/l4-03
 pub(crate) fn start(
     carriage: &Carriage,
     bytes: &mut [u8],

@@ -148,6 +148,7 @@ impl Carriage {
                 Version::V0_5 | Version::HostInt0_5 | Version::V2016 => 0x05,
             }),
             vxlan_gpe_next_protocols: config.vxlan_gpe_next_protocols(),
+            // int-0.5/tunnel-02, int-1.0/tunnel-02
             geneve_class: config.geneve_class.unwrap_or(if version.is_before_2() { 0x00ab } else { 0x0103 }),
             geneve_classes: config.geneve_classes(),
             tcp_options: match version {

@@ -56,6 +56,7 @@ impl Node {
 
     /// Sink of a packet whose stack is complete: reports it, then strips it, or discards it where it is a copy.
     // int-2016/roles-03, int-2016/md-10
+    // int-0.5/md-10
     #[cold]
     pub(super) fn end_earlier(
         &mut self,

@@ -52,6 +52,7 @@ impl ReportQueue {
         if self.queued.is_empty() {
             self.arena.clear();
         }
+        // report-0.5/header-05, report-1.0/header-05
         let sequence = self.sequence.wrapping_add(1);
         let start = self.arena.len();
         if start + most > MOST_QUEUED_BYTES {

@@ -1,14 +1,14 @@
 //! Does every instruction have the bits that each version gives it?
 #![allow(clippy::unwrap_used, reason = "a configuration error fails the test")]
 
-use inband_wire::int::Version;
 use inband_wire::int::earlier::Layout;
+use inband_wire::int::{Instructions, Version};
 
 use super::{bitmap, in_2_1};
 use crate::config::{Instruction, InstructionList};
 
 /// Bits of 1.0, 0.5 and 2016; 0 is an instruction that the version does not have.
-const TABLE: [(Instruction, [u16; 3]); 10] = [
+const TABLE: [(Instruction, [u16; 3]); 13] = [
     (Instruction::NodeId, [0x8000, 0x8000, 0x8000]),
     (Instruction::Level1Interfaces, [0x4000, 0x4000, 0x4400]),
     (Instruction::HopLatency, [0x2000, 0x2000, 0x2000]),
@@ -19,11 +19,23 @@ const TABLE: [(Instruction, [u16; 3]); 10] = [
     (Instruction::EgressUtilization, [0x0100, 0x0100, 0x0100]),
     (Instruction::BufferOccupancy, [0, 0, 0]),
     (Instruction::ChecksumComplement, [0x0001, 0, 0]),
+    (Instruction::IngressInterface, [0, 0, 0x4000]),
+    (Instruction::EgressInterface, [0, 0, 0x0400]),
+    (Instruction::QueueCongestion, [0, 0x0200, 0x0200]),
 ];
 const VERSIONS: [Version; 3] = [Version::V1_0, Version::V0_5, Version::V2016];
 
 fn list(instructions: &[Instruction]) -> InstructionList {
     instructions.iter().copied().collect()
+}
+
+#[test]
+fn every_bit_of_2016_and_0_5_can_be_asked_for_alone() {
+    // int-2016/md-02, int-0.5/md-02
+    for (at, bits) in [(1, 8), (2, 8)] {
+        let alone = |bit: u16| TABLE.iter().any(|(_, of)| of[at] == bit);
+        assert!((0..bits).all(|bit| alone(0x8000 >> bit)), "{:?}", VERSIONS[at]);
+    }
 }
 
 #[test]
@@ -46,7 +58,11 @@ fn every_instruction_has_its_bits_or_is_refused_by_name() {
 fn a_report_is_asked_for_what_the_bitmap_asks_for() {
     for (instruction, bits) in TABLE {
         for (version, bits) in VERSIONS.into_iter().zip(bits).filter(|(_, bits)| *bits != 0) {
-            assert_eq!(in_2_1(Layout::of(version).unwrap(), bits), instruction.bit());
+            let expected = match instruction {
+                Instruction::IngressInterface | Instruction::EgressInterface => Instructions::INTERFACES,
+                other => other.bit(),
+            };
+            assert_eq!(in_2_1(Layout::of(version).unwrap(), bits), expected);
         }
     }
     // Congestion status, and the second half of the ports of 2016.

@@ -52,13 +52,17 @@ fn headers_that_contradict_themselves_do_not() {
 }
 
 #[test]
-fn the_reserved_byte_of_the_shim_is_not_looked_at() {
-    let mut int = int_1_0().hop(1).bytes();
-    int[1] = 1;
-    let frame = packet().dscp(0x17).tcp(1, 80).payload(&int).build();
-    let layers = layers(&frame);
-    let location = locate::behind_dscp(&frame, &layers, TcpOptions::After).unwrap();
-    assert_eq!(check_header(&frame, &layers, &location), Ok(()));
+fn reserved_bits_of_shim_and_header_may_be_anything() {
+    // host-int-0.5/packet-12, int-1.0/md-07, int-0.5/md-09
+    for (int, version) in [
+        (int_1_0().hop(2).hop(1), Version::V1_0),
+        (int_0_5().hop(2).hop(1), Version::V0_5),
+        (host_int(), Version::HostInt0_5),
+    ] {
+        assert_eq!(checked(&int.clone().reserved()), Ok((version, HeaderType::Md)));
+        // Reserved in 0.5 and Host-INT, and in 1.0 the DSCP before INT with two reserved bits.
+        assert_eq!(checked(&int.last_of_shim(0xff)), Ok((version, HeaderType::Md)));
+    }
 }
 
 #[test]

@@ -205,7 +205,7 @@ impl Packet<'_> {
         let bounds = Bounds { payload_end: limit, packet_end: self.layers.end };
         let packet = self.bytes.get(..bounds.packet_end).unwrap_or(self.bytes);
         let shim: &earlier::Shim = view(packet, at, Header::Shim).ok()?;
-        if shim.kind() != HeaderType::Md.code() || !shim.reserved_is_zero() {
+        if shim.kind() != HeaderType::Md.code() {
             return None;
         }
         let location = behind_shim_of(packet, at, bounds, encapsulation, version).ok()?;

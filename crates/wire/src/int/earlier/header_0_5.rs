@@ -14,6 +14,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 /// |      Instruction Bitmap       |           Reserved            |
 /// +-------------------------------+-------------------------------+
 /// ```
+// int-0.5/md-01
 #[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub struct HeaderV0_5 {
@@ -33,6 +34,7 @@ const MAX_HOP_COUNT_EXCEEDED: u8 = 0x01;
 
 impl HeaderV0_5 {
     /// Creates the header a source writes, no hop added and all flags clear.
+    // int-0.5/md-05
     #[must_use]
     pub fn new(instruction_bitmap: u16, max_hop_count: u8) -> Self {
         Self {

@@ -16,6 +16,7 @@ use crate::words::Words;
 /// |      Instruction Bitmap       |           Reserved            |
 /// +-------------------------------+-------------------------------+
 /// ```
+// int-1.0/md-01
 #[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub struct HeaderV1_0 {

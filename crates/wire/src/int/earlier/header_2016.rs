@@ -116,10 +116,10 @@ impl HeaderV2016 {
         self.instruction_bitmap.get()
     }
 
-    /// Whether the reserved bits of the first word are zero.
+    /// Whether the reserved bits that are flags of 0.5, C and E, are zero.
     #[must_use]
-    pub const fn reserved_is_zero(&self) -> bool {
-        self.version_flags & RESERVED == 0 && self.reserved_count & 0xe0 == 0
+    pub const fn reserved_flags_are_zero(&self) -> bool {
+        self.version_flags & RESERVED == 0
     }
 }
 

@@ -181,6 +181,7 @@ impl<'a> HopByHop<'a> {
 
     /// How many hops a stack of `length` bytes holds; versions that count them must agree.
     // int-2016/md-19
+    // int-0.5/md-06
     fn count_hops(&self, at: usize, length: usize) -> Result<usize, ParseError> {
         let hop = self.hop_ml.bytes();
         let partial = || {

@@ -35,7 +35,7 @@ pub fn is_source_shape(bytes: &[u8], at: usize) -> bool {
     ) else {
         return false;
     };
-    // host-int-0.5/packet-12: bits that are drawn as x are anything.
+    // host-int-0.5/packet-12: what is reserved may be anything.
     shim.kind() == HOST_INT
         && shim.length() == INSERTED_WORDS
         && header.version() == 0

@@ -21,6 +21,7 @@ use crate::words::Words;
 ///
 /// The bits without an entry are reserved.
 // int-2016/md-02
+// int-0.5/md-02, int-1.0/md-02
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum InstructionSet {
     /// INT 1.0.
@@ -90,6 +91,7 @@ impl Layout {
     }
 
     /// Length of the metadata each hop adds for `bitmap`, 0 to 18 words.
+    // int-0.5/md-03, int-1.0/md-03
     #[must_use]
     pub fn hop_words(self, bitmap: u16) -> Words {
         // Bit by bit it would take longer than the rest of reading a header.

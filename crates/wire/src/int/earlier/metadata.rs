@@ -99,6 +99,7 @@ impl Metadata {
     /// A value that is too large for its field is written as the largest, a timestamp as its low bits, an id
     /// that does not fit as not available. Bottom-of-stack bits of 2016 are clear: see [`set_bottom_of_stack`].
     /// Stops where `out` is full.
+    // int-0.5/md-04, int-1.0/md-08
     pub fn write(&self, layout: Layout, bitmap: u16, out: &mut [u8]) -> usize {
         let mut writer = Writer { out, at: 0, none: not_available(layout) };
         for bit in set_bits(bitmap) {

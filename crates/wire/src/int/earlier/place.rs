@@ -23,6 +23,7 @@ pub(crate) struct Bounds {
 
 impl Bounds {
     /// 0.5 leaves it to each domain whether nodes correct the UDP length, so only the IP length holds there.
+    // int-0.5/l4-05
     const fn of(self, version: Version) -> usize {
         match version {
             Version::V0_5 | Version::HostInt0_5 => self.packet_end,
@@ -87,6 +88,7 @@ pub(crate) fn behind_shim_of(
 }
 
 /// The version of the header behind a shim of type 1 or 2.
+// int-1.0/l4-02
 fn version_behind(
     bytes: &[u8],
     header: usize,

@@ -6,8 +6,8 @@
 //! taken for the first of these that it can be:
 //!
 //! 1. 1.0, where the version field is 1 and Hop ML and the stack agree with the instruction bitmap.
-//! 2. 2016, where Instruction Count and the stack agree with the bitmap, the reserved bits are zero, the
-//!    bottom-of-stack bit is set in the last word of the stack and in no other, and no value is larger than 2016
+//! 2. 2016, where Instruction Count and the stack agree with the bitmap, the reserved bits that are C and E of
+//!    0.5 are zero, the bottom-of-stack bit is set in the last word of the stack and in no other, and no value is larger than 2016
 //!    would have it by the meaning of its instruction: ports above 16 bits and queues above 24 bits are two fields
 //!    or a timestamp of 0.5.
 //! 3. 0.5, where the version field is 0.
@@ -101,7 +101,7 @@ fn is_2016(header: &HeaderV2016, stack: &[u8], stack_length: usize) -> bool {
     let bitmap = header.instruction_bitmap();
     let count = header.instruction_count();
     header.version() == 0
-        && header.reserved_is_zero()
+        && header.reserved_flags_are_zero()
         && count > 0
         && u32::from(count) == bitmap.count_ones()
         && stack_length == usize::from(count) * 4 * usize::from(header.total_hop_count())

@@ -19,6 +19,7 @@ use crate::words::Words;
 /// +---------------+---------------+---------------+---------------+
 /// ```
 // int-2016/vxlan-03, host-int-0.5/packet-05
+// int-0.5/l4-01, int-1.0/l4-01
 #[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub struct Shim {
@@ -103,12 +104,6 @@ impl Shim {
     /// Sets Next Protocol of a VXLAN-GPE shim.
     pub const fn set_next_protocol(&mut self, next_protocol: u8) {
         self.field = next_protocol;
-    }
-
-    /// Whether the bits that every version reserves are zero.
-    #[must_use]
-    pub const fn reserved_is_zero(&self) -> bool {
-        self.reserved == 0
     }
 }
 

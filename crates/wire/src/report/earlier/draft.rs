@@ -65,6 +65,7 @@ impl EarlierDraft<'_> {
     }
 
     /// NProto of 1.0, which is 0 for all that 0.5 can carry.
+    // report-1.0/header-04
     fn next_proto(&self) -> Option<u8> {
         match (self.report.inner_type, self.version) {
             (InnerType::Ethernet, _) => Some(0),
@@ -154,6 +155,7 @@ impl EarlierDraft<'_> {
         value.unwrap_or_default().to_be_bytes()
     }
 
+    // report-1.0/header-06
     fn rep_md_bits(&self) -> RepMdBits {
         RepMdBits::of(self.report.metadata.available(self.report.instructions), self.report.drop.is_some())
     }

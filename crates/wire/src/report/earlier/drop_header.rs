@@ -18,6 +18,7 @@ use crate::int::metadata::Interfaces;
 /// |   Queue ID    |  Drop Reason  |            Padding            |
 /// +---------------+---------------+-------------------------------+
 /// ```
+// report-0.5/local-01
 #[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub struct DropHeader {

@@ -17,6 +17,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 /// +---------------------------------------------------------------+
 /// ```
 // host-int-0.5/report-01
+// report-0.5/header-01, report-0.5/header-03, report-0.5/header-04
 #[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub struct FixedHeader {
@@ -26,6 +27,7 @@ pub struct FixedHeader {
 }
 
 /// NProto: what follows the fixed header.
+// report-0.5/header-02
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NextProto {
     /// 0: a packet from its Ethernet header on.

@@ -21,6 +21,7 @@ use crate::words::Words;
 /// |                       Ingress Timestamp                       |
 /// +---------------------------------------------------------------+
 /// ```
+// report-1.0/header-01
 #[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub struct HeaderV1_0 {
@@ -37,6 +38,7 @@ pub struct HeaderV1_0 {
 ///      1 hop latency                         4 queue id 8, drop reason 8, padding 16
 ///      2 queue id 8, occupancy 24            5 egress tx utilization
 /// ```
+// report-1.0/header-02, report-1.0/header-03
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct RepMdBits(u8);
 

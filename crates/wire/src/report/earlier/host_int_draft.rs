@@ -97,7 +97,8 @@ impl DropSummaryDraft {
                 writer.put(&[a, b, c, d])?;
                 writer.put(&[0; tcp::HEADER_BYTES - 4])?;
             }
-            udp::PROTOCOL => writer.put(&[a, b, c, d, 0, 8, 0, 0])?,
+            // host-int-0.5/report-06: also the UDP length is 0.
+            udp::PROTOCOL => writer.put(&[a, b, c, d, 0, 0, 0, 0])?,
             _ => return None,
         }
         Some(writer.at)

@@ -20,6 +20,7 @@ use crate::int::metadata::{HopMetadata, Interfaces, NOT_AVAILABLE, Queue};
 /// |                       Egress Timestamp                        |
 /// +---------------------------------------------------------------+
 /// ```
+// report-0.5/local-02
 #[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub struct LocalHeader {
@@ -69,6 +70,7 @@ impl LocalHeader {
 }
 
 /// The low 32 bits of a time; the one that would say "not available" is given a nanosecond early.
+// report-0.5/header-06
 pub(super) fn low_32_bits(timestamp: u64) -> u32 {
     u32::try_from(timestamp & u64::from(u32::MAX)).unwrap_or(NOT_AVAILABLE).min(NOT_AVAILABLE - 1)
 }

@@ -14,6 +14,7 @@ use crate::report::individual::Drop;
 use crate::report::version::ReportVersion;
 use crate::view::view;
 
+// report-0.5/local-03
 pub(super) fn read(
     bytes: &[u8],
     strictness: Strictness,

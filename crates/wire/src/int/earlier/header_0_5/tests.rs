@@ -6,12 +6,14 @@ use super::HeaderV0_5;
 
 #[test]
 fn a_source_writes_the_number_of_instructions_and_no_hop() {
+    // int-0.5/md-05
     assert_eq!(HeaderV0_5::new(0x9000, 16).as_bytes(), [0, 2, 16, 0, 0x90, 0, 0, 0]);
     assert_eq!(HeaderV0_5::new(0xffff, 1).instruction_count(), 16);
 }
 
 #[test]
 fn every_bit_of_the_first_byte_is_its_own_field() {
+    // int-0.5/md-01
     for byte in 0..=u8::MAX {
         let header = HeaderV0_5::read_from_bytes(&[byte, 0, 0, 0, 0, 0, 0, 0]).unwrap();
         assert_eq!((header.version(), header.replication()), (byte >> 4, byte >> 2 & 3));

@@ -15,6 +15,7 @@ fn a_source_writes_what_the_example_shows() {
 
 #[test]
 fn every_bit_of_the_first_byte_is_its_own_field() {
+    // int-1.0/md-01
     for byte in 0..=u8::MAX {
         let header = HeaderV1_0::read_from_bytes(&[byte, 0, 0, 0, 0, 0, 0, 0]).unwrap();
         let flags = (header.copy(), header.max_hop_count_exceeded());

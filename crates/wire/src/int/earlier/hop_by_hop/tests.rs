@@ -97,6 +97,7 @@ fn a_stack_is_a_whole_number_of_hops() {
 
 #[test]
 fn the_total_hop_count_agrees_with_the_stack() {
+    // int-0.5/md-06
     // int-2016/md-19
     for (total, count) in [(1, 2), (3, 2)] {
         let int = int_0_5().total_hops(total).hop(2).hop(1);

@@ -17,15 +17,15 @@ fn a_source_inserts_36_bytes_of_which_12_never_change() {
 
 #[test]
 fn another_value_in_any_of_them_is_another_shape() {
-    // host-int-0.5/packet-12: what is drawn as x may be anything: in the shim the second and the fourth byte, in the
-    // metadata header three bits and the last two bytes. C and E are flags, and a source may allow more hops.
-    for at in 0..10 {
+    // host-int-0.5/packet-12: the second and fourth byte of the shim, three bits in front of Instruction Count, and the
+    // last two bytes of the metadata header may hold anything. C and E are flags, and a source may allow more hops.
+    for at in 0..12 {
         for value in 0..=u8::MAX {
             let mut bytes = host_int().bytes();
             let changed = bytes[at] != value;
             bytes[at] = value;
-            let is_x = matches!(at, 1 | 3) || (at == 5 && value & 0x1f == 4);
-            let may_change = is_x || (at == 4 && value <= 3) || (at == 6 && value >= 1);
+            let is_reserved = matches!(at, 1 | 3 | 10 | 11) || at == 5 && value & 0x1f == 4;
+            let may_change = is_reserved || at == 4 && value <= 3 || at == 6 && value >= 1;
             assert_eq!(is_source_shape(&bytes, 0), !changed || may_change, "byte {at} is {value:#04x}");
         }
     }

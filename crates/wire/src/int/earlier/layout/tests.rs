@@ -8,6 +8,7 @@ use super::Layout;
 
 #[test]
 fn every_bit_asks_for_a_word_and_bit_6_of_1_0_for_two() {
+    // int-0.5/md-03, int-1.0/md-03
     for bitmap in 0..=u16::MAX {
         let bits = u8::try_from((0..16).filter(|bit| bitmap >> bit & 1 == 1).count()).unwrap();
         let level2 = u8::from(bitmap & 0x0200 != 0);

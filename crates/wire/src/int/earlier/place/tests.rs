@@ -99,6 +99,7 @@ fn a_destination_header_may_be_empty_or_hold_anything() {
 
 #[test]
 fn int_0_5_may_reach_past_a_udp_length_that_nobody_corrected() {
+    // int-0.5/l4-05
     let uncorrected = packet().udp(9, 5).dscp(0x17).udp_length(8 + 4);
     let frame = behind(uncorrected.clone(), &[&int_0_5().hop(1).bytes(), b"data"]);
     assert_eq!(found(&frame), at(Encapsulation::Dscp, Version::V0_5, 42, 66));
@@ -138,6 +139,7 @@ fn a_tcp_port_marks_0_5_that_is_there_to_the_letter() {
 
 #[test]
 fn a_probe_marker_marks_1_0_only() {
+    // int-1.0/l4-02
     let marker = 0xaaaa_aaaa_bbbb_bbbb_u64.to_be_bytes();
     let probe = |int: &EarlierInt| behind(packet().udp(9, 5), &[&marker, &int.bytes(), b"data"]);
     let expected = at(Encapsulation::ProbeMarker, Version::V1_0, 50, 70);
@@ -180,6 +182,7 @@ fn the_dscp_bit_of_host_int_marks_nothing_else() {
 
 #[test]
 fn tcp_options_before_int_do_not_hide_other_versions() {
+    // int-0.5/l4-04
     let code_points = CodePoints { tcp_options: TcpOptions::Before, ..CodePoints::DEFAULT };
     let frame = behind(packet().tcp(1, 2).dscp(0x17), &[&int_0_5().hop(1).bytes()]);
     assert_eq!(found_with(&frame, &code_points), at(Encapsulation::Dscp, Version::V0_5, 54, 78));

@@ -6,6 +6,7 @@ use super::Tail;
 
 #[test]
 fn a_tail_is_written_as_it_is_drawn() {
+    // int-0.5/l4-02
     assert_eq!(Tail::new(6, 0x1234, 0x2e).as_bytes(), [6, 0x12, 0x34, 0x2e]);
     assert_eq!(Tail::new(17, 22, 0xff).as_bytes(), [17, 0, 22, 0x3f], "6 bits are kept");
 }

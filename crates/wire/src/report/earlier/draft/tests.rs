@@ -91,6 +91,7 @@ fn version_1_0_carries_all_but_level_2_and_leaves_out_the_node_id() {
 
 #[test]
 fn version_1_0_sets_the_bits_of_what_is_wanted_and_available() {
+    // report-1.0/header-06
     let mut none = draft(DraftVersion::V1_0);
     none.report.instructions = Instructions::default();
     assert_eq!(written(&none)[0], 0x14);
@@ -183,6 +184,7 @@ proptest! {
         numbers in any::<[u32; 3]>(),
         inner in prop::collection::vec(any::<u8>(), 1..40),
     ) {
+        // report-1.0/header-04
         for version in [DraftVersion::V0_5, DraftVersion::V1_0] {
             let mut draft = draft(version);
             let [node_id, sequence, latency] = numbers;

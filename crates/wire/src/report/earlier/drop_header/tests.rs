@@ -8,6 +8,7 @@ use super::DropHeader;
 
 #[test]
 fn a_drop_header_is_written_as_it_is_drawn() {
+    // report-0.5/local-01
     let interfaces = Interfaces { ingress: 0x0102, egress: 0x0304 };
     let header = DropHeader::new(0x0a0b_0c0d, Some(interfaces), 5, 71);
     assert_eq!(header.as_bytes(), [0x0a, 0x0b, 0x0c, 0x0d, 1, 2, 3, 4, 5, 71, 0, 0]);

@@ -8,6 +8,7 @@ use super::{HeaderV1_0, RepMdBits};
 
 #[test]
 fn a_header_is_written_as_it_is_drawn() {
+    // report-1.0/header-01
     let all = RepMdBits::of(Instructions(0xffff), true);
     let mut header = HeaderV1_0::new(1, all, 5, 3, 0x65, 0x3b9a_ca00);
     header.set_flags(true, true, true);
@@ -35,6 +36,7 @@ fn every_flag_is_its_own_bit() {
 
 #[test]
 fn every_combination_of_bits_is_as_long_as_it_says() {
+    // report-1.0/header-02
     for bits in 0..64_u8 {
         let [high, low] = (u16::from(bits) << 7).to_be_bytes();
         let mut bytes = [0; 16];
@@ -53,6 +55,7 @@ fn every_combination_of_bits_is_as_long_as_it_says() {
 
 #[test]
 fn bits_stand_for_instructions() {
+    // report-1.0/header-03
     let all = [
         (0x20, Instructions::INTERFACES),
         (0x10, Instructions::HOP_LATENCY),

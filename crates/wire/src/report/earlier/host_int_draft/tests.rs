@@ -28,7 +28,7 @@ fn the_headers_of_a_summary_hold_the_flow_and_nothing_else() {
     let mut out = [0xa5; 80];
     assert_eq!(draft(flow(17)).write(&mut out), Some(64));
     let ip = [0x45, 0, 0, 0, 0, 0, 0, 0, 0, 17, 0, 0, 192, 168, 10, 1, 192, 168, 20, 2];
-    assert_eq!((&out[36..56], &out[56..65]), (&ip[..], &[1, 2, 3, 4, 0, 8, 0, 0, 0xa5][..]));
+    assert_eq!((&out[36..56], &out[56..65]), (&ip[..], &[1, 2, 3, 4, 0, 0, 0, 0, 0xa5][..]));
     assert_eq!(draft(flow(6)).write(&mut out), Some(76));
     assert_eq!((out[45], &out[56..60], &out[60..76]), (6, &[1, 2, 3, 4][..], &[0; 16][..]));
     assert_eq!(draft(flow(6)).write(&mut out[..75]), None);

@@ -8,6 +8,7 @@ use super::{LocalHeader, low_32_bits};
 
 #[test]
 fn a_switch_local_header_is_written_as_it_is_drawn() {
+    // report-0.5/local-02
     let metadata = HopMetadata {
         interfaces: Some(Interfaces { ingress: 0x0102, egress: 0x0304 }),
         queue: Some(Queue { id: 5, occupancy: 0x06_0708 }),
@@ -28,6 +29,7 @@ fn what_is_not_available_is_all_ones() {
 
 #[test]
 fn what_does_not_fit_is_cut() {
+    // report-0.5/header-06
     let metadata = HopMetadata {
         queue: Some(Queue { id: 1, occupancy: 0x0100_0000 }),
         egress_timestamp: Some(0x0000_0001_0000_0002),
