@@ -7,10 +7,9 @@ use std::collections::VecDeque;
 use std::hash::BuildHasher;
 
 use hashbrown::HashMap;
-use inband_model::{Acknowledgement, EndReason, Event, EventId, EventKind, EventView, Nanos, Phase};
+use inband_model::{Acknowledgement, EndReason, Event, EventId, EventKind, EventView, Nanos, Phase, Silence};
 
 use crate::deadlines::Deadlines;
-use crate::settings::EventSettings;
 
 use self::course::Counts;
 pub(crate) use self::course::{Course, MIN_QUIET, Signs};
@@ -44,11 +43,11 @@ struct Active {
 }
 
 impl Book {
-    pub(crate) fn new(settings: &EventSettings) -> Book {
-        Book {
-            max_active: settings.max_active,
-            max_past: settings.max_past,
-            silences: Silences::new(&settings.silence),
+    pub(crate) fn new(max_active: usize, max_past: usize, silences: &[Silence]) -> Self {
+        Self {
+            max_active,
+            max_past,
+            silences: Silences::new(silences),
             active: HashMap::new(),
             past: VecDeque::new(),
             ends: Deadlines::new(),

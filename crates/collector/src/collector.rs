@@ -74,7 +74,7 @@ impl Collector {
             malformed: Faults::default(),
             unreadable: Faults::default(),
             space: Space::default(),
-            outbox: Outbox::new(settings.max_outputs, &settings.events),
+            outbox: Outbox::new(settings.max_outputs, settings.events.book()),
             records: None,
             told_at: Nanos::ZERO,
         }

@@ -4,6 +4,7 @@ mod change;
 mod clocks;
 mod dropped;
 mod events;
+
 mod loops;
 mod newcomers;
 mod postcard;
@@ -117,7 +118,7 @@ impl Correlator {
             paths: PathTable::new(settings.max_paths),
             links: Links::new(settings.max_links, events.clock.clone()),
             topology: Topology::new(&settings.links),
-            ports: Ports::new(ports, events),
+            ports: Ports::new(ports, events.of_ports()),
             reminders: Deadlines::new(),
             next_sweep: None,
             trail: Trail::default(),

@@ -5,7 +5,6 @@ use std::collections::VecDeque;
 use inband_model::{Event, EventKind, Nanos, Observation};
 
 use crate::book::{Book, Course};
-use crate::settings::EventSettings;
 
 /// What the collector gives out.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,8 +27,8 @@ pub(crate) struct Outbox {
 }
 
 impl Outbox {
-    pub(crate) fn new(capacity: usize, events: &EventSettings) -> Outbox {
-        Outbox { waiting: VecDeque::new(), capacity, dropped: 0, book: Book::new(events) }
+    pub(crate) fn new(capacity: usize, book: Book) -> Self {
+        Self { waiting: VecDeque::new(), capacity, dropped: 0, book }
     }
 
     /// Gives out an observation. Half of the room is kept for events, which are fewer and matter more.

@@ -3,10 +3,13 @@
 mod burst;
 mod episode;
 mod gauge;
+mod index;
 mod jam;
 mod objective;
+mod place;
 mod port;
 mod queue;
+mod sample;
 mod settings;
 mod spike;
 mod spikes;
@@ -14,12 +17,10 @@ mod spikes;
 use std::ops::Index;
 
 use hashbrown::HashMap;
-use inband_model::{Flow, Nanos, NodeId, ReportReference};
+use inband_model::{Nanos, NodeId};
 
 use crate::deadlines::Deadlines;
 use crate::outbox::Outbox;
-use crate::report::HopReading;
-use crate::settings::EventSettings;
 use crate::views::{PortView, QueueView};
 
 pub use self::settings::{
@@ -27,14 +28,18 @@ pub use self::settings::{
     PortSettings, SpikeSettings,
 };
 
+pub(crate) use self::index::PortIndex;
+use self::index::QueueIndex;
 pub(crate) use self::port::Port;
 use self::queue::{Jams, Queue};
+pub(crate) use self::sample::Sample;
+pub(crate) use self::settings::PortEventSettings;
 
 /// The egress interfaces of all nodes with their queues, at most a stated number of both.
 #[derive(Debug)]
 pub(crate) struct Ports {
     settings: PortSettings,
-    events: EventSettings,
+    events: PortEventSettings,
     ports: Vec<Port>,
     index: HashMap<(NodeId, Option<u16>), PortIndex>,
     queues: Vec<Queue>,
@@ -43,44 +48,11 @@ pub(crate) struct Ports {
     overflow: u64,
 }
 
-/// Where a port stands in the table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct PortIndex(usize);
-
-/// Where a queue stands in the table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct QueueIndex(usize);
-
-/// One hop of one report, on its way into the statistics.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Sample<'a> {
-    pub(crate) now: Nanos,
-    pub(crate) report: ReportReference,
-    pub(crate) reading: &'a HopReading,
-    /// Q, where it is about this hop.
-    pub(crate) congested_queue: bool,
-    /// The flow of the packet.
-    pub(crate) flow: Option<&'a Flow>,
-    /// Length of the packet from its IP header on, bytes; 0 where it is not known.
-    pub(crate) packet_bytes: u32,
-}
-
-impl Sample<'_> {
-    /// When the packet came and when it left, by the node's clock where that is told, else by ours.
-    fn residence(&self) -> (u64, u64) {
-        let latency = self.reading.latency.map_or(0, |latency| latency.0);
-        match self.reading.came_at() {
-            Some(came_at) => (came_at, came_at.saturating_add(latency)),
-            None => (self.now.0.saturating_sub(latency), self.now.0),
-        }
-    }
-}
-
 impl Ports {
-    pub(crate) fn new(settings: PortSettings, events: &EventSettings) -> Ports {
+    pub(crate) fn new(settings: PortSettings, events: PortEventSettings) -> Ports {
         Ports {
             settings,
-            events: events.clone(),
+            events,
             ports: Vec::new(),
             index: HashMap::new(),
             queues: Vec::new(),

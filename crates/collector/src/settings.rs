@@ -4,6 +4,7 @@ use inband_model::{Silence, Units};
 use serde::{Deserialize, Serialize};
 
 use crate::balance::BalanceSettings;
+use crate::book::Book;
 use crate::correlate::{LoopSettings, NewFlowSettings, PathSettings};
 use crate::drops::DropSettings;
 use crate::health::HealthSettings;
@@ -13,7 +14,7 @@ use crate::paths::ClockSettings;
 use crate::policy::PathRule;
 use crate::ports::{
     CongestionSettings, CulpritSettings, LatencyChangeSettings, LatencyObjectiveSettings, MicroburstSettings,
-    PortSettings, SpikeSettings,
+    PortEventSettings, PortSettings, SpikeSettings,
 };
 use crate::silent::SilentLossSettings;
 
@@ -120,6 +121,26 @@ impl Default for EventSettings {
             clock: ClockSettings::default(),
             health: HealthSettings::default(),
             units: Units::default(),
+        }
+    }
+}
+
+impl EventSettings {
+    /// The book of the events that go on and of those that are past.
+    pub(crate) fn book(&self) -> Book {
+        Book::new(self.max_active, self.max_past, &self.silence)
+    }
+
+    /// What is announced of interfaces and queues.
+    pub(crate) fn of_ports(&self) -> PortEventSettings {
+        PortEventSettings {
+            queue_congestion: self.queue_congestion.clone(),
+            microburst: self.microburst.clone(),
+            culprits: self.culprits.clone(),
+            latency_spike: self.latency_spike.clone(),
+            latency_change: self.latency_change.clone(),
+            latency_objective: self.latency_objective.clone(),
+            units: self.units.clone(),
         }
     }
 }

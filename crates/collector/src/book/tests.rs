@@ -6,7 +6,6 @@ use inband_model::{
 };
 
 use super::{Book, Course, MIN_QUIET, Signs};
-use crate::settings::EventSettings;
 
 const QUIET: Nanos = MIN_QUIET;
 /// Just before and at the end of an event whose last sign was at 0.
@@ -130,7 +129,7 @@ fn the_first_and_the_latest_reports_are_the_evidence() {
 
 #[test]
 fn more_events_than_there_is_room_for_are_announced_and_counted() {
-    let mut book = Book::new(&EventSettings { max_active: 1, max_past: 2, ..EventSettings::default() });
+    let mut book = Book::new(1, 2, &[]);
     book.begin(event("a", 1_000), Course::until_quiet(QUIET));
 
     let other = book.begin(event("b", 1_000), Course::until_quiet(QUIET)).unwrap();
@@ -161,7 +160,7 @@ fn an_acknowledgement_stays_with_the_event_until_after_its_end() {
 #[test]
 fn a_silenced_event_is_kept_and_marked_until_the_silence_ends() {
     let silence = Silence { key: "node 7".into(), until: Some(Nanos(2_000)), ..Silence::default() };
-    let mut book = Book::new(&EventSettings { silence: vec![silence], ..EventSettings::default() });
+    let mut book = Book::new(100, 100, &[silence]);
 
     let silenced = |book: &mut Book, key, time| book.once(event(key, time)).silenced;
 
@@ -196,7 +195,7 @@ fn silences_are_bounded_and_those_that_have_ended_make_room() {
 }
 
 fn book() -> Book {
-    Book::new(&EventSettings::default())
+    Book::new(100, 100, &[])
 }
 
 fn event(key: &str, time: u64) -> Event {

@@ -6,9 +6,9 @@ use inband_model::{Confidence, EventDetail, Nanos, NodeId, Phase, ReportLoss};
 use inband_wire::report::ReportVersion;
 
 use super::{LedgerSettings, LossSettings, ReportLedger, StreamKey};
+use crate::book::Book;
 use crate::health::HealthSettings;
 use crate::outbox::{Outbox, Output};
-use crate::settings::EventSettings;
 
 #[test]
 fn each_node_part_of_a_node_and_destination_has_its_own_sequence() {
@@ -278,7 +278,7 @@ impl Fixture {
         let now = Nanos::from_secs(1_700_000_000);
         Fixture {
             ledger: ReportLedger::new(settings, LossSettings::default(), HealthSettings::default()),
-            outbox: Outbox::new(100, &EventSettings::default()),
+            outbox: Outbox::new(100, Book::new(100, 100, &[])),
             now,
         }
     }

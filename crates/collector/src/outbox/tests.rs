@@ -6,11 +6,11 @@ use inband_model::{
 };
 
 use super::{Outbox, Output};
-use crate::settings::EventSettings;
+use crate::book::Book;
 
 #[test]
 fn outputs_come_out_in_the_order_they_went_in() {
-    let mut outbox = Outbox::new(10, &EventSettings::default());
+    let mut outbox = Outbox::new(10, Book::new(100, 100, &[]));
     outbox.announce(event());
     outbox.observe(observation());
 
@@ -22,7 +22,7 @@ fn outputs_come_out_in_the_order_they_went_in() {
 
 #[test]
 fn observations_leave_half_of_the_room_to_events_and_what_is_dropped_is_counted() {
-    let mut outbox = Outbox::new(4, &EventSettings::default());
+    let mut outbox = Outbox::new(4, Book::new(100, 100, &[]));
     for _ in 0..5 {
         outbox.observe(observation());
     }

@@ -10,8 +10,8 @@ use inband_model::{
 use crate::book::Course;
 use crate::outbox::Outbox;
 
-use super::Sample;
-use super::episode::Place;
+use super::place::Place;
+use super::sample::Sample;
 use super::settings::MicroburstSettings;
 
 /// The burst of a queue that goes on, and when those before it began.

@@ -3,22 +3,13 @@
 use std::collections::VecDeque;
 
 use inband_model::{
-    Confidence, CongestionPhase, Event, EventDetail, Nanos, NodeId, NodeUnits, Phase, QueueCongestion,
-    ReportReference, Severity,
+    Confidence, CongestionPhase, Event, EventDetail, Nanos, NodeUnits, Phase, QueueCongestion, ReportReference,
+    Severity,
 };
 
-use super::Sample;
+use super::place::Place;
+use super::sample::Sample;
 use super::settings::CongestionSettings;
-
-/// Names a queue.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Place {
-    pub(super) node_id: NodeId,
-    pub(super) egress_interface: Option<u16>,
-    pub(super) queue_id: Option<u8>,
-    /// The units of the node.
-    pub(super) units: NodeUnits,
-}
 
 /// An episode of congestion that has not ended.
 #[derive(Debug)]
@@ -208,14 +199,6 @@ impl Recurrence {
     /// Forgets the episodes: the queue has been calm for long.
     pub(super) fn clear(&mut self) {
         self.began_at.clear();
-    }
-}
-
-impl Place {
-    pub(super) fn key(self) -> String {
-        let text = |id: Option<u16>| id.map_or("?".to_owned(), |id| id.to_string());
-        let (egress, queue) = (text(self.egress_interface), text(self.queue_id.map(u16::from)));
-        format!("node {} egress {egress} queue {queue}", self.node_id)
     }
 }
 

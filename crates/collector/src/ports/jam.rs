@@ -7,8 +7,8 @@ use inband_model::{
     ReportReference, Severity,
 };
 
-use super::Sample;
-use super::episode::Place;
+use super::place::Place;
+use super::sample::Sample;
 use super::settings::CulpritSettings;
 
 /// The packets that left a queue while it was congested, at most [`MOST_DEPARTURES`] of them, the latest.

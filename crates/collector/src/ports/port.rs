@@ -7,16 +7,16 @@ use inband_model::{
 
 use crate::book::Signs;
 use crate::outbox::Outbox;
-use crate::settings::EventSettings;
 use crate::sketch::Sketch;
 use crate::views::{LevelView, PortView};
 
 use super::gauge::Gauge;
+use super::index::QueueIndex;
 use super::objective::{Objective, Tally};
-use super::settings::{LatencyChangeSettings, LatencyObjectiveSettings};
+use super::sample::Sample;
+use super::settings::{LatencyChangeSettings, LatencyObjectiveSettings, PortEventSettings};
 use super::spike::Spike;
 use super::spikes::Spikes;
-use super::{QueueIndex, Sample};
 
 /// The egress interface of a node.
 #[derive(Debug)]
@@ -55,7 +55,7 @@ impl Port {
 
     /// Takes in what a report tells of the node and the interface.
     #[inline]
-    pub(super) fn record(&mut self, settings: &EventSettings, sample: &Sample<'_>, outbox: &mut Outbox) {
+    pub(super) fn record(&mut self, settings: &PortEventSettings, sample: &Sample<'_>, outbox: &mut Outbox) {
         self.last_seen = self.last_seen.max(sample.now);
         self.carried.0 += u64::from(sample.packet_bytes);
         self.carried.1 += 1;

@@ -4,15 +4,16 @@ use inband_model::{Nanos, NodeId, NodeUnits};
 
 use crate::book::Course;
 use crate::outbox::Outbox;
-use crate::settings::EventSettings;
 use crate::views::QueueView;
 
-use super::Sample;
 use super::burst::Bursts;
-use super::episode::{Episode, Place, Recurrence};
+use super::episode::{Episode, Recurrence};
 use super::gauge::Gauge;
 use super::jam::Jam;
+use super::place::Place;
 use super::port::Port;
+use super::sample::Sample;
+use super::settings::PortEventSettings;
 
 /// One queue: its depth, and its episode of congestion if it is in one.
 #[derive(Debug)]
@@ -75,7 +76,7 @@ impl Queue {
     #[inline]
     pub(super) fn record(
         &mut self,
-        settings: &EventSettings,
+        settings: &PortEventSettings,
         sample: &Sample<'_>,
         port: &Port,
         jams: &mut Jams,
@@ -105,7 +106,7 @@ impl Queue {
     /// Ends an episode that has been silent long enough; returns when to look again.
     pub(super) fn handle_timeout(
         &mut self,
-        settings: &EventSettings,
+        settings: &PortEventSettings,
         now: Nanos,
         jams: &mut Jams,
         outbox: &mut Outbox,
@@ -150,7 +151,7 @@ impl Queue {
     }
 
     /// Takes a report into what is known of the episode.
-    fn take(&mut self, settings: &EventSettings, sample: &Sample<'_>, port: &Port, outbox: &mut Outbox) {
+    fn take(&mut self, settings: &PortEventSettings, sample: &Sample<'_>, port: &Port, outbox: &mut Outbox) {
         let utilization = port.mean_utilization(sample.now);
         if let Some(episode) = &mut self.episode {
             episode.note_utilization(utilization);
@@ -166,7 +167,7 @@ impl Queue {
     /// The queue is calm: ends the burst, and the episode unless there have been too many of them.
     fn calm_down(
         &mut self,
-        settings: &EventSettings,
+        settings: &PortEventSettings,
         since: Nanos,
         utilization: Option<u32>,
         jams: &mut Jams,
@@ -181,7 +182,7 @@ impl Queue {
     /// Ends the episode, and says what follows from it.
     fn finish(
         &mut self,
-        settings: &EventSettings,
+        settings: &PortEventSettings,
         last_at: Nanos,
         utilization: Option<u32>,
         jams: &mut Jams,

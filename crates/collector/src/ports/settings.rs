@@ -1,6 +1,6 @@
 //! How many ports are followed, and what about them is announced?
 
-use inband_model::Nanos;
+use inband_model::{Nanos, Units};
 use serde::{Deserialize, Serialize};
 
 use crate::book::{Course, MIN_QUIET};
@@ -123,6 +123,19 @@ pub struct CulpritSettings {
     pub link_bits_per_second: Option<u64>,
     /// Congested queues at the same time whose packets are remembered, 512 packets each. Default 512: about 17 MB.
     pub max_queues: usize,
+}
+
+/// What is announced of interfaces and queues.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct PortEventSettings {
+    pub(crate) queue_congestion: CongestionSettings,
+    pub(crate) microburst: MicroburstSettings,
+    pub(crate) culprits: CulpritSettings,
+    pub(crate) latency_spike: SpikeSettings,
+    pub(crate) latency_change: LatencyChangeSettings,
+    pub(crate) latency_objective: LatencyObjectiveSettings,
+    /// The units of nodes' metadata.
+    pub(crate) units: Units,
 }
 
 impl Default for PortSettings {

@@ -3,15 +3,15 @@
 use inband_model::{Hop, Nanos, NodeId, ReportReference};
 use inband_wire::int::HopMetadata;
 
-use super::{PortSettings, Ports, Sample};
+use super::{PortEventSettings, PortSettings, Ports, Sample};
+use crate::book::Book;
 use crate::outbox::Outbox;
 use crate::report::HopReading;
-use crate::settings::EventSettings;
 
 #[test]
 fn episodes_in_quick_succession_set_one_deadline() {
-    let mut ports = Ports::new(PortSettings::default(), &EventSettings::default());
-    let mut outbox = Outbox::new(10_000, &EventSettings::default());
+    let mut ports = Ports::new(PortSettings::default(), PortEventSettings::default());
+    let mut outbox = Outbox::new(10_000, Book::new(100, 100, &[]));
     let port = ports.open(Nanos(0), NodeId(5), Some(2)).unwrap();
 
     for step in 0..1_000 {
