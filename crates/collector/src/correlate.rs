@@ -21,12 +21,12 @@ use inband_model::{
     ReportReference,
 };
 
-use crate::balance::Balance;
 use crate::book::Course;
 use crate::deadlines::Deadlines;
+use crate::detect::detector::{Fabric, SeenReport};
+use crate::detect::{Detectors, EventSettings};
 use crate::drops::Drops;
 use crate::flows::{FlowEntry, FlowIndex, FlowTable};
-use crate::health::Health;
 use crate::ledger::Arrival;
 use crate::numbers::Numbers;
 use crate::outbox::Outbox;
@@ -34,7 +34,6 @@ use crate::paths::{Links, PathTable, Topology};
 use crate::policy::{MOST_RULES, PathRule};
 use crate::ports::{PortSettings, Ports, Sample};
 use crate::report::{HopReading, Reading};
-use crate::settings::EventSettings;
 use crate::silent::SilentLosses;
 
 pub use self::settings::{EdgeInterface, LoopSettings, NewFlowSettings, PathSettings};
@@ -60,9 +59,8 @@ pub(crate) struct Correlator {
     loop_settings: LoopSettings,
     drops: Drops,
     silent_losses: SilentLosses,
-    balance: Balance,
+    detectors: Detectors,
     numbers: Numbers,
-    health: Health,
     rules: Vec<PathRule>,
     /// Path rules that flows broke that are forgotten.
     orphans: Vec<(u64, Flow)>,
@@ -126,9 +124,8 @@ impl Correlator {
             loop_settings: events.loops.clone(),
             drops: Drops::new(events.drop.clone()),
             silent_losses: SilentLosses::new(events.silent_loss.clone()),
-            balance: Balance::new(events.ecmp_imbalance.clone()),
+            detectors: Detectors::new(events),
             numbers: Numbers::new(events.sequence_gap.clone(), settings.settle()),
-            health: Health::new(events.health.clone()),
             rules: events.path_policy.iter().take(MOST_RULES).cloned().collect(),
             orphans: Vec::new(),
             clock_course: events.clock.course(),
@@ -143,19 +140,13 @@ impl Correlator {
 
     /// Takes in an individual report.
     pub(crate) fn handle_report(&mut self, sighting: &Sighting<'_>, outbox: &mut Outbox) {
-        if self.health.knows_nodes() {
-            self.health.look_up(sighting.report, sighting.report.node_id, Some(sighting.from.ip()), outbox);
-            for reading in sighting.hops {
-                self.health.look_up(sighting.report, reading.hop.node_id, None, outbox);
-            }
-        }
+        self.detectors.handle_report(&sighting.as_seen(), outbox);
         if sighting.reading.dropped {
             self.handle_drop(sighting);
         }
         let Some(flow) = sighting.reading.flow else {
             return self.record_hops(sighting, outbox);
         };
-        self.health.look_at(sighting.report, sighting.session, flow, outbox);
         self.handle_numbers(flow, sighting, outbox);
         if self.settings.hop_observations {
             observe_hops(flow, sighting, outbox);
@@ -191,7 +182,7 @@ impl Correlator {
         }
         self.numbers.handle_timeout(now, outbox);
         let alive_since = Nanos(now.0.saturating_sub(self.settings.reroute_after_ns));
-        self.balance.handle_timeout(now, alive_since, &self.ports, outbox);
+        self.detectors.handle_timeout(now, &Fabric { ports: &self.ports, alive_since }, outbox);
         while let Some(reminder) = self.reminders.pop_due(now) {
             let entry = self.flows.get_mut(reminder.flow);
             if entry.is_none_or(|entry| entry.first_seen != reminder.first_seen) {
@@ -215,7 +206,7 @@ impl Correlator {
             self.ports.next_timeout(),
             self.drops.next_timeout(),
             self.numbers.next_timeout(),
-            self.balance.next_timeout(),
+            self.detectors.next_timeout(),
             self.reminders.next(),
             self.next_sweep,
         ];
@@ -273,7 +264,9 @@ impl Correlator {
             if let Some(port) =
                 self.ports.open(sighting.now, reading.hop.node_id, reading.hop.egress_interface)
             {
-                self.ports.record(port, &sighting.sample(reading), outbox);
+                let sample = sighting.sample(reading);
+                self.ports.record(port, &sample, outbox);
+                self.detectors.handle_hop(&sample, outbox);
             }
         }
     }
@@ -292,6 +285,13 @@ impl Correlator {
 }
 
 impl Sighting<'_> {
+    /// What detectors see of it.
+    #[inline]
+    fn as_seen(&self) -> SeenReport<'_> {
+        let Sighting { report, from, session, hops, .. } = *self;
+        SeenReport { report, from: from.ip(), session, flow: self.reading.flow, hops }
+    }
+
     fn sample<'b>(&'b self, reading: &'b HopReading) -> Sample<'b> {
         // Q is about the queue of the reporting node.
         let is_reporter = reading.hop.node_id == self.report.node_id;

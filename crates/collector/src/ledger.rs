@@ -19,7 +19,7 @@ use std::net::{IpAddr, SocketAddr};
 use inband_model::{Ledger, LedgerView, Nanos, NodeId};
 use inband_wire::report::ReportVersion;
 
-use crate::health::{self, HealthSettings};
+use crate::detect::health::{self, HealthSettings};
 use crate::outbox::Outbox;
 
 pub(crate) use self::senders::{Sender, Senders};

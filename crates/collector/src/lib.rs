@@ -5,17 +5,16 @@
 //!
 //! Reading order: `collector`, then `ledger` (did every report arrive?), `report` (what does it say?) and
 //! `correlate` (what do they say together?), which keeps `flows`, `paths` and `ports`. What else can be wrong has a module
-//! each: `drops`, `silent`, `numbers`, `balance`, `policy`, `health`. Every event passes the `book`, which knows of those
+//! each: `drops`, `silent`, `numbers`, `policy`, and the detectors listed in `detect`. Every event passes the `book`, which knows of those
 //! that go on; `views` is what can be asked.
 
-mod balance;
 mod book;
 mod collector;
 mod correlate;
 mod deadlines;
+mod detect;
 mod drops;
 mod flows;
-mod health;
 mod ledger;
 mod numbers;
 mod outbox;
@@ -29,11 +28,11 @@ mod silent;
 mod sketch;
 mod views;
 
-pub use balance::BalanceSettings;
 pub use collector::{Collector, Overflows};
 pub use correlate::{EdgeInterface, LoopSettings, NewFlowSettings, PathSettings};
+// The list of detectors names their settings.
+pub use detect::*;
 pub use drops::{DropReasonSettings, DropSettings};
-pub use health::HealthSettings;
 pub use ledger::{Arrival, LedgerSettings, LossSettings, Sequence, SequenceSpace};
 pub use numbers::NumberSettings;
 pub use outbox::Output;
@@ -44,7 +43,7 @@ pub use ports::{
     PortSettings, SpikeSettings,
 };
 pub use report::Fault;
-pub use settings::{CollectorSettings, EventSettings};
+pub use settings::CollectorSettings;
 pub use silent::SilentLossSettings;
 pub use sketch::LatencySummary;
 pub use views::{FlowPathView, FlowView, LevelView, LinkView, NodeView, PortView, QueueView, TopologyView};

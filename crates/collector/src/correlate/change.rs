@@ -6,6 +6,7 @@ use inband_model::{
 };
 
 use crate::book::Course;
+use crate::detect::detector::SeenPath;
 use crate::flows::{FLAPS, FlowIndex, PAST_PATHS, PastPath, PendingChange};
 use crate::outbox::Outbox;
 use crate::paths::PathIndex;
@@ -62,7 +63,8 @@ impl Correlator {
         }
         if finding.is_whole {
             let path = &self.paths[new];
-            self.balance.learn(now, finding.report, path.path.hops(), &path.ports);
+            let (hops, ports) = (path.path.hops(), &path.ports);
+            self.detectors.handle_path(&SeenPath { now, report: finding.report, hops, ports });
             self.judge(flow, finding.report, outbox);
         }
         Some(new)

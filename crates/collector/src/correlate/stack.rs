@@ -51,6 +51,7 @@ impl Correlator {
             if let Some(port) = port {
                 let sample = sighting.sample(reading);
                 self.ports.record(*port, &sample, outbox);
+                self.detectors.handle_hop(&sample, outbox);
                 self.ports.compare(*port, &sample, before, outbox);
             }
         }

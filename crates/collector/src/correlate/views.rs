@@ -90,7 +90,7 @@ impl Correlator {
             aged_flows: self.aged_flows,
             refused_paths: self.paths.refused(),
             unlearned_links: self.links.unlearned(),
-            unfollowed_ports: self.ports.overflow(),
+            unfollowed_ports: self.ports.overflow() + self.detectors.unfollowed_ports(),
             ungrouped_drops: self.drops.ungrouped(),
             late_reports: self.late_reports,
             unplaced_nodes: self.unplaced_nodes,

@@ -7,7 +7,7 @@ use inband_model::{Nanos, NodeId, ReportReference, StreamLedger};
 use inband_wire::report::ReportVersion;
 
 use crate::book::Signs;
-use crate::health::{AddressTurns, HealthSettings};
+use crate::detect::health::{AddressTurns, HealthSettings};
 
 use super::loss_window::{LossWindow, Slice};
 use super::sequence::{Arrival, Sequence};

@@ -7,7 +7,7 @@ use inband_wire::report::ReportVersion;
 
 use super::{LedgerSettings, LossSettings, ReportLedger, StreamKey};
 use crate::book::Book;
-use crate::health::HealthSettings;
+use crate::detect::health::HealthSettings;
 use crate::outbox::{Outbox, Output};
 
 #[test]

@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 
 use inband_model::{
-    Confidence, CongestionPhase, Event, EventDetail, Nanos, NodeUnits, Phase, QueueCongestion, ReportReference,
-    Severity,
+    Confidence, CongestionPhase, Event, EventDetail, Nanos, NodeUnits, Phase, QueueCongestion,
+    ReportReference, Severity,
 };
 
 use super::place::Place;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use inband_model::{
-    Confidence, EcmpImbalance, Event, EventDetail, Hop, LinkRate, Nanos, NodeId, Phase, ReportReference,
+    Confidence, EcmpImbalance, Event, EventDetail, LinkRate, Nanos, NodeId, Phase, ReportReference,
     Severity,
 };
 use serde::{Deserialize, Serialize};
@@ -11,6 +11,8 @@ use serde::{Deserialize, Serialize};
 use crate::book::Course;
 use crate::outbox::Outbox;
 use crate::ports::{PortIndex, Ports};
+
+use super::detector::{Detector, Fabric, SeenPath};
 
 /// When links of equal cost carry unequal loads: `[events.ecmp_imbalance]`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -127,19 +129,16 @@ impl Carried {
     }
 }
 
-impl Balance {
-    pub(crate) fn new(settings: BalanceSettings) -> Balance {
-        Balance { settings, choices: BTreeMap::new(), groups: BTreeMap::new(), next_check: None }
+impl Detector for Balance {
+    type Settings = BalanceSettings;
+
+    fn new(settings: &BalanceSettings) -> Self {
+        Self { settings: settings.clone(), choices: BTreeMap::new(), groups: BTreeMap::new(), next_check: None }
     }
 
     /// Learns from a path which links its nodes use towards its end.
-    pub(crate) fn learn(
-        &mut self,
-        now: Nanos,
-        report: ReportReference,
-        hops: &[Hop],
-        ports: &[Option<PortIndex>],
-    ) {
+    fn handle_path(&mut self, path: &SeenPath<'_>) {
+        let SeenPath { now, report, hops, ports } = *path;
         let Some((last, before)) = hops.split_last() else { return };
         for (place, (hop, port)) in before.iter().zip(ports).enumerate() {
             let Some(port) = port.filter(|_| hop.egress_interface.is_some()) else { continue };
@@ -163,18 +162,13 @@ impl Balance {
         }
     }
 
-    pub(crate) fn next_timeout(&self) -> Option<Nanos> {
+    fn next_timeout(&self) -> Option<Nanos> {
         self.next_check
     }
 
     /// Looks once a second what the links carry.
-    pub(crate) fn handle_timeout(
-        &mut self,
-        now: Nanos,
-        alive_since: Nanos,
-        ports: &Ports,
-        outbox: &mut Outbox,
-    ) {
+    fn handle_timeout(&mut self, now: Nanos, fabric: &Fabric<'_>, outbox: &mut Outbox) {
+        let Fabric { ports, alive_since } = *fabric;
         if self.next_check.is_none_or(|due| due > now) {
             return;
         }

@@ -12,6 +12,8 @@ use serde::{Deserialize, Serialize};
 use crate::book::{Course, MIN_QUIET, Signs};
 use crate::outbox::Outbox;
 
+use super::detector::{Detector, SeenReport};
+
 /// What is strange about nodes: `[events.health]`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -58,20 +60,31 @@ pub(crate) struct AddressTurns {
     signs: Signs,
 }
 
-impl Health {
-    pub(crate) fn new(settings: HealthSettings) -> Health {
+impl Detector for Health {
+    type Settings = HealthSettings;
+
+    fn new(settings: &HealthSettings) -> Self {
         let known = settings.known_nodes.iter().copied().map(NodeId).collect();
-        Health { settings, known, told: HashMap::new(), purged_at: Nanos::ZERO }
+        Self { settings: settings.clone(), known, told: HashMap::new(), purged_at: Nanos::ZERO }
     }
 
-    /// Whether there is a list of nodes to look them up in.
     #[inline]
-    pub(crate) fn knows_nodes(&self) -> bool {
-        !self.known.is_empty()
+    fn handle_report(&mut self, report: &SeenReport<'_>, outbox: &mut Outbox) {
+        if !self.known.is_empty() {
+            self.look_up(report.report, report.report.node_id, Some(report.from), outbox);
+            for reading in report.hops {
+                self.look_up(report.report, reading.hop.node_id, None, outbox);
+            }
+        }
+        if let Some(flow) = report.flow {
+            self.look_at(report.report, report.session, flow, outbox);
+        }
     }
+}
 
+impl Health {
     /// Looks whether a node, which sent a report from `address` or stands on a stack, is one that is known.
-    pub(crate) fn look_up(
+    fn look_up(
         &mut self,
         report: ReportReference,
         node_id: NodeId,
@@ -90,7 +103,7 @@ impl Health {
 
     /// Looks whether a reported packet is a telemetry report on its way to `session`.
     #[inline]
-    pub(crate) fn look_at(
+    fn look_at(
         &mut self,
         report: ReportReference,
         session: SocketAddr,
