@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use inband_collector::EventSettings;
+use inband_collector::{EventSettings, PathSettings};
 use serde::Deserialize;
 
 use super::{ConfigFile, load};
@@ -146,16 +146,20 @@ fn the_events_documentation_names_every_setting_with_its_default() {
     let documented: Collecting = file(settings).parse().unwrap();
 
     // What stands there as an example is nothing by default.
-    let Collecting { mut events } = documented;
+    let Collecting { mut events, mut paths } = documented;
+    assert_eq!((paths.edges.len(), paths.links.len()), (1, 1));
+    paths.edges.clear();
+    paths.links.clear();
+    assert_eq!(paths, PathSettings::default());
     assert_eq!((events.silence.len(), events.path_policy.len(), events.drop.reasons.len()), (1, 1, 1));
     events.silence.clear();
     events.path_policy.clear();
     events.drop.reasons.clear();
     assert_eq!(events, EventSettings::default());
 
-    let defaults = toml::Value::try_from(EventSettings::default()).unwrap();
     let mut keys = Vec::new();
-    collect_keys(&defaults, &mut keys);
+    collect_keys(&toml::Value::try_from(EventSettings::default()).unwrap(), &mut keys);
+    collect_keys(&toml::Value::try_from(PathSettings::default()).unwrap(), &mut keys);
     assert!(keys.len() > 40, "{keys:?}");
     let missing: Vec<_> = keys.iter().filter(|key| !settings.contains(&format!("{key} = "))).collect();
     assert!(missing.is_empty(), "{missing:?}");
@@ -180,7 +184,10 @@ fn a_mistake_in_the_settings_of_events_names_its_line_and_the_nearest_key() {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Collecting {
+    #[serde(default)]
     events: EventSettings,
+    #[serde(default)]
+    paths: PathSettings,
 }
 
 fn collect_keys(value: &toml::Value, keys: &mut Vec<String>) {
@@ -188,7 +195,7 @@ fn collect_keys(value: &toml::Value, keys: &mut Vec<String>) {
     for (key, value) in table {
         if value.is_table() {
             collect_keys(value, keys);
-        } else if !matches!(key.as_str(), "silence" | "path_policy" | "reason") {
+        } else if !matches!(key.as_str(), "silence" | "path_policy" | "reason" | "edge" | "link") {
             keys.push(key.clone());
         }
     }
