@@ -39,9 +39,10 @@ pub(crate) struct Config {
     pub(crate) device: u32,
     /// Longest time between two events of a flow, microseconds; 0: an event for every packet.
     pub(crate) interval_us: u32,
-    /// Bytes that INT may add to a packet on its whole way.
+    /// Bytes that INT may add to a segment on its whole way.
     pub(crate) room: u32,
-    pub(crate) padding: u32,
+    /// Whether one packet of a flow gets INT in each interval; 0: all do.
+    pub(crate) slices: u32,
 }
 
 /// What a rule of the watchlist asks beside its prefixes (`struct rule`).

@@ -8,6 +8,7 @@ use inband_wire::int::earlier::host_int;
 use inband_wire::int::metadata::NOT_AVAILABLE;
 
 use crate::abi::Config;
+use crate::coverage::Coverage;
 use crate::error::HostError;
 
 /// Shim and header of INT 2.1.
@@ -32,8 +33,10 @@ pub struct HostInt {
     pub clock_offset: u64,
     /// Longest time between two events of a flow, microseconds; 0: an event for every packet.
     pub interval_us: u32,
-    /// Bytes that INT may add on the whole way; connections are told of a smaller MSS. 0: they are not.
+    /// Bytes that INT may add on the whole way: so much smaller are the segments of super-packets with INT.
     pub room: u32,
+    /// Whether all packets get INT, or one of a flow in each interval.
+    pub coverage: Coverage,
     /// How busy the interface that leads into the domain is, hundredths of a percent; `None`: nobody knows.
     pub egress_utilization: Option<u32>,
 }
@@ -60,6 +63,7 @@ impl HostInt {
             clock_offset: 0,
             interval_us: 0,
             room: 0,
+            coverage: Coverage::All,
             egress_utilization: None,
         }
     }
@@ -148,6 +152,7 @@ impl HostInt {
             version: u8::from(is_host_int),
             interval_us: self.interval_us,
             room: self.room,
+            slices: u32::from(self.coverage == Coverage::Slices),
             ..Config::default()
         })
     }

@@ -14,6 +14,8 @@ pub(crate) struct Device {
     pub(crate) mtu: u32,
     /// Whether its frames are those of Ethernet.
     pub(crate) is_ethernet: bool,
+    /// Whether it is up, and so is what is at its other end.
+    pub(crate) is_running: bool,
     pub(crate) address: Vec<u8>,
 }
 
@@ -61,6 +63,7 @@ impl Device {
             name: attributes.text(NAME)?.to_owned(),
             mtu: attributes.number(MTU)?,
             is_ethernet: u16::from_ne_bytes(*body.get(2..)?.first_chunk()?) == ETHERNET,
+            is_running: u32::from_ne_bytes(*body.get(8..)?.first_chunk()?) & RUNNING == RUNNING,
             address: attributes.get(ADDRESS).unwrap_or_default().to_vec(),
         })
     }
@@ -97,6 +100,8 @@ const LINK_64: u16 = 1;
 const LINK_64_ALONE: u32 = 1;
 /// Packets received and sent and bytes received stand in front of bytes sent.
 const SENT_BYTES_AT: usize = 24;
+/// `IFF_UP` and `IFF_LOWER_UP`.
+const RUNNING: u32 = 0x1_0001;
 /// `ARPHRD_ETHER`.
 const ETHERNET: u16 = 1;
 

@@ -48,10 +48,18 @@ pub enum Outcome {
     NoLease,
     /// Reported by this host, and passed as it came.
     Postcard,
-    /// The MSS that a SYN announces was lowered, to leave room for INT.
-    MssLowered,
-    /// Not started: more combinations of priority and path MTU than the shim can keep apart.
+    /// Not started: another packet of the flow has had INT in this interval.
+    BetweenSlices,
+    /// Not started: more combinations of priority and path MTU, or more flows, than can be kept apart.
     NotStartedClass,
+    /// Passed the shim without INT, behind a packet of its flow that has it, so that their order stays.
+    Followed,
+    /// Not started: the shim is gone or down.
+    ShimDown,
+    /// Not started: TCP repeats what nobody has acknowledged.
+    Unanswered,
+    /// Not started: the agent has not been at work for a while.
+    AgentSilent,
 }
 
 /// What is counted of watched traffic on its way out.
@@ -74,7 +82,7 @@ impl Traffic {
 
 impl Outcome {
     /// All outcomes, in the order of `bpf/intf.h`.
-    pub const ALL: [Self; 24] = [
+    pub const ALL: [Self; 28] = [
         Self::NotIp,
         Self::NotWatched,
         Self::Started,
@@ -97,8 +105,12 @@ impl Outcome {
         Self::EventLost,
         Self::NoLease,
         Self::Postcard,
-        Self::MssLowered,
+        Self::BetweenSlices,
         Self::NotStartedClass,
+        Self::Followed,
+        Self::ShimDown,
+        Self::Unanswered,
+        Self::AgentSilent,
     ];
 
     /// The name users read.
@@ -127,8 +139,12 @@ impl Outcome {
             Self::EventLost => "event_lost",
             Self::NoLease => "no_lease",
             Self::Postcard => "postcard",
-            Self::MssLowered => "mss_lowered",
+            Self::BetweenSlices => "between_slices",
             Self::NotStartedClass => "not_started_class",
+            Self::Followed => "followed",
+            Self::ShimDown => "shim_down",
+            Self::Unanswered => "unanswered",
+            Self::AgentSilent => "agent_silent",
         }
     }
 }

@@ -159,6 +159,11 @@ impl Programs {
         maps::set(&mut self.ebpf, "CHANGES", 0, self.changes.to_ne_bytes())
     }
 
+    /// Lets INT be started until `until`, nanoseconds of the monotonic clock.
+    pub(crate) fn beat(&mut self, until: u64) -> Result<(), HostError> {
+        maps::set(&mut self.ebpf, "HEARTBEAT", 0, until.to_ne_bytes())
+    }
+
     /// Lets what goes to `prefix` have INT as `lease` says.
     pub(crate) fn set_lease(&mut self, prefix: &MappedPrefix, lease: Lease) -> Result<(), HostError> {
         let fault = |reason| HostError::Map { name: "PEERS", reason };

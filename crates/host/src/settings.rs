@@ -13,6 +13,7 @@ use serde::Deserialize;
 
 use crate::clock::Clock;
 use crate::config::HostInt;
+use crate::coverage::Coverage;
 use crate::error::HostError;
 use crate::rules::RuleSet;
 
@@ -71,7 +72,10 @@ pub struct HostSection {
     /// How often the agent hears of one flow's packets at most, microseconds; default 10,000. 0: of every packet.
     #[serde(default = "interval_us")]
     pub interval_us: u32,
-    /// How many hops, this host among them, TCP connections leave room for; default 6. 0: none.
+    /// Which packets of a watched flow get INT; default `slices`.
+    #[serde(default)]
+    pub coverage: Coverage,
+    /// How many hops, this host among them, segments of TCP leave room for; default 6. 0: this host alone.
     #[serde(default = "room_hops")]
     pub room_hops: u8,
     /// The clock of timestamps; default `realtime`.

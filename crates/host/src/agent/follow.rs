@@ -1,6 +1,7 @@
 //! How does the agent follow devices that come and go, clocks that are set, and how busy links are?
 
 use crate::clock;
+use crate::devices::Device;
 use crate::error::HostError;
 
 use super::notes::in_full;
@@ -10,8 +11,8 @@ use super::{Agent, plan};
 impl Agent {
     /// Follows clocks that were set, and devices that come and go.
     pub(super) fn look_around(&mut self) -> Result<(), HostError> {
-        let mut plan = match plan(&self.settings, &mut self.netlink) {
-            Ok(plan) => plan,
+        let (mut plan, all) = match plan(&self.settings, &mut self.netlink) {
+            Ok(planned) => planned,
             Err(error) => {
                 self.notes.warn(format!("the devices stay as they are: {error}"));
                 return Ok(());
@@ -24,9 +25,28 @@ impl Agent {
             self.plan = plan;
             return self.configure_ports();
         }
+        self.renew_shims(&all)?;
         if plan.devices != self.plan.devices || self.retry.is_due(clock::monotonic()) {
             self.plan = plan;
             self.follow_devices()?;
+        }
+        Ok(())
+    }
+
+    /// Makes shims anew that somebody has removed or set down; meanwhile packets pass without INT.
+    fn renew_shims(&mut self, all: &[Device]) -> Result<(), HostError> {
+        let Some(guard) = &self.guard else { return Ok(()) };
+        let is_there = |port: &Port| all.iter().any(|device| device.index == port.device.index);
+        for port in &mut self.ports {
+            if !is_there(port) || port.has_sound_shim(&self.plan, all) {
+                continue;
+            }
+            let name = port.device.name.clone();
+            let note = match port.renew_shim(&self.plan, &mut self.programs, (&mut self.netlink, guard)) {
+                Ok(()) => format!("the shim of {name} was gone or down: there is a new one"),
+                Err(error) => format!("no INT on {name}, whose shim is gone: {}", in_full(&error)),
+            };
+            self.notes.warn(note);
         }
         Ok(())
     }

@@ -24,7 +24,7 @@ use inband_node::Node;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::clock;
-use crate::devices;
+use crate::devices::{self, Device};
 use crate::error::HostError;
 use crate::guard::Guard;
 use crate::netlink::Netlink;
@@ -75,6 +75,8 @@ pub struct Agent {
 const GATHER: Duration = Duration::from_millis(5);
 /// How often clocks and devices are looked at, nanoseconds.
 const LOOK_NS: u64 = 300_000_000;
+/// How long INT is started after a turn, nanoseconds: an agent that hangs or is stopped stops it.
+const HEARTBEAT_NS: u64 = 2_000_000_000;
 /// How often it is measured how busy devices are, nanoseconds.
 const MEASURE_NS: u64 = 100_000_000;
 
@@ -91,10 +93,11 @@ impl Agent {
         let guard = Guard::start(guard)?;
         guard.linger(u64::from(settings.host.linger_ms).saturating_mul(1_000_000))?;
         let mut netlink = Netlink::open().map_err(|reason| HostError::system("reach netlink", reason))?;
-        let plan = plan(&settings, &mut netlink)?;
+        let (plan, _) = plan(&settings, &mut netlink)?;
         let engine = Node::new(&plan.node)?;
         let mut programs = Programs::load_idle()?;
         programs.set_watchlist(&plan.node, settings.host.control_port.get())?;
+        programs.beat(clock::monotonic() + HEARTBEAT_NS)?;
         let mut control = Control::open(&settings.host, &plan.node)?;
         control.set_peers(&settings.peers, &mut programs)?;
         let events = programs.take_events()?;
@@ -144,6 +147,7 @@ impl Agent {
         self.wait(patience)?;
         self.hear_events();
         let now = clock::monotonic();
+        self.programs.beat(now + HEARTBEAT_NS)?;
         for note in self.control.hear(&mut self.programs, now)? {
             self.notes.warn(note);
         }
@@ -173,7 +177,7 @@ impl Agent {
         if let Some(key) = self.settings.key_of_restart(&settings) {
             return Err(HostError::Restart { key });
         }
-        let plan = plan(&settings, &mut self.netlink)?;
+        let (plan, _) = plan(&settings, &mut self.netlink)?;
         self.engine.reload(&plan.node)?;
         self.programs.set_watchlist(&plan.node, settings.host.control_port.get())?;
         self.control.set_peers(&settings.peers, &mut self.programs)?;
@@ -244,7 +248,8 @@ impl Agent {
     }
 }
 
-fn plan(settings: &HostSettings, netlink: &mut Netlink) -> Result<Plan, HostError> {
+/// What follows from the settings, and the devices that are there.
+fn plan(settings: &HostSettings, netlink: &mut Netlink) -> Result<(Plan, Vec<Device>), HostError> {
     let all = devices::all(netlink).map_err(|reason| HostError::system("list the devices", reason))?;
-    Plan::new(settings, &all, settings.host.clock.offset())
+    Ok((Plan::new(settings, &all, settings.host.clock.offset())?, all))
 }

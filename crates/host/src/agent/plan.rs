@@ -5,6 +5,7 @@ use inband_node::config::{IntVersion, InterfaceConfig};
 
 use crate::clock::Offset;
 use crate::config::HostInt;
+use crate::coverage::Coverage;
 use crate::devices::{self, Device};
 use crate::error::HostError;
 use crate::settings::HostSettings;
@@ -23,6 +24,7 @@ pub(super) struct Plan {
     pub(super) clock_offset: Offset,
     interval_us: u32,
     room: u32,
+    coverage: Coverage,
 }
 
 impl Plan {
@@ -64,8 +66,8 @@ impl Plan {
             hops => HostInt::room_for(&node, hops),
         };
         let (shim, host_interface) = (host.shim.clone(), host.interface);
-        let interval_us = host.interval_us;
-        Ok(Self { node, devices, shim, host_interface, clock_offset, interval_us, room })
+        let (interval_us, coverage) = (host.interval_us, host.coverage);
+        Ok(Self { node, devices, shim, host_interface, clock_offset, interval_us, room, coverage })
     }
 
     /// The INT of the device with interface identifier `egress`.
@@ -79,6 +81,7 @@ impl Plan {
             clock_offset: self.clock_offset.ns,
             interval_us: self.interval_us,
             room: self.room,
+            coverage: self.coverage,
             egress_utilization: None,
         }
     }

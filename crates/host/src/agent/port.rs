@@ -61,20 +61,32 @@ impl Port {
         (netlink, guard): (&mut Netlink, &Guard),
     ) -> Result<(), HostError> {
         let device = self.device.index;
-        // Postcards leave packets as they are.
-        if plan.node.source.mode != Mode::Xd {
-            let shim = self.shim.insert(Shim::create(netlink, &plan.shim, &self.device.name)?);
-            guard.remove_shim(device, shim.near)?;
-        }
         self.configure(plan, programs)?;
         let sink = self.sink.insert(programs.attach(Program::Sink, device)?);
         guard.hold(device, sink.as_fd())?;
-        if let Some(shim) = &self.shim {
-            let source = self.source.insert(programs.attach(Program::Source, shim.far)?);
-            guard.hold(device, source.as_fd())?;
+        // Postcards leave packets as they are.
+        if plan.node.source.mode != Mode::Xd {
+            self.open_shim(plan, programs, (netlink, guard))?;
         }
         self.steer = Some(programs.attach(Program::Steer, self.device.index)?);
         Ok(())
+    }
+
+    /// Makes the shim, whose far side has its program before anything is sent there.
+    fn open_shim(
+        &mut self,
+        plan: &Plan,
+        programs: &mut Programs,
+        (netlink, guard): (&mut Netlink, &Guard),
+    ) -> Result<(), HostError> {
+        let device = self.device.index;
+        let shim = Shim::create(netlink, &plan.shim, &self.device.name)?;
+        let (near, far) = (shim.near, shim.far);
+        self.shim = Some(shim);
+        guard.remove_shim(device, near)?;
+        let source = self.source.insert(programs.attach(Program::Source, far)?);
+        guard.hold(device, source.as_fd())?;
+        self.configure(plan, programs)
     }
 
     /// Tells the programs what to do with this device's packets.
@@ -110,6 +122,33 @@ impl Port {
     /// Whether this is the port of `device`, with the identifier `id`.
     pub(super) fn is_of(&self, device: &Device, id: u16) -> bool {
         (self.device.index, self.id) == (device.index, id)
+    }
+
+    /// Whether packets can pass the shim, as far as `all` devices say it, or there is to be none.
+    pub(super) fn has_sound_shim(&self, plan: &Plan, all: &[Device]) -> bool {
+        let is_running = |index| all.iter().any(|device| device.index == index && device.is_running);
+        match &self.shim {
+            Some(shim) => is_running(shim.near) && is_running(shim.far),
+            None => plan.node.source.mode == Mode::Xd,
+        }
+    }
+
+    /// Puts a new shim in the place of one that somebody has removed or set down; the sink stays.
+    pub(super) fn renew_shim(
+        &mut self,
+        plan: &Plan,
+        programs: &mut Programs,
+        (netlink, guard): (&mut Netlink, &Guard),
+    ) -> Result<(), HostError> {
+        self.source = None;
+        if let Some(shim) = self.shim.take() {
+            let name = format!("remove the shim {}", shim.name);
+            shim.remove(netlink).map_err(|reason| HostError::system(name, reason))?;
+            programs.forget_config(shim.far)?;
+        }
+        // Until there is another one, packets pass without INT.
+        self.configure(plan, programs)?;
+        self.open_shim(plan, programs, (netlink, guard))
     }
 
     /// Whether the interface index is one of this port's shim.

@@ -13,6 +13,8 @@ struct handover {
 	__u32 priority;
 	/* The largest packet that may leave, bytes. */
 	__u32 mtu;
+	/* Whether it gets no INT, and only follows one that does. */
+	__u32 follows;
 };
 
 /* The place of each combination in `HANDOVERS`. */
@@ -58,9 +60,9 @@ static __always_inline __u32 place_of_handover(const struct handover *handover)
 }
 
 /* Notes in the packet what `source` is told of it; returns 0 where that is not possible. */
-static __always_inline int hand_over(struct __sk_buff *skb, const struct packet *packet)
+static __always_inline int hand_over(struct __sk_buff *skb, __u32 mtu, int follows)
 {
-	struct handover handover = { .priority = skb->priority, .mtu = packet->mtu };
+	struct handover handover = { .priority = skb->priority, .mtu = mtu, .follows = follows };
 	__u32 place = place_of_handover(&handover);
 
 	if (!place)
@@ -69,17 +71,21 @@ static __always_inline int hand_over(struct __sk_buff *skb, const struct packet 
 	return 1;
 }
 
-/* Takes over what `steer` noted; a packet without has the device's MTU, and keeps its priority. */
-static __always_inline void take_over(struct __sk_buff *skb, struct packet *packet, const struct config *config)
+/*
+ * Takes over what `steer` noted; a packet without has the device's MTU, and keeps its priority. Returns whether it only
+ * follows another.
+ */
+static __always_inline int take_over(struct __sk_buff *skb, struct packet *packet, const struct config *config)
 {
 	__u32 place = skb->tc_index;
 	const struct handover *handover = place ? bpf_map_lookup_elem(&HANDOVERS, &place) : 0;
 
 	packet->mtu = config->mtu;
 	if (!handover)
-		return;
+		return 0;
 	skb->tc_index = 0;
 	skb->priority = handover->priority;
 	if (handover->mtu < packet->mtu)
 		packet->mtu = handover->mtu;
+	return handover->follows;
 }

@@ -11,15 +11,18 @@
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
 
+#include "cut.h"
 #include "events.h"
 #include "find.h"
 #include "handover.h"
 #include "load.h"
-#include "mss.h"
 #include "path_mtu.h"
 #include "peers.h"
 #include "queue.h"
+#include "shim.h"
 #include "sink.h"
+#include "slices.h"
+#include "socket.h"
 #include "source.h"
 #include "watch.h"
 
@@ -62,9 +65,11 @@ static __always_inline void conclude(struct __sk_buff *skb, struct packet *packe
 }
 
 /* How many packets on the wire the kernel will make of this one. */
-static __always_inline __u32 packets_of(const struct __sk_buff *skb)
+static __always_inline __u32 packets_of(const struct __sk_buff *skb, const struct packet *packet)
 {
-	return skb->gso_size && skb->gso_segs ? skb->gso_segs : 1;
+	__u32 size = skb->gso_size, payload = packet->end - packet->behind_l4;
+
+	return size && payload > size ? (payload + size - 1) / size : 1;
 }
 
 /* Counts a watched packet as it will be on the wire, without INT. */
@@ -81,7 +86,10 @@ static __always_inline int may_be_cut(const struct packet *packet)
 	return packet->version == 4 && !(ipv4(packet)->frag_off & bpf_htons(DONT_FRAGMENT));
 }
 
-/* Whether the fixed part of INT fits into every packet on the wire. */
+/*
+ * Whether INT fits into every packet on the wire: into segments of TCP that of all hops there is to be room for, into
+ * datagrams at least its fixed part.
+ */
 static __always_inline int has_room(const struct __sk_buff *skb, const struct packet *packet,
 				    const struct config *config)
 {
@@ -91,27 +99,80 @@ static __always_inline int has_room(const struct __sk_buff *skb, const struct pa
 	};
 	__u32 end = skb->gso_size ? packet->behind_l4 + skb->gso_size : packet->end;
 
+	if (packet->protocol == IPPROTO_TCP)
+		return end - L3 + room_needed(config) <= packet->mtu;
 	return fits(packet, &least, end);
+}
+
+/* Whether a watched packet that begins a slice can have INT: 0, or why not. It has room for it then. */
+static __always_inline int prepare(struct __sk_buff *skb, struct packet *packet, const struct config *config,
+				   const struct watched_flow *flow, __u64 now)
+{
+	int fault;
+
+	if (!agent_is_alive(now))
+		return AGENT_SILENT;
+	if (!shim_is_up(skb, config))
+		return SHIM_DOWN;
+	if (is_unanswered(skb))
+		return UNANSWERED;
+	packet->mtu = path_mtu(skb, config, &flow->destination, now);
+	if (may_be_cut(packet) && packet->mtu > MIN_MTU_IPV4)
+		packet->mtu = MIN_MTU_IPV4;
+	fault = cut_segments(skb, packet, config);
+	if (fault)
+		return fault;
+	return has_room(skb, packet, config) ? 0 : NOT_STARTED_MTU;
+}
+
+/* Sends a packet into the shim, where it gets INT or only follows: STEERED, or why not. */
+static __always_inline int steer_packet(struct __sk_buff *skb, const struct packet *packet,
+					struct sliced_flow *sliced, int follows, __u64 now)
+{
+	if (!hand_over(skb, follows ? ~0U : packet->mtu, follows))
+		return NOT_STARTED_CLASS;
+	enter_shim(sliced, packets_of(skb, packet), now);
+	/* Until it leaves the shim; a time that is there already says when to send. */
+	if (!skb->tstamp)
+		bpf_skb_set_tstamp(skb, now, BPF_SKB_TSTAMP_DELIVERY_MONO);
+	return STEERED;
 }
 
 /* What is to be done with a watched packet: STEERED, or why not. */
 static __always_inline int judge_watched(struct __sk_buff *skb, struct packet *packet,
-					 const struct config *config, const struct watched_flow *flow)
+					 const struct config *config, const struct watched_flow *watched,
+					 int *follows)
 {
+	struct sliced_flow *sliced;
+	struct flow flow;
+	__u64 now;
+	int outcome;
+
 	if (config->mode == MODE_XD) {
 		tell_if_due(skb, packet, config, EVENT_LEAVES);
 		return POSTCARD;
 	}
 	if (!can_carry(packet, config))
 		return NOT_CARRIED;
-	if (!is_leased(skb, flow))
+	if (!is_leased(skb, watched))
 		return NO_LEASE;
-	packet->mtu = path_mtu(skb, config, &flow->destination, bpf_ktime_get_ns());
-	if (may_be_cut(packet) && packet->mtu > MIN_MTU_IPV4)
-		packet->mtu = MIN_MTU_IPV4;
-	if (!has_room(skb, packet, config))
-		return NOT_STARTED_MTU;
-	return hand_over(skb, packet) ? STEERED : NOT_STARTED_CLASS;
+	flow_of(packet, &flow);
+	sliced = sliced_flow(&flow);
+	if (!sliced)
+		return NOT_STARTED_CLASS;
+	now = bpf_ktime_get_ns();
+	outcome = begins_slice(sliced, config, now) ? prepare(skb, packet, config, watched, now) : BETWEEN_SLICES;
+	if (!outcome) {
+		outcome = steer_packet(skb, packet, sliced, 0, now);
+		if (outcome == STEERED) {
+			sliced->started = now;
+			sliced->is_due = 1;
+		}
+		return outcome;
+	}
+	if (outcome != SHIM_DOWN && outcome != NO_ROOM && would_overtake(sliced, now) && shim_is_up(skb, config))
+		*follows = steer_packet(skb, packet, sliced, 1, now) == STEERED;
+	return outcome;
 }
 
 /* Egress of the device that leads into the domain. */
@@ -123,7 +184,7 @@ int steer(struct __sk_buff *skb)
 	struct location location;
 	struct watched_flow flow;
 	__u32 packets = 1;
-	int outcome;
+	int outcome, follows = 0;
 
 	if (!config)
 		return TCX_NEXT;
@@ -142,21 +203,20 @@ int steer(struct __sk_buff *skb)
 		} else if (!is_flow_watched(&flow)) {
 			outcome = NOT_WATCHED;
 		} else {
-			packets = packets_of(skb);
-			count_watched(packet, packets);
 			note_queue(skb, config);
-			outcome = judge_watched(skb, packet, config, &flow);
+			outcome = judge_watched(skb, packet, config, &flow, &follows);
+			packets = packets_of(skb, packet);
+			count_watched(packet, packets);
 		}
 	}
 	if (outcome == STEERED) {
 		count(STEERED);
-		/* Until it leaves the shim; a time that is there already says when to send. */
-		if (!skb->tstamp)
-			bpf_skb_set_tstamp(skb, bpf_ktime_get_ns(), BPF_SKB_TSTAMP_DELIVERY_MONO);
 		return bpf_redirect(config->shim_in, 0);
 	}
 	conclude(skb, packet, config, outcome, packets);
-	return TCX_NEXT;
+	if (outcome == NO_ROOM)
+		return TC_ACT_SHOT;
+	return follows ? bpf_redirect(config->shim_in, 0) : TCX_NEXT;
 }
 
 /* When the packet entered the shim, of the monotonic clock; `now` where that is not known. */
@@ -182,8 +242,9 @@ int source(struct __sk_buff *skb)
 	struct packet *packet = packet_at_hand();
 	struct location location;
 	struct hop hop = {};
+	struct flow flow;
 	__u64 now, bytes = 0;
-	int outcome;
+	int outcome, follows, starts;
 
 	if (!config || !packet)
 		return TCX_NEXT;
@@ -191,15 +252,19 @@ int source(struct __sk_buff *skb)
 	hop.ingress_timestamp = entered_shim(skb, now) + config->clock_offset;
 	hop.egress_timestamp = now + config->clock_offset;
 	hop.queue = noted_queue(config);
-	take_over(skb, packet, config);
+	follows = take_over(skb, packet, config);
 	outcome = read_packet(skb, packet);
 	if (!outcome) {
 		bytes = packet->end - L3;
+		flow_of(packet, &flow);
+		starts = leave_shim(&flow, config, follows, now);
 		if (carries_int(skb, packet, config, &location))
 			outcome = ALREADY_INT;
 		/* Into a shim goes only what `steer` has found on the watchlist. */
 		else if (!config->shim_out && !is_watched(packet))
 			outcome = NOT_WATCHED;
+		else if (!starts)
+			outcome = FOLLOWED;
 		else if (skb->gso_size)
 			outcome = SEGMENTS;
 		else {
@@ -252,12 +317,7 @@ int sink(struct __sk_buff *skb)
 			tell_if_due(skb, packet, config, EVENT_ARRIVED);
 			outcome = POSTCARD;
 		}
-		/* Behind a new UDP header TCP begins where INT ends. */
-		if (outcome == STRIPPED && location.at != location.shim)
-			packet->l4 = location.end;
-		if ((outcome == NO_INT || outcome == STRIPPED) && is_announcement(packet, config))
-			leave_room(skb);
-		else if (outcome == NO_INT && is_too_big_message(packet))
+		if (outcome == NO_INT && is_too_big_message(packet))
 			note_path_mtu(skb);
 	}
 	count(outcome);

@@ -61,9 +61,10 @@ struct config {
 	__u32 device;
 	/* Longest time between two events of a flow, microseconds; 0: an event for every packet. */
 	__u32 interval_us;
-	/* Bytes that INT may add to a packet on its whole way, for the MSS of watched connections. */
+	/* Bytes that INT may add to a segment on its whole way. */
 	__u32 room;
-	__u32 padding;
+	/* Whether one packet of a flow gets INT in each interval; 0: all do. */
+	__u32 slices;
 };
 
 /* What happened to a packet; each counts once in its program. */
@@ -90,8 +91,12 @@ enum outcome {
 	EVENT_LOST,
 	NO_LEASE,
 	POSTCARD,
-	MSS_LOWERED,
+	BETWEEN_SLICES,
 	NOT_STARTED_CLASS,
+	FOLLOWED,
+	SHIM_DOWN,
+	UNANSWERED,
+	AGENT_SILENT,
 	OUTCOMES,
 };
 

@@ -10,8 +10,17 @@ struct ns_common {
 	unsigned int inum;
 };
 
+struct hlist_node {
+	struct hlist_node *next;
+};
+
+struct hlist_head {
+	struct hlist_node *first;
+};
+
 struct net {
 	struct ns_common ns;
+	struct hlist_head *dev_index_head;
 };
 
 typedef struct {
@@ -29,8 +38,15 @@ struct Qdisc {
 	struct gnet_stats_queue qstats;
 };
 
+struct netdev_queue {
+	struct Qdisc *qdisc;
+};
+
 struct net_device {
+	struct netdev_queue *_tx;
+	unsigned long state;
 	int ifindex;
+	struct hlist_node index_hlist;
 	possible_net_t nd_net;
 	struct Qdisc *qdisc;
 };
@@ -77,6 +93,7 @@ struct sock {
 /* Begins as a `sock`. */
 struct inet_connection_sock {
 	unsigned int icsk_pmtu_cookie;
+	unsigned char icsk_retransmits;
 };
 
 struct skb_shared_info {
@@ -112,7 +129,12 @@ struct sk_buff {
 #define TCP_LISTEN_STATE 10
 #define TCP_NEW_SYN_RECV_STATE 12
 
-/* Of `Qdisc.flags`: a queue for each of the device's; numbers for each processor; in the device. */
+/* Of `net_device.state`: it is up; nobody is at the other end. */
+#define LINK_STATE_START (1UL << 0)
+#define LINK_STATE_NOCARRIER (1UL << 2)
+
+/* Of `Qdisc.flags`: one of the kernel's own, which drops everything; a queue for each of the device's; numbers for each processor; in the device. */
+#define TCQ_F_BUILTIN 0x1
 #define TCQ_F_MQROOT 0x8
 #define TCQ_F_CPUSTATS 0x20
 #define TCQ_F_OFFLOADED 0x200

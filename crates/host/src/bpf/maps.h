@@ -23,6 +23,23 @@ struct {
 	__type(value, __u64);
 } CHANGES SEC(".maps");
 
+/* Until when INT is started, nanoseconds of the monotonic clock: an agent that does nothing any more does not move it. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u64);
+} HEARTBEAT SEC(".maps");
+
+/* Whether the agent has been at work lately. */
+static __always_inline int agent_is_alive(__u64 now)
+{
+	__u32 zero = 0;
+	const __u64 *until = bpf_map_lookup_elem(&HEARTBEAT, &zero);
+
+	return until && now < *until;
+}
+
 /* Of how many interfaces each processor keeps a copy of the configuration. */
 #define COPIES 64
 

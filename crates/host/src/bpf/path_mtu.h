@@ -6,6 +6,7 @@
 
 #include "headers.h"
 #include "kernel.h"
+#include "socket.h"
 #include "watch.h"
 
 /* How long a path MTU that a router announced is believed, nanoseconds: as long as the kernel does. */
@@ -75,18 +76,9 @@ static __always_inline __u32 mtu_of_route(struct __sk_buff *skb)
 /* The path MTU that the packet's own TCP socket knows; 0: it has none. */
 static __always_inline __u32 mtu_of_socket(struct __sk_buff *skb)
 {
-	const struct sock *sk = BPF_CORE_READ((struct sk_buff *)skb, sk);
+	const struct inet_connection_sock *socket = tcp_socket(skb);
 
-	if (!sk || BPF_CORE_READ(sk, sk_protocol) != IPPROTO_TCP)
-		return 0;
-	/* What stands in for a socket before and after a connection is shorter than one. */
-	switch (BPF_CORE_READ(sk, __sk_common.skc_state)) {
-	case TCP_TIME_WAIT_STATE:
-	case TCP_NEW_SYN_RECV_STATE:
-	case TCP_LISTEN_STATE:
-		return 0;
-	}
-	return BPF_CORE_READ((const struct inet_connection_sock *)sk, icsk_pmtu_cookie);
+	return socket ? BPF_CORE_READ(socket, icsk_pmtu_cookie) : 0;
 }
 
 /* The path MTU that a router has announced for the destination; 0: none. */

@@ -33,6 +33,7 @@ pub(crate) struct Domain {
     /// Instructions in front of the usual ones.
     pub(crate) asks: &'static str,
     pub(crate) interval_us: u32,
+    pub(crate) coverage: &'static str,
 }
 
 impl Domain {
@@ -48,6 +49,7 @@ impl Domain {
             version: "2.1",
             asks: "",
             interval_us: 1_000,
+            coverage: "all",
         }
     }
 
@@ -66,7 +68,8 @@ impl Domain {
             Place::FirstHop => (103, "bc", "3"),
             _ => (102, "dc", "1"),
         };
-        let Self { kind, mode, more, devices, host, peers, lease, version, asks, interval_us } = self;
+        let Self { kind, mode, more, devices, host, peers, lease, version, asks, interval_us, coverage } =
+            self;
         // Host-INT asks for four things in every packet, and no more.
         let latency = if *version == "2.1" { "\"hop-latency\", " } else { "" };
         let devices = devices.unwrap_or(device);
@@ -83,6 +86,7 @@ int_version = \"{version}\"
 [host]
 devices = [\"{devices}\"]
 interval_us = {interval_us}
+coverage = \"{coverage}\"
 {host}
 [[interface]]
 id = 7

@@ -103,3 +103,26 @@ fn bpf(command: libc::c_int, attributes: &[u32; 8]) -> OwnedFd {
     // SAFETY: the kernel has just made it for us.
     unsafe { OwnedFd::from_raw_fd(fd) }
 }
+
+/// Sets the priority of what a socket sends, `SO_PRIORITY`.
+pub(crate) fn set_priority(socket: &impl AsRawFd, priority: u32) {
+    let size = libc::socklen_t::try_from(size_of_val(&priority)).unwrap();
+    let value = (&raw const priority).cast();
+    // SAFETY: the pointer is to a live integer of the size given.
+    let result =
+        unsafe { libc::setsockopt(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_PRIORITY, value, size) };
+    assert_eq!(result, 0, "{}", io::Error::last_os_error());
+}
+
+/// The size of the segments that a connection sends at most, `TCP_MAXSEG`.
+pub(crate) fn max_segment(socket: &impl AsRawFd) -> u32 {
+    let mut value: u32 = 0;
+    let mut size = libc::socklen_t::try_from(size_of_val(&value)).unwrap();
+    let pointer = (&raw mut value).cast();
+    // SAFETY: both pointers are to live variables, the first of the size that the second says.
+    let result = unsafe {
+        libc::getsockopt(socket.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_MAXSEG, pointer, &raw mut size)
+    };
+    assert_eq!(result, 0, "{}", io::Error::last_os_error());
+    value
+}

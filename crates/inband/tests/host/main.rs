@@ -13,6 +13,8 @@ mod limits;
 mod load;
 mod measure;
 mod path_mtu;
+mod shim;
+mod slices;
 mod traffic;
 mod transit;
 mod world;

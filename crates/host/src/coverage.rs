@@ -1,0 +1,14 @@
+//! The part of a flow's packets that INT covers.
+
+use serde::Deserialize;
+
+/// Which packets of a watched flow get INT.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Coverage {
+    /// One packet, or one super-packet of TCP, in each `interval_us`; the first of a flow always.
+    #[default]
+    Slices,
+    /// Every packet that has room for it.
+    All,
+}

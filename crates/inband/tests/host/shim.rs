@@ -1,0 +1,125 @@
+//! Whatever becomes of the shim or of the agent beside it, traffic flows, and what the shim must not change it does not.
+
+use std::net::UdpSocket;
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+use serde_json::Value;
+
+use crate::agent::{Agent, Domain};
+use crate::capture::Capture;
+use crate::foreign::set_priority;
+use crate::traffic::{PATIENCE, deliver, exchange_tcp, udp_pair};
+use crate::world::{A4, B4, Offloads, Place, World};
+
+#[test]
+fn traffic_flows_when_the_shim_is_deleted_and_there_is_a_new_one() {
+    let Some(world) = World::new(Offloads::On) else { return };
+    let domain = Domain::new("dscp", "md");
+    let Some(mut a) = Agent::start(&world, Place::A, &domain) else { return };
+    let Some(b) = Agent::start(&world, Place::B, &domain) else { return };
+    let (at_a, at_b) = udp_pair(&world, A4, B4);
+    deliver(&at_a, &at_b, b"with INT");
+
+    world.ip(Place::A, "link del int0");
+    (0..50).for_each(|_| deliver(&at_a, &at_b, b"at once"));
+    let note = a.next_message();
+    deliver(&at_a, &at_b, b"with INT again");
+    exchange_tcp(&world, B4, 400_000);
+
+    assert!(note.starts_with("the shim of ab was gone"), "{note}");
+    let (a, b) = (a.stop(), b.stop());
+    assert!(count(&a, "shim_down") > 0 && count(&a, "started") > 100, "{a}");
+    assert_eq!(count(&a, "started"), count(&b, "stripped"), "{a} {b}");
+}
+
+#[test]
+fn traffic_flows_when_a_side_of_the_shim_is_down() {
+    for side in ["int0", "int1"] {
+        let Some(world) = World::new(Offloads::On) else { return };
+        let domain = Domain::new("dscp", "md");
+        let Some(a) = Agent::start(&world, Place::A, &domain) else { return };
+        let Some(b) = Agent::start(&world, Place::B, &domain) else { return };
+        let (at_a, at_b) = udp_pair(&world, A4, B4);
+        deliver(&at_a, &at_b, b"with INT");
+
+        // The agent cannot put it right.
+        a.signal(Signal::STOP);
+        world.ip(Place::A, &format!("link set {side} down"));
+        (0..5).for_each(|_| deliver(&at_a, &at_b, b"without INT"));
+        a.signal(Signal::CONT);
+        wait_until("INT is started again", || gets_int(&world, &at_a, &at_b));
+
+        let (a, b) = (a.stop(), b.stop());
+        assert!(count(&a, "shim_down") >= 5, "{side}: {a}");
+        assert!(count(&b, "stripped") >= 2, "{side}: {b}");
+    }
+}
+
+#[test]
+fn an_agent_that_hangs_starts_no_int() {
+    let Some(world) = World::new(Offloads::On) else { return };
+    let domain = Domain::new("dscp", "md");
+    let Some(a) = Agent::start(&world, Place::A, &domain) else { return };
+    let Some(b) = Agent::start(&world, Place::B, &domain) else { return };
+    let (at_a, at_b) = udp_pair(&world, A4, B4);
+
+    a.signal(Signal::STOP);
+    std::thread::sleep(Duration::from_millis(2_200));
+    (0..5).for_each(|_| deliver(&at_a, &at_b, b"without INT"));
+    a.signal(Signal::CONT);
+    std::thread::sleep(Duration::from_millis(300));
+    (0..5).for_each(|_| deliver(&at_a, &at_b, b"with INT"));
+
+    let (a, b) = (a.stop(), b.stop());
+    assert_eq!((count(&a, "agent_silent"), count(&a, "started")), (5, 5), "{a}");
+    assert_eq!(count(&b, "stripped"), 5, "{b}");
+}
+
+#[test]
+fn the_priority_of_a_socket_chooses_the_class_of_packets_with_int() {
+    let Some(world) = World::new(Offloads::On) else { return };
+    let commands = [
+        "qdisc add dev ab root handle 1: htb default 10",
+        "class add dev ab parent 1: classid 1:10 htb rate 100mbit",
+        "class add dev ab parent 1: classid 1:20 htb rate 100mbit",
+    ];
+    if !commands.iter().all(|command| world.tc(Place::A, command)) {
+        eprintln!("skipped: this kernel has no HTB");
+        return;
+    }
+    let domain = Domain::new("dscp", "md");
+    let Some(a) = Agent::start(&world, Place::A, &domain) else { return };
+    let Some(b) = Agent::start(&world, Place::B, &domain) else { return };
+    let (at_a, at_b) = udp_pair(&world, A4, B4);
+    set_priority(&at_a, 0x0001_0020);
+
+    (0..100).for_each(|_| deliver(&at_a, &at_b, b"in a class of its own"));
+
+    let output = world.command(Place::A, "tc").args(["-s", "class", "show", "dev", "ab"]).output().unwrap();
+    let classes = String::from_utf8(output.stdout).unwrap();
+    let of_class = classes.split("class htb ").find(|class| class.starts_with("1:20")).unwrap();
+    let packets = of_class.split("bytes ").nth(1).unwrap().split(' ').next().unwrap();
+    assert_eq!(packets, "100", "{classes}");
+    let (a, b) = (a.stop(), b.stop());
+    assert_eq!((count(&a, "started"), count(&b, "stripped")), (100, 100), "{a} {b}");
+}
+
+/// Whether a datagram gets INT, by what the first hop sees.
+fn gets_int(world: &World, at_a: &UdpSocket, at_b: &UdpSocket) -> bool {
+    let capture = Capture::start(world, Place::FirstHop);
+    deliver(at_a, at_b, b"with INT?");
+    capture.decode(world).iter().any(|packet| packet["kind"] == "int" && packet["flow"]["source"] == A4)
+}
+
+fn count(tally: &Value, outcome: &str) -> u64 {
+    tally["outcomes"][outcome].as_u64().unwrap()
+}
+
+fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let since = Instant::now();
+    while !is_so() {
+        assert!(since.elapsed() < PATIENCE, "{what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}

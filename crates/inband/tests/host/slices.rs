@@ -1,0 +1,109 @@
+//! One packet of a flow gets INT in each interval, none overtakes another, and connections keep their MSS.
+
+use std::time::{Duration, Instant};
+
+use rustix::net::sockopt::set_socket_recv_buffer_size_force;
+use serde_json::Value;
+
+use crate::agent::{Agent, Domain};
+use crate::foreign::max_segment;
+use crate::traffic::{bytes, connect, deliver, exchange_tcp, read, receive, udp_pair};
+use crate::world::{A4, B4, B6, Offloads, Place, World};
+
+const INTERVAL_US: u32 = 50_000;
+/// TCP with timestamps over IPv4 and IPv6, where links carry 1,500 bytes.
+const SEGMENTS: [(&str, u32); 2] = [(B4, 1448), (B6, 1428)];
+
+#[test]
+fn one_packet_of_a_flow_gets_int_in_each_interval_and_the_first_always() {
+    let Some(world) = World::new(Offloads::On) else { return };
+    let Some((a, b)) = agents(&world, &slices(INTERVAL_US)) else { return };
+    let (at_a, at_b) = udp_pair(&world, A4, B4);
+    let since = Instant::now();
+    let mut sent = 0_u64;
+    while since.elapsed() < Duration::from_millis(1_000) {
+        deliver(&at_a, &at_b, b"payload");
+        sent += 1;
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let intervals = u64::try_from(since.elapsed().as_micros()).unwrap() / u64::from(INTERVAL_US);
+    for _ in 0..20 {
+        // Each pair is another flow.
+        let (at_a, at_b) = udp_pair(&world, A4, B4);
+        deliver(&at_a, &at_b, b"first");
+        deliver(&at_a, &at_b, b"second");
+    }
+
+    let (a, b) = (a.stop(), b.stop());
+    let started = count(&a, "started") - 20;
+    assert!(started <= intervals + 1 && started >= intervals / 2, "{started} in {intervals} intervals: {a}");
+    assert_eq!(count(&a, "started") + count(&a, "between_slices"), sent + 40, "{a}");
+    assert_eq!(count(&b, "stripped"), count(&a, "started"), "{b}");
+}
+
+#[test]
+fn super_packets_are_cut_into_segments_with_room_and_the_mss_stays() {
+    for kind in ["dscp", "udp"] {
+        let Some(world) = World::new(Offloads::On) else { return };
+        // Connections that are older than the agents get INT, too.
+        let mut old = connect(&world, B4);
+        let Some((a, b)) = agents(&world, &Domain { coverage: "all", ..Domain::new(kind, "md") }) else {
+            return;
+        };
+
+        let length = 1_000_000;
+        std::thread::scope(|scope| {
+            scope.spawn(|| assert!(read(&mut old.1, length) == bytes(length, 1)));
+            std::io::Write::write_all(&mut old.0, &bytes(length, 1)).unwrap();
+        });
+        exchange_tcp(&world, B4, length);
+        exchange_tcp(&world, B6, length);
+        for (address, segment) in SEGMENTS {
+            let (to_b, _at_b) = connect(&world, address);
+            assert_eq!(max_segment(&to_b), segment, "{address}");
+        }
+
+        let (a, b) = (a.stop(), b.stop());
+        assert_eq!(count(&a, "started"), count(&b, "stripped"), "{a} {b}");
+        let share =
+            a["watched"]["int_bytes"].as_u64().unwrap() * 100 / a["watched"]["bytes"].as_u64().unwrap();
+        assert!(share > 80, "{share} % of the bytes have INT: {a}");
+        for fault in ["segments", "no_room", "malformed", "shim_down"] {
+            assert_eq!(count(&a, fault), 0, "{fault}: {a}");
+        }
+    }
+}
+
+#[test]
+fn no_packet_of_a_flow_overtakes_another() {
+    let Some(world) = World::new(Offloads::On) else { return };
+    let Some((a, b)) = agents(&world, &slices(200)) else { return };
+    let (at_a, at_b) = udp_pair(&world, A4, B4);
+    set_socket_recv_buffer_size_force(&at_b, 64 << 20).unwrap();
+
+    let numbers = 30_000_u32;
+    (0..numbers).for_each(|number| assert_eq!(at_a.send(&number.to_be_bytes()).unwrap(), 4));
+    let mut buffer = [0; 100];
+    for number in 0..numbers {
+        let length = receive(&at_b, &mut buffer);
+        assert_eq!(&buffer[..length], number.to_be_bytes(), "{number}");
+    }
+    exchange_tcp(&world, B4, 5_000_000);
+
+    let (a, b) = (a.stop(), b.stop());
+    assert!(count(&a, "started") > 100 && count(&a, "between_slices") > 1_000, "{a}");
+    assert_eq!(count(&a, "started"), count(&b, "stripped"), "{a} {b}");
+}
+
+fn slices(interval_us: u32) -> Domain {
+    Domain { coverage: "slices", interval_us, ..Domain::new("dscp", "md") }
+}
+
+fn agents(world: &World, domain: &Domain) -> Option<(Agent, Agent)> {
+    let a = Agent::start(world, Place::A, domain)?;
+    Some((a, Agent::start(world, Place::B, domain)?))
+}
+
+fn count(tally: &Value, outcome: &str) -> u64 {
+    tally["outcomes"][outcome].as_u64().unwrap()
+}
