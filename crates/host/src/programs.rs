@@ -1,7 +1,7 @@
 //! How do the programs get into the kernel, and what do they say?
 
 use std::io::ErrorKind;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use aya::maps::lpm_trie::Key;
 use aya::maps::{HashMap, LpmTrie, Map, MapData, MapError, RingBuf};
@@ -208,6 +208,13 @@ impl Programs {
         let fd = self.classifier(program)?.fd().map_err(refused)?;
         tcx::attach(fd.as_fd(), interface, direction, order)
             .map_err(|reason| HostError::system(format!("attach the program `{name}`"), reason))
+    }
+
+    /// The descriptor of `program`.
+    pub(crate) fn descriptor(&mut self, program: Program) -> Result<BorrowedFd<'_>, HostError> {
+        let name = program.name();
+        let fd = self.classifier(program)?.fd().map_err(|reason| HostError::Refused { name, reason })?;
+        Ok(fd.as_fd())
     }
 
     /// What the programs tell the agent; can be had once.

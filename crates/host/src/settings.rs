@@ -93,6 +93,9 @@ pub struct HostSection {
     /// How long INT is still taken out when the agent was killed, milliseconds; default 10,000.
     #[serde(default = "linger_ms")]
     pub linger_ms: u32,
+    /// A folder of a BPF file system where sinks are kept that outlive the agent; default `/sys/fs/bpf/inband`.
+    #[serde(default = "pins")]
+    pub pins: PathBuf,
     /// Whether packets of watched flows that the kernel drops are reported; default true.
     #[serde(default = "yes")]
     pub drops: bool,
@@ -147,8 +150,14 @@ impl HostSection {
 /// Names of devices have at most 15 characters; the number needs some.
 const MOST_SHIM_NAME: usize = 10;
 
-fn shim_name() -> String {
+/// The default of `host.shim`.
+pub(crate) fn shim_name() -> String {
     "int".to_owned()
+}
+
+/// The default of `host.pins`.
+pub(crate) fn pins() -> PathBuf {
+    PathBuf::from("/sys/fs/bpf/inband")
 }
 
 const fn interval_us() -> u32 {
@@ -172,6 +181,11 @@ const fn room_hops() -> u8 {
 }
 
 impl HostSettings {
+    /// Whether INT goes to peers that are not asked for it, and probably comes from them.
+    pub(crate) fn has_permanent_peers(&self) -> bool {
+        self.peers.iter().any(|peer| !peer.lease)
+    }
+
     /// Whether every setting can be followed, as far as that is known without the devices.
     ///
     /// # Errors
@@ -197,6 +211,7 @@ impl HostSettings {
                 ("host.control_port", format!("{:?}", host.control_port)),
                 ("host.lease_ms", format!("{:?}", host.lease_ms)),
                 ("host.key_file", format!("{:?}", host.key_file)),
+                ("host.pins", format!("{:?}", host.pins)),
                 ("host.metrics", format!("{:?}", host.metrics)),
                 ("encapsulation", format!("{encapsulation:?}")),
                 ("source", format!("{source:?}")),

@@ -4,7 +4,6 @@ use std::time::{Duration, Instant};
 
 use crate::clock;
 use crate::error::HostError;
-use crate::guard::Guard;
 
 use super::{Agent, Port, Tally};
 
@@ -46,12 +45,12 @@ impl Agent {
         Ok(())
     }
 
-    /// Takes every device out of INT; from here on nobody guards the agent.
+    /// Takes every device out of INT; from here on nobody keeps the sinks, unless they are to stay.
     pub(super) fn close_ports(&mut self) -> Result<(), HostError> {
         self.ports.iter_mut().for_each(Port::close_source);
-        let mut result = self.guard.take().map_or(Ok(()), Guard::dismiss);
+        let mut result = self.keeper.dismiss();
         for port in self.ports.drain(..) {
-            let closed = port.close(&mut self.programs, &mut self.netlink);
+            let closed = port.close(&mut self.programs, (&mut self.netlink, &self.keeper));
             result = result.and(closed);
         }
         result

@@ -26,6 +26,7 @@ impl Agent {
             return self.configure_ports();
         }
         self.renew_shims(&all)?;
+        self.release_others(&all)?;
         if plan.devices != self.plan.devices || self.retry.is_due(clock::monotonic()) {
             self.plan = plan;
             self.follow_devices()?;
@@ -33,19 +34,30 @@ impl Agent {
         Ok(())
     }
 
+    /// Detaches what an agent has left on devices that are not meant any more, when nobody sends INT there.
+    fn release_others(&mut self, all: &[Device]) -> Result<(), HostError> {
+        if self.release_others_at.is_none_or(|at| clock::monotonic() < at) {
+            return Ok(());
+        }
+        self.release_others_at = None;
+        let is_kept = |device: &&Device| self.ports.iter().any(|port| port.device.index == device.index);
+        let kept: Vec<_> = all.iter().filter(is_kept).map(|device| device.index).collect();
+        self.keeper.release_others(&kept)
+    }
+
     /// Makes shims anew that somebody has removed or set down; meanwhile packets pass without INT.
     fn renew_shims(&mut self, all: &[Device]) -> Result<(), HostError> {
-        let Some(guard) = &self.guard else { return Ok(()) };
         let is_there = |port: &Port| all.iter().any(|device| device.index == port.device.index);
         for port in &mut self.ports {
             if !is_there(port) || port.has_sound_shim(&self.plan, all) {
                 continue;
             }
             let name = port.device.name.clone();
-            let note = match port.renew_shim(&self.plan, &mut self.programs, (&mut self.netlink, guard)) {
-                Ok(()) => format!("the shim of {name} was gone or down: there is a new one"),
-                Err(error) => format!("no INT on {name}, whose shim is gone: {}", in_full(&error)),
-            };
+            let note =
+                match port.renew_shim(&self.plan, &mut self.programs, (&mut self.netlink, &self.keeper)) {
+                    Ok(()) => format!("the shim of {name} was gone or down: there is a new one"),
+                    Err(error) => format!("no INT on {name}, whose shim is gone: {}", in_full(&error)),
+                };
             self.notes.warn(note);
         }
         Ok(())
@@ -53,27 +65,31 @@ impl Agent {
 
     /// Gives up what is not in the plan any more, and takes up what is new in it.
     pub(super) fn follow_devices(&mut self) -> Result<(), HostError> {
-        let Some(guard) = &self.guard else { return Ok(()) };
         let is_planned =
             |port: &mut Port| self.plan.devices.iter().any(|(device, id)| port.is_of(device, *id));
         for port in self.ports.extract_if(.., |port| !is_planned(port)) {
             self.notes.tell(format!("no INT on {} any more", port.device.name));
             self.control.close_gate(port.device.index, clock::monotonic());
-            guard.forget(port.device.index)?;
-            port.close(&mut self.programs, &mut self.netlink)?;
+            self.keeper.forget(port.device.index)?;
+            port.close(&mut self.programs, (&mut self.netlink, &self.keeper))?;
         }
         for (device, id) in &self.plan.devices {
             if self.ports.iter().any(|port| port.is_of(device, *id)) {
                 continue;
             }
             let name = &device.name;
-            let opened =
-                Port::open(device.clone(), *id, &self.plan, &mut self.programs, (&mut self.netlink, guard));
+            let opened = Port::open(
+                device.clone(),
+                *id,
+                &self.plan,
+                &mut self.programs,
+                (&mut self.netlink, &self.keeper),
+            );
             let opened = opened.and_then(|port| match self.control.open_gate(device) {
                 Ok(()) => Ok(port),
                 Err(error) => {
-                    guard.forget(device.index)?;
-                    port.close(&mut self.programs, &mut self.netlink)?;
+                    self.keeper.forget(device.index)?;
+                    port.close(&mut self.programs, (&mut self.netlink, &self.keeper))?;
                     Err(error)
                 }
             });

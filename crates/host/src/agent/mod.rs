@@ -4,7 +4,7 @@ mod control;
 mod end;
 mod follow;
 mod hear;
-mod lock;
+mod keeper;
 mod losses;
 mod notes;
 mod plan;
@@ -26,14 +26,14 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use crate::clock;
 use crate::devices::{self, Device};
 use crate::error::HostError;
-use crate::guard::Guard;
+use crate::lock::Lock;
 use crate::netlink::Netlink;
 use crate::programs::Programs;
 use crate::settings::HostSettings;
 use crate::shim::Shim;
 
 use control::Control;
-use lock::Lock;
+use keeper::Keeper;
 use losses::Losses;
 use notes::{Notes, in_full};
 use plan::Plan;
@@ -55,8 +55,9 @@ pub struct Agent {
     /// `None`: nobody wants to hear of drops, or the kernel does not tell.
     losses: Option<Losses>,
     netlink: Netlink,
-    /// `None` when the agent is about to end.
-    guard: Option<Guard>,
+    keeper: Keeper,
+    /// When sinks that an agent has left on other devices are detached, nanoseconds of the monotonic clock; `None`: they are.
+    release_others_at: Option<u64>,
     /// Keeps a second agent from the same shims.
     _lock: Lock,
     /// A packet at a time, behind headroom.
@@ -90,8 +91,10 @@ impl Agent {
     pub fn start(settings: HostSettings, guard: Command) -> Result<Self, HostError> {
         settings.check()?;
         let lock = Lock::take(&settings.host.shim)?;
-        let guard = Guard::start(guard)?;
-        guard.linger(u64::from(settings.host.linger_ms).saturating_mul(1_000_000))?;
+        let (mut keeper, note) = Keeper::open(&settings.host, guard)?;
+        keeper.linger(settings.host.linger_ms)?;
+        keeper.leave_sinks(settings.has_permanent_peers());
+        let linger_ns = u64::from(settings.host.linger_ms) * 1_000_000;
         let mut netlink = Netlink::open().map_err(|reason| HostError::system("reach netlink", reason))?;
         let (plan, _) = plan(&settings, &mut netlink)?;
         let engine = Node::new(&plan.node)?;
@@ -115,7 +118,8 @@ impl Agent {
             control,
             losses: None,
             netlink,
-            guard: Some(guard),
+            keeper,
+            release_others_at: Some(clock::monotonic() + linger_ns),
             _lock: lock,
             buffer: Vec::new(),
             next_look: clock::monotonic() + LOOK_NS,
@@ -124,6 +128,9 @@ impl Agent {
             retry: Retry::default(),
             notes: Notes::default(),
         };
+        for note in note {
+            agent.notes.warn(note);
+        }
         agent.watch_drops()?;
         match agent.open_ports() {
             Ok(()) => Ok(agent),
@@ -181,9 +188,8 @@ impl Agent {
         self.engine.reload(&plan.node)?;
         self.programs.set_watchlist(&plan.node, settings.host.control_port.get())?;
         self.control.set_peers(&settings.peers, &mut self.programs)?;
-        if let Some(guard) = &self.guard {
-            guard.linger(u64::from(settings.host.linger_ms).saturating_mul(1_000_000))?;
-        }
+        self.keeper.linger(settings.host.linger_ms)?;
+        self.keeper.leave_sinks(settings.has_permanent_peers());
         (self.settings, self.plan) = (settings, plan);
         self.watch_drops()?;
         self.follow_devices()
@@ -207,8 +213,8 @@ impl Agent {
 
     fn open_ports(&mut self) -> Result<(), HostError> {
         for (device, id) in self.plan.devices.clone() {
-            let Some(guard) = &self.guard else { break };
-            let port = Port::open(device, id, &self.plan, &mut self.programs, (&mut self.netlink, guard))?;
+            let with = (&mut self.netlink, &self.keeper);
+            let port = Port::open(device, id, &self.plan, &mut self.programs, with)?;
             let device = port.device.clone();
             self.ports.push(port);
             self.control.open_gate(&device)?;

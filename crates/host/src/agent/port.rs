@@ -4,12 +4,13 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use inband_node::config::Mode;
 use inband_wire::int::Instructions;
+use rustix::io::{Errno, fcntl_dupfd_cloexec};
 
+use super::keeper::Keeper;
 use super::plan::Plan;
 use crate::config::{HostInt, Wiring};
 use crate::devices::Device;
 use crate::error::HostError;
-use crate::guard::Guard;
 use crate::load::Load;
 use crate::netlink::Netlink;
 use crate::programs::{Program, Programs};
@@ -39,16 +40,16 @@ impl Port {
         id: u16,
         plan: &Plan,
         programs: &mut Programs,
-        (netlink, guard): (&mut Netlink, &Guard),
+        (netlink, keeper): (&mut Netlink, &Keeper),
     ) -> Result<Self, HostError> {
         let asks = plan.node.source.instructions.bitmap().contains(Instructions::EGRESS_UTILIZATION);
         let load = asks.then(|| Load::of(&device.name));
         let mut port = Self { device, id, shim: None, steer: None, source: None, sink: None, load };
-        match port.connect(plan, programs, (netlink, guard)) {
+        match port.connect(plan, programs, (netlink, keeper)) {
             Ok(()) => Ok(port),
             Err(error) => {
-                guard.forget(port.device.index)?;
-                port.close(programs, netlink)?;
+                keeper.forget(port.device.index)?;
+                port.close(programs, (netlink, keeper))?;
                 Err(error)
             }
         }
@@ -58,15 +59,14 @@ impl Port {
         &mut self,
         plan: &Plan,
         programs: &mut Programs,
-        (netlink, guard): (&mut Netlink, &Guard),
+        (netlink, keeper): (&mut Netlink, &Keeper),
     ) -> Result<(), HostError> {
         let device = self.device.index;
         self.configure(plan, programs)?;
-        let sink = self.sink.insert(programs.attach(Program::Sink, device)?);
-        guard.hold(device, sink.as_fd())?;
+        self.sink = Some(keeper.attach_sink(programs, device)?);
         // Postcards leave packets as they are.
         if plan.node.source.mode != Mode::Xd {
-            self.open_shim(plan, programs, (netlink, guard))?;
+            self.open_shim(plan, programs, (netlink, keeper))?;
         }
         self.steer = Some(programs.attach(Program::Steer, self.device.index)?);
         Ok(())
@@ -77,15 +77,15 @@ impl Port {
         &mut self,
         plan: &Plan,
         programs: &mut Programs,
-        (netlink, guard): (&mut Netlink, &Guard),
+        (netlink, keeper): (&mut Netlink, &Keeper),
     ) -> Result<(), HostError> {
         let device = self.device.index;
         let shim = Shim::create(netlink, &plan.shim, &self.device.name)?;
         let (near, far) = (shim.near, shim.far);
         self.shim = Some(shim);
-        guard.remove_shim(device, near)?;
-        let source = self.source.insert(programs.attach(Program::Source, far)?);
-        guard.hold(device, source.as_fd())?;
+        keeper.remove_shim(device, near)?;
+        let source = self.source.insert(last_to_close(programs.attach(Program::Source, far)?)?);
+        keeper.hold(device, source.as_fd())?;
         self.configure(plan, programs)
     }
 
@@ -138,7 +138,7 @@ impl Port {
         &mut self,
         plan: &Plan,
         programs: &mut Programs,
-        (netlink, guard): (&mut Netlink, &Guard),
+        (netlink, keeper): (&mut Netlink, &Keeper),
     ) -> Result<(), HostError> {
         self.source = None;
         if let Some(shim) = self.shim.take() {
@@ -148,7 +148,7 @@ impl Port {
         }
         // Until there is another one, packets pass without INT.
         self.configure(plan, programs)?;
-        self.open_shim(plan, programs, (netlink, guard))
+        self.open_shim(plan, programs, (netlink, keeper))
     }
 
     /// Whether the interface index is one of this port's shim.
@@ -164,7 +164,11 @@ impl Port {
     /// Detaches what is left and removes the shim.
     ///
     /// The guard has let go of it before.
-    pub(super) fn close(mut self, programs: &mut Programs, netlink: &mut Netlink) -> Result<(), HostError> {
+    pub(super) fn close(
+        mut self,
+        programs: &mut Programs,
+        (netlink, keeper): (&mut Netlink, &Keeper),
+    ) -> Result<(), HostError> {
         self.close_source();
         self.source = None;
         if let Some(shim) = self.shim.take() {
@@ -173,6 +177,23 @@ impl Port {
             programs.forget_config(shim.far)?;
         }
         self.sink = None;
-        programs.forget_config(self.device.index)
+        match keeper.release_sink(self.device.index)? {
+            true => programs.forget_config(self.device.index),
+            false => Ok(()),
+        }
     }
 }
+
+/// Gives a link a descriptor that is closed after those of all others when the agent is killed: what is in the shim
+/// then still finds its way out, and nothing more goes in.
+fn last_to_close(link: OwnedFd) -> Result<OwnedFd, HostError> {
+    match fcntl_dupfd_cloexec(&link, HIGH_DESCRIPTOR) {
+        Ok(high) => Ok(high),
+        // This process may not have so many.
+        Err(Errno::INVAL | Errno::MFILE) => Ok(link),
+        Err(reason) => Err(HostError::system("move a descriptor", reason)),
+    }
+}
+
+/// Above what an agent has otherwise, and below what a process may have by default.
+const HIGH_DESCRIPTOR: i32 = 900;

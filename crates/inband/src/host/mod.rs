@@ -25,8 +25,10 @@ use metrics::Metrics;
 /// Programs in the kernel do it, so applications notice nothing. It needs root, or CAP_NET_ADMIN, CAP_BPF and
 /// CAP_PERFMON. SIGINT or SIGTERM ends it, and everything is as it was. SIGHUP makes it read its settings again.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, subcommand_negates_reqs = true, args_conflicts_with_subcommands = true)]
 pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Option<Task>,
     /// Settings
     #[arg(short, long, value_name = "HOST.TOML", required_unless_present = "guard")]
     config: Option<PathBuf>,
@@ -41,14 +43,29 @@ pub(crate) struct Args {
     json: bool,
 }
 
+/// What to do in the place of INT.
+#[derive(Debug, clap::Subcommand)]
+enum Task {
+    /// Remove what agents have left: sinks that outlive them, and shims
+    Remove {
+        /// Settings of those agents [default: those of an agent with the default names]
+        #[arg(short, long, value_name = "HOST.TOML")]
+        config: Option<PathBuf>,
+    },
+}
+
 const EXAMPLES: &str = "\
 Examples:
   inband host -c host.toml
+  inband host remove
   inband host -c host.toml --check
   inband host -c host.toml --json | jq .outcomes";
 
 /// Runs the agent to its end.
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    if let Some(Task::Remove { config }) = &args.command {
+        return remove(config.as_deref());
+    }
     let Some(config) = &args.config else { return guard() };
     let (file, settings) = read(config)?;
     if args.check {
@@ -102,6 +119,20 @@ fn guard_command() -> Result<Command, Failure> {
     let mut command = Command::new(program);
     command.args(["host", "--guard"]);
     Ok(command)
+}
+
+/// Removes what agents have left in this network namespace.
+fn remove(config: Option<&Path>) -> Result<(), Failure> {
+    let read = config.map(read).transpose()?;
+    let removed =
+        inband_host::remove(read.as_ref().map(|(_, settings)| settings)).map_err(|error| match &read {
+            Some((file, _)) => failure(file, error),
+            None => work(error),
+        })?;
+    let several = |count: usize| if count == 1 { "" } else { "s" };
+    let inband_host::Removed { sinks, shims } = removed;
+    println!("removed {sinks} sink{} and {shims} shim{}", several(sinks), several(shims));
+    Ok(())
 }
 
 /// Guards an agent; what ends the agent does not end its guard.

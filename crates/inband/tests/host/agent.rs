@@ -34,6 +34,8 @@ pub(crate) struct Domain {
     pub(crate) asks: &'static str,
     pub(crate) interval_us: u32,
     pub(crate) coverage: &'static str,
+    /// Whether agents see the BPF file systems of the machine.
+    pub(crate) pins: bool,
 }
 
 impl Domain {
@@ -50,6 +52,7 @@ impl Domain {
             asks: "",
             interval_us: 1_000,
             coverage: "all",
+            pins: false,
         }
     }
 
@@ -68,8 +71,9 @@ impl Domain {
             Place::FirstHop => (103, "bc", "3"),
             _ => (102, "dc", "1"),
         };
-        let Self { kind, mode, more, devices, host, peers, lease, version, asks, interval_us, coverage } =
-            self;
+        let Self {
+            kind, mode, more, devices, host, peers, lease, version, asks, interval_us, coverage, ..
+        } = self;
         // Host-INT asks for four things in every packet, and no more.
         let latency = if *version == "2.1" { "\"hop-latency\", " } else { "" };
         let devices = devices.unwrap_or(device);
@@ -113,8 +117,10 @@ impl Agent {
     /// Starts the program, and waits until it has begun; `None`, and a word why, where the kernel does not let it.
     pub(crate) fn start(world: &World, place: Place, domain: &Domain) -> Option<Self> {
         let settings = world.write(&format!("{place:?}.toml"), domain.settings(place).as_bytes());
-        let mut child = world
-            .command(place, env!("CARGO_BIN_EXE_inband"))
+        let program = env!("CARGO_BIN_EXE_inband");
+        let mut command =
+            if domain.pins { world.enter(place, program) } else { world.command(place, program) };
+        let mut child = command
             .args(["host", "--json", "-c"])
             .arg(settings)
             .stdout(Stdio::piped())
@@ -137,7 +143,13 @@ impl Agent {
     /// The next line the program writes to stderr.
     pub(crate) fn next_message(&mut self) -> String {
         let mut line = String::new();
-        self.messages.read_line(&mut line).unwrap();
+        // `ip netns exec` hides the BPF file system, which agents say.
+        while line.is_empty() || line.starts_with("note: no pins in ") {
+            line.clear();
+            if self.messages.read_line(&mut line).unwrap() == 0 {
+                break;
+            }
+        }
         line
     }
 

@@ -13,6 +13,7 @@ mod limits;
 mod load;
 mod measure;
 mod path_mtu;
+mod pins;
 mod shim;
 mod slices;
 mod traffic;

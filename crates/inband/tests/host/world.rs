@@ -186,6 +186,13 @@ impl World {
         command
     }
 
+    /// A command in a namespace that sees the files of the machine.
+    pub(crate) fn enter(&self, place: Place, program: &str) -> Command {
+        let mut command = Command::new("nsenter");
+        command.arg(format!("--net=/run/netns/{}", self.name(place))).arg(program);
+        command
+    }
+
     /// The devices of a namespace, as `ip` tells of them.
     pub(crate) fn links(&self, place: Place) -> String {
         let output = Command::new("ip").args(["-n", self.name(place), "-o", "link"]).output().unwrap();

@@ -1,4 +1,4 @@
-//! Does another agent have these shims?
+//! A lock that one agent of a network namespace holds.
 
 use std::io::ErrorKind;
 use std::os::linux::net::SocketAddrExt;
@@ -8,14 +8,14 @@ use crate::error::HostError;
 
 /// A name that one process of a network namespace can have; it is free again when that ends, however it does.
 #[derive(Debug)]
-pub(super) struct Lock(#[expect(dead_code, reason = "holding it is all")] UnixListener);
+pub(crate) struct Lock(#[expect(dead_code, reason = "holding it is all")] UnixListener);
 
 impl Lock {
     /// Takes the name that goes with shims called `shim`.
     ///
     /// # Errors
     /// Another agent has it.
-    pub(super) fn take(shim: &str) -> Result<Self, HostError> {
+    pub(crate) fn take(shim: &str) -> Result<Self, HostError> {
         let name = format!("inband-host/{shim}");
         let listener = SocketAddr::from_abstract_name(name).and_then(|name| UnixListener::bind_addr(&name));
         match listener {

@@ -1,0 +1,103 @@
+//! What keeps the sinks when the agent is gone: pins in a BPF file system, or a guard where there is none.
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::process::Command;
+
+use crate::error::HostError;
+use crate::guard::Guard;
+use crate::pins::Pins;
+use crate::programs::{Program, Programs};
+use crate::settings::HostSection;
+
+/// The keeper of the sinks.
+#[derive(Debug)]
+pub(super) struct Keeper {
+    pins: Option<Pins>,
+    /// `None`: there are pins, or the agent is about to end.
+    guard: Option<Guard>,
+    /// Whether sinks stay when the agent ends in order.
+    leaves_sinks: bool,
+    is_ending: bool,
+}
+
+impl Keeper {
+    /// Opens the pins, or starts the guard and says why in a note.
+    pub(super) fn open(host: &HostSection, guard: Command) -> Result<(Self, Option<String>), HostError> {
+        let reason = match Pins::open(&host.pins) {
+            Ok(pins) => {
+                return Ok((
+                    Self { pins: Some(pins), guard: None, leaves_sinks: false, is_ending: false },
+                    None,
+                ));
+            }
+            Err(reason) => reason,
+        };
+        let keeper =
+            Self { pins: None, guard: Some(Guard::start(guard)?), leaves_sinks: false, is_ending: false };
+        let note = format!(
+            "note: no pins in {}: {reason}; if agent and guard are killed, INT is not removed any more",
+            host.pins.display()
+        );
+        Ok((keeper, Some(note)))
+    }
+
+    /// Has sinks stay when the agent ends in order, if they are pinned.
+    pub(super) const fn leave_sinks(&mut self, leaves_sinks: bool) {
+        self.leaves_sinks = leaves_sinks;
+    }
+
+    /// How long INT still has to be removed when the agent is gone and there are no pins.
+    pub(super) fn linger(&self, linger_ms: u32) -> Result<(), HostError> {
+        self.guard.as_ref().map_or(Ok(()), |guard| guard.linger(u64::from(linger_ms) * 1_000_000))
+    }
+
+    /// Attaches the sink to `device`, or takes one over that an agent has left there.
+    pub(super) fn attach_sink(&self, programs: &mut Programs, device: u32) -> Result<OwnedFd, HostError> {
+        let Some(pins) = &self.pins else {
+            let link = programs.attach(Program::Sink, device)?;
+            self.hold(device, link.as_fd())?;
+            return Ok(link);
+        };
+        if let Some(link) = pins.take_over(device, programs.descriptor(Program::Sink)?)? {
+            return Ok(link);
+        }
+        let link = programs.attach(Program::Sink, device)?;
+        pins.keep(device, link.as_fd())?;
+        Ok(link)
+    }
+
+    /// Has the guard hold what is in front of the sinks of others until packets have left the shim.
+    pub(super) fn hold(&self, device: u32, link: BorrowedFd<'_>) -> Result<(), HostError> {
+        self.guard.as_ref().map_or(Ok(()), |guard| guard.hold(device, link))
+    }
+
+    /// Has the guard remove the shim of `device`; without one the next agent does.
+    pub(super) fn remove_shim(&self, device: u32, shim: u32) -> Result<(), HostError> {
+        self.guard.as_ref().map_or(Ok(()), |guard| guard.remove_shim(device, shim))
+    }
+
+    /// Has the guard forget `device`, whose programs the agent detaches itself.
+    pub(super) fn forget(&self, device: u32) -> Result<(), HostError> {
+        self.guard.as_ref().map_or(Ok(()), |guard| guard.forget(device))
+    }
+
+    /// Detaches the sink of `device`, unless it is to stay when the agent ends; returns whether it is gone.
+    pub(super) fn release_sink(&self, device: u32) -> Result<bool, HostError> {
+        match &self.pins {
+            Some(_) if self.leaves_sinks && self.is_ending => Ok(false),
+            Some(pins) => pins.release(device).map(|()| true),
+            None => Ok(true),
+        }
+    }
+
+    /// Detaches sinks that an agent has left on devices other than `kept`.
+    pub(super) fn release_others(&self, kept: &[u32]) -> Result<(), HostError> {
+        self.pins.as_ref().map_or(Ok(()), |pins| pins.release_others(kept))
+    }
+
+    /// Ends the guard; from here on nobody but pins keeps the sinks.
+    pub(super) fn dismiss(&mut self) -> Result<(), HostError> {
+        self.is_ending = true;
+        self.guard.take().map_or(Ok(()), Guard::dismiss)
+    }
+}

@@ -1,0 +1,156 @@
+//! Whatever ends an agent, its sink goes on removing INT until another agent replaces it or it is removed.
+
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::agent::{Agent, Domain};
+use crate::traffic::{bytes, deliver, exchange_tcp, exchange_udp, receive, udp_pair};
+use crate::world::{A4, B4, Offloads, Place, World};
+
+/// A BPF file system of the test's own; it goes when this is dropped, and with it all pins.
+struct BpfFs(PathBuf);
+
+impl BpfFs {
+    fn mount(world: &World) -> Option<Self> {
+        let folder = world.folder.join("bpf");
+        std::fs::create_dir(&folder).unwrap();
+        let mounted = Command::new("mount").args(["-t", "bpf", "bpf"]).arg(&folder).status().unwrap();
+        if !mounted.success() {
+            eprintln!("skipped: no BPF file system can be mounted here");
+            return None;
+        }
+        Some(Self(folder))
+    }
+
+    /// A domain whose agents pin their sinks here.
+    fn domain(&self) -> Domain {
+        let host = format!("pins = {:?}\n", self.0.join("inband"));
+        Domain { host, pins: true, ..Domain::new("dscp", "md") }
+    }
+
+    /// How many network namespaces have pins.
+    fn namespaces(&self) -> usize {
+        std::fs::read_dir(self.0.join("inband")).map_or(0, Iterator::count)
+    }
+}
+
+impl Drop for BpfFs {
+    fn drop(&mut self) {
+        // What is left is seen by others.
+        let _ = Command::new("umount").arg("-l").arg(&self.0).status();
+    }
+}
+
+#[test]
+fn a_sink_outlives_its_agent_and_is_removed_when_that_is_asked_for() {
+    let Some(world) = World::new(Offloads::On) else { return };
+    let Some(bpf_fs) = BpfFs::mount(&world) else { return };
+    let domain = bpf_fs.domain();
+    let Some(a) = Agent::start(&world, Place::A, &domain) else { return };
+    let Some(b) = Agent::start(&world, Place::B, &domain) else { return };
+    exchange_udp(&world, A4, B4, [100]);
+
+    b.kill();
+    // A goes on, for nobody is asked; and no guard is there any more.
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    exchange_udp(&world, A4, B4, (0..1400).step_by(2));
+    exchange_tcp(&world, B4, 400_000);
+
+    assert_eq!(remove(&world, Place::B), "removed 1 sink and 1 shim\n");
+    assert_eq!(remove(&world, Place::B), "removed 0 sinks and 0 shims\n");
+    assert!(!world.links(Place::B).contains("int0"), "{}", world.links(Place::B));
+    // Now nobody removes INT, which shows that somebody did.
+    let (at_a, at_b) = udp_pair(&world, A4, B4);
+    at_a.send(b"payload").unwrap();
+    let mut received = [0; 200];
+    let length = receive(&at_b, &mut received);
+    assert!(length > 20 && received[..length].ends_with(b"payload"), "{:?}", &received[..length]);
+    let started = a.stop();
+    assert!(started["outcomes"]["started"].as_u64().unwrap() > 500, "{started}");
+}
+
+#[test]
+fn a_sink_is_replaced_by_another_agents_without_a_gap() {
+    let Some(world) = World::new(Offloads::On) else { return };
+    let Some(bpf_fs) = BpfFs::mount(&world) else { return };
+    let domain = bpf_fs.domain();
+    let Some(a) = Agent::start(&world, Place::A, &domain) else { return };
+    let mut b = Agent::start(&world, Place::B, &domain);
+    let (at_a, at_b) = udp_pair(&world, A4, B4);
+    let stop = AtomicBool::new(false);
+
+    std::thread::scope(|scope| {
+        let talk = scope.spawn(|| {
+            let mut count = 0;
+            while !stop.load(Ordering::Relaxed) {
+                deliver(&at_a, &at_b, &bytes(count % 1400, 3));
+                count += 1;
+            }
+            count
+        });
+        for number in 0..4 {
+            let before = b.take().unwrap();
+            if number % 2 == 0 {
+                before.kill();
+            } else {
+                // Peers that are never asked may send INT for ever.
+                before.stop();
+            }
+            b = Agent::start(&world, Place::B, &domain);
+        }
+        stop.store(true, Ordering::Relaxed);
+        assert!(talk.join().unwrap() > 100);
+    });
+
+    let (b, a) = (b.unwrap().stop(), a.stop());
+    assert!(b["outcomes"]["stripped"].as_u64().unwrap() > 0, "{b}");
+    assert!(a["outcomes"]["started"].as_u64().unwrap() > 100, "{a}");
+    remove(&world, Place::A);
+    remove(&world, Place::B);
+    assert_eq!(bpf_fs.namespaces(), 0);
+}
+
+#[test]
+fn an_agent_whose_leases_have_ended_leaves_nothing() {
+    let Some(world) = World::new(Offloads::On) else { return };
+    let Some(bpf_fs) = BpfFs::mount(&world) else { return };
+    let domain = Domain { lease: true, ..bpf_fs.domain() };
+    let before = world.links(Place::A);
+    let Some(a) = Agent::start(&world, Place::A, &domain) else { return };
+    assert_eq!(bpf_fs.namespaces(), 1);
+
+    a.stop();
+
+    assert_eq!((bpf_fs.namespaces(), world.links(Place::A)), (0, before));
+}
+
+#[test]
+fn nothing_is_removed_beside_an_agent_that_runs() {
+    let Some(world) = World::new(Offloads::On) else { return };
+    let Some(bpf_fs) = BpfFs::mount(&world) else { return };
+    let domain = bpf_fs.domain();
+    let Some(a) = Agent::start(&world, Place::A, &domain) else { return };
+
+    let settings = world.folder.join("A.toml");
+    let output = command(&world, Place::A).arg(settings).output().unwrap();
+
+    assert!(!output.status.success());
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert!(message.contains("an agent that runs here"), "{message}");
+    a.stop();
+}
+
+/// Removes what agents have left in a namespace, and gives what is said of it.
+fn remove(world: &World, place: Place) -> String {
+    let settings = world.folder.join(format!("{place:?}.toml"));
+    let output = command(world, place).arg(settings).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn command(world: &World, place: Place) -> Command {
+    let mut command = world.enter(place, env!("CARGO_BIN_EXE_inband"));
+    command.args(["host", "remove", "-c"]);
+    command
+}
