@@ -104,7 +104,7 @@ impl Agent {
         let mut control = Control::open(&settings.host, &plan.node)?;
         control.set_peers(&settings.peers, &mut programs)?;
         let events = programs.take_events()?;
-        let senders = Senders::open(&plan.node.report)?;
+        let (senders, unreachable) = Senders::open(&plan.node.report);
         Shim::remove_left(&mut netlink, &settings.host.shim)
             .map_err(|reason| HostError::system("remove what an agent has left behind", reason))?;
         let mut agent = Self {
@@ -128,7 +128,7 @@ impl Agent {
             retry: Retry::default(),
             notes: Notes::default(),
         };
-        for note in note {
+        for note in note.into_iter().chain(unreachable) {
             agent.notes.warn(note);
         }
         agent.watch_drops()?;

@@ -1,4 +1,4 @@
-//! How do reports get to their collectors?
+//! The sockets by which reports get to their collectors.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
@@ -7,35 +7,84 @@ use inband_node::ReportDatagram;
 use inband_node::config::ReportConfig;
 use rustix::net::sockopt::{set_ip_tos, set_ipv6_tclass};
 
+use super::notes::in_full;
+use crate::clock;
 use crate::error::HostError;
 
-/// A socket for each report session.
+/// A sender for each report session.
 #[derive(Debug)]
 pub(super) struct Senders {
-    sockets: Vec<UdpSocket>,
+    senders: Vec<Sender>,
     pub(super) sent: u64,
-    /// What the kernel did not take.
+    /// Datagrams that the kernel did not take, as without a route.
     pub(super) failed: u64,
+    /// Datagrams that the collector's host has refused, as far as it says so: nobody listens there.
+    pub(super) refused: u64,
 }
 
+/// A session and its socket.
+#[derive(Debug)]
+struct Sender {
+    session: ReportConfig,
+    /// `None`: there is no way to the collector yet.
+    socket: Option<UdpSocket>,
+    /// When it is looked for again, nanoseconds of the monotonic clock.
+    retry_at: u64,
+}
+
+/// How often a way to the collector is looked for, nanoseconds.
+const RETRY_NS: u64 = 1_000_000_000;
+
 impl Senders {
-    pub(super) fn open(report: &ReportConfig) -> Result<Self, HostError> {
-        let sockets = report.sessions().iter().map(open).collect::<Result<_, _>>()?;
-        Ok(Self { sockets, sent: 0, failed: 0 })
+    /// Opens a socket for each session; a collector that cannot be reached is tried again later, and is in the notes.
+    pub(super) fn open(report: &ReportConfig) -> (Self, Vec<String>) {
+        let mut notes = Vec::new();
+        let mut sender = |session: &ReportConfig| {
+            let socket = match open(session) {
+                Ok(socket) => Some(socket),
+                Err(error) => {
+                    notes.push(format!("note: {}; it is tried again", in_full(&error)));
+                    None
+                }
+            };
+            Sender { session: session.clone(), socket, retry_at: clock::monotonic() + RETRY_NS }
+        };
+        let senders = report.sessions().iter().map(&mut sender).collect();
+        (Self { senders, sent: 0, failed: 0, refused: 0 }, notes)
     }
 
-    /// Sends a datagram to its collector; one that the kernel does not take is counted.
+    /// Sends a datagram to its collector, and counts what becomes of it.
     pub(super) fn send(&mut self, datagram: &ReportDatagram<'_>) {
-        let Some(socket) = self.sockets.get(datagram.session) else { return };
+        let Some(sender) = self.senders.get_mut(datagram.session) else { return };
+        let Some(socket) = sender.socket() else {
+            self.failed += 1;
+            return;
+        };
         let sent = match socket.send(datagram.payload) {
             // An earlier datagram met a closed port; this one has not been tried yet.
-            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => socket.send(datagram.payload),
+            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
+                self.refused += 1;
+                self.sent = self.sent.saturating_sub(1);
+                socket.send(datagram.payload)
+            }
             sent => sent,
         };
         match sent {
             Ok(_) => self.sent += 1,
             Err(_) => self.failed += 1,
         }
+    }
+}
+
+impl Sender {
+    /// The socket, looked for once more when it is time.
+    fn socket(&mut self) -> Option<&UdpSocket> {
+        let now = clock::monotonic();
+        if self.socket.is_none() && now >= self.retry_at {
+            self.retry_at = now + RETRY_NS;
+            self.socket = open(&self.session).ok();
+        }
+        self.socket.as_ref()
     }
 }
 

@@ -18,10 +18,12 @@ pub struct Tally {
     pub outcomes: Vec<(Outcome, u64)>,
     /// Watched traffic, in the order of [`Traffic::ALL`].
     pub traffic: Vec<(Traffic, u64)>,
-    /// Reports that left.
+    /// Reports that left, and that nobody has refused.
     pub reports_sent: u64,
     /// Reports that the kernel did not take.
     pub reports_failed: u64,
+    /// Reports that the collector's host has refused: nobody listens there.
+    pub reports_refused: u64,
     /// Reports that a filter held back.
     pub reports_withheld: u64,
     /// Reports for which the queue had no room, or whose session had had enough of them.
@@ -57,6 +59,7 @@ impl Tally {
             traffic,
             reports_sent: senders.sent,
             reports_failed: senders.failed,
+            reports_refused: senders.refused,
             reports_withheld: of(inband_node::Outcome::ReportWithheld),
             reports_shed: of(inband_node::Outcome::ReportShed) + of(inband_node::Outcome::ReportLimited),
             leases_held: control.leases_held(),

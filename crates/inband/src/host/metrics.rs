@@ -97,6 +97,7 @@ pub(super) fn text(tally: &Tally) -> String {
     head(&mut out, name, "counter", "Reports by what became of them.");
     for (result, count) in [
         ("sent", tally.reports_sent),
+        ("refused", tally.reports_refused),
         ("failed", tally.reports_failed),
         ("withheld", tally.reports_withheld),
         ("shed", tally.reports_shed),

@@ -31,8 +31,12 @@ pub(super) fn text(tally: &Tally) -> String {
     }
     let _ = writeln!(
         text,
-        "reports: {} sent, {} failed, {} withheld, {} shed",
-        tally.reports_sent, tally.reports_failed, tally.reports_withheld, tally.reports_shed
+        "reports: {} sent, {} refused, {} failed, {} withheld, {} shed",
+        tally.reports_sent,
+        tally.reports_refused,
+        tally.reports_failed,
+        tally.reports_withheld,
+        tally.reports_shed
     );
     text
 }
@@ -51,6 +55,7 @@ pub(super) fn json(tally: &Tally) -> Value {
         },
         "reports": {
             "sent": tally.reports_sent,
+            "refused": tally.reports_refused,
             "failed": tally.reports_failed,
             "withheld": tally.reports_withheld,
             "shed": tally.reports_shed,

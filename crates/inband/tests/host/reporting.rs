@@ -1,0 +1,58 @@
+//! Collectors that are not there, or cannot be reached, are no reason to stop, and the counts say so.
+
+use std::net::UdpSocket;
+use std::time::{Duration, Instant};
+
+use crate::agent::{Agent, Domain};
+use crate::traffic::{deliver, udp_pair};
+use crate::world::{A4, B4, COLLECTOR, Offloads, Place, World};
+
+#[test]
+fn reports_that_are_refused_are_not_counted_as_sent() {
+    let Some(world) = World::new(Offloads::On) else { return };
+    // Nobody listens at the collector's port. What the kernel drops of that is not reported in turn.
+    let domain = Domain { interval_us: 0, host: "drops = false\n".into(), ..Domain::new("dscp", "md") };
+    let Some(a) = Agent::start(&world, Place::A, &domain) else { return };
+    let Some(b) = Agent::start(&world, Place::B, &domain) else { return };
+    let (at_a, at_b) = udp_pair(&world, A4, B4);
+
+    for _ in 0..20 {
+        deliver(&at_a, &at_b, b"payload");
+        std::thread::sleep(Duration::from_millis(120));
+    }
+
+    let (b, _) = (b.stop(), a.stop());
+    let of = |what: &str| b["reports"][what].as_u64().unwrap();
+    // The kernel says it with the next report, and a router tells it at some rate.
+    assert!(of("refused") > 5 && of("sent") + of("refused") == 20, "{b}");
+}
+
+#[test]
+fn an_agent_starts_without_a_route_to_its_collector_and_reports_when_there_is_one() {
+    let Some(world) = World::new(Offloads::On) else { return };
+    world.ip(Place::B, "route del default");
+    world.ip(Place::B, "route add 10.91.1.0/24 via 10.91.3.254");
+    let domain = Domain { interval_us: 0, ..Domain::new("dscp", "md") };
+    let Some(a) = Agent::start(&world, Place::A, &domain) else { return };
+    let Some(mut b) = Agent::start(&world, Place::B, &domain) else { return };
+    let note = b.next_message();
+    let (at_a, at_b) = udp_pair(&world, A4, B4);
+    deliver(&at_a, &at_b, b"nobody hears of this");
+    std::thread::sleep(Duration::from_millis(300));
+
+    let collector = world.inside(Place::FirstHop, || UdpSocket::bind((COLLECTOR, 32766)).unwrap());
+    collector.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
+    world.ip(Place::B, "route add default via 10.91.3.254");
+    let since = Instant::now();
+    loop {
+        assert!(since.elapsed() < crate::traffic::PATIENCE, "no report arrives");
+        deliver(&at_a, &at_b, b"somebody does of this");
+        if collector.recv(&mut [0; 2_000]).is_ok() {
+            break;
+        }
+    }
+
+    assert!(note.contains("send reports to 10.91.2.1:32766") && note.contains("tried again"), "{note}");
+    let (b, _) = (b.stop(), a.stop());
+    assert!(b["reports"]["failed"].as_u64().unwrap() > 0, "{b}");
+}
