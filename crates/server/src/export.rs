@@ -74,6 +74,23 @@ impl Exports {
         Exports::default().start_all(settings, names)
     }
 
+    /// Whether every output of the settings is built in, before anything is started.
+    ///
+    /// # Errors
+    /// One that is not.
+    pub fn check(settings: &ExportSettings<'_>) -> Result<(), ExportError> {
+        #[cfg(not(feature = "nats"))]
+        if !settings.nats.url.is_empty() {
+            return Err(missing("nats"));
+        }
+        #[cfg(not(feature = "kafka"))]
+        if !settings.kafka.brokers.is_empty() {
+            return Err(missing("kafka"));
+        }
+        let _ = settings;
+        Ok(())
+    }
+
     /// Starts every output of the settings for a replay, which waits for those that are slower than it, until
     /// `interrupted` is set: up to five seconds for one that neither takes nor refuses a message.
     ///

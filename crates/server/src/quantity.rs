@@ -1,4 +1,4 @@
-//! How are a time and a size written in a configuration?
+//! Times, sizes, addresses and numbers of threads as a configuration has them.
 
 /// A time such as `36h`, `7d` or `2d 12h`.
 pub(crate) mod time {
@@ -15,6 +15,78 @@ pub(crate) mod time {
         let text = String::deserialize(deserializer)?;
         humantime::parse_duration(&text)
             .map_err(|error| D::Error::custom(format_args!("`{text}` is not a time such as `7d`: {error}")))
+    }
+}
+
+/// An address with its port, such as `127.0.0.1:32766`.
+pub(crate) mod address {
+    use std::net::SocketAddr;
+
+    use serde::de::{Deserialize, Deserializer, Error};
+    use serde::ser::Serializer;
+
+    pub(crate) fn serialize<S: Serializer>(address: &SocketAddr, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(address)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<SocketAddr, D::Error> {
+        parse(&String::deserialize(deserializer)?).map_err(D::Error::custom)
+    }
+
+    /// Reads an address, or says what is wrong with it.
+    pub(super) fn parse(text: &str) -> Result<SocketAddr, String> {
+        text.parse().map_err(|_| {
+            let port = text.rsplit_once(':').map(|(_, port)| port);
+            let is_number =
+                |port: &&str| !port.is_empty() && port.bytes().all(|digit| digit.is_ascii_digit());
+            match port.filter(is_number) {
+                Some(port) if port.parse::<u16>().is_err() => {
+                    format!("`{text}`: a port is at most 65535")
+                }
+                Some(_) => format!("`{text}` does not begin with an IP address, such as 127.0.0.1 or [::1]"),
+                None => {
+                    format!("`{text}` is not an address with a port, such as 127.0.0.1:8080 or [::1]:8080")
+                }
+            }
+        })
+    }
+}
+
+/// Several addresses with their ports.
+pub(crate) mod addresses {
+    use std::net::SocketAddr;
+
+    use serde::de::{Deserialize, Deserializer, Error};
+    use serde::ser::Serializer;
+
+    pub(crate) fn serialize<S: Serializer>(all: &[SocketAddr], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(all)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Vec<SocketAddr>, D::Error> {
+        let all = Vec::<String>::deserialize(deserializer)?;
+        all.iter().map(|text| super::address::parse(text).map_err(D::Error::custom)).collect()
+    }
+}
+
+/// A number of threads, 1 to 255.
+pub(crate) mod threads {
+    use std::num::NonZeroU8;
+
+    use serde::de::{Deserialize, Deserializer, Error};
+    use serde::ser::Serializer;
+
+    #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
+    pub(crate) fn serialize<S: Serializer>(threads: &NonZeroU8, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_u8(threads.get())
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<NonZeroU8, D::Error> {
+        let number = i64::deserialize(deserializer)?;
+        let threads = u8::try_from(number).ok().and_then(NonZeroU8::new);
+        threads.ok_or_else(|| D::Error::custom(format_args!("{number} is not a number of threads, 1 to 255")))
     }
 }
 

@@ -76,7 +76,7 @@ impl Settings {
             nats: &self.nats,
             kafka: &self.kafka,
             listen: self.api.listen,
-            api_url: format!("{scheme}://{}", self.api.listen),
+            api_url: format!("{scheme}://{}{}", self.api.listen, self.api.base_path),
         }
     }
 }
@@ -103,17 +103,37 @@ pub struct NameSettings {
 #[serde(default, deny_unknown_fields)]
 pub struct ApiSettings {
     /// Address of the API, the metrics and the health endpoints. Default `127.0.0.1:8080`.
+    #[serde(with = "quantity::address")]
     pub listen: SocketAddr,
     /// What callers have to show, as `Authorization: Bearer`; empty: nothing. Must not be empty where `listen` is not
     /// a loopback address. Default empty.
     pub token: String,
+    /// A second token, whose callers may ask, but neither acknowledge nor silence events; empty: there is none. Needs
+    /// `token` beside it. Default empty.
+    pub read_token: String,
+    /// The path under which a reverse proxy shows the API, such as `/inband`; requests come with it or without it.
+    /// Default empty.
+    pub base_path: String,
     /// File with the certificate and those that vouch for it, PEM; with it the API speaks TLS. It is read again when it
     /// changes. Default empty: no TLS.
     pub tls_certificate: PathBuf,
     /// File with the certificate's key, PEM. Default empty.
     pub tls_key: PathBuf,
-    /// Callers at the same time; more wait. Default 256.
+    /// Connections at the same time. For one more, whoever has been silent, slow or idle for longest has to go.
+    /// Default 256.
     pub max_connections: usize,
+    /// Connections of one peer at the same time: an IPv4 address, or the first 64 bits of an IPv6 address. Default 128.
+    pub max_connections_per_peer: usize,
+    /// Connections that follow `/api/v1/stream` at the same time; for one more, the slowest or oldest has to go. Default 64.
+    pub max_streams: usize,
+    /// Longest time for a TLS handshake, and for the headers of a request, seconds. Default 10.
+    pub header_seconds: u64,
+    /// Longest time for the body of a request, seconds. Default 10.
+    pub body_seconds: u64,
+    /// Longest time between two requests of a connection, seconds. Default 60.
+    pub idle_seconds: u64,
+    /// Longest time in which a caller takes nothing of an answer, seconds. Default 30.
+    pub unread_seconds: u64,
     /// Longest time a question in SQL may take, seconds. Default 10.
     pub query_seconds: u64,
     /// Most memory a question in SQL may take, bytes. Default 268,435,456.
@@ -127,9 +147,17 @@ impl Default for ApiSettings {
         ApiSettings {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 8080)),
             token: String::new(),
+            read_token: String::new(),
+            base_path: String::new(),
             tls_certificate: PathBuf::new(),
             tls_key: PathBuf::new(),
             max_connections: 256,
+            max_connections_per_peer: 128,
+            max_streams: 64,
+            header_seconds: 10,
+            body_seconds: 10,
+            idle_seconds: 60,
+            unread_seconds: 30,
             query_seconds: 10,
             query_bytes: 256 << 20,
             query_rows: 100_000,
@@ -174,15 +202,18 @@ impl HistorySettings {
 pub struct ReceiveSettings {
     /// Addresses to receive reports on, of every version on each; `[::]` takes IPv6 alone, and `0.0.0.0` beside it IPv4.
     /// Default `127.0.0.1:32766`.
+    #[serde(with = "quantity::addresses")]
     pub listen: Vec<SocketAddr>,
     /// Sockets and threads for each address, 1 to 255. Default 1.
+    #[serde(with = "quantity::threads")]
     pub workers: NonZeroU8,
     /// Prefixes reports may come from; empty: any. Default empty.
     pub allow: Vec<Prefix>,
     /// Whether reports, and INT in them, are also read as deployed implementations write them where they depart from
     /// the formats. Default false.
     pub lenient: bool,
-    /// Bytes the kernel may keep for each socket; it may grant less. Default 4,194,304.
+    /// Bytes the kernel may keep for each socket. Without the capability `CAP_NET_ADMIN` it grants at most
+    /// `net.core.rmem_max`. Default 67,108,864: a tenth of a second of the reports of one fast switch.
     pub socket_buffer_bytes: u32,
     /// Bytes that may wait to be understood, for all sockets together; more is shed. Default 67,108,864.
     pub queue_bytes: usize,
@@ -195,7 +226,7 @@ impl Default for ReceiveSettings {
             workers: NonZeroU8::MIN,
             allow: Vec::new(),
             lenient: false,
-            socket_buffer_bytes: 4 << 20,
+            socket_buffer_bytes: 64 << 20,
             queue_bytes: 64 << 20,
         }
     }

@@ -11,5 +11,5 @@ mod steering;
 pub(crate) use self::messages::{Message, Messages};
 #[cfg(test)]
 pub(crate) use self::options::send_in_segments;
-pub(crate) use self::options::{dropped, offload_segments};
+pub(crate) use self::options::{dropped, force_receive_buffer, offload_segments};
 pub(crate) use self::steering::steer;

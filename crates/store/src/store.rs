@@ -168,6 +168,12 @@ impl Store {
         }
     }
 
+    /// The directory it keeps history in.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.settings.path
+    }
+
     /// What became of the reports so far.
     #[must_use]
     pub fn tally(&self) -> Tally {

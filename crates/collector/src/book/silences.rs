@@ -28,6 +28,17 @@ impl Silences {
         Some(number)
     }
 
+    /// Adds a silence under a number it had before, or under the next where that is taken.
+    pub(crate) fn restore(&mut self, number: u64, silence: Silence) -> Option<u64> {
+        if self.silences.len() >= MOST_SILENCES {
+            return None;
+        }
+        let number = number.max(self.next);
+        self.next = number + 1;
+        self.silences.push((number, silence));
+        Some(number)
+    }
+
     /// Lifts a silence; false when there is none by this number.
     pub(crate) fn lift(&mut self, number: u64) -> bool {
         let before = self.silences.len();

@@ -188,6 +188,12 @@ impl Collector {
         self.outbox.book.silences.add(now, silence)
     }
 
+    /// Adds a silence of an earlier run under its number, or under another where that is taken, and returns the number;
+    /// `None` where there are as many as there may be.
+    pub fn restore_silence(&mut self, number: u64, silence: Silence) -> Option<u64> {
+        self.outbox.book.silences.restore(number, silence)
+    }
+
     /// Lifts a silence; false when there is none by this number.
     pub fn lift_silence(&mut self, number: u64) -> bool {
         self.outbox.book.silences.lift(number)

@@ -1,41 +1,67 @@
 //! Who may ask?
 
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
+use axum::body::{HttpBody, to_bytes};
 use axum::extract::{Request, State};
 use axum::http::HeaderMap;
 use axum::http::header::{AUTHORIZATION, HOST};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use tokio::time::timeout;
 
 use super::Shared;
+use super::places::{Phase, Place, Reason};
 use super::problem::Problem;
+use crate::settings::ApiSettings;
 
 /// What a caller has to show.
 #[derive(Debug, Clone)]
 pub(super) enum Access {
     /// A bearer token.
-    Token(String),
+    Token {
+        /// The one that may do everything.
+        full: String,
+        /// The one that may only ask; empty: there is none.
+        read: String,
+    },
     /// Nothing, but the name by which this machine knows itself: a web page of somebody else's cannot ask in the name of
     /// its visitor.
     Loopback,
 }
 
+/// What a request is about to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Right {
+    /// Ask something.
+    Read,
+    /// Acknowledge or silence events.
+    Change,
+}
+
 impl Access {
-    pub(super) fn new(token: &str) -> Access {
-        if token.is_empty() { Access::Loopback } else { Access::Token(token.to_owned()) }
+    pub(super) fn new(settings: &ApiSettings) -> Access {
+        let (full, read) = (settings.token.clone(), settings.read_token.clone());
+        if full.is_empty() { Access::Loopback } else { Access::Token { full, read } }
     }
 
-    fn check(&self, headers: &HeaderMap) -> Result<(), Problem> {
+    fn check(&self, headers: &HeaderMap, right: Right) -> Result<(), Problem> {
         let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
         match self {
-            Access::Token(token) => {
+            Access::Token { full, read } => {
                 let shown = text(AUTHORIZATION).and_then(|value| value.split_once(' '));
                 let shown = shown.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("Bearer"));
-                let is_right =
-                    shown.is_some_and(|(_, shown)| is_same(shown.trim().as_bytes(), token.as_bytes()));
-                is_right.then_some(()).ok_or_else(Problem::unauthorized)
+                let shown = shown.map_or("", |(_, shown)| shown.trim()).as_bytes();
+                let is_full = is_same(shown, full.as_bytes());
+                let is_reader = !read.is_empty() && is_same(shown, read.as_bytes());
+                match right {
+                    _ if is_full => Ok(()),
+                    Right::Read if is_reader => Ok(()),
+                    Right::Change if is_reader => Err(Problem::forbidden()),
+                    _ => Err(Problem::unauthorized()),
+                }
             }
             Access::Loopback => {
                 let is_own = text(HOST).is_none_or(is_loopback);
@@ -46,17 +72,50 @@ impl Access {
 }
 
 /// Lets requests through that may ask.
-pub(super) async fn guard(State(state): State<Shared>, request: Request, next: Next) -> Response {
-    if let Err(problem) = state.access.check(request.headers()) {
+pub(super) async fn guard_reading(state: State<Shared>, request: Request, next: Next) -> Response {
+    guard(&state, Right::Read, request, next).await
+}
+
+/// Lets requests through that may change something.
+pub(super) async fn guard_changes(state: State<Shared>, request: Request, next: Next) -> Response {
+    guard(&state, Right::Change, request, next).await
+}
+
+async fn guard(state: &Shared, right: Right, request: Request, next: Next) -> Response {
+    if let Err(problem) = state.access.check(request.headers(), right) {
         return problem.into_response();
     }
-    // Whoever sends a body byte by byte is not waited for; answers that go on are not cut off.
-    let answer = tokio::time::timeout(LONGEST_REQUEST, next.run(request)).await;
+    let request = match with_whole_body(state, request).await {
+        Ok(request) => request,
+        Err(problem) => return problem.into_response(),
+    };
+    // Answers that go on are not cut off.
+    let answer = timeout(LONGEST_REQUEST, next.run(request)).await;
     answer.unwrap_or_else(|_| Problem::slow().into_response())
+}
+
+/// Waits for the body, so that whoever sends it slowly is known for it.
+async fn with_whole_body(state: &Shared, request: Request) -> Result<Request, Problem> {
+    let place = request.extensions().get::<Arc<Place>>().cloned();
+    let (Some(place), false) = (place, request.body().is_end_stream()) else { return Ok(request) };
+    let (parts, body) = request.into_parts();
+    place.enter(Phase::Body);
+    let read = timeout(state.places.limits().body, to_bytes(body, MAX_BODY_BYTES)).await;
+    place.enter(Phase::Answer);
+    match read {
+        Ok(Ok(bytes)) => Ok(Request::from_parts(parts, bytes.into())),
+        Ok(Err(_)) => Err(Problem::too_large(MAX_BODY_BYTES)),
+        Err(_) => {
+            state.places.count(Reason::Body);
+            Err(Problem::slow())
+        }
+    }
 }
 
 /// Longest time until an answer begins: longer than any question in SQL by default.
 const LONGEST_REQUEST: Duration = Duration::from_secs(120);
+/// Longest body of a request, bytes.
+const MAX_BODY_BYTES: usize = 1 << 20;
 
 /// Compares in a time that does not tell how much is right.
 fn is_same(a: &[u8], b: &[u8]) -> bool {

@@ -1,15 +1,19 @@
 //! What happened, who knows of it, and of what is nobody to be told?
 
+use std::collections::HashSet;
+use std::time::UNIX_EPOCH;
+
 use axum::Json;
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, State};
 use axum::response::Response;
-use inband_model::{Acknowledgement, EventView, Silence};
+use inband_model::{Acknowledgement, EventKind, EventView, Nanos, Severity, Silence};
 use serde::Deserialize;
 use serde_json::json;
 
 use super::Shared;
 use super::asked::Asked;
+use super::past::Filter;
 use super::problem::Problem;
 use super::views::{json as answer, list};
 
@@ -21,6 +25,50 @@ pub(super) struct Wanted {
     active: Option<bool>,
     /// Most past ones; 100 where nothing is said.
     limit: Option<usize>,
+    /// A time, which brings in those of history.
+    from: Option<String>,
+    /// A time, which brings in those of history.
+    to: Option<String>,
+    kind: Option<EventKind>,
+    severity: Option<Severity>,
+    node: Option<u32>,
+    key: Option<String>,
+}
+
+impl Wanted {
+    fn filter(&self) -> Result<Filter, Problem> {
+        let time = |text: &Option<String>| text.as_deref().map(time).transpose();
+        Ok(Filter {
+            from: time(&self.from)?,
+            to: time(&self.to)?,
+            kind: self.kind,
+            severity: self.severity,
+            node: self.node,
+            key: self.key.clone(),
+        })
+    }
+
+    /// Whether those of before this start, and those the collector has forgotten, are wanted.
+    fn reaches_back(&self) -> bool {
+        (self.from.is_some() || self.to.is_some()) && self.active != Some(true)
+    }
+}
+
+/// A time as nanoseconds since 1970, or as `2026-01-31T12:00:00Z`.
+fn time(text: &str) -> Result<Nanos, Problem> {
+    if let Ok(nanos) = text.parse() {
+        return Ok(Nanos(nanos));
+    }
+    let since_1970 = humantime::parse_rfc3339_weak(text)
+        .ok()
+        .and_then(|time| time.duration_since(UNIX_EPOCH).ok())
+        .and_then(|since| u64::try_from(since.as_nanos()).ok());
+    let wrong = || {
+        Problem::wrong(format!(
+            "`{text}` is not a time: nanoseconds since 1970, or such as 2026-01-31T12:00:00Z"
+        ))
+    };
+    since_1970.map(Nanos).ok_or_else(wrong)
 }
 
 /// Those that go on, then those that are past, the latest first.
@@ -28,17 +76,39 @@ pub(super) async fn events(
     State(state): State<Shared>,
     Asked(wanted): Asked<Wanted>,
 ) -> Result<Response, Problem> {
+    let filter = wanted.filter()?;
     let limit = wanted.limit.unwrap_or(100).min(MOST);
-    let events = state.look(move |sight| {
+    let (is_active_wanted, is_past_wanted) = (wanted.active != Some(false), wanted.active != Some(true));
+    let known = filter.clone();
+    let look = state.look(move |sight| {
         let collector = &*sight.collector;
-        let mut active: Vec<EventView> = collector.active_events().take(MOST).cloned().collect();
-        active.sort_by_key(|view| std::cmp::Reverse(view.event.first));
-        active.truncate(if wanted.active == Some(false) { 0 } else { MOST });
-        let past = if wanted.active == Some(true) { 0 } else { limit };
-        active.extend(collector.past_events().take(past).cloned());
-        active
+        let wants = |view: &&EventView| known.wants(&view.event);
+        let active = collector.active_events().filter(|_| is_active_wanted).filter(wants);
+        let past = collector.past_events().filter(|_| is_past_wanted).filter(wants);
+        (active.take(MOST).cloned().collect::<Vec<_>>(), past.take(limit).cloned().collect::<Vec<_>>())
     });
-    Ok(list(&events.await?, |view| state.names.of_event(view)))
+    let (mut events, mut past) = look.await?;
+    events.sort_by_key(|view| std::cmp::Reverse(view.event.first));
+    if is_past_wanted && past.len() < limit {
+        let earlier = match wanted.reaches_back() {
+            true => state.past_events(filter, limit + events.len() + past.len()).await?,
+            false => state
+                .earlier
+                .get()
+                .into_iter()
+                .flatten()
+                .filter(|view| filter.wants(&view.event))
+                .cloned()
+                .collect(),
+        };
+        let known: HashSet<_> = events.iter().chain(&past).map(|view| view.id).collect();
+        past.extend(earlier.into_iter().filter(|view| !known.contains(&view.id)));
+        past.sort_by_key(|view| std::cmp::Reverse(view.event.last));
+        past.truncate(limit);
+    }
+    events.append(&mut past);
+    state.said.note(&mut events);
+    Ok(list(&events, |view| state.names.of_event(view)))
 }
 
 /// Notes that somebody knows of an event.
@@ -51,12 +121,21 @@ pub(super) async fn acknowledge(
     let Json(given) = body.map_err(|error| Problem::unreadable(&error))?;
     let noted = state.look(move |sight| {
         let acknowledgement = Acknowledgement { at: sight.now, ..given };
-        sight.collector.acknowledge(id, acknowledgement)
+        (sight.collector.acknowledge(id, acknowledgement.clone()), acknowledgement)
     });
-    match noted.await? {
-        true => Ok(answer(&json!({}))),
-        false => Err(Problem::not_found("no event has this id")),
+    let (is_known, acknowledgement) = noted.await?;
+    let is_known = is_known
+        || state.earlier.get().is_some_and(|earlier| earlier.iter().any(|view| view.id == id))
+        || state
+            .past_events(Filter::default(), usize::MAX)
+            .await
+            .is_ok_and(|past| past.iter().any(|view| view.id == id));
+    if !is_known {
+        return Err(Problem::not_found("no event has this id"));
     }
+    state.said.acknowledge(id, acknowledgement);
+    state.keep_what_was_said().await?;
+    Ok(answer(&json!({})))
 }
 
 /// The silences in force, by their numbers.
@@ -74,9 +153,15 @@ pub(super) async fn silence(
     body: Result<Json<Silence>, JsonRejection>,
 ) -> Result<Response, Problem> {
     let Json(silence) = body.map_err(|error| Problem::unreadable(&error))?;
-    match state.look(move |sight| sight.collector.silence(sight.now, silence)).await? {
-        Some(number) => Ok(answer(&json!({ "number": number }))),
-        None => Err(Problem::unavailable("there are as many silences as there may be")),
+    let given = silence.clone();
+    let added = state.look(move |sight| (sight.now, sight.collector.silence(sight.now, given)));
+    match added.await? {
+        (now, Some(number)) => {
+            state.said.add_silence(now, number, silence);
+            state.keep_what_was_said().await?;
+            Ok(answer(&json!({ "number": number })))
+        }
+        (_, None) => Err(Problem::unavailable("there are as many silences as there may be")),
     }
 }
 
@@ -88,7 +173,11 @@ pub(super) async fn lift(
     let wrong = |_| Problem::wrong(format!("`{number}` is not the number of a silence"));
     let number = number.parse().map_err(wrong)?;
     match state.look(move |sight| sight.collector.lift_silence(number)).await? {
-        true => Ok(answer(&json!({}))),
+        true => {
+            state.said.lift_silence(number);
+            state.keep_what_was_said().await?;
+            Ok(answer(&json!({})))
+        }
         false => Err(Problem::not_found("no silence has this number")),
     }
 }

@@ -5,12 +5,16 @@
 
 mod access;
 mod asked;
+mod base;
 mod between;
 mod events;
 mod openapi;
+mod past;
+mod places;
 mod problem;
 mod query;
 mod routes;
+mod said;
 mod serve;
 mod stream;
 mod talkers;
@@ -20,10 +24,13 @@ mod views;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::thread::{Builder, JoinHandle};
+use std::time::Duration;
 
-use inband_store::Store;
+use inband_model::{EventView, Silence};
+use inband_store::{Limits, Store};
+use socket2::{Domain, Protocol, Socket, Type};
 use thiserror::Error;
 use tokio::sync::{Semaphore, oneshot};
 
@@ -33,7 +40,11 @@ use crate::names::Names;
 use crate::pipeline::{Asker, Sight};
 use crate::settings::ApiSettings;
 use access::Access;
+use base::BasePath;
+use past::Filter;
+use places::{Limits as PlaceLimits, Places};
 use problem::Problem;
+use said::SaidStore;
 use serve::Door;
 use tls::Tls;
 
@@ -54,6 +65,14 @@ pub enum ApiError {
     /// The address is open to others, and nothing keeps them out.
     #[error("api.listen = \"{0}\" is not a loopback address, so api.token must not be empty")]
     Open(SocketAddr),
+    /// A token that may only read is given, and none that may do more.
+    #[error(
+        "api.read_token is set and api.token is empty: a reader's token needs one that may do more beside it"
+    )]
+    Readers,
+    /// The path under which a proxy shows the API is none.
+    #[error("api.base_path = \"{0}\" is not empty and no path such as \"/inband\"")]
+    BasePath(String),
     /// The address cannot be listened on.
     #[error("cannot listen on {address}")]
     Listen {
@@ -70,6 +89,14 @@ pub enum ApiError {
         /// What is wrong with it, or with the key.
         source: TlsError,
     },
+    /// What people said of events before cannot be read.
+    #[error("cannot read silences and acknowledgements from {path}; without the file there are none", path = .path.display())]
+    Said {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: io::Error,
+    },
     /// The thread cannot be started.
     #[error("cannot start the API")]
     Start(#[source] io::Error),
@@ -84,6 +111,11 @@ struct State {
     names: Arc<Names>,
     metrics: Metrics,
     access: Access,
+    base: BasePath,
+    places: Arc<Places>,
+    said: SaidStore,
+    /// The latest events of before this start.
+    earlier: OnceLock<Vec<EventView>>,
     settings: ApiSettings,
     /// Questions in SQL that may be worked on at the same time.
     queries: Semaphore,
@@ -98,6 +130,7 @@ pub struct Listening {
     listener: TcpListener,
     address: SocketAddr,
     tls: Option<Tls>,
+    base: BasePath,
 }
 
 impl Listening {
@@ -110,14 +143,28 @@ impl Listening {
         if settings.token.is_empty() && !address.ip().is_loopback() {
             return Err(ApiError::Open(address));
         }
+        if settings.token.is_empty() && !settings.read_token.is_empty() {
+            return Err(ApiError::Readers);
+        }
+        let wrong = || ApiError::BasePath(settings.base_path.clone());
+        let base = BasePath::new(&settings.base_path).ok_or_else(wrong)?;
         let failed = |source| ApiError::Listen { address, source };
-        let listener = TcpListener::bind(address).map_err(failed)?;
-        listener.set_nonblocking(true).map_err(failed)?;
+        let listener = listen(address).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         let path = settings.tls_certificate.clone();
         let tls = Tls::read(settings).map_err(|source| ApiError::Certificate { path, source })?;
-        Ok(Listening { settings: settings.clone(), listener, address, tls })
+        Ok(Listening { settings: settings.clone(), listener, address, tls, base })
     }
+}
+
+/// Listens with a queue that is as long as the kernel allows, so that many callers at once do not keep one out.
+fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
+    socket.set_reuse_address(true)?;
+    socket.set_nonblocking(true)?;
+    socket.bind(&address.into())?;
+    socket.listen(MAX_BACKLOG)?;
+    Ok(socket.into())
 }
 
 impl Api {
@@ -132,17 +179,35 @@ impl Api {
         live: Live,
         names: Arc<Names>,
     ) -> Result<Api, ApiError> {
-        let Listening { settings, listener, address, tls } = listening;
-        let access = Access::new(&settings.token);
+        let Listening { settings, listener, address, tls, base } = listening;
+        let access = Access::new(&settings);
+        let places = Arc::new(Places::new(PlaceLimits::new(&settings)));
         let (queries, is_secure) = (Semaphore::new(MOST_QUERIES), tls.is_some());
-        let door = Door { listener, tls, most: settings.max_connections.clamp(1, Semaphore::MAX_PERMITS) };
+        let door = Door { listener, tls, base: base.clone(), places: Arc::clone(&places) };
+        let directory = store.as_ref().map(|store| store.path());
+        let said = SaidStore::open(directory).map_err(|(path, source)| ApiError::Said { path, source })?;
+        let earlier = OnceLock::new();
         let metrics = Metrics::new(Arc::clone(&names), store.as_ref());
-        let state = State { asker, store, live, names, metrics, access, settings, queries };
+        let state = State {
+            asker,
+            store,
+            live,
+            names,
+            metrics,
+            access,
+            base,
+            places,
+            said,
+            earlier,
+            settings,
+            queries,
+        };
+        state.restore();
         let (stop, stopped) = oneshot::channel();
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_io()
             .enable_time()
-            .max_blocking_threads(MOST_QUERIES)
+            .max_blocking_threads(MOST_QUERIES + MAX_OTHERS)
             .build()
             .map_err(ApiError::Start)?;
         let run = move || runtime.block_on(answer(door, Arc::new(state), stopped));
@@ -170,6 +235,7 @@ impl Api {
 }
 
 async fn answer(door: Door, state: Shared, stopped: oneshot::Receiver<()>) {
+    tokio::spawn(Arc::clone(&state).read_earlier());
     tokio::select! {
         () = door.serve(routes::router(state)) => {}
         _ = stopped => {}
@@ -177,6 +243,68 @@ async fn answer(door: Door, state: Shared, stopped: oneshot::Receiver<()>) {
 }
 
 impl State {
+    /// Silences what was silenced before this start.
+    fn restore(&self) {
+        let restored = self.asker.ask(|sight| sight.now).and_then(|now| {
+            let silences = self.said.silences(now);
+            self.asker.ask(move |sight| {
+                let restore = |(number, silence): (u64, Silence)| {
+                    let number = sight.collector.restore_silence(number, silence.clone())?;
+                    Some((number, silence))
+                };
+                silences.into_iter().filter_map(restore).collect()
+            })
+        });
+        // A collector that does not answer at its start has nothing to announce either.
+        if let Ok(silences) = restored {
+            self.said.renumber(silences);
+        }
+    }
+
+    /// Makes durable what people have said.
+    async fn keep_what_was_said(self: &Arc<Self>) -> Result<(), Problem> {
+        let state = Arc::clone(self);
+        let saved = tokio::task::spawn_blocking(move || state.said.save()).await;
+        match saved {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(error)) => Err(Problem::unavailable(format!(
+                "it holds until the next start only, as it cannot be kept: {error}"
+            ))),
+            Err(_) => Err(Problem::stopped()),
+        }
+    }
+
+    /// The latest events of history that are wanted; none where no history is kept.
+    async fn past_events(self: &Arc<Self>, filter: Filter, most: usize) -> Result<Vec<EventView>, Problem> {
+        let Some(store) = self.store.clone() else { return Ok(Vec::new()) };
+        let turn = self.queries.try_acquire();
+        let Ok(_turn) = turn else { return Err(Problem::unavailable("other questions are being answered")) };
+        let limits = self.limits();
+        let found =
+            tokio::task::spawn_blocking(move || past::of_history(&store, &filter, most, limits)).await;
+        match found {
+            Ok(Ok(events)) => Ok(events),
+            Ok(Err(error)) => Err(Problem::unavailable(error.to_string())),
+            Err(_) => Err(Problem::stopped()),
+        }
+    }
+
+    /// Reads the latest events of before this start, once.
+    async fn read_earlier(self: Arc<Self>) {
+        if let Ok(events) = self.past_events(Filter::default(), MAX_EARLIER).await {
+            // Nobody else has set it.
+            let _ = self.earlier.set(events);
+        }
+    }
+
+    fn limits(&self) -> Limits {
+        Limits {
+            time: Duration::from_secs(self.settings.query_seconds),
+            memory_bytes: self.settings.query_bytes,
+            rows: self.settings.query_rows,
+        }
+    }
+
     /// Looks at the collector between two datagrams.
     async fn look<T: Send + 'static>(
         &self,
@@ -195,10 +323,16 @@ impl State {
     }
 }
 
+/// Callers that may wait in the kernel to be let in.
+const MAX_BACKLOG: i32 = 16_384;
 /// Questions in SQL at the same time.
 const MOST_QUERIES: usize = 2;
+/// Threads for what else waits for a disk.
+const MAX_OTHERS: usize = 2;
+/// Most events of before this start that are shown without a time being asked for.
+const MAX_EARLIER: usize = 1_000;
 /// Longest wait for the collector.
-const LONGEST_WAIT: std::time::Duration = std::time::Duration::from_secs(5);
+const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
 #[cfg(test)]
 mod tests;

@@ -2,11 +2,13 @@
 
 mod shapes;
 
+use axum::extract::State;
 use axum::http::Uri;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value, json};
 
+use super::Shared;
 use super::problem::Problem;
 use super::views::json as answer;
 #[cfg(test)]
@@ -70,6 +72,16 @@ const UNTIL: Parameter =
     ("until", "integer", "end of the time, nanoseconds since 1970; now where it is left out");
 const SECONDS: Parameter = ("seconds", "integer", "length of the time; 300 where it is left out");
 const STEP: Parameter = ("step", "integer", "seconds of a step; a sixtieth of the time where it is left out");
+const FROM: Parameter =
+    ("from", "string", "only those that went on then or later, history included; nanoseconds or RFC 3339");
+const TO: Parameter =
+    ("to", "string", "only those that had begun by then, history included; nanoseconds or RFC 3339");
+const KIND: Parameter = ("kind", "string", "only those of this kind, such as queue-congestion");
+const SEVERITY: Parameter =
+    ("severity", "string", "only those that matter so much or more: info, warning, critical");
+const NODE_OF_EVENT: Parameter =
+    ("node", "integer", "only those that name the node with this id, or rest on its reports");
+const KEY: Parameter = ("key", "string", "only those whose key holds this text");
 
 /// Everything that can be asked.
 pub(super) const OPERATIONS: [Operation; 23] = [
@@ -102,7 +114,7 @@ pub(super) const OPERATIONS: [Operation; 23] = [
     list("/api/v1/flows", "flows with their paths, those with the most reports first", "[Flow]"),
     get("/api/v1/flows/{id}", "one flow and the paths it has taken lately", "FlowPaths"),
     Operation {
-        parameters: &[ACTIVE, LIMIT],
+        parameters: &[ACTIVE, LIMIT, FROM, TO, KIND, SEVERITY, NODE_OF_EVENT, KEY],
         ..get("/api/v1/events", "events that go on, then past ones, the latest first", "[Event]")
     },
     post(
@@ -174,14 +186,19 @@ fn described(operation: &Operation) -> Value {
     described
 }
 
-pub(super) async fn document() -> Response {
-    answer(&openapi())
+pub(super) async fn document(State(state): State<Shared>) -> Response {
+    let mut document = openapi();
+    if !state.base.as_str().is_empty() {
+        document["servers"] = json!([{ "url": state.base.as_str() }]);
+    }
+    answer(&document)
 }
 
 /// What can be asked, for people.
-pub(super) async fn index() -> Response {
+pub(super) async fn index(State(state): State<Shared>) -> Response {
     let line = |operation: &Operation| {
-        format!("{:<7}{:<36}{}\n", operation.method.to_uppercase(), operation.path, operation.summary)
+        let path = format!("{}{}", state.base.as_str(), operation.path);
+        format!("{:<7}{path:<36}{}\n", operation.method.to_uppercase(), operation.summary)
     };
     let text: String = OPERATIONS.iter().map(line).collect();
     ([(CONTENT_TYPE, "text/plain; charset=utf-8")], text).into_response()

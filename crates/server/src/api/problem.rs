@@ -65,6 +65,16 @@ impl Problem {
         Problem { status: StatusCode::UNAUTHORIZED, error }
     }
 
+    pub(super) fn forbidden() -> Problem {
+        let error = "this token may ask, and neither acknowledge nor silence events".to_owned();
+        Problem { status: StatusCode::FORBIDDEN, error }
+    }
+
+    pub(super) fn too_large(most_bytes: usize) -> Problem {
+        let error = format!("the body is broken off, or longer than {most_bytes} bytes");
+        Problem { status: StatusCode::PAYLOAD_TOO_LARGE, error }
+    }
+
     pub(super) fn misdirected() -> Problem {
         let error = "the name in the Host header is not this machine's loopback address".to_owned();
         Problem { status: StatusCode::MISDIRECTED_REQUEST, error }

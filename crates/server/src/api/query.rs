@@ -1,13 +1,12 @@
 //! What does history say? A question in SQL, answered within limits.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::Json;
 use axum::extract::State;
 use axum::extract::rejection::JsonRejection;
 use axum::response::Response;
-use inband_store::{Answer, Limits, Naming, QueryError};
+use inband_store::{Answer, Naming, QueryError};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -43,11 +42,7 @@ pub(super) async fn ask(state: &Shared, sql: String) -> Result<Answer, Problem> 
     };
     let turn = state.queries.try_acquire();
     let Ok(_turn) = turn else { return Err(Problem::unavailable("other questions are being answered")) };
-    let limits = Limits {
-        time: Duration::from_secs(state.settings.query_seconds),
-        memory_bytes: state.settings.query_bytes,
-        rows: state.settings.query_rows,
-    };
+    let limits = state.limits();
     let names: Arc<dyn Naming> = Arc::clone(&state.names) as _;
     let asked = tokio::task::spawn_blocking(move || {
         let history = store.history().map_err(QueryError::Store)?;

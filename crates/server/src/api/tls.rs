@@ -1,7 +1,7 @@
 //! With which certificate does the API speak TLS?
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -28,17 +28,41 @@ pub enum TlsError {
     /// Only one of the two is given.
     #[error("api.tls_certificate and api.tls_key belong together")]
     Half,
-    /// A file cannot be read, or holds no PEM.
-    #[error("{path}: {source}", path = .path.display())]
+    /// A file cannot be read, or its PEM is damaged.
+    #[error("{path}: {why}", path = .path.display())]
     File {
         /// Which file.
         path: PathBuf,
         /// Why not.
-        source: pem::Error,
+        why: String,
+    },
+    /// A file holds something else.
+    #[error("{path} holds no {what} in PEM", path = .path.display())]
+    Nothing {
+        /// Which file.
+        path: PathBuf,
+        /// What it should hold.
+        what: &'static str,
     },
     /// They do not fit each other, or are not understood.
     #[error(transparent)]
     Refused(#[from] rustls::Error),
+}
+
+impl TlsError {
+    /// What is wrong with a file that should hold `what`, in words.
+    fn of(path: &Path, what: &'static str, error: pem::Error) -> Self {
+        let why = match error {
+            pem::Error::NoItemsFound => return Self::Nothing { path: path.to_owned(), what },
+            pem::Error::MissingSectionEnd { .. } => "a section has no line `-----END`".to_owned(),
+            pem::Error::IllegalSectionStart { .. } => "a line `-----BEGIN` is not complete".to_owned(),
+            pem::Error::Base64Decode(_) => "a section holds characters that are not base64".to_owned(),
+            pem::Error::SectionTooLarge => "a section is too large".to_owned(),
+            pem::Error::Io(error) => error.to_string(),
+            error => error.to_string(),
+        };
+        Self::File { path: path.to_owned(), why }
+    }
 }
 
 #[derive(Debug)]
@@ -102,14 +126,15 @@ impl std::fmt::Debug for Tls {
 
 impl Files {
     fn acceptor(&self) -> Result<TlsAcceptor, TlsError> {
-        let failed = |path: &PathBuf| {
-            let path = path.clone();
-            move |source| TlsError::File { path, source }
-        };
+        let failed = |path: &PathBuf, what, error| TlsError::of(path, what, error);
         let certificates = CertificateDer::pem_file_iter(&self.certificate)
             .and_then(Iterator::collect::<Result<Vec<_>, _>>)
-            .map_err(failed(&self.certificate))?;
-        let key = PrivateKeyDer::from_pem_file(&self.key).map_err(failed(&self.key))?;
+            .map_err(|error| failed(&self.certificate, CERTIFICATE, error))?;
+        if certificates.is_empty() {
+            return Err(failed(&self.certificate, CERTIFICATE, pem::Error::NoItemsFound));
+        }
+        let key = PrivateKeyDer::from_pem_file(&self.key);
+        let key = key.map_err(|error| failed(&self.key, "private key", error))?;
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let mut config = ServerConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()?
@@ -125,5 +150,6 @@ impl Files {
     }
 }
 
+const CERTIFICATE: &str = "certificate";
 /// How often the files are looked at, when callers come.
 const LOOK_EVERY: Duration = Duration::from_secs(10);

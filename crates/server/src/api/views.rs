@@ -51,7 +51,9 @@ pub(super) async fn ready(State(state): State<Shared>) -> Result<&'static str, P
 /// What Prometheus reads.
 pub(super) async fn metrics(State(state): State<Shared>) -> Result<Response, Problem> {
     let seen = state.look(Seen::of).await?;
-    let text = metrics::text(&state.metrics.families(seen));
+    let mut families = state.metrics.families(seen);
+    families.extend(state.places.families());
+    let text = metrics::text(&families);
     Ok(([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text).into_response())
 }
 

@@ -45,7 +45,9 @@ fn open(address: SocketAddr, settings: &ReceiveSettings) -> io::Result<Socket> {
         socket.set_reuse_port(true)?;
     }
     // The kernel grants what it may, which is looked at afterwards.
-    socket.set_recv_buffer_size(usize::try_from(settings.socket_buffer_bytes).unwrap_or(usize::MAX))?;
+    if sys::force_receive_buffer(socket.as_fd(), settings.socket_buffer_bytes).is_err() {
+        socket.set_recv_buffer_size(usize::try_from(settings.socket_buffer_bytes).unwrap_or(usize::MAX))?;
+    }
     // Kernels before 5.0 have no such offload, and hand over datagrams one by one.
     let _ = sys::offload_segments(socket.as_fd());
     socket.set_read_timeout(Some(PATIENCE))?;

@@ -11,6 +11,16 @@ pub(crate) fn offload_segments(socket: BorrowedFd<'_>) -> io::Result<()> {
     set(socket, libc::SOL_UDP, libc::UDP_GRO, &on)
 }
 
+/// Lets the kernel keep so many bytes for a socket, beyond `net.core.rmem_max` (`SO_RCVBUFFORCE`).
+///
+/// # Errors
+/// The process has no `CAP_NET_ADMIN`.
+pub(crate) fn force_receive_buffer(socket: BorrowedFd<'_>, bytes: u32) -> io::Result<()> {
+    // The kernel keeps twice as much, for what it notes beside each datagram, and counts in `int`.
+    let bytes = libc::c_int::try_from(bytes).unwrap_or(libc::c_int::MAX).min(libc::c_int::MAX / 2);
+    set(socket, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, &bytes)
+}
+
 /// Sets an option of a socket to the bytes of `value`, which has to be what the kernel reads for that option.
 pub(super) fn set<T: Copy>(
     socket: BorrowedFd<'_>,

@@ -1,0 +1,131 @@
+//! Events out of history, behind those that the collector still knows.
+
+use std::collections::HashMap;
+
+use inband_model::{Event, EventId, EventKind, EventView, Nanos, Phase, Severity};
+use inband_store::{Cell, Limits, QueryError, Store};
+use serde_json::{Map, Value};
+
+/// Which events are wanted.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Filter {
+    /// Only those that went on at this time or later.
+    pub(super) from: Option<Nanos>,
+    /// Only those that had begun at this time.
+    pub(super) to: Option<Nanos>,
+    pub(super) kind: Option<EventKind>,
+    /// Only those of at least this severity.
+    pub(super) severity: Option<Severity>,
+    /// Only those that name this node, or rest on its reports.
+    pub(super) node: Option<u32>,
+    /// Only those whose key holds this text.
+    pub(super) key: Option<String>,
+}
+
+impl Filter {
+    pub(super) fn wants(&self, event: &Event) -> bool {
+        self.from.is_none_or(|from| event.last >= from)
+            && self.to.is_none_or(|to| event.first <= to)
+            && self.kind.is_none_or(|kind| kind == event.kind())
+            && self.severity.is_none_or(|severity| event.severity >= severity)
+            && self.key.as_ref().is_none_or(|key| event.key.contains(key))
+            && self.node.is_none_or(|node| is_about(event, node))
+    }
+}
+
+/// The latest events of history that are wanted, the latest first, at most `most` of them.
+///
+/// # Errors
+/// History cannot be read, or costs more than the limits.
+pub(super) fn of_history(
+    store: &Store,
+    filter: &Filter,
+    most: usize,
+    limits: Limits,
+) -> Result<Vec<EventView>, QueryError> {
+    let history = store.history().map_err(QueryError::Store)?;
+    let nanos = |time: Nanos| i64::try_from(time.0).unwrap_or(i64::MAX);
+    // The names of kinds are words with dashes, and everything else is a number.
+    let kind = filter.kind.map(|kind| format!("AND kind = '{}'", kind.name())).unwrap_or_default();
+    let sql = format!(
+        "SELECT time, first, kind, severity, confidence, key, count, detail, evidence, phase, silenced, end_reason \
+         FROM events WHERE time >= {} AND first <= {} {kind} ORDER BY time DESC LIMIT {MAX_ROWS}",
+        filter.from.map_or(0, nanos),
+        filter.to.map_or(i64::MAX, nanos),
+    );
+    let found = history.query(&sql, limits)?;
+    let mut views: Vec<EventView> = Vec::new();
+    let mut known: HashMap<EventId, usize> = HashMap::new();
+    for event in found.rows.iter().filter_map(|row| event(row)).filter(|event| filter.wants(event)) {
+        let id = event.id();
+        match known.get(&id) {
+            // The end says all that the beginning does.
+            Some(at) if event.phase == Phase::End => views[*at].event = event,
+            Some(_) => {}
+            None if views.len() < most => {
+                known.insert(id, views.len());
+                views.push(EventView { id, event, acknowledged: None });
+            }
+            None => break,
+        }
+    }
+    Ok(views)
+}
+
+/// The event of a row; `None` where another version has written it.
+fn event(row: &[Cell]) -> Option<Event> {
+    let [time, first, kind, severity, confidence, key, count, detail, evidence, phase, silenced, end_reason] =
+        row
+    else {
+        return None;
+    };
+    let json = |cell: &Cell| match cell {
+        Cell::Text(text) => serde_json::from_str(text).ok(),
+        _ => None,
+    };
+    let plain = |cell: &Cell| serde_json::to_value(cell).ok();
+    let mut object = Map::new();
+    for (name, value) in [
+        ("event", plain(kind)),
+        ("detail", json(detail)),
+        ("severity", plain(severity)),
+        ("confidence", plain(confidence)),
+        ("key", plain(key)),
+        ("count", plain(count)),
+        ("first", plain(first)),
+        ("last", plain(time)),
+        ("evidence", json(evidence)),
+        ("phase", plain(phase)),
+        ("silenced", Some(Value::Bool(!matches!(silenced, Cell::Null | Cell::Integer(0))))),
+    ] {
+        object.insert(name.to_owned(), value?);
+    }
+    if let Cell::Text(reason) = end_reason
+        && !reason.is_empty()
+    {
+        object.insert("end_reason".to_owned(), Value::String(reason.clone()));
+    }
+    serde_json::from_value(Value::Object(object)).ok()
+}
+
+/// Whether an event names a node, or rests on its reports.
+fn is_about(event: &Event, node: u32) -> bool {
+    let reports = event.evidence.iter().any(|report| report.node_id.0 == node);
+    reports || serde_json::to_value(&event.detail).is_ok_and(|detail| names(&detail["detail"], node, false))
+}
+
+/// Whether a value holds the node's id at a place for node ids.
+fn names(value: &Value, node: u32, is_node: bool) -> bool {
+    match value {
+        Value::Number(number) => is_node && number.as_u64() == Some(node.into()),
+        Value::Array(all) => all.iter().any(|value| names(value, node, is_node)),
+        Value::Object(all) => all.iter().any(|(key, value)| {
+            let is_place = ["node", "path", "hops", "from", "to"].iter().any(|place| key.contains(place));
+            names(value, node, is_place)
+        }),
+        _ => false,
+    }
+}
+
+/// Most rows of history that are looked at for one answer.
+const MAX_ROWS: usize = 50_000;

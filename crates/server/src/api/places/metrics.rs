@@ -1,0 +1,33 @@
+//! What is counted of those who call the API.
+
+use std::sync::atomic::Ordering;
+
+use super::{Phase, Places, Reason};
+use crate::metrics::{Family, Sample};
+
+impl Places {
+    /// How many callers there are and were, and why some of them lost their place.
+    pub(in crate::api) fn families(&self) -> Vec<Family> {
+        let taken = self.taken();
+        let streams = taken.iter().filter(|place| place.phase() == Phase::Stream).count();
+        let connected = taken.len();
+        drop(taken);
+        let accepted = self.counts.accepted.load(Ordering::Relaxed);
+        let closed = Reason::ALL
+            .map(|reason| Sample::new([("reason", reason.name().to_owned())], self.closed(reason)));
+        vec![
+            Family::gauge("inband_api_connections", "Connections to the API that are open.").of(connected),
+            Family::gauge("inband_api_streams", "Connections that follow events as they come.").of(streams),
+            Family::counter(
+                "inband_api_connections_accepted_total",
+                "Connections to the API that were let in.",
+            )
+            .of(accepted),
+            Family::counter(
+                "inband_api_connections_closed_total",
+                "Connections to the API that were ended or not let in, by reason.",
+            )
+            .with(closed),
+        ]
+    }
+}
