@@ -1,4 +1,4 @@
-//! How are numbers written on the command line? Decimal, or hexadecimal with `0x`.
+//! Numbers as users write them, decimal or hexadecimal with `0x`, and as they read them.
 
 /// Reads a number of type `T`.
 pub(crate) fn number<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
@@ -11,6 +11,12 @@ pub(crate) fn number<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
     let value =
         parsed.map_err(|_| "not a number; write it in decimal, or in hexadecimal with 0x".to_owned())?;
     T::try_from(value).map_err(|_| format!("more than {} bits", size_of::<T>() * 8))
+}
+
+/// A number of things in words: `1 report`, `2 reports`.
+pub(crate) fn count(number: u64, thing: &str) -> String {
+    let ending = if number == 1 { "" } else { "s" };
+    format!("{number} {thing}{ending}")
 }
 
 #[cfg(test)]

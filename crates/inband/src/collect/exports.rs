@@ -9,6 +9,7 @@ use inband_server::{Asker, ExportError, Exports, Names, Settings, Stage};
 use inband_store::Store;
 
 use crate::failure::Failure;
+use crate::number::count;
 
 /// Looks after the outputs and says when one gets into trouble, what that costs, and when it is over.
 pub(super) struct Outputs {
@@ -54,6 +55,11 @@ impl Outputs {
     }
 }
 
+/// Whether every output of the settings is built in; asked before anything is made.
+pub(super) fn check(settings: &Settings) -> Result<(), Failure> {
+    Exports::check(&settings.exports()).map_err(failure)
+}
+
 /// Starts every output of the settings for a replay, which waits for them until it is interrupted.
 pub(super) fn start_for_replay(
     settings: &Settings,
@@ -76,9 +82,9 @@ fn line(ledger: &ExportLedger) -> String {
     let ExportLedger { output, waiting, export_failed, .. } = ledger;
     let counts = match (waiting, export_failed) {
         (0, 0) => String::new(),
-        (waiting, 0) => format!("; {waiting} messages wait"),
-        (0, failed) => format!("; {failed} messages given up so far"),
-        (waiting, failed) => format!("; {waiting} messages wait, {failed} given up so far"),
+        (waiting, 0) => format!("; {} waiting", count(*waiting, "message")),
+        (0, failed) => format!("; {} given up so far", count(*failed, "message")),
+        (waiting, failed) => format!("; {} waiting, {failed} given up so far", count(*waiting, "message")),
     };
     match &ledger.trouble {
         Some(trouble) => format!("{output}: {trouble}{counts}"),
@@ -100,14 +106,14 @@ mod tests {
         let trouble = Some("connection refused".to_owned());
         let output = "webhook-1".to_owned();
         let ledger = ExportLedger { output, trouble, waiting: 3, ..ExportLedger::default() };
-        assert_eq!(line(&ledger), "webhook-1: connection refused; 3 messages wait");
+        assert_eq!(line(&ledger), "webhook-1: connection refused; 3 messages waiting");
         let lossy = ExportLedger { export_failed: 2, ..ledger.clone() };
-        assert_eq!(line(&lossy), "webhook-1: connection refused; 3 messages wait, 2 given up so far");
+        assert_eq!(line(&lossy), "webhook-1: connection refused; 3 messages waiting, 2 given up so far");
         let over = ExportLedger { trouble: None, waiting: 0, ..ledger };
         assert_eq!(line(&over), "webhook-1: delivers");
         assert_eq!(
             line(&ExportLedger { export_failed: 1, ..over }),
-            "webhook-1: delivers; 1 messages given up so far"
+            "webhook-1: delivers; 1 message given up so far"
         );
     }
 }

@@ -5,6 +5,8 @@ use std::time::{Duration, Instant};
 
 use inband_store::Store;
 
+use crate::number::count;
+
 /// Looks after the store and says when it gets into trouble, what that costs, and when it is over.
 pub(super) struct Health {
     store: Option<Arc<Store>>,
@@ -31,10 +33,10 @@ impl Health {
         }
         match (&trouble, lost) {
             (Some(trouble), 0) => eprintln!("history: {trouble}"),
-            (Some(trouble), lost) => eprintln!("history: {trouble}; {lost} reports lost so far"),
+            (Some(trouble), lost) => eprintln!("history: {trouble}; {} lost so far", count(lost, "report")),
             (None, 0) => eprintln!("history: written again"),
-            (None, lost) if is_new => eprintln!("history: written again; {lost} reports were lost"),
-            (None, lost) => eprintln!("history: the disk is too slow; {lost} reports lost so far"),
+            (None, lost) if is_new => eprintln!("history: written again; {} lost", count(lost, "report")),
+            (None, lost) => eprintln!("history: the disk is too slow; {} lost so far", count(lost, "report")),
         }
         (self.trouble, self.lost, self.said_at) = (trouble, lost, Instant::now());
     }

@@ -3,6 +3,8 @@
 use inband_model::{ExportLedger, LedgerView};
 use inband_store::Store;
 
+use crate::number::count;
+
 /// Each place where something is missing, and how much of what; `None` where nothing is.
 pub(super) fn text(ledger: &LedgerView, store: Option<&Store>) -> Option<String> {
     let total = &ledger.total;
@@ -11,7 +13,8 @@ pub(super) fn text(ledger: &LedgerView, store: Option<&Store>) -> Option<String>
         let missing = total.accepted_reports.saturating_sub(total.stored);
         let trouble = store.trouble().map(|trouble| format!(" ({trouble})")).unwrap_or_default();
         if missing > 0 {
-            parts.push(format!("{missing} of {} reports not stored{trouble}", total.accepted_reports));
+            let reports = count(total.accepted_reports, "report");
+            parts.push(format!("{missing} of {reports} not stored{trouble}"));
         } else if !trouble.is_empty() {
             // Paths, events and the ledger of the end are rows too, and no reports.
             parts.push(format!("history is not written to its end{trouble}"));
@@ -34,7 +37,7 @@ fn output(export: &ExportLedger) -> Option<String> {
         parts.push(format!("{waiting} not delivered{place}"));
     }
     let trouble = export.trouble.as_ref().map(|trouble| format!(": {trouble}")).unwrap_or_default();
-    let said = format!("{output}: of {offered} messages {}{trouble}", parts.join(" and "));
+    let said = format!("{output}: of {} {}{trouble}", count(*offered, "message"), parts.join(" and "));
     (!parts.is_empty()).then_some(said)
 }
 

@@ -24,6 +24,7 @@ use inband_store::{Store, StoreError};
 
 use crate::failure::Failure;
 use crate::input::Input;
+use crate::number::count;
 use crate::signals;
 use exports::Outputs;
 use health::Health;
@@ -102,19 +103,22 @@ pub(crate) fn read_names(path: &Path) -> Result<Names, Failure> {
 
 /// Receives until somebody stops it.
 fn collect(settings: &Settings, stop: &AtomicBool) -> Result<Outcome, Failure> {
+    exports::check(settings)?;
     let names = Arc::new(read_names(&settings.names.file)?);
     // Ports and the certificate may need privileges; nothing behind them does.
     let listening = Listening::open(&settings.api).map_err(|error| match error {
-        ApiError::Open(_) => Failure::Usage(error.into()),
+        ApiError::Open(_) | ApiError::Readers | ApiError::BasePath(_) => Failure::Usage(error.into()),
+        ApiError::Certificate { .. } => Failure::Usage(error.into()),
         other => Failure::Work(other.into()),
     })?;
     let (reception, feed) =
         Reception::start(&settings.receive).map_err(|error| Failure::Work(error.into()))?;
-    privileges::drop(&settings.process)?;
+    privileges::drop(&settings.process, &directories(settings))?;
     let store = open_store(settings, None)?;
     let live = Live::new(Arc::clone(&names));
     for address in reception.addresses() {
-        eprintln!("receiving reports on {address}, {} workers", settings.receive.workers);
+        let workers = count(settings.receive.workers.get().into(), "worker");
+        eprintln!("receiving reports on {address}, {workers}");
     }
     let asked = settings.receive.socket_buffer_bytes;
     if reception.buffer_bytes() < usize::try_from(asked).unwrap_or(usize::MAX) {
@@ -153,6 +157,7 @@ fn replay(
     capture: &Path,
     stop: &Arc<AtomicBool>,
 ) -> Result<(Outcome, Option<Error>), Failure> {
+    exports::check(settings)?;
     let names = Arc::new(read_names(&settings.names.file)?);
     let mut input = Input::open(capture)?;
     // What was captured years ago is not to go at once for its age.
@@ -176,7 +181,8 @@ fn replay(
         eprintln!("note: {} holds no datagram to a port of reports", capture.display());
     }
     if found.fragmented > 0 {
-        eprintln!("note: {} datagrams came in fragments and were passed over", found.fragmented);
+        let datagrams = count(found.fragmented, "datagram");
+        eprintln!("note: {datagrams} in fragments, passed over: fragments are not put together");
     }
     let incomplete = missing.map(|missing| anyhow!("the replay is incomplete: {missing}"));
     Ok((
@@ -195,7 +201,8 @@ fn open_store(settings: &Settings, retain: Option<Duration>) -> Result<Option<Ar
     let store = Store::open(store).map_err(open)?;
     let tally = store.tally();
     if tally.recovered > 0 || tally.torn_bytes > 0 {
-        eprintln!("history: {} reports taken up, {} torn bytes cut off", tally.recovered, tally.torn_bytes);
+        let (reports, bytes) = (count(tally.recovered, "report"), count(tally.torn_bytes, "torn byte"));
+        eprintln!("history: {reports} taken up, {bytes} cut off");
     }
     for damage in &store.findings().damage {
         eprintln!("history: damaged: {damage}");
@@ -215,6 +222,17 @@ fn collector(settings: &Settings, names: &Names) -> CollectorSettings {
 fn stages(store: Option<&Arc<Store>>, live: &Live, exports: Vec<Box<dyn Stage>>) -> Vec<Box<dyn Stage>> {
     let keep = store.map(|store| Box::new(Keep::new(Arc::clone(store))) as Box<dyn Stage>);
     keep.into_iter().chain([Box::new(live.clone()) as Box<dyn Stage>]).chain(exports).collect()
+}
+
+/// The directories that are made for what is kept.
+fn directories(settings: &Settings) -> Vec<&Path> {
+    let lines = settings.jsonl.path.parent().filter(|_| settings.jsonl.path != Path::new("-"));
+    let spools = [
+        (!settings.nats.url.is_empty()).then_some(settings.nats.spool.as_path()),
+        (!settings.kafka.brokers.is_empty()).then_some(settings.kafka.spool.as_path()),
+    ];
+    let all = [Some(settings.store.path.as_path()), lines].into_iter().chain(spools).flatten();
+    all.filter(|path| !path.as_os_str().is_empty()).collect()
 }
 
 /// Makes segments of what is in the log, where nobody else holds the store any more.

@@ -1,16 +1,21 @@
 //! As which user does the collector run once its ports are open?
 
+use std::os::unix::fs::chown;
+use std::path::Path;
+use std::{fs, io};
+
 use anyhow::{Context, Error, anyhow};
 use inband_server::ProcessSettings;
 use nix::unistd::{User, geteuid, initgroups, setgid, setuid};
 
 use crate::failure::Failure;
 
-/// Becomes the user of the settings for good; says so where root is root to the end.
+/// Becomes the user of the settings for good; says so where root is root to the end. The directories are made before,
+/// for that user, who may not be allowed to.
 ///
 /// # Errors
 /// A user that does not exist, or that this one may not become.
-pub(super) fn drop(settings: &ProcessSettings) -> Result<(), Failure> {
+pub(super) fn drop(settings: &ProcessSettings, directories: &[&Path]) -> Result<(), Failure> {
     let name = settings.user.as_str();
     if name.is_empty() {
         if geteuid().is_root() {
@@ -25,8 +30,23 @@ pub(super) fn drop(settings: &ProcessSettings) -> Result<(), Failure> {
     if user.uid == geteuid() {
         return Ok(());
     }
+    for directory in directories {
+        make_for(&user, directory).with_context(|| format!("cannot make {}", directory.display()))?;
+    }
     become_user(&user).with_context(|| format!("cannot become the user {name}"))?;
     eprintln!("running as {name}");
+    Ok(())
+}
+
+/// Makes a directory, with those above it, that belongs to a user; one that is there stays as it is.
+fn make_for(user: &User, directory: &Path) -> io::Result<()> {
+    // Those that are missing, the innermost first.
+    let missing: Vec<&Path> =
+        directory.ancestors().take_while(|path| !path.as_os_str().is_empty() && !path.exists()).collect();
+    for path in missing.into_iter().rev() {
+        fs::create_dir(path)?;
+        chown(path, Some(user.uid.as_raw()), Some(user.gid.as_raw()))?;
+    }
     Ok(())
 }
 

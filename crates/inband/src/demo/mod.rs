@@ -4,6 +4,7 @@
 //! them, and keeps and answers where that is asked for; `json`, `screen` and `lines` show what it says, the
 //! last two with lines of `table`.
 
+mod copies;
 mod json;
 mod lines;
 mod monitor;
@@ -13,7 +14,7 @@ mod table;
 pub(crate) mod words;
 
 use std::io::{self, IsTerminal, Write};
-use std::net::{AddrParseError, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::net::{AddrParseError, Ipv4Addr, SocketAddr, UdpSocket};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -25,6 +26,7 @@ use inband_node::config::Mode;
 
 use crate::failure::Failure;
 use crate::signals;
+use copies::Copies;
 use json::Json;
 use lines::Lines;
 use monitor::Monitor;
@@ -50,6 +52,9 @@ pub(crate) struct Args {
     /// Send a copy of every report to this collector, too.
     #[arg(long, value_name = "ADDRESS:PORT")]
     report_to: Option<SocketAddr>,
+    /// Write how this fabric calls its nodes and hosts, for `[names] file` of that collector.
+    #[arg(long, value_name = "FILE")]
+    write_names: Option<PathBuf>,
     /// Answer questions on this loopback address meanwhile, as `inband collect` does.
     #[arg(long, value_name = "ADDRESS:PORT", value_parser = parse_loopback)]
     api: Option<SocketAddr>,
@@ -62,6 +67,7 @@ const EXAMPLES: &str = "\
 Examples:
   inband demo
   inband demo --duration 1m --mode mx
+  inband demo --report-to 127.0.0.1:32766 --write-names names.toml
   inband demo --duration 10m --api 127.0.0.1:8080 --store demo-data
   inband demo --duration 10s --json | jq 'select(.kind == \"event\")'";
 
@@ -128,6 +134,10 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     } else {
         Box::new(Lines::new(io::stdout()))
     };
+    if let Some(path) = &args.write_names {
+        let names = toml::to_string(&scenario::names()).context("cannot write the names down")?;
+        std::fs::write(path, names).with_context(|| format!("cannot write {}", path.display()))?;
+    }
     Ok(play(args, &stop, show.as_mut())?)
 }
 
@@ -154,6 +164,9 @@ fn play(args: &Args, stop: &AtomicBool, show: &mut dyn Show) -> Result<(), Error
     stage.attend(show, elapsed)?;
     show.finish(&stage.progress(elapsed))?;
     io::stdout().flush()?;
+    if let Some(copies) = &stage.exporter.copies {
+        copies.finish();
+    }
     let unshown = stage.monitor.stop()?;
     if unshown > 0 {
         eprintln!("note: {unshown} observations and events came faster than they could be shown");
@@ -222,8 +235,7 @@ impl Stage {
 struct Exporter {
     socket: UdpSocket,
     collector: SocketAddr,
-    /// Where copies go.
-    copies: Option<(UdpSocket, SocketAddr)>,
+    copies: Option<Copies>,
     sent: u64,
     /// Reports that never came off the socket.
     given_up: u64,
@@ -231,14 +243,8 @@ struct Exporter {
 
 impl Exporter {
     fn new(collector: SocketAddr, also_to: Option<SocketAddr>) -> io::Result<Self> {
-        let any = if also_to.is_some_and(|address| address.is_ipv6()) {
-            SocketAddr::from((Ipv6Addr::UNSPECIFIED, 0))
-        } else {
-            SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0))
-        };
-        let copies = if also_to.is_some() { Some(UdpSocket::bind(any)?) } else { None };
         let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
-        Ok(Self { socket, collector, copies: copies.zip(also_to), sent: 0, given_up: 0 })
+        Ok(Self { socket, collector, copies: also_to.map(Copies::new).transpose()?, sent: 0, given_up: 0 })
     }
 
     /// Sends one report, and waits while the receiving socket's buffer may be full: the fabric's reports come
@@ -247,9 +253,8 @@ impl Exporter {
         self.wait_for_room(monitor);
         self.socket.send_to(report, self.collector).context("cannot send a report")?;
         self.sent += 1;
-        if let Some((socket, collector)) = &self.copies {
-            // Nobody may be listening there; that is not this program's failure.
-            let _ = socket.send_to(report, collector);
+        if let Some(copies) = &mut self.copies {
+            copies.send(report);
         }
         Ok(())
     }

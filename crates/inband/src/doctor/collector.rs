@@ -14,7 +14,7 @@ use super::sys::take_several_datagrams;
 const COLLECT: &[&str] = &["collect"];
 const REPORT_PORT: u16 = 32_766;
 /// What the collector asks for by default, bytes.
-const SOCKET_BUFFER_BYTES: u64 = 4 << 20;
+const SOCKET_BUFFER_BYTES: u64 = 64 << 20;
 /// Below this history is short, and below the other there is none to speak of.
 const SOME_BYTES: u64 = 1 << 30;
 const FEW_BYTES: u64 = 64 << 20;

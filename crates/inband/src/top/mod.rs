@@ -31,7 +31,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     authorities: Option<PathBuf>,
     /// Time from one picture to the next
-    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = humantime::parse_duration)]
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = parse_interval)]
     interval: Duration,
     /// Show one picture, and end
     #[arg(long)]
@@ -120,6 +120,15 @@ fn wait(interval: Duration, stop: &AtomicBool) -> bool {
     !stop.load(Ordering::Relaxed)
 }
 
+fn parse_interval(text: &str) -> Result<Duration, String> {
+    let interval = humantime::parse_duration(text).map_err(|error| error.to_string())?;
+    let message =
+        "it must be at least 10ms: a collector that is asked without a pause has less time for reports";
+    if interval >= MIN_INTERVAL { Ok(interval) } else { Err(message.to_owned()) }
+}
+
+/// The shortest time from one picture to the next.
+const MIN_INTERVAL: Duration = Duration::from_millis(10);
 /// How often it is looked whether to end.
 const PATIENCE: Duration = Duration::from_millis(20);
 /// Columns of a picture that is not on a terminal.

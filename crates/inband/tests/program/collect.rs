@@ -83,7 +83,7 @@ fn a_datagram_in_fragments_is_passed_over_with_a_word() {
     let folder = Folder::new("collect-fragments").with("reports.pcap", capture);
     let outcome = folder.run("collect --read reports.pcap --json");
     assert_eq!(outcome.code, 0, "{}", outcome.stderr);
-    assert!(outcome.stderr.contains("1 datagrams came in fragments"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("1 datagram in fragments"), "{}", outcome.stderr);
 }
 
 #[test]

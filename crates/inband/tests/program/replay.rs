@@ -55,7 +55,7 @@ fn a_replay_gives_an_output_that_never_answers_its_grace_and_says_what_is_missin
 
     assert_eq!(outcome.code, 1, "{}", outcome.stderr);
     assert_eq!(counts(&outcome, ["stored", "exported"]), [2_000, 0]);
-    let missing = "error: the replay is incomplete: otlp: of 1 messages 1 given up (1 stopped): ";
+    let missing = "error: the replay is incomplete: otlp: of 1 message 1 given up (1 stopped): ";
     assert!(outcome.stderr.contains(missing), "{}", outcome.stderr);
     // Five seconds without an answer, and as long at the end.
     assert!(began.elapsed() < Duration::from_secs(60), "{:?}", began.elapsed());

@@ -42,6 +42,7 @@ fn after_a_run() -> (Screen<Vec<u8>>, Stage) {
         mode: ModeArg::Md,
         seed: 1,
         report_to: None,
+        write_names: None,
         api: None,
         store: None,
     };

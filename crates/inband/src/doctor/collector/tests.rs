@@ -6,11 +6,11 @@ use crate::doctor::finding::Status;
 
 #[test]
 fn a_small_buffer_can_be_made_larger() {
-    assert_eq!(buffer(4 << 20).status, Status::Ok);
-    let small = buffer((4 << 20) - 1);
+    assert_eq!(buffer(64 << 20).status, Status::Ok);
+    let small = buffer((64 << 20) - 1);
     assert_eq!(
         (small.status, small.fix),
-        (Status::Degraded, vec!["sudo sysctl -w net.core.rmem_max=4194304".into()])
+        (Status::Degraded, vec!["sudo sysctl -w net.core.rmem_max=67108864".into()])
     );
 }
 
