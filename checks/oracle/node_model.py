@@ -242,9 +242,12 @@ def sink_md(node, flight, ingress, egress, reports, started_here):
     header = flight.header
     if node.sink_metadata == "stack" and not started_here:
         transit(node, flight, ingress, egress, reports, bounded=False)
+    no_hop_left = node.sink_metadata == "report" and not started_here and header.remaining_hops == 0
+    if no_hop_left:
+        header.max_hops_exceeded = True
     report = Expected(node, copy.deepcopy(flight))
     # A sink that skips unknown domains reports the stack alone.
-    if node.sink_metadata == "report" and not skips(node, header):
+    if node.sink_metadata == "report" and not no_hop_left and not skips(node, header):
         report_baseline(node, report, header, flight.time_ns, ingress, egress, "every-hop")
     reports.append(report)
 

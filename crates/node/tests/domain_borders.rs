@@ -335,11 +335,9 @@ fn a_sink_without_a_hop_left_reports_none_of_its_metadata_and_sets_e() {
 #[test]
 fn a_gre_header_of_the_source_has_the_class_of_the_packet() {
     let plain = tcp_frame(b"payload");
-    let mut sent = started(EncapsulationKind::Gre, &plain);
+    let sent = started(EncapsulationKind::Gre, &plain);
     assert_eq!((plain[15], sent[15]), (10 << 2 | 1, 10 << 2), "DSCP 10; ECN stays inside");
     assert!(ip_checksum_is_right(&sent));
-    // A congested router may not mark what the sink throws away.
-    sent[15] |= 0;
     assert_eq!(through(&mut sink(EncapsulationKind::Gre), &sent), Some(plain));
 }
 
@@ -353,4 +351,34 @@ fn an_option_without_room_for_int_is_no_matter_of_the_mtu() {
     assert_eq!(through(&mut node, &packet).unwrap(), packet);
     assert_eq!(node.counters().get(Outcome::NotStartedLength), 1);
     assert_eq!(node.counters().get(Outcome::NotStartedMtu), 0);
+}
+
+#[test]
+fn a_node_that_is_source_and_sink_leaves_e_clear_with_its_last_hop() {
+    // int-2.1/md-04
+    for remaining_hops in [0, 1] {
+        let mut config = node_config(3, (true, true), EncapsulationKind::Dscp, Mode::Md);
+        config.sink.own_metadata = SinkMetadata::Report;
+        config.source.remaining_hops = remaining_hops;
+        let mut node = Node::new(&config).unwrap();
+        assert_eq!(through(&mut node, &tcp_frame(b"payload")), Some(tcp_frame(b"payload")));
+        assert_eq!(node.counters().get(Outcome::HopsExceeded), 0);
+        with_report(&mut node, |report| assert!(report.rep_md_bits().0 != 0));
+    }
+}
+
+#[test]
+fn reports_do_not_wait_for_a_time_that_a_clock_was_set_back_from() {
+    let mut config = node_config(7, (false, false), EncapsulationKind::Dscp, Mode::Xd);
+    config.report.group = 3.try_into().unwrap();
+    config.report.group_ms = 100;
+    let mut node = Node::new(&config).unwrap();
+    through(&mut node, &tcp_frame(b"payload"));
+    let set_back = passage().metadata.clock().unwrap() - 10_000_000_000;
+    node.handle_timeout(set_back);
+    assert_eq!(node.poll_report(), None);
+    node.handle_timeout(set_back + 99_999_999);
+    assert_eq!(node.poll_report(), None);
+    node.handle_timeout(set_back + 100_000_000);
+    assert!(node.poll_report().is_some());
 }

@@ -141,8 +141,8 @@ impl Node {
         header: &MdHeader,
     ) -> Outcome {
         let asked = match self.sink_metadata {
-            // int-2.1/md-07: no hop left, so the sink adds nothing and sets E, which its report shows.
-            SinkMetadata::Report if header.remaining_hop_count() == 0 => {
+            // int-2.1/md-07: no hop left, so a sink that is not the source adds nothing and sets E, which its report shows.
+            SinkMetadata::Report if header.remaining_hop_count() == 0 && visit.sequence_number.is_none() => {
                 transit::exceed_hops(frame, &visit.layers, location);
                 self.counters.count(Outcome::HopsExceeded);
                 Asked::nothing()
