@@ -24,9 +24,10 @@ impl Sketch {
     /// Takes in what another has counted.
     pub fn merge(&mut self, other: &Sketch) {
         for (bucket, count) in &other.buckets {
-            *self.buckets.entry(*bucket).or_default() += count;
+            let there = self.buckets.entry(*bucket).or_default();
+            *there = there.saturating_add(*count);
         }
-        self.count += other.count;
+        self.count = self.count.saturating_add(other.count);
     }
 
     /// How many values were counted.
@@ -66,7 +67,8 @@ impl Sketch {
             if bucket > LAST_BUCKET {
                 return None;
             }
-            *sketch.buckets.entry(bucket).or_default() += count;
+            let there = sketch.buckets.entry(bucket).or_default();
+            *there = there.checked_add(count)?;
             sketch.count = sketch.count.checked_add(count)?;
         }
         Some(sketch)

@@ -5,6 +5,7 @@ mod mistake;
 mod names;
 mod plan;
 mod quantile;
+mod scalars;
 mod scan;
 
 use std::sync::Arc;
@@ -144,6 +145,7 @@ fn connect(
         sys::add_table(&connection, Arc::clone(&history), shape, Arc::clone(budget))?;
     }
     quantile::add(&connection, budget)?;
+    scalars::add(&connection, budget)?;
     names::add(&connection, names)?;
     let watched = Arc::clone(budget);
     connection.progress_handler(STEPS_BETWEEN_CHECKS, Some(move || watched.is_late()));

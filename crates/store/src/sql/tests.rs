@@ -328,3 +328,43 @@ const QUESTIONS: [&str; 7] = [
     "SELECT count(*) FROM TABLE WHERE source = '10.0.0.1' AND hop_latency BETWEEN 5 AND 50000 AND NOT intermediate",
     "SELECT report_version, quantile(queue_occupancy, 0.9) FROM TABLE GROUP BY 1 ORDER BY 1",
 ];
+
+#[test]
+fn sketches_of_minutes_merge_to_the_quantile_of_all_rows_within_their_precision() {
+    let (_folder, store) = thousand();
+    let sql = "SELECT node_id, sketch_quantile(sketch_merge(latency_sketch), 0.99) FROM minutes GROUP BY 1";
+    let exact = "SELECT node_id, quantile(hop_latency, 0.99) FROM observations GROUP BY 1";
+    let (merged, exact) = (ask(&store, sql), ask(&store, exact));
+    assert_eq!(merged.len(), 3);
+    for (merged, exact) in merged.iter().zip(&exact) {
+        let (Cell::Integer(merged), Cell::Integer(exact)) = (&merged[1], &exact[1]) else {
+            panic!("no number")
+        };
+        assert!((merged - exact).abs() * 1_000 <= exact * 16, "{merged} for {exact}");
+    }
+    assert_eq!(ask(&store, "SELECT sketch_quantile(sketch_merge(NULL), 0.5)"), [[Cell::Null]]);
+    assert_eq!(
+        refusal(&store, "SELECT sketch_quantile('1:x', 0.5)"),
+        "sketch_quantile: no sketch as minutes has them"
+    );
+    assert_eq!(
+        refusal(&store, "SELECT sketch_quantile('1:1', 99)"),
+        "sketch_quantile: the share is from 0 to 1"
+    );
+}
+
+#[test]
+fn times_fall_into_buckets_and_latencies_into_powers_of_two() {
+    let (_folder, store) = thousand();
+    assert_eq!(number(&store, "SELECT bucket(119000000000, '1m')"), 60_000_000_000);
+    assert_eq!(number(&store, "SELECT bucket(1234, 100)"), 1_200);
+    assert_eq!(number(&store, "SELECT count(DISTINCT bucket(time, '100ms')) FROM observations"), 10);
+    assert_eq!(
+        ask(&store, "SELECT bucket(NULL, 1), log2(8), log2(0)"),
+        [[Cell::Null, Cell::Real(3.0), Cell::Null]]
+    );
+    for span in ["0", "'1 week'", "NULL", "-5"] {
+        let error = refusal(&store, &format!("SELECT bucket(1, {span})"));
+        assert_eq!(error, "bucket: a span is a number of nanoseconds, or such as '10s'", "{span}");
+    }
+}

@@ -1,0 +1,112 @@
+//! The functions of SQL for times and sketches: `bucket`, `log2`, `sketch_quantile` and `sketch_merge`.
+
+use std::sync::Arc;
+
+use rusqlite::functions::{Aggregate, Context, FunctionFlags};
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, Error, Result};
+
+use super::Budget;
+use crate::minutes::Sketch;
+use crate::source::integer;
+
+/// Adds the functions. Each gives NULL for NULL.
+pub(super) fn add(connection: &Connection, budget: &Arc<Budget>) -> Result<()> {
+    let flags =
+        FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC | FunctionFlags::SQLITE_INNOCUOUS;
+    connection.create_scalar_function("bucket", 2, flags, |context| {
+        let span = span(context)?;
+        match context.get_raw(0) {
+            ValueRef::Integer(time) => Ok(Some(time.div_euclid(span) * span)),
+            ValueRef::Null => Ok(None),
+            _ => Err(wrong("bucket: a time is an integer")),
+        }
+    })?;
+    connection.create_scalar_function("log2", 1, flags, |context| {
+        let number: Option<f64> = context.get(0)?;
+        Ok(number.filter(|number| *number > 0.0).map(f64::log2))
+    })?;
+    connection.create_scalar_function("sketch_quantile", 2, flags, |context| {
+        let Some(sketch) = sketch(context, "sketch_quantile: no sketch as minutes has them")? else {
+            return Ok(None);
+        };
+        Ok(sketch.quantile(per_mille(context.get(1)?)?).map(integer))
+    })?;
+    connection.create_aggregate_function("sketch_merge", 1, flags, Merge(Arc::clone(budget)))
+}
+
+/// The sketch of many sketches, as text.
+struct Merge(Arc<Budget>);
+
+impl Aggregate<Sketch, Option<String>> for Merge {
+    fn init(&self, _: &mut Context<'_>) -> Result<Sketch> {
+        Ok(Sketch::default())
+    }
+
+    fn step(&self, context: &mut Context<'_>, merged: &mut Sketch) -> Result<()> {
+        self.0.check_time()?;
+        if let Some(sketch) = sketch(context, "sketch_merge: no sketch as minutes has them")? {
+            merged.merge(&sketch);
+        }
+        Ok(())
+    }
+
+    fn finalize(&self, _: &mut Context<'_>, merged: Option<Sketch>) -> Result<Option<String>> {
+        Ok(merged.filter(|sketch| sketch.count() > 0).map(|sketch| sketch.to_text()))
+    }
+}
+
+/// The first argument as a sketch; `None` for NULL.
+fn sketch(context: &Context<'_>, what: &'static str) -> Result<Option<Sketch>> {
+    match context.get_raw(0) {
+        ValueRef::Text(text) => {
+            let sketch = str::from_utf8(text).ok().and_then(Sketch::parse);
+            sketch.map(Some).ok_or_else(|| wrong(what))
+        }
+        ValueRef::Null => Ok(None),
+        _ => Err(wrong(what)),
+    }
+}
+
+/// The second argument as nanoseconds: an integer, or a text such as `10s`.
+fn span(context: &Context<'_>) -> Result<i64> {
+    let span = match context.get_raw(1) {
+        ValueRef::Integer(span) => Some(span),
+        ValueRef::Text(text) => str::from_utf8(text).ok().and_then(parse_span),
+        _ => None,
+    };
+    span.filter(|span| *span > 0)
+        .ok_or_else(|| wrong("bucket: a span is a number of nanoseconds, or such as '10s'"))
+}
+
+/// A number and a unit: `500ms`, `10s`, `5m`, `1h`, `1d`.
+fn parse_span(text: &str) -> Option<i64> {
+    let digits = text.find(|letter: char| !letter.is_ascii_digit())?;
+    let (number, unit) = text.split_at(digits);
+    let (_, nanos) = UNITS.iter().find(|(name, _)| *name == unit.trim())?;
+    number.parse::<i64>().ok()?.checked_mul(*nanos)
+}
+
+/// A share from 0 to 1 as thousandths.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share is from 0 to 1")]
+fn per_mille(share: f64) -> Result<u64> {
+    match (0.0..=1.0).contains(&share) {
+        true => Ok((share * 1_000.0).round() as u64),
+        false => Err(wrong("sketch_quantile: the share is from 0 to 1")),
+    }
+}
+
+fn wrong(what: &'static str) -> Error {
+    Error::UserFunctionError(what.into())
+}
+
+/// Nanoseconds of each unit.
+const UNITS: [(&str, i64); 7] = [
+    ("ns", 1),
+    ("us", 1_000),
+    ("ms", 1_000_000),
+    ("s", 1_000_000_000),
+    ("m", 60_000_000_000),
+    ("h", 3_600_000_000_000),
+    ("d", 86_400_000_000_000),
+];
