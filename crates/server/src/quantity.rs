@@ -18,6 +18,44 @@ pub(crate) mod time {
     }
 }
 
+/// Times by the name of a table of history.
+pub(crate) mod times {
+    use std::collections::BTreeMap;
+    use std::time::Duration;
+
+    use inband_model::table::shapes;
+    use serde::de::{Deserialize, Deserializer, Error};
+    use serde::ser::Serializer;
+
+    pub(crate) fn serialize<S: Serializer>(
+        times: &BTreeMap<String, Duration>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        let pair = |(name, time): (&String, &Duration)| {
+            (name.clone(), humantime::format_duration(*time).to_string())
+        };
+        serializer.collect_map(times.iter().map(pair))
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<BTreeMap<String, Duration>, D::Error> {
+        let texts = BTreeMap::<String, String>::deserialize(deserializer)?;
+        let known: Vec<_> = shapes().iter().map(|shape| shape.name).collect();
+        let pair = |(name, text): (String, String)| {
+            if !known.contains(&name.as_str()) {
+                let known = known.join(", ");
+                return Err(D::Error::custom(format_args!("no table `{name}`, expected one of: {known}")));
+            }
+            match humantime::parse_duration(&text) {
+                Ok(time) => Ok((name, time)),
+                Err(error) => Err(D::Error::custom(format!("`{text}` is not a time such as `7d`: {error}"))),
+            }
+        };
+        texts.into_iter().map(pair).collect()
+    }
+}
+
 /// An address with its port, such as `127.0.0.1:32766`.
 pub(crate) mod address {
     use std::net::SocketAddr;

@@ -1,5 +1,6 @@
 //! What does `collector.toml` hold?
 
+use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::num::NonZeroU8;
 use std::path::PathBuf;
@@ -177,12 +178,16 @@ pub struct HistorySettings {
     /// How large all of it may be, such as `500MB`, `20GB`, `1TB`. Default `20GB`.
     #[serde(with = "quantity::size")]
     pub max_size: u64,
+    /// The same for single tables, such as `minutes = "1y"`. Default: `retain`, and ten times as long for `minutes`.
+    #[serde(with = "quantity::times", skip_serializing_if = "BTreeMap::is_empty")]
+    pub retain_tables: BTreeMap<String, Duration>,
 }
 
 impl Default for HistorySettings {
     fn default() -> HistorySettings {
-        let StoreSettings { path, retain, max_size_bytes: max_size, .. } = StoreSettings::default();
-        HistorySettings { path, retain, max_size }
+        let StoreSettings { path, retain, retain_tables, max_size_bytes: max_size, .. } =
+            StoreSettings::default();
+        HistorySettings { path, retain, max_size, retain_tables }
     }
 }
 
@@ -190,8 +195,14 @@ impl HistorySettings {
     /// What the store is given; `None` where nothing is kept.
     #[must_use]
     pub fn store(&self) -> Option<StoreSettings> {
-        let HistorySettings { path, retain, max_size } = self.clone();
-        let store = StoreSettings { path, retain, max_size_bytes: max_size, ..StoreSettings::default() };
+        let HistorySettings { path, retain, retain_tables, max_size } = self.clone();
+        let store = StoreSettings {
+            path,
+            retain,
+            retain_tables,
+            max_size_bytes: max_size,
+            ..StoreSettings::default()
+        };
         (!self.path.as_os_str().is_empty()).then_some(store)
     }
 }

@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use inband_model::Nanos;
-use inband_model::table::{MINUTES, shapes};
+use inband_model::table::shapes;
 
 use crate::error::StoreError;
 use crate::layout::{self, SegmentFile};
@@ -15,12 +15,11 @@ use crate::settings::StoreSettings;
 ///
 /// Hours that are in the future, because a clock was set back, are young.
 pub(crate) fn apply(settings: &StoreSettings, now: Nanos) -> Result<u64, StoreError> {
-    let retain = Nanos(u64::try_from(settings.retain.as_nanos()).unwrap_or(u64::MAX));
     let mut removed = 0;
     let mut kept = Vec::new();
     for shape in shapes() {
-        let factor = if shape.name == MINUTES.name { MINUTES_FACTOR } else { 1 };
-        let oldest = Nanos(now.0.saturating_sub(retain.0.saturating_mul(factor)));
+        let retain = u64::try_from(settings.retain_of(shape.name).as_nanos()).unwrap_or(u64::MAX);
+        let oldest = Nanos(now.0.saturating_sub(retain));
         for file in layout::segments(&settings.path, shape.name)? {
             if file.hour.end() <= oldest {
                 removed += remove(&settings.path, &file)?;
@@ -57,9 +56,6 @@ fn remove(root: &Path, file: &SegmentFile) -> Result<u64, StoreError> {
     }
     Ok(1)
 }
-
-/// Minutes are kept so many times as long as what they were made of.
-const MINUTES_FACTOR: u64 = 10;
 
 #[cfg(test)]
 mod tests;

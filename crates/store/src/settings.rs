@@ -1,7 +1,10 @@
 //! How is a store set up?
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
+
+use inband_model::table::MINUTES;
 
 /// Where history is kept, and how much of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -11,6 +14,8 @@ pub struct StoreSettings {
     /// Rows older than this are removed, an hour of them at a time. Minutes, which name no flow, are kept ten
     /// times as long.
     pub retain: Duration,
+    /// The same for single tables, by name.
+    pub retain_tables: BTreeMap<String, Duration>,
     /// The oldest hours are removed when all files together are larger, bytes.
     pub max_size_bytes: u64,
     /// Rows that may wait to be written; what does not fit is shed.
@@ -28,6 +33,7 @@ impl Default for StoreSettings {
         StoreSettings {
             path: PathBuf::from("inband-data"),
             retain: Duration::from_secs(7 * 24 * 3600),
+            retain_tables: BTreeMap::new(),
             max_size_bytes: 20_000_000_000,
             queue_rows: 262_144,
             segment_rows: 524_288,
@@ -36,3 +42,14 @@ impl Default for StoreSettings {
         }
     }
 }
+
+impl StoreSettings {
+    /// How long the rows of a table are kept.
+    pub(crate) fn retain_of(&self, table: &str) -> Duration {
+        let factor = if table == MINUTES.name { MINUTES_FACTOR } else { 1 };
+        self.retain_tables.get(table).copied().unwrap_or_else(|| self.retain.saturating_mul(factor))
+    }
+}
+
+/// Minutes are kept this many times as long as what they were made of.
+const MINUTES_FACTOR: u32 = 10;

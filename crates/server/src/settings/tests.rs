@@ -34,3 +34,16 @@ fn history_is_kept_where_a_directory_is_named() {
     assert_eq!((store.retain, store.max_size_bytes), (Duration::from_secs(36 * 3600), 20_000_000_000));
     assert!(toml::from_str::<HistorySettings>("path = \"\"").unwrap().store().is_none());
 }
+
+#[test]
+fn tables_of_history_may_be_kept_for_a_time_of_their_own() {
+    let text = "retain = \"7d\"\n[retain_tables]\nminutes = \"1y\"\nobservations = \"12h\"";
+    let settings: HistorySettings = toml::from_str(text).unwrap();
+    let store = settings.store().unwrap();
+    assert_eq!(store.retain_tables["observations"], Duration::from_secs(12 * 3600));
+    let written = toml::to_string(&settings).unwrap();
+    assert_eq!(toml::from_str::<HistorySettings>(&written).unwrap(), settings);
+
+    let error = toml::from_str::<HistorySettings>("[retain_tables]\nhops = \"1y\"").unwrap_err();
+    assert!(error.to_string().contains("no table `hops`, expected one of: observations, paths"), "{error}");
+}

@@ -41,6 +41,18 @@ fn whole_hours_go_when_all_of_them_is_too_old() {
 }
 
 #[test]
+fn a_table_with_a_time_of_its_own_is_kept_for_that_time() {
+    let folder = Folder::new();
+    let hours = |hours: u64| Duration::from_secs(hours * 3600);
+    let tables = [("observations", hours(2)), ("minutes", hours(3))];
+    let retain_tables = tables.map(|(name, time)| (name.to_owned(), time)).into();
+    let settings = StoreSettings { retain: hours(8), retain_tables, ..ten_hours(&folder) };
+    apply(&settings, hours_later(9)).unwrap();
+    let left = |table| layout::segments(folder.path(), table).unwrap().len();
+    assert_eq!((left("observations"), left("minutes")), (3, 4));
+}
+
+#[test]
 fn directories_go_with_their_last_segment() {
     let folder = Folder::new();
     let settings = StoreSettings { retain: Duration::ZERO, ..ten_hours(&folder) };
