@@ -10,6 +10,7 @@ use inband_wire::int::{CodePoints, Dialect, Reading};
 use inband_wire::report::{AnyIndividual, AnyReport, Deviation, Leniency, ReportReading, ReportVersion};
 
 use crate::correlate::{Correlator, Sighting};
+use crate::history::HistoryWatch;
 use crate::ledger::{Arrival, LedgerSettings, PADDING_BITS, ReportLedger, Sender};
 use crate::numbers::NumberSettings;
 use crate::outbox::{Outbox, Output};
@@ -40,6 +41,7 @@ pub struct Collector {
     /// The report at hand; here so that its memory is used again.
     space: Space,
     outbox: Outbox,
+    history: HistoryWatch,
     /// Hops for history; `None` when none is kept.
     records: Option<Records>,
     /// The latest time it was told of.
@@ -75,6 +77,7 @@ impl Collector {
             unreadable: Faults::default(),
             space: Space::default(),
             outbox: Outbox::new(settings.max_outputs, settings.events.book()),
+            history: HistoryWatch::default(),
             records: None,
             told_at: Nanos::ZERO,
         }
@@ -170,6 +173,12 @@ impl Collector {
         self.ledger.handle_timeout(now, &mut self.outbox);
         self.correlator.handle_timeout(now, &mut self.outbox);
         self.outbox.handle_timeout(now);
+    }
+
+    /// Takes what keeps history from being written at `now`, in words; `None` while it is written. It is an event that
+    /// goes on until history is written again.
+    pub fn handle_history(&mut self, now: Nanos, trouble: Option<&str>) {
+        self.history.handle(now, trouble, &mut self.outbox);
     }
 
     /// Ends the run: what is due at `now` happens, and every event that goes on gets an end that says why.

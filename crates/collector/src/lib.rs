@@ -15,6 +15,7 @@ mod deadlines;
 mod detect;
 mod drops;
 mod flows;
+mod history;
 mod ledger;
 mod numbers;
 mod outbox;

@@ -50,6 +50,7 @@ const OTHERS: &[EventKind] = &[
     EventKind::Culprits,
     EventKind::QueueCongestion,
     EventKind::SilentLoss,
+    EventKind::HistoryTrouble,
 ];
 
 #[test]

@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use inband_collector::{
     CollectorSettings, EventSettings, HealthSettings, LoopSettings, NumberSettings, PathRule,
 };
-use inband_model::{EventKind, Flow, Nanos, Severity};
+use inband_model::{EventKind, Flow, Nanos, Phase, Severity};
 use inband_wire::Words;
 use inband_wire::int::shim::Shim;
 use inband_wire::int::{HopMetadata, Instructions, MxHeader, Queue};
@@ -96,6 +96,8 @@ scenarios! {
         not the_nodes_that_are_known_report;
     ReportAboutReport: a_node_reports_on_reports, "node 5", Critical, "/flow/destination_port": 32_766, [5];
         not a_node_reports_on_another_port;
+    HistoryTrouble: history_is_not_written, "history", Critical, "/why": "the disk is full", [];
+        not history_is_written;
 }
 
 #[test]
@@ -134,6 +136,39 @@ fn assert_raised(kind: EventKind, mut lab: Lab, expected: &Expected<'_>) {
 
 fn with(events: EventSettings) -> Lab {
     Lab::with(CollectorSettings { events, ..CollectorSettings::default() })
+}
+
+// --- history
+
+fn history_is_not_written() -> Lab {
+    let mut lab = Lab::new();
+    let now = lab.now;
+    lab.collector.handle_history(now, Some("the disk is full"));
+    lab.collector.handle_history(now, Some("the disk is full"));
+    lab.wait(Nanos::from_secs(1));
+    lab
+}
+
+fn history_is_written() -> Lab {
+    let mut lab = Lab::new();
+    let now = lab.now;
+    lab.collector.handle_history(now, None);
+    lab
+}
+
+#[test]
+fn trouble_with_history_ends_when_it_is_written_again() {
+    let mut lab = history_is_not_written();
+    lab.wait(Nanos::from_secs(60));
+    assert_eq!(lab.collector.active_events().count(), 1);
+    let now = lab.now;
+    lab.collector.handle_history(now, None);
+    lab.collector.handle_history(now, None);
+    lab.wait(Nanos::from_secs(2));
+
+    let phases: Vec<_> = lab.events(EventKind::HistoryTrouble).iter().map(|event| event.phase).collect();
+
+    assert_eq!(phases, [Phase::Begin, Phase::End]);
 }
 
 // --- reports

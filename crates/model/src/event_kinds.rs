@@ -98,6 +98,8 @@ event_kinds! {
     unknown_node: UnknownNode = "unknown-node",
     /// A node reports on telemetry reports.
     report_about_report: ReportAboutReport = "report-about-report",
+    /// History is not being written.
+    history_trouble: HistoryTrouble = "history-trouble",
 }
 
 impl fmt::Display for EventKind {

@@ -99,6 +99,10 @@ impl Stage for Keep {
         }
     }
 
+    fn history_trouble(&self) -> Option<Option<String>> {
+        Some(self.store.trouble())
+    }
+
     fn settle(&mut self) {
         self.hand_over();
         self.store.sync();

@@ -58,6 +58,7 @@ struct Work {
     /// Hops on their way to the stages; empty in between, and here so that their memory is used again.
     hops: HopColumns,
     ledger_at: Nanos,
+    history_at: Nanos,
 }
 
 impl Pipeline {
@@ -87,6 +88,7 @@ impl Pipeline {
             past: ReceptionCounts::default(),
             hops: HopColumns::default(),
             ledger_at: Nanos::ZERO,
+            history_at: Nanos::ZERO,
         };
         let thread = Builder::new().name("understand".to_owned()).spawn(move || work.run())?;
         Ok(Pipeline { stop, asker: Asker::new(sender), thread })
@@ -160,6 +162,7 @@ impl Work {
     fn let_time_pass(&mut self) {
         let now = self.now();
         self.give_hops();
+        self.look_at_history(now);
         self.collector.handle_timeout(now);
         self.give_outputs();
         if now.since(self.ledger_at) >= LEDGER_EVERY {
@@ -176,6 +179,17 @@ impl Work {
             for stage in &mut self.stages {
                 stage.handle_output(&output);
             }
+        }
+    }
+
+    /// Tells the collector, a few times a second, whether history is being written.
+    fn look_at_history(&mut self, now: Nanos) {
+        if now.since(self.history_at) < HISTORY_EVERY {
+            return;
+        }
+        self.history_at = now;
+        if let Some(trouble) = self.stages.iter().find_map(|stage| stage.history_trouble()) {
+            self.collector.handle_history(now, trouble.as_deref());
         }
     }
 
@@ -257,6 +271,8 @@ impl Work {
     }
 }
 
+/// How often the collector hears whether history is being written.
+const HISTORY_EVERY: Nanos = Nanos(250_000_000);
 /// Longest the thread waits for datagrams before it looks at the time and at questions.
 const PATIENCE: Duration = Duration::from_millis(10);
 /// Hops that are gathered before the stages get them.

@@ -45,6 +45,9 @@ pub enum StoreError {
     /// Another process writes to this store.
     #[error("{path} is in use by another process", path = .0.display())]
     InUse(PathBuf),
+    /// The directory was removed or replaced while it was written.
+    #[error("{path} was removed or replaced", path = .0.display())]
+    Gone(PathBuf),
     /// There is no history here.
     #[error("there is no history in {path}", path = .0.display())]
     NoHistory(PathBuf),

@@ -1,10 +1,11 @@
 //! How does a log become segments?
 
 use std::fs;
+use std::io::ErrorKind;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use inband_model::table::{EVENTS, LEDGER, MINUTES, OBSERVATIONS, PATHS, Table};
 use inband_model::{HopColumns, Nanos, ReportRecord};
@@ -16,9 +17,10 @@ use crate::layout::{self, Generation};
 use crate::memory::Memory;
 use crate::minutes::Minutes;
 use crate::order::Order;
+use crate::place::Place;
 use crate::retention;
 use crate::settings::StoreSettings;
-use crate::tally::{Counters, count};
+use crate::tally::{Counters, count, discount};
 use crate::today::Today;
 use crate::trouble::Trouble;
 
@@ -27,6 +29,12 @@ use crate::trouble::Trouble;
 pub(crate) struct Job {
     pub(crate) generation: Generation,
     pub(crate) memory: Memory,
+    /// The turn of the directory in which its log was written.
+    pub(crate) turn: u64,
+    /// Its reports that count as stored since they were durable in the log.
+    pub(crate) stored: u64,
+    /// Its reports that count as waiting: their log was lost before they were durable.
+    pub(crate) waiting: u64,
 }
 
 /// Makes segments of logs, one after another, in its own thread.
@@ -35,6 +43,7 @@ pub(crate) struct Flusher {
     /// Logs that were found when the store was opened.
     pub(crate) backlog: Vec<Job>,
     pub(crate) jobs: Receiver<Job>,
+    pub(crate) place: Arc<Place>,
     pub(crate) counters: Arc<Counters>,
     pub(crate) signals: Arc<Signals>,
     pub(crate) trouble: Arc<Trouble>,
@@ -90,16 +99,24 @@ impl Flusher {
     /// oldest log for the end of what is in segments.
     fn work(&self, mut job: Job) {
         job.memory.sort();
-        while let Err(error) = flush(&self.settings, &job) {
+        let begun = Instant::now();
+        while let Err(error) = self.flush(&job) {
             self.trouble.note_segments(Err(&error));
             self.signals.is_failing.store(true, Ordering::Release);
             count(&self.counters.flush_failures, 1);
-            if self.signals.is_closing.load(Ordering::Acquire) {
-                return;
+            // A directory that is gone can be made again in a moment.
+            let is_given_up = !matches!(error, StoreError::Gone(_)) || begun.elapsed() >= GIVE_UP_AFTER;
+            if self.signals.is_closing.load(Ordering::Acquire) && is_given_up {
+                return count(&self.counters.failed, job.waiting);
             }
             // Old hours may make room.
             self.retain();
             std::thread::sleep(RETRY_AFTER);
+        }
+        count(&self.counters.stored, job.waiting);
+        if job.turn != self.place.turn() {
+            // They were gone with their log, and are on disk again.
+            discount(&self.counters.gone, job.stored);
         }
         self.signals.is_failing.store(false, Ordering::Release);
         self.trouble.note_segments::<StoreError>(Ok(()));
@@ -108,6 +125,14 @@ impl Flusher {
             *spare = Some(job.memory);
         }
         self.retain();
+    }
+
+    fn flush(&self, job: &Job) -> Result<(), StoreError> {
+        if self.place.watch() {
+            flush(&self.settings, job)
+        } else {
+            Err(StoreError::Gone(self.settings.path.clone()))
+        }
     }
 
     fn retain(&self) {
@@ -121,14 +146,18 @@ impl Flusher {
 /// Writes the segments of a log, then removes the log. May be done again after it was interrupted: the segments
 /// have the same names and the same rows.
 pub(crate) fn flush(settings: &StoreSettings, job: &Job) -> Result<(), StoreError> {
-    let Job { generation, memory } = job;
+    let Job { generation, memory, .. } = job;
     write_hops(settings, &memory.hops, *generation)?;
     write_table(settings, &PATHS, &memory.paths, *generation, |row| row.received_at)?;
     write_table(settings, &EVENTS, &memory.events, *generation, |row| row.last)?;
     write_table(settings, &LEDGER, &memory.ledger, *generation, |row| row.taken_at)?;
     write_table(settings, &MINUTES, &Minutes::of(&memory.hops).rows(), *generation, |row| row.minute)?;
     let log = layout::log_file(&settings.path, *generation);
-    fs::remove_file(&log).map_err(StoreError::io("remove", &log))?;
+    match fs::remove_file(&log) {
+        // It was lost with its directory.
+        Err(error) if error.kind() == ErrorKind::NotFound => {}
+        other => other.map_err(StoreError::io("remove", &log))?,
+    }
     let directory = layout::log_directory(&settings.path);
     sync_directory(&directory).map_err(StoreError::io("sync", &directory))
 }
@@ -177,6 +206,8 @@ fn write_table<R: Clone>(
 
 /// How often old segments are looked for when nothing else is to be done.
 const RETENTION_INTERVAL: Duration = Duration::from_secs(60);
+/// How long a store that closes waits for a directory that is gone.
+const GIVE_UP_AFTER: Duration = Duration::from_secs(2);
 /// Time between two attempts.
 const RETRY_AFTER: Duration = Duration::from_millis(200);
 /// Empty columns that are kept: about as many batches are on their way at a time, and one has some hundred kilobytes.

@@ -20,6 +20,7 @@ mod log;
 mod memory;
 mod minutes;
 mod order;
+mod place;
 mod retention;
 #[cfg(test)]
 mod sample;

@@ -1,12 +1,13 @@
 //! What does one hand rows to?
 
-use std::fs::{self, File, OpenOptions};
+use std::collections::VecDeque;
+use std::fs::{self, OpenOptions};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use inband_model::HopColumns;
 use inband_model::table::shapes;
@@ -20,6 +21,7 @@ use crate::history::{History, damage_of_log};
 use crate::layout::{self, Generation};
 use crate::log;
 use crate::memory::Memory;
+use crate::place::Place;
 use crate::settings::StoreSettings;
 use crate::tally::{Counters, Tally, count};
 use crate::today::Today;
@@ -38,7 +40,7 @@ pub struct Store {
     threads: Vec<JoinHandle<()>>,
     /// Damage that was met since the store was opened.
     notes: Notes,
-    _lock: File,
+    place: Arc<Place>,
 }
 
 /// What became of a batch at once.
@@ -66,12 +68,10 @@ impl Store {
     /// The directory cannot be used, or another process uses it.
     pub fn open_on(settings: StoreSettings, disk: impl Disk) -> Result<Store, StoreError> {
         let root = &settings.path;
-        let logs = layout::log_directory(root);
-        fs::create_dir_all(&logs).map_err(StoreError::io("make", &logs))?;
-        let lock = lock(root)?;
+        let counters = Arc::new(Counters::default());
+        let place = Arc::new(Place::take(root, Arc::clone(&counters))?);
         let names: Vec<_> = shapes().iter().map(|shape| shape.name).collect();
         layout::remove_unfinished(root, &names)?;
-        let counters = Arc::new(Counters::default());
         let notes = Notes::default();
         let backlog = recover(root, &counters, &notes)?;
         let next_generation = 1 + last_generation(root, &names)?;
@@ -83,6 +83,7 @@ impl Store {
             settings: settings.clone(),
             backlog,
             jobs: flushable,
+            place: Arc::clone(&place),
             counters: Arc::clone(&counters),
             signals: Arc::clone(&signals),
             trouble: Arc::clone(&trouble),
@@ -92,6 +93,9 @@ impl Store {
             settings: settings.clone(),
             disk: Box::new(Watched { disk, trouble: Arc::clone(&trouble) }),
             commands: queue,
+            place: Arc::clone(&place),
+            rescued: VecDeque::new(),
+            watched_at: Instant::now(),
             waiting_rows: Arc::clone(&waiting_rows),
             jobs,
             counters: Arc::clone(&counters),
@@ -112,7 +116,7 @@ impl Store {
             trouble,
             threads,
             notes,
-            _lock: lock,
+            place,
         })
     }
 
@@ -177,6 +181,7 @@ impl Store {
     /// What became of the reports so far.
     #[must_use]
     pub fn tally(&self) -> Tally {
+        self.place.watch();
         let is_in_segment = |damage: &&Damage| damage.file.extension().is_some_and(|kind| kind == "parquet");
         let findings = self.notes.findings();
         let damaged_places = findings.damage.iter().filter(is_in_segment).count() as u64;
@@ -192,7 +197,7 @@ impl Store {
     /// What keeps history from being written at this time, in words; `None` while it is written.
     #[must_use]
     pub fn trouble(&self) -> Option<String> {
-        self.trouble.text()
+        self.place.trouble().or_else(|| self.trouble.text())
     }
 
     /// Takes a snapshot of what is kept.
@@ -225,21 +230,6 @@ impl Drop for Store {
     }
 }
 
-fn lock(root: &Path) -> Result<File, StoreError> {
-    let path = layout::lock_file(root);
-    let file = OpenOptions::new()
-        .create(true)
-        .truncate(false)
-        .write(true)
-        .open(&path)
-        .map_err(StoreError::io("open", &path))?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(fs::TryLockError::WouldBlock) => Err(StoreError::InUse(root.to_owned())),
-        Err(fs::TryLockError::Error(source)) => Err(StoreError::io("lock", &path)(source)),
-    }
-}
-
 /// Reads the logs that are there, and cuts torn ends off. What is damaged is noted and left out.
 fn recover(root: &Path, counters: &Counters, notes: &Notes) -> Result<Vec<Job>, StoreError> {
     let mut jobs = Vec::new();
@@ -259,7 +249,7 @@ fn recover(root: &Path, counters: &Counters, notes: &Notes) -> Result<Vec<Job>, 
             count(&counters.torn_bytes, outcome.torn as u64);
             cut(&path, (bytes.len() - outcome.torn) as u64).map_err(StoreError::io("cut", &path))?;
         }
-        jobs.push(Job { generation, memory });
+        jobs.push(Job { generation, memory, turn: 0, stored: 0, waiting: 0 });
     }
     Ok(jobs)
 }

@@ -4,13 +4,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Counts since the store was opened, of individual reports unless stated.
 ///
-/// What was offered is in exactly one of `stored`, `failed`, `shed` and `waiting`.
+/// What was offered is in exactly one of `stored`, `failed`, `shed` and `waiting`. When the directory is removed or
+/// replaced, what was stored in it moves to `failed`, and back when it comes back or is written again.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Durable in the log, or in a segment.
     pub stored: u64,
-    /// Lost because the disk did not take them.
+    /// Lost because the disk did not take them, or gone with their directory.
     pub failed: u64,
+    /// Of those that failed, how many had been stored before somebody removed or replaced the directory.
+    pub gone: u64,
     /// Lost because too much was waiting.
     pub shed: u64,
     /// Not yet decided.
@@ -37,6 +40,8 @@ pub(crate) struct Counters {
     pub(crate) offered: AtomicU64,
     pub(crate) stored: AtomicU64,
     pub(crate) failed: AtomicU64,
+    /// Of those that were stored, how many are on disk no more.
+    pub(crate) gone: AtomicU64,
     pub(crate) shed: AtomicU64,
     pub(crate) recovered: AtomicU64,
     pub(crate) torn_bytes: AtomicU64,
@@ -50,9 +55,11 @@ impl Counters {
     pub(crate) fn tally(&self) -> Tally {
         let read = |counter: &AtomicU64| counter.load(Ordering::Acquire);
         let (stored, failed, shed) = (read(&self.stored), read(&self.failed), read(&self.shed));
+        let gone = read(&self.gone).min(stored);
         Tally {
-            stored,
-            failed,
+            stored: stored - gone,
+            failed: failed + gone,
+            gone,
             shed,
             // Read last: what is decided was offered before.
             waiting: read(&self.offered).saturating_sub(stored + failed + shed),
@@ -65,6 +72,13 @@ impl Counters {
             removed_segments: read(&self.removed_segments),
         }
     }
+}
+
+/// Takes back what was counted.
+pub(crate) fn discount(counter: &AtomicU64, less: u64) {
+    // The closure always gives a number.
+    let _ =
+        counter.fetch_update(Ordering::AcqRel, Ordering::Acquire, |count| Some(count.saturating_sub(less)));
 }
 
 pub(crate) fn count(counter: &AtomicU64, more: u64) {

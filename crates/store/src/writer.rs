@@ -1,5 +1,6 @@
 //! How do batches come to disk? Appended to the log one by one, made durable in groups.
 
+use std::collections::VecDeque;
 use std::fs;
 use std::io;
 use std::path::PathBuf;
@@ -15,6 +16,7 @@ use crate::flusher::{Job, Signals};
 use crate::layout::{self, Generation};
 use crate::log::{self, Salt};
 use crate::memory::{Mark, Memory};
+use crate::place::{Place, file_identity};
 use crate::settings::StoreSettings;
 use crate::tally::{Counters, count};
 
@@ -32,6 +34,10 @@ pub(crate) struct Writer {
     pub(crate) settings: StoreSettings,
     pub(crate) disk: Box<dyn Disk>,
     pub(crate) commands: Receiver<Command>,
+    pub(crate) place: Arc<Place>,
+    /// Rows whose log was lost, for the flusher as soon as it has time.
+    pub(crate) rescued: VecDeque<Job>,
+    pub(crate) watched_at: Instant,
     /// Rows that wait in `commands`.
     pub(crate) waiting_rows: Arc<AtomicUsize>,
     pub(crate) jobs: SyncSender<Job>,
@@ -46,8 +52,14 @@ pub(crate) struct OpenLog {
     file: Box<dyn LogFile>,
     generation: Generation,
     salt: Salt,
+    /// The file in its directory, and the turn of that.
+    path: PathBuf,
+    identity: (u64, u64),
+    turn: u64,
     memory: Memory,
     began: Instant,
+    /// Reports that are durable.
+    reports: u64,
     group: Group,
     /// Bytes that are durable.
     durable_bytes: u64,
@@ -84,11 +96,53 @@ impl Writer {
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
             }
+            self.watch();
             self.sync_if_due();
             self.rotate_if_due();
         }
         self.sync();
         self.hand_over(true);
+        for job in std::mem::take(&mut self.rescued) {
+            // The flusher goes only after the writer, so that the job arrives.
+            let _ = self.jobs.send(job);
+        }
+    }
+
+    /// Looks a few times a second whether the log is still where it was.
+    fn watch(&mut self) {
+        if self.watched_at.elapsed() < WATCH_EVERY {
+            return;
+        }
+        self.watched_at = Instant::now();
+        if !self.is_in_place() {
+            self.rescue();
+        }
+        while let Some(job) = self.rescued.pop_front() {
+            if let Err(TrySendError::Full(job) | TrySendError::Disconnected(job)) = self.jobs.try_send(job) {
+                self.rescued.push_front(job);
+                break;
+            }
+        }
+    }
+
+    /// Whether the directory can be written, and the open log is in it.
+    fn is_in_place(&self) -> bool {
+        let is_held = self.place.watch();
+        self.open.as_ref().is_none_or(|open| {
+            let is_there = file_identity(&open.path).is_ok_and(|identity| identity == open.identity);
+            is_held && is_there && open.turn == self.place.turn()
+        })
+    }
+
+    /// Takes the rows of a log that was lost, which are still in memory, to make segments of them.
+    fn rescue(&mut self) {
+        let Some(open) = self.open.take() else { return };
+        let OpenLog { generation, memory, turn, reports: stored, group, .. } = open;
+        if self.rescued.len() < MAX_RESCUED {
+            self.rescued.push_back(Job { generation, memory, turn, stored, waiting: group.reports });
+        } else {
+            count(&self.counters.failed, group.reports);
+        }
     }
 
     /// How long nothing needs to be done.
@@ -155,6 +209,10 @@ impl Writer {
     fn create_log(&mut self) -> io::Result<OpenLog> {
         let generation = self.next_generation;
         let path = layout::log_file(&self.settings.path, generation);
+        if !self.place.watch() {
+            return Err(io::ErrorKind::NotFound.into());
+        }
+        let turn = self.place.turn();
         self.next_generation += 1;
         let mut file = self.disk.create(&path)?;
         let salt = Salt::draw();
@@ -162,20 +220,28 @@ impl Writer {
         let begun = file
             .append(&header)
             .and_then(|()| file.sync())
-            .and_then(|()| sync_directory(&self.log_directory()));
-        if let Err(error) = begun {
-            // An empty log does no harm; the error that matters is the first one.
-            let _ = fs::remove_file(&path);
-            return Err(error);
-        }
+            .and_then(|()| sync_directory(&self.log_directory()))
+            .and_then(|()| file_identity(&path));
+        let identity = match begun {
+            Ok(identity) => identity,
+            Err(error) => {
+                // An empty log does no harm; the error that matters is the first one.
+                let _ = fs::remove_file(&path);
+                return Err(error);
+            }
+        };
         let now = Instant::now();
         let spare = self.signals.spare.lock().ok().and_then(|mut spare| spare.take());
         Ok(OpenLog {
             file,
             generation,
             salt,
+            path,
+            identity,
+            turn,
             memory: spare.unwrap_or_default(),
             began: now,
+            reports: 0,
             group: Group { reports: 0, rows: 0, bytes: 0, durable: Mark::default(), began: now },
             durable_bytes: header.len() as u64,
             is_broken: false,
@@ -205,7 +271,12 @@ impl Writer {
             self.roll_back();
             return;
         }
+        if !self.is_in_place() {
+            return self.rescue();
+        }
+        let Some(open) = &mut self.open else { return };
         open.durable_bytes += open.group.bytes;
+        open.reports += open.group.reports;
         count(&self.counters.stored, open.group.reports);
         let (durable, began) = (open.memory.mark(), Instant::now());
         open.group = Group { reports: 0, rows: 0, bytes: 0, durable, began };
@@ -243,7 +314,9 @@ impl Writer {
             let _ = fs::remove_file(path);
             return true;
         }
-        let job = Job { generation: open.generation, memory: std::mem::take(&mut open.memory) };
+        let memory = std::mem::take(&mut open.memory);
+        let OpenLog { generation, turn, reports: stored, .. } = open;
+        let job = Job { generation, memory, turn, stored, waiting: 0 };
         if wait {
             // The flusher goes only after the writer, so that the job arrives.
             return self.jobs.send(job).is_ok();
@@ -260,7 +333,11 @@ impl Writer {
 }
 
 /// How long to wait when nothing is to be done.
-const IDLE: Duration = Duration::from_millis(500);
+const IDLE: Duration = WATCH_EVERY;
+/// How often it is looked whether the directory is still there.
+const WATCH_EVERY: Duration = Duration::from_millis(200);
+/// Lost logs whose rows are kept in memory, at most.
+const MAX_RESCUED: usize = 2;
 /// How long to wait for the flusher.
 const PAUSE: Duration = Duration::from_millis(2);
 /// Rows after which a group is made durable, however young it is: those that offer may wait for it.

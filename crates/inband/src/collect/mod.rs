@@ -20,7 +20,7 @@ use inband_server::{
     Api, ApiError, Keep, Listening, Live, NameList, Names, Outcome, Pipeline, Reception, Replay, Settings,
     Stage,
 };
-use inband_store::{Store, StoreError};
+use inband_store::{Store, StoreError, Tally};
 
 use crate::failure::Failure;
 use crate::input::Input;
@@ -75,7 +75,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let stop = signals::until_stopped()?;
     signals::stop_when_left_alone(&stop)?;
     let (outcome, trouble) = match &args.read {
-        None => (collect(&settings, &stop)?, None),
+        None => collect(&settings, &stop)?,
         Some(capture) => replay(args, &settings, capture, &stop)?,
     };
     eprint!("{}", summary::text(&outcome));
@@ -102,8 +102,9 @@ pub(crate) fn read_names(path: &Path) -> Result<Names, Failure> {
 }
 
 /// Receives until somebody stops it.
-fn collect(settings: &Settings, stop: &AtomicBool) -> Result<Outcome, Failure> {
+fn collect(settings: &Settings, stop: &AtomicBool) -> Result<(Outcome, Option<Error>), Failure> {
     exports::check(settings)?;
+    let path = settings.store.path.display();
     let names = Arc::new(read_names(&settings.names.file)?);
     // Ports and the certificate may need privileges; nothing behind them does.
     let listening = Listening::open(&settings.api).map_err(|error| match error {
@@ -145,8 +146,11 @@ fn collect(settings: &Settings, stop: &AtomicBool) -> Result<Outcome, Failure> {
     reception.stop();
     let outcome = pipeline.stop();
     api.stop();
-    close(store);
-    Ok(outcome.ok_or_else(|| anyhow!("the collector has failed"))?)
+    let gone = close(store).map_or(0, |tally| tally.gone);
+    let trouble = (gone > 0).then(|| {
+        anyhow!("history: {gone} reports that were stored are gone: {path} was removed or replaced")
+    });
+    Ok((outcome.ok_or_else(|| anyhow!("the collector has failed"))?, trouble))
 }
 
 /// Takes the reports of a capture; its time is the time. What is wrong with a capture behind its beginning is told
@@ -193,7 +197,10 @@ fn replay(
 
 fn open_store(settings: &Settings, retain: Option<Duration>) -> Result<Option<Arc<Store>>, Failure> {
     let Some(mut store) = settings.store.store() else { return Ok(None) };
-    store.retain = retain.unwrap_or(store.retain);
+    if let Some(retain) = retain {
+        store.retain = retain;
+        store.retain_tables.clear();
+    }
     let path = store.path.display().to_string();
     let open = |error: StoreError| {
         Failure::Work(Error::new(error).context(format!("cannot keep history in {path}")))
@@ -235,11 +242,9 @@ fn directories(settings: &Settings) -> Vec<&Path> {
     all.filter(|path| !path.as_os_str().is_empty()).collect()
 }
 
-/// Makes segments of what is in the log, where nobody else holds the store any more.
-pub(crate) fn close(store: Option<Arc<Store>>) {
-    if let Some(store) = store.and_then(Arc::into_inner) {
-        store.close();
-    }
+/// Makes segments of what is in the log, where nobody else holds the store any more; returns what became of the reports.
+pub(crate) fn close(store: Option<Arc<Store>>) -> Option<Tally> {
+    store.and_then(Arc::into_inner).map(Store::close)
 }
 
 fn print(text: &str) -> Result<(), Failure> {

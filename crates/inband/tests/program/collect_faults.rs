@@ -41,6 +41,52 @@ fn a_full_disk_is_told_and_every_report_is_stored_or_counted_as_failed() {
 }
 
 #[test]
+fn a_store_whose_directory_disappears_is_told_within_a_second_and_by_the_exit_code() {
+    let folder = Folder::new("collect-removed-directory");
+    let collector = Collector::start(&folder);
+    collector.send(0..10);
+    collector.wait_for("stored", 10);
+    let history = folder.path("inband-data");
+    std::fs::remove_dir_all(&history).unwrap();
+    // Nothing can be made in the place of a file.
+    std::fs::write(&history, b"").unwrap();
+    let removed = Instant::now();
+    let within = |what: &str, is_so: &dyn Fn() -> bool| {
+        while !is_so() {
+            assert!(removed.elapsed() < Duration::from_secs(5), "{what}");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        removed.elapsed()
+    };
+
+    let ready = within("/readyz", &|| collector.ask("/readyz").0 == 503);
+    let event = within("an event", &|| collector.get("/api/v1/events").contains("history-trouble"));
+    within("stderr", &|| collector.said().contains("history: "));
+
+    // A second, and what a busy machine takes to answer.
+    assert!(ready.max(event) < Duration::from_secs(3), "{ready:?} {event:?}");
+    assert_eq!((collector.count("stored"), collector.count("store_failed")), (0, 10));
+    assert_eq!(collector.interrupt(), Some(1));
+}
+
+#[test]
+fn a_store_whose_directory_is_removed_is_written_again() {
+    let folder = Folder::new("collect-removed-again");
+    let collector = Collector::start(&folder);
+    collector.send(0..10);
+    collector.wait_for("stored", 10);
+    std::fs::remove_dir_all(folder.path("inband-data")).unwrap();
+    assert_eq!(collector.ask("/readyz").0, 503);
+    collector.wait_for("stored", 10);
+    collector.send(10..20);
+    collector.wait_for("stored", 20);
+
+    assert_eq!(collector.interrupt(), Some(0));
+    let asked = folder.run_arguments(&["query", "--json", "SELECT count(*) AS n FROM observations"]);
+    assert_eq!(asked.stdout.trim(), "{\"n\":20}", "{}", asked.stderr);
+}
+
+#[test]
 fn what_happens_to_sequence_numbers_is_told_by_its_name() {
     let folder = Folder::new("collect-sequences");
     let collector = Collector::start(&folder);

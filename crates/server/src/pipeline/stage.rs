@@ -39,6 +39,11 @@ pub trait Stage: Send {
         let _ = now;
     }
 
+    /// What keeps history from being written, where this stage keeps it: `Some(None)` while it is written.
+    fn history_trouble(&self) -> Option<Option<String>> {
+        None
+    }
+
     /// Hands on what it has gathered, and waits until it is counted: nothing more comes but the ledger.
     fn settle(&mut self) {}
 

@@ -2,6 +2,7 @@ mod crash;
 mod damage;
 mod faults;
 mod model;
+mod place;
 
 use std::fs;
 use std::time::Duration;
