@@ -148,6 +148,8 @@ macro_rules! detectors {
 }
 
 detectors! {
+    /// When an egress interface is nearly full.
+    egress_utilization: EgressUtilization, EgressUtilizationSettings;
     /// When links of equal cost carry unequal loads.
     ecmp_imbalance: Balance, BalanceSettings;
     /// What is strange about nodes.

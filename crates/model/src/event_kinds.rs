@@ -86,6 +86,8 @@ event_kinds! {
     drop: Drop = "drop",
     /// Packets vanish behind a node, and no node reports a drop.
     silent_loss: SilentLoss = "silent-loss",
+    /// An egress interface is nearly full.
+    egress_utilization: EgressUtilization = "egress-utilization",
     /// Equal links carry unequal loads.
     ecmp_imbalance: EcmpImbalance = "ecmp-imbalance",
     /// Packets arrive before they were sent: two clocks disagree.
