@@ -49,6 +49,10 @@ static __always_inline int can_carry(const struct packet *packet, const struct c
 	if (!has_ports(packet->protocol) ||
 	    (packet->protocol == IPPROTO_TCP && config->carriage == BEHIND_UDP_BY_PORT))
 		return 0;
+	/* What goes to INT's port already would make one row of headers with ours, which a sink removes whole. */
+	if (config->carriage != BEHIND_L4_BY_DSCP && packet->protocol == IPPROTO_UDP &&
+	    udp(packet)->dest == bpf_htons(config->udp_port))
+		return 0;
 	/* Host-INT knows IPv4 without options. */
 	return config->version != VERSION_HOST_INT ||
 	       (packet->version == 4 && packet->l4 == L3 + sizeof(struct iphdr));
