@@ -130,7 +130,7 @@ fn names_come_from_a_file_or_from_the_collector_s_configuration() {
     let folder = history("query-names")
         .with("names.toml", names)
         .with("collector.toml", "[store]\npath = \"history\"\n[names]\nfile = \"names.toml\"\n")
-        .with("bad.toml", "[[node]]\nid = 1\n");
+        .with("bad.toml", "[[node]]\nidd = 1\n");
     let sql = "SELECT node_name(node_id) AS node, interface_name(1, 260), address_name('10.0.1.1'), \
                address_name(source), count(*) FROM observations GROUP BY node_id";
     let known = "leaf1,5/0,web,rack 1,5\n,5/0,web,rack 1,5\n";
