@@ -69,7 +69,7 @@ pub(super) fn names(json: &str, notes: &mut Vec<String>) -> Result<NameList, Err
     for host in array(&root, "hosts") {
         match (text(host, "ip").map(str::parse), text(host, "name")) {
             (Some(Ok(address)), Some(name)) => {
-                list.hosts.push(HostName { address, name: name.to_owned(), labels: Labels::new() })
+                list.hosts.push(HostName { address, name: name.to_owned(), labels: Labels::new() });
             }
             _ => notes.push(format!("a host without address or name: {host}")),
         }

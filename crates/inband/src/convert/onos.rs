@@ -131,7 +131,7 @@ fn hosts(roots: &[Value], notes: &mut Vec<String>) -> Vec<HostName> {
         for address in addresses.as_array().into_iter().flatten() {
             match address.as_str().map(str::parse) {
                 Some(Ok(address)) => {
-                    hosts.push(HostName { address, name: name.to_owned(), labels: Labels::new() })
+                    hosts.push(HostName { address, name: name.to_owned(), labels: Labels::new() });
                 }
                 _ => notes.push(format!("host {name} has an address that is none: {address}")),
             }

@@ -68,7 +68,7 @@ pub(super) fn start(
         Retry { attempts: settings.attempts, first: FIRST_PAUSE, longest: LONGEST_PAUSE, part: "traces" };
     let choice = Sampled::new(settings);
     let work = move |work| {
-        Tracer { poster: traces, service, source, retry, details: Details::default(), work }.run()
+        Tracer { poster: traces, service, source, retry, details: Details::default(), work }.run();
     };
     stage::start_beside(choice, settings.queue, Arc::clone(&tally), work, metrics)
 }

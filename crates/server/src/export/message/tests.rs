@@ -104,7 +104,7 @@ fn is_delivered(chosen: &Chosen<Message>) -> bool {
 fn only(message: Message) -> (String, Value) {
     let mut lines = Vec::new();
     message.each_json(&Names::default(), |key, json| {
-        lines.push((key.to_owned(), serde_json::from_slice(json).unwrap()))
+        lines.push((key.to_owned(), serde_json::from_slice(json).unwrap()));
     });
     assert_eq!(lines.len(), 1);
     lines.remove(0)
