@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use inband_model::table::Table;
+use parquet::errors::ParquetError;
 
 use super::{ColumnData, TimeRange};
 use crate::damage::Damage;
@@ -105,7 +106,11 @@ impl Chunk {
 
     /// What is left out because a column cannot be read.
     pub(crate) fn damage(&self, column: usize, error: &StoreError) -> Damage {
-        let cause = error.source().map_or_else(|| error.to_string(), ToString::to_string);
+        let cause = match error {
+            // The library puts its name in front of what our reader says.
+            StoreError::Segment { source: ParquetError::General(what), .. } => what.clone(),
+            _ => error.source().map_or_else(|| error.to_string(), ToString::to_string),
+        };
         match &self.source {
             Part::Group { path, group, segment } => {
                 let place = format!("row group {group}, column {}", segment.name(column));
