@@ -251,13 +251,22 @@ fn a_sink_takes_out_what_only_looks_like_int_where_the_engine_does() {
                 prop_assert_eq!(passed.frame, frame, "{:?}", outcome);
                 return Ok(());
             }
-            let left = send(&mut Node::new(&last).unwrap(), &frame, &plan.passage());
+            let mut engine = Node::new(&last).unwrap();
+            let left = send(&mut engine, &frame, &plan.passage());
+            if DROPPED_BY_THE_ENGINE.iter().any(|drop| engine.counters().get(*drop) > 0) {
+                prop_assert_eq!(passed.frame, frame, "{:?}", outcome);
+                return Ok(());
+            }
             prop_assert_eq!(outcome.contains(&Outcome::Discarded), left.is_none());
             prop_assert_eq!(passed.frame, left.unwrap_or(frame), "{:?}", outcome);
             Ok(())
         });
     }
 }
+
+/// A sink of the network drops what it cannot read. A host passes it on: the mark alone does not say that it is INT.
+const DROPPED_BY_THE_ENGINE: [inband_node::Outcome; 2] =
+    [inband_node::Outcome::UnknownVersion, inband_node::Outcome::NotStripped];
 
 /// Whether the stack behind a header of MD, if there is one, holds a whole number of hops.
 fn has_whole_hops(config: &NodeConfig, frame: &[u8]) -> bool {
