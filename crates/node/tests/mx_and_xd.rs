@@ -11,7 +11,7 @@ use support::{locate, node_config, path, reports, tcp_frame, through, with_repor
 
 fn config(id: u32, edges: (bool, bool)) -> NodeConfig {
     let mut config = node_config(id, edges, EncapsulationKind::Dscp, Mode::Mx);
-    config.source.instructions = Instruction::ALL
+    config.source.instructions = Instruction::OF_2_1
         .into_iter()
         .filter(|instruction| *instruction != Instruction::ChecksumComplement)
         .collect();

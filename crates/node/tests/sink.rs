@@ -121,7 +121,7 @@ fn sink_corrects_the_checksum_itself_where_hops_used_the_complement() {
     let mut packet = original.clone();
     for id in 1..=3 {
         let mut config = node_config(id, (id == 1, id == 3), EncapsulationKind::Dscp, Mode::Md);
-        config.source.instructions = inband_node::config::Instruction::ALL.into_iter().collect();
+        config.source.instructions = inband_node::config::Instruction::OF_2_1.into_iter().collect();
         config.checksum.update = inband_node::config::ChecksumUpdate::Complement;
         packet = through(&mut Node::new(&config).unwrap(), &packet).unwrap();
         if id < 3 {

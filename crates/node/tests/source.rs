@@ -161,7 +161,7 @@ fn source_starts_with_m_where_only_the_fixed_headers_fit_and_not_at_all_below() 
 fn hop_ml_is_31_words_at_most() {
     // int-2.1/md-11, int-2.1/md-10: 13 words of baseline metadata leave 18 for the domain.
     let mut config = config();
-    config.source.instructions = Instruction::ALL.into_iter().collect();
+    config.source.instructions = Instruction::OF_2_1.into_iter().collect();
     for (words, fits) in [(18, true), (19, false)] {
         config.domains = vec![support::domain(0xabcd, 0, words, "every-hop", "")];
         config.source.domain = Some(support::source_domain(0xabcd, &[0]));

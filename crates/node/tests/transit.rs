@@ -135,7 +135,7 @@ fn transit_writes_all_ones_for_what_it_does_not_know() {
 #[test]
 fn transit_answers_every_baseline_instruction_in_the_order_of_the_bits() {
     // int-2.1/md-12, int-2.1/md-23
-    let before = started(&Instruction::ALL);
+    let before = started(&Instruction::OF_2_1);
     let mut config = config(7);
     config.interfaces[0].level2_id = 0x0a0b_0c0d;
     config.interfaces[1].level2_id = 0x0102_0304;
@@ -185,7 +185,7 @@ fn transit_pads_reserved_instructions_or_adds_nothing_as_configured() {
 fn transit_adds_nothing_when_the_shim_length_is_full() {
     // int-2.1/md-28: 3 + 31 * 8 words fill 251 of 255; one more hop of 31 words cannot be counted.
     let mut config = node_config(1, (true, false), EncapsulationKind::Dscp, Mode::Md);
-    config.source.instructions = Instruction::ALL.into_iter().collect();
+    config.source.instructions = Instruction::OF_2_1.into_iter().collect();
     config.source.remaining_hops = 255;
     let mut packet = through(&mut Node::new(&config).unwrap(), &tcp_frame(b"")).unwrap();
     let mut node = transit(7);

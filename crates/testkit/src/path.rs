@@ -197,9 +197,8 @@ impl DomainPlan {
         config.encapsulation.layer = self.layer();
         config.source.mode = self.mode();
         let asked = self.instructions();
-        // Instructions of versions before 2.0 alone have no bit.
-        let is_asked = |instruction: &Instruction| asked.intersects(instruction.bit());
-        config.source.instructions = Instruction::ALL.into_iter().filter(is_asked).collect();
+        let is_asked = |instruction: &Instruction| asked.contains(instruction.bit());
+        config.source.instructions = Instruction::OF_2_1.into_iter().filter(is_asked).collect();
         config.source.remaining_hops = if self.0[4] == 0 { 8 } else { self.0[4] % 12 };
         config.source.own_metadata = flags & 1 == 0 || self.version() == IntVersion::Host0_5;
         config.node.unknown_instructions =

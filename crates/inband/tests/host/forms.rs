@@ -181,6 +181,10 @@ fn assert_paths(reports: &[&Value], domain: &Domain) {
         let mut least = u64::MAX;
         for report in of_sink {
             let report = &report["reports"][0];
+            // A packet that the host's kernel drops on the way, as where connections end, has no times.
+            if report["dropped"] == true {
+                continue;
+            }
             if domain.mode == "mx" {
                 // Of what leaves and of what arrives; each has one clock.
                 assert!(
