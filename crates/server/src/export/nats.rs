@@ -74,7 +74,7 @@ impl Broker for Nats {
             // The client would connect again by itself, and send what it holds behind what is sent anew.
             Answer::Away { .. } => connection.close(),
             Answer::Taken | Answer::TakenInPart { .. } | Answer::Refused(_) => {
-                self.connected = Some(connection)
+                self.connected = Some(connection);
             }
         }
         delivery
