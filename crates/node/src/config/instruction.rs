@@ -36,20 +36,6 @@ pub enum Instruction {
 }
 
 impl Instruction {
-    /// The baseline instructions of INT 2.1, in the order of their bits.
-    pub const OF_2_1: [Self; 10] = [
-        Self::NodeId,
-        Self::Level1Interfaces,
-        Self::HopLatency,
-        Self::QueueOccupancy,
-        Self::IngressTimestamp,
-        Self::EgressTimestamp,
-        Self::Level2Interfaces,
-        Self::EgressUtilization,
-        Self::BufferOccupancy,
-        Self::ChecksumComplement,
-    ];
-
     /// All instructions, those of 2.1 in the order of their bits.
     pub const ALL: [Self; 13] = [
         Self::NodeId,
@@ -66,6 +52,9 @@ impl Instruction {
         Self::EgressInterface,
         Self::QueueCongestion,
     ];
+
+    /// The baseline instructions of INT 2.1, in the order of their bits.
+    pub const OF_2_1: [Self; 10] = *Self::ALL.first_chunk().expect("all instructions are 13");
 
     /// The name users write.
     #[must_use]
