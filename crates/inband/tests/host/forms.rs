@@ -161,8 +161,11 @@ fn assert_counted(a: &Value, b: &Value, domain: &Domain) {
         // A single segment that is full has no room, and cannot be cut.
         let full = sender["outcomes"]["not_started_mtu"].as_u64().unwrap();
         assert!(full < started / 10, "{sender}");
+        // A checksum field of 0xffff could not be restored; one segment in 65,536 has it by chance.
+        let ambiguous = sender["outcomes"]["not_started_checksum"].as_u64().unwrap();
+        assert!(ambiguous < started / 100, "{sender}");
         assert_eq!(
-            sender["watched"]["int_packets"].as_u64().unwrap() + not_carried + full,
+            sender["watched"]["int_packets"].as_u64().unwrap() + not_carried + full + ambiguous,
             watched,
             "{sender}"
         );
