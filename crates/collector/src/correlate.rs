@@ -4,6 +4,7 @@ mod change;
 mod clocks;
 mod dropped;
 mod events;
+mod finding;
 
 mod loops;
 mod newcomers;

@@ -2,7 +2,7 @@
 
 use inband_model::{Event, EventDetail, Flow, Path, PathChange, PathChangeKind, Phase, Severity};
 
-use super::change::Finding;
+use super::finding::Finding;
 
 /// Announces that a flow takes another path.
 pub(super) fn path_change(

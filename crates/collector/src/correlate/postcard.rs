@@ -10,7 +10,7 @@ use crate::paths::{
 use crate::report::{HopReading, StackState};
 use crate::silent::Stopped;
 
-use super::change::Finding;
+use super::finding::Finding;
 use super::{Correlator, Sighting, What};
 
 impl Correlator {

@@ -7,7 +7,7 @@ use crate::outbox::Outbox;
 use crate::paths::{Mark, Order, PathIndex};
 use crate::report::{HopReading, StackState};
 
-use super::change::Finding;
+use super::finding::Finding;
 use super::{Correlator, Sighting, loops};
 
 impl Correlator {
