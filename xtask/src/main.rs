@@ -10,6 +10,7 @@ mod bpf;
 mod cargo;
 mod ci;
 mod golden;
+mod instructions;
 mod layers;
 mod long;
 mod problem;
@@ -32,6 +33,8 @@ enum Task {
     Bpf(bpf::Arguments),
     /// Measure the packet path and the report path, in release mode
     Bench(bench::Arguments),
+    /// Count instructions per packet and per report under callgrind, and compare them with another commit's
+    Instructions(instructions::Arguments),
     /// Run one of the checks that take too long for every push
     Long(long::Arguments),
 }
@@ -45,6 +48,7 @@ fn main() -> ExitCode {
         Task::Golden(arguments) => golden::run(&root, &arguments),
         Task::Bpf(arguments) => bpf::run(&root, &arguments),
         Task::Bench(arguments) => bench::run(&root, &arguments),
+        Task::Instructions(arguments) => instructions::run(&root, &arguments),
         Task::Long(arguments) => long::run(&root, &arguments),
     };
     match outcome {

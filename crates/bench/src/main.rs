@@ -32,6 +32,9 @@ struct Arguments {
     /// Measure one very hot switch alone: this many reports a second, for ten seconds
     #[arg(long, value_name = "PER_SECOND", num_args = 0..=1, default_missing_value = "487000")]
     hot: Option<u32>,
+    /// Run each row once, for `cargo xtask instructions`, and print its items and its name
+    #[arg(long, conflicts_with_all = ["quick", "hot"])]
+    count: bool,
 }
 
 fn main() -> Result<()> {
@@ -40,6 +43,10 @@ fn main() -> Result<()> {
         let seconds = if arguments.quick { 1 } else { 10 };
         println!("{}", hot::report(seconds, per_second, false)?);
         println!("{}", hot::report(seconds, per_second, true)?);
+        return Ok(());
+    }
+    if arguments.count {
+        print!("{}", rows::count(arguments.only.as_deref())?);
         return Ok(());
     }
     let rounds = if arguments.quick { QUICK_ROUNDS } else { ROUNDS };

@@ -4,7 +4,7 @@ use anyhow::Result;
 
 use crate::domains::DOMAINS;
 use crate::fabric::{self, Role};
-use crate::measure::{Beside, Row, Subject, Time, measure};
+use crate::measure::{self, Beside, Row, Subject, Time, measure};
 use crate::reports::Datagrams;
 use crate::subjects::decode::Decode;
 use crate::subjects::etherparse::Etherparse;
@@ -20,6 +20,20 @@ use crate::table::Table;
 /// # Errors
 /// A row does not do what it is measured for.
 pub(crate) fn report(rounds: usize, only: Option<&str>) -> Result<String> {
+    let mut rows = all(only)?;
+    let times = measure(&mut rows, rounds)?;
+    Ok(format!("{}\n{LEGEND}", table(&rows, &times).render()))
+}
+
+/// Runs all rows, or those whose name contains `only`, once for a tool that counts their instructions.
+///
+/// # Errors
+/// A row does not do what it is measured for.
+pub(crate) fn count(only: Option<&str>) -> Result<String> {
+    measure::count(&mut all(only)?)
+}
+
+fn all(only: Option<&str>) -> Result<Vec<Row>> {
     let mut rows = Rows::default();
     for payload in PAYLOADS {
         rows.add_packet_path(payload)?;
@@ -33,8 +47,7 @@ pub(crate) fn report(rounds: usize, only: Option<&str>) -> Result<String> {
     if let Some(only) = only {
         rows.keep(only);
     }
-    let times = measure(&mut rows.0, rounds)?;
-    Ok(format!("{}\n{LEGEND}", table(&rows.0, &times).render()))
+    Ok(rows.0)
 }
 
 /// The rows in their order.

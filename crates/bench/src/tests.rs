@@ -4,7 +4,7 @@ use anyhow::{Result, bail};
 
 use crate::history;
 use crate::measure::{Row, Subject, measure};
-use crate::rows::report;
+use crate::rows::{count, report};
 use crate::table::Table;
 use crate::trace::score;
 
@@ -29,6 +29,13 @@ fn every_row_does_what_it_is_measured_for() {
             line[name.len()..].split_whitespace().map(|cell| cell.parse().unwrap()).collect();
         assert!(numbers.iter().all(|number| *number > 0.0), "{line}");
     }
+}
+
+#[test]
+fn rows_are_counted_by_item_and_name() {
+    let lines = count(Some("sink")).unwrap();
+
+    assert_eq!(lines, "256\tsink, 100 B\n256\tsink, 1400 B\n");
 }
 
 #[test]

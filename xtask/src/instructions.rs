@@ -1,0 +1,134 @@
+//! Instructions per packet and per report, of this tree beside another commit.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+use clap::Args;
+
+use crate::cargo::{cargo, run as finish};
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// The commit to compare with; it must know `inband-bench --count`
+    #[arg(long, value_name = "COMMIT")]
+    against: Option<String>,
+    /// Count only the rows of `cargo xtask bench` whose name contains this
+    #[arg(long, value_name = "TEXT")]
+    only: Option<String>,
+    /// Fail when a row takes more than this many times the instructions of the other commit
+    #[arg(long, value_name = "TIMES", default_value_t = 1.03)]
+    most: f64,
+}
+
+/// Instructions per item of each row, in the order of the rows.
+type Counts = Vec<(String, f64)>;
+
+/// Counts the instructions of every row under callgrind, and compares them with those of another commit.
+///
+/// # Errors
+/// valgrind is missing, a tree does not build, or a row takes more than `--most` times the instructions.
+pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<()> {
+    let target = target_directory(root).join("instructions");
+    let only = arguments.only.as_deref();
+    let counts = count(root, &target, only)?;
+    let Some(commit) = &arguments.against else {
+        for (name, count) in &counts {
+            println!("{count:>10.1}  {name}");
+        }
+        return Ok(());
+    };
+    let worktree = target.join("tree");
+    let before = in_worktree(root, &worktree, commit, || count(&worktree, &target, only))?;
+    let over = compare(&before, &counts, arguments.most);
+    ensure!(
+        over.is_empty(),
+        "more than {} times the instructions of {commit}: {}",
+        arguments.most,
+        over.join("; ")
+    );
+    Ok(())
+}
+
+/// Prints the table, and returns the rows that are over `most`.
+fn compare(before: &Counts, after: &Counts, most: f64) -> Vec<String> {
+    let before: BTreeMap<&str, f64> = before.iter().map(|(name, count)| (name.as_str(), *count)).collect();
+    println!("{:>10}  {:>10}  {:>6}", "before", "after", "ratio");
+    let mut over = Vec::new();
+    for (name, count) in after {
+        let Some(other) = before.get(name.as_str()) else {
+            println!("{:>10}  {count:>10.1}  {:>6}  {name}", "", "");
+            continue;
+        };
+        let ratio = count / other;
+        println!("{other:>10.1}  {count:>10.1}  {ratio:>6.3}  {name}");
+        if ratio > most {
+            over.push(name.clone());
+        }
+    }
+    over
+}
+
+/// Builds the benchmarks of `tree` and counts the instructions of each row.
+fn count(tree: &Path, target: &Path, only: Option<&str>) -> Result<Counts> {
+    let mut build = cargo(tree);
+    build.args(["build", "--quiet", "--release", "--package", "inband-bench"]);
+    finish(build.env("CARGO_TARGET_DIR", target))?;
+    let program = target.join("release/inband-bench");
+    let dumps = target.join("dumps");
+    if dumps.exists() {
+        fs::remove_dir_all(&dumps)?;
+    }
+    fs::create_dir_all(&dumps)?;
+    let mut command = Command::new("valgrind");
+    command
+        .args(["--quiet", "--tool=callgrind", "--collect-atstart=no"])
+        .arg(format!("--toggle-collect={COUNTED}"))
+        .arg(format!("--dump-after={COUNTED}"))
+        .arg(format!("--callgrind-out-file={}", dumps.join("row").display()))
+        .arg(program)
+        .arg("--count");
+    if let Some(only) = only {
+        command.args(["--only", only]);
+    }
+    let output = command.output().context("cannot start valgrind; is it installed?")?;
+    ensure!(output.status.success(), "valgrind: {}", String::from_utf8_lossy(&output.stderr));
+    let rows = String::from_utf8(output.stdout).context("names of rows are text")?;
+    let lines = rows.lines().filter_map(|line| line.split_once('\t'));
+    (1..)
+        .zip(lines)
+        .map(|(number, (items, name))| {
+            let items: f64 = items.parse().with_context(|| format!("items of {name}"))?;
+            Ok((name.to_owned(), total(&dumps.join(format!("row.{number}")))? / items))
+        })
+        .collect()
+}
+
+/// The instructions in one file of callgrind.
+fn total(dump: &Path) -> Result<f64> {
+    let text = fs::read_to_string(dump).with_context(|| format!("cannot read {}", dump.display()))?;
+    let line = text
+        .lines()
+        .find_map(|line| line.strip_prefix("totals: ").or_else(|| line.strip_prefix("summary: ")));
+    line.and_then(|line| line.trim().parse().ok()).with_context(|| format!("no total in {}", dump.display()))
+}
+
+/// Runs `work` while `commit` is checked out in `worktree`.
+fn in_worktree<T>(root: &Path, worktree: &Path, commit: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    let git = |arguments: &[&str], path: Option<&Path>, last: Option<&str>| {
+        finish(Command::new("git").current_dir(root).args(arguments).args(path).args(last))
+    };
+    git(&["worktree", "add", "--quiet", "--force", "--detach"], Some(worktree), Some(commit))?;
+    let result = work();
+    git(&["worktree", "remove", "--force"], Some(worktree), None)?;
+    result
+}
+
+fn target_directory(root: &Path) -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from)
+}
+
+/// The function of the benchmarks that runs one batch.
+const COUNTED: &str = "*counted_batch*";
