@@ -14,39 +14,31 @@ mod too_big;
 mod visit;
 mod watch;
 
-use std::net::SocketAddr;
-use std::num::NonZeroU32;
+use std::sync::Arc;
 
 use inband_wire::int::Instructions;
 use inband_wire::layers::Link;
 
 use crate::clones::Clones;
-use crate::config::{ChecksumUpdate, NodeConfig, ReportFilter, SinkMetadata, WatchEntry};
-use crate::congestion::CongestionFilter;
+use crate::config::{NodeConfig, WatchEntry};
 use crate::copies::PacketCopy;
+use crate::core::Core;
 use crate::counters::{Counters, Outcome};
-use crate::domains::KnownDomains;
-use crate::drop_reasons::DropReasons;
-use crate::earlier::EarlierSource;
-use crate::encapsulation::Carriage;
+use crate::earlier::EarlierNumbers;
 use crate::error::ConfigError;
 use crate::flow_sequences::FlowSequences;
 use crate::frame::Frame;
-use crate::interfaces::Interfaces;
-use crate::latency::Latency;
+use crate::losses::Losses;
 use crate::own_packet::OwnPacket;
-use crate::passage::{Identity, Passage};
-use crate::path_mtu::PathMtu;
-use crate::probes::Probes;
+use crate::passage::Passage;
+use crate::path_mtu::Answers;
+use crate::probes::ProbeSchedule;
+use crate::profile::Profile;
 use crate::sessions::{ReportDatagram, Sessions};
 use crate::smart::Smart;
-use crate::source::SourcePlan;
-use crate::support;
-use crate::transit::Choices;
 use crate::waiting::Waiting;
-use crate::watchlist::Watchlist;
+use crate::watchlist::{Sampling, Watchlist};
 pub use drops::FlowDrops;
-use losses::Losses;
 
 /// One INT node: source, transit hop and sink, per packet and as its interfaces say.
 ///
@@ -55,42 +47,29 @@ use losses::Losses;
 // int-2.1/domain-05
 #[derive(Clone, Debug)]
 pub struct Node {
-    identity: Identity,
-    interfaces: Interfaces,
-    carriage: Carriage,
-    watchlist: Watchlist,
-    /// Where reports go; what is sent there is not watched.
-    collectors: Vec<SocketAddr>,
-    domains: KnownDomains,
-    plan: SourcePlan,
-    /// What a source of a version before 2.0 does; `None` in domains of 2.1.
-    earlier_source: Option<Box<EarlierSource>>,
-    sink_metadata: SinkMetadata,
-    restore_dscp: bool,
-    choices: Choices,
-    sequence_number: u32,
-    /// The numbers of flows, where packets get them as domain-specific metadata.
-    flow_sequences: Option<Box<FlowSequences>>,
-    congestion: CongestionFilter,
+    profile: Arc<Profile>,
+    numbers: Numbers,
+    sampling: Sampling,
     clones: Clones,
     copies: Waiting<PacketCopy>,
-    path_mtu: PathMtu,
-    probes: Probes,
-    /// What the node answers as not available.
-    withheld: Instructions,
-    /// Filters and triggers, where reports are filtered.
+    answers: Answers,
+    probes: ProbeSchedule,
+    /// What filters and triggers remember, where reports are filtered.
     smart: Option<Box<Smart>>,
-    /// Whether the packet at hand met a congested queue and no report says so yet.
-    congested: bool,
-    /// What Host-INT tells of the packet at hand, where this node is its sink.
-    latency: Option<Box<Latency>>,
-    drop_reasons: DropReasons,
     /// What a sink knows of the numbers of flows.
     losses: Option<Box<Losses>>,
-    /// Domain Specific ID of reports 2.0 about losses.
-    loss_domain: u16,
     sessions: Sessions,
     counters: Counters,
+}
+
+/// The numbers a source has given.
+#[derive(Clone, Debug, Default)]
+struct Numbers {
+    /// That of the latest packet.
+    packet: u32,
+    /// Those of flows, where packets get them as domain-specific metadata.
+    flows: FlowSequences,
+    earlier: EarlierNumbers,
 }
 
 /// What becomes of a packet.
@@ -106,51 +85,38 @@ pub enum Verdict {
 }
 
 impl Node {
-    /// Creates the node that `config` describes.
+    /// Creates the node that `config` describes, on one core.
     ///
     /// # Errors
     /// The first setting that is out of range, contradicts another one, or is not supported.
     pub fn new(config: &NodeConfig) -> Result<Self, ConfigError> {
-        support::check(config)?;
-        let domains = KnownDomains::new(&config.domains)?;
-        let carriage = Carriage::new(config);
-        let plan = SourcePlan::new(config, &domains)?;
+        Self::on_core(Profile::compile(config)?, Core::ONLY)
+    }
+
+    /// Creates one of the cores of the node that `profile` describes.
+    ///
+    /// # Errors
+    /// Cores that cannot be told apart by their hw_id, as [`Core`] says.
+    pub fn on_core(profile: Arc<Profile>, core: Core) -> Result<Self, ConfigError> {
         Ok(Self {
-            identity: Identity { node_id: Some(config.node.id), interfaces: true, level2_interfaces: true },
-            interfaces: Interfaces::new(&config.interfaces)?,
-            probes: Probes::new(config, &carriage)?,
-            withheld: Instructions::default(),
-            carriage,
-            watchlist: Watchlist::new(&config.watchlist),
-            collectors: config.report.sessions().iter().map(|session| session.collector).collect(),
-            flow_sequences: plan.numbers_flows(&domains).then(Box::default),
-            plan,
-            earlier_source: EarlierSource::new(config)?.map(Box::new),
-            domains,
-            sink_metadata: config.sink.own_metadata,
-            restore_dscp: config.sink.restore_dscp,
-            choices: Choices {
-                unknown_instructions: config.node.unknown_instructions,
-                checksum_update: config.checksum.update,
-                mtu_action: config.mtu.action,
-            },
-            sequence_number: 0,
+            numbers: Numbers::default(),
+            sampling: Sampling::new(&profile.watchlist),
+            clones: Clones::default(),
             copies: Waiting::default(),
-            congestion: CongestionFilter::new(&config.source),
-            clones: Clones::new(NonZeroU32::new(config.source.clone)),
-            path_mtu: PathMtu::new(&config.mtu),
-            smart: match config.report.filter {
-                ReportFilter::None => None,
-                ReportFilter::Smart => Some(Box::new(Smart::new(config)?)),
-            },
-            congested: false,
-            latency: None,
-            drop_reasons: DropReasons::new(&config.drop_reasons)?,
-            losses: Losses::new(&config.loss)?.map(Box::new),
-            loss_domain: config.loss.domain,
-            sessions: Sessions::new(config),
+            answers: Answers::new(&profile.path_mtu, core),
+            probes: ProbeSchedule::new(&profile.probes, core),
+            smart: profile.smart.as_ref().map(|settings| Box::new(Smart::new(settings))),
+            losses: Losses::new(&profile.loss).map(Box::new),
+            sessions: Sessions::new(&profile.report, core)?,
             counters: Counters::default(),
+            profile,
         })
+    }
+
+    /// What the node does.
+    #[must_use]
+    pub const fn profile(&self) -> &Arc<Profile> {
+        &self.profile
     }
 
     /// Does this node's INT work on one frame, in place.
@@ -160,7 +126,7 @@ impl Node {
     #[inline]
     pub fn handle_frame(&mut self, link: Link, frame: &mut Frame<'_>, passage: &Passage) -> Verdict {
         let fate = match self.smart {
-            None => self.fate(link, frame, passage),
+            None => self.fate(link, frame, passage, None),
             Some(_) => self.fate_with_queue(link, frame, passage),
         };
         self.counters.count(fate);
@@ -189,7 +155,7 @@ impl Node {
     /// Takes the oldest message of this node to the sender of a packet; it leaves by the interface the packet came
     /// in by.
     pub fn poll_reply(&mut self) -> Option<OwnPacket> {
-        self.path_mtu.poll()
+        self.answers.poll()
     }
 
     /// Takes the oldest probe this node made, a packet in an Ethernet frame.
@@ -207,7 +173,7 @@ impl Node {
     /// Makes the probes that are due at `now`, nanoseconds of the device's clock, and completes a datagram that has
     /// waited for more reports for its time.
     pub fn handle_timeout(&mut self, now: u64) {
-        self.path_mtu.advance(now);
+        self.answers.advance(now);
         if !self.probes.is_empty() {
             self.make_probes(now);
         }
@@ -227,7 +193,9 @@ impl Node {
 
     /// Replaces the flow watchlist from the next packet on; everything else goes on as it was.
     pub fn set_watchlist(&mut self, entries: &[WatchEntry]) {
-        self.watchlist = Watchlist::new(entries);
+        let watchlist = Arc::new(Watchlist::new(entries));
+        self.sampling = Sampling::new(&watchlist);
+        Arc::make_mut(&mut self.profile).watchlist = watchlist;
     }
 
     /// Takes over the flow watchlist, the filters and triggers, and the drop reasons of `config` from the next packet
@@ -236,16 +204,21 @@ impl Node {
     /// # Errors
     /// As [`Node::new`]; nothing has changed then.
     pub fn reload(&mut self, config: &NodeConfig) -> Result<(), ConfigError> {
-        support::check(config)?;
-        let drop_reasons = DropReasons::new(&config.drop_reasons)?;
-        match (config.report.filter, &mut self.smart) {
-            (ReportFilter::None, smart) => *smart = None,
-            (ReportFilter::Smart, Some(smart)) => smart.reload(&config.smart)?,
-            (ReportFilter::Smart, smart) => *smart = Some(Box::new(Smart::new(config)?)),
-        }
-        self.drop_reasons = drop_reasons;
-        self.set_watchlist(&config.watchlist);
+        let profile = self.profile.reload(config)?;
+        self.adopt(profile);
         Ok(())
+    }
+
+    /// Takes over `profile`, the [`Profile::reload`] of this node's, from the next packet on; the cores of a node share
+    /// it. What is known of flows, quotas, numbers, counters and reports that wait stay as they were.
+    pub fn adopt(&mut self, profile: Arc<Profile>) {
+        match (&profile.smart, &mut self.smart) {
+            (None, smart) => *smart = None,
+            (Some(settings), Some(smart)) => smart.adopt(settings),
+            (Some(settings), smart) => *smart = Some(Box::new(Smart::new(settings))),
+        }
+        self.sampling = Sampling::new(&profile.watchlist);
+        self.profile = profile;
     }
 
     /// Makes the node answer `instructions` about itself as not available from here on; what the device
@@ -253,15 +226,7 @@ impl Node {
     ///
     /// Without the checksum complement it updates the L4 checksum itself.
     pub fn withhold(&mut self, instructions: Instructions) {
-        self.withheld = self.withheld | instructions;
-        if instructions.intersects(Instructions::NODE_ID) {
-            self.identity.node_id = None;
-        }
-        self.identity.interfaces = !instructions.intersects(Instructions::INTERFACES);
-        self.identity.level2_interfaces = !instructions.intersects(Instructions::LEVEL2_INTERFACES);
-        if instructions.intersects(Instructions::CHECKSUM_COMPLEMENT) {
-            self.choices.checksum_update = ChecksumUpdate::L4;
-        }
+        Arc::make_mut(&mut self.profile).withhold(instructions);
     }
 
     /// What happened so far.

@@ -15,20 +15,27 @@ use inband_wire::layers::{Fragment, IpVersion, Layers, Link};
 use inband_wire::view::view;
 
 use crate::config::{Icmp, MtuConfig};
+use crate::core::Core;
 use crate::counters::Outcome;
 use crate::own_packet::OwnPacket;
 use crate::token_bucket::TokenBucket;
 use crate::waiting::Waiting;
 
-/// Part of path MTU discovery: answers packets that INT makes exceed the egress MTU.
+/// Part of path MTU discovery: whether and from where packets are answered that INT makes exceed the egress MTU.
 // int-2.1/mtu-02
 #[derive(Clone, Debug)]
 pub(crate) struct PathMtu {
     icmp: Icmp,
     source_ipv4: Ipv4Addr,
     source_ipv6: Ipv6Addr,
+    per_second: u32,
+}
+
+/// The answers that wait to be sent, and what is left of their rate.
+#[derive(Clone, Debug)]
+pub(crate) struct Answers {
     bucket: TokenBucket,
-    replies: Waiting<OwnPacket>,
+    waiting: Waiting<OwnPacket>,
 }
 
 /// A packet as its sender made it.
@@ -47,8 +54,7 @@ impl PathMtu {
             icmp: config.icmp,
             source_ipv4: config.icmp_source_ipv4,
             source_ipv6: config.icmp_source_ipv6,
-            bucket: TokenBucket::new(config.icmp_per_second),
-            replies: Waiting::default(),
+            per_second: config.icmp_per_second,
         }
     }
 
@@ -64,13 +70,33 @@ impl PathMtu {
         self.icmp == Icmp::Conservative
     }
 
+    fn source(&self, version: IpVersion) -> IpAddr {
+        match version {
+            IpVersion::V4 => IpAddr::V4(self.source_ipv4),
+            IpVersion::V6 => IpAddr::V6(self.source_ipv6),
+        }
+    }
+}
+
+impl Answers {
+    /// The answers of one core, with its share of the rate.
+    pub(crate) fn new(settings: &PathMtu, core: Core) -> Self {
+        Self { bucket: TokenBucket::new(core.share(settings.per_second)), waiting: Waiting::default() }
+    }
+
     /// Lets time pass until `now`, nanoseconds of the device's clock.
     pub(crate) fn advance(&mut self, now: u64) {
         self.bucket.advance(now);
     }
 
-    /// Answers `original`, which should have been no longer than `mtu` bytes; tells what became of the answer.
-    pub(crate) fn answer(&mut self, original: &Original<'_>, mtu: usize, dscp: u8) -> Outcome {
+    /// Answers `original`, which should have been no longer than `mtu` bytes; returns what became of the answer.
+    pub(crate) fn answer(
+        &mut self,
+        settings: &PathMtu,
+        original: &Original<'_>,
+        mtu: usize,
+        dscp: u8,
+    ) -> Outcome {
         let least = match original.layers.ip {
             IpVersion::V4 => LEAST_MTU_V4,
             IpVersion::V6 => LEAST_MTU_V6,
@@ -83,20 +109,17 @@ impl PathMtu {
         if !self.bucket.take() {
             return Outcome::IcmpLimited;
         }
-        let own = match original.layers.ip {
-            IpVersion::V4 => IpAddr::V4(self.source_ipv4),
-            IpVersion::V6 => IpAddr::V6(self.source_ipv6),
-        };
+        let own = settings.source(original.layers.ip);
         let Some(bytes) = message::write(original, own, mtu, dscp) else {
             return Outcome::IcmpWithheld;
         };
         let reply = OwnPacket { egress: original.ingress, link: original.link, bytes };
-        if self.replies.push(reply) { Outcome::IcmpSent } else { Outcome::IcmpShed }
+        if self.waiting.push(reply) { Outcome::IcmpSent } else { Outcome::IcmpShed }
     }
 
     /// Takes the oldest answer.
     pub(crate) fn poll(&mut self) -> Option<OwnPacket> {
-        self.replies.poll()
+        self.waiting.poll()
     }
 }
 

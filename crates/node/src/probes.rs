@@ -1,4 +1,4 @@
-//! Which probe packets does a source make, and when?
+//! The probe packets a source makes, and when.
 
 use std::net::SocketAddr;
 
@@ -6,15 +6,21 @@ use inband_wire::datagram::{Datagram, MOST_HEADER_BYTES};
 use inband_wire::layers::{Layers, Link, Strictness};
 
 use crate::config::{EncapsulationKind, Mac, Mode, NodeConfig, ProbeConfig};
+use crate::core::Core;
 use crate::encapsulation::Carriage;
 use crate::error::ConfigError;
 use crate::own_packet::OwnPacket;
 use crate::waiting::Waiting;
 
-/// The probes of the configuration, and those that wait to be sent.
+/// The probes of the configuration.
 #[derive(Clone, Debug)]
-pub(crate) struct Probes {
-    probes: Vec<Probe>,
+pub(crate) struct Probes(Vec<Probe>);
+
+/// When the probes are made, and those that wait to be sent.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ProbeSchedule {
+    /// When the next one of each is to be made, nanoseconds of the device's clock; `None` before the clock is known.
+    due: Vec<Option<u64>>,
     waiting: Waiting<OwnPacket>,
 }
 
@@ -28,8 +34,6 @@ pub(crate) struct Probe {
     /// Whether the sink discards it.
     pub(crate) discard: bool,
     interval_ns: u64,
-    /// When the next one is to be made, nanoseconds of the device's clock; `None` before that has been heard of.
-    due: Option<u64>,
 }
 
 impl Probes {
@@ -37,23 +41,46 @@ impl Probes {
     /// A probe that cannot be made, or cannot carry INT as it is configured.
     pub(crate) fn new(config: &NodeConfig, carriage: &Carriage) -> Result<Self, ConfigError> {
         let probes = config.probes.iter().map(|probe| Probe::new(config, carriage, probe));
-        Ok(Self { probes: probes.collect::<Result<_, _>>()?, waiting: Waiting::default() })
+        Ok(Self(probes.collect::<Result<_, _>>()?))
     }
 
-    /// Whether there are none.
+    /// The probe at `index`.
+    pub(crate) fn get(&self, index: usize) -> Option<&Probe> {
+        self.0.get(index)
+    }
+}
+
+impl ProbeSchedule {
+    /// The schedule of `core`: the first of them makes all probes.
+    pub(crate) fn new(probes: &Probes, core: Core) -> Self {
+        let count = if core.is_first() { probes.0.len() } else { 0 };
+        Self { due: vec![None; count], waiting: Waiting::default() }
+    }
+
+    /// Whether no probes are made.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        self.probes.is_empty()
+        self.due.is_empty()
     }
 
-    /// When the next probe is due; `None` without probes, or before the clock was heard of.
+    /// When the next probe is due; `None` without probes, or before the clock is known.
     pub(crate) fn next_at(&self) -> Option<u64> {
-        self.probes.iter().filter_map(|probe| probe.due).min()
+        self.due.iter().flatten().copied().min()
     }
 
-    /// Takes the probes that are due at `now`, each once, however late they are.
-    pub(crate) fn take_due(&mut self, now: u64) -> Vec<Probe> {
-        self.probes.iter_mut().filter_map(|probe| probe.is_due(now).then(|| probe.clone())).collect()
+    /// The indices of the probes that are due at `now`, each once, however late they are; their next turn is an
+    /// interval later. What was missed is not made up.
+    pub(crate) fn take_due(&mut self, probes: &Probes, now: u64) -> Vec<usize> {
+        let mut taken = Vec::new();
+        for ((index, due), probe) in self.due.iter_mut().enumerate().zip(&probes.0) {
+            let at = due.unwrap_or(now);
+            if now >= at {
+                let next = at.saturating_add(probe.interval_ns);
+                *due = Some(if next <= now { now.saturating_add(probe.interval_ns) } else { next });
+                taken.push(index);
+            }
+        }
+        taken
     }
 
     /// Keeps a probe to be sent; `false` when there is no room.
@@ -98,18 +125,7 @@ impl Probe {
             return Err(ConfigError::unsupported("encapsulation.kind", kind, supported));
         }
         let interval_ns = probe.interval_ms * 1_000_000;
-        Ok(Self { frame, egress: probe.egress, discard: probe.discard, interval_ns, due: None })
-    }
-
-    /// Whether it is to be made at `now`; if so, the next one is due an interval later. What was missed is not made up.
-    fn is_due(&mut self, now: u64) -> bool {
-        let due = self.due.unwrap_or(now);
-        if now < due {
-            return false;
-        }
-        let next = due.saturating_add(self.interval_ns);
-        self.due = Some(if next <= now { now.saturating_add(self.interval_ns) } else { next });
-        true
+        Ok(Self { frame, egress: probe.egress, discard: probe.discard, interval_ns })
     }
 }
 

@@ -45,11 +45,11 @@ const MOST_GROUP_BYTES: usize = 1400;
 const TO_THE_END_BYTES: usize = 255 * 4;
 
 impl ReportQueue {
-    pub(crate) fn new(node_id: u32, config: &ReportConfig) -> Self {
+    pub(crate) fn new(node_id: u32, config: &ReportConfig, hw_id: u8) -> Self {
         Self {
             version: config.version,
             node_id,
-            hw_id: config.hw_id,
+            hw_id,
             group: usize::from(config.group.get()),
             group_ns: config.group_ms.saturating_mul(1_000_000),
             max_payload_bytes: config.max_payload_bytes(),

@@ -139,7 +139,7 @@ impl Asked {
 }
 
 impl Reporter {
-    pub(crate) fn new(node_id: u32, config: &ReportConfig) -> Self {
+    pub(crate) fn new(node_id: u32, config: &ReportConfig, hw_id: u8) -> Self {
         Self {
             inner: InnerContents::new(config),
             always: match config.version {
@@ -149,7 +149,7 @@ impl Reporter {
             },
             source_inserted: config.source_inserted,
             sink_node_id: config.sink_node_id.then_some(node_id),
-            queue: ReportQueue::new(node_id, config),
+            queue: ReportQueue::new(node_id, config, hw_id),
             domain_metadata: Vec::new(),
         }
     }

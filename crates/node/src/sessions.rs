@@ -1,10 +1,13 @@
 //! To which collectors does a report go, and how fast?
 
 use std::collections::{HashSet, VecDeque};
+use std::net::SocketAddr;
 
 use inband_wire::report::earlier::DropSummary;
+use inband_wire::report::group::MOST_HW_ID;
 
 use crate::config::{Distribution, NodeConfig, ReportConfig, UnknownInstructions};
+use crate::core::Core;
 use crate::counters::{Counters, Outcome};
 use crate::domains::KnownDomains;
 use crate::error::ConfigError;
@@ -43,13 +46,23 @@ pub(crate) fn check(config: &NodeConfig) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// The report sessions of a node, each with its own numbers.
+/// The report sessions of the configuration.
+#[derive(Clone, Debug)]
+pub(crate) struct ReportSettings {
+    node_id: u32,
+    sessions: Vec<ReportConfig>,
+    /// Where reports go; what is sent there is not watched.
+    pub(crate) collectors: Vec<SocketAddr>,
+    distribution: Distribution,
+    /// Whether reports come with the hash of their flow.
+    pub(crate) want_hashes: bool,
+}
+
+/// The report sessions of a core, each with its own numbers.
 #[derive(Clone, Debug)]
 pub(crate) struct Sessions {
     sessions: Vec<Session>,
     distribution: Distribution,
-    /// Whether reports come with the hash of their flow.
-    hashes: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -75,24 +88,56 @@ pub struct ReportDatagram<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Addressed<'a> {
     pub(crate) reported: &'a Reported<'a>,
-    /// The hash of its flow, if [`Sessions::want_hashes`].
+    /// The hash of its flow, if [`ReportSettings::want_hashes`].
     pub(crate) hash: u32,
 }
 
-impl Sessions {
+impl ReportSettings {
     pub(crate) fn new(config: &NodeConfig) -> Self {
+        let sessions = config.report.sessions();
         let distribution = config.report.distribute;
-        let sessions: Vec<_> =
-            config.report.sessions().iter().map(|report| Session::new(config.node.id, report)).collect();
         let is_spread = distribution == Distribution::FlowHash && sessions.len() > 1;
-        let hashes = is_spread || sessions.iter().any(|session| session.hashes.is_some());
-        Self { sessions, distribution, hashes }
+        Self {
+            node_id: config.node.id,
+            collectors: sessions.iter().map(|session| session.collector).collect(),
+            distribution,
+            want_hashes: is_spread || sessions.iter().any(|session| session.port_entropy),
+            sessions,
+        }
     }
 
-    /// Whether reports need the hash of their flow.
-    #[inline]
-    pub(crate) const fn want_hashes(&self) -> bool {
-        self.hashes
+    /// Checks that every core of a node has an hw_id of its own in every session.
+    // report-2.0/group-03: numbers are counted by node id and hw_id.
+    fn check_cores(&self, core: Core) -> Result<(), ConfigError> {
+        let mut streams = HashSet::new();
+        for session in &self.sessions {
+            for index in 0..core.count {
+                let hw_id = session.hw_id.saturating_add(index);
+                if hw_id > MOST_HW_ID {
+                    let most = MOST_HW_ID.saturating_sub(core.count - 1);
+                    let expected = format!("0 to {most}, where {} cores report", core.count);
+                    return Err(ConfigError::out_of_range("report.hw_id", session.hw_id, expected));
+                }
+                if !streams.insert((session.collector, hw_id)) {
+                    let value = format!("collector {} with hw_id {hw_id}", session.collector);
+                    return Err(ConfigError::Twice { key: "report.session".to_owned(), value });
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Sessions {
+    /// The sessions of `core`, which reports under its own hw_ids.
+    ///
+    /// # Errors
+    /// A core whose hw_id is out of range, or that of another session to the same collector.
+    pub(crate) fn new(settings: &ReportSettings, core: Core) -> Result<Self, ConfigError> {
+        settings.check_cores(core)?;
+        let session = |report| Session::new(settings.node_id, report, core);
+        let sessions = settings.sessions.iter().map(session).collect();
+        Ok(Self { sessions, distribution: settings.distribution })
     }
 
     /// Queues the report in every session it belongs to; returns whether one of them took it.
@@ -160,10 +205,11 @@ impl Sessions {
 }
 
 impl Session {
-    fn new(node_id: u32, config: &ReportConfig) -> Self {
+    fn new(node_id: u32, config: &ReportConfig, core: Core) -> Self {
+        let per_second = config.reports_per_second;
         Self {
-            reporter: Reporter::new(node_id, config),
-            limit: (config.reports_per_second > 0).then(|| TokenBucket::new(config.reports_per_second)),
+            reporter: Reporter::new(node_id, config, config.hw_id + core.index),
+            limit: (per_second > 0).then(|| TokenBucket::new(core.share(per_second))),
             hashes: config.port_entropy.then(VecDeque::new),
         }
     }

@@ -1,4 +1,4 @@
-//! Does the flow watchlist select a packet, and what for?
+//! The flow watchlist.
 
 mod index;
 mod prefixes;
@@ -22,9 +22,13 @@ pub struct Watchlist {
     rules: Vec<Rule>,
     index: Index,
     watches: Vec<Watch>,
-    /// How many packets each entry selected so far, for sampling.
-    selected: Vec<u32>,
+    /// How many entries are sampled.
+    sampled: usize,
 }
+
+/// Whose turn it is at the entries of a [`Watchlist`] that sample: how many packets each has selected.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sampling(Vec<u32>);
 
 /// What of a packet the watchlist looks at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,6 +48,8 @@ pub struct Subject {
 pub(crate) struct Watch {
     pub(crate) actions: Actions,
     sample: u32,
+    /// The entry's place in [`Sampling`], where it samples.
+    slot: u32,
 }
 
 impl Watchlist {
@@ -54,8 +60,10 @@ impl Watchlist {
         // The sort is stable: entries of one priority keep their order.
         order.sort_by_key(|entry| std::cmp::Reverse(entry.priority));
         let rules = Rule::compile(order.iter().copied());
-        let watches: Vec<_> = order.iter().map(|entry| Watch::new(entry)).collect();
-        Self { index: Index::new(&rules), rules, selected: vec![0; watches.len()], watches }
+        let mut sampled = 0;
+        let watches = order.iter().map(|entry| Watch::new(entry, &mut sampled)).collect();
+        let sampled = usize::try_from(sampled).unwrap_or_default();
+        Self { index: Index::new(&rules), rules, watches, sampled }
     }
 
     /// Whether nothing is watched.
@@ -80,13 +88,13 @@ impl Watchlist {
     /// Drops are reported whoever's turn it is: they are too rare and too telling to be sampled.
     // int-2.1/domain-04, int-2.1/congestion-03: flows are selected by addresses, protocol and ports.
     #[inline]
-    pub(crate) fn select(&mut self, subject: &Subject) -> Option<Actions> {
+    pub(crate) fn select(&self, subject: &Subject, sampling: &mut Sampling) -> Option<Actions> {
         let rank = self.find(subject)?;
         let watch = self.watches.get(rank)?;
         if watch.sample <= 1 {
             return Some(watch.actions);
         }
-        let selected = self.selected.get_mut(rank)?;
+        let selected = sampling.0.get_mut(usize::try_from(watch.slot).ok()?)?;
         let is_turn = *selected == 0;
         *selected = (*selected + 1) % watch.sample;
         Some(if is_turn { watch.actions } else { watch.actions.of_drops() })
@@ -101,8 +109,18 @@ impl Watchlist {
 }
 
 impl Watch {
-    fn new(entry: &WatchEntry) -> Self {
-        Self { actions: entry.action, sample: entry.sample.get() }
+    /// The watch of `entry`, which follows `sampled` that sample.
+    fn new(entry: &WatchEntry, sampled: &mut u32) -> Self {
+        let (sample, slot) = (entry.sample.get(), *sampled);
+        *sampled += u32::from(sample > 1);
+        Self { actions: entry.action, sample, slot }
+    }
+}
+
+impl Sampling {
+    /// The turns at the entries of `watchlist`, each at its beginning.
+    pub(crate) fn new(watchlist: &Watchlist) -> Self {
+        Self(vec![0; watchlist.sampled])
     }
 }
 

@@ -36,9 +36,15 @@ pub(crate) struct EarlierSource {
     most_hops: u8,
     own_metadata: bool,
     replication: u8,
-    /// The number of the latest packet, which GEANT writes.
-    number: u16,
-    sequences: FlowSequences,
+}
+
+/// The numbers that a source of a version before 2.0 has given.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct EarlierNumbers {
+    /// That of the latest packet, which GEANT writes.
+    packet: u16,
+    /// Those of the packets of each flow, which Host-INT writes.
+    flows: FlowSequences,
 }
 
 /// What of INT fits into one packet.
@@ -75,8 +81,6 @@ impl EarlierSource {
             most_hops: if is_host_int { host_int::MAX_HOP_COUNT } else { config.source.remaining_hops },
             own_metadata: config.source.own_metadata,
             replication: config.source.replicate.code(),
-            number: 0,
-            sequences: FlowSequences::default(),
         }))
     }
 
@@ -87,7 +91,8 @@ impl EarlierSource {
     // int-2016/roles-02
     #[cold]
     pub(crate) fn start(
-        &mut self,
+        &self,
+        numbers: &mut EarlierNumbers,
         carriage: &Carriage,
         frame: &mut Frame<'_>,
         layers: &mut Layers,
@@ -107,9 +112,9 @@ impl EarlierSource {
         let bytes = frame.open_gap(place.at, insertion.growth()).ok_or(Outcome::NotStartedHeadroom)?;
         let location =
             Location { version: self.version, deviations: self.deviations, ..insertion.location() };
-        self.number = self.number.wrapping_add(1);
+        numbers.packet = numbers.packet.wrapping_add(1);
         let sequence = (self.version == Version::HostInt0_5).then(|| {
-            let (number, is_another_forgotten) = self.sequences.next(context.flow);
+            let (number, is_another_forgotten) = numbers.flows.next(context.flow);
             if is_another_forgotten {
                 counters.count(Outcome::FlowForgotten);
             }
@@ -118,7 +123,8 @@ impl EarlierSource {
         if let Some(out) = bytes.get_mut(location.shim..location.end) {
             let sequence = sequence.map(u32::to_be_bytes);
             let behind = [sequence.as_ref().map(<[u8; 4]>::as_slice), tail.as_ref().map(IntoBytes::as_bytes)];
-            self.write(out, shim, &room, context, behind);
+            let header = self.header(&room, numbers.packet);
+            self.write(out, (shim, header), &room, context, behind);
         }
         if let Some(change) = earlier::start(carriage, bytes, layers, &insertion) {
             let complement = if room.own { self.complement() } else { Instructions(0) };
@@ -204,7 +210,7 @@ impl EarlierSource {
     fn write(
         &self,
         out: &mut [u8],
-        shim: [u8; SHIM_BYTES],
+        (shim, header): ([u8; SHIM_BYTES], [u8; HEADER_BYTES]),
         room: &Room,
         context: &StartContext<'_>,
         behind: [Option<&[u8]>; 2],
@@ -212,7 +218,7 @@ impl EarlierSource {
         let hop = if room.own { self.hop.bytes() } else { 0 };
         let (fixed, rest) = out.split_at_mut((SHIM_BYTES + HEADER_BYTES).min(out.len()));
         let (stack, rest) = rest.split_at_mut(hop.min(rest.len()));
-        for (to, from) in fixed.iter_mut().zip(shim.iter().chain(&self.header(room))) {
+        for (to, from) in fixed.iter_mut().zip(shim.iter().chain(&header)) {
             *to = *from;
         }
         write_hop(self.layout, self.bitmap, self.own_hop(context), true, stack);
@@ -236,7 +242,7 @@ impl EarlierSource {
     }
 
     // int-2016/md-09, int-2016/md-12, int-2016/md-17
-    fn header(&self, room: &Room) -> [u8; HEADER_BYTES] {
+    fn header(&self, room: &Room, number: u16) -> [u8; HEADER_BYTES] {
         let own = u8::from(room.own);
         match HeaderForm::of(self.version, self.deviations) {
             HeaderForm::V1_0 => {
@@ -246,7 +252,7 @@ impl EarlierSource {
                     header.set_mtu_exceeded();
                 }
                 if self.deviations.contains(Deviation::NumberInReserved) {
-                    header.set_reserved(self.number);
+                    header.set_reserved(number);
                 }
                 zerocopy::transmute!(header)
             }

@@ -47,15 +47,15 @@ impl Node {
     /// They are reported as a sink reports those that never came, with this node at both ends.
     pub fn handle_flow_drops(&mut self, drops: &FlowDrops, now: u64) {
         self.counters.add(Outcome::Dropped, u64::from(drops.packets));
-        if is_report(&self.collectors, &drops.flow) {
+        if is_report(&self.profile.report.collectors, &drops.flow) {
             return;
         }
-        let node_id = self.identity.node_id.unwrap_or(u32::MAX);
+        let node_id = self.profile.identity.node_id.unwrap_or(u32::MAX);
         let source = Source { node_id, ingress: drops.ingress };
         let gap = Gap { after: 0, missing: drops.packets, opened_at: drops.since };
         let loss = Loss { flow: drops.flow, source, gap };
         let summary = loss.summary(node_id, drops.egress);
-        self.sessions.report_loss(&loss, &summary, self.loss_domain, now, &mut self.counters);
+        self.sessions.report_loss(&loss, &summary, self.profile.loss.domain, now, &mut self.counters);
     }
 
     /// Hears that the device dropped a packet, as it came, for the reason with this code.
@@ -67,18 +67,18 @@ impl Node {
     // sd-fabric-1.0/drop-01
     pub fn handle_drop(&mut self, link: Link, packet: &[u8], passage: &Passage, reason: u8) {
         self.counters.count(Outcome::Dropped);
-        if carries_report(&self.collectors, link, packet) {
+        if carries_report(&self.profile.report.collectors, link, packet) {
             return;
         }
-        let hop = self.hop(passage);
+        let hop = self.profile.hop(passage);
         let dropped = self.inspect(link, packet, hop);
         let queue = self.is_tail_drop(&hop, reason);
         if !dropped.is_watched && !queue {
             return;
         }
-        if let Some(smart) = self.smart.as_deref_mut()
+        if let (Some(settings), Some(smart)) = (&self.profile.smart, &mut self.smart)
             && !queue
-            && !smart.reports_drop(dropped.flow, reason, &hop)
+            && !smart.reports_drop(settings, dropped.flow, reason, &hop)
         {
             return self.counters.count(Outcome::ReportWithheld);
         }
@@ -107,11 +107,11 @@ impl Node {
 
     /// Whether a queue with thresholds had no room for the packet, and has some of its quota left.
     fn is_tail_drop(&mut self, hop: &Hop<'_>, reason: u8) -> bool {
-        if !self.drop_reasons.is_tail_drop(reason) {
+        if !self.profile.drop_reasons.is_tail_drop(reason) {
             return false;
         }
-        let Some(smart) = self.smart.as_deref_mut() else { return false };
-        let congestion = smart.tail_drop(hop);
+        let (Some(settings), Some(smart)) = (&self.profile.smart, &mut self.smart) else { return false };
+        let congestion = smart.tail_drop(settings, hop);
         if congestion == Congestion::OverQuota {
             self.counters.count(Outcome::QueueOverQuota);
         }

@@ -24,15 +24,25 @@ impl Node {
         mut location: Location,
     ) -> Outcome {
         let is_sink = visit.hop.egress.edge;
-        if is_sink && self.sink_metadata != SinkMetadata::None {
-            self.latency = self.latency_of(frame.bytes(), visit, &location);
-        }
-        if !is_sink || self.sink_metadata == SinkMetadata::Stack {
+        let latency = match self.profile.sink_metadata {
+            SinkMetadata::Stack | SinkMetadata::Report if is_sink => {
+                self.latency_of(frame.bytes(), visit, &location)
+            }
+            _ => None,
+        };
+        if !is_sink || self.profile.sink_metadata == SinkMetadata::Stack {
             // What is stripped before it leaves cannot exceed the egress MTU.
             let mtu = (!is_sink).then_some(visit.hop.egress.mtu);
             let (layers, hop) = (&mut visit.layers, &visit.hop);
-            let pushed =
-                earlier::push_hop(&self.carriage, frame, layers, &mut location, hop, mtu, self.choices);
+            let pushed = earlier::push_hop(
+                &self.profile.carriage,
+                frame,
+                layers,
+                &mut location,
+                hop,
+                mtu,
+                self.profile.choices,
+            );
             if let Some(outcome) = pushed {
                 self.counters.count(outcome);
             }
@@ -40,18 +50,17 @@ impl Node {
         if !is_sink {
             return Outcome::Transit;
         }
-        let outcome = self.end_earlier(frame, visit, &location);
-        self.latency = None;
-        outcome
+        let visit = Visit { latency: latency.as_ref(), ..*visit };
+        self.end_earlier(frame, &visit, &location)
     }
 
     /// What the sink of a Host-INT domain tells of a packet as it came.
-    fn latency_of(&self, packet: &[u8], visit: &Visit<'_>, location: &Location) -> Option<Box<Latency>> {
-        if self.carriage.version != Version::HostInt0_5 {
+    fn latency_of(&self, packet: &[u8], visit: &Visit<'_>, location: &Location) -> Option<Latency> {
+        if self.profile.carriage.version != Version::HostInt0_5 {
             return None;
         }
-        let (mark, sink) = (self.carriage.mark, visit.hop.metadata());
-        Latency::of(packet, &visit.layers, location, mark, sink).map(Box::new)
+        let (mark, sink) = (self.profile.carriage.mark, visit.hop.metadata());
+        Latency::of(packet, &visit.layers, location, mark, sink)
     }
 
     /// Sink of a packet whose stack is complete: reports it, then strips it, or discards it where it is a copy.
@@ -68,7 +77,7 @@ impl Node {
         let is_copy = int.copy;
         let instructions = earlier::in_2_1(int.layout(), int.instruction_bitmap);
         let is_hop_by_hop = location.header_type == HeaderType::Md;
-        let asked = match self.sink_metadata {
+        let asked = match self.profile.sink_metadata {
             SinkMetadata::Report if is_hop_by_hop => Asked::new(instructions, 0, 0),
             SinkMetadata::Report | SinkMetadata::Stack | SinkMetadata::None => Asked::nothing(),
         };

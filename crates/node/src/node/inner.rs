@@ -13,11 +13,11 @@ impl Node {
     // int-2.1/l4-04: INT of another layer is left as it is.
     #[cold]
     pub(super) fn act_inside(&mut self, frame: &mut Frame<'_>, mut visit: Visit<'_>) -> Outcome {
-        let inside = match Inside::find(&self.carriage, visit.link, frame.bytes()) {
+        let inside = match Inside::find(&self.profile.carriage, visit.link, frame.bytes()) {
             Innermost::Itself => return self.act(frame, &mut visit),
             Innermost::Inside(inside) => inside,
             // A report changes nothing, so mode XD reaches everything.
-            Innermost::OutOfReach if self.plan.mode == Mode::Xd => {
+            Innermost::OutOfReach if self.profile.plan.mode == Mode::Xd => {
                 return self.handle_plain(frame, &mut visit);
             }
             Innermost::OutOfReach => return Outcome::NoInt,

@@ -4,44 +4,11 @@ use inband_wire::dissect::flow_before_int;
 use inband_wire::int::earlier::HopByHop;
 use inband_wire::int::{HeaderType, HopMetadata, Location, Md, Mx, Version};
 
-use crate::config::LossConfig;
 use crate::counters::Outcome;
-use crate::error::ConfigError;
-use crate::loss::{LossDetector, Source};
+use crate::loss::Source;
 
 use super::Node;
 use super::visit::Visit;
-
-/// The detector of a sink, and how it reports.
-#[derive(Clone, Debug)]
-pub(super) struct Losses {
-    detector: LossDetector,
-    domain: u16,
-    /// The interface of the latest packet that a summary names: by which it left, of Host-INT by which it came.
-    egress: u16,
-    /// The latest time that was seen.
-    clock: u64,
-}
-
-impl Losses {
-    /// `None` where the sink does not look for losses.
-    ///
-    /// # Errors
-    /// A size or domain out of range.
-    pub(super) fn new(config: &LossConfig) -> Result<Option<Self>, ConfigError> {
-        if !(1..=MOST_FLOWS).contains(&config.flows) {
-            return Err(ConfigError::out_of_range("loss.flows", config.flows, format!("1 to {MOST_FLOWS}")));
-        }
-        if config.domain == 0 {
-            return Err(ConfigError::out_of_range("loss.domain", 0, "0x0001 to 0xffff"));
-        }
-        let ns = |ms: u64| ms.saturating_mul(1_000_000);
-        let flows = usize::try_from(config.flows).unwrap_or(usize::MAX);
-        let detector = LossDetector::new(flows, ns(config.hold_ms), ns(config.idle_ms));
-        let losses = Self { detector, domain: config.domain, egress: 0, clock: 0 };
-        Ok(config.detect.then_some(losses))
-    }
-}
 
 impl Node {
     /// Takes the number of a packet that arrived at the end of its way, if it has one.
@@ -65,7 +32,7 @@ impl Node {
         location: &Location,
         domain: u16,
     ) {
-        let Some(known) = self.domains.get(domain) else { return };
+        let Some(known) = self.profile.domains.get(domain) else { return };
         let (instruction, inserted, hop) = match location.header_type {
             HeaderType::Md => {
                 let Ok(Md { header, stack }) = Md::parse(packet, location, &[known.wire]) else { return };
@@ -124,8 +91,8 @@ impl Node {
         let Some(losses) = &mut self.losses else { return };
         while let Some(loss) = losses.detector.poll_loss() {
             self.counters.count(Outcome::LossFound);
-            let summary = loss.summary(self.identity.node_id.unwrap_or(u32::MAX), losses.egress);
-            let (domain, now) = (losses.domain, losses.clock);
+            let summary = loss.summary(self.profile.identity.node_id.unwrap_or(u32::MAX), losses.egress);
+            let (domain, now) = (self.profile.loss.domain, losses.clock);
             self.sessions.report_loss(&loss, &summary, domain, now, &mut self.counters);
         }
     }
@@ -136,6 +103,3 @@ fn source_of(hop: &HopMetadata, node_id: Option<u32>) -> Source {
     let ingress = hop.interfaces.map_or(0, |interfaces| interfaces.ingress);
     Source { node_id: hop.node_id.or(node_id).unwrap_or_default(), ingress }
 }
-
-/// Most flows that are followed.
-const MOST_FLOWS: u32 = 1 << 24;

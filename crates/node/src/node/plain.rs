@@ -1,5 +1,7 @@
 //! What becomes of a packet without INT, and how does INT start in it?
 
+use std::num::NonZeroU32;
+
 use inband_wire::FiveTuple;
 use inband_wire::layers::{Fragment, Layers, Link, Strictness};
 
@@ -22,7 +24,7 @@ impl Node {
     // In a place of its own: beside it a transit hop would be a sixth slower.
     #[inline(never)]
     pub(super) fn handle_plain(&mut self, frame: &mut Frame<'_>, visit: &mut Visit<'_>) -> Outcome {
-        let mode = self.plan.mode;
+        let mode = self.profile.plan.mode;
         // Only the edge starts INT, and only in what has the headers to judge by.
         let is_looked_at =
             mode == Mode::Xd || (visit.hop.ingress.edge && visit.layers.fragment != Fragment::Later);
@@ -30,7 +32,7 @@ impl Node {
         let started = match mode {
             // int-2.1/modes-01, report-2.0/modes-01, sd-fabric-1.0/report-02: the packet stays as it is.
             Mode::Xd if wanted.contain(Actions::REPORT_FLOW) => {
-                let asked = self.plan.asked();
+                let asked = self.profile.plan.asked();
                 self.report(frame.bytes(), visit, None, &asked);
                 None
             }
@@ -46,17 +48,17 @@ impl Node {
     /// Starts INT in a watched packet, or in a copy of it; `None` where the packet itself stays without.
     #[inline]
     fn start_watched(&mut self, frame: &mut Frame<'_>, visit: &mut Visit<'_>) -> Option<Outcome> {
-        if !self.congestion.admits(visit.link, frame.bytes()) {
+        if !self.profile.congestion.admits(visit.link, frame.bytes()) {
             self.counters.count(Outcome::NotStartedCongestion);
             return None;
         }
-        if self.clones.are_made() {
-            self.clone_packet(frame.bytes(), *visit);
+        if let Some(every) = self.profile.clone_every {
+            self.clone_packet(frame.bytes(), *visit, every);
             return None;
         }
         let started = self.start(frame, visit);
         let is_too_long = visit.cut_short.is_some() || started == Err(Outcome::NotStartedMtu);
-        if is_too_long && self.path_mtu.is_on() {
+        if is_too_long && self.profile.path_mtu.is_on() {
             self.tell_sender(frame.bytes(), visit, visit.cut_short.as_ref(), Need::Start);
         }
         started.map_err(|reason| self.counters.count(reason)).ok()
@@ -65,8 +67,8 @@ impl Node {
     /// Starts INT in a copy of a watched packet, if it is this packet's turn.
     // int-2.1/modes-04, int-2.1/modes-06
     #[cold]
-    fn clone_packet(&mut self, packet: &[u8], mut visit: Visit<'_>) {
-        if !self.clones.is_due() {
+    fn clone_packet(&mut self, packet: &[u8], mut visit: Visit<'_>, every: NonZeroU32) {
+        if !self.clones.is_due(every) {
             return;
         }
         let mut buffer = with_headroom(packet);
@@ -96,14 +98,16 @@ impl Node {
         if visit.inside.is_some_and(|inside| inside.is_ambiguous) {
             return Err(Outcome::NotStartedChecksum);
         }
-        let flow = match self.earlier_source.is_some() || self.plan.needs_flow(&self.carriage) {
+        let flow = match self.profile.earlier_source.is_some()
+            || self.profile.plan.needs_flow(&self.profile.carriage)
+        {
             true => visit.layers.five_tuple(frame.bytes()),
             false => FiveTuple::default(),
         };
-        let number = self.sequence_number.wrapping_add(1);
+        let number = self.numbers.packet.wrapping_add(1);
         visit.sequence_number = Some(number);
-        visit.flow_sequence = self.flow_sequences.as_ref().map(|sequences| sequences.peek(&flow));
-        let values = match self.plan.has_domain() {
+        visit.flow_sequence = self.profile.numbers_flows.then(|| self.numbers.flows.peek(&flow));
+        let values = match self.profile.plan.has_domain() {
             true => visit.values_of(frame.bytes(), flow),
             false => ValueContext::default(),
         };
@@ -111,24 +115,26 @@ impl Node {
             link: visit.carrier_link(),
             flow: &flow,
             hop: &visit.hop,
-            domains: &self.domains,
+            domains: &self.profile.domains,
             values: &values,
             mtu: (!is_sink).then_some(visit.hop.egress.mtu),
-            choices: self.choices,
+            choices: self.profile.choices,
             discard: visit.discard,
         };
-        let Started { location, mtu_exceeded, has_numbers } = match &mut self.earlier_source {
-            None => self.plan.start(&self.carriage, frame, &mut visit.layers, &context)?,
+        let Started { location, mtu_exceeded, has_numbers } = match &self.profile.earlier_source {
+            None => self.profile.plan.start(&self.profile.carriage, frame, &mut visit.layers, &context)?,
             Some(source) => {
-                let counters = &mut self.counters;
-                let location = source.start(&self.carriage, frame, &mut visit.layers, &context, counters)?;
+                let (numbers, counters) = (&mut self.numbers.earlier, &mut self.counters);
+                let carriage = &self.profile.carriage;
+                let location =
+                    source.start(numbers, carriage, frame, &mut visit.layers, &context, counters)?;
                 Started { location, mtu_exceeded: false, has_numbers: true }
             }
         };
         if has_numbers {
             self.take_numbers(number, &flow);
         }
-        if !is_sink && self.plan.mode == Mode::Md {
+        if !is_sink && self.profile.plan.mode == Mode::Md {
             if mtu_exceeded {
                 visit.cut_short = Some(location);
             }
@@ -139,7 +145,7 @@ impl Node {
             Ok(Int::Md(header)) if is_sink => self.end_md(frame, visit, &location, &header),
             Ok(Int::Earlier) if is_sink => self.end_earlier(frame, visit, &location),
             Ok(Int::Mx(header)) if is_sink => self.handle_mx(frame, visit, &location, &header),
-            Ok(Int::Mx(header)) if self.plan.own_metadata => {
+            Ok(Int::Mx(header)) if self.profile.plan.own_metadata => {
                 self.report(frame.bytes(), visit, Some(&location), &Asked::of_mx(&header));
                 Outcome::Started
             }
@@ -150,10 +156,8 @@ impl Node {
     /// Takes the numbers that are written into a packet; what is not written leaves no gap at the sink.
     #[inline]
     fn take_numbers(&mut self, number: u32, flow: &FiveTuple) {
-        self.sequence_number = number;
-        if let Some(sequences) = &mut self.flow_sequences
-            && sequences.next(flow).1
-        {
+        self.numbers.packet = number;
+        if self.profile.numbers_flows && self.numbers.flows.next(flow).1 {
             self.counters.count(Outcome::FlowForgotten);
         }
     }
@@ -177,9 +181,9 @@ impl Node {
     // int-2.1/l4-19
     #[inline]
     fn remark(&mut self, frame: &mut Frame<'_>, layers: &Layers, hop: &Hop<'_>) {
-        let mark = self.carriage.mark;
-        let enters_domain = hop.ingress.edge && !hop.egress.edge && self.plan.mode != Mode::Xd;
-        if self.carriage.kind == EncapsulationKind::Dscp && enters_domain {
+        let mark = self.profile.carriage.mark;
+        let enters_domain = hop.ingress.edge && !hop.egress.edge && self.profile.plan.mode != Mode::Xd;
+        if self.profile.carriage.kind == EncapsulationKind::Dscp && enters_domain {
             let dscp = layers.dscp(frame.bytes());
             if mark.matches(dscp) {
                 encapsulation::set_dscp(frame.bytes_mut(), layers, mark.removed_from(dscp));

@@ -1,5 +1,7 @@
 //! How does a node make its probe packets?
 
+use std::sync::Arc;
+
 use inband_wire::layers::{Layers, Link, Strictness};
 
 use crate::counters::Outcome;
@@ -17,8 +19,10 @@ impl Node {
     // int-2.1/modes-04, int-2.1/modes-06
     #[cold]
     pub(super) fn make_probes(&mut self, now: u64) {
-        for probe in self.probes.take_due(now) {
-            let outcome = self.make_probe(&probe, now);
+        let profile = Arc::clone(&self.profile);
+        for index in self.probes.take_due(&profile.probes, now) {
+            let Some(probe) = profile.probes.get(index) else { continue };
+            let outcome = self.make_probe(probe, now);
             self.counters.count(outcome);
         }
     }
@@ -26,9 +30,9 @@ impl Node {
     fn make_probe(&mut self, probe: &Probe, now: u64) -> Outcome {
         // The node knows when the probe was made, and nothing was measured about it.
         let made_at = DeviceMetadata { ingress_timestamp: Some(now), ..DeviceMetadata::default() };
-        let device = made_at.without(self.withheld);
-        let egress = self.interfaces.get(probe.egress);
-        let hop = Hop { identity: self.identity, ingress: Interface::NONE, egress, device: &device };
+        let device = made_at.without(self.profile.withheld);
+        let egress = self.profile.interfaces.get(probe.egress);
+        let hop = Hop { identity: self.profile.identity, ingress: Interface::NONE, egress, device: &device };
         let parsed = Layers::parse(Link::Ethernet, &probe.frame, Strictness::Whole);
         let Ok(Some(layers)) = parsed else { return Outcome::NotCarried };
         let mut visit = Visit { discard: Some(probe.discard), ..Visit::new(Link::Ethernet, layers, hop) };

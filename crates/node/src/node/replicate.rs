@@ -53,19 +53,20 @@ impl Node {
         }
         let mtu = Some(visit.hop.egress.mtu);
         let pushed = earlier::push_hop(
-            &self.carriage,
+            &self.profile.carriage,
             &mut frame,
             &mut layers,
             &mut location,
             &visit.hop,
             mtu,
-            self.choices,
+            self.profile.choices,
         );
-        if pushed != Some(Outcome::Pushed) || !earlier::exempt(&self.carriage, &mut frame, &layers, &location)
+        if pushed != Some(Outcome::Pushed)
+            || !earlier::exempt(&self.profile.carriage, &mut frame, &layers, &location)
         {
             return false;
         }
-        earlier::mark_copy(&self.carriage, &mut frame, &layers, &location);
+        earlier::mark_copy(&self.profile.carriage, &mut frame, &layers, &location);
         self.keep(passage.egress, frame.bytes(), Outcome::FollowedUp)
     }
 
@@ -87,7 +88,7 @@ impl Node {
             }
             let mut buffer = with_headroom(packet);
             let Some(mut frame) = Frame::behind_headroom(&mut buffer) else { return };
-            earlier::mark_copy(&self.carriage, &mut frame, &layers, &location);
+            earlier::mark_copy(&self.profile.carriage, &mut frame, &layers, &location);
             let mut visit = self.visit(link, layers, &branch.passage);
             if !visit.hop.ingress.accept_int {
                 continue;
@@ -104,14 +105,14 @@ impl Node {
 
     fn find_earlier(&self, link: Link, packet: &[u8]) -> Option<(Layers, Location)> {
         let layers = Layers::parse(link, packet, Strictness::Truncated).ok().flatten()?;
-        match indication::find(&self.carriage, packet, &layers) {
+        match indication::find(&self.profile.carriage, packet, &layers) {
             Ok(Some((location, Int::Earlier))) => Some((layers, location)),
             _ => None,
         }
     }
 
     fn visit<'a>(&self, link: Link, layers: Layers, passage: &'a Passage) -> Visit<'a> {
-        Visit::new(link, layers, self.hop(passage))
+        Visit::new(link, layers, self.profile.hop(passage))
     }
 
     /// Keeps a copy for the caller and counts it as `outcome`, or as shed.

@@ -52,7 +52,7 @@ impl Node {
             None => packet,
         };
         let int = location.map_or_else(IntSpan::default, |location| {
-            self.carriage.int_span(packet, &visit.layers, location)
+            self.profile.carriage.int_span(packet, &visit.layers, location)
         });
         let reported = Reported {
             link: visit.link,
@@ -63,14 +63,14 @@ impl Node {
             values: &values,
             inserted,
             tracking,
-            latency: self.latency.as_deref(),
+            latency: visit.latency,
         };
-        let hash = match self.sessions.want_hashes() {
+        let hash = match self.profile.report.want_hashes {
             true => flow_of(packet, &visit.layers, location).entropy(),
             false => 0,
         };
         let addressed = Addressed { reported: &reported, hash };
-        let unknown = self.choices.unknown_instructions;
-        self.sessions.report(&addressed, asked, &self.domains, unknown, &mut self.counters)
+        let unknown = self.profile.choices.unknown_instructions;
+        self.sessions.report(&addressed, asked, &self.profile.domains, unknown, &mut self.counters)
     }
 }

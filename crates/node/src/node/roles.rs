@@ -1,5 +1,7 @@
 //! Which role does the node play for a packet, and what becomes of it?
 
+use std::cell::Cell;
+
 use inband_wire::error::{ErrorKind, Header, ParseError};
 use inband_wire::int::Location;
 use inband_wire::int::md::MdHeader;
@@ -23,15 +25,21 @@ use super::visit::Visit;
 
 impl Node {
     #[inline]
-    pub(super) fn fate(&mut self, link: Link, frame: &mut Frame<'_>, passage: &Passage) -> Outcome {
-        let hop = self.hop(passage);
+    pub(super) fn fate(
+        &mut self,
+        link: Link,
+        frame: &mut Frame<'_>,
+        passage: &Passage,
+        congested: Option<&Cell<bool>>,
+    ) -> Outcome {
+        let hop = self.profile.hop(passage);
         let layers = match Layers::parse(link, frame.bytes(), Strictness::Truncated) {
             Ok(Some(layers)) => layers,
-            Ok(None) => return self.handle_not_ip(link, frame, hop),
+            Ok(None) => return self.handle_not_ip(link, frame, hop, congested),
             Err(_) => return self.handle_malformed(link, frame, hop),
         };
-        let mut visit = Visit::new(link, layers, hop);
-        if self.carriage.layer == Layer::Inner {
+        let mut visit = Visit { congested, ..Visit::new(link, layers, hop) };
+        if self.profile.carriage.layer == Layer::Inner {
             return self.act_inside(frame, visit);
         }
         self.act(frame, &mut visit)
@@ -40,7 +48,7 @@ impl Node {
     /// Does what the packet of `visit` asks for.
     #[inline]
     pub(super) fn act(&mut self, frame: &mut Frame<'_>, visit: &mut Visit<'_>) -> Outcome {
-        match indication::find(&self.carriage, frame.bytes(), &visit.layers) {
+        match indication::find(&self.profile.carriage, frame.bytes(), &visit.layers) {
             // int-2.1/domain-07: sources and transit hops are trusted; who is behind an edge is not.
             Ok(Some(_)) if !visit.hop.ingress.accept_int => Outcome::IntFromEdge,
             // A capture cut the stack, so nothing could be taken out.
@@ -74,24 +82,30 @@ impl Node {
         if !is_sink && header.domain_specific_id() != 0 {
             self.set_flags(frame, visit, &location, header.domain_specific_id());
         }
-        if !is_sink || self.sink_metadata == SinkMetadata::Stack {
+        if !is_sink || self.profile.sink_metadata == SinkMetadata::Stack {
             let values = match header.domain_specific_id() {
                 0 => ValueContext::default(),
                 _ => visit.values(frame.bytes(), &location),
             };
             let hop = HopContext {
                 hop: &visit.hop,
-                domains: &self.domains,
+                domains: &self.profile.domains,
                 values: &values,
                 // What is stripped before it leaves cannot exceed the egress MTU.
                 mtu: (!is_sink).then_some(visit.hop.egress.mtu),
             };
-            let pushed =
-                transit::push_hop(frame, &mut visit.layers, &mut location, header, &hop, self.choices);
+            let pushed = transit::push_hop(
+                frame,
+                &mut visit.layers,
+                &mut location,
+                header,
+                &hop,
+                self.profile.choices,
+            );
             if let Some(outcome) = pushed.filter(|outcome| *outcome != Outcome::IntermediateReport) {
                 self.counters.count(outcome);
             }
-            if self.path_mtu.is_on() && !is_sink {
+            if self.profile.path_mtu.is_on() && !is_sink {
                 self.consider_md(frame, visit, &location, header, pushed);
             }
             if pushed == Some(Outcome::IntermediateReport) {
@@ -118,13 +132,14 @@ impl Node {
         }
         self.counters.count(Outcome::IntermediateReport);
         let checksum = carrier::l4_checksum_mut(frame.bytes_mut(), &visit.layers).map(|field| field.get());
-        transit::remove_hops(frame, &mut visit.layers, location, header, &self.domains);
+        transit::remove_hops(frame, &mut visit.layers, location, header, &self.profile.domains);
         let mtu = Some(visit.hop.egress.mtu);
-        let hop = HopContext { hop: &visit.hop, domains: &self.domains, values, mtu };
-        let pushed = transit::push_hop(frame, &mut visit.layers, location, header, &hop, self.choices);
+        let hop = HopContext { hop: &visit.hop, domains: &self.profile.domains, values, mtu };
+        let pushed =
+            transit::push_hop(frame, &mut visit.layers, location, header, &hop, self.profile.choices);
         if let (Some(Outcome::Pushed), Some(before)) = (pushed, checksum) {
             let bytes = frame.bytes_mut();
-            transit::restore_checksum(bytes, &visit.layers, location, header, before, self.choices);
+            transit::restore_checksum(bytes, &visit.layers, location, header, before, self.profile.choices);
         }
         if let Some(outcome) = pushed {
             self.counters.count(outcome);
@@ -140,7 +155,7 @@ impl Node {
         location: &Location,
         header: &MdHeader,
     ) -> Outcome {
-        let asked = match self.sink_metadata {
+        let asked = match self.profile.sink_metadata {
             // int-2.1/md-07: no hop left, so a sink that is not the source adds nothing and sets E, which its report shows.
             SinkMetadata::Report if header.remaining_hop_count() == 0 && visit.sequence_number.is_none() => {
                 transit::exceed_hops(frame, &visit.layers, location);
@@ -174,10 +189,10 @@ impl Node {
         header: &MxHeader,
     ) -> Outcome {
         let is_sink = visit.hop.egress.edge;
-        if !is_sink || self.sink_metadata != SinkMetadata::None {
+        if !is_sink || self.profile.sink_metadata != SinkMetadata::None {
             self.report(frame.bytes(), visit, Some(location), &Asked::of_mx(header));
         }
-        if self.path_mtu.is_on() && !is_sink && !header.discard() {
+        if self.profile.path_mtu.is_on() && !is_sink && !header.discard() {
             self.consider_mx(frame, visit, location);
         }
         if is_sink && self.losses.is_some() && header.domain_specific_id() != 0 {
@@ -196,7 +211,7 @@ impl Node {
         header: &MxHeader,
     ) {
         let id = header.domain_specific_id();
-        let Some(domain) = self.domains.get(id) else { return };
+        let Some(domain) = self.profile.domains.get(id) else { return };
         let values = visit.values(frame.bytes(), location);
         let bits = header.ds_instruction();
         domain_fields::accumulate(frame.bytes_mut(), &visit.layers, location, domain, bits, &values);
@@ -207,16 +222,16 @@ impl Node {
 
     /// Sets the DS Flags this node sets in packets of domain `id`.
     fn set_flags(&self, frame: &mut Frame<'_>, visit: &Visit<'_>, location: &Location, id: u16) {
-        if let Some(domain) = self.domains.get(id).filter(|domain| domain.set_flags != 0) {
+        if let Some(domain) = self.profile.domains.get(id).filter(|domain| domain.set_flags != 0) {
             domain_fields::set_flags(frame.bytes_mut(), &visit.layers, location, domain);
         }
     }
 
     /// Whether this node does nothing for domain `id`, which it does not know.
     fn skips(&self, id: u16) -> bool {
-        self.choices.unknown_instructions == UnknownInstructions::Skip
+        self.profile.choices.unknown_instructions == UnknownInstructions::Skip
             && id != 0
-            && self.domains.get(id).is_none()
+            && self.profile.domains.get(id).is_none()
     }
 
     /// A packet with a destination header alone: the sink takes it out, nobody else looks at it.
@@ -248,7 +263,7 @@ impl Node {
             return Outcome::Discarded;
         }
         // int-2.1/gre-13: what cannot be restored is discarded.
-        if self.strip(frame, visit, location, self.restore_dscp) {
+        if self.strip(frame, visit, location, self.profile.restore_dscp) {
             Outcome::Stripped
         } else {
             Outcome::NotStripped
@@ -268,8 +283,8 @@ impl Node {
         let stripping = Stripping { link: visit.carrier_link(), restore_dscp };
         let (mut layers, mut location) = (visit.layers, *location);
         for _ in 0..MAX_HEADERS {
-            let may_follow = self.carriage.restores_mark(frame.bytes(), &location);
-            if !self.carriage.strip(frame, &layers, &location, stripping) {
+            let may_follow = self.profile.carriage.restores_mark(frame.bytes(), &location);
+            if !self.profile.carriage.strip(frame, &layers, &location, stripping) {
                 return false;
             }
             if !may_follow {
@@ -280,7 +295,7 @@ impl Node {
                 Ok(Some(restored)) => layers = restored,
                 _ => return false,
             }
-            match indication::find(&self.carriage, frame.bytes(), &layers) {
+            match indication::find(&self.profile.carriage, frame.bytes(), &layers) {
                 Ok(None) => return true,
                 Ok(Some((next, _))) if next.end <= frame.len() => location = next,
                 Ok(Some(_)) | Err(_) => return false,

@@ -1,5 +1,6 @@
 //! Is a packet reported where reports are filtered, and as what?
 
+use std::cell::Cell;
 use std::net::SocketAddr;
 
 use inband_wire::FiveTuple;
@@ -33,10 +34,10 @@ impl Node {
         frame: &mut Frame<'_>,
         passage: &Passage,
     ) -> Outcome {
-        let hop = self.hop(passage);
-        self.congested = self.is_congested(link, frame.bytes(), &hop);
-        let fate = self.fate(link, frame, passage);
-        if std::mem::take(&mut self.congested) && !fate.is_drop() {
+        let hop = self.profile.hop(passage);
+        let congested = Cell::new(self.is_congested(link, frame.bytes(), &hop));
+        let fate = self.fate(link, frame, passage, Some(&congested));
+        if congested.take() && !fate.is_drop() {
             // No flow report told of the queue, so one about the queue alone does.
             let tracking = Tracking { flow: false, queue: true, drop: None };
             let (flow, int) = self.flow_and_int(link, frame.bytes());
@@ -54,10 +55,10 @@ impl Node {
         asked: &Asked,
     ) -> Option<Tracking> {
         // A report of flow and queue goes past the filter.
-        if std::mem::take(&mut self.congested) {
-            if let Some(smart) = self.smart.as_deref_mut() {
+        if visit.take_congested() {
+            if let (Some(settings), Some(smart)) = (&self.profile.smart, &mut self.smart) {
                 let flow = flow_of(packet, &visit.layers, location);
-                smart.handle_queue_report(flow, packet, location, &visit.hop);
+                smart.handle_queue_report(settings, flow, packet, location, &visit.hop);
             }
             return Some(Tracking { queue: true, ..Tracking::FLOW });
         }
@@ -65,9 +66,9 @@ impl Node {
         if asked.is_intermediate() || is_copy(packet, &visit.layers, location) {
             return Some(Tracking::FLOW);
         }
-        let smart = self.smart.as_deref_mut()?;
+        let (Some(settings), Some(smart)) = (&self.profile.smart, &mut self.smart) else { return None };
         let flow = flow_of(packet, &visit.layers, location);
-        smart.reports_flow(flow, packet, location, &visit.hop).then_some(Tracking::FLOW)
+        smart.reports_flow(settings, flow, packet, location, &visit.hop).then_some(Tracking::FLOW)
     }
 
     /// Reports a packet with INT at `int`, of `flow`, as a whole, with what this node measured.
@@ -90,8 +91,8 @@ impl Node {
         let reported = Reported { link, ip, packet, int, hop, values, inserted, tracking, latency: None };
         let asked = Asked::nothing().and_local();
         let addressed = Addressed { reported: &reported, hash: flow.entropy() };
-        let unknown = self.choices.unknown_instructions;
-        self.sessions.report(&addressed, &asked, &self.domains, unknown, &mut self.counters);
+        let unknown = self.profile.choices.unknown_instructions;
+        self.sessions.report(&addressed, &asked, &self.profile.domains, unknown, &mut self.counters);
     }
 
     /// The flow of a packet, none where it is not IP, and which of its bytes are INT, if it carries INT.
@@ -100,36 +101,25 @@ impl Node {
             let inner = behind_labels(packet).filter(|_| link == Link::Ethernet);
             return (inner.map_or_else(FiveTuple::default, |inner| inner.layers.five_tuple(packet)), None);
         };
-        let layers = match self.carriage.layer {
+        let layers = match self.profile.carriage.layer {
             Layer::Outer => layers,
-            Layer::Inner => match Inside::find(&self.carriage, link, packet) {
+            Layer::Inner => match Inside::find(&self.profile.carriage, link, packet) {
                 Innermost::Inside(inside) => inside.layers,
                 Innermost::Itself | Innermost::OutOfReach => layers,
             },
         };
-        let found = indication::find(&self.carriage, packet, &layers).ok().flatten();
+        let found = indication::find(&self.profile.carriage, packet, &layers).ok().flatten();
         let location = found.as_ref().map(|(location, _)| location);
-        let int = location.map(|location| self.carriage.int_span(packet, &layers, location));
+        let int = location.map(|location| self.profile.carriage.int_span(packet, &layers, location));
         (flow_of(packet, &layers, location), int)
     }
 
-    /// What this node can say of a packet's way.
-    #[inline]
-    pub(super) fn hop<'a>(&self, passage: &'a Passage) -> Hop<'a> {
-        Hop {
-            identity: self.identity,
-            ingress: self.interfaces.get(passage.ingress),
-            egress: self.interfaces.get(passage.egress),
-            device: &passage.metadata,
-        }
-    }
-
     fn is_congested(&mut self, link: Link, packet: &[u8], hop: &Hop<'_>) -> bool {
-        let Some(smart) = self.smart.as_deref_mut() else { return false };
-        if smart.is_over_trigger(hop) && carries_report(&self.collectors, link, packet) {
+        let (Some(settings), Some(smart)) = (&self.profile.smart, &mut self.smart) else { return false };
+        if settings.is_over_trigger(hop) && carries_report(&self.profile.report.collectors, link, packet) {
             return false;
         }
-        let congestion = smart.congestion(hop);
+        let congestion = smart.congestion(settings, hop);
         if congestion == Congestion::OverQuota {
             self.counters.count(Outcome::QueueOverQuota);
         }

@@ -38,7 +38,7 @@ impl Node {
         }
         let hop = header.hop_ml().bytes();
         // int-2.1/mtu-03, int-2.1/mtu-04
-        let more = match (is_refused, self.path_mtu.is_conservative()) {
+        let more = match (is_refused, self.profile.path_mtu.is_conservative()) {
             (_, true) => hop * usize::from(header.remaining_hop_count()),
             (true, false) => hop,
             (false, false) => 0,
@@ -80,15 +80,16 @@ impl Node {
         let parsed = Layers::parse(visit.link, original.bytes(), Strictness::Truncated);
         let Ok(Some(layers)) = parsed else { return };
         if let Some(now) = visit.hop.device.ingress_timestamp {
-            self.path_mtu.advance(now);
+            self.answers.advance(now);
         }
         let mtu = visit.hop.egress.mtu + around;
         let needed = match need {
             Need::More(more) => packet.len().saturating_sub(original.len()) + more,
             Need::Start => {
                 let carrier = visit.inside.map_or(&layers, |inside| &inside.layers);
-                let all_hops = self.path_mtu.is_conservative();
-                let needed = self.plan.growth(&self.carriage, original.bytes(), carrier, all_hops);
+                let all_hops = self.profile.path_mtu.is_conservative();
+                let needed =
+                    self.profile.plan.growth(&self.profile.carriage, original.bytes(), carrier, all_hops);
                 needed.unwrap_or_default()
             }
         };
@@ -97,14 +98,15 @@ impl Node {
         }
         let (bytes, layers, ingress) = (original.bytes(), &layers, visit.hop.ingress.id);
         let original = Original { link: visit.link, bytes, layers, ingress };
-        let outcome = self.path_mtu.answer(&original, mtu.saturating_sub(needed), self.message_dscp());
+        let (mtu, dscp) = (mtu.saturating_sub(needed), self.message_dscp());
+        let outcome = self.answers.answer(&self.profile.path_mtu, &original, mtu, dscp);
         self.counters.count(outcome);
     }
 
     /// The DSCP of messages: that of network control, unless it marks INT.
     fn message_dscp(&self) -> u8 {
-        let mark = self.carriage.mark;
-        let is_int = self.carriage.kind == EncapsulationKind::Dscp && mark.matches(NETWORK_CONTROL);
+        let mark = self.profile.carriage.mark;
+        let is_int = self.profile.carriage.kind == EncapsulationKind::Dscp && mark.matches(NETWORK_CONTROL);
         if is_int { mark.removed_from(NETWORK_CONTROL) } else { NETWORK_CONTROL }
     }
 }

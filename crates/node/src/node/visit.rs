@@ -1,5 +1,7 @@
 //! What does the node know of a packet while it handles it?
 
+use std::cell::Cell;
+
 use inband_wire::FiveTuple;
 use inband_wire::dissect::flow_before_int;
 use inband_wire::int::mx::Mx;
@@ -8,6 +10,7 @@ use inband_wire::layers::{Layers, Link};
 
 use crate::domains::ValueContext;
 use crate::inside::Inside;
+use crate::latency::Latency;
 use crate::passage::Hop;
 use crate::reporter::Inserted;
 
@@ -27,6 +30,11 @@ pub(super) struct Visit<'a> {
     pub(super) discard: Option<bool>,
     /// The way into a tunnel, where INT is in the inner layer; `layers` are then those of the innermost packet.
     pub(super) inside: Option<&'a Inside>,
+    /// Whether it met a congested queue and no report says so yet; `None` where queues are not watched. Copies of the
+    /// visit share it: one report is enough.
+    pub(super) congested: Option<&'a Cell<bool>>,
+    /// What Host-INT tells of the packet, where this node is its sink.
+    pub(super) latency: Option<&'a Latency>,
 }
 
 impl<'a> Visit<'a> {
@@ -42,7 +50,15 @@ impl<'a> Visit<'a> {
             cut_short: None,
             discard: None,
             inside: None,
+            congested: None,
+            latency: None,
         }
+    }
+
+    /// Whether the next report is to say that the packet met a congested queue; the one behind it does not.
+    #[inline]
+    pub(super) fn take_congested(&self) -> bool {
+        self.congested.is_some_and(Cell::take)
     }
 
     /// What domain-specific values of an INT packet may depend on.

@@ -1,5 +1,7 @@
 //! Is a packet watched, and what for?
 
+use std::cell::Cell;
+
 use inband_wire::layers::{Layers, Link};
 use inband_wire::tunnel::{Innermost, behind_labels, carried, innermost};
 
@@ -19,17 +21,17 @@ impl Node {
     #[inline]
     pub(super) fn watch(&mut self, bytes: &[u8], visit: &Visit<'_>) -> Actions {
         // sd-fabric-1.0/watch-05
-        if self.watchlist.is_empty() {
+        if self.profile.watchlist.is_empty() {
             return Actions::NONE;
         }
         if visit.inside.is_some() || carried(bytes, &visit.layers).is_some() {
             return self.watch_inside(bytes, visit);
         }
         let subject = subject(bytes, &visit.layers, None, visit.hop.ingress.id);
-        if is_report(&self.collectors, &subject.flow) {
+        if is_report(&self.profile.report.collectors, &subject.flow) {
             return Actions::NONE;
         }
-        self.watchlist.select(&subject).unwrap_or(Actions::NONE)
+        self.profile.watchlist.select(&subject, &mut self.sampling).unwrap_or(Actions::NONE)
     }
 
     /// What is wanted of a packet that looks like a tunnel, mostly for what is inside.
@@ -44,10 +46,10 @@ impl Node {
         };
         let ingress = visit.hop.ingress.id;
         let subject = subject(bytes, &inner.layers, inner.vni, ingress);
-        if is_report(&self.collectors, &subject.flow) {
+        if is_report(&self.profile.report.collectors, &subject.flow) {
             return Actions::NONE;
         }
-        let selected = self.watchlist.select(&subject);
+        let selected = self.profile.watchlist.select(&subject, &mut self.sampling);
         if inner.layers.l3 == visit.outermost().l3 {
             return selected.unwrap_or(Actions::NONE);
         }
@@ -66,11 +68,11 @@ impl Node {
         selected: Option<Actions>,
     ) -> Actions {
         let subject = subject(bytes, visit.outermost(), None, visit.hop.ingress.id);
-        if is_report(&self.collectors, &subject.flow) {
+        if is_report(&self.profile.report.collectors, &subject.flow) {
             return Actions::NONE;
         }
         let selected = match selected {
-            None if !in_gtpu => self.watchlist.select(&subject),
+            None if !in_gtpu => self.profile.watchlist.select(&subject, &mut self.sampling),
             _ => selected,
         };
         selected.unwrap_or(Actions::NONE)
@@ -78,14 +80,20 @@ impl Node {
 
     /// A packet that is not IP to a node that handles INT; in mode XD what is behind MPLS labels is watched.
     #[cold]
-    pub(super) fn handle_not_ip(&mut self, link: Link, frame: &Frame<'_>, hop: Hop<'_>) -> Outcome {
+    pub(super) fn handle_not_ip(
+        &mut self,
+        link: Link,
+        frame: &Frame<'_>,
+        hop: Hop<'_>,
+        congested: Option<&Cell<bool>>,
+    ) -> Outcome {
         if link == Link::Ethernet
-            && self.plan.mode == Mode::Xd
+            && self.profile.plan.mode == Mode::Xd
             && let Some(Innermost { layers, .. }) = behind_labels(frame.bytes())
         {
-            let visit = Visit::new(link, layers, hop);
+            let visit = Visit { congested, ..Visit::new(link, layers, hop) };
             if self.watch(frame.bytes(), &visit).contain(Actions::REPORT_FLOW) {
-                let asked = self.plan.asked();
+                let asked = self.profile.plan.asked();
                 self.report(frame.bytes(), &visit, None, &asked);
             }
         }

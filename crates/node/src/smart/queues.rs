@@ -1,19 +1,21 @@
-//! Is a queue congested, and may it still say so?
+//! The thresholds of queues, and their quotas of reports.
 
 use std::collections::BTreeMap;
 
 use crate::config::{SmartConfig, SmartQueue};
 use crate::error::ConfigError;
 
-/// The thresholds of all queues, and what is left of their quotas.
+/// The thresholds of all queues.
 #[derive(Clone, Debug)]
 pub(crate) struct Queues {
     /// By queue id, for every egress interface without its own.
     by_queue: BTreeMap<u8, Thresholds>,
     by_interface: BTreeMap<(u16, u8), Thresholds>,
-    /// What is left of the quotas that have been used; at most one entry per interface and queue.
-    left: BTreeMap<(u16, u8), u32>,
 }
+
+/// What is left of the quotas that have been used; at most one entry per interface and queue.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Quotas(BTreeMap<(u16, u8), u32>);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Thresholds {
@@ -53,18 +55,7 @@ impl Queues {
             let queue = u8::try_from(id_of(queue, &section, u16::from(u8::MAX))?).unwrap_or_default();
             by_queue.insert(queue, Thresholds::new(thresholds, &section)?);
         }
-        Ok(Self { by_queue, by_interface, left: BTreeMap::new() })
-    }
-
-    /// Takes over other thresholds; a quota that is in use stays in use, but is never more than the new one.
-    pub(super) fn adopt(&mut self, other: Self) {
-        let left = std::mem::take(&mut self.left);
-        *self = other;
-        for ((egress, queue), left) in left {
-            if let Some(thresholds) = self.thresholds(egress, queue) {
-                self.left.insert((egress, queue), left.min(thresholds.quota));
-            }
-        }
+        Ok(Self { by_queue, by_interface })
     }
 
     /// Whether `latency_ns` in `queue` of `egress` is congestion.
@@ -72,29 +63,50 @@ impl Queues {
         self.thresholds(egress, queue).is_some_and(|thresholds| latency_ns >= thresholds.trigger_ns)
     }
 
+    // sd-fabric-1.0/queue-01
+    fn thresholds(&self, egress: u16, queue: u8) -> Option<Thresholds> {
+        self.by_interface.get(&(egress, queue)).or_else(|| self.by_queue.get(&queue)).copied()
+    }
+}
+
+impl Quotas {
+    /// Adapts to other thresholds; a quota that is in use stays in use, but is never more than the new one.
+    pub(super) fn adopt(&mut self, queues: &Queues) {
+        self.0.retain(|(egress, queue), left| {
+            let thresholds = queues.thresholds(*egress, *queue);
+            *left = thresholds.map_or(0, |thresholds| thresholds.quota.min(*left));
+            thresholds.is_some()
+        });
+    }
+
     /// A packet left by `egress` after `latency_ns` in `queue`.
     // sd-fabric-1.0/queue-02, sd-fabric-1.0/queue-03
-    pub(super) fn observe(&mut self, egress: u16, queue: u8, latency_ns: u32) -> Congestion {
-        let Some(thresholds) = self.thresholds(egress, queue) else { return Congestion::None };
+    pub(super) fn observe(
+        &mut self,
+        queues: &Queues,
+        (egress, queue): (u16, u8),
+        latency_ns: u32,
+    ) -> Congestion {
+        let Some(thresholds) = queues.thresholds(egress, queue) else { return Congestion::None };
         if latency_ns >= thresholds.trigger_ns {
             return self.spend(egress, queue, thresholds);
         }
         if latency_ns < thresholds.reset_ns {
-            self.left.remove(&(egress, queue));
+            self.0.remove(&(egress, queue));
         }
         Congestion::None
     }
 
     /// A packet found no room in `queue` of `egress`.
-    pub(super) fn overflow(&mut self, egress: u16, queue: u8) -> Congestion {
-        match self.thresholds(egress, queue) {
+    pub(super) fn overflow(&mut self, queues: &Queues, egress: u16, queue: u8) -> Congestion {
+        match queues.thresholds(egress, queue) {
             Some(thresholds) => self.spend(egress, queue, thresholds),
             None => Congestion::None,
         }
     }
 
     fn spend(&mut self, egress: u16, queue: u8, thresholds: Thresholds) -> Congestion {
-        let left = self.left.entry((egress, queue)).or_insert(thresholds.quota);
+        let left = self.0.entry((egress, queue)).or_insert(thresholds.quota);
         match left.checked_sub(1) {
             Some(rest) => {
                 *left = rest;
@@ -102,11 +114,6 @@ impl Queues {
             }
             None => Congestion::OverQuota,
         }
-    }
-
-    // sd-fabric-1.0/queue-01
-    fn thresholds(&self, egress: u16, queue: u8) -> Option<Thresholds> {
-        self.by_interface.get(&(egress, queue)).or_else(|| self.by_queue.get(&queue)).copied()
     }
 }
 

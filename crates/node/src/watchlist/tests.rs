@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use crate::config::{Actions, PortRange, Prefix, Protocol, WatchEntry};
 
-use super::{Subject, Watchlist};
+use super::{Sampling, Subject, Watchlist};
 
 /// What the entries say, by comparing all of them.
 fn slow_actions(entries: &[WatchEntry], subject: &Subject) -> Actions {
@@ -158,10 +158,11 @@ fn thousands_of_entries_that_differ_in_ports_only_are_told_apart() {
 #[test]
 fn one_in_n_packets_is_selected_and_drops_always() {
     let sample = NonZeroU32::new(3).unwrap();
-    let mut watchlist = Watchlist::new(&[WatchEntry { sample, ..WatchEntry::default() }]);
+    let watchlist = Watchlist::new(&[WatchEntry { sample, ..WatchEntry::default() }]);
+    let mut sampling = Sampling::new(&watchlist);
     let subject = flow([1, 1, 1, 1], [2, 2, 2, 2], (1, 2));
 
-    let selected: Vec<_> = (0..7).map(|_| watchlist.select(&subject).unwrap()).collect();
+    let selected: Vec<_> = (0..7).map(|_| watchlist.select(&subject, &mut sampling).unwrap()).collect();
 
     let (all, drops) = (Actions::ALL, Actions::REPORT_DROPS);
     assert_eq!(selected, [all, drops, drops, all, drops, drops, all]);

@@ -2,10 +2,28 @@
 
 use crate::config::SmartConfig;
 
-use super::{Congestion, Queues};
+use super::{Congestion, Queues, Quotas};
 
-fn queues(text: &str) -> Queues {
-    Queues::new(&toml::from_str::<SmartConfig>(text).unwrap()).unwrap()
+/// Thresholds with their quotas.
+struct Watched(Queues, Quotas);
+
+impl Watched {
+    fn observe(&mut self, egress: u16, queue: u8, latency_ns: u32) -> Congestion {
+        self.1.observe(&self.0, (egress, queue), latency_ns)
+    }
+
+    fn overflow(&mut self, egress: u16, queue: u8) -> Congestion {
+        self.1.overflow(&self.0, egress, queue)
+    }
+
+    fn adopt(&mut self, other: Self) {
+        self.0 = other.0;
+        self.1.adopt(&self.0);
+    }
+}
+
+fn queues(text: &str) -> Watched {
+    Watched(Queues::new(&toml::from_str::<SmartConfig>(text).unwrap()).unwrap(), Quotas::default())
 }
 
 #[test]
