@@ -10,12 +10,15 @@ use hashbrown::HashMap;
 use inband_model::{Acknowledgement, EndReason, Event, EventId, EventKind, EventView, Nanos, Phase, Silence};
 
 use crate::deadlines::Deadlines;
+use crate::timeline::Timeline;
 
 use self::course::Counts;
 pub(crate) use self::course::{Course, MIN_QUIET, Signs};
 use self::silences::Silences;
 
 /// The events that go on and the latest of those that are past, at most a stated number of both.
+///
+/// It is told of events with the collector's time, and keeps and gives them with the time of day.
 #[derive(Debug)]
 pub(crate) struct Book {
     max_active: usize,
@@ -25,6 +28,7 @@ pub(crate) struct Book {
     /// When to look whether an event has ended by itself.
     ends: Deadlines<Subject>,
     pub(crate) silences: Silences,
+    pub(crate) timeline: Timeline,
     untracked: u64,
     /// The events that were announced without a place among the active ones, by their hash, and when.
     homeless: HashMap<u64, Nanos>,
@@ -37,6 +41,8 @@ type Subject = (EventKind, String);
 #[derive(Debug)]
 struct Active {
     view: EventView,
+    /// When its last sign was, on the collector's time.
+    last: Nanos,
     course: Course,
     /// Whether its cause is over, and only its quiet time is not.
     is_over: bool,
@@ -48,6 +54,7 @@ impl Book {
             max_active,
             max_past,
             silences: Silences::new(silences),
+            timeline: Timeline::default(),
             active: HashMap::new(),
             past: VecDeque::new(),
             ends: Deadlines::new(),
@@ -57,7 +64,8 @@ impl Book {
     }
 
     /// Writes down an event that has no course.
-    pub(crate) fn once(&mut self, mut event: Event) -> Event {
+    pub(crate) fn once(&mut self, event: Event) -> Event {
+        let mut event = self.timeline.event(event);
         event.silenced = self.silences.cover(&event);
         self.put_past(EventView { id: event.id(), event: event.clone(), acknowledged: None });
         event
@@ -65,10 +73,11 @@ impl Book {
 
     /// Writes down that an event begins; `None` when it goes on already, which then goes on as announced, and from
     /// then on ends as announced now.
-    pub(crate) fn begin(&mut self, mut event: Event, course: Course) -> Option<Event> {
-        let subject = (event.kind(), event.key.clone());
+    pub(crate) fn begin(&mut self, event: Event, course: Course) -> Option<Event> {
+        let (subject, last) = ((event.kind(), event.key.clone()), event.last);
+        let mut event = self.timeline.event(event);
         if let Some(active) = self.active.get_mut(&subject) {
-            if active.go_on(event, course)
+            if active.go_on(event, last, course, &self.timeline)
                 && let Some(ends) = active.ends()
             {
                 self.ends.set(ends, subject);
@@ -78,30 +87,34 @@ impl Book {
         event.silenced = self.silences.cover(&event);
         if self.active.len() >= self.max_active {
             // Nobody will remember to end it.
-            return self.is_first_of_homeless(&subject, event.last).then_some(event);
+            return self.is_first_of_homeless(&subject, last).then_some(event);
         }
         event.phase = Phase::Begin;
         if let Some(quiet) = course.quiet {
-            self.ends.set(event.last + quiet, subject.clone());
+            self.ends.set(last + quiet, subject.clone());
         }
         let view = EventView { id: event.id(), event: event.clone(), acknowledged: None };
-        self.active.insert(subject, Active { view, course, is_over: false });
+        self.active.insert(subject, Active { view, last, course, is_over: false });
         Some(event)
     }
 
     /// Writes down that an event ends, as a report shows.
     pub(crate) fn end(&mut self, event: Event) -> Event {
+        let event = self.timeline.event(event);
         self.end_for(EndReason::Over, event)
     }
 
     /// Writes down the end of all events that go on: the collector ends.
     pub(crate) fn end_run(&mut self, now: Nanos) -> Vec<Event> {
+        for active in self.active.values_mut() {
+            active.sign(now, &self.timeline);
+        }
         let mut events: Vec<Event> = self.active.values().map(|active| active.view.event.clone()).collect();
         events.sort_by(|a, b| (a.first, a.kind(), &a.key).cmp(&(b.first, b.kind(), &b.key)));
-        let ended = events.into_iter().map(|event| Event { last: event.last.max(now), ..event });
-        ended.map(|event| self.end_for(EndReason::RunEnded, event)).collect()
+        events.into_iter().map(|event| self.end_for(EndReason::RunEnded, event)).collect()
     }
 
+    /// Ends an event that has the time of day.
     fn end_for(&mut self, reason: EndReason, mut event: Event) -> Event {
         let subject = (event.kind(), event.key.clone());
         let active = self.active.remove(&subject);
@@ -123,9 +136,8 @@ impl Book {
         let Some(active) = self.active.get_mut(&subject) else { return };
         active.course.quiet = Some(MIN_QUIET);
         active.is_over = true;
-        let event = &mut active.view.event;
-        event.last = event.last.max(now);
-        self.ends.set(event.last + MIN_QUIET, subject);
+        active.sign(now, &self.timeline);
+        self.ends.set(active.last + MIN_QUIET, subject);
     }
 
     /// Whether an event goes on.
@@ -210,18 +222,25 @@ impl Book {
 impl Active {
     /// When it ends by itself, if nothing more is announced of it.
     fn ends(&self) -> Option<Nanos> {
-        self.course.quiet.map(|quiet| self.view.event.last + quiet)
+        self.course.quiet.map(|quiet| self.last + quiet)
     }
 
-    /// Takes in what is announced of an event that has begun, and says whether it now ends sooner than it would have.
-    fn go_on(&mut self, event: Event, course: Course) -> bool {
+    /// Notes a sign of it at a time of the collector.
+    fn sign(&mut self, at: Nanos, timeline: &Timeline) {
+        self.last = self.last.max(at);
+        self.view.event.last = timeline.time_of_day(self.last);
+    }
+
+    /// Takes in what is announced, with the time of day, of an event that has begun and whose last sign was at `last`;
+    /// says whether it now ends sooner than it would have.
+    fn go_on(&mut self, event: Event, last: Nanos, course: Course, timeline: &Timeline) -> bool {
+        self.sign(last, timeline);
         let before = std::mem::replace(&mut self.course, course).quiet;
         self.is_over = false;
         let known = &mut self.view.event;
         known.detail = event.detail;
         known.severity = known.severity.max(event.severity);
         known.confidence = known.confidence.max(event.confidence);
-        known.last = known.last.max(event.last);
         known.count = match self.course.counts {
             Counts::Since => known.count.saturating_add(event.count),
             Counts::All => event.count,

@@ -22,8 +22,8 @@ pub use self::overflows::Overflows;
 
 /// Takes telemetry reports in, and gives observations and events out.
 ///
-/// It owns no socket and no clock: the caller hands in datagrams and the time, then polls until there is
-/// nothing more.
+/// It owns no socket and no clock: the caller hands in datagrams and the time, which neither jumps nor goes back, then
+/// polls until there is nothing more.
 #[derive(Debug)]
 pub struct Collector {
     code_points: CodePoints<'static>,
@@ -181,6 +181,20 @@ impl Collector {
         self.history.handle(now, trouble, &mut self.outbox);
     }
 
+    /// Notes that the time of day is `ahead` nanoseconds ahead of the times that are handed in, from `at` on.
+    ///
+    /// What is given out and answered carries the time of day; it is the time that is handed in until this is called.
+    /// Nothing else depends on it: for silence, gaps and settling no time passes when a clock is set.
+    pub fn handle_clock_step(&mut self, at: Nanos, ahead: i64) {
+        self.outbox.book.timeline.step(at, ahead);
+    }
+
+    /// The time of day at a time that is handed in.
+    #[must_use]
+    pub fn time_of_day(&self, at: Nanos) -> Nanos {
+        self.outbox.book.timeline.time_of_day(at)
+    }
+
     /// Ends the run: what is due at `now` happens, and every event that goes on gets an end that says why.
     pub fn finish(&mut self, now: Nanos) {
         self.handle_timeout(now);
@@ -247,6 +261,7 @@ impl Collector {
         }
         let hops = self.space.hops();
         if let Some(records) = &mut self.records {
+            let reference = self.outbox.book.timeline.reference(reference);
             records.add(&Told { reference, version, index, report }, &reading, hops);
         }
         if follow {

@@ -6,7 +6,7 @@
 //! Reading order: `collector`, then `ledger` (did every report arrive?), `report` (what does it say?) and
 //! `correlate` (what do they say together?), which keeps `flows`, `paths` and `ports`. What else can be wrong has a module
 //! each: `drops`, `silent`, `numbers`, `policy`, and the detectors listed in `detect`. Every event passes the `book`, which knows of those
-//! that go on; `views` is what can be asked.
+//! that go on; `views` is what can be asked, `timeline` the time of day.
 
 mod book;
 mod collector;
@@ -27,6 +27,7 @@ mod report;
 mod settings;
 mod silent;
 mod sketch;
+mod timeline;
 mod views;
 
 pub use collector::{Collector, Overflows};

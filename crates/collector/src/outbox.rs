@@ -33,6 +33,7 @@ impl Outbox {
 
     /// Gives out an observation. Half of the room is kept for events, which are fewer and matter more.
     pub(crate) fn observe(&mut self, observation: Observation) {
+        let observation = self.book.timeline.observation(observation);
         self.push(Output::Observation(observation), self.capacity / 2);
     }
 

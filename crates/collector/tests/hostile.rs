@@ -56,7 +56,7 @@ proptest! {
         prop_assert!(lab.collector.flows().count() <= 4);
         prop_assert!(overflows.paths <= 6);
         prop_assert!(lab.collector.ports().count() <= 5);
-        prop_assert!(lab.collector.deepest_queues(lab.now, 100).len() <= 6);
+        prop_assert!(lab.collector.deepest_queues(100).len() <= 6);
         prop_assert!(lab.collector.ledger_view().streams.len() <= 3);
         // Once everything is forgotten, nothing is left behind.
         lab.wait(Nanos::from_secs(200));

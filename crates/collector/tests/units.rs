@@ -92,7 +92,7 @@ fn queues_in_bytes_come_first_the_deepest_before_the_others() {
         postcard(&mut lab, node_id, occupancy);
     }
 
-    let queues = lab.collector.deepest_queues(lab.now, 9);
+    let queues = lab.collector.deepest_queues(9);
 
     assert_eq!(queues.iter().map(|queue| queue.node_id.0).collect::<Vec<_>>(), [2, 1, 3, 4]);
 }

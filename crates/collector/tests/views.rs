@@ -167,7 +167,7 @@ fn an_event_goes_on_until_it_ends_and_is_past_then() {
 fn a_silenced_event_is_given_out_and_marked() {
     let mut lab = Lab::with(CollectorSettings::default());
     let silence = Silence { key: "node 5 ".into(), ..Silence::default() };
-    let number = lab.collector.silence(lab.now, silence.clone()).unwrap();
+    let number = lab.collector.silence(silence.clone()).unwrap();
     congest(&mut lab);
     assert!(lab.events(EventKind::QueueCongestion)[0].silenced);
     assert_eq!(lab.collector.silences().collect::<Vec<_>>(), [(number, &silence)]);

@@ -86,10 +86,10 @@ impl Stage for Keep {
         now.since(self.ledger_at) >= LEDGER_EVERY
     }
 
-    fn handle_ledger(&mut self, now: Nanos, ledger: &LedgerView) {
+    fn handle_ledger(&mut self, now: Nanos, taken_at: Nanos, ledger: &LedgerView) {
         self.ledger_at = now;
         let ledger = ledger.clone();
-        self.put(|batch| batch.ledgers.push((now, ledger)));
+        self.put(|batch| batch.ledgers.push((taken_at, ledger)));
     }
 
     fn handle_timeout(&mut self, now: Nanos) {

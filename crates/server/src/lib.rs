@@ -18,7 +18,7 @@ mod settings;
 mod sys;
 
 pub use api::{Api, ApiError, Listening, TlsError};
-pub use clock::Clock;
+pub use clock::{Clock, ClockStep};
 pub use export::{
     ExportError, ExportSettings, Exports, JsonlSettings, KafkaProperty, KafkaSettings, NatsSettings,
     OtlpSettings, Topic, WebhookKind, WebhookSettings,
@@ -26,6 +26,6 @@ pub use export::{
 pub use keep::Keep;
 pub use live::Live;
 pub use names::{HostName, InterfaceName, Labels, NameList, Names, NodeName, SubnetName};
-pub use pipeline::{Asker, Outcome, Pipeline, Sight, Stage, Unanswered};
+pub use pipeline::{Asker, ClockView, Outcome, Pipeline, Sight, Stage, Unanswered};
 pub use receive::{Batch, Feed, Prefix, PrefixError, Reception, ReceptionCounts, ReceptionError, Replay};
 pub use settings::{ApiSettings, HistorySettings, NameSettings, ProcessSettings, ReceiveSettings, Settings};

@@ -69,7 +69,7 @@ impl Stage for Live {
         self.sender.receiver_count() > 0
     }
 
-    fn handle_ledger(&mut self, _now: Nanos, ledger: &LedgerView) {
+    fn handle_ledger(&mut self, _now: Nanos, _taken_at: Nanos, ledger: &LedgerView) {
         self.tell("ledger", &ledger.total);
     }
 }

@@ -13,7 +13,7 @@ use std::time::Duration;
 use inband_collector::{Collector, CollectorSettings};
 use inband_model::{HopColumns, LedgerView, Nanos};
 
-pub use self::asked::{Asker, Sight, Unanswered};
+pub use self::asked::{Asker, ClockView, Sight, Unanswered};
 pub use self::stage::Stage;
 
 use self::asked::Question;
@@ -40,8 +40,8 @@ pub struct Outcome {
 /// Where the time comes from.
 #[derive(Debug)]
 enum Time {
-    /// The time of day.
-    OfDay(Clock),
+    /// The clock that stamps datagrams, and how many of the steps of the time of day the collector knows.
+    OfClock(Clock, usize),
     /// A capture that is replayed: the time of its latest datagram.
     OfCapture(Nanos),
 }
@@ -55,6 +55,8 @@ struct Work {
     stop: Arc<AtomicBool>,
     time: Time,
     past: ReceptionCounts,
+    /// By how much the time of day was last set forward.
+    step_ns: i64,
     /// Hops on their way to the stages; empty in between, and here so that their memory is used again.
     hops: HopColumns,
     ledger_at: Nanos,
@@ -73,7 +75,7 @@ impl Pipeline {
     ) -> io::Result<Pipeline> {
         let (sender, questions) = sync_channel(MOST_QUESTIONS);
         let stop = Arc::new(AtomicBool::new(false));
-        let time = if feed.is_capture() { Time::OfCapture(Nanos::ZERO) } else { Time::OfDay(Clock::start()) };
+        let time = feed.clock().map_or(Time::OfCapture(Nanos::ZERO), |clock| Time::OfClock(clock, 0));
         let mut collector = Collector::new(settings);
         if stages.iter().any(|stage| stage.wants_hops()) {
             collector = collector.with_records();
@@ -86,6 +88,7 @@ impl Pipeline {
             stop: Arc::clone(&stop),
             time,
             past: ReceptionCounts::default(),
+            step_ns: 0,
             hops: HopColumns::default(),
             ledger_at: Nanos::ZERO,
             history_at: Nanos::ZERO,
@@ -136,11 +139,21 @@ impl Work {
         if let Time::OfCapture(now) = &mut self.time {
             *now = batch.received_at.max(*now);
         }
+        self.follow_clock();
         for (from, datagram) in batch.iter() {
             self.collector.handle_datagram(batch.received_at, from, batch.session, datagram);
             if self.collector.waiting_hops() >= MOST_HOPS {
                 self.give_hops();
             }
+        }
+    }
+
+    /// Tells the collector when the time of day was set.
+    fn follow_clock(&mut self) {
+        let Time::OfClock(clock, known) = &mut self.time else { return };
+        for step in clock.take_steps(known) {
+            self.collector.handle_clock_step(step.at, step.ahead_ns);
+            self.step_ns = step.by_ns;
         }
     }
 
@@ -161,6 +174,7 @@ impl Work {
 
     fn let_time_pass(&mut self) {
         let now = self.now();
+        self.follow_clock();
         self.give_hops();
         self.look_at_history(now);
         self.collector.handle_timeout(now);
@@ -198,7 +212,8 @@ impl Work {
         if self.stages.iter().any(|stage| stage.wants_ledger(now)) {
             let ledger = self.ledger();
             let wanting = self.stages.iter_mut().filter(|stage| stage.wants_ledger(now));
-            wanting.for_each(|stage| stage.handle_ledger(now, &ledger));
+            let taken_at = self.collector.time_of_day(now);
+            wanting.for_each(|stage| stage.handle_ledger(now, taken_at, &ledger));
         }
     }
 
@@ -245,7 +260,7 @@ impl Work {
     fn give_last_ledger(&mut self, at: usize, now: Nanos) {
         if self.stages[at].wants_ledger(END_OF_TIME) {
             let ledger = self.ledger();
-            self.stages[at].handle_ledger(now, &ledger);
+            self.stages[at].handle_ledger(now, self.collector.time_of_day(now), &ledger);
         }
     }
 
@@ -258,14 +273,20 @@ impl Work {
         for _ in 0..MOST_QUESTIONS {
             let Ok(question) = self.questions.try_recv() else { return };
             let now = self.now();
-            let Work { collector, stages, past, .. } = &mut *self;
-            question(&mut Sight { collector, now, stages, reception: *past });
+            let Work { collector, stages, past, time, step_ns, .. } = &mut *self;
+            let now = collector.time_of_day(now);
+            let steps = match time {
+                Time::OfClock(_, known) => *known as u64,
+                Time::OfCapture(_) => 0,
+            };
+            let clock = ClockView { steps, last_step_ns: *step_ns };
+            question(&mut Sight { collector, now, stages, reception: *past, clock });
         }
     }
 
     fn now(&mut self) -> Nanos {
         match &mut self.time {
-            Time::OfDay(clock) => clock.now(),
+            Time::OfClock(clock, _) => clock.now(),
             Time::OfCapture(now) => *now,
         }
     }

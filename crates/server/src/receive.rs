@@ -20,6 +20,7 @@ pub use self::prefix::{Prefix, PrefixError};
 
 use self::feed::{Inlet, feed};
 use self::worker::Worker;
+use crate::clock::Clock;
 use crate::settings::ReceiveSettings;
 
 /// The sockets reports come in by, each emptied by a thread of its own.
@@ -31,6 +32,7 @@ pub struct Reception {
     addresses: Vec<SocketAddr>,
     buffer_bytes: usize,
     inlet: Inlet,
+    clock: Clock,
     stop: Arc<AtomicBool>,
     threads: Vec<JoinHandle<()>>,
 }
@@ -63,12 +65,14 @@ impl Reception {
         if settings.listen.is_empty() {
             return Err(ReceptionError::NoAddress);
         }
-        let (inlet, feed) = feed(settings.queue_bytes);
+        let clock = Clock::start();
+        let (inlet, feed) = feed(settings.queue_bytes, clock.clone());
         let stop = Arc::new(AtomicBool::new(false));
         let mut reception = Reception {
             addresses: Vec::new(),
             buffer_bytes: usize::MAX,
             inlet,
+            clock,
             stop: Arc::clone(&stop),
             threads: Vec::new(),
         };
@@ -79,7 +83,8 @@ impl Reception {
             reception.buffer_bytes = reception.buffer_bytes.min(group.buffer_bytes);
             for socket in group.sockets {
                 let inlet = reception.inlet.clone();
-                let worker = Worker::new(socket, group.address, &settings.allow, inlet, Arc::clone(&stop));
+                let (stop, clock) = (Arc::clone(&stop), reception.clock.clone());
+                let worker = Worker::new(socket, group.address, &settings.allow, inlet, stop, clock);
                 reception.threads.push(worker.spawn().map_err(ReceptionError::Thread)?);
             }
         }
@@ -102,6 +107,12 @@ impl Reception {
     #[must_use]
     pub fn taken(&self) -> u64 {
         self.inlet.taken()
+    }
+
+    /// The clock that stamps the datagrams.
+    #[must_use]
+    pub fn clock(&self) -> &Clock {
+        &self.clock
     }
 
     /// Takes what has arrived off the sockets, and closes them.

@@ -10,6 +10,7 @@ use inband_model::{
 use crate::policy::{RuleView, Verdict};
 use crate::report::Fault;
 use crate::sketch::Sketch;
+use crate::timeline::Timeline;
 use crate::views::{FlowPathView, FlowView, LinkView, NodeView, PortView, QueueView, TopologyView};
 
 use super::Collector;
@@ -67,14 +68,14 @@ impl Collector {
         }
         let nodes = nodes.into_values().map(|(mut node, latency)| {
             node.egress_interfaces.sort_unstable();
-            NodeView { latency: latency.summary(), ..node }
+            self.timeline().node(NodeView { latency: latency.summary(), ..node })
         });
         nodes.collect()
     }
 
     /// The links that paths have shown, in no order.
     pub fn links(&self) -> impl Iterator<Item = LinkView> {
-        self.correlator.links().views()
+        self.correlator.links().views().map(|link| self.timeline().link(link))
     }
 
     /// The nodes and the links between them.
@@ -93,7 +94,7 @@ impl Collector {
 
     /// The flows seen lately with their paths, in no order.
     pub fn flows(&self) -> impl Iterator<Item = FlowView<'_>> {
-        self.correlator.flows()
+        self.correlator.flows().map(|flow| self.timeline().flow(flow))
     }
 
     /// The flows with the most reports, the most first, at most so many.
@@ -112,7 +113,7 @@ impl Collector {
     /// One flow; `None` when no report on it came lately.
     #[must_use]
     pub fn flow(&self, flow: &Flow) -> Option<FlowView<'_>> {
-        self.correlator.flow_view(flow)
+        self.correlator.flow_view(flow).map(|flow| self.timeline().flow(flow))
     }
 
     /// The flow of this id.
@@ -124,24 +125,25 @@ impl Collector {
     /// The paths a flow has taken lately, the latest first; none for a flow that is not known.
     #[must_use]
     pub fn flow_paths(&self, flow: &Flow) -> Vec<FlowPathView<'_>> {
-        self.correlator.flow_paths(flow)
+        let paths = self.correlator.flow_paths(flow).into_iter();
+        paths.map(|path| self.timeline().flow_path(path)).collect()
     }
 
     /// The egress interfaces of all nodes, in no order.
     pub fn ports(&self) -> impl Iterator<Item = PortView> {
-        self.correlator.ports().views()
+        self.correlator.ports().views().map(|port| self.timeline().port(port))
     }
 
-    /// The queues that reports told an occupancy of, in no order.
-    pub fn queues(&self, now: Nanos) -> impl Iterator<Item = QueueView> {
-        self.correlator.ports().queues(now)
+    /// The queues that reports told an occupancy of, as at the time it was told last, in no order.
+    pub fn queues(&self) -> impl Iterator<Item = QueueView> {
+        self.correlator.ports().queues(self.told_at).map(|queue| self.timeline().queue(queue))
     }
 
     /// The `count` queues that were deepest in the last second or two, deepest first: those whose depth in bytes is known,
     /// then the others by the value their nodes gave.
     #[must_use]
-    pub fn deepest_queues(&self, now: Nanos, count: usize) -> Vec<QueueView> {
-        let mut queues: Vec<QueueView> = self.queues(now).collect();
+    pub fn deepest_queues(&self, count: usize) -> Vec<QueueView> {
+        let mut queues: Vec<QueueView> = self.queues().collect();
         queues.sort_by_key(|queue| {
             let QueueView { node_id, egress_interface, queue_id, .. } = *queue;
             let bytes = self.units.of(node_id).queue_bytes(queue.recent);
@@ -184,7 +186,8 @@ impl Collector {
     }
 
     /// Adds a silence, and returns its number; `None` when there are 1024 that still hold.
-    pub fn silence(&mut self, now: Nanos, silence: Silence) -> Option<u64> {
+    pub fn silence(&mut self, silence: Silence) -> Option<u64> {
+        let now = self.time_of_day(self.told_at);
         self.outbox.book.silences.add(now, silence)
     }
 
@@ -197,6 +200,10 @@ impl Collector {
     /// Lifts a silence; false when there is none by this number.
     pub fn lift_silence(&mut self, number: u64) -> bool {
         self.outbox.book.silences.lift(number)
+    }
+
+    fn timeline(&self) -> &Timeline {
+        &self.outbox.book.timeline
     }
 }
 

@@ -1,5 +1,6 @@
 //! `inband collect`: receives reports, counts each of them, keeps history, and answers.
 
+mod clock;
 mod exports;
 mod health;
 mod missing;
@@ -26,6 +27,7 @@ use crate::failure::Failure;
 use crate::input::Input;
 use crate::number::count;
 use crate::signals;
+use clock::ClockWatch;
 use exports::Outputs;
 use health::Health;
 use replay::{Found, Pace};
@@ -137,9 +139,11 @@ fn collect(settings: &Settings, stop: &AtomicBool) -> Result<(Outcome, Option<Er
         .map_err(|error| Failure::Work(error.into()))?;
     eprintln!("answering on {}", api.url());
     let mut health = Health::new(store.clone());
+    let mut clock = ClockWatch::new(reception.clock());
     while !stop.load(Ordering::Relaxed) && !pipeline.is_finished() {
         std::thread::sleep(PATIENCE);
         health.look();
+        clock.look();
         outputs.look();
     }
     drop(health);

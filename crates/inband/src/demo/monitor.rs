@@ -132,7 +132,7 @@ impl Monitor {
 
     /// All queues, those that were deepest lately first.
     pub(super) fn queues(&self) -> Vec<QueueView> {
-        self.asker.ask(|sight| sight.collector.deepest_queues(sight.now, usize::MAX)).unwrap_or_default()
+        self.asker.ask(|sight| sight.collector.deepest_queues(usize::MAX)).unwrap_or_default()
     }
 
     /// Ends everything, what is stored last; gives how much was said that could not be shown in time.

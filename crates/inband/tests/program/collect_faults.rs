@@ -2,7 +2,7 @@
 
 use std::net::UdpSocket;
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
 
@@ -123,28 +123,11 @@ fn a_node_that_starts_anew_loses_nothing() {
 #[test]
 fn a_clock_that_is_set_forward_and_back_costs_nothing_and_tells_of_nothing() {
     let folder = Folder::new("collect-clock");
-    let time = |offset: &str| std::fs::write(folder.path("time"), offset).unwrap();
-    time("+0");
-    if !std::path::Path::new(FAKETIME).exists() {
-        eprintln!("skipped: libfaketime is not installed");
-        return;
-    }
-    let fake = format!(
-        "export LD_PRELOAD={FAKETIME} FAKETIME_TIMESTAMP_FILE=$PWD/time FAKETIME_NO_CACHE=1 \
-         FAKETIME_DONT_FAKE_MONOTONIC=1"
-    );
-    // Otherwise this would show nothing.
-    let date =
-        format!("{fake}; before=$(date +%s); echo +864000 > time; echo $(($(date +%s) - before)) > step");
-    assert!(Command::new("sh").args(["-c", &date]).current_dir(folder.path("")).status().unwrap().success());
-    let step = std::fs::read_to_string(folder.path("step")).unwrap();
-    assert!(step.trim().parse::<u32>().unwrap() >= 864_000, "{step}");
-    time("+0");
-    let collector = Collector::start_with(&folder, "", &format!("{fake}; exec \"$0\" \"$@\""));
-    for (round, offset) in ["+864000", "-864000", "+31536000", "+0"].into_iter().enumerate() {
+    let Some(collector) = start_with_clock(&folder, "+0") else { return };
+    for (round, offset) in ["+864000", "-86400", "+31536000", "+0"].into_iter().enumerate() {
         let first = u32::try_from(round).unwrap() * 200;
         collector.send(first..first + 100);
-        time(offset);
+        set_clock(&folder, offset);
         collector.send(first + 100..first + 200);
         std::thread::sleep(Duration::from_millis(500));
     }
@@ -156,12 +139,65 @@ fn a_clock_that_is_set_forward_and_back_costs_nothing_and_tells_of_nothing() {
     let events = collector.get("/api/v1/events");
     assert!(!events.contains("sequence-reset") && !events.contains("report-loss"), "{events}");
     assert_eq!(collector.interrupt(), Some(0));
-    let asked = folder.run_arguments(&[
-        "query",
-        "--json",
-        "SELECT count(*) AS n, (max(time) - min(time)) / 60000000000 AS minutes FROM observations",
-    ]);
-    assert_eq!(asked.stdout.trim(), "{\"n\":800,\"minutes\":0}", "{}", asked.stderr);
+    let asked = "SELECT count(*) AS n, count(DISTINCT sequence) AS different FROM observations";
+    let asked = folder.run_arguments(&["query", "--json", asked]);
+    assert_eq!(asked.stdout.trim(), "{\"n\":800,\"different\":800}", "{}", asked.stderr);
+}
+
+#[test]
+fn a_collector_started_an_hour_off_follows_the_clock_once_it_is_set_right() {
+    for (wrong, step) in [("-3600", 3_600), ("+3600", -3_600)] {
+        let folder = Folder::new(&format!("collect-clock-set-right-{step}"));
+        let Some(collector) = start_with_clock(&folder, wrong) else { return };
+        collector.send(0..100);
+        collector.wait_for("stored", 100);
+        set_clock(&folder, "+0");
+        let steps = || collector.get("/metrics").contains("inband_clock_steps_total 1\n");
+        let deadline = Instant::now() + Duration::from_secs(20);
+        while !steps() {
+            assert!(Instant::now() < deadline, "{}", collector.said());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        collector.send(100..200);
+        collector.wait_for("stored", 200);
+        // Long enough to confirm a gap, and to end a silence.
+        std::thread::sleep(Duration::from_millis(1_500));
+
+        let counts = ["accepted", "lost", "lost_unknown", "late", "stored", "store_failed"];
+        assert_eq!(counts.map(|key| collector.count(key)), [200, 0, 0, 0, 200, 0]);
+        let kinds = ["sequence-reset", "report-loss", "silent-loss", "path-change", "clock-drift"];
+        let events = collector.get("/api/v1/events");
+        assert!(!kinds.iter().any(|kind| events.contains(kind)), "{events}");
+        let nodes: Value = serde_json::from_str(&collector.get("/api/v1/nodes")).unwrap();
+        let seen = nodes[0]["last_seen"].as_u64().unwrap();
+        assert!(time_of_day().abs_diff(seen) < 60_000_000_000, "{nodes}");
+        let metrics = collector.get("/metrics");
+        let line = metrics.lines().find(|line| line.starts_with("inband_clock_last_step_seconds ")).unwrap();
+        let told: f64 = line.split(' ').next_back().unwrap().parse().unwrap();
+        assert!((told - f64::from(step)).abs() < 1.0, "{line}");
+        let direction = if step > 0 { "forward" } else { "back" };
+        assert!(
+            collector.said().contains(&format!("the clock was set {direction} by ")),
+            "{}",
+            collector.said()
+        );
+        assert_eq!(collector.interrupt(), Some(0));
+
+        let now = time_of_day();
+        let asked = format!(
+            "SELECT count(*) AS n, count(DISTINCT sequence) AS different, \
+             max(CASE WHEN sequence >= 100 THEN abs({now} - time) / 60000000000 END) AS after, \
+             min(CASE WHEN sequence < 100 THEN abs({now} - time) / 60000000000 END) AS before FROM observations"
+        );
+        let rows = folder.run_arguments(&["query", "--json", &asked]);
+        let row: Value = serde_json::from_str(rows.stdout.trim()).expect(&rows.stderr);
+        assert_eq!(
+            (&row["n"], &row["different"], &row["after"]),
+            (&200.into(), &200.into(), &0.into()),
+            "{row}"
+        );
+        assert!(row["before"].as_u64().unwrap() >= 58, "{row}");
+    }
 }
 
 #[test]
@@ -218,6 +254,38 @@ fn spoofed_node_ids_stay_within_the_bounds() {
     );
     assert!(collector.peak_memory() < 600 << 20, "{} bytes", collector.peak_memory());
     assert_eq!(collector.ask("/api/v1/nodes?limit=5").0, 200);
+}
+
+/// Starts a collector whose time of day is off by `offset` seconds; `None` where there is nothing to set a clock with.
+fn start_with_clock<'a>(folder: &'a Folder, offset: &str) -> Option<Collector<'a>> {
+    if !std::path::Path::new(FAKETIME).exists() {
+        eprintln!("skipped: libfaketime is not installed");
+        return None;
+    }
+    set_clock(folder, offset);
+    let fake = format!(
+        "export LD_PRELOAD={FAKETIME} FAKETIME_TIMESTAMP_FILE=$PWD/time FAKETIME_NO_CACHE=1 \
+         FAKETIME_DONT_FAKE_MONOTONIC=1"
+    );
+    // Otherwise this would show nothing.
+    let date = format!("{fake}; date +%s > date");
+    assert!(Command::new("sh").args(["-c", &date]).current_dir(folder.path("")).status().unwrap().success());
+    let shown: i64 = std::fs::read_to_string(folder.path("date")).unwrap().trim().parse().unwrap();
+    let now = i64::try_from(time_of_day() / 1_000_000_000).unwrap();
+    let offset: i64 = offset.parse().unwrap();
+    assert!((shown - now - offset).abs() < 10, "{shown} {now}");
+    Some(Collector::start_with(folder, "", &format!("{fake}; exec \"$0\" \"$@\"")))
+}
+
+/// Sets the time of day of what `start_with_clock` has started; nobody reads half of it.
+fn set_clock(folder: &Folder, offset: &str) {
+    std::fs::write(folder.path("time.new"), offset).unwrap();
+    std::fs::rename(folder.path("time.new"), folder.path("time")).unwrap();
+}
+
+fn time_of_day() -> u64 {
+    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+    u64::try_from(since_1970.as_nanos()).unwrap()
 }
 
 /// Sends reports until something is found.

@@ -154,7 +154,7 @@ pub(super) async fn silence(
 ) -> Result<Response, Problem> {
     let Json(silence) = body.map_err(|error| Problem::unreadable(&error))?;
     let given = silence.clone();
-    let added = state.look(move |sight| (sight.now, sight.collector.silence(sight.now, given)));
+    let added = state.look(move |sight| (sight.now, sight.collector.silence(given)));
     match added.await? {
         (now, Some(number)) => {
             state.said.add_silence(now, number, silence);

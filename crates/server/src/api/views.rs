@@ -108,7 +108,7 @@ pub(super) async fn queues(
     Asked(wanted): Asked<Wanted>,
 ) -> Result<Response, Problem> {
     let find = move |sight: &mut Sight<'_>| {
-        let mut queues = sight.collector.deepest_queues(sight.now, usize::MAX);
+        let mut queues = sight.collector.deepest_queues(usize::MAX);
         queues.retain(|queue| wanted.is_wanted(queue.node_id));
         queues.truncate(wanted.limit());
         queues

@@ -1,56 +1,85 @@
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use inband_model::Nanos;
 
-use super::Clock;
+use super::{Clock, ClockStep, MAX_STEPS, Reading, TOLERANCE};
 
-const SECOND: Nanos = Nanos::from_secs(1);
-
-#[test]
-fn runs_with_the_time_of_day_that_nobody_sets() {
-    let mut clock = clock();
-
-    assert_eq!(clock.advance(Duration::from_secs(1), Nanos::from_secs(1_001)), Nanos::from_secs(1_001));
-    assert_eq!(clock.advance(Duration::from_secs(5), Nanos::from_secs(1_005)), Nanos::from_secs(1_005));
-}
+const HOUR: i64 = 3_600_000_000_000;
 
 #[test]
-fn an_hour_forward_makes_a_second_longer_by_a_tenth() {
-    let mut clock = clock();
-
-    let shown = clock.advance(Duration::from_secs(1), Nanos::from_secs(1_001 + 3_600));
-
-    assert_eq!(shown, Nanos::from_secs(1_001) + Nanos(SECOND.0 / 10));
-}
-
-#[test]
-fn an_hour_back_makes_a_second_shorter_by_a_tenth() {
-    let mut clock = clock();
-
-    let shown = clock.advance(Duration::from_secs(1), Nanos::from_secs(1_001 - 900));
-
-    assert_eq!(shown, Nanos(Nanos::from_secs(1_001).0 - SECOND.0 / 10));
-}
-
-#[test]
-fn comes_to_the_time_of_day_in_ten_times_the_step() {
-    let mut clock = clock();
-    for second in 1..=11 {
-        clock.advance(Duration::from_secs(second), Nanos::from_secs(1_001 + second));
+fn a_time_of_day_that_nobody_sets_makes_no_step() {
+    let clock = Clock::start();
+    let mut last = Nanos::ZERO;
+    for _ in 0..10_000 {
+        let now = clock.now();
+        assert!(now >= last);
+        last = now;
     }
 
-    assert_eq!(clock.shown, Nanos::from_secs(1_012));
+    assert_eq!((clock.steps(), clock.take_steps(&mut 0)), (0, Vec::new()));
 }
 
 #[test]
-fn a_monotonic_clock_read_late_stops_it_and_does_not_turn_it() {
-    let mut clock = clock();
-    let shown = clock.advance(Duration::from_secs(5), Nanos::from_secs(1_005));
+fn an_hour_forward_and_back_are_two_steps_and_the_clock_runs_on() {
+    let clock = clock();
+    clock.follow(|| reading(1_000, 0));
+    clock.follow(|| reading(2_000, HOUR));
+    clock.follow(|| reading(3_000, HOUR));
+    clock.follow(|| reading(4_000, -5));
 
-    assert_eq!(clock.advance(Duration::from_secs(4), Nanos::from_secs(1_004)), shown);
-    assert_eq!(clock.advance(Duration::from_secs(6), Nanos::from_secs(1_006)), Nanos::from_secs(1_006));
+    let steps = [
+        ClockStep { at: at(2_000), ahead_ns: HOUR, by_ns: HOUR },
+        ClockStep { at: at(4_000), ahead_ns: -5, by_ns: -5 - HOUR },
+    ];
+    assert_eq!((clock.steps(), clock.take_steps(&mut 0)), (2, steps.to_vec()));
+    assert_eq!((clock.take_steps(&mut 1), clock.take_steps(&mut 2)), (vec![steps[1]], Vec::new()));
+}
+
+#[test]
+fn a_thread_that_waits_between_two_readings_sees_no_step() {
+    let reading =
+        Reading { after: Nanos(1_000), before: Nanos(900_000_000), time_of_day: Nanos(450_000_000) };
+    assert_eq!(reading.difference_from(0), 0);
+
+    let last = Reading { time_of_day: Nanos(reading.before.0 + TOLERANCE.0), ..reading };
+    assert_eq!(last.difference_from(0), 0);
+    let set = Reading { time_of_day: Nanos(last.time_of_day.0 + 1), ..reading };
+    assert_eq!(set.difference_from(0), i64::try_from(TOLERANCE.0).unwrap() + 1);
+}
+
+#[test]
+fn small_steps_add_up_and_are_followed_then() {
+    let clock = clock();
+    for millionth in 1..=30 {
+        clock.follow(|| reading(10_000_000 + millionth, 100_000 * i64::try_from(millionth).unwrap()));
+    }
+
+    assert_eq!(clock.steps(), 2);
+    let ahead = clock.take_steps(&mut 1)[0].ahead_ns;
+    assert!((2_000_000..=3_000_000).contains(&ahead), "{ahead}");
+}
+
+#[test]
+fn a_clock_that_is_set_all_the_time_takes_no_more_memory() {
+    let clock = clock();
+    for second in 1..=1_000 {
+        clock.follow(|| reading(second, HOUR * i64::try_from(second).unwrap()));
+    }
+
+    assert_eq!((clock.steps(), clock.take_steps(&mut 0).len()), (1_000, MAX_STEPS));
+    assert_eq!(clock.take_steps(&mut 999)[0].ahead_ns, 1_000 * HOUR);
 }
 
 fn clock() -> Clock {
-    Clock { started: Instant::now(), shown: Nanos::from_secs(1_000), shown_at: Duration::ZERO }
+    Clock::at(Instant::now(), Nanos(1_000))
+}
+
+fn at(nanos: u64) -> Nanos {
+    Nanos(nanos + 10 * u64::try_from(HOUR).unwrap())
+}
+
+/// What is read at once, where the time of day is `ahead`.
+fn reading(at: u64, ahead: i64) -> Reading {
+    let at = self::at(at);
+    Reading { after: at, before: at, time_of_day: Nanos(at.0.saturating_add_signed(ahead)) }
 }

@@ -174,13 +174,13 @@ impl Choice for Topics {
         self.has(Topic::Ledger) && now.since(self.ledger_at) >= LEDGER_EVERY
     }
 
-    fn choose_ledger(&mut self, now: Nanos, ledger: &LedgerView) -> Chosen<Message> {
+    fn choose_ledger(&mut self, now: Nanos, taken_at: Nanos, ledger: &LedgerView) -> Chosen<Message> {
         // It is given to all where one of them wants it.
         if !self.has(Topic::Ledger) {
             return Chosen::Nothing;
         }
         self.ledger_at = now;
-        Chosen::Deliver(Message::Ledger(now, Box::new(ledger.total)))
+        Chosen::Deliver(Message::Ledger(taken_at, Box::new(ledger.total)))
     }
 }
 

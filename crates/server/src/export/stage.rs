@@ -45,9 +45,9 @@ pub(super) trait Choice: Send + 'static {
         false
     }
 
-    /// What it takes of the ledger.
-    fn choose_ledger(&mut self, now: Nanos, ledger: &LedgerView) -> Chosen<Self::Item> {
-        let _ = (now, ledger);
+    /// What it takes of the ledger, which was taken at `taken_at` by the time of day.
+    fn choose_ledger(&mut self, now: Nanos, taken_at: Nanos, ledger: &LedgerView) -> Chosen<Self::Item> {
+        let _ = (now, taken_at, ledger);
         Chosen::Nothing
     }
 }
@@ -162,8 +162,8 @@ impl<C: Choice> Stage for Export<C> {
         self.choice.wants_ledger(now)
     }
 
-    fn handle_ledger(&mut self, now: Nanos, ledger: &LedgerView) {
-        let chosen = self.choice.choose_ledger(now, ledger);
+    fn handle_ledger(&mut self, now: Nanos, taken_at: Nanos, ledger: &LedgerView) {
+        let chosen = self.choice.choose_ledger(now, taken_at, ledger);
         self.take(chosen);
     }
 

@@ -11,7 +11,7 @@ use super::chosen::{Activity, Chosen};
 use super::exports;
 use super::family::{Family, Sample};
 use crate::names::Names;
-use crate::pipeline::Sight;
+use crate::pipeline::{ClockView, Sight};
 use crate::receive::ReceptionCounts;
 
 /// What is counted, at one time.
@@ -20,6 +20,7 @@ pub(crate) struct Seen {
     ledger: Ledger,
     streams: usize,
     reception: ReceptionCounts,
+    clock: ClockView,
     flows: usize,
     /// Every node; those with series once they are chosen.
     nodes: Vec<NodeView>,
@@ -45,10 +46,11 @@ impl Seen {
             ledger: view.total,
             streams: view.streams.len(),
             reception: sight.reception,
+            clock: sight.clock,
             flows: sight.collector.flows().count(),
             all_nodes: nodes.len(),
             nodes,
-            queues: sight.collector.queues(sight.now).collect(),
+            queues: sight.collector.queues().collect(),
             left_out: [0, 0],
             active_events: sight.collector.active_events().count(),
             exports: view.exports,
@@ -75,6 +77,7 @@ impl Seen {
     /// Every family there is.
     pub(super) fn families(&self, names: &Names, store: Option<&Store>) -> Vec<Family> {
         let mut families = self.of_ledger();
+        families.extend(self.of_clock());
         families.extend(self.of_faults());
         families.extend(self.of_tables());
         families.extend(exports::families(&self.exports));
@@ -138,6 +141,19 @@ impl Seen {
         let help = "Datagrams that were sent and did not arrive; falls when one arrives after all.";
         families.push(Family::gauge("inband_datagrams_lost", help).of(ledger.lost));
         families
+    }
+
+    fn of_clock(&self) -> [Family; 2] {
+        let last =
+            "By how much the time of day was set the last time while the collector ran; back is below 0.";
+        [
+            Family::counter(
+                "inband_clock_steps_total",
+                "Times the time of day was set while the collector ran.",
+            )
+            .of(self.clock.steps),
+            Family::gauge("inband_clock_last_step_seconds", last).of(signed_seconds(self.clock.last_step_ns)),
+        ]
     }
 
     /// Why something was not understood, and what no table had room for.
@@ -251,6 +267,11 @@ fn of_store(tally: &Tally, is_written: bool) -> Vec<Family> {
     ];
     let counters = counters.map(|(name, help, value)| Family::counter(name, help).of(value));
     [up, lost, waiting].into_iter().chain(counters).collect()
+}
+
+#[allow(clippy::cast_precision_loss, reason = "a gauge is a 64-bit float")]
+fn signed_seconds(nanos: i64) -> f64 {
+    nanos as f64 / 1e9
 }
 
 #[allow(clippy::cast_precision_loss, reason = "latencies are far below 2^52 nanoseconds")]

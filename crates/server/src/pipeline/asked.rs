@@ -18,11 +18,22 @@ pub(super) type Question = Box<dyn FnOnce(&mut Sight<'_>) + Send>;
 pub struct Sight<'a> {
     /// The collector between two datagrams.
     pub collector: &'a mut Collector,
-    /// The time.
+    /// The time of day.
     pub now: Nanos,
     /// What was counted where datagrams come in, since the start.
     pub reception: ReceptionCounts,
+    /// How the time of day was set since the start.
+    pub clock: ClockView,
     pub(super) stages: &'a [Box<dyn Stage>],
+}
+
+/// How the time of day was set while the collector ran.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ClockView {
+    /// How often.
+    pub steps: u64,
+    /// By how much it was set forward the last time, nanoseconds; 0: never.
+    pub last_step_ns: i64,
 }
 
 /// Asks questions, from any thread.

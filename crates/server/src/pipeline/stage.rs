@@ -9,6 +9,8 @@ use inband_model::{ExportLedger, HopColumns, Ledger, LedgerView, Nanos};
 ///
 /// It runs on the thread that understands reports, so it must not wait: what waits belongs on a thread of its own
 /// behind a queue with a bound, and what does not fit there is counted.
+///
+/// What it is given carries the time of day. `now` is the time of the pipeline, which neither jumps nor goes back.
 pub trait Stage: Send {
     /// Takes something the collector says.
     fn handle_output(&mut self, output: &Output);
@@ -29,9 +31,9 @@ pub trait Stage: Send {
         false
     }
 
-    /// Takes the ledger as it is at `now`, where a stage wants it.
-    fn handle_ledger(&mut self, now: Nanos, ledger: &LedgerView) {
-        let _ = (now, ledger);
+    /// Takes the ledger as it is at `now`, which by the time of day is `taken_at`, where a stage wants it.
+    fn handle_ledger(&mut self, now: Nanos, taken_at: Nanos, ledger: &LedgerView) {
+        let _ = (now, taken_at, ledger);
     }
 
     /// Does what has become due.

@@ -288,7 +288,7 @@ impl Stage for Ending {
         true
     }
 
-    fn handle_ledger(&mut self, _now: Nanos, _ledger: &LedgerView) {
+    fn handle_ledger(&mut self, _now: Nanos, _taken_at: Nanos, _ledger: &LedgerView) {
         self.note("gets the ledger");
     }
 

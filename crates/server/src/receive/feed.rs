@@ -9,12 +9,14 @@ use std::time::Duration;
 use inband_model::Nanos;
 
 use super::batch::Batch;
+use crate::clock::Clock;
 
 /// A queue of batches that is full at a number of bytes, and the counts of what did not come through it.
-pub(super) fn feed(queue_bytes: usize) -> (Inlet, Feed) {
+/// Batches are stamped by `clock`.
+pub(super) fn feed(queue_bytes: usize, clock: Clock) -> (Inlet, Feed) {
     let (sender, receiver) = sync_channel(MOST_BATCHES);
     let state = Arc::new(State { queue_bytes, ..State::default() });
-    (Inlet { sender, state: Arc::clone(&state) }, Feed { receiver, state, is_capture: false })
+    (Inlet { sender, state: Arc::clone(&state) }, Feed { receiver, state, clock: Some(clock) })
 }
 
 /// What was received and cannot be read from the queue.
@@ -52,7 +54,8 @@ pub(super) struct Inlet {
 pub struct Feed {
     receiver: Receiver<Batch>,
     state: Arc<State>,
-    is_capture: bool,
+    /// What stamps the datagrams; `None` for a capture, whose time is its own.
+    clock: Option<Clock>,
 }
 
 /// Fills a feed with datagrams of a capture: it waits for room, because a file does not run away.
@@ -115,7 +118,7 @@ impl Replay {
     pub fn feed() -> (Replay, Feed) {
         let (sender, receiver) = sync_channel(MOST_REPLAYED);
         let state = Arc::new(State::default());
-        (Replay { sender }, Feed { receiver, state, is_capture: true })
+        (Replay { sender }, Feed { receiver, state, clock: None })
     }
 
     /// Puts in a datagram that was captured at `captured_at`; false when nobody reads any more.
@@ -128,9 +131,9 @@ impl Replay {
 }
 
 impl Feed {
-    /// Whether it comes from a capture, whose time is its own.
-    pub(crate) fn is_capture(&self) -> bool {
-        self.is_capture
+    /// The clock that stamps the datagrams; `None` for a capture, whose time is its own.
+    pub(crate) fn clock(&self) -> Option<Clock> {
+        self.clock.clone()
     }
 
     /// The next batch; waits for it so long.
@@ -139,7 +142,7 @@ impl Feed {
     /// `Timeout` when none came, `Disconnected` when none will come.
     pub fn next(&self, wait: Duration) -> Result<Batch, RecvTimeoutError> {
         let batch = self.receiver.recv_timeout(wait)?;
-        if !self.is_capture {
+        if self.clock.is_some() {
             self.state.waiting_bytes.fetch_sub(batch.cost(), Ordering::Relaxed);
         }
         Ok(batch)

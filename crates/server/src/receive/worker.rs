@@ -33,8 +33,8 @@ impl Worker {
         allow: &[Prefix],
         inlet: Inlet,
         stop: Arc<AtomicBool>,
+        clock: Clock,
     ) -> Worker {
-        let clock = Clock::start();
         Worker { socket, session, allow: allow.to_vec(), inlet, stop, clock, dropped: 0 }
     }
 

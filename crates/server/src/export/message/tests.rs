@@ -91,7 +91,10 @@ fn only_the_topics_that_are_wanted_are_taken() {
         );
         let now = Nanos::from_secs(100);
         assert_eq!(topics.wants_ledger(now), wanted == Topic::Ledger);
-        assert_eq!(is_delivered(&topics.choose_ledger(now, &LedgerView::default())), wanted == Topic::Ledger);
+        assert_eq!(
+            is_delivered(&topics.choose_ledger(now, now, &LedgerView::default())),
+            wanted == Topic::Ledger
+        );
         assert!(!topics.wants_ledger(Nanos::from_secs(109)));
         assert_eq!(topics.wants_ledger(Nanos::from_secs(110)), wanted == Topic::Ledger);
     }

@@ -38,6 +38,8 @@ impl Format {
     /// that do not change in its course.
     fn alert(&self, event: &Event, now_ns: u64) -> Value {
         let kind = event.kind().name();
+        // The clock may have been set back since it began; Alertmanager refuses what ends before it starts.
+        let began = event.first.min(event.last).0;
         let over = match event.phase {
             Phase::End => event.last.0,
             // What it hears no more of is over then.
@@ -60,8 +62,8 @@ impl Format {
                 "reports": event.count.to_string(),
                 "confidence": event.confidence,
             },
-            "startsAt": written(event.first.0),
-            "endsAt": written(over.max(event.first.0)),
+            "startsAt": written(began),
+            "endsAt": written(over.max(began)),
             "generatorURL": format!("{}/api/v1/events", self.collector_url),
         });
         // Annotations are texts; what is not known is left out.

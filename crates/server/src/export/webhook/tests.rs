@@ -72,6 +72,22 @@ fn alertmanager_gets_alerts_that_begin_and_end_under_the_same_labels() {
 }
 
 #[test]
+fn an_alert_ends_now_also_where_the_clock_was_set_back_since_it_began() {
+    let server = Server::start("127.0.0.1:0", &[]);
+    let kind = WebhookKind::Alertmanager;
+    let mut hook = Hook::to(&server, WebhookSettings { kind, ..quick() });
+    let begin = event(1, Phase::Begin);
+    let last = inband_model::Nanos(begin.last.0 - 3_600_000_000_000);
+    hook.tell(&Event { phase: Phase::End, last, ..begin.clone() });
+    hook.wait_for(|ledger| ledger.exported == 1);
+
+    let body: Value = serde_json::from_slice(&server.taken()[0].body).unwrap();
+    assert_eq!(body[0]["labels"]["event_id"], json!(begin.id()));
+    let ended = "2023-11-14T21:13:20.000000000Z";
+    assert_eq!((&body[0]["startsAt"], &body[0]["endsAt"]), (&json!(ended), &json!(ended)));
+}
+
+#[test]
 fn alertmanager_hears_again_of_what_goes_on_and_no_more_of_what_is_over() {
     let server = Server::start("127.0.0.1:0", &[]);
     let kind = WebhookKind::Alertmanager;

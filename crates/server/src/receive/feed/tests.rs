@@ -5,11 +5,12 @@ use std::time::Duration;
 use inband_model::Nanos;
 
 use super::{MOST_BATCHES, ReceptionCounts, feed};
+use crate::clock::Clock;
 use crate::receive::Batch;
 
 #[test]
 fn batches_come_out_in_the_order_they_went_in() {
-    let (inlet, feed) = feed(1 << 20);
+    let (inlet, feed) = feed(1 << 20, Clock::start());
     inlet.put(batch(1, 10));
     inlet.put(batch(2, 10));
 
@@ -22,7 +23,7 @@ fn batches_come_out_in_the_order_they_went_in() {
 #[test]
 fn what_does_not_fit_is_shed_and_counted_by_the_datagram() {
     let room = batch(3, 1_000).cost() * 2;
-    let (inlet, feed) = feed(room);
+    let (inlet, feed) = feed(room, Clock::start());
     for _ in 0..5 {
         inlet.put(batch(3, 1_000));
     }
@@ -33,7 +34,7 @@ fn what_does_not_fit_is_shed_and_counted_by_the_datagram() {
 
 #[test]
 fn room_comes_back_when_a_batch_is_taken() {
-    let (inlet, feed) = feed(batch(1, 1_000).cost());
+    let (inlet, feed) = feed(batch(1, 1_000).cost(), Clock::start());
     for _ in 0..10 {
         inlet.put(batch(1, 1_000));
         assert!(feed.next(Duration::ZERO).is_ok());
@@ -44,7 +45,7 @@ fn room_comes_back_when_a_batch_is_taken() {
 
 #[test]
 fn the_number_of_batches_has_a_bound_of_its_own() {
-    let (inlet, feed) = feed(usize::MAX);
+    let (inlet, feed) = feed(usize::MAX, Clock::start());
     for _ in 0..MOST_BATCHES + 7 {
         inlet.put(batch(1, 0));
     }
@@ -54,7 +55,7 @@ fn the_number_of_batches_has_a_bound_of_its_own() {
 
 #[test]
 fn what_comes_when_nobody_reads_any_more_is_shed() {
-    let (inlet, feed) = feed(1 << 20);
+    let (inlet, feed) = feed(1 << 20, Clock::start());
     let state = std::sync::Arc::clone(&feed.state);
     drop(feed);
     inlet.put(batch(4, 1));
