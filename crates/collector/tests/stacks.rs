@@ -45,6 +45,20 @@ fn the_same_path_again_tells_nothing_but_the_latest_latencies_are_kept() {
 }
 
 #[test]
+fn half_an_interface_word_of_all_ones_is_an_unknown_interface() {
+    // int-2.1/md-24
+    let mut lab = Lab::new();
+    let packet = MdPacket::new(&[hop_via(1, 65_535, 2, 900, 0), hop_via(2, 3, 65_535, 900, 0)]).bytes();
+
+    lab.report(2, &sink_report(&packet));
+
+    let paths = lab.path_observations();
+    let ports: Vec<_> =
+        paths[0].path.hops().iter().map(|hop| (hop.ingress_interface, hop.egress_interface)).collect();
+    assert_eq!(ports, [(None, Some(2)), (Some(3), None)]);
+}
+
+#[test]
 fn the_sinks_own_hop_is_the_same_in_the_stack_and_in_the_report() {
     // report-2.0/modes-03, int-2.1/md-35
     let mut in_stack = Lab::new();

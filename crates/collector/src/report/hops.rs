@@ -64,8 +64,8 @@ impl HopReading {
         let metadata = &self.metadata;
         self.hop = Hop {
             node_id,
-            ingress_interface: metadata.interfaces.map(|interfaces| interfaces.ingress),
-            egress_interface: metadata.interfaces.map(|interfaces| interfaces.egress),
+            ingress_interface: metadata.interfaces.and_then(|interfaces| available(interfaces.ingress)),
+            egress_interface: metadata.interfaces.and_then(|interfaces| available(interfaces.egress)),
         };
         self.latency = latency(metadata, timestamp_bits);
         self.has_wide_clock = timestamp_bits == u64::BITS;
@@ -133,4 +133,11 @@ fn latency(metadata: &HopMetadata, timestamp_bits: u32) -> Option<Nanos> {
     let span = metadata.egress_timestamp?.wrapping_sub(ingress) & mask;
     // A clock that was set back between the two gives a span of half its round or more, which is no latency.
     (span <= mask >> 1).then_some(Nanos(span))
+}
+
+/// An interface of level 1, which is half a word; all ones is not available, as in a whole word.
+// int-2.1/md-24
+#[inline]
+fn available(interface: u16) -> Option<u16> {
+    Some(interface).filter(|interface| *interface != u16::MAX)
 }
