@@ -187,16 +187,16 @@ impl Places {
     }
 
     fn overdue(&self, place: &Place, now: Instant) -> Option<Reason> {
-        let Limits { header, body, idle, unread, .. } = &self.limits;
+        let Limits { header, idle, unread, .. } = &self.limits;
         if place.unread_for(now).is_some_and(|time| time >= *unread) {
             return Some(Reason::Unread);
         }
         let (most, reason) = match place.phase() {
             Phase::Handshake => (header, Reason::Handshake),
             Phase::Header => (header, Reason::Header),
-            Phase::Body => (body, Reason::Body),
             Phase::Idle => (idle, Reason::Idle),
-            Phase::Answer | Phase::Stream => return None,
+            // Whoever waits for the body ends it, with an answer.
+            Phase::Body | Phase::Answer | Phase::Stream => return None,
         };
         (place.age(now) >= *most).then_some(reason)
     }
