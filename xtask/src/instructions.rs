@@ -12,7 +12,7 @@ use crate::cargo::{cargo, run as finish};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// The commit to compare with; it must know `inband-bench --count`
+    /// The commit to compare with; its benchmarks must know `--count`
     #[arg(long, value_name = "COMMIT")]
     against: Option<String>,
     /// Count only the rows of `cargo xtask bench` whose name contains this
@@ -77,48 +77,44 @@ fn count(tree: &Path, target: &Path, only: Option<&str>) -> Result<Counts> {
     build.args(["build", "--quiet", "--release", "--package", "inband-bench"]);
     finish(build.env("CARGO_TARGET_DIR", target))?;
     let program = target.join("release/inband-bench");
-    let dumps = target.join("dumps");
-    if dumps.exists() {
-        fs::remove_dir_all(&dumps)?;
-    }
-    fs::create_dir_all(&dumps)?;
-    let mut command = Command::new("valgrind");
-    command
-        .args(["--quiet", "--tool=callgrind", "--collect-atstart=no"])
-        .arg(format!("--toggle-collect={COUNTED}"))
-        .arg(format!("--dump-after={COUNTED}"))
-        .arg(format!("--callgrind-out-file={}", dumps.join("row").display()))
-        .arg(program)
-        .arg("--count");
-    if let Some(only) = only {
-        command.args(["--only", only]);
-    }
-    let output = command.output().context("cannot start valgrind; is it installed?")?;
-    ensure!(output.status.success(), "valgrind: {}", String::from_utf8_lossy(&output.stderr));
-    let rows = String::from_utf8(output.stdout).context("names of rows are text")?;
-    let lines = rows.lines().filter_map(|line| line.split_once('\t'));
-    (1..)
-        .zip(lines)
-        .map(|(number, (items, name))| {
-            let items: f64 = items.parse().with_context(|| format!("items of {name}"))?;
-            Ok((name.to_owned(), total(&dumps.join(format!("row.{number}")))? / items))
-        })
+    let names = output(Command::new(&program).arg("--names"))?;
+    let wanted = |name: &&str| only.is_none_or(|only| name.contains(only));
+    names
+        .lines()
+        .filter(wanted)
+        .map(|name| Ok((name.to_owned(), count_row(&program, target, name)?)))
         .collect()
 }
 
-/// The instructions in one file of callgrind.
-fn total(dump: &Path) -> Result<f64> {
-    let text = fs::read_to_string(dump).with_context(|| format!("cannot read {}", dump.display()))?;
-    let line = text
-        .lines()
-        .find_map(|line| line.strip_prefix("totals: ").or_else(|| line.strip_prefix("summary: ")));
-    line.and_then(|line| line.trim().parse().ok()).with_context(|| format!("no total in {}", dump.display()))
+/// Counts the instructions of an item of one row.
+fn count_row(program: &Path, target: &Path, name: &str) -> Result<f64> {
+    let profile = target.join("callgrind.out");
+    let mut command = Command::new("valgrind");
+    command
+        .args(["--quiet", "--tool=callgrind", "--collect-atstart=no", "--toggle-collect=*counted_batch*"])
+        .arg(format!("--callgrind-out-file={}", profile.display()))
+        .arg(program)
+        .args(["--count", name]);
+    let items: f64 = output(&mut command)?.trim().parse().with_context(|| format!("items of {name}"))?;
+    let text = fs::read_to_string(&profile).with_context(|| format!("cannot read {}", profile.display()))?;
+    let total = text.lines().find_map(|line| line.strip_prefix("totals: "));
+    let total: f64 =
+        total.and_then(|total| total.trim().parse().ok()).context("callgrind writes no total")?;
+    Ok(total / items)
+}
+
+/// What a command prints.
+fn output(command: &mut Command) -> Result<String> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let output = command.output().with_context(|| format!("cannot start {program}; is it installed?"))?;
+    ensure!(output.status.success(), "{program}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).with_context(|| format!("{program} does not print text"))
 }
 
 /// Runs `work` while `commit` is checked out in `worktree`.
 fn in_worktree<T>(root: &Path, worktree: &Path, commit: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
     let git = |arguments: &[&str], path: Option<&Path>, last: Option<&str>| {
-        finish(Command::new("git").current_dir(root).args(arguments).args(path).args(last))
+        output(Command::new("git").current_dir(root).args(arguments).args(path).args(last))
     };
     git(&["worktree", "add", "--quiet", "--force", "--detach"], Some(worktree), Some(commit))?;
     let result = work();
@@ -129,6 +125,3 @@ fn in_worktree<T>(root: &Path, worktree: &Path, commit: &str, work: impl FnOnce(
 fn target_directory(root: &Path) -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from)
 }
-
-/// The function of the benchmarks that runs one batch.
-const COUNTED: &str = "*counted_batch*";

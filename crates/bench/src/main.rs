@@ -32,9 +32,12 @@ struct Arguments {
     /// Measure one very hot switch alone: this many reports a second, for ten seconds
     #[arg(long, value_name = "PER_SECOND", num_args = 0..=1, default_missing_value = "487000")]
     hot: Option<u32>,
-    /// Run each row once, for `cargo xtask instructions`, and print its items and its name
-    #[arg(long, conflicts_with_all = ["quick", "hot"])]
-    count: bool,
+    /// Print the names of the rows, a line each
+    #[arg(long)]
+    names: bool,
+    /// Run the row with this name once, for `cargo xtask instructions`, and print how many items it handled
+    #[arg(long, value_name = "NAME")]
+    count: Option<String>,
 }
 
 fn main() -> Result<()> {
@@ -45,8 +48,12 @@ fn main() -> Result<()> {
         println!("{}", hot::report(seconds, per_second, true)?);
         return Ok(());
     }
-    if arguments.count {
-        print!("{}", rows::count(arguments.only.as_deref())?);
+    if arguments.names {
+        print!("{}", rows::names()?);
+        return Ok(());
+    }
+    if let Some(name) = &arguments.count {
+        println!("{}", rows::count(name)?);
         return Ok(());
     }
     let rounds = if arguments.quick { QUICK_ROUNDS } else { ROUNDS };

@@ -66,23 +66,16 @@ pub(crate) fn measure(rows: &mut [Row], rounds: usize) -> Result<Vec<Time>> {
     Ok(rows.iter().zip(&mut batches).map(|(row, batches)| summary(batches, row.subject.items())).collect())
 }
 
-/// Runs every row once, its batch inside [`counted_batch`], behind a batch that warms it up; returns a line per row, the
-/// items of its batch and its name.
-///
-/// A tool that counts instructions from outside, as `cargo xtask instructions` does, takes each call for a row.
+/// Runs a row once, its batch inside [`counted_batch`], behind a batch that warms it up; returns the items of a batch.
 ///
 /// # Errors
-/// A row does not do what it is measured for.
-pub(crate) fn count(rows: &mut [Row]) -> Result<String> {
-    let mut lines = String::new();
-    for row in rows {
-        batch(row.subject.as_mut());
-        row.subject.prepare();
-        counted_batch(row.subject.as_mut());
-        row.subject.verify().with_context(|| format!("cannot count {}", row.name))?;
-        lines.push_str(&format!("{}\t{}\n", row.subject.items(), row.name));
-    }
-    Ok(lines)
+/// The row does not do what it is measured for.
+pub(crate) fn count(row: &mut Row) -> Result<usize> {
+    batch(row.subject.as_mut());
+    row.subject.prepare();
+    counted_batch(row.subject.as_mut());
+    row.subject.verify().with_context(|| format!("cannot count {}", row.name))?;
+    Ok(row.subject.items())
 }
 
 /// The batch whose instructions are counted: a function of its own, so that a tool finds it by this name.

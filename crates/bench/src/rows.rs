@@ -1,6 +1,6 @@
 //! Which rows does the table have, and what does each measure?
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 
 use crate::domains::DOMAINS;
 use crate::fabric::{self, Role};
@@ -20,41 +20,76 @@ use crate::table::Table;
 /// # Errors
 /// A row does not do what it is measured for.
 pub(crate) fn report(rounds: usize, only: Option<&str>) -> Result<String> {
-    let mut rows = all(only)?;
+    let mut rows = Rows::all(Which::containing(only))?.rows;
     let times = measure(&mut rows, rounds)?;
     Ok(format!("{}\n{LEGEND}", table(&rows, &times).render()))
 }
 
-/// Runs all rows, or those whose name contains `only`, once for a tool that counts their instructions.
+/// The names of all rows, a line each.
 ///
 /// # Errors
-/// A row does not do what it is measured for.
-pub(crate) fn count(only: Option<&str>) -> Result<String> {
-    measure::count(&mut all(only)?)
+/// A packet that is measured cannot be built.
+pub(crate) fn names() -> Result<String> {
+    Ok(Rows::all(Which::None)?.names.concat())
 }
 
-fn all(only: Option<&str>) -> Result<Vec<Row>> {
-    let mut rows = Rows::default();
-    for payload in PAYLOADS {
-        rows.add_packet_path(payload)?;
+/// Runs the row with this name once, for a tool that counts its instructions; returns how many items it handled.
+///
+/// # Errors
+/// There is no such row, or it does not do what it is measured for.
+pub(crate) fn count(name: &str) -> Result<usize> {
+    let mut rows = Rows::all(Which::Named(name))?.rows;
+    let row = rows.first_mut().with_context(|| format!("there is no row {name}"))?;
+    measure::count(row)
+}
+
+/// Which rows are wanted.
+#[derive(Clone, Copy)]
+enum Which<'a> {
+    All,
+    Containing(&'a str),
+    Named(&'a str),
+    None,
+}
+
+impl<'a> Which<'a> {
+    fn containing(only: Option<&'a str>) -> Self {
+        only.map_or(Self::All, Self::Containing)
     }
-    rows.add_watchlists();
-    for domain in DOMAINS {
-        rows.add(domain.name(), OneNode::transit_hop(domain)?, None);
+
+    fn has(self, name: &str) -> bool {
+        match self {
+            Self::All => true,
+            Self::Containing(only) => name.contains(only),
+            Self::Named(wanted) => name == wanted,
+            Self::None => false,
+        }
     }
-    rows.add_postcards()?;
-    rows.add_report_path()?;
-    if let Some(only) = only {
-        rows.keep(only);
-    }
-    Ok(rows.0)
 }
 
 /// The rows in their order.
-#[derive(Default)]
-struct Rows(Vec<Row>);
+struct Rows<'a> {
+    which: Which<'a>,
+    rows: Vec<Row>,
+    /// The names of all rows, also of those that are not wanted, each with the end of its line.
+    names: Vec<String>,
+}
 
-impl Rows {
+impl<'a> Rows<'a> {
+    fn all(which: Which<'a>) -> Result<Self> {
+        let mut rows = Self { which, rows: Vec::new(), names: Vec::new() };
+        for payload in PAYLOADS {
+            rows.add_packet_path(payload)?;
+        }
+        rows.add_watchlists()?;
+        for domain in DOMAINS {
+            rows.add(domain.name(), || OneNode::transit_hop(domain), None)?;
+        }
+        rows.add_postcards()?;
+        rows.add_report_path()?;
+        Ok(rows)
+    }
+
     /// Packets with `payload` bytes behind the TCP header.
     fn add_packet_path(&mut self, payload: usize) -> Result<()> {
         let plain = fabric::plain(payload, SOURCE_PORT)?;
@@ -62,30 +97,33 @@ impl Rows {
         let start = SHIM_AND_MD + HOP;
         let stripped = SHIM_AND_MD + HOP * usize::try_from(HOPS)?;
 
-        let etherparse = self.add(format!("etherparse, {payload} B, plain"), Etherparse::new(&plain), None);
-        let memmove = self.add_memmove(payload, &plain, HEADERS, -start.cast_signed());
+        let name = format!("etherparse, {payload} B, plain");
+        let etherparse = self.add(name, || Ok(Etherparse::new(&plain)), None)?;
+        let memmove = self.add_memmove(payload, &plain, HEADERS, -start.cast_signed())?;
         self.add_node(payload, Role::Source, &plain, start.cast_signed(), Beside { memmove, etherparse })?;
 
-        let etherparse =
-            self.add(format!("etherparse, {payload} B, with INT"), Etherparse::new(&carrying), None);
-        let memmove = self.add_memmove(payload, &carrying, HEADERS + SHIM_AND_MD, -HOP.cast_signed());
+        let name = format!("etherparse, {payload} B, with INT");
+        let etherparse = self.add(name, || Ok(Etherparse::new(&carrying)), None)?;
+        let memmove = self.add_memmove(payload, &carrying, HEADERS + SHIM_AND_MD, -HOP.cast_signed())?;
         self.add_node(payload, Role::Transit, &carrying, HOP.cast_signed(), Beside { memmove, etherparse })?;
-        let memmove = self.add_memmove(payload, &carrying, HEADERS, stripped.cast_signed());
+        let memmove = self.add_memmove(payload, &carrying, HEADERS, stripped.cast_signed())?;
         self.add_node(payload, Role::Sink, &carrying, -stripped.cast_signed(), Beside { memmove, etherparse })
     }
 
     /// Watchlists from a handful of entries to tens of thousands.
-    fn add_watchlists(&mut self) {
+    fn add_watchlists(&mut self) -> Result<()> {
         for entries in ENTRIES {
-            self.add(format!("watchlist, {entries} entries"), Watching::new(entries), None);
+            self.add(format!("watchlist, {entries} entries"), || Ok(Watching::new(entries)), None)?;
         }
+        Ok(())
     }
 
     /// XD nodes that report every packet, and that hold reports back.
     fn add_postcards(&mut self) -> Result<()> {
         for filter in ["none", "smart"] {
             for flows in FLOWS {
-                self.add(format!("XD, filter {filter}, {flows} flows"), Postcards::new(filter, flows)?, None);
+                let name = format!("XD, filter {filter}, {flows} flows");
+                self.add(name, || Postcards::new(filter, flows), None)?;
             }
         }
         Ok(())
@@ -94,27 +132,19 @@ impl Rows {
     /// Reports, one and twenty to a datagram.
     fn add_report_path(&mut self) -> Result<()> {
         for (datagrams, coalesced) in DATAGRAMS {
-            let decode = Decode::new(Datagrams::new(datagrams, coalesced)?);
-            self.add(format!("decode, {coalesced} to a datagram"), decode, None);
+            let decode = || Ok(Decode::new(Datagrams::new(datagrams, coalesced)?));
+            self.add(format!("decode, {coalesced} to a datagram"), decode, None)?;
             for (name, follow) in [("ledger", false), ("collect", true)] {
-                let ledger = Ledger::new(Datagrams::new(datagrams, coalesced)?, follow);
-                self.add(format!("{name}, {coalesced} to a datagram"), ledger, None);
+                let ledger = || Ok(Ledger::new(Datagrams::new(datagrams, coalesced)?, follow));
+                self.add(format!("{name}, {coalesced} to a datagram"), ledger, None)?;
             }
         }
         Ok(())
     }
 
-    /// Keeps the rows whose name contains `only`; they are compared with none.
-    fn keep(&mut self, only: &str) {
-        self.0.retain(|row| row.name.contains(only));
-        for row in &mut self.0 {
-            row.beside = None;
-        }
-    }
-
-    fn add_memmove(&mut self, payload: usize, frame: &[u8], length: usize, shift: isize) -> usize {
+    fn add_memmove(&mut self, payload: usize, frame: &[u8], length: usize, shift: isize) -> Result<usize> {
         let name = format!("memmove, {payload} B, {length} bytes by {}", shift.unsigned_abs());
-        self.add(name, Memmove::new(frame, length, shift), None)
+        self.add(name, || Ok(Memmove::new(frame, length, shift)), None)
     }
 
     fn add_node(
@@ -125,15 +155,24 @@ impl Rows {
         growth: isize,
         beside: Beside,
     ) -> Result<()> {
-        let node = OneNode::new(role, frame.to_vec(), growth)?;
-        self.add(format!("{}, {payload} B", role.name()), node, Some(beside));
+        let node = || OneNode::new(role, frame.to_vec(), growth);
+        self.add(format!("{}, {payload} B", role.name()), node, Some(beside))?;
         Ok(())
     }
 
-    /// Adds a row, and says at which index.
-    fn add(&mut self, name: String, subject: impl Subject + 'static, beside: Option<Beside>) -> usize {
-        self.0.push(Row { name, subject: Box::new(subject), beside });
-        self.0.len() - 1
+    /// Adds a row, if it is wanted, and returns its index; rows that are not all there are compared with none.
+    fn add<S: Subject + 'static>(
+        &mut self,
+        name: String,
+        subject: impl FnOnce() -> Result<S>,
+        beside: Option<Beside>,
+    ) -> Result<usize> {
+        self.names.push(format!("{name}\n"));
+        if self.which.has(&name) {
+            let beside = beside.filter(|_| matches!(self.which, Which::All));
+            self.rows.push(Row { name, subject: Box::new(subject()?), beside });
+        }
+        Ok(self.rows.len().saturating_sub(1))
     }
 }
 
