@@ -10,7 +10,7 @@ use inband_wire::words::Words;
 
 use crate::config::{InnerForm, ReportConfig, ReportVersion};
 use crate::encapsulation::IntSpan;
-use crate::reporter::Reported;
+use crate::reported::Reported;
 
 /// Puts packets into reports.
 #[derive(Clone, Debug)]

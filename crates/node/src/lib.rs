@@ -40,6 +40,7 @@ mod probes;
 mod profile;
 mod report_queue;
 mod report_version;
+mod reported;
 mod reporter;
 mod sessions;
 mod smart;

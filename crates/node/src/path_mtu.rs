@@ -5,6 +5,8 @@
 
 mod message;
 
+pub(crate) use message::Original;
+
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use inband_wire::checksum::Sum;
@@ -36,16 +38,6 @@ pub(crate) struct PathMtu {
 pub(crate) struct Answers {
     bucket: TokenBucket,
     waiting: Waiting<OwnPacket>,
-}
-
-/// A packet as its sender made it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Original<'a> {
-    pub(crate) link: Link,
-    pub(crate) bytes: &'a [u8],
-    pub(crate) layers: &'a Layers,
-    /// Identifier of the interface it came in by.
-    pub(crate) ingress: u16,
 }
 
 impl PathMtu {

@@ -4,19 +4,16 @@ use inband_wire::int::Instructions;
 use inband_wire::int::domain::set_bits;
 use inband_wire::int::md::MdHeader;
 use inband_wire::int::mx::MxHeader;
-use inband_wire::layers::{IpVersion, Link};
 use inband_wire::report::earlier::DropSummary;
-use inband_wire::report::{Draft, Drop, InnerType};
+use inband_wire::report::{Draft, InnerType};
 
 use crate::config::{ReportConfig, ReportVersion, SourceInserted, UnknownInstructions};
 use crate::counters::Outcome;
 use crate::domains::{KnownDomains, ValueContext};
-use crate::encapsulation::IntSpan;
 use crate::inner::InnerContents;
-use crate::latency::Latency;
 use crate::loss::Loss;
-use crate::passage::Hop;
 use crate::report_queue::ReportQueue;
+use crate::reported::{Inserted, Reported, Tracking};
 
 /// Writes reports, each of one packet.
 #[derive(Clone, Debug)]
@@ -29,49 +26,6 @@ pub(crate) struct Reporter {
     sink_node_id: Option<u32>,
     queue: ReportQueue,
     domain_metadata: Vec<u8>,
-}
-
-/// A packet as it is reported.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Reported<'a> {
-    pub(crate) link: Link,
-    pub(crate) ip: IpVersion,
-    pub(crate) packet: &'a [u8],
-    /// Which of the packet's bytes are INT; they are always reported.
-    pub(crate) int: IntSpan,
-    pub(crate) hop: &'a Hop<'a>,
-    pub(crate) values: &'a ValueContext,
-    pub(crate) inserted: Inserted<'a>,
-    pub(crate) tracking: Tracking,
-    /// What Host-INT tells of it; `None` where it is not Host-INT's, or its sink tells nothing of itself.
-    pub(crate) latency: Option<&'a Latency>,
-}
-
-/// Why a packet is reported.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Tracking {
-    /// Its flow is tracked.
-    pub(crate) flow: bool,
-    /// It met a congested queue.
-    pub(crate) queue: bool,
-    /// It was dropped.
-    pub(crate) drop: Option<Drop>,
-}
-
-impl Tracking {
-    /// A packet of a tracked flow.
-    pub(crate) const FLOW: Self = Self { flow: true, queue: false, drop: None };
-}
-
-/// The source-inserted metadata of a packet, as far as a report needs to know it.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Inserted<'a> {
-    /// As it is in the INT-MX header; empty for other packets.
-    pub(crate) metadata: &'a [u8],
-    /// Offset in the packet at which it ends.
-    pub(crate) end: usize,
-    /// Whether this node is the packet's sink.
-    pub(crate) is_sink: bool,
 }
 
 /// The metadata a report is asked for.

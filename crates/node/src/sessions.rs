@@ -12,39 +12,9 @@ use crate::counters::{Counters, Outcome};
 use crate::domains::KnownDomains;
 use crate::error::ConfigError;
 use crate::loss::Loss;
-use crate::reporter::{Asked, Reported, Reporter};
-use crate::support;
+use crate::reported::Reported;
+use crate::reporter::{Asked, Reporter};
 use crate::token_bucket::TokenBucket;
-
-/// Checks the report sessions, each as if it were the only one.
-///
-/// # Errors
-/// The first setting of the first session that cannot be run; two sessions whose numbers could not be told apart.
-pub(crate) fn check(config: &NodeConfig) -> Result<(), ConfigError> {
-    let report = &config.report;
-    if report.dscp > 0x3f {
-        return Err(ConfigError::out_of_range(
-            "report.dscp",
-            format!("{:#04x}", report.dscp),
-            "0x00 to 0x3f",
-        ));
-    }
-    if report.port_entropy && report.group.get() > 1 {
-        return Err(ConfigError::out_of_range("report.port_entropy", true, "false where group is above 1"));
-    }
-    if report.sessions.is_empty() {
-        return Ok(());
-    }
-    let mut streams = HashSet::new();
-    for report in report.sessions() {
-        if !streams.insert((report.collector, report.hw_id)) {
-            let value = format!("collector {} with hw_id {}", report.collector, report.hw_id);
-            return Err(ConfigError::Twice { key: "report.session".to_owned(), value });
-        }
-        support::check(&NodeConfig { report, ..config.clone() })?;
-    }
-    Ok(())
-}
 
 /// The report sessions of the configuration.
 #[derive(Clone, Debug)]

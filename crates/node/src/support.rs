@@ -1,11 +1,13 @@
 //! Which settings can this engine run?
 
+use std::collections::HashSet;
+
 use inband_wire::report::group::MOST_HW_ID;
 
 use crate::config::{EncapsulationKind, Icmp, IntVersion, Layer, NodeConfig};
 use crate::earlier;
 use crate::error::ConfigError;
-use crate::{dialect, report_version, sessions, smart};
+use crate::{dialect, report_version, smart};
 
 /// Least path MTU to a collector.
 const MIN_PATH_MTU: u16 = 256;
@@ -18,7 +20,7 @@ const MOST_TRUNCATE: u16 = 9216;
 /// The first setting that cannot be run.
 pub(crate) fn check(config: &NodeConfig) -> Result<(), ConfigError> {
     ranges(config)?;
-    sessions::check(config)?;
+    sessions(config)?;
     smart::check(&config.smart)?;
     dialect::check(config)?;
     earlier::check(config)?;
@@ -31,6 +33,36 @@ pub(crate) fn check(config: &NodeConfig) -> Result<(), ConfigError> {
         return Err(ConfigError::Unsupported { key, found, supported });
     }
     report_version::check(config, &config.report)
+}
+
+/// Checks the report sessions, each as if it were the only one.
+///
+/// # Errors
+/// The first setting of the first session that cannot be run; two sessions whose numbers could not be told apart.
+fn sessions(config: &NodeConfig) -> Result<(), ConfigError> {
+    let report = &config.report;
+    if report.dscp > 0x3f {
+        return Err(ConfigError::out_of_range(
+            "report.dscp",
+            format!("{:#04x}", report.dscp),
+            "0x00 to 0x3f",
+        ));
+    }
+    if report.port_entropy && report.group.get() > 1 {
+        return Err(ConfigError::out_of_range("report.port_entropy", true, "false where group is above 1"));
+    }
+    if report.sessions.is_empty() {
+        return Ok(());
+    }
+    let mut streams = HashSet::new();
+    for report in report.sessions() {
+        if !streams.insert((report.collector, report.hw_id)) {
+            let value = format!("collector {} with hw_id {}", report.collector, report.hw_id);
+            return Err(ConfigError::Twice { key: "report.session".to_owned(), value });
+        }
+        check(&NodeConfig { report, ..config.clone() })?;
+    }
+    Ok(())
 }
 
 /// INT in the inner layer is behind TCP or UDP: the other encapsulations are the tunnel's own.

@@ -3,14 +3,14 @@
 mod index;
 mod prefixes;
 mod rule;
+mod subject;
 
 use std::net::IpAddr;
-
-use inband_wire::FiveTuple;
 
 use crate::config::{Actions, PortRange, Prefix, WatchEntry};
 use index::Index;
 use rule::Rule;
+pub use subject::Subject;
 
 /// The flow watchlist.
 ///
@@ -29,19 +29,6 @@ pub struct Watchlist {
 /// Whose turn it is at the entries of a [`Watchlist`] that sample: how many packets each has selected.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sampling(Vec<u32>);
-
-/// What of a packet the watchlist looks at.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Subject {
-    /// The five-tuple of the innermost packet.
-    pub flow: FiveTuple,
-    /// Its DSCP.
-    pub dscp: u8,
-    /// The network identifier of VXLAN or Geneve around it.
-    pub vni: Option<u32>,
-    /// The interface the packet came in by.
-    pub ingress: u16,
-}
 
 /// What is done about a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

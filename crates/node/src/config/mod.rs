@@ -4,6 +4,7 @@ mod action;
 mod domain;
 mod drop_reasons;
 mod encapsulation;
+mod format;
 mod instruction;
 mod limits;
 mod loss;
@@ -25,15 +26,13 @@ pub use drop_reasons::{DropReasonsConfig, ReasonConfig};
 pub use encapsulation::{
     DialectName, EncapsulationConfig, EncapsulationKind, GrePayload, Layer, TcpOptionsConfig,
 };
+pub use format::{InnerForm, ReportVersion, SourceInserted};
 pub use instruction::{Instruction, InstructionList};
 pub use limits::{ChecksumConfig, ChecksumUpdate, Icmp, MtuAction, MtuConfig};
 pub use loss::LossConfig;
 pub use offline::{OfflineConfig, OfflinePackets};
 pub use probe::{Mac, ProbeConfig};
-pub use report::{
-    InnerForm, LatencyChange, ReportConfig, ReportFilter, ReportVersion, SmartConfig, SmartInterface,
-    SmartQueue, SourceInserted,
-};
+pub use report::{LatencyChange, ReportConfig, ReportFilter, SmartConfig, SmartInterface, SmartQueue};
 pub use session::{Distribution, SessionConfig};
 pub use source::{Mode, Replicate, SinkConfig, SinkMetadata, SourceConfig, SourceDomain};
 pub use watch::{PortRange, Prefix, Protocol, WatchEntry};

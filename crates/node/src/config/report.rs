@@ -8,6 +8,7 @@ use serde::Deserialize;
 
 use inband_wire::{ipv4, ipv6, udp};
 
+use super::format::{InnerForm, ReportVersion, SourceInserted};
 use super::session::{Distribution, FIRST_DYNAMIC_PORT, SessionConfig};
 
 /// `[report]`: where and how reports go.
@@ -101,44 +102,43 @@ impl ReportConfig {
         };
         self.source_address.unwrap_or(default)
     }
-}
 
-/// The report format a node writes.
-// sd-fabric-1.0/report-01
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-pub enum ReportVersion {
-    /// Telemetry Report 2.0.
-    #[default]
-    #[serde(rename = "2.0")]
-    V2_0,
-    /// Telemetry Report 1.0.
-    #[serde(rename = "1.0")]
-    V1_0,
-    /// Telemetry Report 0.5.
-    #[serde(rename = "0.5")]
-    V0_5,
-}
+    /// One configuration for each report session: those of `[[report.session]]`, or without any this one.
+    #[must_use]
+    pub fn sessions(&self) -> Vec<Self> {
+        if self.sessions.is_empty() {
+            return vec![self.clone()];
+        }
+        self.sessions.iter().map(|session| self.with(session)).collect()
+    }
 
-/// How a packet is put into a report 2.0.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum InnerForm {
-    /// As it is.
-    #[default]
-    Packet,
-    /// In a TLV, of at most 1,020 bytes.
-    Tlv,
-}
+    /// The UDP source port of a datagram about a flow with this hash.
+    #[must_use]
+    pub fn port(&self, flow_hash: u32) -> u16 {
+        match self.port_entropy {
+            false => self.source_port,
+            true => FIRST_DYNAMIC_PORT | u16::try_from(flow_hash & 0x3fff).unwrap_or_default(),
+        }
+    }
 
-/// Where source-inserted metadata of an INT-MX packet is reported, if its requirement asks for that.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum SourceInserted {
-    /// In the INT-MX header of the packet fragment; copied where the fragment ends before it does.
-    #[default]
-    Header,
-    /// In the domain-specific metadata of the report, a copy.
-    Metadata,
+    fn with(&self, session: &SessionConfig) -> Self {
+        Self {
+            collector: session.collector,
+            source_address: session.source_address.or(self.source_address),
+            source_port: session.source_port.unwrap_or(self.source_port),
+            port_entropy: session.port_entropy.unwrap_or(self.port_entropy),
+            dscp: session.dscp.unwrap_or(self.dscp),
+            version: session.version.unwrap_or(self.version),
+            hw_id: session.hw_id.unwrap_or(self.hw_id),
+            group: session.group.unwrap_or(self.group),
+            group_ms: session.group_ms.unwrap_or(self.group_ms),
+            truncate: session.truncate.unwrap_or(self.truncate),
+            path_mtu: session.path_mtu.unwrap_or(self.path_mtu),
+            reports_per_second: session.reports_per_second.unwrap_or(self.reports_per_second),
+            sessions: Vec::new(),
+            ..self.clone()
+        }
+    }
 }
 
 /// Which packets are reported.

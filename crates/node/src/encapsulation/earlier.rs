@@ -9,10 +9,10 @@ use inband_wire::ipv4;
 use inband_wire::layers::{IpVersion, Layers, Transport};
 use inband_wire::{tcp, udp, vxlan};
 
-use super::{
-    Carriage, Insertion, Place, Stripping, geneve, put, remove, set_destination_port, set_dscp,
-    set_ip_length, set_protocol, vxlan_gpe,
-};
+use super::carriage::Carriage;
+use super::fields::{put, remove, set_destination_port, set_dscp, set_ip_length, set_protocol};
+use super::place::{Insertion, Place, Stripping};
+use super::{geneve, vxlan_gpe};
 use crate::carrier::Change;
 use crate::config::EncapsulationKind;
 use crate::frame::Frame;

@@ -9,7 +9,9 @@ use inband_wire::layers::{Layers, Transport};
 use inband_wire::udp;
 use inband_wire::view::view_mut;
 
-use super::{Carriage, Insertion, Place, remove};
+use super::carriage::Carriage;
+use super::fields::remove;
+use super::place::{Insertion, Place};
 use crate::carrier::Change;
 use crate::frame::Frame;
 

@@ -16,7 +16,9 @@ use inband_wire::layers::{Fragment, IpVersion, Layers, Link, Transport};
 use inband_wire::view::{view, view_mut};
 use inband_wire::{ethernet, gre};
 
-use super::{Carriage, Insertion, Place, put, remove, set_ethertype};
+use super::carriage::Carriage;
+use super::fields::{put, remove, set_ethertype};
+use super::place::{Insertion, Place};
 use crate::carrier::Change;
 use crate::config::GrePayload;
 

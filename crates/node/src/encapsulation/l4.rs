@@ -10,7 +10,9 @@ use inband_wire::int::shim::Shim;
 use inband_wire::layers::{Layers, Transport};
 use inband_wire::view::view;
 
-use super::{Carriage, Insertion, Place, put, remove, set_dscp};
+use super::carriage::Carriage;
+use super::fields::{put, remove, set_dscp};
+use super::place::{Insertion, Place};
 use crate::carrier::Change;
 
 pub(super) fn place_by_dscp(carriage: &Carriage, layers: &Layers) -> Option<Place> {

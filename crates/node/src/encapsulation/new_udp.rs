@@ -17,8 +17,10 @@ use inband_wire::udp::{self, UdpHeader};
 use inband_wire::view::view;
 use inband_wire::{ethernet, ipv4::IN_IP, ipv4::IPV6_IN_IP};
 
+use super::carriage::Carriage;
+use super::fields::{put, set_ethertype, set_ip_length, set_protocol};
+use super::place::{Insertion, Place};
 use super::udp_port::is_int_port;
-use super::{Carriage, Insertion, Place, put, set_ethertype, set_ip_length, set_protocol};
 use crate::carrier::Change;
 
 pub(super) fn place(carriage: &Carriage, bytes: &[u8], layers: &Layers) -> Option<Place> {

@@ -11,7 +11,7 @@ use inband_wire::layers::Layers;
 use inband_wire::view::view;
 use inband_wire::{ethernet, gre, udp, vxlan};
 
-use super::Carriage;
+use super::carriage::Carriage;
 
 /// How many bytes of a packet are INT, with the headers that a source put around it, and where they end.
 ///

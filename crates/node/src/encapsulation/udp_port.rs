@@ -10,7 +10,9 @@ use inband_wire::layers::{Layers, Transport};
 use inband_wire::udp;
 use inband_wire::view::view;
 
-use super::{Carriage, Insertion, Place, remove, set_destination_port};
+use super::carriage::Carriage;
+use super::fields::{remove, set_destination_port};
+use super::place::{Insertion, Place};
 use crate::carrier::Change;
 
 pub(super) fn place(carriage: &Carriage, bytes: &[u8], layers: &Layers) -> Option<Place> {

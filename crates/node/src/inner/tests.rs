@@ -7,7 +7,7 @@ use crate::config::{InnerForm, ReportConfig, ReportVersion};
 use crate::domains::ValueContext;
 use crate::interfaces::Interface;
 use crate::passage::{Hop, Identity, Passage};
-use crate::reporter::{Inserted, Tracking};
+use crate::reported::{Inserted, Tracking};
 
 fn contents(version: ReportVersion, inner: InnerForm, truncate: u16) -> InnerContents {
     InnerContents::new(&ReportConfig { version, inner, truncate, ..ReportConfig::default() })

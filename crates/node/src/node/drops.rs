@@ -10,7 +10,7 @@ use crate::counters::Outcome;
 use crate::encapsulation::IntSpan;
 use crate::loss::{Gap, Loss, Source};
 use crate::passage::{Hop, Passage};
-use crate::reporter::Tracking;
+use crate::reported::Tracking;
 use crate::smart::Congestion;
 
 use super::Node;

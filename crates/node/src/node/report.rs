@@ -5,7 +5,8 @@ use inband_wire::int::Location;
 use crate::counters::Outcome;
 use crate::domains::ValueContext;
 use crate::encapsulation::IntSpan;
-use crate::reporter::{Asked, Inserted, Reported, Tracking};
+use crate::reported::{Inserted, Reported, Tracking};
+use crate::reporter::Asked;
 use crate::sessions::Addressed;
 
 use super::Node;

@@ -18,7 +18,8 @@ use crate::frame::Frame;
 use crate::indication::{self, Int};
 use crate::inside::{Innermost, Inside};
 use crate::passage::{Hop, Passage};
-use crate::reporter::{Asked, Inserted, Reported, Tracking};
+use crate::reported::{Inserted, Reported, Tracking};
+use crate::reporter::Asked;
 use crate::sessions::Addressed;
 use crate::smart::Congestion;
 

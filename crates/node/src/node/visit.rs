@@ -12,7 +12,7 @@ use crate::domains::ValueContext;
 use crate::inside::Inside;
 use crate::latency::Latency;
 use crate::passage::Hop;
-use crate::reporter::Inserted;
+use crate::reported::Inserted;
 
 /// One packet on its way through the node.
 #[derive(Clone, Copy)]

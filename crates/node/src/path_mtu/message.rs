@@ -9,9 +9,17 @@ use inband_wire::checksum::{Sum, pseudo_header};
 use inband_wire::icmp::{self, PacketTooBig};
 use inband_wire::ipv4::{self, Ipv4Header};
 use inband_wire::ipv6::{self, Ipv6Header};
-use inband_wire::layers::Link;
+use inband_wire::layers::{Layers, Link};
 
-use super::Original;
+/// A packet as its sender made it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Original<'a> {
+    pub(crate) link: Link,
+    pub(crate) bytes: &'a [u8],
+    pub(crate) layers: &'a Layers,
+    /// Identifier of the interface it came in by.
+    pub(crate) ingress: u16,
+}
 
 /// Writes the message from `own` to the sender of `original`; `None` where it cannot be written.
 pub(super) fn write(original: &Original<'_>, own: IpAddr, mtu: usize, dscp: u8) -> Option<Vec<u8>> {

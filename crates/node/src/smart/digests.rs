@@ -1,8 +1,8 @@
 //! SD-Fabric's two registers of digests, for flows that the table has no room for.
 
-use super::filter::Reported;
-use super::latency::Sensitivity;
-use super::observation::{Latencies, Observation};
+use super::latency::{Latencies, Sensitivity};
+use super::observation::Observation;
+use super::reported::Reported;
 use super::table::copy_into;
 
 /// Two registers, each indexed by another part of a flow's hash, with a digest of flow and way in each cell.

@@ -2,7 +2,14 @@
 
 use crate::config::{LatencyChange, SmartConfig};
 
-use super::observation::Latencies;
+/// Latencies that this node knows of a packet, nanoseconds; 0 where it does not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Latencies {
+    /// The time the packet spent in this node.
+    pub(super) hop: u32,
+    /// The time since the source, modulo 2^32; known where no hop of the stack gives a hop latency.
+    pub(super) one_way: u32,
+}
 
 /// The least changes of latency that are reported.
 #[derive(Clone, Copy, Debug)]

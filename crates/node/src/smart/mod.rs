@@ -8,9 +8,11 @@
 
 mod digests;
 mod filter;
+mod key;
 mod latency;
 mod observation;
 mod queues;
+mod reported;
 mod settings;
 mod table;
 
@@ -19,7 +21,8 @@ use inband_wire::int::Location;
 
 use crate::passage::Hop;
 
-use filter::{Filter, Key};
+use filter::Filter;
+use key::Key;
 use observation::Observation;
 pub(crate) use queues::Congestion;
 use queues::Quotas;

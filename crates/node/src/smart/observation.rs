@@ -7,7 +7,7 @@ use inband_wire::int::{Domain, HeaderType, HopMetadata, Location, Md, Version};
 
 use crate::passage::{DeviceMetadata, Hop};
 
-use super::latency::Sensitivity;
+use super::latency::{Latencies, Sensitivity};
 
 /// One packet of a flow, as far as its flow is filtered by it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -28,15 +28,6 @@ pub(super) struct Way {
     pub(super) is_known: [bool; 2],
     /// All hops on the metadata stack, mixed; 0 where there is none.
     pub(super) upstream: u64,
-}
-
-/// Latencies that this node knows of a packet, nanoseconds; 0 where it does not.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Latencies {
-    /// The time the packet spent in this node.
-    pub(super) hop: u32,
-    /// The time since the source, modulo 2^32; known where no hop of the stack gives a hop latency.
-    pub(super) one_way: u32,
 }
 
 impl<'a> Observation<'a> {

@@ -1,8 +1,9 @@
 //! The flows that are remembered exactly.
 
-use super::filter::{Key, Reported};
-use super::latency::Sensitivity;
-use super::observation::{Latencies, Observation, Way};
+use super::key::Key;
+use super::latency::{Latencies, Sensitivity};
+use super::observation::{Observation, Way};
+use super::reported::Reported;
 
 /// A table of fixed size whose entries die with their interval.
 ///

@@ -12,9 +12,9 @@ use std::ops::RangeInclusive;
 
 use crate::config::Prefix;
 
-use super::Subject;
 use super::prefixes::Prefixes;
 use super::rule::{Conditions, Rule};
+use super::subject::Subject;
 
 /// Rules by their numbers, the lowest first.
 #[derive(Clone, Debug)]

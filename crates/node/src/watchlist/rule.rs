@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 
 use crate::config::{Prefix, WatchEntry};
 
-use super::Subject;
+use super::subject::Subject;
 
 /// A conjunction of conditions. An entry with `either` becomes two of them, one for each end of the flow.
 #[derive(Clone, Debug)]

@@ -6,8 +6,8 @@ use std::net::Ipv4Addr;
 use inband_wire::FiveTuple;
 use proptest::prelude::*;
 
-use super::super::latency::{Sensitivity, Step};
-use super::super::observation::{Latencies, Observation, Way};
+use super::super::latency::{Latencies, Sensitivity, Step};
+use super::super::observation::{Observation, Way};
 use super::{Filter, Key};
 
 const INTERVAL: u64 = 1_000;

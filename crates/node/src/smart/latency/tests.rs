@@ -1,9 +1,8 @@
 //! Changes of latency at their thresholds.
 
 use crate::config::LatencyChange;
-use crate::smart::observation::Latencies;
 
-use super::{Sensitivity, Step};
+use super::{Latencies, Sensitivity, Step};
 
 fn sensitivity(hop_ns: u32, one_way_ns: u32) -> Sensitivity {
     Sensitivity { hop: Step::Difference(hop_ns), one_way: Step::Difference(one_way_ns) }

@@ -1,0 +1,137 @@
+//! Each encapsulation's part, by the encapsulation of a packet.
+
+use inband_wire::checksum::Sum;
+use inband_wire::error::Header;
+use inband_wire::int::locate::{self, Encapsulation};
+use inband_wire::int::shim::SHIM_BYTES;
+use inband_wire::int::{Location, Original};
+use inband_wire::layers::Layers;
+use inband_wire::udp::{self, UdpHeader};
+use inband_wire::view::view;
+
+use crate::carrier::{self, Change};
+use crate::config::EncapsulationKind;
+use crate::frame::Frame;
+
+use super::carriage::Carriage;
+use super::place::{Insertion, Place, Stripping};
+use super::{earlier, geneve, gre, l4, new_udp, udp_port, vxlan_gpe};
+
+impl Carriage {
+    /// Where INT goes in this packet; `None` where its protocol cannot carry the encapsulation.
+    // int-2.1/encapsulation-02
+    #[inline]
+    pub(crate) fn place(&self, bytes: &[u8], layers: &Layers) -> Option<Place> {
+        // A UDP length that contradicts the packet could not be updated. What is behind the packet's own end
+        // is padding, and no header to put INT behind.
+        let end = locate::limit(bytes, layers).ok()?;
+        let bytes = bytes.get(..end).unwrap_or(bytes);
+        match self.kind {
+            EncapsulationKind::Dscp => l4::place_by_dscp(self, layers),
+            EncapsulationKind::ProbeMarker => l4::place_by_marker(self, bytes, layers),
+            EncapsulationKind::UdpPort => udp_port::place(self, bytes, layers),
+            EncapsulationKind::Udp => new_udp::place(self, bytes, layers),
+            EncapsulationKind::Gre => gre::place(self, bytes, layers),
+            EncapsulationKind::VxlanGpe => vxlan_gpe::place(self, bytes, layers),
+            EncapsulationKind::Geneve => geneve::place(self, bytes, layers),
+        }
+    }
+
+    /// The 4 bytes in front of the INT header, which keep what [`Carriage::start`] is about to change.
+    pub(crate) fn shim(&self, bytes: &[u8], layers: &Layers, insertion: &Insertion<'_>) -> [u8; SHIM_BYTES] {
+        let shim = match insertion.place.encapsulation {
+            Encapsulation::Dscp | Encapsulation::ProbeMarker => l4::shim(bytes, layers, insertion),
+            Encapsulation::UdpPort => udp_port::shim(bytes, layers, insertion),
+            Encapsulation::Udp => new_udp::shim(layers, insertion),
+            Encapsulation::Gre => gre::shim(bytes, layers, insertion),
+            Encapsulation::VxlanGpe => vxlan_gpe::shim(bytes, layers, insertion),
+            Encapsulation::Geneve => return geneve::option_header(self, insertion),
+        };
+        zerocopy::transmute!(shim)
+    }
+
+    /// Marks the packet whose gap is open and filled with shim and INT, and corrects its lengths.
+    ///
+    /// `layers` become those of the packet that carries INT. Returns what changed under its L4 checksum,
+    /// which the caller corrects; `None` where new headers without a checksum carry INT.
+    #[inline]
+    pub(crate) fn start(
+        &self,
+        bytes: &mut [u8],
+        layers: &mut Layers,
+        insertion: &Insertion<'_>,
+    ) -> Option<Change> {
+        let growth = insertion.growth();
+        let mut change = match insertion.place.encapsulation {
+            Encapsulation::Dscp => l4::mark_by_dscp(self, bytes, layers),
+            Encapsulation::ProbeMarker => l4::mark_by_marker(self, bytes, insertion),
+            Encapsulation::UdpPort => udp_port::mark(self, bytes, layers),
+            Encapsulation::Gre if insertion.place.outer == 0 => gre::mark(self, bytes, layers),
+            Encapsulation::VxlanGpe => vxlan_gpe::mark(self, bytes, layers),
+            Encapsulation::Geneve => geneve::lengthen(bytes, layers, SHIM_BYTES + insertion.int.bytes()),
+            Encapsulation::Udp => {
+                new_udp::write(self, bytes, layers, insertion);
+                layers.end += growth;
+                return None;
+            }
+            Encapsulation::Gre => {
+                gre::write(self, bytes, layers, insertion);
+                layers.end += growth;
+                return None;
+            }
+        };
+        let location = insertion.location();
+        let inserted = bytes.get(location.shim..location.end).map_or(Sum::ZERO, Sum::of);
+        change.added = change.added.plus(inserted);
+        change.grown = growth;
+        carrier::set_lengths(bytes, layers, &change);
+        layers.end += growth;
+        Some(change)
+    }
+
+    /// Removes all INT from the packet and restores what the source changed.
+    ///
+    /// Returns `false`, and leaves the packet alone, when a shim names something that cannot follow.
+    // int-2.1/sink-01, int-2.1/sink-03, int-2.1/domain-03: INT is transparent to the layers above.
+    pub(crate) fn strip(
+        &self,
+        frame: &mut Frame<'_>,
+        layers: &Layers,
+        location: &Location,
+        stripping: Stripping,
+    ) -> bool {
+        if location.version.is_before_2() {
+            return earlier::strip(self, frame, layers, location, stripping);
+        }
+        let bytes = frame.bytes_mut();
+        let gap = match location.encapsulation {
+            Encapsulation::Dscp => l4::strip_by_dscp(self, bytes, layers, location, stripping.restore_dscp),
+            Encapsulation::ProbeMarker => l4::strip_by_marker(bytes, layers, location),
+            Encapsulation::UdpPort => udp_port::strip(bytes, layers, location),
+            Encapsulation::Udp => new_udp::strip(bytes, layers, location, stripping.link),
+            Encapsulation::Gre => gre::strip(self, bytes, layers, location, stripping.link),
+            Encapsulation::VxlanGpe => vxlan_gpe::strip(self, bytes, layers, location),
+            Encapsulation::Geneve => return geneve::strip(self, frame, layers),
+        };
+        match gap {
+            Some(gap) => {
+                frame.close_gap(gap);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Whether what a sink restores of the packet at `location` may mark INT again: another header follows then.
+    pub(crate) fn restores_mark(&self, bytes: &[u8], location: &Location) -> bool {
+        let is_udp = matches!(location.encapsulation, Encapsulation::UdpPort | Encapsulation::Udp);
+        if !is_udp || location.version.is_before_2() {
+            return false;
+        }
+        let original = Original::read(bytes, location);
+        let inner = view::<UdpHeader>(bytes, location.end, Header::Udp).ok();
+        original.destination_port == Some(self.udp_port)
+            || (original.ip_protocol == Some(udp::PROTOCOL)
+                && inner.is_some_and(|inner| inner.destination_port.get() == self.udp_port))
+    }
+}

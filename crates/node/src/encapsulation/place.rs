@@ -1,0 +1,66 @@
+//! Where INT goes in a packet, and what is put there or taken out.
+
+use inband_wire::int::locate::{Encapsulation, HeaderType};
+use inband_wire::int::shim::SHIM_BYTES;
+use inband_wire::int::{Deviations, Location, Version};
+use inband_wire::layers::Link;
+use inband_wire::{FiveTuple, Words};
+
+/// Where INT goes in a packet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    /// The encapsulation of this packet.
+    pub(crate) encapsulation: Encapsulation,
+    /// Offset at which the gap opens.
+    pub(crate) at: usize,
+    /// Bytes of new headers, or of the marker, in front of the shim.
+    pub(crate) outer: usize,
+    /// The longest INT header and stack that can follow the shim.
+    pub(crate) most: Words,
+}
+
+/// What a source is putting into a packet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Insertion<'a> {
+    pub(crate) place: Place,
+    pub(crate) header_type: HeaderType,
+    /// INT header and what is behind it, without the shim.
+    pub(crate) int: Words,
+    pub(crate) link: Link,
+    pub(crate) flow: &'a FiveTuple,
+}
+
+impl Place {
+    /// A place behind headers that are there already.
+    pub(super) const fn behind(encapsulation: Encapsulation, at: usize) -> Self {
+        Self { encapsulation, at, outer: 0, most: Words::MAX }
+    }
+}
+
+impl Insertion<'_> {
+    /// Bytes the packet grows by.
+    pub(crate) const fn growth(&self) -> usize {
+        self.place.outer + SHIM_BYTES + self.int.bytes()
+    }
+
+    /// Where the INT header is once the gap is open.
+    pub(crate) const fn location(&self) -> Location {
+        let shim = self.place.at + self.place.outer;
+        Location {
+            encapsulation: self.place.encapsulation,
+            header_type: self.header_type,
+            version: Version::V2_1,
+            deviations: Deviations::NONE,
+            shim,
+            header: shim + SHIM_BYTES,
+            end: self.place.at + self.growth(),
+        }
+    }
+}
+
+/// What a sink needs to know to strip a packet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stripping {
+    pub(crate) link: Link,
+    pub(crate) restore_dscp: bool,
+}
