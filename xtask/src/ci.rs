@@ -8,12 +8,12 @@ use anyhow::{Result, ensure};
 use clap::Args;
 
 use crate::cargo::{cargo, run as finish};
-use crate::{bpf, layers, spec};
+use crate::{bpf, layers, page, spec};
 
 /// Which checks run, and on which features.
 #[derive(Args, Debug, Default)]
 pub(crate) struct Arguments {
-    /// Only these checks: fmt, clippy, layers, spec, bpf, outside, test
+    /// Only these checks: fmt, layers, spec, bpf, page, clippy, outside, test
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     only: Vec<String>,
     /// Features that are not built by default and are linted and tested too, such as inband/nats,inband/kafka
@@ -29,11 +29,12 @@ struct Step {
 
 /// Quick checks first, so that a slip shows before the tests have been built; the tests last, so that their summary
 /// ends the output.
-const STEPS: [Step; 7] = [
+const STEPS: [Step; 8] = [
     Step { name: "fmt", run: |root, _| finish(cargo(root).args(["fmt", "--all", "--check"])) },
     Step { name: "layers", run: |root, _| layers::run(root) },
     Step { name: "spec", run: |root, _| spec::run(root, &spec::Arguments { check: true }) },
     Step { name: "bpf", run: |root, _| bpf::run(root, &bpf::Arguments { check: true }) },
+    Step { name: "page", run: |root, _| page::run(root, &page::Arguments { check: true }) },
     Step { name: "clippy", run: clippy },
     Step { name: "outside", run: |root, _| finish(Command::new("checks/run").current_dir(root)) },
     Step { name: "test", run: test },

@@ -13,6 +13,7 @@ mod golden;
 mod instructions;
 mod layers;
 mod long;
+mod page;
 mod problem;
 mod source;
 mod spec;
@@ -31,6 +32,8 @@ enum Task {
     Golden(golden::Arguments),
     /// Compile the programs for the kernel, or check that they are compiled
     Bpf(bpf::Arguments),
+    /// Build the web page, or check that it is built
+    Page(page::Arguments),
     /// Measure the packet path and the report path, in release mode
     Bench(bench::Arguments),
     /// Count instructions per packet and per report under callgrind, and compare them with another commit's
@@ -47,6 +50,7 @@ fn main() -> ExitCode {
         Task::Spec(arguments) => spec::run(&root, &arguments),
         Task::Golden(arguments) => golden::run(&root, &arguments),
         Task::Bpf(arguments) => bpf::run(&root, &arguments),
+        Task::Page(arguments) => page::run(&root, &arguments),
         Task::Bench(arguments) => bench::run(&root, &arguments),
         Task::Instructions(arguments) => instructions::run(&root, &arguments),
         Task::Long(arguments) => long::run(&root, &arguments),

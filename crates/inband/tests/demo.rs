@@ -4,7 +4,7 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
+use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -128,6 +128,41 @@ fn a_duration_that_cannot_be_is_a_usage_error() {
     for wrong in ["0", "soon", "2days"] {
         assert_eq!(demo(&["--duration", wrong]).status.code(), Some(2), "{wrong}");
     }
+}
+
+#[test]
+fn it_shows_the_page_on_a_free_port_where_the_usual_one_is_taken_and_leaves_nothing_behind() {
+    // Somebody else may have it already.
+    let _taken = TcpListener::bind("127.0.0.1:8080");
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("demo-page");
+    fs::create_dir_all(&folder).unwrap();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_inband"))
+        .args(["demo", "--duration", "2s"])
+        .env("TMPDIR", &folder)
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let first = said.next().unwrap();
+    let url = first.strip_prefix("answering on http://").unwrap();
+
+    let mut stream = TcpStream::connect(url).unwrap();
+    stream.write_all(b"GET /events HTTP/1.0\r\nAccept: text/html\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+
+    assert!(!url.ends_with(":8080"), "{url}");
+    assert!(answer.starts_with("HTTP/1.0 200") && answer.contains("/page/main.js"), "{answer}");
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+    assert!(child.wait().unwrap().success());
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
+}
+
+#[test]
+fn it_answers_nobody_without_a_page() {
+    let output = demo(&["--duration", "500ms", "--no-page"]);
+    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
 }
 
 #[test]

@@ -115,6 +115,8 @@ pub struct ApiSettings {
     /// The path under which a reverse proxy shows the API, such as `/inband`; requests come with it or without it.
     /// Default empty.
     pub base_path: String,
+    /// Whether browsers are shown the web page at `/`. Default true.
+    pub page: bool,
     /// File with the certificate and those that vouch for it, PEM; with it the API speaks TLS. It is read again when it
     /// changes. Default empty: no TLS.
     pub tls_certificate: PathBuf,
@@ -150,6 +152,7 @@ impl Default for ApiSettings {
             token: String::new(),
             read_token: String::new(),
             base_path: String::new(),
+            page: true,
             tls_certificate: PathBuf::new(),
             tls_key: PathBuf::new(),
             max_connections: 256,

@@ -75,6 +75,8 @@ pub struct FabricConfig {
     pub telemetry: Option<NodeConfig>,
     /// What the switches' clocks show at virtual time 0, nanoseconds.
     pub clock_ns: Nanos,
+    /// By how much each switch's clock may be off from that, nanoseconds; how much is drawn from the seed.
+    pub clock_error_ns: Nanos,
 }
 
 /// A report of a node on its way to the collector.
@@ -114,6 +116,15 @@ enum Event {
     Action(Action),
 }
 
+impl FabricConfig {
+    /// What the clock of a switch shows at virtual time 0.
+    fn clock_of(&self, switch: usize) -> Nanos {
+        let number = u64::try_from(switch).unwrap_or(u64::MAX);
+        let off = mix(self.seed ^ mix(number)) % (2 * self.clock_error_ns + 1);
+        (self.clock_ns + off).saturating_sub(self.clock_error_ns)
+    }
+}
+
 impl Default for FabricConfig {
     /// Four leaves, two spines, two hosts per leaf; gigabit links of 500 ns; 512 KiB in front of each port.
     fn default() -> FabricConfig {
@@ -128,6 +139,7 @@ impl Default for FabricConfig {
             fingerprint: false,
             telemetry: None,
             clock_ns: 0,
+            clock_error_ns: 0,
         }
     }
 }

@@ -19,13 +19,14 @@ enum Uses {
 }
 
 /// The table of ARCHITECTURE.md.
-const HOUSE: [(&str, Uses); 15] = [
+const HOUSE: [(&str, Uses); 16] = [
     ("inband-wire", Uses::Only(&[])),
     ("inband-model", Uses::Only(&[])),
     ("inband-node", Uses::Only(&["inband-wire"])),
     ("inband-collector", Uses::Only(&["inband-wire", "inband-model"])),
     ("inband-store", Uses::Only(&["inband-model"])),
-    ("inband-server", Uses::Only(&["inband-model", "inband-collector", "inband-store"])),
+    ("inband-page", Uses::Only(&[])),
+    ("inband-server", Uses::Only(&["inband-model", "inband-collector", "inband-store", "inband-page"])),
     ("inband-sim", Uses::Only(&["inband-wire", "inband-node", "inband-model"])),
     ("inband-live", Uses::Only(&["inband-wire", "inband-node", "inband-model"])),
     ("inband-host", Uses::Only(&["inband-wire", "inband-node", "inband-model"])),

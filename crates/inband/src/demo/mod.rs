@@ -29,7 +29,7 @@ use crate::signals;
 use copies::Copies;
 use json::Json;
 use lines::Lines;
-use monitor::Monitor;
+use monitor::{Answering, History, Monitor};
 use scenario::Scenario;
 use screen::Screen;
 
@@ -37,9 +37,10 @@ use screen::Screen;
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// How long to run, such as `20s`, `500ms` or `1m`; a number alone is seconds.
-    #[arg(long, default_value = "20s", value_parser = parse_duration)]
-    duration: Duration,
+    /// How long to run, such as `20s`, `500ms` or `1m`; a number alone is seconds. Without it: until Ctrl-C on a
+    /// terminal, else 20 s.
+    #[arg(long, value_parser = parse_duration)]
+    duration: Option<Duration>,
     /// Print one JSON object per line: the ledger every second, paths and events as they come.
     #[arg(long)]
     json: bool,
@@ -55,10 +56,15 @@ pub(crate) struct Args {
     /// Write how this fabric calls its nodes and hosts, for `[names] file` of that collector.
     #[arg(long, value_name = "FILE")]
     write_names: Option<PathBuf>,
-    /// Answer questions on this loopback address meanwhile, as `inband collect` does.
+    /// Show the web page and answer questions on this loopback address. Without it: 127.0.0.1:8080, or a free port where
+    /// that one is taken.
     #[arg(long, value_name = "ADDRESS:PORT", value_parser = parse_loopback)]
     api: Option<SocketAddr>,
-    /// Keep history in this directory, for `inband query`.
+    /// Show no web page; questions are answered only where `--api` is given.
+    #[arg(long)]
+    no_page: bool,
+    /// Keep history in this directory, for `inband query`. Without it the page has a temporary one, which is removed at
+    /// the end.
     #[arg(long, value_name = "DIRECTORY")]
     store: Option<PathBuf>,
 }
@@ -68,7 +74,7 @@ Examples:
   inband demo
   inband demo --duration 1m --mode mx
   inband demo --report-to 127.0.0.1:32766 --write-names names.toml
-  inband demo --duration 10m --api 127.0.0.1:8080 --store demo-data
+  inband demo --duration 10m --api 127.0.0.1:9000 --store demo-data
   inband demo --duration 10s --json | jq 'select(.kind == \"event\")'";
 
 /// The INT modes by the names users give them.
@@ -105,7 +111,8 @@ trait Show {
 /// Where the demo stands.
 struct Progress<'a> {
     elapsed: Duration,
-    duration: Duration,
+    /// How long the demo runs; `None`: until it is stopped.
+    duration: Option<Duration>,
     scenario: &'a Scenario,
     monitor: &'a Monitor,
     /// Reports the nodes have sent.
@@ -121,8 +128,34 @@ const MOST_ON_THE_WAY: u64 = 100;
 /// How long, and how often at most, a report waits for room.
 const WAIT: Duration = Duration::from_micros(100);
 const MOST_WAITS: u32 = 20_000;
+/// How long to run where nobody is there to press Ctrl-C.
+const UNATTENDED: Duration = Duration::from_secs(20);
 /// The longest run: a day.
 const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
+
+impl Args {
+    /// How long to run; `None`: until somebody stops it.
+    fn duration(&self) -> Option<Duration> {
+        self.duration.or_else(|| (!io::stdout().is_terminal()).then_some(UNATTENDED))
+    }
+
+    fn answering(&self) -> Answering {
+        match self.api {
+            Some(address) if self.no_page => Answering::Questions(address),
+            Some(address) => Answering::Page(address),
+            None if self.no_page => Answering::Nobody,
+            None => Answering::PageAnywhere,
+        }
+    }
+
+    fn history(&self) -> Result<History, Error> {
+        match &self.store {
+            Some(path) => Ok(History::Kept(path.clone())),
+            None if self.no_page => Ok(History::None),
+            None => History::temporary(),
+        }
+    }
+}
 
 /// Runs the demo.
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
@@ -148,7 +181,8 @@ fn play(args: &Args, stop: &AtomicBool, show: &mut dyn Show) -> Result<(), Error
         eprintln!("answering on {url}");
     }
     let started = Instant::now();
-    while started.elapsed() < args.duration && !stop.load(Ordering::Relaxed) {
+    while stage.duration.is_none_or(|duration| started.elapsed() < duration) && !stop.load(Ordering::Relaxed)
+    {
         let elapsed = started.elapsed();
         stage.perform(elapsed)?;
         stage.attend(show, elapsed)?;
@@ -176,7 +210,7 @@ fn play(args: &Args, stop: &AtomicBool, show: &mut dyn Show) -> Result<(), Error
 
 /// Everything that takes part: the fabric, the way of its reports, the collector.
 struct Stage {
-    duration: Duration,
+    duration: Option<Duration>,
     scenario: Scenario,
     exporter: Exporter,
     monitor: Monitor,
@@ -184,11 +218,12 @@ struct Stage {
 
 impl Stage {
     fn new(args: &Args) -> Result<Self, Error> {
-        let monitor = Monitor::start(args.store.as_deref(), args.api, scenario::names())?;
+        let monitor = Monitor::start(args.history()?, args.answering(), scenario::names())?;
+        let duration = args.duration();
         Ok(Self {
-            duration: args.duration,
+            duration,
             // The fabric's clock starts here, so it comes last.
-            scenario: Scenario::new(args.duration, args.mode.into(), args.seed)?,
+            scenario: Scenario::new(duration.unwrap_or(LONGEST), args.mode.into(), args.seed)?,
             exporter: Exporter::new(monitor.address()?, args.report_to).context("cannot send reports")?,
             monitor,
         })

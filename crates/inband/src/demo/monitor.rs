@@ -1,16 +1,19 @@
 //! What does the monitoring system make of the reports?
 
 use std::cell::Cell;
+use std::fs::DirBuilder;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::Path as FilePath;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path as FilePath, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Error};
 use inband_collector::{
-    CongestionSettings, EventSettings, LatencyChangeSettings, LatencyObjectiveSettings, NewFlowSettings,
-    Output, QueueView, SpikeSettings,
+    BalanceSettings, ClockSettings, CongestionSettings, EventSettings, LatencyChangeSettings,
+    LatencyObjectiveSettings, NewFlowSettings, Output, QueueView, SpikeSettings,
 };
 use inband_model::{Flow, Ledger, Nanos, Path};
 use inband_server::{
@@ -19,6 +22,7 @@ use inband_server::{
 };
 use inband_store::{Store, StoreSettings};
 
+use super::scenario::CLOCKS_APART_NS;
 use crate::collect;
 
 /// The monitoring system as `inband collect` runs it, with the settings of this fabric.
@@ -32,7 +36,56 @@ pub(super) struct Monitor {
     /// The latest answer, for when the next one is late.
     ledger: Cell<Ledger>,
     store: Option<Arc<Store>>,
+    /// Removed when everything has ended.
+    _temporary: Option<TemporaryDirectory>,
     api: Option<Api>,
+}
+
+/// Who is answered.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Answering {
+    /// No one.
+    Nobody,
+    /// Programs that ask at this address.
+    Questions(SocketAddr),
+    /// Browsers and programs that ask at this address.
+    Page(SocketAddr),
+    /// Browsers and programs that ask at the usual address, or at a free port where it is taken.
+    PageAnywhere,
+}
+
+/// Where history is kept.
+#[derive(Debug)]
+pub(super) enum History {
+    /// Nowhere.
+    None,
+    /// In a directory of the user's.
+    Kept(PathBuf),
+    /// Until the end of the demo.
+    Temporary(TemporaryDirectory),
+}
+
+/// A directory that is removed with all that is in it when it is dropped.
+#[derive(Debug)]
+pub(super) struct TemporaryDirectory(PathBuf);
+
+impl History {
+    /// A directory that nobody else has.
+    pub(super) fn temporary() -> Result<Self, Error> {
+        let mut path = std::env::temp_dir();
+        let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+        path.push(format!("inband-demo-{}-{started}", std::process::id()));
+        let made = DirBuilder::new().mode(0o700).create(&path);
+        made.with_context(|| format!("cannot keep history in {}", path.display()))?;
+        Ok(Self::Temporary(TemporaryDirectory(path)))
+    }
+}
+
+impl Drop for TemporaryDirectory {
+    fn drop(&mut self) {
+        // What cannot be removed is for whoever cleans the directory of temporary files.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
 }
 
 /// A flow whose path is known.
@@ -51,21 +104,22 @@ pub(super) struct KnownFlow {
 /// Hop latency above which a queue of this fabric is congested: some packets waiting on a link of 100 Mbit/s
 /// are no congestion, 2 ms of them are.
 const CONGESTED_NS: u64 = 2_000_000;
+/// Most bytes of history: about an hour of it.
+const MAX_HISTORY_BYTES: u64 = 2_000_000_000;
 /// What the collector says and nobody has shown yet; more is counted and not shown.
 const MOST_UNSHOWN: usize = 65_536;
 const SECOND: Nanos = Nanos::from_secs(1);
 
 impl Monitor {
-    /// Receives reports on 127.0.0.1, keeps their history in the directory `store`, and answers on `api`, in
-    /// `names`; neither where there is none.
-    pub(super) fn start(
-        store: Option<&FilePath>,
-        api: Option<SocketAddr>,
-        names: NameList,
-    ) -> Result<Self, Error> {
-        let listening = api.map(|listen| Listening::open(&ApiSettings { listen, ..ApiSettings::default() }));
-        let listening = listening.transpose()?;
-        let store = store.map(open_store).transpose()?.map(Arc::new);
+    /// Receives reports on 127.0.0.1, keeps their history, and answers in `names`.
+    pub(super) fn start(history: History, answering: Answering, names: NameList) -> Result<Self, Error> {
+        let listening = listen(answering)?;
+        let (store, temporary) = match history {
+            History::None => (None, None),
+            History::Kept(path) => (Some(open_store(&path)?), None),
+            History::Temporary(directory) => (Some(open_store(&directory.0)?), Some(directory)),
+        };
+        let store = store.map(Arc::new);
         let receive =
             ReceiveSettings { listen: vec![(Ipv4Addr::LOCALHOST, 0).into()], ..ReceiveSettings::default() };
         let (reception, feed) = Reception::start(&receive)?;
@@ -86,7 +140,17 @@ impl Monitor {
         let api = listening
             .map(|listening| Api::start(listening, asker.clone(), store.clone(), live, names))
             .transpose()?;
-        Ok(Self { reception, pipeline, asker, outputs, untold, ledger: Cell::default(), store, api })
+        Ok(Self {
+            reception,
+            pipeline,
+            asker,
+            outputs,
+            untold,
+            ledger: Cell::default(),
+            store,
+            _temporary: temporary,
+            api,
+        })
     }
 
     /// Where reports are received.
@@ -166,12 +230,35 @@ fn events() -> EventSettings {
             ..LatencyObjectiveSettings::default()
         },
         new_flow: NewFlowSettings { per_second: 0 },
+        ecmp_imbalance: BalanceSettings {
+            highest_to_mean_permille: 2_000,
+            jain_permille: 0,
+            ..BalanceSettings::default()
+        },
+        clock: ClockSettings { uncertainty_ns: Some(CLOCKS_APART_NS), ..ClockSettings::default() },
         ..EventSettings::default()
     }
 }
 
+fn listen(answering: Answering) -> Result<Option<Listening>, Error> {
+    let settings = |listen, page| ApiSettings { listen, page, ..ApiSettings::default() };
+    let usual = ApiSettings::default().listen;
+    let listening = match answering {
+        Answering::Nobody => return Ok(None),
+        Answering::Questions(address) => Listening::open(&settings(address, false)),
+        Answering::Page(address) => Listening::open(&settings(address, true)),
+        Answering::PageAnywhere => Listening::open(&settings(usual, true))
+            .or_else(|_| Listening::open(&settings((usual.ip(), 0).into(), true))),
+    };
+    Ok(Some(listening?))
+}
+
 fn open_store(path: &FilePath) -> Result<Store, Error> {
-    let settings = StoreSettings { path: path.to_owned(), ..StoreSettings::default() };
+    let settings = StoreSettings {
+        path: path.to_owned(),
+        max_size_bytes: MAX_HISTORY_BYTES,
+        ..StoreSettings::default()
+    };
     Store::open(settings).with_context(|| format!("cannot keep history in {}", path.display()))
 }
 

@@ -12,15 +12,15 @@ use inband_sim::{
     MILLISECOND, Nanos, SECOND, TcpTraffic, Traffic, UdpTraffic, Writes,
 };
 
-/// A leaf-spine fabric with TCP and UDP flows. After a third of the run one flow takes another spine; at
-/// half of it three hosts send more to a fourth than its link carries.
+/// A leaf-spine fabric with TCP and UDP flows. After 3 s a flow takes another spine; after 5 s three hosts send more
+/// to a fourth than its link carries; both come again every 30 s, with another flow. In a short run they come after a third and a half.
 #[derive(Debug)]
 pub(super) struct Scenario {
     fabric: Fabric,
 }
 
 const TOPOLOGY: LeafSpine = LeafSpine { leaves: 4, spines: 2, hosts_per_leaf: 2 };
-/// TCP flows, from host to host; the first is the one that is rerouted.
+/// TCP flows, from host to host; they are rerouted in turn.
 const TCP_FLOWS: [(usize, usize); 5] = [(0, 7), (2, 5), (3, 6), (4, 1), (6, 0)];
 /// UDP flows, from host to host; the last sends in bursts to a host that also receives TCP.
 const UDP_FLOWS: [(usize, usize); 3] = [(1, 4), (5, 2), (7, 0)];
@@ -34,6 +34,14 @@ const BURSTY: UdpTraffic = UdpTraffic {
     datagrams: None,
     bursts: Some(Bursts { on_ns: 20 * MILLISECOND, off_ns: 180 * MILLISECOND, regular: false }),
 };
+/// When one flow takes another spine, when three hosts send too much, and how long until both come again.
+const REROUTED_AT: Nanos = 3 * SECOND;
+const CONGESTED_AT: Nanos = 5 * SECOND;
+const FAULTS_EVERY: Nanos = 30 * SECOND;
+/// By how much the clock of a switch may be off.
+const CLOCK_ERROR_NS: Nanos = 100;
+/// By how much two clocks may disagree.
+pub(super) const CLOCKS_APART_NS: Nanos = 2 * CLOCK_ERROR_NS;
 /// The host whose link is overloaded, and those who do it.
 const VICTIM: usize = 1;
 const SENDERS: [usize; 3] = [2, 4, 6];
@@ -47,6 +55,7 @@ impl Scenario {
             fabric_link: LinkConfig { bits_per_second: 1_000_000_000, ..fast_ethernet },
             seed,
             telemetry: Some(telemetry(mode)),
+            clock_error_ns: CLOCK_ERROR_NS,
             clock_ns: nanos(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()),
             ..FabricConfig::default()
         };
@@ -101,9 +110,12 @@ impl Scenario {
                 start_ns: u64::from(index) * 700 * MICROSECOND,
                 traffic: Traffic::Tcp(TcpTraffic { bytes: None, writes: Some(writes) }),
             })?;
-            if index == 0 {
-                self.fabric.schedule(0, Action::Pin { flow, spine: 0 });
-                self.fabric.schedule(duration / 3, Action::Pin { flow, spine: 1 });
+            let first = usize::from(index) % TOPOLOGY.spines;
+            self.fabric.schedule(0, Action::Pin { flow, spine: first });
+            // Each flow has its turn, so that none of them flaps.
+            let rerouted = times(REROUTED_AT.min(duration / 3), duration).skip(usize::from(index));
+            for (turn, at) in rerouted.step_by(TCP_FLOWS.len()).enumerate() {
+                self.fabric.schedule(at, Action::Pin { flow, spine: (first + 1 + turn) % TOPOLOGY.spines });
             }
         }
         for (index, (source, destination)) in (0..).zip(UDP_FLOWS) {
@@ -119,14 +131,15 @@ impl Scenario {
             })?;
         }
         let burst_ns = (duration / 10).min(SECOND);
+        let congested_at = CONGESTED_AT.min(duration / 2);
         self.fabric.add_incast(&Incast {
             sources: SENDERS.to_vec(),
             destination: VICTIM,
             port: 9_000,
-            start_ns: duration / 2,
-            every_ns: burst_ns,
+            start_ns: congested_at,
+            every_ns: FAULTS_EVERY,
             burst_ns,
-            bursts: 1,
+            bursts: times(congested_at, duration).count() as u64,
             payload_bytes: 1_200,
             // 3 x 36 Mbit/s with headers, to a link of 100 Mbit/s.
             interval_ns: 275 * MICROSECOND,
@@ -135,10 +148,18 @@ impl Scenario {
     }
 }
 
+/// The times of a fault that comes again and again in a run.
+fn times(first: Nanos, duration: Nanos) -> impl Iterator<Item = Nanos> {
+    (0..).map(move |again| first + again * FAULTS_EVERY).take_while(move |at| *at < duration)
+}
+
 /// The names of nodes and hosts.
 pub(super) fn names() -> NameList {
-    let nodes =
-        node_names().map(|(id, name)| NodeName { queue_unit: UNITS.queue, ..NodeName::new(id, name) });
+    let nodes = node_names().map(|(id, name)| NodeName {
+        queue_unit: UNITS.queue,
+        utilization_full: UNITS.utilization_full,
+        ..NodeName::new(id, name)
+    });
     let hosts = (0..TOPOLOGY.hosts()).map(|host| HostName {
         address: TOPOLOGY.host_address(host).into(),
         name: format!("host{}", host + 1),
@@ -151,7 +172,7 @@ pub(super) fn names() -> NameList {
 pub(super) const UNITS: NodeUnits = NodeUnits {
     queue: Some(QueueUnit::Bytes),
     cell_bytes: None,
-    utilization_full: None,
+    utilization_full: Some(10_000),
     timestamp: Tick::NANOSECOND,
     latency: Tick::NANOSECOND,
 };
@@ -172,6 +193,9 @@ fn telemetry(mode: Mode) -> NodeConfig {
         Instruction::Level1Interfaces,
         Instruction::HopLatency,
         Instruction::QueueOccupancy,
+        Instruction::IngressTimestamp,
+        Instruction::EgressTimestamp,
+        Instruction::EgressUtilization,
     ]
     .into_iter()
     .collect();

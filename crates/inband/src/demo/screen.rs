@@ -143,12 +143,11 @@ fn head(progress: &Progress<'_>, width: usize, rate: u64) -> Vec<String> {
 
 /// How far the run has come.
 fn bar(progress: &Progress<'_>, width: usize) -> String {
-    let done = (progress.elapsed.as_secs_f64() / progress.duration.as_secs_f64()).min(1.0);
-    let text = format!(
-        "{} of {}, Ctrl-C stops",
-        words::seconds(progress.elapsed),
-        words::seconds(progress.duration)
-    );
+    let page = progress.monitor.url().map(|url| format!("  {url}/")).unwrap_or_default();
+    let elapsed = words::seconds(progress.elapsed);
+    let Some(duration) = progress.duration else { return format!("{elapsed}, Ctrl-C stops{page}") };
+    let done = (progress.elapsed.as_secs_f64() / duration.as_secs_f64()).min(1.0);
+    let text = format!("{elapsed} of {}, Ctrl-C stops{page}", words::seconds(duration));
     let room = width.saturating_sub(text.len() + 4).min(40);
     let filled = (0..room).filter(|cell| (*cell as f64) < done * room as f64).count();
     format!("[{}{}] {text}", "#".repeat(filled), ".".repeat(room - filled))

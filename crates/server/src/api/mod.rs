@@ -9,6 +9,7 @@ mod base;
 mod between;
 mod events;
 mod openapi;
+mod page;
 mod past;
 mod places;
 mod problem;

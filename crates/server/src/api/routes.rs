@@ -5,12 +5,15 @@ use axum::middleware::from_fn_with_state;
 use axum::routing::{delete, get, post};
 
 use super::problem::Problem;
-use super::{Shared, access, between, events, openapi, query, stream, talkers, views};
+use super::{Shared, access, between, events, openapi, page, query, stream, talkers, views};
 
 /// All routes; those that tell nothing but whether the program works need no token.
 pub(super) fn router(state: Shared) -> Router {
-    let guarded = Router::new()
+    let index = Router::new()
         .route("/", get(openapi::index))
+        .route_layer(from_fn_with_state(state.clone(), access::guard_reading))
+        .route_layer(from_fn_with_state(state.clone(), page::or_index));
+    let guarded = Router::new()
         .route("/metrics", get(views::metrics))
         .route("/api/v1/openapi.json", get(openapi::document))
         .route("/api/v1/ledger", get(views::ledger))
@@ -37,9 +40,11 @@ pub(super) fn router(state: Shared) -> Router {
     Router::new()
         .route("/healthz", get(views::health))
         .route("/readyz", get(views::ready))
+        .route("/page/{name}", get(page::file))
+        .merge(index)
         .merge(guarded)
         .merge(changes)
-        .fallback(openapi::nothing)
+        .fallback(page::or_nothing)
         .method_not_allowed_fallback(async || Problem::no_such_method())
         .with_state(state)
 }

@@ -2,6 +2,7 @@
 
 mod answers;
 mod callers;
+mod page;
 mod places;
 mod restart;
 mod shapes;

@@ -90,7 +90,8 @@ impl Fabric {
         if std::mem::take(&mut packet.made_here) {
             return Verdict::Forward;
         }
-        let verdict = self.switches[switch].pass(self.now, self.config.clock_ns, egress, packet);
+        let clock_ns = self.config.clock_of(switch);
+        let verdict = self.switches[switch].pass(self.now, clock_ns, egress, packet);
         self.collect_reports(switch, packet);
         verdict
     }

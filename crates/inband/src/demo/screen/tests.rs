@@ -37,13 +37,14 @@ fn eighty_columns_and_24_lines_show_flows_queue_and_both_paths() {
 /// A run as fast as the machine allows, up to the congestion.
 fn after_a_run() -> (Screen<Vec<u8>>, Stage) {
     let args = Args {
-        duration: RUN,
+        duration: Some(RUN),
         json: false,
         mode: ModeArg::Md,
         seed: 1,
         report_to: None,
         write_names: None,
         api: None,
+        no_page: true,
         store: None,
     };
     let mut stage = Stage::new(&args).unwrap();

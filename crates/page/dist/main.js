@@ -1,0 +1,7302 @@
+// node_modules/preact/dist/preact.mjs
+var n;
+var t;
+var r;
+var u;
+var i;
+var f;
+var o;
+var e;
+var l;
+var c;
+var a;
+var s;
+var h = /* @__PURE__ */ Symbol.for("pv");
+var p = {};
+var y = [];
+var v = /^m(i|n|o|s|text|space)$/;
+var w = Array.isArray;
+var d = y.slice;
+var _ = Object.assign;
+function g(n3) {
+  n3 && n3.parentNode && n3.remove();
+}
+function k(n3, t4, r4) {
+  var u4, i4, f5, o5 = {}, e4 = arguments.length;
+  for (f5 in t4) "key" == f5 ? u4 = t4[f5] : "ref" == f5 && "function" != typeof n3 ? i4 = t4[f5] : o5[f5] = t4[f5];
+  return e4 > 2 && (o5.children = e4 > 3 ? d.call(arguments, 2) : r4), m(n3, o5, u4, i4, null);
+}
+function m(r4, u4, i4, f5, o5) {
+  var e4 = { type: r4, props: u4, key: i4, ref: f5, __k: null, __: null, __b: 0, __e: null, __c: null, constructor: h, __v: o5 || ++t, __i: -1, __u: 0 };
+  return !o5 && n.vnode && n.vnode(e4), e4;
+}
+function $(n3) {
+  return n3.children;
+}
+function x(n3, t4) {
+  this.props = n3, this.context = t4, this.__g = 0;
+}
+function S(n3, t4) {
+  if (null == t4) return n3.__ && S(n3.__, n3.__i + 1);
+  for (var r4; t4 < n3.__k.length; t4++) if ((r4 = n3.__k[t4]) && r4.__e) return r4.__e;
+  return "function" != typeof n3.type || n3.props.__P ? null : S(n3);
+}
+function C(t4) {
+  var r4, u4 = t4.__v, i4 = u4.__e, f5 = [], o5 = [], e4 = t4.__P;
+  e4 && ((r4 = _({ constructor: h }, u4)).__v = u4.__v + 1, n.vnode && n.vnode(r4), z(e4, r4, u4, t4.__n, e4.namespaceURI, 32 & u4.__u ? [i4] : null, f5, i4 || S(u4), 32 & u4.__u, o5), r4.__v = u4.__v, r4.__.__k[r4.__i] = r4, E(f5, r4, o5), u4.__ = u4.__e = null, r4.__e != i4 && j(r4));
+}
+function j(n3) {
+  if ((n3 = n3.__) && n3.__c && !n3.props.__P) return n3.__e = null, n3.__k.some(function(t4) {
+    return t4 && (n3.__e = t4.__e);
+  }), j(n3);
+}
+function L(t4) {
+  (8 & t4.__g || (t4.__g |= 8, u.push(t4), f++)) && i == n.debounceRendering || ((i = n.debounceRendering) || queueMicrotask)(H);
+}
+function H() {
+  try {
+    for (var n3, t4 = 1; u.length; ) u.length > t4 && u.sort(o), n3 = u.shift(), t4 = u.length, 8 & n3.__g && C(n3);
+  } finally {
+    (f = u.length) && (i || queueMicrotask)(H);
+  }
+}
+function I(n3, t4, r4, u4, i4, f5, o5, e4, l4, c4, a5) {
+  var s4, h5, v4, w5, d5, _5, g5 = u4.__k || y, k4 = t4.length;
+  for (l4 = q(r4, t4, g5, l4, k4), s4 = 0; s4 < k4; s4++) null != (v4 = r4.__k[s4]) && (h5 = ~v4.__i && g5[v4.__i] || p, v4.__i = s4, _5 = z(n3, v4, h5, i4, f5, o5, e4, l4, c4, a5), w5 = v4.__e, (h5.ref != v4.ref || 8 & h5.__u) && (h5.ref && G(h5.ref, null, v4, h5), v4.ref && a5.push(v4.ref, v4.__c || w5, v4)), d5 = d5 || w5, 4 & v4.__u ? (l4 = A(v4, l4, n3, !h5.__v), h5.__e && (h5.__e = null)) : "function" == typeof v4.type && void 0 !== _5 ? l4 = _5 : w5 && (l4 = w5.nextSibling), v4.__u &= -21);
+  return r4.__e = d5, l4;
+}
+function q(n3, t4, r4, u4, i4) {
+  var f5, o5, e4, l4, c4, a5, s4, p5, y5, v4 = r4.length, d5 = v4, _5 = 0, g5 = 0, k4 = n3.__k = Array(i4);
+  for (f5 = 0; f5 < i4; f5++) null != (o5 = t4[f5]) && "boolean" != typeof o5 && "function" != typeof o5 ? ("object" != typeof o5 || o5.constructor === String ? o5 = k4[f5] = m(null, o5) : w(o5) ? o5 = k4[f5] = m($, { children: o5 }) : o5.constructor === h && o5.__b ? o5 = k4[f5] = m(o5.type, o5.props, o5.key, o5.ref, o5.__v) : k4[f5] = o5, l4 = f5 + _5, o5.__ = n3, o5.__b = n3.__b + 1, e4 = null, ~(c4 = o5.__i = P(o5, r4, l4, d5)) && (d5--, (e4 = r4[c4]) && (e4.__u |= 2)), e4 && e4.__v ? (o5.__u |= 16, c4 == l4 - 1 ? _5-- : c4 == l4 + 1 ? _5++ : c4 != l4 && (c4 > l4 ? _5-- : _5++, g5 = 1)) : (~c4 || (i4 > v4 ? _5-- : i4 < v4 && _5++), "function" != typeof o5.type && (o5.__u |= 4))) : k4[f5] = null;
+  if (g5) {
+    for (a5 = [], s4 = [], f5 = 0; f5 < i4; f5++) if ((o5 = k4[f5]) && 16 & o5.__u) {
+      for (_5 = 0, p5 = a5.length; _5 < p5; ) a5[y5 = _5 + p5 >> 1] < o5.__i ? _5 = y5 + 1 : p5 = y5;
+      a5[_5] = o5.__i, s4[f5] = _5 + 1;
+    }
+    for (_5 = a5.length; f5--; ) s4[f5] && (s4[f5] == _5 ? _5-- : k4[f5].__u |= 4);
+  }
+  if (d5) for (f5 = 0; f5 < v4; f5++) !(e4 = r4[f5]) || 2 & e4.__u || (e4.__e == u4 && (u4 = S(e4)), J(e4, e4));
+  return u4;
+}
+function A(n3, t4, r4, u4) {
+  var i4, f5, o5, e4;
+  if ("function" == typeof n3.type) {
+    if (n3.props.__P) return t4;
+    if (i4 = n3.__k) for (f5 = 0; f5 < i4.length; f5++) i4[f5] && (i4[f5].__ = n3, t4 = A(i4[f5], t4, r4, false));
+    return t4;
+  }
+  for (t4 && !t4.parentNode && (t4 = S(n3)) && !t4.parentNode && (t4 = null), o5 = n3.__e, e4 = t4; e4 && 8 == e4.nodeType; ) e4 = e4.nextSibling;
+  for (o5 != e4 && (!u4 && r4.moveBefore && o5.parentNode ? r4.moveBefore(o5, t4) : r4.insertBefore(o5, t4 || null)), t4 = o5; (t4 = t4 && t4.nextSibling) && 8 == t4.nodeType && !t4.data.startsWith("$s"); ) ;
+  return t4;
+}
+function P(n3, t4, r4, u4) {
+  var i4, f5 = n3.key, o5 = n3.type, e4 = t4[r4], l4 = e4 && !(2 & e4.__u);
+  if (null === e4 && null == f5 || l4 && f5 == e4.key && o5 == e4.type) return r4;
+  if (u4 > (l4 ? 1 : 0)) {
+    for (i4 = r4 - 1; i4 >= 0; i4--) if ((e4 = t4[i4]) && !(2 & e4.__u) && f5 == e4.key && o5 == e4.type) return i4;
+    for (i4 = r4 + 1; i4 < t4.length; i4++) if ((e4 = t4[i4]) && !(2 & e4.__u) && f5 == e4.key && o5 == e4.type) return i4;
+  }
+  return -1;
+}
+function T(n3, t4, r4) {
+  null == r4 && (r4 = ""), "-" == t4[0] ? n3.setProperty(t4, r4) : n3[t4] = r4;
+}
+function N(n3, t4, r4, u4, i4) {
+  var f5, o5;
+  if ("style" == t4) if ("string" == typeof r4) n3.style.cssText = r4;
+  else {
+    if ("string" == typeof u4 && (n3.style.cssText = u4 = ""), u4) for (t4 in u4) r4 && t4 in r4 || T(n3.style, t4);
+    if (r4) for (t4 in r4) u4 && r4[t4] == u4[t4] || T(n3.style, t4, r4[t4]);
+  }
+  else if ("o" == t4[0] && "n" == t4[1]) "function" != typeof r4 && (r4 = null), "function" != typeof u4 && (u4 = null), (n3.__e || (n3.__e = {}))[t4] = r4, r4 && u4 || (o5 = a[t4] || (a[t4] = V(t4)), (n3.__a || (n3.__a = {}))[t4] = c, f5 = t4 != (t4 = t4.replace(l, "$1")), (t4 = t4.slice(2))[0] < "a" && (t4 = t4.toLowerCase()), r4 ? n3.addEventListener(t4, o5, f5) : n3.removeEventListener(t4, o5, f5));
+  else {
+    if ("http://www.w3.org/2000/svg" == i4) t4 = t4.replace(/xlink(H|:h)/, "h").replace(/sName$/, "s");
+    else if ("width" != t4 && "height" != t4 && "href" != t4 && "list" != t4 && "form" != t4 && "tabIndex" != t4 && "download" != t4 && "rowSpan" != t4 && "colSpan" != t4 && "role" != t4 && "popover" != t4 && t4 in n3) try {
+      return void (n3[t4] = null == r4 ? "" : r4);
+    } catch (n4) {
+    }
+    if ("function" == typeof r4) return;
+    null == r4 || false === r4 && "-" != t4[4] ? n3.removeAttribute(t4) : n3.setAttribute(t4, "popover" == t4 && 1 == r4 ? "" : r4);
+  }
+}
+function V(t4) {
+  return function(r4) {
+    var u4 = this.__e;
+    if (u4) {
+      if (u4 = u4[t4], null == r4[e]) r4[e] = c++;
+      else if (r4[e] < this.__a[t4]) return;
+      return u4(n.event ? n.event(r4) : r4);
+    }
+  };
+}
+function z(t4, r4, u4, i4, f5, o5, e4, l4, c4, a5) {
+  var s4, p5, v4, d5, k4, b3, m5, M3, C3, j3, L2, H2, q2, A4, O2, P2, T4, N2, V2 = r4.type;
+  if (r4.constructor !== h) return null;
+  128 & u4.__u && (c4 = 32 & u4.__u, s4 = u4.__c.__z) && (r4.__u |= c4, p5 = o5 = [], 8 == s4.nodeType ? l4 = B(s4, o5) : o5.push(s4), l4 = o5[0] || l4), (s4 = n.__b) && s4(r4);
+  n: if ("function" == typeof V2) {
+    v4 = e4.length;
+    try {
+      if (M3 = r4.props, C3 = (s4 = V2.prototype) && s4.render, j3 = (s4 = V2.contextType) && i4[s4.__c], L2 = s4 ? j3 ? j3.props.value : s4.__ : i4, (d5 = u4.__c) ? (r4.__c = d5, 2 & d5.__g && (d5.__g |= 1)) : (C3 ? r4.__c = d5 = new V2(M3, L2) : (r4.__c = d5 = new x(M3, L2), d5.constructor = V2, d5.render = K), j3 && j3.sub(d5), d5.state || (d5.state = {}), d5.__n = i4, d5.__g |= 8, d5.__h = [], d5.__k = []), C3 && (d5.__s || (d5.__s = d5.state), V2.getDerivedStateFromProps && (d5.__s == d5.state && (d5.__s = _({}, d5.__s)), _(d5.__s, V2.getDerivedStateFromProps(M3, d5.__s)))), k4 = d5.props, b3 = d5.state, d5.__v = r4, u4.__c) {
+        if (M3 !== k4 && C3 && !V2.getDerivedStateFromProps && d5.componentWillReceiveProps && d5.componentWillReceiveProps(M3, L2), r4.__v == u4.__v && !(8 & d5.__g) || !(4 & d5.__g) && d5.shouldComponentUpdate && false === d5.shouldComponentUpdate(M3, d5.__s, L2)) {
+          r4.__v != u4.__v && (d5.props = M3, d5.state = d5.__s, d5.__g &= -9), r4.__e = u4.__e, r4.__k = u4.__k, r4.__k.some(function(n3) {
+            n3 && (n3.__ = r4);
+          }), y.push.apply(d5.__h, d5.__k), d5.__k = [], d5.__h.length && e4.push(d5), l4 = S(u4);
+          break n;
+        }
+        d5.componentWillUpdate && d5.componentWillUpdate(M3, d5.__s, L2), C3 && d5.componentDidUpdate && d5.__h.push(function() {
+          d5.componentDidUpdate(k4, b3, m5);
+        });
+      } else C3 && !V2.getDerivedStateFromProps && d5.componentWillMount && d5.componentWillMount(), C3 && d5.componentDidMount && d5.__h.push(d5.componentDidMount);
+      d5.context = L2, d5.props = M3, d5.__P = t4, d5.__g &= -5, H2 = n.__r, q2 = C3 ? 25 : 0;
+      do {
+        d5.__g &= -9, H2 && H2(r4), s4 = d5.render(d5.props, d5.state = d5.__s, d5.context);
+      } while (8 & d5.__g && ++q2 < 25);
+      C3 && (y.push.apply(d5.__h, d5.__k), d5.__k = []), d5.state = d5.__s, d5.getChildContext && (i4 = _({}, i4, d5.getChildContext())), C3 && u4.__c && d5.getSnapshotBeforeUpdate && (m5 = d5.getSnapshotBeforeUpdate(k4, b3)), A4 = s4 && s4.type === $ && null == s4.key ? s4.props.children : s4, M3.__P && (s4 = l4, f5 = (t4 = M3.__P).namespaceURI, c4 = o5 = null, u4.props && u4.props.__P != t4 && (u4.__k.some(function(n3) {
+        n3 && J(n3, n3);
+      }), u4.__k = null), l4 = u4.__k ? S(u4, 0) : null), l4 = I(t4, w(A4) ? A4 : [A4], r4, u4, i4, f5, o5, e4, l4, c4, a5), M3.__P && (r4.__e = null, l4 = s4), r4.__u &= -161, p5 && p5.some(g), d5.__h.length && e4.push(d5), 1 & d5.__g && (d5.__g &= -4);
+    } catch (t5) {
+      if (e4.length = v4, r4.__v = null, c4 || o5) if (t5 && t5.then) {
+        if (r4.__u |= 128 | c4, o5) {
+          for (~(T4 = o5.indexOf(l4 || void 0)) || (T4 = o5.length); (N2 = o5[T4 - 1]) && 8 == N2.nodeType; ) T4--;
+          for (; T4 < o5.length; T4++) if (N2 = o5[T4]) if (o5[T4] = null, O2) {
+            if (N2 == P2) break;
+          } else {
+            if (8 != N2.nodeType) break;
+            N2.data.startsWith("$s") && (P2 = B(O2 = N2));
+          }
+        }
+        if (!O2) {
+          for (; l4 && 8 == l4.nodeType && l4.nextSibling; ) l4 = l4.nextSibling;
+          O2 = l4;
+        }
+        (s4 = B(O2 = r4.__c.__z || (r4.__c.__z = O2))) ? (r4.__e = O2, l4 = s4) : r4.__e = l4, l4 = l4 && l4.nextSibling;
+      } else o5 && o5.some(g);
+      else r4.__e = u4.__e;
+      r4.__k || (r4.__k = u4.__k || []), t5 && t5.then || D(r4), n.__e(t5, r4, u4);
+    }
+  } else l4 = r4.__e = F(u4.__e, r4, u4, i4, f5, o5, e4, c4, a5, t4);
+  return (s4 = n.diffed) && s4(r4), l4;
+}
+function B(n3, t4) {
+  if (n3 && 8 == n3.nodeType && n3.data.startsWith("$s")) for (var r4 = 1; n3 = n3.nextSibling; ) {
+    if (8 == n3.nodeType) {
+      if (n3.data.startsWith("$s")) r4++;
+      else if (n3.data.startsWith("/$s") && !--r4) return n3;
+    }
+    t4 && t4.push(n3);
+  }
+}
+function D(n3) {
+  n3 && (n3.__c && (n3.__c.__g |= 4), n3.__k && n3.__k.some(D));
+}
+function E(t4, r4, u4) {
+  for (var i4 = 0; i4 < u4.length; ) G(u4[i4++], u4[i4++], u4[i4++]);
+  n.__c && n.__c(r4, t4), t4.some(function(r5) {
+    try {
+      t4 = r5.__h, r5.__h = [], t4.some(function(n3) {
+        n3.call(r5);
+      });
+    } catch (t5) {
+      n.__e(t5, r5.__v);
+    }
+  });
+}
+function F(t4, r4, u4, i4, f5, o5, e4, l4, c4, a5) {
+  var s4, h5, y5, _5, k4, b3, m5, M3, $2 = u4.props || p, x3 = r4.props, C3 = r4.type;
+  if ("svg" == C3 ? f5 = "http://www.w3.org/2000/svg" : "math" == C3 ? f5 = "http://www.w3.org/1998/Math/MathML" : f5 || (f5 = "http://www.w3.org/1999/xhtml"), o5) {
+    for (s4 = 0; s4 < o5.length; s4++) if ((k4 = o5[s4]) && (C3 ? k4.localName == C3 : 3 == k4.nodeType)) {
+      t4 = k4, o5[s4] = null;
+      break;
+    }
+  }
+  if (!t4) {
+    if (M3 = a5.ownerDocument || document, !C3) return M3.createTextNode(x3);
+    t4 = M3.createElementNS(f5, C3, x3.is ? x3 : a5), l4 && (n.__m && n.__m(r4, o5), l4 = false), o5 = null;
+  }
+  if (C3) {
+    if (a5 = "template" == C3 && t4.content || t4, o5 = "textarea" == C3 && null != x3.defaultValue ? null : o5 && d.call(a5.childNodes), !l4 && o5) for ($2 = {}, s4 = 0; s4 < t4.attributes.length; s4++) $2[(k4 = t4.attributes[s4]).name] = k4.value;
+    for (s4 in $2) k4 = $2[s4], "dangerouslySetInnerHTML" == s4 ? y5 = k4 : "children" == s4 || s4 in x3 || "value" == s4 && "defaultValue" in x3 || "checked" == s4 && "defaultChecked" in x3 || N(t4, s4, null, k4, f5);
+    for (s4 in x3) k4 = x3[s4], "children" == s4 ? _5 = k4 : "dangerouslySetInnerHTML" == s4 ? h5 = k4 : "value" == s4 ? b3 = k4 : "checked" == s4 ? m5 = k4 : l4 && "function" != typeof k4 || $2[s4] === k4 || N(t4, s4, k4, $2[s4], f5);
+    h5 ? (l4 || y5 && (h5.__html == y5.__html || h5.__html == t4.innerHTML) || (t4.innerHTML = h5.__html), r4.__k = []) : (y5 && (t4.textContent = ""), ("foreignObject" == C3 || "http://www.w3.org/1998/Math/MathML" == f5 && v.test(C3)) && (f5 = "http://www.w3.org/1999/xhtml"), I(a5, w(_5) ? _5 : [_5], r4, u4, i4, f5, o5, e4, o5 ? o5[0] : u4.__k && S(u4, 0), l4, c4), o5 && o5.some(g)), l4 && "textarea" != C3 || (s4 = "value", "progress" == C3 && null == b3 ? t4.removeAttribute(s4) : null == b3 || b3 === t4[s4] && ("progress" != C3 || b3) || N(t4, s4, b3, $2[s4], f5), s4 = "checked", null != m5 && m5 != t4[s4] && N(t4, s4, m5, $2[s4], f5));
+  } else $2 === x3 || l4 && t4.data == x3 || (t4.data = x3);
+  return t4;
+}
+function G(t4, r4, u4, i4) {
+  try {
+    "function" == typeof t4 ? r4 ? r4.__x = t4(r4) || 1 : i4 && (i4 = i4.__c || i4.__e) && (r4 = i4.__x) && (i4.__x = null, "function" == typeof r4 ? r4() : t4(null)) : t4.current = r4;
+  } catch (t5) {
+    n.__e(t5, u4);
+  }
+}
+function J(t4, r4, u4) {
+  var i4, f5, o5, e4;
+  if (n.unmount && n.unmount(t4), !(i4 = t4.ref) || i4.current && i4.current != t4.__e || G(i4, null, r4, t4), i4 = t4.__c) {
+    if (i4.componentWillUnmount) try {
+      i4.componentWillUnmount();
+    } catch (t5) {
+      n.__e(t5, r4);
+    }
+    i4.__P = i4.__n = null;
+  }
+  if (i4 = t4.__k) for (e4 = 0; e4 < i4.length; e4++) i4[e4] && J(i4[e4], r4, "function" != typeof t4.type || u4 && !t4.props.__P);
+  !u4 && (i4 = t4.__c) && (i4 = i4.__z) && (f5 = B(i4, o5 = [])) && (i4 == t4.__e && o5.some(g), g(f5), g(i4)), u4 || g(t4.__e), t4.__e = t4.__c = t4.__ = null;
+}
+function K(n3, t4, r4) {
+  return this.constructor(n3, r4);
+}
+function Q(t4, r4) {
+  var u4, i4, f5, o5;
+  n.__ && n.__(t4, r4), 9 == r4.nodeType && (r4 = r4.documentElement), i4 = (u4 = t4 && 32 & t4.__u) ? null : r4.__k, r4.__k = m($, { children: [t4] }), f5 = [], o5 = [], z(r4, r4.__k, i4 || p, p, r4.namespaceURI, i4 ? null : r4.firstChild ? d.call(r4.childNodes) : null, f5, i4 ? i4.__e : r4.firstChild, u4, o5), E(f5, r4.__k, o5), r4.__k.props.children = null;
+}
+n = { __e: function(n3, t4, r4, u4) {
+  for (var i4, o5, e4; t4 = t4.__; ) if ((i4 = t4.__c) && !(1 & i4.__g)) {
+    i4.__g |= 4;
+    try {
+      if ((e4 = (o5 = i4.constructor) && o5.getDerivedStateFromError) && i4.setState(o5.getDerivedStateFromError(n3)), i4.componentDidCatch && (i4.componentDidCatch(n3, u4 || {}), e4 = 1), e4 && 8 & i4.__g) return void (i4.__g |= 2);
+    } catch (t5) {
+      n3 = t5;
+    }
+  }
+  throw f = 0, n3;
+} }, t = 0, r = function(n3) {
+  return null != n3 && n3.constructor === h;
+}, x.prototype.setState = function(n3, t4) {
+  var r4 = this.__s;
+  r4 && r4 != this.state || (r4 = this.__s = _({}, this.state)), "function" == typeof n3 && (n3 = n3(_({}, r4), this.props)), n3 && (_(r4, n3), this.__v && (t4 && this.__k.push(t4), L(this)));
+}, x.prototype.forceUpdate = function(n3) {
+  this.__v && (this.__g |= 4, n3 && this.__h.push(n3), L(this));
+}, x.prototype.render = $, u = [], f = 0, o = function(n3, t4) {
+  return n3.__v.__b - t4.__v.__b;
+}, e = /* @__PURE__ */ Symbol(), l = /(PointerCapture)$|Capture$/i, c = 0, a = {}, s = 0;
+
+// node_modules/preact/hooks/dist/hooks.mjs
+var t2;
+var r2;
+var u2;
+var i2;
+var o2 = Object.is;
+var f2 = 0;
+var c2 = [];
+var e2 = [];
+var a2 = n;
+var v2 = a2.__b;
+var l2 = a2.__r;
+var m2 = a2.diffed;
+var h2 = a2.__c;
+var s2 = a2.unmount;
+var p2 = a2.__;
+function y2(n3, t4) {
+  a2.__h && a2.__h(r2, n3, f2 || t4), f2 = 0;
+  var u4 = r2.__H || (r2.__H = { __: [], __h: [] });
+  return n3 >= u4.__.length && u4.__.push({}), u4.__[n3];
+}
+function d2(n3) {
+  return f2 = 1, _2(G2, n3);
+}
+function _2(n3, u4, i4) {
+  var f5 = y2(t2++, 2);
+  if (f5.t = n3, !f5.__c && (f5.__ = [i4 ? i4(u4) : G2(void 0, u4), function(n4) {
+    var t4 = (f5.__N || f5.__)[0], r4 = f5.t(t4, n4);
+    o2(t4, r4) || (f5.__N = [r4, f5.__[1]], f5.__c.setState({}));
+  }], f5.__c = r2, !r2.__f)) {
+    r2.__f = true;
+    var c4 = r2.shouldComponentUpdate;
+    r2.shouldComponentUpdate = function(n4, t4, r4) {
+      var u5 = this.__H;
+      if (!u5) return true;
+      var i5 = false, f6 = this.props != n4;
+      if (u5.__.some(function(n5) {
+        n5.__N && (i5 = true, o2(n5.__[0], n5.__N[0]) || (f6 = true));
+      }), c4) {
+        var e4 = c4.call(this, n4, t4, r4);
+        return i5 ? e4 || f6 : e4;
+      }
+      return !i5 || f6;
+    };
+  }
+  return f5.__;
+}
+function A2(n3, u4) {
+  var i4 = y2(t2++, 3);
+  !a2.__s && E2(i4.__H, u4) && (i4.__P = true, i4.__ = n3, i4.u = u4, r2.__H.__h.push(i4));
+}
+function T2(n3) {
+  return f2 = 5, w2(function() {
+    return { current: n3 };
+  }, []);
+}
+function w2(n3, r4) {
+  var u4 = y2(t2++, 7);
+  return E2(u4.__H, r4) && (u4.__ = n3(), u4.__H = r4), u4.__;
+}
+function g2() {
+  var n3;
+  do {
+    for (; n3 = e2.shift(); ) try {
+      C2(n3);
+    } catch (t5) {
+      a2.__e(t5, { __: (n3 = n3.__P) && n3.__v });
+    }
+    for (; n3 = c2.shift(); ) {
+      var t4 = n3.__H;
+      if (n3.__P && t4) try {
+        t4.__h.some(C2), t4.__h.some(D2), t4.__h = [];
+      } catch (r4) {
+        t4.__h = [], a2.__e(r4, n3.__v);
+      }
+    }
+  } while (e2.length);
+}
+a2.__b = function(n3) {
+  r2 = null, v2 && v2(n3);
+}, a2.__ = function(n3, t4) {
+  n3 && t4.__k && t4.__k.__m && (n3.__m = t4.__k.__m), p2 && p2(n3, t4);
+}, a2.__r = function(n3) {
+  l2 && l2(n3), t2 = 0;
+  var i4 = (r2 = n3.__c).__H;
+  i4 && (u2 == r2 ? r2.__h = [] : (i4.__h.some(C2), i4.__h.some(D2), t2 = 0), i4.__h = [], i4.__.some(function(n4) {
+    n4.__N && (n4.__ = n4.__N), n4.u = n4.__N = void 0;
+  })), u2 = r2;
+}, a2.diffed = function(n3) {
+  m2 && m2(n3);
+  var t4 = n3.__c;
+  t4 && t4.__H && (t4.__H.__h.length && B2(c2.push(t4)), t4.__H.__.some(function(n4) {
+    n4.u && (n4.__H = n4.u);
+  })), u2 = r2 = null;
+}, a2.__c = function(n3, t4) {
+  t4.some(function(n4) {
+    try {
+      n4.__h.some(C2), n4.__h = n4.__h.filter(function(n5) {
+        return !n5.__ || D2(n5);
+      });
+    } catch (t5) {
+      n4.__h = [function() {
+        throw t5;
+      }];
+    }
+  }), h2 && h2(n3, t4);
+}, a2.unmount = function(n3) {
+  s2 && s2(n3);
+  var t4, r4, u4 = n3.__c;
+  u4 && u4.__H && (u4.__H.__.some(function(u5) {
+    try {
+      if (u5.__P && u5.__c) {
+        if (void 0 === r4) {
+          for (r4 = n3.__; r4 && (!r4.__c || !r4.__c.__P); ) r4 = r4.__;
+          r4 = r4 && r4.__c;
+        }
+        u5.__P = r4, B2(e2.push(u5));
+      } else C2(u5);
+    } catch (n4) {
+      t4 = n4;
+    }
+  }), u4.__H = void 0, t4 && a2.__e(t4, u4.__v));
+};
+var k2 = "function" == typeof requestAnimationFrame;
+function z2(n3) {
+  var t4, r4 = function() {
+    clearTimeout(u4), k2 && cancelAnimationFrame(t4), setTimeout(n3);
+  }, u4 = setTimeout(r4, 35);
+  k2 && (t4 = requestAnimationFrame(r4));
+}
+function B2(n3) {
+  1 != n3 && i2 == a2.requestAnimationFrame || ((i2 = a2.requestAnimationFrame) || z2)(g2);
+}
+function C2(n3) {
+  var t4 = r2, u4 = n3.__c;
+  "function" == typeof u4 && (n3.__c = void 0, u4()), r2 = t4;
+}
+function D2(n3) {
+  var t4 = r2;
+  n3.__c = n3.__(), r2 = t4;
+}
+function E2(n3, t4) {
+  return !n3 || n3.length != t4.length || t4.some(function(t5, r4) {
+    return !o2(t5, n3[r4]);
+  });
+}
+function G2(n3, t4) {
+  return "function" == typeof t4 ? t4(n3) : t4;
+}
+
+// node_modules/@preact/signals-core/dist/signals-core.module.js
+var i3 = /* @__PURE__ */ Symbol.for("preact-signals");
+function t3() {
+  if (!(v3 > 1)) {
+    var i4, t4 = false;
+    !(function() {
+      var i5 = c3;
+      c3 = void 0;
+      while (void 0 !== i5) {
+        var t5 = i5.S;
+        if (t5.v === i5.v) {
+          for (var r5 = t5.t; void 0 !== r5; r5 = r5.x) if (r5.i === i5.i) r5.i = t5.i;
+        }
+        i5 = i5.o;
+      }
+    })();
+    while (void 0 !== h3) {
+      var r4 = h3;
+      h3 = void 0;
+      s3++;
+      while (void 0 !== r4) {
+        var n3 = r4.u;
+        r4.u = void 0;
+        r4.f &= -3;
+        if (!(8 & r4.f) && w3(r4)) try {
+          r4.c();
+        } catch (r5) {
+          if (!t4) {
+            i4 = r5;
+            t4 = true;
+          }
+        }
+        r4 = n3;
+      }
+    }
+    s3 = 0;
+    v3--;
+    if (t4) throw i4;
+  } else v3--;
+}
+function r3(i4) {
+  if (v3 > 0) return i4();
+  u3 = ++e3;
+  v3++;
+  try {
+    return i4();
+  } finally {
+    t3();
+  }
+}
+var n2;
+var o3 = void 0;
+function f3(i4) {
+  var t4 = o3, r4 = n2;
+  o3 = void 0;
+  n2 = void 0;
+  try {
+    return i4();
+  } finally {
+    o3 = t4;
+    n2 = r4;
+  }
+}
+var h3 = void 0;
+var v3 = 0;
+var s3 = 0;
+var e3 = 0;
+var u3 = 0;
+var c3 = void 0;
+var a3 = 0;
+function d3(i4) {
+  if (void 0 !== o3) {
+    var t4 = i4.n;
+    if (void 0 === t4 || t4.t !== o3) {
+      t4 = { i: 0, S: i4, p: o3.s, n: void 0, t: o3, e: void 0, x: void 0, r: t4 };
+      if (void 0 !== o3.s) o3.s.n = t4;
+      o3.s = t4;
+      i4.n = t4;
+      if (32 & o3.f) i4.S(t4);
+      return t4;
+    } else if (-1 === t4.i) {
+      t4.i = 0;
+      if (void 0 !== t4.n) {
+        t4.n.p = t4.p;
+        if (void 0 !== t4.p) t4.p.n = t4.n;
+        t4.p = o3.s;
+        t4.n = void 0;
+        o3.s.n = t4;
+        o3.s = t4;
+      }
+      return t4;
+    }
+  }
+}
+function l3(i4, t4) {
+  this.v = i4;
+  this.i = 0;
+  this.n = void 0;
+  this.t = void 0;
+  this.l = 0;
+  this.W = null == t4 ? void 0 : t4.watched;
+  this.Z = null == t4 ? void 0 : t4.unwatched;
+  this.name = null == t4 ? void 0 : t4.name;
+}
+l3.prototype.brand = i3;
+l3.prototype.h = function() {
+  return true;
+};
+l3.prototype.S = function(i4) {
+  var t4 = this, r4 = this.t;
+  if (r4 !== i4 && void 0 === i4.e) {
+    i4.x = r4;
+    this.t = i4;
+    if (void 0 !== r4) r4.e = i4;
+    else f3(function() {
+      var i5;
+      null == (i5 = t4.W) || i5.call(t4);
+    });
+  }
+};
+l3.prototype.U = function(i4) {
+  var t4 = this;
+  if (void 0 !== this.t) {
+    var r4 = i4.e, n3 = i4.x;
+    if (void 0 !== r4) {
+      r4.x = n3;
+      i4.e = void 0;
+    }
+    if (void 0 !== n3) {
+      n3.e = r4;
+      i4.x = void 0;
+    }
+    if (i4 === this.t) {
+      this.t = n3;
+      if (void 0 === n3) f3(function() {
+        var i5;
+        null == (i5 = t4.Z) || i5.call(t4);
+      });
+    }
+  }
+};
+l3.prototype.subscribe = function(i4) {
+  var t4 = this;
+  return x2(function() {
+    var r4 = t4.value;
+    f3(function() {
+      return i4(r4);
+    });
+  }, { name: "sub" });
+};
+l3.prototype.valueOf = function() {
+  return this.value;
+};
+l3.prototype.toString = function() {
+  return this.value + "";
+};
+l3.prototype.toJSON = function() {
+  return this.value;
+};
+l3.prototype.peek = function() {
+  var i4 = this;
+  return f3(function() {
+    return i4.value;
+  });
+};
+Object.defineProperty(l3.prototype, "value", { get: function() {
+  var i4 = d3(this);
+  if (void 0 !== i4) i4.i = this.i;
+  return this.v;
+}, set: function(i4) {
+  if (i4 !== this.v) {
+    if (s3 > 100) throw new Error("Cycle detected");
+    !(function(i5) {
+      if (0 !== v3 && 0 === s3) {
+        if (i5.l !== u3) {
+          i5.l = u3;
+          c3 = { S: i5, v: i5.v, i: i5.i, o: c3 };
+        }
+      }
+    })(this);
+    this.v = i4;
+    this.i++;
+    a3++;
+    v3++;
+    try {
+      for (var r4 = this.t; void 0 !== r4; r4 = r4.x) r4.t.N();
+    } finally {
+      t3();
+    }
+  }
+} });
+function y3(i4, t4) {
+  return new l3(i4, t4);
+}
+function w3(i4) {
+  for (var t4 = i4.s; void 0 !== t4; t4 = t4.n) if (t4.S.i !== t4.i || !t4.S.h() || t4.S.i !== t4.i) return true;
+  return false;
+}
+function b(i4) {
+  for (var t4 = i4.s; void 0 !== t4; t4 = t4.n) {
+    var r4 = t4.S.n;
+    if (void 0 !== r4) t4.r = r4;
+    t4.S.n = t4;
+    t4.i = -1;
+    if (void 0 === t4.n) {
+      i4.s = t4;
+      break;
+    }
+  }
+}
+function _3(i4) {
+  var t4 = i4.s, r4 = void 0;
+  while (void 0 !== t4) {
+    var n3 = t4.p;
+    if (-1 === t4.i) {
+      t4.S.U(t4);
+      if (void 0 !== n3) n3.n = t4.n;
+      if (void 0 !== t4.n) t4.n.p = n3;
+    } else r4 = t4;
+    t4.S.n = t4.r;
+    if (void 0 !== t4.r) t4.r = void 0;
+    t4 = n3;
+  }
+  i4.s = r4;
+}
+function j2(i4, t4) {
+  l3.call(this, void 0, t4);
+  this.x = i4;
+  this.s = void 0;
+  this.g = a3 - 1;
+  this.f = 4;
+}
+j2.prototype = new l3();
+j2.prototype.h = function() {
+  this.f &= -3;
+  if (1 & this.f) return false;
+  if (32 == (36 & this.f)) return true;
+  this.f &= -5;
+  if (this.g === a3) return true;
+  this.g = a3;
+  this.f |= 1;
+  if (this.i > 0 && !w3(this)) {
+    this.f &= -2;
+    return true;
+  }
+  var i4 = o3;
+  try {
+    b(this);
+    o3 = this;
+    var t4 = this.x();
+    if (16 & this.f || this.v !== t4 || 0 === this.i) {
+      this.v = t4;
+      this.f &= -17;
+      this.i++;
+    }
+  } catch (i5) {
+    this.v = i5;
+    this.f |= 16;
+    this.i++;
+  }
+  o3 = i4;
+  _3(this);
+  this.f &= -2;
+  return true;
+};
+j2.prototype.S = function(i4) {
+  if (void 0 === this.t) {
+    this.f |= 36;
+    for (var t4 = this.s; void 0 !== t4; t4 = t4.n) t4.S.S(t4);
+  }
+  l3.prototype.S.call(this, i4);
+};
+j2.prototype.U = function(i4) {
+  if (void 0 !== this.t) {
+    l3.prototype.U.call(this, i4);
+    if (void 0 === this.t) {
+      this.f &= -33;
+      for (var t4 = this.s; void 0 !== t4; t4 = t4.n) t4.S.U(t4);
+    }
+  }
+};
+j2.prototype.N = function() {
+  if (!(2 & this.f)) {
+    this.f |= 6;
+    for (var i4 = this.t; void 0 !== i4; i4 = i4.x) i4.t.N();
+  }
+};
+Object.defineProperty(j2.prototype, "value", { get: function() {
+  if (1 & this.f) throw new Error("Cycle detected");
+  var i4 = d3(this);
+  this.h();
+  if (void 0 !== i4) i4.i = this.i;
+  if (16 & this.f) throw this.v;
+  return this.v;
+} });
+function O(i4, t4) {
+  return new j2(i4, t4);
+}
+function p3(i4) {
+  var r4 = i4.j;
+  i4.j = void 0;
+  if ("function" == typeof r4) {
+    v3++;
+    var n3 = o3;
+    o3 = void 0;
+    try {
+      r4();
+    } catch (t4) {
+      i4.f &= -2;
+      i4.f |= 8;
+      g3(i4);
+      throw t4;
+    } finally {
+      o3 = n3;
+      t3();
+    }
+  }
+}
+function g3(i4) {
+  for (var t4 = i4.s; void 0 !== t4; t4 = t4.n) t4.S.U(t4);
+  i4.x = void 0;
+  i4.s = void 0;
+  p3(i4);
+}
+function S2(i4) {
+  if (o3 !== this) throw new Error("Out-of-order effect");
+  _3(this);
+  o3 = i4;
+  this.f &= -2;
+  try {
+    if (8 & this.f) g3(this);
+  } finally {
+    t3();
+  }
+}
+function m3(i4, t4) {
+  this.x = i4;
+  this.j = void 0;
+  this.s = void 0;
+  this.u = void 0;
+  this.f = 32;
+  this.name = null == t4 ? void 0 : t4.name;
+  if (n2) n2.push(this);
+}
+m3.prototype.c = function() {
+  var i4 = this.S();
+  try {
+    if (8 & this.f) return;
+    if (void 0 === this.x) return;
+    var t4 = this.x();
+    if ("function" == typeof t4) this.j = t4;
+  } finally {
+    i4();
+  }
+};
+m3.prototype.S = function() {
+  if (1 & this.f) throw new Error("Cycle detected");
+  this.f |= 1;
+  this.f &= -9;
+  p3(this);
+  b(this);
+  v3++;
+  var i4 = o3;
+  o3 = this;
+  return S2.bind(this, i4);
+};
+m3.prototype.N = function() {
+  if (!(2 & this.f)) {
+    this.f |= 2;
+    this.u = h3;
+    h3 = this;
+  }
+};
+m3.prototype.d = function() {
+  this.f |= 8;
+  if (!(1 & this.f)) g3(this);
+};
+m3.prototype.dispose = function() {
+  this.d();
+};
+function x2(i4, t4) {
+  var r4 = new m3(i4, t4);
+  try {
+    r4.c();
+  } catch (i5) {
+    r4.d();
+    throw i5;
+  }
+  var n3 = r4.d.bind(r4);
+  n3[Symbol.dispose] = n3;
+  return n3;
+}
+
+// node_modules/@preact/signals/dist/signals.module.js
+var h4;
+var d4;
+var p4;
+var m4 = "undefined" != typeof window && !!window.__PREACT_SIGNALS_DEVTOOLS__;
+var g4 = [];
+x2(function() {
+  h4 = this.N;
+})();
+function b2(i4, n3) {
+  n[i4] = n3.bind(null, n[i4] || function() {
+  });
+}
+function y4(i4) {
+  if (p4) {
+    var n3 = p4;
+    p4 = void 0;
+    n3();
+  }
+  p4 = i4 && i4.S();
+}
+function w4(i4) {
+  var n3 = this, r4 = i4.data, t4 = useSignal(r4);
+  t4.name = "ReactiveDom";
+  t4.value = r4;
+  var e4 = w2(function() {
+    var i5 = n3, r5 = n3.__v;
+    while (r5 = r5.__) if (r5.__c) {
+      r5.__c.__$f |= 4;
+      break;
+    }
+    var o5 = O(function() {
+      var i6 = t4.value.value;
+      return 0 === i6 ? 0 : true === i6 ? "" : i6 || "";
+    }), e5 = O(function() {
+      return !Array.isArray(o5.value) && !r(o5.value);
+    }), u5 = x2(function() {
+      this.N = M;
+      if (e5.value) {
+        var n4 = o5.value;
+        if (i5.__v && i5.__v.__e && 3 === i5.__v.__e.nodeType) i5.__v.__e.data = n4;
+      }
+    }), c5 = n3.__$u.d;
+    n3.__$u.d = function() {
+      u5();
+      c5.call(this);
+    };
+    return [e5, o5];
+  }, []), u4 = e4[0], c4 = e4[1];
+  return u4.value ? c4.peek() : c4.value;
+}
+w4.displayName = "ReactiveTextNode";
+Object.defineProperties(l3.prototype, { constructor: { configurable: true, value: k($, null).constructor }, type: { configurable: true, value: w4 }, props: { configurable: true, get: function() {
+  var i4 = this;
+  return { data: { get value() {
+    return i4.value;
+  } } };
+} }, __b: { configurable: true, value: 1 } });
+b2("__b", function(i4, n3) {
+  y4();
+  d4 = void 0;
+  if ("string" == typeof n3.type) {
+    var r4, t4 = n3.props;
+    for (var f5 in t4) if ("children" !== f5) {
+      var o5 = t4[f5];
+      if (o5 instanceof l3) {
+        if (!r4) n3.__np = r4 = {};
+        r4[f5] = o5;
+        t4[f5] = o5.peek();
+      }
+    }
+  }
+  i4(n3);
+});
+b2("__r", function(i4, r4) {
+  i4(r4);
+  if (r4.type !== $) {
+    y4();
+    var t4, f5 = r4.__c;
+    if (f5) {
+      f5.__$f &= -2;
+      if (void 0 === (t4 = f5.__$u)) f5.__$u = t4 = (function(i5, n3) {
+        var r5;
+        x2(function() {
+          r5 = this;
+        }, { name: n3 });
+        r5.c = i5;
+        return r5;
+      })(/* @__PURE__ */ (function(i5) {
+        return function() {
+          var n3;
+          if (m4) null == (n3 = this.y) || n3.call(this);
+          i5.__$f |= 1;
+          i5.setState({});
+        };
+      })(f5), "function" == typeof r4.type ? r4.type.displayName || r4.type.name : "");
+    }
+    d4 = f5;
+    y4(t4);
+  }
+});
+b2("__e", function(i4, n3, r4, t4) {
+  y4();
+  d4 = void 0;
+  i4(n3, r4, t4);
+});
+b2("diffed", function(i4, n3) {
+  y4();
+  d4 = void 0;
+  var r4;
+  if ("string" == typeof n3.type && (r4 = n3.__e)) {
+    var t4 = n3.__np, f5 = n3.props, o5 = r4.U;
+    if (o5) for (var e4 in o5) {
+      var u4 = o5[e4];
+      if (!(void 0 === u4 || t4 && e4 in t4)) {
+        u4.d();
+        o5[e4] = void 0;
+      }
+    }
+    if (t4) {
+      if (!o5) {
+        o5 = {};
+        r4.U = o5;
+      }
+      for (var a5 in t4) {
+        var c4 = o5[a5], v4 = t4[a5];
+        if (void 0 === c4) {
+          c4 = k3(r4, a5, v4, f5);
+          o5[a5] = c4;
+        } else c4.o(v4, f5);
+      }
+    }
+  }
+  i4(n3);
+});
+function k3(i4, n3, r4, t4) {
+  var f5 = n3 in i4 && void 0 === i4.ownerSVGElement, o5 = y3(r4);
+  return { o: function(i5, n4) {
+    o5.value = i5;
+    t4 = n4;
+  }, d: x2(function() {
+    this.N = M;
+    var r5 = o5.value.value;
+    if (t4[n3] !== r5) {
+      t4[n3] = r5;
+      if (f5) i4[n3] = r5;
+      else if (null != r5 && (false !== r5 || "-" === n3[4])) i4.setAttribute(n3, r5);
+      else i4.removeAttribute(n3);
+    }
+  }) };
+}
+b2("unmount", function(i4, n3) {
+  if ("string" == typeof n3.type) {
+    var r4 = n3.__e;
+    if (r4) {
+      var t4 = r4.U;
+      if (t4) {
+        r4.U = void 0;
+        for (var f5 in t4) {
+          var o5 = t4[f5];
+          if (o5) o5.d();
+        }
+      }
+    }
+    var e4 = n3.__np;
+    if (e4) {
+      var u4 = n3.props;
+      for (var a5 in e4) u4[a5] = e4[a5];
+    }
+    n3.__np = void 0;
+  } else {
+    var c4 = n3.__c;
+    if (c4) {
+      c4.__$f |= 8;
+      var v4 = c4.__$u;
+      if (v4) {
+        c4.__$u = void 0;
+        v4.d();
+      }
+    }
+  }
+  i4(n3);
+});
+b2("__h", function(i4, n3, r4, t4) {
+  if (t4 < 3) n3.__$f |= 2;
+  i4(n3, r4, t4);
+});
+x.prototype.shouldComponentUpdate = function(i4, n3) {
+  if (this.__R) return true;
+  var r4 = this.__$u, t4 = r4 && void 0 !== r4.s;
+  for (var f5 in n3) return true;
+  if (this.__f || "boolean" == typeof this.u && true === this.u) {
+    var o5 = 2 & this.__$f;
+    if (!(t4 || o5 || 4 & this.__$f)) return true;
+    if (1 & this.__$f) return true;
+  } else {
+    if (!(t4 || 4 & this.__$f)) return true;
+    if (3 & this.__$f) return true;
+  }
+  for (var e4 in i4) if ("__source" !== e4 && i4[e4] !== this.props[e4]) return true;
+  for (var u4 in this.props) if (!(u4 in i4)) return true;
+  return false;
+};
+function useSignal(i4, n3) {
+  return w2(function() {
+    return y3(i4, n3);
+  }, []);
+}
+var A3 = function(i4) {
+  queueMicrotask(function() {
+    queueMicrotask(i4);
+  });
+};
+function F2() {
+  r3(function() {
+    var i4;
+    while (i4 = g4.shift()) h4.call(i4);
+  });
+}
+function M() {
+  if (1 === g4.push(this)) (n.requestAnimationFrame || A3)(F2);
+}
+
+// src/address.ts
+var base = new URL(import.meta.url).pathname.replace(/\/page\/[^/]*$/, "");
+function read() {
+  const { pathname, search } = location;
+  const path = pathname.startsWith(base) ? pathname.slice(base.length) : pathname;
+  const decode = (part) => {
+    try {
+      return decodeURIComponent(part);
+    } catch {
+      return part;
+    }
+  };
+  return { path: path.split("/").filter(Boolean).map(decode), params: new URLSearchParams(search) };
+}
+var address = y3(read());
+addEventListener("popstate", () => address.value = read());
+var KEPT = ["live", "at", "span"];
+function href(path, params = {}) {
+  const query2 = new URLSearchParams();
+  const isTime = KEPT.some((name) => name in params);
+  for (const name of isTime ? [] : KEPT) {
+    const value = address.value.params.get(name);
+    if (value) query2.set(name, value);
+  }
+  for (const [name, value] of Object.entries(params)) if (value) query2.set(name, value);
+  const text = query2.toString();
+  return base + path + (text ? "?" + text : "");
+}
+function go(to, replace = false) {
+  if (to !== location.pathname + location.search) {
+    replace ? history.replaceState(null, "", to) : history.pushState(null, "", to);
+  }
+  address.value = read();
+}
+function set(params, replace = false) {
+  const query2 = new URLSearchParams(location.search);
+  for (const [name, value] of Object.entries(params)) value ? query2.set(name, value) : query2.delete(name);
+  const text = query2.toString();
+  go(location.pathname + (text ? "?" + text : ""), replace);
+}
+var param = (name) => address.value.params.get(name) ?? "";
+function catchLinks(event) {
+  const link = event.target.closest?.("a[href]");
+  const isPlain = event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey;
+  if (!link || !isPlain || event.defaultPrevented || link.target || link.hasAttribute("download")) return;
+  const url = new URL(link.href);
+  if (url.origin !== location.origin || url.pathname.startsWith(base + "/api/") || url.hash) return;
+  event.preventDefault();
+  go(url.pathname + url.search);
+  scrollTo(0, 0);
+}
+
+// src/json.ts
+var revive = (_key, value, context) => {
+  if (typeof value !== "number" || Number.isSafeInteger(value)) return value;
+  return /^-?\d+$/.test(context.source) ? BigInt(context.source) : value;
+};
+function parse(text) {
+  return JSON.parse(text, revive);
+}
+function isExact() {
+  return parse("[9007199254740993]")[0] === 9007199254740993n;
+}
+
+// src/api.ts
+var Refusal = class extends Error {
+  constructor(asked, message, status) {
+    super(message);
+    this.asked = asked;
+    this.status = status;
+  }
+  asked;
+  status;
+};
+var token = y3(sessionStorage.getItem("inband-token") ?? "");
+var isTokenWanted = y3(false);
+var ahead = y3(0n);
+function giveToken(text) {
+  sessionStorage.setItem("inband-token", text);
+  token.value = text;
+  isTokenWanted.value = false;
+}
+function headers() {
+  return token.value ? { authorization: "Bearer " + token.value } : {};
+}
+async function ask(path, init = {}) {
+  const asked = `${init.method ?? "GET"} /api/v1/${path}`;
+  let answer;
+  let text;
+  try {
+    const signals = [AbortSignal.timeout(15e3), ...init.signal ? [init.signal] : []];
+    answer = await fetch(`${base}/api/v1/${path}`, {
+      ...init,
+      headers: { ...headers(), ...init.headers },
+      signal: AbortSignal.any(signals)
+    });
+    text = await answer.text();
+  } catch (error) {
+    const isLate = error instanceof DOMException && error.name === "TimeoutError";
+    throw new Refusal(asked, isLate ? "no answer within 15 s" : "the collector cannot be reached", 0);
+  }
+  noteClock(answer);
+  if (answer.status === 401) isTokenWanted.value = true;
+  let body;
+  try {
+    body = parse(text);
+  } catch {
+    throw new Refusal(asked, `half an answer, ${text.length} bytes that are no JSON`, answer.status);
+  }
+  if (!answer.ok) throw new Refusal(asked, String(body?.error ?? answer.statusText), answer.status);
+  return body;
+}
+async function sql(text, signal) {
+  const body = JSON.stringify({ sql: text });
+  const init = { method: "POST", body, headers: { "content-type": "application/json" }, signal: signal ?? null };
+  const { columns: columns2, rows } = await ask("query", init);
+  return rows.map((row) => Object.fromEntries(columns2.map((name, at) => [name, row[at]])));
+}
+var now = () => BigInt(Date.now()) * 1000000n + ahead.value;
+function noteClock(answer) {
+  const said2 = Date.parse(answer.headers.get("date") ?? "");
+  const off2 = said2 - Date.now();
+  ahead.value = Number.isNaN(said2) || Math.abs(off2) < 2e3 ? 0n : BigInt(off2) * 1000000n;
+}
+
+// src/stream.ts
+var cutOffSince = y3(void 0);
+var totals = y3(void 0);
+var eventsHeard = y3(0);
+var history2 = [];
+var isBeginning = y3(true);
+var lastId = "";
+async function follow() {
+  for (let pause = 500; ; ) {
+    const started = Date.now();
+    try {
+      await read2();
+    } catch {
+    }
+    cutOffSince.value ??= now();
+    pause = Date.now() - started > 5e3 ? 500 : Math.min(pause * 1.5, 3e3);
+    const given = token.value;
+    for (let waited = 0; waited < pause && given === token.value; waited += 100) await sleep(100);
+  }
+}
+async function read2() {
+  const gone = new AbortController();
+  const more = lastId ? { "last-event-id": lastId } : {};
+  const answer = await fetch(`${base}/api/v1/stream`, { headers: { ...headers(), ...more }, signal: gone.signal });
+  if (answer.status === 401) isTokenWanted.value = true;
+  if (!answer.ok || !answer.body) throw new Error(answer.statusText);
+  const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  for (; ; ) {
+    const silence = setTimeout(() => gone.abort(), 2e4);
+    const { done, value } = await reader.read().finally(() => clearTimeout(silence));
+    if (done) return;
+    cutOffSince.value = void 0;
+    const messages = (rest + value.replace(/\r/g, "")).split("\n\n");
+    rest = messages.pop() ?? "";
+    messages.forEach(take);
+  }
+}
+function take(message) {
+  const fields = message.split("\n").map((line) => [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 1).trimStart()]);
+  const of = (name2) => fields.filter(([key]) => key === name2).map(([, value]) => value).join("\n");
+  if (of("id")) lastId = of("id");
+  const name = of("event");
+  if (name === "event" || name === "missed") eventsHeard.value += 1;
+  if (name !== "ledger") return;
+  const found = parse(of("data"));
+  isBeginning.value = false;
+  totals.value = found;
+  history2.push({ at: Number(now() / 1000000n) / 1e3, totals: found });
+  if (history2.length > 900) history2.shift();
+}
+var sleep = (ms) => new Promise((done) => setTimeout(done, ms));
+
+// src/units.ts
+var UNKNOWN = "–";
+var THIN = " ";
+var significant = (value) => value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2);
+var trimmed = (text) => text.includes(".") ? text.replace(/\.?0+$/, "") : text;
+function duration(nanos) {
+  if (nanos === null || nanos === void 0) return UNKNOWN;
+  const value = Number(nanos);
+  const size = Math.abs(value);
+  const sign2 = value < 0 ? "−" : "";
+  const scaled = (unit, name) => sign2 + trimmed(significant(size / unit)) + THIN + name;
+  if (size < 1e3) return `${sign2}${Math.round(size)}${THIN}ns`;
+  if (size < 999500) return scaled(1e3, "µs");
+  if (size < 9995e5) return scaled(1e6, "ms");
+  if (size < 6e11) return scaled(1e9, "s");
+  if (size < 72e11) return scaled(6e10, "min");
+  return size < 1728e11 ? scaled(36e11, "h") : scaled(864e11, "d");
+}
+function count(value) {
+  if (value === null || value === void 0) return UNKNOWN;
+  return value.toString().replace(/\B(?=(\d{3})+(?!\d))/g, ",");
+}
+function bytes(value) {
+  if (value === null || value === void 0) return UNKNOWN;
+  const size = Number(value);
+  if (size < 1024) return `${size}${THIN}B`;
+  const [unit, name] = size < 1024 ** 2 ? [1024, "KiB"] : size < 1024 ** 3 ? [1024 ** 2, "MiB"] : [1024 ** 3, "GiB"];
+  return trimmed(significant(size / unit)) + THIN + name;
+}
+function occupancy(value, inBytes, unit) {
+  if (value === null || value === void 0) return UNKNOWN;
+  if (inBytes !== null && inBytes !== void 0) return bytes(inBytes);
+  return `${count(value)}${THIN}${unit ?? "(unit not known)"}`;
+}
+var rate = (value) => value === null || value === void 0 ? UNKNOWN : count(Math.round(Number(value))) + "/s";
+var permille = (value) => value === null || value === void 0 ? UNKNOWN : trimmed((Number(value) / 10).toFixed(1)) + THIN + "%";
+var plural = (value, one, many = one + "s") => `${count(value)} ${Number(value) === 1 ? one : many}`;
+var PROTOCOLS = { 1: "icmp", 6: "tcp", 17: "udp", 47: "gre", 58: "icmp6", 132: "sctp" };
+var protocol = (number) => PROTOCOLS[number] ?? `protocol ${number}`;
+function shown(text, longest = 256) {
+  if (text === null || text === void 0) return UNKNOWN;
+  const visible = text.replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g, (mark) => {
+    return "⟨U+" + mark.codePointAt(0).toString(16).toUpperCase().padStart(4, "0") + "⟩";
+  });
+  return visible.length > longest ? visible.slice(0, longest) + "…" : visible;
+}
+
+// node_modules/preact/jsx-runtime/dist/jsxRuntime.mjs
+var f4 = /* @__PURE__ */ Symbol.for("pv");
+var o4 = 0;
+function a4(t4, e4, n3, u4, a5, i4) {
+  e4 || (e4 = {});
+  var c4, l4, p5 = e4;
+  if ("ref" in p5 && "function" != typeof t4) for (l4 in p5 = {}, e4) "ref" == l4 ? c4 = e4[l4] : p5[l4] = e4[l4];
+  var s4 = { type: t4, props: p5, key: n3, ref: c4, __k: null, __: null, __b: 0, __e: null, __c: null, constructor: f4, __v: --o4, __i: -1, __u: 0 };
+  return (a5 || i4) && (s4.__source = a5, s4.__self = i4), n.vnode && n.vnode(s4), s4;
+}
+
+// src/parts/answer.tsx
+var isReady = y3(false);
+function Answer({ asked, children }) {
+  const { data, error, isStale, isSlow, again } = asked;
+  const hasData2 = data !== void 0;
+  A2(() => {
+    if (hasData2 || error) isReady.value = true;
+  }, [hasData2, error]);
+  const isOld = isStale || cutOffSince.value !== void 0;
+  return /* @__PURE__ */ a4($, { children: [
+    isSlow && /* @__PURE__ */ a4("div", { class: "progress", role: "progressbar", "aria-label": "Loading" }),
+    error && /* @__PURE__ */ a4(Refused, { error, again, hasOld: hasData2 }),
+    hasData2 && /* @__PURE__ */ a4("div", { class: isOld ? "stale" : void 0, children: children(data) }),
+    !hasData2 && !error && /* @__PURE__ */ a4("p", { class: "muted", children: "Asking the collector …" })
+  ] });
+}
+function Refused({ error, again, hasOld }) {
+  return /* @__PURE__ */ a4("div", { class: "refused", role: "alert", children: [
+    /* @__PURE__ */ a4("strong", { children: error.status === 401 ? "A token is needed" : "No answer" }),
+    /* @__PURE__ */ a4("p", { children: [
+      shown(error.message, 600),
+      hasOld && "; what is below is old"
+    ] }),
+    /* @__PURE__ */ a4("p", { class: "muted", children: [
+      "asked: ",
+      /* @__PURE__ */ a4("code", { children: shown(error.asked) })
+    ] }),
+    /* @__PURE__ */ a4("button", { onClick: again, children: "Ask again" })
+  ] });
+}
+function Empty({ children }) {
+  return /* @__PURE__ */ a4("p", { class: "empty", children });
+}
+
+// src/flow.ts
+var lastFlow = y3(sessionStorage.getItem("inband-flow") ?? "");
+lastFlow.subscribe((id) => sessionStorage.setItem("inband-flow", id));
+var flowAddress = (flow) => [flow.protocol, flow.source, flow.source_port, flow.destination, flow.destination_port].map(encodeURIComponent).join("-");
+async function resolve(name) {
+  if (/^\d{1,19}$/.test(name)) return name;
+  const [protocol2, source, sourcePort, destination, destinationPort] = name.split("-");
+  const isTuple = [protocol2, sourcePort, destinationPort].every((part) => /^\d{1,5}$/.test(part ?? ""));
+  const isPlain = [source, destination].every((part) => /^[0-9a-fA-F.:]{2,45}$/.test(part ?? ""));
+  if (!isTuple || !isPlain) return void 0;
+  const live = await ask("flows?limit=10000");
+  const found = live.find(({ flow }) => flowAddress(flow) === name.split("-").map(encodeURIComponent).join("-"));
+  if (found) return found.id;
+  const [row] = await sql(
+    `SELECT flow_id FROM paths WHERE source = '${source}' AND destination = '${destination}' AND protocol = ${protocol2} AND source_port = ${sourcePort} AND destination_port = ${destinationPort} LIMIT 1`
+  );
+  return row ? String(row.flow_id) : void 0;
+}
+
+// src/time.ts
+var SECOND = 1000000000n;
+var MINUTE = 60n * SECOND;
+var isUtc = y3(localStorage.getItem("inband-zone") !== "local");
+isUtc.subscribe((utc) => localStorage.setItem("inband-zone", utc ? "utc" : "local"));
+var zone = () => isUtc.value ? "UTC" : Intl.DateTimeFormat().resolvedOptions().timeZone;
+var formats = /* @__PURE__ */ new Map();
+function format(options2) {
+  const timeZone = isUtc.value ? "UTC" : void 0;
+  const key = JSON.stringify([options2, timeZone]);
+  let known = formats.get(key);
+  if (!known) formats.set(key, known = new Intl.DateTimeFormat("en-GB", { ...options2, timeZone, hourCycle: "h23" }));
+  return known;
+}
+var date = (time) => new Date(Number(time / 1000000n));
+var CLOCK = { hour: "2-digit", minute: "2-digit", second: "2-digit" };
+var DAY = { year: "numeric", month: "2-digit", day: "2-digit" };
+function clock(time) {
+  const text = format(CLOCK).format(date(time));
+  const day = calendar(time);
+  return day === calendar(BigInt(Date.now()) * 1000000n) ? text : `${day} ${text}`;
+}
+var millis = (time) => clock(time) + "." + fraction(time).slice(0, 3);
+function exact(time) {
+  const digits = fraction(time);
+  const groups = [digits.slice(0, 3), digits.slice(3, 6), digits.slice(6)].join(" ");
+  return `${clock(time)}.${groups} ${zone()}`;
+}
+function calendar(time) {
+  const parts = Object.fromEntries(format(DAY).formatToParts(date(time)).map(({ type, value }) => [type, value]));
+  return `${parts.year}-${parts.month}-${parts.day}`;
+}
+var fraction = (time) => (time % SECOND).toString().padStart(9, "0");
+var UNITS = [
+  ["ns", 1n],
+  ["us", 1000n],
+  ["ms", 1000000n],
+  ["s", SECOND],
+  ["m", MINUTE],
+  ["h", 60n * MINUTE],
+  ["d", 24n * 60n * MINUTE]
+];
+function parseSpan(text) {
+  const found = /^(\d{1,9})(ns|us|ms|s|m|h|d)$/.exec(text);
+  const unit = UNITS.find(([name]) => name === found?.[2]);
+  const span = found && unit ? BigInt(found[1]) * unit[1] : 0n;
+  return span > 0n ? span : void 0;
+}
+function writeSpan(span) {
+  const [name, unit] = UNITS.findLast(([, unit2]) => span % unit2 === 0n) ?? UNITS[0];
+  return span / unit + name;
+}
+function ago(time, now2) {
+  const seconds2 = Number((now2 - time) / 1000000n) / 1e3;
+  if (seconds2 < 1) return "now";
+  if (seconds2 < 100) return `${Math.round(seconds2)} s ago`;
+  if (seconds2 < 6e3) return `${Math.round(seconds2 / 60)} min ago`;
+  if (seconds2 < 172800) return `${Math.round(seconds2 / 3600)} h ago`;
+  return `${Math.round(seconds2 / 86400)} d ago`;
+}
+
+// src/range.ts
+var DEFAULT_SPAN = 15n * MINUTE;
+var tick = y3(0);
+setInterval(() => {
+  if (!document.hidden) tick.value += 1;
+}, 1e3);
+function range() {
+  const { params } = address.value;
+  const at = params.get("at");
+  if (at && /^\d{1,19}$/.test(at)) {
+    const span2 = parseSpan(params.get("span") ?? "") ?? MINUTE;
+    const middle = BigInt(at);
+    return { isLive: false, from: middle - span2 / 2n, to: middle + span2 / 2n, span: span2 };
+  }
+  const span = parseSpan(params.get("live") ?? "") ?? DEFAULT_SPAN;
+  const to = now();
+  return { isLive: true, from: to - span, to, span };
+}
+var around = (at, span) => ({ at: at.toString(), span: writeSpan(span), live: void 0 });
+function freeze() {
+  const { isLive, to, span } = range();
+  isLive ? set(around(to - span / 2n, span)) : set({ live: writeSpan(span), at: void 0, span: void 0 });
+}
+function frozenAddress() {
+  const { isLive, to, span } = range();
+  const url = new URL(location.href);
+  if (isLive) {
+    url.searchParams.delete("live");
+    url.searchParams.set("at", (to - span / 2n).toString());
+    url.searchParams.set("span", writeSpan(span));
+  }
+  return url.href;
+}
+function step(spans) {
+  const { from, to, span } = range();
+  set(around((from + to) / 2n + BigInt(spans) * span, span));
+}
+function show(span) {
+  const { isLive, from, to } = range();
+  set(isLive ? { live: writeSpan(span) } : around((from + to) / 2n, span));
+}
+function zoom(by) {
+  const { from, to, span } = range();
+  const wanted = BigInt(Math.max(1e3, Math.round(Number(span) / by)));
+  set(around((from + to) / 2n, wanted));
+}
+var SPANS = ["1m", "5m", "15m", "1h", "6h", "1d", "7d"];
+
+// src/keys.ts
+var areKeysOn = y3(localStorage.getItem("inband-keys") !== "off");
+areKeysOn.subscribe((on2) => localStorage.setItem("inband-keys", on2 ? "on" : "off"));
+var isHelpOpen = y3(false);
+var said = y3("");
+var theme = y3(localStorage.getItem("inband-theme") ?? "system");
+theme.subscribe((theme2) => {
+  localStorage.setItem("inband-theme", theme2);
+  document.documentElement.dataset.theme = theme2;
+});
+function turnTheme() {
+  const isDark = theme.value === "dark" || theme.value === "system" && matchMedia("(prefers-color-scheme: dark)").matches;
+  theme.value = isDark ? "light" : "dark";
+}
+var copied = { text: void 0 };
+var viewKeys = /* @__PURE__ */ new Map();
+async function copy(text, what) {
+  try {
+    await navigator.clipboard.writeText(text);
+    said.value = `${what} copied`;
+  } catch {
+    said.value = "the browser does not let the page copy";
+  }
+}
+var KEYS = [
+  { keys: "g n", about: "Now" },
+  { keys: "g m", about: "Map" },
+  { keys: "g f", about: "Flows" },
+  { keys: "g p", about: "Path of the last flow" },
+  { keys: "g q", about: "Queues" },
+  { keys: "g e", about: "Events" },
+  { keys: "g r", about: "Reports" },
+  { keys: "g s", about: "Query" },
+  { keys: "/", about: "to the filter" },
+  { keys: "j k", about: "next and previous row" },
+  { keys: "Enter", about: "open the row" },
+  { keys: ".", about: "freeze, or follow live" },
+  { keys: "[ ]", about: "one span back, forth" },
+  { keys: "w s", about: "zoom in, out" },
+  { keys: "c", about: "copy what is shown as text" },
+  { keys: "y", about: "copy the address, frozen" },
+  { keys: "t", about: "light or dark" },
+  { keys: "z", about: "UTC or local time" },
+  { keys: "?", about: "this list" },
+  { keys: "Esc", about: "close, or leave the field" }
+];
+var VIEWS = {
+  n: () => "/",
+  m: () => "/map",
+  f: () => "/flows",
+  p: () => lastFlow.value ? "/flow/" + lastFlow.value : void 0,
+  q: () => "/queues",
+  e: () => "/events",
+  r: () => "/reports",
+  s: () => "/query"
+};
+var wentG = 0;
+function onKey(event) {
+  const target = event.target;
+  const isField = target.matches("input, textarea, select, [contenteditable]") || target.shadowRoot !== null;
+  if (event.key === "Escape") {
+    if (isHelpOpen.value) isHelpOpen.value = false;
+    else if (isField) target.blur();
+    return;
+  }
+  if (isField || !areKeysOn.value || event.ctrlKey || event.metaKey || event.altKey) return;
+  const done = act(event.key, event);
+  if (done) event.preventDefault();
+}
+function act(key, event) {
+  if (Date.now() - wentG < 1500) {
+    wentG = 0;
+    const to = VIEWS[key]?.();
+    if (to) go(href(to));
+    return to !== void 0;
+  }
+  const own = viewKeys.get(key);
+  if (own) {
+    own();
+    return true;
+  }
+  const actions = {
+    g: () => wentG = Date.now(),
+    "?": () => isHelpOpen.value = true,
+    ".": freeze,
+    "[": () => step(-1),
+    "]": () => step(1),
+    w: () => zoom(2),
+    s: () => zoom(0.5),
+    t: turnTheme,
+    z: () => isUtc.value = !isUtc.value,
+    y: () => void copy(frozenAddress(), "the address"),
+    c: () => copied.text && void copy(copied.text(), "what is shown"),
+    "/": () => document.querySelector("[data-filter]")?.focus(),
+    j: () => move(1),
+    k: () => move(-1)
+  };
+  const action = actions[key];
+  if (!action || event.shiftKey && key !== "?") return false;
+  action();
+  return true;
+}
+function move(by) {
+  const rows = [...document.querySelectorAll("main [data-row]")];
+  const at = rows.indexOf(document.activeElement);
+  rows[Math.max(0, Math.min(rows.length - 1, at < 0 ? 0 : at + by))]?.focus();
+}
+
+// src/parts/frame.tsx
+function Strip() {
+  const now2 = totals.value;
+  const since = cutOffSince.value;
+  const shown2 = ["accepted", "malformed", "duplicate", "shed"];
+  const lost = now2 ? (now2.lost ?? 0) + (now2.kernel_dropped ?? 0) : 0;
+  return /* @__PURE__ */ a4("header", { class: since ? "strip cut" : "strip", "aria-label": "Ledger", children: [
+    /* @__PURE__ */ a4("a", { class: "brand", href: href("/"), children: "inband" }),
+    since ? /* @__PURE__ */ a4("strong", { children: [
+      "not connected since ",
+      clock(since),
+      " ",
+      zone()
+    ] }) : /* @__PURE__ */ a4("span", { class: "live", children: rate(speed()) }),
+    /* @__PURE__ */ a4("a", { class: "balance", href: href("/reports"), title: "Datagrams. Received = accepted + malformed + duplicate + shed.", children: [
+      /* @__PURE__ */ a4("span", { children: [
+        count(now2?.received),
+        " received"
+      ] }),
+      shown2.map((name, at) => /* @__PURE__ */ a4("span", { class: name !== "accepted" && now2?.[name] ? "bad" : "wide", children: [
+        at ? "+" : "=",
+        " ",
+        count(now2?.[name]),
+        " ",
+        name
+      ] }, name)),
+      /* @__PURE__ */ a4("span", { class: lost ? "bad" : "", children: [
+        now2 ? count(lost) : UNKNOWN,
+        " lost"
+      ] })
+    ] })
+  ] });
+}
+function speed() {
+  const [latest, earlier] = [history2.at(-1), history2.at(-6) ?? history2[0]];
+  if (!latest || !earlier || latest.at === earlier.at) return void 0;
+  return ((latest.totals.accepted ?? 0) - (earlier.totals.accepted ?? 0)) / (latest.at - earlier.at);
+}
+function Rail({ entries }) {
+  const first2 = address.value.path[0] ?? "";
+  return /* @__PURE__ */ a4("nav", { class: "rail", "aria-label": "Views", children: entries.map(({ path, name, key, isHere }) => /* @__PURE__ */ a4("a", { href: href(path), "aria-current": isHere(first2) ? "page" : void 0, title: `g ${key}`, children: [
+    /* @__PURE__ */ a4("kbd", { "aria-hidden": "true", children: key }),
+    name
+  ] }, path)) });
+}
+function TimeBar() {
+  tick.value;
+  const { isLive, from, to, span } = range();
+  const isOther = !SPANS.some((name) => parseSpan(name) === span);
+  return /* @__PURE__ */ a4("div", { class: "time", role: "group", "aria-label": "Time", children: [
+    /* @__PURE__ */ a4("button", { onClick: () => step(-1), "aria-label": "One span back", title: "[", children: "◀" }),
+    /* @__PURE__ */ a4("select", { "aria-label": "Span", value: writeSpan(span), onChange: (event) => show(parseSpan(event.currentTarget.value)), children: [
+      isOther && /* @__PURE__ */ a4("option", { children: writeSpan(span) }),
+      SPANS.map((name) => /* @__PURE__ */ a4("option", { children: name }, name))
+    ] }),
+    /* @__PURE__ */ a4("button", { onClick: () => step(1), "aria-label": "One span forth", title: "]", disabled: isLive, children: "▶" }),
+    /* @__PURE__ */ a4("button", { onClick: freeze, "aria-pressed": !isLive, title: ". freezes, or follows live", children: isLive ? "Freeze" : "Go live" }),
+    /* @__PURE__ */ a4("span", { class: isLive ? "mode" : "mode frozen", children: isLive ? "live" : "frozen" }),
+    /* @__PURE__ */ a4("span", { class: "interval", children: [
+      clock(from),
+      " to ",
+      clock(to)
+    ] }),
+    /* @__PURE__ */ a4("button", { onClick: () => isUtc.value = !isUtc.value, title: "z: UTC or local time", children: zone() }),
+    /* @__PURE__ */ a4("button", { onClick: turnTheme, title: "t: light or dark", children: theme.value === "system" ? "Theme" : theme.value === "dark" ? "Dark" : "Light" }),
+    /* @__PURE__ */ a4("button", { onClick: () => isHelpOpen.value = true, "aria-haspopup": "dialog", title: "? all keys", children: "Keys" })
+  ] });
+}
+function Dialog({ name, close, children }) {
+  const dialog = T2(null);
+  A2(() => {
+    const before = document.activeElement;
+    dialog.current?.showModal();
+    return () => before?.focus?.();
+  }, []);
+  return /* @__PURE__ */ a4("dialog", { ref: dialog, "aria-label": name, onClose: close, children: [
+    /* @__PURE__ */ a4("h2", { children: name }),
+    children
+  ] });
+}
+function Help() {
+  if (!isHelpOpen.value) return null;
+  return /* @__PURE__ */ a4(Dialog, { name: "Keys", close: () => isHelpOpen.value = false, children: [
+    /* @__PURE__ */ a4("dl", { class: "keys", children: KEYS.map(({ keys, about }) => /* @__PURE__ */ a4("div", { children: [
+      /* @__PURE__ */ a4("dt", { children: keys.split(" ").map((key) => /* @__PURE__ */ a4("kbd", { children: key }, key)) }),
+      /* @__PURE__ */ a4("dd", { children: about })
+    ] }, keys)) }),
+    /* @__PURE__ */ a4("label", { children: [
+      /* @__PURE__ */ a4("input", { type: "checkbox", checked: areKeysOn.value, onChange: (event) => areKeysOn.value = event.currentTarget.checked }),
+      " ",
+      "single letters act"
+    ] }),
+    /* @__PURE__ */ a4("form", { method: "dialog", children: /* @__PURE__ */ a4("button", { children: "Close" }) })
+  ] });
+}
+function TokenWanted() {
+  const field = T2(null);
+  if (!isTokenWanted.value) return null;
+  return /* @__PURE__ */ a4(
+    "form",
+    {
+      class: "token",
+      onSubmit: (event) => {
+        event.preventDefault();
+        giveToken(field.current?.value.trim() ?? "");
+        set({}, true);
+      },
+      children: [
+        /* @__PURE__ */ a4("label", { for: "token", children: "The collector asks for a token. It is kept until this tab closes, and in no address." }),
+        /* @__PURE__ */ a4("input", { id: "token", ref: field, type: "password", autocomplete: "off", required: true }),
+        /* @__PURE__ */ a4("button", { children: "Use it" })
+      ]
+    }
+  );
+}
+function Said() {
+  return /* @__PURE__ */ a4("div", { class: "said", role: "status", "aria-live": "polite", children: said.value });
+}
+
+// src/names.ts
+var nodes = y3(/* @__PURE__ */ new Map());
+var askedAt = 0;
+async function learn() {
+  if (Date.now() - askedAt < 1e4) return;
+  askedAt = Date.now();
+  try {
+    const list = await ask("nodes");
+    const named = list.filter((node2) => node2.name).map((node2) => [node2.node_id, node2.name]);
+    nodes.value = new Map(named);
+  } catch {
+  }
+}
+function node(id) {
+  const name = nodes.value.get(id);
+  return name ? shown(name, 64) : `node ${id}`;
+}
+
+// src/ask.ts
+function useAsk(key, question, every) {
+  const [state, setState] = d2({ key: "" });
+  const [isSlow, setSlow] = d2(false);
+  const [round2, setRound] = d2(0);
+  const latest = T2(question);
+  latest.current = question;
+  A2(() => {
+    const gone = new AbortController();
+    let timer = 0;
+    const run = async () => {
+      const slow = setTimeout(() => setSlow(true), 300);
+      try {
+        const data = await latest.current(gone.signal);
+        if (!gone.signal.aborted) setState({ key, data });
+      } catch (error) {
+        const refusal = error instanceof Refusal ? error : new Refusal("", String(error), 0);
+        if (!gone.signal.aborted) setState((old) => ({ ...old, error: refusal }));
+      }
+      clearTimeout(slow);
+      if (gone.signal.aborted) return;
+      setSlow(false);
+      if (every) timer = window.setTimeout(run, document.hidden ? every * 5 : every);
+    };
+    run();
+    return () => {
+      gone.abort();
+      clearTimeout(timer);
+    };
+  }, [key, round2, every]);
+  const isStale = state.data !== void 0 && (state.key !== key || state.error !== void 0);
+  return { data: state.data, error: state.error, isStale, isSlow, again: () => setRound((old) => old + 1) };
+}
+
+// src/kinds.ts
+var flowText = (flow) => `${protocol(flow.protocol)} ${ends(flow.source, flow.source_port)} > ${ends(flow.destination, flow.destination_port)}`;
+var ends = (address2, port2) => port2 ? `${address2.includes(":") ? `[${address2}]` : address2}:${port2}` : address2;
+var CHECKS = {
+  "report-loss": "kernel drops and shed datagrams in the ledger; the way from node to collector",
+  "sequence-reset": "whether the node restarted",
+  "sequence-gap": "the links and queues of the flow's path",
+  "new-flow": "nothing; silence it where flows come and go",
+  "path-change": "links of the old path that are not on the new one",
+  loop: "routes of the repeated nodes",
+  "path-policy": "the hop that the violation names",
+  "latency-change": "nothing by itself; it shows where to look",
+  "latency-spike": "the queue of the interface at that time",
+  "latency-objective": "latency spikes and congestion of the interface",
+  "queue-congestion": "culprits of the same queue",
+  microburst: "senders that burst; culprits of the same queue",
+  "microburst-storm": "senders that burst; culprits of the same queue",
+  culprits: "the flows that are named",
+  drop: "what is said for the reason of the drops",
+  "silent-loss": "the link, and whether the node behind it reports at all",
+  "egress-utilization": "the flows that are named; the rate of the link",
+  "ecmp-imbalance": "the hash of the node; elephants among the flows",
+  "negative-link-latency": "time synchronisation of both nodes",
+  "clock-drift": "time synchronisation of both nodes",
+  "duplicate-node-id": "node ids of the devices at these addresses",
+  "unknown-node": "the list of known nodes, and who sends from that address",
+  "report-about-report": "the node's watchlist",
+  "history-trouble": "the disk, and who moved the directory"
+};
+var KINDS = Object.keys(CHECKS);
+function check(event) {
+  const own = event.event === "drop" ? event.detail?.check : "";
+  return shown(own || CHECKS[event.event] || "the reports it rests on");
+}
+var port = (detail, id = detail.node_id) => node(id) + (detail.egress_interface === null || detail.egress_interface === void 0 ? "" : ` interface ${detail.egress_interface}`);
+var way = (path) => (path ?? []).map((hop) => node(hop.node_id)).join(" → ") || "an unknown path";
+var first = (flows, word) => {
+  const [largest] = flows ?? [];
+  return largest ? `${permille(largest.share_permille)} ${word} ${flowText(largest.flow)}` : "nobody is named";
+};
+function sentence(event) {
+  const detail = event.detail ?? {};
+  const lasted = duration(BigInt(event.last) - BigInt(event.first));
+  const goesOn = event.phase === "begin";
+  switch (event.event) {
+    case "queue-congestion": {
+      const peak = detail.peak_latency === null ? "" : `, up to ${duration(detail.peak_latency)}`;
+      const deep = occupancy(detail.peak_occupancy, event.peak_bytes, event.queue_unit);
+      const again = detail.episodes > 1 ? ` in ${plural(detail.episodes, "episode")}` : "";
+      return `${port(detail)} ${goesOn ? "is" : "was"} congested for ${lasted}${again}${peak} and ${deep}`;
+    }
+    case "path-change":
+      return `${flowText(detail.flow)} took another path (${detail.change}): ${way(detail.old)} became ${way(detail.new)}`;
+    case "culprits":
+      return `${port(detail)}: packets waited ${duration(detail.residence)} (${detail.pattern}), ${first(detail.culprits, "of the bytes before them:")}`;
+    case "latency-spike":
+      return `${port(detail)} delayed packets by ${duration(detail.latency)}, its median is ${duration(detail.median)}`;
+    case "latency-objective":
+      return `${port(detail)}: ${count(detail.over)} of ${count(detail.reports)} reports above ${duration(detail.bound)}`;
+    case "latency-change":
+      return `${port(detail)}: latency of ${flowText(detail.flow)} went from ${duration(detail.old)} to ${duration(detail.new)}`;
+    case "microburst":
+      return `${port(detail)}: a burst of ${duration(detail.duration)}, up to ${duration(detail.peak_latency)}`;
+    case "microburst-storm":
+      return `${port(detail)}: ${plural(detail.bursts, "microburst")} within a second`;
+    case "drop":
+      return `${port(detail)} dropped ${plural(detail.packets, "packet")} of ${plural(detail.flow_count, "flow")}: ${shown(detail.reason_name) || "reason not given"} (${detail.class})`;
+    case "silent-loss":
+      return `${node(detail.from)} → ${node(detail.to)}: ${plural(detail.flows?.length ?? 0, "flow")} not seen behind the link for ${duration(detail.silent_for)}`;
+    case "report-loss":
+      return `${count(detail.lost)} of ${count(detail.lost + detail.accepted)} reports of ${node(detail.node_id)} did not arrive`;
+    case "sequence-reset":
+      return `${node(detail.node_id)} numbers its reports anew: ${count(detail.sequence)} instead of ${count(detail.expected)}`;
+    case "sequence-gap":
+      return `${plural(detail.lost, "packet")} of ${flowText(detail.flow)} missing`;
+    case "new-flow":
+      return `${flowText(detail.flow)} is new, by ${way(detail.path)}`;
+    case "loop":
+      return `${flowText(detail.flow)} came to ${node(detail.node_id)} twice: ${way(detail.path)}`;
+    case "path-policy":
+      return `${flowText(detail.flow)} breaks the rule ${shown(detail.rule)}: ${way(detail.path)}`;
+    case "egress-utilization":
+      return `${port(detail)} is ${permille(detail.utilization_permille)} full, ${first(detail.flows, "by")}`;
+    case "ecmp-imbalance":
+      return `${node(detail.node_id)} uses ${plural(detail.links?.length ?? 0, "parallel link")} unevenly: the busiest carries ${(detail.highest_to_mean_permille / 1e3).toFixed(2)} times the mean`;
+    case "history-trouble":
+      return `History is not being written: ${shown(detail.why)}`;
+    default:
+      return `${event.event}: ${shown(event.title ?? event.key)}`;
+  }
+}
+function flowsOf(event) {
+  const { flow, flows, culprits, victims } = event.detail ?? {};
+  const shares = (list, role) => list.map((one) => one.flow ? { flow: one.flow, role, share: one.share_permille, bytes: one.bytes } : { flow: one, role });
+  return [
+    ...flow ? [{ flow, role: "flow" }] : [],
+    ...shares(culprits ?? [], "culprit"),
+    ...shares(victims ?? [], "victim"),
+    ...shares(Array.isArray(flows) ? flows : [], "flow")
+  ];
+}
+function incidentOf(event) {
+  const { node_id, egress_interface, flow } = event.detail ?? {};
+  if (node_id !== void 0 && egress_interface !== void 0) return `${node_id}/${egress_interface}`;
+  return flow ? flowText(flow) : event.key;
+}
+
+// src/parts/copy.ts
+function useCopy(text) {
+  A2(() => {
+    copied.text = text;
+    return () => {
+      if (copied.text === text) copied.text = void 0;
+    };
+  });
+}
+function useKeys(keys) {
+  A2(() => {
+    for (const [key, action] of Object.entries(keys)) viewKeys.set(key, action);
+    return () => Object.keys(keys).forEach((key) => viewKeys.delete(key));
+  });
+}
+
+// src/parts/table.tsx
+function Table({ caption, columns: columns2, rows, keyOf, open, onFocus, isChosen }) {
+  const enter = (row) => {
+    const to = open?.(row);
+    if (to) go(to);
+  };
+  return /* @__PURE__ */ a4("div", { class: "scroll", role: "region", "aria-label": caption, tabIndex: 0, children: /* @__PURE__ */ a4("table", { children: [
+    /* @__PURE__ */ a4("caption", { children: caption }),
+    /* @__PURE__ */ a4("thead", { children: /* @__PURE__ */ a4("tr", { children: columns2.map(({ name, isNumber }) => /* @__PURE__ */ a4("th", { scope: "col", class: isNumber ? "number" : void 0, children: name }, name)) }) }),
+    /* @__PURE__ */ a4("tbody", { children: rows.map((row, at) => /* @__PURE__ */ a4(
+      "tr",
+      {
+        "data-row": true,
+        tabIndex: open || onFocus ? 0 : void 0,
+        "aria-selected": isChosen ? isChosen(row) : void 0,
+        class: isChosen?.(row) ? "chosen" : void 0,
+        onFocus: () => onFocus?.(row),
+        onClick: () => onFocus?.(row),
+        onDblClick: () => enter(row),
+        onKeyDown: (event) => event.key === "Enter" && event.target === event.currentTarget && enter(row),
+        children: columns2.map(({ name, cell, isNumber }) => /* @__PURE__ */ a4("td", { class: isNumber ? "number" : void 0, children: cell(row) }, name))
+      },
+      keyOf(row, at)
+    )) })
+  ] }) });
+}
+
+// src/parts/words.tsx
+var MARKS = { critical: "⬣", warning: "▲", info: "●", ok: "✓" };
+function Severity({ of }) {
+  return /* @__PURE__ */ a4("span", { class: `severity ${of}`, children: [
+    /* @__PURE__ */ a4("span", { "aria-hidden": "true", children: MARKS[of] ?? "●" }),
+    " ",
+    of
+  ] });
+}
+function Time({ at }) {
+  if (at === null || at === void 0) return /* @__PURE__ */ a4("span", { children: UNKNOWN });
+  const time = BigInt(at);
+  return /* @__PURE__ */ a4("time", { title: exact(time), dateTime: new Date(Number(time / 1000000n)).toISOString(), children: [
+    millis(time),
+    range().isLive && /* @__PURE__ */ a4("span", { class: "muted", children: [
+      " (",
+      ago(time, now()),
+      ")"
+    ] })
+  ] });
+}
+function FlowLink({ flow, id, params }) {
+  return /* @__PURE__ */ a4("a", { class: "mono", href: href("/flow/" + (id ?? flowAddress(flow)), params), children: flowText(flow) });
+}
+function Path({ hops }) {
+  if (!hops?.length) return /* @__PURE__ */ a4("span", { title: "no report tells of the whole path", children: UNKNOWN });
+  return /* @__PURE__ */ a4("span", { class: "path", children: hops.map((hop, at) => /* @__PURE__ */ a4("span", { children: [
+    at > 0 && /* @__PURE__ */ a4("span", { "aria-hidden": "true", children: " → " }),
+    /* @__PURE__ */ a4("a", { href: href("/map", { sel: String(hop.node_id) }), children: node(hop.node_id) })
+  ] }, at)) });
+}
+function Facts({ facts }) {
+  return /* @__PURE__ */ a4("dl", { class: "facts", children: facts.map(([name, value]) => /* @__PURE__ */ a4("div", { children: [
+    /* @__PURE__ */ a4("dt", { children: name }),
+    /* @__PURE__ */ a4("dd", { children: value })
+  ] }, name)) });
+}
+
+// src/views/events.tsx
+function Events() {
+  const { isLive, from, to, span } = range();
+  const [kind, severity] = [param("kind"), param("severity")];
+  const chosen = `${KINDS.includes(kind) ? `&kind=${kind}` : ""}${["warning", "critical"].includes(severity) ? `&severity=${severity}` : ""}`;
+  const key = isLive ? `live ${span} ${eventsHeard.value}` : `${from} ${to}`;
+  const events = useAsk(`events ${key} ${chosen}`, (signal) => ask(`events?limit=2000&from=${range().from}&to=${range().to}${chosen}`, { signal }), isLive ? 5e3 : void 0);
+  return /* @__PURE__ */ a4($, { children: [
+    /* @__PURE__ */ a4("h1", { children: "Events" }),
+    /* @__PURE__ */ a4("div", { class: "choices", children: [
+      /* @__PURE__ */ a4("label", { children: [
+        "Kind",
+        " ",
+        /* @__PURE__ */ a4("select", { "data-filter": true, value: kind, onChange: (event) => set({ kind: event.currentTarget.value || void 0 }), children: [
+          /* @__PURE__ */ a4("option", { value: "", children: "all kinds" }),
+          KINDS.map((name) => /* @__PURE__ */ a4("option", { children: name }, name))
+        ] })
+      ] }),
+      /* @__PURE__ */ a4("label", { children: [
+        "Severity",
+        " ",
+        /* @__PURE__ */ a4("select", { value: severity, onChange: (event) => set({ severity: event.currentTarget.value || void 0 }), children: [
+          /* @__PURE__ */ a4("option", { value: "", children: "all" }),
+          /* @__PURE__ */ a4("option", { value: "warning", children: "warning and critical" }),
+          /* @__PURE__ */ a4("option", { value: "critical", children: "critical" })
+        ] })
+      ] })
+    ] }),
+    /* @__PURE__ */ a4(Answer, { asked: events, children: (all) => /* @__PURE__ */ a4(List, { all, isFiltered: chosen !== "" }) })
+  ] });
+}
+function List({ all, isFiltered }) {
+  useCopy(() => all.map((event) => `${exact(BigInt(event.first))}  ${event.severity}  ${sentence(event)}`).join("\n"));
+  if (!all.length) {
+    return /* @__PURE__ */ a4(Empty, { children: [
+      isFiltered ? "Nothing of this kind and severity was announced in this time. " : "Nothing was announced in this time. ",
+      isFiltered ? /* @__PURE__ */ a4("button", { onClick: () => set({ kind: void 0, severity: void 0 }), children: "Show all kinds" }) : /* @__PURE__ */ a4("a", { href: href("/events", { live: "1d" }), children: "Look at a whole day" })
+    ] });
+  }
+  const active = all.filter((event) => event.phase === "begin").length;
+  return /* @__PURE__ */ a4(
+    Table,
+    {
+      caption: `${plural(all.length, "event")}, ${count(active)} of them going on`,
+      rows: [...all].sort((a5, b3) => Number(b3.phase === "begin") - Number(a5.phase === "begin") || (BigInt(b3.last) > BigInt(a5.last) ? 1 : -1)),
+      keyOf: (event) => event.id,
+      open: eventAddress,
+      columns: [
+        { name: "Severity", cell: (event) => /* @__PURE__ */ a4(Severity, { of: event.severity }) },
+        { name: "Kind", cell: (event) => /* @__PURE__ */ a4("span", { class: "path", children: event.event }) },
+        { name: "What happened", cell: (event) => /* @__PURE__ */ a4("a", { href: eventAddress(event), children: sentence(event) }) },
+        { name: "First", cell: (event) => /* @__PURE__ */ a4(Time, { at: event.first }) },
+        { name: "Last", cell: (event) => event.phase === "begin" ? /* @__PURE__ */ a4($, { children: [
+          "goes on, ",
+          /* @__PURE__ */ a4(Time, { at: event.last })
+        ] }) : /* @__PURE__ */ a4(Time, { at: event.last }) },
+        { name: "Rests on", isNumber: true, cell: (event) => plural(event.count, "report") },
+        { name: "Known to", cell: (event) => event.acknowledged ? event.acknowledged.by : event.silenced ? "silenced" : "nobody" }
+      ]
+    }
+  );
+}
+var eventAddress = (event) => href("/event/" + event.id, around(BigInt(event.first), 20n * SECOND));
+
+// src/views/event.tsx
+async function find(id, signal) {
+  for (const asked of ["events?limit=4096", "events?limit=4096&from=0"]) {
+    const events = await ask(asked, { signal });
+    const found = events.find((event) => event.id === id);
+    if (found) return found;
+  }
+  return null;
+}
+function Event({ id }) {
+  const asked = useAsk("event " + id, (signal) => find(id, signal), 1e4);
+  return /* @__PURE__ */ a4(Answer, { asked, children: (event) => event ? /* @__PURE__ */ a4(Known, { event, again: asked.again }) : /* @__PURE__ */ a4(Empty, { children: [
+    "No event has the id “",
+    shown(id, 64),
+    "”, or it is older than what is kept. ",
+    /* @__PURE__ */ a4("a", { href: href("/events", { live: "1d" }), children: "Events of a day" })
+  ] }) });
+}
+function Known({ event, again }) {
+  const { first: first2, last, count: rests, confidence, phase, end_reason } = event;
+  useCopy(() => [sentence(event), `from ${exact(BigInt(first2))}`, `to   ${exact(BigInt(last))}`, `check: ${check(event)}`, location.href].join("\n"));
+  return /* @__PURE__ */ a4($, { children: [
+    /* @__PURE__ */ a4("h1", { children: [
+      /* @__PURE__ */ a4(Severity, { of: event.severity }),
+      " ",
+      sentence(event)
+    ] }),
+    /* @__PURE__ */ a4("p", { class: "check", children: [
+      /* @__PURE__ */ a4("strong", { children: "Check" }),
+      " ",
+      check(event)
+    ] }),
+    /* @__PURE__ */ a4(Acknowledge, { event, again }),
+    /* @__PURE__ */ a4(
+      Facts,
+      {
+        facts: [
+          ["Kind", event.event],
+          ["About", shown(event.title ?? event.key)],
+          ["First", /* @__PURE__ */ a4(Time, { at: first2 })],
+          ["Last", /* @__PURE__ */ a4(Time, { at: last })],
+          ["State", phase === "begin" ? "goes on" : phase === "once" ? "happened once" : `ended: ${end_reason ?? UNKNOWN}`],
+          ["Rests on", `${count(rests)} reports; ${confidence}`],
+          ...numbers(event)
+        ]
+      }
+    ),
+    /* @__PURE__ */ a4(Flows, { event }),
+    /* @__PURE__ */ a4(Evidence, { event }),
+    /* @__PURE__ */ a4(Related, { event })
+  ] });
+}
+var TIMES = /latency|residence|median|deviation|duration|silent_for|^old$|^new$|bound|window/;
+function numbers(event) {
+  const skipped = /^(node_id|egress_interface|ingress_interface|queue_id|phase|check|peak_occupancy)$/;
+  const facts = Object.entries(event.detail ?? {}).filter(([name, value]) => !skipped.test(name) && (typeof value !== "object" || value === null)).map(([name, value]) => [title(name), write(name, value)]);
+  const peak = event.detail?.peak_occupancy;
+  if (peak !== void 0 && peak !== null) facts.push(["Peak occupancy", event.peak_bytes === void 0 ? `${count(peak)} ${event.queue_unit ?? "(unit not known)"}` : bytes(event.peak_bytes)]);
+  return facts;
+}
+var title = (name) => (name[0].toUpperCase() + name.slice(1)).replaceAll("_", " ").replace(/ permille$/, "");
+function write(name, value) {
+  if (value === null) return UNKNOWN;
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  if (typeof value !== "number" && typeof value !== "bigint") return shown(String(value)) || UNKNOWN;
+  if (name.endsWith("permille")) return permille(value);
+  if (name.endsWith("bytes")) return bytes(value);
+  return TIMES.test(name) ? duration(value) : count(value);
+}
+function Flows({ event }) {
+  const flows = flowsOf(event);
+  if (!flows.length) return null;
+  const time = around(BigInt(event.last), 10n * SECOND);
+  return /* @__PURE__ */ a4(
+    Table,
+    {
+      caption: "Flows it names",
+      rows: flows,
+      keyOf: (_5, at) => String(at),
+      open: void 0,
+      columns: [
+        { name: "Flow", cell: ({ flow }) => /* @__PURE__ */ a4(FlowLink, { flow, params: time }) },
+        { name: "Role", cell: ({ role }) => role },
+        { name: "Share", isNumber: true, cell: ({ share }) => permille(share) },
+        { name: "Bytes", isNumber: true, cell: ({ bytes: size }) => bytes(size) }
+      ]
+    }
+  );
+}
+function Evidence({ event }) {
+  return /* @__PURE__ */ a4(
+    Table,
+    {
+      caption: "Evidence: some of the reports it rests on",
+      rows: event.evidence,
+      keyOf: (report) => `${report.node_id} ${report.hw_id} ${report.sequence}`,
+      columns: [
+        { name: "Report of", cell: (report) => node(report.node_id) },
+        { name: "hw_id", isNumber: true, cell: (report) => report.hw_id },
+        { name: "Sequence", isNumber: true, cell: (report) => count(report.sequence) },
+        { name: "Arrived", cell: (report) => exact(BigInt(report.received_at)) }
+      ]
+    }
+  );
+}
+function Related({ event }) {
+  const [from, to] = [BigInt(event.first) - 5n * SECOND, BigInt(event.last) + 5n * SECOND];
+  const capped = to - from > 10n * MINUTE ? from + 10n * MINUTE : to;
+  const near = useAsk(`near ${event.id} ${event.first}`, (signal) => ask(`events?limit=200&from=${from}&to=${capped}`, { signal }));
+  return /* @__PURE__ */ a4(Answer, { asked: near, children: (events) => {
+    const others = events.filter((other) => other.id !== event.id).sort((a5, b3) => BigInt(a5.first) < BigInt(b3.first) ? -1 : 1);
+    if (!others.length) return /* @__PURE__ */ a4(Empty, { children: "Nothing else was announced within five seconds of it." });
+    return /* @__PURE__ */ a4(
+      Table,
+      {
+        caption: "What else happened, within five seconds of it",
+        rows: others,
+        keyOf: (other) => other.id,
+        open: eventAddress,
+        columns: [
+          { name: "After its beginning", isNumber: true, cell: (other) => duration(BigInt(other.first) - BigInt(event.first)) },
+          { name: "Severity", cell: (other) => /* @__PURE__ */ a4(Severity, { of: other.severity }) },
+          { name: "Kind", cell: (other) => other.event },
+          { name: "What happened", cell: (other) => /* @__PURE__ */ a4("a", { href: eventAddress(other), children: sentence(other) }) }
+        ]
+      }
+    );
+  } });
+}
+function Acknowledge({ event, again }) {
+  const [isOpen, setOpen] = d2(false);
+  const [by, setBy] = d2("");
+  const [problem, setProblem] = d2("");
+  useKeys({ a: () => setOpen(true) });
+  if (event.acknowledged) {
+    const { by: by2, at, comment } = event.acknowledged;
+    return /* @__PURE__ */ a4("p", { class: "notice", children: [
+      shown(by2),
+      " knows of it since ",
+      /* @__PURE__ */ a4(Time, { at }),
+      comment ? `: ${shown(comment)}` : ""
+    ] });
+  }
+  if (!isOpen) return /* @__PURE__ */ a4("p", { children: /* @__PURE__ */ a4("button", { onClick: () => setOpen(true), title: "a", children: "Acknowledge" }) });
+  const send = async (submitted) => {
+    submitted.preventDefault();
+    try {
+      await ask(`events/${event.id}/acknowledge`, { method: "POST", body: JSON.stringify({ by }), headers: { "content-type": "application/json" } });
+      setOpen(false);
+      again();
+    } catch (error) {
+      setProblem(error.message);
+    }
+  };
+  return /* @__PURE__ */ a4("form", { onSubmit: send, class: "acknowledge", children: [
+    /* @__PURE__ */ a4("label", { children: [
+      "Who knows of it ",
+      /* @__PURE__ */ a4("input", { required: true, value: by, onInput: (typed) => setBy(typed.currentTarget.value), autofocus: true })
+    ] }),
+    " ",
+    /* @__PURE__ */ a4("button", { children: "Acknowledge" }),
+    " ",
+    problem && /* @__PURE__ */ a4("span", { class: "bad", role: "alert", children: shown(problem) })
+  ] });
+}
+
+// src/packets.ts
+var packetName = (packet) => [packet.reporter, packet.hw_id, packet.sequence, packet.report_index, packet.time].join("-");
+var within = (id, from, to) => `flow_id = ${id} AND time >= ${from} AND time < ${to}`;
+function packetsOf(id, from, to, order, signal) {
+  const by = order === "time" ? "time DESC" : "total DESC, time DESC";
+  return sql(
+    `SELECT time, reporter, hw_id, sequence, report_index, count(*) AS hops, max(hop_count) AS hop_count, sum(hop_latency) AS total, max(hop_latency) AS longest, max(dropped) AS dropped FROM observations WHERE ${within(id, from, to)} GROUP BY time, reporter, hw_id, sequence, report_index ORDER BY ${by} LIMIT 60`,
+    signal
+  );
+}
+function hopsOf(id, name, signal) {
+  const [reporter, hw, sequence, index, time] = name.split("-").map((part) => /^\d{1,19}$/.test(part) ? part : "0");
+  return sql(
+    `SELECT * FROM observations WHERE flow_id = ${id} AND time = ${time} AND reporter = ${reporter} AND hw_id = ${hw} AND sequence = ${sequence} AND report_index = ${index} ORDER BY hop_index`,
+    signal
+  );
+}
+async function usual(id, from, to, signal) {
+  const rows = await sql(
+    `SELECT node_id, egress_interface, min(hop_latency) AS least, quantile(hop_latency, 0.5) AS p50, quantile(hop_latency, 0.99) AS p99, count(hop_latency) AS reports FROM observations WHERE ${within(id, from, to)} GROUP BY 1, 2`,
+    signal
+  );
+  return new Map(rows.map((row) => [hopKey(row), row]));
+}
+var hopKey = (hop) => `${hop.node_id}.${hop.egress_interface ?? "*"}`;
+async function units(signal) {
+  const [queues, interfaces] = await Promise.all([ask("queues?limit=10000", { signal }), ask("interfaces", { signal })]);
+  const found = /* @__PURE__ */ new Map();
+  for (const { node_id, utilization_full } of interfaces) found.set(node_id, { queue: null, utilizationFull: utilization_full });
+  for (const { node_id, unit } of queues) found.set(node_id, { utilizationFull: null, ...found.get(node_id), queue: unit });
+  return found;
+}
+async function uncertainties(signal) {
+  const links = await ask("links", { signal });
+  return new Map(links.map((link) => [linkKey(link.from, link.egress_interface, link.to, link.ingress_interface), link.clock_uncertainty]));
+}
+var linkKey = (from, egress, to, ingress) => `${from}.${egress ?? "*"}-${to}.${ingress ?? "*"}`;
+function pieces(hops, known) {
+  const all = [];
+  let at = 0;
+  let isWhole = true;
+  const take2 = (length) => {
+    isWhole &&= length !== null;
+    at += Math.max(0, length ?? 0);
+  };
+  hops.forEach((hop, index) => {
+    all.push({ kind: "hop", hop, start: at, length: hop.hop_latency });
+    take2(hop.hop_latency);
+    const next = hops[index + 1];
+    if (!next) return;
+    const [sent, came] = [hop.egress_timestamp, next.ingress_timestamp];
+    const length = sent === null || came === null ? null : Number(BigInt(came) - BigInt(sent));
+    const key = linkKey(hop.node_id, hop.egress_interface, next.node_id, next.ingress_interface);
+    all.push({ kind: "link", from: hop, to: next, start: at, length, uncertainty: known.get(key) ?? null });
+    take2(length);
+  });
+  return { pieces: all, sum: at, isWhole };
+}
+
+// src/parts/waterfall.tsx
+function Waterfall({ way: way2, usually, counted }) {
+  const share = (value) => `${100 * Math.max(0, value) / Math.max(1, way2.sum)}%`;
+  return /* @__PURE__ */ a4("div", { class: "scroll", role: "region", "aria-label": "Waterfall", tabIndex: 0, children: [
+    /* @__PURE__ */ a4("table", { class: "waterfall", children: [
+      /* @__PURE__ */ a4("caption", { children: [
+        "The way of the packet: hops and links in order, on one axis of ",
+        duration(way2.sum)
+      ] }),
+      /* @__PURE__ */ a4("thead", { children: /* @__PURE__ */ a4("tr", { children: [
+        /* @__PURE__ */ a4("th", { scope: "col", children: "Where" }),
+        /* @__PURE__ */ a4("th", { scope: "col", children: "In › queue › out" }),
+        /* @__PURE__ */ a4("th", { scope: "col", class: "axis", children: [
+          /* @__PURE__ */ a4("span", { children: "0" }),
+          /* @__PURE__ */ a4("span", { children: duration(way2.sum / 2) }),
+          /* @__PURE__ */ a4("span", { children: duration(way2.sum) })
+        ] }),
+        /* @__PURE__ */ a4("th", { scope: "col", class: "number", children: "Time" }),
+        /* @__PURE__ */ a4("th", { scope: "col", class: "number", children: "Usual p50, p99" }),
+        /* @__PURE__ */ a4("th", { scope: "col", class: "number", children: "Queue depth" }),
+        /* @__PURE__ */ a4("th", { scope: "col", class: "number", children: "Utilisation" })
+      ] }) }),
+      /* @__PURE__ */ a4("tbody", { children: way2.pieces.map((piece, at) => piece.kind === "hop" ? /* @__PURE__ */ a4(Hop, { piece, usual: usually.get(hopKey(piece.hop)), counted: counted.get(piece.hop.node_id), share, sum: way2.sum }, at) : /* @__PURE__ */ a4(Link, { piece, share }, at)) })
+    ] }),
+    /* @__PURE__ */ a4("p", { class: "legend", children: [
+      /* @__PURE__ */ a4("span", { class: "bar base" }),
+      " least seen of this hop ",
+      /* @__PURE__ */ a4("span", { class: "bar queued" }),
+      " waiting above it ",
+      /* @__PURE__ */ a4("span", { class: "bar link" }),
+      " link ",
+      /* @__PURE__ */ a4("span", { class: "bar whisker" }),
+      " clocks may be off by this much",
+      " ",
+      /* @__PURE__ */ a4("span", { class: "bar unknown" }),
+      " not known, no length"
+    ] })
+  ] });
+}
+function Hop({ piece, usual: usual2, counted, share, sum }) {
+  const { hop, start, length } = piece;
+  const least = Math.min(usual2?.least ?? 0, length ?? 0);
+  const part = length === null || sum === 0 ? "" : ` (${Math.round(100 * length / sum)} %)`;
+  return /* @__PURE__ */ a4("tr", { "data-row": true, tabIndex: 0, children: [
+    /* @__PURE__ */ a4("th", { scope: "row", children: node(hop.node_id) }),
+    /* @__PURE__ */ a4("td", { children: [
+      hop.ingress_interface ?? UNKNOWN,
+      " › ",
+      hop.queue_id ?? UNKNOWN,
+      " › ",
+      hop.egress_interface ?? UNKNOWN
+    ] }),
+    /* @__PURE__ */ a4("td", { class: "track", children: length === null ? /* @__PURE__ */ a4("span", { class: "bar unknown", style: { left: share(start) }, title: "the node did not report its latency" }) : /* @__PURE__ */ a4($, { children: [
+      /* @__PURE__ */ a4("span", { class: "bar base", style: { left: share(start), width: share(least) } }),
+      length > least && /* @__PURE__ */ a4("span", { class: "bar queued", style: { left: share(start + least), width: share(length - least) } })
+    ] }) }),
+    /* @__PURE__ */ a4("td", { class: "number", children: [
+      duration(length),
+      /* @__PURE__ */ a4("span", { class: "muted", children: part })
+    ] }),
+    /* @__PURE__ */ a4("td", { class: "number", children: usual2 ? `${duration(usual2.p50)}, ${duration(usual2.p99)}` : UNKNOWN }),
+    /* @__PURE__ */ a4("td", { class: "number", children: occupancy(hop.queue_occupancy, counted?.queue === "bytes" ? hop.queue_occupancy : null, counted?.queue) }),
+    /* @__PURE__ */ a4("td", { class: "number", children: utilization(hop.egress_utilization, counted?.utilizationFull) })
+  ] });
+}
+function Link({ piece, share }) {
+  const { start, length, uncertainty } = piece;
+  const isUnknown = length === null || uncertainty === null;
+  const why = length === null ? "no timestamps of both ends" : "how far the clocks are apart is not known";
+  return /* @__PURE__ */ a4("tr", { class: "link", children: [
+    /* @__PURE__ */ a4("th", { scope: "row", class: "muted", children: "link" }),
+    /* @__PURE__ */ a4("td", {}),
+    /* @__PURE__ */ a4("td", { class: "track", children: isUnknown ? /* @__PURE__ */ a4("span", { class: "bar unknown", style: { left: share(start) }, title: why }) : /* @__PURE__ */ a4($, { children: [
+      /* @__PURE__ */ a4("span", { class: "bar link", style: { left: share(start), width: share(length) } }),
+      /* @__PURE__ */ a4("span", { class: "bar whisker", style: { left: share(start + length - uncertainty), width: share(2 * uncertainty) } })
+    ] }) }),
+    /* @__PURE__ */ a4("td", { class: "number", children: isUnknown ? /* @__PURE__ */ a4("span", { title: why, children: UNKNOWN }) : `${duration(length)} ± ${duration(uncertainty)}` }),
+    /* @__PURE__ */ a4("td", { colSpan: 3, class: "muted", children: isUnknown ? why : "" })
+  ] });
+}
+function utilization(value, full) {
+  if (value === null) return UNKNOWN;
+  return full ? permille(1e3 * value / full) : `${count(value)} (unit not known)`;
+}
+function waterfallText(time, way2) {
+  const lines = way2.pieces.map((piece) => {
+    if (piece.kind === "link") {
+      const isKnown = piece.length !== null && piece.uncertainty !== null;
+      return `     link  ${isKnown ? `${duration(piece.length)} +- ${duration(piece.uncertainty)}` : "not known"}`;
+    }
+    const { hop, length } = piece;
+    return `${String(hop.hop_index + 1).padStart(3)}  ${shown(node(hop.node_id)).padEnd(16)} ${hop.ingress_interface ?? "-"} > ${hop.egress_interface ?? "-"}  ${duration(length)}  queue ${count(hop.queue_occupancy)}`;
+  });
+  return [`${time}, ${duration(way2.sum)}${way2.isWhole ? "" : " of what is known"}`, ...lines].join("\n").replaceAll(" ", " ");
+}
+
+// src/views/flow.tsx
+function Flow({ name }) {
+  const found = useAsk("flow " + name, () => resolve(name));
+  return /* @__PURE__ */ a4(Answer, { asked: found, children: (id) => id ? /* @__PURE__ */ a4(Known2, { id }) : /* @__PURE__ */ a4(Empty, { children: [
+    "No flow is called “",
+    shown(name),
+    "”, now or in history. ",
+    /* @__PURE__ */ a4("a", { href: href("/flows"), children: "All flows" })
+  ] }) });
+}
+function Known2({ id }) {
+  if (lastFlow.peek() !== id) lastFlow.value = id;
+  const live = useAsk("live " + id, (signal) => ask("flows/" + id, { signal }).catch((error) => error.status === 404 ? null : Promise.reject(error)), 2e3);
+  return /* @__PURE__ */ a4(Answer, { asked: live, children: (live2) => /* @__PURE__ */ a4($, { children: [
+    /* @__PURE__ */ a4(Head, { id, live: live2 }),
+    /* @__PURE__ */ a4(Packets, { id, previous: live2?.paths.findLast((path) => !path.current) }),
+    live2 && live2.paths.length > 0 && /* @__PURE__ */ a4(Paths, { paths: live2.paths })
+  ] }) });
+}
+function Head({ id, live }) {
+  if (!live) {
+    return /* @__PURE__ */ a4($, { children: [
+      /* @__PURE__ */ a4("h1", { children: [
+        "Flow ",
+        id
+      ] }),
+      /* @__PURE__ */ a4(Empty, { children: "No report on this flow came lately; what follows is history." })
+    ] });
+  }
+  const { flow } = live;
+  const missing = flow.hops_expected === null ? "how many hops there should be is not known" : `${flow.hops_expected} hops expected`;
+  return /* @__PURE__ */ a4($, { children: [
+    /* @__PURE__ */ a4("h1", { class: "mono", children: flowText(flow.flow) }),
+    /* @__PURE__ */ a4(
+      Facts,
+      {
+        facts: [
+          ["Hosts", [flow.source_name, flow.destination_name].map((name) => shown(name, 64)).join(" > ")],
+          ["Told by", flow.origin],
+          ["Path", flow.complete ? `complete, ${flow.path?.length ?? 0} hops` : `not complete: ${missing}`],
+          ["Reports", count(flow.reports)],
+          ["Last seen", /* @__PURE__ */ a4(Time, { at: flow.last_seen })]
+        ]
+      }
+    )
+  ] });
+}
+function window_() {
+  const { from, to } = range();
+  return { from: to - from > MINUTE ? to - MINUTE : from, to };
+}
+function Packets({ id, previous }) {
+  const { isLive, from, to } = range();
+  const order = param("order") === "time" ? "time" : "slowest";
+  const list = useAsk(`packets ${id} ${order} ${isLive ? "live" : `${from} ${to}`}`, (signal) => packetsOf(id, window_().from, window_().to, order, signal), isLive ? 5e3 : void 0);
+  return /* @__PURE__ */ a4(Answer, { asked: list, children: (packets) => {
+    const named = param("packet");
+    const chosen = packets.find((packet) => packetName(packet) === named);
+    if (!packets.length && !named) return /* @__PURE__ */ a4(None, {});
+    return /* @__PURE__ */ a4($, { children: [
+      /* @__PURE__ */ a4(One, { id, name: named || packetName(packets[0]), packet: chosen ?? packets[0], previous, isAsked: named !== "" }),
+      /* @__PURE__ */ a4(List2, { packets, order, chosen: named || packetName(packets[0]) })
+    ] });
+  } });
+}
+var None = () => /* @__PURE__ */ a4(Empty, { children: [
+  "No packet of this flow is in history for this time. It may have come before or after: ",
+  /* @__PURE__ */ a4("a", { href: href(location.pathname, { live: "1m" }), children: "the last minute" }),
+  "; or no history is kept."
+] });
+function One({ id, name, packet, previous, isAsked }) {
+  const time = BigInt(name.split("-")[4] ?? 0);
+  const asked = useAsk(`hops ${id} ${name}`, async (signal) => {
+    const [hops, known, usually, counted] = await Promise.all([
+      hopsOf(id, name, signal),
+      uncertainties(signal),
+      usual(id, time - MINUTE / 2n, time + MINUTE / 2n, signal),
+      units(signal)
+    ]);
+    return { hops, known, usually, counted };
+  });
+  return /* @__PURE__ */ a4(Answer, { asked, children: ({ hops, known, usually, counted }) => {
+    if (!hops.length) return /* @__PURE__ */ a4(Empty, { children: "This report is no longer in history." });
+    const way2 = pieces(hops, known);
+    return /* @__PURE__ */ a4("section", { "aria-labelledby": "packet", children: [
+      /* @__PURE__ */ a4("h2", { id: "packet", children: [
+        isAsked ? "Packet" : "Slowest packet",
+        " of ",
+        /* @__PURE__ */ a4("time", { children: exact(time) }),
+        ": ",
+        duration(way2.sum),
+        !way2.isWhole && " of what is known"
+      ] }),
+      /* @__PURE__ */ a4(Waterfall, { way: way2, usually, counted }),
+      /* @__PURE__ */ a4(Missing, { hops }),
+      previous && /* @__PURE__ */ a4(Before, { previous, hops }),
+      /* @__PURE__ */ a4("p", { class: "muted", children: [
+        "Report ",
+        packet?.sequence ?? name.split("-")[2],
+        " of ",
+        node(packet?.reporter ?? Number(name.split("-")[0])),
+        ". The usual values are of reports of this flow within half a minute."
+      ] }),
+      /* @__PURE__ */ a4(Copier, { text: () => waterfallText(exact(time), way2) })
+    ] });
+  } });
+}
+function Copier({ text }) {
+  useCopy(text);
+  return null;
+}
+function Missing({ hops }) {
+  const [first2] = hops;
+  const missing = (first2?.hop_count ?? 0) - hops.length;
+  if (first2?.origin !== "md-stack") {
+    return /* @__PURE__ */ a4("p", { class: "notice", children: [
+      "This report tells of one hop only (",
+      first2?.origin,
+      "); the other nodes report by themselves, so their rows are in other reports."
+    ] });
+  }
+  if (missing <= 0) return null;
+  return /* @__PURE__ */ a4("p", { class: "notice", children: [
+    count(missing),
+    " hops are not reported: the stack was full (E bit), a node's filter kept it back, or the MTU left no room."
+  ] });
+}
+function Before({ previous, hops }) {
+  const now2 = new Set(hops.map((hop) => hop.node_id));
+  const same = previous.path.length === hops.length && previous.path.every((hop, at) => hop.node_id === hops[at]?.node_id);
+  if (same) return null;
+  return /* @__PURE__ */ a4("p", { class: "ghost", children: [
+    "Until ",
+    /* @__PURE__ */ a4(Time, { at: previous.until }),
+    " it went by",
+    " ",
+    previous.path.map((hop, at) => /* @__PURE__ */ a4("span", { children: [
+      at > 0 && " → ",
+      now2.has(hop.node_id) ? node(hop.node_id) : /* @__PURE__ */ a4("del", { children: node(hop.node_id) })
+    ] }, at))
+  ] });
+}
+function List2({ packets, order, chosen }) {
+  const choose = (packet) => packet && set({ packet: packetName(packet) }, true);
+  const at = packets.findIndex((packet) => packetName(packet) === chosen);
+  useKeys({ ArrowLeft: () => choose(packets[at - 1]), ArrowRight: () => choose(packets[at + 1]) });
+  if (!packets.length) return null;
+  return /* @__PURE__ */ a4("section", { children: [
+    /* @__PURE__ */ a4("h2", { children: "Packets" }),
+    /* @__PURE__ */ a4("p", { children: [
+      /* @__PURE__ */ a4("button", { "aria-pressed": order === "slowest", onClick: () => set({ order: void 0, packet: void 0 }), children: "Slowest first" }),
+      " ",
+      /* @__PURE__ */ a4("button", { "aria-pressed": order === "time", onClick: () => set({ order: "time", packet: void 0 }), children: "Latest first" })
+    ] }),
+    /* @__PURE__ */ a4(
+      Table,
+      {
+        caption: `${count(packets.length)} packets, of reports, at most a minute`,
+        rows: packets,
+        keyOf: packetName,
+        isChosen: (packet) => packetName(packet) === chosen,
+        open: (packet) => href(location.pathname, { packet: packetName(packet), order: param("order") }),
+        columns: [
+          { name: "Arrived", cell: (packet) => /* @__PURE__ */ a4("a", { href: href(location.pathname, { packet: packetName(packet), order: param("order") }), children: exact(BigInt(packet.time)) }) },
+          { name: "Sum of hops", isNumber: true, cell: (packet) => duration(packet.total) },
+          { name: "Longest hop", isNumber: true, cell: (packet) => duration(packet.longest) },
+          { name: "Hops", isNumber: true, cell: (packet) => packet.hops === packet.hop_count ? count(packet.hops) : `${packet.hops} of ${packet.hop_count}` },
+          { name: "Report", cell: (packet) => `${node(packet.reporter)} ${packet.hw_id} ${count(packet.sequence)}` },
+          { name: "Dropped", cell: (packet) => packet.dropped ? "dropped" : "no" }
+        ]
+      }
+    )
+  ] });
+}
+function Paths({ paths }) {
+  return /* @__PURE__ */ a4(
+    Table,
+    {
+      caption: "Paths of this flow, the latest first",
+      rows: [...paths].reverse(),
+      keyOf: (path, at) => path.id + at,
+      columns: [
+        { name: "Path", cell: (path) => path.path.map((hop) => node(hop.node_id)).join(" → ") || UNKNOWN },
+        { name: "Since", cell: (path) => /* @__PURE__ */ a4(Time, { at: path.since }) },
+        { name: "Until", cell: (path) => path.current ? "now" : /* @__PURE__ */ a4(Time, { at: path.until }) }
+      ]
+    }
+  );
+}
+
+// src/filter.ts
+var PROTOCOLS2 = { icmp: 1, tcp: 6, udp: 17, sctp: 132 };
+var integer = (text) => /^\d{1,15}$/.test(text) ? Number(text) : void 0;
+var host = (end) => ({
+  about: `address, prefix or name of the ${end}`,
+  read: (text) => text,
+  test: (flow, _is, text) => isWithin(flow.flow[end], text) || flow[`${end}_name`]?.toLowerCase() === text.toLowerCase()
+});
+var latency = {
+  about: "longest hop, such as 1ms",
+  read: (text) => parseSpan(text) ?? integer(text),
+  test: (flow, is) => flow.hop_latency.some((value) => value !== null && is(value))
+};
+var FIELDS = {
+  source: host("source"),
+  destination: host("destination"),
+  host: {
+    about: "address, prefix or name of either end",
+    read: (text) => text,
+    test: (flow, is, text) => host("source").test(flow, is, text) || host("destination").test(flow, is, text)
+  },
+  port: { about: "source or destination port", read: integer, test: (flow, is) => is(flow.flow.source_port) || is(flow.flow.destination_port) },
+  protocol: { about: "tcp, udp or a number", read: (text) => PROTOCOLS2[text.toLowerCase()] ?? integer(text), test: (flow, is) => is(flow.flow.protocol) },
+  node: {
+    about: "a node of the path, by name or id",
+    read: (text) => [...nodes.value].find(([, name]) => name === text)?.[0] ?? integer(text),
+    test: (flow, is) => flow.path?.some((hop) => is(hop.node_id)) ?? false
+  },
+  latency,
+  hops: { about: "length of the path", read: integer, test: (flow, is) => flow.path !== null && is(flow.path.length) },
+  reports: { about: "individual reports", read: integer, test: (flow, is) => is(flow.reports) }
+};
+var OPERATORS = ["!=", ">=", "<=", "=", ">", "<"];
+function parseFilter(text) {
+  const tests = [];
+  let at = 0;
+  for (const part of text.split(/\band\b/i)) {
+    const lead = part.length - part.trimStart().length;
+    const found = condition(part.trim());
+    if (typeof found === "string") return { matches: () => true, error: { message: found, at: at + lead } };
+    if (found) tests.push(found);
+    at += part.length + 3;
+  }
+  return { matches: (flow) => tests.every((test) => test(flow)) };
+}
+function condition(text) {
+  if (!text) return void 0;
+  const found = /^([a-z]+)\s*(!=|>=|<=|=|>|<)\s*(\S+)$/i.exec(text);
+  if (!found) return `“${text}” is no condition such as node = leaf1; fields are ${Object.keys(FIELDS).join(", ")}`;
+  const [, name, operator, written] = found;
+  const field = FIELDS[name.toLowerCase()];
+  if (!field) return `no field is called ${name}; there are ${Object.keys(FIELDS).join(", ")}`;
+  const value = field.read(written);
+  if (value === void 0) return `${written} is no ${field.about}`;
+  if (operator === "!=") return (flow) => !field.test(flow, (other) => other !== null && Number(other) === Number(value), written);
+  const compare = (other) => {
+    if (other === null) return false;
+    const [a5, b3] = [Number(other), Number(value)];
+    return operator === "=" ? a5 === b3 : operator === ">" ? a5 > b3 : operator === "<" ? a5 < b3 : operator === ">=" ? a5 >= b3 : a5 <= b3;
+  };
+  return (flow) => field.test(flow, compare, written);
+}
+function complete(text) {
+  const part = text.split(/\band\b\s*/i).at(-1).trimStart();
+  const done = text.slice(0, text.length - part.length);
+  const spaced = done && !done.endsWith(" ") ? done + " " : done;
+  if (/^[a-z]*$/i.test(part)) {
+    return Object.entries(FIELDS).filter(([name]) => name.startsWith(part.toLowerCase())).map(([name, { about }]) => ({ text: `${spaced}${name} `, about }));
+  }
+  const field = /^([a-z]+)\s*(\S*)$/i.exec(part);
+  if (field && OPERATORS.every((operator) => !part.includes(operator))) {
+    return OPERATORS.map((operator) => ({ text: `${spaced}${field[1]} ${operator} `, about: "" }));
+  }
+  const value = /^(node|protocol)\s*(=|!=)\s*(\S*)$/i.exec(part);
+  if (value) {
+    const values = value[1].toLowerCase() === "node" ? [...nodes.value.values()] : Object.keys(PROTOCOLS2);
+    return values.filter((name) => name.startsWith(value[3])).slice(0, 12).map((name) => ({ text: `${spaced}${value[1]} ${value[2]} ${name} `, about: "" }));
+  }
+  return part.endsWith(" ") ? [{ text: text + "and ", about: "another condition" }] : [];
+}
+function isWithin(address2, text) {
+  const [prefix = "", length] = text.split("/");
+  if (length === void 0) return address2 === prefix;
+  const [a5, b3] = [bits(address2), bits(prefix)];
+  const kept = Number(length);
+  return a5 !== void 0 && b3 !== void 0 && a5.length === b3.length && a5.slice(0, kept) === b3.slice(0, kept);
+}
+function bits(address2) {
+  const binary = (value, width) => value.toString(2).padStart(width, "0");
+  if (/^\d+(\.\d+){3}$/.test(address2)) return address2.split(".").map((part) => binary(Number(part), 8)).join("");
+  if (!address2.includes(":")) return void 0;
+  const [head = "", tail] = address2.split("::");
+  const groups = (part) => part ? part.split(":") : [];
+  const missing = 8 - groups(head).length - groups(tail).length;
+  const all = [...groups(head), ...Array(tail === void 0 ? 0 : Math.max(0, missing)).fill("0"), ...groups(tail)];
+  return all.length === 8 ? all.map((group) => binary(parseInt(group || "0", 16), 16)).join("") : void 0;
+}
+
+// src/parts/filter.tsx
+function FilterField({ text, filter, examples: examples2 }) {
+  const [typed, setTyped] = d2(text);
+  const [isOpen, setOpen] = d2(false);
+  const [chosen, setChosen] = d2(-1);
+  const [seen, setSeen] = d2(text);
+  if (seen !== text) {
+    setSeen(text);
+    setTyped(text);
+  }
+  const offers = isOpen ? complete(typed) : [];
+  const take2 = (value, isWhole) => {
+    setTyped(value);
+    setChosen(-1);
+    if (isWhole) {
+      setOpen(false);
+      set({ q: value.trim() || void 0 });
+    }
+  };
+  const onKey2 = (event) => {
+    if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+      event.preventDefault();
+      setOpen(true);
+      const by = event.key === "ArrowDown" ? 1 : -1;
+      setChosen((old) => offers.length ? (old + by + offers.length) % offers.length : -1);
+    } else if (event.key === "Enter") {
+      const offer = offers[chosen];
+      offer ? take2(offer.text, false) : take2(typed, true);
+    } else if (event.key === "Tab" && chosen >= 0 && offers[chosen]) {
+      event.preventDefault();
+      take2(offers[chosen].text, false);
+    } else if (event.key === "Escape" && isOpen) {
+      event.stopPropagation();
+      setOpen(false);
+    }
+  };
+  return /* @__PURE__ */ a4("div", { class: "filter", children: [
+    /* @__PURE__ */ a4("label", { for: "filter", children: "Filter" }),
+    /* @__PURE__ */ a4(
+      "input",
+      {
+        id: "filter",
+        "data-filter": true,
+        role: "combobox",
+        "aria-expanded": offers.length > 0,
+        "aria-controls": "offers",
+        "aria-autocomplete": "list",
+        "aria-activedescendant": chosen >= 0 ? `offer-${chosen}` : void 0,
+        "aria-invalid": filter.error ? true : void 0,
+        "aria-describedby": filter.error ? "filter-error" : void 0,
+        autocomplete: "off",
+        spellcheck: false,
+        placeholder: examples2.join("   "),
+        value: typed,
+        onInput: (event) => (setTyped(event.currentTarget.value), setOpen(true), setChosen(-1)),
+        onFocus: () => setOpen(true),
+        onBlur: () => setOpen(false),
+        onKeyDown: onKey2
+      }
+    ),
+    offers.length > 0 && /* @__PURE__ */ a4("ul", { id: "offers", role: "listbox", "aria-label": "What may follow", children: offers.map((offer, at) => /* @__PURE__ */ a4("li", { id: `offer-${at}`, role: "option", "aria-selected": at === chosen, onMouseDown: (event) => (event.preventDefault(), take2(offer.text, false)), children: [
+      /* @__PURE__ */ a4("code", { children: offer.text.trim() }),
+      " ",
+      /* @__PURE__ */ a4("span", { class: "muted", children: offer.about })
+    ] }, offer.text)) }),
+    filter.error && /* @__PURE__ */ a4("p", { id: "filter-error", class: "bad", children: [
+      "at character ",
+      filter.error.at + 1,
+      ": ",
+      shown(filter.error.message)
+    ] })
+  ] });
+}
+
+// src/views/flows.tsx
+var total = (flow) => flow.path && flow.hop_latency.length && flow.hop_latency.every((latency2) => latency2 !== null) ? flow.hop_latency.reduce((sum, latency2) => sum + latency2, 0) : null;
+var worst = (flow) => flow.hop_latency.reduce((a5, b3) => b3 !== null && (a5 === null || b3 > a5) ? b3 : a5, null);
+var SORTS = {
+  worst: ["longest hop", (flow) => worst(flow) ?? -1],
+  total: ["sum of hops", (flow) => total(flow) ?? -1],
+  reports: ["reports", (flow) => flow.reports],
+  changed: ["latest path change", (flow) => Number(flow.path_since ?? 0)]
+};
+function Flows2() {
+  const flows = useAsk("flows", (signal) => ask("flows?limit=10000", { signal }), 2e3);
+  const text = param("q");
+  const filter = parseFilter(text);
+  return /* @__PURE__ */ a4($, { children: [
+    /* @__PURE__ */ a4("h1", { children: "Flows" }),
+    /* @__PURE__ */ a4(FilterField, { text, filter, examples: examples(flows.data ?? []) }),
+    /* @__PURE__ */ a4("label", { class: "sort", children: [
+      "Order by",
+      " ",
+      /* @__PURE__ */ a4("select", { value: param("sort") || "worst", onChange: (event) => set({ sort: event.currentTarget.value }), children: Object.entries(SORTS).map(([key, [name]]) => /* @__PURE__ */ a4("option", { value: key, children: name }, key)) })
+    ] }),
+    /* @__PURE__ */ a4(Answer, { asked: flows, children: (all) => /* @__PURE__ */ a4(List3, { all, filter }) })
+  ] });
+}
+var examples = (flows) => {
+  const [first2] = flows;
+  const hop = first2?.path?.[1] ?? first2?.path?.[0];
+  return [first2 && `source = ${first2.flow.source}`, hop && `node = ${hop.node_id}`, "latency > 1ms", "protocol = tcp"].filter(Boolean);
+};
+function List3({ all, filter }) {
+  const [name, order] = SORTS[param("sort")] ?? SORTS.worst;
+  const rows = all.filter(filter.matches).sort((a5, b3) => order(b3) - order(a5) || (a5.id < b3.id ? -1 : 1));
+  const shownRows = rows.slice(0, 300);
+  const longest = Math.max(1, ...shownRows.map((flow) => worst(flow) ?? 0));
+  useCopy(() => shownRows.map((flow) => `${flowText(flow.flow)}  ${(flow.path ?? []).map((hop) => node(hop.node_id)).join(" ")}  ${duration(total(flow))}`).join("\n"));
+  if (!all.length) return /* @__PURE__ */ a4(Empty, { children: "No report tells of a flow yet. Nodes have to watch some: see “watch” in node.toml." });
+  if (!rows.length) {
+    return /* @__PURE__ */ a4(Empty, { children: [
+      "No flow of ",
+      count(all.length),
+      " matches. ",
+      /* @__PURE__ */ a4("button", { onClick: () => set({ q: void 0 }), children: "Show all" })
+    ] });
+  }
+  return /* @__PURE__ */ a4(Table, { caption: `${count(shownRows.length)} of ${count(all.length)} flows, by ${name}`, columns: columns(longest), rows: shownRows, keyOf: (flow) => flow.id, open: (flow) => href("/flow/" + flow.id) });
+}
+function columns(longest) {
+  const named = (flow) => [flow.source_name, flow.destination_name].filter(Boolean).map((name) => shown(name, 40)).join(" > ");
+  return [
+    { name: "Flow", cell: (flow) => /* @__PURE__ */ a4(FlowLink, { flow: flow.flow, id: flow.id }) },
+    { name: "Hosts", cell: (flow) => named(flow) || UNKNOWN },
+    { name: "Path", cell: (flow) => /* @__PURE__ */ a4($, { children: [
+      /* @__PURE__ */ a4(Path, { hops: flow.path }),
+      flow.path && !flow.complete && /* @__PURE__ */ a4("span", { class: "muted", title: "hops are missing", children: " …" })
+    ] }) },
+    { name: "Sum of hops", isNumber: true, cell: (flow) => duration(total(flow)) },
+    {
+      name: "Longest hop",
+      isNumber: true,
+      cell: (flow) => {
+        const most = worst(flow);
+        const hop = flow.path?.[flow.hop_latency.indexOf(most)];
+        return /* @__PURE__ */ a4("span", { class: "barred", children: [
+          /* @__PURE__ */ a4("meter", { "aria-hidden": "true", min: 0, max: longest, value: most ?? 0 }),
+          duration(most),
+          " ",
+          hop && most !== null ? `at ${node(hop.node_id)}` : ""
+        ] });
+      }
+    },
+    { name: "Path since", cell: (flow) => /* @__PURE__ */ a4(Time, { at: flow.path_since }) },
+    { name: "Reports", isNumber: true, cell: (flow) => count(flow.reports) },
+    { name: "Last seen", cell: (flow) => /* @__PURE__ */ a4(Time, { at: flow.last_seen }) }
+  ];
+}
+
+// node_modules/uplot/dist/uPlot.esm.js
+var FEAT_TIME = true;
+var pre = "u-";
+var UPLOT = "uplot";
+var ORI_HZ = pre + "hz";
+var ORI_VT = pre + "vt";
+var TITLE = pre + "title";
+var WRAP = pre + "wrap";
+var UNDER = pre + "under";
+var OVER = pre + "over";
+var AXIS = pre + "axis";
+var OFF = pre + "off";
+var SELECT = pre + "select";
+var CURSOR_X = pre + "cursor-x";
+var CURSOR_Y = pre + "cursor-y";
+var CURSOR_PT = pre + "cursor-pt";
+var LEGEND = pre + "legend";
+var LEGEND_LIVE = pre + "live";
+var LEGEND_INLINE = pre + "inline";
+var LEGEND_SERIES = pre + "series";
+var LEGEND_MARKER = pre + "marker";
+var LEGEND_LABEL = pre + "label";
+var LEGEND_VALUE = pre + "value";
+var WIDTH = "width";
+var HEIGHT = "height";
+var TOP = "top";
+var BOTTOM = "bottom";
+var LEFT = "left";
+var RIGHT = "right";
+var hexBlack = "#000";
+var transparent = hexBlack + "0";
+var mousemove = "mousemove";
+var mousedown = "mousedown";
+var mouseup = "mouseup";
+var mouseenter = "mouseenter";
+var mouseleave = "mouseleave";
+var dblclick = "dblclick";
+var resize = "resize";
+var scroll = "scroll";
+var change = "change";
+var dppxchange = "dppxchange";
+var LEGEND_DISP = "--";
+var domEnv = typeof window != "undefined";
+var doc = domEnv ? document : null;
+var win = domEnv ? window : null;
+var nav = domEnv ? navigator : null;
+var pxRatio;
+var query;
+function setPxRatio() {
+  let _pxRatio = devicePixelRatio;
+  if (pxRatio != _pxRatio) {
+    pxRatio = _pxRatio;
+    query && off(change, query, setPxRatio);
+    query = matchMedia(`(min-resolution: ${pxRatio - 1e-3}dppx) and (max-resolution: ${pxRatio + 1e-3}dppx)`);
+    on(change, query, setPxRatio);
+    win.dispatchEvent(new CustomEvent(dppxchange));
+  }
+}
+function addClass(el, c4) {
+  if (c4 != null) {
+    let cl = el.classList;
+    !cl.contains(c4) && cl.add(c4);
+  }
+}
+function remClass(el, c4) {
+  let cl = el.classList;
+  cl.contains(c4) && cl.remove(c4);
+}
+function setStylePx(el, name, value) {
+  el.style[name] = value + "px";
+}
+function placeTag(tag, cls, targ, refEl) {
+  let el = doc.createElement(tag);
+  if (cls != null)
+    addClass(el, cls);
+  if (targ != null)
+    targ.insertBefore(el, refEl);
+  return el;
+}
+function placeDiv(cls, targ) {
+  return placeTag("div", cls, targ);
+}
+var xformCache = /* @__PURE__ */ new WeakMap();
+function elTrans(el, xPos, yPos, xMax, yMax) {
+  let xform = "translate(" + xPos + "px," + yPos + "px)";
+  let xformOld = xformCache.get(el);
+  if (xform != xformOld) {
+    el.style.transform = xform;
+    xformCache.set(el, xform);
+    if (xPos < 0 || yPos < 0 || xPos > xMax || yPos > yMax)
+      addClass(el, OFF);
+    else
+      remClass(el, OFF);
+  }
+}
+var colorCache = /* @__PURE__ */ new WeakMap();
+function elColor(el, background, borderColor) {
+  let newColor = background + borderColor;
+  let oldColor = colorCache.get(el);
+  if (newColor != oldColor) {
+    colorCache.set(el, newColor);
+    el.style.background = background;
+    el.style.borderColor = borderColor;
+  }
+}
+var sizeCache = /* @__PURE__ */ new WeakMap();
+function elSize(el, newWid, newHgt, centered) {
+  let newSize = newWid + "" + newHgt;
+  let oldSize = sizeCache.get(el);
+  if (newSize != oldSize) {
+    sizeCache.set(el, newSize);
+    el.style.height = newHgt + "px";
+    el.style.width = newWid + "px";
+    el.style.marginLeft = centered ? -newWid / 2 + "px" : 0;
+    el.style.marginTop = centered ? -newHgt / 2 + "px" : 0;
+  }
+}
+var evOpts = { passive: true };
+var evOpts2 = { ...evOpts, capture: true };
+function on(ev, el, cb, capt) {
+  el.addEventListener(ev, cb, capt ? evOpts2 : evOpts);
+}
+function off(ev, el, cb, capt) {
+  el.removeEventListener(ev, cb, evOpts);
+}
+domEnv && setPxRatio();
+function closestIdx(num, arr, lo, hi) {
+  let mid;
+  lo = lo || 0;
+  hi = hi || arr.length - 1;
+  let bitwise = hi <= 2147483647;
+  while (hi - lo > 1) {
+    mid = bitwise ? lo + hi >> 1 : floor((lo + hi) / 2);
+    if (arr[mid] < num)
+      lo = mid;
+    else
+      hi = mid;
+  }
+  if (num - arr[lo] <= arr[hi] - num)
+    return lo;
+  return hi;
+}
+function makeIndexOfs(predicate) {
+  let indexOfs = (data, _i0, _i1) => {
+    let i0 = -1;
+    let i1 = -1;
+    for (let i4 = _i0; i4 <= _i1; i4++) {
+      if (predicate(data[i4])) {
+        i0 = i4;
+        break;
+      }
+    }
+    for (let i4 = _i1; i4 >= _i0; i4--) {
+      if (predicate(data[i4])) {
+        i1 = i4;
+        break;
+      }
+    }
+    return [i0, i1];
+  };
+  return indexOfs;
+}
+var notNullish = (v4) => v4 != null;
+var isPositive = (v4) => v4 != null && v4 > 0;
+var nonNullIdxs = makeIndexOfs(notNullish);
+var positiveIdxs = makeIndexOfs(isPositive);
+function getMinMax(data, _i0, _i1, sorted = 0, log = false) {
+  let getEdgeIdxs = log ? positiveIdxs : nonNullIdxs;
+  let predicate = log ? isPositive : notNullish;
+  [_i0, _i1] = getEdgeIdxs(data, _i0, _i1);
+  let _min = data[_i0];
+  let _max = data[_i0];
+  if (_i0 > -1) {
+    if (sorted == 1) {
+      _min = data[_i0];
+      _max = data[_i1];
+    } else if (sorted == -1) {
+      _min = data[_i1];
+      _max = data[_i0];
+    } else {
+      for (let i4 = _i0; i4 <= _i1; i4++) {
+        let v4 = data[i4];
+        if (predicate(v4)) {
+          if (v4 < _min)
+            _min = v4;
+          else if (v4 > _max)
+            _max = v4;
+        }
+      }
+    }
+  }
+  return [_min ?? inf, _max ?? -inf];
+}
+function rangeLog(min2, max2, base2, fullMags) {
+  let minSign = sign(min2);
+  let maxSign = sign(max2);
+  if (min2 == max2) {
+    if (minSign == -1) {
+      min2 *= base2;
+      max2 /= base2;
+    } else {
+      min2 /= base2;
+      max2 *= base2;
+    }
+  }
+  let logFn = base2 == 10 ? log10 : log2;
+  let growMinAbs = minSign == 1 ? floor : ceil;
+  let growMaxAbs = maxSign == 1 ? ceil : floor;
+  let minExp = growMinAbs(logFn(abs(min2)));
+  let maxExp = growMaxAbs(logFn(abs(max2)));
+  let minIncr = pow(base2, minExp);
+  let maxIncr = pow(base2, maxExp);
+  if (base2 == 10) {
+    if (minExp < 0)
+      minIncr = roundDec(minIncr, -minExp);
+    if (maxExp < 0)
+      maxIncr = roundDec(maxIncr, -maxExp);
+  }
+  if (fullMags || base2 == 2) {
+    min2 = minIncr * minSign;
+    max2 = maxIncr * maxSign;
+  } else {
+    min2 = incrRoundDn(min2, minIncr);
+    max2 = incrRoundUp(max2, maxIncr);
+  }
+  return [min2, max2];
+}
+function rangeAsinh(min2, max2, base2, fullMags) {
+  let minMax = rangeLog(min2, max2, base2, fullMags);
+  if (min2 == 0)
+    minMax[0] = 0;
+  if (max2 == 0)
+    minMax[1] = 0;
+  return minMax;
+}
+var rangePad = 0.1;
+var autoRangePart = {
+  mode: 3,
+  pad: rangePad
+};
+var _eqRangePart = {
+  pad: 0,
+  soft: null,
+  mode: 0
+};
+var _eqRange = {
+  min: _eqRangePart,
+  max: _eqRangePart
+};
+function rangeNum(_min, _max, mult, extra) {
+  if (isObj(mult))
+    return _rangeNum(_min, _max, mult);
+  _eqRangePart.pad = mult;
+  _eqRangePart.soft = extra ? 0 : null;
+  _eqRangePart.mode = extra ? 3 : 0;
+  return _rangeNum(_min, _max, _eqRange);
+}
+function ifNull(lh, rh) {
+  return lh == null ? rh : lh;
+}
+function hasData(data, idx0, idx1) {
+  idx0 = ifNull(idx0, 0);
+  idx1 = ifNull(idx1, data.length - 1);
+  while (idx0 <= idx1) {
+    if (data[idx0] != null)
+      return true;
+    idx0++;
+  }
+  return false;
+}
+function _rangeNum(_min, _max, cfg) {
+  let cmin = cfg.min;
+  let cmax = cfg.max;
+  let padMin = ifNull(cmin.pad, 0);
+  let padMax = ifNull(cmax.pad, 0);
+  let hardMin = ifNull(cmin.hard, -inf);
+  let hardMax = ifNull(cmax.hard, inf);
+  let softMin = ifNull(cmin.soft, inf);
+  let softMax = ifNull(cmax.soft, -inf);
+  let softMinMode = ifNull(cmin.mode, 0);
+  let softMaxMode = ifNull(cmax.mode, 0);
+  let delta = _max - _min;
+  let deltaMag = log10(delta);
+  let scalarMax = max(abs(_min), abs(_max));
+  let scalarMag = log10(scalarMax);
+  let scalarMagDelta = abs(scalarMag - deltaMag);
+  if (delta < 1e-24 || scalarMagDelta > 10) {
+    delta = 0;
+    if (_min == 0 || _max == 0) {
+      delta = 1e-24;
+      if (softMinMode == 2 && softMin != inf)
+        padMin = 0;
+      if (softMaxMode == 2 && softMax != -inf)
+        padMax = 0;
+    }
+  }
+  let nonZeroDelta = delta || scalarMax || 1e3;
+  let mag = log10(nonZeroDelta);
+  let base2 = pow(10, floor(mag));
+  let _padMin = nonZeroDelta * (delta == 0 ? _min == 0 ? 0.1 : 1 : padMin);
+  let _newMin = roundDec(incrRoundDn(_min - _padMin, base2 / 10), 24);
+  let _softMin = _min >= softMin && (softMinMode == 1 || softMinMode == 3 && _newMin <= softMin || softMinMode == 2 && _newMin >= softMin) ? softMin : inf;
+  let minLim = max(hardMin, _newMin < _softMin && _min >= _softMin ? _softMin : min(_softMin, _newMin));
+  let _padMax = nonZeroDelta * (delta == 0 ? _max == 0 ? 0.1 : 1 : padMax);
+  let _newMax = roundDec(incrRoundUp(_max + _padMax, base2 / 10), 24);
+  let _softMax = _max <= softMax && (softMaxMode == 1 || softMaxMode == 3 && _newMax >= softMax || softMaxMode == 2 && _newMax <= softMax) ? softMax : -inf;
+  let maxLim = min(hardMax, _newMax > _softMax && _max <= _softMax ? _softMax : max(_softMax, _newMax));
+  if (minLim == maxLim && minLim == 0)
+    maxLim = 100;
+  return [minLim, maxLim];
+}
+var numFormatter = new Intl.NumberFormat(domEnv ? nav.language : "en-US");
+var fmtNum = (val) => numFormatter.format(val);
+var M2 = Math;
+var PI = M2.PI;
+var abs = M2.abs;
+var floor = M2.floor;
+var round = M2.round;
+var ceil = M2.ceil;
+var min = M2.min;
+var max = M2.max;
+var pow = M2.pow;
+var sign = M2.sign;
+var log10 = M2.log10;
+var log2 = M2.log2;
+var sinh = (v4, linthresh = 1) => M2.sinh(v4) * linthresh;
+var asinh = (v4, linthresh = 1) => M2.asinh(v4 / linthresh);
+var inf = Infinity;
+function numIntDigits(x3) {
+  return (log10((x3 ^ x3 >> 31) - (x3 >> 31)) | 0) + 1;
+}
+function clamp(num, _min, _max) {
+  return min(max(num, _min), _max);
+}
+function isFn(v4) {
+  return typeof v4 == "function";
+}
+function fnOrSelf(v4) {
+  return isFn(v4) ? v4 : () => v4;
+}
+var noop = () => {
+};
+var retArg0 = (_0) => _0;
+var retArg1 = (_0, _1) => _1;
+var retNull = (_5) => null;
+var retTrue = (_5) => true;
+var retEq = (a5, b3) => a5 == b3;
+var regex6 = /\.\d*?(?=9{6,}|0{6,})/gm;
+var fixFloat = (val) => {
+  if (isInt(val) || fixedDec.has(val))
+    return val;
+  const str = `${val}`;
+  const match = str.match(regex6);
+  if (match == null)
+    return val;
+  let len = match[0].length - 1;
+  if (str.indexOf("e-") != -1) {
+    let [num, exp] = str.split("e");
+    return +`${fixFloat(num)}e${exp}`;
+  }
+  return roundDec(val, len);
+};
+function incrRound(num, incr) {
+  return fixFloat(roundDec(fixFloat(num / incr)) * incr);
+}
+function incrRoundUp(num, incr) {
+  return fixFloat(ceil(fixFloat(num / incr)) * incr);
+}
+function incrRoundDn(num, incr) {
+  return fixFloat(floor(fixFloat(num / incr)) * incr);
+}
+function roundDec(val, dec = 0) {
+  if (isInt(val))
+    return val;
+  let p5 = 10 ** dec;
+  let n3 = val * p5 * (1 + Number.EPSILON);
+  return round(n3) / p5;
+}
+var fixedDec = /* @__PURE__ */ new Map();
+function guessDec(num) {
+  return (("" + num).split(".")[1] || "").length;
+}
+function genIncrs(base2, minExp, maxExp, mults) {
+  let incrs = [];
+  let multDec = mults.map(guessDec);
+  for (let exp = minExp; exp < maxExp; exp++) {
+    let expa = abs(exp);
+    let mag = roundDec(pow(base2, exp), expa);
+    for (let i4 = 0; i4 < mults.length; i4++) {
+      let _incr = base2 == 10 ? +`${mults[i4]}e${exp}` : mults[i4] * mag;
+      let dec = (exp >= 0 ? 0 : expa) + (exp >= multDec[i4] ? 0 : multDec[i4]);
+      let incr = base2 == 10 ? _incr : roundDec(_incr, dec);
+      incrs.push(incr);
+      fixedDec.set(incr, dec);
+    }
+  }
+  return incrs;
+}
+var EMPTY_OBJ = {};
+var EMPTY_ARR = [];
+var nullNullTuple = [null, null];
+var isArr = Array.isArray;
+var isInt = Number.isInteger;
+var isUndef = (v4) => v4 === void 0;
+function isStr(v4) {
+  return typeof v4 == "string";
+}
+function isObj(v4) {
+  let is = false;
+  if (v4 != null) {
+    let c4 = v4.constructor;
+    is = c4 == null || c4 == Object;
+  }
+  return is;
+}
+function fastIsObj(v4) {
+  return v4 != null && typeof v4 == "object";
+}
+var TypedArray = Object.getPrototypeOf(Uint8Array);
+var __proto__ = "__proto__";
+function copy2(o5, _isObj = isObj) {
+  let out;
+  if (isArr(o5)) {
+    let val = o5.find((v4) => v4 != null);
+    if (isArr(val) || _isObj(val)) {
+      out = Array(o5.length);
+      for (let i4 = 0; i4 < o5.length; i4++)
+        out[i4] = copy2(o5[i4], _isObj);
+    } else
+      out = o5.slice();
+  } else if (o5 instanceof TypedArray)
+    out = o5.slice();
+  else if (_isObj(o5)) {
+    out = {};
+    for (let k4 in o5) {
+      if (k4 != __proto__)
+        out[k4] = copy2(o5[k4], _isObj);
+    }
+  } else
+    out = o5;
+  return out;
+}
+function assign(targ) {
+  let args = arguments;
+  for (let i4 = 1; i4 < args.length; i4++) {
+    let src = args[i4];
+    for (let key in src) {
+      if (key != __proto__) {
+        if (isObj(targ[key]))
+          assign(targ[key], copy2(src[key]));
+        else
+          targ[key] = copy2(src[key]);
+      }
+    }
+  }
+  return targ;
+}
+var NULL_REMOVE = 0;
+var NULL_RETAIN = 1;
+var NULL_EXPAND = 2;
+function nullExpand(yVals, nullIdxs, alignedLen) {
+  for (let i4 = 0, xi, lastNullIdx = -1; i4 < nullIdxs.length; i4++) {
+    let nullIdx = nullIdxs[i4];
+    if (nullIdx > lastNullIdx) {
+      xi = nullIdx - 1;
+      while (xi >= 0 && yVals[xi] == null)
+        yVals[xi--] = null;
+      xi = nullIdx + 1;
+      while (xi < alignedLen && yVals[xi] == null)
+        yVals[lastNullIdx = xi++] = null;
+    }
+  }
+}
+function join(tables, nullModes) {
+  if (allHeadersSame(tables)) {
+    let table = tables[0].slice();
+    for (let i4 = 1; i4 < tables.length; i4++)
+      table.push(...tables[i4].slice(1));
+    if (!isAsc(table[0]))
+      table = sortCols(table);
+    return table;
+  }
+  let xVals = /* @__PURE__ */ new Set();
+  for (let ti = 0; ti < tables.length; ti++) {
+    let t4 = tables[ti];
+    let xs = t4[0];
+    let len = xs.length;
+    for (let i4 = 0; i4 < len; i4++)
+      xVals.add(xs[i4]);
+  }
+  let data = [Array.from(xVals).sort((a5, b3) => a5 - b3)];
+  let alignedLen = data[0].length;
+  let xIdxs = /* @__PURE__ */ new Map();
+  for (let i4 = 0; i4 < alignedLen; i4++)
+    xIdxs.set(data[0][i4], i4);
+  for (let ti = 0; ti < tables.length; ti++) {
+    let t4 = tables[ti];
+    let xs = t4[0];
+    for (let si = 1; si < t4.length; si++) {
+      let ys = t4[si];
+      let yVals = Array(alignedLen).fill(void 0);
+      let nullMode = nullModes ? nullModes[ti][si] : NULL_RETAIN;
+      let nullIdxs = [];
+      for (let i4 = 0; i4 < ys.length; i4++) {
+        let yVal = ys[i4];
+        let alignedIdx = xIdxs.get(xs[i4]);
+        if (yVal === null) {
+          if (nullMode != NULL_REMOVE) {
+            yVals[alignedIdx] = yVal;
+            if (nullMode == NULL_EXPAND)
+              nullIdxs.push(alignedIdx);
+          }
+        } else
+          yVals[alignedIdx] = yVal;
+      }
+      nullExpand(yVals, nullIdxs, alignedLen);
+      data.push(yVals);
+    }
+  }
+  return data;
+}
+var microTask = typeof queueMicrotask == "undefined" ? (fn) => Promise.resolve().then(fn) : queueMicrotask;
+function sortCols(table) {
+  let head = table[0];
+  let rlen = head.length;
+  let idxs = Array(rlen);
+  for (let i4 = 0; i4 < idxs.length; i4++)
+    idxs[i4] = i4;
+  idxs.sort((i0, i1) => head[i0] - head[i1]);
+  let table2 = [];
+  for (let i4 = 0; i4 < table.length; i4++) {
+    let row = table[i4];
+    let row2 = Array(rlen);
+    for (let j3 = 0; j3 < rlen; j3++)
+      row2[j3] = row[idxs[j3]];
+    table2.push(row2);
+  }
+  return table2;
+}
+function allHeadersSame(tables) {
+  let vals0 = tables[0][0];
+  let len0 = vals0.length;
+  for (let i4 = 1; i4 < tables.length; i4++) {
+    let vals1 = tables[i4][0];
+    if (vals1.length != len0)
+      return false;
+    if (vals1 != vals0) {
+      for (let j3 = 0; j3 < len0; j3++) {
+        if (vals1[j3] != vals0[j3])
+          return false;
+      }
+    }
+  }
+  return true;
+}
+function isAsc(vals, samples = 100) {
+  const len = vals.length;
+  if (len <= 1)
+    return true;
+  let firstIdx = 0;
+  let lastIdx = len - 1;
+  while (firstIdx <= lastIdx && vals[firstIdx] == null)
+    firstIdx++;
+  while (lastIdx >= firstIdx && vals[lastIdx] == null)
+    lastIdx--;
+  if (lastIdx <= firstIdx)
+    return true;
+  const stride = max(1, floor((lastIdx - firstIdx + 1) / samples));
+  for (let prevVal = vals[firstIdx], i4 = firstIdx + stride; i4 <= lastIdx; i4 += stride) {
+    const v4 = vals[i4];
+    if (v4 != null) {
+      if (v4 <= prevVal)
+        return false;
+      prevVal = v4;
+    }
+  }
+  return true;
+}
+var months = [
+  "January",
+  "February",
+  "March",
+  "April",
+  "May",
+  "June",
+  "July",
+  "August",
+  "September",
+  "October",
+  "November",
+  "December"
+];
+var days = [
+  "Sunday",
+  "Monday",
+  "Tuesday",
+  "Wednesday",
+  "Thursday",
+  "Friday",
+  "Saturday"
+];
+function slice3(str) {
+  return str.slice(0, 3);
+}
+var days3 = days.map(slice3);
+var months3 = months.map(slice3);
+var engNames = {
+  MMMM: months,
+  MMM: months3,
+  WWWW: days,
+  WWW: days3
+};
+function zeroPad2(int) {
+  return (int < 10 ? "0" : "") + int;
+}
+function zeroPad3(int) {
+  return (int < 10 ? "00" : int < 100 ? "0" : "") + int;
+}
+var subs = {
+  // 2019
+  YYYY: (d5) => d5.getFullYear(),
+  // 19
+  YY: (d5) => (d5.getFullYear() + "").slice(2),
+  // July
+  MMMM: (d5, names) => names.MMMM[d5.getMonth()],
+  // Jul
+  MMM: (d5, names) => names.MMM[d5.getMonth()],
+  // 07
+  MM: (d5) => zeroPad2(d5.getMonth() + 1),
+  // 7
+  M: (d5) => d5.getMonth() + 1,
+  // 09
+  DD: (d5) => zeroPad2(d5.getDate()),
+  // 9
+  D: (d5) => d5.getDate(),
+  // Monday
+  WWWW: (d5, names) => names.WWWW[d5.getDay()],
+  // Mon
+  WWW: (d5, names) => names.WWW[d5.getDay()],
+  // 03
+  HH: (d5) => zeroPad2(d5.getHours()),
+  // 3
+  H: (d5) => d5.getHours(),
+  // 9 (12hr, unpadded)
+  h: (d5) => {
+    let h5 = d5.getHours();
+    return h5 == 0 ? 12 : h5 > 12 ? h5 - 12 : h5;
+  },
+  // AM
+  AA: (d5) => d5.getHours() >= 12 ? "PM" : "AM",
+  // am
+  aa: (d5) => d5.getHours() >= 12 ? "pm" : "am",
+  // a
+  a: (d5) => d5.getHours() >= 12 ? "p" : "a",
+  // 09
+  mm: (d5) => zeroPad2(d5.getMinutes()),
+  // 9
+  m: (d5) => d5.getMinutes(),
+  // 09
+  ss: (d5) => zeroPad2(d5.getSeconds()),
+  // 9
+  s: (d5) => d5.getSeconds(),
+  // 374
+  fff: (d5) => zeroPad3(d5.getMilliseconds())
+};
+function fmtDate(tpl, names) {
+  names = names || engNames;
+  let parts = [];
+  let R = /\{([a-z]+)\}|[^{]+/gi, m5;
+  while (m5 = R.exec(tpl))
+    parts.push(m5[0][0] == "{" ? subs[m5[1]] : m5[0]);
+  return (d5) => {
+    let out = "";
+    for (let i4 = 0; i4 < parts.length; i4++)
+      out += typeof parts[i4] == "string" ? parts[i4] : parts[i4](d5, names);
+    return out;
+  };
+}
+var localTz = new Intl.DateTimeFormat().resolvedOptions().timeZone;
+function tzDate(date2, tz) {
+  let date22;
+  if (tz == "UTC" || tz == "Etc/UTC")
+    date22 = new Date(+date2 + date2.getTimezoneOffset() * 6e4);
+  else if (tz == localTz)
+    date22 = date2;
+  else {
+    date22 = new Date(date2.toLocaleString("en-US", { timeZone: tz }));
+    date22.setMilliseconds(date2.getMilliseconds());
+  }
+  return date22;
+}
+var onlyWhole = (v4) => v4 % 1 == 0;
+var allMults = [1, 2, 2.5, 5];
+var decIncrs = genIncrs(10, -32, 0, allMults);
+var oneIncrs = genIncrs(10, 0, 32, allMults);
+var wholeIncrs = oneIncrs.filter(onlyWhole);
+var numIncrs = decIncrs.concat(oneIncrs);
+var NL = "\n";
+var yyyy = "{YYYY}";
+var NLyyyy = NL + yyyy;
+var md = "{M}/{D}";
+var NLmd = NL + md;
+var NLmdyy = NLmd + "/{YY}";
+var aa = "{aa}";
+var hmm = "{h}:{mm}";
+var hmmaa = hmm + aa;
+var NLhmmaa = NL + hmmaa;
+var ss = ":{ss}";
+var _4 = null;
+function genTimeStuffs(ms) {
+  let s4 = ms * 1e3, m5 = s4 * 60, h5 = m5 * 60, d5 = h5 * 24, mo = d5 * 30, y5 = d5 * 365;
+  let subSecIncrs = ms == 1 ? genIncrs(10, 0, 3, allMults).filter(onlyWhole) : genIncrs(10, -3, 0, allMults);
+  let timeIncrs = subSecIncrs.concat([
+    // minute divisors (# of secs)
+    s4,
+    s4 * 5,
+    s4 * 10,
+    s4 * 15,
+    s4 * 30,
+    // hour divisors (# of mins)
+    m5,
+    m5 * 5,
+    m5 * 10,
+    m5 * 15,
+    m5 * 30,
+    // day divisors (# of hrs)
+    h5,
+    h5 * 2,
+    h5 * 3,
+    h5 * 4,
+    h5 * 6,
+    h5 * 8,
+    h5 * 12,
+    // month divisors TODO: need more?
+    d5,
+    d5 * 2,
+    d5 * 3,
+    d5 * 4,
+    d5 * 5,
+    d5 * 6,
+    d5 * 7,
+    d5 * 8,
+    d5 * 9,
+    d5 * 10,
+    d5 * 15,
+    // year divisors (# months, approx)
+    mo,
+    mo * 2,
+    mo * 3,
+    mo * 4,
+    mo * 6,
+    // century divisors
+    y5,
+    y5 * 2,
+    y5 * 5,
+    y5 * 10,
+    y5 * 25,
+    y5 * 50,
+    y5 * 100
+  ]);
+  const _timeAxisStamps = [
+    //   tick incr    default          year                    month   day                   hour    min       sec   mode
+    [y5, yyyy, _4, _4, _4, _4, _4, _4, 1],
+    [d5 * 28, "{MMM}", NLyyyy, _4, _4, _4, _4, _4, 1],
+    [d5, md, NLyyyy, _4, _4, _4, _4, _4, 1],
+    [h5, "{h}" + aa, NLmdyy, _4, NLmd, _4, _4, _4, 1],
+    [m5, hmmaa, NLmdyy, _4, NLmd, _4, _4, _4, 1],
+    [s4, ss, NLmdyy + " " + hmmaa, _4, NLmd + " " + hmmaa, _4, NLhmmaa, _4, 1],
+    [ms, ss + ".{fff}", NLmdyy + " " + hmmaa, _4, NLmd + " " + hmmaa, _4, NLhmmaa, _4, 1]
+  ];
+  function timeAxisSplits(tzDate2) {
+    return (self, axisIdx, scaleMin, scaleMax, foundIncr, foundSpace) => {
+      let splits = [];
+      let isYr = foundIncr >= y5;
+      let isMo = foundIncr >= mo && foundIncr < y5;
+      let minDate = tzDate2(scaleMin);
+      let minDateTs = roundDec(minDate * ms, 3);
+      let minMin = mkDate(minDate.getFullYear(), isYr ? 0 : minDate.getMonth(), isMo || isYr ? 1 : minDate.getDate());
+      let minMinTs = roundDec(minMin * ms, 3);
+      if (isMo || isYr) {
+        let moIncr = isMo ? foundIncr / mo : 0;
+        let yrIncr = isYr ? foundIncr / y5 : 0;
+        let split = minDateTs == minMinTs ? minDateTs : roundDec(mkDate(minMin.getFullYear() + yrIncr, minMin.getMonth() + moIncr, 1) * ms, 3);
+        let splitDate = new Date(round(split / ms));
+        let baseYear = splitDate.getFullYear();
+        let baseMonth = splitDate.getMonth();
+        for (let i4 = 0; split <= scaleMax; i4++) {
+          let next = mkDate(baseYear + yrIncr * i4, baseMonth + moIncr * i4, 1);
+          let offs = next - tzDate2(roundDec(next * ms, 3));
+          split = roundDec((+next + offs) * ms, 3);
+          if (split <= scaleMax)
+            splits.push(split);
+        }
+      } else {
+        let incr0 = foundIncr >= d5 ? d5 : foundIncr;
+        let tzOffset = floor(scaleMin) - floor(minDateTs);
+        let split = minMinTs + tzOffset + incrRoundUp(minDateTs - minMinTs, incr0);
+        splits.push(split);
+        let date0 = tzDate2(split);
+        let prevHour = date0.getHours() + date0.getMinutes() / m5 + date0.getSeconds() / h5;
+        let incrHours = foundIncr / h5;
+        let minSpace = self.axes[axisIdx]._space;
+        let pctSpace = foundSpace / minSpace;
+        while (1) {
+          split = roundDec(split + foundIncr, ms == 1 ? 0 : 3);
+          if (split > scaleMax)
+            break;
+          if (incrHours > 1) {
+            let expectedHour = floor(roundDec(prevHour + incrHours, 6)) % 24;
+            let splitDate = tzDate2(split);
+            let actualHour = splitDate.getHours();
+            let dstShift = actualHour - expectedHour;
+            if (dstShift > 1)
+              dstShift = -1;
+            split -= dstShift * h5;
+            prevHour = (prevHour + incrHours) % 24;
+            let prevSplit = splits[splits.length - 1];
+            let pctIncr = roundDec((split - prevSplit) / foundIncr, 3);
+            if (pctIncr * pctSpace >= 0.7)
+              splits.push(split);
+          } else
+            splits.push(split);
+        }
+      }
+      return splits;
+    };
+  }
+  return [
+    timeIncrs,
+    _timeAxisStamps,
+    timeAxisSplits
+  ];
+}
+var [timeIncrsMs, _timeAxisStampsMs, timeAxisSplitsMs] = genTimeStuffs(1);
+var [timeIncrsS, _timeAxisStampsS, timeAxisSplitsS] = genTimeStuffs(1e-3);
+genIncrs(2, -53, 53, [1]);
+function timeAxisStamps(stampCfg, fmtDate2) {
+  return stampCfg.map((s4) => s4.map(
+    (v4, i4) => i4 == 0 || i4 == 8 || v4 == null ? v4 : fmtDate2(i4 == 1 || s4[8] == 0 ? v4 : s4[1] + v4)
+  ));
+}
+function timeAxisVals(tzDate2, stamps) {
+  return (self, splits, axisIdx, foundSpace, foundIncr) => {
+    let s4 = stamps.find((s5) => foundIncr >= s5[0]) || stamps[stamps.length - 1];
+    let prevYear;
+    let prevMnth;
+    let prevDate;
+    let prevHour;
+    let prevMins;
+    let prevSecs;
+    return splits.map((split) => {
+      let date2 = tzDate2(split);
+      let newYear = date2.getFullYear();
+      let newMnth = date2.getMonth();
+      let newDate = date2.getDate();
+      let newHour = date2.getHours();
+      let newMins = date2.getMinutes();
+      let newSecs = date2.getSeconds();
+      let stamp = newYear != prevYear && s4[2] || newMnth != prevMnth && s4[3] || newDate != prevDate && s4[4] || newHour != prevHour && s4[5] || newMins != prevMins && s4[6] || newSecs != prevSecs && s4[7] || s4[1];
+      prevYear = newYear;
+      prevMnth = newMnth;
+      prevDate = newDate;
+      prevHour = newHour;
+      prevMins = newMins;
+      prevSecs = newSecs;
+      return stamp(date2);
+    });
+  };
+}
+function timeAxisVal(tzDate2, dateTpl) {
+  let stamp = fmtDate(dateTpl);
+  return (self, splits, axisIdx, foundSpace, foundIncr) => splits.map((split) => stamp(tzDate2(split)));
+}
+function mkDate(y5, m5, d5) {
+  return new Date(y5, m5, d5);
+}
+function timeSeriesStamp(stampCfg, fmtDate2) {
+  return fmtDate2(stampCfg);
+}
+var _timeSeriesStamp = "{YYYY}-{MM}-{DD} {h}:{mm}{aa}";
+function timeSeriesVal(tzDate2, stamp) {
+  return (self, val, seriesIdx, dataIdx) => dataIdx == null ? LEGEND_DISP : stamp(tzDate2(val));
+}
+function legendStroke(self, seriesIdx) {
+  let s4 = self.series[seriesIdx];
+  return s4.width ? s4.stroke(self, seriesIdx) : s4.points.width ? s4.points.stroke(self, seriesIdx) : null;
+}
+function legendFill(self, seriesIdx) {
+  return self.series[seriesIdx].fill(self, seriesIdx);
+}
+var legendOpts = {
+  show: true,
+  live: true,
+  isolate: false,
+  mount: noop,
+  markers: {
+    show: true,
+    width: 2,
+    stroke: legendStroke,
+    fill: legendFill,
+    dash: "solid"
+  },
+  idx: null,
+  idxs: null,
+  values: []
+};
+function cursorPointShow(self, si) {
+  let o5 = self.cursor.points;
+  let pt = placeDiv();
+  let size = o5.size(self, si);
+  setStylePx(pt, WIDTH, size);
+  setStylePx(pt, HEIGHT, size);
+  let mar = size / -2;
+  setStylePx(pt, "marginLeft", mar);
+  setStylePx(pt, "marginTop", mar);
+  let width = o5.width(self, si, size);
+  width && setStylePx(pt, "borderWidth", width);
+  return pt;
+}
+function cursorPointFill(self, si) {
+  let sp = self.series[si].points;
+  return sp._fill || sp._stroke;
+}
+function cursorPointStroke(self, si) {
+  let sp = self.series[si].points;
+  return sp._stroke || sp._fill;
+}
+function cursorPointSize(self, si) {
+  let sp = self.series[si].points;
+  return sp.size;
+}
+var moveTuple = [0, 0];
+function cursorMove(self, mouseLeft1, mouseTop1) {
+  moveTuple[0] = mouseLeft1;
+  moveTuple[1] = mouseTop1;
+  return moveTuple;
+}
+function filtBtn0(self, targ, handle, onlyTarg = true) {
+  return (e4) => {
+    e4.button == 0 && (!onlyTarg || e4.target == targ) && handle(e4);
+  };
+}
+function filtTarg(self, targ, handle, onlyTarg = true) {
+  return (e4) => {
+    (!onlyTarg || e4.target == targ) && handle(e4);
+  };
+}
+var cursorOpts = {
+  show: true,
+  x: true,
+  y: true,
+  lock: false,
+  move: cursorMove,
+  points: {
+    one: false,
+    show: cursorPointShow,
+    size: cursorPointSize,
+    width: 0,
+    stroke: cursorPointStroke,
+    fill: cursorPointFill
+  },
+  bind: {
+    mousedown: filtBtn0,
+    mouseup: filtBtn0,
+    click: filtBtn0,
+    // legend clicks, not .u-over clicks
+    dblclick: filtBtn0,
+    mousemove: filtTarg,
+    mouseleave: filtTarg,
+    mouseenter: filtTarg
+  },
+  drag: {
+    setScale: true,
+    x: true,
+    y: false,
+    dist: 0,
+    uni: null,
+    click: (self, e4) => {
+      e4.stopPropagation();
+      e4.stopImmediatePropagation();
+    },
+    _x: false,
+    _y: false
+  },
+  focus: {
+    dist: (self, seriesIdx, dataIdx, valPos, curPos) => valPos - curPos,
+    prox: -1,
+    bias: 0
+  },
+  hover: {
+    skip: [void 0],
+    prox: null,
+    bias: 0
+  },
+  left: -10,
+  top: -10,
+  idx: null,
+  dataIdx: null,
+  idxs: null,
+  event: null
+};
+var axisLines = {
+  show: true,
+  stroke: "rgba(0,0,0,0.07)",
+  width: 2
+  //	dash: [],
+};
+var grid = assign({}, axisLines, {
+  filter: retArg1
+});
+var ticks = assign({}, grid, {
+  size: 10
+});
+var border = assign({}, axisLines, {
+  show: false
+});
+var font = '12px system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, "Noto Sans", sans-serif, "Apple Color Emoji", "Segoe UI Emoji", "Segoe UI Symbol", "Noto Color Emoji"';
+var labelFont = "bold " + font;
+var lineGap = 1.5;
+var xAxisOpts = {
+  show: true,
+  scale: "x",
+  stroke: hexBlack,
+  space: 50,
+  gap: 5,
+  alignTo: 1,
+  size: 50,
+  labelGap: 0,
+  labelSize: 30,
+  labelFont,
+  side: 2,
+  //	class: "x-vals",
+  //	incrs: timeIncrs,
+  //	values: timeVals,
+  //	filter: retArg1,
+  grid,
+  ticks,
+  border,
+  font,
+  lineGap,
+  rotate: 0
+};
+var numSeriesLabel = "Value";
+var timeSeriesLabel = "Time";
+var xSeriesOpts = {
+  show: true,
+  scale: "x",
+  auto: false,
+  sorted: 1,
+  //	label: "Time",
+  //	value: v => stamp(new Date(v * 1e3)),
+  // internal caches
+  min: inf,
+  max: -inf,
+  idxs: []
+};
+function numAxisVals(self, splits, axisIdx, foundSpace, foundIncr) {
+  return splits.map((v4) => v4 == null ? "" : fmtNum(v4));
+}
+function numAxisSplits(self, axisIdx, scaleMin, scaleMax, foundIncr, foundSpace, forceMin) {
+  let splits = [];
+  let numDec = fixedDec.get(foundIncr) || 0;
+  scaleMin = forceMin ? scaleMin : roundDec(incrRoundUp(scaleMin, foundIncr), numDec);
+  for (let val = scaleMin; val <= scaleMax; val = roundDec(val + foundIncr, numDec))
+    splits.push(Object.is(val, -0) ? 0 : val);
+  return splits;
+}
+function logAxisSplits(self, axisIdx, scaleMin, scaleMax, foundIncr, foundSpace, forceMin) {
+  const splits = [];
+  const logBase = self.scales[self.axes[axisIdx].scale].log;
+  const logFn = logBase == 10 ? log10 : log2;
+  const exp = floor(logFn(scaleMin));
+  foundIncr = pow(logBase, exp);
+  if (logBase == 10)
+    foundIncr = numIncrs[closestIdx(foundIncr, numIncrs)];
+  let split = scaleMin;
+  let nextMagIncr = foundIncr * logBase;
+  if (logBase == 10)
+    nextMagIncr = numIncrs[closestIdx(nextMagIncr, numIncrs)];
+  do {
+    splits.push(split);
+    split = split + foundIncr;
+    if (logBase == 10 && !fixedDec.has(split))
+      split = roundDec(split, fixedDec.get(foundIncr));
+    if (split >= nextMagIncr) {
+      foundIncr = split;
+      nextMagIncr = foundIncr * logBase;
+      if (logBase == 10)
+        nextMagIncr = numIncrs[closestIdx(nextMagIncr, numIncrs)];
+    }
+  } while (split <= scaleMax);
+  return splits;
+}
+function asinhAxisSplits(self, axisIdx, scaleMin, scaleMax, foundIncr, foundSpace, forceMin) {
+  let sc = self.scales[self.axes[axisIdx].scale];
+  let linthresh = sc.asinh;
+  let posSplits = scaleMax > linthresh ? logAxisSplits(self, axisIdx, max(linthresh, scaleMin), scaleMax, foundIncr) : [linthresh];
+  let zero = scaleMax >= 0 && scaleMin <= 0 ? [0] : [];
+  let negSplits = scaleMin < -linthresh ? logAxisSplits(self, axisIdx, max(linthresh, -scaleMax), -scaleMin, foundIncr) : [linthresh];
+  return negSplits.reverse().map((v4) => -v4).concat(zero, posSplits);
+}
+var RE_ALL = /./;
+var RE_12357 = /[12357]/;
+var RE_125 = /[125]/;
+var RE_1 = /1/;
+var _filt = (splits, distr, re, keepMod) => splits.map((v4, i4) => distr == 4 && v4 == 0 || i4 % keepMod == 0 && re.test(v4.toExponential()[v4 < 0 ? 1 : 0]) ? v4 : null);
+function log10AxisValsFilt(self, splits, axisIdx, foundSpace, foundIncr) {
+  let axis = self.axes[axisIdx];
+  let scaleKey = axis.scale;
+  let sc = self.scales[scaleKey];
+  let valToPos = self.valToPos;
+  let minSpace = axis._space;
+  let _10 = valToPos(10, scaleKey);
+  let re = valToPos(9, scaleKey) - _10 >= minSpace ? RE_ALL : valToPos(7, scaleKey) - _10 >= minSpace ? RE_12357 : valToPos(5, scaleKey) - _10 >= minSpace ? RE_125 : RE_1;
+  if (re == RE_1) {
+    let magSpace = abs(valToPos(1, scaleKey) - _10);
+    if (magSpace < minSpace)
+      return _filt(splits.slice().reverse(), sc.distr, re, ceil(minSpace / magSpace)).reverse();
+  }
+  return _filt(splits, sc.distr, re, 1);
+}
+function log2AxisValsFilt(self, splits, axisIdx, foundSpace, foundIncr) {
+  let axis = self.axes[axisIdx];
+  let scaleKey = axis.scale;
+  let minSpace = axis._space;
+  let valToPos = self.valToPos;
+  let magSpace = abs(valToPos(1, scaleKey) - valToPos(2, scaleKey));
+  if (magSpace < minSpace)
+    return _filt(splits.slice().reverse(), 3, RE_ALL, ceil(minSpace / magSpace)).reverse();
+  return splits;
+}
+function numSeriesVal(self, val, seriesIdx, dataIdx) {
+  return dataIdx == null ? LEGEND_DISP : val == null ? "" : fmtNum(val);
+}
+var yAxisOpts = {
+  show: true,
+  scale: "y",
+  stroke: hexBlack,
+  space: 30,
+  gap: 5,
+  alignTo: 1,
+  size: 50,
+  labelGap: 0,
+  labelSize: 30,
+  labelFont,
+  side: 3,
+  //	class: "y-vals",
+  //	incrs: numIncrs,
+  //	values: (vals, space) => vals,
+  //	filter: retArg1,
+  grid,
+  ticks,
+  border,
+  font,
+  lineGap,
+  rotate: 0
+};
+function ptDia(width, mult) {
+  let dia = 3 + (width || 1) * 2;
+  return roundDec(dia * mult, 3);
+}
+function seriesPointsShow(self, si) {
+  let { scale, idxs } = self.series[0];
+  let xData = self._data[0];
+  let p0 = self.valToPos(xData[idxs[0]], scale, true);
+  let p1 = self.valToPos(xData[idxs[1]], scale, true);
+  let dim = abs(p1 - p0);
+  let s4 = self.series[si];
+  let maxPts = dim / (s4.points.space * pxRatio);
+  return idxs[1] - idxs[0] <= maxPts;
+}
+var facet = {
+  scale: null,
+  auto: true,
+  sorted: 0,
+  // internal caches
+  min: inf,
+  max: -inf
+};
+var gaps = (self, seriesIdx, idx0, idx1, nullGaps) => nullGaps;
+var xySeriesOpts = {
+  show: true,
+  auto: true,
+  sorted: 0,
+  gaps,
+  alpha: 1,
+  facets: [
+    assign({}, facet, { scale: "x" }),
+    assign({}, facet, { scale: "y" })
+  ]
+};
+var ySeriesOpts = {
+  scale: "y",
+  auto: true,
+  sorted: 0,
+  show: true,
+  spanGaps: false,
+  gaps,
+  alpha: 1,
+  points: {
+    show: seriesPointsShow,
+    filter: null
+    //  paths:
+    //	stroke: "#000",
+    //	fill: "#fff",
+    //	width: 1,
+    //	size: 10,
+  },
+  //	label: "Value",
+  //	value: v => v,
+  values: null,
+  // internal caches
+  min: inf,
+  max: -inf,
+  idxs: [],
+  path: null,
+  clip: null
+};
+function clampScale(self, val, scaleMin, scaleMax, scaleKey) {
+  return scaleMin / 10;
+}
+var xScaleOpts = {
+  time: FEAT_TIME,
+  auto: true,
+  distr: 1,
+  log: 10,
+  asinh: 1,
+  min: null,
+  max: null,
+  dir: 1,
+  ori: 0
+};
+var yScaleOpts = assign({}, xScaleOpts, {
+  time: false,
+  ori: 1
+});
+var syncs = {};
+function _sync(key, opts) {
+  let s4 = syncs[key];
+  if (!s4) {
+    s4 = {
+      key,
+      plots: [],
+      sub(plot) {
+        s4.plots.push(plot);
+      },
+      unsub(plot) {
+        s4.plots = s4.plots.filter((c4) => c4 != plot);
+      },
+      pub(type, self, x3, y5, w5, h5, i4) {
+        for (let j3 = 0; j3 < s4.plots.length; j3++)
+          s4.plots[j3] != self && s4.plots[j3].pub(type, self, x3, y5, w5, h5, i4);
+      }
+    };
+    if (key != null)
+      syncs[key] = s4;
+  }
+  return s4;
+}
+var BAND_CLIP_FILL = 1 << 0;
+var BAND_CLIP_STROKE = 1 << 1;
+function orient(u4, seriesIdx, cb) {
+  const mode = u4.mode;
+  const series = u4.series[seriesIdx];
+  const data = mode == 2 ? u4._data[seriesIdx] : u4._data;
+  const scales = u4.scales;
+  const bbox = u4.bbox;
+  let dx = data[0], dy = mode == 2 ? data[1] : data[seriesIdx], sx = mode == 2 ? scales[series.facets[0].scale] : scales[u4.series[0].scale], sy = mode == 2 ? scales[series.facets[1].scale] : scales[series.scale], l4 = bbox.left, t4 = bbox.top, w5 = bbox.width, h5 = bbox.height, H2 = u4.valToPosH, V2 = u4.valToPosV;
+  return sx.ori == 0 ? cb(
+    series,
+    dx,
+    dy,
+    sx,
+    sy,
+    H2,
+    V2,
+    l4,
+    t4,
+    w5,
+    h5,
+    moveToH,
+    lineToH,
+    rectH,
+    arcH,
+    bezierCurveToH
+  ) : cb(
+    series,
+    dx,
+    dy,
+    sx,
+    sy,
+    V2,
+    H2,
+    t4,
+    l4,
+    h5,
+    w5,
+    moveToV,
+    lineToV,
+    rectV,
+    arcV,
+    bezierCurveToV
+  );
+}
+function bandFillClipDirs(self, seriesIdx) {
+  let fillDir = 0;
+  let clipDirs = 0;
+  let bands = ifNull(self.bands, EMPTY_ARR);
+  for (let i4 = 0; i4 < bands.length; i4++) {
+    let b3 = bands[i4];
+    if (b3.series[0] == seriesIdx)
+      fillDir = b3.dir;
+    else if (b3.series[1] == seriesIdx) {
+      if (b3.dir == 1)
+        clipDirs |= 1;
+      else
+        clipDirs |= 2;
+    }
+  }
+  return [
+    fillDir,
+    clipDirs == 1 ? -1 : (
+      // neg only
+      clipDirs == 2 ? 1 : (
+        // pos only
+        clipDirs == 3 ? 2 : (
+          // both
+          0
+        )
+      )
+    )
+  ];
+}
+function seriesFillTo(self, seriesIdx, dataMin, dataMax, bandFillDir) {
+  let mode = self.mode;
+  let series = self.series[seriesIdx];
+  let scaleKey = mode == 2 ? series.facets[1].scale : series.scale;
+  let scale = self.scales[scaleKey];
+  return bandFillDir == -1 ? scale.min : bandFillDir == 1 ? scale.max : scale.distr == 3 ? scale.dir == 1 ? scale.min : scale.max : 0;
+}
+function clipBandLine(self, seriesIdx, idx0, idx1, strokePath, clipDir) {
+  return orient(self, seriesIdx, (series, dataX, dataY, scaleX, scaleY, valToPosX, valToPosY, xOff, yOff, xDim, yDim) => {
+    let pxRound = series.pxRound;
+    const dir = scaleX.dir * (scaleX.ori == 0 ? 1 : -1);
+    const lineTo = scaleX.ori == 0 ? lineToH : lineToV;
+    let frIdx, toIdx;
+    if (dir == 1) {
+      frIdx = idx0;
+      toIdx = idx1;
+    } else {
+      frIdx = idx1;
+      toIdx = idx0;
+    }
+    let x0 = pxRound(valToPosX(dataX[frIdx], scaleX, xDim, xOff));
+    let y0 = pxRound(valToPosY(dataY[frIdx], scaleY, yDim, yOff));
+    let x1 = pxRound(valToPosX(dataX[toIdx], scaleX, xDim, xOff));
+    let yLimit = pxRound(valToPosY(clipDir == 1 ? scaleY.max : scaleY.min, scaleY, yDim, yOff));
+    let clip = new Path2D(strokePath);
+    lineTo(clip, x1, yLimit);
+    lineTo(clip, x0, yLimit);
+    lineTo(clip, x0, y0);
+    return clip;
+  });
+}
+function clipGaps(gaps2, ori, plotLft, plotTop, plotWid, plotHgt) {
+  let clip = null;
+  if (gaps2.length > 0) {
+    clip = new Path2D();
+    const rect2 = ori == 0 ? rectH : rectV;
+    let prevGapEnd = plotLft;
+    for (let i4 = 0; i4 < gaps2.length; i4++) {
+      let g5 = gaps2[i4];
+      if (g5[1] > g5[0]) {
+        let w6 = g5[0] - prevGapEnd;
+        w6 > 0 && rect2(clip, prevGapEnd, plotTop, w6, plotTop + plotHgt);
+        prevGapEnd = g5[1];
+      }
+    }
+    let w5 = plotLft + plotWid - prevGapEnd;
+    let maxStrokeWidth = 10;
+    w5 > 0 && rect2(clip, prevGapEnd, plotTop - maxStrokeWidth / 2, w5, plotTop + plotHgt + maxStrokeWidth);
+  }
+  return clip;
+}
+function addGap(gaps2, fromX, toX) {
+  let prevGap = gaps2[gaps2.length - 1];
+  if (prevGap && prevGap[0] == fromX)
+    prevGap[1] = toX;
+  else
+    gaps2.push([fromX, toX]);
+}
+function findGaps(xs, ys, idx0, idx1, dir, pixelForX, align) {
+  let gaps2 = [];
+  let len = xs.length;
+  for (let i4 = dir == 1 ? idx0 : idx1; i4 >= idx0 && i4 <= idx1; i4 += dir) {
+    let yVal = ys[i4];
+    if (yVal === null) {
+      let fr = i4, to = i4;
+      if (dir == 1) {
+        while (++i4 <= idx1 && ys[i4] === null)
+          to = i4;
+      } else {
+        while (--i4 >= idx0 && ys[i4] === null)
+          to = i4;
+      }
+      let frPx = pixelForX(xs[fr]);
+      let toPx = to == fr ? frPx : pixelForX(xs[to]);
+      let fri2 = fr - dir;
+      let frPx2 = align <= 0 && fri2 >= 0 && fri2 < len ? pixelForX(xs[fri2]) : frPx;
+      frPx = frPx2;
+      let toi2 = to + dir;
+      let toPx2 = align >= 0 && toi2 >= 0 && toi2 < len ? pixelForX(xs[toi2]) : toPx;
+      toPx = toPx2;
+      if (toPx >= frPx)
+        gaps2.push([frPx, toPx]);
+    }
+  }
+  return gaps2;
+}
+function pxRoundGen(pxAlign) {
+  return pxAlign == 0 ? retArg0 : pxAlign == 1 ? round : (v4) => incrRound(v4, pxAlign);
+}
+function rect(ori) {
+  let moveTo = ori == 0 ? moveToH : moveToV;
+  let arcTo = ori == 0 ? (p5, x1, y1, x22, y22, r4) => {
+    p5.arcTo(x1, y1, x22, y22, r4);
+  } : (p5, y1, x1, y22, x22, r4) => {
+    p5.arcTo(x1, y1, x22, y22, r4);
+  };
+  let rect2 = ori == 0 ? (p5, x3, y5, w5, h5) => {
+    p5.rect(x3, y5, w5, h5);
+  } : (p5, y5, x3, h5, w5) => {
+    p5.rect(x3, y5, w5, h5);
+  };
+  return (p5, x3, y5, w5, h5, endRad = 0, baseRad = 0) => {
+    if (endRad == 0 && baseRad == 0)
+      rect2(p5, x3, y5, w5, h5);
+    else {
+      endRad = min(endRad, w5 / 2, h5 / 2);
+      baseRad = min(baseRad, w5 / 2, h5 / 2);
+      moveTo(p5, x3 + endRad, y5);
+      arcTo(p5, x3 + w5, y5, x3 + w5, y5 + h5, endRad);
+      arcTo(p5, x3 + w5, y5 + h5, x3, y5 + h5, baseRad);
+      arcTo(p5, x3, y5 + h5, x3, y5, baseRad);
+      arcTo(p5, x3, y5, x3 + w5, y5, endRad);
+      p5.closePath();
+    }
+  };
+}
+var moveToH = (p5, x3, y5) => {
+  p5.moveTo(x3, y5);
+};
+var moveToV = (p5, y5, x3) => {
+  p5.moveTo(x3, y5);
+};
+var lineToH = (p5, x3, y5) => {
+  p5.lineTo(x3, y5);
+};
+var lineToV = (p5, y5, x3) => {
+  p5.lineTo(x3, y5);
+};
+var rectH = rect(0);
+var rectV = rect(1);
+var arcH = (p5, x3, y5, r4, startAngle, endAngle) => {
+  p5.arc(x3, y5, r4, startAngle, endAngle);
+};
+var arcV = (p5, y5, x3, r4, startAngle, endAngle) => {
+  p5.arc(x3, y5, r4, startAngle, endAngle);
+};
+var bezierCurveToH = (p5, bp1x, bp1y, bp2x, bp2y, p2x, p2y) => {
+  p5.bezierCurveTo(bp1x, bp1y, bp2x, bp2y, p2x, p2y);
+};
+var bezierCurveToV = (p5, bp1y, bp1x, bp2y, bp2x, p2y, p2x) => {
+  p5.bezierCurveTo(bp1x, bp1y, bp2x, bp2y, p2x, p2y);
+};
+function points(opts) {
+  return (u4, seriesIdx, idx0, idx1, filtIdxs) => {
+    return orient(u4, seriesIdx, (series, dataX, dataY, scaleX, scaleY, valToPosX, valToPosY, xOff, yOff, xDim, yDim) => {
+      let { pxRound, points: points2 } = series;
+      let moveTo, arc;
+      if (scaleX.ori == 0) {
+        moveTo = moveToH;
+        arc = arcH;
+      } else {
+        moveTo = moveToV;
+        arc = arcV;
+      }
+      const width = roundDec(points2.width * pxRatio, 3);
+      let rad = (points2.size - points2.width) / 2 * pxRatio;
+      let dia = roundDec(rad * 2, 3);
+      let fill = new Path2D();
+      let clip = new Path2D();
+      let { left: lft, top, width: wid, height: hgt } = u4.bbox;
+      rectH(
+        clip,
+        lft - dia,
+        top - dia,
+        wid + dia * 2,
+        hgt + dia * 2
+      );
+      const drawPoint = (pi) => {
+        if (dataY[pi] != null) {
+          let x3 = pxRound(valToPosX(dataX[pi], scaleX, xDim, xOff));
+          let y5 = pxRound(valToPosY(dataY[pi], scaleY, yDim, yOff));
+          moveTo(fill, x3 + rad, y5);
+          arc(fill, x3, y5, rad, 0, PI * 2);
+        }
+      };
+      if (filtIdxs)
+        filtIdxs.forEach(drawPoint);
+      else {
+        for (let pi = idx0; pi <= idx1; pi++)
+          drawPoint(pi);
+      }
+      return {
+        stroke: width > 0 ? fill : null,
+        fill,
+        clip,
+        flags: BAND_CLIP_FILL | BAND_CLIP_STROKE
+      };
+    });
+  };
+}
+function _drawAcc(lineTo) {
+  return (stroke, accX, minY, maxY, inY, outY) => {
+    if (minY != maxY) {
+      if (inY != minY && outY != minY)
+        lineTo(stroke, accX, minY);
+      if (inY != maxY && outY != maxY)
+        lineTo(stroke, accX, maxY);
+      lineTo(stroke, accX, outY);
+    }
+  };
+}
+var drawAccH = _drawAcc(lineToH);
+var drawAccV = _drawAcc(lineToV);
+function linear(opts) {
+  const alignGaps = ifNull(opts?.alignGaps, 0);
+  return (u4, seriesIdx, idx0, idx1) => {
+    return orient(u4, seriesIdx, (series, dataX, dataY, scaleX, scaleY, valToPosX, valToPosY, xOff, yOff, xDim, yDim) => {
+      [idx0, idx1] = nonNullIdxs(dataY, idx0, idx1);
+      let pxRound = series.pxRound;
+      let pixelForX = (val) => pxRound(valToPosX(val, scaleX, xDim, xOff));
+      let pixelForY = (val) => pxRound(valToPosY(val, scaleY, yDim, yOff));
+      let lineTo, drawAcc;
+      if (scaleX.ori == 0) {
+        lineTo = lineToH;
+        drawAcc = drawAccH;
+      } else {
+        lineTo = lineToV;
+        drawAcc = drawAccV;
+      }
+      const dir = scaleX.dir * (scaleX.ori == 0 ? 1 : -1);
+      const _paths = { stroke: new Path2D(), fill: null, clip: null, band: null, gaps: null, flags: BAND_CLIP_FILL };
+      const stroke = _paths.stroke;
+      let hasGap = false;
+      const decimate = idx1 - idx0 >= xDim * 4;
+      if (decimate) {
+        let xForPixel = (pos) => u4.posToVal(pos, scaleX.key, true);
+        let minY = null, maxY = null, inY, outY, drawnAtX;
+        let accX = pixelForX(dataX[dir == 1 ? idx0 : idx1]);
+        let idx0px = pixelForX(dataX[idx0]);
+        let idx1px = pixelForX(dataX[idx1]);
+        let nextAccXVal = xForPixel(dir == 1 ? idx0px + 1 : idx1px - 1);
+        for (let i4 = dir == 1 ? idx0 : idx1; i4 >= idx0 && i4 <= idx1; i4 += dir) {
+          let xVal = dataX[i4];
+          let reuseAccX = dir == 1 ? xVal < nextAccXVal : xVal > nextAccXVal;
+          let x3 = reuseAccX ? accX : pixelForX(xVal);
+          let yVal = dataY[i4];
+          if (x3 == accX) {
+            if (yVal != null) {
+              outY = yVal;
+              if (minY == null) {
+                lineTo(stroke, x3, pixelForY(outY));
+                inY = minY = maxY = outY;
+              } else {
+                if (outY < minY)
+                  minY = outY;
+                else if (outY > maxY)
+                  maxY = outY;
+              }
+            } else {
+              if (yVal === null)
+                hasGap = true;
+            }
+          } else {
+            if (minY != null)
+              drawAcc(stroke, accX, pixelForY(minY), pixelForY(maxY), pixelForY(inY), pixelForY(outY));
+            if (yVal != null) {
+              outY = yVal;
+              lineTo(stroke, x3, pixelForY(outY));
+              minY = maxY = inY = outY;
+            } else {
+              minY = maxY = null;
+              if (yVal === null)
+                hasGap = true;
+            }
+            accX = x3;
+            nextAccXVal = xForPixel(accX + dir);
+          }
+        }
+        if (minY != null && minY != maxY && drawnAtX != accX)
+          drawAcc(stroke, accX, pixelForY(minY), pixelForY(maxY), pixelForY(inY), pixelForY(outY));
+      } else {
+        for (let i4 = dir == 1 ? idx0 : idx1; i4 >= idx0 && i4 <= idx1; i4 += dir) {
+          let yVal = dataY[i4];
+          if (yVal === null)
+            hasGap = true;
+          else if (yVal != null)
+            lineTo(stroke, pixelForX(dataX[i4]), pixelForY(yVal));
+        }
+      }
+      let [bandFillDir, bandClipDir] = bandFillClipDirs(u4, seriesIdx);
+      if (series.fill != null || bandFillDir != 0) {
+        let fill = _paths.fill = new Path2D(stroke);
+        let fillToVal = series.fillTo(u4, seriesIdx, series.min, series.max, bandFillDir);
+        let fillToY = pixelForY(fillToVal);
+        let frX = pixelForX(dataX[idx0]);
+        let toX = pixelForX(dataX[idx1]);
+        if (dir == -1)
+          [toX, frX] = [frX, toX];
+        lineTo(fill, toX, fillToY);
+        lineTo(fill, frX, fillToY);
+      }
+      if (!series.spanGaps) {
+        let gaps2 = [];
+        hasGap && gaps2.push(...findGaps(dataX, dataY, idx0, idx1, dir, pixelForX, alignGaps));
+        _paths.gaps = gaps2 = series.gaps(u4, seriesIdx, idx0, idx1, gaps2);
+        _paths.clip = clipGaps(gaps2, scaleX.ori, xOff, yOff, xDim, yDim);
+      }
+      if (bandClipDir != 0) {
+        _paths.band = bandClipDir == 2 ? [
+          clipBandLine(u4, seriesIdx, idx0, idx1, stroke, -1),
+          clipBandLine(u4, seriesIdx, idx0, idx1, stroke, 1)
+        ] : clipBandLine(u4, seriesIdx, idx0, idx1, stroke, bandClipDir);
+      }
+      return _paths;
+    });
+  };
+}
+function stepped(opts) {
+  const align = ifNull(opts.align, 1);
+  const ascDesc = ifNull(opts.ascDesc, false);
+  const alignGaps = ifNull(opts.alignGaps, 0);
+  const extend = ifNull(opts.extend, false);
+  return (u4, seriesIdx, idx0, idx1) => {
+    return orient(u4, seriesIdx, (series, dataX, dataY, scaleX, scaleY, valToPosX, valToPosY, xOff, yOff, xDim, yDim) => {
+      [idx0, idx1] = nonNullIdxs(dataY, idx0, idx1);
+      let pxRound = series.pxRound;
+      let { left, width } = u4.bbox;
+      let pixelForX = (val) => pxRound(valToPosX(val, scaleX, xDim, xOff));
+      let pixelForY = (val) => pxRound(valToPosY(val, scaleY, yDim, yOff));
+      let lineTo = scaleX.ori == 0 ? lineToH : lineToV;
+      const _paths = { stroke: new Path2D(), fill: null, clip: null, band: null, gaps: null, flags: BAND_CLIP_FILL };
+      const stroke = _paths.stroke;
+      const dir = scaleX.dir * (scaleX.ori == 0 ? 1 : -1);
+      let prevYPos = pixelForY(dataY[dir == 1 ? idx0 : idx1]);
+      let firstXPos = pixelForX(dataX[dir == 1 ? idx0 : idx1]);
+      let prevXPos = firstXPos;
+      let firstXPosExt = firstXPos;
+      if (extend && align == -1) {
+        firstXPosExt = left;
+        lineTo(stroke, firstXPosExt, prevYPos);
+      }
+      lineTo(stroke, firstXPos, prevYPos);
+      for (let i4 = dir == 1 ? idx0 : idx1; i4 >= idx0 && i4 <= idx1; i4 += dir) {
+        let yVal1 = dataY[i4];
+        if (yVal1 == null)
+          continue;
+        let x1 = pixelForX(dataX[i4]);
+        let y1 = pixelForY(yVal1);
+        if (align == 1)
+          lineTo(stroke, x1, prevYPos);
+        else
+          lineTo(stroke, prevXPos, y1);
+        lineTo(stroke, x1, y1);
+        prevYPos = y1;
+        prevXPos = x1;
+      }
+      let prevXPosExt = prevXPos;
+      if (extend && align == 1) {
+        prevXPosExt = left + width;
+        lineTo(stroke, prevXPosExt, prevYPos);
+      }
+      let [bandFillDir, bandClipDir] = bandFillClipDirs(u4, seriesIdx);
+      if (series.fill != null || bandFillDir != 0) {
+        let fill = _paths.fill = new Path2D(stroke);
+        let fillTo = series.fillTo(u4, seriesIdx, series.min, series.max, bandFillDir);
+        let fillToY = pixelForY(fillTo);
+        lineTo(fill, prevXPosExt, fillToY);
+        lineTo(fill, firstXPosExt, fillToY);
+      }
+      if (!series.spanGaps) {
+        let gaps2 = [];
+        gaps2.push(...findGaps(dataX, dataY, idx0, idx1, dir, pixelForX, alignGaps));
+        let halfStroke = series.width * pxRatio / 2;
+        let startsOffset = ascDesc || align == 1 ? halfStroke : -halfStroke;
+        let endsOffset = ascDesc || align == -1 ? -halfStroke : halfStroke;
+        gaps2.forEach((g5) => {
+          g5[0] += startsOffset;
+          g5[1] += endsOffset;
+        });
+        _paths.gaps = gaps2 = series.gaps(u4, seriesIdx, idx0, idx1, gaps2);
+        _paths.clip = clipGaps(gaps2, scaleX.ori, xOff, yOff, xDim, yDim);
+      }
+      if (bandClipDir != 0) {
+        _paths.band = bandClipDir == 2 ? [
+          clipBandLine(u4, seriesIdx, idx0, idx1, stroke, -1),
+          clipBandLine(u4, seriesIdx, idx0, idx1, stroke, 1)
+        ] : clipBandLine(u4, seriesIdx, idx0, idx1, stroke, bandClipDir);
+      }
+      return _paths;
+    });
+  };
+}
+function findColWidth(dataX, dataY, valToPosX, scaleX, xDim, xOff, colWid = inf) {
+  if (dataX.length > 1) {
+    let prevIdx = null;
+    for (let i4 = 0, minDelta = Infinity; i4 < dataX.length; i4++) {
+      if (dataY[i4] !== void 0) {
+        if (prevIdx != null) {
+          let delta = abs(dataX[i4] - dataX[prevIdx]);
+          if (delta < minDelta) {
+            minDelta = delta;
+            colWid = abs(valToPosX(dataX[i4], scaleX, xDim, xOff) - valToPosX(dataX[prevIdx], scaleX, xDim, xOff));
+          }
+        }
+        prevIdx = i4;
+      }
+    }
+  }
+  return colWid;
+}
+function bars(opts) {
+  opts = opts || EMPTY_OBJ;
+  const size = ifNull(opts.size, [0.6, inf, 1]);
+  const align = opts.align || 0;
+  const _extraGap = opts.gap || 0;
+  let ro = opts.radius;
+  ro = // [valueRadius, baselineRadius]
+  ro == null ? [0, 0] : typeof ro == "number" ? [ro, 0] : ro;
+  const radiusFn = fnOrSelf(ro);
+  const gapFactor = 1 - size[0];
+  const _maxWidth = ifNull(size[1], inf);
+  const _minWidth = ifNull(size[2], 1);
+  const disp = ifNull(opts.disp, EMPTY_OBJ);
+  const _each = ifNull(opts.each, (_5) => {
+  });
+  const { fill: dispFills, stroke: dispStrokes } = disp;
+  return (u4, seriesIdx, idx0, idx1) => {
+    return orient(u4, seriesIdx, (series, dataX, dataY, scaleX, scaleY, valToPosX, valToPosY, xOff, yOff, xDim, yDim) => {
+      let pxRound = series.pxRound;
+      let _align = align;
+      let extraGap = _extraGap * pxRatio;
+      let maxWidth = _maxWidth * pxRatio;
+      let minWidth = _minWidth * pxRatio;
+      let valRadius, baseRadius;
+      if (scaleX.ori == 0)
+        [valRadius, baseRadius] = radiusFn(u4, seriesIdx);
+      else
+        [baseRadius, valRadius] = radiusFn(u4, seriesIdx);
+      const _dirX = scaleX.dir * (scaleX.ori == 0 ? 1 : -1);
+      let rect2 = scaleX.ori == 0 ? rectH : rectV;
+      let each = scaleX.ori == 0 ? _each : (u5, seriesIdx2, i4, top, lft, hgt, wid) => {
+        _each(u5, seriesIdx2, i4, lft, top, wid, hgt);
+      };
+      let band = ifNull(u4.bands, EMPTY_ARR).find((b3) => b3.series[0] == seriesIdx);
+      let fillDir = band != null ? band.dir : 0;
+      let fillTo = series.fillTo(u4, seriesIdx, series.min, series.max, fillDir);
+      let fillToY = pxRound(valToPosY(fillTo, scaleY, yDim, yOff));
+      let xShift, barWid, fullGap, colWid = xDim;
+      let strokeWidth = pxRound(series.width * pxRatio);
+      let multiPath = false;
+      let fillColors = null;
+      let fillPaths = null;
+      let strokeColors = null;
+      let strokePaths = null;
+      if (dispFills != null && (strokeWidth == 0 || dispStrokes != null)) {
+        multiPath = true;
+        fillColors = dispFills.values(u4, seriesIdx, idx0, idx1);
+        fillPaths = /* @__PURE__ */ new Map();
+        new Set(fillColors).forEach((color) => {
+          if (color != null)
+            fillPaths.set(color, new Path2D());
+        });
+        if (strokeWidth > 0) {
+          strokeColors = dispStrokes.values(u4, seriesIdx, idx0, idx1);
+          strokePaths = /* @__PURE__ */ new Map();
+          new Set(strokeColors).forEach((color) => {
+            if (color != null)
+              strokePaths.set(color, new Path2D());
+          });
+        }
+      }
+      let { x0, size: size2 } = disp;
+      if (x0 != null && size2 != null) {
+        _align = 1;
+        dataX = x0.values(u4, seriesIdx, idx0, idx1);
+        if (x0.unit == 2)
+          dataX = dataX.map((pct) => u4.posToVal(xOff + pct * xDim, scaleX.key, true));
+        let sizes = size2.values(u4, seriesIdx, idx0, idx1);
+        if (size2.unit == 2)
+          barWid = sizes[0] * xDim;
+        else
+          barWid = valToPosX(sizes[0], scaleX, xDim, xOff) - valToPosX(0, scaleX, xDim, xOff);
+        colWid = findColWidth(dataX, dataY, valToPosX, scaleX, xDim, xOff, colWid);
+        let gapWid = colWid - barWid;
+        fullGap = gapWid + extraGap;
+      } else {
+        colWid = findColWidth(dataX, dataY, valToPosX, scaleX, xDim, xOff, colWid);
+        let gapWid = colWid * gapFactor;
+        fullGap = gapWid + extraGap;
+        barWid = colWid - fullGap;
+      }
+      if (fullGap < 1)
+        fullGap = 0;
+      if (strokeWidth >= barWid / 2)
+        strokeWidth = 0;
+      if (fullGap < 5)
+        pxRound = retArg0;
+      let insetStroke = fullGap > 0;
+      let rawBarWid = colWid - fullGap - (insetStroke ? strokeWidth : 0);
+      barWid = pxRound(clamp(rawBarWid, minWidth, maxWidth));
+      xShift = (_align == 0 ? barWid / 2 : _align == _dirX ? 0 : barWid) - _align * _dirX * ((_align == 0 ? extraGap / 2 : 0) + (insetStroke ? strokeWidth / 2 : 0));
+      const _paths = { stroke: null, fill: null, clip: null, band: null, gaps: null, flags: 0 };
+      const stroke = multiPath ? null : new Path2D();
+      let dataY0 = null;
+      if (band != null)
+        dataY0 = u4.data[band.series[1]];
+      else {
+        let { y0, y1 } = disp;
+        if (y0 != null && y1 != null) {
+          dataY = y1.values(u4, seriesIdx, idx0, idx1);
+          dataY0 = y0.values(u4, seriesIdx, idx0, idx1);
+        }
+      }
+      let radVal = valRadius * barWid;
+      let radBase = baseRadius * barWid;
+      for (let i4 = _dirX == 1 ? idx0 : idx1; i4 >= idx0 && i4 <= idx1; i4 += _dirX) {
+        let yVal = dataY[i4];
+        if (yVal == null)
+          continue;
+        if (dataY0 != null) {
+          let yVal0 = dataY0[i4] ?? 0;
+          if (yVal - yVal0 == 0)
+            continue;
+          fillToY = valToPosY(yVal0, scaleY, yDim, yOff);
+        }
+        let xVal = scaleX.distr != 2 || disp != null ? dataX[i4] : i4;
+        let xPos = valToPosX(xVal, scaleX, xDim, xOff);
+        let yPos = valToPosY(ifNull(yVal, fillTo), scaleY, yDim, yOff);
+        let lft = pxRound(xPos - xShift);
+        let btm = pxRound(max(yPos, fillToY));
+        let top = pxRound(min(yPos, fillToY));
+        let barHgt = btm - top;
+        if (yVal != null) {
+          let rv = yVal < 0 ? radBase : radVal;
+          let rb = yVal < 0 ? radVal : radBase;
+          if (multiPath) {
+            if (strokeWidth > 0 && strokeColors[i4] != null)
+              rect2(strokePaths.get(strokeColors[i4]), lft, top + floor(strokeWidth / 2), barWid, max(0, barHgt - strokeWidth), rv, rb);
+            if (fillColors[i4] != null)
+              rect2(fillPaths.get(fillColors[i4]), lft, top + floor(strokeWidth / 2), barWid, max(0, barHgt - strokeWidth), rv, rb);
+          } else
+            rect2(stroke, lft, top + floor(strokeWidth / 2), barWid, max(0, barHgt - strokeWidth), rv, rb);
+          each(
+            u4,
+            seriesIdx,
+            i4,
+            lft - strokeWidth / 2,
+            top,
+            barWid + strokeWidth,
+            barHgt
+          );
+        }
+      }
+      if (strokeWidth > 0)
+        _paths.stroke = multiPath ? strokePaths : stroke;
+      else if (!multiPath) {
+        _paths._fill = series.width == 0 ? series._fill : series._stroke ?? series._fill;
+        _paths.width = 0;
+      }
+      _paths.fill = multiPath ? fillPaths : stroke;
+      return _paths;
+    });
+  };
+}
+function splineInterp(interp, opts) {
+  const alignGaps = ifNull(opts?.alignGaps, 0);
+  return (u4, seriesIdx, idx0, idx1) => {
+    return orient(u4, seriesIdx, (series, dataX, dataY, scaleX, scaleY, valToPosX, valToPosY, xOff, yOff, xDim, yDim) => {
+      [idx0, idx1] = nonNullIdxs(dataY, idx0, idx1);
+      let pxRound = series.pxRound;
+      let pixelForX = (val) => pxRound(valToPosX(val, scaleX, xDim, xOff));
+      let pixelForY = (val) => pxRound(valToPosY(val, scaleY, yDim, yOff));
+      let moveTo, bezierCurveTo, lineTo;
+      if (scaleX.ori == 0) {
+        moveTo = moveToH;
+        lineTo = lineToH;
+        bezierCurveTo = bezierCurveToH;
+      } else {
+        moveTo = moveToV;
+        lineTo = lineToV;
+        bezierCurveTo = bezierCurveToV;
+      }
+      const dir = scaleX.dir * (scaleX.ori == 0 ? 1 : -1);
+      let firstXPos = pixelForX(dataX[dir == 1 ? idx0 : idx1]);
+      let prevXPos = firstXPos;
+      let xCoords = [];
+      let yCoords = [];
+      for (let i4 = dir == 1 ? idx0 : idx1; i4 >= idx0 && i4 <= idx1; i4 += dir) {
+        let yVal = dataY[i4];
+        if (yVal != null) {
+          let xVal = dataX[i4];
+          let xPos = pixelForX(xVal);
+          xCoords.push(prevXPos = xPos);
+          yCoords.push(pixelForY(dataY[i4]));
+        }
+      }
+      const _paths = { stroke: interp(xCoords, yCoords, moveTo, lineTo, bezierCurveTo, pxRound), fill: null, clip: null, band: null, gaps: null, flags: BAND_CLIP_FILL };
+      const stroke = _paths.stroke;
+      let [bandFillDir, bandClipDir] = bandFillClipDirs(u4, seriesIdx);
+      if (series.fill != null || bandFillDir != 0) {
+        let fill = _paths.fill = new Path2D(stroke);
+        let fillTo = series.fillTo(u4, seriesIdx, series.min, series.max, bandFillDir);
+        let fillToY = pixelForY(fillTo);
+        lineTo(fill, prevXPos, fillToY);
+        lineTo(fill, firstXPos, fillToY);
+      }
+      if (!series.spanGaps) {
+        let gaps2 = [];
+        gaps2.push(...findGaps(dataX, dataY, idx0, idx1, dir, pixelForX, alignGaps));
+        _paths.gaps = gaps2 = series.gaps(u4, seriesIdx, idx0, idx1, gaps2);
+        _paths.clip = clipGaps(gaps2, scaleX.ori, xOff, yOff, xDim, yDim);
+      }
+      if (bandClipDir != 0) {
+        _paths.band = bandClipDir == 2 ? [
+          clipBandLine(u4, seriesIdx, idx0, idx1, stroke, -1),
+          clipBandLine(u4, seriesIdx, idx0, idx1, stroke, 1)
+        ] : clipBandLine(u4, seriesIdx, idx0, idx1, stroke, bandClipDir);
+      }
+      return _paths;
+    });
+  };
+}
+function monotoneCubic(opts) {
+  return splineInterp(_monotoneCubic, opts);
+}
+function _monotoneCubic(xs, ys, moveTo, lineTo, bezierCurveTo, pxRound) {
+  const n3 = xs.length;
+  if (n3 < 2)
+    return null;
+  const path = new Path2D();
+  moveTo(path, xs[0], ys[0]);
+  if (n3 == 2)
+    lineTo(path, xs[1], ys[1]);
+  else {
+    let ms = Array(n3), ds = Array(n3 - 1), dys = Array(n3 - 1), dxs = Array(n3 - 1);
+    for (let i4 = 0; i4 < n3 - 1; i4++) {
+      dys[i4] = ys[i4 + 1] - ys[i4];
+      dxs[i4] = xs[i4 + 1] - xs[i4];
+      ds[i4] = dys[i4] / dxs[i4];
+    }
+    ms[0] = ds[0];
+    for (let i4 = 1; i4 < n3 - 1; i4++) {
+      if (ds[i4] === 0 || ds[i4 - 1] === 0 || ds[i4 - 1] > 0 !== ds[i4] > 0)
+        ms[i4] = 0;
+      else {
+        ms[i4] = 3 * (dxs[i4 - 1] + dxs[i4]) / ((2 * dxs[i4] + dxs[i4 - 1]) / ds[i4 - 1] + (dxs[i4] + 2 * dxs[i4 - 1]) / ds[i4]);
+        if (!isFinite(ms[i4]))
+          ms[i4] = 0;
+      }
+    }
+    ms[n3 - 1] = ds[n3 - 2];
+    for (let i4 = 0; i4 < n3 - 1; i4++) {
+      bezierCurveTo(
+        path,
+        xs[i4] + dxs[i4] / 3,
+        ys[i4] + ms[i4] * dxs[i4] / 3,
+        xs[i4 + 1] - dxs[i4] / 3,
+        ys[i4 + 1] - ms[i4 + 1] * dxs[i4] / 3,
+        xs[i4 + 1],
+        ys[i4 + 1]
+      );
+    }
+  }
+  return path;
+}
+var cursorPlots = /* @__PURE__ */ new Set();
+function invalidateRects() {
+  for (let u4 of cursorPlots)
+    u4.syncRect(true);
+}
+if (domEnv) {
+  on(resize, win, invalidateRects);
+  on(scroll, win, invalidateRects, true);
+  on(dppxchange, win, () => {
+    uPlot.pxRatio = pxRatio;
+  });
+}
+var linearPath = linear();
+var pointsPath = points();
+function setDefaults(d5, xo, yo, initY) {
+  let d22 = initY ? [d5[0], d5[1]].concat(d5.slice(2)) : [d5[0]].concat(d5.slice(1));
+  return d22.map((o5, i4) => setDefault(o5, i4, xo, yo));
+}
+function setDefaults2(d5, xyo) {
+  return d5.map((o5, i4) => i4 == 0 ? {} : assign({}, xyo, o5));
+}
+function setDefault(o5, i4, xo, yo) {
+  return assign({}, i4 == 0 ? xo : yo, o5);
+}
+function snapNumX(self, dataMin, dataMax) {
+  return dataMin == null ? nullNullTuple : [dataMin, dataMax];
+}
+var snapTimeX = snapNumX;
+function snapNumY(self, dataMin, dataMax) {
+  return dataMin == null ? nullNullTuple : rangeNum(dataMin, dataMax, rangePad, true);
+}
+function snapLogY(self, dataMin, dataMax, scale) {
+  return dataMin == null ? nullNullTuple : rangeLog(dataMin, dataMax, self.scales[scale].log, false);
+}
+var snapLogX = snapLogY;
+function snapAsinhY(self, dataMin, dataMax, scale) {
+  return dataMin == null ? nullNullTuple : rangeAsinh(dataMin, dataMax, self.scales[scale].log, false);
+}
+var snapAsinhX = snapAsinhY;
+function findIncr(minVal, maxVal, incrs, dim, minSpace) {
+  let intDigits = max(numIntDigits(minVal), numIntDigits(maxVal));
+  let delta = maxVal - minVal;
+  let incrIdx = closestIdx(minSpace / dim * delta, incrs);
+  do {
+    let foundIncr = incrs[incrIdx];
+    let foundSpace = dim * foundIncr / delta;
+    if (foundSpace >= minSpace && intDigits + (foundIncr < 5 ? fixedDec.get(foundIncr) : 0) <= 17)
+      return [foundIncr, foundSpace];
+  } while (++incrIdx < incrs.length);
+  return [0, 0];
+}
+function pxRatioFont(font2) {
+  let fontSize, fontSizeCss;
+  font2 = font2.replace(/(\d+)px/, (m5, p1) => (fontSize = round((fontSizeCss = +p1) * pxRatio)) + "px");
+  return [font2, fontSize, fontSizeCss];
+}
+function syncFontSize(axis) {
+  if (axis.show) {
+    [axis.font, axis.labelFont].forEach((f5) => {
+      let size = roundDec(f5[2] * pxRatio, 1);
+      f5[0] = f5[0].replace(/[0-9.]+px/, size + "px");
+      f5[1] = size;
+    });
+  }
+}
+function uPlot(opts, data, then) {
+  const self = {
+    mode: ifNull(opts.mode, 1)
+  };
+  const mode = self.mode;
+  function getHPos(val, scale, dim, off2) {
+    let pct = scale.valToPct(val);
+    return off2 + dim * (scale.dir == -1 ? 1 - pct : pct);
+  }
+  function getVPos(val, scale, dim, off2) {
+    let pct = scale.valToPct(val);
+    return off2 + dim * (scale.dir == -1 ? pct : 1 - pct);
+  }
+  function getPos(val, scale, dim, off2) {
+    return scale.ori == 0 ? getHPos(val, scale, dim, off2) : getVPos(val, scale, dim, off2);
+  }
+  self.valToPosH = getHPos;
+  self.valToPosV = getVPos;
+  let ready = false;
+  self.status = 0;
+  const root = self.root = placeDiv(UPLOT);
+  if (opts.id != null)
+    root.id = opts.id;
+  addClass(root, opts.class);
+  if (opts.title) {
+    let title2 = placeDiv(TITLE, root);
+    title2.textContent = opts.title;
+  }
+  const can = placeTag("canvas");
+  const ctx = self.ctx = can.getContext("2d");
+  const wrap = placeDiv(WRAP, root);
+  on("click", wrap, (e4) => {
+    if (e4.target === over) {
+      let didDrag = mouseLeft1 != mouseLeft0 || mouseTop1 != mouseTop0;
+      didDrag && drag.click(self, e4);
+    }
+  }, true);
+  const under = self.under = placeDiv(UNDER, wrap);
+  wrap.appendChild(can);
+  const over = self.over = placeDiv(OVER, wrap);
+  opts = copy2(opts);
+  const pxAlign = +ifNull(opts.pxAlign, 1);
+  const pxRound = pxRoundGen(pxAlign);
+  (opts.plugins || []).forEach((p5) => {
+    if (p5.opts)
+      opts = p5.opts(self, opts) || opts;
+  });
+  const ms = opts.ms || 1e-3;
+  const series = self.series = mode == 1 ? setDefaults(opts.series || [], xSeriesOpts, ySeriesOpts, false) : setDefaults2(opts.series || [null], xySeriesOpts);
+  const axes = self.axes = setDefaults(opts.axes || [], xAxisOpts, yAxisOpts, true);
+  const scales = self.scales = {};
+  const bands = self.bands = opts.bands || [];
+  bands.forEach((b3) => {
+    b3.fill = fnOrSelf(b3.fill || null);
+    b3.dir = ifNull(b3.dir, -1);
+  });
+  const xScaleKey = mode == 2 ? series[1].facets[0].scale : series[0].scale;
+  const drawOrderMap = {
+    axes: drawAxesGrid,
+    series: drawSeries
+  };
+  const drawOrder = (opts.drawOrder || ["axes", "series"]).map((key2) => drawOrderMap[key2]);
+  function initValToPct(sc) {
+    const getVal = sc.distr == 3 ? (val) => log10(val > 0 ? val : sc.clamp(self, val, sc.min, sc.max, sc.key)) : sc.distr == 4 ? (val) => asinh(val, sc.asinh) : sc.distr == 100 ? (val) => sc.fwd(val) : (val) => val;
+    return (val) => {
+      let _val = getVal(val);
+      let { _min, _max } = sc;
+      let delta = _max - _min;
+      return (_val - _min) / delta;
+    };
+  }
+  function initScale(scaleKey) {
+    let sc = scales[scaleKey];
+    if (sc == null) {
+      let scaleOpts = (opts.scales || EMPTY_OBJ)[scaleKey] || EMPTY_OBJ;
+      if (scaleOpts.from != null) {
+        initScale(scaleOpts.from);
+        let sc2 = assign({}, scales[scaleOpts.from], scaleOpts, { key: scaleKey });
+        sc2.valToPct = initValToPct(sc2);
+        scales[scaleKey] = sc2;
+      } else {
+        sc = scales[scaleKey] = assign({}, scaleKey == xScaleKey ? xScaleOpts : yScaleOpts, scaleOpts);
+        sc.key = scaleKey;
+        let isTime = sc.time;
+        let rn = sc.range;
+        let rangeIsArr = isArr(rn);
+        if (scaleKey != xScaleKey || mode == 2 && !isTime) {
+          if (rangeIsArr && (rn[0] == null || rn[1] == null)) {
+            rn = {
+              min: rn[0] == null ? autoRangePart : {
+                mode: 1,
+                hard: rn[0],
+                soft: rn[0]
+              },
+              max: rn[1] == null ? autoRangePart : {
+                mode: 1,
+                hard: rn[1],
+                soft: rn[1]
+              }
+            };
+            rangeIsArr = false;
+          }
+          if (!rangeIsArr && isObj(rn)) {
+            let cfg = rn;
+            rn = (self2, dataMin, dataMax) => dataMin == null ? nullNullTuple : rangeNum(dataMin, dataMax, cfg);
+          }
+        }
+        sc.range = fnOrSelf(rn || (isTime ? snapTimeX : scaleKey == xScaleKey ? sc.distr == 3 ? snapLogX : sc.distr == 4 ? snapAsinhX : snapNumX : sc.distr == 3 ? snapLogY : sc.distr == 4 ? snapAsinhY : snapNumY));
+        sc.auto = fnOrSelf(rangeIsArr ? false : sc.auto);
+        sc.clamp = fnOrSelf(sc.clamp || clampScale);
+        sc._min = sc._max = null;
+        sc.valToPct = initValToPct(sc);
+      }
+    }
+  }
+  initScale("x");
+  initScale("y");
+  if (mode == 1) {
+    series.forEach((s4) => {
+      initScale(s4.scale);
+    });
+  }
+  axes.forEach((a5) => {
+    initScale(a5.scale);
+  });
+  for (let k4 in opts.scales)
+    initScale(k4);
+  const scaleX = scales[xScaleKey];
+  const xScaleDistr = scaleX.distr;
+  let valToPosX, valToPosY;
+  if (scaleX.ori == 0) {
+    addClass(root, ORI_HZ);
+    valToPosX = getHPos;
+    valToPosY = getVPos;
+  } else {
+    addClass(root, ORI_VT);
+    valToPosX = getVPos;
+    valToPosY = getHPos;
+  }
+  const pendScales = {};
+  for (let k4 in scales) {
+    let sc = scales[k4];
+    if (sc.min != null || sc.max != null) {
+      pendScales[k4] = { min: sc.min, max: sc.max };
+      sc.min = sc.max = null;
+    }
+  }
+  const _tzDate = opts.tzDate || ((ts) => new Date(round(ts / ms)));
+  const _fmtDate = opts.fmtDate || fmtDate;
+  const _timeAxisSplits = ms == 1 ? timeAxisSplitsMs(_tzDate) : timeAxisSplitsS(_tzDate);
+  const _timeAxisVals = timeAxisVals(_tzDate, timeAxisStamps(ms == 1 ? _timeAxisStampsMs : _timeAxisStampsS, _fmtDate));
+  const _timeSeriesVal = timeSeriesVal(_tzDate, timeSeriesStamp(_timeSeriesStamp, _fmtDate));
+  const activeIdxs = [];
+  const legend = self.legend = assign({}, legendOpts, opts.legend);
+  const cursor = self.cursor = assign({}, cursorOpts, { drag: { y: mode == 2 } }, opts.cursor);
+  const showLegend = legend.show;
+  const showCursor = cursor.show;
+  const markers = legend.markers;
+  {
+    legend.idxs = activeIdxs;
+    markers.width = fnOrSelf(markers.width);
+    markers.dash = fnOrSelf(markers.dash);
+    markers.stroke = fnOrSelf(markers.stroke);
+    markers.fill = fnOrSelf(markers.fill);
+  }
+  let legendTable;
+  let legendHead;
+  let legendBody;
+  let legendRows = [];
+  let legendCells = [];
+  let legendCols;
+  let multiValLegend = false;
+  let NULL_LEGEND_VALUES = {};
+  if (legend.live) {
+    const getMultiVals = series[1] ? series[1].values : null;
+    multiValLegend = getMultiVals != null;
+    legendCols = multiValLegend ? getMultiVals(self, 1, 0) : { _: 0 };
+    for (let k4 in legendCols)
+      NULL_LEGEND_VALUES[k4] = LEGEND_DISP;
+  }
+  if (showLegend) {
+    legendTable = placeTag("table", LEGEND, root);
+    legendBody = placeTag("tbody", null, legendTable);
+    legend.mount(self, legendTable);
+    if (multiValLegend) {
+      legendHead = placeTag("thead", null, legendTable, legendBody);
+      let head = placeTag("tr", null, legendHead);
+      placeTag("th", null, head);
+      for (var key in legendCols)
+        placeTag("th", LEGEND_LABEL, head).textContent = key;
+    } else {
+      addClass(legendTable, LEGEND_INLINE);
+      legend.live && addClass(legendTable, LEGEND_LIVE);
+    }
+  }
+  const son = { show: true };
+  const soff = { show: false };
+  function initLegendRow(s4, i4) {
+    if (i4 == 0 && (multiValLegend || !legend.live || mode == 2))
+      return nullNullTuple;
+    let cells = [];
+    let row = placeTag("tr", LEGEND_SERIES, legendBody, legendBody.childNodes[i4]);
+    addClass(row, s4.class);
+    if (!s4.show)
+      addClass(row, OFF);
+    let label = placeTag("th", null, row);
+    if (markers.show) {
+      let indic = placeDiv(LEGEND_MARKER, label);
+      if (i4 > 0) {
+        let width = markers.width(self, i4);
+        if (width)
+          indic.style.border = width + "px " + markers.dash(self, i4) + " " + markers.stroke(self, i4);
+        indic.style.background = markers.fill(self, i4);
+      }
+    }
+    let text = placeDiv(LEGEND_LABEL, label);
+    if (s4.label instanceof HTMLElement)
+      text.appendChild(s4.label);
+    else
+      text.textContent = s4.label;
+    if (i4 > 0) {
+      if (!markers.show)
+        text.style.color = s4.width > 0 ? markers.stroke(self, i4) : markers.fill(self, i4);
+      onMouse("click", label, (e4) => {
+        if (cursor._lock)
+          return;
+        setCursorEvent(e4);
+        let seriesIdx = series.indexOf(s4);
+        if ((e4.ctrlKey || e4.metaKey) != legend.isolate) {
+          let isolate = series.some((s5, i5) => i5 > 0 && i5 != seriesIdx && s5.show);
+          series.forEach((s5, i5) => {
+            i5 > 0 && setSeries(i5, isolate ? i5 == seriesIdx ? son : soff : son, true, syncOpts.setSeries);
+          });
+        } else
+          setSeries(seriesIdx, { show: !s4.show }, true, syncOpts.setSeries);
+      }, false);
+      if (cursorFocus) {
+        onMouse(mouseenter, label, (e4) => {
+          if (cursor._lock)
+            return;
+          setCursorEvent(e4);
+          setSeries(series.indexOf(s4), FOCUS_TRUE, true, syncOpts.setSeries);
+        }, false);
+      }
+    }
+    for (var key2 in legendCols) {
+      let v4 = placeTag("td", LEGEND_VALUE, row);
+      v4.textContent = "--";
+      cells.push(v4);
+    }
+    return [row, cells];
+  }
+  const mouseListeners = /* @__PURE__ */ new Map();
+  function onMouse(ev, targ, fn, onlyTarg = true) {
+    const targListeners = mouseListeners.get(targ) || {};
+    const listener = cursor.bind[ev](self, targ, fn, onlyTarg);
+    if (listener) {
+      on(ev, targ, targListeners[ev] = listener);
+      mouseListeners.set(targ, targListeners);
+    }
+  }
+  function offMouse(ev, targ, fn) {
+    const targListeners = mouseListeners.get(targ) || {};
+    for (let k4 in targListeners) {
+      if (ev == null || k4 == ev) {
+        off(k4, targ, targListeners[k4]);
+        delete targListeners[k4];
+      }
+    }
+    if (ev == null)
+      mouseListeners.delete(targ);
+  }
+  let fullWidCss = 0;
+  let fullHgtCss = 0;
+  let plotWidCss = 0;
+  let plotHgtCss = 0;
+  let plotLftCss = 0;
+  let plotTopCss = 0;
+  let _plotLftCss = plotLftCss;
+  let _plotTopCss = plotTopCss;
+  let _plotWidCss = plotWidCss;
+  let _plotHgtCss = plotHgtCss;
+  let plotLft = 0;
+  let plotTop = 0;
+  let plotWid = 0;
+  let plotHgt = 0;
+  self.bbox = {};
+  let shouldSetScales = false;
+  let shouldSetSize = false;
+  let shouldConvergeSize = false;
+  let shouldSetCursor = false;
+  let shouldSetSelect = false;
+  let shouldSetLegend = false;
+  function _setSize(width, height, force) {
+    if (force || (width != self.width || height != self.height))
+      calcSize(width, height);
+    resetYSeries(false);
+    shouldConvergeSize = true;
+    shouldSetSize = true;
+    commit();
+  }
+  function calcSize(width, height) {
+    self.width = fullWidCss = plotWidCss = width;
+    self.height = fullHgtCss = plotHgtCss = height;
+    plotLftCss = plotTopCss = 0;
+    calcPlotRect();
+    calcAxesRects();
+    let bb = self.bbox;
+    plotLft = bb.left = incrRound(plotLftCss * pxRatio, 0.5);
+    plotTop = bb.top = incrRound(plotTopCss * pxRatio, 0.5);
+    plotWid = bb.width = incrRound(plotWidCss * pxRatio, 0.5);
+    plotHgt = bb.height = incrRound(plotHgtCss * pxRatio, 0.5);
+  }
+  const CYCLE_LIMIT = 3;
+  function convergeSize() {
+    let converged = false;
+    let cycleNum = 0;
+    while (!converged) {
+      cycleNum++;
+      let axesConverged = axesCalc(cycleNum);
+      let paddingConverged = paddingCalc(cycleNum);
+      converged = cycleNum == CYCLE_LIMIT || axesConverged && paddingConverged;
+      if (!converged) {
+        calcSize(self.width, self.height);
+        shouldSetSize = true;
+      }
+    }
+  }
+  function setSize({ width, height }) {
+    _setSize(width, height);
+  }
+  self.setSize = setSize;
+  function calcPlotRect() {
+    let hasTopAxis = false;
+    let hasBtmAxis = false;
+    let hasRgtAxis = false;
+    let hasLftAxis = false;
+    axes.forEach((axis, i4) => {
+      if (axis.show && axis._show) {
+        let { side, _size } = axis;
+        let isVt = side % 2;
+        let labelSize = axis.label != null ? axis.labelSize : 0;
+        let fullSize = _size + labelSize;
+        if (fullSize > 0) {
+          if (isVt) {
+            plotWidCss -= fullSize;
+            if (side == 3) {
+              plotLftCss += fullSize;
+              hasLftAxis = true;
+            } else
+              hasRgtAxis = true;
+          } else {
+            plotHgtCss -= fullSize;
+            if (side == 0) {
+              plotTopCss += fullSize;
+              hasTopAxis = true;
+            } else
+              hasBtmAxis = true;
+          }
+        }
+      }
+    });
+    sidesWithAxes[0] = hasTopAxis;
+    sidesWithAxes[1] = hasRgtAxis;
+    sidesWithAxes[2] = hasBtmAxis;
+    sidesWithAxes[3] = hasLftAxis;
+    plotWidCss -= _padding[1] + _padding[3];
+    plotLftCss += _padding[3];
+    plotHgtCss -= _padding[2] + _padding[0];
+    plotTopCss += _padding[0];
+  }
+  function calcAxesRects() {
+    let off1 = plotLftCss + plotWidCss;
+    let off2 = plotTopCss + plotHgtCss;
+    let off3 = plotLftCss;
+    let off0 = plotTopCss;
+    function incrOffset(side, size) {
+      switch (side) {
+        case 1:
+          off1 += size;
+          return off1 - size;
+        case 2:
+          off2 += size;
+          return off2 - size;
+        case 3:
+          off3 -= size;
+          return off3 + size;
+        case 0:
+          off0 -= size;
+          return off0 + size;
+      }
+    }
+    axes.forEach((axis, i4) => {
+      if (axis.show && axis._show) {
+        let side = axis.side;
+        axis._pos = incrOffset(side, axis._size);
+        if (axis.label != null)
+          axis._lpos = incrOffset(side, axis.labelSize);
+      }
+    });
+  }
+  if (cursor.dataIdx == null) {
+    let hov = cursor.hover;
+    let skip = hov.skip = new Set(hov.skip ?? []);
+    skip.add(void 0);
+    let prox = hov.prox = fnOrSelf(hov.prox);
+    let bias = hov.bias ??= 0;
+    cursor.dataIdx = (self2, seriesIdx, cursorIdx, valAtPosX) => {
+      if (seriesIdx == 0)
+        return cursorIdx;
+      let idx2 = cursorIdx;
+      let _prox = prox(self2, seriesIdx, cursorIdx, valAtPosX) ?? inf;
+      let withProx = _prox >= 0 && _prox < inf;
+      let xDim = scaleX.ori == 0 ? plotWidCss : plotHgtCss;
+      let cursorLft = cursor.left;
+      let xValues = data[0];
+      let yValues = data[seriesIdx];
+      if (skip.has(yValues[cursorIdx])) {
+        idx2 = null;
+        let nonNullLft = null, nonNullRgt = null, j3;
+        if (bias == 0 || bias == -1) {
+          j3 = cursorIdx;
+          while (nonNullLft == null && j3-- > 0) {
+            if (!skip.has(yValues[j3]))
+              nonNullLft = j3;
+          }
+        }
+        if (bias == 0 || bias == 1) {
+          j3 = cursorIdx;
+          while (nonNullRgt == null && j3++ < yValues.length) {
+            if (!skip.has(yValues[j3]))
+              nonNullRgt = j3;
+          }
+        }
+        if (nonNullLft != null || nonNullRgt != null) {
+          if (withProx) {
+            let lftPos = nonNullLft == null ? -Infinity : valToPosX(xValues[nonNullLft], scaleX, xDim, 0);
+            let rgtPos = nonNullRgt == null ? Infinity : valToPosX(xValues[nonNullRgt], scaleX, xDim, 0);
+            let lftDelta = cursorLft - lftPos;
+            let rgtDelta = rgtPos - cursorLft;
+            if (lftDelta <= rgtDelta) {
+              if (lftDelta <= _prox)
+                idx2 = nonNullLft;
+            } else {
+              if (rgtDelta <= _prox)
+                idx2 = nonNullRgt;
+            }
+          } else {
+            idx2 = nonNullRgt == null ? nonNullLft : nonNullLft == null ? nonNullRgt : cursorIdx - nonNullLft <= nonNullRgt - cursorIdx ? nonNullLft : nonNullRgt;
+          }
+        }
+      } else if (withProx) {
+        let dist = abs(cursorLft - valToPosX(xValues[cursorIdx], scaleX, xDim, 0));
+        if (dist > _prox)
+          idx2 = null;
+      }
+      return idx2;
+    };
+  }
+  const setCursorEvent = (e4) => {
+    cursor.event = e4;
+  };
+  cursor.idxs = activeIdxs;
+  cursor._lock = false;
+  let points2 = cursor.points;
+  points2.show = fnOrSelf(points2.show);
+  points2.size = fnOrSelf(points2.size);
+  points2.stroke = fnOrSelf(points2.stroke);
+  points2.width = fnOrSelf(points2.width);
+  points2.fill = fnOrSelf(points2.fill);
+  const focus = self.focus = assign({}, opts.focus || { alpha: 0.3 }, cursor.focus);
+  const cursorFocus = focus.prox >= 0;
+  const cursorOnePt = cursorFocus && points2.one;
+  let cursorPts = [];
+  let cursorPtsLft = [];
+  let cursorPtsTop = [];
+  function initCursorPt(s4, si) {
+    let pt = points2.show(self, si);
+    if (pt instanceof HTMLElement) {
+      addClass(pt, CURSOR_PT);
+      addClass(pt, s4.class);
+      elTrans(pt, -10, -10, plotWidCss, plotHgtCss);
+      over.insertBefore(pt, cursorPts[si]);
+      return pt;
+    }
+  }
+  function initSeries(s4, i4) {
+    if (mode == 1 || i4 > 0) {
+      let isTime = mode == 1 && scales[s4.scale].time;
+      let sv = s4.value;
+      s4.value = isTime ? isStr(sv) ? timeSeriesVal(_tzDate, timeSeriesStamp(sv, _fmtDate)) : sv || _timeSeriesVal : sv || numSeriesVal;
+      s4.label = s4.label || (isTime ? timeSeriesLabel : numSeriesLabel);
+    }
+    if (cursorOnePt || i4 > 0) {
+      s4.width = s4.width == null ? 1 : s4.width;
+      s4.paths = s4.paths || linearPath || retNull;
+      s4.fillTo = fnOrSelf(s4.fillTo || seriesFillTo);
+      s4.pxAlign = +ifNull(s4.pxAlign, pxAlign);
+      s4.pxRound = pxRoundGen(s4.pxAlign);
+      s4.stroke = fnOrSelf(s4.stroke || null);
+      s4.fill = fnOrSelf(s4.fill || null);
+      s4._stroke = s4._fill = s4._paths = s4._focus = null;
+      let _ptDia = ptDia(max(1, s4.width), 1);
+      let points3 = s4.points = assign({}, {
+        size: _ptDia,
+        width: max(1, _ptDia * 0.2),
+        stroke: s4.stroke,
+        space: _ptDia * 2,
+        paths: pointsPath,
+        _stroke: null,
+        _fill: null
+      }, s4.points);
+      points3.show = fnOrSelf(points3.show);
+      points3.filter = fnOrSelf(points3.filter);
+      points3.fill = fnOrSelf(points3.fill);
+      points3.stroke = fnOrSelf(points3.stroke);
+      points3.paths = fnOrSelf(points3.paths);
+      points3.pxAlign = s4.pxAlign;
+    }
+    if (showLegend) {
+      let rowCells = initLegendRow(s4, i4);
+      legendRows.splice(i4, 0, rowCells[0]);
+      legendCells.splice(i4, 0, rowCells[1]);
+      legend.values.push(null);
+    }
+    if (showCursor) {
+      activeIdxs.splice(i4, 0, null);
+      let pt = null;
+      if (cursorOnePt) {
+        if (i4 == 0)
+          pt = initCursorPt(s4, i4);
+      } else if (i4 > 0)
+        pt = initCursorPt(s4, i4);
+      cursorPts.splice(i4, 0, pt);
+      cursorPtsLft.splice(i4, 0, 0);
+      cursorPtsTop.splice(i4, 0, 0);
+    }
+    fire("addSeries", i4);
+  }
+  function addSeries(opts2, si) {
+    si = si == null ? series.length : si;
+    opts2 = mode == 1 ? setDefault(opts2, si, xSeriesOpts, ySeriesOpts) : setDefault(opts2, si, {}, xySeriesOpts);
+    series.splice(si, 0, opts2);
+    initSeries(series[si], si);
+  }
+  self.addSeries = addSeries;
+  function delSeries(i4) {
+    series.splice(i4, 1);
+    if (showLegend) {
+      legend.values.splice(i4, 1);
+      legendCells.splice(i4, 1);
+      let tr = legendRows.splice(i4, 1)[0];
+      offMouse(null, tr.firstChild);
+      tr.remove();
+    }
+    if (showCursor) {
+      activeIdxs.splice(i4, 1);
+      cursorPts.splice(i4, 1)[0].remove();
+      cursorPtsLft.splice(i4, 1);
+      cursorPtsTop.splice(i4, 1);
+    }
+    fire("delSeries", i4);
+  }
+  self.delSeries = delSeries;
+  const sidesWithAxes = [false, false, false, false];
+  function initAxis(axis, i4) {
+    axis._show = axis.show;
+    if (axis.show) {
+      let isVt = axis.side % 2;
+      let sc = scales[axis.scale];
+      if (sc == null) {
+        axis.scale = isVt ? series[1].scale : xScaleKey;
+        sc = scales[axis.scale];
+      }
+      let isTime = sc.time;
+      axis.size = fnOrSelf(axis.size);
+      axis.space = fnOrSelf(axis.space);
+      axis.rotate = fnOrSelf(axis.rotate);
+      if (isArr(axis.incrs)) {
+        axis.incrs.forEach((incr) => {
+          !fixedDec.has(incr) && fixedDec.set(incr, guessDec(incr));
+        });
+      }
+      axis.incrs = fnOrSelf(axis.incrs || (sc.distr == 2 ? wholeIncrs : isTime ? ms == 1 ? timeIncrsMs : timeIncrsS : numIncrs));
+      axis.splits = fnOrSelf(axis.splits || (isTime && sc.distr == 1 ? _timeAxisSplits : sc.distr == 3 ? logAxisSplits : sc.distr == 4 ? asinhAxisSplits : numAxisSplits));
+      axis.stroke = fnOrSelf(axis.stroke);
+      axis.grid.stroke = fnOrSelf(axis.grid.stroke);
+      axis.ticks.stroke = fnOrSelf(axis.ticks.stroke);
+      axis.border.stroke = fnOrSelf(axis.border.stroke);
+      let av = axis.values;
+      axis.values = // static array of tick values
+      isArr(av) && !isArr(av[0]) ? fnOrSelf(av) : (
+        // temporal
+        isTime ? (
+          // config array of fmtDate string tpls
+          isArr(av) ? timeAxisVals(_tzDate, timeAxisStamps(av, _fmtDate)) : (
+            // fmtDate string tpl
+            isStr(av) ? timeAxisVal(_tzDate, av) : av || _timeAxisVals
+          )
+        ) : av || numAxisVals
+      );
+      axis.filter = fnOrSelf(axis.filter || (sc.distr >= 3 && sc.log == 10 ? log10AxisValsFilt : sc.distr == 3 && sc.log == 2 ? log2AxisValsFilt : retArg1));
+      axis.font = pxRatioFont(axis.font);
+      axis.labelFont = pxRatioFont(axis.labelFont);
+      axis._size = axis.size(self, null, i4, 0);
+      axis._space = axis._rotate = axis._incrs = axis._found = // foundIncrSpace
+      axis._splits = axis._values = null;
+      if (axis._size > 0) {
+        sidesWithAxes[i4] = true;
+        axis._el = placeDiv(AXIS, wrap);
+      }
+    }
+  }
+  function autoPadSide(self2, side, sidesWithAxes2, cycleNum) {
+    let [hasTopAxis, hasRgtAxis, hasBtmAxis, hasLftAxis] = sidesWithAxes2;
+    let ori = side % 2;
+    let size = 0;
+    if (ori == 0 && (hasLftAxis || hasRgtAxis))
+      size = side == 0 && !hasTopAxis || side == 2 && !hasBtmAxis ? round(xAxisOpts.size / 3) : 0;
+    if (ori == 1 && (hasTopAxis || hasBtmAxis))
+      size = side == 1 && !hasRgtAxis || side == 3 && !hasLftAxis ? round(yAxisOpts.size / 2) : 0;
+    return size;
+  }
+  const padding = self.padding = (opts.padding || [autoPadSide, autoPadSide, autoPadSide, autoPadSide]).map((p5) => fnOrSelf(ifNull(p5, autoPadSide)));
+  const _padding = self._padding = padding.map((p5, i4) => p5(self, i4, sidesWithAxes, 0));
+  let dataLen;
+  let i0 = null;
+  let i1 = null;
+  const idxs = mode == 1 ? series[0].idxs : null;
+  let data0 = null;
+  let viaAutoScaleX = false;
+  function setData(_data, _resetScales) {
+    data = _data == null ? [] : _data;
+    self.data = self._data = data;
+    if (mode == 2) {
+      dataLen = 0;
+      for (let i4 = 1; i4 < series.length; i4++)
+        dataLen += data[i4][0].length;
+    } else {
+      if (data.length == 0)
+        self.data = self._data = data = [[]];
+      data0 = data[0];
+      dataLen = data0.length;
+      let scaleData = data;
+      if (xScaleDistr == 2) {
+        scaleData = data.slice();
+        let _data0 = scaleData[0] = Array(dataLen);
+        for (let i4 = 0; i4 < dataLen; i4++)
+          _data0[i4] = i4;
+      }
+      self._data = data = scaleData;
+    }
+    resetYSeries(true);
+    fire("setData");
+    if (xScaleDistr == 2) {
+      shouldConvergeSize = true;
+    }
+    if (_resetScales !== false) {
+      let xsc = scaleX;
+      if (xsc.auto(self, viaAutoScaleX))
+        autoScaleX();
+      else
+        _setScale(xScaleKey, xsc.min, xsc.max);
+      shouldSetCursor = shouldSetCursor || cursor.left >= 0;
+      shouldSetLegend = true;
+      commit();
+    }
+  }
+  self.setData = setData;
+  function autoScaleX() {
+    viaAutoScaleX = true;
+    let _min, _max;
+    if (mode == 1) {
+      if (dataLen > 0) {
+        i0 = idxs[0] = 0;
+        i1 = idxs[1] = dataLen - 1;
+        _min = data[0][i0];
+        _max = data[0][i1];
+        if (xScaleDistr == 2) {
+          _min = i0;
+          _max = i1;
+        } else if (_min == _max) {
+          if (xScaleDistr == 3)
+            [_min, _max] = rangeLog(_min, _min, scaleX.log, false);
+          else if (xScaleDistr == 4)
+            [_min, _max] = rangeAsinh(_min, _min, scaleX.log, false);
+          else if (scaleX.time)
+            _max = _min + round(86400 / ms);
+          else
+            [_min, _max] = rangeNum(_min, _max, rangePad, true);
+        }
+      } else {
+        i0 = idxs[0] = _min = null;
+        i1 = idxs[1] = _max = null;
+      }
+    }
+    _setScale(xScaleKey, _min, _max);
+  }
+  let ctxStroke, ctxFill, ctxWidth, ctxDash, ctxJoin, ctxCap, ctxFont, ctxAlign, ctxBaseline;
+  let ctxAlpha;
+  function setCtxStyle(stroke, width, dash, cap, fill, join2) {
+    stroke ??= transparent;
+    dash ??= EMPTY_ARR;
+    cap ??= "butt";
+    fill ??= transparent;
+    join2 ??= "round";
+    if (stroke != ctxStroke)
+      ctx.strokeStyle = ctxStroke = stroke;
+    if (fill != ctxFill)
+      ctx.fillStyle = ctxFill = fill;
+    if (width != ctxWidth)
+      ctx.lineWidth = ctxWidth = width;
+    if (join2 != ctxJoin)
+      ctx.lineJoin = ctxJoin = join2;
+    if (cap != ctxCap)
+      ctx.lineCap = ctxCap = cap;
+    if (dash != ctxDash)
+      ctx.setLineDash(ctxDash = dash);
+  }
+  function setFontStyle(font2, fill, align, baseline) {
+    if (fill != ctxFill)
+      ctx.fillStyle = ctxFill = fill;
+    if (font2 != ctxFont)
+      ctx.font = ctxFont = font2;
+    if (align != ctxAlign)
+      ctx.textAlign = ctxAlign = align;
+    if (baseline != ctxBaseline)
+      ctx.textBaseline = ctxBaseline = baseline;
+  }
+  function accScale(wsc, psc, facet2, data2, sorted = 0) {
+    if (data2.length > 0 && wsc.auto(self, viaAutoScaleX) && (psc == null || psc.min == null)) {
+      let _i0 = ifNull(i0, 0);
+      let _i1 = ifNull(i1, data2.length - 1);
+      let minMax = facet2.min == null ? getMinMax(data2, _i0, _i1, sorted, wsc.distr == 3) : [facet2.min, facet2.max];
+      wsc.min = min(wsc.min, facet2.min = minMax[0]);
+      wsc.max = max(wsc.max, facet2.max = minMax[1]);
+    }
+  }
+  const AUTOSCALE = { min: null, max: null };
+  function setScales() {
+    for (let k4 in scales) {
+      let sc = scales[k4];
+      if (pendScales[k4] == null && // scales that have never been set (on init)
+      (sc.min == null || // or auto scales when the x scale was explicitly set
+      pendScales[xScaleKey] != null && sc.auto(self, viaAutoScaleX))) {
+        pendScales[k4] = AUTOSCALE;
+      }
+    }
+    for (let k4 in scales) {
+      let sc = scales[k4];
+      if (pendScales[k4] == null && sc.from != null && pendScales[sc.from] != null)
+        pendScales[k4] = AUTOSCALE;
+    }
+    if (pendScales[xScaleKey] != null)
+      resetYSeries(true);
+    let wipScales = {};
+    for (let k4 in pendScales) {
+      let psc = pendScales[k4];
+      if (psc != null) {
+        let wsc = wipScales[k4] = copy2(scales[k4], fastIsObj);
+        if (psc.min != null)
+          assign(wsc, psc);
+        else if (k4 != xScaleKey || mode == 2) {
+          if (dataLen == 0 && wsc.from == null) {
+            let minMax = wsc.range(self, null, null, k4);
+            wsc.min = minMax[0];
+            wsc.max = minMax[1];
+          } else {
+            wsc.min = inf;
+            wsc.max = -inf;
+          }
+        }
+      }
+    }
+    if (dataLen > 0) {
+      series.forEach((s4, i4) => {
+        if (mode == 1) {
+          let k4 = s4.scale;
+          let psc = pendScales[k4];
+          if (psc == null)
+            return;
+          let wsc = wipScales[k4];
+          if (i4 == 0) {
+            let minMax = wsc.range(self, wsc.min, wsc.max, k4);
+            wsc.min = minMax[0];
+            wsc.max = minMax[1];
+            i0 = closestIdx(wsc.min, data[0]);
+            i1 = closestIdx(wsc.max, data[0]);
+            if (i1 - i0 > 1) {
+              if (data[0][i0] < wsc.min)
+                i0++;
+              if (data[0][i1] > wsc.max)
+                i1--;
+            }
+            s4.min = data0[i0];
+            s4.max = data0[i1];
+          } else if (s4.show && s4.auto)
+            accScale(wsc, psc, s4, data[i4], s4.sorted);
+          s4.idxs[0] = i0;
+          s4.idxs[1] = i1;
+        } else {
+          if (i4 > 0) {
+            if (s4.show && s4.auto) {
+              let [xFacet, yFacet] = s4.facets;
+              let xScaleKey2 = xFacet.scale;
+              let yScaleKey = yFacet.scale;
+              let [xData, yData] = data[i4];
+              let wscx = wipScales[xScaleKey2];
+              let wscy = wipScales[yScaleKey];
+              wscx != null && accScale(wscx, pendScales[xScaleKey2], xFacet, xData, xFacet.sorted);
+              wscy != null && accScale(wscy, pendScales[yScaleKey], yFacet, yData, yFacet.sorted);
+              s4.min = yFacet.min;
+              s4.max = yFacet.max;
+            }
+          }
+        }
+      });
+      for (let k4 in wipScales) {
+        let wsc = wipScales[k4];
+        let psc = pendScales[k4];
+        if (wsc.from == null && (psc == null || psc.min == null)) {
+          let minMax = wsc.range(
+            self,
+            wsc.min == inf ? null : wsc.min,
+            wsc.max == -inf ? null : wsc.max,
+            k4
+          );
+          wsc.min = minMax[0];
+          wsc.max = minMax[1];
+        }
+      }
+    }
+    for (let k4 in wipScales) {
+      let wsc = wipScales[k4];
+      if (wsc.from != null) {
+        let base2 = wipScales[wsc.from];
+        if (base2.min == null)
+          wsc.min = wsc.max = null;
+        else {
+          let minMax = wsc.range(self, base2.min, base2.max, k4);
+          wsc.min = minMax[0];
+          wsc.max = minMax[1];
+        }
+      }
+    }
+    let changed = {};
+    let anyChanged = false;
+    for (let k4 in wipScales) {
+      let wsc = wipScales[k4];
+      let sc = scales[k4];
+      if (sc.min != wsc.min || sc.max != wsc.max) {
+        sc.min = wsc.min;
+        sc.max = wsc.max;
+        let distr = sc.distr;
+        sc._min = distr == 3 ? log10(sc.min) : distr == 4 ? asinh(sc.min, sc.asinh) : distr == 100 ? sc.fwd(sc.min) : sc.min;
+        sc._max = distr == 3 ? log10(sc.max) : distr == 4 ? asinh(sc.max, sc.asinh) : distr == 100 ? sc.fwd(sc.max) : sc.max;
+        changed[k4] = anyChanged = true;
+      }
+    }
+    if (anyChanged) {
+      series.forEach((s4, i4) => {
+        if (mode == 2) {
+          if (i4 > 0 && changed.y)
+            s4._paths = null;
+        } else {
+          if (changed[s4.scale])
+            s4._paths = null;
+        }
+      });
+      for (let k4 in changed) {
+        shouldConvergeSize = true;
+        fire("setScale", k4);
+      }
+      if (showCursor && cursor.left >= 0)
+        shouldSetCursor = shouldSetLegend = true;
+    }
+    for (let k4 in pendScales)
+      pendScales[k4] = null;
+  }
+  function getOuterIdxs(ydata) {
+    let _i0 = clamp(i0 - 1, 0, dataLen - 1);
+    let _i1 = clamp(i1 + 1, 0, dataLen - 1);
+    while (ydata[_i0] == null && _i0 > 0)
+      _i0--;
+    while (ydata[_i1] == null && _i1 < dataLen - 1)
+      _i1++;
+    return [_i0, _i1];
+  }
+  function drawSeries() {
+    if (dataLen > 0) {
+      let shouldAlpha = series.some((s4) => s4._focus) && ctxAlpha != focus.alpha;
+      if (shouldAlpha)
+        ctx.globalAlpha = ctxAlpha = focus.alpha;
+      series.forEach((s4, i4) => {
+        if (i4 > 0 && s4.show) {
+          cacheStrokeFill(i4, false);
+          cacheStrokeFill(i4, true);
+          if (s4._paths == null) {
+            let _ctxAlpha = ctxAlpha;
+            if (ctxAlpha != s4.alpha)
+              ctx.globalAlpha = ctxAlpha = s4.alpha;
+            let _idxs = mode == 2 ? [0, data[i4][0].length - 1] : getOuterIdxs(data[i4]);
+            s4._paths = s4.paths(self, i4, _idxs[0], _idxs[1]);
+            if (ctxAlpha != _ctxAlpha)
+              ctx.globalAlpha = ctxAlpha = _ctxAlpha;
+          }
+        }
+      });
+      series.forEach((s4, i4) => {
+        if (i4 > 0 && s4.show) {
+          let _ctxAlpha = ctxAlpha;
+          if (ctxAlpha != s4.alpha)
+            ctx.globalAlpha = ctxAlpha = s4.alpha;
+          s4._paths != null && drawPath(i4, false);
+          {
+            let _gaps = s4._paths != null ? s4._paths.gaps : null;
+            let show2 = s4.points.show(self, i4, i0, i1, _gaps);
+            let idxs2 = s4.points.filter(self, i4, show2, _gaps);
+            if (show2 || idxs2) {
+              s4.points._paths = s4.points.paths(self, i4, i0, i1, idxs2);
+              drawPath(i4, true);
+            }
+          }
+          if (ctxAlpha != _ctxAlpha)
+            ctx.globalAlpha = ctxAlpha = _ctxAlpha;
+          fire("drawSeries", i4);
+        }
+      });
+      if (shouldAlpha)
+        ctx.globalAlpha = ctxAlpha = 1;
+    }
+  }
+  function cacheStrokeFill(si, _points) {
+    let s4 = _points ? series[si].points : series[si];
+    s4._stroke = s4.stroke(self, si);
+    s4._fill = s4.fill(self, si);
+  }
+  function drawPath(si, _points) {
+    let s4 = _points ? series[si].points : series[si];
+    let {
+      stroke,
+      fill,
+      clip: gapsClip,
+      flags,
+      _stroke: strokeStyle = s4._stroke,
+      _fill: fillStyle = s4._fill,
+      _width: width = s4.width
+    } = s4._paths;
+    width = roundDec(width * pxRatio, 3);
+    let boundsClip = null;
+    let offset = width % 2 / 2;
+    if (_points && fillStyle == null)
+      fillStyle = width > 0 ? "#fff" : strokeStyle;
+    let _pxAlign = s4.pxAlign == 1 && offset > 0;
+    _pxAlign && ctx.translate(offset, offset);
+    if (!_points) {
+      let lft = plotLft - width / 2, top = plotTop - width / 2, wid = plotWid + width, hgt = plotHgt + width;
+      boundsClip = new Path2D();
+      boundsClip.rect(lft, top, wid, hgt);
+    }
+    if (_points)
+      strokeFill(strokeStyle, width, s4.dash, s4.cap, fillStyle, stroke, fill, flags, gapsClip);
+    else
+      fillStroke(si, strokeStyle, width, s4.dash, s4.cap, fillStyle, stroke, fill, flags, boundsClip, gapsClip);
+    _pxAlign && ctx.translate(-offset, -offset);
+  }
+  function fillStroke(si, strokeStyle, lineWidth, lineDash, lineCap, fillStyle, strokePath, fillPath, flags, boundsClip, gapsClip) {
+    let didStrokeFill = false;
+    flags != 0 && bands.forEach((b3, bi) => {
+      if (b3.series[0] == si) {
+        let lowerEdge = series[b3.series[1]];
+        let lowerData = data[b3.series[1]];
+        let bandClip = (lowerEdge._paths || EMPTY_OBJ).band;
+        if (isArr(bandClip))
+          bandClip = b3.dir == 1 ? bandClip[0] : bandClip[1];
+        let gapsClip2;
+        let _fillStyle = null;
+        if (lowerEdge.show && bandClip && hasData(lowerData, i0, i1)) {
+          _fillStyle = b3.fill(self, bi) || fillStyle;
+          gapsClip2 = lowerEdge._paths.clip;
+        } else
+          bandClip = null;
+        strokeFill(strokeStyle, lineWidth, lineDash, lineCap, _fillStyle, strokePath, fillPath, flags, boundsClip, gapsClip, gapsClip2, bandClip);
+        didStrokeFill = true;
+      }
+    });
+    if (!didStrokeFill)
+      strokeFill(strokeStyle, lineWidth, lineDash, lineCap, fillStyle, strokePath, fillPath, flags, boundsClip, gapsClip);
+  }
+  const CLIP_FILL_STROKE = BAND_CLIP_FILL | BAND_CLIP_STROKE;
+  function strokeFill(strokeStyle, lineWidth, lineDash, lineCap, fillStyle, strokePath, fillPath, flags, boundsClip, gapsClip, gapsClip2, bandClip) {
+    setCtxStyle(strokeStyle, lineWidth, lineDash, lineCap, fillStyle);
+    if (boundsClip || gapsClip || bandClip) {
+      ctx.save();
+      boundsClip && ctx.clip(boundsClip);
+      gapsClip && ctx.clip(gapsClip);
+    }
+    if (bandClip) {
+      if ((flags & CLIP_FILL_STROKE) == CLIP_FILL_STROKE) {
+        ctx.clip(bandClip);
+        gapsClip2 && ctx.clip(gapsClip2);
+        doFill(fillStyle, fillPath);
+        doStroke(strokeStyle, strokePath, lineWidth);
+      } else if (flags & BAND_CLIP_STROKE) {
+        doFill(fillStyle, fillPath);
+        ctx.clip(bandClip);
+        doStroke(strokeStyle, strokePath, lineWidth);
+      } else if (flags & BAND_CLIP_FILL) {
+        ctx.save();
+        ctx.clip(bandClip);
+        gapsClip2 && ctx.clip(gapsClip2);
+        doFill(fillStyle, fillPath);
+        ctx.restore();
+        doStroke(strokeStyle, strokePath, lineWidth);
+      }
+    } else {
+      doFill(fillStyle, fillPath);
+      doStroke(strokeStyle, strokePath, lineWidth);
+    }
+    if (boundsClip || gapsClip || bandClip)
+      ctx.restore();
+  }
+  function doStroke(strokeStyle, strokePath, lineWidth) {
+    if (lineWidth > 0) {
+      if (strokePath instanceof Map) {
+        strokePath.forEach((strokePath2, strokeStyle2) => {
+          ctx.strokeStyle = ctxStroke = strokeStyle2;
+          ctx.stroke(strokePath2);
+        });
+      } else
+        strokePath != null && strokeStyle && ctx.stroke(strokePath);
+    }
+  }
+  function doFill(fillStyle, fillPath) {
+    if (fillPath instanceof Map) {
+      fillPath.forEach((fillPath2, fillStyle2) => {
+        ctx.fillStyle = ctxFill = fillStyle2;
+        ctx.fill(fillPath2);
+      });
+    } else
+      fillPath != null && fillStyle && ctx.fill(fillPath);
+  }
+  function getIncrSpace(axisIdx, min2, max2, fullDim) {
+    let axis = axes[axisIdx];
+    let incrSpace;
+    if (fullDim <= 0)
+      incrSpace = [0, 0];
+    else {
+      let minSpace = axis._space = axis.space(self, axisIdx, min2, max2, fullDim);
+      let incrs = axis._incrs = axis.incrs(self, axisIdx, min2, max2, fullDim, minSpace);
+      incrSpace = findIncr(min2, max2, incrs, fullDim, minSpace);
+    }
+    return axis._found = incrSpace;
+  }
+  function drawOrthoLines(offs, filts, ori, side, pos0, len, width, stroke, dash, cap) {
+    let offset = width % 2 / 2;
+    pxAlign == 1 && ctx.translate(offset, offset);
+    setCtxStyle(stroke, width, dash, cap, stroke);
+    ctx.beginPath();
+    let x0, y0, x1, y1, pos1 = pos0 + (side == 0 || side == 3 ? -len : len);
+    if (ori == 0) {
+      y0 = pos0;
+      y1 = pos1;
+    } else {
+      x0 = pos0;
+      x1 = pos1;
+    }
+    for (let i4 = 0; i4 < offs.length; i4++) {
+      if (filts[i4] != null) {
+        if (ori == 0)
+          x0 = x1 = offs[i4];
+        else
+          y0 = y1 = offs[i4];
+        ctx.moveTo(x0, y0);
+        ctx.lineTo(x1, y1);
+      }
+    }
+    ctx.stroke();
+    pxAlign == 1 && ctx.translate(-offset, -offset);
+  }
+  function axesCalc(cycleNum) {
+    let converged = true;
+    axes.forEach((axis, i4) => {
+      if (!axis.show)
+        return;
+      let scale = scales[axis.scale];
+      if (scale.min == null) {
+        if (axis._show) {
+          converged = false;
+          axis._show = false;
+          resetYSeries(false);
+        }
+        return;
+      } else {
+        if (!axis._show) {
+          converged = false;
+          axis._show = true;
+          resetYSeries(false);
+        }
+      }
+      let side = axis.side;
+      let ori = side % 2;
+      let { min: min2, max: max2 } = scale;
+      let [_incr, _space] = getIncrSpace(i4, min2, max2, ori == 0 ? plotWidCss : plotHgtCss);
+      if (_space == 0)
+        return;
+      let forceMin = scale.distr == 2;
+      let _splits = axis._splits = axis.splits(self, i4, min2, max2, _incr, _space, forceMin);
+      let splits = scale.distr == 2 ? _splits.map((i5) => data0[i5]) : _splits;
+      let incr = scale.distr == 2 ? data0[_splits[1]] - data0[_splits[0]] : _incr;
+      let values = axis._values = axis.values(self, axis.filter(self, splits, i4, _space, incr), i4, _space, incr);
+      axis._rotate = side == 2 ? axis.rotate(self, values, i4, _space) : 0;
+      let oldSize = axis._size;
+      axis._size = ceil(axis.size(self, values, i4, cycleNum));
+      if (oldSize != null && axis._size != oldSize)
+        converged = false;
+    });
+    return converged;
+  }
+  function paddingCalc(cycleNum) {
+    let converged = true;
+    padding.forEach((p5, i4) => {
+      let _p = p5(self, i4, sidesWithAxes, cycleNum);
+      if (_p != _padding[i4])
+        converged = false;
+      _padding[i4] = _p;
+    });
+    return converged;
+  }
+  function drawAxesGrid() {
+    for (let i4 = 0; i4 < axes.length; i4++) {
+      let axis = axes[i4];
+      if (!axis.show || !axis._show)
+        continue;
+      let side = axis.side;
+      let ori = side % 2;
+      let x3, y5;
+      let fillStyle = axis.stroke(self, i4);
+      let shiftDir = side == 0 || side == 3 ? -1 : 1;
+      let [_incr, _space] = axis._found;
+      if (axis.label != null) {
+        let shiftAmt2 = axis.labelGap * shiftDir;
+        let baseLpos = round((axis._lpos + shiftAmt2) * pxRatio);
+        setFontStyle(axis.labelFont[0], fillStyle, "center", side == 2 ? TOP : BOTTOM);
+        ctx.save();
+        if (ori == 1) {
+          x3 = y5 = 0;
+          ctx.translate(
+            baseLpos,
+            round(plotTop + plotHgt / 2)
+          );
+          ctx.rotate((side == 3 ? -PI : PI) / 2);
+        } else {
+          x3 = round(plotLft + plotWid / 2);
+          y5 = baseLpos;
+        }
+        let _label = isFn(axis.label) ? axis.label(self, i4, _incr, _space) : axis.label;
+        ctx.fillText(_label, x3, y5);
+        ctx.restore();
+      }
+      if (_space == 0)
+        continue;
+      let scale = scales[axis.scale];
+      let plotDim = ori == 0 ? plotWid : plotHgt;
+      let plotOff = ori == 0 ? plotLft : plotTop;
+      let _splits = axis._splits;
+      let splits = scale.distr == 2 ? _splits.map((i5) => data0[i5]) : _splits;
+      let incr = scale.distr == 2 ? data0[_splits[1]] - data0[_splits[0]] : _incr;
+      let ticks2 = axis.ticks;
+      let border2 = axis.border;
+      let _tickSize = ticks2.show ? ticks2.size : 0;
+      let tickSize = round(_tickSize * pxRatio);
+      let axisGap = round((axis.alignTo == 2 ? axis._size - _tickSize - axis.gap : axis.gap) * pxRatio);
+      let angle = axis._rotate * -PI / 180;
+      let basePos = pxRound(axis._pos * pxRatio);
+      let shiftAmt = (tickSize + axisGap) * shiftDir;
+      let finalPos = basePos + shiftAmt;
+      y5 = ori == 0 ? finalPos : 0;
+      x3 = ori == 1 ? finalPos : 0;
+      let font2 = axis.font[0];
+      let textAlign = axis.align == 1 ? LEFT : axis.align == 2 ? RIGHT : angle > 0 ? LEFT : angle < 0 ? RIGHT : ori == 0 ? "center" : side == 3 ? RIGHT : LEFT;
+      let textBaseline = angle || ori == 1 ? "middle" : side == 2 ? TOP : BOTTOM;
+      setFontStyle(font2, fillStyle, textAlign, textBaseline);
+      let lineHeight = axis.font[1] * axis.lineGap;
+      let canOffs = _splits.map((val) => pxRound(getPos(val, scale, plotDim, plotOff)));
+      let _values = axis._values;
+      for (let i5 = 0; i5 < _values.length; i5++) {
+        let val = _values[i5];
+        if (val != null) {
+          if (ori == 0)
+            x3 = canOffs[i5];
+          else
+            y5 = canOffs[i5];
+          val = "" + val;
+          let _parts = val.indexOf("\n") == -1 ? [val] : val.split(/\n/gm);
+          for (let j3 = 0; j3 < _parts.length; j3++) {
+            let text = _parts[j3];
+            if (angle) {
+              ctx.save();
+              ctx.translate(x3, y5 + j3 * lineHeight);
+              ctx.rotate(angle);
+              ctx.fillText(text, 0, 0);
+              ctx.restore();
+            } else
+              ctx.fillText(text, x3, y5 + j3 * lineHeight);
+          }
+        }
+      }
+      if (ticks2.show) {
+        drawOrthoLines(
+          canOffs,
+          ticks2.filter(self, splits, i4, _space, incr),
+          ori,
+          side,
+          basePos,
+          tickSize,
+          roundDec(ticks2.width * pxRatio, 3),
+          ticks2.stroke(self, i4),
+          ticks2.dash,
+          ticks2.cap
+        );
+      }
+      let grid2 = axis.grid;
+      if (grid2.show) {
+        drawOrthoLines(
+          canOffs,
+          grid2.filter(self, splits, i4, _space, incr),
+          ori,
+          ori == 0 ? 2 : 1,
+          ori == 0 ? plotTop : plotLft,
+          ori == 0 ? plotHgt : plotWid,
+          roundDec(grid2.width * pxRatio, 3),
+          grid2.stroke(self, i4),
+          grid2.dash,
+          grid2.cap
+        );
+      }
+      if (border2.show) {
+        drawOrthoLines(
+          [basePos],
+          [1],
+          ori == 0 ? 1 : 0,
+          ori == 0 ? 1 : 2,
+          ori == 1 ? plotTop : plotLft,
+          ori == 1 ? plotHgt : plotWid,
+          roundDec(border2.width * pxRatio, 3),
+          border2.stroke(self, i4),
+          border2.dash,
+          border2.cap
+        );
+      }
+    }
+    fire("drawAxes");
+  }
+  function resetYSeries(minMax) {
+    series.forEach((s4, i4) => {
+      if (i4 > 0) {
+        s4._paths = null;
+        if (minMax) {
+          if (mode == 1) {
+            s4.min = null;
+            s4.max = null;
+          } else {
+            s4.facets.forEach((f5) => {
+              f5.min = null;
+              f5.max = null;
+            });
+          }
+        }
+      }
+    });
+  }
+  let queuedCommit = false;
+  let deferHooks = false;
+  let hooksQueue = [];
+  function flushHooks() {
+    deferHooks = false;
+    for (let i4 = 0; i4 < hooksQueue.length; i4++)
+      fire(...hooksQueue[i4]);
+    hooksQueue.length = 0;
+  }
+  function commit() {
+    if (!queuedCommit) {
+      microTask(_commit);
+      queuedCommit = true;
+    }
+  }
+  function batch(fn, _deferHooks = false) {
+    queuedCommit = true;
+    deferHooks = _deferHooks;
+    fn(self);
+    _commit();
+    if (_deferHooks && hooksQueue.length > 0)
+      queueMicrotask(flushHooks);
+  }
+  self.batch = batch;
+  function _commit() {
+    if (shouldSetScales) {
+      setScales();
+      shouldSetScales = false;
+    }
+    if (shouldConvergeSize) {
+      convergeSize();
+      shouldConvergeSize = false;
+    }
+    if (shouldSetSize) {
+      setStylePx(under, LEFT, plotLftCss);
+      setStylePx(under, TOP, plotTopCss);
+      setStylePx(under, WIDTH, plotWidCss);
+      setStylePx(under, HEIGHT, plotHgtCss);
+      setStylePx(over, LEFT, plotLftCss);
+      setStylePx(over, TOP, plotTopCss);
+      setStylePx(over, WIDTH, plotWidCss);
+      setStylePx(over, HEIGHT, plotHgtCss);
+      setStylePx(wrap, WIDTH, fullWidCss);
+      setStylePx(wrap, HEIGHT, fullHgtCss);
+      can.width = round(fullWidCss * pxRatio);
+      can.height = round(fullHgtCss * pxRatio);
+      axes.forEach(({ _el, _show, _size, _pos, side }) => {
+        if (_el != null) {
+          if (_show) {
+            let posOffset = side === 3 || side === 0 ? _size : 0;
+            let isVt = side % 2 == 1;
+            setStylePx(_el, isVt ? "left" : "top", _pos - posOffset);
+            setStylePx(_el, isVt ? "width" : "height", _size);
+            setStylePx(_el, isVt ? "top" : "left", isVt ? plotTopCss : plotLftCss);
+            setStylePx(_el, isVt ? "height" : "width", isVt ? plotHgtCss : plotWidCss);
+            remClass(_el, OFF);
+          } else
+            addClass(_el, OFF);
+        }
+      });
+      ctxStroke = ctxFill = ctxWidth = ctxJoin = ctxCap = ctxFont = ctxAlign = ctxBaseline = ctxDash = null;
+      ctxAlpha = 1;
+      syncRect(true);
+      if (plotLftCss != _plotLftCss || plotTopCss != _plotTopCss || plotWidCss != _plotWidCss || plotHgtCss != _plotHgtCss) {
+        resetYSeries(false);
+        let pctWid = plotWidCss / _plotWidCss;
+        let pctHgt = plotHgtCss / _plotHgtCss;
+        if (showCursor && !shouldSetCursor && cursor.left >= 0) {
+          cursor.left *= pctWid;
+          cursor.top *= pctHgt;
+          vCursor && elTrans(vCursor, round(cursor.left), 0, plotWidCss, plotHgtCss);
+          hCursor && elTrans(hCursor, 0, round(cursor.top), plotWidCss, plotHgtCss);
+          for (let i4 = 0; i4 < cursorPts.length; i4++) {
+            let pt = cursorPts[i4];
+            if (pt != null) {
+              cursorPtsLft[i4] *= pctWid;
+              cursorPtsTop[i4] *= pctHgt;
+              elTrans(pt, ceil(cursorPtsLft[i4]), ceil(cursorPtsTop[i4]), plotWidCss, plotHgtCss);
+            }
+          }
+        }
+        if (select.show && !shouldSetSelect && select.left >= 0 && select.width > 0) {
+          select.left *= pctWid;
+          select.width *= pctWid;
+          select.top *= pctHgt;
+          select.height *= pctHgt;
+          for (let prop in _hideProps)
+            setStylePx(selectDiv, prop, select[prop]);
+        }
+        _plotLftCss = plotLftCss;
+        _plotTopCss = plotTopCss;
+        _plotWidCss = plotWidCss;
+        _plotHgtCss = plotHgtCss;
+      }
+      fire("setSize");
+      shouldSetSize = false;
+    }
+    if (fullWidCss > 0 && fullHgtCss > 0) {
+      ctx.clearRect(0, 0, can.width, can.height);
+      fire("drawClear");
+      drawOrder.forEach((fn) => fn());
+      fire("draw");
+    }
+    if (select.show && shouldSetSelect) {
+      setSelect(select);
+      shouldSetSelect = false;
+    }
+    if (showCursor && shouldSetCursor) {
+      updateCursor(null, true, false);
+      shouldSetCursor = false;
+    }
+    if (legend.show && legend.live && shouldSetLegend) {
+      setLegend();
+      shouldSetLegend = false;
+    }
+    if (!ready) {
+      ready = true;
+      self.status = 1;
+      fire("ready");
+    }
+    viaAutoScaleX = false;
+    queuedCommit = false;
+  }
+  self.redraw = (rebuildPaths, recalcAxes) => {
+    shouldConvergeSize = recalcAxes || false;
+    if (rebuildPaths !== false)
+      _setScale(xScaleKey, scaleX.min, scaleX.max);
+    else
+      commit();
+  };
+  function setScale(key2, opts2) {
+    let sc = scales[key2];
+    if (sc.from == null) {
+      if (dataLen == 0) {
+        let minMax = sc.range(self, opts2.min, opts2.max, key2);
+        opts2.min = minMax[0];
+        opts2.max = minMax[1];
+      }
+      if (opts2.min > opts2.max) {
+        let _min = opts2.min;
+        opts2.min = opts2.max;
+        opts2.max = _min;
+      }
+      if (dataLen > 1 && opts2.min != null && opts2.max != null && opts2.max - opts2.min < 1e-16)
+        return;
+      if (key2 == xScaleKey) {
+        if (sc.distr == 2 && dataLen > 0) {
+          opts2.min = closestIdx(opts2.min, data[0]);
+          opts2.max = closestIdx(opts2.max, data[0]);
+          if (opts2.min == opts2.max)
+            opts2.max++;
+        }
+      }
+      pendScales[key2] = opts2;
+      shouldSetScales = true;
+      commit();
+    }
+  }
+  self.setScale = setScale;
+  let xCursor;
+  let yCursor;
+  let vCursor;
+  let hCursor;
+  let rawMouseLeft0;
+  let rawMouseTop0;
+  let mouseLeft0;
+  let mouseTop0;
+  let rawMouseLeft1;
+  let rawMouseTop1;
+  let mouseLeft1;
+  let mouseTop1;
+  let dragging = false;
+  const drag = cursor.drag;
+  let dragX = drag.x;
+  let dragY = drag.y;
+  if (showCursor) {
+    if (cursor.x)
+      xCursor = placeDiv(CURSOR_X, over);
+    if (cursor.y)
+      yCursor = placeDiv(CURSOR_Y, over);
+    if (scaleX.ori == 0) {
+      vCursor = xCursor;
+      hCursor = yCursor;
+    } else {
+      vCursor = yCursor;
+      hCursor = xCursor;
+    }
+    mouseLeft1 = cursor.left;
+    mouseTop1 = cursor.top;
+  }
+  const select = self.select = assign({
+    show: true,
+    over: true,
+    left: 0,
+    width: 0,
+    top: 0,
+    height: 0
+  }, opts.select);
+  const selectDiv = select.show ? placeDiv(SELECT, select.over ? over : under) : null;
+  function setSelect(opts2, _fire) {
+    if (select.show) {
+      for (let prop in opts2) {
+        select[prop] = opts2[prop];
+        if (prop in _hideProps)
+          setStylePx(selectDiv, prop, opts2[prop]);
+      }
+      _fire !== false && fire("setSelect");
+    }
+  }
+  self.setSelect = setSelect;
+  function toggleDOM(i4) {
+    let s4 = series[i4];
+    if (s4.show)
+      showLegend && remClass(legendRows[i4], OFF);
+    else {
+      showLegend && addClass(legendRows[i4], OFF);
+      if (showCursor) {
+        let pt = cursorOnePt ? cursorPts[0] : cursorPts[i4];
+        pt != null && elTrans(pt, -10, -10, plotWidCss, plotHgtCss);
+      }
+    }
+  }
+  function _setScale(key2, min2, max2) {
+    setScale(key2, { min: min2, max: max2 });
+  }
+  function setSeries(i4, opts2, _fire, _pub) {
+    if (opts2.focus != null)
+      setFocus(i4);
+    if (opts2.show != null) {
+      series.forEach((s4, si) => {
+        if (si > 0 && (i4 == si || i4 == null)) {
+          s4.show = opts2.show;
+          toggleDOM(si);
+          if (mode == 2) {
+            _setScale(s4.facets[0].scale, null, null);
+            _setScale(s4.facets[1].scale, null, null);
+          } else
+            _setScale(s4.scale, null, null);
+          commit();
+        }
+      });
+    }
+    _fire !== false && fire("setSeries", i4, opts2);
+    _pub && pubSync("setSeries", self, i4, opts2);
+  }
+  self.setSeries = setSeries;
+  function setBand(bi, opts2) {
+    assign(bands[bi], opts2);
+  }
+  function addBand(opts2, bi) {
+    opts2.fill = fnOrSelf(opts2.fill || null);
+    opts2.dir = ifNull(opts2.dir, -1);
+    bi = bi == null ? bands.length : bi;
+    bands.splice(bi, 0, opts2);
+  }
+  function delBand(bi) {
+    if (bi == null)
+      bands.length = 0;
+    else
+      bands.splice(bi, 1);
+  }
+  self.addBand = addBand;
+  self.setBand = setBand;
+  self.delBand = delBand;
+  function setAlpha(i4, value) {
+    series[i4].alpha = value;
+    if (showCursor && cursorPts[i4] != null)
+      cursorPts[i4].style.opacity = value;
+    if (showLegend && legendRows[i4])
+      legendRows[i4].style.opacity = value;
+  }
+  let closestDist;
+  let closestSeries;
+  let focusedSeries;
+  const FOCUS_TRUE = { focus: true };
+  function setFocus(i4) {
+    if (i4 != focusedSeries) {
+      let allFocused = i4 == null;
+      let _setAlpha = focus.alpha != 1;
+      series.forEach((s4, i22) => {
+        if (mode == 1 || i22 > 0) {
+          let isFocused = allFocused || i22 == 0 || i22 == i4;
+          s4._focus = allFocused ? null : isFocused;
+          _setAlpha && setAlpha(i22, isFocused ? 1 : focus.alpha);
+        }
+      });
+      focusedSeries = i4;
+      _setAlpha && commit();
+    }
+  }
+  if (showLegend && cursorFocus) {
+    onMouse(mouseleave, legendTable, (e4) => {
+      if (cursor._lock)
+        return;
+      setCursorEvent(e4);
+      if (focusedSeries != null)
+        setSeries(null, FOCUS_TRUE, true, syncOpts.setSeries);
+    });
+  }
+  function posToVal(pos, scale, can2) {
+    let sc = scales[scale];
+    if (can2)
+      pos = pos / pxRatio - (sc.ori == 1 ? plotTopCss : plotLftCss);
+    let dim = plotWidCss;
+    if (sc.ori == 1) {
+      dim = plotHgtCss;
+      pos = dim - pos;
+    }
+    if (sc.dir == -1)
+      pos = dim - pos;
+    let _min = sc._min, _max = sc._max, pct = pos / dim;
+    let sv = _min + (_max - _min) * pct;
+    let distr = sc.distr;
+    return distr == 3 ? pow(10, sv) : distr == 4 ? sinh(sv, sc.asinh) : distr == 100 ? sc.bwd(sv) : sv;
+  }
+  function closestIdxFromXpos(pos, can2) {
+    let v4 = posToVal(pos, xScaleKey, can2);
+    return closestIdx(v4, data[0], i0, i1);
+  }
+  self.valToIdx = (val) => closestIdx(val, data[0]);
+  self.posToIdx = closestIdxFromXpos;
+  self.posToVal = posToVal;
+  self.valToPos = (val, scale, can2) => scales[scale].ori == 0 ? getHPos(
+    val,
+    scales[scale],
+    can2 ? plotWid : plotWidCss,
+    can2 ? plotLft : 0
+  ) : getVPos(
+    val,
+    scales[scale],
+    can2 ? plotHgt : plotHgtCss,
+    can2 ? plotTop : 0
+  );
+  self.setCursor = (opts2, _fire, _pub) => {
+    mouseLeft1 = opts2.left;
+    mouseTop1 = opts2.top;
+    updateCursor(null, _fire, _pub);
+  };
+  function setSelH(off2, dim) {
+    setStylePx(selectDiv, LEFT, select.left = off2);
+    setStylePx(selectDiv, WIDTH, select.width = dim);
+  }
+  function setSelV(off2, dim) {
+    setStylePx(selectDiv, TOP, select.top = off2);
+    setStylePx(selectDiv, HEIGHT, select.height = dim);
+  }
+  let setSelX = scaleX.ori == 0 ? setSelH : setSelV;
+  let setSelY = scaleX.ori == 1 ? setSelH : setSelV;
+  function syncLegend() {
+    if (showLegend && legend.live) {
+      for (let i4 = mode == 2 ? 1 : 0; i4 < series.length; i4++) {
+        if (i4 == 0 && multiValLegend)
+          continue;
+        let vals = legend.values[i4];
+        let j3 = 0;
+        for (let k4 in vals)
+          legendCells[i4][j3++].firstChild.nodeValue = vals[k4];
+      }
+    }
+  }
+  function setLegend(opts2, _fire) {
+    if (opts2 != null) {
+      if (opts2.idxs) {
+        opts2.idxs.forEach((didx, sidx) => {
+          activeIdxs[sidx] = didx;
+        });
+      } else if (!isUndef(opts2.idx))
+        activeIdxs.fill(opts2.idx);
+      legend.idx = activeIdxs[0];
+    }
+    if (showLegend && legend.live) {
+      for (let sidx = 0; sidx < series.length; sidx++) {
+        if (sidx > 0 || mode == 1 && !multiValLegend)
+          setLegendValues(sidx, activeIdxs[sidx]);
+      }
+      syncLegend();
+    }
+    shouldSetLegend = false;
+    _fire !== false && fire("setLegend");
+  }
+  self.setLegend = setLegend;
+  function setLegendValues(sidx, idx) {
+    let s4 = series[sidx];
+    let src = sidx == 0 && xScaleDistr == 2 ? data0 : data[sidx];
+    let val;
+    if (multiValLegend)
+      val = s4.values(self, sidx, idx) ?? NULL_LEGEND_VALUES;
+    else {
+      val = s4.value(self, idx == null ? null : src[idx], sidx, idx);
+      val = val == null ? NULL_LEGEND_VALUES : { _: val };
+    }
+    legend.values[sidx] = val;
+  }
+  function updateCursor(src, _fire, _pub) {
+    rawMouseLeft1 = mouseLeft1;
+    rawMouseTop1 = mouseTop1;
+    [mouseLeft1, mouseTop1] = cursor.move(self, mouseLeft1, mouseTop1);
+    cursor.left = mouseLeft1;
+    cursor.top = mouseTop1;
+    if (showCursor) {
+      vCursor && elTrans(vCursor, round(mouseLeft1), 0, plotWidCss, plotHgtCss);
+      hCursor && elTrans(hCursor, 0, round(mouseTop1), plotWidCss, plotHgtCss);
+    }
+    let idx;
+    let noDataInRange = i0 > i1;
+    closestDist = inf;
+    closestSeries = null;
+    let xDim = scaleX.ori == 0 ? plotWidCss : plotHgtCss;
+    let yDim = scaleX.ori == 1 ? plotWidCss : plotHgtCss;
+    if (mouseLeft1 < 0 || dataLen == 0 || noDataInRange) {
+      idx = cursor.idx = null;
+      for (let i4 = 0; i4 < series.length; i4++) {
+        let pt = cursorPts[i4];
+        pt != null && elTrans(pt, -10, -10, plotWidCss, plotHgtCss);
+      }
+      if (cursorFocus)
+        setSeries(null, FOCUS_TRUE, true, src == null && syncOpts.setSeries);
+      if (legend.live) {
+        activeIdxs.fill(idx);
+        shouldSetLegend = true;
+      }
+    } else {
+      let mouseXPos, valAtPosX, xPos;
+      if (mode == 1) {
+        mouseXPos = scaleX.ori == 0 ? mouseLeft1 : mouseTop1;
+        valAtPosX = posToVal(mouseXPos, xScaleKey);
+        idx = cursor.idx = closestIdx(valAtPosX, data[0], i0, i1);
+        xPos = valToPosX(data[0][idx], scaleX, xDim, 0);
+      }
+      let _ptLft = -10;
+      let _ptTop = -10;
+      let _ptWid = 0;
+      let _ptHgt = 0;
+      let _centered = true;
+      let _ptFill = "";
+      let _ptStroke = "";
+      for (let i4 = mode == 2 ? 1 : 0; i4 < series.length; i4++) {
+        let s4 = series[i4];
+        let idx1 = activeIdxs[i4];
+        let yVal1 = idx1 == null ? null : mode == 1 ? data[i4][idx1] : data[i4][1][idx1];
+        let idx2 = cursor.dataIdx(self, i4, idx, valAtPosX);
+        let yVal2 = idx2 == null ? null : mode == 1 ? data[i4][idx2] : data[i4][1][idx2];
+        shouldSetLegend = shouldSetLegend || yVal2 != yVal1 || idx2 != idx1;
+        activeIdxs[i4] = idx2;
+        if (i4 > 0 && s4.show) {
+          let xPos2 = idx2 == null ? -10 : idx2 == idx ? xPos : valToPosX(mode == 1 ? data[0][idx2] : data[i4][0][idx2], scaleX, xDim, 0);
+          let yPos = yVal2 == null ? -10 : valToPosY(yVal2, mode == 1 ? scales[s4.scale] : scales[s4.facets[1].scale], yDim, 0);
+          if (cursorFocus && yVal2 != null) {
+            let mouseYPos = scaleX.ori == 1 ? mouseLeft1 : mouseTop1;
+            let dist = abs(focus.dist(self, i4, idx2, yPos, mouseYPos));
+            if (dist < closestDist) {
+              let bias = focus.bias;
+              if (bias != 0) {
+                let mouseYVal = posToVal(mouseYPos, s4.scale);
+                let seriesYValSign = yVal2 >= 0 ? 1 : -1;
+                let mouseYValSign = mouseYVal >= 0 ? 1 : -1;
+                if (mouseYValSign == seriesYValSign && (mouseYValSign == 1 ? bias == 1 ? yVal2 >= mouseYVal : yVal2 <= mouseYVal : (
+                  // >= 0
+                  bias == 1 ? yVal2 <= mouseYVal : yVal2 >= mouseYVal
+                ))) {
+                  closestDist = dist;
+                  closestSeries = i4;
+                }
+              } else {
+                closestDist = dist;
+                closestSeries = i4;
+              }
+            }
+          }
+          if (shouldSetLegend || cursorOnePt) {
+            let hPos, vPos;
+            if (scaleX.ori == 0) {
+              hPos = xPos2;
+              vPos = yPos;
+            } else {
+              hPos = yPos;
+              vPos = xPos2;
+            }
+            let ptWid, ptHgt, ptLft, ptTop, ptStroke, ptFill, centered = true, getBBox = points2.bbox;
+            if (getBBox != null) {
+              centered = false;
+              let bbox = getBBox(self, i4);
+              ptLft = bbox.left;
+              ptTop = bbox.top;
+              ptWid = bbox.width;
+              ptHgt = bbox.height;
+            } else {
+              ptLft = hPos;
+              ptTop = vPos;
+              ptWid = ptHgt = points2.size(self, i4);
+            }
+            ptFill = points2.fill(self, i4);
+            ptStroke = points2.stroke(self, i4);
+            if (cursorOnePt) {
+              if (i4 == closestSeries && closestDist <= focus.prox) {
+                _ptLft = ptLft;
+                _ptTop = ptTop;
+                _ptWid = ptWid;
+                _ptHgt = ptHgt;
+                _centered = centered;
+                _ptFill = ptFill;
+                _ptStroke = ptStroke;
+              }
+            } else {
+              let pt = cursorPts[i4];
+              if (pt != null) {
+                cursorPtsLft[i4] = ptLft;
+                cursorPtsTop[i4] = ptTop;
+                elSize(pt, ptWid, ptHgt, centered);
+                elColor(pt, ptFill, ptStroke);
+                elTrans(pt, ceil(ptLft), ceil(ptTop), plotWidCss, plotHgtCss);
+              }
+            }
+          }
+        }
+      }
+      if (cursorOnePt) {
+        let p5 = focus.prox;
+        let focusChanged = focusedSeries == null ? closestDist <= p5 : closestDist > p5 || closestSeries != focusedSeries;
+        if (shouldSetLegend || focusChanged) {
+          let pt = cursorPts[0];
+          if (pt != null) {
+            cursorPtsLft[0] = _ptLft;
+            cursorPtsTop[0] = _ptTop;
+            elSize(pt, _ptWid, _ptHgt, _centered);
+            elColor(pt, _ptFill, _ptStroke);
+            elTrans(pt, ceil(_ptLft), ceil(_ptTop), plotWidCss, plotHgtCss);
+          }
+        }
+      }
+    }
+    if (select.show && dragging) {
+      if (src != null) {
+        let [xKey, yKey] = syncOpts.scales;
+        let [matchXKeys, matchYKeys] = syncOpts.match;
+        let [xKeySrc, yKeySrc] = src.cursor.sync.scales;
+        let sdrag = src.cursor.drag;
+        dragX = sdrag._x;
+        dragY = sdrag._y;
+        if (dragX || dragY) {
+          let { left, top, width, height } = src.select;
+          let sori = src.scales[xKeySrc].ori;
+          let sPosToVal = src.posToVal;
+          let sOff, sDim, sc, a5, b3;
+          let matchingX = xKey != null && matchXKeys(xKey, xKeySrc);
+          let matchingY = yKey != null && matchYKeys(yKey, yKeySrc);
+          if (matchingX && dragX) {
+            if (sori == 0) {
+              sOff = left;
+              sDim = width;
+            } else {
+              sOff = top;
+              sDim = height;
+            }
+            sc = scales[xKey];
+            a5 = valToPosX(sPosToVal(sOff, xKeySrc), sc, xDim, 0);
+            b3 = valToPosX(sPosToVal(sOff + sDim, xKeySrc), sc, xDim, 0);
+            setSelX(min(a5, b3), abs(b3 - a5));
+          } else
+            setSelX(0, xDim);
+          if (matchingY && dragY) {
+            if (sori == 1) {
+              sOff = left;
+              sDim = width;
+            } else {
+              sOff = top;
+              sDim = height;
+            }
+            sc = scales[yKey];
+            a5 = valToPosY(sPosToVal(sOff, yKeySrc), sc, yDim, 0);
+            b3 = valToPosY(sPosToVal(sOff + sDim, yKeySrc), sc, yDim, 0);
+            setSelY(min(a5, b3), abs(b3 - a5));
+          } else
+            setSelY(0, yDim);
+        } else
+          hideSelect();
+      } else {
+        let rawDX = abs(rawMouseLeft1 - rawMouseLeft0);
+        let rawDY = abs(rawMouseTop1 - rawMouseTop0);
+        if (scaleX.ori == 1) {
+          let _rawDX = rawDX;
+          rawDX = rawDY;
+          rawDY = _rawDX;
+        }
+        dragX = drag.x && rawDX >= drag.dist;
+        dragY = drag.y && rawDY >= drag.dist;
+        let uni = drag.uni;
+        if (uni != null) {
+          if (dragX && dragY) {
+            dragX = rawDX >= uni;
+            dragY = rawDY >= uni;
+            if (!dragX && !dragY) {
+              if (rawDY > rawDX)
+                dragY = true;
+              else
+                dragX = true;
+            }
+          }
+        } else if (drag.x && drag.y && (dragX || dragY))
+          dragX = dragY = true;
+        let p0, p1;
+        if (dragX) {
+          if (scaleX.ori == 0) {
+            p0 = mouseLeft0;
+            p1 = mouseLeft1;
+          } else {
+            p0 = mouseTop0;
+            p1 = mouseTop1;
+          }
+          setSelX(min(p0, p1), abs(p1 - p0));
+          if (!dragY)
+            setSelY(0, yDim);
+        }
+        if (dragY) {
+          if (scaleX.ori == 1) {
+            p0 = mouseLeft0;
+            p1 = mouseLeft1;
+          } else {
+            p0 = mouseTop0;
+            p1 = mouseTop1;
+          }
+          setSelY(min(p0, p1), abs(p1 - p0));
+          if (!dragX)
+            setSelX(0, xDim);
+        }
+        if (!dragX && !dragY) {
+          setSelX(0, 0);
+          setSelY(0, 0);
+        }
+      }
+    }
+    drag._x = dragX;
+    drag._y = dragY;
+    if (src == null) {
+      if (_pub) {
+        if (syncKey != null) {
+          let [xSyncKey, ySyncKey] = syncOpts.scales;
+          syncOpts.values[0] = xSyncKey != null ? posToVal(scaleX.ori == 0 ? mouseLeft1 : mouseTop1, xSyncKey) : null;
+          syncOpts.values[1] = ySyncKey != null ? posToVal(scaleX.ori == 1 ? mouseLeft1 : mouseTop1, ySyncKey) : null;
+        }
+        pubSync(mousemove, self, mouseLeft1, mouseTop1, plotWidCss, plotHgtCss, idx);
+      }
+      if (cursorFocus) {
+        let shouldPub = _pub && syncOpts.setSeries;
+        let p5 = focus.prox;
+        if (focusedSeries == null) {
+          if (closestDist <= p5)
+            setSeries(closestSeries, FOCUS_TRUE, true, shouldPub);
+        } else {
+          if (closestDist > p5)
+            setSeries(null, FOCUS_TRUE, true, shouldPub);
+          else if (closestSeries != focusedSeries)
+            setSeries(closestSeries, FOCUS_TRUE, true, shouldPub);
+        }
+      }
+    }
+    if (shouldSetLegend) {
+      legend.idx = idx;
+      setLegend();
+    }
+    _fire !== false && fire("setCursor");
+  }
+  let rect2 = null;
+  Object.defineProperty(self, "rect", {
+    get() {
+      if (rect2 == null)
+        syncRect(false);
+      return rect2;
+    }
+  });
+  function syncRect(defer = false) {
+    if (defer)
+      rect2 = null;
+    else {
+      rect2 = over.getBoundingClientRect();
+      fire("syncRect", rect2);
+    }
+  }
+  function mouseMove(e4, src, _l, _t, _w, _h, _i) {
+    if (cursor._lock)
+      return;
+    if (dragging && e4 != null && e4.movementX == 0 && e4.movementY == 0)
+      return;
+    cacheMouse(e4, src, _l, _t, _w, _h, _i, false, e4 != null);
+    if (e4 != null)
+      updateCursor(null, true, true);
+    else
+      updateCursor(src, true, false);
+  }
+  function cacheMouse(e4, src, _l, _t, _w, _h, _i, initial, snap) {
+    if (rect2 == null)
+      syncRect(false);
+    setCursorEvent(e4);
+    if (e4 != null) {
+      _l = e4.clientX - rect2.left;
+      _t = e4.clientY - rect2.top;
+    } else {
+      if (_l < 0 || _t < 0) {
+        mouseLeft1 = -10;
+        mouseTop1 = -10;
+        return;
+      }
+      let [xKey, yKey] = syncOpts.scales;
+      let syncOptsSrc = src.cursor.sync;
+      let [xValSrc, yValSrc] = syncOptsSrc.values;
+      let [xKeySrc, yKeySrc] = syncOptsSrc.scales;
+      let [matchXKeys, matchYKeys] = syncOpts.match;
+      let rotSrc = src.axes[0].side % 2 == 1;
+      let xDim = scaleX.ori == 0 ? plotWidCss : plotHgtCss, yDim = scaleX.ori == 1 ? plotWidCss : plotHgtCss, _xDim = rotSrc ? _h : _w, _yDim = rotSrc ? _w : _h, _xPos = rotSrc ? _t : _l, _yPos = rotSrc ? _l : _t;
+      if (xKeySrc != null)
+        _l = matchXKeys(xKey, xKeySrc) ? getPos(xValSrc, scales[xKey], xDim, 0) : -10;
+      else
+        _l = xDim * (_xPos / _xDim);
+      if (yKeySrc != null)
+        _t = matchYKeys(yKey, yKeySrc) ? getPos(yValSrc, scales[yKey], yDim, 0) : -10;
+      else
+        _t = yDim * (_yPos / _yDim);
+      if (scaleX.ori == 1) {
+        let __l = _l;
+        _l = _t;
+        _t = __l;
+      }
+    }
+    if (snap && (src == null || src.cursor.event.type == mousemove)) {
+      if (_l <= 1 || _l >= plotWidCss - 1)
+        _l = incrRound(_l, plotWidCss);
+      if (_t <= 1 || _t >= plotHgtCss - 1)
+        _t = incrRound(_t, plotHgtCss);
+    }
+    if (initial) {
+      rawMouseLeft0 = _l;
+      rawMouseTop0 = _t;
+      [mouseLeft0, mouseTop0] = cursor.move(self, _l, _t);
+    } else {
+      mouseLeft1 = _l;
+      mouseTop1 = _t;
+    }
+  }
+  const _hideProps = {
+    width: 0,
+    height: 0,
+    left: 0,
+    top: 0
+  };
+  function hideSelect() {
+    setSelect(_hideProps, false);
+  }
+  let downSelectLeft;
+  let downSelectTop;
+  let downSelectWidth;
+  let downSelectHeight;
+  function mouseDown(e4, src, _l, _t, _w, _h, _i) {
+    dragging = true;
+    dragX = dragY = drag._x = drag._y = false;
+    cacheMouse(e4, src, _l, _t, _w, _h, _i, true, false);
+    if (e4 != null) {
+      onMouse(mouseup, doc, mouseUp, false);
+      pubSync(mousedown, self, mouseLeft0, mouseTop0, plotWidCss, plotHgtCss, null);
+    }
+    let { left, top, width, height } = select;
+    downSelectLeft = left;
+    downSelectTop = top;
+    downSelectWidth = width;
+    downSelectHeight = height;
+  }
+  function mouseUp(e4, src, _l, _t, _w, _h, _i) {
+    dragging = drag._x = drag._y = false;
+    cacheMouse(e4, src, _l, _t, _w, _h, _i, false, true);
+    let { left, top, width, height } = select;
+    let hasSelect = width > 0 || height > 0;
+    let chgSelect = downSelectLeft != left || downSelectTop != top || downSelectWidth != width || downSelectHeight != height;
+    hasSelect && chgSelect && setSelect(select);
+    if (drag.setScale && hasSelect && chgSelect) {
+      let xOff = left, xDim = width, yOff = top, yDim = height;
+      if (scaleX.ori == 1) {
+        xOff = top, xDim = height, yOff = left, yDim = width;
+      }
+      if (dragX) {
+        _setScale(
+          xScaleKey,
+          posToVal(xOff, xScaleKey),
+          posToVal(xOff + xDim, xScaleKey)
+        );
+      }
+      if (dragY) {
+        for (let k4 in scales) {
+          let sc = scales[k4];
+          if (k4 != xScaleKey && sc.from == null && sc.min != inf) {
+            _setScale(
+              k4,
+              posToVal(yOff + yDim, k4),
+              posToVal(yOff, k4)
+            );
+          }
+        }
+      }
+      hideSelect();
+    } else if (cursor.lock) {
+      cursor._lock = !cursor._lock;
+      updateCursor(src, true, e4 != null);
+    }
+    if (e4 != null) {
+      offMouse(mouseup, doc);
+      pubSync(mouseup, self, mouseLeft1, mouseTop1, plotWidCss, plotHgtCss, null);
+    }
+  }
+  function mouseLeave(e4, src, _l, _t, _w, _h, _i) {
+    if (cursor._lock)
+      return;
+    setCursorEvent(e4);
+    let _dragging = dragging;
+    if (dragging) {
+      let snapH = true;
+      let snapV = true;
+      let snapProx = 10;
+      let dragH, dragV;
+      if (scaleX.ori == 0) {
+        dragH = dragX;
+        dragV = dragY;
+      } else {
+        dragH = dragY;
+        dragV = dragX;
+      }
+      if (dragH && dragV) {
+        snapH = mouseLeft1 <= snapProx || mouseLeft1 >= plotWidCss - snapProx;
+        snapV = mouseTop1 <= snapProx || mouseTop1 >= plotHgtCss - snapProx;
+      }
+      if (dragH && snapH)
+        mouseLeft1 = mouseLeft1 < mouseLeft0 ? 0 : plotWidCss;
+      if (dragV && snapV)
+        mouseTop1 = mouseTop1 < mouseTop0 ? 0 : plotHgtCss;
+      updateCursor(null, true, true);
+      dragging = false;
+    }
+    mouseLeft1 = -10;
+    mouseTop1 = -10;
+    activeIdxs.fill(null);
+    updateCursor(null, true, true);
+    if (_dragging)
+      dragging = _dragging;
+  }
+  function dblClick(e4, src, _l, _t, _w, _h, _i) {
+    if (cursor._lock)
+      return;
+    setCursorEvent(e4);
+    autoScaleX();
+    hideSelect();
+    if (e4 != null)
+      pubSync(dblclick, self, mouseLeft1, mouseTop1, plotWidCss, plotHgtCss, null);
+  }
+  function syncPxRatio() {
+    axes.forEach(syncFontSize);
+    _setSize(self.width, self.height, true);
+  }
+  on(dppxchange, win, syncPxRatio);
+  const events = {};
+  events.mousedown = mouseDown;
+  events.mousemove = mouseMove;
+  events.mouseup = mouseUp;
+  events.dblclick = dblClick;
+  events["setSeries"] = (e4, src, idx, opts2) => {
+    let seriesIdxMatcher2 = syncOpts.match[2];
+    idx = seriesIdxMatcher2(self, src, idx);
+    idx != -1 && setSeries(idx, opts2, true, false);
+  };
+  if (showCursor) {
+    onMouse(mousedown, over, mouseDown);
+    onMouse(mousemove, over, mouseMove);
+    onMouse(mouseenter, over, (e4) => {
+      setCursorEvent(e4);
+      syncRect(false);
+    });
+    onMouse(mouseleave, over, mouseLeave);
+    onMouse(dblclick, over, dblClick);
+    cursorPlots.add(self);
+    self.syncRect = syncRect;
+  }
+  const hooks = self.hooks = opts.hooks || {};
+  function fire(evName, a1, a22) {
+    if (deferHooks)
+      hooksQueue.push([evName, a1, a22]);
+    else {
+      if (evName in hooks) {
+        hooks[evName].forEach((fn) => {
+          fn.call(null, self, a1, a22);
+        });
+      }
+    }
+  }
+  (opts.plugins || []).forEach((p5) => {
+    for (let evName in p5.hooks)
+      hooks[evName] = (hooks[evName] || []).concat(p5.hooks[evName]);
+  });
+  const seriesIdxMatcher = (self2, src, srcSeriesIdx) => srcSeriesIdx;
+  const syncOpts = assign({
+    key: null,
+    setSeries: false,
+    filters: {
+      pub: retTrue,
+      sub: retTrue
+    },
+    scales: [xScaleKey, series[1] ? series[1].scale : null],
+    match: [retEq, retEq, seriesIdxMatcher],
+    values: [null, null]
+  }, cursor.sync);
+  if (syncOpts.match.length == 2)
+    syncOpts.match.push(seriesIdxMatcher);
+  cursor.sync = syncOpts;
+  const syncKey = syncOpts.key;
+  const sync = _sync(syncKey);
+  function pubSync(type, src, x3, y5, w5, h5, i4) {
+    if (syncOpts.filters.pub(type, src, x3, y5, w5, h5, i4))
+      sync.pub(type, src, x3, y5, w5, h5, i4);
+  }
+  sync.sub(self);
+  function pub(type, src, x3, y5, w5, h5, i4) {
+    if (syncOpts.filters.sub(type, src, x3, y5, w5, h5, i4))
+      events[type](null, src, x3, y5, w5, h5, i4);
+  }
+  self.pub = pub;
+  function destroy() {
+    sync.unsub(self);
+    cursorPlots.delete(self);
+    mouseListeners.clear();
+    off(dppxchange, win, syncPxRatio);
+    root.remove();
+    legendTable?.remove();
+    fire("destroy");
+  }
+  self.destroy = destroy;
+  function _init() {
+    fire("init", opts, data);
+    setData(data || opts.data, false);
+    if (pendScales[xScaleKey])
+      setScale(xScaleKey, pendScales[xScaleKey]);
+    else
+      autoScaleX();
+    shouldSetSelect = select.show && (select.width > 0 || select.height > 0);
+    shouldSetCursor = shouldSetLegend = true;
+    _setSize(opts.width, opts.height);
+  }
+  series.forEach(initSeries);
+  axes.forEach(initAxis);
+  if (then) {
+    if (then instanceof HTMLElement) {
+      then.appendChild(root);
+      _init();
+    } else
+      then(self, _init);
+  } else
+    _init();
+  return self;
+}
+uPlot.assign = assign;
+uPlot.fmtNum = fmtNum;
+uPlot.rangeNum = rangeNum;
+uPlot.rangeLog = rangeLog;
+uPlot.rangeAsinh = rangeAsinh;
+uPlot.orient = orient;
+uPlot.pxRatio = pxRatio;
+{
+  uPlot.join = join;
+}
+{
+  uPlot.fmtDate = fmtDate;
+  uPlot.tzDate = tzDate;
+}
+uPlot.sync = _sync;
+{
+  uPlot.addGap = addGap;
+  uPlot.clipGaps = clipGaps;
+  let paths = uPlot.paths = {
+    points
+  };
+  paths.linear = linear;
+  paths.stepped = stepped;
+  paths.bars = bars;
+  paths.spline = monotoneCubic;
+}
+
+// src/parts/lanes.tsx
+var HEIGHT2 = 110;
+function Lanes({ times, lanes, from, to }) {
+  return /* @__PURE__ */ a4("div", { class: "lanes", children: [
+    lanes.map((lane) => /* @__PURE__ */ a4("figure", { class: "lane", children: [
+      /* @__PURE__ */ a4("figcaption", { children: [
+        /* @__PURE__ */ a4("strong", { children: lane.name }),
+        " ",
+        /* @__PURE__ */ a4("span", { children: lane.summary })
+      ] }),
+      /* @__PURE__ */ a4(Plot, { times, lane, from, to })
+    ] }, lane.name)),
+    /* @__PURE__ */ a4("p", { class: "muted small", children: [
+      "Times in ",
+      zone(),
+      ". Drag over a lane to look closer."
+    ] })
+  ] });
+}
+function Plot({ times, lane, from, to }) {
+  const place = T2(null);
+  const plot = T2(null);
+  const kept = T2({ from, to, lane });
+  kept.current = { from, to, lane };
+  A2(() => {
+    const holder = place.current;
+    const made = new uPlot(options(holder, kept, lane.colour), [times, lane.values], holder);
+    made.root.setAttribute("role", "img");
+    plot.current = made;
+    const watch = new ResizeObserver(() => made.setSize({ width: holder.clientWidth, height: HEIGHT2 }));
+    watch.observe(holder);
+    return () => {
+      watch.disconnect();
+      made.destroy();
+    };
+  }, [lane.name, theme.value, isUtc.value]);
+  A2(() => {
+    plot.current?.setData([times, lane.values]);
+    plot.current?.root.setAttribute("aria-label", `${lane.name}: ${lane.summary}`);
+  });
+  return /* @__PURE__ */ a4("div", { ref: place, class: "plot" });
+}
+function options(holder, kept, colour) {
+  const style = getComputedStyle(document.documentElement);
+  const token2 = (name) => style.getPropertyValue(name).trim();
+  const axis = { stroke: token2("--muted"), grid: { stroke: token2("--hairline"), width: 1 }, ticks: { stroke: token2("--hairline"), width: 1 }, font: "13px system-ui" };
+  return {
+    width: holder.clientWidth || 600,
+    height: HEIGHT2,
+    legend: { show: false },
+    cursor: { drag: { x: true, y: false, setScale: false }, sync: { key: "time" }, points: { size: 6 } },
+    tzDate: (seconds2) => isUtc.value ? uPlot.tzDate(new Date(seconds2 * 1e3), "Etc/UTC") : new Date(seconds2 * 1e3),
+    scales: {
+      x: { range: () => [kept.current.from, kept.current.to] },
+      y: { range: (_plot, _low, high) => [0, Math.max(high || 0, 1) * 1.1] }
+    },
+    axes: [
+      { ...axis, size: 26, values: "{HH}:{mm}:{ss}", space: 90 },
+      { ...axis, size: 84, space: 30, values: (_plot, marks) => marks.map((mark) => kept.current.lane.write(mark)) }
+    ],
+    series: [
+      {},
+      {
+        stroke: token2(colour),
+        width: 1.5,
+        fill: token2(colour) + "30",
+        points: { show: false },
+        ...kept.current.lane.isStepped ? { paths: uPlot.paths.stepped({ align: 1 }) } : {}
+      }
+    ],
+    hooks: {
+      setSelect: [
+        (made) => {
+          const { left, width } = made.select;
+          if (width < 4) return;
+          const [from, to] = [made.posToVal(left, "x"), made.posToVal(left + width, "x")];
+          const nanos = (seconds2) => BigInt(Math.round(seconds2 * 1e6)) * 1000n;
+          made.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false);
+          set(around((nanos(from) + nanos(to)) / 2n, nanos(to - from)));
+        }
+      ]
+    }
+  };
+}
+
+// src/views/now.tsx
+var TELLING = ["silent-loss", "loop", "drop", "queue-congestion", "path-change", "report-loss", "egress-utilization"];
+var RANK = { critical: 3, warning: 2, info: 1 };
+function incidents(events) {
+  const groups = [];
+  const sorted = [...events].sort((a5, b3) => BigInt(b3.last) > BigInt(a5.last) ? 1 : -1);
+  for (const event of sorted) {
+    const key = incidentOf(event);
+    const near = groups.find((group) => group.key === key && BigInt(group.events.at(-1).first) - BigInt(event.last) < 5n * SECOND);
+    if (near) near.events.push(event);
+    else groups.push({ key, events: [event], main: event, severity: event.severity });
+  }
+  const rank = (event) => RANK[event.severity] ?? 0;
+  const weight = (event) => (TELLING.includes(event.event) ? 10 - TELLING.indexOf(event.event) : 0) + rank(event) / 10;
+  for (const group of groups) {
+    group.main = group.events.reduce((a5, b3) => weight(b3) > weight(a5) ? b3 : a5);
+    group.severity = group.events.reduce((a5, b3) => rank(b3) > rank(a5) ? b3 : a5).severity;
+  }
+  return groups;
+}
+function headline(groups, lost, quietFor) {
+  const calm = lost ? `${plural(lost, "report")} lost` : "no report lost";
+  if (!groups.length) return `Quiet for ${quietFor}; ${calm}.`;
+  const active = groups.filter((group) => group.events.some((event) => event.phase === "begin"));
+  const isOne = (kind) => groups.filter((group) => group.events.some((event) => event.event === kind)).length;
+  const told = active[0] ?? groups.find((group) => group.severity !== "info") ?? groups[0];
+  const subject = told.main;
+  const moved = isOne("path-change");
+  const parts = [
+    `${sentence(subject)}, ${subject.phase === "begin" ? "and goes on" : "ended " + ago(BigInt(subject.last), now())}`,
+    ...moved && subject.event !== "path-change" ? [plural(moved, "path") + " changed"] : [],
+    calm
+  ];
+  return parts.join("; ") + ".";
+}
+function Now() {
+  const { isLive, from, to, span } = range();
+  const key = isLive ? `live ${span} ${eventsHeard.value}` : `${from} ${to}`;
+  const events = useAsk("events " + key, (signal) => ask(`events?limit=500&from=${range().from}&to=${range().to}`, { signal }), isLive ? 5e3 : void 0);
+  const groups = incidents(events.data ?? []);
+  const lost = history2.length ? history2.at(-1).totals.lost - history2[0].totals.lost : 0;
+  const text = events.data ? headline(groups, lost, duration(span)) : "";
+  useCopy(() => [text, ...groups.map(({ main }) => `${exact(BigInt(main.first))}  ${sentence(main)}`)].join("\n"));
+  return /* @__PURE__ */ a4($, { children: [
+    /* @__PURE__ */ a4("h1", { class: "headline", children: text || (isBeginning.value ? "No report has come yet." : "Now") }),
+    /* @__PURE__ */ a4(Answer, { asked: events, children: () => groups.length ? /* @__PURE__ */ a4(Incidents, { groups }) : /* @__PURE__ */ a4(Quiet, {}) }),
+    /* @__PURE__ */ a4(History, {})
+  ] });
+}
+function Quiet() {
+  return /* @__PURE__ */ a4(Empty, { children: [
+    "Nothing was announced in this time. ",
+    /* @__PURE__ */ a4("a", { href: href("/", { live: "1d" }), children: "Look at a whole day" }),
+    ", or send reports to this collector:",
+    " ",
+    /* @__PURE__ */ a4("code", { children: "inband demo --report-to ADDRESS:32766" }),
+    "."
+  ] });
+}
+function Incidents({ groups }) {
+  return /* @__PURE__ */ a4("section", { "aria-labelledby": "incidents", children: [
+    /* @__PURE__ */ a4("h2", { id: "incidents", children: plural(groups.length, "incident") }),
+    /* @__PURE__ */ a4("ul", { class: "incidents", children: groups.slice(0, 40).map(({ main, events, severity }) => {
+      const to = href("/event/" + main.id, around(BigInt(main.first), 20n * SECOND));
+      return /* @__PURE__ */ a4("li", { "data-row": true, tabIndex: 0, onKeyDown: (press) => press.key === "Enter" && press.target === press.currentTarget && go(to), children: [
+        /* @__PURE__ */ a4(Severity, { of: severity }),
+        /* @__PURE__ */ a4("a", { href: to, children: sentence(main) }),
+        /* @__PURE__ */ a4("span", { class: "muted", children: [
+          main.phase === "begin" && "goes on, ",
+          /* @__PURE__ */ a4(Time, { at: main.last })
+        ] }),
+        events.length > 1 && /* @__PURE__ */ a4("span", { class: "muted", children: [
+          "with ",
+          kindsOf(events.filter((event) => event !== main))
+        ] })
+      ] }, main.id);
+    }) })
+  ] });
+}
+var kindsOf = (events) => [...new Set(events.map((event) => event.event))].join(", ");
+function History() {
+  const { isLive, from, to, span } = range();
+  const counts = useAsk(`counts ${isLive ? span : `${from} ${to}`}`, async (signal) => {
+    const { to: to2 } = range();
+    const [first2] = await sql("SELECT min(time) AS t FROM minutes", signal);
+    const begun = first2?.t ? BigInt(first2.t) : to2 - MINUTE;
+    const from2 = begun > range().from ? begun : range().from;
+    const between = `time >= ${from2} AND time < ${to2}`;
+    const levels = to2 - from2 <= 2n * MINUTE ? `SELECT bucket(time, ${SECOND}) AS t, max(hop_latency) AS latency, max(queue_occupancy) AS depth, sum(dropped AND hop_index = 0) AS drops FROM observations WHERE ${between} GROUP BY 1 ORDER BY 1` : `SELECT time AS t, max(latency_max) AS latency, max(queue_occupancy_max) AS depth, NULL AS drops FROM minutes WHERE time >= ${from2 - MINUTE} AND time < ${to2} GROUP BY 1 ORDER BY 1`;
+    const ledger = `SELECT time AS t, accepted, lost FROM ledger WHERE node_id IS NULL AND ${between} ORDER BY time`;
+    return { from: from2, levels: await sql(levels, signal), ledger: await sql(ledger, signal) };
+  }, isLive ? 1e4 : void 0);
+  return /* @__PURE__ */ a4(Answer, { asked: counts, children: (counts2) => /* @__PURE__ */ a4(Counts, { ...counts2 }) });
+}
+var seconds = (time) => Number(BigInt(time) / 1000n) / 1e6;
+function Counts({ from, levels, ledger }) {
+  const { to } = range();
+  const fromLive = history2.length ? history2[0].at : Infinity;
+  const past = ledger.map((row) => ({ at: seconds(row.t), accepted: Number(row.accepted), lost: Number(row.lost) })).filter((row) => row.at < fromLive);
+  const live = history2.map(({ at, totals: totals3 }) => ({ at, accepted: totals3.accepted, lost: totals3.lost }));
+  const totals2 = [...past, ...live].filter((row) => row.at >= seconds(from) - 10);
+  const between = totals2.slice(1).map((row, at) => ({ ...row, before: totals2[at] })).filter((row) => row.accepted >= row.before.accepted && row.at > row.before.at);
+  const times = between.map((row) => row.at);
+  const rates = between.map((row) => (row.accepted - row.before.accepted) / (row.at - row.before.at));
+  const losses = between.map((row) => Math.max(0, row.lost - row.before.lost));
+  const [latency2, depth, drops] = ["latency", "depth", "drops"].map((name) => levels.map((row) => row[name] === null ? null : Number(row[name])));
+  const highest = (values) => values.reduce((a5, b3) => b3 !== null && (a5 === null || b3 > a5) ? b3 : a5, null);
+  const lost = losses.reduce((a5, b3) => a5 + b3, 0);
+  const level = (name, values, write2, colour) => {
+    const most = highest(values);
+    return { name, values, write: write2, colour, isStepped: true, summary: most === null ? `${UNKNOWN} nothing reported` : `at most ${write2(most)}` };
+  };
+  const reports = { name: "Reports", values: rates, write: rate, colour: "--flow1", summary: rates.length ? `now ${rate(rates.at(-1))}, ${count(lost)} lost` : UNKNOWN };
+  const upper = lost ? [reports, { name: "Lost reports", values: losses, write: count, colour: "--flow2", summary: count(lost) }] : [reports];
+  const lower = [
+    level("Longest hop", latency2, duration, "--flow4"),
+    level("Deepest queue", depth, count, "--flow3"),
+    ...highest(drops) ? [level("Drops, of reports", drops, count, "--flow2")] : []
+  ];
+  const window2 = { from: seconds(from), to: seconds(to) };
+  return /* @__PURE__ */ a4("section", { "aria-label": "Over time", children: [
+    /* @__PURE__ */ a4(Lanes, { times, lanes: upper, ...window2 }),
+    levels.length > 0 && /* @__PURE__ */ a4(Lanes, { times: levels.map((row) => seconds(row.t)), lanes: lower, ...window2 })
+  ] });
+}
+
+// src/main.tsx
+var ENTRIES = [
+  { path: "/", name: "Now", key: "n", isHere: (first2) => first2 === "" },
+  { path: "/flows", name: "Flows", key: "f", isHere: (first2) => first2.startsWith("flow") },
+  { path: "/events", name: "Events", key: "e", isHere: (first2) => first2.startsWith("event") }
+];
+function View({ path }) {
+  const [first2 = "", ...rest] = path;
+  switch (first2) {
+    case "":
+      return /* @__PURE__ */ a4(Now, {});
+    case "flows":
+      return /* @__PURE__ */ a4(Flows2, {});
+    case "flow":
+      return /* @__PURE__ */ a4(Flow, { name: rest[0] ?? "" }, rest[0]);
+    case "events":
+      return /* @__PURE__ */ a4(Events, {});
+    case "event":
+      return /* @__PURE__ */ a4(Event, { id: rest[0] ?? "" }, rest[0]);
+    default:
+      isReady.value = true;
+      return /* @__PURE__ */ a4(Empty, { children: [
+        "No view is called “",
+        shown("/" + path.join("/")),
+        "”. The views are on the left; what is behind the question mark stays."
+      ] });
+  }
+}
+function Page() {
+  const path = address.value.path;
+  const main = T2(null);
+  const name = ENTRIES.find(({ isHere }) => isHere(path[0] ?? ""))?.name ?? "inband";
+  A2(() => {
+    document.title = `${name} · inband`;
+    return () => {
+      isReady.value = false;
+    };
+  }, [path.join("/")]);
+  return /* @__PURE__ */ a4($, { children: [
+    /* @__PURE__ */ a4("a", { class: "skip", href: "#main", onClick: (event) => (event.preventDefault(), main.current?.focus()), children: "To the view" }),
+    /* @__PURE__ */ a4(Strip, {}),
+    /* @__PURE__ */ a4(Rail, { entries: ENTRIES }),
+    /* @__PURE__ */ a4(TimeBar, {}),
+    /* @__PURE__ */ a4("main", { id: "main", ref: main, tabIndex: -1, "data-ready": isReady.value ? "" : void 0, children: [
+      /* @__PURE__ */ a4(TokenWanted, {}),
+      /* @__PURE__ */ a4(View, { path })
+    ] }),
+    /* @__PURE__ */ a4(Help, {}),
+    /* @__PURE__ */ a4(Said, {})
+  ] });
+}
+if (isExact()) {
+  document.addEventListener("click", catchLinks);
+  document.addEventListener("keydown", onKey);
+  Q(/* @__PURE__ */ a4(Page, {}), document.getElementById("page"));
+  void learn();
+  setInterval(() => void learn(), 15e3);
+  void follow();
+} else {
+  document.getElementById("page").textContent = "This browser cannot show numbers of 64 bits exactly. Chrome 114, Firefox 135 and Safari 18.4 can, and later ones.";
+}

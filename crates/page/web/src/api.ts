@@ -1,0 +1,78 @@
+// Questions to the API.
+
+import { signal } from "@preact/signals";
+import { base } from "./address";
+import { parse } from "./json";
+
+/** Why there is no answer, in words. */
+export class Refusal extends Error {
+  constructor(
+    readonly asked: string,
+    message: string,
+    readonly status: number,
+  ) {
+    super(message);
+  }
+}
+
+/** The token of this tab; it is in no address, and is gone with the tab. */
+export const token = signal(sessionStorage.getItem("inband-token") ?? "");
+export const isTokenWanted = signal(false);
+/** By how much the collector's clock is ahead of this browser's, nanoseconds. */
+export const ahead = signal(0n);
+
+export function giveToken(text: string) {
+  sessionStorage.setItem("inband-token", text);
+  token.value = text;
+  isTokenWanted.value = false;
+}
+
+export function headers(): Record<string, string> {
+  return token.value ? { authorization: "Bearer " + token.value } : {};
+}
+
+export async function ask(path: string, init: RequestInit = {}): Promise<any> {
+  const asked = `${init.method ?? "GET"} /api/v1/${path}`;
+  let answer: Response;
+  let text: string;
+  try {
+    const signals = [AbortSignal.timeout(15_000), ...(init.signal ? [init.signal] : [])];
+    answer = await fetch(`${base}/api/v1/${path}`, {
+      ...init,
+      headers: { ...headers(), ...(init.headers as Record<string, string>) },
+      signal: AbortSignal.any(signals),
+    });
+    text = await answer.text();
+  } catch (error) {
+    const isLate = error instanceof DOMException && error.name === "TimeoutError";
+    throw new Refusal(asked, isLate ? "no answer within 15 s" : "the collector cannot be reached", 0);
+  }
+  noteClock(answer);
+  if (answer.status === 401) isTokenWanted.value = true;
+  let body: any;
+  try {
+    body = parse(text);
+  } catch {
+    throw new Refusal(asked, `half an answer, ${text.length} bytes that are no JSON`, answer.status);
+  }
+  if (!answer.ok) throw new Refusal(asked, String(body?.error ?? answer.statusText), answer.status);
+  return body;
+}
+
+/** The rows of a question in SQL, each an object by column. */
+export async function sql(text: string, signal?: AbortSignal): Promise<Record<string, any>[]> {
+  const body = JSON.stringify({ sql: text });
+  const init = { method: "POST", body, headers: { "content-type": "application/json" }, signal: signal ?? null };
+  const { columns, rows } = await ask("query", init);
+  return rows.map((row: any[]) => Object.fromEntries(columns.map((name: string, at: number) => [name, row[at]])));
+}
+
+/** The collector's time, nanoseconds since 1970. */
+export const now = () => BigInt(Date.now()) * 1_000_000n + ahead.value;
+
+function noteClock(answer: Response) {
+  const said = Date.parse(answer.headers.get("date") ?? "");
+  // The header has whole seconds, so a second or two says nothing.
+  const off = said - Date.now();
+  ahead.value = Number.isNaN(said) || Math.abs(off) < 2_000 ? 0n : BigInt(off) * 1_000_000n;
+}

@@ -1,0 +1,51 @@
+// What a view asks for. The old picture stays until the new one is there, and is marked when it is old.
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import { Refusal } from "./api";
+
+export interface Asked<T> {
+  data: T | undefined;
+  error: Refusal | undefined;
+  /** Whether `data` is that of an earlier question, or could not be brought up to date. */
+  isStale: boolean;
+  /** Whether the answer takes its time. */
+  isSlow: boolean;
+  again: () => void;
+}
+
+/**
+ * Asks whenever `key` changes, and again every `every` milliseconds where it is given.
+ * One question at a time is on its way.
+ */
+export function useAsk<T>(key: string, question: (signal: AbortSignal) => Promise<T>, every?: number): Asked<T> {
+  const [state, setState] = useState<{ key: string; data?: T; error?: Refusal }>({ key: "" });
+  const [isSlow, setSlow] = useState(false);
+  const [round, setRound] = useState(0);
+  const latest = useRef(question);
+  latest.current = question;
+  useEffect(() => {
+    const gone = new AbortController();
+    let timer = 0;
+    const run = async () => {
+      const slow = setTimeout(() => setSlow(true), 300);
+      try {
+        const data = await latest.current(gone.signal);
+        if (!gone.signal.aborted) setState({ key, data });
+      } catch (error) {
+        const refusal = error instanceof Refusal ? error : new Refusal("", String(error), 0);
+        if (!gone.signal.aborted) setState((old) => ({ ...old, error: refusal }));
+      }
+      clearTimeout(slow);
+      if (gone.signal.aborted) return;
+      setSlow(false);
+      if (every) timer = window.setTimeout(run, document.hidden ? every * 5 : every);
+    };
+    run();
+    return () => {
+      gone.abort();
+      clearTimeout(timer);
+    };
+  }, [key, round, every]);
+  const isStale = state.data !== undefined && (state.key !== key || state.error !== undefined);
+  return { data: state.data, error: state.error, isStale, isSlow, again: () => setRound((old) => old + 1) };
+}

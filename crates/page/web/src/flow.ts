@@ -1,0 +1,29 @@
+// How the page names a flow in addresses: by its id, or by its five-tuple where only that is known.
+
+import { signal } from "@preact/signals";
+import { ask, sql } from "./api";
+import type { Flow } from "./kinds";
+
+/** The flow that was looked at last. */
+export const lastFlow = signal(sessionStorage.getItem("inband-flow") ?? "");
+lastFlow.subscribe((id) => sessionStorage.setItem("inband-flow", id));
+
+export const flowAddress = (flow: Flow) =>
+  [flow.protocol, flow.source, flow.source_port, flow.destination, flow.destination_port].map(encodeURIComponent).join("-");
+
+/** The id of the flow that an address names; `undefined` where no such flow is known. */
+export async function resolve(name: string): Promise<string | undefined> {
+  if (/^\d{1,19}$/.test(name)) return name;
+  const [protocol, source, sourcePort, destination, destinationPort] = name.split("-");
+  const isTuple = [protocol, sourcePort, destinationPort].every((part) => /^\d{1,5}$/.test(part ?? ""));
+  const isPlain = [source, destination].every((part) => /^[0-9a-fA-F.:]{2,45}$/.test(part ?? ""));
+  if (!isTuple || !isPlain) return undefined;
+  const live: any[] = await ask("flows?limit=10000");
+  const found = live.find(({ flow }) => flowAddress(flow) === name.split("-").map(encodeURIComponent).join("-"));
+  if (found) return found.id;
+  const [row] = await sql(
+    `SELECT flow_id FROM paths WHERE source = '${source}' AND destination = '${destination}' AND protocol = ${protocol} ` +
+      `AND source_port = ${sourcePort} AND destination_port = ${destinationPort} LIMIT 1`,
+  );
+  return row ? String(row.flow_id) : undefined;
+}

@@ -1,0 +1,134 @@
+// What single letters do. They act outside of text fields only, and can be turned off.
+
+import { signal } from "@preact/signals";
+import { go, href } from "./address";
+import { lastFlow } from "./flow";
+import { freeze, frozenAddress, step, zoom } from "./range";
+import { isUtc } from "./time";
+
+export const areKeysOn = signal(localStorage.getItem("inband-keys") !== "off");
+areKeysOn.subscribe((on) => localStorage.setItem("inband-keys", on ? "on" : "off"));
+export const isHelpOpen = signal(false);
+/** What was just done, for those who do not see it. */
+export const said = signal("");
+
+export type Theme = "system" | "light" | "dark";
+export const theme = signal<Theme>((localStorage.getItem("inband-theme") as Theme) ?? "system");
+theme.subscribe((theme) => {
+  localStorage.setItem("inband-theme", theme);
+  document.documentElement.dataset.theme = theme;
+});
+
+export function turnTheme() {
+  const isDark = theme.value === "dark" || (theme.value === "system" && matchMedia("(prefers-color-scheme: dark)").matches);
+  theme.value = isDark ? "light" : "dark";
+}
+
+/** The text that `c` copies, as the view on show gives it. */
+export const copied: { text: (() => string) | undefined } = { text: undefined };
+/** Keys of the view on show. */
+export const viewKeys: Map<string, () => void> = new Map();
+
+export async function copy(text: string, what: string) {
+  try {
+    await navigator.clipboard.writeText(text);
+    said.value = `${what} copied`;
+  } catch {
+    said.value = "the browser does not let the page copy";
+  }
+}
+
+export interface Key {
+  keys: string;
+  about: string;
+}
+
+export const KEYS: Key[] = [
+  { keys: "g n", about: "Now" },
+  { keys: "g m", about: "Map" },
+  { keys: "g f", about: "Flows" },
+  { keys: "g p", about: "Path of the last flow" },
+  { keys: "g q", about: "Queues" },
+  { keys: "g e", about: "Events" },
+  { keys: "g r", about: "Reports" },
+  { keys: "g s", about: "Query" },
+  { keys: "/", about: "to the filter" },
+  { keys: "j k", about: "next and previous row" },
+  { keys: "Enter", about: "open the row" },
+  { keys: ".", about: "freeze, or follow live" },
+  { keys: "[ ]", about: "one span back, forth" },
+  { keys: "w s", about: "zoom in, out" },
+  { keys: "c", about: "copy what is shown as text" },
+  { keys: "y", about: "copy the address, frozen" },
+  { keys: "t", about: "light or dark" },
+  { keys: "z", about: "UTC or local time" },
+  { keys: "?", about: "this list" },
+  { keys: "Esc", about: "close, or leave the field" },
+];
+
+const VIEWS: Record<string, () => string | undefined> = {
+  n: () => "/",
+  m: () => "/map",
+  f: () => "/flows",
+  p: () => (lastFlow.value ? "/flow/" + lastFlow.value : undefined),
+  q: () => "/queues",
+  e: () => "/events",
+  r: () => "/reports",
+  s: () => "/query",
+};
+
+let wentG = 0;
+
+export function onKey(event: KeyboardEvent) {
+  const target = event.target as HTMLElement;
+  const isField = target.matches("input, textarea, select, [contenteditable]") || target.shadowRoot !== null;
+  if (event.key === "Escape") {
+    if (isHelpOpen.value) isHelpOpen.value = false;
+    else if (isField) target.blur();
+    return;
+  }
+  if (isField || !areKeysOn.value || event.ctrlKey || event.metaKey || event.altKey) return;
+  const done = act(event.key, event);
+  if (done) event.preventDefault();
+}
+
+function act(key: string, event: KeyboardEvent): boolean {
+  if (Date.now() - wentG < 1_500) {
+    wentG = 0;
+    const to = VIEWS[key]?.();
+    if (to) go(href(to));
+    return to !== undefined;
+  }
+  const own = viewKeys.get(key);
+  if (own) {
+    own();
+    return true;
+  }
+  const actions: Record<string, () => void> = {
+    g: () => (wentG = Date.now()),
+    "?": () => (isHelpOpen.value = true),
+    ".": freeze,
+    "[": () => step(-1),
+    "]": () => step(1),
+    w: () => zoom(2),
+    s: () => zoom(0.5),
+    t: turnTheme,
+    z: () => (isUtc.value = !isUtc.value),
+    y: () => void copy(frozenAddress(), "the address"),
+    c: () => copied.text && void copy(copied.text(), "what is shown"),
+    "/": () => document.querySelector<HTMLElement>("[data-filter]")?.focus(),
+    j: () => move(1),
+    k: () => move(-1),
+  };
+  const action = actions[key];
+  if (!action || (event.shiftKey && key !== "?")) return false;
+  action();
+  return true;
+}
+
+/** Moves the focus from row to row. */
+function move(by: number) {
+  const rows = [...document.querySelectorAll<HTMLElement>("main [data-row]")];
+  const at = rows.indexOf(document.activeElement as HTMLElement);
+  rows[Math.max(0, Math.min(rows.length - 1, at < 0 ? 0 : at + by))]?.focus();
+}

@@ -1,0 +1,84 @@
+// The page: one frame, and the view that the address names.
+
+import { render } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { address, catchLinks } from "./address";
+import { Empty, isReady } from "./parts/answer";
+import { type Entry, Help, Rail, Said, Strip, TimeBar, TokenWanted } from "./parts/frame";
+import { isExact } from "./json";
+import { onKey } from "./keys";
+import { learn } from "./names";
+import { follow } from "./stream";
+import { shown } from "./units";
+import { Event } from "./views/event";
+import { Events } from "./views/events";
+import { Flow } from "./views/flow";
+import { Flows } from "./views/flows";
+import { Now } from "./views/now";
+
+const ENTRIES: Entry[] = [
+  { path: "/", name: "Now", key: "n", isHere: (first) => first === "" },
+  { path: "/flows", name: "Flows", key: "f", isHere: (first) => first.startsWith("flow") },
+  { path: "/events", name: "Events", key: "e", isHere: (first) => first.startsWith("event") },
+];
+
+function View({ path }: { path: string[] }) {
+  const [first = "", ...rest] = path;
+  switch (first) {
+    case "":
+      return <Now />;
+    case "flows":
+      return <Flows />;
+    case "flow":
+      return <Flow name={rest[0] ?? ""} key={rest[0]} />;
+    case "events":
+      return <Events />;
+    case "event":
+      return <Event id={rest[0] ?? ""} key={rest[0]} />;
+    default:
+      isReady.value = true;
+      return (
+        <Empty>
+          No view is called “{shown("/" + path.join("/"))}”. The views are on the left; what is behind the question mark stays.
+        </Empty>
+      );
+  }
+}
+
+function Page() {
+  const path = address.value.path;
+  const main = useRef<HTMLElement>(null);
+  const name = ENTRIES.find(({ isHere }) => isHere(path[0] ?? ""))?.name ?? "inband";
+  useEffect(() => {
+    document.title = `${name} · inband`;
+    return () => {
+      isReady.value = false;
+    };
+  }, [path.join("/")]);
+  return (
+    <>
+      <a class="skip" href="#main" onClick={(event) => (event.preventDefault(), main.current?.focus())}>To the view</a>
+      <Strip />
+      <Rail entries={ENTRIES} />
+      <TimeBar />
+      <main id="main" ref={main} tabIndex={-1} data-ready={isReady.value ? "" : undefined}>
+        <TokenWanted />
+        <View path={path} />
+      </main>
+      <Help />
+      <Said />
+    </>
+  );
+}
+
+if (isExact()) {
+  document.addEventListener("click", catchLinks);
+  document.addEventListener("keydown", onKey);
+  render(<Page />, document.getElementById("page")!);
+  void learn();
+  setInterval(() => void learn(), 15_000);
+  void follow();
+} else {
+  document.getElementById("page")!.textContent =
+    "This browser cannot show numbers of 64 bits exactly. Chrome 114, Firefox 135 and Safari 18.4 can, and later ones.";
+}

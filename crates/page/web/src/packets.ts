@@ -1,0 +1,132 @@
+// The packets of a flow, hop by hop, out of history.
+
+import { ask, sql } from "./api";
+import type { Nanos } from "./time";
+
+/** One report on a packet: what names it, and what it says in sum. */
+export interface Packet {
+  time: Nanos;
+  reporter: number;
+  hw_id: number;
+  sequence: number;
+  report_index: number;
+  hops: number;
+  hop_count: number;
+  total: number | null;
+  longest: number | null;
+  dropped: number;
+}
+
+/** What a report says of one hop. */
+export interface HopRow {
+  hop_index: number;
+  hop_count: number;
+  node_id: number;
+  ingress_interface: number | null;
+  egress_interface: number | null;
+  hop_latency: number | null;
+  queue_id: number | null;
+  queue_occupancy: number | null;
+  ingress_timestamp: bigint | number | null;
+  egress_timestamp: bigint | number | null;
+  egress_utilization: number | null;
+  dropped: number;
+  intermediate: number;
+  drop_reason: number | null;
+  origin: string;
+}
+
+/** What is usual for a hop of a flow. */
+export interface Usual {
+  least: number;
+  p50: number;
+  p99: number;
+  reports: number;
+}
+
+export const packetName = (packet: Packet) =>
+  [packet.reporter, packet.hw_id, packet.sequence, packet.report_index, packet.time].join("-");
+
+const within = (id: string, from: Nanos, to: Nanos) => `flow_id = ${id} AND time >= ${from} AND time < ${to}`;
+
+/** The packets of a time, the slowest or the latest first. */
+export function packetsOf(id: string, from: Nanos, to: Nanos, order: string, signal: AbortSignal): Promise<Packet[]> {
+  const by = order === "time" ? "time DESC" : "total DESC, time DESC";
+  return sql(
+    `SELECT time, reporter, hw_id, sequence, report_index, count(*) AS hops, max(hop_count) AS hop_count, sum(hop_latency) AS total, ` +
+      `max(hop_latency) AS longest, max(dropped) AS dropped FROM observations WHERE ${within(id, from, to)} ` +
+      `GROUP BY time, reporter, hw_id, sequence, report_index ORDER BY ${by} LIMIT 60`,
+    signal,
+  ) as Promise<any>;
+}
+
+export function hopsOf(id: string, name: string, signal: AbortSignal): Promise<HopRow[]> {
+  const [reporter, hw, sequence, index, time] = name.split("-").map((part) => (/^\d{1,19}$/.test(part) ? part : "0"));
+  return sql(
+    `SELECT * FROM observations WHERE flow_id = ${id} AND time = ${time} AND reporter = ${reporter} AND hw_id = ${hw} ` +
+      `AND sequence = ${sequence} AND report_index = ${index} ORDER BY hop_index`,
+    signal,
+  ) as Promise<any>;
+}
+
+export async function usual(id: string, from: Nanos, to: Nanos, signal: AbortSignal): Promise<Map<string, Usual>> {
+  const rows = await sql(
+    `SELECT node_id, egress_interface, min(hop_latency) AS least, quantile(hop_latency, 0.5) AS p50, quantile(hop_latency, 0.99) AS p99, ` +
+      `count(hop_latency) AS reports FROM observations WHERE ${within(id, from, to)} GROUP BY 1, 2`,
+    signal,
+  );
+  return new Map(rows.map((row: any) => [hopKey(row), row]));
+}
+
+export const hopKey = (hop: { node_id: number; egress_interface: number | null }) => `${hop.node_id}.${hop.egress_interface ?? "*"}`;
+
+/** In what a node counts. */
+export interface NodeUnits {
+  queue: string | null;
+  utilizationFull: number | null;
+}
+
+export async function units(signal: AbortSignal): Promise<Map<number, NodeUnits>> {
+  const [queues, interfaces]: any[][] = await Promise.all([ask("queues?limit=10000", { signal }), ask("interfaces", { signal })]);
+  const found = new Map<number, NodeUnits>();
+  for (const { node_id, utilization_full } of interfaces!) found.set(node_id, { queue: null, utilizationFull: utilization_full });
+  for (const { node_id, unit } of queues!) found.set(node_id, { utilizationFull: null, ...found.get(node_id), queue: unit });
+  return found;
+}
+
+/** By how much the latency of each link may be wrong; `null`: by any amount. */
+export async function uncertainties(signal: AbortSignal): Promise<Map<string, number | null>> {
+  const links: any[] = await ask("links", { signal });
+  return new Map(links.map((link) => [linkKey(link.from, link.egress_interface, link.to, link.ingress_interface), link.clock_uncertainty]));
+}
+
+export const linkKey = (from: number, egress: number | null, to: number, ingress: number | null) =>
+  `${from}.${egress ?? "*"}-${to}.${ingress ?? "*"}`;
+
+/** One piece of the way of a packet: a hop, or the link behind it. */
+export type Piece =
+  | { kind: "hop"; hop: HopRow; start: number; length: number | null }
+  | { kind: "link"; from: HopRow; to: HopRow; start: number; length: number | null; uncertainty: number | null };
+
+/** The pieces in the order of the packet, each where it begins; what is not known has no length. */
+export function pieces(hops: HopRow[], known: Map<string, number | null>): { pieces: Piece[]; sum: number; isWhole: boolean } {
+  const all: Piece[] = [];
+  let at = 0;
+  let isWhole = true;
+  const take = (length: number | null) => {
+    isWhole &&= length !== null;
+    at += Math.max(0, length ?? 0);
+  };
+  hops.forEach((hop, index) => {
+    all.push({ kind: "hop", hop, start: at, length: hop.hop_latency });
+    take(hop.hop_latency);
+    const next = hops[index + 1];
+    if (!next) return;
+    const [sent, came] = [hop.egress_timestamp, next.ingress_timestamp];
+    const length = sent === null || came === null ? null : Number(BigInt(came) - BigInt(sent));
+    const key = linkKey(hop.node_id, hop.egress_interface, next.node_id, next.ingress_interface);
+    all.push({ kind: "link", from: hop, to: next, start: at, length, uncertainty: known.get(key) ?? null });
+    take(length);
+  });
+  return { pieces: all, sum: at, isWhole };
+}

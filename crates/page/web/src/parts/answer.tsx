@@ -1,0 +1,50 @@
+// The states of an answer: on its way, there, old, refused, empty.
+
+import type { ComponentChildren } from "preact";
+import { useEffect } from "preact/hooks";
+import { signal } from "@preact/signals";
+import type { Asked } from "../ask";
+import { cutOffSince } from "../stream";
+import { shown } from "../units";
+
+/** Whether the view on show has its data. */
+export const isReady = signal(false);
+
+interface Props<T> {
+  asked: Asked<T>;
+  children: (data: T) => ComponentChildren;
+}
+
+/** Shows an answer; while a newer one is missing it shows the old one in a dashed frame. */
+export function Answer<T>({ asked, children }: Props<T>) {
+  const { data, error, isStale, isSlow, again } = asked;
+  const hasData = data !== undefined;
+  useEffect(() => {
+    if (hasData || error) isReady.value = true;
+  }, [hasData, error]);
+  const isOld = isStale || cutOffSince.value !== undefined;
+  return (
+    <>
+      {isSlow && <div class="progress" role="progressbar" aria-label="Loading" />}
+      {error && <Refused error={error} again={again} hasOld={hasData} />}
+      {hasData && <div class={isOld ? "stale" : undefined}>{children(data)}</div>}
+      {!hasData && !error && <p class="muted">Asking the collector …</p>}
+    </>
+  );
+}
+
+function Refused({ error, again, hasOld }: { error: { asked: string; message: string; status: number }; again: () => void; hasOld: boolean }) {
+  return (
+    <div class="refused" role="alert">
+      <strong>{error.status === 401 ? "A token is needed" : "No answer"}</strong>
+      <p>{shown(error.message, 600)}{hasOld && "; what is below is old"}</p>
+      <p class="muted">asked: <code>{shown(error.asked)}</code></p>
+      <button onClick={again}>Ask again</button>
+    </div>
+  );
+}
+
+/** Why nothing is shown, and the one step that helps. */
+export function Empty({ children }: { children: ComponentChildren }) {
+  return <p class="empty">{children}</p>;
+}

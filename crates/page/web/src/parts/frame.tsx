@@ -1,0 +1,158 @@
+// What is around every view: the ledger strip, the rail, the time bar, the list of keys.
+
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { address, href, set } from "../address";
+import { giveToken, isTokenWanted } from "../api";
+import { KEYS, areKeysOn, isHelpOpen, said, theme, turnTheme } from "../keys";
+import { SPANS, freeze, range, show, step, tick } from "../range";
+import { cutOffSince, history, totals } from "../stream";
+import { clock, isUtc, parseSpan, writeSpan, zone } from "../time";
+import { UNKNOWN, count, rate } from "../units";
+
+/** Every report, received to lost, at any time on top. */
+export function Strip() {
+  const now = totals.value;
+  const since = cutOffSince.value;
+  const shown = ["accepted", "malformed", "duplicate", "shed"] as const;
+  const lost = now ? (now.lost ?? 0) + (now.kernel_dropped ?? 0) : 0;
+  return (
+    <header class={since ? "strip cut" : "strip"} aria-label="Ledger">
+      <a class="brand" href={href("/")}>inband</a>
+      {since ? <strong>not connected since {clock(since)} {zone()}</strong> : <span class="live">{rate(speed())}</span>}
+      <a class="balance" href={href("/reports")} title="Datagrams. Received = accepted + malformed + duplicate + shed.">
+        <span>{count(now?.received)} received</span>
+        {shown.map((name, at) => (
+          <span key={name} class={name !== "accepted" && now?.[name] ? "bad" : "wide"}>
+            {at ? "+" : "="} {count(now?.[name])} {name}
+          </span>
+        ))}
+        <span class={lost ? "bad" : ""}>{now ? count(lost) : UNKNOWN} lost</span>
+      </a>
+    </header>
+  );
+}
+
+/** Reports a second, over the latest five seconds. */
+function speed(): number | undefined {
+  const [latest, earlier] = [history.at(-1), history.at(-6) ?? history[0]];
+  if (!latest || !earlier || latest.at === earlier.at) return undefined;
+  return ((latest.totals.accepted ?? 0) - (earlier.totals.accepted ?? 0)) / (latest.at - earlier.at);
+}
+
+export interface Entry {
+  path: string;
+  name: string;
+  key: string;
+  isHere: (first: string) => boolean;
+}
+
+export function Rail({ entries }: { entries: Entry[] }) {
+  const first = address.value.path[0] ?? "";
+  return (
+    <nav class="rail" aria-label="Views">
+      {entries.map(({ path, name, key, isHere }) => (
+        <a key={path} href={href(path)} aria-current={isHere(first) ? "page" : undefined} title={`g ${key}`}>
+          <kbd aria-hidden="true">{key}</kbd>
+          {name}
+        </a>
+      ))}
+    </nav>
+  );
+}
+
+export function TimeBar() {
+  tick.value;
+  const { isLive, from, to, span } = range();
+  const isOther = !SPANS.some((name) => parseSpan(name) === span);
+  return (
+    <div class="time" role="group" aria-label="Time">
+      <button onClick={() => step(-1)} aria-label="One span back" title="[">◀</button>
+      <select aria-label="Span" value={writeSpan(span)} onChange={(event) => show(parseSpan(event.currentTarget.value)!)}>
+        {isOther && <option>{writeSpan(span)}</option>}
+        {SPANS.map((name) => (
+          <option key={name}>{name}</option>
+        ))}
+      </select>
+      <button onClick={() => step(1)} aria-label="One span forth" title="]" disabled={isLive}>▶</button>
+      <button onClick={freeze} aria-pressed={!isLive} title=". freezes, or follows live">
+        {isLive ? "Freeze" : "Go live"}
+      </button>
+      <span class={isLive ? "mode" : "mode frozen"}>{isLive ? "live" : "frozen"}</span>
+      <span class="interval">
+        {clock(from)} to {clock(to)}
+      </span>
+      <button onClick={() => (isUtc.value = !isUtc.value)} title="z: UTC or local time">{zone()}</button>
+      <button onClick={turnTheme} title="t: light or dark">{theme.value === "system" ? "Theme" : theme.value === "dark" ? "Dark" : "Light"}</button>
+      <button onClick={() => (isHelpOpen.value = true)} aria-haspopup="dialog" title="? all keys">Keys</button>
+    </div>
+  );
+}
+
+/** A dialog that keeps the focus and gives it back. */
+export function Dialog({ name, close, children }: { name: string; close: () => void; children: ComponentChildren }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    const before = document.activeElement as HTMLElement | null;
+    dialog.current?.showModal();
+    return () => before?.focus?.();
+  }, []);
+  return (
+    <dialog ref={dialog} aria-label={name} onClose={close}>
+      <h2>{name}</h2>
+      {children}
+    </dialog>
+  );
+}
+
+export function Help() {
+  if (!isHelpOpen.value) return null;
+  return (
+    <Dialog name="Keys" close={() => (isHelpOpen.value = false)}>
+      <dl class="keys">
+        {KEYS.map(({ keys, about }) => (
+          <div key={keys}>
+            <dt>{keys.split(" ").map((key) => <kbd key={key}>{key}</kbd>)}</dt>
+            <dd>{about}</dd>
+          </div>
+        ))}
+      </dl>
+      <label>
+        <input type="checkbox" checked={areKeysOn.value} onChange={(event) => (areKeysOn.value = event.currentTarget.checked)} />{" "}
+        single letters act
+      </label>
+      <form method="dialog">
+        <button>Close</button>
+      </form>
+    </Dialog>
+  );
+}
+
+/** Asks for the token where the API wants one. */
+export function TokenWanted() {
+  const field = useRef<HTMLInputElement>(null);
+  if (!isTokenWanted.value) return null;
+  return (
+    <form
+      class="token"
+      onSubmit={(event) => {
+        event.preventDefault();
+        giveToken(field.current?.value.trim() ?? "");
+        set({}, true);
+      }}
+    >
+      <label for="token">The collector asks for a token. It is kept until this tab closes, and in no address.</label>
+      <input id="token" ref={field} type="password" autocomplete="off" required />
+      <button>Use it</button>
+    </form>
+  );
+}
+
+/** Says aloud what was done, to those who do not see it. */
+export function Said() {
+  return (
+    <div class="said" role="status" aria-live="polite">
+      {said.value}
+    </div>
+  );
+}

@@ -1,0 +1,111 @@
+// Lanes over one axis of time, drawn by uPlot, each with its main number in words.
+
+import { useEffect, useRef } from "preact/hooks";
+import uPlot from "uplot";
+import { around } from "../range";
+import { set } from "../address";
+import { isUtc, zone } from "../time";
+import { theme } from "../keys";
+
+export interface Lane {
+  name: string;
+  /** Its main number, in words. */
+  summary: string;
+  values: (number | null)[];
+  write: (value: number) => string;
+  colour: string;
+  isStepped?: boolean;
+}
+
+interface Props {
+  /** Seconds since 1970. */
+  times: number[];
+  lanes: Lane[];
+  from: number;
+  to: number;
+}
+
+const HEIGHT = 110;
+
+export function Lanes({ times, lanes, from, to }: Props) {
+  return (
+    <div class="lanes">
+      {lanes.map((lane) => (
+        <figure key={lane.name} class="lane">
+          <figcaption>
+            <strong>{lane.name}</strong> <span>{lane.summary}</span>
+          </figcaption>
+          <Plot times={times} lane={lane} from={from} to={to} />
+        </figure>
+      ))}
+      <p class="muted small">Times in {zone()}. Drag over a lane to look closer.</p>
+    </div>
+  );
+}
+
+function Plot({ times, lane, from, to }: { times: number[]; lane: Lane; from: number; to: number }) {
+  const place = useRef<HTMLDivElement>(null);
+  const plot = useRef<uPlot | null>(null);
+  const kept = useRef({ from, to, lane });
+  kept.current = { from, to, lane };
+  useEffect(() => {
+    const holder = place.current!;
+    const made = new uPlot(options(holder, kept, lane.colour), [times, lane.values], holder);
+    made.root.setAttribute("role", "img");
+    plot.current = made;
+    const watch = new ResizeObserver(() => made.setSize({ width: holder.clientWidth, height: HEIGHT }));
+    watch.observe(holder);
+    return () => {
+      watch.disconnect();
+      made.destroy();
+    };
+  }, [lane.name, theme.value, isUtc.value]);
+  useEffect(() => {
+    plot.current?.setData([times, lane.values]);
+    plot.current?.root.setAttribute("aria-label", `${lane.name}: ${lane.summary}`);
+  });
+  return <div ref={place} class="plot" />;
+}
+
+function options(holder: HTMLElement, kept: { current: { from: number; to: number; lane: Lane } }, colour: string): uPlot.Options {
+  const style = getComputedStyle(document.documentElement);
+  const token = (name: string) => style.getPropertyValue(name).trim();
+  const axis = { stroke: token("--muted"), grid: { stroke: token("--hairline"), width: 1 }, ticks: { stroke: token("--hairline"), width: 1 }, font: "13px system-ui" };
+  return {
+    width: holder.clientWidth || 600,
+    height: HEIGHT,
+    legend: { show: false },
+    cursor: { drag: { x: true, y: false, setScale: false }, sync: { key: "time" }, points: { size: 6 } },
+    tzDate: (seconds) => (isUtc.value ? uPlot.tzDate(new Date(seconds * 1e3), "Etc/UTC") : new Date(seconds * 1e3)),
+    scales: {
+      x: { range: () => [kept.current.from, kept.current.to] },
+      y: { range: (_plot, _low, high) => [0, Math.max(high || 0, 1) * 1.1] },
+    },
+    axes: [
+      { ...axis, size: 26, values: "{HH}:{mm}:{ss}" as never, space: 90 },
+      { ...axis, size: 84, space: 30, values: (_plot, marks) => marks.map((mark) => kept.current.lane.write(mark)) },
+    ],
+    series: [
+      {},
+      {
+        stroke: token(colour),
+        width: 1.5,
+        fill: token(colour) + "30",
+        points: { show: false },
+        ...(kept.current.lane.isStepped ? { paths: uPlot.paths.stepped!({ align: 1 }) } : {}),
+      },
+    ],
+    hooks: {
+      setSelect: [
+        (made) => {
+          const { left, width } = made.select;
+          if (width < 4) return;
+          const [from, to] = [made.posToVal(left, "x"), made.posToVal(left + width, "x")];
+          const nanos = (seconds: number) => BigInt(Math.round(seconds * 1e6)) * 1_000n;
+          made.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false);
+          set(around((nanos(from) + nanos(to)) / 2n, nanos(to - from)));
+        },
+      ],
+    },
+  };
+}

@@ -1,0 +1,75 @@
+// The time that is shown: `live=5m`, or `at=NS&span=20ms`, never both.
+
+import { signal } from "@preact/signals";
+import { address, set } from "./address";
+import { now } from "./api";
+import { MINUTE, type Nanos, parseSpan, writeSpan } from "./time";
+
+export interface Range {
+  isLive: boolean;
+  from: Nanos;
+  to: Nanos;
+  span: Nanos;
+}
+
+const DEFAULT_SPAN = 15n * MINUTE;
+
+/** Rises once a second, so that what is live is asked again. */
+export const tick = signal(0);
+setInterval(() => {
+  if (!document.hidden) tick.value += 1;
+}, 1_000);
+
+export function range(): Range {
+  const { params } = address.value;
+  const at = params.get("at");
+  if (at && /^\d{1,19}$/.test(at)) {
+    const span = parseSpan(params.get("span") ?? "") ?? MINUTE;
+    const middle = BigInt(at);
+    return { isLive: false, from: middle - span / 2n, to: middle + span / 2n, span };
+  }
+  const span = parseSpan(params.get("live") ?? "") ?? DEFAULT_SPAN;
+  const to = now();
+  return { isLive: true, from: to - span, to, span };
+}
+
+/** The parameters of an address that shows this time. */
+export const around = (at: Nanos, span: Nanos) => ({ at: at.toString(), span: writeSpan(span), live: undefined });
+
+export function freeze() {
+  const { isLive, to, span } = range();
+  isLive ? set(around(to - span / 2n, span)) : set({ live: writeSpan(span), at: undefined, span: undefined });
+}
+
+/** The address that shows the same tomorrow. */
+export function frozenAddress(): string {
+  const { isLive, to, span } = range();
+  const url = new URL(location.href);
+  if (isLive) {
+    url.searchParams.delete("live");
+    url.searchParams.set("at", (to - span / 2n).toString());
+    url.searchParams.set("span", writeSpan(span));
+  }
+  return url.href;
+}
+
+/** Moves by `spans` spans; what is live is frozen by it. */
+export function step(spans: number) {
+  const { from, to, span } = range();
+  set(around((from + to) / 2n + BigInt(spans) * span, span));
+}
+
+/** Shows `span`, of the same end where it is live. */
+export function show(span: Nanos) {
+  const { isLive, from, to } = range();
+  set(isLive ? { live: writeSpan(span) } : around((from + to) / 2n, span));
+}
+
+/** Zooms around the middle: above 1 in, below 1 out. */
+export function zoom(by: number) {
+  const { from, to, span } = range();
+  const wanted = BigInt(Math.max(1_000, Math.round(Number(span) / by)));
+  set(around((from + to) / 2n, wanted));
+}
+
+export const SPANS = ["1m", "5m", "15m", "1h", "6h", "1d", "7d"];

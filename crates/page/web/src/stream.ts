@@ -1,0 +1,75 @@
+// Events and the ledger as they come. Read by `fetch`, since EventSource cannot send a token.
+
+import { signal } from "@preact/signals";
+import { base } from "./address";
+import { headers, isTokenWanted, now, token } from "./api";
+import { parse } from "./json";
+import type { Nanos } from "./time";
+
+export interface Totals {
+  [name: string]: number;
+}
+
+/** Since when the stream is cut off; `undefined` while it runs. */
+export const cutOffSince = signal<Nanos | undefined>(undefined);
+export const totals = signal<Totals | undefined>(undefined);
+/** Rises with every event that comes. */
+export const eventsHeard = signal(0);
+/** The totals of the latest minutes, each with its time. */
+export const history: { at: number; totals: Totals }[] = [];
+/** Whether nothing has come yet. */
+export const isBeginning = signal(true);
+
+let lastId = "";
+
+/** Follows the stream for as long as the page is open. */
+export async function follow() {
+  for (let pause = 500; ; ) {
+    const started = Date.now();
+    try {
+      await read();
+    } catch {
+      // Said below.
+    }
+    cutOffSince.value ??= now();
+    pause = Date.now() - started > 5_000 ? 500 : Math.min(pause * 1.5, 3_000);
+    const given = token.value;
+    for (let waited = 0; waited < pause && given === token.value; waited += 100) await sleep(100);
+  }
+}
+
+async function read() {
+  const gone = new AbortController();
+  const more: Record<string, string> = lastId ? { "last-event-id": lastId } : {};
+  const answer = await fetch(`${base}/api/v1/stream`, { headers: { ...headers(), ...more }, signal: gone.signal });
+  if (answer.status === 401) isTokenWanted.value = true;
+  if (!answer.ok || !answer.body) throw new Error(answer.statusText);
+  const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  for (;;) {
+    // Something comes every second; a stream that is silent for long is dead.
+    const silence = setTimeout(() => gone.abort(), 20_000);
+    const { done, value } = await reader.read().finally(() => clearTimeout(silence));
+    if (done) return;
+    cutOffSince.value = undefined;
+    const messages = (rest + value.replace(/\r/g, "")).split("\n\n");
+    rest = messages.pop() ?? "";
+    messages.forEach(take);
+  }
+}
+
+function take(message: string) {
+  const fields = message.split("\n").map((line) => [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 1).trimStart()]);
+  const of = (name: string) => fields.filter(([key]) => key === name).map(([, value]) => value).join("\n");
+  if (of("id")) lastId = of("id");
+  const name = of("event");
+  if (name === "event" || name === "missed") eventsHeard.value += 1;
+  if (name !== "ledger") return;
+  const found: Totals = parse(of("data"));
+  isBeginning.value = false;
+  totals.value = found;
+  history.push({ at: Number(now() / 1_000_000n) / 1_000, totals: found });
+  if (history.length > 900) history.shift();
+}
+
+const sleep = (ms: number) => new Promise((done) => setTimeout(done, ms));

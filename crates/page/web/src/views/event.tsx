@@ -1,0 +1,193 @@
+// One event: what happened, what to check, what it rests on, and what happened beside it.
+
+import { useState } from "preact/hooks";
+import { href } from "../address";
+import { ask } from "../api";
+import { useAsk } from "../ask";
+import { check, flowsOf, sentence } from "../kinds";
+import { node } from "../names";
+import { Answer, Empty } from "../parts/answer";
+import { useCopy, useKeys } from "../parts/copy";
+import { Table } from "../parts/table";
+import { Facts, FlowLink, Severity, Time } from "../parts/words";
+import { around } from "../range";
+import { MINUTE, SECOND, exact } from "../time";
+import { UNKNOWN, bytes, count, duration, permille, shown } from "../units";
+import { eventAddress } from "./events";
+
+async function find(id: string, signal: AbortSignal): Promise<any> {
+  for (const asked of ["events?limit=4096", "events?limit=4096&from=0"]) {
+    const events: any[] = await ask(asked, { signal });
+    const found = events.find((event) => event.id === id);
+    if (found) return found;
+  }
+  return null;
+}
+
+export function Event({ id }: { id: string }) {
+  const asked = useAsk("event " + id, (signal) => find(id, signal), 10_000);
+  return (
+    <Answer asked={asked}>
+      {(event) =>
+        event ? (
+          <Known event={event} again={asked.again} />
+        ) : (
+          <Empty>
+            No event has the id “{shown(id, 64)}”, or it is older than what is kept. <a href={href("/events", { live: "1d" })}>Events of a day</a>
+          </Empty>
+        )
+      }
+    </Answer>
+  );
+}
+
+function Known({ event, again }: { event: any; again: () => void }) {
+  const { first, last, count: rests, confidence, phase, end_reason } = event;
+  useCopy(() => [sentence(event), `from ${exact(BigInt(first))}`, `to   ${exact(BigInt(last))}`, `check: ${check(event)}`, location.href].join("\n"));
+  return (
+    <>
+      <h1>
+        <Severity of={event.severity} /> {sentence(event)}
+      </h1>
+      <p class="check">
+        <strong>Check</strong> {check(event)}
+      </p>
+      <Acknowledge event={event} again={again} />
+      <Facts
+        facts={[
+          ["Kind", event.event],
+          ["About", shown(event.title ?? event.key)],
+          ["First", <Time at={first} />],
+          ["Last", <Time at={last} />],
+          ["State", phase === "begin" ? "goes on" : phase === "once" ? "happened once" : `ended: ${end_reason ?? UNKNOWN}`],
+          ["Rests on", `${count(rests)} reports; ${confidence}`],
+          ...numbers(event),
+        ]}
+      />
+      <Flows event={event} />
+      <Evidence event={event} />
+      <Related event={event} />
+    </>
+  );
+}
+
+const TIMES = /latency|residence|median|deviation|duration|silent_for|^old$|^new$|bound|window/;
+
+/** The numbers that only this kind has. */
+function numbers(event: any): [string, string][] {
+  const skipped = /^(node_id|egress_interface|ingress_interface|queue_id|phase|check|peak_occupancy)$/;
+  const facts: [string, string][] = Object.entries(event.detail ?? {})
+    .filter(([name, value]) => !skipped.test(name) && (typeof value !== "object" || value === null))
+    .map(([name, value]) => [title(name), write(name, value)]);
+  const peak = event.detail?.peak_occupancy;
+  if (peak !== undefined && peak !== null) facts.push(["Peak occupancy", event.peak_bytes === undefined ? `${count(peak)} ${event.queue_unit ?? "(unit not known)"}` : bytes(event.peak_bytes)]);
+  return facts;
+}
+
+const title = (name: string) => (name[0]!.toUpperCase() + name.slice(1)).replaceAll("_", " ").replace(/ permille$/, "");
+
+function write(name: string, value: unknown): string {
+  if (value === null) return UNKNOWN;
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  if (typeof value !== "number" && typeof value !== "bigint") return shown(String(value)) || UNKNOWN;
+  if (name.endsWith("permille")) return permille(value);
+  if (name.endsWith("bytes")) return bytes(value);
+  return TIMES.test(name) ? duration(value) : count(value);
+}
+
+function Flows({ event }: { event: any }) {
+  const flows = flowsOf(event);
+  if (!flows.length) return null;
+  const time = around(BigInt(event.last), 10n * SECOND);
+  return (
+    <Table
+      caption="Flows it names"
+      rows={flows}
+      keyOf={(_, at) => String(at)}
+      open={undefined}
+      columns={[
+        { name: "Flow", cell: ({ flow }) => <FlowLink flow={flow} params={time} /> },
+        { name: "Role", cell: ({ role }) => role },
+        { name: "Share", isNumber: true, cell: ({ share }) => permille(share) },
+        { name: "Bytes", isNumber: true, cell: ({ bytes: size }) => bytes(size) },
+      ]}
+    />
+  );
+}
+
+function Evidence({ event }: { event: any }) {
+  return (
+    <Table
+      caption="Evidence: some of the reports it rests on"
+      rows={event.evidence as any[]}
+      keyOf={(report) => `${report.node_id} ${report.hw_id} ${report.sequence}`}
+      columns={[
+        { name: "Report of", cell: (report) => node(report.node_id) },
+        { name: "hw_id", isNumber: true, cell: (report) => report.hw_id },
+        { name: "Sequence", isNumber: true, cell: (report) => count(report.sequence) },
+        { name: "Arrived", cell: (report) => exact(BigInt(report.received_at)) },
+      ]}
+    />
+  );
+}
+
+function Related({ event }: { event: any }) {
+  const [from, to] = [BigInt(event.first) - 5n * SECOND, BigInt(event.last) + 5n * SECOND];
+  const capped = to - from > 10n * MINUTE ? from + 10n * MINUTE : to;
+  const near = useAsk<any[]>(`near ${event.id} ${event.first}`, (signal) => ask(`events?limit=200&from=${from}&to=${capped}`, { signal }));
+  return (
+    <Answer asked={near}>
+      {(events) => {
+        const others = events.filter((other) => other.id !== event.id).sort((a, b) => (BigInt(a.first) < BigInt(b.first) ? -1 : 1));
+        if (!others.length) return <Empty>Nothing else was announced within five seconds of it.</Empty>;
+        return (
+          <Table
+            caption="What else happened, within five seconds of it"
+            rows={others}
+            keyOf={(other) => other.id}
+            open={eventAddress}
+            columns={[
+              { name: "After its beginning", isNumber: true, cell: (other) => duration(BigInt(other.first) - BigInt(event.first)) },
+              { name: "Severity", cell: (other) => <Severity of={other.severity} /> },
+              { name: "Kind", cell: (other) => other.event },
+              { name: "What happened", cell: (other) => <a href={eventAddress(other)}>{sentence(other)}</a> },
+            ]}
+          />
+        );
+      }}
+    </Answer>
+  );
+}
+
+/** Notes that somebody knows of it. */
+function Acknowledge({ event, again }: { event: any; again: () => void }) {
+  const [isOpen, setOpen] = useState(false);
+  const [by, setBy] = useState("");
+  const [problem, setProblem] = useState("");
+  useKeys({ a: () => setOpen(true) });
+  if (event.acknowledged) {
+    const { by, at, comment } = event.acknowledged;
+    return <p class="notice">{shown(by)} knows of it since <Time at={at} />{comment ? `: ${shown(comment)}` : ""}</p>;
+  }
+  if (!isOpen) return <p><button onClick={() => setOpen(true)} title="a">Acknowledge</button></p>;
+  const send = async (submitted: Event_) => {
+    submitted.preventDefault();
+    try {
+      await ask(`events/${event.id}/acknowledge`, { method: "POST", body: JSON.stringify({ by }), headers: { "content-type": "application/json" } });
+      setOpen(false);
+      again();
+    } catch (error) {
+      setProblem((error as Error).message);
+    }
+  };
+  return (
+    <form onSubmit={send} class="acknowledge">
+      <label>
+        Who knows of it <input required value={by} onInput={(typed) => setBy(typed.currentTarget.value)} autofocus />
+      </label>{" "}
+      <button>Acknowledge</button> {problem && <span class="bad" role="alert">{shown(problem)}</span>}
+    </form>
+  );
+}
+
+type Event_ = globalThis.Event;

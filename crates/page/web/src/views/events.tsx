@@ -1,0 +1,79 @@
+// Events: what was announced, grouped by kind and what it is about.
+
+import { href, param, set } from "../address";
+import { ask } from "../api";
+import { useAsk } from "../ask";
+import { KINDS, sentence } from "../kinds";
+import { Answer, Empty } from "../parts/answer";
+import { useCopy } from "../parts/copy";
+import { Table } from "../parts/table";
+import { Severity, Time } from "../parts/words";
+import { around, range } from "../range";
+import { eventsHeard } from "../stream";
+import { SECOND, exact } from "../time";
+import { count, plural } from "../units";
+
+export function Events() {
+  const { isLive, from, to, span } = range();
+  const [kind, severity] = [param("kind"), param("severity")];
+  const chosen = `${KINDS.includes(kind) ? `&kind=${kind}` : ""}${["warning", "critical"].includes(severity) ? `&severity=${severity}` : ""}`;
+  const key = isLive ? `live ${span} ${eventsHeard.value}` : `${from} ${to}`;
+  const events = useAsk<any[]>(`events ${key} ${chosen}`, (signal) => ask(`events?limit=2000&from=${range().from}&to=${range().to}${chosen}`, { signal }), isLive ? 5_000 : undefined);
+  return (
+    <>
+      <h1>Events</h1>
+      <div class="choices">
+        <label>
+          Kind{" "}
+          <select data-filter value={kind} onChange={(event) => set({ kind: event.currentTarget.value || undefined })}>
+            <option value="">all kinds</option>
+            {KINDS.map((name) => (
+              <option key={name}>{name}</option>
+            ))}
+          </select>
+        </label>
+        <label>
+          Severity{" "}
+          <select value={severity} onChange={(event) => set({ severity: event.currentTarget.value || undefined })}>
+            <option value="">all</option>
+            <option value="warning">warning and critical</option>
+            <option value="critical">critical</option>
+          </select>
+        </label>
+      </div>
+      <Answer asked={events}>{(all) => <List all={all} isFiltered={chosen !== ""} />}</Answer>
+    </>
+  );
+}
+
+function List({ all, isFiltered }: { all: any[]; isFiltered: boolean }) {
+  useCopy(() => all.map((event) => `${exact(BigInt(event.first))}  ${event.severity}  ${sentence(event)}`).join("\n"));
+  if (!all.length) {
+    return (
+      <Empty>
+        {isFiltered ? "Nothing of this kind and severity was announced in this time. " : "Nothing was announced in this time. "}
+        {isFiltered ? <button onClick={() => set({ kind: undefined, severity: undefined })}>Show all kinds</button> : <a href={href("/events", { live: "1d" })}>Look at a whole day</a>}
+      </Empty>
+    );
+  }
+  const active = all.filter((event) => event.phase === "begin").length;
+  return (
+    <Table
+      caption={`${plural(all.length, "event")}, ${count(active)} of them going on`}
+      rows={[...all].sort((a, b) => Number(b.phase === "begin") - Number(a.phase === "begin") || (BigInt(b.last) > BigInt(a.last) ? 1 : -1))}
+      keyOf={(event) => event.id}
+      open={eventAddress}
+      columns={[
+        { name: "Severity", cell: (event) => <Severity of={event.severity} /> },
+        { name: "Kind", cell: (event) => <span class="path">{event.event}</span> },
+        { name: "What happened", cell: (event) => <a href={eventAddress(event)}>{sentence(event)}</a> },
+        { name: "First", cell: (event) => <Time at={event.first} /> },
+        { name: "Last", cell: (event) => (event.phase === "begin" ? <>goes on, <Time at={event.last} /></> : <Time at={event.last} />) },
+        { name: "Rests on", isNumber: true, cell: (event) => plural(event.count, "report") },
+        { name: "Known to", cell: (event) => (event.acknowledged ? event.acknowledged.by : event.silenced ? "silenced" : "nobody") },
+      ]}
+    />
+  );
+}
+
+export const eventAddress = (event: any) => href("/event/" + event.id, around(BigInt(event.first), 20n * SECOND));

@@ -1,0 +1,226 @@
+// Path: the way of one packet of a flow, taken apart, beside what is usual and the way before.
+
+import { href, param, set } from "../address";
+import { ask } from "../api";
+import { useAsk } from "../ask";
+import { lastFlow, resolve } from "../flow";
+import { flowText } from "../kinds";
+import { node } from "../names";
+import { type HopRow, type Packet, hopsOf, packetName, packetsOf, pieces, uncertainties, units, usual } from "../packets";
+import { Answer, Empty } from "../parts/answer";
+import { useCopy, useKeys } from "../parts/copy";
+import { Table } from "../parts/table";
+import { Facts, Time } from "../parts/words";
+import { Waterfall, waterfallText } from "../parts/waterfall";
+import { range } from "../range";
+import { MINUTE, exact } from "../time";
+import { UNKNOWN, count, duration, shown } from "../units";
+
+export function Flow({ name }: { name: string }) {
+  const found = useAsk("flow " + name, () => resolve(name));
+  return (
+    <Answer asked={found}>
+      {(id) => (id ? <Known id={id} /> : <Empty>No flow is called “{shown(name)}”, now or in history. <a href={href("/flows")}>All flows</a></Empty>)}
+    </Answer>
+  );
+}
+
+interface Taken {
+  id: string;
+  path: { node_id: number; ingress_interface: number | null; egress_interface: number | null }[];
+  since: bigint;
+  until: bigint;
+  current: boolean;
+}
+
+function Known({ id }: { id: string }) {
+  if (lastFlow.peek() !== id) lastFlow.value = id;
+  const live = useAsk<{ flow: any; paths: Taken[] } | null>("live " + id, (signal) => ask("flows/" + id, { signal }).catch((error) => (error.status === 404 ? null : Promise.reject(error))), 2_000);
+  return (
+    <Answer asked={live}>
+      {(live) => (
+        <>
+          <Head id={id} live={live} />
+          <Packets id={id} previous={live?.paths.findLast((path) => !path.current)} />
+          {live && live.paths.length > 0 && <Paths paths={live.paths} />}
+        </>
+      )}
+    </Answer>
+  );
+}
+
+function Head({ id, live }: { id: string; live: { flow: any; paths: Taken[] } | null }) {
+  if (!live) {
+    return (
+      <>
+        <h1>Flow {id}</h1>
+        <Empty>No report on this flow came lately; what follows is history.</Empty>
+      </>
+    );
+  }
+  const { flow } = live;
+  const missing = flow.hops_expected === null ? "how many hops there should be is not known" : `${flow.hops_expected} hops expected`;
+  return (
+    <>
+      <h1 class="mono">{flowText(flow.flow)}</h1>
+      <Facts
+        facts={[
+          ["Hosts", [flow.source_name, flow.destination_name].map((name) => shown(name, 64)).join(" > ")],
+          ["Told by", flow.origin],
+          ["Path", flow.complete ? `complete, ${flow.path?.length ?? 0} hops` : `not complete: ${missing}`],
+          ["Reports", count(flow.reports)],
+          ["Last seen", <Time at={flow.last_seen} />],
+        ]}
+      />
+    </>
+  );
+}
+
+/** The time packets are looked for in: at most a minute, so that the answer comes at once. */
+function window_() {
+  const { from, to } = range();
+  return { from: to - from > MINUTE ? to - MINUTE : from, to };
+}
+
+function Packets({ id, previous }: { id: string; previous: Taken | undefined }) {
+  const { isLive, from, to } = range();
+  const order = param("order") === "time" ? "time" : "slowest";
+  const list = useAsk(`packets ${id} ${order} ${isLive ? "live" : `${from} ${to}`}`, (signal) => packetsOf(id, window_().from, window_().to, order, signal), isLive ? 5_000 : undefined);
+  return (
+    <Answer asked={list}>
+      {(packets) => {
+        const named = param("packet");
+        const chosen = packets.find((packet) => packetName(packet) === named);
+        if (!packets.length && !named) return <None />;
+        return (
+          <>
+            <One id={id} name={named || packetName(packets[0]!)} packet={chosen ?? packets[0]} previous={previous} isAsked={named !== ""} />
+            <List packets={packets} order={order} chosen={named || packetName(packets[0]!)} />
+          </>
+        );
+      }}
+    </Answer>
+  );
+}
+
+const None = () => (
+  <Empty>
+    No packet of this flow is in history for this time. It may have come before or after: <a href={href(location.pathname, { live: "1m" })}>the last minute</a>; or no history is kept.
+  </Empty>
+);
+
+function One({ id, name, packet, previous, isAsked }: { id: string; name: string; packet: Packet | undefined; previous: Taken | undefined; isAsked: boolean }) {
+  const time = BigInt(name.split("-")[4] ?? 0);
+  const asked = useAsk(`hops ${id} ${name}`, async (signal) => {
+    const [hops, known, usually, counted] = await Promise.all([
+      hopsOf(id, name, signal),
+      uncertainties(signal),
+      usual(id, time - MINUTE / 2n, time + MINUTE / 2n, signal),
+      units(signal),
+    ]);
+    return { hops, known, usually, counted };
+  });
+  return (
+    <Answer asked={asked}>
+      {({ hops, known, usually, counted }) => {
+        if (!hops.length) return <Empty>This report is no longer in history.</Empty>;
+        const way = pieces(hops, known);
+        return (
+          <section aria-labelledby="packet">
+            <h2 id="packet">
+              {isAsked ? "Packet" : "Slowest packet"} of <time>{exact(time)}</time>: {duration(way.sum)}
+              {!way.isWhole && " of what is known"}
+            </h2>
+            <Waterfall way={way} usually={usually} counted={counted} />
+            <Missing hops={hops} />
+            {previous && <Before previous={previous} hops={hops} />}
+            <p class="muted">
+              Report {packet?.sequence ?? name.split("-")[2]} of {node(packet?.reporter ?? Number(name.split("-")[0]))}. The usual values are of reports of this flow within half a minute.
+            </p>
+            <Copier text={() => waterfallText(exact(time), way)} />
+          </section>
+        );
+      }}
+    </Answer>
+  );
+}
+
+function Copier({ text }: { text: () => string }) {
+  useCopy(text);
+  return null;
+}
+
+/** Hops the report does not tell of, and why that may be. */
+function Missing({ hops }: { hops: HopRow[] }) {
+  const [first] = hops;
+  const missing = (first?.hop_count ?? 0) - hops.length;
+  if (first?.origin !== "md-stack") {
+    return <p class="notice">This report tells of one hop only ({first?.origin}); the other nodes report by themselves, so their rows are in other reports.</p>;
+  }
+  if (missing <= 0) return null;
+  return <p class="notice">{count(missing)} hops are not reported: the stack was full (E bit), a node's filter kept it back, or the MTU left no room.</p>;
+}
+
+/** The path before this one, and what left it. */
+function Before({ previous, hops }: { previous: Taken; hops: HopRow[] }) {
+  const now = new Set(hops.map((hop) => hop.node_id));
+  const same = previous.path.length === hops.length && previous.path.every((hop, at) => hop.node_id === hops[at]?.node_id);
+  if (same) return null;
+  return (
+    <p class="ghost">
+      Until <Time at={previous.until} /> it went by{" "}
+      {previous.path.map((hop, at) => (
+        <span key={at}>
+          {at > 0 && " → "}
+          {now.has(hop.node_id) ? node(hop.node_id) : <del>{node(hop.node_id)}</del>}
+        </span>
+      ))}
+    </p>
+  );
+}
+
+function List({ packets, order, chosen }: { packets: Packet[]; order: string; chosen: string }) {
+  const choose = (packet: Packet | undefined) => packet && set({ packet: packetName(packet) }, true);
+  const at = packets.findIndex((packet) => packetName(packet) === chosen);
+  useKeys({ ArrowLeft: () => choose(packets[at - 1]), ArrowRight: () => choose(packets[at + 1]) });
+  if (!packets.length) return null;
+  return (
+    <section>
+      <h2>Packets</h2>
+      <p>
+        <button aria-pressed={order === "slowest"} onClick={() => set({ order: undefined, packet: undefined })}>Slowest first</button>{" "}
+        <button aria-pressed={order === "time"} onClick={() => set({ order: "time", packet: undefined })}>Latest first</button>
+      </p>
+      <Table
+        caption={`${count(packets.length)} packets, of reports, at most a minute`}
+        rows={packets}
+        keyOf={packetName}
+        isChosen={(packet) => packetName(packet) === chosen}
+        open={(packet) => href(location.pathname, { packet: packetName(packet), order: param("order") })}
+        columns={[
+          { name: "Arrived", cell: (packet) => <a href={href(location.pathname, { packet: packetName(packet), order: param("order") })}>{exact(BigInt(packet.time))}</a> },
+          { name: "Sum of hops", isNumber: true, cell: (packet) => duration(packet.total) },
+          { name: "Longest hop", isNumber: true, cell: (packet) => duration(packet.longest) },
+          { name: "Hops", isNumber: true, cell: (packet) => (packet.hops === packet.hop_count ? count(packet.hops) : `${packet.hops} of ${packet.hop_count}`) },
+          { name: "Report", cell: (packet) => `${node(packet.reporter)} ${packet.hw_id} ${count(packet.sequence)}` },
+          { name: "Dropped", cell: (packet) => (packet.dropped ? "dropped" : "no") },
+        ]}
+      />
+    </section>
+  );
+}
+
+function Paths({ paths }: { paths: Taken[] }) {
+  return (
+    <Table
+      caption="Paths of this flow, the latest first"
+      rows={[...paths].reverse()}
+      keyOf={(path, at) => path.id + at}
+      columns={[
+        { name: "Path", cell: (path) => path.path.map((hop) => node(hop.node_id)).join(" → ") || UNKNOWN },
+        { name: "Since", cell: (path) => <Time at={path.since} /> },
+        { name: "Until", cell: (path) => (path.current ? "now" : <Time at={path.until} />) },
+      ]}
+    />
+  );
+}

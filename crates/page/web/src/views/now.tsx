@@ -1,0 +1,172 @@
+// Now: what is going on in one sentence, the incidents, and lanes over one axis of time.
+
+import { go, href } from "../address";
+import { ask, now, sql } from "../api";
+import { useAsk } from "../ask";
+import { incidentOf, sentence } from "../kinds";
+import { Answer, Empty } from "../parts/answer";
+import { useCopy } from "../parts/copy";
+import { type Lane, Lanes } from "../parts/lanes";
+import { Severity, Time } from "../parts/words";
+import { around, range } from "../range";
+import { eventsHeard, history, isBeginning } from "../stream";
+import { MINUTE, SECOND, ago, exact } from "../time";
+import { UNKNOWN, count, duration, plural, rate } from "../units";
+
+interface Incident {
+  key: string;
+  events: any[];
+  /** The event that says most of it. */
+  main: any;
+  severity: string;
+}
+
+/** The kinds that tell a cause, before those that tell what it brought about. */
+const TELLING = ["silent-loss", "loop", "drop", "queue-congestion", "path-change", "report-loss", "egress-utilization"];
+
+const RANK: Record<string, number> = { critical: 3, warning: 2, info: 1 };
+
+/** Events about the same queue, link or flow, one soon after the other, the latest first. */
+export function incidents(events: any[]): Incident[] {
+  const groups: Incident[] = [];
+  const sorted = [...events].sort((a, b) => (BigInt(b.last) > BigInt(a.last) ? 1 : -1));
+  for (const event of sorted) {
+    const key = incidentOf(event);
+    const near = groups.find((group) => group.key === key && BigInt(group.events.at(-1).first) - BigInt(event.last) < 5n * SECOND);
+    if (near) near.events.push(event);
+    else groups.push({ key, events: [event], main: event, severity: event.severity });
+  }
+  const rank = (event: any) => RANK[event.severity] ?? 0;
+  const weight = (event: any) => (TELLING.includes(event.event) ? 10 - TELLING.indexOf(event.event) : 0) + rank(event) / 10;
+  for (const group of groups) {
+    group.main = group.events.reduce((a, b) => (weight(b) > weight(a) ? b : a));
+    group.severity = group.events.reduce((a, b) => (rank(b) > rank(a) ? b : a)).severity;
+  }
+  return groups;
+}
+
+/** What was last, in words. */
+function headline(groups: Incident[], lost: number, quietFor: string): string {
+  const calm = lost ? `${plural(lost, "report")} lost` : "no report lost";
+  if (!groups.length) return `Quiet for ${quietFor}; ${calm}.`;
+  const active = groups.filter((group) => group.events.some((event) => event.phase === "begin"));
+  const isOne = (kind: string) => groups.filter((group) => group.events.some((event) => event.event === kind)).length;
+  const told = active[0] ?? groups.find((group) => group.severity !== "info") ?? groups[0]!;
+  const subject = told.main;
+  const moved = isOne("path-change");
+  const parts = [
+    `${sentence(subject)}, ${subject.phase === "begin" ? "and goes on" : "ended " + ago(BigInt(subject.last), now())}`,
+    ...(moved && subject.event !== "path-change" ? [plural(moved, "path") + " changed"] : []),
+    calm,
+  ];
+  return parts.join("; ") + ".";
+}
+
+export function Now() {
+  const { isLive, from, to, span } = range();
+  const key = isLive ? `live ${span} ${eventsHeard.value}` : `${from} ${to}`;
+  const events = useAsk("events " + key, (signal) => ask(`events?limit=500&from=${range().from}&to=${range().to}`, { signal }), isLive ? 5_000 : undefined);
+  const groups = incidents(events.data ?? []);
+  const lost = history.length ? history.at(-1)!.totals.lost! - history[0]!.totals.lost! : 0;
+  const text = events.data ? headline(groups, lost, duration(span)) : "";
+  useCopy(() => [text, ...groups.map(({ main }) => `${exact(BigInt(main.first))}  ${sentence(main)}`)].join("\n"));
+  return (
+    <>
+      <h1 class="headline">{text || (isBeginning.value ? "No report has come yet." : "Now")}</h1>
+      <Answer asked={events}>
+        {() => (groups.length ? <Incidents groups={groups} /> : <Quiet />)}
+      </Answer>
+      <History />
+    </>
+  );
+}
+
+function Quiet() {
+  return (
+    <Empty>
+      Nothing was announced in this time. <a href={href("/", { live: "1d" })}>Look at a whole day</a>, or send reports to this collector:{" "}
+      <code>inband demo --report-to ADDRESS:32766</code>.
+    </Empty>
+  );
+}
+
+function Incidents({ groups }: { groups: Incident[] }) {
+  return (
+    <section aria-labelledby="incidents">
+      <h2 id="incidents">{plural(groups.length, "incident")}</h2>
+      <ul class="incidents">
+        {groups.slice(0, 40).map(({ main, events, severity }) => {
+          const to = href("/event/" + main.id, around(BigInt(main.first), 20n * SECOND));
+          return (
+            <li key={main.id} data-row tabIndex={0} onKeyDown={(press) => press.key === "Enter" && press.target === press.currentTarget && go(to)}>
+              <Severity of={severity} />
+              <a href={to}>{sentence(main)}</a>
+              <span class="muted">
+                {main.phase === "begin" && "goes on, "}
+                <Time at={main.last} />
+              </span>
+              {events.length > 1 && <span class="muted">with {kindsOf(events.filter((event) => event !== main))}</span>}
+            </li>
+          );
+        })}
+      </ul>
+    </section>
+  );
+}
+
+const kindsOf = (events: any[]) => [...new Set(events.map((event) => event.event))].join(", ");
+
+function History() {
+  const { isLive, from, to, span } = range();
+  const counts = useAsk(`counts ${isLive ? span : `${from} ${to}`}`, async (signal) => {
+    const { to } = range();
+    const [first] = await sql("SELECT min(time) AS t FROM minutes", signal);
+    const begun = first?.t ? BigInt(first.t) : to - MINUTE;
+    // What was before the first report has no place on the axis.
+    const from = begun > range().from ? begun : range().from;
+    const between = `time >= ${from} AND time < ${to}`;
+    const levels =
+      to - from <= 2n * MINUTE
+        ? `SELECT bucket(time, ${SECOND}) AS t, max(hop_latency) AS latency, max(queue_occupancy) AS depth, sum(dropped AND hop_index = 0) AS drops FROM observations WHERE ${between} GROUP BY 1 ORDER BY 1`
+        : `SELECT time AS t, max(latency_max) AS latency, max(queue_occupancy_max) AS depth, NULL AS drops FROM minutes WHERE time >= ${from - MINUTE} AND time < ${to} GROUP BY 1 ORDER BY 1`;
+    const ledger = `SELECT time AS t, accepted, lost FROM ledger WHERE node_id IS NULL AND ${between} ORDER BY time`;
+    return { from, levels: await sql(levels, signal), ledger: await sql(ledger, signal) };
+  }, isLive ? 10_000 : undefined);
+  return <Answer asked={counts}>{(counts) => <Counts {...counts} />}</Answer>;
+}
+
+const seconds = (time: bigint | number) => Number(BigInt(time) / 1_000n) / 1e6;
+
+function Counts({ from, levels, ledger }: { from: bigint; levels: any[]; ledger: any[] }) {
+  const { to } = range();
+  const fromLive = history.length ? history[0]!.at : Infinity;
+  const past = ledger.map((row) => ({ at: seconds(row.t), accepted: Number(row.accepted), lost: Number(row.lost) })).filter((row) => row.at < fromLive);
+  const live = history.map(({ at, totals }) => ({ at, accepted: totals.accepted!, lost: totals.lost! }));
+  const totals = [...past, ...live].filter((row) => row.at >= seconds(from) - 10);
+  // Totals begin again with the collector.
+  const between = totals.slice(1).map((row, at) => ({ ...row, before: totals[at]! })).filter((row) => row.accepted >= row.before.accepted && row.at > row.before.at);
+  const times = between.map((row) => row.at);
+  const rates = between.map((row) => (row.accepted - row.before.accepted) / (row.at - row.before.at));
+  const losses = between.map((row) => Math.max(0, row.lost - row.before.lost));
+  const [latency, depth, drops] = ["latency", "depth", "drops"].map((name) => levels.map((row) => (row[name] === null ? null : Number(row[name]))));
+  const highest = (values: (number | null)[]) => values.reduce<number | null>((a, b) => (b !== null && (a === null || b > a) ? b : a), null);
+  const lost = losses.reduce((a, b) => a + b, 0);
+  const level = (name: string, values: (number | null)[], write: (value: number) => string, colour: string): Lane => {
+    const most = highest(values);
+    return { name, values, write, colour, isStepped: true, summary: most === null ? `${UNKNOWN} nothing reported` : `at most ${write(most)}` };
+  };
+  const reports: Lane = { name: "Reports", values: rates, write: rate, colour: "--flow1", summary: rates.length ? `now ${rate(rates.at(-1))}, ${count(lost)} lost` : UNKNOWN };
+  const upper: Lane[] = lost ? [reports, { name: "Lost reports", values: losses, write: count, colour: "--flow2", summary: count(lost) }] : [reports];
+  const lower = [
+    level("Longest hop", latency!, duration, "--flow4"),
+    level("Deepest queue", depth!, count, "--flow3"),
+    ...(highest(drops!) ? [level("Drops, of reports", drops!, count, "--flow2")] : []),
+  ];
+  const window = { from: seconds(from), to: seconds(to) };
+  return (
+    <section aria-label="Over time">
+      <Lanes times={times} lanes={upper} {...window} />
+      {levels.length > 0 && <Lanes times={levels.map((row) => seconds(row.t))} lanes={lower} {...window} />}
+    </section>
+  );
+}
