@@ -86,14 +86,14 @@ fn store(path: &Path, reports: u32) -> Result<String> {
     finish("store", store, reports.into(), started, used)
 }
 
-fn open(path: &Path) -> Result<Store> {
+pub(crate) fn open(path: &Path) -> Result<Store> {
     let forever = Duration::from_secs(100 * 365 * 24 * 3600);
     let settings = StoreSettings { path: path.to_owned(), retain: forever, ..StoreSettings::default() };
     Store::open(settings).context("cannot open the store")
 }
 
 /// Hands a batch over when there is room for it.
-fn offer(store: &Store, batch: Batch) -> Result<()> {
+pub(crate) fn offer(store: &Store, batch: Batch) -> Result<()> {
     while store.tally().waiting > MOST_WAITING {
         thread::sleep(Duration::from_millis(1));
     }
@@ -101,7 +101,13 @@ fn offer(store: &Store, batch: Batch) -> Result<()> {
     Ok(())
 }
 
-fn finish(what: &str, store: Store, reports: u64, started: Instant, used: Duration) -> Result<String> {
+pub(crate) fn finish(
+    what: &str,
+    store: Store,
+    reports: u64,
+    started: Instant,
+    used: Duration,
+) -> Result<String> {
     let tally = store.close();
     ensure!(tally.stored == reports, "not all of {reports} reports are stored: {tally:?}");
     let (wall, cpu) = (started.elapsed(), processor_time()?.saturating_sub(used));
@@ -155,7 +161,7 @@ fn flow(number: u64) -> Flow {
 }
 
 /// Bytes of all files under the observations.
-fn observation_bytes(path: &Path) -> Result<u64> {
+pub(crate) fn observation_bytes(path: &Path) -> Result<u64> {
     let mut folders = vec![path.join("observations")];
     let mut bytes = 0;
     while let Some(folder) = folders.pop() {
@@ -172,7 +178,7 @@ fn observation_bytes(path: &Path) -> Result<u64> {
 }
 
 /// The time that all threads of this process have had a processor for.
-fn processor_time() -> Result<Duration> {
+pub(crate) fn processor_time() -> Result<Duration> {
     let stat = fs::read_to_string("/proc/self/stat").context("cannot read the processor time")?;
     let fields = stat.rsplit(')').next().unwrap_or_default();
     let ticks: u64 =

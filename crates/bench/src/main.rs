@@ -1,5 +1,7 @@
 //! How fast are the packet path and the report path?
 
+use std::path::PathBuf;
+
 use anyhow::Result;
 use clap::Parser;
 
@@ -9,6 +11,7 @@ mod folder;
 mod history;
 mod hot;
 mod measure;
+mod network;
 mod pool;
 mod reports;
 mod rows;
@@ -38,6 +41,12 @@ struct Arguments {
     /// Run the row with this name once, for `cargo xtask instructions`, and print how many items it handled
     #[arg(long, value_name = "NAME")]
     count: Option<String>,
+    /// Store the history of a network in this new directory, and leave it there
+    #[arg(long, value_name = "DIRECTORY")]
+    network: Option<PathBuf>,
+    /// So many rows of it
+    #[arg(long, value_name = "NUMBER", default_value_t = 10_000_000, requires = "network")]
+    rows: u64,
 }
 
 fn main() -> Result<()> {
@@ -54,6 +63,10 @@ fn main() -> Result<()> {
     }
     if let Some(name) = &arguments.count {
         println!("{}", rows::count(name)?);
+        return Ok(());
+    }
+    if let Some(path) = &arguments.network {
+        println!("{}", network::report(path, arguments.rows)?);
         return Ok(());
     }
     let rounds = if arguments.quick { QUICK_ROUNDS } else { ROUNDS };

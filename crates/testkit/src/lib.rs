@@ -10,6 +10,7 @@ pub mod fuzz;
 pub mod golden;
 pub mod hex;
 pub mod int;
+pub mod network;
 pub mod oracle;
 pub mod packet;
 pub mod path;
