@@ -1,4 +1,4 @@
-//! How is cargo called on this workspace?
+//! Calls of cargo on this workspace, and of what it builds.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -28,5 +28,6 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
 /// The command as one would type it.
 fn line(command: &Command) -> String {
     let arguments = command.get_args().map(|argument| argument.to_string_lossy());
-    std::iter::once("cargo".into()).chain(arguments).collect::<Vec<_>>().join(" ")
+    let program = Path::new(command.get_program()).file_name().unwrap_or_default();
+    std::iter::once(program.to_string_lossy()).chain(arguments).collect::<Vec<_>>().join(" ")
 }

@@ -7,6 +7,7 @@ use clap::Args;
 
 mod flips;
 mod fuzz;
+mod history;
 mod paths;
 
 /// One long check, by the name that is given to `cargo xtask long`.
@@ -29,6 +30,11 @@ const CHECKS: &[Check] = &[
         name: "flips",
         about: "damages a thousand stores, or --cases N: no wrong answer, and every loss is named",
         run: flips::run,
+    },
+    Check {
+        name: "history",
+        about: "stores ten million rows of a network, or --rows N, and asks them beside DuckDB and ClickHouse (chdb)",
+        run: history::run,
     },
     Check {
         name: "paths",

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Error};
 use inband_model::table::{Kind, Shape, shapes};
-use inband_store::{Answer, Findings, History, Limits, Naming, QueryError, StoreError};
+use inband_store::{Answer, Findings, History, Limits, Naming, QueryError, Reader, StoreError};
 
 use self::output::{write_csv, write_json, write_table};
 use crate::collect::read_names;
@@ -26,7 +26,7 @@ use crate::failure::Failure;
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// The question
-    #[arg(required_unless_present_any = ["tables", "check"])]
+    #[arg(required_unless_present_any = ["tables", "check", "view"])]
     sql: Option<String>,
     /// One JSON object per row
     #[arg(long, conflicts_with = "csv")]
@@ -55,13 +55,35 @@ pub(crate) struct Args {
     /// List the tables and their columns
     #[arg(long, conflicts_with = "sql")]
     tables: bool,
+    /// Print the statement that makes a view of the observations in another tool
+    #[arg(long, value_name = "TOOL", conflicts_with_all = ["sql", "tables", "check"])]
+    view: Option<Tool>,
     /// Read every file to its end, and name what is damaged
     #[arg(long, conflicts_with_all = ["sql", "tables"])]
     check: bool,
 }
 
+/// A tool that reads segments.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum Tool {
+    #[value(name = "duckdb")]
+    DuckDb,
+    #[value(name = "clickhouse")]
+    ClickHouse,
+}
+
 /// Asks, and prints the answer.
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    if let Some(tool) = args.view {
+        let reader = match tool {
+            Tool::DuckDb => Reader::DuckDb,
+            Tool::ClickHouse => Reader::ClickHouse,
+        };
+        let place = Place::of(args)?.store;
+        // Such tools may run elsewhere than here.
+        let root = std::path::absolute(&place).unwrap_or(place);
+        return print(|out| writeln!(out, "{};", reader.view(&root)));
+    }
     if args.check {
         let history = open(&Place::of(args)?.store)?;
         let findings = history.check();

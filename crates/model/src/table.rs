@@ -16,9 +16,11 @@ pub use self::minutes::{MINUTES, MinuteRow};
 pub use self::observations::OBSERVATIONS;
 pub use self::paths::PATHS;
 
-/// Version of all tables together. It stands in the metadata of every segment; columns are only ever added
-/// within a version.
-pub const SCHEMA_VERSION: u32 = 1;
+/// Version of all tables together, as segments hold them. It stands in the metadata of every segment; columns are only
+/// ever added within a version. Version 2 holds the timestamps of nodes as offsets.
+pub const SCHEMA_VERSION: u32 = 2;
+/// The oldest version of segments that are read.
+pub const OLDEST_SCHEMA_VERSION: u32 = 1;
 
 /// The tables without the types of their rows.
 #[must_use]

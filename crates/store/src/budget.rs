@@ -1,10 +1,10 @@
 //! What has a question cost so far?
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use super::{Limits, QueryError};
+use crate::question::{Limits, QueryError};
 
 /// The cost of one question, and what went wrong with it.
 #[derive(Debug)]
@@ -60,5 +60,47 @@ impl Budget {
 
     pub(crate) fn take_failure(&self) -> Option<QueryError> {
         self.failure.lock().ok()?.take()
+    }
+}
+
+/// Memory that is given back when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Charge {
+    budget: Arc<Budget>,
+    bytes: usize,
+}
+
+impl Charge {
+    pub(crate) fn new(budget: &Arc<Budget>) -> Self {
+        Self { budget: Arc::clone(budget), bytes: 0 }
+    }
+
+    /// Takes more memory; `false` when there is not so much.
+    pub(crate) fn add(&mut self, bytes: usize) -> bool {
+        self.bytes += bytes;
+        self.budget.take(bytes)
+    }
+
+    /// Takes so much memory in all; `false` when there is not so much.
+    pub(crate) fn set(&mut self, bytes: usize) -> bool {
+        match bytes.checked_sub(self.bytes) {
+            Some(more) => self.add(more),
+            None => {
+                self.budget.give_back(self.bytes - bytes);
+                self.bytes = bytes;
+                true
+            }
+        }
+    }
+
+    /// Takes over what another has taken.
+    pub(crate) fn take_over(&mut self, mut other: Self) {
+        self.bytes += std::mem::take(&mut other.bytes);
+    }
+}
+
+impl Drop for Charge {
+    fn drop(&mut self) {
+        self.budget.give_back(self.bytes);
     }
 }

@@ -9,8 +9,9 @@ use inband_model::table::{OBSERVATIONS, PATHS, Shape};
 use inband_model::{Flow, Nanos, NodeId};
 
 use crate::error::StoreError;
-use crate::history::{Chunk, ColumnData, History, TimeRange, Value};
-use crate::sql::quantile;
+use crate::history::{Chunk, ColumnData, History, Value};
+use crate::quantile::quantile;
+use crate::range::TimeRange;
 
 /// How long packets stayed in a node, as far as reports tell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

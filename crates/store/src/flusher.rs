@@ -19,6 +19,7 @@ use crate::minutes::Minutes;
 use crate::order::Order;
 use crate::place::Place;
 use crate::retention;
+use crate::segment::ROW_GROUP_ROWS;
 use crate::settings::StoreSettings;
 use crate::tally::{Counters, count, discount};
 use crate::today::Today;
@@ -173,8 +174,12 @@ fn write_hops(settings: &StoreSettings, hops: &HopColumns, generation: Generatio
     for hour in &hours {
         let path = layout::segment_file(&settings.path, OBSERVATIONS.name, *hour, generation);
         let order = match hours.len() {
-            1 => Order::of(hops, 0..reports.len()),
-            _ => Order::of(hops, (0..reports.len()).filter(|report| hour_of(&reports[*report]) == *hour)),
+            1 => Order::of(hops, 0..reports.len(), ROW_GROUP_ROWS),
+            _ => Order::of(
+                hops,
+                (0..reports.len()).filter(|report| hour_of(&reports[*report]) == *hour),
+                ROW_GROUP_ROWS,
+            ),
         };
         crate::segment::write_observations(&path, hops, &order)?;
     }

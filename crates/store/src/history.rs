@@ -11,7 +11,6 @@ use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Duration;
 
-use inband_model::Nanos;
 use inband_model::table::{EVENTS, LEDGER, MINUTES, MinuteRow, OBSERVATIONS, PATHS, Shape, shapes};
 
 use crate::damage::{Damage, Findings, Notes};
@@ -20,6 +19,7 @@ use crate::layout::{self, SegmentFile};
 use crate::log;
 use crate::memory::Memory;
 use crate::minutes::Minutes;
+use crate::range::TimeRange;
 use crate::segment::SegmentReader;
 
 pub use chunk::Chunk;
@@ -35,20 +35,6 @@ pub struct History {
     /// Made of `memory` when they are asked for.
     minutes: Arc<OnceLock<Arc<Vec<MinuteRow>>>>,
     notes: Notes,
-}
-
-/// A span of times, both ends in it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TimeRange {
-    /// The first time.
-    pub from: Nanos,
-    /// The last time.
-    pub to: Nanos,
-}
-
-impl TimeRange {
-    /// All times.
-    pub const ALL: TimeRange = TimeRange { from: Nanos::ZERO, to: Nanos::MAX };
 }
 
 impl History {

@@ -7,6 +7,7 @@
 //! The tables are those of `inband_model::table`, and this crate knows no other.
 
 mod batch;
+mod budget;
 mod civil;
 mod damage;
 mod direct;
@@ -21,18 +22,23 @@ mod memory;
 mod minutes;
 mod order;
 mod place;
+mod quantile;
+mod question;
+mod range;
 mod retention;
 #[cfg(test)]
 mod sample;
 mod segment;
 mod settings;
 mod source;
+mod span;
 mod sql;
 mod store;
 mod sys;
 mod tally;
 mod today;
 mod trouble;
+mod view;
 mod writer;
 
 pub use batch::Batch;
@@ -41,9 +47,12 @@ pub use direct::{FlowHop, NodeLatency, StoredPath};
 pub use disk::{Disk, LogFile, RealDisk};
 pub use error::StoreError;
 pub use frame::{HEADER_BYTES as FRAME_HEADER_BYTES, TooLarge, put_frame, split_frame};
-pub use history::{Chunk, ColumnData, History, TimeRange, Value};
+pub use history::{Chunk, ColumnData, History, Value};
 pub use minutes::Sketch;
+pub use question::{Answer, Cell, Limits, QueryError};
+pub use range::TimeRange;
 pub use settings::StoreSettings;
-pub use sql::{Answer, Cell, Limits, Naming, NoNames, QueryError};
+pub use sql::names::{Naming, NoNames};
 pub use store::{Offered, Store};
 pub use tally::Tally;
+pub use view::Reader;

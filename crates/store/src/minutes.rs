@@ -1,6 +1,8 @@
 //! What is left of a minute of a queue?
 
 use std::collections::{BTreeMap, HashMap};
+use std::fmt::Write;
+use std::hash::{BuildHasher, Hasher, RandomState};
 
 use inband_model::table::MinuteRow;
 use inband_model::{HopColumns, HopField, Nanos, NodeId, Values};
@@ -78,17 +80,55 @@ impl Sketch {
 /// The minutes of some hops while they are counted.
 #[derive(Debug)]
 pub(crate) struct Minutes {
-    places: HashMap<Key, usize>,
-    /// Keys that were looked up last, each in a slot that few others share.
-    recent: Vec<Option<(Key, usize)>>,
-    /// Rows, and how many latencies are in each bucket.
-    rows: Vec<(MinuteRow, Vec<u64>)>,
+    places: HashMap<Key, u32, Seed>,
+    /// The key that was looked up last, and its row.
+    last: Option<(Key, u32)>,
+    rows: Vec<MinuteRow>,
+    /// The row of each hop with a latency, and the bucket of that.
+    latencies: Vec<(u32, u32)>,
 }
 
 impl Default for Minutes {
     fn default() -> Minutes {
-        let recent = vec![None; usize::try_from(RECENT).unwrap_or(0)];
-        Minutes { places: HashMap::new(), recent, rows: Vec::new() }
+        let seed = Seed(RandomState::new().hash_one(0));
+        Minutes { places: HashMap::with_hasher(seed), last: None, rows: Vec::new(), latencies: Vec::new() }
+    }
+}
+
+/// Makes hashers that nobody outside can foresee, and that are quick with a few numbers.
+#[derive(Debug, Clone)]
+struct Seed(u64);
+
+impl BuildHasher for Seed {
+    type Hasher = Mixer;
+
+    fn build_hasher(&self) -> Mixer {
+        Mixer(self.0)
+    }
+}
+
+struct Mixer(u64);
+
+impl Hasher for Mixer {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for part in bytes.chunks(8) {
+            self.write_u64(part.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)));
+        }
+    }
+
+    fn write_u32(&mut self, number: u32) {
+        self.write_u64(number.into());
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        let product = u128::from(self.0 ^ number) * 0x9e37_79b9_7f4a_7c15_u128;
+        let [low, high] =
+            [product, product >> 64].map(|half| u64::try_from(half & u128::from(u64::MAX)).unwrap_or(0));
+        self.0 = low ^ high;
     }
 }
 
@@ -128,53 +168,55 @@ impl Minutes {
     #[inline]
     fn count(&mut self, key: Key, occupancy: Option<u32>, latency: Option<u64>) {
         let place = self.place(key);
-        let (row, buckets) = &mut self.rows[place];
+        let row = &mut self.rows[place as usize];
         row.count += 1;
         row.queue_occupancy_max = row.queue_occupancy_max.max(occupancy);
         let Some(latency) = latency else { return };
         row.latency_count += 1;
         row.latency_max = row.latency_max.max(Some(Nanos(latency)));
-        let bucket = bucket(latency) as usize;
-        if bucket >= buckets.len() {
-            buckets.resize(bucket + 1, 0);
-        }
-        buckets[bucket] += 1;
+        self.latencies.push((place, bucket(latency)));
     }
 
     /// The rows in the order of time.
     pub(crate) fn rows(self) -> Vec<MinuteRow> {
-        let finish = |(mut row, buckets): (MinuteRow, Vec<u64>)| {
-            let counts = (0..).zip(buckets).filter(|(_, count)| *count > 0);
-            let sketch = Sketch { buckets: counts.collect(), count: row.latency_count };
-            let quantile = |per_mille| sketch.quantile(per_mille).map(Nanos);
-            row.latency_quantiles = (|| Some([quantile(500)?, quantile(900)?, quantile(990)?]))();
-            row.latency_sketch = sketch.to_text();
-            row
-        };
-        let mut rows: Vec<_> = self.rows.into_iter().map(finish).collect();
+        let Minutes { mut rows, latencies, .. } = self;
+        // Puts the buckets of each row together.
+        let mut ends: Vec<usize> = vec![0; rows.len()];
+        let mut start = 0;
+        for (end, row) in ends.iter_mut().zip(&rows) {
+            *end = start;
+            start += usize::try_from(row.latency_count).unwrap_or(0);
+        }
+        let mut buckets = vec![0; latencies.len()];
+        for (place, bucket) in latencies {
+            let end = &mut ends[place as usize];
+            buckets[*end] = bucket;
+            *end += 1;
+        }
+        let mut start = 0;
+        for (row, end) in rows.iter_mut().zip(ends) {
+            finish(row, &mut buckets[start..end]);
+            start = end;
+        }
         rows.sort_by_key(|row| (row.minute, row.node_id, row.egress_interface, row.queue_id));
         rows
     }
 
-    /// Where the row of a key stands. Queues are few, and come again and again.
+    /// Where the row of a key stands.
     #[inline]
-    fn place(&mut self, key: Key) -> usize {
-        let (_, node, interface, queue) = key;
-        let mixed =
-            u64::from(node) * 64 + u64::from(interface.unwrap_or(0)) * 8 + u64::from(queue.unwrap_or(0));
-        let slot = usize::try_from(mixed % RECENT).unwrap_or(0);
-        match self.recent[slot] {
+    fn place(&mut self, key: Key) -> u32 {
+        match self.last {
             Some((same, place)) if same == key => place,
             _ => {
                 let place = self.find(key);
-                self.recent[slot] = Some((key, place));
+                self.last = Some((key, place));
                 place
             }
         }
     }
 
-    fn find(&mut self, key: Key) -> usize {
-        let next = self.rows.len();
+    fn find(&mut self, key: Key) -> u32 {
+        let next = u32::try_from(self.rows.len()).unwrap_or(u32::MAX);
         let place = *self.places.entry(key).or_insert(next);
         if place == next {
             let (minute, node, interface, queue) = key;
@@ -185,9 +227,24 @@ impl Minutes {
                 queue_id: queue.and_then(|queue| u8::try_from(queue).ok()),
                 ..EMPTY
             };
-            self.rows.push((row, Vec::new()));
+            self.rows.push(row);
         }
         place
+    }
+}
+
+/// Tells the latencies of a row by their buckets, of which there is one for each.
+fn finish(row: &mut MinuteRow, buckets: &mut [u32]) {
+    buckets.sort_unstable();
+    let quantile = |per_mille: usize| {
+        let rank = (buckets.len() * per_mille).div_ceil(1_000).max(1);
+        Some(Nanos(middle(*buckets.get(rank - 1)?)))
+    };
+    row.latency_quantiles = (|| Some([quantile(500)?, quantile(900)?, quantile(990)?]))();
+    for same in buckets.chunk_by(|one, next| one == next) {
+        let separator = if row.latency_sketch.is_empty() { "" } else { " " };
+        // Writing into a text cannot fail.
+        let _ = write!(row.latency_sketch, "{separator}{}:{}", same[0], same.len());
     }
 }
 
@@ -222,8 +279,6 @@ fn middle(bucket: u32) -> u64 {
     least + ((1 << shift) - 1) / 2
 }
 
-/// Slots for keys that were looked up last.
-const RECENT: u64 = 4_096;
 /// Nanoseconds of a minute.
 const MINUTE: u64 = 60_000_000_000;
 /// Bits after the leading one that tell buckets apart.

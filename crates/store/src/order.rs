@@ -1,6 +1,8 @@
-//! In which order do hops stand in a segment? Flow by flow, in a flow hop by hop, then by time.
+//! The order in which hops stand in a segment: reports by flow, as many as a row group holds; in a row group by reporter,
+//! flow and time, all first hops, then all second ones, and so on.
 //!
-//! The reports of a flow mostly tell of the same path, so that node and interfaces do not change from row to row.
+//! What is the report's comes again with each hop in the same order, which compresses well, and a flow is in few row
+//! groups.
 
 use inband_model::{HopColumns, ReportRecord};
 
@@ -13,13 +15,15 @@ pub(crate) struct Order {
     pub(crate) hops: Vec<u32>,
     /// Which of `reports` each row is of.
     pub(crate) report_of: Vec<u32>,
-    /// The row at which each flow ends, and a report of it.
+    /// The row at which each run of hops of the same flow ends, and a report of it.
     pub(crate) flows: Vec<(u32, u32)>,
+    /// The row at which each row group ends.
+    pub(crate) groups: Vec<u32>,
 }
 
 impl Order {
-    /// Brings the hops of some reports into order.
-    pub(crate) fn of(columns: &HopColumns, reports: impl Iterator<Item = usize>) -> Order {
+    /// Brings the hops of some reports into order, at most `most` of them to a row group.
+    pub(crate) fn of(columns: &HopColumns, reports: impl Iterator<Item = usize>, most: usize) -> Order {
         let all = columns.reports();
         let key = |report: usize| Key {
             flow: all[report].flow.map_or(0, |flow| flow.id().0 << 1 | 1),
@@ -33,6 +37,7 @@ impl Order {
             hops: Vec::with_capacity(rows),
             report_of: Vec::with_capacity(rows),
             flows: Vec::new(),
+            groups: Vec::new(),
         };
         let mut begin = 0;
         while begin < keys.len() {
@@ -46,32 +51,67 @@ impl Order {
                     *report = all[key.report as usize];
                 }
             }
-            order.add_flow(columns, &keys, begin..begin + same);
             begin += same;
+        }
+        let mut start = 0;
+        while start < keys.len() {
+            let mut rows = 0;
+            let fits = |key: &&Key| {
+                rows += columns.hops_of(key.report as usize).len();
+                rows <= most
+            };
+            let end = start + keys[start..].iter().take_while(fits).count().max(1);
+            order.add_group(columns, &keys, start..end);
+            start = end;
         }
         order
     }
 
-    /// Adds the hops of a flow's reports: all first ones, then all second ones.
-    fn add_flow(&mut self, columns: &HopColumns, keys: &[Key], reports: std::ops::Range<usize>) {
+    /// Adds the hops of some reports as a row group: all first ones, then all second ones.
+    fn add_group(&mut self, columns: &HopColumns, keys: &[Key], reports: std::ops::Range<usize>) {
         let first_report = u32::try_from(reports.start).unwrap_or(u32::MAX);
-        let keys = &keys[reports];
+        // Those of one reporter have much in common: their number, their last hop, where they go.
+        let mut by_reporter: Vec<u32> = (0..u32::try_from(reports.len()).unwrap_or(u32::MAX)).collect();
+        let all = &self.reports[reports.clone()];
+        by_reporter.sort_by_key(|report| {
+            let report = &all[*report as usize];
+            (report.reporter, report.hw_id)
+        });
+        let keys: Vec<Key> =
+            by_reporter.iter().map(|report| keys[reports.start + *report as usize]).collect();
+        let sorted: Vec<ReportRecord> = by_reporter.iter().map(|report| all[*report as usize]).collect();
+        self.reports[reports].copy_from_slice(&sorted);
+        let mut last = None;
         let mut more = true;
         for index in 0.. {
             if !more {
                 break;
             }
             more = false;
-            for (report, key) in (first_report..).zip(keys) {
+            for (report, key) in (first_report..).zip(&keys) {
                 let hops = columns.hops_of(key.report as usize);
                 if index < hops.len() {
                     more |= index + 1 < hops.len();
+                    let flow = self.reports[report as usize].flow;
+                    if let Some((same, of)) = last.replace((flow, report))
+                        && same != flow
+                    {
+                        self.flows.push((self.rows(), of));
+                    }
                     self.hops.push(u32::try_from(hops.start + index).unwrap_or(u32::MAX));
                     self.report_of.push(report);
                 }
             }
         }
-        self.flows.push((u32::try_from(self.hops.len()).unwrap_or(u32::MAX), first_report));
+        if let Some((_, of)) = last {
+            self.flows.push((self.rows(), of));
+            self.groups.push(self.rows());
+        }
+    }
+
+    /// Rows so far.
+    fn rows(&self) -> u32 {
+        u32::try_from(self.hops.len()).unwrap_or(u32::MAX)
     }
 }
 

@@ -7,7 +7,8 @@ use inband_model::table::OBSERVATIONS;
 use inband_model::{Flow, HopRecord, Nanos, NodeId, Origin, ReportVersion};
 
 use crate::batch::Batch;
-use crate::history::{History, TimeRange, Value};
+use crate::history::{History, Value};
+use crate::range::TimeRange;
 use crate::settings::StoreSettings;
 
 /// Numbers without a pattern, the same for the same seed.

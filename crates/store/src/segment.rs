@@ -4,28 +4,28 @@
 //! TIMESTAMP in nanoseconds of UTC, texts are UTF-8; columns are compressed with zstd where that makes them smaller.
 
 mod checksums;
+mod clocks;
 mod decode;
 mod delta;
 mod dictionary;
 mod encode;
 mod file;
+mod format;
 mod header;
 mod hybrid;
 mod observations;
 mod page;
 mod read;
+mod schema;
+mod split;
 mod unpack;
 mod write;
 
-use checksums::CHUNKS_KEY;
+pub(crate) use format::ROW_GROUP_ROWS;
+#[cfg(test)]
+pub(crate) use format::VERSION_KEY;
 pub(crate) use read::SegmentReader;
 pub(crate) use write::{column_of, write, write_observations};
-
-/// Keys of the metadata.
-pub(crate) const VERSION_KEY: &str = "inband.schema_version";
-pub(crate) const TABLE_KEY: &str = "inband.table";
-/// Rows of a row group: what the pruning by statistics can leave out.
-pub(crate) const ROW_GROUP_ROWS: usize = 32_768;
 
 /// Makes the footer of a file that was changed whole again.
 #[cfg(test)]

@@ -36,7 +36,7 @@ impl Default for StoreSettings {
             retain_tables: BTreeMap::new(),
             max_size_bytes: 20_000_000_000,
             queue_rows: 262_144,
-            segment_rows: 524_288,
+            segment_rows: 1_048_576,
             segment_after: Duration::from_secs(15 * 60),
             sync_after: Duration::from_millis(100),
         }

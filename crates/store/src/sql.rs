@@ -1,101 +1,24 @@
 //! How is history asked in SQL? SQLite reads the tables as virtual ones; nothing can be written.
 
-mod budget;
 mod mistake;
-mod names;
-mod plan;
+pub(crate) mod names;
+pub(crate) mod plan;
 mod quantile;
 mod scalars;
-mod scan;
+pub(crate) mod scan;
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use inband_model::table::shapes;
 use rusqlite::fallible_iterator::FallibleIterator;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::types::ValueRef;
 use rusqlite::{Batch, Connection, ErrorCode, Statement};
-use serde::Serialize;
-use thiserror::Error;
 
-use crate::damage::Findings;
-use crate::error::StoreError;
+use self::names::{Naming, NoNames};
+use crate::budget::Budget;
 use crate::history::History;
-use crate::sys;
-
-pub(crate) use self::budget::Budget;
-pub use self::names::{Naming, NoNames};
-pub(crate) use self::plan::{Comparison, Plan, Wanted};
-pub(crate) use self::quantile::quantile;
-pub(crate) use self::scan::{MOST_GROUPED, Scan};
-
-/// What a question may cost.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
-    /// Longest time.
-    pub time: Duration,
-    /// Most memory, bytes. What SQLite takes for itself, its sorts for example, is counted apart and over all
-    /// questions of the process; the largest limit holds.
-    pub memory_bytes: usize,
-    /// Most rows of the answer.
-    pub rows: usize,
-}
-
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits { time: Duration::from_secs(60), memory_bytes: 1 << 30, rows: 1_000_000 }
-    }
-}
-
-/// What was found.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Answer {
-    /// The names of the columns.
-    pub columns: Vec<String>,
-    /// The rows, each as long as `columns`.
-    pub rows: Vec<Vec<Cell>>,
-    /// What is damaged and left out, and what could not be verified.
-    pub findings: Findings,
-}
-
-/// A value of an answer.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(untagged)]
-pub enum Cell {
-    /// There is none.
-    Null,
-    /// A number without fraction.
-    Integer(i64),
-    /// A number with one.
-    Real(f64),
-    /// A text.
-    Text(String),
-}
-
-/// Why there is no answer.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum QueryError {
-    /// The question is wrong.
-    #[error("{0}")]
-    Question(String),
-    /// It took too long.
-    #[error("the question took longer than {0:?}")]
-    Time(Duration),
-    /// It took too much memory.
-    #[error("the question took more than {0} bytes of memory")]
-    Memory(usize),
-    /// The answer is too long.
-    #[error("the answer has more than {0} rows; add LIMIT")]
-    Rows(usize),
-    /// History cannot be read.
-    #[error("cannot read history")]
-    Store(#[source] StoreError),
-    /// SQLite failed.
-    #[error("cannot answer the question")]
-    Engine(#[source] rusqlite::Error),
-}
+use crate::question::{Answer, Cell, Limits, QueryError};
 
 impl History {
     /// Answers one question in the SQL of SQLite, with `quantile(value, share)` besides its own functions; nothing has
@@ -121,9 +44,21 @@ impl History {
     ) -> Result<Answer, QueryError> {
         let budget = Arc::new(Budget::new(limits));
         let history = Arc::new(self.for_question());
+        self.query_by_row(sql, &budget, limits, names)
+    }
+
+    /// Answers a question with SQLite alone, a row at a time.
+    pub(crate) fn query_by_row(
+        &self,
+        sql: &str,
+        budget: &Arc<Budget>,
+        limits: Limits,
+        names: &Arc<dyn Naming>,
+    ) -> Result<Answer, QueryError> {
+        let history = Arc::new(self.for_question());
         let connection =
-            connect(Arc::clone(&history), &budget, limits, names).map_err(|error| explain(error, limits))?;
-        let found = answer(&connection, sql, &budget, limits);
+            connect(Arc::clone(&history), budget, limits, names).map_err(|error| explain(error, limits))?;
+        let found = answer(&connection, sql, budget, limits);
         // What a table found wrong says more than what SQLite makes of it.
         match budget.take_failure() {
             Some(failure) => Err(failure),
@@ -138,11 +73,11 @@ fn connect(
     limits: Limits,
     names: &Arc<dyn Naming>,
 ) -> rusqlite::Result<Connection> {
-    sys::limit_heap(limits.memory_bytes);
+    crate::sys::limit_heap(limits.memory_bytes);
     let connection = Connection::open_in_memory()?;
     connection.pragma_update(None, "temp_store", "memory")?;
     for shape in shapes() {
-        sys::add_table(&connection, Arc::clone(&history), shape, Arc::clone(budget))?;
+        crate::sys::add_table(&connection, Arc::clone(&history), shape, Arc::clone(budget))?;
     }
     quantile::add(&connection, budget)?;
     scalars::add(&connection, budget)?;

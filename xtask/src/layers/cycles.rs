@@ -18,7 +18,7 @@ mod modules;
 mod tests;
 
 /// Crates whose cycles are not broken yet; a crate leaves this list for good.
-const TANGLED: [&str; 4] = ["host", "inband", "server", "store"];
+const TANGLED: [&str; 3] = ["host", "inband", "server"];
 
 /// Finds the import cycles of every crate below `crates` and of this one, tests apart.
 ///

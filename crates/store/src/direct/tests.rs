@@ -3,10 +3,12 @@ use std::collections::BTreeMap;
 use inband_model::{Flow, HopRecord, Nanos, NodeId, Origin, Path, PathObservation};
 
 use crate::batch::Batch;
-use crate::history::{History, TimeRange};
+use crate::history::History;
+use crate::quantile::quantile;
+use crate::question::{Cell, Limits};
+use crate::range::TimeRange;
 use crate::sample::{Folder, Numbers, START, any_hop};
 use crate::settings::StoreSettings;
-use crate::sql::{Cell, Limits, quantile};
 use crate::store::{Offered, Store};
 
 /// Hops of any kind within some hours, in a store whose segments and log hold a part each.

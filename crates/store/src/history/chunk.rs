@@ -9,10 +9,11 @@ use std::sync::Arc;
 use inband_model::table::Table;
 use parquet::errors::ParquetError;
 
-use super::{ColumnData, TimeRange};
+use super::column::ColumnData;
 use crate::damage::Damage;
 use crate::error::StoreError;
 use crate::memory::Memory;
+use crate::range::TimeRange;
 use crate::segment::{ROW_GROUP_ROWS, SegmentReader, column_of};
 use crate::source::Source;
 
@@ -125,6 +126,13 @@ impl Chunk {
     pub fn may_hold(&self, column: usize, least: i64, greatest: i64) -> bool {
         let Part::Group { segment, group, .. } = &self.source else { return true };
         segment.integer_bounds(*group, column).is_none_or(|(min, max)| min <= greatest && max >= least)
+    }
+
+    /// Whether every row is known to have a number of the column from `least` to `greatest`.
+    pub(crate) fn holds_only(&self, column: usize, least: i64, greatest: i64) -> bool {
+        let Part::Group { segment, group, .. } = &self.source else { return false };
+        let bounds = segment.integer_bounds(*group, column);
+        !segment.may_miss(column) && bounds.is_some_and(|(min, max)| least <= min && max <= greatest)
     }
 
     /// Whether a text of the column may be this one, as far as is known without reading.

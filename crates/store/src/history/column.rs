@@ -57,7 +57,7 @@ impl ColumnData {
                     valid.iter().map(|valid| if *valid { present.next().unwrap_or(0) } else { 0 }).collect();
                 ColumnData::Integers { values, valid: Some(valid) }
             }
-            valid => ColumnData::Integers { values, valid },
+            valid => ColumnData::Integers { values, valid: valid.filter(|valid| valid.contains(&false)) },
         }
     }
 

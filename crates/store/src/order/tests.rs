@@ -22,7 +22,7 @@ proptest! {
     #[test]
     fn every_hop_stands_once_beside_its_report(seed in any::<u64>(), reports in 0u32..200) {
         let columns = columns(&mut Numbers(seed), reports);
-        let order = Order::of(&columns, 0..columns.reports().len());
+        let order = Order::of(&columns, 0..columns.reports().len(), 50);
         let mut hops = order.hops.clone();
         hops.sort_unstable();
         prop_assert_eq!(hops, Vec::from_iter(0..u32::try_from(columns.len()).unwrap()));
@@ -33,25 +33,30 @@ proptest! {
     }
 
     #[test]
-    fn flows_lie_together_by_their_id_and_hops_of_a_flow_by_their_place(seed in any::<u64>(), reports in 0u32..200) {
+    fn row_groups_follow_the_flows_and_hold_hop_after_hop(seed in any::<u64>(), reports in 0u32..200, most in 1usize..60) {
         let columns = columns(&mut Numbers(seed), reports);
-        let order = Order::of(&columns, 0..columns.reports().len());
+        let order = Order::of(&columns, 0..columns.reports().len(), most);
+        let report = |row: usize| &order.reports[order.report_of[row] as usize];
+        let place = |row: usize| {
+            let report = report(row);
+            let hop = order.hops[row] as usize - columns.hops_of(report.sequence as usize).start;
+            (hop, (report.reporter, report.hw_id), report.flow.map(|flow| flow.id()), order.report_of[row])
+        };
         let mut start = 0;
         let mut before = None;
-        let mut seen = BTreeSet::new();
-        for (end, report) in &order.flows {
-            let flow = order.reports[*report as usize].flow;
-            prop_assert!(seen.insert(flow), "flow {:?} lies in two places", flow);
-            prop_assert!(before <= flow.map(|flow| flow.id()));
-            before = flow.map(|flow| flow.id());
-            let rows = start..*end as usize;
-            let places: Vec<_> = rows.clone().map(|row| {
-                let report = order.reports[order.report_of[row] as usize];
-                let hop = order.hops[row] as usize - columns.hops_of(report.sequence as usize).start;
-                (hop, report.sequence)
-            }).collect();
-            prop_assert!(places.is_sorted());
-            prop_assert!(rows.clone().all(|row| order.reports[order.report_of[row] as usize].flow == flow));
+        for end in order.groups.iter().map(|end| *end as usize) {
+            prop_assert!(end - start <= most || place(end - 1).0 == end - start - 1, "only one report may be larger");
+            prop_assert!((start..end).map(place).is_sorted());
+            let flows: BTreeSet<_> = (start..end).map(|row| place(row).2).collect();
+            prop_assert!(before <= flows.first().copied(), "flows of a row group begin before the one before it ends");
+            before = flows.last().copied();
+            start = end;
+        }
+        prop_assert_eq!(start, columns.len());
+        let mut start = 0;
+        for (end, of) in &order.flows {
+            let flow = order.reports[*of as usize].flow;
+            prop_assert!((start..*end as usize).all(|row| report(row).flow == flow));
             start = *end as usize;
         }
         prop_assert_eq!(start, columns.len());
@@ -75,7 +80,7 @@ fn only_the_reports_that_are_asked_for_are_in_the_order() {
         ..HopRecord::default()
     };
     let columns: HopColumns = (0..10).map(hop).collect();
-    let order = Order::of(&columns, (0..10).filter(|report| report % 3 == 0));
+    let order = Order::of(&columns, (0..10).filter(|report| report % 3 == 0), 50);
     let mut found: Vec<_> = order.reports.iter().map(|report| report.sequence).collect();
     found.sort_unstable();
     assert_eq!(found, [0, 3, 6, 9]);

@@ -1,16 +1,19 @@
 //! The pages of a column chunk as the values of a column.
 //!
-//! Reads what this program and the earlier versions of it write: pages of version 1, plain, as a dictionary or as
-//! differences, compressed with zstd or not. Bytes that are something else lead to an error, never to a panic.
+//! Reads what this program and the earlier versions of it write: pages of version 1, plain, as a dictionary, as
+//! differences or byte by byte, compressed with zstd or not. Bytes that are something else lead to an error, never to a panic.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use inband_model::table::Kind;
 use parquet::basic::Compression;
 use parquet::errors::ParquetError;
+use zstd::bulk::Decompressor;
 
 use super::header::PageHeader;
+use super::split::take_split;
 use super::unpack::{Bytes, each_run, take_deltas, unpack};
 use crate::history::ColumnData;
 
@@ -54,7 +57,7 @@ fn plain<'a>(
     match compression {
         Compression::UNCOMPRESSED => Ok(Cow::Borrowed(stored)),
         Compression::ZSTD(_) if header.plain_bytes <= MAX_PAGE_BYTES => {
-            let page = zstd::bulk::decompress(stored, header.plain_bytes)?;
+            let page = decompress(stored, header.plain_bytes)?;
             match page.len() == header.plain_bytes {
                 true => Ok(Cow::Owned(page)),
                 false => Err(wrong("a page has another length than its header says")),
@@ -62,6 +65,20 @@ fn plain<'a>(
         }
         _ => Err(wrong("a page is compressed in another way, or too large")),
     }
+}
+
+/// Decompresses a page with what the thread has for it, since each page would else take its own.
+fn decompress(stored: &[u8], plain_bytes: usize) -> std::io::Result<Vec<u8>> {
+    thread_local! {
+        static OWN: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
+    }
+    OWN.with_borrow_mut(|own| {
+        let decompressor = match own {
+            Some(decompressor) => decompressor,
+            None => own.insert(Decompressor::new()?),
+        };
+        decompressor.decompress(stored, plain_bytes)
+    })
 }
 
 /// The values read so far.
@@ -136,6 +153,7 @@ impl Decoder {
                 take_deltas(&mut bytes, &mut self.numbers, values)?;
                 (self.numbers.len() - before == values).then_some(())
             }
+            (Kind::Time | Kind::Integer, SPLIT) => take_split(bytes.0, &mut self.numbers, values),
             (Kind::Time | Kind::Integer, PLAIN_DICTIONARY | DICTIONARY) => {
                 let Self { dictionary, numbers, .. } = self;
                 each_code(&mut bytes, values, |code, length| {
@@ -238,6 +256,7 @@ const PLAIN: i64 = 0;
 const PLAIN_DICTIONARY: i64 = 2;
 const DELTA: i64 = 5;
 const DICTIONARY: i64 = 8;
+const SPLIT: i64 = 9;
 /// Bytes of a page before compression, at most.
 const MAX_PAGE_BYTES: usize = 256 << 20;
 /// Numbers for which room is made before they are read, at most.

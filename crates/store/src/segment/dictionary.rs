@@ -70,6 +70,6 @@ fn hash(number: u64) -> usize {
 }
 
 /// Twice as many as words, so that a free one is near.
-const SLOTS: usize = 4_096;
-/// Beyond this, differences take less room than codes and words.
+const SLOTS: usize = 8_192;
+/// Beyond this, numbers take less room by themselves than as codes and words.
 const MOST_WORDS: usize = SLOTS / 2;

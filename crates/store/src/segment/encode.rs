@@ -1,6 +1,6 @@
 //! How do the values of a column become the pages of a row group?
 //!
-//! Few different values stand in a dictionary, and the data say which of them; others stand as differences. Levels say
+//! Few different values stand in a dictionary, and the data say which of them; others stand as differences or byte by byte. Levels say
 //! where there is a value.
 
 use std::collections::HashMap;
@@ -14,6 +14,7 @@ use super::dictionary::Dictionary;
 use super::file::EncodedColumn;
 use super::hybrid::{Run, pack, put_runs, width_of};
 use super::page::PageEncoding;
+use super::split::put_split;
 use crate::history::ColumnData;
 
 /// Encodes one column after another.
@@ -83,7 +84,7 @@ impl ColumnEncoder {
     /// Takes numbers, as a dictionary if few of them differ.
     pub(super) fn put_numbers(&mut self, numbers: &[u64]) {
         if !self.put_coded(numbers.iter().map(|number| (*number, 1))) {
-            self.put_climbing(numbers);
+            self.put_noisy(numbers);
         }
     }
 
@@ -92,8 +93,15 @@ impl ColumnEncoder {
         if !self.put_coded(numbers.iter().copied()) {
             let repeat = |(number, length): &(u64, u32)| std::iter::repeat_n(*number, *length as usize);
             let all: Vec<u64> = numbers.iter().flat_map(repeat).collect();
-            self.put_climbing(&all);
+            self.put_noisy(&all);
         }
+    }
+
+    /// Takes numbers without a pattern.
+    pub(super) fn put_noisy(&mut self, numbers: &[u64]) {
+        self.encoded.encoding = Some(PageEncoding::Split);
+        put_split(&mut self.encoded.data, numbers);
+        self.note_bounds(bounds(numbers));
     }
 
     /// Takes numbers that follow one another.
@@ -177,7 +185,7 @@ impl ColumnEncoder {
             return;
         }
         self.encoded.encoding = Some(PageEncoding::Dictionary);
-        let width = width_of(words as u64 - 1);
+        let width = code_width(words);
         self.encoded.data.extend(width.to_le_bytes().first());
         put_runs(&mut self.encoded.data, width, runs.iter().copied());
     }
@@ -190,11 +198,19 @@ impl ColumnEncoder {
     }
 }
 
-/// The least and the greatest number; `None` when there is none.
+/// The bits of a code: whole bytes where codes are not small, so that what repeats looks the same and is compressed.
+fn code_width(words: usize) -> u32 {
+    let width = width_of(words as u64 - 1);
+    if width > WIDEST_PACKED { width.next_multiple_of(8) } else { width }
+}
+
+/// The least and the greatest number by their sign; `None` when there is none.
 fn bounds(numbers: &[u64]) -> Option<(u64, u64)> {
-    let first = *numbers.first()?;
-    let wider = |(least, greatest): (u64, u64), number: &u64| (least.min(*number), greatest.max(*number));
-    Some(numbers.iter().fold((first, first), wider))
+    let mut signed = numbers.iter().map(|number| number.cast_signed());
+    let first = signed.next()?;
+    let (least, greatest) =
+        signed.fold((first, first), |(least, greatest), number| (least.min(number), greatest.max(number)));
+    Some((least.cast_unsigned(), greatest.cast_unsigned()))
 }
 
 /// Joins what is the same and follows one another.
@@ -209,6 +225,8 @@ fn merged<T: Copy + PartialEq>(items: impl Iterator<Item = (T, u32)>) -> impl It
     })
 }
 
+/// Wider codes take whole bytes.
+const WIDEST_PACKED: u32 = 4;
 /// Longest text in statistics, bytes.
 const MAX_BOUND_BYTES: usize = 64;
 /// The length of the levels stands before them.

@@ -19,8 +19,12 @@ pub(super) struct FileBuilder {
     bytes: Vec<u8>,
     schema: SchemaDescPtr,
     compressor: Compressor<'static>,
-    /// Compressed bytes, here so that the memory is used again.
+    /// The compressed pages of a column, here so that the memory is used again.
     compressed: Vec<u8>,
+    /// How many of them are the dictionary's.
+    dictionary_bytes: usize,
+    /// One of them.
+    page: Vec<u8>,
     groups: Vec<RowGroupMetaData>,
     columns: Vec<ColumnChunkMetaData>,
     /// The checksum of each column chunk.
@@ -56,6 +60,8 @@ impl FileBuilder {
             schema: Arc::new(SchemaDescriptor::new(schema)),
             compressor: Compressor::new(zstd_level)?,
             compressed: Vec::new(),
+            dictionary_bytes: 0,
+            page: Vec::new(),
             groups: Vec::new(),
             columns: Vec::new(),
             checksums: Vec::new(),
@@ -63,19 +69,30 @@ impl FileBuilder {
         })
     }
 
+    /// Sets the effort with which the columns to come are compressed.
+    pub(super) fn set_level(&mut self, zstd_level: i32) -> Result<(), ParquetError> {
+        Ok(self.compressor.set_compression_level(zstd_level)?)
+    }
+
     /// Adds the next column of a row group of so many rows.
     pub(super) fn add_column(&mut self, rows: usize, column: &EncodedColumn) -> Result<(), ParquetError> {
         let encoding = column.encoding.unwrap_or(PageEncoding::Plain);
         let plain_bytes = column.dictionary.len() + column.data.len();
-        let is_compressed = self.is_worth_compressing(column)?;
+        self.compress(column)?;
+        // Both pages are compressed, or none.
+        let is_compressed = self.compressed.len() < plain_bytes / 16 * 15;
         let start = self.bytes.len();
         let mut headers = 0;
+        let (dictionary, page) = match is_compressed {
+            true => self.compressed.split_at(self.dictionary_bytes),
+            false => (column.dictionary.as_slice(), column.data.as_slice()),
+        };
         if column.words > 0 {
-            headers +=
-                self.add_page(PageKind::Dictionary, column.words, &column.dictionary, is_compressed)?;
+            let kind = PageKind::Dictionary;
+            headers += add_page(&mut self.bytes, kind, column.words, column.dictionary.len(), dictionary);
         }
         let data = self.bytes.len();
-        headers += self.add_page(PageKind::Data(encoding), rows, &column.data, is_compressed)?;
+        headers += add_page(&mut self.bytes, PageKind::Data(encoding), rows, column.data.len(), page);
         let codec = match is_compressed {
             true => Compression::ZSTD(ZstdLevel::default()),
             false => Compression::UNCOMPRESSED,
@@ -84,6 +101,7 @@ impl FileBuilder {
             PageEncoding::Plain => vec![Encoding::RLE, Encoding::PLAIN],
             PageEncoding::Dictionary => vec![Encoding::RLE, Encoding::PLAIN, Encoding::RLE_DICTIONARY],
             PageEncoding::Delta => vec![Encoding::RLE, Encoding::DELTA_BINARY_PACKED],
+            PageEncoding::Split => vec![Encoding::RLE, Encoding::BYTE_STREAM_SPLIT],
         };
         let descriptor = self.schema.column(self.columns.len());
         let mut about = ColumnChunkMetaData::builder(descriptor)
@@ -133,46 +151,30 @@ impl FileBuilder {
         Ok(self.bytes)
     }
 
-    /// Appends a page, and says how long its header is.
-    fn add_page(
-        &mut self,
-        kind: PageKind,
-        values: usize,
-        page: &[u8],
-        is_compressed: bool,
-    ) -> Result<usize, ParquetError> {
-        if is_compressed {
-            self.compress(page)?;
-        }
-        let stored = if is_compressed { &self.compressed } else { page };
-        let start = self.bytes.len();
-        put_header(&mut self.bytes, kind, values, page.len(), stored);
-        let header = self.bytes.len() - start;
-        self.bytes.extend_from_slice(stored);
-        Ok(header)
-    }
-
-    /// Whether a column gets smaller: of a long one a part is tried.
-    fn is_worth_compressing(&mut self, column: &EncodedColumn) -> Result<bool, ParquetError> {
-        let longer =
-            if column.data.len() >= column.dictionary.len() { &column.data } else { &column.dictionary };
-        if longer.len() < LEAST_COMPRESSED {
-            return Ok(false);
-        }
-        if longer.len() < LONG {
-            return Ok(true);
-        }
-        let middle = &longer[longer.len() / 2..][..PROBE];
-        self.compress(middle)?;
-        Ok(self.compressed.len() < PROBE / 8 * 7)
-    }
-
-    fn compress(&mut self, bytes: &[u8]) -> Result<(), ParquetError> {
+    /// Compresses the pages of a column.
+    fn compress(&mut self, column: &EncodedColumn) -> Result<(), ParquetError> {
         self.compressed.clear();
-        self.compressed.reserve(zstd::zstd_safe::compress_bound(bytes.len()));
-        self.compressor.compress_to_buffer(bytes, &mut self.compressed)?;
+        for plain in [&column.dictionary, &column.data] {
+            self.dictionary_bytes = self.compressed.len();
+            if plain.is_empty() {
+                continue;
+            }
+            self.page.clear();
+            self.page.reserve(zstd::zstd_safe::compress_bound(plain.len()));
+            self.compressor.compress_to_buffer(plain.as_slice(), &mut self.page)?;
+            self.compressed.extend_from_slice(&self.page);
+        }
         Ok(())
     }
+}
+
+/// Appends a page of `plain` bytes before compression, and says how long its header is.
+fn add_page(bytes: &mut Vec<u8>, kind: PageKind, values: usize, plain: usize, stored: &[u8]) -> usize {
+    let start = bytes.len();
+    put_header(bytes, kind, values, plain, stored);
+    let header = bytes.len() - start;
+    bytes.extend_from_slice(stored);
+    header
 }
 
 fn number(length: usize) -> i64 {
@@ -183,9 +185,3 @@ fn number(length: usize) -> i64 {
 pub(super) const MAGIC: &[u8; 4] = b"PAR1";
 /// Version of the format that the pages follow.
 const FORMAT: i32 = 1;
-/// A shorter page is left as it is, bytes.
-const LEAST_COMPRESSED: usize = 128;
-/// From here on a part of a page is tried before all of it, bytes.
-const LONG: usize = 8_192;
-/// So long is that part, bytes.
-const PROBE: usize = 2_048;

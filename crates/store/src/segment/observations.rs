@@ -9,20 +9,23 @@ use inband_model::table::OBSERVATIONS;
 use inband_model::{Flow, HopColumns, HopField, ReportRecord, Values};
 use parquet::errors::ParquetError;
 
-use super::ROW_GROUP_ROWS;
+use super::clocks::{offset_of_egress, offset_of_ingress, stored};
 use super::encode::ColumnEncoder;
 use super::file::FileBuilder;
-use super::write::{CLIMBING, ZSTD_LEVEL, pairs, schema};
+use super::format::ZSTD_LEVEL;
+use super::schema::{pairs, schema};
 use crate::order::Order;
 use crate::source::Source;
 
 /// Writes hops in their order.
 pub(super) fn write_hops(mut file: File, columns: &HopColumns, order: &Order) -> Result<(), ParquetError> {
     let shape = OBSERVATIONS.shape();
-    let mut builder = FileBuilder::new(schema(&shape)?, ZSTD_LEVEL)?;
+    let mut builder = FileBuilder::new(schema(&stored(&shape))?, ZSTD_LEVEL)?;
     let mut group = Group::new(columns, order);
-    let climbs: Vec<bool> = shape.columns.iter().map(|(name, ..)| CLIMBING.contains(name)).collect();
-    let sources: Vec<_> = (0..climbs.len()).map(Source::of).collect();
+    let are_noisy: Vec<bool> = shape.columns.iter().map(|(name, ..)| NOISY.contains(name)).collect();
+    let level = |name| if LIGHT.contains(name) { LIGHT_LEVEL } else { ZSTD_LEVEL };
+    let levels: Vec<i32> = shape.columns.iter().map(|(name, ..)| level(name)).collect();
+    let sources: Vec<_> = (0..are_noisy.len()).map(Source::of).collect();
     // What is the same everywhere need not be looked up for each row.
     let are_same: Vec<bool> = sources.iter().map(|source| group.is_same(*source)).collect();
     let numbers: Vec<Vec<u64>> = sources
@@ -30,13 +33,18 @@ pub(super) fn write_hops(mut file: File, columns: &HopColumns, order: &Order) ->
         .zip(&are_same)
         .map(|(source, is_same)| group.numbers_of_reports(*source, *is_same))
         .collect();
-    let rows = order.hops.len();
-    for start in (0..rows).step_by(ROW_GROUP_ROWS) {
-        group.begin(start..(start + ROW_GROUP_ROWS).min(rows));
+    let mut start = 0;
+    for end in &order.groups {
+        group.begin(start..*end as usize);
+        start = *end as usize;
         for (column, source) in sources.iter().enumerate() {
-            group.encode(*source, climbs[column], are_same[column], &numbers[column]);
+            builder.set_level(levels[column])?;
+            group.encode(*source, are_noisy[column], are_same[column], &numbers[column]);
             builder.add_column(group.rows.len(), group.encoder.encoded())?;
         }
+        builder.set_level(ZSTD_LEVEL)?;
+        group.encode_delays();
+        builder.add_column(group.rows.len(), group.encoder.encoded())?;
         builder.end_group(group.rows.len())?;
     }
     file.write_all(&builder.finish(pairs(&shape))?)?;
@@ -54,6 +62,8 @@ struct Group<'a> {
     any: u16,
     all: u16,
     encoder: ColumnEncoder,
+    /// The timestamp that those of each report are told by.
+    anchors: Vec<Option<i64>>,
     /// The numbers of the column at hand.
     numbers: Vec<u64>,
 }
@@ -63,7 +73,8 @@ impl<'a> Group<'a> {
         let (encoder, flows, numbers) = (ColumnEncoder::new(), Vec::new(), Vec::new());
         let present = columns.present().iter();
         let (any, all) = present.fold((0, u16::MAX), |(any, all), bits| (any | bits, all & bits));
-        Group { columns, order, rows: 0..0, flows, any, all, encoder, numbers }
+        let anchors = anchors(columns, order);
+        Group { columns, order, rows: 0..0, flows, any, all, encoder, anchors, numbers }
     }
 
     /// Whether a column has the same value everywhere.
@@ -110,7 +121,7 @@ impl<'a> Group<'a> {
     }
 
     /// Encodes the next column; `numbers` are those of reports, where they are not all the same.
-    fn encode(&mut self, source: Source, climbs: bool, is_same: bool, numbers: &[u64]) {
+    fn encode(&mut self, source: Source, is_noisy: bool, is_same: bool, numbers: &[u64]) {
         self.encoder.begin();
         let order = self.order;
         let first = &order.reports[order.report_of[self.rows.start] as usize];
@@ -123,10 +134,7 @@ impl<'a> Group<'a> {
                 self.numbers.clear();
                 let reports = order.report_of[self.rows.clone()].iter();
                 self.numbers.extend(reports.map(|report| numbers[*report as usize]));
-                match climbs {
-                    true => self.encoder.put_climbing(&self.numbers),
-                    false => self.encoder.put_numbers(&self.numbers),
-                }
+                self.put(is_noisy);
             }
             Source::OptionalReport(of) if is_same => self.put_optional(&[(of(first), all)]),
             Source::OptionalReport(of) => {
@@ -150,6 +158,8 @@ impl<'a> Group<'a> {
                 let addresses = flows.filter_map(|(flow, length)| Some((of(flow.as_ref()?), *length)));
                 self.encoder.put_texts(addresses, |address: IpAddr| address.to_string());
             }
+            Source::Hop(HopField::IngressTimestamp) => self.put_offsets(HopField::IngressTimestamp),
+            Source::Hop(HopField::EgressTimestamp) => self.put_offsets(HopField::EgressTimestamp),
             Source::Hop(field) if is_same => {
                 let value = self.columns.value(field, order.hops[self.rows.start] as usize);
                 match field.bit() {
@@ -157,7 +167,7 @@ impl<'a> Group<'a> {
                     _ => self.put_optional(&[(value, all)]),
                 }
             }
-            Source::Hop(field) => self.put_field(field, climbs),
+            Source::Hop(field) => self.put_field(field, is_noisy),
         }
     }
 
@@ -168,7 +178,70 @@ impl<'a> Group<'a> {
         self.encoder.put_repeated(&present.collect::<Vec<_>>());
     }
 
-    fn put_field(&mut self, field: HopField, climbs: bool) {
+    fn put_field(&mut self, field: HopField, is_noisy: bool) {
+        self.put_levels_of(field);
+        let hops = &self.order.hops[self.rows.clone()];
+        let present = self.columns.present();
+        let all = field.is_in(self.all);
+        self.numbers.clear();
+        let hops = hops.iter().map(|hop| *hop as usize);
+        let there = hops.clone().filter(|hop| field.is_in(present[*hop]));
+        match self.columns.values(field) {
+            Values::Narrow([]) | Values::Wide([]) => {}
+            Values::Narrow(values) if all => self.numbers.extend(hops.map(|hop| u64::from(values[hop]))),
+            Values::Narrow(values) => self.numbers.extend(there.map(|hop| u64::from(values[hop]))),
+            Values::Wide(values) if all => self.numbers.extend(hops.map(|hop| signed(values[hop]))),
+            Values::Wide(values) => self.numbers.extend(there.map(|hop| signed(values[hop]))),
+        }
+        self.put(is_noisy);
+    }
+
+    /// Takes a timestamp of the node's clock as an offset.
+    fn put_offsets(&mut self, field: HopField) {
+        self.put_levels_of(field);
+        self.numbers.clear();
+        let (columns, order) = (self.columns, self.order);
+        let number = |field, hop| stamp(columns, field, hop);
+        for row in self.rows.clone() {
+            let hop = order.hops[row] as usize;
+            let Some(stamp) = number(field, hop) else { continue };
+            let anchor = self.anchors[order.report_of[row] as usize].unwrap_or(0);
+            let offset = match field {
+                HopField::EgressTimestamp => offset_of_egress(anchor, stamp),
+                _ => {
+                    let egress = number(HopField::EgressTimestamp, hop);
+                    offset_of_ingress(anchor, egress, number(HopField::Latency, hop), stamp)
+                }
+            };
+            self.numbers.push(offset.cast_unsigned());
+        }
+        self.put(field == HopField::EgressTimestamp);
+    }
+
+    /// Encodes how long after their anchor reports arrived.
+    fn encode_delays(&mut self) {
+        self.encoder.begin();
+        let order = self.order;
+        let reports = || order.report_of[self.rows.clone()].iter().map(|report| *report as usize);
+        self.encoder.put_levels(reports().map(|report| (self.anchors[report].is_some(), 1)));
+        self.numbers.clear();
+        let delay = |report: usize| {
+            let time = signed(order.reports[report].received_at.0).cast_signed();
+            Some((time - self.anchors[report]?).cast_unsigned())
+        };
+        self.numbers.extend(reports().filter_map(delay));
+        self.put(true);
+    }
+
+    fn put(&mut self, is_noisy: bool) {
+        match is_noisy && !self.numbers.is_empty() {
+            true => self.encoder.put_noisy(&self.numbers),
+            false => self.encoder.put_numbers(&self.numbers),
+        }
+    }
+
+    /// Says which hops have a field that may be missing.
+    fn put_levels_of(&mut self, field: HopField) {
         let hops = &self.order.hops[self.rows.clone()];
         let present = self.columns.present();
         let (some, all) = (field.is_in(self.any), field.is_in(self.all));
@@ -180,21 +253,26 @@ impl<'a> Group<'a> {
                 false => self.encoder.put_levels(levels),
             }
         }
-        self.numbers.clear();
-        let hops = hops.iter().map(|hop| *hop as usize);
-        let there = hops.clone().filter(|hop| field.is_in(present[*hop]));
-        match self.columns.values(field) {
-            Values::Narrow([]) | Values::Wide([]) => {}
-            Values::Narrow(values) if all => self.numbers.extend(hops.map(|hop| u64::from(values[hop]))),
-            Values::Narrow(values) => self.numbers.extend(there.map(|hop| u64::from(values[hop]))),
-            Values::Wide(values) if all => self.numbers.extend(hops.map(|hop| signed(values[hop]))),
-            Values::Wide(values) => self.numbers.extend(there.map(|hop| signed(values[hop]))),
-        }
-        match climbs && some {
-            true => self.encoder.put_climbing(&self.numbers),
-            false => self.encoder.put_numbers(&self.numbers),
+    }
+}
+
+/// The last timestamp of each report: that of the last hop that has one, when the packet left or else when it entered.
+fn anchors(columns: &HopColumns, order: &Order) -> Vec<Option<i64>> {
+    let mut anchors = vec![None; order.reports.len()];
+    // Hops of a report come with its first ones first.
+    for (hop, report) in order.hops.iter().zip(&order.report_of) {
+        let of = |field| stamp(columns, field, *hop as usize);
+        let last = of(HopField::EgressTimestamp).or_else(|| of(HopField::IngressTimestamp));
+        if last.is_some() {
+            anchors[*report as usize] = last;
         }
     }
+    anchors
+}
+
+/// A number of a hop that fits 63 bits.
+fn stamp(columns: &HopColumns, field: HopField, hop: usize) -> Option<i64> {
+    columns.value(field, hop).map(|number| signed(number).cast_signed())
 }
 
 /// Whether something is the same of all reports.
@@ -212,3 +290,10 @@ fn signed(number: u64) -> u64 {
 fn count(rows: usize) -> u32 {
     u32::try_from(rows).unwrap_or(u32::MAX)
 }
+
+/// Columns whose values nearly all differ, without a pattern.
+const NOISY: [&str; 6] =
+    ["time", "hop_latency", "queue_occupancy", "egress_utilization", "buffer_occupancy", "sequence"];
+/// Those of small numbers that come at random: what is found with more effort takes more room than it saves.
+const LIGHT: [&str; 3] = ["queue_occupancy", "egress_utilization", "buffer_occupancy"];
+const LIGHT_LEVEL: i32 = 1;

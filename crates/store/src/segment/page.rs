@@ -20,6 +20,8 @@ pub(super) enum PageEncoding {
     Dictionary,
     /// As differences.
     Delta,
+    /// Byte by byte.
+    Split,
 }
 
 /// Appends the header of a page of `values` values, which are `plain` bytes before compression and `stored` after it.
@@ -61,6 +63,7 @@ impl PageEncoding {
             PageEncoding::Plain => 0,
             PageEncoding::Delta => 5,
             PageEncoding::Dictionary => 8,
+            PageEncoding::Split => 9,
         }
     }
 }

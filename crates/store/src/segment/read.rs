@@ -5,16 +5,18 @@ use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use inband_model::table::{Kind, SCHEMA_VERSION, Shape};
+use inband_model::table::{Kind, OLDEST_SCHEMA_VERSION, SCHEMA_VERSION, Shape};
 use parquet::basic::Type as Physical;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 use parquet::file::statistics::Statistics;
 
+use super::checksums::CHUNKS_KEY;
 use super::checksums::{self, Seal};
+use super::clocks::{self, Clock};
 use super::decode::{Layout, decode};
 use super::file::MAGIC;
-use super::{CHUNKS_KEY, VERSION_KEY};
+use super::format::VERSION_KEY;
 use crate::error::StoreError;
 use crate::history::ColumnData;
 
@@ -29,6 +31,10 @@ pub(crate) struct SegmentReader {
     places: Vec<Option<usize>>,
     kinds: Vec<Kind>,
     names: Vec<&'static str>,
+    /// Where the offsets of each column stand that the file has as offsets.
+    offsets: Vec<Option<(Clock, usize)>>,
+    /// Where the delays of reports stand, which offsets are to be read with.
+    delays: Option<usize>,
 }
 
 impl SegmentReader {
@@ -56,14 +62,23 @@ impl SegmentReader {
             pairs.iter().find(|pair| pair.key == key)?.value.as_deref()
         };
         let version = pair(VERSION_KEY);
-        if version != Some(SCHEMA_VERSION.to_string().as_str()) {
+        let number = version.and_then(|version| version.parse().ok());
+        if !number.is_some_and(|number| (OLDEST_SCHEMA_VERSION..=SCHEMA_VERSION).contains(&number)) {
             let version = version.unwrap_or("none");
-            let error = format!("schema version {version}, this program reads {SCHEMA_VERSION}");
+            let error = format!(
+                "schema version {version}, this program reads {OLDEST_SCHEMA_VERSION} to {SCHEMA_VERSION}"
+            );
             return Err(Fault::Refused(ParquetError::General(error)));
         }
         let columns = metadata.file_metadata().schema_descr().columns();
         let place = |name: &str| columns.iter().position(|column| column.name() == name);
         let places = shape.columns.iter().map(|(name, ..)| place(name)).collect();
+        let offset = |name: &str| {
+            let clock = Clock::of(name)?;
+            place(name).is_none().then(|| place(clock.offset())).flatten().map(|place| (clock, place))
+        };
+        let offsets = shape.columns.iter().map(|(name, ..)| offset(name)).collect();
+        let delays = place(clocks::DELAY);
         let kinds = shape.columns.iter().map(|(_, kind, ..)| *kind).collect();
         let names = shape.columns.iter().map(|(name, ..)| *name).collect();
         let chunks = columns.len() * metadata.num_row_groups();
@@ -75,7 +90,7 @@ impl SegmentReader {
                 Some(fitting.ok_or_else(|| Fault::Damaged("it lacks checksums".to_owned()))?)
             }
         };
-        Ok(Self { file, metadata, checksums, has_magic, places, kinds, names })
+        Ok(Self { file, metadata, checksums, has_magic, places, kinds, names, offsets, delays })
     }
 
     /// Whether the file begins and ends as Parquet files do.
@@ -120,18 +135,53 @@ impl SegmentReader {
         }
     }
 
+    /// Whether a row may have no value in a column.
+    pub(crate) fn may_miss(&self, column: usize) -> bool {
+        let columns = self.metadata.file_metadata().schema_descr();
+        self.places[column].is_none_or(|place| columns.column(place).max_def_level() > 0)
+    }
+
     fn statistics(&self, group: usize, column: usize) -> Option<&Statistics> {
         self.metadata.row_group(group).column(self.places[column]?).statistics()
     }
 
     /// The values of a column in a row group.
     pub(crate) fn column(&self, group: usize, column: usize) -> Result<ColumnData, ParquetError> {
-        let rows = self.rows(group);
-        let Some(place) = self.places[column] else {
-            return Ok(ColumnData::missing(self.kinds[column], rows));
+        match (self.offsets[column], self.places[column]) {
+            (Some((clock, place)), _) => self.timestamps(group, clock, place),
+            (None, Some(place)) => self.stored(group, place, self.kinds[column]),
+            (None, None) => Ok(ColumnData::missing(self.kinds[column], self.rows(group))),
+        }
+    }
+
+    /// Timestamps of a node's clock, which stand as offsets in the file.
+    fn timestamps(&self, group: usize, clock: Clock, place: usize) -> Result<ColumnData, ParquetError> {
+        let offsets = self.stored(group, place, Kind::Integer)?;
+        let column = |name: &str| {
+            let column = self.names.iter().position(|known| *known == name);
+            column.map_or_else(
+                || Ok(ColumnData::missing(Kind::Integer, self.rows(group))),
+                |column| self.column(group, column),
+            )
         };
+        let delays = match self.delays {
+            Some(place) => self.stored(group, place, Kind::Integer)?,
+            None => ColumnData::missing(Kind::Integer, self.rows(group)),
+        };
+        let anchors = clocks::anchors(&column("time")?, delays);
+        Ok(match clock {
+            Clock::Egress => clocks::egress(&anchors, offsets),
+            Clock::Ingress => {
+                clocks::ingress(&anchors, &column("egress_timestamp")?, &column("hop_latency")?, offsets)
+            }
+        })
+    }
+
+    /// The values of a column of the file in a row group.
+    fn stored(&self, group: usize, place: usize, kind: Kind) -> Result<ColumnData, ParquetError> {
+        let rows = self.rows(group);
         let about = self.metadata.row_group(group).column(place);
-        let expected = match self.kinds[column] {
+        let expected = match kind {
             Kind::Time | Kind::Integer => Physical::INT64,
             Kind::Flag => Physical::BOOLEAN,
             Kind::Text => Physical::BYTE_ARRAY,
@@ -150,7 +200,7 @@ impl SegmentReader {
             return Err(ParquetError::General("its checksum is wrong".into()));
         }
         let is_optional = about.column_descr().max_def_level() > 0;
-        let layout = Layout { kind: self.kinds[column], is_optional, compression: about.compression(), rows };
+        let layout = Layout { kind, is_optional, compression: about.compression(), rows };
         decode(&bytes, layout)
     }
 

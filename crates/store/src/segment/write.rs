@@ -4,19 +4,16 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::net::IpAddr;
 use std::path::Path;
-use std::sync::Arc;
 
 use inband_model::HopColumns;
-use inband_model::table::{Cells, Kind, SCHEMA_VERSION, Shape, Table};
-use parquet::basic::{LogicalType, Repetition, TimeUnit, Type as Physical};
+use inband_model::table::{Cells, Table};
 use parquet::errors::ParquetError;
-use parquet::file::metadata::KeyValue;
-use parquet::schema::types::{Type, TypePtr};
 
 use super::encode::ColumnEncoder;
 use super::file::FileBuilder;
+use super::format::{ROW_GROUP_ROWS, ZSTD_LEVEL};
 use super::observations::write_hops;
-use super::{ROW_GROUP_ROWS, TABLE_KEY, VERSION_KEY};
+use super::schema::{pairs, schema};
 use crate::disk::sync_directory;
 use crate::error::StoreError;
 use crate::history::ColumnData;
@@ -98,32 +95,5 @@ pub(crate) fn column_of<R>(cells: &Cells<R>, rows: &[R]) -> ColumnData {
     }
 }
 
-pub(super) fn schema(shape: &Shape) -> Result<TypePtr, ParquetError> {
-    let mut fields = Vec::new();
-    for (name, kind, optional, _) in &shape.columns {
-        let (physical, logical) = match kind {
-            Kind::Time => (Physical::INT64, Some(LogicalType::timestamp(true, TimeUnit::NANOS))),
-            Kind::Integer => (Physical::INT64, None),
-            Kind::Flag => (Physical::BOOLEAN, None),
-            Kind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
-        };
-        let repetition = if *optional { Repetition::OPTIONAL } else { Repetition::REQUIRED };
-        let field = Type::primitive_type_builder(name, physical)
-            .with_repetition(repetition)
-            .with_logical_type(logical)
-            .build()?;
-        fields.push(Arc::new(field));
-    }
-    Ok(Arc::new(Type::group_type_builder(shape.name).with_fields(fields).build()?))
-}
-
-/// What the metadata of a segment say.
-pub(super) fn pairs(shape: &Shape) -> Vec<KeyValue> {
-    let pair = |key: &str, value: String| KeyValue::new(key.to_owned(), value);
-    vec![pair(VERSION_KEY, SCHEMA_VERSION.to_string()), pair(TABLE_KEY, shape.name.to_owned())]
-}
-
 /// Columns whose values are nearly all different and follow one another.
-pub(super) const CLIMBING: [&str; 4] = ["time", "ingress_timestamp", "egress_timestamp", "sequence"];
-/// Little time for most of what can be won.
-pub(super) const ZSTD_LEVEL: i32 = 1;
+const CLIMBING: [&str; 1] = ["time"];

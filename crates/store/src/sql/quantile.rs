@@ -6,7 +6,8 @@ use rusqlite::functions::{Aggregate, Context, FunctionFlags};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Error, Result};
 
-use super::Budget;
+use crate::budget::Budget;
+use crate::quantile::quantile;
 
 /// Adds the function.
 pub(super) fn add(connection: &Connection, budget: &Arc<Budget>) -> Result<()> {
@@ -63,19 +64,6 @@ impl Aggregate<Values, Option<i64>> for Quantile {
             quantile(&mut group.values, share)
         }))
     }
-}
-
-/// The quantile by the nearest rank.
-#[allow(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    clippy::cast_precision_loss,
-    reason = "a share of a length is from 0 to that length"
-)]
-pub(crate) fn quantile(values: &mut [i64], share: f64) -> Option<i64> {
-    let last = values.len().checked_sub(1)?;
-    let rank = (share * values.len() as f64).ceil() as usize;
-    Some(*values.select_nth_unstable(rank.saturating_sub(1).min(last)).1)
 }
 
 /// Room for the first values of a group.

@@ -6,9 +6,10 @@ use rusqlite::functions::{Aggregate, Context, FunctionFlags};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Error, Result};
 
-use super::Budget;
+use crate::budget::Budget;
 use crate::minutes::Sketch;
 use crate::source::integer;
+use crate::span::parse_span;
 
 /// Adds the functions. Each gives NULL for NULL.
 pub(super) fn add(connection: &Connection, budget: &Arc<Budget>) -> Result<()> {
@@ -79,14 +80,6 @@ fn span(context: &Context<'_>) -> Result<i64> {
         .ok_or_else(|| wrong("bucket: a span is a number of nanoseconds, or such as '10s'"))
 }
 
-/// A number and a unit: `500ms`, `10s`, `5m`, `1h`, `1d`.
-fn parse_span(text: &str) -> Option<i64> {
-    let digits = text.find(|letter: char| !letter.is_ascii_digit())?;
-    let (number, unit) = text.split_at(digits);
-    let (_, nanos) = UNITS.iter().find(|(name, _)| *name == unit.trim())?;
-    number.parse::<i64>().ok()?.checked_mul(*nanos)
-}
-
 /// A share from 0 to 1 as thousandths.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share is from 0 to 1")]
 fn per_mille(share: f64) -> Result<u64> {
@@ -99,14 +92,3 @@ fn per_mille(share: f64) -> Result<u64> {
 fn wrong(what: &'static str) -> Error {
     Error::UserFunctionError(what.into())
 }
-
-/// Nanoseconds of each unit.
-const UNITS: [(&str, i64); 7] = [
-    ("ns", 1),
-    ("us", 1_000),
-    ("ms", 1_000_000),
-    ("s", 1_000_000_000),
-    ("m", 60_000_000_000),
-    ("h", 3_600_000_000_000),
-    ("d", 86_400_000_000_000),
-];

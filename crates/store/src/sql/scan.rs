@@ -6,8 +6,11 @@ use std::sync::Arc;
 use inband_model::Nanos;
 use inband_model::table::Shape;
 
-use super::{Budget, Plan, QueryError, Wanted};
-use crate::history::{Chunk, ColumnData, History, TimeRange, Value};
+use super::plan::{Plan, Wanted};
+use crate::budget::Budget;
+use crate::history::{Chunk, ColumnData, History, Value};
+use crate::question::QueryError;
+use crate::range::TimeRange;
 
 /// Reads rows of one table.
 pub(crate) struct Scan {

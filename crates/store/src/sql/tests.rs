@@ -8,13 +8,14 @@ use inband_model::{
 };
 use proptest::prelude::{ProptestConfig, any, prop_assert_eq, proptest};
 
-use super::{Cell, Limits, Naming, Plan, QueryError};
+use super::names::Naming;
+use super::plan::{Comparison, Plan};
 use crate::batch::Batch;
 use crate::history::History;
+use crate::quantile::quantile;
+use crate::question::{Cell, Limits, QueryError};
 use crate::sample::{Folder, Numbers, START, any_hop, reports};
 use crate::settings::StoreSettings;
-use crate::sql::Comparison;
-use crate::sql::quantile::quantile;
 use crate::store::{Offered, Store};
 
 /// 1,000 reports of three nodes and five flows; half of them in segments, half in a log.

@@ -1,5 +1,6 @@
 mod crash;
 mod damage;
+mod earlier;
 mod faults;
 mod model;
 mod place;
@@ -13,8 +14,9 @@ use inband_model::{HopRecord, Nanos};
 use super::{Offered, Store};
 use crate::batch::Batch;
 use crate::error::StoreError;
-use crate::history::{History, TimeRange};
+use crate::history::History;
 use crate::layout;
+use crate::range::TimeRange;
 use crate::sample::{Folder, START, integers, received_at, reports};
 use crate::settings::StoreSettings;
 
@@ -51,7 +53,7 @@ fn rows_lie_in_directories_of_their_hour() {
 }
 
 #[test]
-fn the_rows_of_a_flow_lie_together_hop_by_hop_in_the_order_of_time() {
+fn all_first_hops_stand_before_second_ones_flow_by_flow_in_the_order_of_time() {
     let folder = Folder::new();
     let store = Store::open(folder.settings()).unwrap();
     for first in [500, 0] {
@@ -65,7 +67,7 @@ fn the_rows_of_a_flow_lie_together_hop_by_hop_in_the_order_of_time() {
     let history = History::open(folder.path()).unwrap();
     let chunks = history.chunks(&shape, TimeRange::ALL).unwrap();
     let column = |name: &str| chunks[0].column(shape.column(name).unwrap()).unwrap();
-    let columns = ["flow_id", "hop_index", "time"].map(column);
+    let columns = ["hop_index", "flow_id", "time"].map(column);
     let key = |row| [0, 1, 2].map(|index: usize| columns[index].value(row));
     let keys: Vec<_> = (0..chunks[0].rows()).map(key).collect();
     assert_eq!(keys.len(), 2_000);

@@ -12,8 +12,10 @@ use rusqlite::vtab::{
 };
 use rusqlite::{Connection, Error, Result, ffi};
 
+use crate::budget::Budget;
 use crate::history::{History, Value};
-use crate::sql::{Budget, Comparison, MOST_GROUPED, Plan, Scan, Wanted};
+use crate::sql::plan::{Comparison, Plan, Wanted};
+use crate::sql::scan::{MOST_GROUPED, Scan};
 
 /// Adds a table of history to a connection.
 pub(crate) fn add_table(

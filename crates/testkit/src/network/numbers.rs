@@ -16,7 +16,7 @@ impl Numbers {
 
     /// A number from 0 to `end`, which is left out.
     pub(super) fn below(&mut self, end: u64) -> u64 {
-        u64::try_from(u128::from(self.next()) * u128::from(end) >> 64).unwrap_or(0)
+        u64::try_from((u128::from(self.next()) * u128::from(end)) >> 64).unwrap_or(0)
     }
 
     /// A number above 0 and up to 1.

@@ -11,10 +11,11 @@ use inband_model::{HopRecord, LedgerView, Nanos};
 use super::model;
 use crate::batch::Batch;
 use crate::damage::Findings;
-use crate::history::{ColumnData, History, TimeRange};
+use crate::history::{ColumnData, History};
+use crate::question::{Cell, Limits};
+use crate::range::TimeRange;
 use crate::sample::{Folder, Numbers, START, integers, reports};
 use crate::settings::StoreSettings;
-use crate::sql::{Cell, Limits};
 use crate::store::{Offered, Store};
 use crate::{layout, log};
 

@@ -5,7 +5,8 @@ use inband_model::{HopRecord, Nanos};
 use proptest::prelude::{ProptestConfig, any, prop_assert_eq, proptest};
 
 use crate::batch::Batch;
-use crate::history::{ColumnData, History, TimeRange, Value};
+use crate::history::{ColumnData, History, Value};
+use crate::range::TimeRange;
 use crate::sample::{Folder, Numbers, START, any_hop};
 use crate::segment::column_of;
 use crate::settings::StoreSettings;

@@ -1,0 +1,76 @@
+//! A question's limits, its answer, and why there is none.
+
+use std::time::Duration;
+
+use serde::Serialize;
+use thiserror::Error;
+
+use crate::damage::Findings;
+use crate::error::StoreError;
+
+/// What a question may cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Longest time.
+    pub time: Duration,
+    /// Most memory, bytes. What SQLite takes for itself, its sorts for example, is counted apart and over all
+    /// questions of the process; the largest limit holds.
+    pub memory_bytes: usize,
+    /// Most rows of the answer.
+    pub rows: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { time: Duration::from_secs(60), memory_bytes: 1 << 30, rows: 1_000_000 }
+    }
+}
+
+/// What was found.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Answer {
+    /// The names of the columns.
+    pub columns: Vec<String>,
+    /// The rows, each as long as `columns`.
+    pub rows: Vec<Vec<Cell>>,
+    /// What is damaged and left out, and what could not be verified.
+    pub findings: Findings,
+}
+
+/// A value of an answer.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Cell {
+    /// There is none.
+    Null,
+    /// A number without fraction.
+    Integer(i64),
+    /// A number with one.
+    Real(f64),
+    /// A text.
+    Text(String),
+}
+
+/// Why there is no answer.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum QueryError {
+    /// The question is wrong.
+    #[error("{0}")]
+    Question(String),
+    /// It took too long.
+    #[error("the question took longer than {0:?}")]
+    Time(Duration),
+    /// It took too much memory.
+    #[error("the question took more than {0} bytes of memory")]
+    Memory(usize),
+    /// The answer is too long.
+    #[error("the answer has more than {0} rows; add LIMIT")]
+    Rows(usize),
+    /// History cannot be read.
+    #[error("cannot read history")]
+    Store(#[source] StoreError),
+    /// SQLite failed.
+    #[error("cannot answer the question")]
+    Engine(#[source] rusqlite::Error),
+}

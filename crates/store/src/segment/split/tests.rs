@@ -1,0 +1,17 @@
+use proptest::prelude::{any, prop_assert_eq, proptest};
+
+use super::{put_split, take_split};
+
+proptest! {
+    #[test]
+    fn numbers_come_back_behind_what_was_there(numbers in proptest::collection::vec(any::<i64>(), 0..300), shift in 0u32..64) {
+        let numbers: Vec<i64> = numbers.iter().map(|number| number >> shift).collect();
+        let mut bytes = Vec::new();
+        put_split(&mut bytes, &numbers.iter().map(|number| number.cast_unsigned()).collect::<Vec<_>>());
+        let mut found = vec![7];
+        take_split(&bytes, &mut found, numbers.len()).unwrap();
+        prop_assert_eq!(&found[1..], &numbers[..]);
+        prop_assert_eq!(found[0], 7);
+        prop_assert_eq!(take_split(&bytes, &mut found, numbers.len() + 1), None);
+    }
+}
