@@ -38,6 +38,7 @@ mod sys;
 mod tally;
 mod today;
 mod trouble;
+mod vector;
 mod view;
 mod writer;
 

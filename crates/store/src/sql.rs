@@ -19,6 +19,7 @@ use self::names::{Naming, NoNames};
 use crate::budget::Budget;
 use crate::history::History;
 use crate::question::{Answer, Cell, Limits, QueryError};
+use crate::vector;
 
 impl History {
     /// Answers one question in the SQL of SQLite, with `quantile(value, share)` besides its own functions; nothing has
@@ -44,6 +45,9 @@ impl History {
     ) -> Result<Answer, QueryError> {
         let budget = Arc::new(Budget::new(limits));
         let history = Arc::new(self.for_question());
+        if let Some(found) = vector::answer(&history, sql, &budget, limits) {
+            return found.map(|answer| Answer { findings: history.findings(), ..answer });
+        }
         self.query_by_row(sql, &budget, limits, names)
     }
 

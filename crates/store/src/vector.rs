@@ -1,0 +1,47 @@
+//! Questions answered column by column: a part of the SQL, many times faster than a row at a time.
+//!
+//! SQLite answers what is not understood here, with the same results: the two differ in time only.
+
+mod aggregate;
+mod column;
+mod groups;
+mod output;
+mod parse;
+mod plan;
+mod run;
+mod scalar;
+mod slots;
+mod stop;
+mod token;
+mod words;
+
+use std::sync::Arc;
+
+use inband_model::table::shapes;
+
+use self::plan::Plan;
+use self::run::Context;
+use self::words::Words;
+use crate::budget::{Budget, Charge};
+use crate::history::History;
+use crate::question::{Answer, Limits, QueryError};
+
+/// Answers a question; `None` where SQLite has to.
+pub(crate) fn answer(
+    history: &History,
+    sql: &str,
+    budget: &Arc<Budget>,
+    limits: Limits,
+) -> Option<Result<Answer, QueryError>> {
+    let select = parse::parse(sql)?;
+    let plan = Plan::of(&select, &shapes())?;
+    let context = Context { history, budget, words: Words::default() };
+    let mut charge = Charge::new(budget);
+    match run::run(&plan, &context, &mut charge) {
+        Ok(slots) => Some(output::answer(&plan, slots, &context.words, &mut charge, limits)),
+        Err(failure) => run::error(failure, limits.time).map(Err),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,201 @@
+//! What is counted of each group while rows come.
+
+use std::collections::HashSet;
+
+use super::column::Column;
+use super::plan::Aggregate;
+use super::stop::Stop;
+use crate::quantile::quantile;
+
+/// The counts of all groups.
+#[derive(Debug)]
+pub(super) enum State {
+    Rows(Vec<i64>),
+    Count(Vec<i64>),
+    /// Different values, and how many each group has.
+    Distinct(HashSet<(u32, i64)>, Vec<i64>),
+    /// Sums, and of how many values.
+    Sum(Vec<(i64, i64)>),
+    Least(Vec<Option<i64>>),
+    Greatest(Vec<Option<i64>>),
+    /// All values, and how many there are in all groups.
+    Values(Vec<Vec<i64>>, usize),
+}
+
+/// What came out for all groups.
+#[derive(Debug)]
+pub(super) enum Outcome {
+    Numbers(Vec<Option<i64>>),
+    Fractions(Vec<Option<f64>>),
+}
+
+impl State {
+    pub(super) fn of(aggregate: &Aggregate) -> Self {
+        match aggregate {
+            Aggregate::Rows => Self::Rows(Vec::new()),
+            Aggregate::Count(_) => Self::Count(Vec::new()),
+            Aggregate::Distinct(_) => Self::Distinct(HashSet::new(), Vec::new()),
+            Aggregate::Sum(_) | Aggregate::Average(_) => Self::Sum(Vec::new()),
+            Aggregate::Least(_) => Self::Least(Vec::new()),
+            Aggregate::Greatest(_) => Self::Greatest(Vec::new()),
+            Aggregate::Quantile(..) => Self::Values(Vec::new(), 0),
+        }
+    }
+
+    /// Takes the values of some rows, of which each is in one of `groups` groups.
+    ///
+    /// # Errors
+    /// A sum is too large.
+    pub(super) fn add(&mut self, of: &[u32], column: Option<&Column>, groups: usize) -> Result<(), Stop> {
+        self.make_room(groups);
+        if let Self::Rows(counts) = self {
+            of.iter().for_each(|group| counts[*group as usize] += 1);
+            return Ok(());
+        }
+        let column = column.ok_or(Stop::GiveUp)?;
+        let values = of.iter().map(|group| *group as usize).zip(column.values.iter().copied());
+        match &column.valid {
+            None => self.add_values(values),
+            Some(valid) => {
+                self.add_values(values.zip(valid.iter()).filter(|(_, valid)| **valid).map(|(pair, _)| pair))
+            }
+        }
+    }
+
+    fn add_values(&mut self, values: impl Iterator<Item = (usize, i64)>) -> Result<(), Stop> {
+        match self {
+            Self::Rows(_) => {}
+            Self::Count(counts) => values.for_each(|(group, _)| counts[group] += 1),
+            Self::Distinct(known, counts) => {
+                for (group, value) in values {
+                    let number = u32::try_from(group).map_err(|_| Stop::GiveUp)?;
+                    counts[group] += i64::from(known.insert((number, value)));
+                }
+            }
+            Self::Sum(sums) => {
+                for (group, value) in values {
+                    let (sum, count) = &mut sums[group];
+                    *sum = sum.checked_add(value).ok_or(Stop::GiveUp)?;
+                    *count += 1;
+                }
+            }
+            Self::Least(least) => values.for_each(|(group, value)| {
+                least[group] = Some(least[group].map_or(value, |least| least.min(value)));
+            }),
+            Self::Greatest(greatest) => {
+                values.for_each(|(group, value)| greatest[group] = greatest[group].max(Some(value)));
+            }
+            Self::Values(of, count) => values.for_each(|(group, value)| {
+                of[group].push(value);
+                *count += 1;
+            }),
+        }
+        Ok(())
+    }
+
+    /// Takes in what another has counted; `places` says which group each of its groups is here.
+    ///
+    /// # Errors
+    /// A sum is too large.
+    pub(super) fn merge(&mut self, other: Self, places: &[u32], groups: usize) -> Result<(), Stop> {
+        self.make_room(groups);
+        let places = places.iter().map(|place| *place as usize);
+        match (self, other) {
+            (Self::Rows(counts), Self::Rows(more)) | (Self::Count(counts), Self::Count(more)) => {
+                places.zip(more).for_each(|(place, more)| counts[place] += more);
+            }
+            (Self::Distinct(known, counts), Self::Distinct(more, _)) => {
+                let places: Vec<usize> = places.collect();
+                for (group, value) in more {
+                    let place = places[group as usize];
+                    let number = u32::try_from(place).map_err(|_| Stop::GiveUp)?;
+                    counts[place] += i64::from(known.insert((number, value)));
+                }
+            }
+            (Self::Sum(sums), Self::Sum(more)) => {
+                for (place, (more, of)) in places.zip(more) {
+                    let (sum, count) = &mut sums[place];
+                    *sum = sum.checked_add(more).ok_or(Stop::GiveUp)?;
+                    *count += of;
+                }
+            }
+            (Self::Least(least), Self::Least(more)) => {
+                for (place, more) in places.zip(more) {
+                    least[place] = [least[place], more].into_iter().flatten().min();
+                }
+            }
+            (Self::Greatest(greatest), Self::Greatest(more)) => {
+                places.zip(more).for_each(|(place, more)| greatest[place] = greatest[place].max(more));
+            }
+            (Self::Values(values, count), Self::Values(more, of)) => {
+                *count += of;
+                for (place, mut more) in places.zip(more) {
+                    match values[place].is_empty() {
+                        true => values[place] = more,
+                        false => values[place].append(&mut more),
+                    }
+                }
+            }
+            _ => return Err(Stop::GiveUp),
+        }
+        Ok(())
+    }
+
+    /// What an aggregate tells of the groups. Values are put in another order.
+    pub(super) fn outcome(&mut self, aggregate: &Aggregate, groups: usize) -> Outcome {
+        self.make_room(groups);
+        let numbers = match (self, aggregate) {
+            (Self::Sum(sums), Aggregate::Average(_)) => {
+                let average = |(sum, count): &(i64, i64)| (*count > 0).then(|| *sum as f64 / *count as f64);
+                return Outcome::Fractions(sums.iter().map(average).collect());
+            }
+            (Self::Values(values, _), Aggregate::Quantile(_, share)) => quantiles(values, *share),
+            (Self::Rows(counts) | Self::Count(counts) | Self::Distinct(_, counts), _) => {
+                counts.iter().copied().map(Some).collect()
+            }
+            (Self::Sum(sums), _) => sums.iter().map(|(sum, count)| (*count > 0).then_some(*sum)).collect(),
+            (Self::Least(values) | Self::Greatest(values), _) => values.clone(),
+            (Self::Values(values, _), _) => vec![None; values.len()],
+        };
+        Outcome::Numbers(numbers)
+    }
+
+    /// Bytes it takes in memory, about.
+    pub(super) fn bytes(&self) -> usize {
+        match self {
+            Self::Rows(counts) | Self::Count(counts) => counts.capacity() * 8,
+            Self::Distinct(known, counts) => known.capacity() * 24 + counts.capacity() * 8,
+            Self::Sum(sums) => sums.capacity() * 16,
+            Self::Least(values) | Self::Greatest(values) => values.capacity() * 16,
+            // Vectors grow to twice what they need.
+            Self::Values(values, count) => values.capacity() * 24 + count * 16,
+        }
+    }
+
+    fn make_room(&mut self, groups: usize) {
+        match self {
+            Self::Rows(counts) | Self::Count(counts) | Self::Distinct(_, counts) => counts.resize(groups, 0),
+            Self::Sum(sums) => sums.resize(groups, (0, 0)),
+            Self::Least(values) | Self::Greatest(values) => values.resize(groups, None),
+            Self::Values(values, _) => values.resize_with(groups, Vec::new),
+        }
+    }
+}
+
+/// A quantile of each group, found by two threads.
+fn quantiles(groups: &mut [Vec<i64>], share: f64) -> Vec<Option<i64>> {
+    let half = groups.len().div_ceil(2).max(1);
+    let mut parts = groups.chunks_mut(half);
+    let of = |part: &mut [Vec<i64>]| -> Vec<Option<i64>> {
+        part.iter_mut().map(|values| quantile(values, share)).collect()
+    };
+    let (Some(first), second) = (parts.next(), parts.next()) else { return Vec::new() };
+    std::thread::scope(|scope| {
+        let other = second.map(|second| scope.spawn(move || of(second)));
+        let mut found = of(first);
+        if let Some(other) = other {
+            found.extend(other.join().unwrap_or_default());
+        }
+        found
+    })
+}

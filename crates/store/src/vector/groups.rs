@@ -1,0 +1,100 @@
+//! The groups of rows with the same keys, numbered as they are met.
+
+use super::column::Column;
+
+/// Groups by their keys.
+#[derive(Debug)]
+pub(super) struct Groups {
+    /// Words of a key: its values, then which of them there are, a bit for each.
+    width: usize,
+    keys: Vec<i64>,
+    /// The number of a group plus one, 0 for none.
+    slots: Vec<u32>,
+    shift: u32,
+}
+
+impl Groups {
+    pub(super) fn new(keys: usize) -> Self {
+        let slots = 1 << FIRST_BITS;
+        Self { width: keys + 1, keys: Vec::new(), slots: vec![0; slots], shift: u64::BITS - FIRST_BITS }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.keys.len() / self.width
+    }
+
+    /// The words of a group's key.
+    pub(super) fn key(&self, group: usize) -> &[i64] {
+        &self.keys[group * self.width..][..self.width]
+    }
+
+    /// Appends the group of each row to `found`; `None` when there are too many groups.
+    pub(super) fn add(&mut self, columns: &[Column], rows: usize, found: &mut Vec<u32>) -> Option<()> {
+        let mut words = vec![0; self.width];
+        let mut last: Option<u32> = None;
+        for row in 0..rows {
+            let mut present = 0;
+            for (place, column) in columns.iter().enumerate() {
+                words[place] = column.values[row];
+                present |= i64::from(column.is_there(row)) << place;
+            }
+            words[self.width - 1] = present;
+            let group = match last {
+                Some(group) if self.key(group as usize) == words => group,
+                _ => self.find(&words)?,
+            };
+            last = Some(group);
+            found.push(group);
+        }
+        Some(())
+    }
+
+    /// The number of the group with this key, which is added if there is none.
+    pub(super) fn find(&mut self, words: &[i64]) -> Option<u32> {
+        if (self.len() + 1) * 2 > self.slots.len() {
+            self.grow();
+        }
+        let mut slot = hash(words, self.shift);
+        while let Some(group) = self.slots[slot].checked_sub(1) {
+            if self.key(group as usize) == words {
+                return Some(group);
+            }
+            slot = (slot + 1) % self.slots.len();
+        }
+        let group = u32::try_from(self.len()).ok().filter(|group| *group < u32::MAX)?;
+        self.keys.extend_from_slice(words);
+        self.slots[slot] = group + 1;
+        Some(group)
+    }
+
+    fn grow(&mut self) {
+        self.shift -= 1;
+        let slots = self.slots.len() * 2;
+        self.slots.clear();
+        self.slots.resize(slots, 0);
+        for (group, words) in (1..).zip(self.keys.chunks_exact(self.width)) {
+            let mut slot = hash(words, self.shift);
+            while self.slots[slot] != 0 {
+                slot = (slot + 1) % slots;
+            }
+            self.slots[slot] = group;
+        }
+    }
+
+    /// Bytes it takes in memory.
+    pub(super) fn bytes(&self) -> usize {
+        self.keys.capacity() * size_of::<i64>() + self.slots.len() * size_of::<u32>()
+    }
+}
+
+/// The slot in which a key is looked for first.
+fn hash(words: &[i64], shift: u32) -> usize {
+    let mix = |hash: u64, word: &i64| {
+        (hash.rotate_left(29) ^ word.cast_unsigned()).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    };
+    let hash = words.iter().fold(0, mix);
+    usize::try_from((hash ^ hash >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93) >> shift).unwrap_or(0)
+}
+
+/// Bits of the number of a slot at the beginning.
+const FIRST_BITS: u32 = 10;

@@ -1,0 +1,390 @@
+//! Runs a plan: two threads read chunk after chunk, test the rows, and count what is asked of their groups.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use inband_model::Nanos;
+use inband_model::table::Shape;
+
+use super::aggregate::{Outcome, State};
+use super::column::Column;
+use super::groups::Groups;
+use super::output::arranged;
+use super::plan::{Aggregate, Input, Plan, Test};
+use super::scalar::{Rows, Scalar};
+use super::slots::{SlotColumn, Slots};
+use super::stop::Stop;
+use super::words::Words;
+use crate::budget::{Budget, Charge};
+use crate::history::{Chunk, History};
+use crate::question::QueryError;
+use crate::range::TimeRange;
+
+/// What a question is answered with.
+pub(super) struct Context<'a> {
+    pub(super) history: &'a History,
+    pub(super) budget: &'a Arc<Budget>,
+    pub(super) words: Words,
+}
+
+/// The rows a plan reads.
+enum Source<'a> {
+    Table { shape: &'a Shape, chunks: Vec<Chunk> },
+    Columns { columns: Vec<Column>, rows: usize },
+}
+
+/// Why there is nothing: history cannot be read, or another reason.
+pub(super) enum Failure {
+    Store(crate::error::StoreError),
+    Stop(Stop),
+}
+
+impl From<Stop> for Failure {
+    fn from(stop: Stop) -> Self {
+        Self::Stop(stop)
+    }
+}
+
+/// The slots of a plan's groups or rows.
+pub(super) fn run(plan: &Plan, context: &Context<'_>, charge: &mut Charge) -> Result<Slots, Failure> {
+    let source = match &plan.input {
+        Input::Table(shape) => {
+            let chunks = context.history.chunks(shape, times(&plan.tests)).map_err(Failure::Store)?;
+            Source::Table {
+                shape,
+                chunks: chunks.into_iter().filter(|chunk| may_hold(chunk, &plan.tests)).collect(),
+            }
+        }
+        Input::Plan(inner) => {
+            let slots = run(inner, context, charge)?;
+            let slots = arranged(inner, slots, &context.words);
+            let columns = inner.outputs.iter().map(|(_, slot)| match &slots.columns[*slot] {
+                SlotColumn::Numbers(column) => Ok(column.clone()),
+                SlotColumn::Fractions(_) => Err(Stop::GiveUp),
+            });
+            Source::Columns { columns: columns.collect::<Result<_, _>>()?, rows: slots.rows }
+        }
+    };
+    let next = AtomicUsize::new(0);
+    let parts = thread::scope(|scope| {
+        let work = || Worker::new(plan, context, &source).work(&next);
+        let threads = source.parts().min(MAX_THREADS);
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+        let mut parts = vec![work()];
+        parts.extend(others.into_iter().map(|other| other.join().unwrap_or(Err(Stop::GiveUp))));
+        parts.into_iter().collect::<Result<Vec<_>, _>>()
+    })?;
+    Ok(match &plan.aggregates {
+        Some(aggregates) => grouped(parts, aggregates, plan.keys.len(), charge)?,
+        None => listed(parts, plan.keys.len(), charge)?,
+    })
+}
+
+impl Source<'_> {
+    fn parts(&self) -> usize {
+        match self {
+            Self::Table { chunks, .. } => chunks.len(),
+            Self::Columns { rows, .. } => rows.div_ceil(ROWS_AT_ONCE),
+        }
+    }
+}
+
+/// What one thread has found.
+struct Part {
+    groups: Groups,
+    states: Vec<State>,
+    /// Rows that are not grouped, by the number of their chunk.
+    lists: Vec<(usize, Vec<Column>)>,
+    charge: Charge,
+}
+
+struct Worker<'a> {
+    plan: &'a Plan,
+    context: &'a Context<'a>,
+    source: &'a Source<'a>,
+    part: Part,
+    /// Columns that are read when a row has passed the tests.
+    wanted: Vec<usize>,
+    found: Vec<u32>,
+}
+
+impl<'a> Worker<'a> {
+    fn new(plan: &'a Plan, context: &'a Context<'a>, source: &'a Source<'a>) -> Self {
+        let mut wanted = Vec::new();
+        let arguments = plan.aggregates.iter().flatten().filter_map(Aggregate::argument);
+        plan.keys.iter().chain(arguments).for_each(|scalar| scalar.add_columns(&mut wanted));
+        wanted.sort_unstable();
+        wanted.dedup();
+        let states = plan.aggregates.iter().flatten().map(State::of).collect();
+        let charge = Charge::new(context.budget);
+        let part = Part { groups: Groups::new(plan.keys.len()), states, lists: Vec::new(), charge };
+        Self { plan, context, source, part, wanted, found: Vec::new() }
+    }
+
+    fn work(mut self, next: &AtomicUsize) -> Result<Part, Stop> {
+        let parts = self.source.parts();
+        loop {
+            let part = next.fetch_add(1, Ordering::Relaxed);
+            if part >= parts {
+                return Ok(self.part);
+            }
+            if self.context.budget.is_late() {
+                return Err(Stop::Late);
+            }
+            self.take(part)?;
+        }
+    }
+
+    /// Takes the rows of a chunk.
+    fn take(&mut self, part: usize) -> Result<(), Stop> {
+        let (count, width) = match self.source {
+            Source::Table { shape, chunks } => (chunks[part].rows(), shape.columns.len()),
+            Source::Columns { columns, rows } => {
+                ((rows - part * ROWS_AT_ONCE).min(ROWS_AT_ONCE), columns.len())
+            }
+        };
+        let mut columns: Vec<Option<Column>> = vec![None; width];
+        let mut charge = Charge::new(self.context.budget);
+        let mut rows: Option<Vec<u32>> = None;
+        for test in &self.plan.tests {
+            if self.holds_for_all(part, test) {
+                continue;
+            }
+            if !self.read(part, test.column(), &mut columns, &mut charge)? {
+                return Ok(());
+            }
+            let Some(column) = &columns[test.column()] else { return Err(Stop::GiveUp) };
+            rows = Some(passing(test, column, rows, &self.context.words));
+            if rows.as_ref().is_some_and(Vec::is_empty) {
+                return Ok(());
+            }
+        }
+        for column in self.wanted.clone() {
+            if !self.read(part, column, &mut columns, &mut charge)? {
+                return Ok(());
+            }
+        }
+        let rows = rows.as_deref().map_or(Rows::All(count), Rows::Some);
+        let keys =
+            self.plan.keys.iter().map(|key| key.column(&columns, &rows)).collect::<Result<Vec<_>, _>>()?;
+        let Some(aggregates) = &self.plan.aggregates else {
+            let bytes = keys.iter().map(Column::bytes).sum();
+            self.part.charge.add(bytes).then_some(()).ok_or(Stop::GiveUp)?;
+            self.part.lists.push((part, keys));
+            return Ok(());
+        };
+        self.found.clear();
+        let Part { groups, states, .. } = &mut self.part;
+        if keys.is_empty() {
+            groups.find(&[0]).ok_or(Stop::GiveUp)?;
+            self.found.resize(rows.len(), 0);
+        } else {
+            groups.add(&keys, rows.len(), &mut self.found).ok_or(Stop::GiveUp)?;
+        }
+        // Aggregates of the same column share its values.
+        let mut last: Option<(&Scalar, Column)> = None;
+        for (aggregate, state) in aggregates.iter().zip(states.iter_mut()) {
+            let column = match (aggregate.argument(), &last) {
+                (None, _) => None,
+                (Some(of), Some((same, column))) if of == *same => Some(column.clone()),
+                (Some(of), _) => {
+                    let column = of.column(&columns, &rows)?;
+                    last = Some((of, column.clone()));
+                    Some(column)
+                }
+            };
+            state.add(&self.found, column.as_ref(), groups.len())?;
+        }
+        let bytes = groups.bytes() + states.iter().map(State::bytes).sum::<usize>();
+        self.part.charge.set(bytes).then_some(()).ok_or(Stop::GiveUp)
+    }
+
+    /// Reads a column of a chunk; `false` where it is damaged.
+    fn read(
+        &self,
+        part: usize,
+        column: usize,
+        columns: &mut [Option<Column>],
+        charge: &mut Charge,
+    ) -> Result<bool, Stop> {
+        if columns[column].is_some() {
+            return Ok(true);
+        }
+        let (read, bytes) = match self.source {
+            Source::Table { chunks, .. } => {
+                let Some(data) = self.context.history.column(&chunks[part], column) else { return Ok(false) };
+                Column::of(data, &self.context.words)
+            }
+            Source::Columns { columns, rows } => {
+                let start = part * ROWS_AT_ONCE;
+                (columns[column].part(start..(start + ROWS_AT_ONCE).min(*rows)), 0)
+            }
+        };
+        let is_room = charge.add(read.bytes() + bytes);
+        columns[column] = Some(read);
+        is_room.then_some(true).ok_or(Stop::GiveUp)
+    }
+
+    /// Whether all rows of a chunk are known to pass a test.
+    fn holds_for_all(&self, part: usize, test: &Test) -> bool {
+        match (self.source, test) {
+            (Source::Table { chunks, .. }, Test::Range(column, least, greatest)) => {
+                chunks[part].holds_only(*column, *least, *greatest)
+            }
+            _ => false,
+        }
+    }
+}
+
+/// The rows that pass a test, of those that passed the ones before.
+fn passing(test: &Test, column: &Column, rows: Option<Vec<u32>>, words: &Words) -> Vec<u32> {
+    match test {
+        Test::Range(_, least, greatest) => kept(column, rows, |value| (*least..=*greatest).contains(&value)),
+        Test::Not(_, number) => kept(column, rows, |value| value != *number),
+        Test::OneOf(_, numbers) => kept(column, rows, |value| numbers.contains(&value)),
+        Test::IsNull(_, is_null) => {
+            let all = rows.unwrap_or_else(|| (0..count(column.values.len())).collect());
+            all.into_iter().filter(|row| column.is_there(*row as usize) != *is_null).collect()
+        }
+        Test::TextOneOf(_, texts) => {
+            let texts: Vec<Arc<str>> = texts.iter().map(|text| Arc::from(text.as_str())).collect();
+            let (numbers, _) = words.numbers(&texts);
+            kept(column, rows, |value| numbers.contains(&value))
+        }
+        Test::TextNot(_, text) => {
+            let (numbers, _) = words.numbers(&[Arc::from(text.as_str())]);
+            kept(column, rows, |value| !numbers.contains(&value))
+        }
+    }
+}
+
+/// The rows with a value for which this is so.
+fn kept(column: &Column, rows: Option<Vec<u32>>, is_kept: impl Fn(i64) -> bool) -> Vec<u32> {
+    let is_wanted = |row: &u32| is_kept(column.values[*row as usize]) && column.is_there(*row as usize);
+    match rows {
+        Some(mut rows) => {
+            rows.retain(is_wanted);
+            rows
+        }
+        None => (0..count(column.values.len())).filter(is_wanted).collect(),
+    }
+}
+
+/// The slots of the groups that all threads have found.
+fn grouped(
+    parts: Vec<Part>,
+    aggregates: &[Aggregate],
+    keys: usize,
+    charge: &mut Charge,
+) -> Result<Slots, Stop> {
+    let mut parts = parts.into_iter();
+    let mut all = parts.next().ok_or(Stop::GiveUp)?;
+    if keys == 0 {
+        // Without rows there is still one group.
+        all.groups.find(&[0]).ok_or(Stop::GiveUp)?;
+    }
+    for part in parts {
+        let places = (0..part.groups.len()).map(|group| all.groups.find(part.groups.key(group)));
+        let places: Vec<u32> = places.collect::<Option<_>>().ok_or(Stop::GiveUp)?;
+        for (state, other) in all.states.iter_mut().zip(part.states) {
+            state.merge(other, &places, all.groups.len())?;
+        }
+        let bytes = all.groups.bytes() + all.states.iter().map(State::bytes).sum::<usize>();
+        drop(part.charge);
+        all.charge.set(bytes).then_some(()).ok_or(Stop::GiveUp)?;
+    }
+    let rows = all.groups.len();
+    charge.add(rows * (keys + aggregates.len()) * 16).then_some(()).ok_or(Stop::GiveUp)?;
+    let mut columns: Vec<SlotColumn> = (0..keys)
+        .map(|place| {
+            let words = |group| all.groups.key(group);
+            let values: Vec<i64> = (0..rows).map(|group| words(group)[place]).collect();
+            let valid: Vec<bool> = (0..rows).map(|group| words(group)[keys] >> place & 1 == 1).collect();
+            SlotColumn::Numbers(Column::numbers(values, valid.contains(&false).then_some(valid)))
+        })
+        .collect();
+    for (place, aggregate) in aggregates.iter().enumerate() {
+        columns.push(match all.states[place].outcome(aggregate, rows) {
+            Outcome::Fractions(fractions) => SlotColumn::Fractions(fractions),
+            Outcome::Numbers(numbers) => {
+                let valid: Vec<bool> = numbers.iter().map(Option::is_some).collect();
+                let values: Vec<i64> = numbers.into_iter().map(|number| number.unwrap_or(0)).collect();
+                SlotColumn::Numbers(Column::numbers(values, valid.contains(&false).then_some(valid)))
+            }
+        });
+    }
+    Ok(Slots { rows, columns })
+}
+
+/// The slots of the rows that all threads have found, in the order in which they stand.
+fn listed(parts: Vec<Part>, keys: usize, charge: &mut Charge) -> Result<Slots, Stop> {
+    let mut lists: Vec<(usize, Vec<Column>)> = Vec::new();
+    for part in parts {
+        charge.take_over(part.charge);
+        lists.extend(part.lists);
+    }
+    lists.sort_by_key(|(part, _)| *part);
+    let rows = lists.iter().map(|(_, columns)| columns.first().map_or(0, |column| column.values.len())).sum();
+    let column = |place: usize| {
+        let mut values = Vec::with_capacity(rows);
+        let mut valid = Vec::new();
+        for (_, columns) in &lists {
+            let column = &columns[place];
+            if let Some(some) = &column.valid {
+                valid.resize(values.len(), true);
+                valid.extend(some.iter());
+            }
+            values.extend_from_slice(&column.values);
+            if !valid.is_empty() {
+                valid.resize(values.len(), true);
+            }
+        }
+        SlotColumn::Numbers(Column::numbers(values, (!valid.is_empty()).then_some(valid)))
+    };
+    charge.add(rows * keys * 8).then_some(()).ok_or(Stop::GiveUp)?;
+    Ok(Slots { rows, columns: (0..keys).map(column).collect() })
+}
+
+fn may_hold(chunk: &Chunk, tests: &[Test]) -> bool {
+    tests.iter().all(|test| match test {
+        Test::Range(column, least, greatest) => {
+            least <= greatest && chunk.may_hold(*column, *least, *greatest)
+        }
+        Test::OneOf(column, numbers) => {
+            numbers.iter().any(|number| chunk.may_hold(*column, *number, *number))
+        }
+        Test::TextOneOf(column, texts) => texts.iter().any(|text| chunk.may_hold_text(*column, text)),
+        Test::Not(..) | Test::IsNull(..) | Test::TextNot(..) => true,
+    })
+}
+
+/// The times that are wanted: every table begins with its time.
+fn times(tests: &[Test]) -> TimeRange {
+    let mut range = TimeRange::ALL;
+    for test in tests {
+        if let Test::Range(0, least, greatest) = test {
+            range.from = range.from.max(Nanos(u64::try_from(*least).unwrap_or(0)));
+            range.to = range.to.min(Nanos(u64::try_from(*greatest).unwrap_or(0)));
+        }
+    }
+    range
+}
+
+fn count(rows: usize) -> u32 {
+    u32::try_from(rows).unwrap_or(u32::MAX)
+}
+
+/// The error of a question that ends so; `None` where SQLite has to answer it.
+pub(super) fn error(failure: Failure, limit: std::time::Duration) -> Option<QueryError> {
+    match failure {
+        Failure::Store(error) => Some(QueryError::Store(error)),
+        Failure::Stop(Stop::Late) => Some(QueryError::Time(limit)),
+        Failure::Stop(Stop::GiveUp) => None,
+    }
+}
+
+/// Threads that read at once.
+const MAX_THREADS: usize = 2;
+/// Rows of another question's answer that are taken at once.
+const ROWS_AT_ONCE: usize = 65_536;

@@ -1,0 +1,117 @@
+//! Expressions of the numbers of a row, evaluated for many rows at once.
+
+use super::column::Column;
+use super::stop::Stop;
+
+/// An expression.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Scalar {
+    Column(usize),
+    Constant(i64),
+    /// The beginning of the span that a time is in.
+    Bucket(Box<Scalar>, i64),
+    Binary(Operator, Box<Scalar>, Box<Scalar>),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Operator {
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Remainder,
+}
+
+impl Operator {
+    pub(super) fn of(sign: &str) -> Option<Self> {
+        Some(match sign {
+            "+" => Self::Add,
+            "-" => Self::Subtract,
+            "*" => Self::Multiply,
+            "/" => Self::Divide,
+            "%" => Self::Remainder,
+            _ => return None,
+        })
+    }
+
+    /// Applies it as SQLite does; `None` for NULL.
+    ///
+    /// # Errors
+    /// SQLite goes on with a fraction.
+    pub(super) fn apply(self, left: i64, right: i64) -> Result<Option<i64>, Stop> {
+        let number = match self {
+            Self::Add => left.checked_add(right),
+            Self::Subtract => left.checked_sub(right),
+            Self::Multiply => left.checked_mul(right),
+            Self::Divide | Self::Remainder if right == 0 => return Ok(None),
+            Self::Divide => left.checked_div(right),
+            Self::Remainder => Some(left.checked_rem(right).unwrap_or(0)),
+        };
+        number.map(Some).ok_or(Stop::GiveUp)
+    }
+}
+
+impl Scalar {
+    /// Adds the columns that it is made of.
+    pub(super) fn add_columns(&self, columns: &mut Vec<usize>) {
+        match self {
+            Self::Column(column) => columns.push(*column),
+            Self::Constant(_) => {}
+            Self::Bucket(of, _) => of.add_columns(columns),
+            Self::Binary(_, left, right) => {
+                left.add_columns(columns);
+                right.add_columns(columns);
+            }
+        }
+    }
+
+    /// Its value in each of some rows of the columns that are read.
+    pub(super) fn column(&self, columns: &[Option<Column>], rows: &Rows<'_>) -> Result<Column, Stop> {
+        match self {
+            Self::Column(column) => {
+                let column = columns.get(*column).and_then(Option::as_ref).ok_or(Stop::GiveUp)?;
+                Ok(match rows {
+                    Rows::All(_) => column.clone(),
+                    Rows::Some(rows) => column.pick(rows),
+                })
+            }
+            Self::Constant(number) => Ok(Column::numbers(vec![*number; rows.len()], None)),
+            Self::Bucket(of, span) => {
+                let of = of.column(columns, rows)?;
+                let begin = |value: &i64| value.div_euclid(*span).checked_mul(*span).ok_or(Stop::GiveUp);
+                let values = of.values.iter().map(begin).collect::<Result<Vec<_>, _>>()?;
+                Ok(Column { values: values.into(), valid: of.valid })
+            }
+            Self::Binary(operator, left, right) => {
+                let (left, right) = (left.column(columns, rows)?, right.column(columns, rows)?);
+                let (mut values, mut valid) = (left.values.to_vec(), Vec::with_capacity(rows.len()));
+                for (row, value) in values.iter_mut().enumerate() {
+                    let result = match left.is_there(row) && right.is_there(row) {
+                        true => operator.apply(*value, right.values[row])?,
+                        false => None,
+                    };
+                    *value = result.unwrap_or(0);
+                    valid.push(result.is_some());
+                }
+                let valid = valid.contains(&false).then_some(valid);
+                Ok(Column::numbers(values, valid))
+            }
+        }
+    }
+}
+
+/// The rows that passed all tests.
+#[derive(Debug)]
+pub(super) enum Rows<'a> {
+    All(usize),
+    Some(&'a [u32]),
+}
+
+impl Rows<'_> {
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::All(rows) => *rows,
+            Self::Some(rows) => rows.len(),
+        }
+    }
+}
