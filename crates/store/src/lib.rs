@@ -20,6 +20,7 @@ mod layout;
 mod log;
 mod memory;
 mod minutes;
+mod mixer;
 mod order;
 mod place;
 mod quantile;

@@ -15,26 +15,15 @@ mod cursor;
 mod earlier;
 mod frame;
 mod hops;
+mod outcome;
 mod version1;
-
-use std::ops::Range;
 
 use self::frame::{HEADER_BYTES, Place, SALT_BYTES, read_header};
 use crate::batch::Batch;
 use crate::frame::TooLarge;
 
 pub(crate) use self::frame::Salt;
-
-/// What became of the bytes of a log.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Outcome {
-    /// Bytes up to the end of the last whole frame.
-    pub(crate) whole: usize,
-    /// Parts that are damaged, in order.
-    pub(crate) damaged: Vec<Range<usize>>,
-    /// Bytes at the end that are no whole frame.
-    pub(crate) torn: usize,
-}
+pub(crate) use self::outcome::Outcome;
 
 /// The beginning of a log.
 pub(crate) fn header(salt: Salt) -> [u8; LOG_HEADER_BYTES] {

@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
-use std::hash::{BuildHasher, Hasher, RandomState};
 
 use inband_model::table::MinuteRow;
 use inband_model::{HopColumns, HopField, Nanos, NodeId, Values};
+
+use crate::mixer::Seed;
 
 /// Counts values by their size, so that quantiles of many minutes can be had together.
 ///
@@ -90,45 +91,8 @@ pub(crate) struct Minutes {
 
 impl Default for Minutes {
     fn default() -> Minutes {
-        let seed = Seed(RandomState::new().hash_one(0));
+        let seed = Seed::new();
         Minutes { places: HashMap::with_hasher(seed), last: None, rows: Vec::new(), latencies: Vec::new() }
-    }
-}
-
-/// Makes hashers that nobody outside can foresee, and that are quick with a few numbers.
-#[derive(Debug, Clone)]
-struct Seed(u64);
-
-impl BuildHasher for Seed {
-    type Hasher = Mixer;
-
-    fn build_hasher(&self) -> Mixer {
-        Mixer(self.0)
-    }
-}
-
-struct Mixer(u64);
-
-impl Hasher for Mixer {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for part in bytes.chunks(8) {
-            self.write_u64(part.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)));
-        }
-    }
-
-    fn write_u32(&mut self, number: u32) {
-        self.write_u64(number.into());
-    }
-
-    fn write_u64(&mut self, number: u64) {
-        let product = u128::from(self.0 ^ number) * 0x9e37_79b9_7f4a_7c15_u128;
-        let [low, high] =
-            [product, product >> 64].map(|half| u64::try_from(half & u128::from(u64::MAX)).unwrap_or(0));
-        self.0 = low ^ high;
     }
 }
 

@@ -1,6 +1,7 @@
 //! Logs of earlier versions, which are only read: frames behind one another, without a salt.
 
-use super::{Outcome, codec, version1};
+use super::outcome::Outcome;
+use super::{codec, version1};
 use crate::batch::Batch;
 use crate::frame::{HEADER_BYTES, split_frame};
 

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use super::column::Column;
 use super::plan::Aggregate;
 use super::stop::Stop;
+use crate::mixer::Seed;
 use crate::quantile::quantile;
 
 /// The counts of all groups.
@@ -13,7 +14,7 @@ pub(super) enum State {
     Rows(Vec<i64>),
     Count(Vec<i64>),
     /// Different values, and how many each group has.
-    Distinct(HashSet<(u32, i64)>, Vec<i64>),
+    Distinct(HashSet<(u32, i64), Seed>, Vec<i64>),
     /// Sums, and of how many values.
     Sum(Vec<(i64, i64)>),
     Least(Vec<Option<i64>>),
@@ -34,7 +35,7 @@ impl State {
         match aggregate {
             Aggregate::Rows => Self::Rows(Vec::new()),
             Aggregate::Count(_) => Self::Count(Vec::new()),
-            Aggregate::Distinct(_) => Self::Distinct(HashSet::new(), Vec::new()),
+            Aggregate::Distinct(_) => Self::Distinct(HashSet::default(), Vec::new()),
             Aggregate::Sum(_) | Aggregate::Average(_) => Self::Sum(Vec::new()),
             Aggregate::Least(_) => Self::Least(Vec::new()),
             Aggregate::Greatest(_) => Self::Greatest(Vec::new()),

@@ -1,6 +1,7 @@
 //! The groups of rows with the same keys, numbered as they are met.
 
 use super::column::Column;
+use crate::mixer::Seed;
 
 /// Groups by their keys.
 #[derive(Debug)]
@@ -8,15 +9,23 @@ pub(super) struct Groups {
     /// Words of a key: its values, then which of them there are, a bit for each.
     width: usize,
     keys: Vec<i64>,
-    /// The number of a group plus one, 0 for none.
-    slots: Vec<u32>,
+    /// The number of a group plus one, 0 for none; behind it bits of the hash, which tell most keys apart.
+    slots: Vec<(u32, u32)>,
     shift: u32,
+    /// What hashes begin with, so that nobody outside can choose keys with the same.
+    seed: u64,
 }
 
 impl Groups {
     pub(super) fn new(keys: usize) -> Self {
         let slots = 1 << FIRST_BITS;
-        Self { width: keys + 1, keys: Vec::new(), slots: vec![0; slots], shift: u64::BITS - FIRST_BITS }
+        Self {
+            width: keys + 1,
+            keys: Vec::new(),
+            slots: vec![(0, 0); slots],
+            shift: u64::BITS - FIRST_BITS,
+            seed: Seed::new().number(),
+        }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -40,7 +49,7 @@ impl Groups {
             }
             words[self.width - 1] = present;
             let group = match last {
-                Some(group) if self.key(group as usize) == words => group,
+                Some(group) if are_same(self.key(group as usize), &words) => group,
                 _ => self.find(&words)?,
             };
             last = Some(group);
@@ -54,16 +63,18 @@ impl Groups {
         if (self.len() + 1) * 2 > self.slots.len() {
             self.grow();
         }
-        let mut slot = hash(words, self.shift);
-        while let Some(group) = self.slots[slot].checked_sub(1) {
-            if self.key(group as usize) == words {
-                return Some(group);
+        let hash = hash(words, self.seed);
+        let (mut slot, mask) = (place(hash, self.shift), self.slots.len() - 1);
+        while self.slots[slot].0 != 0 {
+            let (group, bits) = self.slots[slot];
+            if bits == low(hash) && are_same(self.key(group as usize - 1), words) {
+                return Some(group - 1);
             }
-            slot = (slot + 1) % self.slots.len();
+            slot = (slot + 1) & mask;
         }
         let group = u32::try_from(self.len()).ok().filter(|group| *group < u32::MAX)?;
         self.keys.extend_from_slice(words);
-        self.slots[slot] = group + 1;
+        self.slots[slot] = (group + 1, low(hash));
         Some(group)
     }
 
@@ -71,29 +82,44 @@ impl Groups {
         self.shift -= 1;
         let slots = self.slots.len() * 2;
         self.slots.clear();
-        self.slots.resize(slots, 0);
+        self.slots.resize(slots, (0, 0));
         for (group, words) in (1..).zip(self.keys.chunks_exact(self.width)) {
-            let mut slot = hash(words, self.shift);
-            while self.slots[slot] != 0 {
-                slot = (slot + 1) % slots;
+            let hash = hash(words, self.seed);
+            let mut slot = place(hash, self.shift);
+            while self.slots[slot].0 != 0 {
+                slot = (slot + 1) & (slots - 1);
             }
-            self.slots[slot] = group;
+            self.slots[slot] = (group, low(hash));
         }
     }
 
     /// Bytes it takes in memory.
     pub(super) fn bytes(&self) -> usize {
-        self.keys.capacity() * size_of::<i64>() + self.slots.len() * size_of::<u32>()
+        self.keys.capacity() * size_of::<i64>() + self.slots.len() * size_of::<(u32, u32)>()
     }
 }
 
-/// The slot in which a key is looked for first.
-fn hash(words: &[i64], shift: u32) -> usize {
+/// Whether keys are the same; they are too short for a call.
+fn are_same(one: &[i64], other: &[i64]) -> bool {
+    one.iter().zip(other).all(|(one, other)| one == other)
+}
+
+/// The slot in which a key is looked for first: the first bits of its hash.
+fn place(hash: u64, shift: u32) -> usize {
+    usize::try_from(hash >> shift).unwrap_or(0)
+}
+
+/// The last bits of a hash.
+fn low(hash: u64) -> u32 {
+    u32::try_from(hash & u64::from(u32::MAX)).unwrap_or(0)
+}
+
+fn hash(words: &[i64], seed: u64) -> u64 {
     let mix = |hash: u64, word: &i64| {
         (hash.rotate_left(29) ^ word.cast_unsigned()).wrapping_mul(0x9e37_79b9_7f4a_7c15)
     };
-    let hash = words.iter().fold(0, mix);
-    usize::try_from((hash ^ hash >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93) >> shift).unwrap_or(0)
+    let hash = words.iter().fold(seed, mix);
+    (hash ^ (hash >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93)
 }
 
 /// Bits of the number of a slot at the beginning.

@@ -3,13 +3,15 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::mixer::Seed;
+
 /// Texts by their number, shared by the threads of a question.
 #[derive(Debug, Default)]
 pub(super) struct Words(Mutex<Known>);
 
 #[derive(Debug, Default)]
 struct Known {
-    numbers: HashMap<Arc<str>, i64>,
+    numbers: HashMap<Arc<str>, i64, Seed>,
     words: Vec<Arc<str>>,
     bytes: usize,
 }
