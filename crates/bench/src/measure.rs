@@ -72,9 +72,9 @@ pub(crate) fn measure(rows: &mut [Row], rounds: usize) -> Result<Vec<Time>> {
 /// The row does not do what it is measured for.
 pub(crate) fn count(row: &mut Row) -> Result<usize> {
     batch(row.subject.as_mut());
+    row.subject.verify().with_context(|| format!("cannot count {}", row.name))?;
     row.subject.prepare();
     counted_batch(row.subject.as_mut());
-    row.subject.verify().with_context(|| format!("cannot count {}", row.name))?;
     Ok(row.subject.items())
 }
 

@@ -1,6 +1,7 @@
 //! Which reports are measured?
 
 use anyhow::{Context, Result};
+use inband_node::Output;
 use inband_wire::report::{GroupHeader, group};
 use zerocopy::IntoBytes;
 
@@ -67,7 +68,8 @@ fn coalesce(ports: &[u16]) -> Result<Vec<u8>> {
         let frame = fabric::with_hops(PAYLOAD_BYTES, *port, HOPS)?;
         let mut sink = fabric::node(SINK_ID)?;
         pass(&mut sink, &frame, Role::Sink)?;
-        let report = sink.poll_report().context("the sink has a report")?;
+        let report =
+            sink.poll_output().and_then(Output::into_report).context("the sink has a report")?.payload;
         let behind_header = if datagram.is_empty() { 0 } else { group::HEADER_BYTES };
         datagram.extend_from_slice(&report[behind_header..]);
     }

@@ -37,6 +37,7 @@ fn rows_are_counted_by_their_names() {
 
     assert!(names.lines().any(|name| name == "sink, 100 B"), "{names}");
     assert_eq!(count("sink, 100 B").unwrap(), 256);
+    assert_eq!(count("ledger, 20 to a datagram").unwrap(), 640);
     assert!(count("sink").is_err());
 }
 

@@ -75,7 +75,7 @@ pub(crate) fn score(flows: u32, remembered: u32) -> Result<Score> {
         let end = buffer.len();
         let mut frame = Frame::new(&mut buffer, HEADROOM..end).context("the frame is in its buffer")?;
         let _ = node.handle_frame(Link::Ethernet, &mut frame, &passage);
-        while node.poll_report().is_some() {
+        while node.poll_output().is_some() {
             score.count(&mut last_reports[usize::try_from(flow)?], at);
         }
     }

@@ -5,7 +5,7 @@ mod support;
 use inband_collector::NumberSettings;
 use inband_model::{EventDetail, EventKind, Nanos, NodeId};
 use inband_node::config::{InterfaceConfig, ReportVersion};
-use inband_node::{FlowDrops, Node, NodeConfig};
+use inband_node::{FlowDrops, Node, NodeConfig, Output};
 use inband_wire::FiveTuple;
 
 use support::Lab;
@@ -21,8 +21,8 @@ fn drops_that_a_node_counts_are_drops_of_so_many_packets_in_every_version_that_h
         for packets in [41, 1] {
             node.handle_flow_drops(&drops(packets), lab.now.0);
         }
-        while let Some(report) = node.poll_report() {
-            lab.datagram(report);
+        while let Some(report) = node.poll_output().and_then(Output::into_report) {
+            lab.datagram(report.payload);
         }
         lab.wait(Nanos::from_secs(1));
 

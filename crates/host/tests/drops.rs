@@ -104,7 +104,7 @@ impl InterfaceIds for Ids {
 
 fn datagrams(node: &mut Node) -> Vec<Vec<u8>> {
     node.flush_reports();
-    std::iter::from_fn(|| node.poll_report().map(<[u8]>::to_vec)).collect()
+    std::iter::from_fn(|| Some(node.poll_output()?.into_report()?.payload.to_vec())).collect()
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! How do lengths and checksums around INT stay right when INT changes?
+//! Lengths and checksums around INT, kept right when INT changes.
 
 use zerocopy::byteorder::big_endian::U16;
 

@@ -2,6 +2,7 @@
 
 use std::num::NonZeroU32;
 
+use crate::output::OwnPacket;
 use crate::waiting::Waiting;
 
 /// Counts watched packets and keeps the copies of those whose turn it is.
@@ -10,7 +11,7 @@ use crate::waiting::Waiting;
 pub(crate) struct Clones {
     seen: u32,
     /// The copies, until the caller takes them.
-    pub(crate) waiting: Waiting<Vec<u8>>,
+    pub(crate) waiting: Waiting<OwnPacket>,
 }
 
 impl Clones {

@@ -1,4 +1,4 @@
-//! Is a packet's traffic known to be congestion controlled?
+//! Traffic that is known to be congestion controlled.
 
 use inband_wire::int::CodePoints;
 use inband_wire::layers::Link;

@@ -1,15 +1,6 @@
-//! Which packets has the node made out of others, and where are they to go?
+//! The other ways of a packet, on which copies of it can be sent.
 
 use crate::passage::Passage;
-
-/// A packet this node made out of another one: a replica, or a follow-up.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PacketCopy {
-    /// Identifier of the interface it is to leave by.
-    pub egress: u16,
-    /// The frame.
-    pub bytes: Vec<u8>,
-}
 
 /// Another way on which a packet could go, as the device's forwarding knows it.
 #[derive(Clone, Copy, Debug)]

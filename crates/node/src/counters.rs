@@ -1,4 +1,4 @@
-//! What happened to the packets, counted by name?
+//! What happened to the packets, counted by name.
 
 /// What can happen to a packet in a node.
 ///

@@ -1,4 +1,4 @@
-//! What can a node be configured to that the dialect of its domain has no form of?
+//! Settings that the dialect of a domain has no form of.
 
 use inband_wire::int::{Dialect, Version};
 

@@ -1,4 +1,4 @@
-//! What may a node behind the source change of a packet's domain-specific fields?
+//! Changes of a packet's domain-specific fields behind its source.
 
 use zerocopy::byteorder::big_endian::U16;
 

@@ -1,4 +1,4 @@
-//! What does this node know of domain-specific instructions, and which values does it give?
+//! The domain-specific instructions this node knows, and the values it gives for them.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! What do the codes of a device's dropped packets mean?
+//! What the codes of a device's dropped packets mean.
 
 use std::collections::BTreeMap;
 

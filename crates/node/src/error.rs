@@ -1,4 +1,4 @@
-//! Why can a configuration not be run?
+//! Why a configuration cannot be run.
 
 use thiserror::Error;
 

@@ -1,4 +1,4 @@
-//! Which number does a packet have in its flow?
+//! The numbers of packets in their flows.
 
 use inband_wire::FiveTuple;
 

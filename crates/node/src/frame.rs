@@ -1,4 +1,4 @@
-//! How does a frame grow and shrink without moving its payload?
+//! A frame that grows and shrinks without moving its payload.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Does a packet carry INT, by this domain's mark, and of which type?
+//! The INT of a packet, found by the mark of this domain, and its type.
 
 use inband_wire::error::ParseError;
 use inband_wire::int::dialect::read_again;

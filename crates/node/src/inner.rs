@@ -1,4 +1,4 @@
-//! How much of a packet goes into a report, and in which form?
+//! How much of a packet goes into a report, and in which form.
 
 use zerocopy::IntoBytes;
 

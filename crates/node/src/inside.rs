@@ -1,4 +1,4 @@
-//! Which packet of a tunnel carries INT, and how do the packets around it follow when INT changes it?
+//! The packet of a tunnel that carries INT, and the packets around it that follow its changes.
 
 use zerocopy::byteorder::big_endian::U16;
 

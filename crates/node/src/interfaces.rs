@@ -1,4 +1,4 @@
-//! Which interfaces does the node have?
+//! The interfaces of a node.
 
 use inband_wire::int::metadata::NOT_AVAILABLE;
 

@@ -1,4 +1,4 @@
-//! What does a sink of Host-INT report of a packet that arrived?
+//! What a sink of Host-INT reports of a packet that arrived.
 
 use inband_wire::int::earlier::HopByHop;
 use inband_wire::int::locate::Encapsulation;

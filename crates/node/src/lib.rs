@@ -1,9 +1,8 @@
-//! What does an INT node do with a packet?
+//! The INT node engine: what a node does with a packet.
 //!
 //! [`Node`] is source, transit hop and sink in one. It does no I/O: the caller hands it a [`Frame`] with
 //! headroom and a [`Passage`] that says where the frame came in, where it goes and what the device
-//! measured, then drains [`Node::poll_report`], [`Node::poll_packet`], [`Node::poll_copy`], [`Node::poll_probe`]
-//! and [`Node::poll_reply`]. Reading order: [`node`] and its `roles` decide, `source` and `transit` act,
+//! measured, then drains [`Node::poll_output`]. Reading order: [`node`] and its `roles` decide, `source` and `transit` act,
 //! `encapsulation` puts INT in and takes it out, `carrier` keeps lengths and checksums right, `earlier` does the
 //! versions before 2.0, `watchlist` selects packets, `smart` holds reports back, [`loss`] finds what never came,
 //! `sessions` says who gets a report, `reporter` writes it and `report_queue` puts reports into datagrams.
@@ -33,7 +32,7 @@ mod latency;
 pub mod loss;
 mod losses;
 pub mod node;
-mod own_packet;
+pub mod output;
 pub mod passage;
 mod path_mtu;
 mod probes;
@@ -52,14 +51,14 @@ mod waiting;
 pub mod watchlist;
 
 pub use config::NodeConfig;
-pub use copies::{Branch, BranchLevel, PacketCopy};
+pub use copies::{Branch, BranchLevel};
 pub use core::Core;
 pub use counters::{Counters, Outcome};
 pub use drop_reasons::{DropReason, DropReasons};
 pub use error::ConfigError;
 pub use frame::Frame;
 pub use node::{FlowDrops, Node, Verdict};
-pub use own_packet::OwnPacket;
+pub use output::{Output, OwnPacket};
 pub use passage::{DeviceMetadata, Passage};
 pub use profile::Profile;
 pub use sessions::ReportDatagram;

@@ -1,4 +1,4 @@
-//! What is a node, and how is it driven?
+//! The node, and how it is driven.
 
 mod drops;
 mod earlier;
@@ -21,7 +21,6 @@ use inband_wire::layers::Link;
 
 use crate::clones::Clones;
 use crate::config::{NodeConfig, WatchEntry};
-use crate::copies::PacketCopy;
 use crate::core::Core;
 use crate::counters::{Counters, Outcome};
 use crate::earlier::EarlierNumbers;
@@ -29,21 +28,74 @@ use crate::error::ConfigError;
 use crate::flow_sequences::FlowSequences;
 use crate::frame::Frame;
 use crate::losses::Losses;
-use crate::own_packet::OwnPacket;
+use crate::output::{Output, OwnPacket};
 use crate::passage::Passage;
 use crate::path_mtu::Answers;
 use crate::probes::ProbeSchedule;
 use crate::profile::Profile;
-use crate::sessions::{ReportDatagram, Sessions};
+use crate::sessions::Sessions;
 use crate::smart::Smart;
 use crate::waiting::Waiting;
 use crate::watchlist::{Sampling, Watchlist};
 pub use drops::FlowDrops;
 
-/// One INT node: source, transit hop and sink, per packet and as its interfaces say.
+/// One INT node, or one of its cores: source, transit hop and sink, per packet and as its interfaces say.
 ///
 /// A packet that enters on an edge interface without INT and is on the watchlist starts INT; one with INT
 /// gets this node's metadata; one that leaves by an edge interface is stripped.
+///
+/// # Driving it
+///
+/// A node opens no socket and reads no clock. A shell does, and keeps this contract:
+///
+/// * **A packet** that the device forwards goes through [`handle_frame`](Self::handle_frame) once, when its egress
+///   interface is known and, where the metadata tells of its queue, when it leaves the queue.
+///   The [`Verdict`] says what becomes of it: on `Forward` the shell sends what the frame holds then, which may start
+///   elsewhere in its buffer and be longer or shorter; on `Consume` and `Drop` it sends nothing.
+/// * **A packet the device dropped** goes, as it came, through [`handle_drop`](Self::handle_drop); where there are counts
+///   and no packets, they go through [`handle_flow_drops`](Self::handle_flow_drops).
+/// * **Time** is the device's clock in nanoseconds: one clock for the timestamps of a [`Passage`] and for
+///   [`handle_timeout`](Self::handle_timeout). That is called at [`next_probe_at`](Self::next_probe_at), and otherwise as
+///   often as a report may be late; a clock that goes back harms nothing.
+/// * **Whatever was called**, [`poll_output`](Self::poll_output) is called behind it until it returns `None`. What is not
+///   taken waits within bounds, 256 packets of each kind and 1 MiB of reports a session; what is more is counted as shed.
+/// * **Another configuration** comes in between two packets: [`reload`](Self::reload), or one [`Profile::reload`] that all
+///   cores [`adopt`](Self::adopt).
+/// * **At the end**, [`flush_reports`](Self::flush_reports) completes what waits for more, and `poll_output` takes it.
+///
+/// ```
+/// use inband_node::config::{Mode, WatchEntry};
+/// use inband_node::frame::{Frame, MOST_GROWTH};
+/// use inband_node::{Node, NodeConfig, Output, Passage, Verdict};
+/// use inband_wire::layers::Link;
+///
+/// // Node 7 reports every packet and leaves it as it is.
+/// let mut config = NodeConfig::new(7);
+/// config.source.mode = Mode::Xd;
+/// config.watchlist = vec![WatchEntry::default()];
+/// let mut node = Node::new(&config)?;
+///
+/// // An IPv4 header and a UDP header behind headroom, as they came by interface 1 and leave by interface 2.
+/// let packet = b"\x45\0\0\x1c\0\0\x40\0\x40\x11\x26\xcf\x0a\0\0\x01\x0a\0\0\x02\x04\xd2\0\x35\0\x08\0\0";
+/// let mut buffer = vec![0; MOST_GROWTH];
+/// buffer.extend_from_slice(packet);
+/// let mut frame = Frame::behind_headroom(&mut buffer).expect("the headroom is in front of it");
+/// let passage = Passage { ingress: 1, egress: 2, ..Passage::default() };
+///
+/// assert_eq!(node.handle_frame(Link::Ip, &mut frame, &passage), Verdict::Forward);
+/// assert_eq!(frame.bytes(), packet);
+///
+/// let mut reports = 0;
+/// while let Some(output) = node.poll_output() {
+///     match output {
+///         Output::Report(datagram) => reports += usize::from(datagram.payload.len() > packet.len()),
+///         // Whatever else a node makes is a packet that leaves by `egress`.
+///         other => panic!("{other:?}"),
+///     }
+/// }
+/// assert_eq!(reports, 1);
+/// # Ok::<(), inband_node::ConfigError>(())
+/// ```
 // int-2.1/domain-05
 #[derive(Clone, Debug)]
 pub struct Node {
@@ -51,7 +103,7 @@ pub struct Node {
     numbers: Numbers,
     sampling: Sampling,
     clones: Clones,
-    copies: Waiting<PacketCopy>,
+    copies: Waiting<OwnPacket>,
     answers: Answers,
     probes: ProbeSchedule,
     /// What filters and triggers remember, where reports are filtered.
@@ -137,30 +189,23 @@ impl Node {
         }
     }
 
-    /// Takes the oldest report, the payload of one UDP datagram to the collector.
-    pub fn poll_report(&mut self) -> Option<&[u8]> {
-        self.sessions.poll().map(|datagram| datagram.payload)
-    }
-
-    /// Takes the oldest report of the first session that has one, with what its packet needs.
-    pub fn poll_datagram(&mut self) -> Option<ReportDatagram<'_>> {
-        self.sessions.poll()
-    }
-
-    /// Takes the oldest packet this node made itself, a copy of one it forwarded; it leaves by the same interface.
-    pub fn poll_packet(&mut self) -> Option<Vec<u8>> {
-        self.clones.waiting.poll()
-    }
-
-    /// Takes the oldest message of this node to the sender of a packet; it leaves by the interface the packet came
-    /// in by.
-    pub fn poll_reply(&mut self) -> Option<OwnPacket> {
-        self.answers.poll()
-    }
-
-    /// Takes the oldest probe this node made, a packet in an Ethernet frame.
-    pub fn poll_probe(&mut self) -> Option<OwnPacket> {
-        self.probes.poll()
+    /// Takes the next thing the node has made, reports before packets and the oldest of a kind first; `None` when the
+    /// shell has taken all of them.
+    #[inline]
+    pub fn poll_output(&mut self) -> Option<Output<'_>> {
+        if let Some(datagram) = self.sessions.poll() {
+            return Some(Output::Report(datagram));
+        }
+        if let Some(reply) = self.answers.poll() {
+            return Some(Output::Reply(reply));
+        }
+        if let Some(clone) = self.clones.waiting.poll() {
+            return Some(Output::Clone(clone));
+        }
+        if let Some(copy) = self.copies.poll() {
+            return Some(Output::Copy(copy));
+        }
+        self.probes.poll().map(Output::Probe)
     }
 
     /// When [`Node::handle_timeout`] has a probe to make, nanoseconds of the device's clock; `None` without probes, or
@@ -192,6 +237,8 @@ impl Node {
     }
 
     /// Replaces the flow watchlist from the next packet on; everything else goes on as it was.
+    ///
+    /// A profile that other cores share is copied for this one; [`Profile::reload`] gives all of them another.
     pub fn set_watchlist(&mut self, entries: &[WatchEntry]) {
         let watchlist = Arc::new(Watchlist::new(entries));
         self.sampling = Sampling::new(&watchlist);

@@ -1,4 +1,4 @@
-//! What does the device know about one packet's way through it?
+//! What the device knows about one packet's way through it.
 
 use inband_wire::int::{Buffer, HopMetadata, Instructions, Interfaces, Queue};
 

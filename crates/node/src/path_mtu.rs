@@ -1,4 +1,4 @@
-//! How does a node tell the sender of a packet that it is too big to carry INT?
+//! Messages to the sender of a packet that is too big to carry INT.
 //!
 //! By "fragmentation needed" of ICMP (RFC 792, RFC 1191, RFC 1812) or "packet too big" of ICMPv6 (RFC 4443,
 //! RFC 8201), sent back to where the packet came from. What is quoted is the packet as its sender made it.
@@ -19,7 +19,7 @@ use inband_wire::view::view;
 use crate::config::{Icmp, MtuConfig};
 use crate::core::Core;
 use crate::counters::Outcome;
-use crate::own_packet::OwnPacket;
+use crate::output::OwnPacket;
 use crate::token_bucket::TokenBucket;
 use crate::waiting::Waiting;
 

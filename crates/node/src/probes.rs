@@ -9,7 +9,7 @@ use crate::config::{EncapsulationKind, Mac, Mode, NodeConfig, ProbeConfig};
 use crate::core::Core;
 use crate::encapsulation::Carriage;
 use crate::error::ConfigError;
-use crate::own_packet::OwnPacket;
+use crate::output::OwnPacket;
 use crate::waiting::Waiting;
 
 /// The probes of the configuration.

@@ -1,4 +1,4 @@
-//! How are reports put into datagrams, numbered, and kept until the caller takes them?
+//! Reports in datagrams, numbered, until the caller takes them.
 
 mod single;
 

@@ -1,4 +1,4 @@
-//! What can reports of the versions before 2.0 not carry?
+//! Settings that reports of the versions before 2.0 cannot carry.
 
 use crate::config::{InnerForm, MtuAction, NodeConfig, ReportConfig, ReportVersion, SourceInserted};
 use crate::error::ConfigError;

@@ -1,4 +1,4 @@
-//! What does a node report of a packet?
+//! The writer of reports.
 
 use inband_wire::int::Instructions;
 use inband_wire::int::domain::set_bits;

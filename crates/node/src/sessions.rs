@@ -1,4 +1,4 @@
-//! To which collectors does a report go, and how fast?
+//! Report sessions: the collectors of a report, and its rate.
 
 use std::collections::{HashSet, VecDeque};
 use std::net::SocketAddr;

@@ -1,4 +1,4 @@
-//! How does a node start INT in a packet?
+//! The source: INT 2.1 is started in a packet.
 
 use zerocopy::IntoBytes;
 

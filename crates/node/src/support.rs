@@ -1,4 +1,4 @@
-//! Which settings can this engine run?
+//! Which settings this engine can run.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! May one more thing happen, at so many a second?
+//! A token bucket.
 
 /// A token bucket that holds the tokens of one second; it starts full.
 #[derive(Clone, Debug)]

@@ -1,4 +1,4 @@
-//! How does a node add its metadata to an INT-MD stack, and when must it not?
+//! The transit hop: metadata is added to an INT-MD stack, or the packet is marked.
 
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 

@@ -1,4 +1,4 @@
-//! How does what the node made wait for its caller?
+//! Packets of the node's own that wait for the caller.
 
 use std::collections::VecDeque;
 

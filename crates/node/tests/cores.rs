@@ -19,7 +19,7 @@ use inband_node::{Core, Frame, Node, Outcome, Profile};
 use inband_wire::layers::Link;
 use inband_wire::report::ReportGroup;
 
-use support::{node_config, passage, tcp_frame};
+use support::{next_packet, next_report, node_config, passage, tcp_frame};
 
 /// Counts the bytes that are in use.
 struct Counting;
@@ -74,8 +74,8 @@ fn send(node: &mut Node) {
 /// hw_id and number of every report that waits.
 fn streams(node: &mut Node) -> Vec<(u8, u32)> {
     let mut streams = Vec::new();
-    while let Some(payload) = node.poll_report() {
-        let header = ReportGroup::parse(payload).unwrap().header;
+    while let Some(payload) = next_report(node) {
+        let header = ReportGroup::parse(&payload).unwrap().header;
         streams.push((header.hw_id(), header.sequence()));
     }
     streams
@@ -102,7 +102,7 @@ fn sixteen_cores_with_fifty_thousand_entries_take_less_than_a_fifth_more_than_on
     let mut sixteen = cores(&config, CORES);
     for node in &mut sixteen {
         send(node);
-        while node.poll_report().is_some() {}
+        while node.poll_output().is_some() {}
     }
     let of_sixteen = IN_USE.load(Ordering::Relaxed) - before;
 
@@ -199,7 +199,7 @@ fn the_first_core_makes_the_probes() {
 
     let made = cores(&config, 3).into_iter().map(|mut node| {
         node.handle_timeout(1_700_000_000_000_000_000);
-        (node.next_probe_at().is_some(), std::iter::from_fn(|| node.poll_probe()).count())
+        (node.next_probe_at().is_some(), std::iter::from_fn(|| next_packet(&mut node)).count())
     });
 
     assert_eq!(made.collect::<Vec<_>>(), [(true, 1), (false, 0), (false, 0)]);

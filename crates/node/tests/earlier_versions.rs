@@ -6,7 +6,7 @@ use inband_node::config::{
     UnknownInstructions, WatchEntry,
 };
 use inband_node::{Node, Outcome};
-use inband_testkit::path::{NodePlan, send};
+use inband_testkit::path::{NodePlan, next_report, send};
 use inband_testkit::{
     EarlierInt, Int, Packet, host_int, int_0_5, int_1_0, int_in_tunnel, int_md, oracle, packet,
 };
@@ -460,7 +460,7 @@ fn the_sink_reports_the_packet_with_its_stack_and_its_own_metadata_where_it_is_w
         config.sink.own_metadata = own;
         let (left, mut node) = through(&config, &frame);
         assert_eq!(left, plain().build());
-        let datagram = node.poll_report().expect("a report").to_vec();
+        let datagram = next_report(&mut node).expect("a report");
         let group = ReportGroup::parse(&datagram).unwrap();
         let report = group.reports().next().unwrap().unwrap();
         let (_, inner, _) = report.packet().unwrap();
@@ -484,7 +484,7 @@ fn a_copy_is_reported_and_goes_no_further() {
         let mut node = Node::new(&sink(kind)).unwrap();
         assert_eq!(send(&mut node, &frame, &NodePlan([0; 4]).passage()), None);
         assert_eq!(node.counters().get(Outcome::CopyDiscarded), 1);
-        assert!(node.poll_report().is_some());
+        assert!(next_report(&mut node).is_some());
         let (sent, _) = through(&transit(kind), &frame);
         assert_eq!(sent.len(), frame.len() + 8);
     }

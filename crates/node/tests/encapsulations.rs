@@ -12,7 +12,8 @@ use inband_wire::report::ReportGroup;
 use inband_wire::verify::{ChecksumState, l4_checksum};
 
 use support::{
-    code_points, ethernet, frame, ip_checksum_is_right, ipv4, layers, locate, path, tcp, through, udp,
+    code_points, ethernet, frame, ip_checksum_is_right, ipv4, layers, locate, next_report, path, tcp,
+    through, udp,
 };
 
 /// Inner Ethernet frame with a TCP packet.
@@ -118,7 +119,7 @@ fn every_encapsulation_carries_md_and_leaves_the_packet_as_it_was() {
             assert!(matches!(state, ChecksumState::Ok | ChecksumState::Absent), "{kind:?} {name} {state:?}");
         }
         assert_eq!(packet, original, "{kind:?} {name}");
-        let report = nodes[3].poll_report().unwrap().to_vec();
+        let report = next_report(&mut nodes[3]).unwrap();
         let group = ReportGroup::parse(&report).unwrap();
         assert_eq!(group.reports().count(), 1);
     }
@@ -140,7 +141,7 @@ fn every_encapsulation_carries_mx_and_every_node_reports() {
                 let (_, location) = dissection.int().next().unwrap();
                 assert_eq!(location.header_type, HeaderType::Mx, "{kind:?} {name}");
             }
-            let report = node.poll_report().unwrap().to_vec();
+            let report = next_report(node).unwrap();
             let group = ReportGroup::parse(&report).unwrap();
             assert_eq!(group.header.node_id(), u32::try_from(index + 1).unwrap());
         }

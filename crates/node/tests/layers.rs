@@ -11,7 +11,7 @@ use inband_wire::layers::{Link, Strictness};
 use inband_wire::report::ReportGroup;
 use inband_wire::{dissect, gtpu};
 
-use support::{ethernet, frame, ipv4, ipv6, node_config, slow_checksum, tcp, through, udp};
+use support::{ethernet, frame, ipv4, ipv6, next_packet, node_config, slow_checksum, tcp, through, udp};
 
 const INNER_KINDS: [EncapsulationKind; 4] = [
     EncapsulationKind::Dscp,
@@ -246,7 +246,7 @@ fn the_outer_packet_counts_against_the_mtu_and_its_sender_is_told() {
         let grown = sent.len() - original.len();
         assert_eq!(grown, started * 16 + pushed * 8, "{room} bytes of room");
         assert_eq!(source.counters().get(Outcome::Started), u64::try_from(started).unwrap());
-        let reply = source.poll_reply();
+        let reply = next_packet(&mut source);
         assert_eq!(reply.is_some(), pushed == 0, "{room} bytes of room");
         if let Some(reply) = reply {
             let message = &reply.bytes[34..];
@@ -279,7 +279,7 @@ fn copies_of_a_tunnel_are_whole_packets_and_end_at_the_sink() {
     config.source.clone = 1;
     let mut source = Node::new(&config).unwrap();
     assert_eq!(through(&mut source, &original).unwrap(), original);
-    let copy = source.poll_packet().unwrap();
+    let copy = next_packet(&mut source).unwrap().bytes;
     check_all_layers(&copy, &[EncapsulationKind::Dscp], "copy");
     let mut sink = path(2, Layer::Inner, EncapsulationKind::Dscp, Mode::Md).remove(1);
     assert_eq!(through(&mut sink, &copy), None);

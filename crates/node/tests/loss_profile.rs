@@ -46,7 +46,7 @@ fn send(mode: Mode, count: u32, lost: &[u32]) -> Node {
             assert_eq!(through(&mut sink, &numbered), Some(original), "number {number}");
         }
     }
-    while sink.poll_report().is_some() {}
+    while sink.poll_output().is_some() {}
     sink.flush_reports();
     sink
 }
@@ -75,7 +75,7 @@ fn no_gap_is_no_loss() {
     for mode in [Mode::Md, Mode::Mx] {
         let mut sink = send(mode, 9, &[]);
         assert_eq!(sink.counters().get(Outcome::LossFound), 0);
-        assert_eq!(sink.poll_report(), None);
+        assert_eq!(sink.poll_output(), None);
     }
 }
 
@@ -126,7 +126,7 @@ fn no_loss_is_found_around_the_mtu_where_none_is() {
             let mut packet = original.clone();
             for node in &mut nodes {
                 packet = through(node, &packet).unwrap();
-                while node.poll_report().is_some() {}
+                while node.poll_output().is_some() {}
             }
             assert_eq!(packet, original, "number {number}");
         }

@@ -76,5 +76,5 @@ fn send(node: &mut Node, frame: &[u8], buffer: &mut [u8], flow: u32) {
     let end = buffer.len();
     let mut frame = Frame::new(buffer, 1100..end).unwrap();
     let _ = node.handle_frame(Link::Ethernet, &mut frame, &Passage { ..passage() });
-    while node.poll_report().is_some() {}
+    while node.poll_output().is_some() {}
 }

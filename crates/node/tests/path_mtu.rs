@@ -7,7 +7,7 @@ use inband_node::config::{EncapsulationKind, Icmp, IntVersion, Mode, MtuAction, 
 use inband_node::{Node, Outcome, OwnPacket};
 use inband_testkit::{oracle, packet};
 
-use support::{layers, node_config, through};
+use support::{layers, next_packet, node_config, through};
 
 const KINDS: [(EncapsulationKind, usize); 4] = [
     (EncapsulationKind::Dscp, 16),
@@ -36,7 +36,7 @@ fn length(frame: &[u8]) -> usize {
 }
 
 fn replies(node: &mut Node) -> Vec<OwnPacket> {
-    std::iter::from_fn(|| node.poll_reply()).collect()
+    std::iter::from_fn(|| next_packet(node)).collect()
 }
 
 /// What a message says: its MTU and what it quotes. Its addresses, lengths and checksums are checked.

@@ -4,13 +4,13 @@
 mod support;
 
 use inband_node::config::{EncapsulationKind, Instruction, Mode, NodeConfig, ProbeConfig};
-use inband_node::{Node, Outcome, OwnPacket};
+use inband_node::{Node, Outcome, Output, OwnPacket};
 use inband_testkit::oracle;
 use inband_wire::dissect;
 use inband_wire::int::{HeaderType, Md, Mx};
 use inband_wire::layers::{Link, Strictness};
 
-use support::{code_points, node_config, reports, through};
+use support::{code_points, next_packet, node_config, reports, through};
 
 const SECOND: u64 = 1_000_000_000;
 const START: u64 = 1_700_000_000 * SECOND;
@@ -31,7 +31,7 @@ fn config(kind: EncapsulationKind, mode: Mode, keys: &str) -> NodeConfig {
 }
 
 fn probes(node: &mut Node) -> Vec<OwnPacket> {
-    std::iter::from_fn(|| node.poll_probe()).collect()
+    std::iter::from_fn(|| next_packet(node)).collect()
 }
 
 const KINDS: [EncapsulationKind; 5] = [
@@ -150,8 +150,26 @@ fn a_probe_that_ends_where_it_began_is_reported_and_goes_nowhere() {
     config.interfaces[1].edge = true;
     let mut node = Node::new(&config).unwrap();
     node.handle_timeout(START);
-    assert_eq!(probes(&mut node), []);
-    assert_eq!(reports(&mut node).len(), 1);
+    assert_eq!(reports(&mut node).len(), 1, "and nothing else");
+}
+
+#[test]
+fn reports_are_polled_before_packets_and_each_once() {
+    let mut node = Node::new(&config(EncapsulationKind::Dscp, Mode::Mx, "")).unwrap();
+    node.handle_timeout(START);
+    node.handle_timeout(START + 10 * SECOND);
+
+    let kinds: Vec<_> = std::iter::from_fn(|| {
+        node.poll_output().map(|output| match output {
+            Output::Report(_) => "report",
+            Output::Probe(OwnPacket { egress: 2, link: Link::Ethernet, .. }) => "probe",
+            other => panic!("{other:?}"),
+        })
+    })
+    .collect();
+
+    assert_eq!(kinds, ["report", "report", "probe", "probe"]);
+    assert_eq!(node.poll_output(), None);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use inband_node::config::{
 };
 use inband_node::frame::MOST_GROWTH;
 use inband_node::{Branch, BranchLevel, Frame, Node, Outcome, Passage, Verdict};
-use inband_testkit::path::send;
+use inband_testkit::path::{next_packet, next_report, send};
 use inband_testkit::{EarlierInt, int_0_5, int_1_0, int_in_tunnel, oracle, packet};
 use inband_wire::Link;
 
@@ -42,7 +42,7 @@ fn among(node: &mut Node, frame: &[u8], branches: &[Branch]) -> (Vec<u8>, Vec<(u
     let mut frame = Frame::new(&mut buffer, MOST_GROWTH..end).unwrap();
     let verdict = node.handle_frame_among(Link::Ethernet, &mut frame, &to(2), branches);
     assert_eq!(verdict, Verdict::Forward);
-    let copies = std::iter::from_fn(|| node.poll_copy()).map(|copy| (copy.egress, copy.bytes));
+    let copies = std::iter::from_fn(|| next_packet(node)).map(|copy| (copy.egress, copy.bytes));
     (frame.bytes().to_vec(), copies.collect())
 }
 
@@ -157,7 +157,7 @@ fn a_follow_up_has_the_stack_and_is_exempt_from_more() {
     // int-2016/headers-05, int-2016/handling-01, int-2016/handling-03, int-2016/handling-04
     let mut first = node(IntVersion::V2016, KIND);
     assert!(first.follow_up(Link::Ethernet, &of_2016(0x10, &FIRST), &to(2)));
-    let follow_up = first.poll_copy().unwrap();
+    let follow_up = next_packet(&mut first).unwrap();
     let int = int_in_tunnel().kind(2).bitmap(0x8400).flags(0x18).words(&[7, 2, 1, 0x8000_0009]);
     assert_eq!((follow_up.egress, &follow_up.bytes), (2, &in_vxlan_gpe(&int)));
     assert_eq!(first.counters().get(Outcome::FollowedUp), 1);
@@ -168,7 +168,7 @@ fn a_follow_up_has_the_stack_and_is_exempt_from_more() {
     assert!(!next.follow_up(Link::Ethernet, &follow_up.bytes, &to(2)));
     assert_eq!(send(&mut next, &follow_up.bytes, &to(5)), None);
     assert_eq!(next.counters().get(Outcome::CopyDiscarded), 1);
-    assert!(next.poll_report().is_some());
+    assert!(next_report(&mut next).is_some());
 }
 
 #[test]
@@ -183,7 +183,7 @@ fn follow_ups_exist_in_geneve_and_behind_tcp_too() {
     {
         let mut node = node(IntVersion::V2_1, kind);
         assert!(node.follow_up(Link::Ethernet, &frame, &to(2)));
-        let copy = node.poll_copy().unwrap().bytes;
+        let copy = next_packet(&mut node).unwrap().bytes;
         assert_eq!((copy[type_at], copy.len()), (2, frame.len() + 8));
         assert_eq!(oracle::l4_sum(&copy), Some(0xffff));
         assert_eq!(send(&mut node, &copy, &to(5)), None);
@@ -198,7 +198,7 @@ fn a_follow_up_needs_room_and_somebody_to_go_to() {
     assert!(!node.follow_up(Link::Ethernet, &full, &to(2)));
     assert!(!node.follow_up(Link::Ethernet, &of_2016(0, &FIRST), &to(5)));
     assert!(!node.follow_up(Link::Ethernet, b"no packet", &to(2)));
-    assert_eq!(node.poll_copy(), None);
+    assert_eq!(node.poll_output(), None);
 }
 
 #[test]

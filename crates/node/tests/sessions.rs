@@ -6,7 +6,7 @@ mod support;
 use std::collections::BTreeMap;
 
 use inband_node::config::{EncapsulationKind, Mode, NodeConfig, ReportConfig};
-use inband_node::{Frame, Node, Outcome};
+use inband_node::{Frame, Node, Outcome, Output};
 use inband_testkit::packet;
 use inband_wire::layers::Link;
 use inband_wire::report::ReportGroup;
@@ -49,7 +49,7 @@ fn send(node: &mut Node, port: u16, at: u64) -> Vec<Sent> {
 
 fn sent(node: &mut Node) -> Vec<Sent> {
     let mut all = Vec::new();
-    while let Some(datagram) = node.poll_datagram() {
+    while let Some(datagram) = node.poll_output().and_then(Output::into_report) {
         let group = ReportGroup::parse(datagram.payload).unwrap();
         all.push(Sent {
             session: datagram.session,

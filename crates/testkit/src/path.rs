@@ -6,7 +6,7 @@ use inband_node::config::{
     TcpOptionsConfig, UnknownInstructions, WatchEntry,
 };
 use inband_node::frame::MOST_GROWTH;
-use inband_node::{DeviceMetadata, Frame, Node, Passage, Verdict};
+use inband_node::{DeviceMetadata, Frame, Node, OwnPacket, Passage, Verdict};
 use inband_wire::Link;
 use inband_wire::int::{Buffer, Instructions, Queue};
 
@@ -360,5 +360,24 @@ pub fn send_with(
     match verdict {
         Verdict::Forward => Some(sent),
         Verdict::Consume | Verdict::Drop => None,
+    }
+}
+
+/// The payload of what the node has made next, which is a report.
+///
+/// # Panics
+/// It is a packet.
+#[must_use]
+pub fn next_report(node: &mut Node) -> Option<Vec<u8>> {
+    node.poll_output().map(|output| output.into_report().expect("a report").payload.to_vec())
+}
+
+/// The next packet the node has made itself; reports in front of it are left out.
+#[must_use]
+pub fn next_packet(node: &mut Node) -> Option<OwnPacket> {
+    loop {
+        if let Some(packet) = node.poll_output()?.into_packet() {
+            return Some(packet);
+        }
     }
 }

@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 
 use inband_collector::{Collector, CollectorSettings};
 use inband_model::Nanos;
-use inband_node::{Node, Outcome};
+use inband_node::{Node, Outcome, Output};
 use inband_testkit::path::{DomainPlan, NodePlan, Place, send};
 use inband_testkit::strategies::ip_packet;
 use proptest::prelude::*;
@@ -38,7 +38,7 @@ proptest! {
         prop_assume!(was(0, Outcome::Started) && was(count - 1, Outcome::Stripped));
         prop_assume!(nodes.iter().all(|node| node.counters().get(Outcome::HopsExceeded) == 0));
 
-        let path = collected(nodes[count - 1].poll_report().expect("the sink's report"));
+        let path = collected(nodes[count - 1].poll_output().and_then(Output::into_report).expect("the sink's report").payload);
 
         prop_assert_eq!(path, Some((1..=u32::try_from(count).unwrap()).collect::<Vec<_>>()));
     }

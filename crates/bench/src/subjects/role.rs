@@ -58,8 +58,8 @@ impl Subject for OneNode {
             let Some(mut frame) = Frame::new(buffer, range.clone()) else { continue };
             let _ = black_box(self.node.handle_frame(Link::Ethernet, &mut frame, black_box(&self.passage)));
             black_box(frame.range());
-            while let Some(report) = self.node.poll_report() {
-                black_box(report);
+            while let Some(output) = self.node.poll_output() {
+                black_box(output);
             }
         }
     }
@@ -68,7 +68,7 @@ impl Subject for OneNode {
         let out = fabric::pass(&mut self.node, &self.frame, self.role)?;
         let growth = out.len().cast_signed() - self.frame.len().cast_signed();
         ensure!(growth == self.growth, "the packet grew by {growth} bytes instead of {}", self.growth);
-        let reports = std::iter::from_fn(|| self.node.poll_report().map(<[u8]>::len)).count();
+        let reports = std::iter::from_fn(|| self.node.poll_output().map(drop)).count();
         ensure!(reports == usize::from(self.role == Role::Sink), "{reports} reports of a {:?}", self.role);
         Ok(())
     }

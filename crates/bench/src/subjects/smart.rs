@@ -52,8 +52,8 @@ impl Subject for Postcards {
             let end = buffer.len();
             let Some(mut frame) = Frame::new(buffer, 0..end) else { continue };
             let _ = black_box(self.node.handle_frame(Link::Ethernet, &mut frame, black_box(&self.passage)));
-            while let Some(report) = self.node.poll_report() {
-                black_box(report);
+            while let Some(output) = self.node.poll_output() {
+                black_box(output);
             }
         }
     }

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use inband_node::frame::{Frame, MOST_GROWTH};
-use inband_node::{DeviceMetadata, Passage};
+use inband_node::{DeviceMetadata, Output, Passage};
 use inband_wire::int::Queue;
 use inband_wire::int::metadata::NOT_AVAILABLE;
 use inband_wire::layers::Link;
@@ -63,8 +63,11 @@ impl Agent {
     }
 
     pub(super) fn send_reports(&mut self) {
-        while let Some(datagram) = self.engine.poll_datagram() {
-            self.senders.send(&datagram);
+        while let Some(output) = self.engine.poll_output() {
+            // The engine sees copies of headers: what it would send beside reports has gone on its way already.
+            if let Output::Report(datagram) = output {
+                self.senders.send(&datagram);
+            }
         }
     }
 }

@@ -9,7 +9,7 @@ mod summary;
 use anyhow::{Error, anyhow};
 use inband_capture::{Interface, LinkType, Record, start};
 use inband_node::frame::MOST_GROWTH;
-use inband_node::{Frame, Node, NodeConfig, Verdict};
+use inband_node::{Frame, Node, NodeConfig, Output, OwnPacket, Verdict};
 use inband_wire::Link;
 
 use crate::failure::Failure;
@@ -80,27 +80,15 @@ impl Way {
             self.reloads.apply_before(record.number, node)?;
             // What waited for more reports for its time went out before this packet came.
             node.handle_timeout(record.captured_at_ns);
-            write_reports(node, outputs, record.captured_at_ns)?;
-            self.write_probes(&record, input.interfaces(), node, outputs)?;
+            self.write_own(&record, 0, input.interfaces(), node, outputs)?;
             let (verdict, packet_at) = self.carry(&mut record, node, &mut buffer);
-            write_reports(node, outputs, record.captured_at_ns)?;
             if verdict == Verdict::Forward {
                 outputs.write_packet(&record, input.interfaces())?;
             }
-            while let Some(reply) = node.poll_reply() {
-                let link_header = record.data.get(..packet_at).unwrap_or_default();
-                let data = [link_header, &reply.bytes].concat();
-                outputs.write_reply(&record.sibling(data), input.interfaces())?;
-            }
-            while let Some(clone) = node.poll_packet() {
-                let link_header = record.data.get(..packet_at).unwrap_or_default();
-                let data = [link_header, &clone].concat();
-                record.replace_data(&data);
-                outputs.write_packet(&record, input.interfaces())?;
-            }
+            self.write_own(&record, packet_at, input.interfaces(), node, outputs)?;
         }
         node.flush_reports();
-        write_reports(node, outputs, record.captured_at_ns)
+        self.write_own(&record, 0, input.interfaces(), node, outputs)
     }
 
     /// Makes the probes that were due before the packet in `record` came, at most [`MOST_PROBES`].
@@ -115,37 +103,64 @@ impl Way {
             let due = node.next_probe_at().filter(|at| *at < record.captured_at_ns);
             let Some(captured_at_ns) = due else { break };
             node.handle_timeout(captured_at_ns);
-            write_reports(node, outputs, captured_at_ns)?;
             let at = Record { captured_at_ns, ..record.sibling(Vec::new()) };
-            self.write_probes(&at, interfaces, node, outputs)?;
+            self.write_own(&at, 0, interfaces, node, outputs)?;
         }
         Ok(())
     }
 
-    /// Writes the probes that leave by the interface the packets leave by, at the time and on the link of `record`.
-    fn write_probes(
+    /// Writes what the node has made, at the time of `record` and behind its link header of `packet_at` bytes.
+    fn write_own(
         &self,
         record: &Record,
+        packet_at: usize,
         interfaces: &[Interface],
         node: &mut Node,
         outputs: &mut Outputs,
     ) -> Result<(), Error> {
-        while let Some(probe) = node.poll_probe() {
-            if probe.egress != self.egress {
-                continue;
+        let link_header = record.data.get(..packet_at).unwrap_or_default();
+        let behind_link = |packet: &OwnPacket| [link_header, &packet.bytes].concat();
+        while let Some(output) = node.poll_output() {
+            match output {
+                Output::Report(datagram) => outputs.write_report(datagram, record.captured_at_ns)?,
+                Output::Reply(reply) => {
+                    outputs.write_reply(&record.sibling(behind_link(&reply)), interfaces)?
+                }
+                Output::Clone(clone) => {
+                    // A clone is cut where its original is.
+                    let mut cut = record.clone();
+                    cut.replace_data(&behind_link(&clone));
+                    outputs.write_packet(&cut, interfaces)?;
+                }
+                Output::Probe(probe) => self.write_probe(&probe, record, interfaces, outputs)?,
+                // A packet of a capture has one way to go.
+                Output::Copy(_) => {}
             }
-            let bytes = match record.link_type {
-                LinkType::ETHERNET => Some(probe.bytes.as_slice()),
-                LinkType::RAW => probe.bytes.get(ETHERNET_BYTES..),
-                _ => None,
-            };
-            let bytes = bytes.ok_or_else(|| {
-                let link_type = record.link_type;
-                anyhow!("a probe cannot be written to a capture of {link_type}, only of Ethernet and raw IP")
-            })?;
-            outputs.write_packet(&record.sibling(bytes.to_vec()), interfaces)?;
         }
         Ok(())
+    }
+
+    /// Writes a probe that leaves by the interface the packets leave by, at the time and on the link of `record`.
+    fn write_probe(
+        &self,
+        probe: &OwnPacket,
+        record: &Record,
+        interfaces: &[Interface],
+        outputs: &mut Outputs,
+    ) -> Result<(), Error> {
+        if probe.egress != self.egress {
+            return Ok(());
+        }
+        let bytes = match record.link_type {
+            LinkType::ETHERNET => Some(probe.bytes.as_slice()),
+            LinkType::RAW => probe.bytes.get(ETHERNET_BYTES..),
+            _ => None,
+        };
+        let bytes = bytes.ok_or_else(|| {
+            let link_type = record.link_type;
+            anyhow!("a probe cannot be written to a capture of {link_type}, only of Ethernet and raw IP")
+        })?;
+        outputs.write_packet(&record.sibling(bytes.to_vec()), interfaces)
     }
 
     /// Hands the packet in `record` to the node and puts what the node made of it in its place; tells also
@@ -177,11 +192,3 @@ impl Way {
 const MOST_PROBES: usize = 1000;
 
 const ETHERNET_BYTES: usize = 14;
-
-/// Writes the report datagrams that are ready, with the time of the packet that was seen last.
-fn write_reports(node: &mut Node, outputs: &mut Outputs, captured_at_ns: u64) -> Result<(), Error> {
-    while let Some(datagram) = node.poll_datagram() {
-        outputs.write_report(datagram, captured_at_ns)?;
-    }
-    Ok(())
-}

@@ -1,4 +1,4 @@
-//! What is done about a watched packet?
+//! What is done about a watched packet.
 
 use std::fmt;
 use std::ops::BitOr;

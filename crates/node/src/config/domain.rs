@@ -1,4 +1,4 @@
-//! Which domain-specific instructions does the node know?
+//! The domain-specific instructions a node knows.
 
 use serde::Deserialize;
 use serde::de::{Deserializer, Error};

@@ -1,4 +1,4 @@
-//! Which numbers does the device give for its reasons to drop packets?
+//! The numbers a device gives for its reasons to drop packets.
 
 use inband_wire::drop_reason::Table;
 use serde::Deserialize;

@@ -1,4 +1,4 @@
-//! How do packets carry INT in this domain?
+//! How packets carry INT in a domain.
 
 use std::net::Ipv4Addr;
 

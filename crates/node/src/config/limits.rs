@@ -1,4 +1,4 @@
-//! What happens where the egress MTU leaves no room, and how are checksums kept right?
+//! What happens where the egress MTU leaves no room, and how checksums are kept right.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 

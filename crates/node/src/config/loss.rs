@@ -1,4 +1,4 @@
-//! How does a sink find losses in the numbers of flows?
+//! How a sink finds losses in the numbers of flows.
 
 use serde::Deserialize;
 

@@ -1,4 +1,4 @@
-//! How is a node configured? One type per section of `node.toml`.
+//! The configuration of a node, one type per section of `node.toml`.
 
 mod action;
 mod domain;

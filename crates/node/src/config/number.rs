@@ -1,4 +1,4 @@
-//! How are numbers read that TOML cannot hold: 64 bits unsigned, and bytes in hexadecimal?
+//! Numbers that TOML cannot hold: 64 bits unsigned, and bytes in hexadecimal.
 
 use serde::de::{Deserialize, Deserializer, Error};
 

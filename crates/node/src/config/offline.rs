@@ -1,4 +1,4 @@
-//! What would a device have measured about packets from a capture file?
+//! What a device would have measured about packets from a capture file.
 
 use serde::Deserialize;
 

@@ -1,4 +1,4 @@
-//! Which probe packets does a source make?
+//! A probe packet of a source.
 
 use std::net::IpAddr;
 

@@ -1,4 +1,4 @@
-//! Where and how do reports go?
+//! Where and how reports go.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};

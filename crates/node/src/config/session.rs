@@ -1,4 +1,4 @@
-//! Which collectors get reports, and what is particular to each of them?
+//! A report session, and how reports are distributed among them.
 
 use std::net::{IpAddr, SocketAddr};
 use std::num::NonZeroU8;

@@ -1,4 +1,4 @@
-//! What does a node do as a source and as a sink?
+//! What a node does as a source and as a sink.
 
 use serde::Deserialize;
 

@@ -1,4 +1,4 @@
-//! Which packets does an entry of the flow watchlist match?
+//! An entry of the flow watchlist, and which packets it matches.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};

@@ -1,4 +1,4 @@
-//! Is what a dialect has no form of refused, by its key and with what is possible?
+//! What a dialect has no form of is refused by its key, with what is possible.
 #![allow(clippy::unwrap_used, reason = "a configuration error fails the test")]
 
 use crate::config::{DialectName, EncapsulationKind, IntVersion, Mode, NodeConfig};

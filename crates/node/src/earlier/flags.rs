@@ -1,4 +1,4 @@
-//! Which flags does a node set in a header of a version before 2.0, and how does a header become a follow-up's?
+//! Flags in a header of a version before 2.0, and how it becomes the header of a follow-up.
 
 use inband_wire::checksum::Sum;
 use inband_wire::int::earlier::recognise::HEADER_BYTES;

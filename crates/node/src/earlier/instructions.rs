@@ -1,4 +1,4 @@
-//! Which bits of an instruction bitmap before 2.0 ask for what?
+//! The bits of an instruction bitmap before 2.0.
 
 use inband_wire::int::earlier::{InstructionSet, Layout, host_int};
 use inband_wire::int::{Instructions, Version};

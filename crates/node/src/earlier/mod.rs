@@ -1,4 +1,4 @@
-//! What does a node do with INT of the versions before 2.0: 1.0, 0.5, Host-INT and 2016?
+//! INT of the versions before 2.0: 1.0, 0.5, Host-INT and 2016.
 //!
 //! They share a metadata header of 8 bytes, an 8-bit type in the shim and a shim length that counts itself, so they
 //! share the code. [`support`] says what can be configured, [`instructions`] which bits ask for what, [`read`] when a

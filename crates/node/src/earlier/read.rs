@@ -1,4 +1,4 @@
-//! When does a packet carry INT of a version before 2.0, and not only bytes that begin like it?
+//! What counts as INT of a version before 2.0, and not only as bytes that begin like it.
 
 use inband_wire::error::{ErrorKind, Header, ParseError};
 use inband_wire::int::earlier::HopByHop;

@@ -1,4 +1,4 @@
-//! How does a source start INT of a version before 2.0?
+//! The source of a version before 2.0.
 
 use zerocopy::IntoBytes;
 

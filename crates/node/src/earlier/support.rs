@@ -1,4 +1,4 @@
-//! What of the configuration exists in the version a source writes?
+//! What of the configuration exists in the version a source writes.
 
 use inband_wire::int::Version;
 

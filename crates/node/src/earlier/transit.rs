@@ -1,4 +1,4 @@
-//! How does a node add its metadata to a stack of a version before 2.0?
+//! The transit hop of a version before 2.0.
 
 use inband_wire::Words;
 use inband_wire::checksum::Sum;

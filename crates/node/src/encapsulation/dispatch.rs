@@ -38,6 +38,7 @@ impl Carriage {
     }
 
     /// The 4 bytes in front of the INT header, which keep what [`Carriage::start`] is about to change.
+    #[inline]
     pub(crate) fn shim(&self, bytes: &[u8], layers: &Layers, insertion: &Insertion<'_>) -> [u8; SHIM_BYTES] {
         let shim = match insertion.place.encapsulation {
             Encapsulation::Dscp | Encapsulation::ProbeMarker => l4::shim(bytes, layers, insertion),

@@ -1,4 +1,4 @@
-//! Are packets numbered in their flows, and is memory bounded?
+//! Packets are numbered in their flows, in bounded memory.
 
 use inband_wire::FiveTuple;
 

@@ -1,4 +1,4 @@
-//! Does a report hold as much of a packet as is asked for, in a form its version has?
+//! A report holds as much of a packet as is asked for, in a form its version has.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 

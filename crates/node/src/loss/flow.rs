@@ -1,4 +1,4 @@
-//! What do the numbers of one flow say about its packets?
+//! The numbers of one flow.
 
 use super::window::{NUMBERS, Window};
 

@@ -1,4 +1,4 @@
-//! Which headers stand for the packets of a flow, where none of them is at hand?
+//! Headers that stand for the packets of a flow, where none of them is at hand.
 
 use std::net::IpAddr;
 

@@ -1,4 +1,4 @@
-//! Which packets of a numbered flow never arrived?
+//! Packets of a numbered flow that never arrived.
 //!
 //! A source that numbers the packets of each flow lets the sink see what was lost on the way. `flow` follows the
 //! numbers of one flow, `window` remembers which of the latest ones came; [`LossDetector`] holds the flows and

@@ -1,4 +1,4 @@
-//! How is a loss told, in Host-INT's own format and in a report 2.0?
+//! The report of a loss, in Host-INT's own format and in a report 2.0.
 
 use zerocopy::IntoBytes;
 

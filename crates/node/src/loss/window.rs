@@ -1,4 +1,4 @@
-//! Which of the latest numbers of a flow have arrived?
+//! The latest numbers of a flow that have arrived.
 
 /// One bit for each of the [`NUMBERS`] numbers below the next one that is expected.
 #[derive(Clone, Debug)]

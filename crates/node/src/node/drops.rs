@@ -1,4 +1,4 @@
-//! What does a node report of a packet that its device dropped?
+//! Reports of packets that the device dropped.
 
 use inband_wire::FiveTuple;
 use inband_wire::layers::{Layers, Link, Strictness};

@@ -1,4 +1,4 @@
-//! What does a node do with a packet that carries INT of a version before 2.0?
+//! A packet with INT of a version before 2.0.
 
 use inband_wire::int::earlier::HopByHop;
 use inband_wire::int::{HeaderType, Location, Version};

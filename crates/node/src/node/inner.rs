@@ -1,4 +1,4 @@
-//! What does a node do with a packet whose INT is in the inner layer of a tunnel?
+//! A packet whose INT is in the inner layer of a tunnel.
 
 use crate::config::Mode;
 use crate::counters::Outcome;

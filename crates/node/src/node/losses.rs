@@ -1,4 +1,4 @@
-//! What does a sink do about packets that its sources numbered and that never came?
+//! Packets that their sources numbered and that never came, at the sink.
 
 use inband_wire::dissect::flow_before_int;
 use inband_wire::int::earlier::HopByHop;

@@ -1,4 +1,4 @@
-//! What becomes of a packet without INT, and how does INT start in it?
+//! A packet without INT, and the start of INT in it.
 
 use std::num::NonZeroU32;
 
@@ -11,6 +11,7 @@ use crate::domains::ValueContext;
 use crate::encapsulation;
 use crate::frame::{Frame, with_headroom};
 use crate::indication::{self, Int};
+use crate::output::OwnPacket;
 use crate::passage::Hop;
 use crate::reporter::Asked;
 use crate::source::{StartContext, Started};
@@ -80,7 +81,8 @@ impl Node {
                 if let Some(inside) = visit.inside {
                     inside.follow(copy.bytes_mut());
                 }
-                if self.clones.waiting.push(copy.bytes().to_vec()) {
+                let (egress, bytes) = (visit.hop.egress.id, copy.bytes().to_vec());
+                if self.clones.waiting.push(OwnPacket { egress, link: visit.link, bytes }) {
                     Outcome::Cloned
                 } else {
                     Outcome::CloneShed

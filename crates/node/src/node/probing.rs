@@ -1,4 +1,4 @@
-//! How does a node make its probe packets?
+//! The making of probe packets.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use inband_wire::layers::{Layers, Link, Strictness};
 use crate::counters::Outcome;
 use crate::frame::{Frame, with_headroom};
 use crate::interfaces::Interface;
-use crate::own_packet::OwnPacket;
+use crate::output::OwnPacket;
 use crate::passage::{DeviceMetadata, Hop};
 use crate::probes::Probe;
 

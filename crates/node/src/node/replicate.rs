@@ -1,4 +1,4 @@
-//! How does a node copy packets, where INT of a version before 2.0 asks for it?
+//! Copies of packets for other ways, where INT of a version before 2.0 asks for them.
 //!
 //! Rep asks for a copy on every port of a port channel, on every next hop of the same cost, or both. A copy has C set
 //! and goes its own way; the sink reports it and lets only the original leave. A follow-up packet is a copy as well:
@@ -8,11 +8,12 @@ use inband_wire::int::Location;
 use inband_wire::int::earlier::HopByHop;
 use inband_wire::layers::{Layers, Link, Strictness};
 
-use crate::copies::{Branch, PacketCopy};
+use crate::copies::Branch;
 use crate::counters::Outcome;
 use crate::earlier;
 use crate::frame::{Frame, with_headroom};
 use crate::indication::{self, Int};
+use crate::output::OwnPacket;
 use crate::passage::Passage;
 
 use super::visit::Visit;
@@ -22,7 +23,7 @@ impl Node {
     /// Does this node's INT work on one frame that could go other ways too: as [`Node::handle_frame`], and on a copy
     /// for each of the `branches` where the packet asks to be replicated.
     ///
-    /// The copies wait in [`Node::poll_copy`].
+    /// The copies wait to be polled, as [`Output::Copy`](crate::Output::Copy).
     pub fn handle_frame_among(
         &mut self,
         link: Link,
@@ -38,8 +39,8 @@ impl Node {
 
     /// Makes the follow-up packet of a `packet` that the device has forwarded as it came, without its INT work.
     ///
-    /// The follow-up has all metadata of the packet and this node's, under the packet's instructions, and waits in
-    /// [`Node::poll_copy`]. Returns whether there is one: only INT of the versions before 2.0 knows follow-ups, they
+    /// The follow-up has all metadata of the packet and this node's, under the packet's instructions, and waits to be
+    /// polled, as [`Output::Copy`](crate::Output::Copy). Returns whether there is one: only INT of the versions before 2.0 knows follow-ups, they
     /// need room for this node's metadata, and a sink has nobody to send one to.
     // int-2016/handling-01
     pub fn follow_up(&mut self, link: Link, packet: &[u8], passage: &Passage) -> bool {
@@ -67,12 +68,7 @@ impl Node {
             return false;
         }
         earlier::mark_copy(&self.profile.carriage, &mut frame, &layers, &location);
-        self.keep(passage.egress, frame.bytes(), Outcome::FollowedUp)
-    }
-
-    /// Takes the oldest copy this node made of a packet for another interface, or after it.
-    pub fn poll_copy(&mut self) -> Option<PacketCopy> {
-        self.copies.poll()
+        self.keep(passage.egress, link, frame.bytes(), Outcome::FollowedUp)
     }
 
     /// Makes a copy of `packet` for every one of the `branches` that it asks for.
@@ -95,7 +91,7 @@ impl Node {
             }
             match self.handle_earlier(&mut frame, &mut visit, location) {
                 Outcome::Transit => {
-                    self.keep(branch.passage.egress, frame.bytes(), Outcome::Replicated);
+                    self.keep(branch.passage.egress, link, frame.bytes(), Outcome::Replicated);
                 }
                 // A copy that leaves the domain here was reported, and goes nowhere.
                 _ => self.counters.count(Outcome::Replicated),
@@ -116,8 +112,8 @@ impl Node {
     }
 
     /// Keeps a copy for the caller and counts it as `outcome`, or as shed.
-    fn keep(&mut self, egress: u16, bytes: &[u8], outcome: Outcome) -> bool {
-        let is_kept = self.copies.push(PacketCopy { egress, bytes: bytes.to_vec() });
+    fn keep(&mut self, egress: u16, link: Link, bytes: &[u8], outcome: Outcome) -> bool {
+        let is_kept = self.copies.push(OwnPacket { egress, link, bytes: bytes.to_vec() });
         self.counters.count(if is_kept { outcome } else { Outcome::CopyShed });
         is_kept
     }

@@ -1,4 +1,4 @@
-//! What does a report of this node hold, and is it sent?
+//! The report of a packet.
 
 use inband_wire::int::Location;
 

@@ -1,4 +1,4 @@
-//! Which role does the node play for a packet, and what becomes of it?
+//! The role of the node for a packet, and what becomes of the packet.
 
 use std::cell::Cell;
 

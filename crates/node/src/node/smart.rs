@@ -1,4 +1,4 @@
-//! Is a packet reported where reports are filtered, and as what?
+//! The filter in front of reports: whether a packet is reported, and why.
 
 use std::cell::Cell;
 use std::net::SocketAddr;

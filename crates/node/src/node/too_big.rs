@@ -1,4 +1,4 @@
-//! When does a node tell a packet's sender that INT makes it too big, and how big may it be?
+//! When the sender of a packet is told that INT makes it too big, and how big it may be.
 
 use inband_wire::int::Location;
 use inband_wire::int::md::MdHeader;

@@ -1,4 +1,4 @@
-//! What does the node know of a packet while it handles it?
+//! The facts of the packet in hand.
 
 use std::cell::Cell;
 

@@ -1,4 +1,4 @@
-//! Is a packet watched, and what for?
+//! The flow watchlist's decision about a packet.
 
 use std::cell::Cell;
 
@@ -20,18 +20,19 @@ impl Node {
     // sd-fabric-1.0/watch-01, sd-fabric-1.0/watch-02, sd-fabric-1.0/watch-03, sd-fabric-1.0/watch-04
     #[inline]
     pub(super) fn watch(&mut self, bytes: &[u8], visit: &Visit<'_>) -> Actions {
+        let profile = &*self.profile;
         // sd-fabric-1.0/watch-05
-        if self.profile.watchlist.is_empty() {
+        if profile.watchlist.is_empty() {
             return Actions::NONE;
         }
         if visit.inside.is_some() || carried(bytes, &visit.layers).is_some() {
             return self.watch_inside(bytes, visit);
         }
         let subject = subject(bytes, &visit.layers, None, visit.hop.ingress.id);
-        if is_report(&self.profile.report.collectors, &subject.flow) {
+        if is_report(&profile.report.collectors, &subject.flow) {
             return Actions::NONE;
         }
-        self.profile.watchlist.select(&subject, &mut self.sampling).unwrap_or(Actions::NONE)
+        profile.watchlist.select(&subject, &mut self.sampling).unwrap_or(Actions::NONE)
     }
 
     /// What is wanted of a packet that looks like a tunnel, mostly for what is inside.

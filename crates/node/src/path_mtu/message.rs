@@ -1,4 +1,4 @@
-//! What are the bytes of a message about the path MTU?
+//! The bytes of a message about the path MTU.
 
 use std::net::IpAddr;
 

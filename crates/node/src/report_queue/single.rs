@@ -1,4 +1,4 @@
-//! How is a report of a version before 2.0 put into its datagram?
+//! Reports of the versions before 2.0 in their datagrams.
 
 use inband_wire::report::Draft;
 use inband_wire::report::earlier::{DraftVersion, DropSummaryDraft, EarlierDraft, LatencyDraft};

@@ -42,6 +42,7 @@ impl Sensitivity {
     }
 
     /// Whether the latencies this node knows have changed between two packets.
+    #[inline]
     pub(super) fn have_changed(self, before: Latencies, now: Latencies) -> bool {
         self.hop.is_over(before.hop.abs_diff(now.hop)) || {
             // A clock that is behind the source's gives a time just below 2^32, which is close to 0.
@@ -51,6 +52,7 @@ impl Sensitivity {
     }
 
     /// Whether a hop's latency on the metadata stack has changed between two packets.
+    #[inline]
     pub(super) fn have_changed_upstream(self, before: &[u32], now: &[u32]) -> bool {
         before.len() != now.len()
             || before.iter().zip(now).any(|(before, now)| self.hop.is_over(before.abs_diff(*now)))

@@ -9,6 +9,7 @@ impl Reported {
     ///
     /// A clock that goes back by less than an interval starts the interval again; one that goes back further
     /// has been set, and nothing is known of the time since.
+    #[inline]
     pub(super) fn is_over(&mut self, now: u64, interval_ns: u64) -> bool {
         match now.checked_sub(self.0) {
             Some(passed) => passed >= interval_ns,

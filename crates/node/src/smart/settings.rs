@@ -48,6 +48,7 @@ impl SmartSettings {
     }
 
     /// Whether the packet waited long enough to be reported by its queue.
+    #[inline]
     pub(crate) fn is_over_trigger(&self, hop: &Hop<'_>) -> bool {
         let (Some(queue), Some(latency)) = (hop.device.queue, observation::latency(hop.device)) else {
             return false;

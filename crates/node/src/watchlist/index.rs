@@ -1,4 +1,4 @@
-//! How is the first rule that matches found among tens of thousands?
+//! The index that finds the first matching rule among tens of thousands.
 //!
 //! Rules are split by the field that leaves the smallest groups, each group again by another field, until a
 //! few are left that are compared one by one. A packet follows the groups its own fields lead to: by address

@@ -1,4 +1,4 @@
-//! Which of the stored prefixes cover a key?
+//! Values by prefix, of which all that cover a key are found.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! What does one rule of the compiled watchlist ask of a packet?
+//! A rule of the compiled watchlist.
 
 use std::collections::HashSet;
 use std::net::IpAddr;

@@ -1,7 +1,7 @@
 //! Does any input make a node that filters, watches queues and hears of drops panic or write nonsense?
 
 use inband_node::config::{EncapsulationKind, Mode, NodeConfig, ReportFilter, WatchEntry};
-use inband_node::{DeviceMetadata, Frame, Node, Outcome, Passage};
+use inband_node::{DeviceMetadata, Frame, Node, Outcome, Output, Passage};
 use inband_testkit::strategies::{int_packet, ip_packet, mutation, payload};
 use inband_wire::Link;
 use inband_wire::int::Queue;
@@ -97,8 +97,8 @@ proptest! {
         }
         node.flush_reports();
         let mut reports = 0;
-        while let Some(datagram) = node.poll_report() {
-            let group = ReportGroup::parse(datagram).expect("a node's own report");
+        while let Some(datagram) = node.poll_output().and_then(Output::into_report) {
+            let group = ReportGroup::parse(datagram.payload).expect("a node's own report");
             for report in group.reports() {
                 let report = report.expect("a node's own report");
                 reports += 1;

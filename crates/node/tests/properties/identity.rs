@@ -3,7 +3,7 @@
 use inband_node::Outcome;
 use inband_node::config::{DialectName, IntVersion, Prefix, WatchEntry};
 use inband_node::frame::MOST_GROWTH;
-use inband_testkit::path::{DomainPlan, NodePlan, nodes, send, send_with};
+use inband_testkit::path::{DomainPlan, NodePlan, next_packet, nodes, send, send_with};
 use inband_testkit::strategies::{domain_plan, domain_plan_2_1, ip_packet, node_plan};
 use inband_wire::Link;
 use proptest::collection::vec;
@@ -42,7 +42,7 @@ proptest! {
         });
         prop_assert!(!journey.any(Outcome::Started));
         prop_assert!(journey.any(Outcome::Remarked) || journey.last() == &journey.frames[0]);
-        prop_assert!(journey.nodes.iter_mut().all(|node| node.poll_report().is_none()));
+        prop_assert!(journey.nodes.iter_mut().all(|node| node.poll_output().is_none()));
     }
 
     #[test]
@@ -54,7 +54,7 @@ proptest! {
         // int-2.1/modes-04, int-2.1/modes-05, int-2.1/modes-07, int-2.1/md-02, int-2.1/mx-02
         let mut journey = Journey::run_with(&domain, &plans, &packet.build(), |config| config.source.clone = 1);
         prop_assert!(journey.any(Outcome::Remarked) || journey.frames.iter().all(|frame| frame == journey.last()));
-        let copy = journey.nodes[0].poll_packet();
+        let copy = next_packet(&mut journey.nodes[0]).map(|packet| packet.bytes);
         prop_assert_eq!(copy.is_some(), journey.any(Outcome::Cloned));
         prop_assert_eq!(copy.and_then(|copy| end_of_copy(&mut journey, &plans, copy)), None);
     }
@@ -132,7 +132,7 @@ fn a_copy_of_cablelabs_ends_at_the_sink_also_where_hops_are_asked_for_nothing() 
     let plans = [NodePlan([0; NodePlan::BYTES]); 3];
     let frame = inband_testkit::packet().tcp(1, 80).build();
     let mut journey = Journey::run_with(&domain, &plans, &frame, |config| config.source.clone = 1);
-    let copy = journey.nodes[0].poll_packet().unwrap();
+    let copy = next_packet(&mut journey.nodes[0]).unwrap().bytes;
 
     assert_eq!(end_of_copy(&mut journey, &plans, copy), None);
     assert_eq!(journey.nodes[2].counters().get(Outcome::Discarded), 1);

@@ -2,7 +2,7 @@
 
 use inband_node::config::Icmp;
 use inband_testkit::oracle;
-use inband_testkit::path::NodePlan;
+use inband_testkit::path::{NodePlan, next_packet};
 use inband_testkit::strategies::{domain_plan, ip_packet};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -34,8 +34,8 @@ proptest! {
             config.mtu.icmp = if is_conservative { Icmp::Conservative } else { Icmp::Own };
         });
         for node in &mut journey.nodes {
-            let Some(reply) = node.poll_reply() else { continue };
-            prop_assert!(node.poll_reply().is_none());
+            let Some(reply) = next_packet(node) else { continue };
+            prop_assert!(node.poll_output().is_none());
             let message = oracle::anatomy(&reply.bytes).expect("a message");
             prop_assert_eq!(message.version, at.version);
             prop_assert!(oracle::ipv4_header_sum(&reply.bytes).is_none_or(|sum| sum == 0xffff));

@@ -4,7 +4,7 @@
 use inband_node::Outcome;
 use inband_node::config::{Layer, Mode};
 use inband_testkit::packet;
-use inband_testkit::path::{DomainPlan, NodePlan};
+use inband_testkit::path::{DomainPlan, NodePlan, next_report};
 use inband_testkit::strategies::{ip_packet, node_plan};
 use inband_wire::int::Instructions;
 use inband_wire::report::ReportGroup;
@@ -42,7 +42,7 @@ proptest! {
             return Ok(());
         }
         let sink = journey.nodes.last_mut().unwrap();
-        let datagram = sink.poll_report().expect("the sink's report").to_vec();
+        let datagram = next_report(sink).expect("the sink's report");
         let group = ReportGroup::parse(&datagram).unwrap();
         let report = group.reports().next().unwrap().unwrap();
         let (_, inner, _) = report.packet().unwrap();
@@ -75,12 +75,12 @@ proptest! {
         }
         prop_assert!(journey.inside().windows(2).all(|pair| pair[0] == pair[1]));
         for (node, id) in journey.nodes.iter_mut().zip(1..) {
-            let datagram = node.poll_report().expect("one report").to_vec();
+            let datagram = next_report(node).expect("one report");
             let group = ReportGroup::parse(&datagram).unwrap();
             prop_assert_eq!(group.header.node_id(), id);
             let report = group.reports().next().unwrap().unwrap();
             prop_assert!(!report.rep_md_bits().intersects(Instructions::NODE_ID));
-            prop_assert!(node.poll_report().is_none());
+            prop_assert!(node.poll_output().is_none());
         }
     }
 
@@ -97,7 +97,7 @@ proptest! {
         prop_assert!(journey.frames.windows(2).all(|pair| pair[0] == pair[1]));
         let is_int = journey.any(Outcome::Malformed);
         for node in &mut journey.nodes {
-            let datagram = node.poll_report().map(<[u8]>::to_vec);
+            let datagram = next_report(node);
             prop_assert!(datagram.is_some() || is_int);
             if let Some(datagram) = datagram {
                 let group = ReportGroup::parse(&datagram).unwrap();
@@ -131,12 +131,12 @@ fn an_xd_node_reports_the_first_fragment_of_a_tunnel_whose_inner_layer_carries_i
         let mut journey = postcards(&domain, NodePlan([0; 4]), &frame);
         for (node, sent) in journey.nodes.iter_mut().zip(&journey.frames[1..]) {
             assert_eq!(sent, &frame, "more fragments: {more}");
-            let datagram = node.poll_report().expect("one report").to_vec();
+            let datagram = next_report(node).expect("one report");
             let group = ReportGroup::parse(&datagram).unwrap();
             let report = group.reports().next().unwrap().unwrap();
             let (_, inner, _) = report.packet().unwrap();
             assert!(frame.starts_with(&inner[..20]), "more fragments: {more}");
-            assert!(node.poll_report().is_none());
+            assert!(node.poll_output().is_none());
         }
     }
 }

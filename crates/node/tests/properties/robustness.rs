@@ -1,6 +1,6 @@
 //! Does any input, or any harm on the way, make a node panic or write nonsense?
 
-use inband_node::Outcome;
+use inband_node::{Outcome, Output};
 use inband_testkit::path::{nodes, send, send_with};
 use inband_testkit::strategies::{domain_plan, ip_packet, mutation, node_plan, payload};
 use inband_wire::Link;
@@ -43,8 +43,9 @@ proptest! {
             harm.iter().for_each(|mutation| mutation.apply(&mut frame));
             let Some(sent) = send(node, &frame, &plan.passage()) else { break };
             frame = sent;
-            while let Some(datagram) = node.poll_report() {
-                let group = ReportGroup::parse(datagram).expect("a node's own report");
+            while let Some(output) = node.poll_output() {
+                let Output::Report(datagram) = output else { continue };
+                let group = ReportGroup::parse(datagram.payload).expect("a node's own report");
                 prop_assert!(group.reports().all(|report| report.is_ok()));
             }
         }

@@ -8,6 +8,7 @@ use inband_node::config::{
 };
 use inband_node::{DeviceMetadata, Frame, Node, Outcome, Passage};
 use inband_testkit::packet;
+use inband_testkit::path::next_report;
 use inband_wire::Link;
 use inband_wire::int::Queue;
 use inband_wire::report::ReportGroup;
@@ -243,8 +244,8 @@ fn hand_over(node: &mut Node, step: Step, frame: &[u8], now: u64) -> Option<Abou
             let _ = node.handle_frame(Link::Ethernet, &mut frame, &step.passage(now));
         }
     }
-    let datagram = node.poll_report()?.to_vec();
-    assert!(node.poll_report().is_none(), "at most one report of a packet");
+    let datagram = next_report(node)?;
+    assert!(node.poll_output().is_none(), "at most one report of a packet");
     let group = ReportGroup::parse(&datagram).expect("a node's own report");
     let report = group.reports().next().expect("one report").expect("a node's own report");
     Some((report.tracked_flow(), report.congested_queue(), report.dropped()))

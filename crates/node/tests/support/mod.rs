@@ -1,5 +1,5 @@
 //! Packets, nodes and paths for the tests of this crate.
-#![allow(dead_code, reason = "each test file uses its part")]
+#![allow(dead_code, unused_imports, reason = "each test file uses its part")]
 #![allow(clippy::unwrap_used, reason = "these are the helpers of tests")]
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -8,6 +8,7 @@ use inband_node::config::{
     DomainConfig, EncapsulationKind, InterfaceConfig, Mode, NodeConfig, SourceDomain, WatchEntry,
 };
 use inband_node::{DeviceMetadata, Frame, Node, Passage, Verdict};
+pub(crate) use inband_testkit::path::{next_packet, next_report};
 use inband_wire::dissect;
 use inband_wire::int::{CodePoints, Location, Md, MdHeader, Queue};
 use inband_wire::layers::{Layers, Link, Strictness};
@@ -225,7 +226,7 @@ pub(crate) fn checksum_is_right(frame: &[u8]) -> bool {
 
 /// The reports a node has queued, as datagrams.
 pub(crate) fn reports(node: &mut Node) -> Vec<Vec<u8>> {
-    std::iter::from_fn(|| node.poll_report().map(<[u8]>::to_vec)).collect()
+    std::iter::from_fn(|| next_report(node)).collect()
 }
 
 /// The single report of a node's only datagram, handed to `check`.

@@ -1,6 +1,6 @@
 //! How a packet gets from one device to the next.
 
-use inband_node::{Node, Verdict};
+use inband_node::{Output, OwnPacket, Verdict};
 use inband_wire::{Layers, Link, Strictness};
 
 use crate::fabric::{Event, Fabric, MOST_REPORTS, Report};
@@ -70,13 +70,13 @@ impl Fabric {
     /// Sends the packet that has waited longest in the queue of an idle port.
     fn send_next(&mut self, port: Port) {
         while let Some(mut packet) = self.egress_port(port).queue.dequeue() {
-            let verdict = match port.device {
+            let (verdict, clones) = match port.device {
                 Device::Switch(switch) => self.pass(switch, port.number, &mut packet),
-                Device::Host(_) => Verdict::Forward,
+                Device::Host(_) => (Verdict::Forward, Vec::new()),
             };
             match verdict {
                 Verdict::Forward => {
-                    let clones = self.take_clones(port, &packet);
+                    let clones: Vec<_> = clones.iter().map(|clone| self.follow(clone, &packet)).collect();
                     self.transmit(port, packet);
                     return clones.into_iter().for_each(|clone| self.enqueue(port, clone));
                 }
@@ -85,39 +85,43 @@ impl Fabric {
         }
     }
 
-    /// Lets the INT node of a switch see a packet that is about to be sent, and takes its reports.
-    fn pass(&mut self, switch: usize, egress: usize, packet: &mut Packet) -> Verdict {
+    /// Lets the INT node of a switch see a packet that is about to be sent, and takes its reports; returns the clones it
+    /// has made.
+    fn pass(&mut self, switch: usize, egress: usize, packet: &mut Packet) -> (Verdict, Vec<OwnPacket>) {
         if std::mem::take(&mut packet.made_here) {
-            return Verdict::Forward;
+            return (Verdict::Forward, Vec::new());
         }
         let clock_ns = self.config.clock_of(switch);
         let verdict = self.switches[switch].pass(self.now, clock_ns, egress, packet);
-        self.collect_reports(switch, packet);
-        verdict
+        (verdict, self.collect_outputs(switch, packet))
     }
 
-    /// Takes the copies a switch has made of the packet it is about to send.
-    #[expect(clippy::vec_box, reason = "packets move between queues and events as boxes")]
-    fn take_clones(&mut self, port: Port, original: &Packet) -> Vec<Box<Packet>> {
+    /// The packet of the fabric that a switch sends behind `original`, of which it is a clone.
+    fn follow(&mut self, clone: &OwnPacket, original: &Packet) -> Box<Packet> {
+        let mut packet = self.spare_packets.pop().unwrap_or_default();
+        packet.send(self.packets_sent, |out| out.extend_from_slice(&clone.bytes));
+        packet.path.extend_from_slice(&original.path);
+        packet.made_here = true;
+        self.packets_sent += 1;
+        self.ledger.sent += 1;
+        packet
+    }
+
+    /// Takes the reports a switch has just made about `packet`, and returns its clones.
+    fn collect_outputs(&mut self, switch: usize, packet: &Packet) -> Vec<OwnPacket> {
         let mut clones = Vec::new();
-        let Device::Switch(switch) = port.device else { return clones };
-        while let Some(bytes) = self.switches[switch].node.as_mut().and_then(Node::poll_packet) {
-            let mut clone = self.spare_packets.pop().unwrap_or_default();
-            clone.send(self.packets_sent, |out| out.extend_from_slice(&bytes));
-            clone.path.extend_from_slice(&original.path);
-            clone.made_here = true;
-            self.packets_sent += 1;
-            self.ledger.sent += 1;
-            clones.push(clone);
-        }
-        clones
-    }
-
-    /// Takes the reports a switch has just made about `packet`.
-    fn collect_reports(&mut self, switch: usize, packet: &Packet) {
         let here = &mut self.switches[switch];
-        let Some(node) = &mut here.node else { return };
-        while let Some(payload) = node.poll_report() {
+        let Some(node) = &mut here.node else { return clones };
+        while let Some(output) = node.poll_output() {
+            let datagram = match output {
+                Output::Report(datagram) => datagram,
+                Output::Clone(clone) => {
+                    clones.push(clone);
+                    continue;
+                }
+                // Switches of the fabric replicate, probe and answer nothing.
+                Output::Reply(_) | Output::Copy(_) | Output::Probe(_) => continue,
+            };
             if self.reports.len() >= MOST_REPORTS {
                 self.ledger.reports_discarded += 1;
                 continue;
@@ -125,10 +129,11 @@ impl Fabric {
             self.reports.push_back(Report {
                 node_id: here.node_id,
                 sent_at: self.now,
-                payload: payload.to_vec(),
+                payload: datagram.payload.to_vec(),
                 true_path: packet.path.clone(),
             });
         }
+        clones
     }
 
     fn transmit(&mut self, port: Port, mut packet: Box<Packet>) {

@@ -1,7 +1,7 @@
 //! Target that sends a frame through source, transit hop and sink.
 
 use inband_node::config::{IntVersion, ReportFilter, ReportVersion};
-use inband_node::{Node, NodeConfig, Outcome};
+use inband_node::{Node, NodeConfig, Outcome, Output, ReportDatagram};
 use inband_wire::layers::{Layers, Strictness};
 use inband_wire::report::ReportGroup;
 
@@ -65,12 +65,17 @@ fn check_counters(node: &Node, packets: u64) {
 }
 
 fn check_reports(node: &mut Node) {
-    while let Some(reply) = node.poll_reply() {
-        let layers = Layers::parse(reply.link, &reply.bytes, Strictness::Whole);
-        assert!(matches!(layers, Ok(Some(_))), "a node's own message: {:02x?}", reply.bytes);
-    }
-    while let Some(datagram) = node.poll_report() {
-        let group = ReportGroup::parse(datagram).expect("a node's own report");
-        assert!(group.reports().all(|report| report.is_ok()), "a node's own report: {datagram:02x?}");
+    while let Some(output) = node.poll_output() {
+        match output {
+            Output::Report(ReportDatagram { payload, .. }) => {
+                let group = ReportGroup::parse(payload).expect("a node's own report");
+                assert!(group.reports().all(|report| report.is_ok()), "a node's own report: {payload:02x?}");
+            }
+            Output::Reply(own) => {
+                let layers = Layers::parse(own.link, &own.bytes, Strictness::Whole);
+                assert!(matches!(layers, Ok(Some(_))), "a node's own message: {:02x?}", own.bytes);
+            }
+            Output::Clone(_) | Output::Copy(_) | Output::Probe(_) => {}
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! Does every instruction have the bits that each version gives it?
+//! Every instruction has the bits that each version gives it.
 #![allow(clippy::unwrap_used, reason = "a configuration error fails the test")]
 
 use inband_wire::int::earlier::Layout;

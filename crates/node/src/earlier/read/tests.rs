@@ -1,4 +1,4 @@
-//! Which bytes count as INT of a version before 2.0, and which do not?
+//! Bytes that count as INT of a version before 2.0, and bytes that do not.
 #![allow(clippy::unwrap_used, reason = "a header that cannot be found fails the test")]
 
 use inband_testkit::{EarlierInt, host_int, int_0_5, int_1_0, packet};

@@ -1,4 +1,4 @@
-//! Is what a version does not have refused, and named?
+//! What a version does not have is refused by its key.
 #![allow(clippy::unwrap_used, reason = "a configuration error fails the test")]
 
 use super::{check, encapsulations};
