@@ -16,6 +16,8 @@ pub(crate) struct Device {
     pub(crate) is_ethernet: bool,
     /// Whether it is up, and so is what is at its other end.
     pub(crate) is_running: bool,
+    /// Whether the kernel has noticed so, and given it a queue; until then it drops what is sent.
+    pub(crate) is_operational: bool,
     pub(crate) address: Vec<u8>,
 }
 
@@ -58,12 +60,14 @@ impl Device {
     /// Reads `struct ifinfomsg` and its attributes.
     fn read(body: &[u8]) -> Option<Self> {
         let attributes = Attributes(body.get(LINK_BYTES..)?);
+        let flags = u32::from_ne_bytes(*body.get(8..)?.first_chunk()?);
         Some(Self {
             index: u32::from_ne_bytes(*body.get(4..)?.first_chunk()?),
             name: attributes.text(NAME)?.to_owned(),
             mtu: attributes.number(MTU)?,
             is_ethernet: u16::from_ne_bytes(*body.get(2..)?.first_chunk()?) == ETHERNET,
-            is_running: u32::from_ne_bytes(*body.get(8..)?.first_chunk()?) & RUNNING == RUNNING,
+            is_running: flags & RUNNING == RUNNING,
+            is_operational: flags & OPERATIONAL != 0,
             address: attributes.get(ADDRESS).unwrap_or_default().to_vec(),
         })
     }
@@ -102,6 +106,8 @@ const LINK_64_ALONE: u32 = 1;
 const SENT_BYTES_AT: usize = 24;
 /// `IFF_UP` and `IFF_LOWER_UP`.
 const RUNNING: u32 = 0x1_0001;
+/// `IFF_RUNNING`.
+const OPERATIONAL: u32 = 0x40;
 /// `ARPHRD_ETHER`.
 const ETHERNET: u16 = 1;
 

@@ -4,6 +4,7 @@
 //! of the far side as single packets with complete checksums.
 
 use std::io;
+use std::time::{Duration, Instant};
 
 use crate::devices::{self, ADDRESS, LINK_BYTES, MTU, NAME, NEW_LINK};
 use crate::error::HostError;
@@ -27,6 +28,9 @@ pub(crate) const MARK: [u8; 4] = [0x02, b'I', b'N', b'B'];
 const SHIM_MTU: u32 = 65_535;
 /// Most shims that are looked through for a free name.
 const MOST_SHIMS: u32 = 4096;
+/// The longest that a new shim is waited for.
+const LONGEST_WAIT: Duration = Duration::from_secs(1);
+const WAIT_STEP: Duration = Duration::from_millis(5);
 
 const SET_LINK: u16 = 19;
 const DELETE_LINK: u16 = 17;
@@ -115,6 +119,20 @@ impl Shim {
                     spec.nested(AF_INET6, |inet6| inet6.attribute(ADDR_GEN_MODE, &[ADDR_GEN_NONE]))
                 });
             netlink.change(message)?;
+        }
+        self.await_operational(netlink)
+    }
+
+    /// Waits until the kernel takes packets for the near side, which on a busy machine it does some time later. Where
+    /// it takes longer, packets go without INT meanwhile, counted as `shim_down`.
+    fn await_operational(&self, netlink: &mut Netlink) -> io::Result<()> {
+        let until = Instant::now() + LONGEST_WAIT;
+        while Instant::now() < until {
+            let all = devices::all(netlink)?;
+            if all.iter().any(|device| device.index == self.near && device.is_operational) {
+                break;
+            }
+            std::thread::sleep(WAIT_STEP);
         }
         Ok(())
     }

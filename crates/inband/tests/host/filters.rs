@@ -1,7 +1,7 @@
 //! Programs and filters of others on the devices work as without the agent.
 
 use std::net::UdpSocket;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::agent::{Agent, Domain};
 use crate::foreign::{DENIED, Order, Side, attach_cls_bpf, attach_tcx};
@@ -62,11 +62,7 @@ fn u32_filters_mirror_each_packet_once_in_both_directions() {
     let Some(a) = Agent::start(&world, Place::A, &domain) else { return };
     let Some(b) = Agent::start(&world, Place::B, &domain) else { return };
     for (place, device, side) in [(Place::A, "ab", "egress"), (Place::B, "dc", "ingress")] {
-        world.ip(place, "link add mirror0 type veth peer name mirror1");
-        for end in ["mirror0", "mirror1"] {
-            world.ip(place, &format!("link set {end} addrgenmode none"));
-            world.ip(place, &format!("link set {end} up"));
-        }
+        add_mirror(&world, place);
         assert!(world.tc(place, &format!("qdisc add dev {device} clsact")));
         for port in [WATCHED | ALLOWED, UNWATCHED | ALLOWED] {
             let is_there = world.tc(
@@ -98,11 +94,7 @@ fn a_u32_filter_redirects_what_the_agent_would_take_in() {
     let domain = Domain::new("dscp", "md");
     let Some(a) = Agent::start(&world, Place::A, &domain) else { return };
     let Some(b) = Agent::start(&world, Place::B, &domain) else { return };
-    world.ip(Place::B, "link add mirror0 type veth peer name mirror1");
-    for end in ["mirror0", "mirror1"] {
-        world.ip(Place::B, &format!("link set {end} addrgenmode none"));
-        world.ip(Place::B, &format!("link set {end} up"));
-    }
+    add_mirror(&world, Place::B);
     assert!(world.tc(Place::B, "qdisc add dev dc clsact"));
     let port = WATCHED | DENIED;
     assert!(world.tc(
@@ -150,6 +142,25 @@ fn assert_denied(world: &World, when: &str) {
 
         denied_b.set_read_timeout(Some(Duration::from_millis(50))).unwrap();
         assert!(denied_b.recv(&mut [0; 100]).is_err(), "{when}: {base:#x}");
+    }
+}
+
+/// Adds the devices mirror0 and mirror1, and waits until the kernel takes packets for mirror0, which on a busy machine
+/// it does some time after the device is up.
+fn add_mirror(world: &World, place: Place) {
+    world.ip(place, "link add mirror0 type veth peer name mirror1");
+    for end in ["mirror0", "mirror1"] {
+        world.ip(place, &format!("link set {end} addrgenmode none"));
+        world.ip(place, &format!("link set {end} up"));
+    }
+    let until = Instant::now() + Duration::from_secs(20);
+    let is_up = || {
+        let output = world.command(place, "ip").args(["link", "show", "mirror0"]).output().unwrap();
+        String::from_utf8(output.stdout).unwrap().contains("state UP")
+    };
+    while !is_up() {
+        assert!(Instant::now() < until, "mirror0 is down");
+        std::thread::sleep(Duration::from_millis(5));
     }
 }
 
