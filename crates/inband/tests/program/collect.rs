@@ -335,6 +335,31 @@ fn root_becomes_the_user_of_the_settings_for_good() {
 }
 
 /// A capture of the vectors.
+#[test]
+fn the_store_of_another_user_may_lie_below_directories_of_root() {
+    let id = Command::new("id").arg("-u").output().unwrap();
+    if id.stdout != b"0\n" {
+        eprintln!("skipped: only root can become somebody else");
+        return;
+    }
+    let folder = Folder::new("collect-user-below-root");
+    let root = std::env::temp_dir().join(format!("inband-of-root-{}", std::process::id()));
+    // Nobody but root makes anything in there.
+    std::fs::create_dir_all(&root).unwrap();
+    std::fs::set_permissions(&root, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let data = root.join("lib/inband/data");
+    let settings = format!("[process]\nuser = \"nobody\"\n[store]\npath = \"{}\"\n", data.display());
+
+    let collector = Collector::start_with(&folder, &settings, "exec \"$0\" \"$@\"");
+    collector.send(0..10);
+
+    assert_eq!(collector.wait_for("stored", 10), 10);
+    let owner = |path: &Path| std::os::unix::fs::MetadataExt::uid(&std::fs::metadata(path).unwrap());
+    assert_eq!((owner(&root), owner(&root.join("lib")), owner(&data)), (0, 65_534, 65_534));
+    assert_eq!(collector.interrupt(), Some(0));
+    std::fs::remove_dir_all(&root).unwrap();
+}
+
 fn vector(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/vectors").join(name)
 }

@@ -11,6 +11,7 @@ mod doctor;
 mod folder;
 mod labelled;
 mod labels;
+mod messages;
 mod node;
 mod query;
 mod replay;
