@@ -2,7 +2,7 @@
 //!
 //! Reading order: `settings`, then `receive` (datagrams off the socket, stamped and counted) and `pipeline` (what is
 //! done with them: `keep` stores it, `live` shows it as it comes, `export` sends it elsewhere). `api` answers, with the
-//! `names` people use. `sys` holds the system calls.
+//! `names` people use. `trust` says which servers are trusted, `sys` holds the system calls.
 
 mod api;
 mod clock;
@@ -16,6 +16,7 @@ mod quantity;
 mod receive;
 mod settings;
 mod sys;
+mod trust;
 
 pub use api::{Api, ApiError, Listening, TlsError};
 pub use clock::{Clock, ClockStep};
@@ -29,3 +30,4 @@ pub use names::{HostName, InterfaceName, Labels, NameList, Names, NodeName, Subn
 pub use pipeline::{Asker, ClockView, Outcome, Pipeline, Sight, Stage, Unanswered};
 pub use receive::{Batch, Feed, Prefix, PrefixError, Reception, ReceptionCounts, ReceptionError, Replay};
 pub use settings::{ApiSettings, HistorySettings, NameSettings, ProcessSettings, ReceiveSettings, Settings};
+pub use trust::{Authorities, agent};

@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Error, anyhow, bail};
 use inband_model::{EventView, LedgerView, QueueUnit};
+use inband_server::{Authorities, agent};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use ureq::Agent;
-use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
 
 /// Asks the API of one collector.
 pub(super) struct Client {
@@ -99,16 +99,14 @@ impl Client {
         token: Option<String>,
         authorities: Option<&Path>,
     ) -> Result<Self, Error> {
-        let tls = TlsConfig::builder().root_certs(match authorities {
-            None => RootCerts::WebPki,
-            Some(path) => RootCerts::from(read_authorities(path)?),
-        });
-        let agent = Agent::config_builder()
-            .timeout_global(Some(LONGEST_WAIT))
-            .http_status_as_error(false)
-            .tls_config(tls.build())
-            .build()
-            .new_agent();
+        let read = |path| {
+            Authorities::read(path)
+                .with_context(|| format!("cannot read certificates from {}", path.display()))
+        };
+        let authorities = authorities.map(read).transpose()?;
+        let config =
+            Agent::config_builder().timeout_global(Some(LONGEST_WAIT)).http_status_as_error(false).build();
+        let agent = agent(config, authorities.as_ref());
         let base =
             if collector.contains("://") { collector.to_owned() } else { format!("http://{collector}") };
         Ok(Self { agent, base: base.trim_end_matches('/').to_owned(), token })
@@ -147,23 +145,6 @@ impl Client {
         }
         serde_json::from_str(&body).map_err(|error| anyhow!("{url} answers something else: {error}"))
     }
-}
-
-fn read_authorities(path: &Path) -> Result<Vec<Certificate<'static>>, Error> {
-    let cannot = || format!("cannot read certificates from {}", path.display());
-    let text = std::fs::read(path).with_context(cannot)?;
-    let certificates: Vec<_> = parse_pem(&text)
-        .filter_map(|item| match item {
-            Ok(PemItem::Certificate(certificate)) => Some(Ok(certificate)),
-            Ok(_) => None,
-            Err(error) => Some(Err(error)),
-        })
-        .collect::<Result<_, _>>()
-        .with_context(cannot)?;
-    if certificates.is_empty() {
-        bail!("{} holds no certificate", path.display());
-    }
-    Ok(certificates)
 }
 
 impl Seen {

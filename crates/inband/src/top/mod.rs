@@ -27,7 +27,7 @@ pub(crate) struct Args {
     /// The API's token; also from the environment, as INBAND_TOKEN
     #[arg(long)]
     token: Option<String>,
-    /// Certificates that vouch for the collector, PEM; without it those that browsers trust
+    /// Certificates that vouch for the collector, or its own, PEM; without it those that browsers trust
     #[arg(long, value_name = "FILE")]
     authorities: Option<PathBuf>,
     /// Time from one picture to the next

@@ -106,6 +106,13 @@ impl<'a> Collector<'a> {
         line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1_024
     }
 
+    /// The memory it has, bytes.
+    pub(crate) fn memory(&self) -> u64 {
+        let status = self.status();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1_024
+    }
+
     /// What the kernel says of its process.
     pub(crate) fn status(&self) -> String {
         fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap()
@@ -147,7 +154,7 @@ impl Drop for Collector<'_> {
 fn addresses(said: &str) -> Option<(SocketAddr, SocketAddr)> {
     let behind = |text: &str| Some(said.lines().find_map(|line| line.strip_prefix(text))?.to_owned());
     let reports = behind("receiving reports on ")?;
-    let api = behind("answering on http://")?;
+    let api = behind("answering on http://").or_else(|| behind("answering on https://"))?;
     Some((reports.split(',').next()?.parse().ok()?, api.parse().ok()?))
 }
 

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot set up its world is to fail")]
 
 mod captured;
+mod certificates;
 mod cli;
 mod collect;
 mod collect_faults;

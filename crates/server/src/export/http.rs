@@ -1,16 +1,16 @@
 //! How is something posted over HTTP?
 
 use std::error::Error;
-use std::io::{self, Read};
+use std::io::Read;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use ureq::Agent;
 use ureq::http::{HeaderMap, StatusCode, Uri};
-use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
 
 use super::answer::Answer;
 use super::error::ExportError;
+use crate::trust::{Authorities, agent};
 
 /// Posts to one address, over connections that are kept.
 #[derive(Debug)]
@@ -56,21 +56,18 @@ impl Poster {
                 target.url
             )));
         }
-        let roots = match target.authorities.as_os_str().is_empty() {
-            true => RootCerts::WebPki,
-            false => RootCerts::from(read_authorities(target.authorities).map_err(|source| {
-                let path = target.authorities.to_owned();
-                ExportError::Read { output: output.to_owned(), path, source }
-            })?),
-        };
-        let agent = Agent::config_builder()
+        let path = (!target.authorities.as_os_str().is_empty()).then_some(target.authorities);
+        let authorities = path.map(Authorities::read).transpose().map_err(|source| {
+            let path = target.authorities.to_owned();
+            ExportError::Read { output: output.to_owned(), path, source }
+        })?;
+        let config = Agent::config_builder()
             .http_status_as_error(false)
             .max_redirects(0)
             .max_redirects_will_error(false)
-            .tls_config(TlsConfig::builder().root_certs(roots).build())
             .user_agent(concat!("inband/", env!("CARGO_PKG_VERSION")))
-            .build()
-            .new_agent();
+            .build();
+        let agent = agent(config, authorities.as_ref());
         let authorization =
             if target.token.is_empty() { String::new() } else { format!("Bearer {}", target.token) };
         let Target { content_type, timeout, hear, .. } = *target;
@@ -149,21 +146,6 @@ fn described(error: &dyn Error) -> String {
         source = cause.source();
     }
     text
-}
-
-fn read_authorities(path: &Path) -> io::Result<Vec<Certificate<'static>>> {
-    let text = std::fs::read(path)?;
-    let certificates: Vec<_> = parse_pem(&text)
-        .filter_map(|item| match item {
-            Ok(PemItem::Certificate(certificate)) => Some(Ok(certificate)),
-            Ok(_) => None,
-            Err(error) => Some(Err(io::Error::other(error))),
-        })
-        .collect::<Result<_, _>>()?;
-    if certificates.is_empty() {
-        return Err(io::Error::new(io::ErrorKind::InvalidData, "it holds no certificate"));
-    }
-    Ok(certificates)
 }
 
 /// Most bytes of an answer that are read.

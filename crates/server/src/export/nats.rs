@@ -21,6 +21,7 @@ use super::message::Topics;
 use super::stage::Export;
 use super::tally::Tally;
 use crate::names::Names;
+use crate::trust::Authorities;
 
 /// Starts to send.
 pub(super) fn start(
@@ -36,6 +37,11 @@ pub(super) fn start(
         true => None,
         false => Some(read(&settings.credentials, &tally)?),
     };
+    if !settings.authorities.as_os_str().is_empty() {
+        let path = settings.authorities.clone();
+        let output = tally.output().to_owned();
+        Authorities::read(&path).map_err(|source| ExportError::Read { output, path, source })?;
+    }
     let wanted = Wanted {
         what: &settings.what,
         queue: settings.queue,
@@ -129,7 +135,9 @@ async fn connect(settings: &NatsSettings, credentials: Option<&str>) -> Result<(
         options = options.credentials(credentials).map_err(|error| format!("credentials: {error}"))?;
     }
     if !settings.authorities.as_os_str().is_empty() {
-        options = options.add_root_certificates(settings.authorities.clone());
+        let authorities = Authorities::read(&settings.authorities)
+            .map_err(|error| format!("authorities: {}: {error}", settings.authorities.display()))?;
+        options = options.tls_client_config((*authorities.client()).clone());
     }
     let client = options.connect(&settings.url).await.map_err(|error| error.to_string())?;
     let context = jetstream::new(client.clone());

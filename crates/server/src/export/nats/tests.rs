@@ -83,6 +83,33 @@ fn what_comes_twice_is_kept_once_and_what_is_too_large_is_refused() {
 }
 
 #[test]
+fn a_server_whose_certificate_is_its_own_authority_is_reached_and_another_is_not() {
+    let folder = Folder::new();
+    let [certificate, other] = ["certificate", "other"].map(|name| {
+        let mut params = rcgen::CertificateParams::new(vec!["127.0.0.1".to_owned()]).unwrap();
+        params.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+        let key = rcgen::KeyPair::generate().unwrap();
+        let path = folder.path(&format!("{name}.pem"));
+        std::fs::write(folder.path(&format!("{name}-key.pem")), key.serialize_pem()).unwrap();
+        std::fs::write(&path, params.self_signed(&key).unwrap().pem()).unwrap();
+        path
+    });
+    let key = folder.path("certificate-key.pem");
+    let paths = [&certificate, &key].map(|path| path.to_str().unwrap());
+    let arguments = ["--tls", "--tlscert", paths[0], "--tlskey", paths[1]];
+    let Some(server) = Server::start_with(&folder.path("server"), 0, &arguments) else { return };
+    let url = format!("tls://127.0.0.1:{}", server.port);
+    let with = |authorities| NatsSettings { url: url.clone(), authorities, ..settings(&server, &folder) };
+
+    let runtime: Runtime = Builder::new_current_thread().enable_all().build().unwrap();
+    assert!(runtime.block_on(connect(&with(certificate), None)).is_ok());
+    assert!(runtime.block_on(connect(&with(other), None)).is_err());
+    let missing =
+        start(&with(folder.path("missing")), &Arc::default(), Arc::new(Tally::new("nats".to_owned())));
+    assert!(missing.unwrap_err().to_string().starts_with("nats: cannot read "));
+}
+
+#[test]
 fn a_subject_that_cannot_be_is_told_at_once() {
     let folder = Folder::new();
     for subject in ["", "in band", "inband.>", "*"] {
@@ -132,6 +159,11 @@ struct Server {
 impl Server {
     /// Starts it on a port, 0: a free one; `None` where the program is not installed.
     fn start(directory: &Path, port: u16) -> Option<Server> {
+        Self::start_with(directory, port, &[])
+    }
+
+    /// Starts it with more arguments.
+    fn start_with(directory: &Path, port: u16, arguments: &[&str]) -> Option<Server> {
         let port = match port {
             0 => TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port(),
             port => port,
@@ -141,6 +173,7 @@ impl Server {
             Command::new(program)
                 .args(["-a", "127.0.0.1", "-p", &port.to_string(), "-js", "-sd"])
                 .arg(directory)
+                .args(arguments)
                 .stdout(Stdio::null())
                 .stderr(Stdio::null())
                 .spawn()
