@@ -9,6 +9,7 @@ mod flips;
 mod fuzz;
 mod history;
 mod paths;
+mod slow_clients;
 
 /// One long check, by the name that is given to `cargo xtask long`.
 struct Check {
@@ -40,6 +41,11 @@ const CHECKS: &[Check] = &[
         name: "paths",
         about: "follows 200 flows over each of 240 fabrics with reports late and lost, or --rounds N of 60 fabrics",
         run: paths::run,
+    },
+    Check {
+        name: "slow-clients",
+        about: "calls the API from 10,000 slow callers, or --callers N: it answers within 100 ms",
+        run: slow_clients::run,
     },
 ];
 

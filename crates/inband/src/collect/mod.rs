@@ -114,6 +114,12 @@ fn collect(settings: &Settings, stop: &AtomicBool) -> Result<(Outcome, Option<Er
         ApiError::Certificate { .. } => Failure::Usage(error.into()),
         other => Failure::Work(other.into()),
     })?;
+    if listening.max_connections() < settings.api.max_connections {
+        let (granted, asked) = (listening.max_connections(), settings.api.max_connections);
+        eprintln!(
+            "note: files for {granted} of {asked} connections to the API; a larger `ulimit -n` allows more"
+        );
+    }
     let (reception, feed) =
         Reception::start(&settings.receive).map_err(|error| Failure::Work(error.into()))?;
     privileges::drop(&settings.process, &directories(settings))?;

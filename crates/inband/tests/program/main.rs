@@ -16,4 +16,5 @@ mod messages;
 mod node;
 mod query;
 mod replay;
+mod slow_clients;
 mod vectors;

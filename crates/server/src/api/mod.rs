@@ -7,6 +7,7 @@ mod access;
 mod asked;
 mod base;
 mod between;
+mod descriptors;
 mod events;
 mod openapi;
 mod page;
@@ -154,7 +155,15 @@ impl Listening {
         let address = listener.local_addr().map_err(failed)?;
         let path = settings.tls_certificate.clone();
         let tls = Tls::read(settings).map_err(|source| ApiError::Certificate { path, source })?;
-        Ok(Listening { settings: settings.clone(), listener, address, tls, base })
+        let max_connections = descriptors::connections(settings.max_connections);
+        let settings = ApiSettings { max_connections, ..settings.clone() };
+        Ok(Listening { settings, listener, address, tls, base })
+    }
+
+    /// How many callers may be connected at the same time: no more than the process may open files for.
+    #[must_use]
+    pub fn max_connections(&self) -> usize {
+        self.settings.max_connections
     }
 }
 

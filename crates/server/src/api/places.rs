@@ -60,6 +60,8 @@ pub(super) enum Reason {
     Peer,
     /// Another stream needed the place.
     Streams,
+    /// The process may open no more files.
+    Descriptors,
     /// Every place was taken by somebody who was being answered: the caller was not let in.
     Refused,
 }
@@ -71,7 +73,7 @@ struct Counts {
 }
 
 impl Reason {
-    pub(super) const ALL: [Self; 9] = [
+    pub(super) const ALL: [Self; 10] = [
         Self::Handshake,
         Self::Header,
         Self::Body,
@@ -80,6 +82,7 @@ impl Reason {
         Self::Full,
         Self::Peer,
         Self::Streams,
+        Self::Descriptors,
         Self::Refused,
     ];
 
@@ -94,6 +97,7 @@ impl Reason {
             Self::Full => "full",
             Self::Peer => "peer",
             Self::Streams => "streams",
+            Self::Descriptors => "descriptors",
             Self::Refused => "refused",
         }
     }
@@ -161,6 +165,11 @@ impl Places {
             place.enter(Phase::Stream);
         }
         has_room
+    }
+
+    /// Ends the one who is of least use, so that there is a descriptor for somebody else.
+    pub(super) fn free_descriptor(&self) {
+        self.evict(&mut self.taken(), Reason::Descriptors, |_| true);
     }
 
     /// Ends those who have taken too long.

@@ -1,6 +1,7 @@
 //! How a connection becomes requests, and how many of them there may be.
 
 use std::convert::Infallible;
+use std::io;
 use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::Duration;
@@ -52,8 +53,13 @@ impl Door {
                 _ = look.tick() => reception.places.end_overdue(),
                 accepted = listener.accept() => match accepted {
                     Ok((stream, peer)) => reception.receive(stream, peer.ip()),
-                    // Too many open files, or a caller that has gone: neither is better at once.
-                    Err(_) => sleep(PAUSE).await,
+                    Err(error) => {
+                        if is_out_of_descriptors(&error) {
+                            reception.places.free_descriptor();
+                        }
+                        // A caller may have gone, or its end takes a moment: neither is better at once.
+                        sleep(PAUSE).await;
+                    }
                 },
             }
         }
@@ -106,6 +112,11 @@ impl Reception {
         // A caller that breaks off has its reasons.
         let _ = connection.await;
     }
+}
+
+/// Whether neither the process nor the system may open more files.
+fn is_out_of_descriptors(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE))
 }
 
 /// How often it is looked whether a caller has taken too long.
