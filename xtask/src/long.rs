@@ -8,6 +8,7 @@ use clap::Args;
 mod flips;
 mod fuzz;
 mod history;
+mod hot_switch;
 mod paths;
 mod slow_clients;
 
@@ -36,6 +37,11 @@ const CHECKS: &[Check] = &[
         name: "history",
         about: "stores ten million rows of a network, or --rows N, and asks them beside DuckDB and ClickHouse (chdb)",
         run: history::run,
+    },
+    Check {
+        name: "hot-switch",
+        about: "sends 487,000 reports a second to one socket for ten seconds, 20 times or --runs N: none is lost",
+        run: hot_switch::run,
     },
     Check {
         name: "paths",

@@ -4,43 +4,150 @@
 //! packet of a full 10 Gbit/s port. The sender is a thread of this process and uses segmentation offload, so that it
 //! takes little of the machine; everything is on loopback, without privileges.
 
-use std::io::IoSlice;
-use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
+use std::io::{IoSlice, Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream, UdpSocket};
 use std::os::fd::AsRawFd;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use inband_collector::CollectorSettings;
-use inband_server::{Keep, Pipeline, ReceiveSettings, Reception, Stage};
+use inband_model::{Ledger, SocketLedger};
+use inband_server::{
+    Api, ApiSettings, Exports, Keep, Listening, Live, Names, Pipeline, ReceiveSettings, Reception, Settings,
+    Stage,
+};
 use inband_store::{Store, StoreSettings};
 use nix::sys::socket::{ControlMessage, MsgFlags, SockaddrStorage, sendmsg};
 
 use crate::folder::Folder;
 use crate::reports::Datagrams;
 
+/// What runs beside reception, ledger and paths.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Beside {
+    /// Nothing.
+    Nothing,
+    /// History.
+    Store,
+    /// History, an API that is asked all the time, and JSON Lines.
+    All,
+}
+
+/// What became of the reports of one run.
+struct Run {
+    sent: Sent,
+    total: Ledger,
+    socket: SocketLedger,
+}
+
 /// Sends for so long, at so many reports a second, and says where each of them went.
 ///
 /// # Errors
 /// Sockets or the store cannot be opened, or the ledger does not account for every report that was sent.
-pub(crate) fn report(seconds: u64, per_second: u32, keeps: bool) -> Result<String> {
+pub(crate) fn report(seconds: u64, per_second: u32, beside: Beside) -> Result<String> {
+    let what = match beside {
+        Beside::Nothing => "ledger and paths",
+        Beside::Store => "ledger, paths and store",
+        Beside::All => "ledger, paths, store, API and JSON Lines",
+    };
+    Ok(format!("One hot switch, {what}: {}", run(seconds, per_second, beside)?.text()))
+}
+
+/// Does so several times with everything beside it, and prints each.
+///
+/// # Errors
+/// As for one, or a report was lost.
+pub(crate) fn reports(runs: u32, seconds: u64, per_second: u32) -> Result<()> {
+    let mut lossy = 0;
+    for number in 1..=runs {
+        let run = run(seconds, per_second, Beside::All)?;
+        if number == 1 {
+            let SocketLedger { wanted_buffer_bytes, buffer_bytes, priority, .. } = &run.socket;
+            println!(
+                "the kernel keeps {buffer_bytes} of {wanted_buffer_bytes} bytes; priority of the thread: {priority}"
+            );
+        }
+        println!("run {number}: {}", run.text());
+        let Ledger { lost, lost_unknown, shed, store_failed, .. } = run.total;
+        lossy += u32::from(lost + lost_unknown + shed + store_failed > 0);
+    }
+    ensure!(lossy == 0, "reports were lost in {lossy} of {runs} runs");
+    Ok(())
+}
+
+impl Run {
+    fn text(&self) -> String {
+        let Self { sent, total, .. } = self;
+        format!(
+            "{} reports of {} bytes in {:.1?}, {:.0} a second: {} lost (the kernel dropped {} pieces, {} were shed), \
+             {} accepted, {} stored, {} not stored, {} messages exported, {} not",
+            sent.datagrams,
+            sent.bytes,
+            sent.took,
+            sent.datagrams as f64 / sent.took.as_secs_f64(),
+            total.lost,
+            total.kernel_dropped,
+            total.shed,
+            total.accepted,
+            total.stored,
+            total.store_failed,
+            total.exported,
+            total.export_failed
+        )
+    }
+}
+
+fn run(seconds: u64, per_second: u32, beside: Beside) -> Result<Run> {
     let folder = Folder::new("hot");
-    let store = if keeps { Some(open(folder.0.clone())?) } else { None };
+    let store = match beside {
+        Beside::Nothing => None,
+        Beside::Store | Beside::All => Some(open(folder.0.join("store"))?),
+    };
     let listen = vec![SocketAddr::from((Ipv4Addr::LOCALHOST, 0))];
     let (reception, feed) = Reception::start(&ReceiveSettings { listen, ..ReceiveSettings::default() })?;
-    let stages = store.iter().map(|store| Box::new(Keep::new(Arc::clone(store))) as Box<dyn Stage>);
-    let pipeline = Pipeline::start(CollectorSettings::default(), feed, stages.collect())?;
+    let keep = store.iter().map(|store| Box::new(Keep::new(Arc::clone(store))) as Box<dyn Stage>);
+    let names = Arc::new(Names::default());
+    let live = Live::new(Arc::clone(&names));
+    let mut settings = Settings::default();
+    if matches!(beside, Beside::All) {
+        settings.jsonl.path = folder.0.join("lines.jsonl");
+    }
+    let (_exports, outputs) = Exports::start(&settings.exports(), &names)?;
+    let stages = keep.chain([Box::new(live.clone()) as Box<dyn Stage>]).chain(outputs).collect();
+    let pipeline = Pipeline::start(CollectorSettings::default(), feed, stages)?;
+    let api = match beside {
+        Beside::Nothing | Beside::Store => None,
+        Beside::All => {
+            let listen = (Ipv4Addr::LOCALHOST, 0).into();
+            let listening = Listening::open(&ApiSettings { listen, ..ApiSettings::default() })?;
+            Some(Api::start(listening, pipeline.asker(), store.clone(), live, names)?)
+        }
+    };
     let address = *reception.addresses().first().context("an address is received on")?;
-    let sent = thread::spawn(move || send(address, Duration::from_secs(seconds), per_second));
-    let sent = sent.join().ok().context("the sender ended")??;
+    let is_over = AtomicBool::new(false);
+    let sent = thread::scope(|scope| {
+        if let Some(api) = &api {
+            scope.spawn(|| ask(api.address(), &is_over));
+        }
+        let sent = scope.spawn(|| send(address, Duration::from_secs(seconds), per_second)).join();
+        is_over.store(true, Ordering::Relaxed);
+        sent
+    });
+    let sent = sent.ok().context("the sender ended")??;
     // Gaps in the numbers are confirmed when nothing has filled them for a while.
     thread::sleep(LINGER);
     reception.stop();
-    let total = pipeline.stop().context("the collector ended")?.ledger.total;
+    let ledger = pipeline.stop().context("the collector ended")?.ledger;
+    if let Some(api) = api {
+        api.stop();
+    }
     drop(store);
     drop(folder);
+    let total = ledger.total;
     ensure!(total.balances(), "the ledger does not balance: {total:?}");
     // What the kernel drops it counts in pieces of up to 64 datagrams; the numbers of the reports tell how many it was.
     ensure!(
@@ -50,21 +157,25 @@ pub(crate) fn report(seconds: u64, per_second: u32, keeps: bool) -> Result<Strin
         total.accepted,
         total.lost
     );
-    let what = if keeps { "ledger, paths and store" } else { "ledger and paths" };
-    Ok(format!(
-        "One hot switch, {what}: {} reports of {} bytes in {:.1?}, {:.0} a second: {} lost (the kernel dropped {} pieces, {} \
-         were shed), {} accepted, {} stored, {} not stored",
-        sent.datagrams,
-        sent.bytes,
-        sent.took,
-        sent.datagrams as f64 / sent.took.as_secs_f64(),
-        total.lost,
-        total.kernel_dropped,
-        total.shed,
-        total.accepted,
-        total.stored,
-        total.store_failed
-    ))
+    let socket = ledger.sockets.into_iter().next().context("a socket is received on")?;
+    Ok(Run { sent, total, socket })
+}
+
+/// Asks for what a page shows, as often as one that follows several views.
+fn ask(api: SocketAddr, is_over: &AtomicBool) {
+    let paths = ["ledger", "flows?limit=50", "nodes", "interfaces", "queues?limit=20", "events?limit=50"];
+    while !is_over.load(Ordering::Relaxed) {
+        for path in paths {
+            let mut answer = Vec::new();
+            // What is not answered is not what is measured.
+            let _ = TcpStream::connect(api).and_then(|mut stream| {
+                stream.set_read_timeout(Some(Duration::from_secs(5)))?;
+                stream.write_all(format!("GET /api/v1/{path} HTTP/1.0\r\n\r\n").as_bytes())?;
+                stream.read_to_end(&mut answer)
+            });
+        }
+        thread::sleep(ASK_EVERY);
+    }
 }
 
 fn open(path: PathBuf) -> Result<Arc<Store>> {
@@ -140,5 +251,7 @@ const SEGMENT_BYTES: u16 = REPORT_BYTES as u16;
 const DRAIN: Duration = Duration::from_secs(2);
 /// How long is waited for what is under way.
 const LINGER: Duration = Duration::from_secs(4);
+/// How often a page asks.
+const ASK_EVERY: Duration = Duration::from_millis(500);
 /// How early the sender may be.
 const GRANULARITY: Duration = Duration::from_micros(60);

@@ -47,14 +47,21 @@ struct Arguments {
     /// So many rows of it
     #[arg(long, value_name = "NUMBER", default_value_t = 10_000_000, requires = "network")]
     rows: u64,
+    /// Measure it that often, with everything beside it, and fail when a report is lost
+    #[arg(long, value_name = "N", requires = "hot")]
+    runs: Option<u32>,
 }
 
 fn main() -> Result<()> {
     let arguments = Arguments::parse();
     if let Some(per_second) = arguments.hot {
         let seconds = if arguments.quick { 1 } else { 10 };
-        println!("{}", hot::report(seconds, per_second, false)?);
-        println!("{}", hot::report(seconds, per_second, true)?);
+        if let Some(runs) = arguments.runs {
+            return hot::reports(runs, seconds, per_second);
+        }
+        for beside in [hot::Beside::Nothing, hot::Beside::Store, hot::Beside::All] {
+            println!("{}", hot::report(seconds, per_second, beside)?);
+        }
         return Ok(());
     }
     if arguments.names {

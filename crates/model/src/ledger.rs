@@ -149,6 +149,22 @@ pub struct LedgerView {
     /// Source addresses with more node ids than one may have, the most datagrams first; at most 256.
     #[serde(default)]
     pub refused_sources: Vec<RefusedSource>,
+    /// The sockets that reports come in by, one for each worker.
+    #[serde(default)]
+    pub sockets: Vec<SocketLedger>,
+}
+
+/// A socket that reports come in by, and what the kernel grants it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SocketLedger {
+    /// The address it receives on.
+    pub address: SocketAddr,
+    /// Bytes of datagrams that the kernel is to keep for it.
+    pub wanted_buffer_bytes: u64,
+    /// Bytes it keeps; where that is less, `sysctl net.core.rmem_max` allows more.
+    pub buffer_bytes: u64,
+    /// How the thread runs that empties it: `realtime`, `nice` or `normal`.
+    pub priority: String,
 }
 
 /// A source address with more node ids than one may have.

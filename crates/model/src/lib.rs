@@ -27,7 +27,7 @@ pub use event_kinds::*;
 pub use flow::{Flow, FlowId};
 pub use hop::Hop;
 pub use hop_columns::{HopColumns, HopField, HopFields, Values};
-pub use ledger::{ExportLedger, FaultCount, Ledger, LedgerView, RefusedSource, StreamLedger};
+pub use ledger::{ExportLedger, FaultCount, Ledger, LedgerView, RefusedSource, SocketLedger, StreamLedger};
 pub use nanos::Nanos;
 pub use node_id::NodeId;
 pub use observation::{HopLatencyObservation, Observation, Origin, PathObservation, QueueDepthObservation};

@@ -265,7 +265,7 @@ impl Work {
     }
 
     fn ledger(&self) -> LedgerView {
-        asked::ledger(&self.collector, &self.stages, self.past)
+        asked::ledger(&self.collector, &self.stages, self.past, self.feed.sockets())
     }
 
     fn answer(&mut self) {
@@ -273,14 +273,15 @@ impl Work {
         for _ in 0..MOST_QUESTIONS {
             let Ok(question) = self.questions.try_recv() else { return };
             let now = self.now();
-            let Work { collector, stages, past, time, step_ns, .. } = &mut *self;
+            let Work { collector, stages, past, time, step_ns, feed, .. } = &mut *self;
             let now = collector.time_of_day(now);
             let steps = match time {
                 Time::OfClock(_, known) => *known as u64,
                 Time::OfCapture(_) => 0,
             };
             let clock = ClockView { steps, last_step_ns: *step_ns };
-            question(&mut Sight { collector, now, stages, reception: *past, clock });
+            let sockets = feed.sockets();
+            question(&mut Sight { collector, now, stages, reception: *past, clock, sockets });
         }
     }
 

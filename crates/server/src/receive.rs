@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
+use inband_model::SocketLedger;
 use thiserror::Error;
 
 pub use self::batch::Batch;
@@ -66,7 +67,7 @@ impl Reception {
             return Err(ReceptionError::NoAddress);
         }
         let clock = Clock::start();
-        let (inlet, feed) = feed(settings.queue_bytes, clock.clone());
+        let (inlet, mut feed) = feed(settings.queue_bytes, clock.clone());
         let stop = Arc::new(AtomicBool::new(false));
         let mut reception = Reception {
             addresses: Vec::new(),
@@ -85,7 +86,14 @@ impl Reception {
                 let inlet = reception.inlet.clone();
                 let (stop, clock) = (Arc::clone(&stop), reception.clock.clone());
                 let worker = Worker::new(socket, group.address, &settings.allow, inlet, stop, clock);
-                reception.threads.push(worker.spawn().map_err(ReceptionError::Thread)?);
+                let started = worker.spawn(settings.run_first).map_err(ReceptionError::Thread)?;
+                reception.threads.push(started.0);
+                feed.sockets.push(SocketLedger {
+                    address: group.address,
+                    wanted_buffer_bytes: settings.socket_buffer_bytes.into(),
+                    buffer_bytes: group.buffer_bytes as u64,
+                    priority: started.1.to_owned(),
+                });
             }
         }
         Ok((reception, feed))

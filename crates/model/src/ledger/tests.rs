@@ -1,6 +1,6 @@
 //! Does the ledger look in JSON as users expect it, and does it see a datagram that is missing?
 
-use super::{ExportLedger, FaultCount, Ledger, LedgerView, RefusedSource, StreamLedger};
+use super::{ExportLedger, FaultCount, Ledger, LedgerView, RefusedSource, SocketLedger, StreamLedger};
 use crate::NodeId;
 
 #[test]
@@ -32,6 +32,12 @@ fn json_keys_are_those_of_the_public_interface() {
             node_id: NodeId(9),
             datagrams: 5,
         }],
+        sockets: vec![SocketLedger {
+            address: "127.0.0.1:32766".parse().unwrap(),
+            wanted_buffer_bytes: 7,
+            buffer_bytes: 6,
+            priority: "nice".to_owned(),
+        }],
     })
     .unwrap();
 
@@ -46,7 +52,8 @@ fn json_keys_are_those_of_the_public_interface() {
         "malformed": [{"header":"report group header","fault":"cut short","count":2}],
         "unreadable": [{"header":"report group header","fault":"cut short","count":3}],
         "overflows": {"evicted_flows":4},
-        "refused_sources": [{"address":"127.0.0.1","node_id":9,"datagrams":5}]
+        "refused_sources": [{"address":"127.0.0.1","node_id":9,"datagrams":5}],
+        "sockets": [{"address":"127.0.0.1:32766","wanted_buffer_bytes":7,"buffer_bytes":6,"priority":"nice"}]
     });
     assert_eq!(json, expected);
 }
@@ -64,7 +71,7 @@ fn a_datagram_in_no_place_or_in_two_breaks_the_balance() {
 #[test]
 fn a_ledger_from_before_there_were_outputs_and_reasons_is_read() {
     let mut json = serde_json::to_value(LedgerView::default()).unwrap();
-    for key in ["exports", "malformed", "unreadable", "overflows", "refused_sources"] {
+    for key in ["exports", "malformed", "unreadable", "overflows", "refused_sources", "sockets"] {
         json.as_object_mut().unwrap().remove(key).unwrap();
     }
     for key in ["exported", "export_failed", "refused"] {

@@ -4,7 +4,7 @@ use std::sync::mpsc::{SyncSender, TrySendError};
 use std::time::Duration;
 
 use inband_collector::Collector;
-use inband_model::{LedgerView, Nanos};
+use inband_model::{LedgerView, Nanos, SocketLedger};
 use thiserror::Error;
 
 use super::stage::Stage;
@@ -25,6 +25,7 @@ pub struct Sight<'a> {
     /// How the time of day was set since the start.
     pub clock: ClockView,
     pub(super) stages: &'a [Box<dyn Stage>],
+    pub(super) sockets: &'a [SocketLedger],
 }
 
 /// How the time of day was set while the collector ran.
@@ -57,7 +58,7 @@ impl Sight<'_> {
     /// The ledger of all stages.
     #[must_use]
     pub fn ledger(&self) -> LedgerView {
-        ledger(self.collector, self.stages, self.reception)
+        ledger(self.collector, self.stages, self.reception, self.sockets)
     }
 }
 
@@ -102,8 +103,10 @@ pub(super) fn ledger(
     collector: &Collector,
     stages: &[Box<dyn Stage>],
     reception: ReceptionCounts,
+    sockets: &[SocketLedger],
 ) -> LedgerView {
     let mut view = collector.ledger_view();
+    view.sockets = sockets.to_vec();
     view.total.refused = reception.refused;
     view.total.store_failed += collector.overflows().dropped_records;
     for stage in stages {

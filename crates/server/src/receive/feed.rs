@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::time::Duration;
 
-use inband_model::Nanos;
+use inband_model::{Nanos, SocketLedger};
 
 use super::batch::Batch;
 use crate::clock::Clock;
@@ -16,7 +16,10 @@ use crate::clock::Clock;
 pub(super) fn feed(queue_bytes: usize, clock: Clock) -> (Inlet, Feed) {
     let (sender, receiver) = sync_channel(MOST_BATCHES);
     let state = Arc::new(State { queue_bytes, ..State::default() });
-    (Inlet { sender, state: Arc::clone(&state) }, Feed { receiver, state, clock: Some(clock) })
+    (
+        Inlet { sender, state: Arc::clone(&state) },
+        Feed { receiver, state, clock: Some(clock), sockets: Vec::new() },
+    )
 }
 
 /// What was received and cannot be read from the queue.
@@ -56,6 +59,8 @@ pub struct Feed {
     state: Arc<State>,
     /// What stamps the datagrams; `None` for a capture, whose time is its own.
     clock: Option<Clock>,
+    /// The sockets it comes from.
+    pub(super) sockets: Vec<SocketLedger>,
 }
 
 /// Fills a feed with datagrams of a capture: it waits for room, because a file does not run away.
@@ -118,7 +123,7 @@ impl Replay {
     pub fn feed() -> (Replay, Feed) {
         let (sender, receiver) = sync_channel(MOST_REPLAYED);
         let state = Arc::new(State::default());
-        (Replay { sender }, Feed { receiver, state, clock: None })
+        (Replay { sender }, Feed { receiver, state, clock: None, sockets: Vec::new() })
     }
 
     /// Puts in a datagram that was captured at `captured_at`; false when nobody reads any more.
@@ -134,6 +139,11 @@ impl Feed {
     /// The clock that stamps the datagrams; `None` for a capture, whose time is its own.
     pub(crate) fn clock(&self) -> Option<Clock> {
         self.clock.clone()
+    }
+
+    /// The sockets it comes from; none for a capture.
+    pub(crate) fn sockets(&self) -> &[SocketLedger] {
+        &self.sockets
     }
 
     /// The next batch; waits for it so long.

@@ -24,7 +24,8 @@ pub(super) fn open_group(address: SocketAddr, settings: &ReceiveSettings) -> io:
     let first = open(address, settings)?;
     // Where the kernel was to choose the port, it has chosen it for the first one.
     let address = first.local_addr()?.as_socket().unwrap_or(address);
-    let buffer_bytes = first.recv_buffer_size()?;
+    // The kernel keeps as much again for what it notes beside each datagram.
+    let buffer_bytes = first.recv_buffer_size()? / 2;
     let mut sockets = vec![UdpSocket::from(first)];
     for _ in 1..workers {
         sockets.push(open(address, settings)?.into());

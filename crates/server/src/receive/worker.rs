@@ -5,6 +5,7 @@ use std::net::{SocketAddr, UdpSocket};
 use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::sync_channel;
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -38,8 +39,17 @@ impl Worker {
         Worker { socket, session, allow: allow.to_vec(), inlet, stop, clock, dropped: 0 }
     }
 
-    pub(super) fn spawn(self) -> io::Result<JoinHandle<()>> {
-        Builder::new().name("receive".to_owned()).spawn(move || self.run())
+    /// Starts it, and gives with which priority it runs: privileges are needed for that, and may be dropped soon.
+    pub(super) fn spawn(self, runs_first: bool) -> io::Result<(JoinHandle<()>, &'static str)> {
+        let (sender, priority) = sync_channel(1);
+        let run = move || {
+            let priority = if runs_first { sys::run_first() } else { None };
+            // Whoever starts it waits for this.
+            let _ = sender.send(priority.unwrap_or("normal"));
+            self.run();
+        };
+        let thread = Builder::new().name("receive".to_owned()).spawn(run)?;
+        Ok((thread, priority.recv().unwrap_or("normal")))
     }
 
     fn run(mut self) {

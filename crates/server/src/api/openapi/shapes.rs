@@ -84,6 +84,17 @@ pub(in crate::api) const SHAPES: &[Shape] = &[
                 "[RefusedSource]",
                 "addresses with more node ids than one may have, at most 256",
             ),
+            ("sockets", "[Socket]", "the sockets that reports come in by, one for each worker"),
+        ],
+    ),
+    shape(
+        "Socket",
+        "a socket that reports come in by, and what the kernel grants it",
+        &[
+            ("address", "string", "the address it receives on"),
+            ("wanted_buffer_bytes", "integer", "bytes of datagrams that the kernel is to keep for it"),
+            ("buffer_bytes", "integer", "bytes it keeps; net.core.rmem_max allows more"),
+            ("priority", "string", "how the thread runs that empties it: realtime, nice or normal"),
         ],
     ),
     shape(
