@@ -40,6 +40,7 @@ fn reported_path(packet: &[u8]) -> Vec<u32> {
 #[test]
 fn sink_restores_the_packet_and_reports_the_whole_path() {
     // int-2.1/sink-01, int-2.1/sink-02, int-2.1/md-30, int-2.1/domain-03
+    // report-2.0/transport-06: the sink's own metadata is in the stack it reports.
     let original = tcp_frame(b"payload");
     let mut node = Node::new(&config(SinkMetadata::Stack)).unwrap();
 
@@ -58,6 +59,7 @@ fn sink_restores_the_packet_and_reports_the_whole_path() {
 #[test]
 fn sink_puts_its_metadata_into_the_report_where_configured() {
     // int-2.1/md-31, int-2.1/md-32, report-2.0/modes-03, report-2.0/metadata-02
+    // report-2.0/transport-06: the sink's own metadata is in the same report, beside the stack of the others.
     let mut node = Node::new(&config(SinkMetadata::Report)).unwrap();
     through(&mut node, &on_its_way(&tcp_frame(b""))).unwrap();
     with_report(&mut node, |report| {

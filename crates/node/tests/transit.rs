@@ -134,7 +134,8 @@ fn transit_writes_all_ones_for_what_it_does_not_know() {
 
 #[test]
 fn transit_answers_every_baseline_instruction_in_the_order_of_the_bits() {
-    // int-2.1/md-12, int-2.1/md-23
+    // int-2.1/md-12, int-2.1/md-23: one value for each bit, in their order, and
+    // int-2.1/metadata-01: at level 2 the hop names other interfaces than at level 1, as it is set up.
     let before = started(&Instruction::OF_2_1);
     let mut config = config(7);
     config.interfaces[0].level2_id = 0x0a0b_0c0d;
