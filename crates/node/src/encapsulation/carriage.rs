@@ -99,6 +99,9 @@ impl Carriage {
     }
 
     /// Calls `read` with the code points of this encapsulation.
+    ///
+    /// Kept out of line: inlined, what it puts together is put together for every packet, also where `read` is not called.
+    #[inline(never)]
     pub(crate) fn with_code_points<T>(&self, read: impl FnOnce(&CodePoints<'_>) -> T) -> T {
         read(&CodePoints {
             dscp: &[self.mark],

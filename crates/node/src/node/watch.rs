@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use inband_wire::layers::{Layers, Link};
+use inband_wire::layers::{Layers, Link, Transport};
 use inband_wire::tunnel::{Innermost, behind_labels, carried, innermost};
 
 use crate::config::{Actions, Mode};
@@ -25,7 +25,9 @@ impl Node {
         if profile.watchlist.is_empty() {
             return Actions::NONE;
         }
-        if visit.inside.is_some() || carried(bytes, &visit.layers).is_some() {
+        // TCP carries no packet, and most packets are TCP: they are not asked.
+        let may_carry = !matches!(visit.layers.transport, Transport::Tcp { .. });
+        if visit.inside.is_some() || (may_carry && carried(bytes, &visit.layers).is_some()) {
             return self.watch_inside(bytes, visit);
         }
         let subject = subject(bytes, &visit.layers, None, visit.hop.ingress.id);

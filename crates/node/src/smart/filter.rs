@@ -32,7 +32,7 @@ impl Filter {
 
     /// Whether a report about `key` goes out at `now`.
     // sd-fabric-1.0/flow-01, sd-fabric-1.0/flow-02, sd-fabric-1.0/flow-03, sd-fabric-1.0/drop-02
-    #[inline]
+    #[inline(always)]
     pub(super) fn passes(
         &mut self,
         key: Key,
