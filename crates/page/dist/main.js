@@ -1054,8 +1054,8 @@ addEventListener("popstate", () => address.value = read());
 var KEPT = ["live", "at", "span"];
 function href(path, params = {}) {
   const query2 = new URLSearchParams();
-  const isTime = KEPT.some((name) => name in params);
-  for (const name of isTime ? [] : KEPT) {
+  const isTime2 = KEPT.some((name) => name in params);
+  for (const name of isTime2 ? [] : KEPT) {
     const value = address.value.params.get(name);
     if (value) query2.set(name, value);
   }
@@ -1120,7 +1120,26 @@ function giveToken(text) {
 function headers() {
   return token.value ? { authorization: "Bearer " + token.value } : {};
 }
-async function ask(path, init = {}) {
+var turn = Promise.resolve();
+function ask(path, init = {}) {
+  if (!/^query$|[?&](from|to)=/.test(path)) return once(path, init);
+  const answer = turn.then(() => patiently(path, init));
+  turn = answer.catch(() => void 0);
+  return answer;
+}
+async function patiently(path, init) {
+  for (let left = 20; ; left--) {
+    try {
+      return await once(path, init);
+    } catch (error) {
+      const isBusy = error instanceof Refusal && error.status === 503 && error.message.startsWith("other questions");
+      if (!isBusy || left === 0 || init.signal?.aborted) throw error;
+      await new Promise((done) => setTimeout(done, 150));
+    }
+  }
+}
+async function once(path, init) {
+  if (init.signal?.aborted) throw new Refusal(path, "not asked any more", 0);
   const asked = `${init.method ?? "GET"} /api/v1/${path}`;
   let answer;
   let text;
@@ -1150,8 +1169,8 @@ async function ask(path, init = {}) {
 async function sql(text, signal) {
   const body = JSON.stringify({ sql: text });
   const init = { method: "POST", body, headers: { "content-type": "application/json" }, signal: signal ?? null };
-  const { columns: columns2, rows } = await ask("query", init);
-  return rows.map((row) => Object.fromEntries(columns2.map((name, at) => [name, row[at]])));
+  const { columns: columns3, rows } = await ask("query", init);
+  return rows.map((row) => Object.fromEntries(columns3.map((name, at) => [name, row[at]])));
 }
 var now = () => BigInt(Date.now()) * 1000000n + ahead.value;
 function noteClock(answer) {
@@ -1349,8 +1368,8 @@ function clock(time) {
 var millis = (time) => clock(time) + "." + fraction(time).slice(0, 3);
 function exact(time) {
   const digits = fraction(time);
-  const groups = [digits.slice(0, 3), digits.slice(3, 6), digits.slice(6)].join(" ");
-  return `${clock(time)}.${groups} ${zone()}`;
+  const groups2 = [digits.slice(0, 3), digits.slice(3, 6), digits.slice(6)].join(" ");
+  return `${clock(time)}.${groups2} ${zone()}`;
 }
 function calendar(time) {
   const parts = Object.fromEntries(format(DAY).formatToParts(date(time)).map(({ type, value }) => [type, value]));
@@ -1426,9 +1445,9 @@ function show(span) {
   const { isLive, from, to } = range();
   set(isLive ? { live: writeSpan(span) } : around((from + to) / 2n, span));
 }
-function zoom(by) {
+function zoom(by2) {
   const { from, to, span } = range();
-  const wanted = BigInt(Math.max(1e3, Math.round(Number(span) / by)));
+  const wanted = BigInt(Math.max(1e3, Math.round(Number(span) / by2)));
   set(around((from + to) / 2n, wanted));
 }
 var SPANS = ["1m", "5m", "15m", "1h", "6h", "1d", "7d"];
@@ -1535,10 +1554,10 @@ function act(key, event) {
   action();
   return true;
 }
-function move(by) {
+function move(by2) {
   const rows = [...document.querySelectorAll("main [data-row]")];
   const at = rows.indexOf(document.activeElement);
-  rows[Math.max(0, Math.min(rows.length - 1, at < 0 ? 0 : at + by))]?.focus();
+  rows[Math.max(0, Math.min(rows.length - 1, at < 0 ? 0 : at + by2))]?.focus();
 }
 
 // src/parts/frame.tsx
@@ -1590,7 +1609,7 @@ function TimeBar() {
   tick.value;
   const { isLive, from, to, span } = range();
   const isOther = !SPANS.some((name) => parseSpan(name) === span);
-  return /* @__PURE__ */ a4("div", { class: "time", role: "group", "aria-label": "Time", children: [
+  return /* @__PURE__ */ a4("div", { class: "time", role: "region", "aria-label": "Time", children: [
     /* @__PURE__ */ a4("button", { onClick: () => step(-1), "aria-label": "One span back", title: "[", children: "◀" }),
     /* @__PURE__ */ a4("select", { "aria-label": "Span", value: writeSpan(span), onChange: (event) => show(parseSpan(event.currentTarget.value)), children: [
       isOther && /* @__PURE__ */ a4("option", { children: writeSpan(span) }),
@@ -1712,6 +1731,49 @@ function useAsk(key, question, every) {
   return { data: state.data, error: state.error, isStale, isSlow, again: () => setRound((old) => old + 1) };
 }
 
+// src/parts/copy.ts
+function useCopy(text) {
+  A2(() => {
+    copied.text = text;
+    return () => {
+      if (copied.text === text) copied.text = void 0;
+    };
+  });
+}
+function useKeys(keys) {
+  A2(() => {
+    for (const [key, action] of Object.entries(keys)) viewKeys.set(key, action);
+    return () => Object.keys(keys).forEach((key) => viewKeys.delete(key));
+  });
+}
+
+// src/parts/table.tsx
+function Table({ caption, columns: columns3, rows, keyOf, open, onFocus, isChosen }) {
+  const enter = (row) => {
+    const to = open?.(row);
+    if (to) go(to);
+  };
+  return /* @__PURE__ */ a4("div", { class: "scroll", role: "region", "aria-label": caption, tabIndex: 0, children: /* @__PURE__ */ a4("table", { children: [
+    /* @__PURE__ */ a4("caption", { children: caption }),
+    /* @__PURE__ */ a4("thead", { children: /* @__PURE__ */ a4("tr", { children: columns3.map(({ name, isNumber: isNumber2 }) => /* @__PURE__ */ a4("th", { scope: "col", class: isNumber2 ? "number" : void 0, children: name }, name)) }) }),
+    /* @__PURE__ */ a4("tbody", { children: rows.map((row, at) => /* @__PURE__ */ a4(
+      "tr",
+      {
+        "data-row": true,
+        tabIndex: open || onFocus ? 0 : void 0,
+        "aria-selected": isChosen ? isChosen(row) : void 0,
+        class: isChosen?.(row) ? "chosen" : void 0,
+        onFocus: () => onFocus?.(row),
+        onClick: () => onFocus?.(row),
+        onDblClick: () => enter(row),
+        onKeyDown: (event) => event.key === "Enter" && event.target === event.currentTarget && enter(row),
+        children: columns3.map(({ name, cell: cell2, isNumber: isNumber2 }) => /* @__PURE__ */ a4("td", { class: isNumber2 ? "number" : void 0, children: cell2(row) }, name))
+      },
+      keyOf(row, at)
+    )) })
+  ] }) });
+}
+
 // src/kinds.ts
 var flowText = (flow) => `${protocol(flow.protocol)} ${ends(flow.source, flow.source_port)} > ${ends(flow.destination, flow.destination_port)}`;
 var ends = (address2, port2) => port2 ? `${address2.includes(":") ? `[${address2}]` : address2}:${port2}` : address2;
@@ -1803,6 +1865,12 @@ function sentence(event) {
       return `${event.event}: ${shown(event.title ?? event.key)}`;
   }
 }
+function queueOf(event) {
+  const { node_id, egress_interface, queue_id } = event.detail ?? {};
+  const isPort = node_id !== void 0 && egress_interface !== void 0 && egress_interface !== null;
+  const kinds = ["queue-congestion", "culprits", "latency-spike", "latency-objective", "microburst", "microburst-storm", "egress-utilization"];
+  return isPort && kinds.includes(event.event) ? `/queue/${node_id}/${egress_interface}/${queue_id ?? 0}` : void 0;
+}
 function flowsOf(event) {
   const { flow, flows, culprits, victims } = event.detail ?? {};
   const shares = (list, role) => list.map((one) => one.flow ? { flow: one.flow, role, share: one.share_permille, bytes: one.bytes } : { flow: one, role });
@@ -1817,49 +1885,6 @@ function incidentOf(event) {
   const { node_id, egress_interface, flow } = event.detail ?? {};
   if (node_id !== void 0 && egress_interface !== void 0) return `${node_id}/${egress_interface}`;
   return flow ? flowText(flow) : event.key;
-}
-
-// src/parts/copy.ts
-function useCopy(text) {
-  A2(() => {
-    copied.text = text;
-    return () => {
-      if (copied.text === text) copied.text = void 0;
-    };
-  });
-}
-function useKeys(keys) {
-  A2(() => {
-    for (const [key, action] of Object.entries(keys)) viewKeys.set(key, action);
-    return () => Object.keys(keys).forEach((key) => viewKeys.delete(key));
-  });
-}
-
-// src/parts/table.tsx
-function Table({ caption, columns: columns2, rows, keyOf, open, onFocus, isChosen }) {
-  const enter = (row) => {
-    const to = open?.(row);
-    if (to) go(to);
-  };
-  return /* @__PURE__ */ a4("div", { class: "scroll", role: "region", "aria-label": caption, tabIndex: 0, children: /* @__PURE__ */ a4("table", { children: [
-    /* @__PURE__ */ a4("caption", { children: caption }),
-    /* @__PURE__ */ a4("thead", { children: /* @__PURE__ */ a4("tr", { children: columns2.map(({ name, isNumber }) => /* @__PURE__ */ a4("th", { scope: "col", class: isNumber ? "number" : void 0, children: name }, name)) }) }),
-    /* @__PURE__ */ a4("tbody", { children: rows.map((row, at) => /* @__PURE__ */ a4(
-      "tr",
-      {
-        "data-row": true,
-        tabIndex: open || onFocus ? 0 : void 0,
-        "aria-selected": isChosen ? isChosen(row) : void 0,
-        class: isChosen?.(row) ? "chosen" : void 0,
-        onFocus: () => onFocus?.(row),
-        onClick: () => onFocus?.(row),
-        onDblClick: () => enter(row),
-        onKeyDown: (event) => event.key === "Enter" && event.target === event.currentTarget && enter(row),
-        children: columns2.map(({ name, cell, isNumber }) => /* @__PURE__ */ a4("td", { class: isNumber ? "number" : void 0, children: cell(row) }, name))
-      },
-      keyOf(row, at)
-    )) })
-  ] }) });
 }
 
 // src/parts/words.tsx
@@ -1909,6 +1934,7 @@ function Events() {
   const events = useAsk(`events ${key} ${chosen}`, (signal) => ask(`events?limit=2000&from=${range().from}&to=${range().to}${chosen}`, { signal }), isLive ? 5e3 : void 0);
   return /* @__PURE__ */ a4($, { children: [
     /* @__PURE__ */ a4("h1", { children: "Events" }),
+    /* @__PURE__ */ a4(Tabs, {}),
     /* @__PURE__ */ a4("div", { class: "choices", children: [
       /* @__PURE__ */ a4("label", { children: [
         "Kind",
@@ -1930,6 +1956,10 @@ function Events() {
     ] }),
     /* @__PURE__ */ a4(Answer, { asked: events, children: (all) => /* @__PURE__ */ a4(List, { all, isFiltered: chosen !== "" }) })
   ] });
+}
+function Tabs() {
+  const here = address.value.path[0];
+  return /* @__PURE__ */ a4("nav", { "aria-label": "Events and drops", class: "choices", children: [["/events", "Events"], ["/drops", "Drops"]].map(([path, name]) => /* @__PURE__ */ a4("a", { href: href(path), "aria-current": "/" + here === path ? "page" : void 0, children: name }, path)) });
 }
 function List({ all, isFiltered }) {
   useCopy(() => all.map((event) => `${exact(BigInt(event.first))}  ${event.severity}  ${sentence(event)}`).join("\n"));
@@ -1964,15 +1994,135 @@ function List({ all, isFiltered }) {
 }
 var eventAddress = (event) => href("/event/" + event.id, around(BigInt(event.first), 20n * SECOND));
 
-// src/views/event.tsx
-async function find(id, signal) {
-  for (const asked of ["events?limit=4096", "events?limit=4096&from=0"]) {
-    const events = await ask(asked, { signal });
-    const found = events.find((event) => event.id === id);
-    if (found) return found;
-  }
-  return null;
+// src/views/drops.tsx
+function Drops() {
+  const { isLive, from, to, span } = range();
+  const key = isLive ? `live ${span} ${eventsHeard.value}` : `${from} ${to}`;
+  const asked = useAsk("drops " + key, (signal) => ask(`events?kind=drop&limit=4000&from=${range().from}&to=${range().to}`, { signal }), isLive ? 5e3 : void 0);
+  return /* @__PURE__ */ a4($, { children: [
+    /* @__PURE__ */ a4("h1", { children: "Drops" }),
+    /* @__PURE__ */ a4(Tabs, {}),
+    /* @__PURE__ */ a4(Answer, { asked, children: (events) => /* @__PURE__ */ a4(List2, { groups: groups(events) }) })
+  ] });
 }
+function groups(events) {
+  const found = /* @__PURE__ */ new Map();
+  for (const event of events) {
+    const { reason_name, class: kind, check: check2, node_id, egress_interface, packets, reports, flows } = event.detail;
+    const key = [node_id, egress_interface, reason_name, kind].join(" ");
+    const group = found.get(key) ?? { reason: reason_name, class: kind, check: check2, node: node_id, port: egress_interface, packets: 0, reports: 0, flows, last: 0n, events: [] };
+    group.packets += Number(packets);
+    group.reports += Number(reports);
+    group.last = BigInt(event.last) > group.last ? BigInt(event.last) : group.last;
+    group.events.push(event);
+    found.set(key, group);
+  }
+  return [...found.values()].sort((a5, b3) => b3.packets - a5.packets);
+}
+function List2({ groups: groups2 }) {
+  useCopy(() => groups2.map((group) => `${count(group.packets)}  ${shown(group.reason)}  ${node(group.node)} ${group.port ?? ""}  check: ${shown(group.check)}`).join("\n"));
+  if (!groups2.length) {
+    return /* @__PURE__ */ a4(Empty, { children: [
+      "No node reported a drop in this time. Nodes report drops only where they are set to; what no node reports is in no count.",
+      " ",
+      /* @__PURE__ */ a4("a", { href: href("/drops", { live: "1d" }), children: "Look at a whole day" })
+    ] });
+  }
+  return /* @__PURE__ */ a4(
+    Table,
+    {
+      caption: `${plural(groups2.length, "cause")}, the one with the most packets first; a node reports a flow's drops once in a while`,
+      rows: groups2,
+      keyOf: (group) => [group.node, group.port, group.reason, group.class].join(" "),
+      open: (group) => href("/event/" + group.events[0].id),
+      columns: [
+        { name: "Reason", cell: (group) => /* @__PURE__ */ a4("a", { href: href("/event/" + group.events[0].id), children: shown(group.reason) || "not given" }) },
+        { name: "Class", cell: (group) => group.class },
+        { name: "Where", cell: (group) => /* @__PURE__ */ a4("a", { href: href("/map", { sel: String(group.node) }), children: [
+          node(group.node),
+          " ",
+          group.port ?? UNKNOWN
+        ] }) },
+        { name: "Packets, at least", isNumber: true, cell: (group) => count(group.packets) },
+        { name: "Reports", isNumber: true, cell: (group) => count(group.reports) },
+        { name: "Check", cell: (group) => shown(group.check) },
+        { name: "A flow of them", cell: (group) => group.flows[0] ? /* @__PURE__ */ a4(FlowLink, { flow: group.flows[0] }) : UNKNOWN },
+        { name: "Last", cell: (group) => /* @__PURE__ */ a4(Time, { at: group.last }) }
+      ]
+    }
+  );
+}
+
+// src/views/report.tsx
+var isNumber = (text) => /^\d{1,10}$/.test(text);
+function Report({ node: node2, hw, sequence }) {
+  const at = /^\d{1,19}$/.test(param("at")) ? BigInt(param("at")) : void 0;
+  const when = at ? `AND time >= ${at - SECOND} AND time <= ${at + SECOND}` : "";
+  const isNamed = [node2, hw, sequence].every(isNumber);
+  const text = `SELECT * FROM observations WHERE reporter = ${node2} AND hw_id = ${hw} AND sequence = ${sequence} ${when} ORDER BY time, report_index, hop_index LIMIT 500`;
+  const asked = useAsk(`report ${node2} ${hw} ${sequence} ${when}`, (signal) => isNamed ? sql(text, signal) : Promise.resolve([]));
+  return /* @__PURE__ */ a4($, { children: [
+    /* @__PURE__ */ a4("h1", { children: [
+      "Report ",
+      shown(sequence),
+      " of ",
+      isNumber(node2) ? node(Number(node2)) : shown(node2),
+      ", hw_id ",
+      shown(hw)
+    ] }),
+    /* @__PURE__ */ a4(Answer, { asked, children: (rows) => rows.length ? /* @__PURE__ */ a4(Fields, { rows }) : /* @__PURE__ */ a4(None, { at }) })
+  ] });
+}
+var None = ({ at }) => /* @__PURE__ */ a4(Empty, { children: [
+  "History has no such report",
+  at ? ` within a second of ${exact(at)}` : "",
+  ". It may be older than what is kept, or it is of a kind that tells of no hop.",
+  " ",
+  /* @__PURE__ */ a4("a", { href: href("/reports"), children: "Streams of reports" })
+] });
+var TIMES = ["time", "ingress_timestamp", "egress_timestamp"];
+function Fields({ rows }) {
+  const fields = Object.keys(rows[0]);
+  const write2 = (field, value) => {
+    if (value === null) return UNKNOWN;
+    if (TIMES.includes(field)) return exact(BigInt(value));
+    return typeof value === "string" ? shown(value) : String(value);
+  };
+  useCopy(() => rows.map((row) => fields.map((field) => `${field} ${write2(field, row[field])}`).join("\n")).join("\n\n"));
+  const id = rows[0].flow_id;
+  return /* @__PURE__ */ a4($, { children: [
+    /* @__PURE__ */ a4("p", { children: [
+      count(new Set(rows.map((row) => row.report_index)).size),
+      " individual reports, ",
+      count(rows.length),
+      " hops.",
+      " ",
+      id !== null && /* @__PURE__ */ a4("a", { href: href("/flow/" + id, { at: String(rows[0].time), span: "2s" }), children: "The packet's way" }),
+      " ",
+      /* @__PURE__ */ a4("span", { class: "muted", children: [
+        "Bytes of reports are not kept; these are the fields as they were read. ",
+        UNKNOWN,
+        " means that the node said “not available”, or was not asked."
+      ] })
+    ] }),
+    /* @__PURE__ */ a4(
+      Table,
+      {
+        caption: "Fields, a column for each hop",
+        rows: fields,
+        keyOf: (field) => field,
+        columns: [
+          { name: "Field", cell: (field) => /* @__PURE__ */ a4("code", { children: field }) },
+          ...rows.map((row, at) => ({ name: `${node(row.node_id)} (${row.report_index}.${row.hop_index})${rows.findIndex((other) => other.node_id === row.node_id && other.hop_index === row.hop_index && other.report_index === row.report_index) === at ? "" : ` ${at}`}`, cell: (field) => write2(field, row[field]) }))
+        ]
+      }
+    )
+  ] });
+}
+var reportAddress = (report) => href(`/report/${report.node_id}/${report.hw_id}/${report.sequence}`, { at: String(report.received_at), span: "2s" });
+
+// src/views/event.tsx
+var find = (id, signal) => ask("events/" + encodeURIComponent(id), { signal }).catch((error) => [400, 404].includes(error.status) ? null : Promise.reject(error));
 function Event({ id }) {
   const asked = useAsk("event " + id, (signal) => find(id, signal), 1e4);
   return /* @__PURE__ */ a4(Answer, { asked, children: (event) => event ? /* @__PURE__ */ a4(Known, { event, again: asked.again }) : /* @__PURE__ */ a4(Empty, { children: [
@@ -1996,6 +2146,7 @@ function Known({ event, again }) {
       " ",
       check(event)
     ] }),
+    /* @__PURE__ */ a4(Leads, { event }),
     /* @__PURE__ */ a4(Acknowledge, { event, again }),
     /* @__PURE__ */ a4(
       Facts,
@@ -2016,7 +2167,20 @@ function Known({ event, again }) {
     /* @__PURE__ */ a4(Related, { event })
   ] });
 }
-var TIMES = /latency|residence|median|deviation|duration|silent_for|^old$|^new$|bound|window/;
+function Leads({ event }) {
+  const queue = queueOf(event);
+  const { from, to, egress_interface, ingress_interface } = event.detail ?? {};
+  const link = event.event === "silent-loss" ? `${from}.${egress_interface ?? "*"}-${to}.${ingress_interface ?? "*"}` : void 0;
+  if (!queue && !link) return null;
+  const span = BigInt(event.last) - BigInt(event.first);
+  const time = event.phase === "begin" ? { live: "1m", at: void 0, span: void 0 } : around(BigInt(event.first) + span / 2n, span < SECOND ? SECOND : span > 30n * SECOND ? 60n * SECOND : 2n * span / 1000000n * 1000000n);
+  return /* @__PURE__ */ a4("p", { children: [
+    queue && /* @__PURE__ */ a4("a", { href: href(queue, time), children: "The queue at that time" }),
+    " ",
+    link && /* @__PURE__ */ a4("a", { href: href("/map", { sel: link }), children: "The link on the map" })
+  ] });
+}
+var TIMES2 = /latency|residence|median|deviation|duration|silent_for|^old$|^new$|bound|window/;
 function numbers(event) {
   const skipped = /^(node_id|egress_interface|ingress_interface|queue_id|phase|check|peak_occupancy)$/;
   const facts = Object.entries(event.detail ?? {}).filter(([name, value]) => !skipped.test(name) && (typeof value !== "object" || value === null)).map(([name, value]) => [title(name), write(name, value)]);
@@ -2031,7 +2195,7 @@ function write(name, value) {
   if (typeof value !== "number" && typeof value !== "bigint") return shown(String(value)) || UNKNOWN;
   if (name.endsWith("permille")) return permille(value);
   if (name.endsWith("bytes")) return bytes(value);
-  return TIMES.test(name) ? duration(value) : count(value);
+  return TIMES2.test(name) ? duration(value) : count(value);
 }
 function Flows({ event }) {
   const flows = flowsOf(event);
@@ -2059,9 +2223,14 @@ function Evidence({ event }) {
     {
       caption: "Evidence: some of the reports it rests on",
       rows: event.evidence,
+      open: reportAddress,
       keyOf: (report) => `${report.node_id} ${report.hw_id} ${report.sequence}`,
       columns: [
-        { name: "Report of", cell: (report) => node(report.node_id) },
+        { name: "Report of", cell: (report) => /* @__PURE__ */ a4("a", { href: reportAddress(report), children: [
+          node(report.node_id),
+          " ",
+          count(report.sequence)
+        ] }) },
         { name: "hw_id", isNumber: true, cell: (report) => report.hw_id },
         { name: "Sequence", isNumber: true, cell: (report) => count(report.sequence) },
         { name: "Arrived", cell: (report) => exact(BigInt(report.received_at)) }
@@ -2095,13 +2264,13 @@ function Related({ event }) {
 }
 function Acknowledge({ event, again }) {
   const [isOpen, setOpen] = d2(false);
-  const [by, setBy] = d2("");
+  const [by2, setBy] = d2("");
   const [problem, setProblem] = d2("");
   useKeys({ a: () => setOpen(true) });
   if (event.acknowledged) {
-    const { by: by2, at, comment } = event.acknowledged;
+    const { by: by3, at, comment } = event.acknowledged;
     return /* @__PURE__ */ a4("p", { class: "notice", children: [
-      shown(by2),
+      shown(by3),
       " knows of it since ",
       /* @__PURE__ */ a4(Time, { at }),
       comment ? `: ${shown(comment)}` : ""
@@ -2111,7 +2280,7 @@ function Acknowledge({ event, again }) {
   const send = async (submitted) => {
     submitted.preventDefault();
     try {
-      await ask(`events/${event.id}/acknowledge`, { method: "POST", body: JSON.stringify({ by }), headers: { "content-type": "application/json" } });
+      await ask(`events/${event.id}/acknowledge`, { method: "POST", body: JSON.stringify({ by: by2 }), headers: { "content-type": "application/json" } });
       setOpen(false);
       again();
     } catch (error) {
@@ -2121,7 +2290,7 @@ function Acknowledge({ event, again }) {
   return /* @__PURE__ */ a4("form", { onSubmit: send, class: "acknowledge", children: [
     /* @__PURE__ */ a4("label", { children: [
       "Who knows of it ",
-      /* @__PURE__ */ a4("input", { required: true, value: by, onInput: (typed) => setBy(typed.currentTarget.value), autofocus: true })
+      /* @__PURE__ */ a4("input", { required: true, value: by2, onInput: (typed) => setBy(typed.currentTarget.value), autofocus: true })
     ] }),
     " ",
     /* @__PURE__ */ a4("button", { children: "Acknowledge" }),
@@ -2134,9 +2303,9 @@ function Acknowledge({ event, again }) {
 var packetName = (packet) => [packet.reporter, packet.hw_id, packet.sequence, packet.report_index, packet.time].join("-");
 var within = (id, from, to) => `flow_id = ${id} AND time >= ${from} AND time < ${to}`;
 function packetsOf(id, from, to, order, signal) {
-  const by = order === "time" ? "time DESC" : "total DESC, time DESC";
+  const by2 = order === "time" ? "time DESC" : "total DESC, time DESC";
   return sql(
-    `SELECT time, reporter, hw_id, sequence, report_index, count(*) AS hops, max(hop_count) AS hop_count, sum(hop_latency) AS total, max(hop_latency) AS longest, max(dropped) AS dropped FROM observations WHERE ${within(id, from, to)} GROUP BY time, reporter, hw_id, sequence, report_index ORDER BY ${by} LIMIT 60`,
+    `SELECT time, reporter, hw_id, sequence, report_index, count(*) AS hops, max(hop_count) AS hop_count, sum(hop_latency) AS total, max(hop_latency) AS longest, max(dropped) AS dropped FROM observations WHERE ${within(id, from, to)} GROUP BY time, reporter, hw_id, sequence, report_index ORDER BY ${by2} LIMIT 60`,
     signal
   );
 }
@@ -2190,7 +2359,7 @@ function pieces(hops, known) {
 }
 
 // src/parts/waterfall.tsx
-function Waterfall({ way: way2, usually, counted }) {
+function Waterfall({ way: way2, arrived, usually, counted }) {
   const share = (value) => `${100 * Math.max(0, value) / Math.max(1, way2.sum)}%`;
   return /* @__PURE__ */ a4("div", { class: "scroll", role: "region", "aria-label": "Waterfall", tabIndex: 0, children: [
     /* @__PURE__ */ a4("table", { class: "waterfall", children: [
@@ -2211,7 +2380,7 @@ function Waterfall({ way: way2, usually, counted }) {
         /* @__PURE__ */ a4("th", { scope: "col", class: "number", children: "Queue depth" }),
         /* @__PURE__ */ a4("th", { scope: "col", class: "number", children: "Utilisation" })
       ] }) }),
-      /* @__PURE__ */ a4("tbody", { children: way2.pieces.map((piece, at) => piece.kind === "hop" ? /* @__PURE__ */ a4(Hop, { piece, usual: usually.get(hopKey(piece.hop)), counted: counted.get(piece.hop.node_id), share, sum: way2.sum }, at) : /* @__PURE__ */ a4(Link, { piece, share }, at)) })
+      /* @__PURE__ */ a4("tbody", { children: way2.pieces.map((piece, at) => piece.kind === "hop" ? /* @__PURE__ */ a4(Hop, { piece, usual: usually.get(hopKey(piece.hop)), counted: counted.get(piece.hop.node_id), arrived, share, sum: way2.sum }, at) : /* @__PURE__ */ a4(Link, { piece, share }, at)) })
     ] }),
     /* @__PURE__ */ a4("p", { class: "legend", children: [
       /* @__PURE__ */ a4("span", { class: "bar base" }),
@@ -2228,12 +2397,14 @@ function Waterfall({ way: way2, usually, counted }) {
     ] })
   ] });
 }
-function Hop({ piece, usual: usual2, counted, share, sum }) {
+function Hop({ piece, usual: usual2, counted, arrived, share, sum }) {
   const { hop, start, length } = piece;
   const least = Math.min(usual2?.least ?? 0, length ?? 0);
+  const moment = hop.egress_timestamp ?? arrived;
+  const queue = hop.egress_interface === null ? void 0 : href(`/queue/${hop.node_id}/${hop.egress_interface}/${hop.queue_id ?? "-"}`, around(BigInt(moment), 200000000n));
   const part = length === null || sum === 0 ? "" : ` (${Math.round(100 * length / sum)} %)`;
-  return /* @__PURE__ */ a4("tr", { "data-row": true, tabIndex: 0, children: [
-    /* @__PURE__ */ a4("th", { scope: "row", children: node(hop.node_id) }),
+  return /* @__PURE__ */ a4("tr", { "data-row": true, tabIndex: 0, onKeyDown: (event) => event.key === "Enter" && queue && go(queue), children: [
+    /* @__PURE__ */ a4("th", { scope: "row", children: queue ? /* @__PURE__ */ a4("a", { href: queue, children: node(hop.node_id) }) : node(hop.node_id) }),
     /* @__PURE__ */ a4("td", { children: [
       hop.ingress_interface ?? UNKNOWN,
       " › ",
@@ -2342,20 +2513,19 @@ function Packets({ id, previous }) {
   const list = useAsk(`packets ${id} ${order} ${isLive ? "live" : `${from} ${to}`}`, (signal) => packetsOf(id, window_().from, window_().to, order, signal), isLive ? 5e3 : void 0);
   return /* @__PURE__ */ a4(Answer, { asked: list, children: (packets) => {
     const named = param("packet");
-    const chosen = packets.find((packet) => packetName(packet) === named);
-    if (!packets.length && !named) return /* @__PURE__ */ a4(None, {});
+    if (!packets.length && !named) return /* @__PURE__ */ a4(None2, {});
     return /* @__PURE__ */ a4($, { children: [
-      /* @__PURE__ */ a4(One, { id, name: named || packetName(packets[0]), packet: chosen ?? packets[0], previous, isAsked: named !== "" }),
-      /* @__PURE__ */ a4(List2, { packets, order, chosen: named || packetName(packets[0]) })
+      /* @__PURE__ */ a4(One, { id, name: named || packetName(packets[0]), previous, isAsked: named !== "" }),
+      /* @__PURE__ */ a4(List3, { packets, order, chosen: named || packetName(packets[0]) })
     ] });
   } });
 }
-var None = () => /* @__PURE__ */ a4(Empty, { children: [
+var None2 = () => /* @__PURE__ */ a4(Empty, { children: [
   "No packet of this flow is in history for this time. It may have come before or after: ",
   /* @__PURE__ */ a4("a", { href: href(location.pathname, { live: "1m" }), children: "the last minute" }),
   "; or no history is kept."
 ] });
-function One({ id, name, packet, previous, isAsked }) {
+function One({ id, name, previous, isAsked }) {
   const time = BigInt(name.split("-")[4] ?? 0);
   const asked = useAsk(`hops ${id} ${name}`, async (signal) => {
     const [hops, known, usually, counted] = await Promise.all([
@@ -2378,14 +2548,16 @@ function One({ id, name, packet, previous, isAsked }) {
         duration(way2.sum),
         !way2.isWhole && " of what is known"
       ] }),
-      /* @__PURE__ */ a4(Waterfall, { way: way2, usually, counted }),
+      /* @__PURE__ */ a4(Waterfall, { way: way2, arrived: time, usually, counted }),
       /* @__PURE__ */ a4(Missing, { hops }),
       previous && /* @__PURE__ */ a4(Before, { previous, hops }),
       /* @__PURE__ */ a4("p", { class: "muted", children: [
-        "Report ",
-        packet?.sequence ?? name.split("-")[2],
-        " of ",
-        node(packet?.reporter ?? Number(name.split("-")[0])),
+        /* @__PURE__ */ a4("a", { href: href(`/report/${name.split("-").slice(0, 3).join("/")}`, { at: String(time), span: "2s" }), children: [
+          "Report ",
+          name.split("-")[2],
+          " of ",
+          node(Number(name.split("-")[0]))
+        ] }),
         ". The usual values are of reports of this flow within half a minute."
       ] }),
       /* @__PURE__ */ a4(Copier, { text: () => waterfallText(exact(time), way2) })
@@ -2427,7 +2599,7 @@ function Before({ previous, hops }) {
     ] }, at))
   ] });
 }
-function List2({ packets, order, chosen }) {
+function List3({ packets, order, chosen }) {
   const choose = (packet) => packet && set({ packet: packetName(packet) }, true);
   const at = packets.findIndex((packet) => packetName(packet) === chosen);
   useKeys({ ArrowLeft: () => choose(packets[at - 1]), ArrowRight: () => choose(packets[at + 1]) });
@@ -2524,18 +2696,18 @@ function condition(text) {
   if (!text) return void 0;
   const found = /^([a-z]+)\s*(!=|>=|<=|=|>|<)\s*(\S+)$/i.exec(text);
   if (!found) return `“${text}” is no condition such as node = leaf1; fields are ${Object.keys(FIELDS).join(", ")}`;
-  const [, name, operator, written] = found;
+  const [, name, operator, written2] = found;
   const field = FIELDS[name.toLowerCase()];
   if (!field) return `no field is called ${name}; there are ${Object.keys(FIELDS).join(", ")}`;
-  const value = field.read(written);
-  if (value === void 0) return `${written} is no ${field.about}`;
-  if (operator === "!=") return (flow) => !field.test(flow, (other) => other !== null && Number(other) === Number(value), written);
+  const value = field.read(written2);
+  if (value === void 0) return `${written2} is no ${field.about}`;
+  if (operator === "!=") return (flow) => !field.test(flow, (other) => other !== null && Number(other) === Number(value), written2);
   const compare = (other) => {
     if (other === null) return false;
     const [a5, b3] = [Number(other), Number(value)];
     return operator === "=" ? a5 === b3 : operator === ">" ? a5 > b3 : operator === "<" ? a5 < b3 : operator === ">=" ? a5 >= b3 : a5 <= b3;
   };
-  return (flow) => field.test(flow, compare, written);
+  return (flow) => field.test(flow, compare, written2);
 }
 function complete(text) {
   const part = text.split(/\band\b\s*/i).at(-1).trimStart();
@@ -2559,17 +2731,17 @@ function isWithin(address2, text) {
   const [prefix = "", length] = text.split("/");
   if (length === void 0) return address2 === prefix;
   const [a5, b3] = [bits(address2), bits(prefix)];
-  const kept = Number(length);
-  return a5 !== void 0 && b3 !== void 0 && a5.length === b3.length && a5.slice(0, kept) === b3.slice(0, kept);
+  const kept2 = Number(length);
+  return a5 !== void 0 && b3 !== void 0 && a5.length === b3.length && a5.slice(0, kept2) === b3.slice(0, kept2);
 }
 function bits(address2) {
   const binary = (value, width) => value.toString(2).padStart(width, "0");
   if (/^\d+(\.\d+){3}$/.test(address2)) return address2.split(".").map((part) => binary(Number(part), 8)).join("");
   if (!address2.includes(":")) return void 0;
   const [head = "", tail] = address2.split("::");
-  const groups = (part) => part ? part.split(":") : [];
-  const missing = 8 - groups(head).length - groups(tail).length;
-  const all = [...groups(head), ...Array(tail === void 0 ? 0 : Math.max(0, missing)).fill("0"), ...groups(tail)];
+  const groups2 = (part) => part ? part.split(":") : [];
+  const missing = 8 - groups2(head).length - groups2(tail).length;
+  const all = [...groups2(head), ...Array(tail === void 0 ? 0 : Math.max(0, missing)).fill("0"), ...groups2(tail)];
   return all.length === 8 ? all.map((group) => binary(parseInt(group || "0", 16), 16)).join("") : void 0;
 }
 
@@ -2596,8 +2768,8 @@ function FilterField({ text, filter, examples: examples2 }) {
     if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       event.preventDefault();
       setOpen(true);
-      const by = event.key === "ArrowDown" ? 1 : -1;
-      setChosen((old) => offers.length ? (old + by + offers.length) % offers.length : -1);
+      const by2 = event.key === "ArrowDown" ? 1 : -1;
+      setChosen((old) => offers.length ? (old + by2 + offers.length) % offers.length : -1);
     } else if (event.key === "Enter") {
       const offer = offers[chosen];
       offer ? take2(offer.text, false) : take2(typed, true);
@@ -2668,7 +2840,7 @@ function Flows2() {
       " ",
       /* @__PURE__ */ a4("select", { value: param("sort") || "worst", onChange: (event) => set({ sort: event.currentTarget.value }), children: Object.entries(SORTS).map(([key, [name]]) => /* @__PURE__ */ a4("option", { value: key, children: name }, key)) })
     ] }),
-    /* @__PURE__ */ a4(Answer, { asked: flows, children: (all) => /* @__PURE__ */ a4(List3, { all, filter }) })
+    /* @__PURE__ */ a4(Answer, { asked: flows, children: (all) => /* @__PURE__ */ a4(List4, { all, filter }) })
   ] });
 }
 var examples = (flows) => {
@@ -2676,7 +2848,7 @@ var examples = (flows) => {
   const hop = first2?.path?.[1] ?? first2?.path?.[0];
   return [first2 && `source = ${first2.flow.source}`, hop && `node = ${hop.node_id}`, "latency > 1ms", "protocol = tcp"].filter(Boolean);
 };
-function List3({ all, filter }) {
+function List4({ all, filter }) {
   const [name, order] = SORTS[param("sort")] ?? SORTS.worst;
   const rows = all.filter(filter.matches).sort((a5, b3) => order(b3) - order(a5) || (a5.id < b3.id ? -1 : 1));
   const shownRows = rows.slice(0, 300);
@@ -2723,6 +2895,368 @@ function columns(longest) {
   ];
 }
 
+// src/fabric.ts
+var BYS = {
+  p99: { name: "p99 of hop latency", write: duration, steps: [1e4, 1e5, 1e6, 1e7, 1e8, 1e9] },
+  max: { name: "longest hop latency", write: duration, steps: [1e4, 1e5, 1e6, 1e7, 1e8, 1e9] },
+  depth: { name: "deepest queue", write: count, steps: [1e3, 1e4, 5e4, 1e5, 5e5, 1e6] },
+  utilization: { name: "utilisation, latest", write: permille, steps: [100, 200, 400, 600, 800, 900] },
+  reports: { name: "reports a second", write: rate, steps: [1, 10, 100, 1e3, 1e4, 1e5] }
+};
+function step2(by2, value) {
+  if (value === null) return 0;
+  const above = BYS[by2].steps.findIndex((bound) => value < bound);
+  return above < 0 ? 7 : above + 1;
+}
+var written = (by2, value) => value === null ? UNKNOWN : BYS[by2].write(value);
+async function fabric(signal) {
+  const { from, to } = range();
+  const seconds2 = Math.max(60, Number(to - from) / 1e9);
+  const levels = `SELECT node_id, egress_interface, max(latency_p99) AS p99, max(latency_max) AS longest, max(queue_occupancy_max) AS depth, sum(count) AS reports FROM minutes WHERE time >= ${from - MINUTE} AND time < ${to} GROUP BY 1, 2`;
+  const [topology, interfaces, flows, rows] = await Promise.all([
+    ask("topology", { signal }),
+    ask("interfaces", { signal }),
+    ask("flows?limit=2000", { signal }),
+    sql(levels, signal).catch(() => [])
+  ]);
+  const key = (node2, port2) => `${node2}.${port2 ?? "*"}`;
+  const known = new Map(rows.map((row) => [key(row.node_id, row.egress_interface), row]));
+  const latest = new Map(interfaces.map((port2) => [key(port2.node_id, port2.egress_interface), port2]));
+  const number = (value) => value === null || value === void 0 ? null : Number(value);
+  const valuesOf = (at) => {
+    const [row, port2] = [known.get(at), latest.get(at)];
+    return {
+      // A sketch may say a little more than the largest value was.
+      p99: row?.p99 === void 0 || row.p99 === null ? null : Math.min(Number(row.p99), Number(row.longest ?? row.p99)),
+      max: number(row?.longest),
+      depth: number(row?.depth),
+      reports: row ? Number(row.reports) / seconds2 : null,
+      utilization: number(port2?.utilization_permille)
+    };
+  };
+  const links = topology.links.map((link) => {
+    const { id, from: from2, to: to2, certain, latency: latency2, clock_uncertainty: uncertainty } = link;
+    const values = valuesOf(key(link.from, link.egress_interface));
+    return { id, from: from2, to: to2, egress: link.egress_interface, ingress: link.ingress_interface, certain, latency: latency2, uncertainty, values };
+  });
+  const tiers = tiersOf(flows.filter(({ path, complete: complete2 }) => path && complete2).map(({ path }) => path.map((hop) => hop.node_id)));
+  const byPort = new Map(links.map((link) => [key(link.from, link.egress), link]));
+  const ports = [...latest].map(([at, { node_id, egress_interface }]) => ({ node: node_id, port: egress_interface, link: byPort.get(at), values: valuesOf(at) }));
+  const nodes2 = topology.nodes.map((node2) => {
+    const values = worst2(ports.filter((port2) => port2.node === node2.node_id).map((port2) => port2.values));
+    return { id: node2.node_id, name: node2.name, tier: tiers.get(node2.node_id) ?? 0, reports: node2.reports, lost: node2.lost, values };
+  });
+  return { nodes: nodes2, ports, links };
+}
+function worst2(all) {
+  const most = (by2) => all.reduce((most2, values) => values[by2] !== null && (most2 === null || values[by2] > most2) ? values[by2] : most2, null);
+  return { p99: most("p99"), max: most("max"), depth: most("depth"), reports: most("reports"), utilization: most("utilization") };
+}
+function tiersOf(paths) {
+  const seen = /* @__PURE__ */ new Map();
+  for (const path of paths) {
+    path.forEach((node2, at) => {
+      const distance = Math.min(at, path.length - 1 - at);
+      const counts = seen.get(node2) ?? /* @__PURE__ */ new Map();
+      counts.set(distance, (counts.get(distance) ?? 0) + 1);
+      seen.set(node2, counts);
+    });
+  }
+  return new Map([...seen].map(([node2, counts]) => [node2, [...counts].sort((a5, b3) => b3[1] - a5[1])[0][0]]));
+}
+
+// src/parts/matrix.tsx
+function Matrix({ found, by: by2, selected }) {
+  const canvas = T2(null);
+  const [at, setAt] = d2([0, 0]);
+  const { rows, columns: columns3, cells } = arrange(found, by2);
+  A2(() => paint(canvas.current, rows, columns3, cells, by2), [found, by2, theme.value]);
+  const here = cells.get(`${rows[at[0]]} ${columns3[at[1]]}`);
+  const told = `${node(rows[at[0]])} and ${node(columns3[at[1]])}: ${here ? written(by2, here.values[by2]) : "no link was seen"}`;
+  const open = (link) => link && go(href("/map", { by: param("by"), form: param("form"), sel: link.id }));
+  const find2 = (event) => {
+    const box = canvas.current.getBoundingClientRect();
+    const part = (value, size, many) => Math.max(0, Math.min(many - 1, Math.floor(value / size * many)));
+    return [part(event.clientY - box.top, box.height, rows.length), part(event.clientX - box.left, box.width, columns3.length)];
+  };
+  const onKey2 = (event) => {
+    const by3 = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
+    if (event.key === "Enter") open(here);
+    if (!by3) return;
+    event.preventDefault();
+    event.stopPropagation();
+    const clamp2 = (value, many) => Math.max(0, Math.min(many - 1, value));
+    setAt(([row, column]) => [clamp2(row + by3[0], rows.length), clamp2(column + by3[1], columns3.length)]);
+  };
+  const worst3 = [...cells.values()].reduce((most, link) => Math.max(most ?? 0, link.values[by2] ?? 0), null);
+  return /* @__PURE__ */ a4("figure", { class: "matrix", children: [
+    /* @__PURE__ */ a4(
+      "canvas",
+      {
+        ref: canvas,
+        role: "img",
+        tabIndex: 0,
+        "data-selected": selected || void 0,
+        style: { maxWidth: `${columns3.length * 48}px`, maxHeight: `${rows.length * 28}px` },
+        "aria-label": `${rows.length} nodes by ${columns3.length}, worst link by ${BYS[by2].name}: ${written(by2, worst3)}. Arrow keys move from cell to cell, Enter opens. The table below has the worst links.`,
+        onMouseMove: (event) => setAt(find2(event)),
+        onClick: (event) => {
+          const [row, column] = find2(event);
+          open(cells.get(`${rows[row]} ${columns3[column]}`));
+        },
+        onKeyDown: onKey2
+      }
+    ),
+    /* @__PURE__ */ a4("figcaption", { "aria-live": "polite", children: told })
+  ] });
+}
+function arrange(found, by2) {
+  const isUpper = new globalThis.Map(found.nodes.map(({ id, tier }) => [id, tier > 0]));
+  const [rows, columns3] = [false, true].map((upper) => found.nodes.filter(({ id }) => isUpper.get(id) === upper).map(({ id }) => id));
+  const cells = new globalThis.Map();
+  for (const link of found.links) {
+    const [row, column] = isUpper.get(link.from) ? [link.to, link.from] : [link.from, link.to];
+    const known = cells.get(`${row} ${column}`);
+    if (!known || (link.values[by2] ?? -1) > (known.values[by2] ?? -1)) cells.set(`${row} ${column}`, link);
+  }
+  return { rows, columns: columns3.length ? columns3 : rows, cells };
+}
+function paint(canvas, rows, columns3, cells, by2) {
+  canvas.width = Math.max(1, columns3.length);
+  canvas.height = Math.max(1, rows.length);
+  const context = canvas.getContext("2d");
+  const style = getComputedStyle(document.documentElement);
+  const names = ["--hairline", "--scale1", "--scale2", "--scale3", "--scale4", "--scale5", "--scale6", "--scale7"];
+  const colours = names.map((name) => rgb(style.getPropertyValue(name).trim()));
+  const image = context.createImageData(canvas.width, canvas.height);
+  rows.forEach(
+    (row, y5) => columns3.forEach((column, x3) => {
+      const link = cells.get(`${row} ${column}`);
+      if (link) image.data.set([...colours[step2(by2, link.values[by2])], 255], 4 * (y5 * canvas.width + x3));
+    })
+  );
+  context.putImageData(image, 0, 0);
+}
+var rgb = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
+
+// src/parts/tiers.tsx
+var [WIDTH, TIER, BOX] = [1e3, 130, 30];
+function Tiers({ found, by: by2, selected }) {
+  const places = layout(found.nodes);
+  const height = (Math.max(...found.nodes.map(({ tier }) => tier)) + 1) * TIER;
+  const worst3 = Math.max(0, ...found.links.map((link) => link.values[by2] ?? 0));
+  const open = (sel) => go(href("/map", { by: param("by"), form: param("form"), sel }));
+  return /* @__PURE__ */ a4("figure", { class: "tiers", children: [
+    /* @__PURE__ */ a4("svg", { viewBox: `0 0 ${WIDTH} ${height}`, role: "img", "aria-label": `${found.nodes.length} nodes in tiers; worst link by ${BYS[by2].name}: ${written(by2, worst3)}. The tables below have the numbers.`, children: [
+      found.links.map((link) => /* @__PURE__ */ a4(
+        "path",
+        {
+          class: `link s${step2(by2, link.values[by2])} ${link.id === selected ? "chosen" : ""}`,
+          d: curve(link, places),
+          "stroke-width": 1 + step2(by2, link.values[by2]) * 0.8,
+          "stroke-dasharray": link.certain ? void 0 : "6 4",
+          onClick: () => open(link.id),
+          children: /* @__PURE__ */ a4("title", { children: `${node(link.from)} to ${node(link.to)}: ${written(by2, link.values[by2])}` })
+        },
+        link.id
+      )),
+      found.nodes.map((one) => {
+        const place = places.get(one.id);
+        return /* @__PURE__ */ a4("g", { class: `node ${String(one.id) === selected ? "chosen" : ""} ${one.reports ? "" : "silent"}`, transform: `translate(${place.x} ${place.y})`, onClick: () => open(String(one.id)), children: [
+          /* @__PURE__ */ a4("rect", { x: -place.half, y: -BOX / 2, width: 2 * place.half, height: BOX, rx: "4" }),
+          /* @__PURE__ */ a4("rect", { class: `mark s${step2(by2, one.values[by2])}`, x: -place.half, y: BOX / 2, width: 2 * place.half, height: "6" }),
+          /* @__PURE__ */ a4("text", { "text-anchor": "middle", dy: "5", children: node(one.id) }),
+          /* @__PURE__ */ a4("title", { children: `${node(one.id)}, worst interface: ${written(by2, one.values[by2])}` })
+        ] }, one.id);
+      })
+    ] }),
+    /* @__PURE__ */ a4("figcaption", { class: "small muted", children: /* @__PURE__ */ a4("span", { children: [
+      "Nodes:",
+      " ",
+      found.nodes.map(({ id }, at) => /* @__PURE__ */ a4("span", { children: [
+        at > 0 && ", ",
+        /* @__PURE__ */ a4("a", { href: href("/map", { by: param("by"), form: param("form"), sel: String(id) }), children: node(id) })
+      ] }, id)),
+      ". The bar below a node is its worst interface, those to hosts included. A dashed outline sends no reports itself; a dashed link may hide a node."
+    ] }) })
+  ] });
+}
+function layout(nodes2) {
+  const top = Math.max(...nodes2.map(({ tier }) => tier));
+  const places = new globalThis.Map();
+  for (let tier = 0; tier <= top; tier++) {
+    const row = nodes2.filter((one) => one.tier === tier).sort((a5, b3) => a5.id - b3.id);
+    row.forEach((one, at) => {
+      const room = WIDTH / row.length;
+      places.set(one.id, { x: room * (at + 0.5), y: (top - tier + 0.5) * TIER, half: Math.min(60, room / 2 - 4) });
+    });
+  }
+  return places;
+}
+function curve(link, places) {
+  const [a5, b3] = [places.get(link.from), places.get(link.to)];
+  if (!a5 || !b3) return "";
+  const bend = 14 + 4 * ((link.egress ?? 0) % 3);
+  const [dx, dy] = [b3.x - a5.x, b3.y - a5.y];
+  const length = Math.hypot(dx, dy) || 1;
+  const side = a5.y === b3.y ? 60 : bend;
+  return `M${a5.x} ${a5.y} Q${(a5.x + b3.x) / 2 - dy / length * side} ${(a5.y + b3.y) / 2 + dx / length * side} ${b3.x} ${b3.y}`;
+}
+
+// src/views/map.tsx
+var MATRIX_FROM = 200;
+var by = () => param("by") in BYS ? param("by") : "p99";
+function Map2() {
+  const { isLive, from, to, span } = range();
+  const asked = useAsk(`map ${isLive ? span : `${from} ${to}`}`, fabric, isLive ? 5e3 : void 0);
+  const all = Object.keys(BYS);
+  useKeys({ b: () => set({ by: all[(all.indexOf(by()) + 1) % all.length] }) });
+  return /* @__PURE__ */ a4($, { children: [
+    /* @__PURE__ */ a4("h1", { children: "Map" }),
+    /* @__PURE__ */ a4("div", { class: "choices", children: [
+      /* @__PURE__ */ a4("label", { children: [
+        "Colour by",
+        " ",
+        /* @__PURE__ */ a4("select", { "data-filter": true, value: by(), onChange: (event) => set({ by: event.currentTarget.value }), children: all.map((key) => /* @__PURE__ */ a4("option", { value: key, children: BYS[key].name }, key)) })
+      ] }),
+      /* @__PURE__ */ a4("label", { children: [
+        "Form",
+        " ",
+        /* @__PURE__ */ a4("select", { value: param("form"), onChange: (event) => set({ form: event.currentTarget.value || void 0 }), children: [
+          /* @__PURE__ */ a4("option", { value: "", children: "by size" }),
+          /* @__PURE__ */ a4("option", { value: "tiers", children: "tiers" }),
+          /* @__PURE__ */ a4("option", { value: "matrix", children: "matrix" })
+        ] })
+      ] })
+    ] }),
+    /* @__PURE__ */ a4(Answer, { asked, children: (found) => /* @__PURE__ */ a4(Shown, { found }) })
+  ] });
+}
+function Shown({ found }) {
+  const { nodes: nodes2, links, ports } = found;
+  const isMatrix = param("form") === "matrix" || param("form") !== "tiers" && nodes2.length > MATRIX_FROM;
+  const sorted = [...ports].sort((a5, b3) => (b3.values[by()] ?? -1) - (a5.values[by()] ?? -1));
+  useCopy(() => sorted.slice(0, 50).map((port2) => `${portName(port2)}  ${written(by(), port2.values[by()])}`).join("\n"));
+  if (!nodes2.length) return /* @__PURE__ */ a4(Empty, { children: [
+    "No node has reported yet, so there is nothing to draw. ",
+    /* @__PURE__ */ a4("a", { href: href("/reports"), children: "What has been received" })
+  ] });
+  const selected = param("sel");
+  const silent = nodes2.filter((one) => !one.reports).length;
+  return /* @__PURE__ */ a4($, { children: [
+    /* @__PURE__ */ a4(Legend, {}),
+    /* @__PURE__ */ a4("p", { class: "muted", children: [
+      plural(nodes2.length, "node"),
+      ", ",
+      plural(links.length, "link"),
+      " that paths have shown. ",
+      silent > 0 && `${count(silent)} send no reports themselves and are known from stacks only.`
+    ] }),
+    isMatrix ? /* @__PURE__ */ a4(Matrix, { found, by: by(), selected }) : /* @__PURE__ */ a4(Tiers, { found, by: by(), selected }),
+    /* @__PURE__ */ a4(Selected, { found, selected }),
+    /* @__PURE__ */ a4(
+      Table,
+      {
+        caption: `${count(Math.min(20, sorted.length))} of ${count(ports.length)} interfaces, by ${BYS[by()].name}`,
+        rows: sorted.slice(0, 20),
+        keyOf: portName,
+        isChosen: (port2) => port2.link?.id === selected,
+        open: (port2) => href("/map", { ...kept(), sel: port2.link?.id ?? String(port2.node) }),
+        columns: columns2()
+      }
+    )
+  ] });
+}
+var columns2 = () => [
+  { name: "Interface", cell: (port2) => /* @__PURE__ */ a4("a", { href: href("/map", { ...kept(), sel: port2.link?.id ?? String(port2.node) }), children: portName(port2) }) },
+  { name: "Leads to", cell: (port2) => port2.link ? `${node(port2.link.to)} ${port2.link.ingress ?? UNKNOWN}` : "the edge, or nothing that reports" },
+  ...Object.keys(BYS).map((key) => ({ name: BYS[key].name, isNumber: true, cell: (port2) => /* @__PURE__ */ a4("span", { class: `swatch s${step2(key, port2.values[key])}`, children: written(key, port2.values[key]) }) })),
+  { name: "Link latency p50", isNumber: true, cell: (port2) => port2.link ? latencyOf(port2.link) : UNKNOWN },
+  { name: "Queue", cell: (port2) => port2.port === null ? UNKNOWN : /* @__PURE__ */ a4("a", { href: href(`/queue/${port2.node}/${port2.port}/0`), children: "queue 0" }) }
+];
+var portName = (port2) => `${node(port2.node)} ${port2.port ?? UNKNOWN}`;
+var kept = () => ({ by: param("by"), form: param("form") });
+var linkName = (link) => `${node(link.from)} ${link.egress ?? UNKNOWN} → ${node(link.to)} ${link.ingress ?? UNKNOWN}`;
+var latencyOf = (link) => link.latency && link.uncertainty !== null ? `${duration(link.latency.p50)} ± ${duration(link.uncertainty)}` : UNKNOWN;
+function Legend() {
+  const { steps, write: write2, name } = BYS[by()];
+  return /* @__PURE__ */ a4("p", { class: "scale", "aria-label": `Colours: ${name}`, children: [
+    [1, 2, 3, 4, 5, 6, 7].map((at) => /* @__PURE__ */ a4("span", { children: [
+      /* @__PURE__ */ a4("i", { class: `s${at}` }),
+      " ",
+      at === 1 ? `under ${write2(steps[0])}` : at === 7 ? `${write2(steps[5])} and more ↑` : `from ${write2(steps[at - 2])}`
+    ] }, at)),
+    /* @__PURE__ */ a4("span", { children: [
+      /* @__PURE__ */ a4("i", { class: "s0" }),
+      " nothing reported"
+    ] })
+  ] });
+}
+function Selected({ found, selected }) {
+  const one = found.nodes.find(({ id }) => String(id) === selected);
+  if (one) return /* @__PURE__ */ a4(NodePanel, { one, ports: found.ports });
+  const link = found.links.find(({ id }) => id === selected);
+  if (link) return /* @__PURE__ */ a4(LinkPanel, { link, links: found.links });
+  return selected ? /* @__PURE__ */ a4(Empty, { children: [
+    "Nothing on the map is called “",
+    selected,
+    "”. ",
+    /* @__PURE__ */ a4("button", { onClick: () => set({ sel: void 0 }), children: "Forget it" })
+  ] }) : null;
+}
+function NodePanel({ one, ports }) {
+  return /* @__PURE__ */ a4("section", { class: "panel", "aria-label": node(one.id), children: [
+    /* @__PURE__ */ a4("h2", { children: node(one.id) }),
+    /* @__PURE__ */ a4(
+      Facts,
+      {
+        facts: [
+          ["Node ID", String(one.id)],
+          ["Reports", one.reports ? count(one.reports) : "none of its own: known from stacks only"],
+          ["Lost reports", one.reports ? count(one.lost) : UNKNOWN],
+          ["Flows", /* @__PURE__ */ a4("a", { href: href("/flows", { q: `node = ${one.id}` }), children: "flows over it" })]
+        ]
+      }
+    ),
+    /* @__PURE__ */ a4(Table, { caption: "Interfaces it sends by", rows: ports.filter((port2) => port2.node === one.id), keyOf: portName, columns: columns2() })
+  ] });
+}
+function LinkPanel({ link, links }) {
+  const back = links.find((other) => other.from === link.to && other.to === link.from && other.egress === link.ingress);
+  const flows = useAsk("link " + link.id, (signal) => ask(`links/${link.id}/flows?limit=20`, { signal }), 5e3);
+  return /* @__PURE__ */ a4("section", { class: "panel", "aria-label": linkName(link), children: [
+    /* @__PURE__ */ a4("h2", { children: linkName(link) }),
+    /* @__PURE__ */ a4(
+      Table,
+      {
+        caption: "Both directions",
+        rows: back ? [link, back] : [link],
+        keyOf: (one) => one.id,
+        columns: [
+          { name: "Direction", cell: (one) => linkName(one) },
+          { name: "Link latency p50", isNumber: true, cell: latencyOf },
+          ...Object.keys(BYS).map((key) => ({ name: BYS[key].name, isNumber: true, cell: (one) => /* @__PURE__ */ a4("span", { class: `swatch s${step2(key, one.values[key])}`, children: written(key, one.values[key]) }) }))
+        ]
+      }
+    ),
+    !back && /* @__PURE__ */ a4("p", { class: "muted", children: "The other direction was not seen." }),
+    /* @__PURE__ */ a4(Answer, { asked: flows, children: (list) => list.length ? /* @__PURE__ */ a4(
+      Table,
+      {
+        caption: `${plural(list.length, "flow")} whose latest path goes over it`,
+        rows: list,
+        keyOf: (flow) => flow.id,
+        open: (flow) => href("/flow/" + flow.id),
+        columns: [
+          { name: "Flow", cell: (flow) => /* @__PURE__ */ a4(FlowLink, { flow: flow.flow, id: flow.id }) },
+          { name: "Path", cell: (flow) => /* @__PURE__ */ a4(Path, { hops: flow.path }) },
+          { name: "Reports", isNumber: true, cell: (flow) => count(flow.reports) }
+        ]
+      }
+    ) : /* @__PURE__ */ a4(Empty, { children: "No flow goes over it now." }) })
+  ] });
+}
+
 // node_modules/uplot/dist/uPlot.esm.js
 var FEAT_TIME = true;
 var pre = "u-";
@@ -2746,7 +3280,7 @@ var LEGEND_SERIES = pre + "series";
 var LEGEND_MARKER = pre + "marker";
 var LEGEND_LABEL = pre + "label";
 var LEGEND_VALUE = pre + "value";
-var WIDTH = "width";
+var WIDTH2 = "width";
 var HEIGHT = "height";
 var TOP = "top";
 var BOTTOM = "bottom";
@@ -3278,7 +3812,7 @@ function allHeadersSame(tables) {
   }
   return true;
 }
-function isAsc(vals, samples = 100) {
+function isAsc(vals, samples2 = 100) {
   const len = vals.length;
   if (len <= 1)
     return true;
@@ -3290,7 +3824,7 @@ function isAsc(vals, samples = 100) {
     lastIdx--;
   if (lastIdx <= firstIdx)
     return true;
-  const stride = max(1, floor((lastIdx - firstIdx + 1) / samples));
+  const stride = max(1, floor((lastIdx - firstIdx + 1) / samples2));
   for (let prevVal = vals[firstIdx], i4 = firstIdx + stride; i4 <= lastIdx; i4 += stride) {
     const v4 = vals[i4];
     if (v4 != null) {
@@ -3633,7 +4167,7 @@ function cursorPointShow(self, si) {
   let o5 = self.cursor.points;
   let pt = placeDiv();
   let size = o5.size(self, si);
-  setStylePx(pt, WIDTH, size);
+  setStylePx(pt, WIDTH2, size);
   setStylePx(pt, HEIGHT, size);
   let mar = size / -2;
   setStylePx(pt, "marginLeft", mar);
@@ -4859,10 +5393,10 @@ function uPlot(opts, data, then) {
       } else {
         sc = scales[scaleKey] = assign({}, scaleKey == xScaleKey ? xScaleOpts : yScaleOpts, scaleOpts);
         sc.key = scaleKey;
-        let isTime = sc.time;
+        let isTime2 = sc.time;
         let rn = sc.range;
         let rangeIsArr = isArr(rn);
-        if (scaleKey != xScaleKey || mode == 2 && !isTime) {
+        if (scaleKey != xScaleKey || mode == 2 && !isTime2) {
           if (rangeIsArr && (rn[0] == null || rn[1] == null)) {
             rn = {
               min: rn[0] == null ? autoRangePart : {
@@ -4883,7 +5417,7 @@ function uPlot(opts, data, then) {
             rn = (self2, dataMin, dataMax) => dataMin == null ? nullNullTuple : rangeNum(dataMin, dataMax, cfg);
           }
         }
-        sc.range = fnOrSelf(rn || (isTime ? snapTimeX : scaleKey == xScaleKey ? sc.distr == 3 ? snapLogX : sc.distr == 4 ? snapAsinhX : snapNumX : sc.distr == 3 ? snapLogY : sc.distr == 4 ? snapAsinhY : snapNumY));
+        sc.range = fnOrSelf(rn || (isTime2 ? snapTimeX : scaleKey == xScaleKey ? sc.distr == 3 ? snapLogX : sc.distr == 4 ? snapAsinhX : snapNumX : sc.distr == 3 ? snapLogY : sc.distr == 4 ? snapAsinhY : snapNumY));
         sc.auto = fnOrSelf(rangeIsArr ? false : sc.auto);
         sc.clamp = fnOrSelf(sc.clamp || clampScale);
         sc._min = sc._max = null;
@@ -5264,10 +5798,10 @@ function uPlot(opts, data, then) {
   }
   function initSeries(s4, i4) {
     if (mode == 1 || i4 > 0) {
-      let isTime = mode == 1 && scales[s4.scale].time;
+      let isTime2 = mode == 1 && scales[s4.scale].time;
       let sv = s4.value;
-      s4.value = isTime ? isStr(sv) ? timeSeriesVal(_tzDate, timeSeriesStamp(sv, _fmtDate)) : sv || _timeSeriesVal : sv || numSeriesVal;
-      s4.label = s4.label || (isTime ? timeSeriesLabel : numSeriesLabel);
+      s4.value = isTime2 ? isStr(sv) ? timeSeriesVal(_tzDate, timeSeriesStamp(sv, _fmtDate)) : sv || _timeSeriesVal : sv || numSeriesVal;
+      s4.label = s4.label || (isTime2 ? timeSeriesLabel : numSeriesLabel);
     }
     if (cursorOnePt || i4 > 0) {
       s4.width = s4.width == null ? 1 : s4.width;
@@ -5350,7 +5884,7 @@ function uPlot(opts, data, then) {
         axis.scale = isVt ? series[1].scale : xScaleKey;
         sc = scales[axis.scale];
       }
-      let isTime = sc.time;
+      let isTime2 = sc.time;
       axis.size = fnOrSelf(axis.size);
       axis.space = fnOrSelf(axis.space);
       axis.rotate = fnOrSelf(axis.rotate);
@@ -5359,8 +5893,8 @@ function uPlot(opts, data, then) {
           !fixedDec.has(incr) && fixedDec.set(incr, guessDec(incr));
         });
       }
-      axis.incrs = fnOrSelf(axis.incrs || (sc.distr == 2 ? wholeIncrs : isTime ? ms == 1 ? timeIncrsMs : timeIncrsS : numIncrs));
-      axis.splits = fnOrSelf(axis.splits || (isTime && sc.distr == 1 ? _timeAxisSplits : sc.distr == 3 ? logAxisSplits : sc.distr == 4 ? asinhAxisSplits : numAxisSplits));
+      axis.incrs = fnOrSelf(axis.incrs || (sc.distr == 2 ? wholeIncrs : isTime2 ? ms == 1 ? timeIncrsMs : timeIncrsS : numIncrs));
+      axis.splits = fnOrSelf(axis.splits || (isTime2 && sc.distr == 1 ? _timeAxisSplits : sc.distr == 3 ? logAxisSplits : sc.distr == 4 ? asinhAxisSplits : numAxisSplits));
       axis.stroke = fnOrSelf(axis.stroke);
       axis.grid.stroke = fnOrSelf(axis.grid.stroke);
       axis.ticks.stroke = fnOrSelf(axis.ticks.stroke);
@@ -5369,7 +5903,7 @@ function uPlot(opts, data, then) {
       axis.values = // static array of tick values
       isArr(av) && !isArr(av[0]) ? fnOrSelf(av) : (
         // temporal
-        isTime ? (
+        isTime2 ? (
           // config array of fmtDate string tpls
           isArr(av) ? timeAxisVals(_tzDate, timeAxisStamps(av, _fmtDate)) : (
             // fmtDate string tpl
@@ -6084,13 +6618,13 @@ function uPlot(opts, data, then) {
     if (shouldSetSize) {
       setStylePx(under, LEFT, plotLftCss);
       setStylePx(under, TOP, plotTopCss);
-      setStylePx(under, WIDTH, plotWidCss);
+      setStylePx(under, WIDTH2, plotWidCss);
       setStylePx(under, HEIGHT, plotHgtCss);
       setStylePx(over, LEFT, plotLftCss);
       setStylePx(over, TOP, plotTopCss);
-      setStylePx(over, WIDTH, plotWidCss);
+      setStylePx(over, WIDTH2, plotWidCss);
       setStylePx(over, HEIGHT, plotHgtCss);
-      setStylePx(wrap, WIDTH, fullWidCss);
+      setStylePx(wrap, WIDTH2, fullWidCss);
       setStylePx(wrap, HEIGHT, fullHgtCss);
       can.width = round(fullWidCss * pxRatio);
       can.height = round(fullHgtCss * pxRatio);
@@ -6388,7 +6922,7 @@ function uPlot(opts, data, then) {
   };
   function setSelH(off2, dim) {
     setStylePx(selectDiv, LEFT, select.left = off2);
-    setStylePx(selectDiv, WIDTH, select.width = dim);
+    setStylePx(selectDiv, WIDTH2, select.width = dim);
   }
   function setSelV(off2, dim) {
     setStylePx(selectDiv, TOP, select.top = off2);
@@ -7050,11 +7584,11 @@ function Lanes({ times, lanes, from, to }) {
 function Plot({ times, lane, from, to }) {
   const place = T2(null);
   const plot = T2(null);
-  const kept = T2({ from, to, lane });
-  kept.current = { from, to, lane };
+  const kept2 = T2({ from, to, lane });
+  kept2.current = { from, to, lane };
   A2(() => {
     const holder = place.current;
-    const made = new uPlot(options(holder, kept, lane.colour), [times, lane.values], holder);
+    const made = new uPlot(options(holder, kept2, lane.colour), [times, lane.values], holder);
     made.root.setAttribute("role", "img");
     plot.current = made;
     const watch = new ResizeObserver(() => made.setSize({ width: holder.clientWidth, height: HEIGHT2 }));
@@ -7070,7 +7604,7 @@ function Plot({ times, lane, from, to }) {
   });
   return /* @__PURE__ */ a4("div", { ref: place, class: "plot" });
 }
-function options(holder, kept, colour) {
+function options(holder, kept2, colour) {
   const style = getComputedStyle(document.documentElement);
   const token2 = (name) => style.getPropertyValue(name).trim();
   const axis = { stroke: token2("--muted"), grid: { stroke: token2("--hairline"), width: 1 }, ticks: { stroke: token2("--hairline"), width: 1 }, font: "13px system-ui" };
@@ -7081,12 +7615,12 @@ function options(holder, kept, colour) {
     cursor: { drag: { x: true, y: false, setScale: false }, sync: { key: "time" }, points: { size: 6 } },
     tzDate: (seconds2) => isUtc.value ? uPlot.tzDate(new Date(seconds2 * 1e3), "Etc/UTC") : new Date(seconds2 * 1e3),
     scales: {
-      x: { range: () => [kept.current.from, kept.current.to] },
+      x: { range: () => [kept2.current.from, kept2.current.to] },
       y: { range: (_plot, _low, high) => [0, Math.max(high || 0, 1) * 1.1] }
     },
     axes: [
       { ...axis, size: 26, values: "{HH}:{mm}:{ss}", space: 90 },
-      { ...axis, size: 84, space: 30, values: (_plot, marks) => marks.map((mark) => kept.current.lane.write(mark)) }
+      { ...axis, size: 84, space: 30, values: (_plot, marks) => marks.map((mark) => kept2.current.lane.write(mark)) }
     ],
     series: [
       {},
@@ -7095,7 +7629,7 @@ function options(holder, kept, colour) {
         width: 1.5,
         fill: token2(colour) + "30",
         points: { show: false },
-        ...kept.current.lane.isStepped ? { paths: uPlot.paths.stepped({ align: 1 }) } : {}
+        ...kept2.current.lane.isStepped ? { paths: uPlot.paths.stepped({ align: 1 }) } : {}
       }
     ],
     hooks: {
@@ -7117,28 +7651,28 @@ function options(holder, kept, colour) {
 var TELLING = ["silent-loss", "loop", "drop", "queue-congestion", "path-change", "report-loss", "egress-utilization"];
 var RANK = { critical: 3, warning: 2, info: 1 };
 function incidents(events) {
-  const groups = [];
+  const groups2 = [];
   const sorted = [...events].sort((a5, b3) => BigInt(b3.last) > BigInt(a5.last) ? 1 : -1);
   for (const event of sorted) {
     const key = incidentOf(event);
-    const near = groups.find((group) => group.key === key && BigInt(group.events.at(-1).first) - BigInt(event.last) < 5n * SECOND);
+    const near = groups2.find((group) => group.key === key && BigInt(group.events.at(-1).first) - BigInt(event.last) < 5n * SECOND);
     if (near) near.events.push(event);
-    else groups.push({ key, events: [event], main: event, severity: event.severity });
+    else groups2.push({ key, events: [event], main: event, severity: event.severity });
   }
   const rank = (event) => RANK[event.severity] ?? 0;
   const weight = (event) => (TELLING.includes(event.event) ? 10 - TELLING.indexOf(event.event) : 0) + rank(event) / 10;
-  for (const group of groups) {
+  for (const group of groups2) {
     group.main = group.events.reduce((a5, b3) => weight(b3) > weight(a5) ? b3 : a5);
     group.severity = group.events.reduce((a5, b3) => rank(b3) > rank(a5) ? b3 : a5).severity;
   }
-  return groups;
+  return groups2;
 }
-function headline(groups, lost, quietFor) {
+function headline(groups2, lost, quietFor) {
   const calm = lost ? `${plural(lost, "report")} lost` : "no report lost";
-  if (!groups.length) return `Quiet for ${quietFor}; ${calm}.`;
-  const active = groups.filter((group) => group.events.some((event) => event.phase === "begin"));
-  const isOne = (kind) => groups.filter((group) => group.events.some((event) => event.event === kind)).length;
-  const told = active[0] ?? groups.find((group) => group.severity !== "info") ?? groups[0];
+  if (!groups2.length) return `Quiet for ${quietFor}; ${calm}.`;
+  const active = groups2.filter((group) => group.events.some((event) => event.phase === "begin"));
+  const isOne = (kind) => groups2.filter((group) => group.events.some((event) => event.event === kind)).length;
+  const told = active[0] ?? groups2.find((group) => group.severity !== "info") ?? groups2[0];
   const subject = told.main;
   const moved = isOne("path-change");
   const parts = [
@@ -7152,13 +7686,13 @@ function Now() {
   const { isLive, from, to, span } = range();
   const key = isLive ? `live ${span} ${eventsHeard.value}` : `${from} ${to}`;
   const events = useAsk("events " + key, (signal) => ask(`events?limit=500&from=${range().from}&to=${range().to}`, { signal }), isLive ? 5e3 : void 0);
-  const groups = incidents(events.data ?? []);
+  const groups2 = incidents(events.data ?? []);
   const lost = history2.length ? history2.at(-1).totals.lost - history2[0].totals.lost : 0;
-  const text = events.data ? headline(groups, lost, duration(span)) : "";
-  useCopy(() => [text, ...groups.map(({ main }) => `${exact(BigInt(main.first))}  ${sentence(main)}`)].join("\n"));
+  const text = events.data ? headline(groups2, lost, duration(span)) : "";
+  useCopy(() => [text, ...groups2.map(({ main }) => `${exact(BigInt(main.first))}  ${sentence(main)}`)].join("\n"));
   return /* @__PURE__ */ a4($, { children: [
     /* @__PURE__ */ a4("h1", { class: "headline", children: text || (isBeginning.value ? "No report has come yet." : "Now") }),
-    /* @__PURE__ */ a4(Answer, { asked: events, children: () => groups.length ? /* @__PURE__ */ a4(Incidents, { groups }) : /* @__PURE__ */ a4(Quiet, {}) }),
+    /* @__PURE__ */ a4(Answer, { asked: events, children: () => groups2.length ? /* @__PURE__ */ a4(Incidents, { groups: groups2 }) : /* @__PURE__ */ a4(Quiet, {}) }),
     /* @__PURE__ */ a4(History, {})
   ] });
 }
@@ -7172,10 +7706,10 @@ function Quiet() {
     "."
   ] });
 }
-function Incidents({ groups }) {
+function Incidents({ groups: groups2 }) {
   return /* @__PURE__ */ a4("section", { "aria-labelledby": "incidents", children: [
-    /* @__PURE__ */ a4("h2", { id: "incidents", children: plural(groups.length, "incident") }),
-    /* @__PURE__ */ a4("ul", { class: "incidents", children: groups.slice(0, 40).map(({ main, events, severity }) => {
+    /* @__PURE__ */ a4("h2", { id: "incidents", children: plural(groups2.length, "incident") }),
+    /* @__PURE__ */ a4("ul", { class: "incidents", children: groups2.slice(0, MOST).map(({ main, events, severity }) => {
       const to = href("/event/" + main.id, around(BigInt(main.first), 20n * SECOND));
       return /* @__PURE__ */ a4("li", { "data-row": true, tabIndex: 0, onKeyDown: (press) => press.key === "Enter" && press.target === press.currentTarget && go(to), children: [
         /* @__PURE__ */ a4(Severity, { of: severity }),
@@ -7189,9 +7723,15 @@ function Incidents({ groups }) {
           kindsOf(events.filter((event) => event !== main))
         ] })
       ] }, main.id);
-    }) })
+    }) }),
+    groups2.length > MOST && /* @__PURE__ */ a4("p", { children: [
+      /* @__PURE__ */ a4("a", { href: href("/events"), children: "All events of this time" }),
+      ": ",
+      plural(groups2.length - MOST, "more incident")
+    ] })
   ] });
 }
+var MOST = 10;
 var kindsOf = (events) => [...new Set(events.map((event) => event.event))].join(", ");
 function History() {
   const { isLive, from, to, span } = range();
@@ -7218,7 +7758,7 @@ function Counts({ from, levels, ledger }) {
   const times = between.map((row) => row.at);
   const rates = between.map((row) => (row.accepted - row.before.accepted) / (row.at - row.before.at));
   const losses = between.map((row) => Math.max(0, row.lost - row.before.lost));
-  const [latency2, depth, drops] = ["latency", "depth", "drops"].map((name) => levels.map((row) => row[name] === null ? null : Number(row[name])));
+  const [latency2, depth2, drops] = ["latency", "depth", "drops"].map((name) => levels.map((row) => row[name] === null ? null : Number(row[name])));
   const highest = (values) => values.reduce((a5, b3) => b3 !== null && (a5 === null || b3 > a5) ? b3 : a5, null);
   const lost = losses.reduce((a5, b3) => a5 + b3, 0);
   const level = (name, values, write2, colour) => {
@@ -7229,7 +7769,7 @@ function Counts({ from, levels, ledger }) {
   const upper = lost ? [reports, { name: "Lost reports", values: losses, write: count, colour: "--flow2", summary: count(lost) }] : [reports];
   const lower = [
     level("Longest hop", latency2, duration, "--flow4"),
-    level("Deepest queue", depth, count, "--flow3"),
+    level("Deepest queue", depth2, count, "--flow3"),
     ...highest(drops) ? [level("Drops, of reports", drops, count, "--flow2")] : []
   ];
   const window2 = { from: seconds(from), to: seconds(to) };
@@ -7239,17 +7779,642 @@ function Counts({ from, levels, ledger }) {
   ] });
 }
 
+// src/files.ts
+function csv(columns3, rows) {
+  return [columns3, ...rows].map((row) => row.map(cell).join(",")).join("\r\n") + "\r\n";
+}
+function cell(value) {
+  if (value === null || value === void 0) return "";
+  if (typeof value === "number" || typeof value === "bigint") return String(value);
+  const text = String(value);
+  const safe = /^[=+\-@\t\r]/.test(text) ? "'" + text : text;
+  return /[",\r\n]/.test(safe) || safe !== text ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+function jsonl(columns3, rows) {
+  const write2 = (value) => typeof value === "bigint" ? String(value) : JSON.stringify(value);
+  return rows.map((row) => `{${columns3.map((name, at) => `${JSON.stringify(name)}:${write2(row[at])}`).join(",")}}
+`).join("");
+}
+
+// src/views/query.tsx
+var EXAMPLES = [
+  ["p99 by node and interface, the worst first", "SELECT node_id, egress_interface, max(latency_p99) AS p99, max(latency_max) AS longest, sum(count) AS hops\nFROM minutes\nWHERE time > (unixepoch() - 900) * 1000000000\nGROUP BY 1, 2 ORDER BY p99 DESC"],
+  ["the latest path changes", "SELECT time, flow_id, source, destination, source_port, path\nFROM paths ORDER BY time DESC LIMIT 50"],
+  ["what was announced, by kind", "SELECT kind, severity, count(*) AS events, max(time) AS latest\nFROM events GROUP BY 1, 2 ORDER BY events DESC"],
+  ["who was in the queues of one node in the last ten seconds", "SELECT egress_interface, flow_id, source, destination, count(*) AS reports, max(queue_occupancy) AS deepest, max(hop_latency) AS longest\nFROM observations\nWHERE time > (unixepoch() - 10) * 1000000000 AND node_id = 1\nGROUP BY 1, 2 ORDER BY deepest DESC LIMIT 50"]
+];
+var TABLES = ["observations", "paths", "events", "ledger", "minutes"];
+function Query() {
+  const text = param("sql");
+  const [typed, setTyped] = d2(text || EXAMPLES[0][1]);
+  const [seen, setSeen] = d2(text);
+  if (seen !== text) {
+    setSeen(text);
+    if (text) setTyped(text);
+  }
+  if (!text) isReady.value = true;
+  const run = () => set({ sql: typed.trim() || void 0 });
+  return /* @__PURE__ */ a4($, { children: [
+    /* @__PURE__ */ a4("h1", { children: "Query" }),
+    /* @__PURE__ */ a4("label", { for: "sql", class: "muted", children: "SQL over history. Ctrl-Enter runs it." }),
+    /* @__PURE__ */ a4(
+      "textarea",
+      {
+        id: "sql",
+        "data-filter": true,
+        rows: Math.min(16, Math.max(5, typed.split("\n").length + 1)),
+        spellcheck: false,
+        value: typed,
+        onInput: (event) => setTyped(event.currentTarget.value),
+        onKeyDown: (event) => {
+          if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+            event.preventDefault();
+            run();
+          }
+        }
+      }
+    ),
+    /* @__PURE__ */ a4("p", { class: "choices", children: [
+      /* @__PURE__ */ a4("button", { onClick: run, children: "Run" }),
+      /* @__PURE__ */ a4("label", { children: [
+        "Examples",
+        " ",
+        /* @__PURE__ */ a4("select", { value: "", onChange: (event) => setTyped(EXAMPLES[Number(event.currentTarget.value)][1]), children: [
+          /* @__PURE__ */ a4("option", { value: "", disabled: true, children: "choose one" }),
+          EXAMPLES.map(([name], at) => /* @__PURE__ */ a4("option", { value: at, children: name }, name))
+        ] })
+      ] }),
+      /* @__PURE__ */ a4("span", { class: "muted", children: [
+        "Tables: ",
+        TABLES.map((table, at) => /* @__PURE__ */ a4("span", { children: [
+          at > 0 && ", ",
+          /* @__PURE__ */ a4("a", { href: href("/query", { sql: `SELECT * FROM ${table} ORDER BY time DESC LIMIT 20` }), children: table })
+        ] }, table))
+      ] })
+    ] }),
+    text ? /* @__PURE__ */ a4(Result, { text }) : /* @__PURE__ */ a4(Empty, { children: "Nothing was asked yet: run the example, or one of your own." })
+  ] });
+}
+function Result({ text }) {
+  const stop = T2(null);
+  const asked = useAsk("sql " + text, async (signal) => {
+    const started = performance.now();
+    const own = new AbortController();
+    stop.current = own;
+    const body = JSON.stringify({ sql: text });
+    const found = await ask("query", { method: "POST", body, headers: { "content-type": "application/json" }, signal: AbortSignal.any([signal, own.signal]) });
+    return { ...found, took: performance.now() - started };
+  });
+  return /* @__PURE__ */ a4($, { children: [
+    asked.isSlow && /* @__PURE__ */ a4("p", { children: /* @__PURE__ */ a4("button", { onClick: () => stop.current?.abort(), children: "Stop waiting" }) }),
+    asked.error?.status === 422 && /* @__PURE__ */ a4("p", { class: "notice", children: [
+      "The question met a limit. Name a time, such as ",
+      /* @__PURE__ */ a4("code", { children: "WHERE time > (unixepoch() - 600) * 1000000000" }),
+      ", ask for fewer columns, or ask ",
+      /* @__PURE__ */ a4("code", { children: "minutes" }),
+      "."
+    ] }),
+    /* @__PURE__ */ a4(Answer, { asked, children: (found) => /* @__PURE__ */ a4(Found, { found }) })
+  ] });
+}
+var isTime = (name) => /(^|_)(time|timestamp|latest|first|last)$/.test(name);
+var MOST2 = 500;
+function Found({ found: { columns: columns3, rows, damage, took } }) {
+  useCopy(() => csv(columns3, rows).replaceAll(",", "	"));
+  const cell2 = (name, value) => {
+    if (value === null) return UNKNOWN;
+    if (name === "flow_id") return /* @__PURE__ */ a4("a", { class: "mono", href: href("/flow/" + value), children: String(value) });
+    if (isTime(name) && typeof value === "bigint") return /* @__PURE__ */ a4("time", { title: String(value), children: exact(value) });
+    return shown(String(value));
+  };
+  if (!rows.length) return /* @__PURE__ */ a4(Empty, { children: "The question was answered: no row fits it." });
+  return /* @__PURE__ */ a4($, { children: [
+    /* @__PURE__ */ a4("p", { class: "choices", children: [
+      /* @__PURE__ */ a4("button", { onClick: () => save("inband.csv", "text/csv", csv(columns3, rows)), children: "Save as CSV" }),
+      /* @__PURE__ */ a4("button", { onClick: () => save("inband.jsonl", "application/jsonl", jsonl(columns3, rows)), children: "Save as JSON Lines" }),
+      /* @__PURE__ */ a4("span", { class: "muted", children: [
+        plural(rows.length, "row"),
+        " in ",
+        Math.round(took),
+        " ms"
+      ] })
+    ] }),
+    damage.length > 0 && /* @__PURE__ */ a4("p", { class: "notice", children: [
+      plural(damage.length, "place"),
+      " of history cannot be read and were left out: ",
+      shown(damage[0].file)
+    ] }),
+    /* @__PURE__ */ a4(
+      Table,
+      {
+        caption: `${count(Math.min(MOST2, rows.length))} of ${count(rows.length)} rows`,
+        rows: rows.slice(0, MOST2),
+        keyOf: (_5, at) => String(at),
+        onFocus: () => void 0,
+        columns: columns3.map((name, at) => ({ name, isNumber: typeof rows[0][at] === "number", cell: (row) => cell2(name, row[at]) }))
+      }
+    )
+  ] });
+}
+function save(name, type, text) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text], { type }));
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(link.href);
+}
+
+// src/samples.ts
+var MOST3 = 4e4;
+var LATE = 500000000n;
+async function samples(node2, port2, queue, from, to, signal) {
+  const is = (column, value) => /^\d{1,5}$/.test(value) ? `${column} = ${value}` : `${column} IS NULL`;
+  const text = `SELECT time, egress_timestamp, queue_occupancy, hop_latency, flow_id, source, destination, protocol, source_port, destination_port, reporter, hw_id, sequence, report_index FROM observations WHERE time >= ${from} AND time < ${to + LATE} AND node_id = ${node2} AND ${is("egress_interface", port2)} AND ${is("queue_id", queue)} AND queue_occupancy IS NOT NULL ORDER BY time LIMIT ${MOST3}`;
+  const [rows, queues, events] = await Promise.all([
+    sql(text, signal),
+    ask(`queues?limit=10000&node=${node2}`, { signal }),
+    ask(`events?limit=200&kind=queue-congestion&node=${node2}&from=${from}&to=${to}`, { signal })
+  ]);
+  const isNodeClock = rows.length > 0 && rows.every((row) => row.egress_timestamp !== null);
+  const ahead2 = isNodeClock ? rows.map(delay).reduce((a5, b3) => b3 < a5 ? b3 : a5) : 0n;
+  const clock2 = (row) => isNodeClock ? BigInt(row.egress_timestamp) + ahead2 : BigInt(row.time);
+  const inside = rows.filter((row) => clock2(row) >= from && clock2(row) < to).sort((a5, b3) => Number(clock2(a5) - clock2(b3)));
+  const ids = /* @__PURE__ */ new Map();
+  for (const row of inside) {
+    const id = row.flow_id === null ? "" : String(row.flow_id);
+    const list = ids.get(id) ?? [];
+    list.push(row);
+    ids.set(id, list);
+  }
+  const flows = [...ids].sort((a5, b3) => b3[1].length - a5[1].length).map(([id, list]) => summary(id, list, inside.length));
+  const number = new Map(flows.map(({ id }, at) => [id, at]));
+  const found = inside.map((row) => ({
+    at: Number(clock2(row) - from),
+    depth: row.queue_occupancy,
+    latency: row.hop_latency,
+    flow: number.get(row.flow_id === null ? "" : String(row.flow_id)),
+    row
+  }));
+  const mine = (event) => String(event.detail.egress_interface ?? "-") === port2 && String(event.detail.queue_id ?? 0) === (queue === "-" ? "0" : queue);
+  const episodes = events.filter(mine).map((event) => ({
+    from: Number(BigInt(event.first) - from),
+    to: Number(BigInt(event.last) - from),
+    isTruncated: Boolean(event.detail.truncated),
+    id: event.id
+  }));
+  return { from, to, isNodeClock, isCut: rows.length >= MOST3, samples: found, flows, episodes, unit: queues[0]?.unit ?? null };
+}
+var delay = (row) => BigInt(row.time) - BigInt(row.egress_timestamp);
+function summary(id, rows, all) {
+  const { source, destination, protocol: protocol2, source_port, destination_port } = rows[0];
+  const waits = rows.map((row) => row.hop_latency).filter((wait) => wait !== null).sort((a5, b3) => a5 - b3);
+  return {
+    id,
+    flow: source === null ? null : { source, destination, protocol: protocol2, source_port, destination_port },
+    reports: rows.length,
+    share: 1e3 * rows.length / all,
+    longest: waits.at(-1) ?? null,
+    median: waits[Math.floor(waits.length / 2)] ?? null
+  };
+}
+function stack(found, many, kept2) {
+  const span = Number(found.to - found.from);
+  const steps = Array.from({ length: many }, () => ({ deepest: -1, parts: [] }));
+  found.samples.forEach((sample, at) => {
+    const step3 = steps[Math.min(many - 1, Math.floor(sample.at / span * many))];
+    if (step3.deepest < 0 || sample.depth > found.samples[step3.deepest].depth) step3.deepest = at;
+  });
+  return steps.map(({ deepest }) => {
+    const parts = Array(kept2 + 1).fill(0);
+    if (deepest < 0) return { depth: -1, parts };
+    const sample = found.samples[deepest];
+    let counted = 0;
+    for (let at = deepest; at >= 0 && found.samples[at].at >= sample.at - (sample.latency ?? 0); at--) {
+      parts[Math.min(kept2, found.samples[at].flow)] += 1;
+      counted += 1;
+    }
+    return { depth: sample.depth, parts: parts.map((part) => part / counted * sample.depth) };
+  });
+}
+
+// src/parts/depth.tsx
+var [WIDTH3, HEIGHT3, LEFT2, BOTTOM2, STEPS] = [1200, 260, 0, 4, 400];
+function Lane({ found, write: write2 }) {
+  void isUtc.value;
+  const [cursor, setCursor] = d2();
+  const steps = stack(found, STEPS, FLOWS_SHOWN);
+  const deepest = Math.max(0, ...steps.map(({ depth: depth2 }) => depth2));
+  const most = Math.max(1, deepest);
+  const [width, height] = [WIDTH3 - LEFT2, HEIGHT3 - BOTTOM2];
+  const x3 = (step3) => LEFT2 + step3 / STEPS * width;
+  const y5 = (depth2) => height - depth2 / most * (height - 8);
+  const span = Number(found.to - found.from);
+  const place = (nanos) => LEFT2 + Math.max(0, Math.min(span, nanos)) / span * width;
+  const time = (step3) => found.from + BigInt(Math.round(step3 / STEPS * span));
+  const told = cursor === void 0 ? "" : `${exact(time(cursor))}: ${steps[cursor].depth < 0 ? "nothing reported" : write2(steps[cursor].depth)}`;
+  const open = (step3) => {
+    const at = step3 / STEPS * span;
+    const near = found.samples.reduce((best, sample) => Math.abs(sample.at - at) < Math.abs(best.at - at) ? sample : best);
+    openPacket(near.row);
+  };
+  const onKey2 = (event) => {
+    const at = cursor ?? STEPS / 2;
+    const zoomed = { w: 2, W: 2, s: 0.5, S: 0.5 }[event.key];
+    if (event.key === "ArrowLeft" || event.key === "ArrowRight") setCursor(Math.max(0, Math.min(STEPS - 1, at + (event.key === "ArrowLeft" ? -1 : 1))));
+    else if (event.key === "Enter") open(at);
+    else if (zoomed) set(around(time(at), BigInt(Math.max(1e3, Math.round(span / zoomed)))));
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  const find2 = (event) => {
+    const box = event.currentTarget.getBoundingClientRect();
+    return Math.max(0, Math.min(STEPS - 1, Math.round(((event.clientX - box.left) / box.width * WIDTH3 - LEFT2) / width * STEPS)));
+  };
+  return /* @__PURE__ */ a4("figure", { class: "depth", children: [
+    /* @__PURE__ */ a4(
+      "svg",
+      {
+        viewBox: `0 0 ${WIDTH3} ${HEIGHT3}`,
+        preserveAspectRatio: "none",
+        role: "img",
+        tabIndex: 0,
+        "aria-label": `Depth over ${duration(span)}, at most ${write2(deepest)}. Arrow keys move, W and S zoom, Enter opens the packet.`,
+        onMouseMove: (event) => setCursor(find2(event)),
+        onMouseLeave: () => setCursor(void 0),
+        onClick: (event) => open(find2(event)),
+        onKeyDown: onKey2,
+        children: [
+          /* @__PURE__ */ a4("defs", { children: /* @__PURE__ */ a4("pattern", { id: "cross", width: "8", height: "8", patternUnits: "userSpaceOnUse", children: /* @__PURE__ */ a4("path", { d: "M0 0L8 8M8 0L0 8", class: "hatch" }) }) }),
+          [0, 0.5, 1].map((part) => /* @__PURE__ */ a4("line", { x1: LEFT2, x2: WIDTH3, y1: y5(most * part), y2: y5(most * part), class: "grid" }, part)),
+          Array.from({ length: FLOWS_SHOWN + 1 }, (_5, flow) => /* @__PURE__ */ a4("path", { class: `area f${flow < FLOWS_SHOWN ? flow + 1 : 0}`, d: area(steps, flow, x3, y5) }, flow)),
+          found.episodes.map((episode) => /* @__PURE__ */ a4("g", { children: [
+            /* @__PURE__ */ a4("path", { class: "episode", d: `M${place(episode.from)} 8V2H${place(episode.to)}V8` }),
+            episode.isTruncated && /* @__PURE__ */ a4("rect", { x: place(episode.to), y: "0", width: LEFT2 + width - place(episode.to), height, fill: "url(#cross)" })
+          ] }, episode.id)),
+          cursor !== void 0 && /* @__PURE__ */ a4("line", { class: "cursor", x1: x3(cursor), x2: x3(cursor), y1: "0", y2: height })
+        ]
+      }
+    ),
+    /* @__PURE__ */ a4("span", { class: "mark top", "aria-hidden": "true", children: write2(deepest) }),
+    deepest > 1 && /* @__PURE__ */ a4("span", { class: "mark half", "aria-hidden": "true", children: write2(Math.round(deepest / 2)) }),
+    /* @__PURE__ */ a4("div", { class: "ends", "aria-hidden": "true", children: [
+      /* @__PURE__ */ a4("span", { children: exact(found.from) }),
+      /* @__PURE__ */ a4("span", { children: [
+        duration(span),
+        ", at most ",
+        write2(deepest)
+      ] }),
+      /* @__PURE__ */ a4("span", { children: exact(found.to) })
+    ] }),
+    /* @__PURE__ */ a4("figcaption", { "aria-live": "polite", children: told || "Depth as reported, each moment split by the flows whose reported packets left while its deepest packet waited. Brackets: congestion. Gaps: nothing reported." })
+  ] });
+}
+function area(steps, flow, x3, y5) {
+  let path = "";
+  steps.forEach(({ depth: depth2, parts }, at) => {
+    if (depth2 < 0 || !parts[flow]) return;
+    const below = parts.slice(0, flow).reduce((sum, part) => sum + part, 0);
+    path += `M${x3(at).toFixed(1)} ${y5(below).toFixed(1)}H${x3(at + 1).toFixed(1)}V${y5(below + parts[flow]).toFixed(1)}H${x3(at).toFixed(1)}Z`;
+  });
+  return path;
+}
+
+// src/views/queues.tsx
+var depth = (row, units2) => {
+  const unit = units2.get(row.node_id)?.unit;
+  return occupancy(row.depth, unit === "bytes" ? row.depth : null, unit);
+};
+var queueAddress = (row, params = {}) => href(`/queue/${row.node_id}/${row.egress_interface ?? "-"}/${row.queue_id ?? "-"}`, params);
+function Queues() {
+  const { isLive, from, to, span } = range();
+  const asked = useAsk(`queues ${isLive ? span : `${from} ${to}`}`, async (signal) => {
+    const { from: from2, to: to2 } = range();
+    const text = `SELECT node_id, egress_interface, queue_id, max(queue_occupancy_max) AS depth, max(latency_max) AS longest, max(latency_p99) AS p99, sum(count) AS reports FROM minutes WHERE time >= ${from2 - MINUTE} AND time < ${to2} GROUP BY 1, 2, 3 ORDER BY depth DESC, longest DESC LIMIT 500`;
+    const [rows, live] = await Promise.all([sql(text, signal), ask("queues?limit=10000", { signal })]);
+    return { rows, live };
+  }, isLive ? 5e3 : void 0);
+  return /* @__PURE__ */ a4($, { children: [
+    /* @__PURE__ */ a4("h1", { children: "Queues" }),
+    /* @__PURE__ */ a4(Answer, { asked, children: ({ rows, live }) => /* @__PURE__ */ a4(List5, { rows, live }) })
+  ] });
+}
+function List5({ rows, live }) {
+  const units2 = new Map(live.map((queue) => [queue.node_id, queue]));
+  const states = new Map(live.map((queue) => [`${queue.node_id} ${queue.egress_interface} ${queue.queue_id}`, queue]));
+  const state = (row) => states.get(`${row.node_id} ${row.egress_interface} ${row.queue_id}`);
+  useCopy(() => rows.map((row) => `${queueName(row)}  ${depth(row, units2)}  ${duration(row.longest)}`).join("\n"));
+  if (!rows.length) return /* @__PURE__ */ a4(Empty, { children: [
+    "No queue was reported in this time. ",
+    /* @__PURE__ */ a4("a", { href: href("/queues", { live: "1d" }), children: "Look at a whole day" })
+  ] });
+  const most = Math.max(1, ...rows.map((row) => row.depth ?? 0));
+  return /* @__PURE__ */ a4(
+    Table,
+    {
+      caption: `${count(rows.length)} queues, the deepest first, by whole minutes`,
+      rows,
+      keyOf: (row) => `${row.node_id} ${row.egress_interface} ${row.queue_id}`,
+      open: queueAddress,
+      columns: [
+        { name: "Queue", cell: (row) => /* @__PURE__ */ a4("a", { href: queueAddress(row), children: queueName(row) }) },
+        {
+          name: "Deepest",
+          isNumber: true,
+          cell: (row) => /* @__PURE__ */ a4("span", { class: "barred", children: [
+            /* @__PURE__ */ a4("meter", { "aria-hidden": "true", min: 0, max: most, value: row.depth ?? 0 }),
+            " ",
+            depth(row, units2)
+          ] })
+        },
+        { name: "Longest wait", isNumber: true, cell: (row) => duration(row.longest) },
+        { name: "p99 of its worst minute", isNumber: true, cell: (row) => duration(row.p99 === null ? null : Math.min(row.p99, row.longest ?? row.p99)) },
+        { name: "Now", cell: (row) => state(row)?.congested ? /* @__PURE__ */ a4("strong", { class: "bad", children: "congested" }) : state(row) ? "calm" : UNKNOWN },
+        { name: "Hops reported", isNumber: true, cell: (row) => count(row.reports) }
+      ]
+    }
+  );
+}
+var queueName = (row) => `${node(row.node_id)} interface ${row.egress_interface ?? UNKNOWN} queue ${row.queue_id ?? UNKNOWN}`;
+
+// src/views/queue.tsx
+var FLOWS_SHOWN = 6;
+function Queue({ node: node2, port: port2, queue }) {
+  const id = /^\d{1,10}$/.test(node2) ? Number(node2) : void 0;
+  const { isLive, from, to } = range();
+  const window2 = () => {
+    const { isLive: isLive2, from: from2, to: to2 } = range();
+    return isLive2 || to2 - from2 > 60n * SECOND ? { from: to2 - (isLive2 ? 10n : 60n) * SECOND, to: to2 } : { from: from2, to: to2 };
+  };
+  const asked = useAsk(`queue ${node2} ${port2} ${queue} ${isLive ? "live" : `${from} ${to}`}`, (signal) => samples(id ?? 0, port2, queue, window2().from, window2().to, signal), isLive ? 3e3 : void 0);
+  if (id === void 0) return /* @__PURE__ */ a4(Empty, { children: [
+    "A queue is named by node, interface and queue, such as ",
+    /* @__PURE__ */ a4("a", { href: href("/queues"), children: "these" }),
+    "."
+  ] });
+  const number = (text) => /^\d+$/.test(text) ? Number(text) : null;
+  return /* @__PURE__ */ a4($, { children: [
+    /* @__PURE__ */ a4("h1", { children: queueName({ node_id: id, egress_interface: number(port2), queue_id: number(queue) }) }),
+    /* @__PURE__ */ a4(Answer, { asked, children: (found) => /* @__PURE__ */ a4(Shown2, { found, isLive }) })
+  ] });
+}
+function Shown2({ found, isLive }) {
+  const { samples: all, flows, unit, from, to } = found;
+  const write2 = (value) => occupancy(value, unit === "bytes" ? value : null, unit);
+  const deepest = all.reduce((most, sample) => sample.depth > most.depth ? sample : most, all[0] ?? { depth: 0, at: 0 });
+  useKeys({ f: () => all.length && set(around(from + BigInt(Math.round(deepest.at)), 2n * 10n ** 8n)) });
+  useCopy(
+    () => [`${exact(from)} to ${exact(to)}, deepest ${write2(deepest.depth)}`, ...flows.map((flow) => `${permille(flow.share)}  ${flow.flow ? flowText(flow.flow) : "flow not known"}  longest wait ${duration(flow.longest)}`)].join("\n")
+  );
+  if (!all.length) {
+    return /* @__PURE__ */ a4(Empty, { children: [
+      "No report tells of this queue between ",
+      exact(from),
+      " and ",
+      exact(to),
+      ". It may have been empty of watched packets, which is not the same as empty.",
+      " ",
+      /* @__PURE__ */ a4("a", { href: href("/events", { kind: "queue-congestion", live: "1d" }), children: "Congestion of a whole day" })
+    ] });
+  }
+  const waited = [...all].sort((a5, b3) => (b3.latency ?? -1) - (a5.latency ?? -1)).slice(0, 15);
+  return /* @__PURE__ */ a4($, { children: [
+    /* @__PURE__ */ a4("p", { children: [
+      "Deepest ",
+      /* @__PURE__ */ a4("strong", { children: write2(deepest.depth) }),
+      ", longest wait ",
+      /* @__PURE__ */ a4("strong", { children: duration(waited[0]?.latency) }),
+      ", of ",
+      count(all.length),
+      " reported packets.",
+      " ",
+      found.isNodeClock ? "By the node's clock, set against ours by the report that arrived soonest." : "By arrival here: the node's clock is not known, so times are good to a millisecond or so.",
+      " ",
+      isLive && `The latest ${writeSpan((to - from) / SECOND * SECOND)}.`,
+      " ",
+      found.isCut && "Only the first 40,000 reports are shown: look at a shorter span."
+    ] }),
+    /* @__PURE__ */ a4("p", { class: "leads", children: [
+      /* @__PURE__ */ a4("button", { onClick: () => set(around(from + BigInt(Math.round(deepest.at)), 2n * 10n ** 8n)), title: "f", children: "To the deepest moment" }),
+      " ",
+      found.episodes.map((episode) => /* @__PURE__ */ a4("span", { children: [
+        " ",
+        /* @__PURE__ */ a4("a", { href: href("/event/" + episode.id), children: [
+          "congestion of ",
+          duration(episode.to - episode.from)
+        ] })
+      ] }, episode.id))
+    ] }),
+    /* @__PURE__ */ a4(Lane, { found, write: write2 }),
+    /* @__PURE__ */ a4(
+      Table,
+      {
+        caption: "Whose packets were in it, by reports",
+        rows: flows.slice(0, 20),
+        keyOf: (flow) => flow.id,
+        open: (flow) => flow.id ? href("/flow/" + flow.id) : void 0,
+        columns: [
+          { name: "Colour", cell: (flow) => /* @__PURE__ */ a4(Swatch, { at: flows.indexOf(flow) }) },
+          { name: "Flow", cell: (flow) => flow.flow ? /* @__PURE__ */ a4(FlowLink, { flow: flow.flow, id: flow.id }) : "not known" },
+          { name: "Share of reports", isNumber: true, cell: (flow) => permille(flow.share) },
+          { name: "Reports", isNumber: true, cell: (flow) => count(flow.reports) },
+          { name: "Median wait", isNumber: true, cell: (flow) => duration(flow.median) },
+          { name: "Longest wait", isNumber: true, cell: (flow) => duration(flow.longest) },
+          { name: "Role", cell: (flow) => flow.share < 100 && (flow.longest ?? 0) > 1e6 ? "waits, sends little" : flow.share >= 200 ? "fills it" : UNKNOWN }
+        ]
+      }
+    ),
+    /* @__PURE__ */ a4(
+      Table,
+      {
+        caption: "Packets that waited longest",
+        rows: waited,
+        keyOf: (sample) => packetName(sample.row),
+        open: (sample) => packetAddress(sample.row),
+        columns: [
+          { name: "Left at", cell: (sample) => /* @__PURE__ */ a4("a", { href: packetAddress(sample.row), children: exact(from + BigInt(Math.round(sample.at))) }) },
+          { name: "Waited", isNumber: true, cell: (sample) => duration(sample.latency) },
+          { name: "Depth", isNumber: true, cell: (sample) => write2(sample.depth) },
+          { name: "Flow", cell: (sample) => flows[sample.flow]?.flow ? flowText(flows[sample.flow].flow) : "not known" }
+        ]
+      }
+    )
+  ] });
+}
+var openPacket = (row) => go(packetAddress(row));
+var packetAddress = (row) => href("/flow/" + row.flow_id, { ...around(BigInt(row.time), 2n * SECOND), packet: packetName(row) });
+function Swatch({ at }) {
+  return at < FLOWS_SHOWN ? /* @__PURE__ */ a4("span", { class: `flow f${at + 1}`, children: at + 1 }) : /* @__PURE__ */ a4("span", { class: "flow f0", children: "others" });
+}
+
+// src/views/reports.tsx
+var PARTS = [
+  ["accepted", "understood and counted once"],
+  ["duplicate", "had been accepted before"],
+  ["malformed", "no telemetry report"],
+  ["shed", "dropped here, as a queue was full"]
+];
+function Reports() {
+  const asked = useAsk("ledger", (signal) => ask("ledger", { signal }), 2e3);
+  return /* @__PURE__ */ a4($, { children: [
+    /* @__PURE__ */ a4("h1", { children: "Reports" }),
+    /* @__PURE__ */ a4(Answer, { asked, children: (ledger) => /* @__PURE__ */ a4(Ledger, { ledger }) })
+  ] });
+}
+function Ledger({ ledger: { total: total2, streams, malformed, exports, refused_sources: refused } }) {
+  const sum = PARTS.reduce((all, [name]) => all + total2[name], 0);
+  const isEven = sum === total2.received;
+  useCopy(() => [`${count(total2.received)} received = ${PARTS.map(([name]) => `${count(total2[name])} ${name}`).join(" + ")}`, `${count(total2.lost)} lost`].join("\n"));
+  return /* @__PURE__ */ a4($, { children: [
+    /* @__PURE__ */ a4("section", { class: "balance-sheet", "aria-label": "Balance", children: [
+      /* @__PURE__ */ a4("p", { children: [
+        /* @__PURE__ */ a4("strong", { children: count(total2.received) }),
+        " datagrams received",
+        " ",
+        PARTS.map(([name], at) => /* @__PURE__ */ a4("span", { children: [
+          at ? " + " : isEven ? " = " : " ≠ ",
+          /* @__PURE__ */ a4("strong", { children: count(total2[name]) }),
+          " ",
+          name
+        ] }, name)),
+        isEven ? "" : ` (${count(sum)}: a datagram is between two counts)`
+      ] }),
+      /* @__PURE__ */ a4("div", { class: "balance-bar", "aria-hidden": "true", children: PARTS.map(([name], at) => total2[name] ? /* @__PURE__ */ a4("span", { class: `f${at + 1}`, style: { flexGrow: Math.max(total2[name] / total2.received, 4e-3) } }, name) : null) }),
+      /* @__PURE__ */ a4(
+        Facts,
+        {
+          facts: [
+            ...PARTS.map(([name, about], at) => [name, /* @__PURE__ */ a4($, { children: [
+              /* @__PURE__ */ a4("i", { class: `key f${at + 1}` }),
+              " ",
+              count(total2[name]),
+              ", ",
+              permille(total2.received ? 1e3 * total2[name] / total2.received : null),
+              ": ",
+              about
+            ] })]),
+            ["lost", /* @__PURE__ */ a4("span", { class: total2.lost ? "bad" : "", children: [
+              count(total2.lost),
+              " that were sent and did not arrive; ",
+              plural(total2.lost_unknown, "time"),
+              " an unknown number"
+            ] })],
+            ["kernel dropped", /* @__PURE__ */ a4("span", { class: total2.kernel_dropped ? "bad" : "", children: [
+              count(total2.kernel_dropped),
+              " before this program saw them"
+            ] })],
+            ["individual reports", `${count(total2.accepted_reports)} in accepted datagrams`],
+            ["stored", `${count(total2.stored)} individual reports, ${count(total2.store_failed)} not`],
+            ["reordered, late", `${count(total2.reordered)}, ${count(total2.late)}`]
+          ]
+        }
+      )
+    ] }),
+    streams.length ? /* @__PURE__ */ a4(Streams, { streams }) : /* @__PURE__ */ a4(Empty, { children: [
+      "No report has come yet. Nodes send them to the address under ",
+      /* @__PURE__ */ a4("code", { children: "[receive] listen" }),
+      "; ",
+      /* @__PURE__ */ a4("code", { children: "inband demo --report-to ADDRESS:32766" }),
+      " sends some."
+    ] }),
+    malformed.length > 0 && /* @__PURE__ */ a4(
+      Table,
+      {
+        caption: "What was wrong with datagrams that are no report",
+        rows: malformed,
+        keyOf: (fault) => fault.header + fault.fault,
+        columns: [
+          { name: "Header", cell: (fault) => shown(fault.header) },
+          { name: "Fault", cell: (fault) => shown(fault.fault) },
+          { name: "Datagrams", isNumber: true, cell: (fault) => count(fault.count) }
+        ]
+      }
+    ),
+    exports.length > 0 && /* @__PURE__ */ a4(
+      Table,
+      {
+        caption: "Outputs",
+        rows: exports,
+        keyOf: (output) => output.output,
+        columns: [
+          { name: "Output", cell: (output) => shown(output.output) },
+          { name: "Offered", isNumber: true, cell: (output) => count(output.offered) },
+          { name: "Delivered", isNumber: true, cell: (output) => count(output.exported) },
+          { name: "Given up", isNumber: true, cell: (output) => count(output.export_failed) },
+          { name: "Waiting", isNumber: true, cell: (output) => count(output.waiting) },
+          { name: "Trouble", cell: (output) => shown(output.trouble ?? "none") }
+        ]
+      }
+    ),
+    refused.length > 0 && /* @__PURE__ */ a4(
+      Table,
+      {
+        caption: "Addresses with more node ids than one may have",
+        rows: refused,
+        keyOf: (source) => source.address,
+        columns: [
+          { name: "Address", cell: (source) => shown(source.address) },
+          { name: "Latest node id", isNumber: true, cell: (source) => source.node_id },
+          { name: "Datagrams", isNumber: true, cell: (source) => count(source.datagrams) }
+        ]
+      }
+    )
+  ] });
+}
+function Streams({ streams }) {
+  const sorted = [...streams].sort((a5, b3) => b3.lost - a5.lost || a5.node_id - b3.node_id || a5.hw_id - b3.hw_id);
+  return /* @__PURE__ */ a4(
+    Table,
+    {
+      caption: `${plural(streams.length, "stream")}, those that lost most first`,
+      rows: sorted,
+      keyOf: (stream) => `${stream.node_id} ${stream.hw_id} ${stream.session} ${stream.source ?? ""}`,
+      open: (stream) => href("/map", { sel: String(stream.node_id) }),
+      columns: [
+        { name: "Node", cell: (stream) => /* @__PURE__ */ a4("a", { href: href("/map", { sel: String(stream.node_id) }), children: stream.node_id === 4294967295 ? `not named, from ${shown(stream.source)}` : node(stream.node_id) }) },
+        { name: "hw_id", isNumber: true, cell: (stream) => stream.hw_id },
+        { name: "Sent to", cell: (stream) => /* @__PURE__ */ a4("span", { class: "mono", children: stream.session }) },
+        { name: "Version", cell: (stream) => stream.version },
+        { name: "Accepted", isNumber: true, cell: (stream) => count(stream.accepted) },
+        { name: "Lost", isNumber: true, cell: (stream) => /* @__PURE__ */ a4("span", { class: stream.lost ? "bad" : "", children: count(stream.lost) }) },
+        { name: "Loss", isNumber: true, cell: (stream) => permille(stream.accepted + stream.lost ? 1e3 * stream.lost / (stream.accepted + stream.lost) : null) },
+        { name: "Duplicate", isNumber: true, cell: (stream) => count(stream.duplicate) },
+        { name: "Reordered", isNumber: true, cell: (stream) => count(stream.reordered) },
+        { name: "Late", isNumber: true, cell: (stream) => count(stream.late) }
+      ]
+    }
+  );
+}
+
 // src/main.tsx
 var ENTRIES = [
   { path: "/", name: "Now", key: "n", isHere: (first2) => first2 === "" },
+  { path: "/map", name: "Map", key: "m", isHere: (first2) => first2 === "map" },
   { path: "/flows", name: "Flows", key: "f", isHere: (first2) => first2.startsWith("flow") },
-  { path: "/events", name: "Events", key: "e", isHere: (first2) => first2.startsWith("event") }
+  { path: "/queues", name: "Queues", key: "q", isHere: (first2) => first2.startsWith("queue") && first2 !== "query" },
+  { path: "/events", name: "Events", key: "e", isHere: (first2) => first2.startsWith("event") || first2 === "drops" },
+  { path: "/reports", name: "Reports", key: "r", isHere: (first2) => first2.startsWith("report") },
+  { path: "/query", name: "Query", key: "s", isHere: (first2) => first2 === "query" }
 ];
 function View({ path }) {
   const [first2 = "", ...rest] = path;
   switch (first2) {
     case "":
       return /* @__PURE__ */ a4(Now, {});
+    case "drops":
+      return /* @__PURE__ */ a4(Drops, {});
+    case "map":
+      return /* @__PURE__ */ a4(Map2, {});
+    case "queues":
+      return /* @__PURE__ */ a4(Queues, {});
+    case "queue":
+      return /* @__PURE__ */ a4(Queue, { node: rest[0] ?? "", port: rest[1] ?? "-", queue: rest[2] ?? "-" }, rest.join("/"));
+    case "reports":
+      return /* @__PURE__ */ a4(Reports, {});
+    case "report":
+      return /* @__PURE__ */ a4(Report, { node: rest[0] ?? "", hw: rest[1] ?? "0", sequence: rest[2] ?? "" }, rest.join("/"));
+    case "query":
+      return /* @__PURE__ */ a4(Query, {});
     case "flows":
       return /* @__PURE__ */ a4(Flows2, {});
     case "flow":
@@ -7260,10 +8425,13 @@ function View({ path }) {
       return /* @__PURE__ */ a4(Event, { id: rest[0] ?? "" }, rest[0]);
     default:
       isReady.value = true;
-      return /* @__PURE__ */ a4(Empty, { children: [
-        "No view is called “",
-        shown("/" + path.join("/")),
-        "”. The views are on the left; what is behind the question mark stays."
+      return /* @__PURE__ */ a4($, { children: [
+        /* @__PURE__ */ a4("h1", { children: "No such view" }),
+        /* @__PURE__ */ a4(Empty, { children: [
+          "No view is called “",
+          shown("/" + path.join("/")),
+          "”. The views are on the left; what is behind the question mark stays."
+        ] })
       ] });
   }
 }

@@ -31,7 +31,31 @@ export function headers(): Record<string, string> {
   return token.value ? { authorization: "Bearer " + token.value } : {};
 }
 
-export async function ask(path: string, init: RequestInit = {}): Promise<any> {
+/** Questions to history wait for each other, as the collector answers few at a time. */
+let turn: Promise<unknown> = Promise.resolve();
+
+export function ask(path: string, init: RequestInit = {}): Promise<any> {
+  if (!/^query$|[?&](from|to)=/.test(path)) return once(path, init);
+  const answer = turn.then(() => patiently(path, init));
+  turn = answer.catch(() => undefined);
+  return answer;
+}
+
+/** Asks again while others have their turn. */
+async function patiently(path: string, init: RequestInit): Promise<any> {
+  for (let left = 20; ; left--) {
+    try {
+      return await once(path, init);
+    } catch (error) {
+      const isBusy = error instanceof Refusal && error.status === 503 && error.message.startsWith("other questions");
+      if (!isBusy || left === 0 || init.signal?.aborted) throw error;
+      await new Promise((done) => setTimeout(done, 150));
+    }
+  }
+}
+
+async function once(path: string, init: RequestInit): Promise<any> {
+  if (init.signal?.aborted) throw new Refusal(path, "not asked any more", 0);
   const asked = `${init.method ?? "GET"} /api/v1/${path}`;
   let answer: Response;
   let text: string;

@@ -10,16 +10,27 @@ import { onKey } from "./keys";
 import { learn } from "./names";
 import { follow } from "./stream";
 import { shown } from "./units";
+import { Drops } from "./views/drops";
 import { Event } from "./views/event";
 import { Events } from "./views/events";
 import { Flow } from "./views/flow";
 import { Flows } from "./views/flows";
+import { Map } from "./views/map";
 import { Now } from "./views/now";
+import { Query } from "./views/query";
+import { Queue } from "./views/queue";
+import { Queues } from "./views/queues";
+import { Report } from "./views/report";
+import { Reports } from "./views/reports";
 
 const ENTRIES: Entry[] = [
   { path: "/", name: "Now", key: "n", isHere: (first) => first === "" },
+  { path: "/map", name: "Map", key: "m", isHere: (first) => first === "map" },
   { path: "/flows", name: "Flows", key: "f", isHere: (first) => first.startsWith("flow") },
-  { path: "/events", name: "Events", key: "e", isHere: (first) => first.startsWith("event") },
+  { path: "/queues", name: "Queues", key: "q", isHere: (first) => first.startsWith("queue") && first !== "query" },
+  { path: "/events", name: "Events", key: "e", isHere: (first) => first.startsWith("event") || first === "drops" },
+  { path: "/reports", name: "Reports", key: "r", isHere: (first) => first.startsWith("report") },
+  { path: "/query", name: "Query", key: "s", isHere: (first) => first === "query" },
 ];
 
 function View({ path }: { path: string[] }) {
@@ -27,6 +38,20 @@ function View({ path }: { path: string[] }) {
   switch (first) {
     case "":
       return <Now />;
+    case "drops":
+      return <Drops />;
+    case "map":
+      return <Map />;
+    case "queues":
+      return <Queues />;
+    case "queue":
+      return <Queue node={rest[0] ?? ""} port={rest[1] ?? "-"} queue={rest[2] ?? "-"} key={rest.join("/")} />;
+    case "reports":
+      return <Reports />;
+    case "report":
+      return <Report node={rest[0] ?? ""} hw={rest[1] ?? "0"} sequence={rest[2] ?? ""} key={rest.join("/")} />;
+    case "query":
+      return <Query />;
     case "flows":
       return <Flows />;
     case "flow":
@@ -38,9 +63,12 @@ function View({ path }: { path: string[] }) {
     default:
       isReady.value = true;
       return (
-        <Empty>
+        <>
+          <h1>No such view</h1>
+          <Empty>
           No view is called “{shown("/" + path.join("/"))}”. The views are on the left; what is behind the question mark stays.
-        </Empty>
+          </Empty>
+        </>
       );
   }
 }

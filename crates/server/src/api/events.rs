@@ -7,7 +7,7 @@ use axum::Json;
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, State};
 use axum::response::Response;
-use inband_model::{Acknowledgement, EventKind, EventView, Nanos, Severity, Silence};
+use inband_model::{Acknowledgement, EventId, EventKind, EventView, Nanos, Severity, Silence};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -109,6 +109,28 @@ pub(super) async fn events(
     events.append(&mut past);
     state.said.note(&mut events);
     Ok(list(&events, |view| state.names.of_event(view)))
+}
+
+/// One event; of those of history, the latest.
+pub(super) async fn event(State(state): State<Shared>, Path(id): Path<String>) -> Result<Response, Problem> {
+    let id: EventId = id.parse().map_err(|_| Problem::wrong(format!("`{id}` is not the id of an event")))?;
+    let known = state.look(move |sight| {
+        let collector = &*sight.collector;
+        let mut known = collector.active_events().chain(collector.past_events());
+        known.find(|view| view.id == id).cloned()
+    });
+    let mut found: Vec<EventView> = known.await?.into_iter().collect();
+    if found.is_empty() {
+        let earlier = state.earlier.get().into_iter().flatten();
+        found.extend(earlier.filter(|view| view.id == id).cloned());
+    }
+    if found.is_empty() {
+        let past = state.past_events(Filter::default(), usize::MAX).await?;
+        found.extend(past.into_iter().filter(|view| view.id == id));
+    }
+    state.said.note(&mut found);
+    let event = found.first().ok_or_else(|| Problem::not_found("no event has this id"))?;
+    Ok(answer(&state.names.of_event(event)))
 }
 
 /// Notes that somebody knows of an event.

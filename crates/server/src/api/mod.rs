@@ -34,7 +34,7 @@ use inband_model::{EventView, Silence};
 use inband_store::{Limits, Store};
 use socket2::{Domain, Protocol, Socket, Type};
 use thiserror::Error;
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::{Semaphore, SemaphorePermit, oneshot};
 
 use crate::live::Live;
 use crate::metrics::Metrics;
@@ -287,8 +287,7 @@ impl State {
     /// The latest events of history that are wanted; none where no history is kept.
     async fn past_events(self: &Arc<Self>, filter: Filter, most: usize) -> Result<Vec<EventView>, Problem> {
         let Some(store) = self.store.clone() else { return Ok(Vec::new()) };
-        let turn = self.queries.try_acquire();
-        let Ok(_turn) = turn else { return Err(Problem::unavailable("other questions are being answered")) };
+        let _turn = self.turn().await?;
         let limits = self.limits();
         let found =
             tokio::task::spawn_blocking(move || past::of_history(&store, &filter, most, limits)).await;
@@ -297,6 +296,14 @@ impl State {
             Ok(Err(error)) => Err(Problem::unavailable(error.to_string())),
             Err(_) => Err(Problem::stopped()),
         }
+    }
+
+    /// Waits until a question to history may be worked on.
+    async fn turn(&self) -> Result<SemaphorePermit<'_>, Problem> {
+        let turn = tokio::time::timeout(LONGEST_WAIT, self.queries.acquire()).await;
+        turn.ok()
+            .and_then(Result::ok)
+            .ok_or_else(|| Problem::unavailable("other questions are being answered"))
     }
 
     /// Reads the latest events of before this start, once.
@@ -341,7 +348,7 @@ const MOST_QUERIES: usize = 2;
 const MAX_OTHERS: usize = 2;
 /// Most events of before this start that are shown without a time being asked for.
 const MAX_EARLIER: usize = 1_000;
-/// Longest wait for the collector.
+/// Longest wait for the collector, and for other questions to history.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
 #[cfg(test)]

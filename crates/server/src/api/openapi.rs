@@ -84,7 +84,7 @@ const NODE_OF_EVENT: Parameter =
 const KEY: Parameter = ("key", "string", "only those whose key holds this text");
 
 /// Everything that can be asked.
-pub(super) const OPERATIONS: [Operation; 23] = [
+pub(super) const OPERATIONS: [Operation; 24] = [
     text("/healthz", "whether the program runs"),
     text("/readyz", "whether the collector answers and history is being written; 503 and why where not"),
     text("/metrics", "counts and latencies for Prometheus"),
@@ -117,6 +117,7 @@ pub(super) const OPERATIONS: [Operation; 23] = [
         parameters: &[ACTIVE, LIMIT, FROM, TO, KIND, SEVERITY, NODE_OF_EVENT, KEY],
         ..get("/api/v1/events", "events that go on, then past ones, the latest first", "[Event]")
     },
+    get("/api/v1/events/{id}", "one event, out of history too", "Event"),
     post(
         "/api/v1/events/{id}/acknowledge",
         "note that somebody knows of an event",

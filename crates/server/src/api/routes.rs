@@ -28,6 +28,7 @@ pub(super) fn router(state: Shared) -> Router {
         .route("/api/v1/flows", get(views::flows))
         .route("/api/v1/flows/{id}", get(views::flow))
         .route("/api/v1/events", get(events::events))
+        .route("/api/v1/events/{id}", get(events::event))
         .route("/api/v1/silences", get(events::silences))
         .route("/api/v1/query", post(query::query))
         .route("/api/v1/stream", get(stream::stream))

@@ -66,7 +66,7 @@ export function TimeBar() {
   const { isLive, from, to, span } = range();
   const isOther = !SPANS.some((name) => parseSpan(name) === span);
   return (
-    <div class="time" role="group" aria-label="Time">
+    <div class="time" role="region" aria-label="Time">
       <button onClick={() => step(-1)} aria-label="One span back" title="[">◀</button>
       <select aria-label="Span" value={writeSpan(span)} onChange={(event) => show(parseSpan(event.currentTarget.value)!)}>
         {isOther && <option>{writeSpan(span)}</option>}

@@ -1,6 +1,8 @@
 // The waterfall: a row a hop and a row a link on one axis of nanoseconds, with what the clocks leave open.
 
+import { go, href } from "../address";
 import { node } from "../names";
+import { around } from "../range";
 import { type NodeUnits, type Piece, type Usual, hopKey } from "../packets";
 import { UNKNOWN, count, duration, occupancy, permille, shown } from "../units";
 
@@ -10,7 +12,7 @@ interface Way {
   isWhole: boolean;
 }
 
-export function Waterfall({ way, usually, counted }: { way: Way; usually: Map<string, Usual>; counted: Map<number, NodeUnits> }) {
+export function Waterfall({ way, arrived, usually, counted }: { way: Way; arrived: bigint; usually: Map<string, Usual>; counted: Map<number, NodeUnits> }) {
   const share = (value: number) => `${(100 * Math.max(0, value)) / Math.max(1, way.sum)}%`;
   return (
     <div class="scroll" role="region" aria-label="Waterfall" tabIndex={0}>
@@ -31,7 +33,7 @@ export function Waterfall({ way, usually, counted }: { way: Way; usually: Map<st
             <th scope="col" class="number">Utilisation</th>
           </tr>
         </thead>
-        <tbody>{way.pieces.map((piece, at) => (piece.kind === "hop" ? <Hop key={at} piece={piece} usual={usually.get(hopKey(piece.hop))} counted={counted.get(piece.hop.node_id)} share={share} sum={way.sum} /> : <Link key={at} piece={piece} share={share} />))}</tbody>
+        <tbody>{way.pieces.map((piece, at) => (piece.kind === "hop" ? <Hop key={at} piece={piece} usual={usually.get(hopKey(piece.hop))} counted={counted.get(piece.hop.node_id)} arrived={arrived} share={share} sum={way.sum} /> : <Link key={at} piece={piece} share={share} />))}</tbody>
       </table>
       <p class="legend">
         <span class="bar base" /> least seen of this hop <span class="bar queued" /> waiting above it <span class="bar link" /> link <span class="bar whisker" /> clocks may be off by this much{" "}
@@ -44,13 +46,15 @@ export function Waterfall({ way, usually, counted }: { way: Way; usually: Map<st
 type Hop = Extract<Piece, { kind: "hop" }>;
 type Link = Extract<Piece, { kind: "link" }>;
 
-function Hop({ piece, usual, counted, share, sum }: { piece: Hop; usual: Usual | undefined; counted: NodeUnits | undefined; share: (value: number) => string; sum: number }) {
+function Hop({ piece, usual, counted, arrived, share, sum }: { piece: Hop; arrived: bigint; usual: Usual | undefined; counted: NodeUnits | undefined; share: (value: number) => string; sum: number }) {
   const { hop, start, length } = piece;
   const least = Math.min(usual?.least ?? 0, length ?? 0);
+  const moment = hop.egress_timestamp ?? arrived;
+  const queue = hop.egress_interface === null ? undefined : href(`/queue/${hop.node_id}/${hop.egress_interface}/${hop.queue_id ?? "-"}`, around(BigInt(moment), 200_000_000n));
   const part = length === null || sum === 0 ? "" : ` (${Math.round((100 * length) / sum)} %)`;
   return (
-    <tr data-row tabIndex={0}>
-      <th scope="row">{node(hop.node_id)}</th>
+    <tr data-row tabIndex={0} onKeyDown={(event) => event.key === "Enter" && queue && go(queue)}>
+      <th scope="row">{queue ? <a href={queue}>{node(hop.node_id)}</a> : node(hop.node_id)}</th>
       <td>
         {hop.ingress_interface ?? UNKNOWN} › {hop.queue_id ?? UNKNOWN} › {hop.egress_interface ?? UNKNOWN}
       </td>

@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { href } from "../address";
 import { ask } from "../api";
 import { useAsk } from "../ask";
-import { check, flowsOf, sentence } from "../kinds";
+import { check, flowsOf, queueOf, sentence } from "../kinds";
 import { node } from "../names";
 import { Answer, Empty } from "../parts/answer";
 import { useCopy, useKeys } from "../parts/copy";
@@ -14,15 +14,11 @@ import { around } from "../range";
 import { MINUTE, SECOND, exact } from "../time";
 import { UNKNOWN, bytes, count, duration, permille, shown } from "../units";
 import { eventAddress } from "./events";
+import { reportAddress } from "./report";
 
-async function find(id: string, signal: AbortSignal): Promise<any> {
-  for (const asked of ["events?limit=4096", "events?limit=4096&from=0"]) {
-    const events: any[] = await ask(asked, { signal });
-    const found = events.find((event) => event.id === id);
-    if (found) return found;
-  }
-  return null;
-}
+/** The event, or `null` where there is none. */
+const find = (id: string, signal: AbortSignal): Promise<any> =>
+  ask("events/" + encodeURIComponent(id), { signal }).catch((error) => ([400, 404].includes(error.status) ? null : Promise.reject(error)));
 
 export function Event({ id }: { id: string }) {
   const asked = useAsk("event " + id, (signal) => find(id, signal), 10_000);
@@ -52,6 +48,7 @@ function Known({ event, again }: { event: any; again: () => void }) {
       <p class="check">
         <strong>Check</strong> {check(event)}
       </p>
+      <Leads event={event} />
       <Acknowledge event={event} again={again} />
       <Facts
         facts={[
@@ -68,6 +65,22 @@ function Known({ event, again }: { event: any; again: () => void }) {
       <Evidence event={event} />
       <Related event={event} />
     </>
+  );
+}
+
+/** Where to look next. */
+function Leads({ event }: { event: any }) {
+  const queue = queueOf(event);
+  const { from, to, egress_interface, ingress_interface } = event.detail ?? {};
+  const link = event.event === "silent-loss" ? `${from}.${egress_interface ?? "*"}-${to}.${ingress_interface ?? "*"}` : undefined;
+  if (!queue && !link) return null;
+  const span = BigInt(event.last) - BigInt(event.first);
+  // What goes on is still on its way into history.
+  const time = event.phase === "begin" ? { live: "1m", at: undefined, span: undefined } : around(BigInt(event.first) + span / 2n, span < SECOND ? SECOND : span > 30n * SECOND ? 60n * SECOND : (2n * span) / 1_000_000n * 1_000_000n);
+  return (
+    <p>
+      {queue && <a href={href(queue, time)}>The queue at that time</a>} {link && <a href={href("/map", { sel: link })}>The link on the map</a>}
+    </p>
   );
 }
 
@@ -120,9 +133,10 @@ function Evidence({ event }: { event: any }) {
     <Table
       caption="Evidence: some of the reports it rests on"
       rows={event.evidence as any[]}
+      open={reportAddress}
       keyOf={(report) => `${report.node_id} ${report.hw_id} ${report.sequence}`}
       columns={[
-        { name: "Report of", cell: (report) => node(report.node_id) },
+        { name: "Report of", cell: (report) => <a href={reportAddress(report)}>{node(report.node_id)} {count(report.sequence)}</a> },
         { name: "hw_id", isNumber: true, cell: (report) => report.hw_id },
         { name: "Sequence", isNumber: true, cell: (report) => count(report.sequence) },
         { name: "Arrived", cell: (report) => exact(BigInt(report.received_at)) },

@@ -1,6 +1,6 @@
 // Events: what was announced, grouped by kind and what it is about.
 
-import { href, param, set } from "../address";
+import { address, href, param, set } from "../address";
 import { ask } from "../api";
 import { useAsk } from "../ask";
 import { KINDS, sentence } from "../kinds";
@@ -22,6 +22,7 @@ export function Events() {
   return (
     <>
       <h1>Events</h1>
+      <Tabs />
       <div class="choices">
         <label>
           Kind{" "}
@@ -43,6 +44,18 @@ export function Events() {
       </div>
       <Answer asked={events}>{(all) => <List all={all} isFiltered={chosen !== ""} />}</Answer>
     </>
+  );
+}
+
+/** Events, or drops alone. */
+export function Tabs() {
+  const here = address.value.path[0];
+  return (
+    <nav aria-label="Events and drops" class="choices">
+      {[["/events", "Events"], ["/drops", "Drops"]].map(([path, name]) => (
+        <a key={path} href={href(path!)} aria-current={"/" + here === path ? "page" : undefined}>{name}</a>
+      ))}
+    </nav>
   );
 }
 

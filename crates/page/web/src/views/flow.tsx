@@ -90,11 +90,10 @@ function Packets({ id, previous }: { id: string; previous: Taken | undefined }) 
     <Answer asked={list}>
       {(packets) => {
         const named = param("packet");
-        const chosen = packets.find((packet) => packetName(packet) === named);
-        if (!packets.length && !named) return <None />;
+                if (!packets.length && !named) return <None />;
         return (
           <>
-            <One id={id} name={named || packetName(packets[0]!)} packet={chosen ?? packets[0]} previous={previous} isAsked={named !== ""} />
+            <One id={id} name={named || packetName(packets[0]!)} previous={previous} isAsked={named !== ""} />
             <List packets={packets} order={order} chosen={named || packetName(packets[0]!)} />
           </>
         );
@@ -109,7 +108,7 @@ const None = () => (
   </Empty>
 );
 
-function One({ id, name, packet, previous, isAsked }: { id: string; name: string; packet: Packet | undefined; previous: Taken | undefined; isAsked: boolean }) {
+function One({ id, name, previous, isAsked }: { id: string; name: string; previous: Taken | undefined; isAsked: boolean }) {
   const time = BigInt(name.split("-")[4] ?? 0);
   const asked = useAsk(`hops ${id} ${name}`, async (signal) => {
     const [hops, known, usually, counted] = await Promise.all([
@@ -131,11 +130,11 @@ function One({ id, name, packet, previous, isAsked }: { id: string; name: string
               {isAsked ? "Packet" : "Slowest packet"} of <time>{exact(time)}</time>: {duration(way.sum)}
               {!way.isWhole && " of what is known"}
             </h2>
-            <Waterfall way={way} usually={usually} counted={counted} />
+            <Waterfall way={way} arrived={time} usually={usually} counted={counted} />
             <Missing hops={hops} />
             {previous && <Before previous={previous} hops={hops} />}
             <p class="muted">
-              Report {packet?.sequence ?? name.split("-")[2]} of {node(packet?.reporter ?? Number(name.split("-")[0]))}. The usual values are of reports of this flow within half a minute.
+              <a href={href(`/report/${name.split("-").slice(0, 3).join("/")}`, { at: String(time), span: "2s" })}>Report {name.split("-")[2]} of {node(Number(name.split("-")[0]))}</a>. The usual values are of reports of this flow within half a minute.
             </p>
             <Copier text={() => waterfallText(exact(time), way)} />
           </section>

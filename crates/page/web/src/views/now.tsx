@@ -95,7 +95,7 @@ function Incidents({ groups }: { groups: Incident[] }) {
     <section aria-labelledby="incidents">
       <h2 id="incidents">{plural(groups.length, "incident")}</h2>
       <ul class="incidents">
-        {groups.slice(0, 40).map(({ main, events, severity }) => {
+        {groups.slice(0, MOST).map(({ main, events, severity }) => {
           const to = href("/event/" + main.id, around(BigInt(main.first), 20n * SECOND));
           return (
             <li key={main.id} data-row tabIndex={0} onKeyDown={(press) => press.key === "Enter" && press.target === press.currentTarget && go(to)}>
@@ -110,9 +110,13 @@ function Incidents({ groups }: { groups: Incident[] }) {
           );
         })}
       </ul>
+      {groups.length > MOST && <p><a href={href("/events")}>All events of this time</a>: {plural(groups.length - MOST, "more incident")}</p>}
     </section>
   );
 }
+
+/** Incidents on the first page. */
+const MOST = 10;
 
 const kindsOf = (events: any[]) => [...new Set(events.map((event) => event.event))].join(", ");
 

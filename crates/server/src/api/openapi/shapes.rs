@@ -458,7 +458,14 @@ pub(in crate::api) const SHAPES: &[Shape] = &[
     shape(
         "Question",
         "a question in SQL",
-        &[("sql", "string", "the tables are those of `inband query --tables`")],
+        &[
+            ("sql", "string", "the tables are those of `inband query --tables`"),
+            (
+                "integers",
+                "-string",
+                "number (the default), or text for those past 2^53, which not every program reads",
+            ),
+        ],
     ),
     shape(
         "Rows",

@@ -23,6 +23,8 @@ fn every_problem_is_told_in_json() {
         ("post", "/api/v1/query", "{", 400),
         ("post", "/api/v1/query", long.as_str(), 413),
         ("get", "/api/v1/flows/1", "", 404),
+        ("get", "/api/v1/events/x", "", 400),
+        ("get", "/api/v1/events/00ff", "", 404),
         ("get", "/nothing", "", 404),
         ("get", "/api/v1/query", "", 405),
         ("post", "/healthz", "", 405),
@@ -33,6 +35,33 @@ fn every_problem_is_told_in_json() {
     }
     let head = system.head_of("post", "/api/v1/ledger");
     assert!(head.contains("allow: GET"), "{head}");
+}
+
+#[test]
+fn integers_past_2_to_the_53_are_texts_where_that_is_asked_for() {
+    let system = System::start("");
+    let ask = |integers: &str| {
+        let sql = "SELECT 9007199254740991, 9007199254740993, -9007199254740993, 1.5, 'a', NULL";
+        let (status, body) =
+            system.send("post", "/api/v1/query", &[], &format!("{{\"sql\":\"{sql}\"{integers}}}"));
+        (status, serde_json::from_str::<Value>(&body).unwrap_or_default()["rows"].to_string())
+    };
+    let numbers = r#"[[9007199254740991,9007199254740993,-9007199254740993,1.5,"a",null]]"#;
+    assert_eq!(ask(""), (200, numbers.to_owned()));
+    assert_eq!(ask(",\"integers\":\"number\""), (200, numbers.to_owned()));
+    let texts = r#"[[9007199254740991,"9007199254740993","-9007199254740993",1.5,"a",null]]"#;
+    assert_eq!(ask(",\"integers\":\"text\""), (200, texts.to_owned()));
+    assert_eq!(ask(",\"integers\":\"words\"").0, 400);
+}
+
+#[test]
+fn questions_to_history_wait_for_each_other() {
+    let system = System::start("");
+    let ask = || system.send("post", "/api/v1/query", &[], "{\"sql\":\"SELECT 1\"}").0;
+    std::thread::scope(|scope| {
+        let asked: Vec<_> = (0..24).map(|_| scope.spawn(ask)).collect();
+        assert!(asked.into_iter().all(|asked| asked.join().unwrap() == 200));
+    });
 }
 
 #[test]

@@ -1,0 +1,116 @@
+// What is known of one queue in one time: depth by the node's clock, and whose packets left it.
+
+import { ask, sql } from "./api";
+import type { Flow } from "./kinds";
+import type { Nanos } from "./time";
+
+export interface Sample {
+  /** By the clock that is used, nanoseconds from the beginning of the time. */
+  at: number;
+  depth: number;
+  latency: number | null;
+  flow: number;
+  row: any;
+}
+
+export interface QueueFlow {
+  id: string;
+  flow: Flow | null;
+  reports: number;
+  share: number;
+  longest: number | null;
+  median: number | null;
+}
+
+export interface Samples {
+  from: Nanos;
+  to: Nanos;
+  isNodeClock: boolean;
+  isCut: boolean;
+  samples: Sample[];
+  flows: QueueFlow[];
+  episodes: { from: number; to: number; isTruncated: boolean; id: string }[];
+  unit: string | null;
+}
+
+const MOST = 40_000;
+/** How much later than it left a report on a packet may arrive. */
+const LATE = 500_000_000n;
+
+export async function samples(node: number, port: string, queue: string, from: Nanos, to: Nanos, signal: AbortSignal): Promise<Samples> {
+  const is = (column: string, value: string) => (/^\d{1,5}$/.test(value) ? `${column} = ${value}` : `${column} IS NULL`);
+  const text =
+    "SELECT time, egress_timestamp, queue_occupancy, hop_latency, flow_id, source, destination, protocol, source_port, destination_port, " +
+    `reporter, hw_id, sequence, report_index FROM observations WHERE time >= ${from} AND time < ${to + LATE} AND node_id = ${node} ` +
+    `AND ${is("egress_interface", port)} AND ${is("queue_id", queue)} AND queue_occupancy IS NOT NULL ORDER BY time LIMIT ${MOST}`;
+  const [rows, queues, events] = await Promise.all([
+    sql(text, signal),
+    ask(`queues?limit=10000&node=${node}`, { signal }) as Promise<any[]>,
+    ask(`events?limit=200&kind=queue-congestion&node=${node}&from=${from}&to=${to}`, { signal }) as Promise<any[]>,
+  ]);
+  const isNodeClock = rows.length > 0 && rows.every((row) => row.egress_timestamp !== null);
+  // The report that arrived soonest says how the node's clock stands to ours.
+  const ahead = isNodeClock ? rows.map(delay).reduce((a, b) => (b < a ? b : a)) : 0n;
+  const clock = (row: any) => (isNodeClock ? BigInt(row.egress_timestamp) + ahead : BigInt(row.time));
+  const inside = rows.filter((row) => clock(row) >= from && clock(row) < to).sort((a, b) => Number(clock(a) - clock(b)));
+  const ids = new Map<string, any[]>();
+  for (const row of inside) {
+    const id = row.flow_id === null ? "" : String(row.flow_id);
+    const list = ids.get(id) ?? [];
+    list.push(row);
+    ids.set(id, list);
+  }
+  const flows = [...ids].sort((a, b) => b[1].length - a[1].length).map(([id, list]) => summary(id, list, inside.length));
+  const number = new Map(flows.map(({ id }, at) => [id, at]));
+  const found = inside.map((row): Sample => ({
+    at: Number(clock(row) - from),
+    depth: row.queue_occupancy,
+    latency: row.hop_latency,
+    flow: number.get(row.flow_id === null ? "" : String(row.flow_id))!,
+    row,
+  }));
+  const mine = (event: any) => String(event.detail.egress_interface ?? "-") === port && String(event.detail.queue_id ?? 0) === (queue === "-" ? "0" : queue);
+  const episodes = events.filter(mine).map((event) => ({
+    from: Number(BigInt(event.first) - from),
+    to: Number(BigInt(event.last) - from),
+    isTruncated: Boolean(event.detail.truncated),
+    id: event.id,
+  }));
+  return { from, to, isNodeClock, isCut: rows.length >= MOST, samples: found, flows, episodes, unit: queues[0]?.unit ?? null };
+}
+
+const delay = (row: any) => BigInt(row.time) - BigInt(row.egress_timestamp);
+
+function summary(id: string, rows: any[], all: number): QueueFlow {
+  const { source, destination, protocol, source_port, destination_port } = rows[0];
+  const waits = rows.map((row) => row.hop_latency).filter((wait) => wait !== null).sort((a, b) => a - b);
+  return {
+    id,
+    flow: source === null ? null : { source, destination, protocol, source_port, destination_port },
+    reports: rows.length,
+    share: (1000 * rows.length) / all,
+    longest: waits.at(-1) ?? null,
+    median: waits[Math.floor(waits.length / 2)] ?? null,
+  };
+}
+
+/** Depth over time in `many` steps; each step is split by whose packets left while its deepest packet waited. */
+export function stack(found: Samples, many: number, kept: number): { depth: number; parts: number[] }[] {
+  const span = Number(found.to - found.from);
+  const steps: { deepest: number; parts: number[] }[] = Array.from({ length: many }, () => ({ deepest: -1, parts: [] }));
+  found.samples.forEach((sample, at) => {
+    const step = steps[Math.min(many - 1, Math.floor((sample.at / span) * many))]!;
+    if (step.deepest < 0 || sample.depth > found.samples[step.deepest]!.depth) step.deepest = at;
+  });
+  return steps.map(({ deepest }) => {
+    const parts = Array(kept + 1).fill(0);
+    if (deepest < 0) return { depth: -1, parts };
+    const sample = found.samples[deepest]!;
+    let counted = 0;
+    for (let at = deepest; at >= 0 && found.samples[at]!.at >= sample.at - (sample.latency ?? 0); at--) {
+      parts[Math.min(kept, found.samples[at]!.flow)] += 1;
+      counted += 1;
+    }
+    return { depth: sample.depth, parts: parts.map((part) => (part / counted) * sample.depth) };
+  });
+}

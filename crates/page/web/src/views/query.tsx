@@ -1,0 +1,132 @@
+// Query: history in SQL, with its result as a table or a file.
+
+import { useRef, useState } from "preact/hooks";
+import { href, param, set } from "../address";
+import { ask } from "../api";
+import { useAsk } from "../ask";
+import { csv, jsonl } from "../files";
+import { Answer, Empty, isReady } from "../parts/answer";
+import { useCopy } from "../parts/copy";
+import { Table } from "../parts/table";
+import { exact } from "../time";
+import { UNKNOWN, count, plural, shown } from "../units";
+
+const EXAMPLES: [string, string][] = [
+  ["p99 by node and interface, the worst first", "SELECT node_id, egress_interface, max(latency_p99) AS p99, max(latency_max) AS longest, sum(count) AS hops\nFROM minutes\nWHERE time > (unixepoch() - 900) * 1000000000\nGROUP BY 1, 2 ORDER BY p99 DESC"],
+  ["the latest path changes", "SELECT time, flow_id, source, destination, source_port, path\nFROM paths ORDER BY time DESC LIMIT 50"],
+  ["what was announced, by kind", "SELECT kind, severity, count(*) AS events, max(time) AS latest\nFROM events GROUP BY 1, 2 ORDER BY events DESC"],
+  ["who was in the queues of one node in the last ten seconds", "SELECT egress_interface, flow_id, source, destination, count(*) AS reports, max(queue_occupancy) AS deepest, max(hop_latency) AS longest\nFROM observations\nWHERE time > (unixepoch() - 10) * 1000000000 AND node_id = 1\nGROUP BY 1, 2 ORDER BY deepest DESC LIMIT 50"],
+];
+
+const TABLES = ["observations", "paths", "events", "ledger", "minutes"];
+
+export function Query() {
+  const text = param("sql");
+  const [typed, setTyped] = useState(text || EXAMPLES[0]![1]);
+  const [seen, setSeen] = useState(text);
+  if (seen !== text) {
+    setSeen(text);
+    if (text) setTyped(text);
+  }
+  if (!text) isReady.value = true;
+  const run = () => set({ sql: typed.trim() || undefined });
+  return (
+    <>
+      <h1>Query</h1>
+      <label for="sql" class="muted">SQL over history. Ctrl-Enter runs it.</label>
+      <textarea
+        id="sql"
+        data-filter
+        rows={Math.min(16, Math.max(5, typed.split("\n").length + 1))}
+        spellcheck={false}
+        value={typed}
+        onInput={(event) => setTyped(event.currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+            event.preventDefault();
+            run();
+          }
+        }}
+      />
+      <p class="choices">
+        <button onClick={run}>Run</button>
+        <label>
+          Examples{" "}
+          <select value="" onChange={(event) => setTyped(EXAMPLES[Number(event.currentTarget.value)]![1])}>
+            <option value="" disabled>choose one</option>
+            {EXAMPLES.map(([name], at) => (
+              <option key={name} value={at}>{name}</option>
+            ))}
+          </select>
+        </label>
+        <span class="muted">Tables: {TABLES.map((table, at) => <span key={table}>{at > 0 && ", "}<a href={href("/query", { sql: `SELECT * FROM ${table} ORDER BY time DESC LIMIT 20` })}>{table}</a></span>)}</span>
+      </p>
+      {text ? <Result text={text} /> : <Empty>Nothing was asked yet: run the example, or one of your own.</Empty>}
+    </>
+  );
+}
+
+interface Rows {
+  columns: string[];
+  rows: any[][];
+  damage: any[];
+  took: number;
+}
+
+function Result({ text }: { text: string }) {
+  const stop = useRef<AbortController>(null);
+  const asked = useAsk<Rows>("sql " + text, async (signal) => {
+    const started = performance.now();
+    const own = new AbortController();
+    stop.current = own;
+    const body = JSON.stringify({ sql: text });
+    const found = await ask("query", { method: "POST", body, headers: { "content-type": "application/json" }, signal: AbortSignal.any([signal, own.signal]) });
+    return { ...found, took: performance.now() - started };
+  });
+  return (
+    <>
+      {asked.isSlow && <p><button onClick={() => stop.current?.abort()}>Stop waiting</button></p>}
+      {asked.error?.status === 422 && <p class="notice">The question met a limit. Name a time, such as <code>WHERE time &gt; (unixepoch() - 600) * 1000000000</code>, ask for fewer columns, or ask <code>minutes</code>.</p>}
+      <Answer asked={asked}>{(found) => <Found found={found} />}</Answer>
+    </>
+  );
+}
+
+const isTime = (name: string) => /(^|_)(time|timestamp|latest|first|last)$/.test(name);
+const MOST = 500;
+
+function Found({ found: { columns, rows, damage, took } }: { found: Rows }) {
+  useCopy(() => csv(columns, rows).replaceAll(",", "\t"));
+  const cell = (name: string, value: any) => {
+    if (value === null) return UNKNOWN;
+    if (name === "flow_id") return <a class="mono" href={href("/flow/" + value)}>{String(value)}</a>;
+    if (isTime(name) && typeof value === "bigint") return <time title={String(value)}>{exact(value)}</time>;
+    return shown(String(value));
+  };
+  if (!rows.length) return <Empty>The question was answered: no row fits it.</Empty>;
+  return (
+    <>
+      <p class="choices">
+        <button onClick={() => save("inband.csv", "text/csv", csv(columns, rows))}>Save as CSV</button>
+        <button onClick={() => save("inband.jsonl", "application/jsonl", jsonl(columns, rows))}>Save as JSON Lines</button>
+        <span class="muted">{plural(rows.length, "row")} in {Math.round(took)} ms</span>
+      </p>
+      {damage.length > 0 && <p class="notice">{plural(damage.length, "place")} of history cannot be read and were left out: {shown(damage[0].file)}</p>}
+      <Table
+        caption={`${count(Math.min(MOST, rows.length))} of ${count(rows.length)} rows`}
+        rows={rows.slice(0, MOST)}
+        keyOf={(_, at) => String(at)}
+        onFocus={() => undefined}
+        columns={columns.map((name, at) => ({ name, isNumber: typeof rows[0]![at] === "number", cell: (row: any[]) => cell(name, row[at]) }))}
+      />
+    </>
+  );
+}
+
+function save(name: string, type: string, text: string) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text], { type }));
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(link.href);
+}

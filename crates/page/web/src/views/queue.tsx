@@ -1,0 +1,106 @@
+// One queue on a fine axis: how deep it was, whose packets stood in it, who waited.
+
+import { go, href, set } from "../address";
+import { useAsk } from "../ask";
+import { packetName } from "../packets";
+import { Answer, Empty } from "../parts/answer";
+import { useCopy, useKeys } from "../parts/copy";
+import { Lane } from "../parts/depth";
+import { Table } from "../parts/table";
+import { FlowLink } from "../parts/words";
+import { around, range } from "../range";
+import { flowText } from "../kinds";
+import { type Samples, samples } from "../samples";
+import { SECOND, exact, writeSpan } from "../time";
+import { UNKNOWN, count, duration, occupancy, permille } from "../units";
+import { queueName } from "./queues";
+
+export const FLOWS_SHOWN = 6;
+
+export function Queue({ node, port, queue }: { node: string; port: string; queue: string }) {
+  const id = /^\d{1,10}$/.test(node) ? Number(node) : undefined;
+  const { isLive, from, to } = range();
+  // Live, the latest ten seconds are enough to see.
+  const window = () => {
+    const { isLive, from, to } = range();
+    return isLive || to - from > 60n * SECOND ? { from: to - (isLive ? 10n : 60n) * SECOND, to } : { from, to };
+  };
+  const asked = useAsk<Samples>(`queue ${node} ${port} ${queue} ${isLive ? "live" : `${from} ${to}`}`, (signal) => samples(id ?? 0, port, queue, window().from, window().to, signal), isLive ? 3_000 : undefined);
+  if (id === undefined) return <Empty>A queue is named by node, interface and queue, such as <a href={href("/queues")}>these</a>.</Empty>;
+  const number = (text: string) => (/^\d+$/.test(text) ? Number(text) : null);
+  return (
+    <>
+      <h1>{queueName({ node_id: id, egress_interface: number(port), queue_id: number(queue) })}</h1>
+      <Answer asked={asked}>{(found) => <Shown found={found} isLive={isLive} />}</Answer>
+    </>
+  );
+}
+
+function Shown({ found, isLive }: { found: Samples; isLive: boolean }) {
+  const { samples: all, flows, unit, from, to } = found;
+  const write = (value: number) => occupancy(value, unit === "bytes" ? value : null, unit);
+  const deepest = all.reduce((most, sample) => (sample.depth > most.depth ? sample : most), all[0] ?? { depth: 0, at: 0 });
+  useKeys({ f: () => all.length && set(around(from + BigInt(Math.round(deepest.at)), 2n * 10n ** 8n)) });
+  useCopy(() =>
+    [`${exact(from)} to ${exact(to)}, deepest ${write(deepest.depth)}`, ...flows.map((flow) => `${permille(flow.share)}  ${flow.flow ? flowText(flow.flow) : "flow not known"}  longest wait ${duration(flow.longest)}`)].join("\n"),
+  );
+  if (!all.length) {
+    return (
+      <Empty>
+        No report tells of this queue between {exact(from)} and {exact(to)}. It may have been empty of watched packets, which is not the same as empty.{" "}
+        <a href={href("/events", { kind: "queue-congestion", live: "1d" })}>Congestion of a whole day</a>
+      </Empty>
+    );
+  }
+  const waited = [...all].sort((a, b) => (b.latency ?? -1) - (a.latency ?? -1)).slice(0, 15);
+  return (
+    <>
+      <p>
+        Deepest <strong>{write(deepest.depth)}</strong>, longest wait <strong>{duration(waited[0]?.latency)}</strong>, of {count(all.length)} reported packets.{" "}
+        {found.isNodeClock ? "By the node's clock, set against ours by the report that arrived soonest." : "By arrival here: the node's clock is not known, so times are good to a millisecond or so."}{" "}
+        {isLive && `The latest ${writeSpan((to - from) / SECOND * SECOND)}.`} {found.isCut && "Only the first 40,000 reports are shown: look at a shorter span."}
+      </p>
+      <p class="leads">
+        <button onClick={() => set(around(from + BigInt(Math.round(deepest.at)), 2n * 10n ** 8n))} title="f">To the deepest moment</button>{" "}
+        {found.episodes.map((episode) => (
+          <span key={episode.id}> <a href={href("/event/" + episode.id)}>congestion of {duration(episode.to - episode.from)}</a></span>
+        ))}
+      </p>
+      <Lane found={found} write={write} />
+      <Table
+        caption="Whose packets were in it, by reports"
+        rows={flows.slice(0, 20)}
+        keyOf={(flow) => flow.id}
+        open={(flow) => (flow.id ? href("/flow/" + flow.id) : undefined)}
+        columns={[
+          { name: "Colour", cell: (flow) => <Swatch at={flows.indexOf(flow)} /> },
+          { name: "Flow", cell: (flow) => (flow.flow ? <FlowLink flow={flow.flow} id={flow.id} /> : "not known") },
+          { name: "Share of reports", isNumber: true, cell: (flow) => permille(flow.share) },
+          { name: "Reports", isNumber: true, cell: (flow) => count(flow.reports) },
+          { name: "Median wait", isNumber: true, cell: (flow) => duration(flow.median) },
+          { name: "Longest wait", isNumber: true, cell: (flow) => duration(flow.longest) },
+          { name: "Role", cell: (flow) => (flow.share < 100 && (flow.longest ?? 0) > 1e6 ? "waits, sends little" : flow.share >= 200 ? "fills it" : UNKNOWN) },
+        ]}
+      />
+      <Table
+        caption="Packets that waited longest"
+        rows={waited}
+        keyOf={(sample) => packetName(sample.row)}
+        open={(sample) => packetAddress(sample.row)}
+        columns={[
+          { name: "Left at", cell: (sample) => <a href={packetAddress(sample.row)}>{exact(from + BigInt(Math.round(sample.at)))}</a> },
+          { name: "Waited", isNumber: true, cell: (sample) => duration(sample.latency) },
+          { name: "Depth", isNumber: true, cell: (sample) => write(sample.depth) },
+          { name: "Flow", cell: (sample) => (flows[sample.flow]?.flow ? flowText(flows[sample.flow]!.flow!) : "not known") },
+        ]}
+      />
+    </>
+  );
+}
+
+export const openPacket = (row: any) => go(packetAddress(row));
+const packetAddress = (row: any) => href("/flow/" + row.flow_id, { ...around(BigInt(row.time), 2n * SECOND), packet: packetName(row) });
+
+function Swatch({ at }: { at: number }) {
+  return at < FLOWS_SHOWN ? <span class={`flow f${at + 1}`}>{at + 1}</span> : <span class="flow f0">others</span>;
+}

@@ -1,0 +1,127 @@
+// Reports: what became of each, as a balance, and the streams they came in.
+
+import { href } from "../address";
+import { ask } from "../api";
+import { useAsk } from "../ask";
+import { node } from "../names";
+import { Answer, Empty } from "../parts/answer";
+import { useCopy } from "../parts/copy";
+import { Table } from "../parts/table";
+import { Facts } from "../parts/words";
+import { count, permille, plural, shown } from "../units";
+
+const PARTS: [string, string][] = [
+  ["accepted", "understood and counted once"],
+  ["duplicate", "had been accepted before"],
+  ["malformed", "no telemetry report"],
+  ["shed", "dropped here, as a queue was full"],
+];
+
+export function Reports() {
+  const asked = useAsk<any>("ledger", (signal) => ask("ledger", { signal }), 2_000);
+  return (
+    <>
+      <h1>Reports</h1>
+      <Answer asked={asked}>{(ledger) => <Ledger ledger={ledger} />}</Answer>
+    </>
+  );
+}
+
+function Ledger({ ledger: { total, streams, malformed, exports, refused_sources: refused } }: { ledger: any }) {
+  const sum = PARTS.reduce((all, [name]) => all + total[name], 0);
+  const isEven = sum === total.received;
+  useCopy(() => [`${count(total.received)} received = ${PARTS.map(([name]) => `${count(total[name])} ${name}`).join(" + ")}`, `${count(total.lost)} lost`].join("\n"));
+  return (
+    <>
+      <section class="balance-sheet" aria-label="Balance">
+        <p>
+          <strong>{count(total.received)}</strong> datagrams received{" "}
+          {PARTS.map(([name], at) => (
+            <span key={name}>
+              {at ? " + " : isEven ? " = " : " ≠ "}
+              <strong>{count(total[name])}</strong> {name}
+            </span>
+          ))}
+          {isEven ? "" : ` (${count(sum)}: a datagram is between two counts)`}
+        </p>
+        <div class="balance-bar" aria-hidden="true">
+          {PARTS.map(([name], at) => (total[name] ? <span key={name} class={`f${at + 1}`} style={{ flexGrow: Math.max(total[name] / total.received, 0.004) }} /> : null))}
+        </div>
+        <Facts
+          facts={[
+            ...PARTS.map(([name, about], at): [string, any] => [name, <><i class={`key f${at + 1}`} /> {count(total[name])}, {permille(total.received ? (1000 * total[name]) / total.received : null)}: {about}</>]),
+            ["lost", <span class={total.lost ? "bad" : ""}>{count(total.lost)} that were sent and did not arrive; {plural(total.lost_unknown, "time")} an unknown number</span>],
+            ["kernel dropped", <span class={total.kernel_dropped ? "bad" : ""}>{count(total.kernel_dropped)} before this program saw them</span>],
+            ["individual reports", `${count(total.accepted_reports)} in accepted datagrams`],
+            ["stored", `${count(total.stored)} individual reports, ${count(total.store_failed)} not`],
+            ["reordered, late", `${count(total.reordered)}, ${count(total.late)}`],
+          ]}
+        />
+      </section>
+      {streams.length ? <Streams streams={streams} /> : <Empty>No report has come yet. Nodes send them to the address under <code>[receive] listen</code>; <code>inband demo --report-to ADDRESS:32766</code> sends some.</Empty>}
+      {malformed.length > 0 && (
+        <Table
+          caption="What was wrong with datagrams that are no report"
+          rows={malformed as any[]}
+          keyOf={(fault) => fault.header + fault.fault}
+          columns={[
+            { name: "Header", cell: (fault) => shown(fault.header) },
+            { name: "Fault", cell: (fault) => shown(fault.fault) },
+            { name: "Datagrams", isNumber: true, cell: (fault) => count(fault.count) },
+          ]}
+        />
+      )}
+      {exports.length > 0 && (
+        <Table
+          caption="Outputs"
+          rows={exports as any[]}
+          keyOf={(output) => output.output}
+          columns={[
+            { name: "Output", cell: (output) => shown(output.output) },
+            { name: "Offered", isNumber: true, cell: (output) => count(output.offered) },
+            { name: "Delivered", isNumber: true, cell: (output) => count(output.exported) },
+            { name: "Given up", isNumber: true, cell: (output) => count(output.export_failed) },
+            { name: "Waiting", isNumber: true, cell: (output) => count(output.waiting) },
+            { name: "Trouble", cell: (output) => shown(output.trouble ?? "none") },
+          ]}
+        />
+      )}
+      {refused.length > 0 && (
+        <Table
+          caption="Addresses with more node ids than one may have"
+          rows={refused as any[]}
+          keyOf={(source) => source.address}
+          columns={[
+            { name: "Address", cell: (source) => shown(source.address) },
+            { name: "Latest node id", isNumber: true, cell: (source) => source.node_id },
+            { name: "Datagrams", isNumber: true, cell: (source) => count(source.datagrams) },
+          ]}
+        />
+      )}
+    </>
+  );
+}
+
+function Streams({ streams }: { streams: any[] }) {
+  const sorted = [...streams].sort((a, b) => b.lost - a.lost || a.node_id - b.node_id || a.hw_id - b.hw_id);
+  return (
+    <Table
+      caption={`${plural(streams.length, "stream")}, those that lost most first`}
+      rows={sorted}
+      keyOf={(stream) => `${stream.node_id} ${stream.hw_id} ${stream.session} ${stream.source ?? ""}`}
+      open={(stream) => href("/map", { sel: String(stream.node_id) })}
+      columns={[
+        { name: "Node", cell: (stream) => <a href={href("/map", { sel: String(stream.node_id) })}>{stream.node_id === 4294967295 ? `not named, from ${shown(stream.source)}` : node(stream.node_id)}</a> },
+        { name: "hw_id", isNumber: true, cell: (stream) => stream.hw_id },
+        { name: "Sent to", cell: (stream) => <span class="mono">{stream.session}</span> },
+        { name: "Version", cell: (stream) => stream.version },
+        { name: "Accepted", isNumber: true, cell: (stream) => count(stream.accepted) },
+        { name: "Lost", isNumber: true, cell: (stream) => <span class={stream.lost ? "bad" : ""}>{count(stream.lost)}</span> },
+        { name: "Loss", isNumber: true, cell: (stream) => permille(stream.accepted + stream.lost ? (1000 * stream.lost) / (stream.accepted + stream.lost) : null) },
+        { name: "Duplicate", isNumber: true, cell: (stream) => count(stream.duplicate) },
+        { name: "Reordered", isNumber: true, cell: (stream) => count(stream.reordered) },
+        { name: "Late", isNumber: true, cell: (stream) => count(stream.late) },
+      ]}
+    />
+  );
+}
