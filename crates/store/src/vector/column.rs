@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::words::Words;
+use super::words::{Met, Words};
 use crate::history::ColumnData;
 
 /// Values of some rows.
@@ -20,7 +20,7 @@ impl Column {
     }
 
     /// The values of a part of history, and how many bytes its texts took.
-    pub(super) fn of(data: ColumnData, words: &Words) -> (Self, usize) {
+    pub(super) fn of(data: ColumnData, words: &Words, met: &mut Met) -> (Self, usize) {
         match data {
             ColumnData::Integers { values, valid } => {
                 (Self::numbers(values, valid.filter(|valid| valid.contains(&false))), 0)
@@ -29,7 +29,7 @@ impl Column {
                 (Self::numbers(flags.into_iter().map(i64::from).collect::<Vec<_>>(), None), 0)
             }
             ColumnData::Texts { codes, words: texts } => {
-                let (numbers, bytes) = words.numbers(&texts);
+                let (numbers, bytes) = met.numbers(&texts, words);
                 let number = |code: &Option<u32>| code.map_or(0, |code| numbers[code as usize]);
                 let valid = codes.contains(&None).then(|| codes.iter().map(Option::is_some).collect());
                 (Self::numbers(codes.iter().map(number).collect::<Vec<_>>(), valid), bytes)

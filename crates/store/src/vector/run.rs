@@ -15,7 +15,7 @@ use super::plan::{Aggregate, Input, Plan, Test};
 use super::scalar::{Rows, Scalar};
 use super::slots::{SlotColumn, Slots};
 use super::stop::Stop;
-use super::words::Words;
+use super::words::{Met, Words};
 use crate::budget::{Budget, Charge};
 use crate::history::{Chunk, History};
 use crate::question::QueryError;
@@ -107,6 +107,7 @@ struct Worker<'a> {
     /// Columns that are read when a row has passed the tests.
     wanted: Vec<usize>,
     found: Vec<u32>,
+    met: Met,
 }
 
 impl<'a> Worker<'a> {
@@ -119,7 +120,7 @@ impl<'a> Worker<'a> {
         let states = plan.aggregates.iter().flatten().map(State::of).collect();
         let charge = Charge::new(context.budget);
         let part = Part { groups: Groups::new(plan.keys.len()), states, lists: Vec::new(), charge };
-        Self { plan, context, source, part, wanted, found: Vec::new() }
+        Self { plan, context, source, part, wanted, found: Vec::new(), met: Met::default() }
     }
 
     fn work(mut self, next: &AtomicUsize) -> Result<Part, Stop> {
@@ -202,7 +203,7 @@ impl<'a> Worker<'a> {
 
     /// Reads a column of a chunk; `false` where it is damaged.
     fn read(
-        &self,
+        &mut self,
         part: usize,
         column: usize,
         columns: &mut [Option<Column>],
@@ -214,7 +215,7 @@ impl<'a> Worker<'a> {
         let (read, bytes) = match self.source {
             Source::Table { chunks, .. } => {
                 let Some(data) = self.context.history.column(&chunks[part], column) else { return Ok(false) };
-                Column::of(data, &self.context.words)
+                Column::of(data, &self.context.words, &mut self.met)
             }
             Source::Columns { columns, rows } => {
                 let start = part * ROWS_AT_ONCE;

@@ -31,6 +31,29 @@ impl Words {
     }
 }
 
+/// The numbers of texts that one thread has met, so that it asks for each text once.
+#[derive(Debug, Default)]
+pub(super) struct Met(HashMap<Arc<str>, i64, Seed>);
+
+impl Met {
+    /// The numbers of some texts, and how many bytes of memory they took that were not taken before.
+    pub(super) fn numbers(&mut self, texts: &[Arc<str>], words: &Words) -> (Vec<i64>, usize) {
+        let mut bytes = 0;
+        let number = |text: &Arc<str>| {
+            if let Some(number) = self.0.get(text) {
+                return *number;
+            }
+            let (numbers, more) = words.numbers(std::slice::from_ref(text));
+            bytes += more + BYTES_OF_A_WORD;
+            let number = numbers.first().copied().unwrap_or(0);
+            self.0.insert(Arc::clone(text), number);
+            number
+        };
+        let numbers = texts.iter().map(number).collect();
+        (numbers, bytes)
+    }
+}
+
 impl Known {
     fn number(&mut self, text: &Arc<str>) -> i64 {
         if let Some(number) = self.numbers.get(text) {
