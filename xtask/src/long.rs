@@ -11,6 +11,7 @@ mod history;
 mod hot_switch;
 mod paths;
 mod slow_clients;
+mod soak;
 
 /// One long check, by the name that is given to `cargo xtask long`.
 struct Check {
@@ -52,6 +53,11 @@ const CHECKS: &[Check] = &[
         name: "slow-clients",
         about: "calls the API from 10,000 slow callers, or --callers N: it answers within 100 ms",
         run: slow_clients::run,
+    },
+    Check {
+        name: "soak",
+        about: "loads a collector with 100,000 reports a second for an hour, or --seconds N, with faults thrown in",
+        run: soak::run,
     },
 ];
 

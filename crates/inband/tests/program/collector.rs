@@ -106,6 +106,13 @@ impl<'a> Collector<'a> {
         line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1_024
     }
 
+    /// The memory it has, bytes.
+    pub(crate) fn memory(&self) -> u64 {
+        let status = self.status();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1_024
+    }
+
     /// What the kernel says of its process.
     pub(crate) fn status(&self) -> String {
         fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap()

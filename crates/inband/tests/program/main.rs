@@ -17,4 +17,5 @@ mod node;
 mod query;
 mod replay;
 mod slow_clients;
+mod soak;
 mod vectors;
