@@ -1,5 +1,7 @@
 //! What do the agent and the programs in the kernel tell each other? `bpf/intf.h` says the same in C.
 
+use std::net::{IpAddr, Ipv6Addr};
+
 use zerocopy::big_endian::U16;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
@@ -107,18 +109,81 @@ impl Default for Rules {
     }
 }
 
-/// Until when the destinations behind a prefix may get INT (`struct lease`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, IntoBytes, FromBytes, KnownLayout, Immutable)]
+/// The hosts behind a prefix of `[[peer]]` (`struct peer`).
+#[derive(Clone, Copy, Debug, Default, IntoBytes, FromBytes, KnownLayout, Immutable)]
 #[repr(C)]
-pub(crate) struct Lease {
-    /// Of the monotonic clock, nanoseconds; all ones: for ever.
-    pub(crate) until: u64,
-    /// When there was traffic, to the second.
-    pub(crate) used: u64,
-    /// Whether the agent wants to hear of destinations without a lease.
-    pub(crate) ask: u32,
+pub(crate) struct Peer {
+    /// Whether they remove INT without being asked, and send it without asking.
+    pub(crate) is_permanent: u32,
     pub(crate) padding: u32,
 }
+
+/// An address as a prefix of its whole length (`struct prefix`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, IntoBytes, FromBytes, KnownLayout, Immutable)]
+#[repr(C)]
+pub(crate) struct Address {
+    pub(crate) length: u32,
+    pub(crate) bytes: [u8; 16],
+}
+
+impl Address {
+    pub(crate) const fn of(address: IpAddr) -> Self {
+        Self { length: 128, bytes: mapped(address) }
+    }
+}
+
+/// An address in 16 bytes, IPv4 mapped into IPv6.
+pub(crate) const fn mapped(address: IpAddr) -> [u8; 16] {
+    match address {
+        IpAddr::V4(address) => address.to_ipv6_mapped().octets(),
+        IpAddr::V6(address) => address.octets(),
+    }
+}
+
+/// The address that [`mapped`] gives these bytes.
+pub(crate) fn unmapped(bytes: [u8; 16]) -> IpAddr {
+    Ipv6Addr::from(bytes).to_canonical()
+}
+
+/// A flow (`struct flow`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, IntoBytes, FromBytes, KnownLayout, Immutable)]
+#[repr(C)]
+pub(crate) struct FlowKey {
+    pub(crate) source: Address,
+    pub(crate) destination: Address,
+    pub(crate) source_port: U16,
+    pub(crate) destination_port: U16,
+    pub(crate) protocol: u32,
+}
+
+/// The proof that the destination of a flow removes INT (`struct proof`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, IntoBytes, FromBytes, KnownLayout, Immutable)]
+#[repr(C)]
+pub(crate) struct Proof {
+    /// INT is started until then, of the monotonic clock, nanoseconds.
+    pub(crate) until: u64,
+    /// From then on the agent is told, so that it probes again.
+    pub(crate) renew_at: u64,
+    /// When it was last told.
+    pub(crate) told: u64,
+    /// The largest packet that was proven, bytes of IP.
+    pub(crate) mtu: u32,
+    pub(crate) padding: u32,
+}
+
+/// A flow whose packets the agent waits for at the ingress (`struct witness`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, IntoBytes, FromBytes, KnownLayout, Immutable)]
+#[repr(C)]
+pub(crate) struct Witness {
+    pub(crate) flow: FlowKey,
+    /// The device the flow's probe came in by.
+    pub(crate) device: u32,
+    /// Whether a packet of the flow has come in by it since.
+    pub(crate) seen: u32,
+}
+
+/// How many flows can be waited for.
+pub(crate) const MAX_WITNESSES: u32 = 4096;
 
 /// Most of a packet that an event carries, bytes.
 pub(crate) const EVENT_BYTES: usize = 512;
@@ -135,7 +200,8 @@ pub(crate) struct Event {
     pub(crate) kind: u32,
     /// Queue id and occupancy of what leaves; all ones: not available.
     pub(crate) queue: u32,
-    pub(crate) padding: u32,
+    /// The largest packet that is known to pass to the destination, of what has no proof.
+    pub(crate) mtu: u32,
     pub(crate) bytes: [u8; EVENT_BYTES],
 }
 
@@ -143,7 +209,8 @@ pub(crate) struct Event {
 pub(crate) mod event_kind {
     pub(crate) const ARRIVED: u32 = 0;
     pub(crate) const LEAVES: u32 = 1;
-    pub(crate) const UNLEASED: u32 = 2;
+    pub(crate) const UNPROVEN: u32 = 2;
+    pub(crate) const PROBE: u32 = 3;
 }
 
 /// Of the kernel's volumes of traffic: of all that is watched.
@@ -155,6 +222,9 @@ pub(crate) const WITH_INT: u32 = 1;
 const _: () = assert!(size_of::<Config>() == 72);
 const _: () = assert!(size_of::<Rule>() == 12);
 const _: () = assert!(size_of::<Rules>() == 32 + 12 * MOST_RULES + 20 * MOST_COLLECTORS);
-const _: () = assert!(size_of::<Lease>() == 24);
+const _: () = assert!(size_of::<Peer>() == 8);
+const _: () = assert!(size_of::<FlowKey>() == 48);
+const _: () = assert!(size_of::<Proof>() == 32);
+const _: () = assert!(size_of::<Witness>() == 56);
 const _: () = assert!(size_of::<Collector>() == 20);
 const _: () = assert!(size_of::<Event>() == 32 + EVENT_BYTES);

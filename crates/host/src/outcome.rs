@@ -44,7 +44,7 @@ pub enum Outcome {
     Event,
     /// The agent was not told: too much waited for it.
     EventLost,
-    /// Not started: nobody has said that the destination takes INT out.
+    /// Not started: it is not proven that the destination removes INT from this flow.
     NoLease,
     /// Reported by this host, and passed as it came.
     Postcard,
@@ -60,6 +60,12 @@ pub enum Outcome {
     Unanswered,
     /// Not started: the agent has not been at work for a while.
     AgentSilent,
+    /// A probe of another agent; INT was removed from it, and it ends here.
+    Probe,
+    /// A probe of another agent, of which there were too many at a time; it ends here.
+    ProbeShed,
+    /// Came in with INT, from an address that has no lease; passed as it came.
+    Stranger,
 }
 
 /// What is counted of watched traffic on its way out.
@@ -82,7 +88,7 @@ impl Traffic {
 
 impl Outcome {
     /// All outcomes, in the order of `bpf/intf.h`.
-    pub const ALL: [Self; 28] = [
+    pub const ALL: [Self; 31] = [
         Self::NotIp,
         Self::NotWatched,
         Self::Started,
@@ -111,6 +117,9 @@ impl Outcome {
         Self::ShimDown,
         Self::Unanswered,
         Self::AgentSilent,
+        Self::Probe,
+        Self::ProbeShed,
+        Self::Stranger,
     ];
 
     /// The name users read.
@@ -145,6 +154,9 @@ impl Outcome {
             Self::ShimDown => "shim_down",
             Self::Unanswered => "unanswered",
             Self::AgentSilent => "agent_silent",
+            Self::Probe => "probe",
+            Self::ProbeShed => "probe_shed",
+            Self::Stranger => "stranger",
         }
     }
 }

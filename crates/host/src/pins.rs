@@ -5,11 +5,13 @@
 
 use std::fs;
 use std::io;
+use std::net::IpAddr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use crate::error::HostError;
+use crate::proofs::granted_by;
 use crate::sys::bpf;
 
 /// The pins of the sinks of one network namespace.
@@ -51,6 +53,14 @@ impl Pins {
         let fault = |reason| HostError::system(format!("remove {}", path.display()), reason);
         fs::remove_file(&path).map_err(fault)?;
         Ok(None)
+    }
+
+    /// The addresses whose INT the sinks remove that an agent has left.
+    pub(crate) fn granted(&self) -> Vec<IpAddr> {
+        let links = devices(&self.folder).unwrap_or_default().into_iter();
+        let programs =
+            links.filter_map(|device| bpf::program(bpf::pinned(&self.path(device)).ok()?.as_fd()).ok());
+        programs.flat_map(granted_by).collect()
     }
 
     /// Has `link` outlive the agent.

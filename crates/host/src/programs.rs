@@ -3,15 +3,14 @@
 use std::io::ErrorKind;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use aya::maps::lpm_trie::Key;
-use aya::maps::{HashMap, LpmTrie, Map, MapData, MapError, RingBuf};
+use aya::maps::{HashMap, Map, MapData, MapError, RingBuf};
 use aya::programs::{SchedClassifier, TestRun, TestRunOptions};
 use aya::{Ebpf, EbpfLoader, include_bytes_aligned};
 use inband_node::NodeConfig;
 use inband_node::config::{Actions, Mode};
 use inband_wire::int::metadata::NOT_AVAILABLE;
 
-use crate::abi::{Config, Lease, WATCHED, WITH_INT};
+use crate::abi::{Config, WATCHED, WITH_INT};
 use crate::config::{HostInt, Wiring};
 use crate::error::HostError;
 use crate::maps;
@@ -98,6 +97,8 @@ impl Programs {
     /// A setting that the programs cannot follow; they go on as before.
     pub fn configure(&mut self, host: &HostInt) -> Result<(), HostError> {
         let config = host.config()?;
+        // Packets of this interface have no agents behind them.
+        self.set_peer(&MappedPrefix::ANY, true)?;
         self.set_watchlist(&host.node, 0)?;
         self.set_config(LOOPBACK, &config)
     }
@@ -162,38 +163,6 @@ impl Programs {
     /// Lets INT be started until `until`, nanoseconds of the monotonic clock.
     pub(crate) fn beat(&mut self, until: u64) -> Result<(), HostError> {
         maps::set(&mut self.ebpf, "HEARTBEAT", 0, until.to_ne_bytes())
-    }
-
-    /// Lets what goes to `prefix` have INT as `lease` says.
-    pub(crate) fn set_lease(&mut self, prefix: &MappedPrefix, lease: Lease) -> Result<(), HostError> {
-        let fault = |reason| HostError::Map { name: "PEERS", reason };
-        let bytes: [u8; size_of::<Lease>()] = zerocopy::transmute!(lease);
-        let mut peers: LpmTrie<_, [u8; 16], [u8; size_of::<Lease>()]> =
-            LpmTrie::try_from(self.map("PEERS")?).map_err(fault)?;
-        peers.insert(&Key::new(prefix.length, prefix.address.to_be_bytes()), bytes, 0).map_err(fault)
-    }
-
-    /// Lets what goes to `prefix` have INT only where a shorter prefix says so; that it has no lease is no error.
-    pub(crate) fn remove_lease(&mut self, prefix: &MappedPrefix) -> Result<(), HostError> {
-        let fault = |reason| HostError::Map { name: "PEERS", reason };
-        let mut peers: LpmTrie<_, [u8; 16], [u8; size_of::<Lease>()]> =
-            LpmTrie::try_from(self.map("PEERS")?).map_err(fault)?;
-        absent_or(peers.remove(&Key::new(prefix.length, prefix.address.to_be_bytes()))).map_err(fault)
-    }
-
-    /// When there was traffic to the address `host`, which has a lease; `None`: it has none.
-    pub(crate) fn last_use(&mut self, host: &MappedPrefix) -> Result<Option<u64>, HostError> {
-        let fault = |reason| HostError::Map { name: "PEERS", reason };
-        let peers: LpmTrie<_, [u8; 16], [u8; size_of::<Lease>()]> =
-            LpmTrie::try_from(self.map("PEERS")?).map_err(fault)?;
-        match peers.get(&Key::new(host.length, host.address.to_be_bytes()), 0) {
-            Err(MapError::KeyNotFound) => Ok(None),
-            Err(reason) => Err(fault(reason)),
-            Ok(bytes) => {
-                let lease: Lease = zerocopy::transmute!(bytes);
-                Ok(Some(lease.used))
-            }
-        }
     }
 
     /// Attaches `program` to `interface`, on its side of it, until the descriptor is closed.
@@ -284,13 +253,17 @@ impl Programs {
         Ok(())
     }
 
-    fn map(&mut self, name: &'static str) -> Result<&mut Map, HostError> {
+    pub(crate) fn ebpf_mut(&mut self) -> &mut Ebpf {
+        &mut self.ebpf
+    }
+
+    pub(crate) fn map(&mut self, name: &'static str) -> Result<&mut Map, HostError> {
         maps::map(&mut self.ebpf, name)
     }
 }
 
 /// A removal whose entry was not there has nothing to do.
-fn absent_or(removed: Result<(), MapError>) -> Result<(), MapError> {
+pub(crate) fn absent_or(removed: Result<(), MapError>) -> Result<(), MapError> {
     match removed {
         Err(MapError::KeyNotFound) => Ok(()),
         Err(MapError::SyscallError(error)) if error.io_error.kind() == ErrorKind::NotFound => Ok(()),

@@ -85,6 +85,9 @@ impl RuleSet {
 }
 
 impl MappedPrefix {
+    /// All addresses.
+    pub(crate) const ANY: Self = Self { address: 0, length: 0, is_ipv4: false };
+
     pub(crate) fn of(prefix: Prefix) -> Self {
         let (address, length, is_ipv4) = match prefix.address() {
             IpAddr::V4(address) => {

@@ -1,7 +1,7 @@
 //! What does `host.toml` say? The words of `node.toml`, and what a host needs beside them.
 
 use std::net::SocketAddr;
-use std::num::NonZeroU16;
+use std::num::{NonZeroU16, NonZeroU32};
 use std::path::PathBuf;
 
 use inband_node::config::{
@@ -90,6 +90,15 @@ pub struct HostSection {
     /// A file with a secret that agents share; default none: who answers is believed.
     #[serde(default)]
     pub key_file: Option<PathBuf>,
+    /// Files with secrets, in the place of `key_file`: the first signs, each verifies; default none.
+    #[serde(default)]
+    pub keys: Vec<PathBuf>,
+    /// Most probes of new flows in a second; default 100.
+    #[serde(default = "probes_per_second")]
+    pub probes_per_second: NonZeroU32,
+    /// Most probes in a minute of a destination that does not answer; default 20.
+    #[serde(default = "probes_per_minute")]
+    pub probes_per_minute: NonZeroU32,
     /// How long INT is still taken out when the agent was killed, milliseconds; default 10,000.
     #[serde(default = "linger_ms")]
     pub linger_ms: u32,
@@ -110,7 +119,7 @@ pub struct HostSection {
 pub struct PeerSettings {
     /// Their addresses.
     pub prefix: Prefix,
-    /// Whether each is asked for a lease; default true. `false`: all of them always take INT out, whoever they are.
+    /// Whether flows to them are probed; default true. `false`: all of them always take INT out, whoever they are.
     #[serde(default = "yes")]
     pub lease: bool,
 }
@@ -120,6 +129,11 @@ const fn yes() -> bool {
 }
 
 impl HostSection {
+    /// The files of `keys`, or that of `key_file`.
+    pub(crate) fn key_files(&self) -> impl Iterator<Item = &PathBuf> {
+        self.keys.iter().chain(&self.key_file)
+    }
+
     fn check(&self) -> Result<(), HostError> {
         let unsupported = |key, value: String, instead| Err(HostError::Unsupported { key, value, instead });
         if self.devices.is_empty() {
@@ -135,6 +149,9 @@ impl HostSection {
         if !(1_000..=60_000).contains(&self.lease_ms) || self.lease_ms > self.linger_ms {
             let instead = "1000 to 60000, and at most host.linger_ms";
             return unsupported("host.lease_ms", self.lease_ms.to_string(), instead);
+        }
+        if let (Some(path), false) = (&self.key_file, self.keys.is_empty()) {
+            return unsupported("host.key_file", format!("{path:?}"), "host.keys alone");
         }
         if let Some(metrics) = self.metrics.filter(|metrics| !metrics.ip().is_loopback()) {
             return unsupported(
@@ -170,6 +187,14 @@ const fn control_port() -> NonZeroU16 {
 
 const fn lease_ms() -> u32 {
     3_000
+}
+
+const fn probes_per_second() -> NonZeroU32 {
+    NonZeroU32::new(100).expect("it is not zero")
+}
+
+const fn probes_per_minute() -> NonZeroU32 {
+    NonZeroU32::new(20).expect("it is not zero")
 }
 
 const fn linger_ms() -> u32 {
@@ -211,6 +236,9 @@ impl HostSettings {
                 ("host.control_port", format!("{:?}", host.control_port)),
                 ("host.lease_ms", format!("{:?}", host.lease_ms)),
                 ("host.key_file", format!("{:?}", host.key_file)),
+                ("host.keys", format!("{:?}", host.keys)),
+                ("host.probes_per_second", format!("{:?}", host.probes_per_second)),
+                ("host.probes_per_minute", format!("{:?}", host.probes_per_minute)),
                 ("host.pins", format!("{:?}", host.pins)),
                 ("host.metrics", format!("{:?}", host.metrics)),
                 ("encapsulation", format!("{encapsulation:?}")),

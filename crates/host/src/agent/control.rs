@@ -1,4 +1,4 @@
-//! How do agents reach each other? Over UDP, on a port of their own.
+//! The agent's part in leases: probes and their answers, which are UDP datagrams to and from a port of the agents' own.
 
 use std::collections::HashSet;
 use std::io;
@@ -6,23 +6,27 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, BorrowedFd};
 
 use inband_node::NodeConfig;
-use inband_node::config::Prefix;
 use ring::rand::{SecureRandom, SystemRandom};
 use socket2::{Domain, Protocol, Socket, Type};
 
-use crate::abi::Lease;
+use super::prober::Prober;
+use crate::abi::Proof;
 use crate::clock;
 use crate::devices::Device;
 use crate::error::HostError;
-use crate::lease::{Asker, Body, Change, Granter, Key, MESSAGE_BYTES, Message, dialect};
+use crate::headers::Headers;
+use crate::lease::{
+    Answer, Asker, Body, Change, Flow, Granter, Keys, Limits, MESSAGE_BYTES, Message, Unproven, dialect,
+};
 use crate::programs::Programs;
 use crate::rules::MappedPrefix;
 use crate::settings::{HostSection, PeerSettings};
 
-/// The agent's part in leases: what it asks, and what it grants.
+/// What the agent asks of others, and what it grants them.
 pub(super) struct Control {
     port: u16,
-    key: Option<Key>,
+    keys: Keys,
+    prober: Prober,
     asker: Asker,
     granter: Granter,
     /// Where it asks from, by IP version; one that this host does not have is not there.
@@ -49,16 +53,20 @@ const ANY: [IpAddr; 2] = [IpAddr::V4(Ipv4Addr::UNSPECIFIED), IpAddr::V6(Ipv6Addr
 
 impl Control {
     pub(super) fn open(host: &HostSection, node: &NodeConfig) -> Result<Self, HostError> {
-        let key = host.key_file.as_deref().map(|path| match std::fs::read(path) {
-            Ok(secret) => Ok(Key::new(secret.trim_ascii())),
-            Err(reason) => Err(HostError::system(format!("read the key in {}", path.display()), reason)),
-        });
+        let read = |path: &std::path::PathBuf| {
+            let fault = |reason| HostError::system(format!("read the key in {}", path.display()), reason);
+            std::fs::read(path).map_err(fault)
+        };
+        let secrets = host.key_files().map(read).collect::<Result<Vec<_>, _>>()?;
         let questions = ANY.iter().filter_map(|address| open(SocketAddr::new(*address, 0), None).ok());
         let (id, dialect) = (node.node.id, dialect(node));
+        let limits =
+            Limits { per_second: host.probes_per_second.get(), per_minute: host.probes_per_minute.get() };
         Ok(Self {
             port: host.control_port.get(),
-            key: key.transpose()?,
-            asker: Asker::new(id, dialect, host.lease_ms),
+            keys: Keys::new(secrets.iter().map(|secret| secret.trim_ascii())),
+            prober: Prober::new(node, host.interface),
+            asker: Asker::new(id, dialect, host.lease_ms, limits),
             granter: Granter::new(id, dialect, host.lease_ms),
             questions: questions.collect(),
             gates: Vec::new(),
@@ -66,6 +74,20 @@ impl Control {
             refused: HashSet::new(),
             peers: Vec::new(),
         })
+    }
+
+    /// Goes on removing INT of addresses of which an earlier agent did.
+    pub(super) fn take_over(
+        &mut self,
+        addresses: Vec<IpAddr>,
+        programs: &mut Programs,
+        now: u64,
+    ) -> Result<(), HostError> {
+        for address in addresses {
+            programs.grant(address)?;
+            self.granter.take_over(address, now);
+        }
+        Ok(())
     }
 
     /// Grants leases to who asks by `device`, on which INT is taken out.
@@ -89,9 +111,19 @@ impl Control {
         self.gates.retain(|gate| gate.device != device);
     }
 
-    /// How many destinations have granted a lease.
+    /// How many flows have a lease.
     pub(super) fn leases_held(&self) -> usize {
-        self.asker.leased().count()
+        self.asker.held(clock::monotonic())
+    }
+
+    /// How many probes were sent, and how many could not be.
+    pub(super) const fn probes(&self) -> (u64, u64) {
+        (self.prober.sent, self.prober.failed)
+    }
+
+    /// Whether a packet of a flow is waited for, so that a lease can be granted.
+    pub(super) fn is_waiting(&self) -> bool {
+        self.granter.waiting().next().is_some()
     }
 
     /// How many sources have been granted one.
@@ -105,32 +137,95 @@ impl Control {
         self.questions.iter().map(AsFd::as_fd).chain(gates)
     }
 
-    /// There is watched traffic to `address`, and nobody has said that it takes INT out.
-    pub(super) fn handle_unleased(&mut self, address: IpAddr, now: u64) {
-        let nonce = self.nonce();
-        let ask = self.asker.handle_unleased(address, now, nonce);
-        self.send_question(address, ask);
+    /// Probes a flow, of which `packet` is, if it is time for that; it leaves by `device`.
+    pub(super) fn handle_unproven(
+        &mut self,
+        unproven: &Unproven,
+        packet: &[u8],
+        device: (u32, u16),
+        now: u64,
+    ) {
+        let address = unproven.flow.destination;
+        let reply_port = self.question(address).and_then(|socket| socket.local_addr().ok());
+        let Some(reply_port) = reply_port.map(|address| address.port()) else { return };
+        let (nonce, other) = (self.nonce(), self.nonce());
+        let Some(probe) = self.asker.handle_unproven(unproven, reply_port, now, nonce) else { return };
+        // It opens the way for answers through a firewall of this host, and says why not where no probe arrives.
+        if let (Some(ask), Some(socket)) =
+            (self.asker.ask(&unproven.flow, now, other), self.question(address))
+        {
+            self.send(socket, SocketAddr::new(address, self.port), ask);
+        }
+        self.prober.send(packet, &probe, &self.keys, device);
     }
 
-    /// Renews leases that are used, and forgets those that are over.
-    pub(super) fn keep_leases(&mut self, programs: &mut Programs, now: u64) -> Result<(), HostError> {
-        for address in self.asker.leased().collect::<Vec<_>>() {
-            if let Some(used) = programs.last_use(&host(address))? {
-                self.asker.handle_use(address, used);
+    /// Answers a probe, whose bytes behind the headers begin with `message`.
+    pub(super) fn handle_probe(
+        &mut self,
+        message: &[u8],
+        headers: &Headers,
+        device: u32,
+        programs: &mut Programs,
+        now: u64,
+    ) {
+        let Some(message) = Message::from_bytes(message, &self.keys) else { return };
+        let (flow, length) = (headers.flow, u32::try_from(headers.length).ok());
+        let Flow { source, destination, .. } = flow;
+        let is_of_flow = match message.body {
+            Body::Probe { ports, protocol, length: said, .. } => {
+                ports == (flow.source_port, flow.destination_port)
+                    && protocol == flow.protocol
+                    && Some(said) == length
             }
+            _ => false,
+        };
+        if !is_of_flow || (message.source, message.destination) != (source, destination) {
+            return;
         }
-        for address in self.asker.due(now) {
-            let nonce = self.nonce();
-            let ask = self.asker.ask(address, now, nonce);
-            self.send_question(address, ask);
+        let is_peer = self.is_peer(source);
+        if let Some(answer) = self.granter.handle_probe(&message, (flow, is_peer), device, now) {
+            if answer.message.body == Body::Seen && programs.await_flow(&flow, device).is_err() {
+                return;
+            }
+            self.answer(&answer);
         }
-        for address in self.asker.forget_old(now) {
-            self.end_lease(address, programs)?;
+    }
+
+    /// Grants leases for flows of which a packet has come in.
+    pub(super) fn grant(&mut self, programs: &mut Programs, now: u64) -> Result<(), HostError> {
+        for (flow, device) in self.granter.waiting().collect::<Vec<_>>() {
+            match programs.has_come(&flow, device)? {
+                Some(true) => {
+                    let Some((answer, is_new)) = self.granter.grant(&flow, now) else { continue };
+                    if is_new {
+                        programs.grant(flow.source)?;
+                    }
+                    self.answer(&answer);
+                }
+                Some(false) => {}
+                // Another flow was waited for in its place.
+                None => programs.await_flow(&flow, device)?,
+            }
         }
         Ok(())
     }
 
-    /// Takes over who may be sent INT; leases of who still is one of them stay.
+    /// Forgets what is over.
+    pub(super) fn keep_leases(&mut self, programs: &mut Programs, now: u64) -> Result<(), HostError> {
+        for flow in self.asker.forget_old(now) {
+            programs.remove_proof(&flow)?;
+        }
+        for address in self.granter.forget_old(now) {
+            programs.revoke(address)?;
+        }
+        Ok(())
+    }
+
+    fn is_peer(&self, address: IpAddr) -> bool {
+        self.peers.iter().any(|peer| peer.prefix.contains(address))
+    }
+
+    /// Takes over the peers; leases of those that stay are kept.
     pub(super) fn set_peers(
         &mut self,
         peers: &[PeerSettings],
@@ -141,25 +236,16 @@ impl Control {
             peers.iter().any(|peer| (peer.prefix, peer.lease) == (of.prefix, of.lease))
         };
         for gone in old.iter().filter(|peer| !is_in(peers, peer)) {
-            programs.remove_lease(&MappedPrefix::of(gone.prefix))?;
+            programs.remove_peer(&MappedPrefix::of(gone.prefix))?;
         }
         for new in peers.iter().filter(|peer| !is_in(&old, peer)) {
-            programs.set_lease(&MappedPrefix::of(new.prefix), unleased(new))?;
+            programs.set_peer(&MappedPrefix::of(new.prefix), !new.lease)?;
         }
-        let is_asked = |address| peers.iter().any(|peer| peer.lease && peer.prefix.contains(address));
-        for address in self.asker.forget_unless(is_asked) {
-            self.end_lease(address, programs)?;
+        let is_probed = |address| peers.iter().any(|peer| peer.lease && peer.prefix.contains(address));
+        for flow in self.asker.forget_unless(is_probed) {
+            programs.remove_proof(&flow)?;
         }
         Ok(())
-    }
-
-    /// Leaves `address` to what the peers' prefixes say, of which one may be the address itself.
-    fn end_lease(&self, address: IpAddr, programs: &mut Programs) -> Result<(), HostError> {
-        let host = host(address);
-        match self.peers.iter().find(|peer| MappedPrefix::of(peer.prefix) == host) {
-            Some(peer) => programs.set_lease(&host, unleased(peer)),
-            None => programs.remove_lease(&host),
-        }
     }
 
     /// Takes what has arrived; returns what users may want to know.
@@ -179,24 +265,21 @@ impl Control {
             for _ in 0..MOST_DATAGRAMS {
                 let Some(gate) = self.gates.get(number) else { break };
                 let Some((message, from)) = self.receive(&gate.socket) else { break };
-                let answer = self.granter.handle(&message, from, gate.device, now);
+                let is_peer = self.is_peer(from.ip());
+                let answer = self.granter.handle(&message, (from, is_peer), gate.device);
                 if let Some(answer) = answer {
                     self.send(&gate.socket, from, answer);
                 }
             }
         }
+        self.grant(programs, now)?;
         Ok(notes)
     }
 
     /// Ends leases that were granted, of one device or of all; `false` when nobody has one any more.
     pub(super) fn withdraw(&mut self, device: Option<u32>, now: u64) -> bool {
         let withdrawn = self.granter.withdraw(device, now);
-        for (to, device, message) in &withdrawn {
-            let is_right = |gate: &&Gate| gate.device == *device && is_same_version(&gate.socket, *to);
-            if let Some(gate) = self.gates.iter().find(is_right) {
-                self.send(&gate.socket, *to, *message);
-            }
-        }
+        withdrawn.iter().for_each(|answer| self.answer(answer));
         !withdrawn.is_empty()
     }
 
@@ -208,21 +291,19 @@ impl Control {
         now: u64,
     ) -> Result<Option<String>, HostError> {
         match self.asker.handle(message, now) {
-            Some(Change::Lease { address, until }) => {
-                let used = programs.last_use(&host(address))?.unwrap_or_default().max(now);
-                programs.set_lease(&host(address), Lease { until, used, ask: 1, padding: 0 })?;
+            Some(Change::Proof { flow, until, renew_at, mtu }) => {
+                programs.set_proof(&flow, Proof { until, renew_at, told: 0, mtu, padding: 0 })?;
                 Ok(None)
             }
-            Some(Change::Withdrawn { address, nonce }) => {
-                self.end_lease(address, programs)?;
-                let acknowledgement = Message { nonce, body: Body::Withdrawn, ..*message };
-                if let Some(socket) = self.questions.iter().find(|socket| is_same_version(socket, from)) {
-                    self.send(socket, from, acknowledgement);
+            Some(Change::Withdrawn { flows, message }) => {
+                flows.iter().try_for_each(|flow| programs.remove_proof(flow))?;
+                if let Some(socket) = self.question(from.ip()) {
+                    self.send(socket, from, message);
                 }
                 Ok(None)
             }
-            Some(Change::Refused { address, refusal }) => {
-                self.end_lease(address, programs)?;
+            Some(Change::Refused { address, flows, refusal }) => {
+                flows.iter().try_for_each(|flow| programs.remove_proof(flow))?;
                 let is_new = self.refused.len() < MOST_REFUSED && self.refused.insert(address);
                 Ok(is_new.then(|| format!("no INT to {address}: {}", refusal.text())))
             }
@@ -240,7 +321,7 @@ impl Control {
                 Err(error) if error.kind() != io::ErrorKind::WouldBlock => continue,
                 Err(_) => return None,
             };
-            let message = bytes.get(..length).and_then(|bytes| Message::from_bytes(bytes, self.key.as_ref()));
+            let message = bytes.get(..length).and_then(|bytes| Message::from_bytes(bytes, &self.keys));
             if let Some(message) = message {
                 return Some((message, from));
             }
@@ -248,17 +329,23 @@ impl Control {
         None
     }
 
-    fn send_question(&self, address: IpAddr, ask: Option<Message>) {
-        let to = SocketAddr::new(address, self.port);
-        let socket = self.questions.iter().find(|socket| is_same_version(socket, to));
-        if let (Some(ask), Some(socket)) = (ask, socket) {
-            self.send(socket, to, ask);
+    /// Sends an answer by the device that its question came in by.
+    fn answer(&self, answer: &Answer) {
+        let is_right =
+            |gate: &&Gate| gate.device == answer.device && is_same_version(&gate.socket, answer.to);
+        if let Some(gate) = self.gates.iter().find(is_right) {
+            self.send(&gate.socket, answer.to, answer.message);
         }
+    }
+
+    /// The socket for questions to `address`.
+    fn question(&self, address: IpAddr) -> Option<&UdpSocket> {
+        self.questions.iter().find(|socket| is_same_version(socket, SocketAddr::new(address, 0)))
     }
 
     fn send(&self, socket: &UdpSocket, to: SocketAddr, message: Message) {
         // What cannot be sent is as what gets lost: it is said again.
-        let _ = socket.send_to(&message.to_bytes(self.key.as_ref()), to);
+        let _ = socket.send_to(&message.to_bytes(&self.keys), to);
     }
 
     /// A number nobody can guess; 0, which is the same for all, where the system has none, so that no lease comes of it.
@@ -284,15 +371,4 @@ fn open(address: SocketAddr, device: Option<&str>) -> io::Result<UdpSocket> {
 
 fn is_same_version(socket: &UdpSocket, address: SocketAddr) -> bool {
     socket.local_addr().is_ok_and(|local| local.is_ipv4() == address.is_ipv4())
-}
-
-/// What is known of a peer before anybody is asked.
-fn unleased(peer: &PeerSettings) -> Lease {
-    let until = if peer.lease { 0 } else { u64::MAX };
-    Lease { until, ask: u32::from(peer.lease), ..Lease::default() }
-}
-
-/// The prefix that is one address.
-fn host(address: IpAddr) -> MappedPrefix {
-    MappedPrefix::of(Prefix::new(address, 128))
 }

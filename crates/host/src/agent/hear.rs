@@ -1,7 +1,5 @@
 //! What do the programs tell of packets, and what becomes of it? The engine's reports.
 
-use std::net::IpAddr;
-
 use inband_node::frame::{Frame, MOST_GROWTH};
 use inband_node::{DeviceMetadata, Output, Passage};
 use inband_wire::int::Queue;
@@ -12,6 +10,8 @@ use zerocopy::FromBytes;
 use super::Agent;
 use super::port::Port;
 use crate::abi::{Event, event_kind};
+use crate::headers::{Headers, L3};
+use crate::lease::{MESSAGE_BYTES, Unproven};
 
 impl Agent {
     /// Takes what the programs have told.
@@ -25,15 +25,20 @@ impl Agent {
     }
 
     fn hear(&mut self, event: &Event) {
-        if event.kind == event_kind::UNLEASED {
-            if let Some(destination) = destination(&event.bytes) {
-                self.control.handle_unleased(destination, event.time);
-            }
-            return;
+        let captured = usize::try_from(event.captured).unwrap_or(usize::MAX).min(event.bytes.len());
+        let bytes = event.bytes.get(..captured).unwrap_or_default();
+        if event.kind == event_kind::PROBE {
+            return self.hear_probe(event, bytes);
         }
         let is_there = |port: &&Port| port.device.index == event.device || port.is_shim(event.device);
         let Some(port) = self.ports.iter().find(is_there) else { return };
         let (host, device) = (self.plan.host_interface, port.id);
+        if event.kind == event_kind::UNPROVEN {
+            let Some(headers) = Headers::read(bytes) else { return };
+            let unproven =
+                Unproven { flow: headers.flow, mtu: event.mtu, is_chosen: event.queue != NOT_CHOSEN };
+            return self.control.handle_unproven(&unproven, bytes, (event.device, device), event.time);
+        }
         let time = Some(event.time);
         let (ingress, egress, metadata) = match event.kind {
             event_kind::LEAVES => {
@@ -52,14 +57,23 @@ impl Agent {
             }
             _ => return,
         };
-        let captured = usize::try_from(event.captured).unwrap_or(usize::MAX).min(event.bytes.len());
         self.buffer.clear();
         self.buffer.resize(MOST_GROWTH, 0);
-        self.buffer.extend_from_slice(event.bytes.get(..captured).unwrap_or_default());
+        self.buffer.extend_from_slice(bytes);
         let Some(mut frame) = Frame::behind_headroom(&mut self.buffer) else { return };
         // The packet itself has gone on its way; this is a copy of its headers, for the report.
         let _ = self.engine.handle_frame(Link::Ethernet, &mut frame, &Passage { ingress, egress, metadata });
         self.send_reports();
+    }
+
+    /// Takes a probe of another agent, from which the sink has removed INT.
+    fn hear_probe(&mut self, event: &Event, bytes: &[u8]) {
+        let Some(headers) = Headers::read(bytes) else { return };
+        let is_whole = u32::try_from(L3 + headers.length).is_ok_and(|length| length == event.length);
+        let message = bytes.get(headers.payload..).and_then(|payload| payload.get(..MESSAGE_BYTES));
+        if let Some(message) = message.filter(|_| is_whole) {
+            self.control.handle_probe(message, &headers, event.device, &mut self.programs, event.time);
+        }
     }
 
     pub(super) fn send_reports(&mut self) {
@@ -72,14 +86,8 @@ impl Agent {
     }
 }
 
-/// Where a packet goes, from the fixed parts of its frame.
-fn destination(frame: &[u8]) -> Option<IpAddr> {
-    match frame.get(12..14)? {
-        [0x08, 0x00] => frame.get(30..)?.first_chunk::<4>().map(|address| IpAddr::from(*address)),
-        [0x86, 0xdd] => frame.get(38..)?.first_chunk::<16>().map(|address| IpAddr::from(*address)),
-        _ => None,
-    }
-}
+/// Of events of flows without a proof, in the place of the queue: the packet may go to a forged address.
+const NOT_CHOSEN: u32 = 0;
 
 /// Most events of one turn: other things have their turn, too.
 const MOST_EVENTS: usize = 4096;

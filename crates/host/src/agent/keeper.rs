@@ -1,5 +1,6 @@
 //! What keeps the sinks when the agent is gone: pins in a BPF file system, or a guard where there is none.
 
+use std::net::IpAddr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::process::Command;
 
@@ -49,6 +50,11 @@ impl Keeper {
     /// How long INT still has to be removed when the agent is gone and there are no pins.
     pub(super) fn linger(&self, linger_ms: u32) -> Result<(), HostError> {
         self.guard.as_ref().map_or(Ok(()), |guard| guard.linger(u64::from(linger_ms) * 1_000_000))
+    }
+
+    /// The addresses whose INT the sinks remove that an agent has left.
+    pub(super) fn granted(&self) -> Vec<IpAddr> {
+        self.pins.as_ref().map(Pins::granted).unwrap_or_default()
     }
 
     /// Attaches the sink to `device`, or takes one over that an agent has left there.

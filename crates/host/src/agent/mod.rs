@@ -9,6 +9,7 @@ mod losses;
 mod notes;
 mod plan;
 mod port;
+mod prober;
 mod retry;
 mod senders;
 mod tally;
@@ -103,6 +104,7 @@ impl Agent {
         programs.beat(clock::monotonic() + HEARTBEAT_NS)?;
         let mut control = Control::open(&settings.host, &plan.node)?;
         control.set_peers(&settings.peers, &mut programs)?;
+        control.take_over(keeper.granted(), &mut programs, clock::monotonic())?;
         let events = programs.take_events()?;
         let (senders, unreachable) = Senders::open(&plan.node.report);
         Shim::remove_left(&mut netlink, &settings.host.shim)
@@ -223,6 +225,7 @@ impl Agent {
     }
 
     fn wait(&self, patience: Duration) -> Result<(), HostError> {
+        let patience = if self.control.is_waiting() { patience.min(GATHER) } else { patience };
         let patience = Timespec::try_from(patience).unwrap_or_default();
         let losses = self.losses.iter().map(Losses::as_fd);
         let all = std::iter::once(self.events.as_fd()).chain(self.control.sockets()).chain(losses);

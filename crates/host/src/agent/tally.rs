@@ -28,10 +28,14 @@ pub struct Tally {
     pub reports_withheld: u64,
     /// Reports for which the queue had no room, or whose session had had enough of them.
     pub reports_shed: u64,
-    /// Destinations that have granted this host a lease.
+    /// Flows that have a lease.
     pub leases_held: usize,
-    /// Sources that this host has granted one.
+    /// Pairs of addresses of which this host has granted one.
     pub leases_granted: usize,
+    /// Probes that were sent.
+    pub probes_sent: u64,
+    /// Probes that could not be made or sent.
+    pub probes_failed: u64,
     /// Dropped packets of watched flows by the kernel's reason, such as `NO_SOCKET`; some seconds old.
     pub drops: BTreeMap<String, u64>,
     /// Dropped packets of watched flows for which the kernel's table had no room.
@@ -49,6 +53,7 @@ impl Tally {
         control: &Control,
         clock: Clock,
     ) -> Result<Self, HostError> {
+        let (probes_sent, probes_failed) = control.probes();
         let of = |outcome| engine.counters().get(outcome);
         let outcome = |outcome: &Outcome| Ok((*outcome, programs.count(*outcome)?));
         let outcomes = Outcome::ALL.iter().map(outcome).collect::<Result<_, HostError>>()?;
@@ -64,6 +69,8 @@ impl Tally {
             reports_shed: of(inband_node::Outcome::ReportShed) + of(inband_node::Outcome::ReportLimited),
             leases_held: control.leases_held(),
             leases_granted: control.leases_granted(),
+            probes_sent,
+            probes_failed,
             drops: BTreeMap::new(),
             drops_not_held: 0,
             clock_uncertainty_ns: clock.uncertainty(),

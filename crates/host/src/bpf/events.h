@@ -114,7 +114,7 @@ static __always_inline __u64 when_due(const struct packet *packet, const struct 
 }
 
 /* Tells the agent of the packet as it is now. */
-VERIFIED_ONCE int tell(struct __sk_buff *skb, __u64 time, __u32 kind, __u32 queue)
+VERIFIED_ONCE int tell(struct __sk_buff *skb, __u64 time, __u32 kind, __u32 queue, __u32 mtu)
 {
 	struct event *event = bpf_ringbuf_reserve(&EVENTS, sizeof(*event), 0);
 	__u32 captured = skb->len < EVENT_BYTES ? skb->len : EVENT_BYTES;
@@ -128,7 +128,7 @@ VERIFIED_ONCE int tell(struct __sk_buff *skb, __u64 time, __u32 kind, __u32 queu
 	event->device = skb->ifindex;
 	event->kind = kind;
 	event->queue = queue;
-	event->padding = 0;
+	event->mtu = mtu;
 	asm volatile("" : "+r"(captured));
 	if (captured == 0 || captured > EVENT_BYTES || bpf_skb_load_bytes(skb, 0, event->bytes, captured)) {
 		bpf_ringbuf_discard(event, 0);
@@ -148,5 +148,5 @@ static __always_inline void tell_if_due(struct __sk_buff *skb, const struct pack
 	__u64 now = when_due(packet, config);
 
 	if (now)
-		tell(skb, now, kind, kind == EVENT_LEAVES ? noted_queue(config) : NOT_AVAILABLE);
+		tell(skb, now, kind, kind == EVENT_LEAVES ? noted_queue(config) : NOT_AVAILABLE, 0);
 }

@@ -17,7 +17,8 @@
 #include "handover.h"
 #include "load.h"
 #include "path_mtu.h"
-#include "peers.h"
+#include "probe.h"
+#include "proof.h"
 #include "queue.h"
 #include "shim.h"
 #include "sink.h"
@@ -117,6 +118,7 @@ static __always_inline int prepare(struct __sk_buff *skb, struct packet *packet,
 	if (is_unanswered(skb))
 		return UNANSWERED;
 	packet->mtu = path_mtu(skb, config, &flow->destination, now);
+	lower_to(&packet->mtu, packet->proven_mtu);
 	if (may_be_cut(packet) && packet->mtu > MIN_MTU_IPV4)
 		packet->mtu = MIN_MTU_IPV4;
 	fault = cut_segments(skb, packet, config);
@@ -154,13 +156,13 @@ static __always_inline int judge_watched(struct __sk_buff *skb, struct packet *p
 	}
 	if (!can_carry(packet, config))
 		return NOT_CARRIED;
-	if (!is_leased(skb, watched))
-		return NO_LEASE;
 	flow_of(packet, &flow);
+	now = bpf_ktime_get_ns();
+	if (!is_proven(skb, packet, &flow, now))
+		return NO_LEASE;
 	sliced = sliced_flow(&flow);
 	if (!sliced)
 		return NOT_STARTED_CLASS;
-	now = bpf_ktime_get_ns();
 	outcome = begins_slice(sliced, config, now) ? prepare(skb, packet, config, watched, now) : BETWEEN_SLICES;
 	if (!outcome) {
 		outcome = steer_packet(skb, packet, sliced, 0, now);
@@ -281,19 +283,31 @@ int source(struct __sk_buff *skb)
 
 /* Takes INT out of a packet that has it; returns what became of it. */
 static __always_inline int end_int(struct __sk_buff *skb, struct packet *packet, const struct config *config,
-				   const struct location *location)
+				   struct location *location)
 {
+	int outcome, is_probe = location->discard && is_message(skb, payload_behind_int(packet, location));
+	struct prefix source, destination;
+
+	addresses(packet, &source, &destination);
+	/* What others send is as they want it. */
+	if (is_probe ? !peer_at(&source) : !may_send_int(&source))
+		return STRANGER;
 	/* Segments that were put together have lost where INT was in each of them. */
 	if (skb->gso_size)
 		return SEGMENTS;
-	tell_if_due(skb, packet, config, EVENT_ARRIVED);
-	return strip_int(skb, packet, config, location);
+	if (is_probe)
+		location->discard = 0;
+	else
+		tell_if_due(skb, packet, config, EVENT_ARRIVED);
+	outcome = strip_int(skb, packet, config, location);
+	return is_probe && outcome == STRIPPED ? hand_in_probe(skb) : outcome;
 }
 
 /* Whether a packet must not reach the host: its metadata would be taken for what the application sent. */
 static __always_inline int is_spoilt(int outcome)
 {
-	return outcome == DISCARDED || outcome == SEGMENTS || outcome == NO_ROOM;
+	return outcome == DISCARDED || outcome == SEGMENTS || outcome == NO_ROOM || outcome == PROBE ||
+	       outcome == PROBE_SHED;
 }
 
 /* Ingress of the device that leads out of the domain. */
@@ -319,6 +333,12 @@ int sink(struct __sk_buff *skb)
 		}
 		if (outcome == NO_INT && is_too_big_message(packet))
 			note_path_mtu(skb);
+		else if (outcome == NO_INT && has_ports(packet->protocol))
+			bear_witness(skb, packet, packet->l4, packet->protocol);
+		else if (outcome == STRIPPED && location.at == location.shim)
+			bear_witness(skb, packet, packet->l4, packet->protocol);
+		else if (outcome == STRIPPED)
+			bear_witness(skb, packet, location.end, original_protocol(packet, &location));
 	}
 	count(outcome);
 	return is_spoilt(outcome) ? TC_ACT_SHOT : TCX_NEXT;

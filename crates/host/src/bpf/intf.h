@@ -97,6 +97,9 @@ enum outcome {
 	SHIM_DOWN,
 	UNANSWERED,
 	AGENT_SILENT,
+	PROBE,
+	PROBE_SHED,
+	STRANGER,
 	OUTCOMES,
 };
 
@@ -122,8 +125,10 @@ enum event_kind {
 	EVENT_ARRIVED = 0,
 	/* It leaves, and this host reports of it. */
 	EVENT_LEAVES = 1,
-	/* It leaves without INT, because nobody has said that its destination takes INT out. */
-	EVENT_UNLEASED = 2,
+	/* It leaves, and its flow has no proof that the destination removes INT, or one that ends soon. */
+	EVENT_UNPROVEN = 2,
+	/* It was a probe of another agent; INT is removed from it, and the host does not get it. */
+	EVENT_PROBE = 3,
 };
 
 /* A packet that came out of the domain, or into it, and is worth a report. */
@@ -139,7 +144,8 @@ struct event {
 	__u32 kind;
 	/* Queue id and occupancy as metadata, of what leaves; all ones: not available. */
 	__u32 queue;
-	__u32 padding;
+	/* The largest packet that passes to the destination, as far as is known; of what has no proof. */
+	__u32 mtu;
 	__u8 bytes[EVENT_BYTES];
 };
 
@@ -200,21 +206,41 @@ struct flow {
 	__u32 protocol;
 } __attribute__((aligned(8)));
 
-/* Destinations behind a prefix may get INT until then. */
-struct lease {
-	/* Of the monotonic clock, nanoseconds; all ones: for ever. */
-	__u64 until;
-	/* When there was traffic, to the second. */
-	__u64 used;
-	/* Whether the agent wants to hear of destinations without a lease. */
-	__u32 ask;
+/* The hosts behind a prefix of `[[peer]]`. */
+struct peer {
+	/* Whether they remove INT without being asked, and send it without asking. */
+	__u32 is_permanent;
 	__u32 padding;
+};
+
+/* The proof that the destination of a flow removes INT. Times are of the monotonic clock, nanoseconds. */
+struct proof {
+	/* INT is started until then. */
+	__u64 until;
+	/* From then on the agent is told, so that it probes again. */
+	__u64 renew_at;
+	/* When it was last told. */
+	__u64 told;
+	/* The largest packet that was proven, bytes of IP. */
+	__u32 mtu;
+	__u32 padding;
+};
+
+/* A flow whose packets the agent waits for at the ingress. */
+struct witness {
+	struct flow flow;
+	/* The device the flow's probe came in by. */
+	__u32 device;
+	/* Whether a packet of the flow has come in by it since. */
+	__u32 seen;
 };
 
 /* `abi.rs` asserts the same sizes. */
 _Static_assert(sizeof(struct config) == 72, "size of struct config");
 _Static_assert(sizeof(struct volume) == 16, "size of struct volume");
-_Static_assert(sizeof(struct lease) == 24, "size of struct lease");
+_Static_assert(sizeof(struct peer) == 8, "size of struct peer");
+_Static_assert(sizeof(struct proof) == 32, "size of struct proof");
+_Static_assert(sizeof(struct witness) == 56, "size of struct witness");
 _Static_assert(sizeof(struct collector) == 20, "size of struct collector");
 _Static_assert(sizeof(struct rule) == 12, "size of struct rule");
 _Static_assert(sizeof(struct flow) == 48, "size of struct flow");

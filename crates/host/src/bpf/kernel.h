@@ -125,6 +125,7 @@ struct sk_buff {
 #define AF_INET6 10
 
 /* Of `skc_state`: what is not, not any more or not yet a whole socket, and what has no packets of its own. */
+#define TCP_ESTABLISHED_STATE 1
 #define TCP_TIME_WAIT_STATE 6
 #define TCP_LISTEN_STATE 10
 #define TCP_NEW_SYN_RECV_STATE 12

@@ -58,26 +58,6 @@ struct {
 	__type(value, struct copy);
 } CONFIG_COPIES SEC(".maps");
 
-/* Most prefixes and destinations with a lease. */
-#define MOST_PEERS 16384
-
-/* Who takes INT out again, by destination. */
-struct {
-	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
-	__uint(max_entries, MOST_PEERS);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, struct prefix);
-	__type(value, struct lease);
-} PEERS SEC(".maps");
-
-/* When the agent was last told of a destination without a lease. */
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 4096);
-	__type(key, struct prefix);
-	__type(value, __u64);
-} ASKED SEC(".maps");
-
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, TRAFFICS);

@@ -37,6 +37,8 @@ struct packet {
 	__u32 end;
 	/* The largest packet that may leave, bytes of IP; of what goes out alone. */
 	__u32 mtu;
+	/* The largest packet from which the destination is proven to remove INT. */
+	__u32 proven_mtu;
 	__u8 version;
 	__u8 protocol;
 	__u8 dscp;

@@ -6,6 +6,7 @@
 
 #include "headers.h"
 #include "kernel.h"
+#include "peer.h"
 #include "socket.h"
 #include "watch.h"
 
@@ -160,7 +161,7 @@ VERIFIED_ONCE int note_path_mtu(struct __sk_buff *skb)
 		path.mtu |= icmp[4] << 24 | icmp[5] << 16;
 	if (path.mtu < min_mtu(packet))
 		path.mtu = min_mtu(packet);
-	if (!quoted_destination(skb, packet, &destination) || !bpf_map_lookup_elem(&PEERS, &destination))
+	if (!quoted_destination(skb, packet, &destination) || !peer_at(&destination))
 		return 0;
 	path.until = bpf_ktime_get_ns() + PATH_MTU_NS;
 	bpf_map_update_elem(&PATH_MTUS, &destination, &path, BPF_ANY);

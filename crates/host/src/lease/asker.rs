@@ -1,8 +1,10 @@
-//! Which destinations does a source ask, and when again?
+//! Which flows does a source probe, and when again?
 
 use std::collections::HashMap;
 use std::net::IpAddr;
 
+use super::bucket::Bucket;
+use super::flow::Flow;
 use super::message::{Body, Message, Refusal};
 
 /// A source's leases. Times are of the monotonic clock, nanoseconds.
@@ -11,146 +13,317 @@ pub(crate) struct Asker {
     node_id: u32,
     dialect: u64,
     lease_ms: u32,
-    asked: HashMap<IpAddr, Asked>,
-    /// The address that a nonce went to.
-    nonces: HashMap<u64, IpAddr>,
+    limits: Limits,
+    new: Bucket,
+    renewals: Bucket,
+    flows: HashMap<Flow, Probed>,
+    /// The flow that a nonce is of.
+    nonces: HashMap<u64, Flow>,
+    destinations: HashMap<IpAddr, Destination>,
+    /// The address that was asked with a nonce.
+    asks: HashMap<u64, IpAddr>,
+}
+
+/// How often is probed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Limits {
+    /// New flows, a second.
+    pub(crate) per_second: u32,
+    /// A destination that does not answer, a minute.
+    pub(crate) per_minute: u32,
+}
+
+/// What is known of one flow.
+#[derive(Clone, Copy, Debug, Default)]
+struct Probed {
+    nonce: u64,
+    at: u64,
+    /// Until when INT is started in it; 0: not.
+    until: u64,
+    /// The nonce with which that was granted.
+    granted: u64,
+    /// Length of the latest probe, bytes of IP.
+    length: u32,
+    /// Probes since the latest grant.
+    tries: u32,
+    /// Whether the latest probe has arrived.
+    has_arrived: bool,
+    /// Whether there were too many others to probe it.
+    is_limited: bool,
 }
 
 /// What is known of one destination.
-#[derive(Clone, Copy, Debug, Default)]
-struct Asked {
+#[derive(Clone, Copy, Debug)]
+struct Destination {
+    /// Probes and asks that nobody has answered.
+    silent: Bucket,
     nonce: u64,
     at: u64,
-    /// Until when it takes INT out; 0: it has not said so.
-    until: u64,
-    /// The nonce with which it said so.
-    granted: u64,
-    /// When there was traffic to it, as far as is known.
-    used: u64,
+    /// When its agent has last said that it removes INT; 0: never.
+    agreed_at: u64,
+    /// What it said instead.
+    refusal: Option<Refusal>,
+}
+
+/// A packet of a flow without a proof, or with one that ends soon.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Unproven {
+    pub(crate) flow: Flow,
+    /// The largest packet that is known to pass, bytes of IP.
+    pub(crate) mtu: u32,
+    /// Whether this host has chosen the destination, and does not perhaps answer a forged address.
+    pub(crate) is_chosen: bool,
+}
+
+/// A probe to send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Probe {
+    pub(crate) message: Message,
+    /// With INT, bytes of IP.
+    pub(crate) length: u32,
 }
 
 /// What a message changes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Change {
-    /// The destination takes INT out until then.
-    Lease { address: IpAddr, until: u64 },
-    /// It has ended that, and wants to hear that no more is sent.
-    Withdrawn { address: IpAddr, nonce: u64 },
+    /// INT may be started in the flow until then, in packets up to `mtu`; from `renew_at` on it is probed again.
+    Proof { flow: Flow, until: u64, renew_at: u64, mtu: u32 },
+    /// The destination ends all leases, and wants to hear that no more is sent.
+    Withdrawn { flows: Vec<Flow>, message: Message },
     /// It does not want INT.
-    Refused { address: IpAddr, refusal: Refusal },
+    Refused { address: IpAddr, flows: Vec<Flow>, refusal: Refusal },
 }
 
-/// Most destinations that are asked at a time.
-pub(super) const MOST_ASKED: usize = 4096;
-/// How long a destination that says nothing, or no, is not asked again.
+/// Most flows that are probed at a time; the kernel's table of proofs has as much room.
+pub(super) const MAX_FLOWS: usize = 16_384;
+/// Most destinations.
+pub(super) const MAX_DESTINATIONS: usize = 4096;
+/// How long a flow whose probe is not answered is not probed again.
 pub(super) const PAUSE_NS: u64 = 1_000_000_000;
-/// How long a lease without traffic is renewed.
-pub(super) const IDLE_NS: u64 = 60_000_000_000;
+/// How long a destination that refuses is not probed.
+pub(super) const REFUSED_NS: u64 = 5_000_000_000;
+/// How long something without traffic is known.
+pub(super) const FORGET_NS: u64 = 60_000_000_000;
+const MINUTE_NS: u64 = 60_000_000_000;
+/// Renewals for each new probe that is allowed.
+const RENEWALS: u32 = 10;
+/// After so many probes without an answer those of the least MTU are tried, as often.
+const TRIES: u32 = 2;
+/// The least MTU of links with IPv6.
+const SMALL_MTU: u32 = 1280;
 /// No lease is longer, whatever a destination says.
-const MOST_LEASE_MS: u32 = 60_000;
+const MAX_LEASE_MS: u32 = 60_000;
+
+impl Limits {
+    /// For a destination that does not answer: half of a minute's probes at once, and the other half in time.
+    fn silent(self) -> Bucket {
+        let half = self.per_minute.div_ceil(2);
+        Bucket::new(half, half, MINUTE_NS)
+    }
+}
 
 impl Asker {
-    pub(crate) fn new(node_id: u32, dialect: u64, lease_ms: u32) -> Self {
-        Self { node_id, dialect, lease_ms, asked: HashMap::new(), nonces: HashMap::new() }
+    pub(crate) fn new(node_id: u32, dialect: u64, lease_ms: u32, limits: Limits) -> Self {
+        let Limits { per_second, .. } = limits;
+        let renewals = per_second.saturating_mul(RENEWALS);
+        Self {
+            node_id,
+            dialect,
+            lease_ms,
+            limits,
+            new: Bucket::new(per_second, per_second, 1_000_000_000),
+            renewals: Bucket::new(renewals, renewals, 1_000_000_000),
+            flows: HashMap::new(),
+            nonces: HashMap::new(),
+            destinations: HashMap::new(),
+            asks: HashMap::new(),
+        }
     }
 
-    /// There is traffic to `address`, which has no lease: the ask to send, if it is time for one.
-    pub(crate) fn handle_unleased(&mut self, address: IpAddr, now: u64, nonce: u64) -> Option<Message> {
-        if self.asked.len() >= MOST_ASKED && !self.asked.contains_key(&address) {
+    /// A packet of a flow without a proof, or with one that ends soon, leaves: the probe to send, if it is time for one.
+    pub(crate) fn handle_unproven(
+        &mut self,
+        unproven: &Unproven,
+        reply_port: u16,
+        now: u64,
+        nonce: u64,
+    ) -> Option<Probe> {
+        let flow = unproven.flow;
+        let known = self.flows.get(&flow).copied();
+        if known.is_none() && self.flows.len() >= MAX_FLOWS {
             return None;
         }
-        self.asked.entry(address).or_default().used = now;
-        self.ask(address, now, nonce)
+        let probed = known.unwrap_or_default();
+        let is_held = probed.until > now;
+        let pause = if is_held { self.lease_ns() / 6 } else { PAUSE_NS };
+        if probed.at > 0 && now.saturating_sub(probed.at) < pause {
+            return None;
+        }
+        if !self.may_probe(unproven, is_held, now) {
+            self.flows.entry(flow).or_default().is_limited = true;
+            return None;
+        }
+        if probed.nonce != probed.granted {
+            self.nonces.remove(&probed.nonce);
+        }
+        let tries = if is_held { probed.tries } else { probed.tries.saturating_add(1) };
+        let is_small = tries > TRIES && (tries - 1) / TRIES % 2 == 1;
+        let length = if is_small { unproven.mtu.min(SMALL_MTU) } else { unproven.mtu };
+        let probed =
+            Probed { nonce, at: now, length, tries, has_arrived: false, is_limited: false, ..probed };
+        self.flows.insert(flow, probed);
+        self.nonces.insert(nonce, flow);
+        let body = Body::Probe {
+            lease_ms: self.lease_ms,
+            dialect: self.dialect,
+            ports: (flow.source_port, flow.destination_port),
+            protocol: flow.protocol,
+            reply_port,
+            length: 0,
+        };
+        let Flow { source, destination, .. } = flow;
+        Some(Probe { message: Message { nonce, node_id: self.node_id, source, destination, body }, length })
     }
 
-    /// There was traffic to `address`, which has a lease, at `used`.
-    pub(crate) fn handle_use(&mut self, address: IpAddr, used: u64) {
-        if let Some(asked) = self.asked.get_mut(&address) {
-            asked.used = asked.used.max(used);
+    /// The question for the agent of `flow`'s destination, if it is time for one; it goes with a probe.
+    pub(crate) fn ask(&mut self, flow: &Flow, now: u64, nonce: u64) -> Option<Message> {
+        let destination = self.destinations.get_mut(&flow.destination)?;
+        if destination.at > 0 && now.saturating_sub(destination.at) < PAUSE_NS {
+            return None;
+        }
+        self.asks.remove(&destination.nonce);
+        (destination.nonce, destination.at) = (nonce, now);
+        self.asks.insert(nonce, flow.destination);
+        let body = Body::Ask { dialect: self.dialect };
+        let (source, destination) = (flow.source, flow.destination);
+        Some(Message { nonce, node_id: self.node_id, source, destination, body })
+    }
+
+    /// What a message changes.
+    pub(crate) fn handle(&mut self, message: &Message, now: u64) -> Option<Change> {
+        let flow = self.nonces.get(&message.nonce).copied();
+        let address = flow.map(|flow| flow.destination).or_else(|| self.asks.get(&message.nonce).copied())?;
+        let is_of_flow = flow.is_none_or(|flow| flow.source == message.source);
+        if message.destination != address || !is_of_flow {
+            return None;
+        }
+        let destination = self.destinations.get_mut(&address)?;
+        destination.silent.fill();
+        match message.body {
+            Body::Agree => {
+                (destination.agreed_at, destination.refusal) = (now, None);
+                None
+            }
+            Body::Seen => {
+                let probed = self.flows.get_mut(&flow?)?;
+                probed.has_arrived |= probed.nonce == message.nonce;
+                None
+            }
+            Body::Grant { lease_ms } => self.handle_grant(flow?, message.nonce, lease_ms, now),
+            Body::Refuse(refusal) => {
+                destination.refusal = Some(refusal);
+                destination.at = now;
+                Some(Change::Refused {
+                    address,
+                    flows: self.end_leases(|flow| flow.destination == address),
+                    refusal,
+                })
+            }
+            Body::Withdraw => {
+                let flows = self.end_leases(|flow| flow.destination == address);
+                Some(Change::Withdrawn { flows, message: Message { body: Body::Withdrawn, ..*message } })
+            }
+            Body::Ask { .. } | Body::Probe { .. } | Body::Withdrawn => None,
         }
     }
 
-    /// Whom to ask again so that leases do not end: destinations whose lease is past a third.
-    pub(crate) fn due(&self, now: u64) -> Vec<IpAddr> {
-        let third = u64::from(self.lease_ms) * 1_000_000 / 3;
-        let is_due = |asked: &Asked| asked.until > 0 && now.saturating_sub(asked.at) >= third;
-        let is_used = |asked: &Asked| now.saturating_sub(asked.used) < IDLE_NS;
-        let due = self.asked.iter().filter(|(_, asked)| is_due(asked) && is_used(asked));
-        due.map(|(address, _)| *address).collect()
+    /// How many flows have a proof.
+    pub(crate) fn held(&self, now: u64) -> usize {
+        self.flows.values().filter(|probed| probed.until > now).count()
     }
 
-    /// The addresses with a lease.
-    pub(crate) fn leased(&self) -> impl Iterator<Item = IpAddr> {
-        self.asked.iter().filter(|(_, asked)| asked.until > 0).map(|(address, _)| *address)
+    /// Forgets flows and destinations without traffic; returns the flows that had a proof.
+    pub(crate) fn forget_old(&mut self, now: u64) -> Vec<Flow> {
+        let is_old = |at: u64| now.saturating_sub(at) > FORGET_NS;
+        let ended = self.forget(|_, probed| probed.until <= now && is_old(probed.at));
+        let asks = &mut self.asks;
+        self.destinations.retain(|_, destination| {
+            let is_kept = !is_old(destination.at) || !destination.silent.is_full(now);
+            if !is_kept {
+                asks.remove(&destination.nonce);
+            }
+            is_kept
+        });
+        ended
     }
 
-    /// Forgets whose lease and whose question is over; returns those whose lease is.
-    pub(crate) fn forget_old(&mut self, now: u64) -> Vec<IpAddr> {
-        let is_old = |asked: &Asked| asked.until <= now && now.saturating_sub(asked.at) > 2 * PAUSE_NS;
-        self.forget(|_, asked| is_old(asked))
+    /// Forgets all flows but those to addresses that `is_peer` names; returns those that had a proof.
+    pub(crate) fn forget_unless(&mut self, is_peer: impl Fn(IpAddr) -> bool) -> Vec<Flow> {
+        self.forget(|flow, _| !is_peer(flow.destination))
     }
 
-    /// Forgets all but those that `is_asked` names; returns those that had a lease.
-    pub(crate) fn forget_unless(&mut self, is_asked: impl Fn(IpAddr) -> bool) -> Vec<IpAddr> {
-        self.forget(|address, _| !is_asked(address))
+    fn handle_grant(&mut self, flow: Flow, nonce: u64, lease_ms: u32, now: u64) -> Option<Change> {
+        let lease_ns = u64::from(lease_ms.min(self.lease_ms).min(MAX_LEASE_MS)) * 1_000_000;
+        let probed = self.flows.get_mut(&flow).filter(|probed| probed.nonce == nonce)?;
+        // From when the probe was sent: the sink counts from later on.
+        let until = probed.at + lease_ns;
+        if until <= now {
+            return None;
+        }
+        if probed.granted != nonce {
+            self.nonces.remove(&probed.granted);
+        }
+        // A path that only small probes pass goes on being probed with these.
+        let tries = if probed.tries > TRIES { probed.tries - 1 } else { 0 };
+        (probed.until, probed.granted, probed.tries, probed.has_arrived) = (until, nonce, tries, true);
+        Some(Change::Proof { flow, until, renew_at: probed.at + lease_ns / 3, mtu: probed.length })
     }
 
-    fn forget(&mut self, is_meant: impl Fn(IpAddr, &Asked) -> bool) -> Vec<IpAddr> {
+    /// Whether one more probe may be sent; takes what that costs.
+    fn may_probe(&mut self, unproven: &Unproven, is_held: bool, now: u64) -> bool {
+        let address = unproven.flow.destination;
+        if self.destinations.len() >= MAX_DESTINATIONS && !self.destinations.contains_key(&address) {
+            return false;
+        }
+        let silent = self.limits.silent();
+        let fresh = || Destination { silent, nonce: 0, at: 0, agreed_at: 0, refusal: None };
+        let destination = self.destinations.entry(address).or_insert_with(fresh);
+        if destination.refusal.is_some() && now.saturating_sub(destination.at) < REFUSED_NS {
+            return false;
+        }
+        if is_held {
+            return self.renewals.take(now, 0);
+        }
+        // Half of the probes are for destinations that this host has chosen itself.
+        let reserve = if unproven.is_chosen { 0 } else { self.limits.per_second / 2 };
+        destination.silent.take(now, 0) && self.new.take(now, reserve)
+    }
+
+    fn end_leases(&mut self, is_meant: impl Fn(&Flow) -> bool) -> Vec<Flow> {
+        let meant = self.flows.iter_mut().filter(|(flow, probed)| probed.until > 0 && is_meant(flow));
+        meant
+            .map(|(flow, probed)| {
+                probed.until = 0;
+                *flow
+            })
+            .collect()
+    }
+
+    fn forget(&mut self, is_meant: impl Fn(&Flow, &Probed) -> bool) -> Vec<Flow> {
         let mut ended = Vec::new();
-        self.asked.retain(|address, asked| {
-            if !is_meant(*address, asked) {
+        self.flows.retain(|flow, probed| {
+            if !is_meant(flow, probed) {
                 return true;
             }
-            self.nonces.remove(&asked.nonce);
-            self.nonces.remove(&asked.granted);
-            ended.extend((asked.until > 0).then_some(*address));
+            self.nonces.remove(&probed.nonce);
+            self.nonces.remove(&probed.granted);
+            ended.extend((probed.until > 0).then_some(*flow));
             false
         });
         ended
     }
 
-    /// Asks `address` for a lease, new or again, unless it was asked just now.
-    pub(crate) fn ask(&mut self, address: IpAddr, now: u64, nonce: u64) -> Option<Message> {
-        let asked = self.asked.get_mut(&address)?;
-        let pause = if asked.until > now { u64::from(self.lease_ms) * 1_000_000 / 6 } else { PAUSE_NS };
-        if asked.at > 0 && now.saturating_sub(asked.at) < pause {
-            return None;
-        }
-        if asked.nonce != asked.granted {
-            self.nonces.remove(&asked.nonce);
-        }
-        (asked.nonce, asked.at) = (nonce, now);
-        self.nonces.insert(nonce, address);
-        let body = Body::Ask { lease_ms: self.lease_ms, dialect: self.dialect };
-        Some(Message { nonce, node_id: self.node_id, body })
-    }
-
-    /// What a message changes. Only who was asked knows the nonce, so where it comes from does not matter.
-    pub(crate) fn handle(&mut self, message: &Message, now: u64) -> Option<Change> {
-        let address = *self.nonces.get(&message.nonce)?;
-        let asked = self.asked.get_mut(&address)?;
-        match message.body {
-            Body::Grant { lease_ms } if asked.nonce == message.nonce => {
-                // From when it was asked: the sink counts from later on.
-                let until = asked.at + u64::from(lease_ms.min(MOST_LEASE_MS)) * 1_000_000;
-                if until <= now {
-                    return None;
-                }
-                if asked.granted != asked.nonce {
-                    self.nonces.remove(&asked.granted);
-                }
-                (asked.until, asked.granted) = (until, asked.nonce);
-                Some(Change::Lease { address, until })
-            }
-            Body::Refuse(refusal) if asked.nonce == message.nonce => {
-                asked.until = 0;
-                Some(Change::Refused { address, refusal })
-            }
-            Body::Withdraw => {
-                asked.until = 0;
-                Some(Change::Withdrawn { address, nonce: message.nonce })
-            }
-            _ => None,
-        }
+    fn lease_ns(&self) -> u64 {
+        u64::from(self.lease_ms) * 1_000_000
     }
 }

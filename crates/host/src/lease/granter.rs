@@ -1,8 +1,9 @@
 //! Who has a lease of this sink, and who has to be told that it ends?
 
 use std::collections::HashMap;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
+use super::flow::Flow;
 use super::message::{Body, Message, Refusal};
 
 /// A sink's leases. Times are of the monotonic clock, nanoseconds.
@@ -10,77 +11,201 @@ use super::message::{Body, Message, Refusal};
 pub(crate) struct Granter {
     node_id: u32,
     dialect: u64,
-    most_lease_ms: u32,
-    /// By who has it, and on which device he asked: the nonce, and when it is over.
-    granted: HashMap<(SocketAddr, u32), (u64, u64)>,
+    max_lease_ms: u32,
+    /// By who has a lease, for which address, on which device.
+    granted: HashMap<Grantee, Granted>,
+    /// When INT of an address is left alone again.
+    senders: HashMap<IpAddr, u64>,
+    /// Flows whose probe has come in, and of which no packet has since.
+    pending: HashMap<Flow, Pending>,
     is_ending: bool,
 }
 
-/// Most sources with a lease.
-pub(super) const MOST_GRANTED: usize = 4096;
+/// Addresses, and not flows: their number is that of hosts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Grantee {
+    source: IpAddr,
+    destination: IpAddr,
+    device: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Granted {
+    reply: SocketAddr,
+    nonce: u64,
+    until: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Pending {
+    nonce: u64,
+    lease_ms: u32,
+    reply_port: u16,
+    device: u32,
+    at: u64,
+}
+
+/// A message to send, and by which device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Answer {
+    pub(crate) to: SocketAddr,
+    pub(crate) device: u32,
+    pub(crate) message: Message,
+}
+
+/// Most leases, and as many addresses; the kernel's table has room for as many.
+pub(super) const MAX_GRANTED: usize = 4096;
+/// Most flows that wait for a packet.
+pub(super) const MAX_PENDING: usize = 4096;
+/// How long they wait.
+pub(super) const WAIT_NS: u64 = 5_000_000_000;
+/// How long INT of an address is still removed when its leases are over.
+pub(super) const KEEP_NS: u64 = 60_000_000_000;
 
 impl Granter {
-    pub(crate) fn new(node_id: u32, dialect: u64, most_lease_ms: u32) -> Self {
-        Self { node_id, dialect, most_lease_ms, granted: HashMap::new(), is_ending: false }
+    pub(crate) fn new(node_id: u32, dialect: u64, max_lease_ms: u32) -> Self {
+        Self {
+            node_id,
+            dialect,
+            max_lease_ms,
+            granted: HashMap::new(),
+            senders: HashMap::new(),
+            pending: HashMap::new(),
+            is_ending: false,
+        }
     }
 
-    /// Answers a message from `from`, which came in by `device`.
+    /// Takes over `address`, whose INT an earlier agent removed.
+    pub(crate) fn take_over(&mut self, address: IpAddr, now: u64) {
+        self.senders.insert(address, now + KEEP_NS);
+    }
+
+    /// Answers a datagram from `from`, who is a peer or not, that came in by `device`.
     pub(crate) fn handle(
         &mut self,
         message: &Message,
-        from: SocketAddr,
+        (from, is_peer): (SocketAddr, bool),
         device: u32,
-        now: u64,
     ) -> Option<Message> {
-        let body = match message.body {
-            Body::Ask { lease_ms, dialect } => match self.judge(dialect, (from, device), now) {
+        let Message { nonce, source, destination, body, .. } = *message;
+        let body = match body {
+            Body::Ask { dialect } => match self.judge(dialect, is_peer) {
                 Err(refusal) => Body::Refuse(refusal),
-                Ok(()) => {
-                    let lease_ms = lease_ms.min(self.most_lease_ms);
-                    let until = now + u64::from(lease_ms) * 1_000_000;
-                    self.granted.insert((from, device), (message.nonce, until));
-                    Body::Grant { lease_ms }
-                }
+                Ok(()) => Body::Agree,
             },
             Body::Withdrawn => {
-                if self.granted.get(&(from, device)).is_some_and(|(nonce, _)| *nonce == message.nonce) {
-                    self.granted.remove(&(from, device));
+                let grantee = Grantee { source, destination, device };
+                let is_its = |granted: &Granted| granted.nonce == nonce && granted.reply.ip() == from.ip();
+                if self.granted.get(&grantee).is_some_and(is_its) {
+                    self.granted.remove(&grantee);
                 }
                 return None;
             }
             _ => return None,
         };
-        Some(Message { nonce: message.nonce, node_id: self.node_id, body })
+        Some(Message { node_id: self.node_id, body, ..*message })
+    }
+
+    /// A probe of `flow` has come in by `device` and lost its INT: the first answer. Its flow is waited for, unless that
+    /// refuses.
+    pub(crate) fn handle_probe(
+        &mut self,
+        message: &Message,
+        (flow, is_peer): (Flow, bool),
+        device: u32,
+        now: u64,
+    ) -> Option<Answer> {
+        let Body::Probe { lease_ms, dialect, reply_port, .. } = message.body else { return None };
+        let body = match self.judge(dialect, is_peer).and_then(|()| self.make_room(&flow, device, now)) {
+            Err(refusal) => Body::Refuse(refusal),
+            Ok(()) => {
+                let lease_ms = lease_ms.min(self.max_lease_ms);
+                self.pending
+                    .insert(flow, Pending { nonce: message.nonce, lease_ms, reply_port, device, at: now });
+                Body::Seen
+            }
+        };
+        let to = SocketAddr::new(flow.source, reply_port);
+        Some(Answer { to, device, message: Message { node_id: self.node_id, body, ..*message } })
+    }
+
+    /// The flows that are waited for.
+    pub(crate) fn waiting(&self) -> impl Iterator<Item = (Flow, u32)> {
+        self.pending.iter().map(|(flow, pending)| (*flow, pending.device))
+    }
+
+    /// A packet of `flow` has come in: the lease, and whether its source has had none for any flow.
+    pub(crate) fn grant(&mut self, flow: &Flow, now: u64) -> Option<(Answer, bool)> {
+        let Pending { nonce, lease_ms, reply_port, device, at } = self.pending.remove(flow)?;
+        if self.is_ending {
+            return None;
+        }
+        let to = SocketAddr::new(flow.source, reply_port);
+        let until = at + u64::from(lease_ms) * 1_000_000;
+        let Flow { source, destination, .. } = *flow;
+        let until = self
+            .granted
+            .get(&Grantee { source, destination, device })
+            .map_or(until, |granted| granted.until.max(until));
+        self.granted.insert(Grantee { source, destination, device }, Granted { reply: to, nonce, until });
+        let keep = now.max(until) + KEEP_NS;
+        let is_new = self.senders.insert(source, keep).is_none();
+        let body = Body::Grant { lease_ms };
+        let message = Message { nonce, node_id: self.node_id, source, destination, body };
+        Some((Answer { to, device, message }, is_new))
+    }
+
+    /// Forgets what is over; returns addresses whose INT is left alone from here on.
+    pub(crate) fn forget_old(&mut self, now: u64) -> Vec<IpAddr> {
+        self.granted.retain(|_, granted| granted.until > now);
+        self.pending.retain(|_, pending| now.saturating_sub(pending.at) < WAIT_NS);
+        self.senders.extract_if(|_, keep| *keep <= now).map(|(address, _)| address).collect()
     }
 
     /// Ends all leases that came in by `device`, or without one by any: whom to tell, until he acknowledges it.
-    pub(crate) fn withdraw(&mut self, device: Option<u32>, now: u64) -> Vec<(SocketAddr, u32, Message)> {
+    pub(crate) fn withdraw(&mut self, device: Option<u32>, now: u64) -> Vec<Answer> {
         self.is_ending |= device.is_none();
-        self.granted.retain(|_, (_, until)| *until > now);
-        let is_meant = |of: u32| device.is_none_or(|device| device == of);
-        let message = |nonce| Message { nonce, node_id: self.node_id, body: Body::Withdraw };
-        let meant = self.granted.iter().filter(|((_, of), _)| is_meant(*of));
-        meant.map(|((to, of), (nonce, _))| (*to, *of, message(*nonce))).collect()
+        self.granted.retain(|_, granted| granted.until > now);
+        self.pending.retain(|_, pending| device.is_some_and(|device| device != pending.device));
+        let meant = self.granted.iter().filter(|(grantee, _)| device.is_none_or(|of| of == grantee.device));
+        meant
+            .map(|(grantee, granted)| {
+                let Grantee { source, destination, device } = *grantee;
+                let (nonce, node_id, body) = (granted.nonce, self.node_id, Body::Withdraw);
+                Answer {
+                    to: granted.reply,
+                    device,
+                    message: Message { nonce, node_id, source, destination, body },
+                }
+            })
+            .collect()
     }
 
-    /// How many have a lease.
+    /// How many pairs of addresses have a lease.
     pub(crate) fn granted(&self, now: u64) -> usize {
-        self.granted.values().filter(|(_, until)| *until > now).count()
+        self.granted.values().filter(|granted| granted.until > now).count()
     }
 
-    fn judge(&mut self, dialect: u64, asker: (SocketAddr, u32), now: u64) -> Result<(), Refusal> {
-        if self.is_ending {
-            return Err(Refusal::Ending);
+    fn judge(&self, dialect: u64, is_peer: bool) -> Result<(), Refusal> {
+        match () {
+            () if !is_peer => Err(Refusal::Stranger),
+            () if self.is_ending => Err(Refusal::Ending),
+            () if dialect != self.dialect => Err(Refusal::Dialect),
+            () => Ok(()),
         }
-        if dialect != self.dialect {
-            return Err(Refusal::Dialect);
+    }
+
+    fn make_room(&mut self, flow: &Flow, device: u32, now: u64) -> Result<(), Refusal> {
+        let grantee = Grantee { source: flow.source, destination: flow.destination, device };
+        if self.pending.len() >= MAX_PENDING {
+            self.pending.retain(|_, pending| now.saturating_sub(pending.at) < WAIT_NS);
         }
-        if self.granted.len() >= MOST_GRANTED {
-            self.granted.retain(|_, (_, until)| *until > now);
+        if self.granted.len() >= MAX_GRANTED {
+            self.granted.retain(|_, granted| granted.until > now);
         }
-        match self.granted.len() >= MOST_GRANTED && !self.granted.contains_key(&asker) {
-            true => Err(Refusal::Full),
-            false => Ok(()),
-        }
+        let is_full = (self.granted.len() >= MAX_GRANTED && !self.granted.contains_key(&grantee))
+            || (self.senders.len() >= MAX_GRANTED && !self.senders.contains_key(&flow.source))
+            || (self.pending.len() >= MAX_PENDING && !self.pending.contains_key(flow));
+        if is_full { Err(Refusal::Full) } else { Ok(()) }
     }
 }

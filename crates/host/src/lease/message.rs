@@ -1,6 +1,10 @@
-//! What do agents write to each other? One UDP datagram of 64 bytes, in network byte order.
+//! What agents write to each other: 120 bytes in network byte order, in a probe or in a UDP datagram.
+
+use std::net::IpAddr;
 
 use ring::hmac;
+
+use crate::abi::{mapped, unmapped};
 
 /// A message between agents.
 ///
@@ -10,17 +14,29 @@ use ring::hmac;
 /// +---------------------------------------------------------------+
 /// |                          "INBL"                               |
 /// +---------------+---------------+---------------+---------------+
-/// |  Version (1)  |     Kind      |    Reason     |   Reserved    |
+/// |  Version (2)  |     Kind      |    Reason     |   Reserved    |
 /// +---------------+---------------+---------------+---------------+
 /// |                          Nonce (64)                           |
-/// |                                                               |
 /// +---------------------------------------------------------------+
 /// |                     Lease, milliseconds                       |
 /// +---------------------------------------------------------------+
 /// |                           Node ID                             |
 /// +---------------------------------------------------------------+
 /// |                         Dialect (64)                          |
-/// |                                                               |
+/// +---------------------------------------------------------------+
+/// |             Source of the flow, IPv4 mapped (128)             |
+/// +---------------------------------------------------------------+
+/// |          Destination of the flow, IPv4 mapped (128)           |
+/// +-------------------------------+-------------------------------+
+/// |          Source port          |       Destination port        |
+/// +---------------+---------------+-------------------------------+
+/// |   Protocol    |   Reserved    |          Reply port           |
+/// +---------------+---------------+-------------------------------+
+/// |       Length of the probe's IP packet without INT, bytes      |
+/// +---------------------------------------------------------------+
+/// |                           Reserved                            |
+/// +---------------------------------------------------------------+
+/// |                         Reserved (64)                         |
 /// +---------------------------------------------------------------+
 /// |                HMAC-SHA-256 of what is above (256)            |
 /// |                 (zeros where there is no key)                 |
@@ -28,19 +44,25 @@ use ring::hmac;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Message {
-    /// Of the ask that this is, or belongs to.
+    /// Of the question that this is, or belongs to.
     pub(crate) nonce: u64,
     /// Of who says this.
     pub(crate) node_id: u32,
+    /// Where the flow, or the question, comes from.
+    pub(crate) source: IpAddr,
+    /// Where it goes.
+    pub(crate) destination: IpAddr,
     pub(crate) body: Body,
 }
 
 /// What a message says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Body {
-    /// May I send you INT of this dialect, for so long?
-    Ask { lease_ms: u32, dialect: u64 },
-    /// For so long from when you asked.
+    /// Do you remove INT of this dialect?
+    Ask { dialect: u64 },
+    /// INT was removed from this, and this flow may go on so for so long?
+    Probe { lease_ms: u32, dialect: u64, ports: (u16, u16), protocol: u8, reply_port: u16, length: u32 },
+    /// For so long from when you sent the probe.
     Grant { lease_ms: u32 },
     /// No.
     Refuse(Refusal),
@@ -48,6 +70,10 @@ pub(crate) enum Body {
     Withdraw,
     /// None is sent any more.
     Withdrawn,
+    /// Yes, to an ask.
+    Agree,
+    /// INT is removed from the probe, and no packet of its flow has come in yet.
+    Seen,
 }
 
 /// Why no lease is granted.
@@ -59,75 +85,117 @@ pub(crate) enum Refusal {
     Full,
     /// The agent ends.
     Ending,
+    /// The source is no peer.
+    Stranger,
     /// A reason this agent does not know.
     Unknown(u8),
 }
 
-/// The secret that agents share.
-#[derive(Debug)]
-pub(crate) struct Key(hmac::Key);
+/// The secrets that agents share: the first signs, each verifies; without any nothing is signed.
+#[derive(Debug, Default)]
+pub(crate) struct Keys(Vec<hmac::Key>);
 
-pub(crate) const MESSAGE_BYTES: usize = 64;
-const SIGNED_BYTES: usize = 32;
+pub(crate) const MESSAGE_BYTES: usize = 120;
+/// Where a message's length field is as large as it can be.
+pub(crate) const MAX_LENGTH: u32 = 0xffff;
+const SIGNED_BYTES: usize = 88;
 const MAGIC: [u8; 4] = *b"INBL";
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 
-impl Key {
-    pub(crate) fn new(secret: &[u8]) -> Self {
-        Self(hmac::Key::new(hmac::HMAC_SHA256, secret))
+impl Keys {
+    pub(crate) fn new<'a>(secrets: impl IntoIterator<Item = &'a [u8]>) -> Self {
+        Self(secrets.into_iter().map(|secret| hmac::Key::new(hmac::HMAC_SHA256, secret)).collect())
+    }
+
+    fn are_right(&self, signed: &[u8], signature: &[u8]) -> bool {
+        self.0.is_empty() || self.0.iter().any(|key| hmac::verify(key, signed, signature).is_ok())
     }
 }
 
 impl Message {
-    pub(crate) fn to_bytes(self, key: Option<&Key>) -> [u8; MESSAGE_BYTES] {
-        let (kind, reason, lease_ms, dialect) = match self.body {
-            Body::Ask { lease_ms, dialect } => (1, 0, lease_ms, dialect),
-            Body::Grant { lease_ms } => (2, 0, lease_ms, 0),
-            Body::Refuse(refusal) => (3, refusal.code(), 0, 0),
-            Body::Withdraw => (4, 0, 0, 0),
-            Body::Withdrawn => (5, 0, 0, 0),
+    pub(crate) fn to_bytes(self, keys: &Keys) -> [u8; MESSAGE_BYTES] {
+        let (mut reason, mut lease, mut for_dialect, mut flow) = (0, 0, 0, ((0, 0), 0, 0, 0));
+        let kind = match self.body {
+            Body::Ask { dialect } => {
+                for_dialect = dialect;
+                1
+            }
+            Body::Grant { lease_ms } => {
+                lease = lease_ms;
+                2
+            }
+            Body::Refuse(refusal) => {
+                reason = refusal.code();
+                3
+            }
+            Body::Withdraw => 4,
+            Body::Withdrawn => 5,
+            Body::Probe { lease_ms, dialect, ports, protocol, reply_port, length } => {
+                (lease, for_dialect, flow) = (lease_ms, dialect, (ports, protocol, reply_port, length));
+                6
+            }
+            Body::Agree => 7,
+            Body::Seen => 8,
         };
-        let mut bytes = [0; MESSAGE_BYTES];
-        let fields: [&[u8]; 6] = [
+        let ((source_port, destination_port), protocol, reply_port, length) = flow;
+        let fields: [&[u8]; 13] = [
             &MAGIC,
             &[VERSION, kind, reason, 0],
             &self.nonce.to_be_bytes(),
-            &lease_ms.to_be_bytes(),
+            &lease.to_be_bytes(),
             &self.node_id.to_be_bytes(),
-            &dialect.to_be_bytes(),
+            &for_dialect.to_be_bytes(),
+            &mapped(self.source),
+            &mapped(self.destination),
+            &source_port.to_be_bytes(),
+            &destination_port.to_be_bytes(),
+            &[protocol, 0],
+            &reply_port.to_be_bytes(),
+            &length.to_be_bytes(),
         ];
+        let mut bytes = [0; MESSAGE_BYTES];
         let (signed, signature) = bytes.split_at_mut(SIGNED_BYTES);
-        signed.copy_from_slice(&fields.concat());
-        if let Some(Key(key)) = key {
+        signed.iter_mut().zip(fields.concat()).for_each(|(byte, of_field)| *byte = of_field);
+        if let Some(key) = keys.0.first() {
             let tag = hmac::sign(key, signed);
             signature.iter_mut().zip(tag.as_ref()).for_each(|(byte, of_tag)| *byte = *of_tag);
         }
         bytes
     }
 
-    /// Reads a message; `None`: it is none of this version, or not of somebody who has `key`.
-    pub(crate) fn from_bytes(bytes: &[u8], key: Option<&Key>) -> Option<Self> {
+    /// Reads a message; `None`: it is none of this version, or not of somebody who has one of `keys`.
+    pub(crate) fn from_bytes(bytes: &[u8], keys: &Keys) -> Option<Self> {
         let bytes: &[u8; MESSAGE_BYTES] = bytes.try_into().ok()?;
         let (signed, signature) = bytes.split_at_checked(SIGNED_BYTES)?;
-        if let Some(Key(key)) = key {
-            hmac::verify(key, signed, signature).ok()?;
-        }
+        let short = |at: usize| Some(u16::from_be_bytes(*signed.get(at..)?.first_chunk()?));
         let number = |at: usize| Some(u32::from_be_bytes(*signed.get(at..)?.first_chunk()?));
         let long = |at: usize| Some(u64::from_be_bytes(*signed.get(at..)?.first_chunk()?));
+        let address = |at: usize| Some(unmapped(*signed.get(at..)?.first_chunk()?));
         let [version, kind, reason, _] = *signed.get(4..)?.first_chunk()?;
-        if *signed.first_chunk()? != MAGIC || version != VERSION {
+        if *signed.first_chunk()? != MAGIC || version != VERSION || !keys.are_right(signed, signature) {
             return None;
         }
-        let lease_ms = number(16)?;
+        let (lease_ms, dialect) = (number(16)?, long(24)?);
         let body = match kind {
-            1 => Body::Ask { lease_ms, dialect: long(24)? },
+            1 => Body::Ask { dialect },
             2 => Body::Grant { lease_ms },
             3 => Body::Refuse(Refusal::from_code(reason)),
             4 => Body::Withdraw,
             5 => Body::Withdrawn,
+            6 => Body::Probe {
+                lease_ms,
+                dialect,
+                ports: (short(64)?, short(66)?),
+                protocol: *signed.get(68)?,
+                reply_port: short(70)?,
+                length: number(72)?,
+            },
+            7 => Body::Agree,
+            8 => Body::Seen,
             _ => return None,
         };
-        Some(Self { nonce: long(8)?, node_id: number(20)?, body })
+        let (source, destination) = (address(32)?, address(48)?);
+        Some(Self { nonce: long(8)?, node_id: number(20)?, source, destination, body })
     }
 }
 
@@ -137,6 +205,7 @@ impl Refusal {
             Self::Dialect => 1,
             Self::Full => 2,
             Self::Ending => 3,
+            Self::Stranger => 4,
             Self::Unknown(code) => code,
         }
     }
@@ -146,6 +215,7 @@ impl Refusal {
             1 => Self::Dialect,
             2 => Self::Full,
             3 => Self::Ending,
+            4 => Self::Stranger,
             code => Self::Unknown(code),
         }
     }
@@ -156,6 +226,7 @@ impl Refusal {
             Self::Dialect => "it takes out INT of another version or encapsulation".to_owned(),
             Self::Full => "it has granted as many leases as it can".to_owned(),
             Self::Ending => "it ends".to_owned(),
+            Self::Stranger => "this host is none of its peers".to_owned(),
             Self::Unknown(code) => format!("reason {code}"),
         }
     }

@@ -1,19 +1,23 @@
-//! Who may be sent INT? Agents ask each other, and nobody gets INT who has not said that he takes it out.
+//! Leases: INT is sent only where the destination's own sink has removed it from a probe.
 //!
-//! A source *asks* the destination of watched traffic, and gets a *lease*: a time until which the destination takes INT
-//! out. It renews the lease while there is traffic. A sink that ends *withdraws* its leases and waits until that is
+//! A source *probes* a flow: a packet on the flow's own addresses and ports, with the mark, header and length that its
+//! packets will have. The agent of a sink that removed INT from it, and then saw a packet of the flow itself, *grants* a
+//! lease. The source probes again while there is traffic. A sink that ends *withdraws* its leases and waits until that is
 //! acknowledged or they are over. Nothing here opens a socket or reads a clock.
 
 mod asker;
+mod bucket;
+mod flow;
 mod granter;
 mod message;
 
 use inband_node::NodeConfig;
 use inband_node::config::TcpOptionsConfig;
 
-pub(crate) use asker::{Asker, Change};
-pub(crate) use granter::Granter;
-pub(crate) use message::{Body, Key, MESSAGE_BYTES, Message};
+pub(crate) use asker::{Asker, Change, Limits, Probe, Unproven};
+pub(crate) use flow::Flow;
+pub(crate) use granter::{Answer, Granter};
+pub(crate) use message::{Body, Keys, MAX_LENGTH, MESSAGE_BYTES, Message};
 
 /// A number that is the same on hosts that understand each other's INT: FNV-1a over what a sink has to know.
 pub(crate) fn dialect(node: &NodeConfig) -> u64 {

@@ -4,205 +4,359 @@ use std::net::{IpAddr, SocketAddr};
 
 use inband_node::NodeConfig;
 
-use super::asker::{IDLE_NS, MOST_ASKED, PAUSE_NS};
-use super::granter::MOST_GRANTED;
+use super::asker::{FORGET_NS, MAX_FLOWS, PAUSE_NS, REFUSED_NS, Unproven};
+use super::granter::{KEEP_NS, MAX_GRANTED, WAIT_NS};
 use super::message::Refusal;
-use super::{Asker, Body, Change, Granter, Key, MESSAGE_BYTES, Message, dialect};
+use super::{
+    Answer, Asker, Body, Change, Flow, Granter, Keys, Limits, MESSAGE_BYTES, Message, Probe, dialect,
+};
 
 const LEASE_MS: u32 = 3000;
 const LEASE_NS: u64 = 3_000_000_000;
 const START: u64 = 1_000_000_000_000;
+const DEVICE: u32 = 3;
+const REPLY_PORT: u16 = 9;
+const MTU: u32 = 1500;
+const LIMITS: Limits = Limits { per_second: 100, per_minute: 20 };
 
 fn asker() -> Asker {
-    Asker::new(1, 77, LEASE_MS)
+    Asker::new(1, 77, LEASE_MS, LIMITS)
 }
 
 fn granter() -> Granter {
     Granter::new(2, 77, LEASE_MS)
 }
 
+fn a() -> IpAddr {
+    "10.0.0.1".parse().unwrap()
+}
+
 fn b() -> IpAddr {
     "10.0.0.2".parse().unwrap()
 }
 
-fn a(port: u16) -> SocketAddr {
-    SocketAddr::new("10.0.0.1".parse().unwrap(), port)
+fn at_a(port: u16) -> SocketAddr {
+    SocketAddr::new(a(), port)
+}
+
+fn flow(port: u16) -> Flow {
+    Flow { source: a(), destination: b(), source_port: port, destination_port: 80, protocol: 6 }
+}
+
+fn unproven(flow: Flow) -> Unproven {
+    Unproven { flow, mtu: MTU, is_chosen: true }
 }
 
 fn says(nonce: u64, body: Body) -> Message {
-    Message { nonce, node_id: 2, body }
+    Message { nonce, node_id: 2, source: a(), destination: b(), body }
+}
+
+fn probe(asker: &mut Asker, flow: Flow, now: u64, nonce: u64) -> Option<Probe> {
+    asker.handle_unproven(&unproven(flow), REPLY_PORT, now, nonce)
+}
+
+/// What an asker and a granter say to each other until there is a lease for `flow`.
+fn lease(asker: &mut Asker, granter: &mut Granter, flow: Flow, now: u64, nonce: u64) -> Change {
+    let probe = probe(asker, flow, now, nonce).unwrap();
+    let seen = granter.handle_probe(&probe.message, (flow, true), DEVICE, now).unwrap();
+    assert_eq!(asker.handle(&seen.message, now), None);
+    let (grant, _) = granter.grant(&flow, now).unwrap();
+    asker.handle(&grant.message, now).unwrap()
 }
 
 #[test]
-fn every_message_is_read_as_it_was_written_with_and_without_a_key() {
+fn every_message_is_read_as_it_was_written_with_and_without_keys() {
     let bodies = [
-        Body::Ask { lease_ms: 0x0102_0304, dialect: 0x0506_0708_090a_0b0c },
+        Body::Ask { dialect: 0x0506_0708_090a_0b0c },
+        Body::Probe { lease_ms: 1, dialect: 2, ports: (3, 4), protocol: 5, reply_port: 6, length: 7 },
         Body::Grant { lease_ms: u32::MAX },
         Body::Refuse(Refusal::Dialect),
         Body::Refuse(Refusal::Full),
         Body::Refuse(Refusal::Ending),
+        Body::Refuse(Refusal::Stranger),
         Body::Refuse(Refusal::Unknown(200)),
         Body::Withdraw,
         Body::Withdrawn,
+        Body::Agree,
+        Body::Seen,
     ];
-    let key = Key::new(b"secret");
+    let six = "fd00::1".parse().unwrap();
     for body in bodies {
-        let message = Message { nonce: 0x1112_1314_1516_1718, node_id: 0x2122_2324, body };
-        for key in [None, Some(&key)] {
-            assert_eq!(Message::from_bytes(&message.to_bytes(key), key), Some(message));
+        let message = Message { node_id: 0x2122_2324, source: six, ..says(0x1112_1314_1516_1718, body) };
+        for keys in [Keys::default(), Keys::new([&b"secret"[..]])] {
+            assert_eq!(Message::from_bytes(&message.to_bytes(&keys), &keys), Some(message));
         }
     }
-    let ask = says(0x1112_1314_1516_1718, Body::Ask { lease_ms: 3000, dialect: 9 }).to_bytes(None);
-    assert_eq!(ask[..12], *b"INBL\x01\x01\0\0\x11\x12\x13\x14");
-    assert_eq!(ask[16..], [&[0, 0, 0x0b, 0xb8, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 9][..], &[0; 32]].concat());
+    let grant = says(0x1112_1314_1516_1718, Body::Grant { lease_ms: 3000 }).to_bytes(&Keys::default());
+    assert_eq!(grant[..12], *b"INBL\x02\x02\0\0\x11\x12\x13\x14");
+    assert_eq!(grant[16..24], [0, 0, 0x0b, 0xb8, 0, 0, 0, 2]);
+    assert_eq!(grant[42..48], [0xff, 0xff, 10, 0, 0, 1]);
+    assert_eq!(grant[58..], [&[0xff, 0xff, 10, 0, 0, 2][..], &[0; 56]].concat());
 }
 
 #[test]
-fn who_does_not_have_the_key_says_nothing() {
-    let (key, other) = (Key::new(b"secret"), Key::new(b"Secret"));
+fn who_does_not_have_a_key_says_nothing() {
+    let (keys, other) = (Keys::new([&b"secret"[..]]), Keys::new([&b"Secret"[..]]));
     let message = says(7, Body::Grant { lease_ms: 5 });
-    let signed = message.to_bytes(Some(&key));
+    let signed = message.to_bytes(&keys);
 
-    assert_eq!(Message::from_bytes(&signed, Some(&other)), None);
-    assert_eq!(Message::from_bytes(&message.to_bytes(None), Some(&key)), None);
+    assert_eq!(Message::from_bytes(&signed, &other), None);
+    assert_eq!(Message::from_bytes(&message.to_bytes(&Keys::default()), &keys), None);
     for at in 0..MESSAGE_BYTES {
         let mut changed = signed;
         changed[at] ^= 1;
-        assert_eq!(Message::from_bytes(&changed, Some(&key)), None, "byte {at}");
+        assert_eq!(Message::from_bytes(&changed, &keys), None, "byte {at}");
     }
+}
+
+#[test]
+fn hosts_with_the_old_and_the_new_key_understand_each_other_during_the_change() {
+    let (old, new) = (&b"old"[..], &b"new"[..]);
+    let message = says(7, Body::Withdraw);
+    let changing = [Keys::new([old, new]), Keys::new([new, old])];
+
+    for (signs, verifies) in [(0, 1), (1, 0)] {
+        let signed = message.to_bytes(&changing[signs]);
+        assert_eq!(Message::from_bytes(&signed, &changing[verifies]), Some(message));
+    }
+    assert!(Message::from_bytes(&message.to_bytes(&changing[0]), &Keys::new([new])).is_none());
+    assert!(Message::from_bytes(&message.to_bytes(&changing[1]), &Keys::new([new])).is_some());
 }
 
 #[test]
 fn what_is_no_message_of_this_version_is_left_alone() {
-    let right = says(7, Body::Withdraw).to_bytes(None);
+    let keys = Keys::default();
+    let right = says(7, Body::Withdraw).to_bytes(&keys);
     for length in 0..MESSAGE_BYTES {
-        assert_eq!(Message::from_bytes(&right[..length], None), None, "{length}");
+        assert_eq!(Message::from_bytes(&right[..length], &keys), None, "{length}");
     }
-    assert_eq!(Message::from_bytes(&[&right[..], &[0]].concat(), None), None);
-    for (at, value) in [(0, b'X'), (4, 2), (5, 0), (5, 6)] {
+    assert_eq!(Message::from_bytes(&[&right[..], &[0]].concat(), &keys), None);
+    for (at, value) in [(0, b'X'), (4, 1), (4, 3), (5, 0), (5, 9)] {
         let mut wrong = right;
         wrong[at] = value;
-        assert_eq!(Message::from_bytes(&wrong, None), None, "byte {at}");
+        assert_eq!(Message::from_bytes(&wrong, &keys), None, "byte {at}");
     }
 }
 
 #[test]
-fn a_lease_counts_from_when_it_was_asked_for() {
-    let mut asker = asker();
-    let ask = asker.handle_unleased(b(), START, 5).unwrap();
+fn a_lease_counts_from_when_its_probe_was_sent() {
+    let (mut asker, mut granter) = (asker(), granter());
+    let probe = probe(&mut asker, flow(1), START, 5).unwrap();
+    assert_eq!(probe.length, MTU);
 
-    let answer = granter().handle(&ask, a(9), 3, START + 400).unwrap();
-    let change = asker.handle(&answer, START + 800);
+    granter.handle_probe(&probe.message, (flow(1), true), DEVICE, START + 400).unwrap();
+    let (grant, is_new) = granter.grant(&flow(1), START + 500).unwrap();
+    let change = asker.handle(&grant.message, START + 800);
 
-    assert_eq!(change, Some(Change::Lease { address: b(), until: START + LEASE_NS }));
-    assert_eq!(asker.leased().collect::<Vec<_>>(), [b()]);
+    let renew_at = START + LEASE_NS / 3;
+    assert_eq!(change, Some(Change::Proof { flow: flow(1), until: START + LEASE_NS, renew_at, mtu: MTU }));
+    assert!(is_new);
+    assert_eq!(asker.held(START + LEASE_NS - 1), 1);
+    assert_eq!(asker.held(START + LEASE_NS), 0);
 }
 
 #[test]
-fn an_answer_with_a_nonce_that_was_not_asked_changes_nothing() {
-    let mut asker = asker();
-    asker.handle_unleased(b(), START, 5).unwrap();
+fn nothing_is_granted_before_a_packet_of_the_flow_has_come_in() {
+    let (mut asker, mut granter) = (asker(), granter());
+    let probe = probe(&mut asker, flow(1), START, 5).unwrap();
 
-    for body in [Body::Grant { lease_ms: 5 }, Body::Refuse(Refusal::Full), Body::Withdraw, Body::Withdrawn] {
+    let seen = granter.handle_probe(&probe.message, (flow(1), true), DEVICE, START).unwrap();
+
+    assert_eq!(seen.message.body, Body::Seen);
+    assert_eq!(asker.handle(&seen.message, START), None);
+    assert_eq!((asker.held(START), granter.granted(START)), (0, 0));
+    assert_eq!(granter.grant(&flow(2), START), None);
+    granter.forget_old(START + WAIT_NS);
+    assert_eq!(granter.grant(&flow(1), START + WAIT_NS), None);
+}
+
+#[test]
+fn an_answer_with_a_nonce_or_addresses_that_were_not_asked_changes_nothing() {
+    let mut asker = asker();
+    probe(&mut asker, flow(1), START, 5).unwrap();
+    let grant = Body::Grant { lease_ms: LEASE_MS };
+
+    for body in [grant, Body::Refuse(Refusal::Full), Body::Withdraw, Body::Withdrawn] {
         assert_eq!(asker.handle(&says(6, body), START), None);
     }
-    // Nor does the answer to an ask that was followed by another one, or one that comes too late.
-    asker.handle_unleased(b(), START + PAUSE_NS, 7).unwrap();
-    assert_eq!(asker.handle(&says(5, Body::Grant { lease_ms: LEASE_MS }), START + PAUSE_NS), None);
-    assert_eq!(asker.handle(&says(7, Body::Grant { lease_ms: LEASE_MS }), START + PAUSE_NS + LEASE_NS), None);
+    let relayed = Message { destination: "10.0.0.3".parse().unwrap(), ..says(5, grant) };
+    assert_eq!(asker.handle(&relayed, START), None);
+    let relayed = Message { source: "10.0.0.3".parse().unwrap(), ..says(5, grant) };
+    assert_eq!(asker.handle(&relayed, START), None);
+    // Nor does the answer to a probe that was followed by another one, or one that comes too late.
+    probe(&mut asker, flow(1), START + PAUSE_NS, 7).unwrap();
+    assert_eq!(asker.handle(&says(5, grant), START + PAUSE_NS), None);
+    assert_eq!(asker.handle(&says(7, grant), START + PAUSE_NS + LEASE_NS), None);
 }
 
 #[test]
-fn leases_are_renewed_while_there_is_traffic() {
-    let mut asker = asker();
-    asker.handle_unleased(b(), START, 5).unwrap();
-    asker.handle(&says(5, Body::Grant { lease_ms: LEASE_MS }), START).unwrap();
-
-    assert!(asker.due(START + LEASE_NS / 3 - 1).is_empty());
-    assert_eq!(asker.due(START + LEASE_NS / 3), [b()]);
-    assert!(asker.ask(b(), START + LEASE_NS / 3, 6).is_some());
-    assert!(asker.due(START + LEASE_NS / 3).is_empty());
-    assert!(asker.due(START + IDLE_NS).is_empty());
-    asker.handle_use(b(), START + IDLE_NS - 1);
-    assert_eq!(asker.due(START + IDLE_NS), [b()]);
-}
-
-#[test]
-fn who_says_no_or_nothing_is_asked_again_after_a_pause_and_forgotten_without_traffic() {
-    let mut asker = asker();
-    asker.handle_unleased(b(), START, 5).unwrap();
-    let change = asker.handle(&says(5, Body::Refuse(Refusal::Dialect)), START);
-
-    assert_eq!(change, Some(Change::Refused { address: b(), refusal: Refusal::Dialect }));
-    assert_eq!(asker.handle_unleased(b(), START + PAUSE_NS - 1, 6), None);
-    assert!(asker.handle_unleased(b(), START + PAUSE_NS, 6).is_some());
-    assert!(asker.forget_old(START + 3 * PAUSE_NS).is_empty());
-    assert!(asker.forget_old(START + 3 * PAUSE_NS + 1).is_empty());
-    assert_eq!(asker.handle(&says(6, Body::Grant { lease_ms: 60_000 }), START), None);
-}
-
-#[test]
-fn a_lease_that_is_over_is_named_once() {
-    let mut asker = asker();
-    asker.handle_unleased(b(), START, 5).unwrap();
-    asker.handle(&says(5, Body::Grant { lease_ms: LEASE_MS }), START).unwrap();
-
-    assert!(asker.forget_old(START + LEASE_NS - 1).is_empty());
-    assert_eq!(asker.forget_old(START + LEASE_NS), [b()]);
-    assert!(asker.forget_old(START + LEASE_NS).is_empty());
-}
-
-#[test]
-fn no_more_than_so_many_are_asked_and_granted() {
+fn a_flow_with_a_lease_is_probed_again_and_keeps_it() {
     let (mut asker, mut granter) = (asker(), granter());
-    for number in 0..u32::try_from(MOST_ASKED).unwrap() {
-        assert!(asker.handle_unleased(IpAddr::V4(number.into()), START, u64::from(number)).is_some());
-    }
-    assert_eq!(asker.handle_unleased(b(), START, u64::MAX), None);
+    lease(&mut asker, &mut granter, flow(1), START, 5);
 
-    let ask = says(1, Body::Ask { lease_ms: LEASE_MS, dialect: 77 });
-    for port in 0..u16::try_from(MOST_GRANTED).unwrap() {
-        granter.handle(&ask, a(port), 3, START).unwrap();
+    assert_eq!(probe(&mut asker, flow(1), START + LEASE_NS / 6 - 1, 6), None);
+    let later = START + LEASE_NS / 3;
+    let Change::Proof { until, .. } = lease(&mut asker, &mut granter, flow(1), later, 6) else { panic!() };
+    assert_eq!(until, later + LEASE_NS);
+    assert_eq!(granter.granted(START), 1);
+}
+
+#[test]
+fn a_destination_that_does_not_answer_is_probed_only_so_often_in_a_minute() {
+    let mut asker = asker();
+    let probes = |asker: &mut Asker, from: u64, seconds: u64| {
+        let times = (0..seconds * 10).map(|tenth| from + tenth * 100_000_000);
+        times
+            .filter(|now| (0..20).any(|port| probe(asker, flow(port), *now, now ^ u64::from(port)).is_some()))
+            .count()
+    };
+
+    assert_eq!(probes(&mut asker, START, 60), 20);
+    assert_eq!(probes(&mut asker, START + 60_000_000_000, 60), 10);
+}
+
+#[test]
+fn a_destination_that_answers_is_probed_for_each_flow() {
+    let (mut asker, mut granter) = (asker(), granter());
+    for port in 0..100 {
+        lease(&mut asker, &mut granter, flow(port), START, u64::from(port));
     }
-    assert_eq!(granter.handle(&ask, a(9999), 3, START).unwrap().body, Body::Refuse(Refusal::Full));
-    assert_eq!(granter.handle(&ask, a(0), 3, START).unwrap().body, Body::Grant { lease_ms: LEASE_MS });
-    let later = START + LEASE_NS;
-    assert_eq!(granter.handle(&ask, a(9999), 3, later).unwrap().body, Body::Grant { lease_ms: LEASE_MS });
+    assert_eq!(asker.held(START), 100);
+    // No more than so many new flows in a second.
+    assert_eq!(probe(&mut asker, flow(200), START, 200), None);
+    assert!(probe(&mut asker, flow(200), START + 10_000_000, 201).is_some());
+    // Flows are many, addresses are not.
+    assert_eq!(granter.granted(START), 1);
+}
+
+#[test]
+fn answers_to_forged_addresses_leave_half_of_the_probes_to_others() {
+    let mut asker = asker();
+    let forged = |number: u32| Flow { destination: IpAddr::V4(number.into()), ..flow(1) };
+    let is_probed = |asker: &mut Asker, number: u32| {
+        let unproven = Unproven { is_chosen: false, ..unproven(forged(number)) };
+        asker.handle_unproven(&unproven, REPLY_PORT, START, u64::from(number)).is_some()
+    };
+
+    assert_eq!((0..3000).filter(|number| is_probed(&mut asker, *number)).count(), 50);
+    assert!(probe(&mut asker, flow(1), START, 1 << 40).is_some());
+}
+
+#[test]
+fn smaller_probes_are_tried_where_full_ones_do_not_arrive_and_prove_no_more() {
+    let (mut asker, mut granter) = (asker(), granter());
+    let lengths: Vec<_> = (0..6)
+        .map(|try_| probe(&mut asker, flow(1), START + try_ * PAUSE_NS, try_ + 1).unwrap().length)
+        .collect();
+    assert_eq!(lengths, [1500, 1500, 1280, 1280, 1500, 1500]);
+
+    let now = START + 6 * PAUSE_NS;
+    let Change::Proof { mtu, .. } = lease(&mut asker, &mut granter, flow(1), now, 7) else { panic!() };
+    assert_eq!(mtu, 1280);
+    let again = probe(&mut asker, flow(1), now + LEASE_NS / 3, 8).unwrap();
+    assert_eq!(again.length, 1280);
+}
+
+#[test]
+fn who_refuses_is_not_probed_for_a_while() {
+    let (mut asker, mut granter) = (asker(), granter());
+    lease(&mut asker, &mut granter, flow(1), START, 5);
+    let refusal = Refusal::Dialect;
+
+    let ask = asker.ask(&flow(1), START, 6).unwrap();
+    assert_eq!(asker.ask(&flow(2), START + PAUSE_NS - 1, 7), None);
+    let change = asker.handle(&Message { body: Body::Refuse(refusal), ..ask }, START);
+
+    assert_eq!(change, Some(Change::Refused { address: b(), flows: vec![flow(1)], refusal }));
+    assert_eq!(probe(&mut asker, flow(2), START + REFUSED_NS - 1, 8), None);
+    assert!(probe(&mut asker, flow(2), START + REFUSED_NS, 9).is_some());
+}
+
+#[test]
+fn what_has_no_traffic_is_forgotten() {
+    let (mut asker, mut granter) = (asker(), granter());
+    lease(&mut asker, &mut granter, flow(1), START, 5);
+    probe(&mut asker, flow(2), START, 6).unwrap();
+
+    assert!(asker.forget_old(START + FORGET_NS).is_empty());
+    assert_eq!(asker.forget_old(START + FORGET_NS + 1), [flow(1)]);
+    assert!(asker.forget_old(START + FORGET_NS + 1).is_empty());
+    assert_eq!(granter.forget_old(START + LEASE_NS + KEEP_NS - 1), [] as [IpAddr; 0]);
+    assert_eq!(granter.forget_old(START + LEASE_NS + KEEP_NS), [a()]);
+}
+
+#[test]
+fn only_so_many_flows_are_probed_and_so_many_addresses_granted() {
+    let mut asker = Asker::new(1, 77, LEASE_MS, Limits { per_second: u32::MAX, per_minute: u32::MAX });
+    for number in 0..u32::try_from(MAX_FLOWS).unwrap() {
+        let flow = Flow { source: IpAddr::V4(number.into()), ..flow(1) };
+        assert!(probe(&mut asker, flow, START, u64::from(number)).is_some());
+    }
+    assert_eq!(probe(&mut asker, flow(1), START, u64::MAX), None);
+
+    let mut granter = granter();
+    let body = Body::Probe {
+        lease_ms: LEASE_MS,
+        dialect: 77,
+        ports: (1, 80),
+        protocol: 6,
+        reply_port: REPLY_PORT,
+        length: 1,
+    };
+    let mut ask = |number: u32, now: u64| {
+        let flow = Flow { source: IpAddr::V4(number.into()), ..flow(1) };
+        let answer = granter.handle_probe(&says(1, body), (flow, true), DEVICE, now).unwrap();
+        granter.grant(&flow, now);
+        answer.message.body
+    };
+    for number in 0..u32::try_from(MAX_GRANTED).unwrap() {
+        assert_eq!(ask(number, START), Body::Seen);
+    }
+    assert_eq!(ask(u32::MAX, START), Body::Refuse(Refusal::Full));
+    assert_eq!(ask(0, START), Body::Seen);
 }
 
 #[test]
 fn a_sink_that_ends_tells_all_until_they_say_that_nothing_comes_any_more() {
     let (mut asker, mut granter) = (asker(), granter());
-    let ask = asker.handle_unleased(b(), START, 5).unwrap();
-    asker.handle(&granter.handle(&ask, a(9), 3, START).unwrap(), START).unwrap();
-    granter.handle(&ask, a(8), 4, START).unwrap();
+    lease(&mut asker, &mut granter, flow(1), START, 5);
 
-    assert_eq!(granter.withdraw(Some(4), START).len(), 1);
-    assert_eq!(granter.withdraw(None, START).len(), 2);
-    let [(to, device, message)] = granter.withdraw(Some(3), START).try_into().unwrap();
-    assert_eq!((to, device), (a(9), 3));
-    assert_eq!(asker.handle(&message, START), Some(Change::Withdrawn { address: b(), nonce: 5 }));
-    assert_eq!(asker.leased().count(), 0);
-    assert_eq!(granter.handle(&says(6, Body::Withdrawn), a(9), 3, START), None);
-    assert_eq!(granter.withdraw(None, START).len(), 2);
-    granter.handle(&says(5, Body::Withdrawn), a(9), 3, START);
+    assert_eq!(granter.withdraw(Some(DEVICE + 1), START), []);
+    let [Answer { to, device, message }] = granter.withdraw(None, START).try_into().unwrap();
+    assert_eq!((to, device), (at_a(REPLY_PORT), DEVICE));
+    let Some(Change::Withdrawn { flows, message }) = asker.handle(&message, START) else { panic!() };
+    assert_eq!(flows, [flow(1)]);
+    assert_eq!(asker.held(START), 0);
+    granter.handle(&Message { nonce: 6, ..message }, (at_a(REPLY_PORT), true), DEVICE);
     assert_eq!(granter.withdraw(None, START).len(), 1);
-    // The other one is silent; its lease ends by itself. And nobody gets another one.
-    assert_eq!(granter.handle(&ask, a(7), 3, START).unwrap().body, Body::Refuse(Refusal::Ending));
+    granter.handle(&message, (at_a(REPLY_PORT), true), DEVICE);
+    assert_eq!(granter.withdraw(None, START), []);
+    // Nobody gets another one.
+    let again = probe(&mut asker, flow(2), START + PAUSE_NS, 8).unwrap();
+    let answer = granter.handle_probe(&again.message, (flow(2), true), DEVICE, START).unwrap();
+    assert_eq!(answer.message.body, Body::Refuse(Refusal::Ending));
+}
+
+#[test]
+fn a_sink_that_ends_waits_no_longer_than_the_leases_of_who_is_silent() {
+    let (mut asker, mut granter) = (asker(), granter());
+    lease(&mut asker, &mut granter, flow(1), START, 5);
+
+    assert_eq!(granter.withdraw(None, START + LEASE_NS - 1).len(), 1);
     assert_eq!(granter.withdraw(None, START + LEASE_NS), []);
 }
 
 #[test]
-fn a_sink_grants_no_longer_than_it_may_and_nothing_it_would_not_understand() {
+fn strangers_get_no_lease_and_others_none_of_what_would_not_be_understood() {
     let mut granter = granter();
-    let ask = |lease_ms, dialect| says(1, Body::Ask { lease_ms, dialect });
+    let ask = |dialect| says(1, Body::Ask { dialect });
 
-    assert_eq!(
-        granter.handle(&ask(u32::MAX, 77), a(1), 3, START).unwrap().body,
-        Body::Grant { lease_ms: LEASE_MS }
-    );
-    assert_eq!(granter.handle(&ask(10, 77), a(1), 3, START).unwrap().body, Body::Grant { lease_ms: 10 });
-    assert_eq!(granter.handle(&ask(10, 78), a(1), 3, START).unwrap().body, Body::Refuse(Refusal::Dialect));
+    let mut answer =
+        |dialect, is_peer| granter.handle(&ask(dialect), (at_a(1), is_peer), DEVICE).unwrap().body;
+
+    assert_eq!(answer(77, false), Body::Refuse(Refusal::Stranger));
+    assert_eq!(answer(78, true), Body::Refuse(Refusal::Dialect));
+    assert_eq!(answer(77, true), Body::Agree);
 }
 
 #[test]

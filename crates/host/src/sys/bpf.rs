@@ -117,12 +117,25 @@ pub(crate) fn detach(link: BorrowedFd<'_>) -> io::Result<()> {
 /// # Errors
 /// What the kernel says.
 pub(crate) fn interface(link: BorrowedFd<'_>) -> io::Result<Option<u32>> {
+    let info = info(link)?;
+    Ok(Some(info.interface).filter(|index| info.kind == TYPE_TCX && *index != 0))
+}
+
+/// The id of the program that `link` runs.
+///
+/// # Errors
+/// What the kernel says.
+pub(crate) fn program(link: BorrowedFd<'_>) -> io::Result<u32> {
+    Ok(info(link)?.program)
+}
+
+fn info(link: BorrowedFd<'_>) -> io::Result<LinkInfo> {
     let mut info = LinkInfo::default();
     let length = u32::try_from(size_of::<LinkInfo>()).unwrap_or_default();
     let attributes = Query { fd: number(link)?, length, info: (&raw mut info) as u64 };
     // SAFETY: the pointer is to a live structure of integers of the length given, which the kernel fills.
     unsafe { call(INFO_BY_FD, &attributes) }?;
-    Ok(Some(info.interface).filter(|index| info.kind == TYPE_TCX && *index != 0))
+    Ok(info)
 }
 
 fn c_path(path: &Path) -> io::Result<CString> {

@@ -3,6 +3,7 @@
 
 pub(crate) mod bpf;
 pub(crate) mod ethtool;
+pub(crate) mod packet;
 pub(crate) mod precision;
 pub(crate) mod rcu;
 pub(crate) mod tcx;

@@ -113,9 +113,13 @@ pub(super) fn text(tally: &Tally) -> String {
     head(&mut out, name, "counter", "Watched packets that the kernel dropped and no count holds.");
     let _ = writeln!(out, "{name} {}", tally.drops_not_held);
     let name = "inband_host_leases";
-    head(&mut out, name, "gauge", "Leases: held of destinations, granted to sources.");
+    head(&mut out, name, "gauge", "Leases: flows that hold one, pairs of addresses that were granted one.");
     let _ = writeln!(out, "{name}{{side=\"held\"}} {}", tally.leases_held);
     let _ = writeln!(out, "{name}{{side=\"granted\"}} {}", tally.leases_granted);
+    let name = "inband_host_probes_total";
+    head(&mut out, name, "counter", "Probes by what became of them.");
+    let _ = writeln!(out, "{name}{{result=\"sent\"}} {}", tally.probes_sent);
+    let _ = writeln!(out, "{name}{{result=\"failed\"}} {}", tally.probes_failed);
     if let Some(uncertainty_ns) = tally.clock_uncertainty_ns {
         let name = "inband_host_clock_uncertainty_seconds";
         head(&mut out, name, "gauge", "How far timestamps may be off, as the kernel estimates it.");

@@ -60,6 +60,8 @@ pub(super) fn json(tally: &Tally) -> Value {
             "withheld": tally.reports_withheld,
             "shed": tally.reports_shed,
         },
+        "leases": { "held": tally.leases_held, "granted": tally.leases_granted },
+        "probes": { "sent": tally.probes_sent, "failed": tally.probes_failed },
         "drops": tally.drops,
         "drops_not_held": tally.drops_not_held,
         "clock_uncertainty_ns": tally.clock_uncertainty_ns,

@@ -35,7 +35,16 @@ pub(crate) const DENIED: u16 = 0x001;
 
 /// Attaches a program that drops what goes to a denied port and passes the rest on, until the link is closed.
 pub(crate) fn attach_tcx(world: &World, place: Place, device: &str, side: Side, order: Order) -> OwnedFd {
-    let program = load();
+    attach(world, place, device, side, order, NEXT)
+}
+
+/// The same, but that it ends the chain with what it passes: programs behind it see nothing.
+pub(crate) fn attach_end_of_chain(world: &World, place: Place, device: &str, side: Side) -> OwnedFd {
+    attach(world, place, device, side, Order::Before, PASS)
+}
+
+fn attach(world: &World, place: Place, device: &str, side: Side, order: Order, verdict: u32) -> OwnedFd {
+    let program = load(verdict);
     let name = CString::new(device).unwrap();
     world.inside(place, move || {
         // SAFETY: the name ends in a zero.
@@ -57,14 +66,16 @@ pub(crate) fn attach_cls_bpf(world: &World, place: Place, device: &str, side: Si
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// `TC_ACT_SHOT`.
+/// `TC_ACT_SHOT`, `TCX_NEXT` and `TCX_PASS`.
 const SHOT: u32 = 2;
+const NEXT: u32 = u32::MAX;
+const PASS: u32 = 0;
 /// `BPF_PROG_LOAD` and `BPF_LINK_CREATE` of `enum bpf_cmd`.
 const PROG_LOAD: libc::c_int = 5;
 const LINK_CREATE: libc::c_int = 28;
 const SCHED_CLS: u32 = 3;
 
-fn load() -> OwnedFd {
+fn load(verdict: u32) -> OwnedFd {
     let instruction = |code: u8, registers: u8, offset: i16, immediate: u32| {
         let [low, high] = offset.to_le_bytes();
         let [a, b, c, d] = immediate.to_le_bytes();
@@ -78,7 +89,7 @@ fn load() -> OwnedFd {
         instruction(0x55, 0, 2, DENIED.into()),
         instruction(0xb7, 0, 0, SHOT),
         instruction(0x95, 0, 0, 0),
-        instruction(0xb7, 0, 0, u32::MAX),
+        instruction(0xb7, 0, 0, verdict),
         instruction(0x95, 0, 0, 0),
     ]
     .concat();

@@ -14,7 +14,7 @@ const SHORT: &str = "lease_ms = 1000\nlinger_ms = 1500\n";
 const WHILE: Duration = Duration::from_millis(1800);
 
 #[test]
-fn nobody_gets_int_who_has_not_said_that_he_takes_it_out() {
+fn nobody_gets_int_who_does_not_take_it_out() {
     let Some(world) = World::new(Offloads::On) else { return };
     let Some(a) = Agent::start(&world, Place::A, &domain()) else { return };
 

@@ -14,6 +14,7 @@ mod load;
 mod measure;
 mod path_mtu;
 mod pins;
+mod proof;
 mod reporting;
 mod shim;
 mod slices;

@@ -112,6 +112,34 @@ fn a_sink_is_replaced_by_another_agents_without_a_gap() {
 }
 
 #[test]
+fn an_agent_goes_on_with_the_leases_of_the_one_before() {
+    let Some(world) = World::new(Offloads::On) else { return };
+    let Some(bpf_fs) = BpfFs::mount(&world) else { return };
+    let domain = Domain { lease: true, ..bpf_fs.domain() };
+    let Some(a) = Agent::start(&world, Place::A, &domain) else { return };
+    let mut b = Agent::start(&world, Place::B, &domain);
+    let (at_a, at_b) = udp_pair(&world, A4, B4);
+    let talk = |count: usize| {
+        for number in 0..count {
+            deliver(&at_a, &at_b, &bytes(number % 1400, 3));
+            std::thread::sleep(std::time::Duration::from_millis(2));
+        }
+    };
+
+    talk(300);
+    b.take().unwrap().kill();
+    let b = Agent::start(&world, Place::B, &domain);
+    talk(300);
+
+    let (b, a) = (b.unwrap().stop(), a.stop());
+    assert!(b["outcomes"]["stripped"].as_u64().unwrap() > 100, "{b}");
+    assert_eq!(b["outcomes"]["stranger"], 0, "{b}");
+    assert!(a["outcomes"]["started"].as_u64().unwrap() > 200, "{a}");
+    remove(&world, Place::A);
+    remove(&world, Place::B);
+}
+
+#[test]
 fn an_agent_whose_leases_have_ended_leaves_nothing() {
     let Some(world) = World::new(Offloads::On) else { return };
     let Some(bpf_fs) = BpfFs::mount(&world) else { return };

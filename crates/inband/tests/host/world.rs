@@ -211,6 +211,25 @@ impl World {
         run("tc", &words)
     }
 
+    /// Gives rules to the packet filter of a namespace; `false`, and a word why, where there is none.
+    pub(crate) fn nft(&self, place: Place, rules: &str) -> bool {
+        let path = self.write("rules.nft", rules.as_bytes());
+        let output = self.command(place, "nft").arg("-f").arg(path).output();
+        match output {
+            Ok(output) if output.status.success() => true,
+            other => {
+                eprintln!("skipped: no rules of nft here: {other:?}");
+                false
+            }
+        }
+    }
+
+    /// Sets a variable of the kernel in a namespace.
+    pub(crate) fn sysctl(&self, place: Place, name: &str, value: &str) {
+        let path = format!("/proc/sys/{}", name.replace('.', "/"));
+        self.inside(place, move || std::fs::write(path, value).unwrap());
+    }
+
     /// Writes a file into this world's folder.
     pub(crate) fn write(&self, name: &str, contents: &[u8]) -> PathBuf {
         let path = self.folder.join(name);
@@ -218,7 +237,8 @@ impl World {
         path
     }
 
-    fn name(&self, place: Place) -> &str {
+    /// The name of a namespace.
+    pub(crate) fn name(&self, place: Place) -> &str {
         &self.names[place as usize]
     }
 }

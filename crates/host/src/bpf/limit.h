@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* How often the agent is told of flows and probes: strangers can cause both. */
+#pragma once
+
+#include "scratch.h"
+
+/* How long a window is, nanoseconds, and how often each thing may happen in it on one processor. */
+#define WINDOW_NS 100000000ULL
+#define MAX_IN_WINDOW 256U
+
+/* What is limited. */
+enum limited {
+	LIMIT_NEW_FLOWS,
+	LIMIT_RENEWALS,
+	LIMIT_PROBES,
+	LIMITS,
+};
+
+struct window {
+	/* When it began, of the monotonic clock. */
+	__u64 since;
+	__u64 count;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, LIMITS);
+	__type(key, __u32);
+	__type(value, struct window);
+} WINDOWS SEC(".maps");
+
+/* Whether it may happen once more. */
+static __always_inline int is_within(__u32 limit, __u64 now)
+{
+	struct window *window = bpf_map_lookup_elem(&WINDOWS, &limit);
+
+	if (!window)
+		return 0;
+	if (now - window->since >= WINDOW_NS) {
+		window->since = now;
+		window->count = 0;
+	}
+	return window->count++ < MAX_IN_WINDOW;
+}

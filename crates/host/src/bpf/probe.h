@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Probes of other agents, and the packets that show that a probe took the way of its flow. */
+#pragma once
+
+#include "events.h"
+#include "limit.h"
+#include "peer.h"
+#include "sink.h"
+
+/* What a message between agents begins with: "INBL". */
+#define PROBE_MAGIC bpf_htonl(0x494e424c)
+
+/* Most flows that are waited for; the agent, which writes them, finds the place of a flow in the same way. */
+#define MAX_WITNESSES 4096
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, MAX_WITNESSES);
+	__type(key, __u32);
+	__type(value, struct witness);
+} WITNESSES SEC(".maps");
+
+/* Where the L4 header of a packet with INT begins, and its payload, once INT is gone. */
+static __always_inline __u32 payload_behind_int(const struct packet *packet, const struct location *location)
+{
+	const struct tcphdr *inner = head_at(packet, location->end);
+
+	if (location->at == location->shim)
+		return location->end + (packet->behind_l4 - location->shim);
+	return location->end +
+	       (original_protocol(packet, location) == IPPROTO_TCP ? inner->doff * 4 : sizeof(struct udphdr));
+}
+
+/* Whether a message between agents begins at `at`. */
+VERIFIED_ONCE int is_message(struct __sk_buff *skb, __u32 at)
+{
+	__be32 magic = 0;
+
+	return !bpf_skb_load_bytes(skb, at, &magic, sizeof(magic)) && magic == PROBE_MAGIC;
+}
+
+/* Gives a probe, from which INT is removed, to the agent; returns what became of it. */
+static __always_inline int hand_in_probe(struct __sk_buff *skb)
+{
+	__u64 now = bpf_ktime_get_ns();
+	int outcome = is_within(LIMIT_PROBES, now) ? PROBE : PROBE_SHED;
+	__u8 no_version = 0;
+
+	if (outcome == PROBE)
+		tell(skb, now, EVENT_PROBE, NOT_AVAILABLE, 0);
+	/* It ends here, and is no packet of its flow whose loss anybody should hear of. */
+	bpf_skb_store_bytes(skb, L3, &no_version, sizeof(no_version), 0);
+	return outcome;
+}
+
+static __always_inline __u32 place_of_witness(const struct flow *flow)
+{
+	const __u32 *source = (const __u32 *)flow->source.address;
+	const __u32 *destination = (const __u32 *)flow->destination.address;
+	__u32 mixed = source[3] ^ destination[3] ^ *(const __u32 *)&flow->source_port;
+
+	mixed ^= mixed >> 16;
+	return (mixed ^ mixed >> 8) % MAX_WITNESSES;
+}
+
+/* Notes that a packet has come in whose flow is waited for; its L4 header is at `l4`. */
+static __always_inline void bear_witness(const struct __sk_buff *skb, const struct packet *packet, __u32 l4,
+					 __u8 protocol)
+{
+	const struct udphdr *ports = head_at(packet, l4);
+	struct witness *witness;
+	struct flow flow;
+	__u32 place;
+
+	addresses(packet, &flow.source, &flow.destination);
+	*(__be32 *)&flow.source_port = *(const __be32 *)&ports->source;
+	flow.protocol = protocol;
+	place = place_of_witness(&flow);
+	witness = bpf_map_lookup_elem(&WITNESSES, &place);
+	if (witness && witness->flow.protocol == protocol && witness->device == skb->ifindex && !witness->seen &&
+	    is_same_flow(&witness->flow, &flow))
+		witness->seen = 1;
+}

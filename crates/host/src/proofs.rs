@@ -1,0 +1,118 @@
+//! What the programs know of peers, leases and flows with a proof.
+
+use aya::maps::lpm_trie::Key;
+use aya::maps::{Array, HashMap, LpmTrie, Map, MapData, MapInfo};
+use std::net::IpAddr;
+
+use crate::abi::{Address, FlowKey, MAX_WITNESSES, Peer, Proof, Witness, unmapped};
+use crate::error::HostError;
+use crate::lease::Flow;
+use crate::maps;
+use crate::programs::{Programs, absent_or};
+use crate::rules::MappedPrefix;
+
+const FLOW: usize = size_of::<FlowKey>();
+const ADDRESS: usize = size_of::<Address>();
+
+impl Programs {
+    /// Lets the hosts behind `prefix` be probed and send INT; `is_permanent`: without being asked, and without asking.
+    pub(crate) fn set_peer(&mut self, prefix: &MappedPrefix, is_permanent: bool) -> Result<(), HostError> {
+        let fault = |reason| HostError::Map { name: "PEERS", reason };
+        let peer = Peer { is_permanent: is_permanent.into(), padding: 0 };
+        let bytes: [u8; size_of::<Peer>()] = zerocopy::transmute!(peer);
+        let mut peers: LpmTrie<_, [u8; 16], [u8; size_of::<Peer>()]> =
+            LpmTrie::try_from(self.map("PEERS")?).map_err(fault)?;
+        peers.insert(&Key::new(prefix.length, prefix.address.to_be_bytes()), bytes, 0).map_err(fault)
+    }
+
+    /// Takes `prefix` off the peers; that it is none is no error.
+    pub(crate) fn remove_peer(&mut self, prefix: &MappedPrefix) -> Result<(), HostError> {
+        let fault = |reason| HostError::Map { name: "PEERS", reason };
+        let mut peers: LpmTrie<_, [u8; 16], [u8; size_of::<Peer>()]> =
+            LpmTrie::try_from(self.map("PEERS")?).map_err(fault)?;
+        absent_or(peers.remove(&Key::new(prefix.length, prefix.address.to_be_bytes()))).map_err(fault)
+    }
+
+    /// Lets packets of `flow` have INT as `proof` says.
+    pub(crate) fn set_proof(&mut self, flow: &Flow, proof: Proof) -> Result<(), HostError> {
+        let fault = |reason| HostError::Map { name: "PROOFS", reason };
+        let key: [u8; FLOW] = zerocopy::transmute!(flow.key());
+        let bytes: [u8; size_of::<Proof>()] = zerocopy::transmute!(proof);
+        let mut proofs: HashMap<_, [u8; FLOW], [u8; size_of::<Proof>()]> =
+            HashMap::try_from(self.map("PROOFS")?).map_err(fault)?;
+        proofs.insert(key, bytes, 0).map_err(fault)
+    }
+
+    /// Ends INT in `flow`; that it has no proof is no error.
+    pub(crate) fn remove_proof(&mut self, flow: &Flow) -> Result<(), HostError> {
+        let fault = |reason| HostError::Map { name: "PROOFS", reason };
+        let key: [u8; FLOW] = zerocopy::transmute!(flow.key());
+        let mut proofs: HashMap<_, [u8; FLOW], [u8; size_of::<Proof>()]> =
+            HashMap::try_from(self.map("PROOFS")?).map_err(fault)?;
+        absent_or(proofs.remove(&key)).map_err(fault)
+    }
+
+    /// Has INT removed from what `address` sends.
+    pub(crate) fn grant(&mut self, address: IpAddr) -> Result<(), HostError> {
+        let fault = |reason| HostError::Map { name: "GRANTED", reason };
+        let key: [u8; ADDRESS] = zerocopy::transmute!(Address::of(address));
+        let mut granted: HashMap<_, [u8; ADDRESS], u32> =
+            HashMap::try_from(self.map("GRANTED")?).map_err(fault)?;
+        granted.insert(key, 1, 0).map_err(fault)
+    }
+
+    /// Has INT of what `address` sends left alone.
+    pub(crate) fn revoke(&mut self, address: IpAddr) -> Result<(), HostError> {
+        let fault = |reason| HostError::Map { name: "GRANTED", reason };
+        let key: [u8; ADDRESS] = zerocopy::transmute!(Address::of(address));
+        let mut granted: HashMap<_, [u8; ADDRESS], u32> =
+            HashMap::try_from(self.map("GRANTED")?).map_err(fault)?;
+        absent_or(granted.remove(&key)).map_err(fault)
+    }
+
+    /// Waits for a packet of `flow` to come in by `device`.
+    pub(crate) fn await_flow(&mut self, flow: &Flow, device: u32) -> Result<(), HostError> {
+        let key = flow.key();
+        let bytes: [u8; size_of::<Witness>()] = zerocopy::transmute!(Witness { flow: key, device, seen: 0 });
+        maps::set(self.ebpf_mut(), "WITNESSES", place(&key), bytes)
+    }
+
+    /// Whether a packet of `flow` has come in by `device`; `None`: another flow is waited for in its place.
+    pub(crate) fn has_come(&mut self, flow: &Flow, device: u32) -> Result<Option<bool>, HostError> {
+        let fault = |reason| HostError::Map { name: "WITNESSES", reason };
+        let key = flow.key();
+        let witnesses: Array<_, [u8; size_of::<Witness>()]> =
+            Array::try_from(self.map("WITNESSES")?).map_err(fault)?;
+        let witness: Witness = zerocopy::transmute!(witnesses.get(&place(&key), 0).map_err(fault)?);
+        Ok(((witness.flow, witness.device) == (key, device)).then_some(witness.seen != 0))
+    }
+}
+
+/// The addresses whose INT the kernel's program `id` removes; one of an earlier version has no such table.
+pub(crate) fn granted_by(id: u32) -> Vec<IpAddr> {
+    let is_it = |program: &aya::programs::ProgramInfo| program.id() == id;
+    let found = aya::programs::loaded_programs().filter_map(Result::ok).find(is_it);
+    let ids = found.and_then(|program| program.map_ids().ok().flatten()).unwrap_or_default();
+    let is_table = |id: &u32| MapInfo::from_id(*id).is_ok_and(|map| map.name_as_str() == Some("GRANTED"));
+    let Some(table) = ids.into_iter().find(is_table) else { return Vec::new() };
+    let map = MapData::from_id(table).map_err(drop).and_then(|data| Map::from_map_data(data).map_err(drop));
+    let Ok(map) = map else { return Vec::new() };
+    let Ok(granted) = HashMap::<_, [u8; ADDRESS], u32>::try_from(map) else { return Vec::new() };
+    let address = |key: [u8; ADDRESS]| {
+        let address: Address = zerocopy::transmute!(key);
+        unmapped(address.bytes)
+    };
+    granted.keys().filter_map(Result::ok).map(address).collect()
+}
+
+/// Where the programs look for a flow in `WITNESSES`.
+fn place(flow: &FlowKey) -> u32 {
+    let last = |address: &Address| {
+        let [.., a, b, c, d] = address.bytes;
+        u32::from_ne_bytes([a, b, c, d])
+    };
+    let ([a, b], [c, d]) = (flow.source_port.to_bytes(), flow.destination_port.to_bytes());
+    let mixed = last(&flow.source) ^ last(&flow.destination) ^ u32::from_ne_bytes([a, b, c, d]);
+    let mixed = mixed ^ mixed >> 16;
+    (mixed ^ mixed >> 8) % MAX_WITNESSES
+}

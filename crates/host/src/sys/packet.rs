@@ -1,0 +1,52 @@
+//! Whole frames out of a device.
+
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+
+/// A socket that sends frames as they are, and receives none.
+#[derive(Debug)]
+pub(crate) struct PacketSocket(OwnedFd);
+
+impl PacketSocket {
+    pub(crate) fn open() -> io::Result<Self> {
+        let kind = libc::SOCK_RAW | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
+        // SAFETY: the call takes three integers and gives a descriptor, or a negative number.
+        let fd = unsafe { libc::socket(libc::AF_PACKET, kind, 0) };
+        if fd < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: the kernel has just made this descriptor for us, and nobody else knows it.
+        Ok(Self(unsafe { OwnedFd::from_raw_fd(fd) }))
+    }
+
+    /// Sends `frame`, which begins with an Ethernet header, by the interface with this index.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub(crate) fn send(&self, frame: &[u8], interface: u32) -> io::Result<()> {
+        let invalid = |_| io::Error::from(io::ErrorKind::InvalidInput);
+        let ethertype = frame.get(12..14).and_then(|bytes| bytes.try_into().ok()).unwrap_or([0; 2]);
+        let address = libc::sockaddr_ll {
+            sll_family: u16::try_from(libc::AF_PACKET).map_err(invalid)?,
+            sll_protocol: u16::from_ne_bytes(ethertype),
+            sll_ifindex: i32::try_from(interface).map_err(invalid)?,
+            sll_hatype: 0,
+            sll_pkttype: 0,
+            sll_halen: 0,
+            sll_addr: [0; 8],
+        };
+        let length = u32::try_from(size_of::<libc::sockaddr_ll>()).map_err(invalid)?;
+        // SAFETY: both pointers are to live memory of the lengths given, which the call only reads.
+        let sent = unsafe {
+            libc::sendto(
+                self.0.as_raw_fd(),
+                frame.as_ptr().cast(),
+                frame.len(),
+                0,
+                (&raw const address).cast(),
+                length,
+            )
+        };
+        if sent < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    }
+}
