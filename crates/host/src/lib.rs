@@ -31,12 +31,13 @@ mod settings;
 mod shim;
 mod sys;
 
-pub use agent::{Agent, Tally};
+pub use agent::{Agent, FlowStatus, Tally};
 pub use clock::Clock;
 pub use config::HostInt;
 pub use coverage::Coverage;
 pub use error::HostError;
 pub use guard::keep_watch;
+pub use lease::FlowState;
 pub use outcome::{Outcome, Traffic};
 pub use programs::{Passed, Program, Programs};
 pub use remove::{Removed, remove};

@@ -16,7 +16,8 @@ use crate::devices::Device;
 use crate::error::HostError;
 use crate::headers::Headers;
 use crate::lease::{
-    Answer, Asker, Body, Change, Flow, Granter, Keys, Limits, MESSAGE_BYTES, Message, Unproven, dialect,
+    Answer, Asker, Body, Change, Flow, FlowState, Granter, Keys, Limits, MESSAGE_BYTES, Message, Unproven,
+    dialect,
 };
 use crate::programs::Programs;
 use crate::rules::MappedPrefix;
@@ -114,6 +115,11 @@ impl Control {
     /// How many flows have a lease.
     pub(super) fn leases_held(&self) -> usize {
         self.asker.held(clock::monotonic())
+    }
+
+    /// Every flow that is known, what stands between it and INT, and until when it has a lease.
+    pub(super) fn states(&self, now: u64) -> impl Iterator<Item = (Flow, FlowState, u64)> {
+        self.asker.states(now)
     }
 
     /// How many probes were sent, and how many could not be.

@@ -12,6 +12,7 @@ mod port;
 mod prober;
 mod retry;
 mod senders;
+mod status;
 mod tally;
 
 use std::collections::HashMap;
@@ -41,6 +42,7 @@ use plan::Plan;
 use port::Port;
 use retry::Retry;
 use senders::Senders;
+pub use status::FlowStatus;
 pub use tally::Tally;
 
 /// INT on this host, until it is stopped.

@@ -6,8 +6,9 @@ use inband_node::Node;
 
 use super::control::Control;
 use super::senders::Senders;
-use crate::clock::Clock;
+use crate::clock::{self, Clock};
 use crate::error::HostError;
+use crate::lease::FlowState;
 use crate::outcome::{Outcome, Traffic};
 use crate::programs::Programs;
 
@@ -32,6 +33,8 @@ pub struct Tally {
     pub leases_held: usize,
     /// Pairs of addresses of which this host has granted one.
     pub leases_granted: usize,
+    /// Flows to peers in the last minute, by what stands between them and INT, in the order of [`FlowState::ALL`].
+    pub flows: Vec<(FlowState, usize)>,
     /// Probes that were sent.
     pub probes_sent: u64,
     /// Probes that could not be made or sent.
@@ -53,6 +56,8 @@ impl Tally {
         control: &Control,
         clock: Clock,
     ) -> Result<Self, HostError> {
+        let states: Vec<_> = control.states(clock::monotonic()).map(|(_, state, _)| state).collect();
+        let of_state = |state| states.iter().filter(|other| **other == state).count();
         let (probes_sent, probes_failed) = control.probes();
         let of = |outcome| engine.counters().get(outcome);
         let outcome = |outcome: &Outcome| Ok((*outcome, programs.count(*outcome)?));
@@ -69,6 +74,7 @@ impl Tally {
             reports_shed: of(inband_node::Outcome::ReportShed) + of(inband_node::Outcome::ReportLimited),
             leases_held: control.leases_held(),
             leases_granted: control.leases_granted(),
+            flows: FlowState::ALL.map(|state| (state, of_state(state))).to_vec(),
             probes_sent,
             probes_failed,
             drops: BTreeMap::new(),

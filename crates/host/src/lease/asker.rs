@@ -6,6 +6,7 @@ use std::net::IpAddr;
 use super::bucket::Bucket;
 use super::flow::Flow;
 use super::message::{Body, Message, Refusal};
+use super::state::FlowState;
 
 /// A source's leases. Times are of the monotonic clock, nanoseconds.
 #[derive(Debug)]
@@ -240,6 +241,24 @@ impl Asker {
     /// How many flows have a proof.
     pub(crate) fn held(&self, now: u64) -> usize {
         self.flows.values().filter(|probed| probed.until > now).count()
+    }
+
+    /// Every flow that is known, what stands between it and INT, and until when it has a lease.
+    pub(crate) fn states(&self, now: u64) -> impl Iterator<Item = (Flow, FlowState, u64)> {
+        self.flows.iter().map(move |(flow, probed)| (*flow, self.state(flow, probed, now), probed.until))
+    }
+
+    fn state(&self, flow: &Flow, probed: &Probed, now: u64) -> FlowState {
+        let destination = self.destinations.get(&flow.destination);
+        match () {
+            () if probed.until > now => FlowState::Proven,
+            () if destination.is_some_and(|destination| destination.refusal.is_some()) => FlowState::Refused,
+            () if probed.has_arrived => FlowState::OnlyProbesArrive,
+            // One that was probed once has its reason, whenever the next probe is.
+            () if probed.is_limited && probed.at == 0 => FlowState::Limited,
+            () if destination.is_some_and(|destination| destination.agreed_at > 0) => FlowState::ProbesLost,
+            () => FlowState::NoAnswer,
+        }
     }
 
     /// Forgets flows and destinations without traffic; returns the flows that had a proof.

@@ -10,6 +10,7 @@ mod bucket;
 mod flow;
 mod granter;
 mod message;
+mod state;
 
 use inband_node::NodeConfig;
 use inband_node::config::TcpOptionsConfig;
@@ -18,6 +19,7 @@ pub(crate) use asker::{Asker, Change, Limits, Probe, Unproven};
 pub(crate) use flow::Flow;
 pub(crate) use granter::{Answer, Granter};
 pub(crate) use message::{Body, Keys, MAX_LENGTH, MESSAGE_BYTES, Message};
+pub use state::FlowState;
 
 /// A number that is the same on hosts that understand each other's INT: FNV-1a over what a sink has to know.
 pub(crate) fn dialect(node: &NodeConfig) -> u64 {

@@ -116,6 +116,11 @@ pub(super) fn text(tally: &Tally) -> String {
     head(&mut out, name, "gauge", "Leases: flows that hold one, pairs of addresses that were granted one.");
     let _ = writeln!(out, "{name}{{side=\"held\"}} {}", tally.leases_held);
     let _ = writeln!(out, "{name}{{side=\"granted\"}} {}", tally.leases_granted);
+    let name = "inband_host_flows";
+    head(&mut out, name, "gauge", "Flows to peers in the last minute, by what stands between them and INT.");
+    for (state, count) in &tally.flows {
+        let _ = writeln!(out, "{name}{{state=\"{}\"}} {count}", state.name());
+    }
     let name = "inband_host_probes_total";
     head(&mut out, name, "counter", "Probes by what became of them.");
     let _ = writeln!(out, "{name}{{result=\"sent\"}} {}", tally.probes_sent);

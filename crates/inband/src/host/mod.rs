@@ -1,6 +1,7 @@
 //! `inband host`: INT on a Linux host's own traffic.
 
 mod metrics;
+mod status;
 mod summary;
 
 use std::io;
@@ -19,6 +20,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use crate::failure::Failure;
 use crate::signals;
 use metrics::Metrics;
+use status::Status;
 
 /// INT on this host's own traffic: what it sends gets INT, what it receives loses it and is reported
 ///
@@ -46,6 +48,15 @@ pub(crate) struct Args {
 /// What to do in the place of INT.
 #[derive(Debug, clap::Subcommand)]
 enum Task {
+    /// Print what a running agent knows: packets, flows, and why flows have no INT
+    Status {
+        /// Its settings [default: those of an agent with the default names]
+        #[arg(short, long, value_name = "HOST.TOML")]
+        config: Option<PathBuf>,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Remove what agents have left: sinks that outlive them, and shims
     Remove {
         /// Settings of those agents [default: those of an agent with the default names]
@@ -57,14 +68,17 @@ enum Task {
 const EXAMPLES: &str = "\
 Examples:
   inband host -c host.toml
+  inband host status
   inband host remove
   inband host -c host.toml --check
   inband host -c host.toml --json | jq .outcomes";
 
 /// Runs the agent to its end.
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    if let Some(Task::Remove { config }) = &args.command {
-        return remove(config.as_deref());
+    match &args.command {
+        Some(Task::Remove { config }) => return remove(config.as_deref()),
+        Some(Task::Status { config, json }) => return show_status(config.as_deref(), *json),
+        None => {}
     }
     let Some(config) = &args.config else { return guard() };
     let (file, settings) = read(config)?;
@@ -77,13 +91,18 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     signal_hook::flag::register(SIGHUP, Arc::clone(&hang_up)).context("cannot catch signals")?;
     let metrics = settings.host.metrics.map(Metrics::serve).transpose();
     let metrics = metrics.context("cannot serve metrics")?;
+    let shim = settings.host.shim.clone();
     let mut agent = Agent::start(settings, guard_command()?).map_err(|error| failure(&file, error))?;
+    let status = Status::serve(&shim).context("cannot serve the status")?;
     announce(&agent)?;
     let mut next_update = Instant::now();
     while !stop.load(Ordering::Relaxed) {
         agent.turn(PATIENCE).map_err(work)?;
-        if let Some(metrics) = metrics.as_ref().filter(|_| Instant::now() >= next_update) {
-            metrics.update(&agent.tally().map_err(work)?);
+        if Instant::now() >= next_update {
+            if let Some(metrics) = &metrics {
+                metrics.update(&agent.tally().map_err(work)?);
+            }
+            status.update(&agent).map_err(work)?;
             next_update = Instant::now() + UPDATE;
         }
         if hang_up.swap(false, Ordering::Relaxed) {
@@ -119,6 +138,12 @@ fn guard_command() -> Result<Command, Failure> {
     let mut command = Command::new(program);
     command.args(["host", "--guard"]);
     Ok(command)
+}
+
+/// Prints what an agent of this network namespace knows.
+fn show_status(config: Option<&Path>, is_json: bool) -> Result<(), Failure> {
+    let shim = config.map(read).transpose()?.map(|(_, settings)| settings.host.shim);
+    status::print(shim.as_deref().unwrap_or(SHIM), is_json)
 }
 
 /// Removes what agents have left in this network namespace.
@@ -177,6 +202,8 @@ fn work(error: HostError) -> Failure {
     Failure::Work(Error::new(error))
 }
 
+/// The default of `host.shim`.
+const SHIM: &str = "int";
 /// How long the agent waits where nothing happens.
 const PATIENCE: Duration = Duration::from_millis(50);
 /// How old metrics are at most.

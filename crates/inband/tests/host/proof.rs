@@ -22,6 +22,8 @@ fn int_starts_in_a_connection_behind_every_mark_once_it_is_proven() {
 
         talk(&world, B4, WHILE);
 
+        let status = status(&world, Place::A);
+        assert!(status["states"]["proven"].as_u64().unwrap() >= 1, "{kind}: {status}");
         let (a, b) = (a.stop(), b.stop());
         assert!(count(&a, "started") > 20, "{kind}: {a}");
         assert!(count(&b, "probe") > 1, "{kind}: probes renew the lease: {b}");
@@ -42,6 +44,8 @@ fn a_router_that_clears_the_dscp_gets_no_int() {
     talk(&world, B4, WHILE);
     exchange_tcp(&world, B4, 300_000);
 
+    let status = status(&world, Place::A);
+    assert!(status["states"]["probes_lost"].as_u64().unwrap() >= 1, "{status}");
     assert_no_int(a, b);
 }
 
@@ -136,6 +140,8 @@ fn source_nat_gets_no_int_and_hangs_nothing() {
         talk(&world, B4, WHILE);
         exchange_tcp(&world, B4, 300_000);
 
+        let status = status(&world, Place::A);
+        assert!(status["states"]["only_probes_arrive"].as_u64().unwrap() >= 1, "{kind}: {status}");
         assert_no_int(a, b);
     }
 }
@@ -210,6 +216,8 @@ fn who_is_no_peer_gets_no_lease() {
 
     talk(&world, B4, WHILE);
 
+    let status = status(&world, Place::A);
+    assert_eq!(status["flows"][0]["state"], "refused", "{status}");
     assert_no_int(a, b);
 }
 
@@ -225,6 +233,9 @@ fn a_host_without_agent_sees_only_so_many_probes_and_all_are_harmless() {
             }
         });
 
+        let status = status(&world, Place::A);
+        assert!(status["states"]["no_answer"].as_u64().unwrap() >= 1, "{kind}: {status}");
+        assert!(status["states"]["limited"].as_u64().unwrap() >= 1, "{kind}: {status}");
         let a = a.stop();
         assert_eq!(count(&a, "started"), 0, "{kind}: {a}");
         let probes = a["probes"]["sent"].as_u64().unwrap();
@@ -269,6 +280,14 @@ fn assert_no_int(a: Agent, b: Agent) {
     let (a, b) = (a.stop(), b.stop());
     assert_eq!((count(&a, "started"), count(&b, "started")), (0, 0), "{a} {b}");
     assert!(count(&a, "no_lease") > 20, "{a}");
+}
+
+/// What `inband host status` prints beside a running agent, whose answer is at most a second old.
+fn status(world: &World, place: Place) -> Value {
+    let mut command = world.command(place, env!("CARGO_BIN_EXE_inband"));
+    let output = command.args(["host", "status", "--json"]).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
 }
 
 fn count(tally: &Value, outcome: &str) -> u64 {

@@ -1,0 +1,123 @@
+//! `inband host status`: what a running agent knows, asked over a socket of its network namespace.
+
+use std::fmt::Write as _;
+use std::io::{self, Read, Write};
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use anyhow::Context;
+use inband_host::{Agent, HostError};
+use serde_json::{Value, json};
+
+use super::summary;
+use crate::failure::Failure;
+
+/// What is served, as it was last.
+#[derive(Clone, Default)]
+pub(super) struct Status(Arc<Mutex<String>>);
+
+/// How long a client may take, and an agent.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// Most flows that are told.
+const MAX_FLOWS: usize = 1000;
+/// Most of an answer that is read, bytes.
+const MAX_ANSWER: u64 = 1 << 22;
+
+impl Status {
+    /// Serves the status of the agent whose shims have this name, until the program ends.
+    pub(super) fn serve(shim: &str) -> io::Result<Self> {
+        let listener = UnixListener::bind_addr(&address(shim)?)?;
+        let status = Self::default();
+        let served = status.clone();
+        thread::Builder::new().name("status".to_owned()).spawn(move || {
+            for stream in listener.incoming() {
+                // A client that goes away or takes too long has its answer cut off.
+                let _ = stream.and_then(|stream| served.answer(stream));
+            }
+        })?;
+        Ok(status)
+    }
+
+    /// Serves what `agent` knows from here on.
+    pub(super) fn update(&self, agent: &Agent) -> Result<(), HostError> {
+        let flow = |flow: &inband_host::FlowStatus| {
+            json!({
+                "source": flow.source.to_string(),
+                "destination": flow.destination.to_string(),
+                "protocol": flow.protocol,
+                "state": flow.state.name(),
+                "meaning": flow.state.meaning(),
+                "lease_ms": flow.lease_ms,
+            })
+        };
+        let tally = agent.tally()?;
+        let states: Value = tally.flows.iter().map(|(state, count)| (state.name(), json!(count))).collect();
+        let flows: Vec<_> = agent.flows(MAX_FLOWS).iter().map(flow).collect();
+        let mut status = summary::json(&tally);
+        if let Value::Object(status) = &mut status {
+            status.insert("devices".to_owned(), agent.devices().collect());
+            status.insert("states".to_owned(), states);
+            status.insert("flows".to_owned(), flows.into());
+        }
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = format!("{status}\n");
+        Ok(())
+    }
+
+    fn answer(&self, mut stream: UnixStream) -> io::Result<()> {
+        stream.set_write_timeout(Some(PATIENCE))?;
+        let answer = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        stream.write_all(answer.as_bytes())
+    }
+}
+
+/// Prints the status of the agent whose shims have this name.
+pub(super) fn print(shim: &str, is_json: bool) -> Result<(), Failure> {
+    let answer = ask(shim).context("no agent runs in this network namespace")?;
+    if is_json {
+        print!("{answer}");
+        return Ok(());
+    }
+    let status: Value = serde_json::from_str(&answer).context("the agent's answer cannot be read")?;
+    print!("{}", text(&status));
+    Ok(())
+}
+
+fn ask(shim: &str) -> io::Result<String> {
+    let stream = UnixStream::connect_addr(&address(shim)?)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    let mut answer = String::new();
+    stream.take(MAX_ANSWER).read_to_string(&mut answer)?;
+    Ok(answer)
+}
+
+/// Not a file: each network namespace has its own, and it goes with the agent.
+fn address(shim: &str) -> io::Result<SocketAddr> {
+    SocketAddr::from_abstract_name(format!("inband-host-status-{shim}"))
+}
+
+/// How many flows there are of each state, and every flow without INT.
+fn text(status: &Value) -> String {
+    let mut text = String::new();
+    let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let none = Vec::new();
+    let devices: Vec<_> = status["devices"].as_array().unwrap_or(&none).iter().map(word).collect();
+    let _ = writeln!(text, "INT on {}", devices.join(", "));
+    for (state, count) in status["states"].as_object().into_iter().flatten() {
+        let _ = writeln!(text, "{state:<22}{count:>14} flows");
+    }
+    for flow in status["flows"].as_array().unwrap_or(&none).iter().filter(|flow| flow["state"] != "proven") {
+        let of = |key: &str| word(&flow[key]);
+        let _ = writeln!(
+            text,
+            "{} to {}, protocol {}: no INT, {}",
+            of("source"),
+            of("destination"),
+            flow["protocol"],
+            of("meaning")
+        );
+    }
+    text
+}
