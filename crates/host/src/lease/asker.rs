@@ -37,6 +37,8 @@ pub(crate) struct Limits {
 /// What is known of one flow.
 #[derive(Clone, Copy, Debug, Default)]
 struct Probed {
+    /// When a packet of it wanted a probe.
+    used: u64,
     nonce: u64,
     at: u64,
     /// Until when INT is started in it; 0: not.
@@ -115,6 +117,11 @@ const SMALL_MTU: u32 = 1280;
 /// No lease is longer, whatever a destination says.
 const MAX_LEASE_MS: u32 = 60_000;
 
+/// Whether the probe that is the last of `tries` is a small one.
+const fn is_small(tries: u32) -> bool {
+    tries > 0 && (tries - 1) / TRIES % 2 == 1
+}
+
 impl Limits {
     /// For a destination that does not answer: half of a minute's probes at once, and the other half in time.
     fn silent(self) -> Bucket {
@@ -150,11 +157,12 @@ impl Asker {
         nonce: u64,
     ) -> Option<Probe> {
         let flow = unproven.flow;
-        let known = self.flows.get(&flow).copied();
-        if known.is_none() && self.flows.len() >= MAX_FLOWS {
+        if self.flows.len() >= MAX_FLOWS && !self.flows.contains_key(&flow) {
             return None;
         }
-        let probed = known.unwrap_or_default();
+        let probed = self.flows.entry(flow).or_default();
+        probed.used = now;
+        let probed = *probed;
         let is_held = probed.until > now;
         let pause = if is_held { self.lease_ns() / 6 } else { PAUSE_NS };
         if probed.at > 0 && now.saturating_sub(probed.at) < pause {
@@ -168,8 +176,7 @@ impl Asker {
             self.nonces.remove(&probed.nonce);
         }
         let tries = if is_held { probed.tries } else { probed.tries.saturating_add(1) };
-        let is_small = tries > TRIES && (tries - 1) / TRIES % 2 == 1;
-        let length = if is_small { unproven.mtu.min(SMALL_MTU) } else { unproven.mtu };
+        let length = if is_small(tries) { unproven.mtu.min(SMALL_MTU) } else { unproven.mtu };
         let probed =
             Probed { nonce, at: now, length, tries, has_arrived: false, is_limited: false, ..probed };
         self.flows.insert(flow, probed);
@@ -264,7 +271,7 @@ impl Asker {
     /// Forgets flows and destinations without traffic; returns the flows that had a proof.
     pub(crate) fn forget_old(&mut self, now: u64) -> Vec<Flow> {
         let is_old = |at: u64| now.saturating_sub(at) > FORGET_NS;
-        let ended = self.forget(|_, probed| probed.until <= now && is_old(probed.at));
+        let ended = self.forget(|_, probed| probed.until <= now && is_old(probed.used));
         let asks = &mut self.asks;
         self.destinations.retain(|_, destination| {
             let is_kept = !is_old(destination.at) || !destination.silent.is_full(now);
@@ -293,7 +300,7 @@ impl Asker {
             self.nonces.remove(&probed.granted);
         }
         // A path that only small probes pass goes on being probed with these.
-        let tries = if probed.tries > TRIES { probed.tries - 1 } else { 0 };
+        let tries = if is_small(probed.tries) { probed.tries } else { 0 };
         (probed.until, probed.granted, probed.tries, probed.has_arrived) = (until, nonce, tries, true);
         Some(Change::Proof { flow, until, renew_at: probed.at + lease_ns / 3, mtu: probed.length })
     }

@@ -8,7 +8,8 @@ use super::asker::{FORGET_NS, MAX_FLOWS, PAUSE_NS, REFUSED_NS, Unproven};
 use super::granter::{KEEP_NS, MAX_GRANTED, WAIT_NS};
 use super::message::Refusal;
 use super::{
-    Answer, Asker, Body, Change, Flow, Granter, Keys, Limits, MESSAGE_BYTES, Message, Probe, dialect,
+    Answer, Asker, Body, Change, Flow, FlowState, Granter, Keys, Limits, MESSAGE_BYTES, Message, Probe,
+    dialect,
 };
 
 const LEASE_MS: u32 = 3000;
@@ -211,7 +212,8 @@ fn a_destination_that_does_not_answer_is_probed_only_so_often_in_a_minute() {
             .count()
     };
 
-    assert_eq!(probes(&mut asker, START, 60), 20);
+    // Ten at once, and one every six seconds.
+    assert_eq!(probes(&mut asker, START, 60), 19);
     assert_eq!(probes(&mut asker, START + 60_000_000_000, 60), 10);
 }
 
@@ -270,6 +272,19 @@ fn who_refuses_is_not_probed_for_a_while() {
     assert_eq!(change, Some(Change::Refused { address: b(), flows: vec![flow(1)], refusal }));
     assert_eq!(probe(&mut asker, flow(2), START + REFUSED_NS - 1, 8), None);
     assert!(probe(&mut asker, flow(2), START + REFUSED_NS, 9).is_some());
+}
+
+#[test]
+fn a_flow_that_could_not_be_probed_is_known_with_its_reason() {
+    let mut asker = asker();
+    for port in 0..11 {
+        probe(&mut asker, flow(port), START, u64::from(port));
+    }
+
+    assert!(asker.forget_old(START).is_empty());
+    let limited = asker.states(START).filter(|(_, state, _)| *state == FlowState::Limited).count();
+    let silent = asker.states(START).filter(|(_, state, _)| *state == FlowState::NoAnswer).count();
+    assert_eq!((silent, limited), (10, 1));
 }
 
 #[test]
