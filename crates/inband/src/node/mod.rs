@@ -124,7 +124,7 @@ impl Way {
             match output {
                 Output::Report(datagram) => outputs.write_report(datagram, record.captured_at_ns)?,
                 Output::Reply(reply) => {
-                    outputs.write_reply(&record.sibling(behind_link(&reply)), interfaces)?
+                    outputs.write_reply(&record.sibling(behind_link(&reply)), interfaces)?;
                 }
                 Output::Clone(clone) => {
                     // A clone is cut where its original is.
