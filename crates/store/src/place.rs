@@ -118,6 +118,14 @@ impl Place {
     }
 }
 
+impl Drop for Held {
+    /// A program that was being started may hold a copy of the file a moment longer, and with it the lock.
+    fn drop(&mut self) {
+        // Where it fails, closing the file does it.
+        drop(self.lock.unlock());
+    }
+}
+
 fn take(root: &Path) -> Result<(File, Identity), StoreError> {
     let logs = layout::log_directory(root);
     fs::create_dir_all(&logs).map_err(StoreError::io("make", &logs))?;

@@ -28,7 +28,8 @@ fn a_file_without_a_certificate_or_a_key_is_named_with_what_it_lacks() {
     for (certificate, key, message) in cases {
         let folder =
             Folder::new("messages-certificate").with("certificate.pem", certificate).with("key.pem", key);
-        let settings = "[api]\ntls_certificate = \"certificate.pem\"\ntls_key = \"key.pem\"\n";
+        let settings =
+            "[api]\nlisten = \"127.0.0.1:0\"\ntls_certificate = \"certificate.pem\"\ntls_key = \"key.pem\"\n";
         let told = mistake(folder, settings).stderr;
 
         assert!(told.contains(message), "{told}");
@@ -39,7 +40,9 @@ fn a_file_without_a_certificate_or_a_key_is_named_with_what_it_lacks() {
 #[test]
 fn a_certificate_without_a_key_is_a_mistake_in_the_settings() {
     for settings in ["tls_certificate = \"certificate.pem\"", "tls_key = \"key.pem\""] {
-        let told = mistake(Folder::new("messages-half"), &format!("[api]\n{settings}\n")).stderr;
+        let told =
+            mistake(Folder::new("messages-half"), &format!("[api]\nlisten = \"127.0.0.1:0\"\n{settings}\n"))
+                .stderr;
 
         assert!(told.contains("api.tls_certificate and api.tls_key belong together"), "{told}");
     }
