@@ -231,8 +231,9 @@ fn an_output_that_cannot_be_is_told_before_anything_starts() {
         ),
         ("[[webhook]]\nulr = \"\"\n", "did you mean `url`?"),
     ] {
-        let text = format!("[receive]\nlisten = [\"127.0.0.1:0\"]\n[store]\npath = \"\"\n{settings}");
-        std::fs::write(folder.path("collector.toml"), text).unwrap();
+        let anywhere =
+            "[receive]\nlisten = [\"127.0.0.1:0\"]\n[api]\nlisten = \"127.0.0.1:0\"\n[store]\npath = \"\"\n";
+        std::fs::write(folder.path("collector.toml"), format!("{anywhere}{settings}")).unwrap();
         let outcome = folder.run_arguments(&["collect", "-c", "collector.toml"]);
         assert_eq!(outcome.code, 2, "{}", outcome.stderr);
         assert!(outcome.stderr.contains(said), "{}", outcome.stderr);
