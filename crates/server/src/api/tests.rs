@@ -215,8 +215,12 @@ fn with_a_certificate_the_api_speaks_tls_alone() {
     let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
     std::fs::write(&certificate, made.cert.pem()).unwrap();
     std::fs::write(&key, made.signing_key.serialize_pem()).unwrap();
-    let settings =
-        ApiSettings { tls_certificate: certificate.clone(), tls_key: key, ..ApiSettings::default() };
+    let settings = ApiSettings {
+        listen: "127.0.0.1:0".parse().unwrap(),
+        tls_certificate: certificate.clone(),
+        tls_key: key,
+        ..ApiSettings::default()
+    };
     let system = System::start_with(settings.clone());
 
     let root = ureq::tls::Certificate::from_pem(made.cert.pem().as_bytes()).unwrap();

@@ -132,7 +132,11 @@ fn a_readers_token_asks_and_changes_nothing() {
     assert_eq!(statuses("all"), [200, 200, 200, 200, 200, 404]);
     assert_eq!(statuses(""), [401; 6]);
 
-    let alone = ApiSettings { read_token: "read".to_owned(), ..ApiSettings::default() };
+    let alone = ApiSettings {
+        listen: "127.0.0.1:0".parse().unwrap(),
+        read_token: "read".to_owned(),
+        ..ApiSettings::default()
+    };
     assert!(matches!(Listening::open(&alone), Err(ApiError::Readers)));
 }
 
@@ -147,7 +151,11 @@ fn behind_a_proxy_the_api_answers_with_its_base_path_and_without() {
     assert!(system.get("/inband/api/v1/openapi.json").1.contains(r#""servers":[{"url":"/inband"}]"#));
     assert!(system.get("/").1.contains(" /inband/api/v1/ledger "));
 
-    let wrong = ApiSettings { base_path: "inband/".to_owned(), ..ApiSettings::default() };
+    let wrong = ApiSettings {
+        listen: "127.0.0.1:0".parse().unwrap(),
+        base_path: "inband/".to_owned(),
+        ..ApiSettings::default()
+    };
     assert!(matches!(Listening::open(&wrong), Err(ApiError::BasePath(_))));
 }
 
