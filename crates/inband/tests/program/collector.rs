@@ -32,7 +32,9 @@ impl<'a> Collector<'a> {
         let listen =
             format!("[receive]\nlisten = [\"127.0.0.1:0\"]\n[api]\nlisten = \"127.0.0.1:0\"\n{settings}");
         fs::write(folder.path("collector.toml"), listen).unwrap();
-        let mut child = Command::new("sh")
+        // Under `nohup` SIGHUP is ignored, and so it would be in the collector.
+        let mut child = Command::new("env")
+            .args(["--default-signal=HUP", "sh"])
             .args(["-c", shell, env!("CARGO_BIN_EXE_inband"), "collect", "-c", "collector.toml"])
             .current_dir(folder.path(""))
             .stderr(File::create(folder.path("stderr")).unwrap())
