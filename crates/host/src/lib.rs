@@ -7,10 +7,8 @@
 
 mod abi;
 mod agent;
-mod clock;
 mod config;
 mod coverage;
-mod devices;
 pub mod drops;
 mod error;
 mod guard;
@@ -19,8 +17,8 @@ mod lease;
 mod load;
 mod lock;
 mod maps;
-mod netlink;
 mod outcome;
+mod pattern;
 mod pins;
 pub mod probe;
 mod programs;
@@ -29,14 +27,13 @@ mod remove;
 mod rules;
 mod settings;
 mod shim;
-mod sys;
 
 pub use agent::{Agent, FlowStatus, Tally};
-pub use clock::Clock;
 pub use config::HostInt;
 pub use coverage::Coverage;
 pub use error::HostError;
 pub use guard::keep_watch;
+pub use inband_linux::clock::Clock;
 pub use lease::FlowState;
 pub use outcome::{Outcome, Traffic};
 pub use programs::{Passed, Program, Programs};

@@ -2,9 +2,9 @@
 
 use std::io;
 
-use crate::devices;
-use crate::netlink::Netlink;
-use crate::sys::ethtool;
+use inband_linux::device;
+use inband_linux::ethtool;
+use inband_linux::netlink::Netlink;
 
 /// How busy a device is: a mean of the last tenths of a second.
 #[derive(Clone, Debug)]
@@ -37,7 +37,7 @@ impl Load {
     /// What the kernel says, such as that the device is gone.
     pub(crate) fn look(&mut self, netlink: &mut Netlink, device: u32, now: u64) -> io::Result<()> {
         if self.bits_per_second.is_some()
-            && let Some(sent) = devices::sent_bytes(netlink, device)?
+            && let Some(sent) = device::sent_bytes(netlink, device)?
         {
             self.note(sent, now);
         }

@@ -10,9 +10,10 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use inband_linux::bpf;
+
 use crate::error::HostError;
 use crate::proofs::granted_by;
-use crate::sys::bpf;
 
 /// The pins of the sinks of one network namespace.
 #[derive(Debug)]

@@ -3,12 +3,12 @@
 use aya::EbpfLoader;
 use aya::programs::tc::TcAttachOptions;
 use aya::programs::{LinkOrder, SchedClassifier, TcAttachType};
+use inband_linux::netlink::Netlink;
 use inband_node::NodeConfig;
 
 use crate::config::HostInt;
 use crate::drops::{self, Drops, Namespace};
 use crate::error::HostError;
-use crate::netlink::Netlink;
 use crate::programs::{OBJECT, Program, Programs};
 use crate::shim::Shim;
 

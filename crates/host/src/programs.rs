@@ -6,6 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use aya::maps::{HashMap, Map, MapData, MapError, RingBuf};
 use aya::programs::{SchedClassifier, TestRun, TestRunOptions};
 use aya::{Ebpf, EbpfLoader, include_bytes_aligned};
+use inband_linux::tcx::{self, Direction, Order};
 use inband_node::NodeConfig;
 use inband_node::config::{Actions, Mode};
 use inband_wire::int::metadata::NOT_AVAILABLE;
@@ -16,7 +17,6 @@ use crate::error::HostError;
 use crate::maps;
 use crate::outcome::{Outcome, Traffic};
 use crate::rules::{MappedPrefix, RuleSet};
-use crate::sys::tcx::{self, Direction, Order};
 
 /// The programs of this host in the kernel, and their maps; what is attached is detached when this is dropped.
 #[derive(Debug)]

@@ -2,9 +2,10 @@
 
 use std::io;
 
+use inband_linux::netlink::Netlink;
+
 use crate::error::HostError;
 use crate::lock::Lock;
-use crate::netlink::Netlink;
 use crate::pins;
 use crate::settings::{self, HostSettings};
 use crate::shim::Shim;

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::num::{NonZeroU16, NonZeroU32};
 use std::path::PathBuf;
 
+use inband_linux::clock::Clock;
 use inband_node::config::{
     Actions, ChecksumConfig, DropReasonsConfig, EncapsulationConfig, InterfaceConfig, NodeSection, Prefix,
     ReportConfig, ReportFilter, SinkConfig, SmartConfig, SourceConfig, WatchEntry,
@@ -11,7 +12,6 @@ use inband_node::config::{
 use inband_node::{Node, NodeConfig};
 use serde::Deserialize;
 
-use crate::clock::Clock;
 use crate::config::HostInt;
 use crate::coverage::Coverage;
 use crate::error::HostError;

@@ -6,10 +6,11 @@
 use std::io;
 use std::time::{Duration, Instant};
 
-use crate::devices::{self, ADDRESS, LINK_BYTES, MTU, NAME, NEW_LINK};
+use inband_linux::device::{self, ADDRESS, Device, LINK_BYTES, MTU, NAME, NEW_LINK};
+use inband_linux::ethtool::{self, Offload};
+use inband_linux::netlink::{Message, Netlink};
+
 use crate::error::HostError;
-use crate::netlink::{Message, Netlink};
-use crate::sys::ethtool::{self, Offload};
 
 /// A pair of devices; it stays until it is removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,7 +24,7 @@ pub(crate) struct Shim {
 }
 
 /// How the address of every shim begins, so that it is known for one: locally administered, "INB".
-pub(crate) const MARK: [u8; 4] = [0x02, b'I', b'N', b'B'];
+const MARK: [u8; 4] = [0x02, b'I', b'N', b'B'];
 /// No packet is too large for a shim; whether it is for the device is for the programs to say.
 const SHIM_MTU: u32 = 65_535;
 /// Most shims that are looked through for a free name.
@@ -55,7 +56,7 @@ impl Shim {
     /// What the kernel says; nothing is left behind then.
     pub(crate) fn create(netlink: &mut Netlink, prefix: &str, leads_to: &str) -> Result<Self, HostError> {
         let fault = |reason| HostError::system(format!("create the shim {prefix}0"), reason);
-        let taken = devices::all(netlink).map_err(fault)?;
+        let taken = device::all(netlink).map_err(fault)?;
         let is_free = |name: &String| taken.iter().all(|device| device.name != *name);
         let pairs = (0..MOST_SHIMS).map(|pair| [0, 1].map(|side| format!("{prefix}{}", 2 * pair + side)));
         let free = pairs.into_iter().find(|names| names.iter().all(is_free));
@@ -87,8 +88,8 @@ impl Shim {
     pub(crate) fn remove_left(netlink: &mut Netlink, prefix: &str) -> io::Result<usize> {
         let number = |name: &str| name.strip_prefix(prefix).and_then(|number| number.parse::<u32>().ok());
         let is_near = |name: &str| number(name).is_some_and(|number| number % 2 == 0);
-        let all = devices::all(netlink)?;
-        let left = all.iter().filter(|device| device.is_shim() && is_near(&device.name));
+        let all = device::all(netlink)?;
+        let left = all.iter().filter(|device| is_shim(device) && is_near(&device.name));
         let mut removed = 0;
         for device in left {
             remove_by_name(netlink, &device.name)?;
@@ -98,7 +99,7 @@ impl Shim {
     }
 
     fn find(netlink: &mut Netlink, near: &str, far: &str) -> io::Result<Self> {
-        let all = devices::all(netlink)?;
+        let all = device::all(netlink)?;
         let index = |name| all.iter().find(|device| device.name == name).map(|device| device.index);
         let (Some(near_index), Some(far_index)) = (index(near), index(far)) else {
             return Err(io::ErrorKind::NotFound.into());
@@ -128,7 +129,7 @@ impl Shim {
     fn await_operational(&self, netlink: &mut Netlink) -> io::Result<()> {
         let until = Instant::now() + LONGEST_WAIT;
         while Instant::now() < until {
-            let all = devices::all(netlink)?;
+            let all = device::all(netlink)?;
             if all.iter().any(|device| device.index == self.near && device.is_operational) {
                 break;
             }
@@ -136,6 +137,11 @@ impl Shim {
         }
         Ok(())
     }
+}
+
+/// Whether `device` is one side of a shim.
+pub(crate) fn is_shim(device: &Device) -> bool {
+    device.address.starts_with(&MARK)
 }
 
 /// Removes the shim whose near side has the interface index `near`; that it is gone already is no error.

@@ -19,7 +19,7 @@ enum Uses {
 }
 
 /// The table of ARCHITECTURE.md.
-const HOUSE: [(&str, Uses); 16] = [
+const HOUSE: [(&str, Uses); 18] = [
     ("inband-wire", Uses::Only(&[])),
     ("inband-model", Uses::Only(&[])),
     ("inband-node", Uses::Only(&["inband-wire"])),
@@ -28,8 +28,10 @@ const HOUSE: [(&str, Uses); 16] = [
     ("inband-page", Uses::Only(&[])),
     ("inband-server", Uses::Only(&["inband-model", "inband-collector", "inband-store", "inband-page"])),
     ("inband-sim", Uses::Only(&["inband-wire", "inband-node", "inband-model"])),
-    ("inband-live", Uses::Only(&["inband-wire", "inband-node", "inband-model"])),
-    ("inband-host", Uses::Only(&["inband-wire", "inband-node", "inband-model"])),
+    ("inband-linux", Uses::Only(&[])),
+    ("inband-switch", Uses::Only(&["inband-wire", "inband-node", "inband-linux"])),
+    ("inband-lab", Uses::Only(&["inband-wire", "inband-node", "inband-linux"])),
+    ("inband-host", Uses::Only(&["inband-wire", "inband-node", "inband-model", "inband-linux"])),
     ("inband-capture", Uses::Only(&["inband-wire"])),
     ("inband", Uses::All),
     ("inband-testkit", Uses::ForTests),

@@ -5,14 +5,14 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, BorrowedFd};
 
+use inband_linux::clock;
+use inband_linux::device::Device;
 use inband_node::NodeConfig;
 use ring::rand::{SecureRandom, SystemRandom};
 use socket2::{Domain, Protocol, Socket, Type};
 
 use super::prober::Prober;
 use crate::abi::Proof;
-use crate::clock;
-use crate::devices::Device;
 use crate::error::HostError;
 use crate::headers::Headers;
 use crate::lease::{

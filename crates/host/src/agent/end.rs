@@ -2,7 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use crate::clock;
+use inband_linux::clock;
+
 use crate::error::HostError;
 
 use super::{Agent, Port, Tally};

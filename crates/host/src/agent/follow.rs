@@ -1,7 +1,8 @@
 //! How does the agent follow devices that come and go, clocks that are set, and how busy links are?
 
-use crate::clock;
-use crate::devices::Device;
+use inband_linux::clock;
+use inband_linux::device::Device;
+
 use crate::error::HostError;
 
 use super::notes::in_full;

@@ -22,14 +22,14 @@ use std::process::Command;
 use std::time::Duration;
 
 use aya::maps::{MapData, RingBuf};
+use inband_linux::clock;
+use inband_linux::device::{self, Device};
+use inband_linux::netlink::Netlink;
 use inband_node::Node;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use crate::clock;
-use crate::devices::{self, Device};
 use crate::error::HostError;
 use crate::lock::Lock;
-use crate::netlink::Netlink;
 use crate::programs::Programs;
 use crate::settings::HostSettings;
 use crate::shim::Shim;
@@ -261,6 +261,6 @@ impl Agent {
 
 /// What follows from the settings, and the devices that are there.
 fn plan(settings: &HostSettings, netlink: &mut Netlink) -> Result<(Plan, Vec<Device>), HostError> {
-    let all = devices::all(netlink).map_err(|reason| HostError::system("list the devices", reason))?;
+    let all = device::all(netlink).map_err(|reason| HostError::system("list the devices", reason))?;
     Ok((Plan::new(settings, &all, settings.host.clock.offset())?, all))
 }

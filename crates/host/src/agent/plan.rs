@@ -1,14 +1,16 @@
 //! What follows from the settings, once the devices are known?
 
+use inband_linux::clock::Offset;
+use inband_linux::device::Device;
 use inband_node::NodeConfig;
 use inband_node::config::{IntVersion, InterfaceConfig};
 
-use crate::clock::Offset;
 use crate::config::HostInt;
 use crate::coverage::Coverage;
-use crate::devices::{self, Device};
 use crate::error::HostError;
+use crate::pattern;
 use crate::settings::HostSettings;
+use crate::shim::is_shim;
 
 /// The settings with the devices they mean.
 #[derive(Clone, Debug)]
@@ -39,7 +41,7 @@ impl Plan {
     ) -> Result<Self, HostError> {
         let host = &settings.host;
         let is_meant = |device: &&Device| {
-            host.devices.iter().any(|pattern| devices::matches(pattern, &device.name)) && !device.is_shim()
+            host.devices.iter().any(|pattern| pattern::matches(pattern, &device.name)) && !is_shim(device)
         };
         let mut interfaces = vec![InterfaceConfig {
             edge: true,

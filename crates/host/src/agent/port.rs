@@ -2,6 +2,8 @@
 
 use std::os::fd::{AsFd, OwnedFd};
 
+use inband_linux::device::Device;
+use inband_linux::netlink::Netlink;
 use inband_node::config::Mode;
 use inband_wire::int::Instructions;
 use rustix::io::{Errno, fcntl_dupfd_cloexec};
@@ -9,10 +11,8 @@ use rustix::io::{Errno, fcntl_dupfd_cloexec};
 use super::keeper::Keeper;
 use super::plan::Plan;
 use crate::config::{HostInt, Wiring};
-use crate::devices::Device;
 use crate::error::HostError;
 use crate::load::Load;
-use crate::netlink::Netlink;
 use crate::programs::{Program, Programs};
 use crate::shim::Shim;
 

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::io;
 
+use inband_linux::packet::PacketSocket;
 use inband_node::config::{
     EncapsulationKind, IntVersion, InterfaceConfig, ReportFilter, TcpOptionsConfig, WatchEntry,
 };
@@ -12,7 +13,6 @@ use inband_wire::layers::Link;
 
 use crate::headers::{Headers, L3, TCP, TCP_BYTES, UDP, UDP_BYTES};
 use crate::lease::{Body, Keys, MAX_LENGTH, Message, Probe};
-use crate::sys::packet::PacketSocket;
 
 /// The sender of probes.
 #[derive(Debug)]

@@ -3,12 +3,12 @@
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
+use inband_linux::clock;
 use inband_node::ReportDatagram;
 use inband_node::config::ReportConfig;
 use rustix::net::sockopt::{set_ip_tos, set_ipv6_tclass};
 
 use super::notes::in_full;
-use crate::clock;
 use crate::error::HostError;
 
 /// A sender for each report session.

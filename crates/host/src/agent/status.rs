@@ -2,8 +2,9 @@
 
 use std::net::SocketAddr;
 
+use inband_linux::clock;
+
 use super::Agent;
-use crate::clock;
 use crate::lease::FlowState;
 
 /// A flow to a peer, and whether it may have INT.

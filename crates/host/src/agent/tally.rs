@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use inband_linux::clock::{self, Clock};
 use inband_node::Node;
 
 use super::control::Control;
 use super::senders::Senders;
-use crate::clock::{self, Clock};
 use crate::error::HostError;
 use crate::lease::FlowState;
 use crate::outcome::{Outcome, Traffic};

@@ -20,6 +20,7 @@ use aya::maps::{HashMap, MapData, RingBuf};
 use aya::programs::RawTracePoint;
 use aya::programs::raw_trace_point::RawTracePointLinkId;
 use aya::{Ebpf, EbpfLoader, include_bytes_aligned};
+use inband_linux::rcu;
 use inband_node::config::Actions;
 use zerocopy::FromBytes;
 
@@ -27,7 +28,6 @@ use crate::config::HostInt;
 use crate::error::HostError;
 use crate::maps;
 use crate::rules::RuleSet;
-use crate::sys::rcu;
 pub use btf::{BtfError, enumerators};
 pub use causes::Cause;
 use codes::Codes;

@@ -7,10 +7,10 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::thread;
 use std::time::Duration;
 
+use inband_linux::netlink::Netlink;
 use rustix::io::Errno;
 
 use super::message::{Message, receive};
-use crate::netlink::Netlink;
 use crate::shim;
 
 /// What the guard holds.

@@ -1,4 +1,4 @@
-//! What does a device do and say of itself, besides carrying packets?
+//! What a device does and says of itself, besides carrying packets.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
@@ -8,13 +8,15 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
 /// What a device may do itself instead of the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
-pub(crate) enum Offload {
+pub enum Offload {
     /// Checksums of what is sent, `ETHTOOL_STXCSUM`.
     SendChecksum = 0x17,
     /// Segmentation of TCP, `ETHTOOL_STSO`.
     TcpSegmentation = 0x1f,
     /// Segmentation in general, `ETHTOOL_SGSO`.
     Segmentation = 0x24,
+    /// Joining of received packets, `ETHTOOL_SGRO`.
+    ReceiveJoining = 0x2c,
 }
 
 /// `struct ethtool_value`.
@@ -55,15 +57,34 @@ struct Request<T> {
 ///
 /// # Errors
 /// What the kernel says; a name that is too long.
-pub(crate) fn switch_off(name: &str, offload: Offload) -> io::Result<()> {
-    ask(name, &mut Value { command: offload as u32, data: 0 })
+pub fn switch_off(name: &str, offload: Offload) -> io::Result<()> {
+    set(name, offload, false)
+}
+
+/// Switches an offload of the device `name`, of the network namespace this thread is in, on or off.
+///
+/// # Errors
+/// What the kernel says; a name that is too long.
+pub fn set(name: &str, offload: Offload, on: bool) -> io::Result<()> {
+    ask(name, &mut Value { command: offload as u32, data: u32::from(on) })
+}
+
+/// Whether an offload of the device `name` is on.
+///
+/// # Errors
+/// What the kernel says; a name that is too long.
+pub fn is_on(name: &str, offload: Offload) -> io::Result<bool> {
+    // The request that reads has the number in front of the one that sets.
+    let mut value = Value { command: offload as u32 - 1, data: 0 };
+    ask(name, &mut value)?;
+    Ok(value.data != 0)
 }
 
 /// How fast the link of the device `name` is; `None`: the device does not say.
 ///
 /// # Errors
 /// What the kernel says; a name that is too long.
-pub(crate) fn megabits_per_second(name: &str) -> io::Result<Option<u32>> {
+pub fn megabits_per_second(name: &str) -> io::Result<Option<u32>> {
     let mut settings = Settings { command: GET_SETTINGS, ..Settings::default() };
     ask(name, &mut settings)?;
     let speed = u32::from(settings.speed_high) << 16 | u32::from(settings.speed);

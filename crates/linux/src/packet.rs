@@ -5,10 +5,14 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 /// A socket that sends frames as they are, and receives none.
 #[derive(Debug)]
-pub(crate) struct PacketSocket(OwnedFd);
+pub struct PacketSocket(OwnedFd);
 
 impl PacketSocket {
-    pub(crate) fn open() -> io::Result<Self> {
+    /// Opens the socket, in the network namespace of this thread.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn open() -> io::Result<Self> {
         let kind = libc::SOCK_RAW | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
         // SAFETY: the call takes three integers and gives a descriptor, or a negative number.
         let fd = unsafe { libc::socket(libc::AF_PACKET, kind, 0) };
@@ -23,7 +27,7 @@ impl PacketSocket {
     ///
     /// # Errors
     /// What the kernel says.
-    pub(crate) fn send(&self, frame: &[u8], interface: u32) -> io::Result<()> {
+    pub fn send(&self, frame: &[u8], interface: u32) -> io::Result<()> {
         let invalid = |_| io::Error::from(io::ErrorKind::InvalidInput);
         let ethertype = frame.get(12..14).and_then(|bytes| bytes.try_into().ok()).unwrap_or([0; 2]);
         let address = libc::sockaddr_ll {

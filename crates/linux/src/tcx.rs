@@ -1,4 +1,4 @@
-//! How is a program attached to a device so that it goes when its descriptor is closed?
+//! A program on a device that goes when its descriptor is closed.
 
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
@@ -6,7 +6,7 @@ use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 /// On which side of a device a program runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
-pub(crate) enum Direction {
+pub enum Direction {
     /// On what comes in, `BPF_TCX_INGRESS`.
     Ingress = 46,
     /// On what goes out, `BPF_TCX_EGRESS`.
@@ -31,7 +31,7 @@ struct LinkCreate {
 /// Where a program runs among those that are on the interface already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
-pub(crate) enum Order {
+pub enum Order {
     /// In front of them, `BPF_F_BEFORE`.
     First = 1 << 3,
     /// Behind them.
@@ -42,7 +42,7 @@ pub(crate) enum Order {
 ///
 /// # Errors
 /// What the kernel says.
-pub(crate) fn attach(
+pub fn attach(
     program: BorrowedFd<'_>,
     interface: u32,
     direction: Direction,

@@ -1,4 +1,4 @@
-//! How exact does the kernel say its clock is?
+//! The uncertainty of the clock, as the kernel estimates it.
 
 /// The most the clock of the day may be off, nanoseconds; `None`: nobody keeps it right.
 pub(crate) fn clock_uncertainty() -> Option<u64> {

@@ -59,7 +59,7 @@ struct LinkInfo {
 ///
 /// # Errors
 /// A path that is not there.
-pub(crate) fn is_bpf_fs(path: &Path) -> io::Result<bool> {
+pub fn is_bpf_fs(path: &Path) -> io::Result<bool> {
     let path = c_path(path)?;
     // SAFETY: all fields of `struct statfs` are integers, for which zeros are values.
     let mut about: libc::statfs = unsafe { std::mem::zeroed() };
@@ -72,7 +72,7 @@ pub(crate) fn is_bpf_fs(path: &Path) -> io::Result<bool> {
 ///
 /// # Errors
 /// What the kernel says, such as that the file is there.
-pub(crate) fn pin(link: BorrowedFd<'_>, path: &Path) -> io::Result<()> {
+pub fn pin(link: BorrowedFd<'_>, path: &Path) -> io::Result<()> {
     let path = c_path(path)?;
     let attributes = Object { path: path.as_ptr() as u64, fd: number(link)?, flags: 0 };
     // SAFETY: the path ends in a zero and lives through the call, which only reads.
@@ -83,7 +83,7 @@ pub(crate) fn pin(link: BorrowedFd<'_>, path: &Path) -> io::Result<()> {
 ///
 /// # Errors
 /// What the kernel says, such as that there is none.
-pub(crate) fn pinned(path: &Path) -> io::Result<OwnedFd> {
+pub fn pinned(path: &Path) -> io::Result<OwnedFd> {
     let path = c_path(path)?;
     let attributes = Object { path: path.as_ptr() as u64, fd: 0, flags: 0 };
     // SAFETY: the path ends in a zero and lives through the call, which only reads.
@@ -96,7 +96,7 @@ pub(crate) fn pinned(path: &Path) -> io::Result<OwnedFd> {
 ///
 /// # Errors
 /// What the kernel says, such as that the device is gone.
-pub(crate) fn replace(link: BorrowedFd<'_>, program: BorrowedFd<'_>) -> io::Result<()> {
+pub fn replace(link: BorrowedFd<'_>, program: BorrowedFd<'_>) -> io::Result<()> {
     let attributes = Update { link: number(link)?, program: number(program)?, flags: 0, old_program: 0 };
     // SAFETY: the attributes have no pointers.
     unsafe { call(LINK_UPDATE, &attributes) }.map(drop)
@@ -106,7 +106,7 @@ pub(crate) fn replace(link: BorrowedFd<'_>, program: BorrowedFd<'_>) -> io::Resu
 ///
 /// # Errors
 /// What the kernel says.
-pub(crate) fn detach(link: BorrowedFd<'_>) -> io::Result<()> {
+pub fn detach(link: BorrowedFd<'_>) -> io::Result<()> {
     let attributes = Update { link: number(link)?, program: 0, flags: 0, old_program: 0 };
     // SAFETY: the attributes have no pointers, and the kernel asks for zeros behind the first word.
     unsafe { call(LINK_DETACH, &attributes) }.map(drop)
@@ -116,7 +116,7 @@ pub(crate) fn detach(link: BorrowedFd<'_>) -> io::Result<()> {
 ///
 /// # Errors
 /// What the kernel says.
-pub(crate) fn interface(link: BorrowedFd<'_>) -> io::Result<Option<u32>> {
+pub fn interface(link: BorrowedFd<'_>) -> io::Result<Option<u32>> {
     let info = info(link)?;
     Ok(Some(info.interface).filter(|index| info.kind == TYPE_TCX && *index != 0))
 }
@@ -125,7 +125,7 @@ pub(crate) fn interface(link: BorrowedFd<'_>) -> io::Result<Option<u32>> {
 ///
 /// # Errors
 /// What the kernel says.
-pub(crate) fn program(link: BorrowedFd<'_>) -> io::Result<u32> {
+pub fn program(link: BorrowedFd<'_>) -> io::Result<u32> {
     Ok(info(link)?.program)
 }
 

@@ -9,7 +9,7 @@ const GLOBAL: libc::c_int = 1;
 ///
 /// # Errors
 /// What the kernel says, such as that it has no such call.
-pub(crate) fn wait() -> io::Result<()> {
+pub fn wait() -> io::Result<()> {
     // SAFETY: the call has no pointers among its arguments. It waits for a grace period of RCU, which programs hold off.
     let result = unsafe { libc::syscall(libc::SYS_membarrier, GLOBAL, 0, 0) };
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }

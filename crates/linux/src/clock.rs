@@ -1,9 +1,9 @@
-//! Which clock do timestamps have, and how far is it from the kernel's?
+//! The clocks of timestamps, and how far they are from the kernel's.
 
 use rustix::time::{ClockId, DynamicClockId, Timespec, clock_gettime, clock_gettime_dynamic};
 use serde::Deserialize;
 
-use crate::sys::precision;
+use crate::precision;
 
 /// The clock of timestamps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -20,11 +20,11 @@ pub enum Clock {
 
 /// How far a clock is from the kernel's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Offset {
+pub struct Offset {
     /// What is added to the monotonic clock, nanoseconds.
-    pub(crate) ns: u64,
+    pub ns: u64,
     /// How far that may be off, as the clocks are not read at one time, nanoseconds.
-    pub(crate) error_ns: u64,
+    pub error_ns: u64,
 }
 
 /// How often the clocks are compared at the least, and at the most where all comparisons took long: the shortest is the
@@ -36,7 +36,8 @@ const UNDISTURBED_NS: u64 = 1_000;
 
 impl Clock {
     /// How far this clock may be off what it names, nanoseconds; `None`: nobody keeps it right, or it names nothing.
-    pub(crate) fn uncertainty(self) -> Option<u64> {
+    #[must_use]
+    pub fn uncertainty(self) -> Option<u64> {
         match self {
             Self::Realtime | Self::Tai => precision::clock_uncertainty(),
             Self::Monotonic => None,
@@ -44,7 +45,8 @@ impl Clock {
     }
 
     /// How far this clock is from the monotonic one.
-    pub(crate) fn offset(self) -> Offset {
+    #[must_use]
+    pub fn offset(self) -> Offset {
         let read = match self {
             Self::Realtime => realtime,
             Self::Tai => tai,
@@ -71,7 +73,8 @@ impl Clock {
 
 impl Offset {
     /// Whether the clock was set since `known`, and not just compared less exactly.
-    pub(crate) const fn has_moved_from(&self, known: u64) -> bool {
+    #[must_use]
+    pub const fn has_moved_from(&self, known: u64) -> bool {
         self.ns.abs_diff(known) > SLACK_NS + self.error_ns
     }
 }
@@ -80,16 +83,20 @@ impl Offset {
 const SLACK_NS: u64 = 100;
 
 /// The clock of the kernel's programs, nanoseconds.
-pub(crate) fn monotonic() -> u64 {
+#[must_use]
+pub fn monotonic() -> u64 {
     nanoseconds(clock_gettime(ClockId::Monotonic))
 }
 
-fn realtime() -> u64 {
+/// Nanoseconds since 1970, UTC.
+#[must_use]
+pub fn realtime() -> u64 {
     nanoseconds(clock_gettime(ClockId::Realtime))
 }
 
 /// International Atomic Time; as `realtime` where nobody has told the kernel of leap seconds, or it has no such clock.
-fn tai() -> u64 {
+#[must_use]
+pub fn tai() -> u64 {
     clock_gettime_dynamic(DynamicClockId::Tai).map_or_else(|_| realtime(), nanoseconds)
 }
 

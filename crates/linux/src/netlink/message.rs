@@ -1,8 +1,8 @@
-//! How are netlink messages written and read? Everything is in the order of the machine and aligned to 4 bytes.
+//! Netlink messages, written and read. Everything is in the order of the machine and aligned to 4 bytes.
 
 /// A request to the kernel.
 #[derive(Clone, Debug)]
-pub(crate) struct Message {
+pub struct Message {
     kind: u16,
     flags: u16,
     body: Vec<u8>,
@@ -18,7 +18,7 @@ pub(super) struct Answer<'a> {
 
 /// The attributes of a message, or of one of its attributes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Attributes<'a>(pub(crate) &'a [u8]);
+pub struct Attributes<'a>(pub &'a [u8]);
 
 const HEADER_BYTES: usize = 16;
 const ATTRIBUTE_HEADER_BYTES: usize = 4;
@@ -31,27 +31,37 @@ const DUMP: u16 = 0x300;
 
 impl Message {
     /// Begins a request of type `kind` whose fixed part is `fixed`.
-    pub(crate) fn new(kind: u16, flags: u16, fixed: &[u8]) -> Self {
+    #[must_use]
+    pub fn new(kind: u16, flags: u16, fixed: &[u8]) -> Self {
         Self { kind, flags: flags | REQUEST, body: fixed.to_vec() }
     }
 
     /// Adds an attribute.
-    pub(crate) fn attribute(mut self, kind: u16, value: &[u8]) -> Self {
+    #[must_use]
+    pub fn attribute(mut self, kind: u16, value: &[u8]) -> Self {
         put(&mut self.body, kind, value);
         self
     }
 
     /// Adds an attribute that holds what `fill` puts into a message of its own.
-    pub(crate) fn nested(mut self, kind: u16, fill: impl FnOnce(Self) -> Self) -> Self {
+    #[must_use]
+    pub fn nested(mut self, kind: u16, fill: impl FnOnce(Self) -> Self) -> Self {
         let inner = fill(Self { body: Vec::new(), ..self });
         put(&mut self.body, kind, &inner.body);
         self
     }
 
     /// Adds bytes as they are: the fixed part of a message in an attribute.
-    pub(crate) fn bytes(mut self, bytes: &[u8]) -> Self {
+    #[must_use]
+    pub fn bytes(mut self, bytes: &[u8]) -> Self {
         self.body.extend_from_slice(bytes);
         self
+    }
+
+    /// What follows the header.
+    #[must_use]
+    pub(crate) fn body(&self) -> &[u8] {
+        &self.body
     }
 
     pub(super) fn with_acknowledgement(self) -> Self {
@@ -99,21 +109,25 @@ pub(super) fn answers(datagram: &[u8]) -> impl Iterator<Item = Answer<'_>> {
 
 impl<'a> Attributes<'a> {
     /// The value of the first attribute of type `kind`.
-    pub(crate) fn get(self, kind: u16) -> Option<&'a [u8]> {
+    #[must_use]
+    pub fn get(self, kind: u16) -> Option<&'a [u8]> {
         self.iter().find(|(other, _)| *other == kind).map(|(_, value)| value)
     }
 
     /// The attribute `kind` as a number.
-    pub(crate) fn number(self, kind: u16) -> Option<u32> {
+    #[must_use]
+    pub fn number(self, kind: u16) -> Option<u32> {
         Some(u32::from_ne_bytes(*self.get(kind)?.first_chunk()?))
     }
 
     /// The attribute `kind` as text, which ends in a zero.
-    pub(crate) fn text(self, kind: u16) -> Option<&'a str> {
+    #[must_use]
+    pub fn text(self, kind: u16) -> Option<&'a str> {
         std::str::from_utf8(self.get(kind)?.split(|byte| *byte == 0).next()?).ok()
     }
 
-    fn iter(self) -> impl Iterator<Item = (u16, &'a [u8])> {
+    /// Every attribute, its type and its value.
+    pub fn iter(self) -> impl Iterator<Item = (u16, &'a [u8])> {
         let mut rest = self.0;
         std::iter::from_fn(move || {
             let length = usize::from(u16::from_ne_bytes(*rest.first_chunk()?));

@@ -1,6 +1,7 @@
-//! How does the agent talk to the kernel's network configuration? One request and its answers at a time.
+//! The kernel's network configuration: one request and its answers at a time, and changes as they happen.
 
 mod message;
+mod monitor;
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -12,11 +13,12 @@ use rustix::net::{
     AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, bind, recv, send, socket_with,
 };
 
-pub(crate) use message::{Attributes, Message};
+pub use message::{Attributes, Message};
+pub use monitor::{Group, Heard, Monitor};
 
 /// A connection to the kernel's routing netlink, of the network namespace it was made in.
 #[derive(Debug)]
-pub(crate) struct Netlink {
+pub struct Netlink {
     socket: OwnedFd,
     sequence: u32,
     buffer: Vec<u8>,
@@ -37,7 +39,7 @@ impl Netlink {
     ///
     /// # Errors
     /// What the kernel says.
-    pub(crate) fn open() -> io::Result<Self> {
+    pub fn open() -> io::Result<Self> {
         // Protocol 0 of netlink is routing.
         let socket = socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, None)?;
         bind(&socket, &SocketAddrNetlink::new(0, 0))?;
@@ -49,7 +51,7 @@ impl Netlink {
     ///
     /// # Errors
     /// What the kernel says, or that it says nothing.
-    pub(crate) fn change(&mut self, message: Message) -> io::Result<()> {
+    pub fn change(&mut self, message: Message) -> io::Result<()> {
         self.ask(message.with_acknowledgement(), |_, _| {})
     }
 
@@ -57,7 +59,7 @@ impl Netlink {
     ///
     /// # Errors
     /// What the kernel says, or that it says nothing.
-    pub(crate) fn query(&mut self, message: Message, take: impl FnMut(u16, &[u8])) -> io::Result<()> {
+    pub fn query(&mut self, message: Message, take: impl FnMut(u16, &[u8])) -> io::Result<()> {
         self.ask(message.with_acknowledgement(), take)
     }
 
@@ -65,7 +67,7 @@ impl Netlink {
     ///
     /// # Errors
     /// What the kernel says, or that it says nothing.
-    pub(crate) fn dump(&mut self, message: Message, take: impl FnMut(u16, &[u8])) -> io::Result<()> {
+    pub fn dump(&mut self, message: Message, take: impl FnMut(u16, &[u8])) -> io::Result<()> {
         self.ask(message.for_all(), take)
     }
 

@@ -1,0 +1,205 @@
+//! The network devices of a namespace: what is known of them, and what can be set.
+
+use std::io;
+
+use crate::netlink::{Attributes, Message, Netlink};
+
+/// A network device.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Device {
+    /// Interface index.
+    pub index: u32,
+    /// Its name.
+    pub name: String,
+    /// The largest IP packet, bytes.
+    pub mtu: u32,
+    /// Whether its frames are those of Ethernet.
+    pub is_ethernet: bool,
+    /// Whether it is up, and so is what is at its other end.
+    pub is_running: bool,
+    /// Whether the kernel has noticed so, and given it a queue; until then it drops what is sent.
+    pub is_operational: bool,
+    /// Its link-layer address.
+    pub address: Vec<u8>,
+    /// Interface index of the device it is a port of, such as a bridge; `None`: of none.
+    pub master: Option<u32>,
+}
+
+/// Every device of this network namespace.
+///
+/// # Errors
+/// What the kernel says.
+pub fn all(netlink: &mut Netlink) -> io::Result<Vec<Device>> {
+    let mut devices = Vec::new();
+    netlink.dump(Message::new(GET_LINK, 0, &[0; LINK_BYTES]), |kind, body| {
+        devices.extend(Device::read(body).filter(|_| kind == NEW_LINK));
+    })?;
+    Ok(devices)
+}
+
+/// The device named `name`; `None`: there is none.
+///
+/// # Errors
+/// What the kernel says.
+pub fn find(netlink: &mut Netlink, name: &str) -> io::Result<Option<Device>> {
+    Ok(all(netlink)?.into_iter().find(|device| device.name == name))
+}
+
+/// Sets a device up, or down.
+///
+/// # Errors
+/// What the kernel says.
+pub fn set_up(netlink: &mut Netlink, index: u32, up: bool) -> io::Result<()> {
+    let mut link = link(index);
+    put(&mut link, FLAGS_AT, u32::from(up));
+    put(&mut link, FLAGS_CHANGED_AT, UP);
+    netlink.change(Message::new(SET_LINK, 0, &link))
+}
+
+/// Sets the largest IP packet a device sends, bytes.
+///
+/// # Errors
+/// What the kernel says.
+pub fn set_mtu(netlink: &mut Netlink, index: u32, mtu: u32) -> io::Result<()> {
+    netlink.change(Message::new(SET_LINK, 0, &link(index)).attribute(MTU, &mtu.to_ne_bytes()))
+}
+
+/// Renames a device, which has to be down.
+///
+/// # Errors
+/// What the kernel says.
+pub fn rename(netlink: &mut Netlink, index: u32, name: &str) -> io::Result<()> {
+    netlink.change(Message::new(SET_LINK, 0, &link(index)).attribute(NAME, &zero_terminated(name)))
+}
+
+/// Makes a device a port of `master`, such as a bridge; `None`: of none.
+///
+/// # Errors
+/// What the kernel says.
+pub fn set_master(netlink: &mut Netlink, index: u32, master: Option<u32>) -> io::Result<()> {
+    let master = master.unwrap_or(0);
+    netlink.change(Message::new(SET_LINK, 0, &link(index)).attribute(MASTER, &master.to_ne_bytes()))
+}
+
+/// Creates a device that needs no more than a kind and a name, such as a `bridge` or `dummy`.
+///
+/// # Errors
+/// What the kernel says.
+pub fn create(netlink: &mut Netlink, kind: &str, name: &str) -> io::Result<()> {
+    netlink.change(
+        Message::new(NEW_LINK, CREATE, &link(0))
+            .attribute(NAME, &zero_terminated(name))
+            .nested(LINK_INFO, |info| info.attribute(INFO_KIND, kind.as_bytes())),
+    )
+}
+
+/// Deletes a device; that it is gone already is no error.
+///
+/// # Errors
+/// What the kernel says.
+pub fn delete(netlink: &mut Netlink, index: u32) -> io::Result<()> {
+    match netlink.change(Message::new(DELETE_LINK, 0, &link(index))) {
+        Err(error) if error.raw_os_error() == Some(libc::ENODEV) => Ok(()),
+        other => other,
+    }
+}
+
+/// How many bytes the device with this interface index has sent; `None`: the kernel does not say.
+///
+/// # Errors
+/// What the kernel says.
+pub fn sent_bytes(netlink: &mut Netlink, index: u32) -> io::Result<Option<u64>> {
+    let mut asked = [0; STATISTICS_BYTES];
+    for (at, value) in [(4, index), (8, LINK_64_ALONE)] {
+        if let Some(room) = asked.get_mut(at..at + 4) {
+            room.copy_from_slice(&value.to_ne_bytes());
+        }
+    }
+    let mut sent = None;
+    netlink.query(Message::new(GET_STATISTICS, 0, &asked), |kind, body| {
+        let counters =
+            body.get(STATISTICS_BYTES..).and_then(|attributes| Attributes(attributes).get(LINK_64));
+        let counter = counters.and_then(|counters| counters.get(SENT_BYTES_AT..)?.first_chunk());
+        if let Some(counter) = counter.filter(|_| kind == NEW_STATISTICS) {
+            sent = Some(u64::from_ne_bytes(*counter));
+        }
+    })?;
+    Ok(sent)
+}
+
+impl Device {
+    /// Reads the body of a message about a link, `struct ifinfomsg` and its attributes.
+    #[must_use]
+    pub fn read(body: &[u8]) -> Option<Self> {
+        let attributes = Attributes(body.get(LINK_BYTES..)?);
+        let flags = u32::from_ne_bytes(*body.get(8..)?.first_chunk()?);
+        Some(Self {
+            index: u32::from_ne_bytes(*body.get(4..)?.first_chunk()?),
+            name: attributes.text(NAME)?.to_owned(),
+            mtu: attributes.number(MTU)?,
+            is_ethernet: u16::from_ne_bytes(*body.get(2..)?.first_chunk()?) == ETHERNET,
+            is_running: flags & RUNNING == RUNNING,
+            is_operational: flags & OPERATIONAL != 0,
+            address: attributes.get(ADDRESS).unwrap_or_default().to_vec(),
+            master: attributes.number(MASTER),
+        })
+    }
+}
+
+/// A `struct ifinfomsg` that names a device.
+pub(crate) fn link(index: u32) -> [u8; LINK_BYTES] {
+    let mut bytes = [0; LINK_BYTES];
+    put(&mut bytes, INDEX_AT, index);
+    bytes
+}
+
+fn put(bytes: &mut [u8], at: usize, value: u32) {
+    if let Some(room) = bytes.get_mut(at..at + 4) {
+        room.copy_from_slice(&value.to_ne_bytes());
+    }
+}
+
+pub(crate) fn zero_terminated(name: &str) -> Vec<u8> {
+    [name.as_bytes(), &[0]].concat()
+}
+
+/// `struct ifinfomsg`.
+pub const LINK_BYTES: usize = 16;
+const INDEX_AT: usize = 4;
+const FLAGS_AT: usize = 8;
+const FLAGS_CHANGED_AT: usize = 12;
+/// `IFF_UP`.
+const UP: u32 = 0x1;
+/// `RTM_NEWLINK`.
+pub const NEW_LINK: u16 = 16;
+/// `RTM_DELLINK`.
+pub const DELETE_LINK: u16 = 17;
+const SET_LINK: u16 = 19;
+/// `NLM_F_CREATE | NLM_F_EXCL`.
+pub(crate) const CREATE: u16 = 0x600;
+pub(crate) const LINK_INFO: u16 = 18;
+pub(crate) const INFO_KIND: u16 = 1;
+pub(crate) const INFO_DATA: u16 = 2;
+const MASTER: u16 = 10;
+const GET_LINK: u16 = 18;
+/// `IFLA_ADDRESS`.
+pub const ADDRESS: u16 = 1;
+/// `IFLA_IFNAME`.
+pub const NAME: u16 = 3;
+/// `IFLA_MTU`.
+pub const MTU: u16 = 4;
+const NEW_STATISTICS: u16 = 92;
+const GET_STATISTICS: u16 = 94;
+/// `struct if_stats_msg`.
+const STATISTICS_BYTES: usize = 12;
+/// `IFLA_STATS_LINK_64`, which holds a `struct rtnl_link_stats64`, and the filter for it alone.
+const LINK_64: u16 = 1;
+const LINK_64_ALONE: u32 = 1;
+/// Packets received and sent and bytes received stand in front of bytes sent.
+const SENT_BYTES_AT: usize = 24;
+/// `IFF_UP` and `IFF_LOWER_UP`.
+const RUNNING: u32 = 0x1_0001;
+/// `IFF_RUNNING`.
+const OPERATIONAL: u32 = 0x40;
+/// `ARPHRD_ETHER`.
+const ETHERNET: u16 = 1;

@@ -1,0 +1,24 @@
+//! What Linux offers a network program: netlink, ethtool, packet sockets, clocks, links of BPF programs, namespaces.
+//!
+//! This crate knows nothing of INT. System calls without a safe wrapper are here, so that the crates above it have no
+//! `unsafe` of their own. Every function works in the network namespace of the thread that calls it.
+#![allow(unsafe_code, reason = "system calls without a safe wrapper")]
+
+pub mod address;
+pub mod bpf;
+pub mod clock;
+pub mod device;
+pub mod ethtool;
+pub mod namespace;
+pub mod neighbour;
+pub mod netlink;
+pub mod packet;
+mod precision;
+pub mod rcu;
+pub mod route;
+pub mod tcx;
+pub mod veth;
+
+#[doc = include_str!("../README.md")]
+#[cfg(doctest)]
+struct Readme;

@@ -1,0 +1,167 @@
+//! A network of two namespaces, made by netlink alone. Needs root; says so otherwise.
+#![allow(clippy::unwrap_used, reason = "these are tests")]
+
+use std::fs;
+use std::net::{IpAddr, UdpSocket};
+use std::time::{Duration, Instant};
+
+use inband_linux::address::{self, Address};
+use inband_linux::device;
+use inband_linux::namespace::{self, Namespace};
+use inband_linux::neighbour::{self, Neighbour};
+use inband_linux::netlink::{Group, Heard, Monitor, Netlink};
+use inband_linux::route::{self, NextHop, Route};
+use inband_linux::veth::{self, End};
+
+/// Two namespaces, `a` of one end of a pair of devices and `b` of the other; they go when this is dropped.
+struct Pair {
+    names: [String; 2],
+}
+
+impl Pair {
+    /// `None`, and a word why, where this user may not.
+    fn new(test: &str) -> Option<(Self, [Namespace; 2])> {
+        if !rustix::process::geteuid().is_root() {
+            eprintln!("skipped: only root creates network namespaces");
+            return None;
+        }
+        let names = ["a", "b"].map(|side| format!("inbl{}-{test}-{side}", std::process::id()));
+        let pair = Self { names };
+        let [a, b] = [0, 1].map(|side| Namespace::create(&pair.names[side]).unwrap());
+        let mut netlink = Netlink::open().unwrap();
+        veth::create(&mut netlink, [End::new("ab", &a), End { mtu: Some(1400), ..End::new("ba", &b) }])
+            .unwrap();
+        for (namespace, name, ip) in [(&a, "ab", "10.93.0.1"), (&b, "ba", "10.93.0.2")] {
+            namespace.inside(|| up(name, ip.parse().unwrap(), 24)).unwrap();
+        }
+        Some((pair, [a, b]))
+    }
+}
+
+impl Drop for Pair {
+    fn drop(&mut self) {
+        for name in &self.names {
+            namespace::delete(name).unwrap();
+        }
+    }
+}
+
+fn up(name: &str, ip: IpAddr, prefix_length: u8) {
+    let mut netlink = Netlink::open().unwrap();
+    let device = device::find(&mut netlink, name).unwrap().unwrap();
+    Address { device: device.index, ip, prefix_length }.add(&mut netlink).unwrap();
+    device::set_up(&mut netlink, device.index, true).unwrap();
+}
+
+#[test]
+fn namespaces_have_names_until_they_are_deleted() {
+    let Some((pair, [a, _])) = Pair::new("names") else { return };
+    let named = || namespace::names().unwrap().into_iter().filter(|name| pair.names.contains(name)).count();
+    assert_eq!(named(), 2);
+    assert!(
+        Namespace::create(&pair.names[0])
+            .is_err_and(|error| error.kind() == std::io::ErrorKind::AlreadyExists)
+    );
+    for name in ["", ".", "..", "a/b"] {
+        assert!(Namespace::create(name).is_err(), "{name}");
+    }
+
+    let inode = |text: &str| fs::read_link(text).unwrap();
+    let inside = a.inside(|| inode("/proc/thread-self/ns/net")).unwrap();
+    assert_ne!(inside, inode("/proc/thread-self/ns/net"), "the thread of a test stays where it is");
+    let output = a.command("readlink").unwrap().arg("/proc/self/ns/net").output().unwrap();
+    assert_eq!(String::from_utf8(output.stdout).unwrap().trim(), inside.to_str().unwrap());
+
+    drop(pair);
+    let left = namespace::names().unwrap();
+    assert!(
+        !left
+            .iter()
+            .any(|name| name.contains("names") && name.starts_with(&format!("inbl{}", std::process::id())))
+    );
+}
+
+#[test]
+fn packets_pass_between_two_namespaces() {
+    let Some((_pair, [a, b])) = Pair::new("packets") else { return };
+    let receiver = b.inside(|| UdpSocket::bind("10.93.0.2:9").unwrap()).unwrap();
+    receiver.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+
+    a.inside(|| UdpSocket::bind("10.93.0.1:0").unwrap().send_to(b"here", "10.93.0.2:9").unwrap()).unwrap();
+
+    let mut buffer = [0; 16];
+    let (length, from) = receiver.recv_from(&mut buffer).unwrap();
+    assert_eq!((&buffer[..length], from.ip().to_string().as_str()), (b"here".as_slice(), "10.93.0.1"));
+    b.inside(|| {
+        let mut netlink = Netlink::open().unwrap();
+        let device = device::find(&mut netlink, "ba").unwrap().unwrap();
+        assert_eq!(device.mtu, 1400);
+        let addresses = address::all(&mut netlink).unwrap();
+        assert!(
+            addresses
+                .iter()
+                .any(|known| known.ip == IpAddr::from([10, 93, 0, 2]) && known.prefix_length == 24)
+        );
+    })
+    .unwrap();
+}
+
+#[test]
+fn routes_and_neighbours_are_read_as_they_were_written_and_announced() {
+    let Some((_pair, [a, _b])) = Pair::new("routes") else { return };
+    a.inside(|| {
+        let mut netlink = Netlink::open().unwrap();
+        let device = device::find(&mut netlink, "ab").unwrap().unwrap().index;
+        let mut monitor = Monitor::open(&[Group::Ipv4Route, Group::Ipv6Route, Group::Neighbour]).unwrap();
+        Address { device, ip: "fd93::1".parse().unwrap(), prefix_length: 64 }.add(&mut netlink).unwrap();
+        let hop = |gateway: &str| NextHop::by(gateway.parse().unwrap(), device);
+        let routes = [
+            Route::new("10.94.0.0".parse().unwrap(), 16, vec![hop("10.93.0.2")]),
+            Route::new(
+                "10.95.0.0".parse().unwrap(),
+                16,
+                vec![hop("10.93.0.2"), NextHop { weight: 3, ..hop("10.93.0.3") }],
+            ),
+            Route::new("0.0.0.0".parse().unwrap(), 0, vec![hop("10.93.0.2")]),
+            Route::new("10.96.0.0".parse().unwrap(), 16, vec![NextHop::on_link(device)]),
+            Route {
+                metric: 1024,
+                ..Route::new("fd94::".parse().unwrap(), 32, vec![hop("fd93::2"), hop("fd93::3")])
+            },
+        ];
+        for route in &routes {
+            route.add(&mut netlink).unwrap();
+        }
+        let neighbour = Neighbour {
+            device,
+            ip: "10.93.0.3".parse().unwrap(),
+            address: Some([2, 0, 0, 0, 0, 3]),
+            has_failed: false,
+        };
+        neighbour.replace(&mut netlink).unwrap();
+
+        let known = route::all(&mut netlink).unwrap();
+        for route in &routes {
+            assert!(known.contains(route), "{route:?} is not among {known:#?}");
+        }
+        assert!(neighbour::all(&mut netlink).unwrap().contains(&neighbour));
+        let (mut heard, mut neighbours) = (Vec::new(), Vec::new());
+        let since = Instant::now();
+        while heard.len() < routes.len() && since.elapsed() < Duration::from_secs(5) {
+            let all = monitor.poll(|kind, body| match kind {
+                route::NEW => heard.extend(Route::read(body).filter(|route| routes.contains(route))),
+                neighbour::NEW => neighbours.extend(Neighbour::read(body)),
+                _ => {}
+            });
+            assert_eq!(all.unwrap(), Heard::All);
+        }
+        assert_eq!(heard, routes);
+        assert!(neighbours.contains(&neighbour));
+
+        for route in &routes {
+            route.remove(&mut netlink).unwrap();
+        }
+        assert!(!route::all(&mut netlink).unwrap().iter().any(|left| routes.contains(left)));
+    })
+    .unwrap();
+}
