@@ -1,4 +1,4 @@
-//! How does a datagram become observations and events?
+//! How a datagram becomes observations and events.
 
 mod asked;
 mod overflows;
@@ -9,14 +9,14 @@ use inband_model::{HopColumns, Nanos, NodeId, ReportReference, Units};
 use inband_wire::int::{CodePoints, Dialect, Reading};
 use inband_wire::report::{AnyIndividual, AnyReport, Deviation, Leniency, ReportReading, ReportVersion};
 
-use crate::correlate::{Correlator, Sighting};
-use crate::history::HistoryWatch;
+use crate::correlate::Correlator;
+use crate::detect::sequence_gap::NumberSettings;
 use crate::ledger::{Arrival, LedgerSettings, PADDING_BITS, ReportLedger, Sender};
-use crate::numbers::NumberSettings;
 use crate::outbox::{Outbox, Output};
 use crate::records::{Records, Told};
 use crate::report::{self, Faults, Numbering, Reporter, Space};
 use crate::settings::CollectorSettings;
+use crate::sighting::Sighting;
 
 pub use self::overflows::Overflows;
 
@@ -41,7 +41,6 @@ pub struct Collector {
     /// The report at hand; here so that its memory is used again.
     space: Space,
     outbox: Outbox,
-    history: HistoryWatch,
     /// Hops for history; `None` when none is kept.
     records: Option<Records>,
     /// The latest time it was told of.
@@ -77,7 +76,6 @@ impl Collector {
             unreadable: Faults::default(),
             space: Space::default(),
             outbox: Outbox::new(settings.max_outputs, settings.events.book()),
-            history: HistoryWatch::default(),
             records: None,
             told_at: Nanos::ZERO,
         }
@@ -178,7 +176,7 @@ impl Collector {
     /// Takes what keeps history from being written at `now`, in words; `None` while it is written. It is an event that
     /// goes on until history is written again.
     pub fn handle_history(&mut self, now: Nanos, trouble: Option<&str>) {
-        self.history.handle(now, trouble, &mut self.outbox);
+        self.correlator.handle_history(now, trouble, &mut self.outbox);
     }
 
     /// Notes that the time of day is `ahead` nanoseconds ahead of the times that are handed in, from `at` on.

@@ -1,94 +1,44 @@
-//! What do the reports on one flow say together?
+//! What the reports on one flow say together.
 
 mod change;
-mod clocks;
-mod dropped;
-mod events;
 mod finding;
-
-mod loops;
-mod newcomers;
 mod postcard;
-mod rules;
-mod settings;
 mod stack;
 mod trail;
 mod views;
 
-use std::net::SocketAddr;
-
 use inband_model::{
     Event, Flow, HopLatencyObservation, Nanos, Observation, Origin, PathChangeKind, QueueDepthObservation,
-    ReportReference,
 };
 
-use crate::book::Course;
 use crate::deadlines::Deadlines;
-use crate::detect::detector::{Fabric, SeenReport};
+use crate::detect::detector::Common;
+use crate::detect::path_change::end_change;
 use crate::detect::{Detectors, EventSettings};
-use crate::drops::Drops;
-use crate::flows::{FlowEntry, FlowIndex, FlowTable};
-use crate::ledger::Arrival;
-use crate::numbers::Numbers;
+use crate::flows::{FlowEntry, FlowIndex};
+use crate::network::Network;
 use crate::outbox::Outbox;
-use crate::paths::{Links, PathTable, Topology};
-use crate::policy::{MOST_RULES, PathRule};
-use crate::ports::{PortSettings, Ports, Sample};
-use crate::report::{HopReading, Reading};
-use crate::silent::SilentLosses;
+use crate::paths::PathSettings;
+use crate::ports::PortSettings;
+use crate::sighting::Sighting;
 
-pub use self::settings::{EdgeInterface, LoopSettings, NewFlowSettings, PathSettings};
-
-use self::newcomers::Newcomers;
 use self::trail::Trail;
 
 /// Follows flows, their paths, and the nodes on them.
 #[derive(Debug)]
 pub(crate) struct Correlator {
-    settings: PathSettings,
-    flows: FlowTable,
-    paths: PathTable,
-    links: Links,
-    /// The links that are given.
-    topology: Topology,
-    ports: Ports,
+    network: Network,
+    detectors: Detectors,
     reminders: Deadlines<Reminder>,
     next_sweep: Option<Nanos>,
     /// The hops of the path at hand; here so that its memory is used again.
     trail: Trail,
-    newcomers: Newcomers,
-    loop_settings: LoopSettings,
-    drops: Drops,
-    silent_losses: SilentLosses,
-    detectors: Detectors,
-    numbers: Numbers,
-    rules: Vec<PathRule>,
-    /// Path rules that flows broke that are forgotten.
-    orphans: Vec<(u64, Flow)>,
-    clock_course: Course,
-    /// Announcements to end: of flows that are forgotten while it was not certain of what kind a change of their path is.
-    undecided: Vec<Event>,
     evicted_flows: u64,
     aged_flows: u64,
     /// Reports on older packets than the latest of their flow, which say nothing of its path.
     late_reports: u64,
     /// Reports of nodes beyond the number that a flow is followed through.
     unplaced_nodes: u64,
-}
-
-/// A report on its way through the correlator.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Sighting<'a> {
-    pub(crate) now: Nanos,
-    pub(crate) report: ReportReference,
-    /// Where it came from, and where it was sent to.
-    pub(crate) from: SocketAddr,
-    pub(crate) session: SocketAddr,
-    /// What the sequence number of its datagram was.
-    pub(crate) arrival: Arrival,
-    pub(crate) reading: &'a Reading,
-    /// First hop first.
-    pub(crate) hops: &'a [HopReading],
 }
 
 /// A flow to look at again.
@@ -111,56 +61,37 @@ enum What {
 }
 
 impl Correlator {
-    pub(crate) fn new(settings: PathSettings, ports: PortSettings, events: &EventSettings) -> Correlator {
-        Correlator {
-            flows: FlowTable::new(settings.max_flows),
-            paths: PathTable::new(settings.max_paths),
-            links: Links::new(settings.max_links, events.clock.clone()),
-            topology: Topology::new(&settings.links),
-            ports: Ports::new(ports, events.of_ports()),
+    pub(crate) fn new(settings: PathSettings, ports: PortSettings, events: &EventSettings) -> Self {
+        let common = Common { settle: settings.settle(), synchronous_clocks: settings.synchronous_clocks };
+        Self {
+            detectors: Detectors::new(events, &common),
+            network: Network::new(settings, ports, events.of_ports()),
             reminders: Deadlines::new(),
             next_sweep: None,
             trail: Trail::default(),
-            newcomers: Newcomers::new(events.new_flow.clone()),
-            loop_settings: events.loops.clone(),
-            drops: Drops::new(events.drop.clone()),
-            silent_losses: SilentLosses::new(events.silent_loss.clone()),
-            detectors: Detectors::new(events),
-            numbers: Numbers::new(events.sequence_gap.clone(), settings.settle()),
-            rules: events.path_policy.iter().take(MOST_RULES).cloned().collect(),
-            orphans: Vec::new(),
-            clock_course: events.clock.course(),
-            undecided: Vec::new(),
             evicted_flows: 0,
             aged_flows: 0,
             late_reports: 0,
             unplaced_nodes: 0,
-            settings,
         }
     }
 
     /// Takes in an individual report.
     pub(crate) fn handle_report(&mut self, sighting: &Sighting<'_>, outbox: &mut Outbox) {
-        self.detectors.handle_report(&sighting.as_seen(), outbox);
-        if sighting.reading.dropped {
-            self.handle_drop(sighting);
-        }
+        self.detectors.handle_report(sighting, &self.network, outbox);
         let Some(flow) = sighting.reading.flow else {
             return self.record_hops(sighting, outbox);
         };
-        self.handle_numbers(flow, sighting, outbox);
-        if self.settings.hop_observations {
+        if self.network.settings.hop_observations {
             observe_hops(flow, sighting, outbox);
         }
-        let Some(index) = self.flow(sighting.now, flow) else {
+        let Some(index) = self.flow(sighting.now, flow, outbox) else {
             return self.record_hops(sighting, outbox);
         };
-        self.end_orphans(sighting.now, outbox);
         if sighting.reading.dropped {
-            self.flows[index].dropped_at = Some(sighting.now);
-            self.note_ttl(index, sighting);
+            self.note_drop(index, sighting);
         }
-        let entry = &mut self.flows[index];
+        let entry = &mut self.network.flows[index];
         entry.last_seen = entry.last_seen.max(sighting.now);
         entry.reports += 1;
         match sighting.reading.origin {
@@ -174,18 +105,10 @@ impl Correlator {
 
     /// Does what has become due.
     pub(crate) fn handle_timeout(&mut self, now: Nanos, outbox: &mut Outbox) {
-        self.ports.handle_timeout(now, outbox);
-        self.drops.handle_timeout(now, outbox);
-        while let Some(suspicion) = self.drops.next_suspicion(now) {
-            if suspicion.flows.iter().all(|victim| !self.gets_past(&suspicion, victim)) {
-                self.drops.confirm(now, suspicion, outbox);
-            }
-        }
-        self.numbers.handle_timeout(now, outbox);
-        let alive_since = Nanos(now.0.saturating_sub(self.settings.reroute_after_ns));
-        self.detectors.handle_timeout(now, &Fabric { ports: &self.ports, alive_since }, outbox);
+        self.network.ports.handle_timeout(now, outbox);
+        self.detectors.handle_timeout(now, &self.network, outbox);
         while let Some(reminder) = self.reminders.pop_due(now) {
-            let entry = self.flows.get_mut(reminder.flow);
+            let entry = self.network.flows.get_mut(reminder.flow);
             if entry.is_none_or(|entry| entry.first_seen != reminder.first_seen) {
                 continue;
             }
@@ -196,17 +119,19 @@ impl Correlator {
             }
         }
         if self.next_sweep.is_some_and(|due| due <= now) {
-            self.sweep(now);
+            self.sweep(now, outbox);
         }
-        self.end_orphans(now, outbox);
+    }
+
+    /// Takes in what keeps history from being written; `None` while it is written.
+    pub(crate) fn handle_history(&mut self, now: Nanos, trouble: Option<&str>, outbox: &mut Outbox) {
+        self.detectors.handle_history(now, trouble, outbox);
     }
 
     /// When `handle_timeout` has something to do.
     pub(crate) fn next_timeout(&self) -> Option<Nanos> {
         let timeouts = [
-            self.ports.next_timeout(),
-            self.drops.next_timeout(),
-            self.numbers.next_timeout(),
+            self.network.ports.next_timeout(),
             self.detectors.next_timeout(),
             self.reminders.next(),
             self.next_sweep,
@@ -215,47 +140,56 @@ impl Correlator {
     }
 
     /// Finds a flow, or adds it; `None` when no flow may be followed.
-    fn flow(&mut self, now: Nanos, flow: Flow) -> Option<FlowIndex> {
-        if let Some(index) = self.flows.find(&flow) {
+    fn flow(&mut self, now: Nanos, flow: Flow, outbox: &mut Outbox) -> Option<FlowIndex> {
+        if let Some(index) = self.network.flows.find(&flow) {
             return Some(index);
         }
-        if self.flows.is_full() {
-            let oldest = self.flows.longest_silent()?;
-            self.forget(oldest);
+        if self.network.flows.is_full() {
+            let oldest = self.network.flows.longest_silent()?;
+            self.forget(oldest, now, outbox);
             self.evicted_flows += 1;
         }
         self.next_sweep.get_or_insert(now + SWEEP);
-        self.flows.insert(now, flow)
+        self.network.flows.insert(now, flow)
     }
 
     /// Removes flows that have been silent for long: as many places a second as it takes to see them all.
-    fn sweep(&mut self, now: Nanos) {
-        let idle = Nanos::from_secs(self.settings.flow_idle_s);
-        let mut places =
-            self.flows.places() / usize::try_from(self.settings.flow_idle_s.max(1)).unwrap_or(1) + 1;
+    fn sweep(&mut self, now: Nanos, outbox: &mut Outbox) {
+        let idle = Nanos::from_secs(self.network.settings.flow_idle_s);
+        let mut places = self.network.flows.places()
+            / usize::try_from(self.network.settings.flow_idle_s.max(1)).unwrap_or(1)
+            + 1;
         let before = Nanos(now.0.saturating_sub(idle.0));
-        while let Some(index) = self.flows.next_silent(before, &mut places) {
-            self.forget(index);
+        while let Some(index) = self.network.flows.next_silent(before, &mut places) {
+            self.forget(index, now, outbox);
             self.aged_flows += 1;
         }
-        self.next_sweep = (self.flows.len() > 0).then_some(now + SWEEP);
+        self.next_sweep = (self.network.flows.len() > 0).then_some(now + SWEEP);
     }
 
-    fn forget(&mut self, index: FlowIndex) {
-        if let Some(entry) = self.flows.remove(index) {
-            if let Some(pending) = &entry.pending {
-                self.undecided.push(self.decided(entry.flow, pending, PathChangeKind::EcmpMove));
-            }
-            self.release_all(&entry);
-            if entry.violations != 0 {
-                self.orphans.push((entry.violations, entry.flow));
-            }
+    fn forget(&mut self, index: FlowIndex, now: Nanos, outbox: &mut Outbox) {
+        let Some(entry) = self.network.flows.remove(index) else { return };
+        if let Some(pending) = &entry.pending {
+            // Nothing will tell any more of what kind the change was.
+            let event = self.decided(entry.flow, pending, PathChangeKind::EcmpMove);
+            end_change(Event { last: now, ..event }, outbox);
+        }
+        self.release_all(&entry);
+        self.detectors.handle_eviction(index, &entry, now, outbox);
+    }
+
+    /// Notes that a packet of a flow was dropped, and whether that was because its TTL was zero.
+    fn note_drop(&mut self, flow: FlowIndex, sighting: &Sighting<'_>) {
+        let entry = &mut self.network.flows[flow];
+        entry.dropped_at = Some(sighting.now);
+        if self.detectors.drop.is_ttl_zero(sighting.reading.drop.map(|drop| drop.reason)) {
+            entry.ttl_zero_at = Some(sighting.now);
         }
     }
 
     fn release_all(&mut self, entry: &FlowEntry) {
         for path in entry.paths() {
-            self.paths.release(path);
+            self.network.paths.release(path);
         }
     }
 
@@ -263,47 +197,26 @@ impl Correlator {
     fn record_hops(&mut self, sighting: &Sighting<'_>, outbox: &mut Outbox) {
         for reading in sighting.hops {
             if let Some(port) =
-                self.ports.open(sighting.now, reading.hop.node_id, reading.hop.egress_interface)
+                self.network.ports.open(sighting.now, reading.hop.node_id, reading.hop.egress_interface)
             {
-                let sample = sighting.sample(reading);
-                self.ports.record(port, &sample, outbox);
+                let sample = sighting.sample(port, reading);
+                self.network.ports.record(&sample);
                 self.detectors.handle_hop(&sample, outbox);
+                self.network.ports.record_queue(&sample, outbox);
             }
         }
     }
 
     fn remind(&mut self, due: Nanos, flow: FlowIndex, what: What) {
-        let first_seen = self.flows[flow].first_seen;
-        if self.reminders.len() >= MOST_REMINDERS * self.settings.max_flows {
+        let first_seen = self.network.flows[flow].first_seen;
+        if self.reminders.len() >= MOST_REMINDERS * self.network.settings.max_flows {
             // Flows come and go faster than their reminders become due.
-            let flows = &self.flows;
+            let flows = &self.network.flows;
             self.reminders.retain(|reminder| {
                 flows.get(reminder.flow).is_some_and(|entry| entry.first_seen == reminder.first_seen)
             });
         }
         self.reminders.set(due, Reminder { flow, first_seen, what });
-    }
-}
-
-impl Sighting<'_> {
-    /// What detectors see of it.
-    #[inline]
-    fn as_seen(&self) -> SeenReport<'_> {
-        let Sighting { report, from, session, hops, .. } = *self;
-        SeenReport { report, from: from.ip(), session, flow: self.reading.flow, hops }
-    }
-
-    fn sample<'b>(&'b self, reading: &'b HopReading) -> Sample<'b> {
-        // Q is about the queue of the reporting node.
-        let is_reporter = reading.hop.node_id == self.report.node_id;
-        Sample {
-            now: self.now,
-            report: self.report,
-            reading,
-            congested_queue: self.reading.congested_queue && is_reporter,
-            flow: self.reading.flow.as_ref(),
-            packet_bytes: self.reading.packet_bytes,
-        }
     }
 }
 

@@ -1,33 +1,30 @@
-//! The detectors, one file or folder for each kind of event, and the settings of all events.
+//! The detectors, one file or folder for each subject of events, and the settings of all events.
 
 pub(crate) mod detector;
+mod slots;
 
 use inband_model::{Nanos, Silence, Units};
 use serde::{Deserialize, Serialize};
 
 use crate::book::Book;
-use crate::correlate::{LoopSettings, NewFlowSettings};
-use crate::drops::DropSettings;
-use crate::ledger::LossSettings;
-use crate::numbers::NumberSettings;
+use crate::flows::{FlowEntry, FlowIndex};
+use crate::network::Network;
 use crate::outbox::Outbox;
-use crate::paths::ClockSettings;
-use crate::policy::PathRule;
-use crate::ports::{
-    CongestionSettings, CulpritSettings, LatencyChangeSettings, LatencyObjectiveSettings, MicroburstSettings,
-    PortEventSettings, Sample, SpikeSettings,
-};
-use crate::silent::SilentLossSettings;
+use crate::ports::{PortEventSettings, Sample};
+use crate::sighting::Sighting;
 
-use self::detector::{Detector, Fabric, SeenPath, SeenReport};
+pub use self::detector::NoSettings;
 
-/// Makes the settings of all events and the list of detectors from one list: a detector has a module with its type and
-/// its settings, whose table below `[events]` has the name of the module.
+use self::detector::{Common, Crossing, Detector, SeenPath, SeenStack, Stop};
+
+/// Makes the settings of all events and the list of detectors from the register of events: a detector has a module of its
+/// name with a type `State`, the detector, and a type `Settings`, its table below `[events]`.
 macro_rules! detectors {
-    ($($(#[$about:meta])+ $module:ident: $detector:ident, $settings:ident;)+) => {
+    ($($(#[$setting:meta])+ $detector:ident { $($kinds:tt)+ })+) => {
         $(
-            pub(crate) mod $module;
-            pub use self::$module::$settings;
+            pub(crate) mod $detector;
+            #[allow(unused_imports, unreachable_pub, reason = "some have no settings to name")]
+            pub use self::$detector::*;
         )+
 
         /// What is announced, and when: `[events]`.
@@ -40,36 +37,7 @@ macro_rules! detectors {
             pub max_past: usize,
             /// Events nobody is told of: `[[events.silence]]`. Default: none.
             pub silence: Vec<Silence>,
-            /// When a stream loses more reports than it may.
-            pub report_loss: LossSettings,
-            /// When a queue is congested.
-            pub queue_congestion: CongestionSettings,
-            /// What is a microburst.
-            pub microburst: MicroburstSettings,
-            /// Whose packets are named when a queue was congested.
-            pub culprits: CulpritSettings,
-            /// When a hop latency is a spike.
-            pub latency_spike: SpikeSettings,
-            /// When a hop latency has changed.
-            pub latency_change: LatencyChangeSettings,
-            /// How many packets may stay in a node for how long.
-            pub latency_objective: LatencyObjectiveSettings,
-            /// How many new flows are announced.
-            pub new_flow: NewFlowSettings,
-            /// What is a loop: `[events.loop]`.
-            #[serde(rename = "loop")]
-            pub loops: LoopSettings,
-            /// Which ways flows may take: `[[events.path_policy]]`, at most 64 rules. Default: none.
-            pub path_policy: Vec<PathRule>,
-            /// What drops mean.
-            pub drop: DropSettings,
-            /// When a link is suspected of losing packets in silence.
-            pub silent_loss: SilentLossSettings,
-            /// Where sources number packets.
-            pub sequence_gap: NumberSettings,
-            /// What timestamps say about clocks.
-            pub clock: ClockSettings,
-            $($(#[$about])+ pub $module: $settings,)+
+            $($(#[$setting])+ pub $detector: self::$detector::Settings,)+
             /// The units of nodes' metadata, of the names file. Default: none is known.
             #[serde(skip)]
             pub units: Units,
@@ -81,21 +49,7 @@ macro_rules! detectors {
                     max_active: 4_096,
                     max_past: 4_096,
                     silence: Vec::new(),
-                    report_loss: LossSettings::default(),
-                    queue_congestion: CongestionSettings::default(),
-                    microburst: MicroburstSettings::default(),
-                    culprits: CulpritSettings::default(),
-                    latency_spike: SpikeSettings::default(),
-                    latency_change: LatencyChangeSettings::default(),
-                    latency_objective: LatencyObjectiveSettings::default(),
-                    new_flow: NewFlowSettings::default(),
-                    loops: LoopSettings::default(),
-                    path_policy: Vec::new(),
-                    drop: DropSettings::default(),
-                    silent_loss: SilentLossSettings::default(),
-                    sequence_gap: NumberSettings::default(),
-                    clock: ClockSettings::default(),
-                    $($module: $settings::default(),)+
+                    $($detector: Default::default(),)+
                     units: Units::default(),
                 }
             }
@@ -104,57 +58,117 @@ macro_rules! detectors {
         /// The state of all detectors.
         #[derive(Debug)]
         pub(crate) struct Detectors {
-            $($module: self::$module::$detector,)+
+            $(pub(crate) $detector: self::$detector::State,)+
         }
 
         impl Detectors {
-            pub(crate) fn new(settings: &EventSettings) -> Self {
-                Self { $($module: Detector::new(&settings.$module),)+ }
+            pub(crate) fn new(settings: &EventSettings, common: &Common) -> Self {
+                Self { $($detector: Detector::new(&settings.$detector, common),)+ }
             }
 
             /// Takes in a report.
             #[inline]
-            pub(crate) fn handle_report(&mut self, report: &SeenReport<'_>, outbox: &mut Outbox) {
-                $(self.$module.handle_report(report, outbox);)+
+            pub(crate) fn handle_report(
+                &mut self,
+                sighting: &Sighting<'_>,
+                network: &Network,
+                outbox: &mut Outbox,
+            ) {
+                $(self.$detector.handle_report(sighting, network, outbox);)+
             }
 
             /// Takes in one hop of a report.
             #[inline]
             pub(crate) fn handle_hop(&mut self, hop: &Sample<'_>, outbox: &mut Outbox) {
-                $(self.$module.handle_hop(hop, outbox);)+
+                $(self.$detector.handle_hop(hop, outbox);)+
             }
 
-            /// Takes in a path that is new to its flow, with all its hops.
-            pub(crate) fn handle_path(&mut self, path: &SeenPath<'_>) {
-                $(self.$module.handle_path(path);)+
+            /// Takes in one hop of a report on a flow; `before` is the latency of the flow's packet before at that hop.
+            #[inline]
+            pub(crate) fn handle_latency(&mut self, hop: &Sample<'_>, before: Option<Nanos>, outbox: &mut Outbox) {
+                if let Some(before) = before {
+                    $(self.$detector.handle_latency(hop, before, outbox);)+
+                }
+            }
+
+            /// Takes in a report with a metadata stack.
+            #[inline]
+            pub(crate) fn handle_stack(
+                &mut self,
+                stack: &SeenStack<'_>,
+                network: &Network,
+                outbox: &mut Outbox,
+            ) {
+                $(self.$detector.handle_stack(stack, network, outbox);)+
+            }
+
+            /// Takes in the report of one node in MX or XD mode, before its flow takes it in.
+            #[inline]
+            pub(crate) fn handle_postcard(
+                &mut self,
+                postcard: &SeenStack<'_>,
+                network: &Network,
+                outbox: &mut Outbox,
+            ) {
+                $(self.$detector.handle_postcard(postcard, network, outbox);)+
+            }
+
+            /// Takes in how long a packet was on a link.
+            #[inline]
+            pub(crate) fn handle_crossing(
+                &mut self,
+                crossing: &Crossing<'_>,
+                network: &Network,
+                outbox: &mut Outbox,
+            ) {
+                $(self.$detector.handle_crossing(crossing, network, outbox);)+
+            }
+
+            /// Takes in a path that is new to its flow.
+            pub(crate) fn handle_path(&mut self, path: &SeenPath<'_>, network: &Network, outbox: &mut Outbox) {
+                $(self.$detector.handle_path(path, network, outbox);)+
+            }
+
+            /// Takes in that a flow gets no further than a link, and that no node reports a drop.
+            pub(crate) fn handle_stop(&mut self, stop: &Stop, outbox: &mut Outbox) {
+                $(self.$detector.handle_stop(stop, outbox);)+
+            }
+
+            /// Forgets a flow, whose place another one may take.
+            pub(crate) fn handle_eviction(
+                &mut self,
+                index: FlowIndex,
+                entry: &FlowEntry,
+                now: Nanos,
+                outbox: &mut Outbox,
+            ) {
+                $(self.$detector.handle_eviction(index, entry, now, outbox);)+
+            }
+
+            /// Takes in what keeps history from being written; `None` while it is written.
+            pub(crate) fn handle_history(&mut self, now: Nanos, trouble: Option<&str>, outbox: &mut Outbox) {
+                $(self.$detector.handle_history(now, trouble, outbox);)+
             }
 
             /// Does what has become due.
-            pub(crate) fn handle_timeout(&mut self, now: Nanos, fabric: &Fabric<'_>, outbox: &mut Outbox) {
-                $(self.$module.handle_timeout(now, fabric, outbox);)+
+            pub(crate) fn handle_timeout(&mut self, now: Nanos, network: &Network, outbox: &mut Outbox) {
+                $(self.$detector.handle_timeout(now, network, outbox);)+
             }
 
             /// When `handle_timeout` has something to do.
             pub(crate) fn next_timeout(&self) -> Option<Nanos> {
-                [$(self.$module.next_timeout()),+].into_iter().flatten().min()
+                [$(self.$detector.next_timeout()),+].into_iter().flatten().min()
             }
 
             /// How often there was no room for an interface.
             pub(crate) fn unfollowed_ports(&self) -> u64 {
-                [$(self.$module.unfollowed_ports()),+].into_iter().sum()
+                [$(self.$detector.unfollowed_ports()),+].into_iter().sum()
             }
         }
     };
 }
 
-detectors! {
-    /// When an egress interface is nearly full.
-    egress_utilization: EgressUtilization, EgressUtilizationSettings;
-    /// When links of equal cost carry unequal loads.
-    ecmp_imbalance: Balance, BalanceSettings;
-    /// What is strange about nodes.
-    health: Health, HealthSettings;
-}
+inband_model::event_kinds!(detectors);
 
 impl EventSettings {
     /// The book of the events that go on and of those that are past.
@@ -168,9 +182,6 @@ impl EventSettings {
             queue_congestion: self.queue_congestion.clone(),
             microburst: self.microburst.clone(),
             culprits: self.culprits.clone(),
-            latency_spike: self.latency_spike.clone(),
-            latency_change: self.latency_change.clone(),
-            latency_objective: self.latency_objective.clone(),
             units: self.units.clone(),
         }
     }

@@ -23,7 +23,7 @@ pub(crate) struct FlowTable {
 }
 
 /// Where a flow stands in the table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct FlowIndex(usize);
 
 impl FlowTable {

@@ -1,9 +1,8 @@
-//! Did every report arrive, and what became of it?
+//! Whether every report arrived, and what became of it.
 
 mod credit;
-mod events;
 mod gaps;
-mod loss_window;
+mod key;
 mod rate;
 mod senders;
 mod sequence;
@@ -20,13 +19,15 @@ use inband_model::{Ledger, LedgerView, Nanos, NodeId};
 use inband_wire::report::ReportVersion;
 
 use crate::detect::health::{self, HealthSettings};
+use crate::detect::report_loss::LossSettings;
 use crate::outbox::Outbox;
 
+pub(crate) use self::key::{PADDING_BITS, StreamKey};
 pub(crate) use self::senders::{Sender, Senders};
 pub use self::sequence::{Arrival, Sequence};
-pub use self::settings::{LedgerSettings, LossSettings};
+pub use self::settings::LedgerSettings;
 pub use self::space::SequenceSpace;
-pub(crate) use self::stream::{PADDING_BITS, StreamKey, StreamReporter};
+pub(crate) use self::stream::StreamReporter;
 
 use self::stream::Stream;
 use self::streams::{Opened, StreamIndex, Streams};
@@ -146,10 +147,9 @@ impl ReportLedger {
             health::duplicate_node_id(&self.health, report, addresses, changes, outbox);
         }
         let arrival = stream.arrive(&self.settings, &self.loss, now, sequence);
-        if let Arrival::Reset(expected) = arrival
-            && stream.announces_reset(now)
-        {
-            outbox.announce(events::sequence_reset(stream, now, expected, sequence));
+        if let Arrival::Reset(expected) = arrival {
+            let (key, report) = (stream.key, stream.reference(sequence, now));
+            stream.resets.announce(&key, report, expected, outbox);
         }
         if arrival != Arrival::InOrder {
             self.streams.await_confirmation(index, &self.settings);
@@ -228,8 +228,7 @@ impl ReportLedger {
     fn alert(&mut self, index: StreamIndex, now: Nanos, outbox: &mut Outbox) {
         let stream = &mut self.streams[index];
         if let Some(alert) = stream.loss_alert(&self.loss, now) {
-            let window = self.loss.window();
-            outbox.begin(events::report_loss(stream, window, now, &alert), self.loss.course());
+            alert.announce(&self.loss, &stream.key, now, outbox);
         } else {
             self.streams.await_full_window(index, &self.loss, now);
         }

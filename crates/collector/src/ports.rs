@@ -1,18 +1,15 @@
-//! How long do packets stay in each node, and how deep are its queues?
+//! How long packets stay in each node, and how deep its queues are.
 
 mod burst;
 mod episode;
 mod gauge;
 mod index;
 mod jam;
-mod objective;
 mod place;
 mod port;
 mod queue;
 mod sample;
 mod settings;
-mod spike;
-mod spikes;
 
 use std::ops::Index;
 
@@ -23,10 +20,7 @@ use crate::deadlines::Deadlines;
 use crate::outbox::Outbox;
 use crate::views::{PortView, QueueView};
 
-pub use self::settings::{
-    CongestionSettings, CulpritSettings, LatencyChangeSettings, LatencyObjectiveSettings, MicroburstSettings,
-    PortSettings, SpikeSettings,
-};
+pub use self::settings::PortSettings;
 
 pub(crate) use self::index::PortIndex;
 use self::index::QueueIndex;
@@ -85,11 +79,17 @@ impl Ports {
         Some(index)
     }
 
-    /// Takes in what one hop reported.
+    /// Takes in what one hop reported of its node and interface.
     #[inline]
-    pub(crate) fn record(&mut self, index: PortIndex, sample: &Sample<'_>, outbox: &mut Outbox) {
-        let port = &mut self.ports[index.0];
-        port.record(&self.events, sample, outbox);
+    pub(crate) fn record(&mut self, sample: &Sample<'_>) {
+        self.ports[sample.port.0].record(sample);
+    }
+
+    /// Takes in what one hop reported of its queue.
+    #[inline]
+    pub(crate) fn record_queue(&mut self, sample: &Sample<'_>, outbox: &mut Outbox) {
+        let index = sample.port;
+        let port = &self.ports[index.0];
         let queue_id = sample.reading.queue().map(|queue| queue.id);
         let is_known = port.queues.iter().find(|(id, _)| *id == queue_id).map(|(_, queue)| *queue);
         let Some(queue) = is_known.or_else(|| self.open_queue(index, queue_id)) else { return };
@@ -97,22 +97,6 @@ impl Ports {
         let deadline = self.queues[queue.0].record(&self.events, sample, port, &mut self.jams, outbox);
         if let Some(due) = deadline {
             self.calm.set(due, queue);
-        }
-    }
-
-    /// Takes in that a flow's packets stay in the node for another time than before.
-    #[inline]
-    pub(crate) fn compare(
-        &mut self,
-        index: PortIndex,
-        sample: &Sample<'_>,
-        before: Option<Nanos>,
-        outbox: &mut Outbox,
-    ) {
-        if let (Some(old), Some(new)) = (before, sample.reading.latency)
-            && self.events.latency_change.moved(old, new)
-        {
-            self.ports[index.0].change(&self.events.latency_change, sample, old, outbox);
         }
     }
 

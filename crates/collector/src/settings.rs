@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::correlate::PathSettings;
 use crate::detect::EventSettings;
 use crate::ledger::LedgerSettings;
+use crate::paths::PathSettings;
 use crate::ports::PortSettings;
 
 /// Everything about the collector that can be set.

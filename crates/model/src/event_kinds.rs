@@ -1,34 +1,35 @@
-//! The kinds of events: the one list that names each of them.
+//! The register of events: every detector and the kinds of events it announces.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Makes the kinds, their names and the details of their events from one list: a kind has a module, and in it a type of
-/// the kind's name with what only its events have.
-macro_rules! event_kinds {
-    ($($(#[$about:meta])+ $module:ident: $kind:ident = $name:literal,)+) => {
-        $(
+/// Makes the kinds, their names and the details of their events from [`event_kinds!`](crate::event_kinds!).
+macro_rules! define {
+    ($($(#[$setting:meta])+ $detector:ident {
+        $($(#[$about:meta])+ $module:ident: $kind:ident = $name:literal,)+
+    })+) => {
+        $($(
             mod $module;
             pub use self::$module::*;
-        )+
+        )+)+
 
         /// The kinds of events, named in kebab case for users.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[non_exhaustive]
         pub enum EventKind {
-            $($(#[$about])+ #[serde(rename = $name)] $kind,)+
+            $($($(#[$about])+ #[serde(rename = $name)] $kind,)+)+
         }
 
         impl EventKind {
             /// Every kind.
-            pub const ALL: [Self; [$($name),+].len()] = [$(Self::$kind),+];
+            pub const ALL: [Self; [$($($name,)+)+].len()] = [$($(Self::$kind,)+)+];
 
             /// Its name, in kebab case.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self {
-                    $(Self::$kind => $name,)+
+                    $($(Self::$kind => $name,)+)+
                 }
             }
         }
@@ -38,7 +39,7 @@ macro_rules! event_kinds {
         #[serde(tag = "event", content = "detail")]
         #[non_exhaustive]
         pub enum EventDetail {
-            $($(#[$about])+ #[serde(rename = $name)] $kind($kind),)+
+            $($($(#[$about])+ #[serde(rename = $name)] $kind($kind),)+)+
         }
 
         impl EventDetail {
@@ -46,63 +47,135 @@ macro_rules! event_kinds {
             #[must_use]
             pub const fn kind(&self) -> EventKind {
                 match self {
-                    $(Self::$kind(_) => EventKind::$kind,)+
+                    $($(Self::$kind(_) => EventKind::$kind,)+)+
                 }
             }
         }
     };
 }
 
-event_kinds! {
-    /// Reports were sent and did not arrive.
-    report_loss: ReportLoss = "report-loss",
-    /// A node started to number its reports anew.
-    sequence_reset: SequenceReset = "sequence-reset",
-    /// Packets of a flow are missing between those that arrived.
-    sequence_gap: SequenceGap = "sequence-gap",
-    /// A flow is seen for the first time.
-    new_flow: NewFlow = "new-flow",
-    /// A flow takes another path.
-    path_change: PathChange = "path-change",
-    /// A packet came to the same place twice.
-    packet_loop: Loop = "loop",
-    /// A path breaks a rule.
-    path_policy: PathPolicy = "path-policy",
-    /// A node holds packets for another time than before.
-    latency_change: LatencyChange = "latency-change",
-    /// A node holds packets much longer than it did.
-    latency_spike: LatencySpike = "latency-spike",
-    /// Too many packets stay in a node for too long.
-    latency_objective: LatencyObjective = "latency-objective",
-    /// A queue is congested.
-    queue_congestion: QueueCongestion = "queue-congestion",
-    /// A queue filled and emptied within a millisecond on a link that is not busy.
-    microburst: Microburst = "microburst",
-    /// Microbursts follow one another.
-    microburst_storm: MicroburstStorm = "microburst-storm",
-    /// Whose packets made others wait in a queue.
-    culprits: Culprits = "culprits",
-    /// A node drops packets.
-    drop: Drop = "drop",
-    /// Packets vanish behind a node, and no node reports a drop.
-    silent_loss: SilentLoss = "silent-loss",
-    /// An egress interface is nearly full.
-    egress_utilization: EgressUtilization = "egress-utilization",
-    /// Equal links carry unequal loads.
-    ecmp_imbalance: EcmpImbalance = "ecmp-imbalance",
-    /// Packets arrive before they were sent: two clocks disagree.
-    negative_link_latency: NegativeLinkLatency = "negative-link-latency",
-    /// Two clocks run at different speeds.
-    clock_drift: ClockDrift = "clock-drift",
-    /// Two senders use one node id.
-    duplicate_node_id: DuplicateNodeId = "duplicate-node-id",
-    /// A node reports that is not known.
-    unknown_node: UnknownNode = "unknown-node",
-    /// A node reports on telemetry reports.
-    report_about_report: ReportAboutReport = "report-about-report",
-    /// History is not being written.
-    history_trouble: HistoryTrouble = "history-trouble",
+/// The register of events: gives its rows to the macro `$define`.
+///
+/// A row is a detector with the kinds of events it announces, under a sentence that says what is set of it. A kind has a
+/// file here with a type of the kind's name, which is what only its events have. A detector has a module in the collector
+/// with its settings, its state and its events; its table below `[events]` has its name. `serde(skip)` where nothing is
+/// set.
+#[macro_export]
+macro_rules! event_kinds {
+    ($define:ident) => {
+        $define! {
+            /// When a stream loses more reports than it may.
+            report_loss {
+                /// Reports were sent and did not arrive.
+                report_loss: ReportLoss = "report-loss",
+            }
+            /// Nothing: the ledger knows a node that starts anew by its own settings.
+            #[serde(skip)]
+            sequence_reset {
+                /// A node started to number its reports anew.
+                sequence_reset: SequenceReset = "sequence-reset",
+            }
+            /// Where sources number packets.
+            sequence_gap {
+                /// Packets of a flow are missing between those that arrived.
+                sequence_gap: SequenceGap = "sequence-gap",
+            }
+            /// How many new flows are announced.
+            new_flow {
+                /// A flow is seen for the first time.
+                new_flow: NewFlow = "new-flow",
+            }
+            /// Nothing: when a path has changed is a matter of following flows.
+            #[serde(skip)]
+            path_change {
+                /// A flow takes another path.
+                path_change: PathChange = "path-change",
+            }
+            /// What is a loop: `[events.loop]`.
+            #[serde(rename = "loop")]
+            loops {
+                /// A packet came to the same place twice.
+                packet_loop: Loop = "loop",
+            }
+            /// Which ways flows may take: `[[events.path_policy]]`, at most 64 rules. Default: none.
+            path_policy {
+                /// A path breaks a rule.
+                path_policy: PathPolicy = "path-policy",
+            }
+            /// When a hop latency has changed.
+            latency_change {
+                /// A node holds packets for another time than before.
+                latency_change: LatencyChange = "latency-change",
+            }
+            /// When a hop latency is a spike.
+            latency_spike {
+                /// A node holds packets much longer than it did.
+                latency_spike: LatencySpike = "latency-spike",
+            }
+            /// How many packets may stay in a node for how long.
+            latency_objective {
+                /// Too many packets stay in a node for too long.
+                latency_objective: LatencyObjective = "latency-objective",
+            }
+            /// When a queue is congested.
+            queue_congestion {
+                /// A queue is congested.
+                queue_congestion: QueueCongestion = "queue-congestion",
+            }
+            /// What is a microburst.
+            microburst {
+                /// A queue filled and emptied within a millisecond on a link that is not busy.
+                microburst: Microburst = "microburst",
+                /// Microbursts follow one another.
+                microburst_storm: MicroburstStorm = "microburst-storm",
+            }
+            /// Whose packets are named when a queue was congested.
+            culprits {
+                /// Whose packets made others wait in a queue.
+                culprits: Culprits = "culprits",
+            }
+            /// What drops mean.
+            drop {
+                /// A node drops packets.
+                drop: Drop = "drop",
+            }
+            /// When a link is suspected of losing packets in silence.
+            silent_loss {
+                /// Packets vanish behind a node, and no node reports a drop.
+                silent_loss: SilentLoss = "silent-loss",
+            }
+            /// When links of equal cost carry unequal loads.
+            ecmp_imbalance {
+                /// Equal links carry unequal loads.
+                ecmp_imbalance: EcmpImbalance = "ecmp-imbalance",
+            }
+            /// What timestamps say about clocks.
+            clock {
+                /// Packets arrive before they were sent: two clocks disagree.
+                negative_link_latency: NegativeLinkLatency = "negative-link-latency",
+                /// Two clocks run at different speeds.
+                clock_drift: ClockDrift = "clock-drift",
+            }
+            /// What is strange about nodes.
+            health {
+                /// Two senders use one node id.
+                duplicate_node_id: DuplicateNodeId = "duplicate-node-id",
+                /// A node reports that is not known.
+                unknown_node: UnknownNode = "unknown-node",
+                /// A node reports on telemetry reports.
+                report_about_report: ReportAboutReport = "report-about-report",
+            }
+            /// Nothing: whoever writes history finds out.
+            #[serde(skip)]
+            history_trouble {
+                /// History is not being written.
+                history_trouble: HistoryTrouble = "history-trouble",
+            }
+        }
+    };
 }
+
+event_kinds!(define);
 
 impl fmt::Display for EventKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

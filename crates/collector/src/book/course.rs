@@ -69,11 +69,6 @@ impl Signs {
         self.announced_at = Some(now);
         std::mem::take(&mut self.unannounced)
     }
-
-    /// Whether anything was ever announced.
-    pub(crate) fn were_announced(&self) -> bool {
-        self.announced_at.is_some()
-    }
 }
 
 /// An event ends no sooner than this after its last sign, whatever is set: signs of one cause come as far apart as this.

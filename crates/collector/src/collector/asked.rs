@@ -7,7 +7,7 @@ use inband_model::{
     Acknowledgement, EventId, EventView, Flow, FlowId, Ledger, LedgerView, Nanos, NodeId, Silence,
 };
 
-use crate::policy::{RuleView, Verdict};
+use crate::detect::path_policy::{RuleView, Verdict};
 use crate::report::Fault;
 use crate::sketch::Sketch;
 use crate::timeline::Timeline;
@@ -75,7 +75,7 @@ impl Collector {
 
     /// The links that paths have shown, in no order.
     pub fn links(&self) -> impl Iterator<Item = LinkView> {
-        self.correlator.links().views().map(|link| self.timeline().link(link))
+        self.correlator.links().map(|link| self.timeline().link(link))
     }
 
     /// The nodes and the links between them.

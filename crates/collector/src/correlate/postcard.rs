@@ -2,16 +2,17 @@
 
 use inband_model::{Confidence, Hop, Nanos, Origin};
 
+use crate::detect::detector::{Crossing, SeenStack, Stop};
 use crate::flows::{FlowEntry, FlowIndex, Unsettled};
 use crate::outbox::Outbox;
 use crate::paths::{
     Change, Conclusion, Evidence, Mark, Ordered, PathIndex, Postcard, Put, Sighted, conclude,
 };
 use crate::report::{HopReading, StackState};
-use crate::silent::Stopped;
+use crate::sighting::Sighting;
 
 use super::finding::Finding;
-use super::{Correlator, Sighting, What};
+use super::{Correlator, What};
 
 impl Correlator {
     /// Takes in the report of one node in MX or XD mode. Such reports usually tell of different packets, so
@@ -19,16 +20,17 @@ impl Correlator {
     pub(super) fn handle_postcard(&mut self, flow: FlowIndex, sighting: &Sighting<'_>, outbox: &mut Outbox) {
         let reading = sighting.reading;
         let Some(hop) = sighting.hops.first() else { return };
-        self.detect_return(flow, sighting, outbox);
+        let postcard = SeenStack { flow, sighting, is_known_path: false };
+        self.detectors.handle_postcard(&postcard, &self.network, outbox);
         // A report of a drop or of a queue alone need not come from where the flow passes, and that of a packet
         // whose stack cannot be read comes from a sink.
         let tells_path = reading.tracked_flow && !reading.dropped && reading.stack == StackState::Whole;
         if !tells_path {
             return;
         }
-        let (now, settle) = (sighting.now, self.settings.settle());
-        let entry = &mut self.flows[flow];
-        if follows_stacks(entry, now, self.settings.keep()) {
+        let (now, settle) = (sighting.now, self.network.settings.settle());
+        let entry = &mut self.network.flows[flow];
+        if follows_stacks(entry, now, self.network.settings.keep()) {
             return entry.postcards.clear();
         }
         let sighted = Sighted {
@@ -45,14 +47,14 @@ impl Correlator {
             Put::NoRoom => return self.unplaced_nodes += 1,
             Put::Same | Put::Joined | Put::Moved => {}
         }
-        let silent_since = entry.postcards.expire(now, self.settings.keep() + settle);
+        let silent_since = entry.postcards.expire(now, self.network.settings.keep() + settle);
         entry.postcards.set_last(sighting.report, reading.origin);
         self.confirm_hop(flow, hop, put == Put::Same && silent_since.is_none(), sighting, outbox);
 
-        let entry = &mut self.flows[flow];
+        let entry = &mut self.network.flows[flow];
         match &mut entry.unsettled {
             None if put != Put::Same => {
-                let due = self.settings.settling_ends(now, entry.path.is_none())[0];
+                let due = self.network.settings.settling_ends(now, entry.path.is_none())[0];
                 entry.unsettled = Some(Unsettled { since: now, due, tried_at: now });
                 self.remind(due, flow, What::Settle);
             }
@@ -79,40 +81,41 @@ impl Correlator {
         sighting: &Sighting<'_>,
         outbox: &mut Outbox,
     ) {
-        let entry = &mut self.flows[flow];
+        let entry = &mut self.network.flows[flow];
         let Some(path) = entry.path else { return };
-        let place = self.paths[path].path.hops().iter().position(|known| known.node_id == hop.hop.node_id);
+        let place =
+            self.network.paths[path].path.hops().iter().position(|known| known.node_id == hop.hop.node_id);
         if let Some(place) = place
             && let Some(latency) = entry.latencies.get_mut(place)
         {
             let before = std::mem::replace(latency, hop.latency.or(*latency));
-            if let Some(port) = self.paths[path].ports.get(place).copied().flatten() {
-                self.ports.compare(port, &sighting.sample(hop), before, outbox);
+            if let Some(port) = self.network.paths[path].ports.get(place).copied().flatten() {
+                self.detectors.handle_latency(&sighting.sample(port, hop), before, outbox);
             }
             self.time_link_before(flow, path, place, sighting, outbox);
         }
-        let entry = &mut self.flows[flow];
+        let entry = &mut self.network.flows[flow];
         if is_like_before && entry.unsettled.is_none() {
             entry.path_seen_at = sighting.now;
-            self.paths.touch(sighting.now, path, self.settings.link_resolution(), &mut self.links);
+            self.network.touch_path(sighting.now, path);
         }
     }
 
     /// Looks at a flow that has had some time to settle.
     pub(super) fn settle(&mut self, flow: FlowIndex, now: Nanos, outbox: &mut Outbox) {
-        let entry = &mut self.flows[flow];
+        let entry = &mut self.network.flows[flow];
         let Some(Unsettled { since, due, .. }) = entry.unsettled.filter(|unsettled| unsettled.due <= now)
         else {
             return;
         };
         self.try_to_settle(flow, now, outbox);
-        let entry = &mut self.flows[flow];
+        let entry = &mut self.network.flows[flow];
         if let Some(unsettled) = &mut entry.unsettled {
-            let ends = self.settings.settling_ends(unsettled.since, entry.path.is_none());
+            let ends = self.network.settings.settling_ends(unsettled.since, entry.path.is_none());
             let next = ends.into_iter().find(|end| *end > now);
             // Where nothing orders the hops, links that other flows show may do so later.
             let is_heard = entry.postcards.last().is_some_and(|(report, _)| report.received_at > since);
-            let again = is_heard.then(|| now.max(due) + self.settings.keep());
+            let again = is_heard.then(|| now.max(due) + self.network.settings.keep());
             match next.or(again) {
                 Some(due) => {
                     unsettled.due = due;
@@ -126,32 +129,32 @@ impl Correlator {
 
     /// Concludes the path from the reports of all nodes, where they have had time enough to arrive.
     fn try_to_settle(&mut self, flow: FlowIndex, now: Nanos, outbox: &mut Outbox) {
-        let entry = &mut self.flows[flow];
+        let entry = &mut self.network.flows[flow];
         let Some(unsettled) = &mut entry.unsettled else { return };
         unsettled.tried_at = now;
         let since = unsettled.since;
-        if follows_stacks(entry, now, self.settings.keep()) {
+        if follows_stacks(entry, now, self.network.settings.keep()) {
             entry.unsettled = None;
             return entry.postcards.clear();
         }
         let is_new = entry.path.is_none();
-        let [first, last] = self.settings.settling_ends(since, is_new);
+        let [first, last] = self.network.settings.settling_ends(since, is_new);
         if now < first {
             return;
         }
         let conclusion = self.conclude(flow, since, now >= last);
         if !conclusion.is_doubtful || (now >= last && conclusion.ordered != Ordered::No) {
-            self.flows[flow].unsettled = None;
+            self.network.flows[flow].unsettled = None;
             self.take_conclusion(flow, &conclusion, since, outbox);
         } else if now >= last && !is_new {
             // The nodes contradict each other, so nothing better is known than the path before.
-            self.flows[flow].unsettled = None;
+            self.network.flows[flow].unsettled = None;
         }
     }
 
     /// Concludes the path without the nodes that have fallen silent, and that the rest gets no further than a link.
     fn shorten(&mut self, flow: FlowIndex, now: Nanos, silent_since: Nanos, outbox: &mut Outbox) {
-        let cards = self.flows[flow].postcards.cards().copied().collect();
+        let cards = self.network.flows[flow].postcards.cards().copied().collect();
         let conclusion = Conclusion::of_all(cards, self.evidence());
         if conclusion.ordered == Ordered::No {
             return;
@@ -162,9 +165,9 @@ impl Correlator {
     }
 
     fn conclude(&self, flow: FlowIndex, since: Nanos, is_over: bool) -> Conclusion {
-        let entry = &self.flows[flow];
-        let known = entry.path.map_or(&[][..], |path| self.paths[path].path.hops());
-        let change = Change { known, since, settle: self.settings.settle(), is_over };
+        let entry = &self.network.flows[flow];
+        let known = entry.path.map_or(&[][..], |path| self.network.paths[path].path.hops());
+        let change = Change { known, since, settle: self.network.settings.settle(), is_over };
         conclude(entry.postcards.cards().copied().collect(), change, self.evidence())
     }
 
@@ -177,9 +180,9 @@ impl Correlator {
         outbox: &mut Outbox,
     ) {
         self.fill_trail(conclusion);
-        let entry = &mut self.flows[flow];
+        let entry = &mut self.network.flows[flow];
         let Some((report, origin)) = entry.postcards.last() else { return };
-        let known = entry.path.map_or(&[][..], |path| self.paths[path].path.hops());
+        let known = entry.path.map_or(&[][..], |path| self.network.paths[path].path.hops());
         let is_same_way = goes_the_same_way(known, &conclusion.cards);
         entry.postcards.settle(&conclusion.cards, since);
         if self.is_path(flow) || self.trail.hops().is_empty() {
@@ -196,7 +199,7 @@ impl Correlator {
         };
         let adopted = self.adopt(flow, &finding, outbox);
         if let Some(path) = adopted.filter(|_| fall_by_one(&conclusion.cards)) {
-            self.paths.make_certain(path, &mut self.links);
+            self.network.make_certain(path);
         }
     }
 
@@ -209,9 +212,9 @@ impl Correlator {
 
     fn evidence(&self) -> Evidence<'_> {
         Evidence {
-            topology: &self.topology,
-            links: &self.links,
-            synchronous_clocks: self.settings.synchronous_clocks,
+            topology: &self.network.topology,
+            links: &self.network.links,
+            synchronous_clocks: self.network.settings.synchronous_clocks,
         }
     }
 
@@ -221,15 +224,16 @@ impl Correlator {
         let cards = &conclusion.cards;
         let (first, last) = (cards.first()?, cards.last()?);
         let count = u8::try_from(cards.len()).ok();
-        let is_linked = |pair: &[Postcard]| self.topology.connects(&pair[0].hop, &pair[1].hop) == Some(true);
-        match self.topology.goes_on(&first.hop, &last.hop) {
+        let is_linked =
+            |pair: &[Postcard]| self.network.topology.connects(&pair[0].hop, &pair[1].hop) == Some(true);
+        match self.network.topology.goes_on(&first.hop, &last.hop) {
             Some(true) => return None,
             Some(false) if cards.windows(2).all(is_linked) => return count,
             Some(false) | None => {}
         }
         if cards.len() == 1 {
             // Only edges tell of a single node that nothing is in front of it and behind it.
-            return count.filter(|_| !self.settings.edges.is_empty());
+            return count.filter(|_| !self.network.settings.edges.is_empty());
         }
         let falls = |pair: &[Postcard]| pair[0].ttl.zip(pair[1].ttl).is_some_and(|(from, to)| from > to);
         if cards.windows(2).all(falls) {
@@ -242,19 +246,26 @@ impl Correlator {
     /// Notes that a flow ends at a link: the nodes before it report the flow as before, and those behind it do not,
     /// not even that they drop its packets.
     fn suspect_link(&mut self, flow: FlowIndex, now: Nanos, silent_since: Nanos, outbox: &mut Outbox) {
-        let entry = &self.flows[flow];
+        let entry = &self.network.flows[flow];
         let Some(old) = entry.path.filter(|_| entry.origin != Origin::MdStack) else { return };
-        let (old, new) = (self.paths[old].path.hops(), self.trail.hops());
+        let (old, new) = (self.network.paths[old].path.hops(), self.trail.hops());
         let Some((last, missing)) = new.last().zip(old.get(new.len())) else { return };
-        let is_dropped = entry.dropped_at.is_some_and(|at| at + self.settings.settle() >= silent_since);
+        let is_dropped =
+            entry.dropped_at.is_some_and(|at| at + self.network.settings.settle() >= silent_since);
         if !old.starts_with(new) || is_dropped {
             return;
         }
-        let Some(link) = self.links.find(last, missing) else { return };
+        let Some(link) = self.network.links.find(last, missing) else { return };
         let Some(report) = entry.postcards.of(last.node_id).map(Postcard::report) else { return };
-        let stopped =
-            Stopped { flow: entry.flow, noticed_at: now, silent_for: now.since(silent_since), report };
-        self.silent_losses.record(link, self.links.ends(link), stopped, outbox);
+        let stop = Stop {
+            link,
+            ends: self.network.links.ends(link),
+            flow: entry.flow,
+            noticed_at: now,
+            silent_for: now.since(silent_since),
+            report,
+        };
+        self.detectors.handle_stop(&stop, outbox);
     }
 
     /// Takes in how long a packet was on the link to the node that reports it, where the node before reported the
@@ -269,16 +280,18 @@ impl Correlator {
     ) {
         let Some(identity) = sighting.reading.identity else { return };
         let Some(before) = place.checked_sub(1) else { return };
-        let slot = &self.paths[path];
+        let slot = &self.network.paths[path];
         let (Some(link), Some(hop)) =
             (slot.links.get(before).copied().flatten(), slot.path.hops().get(before))
         else {
             return;
         };
-        let card = self.flows[flow].postcards.of(hop.node_id).filter(|card| card.identity == Some(identity));
+        let card =
+            self.network.flows[flow].postcards.of(hop.node_id).filter(|card| card.identity == Some(identity));
         let came_at = sighting.hops.first().and_then(HopReading::came_at);
         if let Some((sent_at, came_at)) = card.and_then(|card| card.left_at).zip(came_at) {
-            self.time_link(link, sighting, (sent_at, came_at), outbox);
+            let crossing = Crossing { link, sighting, sent_at, came_at };
+            self.detectors.handle_crossing(&crossing, &self.network, outbox);
         }
     }
 }

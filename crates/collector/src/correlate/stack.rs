@@ -1,14 +1,16 @@
-//! What does the metadata stack of an INT-MD packet say about the path of its flow?
+//! What the metadata stack of an INT-MD packet says about the path of its flow.
 
-use inband_model::{Confidence, Event, Hop, Nanos};
+use inband_model::{Confidence, Hop, Nanos};
 
+use crate::detect::detector::{Crossing, SeenStack};
 use crate::flows::{FlowIndex, Upstream};
 use crate::outbox::Outbox;
 use crate::paths::{Mark, Order, PathIndex};
 use crate::report::{HopReading, StackState};
+use crate::sighting::Sighting;
 
+use super::Correlator;
 use super::finding::Finding;
-use super::{Correlator, Sighting, loops};
 
 impl Correlator {
     /// Takes in a report with a metadata stack.
@@ -17,7 +19,8 @@ impl Correlator {
             return;
         }
         self.record_hops(sighting, outbox);
-        self.detect_loop(flow, sighting, outbox);
+        let stack = SeenStack { flow, sighting, is_known_path: false };
+        self.detectors.handle_stack(&stack, &self.network, outbox);
         if sighting.hops.is_empty() {
             return;
         }
@@ -36,29 +39,30 @@ impl Correlator {
     /// The usual case: the flow's path is the one that is known. Everything about it has been looked up.
     #[inline]
     fn confirms_path(&mut self, flow: FlowIndex, sighting: &Sighting<'_>, outbox: &mut Outbox) -> bool {
-        let entry = &mut self.flows[flow];
+        let entry = &mut self.network.flows[flow];
         let Some(index) = entry.path.filter(|_| entry.path_is_whole) else { return false };
-        let path = &self.paths[index];
+        let path = &self.network.paths[index];
         let is_whole = sighting.reading.stack == StackState::Whole;
         if !is_whole || !is_same(path.path.hops(), sighting.hops) {
             return false;
         }
-        let (place, settle) = (place_of(sighting), self.settings.settle());
+        let (place, settle) = (place_of(sighting), self.network.settings.settle());
         let order =
             entry.latest.map_or(Order::Unknown, |latest| latest.order(&place, sighting.arrival, settle));
         for ((reading, port), latency) in sighting.hops.iter().zip(&path.ports).zip(&mut entry.latencies) {
             let before = std::mem::replace(latency, reading.latency);
             if let Some(port) = port {
-                let sample = sighting.sample(reading);
-                self.ports.record(*port, &sample, outbox);
+                let sample = sighting.sample(*port, reading);
+                self.network.ports.record(&sample);
                 self.detectors.handle_hop(&sample, outbox);
-                self.ports.compare(*port, &sample, before, outbox);
+                self.network.ports.record_queue(&sample, outbox);
+                self.detectors.handle_latency(&sample, before, outbox);
             }
         }
         if sighting.hops.first().is_some_and(|hop| hop.left_at().is_some()) {
             self.time_links(index, sighting, outbox);
         }
-        let entry = &mut self.flows[flow];
+        let entry = &mut self.network.flows[flow];
         match order {
             Order::Older => {}
             Order::TooLate if entry.trusts_clock => entry.trusts_clock = false,
@@ -66,20 +70,19 @@ impl Correlator {
                 entry.latest = Some(place);
                 entry.trusts_clock |= order == Order::Newer;
                 entry.path_seen_at = sighting.now;
-                self.paths.touch(sighting.now, index, self.settings.link_resolution(), &mut self.links);
+                self.network.touch_path(sighting.now, index);
             }
         }
-        if self.flows[flow].loops.were_announced() {
-            self.detect_loop(flow, sighting, outbox);
-        }
+        let stack = SeenStack { flow, sighting, is_known_path: true };
+        self.detectors.handle_stack(&stack, &self.network, outbox);
         true
     }
 
     /// Notes a stack as the latest of its flow, and says whether a clock shows that; `None` where a later packet has
     /// been reported before, so that the stack says nothing of the path.
     fn take_place(&mut self, flow: FlowIndex, sighting: &Sighting<'_>) -> Option<bool> {
-        let (place, settle) = (place_of(sighting), self.settings.settle());
-        let entry = &mut self.flows[flow];
+        let (place, settle) = (place_of(sighting), self.network.settings.settle());
+        let entry = &mut self.network.flows[flow];
         let order =
             entry.latest.map_or(Order::Unknown, |latest| latest.order(&place, sighting.arrival, settle));
         let is_too_late = order == Order::TooLate && std::mem::take(&mut entry.trusts_clock);
@@ -94,18 +97,19 @@ impl Correlator {
 
     /// Whether the flow has left the path of the hops at hand so lately that reports of it may still be on their way.
     fn has_just_left(&self, flow: FlowIndex, now: Nanos) -> bool {
-        self.flows[flow].past_paths.iter().rev().any(|past| {
-            now.since(past.left_at) <= self.settings.settle()
-                && self.paths[past.path].path.hops() == self.trail.hops()
+        self.network.flows[flow].past_paths.iter().rev().any(|past| {
+            now.since(past.left_at) <= self.network.settings.settle()
+                && self.network.paths[past.path].path.hops() == self.trail.hops()
         })
     }
 
     /// Takes in how long the packet was on each link of a path.
     fn time_links(&mut self, path: PathIndex, sighting: &Sighting<'_>, outbox: &mut Outbox) {
         for (place, pair) in sighting.hops.windows(2).enumerate() {
-            let link = self.paths[path].links.get(place).copied().flatten();
+            let link = self.network.paths[path].links.get(place).copied().flatten();
             if let (Some(link), Some(sent_at), Some(came_at)) = (link, pair[0].left_at(), pair[1].came_at()) {
-                self.time_link(link, sighting, (sent_at, came_at), outbox);
+                let crossing = Crossing { link, sighting, sent_at, came_at };
+                self.detectors.handle_crossing(&crossing, &self.network, outbox);
             }
         }
     }
@@ -119,7 +123,7 @@ impl Correlator {
     ) {
         self.trail.clear();
         if let Some(upstream) = self.fresh_upstream(flow, sighting) {
-            let hops = self.paths[upstream].path.hops();
+            let hops = self.network.paths[upstream].path.hops();
             if shares_no_node(hops, sighting.hops) {
                 // A transit hop took the first part of the stack off this packet and reported it.
                 hops.iter().for_each(|hop| self.trail.push(*hop, None));
@@ -136,15 +140,15 @@ impl Correlator {
         let confidence = if is_joined { Confidence::Probable } else { Confidence::Certain };
         let adopted = self.adopt(flow, &self.finding(sighting, true, confidence), outbox);
         if let Some(path) = adopted.filter(|_| !is_joined) {
-            self.paths.make_certain(path, &mut self.links);
+            self.network.make_certain(path);
         }
     }
 
     /// Keeps what a transit hop reported, to put it before what the sink will report. It is never a change of
     /// path: the packet went on.
     fn handle_upstream(&mut self, flow: FlowIndex, sighting: &Sighting<'_>, outbox: &mut Outbox) {
-        let (place, settle) = (place_of(sighting), self.settings.settle());
-        let order = self.flows[flow]
+        let (place, settle) = (place_of(sighting), self.network.settings.settle());
+        let order = self.network.flows[flow]
             .upstream
             .map_or(Order::Unknown, |known| known.latest.order(&place, sighting.arrival, settle));
         if order == Order::Older {
@@ -152,17 +156,18 @@ impl Correlator {
         }
         self.trail.clear();
         self.trail.extend(sighting.hops);
-        let path = self.paths.acquire(sighting.now, self.trail.hops(), &mut self.links, &mut self.ports);
-        let entry = &mut self.flows[flow];
+        let path = self.network.acquire_path(sighting.now, self.trail.hops());
+        let entry = &mut self.network.flows[flow];
         let upstream = path.map(|path| Upstream { path, seen_at: sighting.now, latest: place });
         let before = std::mem::replace(&mut entry.upstream, upstream);
-        if entry.path.is_some_and(|path| self.paths[path].path.hops().starts_with(self.trail.hops())) {
+        if entry.path.is_some_and(|path| self.network.paths[path].path.hops().starts_with(self.trail.hops()))
+        {
             for (latency, reading) in entry.latencies.iter_mut().zip(sighting.hops) {
                 *latency = reading.latency;
             }
         }
         if let Some(before) = before {
-            self.paths.release(before.path);
+            self.network.paths.release(before.path);
         }
         self.handle_partial_stack(flow, sighting, outbox);
     }
@@ -170,8 +175,8 @@ impl Correlator {
     /// Shows what is known of a path as long as no whole stack has been seen. A partial stack says nothing
     /// about a path that is known.
     fn handle_partial_stack(&mut self, flow: FlowIndex, sighting: &Sighting<'_>, outbox: &mut Outbox) {
-        let entry = &self.flows[flow];
-        let known = entry.path.map_or(0, |path| self.paths[path].path.hops().len());
+        let entry = &self.network.flows[flow];
+        let known = entry.path.map_or(0, |path| self.network.paths[path].path.hops().len());
         if entry.path_is_whole || sighting.hops.len() < known {
             return;
         }
@@ -184,21 +189,9 @@ impl Correlator {
         }
     }
 
-    fn detect_loop(&mut self, flow: FlowIndex, sighting: &Sighting<'_>, outbox: &mut Outbox) {
-        let entry = &mut self.flows[flow];
-        let is_recent = |at: Nanos| sighting.now.since(at) <= Nanos::from_secs(self.loop_settings.quiet_s);
-        let ttl_ran_out = entry.ttl_zero_at.is_some_and(is_recent);
-        let course = self.loop_settings.course();
-        if let Some(found) = loops::find(&self.loop_settings, sighting, ttl_ran_out)
-            && let Some(count) = entry.loops.take(sighting.now, course)
-        {
-            outbox.begin(Event { count, ..found.event(entry.flow, sighting) }, course);
-        }
-    }
-
     /// Notes that the last hops of the flow's path were seen, and their latencies.
     fn confirm_end_of_path(&mut self, flow: FlowIndex, sighting: &Sighting<'_>) {
-        let entry = &mut self.flows[flow];
+        let entry = &mut self.network.flows[flow];
         let known = entry.latencies.len();
         let end = &mut entry.latencies[known.saturating_sub(sighting.hops.len())..];
         for (latency, reading) in end.iter_mut().zip(sighting.hops) {
@@ -206,13 +199,13 @@ impl Correlator {
         }
         entry.path_seen_at = sighting.now;
         if let Some(path) = entry.path {
-            self.paths.touch(sighting.now, path, self.settings.link_resolution(), &mut self.links);
+            self.network.touch_path(sighting.now, path);
         }
     }
 
     fn fresh_upstream(&self, flow: FlowIndex, sighting: &Sighting<'_>) -> Option<PathIndex> {
-        let upstream = self.flows[flow].upstream?;
-        (sighting.now.since(upstream.seen_at) <= self.settings.keep()).then_some(upstream.path)
+        let upstream = self.network.flows[flow].upstream?;
+        (sighting.now.since(upstream.seen_at) <= self.network.settings.keep()).then_some(upstream.path)
     }
 
     fn finding(&self, sighting: &Sighting<'_>, is_whole: bool, confidence: Confidence) -> Finding {
@@ -230,7 +223,9 @@ impl Correlator {
 
     /// Whether the hops at hand are the path the flow has.
     pub(super) fn is_path(&self, flow: FlowIndex) -> bool {
-        self.flows[flow].path.is_some_and(|path| self.paths[path].path.hops() == self.trail.hops())
+        self.network.flows[flow]
+            .path
+            .is_some_and(|path| self.network.paths[path].path.hops() == self.trail.hops())
     }
 }
 

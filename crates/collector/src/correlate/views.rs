@@ -1,11 +1,12 @@
-//! What can be read of the flows?
+//! What can be read of the flows.
 
-use inband_model::{Flow, Nanos, NodeId};
+use inband_model::{Flow, Nanos};
 
+use crate::detect::path_policy::{RuleView, Verdict};
 use crate::flows::FlowEntry;
-use crate::paths::{Links, PathIndex};
+use crate::paths::PathIndex;
 use crate::ports::Ports;
-use crate::views::{FlowPathView, FlowView};
+use crate::views::{FlowPathView, FlowView, LinkView};
 
 use super::Correlator;
 
@@ -27,18 +28,18 @@ pub(crate) struct Occupancy {
 impl Correlator {
     /// The flows, in no order.
     pub(crate) fn flows(&self) -> impl Iterator<Item = FlowView<'_>> {
-        self.flows.iter().map(|entry| self.view(entry))
+        self.network.flows.iter().map(|entry| self.view(entry))
     }
 
     /// One flow.
     pub(crate) fn flow_view(&self, flow: &Flow) -> Option<FlowView<'_>> {
-        self.flows.find(flow).map(|index| self.view(&self.flows[index]))
+        self.network.flows.find(flow).map(|index| self.view(&self.network.flows[index]))
     }
 
     /// The latest paths of a flow, the latest first.
     pub(crate) fn flow_paths(&self, flow: &Flow) -> Vec<FlowPathView<'_>> {
-        let Some(index) = self.flows.find(flow) else { return Vec::new() };
-        let entry = &self.flows[index];
+        let Some(index) = self.network.flows.find(flow) else { return Vec::new() };
+        let entry = &self.network.flows[index];
         let current = entry.path.map(|path| (path, entry.path_since, entry.path_seen_at, true));
         let past = entry.past_paths.iter().rev().map(|past| (past.path, past.since, past.until, false));
         let paths = current.into_iter().chain(past);
@@ -46,7 +47,7 @@ impl Correlator {
     }
 
     fn path_view(&self, path: PathIndex, since: Nanos, until: Nanos, current: bool) -> FlowPathView<'_> {
-        let path = &self.paths[path].path;
+        let path = &self.network.paths[path].path;
         FlowPathView { id: path.id(), path, since, until, current }
     }
 
@@ -54,10 +55,10 @@ impl Correlator {
         FlowView {
             id: entry.flow.id(),
             flow: entry.flow,
-            path: entry.path.map(|path| &self.paths[path].path),
+            path: entry.path.map(|path| &self.network.paths[path].path),
             hop_latency: &entry.latencies,
             hops_expected: entry.hops_expected,
-            complete: self.is_complete(entry),
+            complete: self.network.is_complete(entry),
             origin: entry.origin,
             path_since: entry.path_since,
             path_seen_at: entry.path_seen_at,
@@ -67,41 +68,42 @@ impl Correlator {
         }
     }
 
-    /// Whether all hops of the path of a flow were seen, as far as is known.
-    pub(super) fn is_complete(&self, entry: &FlowEntry) -> bool {
-        let hops = entry.path.map_or(&[][..], |path| self.paths[path].path.hops());
-        let has_all = entry.hops_expected.is_some_and(|expected| hops.len() >= usize::from(expected));
-        let (Some(first), Some(last)) = (hops.first(), hops.last()) else { return false };
-        let is_edge = |node_id: NodeId, interface: Option<u16>| {
-            let edges = &self.settings.edges;
-            edges.is_empty()
-                || edges.iter().any(|edge| edge.node == node_id.0 && Some(edge.interface) == interface)
-        };
-        has_all
-            && is_edge(first.node_id, first.ingress_interface)
-            && is_edge(last.node_id, last.egress_interface)
-    }
-
     pub(crate) fn occupancy(&self) -> Occupancy {
         Occupancy {
-            flows: self.flows.len(),
-            paths: self.paths.len(),
+            flows: self.network.flows.len(),
+            paths: self.network.paths.len(),
             evicted_flows: self.evicted_flows,
             aged_flows: self.aged_flows,
-            refused_paths: self.paths.refused(),
-            unlearned_links: self.links.unlearned(),
-            unfollowed_ports: self.ports.overflow() + self.detectors.unfollowed_ports(),
-            ungrouped_drops: self.drops.ungrouped(),
+            refused_paths: self.network.paths.refused(),
+            unlearned_links: self.network.links.unlearned(),
+            unfollowed_ports: self.network.ports.overflow() + self.detectors.unfollowed_ports(),
+            ungrouped_drops: self.detectors.drop.ungrouped(),
             late_reports: self.late_reports,
             unplaced_nodes: self.unplaced_nodes,
         }
     }
 
     pub(crate) fn ports(&self) -> &Ports {
-        &self.ports
+        &self.network.ports
     }
 
-    pub(crate) fn links(&self) -> &Links {
-        &self.links
+    /// The links that paths have shown, in no order.
+    pub(crate) fn links(&self) -> impl Iterator<Item = LinkView> {
+        let clocks = &self.detectors.clock;
+        self.network.links.views().map(|(link, view)| LinkView {
+            latency: clocks.latency(link),
+            clock_uncertainty: clocks.uncertainty(link, &self.network.links),
+            ..view
+        })
+    }
+
+    /// What each rule says of the flows it covers.
+    pub(crate) fn rule_views(&self) -> Vec<RuleView> {
+        self.detectors.path_policy.views(&self.network)
+    }
+
+    /// What each rule that covers a flow says of its path.
+    pub(crate) fn verdicts(&self, flow: &Flow) -> Vec<(&str, Verdict)> {
+        self.detectors.path_policy.verdicts(flow, &self.network)
     }
 }

@@ -9,10 +9,11 @@ use inband_model::{
 use serde::{Deserialize, Serialize};
 
 use crate::book::Course;
+use crate::network::Network;
 use crate::outbox::Outbox;
 use crate::ports::{PortIndex, Ports};
 
-use super::detector::{Detector, Fabric, SeenPath};
+use super::detector::{Common, Detector, SeenPath};
 
 /// When links of equal cost carry unequal loads: `[events.ecmp_imbalance]`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -60,11 +61,13 @@ fn seconds(set: u64) -> usize {
     usize::try_from(set).unwrap_or(MAX_SECONDS).clamp(1, MAX_SECONDS)
 }
 
+pub(crate) type Settings = BalanceSettings;
+
 /// The links that nodes spread flows over, and what they carry.
 ///
 /// Links are of equal cost when a node uses them towards the same last node over the same number of hops.
 #[derive(Debug)]
-pub(crate) struct Balance {
+pub(crate) struct State {
     settings: BalanceSettings,
     choices: BTreeMap<Choice, BTreeSet<PortIndex>>,
     groups: BTreeMap<BTreeSet<PortIndex>, Group>,
@@ -129,17 +132,17 @@ impl Carried {
     }
 }
 
-impl Detector for Balance {
-    type Settings = BalanceSettings;
+impl Detector for State {
+    type Settings = Settings;
 
-    fn new(settings: &BalanceSettings) -> Self {
+    fn new(settings: &Settings, _: &Common) -> Self {
         Self { settings: settings.clone(), choices: BTreeMap::new(), groups: BTreeMap::new(), next_check: None }
     }
 
     /// Learns from a path which links its nodes use towards its end.
-    fn handle_path(&mut self, path: &SeenPath<'_>) {
-        let SeenPath { now, report, hops, ports } = *path;
-        let Some((last, before)) = hops.split_last() else { return };
+    fn handle_path(&mut self, path: &SeenPath<'_>, _: &Network, _: &mut Outbox) {
+        let SeenPath { now, report, ports, is_whole, .. } = *path;
+        let Some((last, before)) = path.hops().split_last().filter(|_| is_whole) else { return };
         for (place, (hop, port)) in before.iter().zip(ports).enumerate() {
             let Some(port) = port.filter(|_| hop.egress_interface.is_some()) else { continue };
             let choice =
@@ -167,11 +170,11 @@ impl Detector for Balance {
     }
 
     /// Looks once a second what the links carry.
-    fn handle_timeout(&mut self, now: Nanos, fabric: &Fabric<'_>, outbox: &mut Outbox) {
-        let Fabric { ports, alive_since } = *fabric;
+    fn handle_timeout(&mut self, now: Nanos, network: &Network, outbox: &mut Outbox) {
         if self.next_check.is_none_or(|due| due > now) {
             return;
         }
+        let (ports, alive_since) = (&network.ports, network.alive_since(now));
         let mut is_anything_alive = false;
         for (links, group) in &mut self.groups {
             // A link that nothing takes is out of service, not badly chosen.

@@ -10,9 +10,11 @@ use inband_model::{
 use serde::{Deserialize, Serialize};
 
 use crate::book::{Course, MIN_QUIET, Signs};
+use crate::network::Network;
 use crate::outbox::Outbox;
+use crate::sighting::Sighting;
 
-use super::detector::{Detector, SeenReport};
+use super::detector::{Common, Detector};
 
 /// What is strange about nodes: `[events.health]`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -33,9 +35,11 @@ impl Default for HealthSettings {
     }
 }
 
+pub(crate) type Settings = HealthSettings;
+
 /// What is strange about nodes.
 #[derive(Debug)]
-pub(crate) struct Health {
+pub(crate) struct State {
     settings: HealthSettings,
     known: HashSet<NodeId>,
     /// The signs of each strange thing, and when the last one was, at most [`MAX_SIGNS`] things.
@@ -60,29 +64,30 @@ pub(crate) struct AddressTurns {
     signs: Signs,
 }
 
-impl Detector for Health {
-    type Settings = HealthSettings;
+impl Detector for State {
+    type Settings = Settings;
 
-    fn new(settings: &HealthSettings) -> Self {
+    fn new(settings: &Settings, _: &Common) -> Self {
         let known = settings.known_nodes.iter().copied().map(NodeId).collect();
         Self { settings: settings.clone(), known, told: HashMap::new(), purged_at: Nanos::ZERO }
     }
 
     #[inline]
-    fn handle_report(&mut self, report: &SeenReport<'_>, outbox: &mut Outbox) {
+    fn handle_report(&mut self, sighting: &Sighting<'_>, _: &Network, outbox: &mut Outbox) {
+        let report = sighting.report;
         if !self.known.is_empty() {
-            self.look_up(report.report, report.report.node_id, Some(report.from), outbox);
-            for reading in report.hops {
-                self.look_up(report.report, reading.hop.node_id, None, outbox);
+            self.look_up(report, report.node_id, Some(sighting.from.ip()), outbox);
+            for reading in sighting.hops {
+                self.look_up(report, reading.hop.node_id, None, outbox);
             }
         }
-        if let Some(flow) = report.flow {
-            self.look_at(report.report, report.session, flow, outbox);
+        if let Some(flow) = sighting.reading.flow {
+            self.look_at(report, sighting.session, flow, outbox);
         }
     }
 }
 
-impl Health {
+impl State {
     /// Looks whether a node, which sent a report from `address` or stands on a stack, is one that is known.
     fn look_up(
         &mut self,

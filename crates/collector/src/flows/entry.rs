@@ -2,7 +2,6 @@
 
 use inband_model::{Confidence, Flow, Nanos, Origin, ReportReference};
 
-use crate::book::Signs;
 use crate::paths::{Mark, PathIndex, Postcards};
 
 /// What is known of one flow.
@@ -38,12 +37,8 @@ pub(crate) struct FlowEntry {
     pub(crate) is_kept_back: bool,
     /// When it was last announced that the flow flaps.
     pub(crate) flap_announced_at: Option<Nanos>,
-    /// The signs that its packets loop.
-    pub(crate) loops: Signs,
     /// When a node last dropped one of its packets because the TTL was zero.
     pub(crate) ttl_zero_at: Option<Nanos>,
-    /// The path rules that its path breaks, a bit for each.
-    pub(crate) violations: u64,
     /// A change of path whose kind is not certain yet.
     pub(crate) pending: Option<PendingChange>,
     /// The latest report of each node, in MX and XD mode.
@@ -118,9 +113,7 @@ impl FlowEntry {
             told_at: Nanos::ZERO,
             is_kept_back: false,
             flap_announced_at: None,
-            loops: Signs::default(),
             ttl_zero_at: None,
-            violations: 0,
             pending: None,
             postcards: Postcards::default(),
             unsettled: None,

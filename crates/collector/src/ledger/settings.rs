@@ -1,9 +1,7 @@
-//! When is a report late, lost, or the first of a restarted node?
+//! When a report is late, lost, or the first of a restarted node.
 
 use inband_model::Nanos;
 use serde::{Deserialize, Serialize};
-
-use crate::book::Course;
 
 /// Thresholds of the sequence ledger.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -34,34 +32,6 @@ pub struct LedgerSettings {
     pub max_streams_per_source: usize,
     /// Seconds without a report after which a stream may be forgotten in favour of a new one. Default 300.
     pub forget_after_s: u64,
-}
-
-/// When a stream loses more reports than it may: `[events.report_loss]`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct LossSettings {
-    /// Share of reports lost, in parts per million, above which an event is raised: of those of a whole window. Default
-    /// 1000: 0.1 %.
-    pub share_ppm: u64,
-    /// Seconds over which the share is taken, at least 1. Default 60.
-    pub window_s: u64,
-}
-
-impl Default for LossSettings {
-    fn default() -> LossSettings {
-        LossSettings { share_ppm: 1_000, window_s: 60 }
-    }
-}
-
-impl LossSettings {
-    pub(super) fn window(&self) -> Nanos {
-        Nanos::from_secs(self.window_s.max(1))
-    }
-
-    /// How the event of a stream goes on.
-    pub(super) fn course(&self) -> Course {
-        Course::renewed_within(self.window())
-    }
 }
 
 impl Default for LedgerSettings {

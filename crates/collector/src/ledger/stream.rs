@@ -1,61 +1,16 @@
-//! What happened to the reports of one stream?
+//! What happened to the reports of one stream.
 
-use std::hash::{Hash, Hasher};
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 
 use inband_model::{Nanos, NodeId, ReportReference, StreamLedger};
-use inband_wire::report::ReportVersion;
 
-use crate::book::Signs;
 use crate::detect::health::{AddressTurns, HealthSettings};
+use crate::detect::report_loss::{Alert, LossSettings, StreamLosses};
+use crate::detect::sequence_reset::StreamResets;
 
-use super::loss_window::{LossWindow, Slice};
+use super::key::StreamKey;
 use super::sequence::{Arrival, Sequence};
-use super::settings::{LedgerSettings, LossSettings};
-use super::space::SequenceSpace;
-
-/// Names a stream: what counts its own sequence numbers.
-// report-2.0/group-03: per node id and hw_id to one destination.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct StreamKey {
-    /// The reporting node; [`NodeId::NOT_AVAILABLE`] where nothing names it.
-    pub(crate) node_id: NodeId,
-    /// The address the reports come from, where nothing names the node.
-    pub(crate) source: Option<IpAddr>,
-    /// The part of the node that numbers the reports.
-    pub(crate) hw_id: u8,
-    /// The socket the reports were sent to.
-    pub(crate) session: SocketAddr,
-    /// The format of the reports, which says how wide their numbers are; 0.5 for Host-INT's as well.
-    pub(crate) version: ReportVersion,
-    /// Whether the numbers are narrower, as padding stands behind them.
-    pub(crate) has_padded_numbers: bool,
-}
-
-impl Hash for StreamKey {
-    /// Hashes whole words: a stream is looked up for each datagram.
-    #[inline]
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        let port = u64::from(self.session.port()) << 32;
-        state.write_u64(u64::from(self.node_id.0) | port | u64::from(self.hw_id) << 48);
-        match self.session.ip() {
-            IpAddr::V4(address) => state.write_u64(address.to_bits().into()),
-            IpAddr::V6(address) => state.write_u128(address.to_bits()),
-        }
-        // Where the node is named there is no source, and nodes speak one version.
-        if let Some(source) = self.source {
-            source.hash(state);
-        }
-    }
-}
-
-impl StreamKey {
-    /// The numbers the stream counts with.
-    pub(super) const fn space(&self) -> SequenceSpace {
-        let padding = if self.has_padded_numbers { PADDING_BITS } else { 0 };
-        SequenceSpace::new(self.version.sequence_bits() - padding)
-    }
-}
+use super::settings::LedgerSettings;
 
 /// One stream: its sequence numbers, and what became of its reports.
 #[derive(Debug)]
@@ -73,10 +28,8 @@ pub(super) struct Stream {
     pub(super) awaits_confirmation: bool,
     /// Whether its losses are looked at again when the window is full.
     pub(super) awaits_full_window: bool,
-    recent: LossWindow,
-    last_gap: Option<ReportReference>,
-    loss_signs: Signs,
-    reset_announced_at: Option<Nanos>,
+    losses: StreamLosses,
+    pub(super) resets: StreamResets,
 }
 
 /// Reports of a stream by what they turned out to be.
@@ -102,13 +55,6 @@ pub(crate) struct StreamReporter {
     pub(crate) last_seen: Nanos,
 }
 
-/// A stream that loses more than it may.
-#[derive(Debug)]
-pub(super) struct LossAlert {
-    pub(super) recent: Slice,
-    pub(super) evidence: Option<ReportReference>,
-}
-
 impl Stream {
     pub(super) fn new(
         key: StreamKey,
@@ -127,10 +73,8 @@ impl Stream {
             turns: AddressTurns::default(),
             awaits_confirmation: false,
             awaits_full_window: false,
-            recent: LossWindow::default(),
-            last_gap: None,
-            loss_signs: Signs::default(),
-            reset_announced_at: None,
+            losses: StreamLosses::new(now),
+            resets: StreamResets::default(),
         }
     }
 
@@ -155,7 +99,7 @@ impl Stream {
         let before = (self.sequence.lost(), self.sequence.lost_unknown());
         let arrival = self.sequence.arrive(settings, now, number);
         if matches!(arrival, Arrival::Gap(_) | Arrival::LossUnknown) {
-            self.last_gap = Some(self.reference(number, now));
+            self.losses.note_gap(self.reference(number, now));
         }
         self.note_loss(loss, now, before);
         arrival
@@ -178,38 +122,17 @@ impl Stream {
         self.tally.accepted_reports += reports;
         self.tally.reordered += u64::from(arrival == Arrival::Reordered);
         self.tally.late += u64::from(arrival == Arrival::Late);
-        self.recent.at(now, loss.window()).accepted += 1;
+        self.losses.note_accepted(loss, now);
     }
 
     /// Tells once in a while when the stream loses more than it may.
-    pub(super) fn loss_alert(&mut self, loss: &LossSettings, now: Nanos) -> Option<LossAlert> {
-        let window = loss.window();
-        if !self.loss_signs.are_due(now, loss.course()) {
-            return None;
-        }
-        self.recent.at(now, window);
-        let recent = self.recent.sum();
-        let covered = now.since(self.opened_at).min(window);
-        if !recent.exceeds(loss.share_ppm, covered, window) {
-            return None;
-        }
-        self.loss_signs.announce(now);
-        Some(LossAlert { recent, evidence: self.last_gap })
+    pub(super) fn loss_alert(&mut self, loss: &LossSettings, now: Nanos) -> Option<Alert> {
+        self.losses.alert(loss, now)
     }
 
     /// When the window is full for the first time, where that is still to come and something is lost.
     pub(super) fn full_window_at(&self, loss: &LossSettings, now: Nanos) -> Option<Nanos> {
-        let full_at = self.opened_at + loss.window();
-        (full_at > now && self.recent.sum().lost > 0).then_some(full_at)
-    }
-
-    /// Whether a restart is to be announced: once a second, in case somebody makes restarts up.
-    pub(super) fn announces_reset(&mut self, now: Nanos) -> bool {
-        if self.reset_announced_at.is_some_and(|announced_at| now.since(announced_at) < Nanos::from_secs(1)) {
-            return false;
-        }
-        self.reset_announced_at = Some(now);
-        true
+        self.losses.full_window_at(loss, now)
     }
 
     /// The stream's ledger as users see it.
@@ -248,16 +171,10 @@ impl Stream {
     }
 
     /// Notes how far the losses have moved; they fall when a report arrives that was given up.
-    fn note_loss(&mut self, loss: &LossSettings, now: Nanos, (lost, unknown): (u64, u64)) {
-        let (lost_now, unknown_now) = (self.sequence.lost(), self.sequence.lost_unknown());
-        if (lost_now, unknown_now) == (lost, unknown) {
-            return;
+    fn note_loss(&mut self, loss: &LossSettings, now: Nanos, before: (u64, u64)) {
+        let after = (self.sequence.lost(), self.sequence.lost_unknown());
+        if after != before {
+            self.losses.note(loss, now, before, after);
         }
-        let slice = self.recent.at(now, loss.window());
-        slice.lost = (slice.lost + lost_now).saturating_sub(lost);
-        slice.lost_unknown += unknown_now - unknown;
     }
 }
-
-/// Bits behind the numbers of CableLabs' reports.
-pub(crate) const PADDING_BITS: u32 = 6;

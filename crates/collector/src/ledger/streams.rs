@@ -7,10 +7,12 @@ use hashbrown::HashMap;
 use inband_model::{Ledger, Nanos};
 
 use crate::deadlines::Deadlines;
+use crate::detect::report_loss::LossSettings;
 
-use super::settings::{LedgerSettings, LossSettings};
+use super::key::StreamKey;
+use super::settings::LedgerSettings;
 use super::sources::Sources;
-use super::stream::{Stream, StreamKey};
+use super::stream::Stream;
 
 /// The streams, at most a stated number of them.
 ///

@@ -5,9 +5,10 @@ use std::net::SocketAddr;
 use inband_model::{Confidence, EventDetail, Nanos, NodeId, Phase, ReportLoss};
 use inband_wire::report::ReportVersion;
 
-use super::{LedgerSettings, LossSettings, ReportLedger, StreamKey};
+use super::{LedgerSettings, ReportLedger, StreamKey};
 use crate::book::Book;
 use crate::detect::health::HealthSettings;
+use crate::detect::report_loss::LossSettings;
 use crate::outbox::{Outbox, Output};
 
 #[test]

@@ -5,8 +5,6 @@ use inband_model::{Hop, LinkEnds, Nanos, NodeId};
 
 use crate::views::LinkView;
 
-use super::clock::{ClockSettings, Disagreement, LinkClock};
-
 /// The links of the topology, learned from paths; at most a stated number of them.
 #[derive(Debug)]
 pub(crate) struct Links {
@@ -14,9 +12,6 @@ pub(crate) struct Links {
     index: HashMap<Link, LinkIndex>,
     capacity: usize,
     unlearned: u64,
-    clocks: ClockSettings,
-    /// Links whose latency is followed.
-    timed: usize,
     /// The interface at the other end of each interface of a certain link, where packets go to and where they come
     /// from; `None` where there are several, as behind a bridge.
     ahead: HashMap<Port, Option<Port>>,
@@ -28,7 +23,7 @@ type Port = (NodeId, u16);
 
 /// Where a link stands in the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct LinkIndex(usize);
+pub(crate) struct LinkIndex(pub(crate) usize);
 
 /// What is known of a link.
 #[derive(Debug)]
@@ -38,7 +33,6 @@ struct LinkState {
     seen_at: Nanos,
     /// Whether it is certain that no other node stands between its ends.
     is_certain: bool,
-    clock: Option<Box<LinkClock>>,
 }
 
 /// A link, in the direction packets take.
@@ -51,14 +45,12 @@ struct Link {
 }
 
 impl Links {
-    pub(crate) fn new(capacity: usize, clocks: ClockSettings) -> Links {
+    pub(crate) fn new(capacity: usize) -> Links {
         Links {
             links: Vec::new(),
             index: HashMap::new(),
             capacity,
             unlearned: 0,
-            clocks,
-            timed: 0,
             ahead: HashMap::new(),
             behind: HashMap::new(),
         }
@@ -76,7 +68,7 @@ impl Links {
             return None;
         }
         let index = LinkIndex(self.links.len());
-        self.links.push(LinkState { link, first_seen: now, seen_at: now, is_certain: false, clock: None });
+        self.links.push(LinkState { link, first_seen: now, seen_at: now, is_certain: false });
         self.index.insert(link, index);
         Some(index)
     }
@@ -132,25 +124,6 @@ impl Links {
         self.links[link.0].seen_at
     }
 
-    /// Takes in when a packet left one end of a link and came in at the other, by the clocks there.
-    pub(crate) fn time(
-        &mut self,
-        now: Nanos,
-        index: LinkIndex,
-        sent_at: u64,
-        came_at: u64,
-    ) -> Option<Disagreement> {
-        let state = &mut self.links[index.0];
-        if state.clock.is_none() {
-            if self.timed >= self.clocks.max_links {
-                return None;
-            }
-            self.timed += 1;
-        }
-        let clock = state.clock.get_or_insert_with(|| Box::new(LinkClock::new()));
-        clock.record(&self.clocks, now, sent_at, came_at)
-    }
-
     /// The nodes and interfaces at the ends of a link.
     pub(crate) fn ends(&self, index: LinkIndex) -> LinkEnds {
         let Link { from, egress_interface, to, ingress_interface } = self.links[index.0].link;
@@ -162,37 +135,33 @@ impl Links {
         self.index.get(&Link::between(from, to)).copied()
     }
 
-    /// By how much the latency of a link may be wrong: half of what a packet takes there and back, as no time can be
-    /// below zero; `None` where packets take one direction only and nothing is set.
-    fn uncertainty(&self, state: &LinkState) -> Option<Nanos> {
-        let link = state.link;
+    /// The link in the other direction, if it is known.
+    pub(crate) fn back(&self, index: LinkIndex) -> Option<LinkIndex> {
+        let link = self.links[index.0].link;
         let back = Link {
             from: link.to,
             egress_interface: link.ingress_interface,
             to: link.from,
             ingress_interface: link.egress_interface,
         };
-        let back = self.index.get(&back).and_then(|index| self.links[index.0].clock.as_ref());
-        let both = back.zip(state.clock.as_ref()).and_then(|(back, there)| {
-            let round = there.lowest_ns().checked_add(back.lowest_ns())?;
-            Some(Nanos(u64::try_from(round).ok()?.div_ceil(2)))
-        });
-        let set = self.clocks.uncertainty_ns.map(Nanos);
-        both.into_iter().chain(set).min()
+        self.index.get(&back).copied()
     }
 
-    /// The links as users see them, in no order.
-    pub(crate) fn views(&self) -> impl Iterator<Item = LinkView> {
-        self.links.iter().map(|state| LinkView {
-            latency: state.clock.as_ref().and_then(|clock| clock.summary()),
-            clock_uncertainty: state.clock.as_ref().and_then(|_| self.uncertainty(state)),
-            from: state.link.from,
-            egress_interface: state.link.egress_interface,
-            to: state.link.to,
-            ingress_interface: state.link.ingress_interface,
-            certain: state.is_certain,
-            first_seen: state.first_seen,
-            last_seen: state.seen_at,
+    /// The links as users see them, in no order, without what clocks say of them.
+    pub(crate) fn views(&self) -> impl Iterator<Item = (LinkIndex, LinkView)> {
+        self.links.iter().enumerate().map(|(index, state)| {
+            let view = LinkView {
+                latency: None,
+                clock_uncertainty: None,
+                from: state.link.from,
+                egress_interface: state.link.egress_interface,
+                to: state.link.to,
+                ingress_interface: state.link.ingress_interface,
+                certain: state.is_certain,
+                first_seen: state.first_seen,
+                last_seen: state.seen_at,
+            };
+            (LinkIndex(index), view)
         })
     }
 
@@ -211,4 +180,11 @@ impl Link {
             ingress_interface: to.ingress_interface,
         }
     }
+}
+
+/// Names a link in the keys of events.
+pub(crate) fn link_key(ends: &LinkEnds) -> String {
+    let text = |id: Option<u16>| id.map_or("?".to_owned(), |id| id.to_string());
+    let (egress, ingress) = (text(ends.egress_interface), text(ends.ingress_interface));
+    format!("node {} egress {egress} to node {} ingress {ingress}", ends.from, ends.to)
 }

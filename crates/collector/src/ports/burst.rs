@@ -8,11 +8,11 @@ use inband_model::{
 };
 
 use crate::book::Course;
+use crate::detect::microburst::MicroburstSettings;
 use crate::outbox::Outbox;
 
 use super::place::Place;
 use super::sample::Sample;
-use super::settings::MicroburstSettings;
 
 /// The burst of a queue that goes on, and when those before it began.
 #[derive(Debug, Default)]

@@ -7,9 +7,10 @@ use inband_model::{
     ReportReference, Severity,
 };
 
+use crate::detect::queue_congestion::CongestionSettings;
+
 use super::place::Place;
 use super::sample::Sample;
-use super::settings::CongestionSettings;
 
 /// An episode of congestion that has not ended.
 #[derive(Debug)]

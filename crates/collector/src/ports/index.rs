@@ -4,6 +4,14 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct PortIndex(pub(super) usize);
 
+impl PortIndex {
+    /// Where it stands, counted from 0.
+    #[inline]
+    pub(crate) fn place(self) -> usize {
+        self.0
+    }
+}
+
 /// Where a queue stands in the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct QueueIndex(pub(super) usize);

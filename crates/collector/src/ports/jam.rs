@@ -7,9 +7,10 @@ use inband_model::{
     ReportReference, Severity,
 };
 
+use crate::detect::culprits::CulpritSettings;
+
 use super::place::Place;
 use super::sample::Sample;
-use super::settings::CulpritSettings;
 
 /// The packets that left a queue while it was congested, at most [`MOST_DEPARTURES`] of them, the latest.
 #[derive(Debug, Default)]

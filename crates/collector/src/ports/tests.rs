@@ -19,9 +19,16 @@ fn episodes_in_quick_succession_set_one_deadline() {
         let latency = if step % 2 == 0 { 200_000 } else { 0 };
         let reading = reading(latency);
         let report = ReportReference { node_id: NodeId(5), received_at: now, ..ReportReference::default() };
-        let sample =
-            Sample { now, report, reading: &reading, congested_queue: false, flow: None, packet_bytes: 0 };
-        ports.record(port, &sample, &mut outbox);
+        let sample = Sample {
+            now,
+            report,
+            port,
+            reading: &reading,
+            congested_queue: false,
+            flow: None,
+            packet_bytes: 0,
+        };
+        ports.record_queue(&sample, &mut outbox);
     }
 
     assert_eq!(ports.calm.len(), 1);

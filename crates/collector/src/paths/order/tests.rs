@@ -3,25 +3,25 @@
 use inband_model::{Hop, Nanos, NodeId};
 
 use super::{Evidence, Ordered, Postcard, order};
-use crate::paths::{ClockSettings, GivenLink, Links, Topology};
+use crate::paths::{GivenLink, Links, Topology};
 
 #[test]
 fn a_higher_ttl_comes_earlier() {
     let cards = [card(3, Some(62)), card(1, Some(64)), card(2, Some(63))];
 
-    assert_eq!(ordered(&cards, &Links::new(10, ClockSettings::default()), true), [1, 2, 3]);
+    assert_eq!(ordered(&cards, &Links::new(10), true), [1, 2, 3]);
 }
 
 #[test]
 fn an_equal_ttl_leaves_the_decision_to_synchronous_clocks() {
     let cards = [stamped(2, 200), stamped(3, 300), stamped(1, 100)];
 
-    assert_eq!(ordered(&cards, &Links::new(10, ClockSettings::default()), true), [1, 2, 3]);
+    assert_eq!(ordered(&cards, &Links::new(10), true), [1, 2, 3]);
 }
 
 #[test]
 fn clocks_that_are_not_synchronous_decide_nothing() {
-    let links = Links::new(10, ClockSettings::default());
+    let links = Links::new(10);
     let by_clocks = |synchronous_clocks| {
         let evidence = Evidence { topology: &Topology::default(), links: &links, synchronous_clocks };
         order(&mut [stamped(2, 100), stamped(1, 200)], evidence)
@@ -34,7 +34,7 @@ fn clocks_that_are_not_synchronous_decide_nothing() {
 fn links_known_for_certain_decide_before_anything_else() {
     // The TTL was set anew at node 3, which a tunnel may do.
     let cards = [card(3, Some(255)), card(1, Some(64)), card(2, Some(63))];
-    let mut links = Links::new(10, ClockSettings::default());
+    let mut links = Links::new(10);
     for (from, to) in [(1, 2), (2, 3)] {
         let link = links.learn(Nanos(0), &hop(from), &hop(to)).unwrap();
         links.make_certain(link);
@@ -46,10 +46,10 @@ fn links_known_for_certain_decide_before_anything_else() {
 #[test]
 fn links_that_are_not_certain_or_do_not_connect_all_hops_decide_nothing() {
     let cards = [card(3, Some(62)), card(1, Some(64)), card(2, Some(63))];
-    let mut guessed = Links::new(10, ClockSettings::default());
+    let mut guessed = Links::new(10);
     guessed.learn(Nanos(0), &hop(3), &hop(1));
     guessed.learn(Nanos(0), &hop(1), &hop(2));
-    let mut partial = Links::new(10, ClockSettings::default());
+    let mut partial = Links::new(10);
     let link = partial.learn(Nanos(0), &hop(3), &hop(1)).unwrap();
     partial.make_certain(link);
 
@@ -60,7 +60,7 @@ fn links_that_are_not_certain_or_do_not_connect_all_hops_decide_nothing() {
 #[test]
 fn links_in_a_ring_leave_the_order_to_the_ttl() {
     let cards = [card(2, Some(63)), card(1, Some(64))];
-    let mut links = Links::new(10, ClockSettings::default());
+    let mut links = Links::new(10);
     for (from, to) in [(1, 2), (2, 1)] {
         let link = links.learn(Nanos(0), &hop(from), &hop(to)).unwrap();
         links.make_certain(link);
@@ -75,7 +75,7 @@ fn given_links_decide_where_the_ttl_stays() {
     let given =
         [(1, 2), (2, 3)].map(|(node, to)| GivenLink { node, interface: 2, to, to_interface: Some(1) });
 
-    let links = Links::new(10, ClockSettings::default());
+    let links = Links::new(10);
     let evidence = Evidence { topology: &Topology::new(&given), links: &links, synchronous_clocks: true };
 
     let mut ordered = cards.to_vec();
@@ -85,7 +85,7 @@ fn given_links_decide_where_the_ttl_stays() {
 
 #[test]
 fn an_equal_ttl_without_links_and_timestamps_orders_nothing() {
-    let links = Links::new(10, ClockSettings::default());
+    let links = Links::new(10);
     let evidence = Evidence { topology: &Topology::default(), links: &links, synchronous_clocks: true };
 
     assert_eq!(order(&mut [card(2, Some(64)), card(1, Some(64))], evidence), Ordered::No);

@@ -1,0 +1,92 @@
+//! What timestamps say about links and clocks.
+
+mod link;
+mod settings;
+
+use inband_model::{ClockDrift, Confidence, Event, EventDetail, Nanos, NegativeLinkLatency, Severity};
+
+use crate::network::Network;
+use crate::outbox::Outbox;
+use crate::paths::{LinkIndex, Links, link_key};
+use crate::sketch::LatencySummary;
+
+pub use self::settings::ClockSettings;
+
+use self::link::{Disagreement, LinkClock};
+use super::detector::{Common, Crossing, Detector};
+use super::slots::Slots;
+
+pub(crate) type Settings = ClockSettings;
+
+/// The times that packets take over links, by the clocks at their ends; at most of a stated number of links.
+#[derive(Debug)]
+pub(crate) struct State {
+    settings: ClockSettings,
+    /// Whether anybody claims that the clocks agree.
+    is_synchronous: bool,
+    clocks: Slots<Box<LinkClock>>,
+    /// Links whose latency is followed.
+    timed: usize,
+}
+
+impl Detector for State {
+    type Settings = Settings;
+
+    fn new(settings: &Settings, common: &Common) -> Self {
+        let (settings, is_synchronous) = (settings.clone(), common.synchronous_clocks);
+        Self { settings, is_synchronous, clocks: Slots::default(), timed: 0 }
+    }
+
+    fn handle_crossing(&mut self, crossing: &Crossing<'_>, network: &Network, outbox: &mut Outbox) {
+        let Some(found) = self.record(crossing) else { return };
+        if !self.is_synchronous {
+            return;
+        }
+        let link = network.links.ends(crossing.link);
+        let key = link_key(&link);
+        let (detail, confidence) = match found {
+            Disagreement::Negative { lowest_ns } => {
+                let detail = NegativeLinkLatency { link, lowest_ns };
+                (EventDetail::NegativeLinkLatency(detail), Confidence::Certain)
+            }
+            Disagreement::Drift { ns_per_second } => {
+                (EventDetail::ClockDrift(ClockDrift { link, ns_per_second }), Confidence::Probable)
+            }
+        };
+        let report = crossing.sighting.report;
+        let event = Event::of_report(detail, Severity::Warning, key, confidence, report);
+        outbox.begin(event, self.settings.course());
+    }
+}
+
+impl State {
+    /// How long packets take over a link; `None` where no report tells.
+    pub(crate) fn latency(&self, link: LinkIndex) -> Option<LatencySummary> {
+        self.clocks.get(link.0)?.summary()
+    }
+
+    /// By how much the latency of a link may be wrong: half of what a packet takes there and back, as no time can be
+    /// below zero; `None` where packets take one direction only and nothing is set.
+    pub(crate) fn uncertainty(&self, link: LinkIndex, links: &Links) -> Option<Nanos> {
+        let there = self.clocks.get(link.0)?;
+        let back = links.back(link).and_then(|back| self.clocks.get(back.0));
+        let both = back.and_then(|back| {
+            let round = there.lowest_ns().checked_add(back.lowest_ns())?;
+            Some(Nanos(u64::try_from(round).ok()?.div_ceil(2)))
+        });
+        let set = self.settings.uncertainty_ns.map(Nanos);
+        both.into_iter().chain(set).min()
+    }
+
+    fn record(&mut self, crossing: &Crossing<'_>) -> Option<Disagreement> {
+        let place = crossing.link.0;
+        if self.clocks.get(place).is_none() {
+            if self.timed >= self.settings.max_links {
+                return None;
+            }
+            self.timed += 1;
+        }
+        let clock = self.clocks.at(place, || Box::new(LinkClock::new()));
+        clock.record(&self.settings, crossing.sighting.now, crossing.sent_at, crossing.came_at)
+    }
+}

@@ -1,0 +1,57 @@
+//! Interfaces where a node holds packets much longer than it did.
+
+mod runs;
+mod settings;
+mod spike;
+
+use inband_model::{Event, EventDetail, EventKind, LatencySpike};
+
+use crate::outbox::Outbox;
+use crate::ports::Sample;
+
+pub use self::settings::SpikeSettings;
+
+use self::runs::Spikes;
+use self::spike::Spike;
+use super::detector::{Common, Detector};
+use super::slots::Slots;
+
+pub(crate) type Settings = SpikeSettings;
+
+/// The latest latencies of each interface.
+#[derive(Debug)]
+pub(crate) struct State {
+    settings: SpikeSettings,
+    spikes: Slots<Spikes>,
+}
+
+impl Detector for State {
+    type Settings = Settings;
+
+    fn new(settings: &Settings, _: &Common) -> Self {
+        Self { settings: settings.clone(), spikes: Slots::default() }
+    }
+
+    #[inline]
+    fn handle_hop(&mut self, hop: &Sample<'_>, outbox: &mut Outbox) {
+        let Some(latency) = hop.reading.latency else { return };
+        let goes_on = || outbox.is_active(EventKind::LatencySpike, &hop.interface_key());
+        let spikes = self.spikes.at(hop.port.place(), Spikes::new);
+        if let Some((spike, course)) = spikes.record(&self.settings, hop.now, latency, goes_on) {
+            outbox.begin(event(hop, &spike), course);
+        }
+    }
+}
+
+fn event(hop: &Sample<'_>, spike: &Spike) -> Event {
+    let (node_id, egress_interface) = hop.interface();
+    let detail = LatencySpike {
+        node_id,
+        egress_interface,
+        latency: spike.latency,
+        median: spike.median,
+        median_deviation: spike.median_deviation,
+        episodes: spike.episodes,
+    };
+    Event { count: spike.count, ..hop.warning(EventDetail::LatencySpike(detail)) }
+}

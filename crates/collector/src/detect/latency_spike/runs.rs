@@ -1,0 +1,86 @@
+//! The spikes of a port that are announced as one event.
+
+use inband_model::Nanos;
+
+use crate::book::{Course, Signs};
+
+use super::settings::SpikeSettings;
+use super::spike::{Spike, SpikeDetector, Turn};
+
+/// The spikes of a port, of which those that follow each other soon are told as one.
+#[derive(Debug)]
+pub(super) struct Spikes {
+    detector: SpikeDetector,
+    run: Run,
+}
+
+/// Spikes that are told as one.
+#[derive(Debug, Default)]
+struct Run {
+    episodes: u64,
+    /// The highest latency of those that are over, and samples they rest on.
+    peak: Nanos,
+    count: u64,
+    signs: Signs,
+}
+
+impl Spikes {
+    pub(super) fn new() -> Spikes {
+        Spikes { detector: SpikeDetector::new(), run: Run::default() }
+    }
+
+    /// Takes in a latency; returns what is to be told of a spike, and how that goes on. `goes_on` says whether the event of
+    /// the spikes before it has not ended.
+    #[inline]
+    pub(super) fn record(
+        &mut self,
+        settings: &SpikeSettings,
+        now: Nanos,
+        latency: Nanos,
+        goes_on: impl FnOnce() -> bool,
+    ) -> Option<(Spike, Course)> {
+        let turn = self.detector.record(settings, latency)?;
+        self.run.take(settings, now, turn, goes_on)
+    }
+}
+
+impl Run {
+    fn take(
+        &mut self,
+        settings: &SpikeSettings,
+        now: Nanos,
+        turn: Turn,
+        goes_on: impl FnOnce() -> bool,
+    ) -> Option<(Spike, Course)> {
+        let during = Course::renewed_within(SILENCE);
+        match turn {
+            Turn::Begins(spike) => {
+                if !goes_on() {
+                    *self = Self::default();
+                }
+                self.episodes += 1;
+                self.signs.announce(now);
+                Some((self.with(spike), during))
+            }
+            Turn::GoesOn(spike) => self.signs.take(now, during).map(|_| (self.with(spike), during)),
+            Turn::Ends(spike) => {
+                let all = self.with(spike);
+                (self.peak, self.count) = (all.latency, all.count);
+                Some((all, Course::renewed_within(settings.quiet())))
+            }
+        }
+    }
+
+    /// All of them as one, with the latest.
+    fn with(&self, latest: Spike) -> Spike {
+        Spike {
+            latency: latest.latency.max(self.peak),
+            count: latest.count.saturating_add(self.count),
+            episodes: self.episodes,
+            ..latest
+        }
+    }
+}
+
+/// A spike ends when nothing more is reported of the port for so long.
+const SILENCE: Nanos = Nanos::from_secs(60);

@@ -1,0 +1,182 @@
+//! Packets that come to the same place twice.
+
+use hashbrown::HashMap;
+use inband_model::{
+    Confidence, Event, EventDetail, Flow, Hop, Loop, LoopSupport, Nanos, NodeId, Path, Severity,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::book::{Course, Signs};
+use crate::flows::{FlowEntry, FlowIndex};
+use crate::network::Network;
+use crate::outbox::Outbox;
+use crate::paths::Postcard;
+use crate::report::StackState;
+use crate::sighting::Sighting;
+
+use super::detector::{Common, Detector, SeenStack};
+
+/// What is a loop: `[events.loop]`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LoopSettings {
+    /// Nodes that packets may come to twice by different interfaces: hairpins and service chains. Default: none.
+    pub allow_nodes: Vec<u32>,
+    /// Seconds without another packet that loops after which the event of a flow ends, at least 3: smart nodes report a
+    /// flow once in 1.07 s. Default 60.
+    pub quiet_s: u64,
+}
+
+impl Default for LoopSettings {
+    fn default() -> LoopSettings {
+        LoopSettings { allow_nodes: Vec::new(), quiet_s: 60 }
+    }
+}
+
+impl LoopSettings {
+    /// How the event of a flow goes on.
+    fn course(&self) -> Course {
+        Course::until_quiet(Nanos::from_secs(self.quiet_s.max(MIN_LOOP_QUIET_S)))
+    }
+}
+
+pub(crate) type Settings = LoopSettings;
+
+/// The flows whose packets loop.
+#[derive(Debug)]
+pub(crate) struct State {
+    settings: LoopSettings,
+    /// The signs of each flow that is followed and has looped.
+    signs: HashMap<FlowIndex, Signs>,
+}
+
+impl Detector for State {
+    type Settings = Settings;
+
+    fn new(settings: &Settings, _: &Common) -> Self {
+        Self { settings: settings.clone(), signs: HashMap::new() }
+    }
+
+    #[inline]
+    fn handle_stack(&mut self, stack: &SeenStack<'_>, network: &Network, outbox: &mut Outbox) {
+        // A path that is known has been looked at, and is only looked at again where it loops.
+        if !stack.is_known_path || self.signs.contains_key(&stack.flow) {
+            self.look_at(stack, network, outbox);
+        }
+    }
+
+    fn handle_postcard(&mut self, postcard: &SeenStack<'_>, network: &Network, outbox: &mut Outbox) {
+        let SeenStack { flow, sighting, .. } = *postcard;
+        let entry = &network.flows[flow];
+        let known = entry.postcards.of(sighting.report.node_id);
+        if let Some(found) = known.and_then(|known| came_again(known, sighting)) {
+            self.announce(flow, entry.flow, found, sighting, outbox);
+        }
+    }
+
+    fn handle_eviction(&mut self, index: FlowIndex, _: &FlowEntry, _: Nanos, _: &mut Outbox) {
+        self.signs.remove(&index);
+    }
+}
+
+impl State {
+    fn look_at(&mut self, stack: &SeenStack<'_>, network: &Network, outbox: &mut Outbox) {
+        let SeenStack { flow, sighting, .. } = *stack;
+        let entry = &network.flows[flow];
+        let is_recent = |at: Nanos| sighting.now.since(at) <= Nanos::from_secs(self.settings.quiet_s);
+        let ttl_ran_out = entry.ttl_zero_at.is_some_and(is_recent);
+        if let Some(found) = find(&self.settings, sighting, ttl_ran_out) {
+            self.announce(flow, entry.flow, found, sighting, outbox);
+        }
+    }
+
+    fn announce(
+        &mut self,
+        index: FlowIndex,
+        flow: Flow,
+        found: Found,
+        sighting: &Sighting<'_>,
+        outbox: &mut Outbox,
+    ) {
+        let course = self.settings.course();
+        if let Some(count) = self.signs.entry(index).or_default().take(sighting.now, course) {
+            outbox.begin(Event { count, ..found.event(flow, sighting) }, course);
+        }
+    }
+}
+
+/// A place that a packet came to twice.
+#[derive(Debug)]
+struct Found {
+    hop: Hop,
+    support: Vec<LoopSupport>,
+    confidence: Confidence,
+}
+
+/// Finds a place that stands twice in one metadata stack.
+///
+/// The same node and ingress interface twice is a loop for certain. The same node by different interfaces, or by
+/// interfaces it does not tell, may be a hairpin: nodes where that is so are listed in the settings.
+fn find(settings: &LoopSettings, sighting: &Sighting<'_>, ttl_ran_out: bool) -> Option<Found> {
+    let ran_out = matches!(sighting.reading.stack, StackState::Partial { max_hop_count_exceeded: true });
+    let mut support = Vec::new();
+    support.extend(ran_out.then_some(LoopSupport::MaxHopsExceeded));
+    support.extend(ttl_ran_out.then_some(LoopSupport::TtlZeroDrop));
+    let is_allowed = |hop: &Hop| settings.allow_nodes.contains(&hop.node_id.0);
+    let (hop, confidence) = repeated(sighting, |a, b| {
+        a.ingress_interface.is_some() && a.ingress_interface == b.ingress_interface
+    })
+    .map(|hop| (hop, Confidence::Certain))
+    .or_else(|| {
+        let hop = repeated(sighting, |hop, _| ran_out || !is_allowed(hop))?;
+        Some((Hop { ingress_interface: None, ..hop }, Confidence::Probable))
+    })?;
+    Some(Found { hop, support, confidence })
+}
+
+/// Finds that the same packet has come to a node again, and has passed routers in between.
+fn came_again(known: &Postcard, sighting: &Sighting<'_>) -> Option<Found> {
+    let is_same = known.identity.is_some() && known.identity == sighting.reading.identity;
+    let is_soon = sighting.now.since(known.received_at) <= SAME_PACKET;
+    let (before, after) = known.ttl.zip(sighting.reading.ttl)?;
+    if !is_same || !is_soon || after >= before {
+        return None;
+    }
+    let hop = sighting.hops.first()?.hop;
+    let again = Hop {
+        ingress_interface: hop.ingress_interface.filter(|id| Some(*id) == known.hop.ingress_interface),
+        ..hop
+    };
+    let support = vec![LoopSupport::SmallerTtl];
+    Some(Found { hop: again, support, confidence: Confidence::Certain })
+}
+
+impl Found {
+    /// The event that the packet of a report shows.
+    fn event(self, flow: Flow, sighting: &Sighting<'_>) -> Event {
+        let Self { hop, support, confidence } = self;
+        let is_sure = confidence == Confidence::Certain || !support.is_empty();
+        let hops: Vec<Hop> = sighting.hops.iter().map(|reading| reading.hop).collect();
+        let Hop { node_id, ingress_interface, .. } = hop;
+        let detail = Loop { flow, node_id, ingress_interface, path: Path::new(&hops), support };
+        let severity = if is_sure { Severity::Critical } else { Severity::Warning };
+        Event::of_report(EventDetail::Loop(detail), severity, flow.to_string(), confidence, sighting.report)
+    }
+}
+
+/// The first hop whose node comes again further on, where both hops are also `alike`.
+fn repeated(sighting: &Sighting<'_>, alike: impl Fn(&Hop, &Hop) -> bool) -> Option<Hop> {
+    let hops = sighting.hops;
+    hops.iter().enumerate().find_map(|(place, reading)| {
+        let hop = reading.hop;
+        let is_known = hop.node_id != NodeId::NOT_AVAILABLE;
+        let comes_again = |later: &Hop| later.node_id == hop.node_id && alike(&hop, later);
+        let is_repeated = hops[place + 1..].iter().any(|later| comes_again(&later.hop));
+        (is_known && is_repeated).then_some(hop)
+    })
+}
+
+/// For so long equal numbers and checksums mean the same packet.
+const SAME_PACKET: Nanos = Nanos::from_secs(10);
+/// Less than this may pass between two reports of a smart node on one flow.
+const MIN_LOOP_QUIET_S: u64 = 3;

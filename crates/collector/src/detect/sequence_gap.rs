@@ -1,0 +1,186 @@
+//! Packets that are missing between those their source has numbered.
+
+use hashbrown::HashMap;
+use inband_model::{
+    Confidence, Event, EventDetail, Flow, Nanos, NodeId, ReportReference, SequenceGap, Severity,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::book::Course;
+use crate::deadlines::Deadlines;
+use crate::ledger::{Arrival, LedgerSettings, Sequence, SequenceSpace};
+use crate::network::Network;
+use crate::outbox::Outbox;
+use crate::report::Missing;
+use crate::sighting::Sighting;
+
+use super::detector::{Common, Detector};
+
+/// Where sources number packets: `[events.sequence_gap]`.
+///
+/// The losses that Host-INT's reports tell are announced whatever is set here.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct NumberSettings {
+    /// Domain whose source-inserted metadata of INT-MX holds a number of 4 bytes. Only where nodes report every packet:
+    /// what a filter holds back looks like a loss. Default: none.
+    pub domain: Option<u16>,
+    /// Words in front of the number in that metadata. Default 0.
+    pub offset_words: usize,
+    /// Domain whose metadata in a report 2.0 of dropped packets begins with the drop summary of Host-INT; 0: none.
+    /// Default 0x4849, as nodes have it.
+    pub summary_domain: u16,
+    /// Milliseconds until a gap counts as lost, or `paths.settle_ms` where that is more. Default 200.
+    pub confirm_after_ms: u64,
+    /// Seconds without another loss after which the event of a flow ends. Default 60.
+    pub quiet_s: u64,
+    /// Flows, each at each node, that are followed. Default 16,384: about 16 MB.
+    pub max_flows: usize,
+}
+
+impl Default for NumberSettings {
+    fn default() -> NumberSettings {
+        NumberSettings {
+            domain: None,
+            offset_words: 0,
+            summary_domain: 0x4849,
+            confirm_after_ms: 200,
+            quiet_s: 60,
+            max_flows: 16_384,
+        }
+    }
+}
+
+pub(crate) type Settings = NumberSettings;
+
+/// The numbers of packets by flow and node that reports them.
+#[derive(Debug)]
+pub(crate) struct State {
+    settings: NumberSettings,
+    ledger: LedgerSettings,
+    flows: HashMap<(Flow, NodeId), Numbered>,
+    confirmations: Deadlines<(Flow, NodeId)>,
+    /// When it was last looked for flows that are silent.
+    purged_at: Nanos,
+}
+
+/// A flow whose packets are numbered.
+#[derive(Debug)]
+struct Numbered {
+    sequence: Sequence,
+    seen_at: Nanos,
+    told: u64,
+    /// The first report behind the latest gap.
+    report: ReportReference,
+    is_watched: bool,
+}
+
+impl Detector for State {
+    type Settings = Settings;
+
+    fn new(settings: &Settings, common: &Common) -> Self {
+        let ledger = LedgerSettings {
+            reorder_window: REORDER_WINDOW,
+            confirm_after_ms: settings.confirm_after_ms.max(common.settle.0.div_ceil(1_000_000)),
+            ..LedgerSettings::default()
+        };
+        Self {
+            settings: settings.clone(),
+            ledger,
+            flows: HashMap::new(),
+            confirmations: Deadlines::new(),
+            purged_at: Nanos::ZERO,
+        }
+    }
+
+    /// Takes in what a report says of packets that are missing, and the number of its packet.
+    #[inline]
+    fn handle_report(&mut self, sighting: &Sighting<'_>, _: &Network, outbox: &mut Outbox) {
+        let Some(flow) = sighting.reading.flow else { return };
+        if let Some(Missing { packets: lost @ 1.., dropped: None }) = sighting.reading.missing {
+            outbox.begin(event(sighting.report, flow, lost.into()), self.course());
+        }
+        if let Some(number) = sighting.reading.number {
+            self.record(sighting.report, flow, number);
+        }
+    }
+
+    /// Counts as lost what has been missing long enough.
+    fn handle_timeout(&mut self, now: Nanos, _: &Network, outbox: &mut Outbox) {
+        while let Some(key) = self.confirmations.pop_due(now) {
+            let course = self.course();
+            let Some(numbered) = self.flows.get_mut(&key) else { continue };
+            numbered.is_watched = false;
+            numbered.sequence.confirm(&self.ledger, now);
+            let lost = numbered.sequence.lost().saturating_sub(numbered.told);
+            if lost > 0 {
+                numbered.told += lost;
+                // That packets are missing holds until now, however long it took to be certain.
+                let event = event(numbered.report, key.0, lost);
+                outbox.begin(Event { last: now, ..event }, course);
+            }
+            if let Some(due) = numbered.sequence.next_confirmation(&self.ledger) {
+                numbered.is_watched = true;
+                self.confirmations.set(due, key);
+            }
+        }
+    }
+
+    fn next_timeout(&self) -> Option<Nanos> {
+        self.confirmations.next()
+    }
+}
+
+impl State {
+    /// Takes in the number of a packet that a node reports.
+    fn record(&mut self, report: ReportReference, flow: Flow, number: u32) {
+        let (key, now) = ((flow, report.node_id), report.received_at);
+        let Some(numbered) = self.flows.get_mut(&key) else {
+            if self.flows.len() >= self.settings.max_flows {
+                self.purge(now);
+                if self.flows.len() >= self.settings.max_flows {
+                    return;
+                }
+            }
+            let sequence = Sequence::new(SequenceSpace::new(u32::BITS), &self.ledger, now, number);
+            self.flows.insert(key, Numbered { sequence, seen_at: now, told: 0, report, is_watched: false });
+            return;
+        };
+        numbered.seen_at = now;
+        match numbered.sequence.arrive(&self.ledger, now, number) {
+            Arrival::InOrder => return,
+            Arrival::Gap(_) => numbered.report = report,
+            _ => {}
+        }
+        if !numbered.is_watched
+            && let Some(due) = numbered.sequence.next_confirmation(&self.ledger)
+        {
+            numbered.is_watched = true;
+            self.confirmations.set(due, key);
+        }
+    }
+
+    /// Forgets the flows that are silent; once a second, as it looks at all of them.
+    fn purge(&mut self, now: Nanos) {
+        if now.since(self.purged_at) < Nanos::from_secs(1) {
+            return;
+        }
+        self.purged_at = now;
+        let idle = Nanos::from_secs(self.settings.quiet_s);
+        self.flows.retain(|_, numbered| now.since(numbered.seen_at) <= idle);
+    }
+
+    fn course(&self) -> Course {
+        Course::until_quiet(Nanos::from_secs(self.settings.quiet_s))
+    }
+}
+
+fn event(report: ReportReference, flow: Flow, lost: u64) -> Event {
+    let detail = SequenceGap { flow, node_id: report.node_id, lost };
+    let key = format!("{flow} at node {}", report.node_id);
+    let detail = EventDetail::SequenceGap(detail);
+    Event { count: lost, ..Event::of_report(detail, Severity::Warning, key, Confidence::Certain, report) }
+}
+
+/// Numbers of a flow that are remembered one by one: packets of 500 ms at 8,000 a second.
+const REORDER_WINDOW: u32 = 4_096;

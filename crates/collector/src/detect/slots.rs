@@ -1,0 +1,37 @@
+//! State of detectors by the place of a port or a link.
+
+/// A table of states by place, each made when it is first needed.
+///
+/// The places are those of a table with a stated bound, so this one has the same bound.
+#[derive(Debug)]
+pub(super) struct Slots<T> {
+    slots: Vec<Option<T>>,
+}
+
+impl<T> Default for Slots<T> {
+    fn default() -> Self {
+        Self { slots: Vec::new() }
+    }
+}
+
+impl<T> Slots<T> {
+    /// The state of a place, made where there is none.
+    #[inline]
+    pub(super) fn at(&mut self, place: usize, make: impl FnOnce() -> T) -> &mut T {
+        if place >= self.slots.len() {
+            self.grow(place);
+        }
+        self.slots[place].get_or_insert_with(make)
+    }
+
+    /// The state of a place; `None` where there is none.
+    #[inline]
+    pub(super) fn get(&self, place: usize) -> Option<&T> {
+        self.slots.get(place)?.as_ref()
+    }
+
+    #[cold]
+    fn grow(&mut self, place: usize) {
+        self.slots.resize_with(place + 1, || None);
+    }
+}

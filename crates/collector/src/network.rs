@@ -1,0 +1,73 @@
+//! What reports have shown of the network.
+
+use inband_model::{Hop, Nanos, NodeId};
+
+use crate::flows::{FlowEntry, FlowTable};
+use crate::paths::{Links, PathIndex, PathSettings, PathTable, Topology};
+use crate::ports::{PortEventSettings, PortSettings, Ports};
+
+/// The flows, their paths, the links of these and the ports of all nodes: what detectors look at.
+#[derive(Debug)]
+pub(crate) struct Network {
+    pub(crate) settings: PathSettings,
+    pub(crate) flows: FlowTable,
+    pub(crate) paths: PathTable,
+    pub(crate) links: Links,
+    /// The links that are given.
+    pub(crate) topology: Topology,
+    pub(crate) ports: Ports,
+}
+
+impl Network {
+    pub(crate) fn new(settings: PathSettings, ports: PortSettings, events: PortEventSettings) -> Self {
+        Self {
+            flows: FlowTable::new(settings.max_flows),
+            paths: PathTable::new(settings.max_paths),
+            links: Links::new(settings.max_links),
+            topology: Topology::new(&settings.links),
+            ports: Ports::new(ports, events),
+            settings,
+        }
+    }
+
+    /// Keeps a path for one more user; `None` when there is no room for another path.
+    pub(crate) fn acquire_path(&mut self, now: Nanos, hops: &[Hop]) -> Option<PathIndex> {
+        self.paths.acquire(now, hops, &mut self.links, &mut self.ports)
+    }
+
+    /// Notes that a flow takes a path now.
+    #[inline]
+    pub(crate) fn touch_path(&mut self, now: Nanos, path: PathIndex) {
+        self.paths.touch(now, path, self.settings.link_resolution(), &mut self.links);
+    }
+
+    /// Notes that no other nodes stand between the hops of a path.
+    pub(crate) fn make_certain(&mut self, path: PathIndex) {
+        self.paths.make_certain(path, &mut self.links);
+    }
+
+    /// The hops of the path of a flow; none where it has no path.
+    pub(crate) fn hops(&self, entry: &FlowEntry) -> &[Hop] {
+        entry.path.map_or(&[], |path| self.paths[path].path.hops())
+    }
+
+    /// Whether all hops of the path of a flow were seen, as far as is known.
+    pub(crate) fn is_complete(&self, entry: &FlowEntry) -> bool {
+        let hops = self.hops(entry);
+        let has_all = entry.hops_expected.is_some_and(|expected| hops.len() >= usize::from(expected));
+        let (Some(first), Some(last)) = (hops.first(), hops.last()) else { return false };
+        let is_edge = |node_id: NodeId, interface: Option<u16>| {
+            let edges = &self.settings.edges;
+            edges.is_empty()
+                || edges.iter().any(|edge| edge.node == node_id.0 && Some(edge.interface) == interface)
+        };
+        has_all
+            && is_edge(first.node_id, first.ingress_interface)
+            && is_edge(last.node_id, last.egress_interface)
+    }
+
+    /// A link without a report since then is out of service.
+    pub(crate) fn alive_since(&self, now: Nanos) -> Nanos {
+        Nanos(now.0.saturating_sub(self.settings.reroute_after_ns))
+    }
+}

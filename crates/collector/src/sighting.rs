@@ -1,0 +1,42 @@
+//! One report on its way through correlation.
+
+use std::net::SocketAddr;
+
+use inband_model::{Nanos, ReportReference};
+
+use crate::ledger::Arrival;
+use crate::ports::{PortIndex, Sample};
+use crate::report::{HopReading, Reading};
+
+/// A report on its way through the correlator.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sighting<'a> {
+    pub(crate) now: Nanos,
+    pub(crate) report: ReportReference,
+    /// Where it came from, and where it was sent to.
+    pub(crate) from: SocketAddr,
+    pub(crate) session: SocketAddr,
+    /// What the sequence number of its datagram was.
+    pub(crate) arrival: Arrival,
+    pub(crate) reading: &'a Reading,
+    /// First hop first.
+    pub(crate) hops: &'a [HopReading],
+}
+
+impl Sighting<'_> {
+    /// One of its hops, which left by `port`.
+    #[inline]
+    pub(crate) fn sample<'b>(&'b self, port: PortIndex, reading: &'b HopReading) -> Sample<'b> {
+        // Q is about the queue of the reporting node.
+        let is_reporter = reading.hop.node_id == self.report.node_id;
+        Sample {
+            now: self.now,
+            report: self.report,
+            port,
+            reading,
+            congested_queue: self.reading.congested_queue && is_reporter,
+            flow: self.reading.flow.as_ref(),
+            packet_bytes: self.reading.packet_bytes,
+        }
+    }
+}
