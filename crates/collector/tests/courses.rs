@@ -3,15 +3,16 @@
 mod support;
 
 use inband_collector::{
-    BalanceSettings, ClockSettings, CollectorSettings, CongestionSettings, DropSettings, EventSettings,
-    HealthSettings, LatencyChangeSettings, LatencyObjectiveSettings, LoopSettings, LossSettings,
-    MicroburstSettings, NumberSettings, PathRule, PathSettings, SilentLossSettings, SpikeSettings,
+    BalanceSettings, ClockSettings, CollectorSettings, CongestionSettings, DropSettings,
+    EgressUtilizationSettings, EventSettings, HealthSettings, LatencyChangeSettings,
+    LatencyObjectiveSettings, LoopSettings, LossSettings, MicroburstSettings, NumberSettings, PathRule,
+    PathSettings, SilentLossSettings, SpikeSettings,
 };
 use inband_model::{EndReason, Event, EventKind, Nanos, Phase};
 use inband_wire::Words;
 use inband_wire::int::shim::Shim;
 use inband_wire::int::{HopMetadata, Instructions, MxHeader};
-use inband_wire::report::Drop;
+use inband_wire::report::{Draft, Drop};
 use zerocopy::IntoBytes;
 
 use support::{
@@ -33,6 +34,7 @@ const COURSES: &[(EventKind, Cause)] = &[
     (EventKind::LatencyObjective, packets_are_late),
     (EventKind::MicroburstStorm, a_queue_fills_for_a_moment),
     (EventKind::Drop, a_packet_is_dropped),
+    (EventKind::EgressUtilization, a_link_is_nearly_full),
     (EventKind::EcmpImbalance, one_of_two_links_carries_all),
     (EventKind::NegativeLinkLatency, a_packet_arrives_before_it_is_sent),
     (EventKind::ClockDrift, a_clock_runs_fast),
@@ -209,6 +211,13 @@ fn smallest() -> EventSettings {
             least_packets: 0,
             ..BalanceSettings::default()
         },
+        egress_utilization: EgressUtilizationSettings {
+            above_permille: 0,
+            for_s: 0,
+            below_permille: 0,
+            full_utilization: 0,
+            ..EgressUtilizationSettings::default()
+        },
         clock: ClockSettings { drift_ns_per_s: 0, quiet_s: 0, ..ClockSettings::default() },
         health: HealthSettings { address_changes: 0, window_s: 0, ..health },
         ..EventSettings::default()
@@ -283,6 +292,13 @@ fn a_packet_is_dropped(lab: &mut Lab, step: u32) {
     let packet = plain_packet(&flow(step % 3), 64);
     let drop = Some(Drop { queue_id: 0, reason: 80 });
     lab.report(5, &dropped(&node_report(&packet, hop(5, 900, 0)), drop));
+}
+
+fn a_link_is_nearly_full(lab: &mut Lab, _: u32) {
+    let metadata = HopMetadata { egress_utilization: Some(9_500), ..hop(5, 900, 0) };
+    let report = Draft { instructions: Instructions(0xfd00), ..node_report(&[], metadata) };
+    let packet = plain_packet(&flow(1), 64);
+    lab.report(5, &Draft { inner: &packet, ..report });
 }
 
 fn one_of_two_links_carries_all(lab: &mut Lab, step: u32) {

@@ -83,6 +83,8 @@ scenarios! {
         not a_node_reports_what_it_forwards;
     SilentLoss: three_flows_stop_at_a_link, "node 11 egress 2 to node 2 ingress 1", Warning, "/flows/2/protocol": 17, [11];
         not two_flows_stop_at_a_link;
+    EgressUtilization: a_link_is_nearly_full_for_ten_seconds, "node 5 egress 2", Warning, "/flows/0/share_permille": 742, [5];
+        not a_link_is_nearly_full_for_nine_seconds;
     EcmpImbalance: one_of_two_equal_links_carries_most, "node 1 egress 2 3", Warning, "/by_utilization": false, [2];
         not two_equal_links_carry_the_same;
     NegativeLinkLatency: packets_arrive_before_they_are_sent, "node 1 egress 2 to node 2 ingress 1", Warning,
@@ -389,6 +391,37 @@ fn the_latency_moves_to_another_quantum() -> Lab {
 
 fn the_latency_moves_within_a_quantum() -> Lab {
     latencies(&[768, 900, 1_023])
+}
+
+/// A report of node 5 every 100 ms, with the link at this level; three of four packets are of flow 2.
+fn utilized(lab: &mut Lab, utilization: u32, steps: u32) {
+    for step in 0..steps {
+        postcard_of(lab, if step.is_multiple_of(4) { 1 } else { 2 }, 900, Some(utilization));
+        lab.wait(Nanos::from_millis(100));
+    }
+}
+
+fn a_link_is_nearly_full_for_ten_seconds() -> Lab {
+    let mut lab = Lab::new();
+    utilized(&mut lab, 9_001, 120);
+    assert_eq!(lab.collector.active_events().filter(|view| is_utilization(view.event.kind())).count(), 1);
+    // Between the two levels it goes on, and ends below the lower one.
+    utilized(&mut lab, 8_000, 200);
+    assert_eq!(lab.collector.active_events().filter(|view| is_utilization(view.event.kind())).count(), 1);
+    utilized(&mut lab, 7_999, 40);
+    assert_eq!(lab.collector.active_events().filter(|view| is_utilization(view.event.kind())).count(), 0);
+    lab
+}
+
+fn is_utilization(kind: EventKind) -> bool {
+    kind == EventKind::EgressUtilization
+}
+
+fn a_link_is_nearly_full_for_nine_seconds() -> Lab {
+    let mut lab = Lab::new();
+    utilized(&mut lab, 9_900, 90);
+    utilized(&mut lab, 9_000, 200);
+    lab
 }
 
 fn three_of_five_packets_stay_long() -> Lab {

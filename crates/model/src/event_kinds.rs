@@ -144,6 +144,11 @@ macro_rules! event_kinds {
                 /// Packets vanish behind a node, and no node reports a drop.
                 silent_loss: SilentLoss = "silent-loss",
             }
+            /// When an egress interface is nearly full.
+            egress_utilization {
+                /// An egress interface is nearly full.
+                egress_utilization: EgressUtilization = "egress-utilization",
+            }
             /// When links of equal cost carry unequal loads.
             ecmp_imbalance {
                 /// Equal links carry unequal loads.
