@@ -72,12 +72,13 @@ fn find_otherwise(
             Some(locate::behind_udp_port(bytes, layers)?)
         }
         EncapsulationKind::UdpPort | EncapsulationKind::Udp => {
-            earlier::behind_tcp_port(carriage, bytes, layers)
+            earlier::behind_tcp_port(carriage, bytes, layers)?
         }
         EncapsulationKind::ProbeMarker
             if layers.checksum_at().is_some() && carriage.has_marker_ports(bytes, layers) =>
         {
-            carriage.with_code_points(|code_points| locate::behind_probe_marker(bytes, layers, code_points))
+            carriage
+                .with_code_points(|code_points| locate::behind_probe_marker(bytes, layers, code_points))?
         }
         EncapsulationKind::Gre if layers.protocol == gre::PROTOCOL => {
             locate::in_gre(bytes, layers, &[carriage.gre_protocol])?

@@ -14,7 +14,7 @@ mod transit;
 
 pub(crate) use flags::{exempt, mark_copy};
 pub(crate) use instructions::in_2_1;
-pub(crate) use read::{before_tcp_options, behind_tcp_port, check_header, settle};
+pub(crate) use read::{before_tcp_options, behind_tcp_port, check_header, is_announced, settle};
 pub(crate) use source::{EarlierNumbers, EarlierSource};
 pub(crate) use support::check;
 pub(crate) use transit::push_hop;

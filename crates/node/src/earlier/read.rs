@@ -1,12 +1,16 @@
 //! What counts as INT of a version before 2.0, and not only as bytes that begin like it.
 
 use inband_wire::error::{ErrorKind, Header, ParseError};
-use inband_wire::int::earlier::HopByHop;
+use inband_wire::int::earlier::recognise::HEADER_BYTES;
+use inband_wire::int::earlier::shim::{HOST_INT, SHIM_BYTES, Shim};
+use inband_wire::int::earlier::{HopByHop, Tail};
 use inband_wire::int::locate::{self, Encapsulation, HeaderType};
-use inband_wire::int::{CodePoints, Location, Reading, TcpOptions, Version};
+use inband_wire::int::{CodePoints, Deviations, Location, Reading, TcpOptions, Version};
 use inband_wire::layers::{Layers, Transport};
 use inband_wire::tcp;
+use inband_wire::view::view;
 
+use crate::config::EncapsulationKind;
 use crate::encapsulation::Carriage;
 
 /// Checks that the header at `location` is one from its first byte to its last.
@@ -63,9 +67,16 @@ pub(crate) fn before_tcp_options(bytes: &[u8], layers: &Layers) -> Option<Locati
 }
 
 /// Finds INT 0.5 in a TCP segment to the port that marks INT; most such segments carry none.
-pub(crate) fn behind_tcp_port(carriage: &Carriage, bytes: &[u8], layers: &Layers) -> Option<Location> {
-    if layers.tcp(bytes)?.destination_port.get() != carriage.udp_port {
-        return None;
+///
+/// # Errors
+/// INT that is 0.5 but for its version.
+pub(crate) fn behind_tcp_port(
+    carriage: &Carriage,
+    bytes: &[u8],
+    layers: &Layers,
+) -> Result<Option<Location>, ParseError> {
+    if layers.tcp(bytes).is_none_or(|tcp| tcp.destination_port.get() != carriage.udp_port) {
+        return Ok(None);
     }
     let code_points = CodePoints {
         dscp: &[],
@@ -80,8 +91,71 @@ pub(crate) fn behind_tcp_port(carriage: &Carriage, bytes: &[u8], layers: &Layers
         reading: Reading::Strict,
         dialect_marks: &[],
     };
-    locate::find(bytes, layers, &code_points).ok().flatten()
+    if let Ok(Some(location)) = locate::find(bytes, layers, &code_points) {
+        return Ok(Some(location));
+    }
+    let at = locate::payload_at(layers, carriage.tcp_options);
+    match another_version(bytes, at, Encapsulation::UdpPort, &[Version::V0_5]) {
+        Some((found, Some(tail))) if tail.protocol == tcp::PROTOCOL => {
+            let kind = ErrorKind::Version { found, expected: 0 };
+            Err(ParseError::new(at + SHIM_BYTES, Header::IntMetadata, kind))
+        }
+        _ => Ok(None),
+    }
 }
+
+/// Whether what `error` names is INT of a version before 2.0, or would be with the version that its header gives.
+///
+/// A mark that is INT's alone needs no more than a shim behind it. One that other packets share, a part of the DSCP or
+/// a Next Protocol of MPLS, needs a header whose lengths, counts and bitmap agree.
+#[cold]
+pub(crate) fn is_announced(carriage: &Carriage, bytes: &[u8], error: &ParseError) -> bool {
+    let header = match error.header {
+        Header::IntMetadata => Some(error.at),
+        Header::MetadataStack => error.at.checked_sub(HEADER_BYTES),
+        // Everything in front of it was right.
+        Header::IntTail => return true,
+        _ => None,
+    };
+    let Some(shim) = header.and_then(|at| at.checked_sub(SHIM_BYTES)) else { return false };
+    let (is_shared, encapsulation, versions) = match carriage.kind {
+        EncapsulationKind::VxlanGpe => (true, Encapsulation::VxlanGpe, &IN_TUNNELS[..]),
+        _ => (carriage.mark.mask != WHOLE_DSCP, Encapsulation::Dscp, &BEHIND_L4[..]),
+    };
+    !is_shared || another_version(bytes, shim, encapsulation, versions).is_some()
+}
+
+/// The version field and the tail of the header behind the shim at byte `at`, where it is one of `versions` but for
+/// that field.
+fn another_version<'a>(
+    bytes: &'a [u8],
+    at: usize,
+    encapsulation: Encapsulation,
+    versions: &[Version],
+) -> Option<(u8, Option<&'a Tail>)> {
+    let shim: &Shim = view(bytes, at, Header::Shim).ok()?;
+    let header_type = if shim.kind() == HOST_INT { HeaderType::Md } else { shim.header_type()? };
+    let place = Location {
+        encapsulation,
+        header_type,
+        version: Version::V0_5,
+        deviations: Deviations::NONE,
+        shim: at,
+        header: at + SHIM_BYTES,
+        end: at + shim.length().bytes(),
+    };
+    let of = |version: &Version| {
+        let int = HopByHop::parse_any_version(bytes, &Location { version: *version, ..place }).ok()?;
+        (int.instruction_bitmap != 0).then_some((int.version_field, int.tail))
+    };
+    versions.iter().find_map(of)
+}
+
+const IN_TUNNELS: [Version; 3] = [Version::V1_0, Version::V0_5, Version::V2016];
+
+const BEHIND_L4: [Version; 3] = [Version::V1_0, Version::V0_5, Version::HostInt0_5];
+
+const WHOLE_DSCP: u8 = 0x3f;
 
 #[cfg(test)]
 mod tests;

@@ -13,9 +13,11 @@ use crate::config::{Layer, SinkMetadata, UnknownInstructions};
 use crate::counters::Outcome;
 use crate::domain_fields;
 use crate::domains::ValueContext;
+use crate::earlier;
 use crate::encapsulation::Stripping;
 use crate::frame::Frame;
 use crate::indication::{self, Int};
+use crate::interfaces::Interface;
 use crate::passage::Passage;
 use crate::reporter::Asked;
 use crate::transit::{self, HopContext};
@@ -62,9 +64,35 @@ impl Node {
             }
             Ok(Some((location, Int::Earlier))) => self.handle_earlier(frame, visit, location),
             Ok(Some((location, Int::Destination))) => self.handle_destination(frame, visit, &location),
-            // A host may send what only looks like INT; inside the domain it is a fault.
-            Err(error) if !visit.hop.ingress.edge => unreadable(&error, visit.hop.egress.edge),
-            Ok(None) | Err(_) => self.handle_plain(frame, visit),
+            // A host may send what only looks like INT; from where INT may come it is a fault.
+            Err(error) => match self.unreadable(frame.bytes(), visit, &error) {
+                Outcome::Malformed if visit.hop.ingress.edge => self.handle_plain(frame, visit),
+                outcome => outcome,
+            },
+            Ok(None) => self.handle_plain(frame, visit),
+        }
+    }
+
+    /// The fate of a packet whose mark is not followed by INT that can be read.
+    ///
+    /// Where a shim or an option can be none of INT the packet may be anybody's, and goes on as it came. Behind one that
+    /// can be, INT of a kind that is not known may not leave the domain.
+    // int-2.1/md-01, int-2.1/sink-01
+    #[cold]
+    fn unreadable(&self, packet: &[u8], visit: &Visit<'_>, error: &ParseError) -> Outcome {
+        let Interface { edge, accept_int, .. } = visit.hop.ingress;
+        let is_sink = visit.hop.egress.edge && (accept_int || !edge);
+        let is_int = || match error.header {
+            Header::IntMd | Header::IntMx => true,
+            _ => earlier::is_announced(&self.profile.carriage, packet, error),
+        };
+        let is_cut = packet.len() < visit.layers.end;
+        match error.kind {
+            // A capture cut the header.
+            ErrorKind::Short { .. } if is_cut => Outcome::Malformed,
+            _ if !is_sink || !is_int() => Outcome::Malformed,
+            ErrorKind::Version { .. } => Outcome::UnknownVersion,
+            _ => Outcome::NotStripped,
         }
     }
 
@@ -155,6 +183,7 @@ impl Node {
         location: &Location,
         header: &MdHeader,
     ) -> Outcome {
+        // report-2.0/transport-06: of the places for a sink's own metadata, the stack and the report are a choice.
         let asked = match self.profile.sink_metadata {
             // int-2.1/md-07: no hop left, so a sink that is not the source adds nothing and sets E, which its report shows.
             SinkMetadata::Report if header.remaining_hop_count() == 0 && visit.sequence_number.is_none() => {
@@ -302,21 +331,6 @@ impl Node {
             }
         }
         false
-    }
-}
-
-/// What becomes of a packet inside the domain whose mark is not followed by INT that can be read.
-///
-/// Where a shim or an option can be none of INT the packet may be anybody's, and goes on as it came. Behind one that
-/// can be, INT of a kind that is not known may not leave the domain.
-fn unreadable(error: &ParseError, is_sink: bool) -> Outcome {
-    match (error.header, error.kind) {
-        // A shim of the versions before 2.0 begins like any number, so a version that is none of theirs says nothing.
-        (Header::IntMd | Header::IntMx, ErrorKind::Version { .. }) if is_sink => Outcome::UnknownVersion,
-        // A capture cut the header.
-        (_, ErrorKind::Short { .. }) => Outcome::Malformed,
-        (Header::IntMd | Header::IntMx, _) if is_sink => Outcome::NotStripped,
-        _ => Outcome::Malformed,
     }
 }
 

@@ -41,7 +41,8 @@ pub fn find(
     if layers.transport == Transport::Other || matches!(announced, Ok(Some(_))) {
         return announced;
     }
-    if let Some(found) = behind_probe_marker(bytes, layers, code_points) {
+    // Other protocols use the same marker, so a header that cannot be read is none.
+    if let Ok(Some(found)) = behind_probe_marker(bytes, layers, code_points) {
         return Ok(Some(found));
     }
     let dscp = layers.dscp(bytes);

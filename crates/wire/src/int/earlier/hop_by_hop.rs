@@ -70,12 +70,24 @@ impl<'a> HopByHop<'a> {
     /// A header that is cut or of another version, a length of a hop that contradicts the instruction bitmap, a
     /// stack that is not as long as its hops.
     pub fn parse(bytes: &'a [u8], location: &Location) -> Result<Self, ParseError> {
+        Self::read(bytes, location, VersionField::Right)
+    }
+
+    /// Reads the same with the layout of `location.version`, whatever the version field says.
+    ///
+    /// # Errors
+    /// As [`Self::parse`], but for the version.
+    pub fn parse_any_version(bytes: &'a [u8], location: &Location) -> Result<Self, ParseError> {
+        Self::read(bytes, location, VersionField::Any)
+    }
+
+    fn read(bytes: &'a [u8], location: &Location, version: VersionField) -> Result<Self, ParseError> {
         let at = location.header;
         let Some(layout) = Layout::of_dialect(location.version, location.deviations) else {
             let found = bytes.get(at).map_or(0, |first| first >> 4);
             return Err(ParseError::new(at, Header::IntMetadata, ErrorKind::Version { found, expected: 1 }));
         };
-        let mut this = Self::header(bytes, location, layout)?;
+        let mut this = Self::header(bytes, location, layout, version)?;
         let stack_at = at + HEADER_BYTES;
         let behind = Behind::stack(location, &this);
         let Some(stack_length) = location.end.checked_sub(stack_at + behind.bytes()) else {
@@ -96,7 +108,12 @@ impl<'a> HopByHop<'a> {
         Ok(this)
     }
 
-    fn header(bytes: &'a [u8], location: &Location, layout: Layout) -> Result<Self, ParseError> {
+    fn header(
+        bytes: &'a [u8],
+        location: &Location,
+        layout: Layout,
+        version: VersionField,
+    ) -> Result<Self, ParseError> {
         let at = location.header;
         let this = match HeaderForm::of(location.version, location.deviations) {
             HeaderForm::V1_0 => Self::of_1_0(view(bytes, at, Header::IntMetadata)?, location),
@@ -106,7 +123,7 @@ impl<'a> HopByHop<'a> {
         let fault = |kind| Err(ParseError::new(at, Header::IntMetadata, kind));
         let is_1_0 = layout.instructions() == InstructionSet::V1_0;
         let expected = u8::from(is_1_0);
-        if this.version_field != expected {
+        if this.version_field != expected && version == VersionField::Right {
             return fault(ErrorKind::Version { found: this.version_field, expected });
         }
         // 1.0 gives the length of a hop, the versions before it the number of instructions.
@@ -239,6 +256,15 @@ impl<'a> HopByHop<'a> {
         let size = self.hop_ml.bytes().max(1);
         self.stack.chunks_exact(size).map(move |bytes| Hop { bytes, layout, instruction_bitmap })
     }
+}
+
+/// What the version field has to say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum VersionField {
+    /// The version the header is read as.
+    Right,
+    /// Anything.
+    Any,
 }
 
 /// Where the fields of a metadata header stand.

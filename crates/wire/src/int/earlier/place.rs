@@ -50,9 +50,14 @@ pub(crate) fn behind_shim(
         (HOST_INT, Encapsulation::Dscp, _) => (Version::HostInt0_5, encapsulation),
         (HOST_INT, Encapsulation::UdpPort, _) => (Version::HostInt0_5, Encapsulation::Udp),
         (HOST_INT, ..) | (_, _, None) => return Err(ParseError::new(at, Header::Shim, undefined)),
-        (_, _, Some(header_type)) => {
-            (version_behind(packet, header, end, header_type, encapsulation)?, encapsulation)
-        }
+        (_, _, Some(header_type)) => match version_behind(packet, header, end, header_type, encapsulation) {
+            Ok(version) => (version, encapsulation),
+            // A header of another version is there only where one fits.
+            Err(error) => {
+                check_length(shim, at, LEAST_WORDS, bounds.packet_end)?;
+                return Err(error);
+            }
+        },
     };
     behind_shim_of(packet, at, bounds, encapsulation, version)
 }
@@ -69,22 +74,31 @@ pub(crate) fn behind_shim_of(
     version: Version,
 ) -> Result<Location, ParseError> {
     let shim: &Shim = view(bytes, at, Header::Shim)?;
-    let fault = |kind| Err(ParseError::new(at, Header::Shim, kind));
     let Some(header_type) = shim.header_type() else {
-        return fault(ErrorKind::Undefined { field: "Type", found: usize::from(shim.kind()) });
+        let kind = ErrorKind::Undefined { field: "Type", found: usize::from(shim.kind()) };
+        return Err(ParseError::new(at, Header::Shim, kind));
     };
-    let header = at + SHIM_BYTES;
-    let end = at + shim.length().bytes();
     let least = least_words(version, header_type, encapsulation);
-    let found = usize::from(shim.length().count());
-    if found < least {
-        return fault(ErrorKind::TooSmall { field: "Length", found, least });
-    }
-    let limit = bounds.of(version);
-    if end > limit {
-        return fault(ErrorKind::TooLarge { field: "Length", found, most: limit.saturating_sub(at) / 4 });
-    }
+    let end = check_length(shim, at, least, bounds.of(version))?;
+    let header = at + SHIM_BYTES;
     Ok(Location { encapsulation, header_type, version, deviations: Deviations::NONE, shim: at, header, end })
+}
+
+/// Returns where the INT headers behind the shim at byte `at` end.
+///
+/// # Errors
+/// A Length below `least` words or past byte `limit`.
+fn check_length(shim: &Shim, at: usize, least: usize, limit: usize) -> Result<usize, ParseError> {
+    let found = usize::from(shim.length().count());
+    let end = at + shim.length().bytes();
+    let kind = if found < least {
+        ErrorKind::TooSmall { field: "Length", found, least }
+    } else if end > limit {
+        ErrorKind::TooLarge { field: "Length", found, most: limit.saturating_sub(at) / 4 }
+    } else {
+        return Ok(end);
+    };
+    Err(ParseError::new(at, Header::Shim, kind))
 }
 
 /// The version of the header behind a shim of type 1 or 2.
@@ -114,6 +128,9 @@ fn version_behind(
     let found = u8::from(version == Version::V1_0);
     Err(ParseError::new(header, Header::IntMetadata, ErrorKind::Version { found, expected }))
 }
+
+/// The least Length of a shim in front of a metadata header of any version.
+const LEAST_WORDS: usize = (SHIM_BYTES + HEADER_BYTES) / 4;
 
 /// The least Length of a shim, words: itself, the metadata header, what 0.5 puts behind the stack.
 const fn least_words(version: Version, header_type: HeaderType, encapsulation: Encapsulation) -> usize {

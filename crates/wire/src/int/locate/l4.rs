@@ -2,13 +2,14 @@
 
 use crate::error::{ErrorKind, Header, ParseError};
 use crate::int::code_points::{CodePoints, TcpOptions};
-use crate::int::location::{Encapsulation, Location};
+use crate::int::earlier::HopByHop;
+use crate::int::location::{Encapsulation, HeaderType, Location, VERSION};
 use crate::int::shim::{NextProtocolType, Shim};
 use crate::layers::{Layers, Transport};
-use crate::view::view;
+use crate::view::{short, view};
 use crate::{tcp, udp};
 
-use super::shim::{before_2, behind_shim, has_version, limit};
+use super::shim::{before_2, behind_shim, limit};
 
 /// Length of the probe marker, bytes.
 pub const PROBE_MARKER_BYTES: usize = 8;
@@ -70,24 +71,59 @@ pub(super) fn behind_udp_header(bytes: &[u8], layers: &Layers, at: usize) -> Res
     behind_shim(bytes, at, limit, encapsulation)
 }
 
-/// Reads the INT header behind a probe marker; `None` where the marker is missing or what follows cannot be
-/// INT, because other protocols use the same marker.
+/// Reads the INT shim behind a probe marker; `None` where the marker is missing or no shim can follow it, because
+/// other protocols use the same marker.
+///
+/// # Errors
+/// A shim that can be one in front of a header that cannot be read, such as one of an unknown version.
 #[inline]
-#[must_use]
-pub fn behind_probe_marker(bytes: &[u8], layers: &Layers, code_points: &CodePoints<'_>) -> Option<Location> {
+pub fn behind_probe_marker(
+    bytes: &[u8],
+    layers: &Layers,
+    code_points: &CodePoints<'_>,
+) -> Result<Option<Location>, ParseError> {
     // int-2.1/l4-21: compared as a number in network byte order.
     let at = payload_at(layers, code_points.tcp_options);
-    let marker = u64::from_be_bytes(*bytes.get(at..)?.first_chunk()?);
-    if !code_points.probe_markers.contains(&marker) {
-        return None;
+    let Some(marker) = bytes.get(at..).and_then(<[u8]>::first_chunk) else { return Ok(None) };
+    if !code_points.probe_markers.contains(&u64::from_be_bytes(*marker)) {
+        return Ok(None);
     }
     let at = at + PROBE_MARKER_BYTES;
-    let shim: &Shim = view(bytes, at, Header::Shim).ok()?;
-    let limit = limit(bytes, layers).ok()?;
-    let location = if shim.next_protocol_type() == NextProtocolType::Payload && shim.reserved_is_zero() {
-        behind_shim(bytes, at, limit, Encapsulation::ProbeMarker).ok()?
-    } else {
-        before_2(bytes, at, layers, limit, Encapsulation::ProbeMarker)?.ok()?
+    match behind_marker(bytes, at, layers) {
+        Ok(location) => Ok(Some(location)),
+        Err(error) if error.header == Header::Shim => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Reads the shim at byte `at` behind a probe marker.
+fn behind_marker(bytes: &[u8], at: usize, layers: &Layers) -> Result<Location, ParseError> {
+    let shim: &Shim = view(bytes, at, Header::Shim)?;
+    let no_shim = ParseError::new(at, Header::Shim, ErrorKind::Undefined { field: "Type", found: 0 });
+    let limit = limit(bytes, layers).map_err(|_| no_shim)?;
+    if shim.next_protocol_type() == NextProtocolType::Payload && shim.reserved_is_zero() {
+        let location = behind_shim(bytes, at, limit, Encapsulation::ProbeMarker)?;
+        return check_version(bytes, &location).map(|()| location);
+    }
+    let location = before_2(bytes, at, layers, limit, Encapsulation::ProbeMarker).unwrap_or(Err(no_shim))?;
+    if location.header_type == HeaderType::Md {
+        HopByHop::parse(bytes, &location)?;
+    }
+    Ok(location)
+}
+
+/// Checks the version of an INT-MD or INT-MX header; what a destination header begins with is not defined.
+fn check_version(bytes: &[u8], location: &Location) -> Result<(), ParseError> {
+    let header = match location.header_type {
+        HeaderType::Md => Header::IntMd,
+        HeaderType::Mx => Header::IntMx,
+        HeaderType::Destination => return Ok(()),
     };
-    has_version(bytes, &location).then_some(location)
+    match bytes.get(location.header).map(|first| first >> 4) {
+        Some(VERSION) => Ok(()),
+        Some(found) => {
+            Err(ParseError::new(location.header, header, ErrorKind::Version { found, expected: VERSION }))
+        }
+        None => Err(short(location.header, header, 1, 0)),
+    }
 }
