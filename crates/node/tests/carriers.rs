@@ -329,7 +329,9 @@ fn with_destination(packet: &[u8], kind: EncapsulationKind) -> Vec<u8> {
 
 #[test]
 fn a_destination_header_behind_md_or_mx_is_opaque_to_transit_and_removed_by_the_sink() {
-    // int-2.1/headers-01, int-2.1/headers-02, int-2.1/headers-04, int-2.1/headers-05, int-2.1/vxlan-04
+    // int-2.1/headers-01, int-2.1/vxlan-04: a destination header is beside an MD or MX header in one packet.
+    // int-2.1/headers-02: MD or MX, to which the hop adds, comes first, and stays first.
+    // int-2.1/headers-05: the transit hop leaves each byte of the destination header; int-2.1/headers-04: the sink takes it out.
     let inner = ethernet(0x0800, &ipv4(6, &tcp(false, &[], b"x")));
     for kind in [EncapsulationKind::VxlanGpe, EncapsulationKind::Geneve] {
         for v6 in [false, true] {

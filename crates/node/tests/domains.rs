@@ -72,7 +72,7 @@ fn a_transit_hop_pads_a_domain_it_does_not_know_or_adds_nothing_as_configured() 
 
 #[test]
 fn the_stack_is_whole_hops_and_the_sources_metadata() {
-    // int-2.1/md-41
+    // int-2.1/md-41: two hops of Hop ML words each, and below them the words that the source alone added.
     let before = started();
     let mut config = config(2, (false, false));
     known(&mut config, "0x000000bb");
@@ -169,7 +169,8 @@ fn without_room(before: &[u8], knows: bool, change: impl FnOnce(&mut NodeConfig)
 
 #[test]
 fn an_intermediate_report_leaves_source_only_metadata_in_the_packet() {
-    // int-2.1/mtu-06, int-2.1/md-42
+    // int-2.1/mtu-06: the report is marked as intermediate and has the whole stack; this node's hop is in the packet.
+    // int-2.1/md-42: the words that the source alone added stay, as DS Instruction says that they are there.
     let before = started();
     let mut node = without_room(&before, true, |_| {});
     let after = through(&mut node, &before).unwrap();
@@ -184,7 +185,7 @@ fn an_intermediate_report_leaves_source_only_metadata_in_the_packet() {
 
 #[test]
 fn source_only_metadata_alone_makes_no_room() {
-    // int-2.1/mtu-05
+    // int-2.1/mtu-05: a stack without hops cannot be reported to make room: nothing is added, and M stays set.
     let before = started();
     let mut first = without_room(&before, true, |_| {});
     let one_hop = through(&mut first, &before).unwrap();
@@ -201,7 +202,7 @@ fn source_only_metadata_alone_makes_no_room() {
 
 #[test]
 fn a_node_that_cannot_tell_hops_from_source_only_metadata_takes_nothing_out() {
-    // int-2.1/mtu-05
+    // int-2.1/mtu-05: nothing is added and M is set where the stack cannot be removed without the source's words.
     let before = started();
     let mut node = without_room(&before, false, |_| {});
     let after = through(&mut node, &before).unwrap();

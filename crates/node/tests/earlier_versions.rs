@@ -97,7 +97,8 @@ fn a_hop_goes_on_top_and_only_counts_and_lengths_change() {
 
 #[test]
 fn a_source_of_2016_asks_for_one_interface_and_for_congestion_alone() {
-    // int-2016/md-02, int-2016/md-04
+    // int-2016/md-02: bits 1, 5 and 6 are ingress port, egress port and queue congestion, one word each.
+    // int-2016/md-04: congestion is not measured, so it is 0x7FFFFFFF.
     let cases = [
         (Instruction::IngressInterface, 0x4000, 1),
         (Instruction::EgressInterface, 0x0400, 2),
@@ -449,7 +450,8 @@ fn the_sink_of_host_int_clears_the_mark_and_leaves_the_tail_out_of_the_checksum(
 
 #[test]
 fn the_sink_reports_the_packet_with_its_stack_and_its_own_metadata_where_it_is_wanted() {
-    // int-2016/roles-03
+    // int-2016/roles-03: the sink takes out what it reports.
+    // report-2.0/modes-04: a report of 2.0 and type INT has a fragment with INT 0.5 in it, the shim of 0.5 and all.
     let frame = over_tcp(&int_0_5().behind(&[6, 0, 22, 0]).hop(1));
     for (own, length, bits) in [
         (SinkMetadata::Stack, frame.len() + 8, 0),
@@ -466,6 +468,8 @@ fn the_sink_reports_the_packet_with_its_stack_and_its_own_metadata_where_it_is_w
         let (_, inner, _) = report.packet().unwrap();
         assert!(inner.len() >= length && inner.len() < length + 4, "{own:?}");
         assert_eq!(report.rep_md_bits().0, bits, "{own:?}");
+        let of_0_5 = own != SinkMetadata::Stack;
+        assert!(!of_0_5 || inner.starts_with(&frame), "{own:?}: INT 0.5 as it came");
     }
 }
 

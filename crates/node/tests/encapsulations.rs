@@ -5,6 +5,7 @@ mod support;
 
 use inband_node::config::{EncapsulationKind, Mode};
 use inband_node::{Node, Outcome};
+use inband_testkit::packet;
 use inband_wire::dissect;
 use inband_wire::int::{HeaderType, Location, Md};
 use inband_wire::layers::{Link, Strictness};
@@ -261,18 +262,40 @@ fn chain() -> Vec<u8> {
 
 #[test]
 fn a_transit_hop_ignores_a_destination_header_and_the_sink_removes_the_chain() {
-    // int-2.1/headers-01, int-2.1/headers-02, int-2.1/headers-04, int-2.1/headers-05, int-2.1/vxlan-04
+    // int-2.1/headers-01, int-2.1/vxlan-04: a destination header is beside an MD or MX header in one packet.
+    // int-2.1/headers-02: MD or MX, to which the hop adds, comes first, and stays first.
+    // int-2.1/headers-05: the transit hop leaves each byte of the destination header; int-2.1/headers-04: the sink takes it out.
     let mut nodes = path(3, EncapsulationKind::VxlanGpe, Mode::Md);
     let packet = through(&mut nodes[1], &chain()).unwrap();
-    let types: Vec<_> =
-        dissect(Link::Ethernet, &packet, &code_points(EncapsulationKind::VxlanGpe), Strictness::Whole)
-            .int()
-            .map(|(_, location)| location.header_type)
-            .collect();
+    let headers = |packet: &[u8]| {
+        let points = code_points(EncapsulationKind::VxlanGpe);
+        let found = dissect(Link::Ethernet, packet, &points, Strictness::Whole);
+        let header =
+            |location: &Location| (location.header_type, packet[location.shim..location.end].to_vec());
+        found.int().map(|(_, location)| header(location)).collect::<Vec<_>>()
+    };
+    let (before, after) = (headers(&chain()), headers(&packet));
+    let types: Vec<_> = after.iter().map(|(header_type, _)| *header_type).collect();
     assert_eq!(types, [HeaderType::Md, HeaderType::Destination]);
+    assert_ne!(before[0], after[0]);
+    assert_eq!(before[1], after[1]);
     let mut expected = vxlan(false);
     expected[40..42].fill(0);
     assert_eq!(through(&mut nodes[2], &packet).unwrap(), expected);
+}
+
+#[test]
+fn a_destination_header_alone_passes_a_transit_hop_as_it_came_and_the_sink_takes_it_out() {
+    // int-2.1/headers-01: a packet has a destination header and no other.
+    // int-2.1/headers-05: the transit hop ignores it; int-2.1/headers-04: the sink consumes it.
+    let header = [0x20, 2, 0, 10 << 2, 0xde, 0xad, 0xbe, 0xef, 1, 2, 3, 4];
+    let sent = packet().dscp(0x17).tcp(1, 22).payload(&[&header[..], b"data"].concat()).build();
+    let mut nodes = path(3, EncapsulationKind::Dscp, Mode::Md);
+    assert_eq!(through(&mut nodes[1], &sent), Some(sent.clone()));
+    assert_eq!(nodes[1].counters().get(Outcome::Transit), 1);
+    let plain = packet().dscp(10).tcp(1, 22).payload(b"data").build();
+    assert_eq!(through(&mut nodes[2], &sent), Some(plain));
+    assert_eq!(nodes[2].counters().get(Outcome::Stripped), 1);
 }
 
 #[test]
@@ -302,7 +325,8 @@ fn the_probe_marker_is_a_number_in_network_byte_order() {
 
 #[test]
 fn every_encapsulation_can_report_its_stack_on_the_way() {
-    // int-2.1/mtu-05, int-2.1/mtu-06
+    // int-2.1/mtu-05: in each encapsulation the reported stack makes room for the hop of this node.
+    // int-2.1/mtu-06: the report is marked as intermediate, and that hop is the one on the packet's stack.
     for (kind, name, original) in cases() {
         let mut nodes = path(2, kind, Mode::Md);
         let before = through(&mut nodes[0], &original).unwrap();
@@ -315,6 +339,10 @@ fn every_encapsulation_can_report_its_stack_on_the_way() {
 
         assert_eq!(after.len(), before.len(), "{kind:?} {name}");
         assert_eq!(node.counters().get(Outcome::IntermediateReport), 1, "{kind:?} {name}");
+        support::with_report(&mut node, |report| assert!(report.intermediate(), "{kind:?} {name}"));
+        let stack = Md::parse(&after, &locate(&after, kind), &[]).unwrap().stack;
+        let ids: Vec<_> = stack.hops().map(|hop| hop.metadata().node_id).collect();
+        assert_eq!(ids, [Some(7)], "{kind:?} {name}");
         assert!(ip_checksum_is_right(&after), "{kind:?} {name}");
         let state = l4_checksum(&after, &layers(&after));
         assert!(matches!(state, ChecksumState::Ok | ChecksumState::Absent), "{kind:?} {name} {state:?}");

@@ -233,7 +233,9 @@ fn a_packet_that_is_no_tunnel_carries_int_itself_in_either_layer() {
 
 #[test]
 fn the_outer_packet_counts_against_the_mtu_and_its_sender_is_told() {
-    // int-2.1/mtu-05, int-2.1/mtu-07, int-2.1/mtu-02
+    // int-2.1/mtu-07: with 15 bytes of room the fixed headers do not fit, and INT is not started.
+    // int-2.1/mtu-08: with 16 to 23 they fit and the source's 8 bytes do not, so INT starts without them.
+    // int-2.1/mtu-02: the sender learns what would fit.
     let inner = ethernet(0x0800, &ipv4(6, &tcp(false, &[], &[0x40; 400])));
     let original = frame(false, 17, &udp(false, 4789, &[&[8, 0, 0, 0, 0, 0, 7, 0][..], &inner].concat()));
     let length = original.len() - 14;

@@ -266,7 +266,7 @@ fn without_room(report: impl FnOnce(&mut NodeConfig)) -> (Vec<u8>, Node) {
 
 #[test]
 fn an_intermediate_report_has_every_hop_that_it_takes_out() {
-    // int-2.1/mtu-06
+    // int-2.1/mtu-06: what is reported is removed; the one hop left in the packet is this node's.
     let (carrying, mut node) = without_room(|_| {});
     let sent = through(&mut node, &carrying).unwrap();
     assert_eq!(hops(&reports(&mut node)[0]), [5, 4, 3, 2, 1]);

@@ -138,6 +138,7 @@ fn numbers_have_no_gaps_where_reports_are_limited() {
 
 #[test]
 fn the_source_port_is_configured_or_a_hash_of_the_flow() {
+    // report-2.0/transport-03: flows differ in the port their reports come from, reports of one flow do not.
     let report: ReportConfig = toml::from_str("source_port = 6000").unwrap();
     assert_eq!(report.port(0x1234_5678), 6000);
     let report: ReportConfig = toml::from_str("port_entropy = true").unwrap();

@@ -104,7 +104,8 @@ fn transit_with_one_hop_left_uses_it_and_leaves_e_clear() {
 
 #[test]
 fn transit_adds_metadata_up_to_the_egress_mtu_and_sets_m_beyond() {
-    // int-2.1/mtu-05, int-2.1/md-05, int-2.1/mtu-09, int-2.1/md-29
+    // int-2.1/mtu-05, int-2.1/md-29: 7 bytes of room would take one of two words; none is added, and M is set.
+    // int-2.1/md-05: M is set then, and only then. int-2.1/mtu-09: the packet stays one packet.
     let before = node_and_queue();
     let grown = u32::try_from(layers(&before).ip_length() + 8).unwrap();
     for (mtu, fits) in [(grown, true), (grown - 1, false)] {
@@ -262,7 +263,8 @@ fn a_marked_packet_that_is_no_int_passes_as_it_came() {
 
 #[test]
 fn transit_reports_the_stack_to_make_room_where_configured() {
-    // int-2.1/mtu-05, int-2.1/mtu-06, report-2.0/individual-11
+    // int-2.1/mtu-05: without room for 8 bytes the stack is reported and removed, and M stays clear.
+    // int-2.1/mtu-06, report-2.0/individual-11: I is set, and the hop of this node is in the packet, not in the report.
     let before = through(&mut transit(2), &node_and_queue()).unwrap();
     for (mtu, reports) in [(0, 1), (8, 0)] {
         let mut config = config(7);
@@ -282,6 +284,7 @@ fn transit_reports_the_stack_to_make_room_where_configured() {
         if reports == 1 {
             support::with_report(&mut node, |report| {
                 assert!(report.intermediate());
+                assert_eq!(report.rep_md_bits().0, 0, "its own metadata is in the packet");
                 assert_eq!(report.packet().unwrap().1[..before.len()], before);
             });
         }
@@ -290,7 +293,7 @@ fn transit_reports_the_stack_to_make_room_where_configured() {
 
 #[test]
 fn the_complement_makes_up_for_the_stack_that_made_room() {
-    // int-2.1/checksum-04, int-2.1/mtu-05
+    // int-2.1/checksum-04: the field of the L4 checksum stays as it was, also where words were removed (mtu-05).
     let source = started(&[Instruction::NodeId, Instruction::ChecksumComplement]);
     let before = through(&mut transit(2), &source).unwrap();
     let mut config = config(7);
@@ -310,7 +313,7 @@ fn the_complement_makes_up_for_the_stack_that_made_room() {
 
 #[test]
 fn an_empty_stack_makes_no_room_so_m_is_set_all_the_same() {
-    // int-2.1/mtu-05
+    // int-2.1/mtu-05: there is no stack to report, so the other way is left: nothing is added, and M is set.
     let mut source = node_config(1, (true, false), EncapsulationKind::Dscp, Mode::Md);
     source.source.own_metadata = false;
     let before = through(&mut Node::new(&source).unwrap(), &tcp_frame(b"payload")).unwrap();
@@ -325,7 +328,7 @@ fn an_empty_stack_makes_no_room_so_m_is_set_all_the_same() {
 
 #[test]
 fn a_stack_that_a_capture_cut_makes_no_room_as_it_cannot_be_reported() {
-    // int-2.1/mtu-05
+    // int-2.1/mtu-05: only what can be reported is removed.
     let mut before = through(&mut transit(2), &node_and_queue()).unwrap();
     let mut config = config(7);
     config.mtu.action = inband_node::config::MtuAction::IntermediateReport;

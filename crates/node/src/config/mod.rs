@@ -189,6 +189,7 @@ pub struct InterfaceConfig {
     /// Level 1 interface identifier.
     pub id: u16,
     /// Level 2 interface identifier; default all ones: not available.
+    // int-2.1/metadata-01: what each level names, ports or what lies over them, is for each node to choose.
     #[serde(default = "not_available")]
     pub level2_id: u32,
     /// The network device, for live use.

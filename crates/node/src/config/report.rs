@@ -113,6 +113,7 @@ impl ReportConfig {
     }
 
     /// The UDP source port of a datagram about a flow with this hash.
+    // report-2.0/transport-03: a hash of the flow where configured, else the configured port.
     #[must_use]
     pub fn port(&self, flow_hash: u32) -> u16 {
         match self.port_entropy {

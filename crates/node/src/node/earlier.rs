@@ -77,6 +77,7 @@ impl Node {
         let is_copy = int.copy;
         let instructions = earlier::in_2_1(int.layout(), int.instruction_bitmap);
         let is_hop_by_hop = location.header_type == HeaderType::Md;
+        // report-2.0/modes-04: the fragment has the header as it is, whatever the version of the report.
         let asked = match self.profile.sink_metadata {
             SinkMetadata::Report if is_hop_by_hop => Asked::new(instructions, 0, 0),
             SinkMetadata::Report | SinkMetadata::Stack | SinkMetadata::None => Asked::nothing(),

@@ -61,6 +61,7 @@ impl Sensitivity {
 
 impl Step {
     /// `least_change_ns` is rounded down to a power of two where latencies are compared by quantum.
+    // sd-fabric-1.0/flow-04
     fn new(change: LatencyChange, least_change_ns: u32) -> Self {
         match change {
             LatencyChange::Difference => Self::Difference(least_change_ns),

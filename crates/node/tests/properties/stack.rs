@@ -94,7 +94,8 @@ proptest! {
         domain in domain_plan(),
         plans in vec(node_plan(), 2..=5),
     ) {
-        // int-2.1/mtu-05, int-2.1/mtu-07, int-2.1/mtu-08, int-2.1/mtu-09
+        // int-2.1/mtu-05, int-2.1/mtu-07, int-2.1/mtu-08: no frame is longer than the MTU of its egress, unless it came so.
+        // int-2.1/mtu-09: and one frame in is one frame out.
         let journey = Journey::run(&domain, &plans, &packet.build());
         for (pair, config) in journey.frames.windows(2).zip(&journey.configs) {
             let length = |frame: &[u8]| oracle::anatomy(frame).map_or(0, |at| at.end - at.l3);
@@ -131,7 +132,8 @@ fn fixed_fields(header: &MdHeader) -> (u8, Instructions, u16, u16) {
 
 #[test]
 fn the_mtu_is_met_exactly_and_exceeded_by_one_byte_for_every_encapsulation() {
-    // int-2.1/mtu-05, int-2.1/mtu-07, int-2.1/mtu-08
+    // int-2.1/mtu-05: a transit hop pushes at exactly the MTU, and nothing with a byte less.
+    // int-2.1/mtu-07, int-2.1/mtu-08: so does the source, for its fixed headers and for its metadata.
     let [dscp, udp_port, udp, marker, gre] =
         [0, 1, 2, 3, 4].map(|kind| DomainPlan([kind, 0, 0x90, 0, 0, 0, 0, 0]));
     for domain in [dscp, udp_port, udp, marker, gre] {

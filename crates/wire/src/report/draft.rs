@@ -79,6 +79,7 @@ impl Draft<'_> {
     fn write_main(&self, out: &mut [u8]) -> Option<usize> {
         let (id, bits, domain_metadata) = self.domain.unwrap_or_default();
         let baseline = self.baseline();
+        // int-2.1/md-33: bit 15 says that a drop reason follows, whatever the packet's bitmap had there.
         let drop_bit = if self.drop.is_some() { DROP_BIT } else { Instructions::default() };
         let main = MainContents {
             rep_md_bits: U16::new((baseline | drop_bit).0),

@@ -31,7 +31,7 @@ fn list(instructions: &[Instruction]) -> InstructionList {
 
 #[test]
 fn every_bit_of_2016_and_0_5_can_be_asked_for_alone() {
-    // int-2016/md-02, int-0.5/md-02
+    // int-2016/md-02, int-0.5/md-02: bits 0 to 7 have an instruction each.
     for (at, bits) in [(1, 8), (2, 8)] {
         let alone = |bit: u16| TABLE.iter().any(|(_, of)| of[at] == bit);
         assert!((0..bits).all(|bit| alone(0x8000 >> bit)), "{:?}", VERSIONS[at]);

@@ -164,7 +164,7 @@ fn the_longest_shim_is_255_words() {
 
 #[test]
 fn a_destination_header_may_be_empty() {
-    // int-2.1/headers-01
+    // int-2.1/headers-01: a destination header is there alone.
     let frame = behind(packet().tcp(1, 2).dscp(0x17), &[&[0x20, 0, 0, 0]]);
     let expected = Location { header_type: HeaderType::Destination, ..location(Encapsulation::Dscp, 54, 0) };
     assert_eq!(found(&frame), Ok(Some(expected)));
@@ -207,7 +207,8 @@ fn gre_announces_int_by_its_protocol_and_padding_is_not_looked_at() {
 
 #[test]
 fn vxlan_gpe_chains_its_shims() {
-    // int-2.1/vxlan-02, int-2.1/vxlan-03, int-2.1/vxlan-04, int-2.1/headers-02
+    // int-2.1/vxlan-02, int-2.1/vxlan-03: Next Protocol of VXLAN-GPE announces a shim, and its type says what follows.
+    // int-2.1/vxlan-04, int-2.1/headers-02: MD names INT as its next protocol, and the destination header behind it does not.
     let mut first = int_md().hop(1).bytes();
     first[3] = 0x82;
     let last = [0x20, 1, 0, 3, 0xde, 0xad, 0xbe, 0xef];

@@ -87,12 +87,15 @@ fn a_node_that_speaks_for_itself_writes_main_contents_also_without_metadata() {
 
 #[test]
 fn a_drop_stands_last_of_the_baseline_with_bit_15() {
-    // report-2.0/metadata-03, report-2.0/individual-08, int-2.1/md-33
+    // report-2.0/metadata-03, report-2.0/individual-08: queue and reason are the last word of the baseline.
+    // int-2.1/md-33: and bit 15 of RepMdBits is set, which it is not without a drop.
+    let kept = written(&Draft { metadata: metadata(), ..draft(&[]) });
+    with_report(&kept, |report| assert_eq!(report.rep_md_bits().0 & 1, 0));
     let drop = Some(Drop { queue_id: 3, reason: 0x50 });
     let bytes = written(&Draft { drop, dropped: true, metadata: metadata(), ..draft(&[]) });
     assert_eq!(bytes[8..12], [0x13, 5, 3, 0x80]);
     assert_eq!(bytes[bytes.len() - 4..], [3, 0x50, 0, 0]);
-    with_report(&bytes, |report| assert_eq!(report.drop(), drop));
+    with_report(&bytes, |report| assert_eq!((report.drop(), report.rep_md_bits().0 & 1), (drop, 1)));
 }
 
 #[test]
