@@ -115,7 +115,7 @@ fn many_paths_over_many_fabrics_are_right() {
 
 fn assert_right(setup: Setup) -> Findings {
     let findings = judge(&setup);
-    assert!(findings.is_right_but_for_chance(), "{findings}\n{setup:?}; SEED={} again", setup.seed);
+    assert!(findings.is_right_but_for_chance(&setup), "{findings}\n{setup:?}; SEED={} again", setup.seed);
     findings
 }
 

@@ -124,7 +124,10 @@ fn a_node_that_falls_silent_while_others_report_leaves_the_path() {
     run_for(&mut lab, &[(1, 64), (11, 63), (2, 62)], 4);
     lab.outputs();
 
-    run_for(&mut lab, &[(1, 64), (2, 62)], 6);
+    // Packets that reach the nodes around it as before are likelier to pass it than not.
+    run_for(&mut lab, &[(1, 64), (2, 62)], 7);
+    assert_eq!(lab.paths(), [[1, 2]; 0]);
+    run_for(&mut lab, &[(1, 64), (2, 62)], 2);
 
     assert_eq!(lab.paths(), [[1, 2]]);
     assert_eq!(lab.only_flow().hops_expected, Some(3));

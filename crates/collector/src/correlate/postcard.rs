@@ -47,7 +47,7 @@ impl Correlator {
             Put::NoRoom => return self.unplaced_nodes += 1,
             Put::Same | Put::Joined | Put::Moved => {}
         }
-        let silent_since = entry.postcards.expire(now, self.network.settings.keep() + settle);
+        let silent_since = entry.postcards.expire(now, self.network.settings.keep() + settle, settle);
         entry.postcards.set_last(sighting.report, reading.origin);
         self.confirm_hop(flow, hop, put == Put::Same && silent_since.is_none(), sighting, outbox);
 

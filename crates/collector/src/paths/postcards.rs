@@ -39,6 +39,10 @@ pub(crate) struct Postcard {
     before: Option<(Hop, Option<u8>)>,
     mark: Mark,
     round: u64,
+    /// When the busiest other node had reported so often without this one that it may be silent.
+    behind_since: Option<Nanos>,
+    /// The place on the path when that was last concluded with this node on it, 0 is the first.
+    place: Option<u8>,
     /// Whether the node's clock has run with time since it was last not so.
     trusts_clock: bool,
 }
@@ -80,6 +84,7 @@ impl Postcards {
         if put != Put::Late {
             self.round = self.round.max(card.round + 1);
             card.round = self.round;
+            card.behind_since = None;
         }
         put
     }
@@ -100,13 +105,31 @@ impl Postcards {
         self.cards.iter().find(|card| card.hop.node_id == node_id)
     }
 
-    /// Removes the nodes that were silent for longer than `keep` while others reported [`MAX_MISSED`] times; returns
-    /// when the last of them reported.
+    /// Removes the nodes that were silent for longer than `keep` while others reported [`MAX_MISSED`] times, of which
+    /// `settle` has passed for reports that are late; returns when the last of them reported.
     #[inline]
-    pub(crate) fn expire(&mut self, now: Nanos, keep: Nanos) -> Option<Nanos> {
+    pub(crate) fn expire(&mut self, now: Nanos, keep: Nanos, settle: Nanos) -> Option<Nanos> {
         let round = self.round;
+        let mut is_any_behind = false;
+        for card in &mut self.cards {
+            if card.gone_at.is_none() && round - card.round >= MAX_MISSED && card.behind_since.is_none() {
+                card.behind_since = Some(now);
+            }
+            is_any_behind |= card.behind_since.is_some();
+        }
+        if is_any_behind { self.remove_silent(now, keep, settle) } else { None }
+    }
+
+    fn remove_silent(&mut self, now: Nanos, keep: Nanos, settle: Nanos) -> Option<Nanos> {
+        let round = self.round;
+        let is_heard = |card: &Postcard| card.gone_at.is_none() && round - card.round < MAX_MISSED;
+        let last_heard = self.cards.iter().filter(|card| is_heard(card)).filter_map(|card| card.place).max();
         let is_silent = |card: &Postcard| {
-            card.gone_at.is_none() && round - card.round >= MAX_MISSED && now.since(card.received_at) > keep
+            let is_passed = card.place < last_heard;
+            card.gone_at.is_none()
+                && card.behind_since.is_some_and(|since| now.since(since) >= settle)
+                && now.since(card.received_at) > keep
+                && round - card.round >= if is_passed { MAX_MISSED_BETWEEN } else { MAX_MISSED }
         };
         let silent_since =
             self.cards.iter().filter(|card| is_silent(card)).map(|card| card.received_at).max()?;
@@ -137,8 +160,10 @@ impl Postcards {
     /// Notes which nodes are on the path; the path has left the others at `since`, as far as they were there by then.
     pub(crate) fn settle(&mut self, path: &[Postcard], since: Nanos) {
         for card in &mut self.cards {
-            if path.iter().any(|on_path| on_path.hop.node_id == card.hop.node_id) {
+            let place = path.iter().position(|on_path| on_path.hop.node_id == card.hop.node_id);
+            if let Some(place) = place {
                 card.settled_ttl = card.ttl;
+                card.place = u8::try_from(place).ok();
             } else if card.gone_at.is_none() {
                 card.gone_at = Some(since);
                 card.settled_ttl = None;
@@ -164,6 +189,8 @@ impl Postcard {
             before: None,
             mark,
             round,
+            behind_since: None,
+            place: None,
             trusts_clock: false,
         }
     }
@@ -240,3 +267,5 @@ impl Postcard {
 pub(crate) const MAX_POSTCARDS: usize = 16;
 /// Reports of the busiest other node without one of its own after which a node may be silent.
 const MAX_MISSED: u64 = 5;
+/// The same for a node between others that report as before: packets that pass it are more likely than that it left.
+const MAX_MISSED_BETWEEN: u64 = 8;

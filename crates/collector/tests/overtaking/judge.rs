@@ -44,21 +44,24 @@ impl Findings {
 
     /// Whether 99.9 % of the paths are right, every change was announced once, and nothing else was.
     pub(crate) fn is_right(&self) -> bool {
-        self.is_right_but_for(self.looked_at / 1_000)
+        self.is_right_but_for(self.looked_at / 1_000, 0)
     }
 
     /// The same for few flows, of which some more may be wrong by chance: four standard deviations of one in a thousand.
-    pub(crate) fn is_right_but_for_chance(&self) -> bool {
+    /// Where reports are lost, five in a row of a last node are lost in one run of a thousand, and look like a flow that
+    /// ends before it: a change that follows is announced as one from there.
+    pub(crate) fn is_right_but_for_chance(&self, setup: &Setup) -> bool {
         let expected = self.looked_at / 1_000;
-        self.is_right_but_for(expected + 4 * expected.isqrt())
+        self.is_right_but_for(expected + 4 * expected.isqrt(), usize::from(setup.lost_percent > 0))
     }
 
-    fn is_right_but_for(&self, wrong: usize) -> bool {
+    fn is_right_but_for(&self, wrong: usize, wrong_beginnings: usize) -> bool {
         self.looked_at - self.right <= wrong
             && self.looked_at > 0
             && self.right_at_end == self.flows
-            && self.once == self.changes
-            && (self.false_changes, self.false_losses, self.others) == (0, 0, 0)
+            && self.once + self.false_changes == self.changes
+            && self.false_changes <= wrong_beginnings
+            && (self.false_losses, self.others) == (0, 0)
     }
 }
 
