@@ -79,8 +79,10 @@ fn a_crate_that_is_not_in_the_table_is_asked_for() {
 
 #[test]
 fn an_engine_may_not_bring_in_a_runtime() {
-    let root =
-        workspace(&[("sim", "[dependencies]\ntokio = \"1\"\n"), ("live", "[dependencies]\ntokio = \"1\"\n")]);
+    let root = workspace(&[
+        ("sim", "[dependencies]\ntokio = \"1\"\n"),
+        ("linux", "[dependencies]\ntokio = \"1\"\n"),
+    ]);
 
     assert_eq!(found(root.path()), ["inband-sim: an engine does no I/O, so it may not use tokio"]);
 }
