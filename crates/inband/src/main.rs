@@ -9,12 +9,14 @@ mod doctor;
 mod failure;
 mod host;
 mod input;
+mod lab;
 mod node;
 mod node_config;
 mod number;
 mod query;
 mod signals;
 mod top;
+mod trace;
 
 use std::process::ExitCode;
 
@@ -37,10 +39,12 @@ enum Command {
     Doctor(doctor::Args),
     Node(node::Args),
     Host(host::Args),
+    Lab(lab::Args),
     Collect(collect::Args),
     Convert(convert::Args),
     Query(query::Args),
     Top(top::Args),
+    Trace(trace::Args),
 }
 
 const EXIT_CODES: &str = "\
@@ -57,9 +61,11 @@ fn main() -> ExitCode {
         }
         Command::Node(args) => node::run(&args),
         Command::Host(args) => host::run(&args),
+        Command::Lab(args) => lab::run(&args),
         Command::Collect(args) => collect::run(&args),
         Command::Top(args) => top::run(&args),
         Command::Query(args) => query::run(&args),
+        Command::Trace(args) => trace::run(&args),
         Command::Convert(args) => convert::run(&args),
     };
     result.map_or_else(Failure::report, |()| ExitCode::SUCCESS)

@@ -30,7 +30,7 @@ const HOUSE: [(&str, Uses); 18] = [
     ("inband-sim", Uses::Only(&["inband-wire", "inband-node", "inband-model"])),
     ("inband-linux", Uses::Only(&[])),
     ("inband-switch", Uses::Only(&["inband-wire", "inband-node", "inband-linux"])),
-    ("inband-lab", Uses::Only(&["inband-wire", "inband-node", "inband-linux"])),
+    ("inband-lab", Uses::Only(&["inband-model", "inband-linux"])),
     ("inband-host", Uses::Only(&["inband-wire", "inband-node", "inband-model", "inband-linux"])),
     ("inband-capture", Uses::Only(&["inband-wire"])),
     ("inband", Uses::All),

@@ -62,6 +62,22 @@ impl ConfigFile {
         self.mistake(place::find_key(&self.text, key), message)
     }
 
+    /// Describes a mistake found after parsing, at a byte range of the file; `None`: at no place in particular.
+    pub fn mistake_in(&self, span: Option<Range<usize>>, message: &str) -> ConfigError {
+        self.mistake(span, message)
+    }
+
+    /// The file's text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Takes `text` for the contents of a file called `path`.
+    #[must_use]
+    pub fn of_text(path: &Path, text: &str) -> Self {
+        Self { path: path.to_owned(), text: text.to_owned() }
+    }
+
     fn mistake(&self, span: Option<Range<usize>>, message: &str) -> ConfigError {
         let place = span.map(|span| Place::of(&self.text, &span));
         let table = place.as_ref().and_then(|place| place.table.as_deref());

@@ -1,0 +1,163 @@
+//! What a collector has stored of probes.
+
+use std::time::Duration;
+
+use anyhow::{Context, Error, anyhow};
+use inband_model::Flow;
+use serde_json::{Value, json};
+use ureq::Agent;
+
+use super::stack::{Ended, Hop, Seen, link_up};
+
+/// Asks one collector.
+pub(super) struct Client {
+    agent: Agent,
+    base: String,
+    token: Option<String>,
+}
+
+/// The latest report of a flow, and how many there are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Mark(i64);
+
+impl Client {
+    pub(super) fn new(base: &str, token: Option<String>) -> Self {
+        let config =
+            Agent::config_builder().timeout_global(Some(PATIENCE)).http_status_as_error(false).build();
+        let base = if base.contains("://") { base.to_owned() } else { format!("http://{base}") };
+        Self { agent: config.new_agent(), base: base.trim_end_matches('/').to_owned(), token }
+    }
+
+    pub(super) fn base(&self) -> &str {
+        &self.base
+    }
+
+    /// Whether it answers.
+    ///
+    /// # Errors
+    /// What it says, or that it says nothing.
+    pub(super) fn check(&self) -> Result<(), Error> {
+        self.query("SELECT count(*) FROM ledger WHERE time < 0").map(drop)
+    }
+
+    /// What is known of a flow before a probe is sent.
+    pub(super) fn mark(&self, flow: Flow) -> Result<Mark, Error> {
+        let sql =
+            format!("SELECT count(*) AS reports FROM observations WHERE {} AND hop_index = 0", of(flow));
+        let rows = self.query(&sql)?;
+        Ok(Mark(rows.first().and_then(|row| row[0].as_i64()).unwrap_or_default()))
+    }
+
+    /// The hops of the report that has come since `mark`, if one has.
+    pub(super) fn look(&self, flow: Flow, mark: &Mark, remaining_hops: u8) -> Result<Option<Seen>, Error> {
+        if self.mark(flow)? == *mark {
+            return Ok(None);
+        }
+        let sql = format!(
+            "SELECT time, reporter, hw_id, sequence, report_index, hop_count, dropped, node_id, ingress_interface, \
+             egress_interface, hop_latency, queue_id, queue_occupancy, egress_utilization, ingress_timestamp, \
+             egress_timestamp, node_name(node_id) FROM observations WHERE {} ORDER BY time DESC, hop_index ASC LIMIT 256",
+            of(flow)
+        );
+        let rows = self.query(&sql)?;
+        let Some(first) = rows.first() else { return Ok(None) };
+        let report = |row: &Value| (0..5).map(|at| row[at].clone()).collect::<Vec<_>>();
+        let own: Vec<&Value> = rows.iter().filter(|row| report(row) == report(first)).collect();
+        let count = first[5].as_u64().unwrap_or_default();
+        let mut hops: Vec<Hop> = own.iter().filter(|_| count > 0).map(|row| hop(row)).collect();
+        link_up(&mut hops);
+        self.add_uncertainty(&mut hops);
+        let reporter = first[1].as_u64();
+        let is_whole = hops.last().is_none_or(|last| Some(u64::from(last.node_id)) == reporter);
+        let ended = if first[6].as_i64() == Some(1) {
+            Ended::Lost
+        } else if is_whole {
+            Ended::Sink
+        } else if hops.len() >= usize::from(remaining_hops) {
+            Ended::HopsExceeded
+        } else {
+            Ended::MtuExceeded
+        };
+        Ok(Some(Seen { hops, ended, at: None }))
+    }
+
+    /// By how much link latencies may be wrong.
+    fn add_uncertainty(&self, hops: &mut [Hop]) {
+        let Ok(Value::Array(links)) = self.get("/api/v1/links?limit=1000") else { return };
+        for at in 1..hops.len() {
+            let (from, to) = (hops[at - 1].node_id, hops[at].node_id);
+            let is_it = |link: &&Value| {
+                link["from"].as_u64() == Some(from.into()) && link["to"].as_u64() == Some(to.into())
+            };
+            hops[at].link_uncertainty =
+                links.iter().find(is_it).and_then(|link| link["clock_uncertainty"].as_u64());
+        }
+    }
+
+    /// The names of nodes.
+    pub(super) fn name(&self, hops: &mut [Hop]) {
+        let Ok(Value::Array(nodes)) = self.get("/api/v1/nodes") else { return };
+        for hop in hops {
+            let node = nodes.iter().find(|node| node["node_id"].as_u64() == Some(hop.node_id.into()));
+            hop.node = node.and_then(|node| node["name"].as_str()).map(str::to_owned);
+        }
+    }
+
+    fn get(&self, path: &str) -> Result<Value, Error> {
+        let mut request = self.agent.get(format!("{}{path}", self.base));
+        if let Some(token) = &self.token {
+            request = request.header("Authorization", format!("Bearer {token}"));
+        }
+        let text = request.call()?.body_mut().with_config().limit(MAX_BYTES).read_to_string()?;
+        Ok(serde_json::from_str(&text)?)
+    }
+
+    fn query(&self, sql: &str) -> Result<Vec<Value>, Error> {
+        let url = format!("{}/api/v1/query", self.base);
+        let mut request = self.agent.post(&url).header("Content-Type", "application/json");
+        if let Some(token) = &self.token {
+            request = request.header("Authorization", format!("Bearer {token}"));
+        }
+        let body = json!({ "sql": sql }).to_string();
+        let mut answer =
+            request.send(body).with_context(|| format!("no collector answers at {}", self.base))?;
+        let text = answer.body_mut().with_config().limit(MAX_BYTES).read_to_string()?;
+        let value: Value = serde_json::from_str(&text).unwrap_or_default();
+        if !answer.status().is_success() {
+            let why = value["error"].as_str().unwrap_or("it gives no reason");
+            return Err(anyhow!("{url}: {} ({why})", answer.status()));
+        }
+        let rows = value["rows"].as_array().cloned();
+        rows.ok_or_else(|| anyhow!("{url} answers something else than rows"))
+    }
+}
+
+/// The hop in a row, its columns as they are asked for.
+fn hop(row: &Value) -> Hop {
+    let narrow = |at: usize| row[at].as_u64();
+    Hop {
+        node_id: narrow(7).and_then(|id| u32::try_from(id).ok()).unwrap_or(u32::MAX),
+        node: row[16].as_str().map(str::to_owned),
+        ingress_interface: narrow(8).and_then(|id| u16::try_from(id).ok()),
+        egress_interface: narrow(9).and_then(|id| u16::try_from(id).ok()),
+        hop_latency: narrow(10),
+        link_latency: None,
+        link_uncertainty: None,
+        queue_id: narrow(11).and_then(|id| u8::try_from(id).ok()),
+        queue_occupancy: narrow(12).and_then(|bytes| u32::try_from(bytes).ok()),
+        egress_utilization: narrow(13).and_then(|share| u32::try_from(share).ok()),
+        ingress_timestamp: narrow(14),
+        egress_timestamp: narrow(15),
+    }
+}
+
+/// What picks the reports of a flow.
+fn of(flow: Flow) -> String {
+    format!(
+        "source = '{}' AND destination = '{}' AND protocol = {} AND source_port = {} AND destination_port = {}",
+        flow.source, flow.destination, flow.protocol, flow.source_port, flow.destination_port
+    )
+}
+
+const PATIENCE: Duration = Duration::from_secs(5);
+const MAX_BYTES: u64 = 16 << 20;

@@ -1,0 +1,138 @@
+//! Probes on their way out, and the packets that quote them on their way back.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr, UdpSocket};
+
+use anyhow::{Context, Error};
+use inband_model::Flow;
+use inband_wire::int::CodePoints;
+use inband_wire::{Link, Strictness, dissect};
+use socket2::{Domain, Protocol, Socket, Type};
+
+use super::probe::Prober;
+use super::stack::{self, Hop};
+
+/// Raw sockets of one family.
+pub(super) struct Raw {
+    sender: Socket,
+    /// Not of UDP; its calls are what a raw socket takes as well.
+    receiver: UdpSocket,
+    is_ipv4: bool,
+    number: u16,
+}
+
+/// A probe as a router quotes it.
+#[derive(Debug, Clone)]
+pub(super) struct Quote {
+    /// Who quotes it.
+    pub(super) from: IpAddr,
+    /// Its number.
+    pub(super) number: u16,
+    /// Whether its TTL was over; else it could not be delivered.
+    pub(super) is_time_exceeded: bool,
+    /// Whether it was still marked as INT.
+    pub(super) is_marked: bool,
+    /// The hops with INT it had passed, first hop first.
+    pub(super) hops: Vec<Hop>,
+}
+
+impl Raw {
+    /// Opens the sockets for probes to `destination`.
+    pub(super) fn open(destination: IpAddr) -> io::Result<Self> {
+        let is_ipv4 = destination.is_ipv4();
+        let (domain, icmp) =
+            if is_ipv4 { (Domain::IPV4, Protocol::ICMPV4) } else { (Domain::IPV6, Protocol::ICMPV6) };
+        // Whoever sends by this protocol brings the IP header.
+        let sender = Socket::new(domain, Type::RAW, Some(Protocol::from(IPPROTO_RAW)))?;
+        let receiver = Socket::new(domain, Type::RAW, Some(icmp))?;
+        receiver.set_nonblocking(true)?;
+        receiver.set_recv_buffer_size(1 << 20)?;
+        Ok(Self { sender, receiver: receiver.into(), is_ipv4, number: 0 })
+    }
+
+    /// Sends a probe; returns its number.
+    pub(super) fn send(&mut self, prober: &Prober, flow: Flow, ttl: u8) -> Result<u16, Error> {
+        self.number = self.number.wrapping_add(1).max(1);
+        let packet = prober.packet(flow, ttl, self.number)?;
+        let to = SocketAddr::new(flow.destination, 0);
+        self.sender
+            .send_to(&packet, &to.into())
+            .with_context(|| format!("cannot send a probe to {}", flow.destination))?;
+        Ok(self.number)
+    }
+
+    /// Forgets what has come so far.
+    pub(super) fn drain(&self) {
+        while self.receive().is_some() {}
+    }
+
+    /// What has come of probes of a flow.
+    pub(super) fn quotes(&self, flow: Flow) -> Vec<Quote> {
+        let mut quotes = Vec::new();
+        while let Some((from, message)) = self.receive() {
+            quotes.extend(self.read(from, &message, flow));
+        }
+        quotes
+    }
+
+    fn receive(&self) -> Option<(IpAddr, Vec<u8>)> {
+        let mut buffer = [0; 2048];
+        let (length, from) = self.receiver.recv_from(&mut buffer).ok()?;
+        Some((from.ip(), buffer.get(..length)?.to_vec()))
+    }
+
+    fn read(&self, from: IpAddr, message: &[u8], flow: Flow) -> Option<Quote> {
+        // A raw socket of IPv4 gives the IP header, too.
+        let start = if self.is_ipv4 { usize::from(message.first()? & 0x0f) * 4 } else { 0 };
+        let icmp = message.get(start..)?;
+        let is_time_exceeded = match (self.is_ipv4, *icmp.first()?) {
+            (true, 11) | (false, 3) => true,
+            (true, 3) | (false, 1) => false,
+            _ => return None,
+        };
+        let packet = icmp.get(8..)?;
+        let read = stack::read(packet);
+        let quoted = match &read {
+            Some(read) => read.flow,
+            None => plain_flow(packet)?,
+        };
+        if (quoted.source, quoted.destination, quoted.protocol)
+            != (flow.source, flow.destination, flow.protocol)
+            || (quoted.source_port, quoted.destination_port) != (flow.source_port, flow.destination_port)
+        {
+            return None;
+        }
+        let number = number(packet, self.is_ipv4)?;
+        let is_marked = read.is_some();
+        Some(Quote {
+            from,
+            number,
+            is_time_exceeded,
+            is_marked,
+            hops: read.map(|read| read.hops).unwrap_or_default(),
+        })
+    }
+}
+
+/// The number of a probe: the last two bytes of its payload, or its id where IPv4 quotes less.
+fn number(packet: &[u8], is_ipv4: bool) -> Option<u16> {
+    let length = |at: usize| Some(usize::from(u16::from_be_bytes(*packet.get(at..)?.first_chunk()?)));
+    let end = if is_ipv4 { length(2)? } else { 40 + length(4)? };
+    let last = packet.get(end.checked_sub(2)?..end).and_then(|bytes| bytes.first_chunk());
+    let id = || packet.get(4..)?.first_chunk().filter(|_| is_ipv4);
+    last.or_else(id).map(|bytes| u16::from_be_bytes(*bytes))
+}
+
+/// The flow of a packet without a mark.
+fn plain_flow(packet: &[u8]) -> Option<Flow> {
+    let tuple = dissect(Link::Ip, packet, &CodePoints::default(), Strictness::Truncated).flow?;
+    Some(Flow {
+        source: tuple.source,
+        destination: tuple.destination,
+        protocol: tuple.protocol,
+        source_port: tuple.source_port,
+        destination_port: tuple.destination_port,
+    })
+}
+
+const IPPROTO_RAW: i32 = 255;

@@ -1,0 +1,142 @@
+//! What a packet with INT says of the hops it has passed.
+
+use std::net::IpAddr;
+
+use inband_model::Flow;
+use inband_wire::int::{AnyHeader, CodePoints, HeaderType, HopMetadata};
+use inband_wire::{Link, Strictness, dissect};
+use serde::Serialize;
+
+/// A hop of a probe.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub(super) struct Hop {
+    pub(super) node_id: u32,
+    pub(super) node: Option<String>,
+    pub(super) ingress_interface: Option<u16>,
+    pub(super) egress_interface: Option<u16>,
+    /// Nanoseconds.
+    pub(super) hop_latency: Option<u64>,
+    /// From the hop before, nanoseconds; negative where clocks disagree.
+    pub(super) link_latency: Option<i64>,
+    /// By how much that may be wrong, nanoseconds; none: by any amount.
+    pub(super) link_uncertainty: Option<u64>,
+    pub(super) queue_id: Option<u8>,
+    pub(super) queue_occupancy: Option<u32>,
+    pub(super) egress_utilization: Option<u32>,
+    #[serde(skip)]
+    pub(super) ingress_timestamp: Option<u64>,
+    #[serde(skip)]
+    pub(super) egress_timestamp: Option<u64>,
+}
+
+/// Where and why INT ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Ended {
+    /// A sink took it out and reported it.
+    Sink,
+    /// E: no more hops were allowed.
+    HopsExceeded,
+    /// M: a link had no room for more.
+    MtuExceeded,
+    /// A node changed what marks INT.
+    MarkCleared,
+    /// It came to the destination.
+    NoSink,
+    /// It was lost.
+    Lost,
+}
+
+/// What is known of a probe.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Seen {
+    /// First hop first.
+    pub(super) hops: Vec<Hop>,
+    pub(super) ended: Ended,
+    /// The last router that saw it, where it did not end in a sink.
+    pub(super) at: Option<IpAddr>,
+}
+
+impl Seen {
+    /// Nodes and interfaces, which are what tells paths apart.
+    pub(super) fn path(&self) -> Vec<(u32, Option<u16>, Option<u16>)> {
+        self.hops.iter().map(|hop| (hop.node_id, hop.ingress_interface, hop.egress_interface)).collect()
+    }
+
+    /// From where the first hop took it to where the last one gave it away, nanoseconds.
+    pub(super) fn total(&self) -> Option<u64> {
+        self.hops.last()?.egress_timestamp?.checked_sub(self.hops.first()?.ingress_timestamp?)
+    }
+}
+
+/// What an IP packet with INT-MD says.
+#[derive(Debug)]
+pub(super) struct Read {
+    pub(super) flow: Flow,
+    pub(super) hops: Vec<Hop>,
+    #[cfg_attr(not(test), allow(dead_code, reason = "what tests look at"))]
+    pub(super) discard: bool,
+    pub(super) max_hops_exceeded: bool,
+    pub(super) mtu_exceeded: bool,
+}
+
+/// Reads an IP packet, which may be cut; `None`: it carries no INT-MD.
+pub(super) fn read(packet: &[u8]) -> Option<Read> {
+    read_as(Link::Ip, packet)
+}
+
+/// Reads a packet that begins with `link`.
+pub(super) fn read_as(link: Link, packet: &[u8]) -> Option<Read> {
+    let code_points = CodePoints::default();
+    let dissection = dissect(link, packet, &code_points, Strictness::Truncated);
+    let (_, location) = dissection.int().find(|(_, location)| location.header_type == HeaderType::Md)?;
+    let AnyHeader::Md(md) = AnyHeader::parse(packet, location, &[]).ok()? else { return None };
+    let tuple = dissection.flow?;
+    let mut hops: Vec<Hop> = md.stack.hops().map(|hop| Hop::new(None, &hop.metadata())).collect();
+    hops.reverse();
+    link_up(&mut hops);
+    Some(Read {
+        flow: Flow {
+            source: tuple.source,
+            destination: tuple.destination,
+            protocol: tuple.protocol,
+            source_port: tuple.source_port,
+            destination_port: tuple.destination_port,
+        },
+        hops,
+        discard: md.header.discard(),
+        max_hops_exceeded: md.header.max_hop_count_exceeded(),
+        mtu_exceeded: md.header.mtu_exceeded(),
+    })
+}
+
+impl Hop {
+    /// What metadata says; `node_id` is that of the node where the metadata has none.
+    pub(super) fn new(node_id: Option<u32>, metadata: &HopMetadata) -> Self {
+        let interface = |id: u16| (id != u16::MAX).then_some(id);
+        Self {
+            node_id: metadata.node_id.or(node_id).unwrap_or(u32::MAX),
+            node: None,
+            ingress_interface: metadata.interfaces.and_then(|both| interface(both.ingress)),
+            egress_interface: metadata.interfaces.and_then(|both| interface(both.egress)),
+            hop_latency: metadata.hop_latency.map(u64::from),
+            link_latency: None,
+            link_uncertainty: None,
+            queue_id: metadata.queue.map(|queue| queue.id),
+            queue_occupancy: metadata.queue.map(|queue| queue.occupancy),
+            egress_utilization: metadata.egress_utilization,
+            ingress_timestamp: metadata.ingress_timestamp,
+            egress_timestamp: metadata.egress_timestamp,
+        }
+    }
+}
+
+/// Finds how long the packet took between hops.
+pub(super) fn link_up(hops: &mut [Hop]) {
+    for at in 1..hops.len() {
+        let (Some(left), Some(came)) = (hops[at - 1].egress_timestamp, hops[at].ingress_timestamp) else {
+            continue;
+        };
+        hops[at].link_latency = i64::try_from(i128::from(came) - i128::from(left)).ok();
+    }
+}

@@ -1,0 +1,178 @@
+//! `inband lab` and `inband trace` on networks of namespaces; only root can create them.
+
+mod world;
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use world::World;
+
+/// Two hosts, two routers of Linux without INT, and a link with delay between them.
+const ROUTERS: &str = r#"
+name = "NAME"
+[collector]
+api = "127.0.0.1:PORT"
+switch = []
+[[switch]]
+name = "r1"
+int = false
+[[switch]]
+name = "r2"
+int = false
+[[host]]
+name = "h1"
+address = "10.0.1.1/24"
+[[host]]
+name = "h2"
+address = "10.0.2.1/24"
+run = ["inband lab traffic receive"]
+[[link]]
+ends = ["h1", "r1:1"]
+rate = "50Mbit"
+[[link]]
+ends = ["h2", "r2"]
+[[link]]
+ends = ["r1", "r2"]
+delay = "2ms"
+"#;
+
+const STEPS: &str = r#"
+[[step]]
+at = "0s"
+run = { on = "h1", command = "inband lab traffic send 10.0.2.1 --packets 50 --tcp" }
+[[step]]
+at = "0.1s"
+slow = ["h1", "r1", "5Mbit"]
+[[expect]]
+only = []
+by = "1s"
+"#;
+
+fn routers() -> String {
+    ROUTERS.replace("\nswitch = []", "")
+}
+
+#[test]
+fn a_run_that_goes_as_expected_leaves_nothing() {
+    let Some(world) = World::new(&(routers() + STEPS)) else { return };
+    let (code, out, messages) = world.lab(&["run", "TOPOLOGY", "--json"]);
+    assert_eq!(code, 0, "{out}{messages}");
+    let outcome: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((&outcome["passed"], &outcome["steps"][0]["exit_code"]), (&true.into(), &0.into()), "{out}");
+    assert!(world.is_gone());
+}
+
+#[test]
+fn an_expectation_that_fails_is_exit_code_1_and_says_what_was_seen() {
+    let steps = "[[expect]]\nevent = \"loop\"\nby = \"0.3s\"\n";
+    let Some(world) = World::new(&(routers() + steps)) else { return };
+    let (code, out, messages) = world.lab(&["run", "TOPOLOGY"]);
+    assert_eq!(code, 1, "{out}{messages}");
+    assert!(out.contains("FAILED") && out.contains("seen instead: no events"), "{out}");
+    assert!(world.is_gone());
+}
+
+#[test]
+fn whatever_was_killed_down_leaves_nothing() {
+    let Some(world) = World::new(&routers()) else { return };
+    let (code, out, messages) = world.lab(&["up", "TOPOLOGY"]);
+    assert_eq!(code, 0, "{out}{messages}");
+    let (code, _, messages) = world.lab(&["up", "TOPOLOGY"]);
+    assert_eq!(code, 2, "{messages}");
+    assert!(messages.contains("is up already"), "{messages}");
+
+    for part in ["collector", "links"] {
+        world.kill(part);
+    }
+    let (_, status, _) = world.lab(&["status", "TOPOLOGY", "--json"]);
+    let status: Value = serde_json::from_str(&status).unwrap();
+    assert_eq!(status["is_healthy"], false);
+    let (code, _, messages) = world.lab(&["down", "NAME"]);
+    assert_eq!(code, 0, "{messages}");
+    assert!(world.is_gone());
+    let (code, _, messages) = world.lab(&["down", "NAME"]);
+    assert_eq!((code, messages.contains("is not up")), (2, true), "{messages}");
+}
+
+#[test]
+fn the_delay_of_a_link_is_what_was_asked_for_and_its_own_latency_is_known() {
+    let Some(world) = World::new(&routers()) else { return };
+    let (code, _, messages) = world.lab(&["up", "TOPOLOGY"]);
+    assert_eq!(code, 0, "{messages}");
+    let (code, out, messages) = world.lab(&[
+        "exec",
+        "NAME",
+        "h1",
+        "inband",
+        "lab",
+        "traffic",
+        "send",
+        "10.0.2.1",
+        "--packets",
+        "200",
+    ]);
+    assert_eq!(code, 0, "{out}{messages}");
+    std::thread::sleep(std::time::Duration::from_millis(1200));
+    let (_, status, _) = world.lab(&["status", "NAME", "--json"]);
+    let status: Value = serde_json::from_str(&status).unwrap();
+    let there = &status["links"][2]["user_space"][0];
+    assert!(there["sent"].as_u64().unwrap() >= 200, "{there}");
+    assert_eq!((&there["lost"], &there["overflowed"], &there["refused"]), (&0.into(), &0.into(), &0.into()));
+    assert!(there["own_latency_p50_ns"].as_u64().is_some(), "{there}");
+}
+
+#[test]
+fn a_trace_knows_hops_without_int_and_that_there_is_no_sink() {
+    let Some(world) = World::new(&routers()) else { return };
+    let (code, _, messages) = world.lab(&["up", "TOPOLOGY"]);
+    assert_eq!(code, 0, "{messages}");
+    let trace = ["exec", "NAME", "h1", "inband", "trace", "10.0.2.1", "--count", "1"];
+    let (code, out, messages) = world.lab(&trace);
+    assert_eq!(code, 1, "{out}{messages}");
+    assert!(out.contains("no sink took INT out"), "{out}{messages}");
+    assert!(out.contains("TTL 1: 10.0.1.254 is a hop without INT"), "{out}");
+    let (_, out, _) = world.lab(&[&trace[..], &["--json"]].concat());
+    let probe: Value = serde_json::from_str(out.lines().next().unwrap()).unwrap();
+    assert_eq!((&probe["ended"], &probe["probe"]), (&"no-sink".into(), &1.into()), "{out}");
+    let last: Value = serde_json::from_str(out.lines().last().unwrap()).unwrap();
+    assert_eq!((&last["summary"]["sent"], &last["summary"]["lost"]), (&1.into(), &0.into()), "{out}");
+}
+
+#[test]
+fn a_wrong_topology_is_exit_code_2_with_its_place_and_creates_nothing() {
+    for (from, to, expected) in [
+        (
+            "ends = [\"h2\", \"r2\"]",
+            "ends = [\"h2\", \"r3\"]",
+            ":23:8: unknown host or switch `r3`; did you mean `r",
+        ),
+        ("delay = \"2ms\"", "dealy = \"2ms\"", "unknown key `dealy` in [[link]]; did you mean `delay`?"),
+        ("\"10.0.2.1/24\"", "\"10.0.1.1/24\"", "the address 10.0.1.1 is in use by `h1`"),
+        ("rate = \"50Mbit\"", "rate = \"50\"", "`50` is not a rate"),
+    ] {
+        let text = routers().replacen(from, to, 1);
+        assert_ne!(text, routers());
+        let world = World::unprivileged(&text);
+        for task in ["check", "up", "run"] {
+            let (code, _, messages) = world.lab(&[task, "TOPOLOGY"]);
+            assert_eq!(code, 2, "{messages}");
+            assert!(messages.contains(expected), "{task}: {messages}");
+        }
+        assert!(world.is_gone());
+    }
+}
+
+#[test]
+fn the_examples_are_right() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/lab");
+    let world = World::unprivileged(&routers());
+    let mut seen = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let (code, _, messages) = world.lab(&["check", path.to_str().unwrap()]);
+        assert_eq!(code, 0, "{}: {messages}", path.display());
+        seen += 1;
+    }
+    assert!(seen >= 5, "{seen}");
+}

@@ -1,0 +1,79 @@
+//! A lab of a test: its file, and the program that is asked about it.
+
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use serde_json::Value;
+
+/// A lab; it is taken down when this is dropped.
+pub(crate) struct World {
+    name: String,
+    topology: PathBuf,
+}
+
+static WORLDS: AtomicU32 = AtomicU32::new(0);
+
+impl World {
+    /// Writes a topology down, in which `NAME` and `PORT` are replaced; `None`, and a word why, where this user cannot start it.
+    pub(crate) fn new(text: &str) -> Option<Self> {
+        if !rustix::process::geteuid().is_root() {
+            eprintln!("skipped: only root creates network namespaces");
+            return None;
+        }
+        Some(Self::unprivileged(text))
+    }
+
+    /// The same for what needs no privileges.
+    pub(crate) fn unprivileged(text: &str) -> Self {
+        let number = WORLDS.fetch_add(1, Ordering::Relaxed);
+        let name = format!("inbl{}-{number}", std::process::id());
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let topology = std::env::temp_dir().join(format!("{name}.toml"));
+        std::fs::write(&topology, text.replace("NAME", &name).replace("PORT", &port.to_string())).unwrap();
+        Self { name, topology }
+    }
+
+    /// Runs `inband lab`; in its arguments `NAME` and `TOPOLOGY` are replaced. Gives exit code, results and messages.
+    pub(crate) fn lab(&self, arguments: &[&str]) -> (i32, String, String) {
+        let arguments = arguments.iter().map(|argument| match *argument {
+            "NAME" => self.name.clone(),
+            "TOPOLOGY" => self.topology.display().to_string(),
+            other => other.to_owned(),
+        });
+        let output = Command::new(env!("CARGO_BIN_EXE_inband")).arg("lab").args(arguments).output().unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        (output.status.code().unwrap_or(-1), text(output.stdout), text(output.stderr))
+    }
+
+    /// Kills what was started for a part of the lab.
+    pub(crate) fn kill(&self, part: &str) {
+        let (_, status, _) = self.lab(&["status", "NAME", "--json"]);
+        let status: Value = serde_json::from_str(&status).unwrap();
+        let nodes = status["nodes"].as_array().unwrap();
+        let node = nodes.iter().find(|node| node["name"] == part).unwrap();
+        for process in node["processes"].as_array().unwrap() {
+            let pid = i32::try_from(process["pid"].as_i64().unwrap()).unwrap();
+            let pid = rustix::process::Pid::from_raw(pid).unwrap();
+            rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+        }
+    }
+
+    /// Whether nothing is left of the lab.
+    pub(crate) fn is_gone(&self) -> bool {
+        let namespaces = std::fs::read_dir("/run/netns").into_iter().flatten().flatten();
+        let mut names = namespaces.filter_map(|entry| entry.file_name().into_string().ok());
+        let is_ours = |name: String| name.starts_with(&format!("{}-", self.name));
+        !names.any(is_ours) && !Path::new("/run/inband/lab").join(&self.name).exists()
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        if Path::new("/run/inband/lab").join(&self.name).exists() {
+            self.lab(&["down", "NAME"]);
+        }
+        let _ = std::fs::remove_file(&self.topology);
+    }
+}

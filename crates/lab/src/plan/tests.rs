@@ -1,0 +1,202 @@
+//! What plans say of small networks.
+
+use std::path::Path;
+
+use super::{Hop, Node, Plan, Routes, Target, collector_toml, host_toml, switch_toml};
+use crate::topology::{Fault, Topology};
+
+const LEAF_SPINE: &str = r#"
+name = "ls"
+switch = [{ name = "leaf1", id = 1 }, { name = "leaf2", id = 2 }, { name = "spine1", id = 11 }, { name = "spine2", id = 12 }]
+[[host]]
+name = "h1"
+address = "10.0.1.1/24"
+gateway = "10.0.1.254"
+[[host]]
+name = "h2"
+address = ["10.0.2.1/24", "fd00:2::1/64"]
+[[link]]
+ends = ["h1", "leaf1:1"]
+rate = "100Mbit"
+[[link]]
+ends = ["h2", "leaf2:1"]
+[[link]]
+ends = ["leaf1:3", "spine1"]
+[[link]]
+ends = ["leaf1", "spine2"]
+[[link]]
+ends = ["leaf2", "spine1"]
+[[link]]
+ends = ["leaf2", "spine2"]
+delay = "1ms"
+"#;
+
+fn topology(text: &str) -> Topology {
+    toml::from_str(text).unwrap()
+}
+
+fn plan(text: &str) -> Plan {
+    Plan::new(&topology(text)).unwrap()
+}
+
+fn mistake(text: &str) -> String {
+    Plan::new(&topology(text)).unwrap_err().message
+}
+
+fn nodes_of(plan: &Plan, routes: &Routes, destination: &str) -> Vec<String> {
+    let Some(Target::Via(hops)) = routes.get(&destination.parse().unwrap()) else { return Vec::new() };
+    let owner = |hop: &Hop| {
+        let has = |node: &&Node| {
+            node.interfaces.iter().any(|it| it.addresses.iter().any(|it| it.network.address == hop.gateway))
+        };
+        plan.nodes.iter().find(has).map_or_else(String::new, |node| node.name.clone())
+    };
+    hops.iter().map(owner).collect()
+}
+
+#[test]
+fn shortest_paths_are_used_all_at_once() {
+    let plan = plan(LEAF_SPINE);
+    let routes = plan.routes(&[]);
+    assert_eq!(nodes_of(&plan, &routes[0], "10.0.2.0/24"), ["spine2", "spine1"]);
+    assert_eq!(nodes_of(&plan, &routes[0], "fd00:2::/64"), ["spine2", "spine1"]);
+    assert_eq!(nodes_of(&plan, &routes[2], "10.0.1.0/24"), ["leaf1"]);
+    assert_eq!(nodes_of(&plan, &routes[4], "0.0.0.0/0"), ["leaf1"]);
+    assert!(!routes[0].contains_key(&"10.0.1.0/24".parse().unwrap()), "its address says so already");
+}
+
+#[test]
+fn a_broken_link_is_routed_around_by_all() {
+    let plan = plan(LEAF_SPINE);
+    let routes = plan.routes(&[Fault::Break { a: "spine1".into(), b: "leaf2".into() }]);
+    assert_eq!(nodes_of(&plan, &routes[0], "10.0.2.0/24"), ["spine2"]);
+    assert_eq!(nodes_of(&plan, &routes[2], "10.0.2.0/24"), ["leaf1"]);
+}
+
+#[test]
+fn a_loop_and_a_wrong_route_are_routes() {
+    let plan = plan(LEAF_SPINE);
+    let routes = plan.routes(&[Fault::Loop { a: "leaf1".into(), b: "spine1".into() }]);
+    assert_eq!(nodes_of(&plan, &routes[0], "10.0.2.0/24"), ["spine1"]);
+    assert_eq!(nodes_of(&plan, &routes[2], "10.0.2.0/24"), ["leaf1"]);
+    let prefix = "10.0.0.0/8".parse().unwrap();
+    let routes = plan.routes(&[Fault::Misroute { switch: "spine1".into(), prefix, next: "leaf1".into() }]);
+    assert_eq!(nodes_of(&plan, &routes[2], "10.0.2.0/24"), ["leaf1"]);
+    let reason = crate::topology::DropReason::NoRoute;
+    let routes = plan.routes(&[Fault::Drop { switch: "spine1".into(), reason }]);
+    assert!(routes[2].is_empty());
+}
+
+#[test]
+fn links_to_hosts_are_edges_but_not_to_hosts_with_int() {
+    let plan = plan(&LEAF_SPINE.replace("name = \"h2\"", "name = \"h2\"\nint = true"));
+    let edges = |name: &str| -> Vec<u16> {
+        let node = &plan.nodes[plan.node(name).unwrap()];
+        node.interfaces.iter().filter(|it| it.edge).map(|it| it.id).collect()
+    };
+    assert_eq!((edges("leaf1"), edges("leaf2"), edges("spine1")), (vec![1], vec![], vec![]));
+    let ids: Vec<_> = plan.nodes.iter().map(|node| node.id).collect();
+    assert_eq!(ids, [Some(1), Some(2), Some(11), Some(12), None, Some(3)]);
+}
+
+#[test]
+fn a_network_on_several_links_is_routed_host_by_host() {
+    let text = r#"
+name = "x"
+switch = [{ name = "s1" }, { name = "s2" }]
+host = [
+    { name = "h1", address = "10.0.0.1/24" },
+    { name = "h2", address = "10.0.0.2/24" },
+    { name = "h3", address = "10.0.0.3/24" },
+]
+link = [{ ends = ["h1", "s1"] }, { ends = ["h2", "s1"] }, { ends = ["h3", "s2"] }, { ends = ["s1", "s2"] }]
+"#;
+    let plan = plan(text);
+    let routes = plan.routes(&[]);
+    assert_eq!(routes[0].get(&"10.0.0.2/32".parse().unwrap()), Some(&Target::Link("eth2".into())));
+    assert_eq!(nodes_of(&plan, &routes[0], "10.0.0.3/32"), ["s2"]);
+    assert_eq!(nodes_of(&plan, &routes[1], "10.0.0.1/32"), ["s1"]);
+    assert_eq!(routes[2].get(&"10.0.0.254/32".parse().unwrap()), Some(&Target::Link("eth0".into())));
+    assert!(!plan.nodes[2].interfaces[0].addresses[0].on_link);
+}
+
+#[test]
+fn a_switch_that_learns_joins_its_links() {
+    let text = r#"
+name = "x"
+switch = [{ name = "b1", forwarding = "learn" }]
+host = [{ name = "h1", address = "10.0.0.1/24" }, { name = "h2", address = "10.0.0.2/24" }]
+link = [{ ends = ["h1", "b1"] }, { ends = ["h2", "b1"] }]
+"#;
+    let plan = plan(text);
+    assert_eq!(plan.segments.len(), 1);
+    assert!(plan.nodes[0].interfaces.iter().all(|interface| interface.addresses.is_empty()));
+    assert!(plan.nodes[1].interfaces[0].addresses[0].on_link);
+    assert!(plan.routes(&[]).iter().all(Routes::is_empty));
+}
+
+#[test]
+fn a_switch_s_file_has_its_interfaces_and_what_the_topology_adds() {
+    let text = format!(
+        "{LEAF_SPINE}\n[defaults.switch]\nxdp = \"off\"\n[defaults.switch.source]\nremaining_hops = 5\n\
+         [[defaults.switch.interface]]\naccept_int = false\n"
+    );
+    let topology = topology(&text);
+    let plan = Plan::new(&topology).unwrap();
+    let slow = Fault::Slow { a: "leaf1".into(), b: "spine1".into(), rate: "5Mbit".parse().unwrap() };
+    let file = switch_toml(&plan, &topology, 0, &[slow]).unwrap();
+    assert_eq!(file["switch"]["datapath"].as_str(), Some("engine"));
+    assert_eq!(file["switch"]["xdp"].as_str(), Some("off"));
+    assert_eq!(file["source"]["remaining_hops"].as_integer(), Some(5));
+    assert_eq!(file["source"]["instructions"].as_array().unwrap().len(), 6);
+    assert_eq!(file["interface"][0]["rate"].as_str(), Some("100Mbit"));
+    assert_eq!(file["interface"][0]["edge"].as_bool(), Some(true));
+    assert_eq!(file["interface"][0]["accept_int"].as_bool(), Some(false));
+    assert_eq!(file["interface"][2]["id"].as_integer(), Some(3));
+    assert_eq!(file["interface"][2]["rate"].as_str(), Some("5Mbit"));
+    assert_eq!(file["watch"].as_array().unwrap().len(), 1);
+    assert!(host_toml(&plan, &topology, 4).is_none(), "it does no INT");
+    let collector = collector_toml(&plan, &topology, Path::new("/x"));
+    assert_eq!(collector["paths"]["edge"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn mistakes_are_named() {
+    for (change, expected) in [
+        (("[\"h1\", \"leaf1:1\"]", "[\"h1\", \"leef1\"]"), "unknown host or switch `leef1`, expected one of"),
+        (("[\"h1\", \"leaf1:1\"]", "[\"h1\", \"leaf1:3\"]"), "interface 3 of `leaf1` has a link already"),
+        (("[\"h1\", \"leaf1:1\"]", "[\"h1\", \"h1\"]"), "both ends of the link are the same"),
+        (("[\"h1\", \"leaf1:1\"]", "[\"h1\"]"), "a link has two ends"),
+        (("[\"h1\", \"leaf1:1\"]", "[\"leaf2\", \"leaf1:1\"]"), "host `h1` has 0 links; a host has one"),
+        (("name = \"h2\"", "name = \"h1\""), "the name `h1` is in use"),
+        (("name = \"h2\"", "name = \"collector\""), "`collector` is the name of a part of every lab"),
+        (("name = \"ls\"", "name = \"l/s\""), "`l/s` is not a name"),
+        (("\"10.0.2.1/24\"", "\"10.0.1.1/24\""), "the address 10.0.1.1 is in use by `h1`"),
+        (("\"10.0.2.1/24\"", "\"100.64.2.1/24\""), "100.64.2.1 is in a network of the lab's own"),
+        (("10.0.1.254", "10.0.2.254"), "the gateway 10.0.2.254 is in no network of host `h1`"),
+        (("10.0.1.254", "10.0.1.1"), "10.0.1.1 is the address and the gateway of host `h1`"),
+        (("id = 2 }", "id = 1 }"), "node id 1 is in use by `leaf1`"),
+        (("delay = \"1ms\"", "loss = 1.5"), "`loss` is a share"),
+        (("delay = \"1ms\"", "delay = \"11s\""), "more than 10 seconds"),
+        (("delay = \"1ms\"", "[[step]]\nat = \"1s\""), "the step does nothing"),
+        (
+            ("delay = \"1ms\"", "[[step]]\nat = \"1s\"\nbreak = [\"leaf1\", \"leaf2\"]"),
+            "no link connects `leaf1` and `leaf2`",
+        ),
+        (
+            ("delay = \"1ms\"", "[[step]]\nat = \"1s\"\nslow = [\"leaf1\", \"spine1\", \"fast\"]"),
+            "is not a rate",
+        ),
+        (
+            ("delay = \"1ms\"", "[[step]]\nat = \"1s\"\nrun = { on = \"h9\", command = \"true\" }"),
+            "unknown host or switch `h9`",
+        ),
+        (("delay = \"1ms\"", "[[expect]]\nby = \"1s\""), "an expectation has one of"),
+        (("delay = \"1ms\"", "[[expect]]\nevent = \"path-chnge\""), "unknown event `path-chnge`"),
+    ] {
+        let text = LEAF_SPINE.replacen(change.0, change.1, 1);
+        assert_ne!(text, LEAF_SPINE, "{change:?}");
+        let message = mistake(&text);
+        assert!(message.contains(expected), "{change:?}: {message}");
+    }
+}

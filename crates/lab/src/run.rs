@@ -1,0 +1,171 @@
+//! `lab run`: plays steps, and judges expectations by what the collector says.
+
+mod judge;
+mod outcome;
+
+use std::process::{Child, Command};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::error::LabError;
+use crate::lab::Lab;
+use crate::process;
+use crate::state::{self, State};
+use crate::topology::{Action, Command as Asked};
+use judge::Judge;
+pub use outcome::{Judgement, Outcome, StepOutcome};
+
+/// A command of a step.
+struct Running {
+    step: usize,
+    child: Child,
+    may_fail: bool,
+    log: std::path::PathBuf,
+}
+
+/// Plays a lab that is up; `stop` ends it early.
+///
+/// # Errors
+/// The lab's files cannot be read.
+pub fn play(lab: &Lab, stop: &AtomicBool, mut progress: impl FnMut(f64, &str)) -> Result<Outcome, LabError> {
+    let began = Instant::now();
+    let mut steps: Vec<(Duration, Action)> = Vec::new();
+    for step in &lab.topology.steps {
+        if let Ok((action, _)) = step.action() {
+            steps.push((step.at.0, action));
+        }
+    }
+    steps.sort_by_key(|(at, _)| *at);
+    let mut judge = Judge::new(lab);
+    let last_step = steps.last().map_or(Duration::ZERO, |(at, _)| *at);
+    let natural = judge.last_by(last_step + AFTER_LAST_STEP).max(last_step);
+    let end = lab.topology.duration.map_or(natural, |duration| duration.0);
+    let mut done: Vec<StepOutcome> = Vec::new();
+    let mut running: Vec<Running> = Vec::new();
+    let mut next_look = Duration::ZERO;
+    loop {
+        let now = began.elapsed();
+        while done.len() < steps.len() && steps[done.len()].0 <= now {
+            let (_, action) = &steps[done.len()];
+            progress(now.as_secs_f64(), &action.to_string());
+            let outcome = take(lab, action, done.len(), &mut running);
+            done.push(StepOutcome {
+                at: now.as_secs_f64(),
+                step: action.to_string(),
+                passed: outcome.is_ok(),
+                exit_code: None,
+                output: outcome.err().map(|error| chain(&error)).unwrap_or_default(),
+            });
+        }
+        running.retain_mut(|command| !command.has_ended(&mut done));
+        if now >= next_look {
+            judge.look(now);
+            next_look = began.elapsed() + LOOK_EVERY;
+        }
+        let is_idle = done.len() == steps.len() && running.is_empty();
+        if now >= end
+            || stop.load(Ordering::Relaxed)
+            || (is_idle && lab.topology.duration.is_none() && judge.is_settled())
+        {
+            break;
+        }
+        std::thread::sleep(TICK);
+    }
+    judge.look(began.elapsed());
+    for command in &mut running {
+        done[command.step].output = command.tail();
+    }
+    let expectations = judge.finish(lab, |asked| ask(lab, asked));
+    let passed = expectations.iter().all(|it| it.passed)
+        && done.iter().all(|it| it.passed)
+        && done.len() == steps.len();
+    Ok(Outcome {
+        name: lab.plan.name.clone(),
+        passed,
+        seconds: began.elapsed().as_secs_f64(),
+        steps: done,
+        events: judge.kinds(),
+        expectations,
+    })
+}
+
+/// Does what a step says.
+fn take(lab: &Lab, action: &Action, step: usize, running: &mut Vec<Running>) -> Result<(), LabError> {
+    match action {
+        Action::Run(asked) => {
+            let log = state::folder(&lab.plan.name).join(format!("log/step{step}.log"));
+            let child = command(lab, asked, &log)?.spawn().map_err(LabError::kernel("cannot start `sh`"))?;
+            running.push(Running { step, child, may_fail: asked.may_fail, log });
+            Ok(())
+        }
+        change => lab.change(&mut State::open(&lab.plan.name)?, change),
+    }
+}
+
+fn command(lab: &Lab, asked: &Asked, log: &std::path::Path) -> Result<Command, LabError> {
+    let namespace = lab.plan.namespace(asked.on.get_ref());
+    let mut command = process::command(&lab.plan.name, &namespace, "/bin/sh", log)
+        .map_err(LabError::kernel(format!("cannot enter {namespace}")))?;
+    let api = format!("http://127.0.0.1:{}", lab.plan.api.port());
+    command.env("INBAND_COLLECTOR", api).args(["-c", &asked.command]);
+    Ok(command)
+}
+
+/// Runs a command of an expectation to its end: whether it succeeded, and what it said.
+fn ask(lab: &Lab, asked: &Asked) -> (bool, String) {
+    let log = state::folder(&lab.plan.name).join("log/expectation.log");
+    let _ = std::fs::remove_file(&log);
+    let started = command(lab, asked, &log)
+        .and_then(|mut it| it.spawn().map_err(LabError::kernel("cannot start `sh`")));
+    let mut child = match started {
+        Ok(child) => child,
+        Err(error) => return (false, chain(&error)),
+    };
+    let until = Instant::now() + PATIENCE;
+    while Instant::now() < until {
+        if let Ok(Some(status)) = child.try_wait() {
+            return (status.success() || asked.may_fail, tail(&log));
+        }
+        std::thread::sleep(TICK);
+    }
+    let _ = child.kill();
+    (false, format!("it did not end within {} s", PATIENCE.as_secs()))
+}
+
+impl Running {
+    /// Notes how the command has ended, if it has.
+    fn has_ended(&mut self, done: &mut [StepOutcome]) -> bool {
+        let Ok(Some(status)) = self.child.try_wait() else { return false };
+        let outcome = &mut done[self.step];
+        outcome.exit_code = status.code();
+        outcome.passed = status.success() || self.may_fail;
+        outcome.output = self.tail();
+        true
+    }
+
+    fn tail(&self) -> String {
+        tail(&self.log)
+    }
+}
+
+/// The end of a log.
+fn tail(log: &std::path::Path) -> String {
+    let text = std::fs::read(log).unwrap_or_default();
+    let from = text.len().saturating_sub(MAX_OUTPUT);
+    String::from_utf8_lossy(&text[from..]).trim().to_owned()
+}
+
+/// An error with its causes.
+fn chain(error: &LabError) -> String {
+    let cause = std::error::Error::source(error).map(|cause| format!(": {cause}")).unwrap_or_default();
+    format!("{error}{cause}")
+}
+
+const TICK: Duration = Duration::from_millis(20);
+const LOOK_EVERY: Duration = Duration::from_millis(250);
+/// How long what was expected may take behind the last step, where no `by` says otherwise.
+const AFTER_LAST_STEP: Duration = Duration::from_secs(10);
+/// How long the command of an expectation may take.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// Bytes of a command's output that are kept.
+const MAX_OUTPUT: usize = 2000;

@@ -1,0 +1,147 @@
+//! What a lab that is up consists of, and how it does.
+
+use serde::Serialize;
+
+use crate::error::LabError;
+use crate::lab::Lab;
+use crate::plan::Kind;
+use crate::state::State;
+use crate::topology::Fault;
+use crate::wire::{self, Direction};
+
+/// A lab that is up.
+#[derive(Clone, Debug, Serialize)]
+pub struct Status {
+    /// Its name.
+    pub name: String,
+    /// Whether everything was started, and everything that belongs to it is at work.
+    pub is_healthy: bool,
+    /// Where the machine finds the collector's API.
+    pub api: String,
+    /// Its hosts, switches and other parts.
+    pub nodes: Vec<NodeStatus>,
+    /// Its links.
+    pub links: Vec<LinkStatus>,
+    /// The faults in force.
+    pub faults: Vec<Fault>,
+}
+
+/// A host, a switch or another part of a lab.
+#[derive(Clone, Debug, Serialize)]
+pub struct NodeStatus {
+    /// Its name.
+    pub name: String,
+    /// `host`, `engine`, `kernel`, `router`, `bridge`, `collector` or `links`.
+    pub kind: &'static str,
+    /// Its network namespace; none for `links`, whose process is the machine's.
+    pub namespace: Option<String>,
+    /// Its Node ID; none: it does no INT.
+    pub node_id: Option<u32>,
+    /// Its addresses.
+    pub addresses: Vec<String>,
+    /// What was started for it.
+    pub processes: Vec<ProcessStatus>,
+}
+
+/// A process of a lab.
+#[derive(Clone, Debug, Serialize)]
+pub struct ProcessStatus {
+    /// What it is.
+    pub what: String,
+    /// Its id.
+    pub pid: u32,
+    /// Whether it is at work.
+    pub is_alive: bool,
+}
+
+/// A link of a lab.
+#[derive(Clone, Debug, Serialize)]
+pub struct LinkStatus {
+    /// Its ends with their interface ids.
+    pub ends: [String; 2],
+    /// Bits a second, `0`: no limit.
+    pub rate: String,
+    /// Bytes that wait at each end, where there is a limit.
+    pub queue_bytes: u32,
+    /// How long a packet takes, nanoseconds.
+    pub delay_ns: u64,
+    /// The share of packets that are lost.
+    pub loss: f64,
+    /// Whether it is up.
+    pub is_up: bool,
+    /// What the user-space link has measured, from the first end and from the second; none: there is only the kernel between the ends.
+    pub user_space: Option<[Direction; 2]>,
+}
+
+/// Looks at a lab.
+///
+/// # Errors
+/// Its files cannot be read.
+pub fn status(state: &State) -> Result<Status, LabError> {
+    let lab = Lab::of(state)?;
+    let plan = &lab.plan;
+    let processes = |node: &str| -> Vec<ProcessStatus> {
+        let own = state.facts.processes.iter().filter(|process| process.node == node);
+        own.map(|it| ProcessStatus { what: it.what.clone(), pid: it.pid, is_alive: it.is_alive() }).collect()
+    };
+    let mut nodes = Vec::new();
+    for (at, node) in plan.nodes.iter().enumerate() {
+        let kind = match node.kind {
+            Kind::Host => "host",
+            Kind::Engine => "engine",
+            Kind::Kernel if node.id.is_none() => "router",
+            Kind::Kernel => "kernel",
+            Kind::Bridge { .. } => "bridge",
+        };
+        nodes.push(NodeStatus {
+            name: node.name.clone(),
+            kind,
+            namespace: Some(plan.namespace(&node.name)),
+            node_id: node.id,
+            addresses: plan.host_addresses(at).map(|network| network.to_string()).collect(),
+            processes: processes(&node.name),
+        });
+    }
+    for part in ["collector", "links"] {
+        let namespace = (part == "collector").then(|| plan.namespace(part));
+        nodes.push(NodeStatus {
+            name: part.into(),
+            kind: part,
+            namespace,
+            node_id: None,
+            addresses: Vec::new(),
+            processes: processes(part),
+        });
+    }
+    // Commands of hosts may end; programs of this lab may not.
+    let own = ["switch", "host", "collector", "links"];
+    let are_alive = nodes
+        .iter()
+        .flat_map(|node| &node.processes)
+        .all(|it| it.is_alive || !own.contains(&it.what.as_str()));
+    let broken = plan.broken(&state.facts.faults);
+    let measured = wire::measured(state.folder());
+    let links = plan.links.iter().enumerate().map(|(at, link)| {
+        let names = link.ends.map(|(node, _)| plan.nodes[node].name.as_str());
+        let of = |from: usize| {
+            measured.get(&format!("{}>{}", names[from], names[1 - from])).copied().unwrap_or_default()
+        };
+        LinkStatus {
+            ends: link.ends.map(|(node, id)| format!("{}:{id}", plan.nodes[node].name)),
+            rate: plan.rate(at, &state.facts.faults).to_string(),
+            queue_bytes: link.queue_bytes,
+            delay_ns: u64::try_from(link.delay.0.as_nanos()).unwrap_or(u64::MAX),
+            loss: link.loss,
+            is_up: !broken.contains(&at),
+            user_space: link.is_relayed().then(|| [of(0), of(1)]),
+        }
+    });
+    Ok(Status {
+        name: plan.name.clone(),
+        is_healthy: state.facts.is_complete && are_alive,
+        api: format!("http://{}", plan.api),
+        links: links.collect(),
+        nodes,
+        faults: state.facts.faults.clone(),
+    })
+}

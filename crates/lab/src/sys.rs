@@ -1,0 +1,127 @@
+//! System calls without a safe wrapper.
+#![allow(unsafe_code, reason = "sockets for whole frames, with the kernel's time of arrival")]
+
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::time::Duration;
+
+/// A socket that receives and sends whole frames of one device.
+#[derive(Debug)]
+pub(crate) struct FrameSocket(OwnedFd);
+
+impl FrameSocket {
+    /// Opens the socket on the device with an interface index, in the network namespace of this thread.
+    pub(crate) fn open(device: u32) -> io::Result<Self> {
+        let kind = libc::SOCK_RAW | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
+        // SAFETY: the call takes three integers and gives a descriptor, or a negative number. Protocol 0 receives nothing yet.
+        let fd = unsafe { libc::socket(libc::AF_PACKET, kind, 0) };
+        if fd < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: the kernel has just made this descriptor for us, and nobody else knows it.
+        let socket = Self(unsafe { OwnedFd::from_raw_fd(fd) });
+        socket.set(libc::SOL_PACKET, IGNORE_OUTGOING, 1)?;
+        socket.set(libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, 1)?;
+        // As root, whatever `net.core.rmem_max` says.
+        socket.set(libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, BUFFER_BYTES)?;
+        socket.set(libc::SOL_SOCKET, libc::SO_SNDBUFFORCE, BUFFER_BYTES)?;
+        socket.bind(device)?;
+        Ok(socket)
+    }
+
+    fn set(&self, level: libc::c_int, option: libc::c_int, value: libc::c_int) -> io::Result<()> {
+        // SAFETY: the pointer is to a live integer of the length given, which the call only reads.
+        let done = unsafe {
+            libc::setsockopt(self.0.as_raw_fd(), level, option, (&raw const value).cast(), INTEGER_BYTES)
+        };
+        if done < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    }
+
+    fn bind(&self, device: u32) -> io::Result<()> {
+        let invalid = |_| io::Error::from(io::ErrorKind::InvalidInput);
+        let every = u16::try_from(libc::ETH_P_ALL).map_err(invalid)?.to_be();
+        let address = libc::sockaddr_ll {
+            sll_family: u16::try_from(libc::AF_PACKET).map_err(invalid)?,
+            sll_protocol: every,
+            sll_ifindex: i32::try_from(device).map_err(invalid)?,
+            sll_hatype: 0,
+            sll_pkttype: 0,
+            sll_halen: 0,
+            sll_addr: [0; 8],
+        };
+        let length = u32::try_from(size_of::<libc::sockaddr_ll>()).map_err(invalid)?;
+        // SAFETY: the pointer is to a live structure of the length given, which the call only reads.
+        let done = unsafe { libc::bind(self.0.as_raw_fd(), (&raw const address).cast(), length) };
+        if done < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    }
+
+    /// Receives a frame into `buffer`: its length, and when it arrived, by the clock of the time of day. `None`: there is none.
+    pub(crate) fn receive(&self, buffer: &mut [u8]) -> io::Result<Option<(usize, Duration)>> {
+        // As large as `struct cmsghdr` with `struct timespec`, and aligned as they are.
+        let mut control = [0_u64; 16];
+        let mut part = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
+        // SAFETY: all zeros is a value of this structure of integers and pointers.
+        let mut header: libc::msghdr = unsafe { std::mem::zeroed() };
+        header.msg_iov = &raw mut part;
+        header.msg_iovlen = 1;
+        header.msg_control = control.as_mut_ptr().cast();
+        header.msg_controllen = size_of_val(&control);
+        // SAFETY: every pointer in `header` is to live memory of the length beside it.
+        let length = unsafe { libc::recvmsg(self.0.as_raw_fd(), &raw mut header, 0) };
+        let Ok(length) = usize::try_from(length) else {
+            let error = io::Error::last_os_error();
+            let none = matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted);
+            return if none { Ok(None) } else { Err(error) };
+        };
+        // SAFETY: `header` was filled in by the kernel, and its control memory is live.
+        let first = unsafe { libc::CMSG_FIRSTHDR(&raw const header) };
+        let mut arrived = None;
+        if !first.is_null() {
+            // SAFETY: a first header that is not null lies within the control memory, whole.
+            let (level, kind) = unsafe { ((*first).cmsg_level, (*first).cmsg_type) };
+            if level == libc::SOL_SOCKET && kind == libc::SCM_TIMESTAMPNS {
+                // SAFETY: the kernel puts a `struct timespec` behind this header; it need not be aligned.
+                let time = unsafe { libc::CMSG_DATA(first).cast::<libc::timespec>().read_unaligned() };
+                let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
+                arrived = Some(Duration::new(seconds, u32::try_from(time.tv_nsec).unwrap_or(0)));
+            }
+        }
+        Ok(Some((length.min(buffer.len()), arrived.unwrap_or_else(now))))
+    }
+
+    /// Sends a frame; whether the device took it.
+    pub(crate) fn send(&self, frame: &[u8]) -> bool {
+        // SAFETY: the pointer is to live memory of the length given, which the call only reads.
+        let sent = unsafe { libc::send(self.0.as_raw_fd(), frame.as_ptr().cast(), frame.len(), 0) };
+        usize::try_from(sent).is_ok_and(|sent| sent == frame.len())
+    }
+}
+
+/// Waits until one of two sockets has a frame, or until `patience` is over.
+pub(crate) fn wait(sockets: [&FrameSocket; 2], patience: Duration) {
+    let mut polled =
+        sockets.map(|socket| libc::pollfd { fd: socket.0.as_raw_fd(), events: libc::POLLIN, revents: 0 });
+    let time = libc::timespec {
+        tv_sec: libc::time_t::try_from(patience.as_secs()).unwrap_or(1),
+        tv_nsec: patience.subsec_nanos().into(),
+    };
+    // SAFETY: the pointers are to two live structures and to a live time; there is no signal mask.
+    unsafe { libc::ppoll(polled.as_mut_ptr(), 2, &raw const time, std::ptr::null()) };
+}
+
+/// Has this thread wake up when it is to, and not up to 50 us later.
+pub(crate) fn wake_in_time() {
+    // SAFETY: the call takes integers. It fails only on a kernel that cannot, and then wakes up later.
+    unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1_u64, 0_u64, 0_u64, 0_u64) };
+}
+
+/// The time of day, which the kernel stamps frames with.
+pub(crate) fn now() -> Duration {
+    std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default()
+}
+
+/// `PACKET_IGNORE_OUTGOING`.
+const IGNORE_OUTGOING: libc::c_int = 23;
+const BUFFER_BYTES: libc::c_int = 8 << 20;
+#[allow(clippy::cast_possible_truncation, reason = "four bytes")]
+const INTEGER_BYTES: libc::socklen_t = size_of::<libc::c_int>() as libc::socklen_t;

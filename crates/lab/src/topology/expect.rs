@@ -1,0 +1,51 @@
+//! What `lab run` expects of the collector and of commands.
+
+use std::net::IpAddr;
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::Command;
+use crate::quantity::Span;
+
+/// `[[expect]]`: one thing that has to be so.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Expect {
+    /// The kind of an event that the collector announces.
+    #[serde(default)]
+    pub event: Option<Spanned<String>>,
+    /// Text that the event's key, in names, contains.
+    #[serde(default)]
+    pub key: Option<String>,
+    /// `true`: the event, or the path, must not be seen.
+    #[serde(default)]
+    pub absent: bool,
+    /// Kinds of events, of which the collector announces no other.
+    #[serde(default)]
+    pub only: Option<Spanned<Vec<String>>>,
+    /// The path of a flow.
+    #[serde(default)]
+    pub path: Option<PathExpectation>,
+    /// A command that ends with 0, when everything else is over.
+    #[serde(default)]
+    pub run: Option<Command>,
+    /// By when; default the end of the run.
+    #[serde(default)]
+    pub by: Option<Span>,
+    /// Not before; default the beginning of the run.
+    #[serde(default)]
+    pub after: Option<Span>,
+}
+
+/// The path of a flow.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PathExpectation {
+    /// The flow's source.
+    pub source: IpAddr,
+    /// The flow's destination.
+    pub destination: IpAddr,
+    /// Its nodes, first hop first; a list of lists allows several paths.
+    pub nodes: Spanned<Vec<String>>,
+}

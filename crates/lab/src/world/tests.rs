@@ -1,0 +1,115 @@
+//! Namespaces, links and routes of a small network of Linux routers.
+
+use std::net::UdpSocket;
+use std::time::Duration;
+
+use inband_linux::namespace::Namespace;
+
+use super::{apply, create, namespaces, remove};
+use crate::plan::Plan;
+use crate::topology::{DropReason, Fault};
+
+const RING: &str = r#"
+name = "NAME"
+switch = [{ name = "r1", int = false }, { name = "r2", int = false }, { name = "r3", int = false }]
+host = [
+    { name = "h1", address = ["10.0.1.1/24", "fd00:1::1/64"] },
+    { name = "h2", address = ["10.0.2.1/24", "fd00:2::1/64"] },
+    { name = "h3", address = "10.0.2.2/24" },
+]
+link = [
+    { ends = ["h1", "r1"], rate = "50Mbit" },
+    { ends = ["h2", "r2"] },
+    { ends = ["h3", "r3"] },
+    { ends = ["r1", "r2"] },
+    { ends = ["r2", "r3"] },
+    { ends = ["r3", "r1"] },
+]
+"#;
+
+struct World(Plan);
+
+impl World {
+    fn new(name: &str) -> Option<Self> {
+        if !rustix::process::geteuid().is_root() {
+            eprintln!("skipped: only root creates network namespaces");
+            return None;
+        }
+        let name = format!("inbt{}{name}", std::process::id());
+        let world = Self(Plan::new(&toml::from_str(&RING.replace("NAME", &name)).unwrap()).unwrap());
+        if let Err(error) = create(&world.0) {
+            panic!("{error}: {:?}", std::error::Error::source(&error));
+        }
+        Some(world)
+    }
+
+    /// Whether a datagram from one host arrives at an address of another.
+    fn reaches(&self, from: &str, to: &str, address: &str) -> bool {
+        let inside = |host: &str| Namespace::open(&self.0.namespace(host)).unwrap();
+        let any = if address.contains(':') { "[::]:0" } else { "0.0.0.0:0" };
+        let receiver = inside(to).inside(|| UdpSocket::bind(any).unwrap()).unwrap();
+        let sender = inside(from).inside(|| UdpSocket::bind(any).unwrap()).unwrap();
+        receiver.set_read_timeout(Some(Duration::from_millis(700))).unwrap();
+        let port = receiver.local_addr().unwrap().port();
+        let to = std::net::SocketAddr::new(address.parse().unwrap(), port);
+        sender.send_to(b"there?", to).is_ok() && receiver.recv(&mut [0; 16]).is_ok()
+    }
+
+    fn apply(&self, now: &[Fault], before: &[Fault]) {
+        if let Err(error) = apply(&self.0, now, Some(before)) {
+            panic!("{error}: {:?}", std::error::Error::source(&error));
+        }
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        let _ = remove(&namespaces(&self.0));
+    }
+}
+
+#[test]
+fn hosts_reach_each_other_by_both_families_and_around_a_broken_link() {
+    let Some(world) = World::new("a") else { return };
+    assert!(world.reaches("h1", "h2", "10.0.2.1"));
+    assert!(world.reaches("h1", "h2", "fd00:2::1"));
+    assert!(world.reaches("h2", "h3", "10.0.2.2"), "one network on two links");
+
+    let broken = [Fault::Break { a: "r1".into(), b: "r2".into() }];
+    world.apply(&broken, &[]);
+    assert!(world.reaches("h1", "h2", "10.0.2.1"));
+    assert!(world.reaches("h2", "h1", "fd00:1::1"));
+
+    world.apply(&[], &broken);
+    assert!(world.reaches("h1", "h2", "10.0.2.1"));
+    assert!(world.reaches("h1", "h2", "fd00:2::1"));
+}
+
+#[test]
+fn faults_stop_packets_and_their_end_lets_them_pass() {
+    let Some(world) = World::new("b") else { return };
+    let faults = [
+        Fault::Loop { a: "r1".into(), b: "r3".into() },
+        Fault::Drop { switch: "r1".into(), reason: DropReason::NoRoute },
+        Fault::Drop { switch: "r1".into(), reason: DropReason::Silent },
+    ];
+    for fault in faults {
+        let fault = [fault];
+        world.apply(&fault, &[]);
+        assert!(!world.reaches("h1", "h2", "10.0.2.1"), "{fault:?}");
+        world.apply(&[], &fault);
+        assert!(world.reaches("h1", "h2", "10.0.2.1"), "{fault:?}");
+    }
+    let slow = [Fault::Slow { a: "h1".into(), b: "r1".into(), rate: "100kbit".parse().unwrap() }];
+    world.apply(&slow, &[]);
+    assert!(world.reaches("h1", "h2", "10.0.2.1"));
+}
+
+#[test]
+fn nothing_is_left() {
+    let Some(world) = World::new("c") else { return };
+    let names = namespaces(&world.0);
+    drop(world);
+    let left = inband_linux::namespace::names().unwrap();
+    assert!(names.iter().all(|name| !left.contains(name)));
+}
