@@ -15,6 +15,7 @@ mod node_config;
 mod number;
 mod query;
 mod signals;
+mod switch;
 mod top;
 mod trace;
 
@@ -38,6 +39,7 @@ enum Command {
     Decode(decode::Args),
     Doctor(doctor::Args),
     Node(node::Args),
+    Switch(switch::Args),
     Host(host::Args),
     Lab(lab::Args),
     Collect(collect::Args),
@@ -60,6 +62,7 @@ fn main() -> ExitCode {
             return doctor::run(&args, &commands()).unwrap_or_else(Failure::report);
         }
         Command::Node(args) => node::run(&args),
+        Command::Switch(args) => switch::run(&args),
         Command::Host(args) => host::run(&args),
         Command::Lab(args) => lab::run(&args),
         Command::Collect(args) => collect::run(&args),

@@ -159,3 +159,125 @@ unsafe fn call<T>(command: libc::c_int, attributes: &T) -> io::Result<RawFd> {
         _ => Err(io::Error::last_os_error()),
     }
 }
+
+/// `BPF_MAP_CREATE`, `BPF_MAP_UPDATE_ELEM`, `BPF_MAP_DELETE_ELEM`, `BPF_PROG_LOAD`.
+const MAP_CREATE: libc::c_int = 0;
+const MAP_UPDATE: libc::c_int = 2;
+const MAP_DELETE: libc::c_int = 3;
+const PROGRAM_LOAD: libc::c_int = 5;
+/// `BPF_MAP_TYPE_HASH` and `BPF_PROG_TYPE_SCHED_CLS`.
+const TYPE_HASH: u32 = 1;
+const TYPE_CLASSIFIER: u32 = 3;
+
+/// `struct { … }` of `union bpf_attr` for the creation of maps.
+#[repr(C)]
+struct NewMap {
+    kind: u32,
+    key_bytes: u32,
+    value_bytes: u32,
+    max_entries: u32,
+    flags: u32,
+}
+
+/// The same for an entry of a map.
+#[repr(C)]
+struct Entry {
+    map: u32,
+    padding: u32,
+    key: u64,
+    value: u64,
+    flags: u64,
+}
+
+/// The same for programs, as far as it is used here.
+#[repr(C)]
+struct NewProgram {
+    kind: u32,
+    instructions: u32,
+    instructions_at: u64,
+    license: u64,
+    log_level: u32,
+    log_bytes: u32,
+    log: u64,
+}
+
+/// A set of keys in the kernel, which programs look into.
+#[derive(Debug)]
+pub struct KeySet<const BYTES: usize>(OwnedFd);
+
+impl<const BYTES: usize> KeySet<BYTES> {
+    /// Creates a set of at most `max_entries` keys.
+    ///
+    /// # Errors
+    /// What the kernel says, such as that this user may not.
+    pub fn new(max_entries: u32) -> io::Result<Self> {
+        let key_bytes = u32::try_from(BYTES).map_err(|_| io::ErrorKind::InvalidInput)?;
+        let attributes = NewMap { kind: TYPE_HASH, key_bytes, value_bytes: 1, max_entries, flags: 0 };
+        // SAFETY: the attributes have no pointers.
+        let fd = unsafe { call(MAP_CREATE, &attributes) }?;
+        // SAFETY: the kernel has just made this descriptor for us, and nobody else knows it.
+        Ok(Self(unsafe { OwnedFd::from_raw_fd(fd) }))
+    }
+
+    /// Adds a key.
+    ///
+    /// # Errors
+    /// What the kernel says, such as that the set is full.
+    pub fn insert(&self, key: &[u8; BYTES]) -> io::Result<()> {
+        self.change(MAP_UPDATE, key)
+    }
+
+    /// Removes a key; that it is not there is no error.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn remove(&self, key: &[u8; BYTES]) -> io::Result<()> {
+        match self.change(MAP_DELETE, key) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            done => done,
+        }
+    }
+
+    fn change(&self, command: libc::c_int, key: &[u8; BYTES]) -> io::Result<()> {
+        let value = 1_u8;
+        let attributes = Entry {
+            map: number(std::os::fd::AsFd::as_fd(&self.0))?,
+            padding: 0,
+            key: key.as_ptr() as u64,
+            value: if command == MAP_UPDATE { (&raw const value) as u64 } else { 0 },
+            flags: 0,
+        };
+        // SAFETY: key and value live through the call and have the sizes the map was created with.
+        unsafe { call(command, &attributes) }.map(drop)
+    }
+
+    /// The number instructions name the set by.
+    ///
+    /// # Errors
+    /// A descriptor that is none.
+    pub fn number(&self) -> io::Result<u32> {
+        number(std::os::fd::AsFd::as_fd(&self.0))
+    }
+}
+
+/// Loads a classifier of these instructions, each a `struct bpf_insn`.
+///
+/// # Errors
+/// What the kernel says, such as that it does not accept them.
+pub fn load_classifier(instructions: &[u64]) -> io::Result<OwnedFd> {
+    let license = c"Dual MIT/GPL";
+    let attributes = NewProgram {
+        kind: TYPE_CLASSIFIER,
+        instructions: u32::try_from(instructions.len()).map_err(|_| io::ErrorKind::InvalidInput)?,
+        instructions_at: instructions.as_ptr() as u64,
+        license: license.as_ptr() as u64,
+        log_level: 0,
+        log_bytes: 0,
+        log: 0,
+    };
+    // SAFETY: the instructions are as many as is said and live through the call, as the license does, which ends in a
+    // zero.
+    let fd = unsafe { call(PROGRAM_LOAD, &attributes) }?;
+    // SAFETY: the kernel has just made this descriptor for us, and nobody else knows it.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}

@@ -9,6 +9,7 @@ pub mod bpf;
 pub mod clock;
 pub mod device;
 pub mod ethtool;
+pub mod frames;
 pub mod namespace;
 pub mod neighbour;
 pub mod netlink;

@@ -25,7 +25,7 @@ impl Namespace {
     pub fn create(name: &str) -> io::Result<Self> {
         let path = path(name)?;
         prepare_folder()?;
-        OpenOptions::new().write(true).create_new(true).mode(0).open(&path)?;
+        OpenOptions::new().write(true).create_new(true).mode(0o0).open(&path)?;
         // A thread of its own, so that this one stays where it is.
         let made = std::thread::scope(|scope| {
             let thread = scope.spawn(|| {

@@ -14,6 +14,7 @@ mod probe;
 mod report;
 mod session;
 mod source;
+mod switch;
 mod watch;
 
 use serde::Deserialize;
@@ -35,6 +36,7 @@ pub use probe::{Mac, ProbeConfig};
 pub use report::{LatencyChange, ReportConfig, ReportFilter, SmartConfig, SmartInterface, SmartQueue};
 pub use session::{Distribution, SessionConfig};
 pub use source::{Mode, Replicate, SinkConfig, SinkMetadata, SourceConfig, SourceDomain};
+pub use switch::{Datapath, Forwarding, FrameIo, Rate, StaticConfig, SwitchConfig, Xdp};
 pub use watch::{PortRange, Prefix, Protocol, WatchEntry};
 
 /// Everything `node.toml` says.
@@ -85,6 +87,12 @@ pub struct NodeConfig {
     /// Device metadata for packets from a capture file.
     #[serde(default)]
     pub offline: OfflineConfig,
+    /// What a node on live interfaces does beside INT.
+    #[serde(default)]
+    pub switch: SwitchConfig,
+    /// Where frames leave, with `switch.forwarding = "static"`.
+    #[serde(default, rename = "static")]
+    pub statics: Vec<StaticConfig>,
 }
 
 impl NodeConfig {
@@ -107,6 +115,8 @@ impl NodeConfig {
             loss: LossConfig::default(),
             drop_reasons: DropReasonsConfig::default(),
             offline: OfflineConfig::default(),
+            switch: SwitchConfig::default(),
+            statics: Vec::new(),
         }
     }
 
@@ -204,6 +214,15 @@ pub struct InterfaceConfig {
     /// The largest IP packet the interface sends, bytes; default 1500.
     #[serde(default = "ethernet_mtu")]
     pub mtu: u32,
+    /// How fast the engine sends by it, bits a second; default 1Gbit.
+    #[serde(default = "gigabit")]
+    pub rate: Rate,
+    /// How many bytes wait in each of its queues at most; default 1000000.
+    #[serde(default = "megabyte")]
+    pub queue_bytes: u32,
+    /// How many queues it has, of which one goes before all below it; 1 to 8, default 1.
+    #[serde(default = "one_queue")]
+    pub priorities: u8,
 }
 
 impl InterfaceConfig {
@@ -217,6 +236,9 @@ impl InterfaceConfig {
             edge: false,
             accept_int: None,
             mtu: ethernet_mtu(),
+            rate: gigabit(),
+            queue_bytes: megabyte(),
+            priorities: one_queue(),
         }
     }
 }
@@ -227,4 +249,16 @@ const fn not_available() -> u32 {
 
 const fn ethernet_mtu() -> u32 {
     1500
+}
+
+const fn gigabit() -> Rate {
+    Rate(1_000_000_000)
+}
+
+const fn megabyte() -> u32 {
+    1_000_000
+}
+
+const fn one_queue() -> u8 {
+    1
 }

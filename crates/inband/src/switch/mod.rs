@@ -1,0 +1,160 @@
+//! `inband switch`: one INT node on live interfaces.
+
+mod metrics;
+mod serve;
+
+use std::io::Write;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use inband::config::ConfigFile;
+use inband_node::NodeConfig;
+use inband_switch::{Status, Switch, SwitchError};
+use signal_hook::consts::SIGHUP;
+
+use crate::failure::Failure;
+use crate::signals;
+
+/// Run one INT node on live interfaces: a switch that is source, transit hop and sink
+///
+/// The program forwards between the interfaces of its configuration, in the network namespace it is started in, as a
+/// bridge, a router or by a table. Each packet passes the program's own egress queues and the engine. SIGHUP makes it
+/// read its configuration again; SIGINT or SIGTERM ends it. The interfaces are as they were then, however it ends. It
+/// needs root, or CAP_NET_ADMIN, CAP_NET_RAW, CAP_BPF and CAP_PERFMON.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// Configuration of the node
+    #[arg(short, long, value_name = "NODE.TOML")]
+    config: PathBuf,
+    /// Print the state as one JSON object on stdout, every second and at the end
+    #[arg(long)]
+    json: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  inband switch -c node.toml
+  ip netns exec leaf1 inband switch -c leaf1.toml --json
+
+A smallest node.toml:
+  node.id = 1
+  switch.datapath = \"engine\"
+  [[interface]]
+  id = 1
+  device = \"eth1\"
+  [[interface]]
+  id = 2
+  device = \"eth2\"";
+
+/// How often the state is made known.
+const SHOWN_EVERY: Duration = Duration::from_millis(100);
+const PRINTED_EVERY: Duration = Duration::from_secs(1);
+
+/// Runs the switch until it is asked to end.
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    let (file, config) = read(&args.config)?;
+    let metrics = metrics_address(&file, &config)?;
+    let stop = signals::until_stopped()?;
+    let reload = Arc::new(AtomicBool::new(false));
+    signal_hook::flag::register(SIGHUP, Arc::clone(&reload)).context("cannot catch signals")?;
+    let mut switch = Switch::start(&config).map_err(|error| failure(&file, error))?;
+    let shown = Arc::new(Mutex::new(switch.status()));
+    if let Some(address) = metrics {
+        serve::start(address, Arc::clone(&shown))
+            .with_context(|| format!("cannot serve metrics at {address}"))?;
+    }
+    announce(&config);
+    let (mut shown_at, mut printed_at) = (Instant::now(), Instant::now());
+    while !stop.load(Ordering::Relaxed) {
+        if reload.swap(false, Ordering::Relaxed) {
+            take_over(&args.config, &mut switch);
+        }
+        switch.step().map_err(|error| failure(&file, error))?;
+        if shown_at.elapsed() >= SHOWN_EVERY {
+            shown_at = Instant::now();
+            let status = switch.status();
+            if args.json && printed_at.elapsed() >= PRINTED_EVERY {
+                printed_at = Instant::now();
+                print(&status)?;
+            }
+            *shown.lock().unwrap_or_else(PoisonError::into_inner) = status;
+        }
+    }
+    switch.finish();
+    if args.json {
+        print(&switch.status())?;
+    } else {
+        summarize(&switch.status());
+    }
+    Ok(())
+}
+
+fn read(path: &Path) -> Result<(ConfigFile, NodeConfig), Failure> {
+    let file = ConfigFile::read(path)?;
+    let config = file.parse()?;
+    Ok((file, config))
+}
+
+fn metrics_address(file: &ConfigFile, config: &NodeConfig) -> Result<Option<SocketAddr>, Failure> {
+    let text = &config.switch.metrics;
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let mistake =
+        || file.mistake_at("switch.metrics", &format!("`{text}` is not an address and a port")).into();
+    text.parse().map(Some).map_err(|_| mistake())
+}
+
+/// A mistake in the configuration names its place in the file.
+fn failure(file: &ConfigFile, error: SwitchError) -> Failure {
+    match error.key() {
+        Some(key) => file.mistake_at(key, &error.to_string()).into(),
+        None => Failure::Work(error.into()),
+    }
+}
+
+/// Takes over what the file says now; with a mistake in it the switch goes on as it was.
+fn take_over(path: &Path, switch: &mut Switch) {
+    let result =
+        read(path).and_then(|(file, config)| switch.reload(&config).map_err(|error| failure(&file, error)));
+    match result {
+        Ok(()) => eprintln!("took over {}", path.display()),
+        Err(Failure::Usage(error) | Failure::Work(error) | Failure::Damaged(error)) => {
+            eprintln!("error: {error:#}\nthe switch goes on as it was");
+        }
+    }
+}
+
+fn announce(config: &NodeConfig) {
+    let names: Vec<_> =
+        config.interfaces.iter().filter_map(|interface| interface.device.as_deref()).collect();
+    let forwarding = format!("{:?}", config.switch.forwarding).to_lowercase();
+    eprintln!("node {} forwards between {} by {forwarding}", config.node.id, names.join(", "));
+    eprintln!("frames by af-packet: af-xdp is not part of this build");
+}
+
+fn print(status: &Status) -> Result<(), Failure> {
+    let line = serde_json::to_string(status).context("cannot write the state")?;
+    writeln!(std::io::stdout().lock(), "{line}").context("cannot write the output")?;
+    Ok(())
+}
+
+fn summarize(status: &Status) {
+    for port in &status.interfaces {
+        eprintln!("{}: {} received, {} sent", port.device, port.received_packets, port.sent_packets);
+        for (cause, count) in &port.drops {
+            eprintln!("{}: {count} dropped: {cause}", port.device);
+        }
+    }
+    for (outcome, count) in status.outcomes.iter().filter(|(_, count)| **count > 0) {
+        eprintln!("{count:>10} {outcome}");
+    }
+    for (outcome, count) in &status.reports {
+        eprintln!("{count:>10} reports {outcome}");
+    }
+}

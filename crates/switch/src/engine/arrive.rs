@@ -1,0 +1,237 @@
+//! Frames come in: they are finished, decided about, and queued.
+
+use inband_linux::clock;
+use inband_linux::frames::Received;
+use inband_node::{DeviceMetadata, Passage};
+use inband_wire::layers::IpVersion;
+use inband_wire::{Layers, Link, Strictness};
+
+use super::Switch;
+use crate::counts::Cause;
+use crate::error::SwitchError;
+use crate::finish::finish;
+use crate::forward::{Arrival, Decision, Message, Reply, Rewrite, decrement, fragments};
+use crate::packet::Packet;
+
+impl Switch {
+    /// Takes the frames that have come in; returns how many.
+    pub(super) fn receive(&mut self) -> Result<usize, SwitchError> {
+        let mut count = 0;
+        for ingress in 0..self.ports.len() {
+            count += self.receive_from(ingress)?;
+        }
+        Ok(count)
+    }
+
+    fn receive_from(&mut self, ingress: usize) -> Result<usize, SwitchError> {
+        let (Some(port), Some(mut batch)) = (self.ports.get(ingress), self.batch.take()) else {
+            return Ok(0);
+        };
+        let mut count = 0;
+        let is_received = match port.socket.receive(&mut batch) {
+            Ok(frames) => {
+                for received in frames {
+                    count += 1;
+                    self.take_in(&received, ingress);
+                }
+                true
+            }
+            // The device went down, or away; what is in the socket stays.
+            Err(_) => false,
+        };
+        self.batch = Some(batch);
+        if !is_received {
+            self.check_device(ingress)?;
+        }
+        Ok(count)
+    }
+
+    fn take_in(&mut self, received: &Received<'_>, ingress: usize) {
+        let came_at = if received.came_at == 0 { clock::realtime() } else { received.came_at };
+        let mut pool = std::mem::take(&mut self.pool);
+        let mut whole = std::mem::take(&mut self.whole);
+        let finished = finish(received, &mut pool, |packet, _| whole.push(packet));
+        self.pool = pool;
+        for packet in whole.drain(..) {
+            self.arrive(Packet { ingress: Some(ingress), came_at, ..packet });
+        }
+        self.whole = whole;
+        if let Err(cause) = finished
+            && let Some(port) = self.ports.get_mut(ingress)
+        {
+            port.counts.received_packets += 1;
+            port.counts.drop(cause);
+        }
+    }
+
+    fn arrive(&mut self, packet: Packet) {
+        if let Some(port) = packet.ingress.and_then(|ingress| self.ports.get_mut(ingress)) {
+            port.counts.received_packets += 1;
+            port.counts.received_bytes += packet.len() as u64;
+        }
+        self.dispatch(packet);
+    }
+
+    /// Decides where a packet goes, and sees that it does.
+    pub(super) fn dispatch(&mut self, packet: Packet) {
+        let Some(ingress) = packet.ingress else { return self.pool.give_back(packet) };
+        let layers = match Layers::parse(Link::Ethernet, packet.bytes(), Strictness::Truncated) {
+            Ok(layers) => layers,
+            Err(_) if self.forwarding.is_router() => return self.drop(packet, None, None, Cause::Malformed),
+            Err(_) => None,
+        };
+        let arrival =
+            Arrival { frame: packet.bytes(), layers: layers.as_ref(), ingress, now: packet.came_at };
+        match self.forwarding.decide(&arrival) {
+            Decision::Port { port, rewrite } => self.forward(packet, layers, port, rewrite),
+            Decision::Flood => self.flood(packet, layers, ingress),
+            Decision::Host => {
+                if let Some(port) = self.ports.get_mut(ingress) {
+                    port.counts.to_host += 1;
+                }
+                self.pool.give_back(packet);
+            }
+            Decision::Drop(cause, message) => {
+                self.answer(&packet, layers, message);
+                self.drop(packet, layers, None, cause);
+            }
+            Decision::Wait(neighbour) => self.wait_for(neighbour, packet),
+        }
+    }
+
+    /// Puts a copy of the packet into a queue of every port but the one it came in by.
+    fn flood(&mut self, packet: Packet, layers: Option<Layers>, ingress: usize) {
+        for port in (0..self.ports.len()).filter(|port| *port != ingress) {
+            let copy = self.pool.packet(&[packet.bytes()]);
+            let (ingress, came_at) = (packet.ingress, packet.came_at);
+            self.forward(Packet { ingress, came_at, ..copy }, layers, port, None);
+        }
+        self.pool.give_back(packet);
+    }
+
+    fn forward(&mut self, mut packet: Packet, layers: Option<Layers>, port: usize, rewrite: Option<Rewrite>) {
+        let Some(egress) = self.ports.get(port) else { return self.pool.give_back(packet) };
+        // At an edge INT is taken out first.
+        if let Some(layers) = layers
+            && !egress.is_edge
+            && layers.ip_length() > egress.mtu
+        {
+            return self.too_long(packet, layers, port, rewrite);
+        }
+        let queue = egress.queue_of(layers.map_or(0, |layers| layers.dscp(packet.bytes())));
+        // What has left by the time it came is not in front of it.
+        self.advance(port, packet.came_at);
+        let Some(egress) = self.ports.get(port) else { return };
+        if !egress.has_room(queue, packet.len()) {
+            return self.drop(packet, layers, Some((port, queue)), Cause::QueueFull);
+        }
+        if let (Some(rewrite), Some(layers)) = (rewrite, layers) {
+            let frame = packet.bytes_mut();
+            let came_with = frame.first_chunk::<12>().copied();
+            if let Some(addresses) = frame.first_chunk_mut::<12>() {
+                *addresses = addresses_of(rewrite);
+            }
+            decrement(frame, &layers);
+            packet.came_with = came_with;
+        }
+        let bytes = |count: usize| u32::try_from(count).unwrap_or(u32::MAX).min(MAX_OCCUPANCY);
+        packet.queue_bytes = bytes(egress.waiting_bytes(queue));
+        packet.buffer_bytes = bytes(egress.all_waiting_bytes());
+        if let Some(egress) = self.ports.get_mut(port) {
+            egress.push(queue, packet);
+        }
+    }
+
+    /// A packet that is longer than its egress interface sends: a router fragments it where it may.
+    fn too_long(&mut self, packet: Packet, layers: Layers, port: usize, rewrite: Option<Rewrite>) {
+        let Some(egress) = self.ports.get(port) else { return };
+        let mtu = egress.mtu;
+        if rewrite.is_some()
+            && let Some(parts) = fragments(packet.bytes(), &layers, mtu)
+        {
+            for part in parts {
+                let fragment = self.pool.packet(&[&part]);
+                let (ingress, came_at) = (packet.ingress, packet.came_at);
+                let layers = Layers::parse(Link::Ethernet, fragment.bytes(), Strictness::Truncated);
+                self.forward(Packet { ingress, came_at, ..fragment }, layers.ok().flatten(), port, rewrite);
+            }
+            return self.pool.give_back(packet);
+        }
+        if rewrite.is_some() {
+            let message = Message::TooBig(u16::try_from(mtu).unwrap_or(u16::MAX));
+            self.answer(&packet, Some(layers), Some(message));
+        }
+        self.drop(packet, Some(layers), Some((port, 0)), Cause::TooBig);
+    }
+
+    /// Counts a packet that goes nowhere, and lets the node report it.
+    pub(super) fn drop(
+        &mut self,
+        packet: Packet,
+        layers: Option<Layers>,
+        to: Option<(usize, u8)>,
+        cause: Cause,
+    ) {
+        let place = to.map(|(port, _)| port).or(packet.ingress);
+        if let Some(port) = place.and_then(|port| self.ports.get_mut(port)) {
+            port.counts.drop(cause);
+        }
+        // Without IP there is no flow to report.
+        if let (Some(code), Some(_)) = (cause.code(self.tail_drop), layers) {
+            let passage = self.passage_of_drop(&packet, to);
+            self.node.handle_drop(Link::Ethernet, packet.bytes(), &passage, code);
+            self.drain_outputs(packet.came_at);
+        }
+        self.pool.give_back(packet);
+    }
+
+    fn passage_of_drop(&self, packet: &Packet, to: Option<(usize, u8)>) -> Passage {
+        let id = |port: usize| self.ports.get(port).map_or(0, |port| port.id);
+        let queue = to.and_then(|(port, queue)| {
+            let waiting = u32::try_from(self.ports.get(port)?.waiting_bytes(queue)).unwrap_or(u32::MAX);
+            Some(inband_wire::int::Queue { id: queue, occupancy: waiting.min(MAX_OCCUPANCY) })
+        });
+        let metadata =
+            DeviceMetadata { ingress_timestamp: Some(packet.came_at), queue, ..DeviceMetadata::default() };
+        let egress = to.map_or(0, |(port, _)| id(port));
+        Passage { ingress: packet.ingress.map_or(0, id), egress, metadata }
+    }
+
+    /// Tells the sender of a packet what became of it.
+    pub(super) fn answer(&mut self, packet: &Packet, layers: Option<Layers>, message: Option<Message>) {
+        let (Some(layers), Some(message), Some(ingress)) = (layers, message, packet.ingress) else { return };
+        let Some(left) = self.messages.checked_sub(1) else { return };
+        let Some(port) = self.ports.get(ingress) else { return };
+        let is_v4 = layers.ip == IpVersion::V4;
+        let Some(from) = self.follower.tables().source(port.device.index, is_v4) else { return };
+        let reply = Reply { message, frame: packet.bytes(), layers: &layers, from };
+        if let Some(frame) = reply.frame() {
+            self.messages = left;
+            self.send_own(ingress, &frame, packet.came_at);
+        }
+    }
+
+    /// Queues a packet of the switch's own.
+    pub(super) fn send_own(&mut self, port: usize, frame: &[u8], now: u64) {
+        let packet = Packet { came_at: now, ..self.pool.packet(&[frame]) };
+        let Some(egress) = self.ports.get_mut(port) else { return };
+        let queue = egress.queue_of(u8::MAX >> 2);
+        if egress.has_room(queue, packet.len()) {
+            egress.push(queue, packet);
+        } else {
+            egress.counts.drop(Cause::QueueFull);
+            self.pool.give_back(packet);
+        }
+    }
+}
+
+fn addresses_of(rewrite: Rewrite) -> [u8; 12] {
+    let mut addresses = [0; 12];
+    let (destination, source) = addresses.split_at_mut(6);
+    destination.copy_from_slice(&rewrite.destination);
+    source.copy_from_slice(&rewrite.source);
+    addresses
+}
+
+/// The most the 24 bits of the metadata hold; all ones mean that it is not known.
+const MAX_OCCUPANCY: u32 = 0xff_fffe;

@@ -1,0 +1,129 @@
+//! A router that follows the kernel's routes and neighbours.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use inband_linux::device::Device;
+use inband_linux::route::{NextHop, RouteKind};
+use inband_wire::Layers;
+use inband_wire::layers::IpVersion;
+
+use super::decision::{Arrival, Decision, Rewrite, flow_hash};
+use super::icmp::Message;
+use crate::counts::Cause;
+use crate::follow::Tables;
+
+/// A router.
+#[derive(Debug)]
+pub(crate) struct Routes {
+    /// Interface index and Ethernet address of each port.
+    ports: Vec<(u32, [u8; 6])>,
+    seed: u32,
+    tables: Arc<Tables>,
+}
+
+impl Routes {
+    pub(super) fn new(seed: u32, devices: &[Device]) -> Self {
+        let address = |device: &Device| device.address.as_slice().try_into().unwrap_or_default();
+        let ports = devices.iter().map(|device| (device.index, address(device))).collect();
+        Self { ports, seed, tables: Arc::default() }
+    }
+
+    pub(super) fn adopt(&mut self, tables: &Arc<Tables>) {
+        self.tables = Arc::clone(tables);
+    }
+
+    pub(super) fn decide(&self, arrival: &Arrival<'_>) -> Decision {
+        let (Some(own), Some(to)) = (self.ports.get(arrival.ingress), arrival.frame.first_chunk::<6>())
+        else {
+            return Decision::Drop(Cause::Malformed, None);
+        };
+        let is_group = to.first().is_some_and(|first| first & 1 != 0);
+        if *to != own.1 && !is_group {
+            return Decision::Drop(Cause::NotForwarded, None);
+        }
+        // ARP and whatever else is not IP is the kernel's.
+        let Some(layers) = arrival.layers else { return Decision::Host };
+        let (source, destination) = layers.addresses(arrival.frame);
+        if destination.is_multicast() || self.tables.is_own(destination) {
+            return Decision::Host;
+        }
+        if is_group || stays_on_link(source) || stays_on_link(destination) {
+            return Decision::Drop(Cause::NotForwarded, None);
+        }
+        if time_to_live(arrival.frame, layers) <= 1 {
+            return Decision::Drop(Cause::TtlExceeded, Some(Message::TimeExceeded));
+        }
+        self.route(arrival, layers, destination)
+    }
+
+    fn route(&self, arrival: &Arrival<'_>, layers: &Layers, destination: IpAddr) -> Decision {
+        let Some(route) = self.tables.route(destination) else {
+            return Decision::Drop(Cause::NoRoute, Some(Message::NoRoute));
+        };
+        match route.kind {
+            RouteKind::Unicast => {}
+            RouteKind::Unreachable => {
+                return Decision::Drop(Cause::RouteDrop, Some(Message::HostUnreachable));
+            }
+            RouteKind::Prohibit => return Decision::Drop(Cause::RouteDrop, Some(Message::Prohibited)),
+            _ => return Decision::Drop(Cause::RouteDrop, None),
+        }
+        let Some((hop, port)) = self.choose(&route.hops, || flow_hash(arrival.frame, layers, self.seed))
+        else {
+            return Decision::Drop(Cause::NoRoute, Some(Message::NoRoute));
+        };
+        let next = (hop.device, hop.gateway.unwrap_or(destination));
+        match (self.tables.neighbour(next), self.ports.get(port)) {
+            (Some(address), Some((_, own))) => {
+                Decision::Port { port, rewrite: Some(Rewrite { destination: address, source: *own }) }
+            }
+            _ => Decision::Wait(next),
+        }
+    }
+
+    /// One of the hops by ports of this switch that are up, by weight.
+    fn choose(&self, hops: &[NextHop], hash: impl FnOnce() -> u32) -> Option<(NextHop, usize)> {
+        let port = |hop: &NextHop| self.ports.iter().position(|(device, _)| *device == hop.device);
+        let usable = |hop: &&NextHop| !hop.is_down && self.tables.is_up(hop.device) && port(hop).is_some();
+        let weight = |hop: &NextHop| u64::from(hop.weight.max(1));
+        let total: u64 = hops.iter().filter(usable).map(weight).sum();
+        if let [hop] = hops {
+            return usable(&hop).then(|| port(hop).map(|port| (*hop, port))).flatten();
+        }
+        if total == 0 {
+            return None;
+        }
+        let mut point = (u64::from(hash()) * total) >> 32;
+        for hop in hops.iter().filter(usable) {
+            match point.checked_sub(weight(hop)) {
+                Some(left) => point = left,
+                None => return port(hop).map(|port| (*hop, port)),
+            }
+        }
+        None
+    }
+}
+
+/// Whether packets from or to an address do not leave their link.
+fn stays_on_link(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => {
+            address.is_unspecified()
+                || address.is_loopback()
+                || address.is_link_local()
+                || address.is_broadcast()
+        }
+        IpAddr::V6(address) => {
+            address.is_unspecified() || address.is_loopback() || address.is_unicast_link_local()
+        }
+    }
+}
+
+fn time_to_live(frame: &[u8], layers: &Layers) -> u8 {
+    let at = match layers.ip {
+        IpVersion::V4 => 8,
+        IpVersion::V6 => 7,
+    };
+    frame.get(layers.l3 + at).copied().unwrap_or(0)
+}

@@ -1,0 +1,26 @@
+//! One INT node on live interfaces.
+//!
+//! The program receives frames, decides where they go, queues them, and does the node's INT work when they leave a
+//! queue: depth, latency and drops in the metadata are those of its own queues. Reading order: [`Switch`] is the loop;
+//! `finish` makes frames what they would be on a wire, `forward` decides, `port` queues and sends, `follow` keeps up
+//! with the kernel's routes and neighbours, `guard` keeps the kernel's own stack from forwarding as well.
+#![forbid(unsafe_code)]
+
+mod config;
+mod counts;
+mod engine;
+mod error;
+mod finish;
+mod follow;
+mod forward;
+mod guard;
+mod packet;
+mod port;
+mod reports;
+mod status;
+mod waiting;
+
+pub use counts::Cause;
+pub use engine::Switch;
+pub use error::SwitchError;
+pub use status::{PortStatus, Status};

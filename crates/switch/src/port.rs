@@ -1,0 +1,223 @@
+//! One interface: a socket, egress queues of its own, and the pace at which it sends.
+
+use std::collections::VecDeque;
+use std::io;
+
+use inband_linux::device::Device;
+use inband_linux::ethtool;
+use inband_linux::frames::FrameSocket;
+use inband_node::config::InterfaceConfig;
+
+use crate::counts::{Cause, Counts};
+use crate::error::SwitchError;
+use crate::packet::{Packet, Pool};
+
+/// One interface.
+#[derive(Debug)]
+pub(crate) struct Port {
+    pub(crate) id: u16,
+    pub(crate) device: Device,
+    pub(crate) mtu: usize,
+    /// Whether INT is taken out of what leaves by it.
+    pub(crate) is_edge: bool,
+    pub(crate) socket: FrameSocket,
+    pub(crate) counts: Counts,
+    /// Whether the device had no room for what is in `ready`.
+    pub(crate) is_blocked: bool,
+    /// The queues, the one that waits for all others first.
+    queues: Vec<Queue>,
+    queue_bytes: usize,
+    /// Bits a second; 0: no limit.
+    rate: u64,
+    /// Bits a second that utilization is measured against.
+    speed: Option<u64>,
+    /// When the last frame that left its queue has been sent whole, nanoseconds.
+    free_at: u64,
+    utilization: Utilization,
+    /// Frames that have left their queue.
+    ready: VecDeque<Packet>,
+}
+
+/// Packets that wait.
+#[derive(Debug, Default)]
+struct Queue {
+    packets: VecDeque<Packet>,
+    bytes: usize,
+}
+
+impl Port {
+    pub(crate) fn open(config: &InterfaceConfig, device: &Device) -> Result<Self, SwitchError> {
+        let fault = SwitchError::system(format!("receive frames of {}", device.name));
+        let socket = FrameSocket::open(device.index).map_err(fault)?;
+        let speed = ethtool::megabits_per_second(&device.name).ok().flatten();
+        let mut port = Self {
+            id: config.id,
+            device: device.clone(),
+            mtu: 0,
+            is_edge: config.edge,
+            socket,
+            counts: Counts::default(),
+            is_blocked: false,
+            queues: (0..config.priorities).map(|_| Queue::default()).collect(),
+            queue_bytes: 0,
+            rate: 0,
+            speed: speed.map(|megabits| u64::from(megabits) * 1_000_000),
+            free_at: 0,
+            utilization: Utilization::default(),
+            ready: VecDeque::new(),
+        };
+        port.configure(config);
+        Ok(port)
+    }
+
+    /// Takes over what can change while the switch runs.
+    pub(crate) fn configure(&mut self, config: &InterfaceConfig) {
+        self.mtu = usize::try_from(config.mtu).unwrap_or(usize::MAX);
+        self.queue_bytes = usize::try_from(config.queue_bytes).unwrap_or(usize::MAX);
+        self.rate = config.rate.0;
+    }
+
+    /// The queue of packets with this DSCP: the eight classes are divided among the queues.
+    pub(crate) fn queue_of(&self, dscp: u8) -> u8 {
+        let count = self.queues.len().max(1);
+        u8::try_from(usize::from(dscp >> 3) * count / CLASSES).unwrap_or(0)
+    }
+
+    /// What waits in a queue, bytes.
+    pub(crate) fn waiting_bytes(&self, queue: u8) -> usize {
+        self.queues.get(usize::from(queue)).map_or(0, |queue| queue.bytes)
+    }
+
+    /// What waits in all queues, bytes.
+    pub(crate) fn all_waiting_bytes(&self) -> usize {
+        self.queues.iter().map(|queue| queue.bytes).sum()
+    }
+
+    pub(crate) fn has_room(&self, queue: u8, bytes: usize) -> bool {
+        self.waiting_bytes(queue) + bytes <= self.queue_bytes
+    }
+
+    /// Puts a packet at the end of a queue.
+    pub(crate) fn push(&mut self, queue: u8, packet: Packet) {
+        if let Some(queue) = self.queues.get_mut(usize::from(queue)) {
+            queue.bytes += packet.len();
+            queue.packets.push_back(packet);
+        }
+    }
+
+    /// Takes the packet whose turn it is to be sent at `now` or before, and the number of its queue.
+    pub(crate) fn pop(&mut self, now: u64) -> Option<(u8, Packet)> {
+        if self.rate > 0 && self.free_at > now {
+            return None;
+        }
+        // More frames at once would say that the device has had a rest, which it has not.
+        if self.ready.len() >= MAX_READY {
+            return None;
+        }
+        let (number, queue) = self.queues.iter_mut().enumerate().rev().find(|(_, queue)| queue.bytes > 0)?;
+        let packet = queue.packets.pop_front()?;
+        queue.bytes -= packet.len();
+        Some((u8::try_from(number).unwrap_or(0), packet))
+    }
+
+    /// Hands a packet that has left its queue to the device, at the pace of the interface.
+    pub(crate) fn depart(&mut self, packet: Packet, now: u64) {
+        let (length, came_at) = (packet.len(), packet.came_at);
+        if self.rate > 0 {
+            // The link is idle until the packet comes; what the program is late by is made up for.
+            let start = self.free_at.max(came_at).max(now.saturating_sub(MAX_LATE_NS));
+            self.free_at = start + transmission_ns(length, self.rate);
+        }
+        if let Some(speed) = self.measured_speed() {
+            self.utilization.add(now, transmission_ns(length, speed));
+        }
+        self.ready.push_back(packet);
+    }
+
+    /// Share of the last milliseconds in which the interface was sending, in hundredths of a percent; `None`: its speed
+    /// is not known.
+    pub(crate) fn utilization(&self, now: u64) -> Option<u32> {
+        self.measured_speed().map(|_| self.utilization.hundredths_of_percent(now))
+    }
+
+    fn measured_speed(&self) -> Option<u64> {
+        if self.rate > 0 { Some(self.rate) } else { self.speed }
+    }
+
+    /// When the next packet may leave its queue, nanoseconds; `None`: none waits.
+    pub(crate) fn next_at(&self) -> Option<u64> {
+        let waits = self.queues.iter().any(|queue| queue.bytes > 0);
+        (waits && !self.is_blocked).then_some(if self.rate > 0 { self.free_at } else { 0 })
+    }
+
+    /// Gives the device what is ready.
+    pub(crate) fn flush(&mut self, pool: &mut Pool) {
+        self.is_blocked = false;
+        while !self.ready.is_empty() {
+            match self.socket.send(self.ready.iter().map(Packet::bytes)) {
+                Ok(0) => {
+                    self.is_blocked = true;
+                    return;
+                }
+                Ok(sent) => {
+                    for packet in self.ready.drain(..sent.min(self.ready.len())) {
+                        self.counts.sent_packets += 1;
+                        self.counts.sent_bytes += packet.len() as u64;
+                        pool.give_back(packet);
+                    }
+                }
+                // The device, or a queue of the kernel's in front of it, does not take the first one.
+                Err(error) => {
+                    if let Some(packet) = self.ready.pop_front() {
+                        let cause = if is_too_long(&error) { Cause::TooBig } else { Cause::DeviceRefused };
+                        self.counts.drop(cause);
+                        pool.give_back(packet);
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn is_too_long(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(rustix::io::Errno::MSGSIZE.raw_os_error())
+}
+
+/// Time a frame takes, with what Ethernet adds to it: preamble 8, checksum 4, gap 12 bytes.
+fn transmission_ns(bytes: usize, bits_per_second: u64) -> u64 {
+    let bits = (bytes as u128 + 24) * 8;
+    let ns = (bits * 1_000_000_000).div_ceil(u128::from(bits_per_second.max(1)));
+    u64::try_from(ns).unwrap_or(u64::MAX)
+}
+
+/// Moving average of the time a port spends sending: `u = d + u (1 - dt / tau)`, where `d` is the time a frame takes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Utilization {
+    busy_ns: u64,
+    updated_at: u64,
+}
+
+impl Utilization {
+    fn add(&mut self, now: u64, transmission_ns: u64) {
+        self.busy_ns = (self.decayed_ns(now) + transmission_ns).min(TAU_NS);
+        self.updated_at = now;
+    }
+
+    fn hundredths_of_percent(&self, now: u64) -> u32 {
+        u32::try_from(self.decayed_ns(now) * 10_000 / TAU_NS).unwrap_or(10_000)
+    }
+
+    fn decayed_ns(&self, now: u64) -> u64 {
+        let idle_ns = now.saturating_sub(self.updated_at).min(TAU_NS);
+        self.busy_ns * (TAU_NS - idle_ns) / TAU_NS
+    }
+}
+
+/// Time constant of the average.
+const TAU_NS: u64 = 10_000_000;
+/// How much a program that was held up makes up for.
+const MAX_LATE_NS: u64 = 20_000_000;
+/// Classes of DSCP.
+const CLASSES: usize = 8;
+/// Most frames that the device has not taken yet.
+const MAX_READY: usize = 256;

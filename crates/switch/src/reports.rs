@@ -1,0 +1,96 @@
+//! The sockets by which reports get to their collectors.
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+
+use inband_node::ReportDatagram;
+use inband_node::config::ReportConfig;
+use rustix::net::sockopt::{set_ip_tos, set_ipv6_tclass};
+
+/// A sender for each report session.
+#[derive(Debug)]
+pub(crate) struct Senders {
+    senders: Vec<Sender>,
+    pub(crate) sent: u64,
+    /// Datagrams that the kernel did not take, as without a route.
+    pub(crate) failed: u64,
+    /// Datagrams that the collector's host has refused, as far as it says so.
+    pub(crate) refused: u64,
+}
+
+#[derive(Debug)]
+struct Sender {
+    session: ReportConfig,
+    /// `None`: there is no way to the collector yet.
+    socket: Option<UdpSocket>,
+    /// When it is looked for again, nanoseconds.
+    retry_at: u64,
+}
+
+const RETRY_NS: u64 = 1_000_000_000;
+
+impl Senders {
+    /// Opens a socket for each session; a collector that cannot be reached is tried again later.
+    pub(crate) fn open(report: &ReportConfig) -> Self {
+        let sender = |session| {
+            let socket = open(&session).ok();
+            Sender { session, socket, retry_at: 0 }
+        };
+        let senders = report.sessions().into_iter().map(sender).collect();
+        Self { senders, sent: 0, failed: 0, refused: 0 }
+    }
+
+    /// Sends a datagram to its collector, and counts what becomes of it.
+    pub(crate) fn send(&mut self, datagram: &ReportDatagram<'_>, now: u64) {
+        let Some(sender) = self.senders.get_mut(datagram.session) else { return };
+        let Some(socket) = sender.socket(now) else {
+            self.failed += 1;
+            return;
+        };
+        let sent = match socket.send(datagram.payload) {
+            // An earlier datagram met a closed port; this one has not been tried yet.
+            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
+                self.refused += 1;
+                self.sent = self.sent.saturating_sub(1);
+                socket.send(datagram.payload)
+            }
+            sent => sent,
+        };
+        match sent {
+            Ok(_) => self.sent += 1,
+            Err(_) => self.failed += 1,
+        }
+    }
+}
+
+impl Sender {
+    /// The socket, looked for once more when it is time.
+    fn socket(&mut self, now: u64) -> Option<&UdpSocket> {
+        if self.socket.is_none() && now >= self.retry_at {
+            self.retry_at = now + RETRY_NS;
+            self.socket = open(&self.session).ok();
+        }
+        self.socket.as_ref()
+    }
+}
+
+fn open(session: &ReportConfig) -> io::Result<UdpSocket> {
+    let any: IpAddr = match session.collector {
+        SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
+        SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
+    };
+    let address = session.source_address.unwrap_or(any);
+    let socket = match UdpSocket::bind((address, session.source_port)) {
+        // Another program of this machine has the port; collectors do not ask for one.
+        Err(error) if error.kind() == io::ErrorKind::AddrInUse => UdpSocket::bind((address, 0)),
+        bound => bound,
+    }?;
+    let traffic_class = session.dscp << 2;
+    match session.collector {
+        SocketAddr::V4(_) => set_ip_tos(&socket, traffic_class)?,
+        SocketAddr::V6(_) => set_ipv6_tclass(&socket, u32::from(traffic_class))?,
+    }
+    socket.set_nonblocking(true)?;
+    socket.connect(session.collector)?;
+    Ok(socket)
+}

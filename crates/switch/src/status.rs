@@ -1,0 +1,54 @@
+//! What a switch says of itself.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+/// What a switch says of itself.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Status {
+    /// Node ID.
+    pub node_id: u32,
+    /// How frames come in.
+    pub io: &'static str,
+    /// The interfaces.
+    pub interfaces: Vec<PortStatus>,
+    /// What happened to packets, by the names of the engine.
+    pub outcomes: BTreeMap<&'static str, u64>,
+    /// Reports by what became of them.
+    pub reports: BTreeMap<&'static str, u64>,
+    /// Routes the router knows.
+    pub routes: usize,
+    /// Neighbours it knows.
+    pub neighbours: usize,
+    /// Changes of routes, neighbours and addresses it has taken over.
+    pub table_version: u64,
+    /// Configurations taken over since the start.
+    pub reloads: u64,
+}
+
+/// What it says of an interface.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct PortStatus {
+    /// Level 1 interface identifier.
+    pub id: u16,
+    /// The device.
+    pub device: String,
+    /// Frames received.
+    pub received_packets: u64,
+    /// Their bytes.
+    pub received_bytes: u64,
+    /// Frames that the socket had no room for.
+    pub receive_losses: u64,
+    /// Frames that the machine's own stack has.
+    pub to_host: u64,
+    /// Frames sent.
+    pub sent_packets: u64,
+    /// Their bytes.
+    pub sent_bytes: u64,
+    /// What waits in its queues, bytes.
+    pub waiting_bytes: usize,
+    /// Frames that went nowhere, by cause; of those that came in by it before an egress interface was chosen, and of
+    /// those that would have left by it.
+    pub drops: BTreeMap<&'static str, u64>,
+}

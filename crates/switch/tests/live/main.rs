@@ -1,0 +1,8 @@
+//! Switches between the network stacks of hosts, each a namespace. Needs root and BPF; says so otherwise.
+#![allow(clippy::unwrap_used, reason = "these are tests")]
+
+mod bridge;
+mod bytes;
+mod queues;
+mod router;
+mod world;

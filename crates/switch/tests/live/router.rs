@@ -1,0 +1,80 @@
+//! Switches that are routers by the kernel's tables.
+
+use std::io::Read;
+use std::net::UdpSocket;
+use std::time::Duration;
+
+use socket2::{Domain, Protocol, Socket, Type};
+
+use crate::world::{A, B, FIRST, SECOND, World, drops, outcome};
+
+const ROUTES: &str = "[switch]\ndatapath = \"engine\"\nforwarding = \"routes\"\n";
+
+#[test]
+fn routers_forward_once_by_the_kernels_routes_also_where_the_kernel_would() {
+    let Some(world) = World::new() else { return };
+    world.three_networks();
+    for place in [FIRST, SECOND] {
+        world.inside(place, || {
+            std::fs::write("/proc/sys/net/ipv4/ip_forward", "1").unwrap();
+            std::fs::write("/proc/sys/net/ipv6/conf/all/forwarding", "1").unwrap();
+        });
+    }
+    let (first, second) = (world.switch(FIRST, ROUTES), world.switch(SECOND, ROUTES));
+
+    for to in ["10.94.3.1", "fd94:3::1"] {
+        world.udp(to, (0..=1_400).step_by(97));
+        world.tcp(to, 300_000);
+    }
+
+    let (first, second) = (first.stop(), second.stop());
+    assert_eq!(outcome(&first, "started"), outcome(&second, "stripped"));
+    assert_eq!((drops(&first), drops(&second)), (0, 0), "{first:?} {second:?}");
+    assert!(first.routes >= 4 && first.neighbours >= 2, "{first:?}");
+}
+
+#[test]
+fn a_router_says_whose_time_is_over_and_where_no_route_leads() {
+    let Some(world) = World::new() else { return };
+    world.three_networks();
+    let (first, second) = (world.switch(FIRST, ROUTES), world.switch(SECOND, ROUTES));
+    world.udp("10.94.3.1", 1..3);
+    let messages = world.inside(A, || Socket::new(Domain::IPV4, Type::RAW, Some(Protocol::ICMPV4)).unwrap());
+    messages.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+    let sender = world.inside(A, || UdpSocket::bind("0.0.0.0:0").unwrap());
+
+    for (ttl, to, expected) in [
+        (1, "10.94.3.1:9", ([10, 94, 1, 254], 11, 0)),
+        (2, "10.94.3.1:9", ([10, 94, 2, 2], 11, 0)),
+        (64, "10.99.0.1:9", ([10, 94, 1, 254], 3, 0)),
+    ] {
+        sender.set_ttl(ttl).unwrap();
+        sender.send_to(b"where", to).unwrap();
+        let mut buffer = [0; 256];
+        let length =
+            (&messages).read(&mut buffer).unwrap_or_else(|error| panic!("{to} with TTL {ttl}: {error}"));
+        let bytes = &buffer[..length];
+        assert_eq!((&bytes[12..16], bytes[20], bytes[21]), (&expected.0[..], expected.1, expected.2));
+    }
+
+    let (first, second) = (first.stop(), second.stop());
+    assert_eq!(first.interfaces[0].drops.get("ttl_exceeded"), Some(&1));
+    assert_eq!(first.interfaces[0].drops.get("no_route"), Some(&1));
+    assert_eq!(second.interfaces[0].drops.get("ttl_exceeded"), Some(&1));
+}
+
+#[test]
+fn routes_are_followed_as_they_change() {
+    let Some(world) = World::new() else { return };
+    world.three_networks();
+    world.address(B, "lo", "10.98.0.1/32");
+    let (first, second) = (world.switch(FIRST, ROUTES), world.switch(SECOND, ROUTES));
+    world.udp("10.94.3.1", 1..3);
+
+    world.route(FIRST, "right", "10.98.0.0/16", "10.94.2.2");
+    world.route(SECOND, "right", "10.98.0.0/16", "10.94.3.1");
+    std::thread::sleep(Duration::from_millis(300));
+    world.udp("10.98.0.1", 1..20);
+
+    assert_eq!((drops(&first.stop()), drops(&second.stop())), (0, 0));
+}

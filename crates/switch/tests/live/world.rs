@@ -1,0 +1,310 @@
+//! Host A, two switches, host B, each a network namespace; links between neighbours.
+
+use std::io::{Read, Write};
+use std::net::{IpAddr, TcpListener, TcpStream, UdpSocket};
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use inband_linux::address::Address;
+use inband_linux::device;
+use inband_linux::namespace::{self, Namespace};
+use inband_linux::netlink::Netlink;
+use inband_linux::route::{NextHop, Route};
+use inband_linux::veth::{self, End};
+use inband_node::NodeConfig;
+use inband_switch::{Status, Switch};
+
+/// The namespaces in the order of the links.
+pub(crate) const A: usize = 0;
+pub(crate) const FIRST: usize = 1;
+pub(crate) const SECOND: usize = 2;
+pub(crate) const B: usize = 3;
+
+/// The namespaces; they go when this is dropped.
+pub(crate) struct World {
+    names: Vec<String>,
+    pub(crate) namespaces: Vec<Namespace>,
+}
+
+static WORLDS: AtomicU32 = AtomicU32::new(0);
+/// The longest a test waits for something.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+/// Devices carry INT beside a full packet of the hosts.
+const MTU: u32 = 2_000;
+
+impl World {
+    /// The namespaces, connected: `left` and `right` are the devices of each. `None`, and a word why, where this user
+    /// may not.
+    pub(crate) fn new() -> Option<Self> {
+        if !rustix::process::geteuid().is_root() {
+            eprintln!("skipped: only root creates network namespaces");
+            return None;
+        }
+        let number = WORLDS.fetch_add(1, Ordering::Relaxed);
+        let names: Vec<_> =
+            (0..4).map(|place| format!("inbs{}-{number}-{place}", std::process::id())).collect();
+        let namespaces = names.iter().map(|name| Namespace::create(name).unwrap()).collect();
+        let world = Self { names, namespaces };
+        let mut netlink = Netlink::open().unwrap();
+        for at in 0..3 {
+            let end = |name, at: usize| End { mtu: Some(MTU), ..End::new(name, &world.namespaces[at]) };
+            veth::create(&mut netlink, [end("right", at), end("left", at + 1)]).unwrap();
+        }
+        for place in 0..4 {
+            world.inside(place, || {
+                std::fs::write("/proc/sys/net/ipv6/conf/default/accept_dad", "0").unwrap();
+                std::fs::write("/proc/sys/net/ipv6/conf/all/accept_dad", "0").unwrap();
+            });
+            for device in ["lo", "left", "right"] {
+                world.up(place, device);
+            }
+        }
+        Some(world)
+    }
+
+    fn up(&self, place: usize, name: &str) {
+        self.inside(place, || {
+            let mut netlink = Netlink::open().unwrap();
+            if let Some(device) = device::find(&mut netlink, name).unwrap() {
+                device::set_up(&mut netlink, device.index, true).unwrap();
+            }
+        });
+    }
+
+    pub(crate) fn inside<T: Send>(&self, place: usize, work: impl FnOnce() -> T + Send) -> T {
+        self.namespaces[place].inside(work).unwrap()
+    }
+
+    /// Gives a device an address, as `10.0.0.1/24`.
+    pub(crate) fn address(&self, place: usize, name: &str, text: &str) {
+        let (ip, length) = text.split_once('/').unwrap();
+        self.inside(place, || {
+            let mut netlink = Netlink::open().unwrap();
+            let device = device::find(&mut netlink, name).unwrap().unwrap().index;
+            let (ip, prefix_length) = (ip.parse().unwrap(), length.parse().unwrap());
+            Address { device, ip, prefix_length }.add(&mut netlink).unwrap();
+        });
+    }
+
+    /// Adds a route, as `10.0.0.0/8`, by a gateway behind a device.
+    pub(crate) fn route(&self, place: usize, name: &str, text: &str, gateway: &str) {
+        let (destination, length) = text.split_once('/').unwrap();
+        self.inside(place, || {
+            let mut netlink = Netlink::open().unwrap();
+            let device = device::find(&mut netlink, name).unwrap().unwrap().index;
+            let hop = NextHop::by(gateway.parse().unwrap(), device);
+            let route = Route::new(destination.parse().unwrap(), length.parse().unwrap(), vec![hop]);
+            route.add(&mut netlink).unwrap();
+        });
+    }
+
+    /// Hosts in one network, for switches that are bridges.
+    pub(crate) fn one_network(&self) {
+        // Room for INT of two hops in the links.
+        for (place, device, v4, v6) in
+            [(A, "right", "10.94.0.1/24", "fd94::1/64"), (B, "left", "10.94.0.2/24", "fd94::2/64")]
+        {
+            self.address(place, device, v4);
+            self.address(place, device, v6);
+            self.shrink(place, device);
+        }
+    }
+
+    /// Hosts in networks of their own, for switches that are routers.
+    pub(crate) fn three_networks(&self) {
+        for (place, device, v4, v6) in [
+            (A, "right", "10.94.1.1/24", "fd94:1::1/64"),
+            (FIRST, "left", "10.94.1.254/24", "fd94:1::fe/64"),
+            (FIRST, "right", "10.94.2.1/24", "fd94:2::1/64"),
+            (SECOND, "left", "10.94.2.2/24", "fd94:2::2/64"),
+            (SECOND, "right", "10.94.3.254/24", "fd94:3::fe/64"),
+            (B, "left", "10.94.3.1/24", "fd94:3::1/64"),
+        ] {
+            self.address(place, device, v4);
+            self.address(place, device, v6);
+        }
+        for (place, device, v4, v4_by, v6, v6_by) in [
+            (A, "right", "0.0.0.0/0", "10.94.1.254", "::/0", "fd94:1::fe"),
+            (FIRST, "right", "10.94.3.0/24", "10.94.2.2", "fd94:3::/64", "fd94:2::2"),
+            (SECOND, "left", "10.94.1.0/24", "10.94.2.1", "fd94:1::/64", "fd94:2::1"),
+            (B, "left", "0.0.0.0/0", "10.94.3.254", "::/0", "fd94:3::fe"),
+        ] {
+            self.route(place, device, v4, v4_by);
+            self.route(place, device, v6, v6_by);
+        }
+        self.shrink(A, "right");
+        self.shrink(B, "left");
+    }
+
+    /// Hosts send packets of the usual size.
+    fn shrink(&self, place: usize, name: &str) {
+        self.inside(place, || {
+            let mut netlink = Netlink::open().unwrap();
+            let device = device::find(&mut netlink, name).unwrap().unwrap().index;
+            device::set_mtu(&mut netlink, device, 1_500).unwrap();
+        });
+    }
+
+    /// Runs a command in a namespace; whether it succeeds.
+    pub(crate) fn run(&self, place: usize, command: &str) -> bool {
+        let mut words = command.split(' ');
+        let mut command = self.namespaces[place].command(words.next().unwrap()).unwrap();
+        command.args(words).status().is_ok_and(|status| status.success())
+    }
+
+    /// Starts a switch, with its reports going to a socket in its namespace.
+    pub(crate) fn switch(&self, place: usize, text: &str) -> Running {
+        self.switch_of(place, &config(place, text))
+    }
+
+    /// The same with a whole configuration.
+    pub(crate) fn switch_of(&self, place: usize, text: &str) -> Running {
+        let namespace = Namespace::open(&self.names[place]).unwrap();
+        let reports = self.inside(place, || UdpSocket::bind("127.0.0.1:32766").unwrap());
+        let config: NodeConfig = toml::from_str(text).unwrap();
+        Running::start(namespace, config, reports)
+    }
+
+    /// Sends `bytes` over TCP from A to B, and checks that they arrive.
+    pub(crate) fn tcp(&self, to: &str, bytes: usize) {
+        let data: Vec<u8> = (0..bytes).map(|at| u8::try_from(at * 7 % 253).unwrap()).collect();
+        let to: IpAddr = to.parse().unwrap();
+        let listener = self.inside(B, || TcpListener::bind((to, 0)).unwrap());
+        let address = listener.local_addr().unwrap();
+        std::thread::scope(|scope| {
+            let receiver = scope.spawn(move || {
+                let (mut stream, _) = listener.accept().unwrap();
+                stream.set_read_timeout(Some(PATIENCE)).unwrap();
+                let mut received = Vec::new();
+                stream.read_to_end(&mut received).unwrap();
+                received
+            });
+            let mut stream = self.inside(A, || TcpStream::connect_timeout(&address, PATIENCE).unwrap());
+            stream.set_write_timeout(Some(PATIENCE)).unwrap();
+            stream.write_all(&data).unwrap();
+            drop(stream);
+            assert!(receiver.join().unwrap() == data, "{bytes} bytes to {to}");
+        });
+    }
+
+    /// Sends datagrams of these lengths from A to B one by one, and checks that each arrives once.
+    pub(crate) fn udp(&self, to: &str, lengths: impl Iterator<Item = usize>) {
+        let to: IpAddr = to.parse().unwrap();
+        let receiver = self.inside(B, || UdpSocket::bind((to, 0)).unwrap());
+        receiver.set_read_timeout(Some(PATIENCE)).unwrap();
+        let address = receiver.local_addr().unwrap();
+        let any = if to.is_ipv4() { "0.0.0.0:0" } else { "[::]:0" };
+        let sender = self.inside(A, || UdpSocket::bind(any).unwrap());
+        let mut buffer = vec![0; 65_536];
+        for length in lengths {
+            let data: Vec<u8> =
+                (0..length).map(|at| u8::try_from((at * 3 + length) % 251).unwrap()).collect();
+            sender.send_to(&data, address).unwrap();
+            let (received, _) = receiver.recv_from(&mut buffer).unwrap();
+            assert!(buffer[..received] == data, "{length} bytes to {to}");
+        }
+        receiver.set_read_timeout(Some(Duration::from_millis(50))).unwrap();
+        assert!(receiver.recv_from(&mut buffer).is_err(), "a datagram came twice");
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        for name in &self.names {
+            let _ = namespace::delete(name);
+        }
+    }
+}
+
+/// A configuration of a switch with an edge to its host, and `text` on top.
+pub(crate) fn config(place: usize, text: &str) -> String {
+    let (edge, id) = if place == FIRST { ("left", 11) } else { ("right", 12) };
+    let interface = |number: u16, device: &str| {
+        let is_edge = device == edge;
+        let mtu = if is_edge { 1_500 } else { MTU };
+        format!(
+            "[[interface]]\nid = {number}\ndevice = \"{device}\"\nedge = {is_edge}\nmtu = {mtu}\nrate = \"0\"\n"
+        )
+    };
+    let head = format!("[node]\nid = {id}\n");
+    let switch = if text.contains("[switch]") { "" } else { "[switch]\ndatapath = \"engine\"\n" };
+    format!("{head}{}{}[[watch]]\n{switch}{text}", interface(1, "left"), interface(2, "right"))
+}
+
+/// A switch that runs on a thread.
+pub(crate) struct Running {
+    stop: Arc<AtomicBool>,
+    reload: std::sync::mpsc::Sender<NodeConfig>,
+    thread: Option<JoinHandle<Status>>,
+    pub(crate) reports: UdpSocket,
+}
+
+impl Running {
+    fn start(namespace: Namespace, config: NodeConfig, reports: UdpSocket) -> Self {
+        let stop = Arc::new(AtomicBool::new(false));
+        let theirs = Arc::clone(&stop);
+        let (started, is_started) = std::sync::mpsc::channel();
+        let (reload, reloads) = std::sync::mpsc::channel();
+        let thread = std::thread::spawn(move || {
+            namespace.enter().unwrap();
+            let mut switch = Switch::start(&config).unwrap();
+            started.send(()).unwrap();
+            while !theirs.load(Ordering::Relaxed) {
+                if let Ok(config) = reloads.try_recv() {
+                    switch.reload(&config).unwrap();
+                }
+                switch.step().unwrap();
+            }
+            switch.finish();
+            switch.status()
+        });
+        is_started.recv_timeout(PATIENCE).expect("the switch does not start");
+        Self { stop, reload, thread: Some(thread), reports }
+    }
+
+    pub(crate) fn reload(&self, place: usize, text: &str) {
+        self.reload.send(toml::from_str(&config(place, text)).unwrap()).unwrap();
+    }
+
+    /// Ends the switch; what it says of itself then.
+    pub(crate) fn stop(mut self) -> Status {
+        self.stop.store(true, Ordering::Relaxed);
+        self.thread.take().unwrap().join().unwrap()
+    }
+
+    /// The datagrams of reports that have come, until none comes for a while.
+    pub(crate) fn take_reports(&self) -> Vec<Vec<u8>> {
+        self.reports.set_read_timeout(Some(Duration::from_millis(300))).unwrap();
+        let (mut reports, mut buffer) = (Vec::new(), vec![0; 65_536]);
+        let since = Instant::now();
+        while let Ok(length) = self.reports.recv(&mut buffer) {
+            reports.push(buffer[..length].to_vec());
+            assert!(since.elapsed() < PATIENCE, "reports do not come to an end");
+        }
+        reports
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+}
+
+/// How often something happened, by its name.
+pub(crate) fn outcome(status: &Status, name: &str) -> u64 {
+    status.outcomes.get(name).copied().unwrap_or_else(|| panic!("no outcome {name}: {:?}", status.outcomes))
+}
+
+/// How many frames went nowhere, whatever the cause.
+pub(crate) fn drops(status: &Status) -> u64 {
+    status.interfaces.iter().flat_map(|port| port.drops.values()).sum()
+}
+
+/// Whether a program is there.
+pub(crate) fn is_there(program: &str) -> bool {
+    Command::new(program).arg("-V").output().is_ok()
+}
