@@ -1257,9 +1257,10 @@ function count(value) {
 function bytes(value) {
   if (value === null || value === void 0) return UNKNOWN;
   const size = Number(value);
-  if (size < 1024) return `${size}${THIN}B`;
-  const [unit, name] = size < 1024 ** 2 ? [1024, "KiB"] : size < 1024 ** 3 ? [1024 ** 2, "MiB"] : [1024 ** 3, "GiB"];
-  return trimmed(significant(size / unit)) + THIN + name;
+  if (size < 1024) return `${count(size)}${THIN}B`;
+  const names = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+  const power = Math.min(names.length, Math.floor(Math.log2(size) / 10));
+  return trimmed(significant(size / 1024 ** power)) + THIN + names[power - 1];
 }
 function occupancy(value, inBytes, unit) {
   if (value === null || value === void 0) return UNKNOWN;
@@ -2714,24 +2715,24 @@ var None2 = ({ id }) => /* @__PURE__ */ a4(Empty, { children: [
   /* @__PURE__ */ a4("a", { href: href("/flow/" + id, { live: "1m" }), children: "the last minute" }),
   "; or no history is kept."
 ] });
+var NOTHING_BESIDE = { then: [], usually: /* @__PURE__ */ new Map() };
 function One({ id, name, time, paths, isAsked }) {
   const compared = packetTime(param("cmp")) === void 0 ? "" : param("cmp");
   const previous = before(paths, time);
   const other = compared && compared !== name ? compared : previous ? `until ${previous.until}` : "";
-  const asked = useAsk(`hops ${id} ${name} ${other}`, async (signal) => {
-    const ghost = compared && compared !== name ? hopsOf(id, compared, signal) : previous ? lastOn(id, previous.path, BigInt(previous.until), signal) : [];
-    const [hops, known, usually, counted, then] = await Promise.all([
-      hopsOf(id, name, signal),
-      linksKnown(signal),
-      usual(id, time - MINUTE / 2n, time + MINUTE / 2n, signal),
-      units(signal),
-      ghost
-    ]);
-    return { hops, known, usually, counted, then };
+  const asked = useAsk(`hops ${id} ${name}`, async (signal) => {
+    const [hops, known, counted] = await Promise.all([hopsOf(id, name, signal), linksKnown(signal), units(signal)]);
+    return { hops, known, counted };
   });
+  const more = useAsk(`beside ${id} ${name} ${other}`, async (signal) => {
+    const ghost = compared && compared !== name ? hopsOf(id, compared, signal) : previous ? lastOn(id, previous.path, BigInt(previous.until), signal) : [];
+    const [then2, usually2] = await Promise.all([ghost, usual(id, time - MINUTE / 2n, time + MINUTE / 2n, signal)]);
+    return { then: then2, usually: usually2 };
+  });
+  const { then, usually } = !more.isStale && more.data || NOTHING_BESIDE;
   const toggle = () => set({ cmp: compared ? void 0 : name, packet: name }, true);
   useKeys({ v: toggle });
-  return /* @__PURE__ */ a4(Answer, { asked, children: ({ hops, known, usually, counted, then }) => {
+  return /* @__PURE__ */ a4(Answer, { asked, children: ({ hops, known, counted }) => {
     if (!hops.length) return /* @__PURE__ */ a4(Empty, { children: "This report is no longer in history." });
     const way2 = pieces(hops, known);
     const isSame = !compared && then.every((hop, at) => hop.node_id === hops[at]?.node_id) && then.length === hops.length;
@@ -2757,7 +2758,7 @@ function One({ id, name, time, paths, isAsked }) {
       ] }),
       /* @__PURE__ */ a4(Waterfall, { way: way2, other: ghost, arrived: time, usually, counted, known }),
       /* @__PURE__ */ a4(Missing, { hops }),
-      previous && !compared && /* @__PURE__ */ a4(Before, { previous, hops, isDrawn: ghost !== void 0 }),
+      previous && !compared && /* @__PURE__ */ a4(Before, { previous, hops, isDrawn: ghost !== void 0, isAsked: more.data !== void 0 && !more.isStale }),
       /* @__PURE__ */ a4("p", { class: "muted", children: [
         /* @__PURE__ */ a4("a", { href: href(`/report/${name.split("-").slice(0, 3).join("/")}`, { at: String(time), span: "2s" }), children: [
           "Report ",
@@ -2798,7 +2799,7 @@ function Missing({ hops }) {
     " hops are not reported: the stack was full (E bit), a node's filter kept it back, or the MTU left no room."
   ] });
 }
-function Before({ previous, hops, isDrawn }) {
+function Before({ previous, hops, isDrawn, isAsked }) {
   const now2 = new Set(hops.map((hop) => hop.node_id));
   const same = previous.path.length === hops.length && previous.path.every((hop, at) => hop.node_id === hops[at]?.node_id);
   if (same) return null;
@@ -2811,7 +2812,7 @@ function Before({ previous, hops, isDrawn }) {
       at > 0 && " → ",
       now2.has(hop.node_id) ? node(hop.node_id) : /* @__PURE__ */ a4("del", { children: node(hop.node_id) })
     ] }, at)),
-    isDrawn ? ": dashed above is the last packet that did." : "; no packet of that time is in history."
+    isDrawn ? ": dashed above is the last packet that did." : isAsked ? "; no packet of that time is in history." : "."
   ] });
 }
 function List3({ id, packets, order, chosen }) {
@@ -3158,8 +3159,10 @@ async function fabric(signal) {
   const tiers = tiersOf(flows.filter(({ path, complete: complete2 }) => path && complete2).map(({ path }) => path.map((hop) => hop.node_id)));
   const byPort = new Map(links.map((link) => [key(link.from, link.egress), link]));
   const ports = [...latest].map(([at, { node_id, egress_interface }]) => ({ node: node_id, port: egress_interface, link: byPort.get(at), values: valuesOf(at) }));
+  const byNode = /* @__PURE__ */ new Map();
+  for (const { node: node2, values } of ports) byNode.get(node2)?.push(values) ?? byNode.set(node2, [values]);
   const nodes2 = topology.nodes.map((node2) => {
-    const values = worst2(ports.filter((port2) => port2.node === node2.node_id).map((port2) => port2.values));
+    const values = worst2(byNode.get(node2.node_id) ?? []);
     return { id: node2.node_id, name: node2.name, tier: tiers.get(node2.node_id) ?? 0, reports: node2.reports, lost: node2.lost, values };
   });
   return { nodes: nodes2, ports, links };
@@ -7780,6 +7783,7 @@ uPlot.sync = _sync;
 
 // src/parts/lanes.tsx
 var HEIGHT2 = 110;
+var MAX_ROWS = 30;
 function Lanes({ times, lanes, from, to }) {
   return /* @__PURE__ */ a4("div", { class: "lanes", children: [
     lanes.map((lane) => /* @__PURE__ */ a4("figure", { class: "lane", children: [
@@ -7790,6 +7794,21 @@ function Lanes({ times, lanes, from, to }) {
       ] }),
       /* @__PURE__ */ a4(Plot, { times, lane, from, to })
     ] }, lane.name)),
+    /* @__PURE__ */ a4("details", { children: [
+      /* @__PURE__ */ a4("summary", { children: "As a table" }),
+      /* @__PURE__ */ a4(
+        Table,
+        {
+          caption: `The latest ${count(Math.min(MAX_ROWS, times.length))} of ${count(times.length)} moments`,
+          rows: times.map((_5, at) => at).slice(-MAX_ROWS).reverse(),
+          keyOf: (at) => String(times[at]),
+          columns: [
+            { name: "Time", cell: (at) => millis(BigInt(Math.round(times[at] * 1e3)) * 1000000n) },
+            ...lanes.map(({ name, values, write: write2 }) => ({ name, isNumber: true, cell: (at) => values[at] === null || values[at] === void 0 ? UNKNOWN : write2(values[at]) }))
+          ]
+        }
+      )
+    ] }),
     /* @__PURE__ */ a4("p", { class: "muted small", children: [
       "Times in ",
       zone(),
@@ -8260,7 +8279,7 @@ function Lane({ found, write: write2 }) {
         viewBox: `0 0 ${WIDTH3} ${HEIGHT3}`,
         preserveAspectRatio: "none",
         role: "img",
-        tabIndex: 0,
+        tabindex: 0,
         "aria-label": `Depth over ${duration(span)}, at most ${write2(deepest)}. Arrow keys move, W and S zoom, Enter opens the packet.`,
         onMouseMove: (event) => setCursor(find2(event)),
         onMouseLeave: () => setCursor(void 0),
@@ -8458,7 +8477,7 @@ function List5({ rows, live, depths }) {
     "No queue was reported in this time. ",
     /* @__PURE__ */ a4("a", { href: href("/queues", { live: "1d" }), children: "Look at a whole day" })
   ] });
-  const most = Math.max(1, ...rows.map((row) => row.depth ?? 0));
+  const most = Math.max(1, ...rows.map((row) => Number(row.depth ?? 0)));
   return /* @__PURE__ */ a4($, { children: [
     /* @__PURE__ */ a4(Over, { depths, write: (queue, value) => depth({ ...queue, depth: value }, units2) }),
     /* @__PURE__ */ a4(
@@ -8474,13 +8493,13 @@ function List5({ rows, live, depths }) {
             name: "Deepest",
             isNumber: true,
             cell: (row) => /* @__PURE__ */ a4("span", { class: "barred", children: [
-              /* @__PURE__ */ a4("meter", { "aria-hidden": "true", min: 0, max: most, value: row.depth ?? 0 }),
+              /* @__PURE__ */ a4("meter", { "aria-hidden": "true", min: 0, max: most, value: Number(row.depth ?? 0) }),
               " ",
               depth(row, units2)
             ] })
           },
           { name: "Longest wait", isNumber: true, cell: (row) => duration(row.longest) },
-          { name: "p99 of its worst minute", isNumber: true, cell: (row) => duration(row.p99 === null ? null : Math.min(row.p99, row.longest ?? row.p99)) },
+          { name: "p99 of its worst minute", isNumber: true, cell: (row) => duration(row.p99 === null ? null : Math.min(Number(row.p99), Number(row.longest ?? row.p99))) },
           { name: "Now", cell: (row) => state(row)?.congested ? /* @__PURE__ */ a4("strong", { class: "bad", children: "congested" }) : state(row) ? "calm" : UNKNOWN },
           { name: "Hops reported", isNumber: true, cell: (row) => count(row.reports) }
         ]
@@ -8845,7 +8864,10 @@ function Page() {
   const path = address.value.path;
   const main = T2(null);
   const name = ENTRIES.find(({ isHere }) => isHere(path[0] ?? ""))?.name ?? "inband";
+  const isFirst = T2(true);
   A2(() => {
+    if (!isFirst.current && document.activeElement === document.body) main.current?.focus({ preventScroll: true });
+    isFirst.current = false;
     document.title = `${name} · inband`;
     return () => {
       isReady.value = false;

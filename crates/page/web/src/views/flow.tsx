@@ -6,7 +6,7 @@ import { useAsk } from "../ask";
 import { lastFlow, resolve } from "../flow";
 import { flowText } from "../kinds";
 import { node } from "../names";
-import { type HopRow, type Packet, hopsOf, lastOn, linksKnown, packetName, packetTime, packetsOf, pieces, units, usual } from "../packets";
+import { type HopRow, type Packet, type Usual, hopsOf, lastOn, linksKnown, packetName, packetTime, packetsOf, pieces, units, usual } from "../packets";
 import { Answer, Empty } from "../parts/answer";
 import { useCopy, useKeys } from "../parts/copy";
 import { Table } from "../parts/table";
@@ -109,26 +109,28 @@ const None = ({ id }: { id: string }) => (
   </Empty>
 );
 
+const NOTHING_BESIDE: { then: HopRow[]; usually: Map<string, Usual> } = { then: [], usually: new Map() };
+
 function One({ id, name, time, paths, isAsked }: { id: string; name: string; time: bigint; paths: Taken[]; isAsked: boolean }) {
   const compared = packetTime(param("cmp")) === undefined ? "" : param("cmp");
   const previous = before(paths, time);
   const other = compared && compared !== name ? compared : previous ? `until ${previous.until}` : "";
-  const asked = useAsk(`hops ${id} ${name} ${other}`, async (signal) => {
-    const ghost = compared && compared !== name ? hopsOf(id, compared, signal) : previous ? lastOn(id, previous.path, BigInt(previous.until), signal) : [];
-    const [hops, known, usually, counted, then] = await Promise.all([
-      hopsOf(id, name, signal),
-      linksKnown(signal),
-      usual(id, time - MINUTE / 2n, time + MINUTE / 2n, signal),
-      units(signal),
-      ghost,
-    ]);
-    return { hops, known, usually, counted, then };
+  const asked = useAsk(`hops ${id} ${name}`, async (signal) => {
+    const [hops, known, counted] = await Promise.all([hopsOf(id, name, signal), linksKnown(signal), units(signal)]);
+    return { hops, known, counted };
   });
+  // What stands beside the packet comes after it, as it takes longer.
+  const more = useAsk(`beside ${id} ${name} ${other}`, async (signal) => {
+    const ghost = compared && compared !== name ? hopsOf(id, compared, signal) : previous ? lastOn(id, previous.path, BigInt(previous.until), signal) : [];
+    const [then, usually] = await Promise.all([ghost, usual(id, time - MINUTE / 2n, time + MINUTE / 2n, signal)]);
+    return { then, usually };
+  });
+  const { then, usually } = (!more.isStale && more.data) || NOTHING_BESIDE;
   const toggle = () => set({ cmp: compared ? undefined : name, packet: name }, true);
   useKeys({ v: toggle });
   return (
     <Answer asked={asked}>
-      {({ hops, known, usually, counted, then }) => {
+      {({ hops, known, counted }) => {
         if (!hops.length) return <Empty>This report is no longer in history.</Empty>;
         const way = pieces(hops, known);
         const isSame = !compared && then.every((hop, at) => hop.node_id === hops[at]?.node_id) && then.length === hops.length;
@@ -146,7 +148,7 @@ function One({ id, name, time, paths, isAsked }: { id: string; name: string; tim
             </p>
             <Waterfall way={way} other={ghost} arrived={time} usually={usually} counted={counted} known={known} />
             <Missing hops={hops} />
-            {previous && !compared && <Before previous={previous} hops={hops} isDrawn={ghost !== undefined} />}
+            {previous && !compared && <Before previous={previous} hops={hops} isDrawn={ghost !== undefined} isAsked={more.data !== undefined && !more.isStale} />}
             <p class="muted">
               <a href={href(`/report/${name.split("-").slice(0, 3).join("/")}`, { at: String(time), span: "2s" })}>Report {name.split("-")[2]} of {node(Number(name.split("-")[0]))}</a>. The usual values are of reports of this flow within half a minute.
             </p>
@@ -182,7 +184,7 @@ function Missing({ hops }: { hops: HopRow[] }) {
 }
 
 /** The path before this one, and what left it. */
-function Before({ previous, hops, isDrawn }: { previous: Taken; hops: HopRow[]; isDrawn: boolean }) {
+function Before({ previous, hops, isDrawn, isAsked }: { previous: Taken; hops: HopRow[]; isDrawn: boolean; isAsked: boolean }) {
   const now = new Set(hops.map((hop) => hop.node_id));
   const same = previous.path.length === hops.length && previous.path.every((hop, at) => hop.node_id === hops[at]?.node_id);
   if (same) return null;
@@ -195,7 +197,7 @@ function Before({ previous, hops, isDrawn }: { previous: Taken; hops: HopRow[]; 
           {now.has(hop.node_id) ? node(hop.node_id) : <del>{node(hop.node_id)}</del>}
         </span>
       ))}
-      {isDrawn ? ": dashed above is the last packet that did." : "; no packet of that time is in history."}
+      {isDrawn ? ": dashed above is the last packet that did." : isAsked ? "; no packet of that time is in history." : "."}
     </p>
   );
 }

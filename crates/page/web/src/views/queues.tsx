@@ -46,7 +46,7 @@ function List({ rows, live, depths }: { rows: QueueRow[]; live: any[]; depths: D
   const state = (row: QueueRow) => states.get(`${row.node_id} ${row.egress_interface} ${row.queue_id}`);
   useCopy(() => rows.map((row) => `${queueName(row)}  ${depth(row, units)}  ${duration(row.longest)}`).join("\n"));
   if (!rows.length) return <Empty>No queue was reported in this time. <a href={href("/queues", { live: "1d" })}>Look at a whole day</a></Empty>;
-  const most = Math.max(1, ...rows.map((row) => row.depth ?? 0));
+  const most = Math.max(1, ...rows.map((row) => Number(row.depth ?? 0)));
   return (
     <>
     <Over depths={depths} write={(queue, value) => depth({ ...queue, depth: value }, units)} />
@@ -62,12 +62,12 @@ function List({ rows, live, depths }: { rows: QueueRow[]; live: any[]; depths: D
           isNumber: true,
           cell: (row) => (
             <span class="barred">
-              <meter aria-hidden="true" min={0} max={most} value={row.depth ?? 0} /> {depth(row, units)}
+              <meter aria-hidden="true" min={0} max={most} value={Number(row.depth ?? 0)} /> {depth(row, units)}
             </span>
           ),
         },
         { name: "Longest wait", isNumber: true, cell: (row) => duration(row.longest) },
-        { name: "p99 of its worst minute", isNumber: true, cell: (row) => duration(row.p99 === null ? null : Math.min(row.p99, row.longest ?? row.p99)) },
+        { name: "p99 of its worst minute", isNumber: true, cell: (row) => duration(row.p99 === null ? null : Math.min(Number(row.p99), Number(row.longest ?? row.p99))) },
         { name: "Now", cell: (row) => (state(row)?.congested ? <strong class="bad">congested</strong> : state(row) ? "calm" : UNKNOWN) },
         { name: "Hops reported", isNumber: true, cell: (row) => count(row.reports) },
       ]}
