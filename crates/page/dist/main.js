@@ -1093,6 +1093,7 @@ var revive = (_key, value, context) => {
   return /^-?\d+$/.test(context.source) ? BigInt(context.source) : value;
 };
 function parse(text) {
+  if (!/\d{16}/.test(text)) return JSON.parse(text);
   return JSON.parse(text, revive);
 }
 function isExact() {
@@ -3188,10 +3189,14 @@ function tiersOf(paths) {
 function Matrix({ found, by: by2, selected }) {
   const canvas = T2(null);
   const [at, setAt] = d2([0, 0]);
-  const { rows, columns: columns3, cells } = arrange(found, by2);
-  A2(() => paint(canvas.current, rows, columns3, cells, by2), [found, by2, theme.value]);
-  const here = cells.get(`${rows[at[0]]} ${columns3[at[1]]}`);
-  const told = `${node(rows[at[0]])} and ${node(columns3[at[1]])}: ${here ? written(by2, here.values[by2]) : "no link was seen"}`;
+  const { rows, columns: columns3, cells, fold } = w2(() => arrange(found, by2), [found, by2]);
+  A2(() => paint(canvas.current, rows.length, columns3.length, cells, by2), [cells, theme.value]);
+  const cell2 = (row, column) => cells[row * columns3.length + column];
+  const here = cell2(...at);
+  const group = rows[at[0]] ?? [];
+  const names = group.length > 1 ? `${node(group[0])} to ${node(group.at(-1))}` : group.length ? node(group[0]) : "";
+  const worstHere = here && `${group.length > 1 ? `worst ${node(here.from)} to ${node(here.to)}, ` : ""}${written(by2, here.values[by2])}`;
+  const told = `${names} and ${columns3.length ? node(columns3[at[1]] ?? columns3[0]) : ""}: ${worstHere ?? "no link was seen"}`;
   const open = (link) => link && go(href("/map", { by: param("by"), form: param("form"), sel: link.id }));
   const find2 = (event) => {
     const box = canvas.current.getBoundingClientRect();
@@ -3207,7 +3212,7 @@ function Matrix({ found, by: by2, selected }) {
     const clamp2 = (value, many) => Math.max(0, Math.min(many - 1, value));
     setAt(([row, column]) => [clamp2(row + by3[0], rows.length), clamp2(column + by3[1], columns3.length)]);
   };
-  const worst3 = [...cells.values()].reduce((most, link) => Math.max(most ?? 0, link.values[by2] ?? 0), null);
+  const worst3 = cells.reduce((most, link) => link ? Math.max(most ?? 0, link.values[by2] ?? 0) : most, null);
   return /* @__PURE__ */ a4("figure", { class: "matrix", children: [
     /* @__PURE__ */ a4(
       "canvas",
@@ -3217,43 +3222,55 @@ function Matrix({ found, by: by2, selected }) {
         tabIndex: 0,
         "data-selected": selected || void 0,
         style: { maxWidth: `${columns3.length * 48}px`, maxHeight: `${rows.length * 28}px` },
-        "aria-label": `${rows.length} nodes by ${columns3.length}, worst link by ${BYS[by2].name}: ${written(by2, worst3)}. Arrow keys move from cell to cell, Enter opens. The table below has the worst links.`,
+        "data-fold": fold,
+        "aria-label": `${found.nodes.length - columns3.length} nodes by ${columns3.length}, worst link by ${BYS[by2].name}: ${written(by2, worst3)}. Arrow keys move from cell to cell, Enter opens. The table below has the worst links.`,
         onMouseMove: (event) => setAt(find2(event)),
         onClick: (event) => {
           const [row, column] = find2(event);
-          open(cells.get(`${rows[row]} ${columns3[column]}`));
+          open(cell2(row, column));
         },
         onKeyDown: onKey2
       }
     ),
-    /* @__PURE__ */ a4("figcaption", { "aria-live": "polite", children: told })
+    /* @__PURE__ */ a4("figcaption", { "aria-live": "polite", children: [
+      told,
+      fold > 1 && /* @__PURE__ */ a4("span", { class: "muted", children: [
+        ". A row is ",
+        fold,
+        " nodes, each cell the worst of them."
+      ] })
+    ] })
   ] });
 }
 function arrange(found, by2) {
-  const isUpper = new globalThis.Map(found.nodes.map(({ id, tier }) => [id, tier > 0]));
-  const [rows, columns3] = [false, true].map((upper) => found.nodes.filter(({ id }) => isUpper.get(id) === upper).map(({ id }) => id));
-  const cells = new globalThis.Map();
+  const lower = found.nodes.filter(({ tier }) => tier === 0).map(({ id }) => id);
+  const upper = found.nodes.filter(({ tier }) => tier > 0).map(({ id }) => id);
+  const columns3 = upper.length ? upper : lower;
+  const fold = Math.max(1, Math.ceil(lower.length / Math.max(100, Math.floor(innerHeight * 0.6))));
+  const rows = Array.from({ length: Math.ceil(lower.length / fold) }, (_5, row) => lower.slice(row * fold, (row + 1) * fold));
+  const rowOf = new globalThis.Map(lower.map((id, at) => [id, Math.floor(at / fold)]));
+  const columnOf = new globalThis.Map(columns3.map((id, at) => [id, at]));
+  const cells = new Array(rows.length * columns3.length).fill(void 0);
   for (const link of found.links) {
-    const [row, column] = isUpper.get(link.from) ? [link.to, link.from] : [link.from, link.to];
-    const known = cells.get(`${row} ${column}`);
-    if (!known || (link.values[by2] ?? -1) > (known.values[by2] ?? -1)) cells.set(`${row} ${column}`, link);
+    const isUp = rowOf.has(link.from) && columnOf.has(link.to);
+    const [row, column] = isUp ? [rowOf.get(link.from), columnOf.get(link.to)] : [rowOf.get(link.to), columnOf.get(link.from)];
+    if (row === void 0 || column === void 0) continue;
+    const at = row * columns3.length + column;
+    if (!cells[at] || (link.values[by2] ?? -1) > (cells[at].values[by2] ?? -1)) cells[at] = link;
   }
-  return { rows, columns: columns3.length ? columns3 : rows, cells };
+  return { rows, columns: columns3, cells, fold };
 }
 function paint(canvas, rows, columns3, cells, by2) {
-  canvas.width = Math.max(1, columns3.length);
-  canvas.height = Math.max(1, rows.length);
+  canvas.width = Math.max(1, columns3);
+  canvas.height = Math.max(1, rows);
   const context = canvas.getContext("2d");
   const style = getComputedStyle(document.documentElement);
   const names = ["--hairline", "--scale1", "--scale2", "--scale3", "--scale4", "--scale5", "--scale6", "--scale7"];
   const colours = names.map((name) => rgb(style.getPropertyValue(name).trim()));
   const image = context.createImageData(canvas.width, canvas.height);
-  rows.forEach(
-    (row, y5) => columns3.forEach((column, x3) => {
-      const link = cells.get(`${row} ${column}`);
-      if (link) image.data.set([...colours[step2(by2, link.values[by2])], 255], 4 * (y5 * canvas.width + x3));
-    })
-  );
+  cells.forEach((link, at) => {
+    if (link) image.data.set([...colours[step2(by2, link.values[by2])], 255], 4 * at);
+  });
   context.putImageData(image, 0, 0);
 }
 var rgb = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
