@@ -9,6 +9,7 @@ mod flips;
 mod fuzz;
 mod history;
 mod hot_switch;
+mod ledger;
 mod paths;
 mod slow_clients;
 mod soak;
@@ -43,6 +44,11 @@ const CHECKS: &[Check] = &[
         name: "hot-switch",
         about: "sends 487,000 reports a second to one socket for ten seconds, 20 times or --runs N: none is lost",
         run: hot_switch::run,
+    },
+    Check {
+        name: "ledger",
+        about: "counts the reports of 2,000 random networks, or --cases N: sums balance, and losses are exact",
+        run: ledger::run,
     },
     Check {
         name: "paths",
