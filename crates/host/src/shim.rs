@@ -30,7 +30,7 @@ const SHIM_MTU: u32 = 65_535;
 /// Most shims that are looked through for a free name.
 const MOST_SHIMS: u32 = 4096;
 /// The longest that a new shim is waited for.
-const LONGEST_WAIT: Duration = Duration::from_secs(1);
+const LONGEST_WAIT: Duration = Duration::from_secs(5);
 const WAIT_STEP: Duration = Duration::from_millis(5);
 
 const SET_LINK: u16 = 19;
