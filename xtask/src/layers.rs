@@ -1,4 +1,4 @@
-//! Do the crates keep to the walls of the house?
+//! Whether the crates keep to the walls of the house.
 
 use std::path::Path;
 
@@ -7,13 +7,17 @@ use anyhow::Result;
 use crate::problem::{Problem, judge};
 
 mod cycles;
+mod imports;
+mod modules;
+mod objects;
 mod purity;
 mod walls;
 
 #[cfg(test)]
 mod tests;
 
-/// Checks which crate uses which, and that the engines do no I/O.
+/// Checks which crate uses which, that the engines do no I/O, that files import each other in no cycle, and that no type
+/// knows too much.
 ///
 /// # Errors
 /// A wall is pierced; each place is printed.
@@ -25,5 +29,6 @@ fn check(root: &Path) -> Result<Vec<Problem>> {
     let mut problems = walls::check(root)?;
     problems.extend(purity::check(root)?);
     problems.extend(cycles::check(root)?);
+    problems.extend(objects::check(root)?);
     Ok(problems)
 }

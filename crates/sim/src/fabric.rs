@@ -1,9 +1,8 @@
 //! What happens in the fabric from one event to the next.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
 use inband_node::{ConfigError, Counters, Node, NodeConfig};
-use inband_wire::FiveTuple;
 use thiserror::Error;
 
 use crate::egress_port::EgressPort;
@@ -22,10 +21,12 @@ use crate::topology::{Device, LeafSpine, Port, TopologyError, host_mac, switch_m
 mod actions;
 mod flow;
 mod forwarding;
+mod packets;
 mod traffic;
 
 pub use flow::FlowError;
-use flow::{Direction, Flow};
+use flow::Flows;
+use packets::Packets;
 
 #[cfg(test)]
 mod tests;
@@ -42,12 +43,8 @@ pub struct Fabric {
     routing: Routing,
     switches: Vec<Switch>,
     hosts: Vec<Host>,
-    flows: Vec<Flow>,
-    flow_index: HashMap<FiveTuple, (usize, Direction)>,
-    packets_sent: u64,
-    /// Packets that have ended, kept for their buffers: as many as were ever in flight at once.
-    #[expect(clippy::vec_box, reason = "packets move between queues and events as boxes")]
-    spare_packets: Vec<Box<Packet>>,
+    flows: Flows,
+    packets: Packets,
     reports: VecDeque<Report>,
     ledger: Ledger,
     random: Random,
@@ -160,10 +157,8 @@ impl Fabric {
             routing: Routing::new(topology, mix(config.seed)),
             switches,
             hosts,
-            flows: Vec::new(),
-            flow_index: HashMap::new(),
-            packets_sent: 0,
-            spare_packets: Vec::new(),
+            flows: Flows::default(),
+            packets: Packets::default(),
             reports: VecDeque::new(),
             ledger: Ledger::default(),
             random: Random::new(config.seed),

@@ -6,13 +6,12 @@ use std::path::Path;
 use anyhow::Result;
 
 use self::graph::Graph;
-use self::modules::Modules;
+use super::imports;
+use super::modules::Modules;
 use crate::problem::Problem;
 use crate::source::{Source, read_all};
 
 mod graph;
-mod imports;
-mod modules;
 
 #[cfg(test)]
 mod tests;
@@ -29,21 +28,23 @@ const TANGLED: [&str; 3] = ["host", "inband", "server"];
 /// A source cannot be read.
 pub(super) fn check(root: &Path) -> Result<Vec<Problem>> {
     let mut problems = Vec::new();
-    for folder in crate_folders(root)? {
+    let is_tangled = |folder: &String| TANGLED.iter().any(|name| *folder == format!("crates/{name}/src"));
+    for folder in workspace_folders(root)?.into_iter().filter(|folder| !is_tangled(folder)) {
         problems.extend(check_crate(&folder, &read_all(root, &folder, &["rs"])?));
     }
     Ok(problems)
 }
 
 /// The `src` folders of the workspace, sorted.
-fn crate_folders(root: &Path) -> Result<Vec<String>> {
+///
+/// # Errors
+/// The folder of the crates cannot be read.
+pub(super) fn workspace_folders(root: &Path) -> Result<Vec<String>> {
     let mut folders = vec!["xtask/src".to_owned()];
     if root.join("crates").is_dir() {
         for entry in std::fs::read_dir(root.join("crates"))? {
             let name = entry?.file_name().to_string_lossy().into_owned();
-            if !TANGLED.contains(&name.as_str()) {
-                folders.push(format!("crates/{name}/src"));
-            }
+            folders.push(format!("crates/{name}/src"));
         }
     }
     folders.retain(|folder| root.join(folder).is_dir());

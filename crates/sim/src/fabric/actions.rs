@@ -43,7 +43,7 @@ impl Fabric {
                 }
             }
             Action::Pin { flow, spine } => {
-                if self.has_link(0, spine) && self.flow_index.contains_key(&flow) {
+                if self.has_link(0, spine) && self.flows.index.contains_key(&flow) {
                     self.routing.pin(flow, spine);
                 }
             }

@@ -1,5 +1,7 @@
 //! The flows of a fabric.
 
+use std::collections::HashMap;
+
 use inband_wire::FiveTuple;
 use thiserror::Error;
 
@@ -8,6 +10,14 @@ use crate::tcp::receiver::Receiver;
 use crate::tcp::sender::Sender;
 use crate::time::Nanos;
 use crate::udp::Source;
+
+/// The flows of a fabric, by number and by the addresses of their packets.
+#[derive(Debug, Default)]
+pub(super) struct Flows {
+    pub(super) list: Vec<Flow>,
+    /// The flow that packets belong to, and the direction they take.
+    pub(super) index: HashMap<FiveTuple, (usize, Direction)>,
+}
 
 /// A flow that is going on, or will be.
 #[derive(Debug)]

@@ -98,11 +98,9 @@ impl Fabric {
 
     /// The packet of the fabric that a switch sends behind `original`, of which it is a clone.
     fn follow(&mut self, clone: &OwnPacket, original: &Packet) -> Box<Packet> {
-        let mut packet = self.spare_packets.pop().unwrap_or_default();
-        packet.send(self.packets_sent, |out| out.extend_from_slice(&clone.bytes));
+        let mut packet = self.packets.send(|out| out.extend_from_slice(&clone.bytes));
         packet.path.extend_from_slice(&original.path);
         packet.made_here = true;
-        self.packets_sent += 1;
         self.ledger.sent += 1;
         packet
     }
@@ -159,12 +157,12 @@ impl Fabric {
             Ok(received) => self.handle_received(&received),
             Err(mismatch) => *self.ledger.mismatched.entry(mismatch).or_default() += 1,
         }
-        self.spare_packets.push(packet);
+        self.packets.put_back(packet);
     }
 
     pub(super) fn drop_packet(&mut self, packet: Box<Packet>, reason: DropReason) {
         self.ledger.count_drop(reason);
-        self.spare_packets.push(packet);
+        self.packets.put_back(packet);
     }
 
     fn add_to_fingerprint(&mut self, port: Port, packet: &Packet) {

@@ -31,10 +31,10 @@ impl Fabric {
             destination_port: forth.source_port,
             ..forth
         };
-        if self.flow_index.contains_key(&forth) || self.flow_index.contains_key(&back) {
+        if self.flows.index.contains_key(&forth) || self.flows.index.contains_key(&back) {
             return Err(FlowError::Exists(forth));
         }
-        if self.flows.len() >= MAX_FLOWS {
+        if self.flows.list.len() >= MAX_FLOWS {
             return Err(FlowError::TooMany);
         }
         let start_ns = config.start_ns.max(self.now);
@@ -50,18 +50,18 @@ impl Fabric {
                 Ends::Udp { source: Source::new(traffic, start_ns, key), key }
             }
         };
-        let index = self.flows.len();
-        self.flow_index.insert(forth, (index, Direction::Forth));
-        self.flow_index.insert(back, (index, Direction::Back));
-        self.flows.push(Flow { config, ends, timer_at: None, received_bytes: 0 });
+        let index = self.flows.list.len();
+        self.flows.index.insert(forth, (index, Direction::Forth));
+        self.flows.index.insert(back, (index, Direction::Back));
+        self.flows.list.push(Flow { config, ends, timer_at: None, received_bytes: 0 });
         self.set_timer(index, Some(start_ns));
         Ok(forth)
     }
 
     /// Bytes of a flow's payload that have reached its destination: of TCP in order, of UDP in any order.
     pub fn received_bytes(&self, flow: &FiveTuple) -> Option<u64> {
-        let (index, _) = self.flow_index.get(flow)?;
-        let flow = &self.flows[*index];
+        let (index, _) = self.flows.index.get(flow)?;
+        let flow = &self.flows.list[*index];
         Some(match &flow.ends {
             Ends::Tcp { server, .. } => server.received_bytes(),
             Ends::Udp { .. } => flow.received_bytes,
@@ -70,15 +70,15 @@ impl Fabric {
 
     /// Whether a flow has come to its end: closed and acknowledged, or all datagrams sent.
     pub fn is_done(&self, flow: &FiveTuple) -> Option<bool> {
-        let (index, _) = self.flow_index.get(flow)?;
-        Some(match &self.flows[*index].ends {
+        let (index, _) = self.flows.index.get(flow)?;
+        Some(match &self.flows.list[*index].ends {
             Ends::Tcp { client, .. } => client.is_done(),
             Ends::Udp { source, .. } => source.deadline().is_none(),
         })
     }
 
     pub(super) fn handle_timer(&mut self, index: usize) {
-        let flow = &mut self.flows[index];
+        let flow = &mut self.flows.list[index];
         if flow.timer_at != Some(self.now) {
             return;
         }
@@ -90,8 +90,8 @@ impl Fabric {
     }
 
     pub(super) fn handle_received(&mut self, received: &Received) {
-        let Some(&(index, direction)) = self.flow_index.get(&received.flow) else { return };
-        let flow = &mut self.flows[index];
+        let Some(&(index, direction)) = self.flows.index.get(&received.flow) else { return };
+        let flow = &mut self.flows.list[index];
         match (&mut flow.ends, received.tcp) {
             (Ends::Udp { .. }, _) => flow.received_bytes += received.payload_bytes as u64,
             (Ends::Tcp { client, client_initial, server, server_initial }, Some(header)) => {
@@ -125,7 +125,7 @@ impl Fabric {
     fn send_flow(&mut self, index: usize) {
         let now = self.now;
         loop {
-            match &mut self.flows[index].ends {
+            match &mut self.flows.list[index].ends {
                 Ends::Tcp { client, .. } => {
                     let Some(segment) = client.poll_segment(now) else { break };
                     self.send_segment(index, Direction::Forth, &segment);
@@ -137,7 +137,7 @@ impl Fabric {
                 }
             }
         }
-        let deadline = match &self.flows[index].ends {
+        let deadline = match &self.flows.list[index].ends {
             Ends::Tcp { client, .. } => client.deadline(now),
             Ends::Udp { source, .. } => source.deadline(),
         };
@@ -145,14 +145,14 @@ impl Fabric {
     }
 
     fn send_datagram(&mut self, index: usize, key: u64) {
-        let config = self.flows[index].config;
+        let config = self.flows.list[index].config;
         let Traffic::Udp(traffic) = config.traffic else { return };
         let envelope = self.envelope(&config, Direction::Forth);
         self.send_packet(config.source, |out| envelope.write_udp(out, key, traffic.payload_bytes));
     }
 
     fn send_segment(&mut self, index: usize, direction: Direction, segment: &Segment) {
-        let flow = &self.flows[index];
+        let flow = &self.flows.list[index];
         let Ends::Tcp { client_initial, server_initial, .. } = flow.ends else { return };
         let config = flow.config;
         let (source, initial, peer_initial) = match direction {
@@ -164,9 +164,7 @@ impl Fabric {
     }
 
     fn send_packet(&mut self, host: usize, write: impl FnOnce(&mut Vec<u8>)) {
-        let mut packet = self.spare_packets.pop().unwrap_or_default();
-        packet.send(self.packets_sent, write);
-        self.packets_sent += 1;
+        let packet = self.packets.send(write);
         self.ledger.sent += 1;
         self.enqueue(Port { device: Device::Host(host), number: 0 }, packet);
     }
@@ -186,7 +184,7 @@ impl Fabric {
 
     fn set_timer(&mut self, index: usize, deadline: Option<Nanos>) {
         let Some(at) = deadline.map(|at| at.max(self.now)) else { return };
-        let flow = &mut self.flows[index];
+        let flow = &mut self.flows.list[index];
         if flow.timer_at.is_none_or(|scheduled| at < scheduled) {
             flow.timer_at = Some(at);
             self.events.schedule(at, Event::Timer { flow: index });

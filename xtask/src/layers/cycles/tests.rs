@@ -1,5 +1,5 @@
 use super::check_crate;
-use super::imports::{Name, names_of};
+use crate::layers::imports::{Name, names_of};
 use crate::source::Source;
 
 #[test]
