@@ -20,6 +20,7 @@ use crate::network::Network;
 use crate::outbox::Outbox;
 use crate::paths::PathSettings;
 use crate::ports::PortSettings;
+use crate::share::Share;
 use crate::sighting::Sighting;
 
 use self::trail::Trail;
@@ -61,8 +62,14 @@ enum What {
 }
 
 impl Correlator {
-    pub(crate) fn new(settings: PathSettings, ports: PortSettings, events: &EventSettings) -> Self {
-        let common = Common { settle: settings.settle(), synchronous_clocks: settings.synchronous_clocks };
+    pub(crate) fn new(
+        settings: PathSettings,
+        ports: PortSettings,
+        events: &EventSettings,
+        share: Share,
+    ) -> Self {
+        let common =
+            Common { settle: settings.settle(), synchronous_clocks: settings.synchronous_clocks, share };
         Self {
             detectors: Detectors::new(events, &common),
             network: Network::new(settings, ports, events.of_ports()),
@@ -79,7 +86,7 @@ impl Correlator {
     /// Takes in an individual report.
     pub(crate) fn handle_report(&mut self, sighting: &Sighting<'_>, outbox: &mut Outbox) {
         self.detectors.handle_report(sighting, &self.network, outbox);
-        let Some(flow) = sighting.reading.flow else {
+        let Some(flow) = sighting.reading.flow.filter(|flow| sighting.share.has_flow(flow)) else {
             return self.record_hops(sighting, outbox);
         };
         if self.network.settings.hop_observations {
@@ -195,7 +202,8 @@ impl Correlator {
 
     /// Takes the hops of a report into the statistics of their ports.
     fn record_hops(&mut self, sighting: &Sighting<'_>, outbox: &mut Outbox) {
-        for reading in sighting.hops {
+        let own = sighting.hops.iter().filter(|reading| sighting.share.has_node(reading.hop.node_id));
+        for reading in own {
             if let Some(port) =
                 self.network.ports.open(sighting.now, reading.hop.node_id, reading.hop.egress_interface)
             {

@@ -1,9 +1,10 @@
 //! What telemetry reports say: sequence ledger, correlation, paths, events.
 //!
 //! [`Collector`] is the whole of it: datagrams and time go in, observations and events come out.
-//! [`Sequence`] is the part that judges the sequence numbers of one stream.
+//! It has two parts that may be shared out, also over processes: [`StreamShard`] by the streams of nodes, [`FlowShard`] by
+//! flows, with [`Handover`] between them. [`Sequence`] is what judges the sequence numbers of one stream.
 //!
-//! Reading order: `collector`, then `ledger` (did every report arrive?), `report` (what does it say?) and
+//! Reading order: `collector`, `intake`, then `ledger` (did every report arrive?), `report` (what does it say?) and
 //! `correlate` (what do they say together?), which keeps the `network`, which is `flows`, `paths` and `ports`, and shows
 //! it to the detectors in `detect`, one for each subject of events. Every event passes the `book`, which knows of those that
 //! go on; `views` is what can be asked, `timeline` the time of day.
@@ -13,7 +14,11 @@ mod collector;
 mod correlate;
 mod deadlines;
 mod detect;
+mod due;
+mod flow_shard;
 mod flows;
+mod handover;
+mod intake;
 mod ledger;
 mod network;
 mod outbox;
@@ -22,19 +27,25 @@ mod ports;
 mod records;
 mod report;
 mod settings;
+mod share;
 mod sighting;
 mod sketch;
+mod stream_shard;
 mod timeline;
 mod views;
 
 pub use collector::{Collector, Overflows};
 // The detectors of the register name their settings.
 pub use detect::*;
+pub use flow_shard::FlowShard;
+pub use handover::Handover;
 pub use ledger::{Arrival, LedgerSettings, Sequence, SequenceSpace};
 pub use outbox::Output;
 pub use paths::{EdgeInterface, GivenLink, PathSettings};
 pub use ports::PortSettings;
 pub use report::Fault;
 pub use settings::CollectorSettings;
+pub use share::Share;
 pub use sketch::LatencySummary;
+pub use stream_shard::StreamShard;
 pub use views::{FlowPathView, FlowView, LevelView, LinkView, NodeView, PortView, QueueView, TopologyView};

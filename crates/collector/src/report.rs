@@ -1,9 +1,10 @@
-//! What does one report say, whichever version it is of?
+//! What one report says, whichever version it is of.
 
 mod faults;
 mod hops;
 mod missing;
 mod outer;
+mod wire;
 
 use inband_model::{Flow, NodeId, Origin, Units};
 use inband_wire::int::{AnyHeader, CodePoints, HeaderType, Instructions, Location, Mx, Version};
@@ -11,6 +12,7 @@ use inband_wire::layers::Fragment;
 use inband_wire::report::earlier::ReportKind;
 use inband_wire::report::{AnyIndividual, Drop, ReportType, ReportVersion};
 use inband_wire::{Dissection, FiveTuple};
+use serde::{Deserialize, Serialize};
 
 pub use self::faults::Fault;
 pub(crate) use self::faults::Faults;
@@ -21,7 +23,7 @@ use self::outer::Outer;
 pub(crate) use self::outer::PacketIdentity;
 
 /// An individual report without the hops, which are kept apart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Reading {
     /// The flow of the reported packet; `None` when there is none in the report, or not enough of it, as in a later
     /// fragment.
@@ -43,6 +45,7 @@ pub(crate) struct Reading {
     /// F: the packet belongs to a tracked flow.
     pub(crate) tracked_flow: bool,
     /// Queue and drop reason, where the report gives them.
+    #[serde(with = "self::wire::drop")]
     pub(crate) drop: Option<Drop>,
     /// Packets of the flow that a node has found missing.
     pub(crate) missing: Option<Missing>,
@@ -51,7 +54,7 @@ pub(crate) struct Reading {
 }
 
 /// How much of a packet's way a metadata stack shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum StackState {
     /// All hops up to the reporting node, as far as the packet tells.
     Whole,

@@ -7,6 +7,7 @@ use inband_model::{Nanos, ReportReference};
 use crate::ledger::Arrival;
 use crate::ports::{PortIndex, Sample};
 use crate::report::{HopReading, Reading};
+use crate::share::Share;
 
 /// A report on its way through the correlator.
 #[derive(Debug, Clone, Copy)]
@@ -21,9 +22,17 @@ pub(crate) struct Sighting<'a> {
     pub(crate) reading: &'a Reading,
     /// First hop first.
     pub(crate) hops: &'a [HopReading],
+    /// The flows and nodes that are followed here.
+    pub(crate) share: Share,
 }
 
 impl Sighting<'_> {
+    /// Whether the node that sent the report is followed here.
+    #[inline]
+    pub(crate) fn has_reporter(&self) -> bool {
+        self.share.has_node(self.report.node_id)
+    }
+
     /// One of its hops, which left by `port`.
     #[inline]
     pub(crate) fn sample<'b>(&'b self, port: PortIndex, reading: &'b HopReading) -> Sample<'b> {

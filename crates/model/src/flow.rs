@@ -35,6 +35,18 @@ impl fmt::Display for FlowId {
 }
 
 impl Flow {
+    /// The flow of the answers.
+    #[must_use]
+    pub fn reversed(&self) -> Self {
+        Self {
+            source: self.destination,
+            destination: self.source,
+            protocol: self.protocol,
+            source_port: self.destination_port,
+            destination_port: self.source_port,
+        }
+    }
+
     /// The flow's id.
     ///
     /// Two flows may share an id: it sorts and groups, it does not prove equality.

@@ -1,4 +1,4 @@
-//! What does the collector know at this time?
+//! What the collector knows at this time.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -19,36 +19,36 @@ impl Collector {
     /// The totals so far.
     #[must_use]
     pub fn ledger(&self) -> Ledger {
-        self.ledger.total()
+        self.intake.ledger.total()
     }
 
     /// The totals so far, every stream, and the reasons of what went wrong.
     #[must_use]
     pub fn ledger_view(&self) -> LedgerView {
         LedgerView {
-            malformed: self.malformed.counts(),
-            unreadable: self.unreadable.counts(),
+            malformed: self.intake.malformed.counts(),
+            unreadable: self.intake.unreadable.counts(),
             overflows: self.overflows().counts().map(|(name, count)| (name.to_owned(), count)).into(),
-            ..self.ledger.view()
+            ..self.intake.ledger.view()
         }
     }
 
     /// What was wrong with the malformed datagrams.
     pub fn malformed(&self) -> impl Iterator<Item = Fault> {
-        self.malformed.iter()
+        self.intake.malformed.iter()
     }
 
     /// What was wrong with reported packets that are marked as INT and cannot be; their reports count as
     /// accepted.
     pub fn unreadable(&self) -> impl Iterator<Item = Fault> {
-        self.unreadable.iter()
+        self.intake.unreadable.iter()
     }
 
     /// The nodes that report and those on metadata stacks, by rising id.
     #[must_use]
     pub fn nodes(&self) -> Vec<NodeView> {
         let mut nodes = BTreeMap::new();
-        for stream in self.ledger.reporters() {
+        for stream in self.intake.ledger.reporters() {
             let (node, _) = nodes.entry(stream.node_id).or_insert_with(|| unknown_node(stream.node_id));
             node.reports += stream.reports;
             node.lost += stream.lost;
@@ -60,7 +60,7 @@ impl Collector {
             }
             see(node, stream.first_seen, stream.last_seen);
         }
-        for port in self.correlator.ports().iter() {
+        for port in self.flows.correlator.ports().iter() {
             let (node, latency) = nodes.entry(port.node_id).or_insert_with(|| unknown_node(port.node_id));
             node.egress_interfaces.extend(port.egress_interface);
             see(node, port.first_seen, port.last_seen);
@@ -75,7 +75,7 @@ impl Collector {
 
     /// The links that paths have shown, in no order.
     pub fn links(&self) -> impl Iterator<Item = LinkView> {
-        self.correlator.links().map(|link| self.timeline().link(link))
+        self.flows.links()
     }
 
     /// The nodes and the links between them.
@@ -94,7 +94,7 @@ impl Collector {
 
     /// The flows seen lately with their paths, in no order.
     pub fn flows(&self) -> impl Iterator<Item = FlowView<'_>> {
-        self.correlator.flows().map(|flow| self.timeline().flow(flow))
+        self.flows.flows()
     }
 
     /// The flows with the most reports, the most first, at most so many.
@@ -113,7 +113,7 @@ impl Collector {
     /// One flow; `None` when no report on it came lately.
     #[must_use]
     pub fn flow(&self, flow: &Flow) -> Option<FlowView<'_>> {
-        self.correlator.flow_view(flow).map(|flow| self.timeline().flow(flow))
+        self.flows.flow(flow)
     }
 
     /// The flow of this id.
@@ -125,18 +125,17 @@ impl Collector {
     /// The paths a flow has taken lately, the latest first; none for a flow that is not known.
     #[must_use]
     pub fn flow_paths(&self, flow: &Flow) -> Vec<FlowPathView<'_>> {
-        let paths = self.correlator.flow_paths(flow).into_iter();
-        paths.map(|path| self.timeline().flow_path(path)).collect()
+        self.flows.flow_paths(flow)
     }
 
     /// The egress interfaces of all nodes, in no order.
     pub fn ports(&self) -> impl Iterator<Item = PortView> {
-        self.correlator.ports().views().map(|port| self.timeline().port(port))
+        self.flows.ports()
     }
 
     /// The queues that reports told an occupancy of, as at the time it was told last, in no order.
     pub fn queues(&self) -> impl Iterator<Item = QueueView> {
-        self.correlator.ports().queues(self.told_at).map(|queue| self.timeline().queue(queue))
+        self.flows.queues()
     }
 
     /// The `count` queues that were deepest in the last second or two, deepest first: those whose depth in bytes is known,
@@ -146,7 +145,7 @@ impl Collector {
         let mut queues: Vec<QueueView> = self.queues().collect();
         queues.sort_by_key(|queue| {
             let QueueView { node_id, egress_interface, queue_id, .. } = *queue;
-            let bytes = self.units.of(node_id).queue_bytes(queue.recent);
+            let bytes = self.intake.units().of(node_id).queue_bytes(queue.recent);
             (Reverse(bytes), Reverse(queue.recent), node_id, egress_interface, queue_id)
         });
         queues.truncate(count);
@@ -156,54 +155,54 @@ impl Collector {
     /// What each path rule says of the flows it covers.
     #[must_use]
     pub fn rules(&self) -> Vec<RuleView> {
-        self.correlator.rule_views()
+        self.flows.rules()
     }
 
     /// What the path rules that cover a flow say of its path, each with the name of the rule.
     #[must_use]
     pub fn verdicts(&self, flow: &Flow) -> Vec<(&str, Verdict)> {
-        self.correlator.verdicts(flow)
+        self.flows.verdicts(flow)
     }
 
     /// The events that go on, in no order.
     pub fn active_events(&self) -> impl Iterator<Item = &EventView> {
-        self.outbox.book.active()
+        self.flows.active_events()
     }
 
     /// The latest events that are past, the latest first.
     pub fn past_events(&self) -> impl Iterator<Item = &EventView> {
-        self.outbox.book.past()
+        self.flows.past_events()
     }
 
     /// Notes that somebody knows of an event; false where there is none by this id.
     pub fn acknowledge(&mut self, id: EventId, acknowledgement: Acknowledgement) -> bool {
-        self.outbox.book.acknowledge(id, acknowledgement)
+        self.flows.outbox.book.acknowledge(id, acknowledgement)
     }
 
     /// The silences in force, each with its number.
     pub fn silences(&self) -> impl Iterator<Item = (u64, &Silence)> {
-        self.outbox.book.silences.iter()
+        self.flows.outbox.book.silences.iter()
     }
 
     /// Adds a silence, and returns its number; `None` when there are 1024 that still hold.
     pub fn silence(&mut self, silence: Silence) -> Option<u64> {
-        let now = self.time_of_day(self.told_at);
-        self.outbox.book.silences.add(now, silence)
+        let now = self.time_of_day(self.flows.told_at);
+        self.flows.outbox.book.silences.add(now, silence)
     }
 
     /// Adds a silence of an earlier run under its number, or under another where that is taken, and returns the number;
     /// `None` where there are as many as there may be.
     pub fn restore_silence(&mut self, number: u64, silence: Silence) -> Option<u64> {
-        self.outbox.book.silences.restore(number, silence)
+        self.flows.outbox.book.silences.restore(number, silence)
     }
 
     /// Lifts a silence; false when there is none by this number.
     pub fn lift_silence(&mut self, number: u64) -> bool {
-        self.outbox.book.silences.lift(number)
+        self.flows.outbox.book.silences.lift(number)
     }
 
     fn timeline(&self) -> &Timeline {
-        &self.outbox.book.timeline
+        &self.flows.outbox.book.timeline
     }
 }
 

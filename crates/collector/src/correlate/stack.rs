@@ -53,9 +53,11 @@ impl Correlator {
             let before = std::mem::replace(latency, reading.latency);
             if let Some(port) = port {
                 let sample = sighting.sample(*port, reading);
-                self.network.ports.record(&sample);
-                self.detectors.handle_hop(&sample, outbox);
-                self.network.ports.record_queue(&sample, outbox);
+                if sighting.share.has_node(reading.hop.node_id) {
+                    self.network.ports.record(&sample);
+                    self.detectors.handle_hop(&sample, outbox);
+                    self.network.ports.record_queue(&sample, outbox);
+                }
                 self.detectors.handle_latency(&sample, before, outbox);
             }
         }

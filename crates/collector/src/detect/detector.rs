@@ -9,6 +9,7 @@ use crate::network::Network;
 use crate::outbox::Outbox;
 use crate::paths::LinkIndex;
 use crate::ports::{PortIndex, Sample};
+use crate::share::Share;
 use crate::sighting::Sighting;
 
 /// Looks at what reports show, and announces one kind of event, or some kinds that belong together.
@@ -99,6 +100,8 @@ pub(crate) trait Detector: Sized {
 pub(crate) struct Common {
     /// How late a report may be.
     pub(crate) settle: Nanos,
+    /// The flows and nodes that are followed here.
+    pub(crate) share: Share,
     /// Whether the nodes' clocks are said to agree.
     pub(crate) synchronous_clocks: bool,
 }

@@ -15,6 +15,7 @@ use crate::deadlines::Deadlines;
 use crate::network::Network;
 use crate::outbox::Outbox;
 use crate::report::{Between, HopReading};
+use crate::share::Share;
 use crate::sighting::Sighting;
 
 pub use self::settings::{DropReasonSettings, DropSettings};
@@ -37,6 +38,7 @@ pub(crate) struct State {
     watches: Deadlines<Place>,
     watched: HashMap<Place, Group>,
     ungrouped: u64,
+    share: Share,
 }
 
 /// A question: does none of these flows get past the node?
@@ -51,7 +53,7 @@ struct Suspicion {
 impl Detector for State {
     type Settings = Settings;
 
-    fn new(settings: &Settings, _: &Common) -> Self {
+    fn new(settings: &Settings, common: &Common) -> Self {
         Self {
             reasons: Reasons::new(settings),
             groups: HashMap::new(),
@@ -59,13 +61,14 @@ impl Detector for State {
             watches: Deadlines::new(),
             watched: HashMap::new(),
             ungrouped: 0,
+            share: common.share,
             settings: settings.clone(),
         }
     }
 
     #[inline]
     fn handle_report(&mut self, sighting: &Sighting<'_>, network: &Network, _: &mut Outbox) {
-        if sighting.reading.dropped {
+        if sighting.reading.dropped && sighting.has_reporter() {
             self.handle_drop(sighting, network);
         }
     }
@@ -85,7 +88,11 @@ impl Detector for State {
             }
         }
         while let Some(suspicion) = self.next_suspicion(now) {
-            let is_past = |victim| gets_past(network, suspicion.node_id, suspicion.since, victim);
+            let is_past = |victim: &Victim| {
+                // Of a flow that is followed elsewhere nothing is known.
+                !self.share.has_flow(&victim.flow)
+                    || gets_past(network, suspicion.node_id, suspicion.since, victim)
+            };
             if !suspicion.flows.iter().any(is_past) {
                 self.confirm(now, suspicion, outbox);
             }

@@ -76,12 +76,15 @@ impl Detector for State {
     fn handle_report(&mut self, sighting: &Sighting<'_>, _: &Network, outbox: &mut Outbox) {
         let report = sighting.report;
         if !self.known.is_empty() {
-            self.look_up(report, report.node_id, Some(sighting.from.ip()), outbox);
-            for reading in sighting.hops {
+            let is_own = |node_id| sighting.share.has_node(node_id);
+            if is_own(report.node_id) {
+                self.look_up(report, report.node_id, Some(sighting.from.ip()), outbox);
+            }
+            for reading in sighting.hops.iter().filter(|reading| is_own(reading.hop.node_id)) {
                 self.look_up(report, reading.hop.node_id, None, outbox);
             }
         }
-        if let Some(flow) = sighting.reading.flow {
+        if let Some(flow) = sighting.reading.flow.filter(|_| sighting.has_reporter()) {
             self.look_at(report, sighting.session, flow, outbox);
         }
     }

@@ -45,7 +45,7 @@ impl Detector for State {
         }
         self.judge(path.flow, path.report, network, outbox);
         if self.rules.iter().any(|rule| rule.symmetric)
-            && let Some(back) = network.flows.find(&answers(&network.flows[path.flow].flow))
+            && let Some(back) = network.flows.find(&network.flows[path.flow].flow.reversed())
         {
             self.judge(back, path.report, network, outbox);
         }
@@ -118,7 +118,7 @@ impl State {
 }
 
 fn verdict(rule: &PathRule, entry: &FlowEntry, network: &Network) -> Verdict {
-    let back = rule.symmetric.then(|| network.flows.find(&answers(&entry.flow))).flatten();
+    let back = rule.symmetric.then(|| network.flows.find(&entry.flow.reversed())).flatten();
     let back = back.and_then(|back| known_path(&network.flows[back], network));
     rule.judge(known_path(entry, network), back)
 }
@@ -143,17 +143,6 @@ fn event(
 
 fn key(rule: &PathRule, flow: &Flow) -> String {
     format!("{}: {flow}", rule.name)
-}
-
-/// The flow of the answers.
-fn answers(flow: &Flow) -> Flow {
-    Flow {
-        source: flow.destination,
-        destination: flow.source,
-        protocol: flow.protocol,
-        source_port: flow.destination_port,
-        destination_port: flow.source_port,
-    }
 }
 
 /// Most rules that are looked at.

@@ -96,7 +96,8 @@ impl Detector for State {
     /// Takes in what a report says of packets that are missing, and the number of its packet.
     #[inline]
     fn handle_report(&mut self, sighting: &Sighting<'_>, _: &Network, outbox: &mut Outbox) {
-        let Some(flow) = sighting.reading.flow else { return };
+        let share = sighting.share;
+        let Some(flow) = sighting.reading.flow.filter(|flow| share.has_flow(flow)) else { return };
         if let Some(Missing { packets: lost @ 1.., dropped: None }) = sighting.reading.missing {
             outbox.begin(event(sighting.report, flow, lost.into()), self.course());
         }

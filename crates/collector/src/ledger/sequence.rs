@@ -39,7 +39,7 @@ struct Run {
 }
 
 /// What one sequence number turned out to be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Arrival {
     /// The one expected next, or the first of the stream.
     InOrder,

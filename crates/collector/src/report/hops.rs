@@ -1,10 +1,11 @@
-//! What did each hop say?
+//! What each hop said.
 
 use inband_model::{Hop, Nanos, NodeId, NodeUnits};
 use inband_wire::int::{HopMetadata, Queue};
+use serde::{Deserialize, Serialize};
 
 /// What one hop said about one packet.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct HopReading {
     pub(crate) hop: Hop,
     /// How long the packet stayed in the node.
@@ -13,6 +14,7 @@ pub(crate) struct HopReading {
     /// another node.
     pub(crate) has_wide_clock: bool,
     /// All that it said, as it stood in the report.
+    #[serde(with = "super::wire::metadata")]
     pub(crate) metadata: HopMetadata,
 }
 

@@ -3,9 +3,10 @@
 use inband_model::NodeId;
 use inband_wire::report::AnyIndividual;
 use inband_wire::report::earlier::DropSummary;
+use serde::{Deserialize, Serialize};
 
 /// Missing packets of a flow.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Missing {
     /// How many.
     pub(crate) packets: u32,
@@ -14,7 +15,7 @@ pub(crate) struct Missing {
 }
 
 /// The way packets were on in a node that dropped them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Between {
     pub(crate) ingress: Option<u16>,
     /// `None`: none was chosen.

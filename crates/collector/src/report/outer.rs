@@ -5,6 +5,7 @@ use inband_wire::ipv6::Ipv6Header;
 use inband_wire::layers::IpVersion;
 use inband_wire::view::view;
 use inband_wire::{Header, Layers};
+use serde::{Deserialize, Serialize};
 
 /// What the outermost header of a reported packet says.
 #[derive(Debug, Clone, Copy, Default)]
@@ -17,7 +18,7 @@ pub(super) struct Outer {
 }
 
 /// What tells one packet of a flow from another, and no node changes on the way.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct PacketIdentity {
     identification: u16,
     l4_checksum: u16,

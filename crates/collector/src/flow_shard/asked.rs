@@ -1,0 +1,71 @@
+//! What is known of flows at this time.
+
+use inband_model::{EventView, Flow};
+
+use crate::detect::path_policy::{RuleView, Verdict};
+use crate::timeline::Timeline;
+use crate::views::{FlowPathView, FlowView, LinkView, PortView, QueueView};
+
+use super::FlowShard;
+
+impl FlowShard {
+    /// The links that paths have shown, in no order.
+    pub fn links(&self) -> impl Iterator<Item = LinkView> {
+        self.correlator.links().map(|link| self.timeline().link(link))
+    }
+
+    /// The flows seen lately with their paths, in no order.
+    pub fn flows(&self) -> impl Iterator<Item = FlowView<'_>> {
+        self.correlator.flows().map(|flow| self.timeline().flow(flow))
+    }
+
+    /// One flow; `None` when no report on it came lately.
+    #[must_use]
+    pub fn flow(&self, flow: &Flow) -> Option<FlowView<'_>> {
+        self.correlator.flow_view(flow).map(|flow| self.timeline().flow(flow))
+    }
+
+    /// The paths a flow has taken lately, the latest first; none for a flow that is not known.
+    #[must_use]
+    pub fn flow_paths(&self, flow: &Flow) -> Vec<FlowPathView<'_>> {
+        let paths = self.correlator.flow_paths(flow).into_iter();
+        paths.map(|path| self.timeline().flow_path(path)).collect()
+    }
+
+    /// The egress interfaces of all nodes, in no order.
+    pub fn ports(&self) -> impl Iterator<Item = PortView> {
+        let own = self.correlator.ports().views().filter(|port| self.share.has_node(port.node_id));
+        own.map(|port| self.timeline().port(port))
+    }
+
+    /// The queues that reports told an occupancy of, as at the time it was told last, in no order.
+    pub fn queues(&self) -> impl Iterator<Item = QueueView> {
+        self.correlator.ports().queues(self.told_at).map(|queue| self.timeline().queue(queue))
+    }
+
+    /// What each path rule says of the flows it covers.
+    #[must_use]
+    pub fn rules(&self) -> Vec<RuleView> {
+        self.correlator.rule_views()
+    }
+
+    /// What the path rules that cover a flow say of its path, each with the name of the rule.
+    #[must_use]
+    pub fn verdicts(&self, flow: &Flow) -> Vec<(&str, Verdict)> {
+        self.correlator.verdicts(flow)
+    }
+
+    /// The events that go on, in no order.
+    pub fn active_events(&self) -> impl Iterator<Item = &EventView> {
+        self.outbox.book.active()
+    }
+
+    /// The latest events that are past, the latest first.
+    pub fn past_events(&self) -> impl Iterator<Item = &EventView> {
+        self.outbox.book.past()
+    }
+
+    fn timeline(&self) -> &Timeline {
+        &self.outbox.book.timeline
+    }
+}
