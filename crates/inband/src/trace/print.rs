@@ -50,7 +50,7 @@ pub(super) fn text(results: &[Outcome], routers: &[Option<Quote>], ecmp: bool) {
         println!("  ended: {}", ending(last));
     }
     print_routers(routers, results);
-    let jitter = jitter(results).map_or("-".into(), |jitter| microseconds(jitter));
+    let jitter = jitter(results).map_or("-".into(), microseconds);
     println!("{} probes, {} lost, {} paths, jitter {jitter} us", results.len(), lost(results), shown.len());
 }
 

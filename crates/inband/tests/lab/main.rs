@@ -139,6 +139,91 @@ fn a_trace_knows_hops_without_int_and_that_there_is_no_sink() {
     assert_eq!((&last["summary"]["sent"], &last["summary"]["lost"]), (&1.into(), &0.into()), "{out}");
 }
 
+/// Two leaves and two spines, whose switches are this program.
+const FABRIC: &str = r#"
+name = "NAME"
+[collector]
+api = "127.0.0.1:PORT"
+[[switch]]
+name = "leaf1"
+id = 1
+[[switch]]
+name = "leaf2"
+id = 2
+[[switch]]
+name = "spine1"
+id = 11
+[[switch]]
+name = "spine2"
+id = 12
+[[host]]
+name = "h1"
+address = "10.0.1.1/24"
+[[host]]
+name = "h2"
+address = "10.0.2.1/24"
+run = ["inband lab traffic receive"]
+[[link]]
+ends = ["h1", "leaf1:1"]
+[[link]]
+ends = ["h2", "leaf2:1"]
+[[link]]
+ends = ["leaf1:11", "spine1"]
+[[link]]
+ends = ["leaf1:12", "spine2"]
+[[link]]
+ends = ["leaf2:11", "spine1"]
+[[link]]
+ends = ["leaf2:12", "spine2"]
+[[step]]
+at = "0s"
+run = { on = "h1", command = "inband lab traffic send 10.0.2.1 --flows 8 --rate 500kbit --for 4s" }
+[[step]]
+at = "2s"
+break = ["leaf1", "spine1"]
+[[expect]]
+path = { source = "10.0.1.1", destination = "10.0.2.1", nodes = ["leaf1", "spine1", "leaf2"] }
+by = "2s"
+[[expect]]
+event = "path-change"
+after = "2s"
+by = "6s"
+[[expect]]
+event = "loop"
+absent = true
+by = "6s"
+"#;
+
+#[test]
+fn flows_of_a_fabric_show_their_paths_and_take_another_when_a_link_breaks() {
+    let Some(world) = World::new(FABRIC) else { return };
+    let (code, out, messages) = world.lab(&["run", "TOPOLOGY"]);
+    assert_eq!(code, 0, "{out}{messages}");
+    assert!(world.is_gone());
+}
+
+#[test]
+fn a_trace_finds_every_hop_and_every_path_and_says_where_int_ended() {
+    let Some(world) = World::new(FABRIC) else { return };
+    let (code, _, messages) = world.lab(&["up", "TOPOLOGY"]);
+    assert_eq!(code, 0, "{messages}");
+    let trace =
+        ["exec", "NAME", "h1", "inband", "trace", "10.0.2.1", "--wait", "5s", "--count", "1", "--json"];
+    let (code, out, messages) = world.lab(&[&trace[..], &["--ecmp"]].concat());
+    assert_eq!(code, 0, "{out}{messages}");
+    let last: Value = serde_json::from_str(out.lines().last().unwrap()).unwrap();
+    let mut paths: Vec<Vec<u64>> = serde_json::from_value(last["summary"]["paths"].clone()).unwrap();
+    paths.sort();
+    assert_eq!(paths, [[1, 11, 2], [1, 12, 2]], "{out}");
+    let probe: Value = serde_json::from_str(out.lines().next().unwrap()).unwrap();
+    assert_eq!((&probe["ended"], &probe["hops"][0]["node"]), (&"sink".into(), &"leaf1".into()), "{out}");
+    assert!(probe["hops"][1]["link_latency"].is_i64() || probe["hops"][1]["link_latency"].is_u64(), "{out}");
+
+    let (_, out, messages) = world.lab(&[&trace[..], &["--remaining-hops", "2"]].concat());
+    let probe: Value = serde_json::from_str(out.lines().next().unwrap_or_default()).unwrap();
+    assert_eq!(probe["ended"], "hops-exceeded", "{out}{messages}");
+}
+
 #[test]
 fn a_wrong_topology_is_exit_code_2_with_its_place_and_creates_nothing() {
     for (from, to, expected) in [
@@ -170,6 +255,9 @@ fn the_examples_are_right() {
     let mut seen = 0;
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "toml") {
+            continue;
+        }
         let (code, _, messages) = world.lab(&["check", path.to_str().unwrap()]);
         assert_eq!(code, 0, "{}: {messages}", path.display());
         seen += 1;
