@@ -35,6 +35,16 @@ const MOST_COMPARISONS: usize = 64;
 const UNDISTURBED_NS: u64 = 1_000;
 
 impl Clock {
+    /// The name in settings.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Realtime => "realtime",
+            Self::Tai => "tai",
+            Self::Monotonic => "monotonic",
+        }
+    }
+
     /// How far this clock may be off what it names, nanoseconds; `None`: nobody keeps it right, or it names nothing.
     #[must_use]
     pub fn uncertainty(self) -> Option<u64> {

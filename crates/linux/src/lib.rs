@@ -17,6 +17,7 @@ pub mod packet;
 mod precision;
 pub mod rcu;
 pub mod route;
+pub mod tap;
 pub mod tcx;
 pub mod veth;
 
