@@ -182,6 +182,19 @@ pub(crate) struct Witness {
     pub(crate) seen: u32,
 }
 
+/// A flow on its way out, of which the agent wants to know how much has left (`struct sliced_flow`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, IntoBytes, FromBytes, KnownLayout, Immutable)]
+#[repr(C)]
+pub(crate) struct SlicedFlow {
+    pub(crate) started: u64,
+    pub(crate) entered: u64,
+    pub(crate) left: u64,
+    pub(crate) inside: i32,
+    pub(crate) is_due: u32,
+    /// How many packets have left with INT.
+    pub(crate) with_int: u64,
+}
+
 /// How many flows can be waited for.
 pub(crate) const MAX_WITNESSES: u32 = 4096;
 
@@ -200,7 +213,8 @@ pub(crate) struct Event {
     pub(crate) kind: u32,
     /// Queue id and occupancy of what leaves; all ones: not available.
     pub(crate) queue: u32,
-    /// The largest packet that is known to pass to the destination, of what has no proof.
+    /// The largest packet that is known to pass to the destination, of what has no proof; of a probe how many packets with INT
+    /// were counted of its flow.
     pub(crate) mtu: u32,
     pub(crate) bytes: [u8; EVENT_BYTES],
 }
@@ -226,5 +240,6 @@ const _: () = assert!(size_of::<Peer>() == 8);
 const _: () = assert!(size_of::<FlowKey>() == 48);
 const _: () = assert!(size_of::<Proof>() == 32);
 const _: () = assert!(size_of::<Witness>() == 56);
+const _: () = assert!(size_of::<SlicedFlow>() == 40);
 const _: () = assert!(size_of::<Collector>() == 20);
 const _: () = assert!(size_of::<Event>() == 32 + EVENT_BYTES);

@@ -66,6 +66,8 @@ pub enum Outcome {
     ProbeShed,
     /// Came in with INT, from an address that has no lease; passed as it came.
     Stranger,
+    /// Not started: the application wants to be told when the packet leaves, and would be told twice.
+    Timestamped,
 }
 
 /// What is counted of watched traffic on its way out.
@@ -88,7 +90,7 @@ impl Traffic {
 
 impl Outcome {
     /// All outcomes, in the order of `bpf/intf.h`.
-    pub const ALL: [Self; 31] = [
+    pub const ALL: [Self; 32] = [
         Self::NotIp,
         Self::NotWatched,
         Self::Started,
@@ -120,6 +122,7 @@ impl Outcome {
         Self::Probe,
         Self::ProbeShed,
         Self::Stranger,
+        Self::Timestamped,
     ];
 
     /// The name users read.
@@ -157,6 +160,7 @@ impl Outcome {
             Self::Probe => "probe",
             Self::ProbeShed => "probe_shed",
             Self::Stranger => "stranger",
+            Self::Timestamped => "timestamped",
         }
     }
 }

@@ -1,15 +1,22 @@
 //! Does the kernel take the programs of this crate?
 
+use std::io;
+
 use aya::EbpfLoader;
 use aya::programs::tc::TcAttachOptions;
 use aya::programs::{LinkOrder, SchedClassifier, TcAttachType};
+use inband_linux::device;
 use inband_linux::netlink::Netlink;
 use inband_node::NodeConfig;
 
+use crate::beside::{self, Beside};
 use crate::config::HostInt;
 use crate::drops::{self, Drops, Namespace};
 use crate::error::HostError;
+use crate::pattern;
+use crate::pins::Pins;
 use crate::programs::{OBJECT, Program, Programs};
+use crate::settings::HostSettings;
 use crate::shim::Shim;
 
 /// Loads the classifiers, and unloads them.
@@ -51,6 +58,41 @@ pub fn shim() -> Result<(), HostError> {
     let mut netlink = Netlink::open().map_err(|reason| HostError::system("reach netlink", reason))?;
     let shim = Shim::create(&mut netlink, "probe", "nothing")?;
     shim.remove(&mut netlink).map_err(|reason| HostError::system("remove the shim", reason))
+}
+
+/// Whether `pattern` of `host.devices` means the device called `name`.
+#[must_use]
+pub fn is_meant(pattern: &str, name: &str) -> bool {
+    pattern::matches(pattern, name)
+}
+
+/// The programs and filters on the device called `name`.
+///
+/// # Errors
+/// There is no such device, or what the kernel says.
+pub fn programs_on(name: &str) -> Result<Vec<Beside>, HostError> {
+    let fault = |reason| HostError::system(format!("find the device {name}"), reason);
+    let mut netlink = Netlink::open().map_err(fault)?;
+    let all = device::all(&mut netlink).map_err(fault)?;
+    let found = all.iter().find(|device| device.name == name);
+    let found = found.ok_or_else(|| fault(io::ErrorKind::NotFound.into()))?;
+    beside::programs(&mut netlink, found)
+}
+
+/// How many keys agents share, all of which can be read.
+///
+/// # Errors
+/// One that cannot be read.
+pub fn keys(settings: &HostSettings) -> Result<usize, HostError> {
+    settings.host.shared_keys().map(|_| settings.host.key_files().count())
+}
+
+/// Whether sinks can be pinned.
+///
+/// # Errors
+/// Why not.
+pub fn pins(settings: &HostSettings) -> io::Result<()> {
+    Pins::open(&settings.host.pins).map(drop)
 }
 
 /// How many reasons to drop a packet the kernel knows.

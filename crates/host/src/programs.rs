@@ -15,6 +15,7 @@ use crate::abi::{Config, WATCHED, WITH_INT};
 use crate::config::{HostInt, Wiring};
 use crate::error::HostError;
 use crate::maps;
+use crate::memory;
 use crate::outcome::{Outcome, Traffic};
 use crate::rules::{MappedPrefix, RuleSet};
 
@@ -81,8 +82,47 @@ impl Programs {
     }
 
     /// Loads the programs; they let everything pass.
-    pub(crate) fn load_idle() -> Result<Self, HostError> {
-        let ebpf = EbpfLoader::new().load(OBJECT).map_err(HostError::Object)?;
+    fn load_idle() -> Result<Self, HostError> {
+        Self::load_with(memory::MAX_FLOWS)
+    }
+
+    /// Loads the programs, whose tables take at most `most_mib` of memory; they let everything pass.
+    ///
+    /// # Errors
+    /// Tables that do not fit, or a kernel that does not take the programs.
+    pub(crate) fn load_within(most_mib: u32) -> Result<Self, HostError> {
+        let most = u64::from(most_mib) << 20;
+        let mut flows = memory::flows_within(most);
+        loop {
+            let programs = Self::load_with(flows)?;
+            if programs.memory() + memory::OF_DROPS <= most {
+                return Ok(programs);
+            }
+            // Processors have a share of their own in some tables, so that many of them take more.
+            flows /= 2;
+            if flows < memory::MIN_FLOWS {
+                let (key, value) = ("host.map_memory_mib", most_mib.to_string());
+                return Err(HostError::Unsupported {
+                    key,
+                    value,
+                    instead: "more on a machine with so many processors",
+                });
+            }
+        }
+    }
+
+    /// Memory of all tables, bytes.
+    #[must_use]
+    pub(crate) fn memory(&self) -> u64 {
+        memory::of(&self.ebpf)
+    }
+
+    fn load_with(flows: u32) -> Result<Self, HostError> {
+        let mut loader = EbpfLoader::new();
+        for table in memory::FLOW_TABLES {
+            loader.map_max_entries(table, flows);
+        }
+        let ebpf = loader.load(OBJECT).map_err(HostError::Object)?;
         let mut programs = Self { ebpf, watched: RuleSet::default(), changes: 0 };
         for program in Program::ALL {
             let name = program.name();
@@ -110,8 +150,8 @@ impl Programs {
     /// A kernel that does not take it.
     pub fn note_queue(&mut self, occupancy: Option<u32>) -> Result<(), HostError> {
         let fault = |reason| HostError::Map { name: "QUEUES", reason };
-        let mut map: HashMap<_, u32, u32> = HashMap::try_from(self.map("QUEUES")?).map_err(fault)?;
-        map.insert(Wiring::default().device, occupancy.unwrap_or(NOT_AVAILABLE), 0).map_err(fault)
+        let mut map: HashMap<_, u32, [u32; 2]> = HashMap::try_from(self.map("QUEUES")?).map_err(fault)?;
+        map.insert(Wiring::default().device, [occupancy.unwrap_or(NOT_AVAILABLE), 0], 0).map_err(fault)
     }
 
     /// Gives the programs the watchlist of `node`, without what goes to its collectors or to `control_port`.
@@ -150,7 +190,7 @@ impl Programs {
     /// What waited in the queue of a device is not what waits in another's.
     fn forget_queue(&mut self, interface: u32) -> Result<(), HostError> {
         let fault = |reason| HostError::Map { name: "QUEUES", reason };
-        let mut map: HashMap<_, u32, u32> = HashMap::try_from(self.map("QUEUES")?).map_err(fault)?;
+        let mut map: HashMap<_, u32, [u32; 2]> = HashMap::try_from(self.map("QUEUES")?).map_err(fault)?;
         absent_or(map.remove(&interface)).map_err(fault)
     }
 

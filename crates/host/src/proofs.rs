@@ -1,10 +1,11 @@
 //! What the programs know of peers, leases and flows with a proof.
 
-use aya::maps::lpm_trie::Key;
-use aya::maps::{Array, HashMap, LpmTrie, Map, MapData, MapInfo};
 use std::net::IpAddr;
 
-use crate::abi::{Address, FlowKey, MAX_WITNESSES, Peer, Proof, Witness, unmapped};
+use aya::maps::lpm_trie::Key;
+use aya::maps::{Array, HashMap, LpmTrie, Map, MapData, MapError, MapInfo};
+
+use crate::abi::{Address, FlowKey, MAX_WITNESSES, Peer, Proof, SlicedFlow, Witness, unmapped};
 use crate::error::HostError;
 use crate::lease::Flow;
 use crate::maps;
@@ -13,6 +14,7 @@ use crate::rules::MappedPrefix;
 
 const FLOW: usize = size_of::<FlowKey>();
 const ADDRESS: usize = size_of::<Address>();
+const SLICED: usize = size_of::<SlicedFlow>();
 
 impl Programs {
     /// Lets the hosts behind `prefix` be probed and send INT; `is_permanent`: without being asked, and without asking.
@@ -70,11 +72,29 @@ impl Programs {
         absent_or(granted.remove(&key)).map_err(fault)
     }
 
-    /// Waits for a packet of `flow` to come in by `device`.
-    pub(crate) fn await_flow(&mut self, flow: &Flow, device: u32) -> Result<(), HostError> {
+    /// Waits for a packet of `flow` to come in by `device`; returns the flow's place, and whether it had that before.
+    pub(crate) fn await_flow(&mut self, flow: &Flow, device: u32) -> Result<(u32, bool), HostError> {
         let key = flow.key();
+        let is_known = self.has_come(flow, device)?.is_some();
         let bytes: [u8; size_of::<Witness>()] = zerocopy::transmute!(Witness { flow: key, device, seen: 0 });
-        maps::set(self.ebpf_mut(), "WITNESSES", place(&key), bytes)
+        maps::set(self.ebpf_mut(), "WITNESSES", place(&key), bytes)?;
+        Ok((place(&key), is_known))
+    }
+
+    /// How many packets of `flow` have left with INT; one that nothing is known of has had none.
+    pub(crate) fn sent_with_int(&mut self, flow: &Flow) -> Result<u64, HostError> {
+        let fault = |reason| HostError::Map { name: "SLICED_FLOWS", reason };
+        let key: [u8; FLOW] = zerocopy::transmute!(flow.key());
+        let flows: HashMap<_, [u8; FLOW], [u8; SLICED]> =
+            HashMap::try_from(self.map("SLICED_FLOWS")?).map_err(fault)?;
+        match flows.get(&key, 0) {
+            Ok(bytes) => {
+                let sliced: SlicedFlow = zerocopy::transmute!(bytes);
+                Ok(sliced.with_int)
+            }
+            Err(MapError::KeyNotFound) => Ok(0),
+            Err(reason) => Err(fault(reason)),
+        }
     }
 
     /// Whether a packet of `flow` has come in by `device`; `None`: another flow is waited for in its place.

@@ -5,9 +5,11 @@ use std::num::{NonZeroU16, NonZeroU32};
 use std::path::PathBuf;
 
 use inband_linux::clock::Clock;
+use inband_linux::device::Device;
+use inband_linux::netlink::Netlink;
 use inband_node::config::{
-    Actions, ChecksumConfig, DropReasonsConfig, EncapsulationConfig, InterfaceConfig, NodeSection, Prefix,
-    ReportConfig, ReportFilter, SinkConfig, SmartConfig, SourceConfig, WatchEntry,
+    Actions, ChecksumConfig, DropReasonsConfig, EncapsulationConfig, InterfaceConfig, Prefix, ReportConfig,
+    ReportFilter, SinkConfig, SmartConfig, SourceConfig, WatchEntry,
 };
 use inband_node::{Node, NodeConfig};
 use serde::Deserialize;
@@ -15,14 +17,18 @@ use serde::Deserialize;
 use crate::config::HostInt;
 use crate::coverage::Coverage;
 use crate::error::HostError;
+use crate::identity::{HostNode, NodeId};
+use crate::lease::Keys;
+use crate::pattern;
 use crate::rules::RuleSet;
+use crate::shim::is_shim;
 
 /// Everything `host.toml` says.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HostSettings {
     /// Who the host is.
-    pub node: NodeSection,
+    pub node: HostNode,
     /// What is particular to hosts.
     pub host: HostSection,
     /// Identifiers of the devices; one that is not here has its interface index for one.
@@ -93,6 +99,12 @@ pub struct HostSection {
     /// Files with secrets, in the place of `key_file`: the first signs, each verifies; default none.
     #[serde(default)]
     pub keys: Vec<PathBuf>,
+    /// Most reports in a second, of all sessions together; default 1,000. 0: all.
+    #[serde(default = "reports_per_second")]
+    pub reports_per_second: u32,
+    /// Most memory of the tables in the kernel, MiB, 24 or more; default 64.
+    #[serde(default = "map_memory_mib")]
+    pub map_memory_mib: u32,
     /// Most probes of new flows in a second; default 100.
     #[serde(default = "probes_per_second")]
     pub probes_per_second: NonZeroU32,
@@ -134,6 +146,19 @@ impl HostSection {
         self.keys.iter().chain(&self.key_file)
     }
 
+    /// The secrets of `keys`, or that of `key_file`.
+    ///
+    /// # Errors
+    /// A file that cannot be read.
+    pub(crate) fn shared_keys(&self) -> Result<Keys, HostError> {
+        let read = |path: &PathBuf| {
+            let fault = |reason| HostError::system(format!("read the key in {}", path.display()), reason);
+            std::fs::read(path).map_err(fault)
+        };
+        let secrets = self.key_files().map(read).collect::<Result<Vec<_>, _>>()?;
+        Ok(Keys::new(secrets.iter().map(|secret| secret.trim_ascii())))
+    }
+
     fn check(&self) -> Result<(), HostError> {
         let unsupported = |key, value: String, instead| Err(HostError::Unsupported { key, value, instead });
         if self.devices.is_empty() {
@@ -150,6 +175,9 @@ impl HostSection {
             let instead = "1000 to 60000, and at most host.linger_ms";
             return unsupported("host.lease_ms", self.lease_ms.to_string(), instead);
         }
+        if self.map_memory_mib < MIN_MAP_MEMORY_MIB {
+            return unsupported("host.map_memory_mib", self.map_memory_mib.to_string(), "24 or more");
+        }
         if let (Some(path), false) = (&self.key_file, self.keys.is_empty()) {
             return unsupported("host.key_file", format!("{path:?}"), "host.keys alone");
         }
@@ -164,6 +192,8 @@ impl HostSection {
     }
 }
 
+/// Less has no room for what is not a table of flows.
+const MIN_MAP_MEMORY_MIB: u32 = 24;
 /// Names of devices have at most 15 characters; the number needs some.
 const MOST_SHIM_NAME: usize = 10;
 
@@ -187,6 +217,14 @@ const fn control_port() -> NonZeroU16 {
 
 const fn lease_ms() -> u32 {
     3_000
+}
+
+const fn reports_per_second() -> u32 {
+    1_000
+}
+
+const fn map_memory_mib() -> u32 {
+    64
 }
 
 const fn probes_per_second() -> NonZeroU32 {
@@ -237,6 +275,8 @@ impl HostSettings {
                 ("host.lease_ms", format!("{:?}", host.lease_ms)),
                 ("host.key_file", format!("{:?}", host.key_file)),
                 ("host.keys", format!("{:?}", host.keys)),
+                ("host.map_memory_mib", format!("{:?}", host.map_memory_mib)),
+                ("host.reports_per_second", format!("{:?}", host.reports_per_second)),
                 ("host.probes_per_second", format!("{:?}", host.probes_per_second)),
                 ("host.probes_per_minute", format!("{:?}", host.probes_per_minute)),
                 ("host.pins", format!("{:?}", host.pins)),
@@ -251,21 +291,48 @@ impl HostSettings {
         fixed(self).into_iter().zip(fixed(other)).find(|(old, new)| old != new).map(|((key, _), _)| key)
     }
 
+    /// Finds out the node id, where it follows from the machine or its address.
+    pub(crate) fn resolve_id(&mut self, netlink: &mut Netlink, all: &[Device]) -> Result<(), HostError> {
+        let patterns = &self.host.devices;
+        let is_meant = |device: &&Device| {
+            patterns.iter().any(|pattern| pattern::matches(pattern, &device.name)) && !is_shim(device)
+        };
+        let meant: Vec<_> = all.iter().filter(is_meant).collect();
+        self.node.id = NodeId::Number(self.node.id.resolve(netlink, &meant)?);
+        Ok(())
+    }
+
+    /// `[report]`, no more of which is sent than `host.reports_per_second`, of all sessions together.
+    fn bounded_report(&self) -> ReportConfig {
+        let mut report = self.report.clone();
+        let sessions = u32::try_from(report.sessions().len()).unwrap_or(u32::MAX);
+        let share = match self.host.reports_per_second {
+            0 => return report,
+            most => (most / sessions.max(1)).max(1),
+        };
+        let bounded = |own: u32| if own == 0 { share } else { own.min(share) };
+        report.reports_per_second = bounded(report.reports_per_second);
+        for session in &mut report.sessions {
+            session.reports_per_second = session.reports_per_second.map(bounded);
+        }
+        report
+    }
+
     /// The configuration of the host's engine, whose interfaces are `interfaces`.
     #[must_use]
     pub fn node(&self, interfaces: Vec<InterfaceConfig>) -> NodeConfig {
         NodeConfig {
-            node: self.node.clone(),
+            node: self.node.section(),
             interfaces,
             encapsulation: self.encapsulation.clone(),
             source: self.source.clone(),
             watchlist: self.watchlist.clone(),
             sink: self.sink.clone(),
             checksum: self.checksum.clone(),
-            report: self.report.clone(),
+            report: self.bounded_report(),
             smart: self.smart.clone(),
             drop_reasons: self.drop_reasons.clone(),
-            ..NodeConfig::new(self.node.id)
+            ..NodeConfig::new(0)
         }
     }
 }

@@ -5,20 +5,21 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, BorrowedFd};
 
-use inband_linux::clock;
+use inband_linux::clock::{self, Clock};
 use inband_linux::device::Device;
 use inband_node::NodeConfig;
 use ring::rand::{SecureRandom, SystemRandom};
 use socket2::{Domain, Protocol, Socket, Type};
 
-use super::prober::Prober;
-use crate::abi::Proof;
+use crate::abi::{MAX_WITNESSES, Proof};
+use crate::clocks;
 use crate::error::HostError;
 use crate::headers::Headers;
 use crate::lease::{
-    Answer, Asker, Body, Change, Flow, FlowState, Granter, Keys, Limits, MESSAGE_BYTES, Message, Unproven,
-    dialect,
+    Answer, Arrived, Asker, Body, Change, Flow, FlowState, Granter, Keys, Limits, MESSAGE_BYTES, Message,
+    PathLosses, PeerClock, Stamp, Unproven, Withheld, dialect,
 };
+use crate::prober::Prober;
 use crate::programs::Programs;
 use crate::rules::MappedPrefix;
 use crate::settings::{HostSection, PeerSettings};
@@ -39,6 +40,14 @@ pub(super) struct Control {
     refused: HashSet<IpAddr>,
     /// Who may be sent INT.
     peers: Vec<PeerSettings>,
+    node_id: u32,
+    clock: Clock,
+    /// Of each place where the programs count packets with INT that come in, since when they are of its flow.
+    generations: Vec<u32>,
+    losses: PathLosses,
+    /// Addresses of other hosts with this one's node id, and with clocks that cannot be compared, of which was told.
+    told: HashSet<(IpAddr, &'static str)>,
+    notes: Vec<String>,
 }
 
 struct Gate {
@@ -54,26 +63,34 @@ const ANY: [IpAddr; 2] = [IpAddr::V4(Ipv4Addr::UNSPECIFIED), IpAddr::V6(Ipv6Addr
 
 impl Control {
     pub(super) fn open(host: &HostSection, node: &NodeConfig) -> Result<Self, HostError> {
-        let read = |path: &std::path::PathBuf| {
-            let fault = |reason| HostError::system(format!("read the key in {}", path.display()), reason);
-            std::fs::read(path).map_err(fault)
-        };
-        let secrets = host.key_files().map(read).collect::<Result<Vec<_>, _>>()?;
         let questions = ANY.iter().filter_map(|address| open(SocketAddr::new(*address, 0), None).ok());
         let (id, dialect) = (node.node.id, dialect(node));
         let limits =
             Limits { per_second: host.probes_per_second.get(), per_minute: host.probes_per_minute.get() };
+        let random = SystemRandom::new();
+        let mut first = [0; 4];
+        // An agent that starts again counts from other numbers; where there are none, from the time.
+        if random.fill(&mut first).is_err() {
+            first = u32::try_from(clock::monotonic() >> 32).unwrap_or_default().to_ne_bytes();
+        }
+        let generations = vec![u32::from_ne_bytes(first); usize::try_from(MAX_WITNESSES).unwrap_or_default()];
         Ok(Self {
             port: host.control_port.get(),
-            keys: Keys::new(secrets.iter().map(|secret| secret.trim_ascii())),
+            keys: host.shared_keys()?,
             prober: Prober::new(node, host.interface),
             asker: Asker::new(id, dialect, host.lease_ms, limits),
             granter: Granter::new(id, dialect, host.lease_ms),
             questions: questions.collect(),
             gates: Vec::new(),
-            random: SystemRandom::new(),
+            random,
             refused: HashSet::new(),
             peers: Vec::new(),
+            node_id: id,
+            clock: host.clock,
+            generations,
+            losses: PathLosses::default(),
+            told: HashSet::new(),
+            notes: Vec::new(),
         })
     }
 
@@ -149,6 +166,7 @@ impl Control {
         unproven: &Unproven,
         packet: &[u8],
         device: (u32, u16),
+        programs: &mut Programs,
         now: u64,
     ) {
         let address = unproven.flow.destination;
@@ -162,7 +180,11 @@ impl Control {
         {
             self.send(socket, SocketAddr::new(address, self.port), ask);
         }
+        let before = programs.sent_with_int(&unproven.flow);
         self.prober.send(packet, &probe, &self.keys, device);
+        if let (Ok(before), Ok(after)) = (before, programs.sent_with_int(&unproven.flow)) {
+            self.losses.handle_probe(unproven.flow, nonce, before, after);
+        }
     }
 
     /// Answers a probe, whose bytes behind the headers begin with `message`.
@@ -170,9 +192,9 @@ impl Control {
         &mut self,
         message: &[u8],
         headers: &Headers,
-        device: u32,
+        (device, arrived): (u32, u32),
         programs: &mut Programs,
-        now: u64,
+        (now, clock_offset): (u64, u64),
     ) {
         let Some(message) = Message::from_bytes(message, &self.keys) else { return };
         let (flow, length) = (headers.flow, u32::try_from(headers.length).ok());
@@ -189,12 +211,83 @@ impl Control {
             return;
         }
         let is_peer = self.is_peer(source);
-        if let Some(answer) = self.granter.handle_probe(&message, (flow, is_peer), device, now) {
-            if answer.message.body == Body::Seen && programs.await_flow(&flow, device).is_err() {
-                return;
-            }
-            self.answer(&answer);
+        self.notice_id(source, message.node_id);
+        let Some(mut answer) = self.granter.handle_probe(&message, (flow, is_peer), device, now) else {
+            return;
+        };
+        if let Body::Seen(stamp) = &mut answer.message.body {
+            *stamp = Stamp { clock: clocks::code(self.clock), time: now.wrapping_add(clock_offset) };
+            let Ok((place, is_known)) = programs.await_flow(&flow, device) else { return };
+            let generation = self.generation(place, is_known);
+            self.granter.set_arrived(&flow, Arrived { generation, packets: arrived });
         }
+        self.answer(&answer);
+    }
+
+    /// The number of the count at a place, another one where it was another flow's before.
+    fn generation(&mut self, place: u32, is_known: bool) -> u32 {
+        let of_place = usize::try_from(place).ok().and_then(|place| self.generations.get_mut(place));
+        let Some(generation) = of_place else { return 0 };
+        if !is_known {
+            *generation = generation.wrapping_add(1).max(1);
+        }
+        *generation
+    }
+
+    /// Tells once of a host that says it has this one's node id.
+    fn notice_id(&mut self, address: IpAddr, node_id: u32) {
+        if node_id == self.node_id {
+            self.tell_once((address, "node id"), || {
+                format!(
+                    "{address} has this host's node id, {node_id}: a collector takes the two for one node"
+                )
+            });
+        }
+    }
+
+    /// Tells once of a host whose times cannot be compared with this one's.
+    fn notice_clock(&mut self, address: IpAddr, kind: u8) {
+        let (own, other) = (self.clock, clocks::from_code(kind));
+        if kind != 0 && !other.is_some_and(|other| clocks::are_comparable(own, other)) {
+            let other = other.map_or("another kind", Clock::name);
+            self.tell_once((address, "clock"), || {
+                format!(
+                    "latency between this host and {address} is not known: host.clock is {} here, and {other} there",
+                    own.name()
+                )
+            });
+        }
+    }
+
+    fn tell_once(&mut self, about: (IpAddr, &'static str), note: impl FnOnce() -> String) {
+        if self.told.len() < MOST_REFUSED && self.told.insert(about) {
+            self.notes.push(note());
+        }
+    }
+
+    /// Every destination whose agent has answered.
+    pub(super) fn known_peers(&self) -> impl Iterator<Item = (IpAddr, u32, Option<PeerClock>)> {
+        self.asker.peers()
+    }
+
+    /// This host's node id.
+    pub(super) const fn node_id(&self) -> u32 {
+        self.node_id
+    }
+
+    /// Probes that were due and not sent.
+    pub(super) const fn withheld(&self) -> Withheld {
+        self.asker.withheld()
+    }
+
+    /// How many packets with INT were counted on both sides, and how many of them are lost.
+    pub(super) const fn losses(&self) -> (u64, u64) {
+        self.losses.total()
+    }
+
+    /// The same of one flow; `None`: nobody counts it.
+    pub(super) fn losses_of(&self, flow: &Flow) -> Option<(u64, u64)> {
+        self.losses.of(flow)
     }
 
     /// Grants leases for flows of which a packet has come in.
@@ -210,7 +303,11 @@ impl Control {
                 }
                 Some(false) => {}
                 // Another flow was waited for in its place.
-                None => programs.await_flow(&flow, device)?,
+                None => {
+                    let (place, is_known) = programs.await_flow(&flow, device)?;
+                    let generation = self.generation(place, is_known);
+                    self.granter.set_arrived(&flow, Arrived { generation, packets: 0 });
+                }
             }
         }
         Ok(())
@@ -220,6 +317,7 @@ impl Control {
     pub(super) fn keep_leases(&mut self, programs: &mut Programs, now: u64) -> Result<(), HostError> {
         for flow in self.asker.forget_old(now) {
             programs.remove_proof(&flow)?;
+            self.losses.forget(&flow);
         }
         for address in self.granter.forget_old(now) {
             programs.revoke(address)?;
@@ -249,6 +347,7 @@ impl Control {
         }
         let is_probed = |address| peers.iter().any(|peer| peer.lease && peer.prefix.contains(address));
         for flow in self.asker.forget_unless(is_probed) {
+            self.losses.forget(&flow);
             programs.remove_proof(&flow)?;
         }
         Ok(())
@@ -279,6 +378,7 @@ impl Control {
             }
         }
         self.grant(programs, now)?;
+        notes.append(&mut self.notes);
         Ok(notes)
     }
 
@@ -296,7 +396,21 @@ impl Control {
         programs: &mut Programs,
         now: u64,
     ) -> Result<Option<String>, HostError> {
-        match self.asker.handle(message, now) {
+        let flow = self.asker.flow_of(message.nonce);
+        let change = self.asker.handle(message, now);
+        if flow.is_some() {
+            self.notice_id(from.ip(), message.node_id);
+        }
+        if let (Some(flow), Body::Grant { arrived, .. }, Some(Change::Proof { .. })) =
+            (flow, message.body, &change)
+        {
+            let sent = programs.sent_with_int(&flow)?;
+            self.losses.handle_count(&flow, message.nonce, arrived, sent);
+        }
+        if let (Some(_), Body::Seen(stamp)) = (flow, message.body) {
+            self.notice_clock(from.ip(), stamp.clock);
+        }
+        match change {
             Some(Change::Proof { flow, until, renew_at, mtu }) => {
                 programs.set_proof(&flow, Proof { until, renew_at, told: 0, mtu, padding: 0 })?;
                 Ok(None)

@@ -12,7 +12,7 @@ use super::{Agent, plan};
 impl Agent {
     /// Follows clocks that were set, and devices that come and go.
     pub(super) fn look_around(&mut self) -> Result<(), HostError> {
-        let (mut plan, all) = match plan(&self.settings, &mut self.netlink) {
+        let (mut plan, all) = match plan(&mut self.settings, &mut self.netlink) {
             Ok(planned) => planned,
             Err(error) => {
                 self.notes.warn(format!("the devices stay as they are: {error}"));

@@ -37,7 +37,8 @@ impl Agent {
             let Some(headers) = Headers::read(bytes) else { return };
             let unproven =
                 Unproven { flow: headers.flow, mtu: event.mtu, is_chosen: event.queue != NOT_CHOSEN };
-            return self.control.handle_unproven(&unproven, bytes, (event.device, device), event.time);
+            let (leaves_by, programs) = ((event.device, device), &mut self.programs);
+            return self.control.handle_unproven(&unproven, bytes, leaves_by, programs, event.time);
         }
         let time = Some(event.time);
         let (ingress, egress, metadata) = match event.kind {
@@ -72,7 +73,8 @@ impl Agent {
         let is_whole = u32::try_from(L3 + headers.length).is_ok_and(|length| length == event.length);
         let message = bytes.get(headers.payload..).and_then(|payload| payload.get(..MESSAGE_BYTES));
         if let Some(message) = message.filter(|_| is_whole) {
-            self.control.handle_probe(message, &headers, event.device, &mut self.programs, event.time);
+            let (from, times) = ((event.device, event.mtu), (event.time, self.plan.clock_offset.ns));
+            self.control.handle_probe(message, &headers, from, &mut self.programs, times);
         }
     }
 

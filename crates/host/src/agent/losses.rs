@@ -5,10 +5,10 @@ use std::os::fd::{AsFd, BorrowedFd};
 
 use inband_node::Node;
 
-use super::plan::Plan;
 use super::port::Port;
 use crate::drops::{DropCount, DropOutcome, Drops, InterfaceIds, Namespace};
 use crate::error::HostError;
+use crate::plan::Plan;
 
 /// Drops of watched flows, on their way into reports.
 pub(super) struct Losses {

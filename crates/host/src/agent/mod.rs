@@ -7,9 +7,7 @@ mod hear;
 mod keeper;
 mod losses;
 mod notes;
-mod plan;
 mod port;
-mod prober;
 mod retry;
 mod senders;
 mod status;
@@ -30,6 +28,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::error::HostError;
 use crate::lock::Lock;
+use crate::plan::Plan;
 use crate::programs::Programs;
 use crate::settings::HostSettings;
 use crate::shim::Shim;
@@ -38,11 +37,10 @@ use control::Control;
 use keeper::Keeper;
 use losses::Losses;
 use notes::{Notes, in_full};
-use plan::Plan;
 use port::Port;
 use retry::Retry;
 use senders::Senders;
-pub use status::FlowStatus;
+pub use status::{FlowStatus, PeerStatus};
 pub use tally::Tally;
 
 /// INT on this host, until it is stopped.
@@ -91,7 +89,7 @@ impl Agent {
     /// A setting that cannot be followed, or something that the system refuses; everything is then as it was.
     ///
     /// `guard` is a command that calls [`keep_watch`](crate::keep_watch) in a process of its own.
-    pub fn start(settings: HostSettings, guard: Command) -> Result<Self, HostError> {
+    pub fn start(mut settings: HostSettings, guard: Command) -> Result<Self, HostError> {
         settings.check()?;
         let lock = Lock::take(&settings.host.shim)?;
         let (mut keeper, note) = Keeper::open(&settings.host, guard)?;
@@ -99,9 +97,9 @@ impl Agent {
         keeper.leave_sinks(settings.has_permanent_peers());
         let linger_ns = u64::from(settings.host.linger_ms) * 1_000_000;
         let mut netlink = Netlink::open().map_err(|reason| HostError::system("reach netlink", reason))?;
-        let (plan, _) = plan(&settings, &mut netlink)?;
+        let (plan, _) = plan(&mut settings, &mut netlink)?;
         let engine = Node::new(&plan.node)?;
-        let mut programs = Programs::load_idle()?;
+        let mut programs = Programs::load_within(settings.host.map_memory_mib)?;
         programs.set_watchlist(&plan.node, settings.host.control_port.get())?;
         programs.beat(clock::monotonic() + HEARTBEAT_NS)?;
         let mut control = Control::open(&settings.host, &plan.node)?;
@@ -183,12 +181,12 @@ impl Agent {
     ///
     /// # Errors
     /// A setting that cannot be followed, or not without a restart; everything goes on as before.
-    pub fn reload(&mut self, settings: HostSettings) -> Result<(), HostError> {
+    pub fn reload(&mut self, mut settings: HostSettings) -> Result<(), HostError> {
         settings.check()?;
+        let (plan, _) = plan(&mut settings, &mut self.netlink)?;
         if let Some(key) = self.settings.key_of_restart(&settings) {
             return Err(HostError::Restart { key });
         }
-        let (plan, _) = plan(&settings, &mut self.netlink)?;
         self.engine.reload(&plan.node)?;
         self.programs.set_watchlist(&plan.node, settings.host.control_port.get())?;
         self.control.set_peers(&settings.peers, &mut self.programs)?;
@@ -259,8 +257,9 @@ impl Agent {
     }
 }
 
-/// What follows from the settings, and the devices that are there.
-fn plan(settings: &HostSettings, netlink: &mut Netlink) -> Result<(Plan, Vec<Device>), HostError> {
+/// What follows from the settings, whose node id is found out, and the devices that are there.
+fn plan(settings: &mut HostSettings, netlink: &mut Netlink) -> Result<(Plan, Vec<Device>), HostError> {
     let all = device::all(netlink).map_err(|reason| HostError::system("list the devices", reason))?;
+    settings.resolve_id(netlink, &all)?;
     Ok((Plan::new(settings, &all, settings.host.clock.offset())?, all))
 }

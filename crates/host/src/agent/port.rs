@@ -9,10 +9,10 @@ use inband_wire::int::Instructions;
 use rustix::io::{Errno, fcntl_dupfd_cloexec};
 
 use super::keeper::Keeper;
-use super::plan::Plan;
 use crate::config::{HostInt, Wiring};
 use crate::error::HostError;
 use crate::load::Load;
+use crate::plan::Plan;
 use crate::programs::{Program, Programs};
 use crate::shim::Shim;
 

@@ -7,8 +7,9 @@ use inband_node::Node;
 
 use super::control::Control;
 use super::senders::Senders;
+use crate::clocks;
 use crate::error::HostError;
-use crate::lease::FlowState;
+use crate::lease::{FlowState, Withheld};
 use crate::outcome::{Outcome, Traffic};
 use crate::programs::Programs;
 
@@ -27,8 +28,10 @@ pub struct Tally {
     pub reports_refused: u64,
     /// Reports that a filter held back.
     pub reports_withheld: u64,
-    /// Reports for which the queue had no room, or whose session had had enough of them.
+    /// Reports for which the queue had no room.
     pub reports_shed: u64,
+    /// Reports over `host.reports_per_second`, or over what their session takes.
+    pub reports_limited: u64,
     /// Flows that have a lease.
     pub leases_held: usize,
     /// Pairs of addresses of which this host has granted one.
@@ -39,10 +42,21 @@ pub struct Tally {
     pub probes_sent: u64,
     /// Probes that could not be made or sent.
     pub probes_failed: u64,
+    /// Probes that were due and not sent.
+    pub probes_withheld: Withheld,
+    /// Packets with INT that were counted here and at the sinks they went to.
+    pub path_packets: u64,
+    /// Those of them that were lost on the way, as far as renewed leases say it.
+    pub path_lost: u64,
+    /// Other hosts whose agents have answered: all, those whose times can be compared with this one's, and those that say
+    /// they have this host's node id.
+    pub peers: [usize; 3],
     /// Dropped packets of watched flows by the kernel's reason, such as `NO_SOCKET`; some seconds old.
     pub drops: BTreeMap<String, u64>,
     /// Dropped packets of watched flows for which the kernel's table had no room.
     pub drops_not_held: u64,
+    /// Memory of the programs' tables in the kernel, bytes.
+    pub map_bytes: u64,
     /// How far timestamps may be off the clock they name, nanoseconds; `None`: nobody keeps that clock right, or it is
     /// this host's own.
     pub clock_uncertainty_ns: Option<u64>,
@@ -59,6 +73,15 @@ impl Tally {
         let states: Vec<_> = control.states(clock::monotonic()).map(|(_, state, _)| state).collect();
         let of_state = |state| states.iter().filter(|other| **other == state).count();
         let (probes_sent, probes_failed) = control.probes();
+        let (path_packets, path_lost) = control.losses();
+        let mut peers = [0; 3];
+        for (_, node_id, of_peer) in control.known_peers() {
+            let is_comparable = of_peer.and_then(|of_peer| clocks::from_code(of_peer.kind));
+            let is_comparable = is_comparable.is_some_and(|of_peer| clocks::are_comparable(clock, of_peer));
+            peers[0] += 1;
+            peers[1] += usize::from(is_comparable);
+            peers[2] += usize::from(node_id == control.node_id());
+        }
         let of = |outcome| engine.counters().get(outcome);
         let outcome = |outcome: &Outcome| Ok((*outcome, programs.count(*outcome)?));
         let outcomes = Outcome::ALL.iter().map(outcome).collect::<Result<_, HostError>>()?;
@@ -71,14 +94,20 @@ impl Tally {
             reports_failed: senders.failed,
             reports_refused: senders.refused,
             reports_withheld: of(inband_node::Outcome::ReportWithheld),
-            reports_shed: of(inband_node::Outcome::ReportShed) + of(inband_node::Outcome::ReportLimited),
+            reports_shed: of(inband_node::Outcome::ReportShed),
+            reports_limited: of(inband_node::Outcome::ReportLimited),
             leases_held: control.leases_held(),
             leases_granted: control.leases_granted(),
             flows: FlowState::ALL.map(|state| (state, of_state(state))).to_vec(),
             probes_sent,
             probes_failed,
+            probes_withheld: control.withheld(),
+            path_packets,
+            path_lost,
+            peers,
             drops: BTreeMap::new(),
             drops_not_held: 0,
+            map_bytes: programs.memory(),
             clock_uncertainty_ns: clock.uncertainty(),
         })
     }

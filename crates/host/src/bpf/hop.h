@@ -9,6 +9,8 @@ struct hop {
 	__u64 ingress_timestamp;
 	__u64 egress_timestamp;
 	__u32 queue;
+	/* Whether the packet may still wait in the host's queue, so that its latency is not known. */
+	__u32 may_wait;
 };
 
 /* Where the next metadata goes; `at` is an offset below 64. */
@@ -43,7 +45,7 @@ static __always_inline void write_hop(__u8 *out, const struct config *config, co
 	if (asked & INTERFACES)
 		put32(&writer, (__u32)config->ingress_interface << 16 | config->egress_interface);
 	if (asked & HOP_LATENCY)
-		put32(&writer, hop->egress_timestamp - hop->ingress_timestamp);
+		put32(&writer, hop->may_wait ? NOT_AVAILABLE : hop->egress_timestamp - hop->ingress_timestamp);
 	if (asked & QUEUE_OCCUPANCY)
 		put32(&writer, hop->queue);
 	if (asked & INGRESS_TIMESTAMP)

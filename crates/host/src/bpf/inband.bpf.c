@@ -117,6 +117,8 @@ static __always_inline int prepare(struct __sk_buff *skb, struct packet *packet,
 		return SHIM_DOWN;
 	if (is_unanswered(skb))
 		return UNANSWERED;
+	if (is_timestamped(skb))
+		return TIMESTAMPED;
 	packet->mtu = path_mtu(skb, config, &flow->destination, now);
 	lower_to(&packet->mtu, packet->proven_mtu);
 	if (may_be_cut(packet) && packet->mtu > MIN_MTU_IPV4)
@@ -172,7 +174,8 @@ static __always_inline int judge_watched(struct __sk_buff *skb, struct packet *p
 		}
 		return outcome;
 	}
-	if (outcome != SHIM_DOWN && outcome != NO_ROOM && would_overtake(sliced, now) && shim_is_up(skb, config))
+	if (outcome != SHIM_DOWN && outcome != NO_ROOM && would_overtake(sliced, now) && shim_is_up(skb, config) &&
+	    !is_timestamped(skb))
 		*follows = steer_packet(skb, packet, sliced, 1, now) == STEERED;
 	return outcome;
 }
@@ -243,6 +246,7 @@ int source(struct __sk_buff *skb)
 	struct config *config = configuration(skb);
 	struct packet *packet = packet_at_hand();
 	struct location location;
+	struct sliced_flow *sliced = 0;
 	struct hop hop = {};
 	struct flow flow;
 	__u64 now, bytes = 0;
@@ -254,12 +258,14 @@ int source(struct __sk_buff *skb)
 	hop.ingress_timestamp = entered_shim(skb, now) + config->clock_offset;
 	hop.egress_timestamp = now + config->clock_offset;
 	hop.queue = noted_queue(config);
+	hop.may_wait = noted_wait(config);
 	follows = take_over(skb, packet, config);
 	outcome = read_packet(skb, packet);
 	if (!outcome) {
 		bytes = packet->end - L3;
 		flow_of(packet, &flow);
-		starts = leave_shim(&flow, config, follows, now);
+		sliced = bpf_map_lookup_elem(&SLICED_FLOWS, &flow);
+		starts = leave_shim(sliced, flow.protocol, config, follows, now);
 		if (carries_int(skb, packet, config, &location))
 			outcome = ALREADY_INT;
 		/* Into a shim goes only what `steer` has found on the watchlist. */
@@ -275,32 +281,34 @@ int source(struct __sk_buff *skb)
 			outcome = start_int(skb, packet, config, &hop);
 		}
 	}
-	if (outcome == STARTED)
+	if (outcome == STARTED) {
 		count_traffic(WITH_INT, 1, bytes);
+		if (sliced)
+			__sync_fetch_and_add(&sliced->with_int, 1);
+	}
 	conclude(skb, packet, config, outcome, 1);
 	return bpf_redirect(config->device, 0);
 }
 
-/* Takes INT out of a packet that has it; returns what became of it. */
+/* Takes INT out of a packet that has it; returns what became of it. Of a probe the host gets nothing. */
 static __always_inline int end_int(struct __sk_buff *skb, struct packet *packet, const struct config *config,
-				   struct location *location)
+				   struct location *location, int *is_probe)
 {
-	int outcome, is_probe = location->discard && is_message(skb, payload_behind_int(packet, location));
 	struct prefix source, destination;
 
+	*is_probe = location->discard && is_message(skb, payload_behind_int(packet, location));
 	addresses(packet, &source, &destination);
 	/* What others send is as they want it. */
-	if (is_probe ? !peer_at(&source) : !may_send_int(&source))
+	if (*is_probe ? !peer_at(&source) : !may_send_int(&source))
 		return STRANGER;
 	/* Segments that were put together have lost where INT was in each of them. */
 	if (skb->gso_size)
 		return SEGMENTS;
-	if (is_probe)
+	if (*is_probe)
 		location->discard = 0;
 	else
 		tell_if_due(skb, packet, config, EVENT_ARRIVED);
-	outcome = strip_int(skb, packet, config, location);
-	return is_probe && outcome == STRIPPED ? hand_in_probe(skb) : outcome;
+	return strip_int(skb, packet, config, location);
 }
 
 /* Whether a packet must not reach the host: its metadata would be taken for what the application sent. */
@@ -310,36 +318,60 @@ static __always_inline int is_spoilt(int outcome)
 	       outcome == PROBE_SHED;
 }
 
+/* The flow of a packet from which INT is removed, or that had none. */
+static __always_inline void flow_without_int(const struct packet *packet, const struct location *location,
+					     int outcome, struct flow *flow)
+{
+	__u8 protocol = packet->protocol;
+	__u32 l4 = packet->l4;
+
+	if (outcome == STRIPPED && location->at != location->shim) {
+		protocol = original_protocol(packet, location);
+		l4 = location->end;
+	}
+	flow_at(packet, l4, protocol, flow);
+}
+
+/* What is to be done with a readable packet that comes in; its outcome. */
+static __always_inline int judge_incoming(struct __sk_buff *skb, struct packet *packet,
+					  const struct config *config)
+{
+	int outcome = NO_INT, is_probe = 0;
+	struct location location = {};
+	struct flow flow;
+
+	if (carries_int(skb, packet, config, &location))
+		outcome = end_int(skb, packet, config, &location, &is_probe);
+	if (outcome == NO_INT && config->mode == MODE_XD && is_watched(packet)) {
+		tell_if_due(skb, packet, config, EVENT_ARRIVED);
+		return POSTCARD;
+	}
+	if (outcome == NO_INT && is_too_big_message(packet)) {
+		note_path_mtu(skb);
+		return NO_INT;
+	}
+	if (outcome != STRIPPED && (outcome != NO_INT || !has_ports(packet->protocol)))
+		return outcome;
+	flow_without_int(packet, &location, outcome, &flow);
+	if (is_probe && outcome == STRIPPED)
+		return hand_in_probe(skb, place_of_witness(&flow));
+	bear_witness(&flow, skb->ifindex, outcome == STRIPPED);
+	return outcome;
+}
+
 /* Ingress of the device that leads out of the domain. */
 SEC("classifier")
 int sink(struct __sk_buff *skb)
 {
 	struct config *config = configuration(skb);
 	struct packet *packet = packet_at_hand();
-	struct location location = {};
 	int outcome;
 
 	if (!config || !packet)
 		return TCX_NEXT;
 	outcome = read_packet(skb, packet);
-	if (!outcome) {
-		if (carries_int(skb, packet, config, &location))
-			outcome = end_int(skb, packet, config, &location);
-		else
-			outcome = NO_INT;
-		if (outcome == NO_INT && config->mode == MODE_XD && is_watched(packet)) {
-			tell_if_due(skb, packet, config, EVENT_ARRIVED);
-			outcome = POSTCARD;
-		}
-		if (outcome == NO_INT && is_too_big_message(packet))
-			note_path_mtu(skb);
-		else if (outcome == NO_INT && has_ports(packet->protocol))
-			bear_witness(skb, packet, packet->l4, packet->protocol);
-		else if (outcome == STRIPPED && location.at == location.shim)
-			bear_witness(skb, packet, packet->l4, packet->protocol);
-		else if (outcome == STRIPPED)
-			bear_witness(skb, packet, location.end, original_protocol(packet, &location));
-	}
+	if (!outcome)
+		outcome = judge_incoming(skb, packet, config);
 	count(outcome);
 	return is_spoilt(outcome) ? TC_ACT_SHOT : TCX_NEXT;
 }

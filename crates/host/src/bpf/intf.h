@@ -100,6 +100,7 @@ enum outcome {
 	PROBE,
 	PROBE_SHED,
 	STRANGER,
+	TIMESTAMPED,
 	OUTCOMES,
 };
 
@@ -144,7 +145,10 @@ struct event {
 	__u32 kind;
 	/* Queue id and occupancy as metadata, of what leaves; all ones: not available. */
 	__u32 queue;
-	/* The largest packet that passes to the destination, as far as is known; of what has no proof. */
+	/*
+	 * The largest packet that passes to the destination, as far as is known, of what has no proof; of a probe how many
+	 * packets with INT were counted of its flow.
+	 */
 	__u32 mtu;
 	__u8 bytes[EVENT_BYTES];
 };

@@ -36,6 +36,7 @@ struct Qdisc {
 	void *enqueue;
 	unsigned int flags;
 	struct gnet_stats_queue qstats;
+	unsigned long state;
 };
 
 struct netdev_queue {
@@ -97,6 +98,7 @@ struct inet_connection_sock {
 };
 
 struct skb_shared_info {
+	unsigned char tx_flags;
 	unsigned short gso_segs;
 };
 
@@ -134,8 +136,16 @@ struct sk_buff {
 #define LINK_STATE_START (1UL << 0)
 #define LINK_STATE_NOCARRIER (1UL << 2)
 
-/* Of `Qdisc.flags`: one of the kernel's own, which drops everything; a queue for each of the device's; numbers for each processor; in the device. */
+/* Of `Qdisc.flags`: one of the kernel's own, which drops everything; packets go past an empty one; a queue for each of the device's; numbers for each processor; without a lock; in the device. */
 #define TCQ_F_BUILTIN 0x1
+#define TCQ_F_CAN_BYPASS 0x4
 #define TCQ_F_MQROOT 0x8
 #define TCQ_F_CPUSTATS 0x20
+#define TCQ_F_NOLOCK 0x100
 #define TCQ_F_OFFLOADED 0x200
+
+/* Of `Qdisc.state`, of one without a lock: packets wait in it, or may. */
+#define QDISC_STATE_NON_EMPTY 0xcUL
+
+/* Of `skb_shared_info.tx_flags`: the application wants to hear when the packet leaves, by hardware, driver or queue. */
+#define SKBTX_TIMESTAMPS 0x43

@@ -20,6 +20,14 @@ struct {
 	__type(value, struct witness);
 } WITNESSES SEC(".maps");
 
+/* How many packets with INT of the flow at each place have come in; the agent knows since when it is that flow's. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, MAX_WITNESSES);
+	__type(key, __u32);
+	__type(value, __u64);
+} ARRIVED SEC(".maps");
+
 /* Where the L4 header of a packet with INT begins, and its payload, once INT is gone. */
 static __always_inline __u32 payload_behind_int(const struct packet *packet, const struct location *location)
 {
@@ -39,20 +47,6 @@ VERIFIED_ONCE int is_message(struct __sk_buff *skb, __u32 at)
 	return !bpf_skb_load_bytes(skb, at, &magic, sizeof(magic)) && magic == PROBE_MAGIC;
 }
 
-/* Gives a probe, from which INT is removed, to the agent; returns what became of it. */
-static __always_inline int hand_in_probe(struct __sk_buff *skb)
-{
-	__u64 now = bpf_ktime_get_ns();
-	int outcome = is_within(LIMIT_PROBES, now) ? PROBE : PROBE_SHED;
-	__u8 no_version = 0;
-
-	if (outcome == PROBE)
-		tell(skb, now, EVENT_PROBE, NOT_AVAILABLE, 0);
-	/* It ends here, and is no packet of its flow whose loss anybody should hear of. */
-	bpf_skb_store_bytes(skb, L3, &no_version, sizeof(no_version), 0);
-	return outcome;
-}
-
 static __always_inline __u32 place_of_witness(const struct flow *flow)
 {
 	const __u32 *source = (const __u32 *)flow->source.address;
@@ -63,21 +57,46 @@ static __always_inline __u32 place_of_witness(const struct flow *flow)
 	return (mixed ^ mixed >> 8) % MAX_WITNESSES;
 }
 
-/* Notes that a packet has come in whose flow is waited for; its L4 header is at `l4`. */
-static __always_inline void bear_witness(const struct __sk_buff *skb, const struct packet *packet, __u32 l4,
-					 __u8 protocol)
+/* Gives a probe, from which INT is removed, to the agent; returns what became of it. */
+static __always_inline int hand_in_probe(struct __sk_buff *skb, __u32 place)
+{
+	const __u64 *arrived = bpf_map_lookup_elem(&ARRIVED, &place);
+	__u64 now = bpf_ktime_get_ns();
+	int outcome = is_within(LIMIT_PROBES, now) ? PROBE : PROBE_SHED;
+	__u8 no_version = 0;
+
+	if (outcome == PROBE)
+		tell(skb, now, EVENT_PROBE, NOT_AVAILABLE, arrived ? *arrived : 0);
+	/* It ends here, and is no packet of its flow whose loss anybody should hear of. */
+	bpf_skb_store_bytes(skb, L3, &no_version, sizeof(no_version), 0);
+	return outcome;
+}
+
+/* The flow of a packet whose L4 header is at `l4`. */
+static __always_inline void flow_at(const struct packet *packet, __u32 l4, __u8 protocol, struct flow *flow)
 {
 	const struct udphdr *ports = head_at(packet, l4);
-	struct witness *witness;
-	struct flow flow;
-	__u32 place;
 
-	addresses(packet, &flow.source, &flow.destination);
-	*(__be32 *)&flow.source_port = *(const __be32 *)&ports->source;
-	flow.protocol = protocol;
-	place = place_of_witness(&flow);
-	witness = bpf_map_lookup_elem(&WITNESSES, &place);
-	if (witness && witness->flow.protocol == protocol && witness->device == skb->ifindex && !witness->seen &&
-	    is_same_flow(&witness->flow, &flow))
+	addresses(packet, &flow->source, &flow->destination);
+	*(__be32 *)&flow->source_port = *(const __be32 *)&ports->source;
+	flow->protocol = protocol;
+}
+
+/* Notes that a packet of `flow` has come in by `device`, with INT or without. */
+static __always_inline void bear_witness(const struct flow *flow, __u32 device, int had_int)
+{
+	__u32 place = place_of_witness(flow);
+	struct witness *witness = bpf_map_lookup_elem(&WITNESSES, &place);
+	__u64 *arrived;
+
+	if (!witness || witness->flow.protocol != flow->protocol || witness->device != device ||
+	    !is_same_flow(&witness->flow, flow))
+		return;
+	if (!witness->seen)
 		witness->seen = 1;
+	if (!had_int)
+		return;
+	arrived = bpf_map_lookup_elem(&ARRIVED, &place);
+	if (arrived)
+		__sync_fetch_and_add(arrived, 1);
 }

@@ -8,12 +8,20 @@
 #include "kernel.h"
 #include "maps.h"
 
-/* Queue id 0 and the occupancy in bytes, by the index of the device: as it was when a packet last came to the queue. */
+/* What is known of the queue of a device, as it was when a packet last came to it. */
+struct queue_note {
+	/* Queue id 0 and the occupancy in bytes; all ones: not available. */
+	__u32 occupancy;
+	/* Whether a packet may wait in it, after its INT is written. */
+	__u32 may_wait;
+};
+
+/* By the index of the device. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, MOST_INTERFACES);
 	__type(key, __u32);
-	__type(value, __u32);
+	__type(value, struct queue_note);
 } QUEUES SEC(".maps");
 
 /* Most that an occupancy of 24 bits says. */
@@ -36,28 +44,62 @@ static __always_inline __u32 root_queue(struct __sk_buff *skb)
 	return backlog < MOST_OCCUPANCY ? backlog : MOST_OCCUPANCY;
 }
 
-/* Notes what waits in the queue of the device this packet leaves by, if sources are asked for it. */
+/*
+ * Whether a packet may wait in the root queue of the device it leaves by. It does not where there is none, and where the
+ * kernel goes past an empty one; of several queues nobody knows yet which one it will be.
+ */
+static __always_inline __u32 may_wait(struct __sk_buff *skb)
+{
+	const struct Qdisc *qdisc = BPF_CORE_READ((struct sk_buff *)skb, dev, qdisc);
+	unsigned int flags;
+
+	if (!qdisc || !BPF_CORE_READ(qdisc, enqueue))
+		return 0;
+	flags = BPF_CORE_READ(qdisc, flags);
+	if (!(flags & TCQ_F_CAN_BYPASS) || (flags & (TCQ_F_MQROOT | TCQ_F_OFFLOADED)))
+		return 1;
+	if (flags & TCQ_F_NOLOCK)
+		return !!(BPF_CORE_READ(qdisc, state) & QDISC_STATE_NON_EMPTY);
+	return BPF_CORE_READ(qdisc, qstats.backlog) != 0;
+}
+
+/* Notes what waits in the queue of the device this packet leaves by, if sources are asked for what depends on it. */
 static __always_inline void note_queue(struct __sk_buff *skb, const struct config *config)
 {
-	__u32 device = skb->ifindex, queue, *noted;
+	struct queue_note note = { .occupancy = NOT_AVAILABLE };
+	struct queue_note *noted;
+	__u32 device = skb->ifindex;
 
-	if (!(config->instructions & QUEUE_OCCUPANCY))
+	if (!(config->instructions & (QUEUE_OCCUPANCY | HOP_LATENCY)))
 		return;
-	queue = root_queue(skb);
+	if (config->instructions & QUEUE_OCCUPANCY)
+		note.occupancy = root_queue(skb);
+	note.may_wait = may_wait(skb);
 	noted = bpf_map_lookup_elem(&QUEUES, &device);
 	if (noted)
-		*noted = queue;
+		*noted = note;
 	else
-		bpf_map_update_elem(&QUEUES, &device, &queue, BPF_ANY);
+		bpf_map_update_elem(&QUEUES, &device, &note, BPF_ANY);
 }
 
 /* What was last noted of the queue that leads into the domain. */
 static __always_inline __u32 noted_queue(const struct config *config)
 {
-	__u32 *noted;
+	const struct queue_note *noted;
 
 	if (!(config->instructions & QUEUE_OCCUPANCY))
 		return NOT_AVAILABLE;
 	noted = bpf_map_lookup_elem(&QUEUES, &config->device);
-	return noted ? *noted : NOT_AVAILABLE;
+	return noted ? noted->occupancy : NOT_AVAILABLE;
+}
+
+/* Whether packets may wait in that queue: then nobody knows how long the host takes for one. */
+static __always_inline __u32 noted_wait(const struct config *config)
+{
+	const struct queue_note *noted;
+
+	if (!(config->instructions & HOP_LATENCY))
+		return 0;
+	noted = bpf_map_lookup_elem(&QUEUES, &config->device);
+	return noted ? noted->may_wait : 0;
 }

@@ -27,7 +27,12 @@ struct sliced_flow {
 	__s32 inside;
 	/* Whether the next datagram that leaves the shim gets INT: one of those that were sent in one call. */
 	__u32 is_due;
+	/* How many packets have left with INT. */
+	__u64 with_int;
 };
+
+/* `abi.rs` asserts the same size. */
+_Static_assert(sizeof(struct sliced_flow) == 40, "size of struct sliced_flow");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -77,17 +82,16 @@ static __always_inline void enter_shim(struct sliced_flow *sliced, __u32 packets
  * Takes down that a packet leaves the shim; returns whether it gets INT. Of the datagrams of one call the first does: a
  * receiver that merges datagrams of equal length again could not find INT in each of them.
  */
-static __always_inline int leave_shim(const struct flow *flow, const struct config *config, int follows, __u64 now)
+static __always_inline int leave_shim(struct sliced_flow *sliced, __u32 protocol, const struct config *config,
+				      int follows, __u64 now)
 {
-	struct sliced_flow *sliced = bpf_map_lookup_elem(&SLICED_FLOWS, flow);
-
 	if (!sliced)
 		return !follows;
 	__sync_fetch_and_add(&sliced->inside, -1);
 	if (follows)
 		return 0;
 	sliced->left = now;
-	if (!config->slices || flow->protocol != IPPROTO_UDP)
+	if (!config->slices || protocol != IPPROTO_UDP)
 		return 1;
 	return __sync_lock_test_and_set(&sliced->is_due, 0);
 }

@@ -25,6 +25,16 @@ static __always_inline const struct inet_connection_sock *tcp_socket(struct __sk
 	return (const struct inet_connection_sock *)sk;
 }
 
+/* Whether the application wants to be told when the packet leaves: each device that it leaves by would tell. */
+static __always_inline int is_timestamped(struct __sk_buff *skb)
+{
+	const struct sk_buff *packet = (struct sk_buff *)skb;
+	const struct skb_shared_info *shared =
+		(void *)(BPF_CORE_READ(packet, head) + BPF_CORE_READ(packet, end));
+
+	return BPF_CORE_READ(shared, tx_flags) & SKBTX_TIMESTAMPS;
+}
+
 /* Whether the packet's connection has not been heard of since a timeout: INT may be what does not arrive. */
 static __always_inline int is_unanswered(struct __sk_buff *skb)
 {

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 
 use super::bucket::Bucket;
+use super::clock::PeerClock;
 use super::flow::Flow;
 use super::message::{Body, Message, Refusal};
 use super::state::FlowState;
@@ -21,6 +22,7 @@ pub(crate) struct Asker {
     /// The flow that a nonce is of.
     nonces: HashMap<u64, Flow>,
     destinations: HashMap<IpAddr, Destination>,
+    withheld: Withheld,
     /// The address that was asked with a nonce.
     asks: HashMap<u64, IpAddr>,
 }
@@ -32,6 +34,19 @@ pub(crate) struct Limits {
     pub(crate) per_second: u32,
     /// A destination that does not answer, a minute.
     pub(crate) per_minute: u32,
+}
+
+/// Probes that were due and were not sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Withheld {
+    /// `probes_per_second`, or ten times as many for renewals, had been sent.
+    pub per_second: u64,
+    /// `probes_per_minute` had been sent to a destination that does not answer.
+    pub per_minute: u64,
+    /// The destination had refused INT a moment before.
+    pub refused: u64,
+    /// As many flows or destinations as there is room for were known.
+    pub full: u64,
 }
 
 /// What is known of one flow.
@@ -66,6 +81,9 @@ struct Destination {
     agreed_at: u64,
     /// What it said instead.
     refusal: Option<Refusal>,
+    /// The node id of its agent, once it has answered.
+    node_id: Option<u32>,
+    clock: Option<PeerClock>,
 }
 
 /// A packet of a flow without a proof, or with one that ends soon.
@@ -144,6 +162,7 @@ impl Asker {
             flows: HashMap::new(),
             nonces: HashMap::new(),
             destinations: HashMap::new(),
+            withheld: Withheld::default(),
             asks: HashMap::new(),
         }
     }
@@ -158,6 +177,7 @@ impl Asker {
     ) -> Option<Probe> {
         let flow = unproven.flow;
         if self.flows.len() >= MAX_FLOWS && !self.flows.contains_key(&flow) {
+            self.withheld.full += 1;
             return None;
         }
         let probed = self.flows.entry(flow).or_default();
@@ -217,17 +237,21 @@ impl Asker {
         }
         let destination = self.destinations.get_mut(&address)?;
         destination.silent.fill();
+        destination.node_id = Some(message.node_id);
         match message.body {
             Body::Agree => {
                 (destination.agreed_at, destination.refusal) = (now, None);
                 None
             }
-            Body::Seen => {
+            Body::Seen(stamp) => {
                 let probed = self.flows.get_mut(&flow?)?;
-                probed.has_arrived |= probed.nonce == message.nonce;
+                if probed.nonce == message.nonce {
+                    probed.has_arrived = true;
+                    destination.clock = PeerClock::better(destination.clock, stamp, probed.at, now);
+                }
                 None
             }
-            Body::Grant { lease_ms } => self.handle_grant(flow?, message.nonce, lease_ms, now),
+            Body::Grant { lease_ms, .. } => self.handle_grant(flow?, message.nonce, lease_ms, now),
             Body::Refuse(refusal) => {
                 destination.refusal = Some(refusal);
                 destination.at = now;
@@ -266,6 +290,22 @@ impl Asker {
             () if destination.is_some_and(|destination| destination.agreed_at > 0) => FlowState::ProbesLost,
             () => FlowState::NoAnswer,
         }
+    }
+
+    /// Every destination whose agent has answered: its address, its node id and its clock.
+    pub(crate) fn peers(&self) -> impl Iterator<Item = (IpAddr, u32, Option<PeerClock>)> {
+        let known = self.destinations.iter();
+        known.filter_map(|(address, known)| Some((*address, known.node_id?, known.clock)))
+    }
+
+    /// How many probes were not sent, by why.
+    pub(crate) const fn withheld(&self) -> Withheld {
+        self.withheld
+    }
+
+    /// The flow whose latest probe has this nonce.
+    pub(crate) fn flow_of(&self, nonce: u64) -> Option<Flow> {
+        self.nonces.get(&nonce).copied()
     }
 
     /// Forgets flows and destinations without traffic; returns the flows that had a proof.
@@ -309,20 +349,38 @@ impl Asker {
     fn may_probe(&mut self, unproven: &Unproven, is_held: bool, now: u64) -> bool {
         let address = unproven.flow.destination;
         if self.destinations.len() >= MAX_DESTINATIONS && !self.destinations.contains_key(&address) {
+            self.withheld.full += 1;
             return false;
         }
         let silent = self.limits.silent();
-        let fresh = || Destination { silent, nonce: 0, at: 0, agreed_at: 0, refusal: None };
+        let fresh = || Destination {
+            silent,
+            nonce: 0,
+            at: 0,
+            agreed_at: 0,
+            refusal: None,
+            node_id: None,
+            clock: None,
+        };
         let destination = self.destinations.entry(address).or_insert_with(fresh);
         if destination.refusal.is_some() && now.saturating_sub(destination.at) < REFUSED_NS {
+            self.withheld.refused += 1;
             return false;
         }
         if is_held {
-            return self.renewals.take(now, 0);
+            let is_sent = self.renewals.take(now, 0);
+            self.withheld.per_second += u64::from(!is_sent);
+            return is_sent;
         }
         // Half of the probes are for destinations that this host has chosen itself.
         let reserve = if unproven.is_chosen { 0 } else { self.limits.per_second / 2 };
-        destination.silent.take(now, 0) && self.new.take(now, reserve)
+        if !destination.silent.take(now, 0) {
+            self.withheld.per_minute += 1;
+            return false;
+        }
+        let is_sent = self.new.take(now, reserve);
+        self.withheld.per_second += u64::from(!is_sent);
+        is_sent
     }
 
     fn end_leases(&mut self, is_meant: impl Fn(&Flow) -> bool) -> Vec<Flow> {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
 
 use super::flow::Flow;
-use super::message::{Body, Message, Refusal};
+use super::message::{Arrived, Body, Message, Refusal, Stamp};
 
 /// A sink's leases. Times are of the monotonic clock, nanoseconds.
 #[derive(Debug)]
@@ -43,6 +43,7 @@ struct Pending {
     reply_port: u16,
     device: u32,
     at: u64,
+    arrived: Arrived,
 }
 
 /// A message to send, and by which device.
@@ -120,13 +121,20 @@ impl Granter {
             Err(refusal) => Body::Refuse(refusal),
             Ok(()) => {
                 let lease_ms = lease_ms.min(self.max_lease_ms);
-                self.pending
-                    .insert(flow, Pending { nonce: message.nonce, lease_ms, reply_port, device, at: now });
-                Body::Seen
+                let (nonce, arrived) = (message.nonce, Arrived::default());
+                self.pending.insert(flow, Pending { nonce, lease_ms, reply_port, device, at: now, arrived });
+                Body::Seen(Stamp::default())
             }
         };
         let to = SocketAddr::new(flow.source, reply_port);
         Some(Answer { to, device, message: Message { node_id: self.node_id, body, ..*message } })
+    }
+
+    /// So many packets with INT of a flow that is waited for have arrived before its probe.
+    pub(crate) fn set_arrived(&mut self, flow: &Flow, arrived: Arrived) {
+        if let Some(pending) = self.pending.get_mut(flow) {
+            pending.arrived = arrived;
+        }
     }
 
     /// The flows that are waited for.
@@ -136,13 +144,19 @@ impl Granter {
 
     /// A packet of `flow` has come in: the lease, and whether its source has had none for any flow.
     pub(crate) fn grant(&mut self, flow: &Flow, now: u64) -> Option<(Answer, bool)> {
-        let Pending { nonce, lease_ms, reply_port, device, at } = self.pending.remove(flow)?;
+        let Pending { nonce, lease_ms, reply_port, device, at, arrived } = self.pending.remove(flow)?;
         if self.is_ending {
             return None;
         }
         let to = SocketAddr::new(flow.source, reply_port);
         let until = at + u64::from(lease_ms) * 1_000_000;
         let Flow { source, destination, .. } = *flow;
+        let body = Body::Grant { lease_ms, arrived };
+        let message = Message { nonce, node_id: self.node_id, source, destination, body };
+        // A trial of the path: nobody is going to send INT, and nobody has to be told that the lease ends.
+        if lease_ms == 0 {
+            return Some((Answer { to, device, message }, false));
+        }
         let until = self
             .granted
             .get(&Grantee { source, destination, device })
@@ -150,8 +164,6 @@ impl Granter {
         self.granted.insert(Grantee { source, destination, device }, Granted { reply: to, nonce, until });
         let keep = now.max(until) + KEEP_NS;
         let is_new = self.senders.insert(source, keep).is_none();
-        let body = Body::Grant { lease_ms };
-        let message = Message { nonce, node_id: self.node_id, source, destination, body };
         Some((Answer { to, device, message }, is_new))
     }
 

@@ -14,7 +14,7 @@ use crate::abi::{mapped, unmapped};
 /// +---------------------------------------------------------------+
 /// |                          "INBL"                               |
 /// +---------------+---------------+---------------+---------------+
-/// |  Version (2)  |     Kind      |    Reason     |   Reserved    |
+/// |  Version (2)  |     Kind      |    Reason     |     Clock     |
 /// +---------------+---------------+---------------+---------------+
 /// |                          Nonce (64)                           |
 /// +---------------------------------------------------------------+
@@ -22,7 +22,7 @@ use crate::abi::{mapped, unmapped};
 /// +---------------------------------------------------------------+
 /// |                           Node ID                             |
 /// +---------------------------------------------------------------+
-/// |                         Dialect (64)                          |
+/// |     Dialect, or packets with INT that have arrived (64)       |
 /// +---------------------------------------------------------------+
 /// |             Source of the flow, IPv4 mapped (128)             |
 /// +---------------------------------------------------------------+
@@ -34,9 +34,9 @@ use crate::abi::{mapped, unmapped};
 /// +---------------+---------------+-------------------------------+
 /// |       Length of the probe's IP packet without INT, bytes      |
 /// +---------------------------------------------------------------+
-/// |                           Reserved                            |
+/// |                  Generation of that count                     |
 /// +---------------------------------------------------------------+
-/// |                         Reserved (64)                         |
+/// |           When the probe arrived, nanoseconds (64)            |
 /// +---------------------------------------------------------------+
 /// |                HMAC-SHA-256 of what is above (256)            |
 /// |                 (zeros where there is no key)                 |
@@ -63,7 +63,7 @@ pub(crate) enum Body {
     /// INT was removed from this, and this flow may go on so for so long?
     Probe { lease_ms: u32, dialect: u64, ports: (u16, u16), protocol: u8, reply_port: u16, length: u32 },
     /// For so long from when you sent the probe.
-    Grant { lease_ms: u32 },
+    Grant { lease_ms: u32, arrived: Arrived },
     /// No.
     Refuse(Refusal),
     /// Not any more.
@@ -73,7 +73,25 @@ pub(crate) enum Body {
     /// Yes, to an ask.
     Agree,
     /// INT is removed from the probe, and no packet of its flow has come in yet.
-    Seen,
+    Seen(Stamp),
+}
+
+/// How many packets with INT of a flow have arrived at the sink when its probe did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Arrived {
+    /// Another number: counting has begun anew; 0: nobody counts.
+    pub(crate) generation: u32,
+    /// Of all packets since some time, the lowest 32 bits.
+    pub(crate) packets: u32,
+}
+
+/// When a probe arrived at the sink, by its clock.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    /// The kind of clock, as [`Clock::code`](crate::Clock) gives it; 0: not known.
+    pub(crate) clock: u8,
+    /// Nanoseconds of that clock.
+    pub(crate) time: u64,
 }
 
 /// Why no lease is granted.
@@ -115,13 +133,14 @@ impl Keys {
 impl Message {
     pub(crate) fn to_bytes(self, keys: &Keys) -> [u8; MESSAGE_BYTES] {
         let (mut reason, mut lease, mut for_dialect, mut flow) = (0, 0, 0, ((0, 0), 0, 0, 0));
+        let (mut generation, mut stamp) = (0, Stamp::default());
         let kind = match self.body {
             Body::Ask { dialect } => {
                 for_dialect = dialect;
                 1
             }
-            Body::Grant { lease_ms } => {
-                lease = lease_ms;
+            Body::Grant { lease_ms, arrived } => {
+                (lease, for_dialect, generation) = (lease_ms, arrived.packets.into(), arrived.generation);
                 2
             }
             Body::Refuse(refusal) => {
@@ -135,12 +154,15 @@ impl Message {
                 6
             }
             Body::Agree => 7,
-            Body::Seen => 8,
+            Body::Seen(of_probe) => {
+                stamp = of_probe;
+                8
+            }
         };
         let ((source_port, destination_port), protocol, reply_port, length) = flow;
-        let fields: [&[u8]; 13] = [
+        let fields: [&[u8]; 15] = [
             &MAGIC,
-            &[VERSION, kind, reason, 0],
+            &[VERSION, kind, reason, stamp.clock],
             &self.nonce.to_be_bytes(),
             &lease.to_be_bytes(),
             &self.node_id.to_be_bytes(),
@@ -152,6 +174,8 @@ impl Message {
             &[protocol, 0],
             &reply_port.to_be_bytes(),
             &length.to_be_bytes(),
+            &generation.to_be_bytes(),
+            &stamp.time.to_be_bytes(),
         ];
         let mut bytes = [0; MESSAGE_BYTES];
         let (signed, signature) = bytes.split_at_mut(SIGNED_BYTES);
@@ -171,14 +195,17 @@ impl Message {
         let number = |at: usize| Some(u32::from_be_bytes(*signed.get(at..)?.first_chunk()?));
         let long = |at: usize| Some(u64::from_be_bytes(*signed.get(at..)?.first_chunk()?));
         let address = |at: usize| Some(unmapped(*signed.get(at..)?.first_chunk()?));
-        let [version, kind, reason, _] = *signed.get(4..)?.first_chunk()?;
+        let [version, kind, reason, clock] = *signed.get(4..)?.first_chunk()?;
         if *signed.first_chunk()? != MAGIC || version != VERSION || !keys.are_right(signed, signature) {
             return None;
         }
         let (lease_ms, dialect) = (number(16)?, long(24)?);
         let body = match kind {
             1 => Body::Ask { dialect },
-            2 => Body::Grant { lease_ms },
+            2 => {
+                let packets = u32::try_from(dialect & u64::from(u32::MAX)).unwrap_or_default();
+                Body::Grant { lease_ms, arrived: Arrived { generation: number(76)?, packets } }
+            }
             3 => Body::Refuse(Refusal::from_code(reason)),
             4 => Body::Withdraw,
             5 => Body::Withdrawn,
@@ -191,7 +218,7 @@ impl Message {
                 length: number(72)?,
             },
             7 => Body::Agree,
-            8 => Body::Seen,
+            8 => Body::Seen(Stamp { clock, time: long(80)? }),
             _ => return None,
         };
         let (source, destination) = (address(32)?, address(48)?);

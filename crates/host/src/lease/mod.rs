@@ -7,18 +7,23 @@
 
 mod asker;
 mod bucket;
+mod clock;
 mod flow;
 mod granter;
+mod losses;
 mod message;
 mod state;
 
 use inband_node::NodeConfig;
 use inband_node::config::TcpOptionsConfig;
 
+pub use asker::Withheld;
 pub(crate) use asker::{Asker, Change, Limits, Probe, Unproven};
+pub(crate) use clock::PeerClock;
 pub(crate) use flow::Flow;
 pub(crate) use granter::{Answer, Granter};
-pub(crate) use message::{Body, Keys, MAX_LENGTH, MESSAGE_BYTES, Message};
+pub(crate) use losses::PathLosses;
+pub(crate) use message::{Arrived, Body, Keys, MAX_LENGTH, MESSAGE_BYTES, Message, Stamp};
 pub use state::FlowState;
 
 /// A number that is the same on hosts that understand each other's INT: FNV-1a over what a sink has to know.

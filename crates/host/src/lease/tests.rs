@@ -8,8 +8,8 @@ use super::asker::{FORGET_NS, MAX_FLOWS, PAUSE_NS, REFUSED_NS, Unproven};
 use super::granter::{KEEP_NS, MAX_GRANTED, WAIT_NS};
 use super::message::Refusal;
 use super::{
-    Answer, Asker, Body, Change, Flow, FlowState, Granter, Keys, Limits, MESSAGE_BYTES, Message, Probe,
-    dialect,
+    Answer, Arrived, Asker, Body, Change, Flow, FlowState, Granter, Keys, Limits, MESSAGE_BYTES, Message,
+    Probe, Stamp, dialect,
 };
 
 const LEASE_MS: u32 = 3000;
@@ -70,7 +70,7 @@ fn every_message_is_read_as_it_was_written_with_and_without_keys() {
     let bodies = [
         Body::Ask { dialect: 0x0506_0708_090a_0b0c },
         Body::Probe { lease_ms: 1, dialect: 2, ports: (3, 4), protocol: 5, reply_port: 6, length: 7 },
-        Body::Grant { lease_ms: u32::MAX },
+        Body::Grant { lease_ms: u32::MAX, arrived: Arrived { generation: 8, packets: u32::MAX } },
         Body::Refuse(Refusal::Dialect),
         Body::Refuse(Refusal::Full),
         Body::Refuse(Refusal::Ending),
@@ -79,7 +79,7 @@ fn every_message_is_read_as_it_was_written_with_and_without_keys() {
         Body::Withdraw,
         Body::Withdrawn,
         Body::Agree,
-        Body::Seen,
+        Body::Seen(Stamp { clock: 3, time: u64::MAX }),
     ];
     let six = "fd00::1".parse().unwrap();
     for body in bodies {
@@ -88,7 +88,8 @@ fn every_message_is_read_as_it_was_written_with_and_without_keys() {
             assert_eq!(Message::from_bytes(&message.to_bytes(&keys), &keys), Some(message));
         }
     }
-    let grant = says(0x1112_1314_1516_1718, Body::Grant { lease_ms: 3000 }).to_bytes(&Keys::default());
+    let body = Body::Grant { lease_ms: 3000, arrived: Arrived { generation: 0, packets: 0 } };
+    let grant = says(0x1112_1314_1516_1718, body).to_bytes(&Keys::default());
     assert_eq!(grant[..12], *b"INBL\x02\x02\0\0\x11\x12\x13\x14");
     assert_eq!(grant[16..24], [0, 0, 0x0b, 0xb8, 0, 0, 0, 2]);
     assert_eq!(grant[42..48], [0xff, 0xff, 10, 0, 0, 1]);
@@ -98,7 +99,7 @@ fn every_message_is_read_as_it_was_written_with_and_without_keys() {
 #[test]
 fn who_does_not_have_a_key_says_nothing() {
     let (keys, other) = (Keys::new([&b"secret"[..]]), Keys::new([&b"Secret"[..]]));
-    let message = says(7, Body::Grant { lease_ms: 5 });
+    let message = says(7, Body::Grant { lease_ms: 5, arrived: Arrived::default() });
     let signed = message.to_bytes(&keys);
 
     assert_eq!(Message::from_bytes(&signed, &other), None);
@@ -163,7 +164,7 @@ fn nothing_is_granted_before_a_packet_of_the_flow_has_come_in() {
 
     let seen = granter.handle_probe(&probe.message, (flow(1), true), DEVICE, START).unwrap();
 
-    assert_eq!(seen.message.body, Body::Seen);
+    assert_eq!(seen.message.body, Body::Seen(Stamp::default()));
     assert_eq!(asker.handle(&seen.message, START), None);
     assert_eq!((asker.held(START), granter.granted(START)), (0, 0));
     assert_eq!(granter.grant(&flow(2), START), None);
@@ -175,7 +176,7 @@ fn nothing_is_granted_before_a_packet_of_the_flow_has_come_in() {
 fn an_answer_with_a_nonce_or_addresses_that_were_not_asked_changes_nothing() {
     let mut asker = asker();
     probe(&mut asker, flow(1), START, 5).unwrap();
-    let grant = Body::Grant { lease_ms: LEASE_MS };
+    let grant = Body::Grant { lease_ms: LEASE_MS, arrived: Arrived::default() };
 
     for body in [grant, Body::Refuse(Refusal::Full), Body::Withdraw, Body::Withdrawn] {
         assert_eq!(asker.handle(&says(6, body), START), None);
@@ -325,10 +326,10 @@ fn only_so_many_flows_are_probed_and_so_many_addresses_granted() {
         answer.message.body
     };
     for number in 0..u32::try_from(MAX_GRANTED).unwrap() {
-        assert_eq!(ask(number, START), Body::Seen);
+        assert_eq!(ask(number, START), Body::Seen(Stamp::default()));
     }
     assert_eq!(ask(u32::MAX, START), Body::Refuse(Refusal::Full));
-    assert_eq!(ask(0, START), Body::Seen);
+    assert_eq!(ask(0, START), Body::Seen(Stamp::default()));
 }
 
 #[test]

@@ -95,6 +95,13 @@ fn read_settings(path: Option<&Path>) -> Result<Settings, Failure> {
     }
 }
 
+/// Reads `collector.toml`, and checks it as far as that goes without collecting.
+pub(crate) fn read_checked(path: &Path) -> Result<Settings, Failure> {
+    let settings = read_settings(Some(path))?;
+    exports::check(&settings)?;
+    Ok(settings)
+}
+
 /// Reads `names.toml`; nothing has a name where no file is given.
 pub(crate) fn read_names(path: &Path) -> Result<Names, Failure> {
     if path.as_os_str().is_empty() {

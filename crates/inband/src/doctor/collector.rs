@@ -6,7 +6,6 @@ use std::os::fd::AsFd;
 use std::path::Path;
 
 use rustix::fs::statvfs;
-use rustix::net::sockopt;
 
 use super::finding::{Area, Finding};
 use super::kernel::System;
@@ -23,45 +22,24 @@ const FEW_BYTES: u64 = 64 << 20;
 /// Looks at sockets, and at the disk of the directory `store`.
 pub(super) fn look(system: &System<'_>, store: &Path) -> Vec<Finding> {
     let mut findings = Vec::new();
-    findings.extend(granted_bytes().map(|bytes| buffer(bytes, system.number("proc/sys/net/core/rmem_max"))));
+    findings.extend(system.number("proc/sys/net/core/rmem_max").map(buffer));
     findings.push(segments(
         UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|socket| take_several_datagrams(socket.as_fd())),
     ));
     findings.push(port(UdpSocket::bind((Ipv4Addr::LOCALHOST, REPORT_PORT)).map(|_| ())));
-    findings.push(disk(store, free_bytes(store)));
+    findings.push(disk(store));
     findings
 }
 
-/// The receive buffer that a socket of this user is granted, which `rmem_max` bounds where the user may not pass it.
-fn buffer(granted_bytes: u64, rmem_max: Option<u64>) -> Finding {
-    let found = match rmem_max {
-        Some(most) if most < granted_bytes => {
-            format!("{}, beyond net.core.rmem_max ({})", amount(granted_bytes), amount(most))
-        }
-        _ => amount(granted_bytes),
-    };
-    let finding = Finding::ok(Area::Collector, "receive buffer", found, COLLECT);
-    if granted_bytes >= SOCKET_BUFFER_BYTES {
+fn buffer(most_bytes: u64) -> Finding {
+    let finding = Finding::ok(Area::Collector, "receive buffer", amount(most_bytes), COLLECT);
+    if most_bytes >= SOCKET_BUFFER_BYTES {
         return finding;
     }
     finding.degraded(
-        format!(
-            "a burst of reports is lost earlier than with {}, which cap_net_admin grants as well",
-            amount(SOCKET_BUFFER_BYTES)
-        ),
+        format!("a burst of reports is lost earlier than with {}", amount(SOCKET_BUFFER_BYTES)),
         format!("sudo sysctl -w net.core.rmem_max={SOCKET_BUFFER_BYTES}"),
     )
-}
-
-/// What the kernel grants a socket that asks as the collector does; `None` where there is no such socket.
-fn granted_bytes() -> Option<u64> {
-    let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).ok()?;
-    let wanted = usize::try_from(SOCKET_BUFFER_BYTES).ok()?;
-    if sockopt::set_socket_recv_buffer_size_force(&socket, wanted).is_err() {
-        sockopt::set_socket_recv_buffer_size(&socket, wanted).ok()?;
-    }
-    // The kernel keeps as much again for what it notes beside each datagram.
-    u64::try_from(sockopt::socket_recv_buffer_size(&socket).ok()? / 2).ok()
 }
 
 fn segments(outcome: io::Result<()>) -> Finding {
@@ -86,7 +64,12 @@ fn port(outcome: io::Result<()>) -> Finding {
     }
 }
 
-fn disk(store: &Path, free: io::Result<u64>) -> Finding {
+/// The disk of the directory `store`.
+pub(super) fn disk(store: &Path) -> Finding {
+    judge_disk(store, free_bytes(store))
+}
+
+fn judge_disk(store: &Path, free: io::Result<u64>) -> Finding {
     let name = "disk";
     let found = |text: String| Finding::ok(Area::Collector, name, text, COLLECT);
     let fix = "inband collect with [store] path on a larger disk, or a smaller max_size";

@@ -25,6 +25,7 @@ pub(super) enum Area {
     Interfaces,
     Clock,
     Collector,
+    Configuration,
 }
 
 /// One thing that was looked at.
@@ -44,7 +45,7 @@ pub(super) struct Finding {
 }
 
 impl Area {
-    pub(super) const ALL: [Self; 7] = [
+    pub(super) const ALL: [Self; 8] = [
         Self::Kernel,
         Self::Privileges,
         Self::Bpf,
@@ -52,6 +53,7 @@ impl Area {
         Self::Interfaces,
         Self::Clock,
         Self::Collector,
+        Self::Configuration,
     ];
 
     pub(super) const fn title(self) -> &'static str {
@@ -63,6 +65,7 @@ impl Area {
             Self::Interfaces => "Interfaces",
             Self::Clock => "Clock",
             Self::Collector => "Collector",
+            Self::Configuration => "Configuration",
         }
     }
 }

@@ -3,6 +3,7 @@
 mod bpf;
 mod clock;
 mod collector;
+mod configuration;
 mod finding;
 mod interfaces;
 mod kernel;
@@ -39,6 +40,9 @@ pub(crate) struct Args {
     /// Look at this interface alone
     #[arg(long, value_name = "INTERFACE")]
     interface: Option<String>,
+    /// Check this configuration, of whatever kind (node, host, collector, names), against the machine
+    #[arg(long, value_name = "FILE.TOML")]
+    config: Option<PathBuf>,
     /// Directory of the history, whose disk is looked at
     #[arg(long, value_name = "DIRECTORY", default_value = "inband-data")]
     store: PathBuf,
@@ -87,6 +91,9 @@ fn look(args: &Args) -> Result<Vec<Finding>, Failure> {
     findings.extend(interfaces::look(&system, args.interface.as_deref()).map_err(Failure::usage)?);
     findings.extend(clock::look(&system));
     findings.extend(collector::look(&system, &args.store));
+    if let Some(config) = &args.config {
+        findings.extend(configuration::look(&system, config)?);
+    }
     Ok(findings)
 }
 
@@ -94,6 +101,7 @@ const EXAMPLES: &str = "\
 Examples:
   inband doctor                            everything, for people
   sudo inband doctor --interface eth1      with the privileges that INT on a host takes
+  sudo inband doctor --config host.toml    checks a configuration, and tries the paths to its peers
   inband doctor --json | jq '.checks[] | select(.status != \"ok\")'
 
 Exit codes: 0 nothing is missing that a subcommand cannot work without, 1 something is, 2 usage error.";

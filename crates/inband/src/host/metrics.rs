@@ -100,6 +100,7 @@ pub(super) fn text(tally: &Tally) -> String {
         ("refused", tally.reports_refused),
         ("failed", tally.reports_failed),
         ("withheld", tally.reports_withheld),
+        ("limited", tally.reports_limited),
         ("shed", tally.reports_shed),
     ] {
         let _ = writeln!(out, "{name}{{result=\"{result}\"}} {count}");
@@ -125,6 +126,41 @@ pub(super) fn text(tally: &Tally) -> String {
     head(&mut out, name, "counter", "Probes by what became of them.");
     let _ = writeln!(out, "{name}{{result=\"sent\"}} {}", tally.probes_sent);
     let _ = writeln!(out, "{name}{{result=\"failed\"}} {}", tally.probes_failed);
+    let name = "inband_host_probes_withheld_total";
+    head(&mut out, name, "counter", "Probes that were due and not sent, by why.");
+    let withheld = tally.probes_withheld;
+    for (reason, count) in [
+        ("per_second", withheld.per_second),
+        ("per_minute", withheld.per_minute),
+        ("refused", withheld.refused),
+        ("full", withheld.full),
+    ] {
+        let _ = writeln!(out, "{name}{{reason=\"{reason}\"}} {count}");
+    }
+    for (name, help, count) in [
+        (
+            "inband_host_path_packets_total",
+            "Packets with INT that were counted here and at their sinks.",
+            tally.path_packets,
+        ),
+        ("inband_host_path_lost_packets_total", "Those of them that were lost on the way.", tally.path_lost),
+    ] {
+        head(&mut out, name, "counter", help);
+        let _ = writeln!(out, "{name} {count}");
+    }
+    let name = "inband_host_peers";
+    head(
+        &mut out,
+        name,
+        "gauge",
+        "Hosts whose agents have answered, by what is known of them; each is in `all`.",
+    );
+    for (what, count) in ["all", "comparable_clock", "same_node_id"].into_iter().zip(tally.peers) {
+        let _ = writeln!(out, "{name}{{known=\"{what}\"}} {count}");
+    }
+    let name = "inband_host_map_bytes";
+    head(&mut out, name, "gauge", "Memory of the tables in the kernel.");
+    let _ = writeln!(out, "{name} {}", tally.map_bytes);
     if let Some(uncertainty_ns) = tally.clock_uncertainty_ns {
         let name = "inband_host_clock_uncertainty_seconds";
         head(&mut out, name, "gauge", "How far timestamps may be off, as the kernel estimates it.");

@@ -1,10 +1,12 @@
 //! `inband host`: INT on a Linux host's own traffic.
 
 mod metrics;
+mod probe;
 mod status;
 mod summary;
 
 use std::io;
+use std::net::IpAddr;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -24,8 +26,8 @@ use status::Status;
 
 /// INT on this host's own traffic: what it sends gets INT, what it receives loses it and is reported
 ///
-/// Programs in the kernel do it, so applications notice nothing. It needs root, or CAP_NET_ADMIN, CAP_BPF and
-/// CAP_PERFMON. SIGINT or SIGTERM ends it, and everything is as it was. SIGHUP makes it read its settings again.
+/// Programs in the kernel do it, so applications notice nothing. It needs root, or CAP_NET_ADMIN,
+/// CAP_NET_RAW, CAP_BPF and CAP_PERFMON. SIGINT or SIGTERM ends it, and everything is as it was. SIGHUP makes it read its settings again.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, subcommand_negates_reqs = true, args_conflicts_with_subcommands = true)]
 pub(crate) struct Args {
@@ -57,6 +59,20 @@ enum Task {
         #[arg(long)]
         json: bool,
     },
+    /// Try the path to an address: whether its agent answers, what of INT survives, what traffic would get INT and why not
+    ///
+    /// Sends some twenty probes, which a host without an agent drops. Exit code 0: nothing stands between flows and INT;
+    /// 1: something does.
+    Probe {
+        /// The address of the other host
+        address: IpAddr,
+        /// Settings of this host's agent [default: those of the agent that runs]
+        #[arg(short, long, value_name = "HOST.TOML")]
+        config: Option<PathBuf>,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Remove what agents have left: sinks that outlive them, and shims
     Remove {
         /// Settings of those agents [default: those of an agent with the default names]
@@ -69,6 +85,7 @@ const EXAMPLES: &str = "\
 Examples:
   inband host -c host.toml
   inband host status
+  inband host probe 10.0.0.7
   inband host remove
   inband host -c host.toml --check
   inband host -c host.toml --json | jq .outcomes";
@@ -78,6 +95,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     match &args.command {
         Some(Task::Remove { config }) => return remove(config.as_deref()),
         Some(Task::Status { config, json }) => return show_status(config.as_deref(), *json),
+        Some(Task::Probe { address, config, json }) => {
+            return probe_address(*address, config.as_deref(), *json);
+        }
         None => {}
     }
     let Some(config) = &args.config else { return guard() };
@@ -93,7 +113,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let metrics = metrics.context("cannot serve metrics")?;
     let shim = settings.host.shim.clone();
     let mut agent = Agent::start(settings, guard_command()?).map_err(|error| failure(&file, error))?;
-    let status = Status::serve(&shim).context("cannot serve the status")?;
+    let status = Status::serve(&shim, config).context("cannot serve the status")?;
     announce(&agent)?;
     let mut next_update = Instant::now();
     while !stop.load(Ordering::Relaxed) {
@@ -144,6 +164,20 @@ fn guard_command() -> Result<Command, Failure> {
 fn show_status(config: Option<&Path>, is_json: bool) -> Result<(), Failure> {
     let shim = config.map(read).transpose()?.map(|(_, settings)| settings.host.shim);
     status::print(shim.as_deref().unwrap_or(SHIM), is_json)
+}
+
+/// Tries the path to an address with the settings of a file, or of the agent that runs.
+fn probe_address(address: IpAddr, config: Option<&Path>, is_json: bool) -> Result<(), Failure> {
+    let path = match config {
+        Some(config) => config.to_owned(),
+        None => status::settings_file(SHIM)
+            .context("no agent runs here whose settings are to be had: give them with --config")?,
+    };
+    let (file, settings) = read(&path)?;
+    match probe::run(&settings, address, is_json).map_err(|error| failure(&file, error))? {
+        true => Ok(()),
+        false => Err(Failure::Work(Error::msg(format!("flows to {address} get no INT")))),
+    }
 }
 
 /// Removes what agents have left in this network namespace.

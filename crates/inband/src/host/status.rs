@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::io::{self, Read, Write};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -17,7 +18,11 @@ use crate::failure::Failure;
 
 /// What is served, as it was last.
 #[derive(Clone, Default)]
-pub(super) struct Status(Arc<Mutex<String>>);
+pub(super) struct Status {
+    answer: Arc<Mutex<String>>,
+    /// The agent's settings.
+    file: PathBuf,
+}
 
 /// How long a client may take, and an agent.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -28,9 +33,10 @@ const MAX_ANSWER: u64 = 1 << 22;
 
 impl Status {
     /// Serves the status of the agent whose shims have this name, until the program ends.
-    pub(super) fn serve(shim: &str) -> io::Result<Self> {
+    pub(super) fn serve(shim: &str, settings: &Path) -> io::Result<Self> {
         let listener = UnixListener::bind_addr(&address(shim)?)?;
-        let status = Self::default();
+        let file = std::path::absolute(settings)?;
+        let status = Self { file, ..Self::default() };
         let served = status.clone();
         thread::Builder::new().name("status".to_owned()).spawn(move || {
             for stream in listener.incoming() {
@@ -51,6 +57,17 @@ impl Status {
                 "state": flow.state.name(),
                 "meaning": flow.state.meaning(),
                 "lease_ms": flow.lease_ms,
+                "packets": flow.counted.map(|(packets, _)| packets),
+                "lost": flow.counted.map(|(_, lost)| lost),
+            })
+        };
+        let peer = |peer: &inband_host::PeerStatus| {
+            json!({
+                "address": peer.address.to_string(),
+                "node_id": peer.node_id,
+                "clock": peer.clock.map(inband_host::Clock::name),
+                "offset_ns": peer.offset_ns.map(|(offset_ns, _)| offset_ns),
+                "uncertainty_ns": peer.offset_ns.map(|(_, uncertainty_ns)| uncertainty_ns),
             })
         };
         let tally = agent.tally()?;
@@ -59,16 +76,20 @@ impl Status {
         let mut status = summary::json(&tally);
         if let Value::Object(status) = &mut status {
             status.insert("devices".to_owned(), agent.devices().collect());
+            status.insert("settings".to_owned(), self.file.display().to_string().into());
             status.insert("states".to_owned(), states);
             status.insert("flows".to_owned(), flows.into());
+            status.insert("node_id".to_owned(), agent.node_id().into());
+            let hosts = agent.peers(MAX_FLOWS).iter().map(peer).collect();
+            status.insert("hosts".to_owned(), hosts);
         }
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = format!("{status}\n");
+        *self.answer.lock().unwrap_or_else(PoisonError::into_inner) = format!("{status}\n");
         Ok(())
     }
 
     fn answer(&self, mut stream: UnixStream) -> io::Result<()> {
         stream.set_write_timeout(Some(PATIENCE))?;
-        let answer = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let answer = self.answer.lock().unwrap_or_else(PoisonError::into_inner).clone();
         stream.write_all(answer.as_bytes())
     }
 }
@@ -83,6 +104,15 @@ pub(super) fn print(shim: &str, is_json: bool) -> Result<(), Failure> {
     let status: Value = serde_json::from_str(&answer).context("the agent's answer cannot be read")?;
     print!("{}", text(&status));
     Ok(())
+}
+
+/// The file with the settings of the agent whose shims have this name.
+pub(super) fn settings_file(shim: &str) -> io::Result<PathBuf> {
+    let status: Value = serde_json::from_str(&ask(shim)?)?;
+    match status["settings"].as_str() {
+        Some(file) => Ok(file.into()),
+        None => Err(io::ErrorKind::NotFound.into()),
+    }
 }
 
 fn ask(shim: &str) -> io::Result<String> {

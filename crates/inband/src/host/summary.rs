@@ -31,13 +31,22 @@ pub(super) fn text(tally: &Tally) -> String {
     }
     let _ = writeln!(
         text,
-        "reports: {} sent, {} refused, {} failed, {} withheld, {} shed",
+        "reports: {} sent, {} refused, {} failed, {} withheld, {} limited, {} shed",
         tally.reports_sent,
         tally.reports_refused,
         tally.reports_failed,
         tally.reports_withheld,
+        tally.reports_limited,
         tally.reports_shed
     );
+    if tally.path_packets > 0 {
+        let (lost, packets) = (tally.path_lost, tally.path_packets);
+        let _ = writeln!(
+            text,
+            "lost on the way: {lost} of {packets} packets with INT, {} %",
+            percent(lost, packets)
+        );
+    }
     text
 }
 
@@ -58,10 +67,27 @@ pub(super) fn json(tally: &Tally) -> Value {
             "refused": tally.reports_refused,
             "failed": tally.reports_failed,
             "withheld": tally.reports_withheld,
+            "limited": tally.reports_limited,
             "shed": tally.reports_shed,
         },
         "leases": { "held": tally.leases_held, "granted": tally.leases_granted },
-        "probes": { "sent": tally.probes_sent, "failed": tally.probes_failed },
+        "probes": {
+            "sent": tally.probes_sent,
+            "failed": tally.probes_failed,
+            "withheld": {
+                "per_second": tally.probes_withheld.per_second,
+                "per_minute": tally.probes_withheld.per_minute,
+                "refused": tally.probes_withheld.refused,
+                "full": tally.probes_withheld.full,
+            },
+        },
+        "paths": { "packets": tally.path_packets, "lost": tally.path_lost },
+        "peers": {
+            "known": tally.peers[0],
+            "with_comparable_clock": tally.peers[1],
+            "with_this_node_id": tally.peers[2],
+        },
+        "map_bytes": tally.map_bytes,
         "drops": tally.drops,
         "drops_not_held": tally.drops_not_held,
         "clock_uncertainty_ns": tally.clock_uncertainty_ns,

@@ -116,7 +116,18 @@ truncate = 300
 impl Agent {
     /// Starts the program, and waits until it has begun; `None`, and a word why, where the kernel does not let it.
     pub(crate) fn start(world: &World, place: Place, domain: &Domain) -> Option<Self> {
-        let settings = world.write(&format!("{place:?}.toml"), domain.settings(place).as_bytes());
+        Self::start_with(world, place, domain, str::to_owned)
+    }
+
+    /// The same, with what `change` makes of the domain's settings.
+    pub(crate) fn start_with(
+        world: &World,
+        place: Place,
+        domain: &Domain,
+        change: impl FnOnce(&str) -> String,
+    ) -> Option<Self> {
+        let settings = change(&domain.settings(place));
+        let settings = world.write(&format!("{place:?}.toml"), settings.as_bytes());
         let program = env!("CARGO_BIN_EXE_inband");
         let mut command =
             if domain.pins { world.enter(place, program) } else { world.command(place, program) };

@@ -117,12 +117,50 @@ fn bpf(command: libc::c_int, attributes: &[u32; 8]) -> OwnedFd {
 
 /// Sets the priority of what a socket sends, `SO_PRIORITY`.
 pub(crate) fn set_priority(socket: &impl AsRawFd, priority: u32) {
-    let size = libc::socklen_t::try_from(size_of_val(&priority)).unwrap();
-    let value = (&raw const priority).cast();
+    set_option(socket, libc::SOL_SOCKET, libc::SO_PRIORITY, priority);
+}
+
+/// Has a socket be told when its packets leave a device, `SO_TIMESTAMPING`.
+pub(crate) fn ask_for_timestamps(socket: &impl AsRawFd) {
+    let flags = libc::SOF_TIMESTAMPING_TX_SOFTWARE | libc::SOF_TIMESTAMPING_SOFTWARE;
+    set_option(socket, libc::SOL_SOCKET, libc::SO_TIMESTAMPING, flags);
+}
+
+/// Has a socket take datagrams as the device has merged them, `UDP_GRO`.
+pub(crate) fn take_merged(socket: &impl AsRawFd) {
+    set_option(socket, libc::SOL_UDP, libc::UDP_GRO, 1);
+}
+
+/// Has a socket send datagrams of so many bytes, several in one call, `UDP_SEGMENT`.
+pub(crate) fn send_merged(socket: &impl AsRawFd, bytes: u32) {
+    set_option(socket, libc::SOL_UDP, libc::UDP_SEGMENT, bytes);
+}
+
+fn set_option(socket: &impl AsRawFd, level: libc::c_int, name: libc::c_int, value: u32) {
+    let size = libc::socklen_t::try_from(size_of_val(&value)).unwrap();
+    let pointer = (&raw const value).cast();
     // SAFETY: the pointer is to a live integer of the size given.
-    let result =
-        unsafe { libc::setsockopt(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_PRIORITY, value, size) };
+    let result = unsafe { libc::setsockopt(socket.as_raw_fd(), level, name, pointer, size) };
     assert_eq!(result, 0, "{}", io::Error::last_os_error());
+}
+
+/// How many messages wait in the error queue of a socket; they are taken out.
+pub(crate) fn take_errors(socket: &impl AsRawFd) -> usize {
+    let mut payload = [0_u8; 2048];
+    let mut control = [0_u8; 512];
+    (0..1_000)
+        .take_while(|_| {
+            let mut part = libc::iovec { iov_base: payload.as_mut_ptr().cast(), iov_len: payload.len() };
+            // SAFETY: all fields are integers or pointers, for which zeros are values.
+            let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
+            (message.msg_iov, message.msg_iovlen) = (&raw mut part, 1);
+            (message.msg_control, message.msg_controllen) = (control.as_mut_ptr().cast(), control.len());
+            let flags = libc::MSG_ERRQUEUE | libc::MSG_DONTWAIT;
+            // SAFETY: the message and what it points to live through the call, with the lengths given.
+            let received = unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut message, flags) };
+            received >= 0
+        })
+        .count()
 }
 
 /// The size of the segments that a connection sends at most, `TCP_MAXSEG`.

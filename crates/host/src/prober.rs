@@ -16,7 +16,7 @@ use crate::lease::{Body, Keys, MAX_LENGTH, Message, Probe};
 
 /// The sender of probes.
 #[derive(Debug)]
-pub(super) struct Prober {
+pub(crate) struct Prober {
     /// The domain's settings.
     node: NodeConfig,
     /// Interface identifier of the host itself.
@@ -25,9 +25,9 @@ pub(super) struct Prober {
     engines: HashMap<u16, Node>,
     /// Opened with the first probe.
     socket: Option<PacketSocket>,
-    pub(super) sent: u64,
+    pub(crate) sent: u64,
     /// Probes that could not be made, as of packets that cannot carry INT, or not sent.
-    pub(super) failed: u64,
+    pub(crate) failed: u64,
 }
 
 /// D of INT 2.1; C of the versions before, whose sinks end a copy likewise.
@@ -35,12 +35,12 @@ const DISCARD: u8 = 0x08;
 const COPY: u8 = 0x02;
 
 impl Prober {
-    pub(super) fn new(node: &NodeConfig, host: u16) -> Self {
+    pub(crate) fn new(node: &NodeConfig, host: u16) -> Self {
         Self { node: node.clone(), host, engines: HashMap::new(), socket: None, sent: 0, failed: 0 }
     }
 
     /// Sends `probe` with the headers of `packet`, of its flow, by the device with this interface index and identifier.
-    pub(super) fn send(&mut self, packet: &[u8], probe: &Probe, keys: &Keys, (device, id): (u32, u16)) {
+    pub(crate) fn send(&mut self, packet: &[u8], probe: &Probe, keys: &Keys, (device, id): (u32, u16)) {
         let frame = self.frame(packet, probe, keys, id);
         let sent =
             frame.is_some_and(|frame| self.socket().and_then(|socket| socket.send(&frame, device)).is_ok());
@@ -60,7 +60,7 @@ impl Prober {
     }
 
     /// The probe as it leaves: as long as it is to be, marked to be discarded, and with a checksum that no host accepts.
-    pub(super) fn frame(&mut self, packet: &[u8], probe: &Probe, keys: &Keys, id: u16) -> Option<Vec<u8>> {
+    pub(crate) fn frame(&mut self, packet: &[u8], probe: &Probe, keys: &Keys, id: u16) -> Option<Vec<u8>> {
         let headers = Headers::read(packet)?;
         // How much INT adds is known when it is there.
         let shortest = headers.frame_with(packet, &signed(probe.message, MAX_LENGTH, keys))?;

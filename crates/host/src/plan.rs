@@ -14,16 +14,16 @@ use crate::shim::is_shim;
 
 /// The settings with the devices they mean.
 #[derive(Clone, Debug)]
-pub(super) struct Plan {
+pub(crate) struct Plan {
     /// The engine's configuration; its interfaces are the host itself and every device.
-    pub(super) node: NodeConfig,
+    pub(crate) node: NodeConfig,
     /// The devices and their interface identifiers.
-    pub(super) devices: Vec<(Device, u16)>,
+    pub(crate) devices: Vec<(Device, u16)>,
     /// What the names of shims begin with.
-    pub(super) shim: String,
+    pub(crate) shim: String,
     /// Interface identifier of the host itself.
-    pub(super) host_interface: u16,
-    pub(super) clock_offset: Offset,
+    pub(crate) host_interface: u16,
+    pub(crate) clock_offset: Offset,
     interval_us: u32,
     room: u32,
     coverage: Coverage,
@@ -34,7 +34,7 @@ impl Plan {
     ///
     /// # Errors
     /// A device whose frames are not those of Ethernet, or whose identifier is another one's.
-    pub(super) fn new(
+    pub(crate) fn new(
         settings: &HostSettings,
         all: &[Device],
         clock_offset: Offset,
@@ -73,7 +73,7 @@ impl Plan {
     }
 
     /// The INT of the device with interface identifier `egress`.
-    pub(super) fn host(&self, egress: u16) -> HostInt {
+    pub(crate) fn host(&self, egress: u16) -> HostInt {
         // host-int-0.5/packet-10: a host has one port, the device.
         let is_host_int = self.node.int_version() == IntVersion::Host0_5;
         HostInt {
