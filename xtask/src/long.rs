@@ -8,8 +8,8 @@ use clap::Args;
 mod flips;
 mod fuzz;
 mod history;
+mod host;
 mod hot_switch;
-mod ledger;
 mod paths;
 mod slow_clients;
 mod soak;
@@ -41,14 +41,24 @@ const CHECKS: &[Check] = &[
         run: history::run,
     },
     Check {
+        name: "host",
+        about: "sends every kind of traffic between hosts over every network, with every encapsulation: no byte changes",
+        run: host::matrix,
+    },
+    Check {
+        name: "host-cost",
+        about: "measures what INT costs a host beside none, medians of 10 rounds in turn or --rounds N; nothing is reordered",
+        run: host::cost,
+    },
+    Check {
+        name: "host-kills",
+        about: "kills agents, shims and devices of hosts a thousand times, or --kills N: no connection breaks",
+        run: host::kills,
+    },
+    Check {
         name: "hot-switch",
         about: "sends 487,000 reports a second to one socket for ten seconds, 20 times or --runs N: none is lost",
         run: hot_switch::run,
-    },
-    Check {
-        name: "ledger",
-        about: "counts the reports of 2,000 random networks, or --cases N: sums balance, and losses are exact",
-        run: ledger::run,
     },
     Check {
         name: "paths",

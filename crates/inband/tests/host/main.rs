@@ -3,17 +3,22 @@
 
 mod agent;
 mod capture;
+mod changes;
 mod containers;
+mod cost;
 mod drops;
 mod filters;
 mod foreign;
 mod forms;
+mod kills;
 mod leases;
 mod limits;
 mod load;
+mod matrix;
 mod measure;
 mod path_mtu;
 mod pins;
+mod pods;
 mod probe;
 mod proof;
 mod reporting;

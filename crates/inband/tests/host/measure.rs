@@ -20,7 +20,7 @@ const ROUNDS: usize = 5;
 const INTERVAL_US: u32 = 10_000;
 /// The programs in the order they are loaded, which is that of their descriptors.
 const PROGRAMS: [&str; 3] = ["steer", "source", "sink"];
-const STATISTICS: &str = "/proc/sys/kernel/bpf_stats_enabled";
+pub(crate) const STATISTICS: &str = "/proc/sys/kernel/bpf_stats_enabled";
 
 #[test]
 #[ignore = "measures, and asserts no more than that bulk TCP has INT"]
@@ -95,7 +95,7 @@ fn announce(world: &World, mss: u32) {
 }
 
 /// Sends bytes from A to B, and gives billions of bits a second.
-fn transfer(world: &World) -> f64 {
+pub(crate) fn transfer(world: &World) -> f64 {
     let (mut to_b, mut at_b) = connect(world, B4);
     let since = Instant::now();
     let received = std::thread::scope(|scope| {
@@ -118,7 +118,7 @@ fn transfer(world: &World) -> f64 {
 }
 
 /// Mean time and number of runs of each program, by the kernel's statistics, which take some 25 ns themselves.
-fn nanoseconds(agent: &Agent) -> String {
+pub(crate) fn nanoseconds(agent: &Agent) -> String {
     let mut fds: Vec<u32> = fs::read_dir(format!("/proc/{}/fdinfo", agent.id()))
         .unwrap()
         .filter_map(|entry| entry.unwrap().file_name().to_str()?.parse().ok())

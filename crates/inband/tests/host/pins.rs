@@ -9,10 +9,10 @@ use crate::traffic::{bytes, deliver, exchange_tcp, exchange_udp, receive, udp_pa
 use crate::world::{A4, B4, Offloads, Place, World};
 
 /// A BPF file system of the test's own; it goes when this is dropped, and with it all pins.
-struct BpfFs(PathBuf);
+pub(crate) struct BpfFs(PathBuf);
 
 impl BpfFs {
-    fn mount(world: &World) -> Option<Self> {
+    pub(crate) fn mount(world: &World) -> Option<Self> {
         let folder = world.folder.join("bpf");
         std::fs::create_dir(&folder).unwrap();
         let mounted = Command::new("mount").args(["-t", "bpf", "bpf"]).arg(&folder).status().unwrap();
@@ -24,7 +24,7 @@ impl BpfFs {
     }
 
     /// A domain whose agents pin their sinks here.
-    fn domain(&self) -> Domain {
+    pub(crate) fn domain(&self) -> Domain {
         let host = format!("pins = {:?}\n", self.0.join("inband"));
         Domain { host, pins: true, ..Domain::new("dscp", "md") }
     }
@@ -170,7 +170,7 @@ fn nothing_is_removed_beside_an_agent_that_runs() {
 }
 
 /// Removes what agents have left in a namespace, and gives what is said of it.
-fn remove(world: &World, place: Place) -> String {
+pub(crate) fn remove(world: &World, place: Place) -> String {
     let settings = world.folder.join(format!("{place:?}.toml"));
     let output = command(world, place).arg(settings).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

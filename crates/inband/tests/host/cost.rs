@@ -1,0 +1,176 @@
+//! What INT costs beside none: throughput with super-packets and without, latency, and what the programs take. Prints it:
+//! `cargo xtask long host-cost`
+
+use std::fs;
+use std::io::{Read, Write};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::agent::{Agent, Domain};
+use crate::measure::{STATISTICS, nanoseconds, transfer};
+use crate::traffic::connect;
+use crate::world::{B4, Offloads, Place, World};
+
+/// How a round is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Without,
+    Slices,
+    All,
+}
+
+/// What is measured of one form, a value a round.
+#[derive(Debug, Default)]
+struct Rounds {
+    gigabits: Vec<f64>,
+    p50_us: Vec<f64>,
+    p99_us: Vec<f64>,
+    /// Segments that came in another order than they were sent.
+    reordered: u64,
+    /// Intervals of 10 ms of a transfer, and packets with INT in it.
+    intervals: u64,
+    with_int: u64,
+}
+
+const FORMS: [Form; 3] = [Form::Without, Form::Slices, Form::All];
+/// A slice begins with the first packet behind its interval: a little less than 10 ms gives one in every 10 ms.
+const INTERVAL_US: u32 = 9_500;
+const QUESTIONS: usize = 5_000;
+
+#[test]
+#[ignore = "measures: cargo xtask long host-cost"]
+fn cost_of_int_beside_none() {
+    let rounds = std::env::var("ROUNDS").map_or(10, |rounds| rounds.parse().unwrap());
+    for (offloads, name) in [(Offloads::On, "super-packets"), (Offloads::Off, "segments (TSO, GSO, GRO off)")]
+    {
+        let Some(world) = World::new(offloads) else { return };
+        let mut of_forms: [Rounds; 3] = Default::default();
+        // In turn, for what else the machine does is never the same.
+        for _ in 0..rounds {
+            for (form, rounds) in FORMS.into_iter().zip(&mut of_forms) {
+                if measure(&world, form, rounds).is_none() {
+                    return;
+                }
+            }
+        }
+        println!("{name}, medians of {rounds} rounds (least to most)");
+        let plain = middle(&mut of_forms[0].gigabits.clone());
+        for (form, rounds) in FORMS.into_iter().zip(&mut of_forms) {
+            let share = middle(&mut rounds.gigabits.clone()) / plain * 100.0;
+            println!(
+                "  {form:?}: {} Gb/s, {share:.1} % of plain; p50 {} us, p99 {} us; {} reordered; {} packets with INT in {} \
+                 intervals of 10 ms",
+                spread(&mut rounds.gigabits),
+                spread(&mut rounds.p50_us),
+                spread(&mut rounds.p99_us),
+                rounds.reordered,
+                rounds.with_int,
+                rounds.intervals,
+            );
+            assert_eq!(rounds.reordered, 0, "{name}, {form:?}");
+            let is_covered = form == Form::Without || rounds.with_int >= rounds.intervals;
+            assert!(is_covered, "{name}, {form:?}: one packet with INT in each interval");
+        }
+    }
+    programs();
+}
+
+/// One round; `None`: it cannot be measured here.
+fn measure(world: &World, form: Form, rounds: &mut Rounds) -> Option<()> {
+    let agents = match form {
+        Form::Without => None,
+        Form::Slices | Form::All => Some((agent(world, Place::A, form)?, agent(world, Place::B, form)?)),
+    };
+    let before = reordered(world);
+    let since = Instant::now();
+    rounds.gigabits.push(transfer(world));
+    let duration = since.elapsed();
+    rounds.reordered += reordered(world) - before;
+    if let Some((a, b)) = agents {
+        let a = a.stop();
+        let _ = b.stop();
+        rounds.with_int += a["watched"]["int_packets"].as_u64().unwrap();
+        rounds.intervals += u64::try_from(duration.as_millis()).unwrap() / 10;
+        assert_eq!(a["outcomes"]["segments"], 0, "{a}");
+    }
+    let agents = match form {
+        Form::Without => None,
+        Form::Slices | Form::All => Some((agent(world, Place::A, form)?, agent(world, Place::B, form)?)),
+    };
+    let mut times = ping(world);
+    times.sort_unstable();
+    for (values, rank) in
+        [(&mut rounds.p50_us, times.len() / 2), (&mut rounds.p99_us, times.len() * 99 / 100)]
+    {
+        values.push(times[rank].as_secs_f64() * 1e6);
+    }
+    if let Some((a, b)) = agents {
+        let _: (Value, Value) = (a.stop(), b.stop());
+    }
+    Some(())
+}
+
+fn agent(world: &World, place: Place, form: Form) -> Option<Agent> {
+    let coverage = if form == Form::All { "all" } else { "slices" };
+    Agent::start(world, place, &Domain { interval_us: INTERVAL_US, coverage, ..Domain::new("dscp", "md") })
+}
+
+/// How long each of some questions waits for its answer over TCP.
+fn ping(world: &World) -> Vec<Duration> {
+    let (mut to_b, mut at_b) = connect(world, B4);
+    for end in [&to_b, &at_b] {
+        end.set_nodelay(true).unwrap();
+    }
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            let mut question = [0; 14];
+            while at_b.read_exact(&mut question).is_ok() {
+                at_b.write_all(&question).unwrap();
+            }
+        });
+        let mut answer = [0; 14];
+        let mut ask = || {
+            let since = Instant::now();
+            to_b.write_all(b"fourteen bytes").unwrap();
+            to_b.read_exact(&mut answer).unwrap();
+            since.elapsed()
+        };
+        let times = (0..QUESTIONS).map(|_| ask()).collect();
+        drop(to_b);
+        times
+    })
+}
+
+/// Segments that B has put aside because an earlier one was missing.
+fn reordered(world: &World) -> u64 {
+    let text = world.inside(Place::B, || fs::read_to_string("/proc/thread-self/net/netstat").unwrap());
+    let mut lines = text.lines().filter(|line| line.starts_with("TcpExt:"));
+    let (names, values) = (lines.next().unwrap(), lines.next().unwrap());
+    let mut pairs = names.split(' ').zip(values.split(' '));
+    pairs.find(|(name, _)| *name == "TCPOFOQueue").map_or(0, |(_, value)| value.parse().unwrap())
+}
+
+/// Prints what the programs take of a packet, by the kernel's statistics.
+fn programs() {
+    for form in [Form::Slices, Form::All] {
+        let Some(world) = World::new(Offloads::Off) else { return };
+        let (Some(a), Some(b)) = (agent(&world, Place::A, form), agent(&world, Place::B, form)) else {
+            return;
+        };
+        fs::write(STATISTICS, "1").unwrap();
+        transfer(&world);
+        println!("{form:?}, A: {}\n{form:?}, B: {}", nanoseconds(&a), nanoseconds(&b));
+        fs::write(STATISTICS, "0").unwrap();
+    }
+}
+
+fn middle(values: &mut [f64]) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+fn spread(values: &mut [f64]) -> String {
+    let middle = middle(values);
+    format!("{middle:.2} ({:.2} to {:.2})", values[0], values[values.len() - 1])
+}
