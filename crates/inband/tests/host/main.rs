@@ -10,6 +10,7 @@ mod drops;
 mod filters;
 mod foreign;
 mod forms;
+mod image;
 mod kills;
 mod leases;
 mod limits;
