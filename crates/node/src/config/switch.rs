@@ -120,7 +120,7 @@ const MAX_DECIMALS: usize = 6;
 
 impl fmt::Display for Rate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let unit = UNITS.iter().find(|(_, factor)| self.0 > 0 && self.0 % factor == 0);
+        let unit = UNITS.iter().find(|(_, factor)| self.0 > 0 && self.0.is_multiple_of(*factor));
         match unit {
             Some((unit, factor)) => write!(f, "{}{unit}", self.0 / factor),
             None => f.write_str("0"),
