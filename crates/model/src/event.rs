@@ -1,5 +1,6 @@
 //! What is worth telling a person?
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{EventDetail, EventId, EventKind, Nanos, NodeId};
@@ -76,7 +77,9 @@ impl Event {
 }
 
 /// Where an event stands in its course.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Phase {
     /// It happened, and has no course.
@@ -89,7 +92,7 @@ pub enum Phase {
 }
 
 /// Why an event has ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum EndReason {
     /// A report showed that its cause is over.
@@ -113,7 +116,7 @@ impl EndReason {
 }
 
 /// Who knows of an event.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Acknowledgement {
     /// Who.
@@ -145,7 +148,7 @@ fn is_false(flag: &bool) -> bool {
 }
 
 /// How much an event matters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
     /// Good to know.
@@ -157,7 +160,7 @@ pub enum Severity {
 }
 
 /// How sure an event is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Confidence {
     /// One of several explanations.
@@ -169,7 +172,7 @@ pub enum Confidence {
 }
 
 /// Names one report, so that it can be found in the history.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct ReportReference {
     /// The reporting node.
     pub node_id: NodeId,

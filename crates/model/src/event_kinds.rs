@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Makes the kinds, their names and the details of their events from [`event_kinds!`](crate::event_kinds!).
@@ -15,7 +16,7 @@ macro_rules! define {
         )+)+
 
         /// The kinds of events, named in kebab case for users.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
         #[non_exhaustive]
         pub enum EventKind {
             $($($(#[$about])+ #[serde(rename = $name)] $kind,)+)+

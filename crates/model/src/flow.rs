@@ -4,12 +4,13 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::path::mix;
 
 /// A flow: the five-tuple of the original packet, in the direction it was sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct Flow {
     /// Source address.
     pub source: IpAddr,
@@ -24,7 +25,7 @@ pub struct Flow {
 }
 
 /// The 63-bit name of a flow: a hash of its five-tuple, the same on every machine and in every run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct FlowId(pub u64);
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::NodeId;
@@ -12,7 +13,8 @@ use crate::NodeId;
 /// Datagrams up to `accepted`: `received = malformed + shed + duplicate + accepted`. `reordered` and `late`
 /// are parts of `accepted`. `stored` and `store_failed` count individual reports, as `accepted_reports` does;
 /// `exported` and `export_failed` count messages.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Totals")]
 pub struct Ledger {
     /// Datagrams taken off the socket.
     pub received: u64,
@@ -62,7 +64,8 @@ impl Ledger {
 }
 
 /// The ledger of one stream: the reports one part of one node sends to one socket, in sequence.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Stream")]
 pub struct StreamLedger {
     /// The reporting node; [`NodeId::NOT_AVAILABLE`] where its reports do not name it.
     pub node_id: NodeId,
@@ -94,7 +97,8 @@ pub struct StreamLedger {
 /// The ledger of one output: what became of every message that was to be delivered.
 ///
 /// `offered = exported + export_failed + waiting`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Export")]
 pub struct ExportLedger {
     /// The output's name.
     pub output: String,
@@ -128,7 +132,8 @@ impl ExportLedger {
 }
 
 /// The whole ledger: totals, each stream, and each output.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Ledger")]
 pub struct LedgerView {
     /// Sums over all streams, those forgotten included.
     pub total: Ledger,
@@ -155,7 +160,8 @@ pub struct LedgerView {
 }
 
 /// A socket that reports come in by, and what the kernel grants it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Socket")]
 pub struct SocketLedger {
     /// The address it receives on.
     pub address: SocketAddr,
@@ -168,7 +174,7 @@ pub struct SocketLedger {
 }
 
 /// A source address with more node ids than one may have.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RefusedSource {
     /// The address.
     pub address: IpAddr,
@@ -179,7 +185,8 @@ pub struct RefusedSource {
 }
 
 /// How often one kind of fault was found in one kind of header.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Fault")]
 pub struct FaultCount {
     /// The header, as the specification names it.
     pub header: String,

@@ -3,6 +3,7 @@
 //! Everything here is owned and serialisable, and depends on no other crate of the project: collector,
 //! store and server meet in these types.
 
+pub mod api;
 mod event;
 mod event_id;
 mod event_kinds;

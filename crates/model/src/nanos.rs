@@ -3,13 +3,16 @@
 use std::fmt;
 use std::ops::Add;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Nanoseconds: a point in time counted from 1970, or a span between two.
 ///
 /// Whose clock it is stands in the name of the field that holds it. Arithmetic saturates, because times
 /// come from devices and no value of theirs may stop the collector.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(transparent)]
 pub struct Nanos(pub u64);
 

@@ -1,5 +1,6 @@
 //! What did a report tell?
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Flow, Hop, Nanos, Path};
@@ -17,7 +18,7 @@ pub enum Observation {
 }
 
 /// Where an observation comes from.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Origin {
     /// The metadata stack of an INT-MD packet.

@@ -8,13 +8,15 @@ mod ledger;
 mod minutes;
 mod observations;
 mod paths;
+mod roll_ups;
 
 pub use self::columns::{Cells, Column, Kind, Shape, Table};
 pub use self::events::{EVENTS, EventRow};
 pub use self::ledger::{LEDGER, LedgerRow, LedgerScope};
-pub use self::minutes::{MINUTES, MinuteRow};
+pub use self::minutes::{HOURS, MINUTES, MinuteRow};
 pub use self::observations::OBSERVATIONS;
 pub use self::paths::PATHS;
+pub use self::roll_ups::{FLOW_MINUTES, FlowMinuteRow, LINK_MINUTES, LinkMinuteRow};
 
 /// Version of all tables together, as segments hold them. It stands in the metadata of every segment; columns are only
 /// ever added within a version. Version 2 holds the timestamps of nodes as offsets.
@@ -25,7 +27,16 @@ pub const OLDEST_SCHEMA_VERSION: u32 = 1;
 /// The tables without the types of their rows.
 #[must_use]
 pub fn shapes() -> Vec<Shape> {
-    vec![OBSERVATIONS.shape(), PATHS.shape(), EVENTS.shape(), LEDGER.shape(), MINUTES.shape()]
+    vec![
+        OBSERVATIONS.shape(),
+        PATHS.shape(),
+        EVENTS.shape(),
+        LEDGER.shape(),
+        MINUTES.shape(),
+        HOURS.shape(),
+        FLOW_MINUTES.shape(),
+        LINK_MINUTES.shape(),
+    ]
 }
 
 #[cfg(test)]

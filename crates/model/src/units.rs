@@ -85,6 +85,11 @@ impl Units {
         self.nodes.get(&node_id).copied().unwrap_or_default()
     }
 
+    /// The nodes whose units are configured, in no order.
+    pub fn iter(&self) -> impl Iterator<Item = (NodeId, NodeUnits)> {
+        self.nodes.iter().map(|(node, units)| (*node, *units))
+    }
+
     /// Whether any node counts time in something else than nanoseconds.
     #[must_use]
     pub fn has_ticks(&self) -> bool {

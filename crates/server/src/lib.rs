@@ -13,6 +13,7 @@ mod metrics;
 mod names;
 mod pipeline;
 mod quantity;
+mod read_model;
 mod receive;
 mod settings;
 mod sys;

@@ -147,6 +147,32 @@ impl Names {
         self.nodes.get(&node.0).map(|node| node.name.as_str()).filter(|name| !name.is_empty())
     }
 
+    /// The node of a name; the one with the lowest id where several have it.
+    pub(crate) fn node_of(&self, name: &str) -> Option<NodeId> {
+        let named = self.nodes.values().filter(|node| !name.is_empty() && node.name == name);
+        named.map(|node| NodeId(node.id)).min()
+    }
+
+    /// The nodes that have a name, by rising id.
+    pub(crate) fn of_nodes(&self) -> impl Iterator<Item = (u32, &str)> {
+        let mut nodes: Vec<(u32, &str)> = self
+            .nodes
+            .iter()
+            .map(|(id, node)| (*id, node.name.as_str()))
+            .filter(|(_, name)| !name.is_empty())
+            .collect();
+        nodes.sort_unstable();
+        nodes.into_iter()
+    }
+
+    /// The names of hosts and subnets, each once, in the order of the alphabet.
+    pub(crate) fn of_addresses(&self) -> impl Iterator<Item = &str> {
+        let hosts = self.hosts.values().map(|host| host.name.as_str());
+        let names: BTreeSet<&str> =
+            hosts.chain(self.subnets.values().map(|subnet| subnet.name.as_str())).collect();
+        names.into_iter()
+    }
+
     /// The units of the nodes' metadata.
     #[must_use]
     pub fn units(&self) -> &Units {

@@ -7,7 +7,9 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use inband_model::table::{EVENTS, LEDGER, MINUTES, OBSERVATIONS, PATHS, Table};
+use inband_model::table::{
+    EVENTS, FLOW_MINUTES, HOURS, LEDGER, LINK_MINUTES, MINUTES, OBSERVATIONS, PATHS, Table,
+};
 use inband_model::{HopColumns, Nanos, ReportRecord};
 
 use crate::civil::Hour;
@@ -15,10 +17,10 @@ use crate::disk::sync_directory;
 use crate::error::StoreError;
 use crate::layout::{self, Generation};
 use crate::memory::Memory;
-use crate::minutes::Minutes;
 use crate::order::Order;
 use crate::place::Place;
 use crate::retention;
+use crate::roll_ups::RollUps;
 use crate::segment::ROW_GROUP_ROWS;
 use crate::settings::StoreSettings;
 use crate::tally::{Counters, count, discount};
@@ -152,7 +154,11 @@ pub(crate) fn flush(settings: &StoreSettings, job: &Job) -> Result<(), StoreErro
     write_table(settings, &PATHS, &memory.paths, *generation, |row| row.received_at)?;
     write_table(settings, &EVENTS, &memory.events, *generation, |row| row.last)?;
     write_table(settings, &LEDGER, &memory.ledger, *generation, |row| row.taken_at)?;
-    write_table(settings, &MINUTES, &Minutes::of(&memory.hops).rows(), *generation, |row| row.minute)?;
+    let RollUps { minutes, hours, flows, links } = RollUps::of(&memory.hops);
+    write_table(settings, &MINUTES, &minutes, *generation, |row| row.minute)?;
+    write_table(settings, &HOURS, &hours, *generation, |row| row.minute)?;
+    write_table(settings, &FLOW_MINUTES, &flows, *generation, |row| row.minute)?;
+    write_table(settings, &LINK_MINUTES, &links, *generation, |row| row.minute)?;
     let log = layout::log_file(&settings.path, *generation);
     match fs::remove_file(&log) {
         // It was lost with its directory.

@@ -11,15 +11,18 @@ use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Duration;
 
-use inband_model::table::{EVENTS, LEDGER, MINUTES, MinuteRow, OBSERVATIONS, PATHS, Shape, shapes};
+use inband_model::Nanos;
+use inband_model::table::{
+    EVENTS, FLOW_MINUTES, HOURS, LEDGER, LINK_MINUTES, MINUTES, OBSERVATIONS, PATHS, Shape, shapes,
+};
 
 use crate::damage::{Damage, Findings, Notes};
 use crate::error::StoreError;
 use crate::layout::{self, SegmentFile};
 use crate::log;
 use crate::memory::Memory;
-use crate::minutes::Minutes;
 use crate::range::TimeRange;
+use crate::roll_ups::RollUps;
 use crate::segment::SegmentReader;
 
 pub use chunk::Chunk;
@@ -33,7 +36,7 @@ pub struct History {
     segments: Vec<Vec<SegmentFile>>,
     memory: Arc<Memory>,
     /// Made of `memory` when they are asked for.
-    minutes: Arc<OnceLock<Arc<Vec<MinuteRow>>>>,
+    roll_ups: Arc<OnceLock<Arc<RollUps>>>,
     notes: Notes,
 }
 
@@ -80,9 +83,9 @@ impl History {
             files.retain(|file| first_log.is_none_or(|first| file.generation < first));
             segments.push(files);
         }
-        let (memory, minutes) = (Arc::new(memory), Arc::default());
+        let (memory, roll_ups) = (Arc::new(memory), Arc::default());
         damage.iter().for_each(|damage| notes.note(damage));
-        Ok(Some(History { root: root.to_owned(), segments, memory, minutes, notes: notes.clone() }))
+        Ok(Some(History { root: root.to_owned(), segments, memory, roll_ups, notes: notes.clone() }))
     }
 
     /// The same snapshot, which notes what one question finds.
@@ -139,6 +142,12 @@ impl History {
         self.segments.iter().flatten().map(|file| file.bytes).sum()
     }
 
+    /// When the oldest hour begins that is in segments; `None` where there is none.
+    #[must_use]
+    pub fn oldest(&self) -> Option<Nanos> {
+        self.segments.iter().flatten().map(|file| file.hour.start()).min()
+    }
+
     /// How many rows a table has, at most; a segment that cannot be opened counts as large.
     #[must_use]
     pub fn rows(&self, table: &Shape) -> usize {
@@ -186,6 +195,11 @@ impl History {
         Ok(chunks)
     }
 
+    /// The roll-ups of the logs, made when they are first asked for.
+    fn roll_ups(&self) -> &Arc<RollUps> {
+        self.roll_ups.get_or_init(|| Arc::new(RollUps::of(&self.memory.hops)))
+    }
+
     fn rows_in_memory(&self, table: &str) -> Vec<Chunk> {
         let memory = &self.memory;
         match table {
@@ -194,8 +208,14 @@ impl History {
             name if name == EVENTS.name => Chunk::of_rows(memory, &EVENTS, |memory| &memory.events),
             name if name == LEDGER.name => Chunk::of_rows(memory, &LEDGER, |memory| &memory.ledger),
             name if name == MINUTES.name => {
-                let minutes = self.minutes.get_or_init(|| Arc::new(Minutes::of(&memory.hops).rows()));
-                Chunk::of_rows(minutes, &MINUTES, |minutes| minutes)
+                Chunk::of_rows(self.roll_ups(), &MINUTES, |roll_ups| &roll_ups.minutes)
+            }
+            name if name == HOURS.name => Chunk::of_rows(self.roll_ups(), &HOURS, |roll_ups| &roll_ups.hours),
+            name if name == FLOW_MINUTES.name => {
+                Chunk::of_rows(self.roll_ups(), &FLOW_MINUTES, |roll_ups| &roll_ups.flows)
+            }
+            name if name == LINK_MINUTES.name => {
+                Chunk::of_rows(self.roll_ups(), &LINK_MINUTES, |roll_ups| &roll_ups.links)
             }
             _ => Vec::new(),
         }

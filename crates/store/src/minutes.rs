@@ -53,6 +53,11 @@ impl Sketch {
         None
     }
 
+    /// The values, each as the middle of those it is counted with, and how many they are.
+    pub fn values(&self) -> impl Iterator<Item = (u64, u64)> {
+        self.buckets.iter().map(|(bucket, count)| (middle(*bucket), *count))
+    }
+
     /// Writes it as `bucket:count` pairs.
     #[must_use]
     pub fn to_text(&self) -> String {
@@ -110,6 +115,7 @@ impl Minutes {
         };
         let (node, egress) = (narrow(HopField::NodeId), narrow(HopField::EgressInterface));
         let (queue, occupancy) = (narrow(HopField::QueueId), narrow(HopField::QueueOccupancy));
+        let utilization = narrow(HopField::EgressUtilization);
         for (index, report) in columns.reports().iter().enumerate().filter(|(_, report)| report.hop_count > 0)
         {
             let minute = report.received_at.0 - report.received_at.0 % MINUTE;
@@ -122,7 +128,15 @@ impl Minutes {
                 let egress = value(egress, HopField::EgressInterface);
                 let key = (minute, node, egress, value(queue, HopField::QueueId));
                 let occupancy = value(occupancy, HopField::QueueOccupancy);
-                minutes.count(key, occupancy, columns.value(HopField::Latency, hop));
+                let row = minutes.count(key, occupancy, columns.value(HopField::Latency, hop));
+                row.utilization_max =
+                    row.utilization_max.max(value(utilization, HopField::EgressUtilization));
+            }
+            // The node that dropped a packet is the last one its report tells of.
+            if let Some(place) =
+                minutes.last.as_ref().map(|(_, place)| *place as usize).filter(|_| report.dropped)
+            {
+                minutes.rows[place].dropped += 1;
             }
         }
         minutes
@@ -130,15 +144,17 @@ impl Minutes {
 
     /// Counts a hop.
     #[inline]
-    fn count(&mut self, key: Key, occupancy: Option<u32>, latency: Option<u64>) {
+    fn count(&mut self, key: Key, occupancy: Option<u32>, latency: Option<u64>) -> &mut MinuteRow {
         let place = self.place(key);
         let row = &mut self.rows[place as usize];
         row.count += 1;
         row.queue_occupancy_max = row.queue_occupancy_max.max(occupancy);
-        let Some(latency) = latency else { return };
-        row.latency_count += 1;
-        row.latency_max = row.latency_max.max(Some(Nanos(latency)));
-        self.latencies.push((place, bucket(latency)));
+        if let Some(latency) = latency {
+            row.latency_count += 1;
+            row.latency_max = row.latency_max.max(Some(Nanos(latency)));
+            self.latencies.push((place, bucket(latency)));
+        }
+        row
     }
 
     /// The rows in the order of time.
@@ -224,7 +240,40 @@ const EMPTY: MinuteRow = MinuteRow {
     latency_quantiles: None,
     latency_sketch: String::new(),
     queue_occupancy_max: None,
+    dropped: 0,
+    utilization_max: None,
 };
+
+/// Which hour of which queue: start of the hour, node, interface, queue.
+type HourKey = (Nanos, NodeId, Option<u16>, Option<u8>);
+
+/// The hours of minutes, in the order of time.
+pub(crate) fn hours(minutes: &[MinuteRow]) -> Vec<MinuteRow> {
+    let mut hours: BTreeMap<HourKey, (MinuteRow, Sketch)> = BTreeMap::new();
+    for minute in minutes {
+        let hour = Nanos(minute.minute.0 - minute.minute.0 % HOUR);
+        let key = (hour, minute.node_id, minute.egress_interface, minute.queue_id);
+        let (row, sketch) = hours.entry(key).or_insert_with(|| {
+            let (_, node_id, egress_interface, queue_id) = key;
+            (MinuteRow { minute: hour, node_id, egress_interface, queue_id, ..EMPTY }, Sketch::default())
+        });
+        row.count += minute.count;
+        row.latency_count += minute.latency_count;
+        row.latency_max = row.latency_max.max(minute.latency_max);
+        row.queue_occupancy_max = row.queue_occupancy_max.max(minute.queue_occupancy_max);
+        row.dropped += minute.dropped;
+        row.utilization_max = row.utilization_max.max(minute.utilization_max);
+        if let Some(part) = Sketch::parse(&minute.latency_sketch) {
+            sketch.merge(&part);
+        }
+    }
+    let finished = hours.into_values().map(|(row, sketch)| {
+        let quantile = |per_mille| Some(Nanos(sketch.quantile(per_mille)?));
+        let latency_quantiles = (|| Some([quantile(500)?, quantile(900)?, quantile(990)?]))();
+        MinuteRow { latency_quantiles, latency_sketch: sketch.to_text(), ..row }
+    });
+    finished.collect()
+}
 
 /// Small values have a bucket each; others share one with those that have the same leading bits.
 fn bucket(value: u64) -> u32 {
@@ -244,7 +293,9 @@ fn middle(bucket: u32) -> u64 {
 }
 
 /// Nanoseconds of a minute.
-const MINUTE: u64 = 60_000_000_000;
+pub(crate) const MINUTE: u64 = 60_000_000_000;
+/// Nanoseconds of an hour.
+const HOUR: u64 = 60 * MINUTE;
 /// Bits after the leading one that tell buckets apart.
 const FINE_BITS: u32 = 5;
 /// The bucket of the largest number.

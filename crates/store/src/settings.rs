@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use inband_model::table::MINUTES;
+use inband_model::table::{HOURS, LINK_MINUTES, MINUTES};
 
 /// Where history is kept, and how much of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoreSettings {
     /// The directory; made when it is not there.
     pub path: PathBuf,
-    /// Rows older than this are removed, an hour of them at a time. Minutes, which name no flow, are kept ten
-    /// times as long.
+    /// Rows older than this are removed, an hour of them at a time. Minutes of queues and links, which name no
+    /// flow, are kept ten times as long, hours of queues sixty times.
     pub retain: Duration,
     /// The same for single tables, by name.
     pub retain_tables: BTreeMap<String, Duration>,
@@ -46,10 +46,16 @@ impl Default for StoreSettings {
 impl StoreSettings {
     /// How long the rows of a table are kept.
     pub(crate) fn retain_of(&self, table: &str) -> Duration {
-        let factor = if table == MINUTES.name { MINUTES_FACTOR } else { 1 };
+        let factor = match table {
+            table if table == HOURS.name => HOURS_FACTOR,
+            table if table == MINUTES.name || table == LINK_MINUTES.name => MINUTES_FACTOR,
+            _ => 1,
+        };
         self.retain_tables.get(table).copied().unwrap_or_else(|| self.retain.saturating_mul(factor))
     }
 }
 
 /// Minutes are kept this many times as long as what they were made of.
 const MINUTES_FACTOR: u32 = 10;
+/// And hours so many times.
+const HOURS_FACTOR: u32 = 60;

@@ -178,6 +178,18 @@ impl Store {
         &self.settings.path
     }
 
+    /// How long the rows of a table are kept.
+    #[must_use]
+    pub fn retains(&self, table: &str) -> Duration {
+        self.settings.retain_of(table)
+    }
+
+    /// How large all files together may be, bytes.
+    #[must_use]
+    pub fn max_bytes(&self) -> u64 {
+        self.settings.max_size_bytes
+    }
+
     /// What became of the reports so far.
     #[must_use]
     pub fn tally(&self) -> Tally {

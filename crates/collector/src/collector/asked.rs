@@ -10,6 +10,7 @@ use inband_model::{
 use crate::detect::path_policy::{RuleView, Verdict};
 use crate::report::Fault;
 use crate::sketch::Sketch;
+use crate::snapshot::FlowSnapshot;
 use crate::timeline::Timeline;
 use crate::views::{FlowPathView, FlowView, LinkView, NodeView, PortView, QueueView, TopologyView};
 
@@ -108,6 +109,12 @@ impl Collector {
         }
         flows.sort_by_key(rank);
         flows
+    }
+
+    /// A copy of the flows with the paths they have taken lately.
+    #[must_use]
+    pub fn flow_snapshot(&self) -> FlowSnapshot {
+        self.flows.correlator.snapshot(self.timeline())
     }
 
     /// One flow; `None` when no report on it came lately.

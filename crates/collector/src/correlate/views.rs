@@ -3,9 +3,11 @@
 use inband_model::{Flow, Nanos};
 
 use crate::detect::path_policy::{RuleView, Verdict};
-use crate::flows::FlowEntry;
+use crate::flows::{FlowEntry, PAST_PATHS};
 use crate::paths::PathIndex;
 use crate::ports::Ports;
+use crate::snapshot::FlowSnapshot;
+use crate::timeline::Timeline;
 use crate::views::{FlowPathView, FlowView, LinkView};
 
 use super::Correlator;
@@ -34,6 +36,28 @@ impl Correlator {
     /// One flow.
     pub(crate) fn flow_view(&self, flow: &Flow) -> Option<FlowView<'_>> {
         self.network.flows.find(flow).map(|index| self.view(&self.network.flows[index]))
+    }
+
+    /// Copies the flows; their times are those of the day.
+    pub(crate) fn snapshot(&self, timeline: &Timeline) -> FlowSnapshot {
+        let mut snapshot = FlowSnapshot::with_capacity(self.network.flows.len());
+        // Many flows have the same path, which is copied once.
+        let mut places = vec![None; self.network.paths.places()];
+        let mut copy = |snapshot: &mut FlowSnapshot, index: PathIndex| {
+            *places[index.place()].get_or_insert_with(|| snapshot.add_path(&self.network.paths[index].path))
+        };
+        for entry in self.network.flows.iter() {
+            let path = entry.path.map(|index| copy(&mut snapshot, index));
+            let mut past = [(0, Nanos::ZERO, Nanos::ZERO); PAST_PATHS];
+            let latest_first = entry.past_paths.iter().rev().take(PAST_PATHS);
+            for (copied, taken) in past.iter_mut().zip(latest_first) {
+                let place = copy(&mut snapshot, taken.path);
+                *copied = (place, timeline.time_of_day(taken.since), timeline.time_of_day(taken.until));
+            }
+            let past = past.into_iter().take(entry.past_paths.len());
+            snapshot.add_flow(&timeline.flow(self.view(entry)), path, past);
+        }
+        snapshot
     }
 
     /// The latest paths of a flow, the latest first.

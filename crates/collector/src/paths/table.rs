@@ -37,6 +37,13 @@ pub(crate) struct PathSlot {
     touched_at: Nanos,
 }
 
+impl PathIndex {
+    /// Its place, below [`PathTable::places`].
+    pub(crate) fn place(self) -> usize {
+        self.0
+    }
+}
+
 impl PathTable {
     pub(crate) fn new(capacity: usize) -> PathTable {
         PathTable {
@@ -138,6 +145,11 @@ impl PathTable {
         let new_links = &self.slots[new.0].links;
         let old_links = self.slots[old.0].links.iter().filter(|link| !new_links.contains(link));
         old_links.flatten().any(|link| links.seen_at(*link) <= since)
+    }
+
+    /// How many places there are; every index in use is below it.
+    pub(crate) fn places(&self) -> usize {
+        self.slots.len()
     }
 
     pub(crate) fn len(&self) -> usize {

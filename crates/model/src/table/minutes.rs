@@ -26,6 +26,10 @@ pub struct MinuteRow {
     pub latency_sketch: String,
     /// The highest occupancy of the queue, in the node's unit.
     pub queue_occupancy_max: Option<u32>,
+    /// Reports of packets that were dropped here.
+    pub dropped: u64,
+    /// The highest utilisation of the interface, in the node's unit.
+    pub utilization_max: Option<u32>,
 }
 
 /// A row for each queue and minute that had reports; several when the minute was written in parts.
@@ -57,7 +61,25 @@ pub const MINUTES: Table<MinuteRow> = Table {
             "in the node's unit",
             Cells::OptionalInteger(|row| row.queue_occupancy_max.map(u64::from)),
         ),
+        // Segments of earlier versions do not have these.
+        column(
+            "dropped",
+            "reports of packets that were dropped here",
+            Cells::OptionalInteger(|row| Some(row.dropped)),
+        ),
+        column(
+            "utilization_max",
+            "in the node's unit",
+            Cells::OptionalInteger(|row| row.utilization_max.map(u64::from)),
+        ),
     ],
+};
+
+/// The same of an hour: `time` is its start.
+pub const HOURS: Table<MinuteRow> = Table {
+    name: "hours",
+    about: "one hour of one queue, in one row or in several that add up",
+    columns: MINUTES.columns,
 };
 
 const fn column(name: &'static str, about: &'static str, cells: Cells<MinuteRow>) -> Column<MinuteRow> {

@@ -67,6 +67,11 @@ impl Access {
         }
     }
 
+    /// Whether the caller may acknowledge and silence events.
+    pub(super) fn may_change(&self, headers: &HeaderMap) -> bool {
+        self.check(headers, Right::Change).is_ok()
+    }
+
     /// Whether the caller asks this machine by a name it may have; all may be had where a token is asked for.
     pub(super) fn check_host(&self, headers: &HeaderMap) -> Result<(), Problem> {
         let host = headers.get(HOST).map(|value| value.to_str().unwrap_or(""));

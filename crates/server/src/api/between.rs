@@ -2,37 +2,20 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use axum::extract::{Path as InPath, State};
 use axum::response::Response;
 use inband_collector::FlowView;
-use inband_model::{Hop, Nanos, NodeId, Path};
-use serde::{Deserialize, Serialize};
+use inband_model::api::{BetweenQuestion, LimitQuestion};
+use inband_model::{Hop, Nanos, NodeId, Path, PathId};
+use serde::Serialize;
 
 use super::Shared;
 use super::asked::Asked;
 use super::problem::Problem;
-use super::views::{MAX_ANSWER, text, written};
+use super::views::{MAX_ANSWER, json, list};
 use crate::names::Names;
-use crate::pipeline::Sight;
 use crate::receive::Prefix;
-
-/// How many are wanted.
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub(super) struct Limit {
-    limit: Option<usize>,
-}
-
-/// Between which hosts paths are wanted; each an address, a prefix, or a name of the names file.
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub(super) struct Between {
-    source: Option<String>,
-    destination: Option<String>,
-    limit: Option<usize>,
-}
 
 /// A link in the direction packets take, as `FROM.INTERFACE-TO.INTERFACE`; an interface that is `*` or left out may be any.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,64 +44,57 @@ struct PathBetween<'a> {
 pub(super) async fn link_flows(
     State(state): State<Shared>,
     InPath(id): InPath<String>,
-    Asked(wanted): Asked<Limit>,
+    Asked(wanted): Asked<LimitQuestion>,
 ) -> Result<Response, Problem> {
     let wrong = || Problem::wrong(format!("`{id}` is not the id of a link, such as 1.2-11.3 or 1-11"));
     let link: LinkId = LinkId::parse(&id).ok_or_else(wrong)?;
     let limit = limit(wanted.limit);
-    let names = Arc::clone(&state.names);
-    let find = move |sight: &mut Sight<'_>| {
-        let goes_over = |flow: &FlowView<'_>| flow.path.is_some_and(|path| link.is_on(path));
-        let mut flows: Vec<FlowView<'_>> = sight.collector.flows().filter(goes_over).collect();
-        flows.sort_by_key(|flow| (Reverse(flow.reports), flow.id));
-        flows.truncate(limit);
-        text(&flows.iter().map(|flow| names.of_flow(flow)).collect::<Vec<_>>())
-    };
-    Ok(written(state.look(find).await?))
+    let flows = state.read.flows().await?;
+    let goes_over = |flow: &FlowView<'_>| flow.path.is_some_and(|path| link.is_on(path));
+    let mut flows: Vec<FlowView<'_>> = flows.all().flows().filter(goes_over).collect();
+    flows.sort_by_key(|flow| (Reverse(flow.reports), flow.id));
+    flows.truncate(limit);
+    Ok(list(&flows, |flow| state.names.of_flow(flow)))
 }
 
 /// The paths between two places, those that most flows take first.
 pub(super) async fn paths(
     State(state): State<Shared>,
-    Asked(wanted): Asked<Between>,
+    Asked(wanted): Asked<BetweenQuestion>,
 ) -> Result<Response, Problem> {
     let source = places(&state.names, wanted.source.as_deref())?;
     let destination = places(&state.names, wanted.destination.as_deref())?;
     let limit = limit(wanted.limit);
-    let names = Arc::clone(&state.names);
-    let find = move |sight: &mut Sight<'_>| {
-        let is_in = |places: &[Prefix], address| places.iter().any(|place| place.contains(address));
-        let mut paths: BTreeMap<String, PathBetween<'_>> = BTreeMap::new();
-        let flows = sight
-            .collector
-            .flows()
-            .filter(|view| is_in(&source, view.flow.source) && is_in(&destination, view.flow.destination));
-        for view in flows {
-            for taken in sight.collector.flow_paths(&view.flow) {
-                let id = taken.id.to_string();
-                let path = paths.entry(id.clone()).or_insert_with(|| PathBetween {
-                    id,
-                    path: taken.path,
-                    path_names: names.path(taken.path),
-                    flows: 0,
-                    current_flows: 0,
-                    reports: 0,
-                    since: taken.since,
-                    until: taken.until,
-                });
-                path.flows += 1;
-                path.current_flows += u64::from(taken.current);
-                path.reports += if taken.current { view.reports } else { 0 };
-                path.since = path.since.min(taken.since);
-                path.until = path.until.max(taken.until);
-            }
+    let flows = state.read.flows().await?;
+    let flows = flows.all();
+    let is_in = |places: &[Prefix], address| places.iter().any(|place| place.contains(address));
+    let mut paths: BTreeMap<PathId, PathBetween<'_>> = BTreeMap::new();
+    for (place, view) in flows.flows().enumerate() {
+        if !is_in(&source, view.flow.source) || !is_in(&destination, view.flow.destination) {
+            continue;
         }
-        let mut paths: Vec<_> = paths.into_values().collect();
-        paths.sort_by_key(|path| (Reverse(path.current_flows), Reverse(path.flows), Reverse(path.until)));
-        paths.truncate(limit);
-        text(&paths)
-    };
-    Ok(written(state.look(find).await?))
+        for taken in flows.paths(place) {
+            let path = paths.entry(taken.id).or_insert_with(|| PathBetween {
+                id: taken.id.to_string(),
+                path: taken.path,
+                path_names: state.names.path(taken.path),
+                flows: 0,
+                current_flows: 0,
+                reports: 0,
+                since: taken.since,
+                until: taken.until,
+            });
+            path.flows += 1;
+            path.current_flows += u64::from(taken.current);
+            path.reports += if taken.current { view.reports } else { 0 };
+            path.since = path.since.min(taken.since);
+            path.until = path.until.max(taken.until);
+        }
+    }
+    let mut paths: Vec<_> = paths.into_values().collect();
+    paths.sort_by_key(|path| (Reverse(path.current_flows), Reverse(path.flows), Reverse(path.until)));
+    paths.truncate(limit);
+    Ok(json(&paths))
 }
 
 impl LinkId {

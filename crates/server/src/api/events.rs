@@ -1,96 +1,109 @@
 //! What happened, who knows of it, and of what is nobody to be told?
 
+use std::cmp::Reverse;
 use std::collections::HashSet;
-use std::time::UNIX_EPOCH;
 
 use axum::Json;
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, State};
 use axum::response::Response;
-use inband_model::{Acknowledgement, EventId, EventKind, EventView, Nanos, Severity, Silence};
-use serde::Deserialize;
+use inband_model::api::{EventsQuestion, TimeRange};
+use inband_model::{Acknowledgement, EventId, EventView, Nanos, Silence};
 use serde_json::json;
 
 use super::Shared;
 use super::asked::Asked;
+use super::history::flow_id;
+use super::incidents;
 use super::past::Filter;
 use super::problem::Problem;
 use super::views::{json as answer, list};
 
-/// Which events are wanted.
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub(super) struct Wanted {
-    /// Only those that go on, or only those that are past.
-    active: Option<bool>,
-    /// Most past ones; 100 where nothing is said.
-    limit: Option<usize>,
-    /// A time, which brings in those of history.
-    from: Option<String>,
-    /// A time, which brings in those of history.
-    to: Option<String>,
-    kind: Option<EventKind>,
-    severity: Option<Severity>,
-    node: Option<u32>,
-    key: Option<String>,
-}
-
-impl Wanted {
-    fn filter(&self) -> Result<Filter, Problem> {
-        let time = |text: &Option<String>| text.as_deref().map(time).transpose();
-        Ok(Filter {
-            from: time(&self.from)?,
-            to: time(&self.to)?,
-            kind: self.kind,
-            severity: self.severity,
-            node: self.node,
-            key: self.key.clone(),
-        })
-    }
-
-    /// Whether those of before this start, and those the collector has forgotten, are wanted.
-    fn reaches_back(&self) -> bool {
-        (self.from.is_some() || self.to.is_some()) && self.active != Some(true)
-    }
-}
-
-/// A time as nanoseconds since 1970, or as `2026-01-31T12:00:00Z`.
-fn time(text: &str) -> Result<Nanos, Problem> {
-    if let Ok(nanos) = text.parse() {
-        return Ok(Nanos(nanos));
-    }
-    let since_1970 = humantime::parse_rfc3339_weak(text)
-        .ok()
-        .and_then(|time| time.duration_since(UNIX_EPOCH).ok())
-        .and_then(|since| u64::try_from(since.as_nanos()).ok());
-    let wrong = || {
-        Problem::wrong(format!(
-            "`{text}` is not a time: nanoseconds since 1970, or such as 2026-01-31T12:00:00Z"
-        ))
-    };
-    since_1970.map(Nanos).ok_or_else(wrong)
+/// What an event has to be, by the parameters of a question.
+fn filter(wanted: &EventsQuestion) -> Result<Filter, Problem> {
+    Ok(Filter {
+        from: wanted.from.map(|time| time.0),
+        to: wanted.to.map(|time| time.0),
+        kind: wanted.kind,
+        severity: wanted.severity,
+        node: wanted.node,
+        key: wanted.key.clone(),
+        flow: wanted.flow.as_deref().map(flow_id).transpose()?,
+    })
 }
 
 /// Those that go on, then those that are past, the latest first.
 pub(super) async fn events(
     State(state): State<Shared>,
-    Asked(wanted): Asked<Wanted>,
+    Asked(wanted): Asked<EventsQuestion>,
 ) -> Result<Response, Problem> {
-    let filter = wanted.filter()?;
+    let filter = filter(&wanted)?;
     let limit = wanted.limit.unwrap_or(100).min(MOST);
-    let (is_active_wanted, is_past_wanted) = (wanted.active != Some(false), wanted.active != Some(true));
-    let known = filter.clone();
-    let look = state.look(move |sight| {
-        let collector = &*sight.collector;
-        let wants = |view: &&EventView| known.wants(&view.event);
-        let active = collector.active_events().filter(|_| is_active_wanted).filter(wants);
-        let past = collector.past_events().filter(|_| is_past_wanted).filter(wants);
-        (active.take(MOST).cloned().collect::<Vec<_>>(), past.take(limit).cloned().collect::<Vec<_>>())
-    });
-    let (mut events, mut past) = look.await?;
-    events.sort_by_key(|view| std::cmp::Reverse(view.event.first));
+    let mut events = match wanted.related.as_deref() {
+        Some(id) => related(&state, id).await?,
+        None => {
+            // A page after another is cut out of both.
+            let reach = if wanted.after.is_some() { MOST } else { limit };
+            let (mut events, mut past) = gather(&state, filter.clone(), wanted.active, reach).await?;
+            events.append(&mut past);
+            events
+        }
+    };
+    events.retain(|view| filter.wants(&view.event));
+    if let Some(after) = &wanted.after {
+        let id: EventId = id("after", after)?;
+        let place = events.iter().position(|view| view.id == id);
+        events.drain(..place.map_or(events.len(), |place| place + 1));
+        events.truncate(limit);
+    }
+    state.said.note(&mut events);
+    Ok(list(&events, |view| state.names.of_event(view)))
+}
+
+/// The events that went on in a time, those that go on first.
+pub(super) async fn within(state: &Shared, range: TimeRange, most: usize) -> Result<Vec<EventView>, Problem> {
+    let filter = Filter { from: Some(range.from), to: Some(range.to), ..Filter::default() };
+    let (mut events, mut past) = gather(state, filter, None, most).await?;
+    events.append(&mut past);
+    Ok(events)
+}
+
+/// The events of the same place as one that came together with it.
+async fn related(state: &Shared, text: &str) -> Result<Vec<EventView>, Problem> {
+    let of = find(state, id("related", text)?).await?;
+    let of = of.ok_or_else(|| Problem::not_found("no event has this id"))?;
+    let range = TimeRange {
+        from: Nanos(of.event.first.0.saturating_sub(AROUND_NS)),
+        to: Nanos(of.event.last.0.saturating_add(AROUND_NS)),
+    };
+    let events = within(state, range, MOST).await?;
+    let together =
+        incidents::together(&events).into_iter().find(|all| all.iter().any(|view| view.id == of.id));
+    Ok(together.map_or_else(|| vec![of], |all| all.into_iter().cloned().collect()))
+}
+
+/// The events that are wanted: those that go on, and at most `limit` that are past, each the latest first.
+async fn gather(
+    state: &Shared,
+    filter: Filter,
+    active: Option<bool>,
+    limit: usize,
+) -> Result<(Vec<EventView>, Vec<EventView>), Problem> {
+    let (is_active_wanted, is_past_wanted) = (active != Some(false), active != Some(true));
+    let known = state.read.events().await?;
+    let wants = |view: &&EventView| filter.wants(&view.event);
+    let mut events: Vec<EventView> = match is_active_wanted {
+        true => known.active.iter().filter(wants).take(MOST).cloned().collect(),
+        false => Vec::new(),
+    };
+    let mut past: Vec<EventView> = match is_past_wanted {
+        true => known.past.iter().filter(wants).take(limit).cloned().collect(),
+        false => Vec::new(),
+    };
+    events.sort_by_key(|view| Reverse(view.event.first));
     if is_past_wanted && past.len() < limit {
-        let earlier = match wanted.reaches_back() {
+        // A time brings in those of before this start, and those the collector has forgotten.
+        let earlier = match filter.from.is_some() || filter.to.is_some() {
             true => state.past_events(filter, limit + events.len() + past.len()).await?,
             false => state
                 .earlier
@@ -103,23 +116,26 @@ pub(super) async fn events(
         };
         let known: HashSet<_> = events.iter().chain(&past).map(|view| view.id).collect();
         past.extend(earlier.into_iter().filter(|view| !known.contains(&view.id)));
-        past.sort_by_key(|view| std::cmp::Reverse(view.event.last));
+        past.sort_by_key(|view| Reverse(view.event.last));
         past.truncate(limit);
     }
-    events.append(&mut past);
-    state.said.note(&mut events);
-    Ok(list(&events, |view| state.names.of_event(view)))
+    Ok((events, past))
 }
 
 /// One event; of those of history, the latest.
 pub(super) async fn event(State(state): State<Shared>, Path(id): Path<String>) -> Result<Response, Problem> {
-    let id: EventId = id.parse().map_err(|_| Problem::wrong(format!("`{id}` is not the id of an event")))?;
-    let known = state.look(move |sight| {
-        let collector = &*sight.collector;
-        let mut known = collector.active_events().chain(collector.past_events());
-        known.find(|view| view.id == id).cloned()
-    });
-    let mut found: Vec<EventView> = known.await?.into_iter().collect();
+    let found = find(&state, self::id("id", &id)?).await?;
+    let mut found = vec![found.ok_or_else(|| Problem::not_found("no event has this id"))?];
+    state.said.note(&mut found);
+    Ok(answer(&state.names.of_event(&found[0])))
+}
+
+/// The event of an id.
+async fn find(state: &Shared, id: EventId) -> Result<Option<EventView>, Problem> {
+    let known = state.read.events().await?;
+    let is_it = |view: &&EventView| view.id == id;
+    let mut found: Vec<EventView> =
+        known.active.iter().chain(&known.past).find(is_it).cloned().into_iter().collect();
     if found.is_empty() {
         let earlier = state.earlier.get().into_iter().flatten();
         found.extend(earlier.filter(|view| view.id == id).cloned());
@@ -128,9 +144,17 @@ pub(super) async fn event(State(state): State<Shared>, Path(id): Path<String>) -
         let past = state.past_events(Filter::default(), usize::MAX).await?;
         found.extend(past.into_iter().filter(|view| view.id == id));
     }
-    state.said.note(&mut found);
-    let event = found.first().ok_or_else(|| Problem::not_found("no event has this id"))?;
-    Ok(answer(&state.names.of_event(event)))
+    Ok(found.into_iter().next())
+}
+
+/// The id of an event as it stands in a path or parameter.
+fn id(parameter: &str, text: &str) -> Result<EventId, Problem> {
+    let shown: String = text.chars().take(64).collect();
+    let wrong = |_| {
+        let what = format!("`{shown}` is not the id of an event");
+        Problem::parameter(parameter, what, "an id as /api/v1/events has it")
+    };
+    text.parse().map_err(wrong)
 }
 
 /// Notes that somebody knows of an event.
@@ -139,7 +163,7 @@ pub(super) async fn acknowledge(
     Path(id): Path<String>,
     body: Result<Json<Acknowledgement>, JsonRejection>,
 ) -> Result<Response, Problem> {
-    let id = id.parse().map_err(|_| Problem::wrong(format!("`{id}` is not the id of an event")))?;
+    let id = self::id("id", &id)?;
     let Json(given) = body.map_err(|error| Problem::unreadable(&error))?;
     let noted = state.look(move |sight| {
         let acknowledgement = Acknowledgement { at: sight.now, ..given };
@@ -206,3 +230,5 @@ pub(super) async fn lift(
 
 /// Most events in one answer.
 const MOST: usize = 4_096;
+/// How far before and behind an event those are looked for that belong to it.
+const AROUND_NS: u64 = 60_000_000_000;

@@ -1,24 +1,39 @@
 //! How are questions answered over HTTP?
 //!
 //! Reading order: `serve` and `tls` (how a connection becomes requests), `routes` (what can be asked), `views` (what the collector knows now), `between` (links and paths), `query` and `talkers` (what history knows),
-//! `events` and `stream`. `access` says who may ask.
+//! `events` and `stream`. `asked` checks parameters against the types of `inband_model::api`, and `openapi` describes all of it by
+//! the same types. `access` says who may ask.
 
+mod about;
 mod access;
 mod asked;
 mod base;
 mod between;
+mod compress;
 mod descriptors;
+mod drops;
 mod events;
+mod filter;
+mod flow_history;
+mod flow_list;
+mod heat;
+mod history;
+mod incidents;
+mod links;
+mod map;
 mod openapi;
+mod packets;
 mod page;
 mod past;
 mod places;
 mod problem;
 mod query;
+mod queue_timeline;
 mod routes;
 mod said;
 mod serve;
 mod stream;
+mod summary;
 mod talkers;
 mod tls;
 mod views;
@@ -40,6 +55,7 @@ use crate::live::Live;
 use crate::metrics::Metrics;
 use crate::names::Names;
 use crate::pipeline::{Asker, Sight};
+use crate::read_model::ReadModel;
 use crate::settings::ApiSettings;
 use access::Access;
 use base::BasePath;
@@ -108,6 +124,7 @@ pub enum ApiError {
 #[derive(Debug)]
 struct State {
     asker: Asker,
+    read: ReadModel,
     store: Option<Arc<Store>>,
     live: Live,
     names: Arc<Names>,
@@ -198,8 +215,10 @@ impl Api {
         let said = SaidStore::open(directory).map_err(|(path, source)| ApiError::Said { path, source })?;
         let earlier = OnceLock::new();
         let metrics = Metrics::new(Arc::clone(&names), store.as_ref());
+        let read = ReadModel::new(&asker);
         let state = State {
             asker,
+            read,
             store,
             live,
             names,
@@ -322,7 +341,7 @@ impl State {
         }
     }
 
-    /// Looks at the collector between two datagrams.
+    /// Looks at the collector between two datagrams: at one thing that is found at once, or to change something.
     async fn look<T: Send + 'static>(
         &self,
         question: impl FnOnce(&mut Sight<'_>) -> T + Send + 'static,

@@ -1,14 +1,22 @@
 //! How is the API described to programs?
 
+mod derived;
 mod shapes;
 
 use axum::extract::State;
 use axum::http::Uri;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
+use inband_model::api::{
+    BetweenQuestion, CompletionQuestion, DropsQuestion, EventsQuestion, FlowHistoryQuestion,
+    FlowSearchQuestion, HeatQuestion, LimitQuestion, ListQuestion, MapQuestion, PacketsQuestion,
+    QueueTimelineQuestion, StreamQuestion, SummaryQuestion, TalkersQuestion,
+};
+use schemars::JsonSchema;
 use serde_json::{Map, Value, json};
 
 use super::Shared;
+use super::asked::{properties, required};
 use super::problem::Problem;
 use super::views::json as answer;
 #[cfg(test)]
@@ -22,14 +30,12 @@ pub(super) struct Operation {
     pub(super) method: &'static str,
     pub(super) path: &'static str,
     summary: &'static str,
-    parameters: &'static [Parameter],
+    /// The parameters behind the question mark.
+    parameters: fn() -> Vec<Value>,
     /// The shape of the JSON object that is sent, where there is one.
     body: Option<&'static str>,
     pub(super) answer: Answer,
 }
-
-/// A parameter behind the question mark: its name, its type, and what it says.
-type Parameter = (&'static str, &'static str, &'static str);
 
 /// What comes back.
 #[derive(Debug, Clone, Copy)]
@@ -41,11 +47,16 @@ pub(super) enum Answer {
 }
 
 const fn get(path: &'static str, summary: &'static str, answer: &'static str) -> Operation {
-    Operation { method: "get", path, summary, parameters: &[], body: None, answer: Answer::Json(answer) }
+    Operation { method: "get", path, summary, parameters: Vec::new, body: None, answer: Answer::Json(answer) }
+}
+
+/// A question with the parameters of a type.
+const fn ask<Q: JsonSchema>(path: &'static str, summary: &'static str, answer: &'static str) -> Operation {
+    Operation { parameters: parameters::<Q>, ..get(path, summary, answer) }
 }
 
 const fn list(path: &'static str, summary: &'static str, answer: &'static str) -> Operation {
-    Operation { parameters: &[LIMIT, NODE], ..get(path, summary, answer) }
+    ask::<ListQuestion>(path, summary, answer)
 }
 
 const fn post(
@@ -61,30 +72,19 @@ const fn text(path: &'static str, summary: &'static str) -> Operation {
     Operation { answer: Answer::Other("text/plain"), ..get(path, summary, "") }
 }
 
-const LIMIT: Parameter = ("limit", "integer", "how many at most");
-const NODE: Parameter = ("node", "integer", "only those of the node with this id");
-const ACTIVE: Parameter = ("active", "boolean", "true: only those that go on; false: only past ones");
-
-const SOURCE: Parameter = ("source", "string", "address, prefix or name of the sources");
-const DESTINATION: Parameter = ("destination", "string", "address, prefix or name of the destinations");
-const BY: Parameter = ("by", "string", "flow (the default), pair, source or destination");
-const UNTIL: Parameter =
-    ("until", "integer", "end of the time, nanoseconds since 1970; now where it is left out");
-const SECONDS: Parameter = ("seconds", "integer", "length of the time; 300 where it is left out");
-const STEP: Parameter = ("step", "integer", "seconds of a step; a sixtieth of the time where it is left out");
-const FROM: Parameter =
-    ("from", "string", "only those that went on then or later, history included; nanoseconds or RFC 3339");
-const TO: Parameter =
-    ("to", "string", "only those that had begun by then, history included; nanoseconds or RFC 3339");
-const KIND: Parameter = ("kind", "string", "only those of this kind, such as queue-congestion");
-const SEVERITY: Parameter =
-    ("severity", "string", "only those that matter so much or more: info, warning, critical");
-const NODE_OF_EVENT: Parameter =
-    ("node", "integer", "only those that name the node with this id, or rest on its reports");
-const KEY: Parameter = ("key", "string", "only those whose key holds this text");
+/// The parameters of a question, as the schema of its type has them.
+fn parameters<Q: JsonSchema>() -> Vec<Value> {
+    let required = required::<Q>();
+    let described = properties::<Q>().into_iter().map(|(name, mut schema)| {
+        let about = schema.as_object_mut().and_then(|schema| schema.remove("description")).unwrap_or_default();
+        let is_required = required.contains(&name);
+        json!({ "name": name, "in": "query", "description": about, "required": is_required, "schema": schema })
+    });
+    described.collect()
+}
 
 /// Everything that can be asked.
-pub(super) const OPERATIONS: [Operation; 24] = [
+pub(super) const OPERATIONS: [Operation; 34] = [
     text("/healthz", "whether the program runs"),
     text("/readyz", "whether the collector answers and history is being written; 503 and why where not"),
     text("/metrics", "counts and latencies for Prometheus"),
@@ -92,31 +92,57 @@ pub(super) const OPERATIONS: [Operation; 24] = [
     get("/api/v1/ledger", "where every report went, in total and by stream", "Ledger"),
     list("/api/v1/nodes", "the nodes that report and those on their stacks", "[Node]"),
     list("/api/v1/links", "the links that paths have shown", "[Link]"),
-    Operation {
-        parameters: &[LIMIT],
-        ..get("/api/v1/links/{id}/flows", "the flows whose latest path goes over a link", "[Flow]")
-    },
-    Operation {
-        parameters: &[SOURCE, DESTINATION, LIMIT],
-        ..get(
-            "/api/v1/paths",
-            "the paths between two places, those that most flows take first",
-            "[PathBetween]",
-        )
-    },
-    Operation {
-        parameters: &[BY, UNTIL, SECONDS, STEP, LIMIT],
-        ..get("/api/v1/talkers", "who was reported most, with rates over time, out of history", "Talkers")
-    },
+    ask::<LimitQuestion>(
+        "/api/v1/links/{id}/flows",
+        "the flows whose latest path goes over a link",
+        "[Flow]",
+    ),
+    ask::<BetweenQuestion>(
+        "/api/v1/paths",
+        "the paths between two places, those that most flows take first",
+        "[PathBetween]",
+    ),
+    ask::<TalkersQuestion>(
+        "/api/v1/talkers",
+        "who was reported most, with rates over time, out of history",
+        "Talkers",
+    ),
     get("/api/v1/topology", "nodes and links", "Topology"),
     list("/api/v1/interfaces", "hop latency and utilisation by node and egress interface", "[Interface]"),
     list("/api/v1/queues", "queue occupancy, the deepest first", "[Queue]"),
     list("/api/v1/flows", "flows with their paths, those with the most reports first", "[Flow]"),
     get("/api/v1/flows/{id}", "one flow and the paths it has taken lately", "FlowPaths"),
-    Operation {
-        parameters: &[ACTIVE, LIMIT, FROM, TO, KIND, SEVERITY, NODE_OF_EVENT, KEY],
-        ..get("/api/v1/events", "events that go on, then past ones, the latest first", "[Event]")
-    },
+    ask::<FlowSearchQuestion>(
+        "/api/v1/flows/search",
+        "the flows that a filter leaves, in columns",
+        "FlowList",
+    ),
+    ask::<CompletionQuestion>("/api/v1/filter/complete", "what a filter may go on with", "Completion"),
+    ask::<PacketsQuestion>(
+        "/api/v1/flows/{id}/packets",
+        "packets of a flow with their hops, out of history",
+        "Packets",
+    ),
+    ask::<FlowHistoryQuestion>(
+        "/api/v1/flows/{id}/history",
+        "the paths a flow took, with what reports say of their hops, out of history",
+        "FlowHistory",
+    ),
+    ask::<QueueTimelineQuestion>(
+        "/api/v1/queues/timeline",
+        "one queue over a short time, with the flows in it, out of history",
+        "QueueTimeline",
+    ),
+    ask::<HeatQuestion>("/api/v1/heat", "latency or occupancy by step and size, out of history", "Heat"),
+    ask::<MapQuestion>("/api/v1/map", "nodes, interfaces and links with values of a time", "FabricMap"),
+    ask::<DropsQuestion>(
+        "/api/v1/drops",
+        "drop reports by reason, node, interface or flow, out of history",
+        "Drops",
+    ),
+    ask::<SummaryQuestion>("/api/v1/summary", "the ledger, incidents and a few numbers over time", "Summary"),
+    get("/api/v1/about", "version, tables, limits, units, and what is kept", "About"),
+    ask::<EventsQuestion>("/api/v1/events", "events that go on, then past ones, the latest first", "[Event]"),
     get("/api/v1/events/{id}", "one event, out of history too", "Event"),
     post(
         "/api/v1/events/{id}/acknowledge",
@@ -130,7 +156,11 @@ pub(super) const OPERATIONS: [Operation; 24] = [
     post("/api/v1/query", "ask the stored history in SQL, within limits", "Question", "Rows"),
     Operation {
         answer: Answer::Other("text/event-stream"),
-        ..get("/api/v1/stream", "events and the ledger as they come, as server-sent events", "")
+        ..ask::<StreamQuestion>(
+            "/api/v1/stream",
+            "events and the ledger as they come, as server-sent events",
+            "",
+        )
     },
     text("/", "what can be asked"),
 ];
@@ -149,11 +179,20 @@ pub(crate) fn openapi() -> Value {
         "info": { "title": "inband", "version": "1", "description": "What the collector knows. Times are nanoseconds since 1970." },
         "components": {
             "securitySchemes": { "token": { "type": "http", "scheme": "bearer" } },
-            "schemas": schemas(),
+            "schemas": all_schemas(),
         },
         "security": [{ "token": [] }, {}],
         "paths": paths,
     })
+}
+
+/// The schemas of all shapes, those of the types of the model included.
+fn all_schemas() -> Value {
+    let mut schemas = schemas();
+    if let Value::Object(schemas) = &mut schemas {
+        schemas.extend(derived::schemas());
+    }
+    schemas
 }
 
 fn described(operation: &Operation) -> Value {
@@ -166,7 +205,7 @@ fn described(operation: &Operation) -> Value {
         "summary": operation.summary,
         "responses": {
             "200": { "description": "the answer", "content": answer },
-            "default": { "description": "a problem", "content": content("Problem") },
+            "default": { "description": "a problem", "content": { (PROBLEM): { "schema": typed("Problem") } } },
         },
     });
     let in_path = operation.path.split('{').skip(1).filter_map(|rest| rest.split_once('}'));
@@ -174,10 +213,7 @@ fn described(operation: &Operation) -> Value {
         let of = if name == "number" { "integer" } else { "string" };
         json!({ "name": name, "in": "path", "required": true, "schema": typed(of) })
     });
-    let in_query = operation.parameters.iter().map(
-        |(name, of, about)| json!({ "name": name, "in": "query", "description": about, "schema": typed(of) }),
-    );
-    let parameters: Vec<Value> = in_path.chain(in_query).collect();
+    let parameters: Vec<Value> = in_path.chain((operation.parameters)()).collect();
     if !parameters.is_empty() {
         described["parameters"] = parameters.into();
     }
@@ -210,3 +246,4 @@ pub(super) async fn nothing(uri: Uri) -> Problem {
 }
 
 const JSON: &str = "application/json";
+const PROBLEM: &str = "application/problem+json";

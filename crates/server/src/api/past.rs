@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use inband_model::{Event, EventId, EventKind, EventView, Nanos, Phase, Severity};
-use inband_store::{Cell, Limits, QueryError, Store};
+use inband_model::{Event, EventId, EventKind, EventView, Flow, FlowId, Nanos, Phase, Severity};
+use inband_store::{Cell, History, Limits, QueryError, Store};
 use serde_json::{Map, Value};
 
 /// Which events are wanted.
@@ -20,6 +20,8 @@ pub(super) struct Filter {
     pub(super) node: Option<u32>,
     /// Only those whose key holds this text.
     pub(super) key: Option<String>,
+    /// Only those that name this flow.
+    pub(super) flow: Option<FlowId>,
 }
 
 impl Filter {
@@ -30,6 +32,7 @@ impl Filter {
             && self.severity.is_none_or(|severity| event.severity >= severity)
             && self.key.as_ref().is_none_or(|key| event.key.contains(key))
             && self.node.is_none_or(|node| is_about(event, node))
+            && self.flow.is_none_or(|flow| is_about_flow(event, flow))
     }
 }
 
@@ -43,7 +46,19 @@ pub(super) fn of_history(
     most: usize,
     limits: Limits,
 ) -> Result<Vec<EventView>, QueryError> {
-    let history = store.history().map_err(QueryError::Store)?;
+    of_snapshot(&store.history().map_err(QueryError::Store)?, filter, most, limits)
+}
+
+/// The same out of a snapshot.
+///
+/// # Errors
+/// History costs more than the limits.
+pub(super) fn of_snapshot(
+    history: &History,
+    filter: &Filter,
+    most: usize,
+    limits: Limits,
+) -> Result<Vec<EventView>, QueryError> {
     let nanos = |time: Nanos| i64::try_from(time.0).unwrap_or(i64::MAX);
     // The names of kinds are words with dashes, and everything else is a number.
     let kind = filter.kind.map(|kind| format!("AND kind = '{}'", kind.name())).unwrap_or_default();
@@ -112,6 +127,23 @@ fn event(row: &[Cell]) -> Option<Event> {
 fn is_about(event: &Event, node: u32) -> bool {
     let reports = event.evidence.iter().any(|report| report.node_id.0 == node);
     reports || serde_json::to_value(&event.detail).is_ok_and(|detail| names(&detail["detail"], node, false))
+}
+
+/// Whether an event names a flow.
+fn is_about_flow(event: &Event, flow: FlowId) -> bool {
+    serde_json::to_value(&event.detail).is_ok_and(|detail| names_flow(&detail["detail"], flow))
+}
+
+fn names_flow(value: &Value, flow: FlowId) -> bool {
+    match value {
+        Value::Array(all) => all.iter().any(|value| names_flow(value, flow)),
+        Value::Object(all) => {
+            let is_flow = all.contains_key("source_port") && all.contains_key("protocol");
+            let named = is_flow.then(|| serde_json::from_value::<Flow>(value.clone()).ok()).flatten();
+            named.is_some_and(|named| named.id() == flow) || all.values().any(|value| names_flow(value, flow))
+        }
+        _ => false,
+    }
 }
 
 /// Whether a value holds the node's id at a place for node ids.

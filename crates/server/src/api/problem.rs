@@ -1,98 +1,122 @@
-//! How is a question refused?
+//! Refusals, as `application/problem+json`.
 
-use axum::Json;
 use axum::extract::rejection::JsonRejection;
 use axum::http::StatusCode;
-use axum::http::header::WWW_AUTHENTICATE;
+use axum::http::header::{CONTENT_TYPE, WWW_AUTHENTICATE};
 use axum::response::{IntoResponse, Response};
-use serde_json::json;
+use inband_model::api;
 
 use crate::pipeline::Unanswered;
 
-/// Why there is no answer: `{"error": "..."}` with a status.
+/// Why there is no answer: a status, and `{"error": "..."}` with what else is known.
 #[derive(Debug)]
 pub(super) struct Problem {
     status: StatusCode,
     error: String,
+    parameter: Option<String>,
+    allowed: Option<String>,
 }
 
 impl Problem {
-    pub(super) fn wrong(error: impl Into<String>) -> Problem {
-        Problem { status: StatusCode::BAD_REQUEST, error: error.into() }
+    fn new(status: StatusCode, error: impl Into<String>) -> Self {
+        Self { status, error: error.into(), parameter: None, allowed: None }
+    }
+
+    pub(super) fn wrong(error: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, error)
+    }
+
+    /// A parameter is wrong; `allowed` says what it may be.
+    pub(super) fn parameter(name: &str, error: impl Into<String>, allowed: impl Into<String>) -> Self {
+        let (parameter, allowed) = (name.chars().take(64).collect(), allowed.into());
+        let error = format!("{}; allowed: {allowed}", error.into());
+        Self { parameter: Some(parameter), allowed: Some(allowed), ..Self::wrong(error) }
     }
 
     /// What was sent cannot be read: too long, of another type, or not what is wanted.
-    pub(super) fn unreadable(error: &JsonRejection) -> Problem {
+    pub(super) fn unreadable(error: &JsonRejection) -> Self {
         let status = match error.status() {
             // It says of questions that they cost too much.
             StatusCode::UNPROCESSABLE_ENTITY => StatusCode::BAD_REQUEST,
             status => status,
         };
-        Problem { status, error: error.body_text() }
+        Self::new(status, error.body_text())
     }
 
-    pub(super) fn no_such_method() -> Problem {
-        let error = "this method is not for this path; / lists what can be asked".to_owned();
-        Problem { status: StatusCode::METHOD_NOT_ALLOWED, error }
+    pub(super) fn no_such_method() -> Self {
+        let error = "this method is not for this path; / lists what can be asked";
+        Self::new(StatusCode::METHOD_NOT_ALLOWED, error)
     }
 
-    pub(super) fn not_found(error: impl Into<String>) -> Problem {
-        Problem { status: StatusCode::NOT_FOUND, error: error.into() }
+    pub(super) fn not_found(error: impl Into<String>) -> Self {
+        Self::new(StatusCode::NOT_FOUND, error)
     }
 
-    pub(super) fn too_costly(error: impl Into<String>) -> Problem {
-        Problem { status: StatusCode::UNPROCESSABLE_ENTITY, error: error.into() }
+    pub(super) fn too_costly(error: impl Into<String>) -> Self {
+        Self::new(StatusCode::UNPROCESSABLE_ENTITY, error)
     }
 
-    pub(super) fn unavailable(error: impl Into<String>) -> Problem {
-        Problem { status: StatusCode::SERVICE_UNAVAILABLE, error: error.into() }
+    pub(super) fn unavailable(error: impl Into<String>) -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, error)
     }
 
-    pub(super) fn busy() -> Problem {
-        Problem::from(Unanswered::Busy)
+    pub(super) fn busy() -> Self {
+        Self::from(Unanswered::Busy)
     }
 
-    pub(super) fn stopped() -> Problem {
-        Problem::from(Unanswered::Stopped)
+    pub(super) fn stopped() -> Self {
+        Self::from(Unanswered::Stopped)
     }
 
-    pub(super) fn slow() -> Problem {
-        Problem { status: StatusCode::REQUEST_TIMEOUT, error: "the request took too long".to_owned() }
+    pub(super) fn slow() -> Self {
+        Self::new(StatusCode::REQUEST_TIMEOUT, "the request took too long")
     }
 
-    pub(super) fn unauthorized() -> Problem {
-        let error = "a token is needed, as `Authorization: Bearer TOKEN`".to_owned();
-        Problem { status: StatusCode::UNAUTHORIZED, error }
+    pub(super) fn unauthorized() -> Self {
+        Self::new(StatusCode::UNAUTHORIZED, "a token is needed, as `Authorization: Bearer TOKEN`")
     }
 
-    pub(super) fn forbidden() -> Problem {
-        let error = "this token may ask, and neither acknowledge nor silence events".to_owned();
-        Problem { status: StatusCode::FORBIDDEN, error }
+    pub(super) fn forbidden() -> Self {
+        let error = "this token may ask, and neither acknowledge nor silence events";
+        Self::new(StatusCode::FORBIDDEN, error)
     }
 
-    pub(super) fn too_large(most_bytes: usize) -> Problem {
+    pub(super) fn too_large(most_bytes: usize) -> Self {
         let error = format!("the body is broken off, or longer than {most_bytes} bytes");
-        Problem { status: StatusCode::PAYLOAD_TOO_LARGE, error }
+        Self::new(StatusCode::PAYLOAD_TOO_LARGE, error)
     }
 
-    pub(super) fn misdirected() -> Problem {
-        let error = "the name in the Host header is not this machine's loopback address".to_owned();
-        Problem { status: StatusCode::MISDIRECTED_REQUEST, error }
+    pub(super) fn misdirected() -> Self {
+        let error = "the name in the Host header is not this machine's loopback address";
+        Self::new(StatusCode::MISDIRECTED_REQUEST, error)
     }
 }
 
 impl From<Unanswered> for Problem {
-    fn from(unanswered: Unanswered) -> Problem {
-        Problem::unavailable(unanswered.to_string())
+    fn from(unanswered: Unanswered) -> Self {
+        Self::unavailable(unanswered.to_string())
+    }
+}
+
+impl From<api::TimeSelectionError> for Problem {
+    fn from(error: api::TimeSelectionError) -> Self {
+        let api::TimeSelectionError { parameter, allowed } = error;
+        Self::parameter(parameter, format!("{parameter} does not say a time with the others"), allowed)
     }
 }
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let body = Json(json!({ "error": self.error }));
-        match self.status {
-            StatusCode::UNAUTHORIZED => (self.status, [(WWW_AUTHENTICATE, "Bearer")], body).into_response(),
-            status => (status, body).into_response(),
+        let Self { status, error, parameter, allowed } = self;
+        let title = status.canonical_reason().unwrap_or("").to_owned();
+        let problem = api::Problem { title, status: status.as_u16(), error, parameter, allowed };
+        let body = serde_json::to_string(&problem).unwrap_or_default();
+        let content = [(CONTENT_TYPE, "application/problem+json")];
+        match status {
+            StatusCode::UNAUTHORIZED => {
+                (status, [(WWW_AUTHENTICATE, "Bearer")], content, body).into_response()
+            }
+            status => (status, content, body).into_response(),
         }
     }
 }

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use axum::extract::rejection::JsonRejection;
-use axum::response::Response;
-use inband_store::{Answer, Naming, QueryError};
+use axum::http::header::{CONTENT_TYPE, HeaderName};
+use axum::response::{IntoResponse, Response};
+use inband_store::{Answer, Cell, Naming, QueryError};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -21,6 +22,23 @@ pub(super) struct Question {
     sql: String,
     #[serde(default)]
     integers: Integers,
+    #[serde(default)]
+    format: Format,
+}
+
+/// How an answer is written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Format {
+    /// A list of rows, each a list of values.
+    #[default]
+    Json,
+    /// A list of values for each column.
+    Columns,
+    /// Comma-separated values with a line of names in front.
+    Csv,
+    /// An object a line.
+    Jsonl,
 }
 
 /// How integers that a program may read as doubles are written.
@@ -38,19 +56,79 @@ pub(super) async fn query(
     State(state): State<Shared>,
     body: Result<Json<Question>, JsonRejection>,
 ) -> Result<Response, Problem> {
-    let Json(Question { sql, integers }) = body.map_err(|error| Problem::unreadable(&error))?;
+    let Json(Question { sql, integers, format }) = body.map_err(|error| Problem::unreadable(&error))?;
     let found = ask(&state, sql).await?;
-    let mut rows = serde_json::to_value(&found.rows).unwrap_or_default();
+    let columns = &found.columns;
+    let mut rows: Vec<Vec<Value>> = found.rows.iter().map(|row| row.iter().map(value).collect()).collect();
+    // In texts for people and tables all digits are there anyway.
     if integers == Integers::Text {
-        write_as_text(&mut rows);
+        rows.iter_mut().flatten().for_each(write_as_text);
     }
-    Ok(answer(&json!({
-        "columns": found.columns,
-        "rows": rows,
-        "damage": found.findings.damage,
-        "unverified_segments": found.findings.unverified.len(),
-    })))
+    let (damage, unverified) = (&found.findings.damage, found.findings.unverified.len());
+    Ok(match format {
+        Format::Json => answer(&json!({
+            "columns": columns, "rows": rows, "damage": damage, "unverified_segments": unverified,
+        })),
+        Format::Columns => {
+            let mut values: Vec<Vec<Value>> = vec![Vec::with_capacity(rows.len()); columns.len()];
+            for row in rows {
+                values.iter_mut().zip(row).for_each(|(values, value)| values.push(value));
+            }
+            answer(&json!({
+                "columns": columns, "values": values, "damage": damage, "unverified_segments": unverified,
+            }))
+        }
+        Format::Csv => table(CSV, damage.len(), csv(columns, &rows)),
+        Format::Jsonl => table(JSONL, damage.len(), jsonl(columns, rows)),
+    })
 }
+
+/// A table without room for anything beside it: damage is told in a header.
+fn table(media: &'static str, damage: usize, text: String) -> Response {
+    let headers = [(CONTENT_TYPE, media.to_owned()), (DAMAGE, damage.to_string())];
+    (headers, text).into_response()
+}
+
+fn value(cell: &Cell) -> Value {
+    serde_json::to_value(cell).unwrap_or_default()
+}
+
+fn csv(columns: &[String], rows: &[Vec<Value>]) -> String {
+    let mut text = String::new();
+    let mut line = |cells: &mut dyn Iterator<Item = String>| {
+        text.push_str(&cells.collect::<Vec<_>>().join(","));
+        text.push_str("\r\n");
+    };
+    line(&mut columns.iter().map(|name| quoted(name)));
+    for row in rows {
+        line(&mut row.iter().map(|cell| match cell {
+            Value::Null => String::new(),
+            Value::String(text) => quoted(text),
+            other => other.to_string(),
+        }));
+    }
+    text
+}
+
+/// A text as a cell. A spreadsheet takes what begins with one of these signs for a formula, and runs it; an apostrophe in
+/// front makes a text of it.
+fn quoted(text: &str) -> String {
+    let apostrophe = if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { "'" } else { "" };
+    format!("\"{apostrophe}{}\"", text.replace('"', "\"\""))
+}
+
+fn jsonl(columns: &[String], rows: Vec<Vec<Value>>) -> String {
+    let line = |row: Vec<Value>| {
+        let pair = |(name, value): (&String, Value)| format!("{}:{value}", Value::from(name.as_str()));
+        format!("{{{}}}\n", columns.iter().zip(row).map(pair).collect::<Vec<_>>().join(","))
+    };
+    rows.into_iter().map(line).collect()
+}
+
+/// Places of history that are left out of a table because they are damaged.
+const DAMAGE: HeaderName = HeaderName::from_static("inband-damage");
+const CSV: &str = "text/csv; charset=utf-8; header=present";
+const JSONL: &str = "application/jsonl";
 
 /// Turns integers that a double does not hold into texts.
 fn write_as_text(value: &mut Value) {

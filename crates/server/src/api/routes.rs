@@ -1,11 +1,14 @@
 //! What can be asked, and by which path?
 
 use axum::Router;
-use axum::middleware::from_fn_with_state;
+use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::{delete, get, post};
 
 use super::problem::Problem;
-use super::{Shared, access, between, events, openapi, page, query, stream, talkers, views};
+use super::{
+    Shared, about, access, between, compress, drops, events, flow_history, flow_list, heat, map, openapi,
+    packets, page, query, queue_timeline, stream, summary, talkers, views,
+};
 
 /// All routes; those that tell nothing but whether the program works need no token.
 pub(super) fn router(state: Shared) -> Router {
@@ -27,6 +30,16 @@ pub(super) fn router(state: Shared) -> Router {
         .route("/api/v1/queues", get(views::queues))
         .route("/api/v1/flows", get(views::flows))
         .route("/api/v1/flows/{id}", get(views::flow))
+        .route("/api/v1/flows/search", get(flow_list::search))
+        .route("/api/v1/filter/complete", get(flow_list::complete))
+        .route("/api/v1/flows/{id}/packets", get(packets::packets))
+        .route("/api/v1/flows/{id}/history", get(flow_history::history))
+        .route("/api/v1/queues/timeline", get(queue_timeline::timeline))
+        .route("/api/v1/heat", get(heat::heat))
+        .route("/api/v1/map", get(map::map))
+        .route("/api/v1/drops", get(drops::drops))
+        .route("/api/v1/summary", get(summary::summary))
+        .route("/api/v1/about", get(about::about))
         .route("/api/v1/events", get(events::events))
         .route("/api/v1/events/{id}", get(events::event))
         .route("/api/v1/silences", get(events::silences))
@@ -47,5 +60,6 @@ pub(super) fn router(state: Shared) -> Router {
         .merge(changes)
         .fallback(page::or_nothing)
         .method_not_allowed_fallback(async || Problem::no_such_method())
+        .layer(from_fn(compress::answers))
         .with_state(state)
 }

@@ -1,4 +1,4 @@
-//! How are events and counts followed as they come? As server-sent events.
+//! Events and counts as they come, as server-sent events.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -6,33 +6,89 @@ use std::time::Duration;
 
 use axum::Extension;
 use axum::extract::State;
+use axum::http::HeaderMap;
 use axum::response::sse::{Event, KeepAlive, Sse};
+use inband_model::api::StreamQuestion;
 use tokio_stream::wrappers::BroadcastStream;
 use tokio_stream::wrappers::errors::BroadcastStreamRecvError;
 use tokio_stream::{Stream, StreamExt};
 
 use super::Shared;
+use super::asked::Asked;
 use super::places::Place;
 use super::problem::Problem;
 use crate::live::Message;
 
-/// `event` and `ledger`, each a JSON object; `missed` with their number where the listener was too slow.
+/// Which messages are wanted.
+#[derive(Debug, Clone, Copy)]
+struct Topics {
+    event: bool,
+    ledger: bool,
+}
+
+/// `event` and `ledger`, each a JSON object; `missed` with their number where the listener was too slow, or comes back
+/// too late. Events have ids: one that comes back with `Last-Event-ID` hears those that came meanwhile.
 pub(super) async fn stream(
     State(state): State<Shared>,
     Extension(place): Extension<Arc<Place>>,
+    headers: HeaderMap,
+    Asked(question): Asked<StreamQuestion>,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Problem> {
+    let topics = Topics::of(question.topics.as_deref())?;
     if !state.places.begin_stream(&place) {
         return Err(Problem::unavailable("no stream is allowed: api.max_streams is 0"));
     }
-    let messages = BroadcastStream::new(state.live.listen()).map(|message| {
-        Ok(match message {
-            Ok(Message { name, json }) => Event::default().event(name).data(json),
-            Err(BroadcastStreamRecvError::Lagged(missed)) => {
-                Event::default().event("missed").data(missed.to_string())
-            }
-        })
+    let header = headers.get("last-event-id").and_then(|id| id.to_str().ok());
+    let receiver = state.live.listen();
+    let missed = state.live.since(header.or(question.last_event_id.as_deref()));
+    let lost = (missed.lost > 0).then(|| Event::default().event("missed").data(missed.lost.to_string()));
+    let again = missed.messages.into_iter().filter(move |_| topics.event);
+    let again: Vec<Event> = lost.into_iter().chain(again.map(|message| event(&state, message))).collect();
+    let last = missed.last;
+    let new = BroadcastStream::new(receiver).filter_map(move |message| match message {
+        Ok(message) => {
+            let is_told = message.number.is_some_and(|number| number <= last);
+            (topics.wants(message.name) && !is_told).then(|| event(&state, message))
+        }
+        Err(BroadcastStreamRecvError::Lagged(missed)) => {
+            Some(Event::default().event("missed").data(missed.to_string()))
+        }
     });
+    let messages = tokio_stream::iter(again).chain(new).map(Ok);
     Ok(Sse::new(messages).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)))
+}
+
+fn event(state: &Shared, message: Message) -> Event {
+    let event = match message.number {
+        Some(number) => Event::default().id(state.live.id(number)),
+        None => Event::default(),
+    };
+    event.event(message.name).data(message.json)
+}
+
+impl Topics {
+    fn of(list: Option<&str>) -> Result<Self, Problem> {
+        let mut topics = Self { event: list.is_none(), ledger: list.is_none() };
+        for topic in list.into_iter().flat_map(|list| list.split(',')) {
+            match topic.trim() {
+                "event" => topics.event = true,
+                "ledger" => topics.ledger = true,
+                _ => {
+                    let what = "topics names something that is not told";
+                    return Err(Problem::parameter(
+                        "topics",
+                        what,
+                        "event, ledger, with a comma between them",
+                    ));
+                }
+            }
+        }
+        Ok(topics)
+    }
+
+    fn wants(self, name: &str) -> bool {
+        if name == "event" { self.event } else { self.ledger }
+    }
 }
 
 const KEEP_ALIVE: Duration = Duration::from_secs(15);

@@ -3,7 +3,7 @@
 use axum::extract::State;
 use axum::response::Response;
 use inband_model::Nanos;
-use serde::Deserialize;
+use inband_model::api::{TalkersBy, TalkersQuestion};
 use serde_json::{Map, Value, json};
 
 use super::Shared;
@@ -12,41 +12,13 @@ use super::problem::Problem;
 use super::query;
 use super::views::json as answer;
 
-/// Whose rates are wanted, and over which time.
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub(super) struct Wanted {
-    by: By,
-    /// End of the time, nanoseconds since 1970; now where it is left out.
-    until: Option<u64>,
-    /// Length of the time, seconds.
-    seconds: Option<u64>,
-    /// Length of a step, seconds.
-    step: Option<u64>,
-    limit: Option<usize>,
-}
-
-/// What counts as one talker.
-#[derive(Debug, Clone, Copy, Default, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum By {
-    #[default]
-    Flow,
-    /// Source and destination.
-    Pair,
-    Source,
-    Destination,
-}
-
-impl By {
-    /// The columns that name it.
-    const fn columns(self) -> &'static [&'static str] {
-        match self {
-            Self::Flow => &["source", "destination", "protocol", "source_port", "destination_port"],
-            Self::Pair => &["source", "destination"],
-            Self::Source => &["source"],
-            Self::Destination => &["destination"],
-        }
+/// The columns that name a talker.
+const fn columns(by: TalkersBy) -> &'static [&'static str] {
+    match by {
+        TalkersBy::Flow => &["source", "destination", "protocol", "source_port", "destination_port"],
+        TalkersBy::Pair => &["source", "destination"],
+        TalkersBy::Source => &["source"],
+        TalkersBy::Destination => &["destination"],
     }
 }
 
@@ -63,9 +35,9 @@ struct Span {
 /// far back as that, and within the limits of a question in SQL.
 pub(super) async fn talkers(
     State(state): State<Shared>,
-    Asked(wanted): Asked<Wanted>,
+    Asked(wanted): Asked<TalkersQuestion>,
 ) -> Result<Response, Problem> {
-    let now = state.look(|sight| sight.now).await?;
+    let now = state.read.now().await?;
     let span = Span::of(&wanted, now)?;
     let limit = wanted.limit.unwrap_or(10).min(MAX_TALKERS);
     let found = query::ask(&state, sql(wanted.by, span, limit)).await?;
@@ -73,7 +45,7 @@ pub(super) async fn talkers(
     let mut talkers: Vec<Map<String, Value>> = Vec::new();
     for row in rows.as_array().into_iter().flatten() {
         let key: Vec<(&str, &Value)> =
-            wanted.by.columns().iter().enumerate().map(|(at, name)| (*name, &row[at])).collect();
+            columns(wanted.by).iter().enumerate().map(|(at, name)| (*name, &row[at])).collect();
         let is_next =
             talkers.last().is_none_or(|last| key.iter().any(|(name, value)| last.get(*name) != Some(value)));
         if is_next {
@@ -123,7 +95,7 @@ fn note(talker: &mut Map<String, Value>, step: &Value, reports: &Value, span: Sp
 }
 
 impl Span {
-    fn of(wanted: &Wanted, now: Nanos) -> Result<Self, Problem> {
+    fn of(wanted: &TalkersQuestion, now: Nanos) -> Result<Self, Problem> {
         let seconds = wanted.seconds.unwrap_or(DEFAULT_SECONDS);
         let step = wanted.step.unwrap_or((seconds / DEFAULT_STEPS).max(1));
         if seconds == 0 || seconds > MAX_SECONDS || step == 0 || seconds.div_ceil(step.max(1)) > MAX_STEPS {
@@ -140,8 +112,8 @@ impl Span {
 
 /// The question: for each of the busiest, its reports in each step, in the order of the answer. The first row of a report
 /// stands for the report.
-fn sql(by: By, span: Span, limit: usize) -> String {
-    let columns = by.columns().join(", ");
+fn sql(by: TalkersBy, span: Span, limit: usize) -> String {
+    let columns = columns(by).join(", ");
     let Span { from, until, step_ns, .. } = span;
     format!(
         "WITH counts AS (SELECT {columns}, (time - {from}) / {step_ns} AS step, count(*) AS reports FROM observations \

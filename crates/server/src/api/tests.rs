@@ -2,6 +2,7 @@
 
 mod answers;
 mod callers;
+mod history;
 mod page;
 mod places;
 mod restart;

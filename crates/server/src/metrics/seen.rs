@@ -15,6 +15,7 @@ use crate::pipeline::{ClockView, Sight};
 use crate::receive::ReceptionCounts;
 
 /// What is counted, at one time.
+#[derive(Debug, Clone)]
 pub(crate) struct Seen {
     now: Nanos,
     ledger: Ledger,
@@ -47,7 +48,7 @@ impl Seen {
             streams: view.streams.len(),
             reception: sight.reception,
             clock: sight.clock,
-            flows: sight.collector.flows().count(),
+            flows: sight.collector.overflows().flows,
             all_nodes: nodes.len(),
             nodes,
             queues: sight.collector.queues().collect(),

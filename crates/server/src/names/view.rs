@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use inband_collector::{FlowView, LinkView, NodeView, PortView, QueueView, TopologyView};
+use inband_collector::{FlowView, LinkView, NodeView, PortView, QueueView};
 use inband_model::{EventView, NodeId, QueueUnit};
 use serde::Serialize;
 use serde_json::Value;
@@ -150,10 +150,14 @@ impl Names {
         }
     }
 
-    pub(crate) fn of_topology<'a>(&'a self, topology: &'a TopologyView) -> NamedTopology<'a> {
+    pub(crate) fn of_topology<'a>(
+        &'a self,
+        nodes: &'a [NodeView],
+        links: &'a [LinkView],
+    ) -> NamedTopology<'a> {
         NamedTopology {
-            nodes: topology.nodes.iter().map(|node| self.of_node(node)).collect(),
-            links: topology.links.iter().map(|link| self.of_link(link)).collect(),
+            nodes: nodes.iter().map(|node| self.of_node(node)).collect(),
+            links: links.iter().map(|link| self.of_link(link)).collect(),
         }
     }
 

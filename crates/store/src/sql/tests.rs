@@ -170,7 +170,11 @@ fn a_name_nobody_knows_is_told_with_the_nearest() {
         ("SELECT * FROM observation", "no such table: observation; did you mean observations?"),
         ("SELECT latency FROM observations", "no such column: latency; did you mean hop_latency?"),
         ("SELECT o.nod_id FROM observations o", "no such column: o.nod_id; did you mean node_id?"),
-        ("SELECT * FROM xyz", "no such table: xyz; there are observations, paths, events, ledger, minutes"),
+        (
+            "SELECT * FROM xyz",
+            "no such table: xyz; there are observations, paths, events, ledger, minutes, hours, flow_minutes, \
+             link_minutes",
+        ),
         ("SELECT qqq FROM events", "no such column: qqq; `inband query --tables` lists all"),
         ("", "there is no question"),
         ("SELECT 1; SELECT 2", "one question at a time"),

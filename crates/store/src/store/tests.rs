@@ -4,6 +4,7 @@ mod earlier;
 mod faults;
 mod model;
 mod place;
+mod roll_ups;
 
 use std::fs;
 use std::time::Duration;

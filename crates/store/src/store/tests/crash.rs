@@ -33,6 +33,7 @@ fn check(history: &History, acknowledged: u64) {
     let found = integers(history, "sequence");
     assert!(found.len() as u64 >= acknowledged, "{} of {acknowledged} acknowledged reports", found.len());
     assert_eq!(found, Vec::from_iter(0..found.len() as i64));
+    super::roll_ups::check(history);
 }
 
 /// Starts a process that writes, kills it after a while, and says how many reports it had acknowledged.

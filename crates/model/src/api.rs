@@ -1,0 +1,45 @@
+//! What can be asked of a collector, and what it answers: the types behind `docs/openapi.json`.
+//!
+//! Questions are parameters behind the question mark; their schema says which there are and what each may be, and the
+//! server checks a request against it. Lists are answered in columns, all of one length, because ten thousand links as
+//! objects are ten times as many bytes. Times in columns are nanoseconds after `base`, which is text, as are ids: both
+//! are larger than the integers that a reader of JSON in doubles keeps exactly.
+
+mod about;
+mod drops;
+mod exact;
+mod flow_history;
+mod flow_list;
+mod heat;
+mod lists;
+mod map;
+mod packets;
+mod problem;
+mod queue_timeline;
+mod summary;
+mod time;
+
+pub use self::about::{About, AboutLimits, AboutNode, AboutTable};
+pub use self::drops::{DropColumns, DropGrouping, DropReason, DropSeries, Drops, DropsQuestion};
+pub use self::exact::Exact;
+pub use self::flow_history::{
+    FlowHistory, FlowHistoryQuestion, PathComparison, PathHop, PathLink, PathPeriod, PeriodReason,
+};
+pub use self::flow_list::{
+    Completion, CompletionOption, CompletionQuestion, FlowColumns, FlowList, FlowSearchQuestion, FlowSort,
+};
+pub use self::heat::{Heat, HeatColumns, HeatOf, HeatQuestion};
+pub use self::lists::{
+    BetweenQuestion, EventsQuestion, LimitQuestion, ListQuestion, StreamQuestion, TalkersBy, TalkersQuestion,
+};
+pub use self::map::{
+    FabricMap, MapColor, MapForm, MapInterfaceColumns, MapLinkColumns, MapNodeColumns, MapQuestion,
+};
+pub use self::packets::{HopColumn, PacketColumns, PacketOrder, Packets, PacketsQuestion};
+pub use self::problem::Problem;
+pub use self::queue_timeline::{
+    QueueClock, QueueEpisode, QueueFlow, QueueFlowRole, QueueSampleColumns, QueueTimeline,
+    QueueTimelineQuestion,
+};
+pub use self::summary::{Incident, Summary, SummaryColumns, SummaryQuestion};
+pub use self::time::{Span, Time, TimeRange, TimeSelection, TimeSelectionError};

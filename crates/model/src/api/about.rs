@@ -1,0 +1,70 @@
+//! What this collector is and keeps: `GET /api/v1/about`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::exact::Exact;
+
+/// What a page has to know before it asks anything else.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct About {
+    /// The version of the program.
+    pub version: String,
+    /// The collector's time.
+    pub now: Exact,
+    /// Whether history is kept.
+    pub history: bool,
+    /// Why it is not written at this time; null: it is.
+    pub trouble: Option<String>,
+    /// When the oldest hour of history begins; null where there is none.
+    pub oldest: Option<Exact>,
+    /// Bytes of all segments.
+    pub bytes: u64,
+    /// How large all files may be.
+    pub max_bytes: u64,
+    /// The tables of history.
+    pub tables: Vec<AboutTable>,
+    /// What questions may cost.
+    pub limits: AboutLimits,
+    /// The nodes whose units the names file tells.
+    pub nodes: Vec<AboutNode>,
+    /// Whether the caller may acknowledge and silence events.
+    pub may_change: bool,
+}
+
+/// A table of history.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AboutTable {
+    /// Its name in SQL.
+    pub name: String,
+    /// What a row is.
+    pub about: String,
+    /// How long rows are kept, seconds.
+    pub retain_seconds: u64,
+    /// Its columns.
+    pub columns: Vec<String>,
+}
+
+/// What questions may cost.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AboutLimits {
+    /// Longest time of a question to history, seconds.
+    pub query_seconds: u64,
+    /// Most memory of it, bytes.
+    pub query_bytes: u64,
+    /// Most rows of an answer in SQL.
+    pub query_rows: u64,
+}
+
+/// The units of a node.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AboutNode {
+    /// The node.
+    pub node: u32,
+    /// In what it counts queue occupancy: `bytes`, `cells` or `packets`; null where that is not known.
+    pub queue_unit: Option<String>,
+    /// Size of its cells, bytes.
+    pub cell_bytes: Option<u32>,
+    /// The utilisation that means a full link.
+    pub utilization_full: Option<u32>,
+}

@@ -1,0 +1,133 @@
+//! Columns of a minute of a flow, and of a minute of a link.
+
+use crate::table::{Cells, Column, Table};
+use crate::{Flow, Nanos, NodeId};
+
+/// What the reports of one minute say of one flow.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FlowMinuteRow {
+    /// Start of the minute.
+    pub minute: Nanos,
+    /// The flow.
+    pub flow: Flow,
+    /// Reports on its packets.
+    pub reports: u64,
+    /// Reports with a hop latency.
+    pub latency_count: u64,
+    /// Sum over these of all hop latencies of the report.
+    pub latency_sum: u64,
+    /// The highest of these sums.
+    pub latency_max: Option<Nanos>,
+    /// The highest latency of one hop.
+    pub hop_latency_max: Option<Nanos>,
+    /// Reports of packets that were dropped.
+    pub dropped: u64,
+}
+
+/// What the reports of one minute say of one link, in the direction packets take.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LinkMinuteRow {
+    /// Start of the minute.
+    pub minute: Nanos,
+    /// The node packets leave.
+    pub from: NodeId,
+    /// The interface they leave it by.
+    pub egress_interface: Option<u16>,
+    /// The node they come to.
+    pub to: NodeId,
+    /// The interface they come in by.
+    pub ingress_interface: Option<u16>,
+    /// Reports that hold both ends.
+    pub count: u64,
+    /// Reports with a time over the link that is not below zero.
+    pub latency_count: u64,
+    /// Reports with one below zero: the clocks at the ends disagree.
+    pub negative_count: u64,
+    /// The longest time.
+    pub latency_max: Option<Nanos>,
+    /// The sketch of the times: `bucket:count` pairs with blanks between them.
+    pub latency_sketch: String,
+}
+
+/// A row for each flow and minute that had reports; several when the minute was written in parts.
+pub const FLOW_MINUTES: Table<FlowMinuteRow> = Table {
+    name: "flow_minutes",
+    about: "one minute of one flow, in one row or in several that add up",
+    columns: &[
+        flow("time", "start of the minute", Cells::Time(|row| row.minute)),
+        flow("flow_id", "hash of the five-tuple", Cells::Integer(|row| row.flow.id().0)),
+        flow("source", "source address of the flow", Cells::OptionalAddress(|row| Some(row.flow.source))),
+        flow(
+            "destination",
+            "its destination address",
+            Cells::OptionalAddress(|row| Some(row.flow.destination)),
+        ),
+        flow("protocol", "its IP protocol number", Cells::Integer(|row| row.flow.protocol.into())),
+        flow("source_port", "its source port", Cells::Integer(|row| row.flow.source_port.into())),
+        flow(
+            "destination_port",
+            "its destination port",
+            Cells::Integer(|row| row.flow.destination_port.into()),
+        ),
+        flow("reports", "reports on its packets", Cells::Integer(|row| row.reports)),
+        flow("latency_count", "reports with a hop latency", Cells::Integer(|row| row.latency_count)),
+        flow(
+            "latency_sum",
+            "nanoseconds: sum over these of all hop latencies of the report",
+            Cells::Integer(|row| row.latency_sum),
+        ),
+        flow(
+            "latency_max",
+            "nanoseconds: the highest sum of the hop latencies of a report",
+            Cells::OptionalInteger(|row| Some(row.latency_max?.0)),
+        ),
+        flow(
+            "hop_latency_max",
+            "nanoseconds: the highest of one hop",
+            Cells::OptionalInteger(|row| Some(row.hop_latency_max?.0)),
+        ),
+        flow("dropped", "reports of packets that were dropped", Cells::Integer(|row| row.dropped)),
+    ],
+};
+
+/// A row for each link and minute that had reports; several when the minute was written in parts.
+pub const LINK_MINUTES: Table<LinkMinuteRow> = Table {
+    name: "link_minutes",
+    about: "one minute of one link, of reports that hold both ends, in one row or in several that add up",
+    columns: &[
+        link("time", "start of the minute", Cells::Time(|row| row.minute)),
+        link("from_node", "the node packets leave", Cells::Integer(|row| row.from.0.into())),
+        link(
+            "egress_interface",
+            "level 1",
+            Cells::OptionalInteger(|row| row.egress_interface.map(u64::from)),
+        ),
+        link("to_node", "the node they come to", Cells::Integer(|row| row.to.0.into())),
+        link(
+            "ingress_interface",
+            "level 1",
+            Cells::OptionalInteger(|row| row.ingress_interface.map(u64::from)),
+        ),
+        link("count", "reports that hold both ends", Cells::Integer(|row| row.count)),
+        link(
+            "latency_count",
+            "reports with a time over the link, not below zero",
+            Cells::Integer(|row| row.latency_count),
+        ),
+        link("negative_count", "reports with one below zero", Cells::Integer(|row| row.negative_count)),
+        link(
+            "latency_max",
+            "nanoseconds, by the clocks at both ends",
+            Cells::OptionalInteger(|row| Some(row.latency_max?.0)),
+        ),
+        link("latency_sketch", "bucket:count pairs", Cells::Text(|row| row.latency_sketch.clone())),
+    ],
+};
+
+const fn flow(name: &'static str, about: &'static str, cells: Cells<FlowMinuteRow>) -> Column<FlowMinuteRow> {
+    Column { name, about, cells }
+}
+
+const fn link(name: &'static str, about: &'static str, cells: Cells<LinkMinuteRow>) -> Column<LinkMinuteRow> {
+    Column { name, about, cells }
+}

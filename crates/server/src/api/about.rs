@@ -1,0 +1,71 @@
+//! What this collector is and keeps.
+
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::response::Response;
+use inband_model::api::{About, AboutLimits, AboutNode, AboutTable};
+use inband_model::table::shapes;
+use inband_store::Store;
+
+use super::Shared;
+use super::problem::Problem;
+use super::views::json;
+
+pub(super) async fn about(State(state): State<Shared>, headers: HeaderMap) -> Result<Response, Problem> {
+    let now = state.read.now().await?;
+    let settings = &state.settings;
+    let limits = AboutLimits {
+        query_seconds: settings.query_seconds,
+        query_bytes: settings.query_bytes as u64,
+        query_rows: settings.query_rows as u64,
+    };
+    let mut about = About {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        now: now.into(),
+        limits,
+        nodes: nodes(&state),
+        may_change: state.access.may_change(&headers),
+        ..About::default()
+    };
+    if let Some(store) = state.store.clone() {
+        let kept = tokio::task::spawn_blocking(move || kept(&store, about)).await;
+        about = kept.map_err(|_| Problem::stopped())?;
+    }
+    Ok(json(&about))
+}
+
+/// Adds what the store keeps.
+fn kept(store: &Store, about: About) -> About {
+    let table = |shape: inband_model::table::Shape| AboutTable {
+        name: shape.name.to_owned(),
+        about: shape.about.to_owned(),
+        retain_seconds: store.retains(shape.name).as_secs(),
+        columns: shape.columns.iter().map(|(name, ..)| (*name).to_owned()).collect(),
+    };
+    let history = store.history().ok();
+    About {
+        history: true,
+        trouble: store.trouble(),
+        oldest: history.as_ref().and_then(|history| history.oldest()).map(Into::into),
+        bytes: history.map_or(0, |history| history.bytes()),
+        max_bytes: store.max_bytes(),
+        tables: shapes().into_iter().map(table).collect(),
+        ..about
+    }
+}
+
+fn nodes(state: &Shared) -> Vec<AboutNode> {
+    let mut nodes: Vec<AboutNode> = state
+        .names
+        .units()
+        .iter()
+        .map(|(node, units)| AboutNode {
+            node: node.0,
+            queue_unit: units.queue.map(|unit| unit.name().to_owned()),
+            cell_bytes: units.cell_bytes,
+            utilization_full: units.utilization_full,
+        })
+        .collect();
+    nodes.sort_by_key(|node| node.node);
+    nodes
+}

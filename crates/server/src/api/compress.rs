@@ -1,0 +1,116 @@
+//! Answers as small as the caller can read them: zstd or gzip.
+
+use std::io::Write;
+
+use axum::body::{Body, HttpBody, to_bytes};
+use axum::extract::Request;
+use axum::http::HeaderMap;
+use axum::http::header::{
+    ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, VARY,
+};
+use axum::middleware::Next;
+use axum::response::Response;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+/// How an answer is packed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Coding {
+    Zstd,
+    Gzip,
+}
+
+/// Packs answers of a known length where the caller takes that.
+pub(super) async fn answers(request: Request, next: Next) -> Response {
+    let coding = Coding::of(request.headers());
+    let mut answer = next.run(request).await;
+    answer.headers_mut().append(VARY, HeaderValue::from_static("accept-encoding"));
+    let length = answer.body().size_hint().exact();
+    let (Some(coding), Some(LEAST_BYTES..=MAX_BYTES)) = (coding, length) else { return answer };
+    if !is_text(answer.headers()) || answer.headers().contains_key(CONTENT_ENCODING) {
+        return answer;
+    }
+    let (mut parts, body) = answer.into_parts();
+    let Ok(bytes) = to_bytes(body, usize::MAX).await else {
+        return Response::from_parts(parts, Body::empty());
+    };
+    let packed = match bytes.len() {
+        0..=QUICK_BYTES => coding.pack(&bytes),
+        _ => {
+            let bytes = bytes.clone();
+            // Megabytes take a moment, in which others are to be answered.
+            tokio::task::spawn_blocking(move || coding.pack(&bytes)).await.ok().flatten()
+        }
+    };
+    let Some(packed) = packed else { return Response::from_parts(parts, bytes.into()) };
+    parts.headers.insert(CONTENT_ENCODING, HeaderValue::from_static(coding.name()));
+    parts.headers.remove(CONTENT_LENGTH);
+    Response::from_parts(parts, packed.into())
+}
+
+impl Coding {
+    /// The best one that the caller takes.
+    fn of(headers: &HeaderMap) -> Option<Self> {
+        let accepted = headers.get_all(ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
+        let accepted: Vec<&str> = accepted.flat_map(|list| list.split(',')).collect();
+        [Self::Zstd, Self::Gzip].into_iter().find(|coding| {
+            accepted.iter().any(|range| {
+                let mut parts = range.split(';').map(str::trim);
+                let is_same = parts.next().is_some_and(|name| name.eq_ignore_ascii_case(coding.name()));
+                is_same && !parts.any(|part| part.strip_prefix("q=").is_some_and(|q| q.parse() == Ok(0.0)))
+            })
+        })
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Zstd => "zstd",
+            Self::Gzip => "gzip",
+        }
+    }
+
+    fn pack(self, bytes: &[u8]) -> Option<Vec<u8>> {
+        match self {
+            Self::Zstd => zstd::bulk::compress(bytes, ZSTD_LEVEL).ok(),
+            Self::Gzip => {
+                let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+                encoder.write_all(bytes).ok()?;
+                encoder.finish().ok()
+            }
+        }
+    }
+}
+
+fn is_text(headers: &HeaderMap) -> bool {
+    let media = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or("");
+    media.starts_with("application/json")
+        || media.starts_with("text/") && !media.starts_with("text/event-stream")
+}
+
+/// Answers below this are not worth it.
+const LEAST_BYTES: u64 = 1_024;
+/// Answers above this are sent as they are, so that two copies of them are never in memory.
+const MAX_BYTES: u64 = 64 << 20;
+/// Answers up to this are packed at once: less than half a millisecond.
+const QUICK_BYTES: usize = 64 << 10;
+const ZSTD_LEVEL: i32 = 1;
+
+#[cfg(test)]
+mod tests {
+    use axum::http::HeaderMap;
+    use axum::http::header::ACCEPT_ENCODING;
+
+    use super::Coding;
+
+    #[test]
+    fn the_best_coding_that_a_caller_takes_is_chosen() {
+        let chosen = |text: &'static str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(ACCEPT_ENCODING, text.parse().unwrap());
+            Coding::of(&headers)
+        };
+        assert_eq!(chosen("gzip, deflate, br, zstd"), Some(Coding::Zstd));
+        assert_eq!(chosen("zstd;q=0, GZIP"), Some(Coding::Gzip));
+        assert_eq!([chosen("br"), chosen("identity"), chosen("gzip;q=0")], [None; 3]);
+    }
+}

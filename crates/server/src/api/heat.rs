@@ -1,0 +1,163 @@
+//! How a value is spread over time, out of history.
+
+use std::collections::HashMap;
+use std::fmt::Write;
+
+use axum::extract::State;
+use axum::response::Response;
+use inband_model::api::{Heat, HeatColumns, HeatOf, HeatQuestion, TimeRange};
+use inband_model::{FlowId, Nanos};
+use inband_store::{QueryError, Sketch, Spread, SpreadQuestion};
+
+use super::Shared;
+use super::asked::Asked;
+use super::history::{self, Past, count, flow_id, number, step, text, within};
+use super::problem::Problem;
+use super::views::json;
+
+pub(super) async fn heat(
+    State(state): State<Shared>,
+    Asked(question): Asked<HeatQuestion>,
+) -> Result<Response, Problem> {
+    let range = question.time.resolve(state.read.now().await?)?;
+    let step_ns = step(range, question.step, USUAL_STEPS)?;
+    let flow = question.flow.as_deref().map(flow_id).transpose()?;
+    if question.of == HeatOf::Link && (question.node.is_none() || question.interface.is_none()) {
+        let what = "of=link needs the node and interface that packets leave".to_owned();
+        return Err(Problem::parameter("of", what, "of=link with node and interface"));
+    }
+    let find = move |past: &mut Past| find(past, range, step_ns, flow, &question);
+    Ok(json(&history::ask(&state, find).await?))
+}
+
+fn find(
+    past: &mut Past,
+    range: TimeRange,
+    step_ns: u64,
+    flow: Option<FlowId>,
+    question: &HeatQuestion,
+) -> Result<Heat, QueryError> {
+    let is_long = range.length() >= LONG_NS && step_ns >= MINUTE_NS && flow.is_none();
+    let (spread, source) = match question.of {
+        HeatOf::Link => (of_link(past, range, step_ns, flow, question)?, "observations"),
+        _ if is_long => (of_minutes(past, range, step_ns, question)?, "minutes"),
+        HeatOf::Latency => (of_hops(past, "hop_latency", range, step_ns, flow, question)?, "observations"),
+        HeatOf::Occupancy => {
+            (of_hops(past, "queue_occupancy", range, step_ns, flow, question)?, "observations")
+        }
+    };
+    let mut columns = HeatColumns::default();
+    for (step, size, count) in spread.counts() {
+        columns.step.push(step);
+        columns.size.push(size.into());
+        columns.count.push(count);
+    }
+    Ok(Heat {
+        from: range.from.into(),
+        to: range.to.into(),
+        step_ns,
+        edges: (0..Spread::SIZES).map(Spread::edge).collect(),
+        count: columns.count.iter().sum(),
+        columns,
+        source: source.to_owned(),
+        damage: past.damage(),
+    })
+}
+
+fn of_hops(
+    past: &Past,
+    column: &'static str,
+    range: TimeRange,
+    step_ns: u64,
+    flow: Option<FlowId>,
+    question: &HeatQuestion,
+) -> Result<Spread, QueryError> {
+    let HeatQuestion { node, interface, queue, .. } = *question;
+    let to = Nanos(range.to.0.saturating_sub(1));
+    let range = inband_store::TimeRange { from: range.from, to };
+    past.history()
+        .spread(&SpreadQuestion { column, range, step_ns, node, interface, queue, flow }, past.left()?)
+}
+
+/// Out of the sketches of minutes; of occupancy the greatest of each minute is known.
+fn of_minutes(
+    past: &mut Past,
+    range: TimeRange,
+    step_ns: u64,
+    question: &HeatQuestion,
+) -> Result<Spread, QueryError> {
+    let sql = format!(
+        "SELECT time, latency_sketch, queue_occupancy_max FROM minutes WHERE {}{}",
+        within(range),
+        place(question)
+    );
+    let mut spread = Spread::default();
+    for row in past.rows(&sql)? {
+        let step = u32::try_from((count(&row[0]) - range.from.0) / step_ns).unwrap_or(u32::MAX);
+        match question.of {
+            HeatOf::Latency => {
+                let sketch = text(&row[1]).and_then(Sketch::parse).unwrap_or_default();
+                sketch.values().for_each(|(value, count)| spread.add(step, value, count));
+            }
+            _ => number(&row[2]).into_iter().for_each(|value| spread.add(step, value, 1)),
+        }
+    }
+    Ok(spread)
+}
+
+/// Out of hops whose reports hold the hop behind them too.
+fn of_link(
+    past: &mut Past,
+    range: TimeRange,
+    step_ns: u64,
+    flow: Option<FlowId>,
+    question: &HeatQuestion,
+) -> Result<Spread, QueryError> {
+    let flow = flow.map_or(String::new(), |flow| format!(" AND flow_id = {flow}"));
+    let key = "time, reporter, hw_id, sequence, report_index, hop_index";
+    let sql = format!(
+        "SELECT {key}, egress_timestamp FROM observations WHERE {}{}{flow} AND egress_timestamp > {MAX_NARROW}",
+        within(range),
+        place(question)
+    );
+    let key_of = |row: &history::Row, next: u64| -> [u64; 6] {
+        std::array::from_fn(|at| count(&row[at]) + if at == 5 { next } else { 0 })
+    };
+    let left: HashMap<[u64; 6], u64> =
+        past.rows(&sql)?.iter().map(|row| (key_of(row, 1), count(&row[6]))).collect();
+    let mut spread = Spread::default();
+    if left.is_empty() {
+        return Ok(spread);
+    }
+    let sql = format!(
+        "SELECT {key}, ingress_timestamp FROM observations WHERE {}{flow} AND hop_index > 0 \
+         AND ingress_timestamp > {MAX_NARROW}",
+        within(range)
+    );
+    for row in past.rows(&sql)? {
+        if let Some(left) = left.get(&key_of(&row, 0)) {
+            let step = u32::try_from((count(&row[0]) - range.from.0) / step_ns).unwrap_or(u32::MAX);
+            spread.add(step, count(&row[6]).saturating_sub(*left), 1);
+        }
+    }
+    Ok(spread)
+}
+
+/// The tests for where, in SQL.
+fn place(question: &HeatQuestion) -> String {
+    let mut tests = String::new();
+    let columns =
+        [("node_id", question.node), ("egress_interface", question.interface), ("queue_id", question.queue)];
+    for (column, value) in columns {
+        // Writing into a text cannot fail.
+        let _ = value.map(|value| write!(tests, " AND {column} = {value}"));
+    }
+    tests
+}
+
+const USUAL_STEPS: u64 = 100;
+const MINUTE_NS: u64 = 60_000_000_000;
+/// From this length on minutes are read.
+const LONG_NS: u64 = 60 * MINUTE_NS;
+/// A clock of 32 bits says nothing beside another.
+const MAX_NARROW: u32 = u32::MAX;

@@ -1,0 +1,143 @@
+//! Questions to history from endpoints: one snapshot, several questions in SQL, one set of limits.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use inband_model::FlowId;
+use inband_model::api::TimeRange;
+use inband_store::{Cell, History, Limits, QueryError};
+
+use super::Shared;
+use super::problem::Problem;
+
+/// History at one moment, and what questions to it may still cost.
+pub(super) struct Past {
+    history: History,
+    limits: Limits,
+    begun: Instant,
+    damage: usize,
+}
+
+/// A row of an answer.
+pub(super) type Row = Vec<Cell>;
+
+impl Past {
+    /// The rows of a question in SQL.
+    pub(super) fn rows(&mut self, sql: &str) -> Result<Vec<Row>, QueryError> {
+        let found = self.history.query(sql, self.left()?)?;
+        self.damage = self.damage.max(found.findings.damage.len());
+        Ok(found.rows)
+    }
+
+    /// Places that are left out because they are damaged.
+    pub(super) fn damage(&self) -> u32 {
+        u32::try_from(self.damage.max(self.history.findings().damage.len())).unwrap_or(u32::MAX)
+    }
+
+    pub(super) fn history(&self) -> &History {
+        &self.history
+    }
+
+    /// What may still be spent.
+    pub(super) fn left(&self) -> Result<Limits, QueryError> {
+        match self.limits.time.checked_sub(self.begun.elapsed()) {
+            Some(time) if !time.is_zero() => Ok(Limits { time, ..self.limits }),
+            _ => Err(QueryError::Time(self.limits.time)),
+        }
+    }
+}
+
+/// Asks history, beside other questions, in a thread that may wait for a disk.
+pub(super) async fn ask<T: Send + 'static>(
+    state: &Shared,
+    question: impl FnOnce(&mut Past) -> Result<T, QueryError> + Send + 'static,
+) -> Result<T, Problem> {
+    let Some(store) = state.store.as_ref().map(Arc::clone) else {
+        return Err(Problem::unavailable("no history is kept: store.path is empty"));
+    };
+    let _turn = state.turn().await?;
+    let limits = Limits { rows: MAX_ROWS, ..state.limits() };
+    let asked = tokio::task::spawn_blocking(move || {
+        let history = store.history().map_err(QueryError::Store)?;
+        question(&mut Past { history, limits, begun: Instant::now(), damage: 0 })
+    });
+    match asked.await {
+        Ok(Ok(found)) => Ok(found),
+        // To ask again would cost as much again.
+        Ok(Err(error @ (QueryError::Time(_) | QueryError::Memory(_) | QueryError::Rows(_)))) => {
+            Err(Problem::too_costly(format!("{error}; ask for less time")))
+        }
+        Ok(Err(error)) => Err(Problem::unavailable(error.to_string())),
+        Err(_) => Err(Problem::unavailable("the question could not be answered")),
+    }
+}
+
+/// The test for a time in SQL.
+pub(super) fn within(range: TimeRange) -> String {
+    let clip = |time: u64| i64::try_from(time).unwrap_or(i64::MAX);
+    format!("time >= {} AND time < {}", clip(range.from.0), clip(range.to.0))
+}
+
+/// The id of a flow as it stands in a path or parameter.
+pub(super) fn flow_id(text: &str) -> Result<FlowId, Problem> {
+    let number: Result<i64, _> = text.parse();
+    let id = number.ok().and_then(|number| u64::try_from(number).ok()).map(FlowId);
+    let shown: String = text.chars().take(64).collect();
+    id.ok_or_else(|| {
+        Problem::parameter(
+            "id",
+            format!("`{shown}` is not the id of a flow"),
+            "a number, as /api/v1/flows has it",
+        )
+    })
+}
+
+/// A number that is there and not below zero.
+pub(super) fn number(cell: &Cell) -> Option<u64> {
+    match cell {
+        Cell::Integer(number) => u64::try_from(*number).ok(),
+        _ => None,
+    }
+}
+
+/// The same of at most 32 bits.
+pub(super) fn small(cell: &Cell) -> Option<u32> {
+    number(cell).and_then(|number| u32::try_from(number).ok())
+}
+
+/// A number that has to be there; 0 where it is not.
+pub(super) fn count(cell: &Cell) -> u64 {
+    number(cell).unwrap_or(0)
+}
+
+pub(super) fn text(cell: &Cell) -> Option<&str> {
+    match cell {
+        Cell::Text(text) => Some(text),
+        _ => None,
+    }
+}
+
+/// A length of a step such that a time has at most `MAX_STEPS` of them.
+pub(super) fn step(
+    range: TimeRange,
+    wanted: Option<inband_model::api::Span>,
+    usual: u64,
+) -> Result<u64, Problem> {
+    let step = wanted.map_or_else(|| (range.length() / usual).max(1), |span| span.0.0);
+    match range.length().div_ceil(step) {
+        0..=MAX_STEPS => Ok(step),
+        steps => Err(Problem::parameter(
+            "step",
+            format!("the time has {steps} steps"),
+            format!(
+                "at least {} ns, so that there are at most {MAX_STEPS} steps",
+                range.length().div_ceil(MAX_STEPS)
+            ),
+        )),
+    }
+}
+
+/// Maximum number of rows that history gives for one answer.
+const MAX_ROWS: usize = 1 << 20;
+/// Maximum number of steps of an answer.
+const MAX_STEPS: u64 = 1_000;

@@ -1,0 +1,194 @@
+//! The packets of a flow with their hops, out of history.
+
+use std::collections::HashMap;
+use std::fmt::Write;
+
+use axum::extract::{Path, State};
+use axum::response::Response;
+use inband_model::api::{Exact, HopColumn, PacketColumns, PacketOrder, Packets, PacketsQuestion, TimeRange};
+use inband_model::{FlowId, Origin};
+use inband_store::{Cell, QueryError};
+
+use super::Shared;
+use super::asked::Asked;
+use super::history::{self, Past, Row, count, flow_id, number, small, text, within};
+use super::links::{LinkEnds, Uncertainties};
+use super::problem::Problem;
+use super::views::json;
+
+/// A packet is named by its report: time, reporter, part of it, sequence number, place in the datagram.
+type Key = [u64; 5];
+
+pub(super) async fn packets(
+    State(state): State<Shared>,
+    Path(id): Path<String>,
+    Asked(question): Asked<PacketsQuestion>,
+) -> Result<Response, Problem> {
+    let id = flow_id(&id)?;
+    let range = question.time.resolve(state.read.now().await?)?;
+    let offset = match question.after.as_deref().map(str::parse) {
+        None => 0,
+        Some(Ok(offset)) => offset,
+        Some(Err(_)) => {
+            let what = "after does not name a page".to_owned();
+            return Err(Problem::parameter("after", what, "the `next` of the page before"));
+        }
+    };
+    let uncertainties = Uncertainties::of(&state).await?;
+    let find = move |past: &mut Past| find(past, id, range, &question, offset, &uncertainties);
+    Ok(json(&history::ask(&state, find).await?))
+}
+
+fn find(
+    past: &mut Past,
+    id: FlowId,
+    range: TimeRange,
+    question: &PacketsQuestion,
+    offset: u64,
+    uncertainties: &Uncertainties,
+) -> Result<Packets, QueryError> {
+    let limit = question.limit.unwrap_or(DEFAULT_LIMIT);
+    let mut wanted = format!("flow_id = {id} AND {}", within(range));
+    // Writing into a text cannot fail.
+    let _ = question.node.map(|node| write!(wanted, " AND node_id = {node}"));
+    let _ = question.at_least.map(|least| write!(wanted, " AND hop_latency >= {}", least.min(MAX_LATENCY)));
+    let order = match question.order {
+        PacketOrder::Time => KEY.to_owned(),
+        PacketOrder::Slowest => format!("total DESC, {KEY}"),
+    };
+    let sql = format!(
+        "SELECT {KEY}, sum(hop_latency) AS total FROM observations WHERE {wanted} GROUP BY {KEY} \
+         ORDER BY {order} LIMIT {} OFFSET {offset}",
+        u64::from(limit) + 1
+    );
+    let mut chosen: Vec<Key> = past.rows(&sql)?.iter().map(|row| key(row)).collect();
+    let next = (chosen.len() > limit as usize).then(|| (offset + u64::from(limit)).to_string());
+    chosen.truncate(limit as usize);
+    let base = chosen.iter().map(|key| key[0]).min().unwrap_or(range.from.0);
+    let mut found = Packets {
+        flow: id.into(),
+        from: range.from.into(),
+        to: range.to.into(),
+        base: Exact(base),
+        next,
+        ..Packets::default()
+    };
+    if !chosen.is_empty() {
+        let rows = hops_of(past, id, &chosen)?;
+        fill(&mut found, &chosen, rows, uncertainties);
+    }
+    found.damage = past.damage();
+    Ok(found)
+}
+
+/// The hops of packets, by packet.
+fn hops_of(past: &mut Past, id: FlowId, chosen: &[Key]) -> Result<Vec<Vec<Row>>, QueryError> {
+    let places: HashMap<Key, usize> = chosen.iter().enumerate().map(|(at, key)| (*key, at)).collect();
+    let times = chosen.iter().map(|key| key[0]);
+    let (first, last) = (times.clone().min().unwrap_or(0), times.max().unwrap_or(0));
+    let mut sequences: Vec<u64> = chosen.iter().map(|key| key[3]).collect();
+    sequences.sort_unstable();
+    sequences.dedup();
+    let sequences: Vec<String> = sequences.iter().map(u64::to_string).collect();
+    let sql = format!(
+        "SELECT {KEY}, hop_index, node_id, ingress_interface, egress_interface, hop_latency, queue_id, \
+         queue_occupancy, egress_utilization, ingress_timestamp, egress_timestamp, dropped, congested_queue, \
+         drop_reason, origin FROM observations WHERE flow_id = {id} AND time >= {first} AND time <= {last} \
+         AND sequence IN ({})",
+        sequences.join(", ")
+    );
+    let mut hops = vec![Vec::new(); chosen.len()];
+    for row in past.rows(&sql)? {
+        if let Some(place) = places.get(&key(&row)) {
+            hops[*place].push(row);
+        }
+    }
+    hops.iter_mut().for_each(|hops| hops.sort_by_key(|row: &Row| count(&row[5])));
+    Ok(hops)
+}
+
+fn fill(found: &mut Packets, chosen: &[Key], hops: Vec<Vec<Row>>, uncertainties: &Uncertainties) {
+    for (at, (key, rows)) in chosen.iter().zip(hops).enumerate() {
+        let latencies = rows.iter().filter_map(|row| number(&row[9]));
+        let total = latencies.clone().next().map(|_| latencies.sum());
+        let is_dropped = rows.iter().any(|row| count(&row[15]) == 1);
+        let origin = rows.first().and_then(|row| origin(text(&row[18])?));
+        push_packet(&mut found.packets, found.base, key, rows.len(), total, is_dropped, origin);
+        let mut before: Option<&Row> = None;
+        for row in &rows {
+            push_hop(&mut found.hops, at, row);
+            let (latency, uncertainty) =
+                before.map_or((None, None), |before| link(before, row, uncertainties));
+            found.hops.link_latency.push(latency);
+            found.hops.link_uncertainty.push(uncertainty);
+            before = Some(row);
+        }
+    }
+}
+
+fn push_packet(
+    packets: &mut PacketColumns,
+    base: Exact,
+    key: &Key,
+    hops: usize,
+    latency: Option<u64>,
+    is_dropped: bool,
+    origin: Option<Origin>,
+) {
+    let narrow = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
+    packets.time.push(key[0].saturating_sub(base.0));
+    packets.node.push(narrow(key[1]));
+    packets.hw_id.push(u8::try_from(key[2]).unwrap_or(u8::MAX));
+    packets.sequence.push(narrow(key[3]));
+    packets.report.push(narrow(key[4]));
+    packets.origin.push(origin);
+    packets.latency.push(latency);
+    packets.hops.push(narrow(hops as u64));
+    packets.dropped.push(is_dropped);
+}
+
+fn push_hop(hops: &mut HopColumn, packet: usize, row: &Row) {
+    hops.packet.push(u32::try_from(packet).unwrap_or(u32::MAX));
+    hops.hop.push(small(&row[5]).unwrap_or(0));
+    hops.node.push(small(&row[6]).unwrap_or(u32::MAX));
+    hops.ingress_interface.push(small(&row[7]));
+    hops.egress_interface.push(small(&row[8]));
+    hops.latency.push(number(&row[9]));
+    hops.queue.push(small(&row[10]));
+    hops.occupancy.push(small(&row[11]));
+    hops.utilization.push(small(&row[12]));
+    hops.ingress_timestamp.push(number(&row[13]).map(Exact));
+    hops.egress_timestamp.push(number(&row[14]).map(Exact));
+    hops.congested.push(count(&row[16]) == 1);
+    hops.drop_reason.push(small(&row[17]));
+}
+
+/// The time over the link between two hops, and by how much it may be wrong.
+fn link(before: &Row, row: &Row, uncertainties: &Uncertainties) -> (Option<i64>, Option<u64>) {
+    let is_next = count(&before[5]) + 1 == count(&row[5]);
+    // A clock of 32 bits goes round within seconds, and says nothing beside another.
+    let wide = |cell: &Cell| number(cell).filter(|time| *time > u32::MAX.into());
+    let (Some(left), Some(came), true) = (wide(&before[14]), wide(&row[13]), is_next) else {
+        return (None, None);
+    };
+    let ends = LinkEnds {
+        from: small(&before[6]).unwrap_or(u32::MAX),
+        egress: small(&before[8]),
+        to: small(&row[6]).unwrap_or(u32::MAX),
+        ingress: small(&row[7]),
+    };
+    (came.cast_signed().checked_sub(left.cast_signed()), uncertainties.of_link(ends))
+}
+
+fn key(row: &[Cell]) -> Key {
+    std::array::from_fn(|at| row.get(at).map_or(0, count))
+}
+
+fn origin(name: &str) -> Option<Origin> {
+    [Origin::MdStack, Origin::MxReport, Origin::XdReport].into_iter().find(|origin| origin.name() == name)
+}
+
+const KEY: &str = "time, reporter, hw_id, sequence, report_index";
+const DEFAULT_LIMIT: u32 = 200;
+/// Hop latencies have 63 bits in history.
+const MAX_LATENCY: u64 = i64::MAX as u64;

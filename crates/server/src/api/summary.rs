@@ -1,0 +1,129 @@
+//! What goes on, in one answer: the ledger, incidents, and a few numbers over time.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+use axum::extract::State;
+use axum::response::Response;
+use inband_model::api::{Incident, Summary, SummaryColumns, SummaryQuestion, TimeRange};
+use inband_model::{EventView, Phase};
+use inband_store::QueryError;
+
+use super::Shared;
+use super::asked::Asked;
+use super::events::within as events_within;
+use super::history::{self, Past, count, number, small, step, within};
+use super::incidents;
+use super::problem::Problem;
+use super::views::json;
+use crate::names::Names;
+
+pub(super) async fn summary(
+    State(state): State<Shared>,
+    Asked(question): Asked<SummaryQuestion>,
+) -> Result<Response, Problem> {
+    let now = state.read.now().await?;
+    let (ledger, nodes) = (state.read.ledger().await?.total, state.read.nodes().await?);
+    let nodes = nodes.iter().filter(|node| node.reports > 0).count();
+    let (flows, active) = (state.read.flows().await?.all().len(), state.read.events().await?.active.len());
+    let range = question.time.resolve(now)?;
+    let step_ns = step(range, question.step, USUAL_STEPS)?;
+    let events = events_within(&state, range, MAX_EVENTS).await?;
+    let (steps, damage) = match state.store.is_some() {
+        true => history::ask(&state, move |past| Ok((steps(past, range, step_ns)?, past.damage()))).await?,
+        false => (SummaryColumns::default(), 0),
+    };
+    Ok(json(&Summary {
+        now: now.into(),
+        from: range.from.into(),
+        to: range.to.into(),
+        step_ns,
+        ledger,
+        nodes: nodes as u64,
+        flows: flows as u64,
+        active_events: active as u64,
+        incidents: list(&state.names, &events),
+        steps,
+        damage,
+    }))
+}
+
+/// Numbers of each step, of a short time out of hops, of a long one out of minutes.
+fn steps(past: &mut Past, range: TimeRange, step_ns: u64) -> Result<SummaryColumns, QueryError> {
+    let is_long = range.length() > LONG_NS && step_ns >= MINUTE_NS;
+    let (table, columns) = match is_long {
+        true => (
+            "minutes",
+            "sum(count) AS n, max(latency_max) AS l, max(queue_occupancy_max) AS q, sum(dropped) AS d",
+        ),
+        false => ("observations", "count(*) AS n, max(hop_latency) AS l, max(queue_occupancy) AS q"),
+    };
+    let sql = format!(
+        "SELECT (time - {}) / {step_ns} AS step, {columns} FROM {table} WHERE {} GROUP BY step ORDER BY step",
+        range.from.0,
+        within(range)
+    );
+    let mut dropped: HashMap<u64, u64> = HashMap::new();
+    if !is_long {
+        // The first row of a report stands for the report.
+        let sql = format!(
+            "SELECT (time - {}) / {step_ns} AS step, count(*) AS n FROM observations \
+             WHERE dropped = 1 AND hop_index = 0 AND {} GROUP BY step",
+            range.from.0,
+            within(range)
+        );
+        dropped.extend(past.rows(&sql)?.iter().map(|row| (count(&row[0]), count(&row[1]))));
+    }
+    let mut steps = SummaryColumns::default();
+    for row in past.rows(&sql)? {
+        steps.step.push(small(&row[0]).unwrap_or(0));
+        steps.hops.push(count(&row[1]));
+        steps.max_latency.push(number(&row[2]));
+        steps.max_occupancy.push(number(&row[3]));
+        steps.drops.push(match is_long {
+            true => row.get(4).and_then(number),
+            false => Some(dropped.get(&count(&row[0])).copied().unwrap_or(0)),
+        });
+    }
+    Ok(steps)
+}
+
+/// Events about the same thing that came together, the latest first.
+fn list(names: &Names, events: &[EventView]) -> Vec<Incident> {
+    let together = incidents::together(events);
+    let mut list: Vec<Incident> = together.iter().map(|views| incident(names, views)).collect();
+    list.sort_by_key(|incident| (Reverse(incident.active), Reverse(incident.last)));
+    list.truncate(MAX_INCIDENTS);
+    list
+}
+
+fn incident(names: &Names, views: &[&EventView]) -> Incident {
+    let mut worst_first = views.to_vec();
+    worst_first.sort_by_key(|view| (Reverse(view.event.severity), view.event.first));
+    let mut kinds: Vec<String> = Vec::new();
+    for kind in worst_first.iter().map(|view| view.event.kind().to_string()) {
+        if !kinds.contains(&kind) {
+            kinds.push(kind);
+        }
+    }
+    let first = views.iter().map(|view| view.event.first).min().unwrap_or_default();
+    let last = views.iter().map(|view| view.event.last).max().unwrap_or_default();
+    Incident {
+        title: views.first().map_or(String::new(), |view| names.key(&incidents::subject(&view.event.key))),
+        first: first.into(),
+        last: last.into(),
+        severity: worst_first.first().map_or(inband_model::Severity::Info, |view| view.event.severity),
+        active: views.iter().any(|view| view.event.phase == Phase::Begin),
+        kinds,
+        events: worst_first.iter().take(MAX_NAMED).map(|view| view.id.to_string()).collect(),
+        count: views.len() as u64,
+    }
+}
+
+const USUAL_STEPS: u64 = 60;
+const MINUTE_NS: u64 = 60_000_000_000;
+/// A longer time than this is answered out of minutes.
+const LONG_NS: u64 = 60 * MINUTE_NS;
+const MAX_EVENTS: usize = 2_000;
+const MAX_INCIDENTS: usize = 50;
+const MAX_NAMED: usize = 20;

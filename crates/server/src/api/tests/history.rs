@@ -1,0 +1,257 @@
+//! What history answers to the questions of a page, over packets that were reported.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+
+use flate2::read::GzDecoder;
+use inband_testkit::{IntFrame, md_frame, packet};
+use serde_json::Value;
+
+use super::System;
+
+#[test]
+fn packets_of_a_flow_come_with_their_hops_in_pages() {
+    let (system, flow) = reported();
+    let first = ask(&system, &format!("/api/v1/flows/{flow}/packets?limit=3"));
+    assert_eq!((len(&first["packets"]["time"]), len(&first["hops"]["node"])), (3, 6), "{first}");
+    assert_eq!(first["hops"]["node"], serde_json::json!([8, 7, 8, 7, 8, 7]));
+    assert_eq!(first["hops"]["latency"][1], 700);
+    assert_eq!(first["packets"]["latency"][0], 1_500);
+    assert!(first["base"].is_string() && first["flow"] == flow.as_str());
+
+    let next = first["next"].as_str().unwrap();
+    let rest = ask(&system, &format!("/api/v1/flows/{flow}/packets?limit=3&after={next}"));
+    assert_eq!((len(&rest["packets"]["time"]), &rest["next"]), (2, &Value::Null), "{rest}");
+
+    let slow = ask(&system, &format!("/api/v1/flows/{flow}/packets?order=slowest&at_least=5000"));
+    assert_eq!(len(&slow["packets"]["time"]), 0, "{slow}");
+    let nothing = ask(&system, "/api/v1/flows/1/packets");
+    assert_eq!(len(&nothing["packets"]["time"]), 0, "{nothing}");
+}
+
+#[test]
+fn the_history_of_a_flow_has_its_paths_with_what_reports_say() {
+    let (system, flow) = reported();
+    let history = ask(&system, &format!("/api/v1/flows/{flow}/history"));
+    let period = &history["periods"][0];
+    let hops = period["hops"].as_array().unwrap();
+    assert_eq!((hops.len(), &hops[0]["node"], &hops[1]["node"]), (2, &8.into(), &7.into()), "{history}");
+    assert_eq!((&hops[1]["reports"], &hops[1]["p99"]), (&5.into(), &700.into()), "{history}");
+    assert_eq!(history["comparison"], Value::Null);
+
+    let now = ask(&system, "/api/v1/about")["now"].as_str().unwrap().to_owned();
+    let compared = ask(&system, &format!("/api/v1/flows/{flow}/history?compare={now},{now}"));
+    assert_eq!(compared["comparison"]["left"], serde_json::json!([]), "{compared}");
+    assert_eq!(len(&compared["comparison"]["after"]["hops"]), 2, "{compared}");
+}
+
+#[test]
+fn a_queue_a_heat_map_and_the_map_count_the_same_reports() {
+    let (system, flow) = reported();
+    let queue = ask(&system, "/api/v1/queues/timeline?node=7&interface=2&queue=3");
+    assert_eq!((&queue["reports"], &queue["max_occupancy"]), (&5.into(), &1_000.into()), "{queue}");
+    assert_eq!((&queue["flows"][0]["id"], &queue["flows"][0]["share"]), (&flow.as_str().into(), &1.0.into()));
+    assert_eq!(queue["flows"][0]["role"], "culprit");
+    let other = ask(&system, "/api/v1/queues/timeline?node=7&interface=2&queue=4");
+    assert_eq!((&other["reports"], len(&other["samples"]["offset"])), (&0.into(), 0));
+
+    let heat = ask(&system, "/api/v1/heat?node=7&interface=2&step=1m");
+    assert_eq!(heat["count"], 5, "{heat}");
+    let size = heat["columns"]["size"][0].as_u64().unwrap() as usize;
+    let edges = heat["edges"].as_array().unwrap();
+    assert!(edges[size].as_u64() <= Some(700) && edges[size + 1].as_u64() > Some(700), "{heat}");
+    assert_eq!(ask(&system, "/api/v1/heat?of=occupancy&queue=3")["count"], 10);
+
+    let map = ask(&system, "/api/v1/map?by=max");
+    assert_eq!(
+        (&map["nodes"]["node"], &map["nodes"]["value"]),
+        (&[7, 8][..].into(), &[700, 800][..].into()),
+        "{map}"
+    );
+    assert_eq!(map["nodes"]["name"][0], "leaf \"seven\"");
+    assert_eq!((&map["links"]["from"], &map["links"]["to"]), (&[1][..].into(), &[0][..].into()), "{map}");
+    let matrix = ask(&system, "/api/v1/map?form=matrix&by=reports");
+    assert_eq!((len(&matrix["interfaces"]["node"]), &matrix["nodes"]["reports"]), (0, &[5, 5][..].into()));
+
+    let summary = ask(&system, "/api/v1/summary?step=10s");
+    let hops: u64 = summary["steps"]["hops"].as_array().unwrap().iter().filter_map(Value::as_u64).sum();
+    assert_eq!(
+        (hops, &summary["ledger"]["accepted"], &summary["flows"]),
+        (10, &5.into(), &1.into()),
+        "{summary}"
+    );
+    assert_eq!(summary["incidents"][0]["kinds"], serde_json::json!(["new-flow"]), "{summary}");
+    assert_eq!(ask(&system, "/api/v1/drops?by=interface")["reports"], 0);
+}
+
+#[test]
+fn a_wrong_parameter_is_named_with_what_is_allowed() {
+    let system = System::start("");
+    for (path, parameter, allowed) in [
+        ("/api/v1/flows/1/packets?order=fast", "order", "time, slowest"),
+        ("/api/v1/flows/1/packets?limit=0", "limit", "a whole number from 1 to 2000"),
+        ("/api/v1/flows/x/packets", "id", "a number, as /api/v1/flows has it"),
+        ("/api/v1/heat?of=colour", "of", "latency, occupancy, link"),
+        ("/api/v1/heat?of=link", "of", "of=link with node and interface"),
+        ("/api/v1/queues/timeline?node=7", "interface", "once"),
+        ("/api/v1/map?live=5", "live", "a length of time above 0, such as 20ms, 5m or 1h"),
+        ("/api/v1/map?from=9&to=3", "from", "a time before to"),
+        ("/api/v1/map?at=9&live=5m", "live", "either live, or at with span, or from with to"),
+        ("/api/v1/drops?live=1h&step=1ms", "step", ""),
+        ("/api/v1/events?severity=bad", "severity", "info, warning, critical"),
+        ("/api/v1/events?after=x", "after", "an id as /api/v1/events has it"),
+        ("/api/v1/nodes?bogus=1", "bogus", "limit, node"),
+        ("/api/v1/nodes?limit=1&limit=2", "limit", "once"),
+    ] {
+        let (status, body) = system.get(path);
+        let problem: Value = serde_json::from_str(&body).unwrap();
+        assert_eq!(
+            (status, &problem["status"], &problem["parameter"]),
+            (400, &400.into(), &parameter.into()),
+            "{path}: {body}"
+        );
+        assert!(problem["allowed"].as_str().unwrap().contains(allowed), "{path}: {body}");
+    }
+    assert!(
+        system.head_of("get", "/api/v1/nodes?bogus=1").contains("content-type: application/problem+json")
+    );
+}
+
+#[test]
+fn answers_are_as_small_as_the_caller_reads_them() {
+    let system = System::start("");
+    let plain = system.get("/api/v1/openapi.json").1;
+    for (coding, accepted) in [("gzip", "gzip, deflate"), ("zstd", "gzip, zstd")] {
+        let mut stream = TcpStream::connect(system.address).unwrap();
+        let host = system.address;
+        let head = format!("Host: {host}\r\nAccept-Encoding: {accepted}\r\nConnection: close\r\n\r\n");
+        stream.write_all(format!("GET /api/v1/openapi.json HTTP/1.1\r\n{head}").as_bytes()).unwrap();
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).unwrap();
+        let end = answer.windows(4).position(|four| four == b"\r\n\r\n").unwrap();
+        let head = String::from_utf8(answer[..end].to_vec()).unwrap();
+        assert!(head.contains(&format!("content-encoding: {coding}")), "{head}");
+        let packed = &answer[end + 4..];
+        let mut text = String::new();
+        match coding {
+            "gzip" => drop(GzDecoder::new(packed).read_to_string(&mut text).unwrap()),
+            _ => text = String::from_utf8(zstd::decode_all(packed).unwrap()).unwrap(),
+        }
+        assert!(text == plain && packed.len() * 3 < plain.len(), "{coding}");
+    }
+}
+
+#[test]
+fn events_of_one_place_are_found_by_one_of_them_and_by_their_flow() {
+    let (system, flow) = reported();
+    let events = system.wait_for("/api/v1/events", |events| events[0]["event"] == "new-flow");
+    let id = events[0]["id"].as_str().unwrap();
+    let related = ask(&system, &format!("/api/v1/events?related={id}"));
+    assert_eq!(related[0]["id"], id, "{related}");
+    assert_eq!(len(&ask(&system, &format!("/api/v1/events?flow={flow}"))), 1);
+    assert_eq!(len(&ask(&system, "/api/v1/events?flow=1")), 0);
+    assert_eq!(len(&ask(&system, &format!("/api/v1/events?after={id}"))), 0);
+}
+
+#[test]
+fn flows_are_searched_by_a_filter_and_a_mistake_in_it_is_found_at_its_character() {
+    let (system, flow) = reported();
+    let found = ask(&system, "/api/v1/flows/search?filter=node%20=%207%20and%20latency%20%3E%20600ns");
+    assert_eq!((&found["found"], &found["columns"]["id"][0]), (&1.into(), &flow.as_str().into()), "{found}");
+    assert_eq!(found["columns"]["path"], serde_json::json!([[8, 7]]));
+    assert_eq!(
+        (&found["columns"]["latency"][0], &found["columns"]["worst_latency"][0]),
+        (&1_500.into(), &800.into())
+    );
+    assert_eq!((&found["columns"]["worst"][0], &found["next"]), (&0.into(), &Value::Null));
+    let nothing = ask(&system, "/api/v1/flows/search?filter=latency%20%3E%201ms");
+    assert_eq!(
+        (&nothing["found"], &nothing["known"], len(&nothing["columns"]["id"])),
+        (&0.into(), &1.into(), 0)
+    );
+
+    let (status, body) = system.get("/api/v1/flows/search?filter=node%20=%207%20and%20colour%20=%201");
+    let problem: Value = serde_json::from_str(&body).unwrap();
+    assert_eq!((status, &problem["parameter"]), (400, &"filter".into()), "{body}");
+    assert!(problem["error"].as_str().unwrap().contains("at character 14"), "{body}");
+    let completion = ask(&system, "/api/v1/filter/complete?text=node%20=%20l");
+    assert_eq!(completion["options"][0]["text"], "'leaf \"seven\"'", "{completion}");
+}
+
+#[test]
+fn an_answer_in_sql_has_the_form_that_is_asked_for() {
+    let system = System::start("");
+    let ask = |format: &str| {
+        let sql = "SELECT 1 AS n, '=1+1' AS text, NULL AS missing UNION SELECT 2, 'a\\\"b', -5";
+        let body = format!("{{\"sql\":\"{sql}\",\"format\":\"{format}\"}}");
+        system.send("post", "/api/v1/query", &[], &body)
+    };
+    assert_eq!(
+        ask("csv"),
+        (200, "\"n\",\"text\",\"missing\"\r\n1,\"'=1+1\",\r\n2,\"a\"\"b\",-5\r\n".to_owned())
+    );
+    let lines =
+        "{\"n\":1,\"text\":\"=1+1\",\"missing\":null}\n{\"n\":2,\"text\":\"a\\\"b\",\"missing\":-5}\n";
+    assert_eq!(ask("jsonl"), (200, lines.to_owned()));
+    let columns: Value = serde_json::from_str(&ask("columns").1).unwrap();
+    assert_eq!(columns["values"], serde_json::json!([[1, 2], ["=1+1", "a\"b"], [null, -5]]), "{columns}");
+    assert_eq!(ask("xml").0, 400);
+}
+
+#[test]
+fn one_who_comes_back_hears_the_events_that_came_meanwhile() {
+    let system = System::start("");
+    let hear = |headers: &[(&str, &str)], until: &str| {
+        let mut stream = BufReader::new(system.open("get", "/api/v1/stream?topics=event", headers, ""));
+        let mut heard = String::new();
+        while !heard.contains(until) {
+            assert!(stream.read_line(&mut heard).unwrap() > 0, "{heard}");
+        }
+        heard
+    };
+    let id_of = |heard: &str| {
+        heard.lines().rev().find_map(|line| line.strip_prefix("id: ")).map(str::to_owned).unwrap()
+    };
+    // Of another run nothing is known, so all that came is lost or told again.
+    system.report_frame(1, &frame().build());
+    system.wait_for("/api/v1/events", |events| events[0]["event"] == "new-flow");
+    let first = hear(&[("Last-Event-ID", "other-7")], "new-flow");
+    let id = id_of(&first);
+
+    system.report_frame(1, &md_frame().hop(9).over(packet().udp(5, 6)).build());
+    system.wait_for("/api/v1/events", |events| events.as_array().unwrap().len() >= 2);
+    let second = hear(&[("Last-Event-ID", &id)], "new-flow");
+
+    assert!(!second.contains("event: ledger") && !second.contains(&format!("id: {id}\n")), "{second}");
+    assert_ne!(id_of(&second), id);
+    assert_eq!(system.get("/api/v1/stream?topics=weather").0, 400);
+}
+
+/// A collector that has stored five reports on packets of one flow, and the flow.
+fn reported() -> (System, String) {
+    let system = System::start("");
+    system.report_frame(5, &frame().build());
+    system.wait_for("/api/v1/ledger", |ledger| ledger["total"]["stored"] == 5);
+    let flows = system.wait_for("/api/v1/flows", |flows| flows[0]["reports"] == 5);
+    let flow = flows[0]["id"].as_str().unwrap().to_owned();
+    system.wait_for(&format!("/api/v1/flows/{flow}/history"), |history| len(&history["periods"]) == 1);
+    (system, flow)
+}
+
+fn ask(system: &System, path: &str) -> Value {
+    let (status, body) = system.get(path);
+    assert_eq!(status, 200, "{path}: {body}");
+    serde_json::from_str(&body).unwrap()
+}
+
+fn len(value: &Value) -> usize {
+    value.as_array().map_or(usize::MAX, Vec::len)
+}
+
+/// A packet that went through queue 3 of nodes 8 and 7, and stayed 800 ns in the one and 700 in the other.
+fn frame() -> IntFrame {
+    let hop =
+        |node: u32, egress: u32, latency: u32, depth: u32| [node, 1 << 16 | egress, latency, 3 << 24 | depth];
+    let hops = [hop(7, 2, 700, 1_000), hop(8, 5, 800, 10)].concat();
+    md_frame().with(|int| int.bitmap(0xf000).words(&hops))
+}

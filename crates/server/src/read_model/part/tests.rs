@@ -1,0 +1,40 @@
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use inband_collector::CollectorSettings;
+
+use super::Part;
+use crate::pipeline::{Pipeline, Unanswered};
+use crate::receive::Reception;
+use crate::settings::ReceiveSettings;
+
+#[test]
+fn a_thousand_questions_cost_the_pipeline_as_much_as_a_few() {
+    let receive =
+        ReceiveSettings { listen: vec!["127.0.0.1:0".parse().unwrap()], ..ReceiveSettings::default() };
+    let (_reception, feed) = Reception::start(&receive).unwrap();
+    let pipeline = Pipeline::start(CollectorSettings::default(), feed, Vec::new()).unwrap();
+    let part = Part::new(&pipeline.asker(), |sight| {
+        MADE.fetch_add(1, Ordering::Relaxed);
+        sight.now
+    });
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+
+    let began = Instant::now();
+    let mut asked = 0;
+    runtime.block_on(async {
+        while asked < 1_000 || began.elapsed() < Duration::from_millis(300) {
+            part.get().await.unwrap();
+            asked += 1;
+        }
+    });
+
+    let most = 2 + u32::try_from(began.elapsed().as_millis() / 100).unwrap();
+    let made = MADE.load(Ordering::Relaxed);
+    assert!(made <= most, "{made} snapshots for {asked} questions in {:?}", began.elapsed());
+    assert!(pipeline.stop().is_some());
+    std::thread::sleep(Duration::from_millis(150));
+    assert_eq!(runtime.block_on(part.get()), Err(Unanswered::Stopped));
+}
+
+static MADE: AtomicU32 = AtomicU32::new(0);

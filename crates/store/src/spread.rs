@@ -1,0 +1,189 @@
+//! How a value of hops is spread by size, from step to step of a time.
+
+use std::collections::BTreeMap;
+use std::thread;
+
+use inband_model::FlowId;
+use inband_model::table::{OBSERVATIONS, Shape};
+
+use crate::budget::Budget;
+use crate::history::{Chunk, History};
+use crate::question::{Limits, QueryError};
+use crate::range::TimeRange;
+
+/// Which hops are counted, and by which value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SpreadQuestion {
+    /// A column of numbers of `observations`.
+    pub column: &'static str,
+    /// The time, in steps from its beginning on.
+    pub range: TimeRange,
+    /// Length of a step, nanoseconds.
+    pub step_ns: u64,
+    /// Only hops in this node.
+    pub node: Option<u32>,
+    /// Only hops that leave by this interface.
+    pub interface: Option<u32>,
+    /// Only hops through this queue.
+    pub queue: Option<u32>,
+    /// Only hops of packets of this flow.
+    pub flow: Option<FlowId>,
+}
+
+/// Counts by step and size.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Spread(BTreeMap<(u32, u8), u64>);
+
+impl Spread {
+    /// How many sizes there are.
+    pub const SIZES: u8 = 64;
+
+    /// The least value of a size: 0, 1, and from 2 on two to each doubling.
+    #[must_use]
+    pub fn edge(size: u8) -> u64 {
+        match size {
+            0 | 1 => size.into(),
+            _ => (2 + u64::from(size % 2)) << (size / 2 - 1),
+        }
+    }
+
+    /// The size of a value.
+    #[must_use]
+    pub fn size(value: u64) -> u8 {
+        match value {
+            0 | 1 => u8::from(value == 1),
+            _ => {
+                let doublings = value.ilog2();
+                let half = (value >> (doublings - 1)) & 1;
+                u8::try_from(u64::from(2 * doublings) + half).unwrap_or(u8::MAX).min(Self::SIZES - 1)
+            }
+        }
+    }
+
+    /// Counts values of a step.
+    pub fn add(&mut self, step: u32, value: u64, count: u64) {
+        *self.0.entry((step, Self::size(value))).or_default() += count;
+    }
+
+    /// Step, size and count of all that is not 0.
+    pub fn counts(&self) -> impl Iterator<Item = (u32, u8, u64)> {
+        self.0.iter().map(|((step, size), count)| (*step, *size, *count))
+    }
+
+    fn merge(&mut self, other: &Self) {
+        other.0.iter().for_each(|(place, count)| *self.0.entry(*place).or_default() += count);
+    }
+}
+
+impl History {
+    /// How a value of hops is spread.
+    ///
+    /// # Errors
+    /// It takes longer than the limits allow, or history cannot be read.
+    pub fn spread(&self, question: &SpreadQuestion, limits: Limits) -> Result<Spread, QueryError> {
+        let budget = Budget::new(limits);
+        let shape = OBSERVATIONS.shape();
+        let Some(columns) = Columns::of(&shape, question.column) else { return Ok(Spread::default()) };
+        let mut chunks = self.chunks(&shape, question.range).map_err(QueryError::Store)?;
+        let bounds = columns.tests(question);
+        chunks.retain(|chunk| bounds.iter().all(|(column, value)| chunk.may_hold(*column, *value, *value)));
+        let share = chunks.len().div_ceil(WORKERS).max(1);
+        let parts: Vec<Spread> = thread::scope(|scope| {
+            let (columns, bounds, budget) = (&columns, &bounds, &budget);
+            let count = |chunks| scope.spawn(move || self.count(chunks, columns, bounds, question, budget));
+            let handles: Vec<_> = chunks.chunks(share).map(count).collect();
+            handles.into_iter().filter_map(|handle| handle.join().ok()).collect()
+        });
+        if budget.is_late() {
+            return Err(QueryError::Time(limits.time));
+        }
+        let mut whole = Spread::default();
+        parts.iter().for_each(|part| whole.merge(part));
+        Ok(whole)
+    }
+
+    fn count(
+        &self,
+        chunks: &[Chunk],
+        columns: &Columns,
+        tests: &[(usize, i64)],
+        question: &SpreadQuestion,
+        budget: &Budget,
+    ) -> Spread {
+        let mut spread = Spread::default();
+        for chunk in chunks.iter().take_while(|_| !budget.is_late()) {
+            let tested: Option<Vec<_>> =
+                tests.iter().map(|(column, value)| Some((self.column(chunk, *column)?, *value))).collect();
+            let Some(tested) = tested else { continue };
+            let is_wanted =
+                |row: usize| tested.iter().all(|(column, value)| column.integer(row) == Some(*value));
+            let rows: Vec<usize> = (0..chunk.rows()).filter(|row| is_wanted(*row)).collect();
+            let (Some(first), Some(last)) = (rows.first().copied(), rows.last().copied()) else { continue };
+            let part = first..last + 1;
+            let read = |column| self.part_of_column(chunk, column, part.clone());
+            let (Some(times), Some(values)) = (read(columns.time), read(columns.value)) else { continue };
+            for row in rows {
+                let (Some(time), Some(value)) = (times.integer(row - first), values.integer(row - first))
+                else {
+                    continue;
+                };
+                let time = time.cast_unsigned();
+                if (question.range.from.0..=question.range.to.0).contains(&time) {
+                    let step = (time - question.range.from.0) / question.step_ns.max(1);
+                    spread.add(u32::try_from(step).unwrap_or(u32::MAX), value.max(0).cast_unsigned(), 1);
+                }
+            }
+        }
+        spread
+    }
+}
+
+/// Where the columns of the question stand.
+struct Columns {
+    time: usize,
+    value: usize,
+    node: usize,
+    interface: usize,
+    queue: usize,
+    flow: usize,
+}
+
+impl Columns {
+    fn of(shape: &Shape, value: &str) -> Option<Self> {
+        Some(Self {
+            time: shape.column("time")?,
+            value: shape.column(value)?,
+            node: shape.column("node_id")?,
+            interface: shape.column("egress_interface")?,
+            queue: shape.column("queue_id")?,
+            flow: shape.column("flow_id")?,
+        })
+    }
+
+    /// The values that columns have to have.
+    fn tests(&self, question: &SpreadQuestion) -> Vec<(usize, i64)> {
+        let flow = question.flow.map(|flow| (self.flow, flow.0.cast_signed()));
+        let small =
+            [(self.node, question.node), (self.interface, question.interface), (self.queue, question.queue)];
+        let small = small.into_iter().filter_map(|(column, value)| Some((column, i64::from(value?))));
+        flow.into_iter().chain(small).collect()
+    }
+}
+
+/// Threads that read at once.
+const WORKERS: usize = 2;
+
+#[cfg(test)]
+mod tests {
+    use super::Spread;
+
+    #[test]
+    fn every_value_is_of_the_last_size_that_does_not_exceed_it() {
+        for value in (0..5_000).chain([1 << 20, (1 << 20) - 1, (1 << 31) + 5, u64::MAX]) {
+            let size = Spread::size(value);
+            assert!(Spread::edge(size) <= value, "{value}");
+            assert!(size + 1 == Spread::SIZES || Spread::edge(size + 1) > value, "{value}");
+        }
+        assert!((1..Spread::SIZES).all(|size| Spread::edge(size) > Spread::edge(size - 1)));
+    }
+}
