@@ -167,7 +167,7 @@ mod tests {
         renew(&mut losses, 6, 500, 280, 10);
         assert_eq!(losses.total(), (300, 0));
         renew(&mut losses, 7, 10, 290, 10);
-        assert_eq!(losses.of(&flow()), None, "this host's own count has begun anew");
+        assert_eq!(losses.of(&flow()), Some((0, 0)), "this host's own count has begun anew");
     }
 
     #[test]
