@@ -26,6 +26,7 @@ class Demo:
 
     def __init__(self, program):
         arguments = [program, "demo", "--json", "--duration", "10m", "--api", "127.0.0.1:0"]
+        self.program = program
         self.process = subprocess.Popen(
             arguments, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
         )
@@ -70,6 +71,12 @@ class Browser:
         page.on("console", lambda said: said.type == "error" and self.wrong.append(f"{page.url}: {said.text[:300]}"))
         page.on("response", lambda answer: self.requests.append((answer.url, answer.status)))
         return page
+
+
+def sql(demo, question):
+    """The rows of a question to history."""
+    asked = urllib.request.Request(demo.url + "/api/v1/query", json.dumps({"sql": question}).encode(), {"content-type": "application/json"})
+    return json.load(urllib.request.urlopen(asked, timeout=20))["rows"]
 
 
 def open_view(page, url):
@@ -212,11 +219,10 @@ def events_lead_on(demo, browser, events):
 
 def numbers_are_exact(demo, browser, _events):
     """C17"""
-    sql = "SELECT time, flow_id, sequence FROM observations ORDER BY time LIMIT 100"
-    asked = urllib.request.Request(demo.url + "/api/v1/query", json.dumps({"sql": sql}).encode(), {"content-type": "application/json"})
-    rows = json.load(urllib.request.urlopen(asked))["rows"]
+    question = "SELECT time, flow_id, sequence FROM observations ORDER BY time LIMIT 100"
+    rows = sql(demo, question)
     page = browser.page()
-    open_view(page, f"{demo.url}/query?sql={urllib.parse.quote(sql)}")
+    open_view(page, f"{demo.url}/query?sql={urllib.parse.quote(question)}")
     page.wait_for_selector("main tbody tr")
     shown = page.eval_on_selector_all(
         "main tbody tr", "rows => rows.map(row => [row.cells[0].querySelector('time').title, row.cells[1].innerText, row.cells[2].innerText])"
@@ -279,7 +285,10 @@ def main():
         events = demo.wait_for_events(["queue-congestion", "path-change", "culprits", "latency-spike"])
         with sync_playwright() as playwright:
             browser = Browser(playwright, shell)
-            for check in CHECKS:
+            import page_numbers
+            import page_states
+
+            for check in [*CHECKS, *page_states.CHECKS, *page_numbers.CHECKS]:
                 if arguments.only not in check.__name__:
                     continue
                 started = time.monotonic()

@@ -1,10 +1,13 @@
 //! How is a program asked to end?
 
+use std::io::Read;
+use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Error};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::low_level::pipe;
 
 /// Set by the first SIGINT or SIGTERM; the second ends the program with 1, for where the end takes too long.
 pub(crate) fn until_stopped() -> Result<Arc<AtomicBool>, Error> {
@@ -14,6 +17,29 @@ pub(crate) fn until_stopped() -> Result<Arc<AtomicBool>, Error> {
             .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&stop)))
             .context("cannot catch signals")?;
     }
+    Ok(stop)
+}
+
+/// Set by the first SIGINT or SIGTERM, as by [`until_stopped`]; the second calls `clear`, then ends the program with 1.
+pub(crate) fn until_stopped_or_cleared(
+    clear: impl FnOnce() + Send + 'static,
+) -> Result<Arc<AtomicBool>, Error> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let (mut heard, told) = UnixStream::pair().context("cannot catch signals")?;
+    for signal in [SIGINT, SIGTERM] {
+        let told = told.try_clone().context("cannot catch signals")?;
+        pipe::register(signal, told)
+            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&stop)))
+            .context("cannot catch signals")?;
+    }
+    let wait = move || {
+        // One byte a signal.
+        if heard.read_exact(&mut [0; 2]).is_ok() {
+            clear();
+            std::process::exit(1);
+        }
+    };
+    std::thread::Builder::new().name("signals".to_owned()).spawn(wait).context("cannot catch signals")?;
     Ok(stop)
 }
 

@@ -160,6 +160,31 @@ fn it_shows_the_page_on_a_free_port_where_the_usual_one_is_taken_and_leaves_noth
 }
 
 #[test]
+fn a_second_ctrl_c_ends_it_at_once_and_leaves_nothing_behind() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("demo-cut-short");
+    fs::create_dir_all(&folder).unwrap();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_inband"))
+        .args(["demo", "--duration", "60s", "--json"])
+        .env("TMPDIR", &folder)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    lines.by_ref().map(Result::unwrap).find(|line| line.contains("\"ledger\"")).unwrap();
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+
+    // Both arrive while it is stopped, so that the end cannot come between them.
+    let id = child.id().to_string();
+    for signal in ["-STOP", "-INT", "-TERM", "-CONT"] {
+        assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
+    }
+
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
+}
+
+#[test]
 fn it_answers_nobody_without_a_page() {
     let output = demo(&["--duration", "500ms", "--no-page"]);
     assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");

@@ -1093,6 +1093,7 @@ var revive = (_key, value, context) => {
   return /^-?\d+$/.test(context.source) ? BigInt(context.source) : value;
 };
 function parse(text) {
+  if (!/\d{16}/.test(text)) return JSON.parse(text);
   return JSON.parse(text, revive);
 }
 function isExact() {
@@ -1257,9 +1258,10 @@ function count(value) {
 function bytes(value) {
   if (value === null || value === void 0) return UNKNOWN;
   const size = Number(value);
-  if (size < 1024) return `${size}${THIN}B`;
-  const [unit, name] = size < 1024 ** 2 ? [1024, "KiB"] : size < 1024 ** 3 ? [1024 ** 2, "MiB"] : [1024 ** 3, "GiB"];
-  return trimmed(significant(size / unit)) + THIN + name;
+  if (size < 1024) return `${count(size)}${THIN}B`;
+  const names = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+  const power = Math.min(names.length, Math.floor(Math.log2(size) / 10));
+  return trimmed(significant(size / 1024 ** power)) + THIN + names[power - 1];
 }
 function occupancy(value, inBytes, unit) {
   if (value === null || value === void 0) return UNKNOWN;
@@ -1491,6 +1493,7 @@ var KEYS = [
   { keys: ".", about: "freeze, or follow live" },
   { keys: "[ ]", about: "one span back, forth" },
   { keys: "w s", about: "zoom in, out" },
+  { keys: "v", about: "on a packet's way: another beside it" },
   { keys: "c", about: "copy what is shown as text" },
   { keys: "y", about: "copy the address, frozen" },
   { keys: "t", about: "light or dark" },
@@ -1631,9 +1634,9 @@ function TimeBar() {
 function Dialog({ name, close, children }) {
   const dialog = T2(null);
   A2(() => {
-    const before = document.activeElement;
+    const before2 = document.activeElement;
     dialog.current?.showModal();
-    return () => before?.focus?.();
+    return () => before2?.focus?.();
   }, []);
   return /* @__PURE__ */ a4("dialog", { ref: dialog, "aria-label": name, onClose: close, children: [
     /* @__PURE__ */ a4("h2", { children: name }),
@@ -1748,13 +1751,13 @@ function useKeys(keys) {
 }
 
 // src/parts/table.tsx
-function Table({ caption, columns: columns3, rows, keyOf, open, onFocus, isChosen }) {
+function Table({ caption, columns: columns3, rows, keyOf: keyOf2, open, onFocus, isChosen }) {
   const enter = (row) => {
     const to = open?.(row);
     if (to) go(to);
   };
   return /* @__PURE__ */ a4("div", { class: "scroll", role: "region", "aria-label": caption, tabIndex: 0, children: /* @__PURE__ */ a4("table", { children: [
-    /* @__PURE__ */ a4("caption", { children: caption }),
+    /* @__PURE__ */ a4("caption", { children: /* @__PURE__ */ a4("span", { children: caption }) }),
     /* @__PURE__ */ a4("thead", { children: /* @__PURE__ */ a4("tr", { children: columns3.map(({ name, isNumber: isNumber2 }) => /* @__PURE__ */ a4("th", { scope: "col", class: isNumber2 ? "number" : void 0, children: name }, name)) }) }),
     /* @__PURE__ */ a4("tbody", { children: rows.map((row, at) => /* @__PURE__ */ a4(
       "tr",
@@ -1769,7 +1772,7 @@ function Table({ caption, columns: columns3, rows, keyOf, open, onFocus, isChose
         onKeyDown: (event) => event.key === "Enter" && event.target === event.currentTarget && enter(row),
         children: columns3.map(({ name, cell: cell2, isNumber: isNumber2 }) => /* @__PURE__ */ a4("td", { class: isNumber2 ? "number" : void 0, children: cell2(row) }, name))
       },
-      keyOf(row, at)
+      keyOf2(row, at)
     )) })
   ] }) });
 }
@@ -1925,6 +1928,97 @@ function Facts({ facts }) {
   ] }, name)) });
 }
 
+// src/parts/silence.tsx
+var HOUR = 60n * MINUTE;
+var ENDS = [["1 hour", HOUR], ["8 hours", 8n * HOUR], ["1 day", 24n * HOUR], ["7 days", 168n * HOUR], ["ever", void 0]];
+var post = (silence) => ask("silences", { method: "POST", body: JSON.stringify(silence, (_5, value) => typeof value === "bigint" ? Number(value) : value), headers: { "content-type": "application/json" } });
+function Silence({ event, done }) {
+  const [isOpen, setOpen] = d2(false);
+  const [said2, setSaid] = d2("");
+  useKeys({ s: () => setOpen(true) });
+  if (said2) return /* @__PURE__ */ a4("p", { class: "notice", role: "status", children: said2 });
+  if (!isOpen) return /* @__PURE__ */ a4("button", { onClick: () => setOpen(true), title: "s", children: "Silence" });
+  return /* @__PURE__ */ a4(Form, { event, close: () => setOpen(false), done: (text) => (setSaid(text), done()) });
+}
+function Form({ event, close, done }) {
+  const [key, setKey] = d2(event.key);
+  const [isKind, setIsKind] = d2(true);
+  const [end, setEnd] = d2(0);
+  const [comment, setComment] = d2("");
+  const [problem, setProblem] = d2("");
+  const day = useAsk(`silence ${event.id}`, (signal) => ask(`events?limit=10000&from=${now() - 24n * HOUR}&to=${now()}`, { signal }));
+  const isHidden = (other) => (!isKind || other.event === event.event) && other.key.includes(key);
+  const send = async (submitted) => {
+    submitted.preventDefault();
+    const length = ENDS[end][1];
+    const until = length === void 0 ? {} : { until: (now() + length) / 1000000000n * 1000000000n };
+    try {
+      await post({ ...isKind ? { kind: event.event } : {}, key, ...until, ...comment ? { comment } : {} });
+      done(`Silenced for ${ENDS[end][0]}. The list under Events lifts it.`);
+    } catch (error) {
+      setProblem(error.message);
+    }
+  };
+  return /* @__PURE__ */ a4("form", { class: "silence", "aria-label": "Silence", onSubmit: send, children: [
+    /* @__PURE__ */ a4("label", { children: [
+      /* @__PURE__ */ a4("input", { type: "checkbox", checked: isKind, onChange: (changed) => setIsKind(changed.currentTarget.checked) }),
+      " only of the kind ",
+      event.event
+    ] }),
+    /* @__PURE__ */ a4("label", { children: [
+      "whose key contains ",
+      /* @__PURE__ */ a4("input", { value: key, onInput: (typed) => setKey(typed.currentTarget.value) })
+    ] }),
+    /* @__PURE__ */ a4("label", { children: [
+      "for",
+      " ",
+      /* @__PURE__ */ a4("select", { value: String(end), onChange: (changed) => setEnd(Number(changed.currentTarget.value)), children: ENDS.map(([name], at) => /* @__PURE__ */ a4("option", { value: String(at), children: name }, name)) })
+    ] }),
+    /* @__PURE__ */ a4("label", { children: [
+      "why ",
+      /* @__PURE__ */ a4("input", { value: comment, onInput: (typed) => setComment(typed.currentTarget.value) })
+    ] }),
+    /* @__PURE__ */ a4("p", { role: "status", children: day.data ? `Would have hidden ${count(day.data.filter(isHidden).length)} of ${count(day.data.length)} events of the last day.` : "Counting what it would have hidden …" }),
+    /* @__PURE__ */ a4("span", { children: [
+      /* @__PURE__ */ a4("button", { children: "Silence" }),
+      " ",
+      /* @__PURE__ */ a4("button", { type: "button", onClick: close, children: "Leave it" })
+    ] }),
+    problem && /* @__PURE__ */ a4("span", { class: "bad", role: "alert", children: shown(problem) })
+  ] });
+}
+function Silences() {
+  const asked = useAsk("silences", (signal) => ask("silences", { signal }), 1e4);
+  const [problem, setProblem] = d2("");
+  const lift = async (number) => {
+    try {
+      await ask(`silences/${number}`, { method: "DELETE" });
+      setProblem("");
+    } catch (error) {
+      setProblem(error.message);
+    }
+    asked.again();
+  };
+  return /* @__PURE__ */ a4(Answer, { asked, children: (all) => /* @__PURE__ */ a4($, { children: [
+    problem && /* @__PURE__ */ a4("p", { class: "bad", role: "alert", children: shown(problem) }),
+    all.length > 0 && /* @__PURE__ */ a4(
+      Table,
+      {
+        caption: "Silences: nobody is told of these",
+        rows: all,
+        keyOf: ({ number }) => String(number),
+        columns: [
+          { name: "Kind", cell: ({ silence }) => shown(silence.kind ?? "every kind") },
+          { name: "Key contains", cell: ({ silence }) => shown(silence.key ?? "anything") },
+          { name: "Until", cell: ({ silence }) => silence.until ? exact(BigInt(silence.until)) : "it is lifted" },
+          { name: "Why", cell: ({ silence }) => shown(silence.comment ?? "not said") },
+          { name: "Lift", cell: ({ number, silence }) => /* @__PURE__ */ a4("button", { onClick: () => void lift(number), "aria-label": `Lift the silence of ${shown(silence.kind ?? "every kind")}`, children: "Lift" }) }
+        ]
+      }
+    )
+  ] }) });
+}
+
 // src/views/events.tsx
 function Events() {
   const { isLive, from, to, span } = range();
@@ -1954,6 +2048,7 @@ function Events() {
         ] })
       ] })
     ] }),
+    /* @__PURE__ */ a4(Silences, {}),
     /* @__PURE__ */ a4(Answer, { asked: events, children: (all) => /* @__PURE__ */ a4(List, { all, isFiltered: chosen !== "" }) })
   ] });
 }
@@ -2148,6 +2243,7 @@ function Known({ event, again }) {
     ] }),
     /* @__PURE__ */ a4(Leads, { event }),
     /* @__PURE__ */ a4(Acknowledge, { event, again }),
+    /* @__PURE__ */ a4(Silence, { event, done: again }),
     /* @__PURE__ */ a4(
       Facts,
       {
@@ -2300,6 +2396,7 @@ function Acknowledge({ event, again }) {
 }
 
 // src/packets.ts
+var packetTime = (name) => /^(\d{1,10}-){4}\d{1,19}$/.test(name) ? BigInt(name.slice(name.lastIndexOf("-") + 1)) : void 0;
 var packetName = (packet) => [packet.reporter, packet.hw_id, packet.sequence, packet.report_index, packet.time].join("-");
 var within = (id, from, to) => `flow_id = ${id} AND time >= ${from} AND time < ${to}`;
 function packetsOf(id, from, to, order, signal) {
@@ -2331,9 +2428,24 @@ async function units(signal) {
   for (const { node_id, unit } of queues) found.set(node_id, { utilizationFull: null, ...found.get(node_id), queue: unit });
   return found;
 }
-async function uncertainties(signal) {
-  const links = await ask("links", { signal });
-  return new Map(links.map((link) => [linkKey(link.from, link.egress_interface, link.to, link.ingress_interface), link.clock_uncertainty]));
+async function linksKnown(signal) {
+  const links = await ask("links?limit=10000", { signal });
+  return new Map(
+    links.map((link) => [
+      linkKey(link.from, link.egress_interface, link.to, link.ingress_interface),
+      { uncertainty: link.clock_uncertainty, lastSeen: link.last_seen }
+    ])
+  );
+}
+async function lastOn(id, path, until, signal) {
+  const rows = await sql(
+    `SELECT * FROM observations WHERE ${within(id, until - 2000000000n, until + 1n)} ORDER BY time DESC, reporter, hw_id, sequence, report_index, hop_index LIMIT 400`,
+    signal
+  );
+  const packets = /* @__PURE__ */ new Map();
+  for (const row of rows) packets.set(packetName(row), [...packets.get(packetName(row)) ?? [], row]);
+  const went = (hops) => hops.length === path.length && hops.every((hop, at) => hop.node_id === path[at].node_id);
+  return [...packets.values()].find(went) ?? [];
 }
 var linkKey = (from, egress, to, ingress) => `${from}.${egress ?? "*"}-${to}.${ingress ?? "*"}`;
 function pieces(hops, known) {
@@ -2352,35 +2464,82 @@ function pieces(hops, known) {
     const [sent, came] = [hop.egress_timestamp, next.ingress_timestamp];
     const length = sent === null || came === null ? null : Number(BigInt(came) - BigInt(sent));
     const key = linkKey(hop.node_id, hop.egress_interface, next.node_id, next.ingress_interface);
-    all.push({ kind: "link", from: hop, to: next, start: at, length, uncertainty: known.get(key) ?? null });
+    all.push({ kind: "link", from: hop, to: next, start: at, length, uncertainty: known.get(key)?.uncertainty ?? null });
     take2(length);
   });
   return { pieces: all, sum: at, isWhole };
 }
 
+// src/beside.ts
+function beside(now2, then) {
+  const lines = [];
+  let [atNow, atThen] = [0, 0];
+  for (const [nextNow, nextThen] of [...common(now2, then), [now2.length, then.length]]) {
+    const [mine, theirs] = [now2.slice(atNow, nextNow), then.slice(atThen, nextThen)];
+    if (mine.length === 1 && theirs.length === 1 && keyOf(mine[0]) === keyOf(theirs[0])) lines.push({ kind: "link", now: mine[0], then: theirs[0] });
+    else {
+      for (const piece of theirs) lines.push({ kind: piece.kind, now: void 0, then: piece });
+      for (const piece of mine) lines.push({ kind: piece.kind, now: piece, then: void 0 });
+    }
+    if (nextNow < now2.length) lines.push({ kind: "hop", now: now2[nextNow], then: then[nextThen] });
+    [atNow, atThen] = [nextNow + 1, nextThen + 1];
+  }
+  return lines;
+}
+var keyOf = (piece) => piece.kind === "link" ? linkKey(piece.from.node_id, piece.from.egress_interface, piece.to.node_id, piece.to.ingress_interface) : String(piece.hop.node_id);
+function common(now2, then) {
+  const isSame = (a5, b3) => a5.kind === "hop" && b3.kind === "hop" && a5.hop.node_id === b3.hop.node_id;
+  const longest = now2.map(() => new Array(then.length + 1).fill(0));
+  longest.push(new Array(then.length + 1).fill(0));
+  for (let a5 = now2.length - 1; a5 >= 0; a5--) {
+    for (let b3 = then.length - 1; b3 >= 0; b3--) {
+      longest[a5][b3] = isSame(now2[a5], then[b3]) ? longest[a5 + 1][b3 + 1] + 1 : Math.max(longest[a5 + 1][b3], longest[a5][b3 + 1]);
+    }
+  }
+  const pairs = [];
+  for (let [a5, b3] = [0, 0]; a5 < now2.length && b3 < then.length; ) {
+    if (isSame(now2[a5], then[b3])) pairs.push([a5++, b3++]);
+    else if (longest[a5 + 1][b3] >= longest[a5][b3 + 1]) a5++;
+    else b3++;
+  }
+  return pairs;
+}
+
 // src/parts/waterfall.tsx
-function Waterfall({ way: way2, arrived, usually, counted }) {
-  const share = (value) => `${100 * Math.max(0, value) / Math.max(1, way2.sum)}%`;
+function Waterfall(props) {
+  const { way: way2, other } = props;
+  const all = Math.max(1, way2.sum, other?.sum ?? 0);
+  const drawn = { ...props, share: (value) => `${100 * Math.max(0, value) / all}%` };
   return /* @__PURE__ */ a4("div", { class: "scroll", role: "region", "aria-label": "Waterfall", tabIndex: 0, children: [
     /* @__PURE__ */ a4("table", { class: "waterfall", children: [
-      /* @__PURE__ */ a4("caption", { children: [
+      /* @__PURE__ */ a4("caption", { children: /* @__PURE__ */ a4("span", { children: [
         "The way of the packet: hops and links in order, on one axis of ",
-        duration(way2.sum)
-      ] }),
+        duration(all)
+      ] }) }),
       /* @__PURE__ */ a4("thead", { children: /* @__PURE__ */ a4("tr", { children: [
         /* @__PURE__ */ a4("th", { scope: "col", children: "Where" }),
         /* @__PURE__ */ a4("th", { scope: "col", children: "In › queue › out" }),
         /* @__PURE__ */ a4("th", { scope: "col", class: "axis", children: [
           /* @__PURE__ */ a4("span", { children: "0" }),
-          /* @__PURE__ */ a4("span", { children: duration(way2.sum / 2) }),
-          /* @__PURE__ */ a4("span", { children: duration(way2.sum) })
+          /* @__PURE__ */ a4("span", { children: duration(all / 2) }),
+          /* @__PURE__ */ a4("span", { children: duration(all) })
         ] }),
         /* @__PURE__ */ a4("th", { scope: "col", class: "number", children: "Time" }),
+        other && /* @__PURE__ */ a4("th", { scope: "col", class: "number", children: "Other, dashed" }),
         /* @__PURE__ */ a4("th", { scope: "col", class: "number", children: "Usual p50, p99" }),
         /* @__PURE__ */ a4("th", { scope: "col", class: "number", children: "Queue depth" }),
         /* @__PURE__ */ a4("th", { scope: "col", class: "number", children: "Utilisation" })
       ] }) }),
-      /* @__PURE__ */ a4("tbody", { children: way2.pieces.map((piece, at) => piece.kind === "hop" ? /* @__PURE__ */ a4(Hop, { piece, usual: usually.get(hopKey(piece.hop)), counted: counted.get(piece.hop.node_id), arrived, share, sum: way2.sum }, at) : /* @__PURE__ */ a4(Link, { piece, share }, at)) })
+      /* @__PURE__ */ a4("tbody", { children: beside(way2.pieces, other?.pieces ?? []).map(
+        ({ kind, now: now2, then }, at) => kind === "hop" ? /* @__PURE__ */ a4(Hop, { now: now2, then, ...drawn }, at) : /* @__PURE__ */ a4(Link, { now: now2, then, ...drawn }, at)
+      ) }),
+      other && /* @__PURE__ */ a4("tfoot", { children: /* @__PURE__ */ a4("tr", { children: [
+        /* @__PURE__ */ a4("th", { scope: "row", children: "Sum" }),
+        /* @__PURE__ */ a4("td", { colSpan: 2, class: "muted", children: way2.isWhole && other.isWhole ? "" : "of what is known" }),
+        /* @__PURE__ */ a4("td", { class: "number", children: duration(way2.sum) }),
+        /* @__PURE__ */ a4("td", { class: "number", children: duration(other.sum) }),
+        /* @__PURE__ */ a4("td", { colSpan: 3, class: "muted", children: change(way2.sum, other.sum) })
+      ] }) })
     ] }),
     /* @__PURE__ */ a4("p", { class: "legend", children: [
       /* @__PURE__ */ a4("span", { class: "bar base" }),
@@ -2393,18 +2552,31 @@ function Waterfall({ way: way2, arrived, usually, counted }) {
       " clocks may be off by this much",
       " ",
       /* @__PURE__ */ a4("span", { class: "bar unknown" }),
-      " not known, no length"
+      " not known, no length ",
+      other && /* @__PURE__ */ a4($, { children: [
+        /* @__PURE__ */ a4("span", { class: "bar other" }),
+        " the other way"
+      ] })
     ] })
   ] });
 }
-function Hop({ piece, usual: usual2, counted, arrived, share, sum }) {
-  const { hop, start, length } = piece;
+var change = (now2, then) => now2 === then ? "the same" : `${duration(Math.abs(now2 - then))} ${now2 > then ? "longer" : "shorter"} than the other`;
+function Ghost({ piece, share }) {
+  if (!piece) return null;
+  const isUnknown = piece.length === null || piece.kind === "link" && piece.uncertainty === null;
+  return isUnknown ? /* @__PURE__ */ a4("span", { class: "bar unknown", style: { left: share(piece.start) }, title: "not known" }) : /* @__PURE__ */ a4("span", { class: "bar other", style: { left: share(piece.start), width: share(piece.length) } });
+}
+function Hop({ now: now2, then, usually, counted, arrived, share, way: way2, other }) {
+  const { hop, start, length } = now2 ?? then;
+  const usual2 = usually.get(hopKey(hop));
+  const units2 = counted.get(hop.node_id);
   const least = Math.min(usual2?.least ?? 0, length ?? 0);
   const moment = hop.egress_timestamp ?? arrived;
   const queue = hop.egress_interface === null ? void 0 : href(`/queue/${hop.node_id}/${hop.egress_interface}/${hop.queue_id ?? "-"}`, around(BigInt(moment), 200000000n));
-  const part = length === null || sum === 0 ? "" : ` (${Math.round(100 * length / sum)} %)`;
-  return /* @__PURE__ */ a4("tr", { "data-row": true, tabIndex: 0, onKeyDown: (event) => event.key === "Enter" && queue && go(queue), children: [
-    /* @__PURE__ */ a4("th", { scope: "row", children: queue ? /* @__PURE__ */ a4("a", { href: queue, children: node(hop.node_id) }) : node(hop.node_id) }),
+  const part = now2 && length !== null && way2.sum ? ` (${Math.round(100 * length / way2.sum)} %)` : "";
+  const name = now2 ? node(hop.node_id) : /* @__PURE__ */ a4("del", { children: node(hop.node_id) });
+  return /* @__PURE__ */ a4("tr", { "data-row": true, tabIndex: 0, class: now2 ? void 0 : "left", onKeyDown: (event) => event.key === "Enter" && queue && go(queue), children: [
+    /* @__PURE__ */ a4("th", { scope: "row", children: queue ? /* @__PURE__ */ a4("a", { href: queue, children: name }) : name }),
     /* @__PURE__ */ a4("td", { children: [
       hop.ingress_interface ?? UNKNOWN,
       " › ",
@@ -2412,32 +2584,50 @@ function Hop({ piece, usual: usual2, counted, arrived, share, sum }) {
       " › ",
       hop.egress_interface ?? UNKNOWN
     ] }),
-    /* @__PURE__ */ a4("td", { class: "track", children: length === null ? /* @__PURE__ */ a4("span", { class: "bar unknown", style: { left: share(start) }, title: "the node did not report its latency" }) : /* @__PURE__ */ a4($, { children: [
-      /* @__PURE__ */ a4("span", { class: "bar base", style: { left: share(start), width: share(least) } }),
-      length > least && /* @__PURE__ */ a4("span", { class: "bar queued", style: { left: share(start + least), width: share(length - least) } })
-    ] }) }),
+    /* @__PURE__ */ a4("td", { class: "track", children: [
+      /* @__PURE__ */ a4(Ghost, { piece: then, share }),
+      now2 && length === null && /* @__PURE__ */ a4("span", { class: "bar unknown", style: { left: share(start) }, title: "the node did not report its latency" }),
+      now2 && length !== null && /* @__PURE__ */ a4($, { children: [
+        /* @__PURE__ */ a4("span", { class: "bar base", style: { left: share(start), width: share(least) } }),
+        length > least && /* @__PURE__ */ a4("span", { class: "bar queued", style: { left: share(start + least), width: share(length - least) } })
+      ] })
+    ] }),
     /* @__PURE__ */ a4("td", { class: "number", children: [
-      duration(length),
+      now2 ? duration(length) : /* @__PURE__ */ a4("span", { class: "muted", children: "not taken" }),
       /* @__PURE__ */ a4("span", { class: "muted", children: part })
     ] }),
+    other && /* @__PURE__ */ a4("td", { class: "number", children: then ? duration(then.length) : /* @__PURE__ */ a4("span", { class: "muted", children: "not taken" }) }),
     /* @__PURE__ */ a4("td", { class: "number", children: usual2 ? `${duration(usual2.p50)}, ${duration(usual2.p99)}` : UNKNOWN }),
-    /* @__PURE__ */ a4("td", { class: "number", children: occupancy(hop.queue_occupancy, counted?.queue === "bytes" ? hop.queue_occupancy : null, counted?.queue) }),
-    /* @__PURE__ */ a4("td", { class: "number", children: utilization(hop.egress_utilization, counted?.utilizationFull) })
+    /* @__PURE__ */ a4("td", { class: "number", children: occupancy(hop.queue_occupancy, units2?.queue === "bytes" ? hop.queue_occupancy : null, units2?.queue) }),
+    /* @__PURE__ */ a4("td", { class: "number", children: utilization(hop.egress_utilization, units2?.utilizationFull) })
   ] });
 }
-function Link({ piece, share }) {
-  const { start, length, uncertainty } = piece;
+var NO_TIMES = "no timestamps of both ends";
+var NO_CLOCKS = "how far the clocks are apart is not known";
+function Link({ now: now2, then, share, known, other }) {
+  const { from, to, start, length, uncertainty } = now2 ?? then;
   const isUnknown = length === null || uncertainty === null;
-  const why = length === null ? "no timestamps of both ends" : "how far the clocks are apart is not known";
-  return /* @__PURE__ */ a4("tr", { class: "link", children: [
-    /* @__PURE__ */ a4("th", { scope: "row", class: "muted", children: "link" }),
+  const why = length === null ? NO_TIMES : NO_CLOCKS;
+  const last = now2 ? void 0 : known.get(linkKey(from.node_id, from.egress_interface, to.node_id, to.ingress_interface))?.lastSeen;
+  const name = `link to ${node(to.node_id)}`;
+  const write2 = (piece) => piece.length === null || piece.uncertainty === null ? UNKNOWN : `${duration(piece.length)} ± ${duration(piece.uncertainty)}`;
+  return /* @__PURE__ */ a4("tr", { class: now2 ? "link" : "link left", children: [
+    /* @__PURE__ */ a4("th", { scope: "row", class: "muted", children: now2 ? name : /* @__PURE__ */ a4("del", { children: name }) }),
     /* @__PURE__ */ a4("td", {}),
-    /* @__PURE__ */ a4("td", { class: "track", children: isUnknown ? /* @__PURE__ */ a4("span", { class: "bar unknown", style: { left: share(start) }, title: why }) : /* @__PURE__ */ a4($, { children: [
-      /* @__PURE__ */ a4("span", { class: "bar link", style: { left: share(start), width: share(length) } }),
-      /* @__PURE__ */ a4("span", { class: "bar whisker", style: { left: share(start + length - uncertainty), width: share(2 * uncertainty) } })
-    ] }) }),
-    /* @__PURE__ */ a4("td", { class: "number", children: isUnknown ? /* @__PURE__ */ a4("span", { title: why, children: UNKNOWN }) : `${duration(length)} ± ${duration(uncertainty)}` }),
-    /* @__PURE__ */ a4("td", { colSpan: 3, class: "muted", children: isUnknown ? why : "" })
+    /* @__PURE__ */ a4("td", { class: "track", children: [
+      /* @__PURE__ */ a4(Ghost, { piece: then, share }),
+      now2 && isUnknown && /* @__PURE__ */ a4("span", { class: "bar unknown", style: { left: share(start) }, title: why }),
+      now2 && !isUnknown && /* @__PURE__ */ a4($, { children: [
+        /* @__PURE__ */ a4("span", { class: "bar link", style: { left: share(start), width: share(length) } }),
+        /* @__PURE__ */ a4("span", { class: "bar whisker", style: { left: share(start + length - uncertainty), width: share(2 * uncertainty) } })
+      ] })
+    ] }),
+    /* @__PURE__ */ a4("td", { class: "number", children: now2 ? write2(now2) : /* @__PURE__ */ a4("span", { class: "muted", children: "not taken" }) }),
+    other && /* @__PURE__ */ a4("td", { class: "number", children: then ? write2(then) : /* @__PURE__ */ a4("span", { class: "muted", children: "not taken" }) }),
+    /* @__PURE__ */ a4("td", { colSpan: 3, class: "muted", children: last !== void 0 ? /* @__PURE__ */ a4($, { children: [
+      "any flow last seen on it ",
+      /* @__PURE__ */ a4(Time, { at: last })
+    ] }) : isUnknown ? why : "" })
   ] });
 }
 function utilization(value, full) {
@@ -2471,7 +2661,7 @@ function Known2({ id }) {
   const live = useAsk("live " + id, (signal) => ask("flows/" + id, { signal }).catch((error) => error.status === 404 ? null : Promise.reject(error)), 2e3);
   return /* @__PURE__ */ a4(Answer, { asked: live, children: (live2) => /* @__PURE__ */ a4($, { children: [
     /* @__PURE__ */ a4(Head, { id, live: live2 }),
-    /* @__PURE__ */ a4(Packets, { id, previous: live2?.paths.findLast((path) => !path.current) }),
+    /* @__PURE__ */ a4(Packets, { id, paths: live2?.paths ?? [] }),
     live2 && live2.paths.length > 0 && /* @__PURE__ */ a4(Paths, { paths: live2.paths })
   ] }) });
 }
@@ -2507,38 +2697,48 @@ function window_() {
   const { from, to } = range();
   return { from: to - from > MINUTE ? to - MINUTE : from, to };
 }
-function Packets({ id, previous }) {
+function Packets({ id, paths }) {
   const { isLive, from, to } = range();
   const order = param("order") === "time" ? "time" : "slowest";
   const list = useAsk(`packets ${id} ${order} ${isLive ? "live" : `${from} ${to}`}`, (signal) => packetsOf(id, window_().from, window_().to, order, signal), isLive ? 5e3 : void 0);
   return /* @__PURE__ */ a4(Answer, { asked: list, children: (packets) => {
-    const named = param("packet");
-    if (!packets.length && !named) return /* @__PURE__ */ a4(None2, {});
+    const named = packetTime(param("packet")) === void 0 ? "" : param("packet");
+    if (!packets.length && !named) return /* @__PURE__ */ a4(None2, { id });
+    const name = named || packetName(packets[0]);
     return /* @__PURE__ */ a4($, { children: [
-      /* @__PURE__ */ a4(One, { id, name: named || packetName(packets[0]), previous, isAsked: named !== "" }),
-      /* @__PURE__ */ a4(List3, { packets, order, chosen: named || packetName(packets[0]) })
+      /* @__PURE__ */ a4(One, { id, name, time: packetTime(name), paths, isAsked: named !== "" }),
+      /* @__PURE__ */ a4(List3, { id, packets, order, chosen: name })
     ] });
   } });
 }
-var None2 = () => /* @__PURE__ */ a4(Empty, { children: [
+var None2 = ({ id }) => /* @__PURE__ */ a4(Empty, { children: [
   "No packet of this flow is in history for this time. It may have come before or after: ",
-  /* @__PURE__ */ a4("a", { href: href(location.pathname, { live: "1m" }), children: "the last minute" }),
+  /* @__PURE__ */ a4("a", { href: href("/flow/" + id, { live: "1m" }), children: "the last minute" }),
   "; or no history is kept."
 ] });
-function One({ id, name, previous, isAsked }) {
-  const time = BigInt(name.split("-")[4] ?? 0);
+var NOTHING_USUAL = /* @__PURE__ */ new Map();
+function One({ id, name, time, paths, isAsked }) {
+  const compared = packetTime(param("cmp")) === void 0 ? "" : param("cmp");
+  const previous = before(paths, time);
+  const other = compared && compared !== name ? compared : previous ? `until ${previous.until}` : "";
   const asked = useAsk(`hops ${id} ${name}`, async (signal) => {
-    const [hops, known, usually, counted] = await Promise.all([
-      hopsOf(id, name, signal),
-      uncertainties(signal),
-      usual(id, time - MINUTE / 2n, time + MINUTE / 2n, signal),
-      units(signal)
-    ]);
-    return { hops, known, usually, counted };
+    const [hops, known, counted] = await Promise.all([hopsOf(id, name, signal), linksKnown(signal), units(signal)]);
+    return { hops, known, counted };
   });
-  return /* @__PURE__ */ a4(Answer, { asked, children: ({ hops, known, usually, counted }) => {
+  const ghosts = useAsk(
+    `beside ${id} ${name} ${other}`,
+    async (signal) => compared && compared !== name ? hopsOf(id, compared, signal) : previous ? lastOn(id, previous.path, BigInt(previous.until), signal) : []
+  );
+  const values = useAsk(`usual ${id} ${name}`, (signal) => usual(id, time - MINUTE / 2n, time + MINUTE / 2n, signal));
+  const then = !ghosts.isStale && ghosts.data || [];
+  const usually = !values.isStale && values.data || NOTHING_USUAL;
+  const toggle = () => set({ cmp: compared ? void 0 : name, packet: name }, true);
+  useKeys({ v: toggle });
+  return /* @__PURE__ */ a4(Answer, { asked, children: ({ hops, known, counted }) => {
     if (!hops.length) return /* @__PURE__ */ a4(Empty, { children: "This report is no longer in history." });
     const way2 = pieces(hops, known);
+    const isSame = !compared && then.every((hop, at) => hop.node_id === hops[at]?.node_id) && then.length === hops.length;
+    const ghost = then.length && !isSame ? pieces(then, known) : void 0;
     return /* @__PURE__ */ a4("section", { "aria-labelledby": "packet", children: [
       /* @__PURE__ */ a4("h2", { id: "packet", children: [
         isAsked ? "Packet" : "Slowest packet",
@@ -2548,9 +2748,19 @@ function One({ id, name, previous, isAsked }) {
         duration(way2.sum),
         !way2.isWhole && " of what is known"
       ] }),
-      /* @__PURE__ */ a4(Waterfall, { way: way2, arrived: time, usually, counted }),
+      /* @__PURE__ */ a4("p", { children: [
+        /* @__PURE__ */ a4("button", { onClick: toggle, "aria-pressed": compared !== "", title: "v", children: compared ? "End the comparison" : "Compare with another packet" }),
+        " ",
+        compared === name && "This packet stays beside the one you choose next: in the list below, or with the arrow keys.",
+        compared && compared !== name && /* @__PURE__ */ a4($, { children: [
+          "Dashed: the packet of ",
+          exact(packetTime(compared)),
+          "."
+        ] })
+      ] }),
+      /* @__PURE__ */ a4(Waterfall, { way: way2, other: ghost, arrived: time, usually, counted, known }),
       /* @__PURE__ */ a4(Missing, { hops }),
-      previous && /* @__PURE__ */ a4(Before, { previous, hops }),
+      previous && !compared && /* @__PURE__ */ a4(Before, { previous, hops, isDrawn: ghost !== void 0, isAsked: ghosts.data !== void 0 && !ghosts.isStale }),
       /* @__PURE__ */ a4("p", { class: "muted", children: [
         /* @__PURE__ */ a4("a", { href: href(`/report/${name.split("-").slice(0, 3).join("/")}`, { at: String(time), span: "2s" }), children: [
           "Report ",
@@ -2560,9 +2770,16 @@ function One({ id, name, previous, isAsked }) {
         ] }),
         ". The usual values are of reports of this flow within half a minute."
       ] }),
-      /* @__PURE__ */ a4(Copier, { text: () => waterfallText(exact(time), way2) })
+      /* @__PURE__ */ a4(Copier, { text: () => waterfallText(exact(time), way2) + (ghost ? `
+
+beside it: ${waterfallText(then[0].time ? exact(BigInt(then[0].time)) : "", ghost)}` : "") })
     ] });
   } });
+}
+function before(paths, time) {
+  const sorted = [...paths].sort((a5, b3) => BigInt(a5.since) < BigInt(b3.since) ? -1 : 1);
+  const at = sorted.findLastIndex((path) => BigInt(path.since) <= time);
+  return at > 0 ? sorted[at - 1] : void 0;
 }
 function Copier({ text }) {
   useCopy(text);
@@ -2584,7 +2801,7 @@ function Missing({ hops }) {
     " hops are not reported: the stack was full (E bit), a node's filter kept it back, or the MTU left no room."
   ] });
 }
-function Before({ previous, hops }) {
+function Before({ previous, hops, isDrawn, isAsked }) {
   const now2 = new Set(hops.map((hop) => hop.node_id));
   const same = previous.path.length === hops.length && previous.path.every((hop, at) => hop.node_id === hops[at]?.node_id);
   if (same) return null;
@@ -2596,11 +2813,13 @@ function Before({ previous, hops }) {
     previous.path.map((hop, at) => /* @__PURE__ */ a4("span", { children: [
       at > 0 && " → ",
       now2.has(hop.node_id) ? node(hop.node_id) : /* @__PURE__ */ a4("del", { children: node(hop.node_id) })
-    ] }, at))
+    ] }, at)),
+    isDrawn ? ": dashed above is the last packet that did." : isAsked ? "; no packet of that time is in history." : "."
   ] });
 }
-function List3({ packets, order, chosen }) {
+function List3({ id, packets, order, chosen }) {
   const choose = (packet) => packet && set({ packet: packetName(packet) }, true);
+  const address2 = (packet) => href("/flow/" + id, { packet: packetName(packet), order: param("order"), cmp: param("cmp") });
   const at = packets.findIndex((packet) => packetName(packet) === chosen);
   useKeys({ ArrowLeft: () => choose(packets[at - 1]), ArrowRight: () => choose(packets[at + 1]) });
   if (!packets.length) return null;
@@ -2618,9 +2837,9 @@ function List3({ packets, order, chosen }) {
         rows: packets,
         keyOf: packetName,
         isChosen: (packet) => packetName(packet) === chosen,
-        open: (packet) => href(location.pathname, { packet: packetName(packet), order: param("order") }),
+        open: address2,
         columns: [
-          { name: "Arrived", cell: (packet) => /* @__PURE__ */ a4("a", { href: href(location.pathname, { packet: packetName(packet), order: param("order") }), children: exact(BigInt(packet.time)) }) },
+          { name: "Arrived", cell: (packet) => /* @__PURE__ */ a4("a", { href: address2(packet), children: exact(BigInt(packet.time)) }) },
           { name: "Sum of hops", isNumber: true, cell: (packet) => duration(packet.total) },
           { name: "Longest hop", isNumber: true, cell: (packet) => duration(packet.longest) },
           { name: "Hops", isNumber: true, cell: (packet) => packet.hops === packet.hop_count ? count(packet.hops) : `${packet.hops} of ${packet.hop_count}` },
@@ -2942,8 +3161,10 @@ async function fabric(signal) {
   const tiers = tiersOf(flows.filter(({ path, complete: complete2 }) => path && complete2).map(({ path }) => path.map((hop) => hop.node_id)));
   const byPort = new Map(links.map((link) => [key(link.from, link.egress), link]));
   const ports = [...latest].map(([at, { node_id, egress_interface }]) => ({ node: node_id, port: egress_interface, link: byPort.get(at), values: valuesOf(at) }));
+  const byNode = /* @__PURE__ */ new Map();
+  for (const { node: node2, values } of ports) byNode.get(node2)?.push(values) ?? byNode.set(node2, [values]);
   const nodes2 = topology.nodes.map((node2) => {
-    const values = worst2(ports.filter((port2) => port2.node === node2.node_id).map((port2) => port2.values));
+    const values = worst2(byNode.get(node2.node_id) ?? []);
     return { id: node2.node_id, name: node2.name, tier: tiers.get(node2.node_id) ?? 0, reports: node2.reports, lost: node2.lost, values };
   });
   return { nodes: nodes2, ports, links };
@@ -2969,10 +3190,14 @@ function tiersOf(paths) {
 function Matrix({ found, by: by2, selected }) {
   const canvas = T2(null);
   const [at, setAt] = d2([0, 0]);
-  const { rows, columns: columns3, cells } = arrange(found, by2);
-  A2(() => paint(canvas.current, rows, columns3, cells, by2), [found, by2, theme.value]);
-  const here = cells.get(`${rows[at[0]]} ${columns3[at[1]]}`);
-  const told = `${node(rows[at[0]])} and ${node(columns3[at[1]])}: ${here ? written(by2, here.values[by2]) : "no link was seen"}`;
+  const { rows, columns: columns3, cells, fold } = w2(() => arrange(found, by2), [found, by2]);
+  A2(() => paint(canvas.current, rows.length, columns3.length, cells, by2), [cells, theme.value]);
+  const cell2 = (row, column) => cells[row * columns3.length + column];
+  const here = cell2(...at);
+  const group = rows[at[0]] ?? [];
+  const names = group.length > 1 ? `${node(group[0])} to ${node(group.at(-1))}` : group.length ? node(group[0]) : "";
+  const worstHere = here && `${group.length > 1 ? `worst ${node(here.from)} to ${node(here.to)}, ` : ""}${written(by2, here.values[by2])}`;
+  const told = `${names} and ${columns3.length ? node(columns3[at[1]] ?? columns3[0]) : ""}: ${worstHere ?? "no link was seen"}`;
   const open = (link) => link && go(href("/map", { by: param("by"), form: param("form"), sel: link.id }));
   const find2 = (event) => {
     const box = canvas.current.getBoundingClientRect();
@@ -2988,7 +3213,7 @@ function Matrix({ found, by: by2, selected }) {
     const clamp2 = (value, many) => Math.max(0, Math.min(many - 1, value));
     setAt(([row, column]) => [clamp2(row + by3[0], rows.length), clamp2(column + by3[1], columns3.length)]);
   };
-  const worst3 = [...cells.values()].reduce((most, link) => Math.max(most ?? 0, link.values[by2] ?? 0), null);
+  const worst3 = cells.reduce((most, link) => link ? Math.max(most ?? 0, link.values[by2] ?? 0) : most, null);
   return /* @__PURE__ */ a4("figure", { class: "matrix", children: [
     /* @__PURE__ */ a4(
       "canvas",
@@ -2998,43 +3223,55 @@ function Matrix({ found, by: by2, selected }) {
         tabIndex: 0,
         "data-selected": selected || void 0,
         style: { maxWidth: `${columns3.length * 48}px`, maxHeight: `${rows.length * 28}px` },
-        "aria-label": `${rows.length} nodes by ${columns3.length}, worst link by ${BYS[by2].name}: ${written(by2, worst3)}. Arrow keys move from cell to cell, Enter opens. The table below has the worst links.`,
+        "data-fold": fold,
+        "aria-label": `${found.nodes.length - columns3.length} nodes by ${columns3.length}, worst link by ${BYS[by2].name}: ${written(by2, worst3)}. Arrow keys move from cell to cell, Enter opens. The table below has the worst links.`,
         onMouseMove: (event) => setAt(find2(event)),
         onClick: (event) => {
           const [row, column] = find2(event);
-          open(cells.get(`${rows[row]} ${columns3[column]}`));
+          open(cell2(row, column));
         },
         onKeyDown: onKey2
       }
     ),
-    /* @__PURE__ */ a4("figcaption", { "aria-live": "polite", children: told })
+    /* @__PURE__ */ a4("figcaption", { "aria-live": "polite", children: [
+      told,
+      fold > 1 && /* @__PURE__ */ a4("span", { class: "muted", children: [
+        ". A row is ",
+        fold,
+        " nodes, each cell the worst of them."
+      ] })
+    ] })
   ] });
 }
 function arrange(found, by2) {
-  const isUpper = new globalThis.Map(found.nodes.map(({ id, tier }) => [id, tier > 0]));
-  const [rows, columns3] = [false, true].map((upper) => found.nodes.filter(({ id }) => isUpper.get(id) === upper).map(({ id }) => id));
-  const cells = new globalThis.Map();
+  const lower = found.nodes.filter(({ tier }) => tier === 0).map(({ id }) => id);
+  const upper = found.nodes.filter(({ tier }) => tier > 0).map(({ id }) => id);
+  const columns3 = upper.length ? upper : lower;
+  const fold = Math.max(1, Math.ceil(lower.length / Math.max(100, Math.floor(innerHeight * 0.6))));
+  const rows = Array.from({ length: Math.ceil(lower.length / fold) }, (_5, row) => lower.slice(row * fold, (row + 1) * fold));
+  const rowOf = new globalThis.Map(lower.map((id, at) => [id, Math.floor(at / fold)]));
+  const columnOf = new globalThis.Map(columns3.map((id, at) => [id, at]));
+  const cells = new Array(rows.length * columns3.length).fill(void 0);
   for (const link of found.links) {
-    const [row, column] = isUpper.get(link.from) ? [link.to, link.from] : [link.from, link.to];
-    const known = cells.get(`${row} ${column}`);
-    if (!known || (link.values[by2] ?? -1) > (known.values[by2] ?? -1)) cells.set(`${row} ${column}`, link);
+    const isUp = rowOf.has(link.from) && columnOf.has(link.to);
+    const [row, column] = isUp ? [rowOf.get(link.from), columnOf.get(link.to)] : [rowOf.get(link.to), columnOf.get(link.from)];
+    if (row === void 0 || column === void 0) continue;
+    const at = row * columns3.length + column;
+    if (!cells[at] || (link.values[by2] ?? -1) > (cells[at].values[by2] ?? -1)) cells[at] = link;
   }
-  return { rows, columns: columns3.length ? columns3 : rows, cells };
+  return { rows, columns: columns3, cells, fold };
 }
 function paint(canvas, rows, columns3, cells, by2) {
-  canvas.width = Math.max(1, columns3.length);
-  canvas.height = Math.max(1, rows.length);
+  canvas.width = Math.max(1, columns3);
+  canvas.height = Math.max(1, rows);
   const context = canvas.getContext("2d");
   const style = getComputedStyle(document.documentElement);
   const names = ["--hairline", "--scale1", "--scale2", "--scale3", "--scale4", "--scale5", "--scale6", "--scale7"];
   const colours = names.map((name) => rgb(style.getPropertyValue(name).trim()));
   const image = context.createImageData(canvas.width, canvas.height);
-  rows.forEach(
-    (row, y5) => columns3.forEach((column, x3) => {
-      const link = cells.get(`${row} ${column}`);
-      if (link) image.data.set([...colours[step2(by2, link.values[by2])], 255], 4 * (y5 * canvas.width + x3));
-    })
-  );
+  cells.forEach((link, at) => {
+    if (link) image.data.set([...colours[step2(by2, link.values[by2])], 255], 4 * at);
+  });
   context.putImageData(image, 0, 0);
 }
 var rgb = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
@@ -3169,7 +3406,7 @@ function Shown({ found }) {
 }
 var columns2 = () => [
   { name: "Interface", cell: (port2) => /* @__PURE__ */ a4("a", { href: href("/map", { ...kept(), sel: port2.link?.id ?? String(port2.node) }), children: portName(port2) }) },
-  { name: "Leads to", cell: (port2) => port2.link ? `${node(port2.link.to)} ${port2.link.ingress ?? UNKNOWN}` : "the edge, or nothing that reports" },
+  { name: "Leads to", cell: (port2) => port2.link ? `${node(port2.link.to)} ${port2.link.ingress ?? UNKNOWN}` : "edge or not seen" },
   ...Object.keys(BYS).map((key) => ({ name: BYS[key].name, isNumber: true, cell: (port2) => /* @__PURE__ */ a4("span", { class: `swatch s${step2(key, port2.values[key])}`, children: written(key, port2.values[key]) }) })),
   { name: "Link latency p50", isNumber: true, cell: (port2) => port2.link ? latencyOf(port2.link) : UNKNOWN },
   { name: "Queue", cell: (port2) => port2.port === null ? UNKNOWN : /* @__PURE__ */ a4("a", { href: href(`/queue/${port2.node}/${port2.port}/0`), children: "queue 0" }) }
@@ -3296,7 +3533,7 @@ var mouseleave = "mouseleave";
 var dblclick = "dblclick";
 var resize = "resize";
 var scroll = "scroll";
-var change = "change";
+var change2 = "change";
 var dppxchange = "dppxchange";
 var LEGEND_DISP = "--";
 var domEnv = typeof window != "undefined";
@@ -3309,9 +3546,9 @@ function setPxRatio() {
   let _pxRatio = devicePixelRatio;
   if (pxRatio != _pxRatio) {
     pxRatio = _pxRatio;
-    query && off(change, query, setPxRatio);
+    query && off(change2, query, setPxRatio);
     query = matchMedia(`(min-resolution: ${pxRatio - 1e-3}dppx) and (max-resolution: ${pxRatio + 1e-3}dppx)`);
-    on(change, query, setPxRatio);
+    on(change2, query, setPxRatio);
     win.dispatchEvent(new CustomEvent(dppxchange));
   }
 }
@@ -7564,6 +7801,7 @@ uPlot.sync = _sync;
 
 // src/parts/lanes.tsx
 var HEIGHT2 = 110;
+var MAX_ROWS = 30;
 function Lanes({ times, lanes, from, to }) {
   return /* @__PURE__ */ a4("div", { class: "lanes", children: [
     lanes.map((lane) => /* @__PURE__ */ a4("figure", { class: "lane", children: [
@@ -7574,6 +7812,21 @@ function Lanes({ times, lanes, from, to }) {
       ] }),
       /* @__PURE__ */ a4(Plot, { times, lane, from, to })
     ] }, lane.name)),
+    /* @__PURE__ */ a4("details", { children: [
+      /* @__PURE__ */ a4("summary", { children: "As a table" }),
+      /* @__PURE__ */ a4(
+        Table,
+        {
+          caption: `The latest ${count(Math.min(MAX_ROWS, times.length))} of ${count(times.length)} moments`,
+          rows: times.map((_5, at) => at).slice(-MAX_ROWS).reverse(),
+          keyOf: (at) => String(times[at]),
+          columns: [
+            { name: "Time", cell: (at) => millis(BigInt(Math.round(times[at] * 1e3)) * 1000000n) },
+            ...lanes.map(({ name, values, write: write2 }) => ({ name, isNumber: true, cell: (at) => values[at] === null || values[at] === void 0 ? UNKNOWN : write2(values[at]) }))
+          ]
+        }
+      )
+    ] }),
     /* @__PURE__ */ a4("p", { class: "muted small", children: [
       "Times in ",
       zone(),
@@ -7930,10 +8183,11 @@ var LATE = 500000000n;
 async function samples(node2, port2, queue, from, to, signal) {
   const is = (column, value) => /^\d{1,5}$/.test(value) ? `${column} = ${value}` : `${column} IS NULL`;
   const text = `SELECT time, egress_timestamp, queue_occupancy, hop_latency, flow_id, source, destination, protocol, source_port, destination_port, reporter, hw_id, sequence, report_index FROM observations WHERE time >= ${from} AND time < ${to + LATE} AND node_id = ${node2} AND ${is("egress_interface", port2)} AND ${is("queue_id", queue)} AND queue_occupancy IS NOT NULL ORDER BY time LIMIT ${MOST3}`;
-  const [rows, queues, events] = await Promise.all([
+  const [rows, queues, events, culprits] = await Promise.all([
     sql(text, signal),
     ask(`queues?limit=10000&node=${node2}`, { signal }),
-    ask(`events?limit=200&kind=queue-congestion&node=${node2}&from=${from}&to=${to}`, { signal })
+    ask(`events?limit=200&kind=queue-congestion&node=${node2}&from=${from}&to=${to}`, { signal }),
+    ask(`events?limit=50&kind=culprits&node=${node2}&from=${from}&to=${to}`, { signal })
   ]);
   const isNodeClock = rows.length > 0 && rows.every((row) => row.egress_timestamp !== null);
   const ahead2 = isNodeClock ? rows.map(delay).reduce((a5, b3) => b3 < a5 ? b3 : a5) : 0n;
@@ -7956,13 +8210,18 @@ async function samples(node2, port2, queue, from, to, signal) {
     row
   }));
   const mine = (event) => String(event.detail.egress_interface ?? "-") === port2 && String(event.detail.queue_id ?? 0) === (queue === "-" ? "0" : queue);
+  const byArrival = found.map(({ at, row }) => [BigInt(row.time), at]).sort(([a5], [b3]) => a5 < b3 ? -1 : a5 > b3 ? 1 : 0);
+  const placeOf = (time, isEnd) => {
+    const near = isEnd ? byArrival.findLast(([arrived]) => arrived <= time) : byArrival.find(([arrived]) => arrived >= time);
+    return near && byArrival[0][0] <= time ? near[1] : Number(time - from);
+  };
   const episodes = events.filter(mine).map((event) => ({
-    from: Number(BigInt(event.first) - from),
-    to: Number(BigInt(event.last) - from),
+    from: placeOf(BigInt(event.first), false),
+    to: placeOf(BigInt(event.last), true),
     isTruncated: Boolean(event.detail.truncated),
     id: event.id
   }));
-  return { from, to, isNodeClock, isCut: rows.length >= MOST3, samples: found, flows, episodes, unit: queues[0]?.unit ?? null };
+  return { from, to, isNodeClock, isCut: rows.length >= MOST3, samples: found, flows, episodes, culprits: culprits.filter(mine), unit: queues[0]?.unit ?? null };
 }
 var delay = (row) => BigInt(row.time) - BigInt(row.egress_timestamp);
 function summary(id, rows, all) {
@@ -8038,7 +8297,7 @@ function Lane({ found, write: write2 }) {
         viewBox: `0 0 ${WIDTH3} ${HEIGHT3}`,
         preserveAspectRatio: "none",
         role: "img",
-        tabIndex: 0,
+        tabindex: 0,
         "aria-label": `Depth over ${duration(span)}, at most ${write2(deepest)}. Arrow keys move, W and S zoom, Enter opens the packet.`,
         onMouseMove: (event) => setCursor(find2(event)),
         onMouseLeave: () => setCursor(void 0),
@@ -8080,6 +8339,134 @@ function area(steps, flow, x3, y5) {
   return path;
 }
 
+// src/parts/heat.tsx
+function Heat({ name, rows, columns: columns3, step: step3, told, open, rowHeight, labels, ends: ends2 }) {
+  const canvas = T2(null);
+  const [at, setAt] = d2();
+  A2(() => paint2(canvas.current, rows, columns3, step3), [rows, columns3, step3, theme.value]);
+  const clamp2 = (value, many) => Math.max(0, Math.min(many - 1, value));
+  const find2 = (event) => {
+    const box = canvas.current.getBoundingClientRect();
+    return [clamp2(Math.floor((event.clientY - box.top) / box.height * rows), rows), clamp2(Math.floor((event.clientX - box.left) / box.width * columns3), columns3)];
+  };
+  const onKey2 = (event) => {
+    const by2 = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
+    if (event.key === "Enter" && at) open?.(...at);
+    else if (by2) setAt(([row, column] = [0, columns3]) => [clamp2(row + by2[0], rows), clamp2(column + by2[1], columns3)]);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  return /* @__PURE__ */ a4("figure", { class: "heat", children: [
+    /* @__PURE__ */ a4("div", { class: "heat-frame", children: [
+      labels && /* @__PURE__ */ a4("div", { class: "heat-labels", "aria-hidden": "true", children: labels.map((label, row) => /* @__PURE__ */ a4("span", { style: { height: `${rowHeight}px`, lineHeight: `${rowHeight}px` }, children: label }, row)) }),
+      /* @__PURE__ */ a4("div", { class: "heat-map", children: [
+        /* @__PURE__ */ a4(
+          "canvas",
+          {
+            ref: canvas,
+            role: "img",
+            tabIndex: 0,
+            style: { height: `${rows * rowHeight}px` },
+            "aria-label": `${name} Arrow keys move from cell to cell${open ? ", Enter opens" : ""}.`,
+            onMouseMove: (event) => setAt(find2(event)),
+            onMouseLeave: () => setAt(void 0),
+            onClick: (event) => open?.(...find2(event)),
+            onKeyDown: onKey2
+          }
+        ),
+        /* @__PURE__ */ a4("div", { class: "ends", "aria-hidden": "true", children: [
+          /* @__PURE__ */ a4("span", { children: ends2[0] }),
+          /* @__PURE__ */ a4("span", { children: ends2[1] })
+        ] })
+      ] })
+    ] }),
+    /* @__PURE__ */ a4("figcaption", { "aria-live": "polite", children: at && at[0] < rows && at[1] < columns3 ? told(...at) : name })
+  ] });
+}
+var NAMES = ["--panel", "--scale1", "--scale2", "--scale3", "--scale4", "--scale5", "--scale6", "--scale7"];
+function paint2(canvas, rows, columns3, step3) {
+  canvas.width = Math.max(1, columns3);
+  canvas.height = Math.max(1, rows);
+  const style = getComputedStyle(document.documentElement);
+  const colours = NAMES.map((name) => style.getPropertyValue(name).trim()).map((hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16)));
+  const context = canvas.getContext("2d");
+  const image = context.createImageData(canvas.width, canvas.height);
+  for (let row = 0; row < rows; row++) {
+    for (let column = 0; column < columns3; column++) image.data.set([...colours[step3(row, column)], 255], 4 * (row * columns3 + column));
+  }
+  context.putImageData(image, 0, 0);
+}
+
+// src/parts/depths.tsx
+var COLUMNS = 120;
+var STEPS2 = [2, 5, 10, 20, 50, 100];
+function Depths({ found, write: write2 }) {
+  const level = (depth2) => depth2 <= 0 ? 0 : Math.floor(Math.log2(depth2)) + 1;
+  const levels = found.samples.map(({ depth: depth2 }) => level(depth2));
+  const highest = levels.reduce((most2, one) => Math.max(most2, one), 0);
+  const lowest = levels.reduce((least, one) => one > 0 ? Math.min(least, one) : least, highest);
+  const rows = highest === 0 ? 1 : highest - lowest + 2;
+  const rowOf = (one) => one === 0 ? rows - 1 : highest - one;
+  const span = Number(found.to - found.from);
+  const cells = new Uint32Array(rows * COLUMNS);
+  found.samples.forEach(({ at }, index) => {
+    cells[rowOf(levels[index]) * COLUMNS + Math.min(COLUMNS - 1, Math.floor(at / span * COLUMNS))] += 1;
+  });
+  const bounds = (row) => row === rows - 1 ? "empty" : `${write2(2 ** (highest - row - 1))} to ${write2(2 ** (highest - row))}`;
+  const time = (column) => found.from + BigInt(Math.floor(column / COLUMNS * span));
+  const most = cells.reduce((all, one) => Math.max(all, one), 0);
+  const step3 = (row, column) => {
+    const packets = cells[row * COLUMNS + column];
+    const above = STEPS2.findIndex((bound) => packets < bound);
+    return packets === 0 ? 0 : above < 0 ? 7 : above + 1;
+  };
+  return /* @__PURE__ */ a4(
+    Heat,
+    {
+      name: `How deep packets found it: at most ${plural(most, "packet")} in a cell. The colours go from 1 packet to 100 and more.`,
+      rows,
+      columns: COLUMNS,
+      step: step3,
+      rowHeight: rows > 12 ? 14 : 20,
+      labels: Array.from({ length: rows }, (_5, row) => row === rows - 1 ? "empty" : write2(2 ** (highest - row - 1))),
+      told: (row, column) => `${exact(time(column))}: ${count(cells[row * COLUMNS + column])} packets, ${bounds(row)}`,
+      open: (_5, column) => set(around(time(column) + BigInt(Math.floor(span / COLUMNS / 2)), BigInt(Math.max(1e3, Math.floor(4 * span / COLUMNS))))),
+      ends: [millis(found.from), millis(found.to)]
+    }
+  );
+}
+
+// src/depths.ts
+var MAX_QUEUES = 24;
+var MAX_COLUMNS = 120n;
+async function depthsOf(rows, from, to, signal) {
+  const queues = rows.filter((row) => row.depth !== null).slice(0, MAX_QUEUES);
+  const minutes = (to - from) / MINUTE + 1n;
+  const step3 = MINUTE * ((minutes + MAX_COLUMNS - 1n) / MAX_COLUMNS);
+  const begin = from - from % step3;
+  const columns3 = Number((to - begin + step3 - 1n) / step3);
+  const nodes2 = [...new Set(queues.map((row) => row.node_id))].join(", ");
+  const found = queues.length ? await sql(
+    `SELECT (time - ${begin}) / ${step3} AS at, node_id, egress_interface, queue_id, max(queue_occupancy_max) AS depth FROM minutes WHERE time >= ${begin} AND time < ${to} AND node_id IN (${nodes2}) AND queue_occupancy_max IS NOT NULL GROUP BY 1, 2, 3, 4 LIMIT 10000`,
+    signal
+  ) : [];
+  const key = (row) => `${row.node_id} ${row.egress_interface} ${row.queue_id}`;
+  const numbers2 = new Map(queues.map((row, at) => [key(row), at]));
+  const cells = /* @__PURE__ */ new Map();
+  for (const row of found) {
+    const at = numbers2.get(key(row));
+    if (at !== void 0) cells.set(`${at} ${Number(row.at)}`, Number(row.depth));
+  }
+  return { queues, columns: columns3, step: step3, begin, cells };
+}
+var STEPS3 = [1e3, 1e4, 5e4, 1e5, 5e5, 1e6];
+function depthStep(value) {
+  if (value === void 0) return 0;
+  const above = STEPS3.findIndex((bound) => value < bound);
+  return above < 0 ? 7 : above + 1;
+}
+
 // src/views/queues.tsx
 var depth = (row, units2) => {
   const unit = units2.get(row.node_id)?.unit;
@@ -8092,14 +8479,14 @@ function Queues() {
     const { from: from2, to: to2 } = range();
     const text = `SELECT node_id, egress_interface, queue_id, max(queue_occupancy_max) AS depth, max(latency_max) AS longest, max(latency_p99) AS p99, sum(count) AS reports FROM minutes WHERE time >= ${from2 - MINUTE} AND time < ${to2} GROUP BY 1, 2, 3 ORDER BY depth DESC, longest DESC LIMIT 500`;
     const [rows, live] = await Promise.all([sql(text, signal), ask("queues?limit=10000", { signal })]);
-    return { rows, live };
+    return { rows, live, depths: await depthsOf(rows, from2, to2, signal) };
   }, isLive ? 5e3 : void 0);
   return /* @__PURE__ */ a4($, { children: [
     /* @__PURE__ */ a4("h1", { children: "Queues" }),
-    /* @__PURE__ */ a4(Answer, { asked, children: ({ rows, live }) => /* @__PURE__ */ a4(List5, { rows, live }) })
+    /* @__PURE__ */ a4(Answer, { asked, children: ({ rows, live, depths }) => /* @__PURE__ */ a4(List5, { rows, live, depths }) })
   ] });
 }
-function List5({ rows, live }) {
+function List5({ rows, live, depths }) {
   const units2 = new Map(live.map((queue) => [queue.node_id, queue]));
   const states = new Map(live.map((queue) => [`${queue.node_id} ${queue.egress_interface} ${queue.queue_id}`, queue]));
   const state = (row) => states.get(`${row.node_id} ${row.egress_interface} ${row.queue_id}`);
@@ -8108,30 +8495,58 @@ function List5({ rows, live }) {
     "No queue was reported in this time. ",
     /* @__PURE__ */ a4("a", { href: href("/queues", { live: "1d" }), children: "Look at a whole day" })
   ] });
-  const most = Math.max(1, ...rows.map((row) => row.depth ?? 0));
+  const most = Math.max(1, ...rows.map((row) => Number(row.depth ?? 0)));
+  return /* @__PURE__ */ a4($, { children: [
+    /* @__PURE__ */ a4(Over, { depths, write: (queue, value) => depth({ ...queue, depth: value }, units2) }),
+    /* @__PURE__ */ a4(
+      Table,
+      {
+        caption: `${count(rows.length)} queues, the deepest first, by whole minutes`,
+        rows,
+        keyOf: (row) => `${row.node_id} ${row.egress_interface} ${row.queue_id}`,
+        open: queueAddress,
+        columns: [
+          { name: "Queue", cell: (row) => /* @__PURE__ */ a4("a", { href: queueAddress(row), children: queueName(row) }) },
+          {
+            name: "Deepest",
+            isNumber: true,
+            cell: (row) => /* @__PURE__ */ a4("span", { class: "barred", children: [
+              /* @__PURE__ */ a4("meter", { "aria-hidden": "true", min: 0, max: most, value: Number(row.depth ?? 0) }),
+              " ",
+              depth(row, units2)
+            ] })
+          },
+          { name: "Longest wait", isNumber: true, cell: (row) => duration(row.longest) },
+          { name: "p99 of its worst minute", isNumber: true, cell: (row) => duration(row.p99 === null ? null : Math.min(Number(row.p99), Number(row.longest ?? row.p99))) },
+          { name: "Now", cell: (row) => state(row)?.congested ? /* @__PURE__ */ a4("strong", { class: "bad", children: "congested" }) : state(row) ? "calm" : UNKNOWN },
+          { name: "Hops reported", isNumber: true, cell: (row) => count(row.reports) }
+        ]
+      }
+    )
+  ] });
+}
+function Over({ depths, write: write2 }) {
+  const { queues, columns: columns3, step: width, begin, cells } = depths;
+  const at = (row, column) => cells.get(`${row} ${column}`);
+  const stepAt = w2(() => (row, column) => depthStep(at(row, column)), [depths]);
+  const most = [...cells.values()].reduce((all, one) => Math.max(all, one), 0);
+  const time = (column) => begin + BigInt(column) * width;
+  const [deepest] = queues;
   return /* @__PURE__ */ a4(
-    Table,
+    Heat,
     {
-      caption: `${count(rows.length)} queues, the deepest first, by whole minutes`,
-      rows,
-      keyOf: (row) => `${row.node_id} ${row.egress_interface} ${row.queue_id}`,
-      open: queueAddress,
-      columns: [
-        { name: "Queue", cell: (row) => /* @__PURE__ */ a4("a", { href: queueAddress(row), children: queueName(row) }) },
-        {
-          name: "Deepest",
-          isNumber: true,
-          cell: (row) => /* @__PURE__ */ a4("span", { class: "barred", children: [
-            /* @__PURE__ */ a4("meter", { "aria-hidden": "true", min: 0, max: most, value: row.depth ?? 0 }),
-            " ",
-            depth(row, units2)
-          ] })
-        },
-        { name: "Longest wait", isNumber: true, cell: (row) => duration(row.longest) },
-        { name: "p99 of its worst minute", isNumber: true, cell: (row) => duration(row.p99 === null ? null : Math.min(row.p99, row.longest ?? row.p99)) },
-        { name: "Now", cell: (row) => state(row)?.congested ? /* @__PURE__ */ a4("strong", { class: "bad", children: "congested" }) : state(row) ? "calm" : UNKNOWN },
-        { name: "Hops reported", isNumber: true, cell: (row) => count(row.reports) }
-      ]
+      name: `The ${plural(queues.length, "queue")} that were deepest, over time: at most ${deepest ? write2(deepest, most) : UNKNOWN}. A cell is ${duration(width)}.`,
+      rows: queues.length,
+      columns: columns3,
+      step: stepAt,
+      rowHeight: queues.length > 16 ? 14 : 20,
+      labels: queues.map(queueName),
+      told: (row, column) => {
+        const value = at(row, column);
+        return `${queueName(queues[row])}, ${clock(time(column))} to ${clock(time(column + 1))}: ${value === void 0 ? "nothing reported" : `at most ${write2(queues[row], value)}`}`;
+      },
+      open: (row, column) => go(queueAddress(queues[row], around(time(column) + width / 2n, width > MINUTE ? MINUTE : width))),
+      ends: [clock(begin), clock(time(columns3))]
     }
   );
 }
@@ -8194,6 +8609,7 @@ function Shown2({ found, isLive }) {
       " ",
       found.isCut && "Only the first 40,000 reports are shown: look at a shorter span."
     ] }),
+    found.episodes.some(({ isTruncated }) => isTruncated) && /* @__PURE__ */ a4("p", { class: "notice", children: "The node's quota of reports ran out in a congestion: cross-hatched from there on. Silence behind it is not calm." }),
     /* @__PURE__ */ a4("p", { class: "leads", children: [
       /* @__PURE__ */ a4("button", { onClick: () => set(around(from + BigInt(Math.round(deepest.at)), 2n * 10n ** 8n)), title: "f", children: "To the deepest moment" }),
       " ",
@@ -8206,6 +8622,8 @@ function Shown2({ found, isLive }) {
       ] }, episode.id))
     ] }),
     /* @__PURE__ */ a4(Lane, { found, write: write2 }),
+    /* @__PURE__ */ a4(Depths, { found, write: write2 }),
+    /* @__PURE__ */ a4(Announced, { found }),
     /* @__PURE__ */ a4(
       Table,
       {
@@ -8240,6 +8658,31 @@ function Shown2({ found, isLive }) {
       }
     )
   ] });
+}
+function Announced({ found: { culprits } }) {
+  const named = culprits.flatMap((event) => [
+    ...event.detail.culprits.map((one) => ({ event, role: "culprit", flow: one.flow, bytes: one.bytes, share: one.share_permille })),
+    ...event.detail.victims.map((one) => ({ event, role: "victim", flow: one.flow ?? one, bytes: one.bytes ?? null, share: one.share_permille ?? null }))
+  ]);
+  if (!named.length) return null;
+  return /* @__PURE__ */ a4(
+    Table,
+    {
+      caption: "Culprits and victims, as announced: whose bytes stood before the packet that waited",
+      rows: named.slice(0, 30),
+      keyOf: (one, at) => one.event.id + at,
+      open: (one) => href("/event/" + one.event.id),
+      columns: [
+        { name: "Announced", cell: ({ event }) => /* @__PURE__ */ a4("a", { href: href("/event/" + event.id), children: /* @__PURE__ */ a4(Time, { at: event.last }) }) },
+        { name: "Pattern", cell: ({ event }) => `${event.detail.pattern}, waited ${duration(event.detail.residence)}` },
+        { name: "Role", cell: ({ role }) => role === "culprit" ? /* @__PURE__ */ a4("strong", { children: "culprit" }) : "victim" },
+        { name: "Flow", cell: ({ flow, event }) => /* @__PURE__ */ a4(FlowLink, { flow, params: around(BigInt(event.last), 10n * SECOND) }) },
+        { name: "Bytes", isNumber: true, cell: ({ bytes: size }) => bytes(size) },
+        { name: "Share", isNumber: true, cell: ({ share }) => permille(share) },
+        { name: "Of reports", isNumber: true, cell: ({ event }) => event.detail.coverage_permille === null ? UNKNOWN : permille(event.detail.coverage_permille) }
+      ]
+    }
+  );
 }
 var openPacket = (row) => go(packetAddress(row));
 var packetAddress = (row) => href("/flow/" + row.flow_id, { ...around(BigInt(row.time), 2n * SECOND), packet: packetName(row) });
@@ -8439,7 +8882,10 @@ function Page() {
   const path = address.value.path;
   const main = T2(null);
   const name = ENTRIES.find(({ isHere }) => isHere(path[0] ?? ""))?.name ?? "inband";
+  const isFirst = T2(true);
   A2(() => {
+    if (!isFirst.current && document.activeElement === document.body) main.current?.focus({ preventScroll: true });
+    isFirst.current = false;
     document.title = `${name} · inband`;
     return () => {
       isReady.value = false;

@@ -148,18 +148,23 @@ impl Args {
         }
     }
 
-    fn history(&self) -> Result<History, Error> {
+    /// Where history is kept; `temporary` is the path of a directory that can be made for it.
+    fn history(&self, temporary: PathBuf) -> Result<History, Error> {
         match &self.store {
             Some(path) => Ok(History::Kept(path.clone())),
             None if self.no_page => Ok(History::None),
-            None => History::temporary(),
+            None => History::temporary(temporary),
         }
     }
 }
 
 /// Runs the demo.
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    let stop = signals::until_stopped()?;
+    let temporary = monitor::temporary_path();
+    let stop = signals::until_stopped_or_cleared({
+        let temporary = temporary.clone();
+        move || monitor::remove_while_written(&temporary)
+    })?;
     let mut show: Box<dyn Show> = if args.json {
         Box::new(Json::new(io::stdout()))
     } else if io::stdout().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb") {
@@ -171,12 +176,12 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         let names = toml::to_string(&scenario::names()).context("cannot write the names down")?;
         std::fs::write(path, names).with_context(|| format!("cannot write {}", path.display()))?;
     }
-    Ok(play(args, &stop, show.as_mut())?)
+    Ok(play(args, temporary, &stop, show.as_mut())?)
 }
 
 /// Lets virtual time follow the clock until the end, or until somebody stops it.
-fn play(args: &Args, stop: &AtomicBool, show: &mut dyn Show) -> Result<(), Error> {
-    let mut stage = Stage::new(args)?;
+fn play(args: &Args, temporary: PathBuf, stop: &AtomicBool, show: &mut dyn Show) -> Result<(), Error> {
+    let mut stage = Stage::new(args, temporary)?;
     if let Some(url) = stage.monitor.url() {
         eprintln!("answering on {url}");
     }
@@ -217,8 +222,8 @@ struct Stage {
 }
 
 impl Stage {
-    fn new(args: &Args) -> Result<Self, Error> {
-        let monitor = Monitor::start(args.history()?, args.answering(), scenario::names())?;
+    fn new(args: &Args, temporary: PathBuf) -> Result<Self, Error> {
+        let monitor = Monitor::start(args.history(temporary)?, args.answering(), scenario::names())?;
         let duration = args.duration();
         Ok(Self {
             duration,

@@ -69,12 +69,25 @@ pub(super) enum History {
 #[derive(Debug)]
 pub(super) struct TemporaryDirectory(PathBuf);
 
+/// The path of a directory that nobody else has.
+pub(super) fn temporary_path() -> PathBuf {
+    let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+    std::env::temp_dir().join(format!("inband-demo-{}-{started}", std::process::id()))
+}
+
+/// Removes a directory into which a store may still write.
+pub(super) fn remove_while_written(path: &FilePath) {
+    for _ in 0..MAX_REMOVALS {
+        // A file that appears meanwhile makes it fail; without its directory the store makes no further one.
+        if std::fs::remove_dir_all(path).is_ok() || !path.exists() {
+            return;
+        }
+    }
+}
+
 impl History {
-    /// A directory that nobody else has.
-    pub(super) fn temporary() -> Result<Self, Error> {
-        let mut path = std::env::temp_dir();
-        let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
-        path.push(format!("inband-demo-{}-{started}", std::process::id()));
+    /// A directory at this path, which nothing is at yet.
+    pub(super) fn temporary(path: PathBuf) -> Result<Self, Error> {
         let made = DirBuilder::new().mode(0o700).create(&path);
         made.with_context(|| format!("cannot keep history in {}", path.display()))?;
         Ok(Self::Temporary(TemporaryDirectory(path)))
@@ -109,6 +122,8 @@ const MAX_HISTORY_BYTES: u64 = 2_000_000_000;
 /// What the collector says and nobody has shown yet; more is counted and not shown.
 const MOST_UNSHOWN: usize = 65_536;
 const SECOND: Nanos = Nanos::from_secs(1);
+/// Attempts to remove a directory that is still written to.
+const MAX_REMOVALS: usize = 100;
 
 impl Monitor {
     /// Receives reports on 127.0.0.1, keeps their history, and answers in `names`.

@@ -104,8 +104,10 @@ export async function fabric(signal: AbortSignal): Promise<Fabric> {
   const tiers = tiersOf(flows.filter(({ path, complete }) => path && complete).map(({ path }) => path.map((hop: any) => hop.node_id)));
   const byPort = new Map(links.map((link) => [key(link.from, link.egress), link]));
   const ports = [...latest].map(([at, { node_id, egress_interface }]): Port => ({ node: node_id, port: egress_interface, link: byPort.get(at), values: valuesOf(at) }));
+  const byNode = new Map<number, Values[]>();
+  for (const { node, values } of ports) byNode.get(node)?.push(values) ?? byNode.set(node, [values]);
   const nodes = topology.nodes.map((node: any): MapNode => {
-    const values = worst(ports.filter((port) => port.node === node.node_id).map((port) => port.values));
+    const values = worst(byNode.get(node.node_id) ?? []);
     return { id: node.node_id, name: node.name, tier: tiers.get(node.node_id) ?? 0, reports: node.reports, lost: node.lost, values };
   });
   return { nodes, ports, links };

@@ -58,6 +58,7 @@ export const KEYS: Key[] = [
   { keys: ".", about: "freeze, or follow live" },
   { keys: "[ ]", about: "one span back, forth" },
   { keys: "w s", about: "zoom in, out" },
+  { keys: "v", about: "on a packet's way: another beside it" },
   { keys: "c", about: "copy what is shown as text" },
   { keys: "y", about: "copy the address, frozen" },
   { keys: "t", about: "light or dark" },

@@ -77,7 +77,11 @@ function Page() {
   const path = address.value.path;
   const main = useRef<HTMLElement>(null);
   const name = ENTRIES.find(({ isHere }) => isHere(path[0] ?? ""))?.name ?? "inband";
+  const isFirst = useRef(true);
   useEffect(() => {
+    // What had the focus may be gone with the view before.
+    if (!isFirst.current && document.activeElement === document.body) main.current?.focus({ preventScroll: true });
+    isFirst.current = false;
     document.title = `${name} · inband`;
     return () => {
       isReady.value = false;

@@ -19,6 +19,7 @@ export interface Packet {
 
 /** What a report says of one hop. */
 export interface HopRow {
+  time: bigint | number;
   hop_index: number;
   hop_count: number;
   node_id: number;
@@ -35,6 +36,9 @@ export interface HopRow {
   drop_reason: number | null;
   origin: string;
 }
+
+/** The time in a packet's name; `undefined` where it is no such name. */
+export const packetTime = (name: string) => (/^(\d{1,10}-){4}\d{1,19}$/.test(name) ? BigInt(name.slice(name.lastIndexOf("-") + 1)) : undefined);
 
 /** What is usual for a hop of a flow. */
 export interface Usual {
@@ -94,10 +98,33 @@ export async function units(signal: AbortSignal): Promise<Map<number, NodeUnits>
   return found;
 }
 
-/** By how much the latency of each link may be wrong; `null`: by any amount. */
-export async function uncertainties(signal: AbortSignal): Promise<Map<string, number | null>> {
-  const links: any[] = await ask("links", { signal });
-  return new Map(links.map((link) => [linkKey(link.from, link.egress_interface, link.to, link.ingress_interface), link.clock_uncertainty]));
+/** What is known of a link, whoever takes it. */
+export interface LinkKnown {
+  /** By how much its latency may be wrong; `null`: by any amount. */
+  uncertainty: number | null;
+  lastSeen: bigint | number;
+}
+
+export async function linksKnown(signal: AbortSignal): Promise<Map<string, LinkKnown>> {
+  const links: any[] = await ask("links?limit=10000", { signal });
+  return new Map(
+    links.map((link) => [
+      linkKey(link.from, link.egress_interface, link.to, link.ingress_interface),
+      { uncertainty: link.clock_uncertainty, lastSeen: link.last_seen },
+    ]),
+  );
+}
+
+/** The hops of the latest packet before `until` that went by `path`; none where history has no such packet. */
+export async function lastOn(id: string, path: { node_id: number }[], until: Nanos, signal: AbortSignal): Promise<HopRow[]> {
+  const rows: any[] = await sql(
+    `SELECT * FROM observations WHERE ${within(id, until - 2_000_000_000n, until + 1n)} ORDER BY time DESC, reporter, hw_id, sequence, report_index, hop_index LIMIT 400`,
+    signal,
+  );
+  const packets = new Map<string, any[]>();
+  for (const row of rows) packets.set(packetName(row), [...(packets.get(packetName(row)) ?? []), row]);
+  const went = (hops: HopRow[]) => hops.length === path.length && hops.every((hop, at) => hop.node_id === path[at]!.node_id);
+  return [...packets.values()].find(went) ?? [];
 }
 
 export const linkKey = (from: number, egress: number | null, to: number, ingress: number | null) =>
@@ -109,7 +136,7 @@ export type Piece =
   | { kind: "link"; from: HopRow; to: HopRow; start: number; length: number | null; uncertainty: number | null };
 
 /** The pieces in the order of the packet, each where it begins; what is not known has no length. */
-export function pieces(hops: HopRow[], known: Map<string, number | null>): { pieces: Piece[]; sum: number; isWhole: boolean } {
+export function pieces(hops: HopRow[], known: Map<string, LinkKnown>): { pieces: Piece[]; sum: number; isWhole: boolean } {
   const all: Piece[] = [];
   let at = 0;
   let isWhole = true;
@@ -125,7 +152,7 @@ export function pieces(hops: HopRow[], known: Map<string, number | null>): { pie
     const [sent, came] = [hop.egress_timestamp, next.ingress_timestamp];
     const length = sent === null || came === null ? null : Number(BigInt(came) - BigInt(sent));
     const key = linkKey(hop.node_id, hop.egress_interface, next.node_id, next.ingress_interface);
-    all.push({ kind: "link", from: hop, to: next, start: at, length, uncertainty: known.get(key) ?? null });
+    all.push({ kind: "link", from: hop, to: next, start: at, length, uncertainty: known.get(key)?.uncertainty ?? null });
     take(length);
   });
   return { pieces: all, sum: at, isWhole };

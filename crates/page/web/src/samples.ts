@@ -30,6 +30,8 @@ export interface Samples {
   samples: Sample[];
   flows: QueueFlow[];
   episodes: { from: number; to: number; isTruncated: boolean; id: string }[];
+  /** What was announced of who filled it and who waited. */
+  culprits: any[];
   unit: string | null;
 }
 
@@ -43,10 +45,11 @@ export async function samples(node: number, port: string, queue: string, from: N
     "SELECT time, egress_timestamp, queue_occupancy, hop_latency, flow_id, source, destination, protocol, source_port, destination_port, " +
     `reporter, hw_id, sequence, report_index FROM observations WHERE time >= ${from} AND time < ${to + LATE} AND node_id = ${node} ` +
     `AND ${is("egress_interface", port)} AND ${is("queue_id", queue)} AND queue_occupancy IS NOT NULL ORDER BY time LIMIT ${MOST}`;
-  const [rows, queues, events] = await Promise.all([
+  const [rows, queues, events, culprits] = await Promise.all([
     sql(text, signal),
     ask(`queues?limit=10000&node=${node}`, { signal }) as Promise<any[]>,
     ask(`events?limit=200&kind=queue-congestion&node=${node}&from=${from}&to=${to}`, { signal }) as Promise<any[]>,
+    ask(`events?limit=50&kind=culprits&node=${node}&from=${from}&to=${to}`, { signal }) as Promise<any[]>,
   ]);
   const isNodeClock = rows.length > 0 && rows.every((row) => row.egress_timestamp !== null);
   // The report that arrived soonest says how the node's clock stands to ours.
@@ -70,13 +73,19 @@ export async function samples(node: number, port: string, queue: string, from: N
     row,
   }));
   const mine = (event: any) => String(event.detail.egress_interface ?? "-") === port && String(event.detail.queue_id ?? 0) === (queue === "-" ? "0" : queue);
+  // Events tell when reports arrived; a sample of such a report has its place on the axis.
+  const byArrival = found.map(({ at, row }) => [BigInt(row.time), at] as const).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
+  const placeOf = (time: bigint, isEnd: boolean) => {
+    const near = isEnd ? byArrival.findLast(([arrived]) => arrived <= time) : byArrival.find(([arrived]) => arrived >= time);
+    return near && byArrival[0]![0] <= time ? near[1] : Number(time - from);
+  };
   const episodes = events.filter(mine).map((event) => ({
-    from: Number(BigInt(event.first) - from),
-    to: Number(BigInt(event.last) - from),
+    from: placeOf(BigInt(event.first), false),
+    to: placeOf(BigInt(event.last), true),
     isTruncated: Boolean(event.detail.truncated),
     id: event.id,
   }));
-  return { from, to, isNodeClock, isCut: rows.length >= MOST, samples: found, flows, episodes, unit: queues[0]?.unit ?? null };
+  return { from, to, isNodeClock, isCut: rows.length >= MOST, samples: found, flows, episodes, culprits: culprits.filter(mine), unit: queues[0]?.unit ?? null };
 }
 
 const delay = (row: any) => BigInt(row.time) - BigInt(row.egress_timestamp);

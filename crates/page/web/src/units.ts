@@ -33,9 +33,10 @@ export function count(value: Number_): string {
 export function bytes(value: Number_): string {
   if (value === null || value === undefined) return UNKNOWN;
   const size = Number(value);
-  if (size < 1024) return `${size}${THIN}B`;
-  const [unit, name] = size < 1024 ** 2 ? [1024, "KiB"] : size < 1024 ** 3 ? [1024 ** 2, "MiB"] : [1024 ** 3, "GiB"];
-  return trimmed(significant(size / (unit as number))) + THIN + name;
+  if (size < 1024) return `${count(size)}${THIN}B`;
+  const names = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+  const power = Math.min(names.length, Math.floor(Math.log2(size) / 10));
+  return trimmed(significant(size / 1024 ** power)) + THIN + names[power - 1];
 }
 
 /** How deep a queue is, in the unit that is known. */

@@ -2,6 +2,7 @@ use std::time::Duration;
 
 use super::Screen;
 use crate::canvas::{BOLD, PLAIN};
+use crate::demo::monitor::temporary_path;
 use crate::demo::{Args, ModeArg, Show, Stage};
 
 const RUN: Duration = Duration::from_secs(3);
@@ -47,7 +48,7 @@ fn after_a_run() -> (Screen<Vec<u8>>, Stage) {
         no_page: true,
         store: None,
     };
-    let mut stage = Stage::new(&args).unwrap();
+    let mut stage = Stage::new(&args, temporary_path()).unwrap();
     let mut screen = Screen::new(Vec::new());
     for step in 1..=35 {
         let elapsed = step * Duration::from_millis(50);

@@ -48,7 +48,7 @@ export function Lane({ found, write }: { found: Samples; write: (value: number) 
         viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
         preserveAspectRatio="none"
         role="img"
-        tabIndex={0}
+        tabindex={0}
         aria-label={`Depth over ${duration(span)}, at most ${write(deepest)}. Arrow keys move, W and S zoom, Enter opens the packet.`}
         onMouseMove={(event) => setCursor(find(event))}
         onMouseLeave={() => setCursor(undefined)}

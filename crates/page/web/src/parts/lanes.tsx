@@ -4,8 +4,10 @@ import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import { around } from "../range";
 import { set } from "../address";
-import { isUtc, zone } from "../time";
+import { isUtc, millis, zone } from "../time";
 import { theme } from "../keys";
+import { UNKNOWN, count } from "../units";
+import { Table } from "./table";
 
 export interface Lane {
   name: string;
@@ -26,6 +28,8 @@ interface Props {
 }
 
 const HEIGHT = 110;
+/** Rows of the table beside the lanes. */
+const MAX_ROWS = 30;
 
 export function Lanes({ times, lanes, from, to }: Props) {
   return (
@@ -38,6 +42,18 @@ export function Lanes({ times, lanes, from, to }: Props) {
           <Plot times={times} lane={lane} from={from} to={to} />
         </figure>
       ))}
+      <details>
+        <summary>As a table</summary>
+        <Table
+          caption={`The latest ${count(Math.min(MAX_ROWS, times.length))} of ${count(times.length)} moments`}
+          rows={times.map((_, at) => at).slice(-MAX_ROWS).reverse()}
+          keyOf={(at) => String(times[at])}
+          columns={[
+            { name: "Time", cell: (at: number) => millis(BigInt(Math.round(times[at]! * 1e3)) * 1_000_000n) },
+            ...lanes.map(({ name, values, write }) => ({ name, isNumber: true, cell: (at: number) => (values[at] === null || values[at] === undefined ? UNKNOWN : write(values[at]!)) })),
+          ]}
+        />
+      </details>
       <p class="muted small">Times in {zone()}. Drag over a lane to look closer.</p>
     </div>
   );

@@ -1,6 +1,6 @@
 // A large fabric as a matrix: a bad leaf is a row, a bad spine a column, a bad link a cell.
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { go, href, param } from "../address";
 import { type By, BYS, type Fabric, type MapLink, step, written } from "../fabric";
 import { theme } from "../keys";
@@ -9,10 +9,14 @@ import { node } from "../names";
 export function Matrix({ found, by, selected }: { found: Fabric; by: By; selected: string }) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const [at, setAt] = useState<[number, number]>([0, 0]);
-  const { rows, columns, cells } = arrange(found, by);
-  useEffect(() => paint(canvas.current!, rows, columns, cells, by), [found, by, theme.value]);
-  const here = cells.get(`${rows[at[0]]} ${columns[at[1]]}`);
-  const told = `${node(rows[at[0]]!)} and ${node(columns[at[1]]!)}: ${here ? written(by, here.values[by]) : "no link was seen"}`;
+  const { rows, columns, cells, fold } = useMemo(() => arrange(found, by), [found, by]);
+  useEffect(() => paint(canvas.current!, rows.length, columns.length, cells, by), [cells, theme.value]);
+  const cell = (row: number, column: number) => cells[row * columns.length + column];
+  const here = cell(...at);
+  const group = rows[at[0]] ?? [];
+  const names = group.length > 1 ? `${node(group[0]!)} to ${node(group.at(-1)!)}` : group.length ? node(group[0]!) : "";
+  const worstHere = here && `${group.length > 1 ? `worst ${node(here.from)} to ${node(here.to)}, ` : ""}${written(by, here.values[by])}`;
+  const told = `${names} and ${columns.length ? node(columns[at[1]] ?? columns[0]!) : ""}: ${worstHere ?? "no link was seen"}`;
   const open = (link: MapLink | undefined) => link && go(href("/map", { by: param("by"), form: param("form"), sel: link.id }));
   const find = (event: MouseEvent): [number, number] => {
     const box = canvas.current!.getBoundingClientRect();
@@ -28,7 +32,7 @@ export function Matrix({ found, by, selected }: { found: Fabric; by: By; selecte
     const clamp = (value: number, many: number) => Math.max(0, Math.min(many - 1, value));
     setAt(([row, column]) => [clamp(row + by[0]!, rows.length), clamp(column + by[1]!, columns.length)]);
   };
-  const worst = [...cells.values()].reduce<number | null>((most, link) => Math.max(most ?? 0, link.values[by] ?? 0), null);
+  const worst = cells.reduce<number | null>((most, link) => (link ? Math.max(most ?? 0, link.values[by] ?? 0) : most), null);
   return (
     <figure class="matrix">
       <canvas
@@ -37,46 +41,64 @@ export function Matrix({ found, by, selected }: { found: Fabric; by: By; selecte
         tabIndex={0}
         data-selected={selected || undefined}
         style={{ maxWidth: `${columns.length * 48}px`, maxHeight: `${rows.length * 28}px` }}
-        aria-label={`${rows.length} nodes by ${columns.length}, worst link by ${BYS[by].name}: ${written(by, worst)}. Arrow keys move from cell to cell, Enter opens. The table below has the worst links.`}
+        data-fold={fold}
+        aria-label={`${found.nodes.length - columns.length} nodes by ${columns.length}, worst link by ${BYS[by].name}: ${written(by, worst)}. Arrow keys move from cell to cell, Enter opens. The table below has the worst links.`}
         onMouseMove={(event) => setAt(find(event))}
         onClick={(event) => {
           const [row, column] = find(event);
-          open(cells.get(`${rows[row]} ${columns[column]}`));
+          open(cell(row, column));
         }}
         onKeyDown={onKey}
       />
-      <figcaption aria-live="polite">{told}</figcaption>
+      <figcaption aria-live="polite">
+        {told}
+        {fold > 1 && <span class="muted">. A row is {fold} nodes, each cell the worst of them.</span>}
+      </figcaption>
     </figure>
   );
 }
 
-/** Rows are nodes at the edge, columns those above; of the links between two nodes the worst counts. */
-function arrange(found: Fabric, by: By) {
-  const isUpper = new globalThis.Map(found.nodes.map(({ id, tier }) => [id, tier > 0]));
-  const [rows, columns] = [false, true].map((upper) => found.nodes.filter(({ id }) => isUpper.get(id) === upper).map(({ id }) => id)) as [number[], number[]];
-  const cells = new globalThis.Map<string, MapLink>();
-  for (const link of found.links) {
-    const [row, column] = isUpper.get(link.from) ? [link.to, link.from] : [link.from, link.to];
-    const known = cells.get(`${row} ${column}`);
-    if (!known || (link.values[by] ?? -1) > (known.values[by] ?? -1)) cells.set(`${row} ${column}`, link);
-  }
-  return { rows, columns: columns.length ? columns : rows, cells };
+interface Arranged {
+  /** Nodes at the edge; several in a row where there are more than the screen has lines. */
+  rows: number[][];
+  /** Nodes above the edge. */
+  columns: number[];
+  /** Row by row: of the links of a cell the worst. */
+  cells: (MapLink | undefined)[];
+  fold: number;
 }
 
-function paint(canvas: HTMLCanvasElement, rows: number[], columns: number[], cells: globalThis.Map<string, MapLink>, by: By) {
-  canvas.width = Math.max(1, columns.length);
-  canvas.height = Math.max(1, rows.length);
+function arrange(found: Fabric, by: By): Arranged {
+  const lower = found.nodes.filter(({ tier }) => tier === 0).map(({ id }) => id);
+  const upper = found.nodes.filter(({ tier }) => tier > 0).map(({ id }) => id);
+  const columns = upper.length ? upper : lower;
+  // A line that is thinner than a pixel would not be drawn, and a fault on it not be seen.
+  const fold = Math.max(1, Math.ceil(lower.length / Math.max(100, Math.floor(innerHeight * 0.6))));
+  const rows = Array.from({ length: Math.ceil(lower.length / fold) }, (_, row) => lower.slice(row * fold, (row + 1) * fold));
+  const rowOf = new globalThis.Map(lower.map((id, at) => [id, Math.floor(at / fold)]));
+  const columnOf = new globalThis.Map(columns.map((id, at) => [id, at]));
+  const cells = new Array<MapLink | undefined>(rows.length * columns.length).fill(undefined);
+  for (const link of found.links) {
+    const isUp = rowOf.has(link.from) && columnOf.has(link.to);
+    const [row, column] = isUp ? [rowOf.get(link.from), columnOf.get(link.to)] : [rowOf.get(link.to), columnOf.get(link.from)];
+    if (row === undefined || column === undefined) continue;
+    const at = row * columns.length + column;
+    if (!cells[at] || (link.values[by] ?? -1) > (cells[at].values[by] ?? -1)) cells[at] = link;
+  }
+  return { rows, columns, cells, fold };
+}
+
+function paint(canvas: HTMLCanvasElement, rows: number, columns: number, cells: (MapLink | undefined)[], by: By) {
+  canvas.width = Math.max(1, columns);
+  canvas.height = Math.max(1, rows);
   const context = canvas.getContext("2d")!;
   const style = getComputedStyle(document.documentElement);
   const names = ["--hairline", "--scale1", "--scale2", "--scale3", "--scale4", "--scale5", "--scale6", "--scale7"];
   const colours = names.map((name) => rgb(style.getPropertyValue(name).trim()));
   const image = context.createImageData(canvas.width, canvas.height);
-  rows.forEach((row, y) =>
-    columns.forEach((column, x) => {
-      const link = cells.get(`${row} ${column}`);
-      if (link) image.data.set([...colours[step(by, link.values[by])]!, 255], 4 * (y * canvas.width + x));
-    }),
-  );
+  cells.forEach((link, at) => {
+    if (link) image.data.set([...colours[step(by, link.values[by])]!, 255], 4 * at);
+  });
   context.putImageData(image, 0, 0);
 }
 

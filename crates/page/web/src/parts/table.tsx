@@ -28,7 +28,7 @@ export function Table<T>({ caption, columns, rows, keyOf, open, onFocus, isChose
   return (
     <div class="scroll" role="region" aria-label={caption} tabIndex={0}>
       <table>
-        <caption>{caption}</caption>
+        <caption><span>{caption}</span></caption>
         <thead>
           <tr>
             {columns.map(({ name, isNumber }) => (

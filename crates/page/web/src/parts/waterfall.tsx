@@ -1,67 +1,112 @@
-// The waterfall: a row a hop and a row a link on one axis of nanoseconds, with what the clocks leave open.
+// The waterfall: a row a hop and a row a link on one axis of nanoseconds, with what the clocks leave open, and another way dashed.
 
 import { go, href } from "../address";
+import { beside } from "../beside";
 import { node } from "../names";
+import { type LinkKnown, type NodeUnits, type Piece, type Usual, hopKey, linkKey } from "../packets";
 import { around } from "../range";
-import { type NodeUnits, type Piece, type Usual, hopKey } from "../packets";
 import { UNKNOWN, count, duration, occupancy, permille, shown } from "../units";
+import { Time } from "./words";
 
-interface Way {
+export interface Way {
   pieces: Piece[];
   sum: number;
   isWhole: boolean;
 }
 
-export function Waterfall({ way, arrived, usually, counted }: { way: Way; arrived: bigint; usually: Map<string, Usual>; counted: Map<number, NodeUnits> }) {
-  const share = (value: number) => `${(100 * Math.max(0, value)) / Math.max(1, way.sum)}%`;
+interface Props {
+  way: Way;
+  /** The way that is drawn dashed beside it. */
+  other: Way | undefined;
+  arrived: bigint;
+  usually: Map<string, Usual>;
+  counted: Map<number, NodeUnits>;
+  known: Map<string, LinkKnown>;
+}
+
+interface Drawn extends Props {
+  share: (value: number) => string;
+}
+
+export function Waterfall(props: Props) {
+  const { way, other } = props;
+  const all = Math.max(1, way.sum, other?.sum ?? 0);
+  const drawn = { ...props, share: (value: number) => `${(100 * Math.max(0, value)) / all}%` };
   return (
     <div class="scroll" role="region" aria-label="Waterfall" tabIndex={0}>
       <table class="waterfall">
-        <caption>The way of the packet: hops and links in order, on one axis of {duration(way.sum)}</caption>
+        <caption><span>The way of the packet: hops and links in order, on one axis of {duration(all)}</span></caption>
         <thead>
           <tr>
             <th scope="col">Where</th>
             <th scope="col">In › queue › out</th>
             <th scope="col" class="axis">
               <span>0</span>
-              <span>{duration(way.sum / 2)}</span>
-              <span>{duration(way.sum)}</span>
+              <span>{duration(all / 2)}</span>
+              <span>{duration(all)}</span>
             </th>
             <th scope="col" class="number">Time</th>
+            {other && <th scope="col" class="number">Other, dashed</th>}
             <th scope="col" class="number">Usual p50, p99</th>
             <th scope="col" class="number">Queue depth</th>
             <th scope="col" class="number">Utilisation</th>
           </tr>
         </thead>
-        <tbody>{way.pieces.map((piece, at) => (piece.kind === "hop" ? <Hop key={at} piece={piece} usual={usually.get(hopKey(piece.hop))} counted={counted.get(piece.hop.node_id)} arrived={arrived} share={share} sum={way.sum} /> : <Link key={at} piece={piece} share={share} />))}</tbody>
+        <tbody>
+          {beside(way.pieces, other?.pieces ?? []).map(({ kind, now, then }, at) =>
+            kind === "hop" ? <Hop key={at} now={now as HopPiece} then={then as HopPiece} {...drawn} /> : <Link key={at} now={now as LinkPiece} then={then as LinkPiece} {...drawn} />,
+          )}
+        </tbody>
+        {other && (
+          <tfoot>
+            <tr>
+              <th scope="row">Sum</th>
+              <td colSpan={2} class="muted">{way.isWhole && other.isWhole ? "" : "of what is known"}</td>
+              <td class="number">{duration(way.sum)}</td>
+              <td class="number">{duration(other.sum)}</td>
+              <td colSpan={3} class="muted">{change(way.sum, other.sum)}</td>
+            </tr>
+          </tfoot>
+        )}
       </table>
       <p class="legend">
         <span class="bar base" /> least seen of this hop <span class="bar queued" /> waiting above it <span class="bar link" /> link <span class="bar whisker" /> clocks may be off by this much{" "}
-        <span class="bar unknown" /> not known, no length
+        <span class="bar unknown" /> not known, no length {other && <><span class="bar other" /> the other way</>}
       </p>
     </div>
   );
 }
 
-type Hop = Extract<Piece, { kind: "hop" }>;
-type Link = Extract<Piece, { kind: "link" }>;
+const change = (now: number, then: number) => (now === then ? "the same" : `${duration(Math.abs(now - then))} ${now > then ? "longer" : "shorter"} than the other`);
 
-function Hop({ piece, usual, counted, arrived, share, sum }: { piece: Hop; arrived: bigint; usual: Usual | undefined; counted: NodeUnits | undefined; share: (value: number) => string; sum: number }) {
-  const { hop, start, length } = piece;
+type HopPiece = Extract<Piece, { kind: "hop" }>;
+type LinkPiece = Extract<Piece, { kind: "link" }>;
+
+function Ghost({ piece, share }: { piece: Piece | undefined; share: Drawn["share"] }) {
+  if (!piece) return null;
+  const isUnknown = piece.length === null || (piece.kind === "link" && piece.uncertainty === null);
+  return isUnknown ? <span class="bar unknown" style={{ left: share(piece.start) }} title="not known" /> : <span class="bar other" style={{ left: share(piece.start), width: share(piece.length!) }} />;
+}
+
+function Hop({ now, then, usually, counted, arrived, share, way, other }: Drawn & { now: HopPiece | undefined; then: HopPiece | undefined }) {
+  const { hop, start, length } = (now ?? then)!;
+  const usual = usually.get(hopKey(hop));
+  const units = counted.get(hop.node_id);
   const least = Math.min(usual?.least ?? 0, length ?? 0);
   const moment = hop.egress_timestamp ?? arrived;
   const queue = hop.egress_interface === null ? undefined : href(`/queue/${hop.node_id}/${hop.egress_interface}/${hop.queue_id ?? "-"}`, around(BigInt(moment), 200_000_000n));
-  const part = length === null || sum === 0 ? "" : ` (${Math.round((100 * length) / sum)} %)`;
+  const part = now && length !== null && way.sum ? ` (${Math.round((100 * length) / way.sum)} %)` : "";
+  const name = now ? node(hop.node_id) : <del>{node(hop.node_id)}</del>;
   return (
-    <tr data-row tabIndex={0} onKeyDown={(event) => event.key === "Enter" && queue && go(queue)}>
-      <th scope="row">{queue ? <a href={queue}>{node(hop.node_id)}</a> : node(hop.node_id)}</th>
+    <tr data-row tabIndex={0} class={now ? undefined : "left"} onKeyDown={(event) => event.key === "Enter" && queue && go(queue)}>
+      <th scope="row">{queue ? <a href={queue}>{name}</a> : name}</th>
       <td>
         {hop.ingress_interface ?? UNKNOWN} › {hop.queue_id ?? UNKNOWN} › {hop.egress_interface ?? UNKNOWN}
       </td>
       <td class="track">
-        {length === null ? (
-          <span class="bar unknown" style={{ left: share(start) }} title="the node did not report its latency" />
-        ) : (
+        <Ghost piece={then} share={share} />
+        {now && length === null && <span class="bar unknown" style={{ left: share(start) }} title="the node did not report its latency" />}
+        {now && length !== null && (
           <>
             <span class="bar base" style={{ left: share(start), width: share(least) }} />
             {length > least && <span class="bar queued" style={{ left: share(start + least), width: share(length - least) }} />}
@@ -69,36 +114,44 @@ function Hop({ piece, usual, counted, arrived, share, sum }: { piece: Hop; arriv
         )}
       </td>
       <td class="number">
-        {duration(length)}
+        {now ? duration(length) : <span class="muted">not taken</span>}
         <span class="muted">{part}</span>
       </td>
+      {other && <td class="number">{then ? duration(then.length) : <span class="muted">not taken</span>}</td>}
       <td class="number">{usual ? `${duration(usual.p50)}, ${duration(usual.p99)}` : UNKNOWN}</td>
-      <td class="number">{occupancy(hop.queue_occupancy, counted?.queue === "bytes" ? hop.queue_occupancy : null, counted?.queue)}</td>
-      <td class="number">{utilization(hop.egress_utilization, counted?.utilizationFull)}</td>
+      <td class="number">{occupancy(hop.queue_occupancy, units?.queue === "bytes" ? hop.queue_occupancy : null, units?.queue)}</td>
+      <td class="number">{utilization(hop.egress_utilization, units?.utilizationFull)}</td>
     </tr>
   );
 }
 
-function Link({ piece, share }: { piece: Link; share: (value: number) => string }) {
-  const { start, length, uncertainty } = piece;
+const NO_TIMES = "no timestamps of both ends";
+const NO_CLOCKS = "how far the clocks are apart is not known";
+
+function Link({ now, then, share, known, other }: Drawn & { now: LinkPiece | undefined; then: LinkPiece | undefined }) {
+  const { from, to, start, length, uncertainty } = (now ?? then)!;
   const isUnknown = length === null || uncertainty === null;
-  const why = length === null ? "no timestamps of both ends" : "how far the clocks are apart is not known";
+  const why = length === null ? NO_TIMES : NO_CLOCKS;
+  const last = now ? undefined : known.get(linkKey(from.node_id, from.egress_interface, to.node_id, to.ingress_interface))?.lastSeen;
+  const name = `link to ${node(to.node_id)}`;
+  const write = (piece: LinkPiece) => (piece.length === null || piece.uncertainty === null ? UNKNOWN : `${duration(piece.length)} ± ${duration(piece.uncertainty)}`);
   return (
-    <tr class="link">
-      <th scope="row" class="muted">link</th>
+    <tr class={now ? "link" : "link left"}>
+      <th scope="row" class="muted">{now ? name : <del>{name}</del>}</th>
       <td />
       <td class="track">
-        {isUnknown ? (
-          <span class="bar unknown" style={{ left: share(start) }} title={why} />
-        ) : (
+        <Ghost piece={then} share={share} />
+        {now && isUnknown && <span class="bar unknown" style={{ left: share(start) }} title={why} />}
+        {now && !isUnknown && (
           <>
             <span class="bar link" style={{ left: share(start), width: share(length) }} />
             <span class="bar whisker" style={{ left: share(start + length - uncertainty), width: share(2 * uncertainty) }} />
           </>
         )}
       </td>
-      <td class="number">{isUnknown ? <span title={why}>{UNKNOWN}</span> : `${duration(length)} ± ${duration(uncertainty)}`}</td>
-      <td colSpan={3} class="muted">{isUnknown ? why : ""}</td>
+      <td class="number">{now ? write(now) : <span class="muted">not taken</span>}</td>
+      {other && <td class="number">{then ? write(then) : <span class="muted">not taken</span>}</td>}
+      <td colSpan={3} class="muted">{last !== undefined ? <>any flow last seen on it <Time at={last} /></> : isUnknown ? why : ""}</td>
     </tr>
   );
 }

@@ -8,6 +8,7 @@ import { check, flowsOf, queueOf, sentence } from "../kinds";
 import { node } from "../names";
 import { Answer, Empty } from "../parts/answer";
 import { useCopy, useKeys } from "../parts/copy";
+import { Silence } from "../parts/silence";
 import { Table } from "../parts/table";
 import { Facts, FlowLink, Severity, Time } from "../parts/words";
 import { around } from "../range";
@@ -50,6 +51,7 @@ function Known({ event, again }: { event: any; again: () => void }) {
       </p>
       <Leads event={event} />
       <Acknowledge event={event} again={again} />
+      <Silence event={event} done={again} />
       <Facts
         facts={[
           ["Kind", event.event],

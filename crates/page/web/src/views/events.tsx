@@ -6,6 +6,7 @@ import { useAsk } from "../ask";
 import { KINDS, sentence } from "../kinds";
 import { Answer, Empty } from "../parts/answer";
 import { useCopy } from "../parts/copy";
+import { Silences } from "../parts/silence";
 import { Table } from "../parts/table";
 import { Severity, Time } from "../parts/words";
 import { around, range } from "../range";
@@ -42,6 +43,7 @@ export function Events() {
           </select>
         </label>
       </div>
+      <Silences />
       <Answer asked={events}>{(all) => <List all={all} isFiltered={chosen !== ""} />}</Answer>
     </>
   );

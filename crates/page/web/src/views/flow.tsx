@@ -6,7 +6,7 @@ import { useAsk } from "../ask";
 import { lastFlow, resolve } from "../flow";
 import { flowText } from "../kinds";
 import { node } from "../names";
-import { type HopRow, type Packet, hopsOf, packetName, packetsOf, pieces, uncertainties, units, usual } from "../packets";
+import { type HopRow, type Packet, type Usual, hopsOf, lastOn, linksKnown, packetName, packetTime, packetsOf, pieces, units, usual } from "../packets";
 import { Answer, Empty } from "../parts/answer";
 import { useCopy, useKeys } from "../parts/copy";
 import { Table } from "../parts/table";
@@ -41,7 +41,7 @@ function Known({ id }: { id: string }) {
       {(live) => (
         <>
           <Head id={id} live={live} />
-          <Packets id={id} previous={live?.paths.findLast((path) => !path.current)} />
+          <Packets id={id} paths={live?.paths ?? []} />
           {live && live.paths.length > 0 && <Paths paths={live.paths} />}
         </>
       )}
@@ -82,19 +82,20 @@ function window_() {
   return { from: to - from > MINUTE ? to - MINUTE : from, to };
 }
 
-function Packets({ id, previous }: { id: string; previous: Taken | undefined }) {
+function Packets({ id, paths }: { id: string; paths: Taken[] }) {
   const { isLive, from, to } = range();
   const order = param("order") === "time" ? "time" : "slowest";
   const list = useAsk(`packets ${id} ${order} ${isLive ? "live" : `${from} ${to}`}`, (signal) => packetsOf(id, window_().from, window_().to, order, signal), isLive ? 5_000 : undefined);
   return (
     <Answer asked={list}>
       {(packets) => {
-        const named = param("packet");
-                if (!packets.length && !named) return <None />;
+        const named = packetTime(param("packet")) === undefined ? "" : param("packet");
+        if (!packets.length && !named) return <None id={id} />;
+        const name = named || packetName(packets[0]!);
         return (
           <>
-            <One id={id} name={named || packetName(packets[0]!)} previous={previous} isAsked={named !== ""} />
-            <List packets={packets} order={order} chosen={named || packetName(packets[0]!)} />
+            <One id={id} name={name} time={packetTime(name)!} paths={paths} isAsked={named !== ""} />
+            <List id={id} packets={packets} order={order} chosen={name} />
           </>
         );
       }}
@@ -102,46 +103,68 @@ function Packets({ id, previous }: { id: string; previous: Taken | undefined }) 
   );
 }
 
-const None = () => (
+const None = ({ id }: { id: string }) => (
   <Empty>
-    No packet of this flow is in history for this time. It may have come before or after: <a href={href(location.pathname, { live: "1m" })}>the last minute</a>; or no history is kept.
+    No packet of this flow is in history for this time. It may have come before or after: <a href={href("/flow/" + id, { live: "1m" })}>the last minute</a>; or no history is kept.
   </Empty>
 );
 
-function One({ id, name, previous, isAsked }: { id: string; name: string; previous: Taken | undefined; isAsked: boolean }) {
-  const time = BigInt(name.split("-")[4] ?? 0);
+const NOTHING_USUAL: Map<string, Usual> = new Map();
+
+function One({ id, name, time, paths, isAsked }: { id: string; name: string; time: bigint; paths: Taken[]; isAsked: boolean }) {
+  const compared = packetTime(param("cmp")) === undefined ? "" : param("cmp");
+  const previous = before(paths, time);
+  const other = compared && compared !== name ? compared : previous ? `until ${previous.until}` : "";
   const asked = useAsk(`hops ${id} ${name}`, async (signal) => {
-    const [hops, known, usually, counted] = await Promise.all([
-      hopsOf(id, name, signal),
-      uncertainties(signal),
-      usual(id, time - MINUTE / 2n, time + MINUTE / 2n, signal),
-      units(signal),
-    ]);
-    return { hops, known, usually, counted };
+    const [hops, known, counted] = await Promise.all([hopsOf(id, name, signal), linksKnown(signal), units(signal)]);
+    return { hops, known, counted };
   });
+  // What stands beside the packet comes after it, and one where the other takes too long.
+  const ghosts = useAsk<HopRow[]>(`beside ${id} ${name} ${other}`, async (signal) =>
+    compared && compared !== name ? hopsOf(id, compared, signal) : previous ? lastOn(id, previous.path, BigInt(previous.until), signal) : [],
+  );
+  const values = useAsk(`usual ${id} ${name}`, (signal) => usual(id, time - MINUTE / 2n, time + MINUTE / 2n, signal));
+  const then = (!ghosts.isStale && ghosts.data) || [];
+  const usually = (!values.isStale && values.data) || NOTHING_USUAL;
+  const toggle = () => set({ cmp: compared ? undefined : name, packet: name }, true);
+  useKeys({ v: toggle });
   return (
     <Answer asked={asked}>
-      {({ hops, known, usually, counted }) => {
+      {({ hops, known, counted }) => {
         if (!hops.length) return <Empty>This report is no longer in history.</Empty>;
         const way = pieces(hops, known);
+        const isSame = !compared && then.every((hop, at) => hop.node_id === hops[at]?.node_id) && then.length === hops.length;
+        const ghost = then.length && !isSame ? pieces(then, known) : undefined;
         return (
           <section aria-labelledby="packet">
             <h2 id="packet">
               {isAsked ? "Packet" : "Slowest packet"} of <time>{exact(time)}</time>: {duration(way.sum)}
               {!way.isWhole && " of what is known"}
             </h2>
-            <Waterfall way={way} arrived={time} usually={usually} counted={counted} />
+            <p>
+              <button onClick={toggle} aria-pressed={compared !== ""} title="v">{compared ? "End the comparison" : "Compare with another packet"}</button>{" "}
+              {compared === name && "This packet stays beside the one you choose next: in the list below, or with the arrow keys."}
+              {compared && compared !== name && <>Dashed: the packet of {exact(packetTime(compared)!)}.</>}
+            </p>
+            <Waterfall way={way} other={ghost} arrived={time} usually={usually} counted={counted} known={known} />
             <Missing hops={hops} />
-            {previous && <Before previous={previous} hops={hops} />}
+            {previous && !compared && <Before previous={previous} hops={hops} isDrawn={ghost !== undefined} isAsked={ghosts.data !== undefined && !ghosts.isStale} />}
             <p class="muted">
               <a href={href(`/report/${name.split("-").slice(0, 3).join("/")}`, { at: String(time), span: "2s" })}>Report {name.split("-")[2]} of {node(Number(name.split("-")[0]))}</a>. The usual values are of reports of this flow within half a minute.
             </p>
-            <Copier text={() => waterfallText(exact(time), way)} />
+            <Copier text={() => waterfallText(exact(time), way) + (ghost ? `\n\nbeside it: ${waterfallText(then[0]!.time ? exact(BigInt(then[0]!.time)) : "", ghost)}` : "")} />
           </section>
         );
       }}
     </Answer>
   );
+}
+
+/** The path that the flow left for the one of this time. */
+function before(paths: Taken[], time: bigint): Taken | undefined {
+  const sorted = [...paths].sort((a, b) => (BigInt(a.since) < BigInt(b.since) ? -1 : 1));
+  const at = sorted.findLastIndex((path) => BigInt(path.since) <= time);
+  return at > 0 ? sorted[at - 1] : undefined;
 }
 
 function Copier({ text }: { text: () => string }) {
@@ -161,7 +184,7 @@ function Missing({ hops }: { hops: HopRow[] }) {
 }
 
 /** The path before this one, and what left it. */
-function Before({ previous, hops }: { previous: Taken; hops: HopRow[] }) {
+function Before({ previous, hops, isDrawn, isAsked }: { previous: Taken; hops: HopRow[]; isDrawn: boolean; isAsked: boolean }) {
   const now = new Set(hops.map((hop) => hop.node_id));
   const same = previous.path.length === hops.length && previous.path.every((hop, at) => hop.node_id === hops[at]?.node_id);
   if (same) return null;
@@ -174,12 +197,14 @@ function Before({ previous, hops }: { previous: Taken; hops: HopRow[] }) {
           {now.has(hop.node_id) ? node(hop.node_id) : <del>{node(hop.node_id)}</del>}
         </span>
       ))}
+      {isDrawn ? ": dashed above is the last packet that did." : isAsked ? "; no packet of that time is in history." : "."}
     </p>
   );
 }
 
-function List({ packets, order, chosen }: { packets: Packet[]; order: string; chosen: string }) {
+function List({ id, packets, order, chosen }: { id: string; packets: Packet[]; order: string; chosen: string }) {
   const choose = (packet: Packet | undefined) => packet && set({ packet: packetName(packet) }, true);
+  const address = (packet: Packet) => href("/flow/" + id, { packet: packetName(packet), order: param("order"), cmp: param("cmp") });
   const at = packets.findIndex((packet) => packetName(packet) === chosen);
   useKeys({ ArrowLeft: () => choose(packets[at - 1]), ArrowRight: () => choose(packets[at + 1]) });
   if (!packets.length) return null;
@@ -195,9 +220,9 @@ function List({ packets, order, chosen }: { packets: Packet[]; order: string; ch
         rows={packets}
         keyOf={packetName}
         isChosen={(packet) => packetName(packet) === chosen}
-        open={(packet) => href(location.pathname, { packet: packetName(packet), order: param("order") })}
+        open={address}
         columns={[
-          { name: "Arrived", cell: (packet) => <a href={href(location.pathname, { packet: packetName(packet), order: param("order") })}>{exact(BigInt(packet.time))}</a> },
+          { name: "Arrived", cell: (packet) => <a href={address(packet)}>{exact(BigInt(packet.time))}</a> },
           { name: "Sum of hops", isNumber: true, cell: (packet) => duration(packet.total) },
           { name: "Longest hop", isNumber: true, cell: (packet) => duration(packet.longest) },
           { name: "Hops", isNumber: true, cell: (packet) => (packet.hops === packet.hop_count ? count(packet.hops) : `${packet.hops} of ${packet.hop_count}`) },

@@ -79,7 +79,7 @@ function Shown({ found }: { found: Fabric }) {
 
 const columns = (): Column<Port>[] => [
   { name: "Interface", cell: (port) => <a href={href("/map", { ...kept(), sel: port.link?.id ?? String(port.node) })}>{portName(port)}</a> },
-  { name: "Leads to", cell: (port) => (port.link ? `${node(port.link.to)} ${port.link.ingress ?? UNKNOWN}` : "the edge, or nothing that reports") },
+  { name: "Leads to", cell: (port) => (port.link ? `${node(port.link.to)} ${port.link.ingress ?? UNKNOWN}` : "edge or not seen") },
   ...(Object.keys(BYS) as By[]).map((key) => ({ name: BYS[key].name, isNumber: true, cell: (port: Port) => <span class={`swatch s${step(key, port.values[key])}`}>{written(key, port.values[key])}</span> })),
   { name: "Link latency p50", isNumber: true, cell: (port) => (port.link ? latencyOf(port.link) : UNKNOWN) },
   { name: "Queue", cell: (port) => (port.port === null ? UNKNOWN : <a href={href(`/queue/${port.node}/${port.port}/0`)}>queue 0</a>) },

@@ -6,13 +6,14 @@ import { packetName } from "../packets";
 import { Answer, Empty } from "../parts/answer";
 import { useCopy, useKeys } from "../parts/copy";
 import { Lane } from "../parts/depth";
+import { Depths } from "../parts/depths";
 import { Table } from "../parts/table";
-import { FlowLink } from "../parts/words";
+import { FlowLink, Time } from "../parts/words";
 import { around, range } from "../range";
 import { flowText } from "../kinds";
 import { type Samples, samples } from "../samples";
 import { SECOND, exact, writeSpan } from "../time";
-import { UNKNOWN, count, duration, occupancy, permille } from "../units";
+import { UNKNOWN, bytes, count, duration, occupancy, permille } from "../units";
 import { queueName } from "./queues";
 
 export const FLOWS_SHOWN = 6;
@@ -60,6 +61,9 @@ function Shown({ found, isLive }: { found: Samples; isLive: boolean }) {
         {found.isNodeClock ? "By the node's clock, set against ours by the report that arrived soonest." : "By arrival here: the node's clock is not known, so times are good to a millisecond or so."}{" "}
         {isLive && `The latest ${writeSpan((to - from) / SECOND * SECOND)}.`} {found.isCut && "Only the first 40,000 reports are shown: look at a shorter span."}
       </p>
+      {found.episodes.some(({ isTruncated }) => isTruncated) && (
+        <p class="notice">The node's quota of reports ran out in a congestion: cross-hatched from there on. Silence behind it is not calm.</p>
+      )}
       <p class="leads">
         <button onClick={() => set(around(from + BigInt(Math.round(deepest.at)), 2n * 10n ** 8n))} title="f">To the deepest moment</button>{" "}
         {found.episodes.map((episode) => (
@@ -67,6 +71,8 @@ function Shown({ found, isLive }: { found: Samples; isLive: boolean }) {
         ))}
       </p>
       <Lane found={found} write={write} />
+      <Depths found={found} write={write} />
+      <Announced found={found} />
       <Table
         caption="Whose packets were in it, by reports"
         rows={flows.slice(0, 20)}
@@ -95,6 +101,40 @@ function Shown({ found, isLive }: { found: Samples; isLive: boolean }) {
         ]}
       />
     </>
+  );
+}
+
+interface Named {
+  event: any;
+  role: string;
+  flow: any;
+  bytes: number | null;
+  share: number | null;
+}
+
+/** Culprits and victims as they were announced, with their bytes. */
+function Announced({ found: { culprits } }: { found: Samples }) {
+  const named = culprits.flatMap((event): Named[] => [
+    ...event.detail.culprits.map((one: any) => ({ event, role: "culprit", flow: one.flow, bytes: one.bytes, share: one.share_permille })),
+    ...event.detail.victims.map((one: any) => ({ event, role: "victim", flow: one.flow ?? one, bytes: one.bytes ?? null, share: one.share_permille ?? null })),
+  ]);
+  if (!named.length) return null;
+  return (
+    <Table
+      caption="Culprits and victims, as announced: whose bytes stood before the packet that waited"
+      rows={named.slice(0, 30)}
+      keyOf={(one, at) => one.event.id + at}
+      open={(one) => href("/event/" + one.event.id)}
+      columns={[
+        { name: "Announced", cell: ({ event }) => <a href={href("/event/" + event.id)}><Time at={event.last} /></a> },
+        { name: "Pattern", cell: ({ event }) => `${event.detail.pattern}, waited ${duration(event.detail.residence)}` },
+        { name: "Role", cell: ({ role }) => (role === "culprit" ? <strong>culprit</strong> : "victim") },
+        { name: "Flow", cell: ({ flow, event }) => <FlowLink flow={flow} params={around(BigInt(event.last), 10n * SECOND)} /> },
+        { name: "Bytes", isNumber: true, cell: ({ bytes: size }) => bytes(size) },
+        { name: "Share", isNumber: true, cell: ({ share }) => permille(share) },
+        { name: "Of reports", isNumber: true, cell: ({ event }) => (event.detail.coverage_permille === null ? UNKNOWN : permille(event.detail.coverage_permille)) },
+      ]}
+    />
   );
 }
 

@@ -1,25 +1,18 @@
 // Queues: which were deep in this time, the deepest first.
 
-import { href } from "../address";
+import { useMemo } from "preact/hooks";
+import { go, href } from "../address";
 import { ask, sql } from "../api";
 import { useAsk } from "../ask";
 import { node } from "../names";
 import { Answer, Empty } from "../parts/answer";
 import { useCopy } from "../parts/copy";
+import { Heat } from "../parts/heat";
 import { Table } from "../parts/table";
-import { range } from "../range";
-import { MINUTE } from "../time";
-import { UNKNOWN, count, duration, occupancy } from "../units";
-
-export interface QueueRow {
-  node_id: number;
-  egress_interface: number | null;
-  queue_id: number | null;
-  depth: number | null;
-  longest: number | null;
-  p99: number | null;
-  reports: number;
-}
+import { type DepthsOverTime, type QueueRow, depthStep, depthsOf } from "../depths";
+import { around, range } from "../range";
+import { MINUTE, clock } from "../time";
+import { UNKNOWN, count, duration, occupancy, plural } from "../units";
 
 const depth = (row: QueueRow, units: Map<number, any>) => {
   const unit = units.get(row.node_id)?.unit;
@@ -37,24 +30,26 @@ export function Queues() {
       "SELECT node_id, egress_interface, queue_id, max(queue_occupancy_max) AS depth, max(latency_max) AS longest, max(latency_p99) AS p99, " +
       `sum(count) AS reports FROM minutes WHERE time >= ${from - MINUTE} AND time < ${to} GROUP BY 1, 2, 3 ORDER BY depth DESC, longest DESC LIMIT 500`;
     const [rows, live] = await Promise.all([sql(text, signal) as Promise<any[]>, ask("queues?limit=10000", { signal }) as Promise<any[]>]);
-    return { rows: rows as QueueRow[], live };
+    return { rows: rows as QueueRow[], live, depths: await depthsOf(rows, from, to, signal) };
   }, isLive ? 5_000 : undefined);
   return (
     <>
       <h1>Queues</h1>
-      <Answer asked={asked}>{({ rows, live }) => <List rows={rows} live={live} />}</Answer>
+      <Answer asked={asked}>{({ rows, live, depths }) => <List rows={rows} live={live} depths={depths} />}</Answer>
     </>
   );
 }
 
-function List({ rows, live }: { rows: QueueRow[]; live: any[] }) {
+function List({ rows, live, depths }: { rows: QueueRow[]; live: any[]; depths: DepthsOverTime }) {
   const units = new Map(live.map((queue) => [queue.node_id, queue]));
   const states = new Map(live.map((queue) => [`${queue.node_id} ${queue.egress_interface} ${queue.queue_id}`, queue]));
   const state = (row: QueueRow) => states.get(`${row.node_id} ${row.egress_interface} ${row.queue_id}`);
   useCopy(() => rows.map((row) => `${queueName(row)}  ${depth(row, units)}  ${duration(row.longest)}`).join("\n"));
   if (!rows.length) return <Empty>No queue was reported in this time. <a href={href("/queues", { live: "1d" })}>Look at a whole day</a></Empty>;
-  const most = Math.max(1, ...rows.map((row) => row.depth ?? 0));
+  const most = Math.max(1, ...rows.map((row) => Number(row.depth ?? 0)));
   return (
+    <>
+    <Over depths={depths} write={(queue, value) => depth({ ...queue, depth: value }, units)} />
     <Table
       caption={`${count(rows.length)} queues, the deepest first, by whole minutes`}
       rows={rows}
@@ -67,15 +62,41 @@ function List({ rows, live }: { rows: QueueRow[]; live: any[] }) {
           isNumber: true,
           cell: (row) => (
             <span class="barred">
-              <meter aria-hidden="true" min={0} max={most} value={row.depth ?? 0} /> {depth(row, units)}
+              <meter aria-hidden="true" min={0} max={most} value={Number(row.depth ?? 0)} /> {depth(row, units)}
             </span>
           ),
         },
         { name: "Longest wait", isNumber: true, cell: (row) => duration(row.longest) },
-        { name: "p99 of its worst minute", isNumber: true, cell: (row) => duration(row.p99 === null ? null : Math.min(row.p99, row.longest ?? row.p99)) },
+        { name: "p99 of its worst minute", isNumber: true, cell: (row) => duration(row.p99 === null ? null : Math.min(Number(row.p99), Number(row.longest ?? row.p99))) },
         { name: "Now", cell: (row) => (state(row)?.congested ? <strong class="bad">congested</strong> : state(row) ? "calm" : UNKNOWN) },
         { name: "Hops reported", isNumber: true, cell: (row) => count(row.reports) },
       ]}
+    />
+    </>
+  );
+}
+
+function Over({ depths, write }: { depths: DepthsOverTime; write: (queue: QueueRow, value: number) => string }) {
+  const { queues, columns, step: width, begin, cells } = depths;
+  const at = (row: number, column: number) => cells.get(`${row} ${column}`);
+  const stepAt = useMemo(() => (row: number, column: number) => depthStep(at(row, column)), [depths]);
+  const most = [...cells.values()].reduce((all, one) => Math.max(all, one), 0);
+  const time = (column: number) => begin + BigInt(column) * width;
+  const [deepest] = queues;
+  return (
+    <Heat
+      name={`The ${plural(queues.length, "queue")} that were deepest, over time: at most ${deepest ? write(deepest, most) : UNKNOWN}. A cell is ${duration(width)}.`}
+      rows={queues.length}
+      columns={columns}
+      step={stepAt}
+      rowHeight={queues.length > 16 ? 14 : 20}
+      labels={queues.map(queueName)}
+      told={(row, column) => {
+        const value = at(row, column);
+        return `${queueName(queues[row]!)}, ${clock(time(column))} to ${clock(time(column + 1))}: ${value === undefined ? "nothing reported" : `at most ${write(queues[row]!, value)}`}`;
+      }}
+      open={(row, column) => go(queueAddress(queues[row]!, around(time(column) + width / 2n, width > MINUTE ? MINUTE : width)))}
+      ends={[clock(begin), clock(time(columns))]}
     />
   );
 }

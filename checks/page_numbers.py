@@ -1,0 +1,367 @@
+"""What the page shows against what the API says: bars, areas, units, filters, files. Run by `page.py`."""
+
+import csv
+import functools
+import io
+import json
+import random
+import re
+import time
+import urllib.parse
+
+from page import open_view, ready, sql
+
+THIN = "\u2009"
+
+
+def waterfall_is_true(demo, browser, _events):
+    """C21: lengths, whiskers, and what is not known, on a packet whose report is changed on its way to the page."""
+    newest = sql(demo, "SELECT flow_id, reporter, hw_id, sequence, report_index, time, hop_count FROM observations WHERE hop_index = 0 AND hop_count = 3 ORDER BY time DESC LIMIT 1")[0]
+    flow, *parts = newest[:6]
+    name = "-".join(str(part) for part in parts)
+    page = browser.page()
+    # Delays of 10, 40 and 20 us; a link of 5 us, and one whose far end has no timestamp.
+    start = int(parts[4])
+    made = [
+        {"hop_latency": 10_000, "ingress_timestamp": start, "egress_timestamp": start + 10_000},
+        {"hop_latency": 40_000, "ingress_timestamp": start + 15_000, "egress_timestamp": start + 55_000},
+        {"hop_latency": 20_000, "ingress_timestamp": None, "egress_timestamp": None},
+    ]
+
+    def change(route):
+        question = json.loads(route.request.post_data)["sql"]
+        answer = route.fetch()
+        body = answer.json()
+        if "SELECT * FROM observations" in question and f"sequence = {parts[2]}" in question:
+            for row, values in zip(body["rows"], made, strict=True):
+                for key, value in values.items():
+                    row[body["columns"].index(key)] = value
+        elif "SELECT * FROM observations" in question:
+            body["rows"] = []  # No ghost.
+        route.fulfill(response=answer, body=json.dumps(body))
+
+    page.route("**/api/v1/query", change)
+    open_view(page, f"{demo.url}/flow/{flow}?packet={name}&at={start}&span=2s")
+    page.get_by_role("table", name=re.compile("The way of the packet")).wait_for(timeout=30_000)
+    rows = page.eval_on_selector_all(
+        ".waterfall tbody tr",
+        """rows => rows.map(row => { const track = row.querySelector('.track').getBoundingClientRect();
+          return [...row.querySelectorAll('.track .bar')].map(bar => { const box = bar.getBoundingClientRect();
+            return { kind: bar.className, left: (box.left - track.left) / track.width, width: box.width / track.width, px: 1 / track.width } }) })""",
+    )
+    total = 75_000
+    hops, links = rows[0::2], rows[1::2]
+    assert (len(hops), len(links)) == (3, 2), rows
+    for bars, (begin, length) in zip(hops, [(0, 10_000), (15_000, 40_000), (55_000, 20_000)], strict=True):
+        px = bars[0]["px"]
+        assert abs(bars[0]["left"] - begin / total) <= px, (bars, begin)
+        assert abs(sum(bar["width"] for bar in bars) - length / total) <= 2 * px, (bars, length)
+    known = {bar["kind"]: bar for bar in links[0]}
+    assert abs(known["bar link"]["width"] - 5_000 / total) <= known["bar link"]["px"], links
+    uncertainty = next(link["clock_uncertainty"] for link in demo.json("links"))
+    assert abs(known["bar whisker"]["width"] - 2 * uncertainty / total) <= 3.5 * known["bar link"]["px"], links
+    assert [bar["kind"] for bar in links[1]] == ["bar unknown"], links
+    heading = page.inner_text("#packet").replace(THIN, " ")
+    assert heading.endswith("75 µs of what is known"), heading
+    page.unroute_all(behavior="ignoreErrors")
+    page.context.close()
+    return 5, "bars within a pixel"
+
+
+def the_way_before_is_dashed(demo, browser, events):
+    """The ghost: struck-through nodes are those of the old path alone, on the same axis."""
+    event = events["path-change"]
+    page = browser.page()
+    flow = event["detail"]["flow"]
+    name = "-".join(urllib.parse.quote(str(flow[key]), safe="") for key in ["protocol", "source", "source_port", "destination", "destination_port"])
+    open_view(page, f"{demo.url}/flow/{name}?at={event['last'] + 1_000_000_000}&span=2s")
+    page.get_by_role("table", name=re.compile("The way of the packet")).wait_for(timeout=30_000)
+    page.locator(".waterfall .bar.other").first.wait_for()
+    names = {node["node_id"]: node["name"] for node in demo.json("nodes")}
+    ids = lambda path: [hop["node_id"] for hop in path]  # noqa: E731
+    left = [names[node] for node in ids(event["detail"]["old"]) if node not in ids(event["detail"]["new"])]
+    struck = page.eval_on_selector_all(".waterfall tr[data-row] del", "all => all.map(one => one.innerText)")
+    assert struck == left, (struck, left)
+    page.keyboard.press("v")
+    page.wait_for_url("**cmp=**")
+    page.keyboard.press("ArrowRight")
+    page.get_by_text("Dashed: the packet of").wait_for(timeout=20_000)
+    page.keyboard.press("v")
+    page.wait_for_function("!location.search.includes('cmp=')")
+    page.unroute_all(behavior="ignoreErrors")
+    page.context.close()
+    return len(left), "nodes that were left"
+
+
+def lanes_add_up(demo, browser, events):
+    """C22: areas stand on each other and add up to the depth, shares to the whole, and the band begins where the quota ran out."""
+    event = events["queue-congestion"]
+    page = browser.page()
+
+    def truncate(route):
+        answer = route.fetch()
+        route.fulfill(response=answer, body=answer.text().replace('"truncated":false', '"truncated":true'))
+
+    page.route("**/api/v1/events?**kind=queue-congestion**", truncate)
+    middle = (event["first"] + event["last"]) // 2
+    open_view(page, f"{demo.url}/queue/1/2/0?at={middle}&span=2s")
+    page.locator(".depth svg").wait_for(timeout=30_000)
+    areas = page.eval_on_selector_all(".depth .area", "all => all.map(one => one.getAttribute('d'))")
+    columns = {}
+    for area in areas:
+        for x, low, high in re.findall(r"M([\d.]+) ([\d.]+)H[\d.]+V([\d.]+)H", area):
+            columns.setdefault(x, []).append((float(high), float(low)))
+    assert len(columns) > 20, len(columns)
+    tops = []
+    for boxes in columns.values():
+        boxes.sort(reverse=True)
+        assert abs(boxes[0][1] - 256) < 0.2, boxes
+        assert all(abs(upper[1] - lower[0]) < 0.2 for lower, upper in zip(boxes, boxes[1:], strict=False)), boxes
+        tops.append(boxes[-1][0])
+    assert abs(min(tops) - 8) < 0.2, min(tops)
+    shares = page.eval_on_selector_all("table", "all => [...all.find(one => one.caption.innerText.startsWith('Whose')).tBodies[0].rows].map(row => row.cells[2].innerText)")
+    total = sum(float(share.split(THIN)[0]) for share in shares)
+    assert abs(total - 100) < 0.1 * len(shares), shares
+    bands = page.eval_on_selector_all(".depth g", "all => all.map(one => [one.querySelector('path').getAttribute('d'), +one.querySelector('rect').getAttribute('x')])")
+    assert bands and all(abs(float(re.search(r"H([\d.]+)V", path)[1]) - x) < 0.01 for path, x in bands), bands
+    assert "quota" in page.inner_text("main .notice")
+    assert page.locator(".heat canvas").count() == 1
+    page.unroute_all(behavior="ignoreErrors")
+    page.context.close()
+    return len(columns), "columns"
+
+
+UNITS = [
+    (0, "0 B", "0 ns"),
+    (1, "1 B", "1 ns"),
+    (999, "999 B", "999 ns"),
+    (1_000, "1,000 B", "1 µs"),
+    (1_023, "1,023 B", "1.02 µs"),
+    (1_024, "1 KiB", "1.02 µs"),
+    (999_499, "976 KiB", "999 µs"),
+    (999_500, "976 KiB", "1 ms"),
+    (2**32, "4 GiB", "4.29 s"),
+    (2**63 - 1, "8 EiB", "106752 d"),
+    (None, "–", "–"),
+]
+
+
+def units_hold(demo, browser, _events):
+    """C18"""
+    page = browser.page()
+
+    def change(route):
+        answer = route.fetch()
+        body = answer.json()
+        if "AS longest" in json.loads(route.request.post_data)["sql"]:
+            body["rows"] = [
+                [1 if name == "node_id" else at if name in ("egress_interface", "queue_id") else value if name in ("depth", "longest", "p99") else 1 for name in body["columns"]]
+                for at, (value, *_) in enumerate(UNITS)
+            ]
+        route.fulfill(response=answer, body=json.dumps(body))
+
+    page.route("**/api/v1/query", change)
+    open_view(page, demo.url + "/queues")
+    page.locator("main tbody tr").first.wait_for()
+    rows = page.eval_on_selector_all("main tbody tr", "rows => rows.map(row => [row.cells[1].innerText.trim(), row.cells[2].innerText])")
+    for (value, size, length), shown in zip(UNITS, rows, strict=True):
+        written = [text.replace(THIN, " ") for text in shown]
+        assert written == [size, length], (value, written, (size, length))
+    text = page.inner_text("main")
+    assert "NaN" not in text and "undefined" not in text and "Infinity" not in text
+    page.unroute_all(behavior="ignoreErrors")
+    page.context.close()
+    return 2 * len(UNITS), "values"
+
+
+OPERATORS = {"=": lambda a, b: a == b, "!=": lambda a, b: a != b, ">": lambda a, b: a > b, "<": lambda a, b: a < b, ">=": lambda a, b: a >= b, "<=": lambda a, b: a <= b}
+
+
+def generated(numbers, flows):
+    """A condition as text, and what it means of a flow."""
+    compare = numbers.choice(list(OPERATORS))
+    holds = OPERATORS[compare]
+    isolated = compare != "!="
+
+    def any_of(values, wanted):
+        return any(holds(value, wanted) for value in values) if isolated else all(value != wanted for value in values)
+
+    flow = numbers.choice(flows)
+    kind = numbers.choice(["port", "protocol", "hops", "node", "source", "latency"])
+    if kind == "port":
+        wanted = numbers.choice([443, 9000, flow["flow"]["source_port"]])
+        return f"port {compare} {wanted}", lambda one: any_of([one["flow"]["source_port"], one["flow"]["destination_port"]], wanted)
+    if kind == "protocol":
+        wanted, text = numbers.choice([(6, "tcp"), (17, "udp"), (6, "6")])
+        return f"protocol {compare} {text}", lambda one: any_of([one["flow"]["protocol"]], wanted)
+    if kind == "hops":
+        return f"hops {compare} 3", lambda one: any_of([len(one["path"])] if one["path"] else [], 3)
+    if kind == "node":
+        wanted = numbers.choice([1, 4, 11, 12])
+        return f"node = {wanted}", lambda one: any(hop["node_id"] == wanted for hop in one["path"] or [])
+    if kind == "source":
+        text = flow["flow"]["source"]
+        return f"source = {text.rsplit('.', 1)[0]}.0/24", lambda one: one["flow"]["source"].rsplit(".", 1)[0] == text.rsplit(".", 1)[0]
+    wanted, text = numbers.choice([(1_000, "1us"), (1_000_000, "1ms"), (37_480, "37480")])
+    return f"latency {compare} {text}", lambda one: any_of([value for value in one["hop_latency"] if value is not None], wanted)
+
+
+def filters_agree(demo, browser, _events):
+    """C14: generated filters against their meaning; every field is offered; an error points at its character."""
+    numbers = random.Random(14)
+    page = browser.page()
+    body = demo.ask("/api/v1/flows?limit=10000")[1]
+    flows = json.loads(body)
+    page.route("**/api/v1/flows?**", lambda route: route.fulfill(status=200, content_type="application/json", body=body))
+    open_view(page, demo.url + "/flows")
+    page.locator("main tbody tr").first.wait_for()
+    field = page.get_by_label("Filter")
+    for _ in range(40):
+        conditions = [generated(numbers, flows) for _ in range(numbers.randint(1, 3))]
+        text = " and ".join(text for text, _ in conditions)
+        wanted = {f"/flow/{flow['id']}" for flow in flows if all(holds(flow) for _, holds in conditions)}
+        field.fill(text)
+        field.press("Enter")
+        shown = set(page.eval_on_selector_all("main tbody tr td:first-child a", "all => all.map(one => one.pathname)"))
+        if shown != wanted:
+            page.wait_for_timeout(300)
+            shown = set(page.eval_on_selector_all("main tbody tr td:first-child a", "all => all.map(one => one.pathname)"))
+        assert shown == wanted, (text, shown ^ wanted)
+    field.fill("")
+    offered = page.eval_on_selector_all("#offers li code", "all => all.map(one => one.innerText)")
+    assert offered == ["source", "destination", "host", "port", "protocol", "node", "latency", "hops", "reports"], offered
+    field.fill("port = 443 and colour = red")
+    field.press("Enter")
+    assert page.inner_text("#filter-error").startswith("at character 16:"), page.inner_text("#filter-error")
+    page.unroute_all(behavior="ignoreErrors")
+    page.context.close()
+    return 40, "filters"
+
+
+def downloads_hold(demo, browser, _events):
+    """C26"""
+    question = "SELECT '=1+1' AS a, '+x' AS b, '-y' AS c, '@z' AS d, 'a,\"b' AS e, time, flow_id, -5 AS n FROM observations ORDER BY time LIMIT 20"
+    rows = sql(demo, question)
+    page = browser.page()
+    open_view(page, f"{demo.url}/query?sql={urllib.parse.quote(question)}")
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Save as CSV").click()
+    text = open(waiting.value.path(), newline="").read()
+    read = list(csv.reader(io.StringIO(text)))
+    assert read[0] == ["a", "b", "c", "d", "e", "time", "flow_id", "n"], read[0]
+    assert [row[5:] for row in read[1:]] == [[str(cell) for cell in row[5:]] for row in rows]
+    assert read[1][:5] == ["'=1+1", "'+x", "'-y", "'@z", 'a,"b'], read[1]
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Save as JSON Lines").click()
+    lines = [list(json.loads(line).values()) for line in open(waiting.value.path())]
+    assert lines == rows, (lines[0], rows[0])
+    page.unroute_all(behavior="ignoreErrors")
+    page.context.close()
+    return 2 * len(rows), "rows read again"
+
+
+def strip_balances(demo, browser, _events):
+    """C23: the strip's parts add up at every refresh."""
+    page = browser.page()
+    open_view(page, demo.url + "/reports")
+    seen = set()
+    for _ in range(8):
+        parts = [int(text.replace(",", "")) for text in re.findall(r"([\d,]+) (?:received|accepted|malformed|duplicate|shed)", page.inner_text(".strip"))]
+        assert len(parts) == 5 and parts[0] == sum(parts[1:]), parts
+        seen.add(parts[0])
+        page.wait_for_timeout(500)
+    assert len(seen) > 2, "the strip stands still"
+    page.unroute_all(behavior="ignoreErrors")
+    page.context.close()
+    return len(seen), "balances"
+
+
+def bundle_is_plain(demo, _browser, _events):
+    """C27: nothing that runs text, no address of a source map, licences listed."""
+    script = demo.ask("/page/main.js")[1].decode()
+    for word in [r"\beval\(", r"new Function\(", "sourceMappingURL", r"document\.write"]:
+        assert not re.search(word, script), word
+    licences = demo.ask("/page/licences.txt")[1].decode()
+    for name in ["preact", "@preact/signals", "@preact/signals-core", "uplot"]:
+        assert re.search(rf"^{re.escape(name)} \d", licences, re.M), name
+    return len(script), "bytes of script"
+
+
+def fabric(leaves, spines, bad):
+    """Answers of the API for a made fabric: each leaf to five spines, one spine, one leaf and one link of them slow."""
+    slow_leaf, slow_spine, slow_link = bad
+    ids = range(1, leaves + spines + 1)
+    nodes = [{"node_id": one, "name": f"leaf{one}" if one <= leaves else f"spine{one - leaves}", "reports": 1, "lost": 0} for one in ids]
+    links, ports, rows = [], [], []
+    for leaf in range(1, leaves + 1):
+        for up in range(5):
+            spine = leaves + 1 + (leaf * 5 + up) % spines
+            latency = {"count": 1, "last": 500, "min": 500, "max": 500, "p50": 500, "p99": 500}
+            ends = {"from": leaf, "egress_interface": up + 1, "to": spine, "ingress_interface": leaf}
+            links.append({"id": f"{leaf}.{up + 1}-{spine}.{leaf}", **ends, "certain": True, "latency": latency, "clock_uncertainty": 100})
+            ports.append({"node_id": leaf, "egress_interface": up + 1, "utilization_permille": 100})
+            is_slow = leaf == slow_leaf or spine == leaves + slow_spine or (leaf, up) == slow_link
+            value = 20_000_000 if is_slow else 5_000
+            rows.append([leaf, up + 1, value, value, 0, 60])
+    path = lambda leaf: [{"node_id": leaf}, {"node_id": leaves + 1 + leaf * 5 % spines}, {"node_id": leaf % leaves + 1}]  # noqa: E731
+    flows = [{"path": path(leaf), "complete": True} for leaf in range(1, leaves + 1)]
+    for spine in range(spines):  # Every spine is on a path.
+        flows.append({"path": [{"node_id": 1}, {"node_id": leaves + 1 + spine}, {"node_id": 2}], "complete": True})
+    levels = {"columns": ["node_id", "egress_interface", "p99", "longest", "depth", "reports"], "rows": rows, "damage": []}
+    return {"topology": {"nodes": nodes, "links": links}, "interfaces": ports, "flows": flows, "query": levels}
+
+
+def answer_with(body, route):
+    route.fulfill(status=200, content_type="application/json", body=body)
+
+
+def route_fabric(page, leaves, spines, bad):
+    for name, answer in fabric(leaves, spines, bad).items():
+        fulfil = functools.partial(answer_with, json.dumps(answer))
+        page.route(re.compile(rf"/api/v1/{name}(\\?|$)"), fulfil)
+
+
+SLOW = (700, 40, (300, 2))
+
+
+def a_large_map_shows_its_faults(demo, browser, _events):
+    """2,000 nodes: a slow leaf is a row of the matrix, a slow spine a column, a slow link a cell."""
+    page = browser.page()
+    route_fabric(page, 1_880, 120, SLOW)
+    started = time.monotonic()
+    open_view(page, demo.url + "/map?live=1m")
+    page.locator(".matrix canvas").wait_for()
+    took = time.monotonic() - started
+    # What is not the colour of a fast link or of none is slow.
+    slow = page.evaluate("""() => { const canvas = document.querySelector('.matrix canvas');
+      const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height), cells = new Map();
+      new Uint32Array(data.buffer).forEach((colour, at) => colour && (cells.get(colour) ?? cells.set(colour, []).get(colour)).push(at));
+      const rarest = [...cells.values()].sort((a, b) => a.length - b.length)[0];
+      return { fold: +canvas.dataset.fold, width: canvas.width, height: canvas.height, cells: rarest.map(at => [Math.floor(at / canvas.width), at % canvas.width]) } }""")
+    fold = slow["fold"]
+    assert (slow["height"], slow["width"]) == (-(-1_880 // fold), 120), (slow["height"], slow["width"])
+    shown = page.locator(".matrix canvas").bounding_box()["height"]
+    assert shown >= slow["height"], f"{slow['height']} lines in {shown} pixels: some are not drawn"
+    expected = {((leaf - 1) // fold, (leaf * 5 + up) % 120) for leaf in range(1, 1_881) for up in range(5)
+                if leaf == SLOW[0] or (leaf * 5 + up) % 120 == SLOW[1] - 1 or (leaf, up) == SLOW[2]}
+    assert {tuple(cell) for cell in slow["cells"]} == expected, (len(slow["cells"]), len(expected))
+    canvas = page.locator(".matrix canvas")
+    canvas.focus()
+    page.keyboard.press("ArrowDown")
+    page.wait_for_function("arg => document.querySelector('.matrix figcaption').innerText.startsWith(arg)", arg=f"node {fold + 1} to node {2 * fold} and")
+    page.unroute_all(behavior="ignoreErrors")
+    page.context.close()
+    return round(1_000 * took), "ms to a matrix of 1,880 by 120"
+
+
+CHECKS = [
+    a_large_map_shows_its_faults,
+    waterfall_is_true,
+    the_way_before_is_dashed,
+    lanes_add_up,
+    units_hold,
+    filters_agree,
+    downloads_hold,
+    strip_balances,
+    bundle_is_plain,
+]

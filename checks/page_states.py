@@ -1,0 +1,228 @@
+"""The page's states: the keyboard alone, names of pictures, trouble, zones, tokens. Run by `page.py`."""
+
+import datetime
+import json
+import re
+import socket
+import subprocess
+import tempfile
+import time
+import urllib.error
+import urllib.request
+import zoneinfo
+from pathlib import Path
+
+from page import VIEWS, open_view, ready
+
+FOCUS = """() => {
+  const at = document.activeElement;
+  if (!at || at === document.body) return null;
+  const box = at.getBoundingClientRect(), style = getComputedStyle(at);
+  return { text: (at.getAttribute("aria-label") || at.innerText || at.value || "").slice(0, 200), tag: at.tagName.toLowerCase(),
+    isSeen: at.matches("main") || style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 1 && box.bottom > 0 && box.top < innerHeight };
+}"""
+
+
+def tab_to(page, pattern, most=120, tag=None):
+    """Presses Tab until what is focused has a text like `pattern`; gives the number of times."""
+    for pressed in range(1, most):
+        page.keyboard.press("Tab")
+        at = page.evaluate(FOCUS)
+        if at is None:
+            continue  # The browser's own frame comes after the last element.
+        assert at["isSeen"], f"focus is not visible on {at}"
+        if re.search(pattern, at["text"]) and (tag is None or at["tag"] == tag):
+            return pressed
+    raise AssertionError(f"no Tab leads to {pattern!r} in {page.url}")
+
+
+def the_keyboard_reaches_the_cause(demo, browser, _events):
+    """C7"""
+    page = browser.page()
+    open_view(page, demo.url + "/")
+    page.get_by_role("link", name=re.compile("congested for")).first.wait_for()
+    page.keyboard.press(".")  # What is live would move under the fingers.
+    page.wait_for_timeout(500)
+    presses = tab_to(page, "congested for", tag="a")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/event/**")
+    ready(page)
+    presses += tab_to(page, "The queue at that time")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/queue/**")
+    page.locator(".depth svg").wait_for()
+    presses += tab_to(page, "^Depth over", tag="svg")
+    before = page.inner_text(".depth figcaption")
+    page.keyboard.press("ArrowRight")
+    page.wait_for_timeout(200)
+    assert page.inner_text(".depth figcaption") != before, "the chart's cursor does not speak"
+    presses += tab_to(page, r"443", tag="a")
+    page.keyboard.press("Enter")
+    page.get_by_role("table", name=re.compile("The way of the packet")).wait_for()
+    for key, view in [("m", "map"), ("f", "flows"), ("q", "queues"), ("e", "events"), ("r", "reports"), ("s", "query")]:
+        page.keyboard.press("g")
+        page.keyboard.press(key)
+        page.wait_for_url(f"**/{view}*")
+        if page.evaluate(FOCUS) and page.evaluate(FOCUS)["tag"] in ("textarea", "input"):
+            page.keyboard.press("Escape")
+    open_view(page, demo.url + "/events")
+    tab_to(page, "^UTC$")
+    page.keyboard.press("?")
+    page.get_by_role("dialog", name="Keys").wait_for()
+    page.keyboard.press("Escape")
+    page.get_by_role("dialog", name="Keys").wait_for(state="detached")
+    assert page.evaluate(FOCUS)["text"] == "UTC", page.evaluate(FOCUS)
+    page.context.close()
+    return presses, "presses of Tab from alert to cause"
+
+
+def pictures_have_names_and_tables(demo, browser, _events):
+    """C8"""
+    named = 0
+    page = browser.page()
+    for view in [*VIEWS[:5], "/map?form=matrix", "/queue/1/2/0?live=1m", "/flow/" + demo.json("flows?limit=1")[0]["id"]]:
+        open_view(page, demo.url + view)
+        page.wait_for_timeout(800)
+        pictures = page.eval_on_selector_all(
+            "main canvas, main svg, main .uplot",
+            "all => all.filter(one => !one.closest('.uplot') || one.matches('.uplot')).map(one => [one.getAttribute('role'), one.getAttribute('aria-label')])",
+        )
+        for role, name in pictures:
+            assert role == "img" and name and re.search(r"\d|–", name), (view, role, name)
+            assert page.locator("main table").count() > 0, f"{view}: no table beside {name}"
+            named += 1
+    assert named >= 6, named
+    open_view(page, demo.url + "/")
+    page.evaluate("""window.spoken = 0; for (const one of document.querySelectorAll('[aria-live], [role=status]'))
+      new MutationObserver(() => window.spoken += 1).observe(one, {childList: true, characterData: true, subtree: true})""")
+    page.wait_for_timeout(5_000)
+    spoken = page.evaluate("window.spoken")
+    assert spoken <= 1, f"{spoken} changes are spoken in five seconds"
+    page.context.close()
+    return named, "pictures with their number and a table"
+
+
+def trouble_is_said(demo, browser, _events):
+    """C15"""
+    page = browser.page()
+    problem = lambda status, text: lambda route: route.fulfill(status=status, content_type="application/json", body=json.dumps({"error": text}))  # noqa: E731
+    troubles = [
+        ("the collector cannot be reached", lambda route: route.abort()),
+        ("it met its limit", problem(422, "it met its limit")),
+        ("it broke", problem(500, "it broke")),
+        ("half an answer", lambda route: route.fulfill(status=200, content_type="application/json", body='[{"id": ')),
+        ("A token is needed", problem(401, "no token")),
+    ]
+    for said, answer in troubles:
+        open_view(page, demo.url + "/flows")
+        page.locator("main table").first.wait_for()
+        page.route("**/api/v1/flows?**", answer)
+        alert = page.get_by_role("alert")
+        alert.wait_for(timeout=6_000)
+        assert said in alert.inner_text(), (said, alert.inner_text())
+        assert page.locator("main .stale table").count() == 1, f"{said}: the old picture is not marked"
+        page.unroute("**/api/v1/flows?**")
+        alert.wait_for(state="detached", timeout=6_000)
+        assert page.locator("main .stale").count() == 0
+    page.route("**/api/v1/flows?**", lambda route: (time.sleep(1.5), route.continue_()))
+    page.goto(demo.url + "/flows")
+    page.get_by_role("progressbar", name="Loading").wait_for(timeout=2_000)
+    page.unroute_all(behavior="ignoreErrors")
+    page.context.close()
+    # What was refused on purpose is said in the console as well.
+    browser.wrong[:] = [one for one in browser.wrong if "Failed to load resource" not in one]
+    return len(troubles) + 1, "troubles"
+
+
+def a_wrong_clock_is_corrected(demo, browser, _events):
+    """C15: the browser's clock is an hour ahead."""
+    page = browser.page()
+    page.add_init_script("const true_ = Date.now.bind(Date); Date.now = () => true_() + 3_600_000")
+    open_view(page, demo.url + "/events")
+    page.wait_for_timeout(2_500)
+    shown = re.findall(r"\d\d:\d\d:\d\d", page.inner_text(".time .interval"))[-1]
+    now = datetime.datetime.now(datetime.UTC)
+    off = min(abs((now - datetime.timedelta(seconds=late)).strftime("%H:%M:%S") != shown) for late in range(-5, 6))
+    assert off == 0, (shown, now)
+    page.context.close()
+    return 0, "hours off"
+
+
+ZONES = ["Asia/Kolkata", "Europe/Berlin", "Australia/Lord_Howe"]
+# Around changes of summer time: Berlin, Lord Howe by half an hour, and none.
+MOMENTS = [1_792_890_000, 1_775_314_800, 1_767_225_600]
+
+
+def times_follow_the_zone(demo, browser, _events):
+    """C19"""
+    compared = 0
+    for name in ZONES:
+        context = browser.browser.new_context(timezone_id=name)
+        context.add_init_script("localStorage.setItem('inband-zone', 'local')")
+        page = context.new_page()
+        for moment in MOMENTS:
+            open_view(page, f"{demo.url}/events?at={moment}000000000&span=2h")
+            written = [
+                datetime.datetime.fromtimestamp(moment + by, zoneinfo.ZoneInfo(name)).strftime("%Y-%m-%d %H:%M:%S") for by in (-3600, 3600)
+            ]
+            assert page.inner_text(".time .interval") == " to ".join(written), (name, page.inner_text(".time .interval"), written)
+            page.keyboard.press("z")
+            utc = [datetime.datetime.fromtimestamp(moment + by, datetime.UTC).strftime("%Y-%m-%d %H:%M:%S") for by in (-3600, 3600)]
+            page.wait_for_function("text => document.querySelector('.time .interval').innerText === text", arg=" to ".join(utc), timeout=3_000)
+            compared += 4
+        context.close()
+    return compared, f"times in {len(ZONES)} zones"
+
+
+def tokens_stay_secret(demo, browser, _events):
+    """C28"""
+    with tempfile.TemporaryDirectory() as folder:
+        with socket.socket() as one, socket.socket(type=socket.SOCK_DGRAM) as two:
+            one.bind(("127.0.0.1", 0))
+            two.bind(("127.0.0.1", 0))
+            port, reports = one.getsockname()[1], two.getsockname()[1]
+        settings = Path(folder) / "collector.toml"
+        secret = "a-secret-of-the-tests"
+        settings.write_text(f'[receive]\nlisten = ["127.0.0.1:{reports}"]\n[api]\nlisten = "127.0.0.1:{port}"\ntoken = "{secret}"\n')
+        process = subprocess.Popen([demo.program, "collect", "-c", str(settings)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            url = f"http://127.0.0.1:{port}"
+            for _ in range(100):
+                try:
+                    urllib.request.urlopen(url + "/healthz")
+                    break
+                except urllib.error.HTTPError:
+                    break
+                except OSError:
+                    time.sleep(0.1)
+            page = browser.page()
+            asked = []
+            page.on("request", lambda request: asked.append(request.url))
+            page.goto(url + "/flows?q=latency+%3E+1ms")
+            for text in ["wrong", secret]:
+                page.get_by_label(re.compile("asks for a token")).fill(text)
+                page.get_by_role("button", name="Use it").click()
+                page.wait_for_timeout(2_500)
+            page.get_by_text("No report tells of a flow yet").wait_for()
+            assert page.url.endswith("/flows?q=latency+%3E+1ms"), page.url
+            kept = page.evaluate("JSON.stringify(localStorage) + document.cookie")
+            assert secret not in kept and not any(secret in one for one in [*asked, page.url]), "the token is kept or told"
+            other = page.context.new_page()
+            other.goto(url + "/flows")
+            other.get_by_label(re.compile("asks for a token")).wait_for()
+            page.context.close()
+        finally:
+            process.terminate()
+            process.wait(timeout=30)
+    browser.wrong[:] = [one for one in browser.wrong if "401" not in one]
+    return len(asked), "requests without the token in their address"
+
+
+CHECKS = [
+    the_keyboard_reaches_the_cause,
+    pictures_have_names_and_tables,
+    trouble_is_said,
+    a_wrong_clock_is_corrected,
+    times_follow_the_zone,
+    tokens_stay_secret,
+]

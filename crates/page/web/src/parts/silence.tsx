@@ -1,0 +1,113 @@
+// Silences: of which events nobody is told, made with a preview, listed and lifted.
+
+import { useState } from "preact/hooks";
+import { ask, now } from "../api";
+import { useAsk } from "../ask";
+import { MINUTE, exact } from "../time";
+import { count, shown } from "../units";
+import { Answer } from "./answer";
+import { useKeys } from "./copy";
+import { Table } from "./table";
+
+const HOUR = 60n * MINUTE;
+const ENDS: [string, bigint | undefined][] = [["1 hour", HOUR], ["8 hours", 8n * HOUR], ["1 day", 24n * HOUR], ["7 days", 168n * HOUR], ["ever", undefined]];
+
+const post = (silence: object) => ask("silences", { method: "POST", body: JSON.stringify(silence, (_, value) => (typeof value === "bigint" ? Number(value) : value)), headers: { "content-type": "application/json" } });
+
+/** Silences what is like an event. */
+export function Silence({ event, done }: { event: any; done: () => void }) {
+  const [isOpen, setOpen] = useState(false);
+  const [said, setSaid] = useState("");
+  useKeys({ s: () => setOpen(true) });
+  if (said) return <p class="notice" role="status">{said}</p>;
+  if (!isOpen) return <button onClick={() => setOpen(true)} title="s">Silence</button>;
+  return <Form event={event} close={() => setOpen(false)} done={(text) => (setSaid(text), done())} />;
+}
+
+function Form({ event, close, done }: { event: any; close: () => void; done: (said: string) => void }) {
+  const [key, setKey] = useState<string>(event.key);
+  const [isKind, setIsKind] = useState(true);
+  const [end, setEnd] = useState(0);
+  const [comment, setComment] = useState("");
+  const [problem, setProblem] = useState("");
+  const day = useAsk<any[]>(`silence ${event.id}`, (signal) => ask(`events?limit=10000&from=${now() - 24n * HOUR}&to=${now()}`, { signal }));
+  const isHidden = (other: any) => (!isKind || other.event === event.event) && other.key.includes(key);
+  const send = async (submitted: globalThis.Event) => {
+    submitted.preventDefault();
+    const length = ENDS[end]![1];
+    // Whole seconds: exact also as a number of JavaScript, to a quarter of a microsecond.
+    const until = length === undefined ? {} : { until: ((now() + length) / 1_000_000_000n) * 1_000_000_000n };
+    try {
+      await post({ ...(isKind ? { kind: event.event } : {}), key, ...until, ...(comment ? { comment } : {}) });
+      done(`Silenced for ${ENDS[end]![0]}. The list under Events lifts it.`);
+    } catch (error) {
+      setProblem((error as Error).message);
+    }
+  };
+  return (
+    <form class="silence" aria-label="Silence" onSubmit={send}>
+      <label>
+        <input type="checkbox" checked={isKind} onChange={(changed) => setIsKind(changed.currentTarget.checked)} /> only of the kind {event.event}
+      </label>
+      <label>
+        whose key contains <input value={key} onInput={(typed) => setKey(typed.currentTarget.value)} />
+      </label>
+      <label>
+        for{" "}
+        <select value={String(end)} onChange={(changed) => setEnd(Number(changed.currentTarget.value))}>
+          {ENDS.map(([name], at) => (
+            <option key={name} value={String(at)}>{name}</option>
+          ))}
+        </select>
+      </label>
+      <label>
+        why <input value={comment} onInput={(typed) => setComment(typed.currentTarget.value)} />
+      </label>
+      <p role="status">
+        {day.data ? `Would have hidden ${count(day.data.filter(isHidden).length)} of ${count(day.data.length)} events of the last day.` : "Counting what it would have hidden …"}
+      </p>
+      <span>
+        <button>Silence</button> <button type="button" onClick={close}>Leave it</button>
+      </span>
+      {problem && <span class="bad" role="alert">{shown(problem)}</span>}
+    </form>
+  );
+}
+
+/** The silences in force. */
+export function Silences() {
+  const asked = useAsk<any[]>("silences", (signal) => ask("silences", { signal }), 10_000);
+  const [problem, setProblem] = useState("");
+  const lift = async (number: number) => {
+    try {
+      await ask(`silences/${number}`, { method: "DELETE" });
+      setProblem("");
+    } catch (error) {
+      setProblem((error as Error).message);
+    }
+    asked.again();
+  };
+  return (
+    <Answer asked={asked}>
+      {(all) => (
+        <>
+          {problem && <p class="bad" role="alert">{shown(problem)}</p>}
+          {all.length > 0 && (
+            <Table
+              caption="Silences: nobody is told of these"
+              rows={all}
+              keyOf={({ number }) => String(number)}
+              columns={[
+                { name: "Kind", cell: ({ silence }) => shown(silence.kind ?? "every kind") },
+                { name: "Key contains", cell: ({ silence }) => shown(silence.key ?? "anything") },
+                { name: "Until", cell: ({ silence }) => (silence.until ? exact(BigInt(silence.until)) : "it is lifted") },
+                { name: "Why", cell: ({ silence }) => shown(silence.comment ?? "not said") },
+                { name: "Lift", cell: ({ number, silence }) => <button onClick={() => void lift(number)} aria-label={`Lift the silence of ${shown(silence.kind ?? "every kind")}`}>Lift</button> },
+              ]}
+            />
+          )}
+        </>
+      )}
+    </Answer>
+  );
+}
