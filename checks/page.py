@@ -24,8 +24,8 @@ FOREIGN = ['<img src=x onerror="window.hit=1">', '"><script>window.hit=1</script
 class Demo:
     """A running demo, and questions to it."""
 
-    def __init__(self, program):
-        arguments = [program, "demo", "--json", "--duration", "10m", "--api", "127.0.0.1:0"]
+    def __init__(self, program, duration="20m"):
+        arguments = [program, "demo", "--json", "--duration", duration, "--api", "127.0.0.1:0"]
         self.program = program
         self.process = subprocess.Popen(
             arguments, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True

@@ -10,6 +10,7 @@ mod fuzz;
 mod history;
 mod host;
 mod hot_switch;
+mod page;
 mod paths;
 mod slow_clients;
 mod soak;
@@ -59,6 +60,11 @@ const CHECKS: &[Check] = &[
         name: "hot-switch",
         about: "sends 487,000 reports a second to one socket for ten seconds, 20 times or --runs N: none is lost",
         run: hot_switch::run,
+    },
+    Check {
+        name: "page",
+        about: "looks at the page in a browser for an hour, or --seconds N: paint, frames, memory, colours",
+        run: page::run,
     },
     Check {
         name: "paths",

@@ -1,0 +1,41 @@
+//! The page for longer than every push can wait.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::Result;
+use clap::Parser;
+
+use crate::cargo::{cargo, run as finish};
+
+/// Measures the page in a headless browser beside a demo: first paint and frames with 2,000 nodes, a screen of 3840 by
+/// 2160, memory after zooms and after an hour, the colours of flows for those who see fewer. Needs what `checks/page.py`
+/// needs; `PYTHON` names its interpreter.
+#[derive(Parser)]
+#[command(name = "cargo xtask long page")]
+struct Arguments {
+    /// Seconds the page stays open for its memory
+    #[arg(long, value_name = "N", default_value_t = 3600)]
+    seconds: u32,
+    /// Only checks whose name contains this text
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    only: String,
+}
+
+/// Builds the program and has the checks look at it.
+///
+/// # Errors
+/// A check failed, or the machine draws too slowly to conclude anything.
+pub(super) fn run(root: &Path, arguments: &[String]) -> Result<()> {
+    let name = std::iter::once("page");
+    let arguments = Arguments::parse_from(name.chain(arguments.iter().map(String::as_str)));
+    let mut build = cargo(root);
+    build.args(["build", "--quiet", "--package", "inband"]);
+    finish(&mut build)?;
+    let target =
+        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |path| root.join(path));
+    let python = std::env::var_os("PYTHON").unwrap_or_else(|| "python3".into());
+    let mut command = Command::new(python);
+    command.current_dir(root).arg("checks/page_long.py").arg("--program").arg(target.join("debug/inband"));
+    finish(command.arg(format!("--seconds={}", arguments.seconds)).arg(format!("--only={}", arguments.only)))
+}
