@@ -10,6 +10,7 @@ mod fuzz;
 mod history;
 mod host;
 mod hot_switch;
+mod ledger;
 mod page;
 mod paths;
 mod slow_clients;
@@ -65,6 +66,11 @@ const CHECKS: &[Check] = &[
         name: "page",
         about: "looks at the page in a browser for an hour, or --seconds N: paint, frames, memory, colours",
         run: page::run,
+    },
+    Check {
+        name: "ledger",
+        about: "counts the reports of 2,000 random networks, or --cases N: sums balance, and losses are exact",
+        run: ledger::run,
     },
     Check {
         name: "paths",

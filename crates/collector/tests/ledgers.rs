@@ -42,7 +42,7 @@ struct Truth {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn any_ledger_balances_and_its_losses_are_exact(
@@ -100,6 +100,11 @@ proptest! {
 }
 
 /// Small tables, and a reorder window that reaches over what is lost while a datagram is delayed.
+/// How many networks are tried; `cargo xtask long ledger` asks for more.
+fn cases() -> u32 {
+    std::env::var("INBAND_LEDGERS").ok().and_then(|text| text.parse().ok()).unwrap_or(48)
+}
+
 fn settings() -> CollectorSettings {
     let ledger = LedgerSettings {
         max_streams: 40,

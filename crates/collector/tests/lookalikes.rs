@@ -77,6 +77,23 @@ fn a_link_that_takes_the_place_of_another_between_two_looks_is_no_imbalance() {
 }
 
 #[test]
+fn links_that_carry_most_in_turn_are_equal_by_their_means() {
+    for (in_turn, events) in [(true, false), (false, true)] {
+        let mut lab = Lab::new();
+        for step in 0..9_000_u16 {
+            // Nine of ten packets take one link, in each second another one, or always the same.
+            let favoured = if in_turn { 2 + step / 200 % 2 } else { 2 };
+            let egress = if step % 10 == 0 { 5 - favoured } else { favoured };
+            let hops = [hop_via(1, 1, egress, 900, 0), hop(u32::from(egress) + 9, 900, 0), hop(2, 900, 0)];
+            let packet = MdPacket { flow: flow(u32::from(egress)), ..MdPacket::new(&hops) };
+            lab.report(2, &sink_report(&packet.bytes()));
+            lab.wait(Nanos::from_millis(5));
+        }
+        assert_eq!(!lab.events(EventKind::EcmpImbalance).is_empty(), events, "in turn: {in_turn}");
+    }
+}
+
+#[test]
 fn a_clock_that_steps_inside_a_node_changes_no_hop_latency() {
     let mut lab = Lab::new();
     for number in 0..2_000_u64 {
