@@ -6,6 +6,7 @@ use std::os::fd::AsFd;
 use std::path::Path;
 
 use rustix::fs::statvfs;
+use rustix::net::sockopt;
 
 use super::finding::{Area, Finding};
 use super::kernel::System;
@@ -22,7 +23,7 @@ const FEW_BYTES: u64 = 64 << 20;
 /// Looks at sockets, and at the disk of the directory `store`.
 pub(super) fn look(system: &System<'_>, store: &Path) -> Vec<Finding> {
     let mut findings = Vec::new();
-    findings.extend(system.number("proc/sys/net/core/rmem_max").map(buffer));
+    findings.extend(granted_bytes().map(|bytes| buffer(bytes, system.number("proc/sys/net/core/rmem_max"))));
     findings.push(segments(
         UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|socket| take_several_datagrams(socket.as_fd())),
     ));
@@ -31,15 +32,36 @@ pub(super) fn look(system: &System<'_>, store: &Path) -> Vec<Finding> {
     findings
 }
 
-fn buffer(most_bytes: u64) -> Finding {
-    let finding = Finding::ok(Area::Collector, "receive buffer", amount(most_bytes), COLLECT);
-    if most_bytes >= SOCKET_BUFFER_BYTES {
+/// The receive buffer that a socket of this user is granted, which `rmem_max` bounds where the user may not pass it.
+fn buffer(granted_bytes: u64, rmem_max: Option<u64>) -> Finding {
+    let found = match rmem_max {
+        Some(most) if most < granted_bytes => {
+            format!("{}, beyond net.core.rmem_max ({})", amount(granted_bytes), amount(most))
+        }
+        _ => amount(granted_bytes),
+    };
+    let finding = Finding::ok(Area::Collector, "receive buffer", found, COLLECT);
+    if granted_bytes >= SOCKET_BUFFER_BYTES {
         return finding;
     }
     finding.degraded(
-        format!("a burst of reports is lost earlier than with {}", amount(SOCKET_BUFFER_BYTES)),
+        format!(
+            "a burst of reports is lost earlier than with {}, which cap_net_admin grants as well",
+            amount(SOCKET_BUFFER_BYTES)
+        ),
         format!("sudo sysctl -w net.core.rmem_max={SOCKET_BUFFER_BYTES}"),
     )
+}
+
+/// What the kernel grants a socket that asks as the collector does; `None` where there is no such socket.
+fn granted_bytes() -> Option<u64> {
+    let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).ok()?;
+    let wanted = usize::try_from(SOCKET_BUFFER_BYTES).ok()?;
+    if sockopt::set_socket_recv_buffer_size_force(&socket, wanted).is_err() {
+        sockopt::set_socket_recv_buffer_size(&socket, wanted).ok()?;
+    }
+    // The kernel keeps as much again for what it notes beside each datagram.
+    u64::try_from(sockopt::socket_recv_buffer_size(&socket).ok()? / 2).ok()
 }
 
 fn segments(outcome: io::Result<()>) -> Finding {

@@ -1,5 +1,9 @@
 //! Does `inband doctor` tell the truth of this machine, whoever asks?
 
+use std::io::ErrorKind;
+use std::os::unix::process::CommandExt;
+
+use rustix::net::sockopt;
 use serde_json::Value;
 
 use crate::folder::Folder;
@@ -38,6 +42,38 @@ fn doctor_tells_people_the_same() {
         }
     }
     assert!(!text.stdout.contains('\x1b'), "no colours for a pipe");
+}
+
+#[test]
+fn doctor_calls_the_receive_buffer_what_the_kernel_grants_whoever_asks() {
+    let folder = Folder::new("doctor-buffer");
+    let wanted = 64 << 20;
+    let most: u64 = std::fs::read_to_string("/proc/sys/net/core/rmem_max").unwrap().trim().parse().unwrap();
+    let socket = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    let is_forced = sockopt::set_socket_recv_buffer_size_force(&socket, wanted).is_ok();
+    let limited = if most >= wanted as u64 { "ok" } else { "degraded" };
+    // The same machine by root and by a user without privileges, who cannot pass the limit.
+    let mut callers = vec![(None, if is_forced { "ok" } else { limited })];
+    if is_forced {
+        callers.push((Some(65_534), limited));
+    }
+    for (user, status) in callers {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_inband"));
+        command.args(["doctor", "--json"]).current_dir(folder.path(""));
+        if let Some(user) = user {
+            command.uid(user).gid(user);
+        }
+        let output = match command.output() {
+            // The program may lie where that user cannot go.
+            Err(error) if user.is_some() && error.kind() == ErrorKind::PermissionDenied => continue,
+            output => output.unwrap(),
+        };
+        let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let mut checks = answer["checks"].as_array().unwrap().iter();
+        let buffer = checks.find(|check| check["name"] == "receive buffer").unwrap();
+        assert_eq!(buffer["status"], status, "user {user:?}: {buffer}");
+        assert_eq!(buffer["found"].as_str().unwrap().starts_with("64 MB"), status == "ok", "{buffer}");
+    }
 }
 
 #[test]

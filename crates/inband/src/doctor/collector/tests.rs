@@ -6,11 +6,20 @@ use crate::doctor::finding::Status;
 
 #[test]
 fn a_small_buffer_can_be_made_larger() {
-    assert_eq!(buffer(64 << 20).status, Status::Ok);
-    let small = buffer((64 << 20) - 1);
+    assert_eq!(buffer(64 << 20, Some(64 << 20)).status, Status::Ok);
+    let small = buffer((64 << 20) - 1, None);
     assert_eq!(
         (small.status, small.fix),
         (Status::Degraded, vec!["sudo sysctl -w net.core.rmem_max=67108864".into()])
+    );
+}
+
+#[test]
+fn a_buffer_that_a_privilege_grants_beyond_the_limit_is_no_fault() {
+    let forced = buffer(64 << 20, Some(212_992));
+    assert_eq!(
+        (forced.status, forced.found.as_str()),
+        (Status::Ok, "64 MB, beyond net.core.rmem_max (208 kB)")
     );
 }
 
