@@ -23,12 +23,12 @@ use reload::Reloads;
 /// Runs the node over the capture.
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let (config, mut node) = read_node(&args.config)?;
-    check_interface("--ingress", args.ingress, args, &config)?;
-    check_interface("--egress", args.egress, args, &config)?;
+    note_default("--ingress", args.ingress, args, &config);
+    note_default("--egress", args.egress, args, &config);
     let ids = config.offline.packets.iter();
     for (option, id) in ids.flat_map(|packets| [("ingress", packets.ingress), ("egress", packets.egress)]) {
         if let Some(id) = id {
-            check_interface(&format!("offline.packets.{option}"), id, args, &config)?;
+            note_default(&format!("offline.packets.{option}"), id, args, &config);
         }
     }
     let reloads = Reloads::read(&args.reload)?;
@@ -51,17 +51,16 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Checks that interface `id`, which `option` names, is configured.
-fn check_interface(option: &str, id: u16, args: &Args, config: &NodeConfig) -> Result<(), Failure> {
+/// Says that interface `id`, which `option` names, is not among those that are listed: it has the defaults.
+fn note_default(option: &str, id: u16, args: &Args, config: &NodeConfig) {
     let ids = config.interfaces.iter().map(|interface| interface.id);
-    // Without any, all have the defaults.
     if config.interfaces.is_empty() || ids.clone().any(|known| known == id) {
-        return Ok(());
+        return;
     }
     let path = args.config.display();
     let known: Vec<_> = ids.map(|id| id.to_string()).collect();
     let known = known.join(", ");
-    Err(Failure::usage(format!("{option} {id}: {path} has no [[interface]] with this id, only {known}")))
+    eprintln!("note: {option} {id}: {path} lists only the interfaces {known}; this one has the defaults");
 }
 
 /// The way of every packet through the node.

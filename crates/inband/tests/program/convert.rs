@@ -101,6 +101,33 @@ fn what_onos_says_in_several_files_is_put_together() {
 }
 
 #[test]
+fn node_takes_what_convert_makes_of_a_network_configuration_of_onos() {
+    let netcfg = include_bytes!("../../../../testdata/golden/convert-onos-netcfg/netcfg.json");
+    let block = include_bytes!("../../../../testdata/golden/convert-onos-netcfg/block.json");
+    let capture = include_bytes!("../../../../testdata/vectors/int_v2_1.pcap");
+    let folder = Folder::new("convert-netcfg")
+        .with("netcfg.json", netcfg)
+        .with("block.json", block)
+        .with("in.pcap", capture);
+    // Ports that are no edges are not in the file of ONOS, and have the defaults of a node.
+    for (convert, ingress, egress) in [
+        ("netcfg.json --device device:leaf1", 260, 268),
+        ("netcfg.json --device device:leaf1", 260, 1),
+        ("block.json --node-id 0x65", 1, 2),
+    ] {
+        let converted = folder.run(&format!("convert onos-netcfg {convert}"));
+        assert_eq!(converted.code, 0, "{}", converted.stderr);
+        std::fs::write(folder.path("node.toml"), &converted.stdout).unwrap();
+        let outcome = folder.run(&format!(
+            "node -c node.toml --read in.pcap --write out.pcap --ingress {ingress} --egress {egress} --json"
+        ));
+        assert_eq!(outcome.code, 0, "{convert}: {}", outcome.stderr);
+        let said: serde_json::Value = serde_json::from_str(&outcome.stdout).unwrap();
+        assert!(said.is_object(), "{convert}: {said}");
+    }
+}
+
+#[test]
 fn what_is_no_topology_is_refused() {
     let folder =
         Folder::new("convert-none").with("a.json", "{}").with("b.json", "{\"devices\": 3}").with("c", "[");
