@@ -58,6 +58,11 @@ impl<'a> Collector<'a> {
         }
     }
 
+    /// Its process.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// What it has said on stderr.
     pub(crate) fn said(&self) -> String {
         fs::read_to_string(self.folder.path("stderr")).unwrap()

@@ -4,6 +4,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
 use socket2::{Domain, Socket, Type};
 
 use crate::certificates::start_with_tls;
@@ -73,6 +74,39 @@ fn a_collector_with_few_descriptors_leaves_some_for_history_and_answers() {
     let metrics = collector.get("/metrics");
     assert!(number(&metrics, "inband_api_connections_closed_total{reason=\"full\"}") > 200, "{metrics}");
     assert!(collector.said().contains("files for 64 of 256 connections"), "{}", collector.said());
+    collector.send(0..10);
+    assert_eq!(collector.wait_for("stored", 10), 10);
+}
+
+#[test]
+fn a_collector_that_runs_out_of_descriptors_sends_silent_callers_away_and_counts_them() {
+    let folder = Folder::new("slow-no-descriptors");
+    let collector = Collector::start(&folder);
+    let mut crowd = Crowd::new(collector.api, &[Kind::Silent]);
+    crowd.grow(40);
+    assert_eq!(ask(collector.api, "/healthz").0, 200);
+    // The limit is lowered while it runs, to a few files more than are open.
+    let pid = Pid::from_raw(i32::try_from(collector.id()).unwrap());
+    let open = std::fs::read_dir(format!("/proc/{}/fd", collector.id())).unwrap().count();
+    let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
+    let few = Rlimit { current: Some(u64::try_from(open).unwrap() + 8), maximum };
+    let before = prlimit(pid, Resource::Nofile, few).unwrap();
+    crowd.grow(60);
+
+    for path in ["/healthz", "/readyz", "/healthz"] {
+        let begun = Instant::now();
+        assert_eq!(ask(collector.api, path).0, 200, "{path}: {}", collector.said());
+        assert!(begun.elapsed() < Duration::from_secs(5), "{path}: {:?}", begun.elapsed());
+    }
+    let metrics = collector.get("/metrics");
+    let evicted = number(&metrics, "inband_api_connections_closed_total{reason=\"descriptors\"}");
+    // Some 50 of 60 found no descriptor, and each took that of a caller who asked nothing.
+    assert!((40..=64).contains(&evicted), "{metrics}");
+    let accepted = number(&metrics, "inband_api_connections_accepted_total");
+    assert_eq!(accepted, crowd.opened + 5, "all were let in: {metrics}");
+    assert_eq!(number(&metrics, "inband_api_connections_closed_total{reason=\"refused\"}"), 0);
+
+    prlimit(pid, Resource::Nofile, before).unwrap();
     collector.send(0..10);
     assert_eq!(collector.wait_for("stored", 10), 10);
 }
