@@ -83,7 +83,7 @@ fn links_that_carry_most_in_turn_are_equal_by_their_means() {
         for step in 0..9_000_u16 {
             // Nine of ten packets take one link, in each second another one, or always the same.
             let favoured = if in_turn { 2 + step / 200 % 2 } else { 2 };
-            let egress = if step % 10 == 0 { 5 - favoured } else { favoured };
+            let egress = if step.is_multiple_of(10) { 5 - favoured } else { favoured };
             let hops = [hop_via(1, 1, egress, 900, 0), hop(u32::from(egress) + 9, 900, 0), hop(2, 900, 0)];
             let packet = MdPacket { flow: flow(u32::from(egress)), ..MdPacket::new(&hops) };
             lab.report(2, &sink_report(&packet.bytes()));
