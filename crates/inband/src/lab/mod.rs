@@ -281,7 +281,7 @@ fn status(lab: Option<&str>, json: bool) -> Result<(), Failure> {
     }
     match (json, &all[..], lab) {
         (true, [one], Some(_)) => {
-            println!("{}", serde_json::to_string(one).context("cannot write the status down")?)
+            println!("{}", serde_json::to_string(one).context("cannot write the status down")?);
         }
         (true, all, _) => println!("{}", serde_json::to_string(all).context("cannot write the status down")?),
         (false, [], _) => eprintln!("no lab is up"),

@@ -28,7 +28,7 @@ pub(super) fn json(results: &[Outcome]) -> Result<(), Error> {
 
 /// Prints each path with what its probes met.
 pub(super) fn text(results: &[Outcome], routers: &[Option<Quote>], ecmp: bool) {
-    let mut shown: Vec<Vec<(u32, Option<u16>, Option<u16>)>> = Vec::new();
+    let mut shown = Vec::new();
     for result in results.iter().filter(|result| !result.seen.hops.is_empty()) {
         let path = result.seen.path();
         if shown.contains(&path) {
@@ -107,7 +107,7 @@ fn print_routers(routers: &[Option<Quote>], results: &[Outcome]) {
         match quote {
             None => println!("  TTL {ttl}: no answer; a router without ICMP, or a probe that was lost"),
             Some(quote) if !quote.is_marked => {
-                println!("  TTL {ttl}: {} got the probe without the mark of INT", quote.from)
+                println!("  TTL {ttl}: {} got the probe without the mark of INT", quote.from);
             }
             Some(quote) => {
                 // Where the next router quotes as many hops as this one, this one has added none. Behind the last, the report tells.

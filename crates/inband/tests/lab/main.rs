@@ -1,4 +1,5 @@
 //! `inband lab` and `inband trace` on networks of namespaces; only root can create them.
+#![allow(clippy::unwrap_used, reason = "these are tests")]
 
 mod world;
 

@@ -43,9 +43,9 @@ pub(super) fn run(args: &SendArgs) -> Result<(), Failure> {
             Flow::Tcp(stream) => stream.write_all(&payload),
         };
         if done.is_ok() {
-            sent += 1
+            sent += 1;
         } else {
-            refused += 1
+            refused += 1;
         }
         due += each;
         let now = Instant::now();
