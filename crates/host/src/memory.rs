@@ -33,15 +33,15 @@ pub(crate) fn of(ebpf: &Ebpf) -> u64 {
 }
 
 fn of_map(map: &Map) -> Option<u64> {
-    let data = match map {
-        Map::Array(data)
-        | Map::HashMap(data)
-        | Map::LpmTrie(data)
-        | Map::LruHashMap(data)
-        | Map::PerCpuArray(data)
-        | Map::PerCpuHashMap(data)
-        | Map::RingBuf(data) => data,
-        _ => return None,
+    let (Map::Array(data)
+    | Map::HashMap(data)
+    | Map::LpmTrie(data)
+    | Map::LruHashMap(data)
+    | Map::PerCpuArray(data)
+    | Map::PerCpuHashMap(data)
+    | Map::RingBuf(data)) = map
+    else {
+        return None;
     };
     let fd = data.fd().as_fd().as_raw_fd();
     let text = fs::read_to_string(format!("/proc/self/fdinfo/{fd}")).ok()?;

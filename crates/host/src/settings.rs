@@ -310,10 +310,9 @@ impl HostSettings {
             0 => return report,
             most => (most / sessions.max(1)).max(1),
         };
-        let bounded = |own: u32| if own == 0 { share } else { own.min(share) };
-        report.reports_per_second = bounded(report.reports_per_second);
-        for session in &mut report.sessions {
-            session.reports_per_second = session.reports_per_second.map(bounded);
+        let sessions = report.sessions.iter_mut().filter_map(|session| session.reports_per_second.as_mut());
+        for own in sessions.chain([&mut report.reports_per_second]) {
+            *own = if *own == 0 { share } else { (*own).min(share) };
         }
         report
     }

@@ -64,7 +64,8 @@ impl Address {
         let octets = octets(self.ip);
         let message = Message::new(kind, flags, &fixed).attribute(LOCAL, &octets).attribute(ADDRESS, &octets);
         match self.ip {
-            IpAddr::V4(ip) if kind == NEW => {
+            // The last address of a /31 is a host, not everyone (RFC 3021).
+            IpAddr::V4(ip) if kind == NEW && self.prefix_length < 31 => {
                 let host_bits = u32::MAX.checked_shr(self.prefix_length.into()).unwrap_or(0);
                 message.attribute(BROADCAST, &(u32::from(ip) | host_bits).to_be_bytes())
             }

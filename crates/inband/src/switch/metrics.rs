@@ -4,10 +4,13 @@ use std::fmt::{Display, Write};
 
 use inband_switch::{PortStatus, Status};
 
+/// Name, kind, meaning and value of what each interface counts.
+type PerPort = (&'static str, &'static str, &'static str, fn(&PortStatus) -> u64);
+
 /// The counters in Prometheus' text format.
 pub(super) fn text(status: &Status) -> String {
     let mut out = String::new();
-    let per_port: [(&str, &str, &str, fn(&PortStatus) -> u64); 7] = [
+    let per_port: [PerPort; 7] = [
         ("received_packets_total", "counter", "Frames received.", |port| port.received_packets),
         ("received_bytes_total", "counter", "Bytes of frames received.", |port| port.received_bytes),
         ("receive_losses_total", "counter", "Frames the socket had no room for.", |port| port.receive_losses),

@@ -57,7 +57,7 @@ fn a_queue_a_heat_map_and_the_map_count_the_same_reports() {
 
     let heat = ask(&system, "/api/v1/heat?node=7&interface=2&step=1m");
     assert_eq!(heat["count"], 5, "{heat}");
-    let size = heat["columns"]["size"][0].as_u64().unwrap() as usize;
+    let size = usize::try_from(heat["columns"]["size"][0].as_u64().unwrap()).unwrap();
     let edges = heat["edges"].as_array().unwrap();
     assert!(edges[size].as_u64() <= Some(700) && edges[size + 1].as_u64() > Some(700), "{heat}");
     assert_eq!(ask(&system, "/api/v1/heat?of=occupancy&queue=3")["count"], 10);

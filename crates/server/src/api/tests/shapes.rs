@@ -79,7 +79,7 @@ impl Described<'_> {
                 all.iter().map(|one| &one["const"]).filter(|word| !word.is_null()).collect();
             match all.iter().find(|schema| is_null(schema) == value.is_null()) {
                 Some(_) if words.len() == all.len() => {
-                    assert!(words.contains(&value), "{at}: {value} is no word")
+                    assert!(words.contains(&value), "{at}: {value} is no word");
                 }
                 Some(schema) => self.check(schema, value, at),
                 None => panic!("{at}: may not be {value}"),
