@@ -17,7 +17,9 @@ fn expected(number: u64, at: usize) -> u8 {
     match at {
         0..8 => MARK[at],
         8..16 => number.to_be_bytes()[at - 8],
-        _ => number.wrapping_mul(31).wrapping_add(at as u64 * 7).to_le_bytes()[0],
+        // Every byte of the number has its part in the highest byte of the product.
+        _ => number.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes()[0]
+            .wrapping_add((at as u64 * 7).to_le_bytes()[0]),
     }
 }
 
