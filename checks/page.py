@@ -72,6 +72,13 @@ class Browser:
         page.on("response", lambda answer: self.requests.append((answer.url, answer.status)))
         return page
 
+    def close_pages(self):
+        """Closes what a check has left open, with requests that are still being answered."""
+        for context in self.browser.contexts:
+            for page in context.pages:
+                page.unroute_all(behavior="ignoreErrors")
+            context.close()
+
 
 def sql(demo, question):
     """The rows of a question to history."""
@@ -193,6 +200,7 @@ def foreign_text_stays_text(demo, browser, _events):
         assert page.locator("main img, main script").count() == 0, view
         assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, view
     assert "⟨U+202E⟩" in page.inner_text("main"), "bidirectional marks are not shown"
+    page.unroute_all(behavior="ignoreErrors")
     page.context.close()
     return len(FOREIGN), "texts"
 
@@ -300,6 +308,7 @@ def main():
                 except Exception as error:  # noqa: BLE001
                     failed += 1
                     result = f"FAILED: {str(error)[:1500]}"
+                browser.close_pages()
                 print(f"page: {check.__name__}: {result} ({time.monotonic() - started:.1f} s)", flush=True)
             browser.browser.close()
     finally:

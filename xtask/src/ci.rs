@@ -36,7 +36,7 @@ const STEPS: [Step; 8] = [
     Step { name: "bpf", run: |root, _| bpf::run(root, &bpf::Arguments { check: true }) },
     Step { name: "page", run: |root, _| page::run(root, &page::Arguments { check: true }) },
     Step { name: "clippy", run: clippy },
-    Step { name: "outside", run: |root, _| finish(Command::new("checks/run").current_dir(root)) },
+    Step { name: "outside", run: outside },
     Step { name: "test", run: test },
 ];
 
@@ -89,6 +89,13 @@ fn clippy(root: &Path, arguments: &Arguments) -> Result<()> {
     let mut command = cargo(root);
     command.args(["clippy", "--package", "inband", "--package", "inband-server", "--features", features]);
     finish(command.args(strict))
+}
+
+/// Runs the checks from outside, of the program that the tests take too.
+fn outside(root: &Path, arguments: &Arguments) -> Result<()> {
+    let mut command = Command::new("checks/run");
+    command.env("FEATURES", arguments.features.as_deref().unwrap_or_default());
+    finish(command.current_dir(root))
 }
 
 /// Runs the tests. The properties draw the same cases whenever the same tree is tested, and other cases when anything

@@ -113,7 +113,10 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let metrics = metrics.context("cannot serve metrics")?;
     let shim = settings.host.shim.clone();
     let mut agent = Agent::start(settings, guard_command()?).map_err(|error| failure(&file, error))?;
-    let status = Status::serve(&shim, config).context("cannot serve the status")?;
+    let status = Status::new(config).context("cannot find the settings")?;
+    // Whoever asks is told something from the first moment on.
+    status.update(&agent).map_err(work)?;
+    status.serve(&shim).context("cannot serve the status")?;
     announce(&agent)?;
     let mut next_update = Instant::now();
     while !stop.load(Ordering::Relaxed) {

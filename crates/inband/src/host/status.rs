@@ -32,19 +32,22 @@ const MAX_FLOWS: usize = 1000;
 const MAX_ANSWER: u64 = 1 << 22;
 
 impl Status {
+    /// The status of an agent with the settings of this file, of which nothing is known yet.
+    pub(super) fn new(settings: &Path) -> io::Result<Self> {
+        Ok(Self { file: std::path::absolute(settings)?, ..Self::default() })
+    }
+
     /// Serves the status of the agent whose shims have this name, until the program ends.
-    pub(super) fn serve(shim: &str, settings: &Path) -> io::Result<Self> {
+    pub(super) fn serve(&self, shim: &str) -> io::Result<()> {
         let listener = UnixListener::bind_addr(&address(shim)?)?;
-        let file = std::path::absolute(settings)?;
-        let status = Self { file, ..Self::default() };
-        let served = status.clone();
+        let served = self.clone();
         thread::Builder::new().name("status".to_owned()).spawn(move || {
             for stream in listener.incoming() {
                 // A client that goes away or takes too long has its answer cut off.
                 let _ = stream.and_then(|stream| served.answer(stream));
             }
         })?;
-        Ok(status)
+        Ok(())
     }
 
     /// Serves what `agent` knows from here on.
