@@ -5,7 +5,7 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
@@ -134,8 +134,7 @@ fn a_duration_that_cannot_be_is_a_usage_error() {
 fn it_shows_the_page_on_a_free_port_where_the_usual_one_is_taken_and_leaves_nothing_behind() {
     // Somebody else may have it already.
     let _taken = TcpListener::bind("127.0.0.1:8080");
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("demo-page");
-    fs::create_dir_all(&folder).unwrap();
+    let folder = folder("demo-page");
     let mut child = Command::new(env!("CARGO_BIN_EXE_inband"))
         .args(["demo", "--duration", "2s"])
         .env("TMPDIR", &folder)
@@ -161,8 +160,7 @@ fn it_shows_the_page_on_a_free_port_where_the_usual_one_is_taken_and_leaves_noth
 
 #[test]
 fn a_second_ctrl_c_ends_it_at_once_and_leaves_nothing_behind() {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("demo-cut-short");
-    fs::create_dir_all(&folder).unwrap();
+    let folder = folder("demo-cut-short");
     let mut child = Command::new(env!("CARGO_BIN_EXE_inband"))
         .args(["demo", "--duration", "60s", "--json"])
         .env("TMPDIR", &folder)
@@ -192,8 +190,7 @@ fn it_answers_nobody_without_a_page() {
 
 #[test]
 fn it_answers_and_keeps_history_in_the_same_process() {
-    let history = Path::new(env!("CARGO_TARGET_TMPDIR")).join("demo-history");
-    let _ = fs::remove_dir_all(&history);
+    let history = folder("demo-history");
     let mut child = Command::new(env!("CARGO_BIN_EXE_inband"))
         .args(["demo", "--duration", "4s", "--json", "--api", "127.0.0.1:0", "--store"])
         .arg(&history)
@@ -223,4 +220,12 @@ fn it_answers_and_keeps_history_in_the_same_process() {
     let row = &json_lines(&output)[0];
     assert_eq!(count(row, "nodes"), 6);
     assert_eq!(count(row, "reports"), count(&last, "accepted"), "{row} {last}");
+}
+
+/// An empty folder for a test.
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    folder
 }

@@ -11,13 +11,14 @@ fn root() -> PathBuf {
 
 #[test]
 fn every_golden_directory_holds() {
-    let scratch = Path::new(env!("CARGO_TARGET_TMPDIR")).join("golden");
+    let scratch = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("golden-{}", std::process::id()));
     let golden = Golden::new(Path::new(env!("CARGO_BIN_EXE_inband")), &scratch);
 
     let (count, failures) = golden.run_all(&root()).expect("the golden directories can be read");
 
     assert!(count > 0, "there are golden directories");
     assert!(failures.is_empty(), "{} of {count} fail\n\n{}", failures.len(), failures.join("\n\n"));
+    let _ = fs::remove_dir_all(&scratch);
 }
 
 /// What the figures of INT 2.1 "Examples" print for the packet that arrives at the sink. A golden directory can be

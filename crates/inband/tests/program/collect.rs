@@ -311,6 +311,7 @@ fn root_becomes_the_user_of_the_settings_for_good() {
     }
     let folder = Folder::new("collect-user");
     let data = std::env::temp_dir().join(format!("inband-user-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&data);
     std::fs::create_dir_all(&data).unwrap();
     std::os::unix::fs::chown(&data, Some(65_534), Some(65_534)).unwrap();
     let settings = format!("[process]\nuser = \"nobody\"\n[store]\npath = \"{}\"\n", data.display());
@@ -345,6 +346,7 @@ fn the_store_of_another_user_may_lie_below_directories_of_root() {
     }
     let folder = Folder::new("collect-user-below-root");
     let root = std::env::temp_dir().join(format!("inband-of-root-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&root);
     // Nobody but root makes anything in there.
     std::fs::create_dir_all(&root).unwrap();
     std::fs::set_permissions(&root, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();

@@ -123,6 +123,7 @@ mod tests {
     #[test]
     fn what_was_said_is_read_again_and_bounded() {
         let folder = std::env::temp_dir().join(format!("inband-said-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&folder);
         std::fs::create_dir_all(&folder).unwrap();
         let said = SaidStore::open(Some(&folder)).unwrap();
         let until = |until| Silence { until: Some(Nanos(until)), ..Silence::default() };

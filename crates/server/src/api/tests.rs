@@ -211,6 +211,7 @@ fn an_open_address_needs_a_token() {
 #[test]
 fn with_a_certificate_the_api_speaks_tls_alone() {
     let folder = std::env::temp_dir().join(format!("inband-tls-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).unwrap();
     let (certificate, key) = (folder.join("certificate.pem"), folder.join("key.pem"));
     let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
@@ -280,6 +281,8 @@ impl System {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let folder = std::env::temp_dir().join(format!("inband-api-{}-{number}", std::process::id()));
+        // A process of the same number may have left one behind when it was killed.
+        let _ = std::fs::remove_dir_all(&folder);
         System::start_in(folder, settings)
     }
 

@@ -130,6 +130,7 @@ fn a_replay_without_a_reader_ends() {
 #[test]
 fn a_disk_that_stalls_costs_history_and_no_report_goes_uncounted() {
     let folder = std::env::temp_dir().join(format!("inband-stall-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&folder);
     let settings = StoreSettings {
         path: folder.clone(),
         queue_rows: 2_000,
@@ -165,6 +166,7 @@ fn a_disk_that_stalls_costs_history_and_no_report_goes_uncounted() {
 #[test]
 fn history_and_messages_end_with_the_ledger_of_the_end() {
     let folder = std::env::temp_dir().join(format!("inband-last-ledger-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&folder);
     let settings = StoreSettings { path: folder.join("history"), ..StoreSettings::default() };
     let store = Arc::new(Store::open(settings).unwrap());
     let lines = folder.join("lines");

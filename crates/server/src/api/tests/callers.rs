@@ -75,6 +75,7 @@ fn whoever_takes_too_long_is_ended_and_counted_by_reason() {
 #[test]
 fn an_unfinished_handshake_is_ended_and_keeps_nobody_out() {
     let folder = std::env::temp_dir().join(format!("inband-handshake-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).unwrap();
     let (certificate, key) = (folder.join("certificate.pem"), folder.join("key.pem"));
     let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
