@@ -16,9 +16,6 @@ mod graph;
 #[cfg(test)]
 mod tests;
 
-/// Crates whose cycles are not broken yet; a crate leaves this list for good.
-const TANGLED: [&str; 3] = ["host", "inband", "server"];
-
 /// Finds the import cycles of every crate below `crates` and of this one, tests apart.
 ///
 /// A file imports another when it names an item that the other defines, be it in a `use` or in a path, also through a
@@ -28,8 +25,7 @@ const TANGLED: [&str; 3] = ["host", "inband", "server"];
 /// A source cannot be read.
 pub(super) fn check(root: &Path) -> Result<Vec<Problem>> {
     let mut problems = Vec::new();
-    let is_tangled = |folder: &String| TANGLED.iter().any(|name| *folder == format!("crates/{name}/src"));
-    for folder in workspace_folders(root)?.into_iter().filter(|folder| !is_tangled(folder)) {
+    for folder in workspace_folders(root)? {
         problems.extend(check_crate(&folder, &read_all(root, &folder, &["rs"])?));
     }
     Ok(problems)

@@ -8,7 +8,7 @@ use inband_linux::tap::Tap;
 use inband_node::NodeConfig;
 use ring::rand::{SecureRandom, SystemRandom};
 
-use super::PeerAgent;
+use super::outcome::PeerAgent;
 use crate::error::HostError;
 use crate::headers::{Headers, UDP};
 use crate::lease::{Body, Keys, MESSAGE_BYTES, Message, Probe, dialect};

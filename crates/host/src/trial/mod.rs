@@ -1,6 +1,7 @@
 //! A trial of the path to one address: what of INT survives it, and what traffic would get INT.
 
 mod exchange;
+mod outcome;
 mod outlook;
 mod size;
 
@@ -11,70 +12,13 @@ use inband_linux::netlink::Netlink;
 use inband_node::NodeConfig;
 use inband_node::config::{EncapsulationKind, IntVersion};
 
-use crate::beside::{self, Beside};
+use crate::beside;
 use crate::error::HostError;
 use crate::lease::FlowState;
 use crate::plan::Plan;
 use crate::settings::HostSettings;
 use exchange::{Answer, Exchange};
-pub use outlook::Outlook;
-
-/// What was found out about the path to one address.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Trial {
-    /// The address that packets go to.
-    pub destination: IpAddr,
-    /// The address of this host that they come from.
-    pub source: IpAddr,
-    /// The device that they leave by.
-    pub device: String,
-    /// The device's MTU, bytes of IP.
-    pub mtu: u32,
-    /// What the agent of the destination says.
-    pub agent: PeerAgent,
-    /// What becomes of probes, the configured encapsulation first.
-    pub encapsulations: Vec<EncapsulationTrial>,
-    /// What stands between flows to the address and INT; `Proven`: nothing.
-    pub state: FlowState,
-    /// Programs and filters on the device.
-    pub programs: Vec<Beside>,
-    /// Kinds of traffic to the address, and whether they would get INT.
-    pub outlooks: Vec<Outlook>,
-}
-
-/// What the agent of a destination says.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PeerAgent {
-    /// It removes INT as this host starts it.
-    Agrees {
-        /// Its node id.
-        node_id: u32,
-    },
-    /// It does not want INT of this host.
-    Refuses {
-        /// Its node id.
-        node_id: u32,
-        /// Why.
-        reason: String,
-    },
-    /// It has not answered.
-    Silent,
-}
-
-/// What becomes of probes in one encapsulation.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct EncapsulationTrial {
-    /// The version of INT.
-    pub version: &'static str,
-    /// The encapsulation, as `encapsulation.kind` names it.
-    pub kind: &'static str,
-    /// Whether the settings are for it.
-    pub is_configured: bool,
-    /// The largest packet from which the destination's sink removed INT, bytes of IP with INT; `None`: it removed none.
-    pub largest: Option<u32>,
-    /// Whether the datagrams of the probe's flow itself have arrived behind it; `None`: not tried.
-    pub has_flow_arrived: Option<bool>,
-}
+pub use outcome::{EncapsulationTrial, Outlook, PeerAgent, Trial};
 
 /// Tries the path to `destination` with the settings of this host's agent, which may run or not.
 ///
@@ -113,27 +57,6 @@ pub fn try_path(settings: &HostSettings, destination: IpAddr) -> Result<Trial, H
     trial.state = trial.state();
     trial.outlooks = outlook::outlooks(&trial, &settings, &plan, interface.is_some());
     Ok(trial)
-}
-
-impl Trial {
-    /// What was found out about the configured encapsulation.
-    #[must_use]
-    pub fn configured(&self) -> Option<&EncapsulationTrial> {
-        self.encapsulations.iter().find(|encapsulation| encapsulation.is_configured)
-    }
-
-    fn state(&self) -> FlowState {
-        let configured = self.configured();
-        match (&self.agent, configured.and_then(|configured| configured.largest)) {
-            (PeerAgent::Refuses { .. }, _) => FlowState::Refused,
-            (_, Some(_)) if configured.is_some_and(|it| it.has_flow_arrived == Some(true)) => {
-                FlowState::Proven
-            }
-            (_, Some(_)) => FlowState::OnlyProbesArrive,
-            (PeerAgent::Agrees { .. }, None) => FlowState::ProbesLost,
-            (PeerAgent::Silent, None) => FlowState::NoAnswer,
-        }
-    }
 }
 
 /// The shortest probe that is tried, bytes of IP.

@@ -4,24 +4,13 @@ use std::net::IpAddr;
 
 use inband_node::config::{Actions, EncapsulationKind, IntVersion, Mode, WatchEntry};
 
-use super::{PeerAgent, Trial};
+use super::outcome::{Outlook, PeerAgent, Trial};
 use crate::config::HostInt;
 use crate::coverage::Coverage;
 use crate::headers::{TCP, UDP};
 use crate::lease::FlowState;
 use crate::plan::Plan;
 use crate::settings::HostSettings;
-
-/// A kind of traffic, and whether it would get INT.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outlook {
-    /// The kind of traffic.
-    pub traffic: String,
-    /// Whether it would get INT.
-    pub gets_int: bool,
-    /// How it gets INT, or why it does not.
-    pub reason: String,
-}
 
 /// The bytes of the headers in front of a payload.
 const IPV4_BYTES: u32 = 20;

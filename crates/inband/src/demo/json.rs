@@ -7,7 +7,7 @@ use inband_collector::Output;
 use inband_model::{Event, EventDetail, Flow, Ledger, Observation};
 use serde::Serialize;
 
-use super::{Progress, Show};
+use super::show::{Progress, Show};
 
 /// Prints one JSON object per line.
 pub(super) struct Json<W> {

@@ -6,7 +6,8 @@ use std::time::Duration;
 use inband_collector::Output;
 use inband_model::Event;
 
-use super::{Progress, Show, table, words};
+use super::show::{Progress, Show};
+use super::{table, words};
 
 /// Prints events as they come, the ledger every second, and flows and queues at the end.
 pub(super) struct Lines<W> {

@@ -10,6 +10,7 @@ mod lines;
 mod monitor;
 mod scenario;
 mod screen;
+mod show;
 mod table;
 pub(crate) mod words;
 
@@ -21,7 +22,6 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Error, bail};
 use clap::ValueEnum;
-use inband_collector::Output;
 use inband_node::config::Mode;
 
 use crate::failure::Failure;
@@ -32,6 +32,7 @@ use lines::Lines;
 use monitor::{Answering, History, Monitor};
 use scenario::Scenario;
 use screen::Screen;
+use show::{Progress, Show};
 
 /// Run an emulated fabric with INT: switches, hosts, traffic, reports and a collector, in one process.
 #[derive(Debug, clap::Args)]
@@ -96,27 +97,6 @@ impl From<ModeArg> for Mode {
             ModeArg::Xd => Self::Xd,
         }
     }
-}
-
-/// What is shown while the demo runs.
-trait Show {
-    /// The collector observed or announced something.
-    fn output(&mut self, output: &Output, elapsed: Duration) -> io::Result<()>;
-    /// Time has passed.
-    fn tick(&mut self, progress: &Progress<'_>) -> io::Result<()>;
-    /// The run has ended.
-    fn finish(&mut self, progress: &Progress<'_>) -> io::Result<()>;
-}
-
-/// Where the demo stands.
-struct Progress<'a> {
-    elapsed: Duration,
-    /// How long the demo runs; `None`: until it is stopped.
-    duration: Option<Duration>,
-    scenario: &'a Scenario,
-    monitor: &'a Monitor,
-    /// Reports the nodes have sent.
-    sent: u64,
 }
 
 /// Time between two steps of the fabric.

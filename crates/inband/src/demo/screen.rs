@@ -9,7 +9,8 @@ use inband_collector::Output;
 use inband_model::Event;
 
 use super::lines::summary;
-use super::{Progress, Show, table, words};
+use super::show::{Progress, Show};
+use super::{table, words};
 
 /// Redraws the state of the fabric over what it drew before.
 pub(super) struct Screen<W: Write> {

@@ -2,9 +2,9 @@
 
 mod collector;
 mod host;
+mod machine;
 mod node;
 
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::path::Path;
 
 use inband::config::ConfigFile;
@@ -87,34 +87,6 @@ fn names(file: &ConfigFile) -> Result<Vec<Finding>, Failure> {
         names.subnets.len()
     );
     Ok(vec![Finding::ok(Area::Configuration, "names", found, Kind::Names.commands())])
-}
-
-/// Whether there is a route to where reports go.
-fn route(collector: SocketAddr, commands: &[&'static str]) -> Finding {
-    let finding = |found: String| Finding::ok(Area::Configuration, "report.collector", found, commands);
-    let any: SocketAddr = match collector {
-        SocketAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),
-        SocketAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, 0).into(),
-    };
-    let source = UdpSocket::bind(any).and_then(|socket| {
-        socket.connect(collector)?;
-        socket.local_addr()
-    });
-    match source {
-        Ok(_) if collector.ip().is_loopback() => finding(format!("{collector}, this machine itself"))
-            .degraded("reports do not leave this machine", "report.collector = \"ADDRESS:32766\""),
-        Ok(source) => finding(format!("{collector}, from {}", source.ip())),
-        Err(error) => finding(format!("{collector}: {error}"))
-            .missing("reports do not reach the collector", "ip route get ADDRESS"),
-    }
-}
-
-/// The names of this machine's network devices.
-fn devices(system: &System<'_>) -> Vec<String> {
-    let entries = std::fs::read_dir(system.root.join("sys/class/net")).into_iter().flatten();
-    let mut names: Vec<_> = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
-    names.sort_unstable();
-    names
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! `inband trace`: probes with INT and the D bit, and a line for each hop that handled them.
 
 mod collector;
+mod outcome;
 mod paths;
 mod print;
 mod probe;
@@ -19,6 +20,7 @@ use inband_model::Flow;
 
 use crate::failure::Failure;
 use crate::{node_config, signals};
+use outcome::Outcome;
 use probe::Prober;
 use raw::{Quote, Raw};
 use reports::Receiver;
@@ -140,13 +142,6 @@ fn watch(trace: &mut Trace<'_>, flow: Flow, stop: &AtomicBool) -> Result<(), Fai
         }
     }
     Ok(())
-}
-
-/// What became of one probe.
-struct Outcome {
-    number: u32,
-    flow: Flow,
-    seen: Seen,
 }
 
 struct Trace<'a> {

@@ -3,7 +3,7 @@
 use anyhow::{Context, Error};
 use serde_json::{Value, json};
 
-use super::Outcome;
+use super::outcome::Outcome;
 use super::raw::Quote;
 use super::stack::{Ended, Hop};
 

@@ -1,19 +1,10 @@
-//! Who may ask?
+//! What a caller has to show before he is answered.
 
 use std::net::IpAddr;
-use std::sync::Arc;
-use std::time::Duration;
 
-use axum::body::{HttpBody, to_bytes};
-use axum::extract::{Request, State};
 use axum::http::HeaderMap;
 use axum::http::header::{AUTHORIZATION, HOST};
-use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
-use tokio::time::timeout;
 
-use super::Shared;
-use super::places::{Phase, Place, Reason};
 use super::problem::Problem;
 use crate::settings::ApiSettings;
 
@@ -47,7 +38,8 @@ impl Access {
         if full.is_empty() { Access::Loopback } else { Access::Token { full, read } }
     }
 
-    fn check(&self, headers: &HeaderMap, right: Right) -> Result<(), Problem> {
+    /// Whether the caller has shown what gives him the right.
+    pub(super) fn check(&self, headers: &HeaderMap, right: Right) -> Result<(), Problem> {
         let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
         match self {
             Access::Token { full, read } => {
@@ -79,52 +71,6 @@ impl Access {
         is_right.then_some(()).ok_or_else(Problem::misdirected)
     }
 }
-
-/// Lets requests through that may ask.
-pub(super) async fn guard_reading(state: State<Shared>, request: Request, next: Next) -> Response {
-    guard(&state, Right::Read, request, next).await
-}
-
-/// Lets requests through that may change something.
-pub(super) async fn guard_changes(state: State<Shared>, request: Request, next: Next) -> Response {
-    guard(&state, Right::Change, request, next).await
-}
-
-async fn guard(state: &Shared, right: Right, request: Request, next: Next) -> Response {
-    if let Err(problem) = state.access.check(request.headers(), right) {
-        return problem.into_response();
-    }
-    let request = match with_whole_body(state, request).await {
-        Ok(request) => request,
-        Err(problem) => return problem.into_response(),
-    };
-    // Answers that go on are not cut off.
-    let answer = timeout(LONGEST_REQUEST, next.run(request)).await;
-    answer.unwrap_or_else(|_| Problem::slow().into_response())
-}
-
-/// Waits for the body, so that whoever sends it slowly is known for it.
-async fn with_whole_body(state: &Shared, request: Request) -> Result<Request, Problem> {
-    let place = request.extensions().get::<Arc<Place>>().cloned();
-    let (Some(place), false) = (place, request.body().is_end_stream()) else { return Ok(request) };
-    let (parts, body) = request.into_parts();
-    place.enter(Phase::Body);
-    let read = timeout(state.places.limits().body, to_bytes(body, MAX_BODY_BYTES)).await;
-    place.enter(Phase::Answer);
-    match read {
-        Ok(Ok(bytes)) => Ok(Request::from_parts(parts, bytes.into())),
-        Ok(Err(_)) => Err(Problem::too_large(MAX_BODY_BYTES)),
-        Err(_) => {
-            state.places.count(Reason::Body);
-            Err(Problem::slow())
-        }
-    }
-}
-
-/// Longest time until an answer begins: longer than any question in SQL by default.
-const LONGEST_REQUEST: Duration = Duration::from_secs(120);
-/// Longest body of a request, bytes.
-const MAX_BODY_BYTES: usize = 1 << 20;
 
 /// Compares in a time that does not tell how much is right.
 fn is_same(a: &[u8], b: &[u8]) -> bool {

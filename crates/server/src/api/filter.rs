@@ -14,18 +14,12 @@ use crate::names::Names;
 
 pub(super) use self::complete::complete;
 use self::fields::{Comparison, Field, Operand};
+pub(super) use self::parse::FilterError;
 use self::parse::Tree;
 
 /// A filter that has been read.
 #[derive(Debug, Clone)]
 pub(super) struct FlowFilter(Option<Tree>);
-
-/// What is wrong with a filter, and at which character.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct FilterError {
-    pub(super) at: usize,
-    pub(super) expected: String,
-}
 
 /// What a flow is compared with beside itself.
 #[derive(Debug, Clone, Copy)]

@@ -1,8 +1,8 @@
-//! How are questions answered over HTTP?
+//! Questions and answers over HTTP.
 //!
 //! Reading order: `serve` and `tls` (how a connection becomes requests), `routes` (what can be asked), `views` (what the collector knows now), `between` (links and paths), `query` and `talkers` (what history knows),
 //! `events` and `stream`. `asked` checks parameters against the types of `inband_model::api`, and `openapi` describes all of it by
-//! the same types. `access` says who may ask.
+//! the same types. `access` and `guard` say who may ask; `state` is what all answers share.
 
 mod about;
 mod access;
@@ -16,6 +16,7 @@ mod events;
 mod filter;
 mod flow_history;
 mod flow_list;
+mod guard;
 mod heat;
 mod history;
 mod incidents;
@@ -32,6 +33,7 @@ mod queue_timeline;
 mod routes;
 mod said;
 mod serve;
+mod state;
 mod stream;
 mod summary;
 mod talkers;
@@ -43,27 +45,24 @@ use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::thread::{Builder, JoinHandle};
-use std::time::Duration;
 
-use inband_model::{EventView, Silence};
-use inband_store::{Limits, Store};
+use inband_store::Store;
 use socket2::{Domain, Protocol, Socket, Type};
 use thiserror::Error;
-use tokio::sync::{Semaphore, SemaphorePermit, oneshot};
+use tokio::sync::{Semaphore, oneshot};
 
 use crate::live::Live;
 use crate::metrics::Metrics;
 use crate::names::Names;
-use crate::pipeline::{Asker, Sight};
+use crate::pipeline::Asker;
 use crate::read_model::ReadModel;
 use crate::settings::ApiSettings;
 use access::Access;
 use base::BasePath;
-use past::Filter;
 use places::{Limits as PlaceLimits, Places};
-use problem::Problem;
 use said::SaidStore;
 use serve::Door;
+use state::{Shared, State};
 use tls::Tls;
 
 pub use tls::TlsError;
@@ -119,28 +118,6 @@ pub enum ApiError {
     #[error("cannot start the API")]
     Start(#[source] io::Error),
 }
-
-/// What every answer may need.
-#[derive(Debug)]
-struct State {
-    asker: Asker,
-    read: ReadModel,
-    store: Option<Arc<Store>>,
-    live: Live,
-    names: Arc<Names>,
-    metrics: Metrics,
-    access: Access,
-    base: BasePath,
-    places: Arc<Places>,
-    said: SaidStore,
-    /// The latest events of before this start.
-    earlier: OnceLock<Vec<EventView>>,
-    settings: ApiSettings,
-    /// Questions in SQL that may be worked on at the same time.
-    queries: Semaphore,
-}
-
-type Shared = Arc<State>;
 
 /// An address that is listened on, where nobody answers yet.
 #[derive(Debug)]
@@ -271,104 +248,11 @@ async fn answer(door: Door, state: Shared, stopped: oneshot::Receiver<()>) {
     }
 }
 
-impl State {
-    /// Silences what was silenced before this start.
-    fn restore(&self) {
-        let restored = self.asker.ask(|sight| sight.now).and_then(|now| {
-            let silences = self.said.silences(now);
-            self.asker.ask(move |sight| {
-                let restore = |(number, silence): (u64, Silence)| {
-                    let number = sight.collector.restore_silence(number, silence.clone())?;
-                    Some((number, silence))
-                };
-                silences.into_iter().filter_map(restore).collect()
-            })
-        });
-        // A collector that does not answer at its start has nothing to announce either.
-        if let Ok(silences) = restored {
-            self.said.renumber(silences);
-        }
-    }
-
-    /// Makes durable what people have said.
-    async fn keep_what_was_said(self: &Arc<Self>) -> Result<(), Problem> {
-        let state = Arc::clone(self);
-        let saved = tokio::task::spawn_blocking(move || state.said.save()).await;
-        match saved {
-            Ok(Ok(())) => Ok(()),
-            Ok(Err(error)) => Err(Problem::unavailable(format!(
-                "it holds until the next start only, as it cannot be kept: {error}"
-            ))),
-            Err(_) => Err(Problem::stopped()),
-        }
-    }
-
-    /// The latest events of history that are wanted; none where no history is kept.
-    async fn past_events(self: &Arc<Self>, filter: Filter, most: usize) -> Result<Vec<EventView>, Problem> {
-        let Some(store) = self.store.clone() else { return Ok(Vec::new()) };
-        let _turn = self.turn().await?;
-        let limits = self.limits();
-        let found =
-            tokio::task::spawn_blocking(move || past::of_history(&store, &filter, most, limits)).await;
-        match found {
-            Ok(Ok(events)) => Ok(events),
-            Ok(Err(error)) => Err(Problem::unavailable(error.to_string())),
-            Err(_) => Err(Problem::stopped()),
-        }
-    }
-
-    /// Waits until a question to history may be worked on.
-    async fn turn(&self) -> Result<SemaphorePermit<'_>, Problem> {
-        let turn = tokio::time::timeout(LONGEST_WAIT, self.queries.acquire()).await;
-        turn.ok()
-            .and_then(Result::ok)
-            .ok_or_else(|| Problem::unavailable("other questions are being answered"))
-    }
-
-    /// Reads the latest events of before this start, once.
-    async fn read_earlier(self: Arc<Self>) {
-        if let Ok(events) = self.past_events(Filter::default(), MAX_EARLIER).await {
-            // Nobody else has set it.
-            let _ = self.earlier.set(events);
-        }
-    }
-
-    fn limits(&self) -> Limits {
-        Limits {
-            time: Duration::from_secs(self.settings.query_seconds),
-            memory_bytes: self.settings.query_bytes,
-            rows: self.settings.query_rows,
-        }
-    }
-
-    /// Looks at the collector between two datagrams: at one thing that is found at once, or to change something.
-    async fn look<T: Send + 'static>(
-        &self,
-        question: impl FnOnce(&mut Sight<'_>) -> T + Send + 'static,
-    ) -> Result<T, Problem> {
-        let (sender, answer) = oneshot::channel();
-        self.asker.put(move |sight| {
-            // Whoever asked may have gone.
-            let _ = sender.send(question(sight));
-        })?;
-        match tokio::time::timeout(LONGEST_WAIT, answer).await {
-            Ok(Ok(answer)) => Ok(answer),
-            Ok(Err(_)) => Err(Problem::stopped()),
-            Err(_) => Err(Problem::busy()),
-        }
-    }
-}
-
 /// Callers that may wait in the kernel to be let in.
 const MAX_BACKLOG: i32 = 16_384;
 /// Questions in SQL at the same time.
 const MOST_QUERIES: usize = 2;
 /// Threads for what else waits for a disk.
 const MAX_OTHERS: usize = 2;
-/// Most events of before this start that are shown without a time being asked for.
-const MAX_EARLIER: usize = 1_000;
-/// Longest wait for the collector, and for other questions to history.
-const LONGEST_WAIT: Duration = Duration::from_secs(5);
-
 #[cfg(test)]
 mod tests;

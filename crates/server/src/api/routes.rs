@@ -6,7 +6,7 @@ use axum::routing::{delete, get, post};
 
 use super::problem::Problem;
 use super::{
-    Shared, about, access, between, compress, drops, events, flow_history, flow_list, heat, map, openapi,
+    Shared, about, between, compress, drops, events, flow_history, flow_list, guard, heat, map, openapi,
     packets, page, query, queue_timeline, stream, summary, talkers, views,
 };
 
@@ -14,7 +14,7 @@ use super::{
 pub(super) fn router(state: Shared) -> Router {
     let index = Router::new()
         .route("/", get(openapi::index))
-        .route_layer(from_fn_with_state(state.clone(), access::guard_reading))
+        .route_layer(from_fn_with_state(state.clone(), guard::guard_reading))
         .route_layer(from_fn_with_state(state.clone(), page::or_index));
     let guarded = Router::new()
         .route("/metrics", get(views::metrics))
@@ -45,12 +45,12 @@ pub(super) fn router(state: Shared) -> Router {
         .route("/api/v1/silences", get(events::silences))
         .route("/api/v1/query", post(query::query))
         .route("/api/v1/stream", get(stream::stream))
-        .route_layer(from_fn_with_state(state.clone(), access::guard_reading));
+        .route_layer(from_fn_with_state(state.clone(), guard::guard_reading));
     let changes = Router::new()
         .route("/api/v1/events/{id}/acknowledge", post(events::acknowledge))
         .route("/api/v1/silences", post(events::silence))
         .route("/api/v1/silences/{number}", delete(events::lift))
-        .route_layer(from_fn_with_state(state.clone(), access::guard_changes));
+        .route_layer(from_fn_with_state(state.clone(), guard::guard_changes));
     Router::new()
         .route("/healthz", get(views::health))
         .route("/readyz", get(views::ready))

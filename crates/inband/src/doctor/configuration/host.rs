@@ -7,7 +7,7 @@ use inband_host::{Beside, FlowState, HostError, HostInt, HostSettings, probe, tr
 
 use super::super::finding::{Area, Finding};
 use super::super::kernel::System;
-use super::{devices, route};
+use super::machine::{devices, route};
 use crate::failure::Failure;
 
 const HOST: &[&str] = &["host"];

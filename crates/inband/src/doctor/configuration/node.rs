@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::super::finding::{Area, Finding};
 use super::super::kernel::System;
-use super::{devices, route};
+use super::machine::{devices, route};
 use crate::failure::Failure;
 use crate::node_config::read_node;
 

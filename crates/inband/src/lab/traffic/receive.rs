@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use serde_json::json;
 
-use super::{ReceiveArgs, pattern};
+use super::args::ReceiveArgs;
+use super::pattern;
 use crate::failure::Failure;
 use crate::signals;
 

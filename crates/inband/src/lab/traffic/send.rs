@@ -1,13 +1,14 @@
 //! Sends payloads at a rate.
 
 use std::io::Write;
-use std::net::{SocketAddr, TcpStream, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, UdpSocket};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use serde_json::json;
 
-use super::{SendArgs, any, pattern};
+use super::args::SendArgs;
+use super::pattern;
 use crate::failure::Failure;
 
 /// One flow.
@@ -69,6 +70,14 @@ fn open(args: &SendArgs, address: SocketAddr) -> std::io::Result<Flow> {
     let socket = UdpSocket::bind(any(address.ip()))?;
     socket.connect(address)?;
     Ok(Flow::Udp(socket))
+}
+
+/// Any address of the family of `of`.
+fn any(of: IpAddr) -> SocketAddr {
+    match of {
+        IpAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),
+        IpAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, 0).into(),
+    }
 }
 
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -1,6 +1,5 @@
 //! A filter as a tree of conditions.
 
-use super::FilterError;
 use super::fields::{Comparison, Field, Operand};
 use crate::names::Names;
 
@@ -11,6 +10,13 @@ pub(super) enum Tree {
     Or(Box<Tree>, Box<Tree>),
     Not(Box<Tree>),
     Test(Field, Comparison, Operand),
+}
+
+/// What is wrong with a filter, and at which character.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::api) struct FilterError {
+    pub(in crate::api) at: usize,
+    pub(in crate::api) expected: String,
 }
 
 /// A word, a sign or a text in quotes, with the characters it takes.

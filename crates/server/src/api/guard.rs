@@ -1,0 +1,61 @@
+//! Middleware that lets in who may ask, with the whole of the request.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::{HttpBody, to_bytes};
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use tokio::time::timeout;
+
+use super::Shared;
+use super::access::Right;
+use super::places::{Phase, Place, Reason};
+use super::problem::Problem;
+
+/// Lets requests through that may ask.
+pub(super) async fn guard_reading(state: State<Shared>, request: Request, next: Next) -> Response {
+    guard(&state, Right::Read, request, next).await
+}
+
+/// Lets requests through that may change something.
+pub(super) async fn guard_changes(state: State<Shared>, request: Request, next: Next) -> Response {
+    guard(&state, Right::Change, request, next).await
+}
+
+async fn guard(state: &Shared, right: Right, request: Request, next: Next) -> Response {
+    if let Err(problem) = state.access.check(request.headers(), right) {
+        return problem.into_response();
+    }
+    let request = match with_whole_body(state, request).await {
+        Ok(request) => request,
+        Err(problem) => return problem.into_response(),
+    };
+    // Answers that go on are not cut off.
+    let answer = timeout(LONGEST_REQUEST, next.run(request)).await;
+    answer.unwrap_or_else(|_| Problem::slow().into_response())
+}
+
+/// Waits for the body, so that whoever sends it slowly is known for it.
+async fn with_whole_body(state: &Shared, request: Request) -> Result<Request, Problem> {
+    let place = request.extensions().get::<Arc<Place>>().cloned();
+    let (Some(place), false) = (place, request.body().is_end_stream()) else { return Ok(request) };
+    let (parts, body) = request.into_parts();
+    place.enter(Phase::Body);
+    let read = timeout(state.places.limits().body, to_bytes(body, MAX_BODY_BYTES)).await;
+    place.enter(Phase::Answer);
+    match read {
+        Ok(Ok(bytes)) => Ok(Request::from_parts(parts, bytes.into())),
+        Ok(Err(_)) => Err(Problem::too_large(MAX_BODY_BYTES)),
+        Err(_) => {
+            state.places.count(Reason::Body);
+            Err(Problem::slow())
+        }
+    }
+}
+
+/// Longest time until an answer begins: longer than any question in SQL by default.
+const LONGEST_REQUEST: Duration = Duration::from_secs(120);
+/// Longest body of a request, bytes.
+const MAX_BODY_BYTES: usize = 1 << 20;

@@ -1,0 +1,141 @@
+//! What every answer may need, and how it is asked.
+
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use inband_model::{EventView, Silence};
+use inband_store::{Limits, Store};
+use tokio::sync::{Semaphore, SemaphorePermit, oneshot};
+
+use super::access::Access;
+use super::base::BasePath;
+use super::past::{self, Filter};
+use super::places::Places;
+use super::problem::Problem;
+use super::said::SaidStore;
+use crate::live::Live;
+use crate::metrics::Metrics;
+use crate::names::Names;
+use crate::pipeline::{Asker, Sight};
+use crate::read_model::ReadModel;
+use crate::settings::ApiSettings;
+
+/// What every answer may need.
+#[derive(Debug)]
+pub(super) struct State {
+    pub(super) asker: Asker,
+    pub(super) read: ReadModel,
+    pub(super) store: Option<Arc<Store>>,
+    pub(super) live: Live,
+    pub(super) names: Arc<Names>,
+    pub(super) metrics: Metrics,
+    pub(super) access: Access,
+    pub(super) base: BasePath,
+    pub(super) places: Arc<Places>,
+    pub(super) said: SaidStore,
+    /// The latest events of before this start.
+    pub(super) earlier: OnceLock<Vec<EventView>>,
+    pub(super) settings: ApiSettings,
+    /// Questions in SQL that may be worked on at the same time.
+    pub(super) queries: Semaphore,
+}
+
+/// The state as the handlers share it.
+pub(super) type Shared = Arc<State>;
+
+impl State {
+    /// Silences what was silenced before this start.
+    pub(super) fn restore(&self) {
+        let restored = self.asker.ask(|sight| sight.now).and_then(|now| {
+            let silences = self.said.silences(now);
+            self.asker.ask(move |sight| {
+                let restore = |(number, silence): (u64, Silence)| {
+                    let number = sight.collector.restore_silence(number, silence.clone())?;
+                    Some((number, silence))
+                };
+                silences.into_iter().filter_map(restore).collect()
+            })
+        });
+        // A collector that does not answer at its start has nothing to announce either.
+        if let Ok(silences) = restored {
+            self.said.renumber(silences);
+        }
+    }
+
+    /// Makes durable what people have said.
+    pub(super) async fn keep_what_was_said(self: &Arc<Self>) -> Result<(), Problem> {
+        let state = Arc::clone(self);
+        let saved = tokio::task::spawn_blocking(move || state.said.save()).await;
+        match saved {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(error)) => Err(Problem::unavailable(format!(
+                "it holds until the next start only, as it cannot be kept: {error}"
+            ))),
+            Err(_) => Err(Problem::stopped()),
+        }
+    }
+
+    /// The latest events of history that are wanted; none where no history is kept.
+    pub(super) async fn past_events(
+        self: &Arc<Self>,
+        filter: Filter,
+        most: usize,
+    ) -> Result<Vec<EventView>, Problem> {
+        let Some(store) = self.store.clone() else { return Ok(Vec::new()) };
+        let _turn = self.turn().await?;
+        let limits = self.limits();
+        let found =
+            tokio::task::spawn_blocking(move || past::of_history(&store, &filter, most, limits)).await;
+        match found {
+            Ok(Ok(events)) => Ok(events),
+            Ok(Err(error)) => Err(Problem::unavailable(error.to_string())),
+            Err(_) => Err(Problem::stopped()),
+        }
+    }
+
+    /// Waits until a question to history may be worked on.
+    pub(super) async fn turn(&self) -> Result<SemaphorePermit<'_>, Problem> {
+        let turn = tokio::time::timeout(LONGEST_WAIT, self.queries.acquire()).await;
+        turn.ok()
+            .and_then(Result::ok)
+            .ok_or_else(|| Problem::unavailable("other questions are being answered"))
+    }
+
+    /// Reads the latest events of before this start, once.
+    pub(super) async fn read_earlier(self: Arc<Self>) {
+        if let Ok(events) = self.past_events(Filter::default(), MAX_EARLIER).await {
+            // Nobody else has set it.
+            let _ = self.earlier.set(events);
+        }
+    }
+
+    pub(super) fn limits(&self) -> Limits {
+        Limits {
+            time: Duration::from_secs(self.settings.query_seconds),
+            memory_bytes: self.settings.query_bytes,
+            rows: self.settings.query_rows,
+        }
+    }
+
+    /// Looks at the collector between two datagrams: at one thing that is found at once, or to change something.
+    pub(super) async fn look<T: Send + 'static>(
+        &self,
+        question: impl FnOnce(&mut Sight<'_>) -> T + Send + 'static,
+    ) -> Result<T, Problem> {
+        let (sender, answer) = oneshot::channel();
+        self.asker.put(move |sight| {
+            // Whoever asked may have gone.
+            let _ = sender.send(question(sight));
+        })?;
+        match tokio::time::timeout(LONGEST_WAIT, answer).await {
+            Ok(Ok(answer)) => Ok(answer),
+            Ok(Err(_)) => Err(Problem::stopped()),
+            Err(_) => Err(Problem::busy()),
+        }
+    }
+}
+
+/// Most events of before this start that are shown without a time being asked for.
+const MAX_EARLIER: usize = 1_000;
+/// Longest wait for the collector, and for other questions to history.
+const LONGEST_WAIT: Duration = Duration::from_secs(5);
