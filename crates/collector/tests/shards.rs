@@ -2,6 +2,9 @@
 //! them, say what one collector says.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+#[path = "support/fabric.rs"]
+mod fabric;
+
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 
@@ -10,14 +13,11 @@ use inband_collector::{
     StreamShard,
 };
 use inband_model::{Event, EventKind, Ledger, Nanos};
-use inband_node::NodeConfig;
-use inband_node::config::{Instruction, Mode, WatchEntry};
-use inband_sim::{
-    Action, Fabric, FabricConfig, FlowConfig, Incast, MICROSECOND, MILLISECOND, SECOND, Traffic, UdpTraffic,
-};
+use inband_node::config::Mode;
+use inband_sim::{Action, MILLISECOND, SECOND};
 
-/// When the fabric's clocks start, nanoseconds since 1970.
-const CLOCK_NS: u64 = 1_700_000_000_000_000_000;
+use fabric::{CLOCK_NS, add_flows, add_incast, address_of, fabric, session};
+
 /// How often what is due is done.
 const TICK_NS: u64 = 10 * MILLISECOND;
 
@@ -99,8 +99,7 @@ struct Datagram {
 
 impl Datagram {
     fn from(&self) -> SocketAddr {
-        let [a, b, c, d] = self.node_id.to_be_bytes();
-        SocketAddr::from(([10, b.wrapping_add(a), c, d], 6_000))
+        address_of(self.node_id)
     }
 }
 
@@ -203,27 +202,11 @@ fn settings() -> CollectorSettings {
     CollectorSettings { events, ..CollectorSettings::default() }
 }
 
-fn session() -> SocketAddr {
-    SocketAddr::from(([127, 0, 0, 1], 32_766))
-}
-
 /// The reports of a fabric where flows come, a queue fills, a link fails, and reports are lost on their way.
 fn datagrams(mode: Mode) -> Vec<Datagram> {
     let mut fabric = fabric(mode);
     add_flows(&mut fabric);
-    fabric
-        .add_incast(&Incast {
-            sources: (2..8).collect(),
-            destination: 0,
-            port: 7_000,
-            start_ns: 100 * MILLISECOND,
-            every_ns: 50 * MILLISECOND,
-            burst_ns: 5 * MILLISECOND,
-            bursts: 2,
-            payload_bytes: 1_000,
-            interval_ns: 40 * MICROSECOND,
-        })
-        .unwrap();
+    add_incast(&mut fabric);
     fabric.schedule(2 * SECOND, Action::FailLink { leaf: 0, spine: 0 });
     fabric.schedule(3 * SECOND, Action::RestoreLink { leaf: 0, spine: 0 });
     fabric.run_until(5 * SECOND);
@@ -239,46 +222,4 @@ fn datagrams(mode: Mode) -> Vec<Datagram> {
     arrived.sort_by_key(|datagram| datagram.at);
     assert!(arrived.len() > 1_000, "{}", arrived.len());
     arrived
-}
-
-/// A leaf-spine fabric whose nodes report every packet.
-fn fabric(mode: Mode) -> Fabric {
-    let mut telemetry = NodeConfig::new(0);
-    telemetry.source.mode = mode;
-    let instructions = [
-        Instruction::NodeId,
-        Instruction::Level1Interfaces,
-        Instruction::HopLatency,
-        Instruction::QueueOccupancy,
-        Instruction::IngressTimestamp,
-        Instruction::EgressTimestamp,
-        Instruction::EgressUtilization,
-    ];
-    telemetry.source.instructions = instructions.into_iter().collect();
-    telemetry.report.truncate = 512;
-    telemetry.watchlist = vec![WatchEntry::default()];
-    let config = FabricConfig { telemetry: Some(telemetry), clock_ns: CLOCK_NS, ..FabricConfig::default() };
-    Fabric::new(config).unwrap()
-}
-
-/// Datagrams far below what the links carry, between hosts of different leaves.
-fn add_flows(fabric: &mut Fabric) {
-    for (source, destination, port) in [(0, 7, 5_000), (2, 4, 5_001), (6, 1, 5_002), (3, 5, 5_003)] {
-        let traffic = Traffic::Udp(UdpTraffic {
-            payload_bytes: 333,
-            interval_ns: 10 * MILLISECOND,
-            datagrams: None,
-            bursts: None,
-        });
-        let flow = FlowConfig {
-            source,
-            destination,
-            source_port: port,
-            destination_port: 80,
-            dscp: 10,
-            start_ns: 0,
-            traffic,
-        };
-        fabric.add_flow(flow).unwrap();
-    }
 }
