@@ -63,6 +63,16 @@ impl HopColumns {
         self.present.is_empty()
     }
 
+    /// Bytes they take in memory, about.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        size_of_val(&*self.reports)
+            + size_of_val(&*self.ends)
+            + size_of_val(&*self.present)
+            + self.narrow.iter().map(|column| size_of_val(&**column)).sum::<usize>()
+            + self.wide.iter().map(|column| size_of_val(&**column)).sum::<usize>()
+    }
+
     /// The reports the hops are of.
     #[must_use]
     pub fn reports(&self) -> &[ReportRecord] {

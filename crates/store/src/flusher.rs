@@ -13,6 +13,7 @@ use inband_model::table::{
 use inband_model::{HopColumns, Nanos, ReportRecord};
 
 use crate::civil::Hour;
+use crate::decoded::DecodedLogs;
 use crate::disk::sync_directory;
 use crate::error::StoreError;
 use crate::layout::{self, Generation};
@@ -50,6 +51,7 @@ pub(crate) struct Flusher {
     pub(crate) counters: Arc<Counters>,
     pub(crate) signals: Arc<Signals>,
     pub(crate) trouble: Arc<Trouble>,
+    pub(crate) decoded: Arc<DecodedLogs>,
     pub(crate) today: Today,
 }
 
@@ -92,7 +94,10 @@ impl Flusher {
         loop {
             match self.jobs.recv_timeout(RETENTION_INTERVAL) {
                 Ok(job) => self.work(job),
-                Err(RecvTimeoutError::Timeout) => self.retain(),
+                Err(RecvTimeoutError::Timeout) => {
+                    self.decoded.forget_unasked(RETENTION_INTERVAL);
+                    self.retain();
+                }
                 Err(RecvTimeoutError::Disconnected) => return,
             }
         }
@@ -116,6 +121,7 @@ impl Flusher {
             self.retain();
             std::thread::sleep(RETRY_AFTER);
         }
+        self.decoded.forget(job.generation);
         count(&self.counters.stored, job.waiting);
         if job.turn != self.place.turn() {
             // They were gone with their log, and are on disk again.

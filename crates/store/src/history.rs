@@ -3,24 +3,20 @@
 mod chunk;
 mod column;
 
-use std::fs;
-use std::io::{self, ErrorKind};
+use std::io::ErrorKind;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
-use std::thread;
-use std::time::Duration;
+use std::sync::Arc;
 
 use inband_model::Nanos;
 use inband_model::table::{
-    EVENTS, FLOW_MINUTES, HOURS, LEDGER, LINK_MINUTES, MINUTES, OBSERVATIONS, PATHS, Shape, shapes,
+    EVENTS, FLOW_MINUTES, HOURS, LEDGER, LINK_MINUTES, MINUTES, OBSERVATIONS, PATHS, Shape, Table, shapes,
 };
 
 use crate::damage::{Damage, Findings, Notes};
+use crate::decoded::{DecodedLogs, LogPart, LogRows};
 use crate::error::StoreError;
 use crate::layout::{self, SegmentFile};
-use crate::log;
-use crate::memory::Memory;
 use crate::range::TimeRange;
 use crate::roll_ups::RollUps;
 use crate::segment::SegmentReader;
@@ -34,9 +30,8 @@ pub struct History {
     root: PathBuf,
     /// For each table, in the order of `shapes`.
     segments: Vec<Vec<SegmentFile>>,
-    memory: Arc<Memory>,
-    /// Made of `memory` when they are asked for.
-    roll_ups: Arc<OnceLock<Arc<RollUps>>>,
+    /// The logs that are no segments yet, oldest first.
+    logs: Arc<Vec<LogRows>>,
     notes: Notes,
 }
 
@@ -46,16 +41,20 @@ impl History {
     /// # Errors
     /// There is none, or it cannot be read.
     pub fn open(root: &Path) -> Result<History, StoreError> {
-        History::open_noting(root, Notes::default())
+        History::open_noting(root, Notes::default(), &DecodedLogs::default())
     }
 
-    /// Takes a snapshot, and notes damage also where the store keeps it.
-    pub(crate) fn open_noting(root: &Path, notes: Notes) -> Result<History, StoreError> {
+    /// Takes a snapshot with the logs that are decoded already, and notes damage also where the store keeps it.
+    pub(crate) fn open_noting(
+        root: &Path,
+        notes: Notes,
+        decoded: &DecodedLogs,
+    ) -> Result<History, StoreError> {
         if !layout::log_directory(root).is_dir() {
             return Err(StoreError::NoHistory(root.to_owned()));
         }
         for _ in 0..ATTEMPTS {
-            if let Some(history) = History::attempt(root, &notes)? {
+            if let Some(history) = History::attempt(root, &notes, decoded)? {
                 return Ok(history);
             }
         }
@@ -63,18 +62,20 @@ impl History {
     }
 
     /// `None` when a log became segments meanwhile.
-    fn attempt(root: &Path, notes: &Notes) -> Result<Option<History>, StoreError> {
+    fn attempt(root: &Path, notes: &Notes, decoded: &DecodedLogs) -> Result<Option<History>, StoreError> {
         let logs = layout::logs(root)?;
-        let mut memory = Memory::default();
+        let mut rows = Vec::new();
         let mut damage = Vec::new();
-        for (_, path) in &logs {
-            match read_log(path, &mut memory) {
-                Ok(found) => damage.extend(found),
+        for (generation, path) in &logs {
+            match decoded.read(*generation, path) {
+                Ok((of_log, found)) => {
+                    rows.push(of_log);
+                    damage.extend(found);
+                }
                 Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
                 Err(error) => damage.push(Damage::new(path, "whole log", error, None)),
             }
         }
-        memory.sort();
         // Segments of these logs, and of later ones, hold what the logs hold or what came after this moment.
         let first_log = logs.first().map(|(generation, _)| *generation);
         let mut segments = Vec::new();
@@ -83,9 +84,8 @@ impl History {
             files.retain(|file| first_log.is_none_or(|first| file.generation < first));
             segments.push(files);
         }
-        let (memory, roll_ups) = (Arc::new(memory), Arc::default());
         damage.iter().for_each(|damage| notes.note(damage));
-        Ok(Some(History { root: root.to_owned(), segments, memory, roll_ups, notes: notes.clone() }))
+        Ok(Some(History { root: root.to_owned(), segments, logs: Arc::new(rows), notes: notes.clone() }))
     }
 
     /// The same snapshot, which notes what one question finds.
@@ -195,68 +195,31 @@ impl History {
         Ok(chunks)
     }
 
-    /// The roll-ups of the logs, made when they are first asked for.
-    fn roll_ups(&self) -> &Arc<RollUps> {
-        self.roll_ups.get_or_init(|| Arc::new(RollUps::of(&self.memory.hops)))
-    }
-
     fn rows_in_memory(&self, table: &str) -> Vec<Chunk> {
-        let memory = &self.memory;
-        match table {
-            name if name == OBSERVATIONS.name => Chunk::of_hops(memory),
-            name if name == PATHS.name => Chunk::of_rows(memory, &PATHS, |memory| &memory.paths),
-            name if name == EVENTS.name => Chunk::of_rows(memory, &EVENTS, |memory| &memory.events),
-            name if name == LEDGER.name => Chunk::of_rows(memory, &LEDGER, |memory| &memory.ledger),
-            name if name == MINUTES.name => {
-                Chunk::of_rows(self.roll_ups(), &MINUTES, |roll_ups| &roll_ups.minutes)
-            }
-            name if name == HOURS.name => Chunk::of_rows(self.roll_ups(), &HOURS, |roll_ups| &roll_ups.hours),
-            name if name == FLOW_MINUTES.name => {
-                Chunk::of_rows(self.roll_ups(), &FLOW_MINUTES, |roll_ups| &roll_ups.flows)
-            }
-            name if name == LINK_MINUTES.name => {
-                Chunk::of_rows(self.roll_ups(), &LINK_MINUTES, |roll_ups| &roll_ups.links)
-            }
+        let chunks = |rows: &LogRows| match table {
+            name if name == OBSERVATIONS.name => rows.parts.iter().flat_map(Chunk::of_hops).collect(),
+            name if name == PATHS.name => of_parts(rows, &PATHS, |part| &part.memory.paths),
+            name if name == EVENTS.name => of_parts(rows, &EVENTS, |part| &part.memory.events),
+            name if name == LEDGER.name => of_parts(rows, &LEDGER, |part| &part.memory.ledger),
+            name if name == MINUTES.name => rolled_up(rows, &MINUTES, |roll_ups| &roll_ups.minutes),
+            name if name == HOURS.name => rolled_up(rows, &HOURS, |roll_ups| &roll_ups.hours),
+            name if name == FLOW_MINUTES.name => rolled_up(rows, &FLOW_MINUTES, |roll_ups| &roll_ups.flows),
+            name if name == LINK_MINUTES.name => rolled_up(rows, &LINK_MINUTES, |roll_ups| &roll_ups.links),
             _ => Vec::new(),
-        }
+        };
+        self.logs.iter().flat_map(chunks).collect()
     }
 }
 
-/// Adds the rows of a log to `memory`, and returns what is damaged.
-fn read_log(path: &Path, memory: &mut Memory) -> io::Result<Vec<Damage>> {
-    let before = memory.mark();
-    let read = |memory: &mut Memory| -> io::Result<log::Outcome> {
-        memory.cut(before);
-        let bytes = fs::read(path)?;
-        Ok(log::decode(&bytes, |batch| drop(memory.add(batch))))
-    };
-    let mut outcome = read(memory)?;
-    // The last frame may be on its way to the disk; then it is whole a moment later.
-    for _ in 0..TORN_ATTEMPTS {
-        if outcome.torn == 0 {
-            break;
-        }
-        thread::sleep(TORN_PAUSE);
-        outcome = read(memory)?;
-    }
-    Ok(damage_of_log(path, &outcome))
+/// Rows of a log that are no hops.
+fn of_parts<R>(rows: &LogRows, table: &'static Table<R>, of: fn(&LogPart) -> &Vec<R>) -> Vec<Chunk> {
+    rows.parts.iter().flat_map(|part| Chunk::of_rows(part, table, of)).collect()
 }
 
-/// What is damaged in a log.
-pub(crate) fn damage_of_log(path: &Path, outcome: &log::Outcome) -> Vec<Damage> {
-    let damage = |part: &Range<usize>| {
-        let place = format!("bytes {} to {}", part.start, part.end);
-        Damage::new(path, place, "a block is damaged", None)
-    };
-    let torn = (outcome.torn > 0).then(|| {
-        let place = format!("last {} bytes", outcome.torn);
-        Damage::new(path, place, "the end is torn: written last before a crash, or cut off", None)
-    });
-    outcome.damaged.iter().map(damage).chain(torn).collect()
+/// Rows of a roll-up of a log.
+fn rolled_up<R>(rows: &LogRows, table: &'static Table<R>, of: fn(&RollUps) -> &Vec<R>) -> Vec<Chunk> {
+    Chunk::of_rows(&rows.roll_ups(), table, of)
 }
 
-/// How often a log with a torn end is read again, and after how long.
-const TORN_ATTEMPTS: usize = 5;
-const TORN_PAUSE: Duration = Duration::from_millis(10);
 /// Times a snapshot is tried when logs become segments while it is taken.
 const ATTEMPTS: usize = 100;

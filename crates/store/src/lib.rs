@@ -10,6 +10,7 @@ mod batch;
 mod budget;
 mod civil;
 mod damage;
+mod decoded;
 mod direct;
 mod disk;
 mod error;

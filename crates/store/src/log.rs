@@ -22,7 +22,7 @@ use self::frame::{HEADER_BYTES, Place, SALT_BYTES, read_header};
 use crate::batch::Batch;
 use crate::frame::TooLarge;
 
-pub(crate) use self::frame::Salt;
+pub(crate) use self::frame::{HEADER_BYTES as FRAME_HEADER_BYTES, Salt, salt_of_frame};
 pub(crate) use self::outcome::Outcome;
 
 /// The beginning of a log.
@@ -40,7 +40,13 @@ pub(crate) fn encode(batch: &Batch, salt: Salt, frames: &mut Vec<u8>) -> Result<
 
 /// Hands the batches of a log to `take`, oldest first.
 pub(crate) fn decode(log: &[u8], mut take: impl FnMut(Batch)) -> Outcome {
-    if let Some(outcome) = earlier::decode(log, &mut take) {
+    decode_with_places(log, |_, batch| take(batch))
+}
+
+/// Hands the batches of a log to `take`, oldest first, each with the place where its frame begins.
+pub(crate) fn decode_with_places(log: &[u8], mut take: impl FnMut(usize, Batch)) -> Outcome {
+    // A log of an earlier version does not grow any more.
+    if let Some(outcome) = earlier::decode(log, &mut |batch| take(0, batch)) {
         return outcome;
     }
     let Some(salt) = salt_of(log) else {
@@ -55,14 +61,25 @@ pub(crate) fn decode(log: &[u8], mut take: impl FnMut(Batch)) -> Outcome {
     if log[..LOG_HEADER_BYTES] != header(salt) {
         outcome.damaged.push(0..LOG_HEADER_BYTES);
     }
-    let mut at = LOG_HEADER_BYTES;
+    decode_frames(salt, log, outcome, take)
+}
+
+/// Hands the batches of the frames from `outcome.whole` on to `take`, each with the place where its frame begins, and
+/// adds to the outcome.
+pub(crate) fn decode_frames(
+    salt: Salt,
+    log: &[u8],
+    mut outcome: Outcome,
+    mut take: impl FnMut(usize, Batch),
+) -> Outcome {
+    let mut at = outcome.whole;
     while at < log.len() {
         let end = match salt.look(&log[at..]) {
             Place::Frame(payload) => {
                 let end = at + HEADER_BYTES + payload.len();
                 match codec::decode(payload) {
                     Some(batch) => {
-                        take(batch);
+                        take(at, batch);
                         outcome.whole = end;
                     }
                     None => outcome.damaged.push(at..end),

@@ -56,6 +56,24 @@ impl Memory {
         self.hops.len() + self.paths.len() + self.events.len() + self.ledger.len()
     }
 
+    /// Bytes it takes, about.
+    pub(crate) fn bytes(&self) -> usize {
+        let texts = |event: &EventRow| event.key.len() + event.detail.len() + event.evidence.len();
+        self.hops.bytes()
+            + self.paths.len() * size_of::<PathObservation>()
+            + self.paths.iter().map(|path| size_of_val(path.path.hops())).sum::<usize>()
+            + self.events.len() * size_of::<EventRow>()
+            + self.events.iter().map(texts).sum::<usize>()
+            + self.ledger.len() * size_of::<LedgerRow>()
+    }
+
+    /// Whether what are no hops stand in the order they have in segments.
+    pub(crate) fn is_sorted(&self) -> bool {
+        self.paths.is_sorted_by_key(|row| (row.flow.id(), row.received_at))
+            && self.events.is_sorted_by_key(|row| row.last)
+            && self.ledger.is_sorted_by_key(|row| row.taken_at)
+    }
+
     /// Puts what are no hops in the order it has in segments.
     pub(crate) fn sort(&mut self) {
         self.paths.sort_by_key(|row| (row.flow.id(), row.received_at));

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
+use std::ops::Range;
 
 use inband_model::table::MinuteRow;
 use inband_model::{HopColumns, HopField, Nanos, NodeId, Values};
@@ -20,8 +21,13 @@ pub struct Sketch {
 impl Sketch {
     /// Counts a value.
     pub fn add(&mut self, value: u64) {
-        *self.buckets.entry(bucket(value)).or_default() += 1;
-        self.count += 1;
+        self.add_many(bucket(value), 1);
+    }
+
+    /// Counts as many values of a bucket.
+    fn add_many(&mut self, bucket: u32, count: u64) {
+        *self.buckets.entry(bucket).or_default() += count;
+        self.count += count;
     }
 
     /// Takes in what another has counted.
@@ -61,8 +67,13 @@ impl Sketch {
     /// Writes it as `bucket:count` pairs.
     #[must_use]
     pub fn to_text(&self) -> String {
-        let pairs: Vec<_> = self.buckets.iter().map(|(bucket, count)| format!("{bucket}:{count}")).collect();
-        pairs.join(" ")
+        let mut text = String::new();
+        for (bucket, count) in &self.buckets {
+            let separator = if text.is_empty() { "" } else { " " };
+            // Writing into a text cannot fail.
+            let _ = write!(text, "{separator}{bucket}:{count}");
+        }
+        text
     }
 
     /// Reads what `to_text` writes; `None` when it is something else.
@@ -90,14 +101,16 @@ pub(crate) struct Minutes {
     /// The key that was looked up last, and its row.
     last: Option<(Key, u32)>,
     rows: Vec<MinuteRow>,
-    /// The row of each hop with a latency, and the bucket of that.
+    /// The latencies of each row.
+    sketches: Vec<Sketch>,
+    /// The row of each hop with a latency, and the bucket of that, until the sketches take them in.
     latencies: Vec<(u32, u32)>,
 }
 
 impl Default for Minutes {
     fn default() -> Minutes {
-        let seed = Seed::new();
-        Minutes { places: HashMap::with_hasher(seed), last: None, rows: Vec::new(), latencies: Vec::new() }
+        let places = HashMap::with_hasher(Seed::new());
+        Minutes { places, last: None, rows: Vec::new(), sketches: Vec::new(), latencies: Vec::new() }
     }
 }
 
@@ -105,9 +118,8 @@ impl Default for Minutes {
 type Key = (u64, u32, Option<u32>, Option<u32>);
 
 impl Minutes {
-    /// The minutes of these hops.
-    pub(crate) fn of(columns: &HopColumns) -> Minutes {
-        let mut minutes = Minutes::default();
+    /// Counts the hops of some reports.
+    pub(crate) fn add(&mut self, columns: &HopColumns, reports: Range<usize>) {
         // Looked up once, as there are many hops.
         let narrow = |field| match columns.values(field) {
             Values::Narrow(values) => values,
@@ -116,8 +128,11 @@ impl Minutes {
         let (node, egress) = (narrow(HopField::NodeId), narrow(HopField::EgressInterface));
         let (queue, occupancy) = (narrow(HopField::QueueId), narrow(HopField::QueueOccupancy));
         let utilization = narrow(HopField::EgressUtilization);
-        for (index, report) in columns.reports().iter().enumerate().filter(|(_, report)| report.hop_count > 0)
-        {
+        for index in reports {
+            let report = &columns.reports()[index];
+            if report.hop_count == 0 {
+                continue;
+            }
             let minute = report.received_at.0 - report.received_at.0 % MINUTE;
             for hop in columns.hops_of(index) {
                 let present = columns.present()[hop];
@@ -128,18 +143,18 @@ impl Minutes {
                 let egress = value(egress, HopField::EgressInterface);
                 let key = (minute, node, egress, value(queue, HopField::QueueId));
                 let occupancy = value(occupancy, HopField::QueueOccupancy);
-                let row = minutes.count(key, occupancy, columns.value(HopField::Latency, hop));
+                let row = self.count(key, occupancy, columns.value(HopField::Latency, hop));
                 row.utilization_max =
                     row.utilization_max.max(value(utilization, HopField::EgressUtilization));
             }
             // The node that dropped a packet is the last one its report tells of.
             if let Some(place) =
-                minutes.last.as_ref().map(|(_, place)| *place as usize).filter(|_| report.dropped)
+                self.last.as_ref().map(|(_, place)| *place as usize).filter(|_| report.dropped)
             {
-                minutes.rows[place].dropped += 1;
+                self.rows[place].dropped += 1;
             }
         }
-        minutes
+        self.take_latencies();
     }
 
     /// Counts a hop.
@@ -157,29 +172,48 @@ impl Minutes {
         row
     }
 
-    /// The rows in the order of time.
-    pub(crate) fn rows(self) -> Vec<MinuteRow> {
-        let Minutes { mut rows, latencies, .. } = self;
+    /// Moves the latencies that came since the last time into the sketches of their rows.
+    fn take_latencies(&mut self) {
         // Puts the buckets of each row together.
-        let mut ends: Vec<usize> = vec![0; rows.len()];
+        let mut ends: Vec<usize> = vec![0; self.rows.len()];
+        self.latencies.iter().for_each(|(place, _)| ends[*place as usize] += 1);
         let mut start = 0;
-        for (end, row) in ends.iter_mut().zip(&rows) {
-            *end = start;
-            start += usize::try_from(row.latency_count).unwrap_or(0);
+        for end in &mut ends {
+            start += std::mem::replace(end, start);
         }
-        let mut buckets = vec![0; latencies.len()];
-        for (place, bucket) in latencies {
+        let mut buckets = vec![0; self.latencies.len()];
+        for (place, bucket) in self.latencies.drain(..) {
             let end = &mut ends[place as usize];
             buckets[*end] = bucket;
             *end += 1;
         }
+        self.sketches.resize_with(self.rows.len(), Sketch::default);
         let mut start = 0;
-        for (row, end) in rows.iter_mut().zip(ends) {
-            finish(row, &mut buckets[start..end]);
+        for ((row, sketch), end) in self.rows.iter_mut().zip(&mut self.sketches).zip(ends) {
+            let buckets = &mut buckets[start..end];
             start = end;
+            if buckets.is_empty() {
+                continue;
+            }
+            buckets.sort_unstable();
+            for same in buckets.chunk_by(|one, next| one == next) {
+                sketch.add_many(same[0], same.len() as u64);
+            }
+            tell(row, sketch);
         }
+    }
+
+    /// The rows in the order of time.
+    pub(crate) fn rows(&self) -> Vec<MinuteRow> {
+        let mut rows = self.rows.clone();
         rows.sort_by_key(|row| (row.minute, row.node_id, row.egress_interface, row.queue_id));
         rows
+    }
+
+    /// Bytes it takes in memory, about.
+    pub(crate) fn bytes(&self) -> usize {
+        let buckets = |sketch: &Sketch| sketch.buckets.len();
+        self.rows.len() * BYTES_OF_ROW + self.sketches.iter().map(buckets).sum::<usize>() * BYTES_OF_BUCKET
     }
 
     /// Where the row of a key stands.
@@ -213,19 +247,11 @@ impl Minutes {
     }
 }
 
-/// Tells the latencies of a row by their buckets, of which there is one for each.
-fn finish(row: &mut MinuteRow, buckets: &mut [u32]) {
-    buckets.sort_unstable();
-    let quantile = |per_mille: usize| {
-        let rank = (buckets.len() * per_mille).div_ceil(1_000).max(1);
-        Some(Nanos(middle(*buckets.get(rank - 1)?)))
-    };
+/// Tells the latencies of a row.
+fn tell(row: &mut MinuteRow, sketch: &Sketch) {
+    let quantile = |per_mille| Some(Nanos(sketch.quantile(per_mille)?));
     row.latency_quantiles = (|| Some([quantile(500)?, quantile(900)?, quantile(990)?]))();
-    for same in buckets.chunk_by(|one, next| one == next) {
-        let separator = if row.latency_sketch.is_empty() { "" } else { " " };
-        // Writing into a text cannot fail.
-        let _ = write!(row.latency_sketch, "{separator}{}:{}", same[0], same.len());
-    }
+    row.latency_sketch = sketch.to_text();
 }
 
 /// A row of no hops.
@@ -267,10 +293,9 @@ pub(crate) fn hours(minutes: &[MinuteRow]) -> Vec<MinuteRow> {
             sketch.merge(&part);
         }
     }
-    let finished = hours.into_values().map(|(row, sketch)| {
-        let quantile = |per_mille| Some(Nanos(sketch.quantile(per_mille)?));
-        let latency_quantiles = (|| Some([quantile(500)?, quantile(900)?, quantile(990)?]))();
-        MinuteRow { latency_quantiles, latency_sketch: sketch.to_text(), ..row }
+    let finished = hours.into_values().map(|(mut row, sketch)| {
+        tell(&mut row, &sketch);
+        row
     });
     finished.collect()
 }
@@ -296,6 +321,10 @@ fn middle(bucket: u32) -> u64 {
 pub(crate) const MINUTE: u64 = 60_000_000_000;
 /// Nanoseconds of an hour.
 const HOUR: u64 = 60 * MINUTE;
+/// Bytes of a row with its key and text, about.
+const BYTES_OF_ROW: usize = 400;
+/// Bytes of a bucket of a sketch, about.
+const BYTES_OF_BUCKET: usize = 24;
 /// Bits after the leading one that tell buckets apart.
 const FINE_BITS: u32 = 5;
 /// The bucket of the largest number.

@@ -20,7 +20,8 @@ pub struct StoreSettings {
     pub max_size_bytes: u64,
     /// Rows that may wait to be written; what does not fit is shed.
     pub queue_rows: usize,
-    /// Rows after which a log becomes segments. Up to three times as many are in memory.
+    /// Rows after which a log becomes segments. Up to three times as many are in memory, and once more as many while
+    /// questions are asked, which share what they have decoded of the logs.
     pub segment_rows: usize,
     /// Time after which a log becomes segments, however few rows it has.
     pub segment_after: Duration,

@@ -14,10 +14,11 @@ use inband_model::table::shapes;
 
 use crate::batch::Batch;
 use crate::damage::{Damage, Findings, Notes};
+use crate::decoded::{DecodedLogs, damage_of_log};
 use crate::disk::{Disk, RealDisk};
 use crate::error::StoreError;
 use crate::flusher::{Flusher, Job, Signals};
-use crate::history::{History, damage_of_log};
+use crate::history::History;
 use crate::layout::{self, Generation};
 use crate::log;
 use crate::memory::Memory;
@@ -38,6 +39,8 @@ pub struct Store {
     signals: Arc<Signals>,
     trouble: Arc<Trouble>,
     threads: Vec<JoinHandle<()>>,
+    /// Logs as questions have read them.
+    decoded: Arc<DecodedLogs>,
     /// Damage that was met since the store was opened.
     notes: Notes,
     place: Arc<Place>,
@@ -79,6 +82,7 @@ impl Store {
         let (jobs, flushable) = sync_channel(1);
         let (waiting_rows, signals) = (Arc::default(), Arc::new(Signals::default()));
         let trouble = Arc::new(Trouble::default());
+        let decoded = Arc::new(DecodedLogs::keeping(settings.segment_rows.saturating_mul(KEPT_LOGS)));
         let flusher = Flusher {
             settings: settings.clone(),
             backlog,
@@ -87,6 +91,7 @@ impl Store {
             counters: Arc::clone(&counters),
             signals: Arc::clone(&signals),
             trouble: Arc::clone(&trouble),
+            decoded: Arc::clone(&decoded),
             today: Today::start(),
         };
         let writer = Writer {
@@ -115,6 +120,7 @@ impl Store {
             signals,
             trouble,
             threads,
+            decoded,
             notes,
             place,
         })
@@ -197,7 +203,8 @@ impl Store {
         let is_in_segment = |damage: &&Damage| damage.file.extension().is_some_and(|kind| kind == "parquet");
         let findings = self.notes.findings();
         let damaged_places = findings.damage.iter().filter(is_in_segment).count() as u64;
-        Tally { damaged_places, ..self.counters.tally() }
+        let (decoded_blocks, decoded_bytes) = (self.decoded.blocks(), self.decoded.bytes());
+        Tally { damaged_places, decoded_blocks, decoded_bytes, ..self.counters.tally() }
     }
 
     /// The damage that was met since the store was opened: in logs at once, in segments when a question reads them.
@@ -217,7 +224,7 @@ impl Store {
     /// # Errors
     /// It cannot be read.
     pub fn history(&self) -> Result<History, StoreError> {
-        History::open_noting(&self.settings.path, self.notes.below())
+        History::open_noting(&self.settings.path, self.notes.below(), &self.decoded)
     }
 
     /// Makes everything durable, and segments of it; says what became of the reports.
@@ -294,6 +301,8 @@ fn spawn(
 
 /// Time between two looks for room.
 const PAUSE: Duration = Duration::from_millis(1);
+/// Logs that questions keep decoded: the one at hand, the one that becomes segments, and one that waits for that.
+const KEPT_LOGS: usize = 3;
 /// Batches that may wait, however few rows they have.
 const QUEUED_BATCHES: usize = 4_096;
 

@@ -32,6 +32,10 @@ pub struct Tally {
     pub flush_failures: u64,
     /// Segments that were removed for their age, or because there was too much.
     pub removed_segments: u64,
+    /// Blocks of logs that were decoded for questions, each of them once while it is kept.
+    pub decoded_blocks: u64,
+    /// Bytes of memory that decoded logs take, about.
+    pub decoded_bytes: u64,
 }
 
 /// The counts while they change.
@@ -68,6 +72,8 @@ impl Counters {
             torn_logs: read(&self.torn_logs),
             damaged_blocks: read(&self.damaged_blocks),
             damaged_places: 0,
+            decoded_blocks: 0,
+            decoded_bytes: 0,
             flush_failures: read(&self.flush_failures),
             removed_segments: read(&self.removed_segments),
         }

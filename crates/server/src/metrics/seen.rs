@@ -265,9 +265,16 @@ fn of_store(tally: &Tally, is_written: bool) -> Vec<Family> {
             "Damaged places of segments that questions met.",
             tally.damaged_places,
         ),
+        (
+            "inband_store_decoded_blocks_total",
+            "Blocks of logs that were decoded for questions.",
+            tally.decoded_blocks,
+        ),
     ];
     let counters = counters.map(|(name, help, value)| Family::counter(name, help).of(value));
-    [up, lost, waiting].into_iter().chain(counters).collect()
+    let help = "Memory of the logs that questions share, decoded, bytes.";
+    let decoded = Family::gauge("inband_store_decoded_bytes", help).of(tally.decoded_bytes);
+    [up, lost, waiting, decoded].into_iter().chain(counters).collect()
 }
 
 #[allow(clippy::cast_precision_loss, reason = "a gauge is a 64-bit float")]

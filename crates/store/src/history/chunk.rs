@@ -11,11 +11,11 @@ use parquet::errors::ParquetError;
 
 use super::column::ColumnData;
 use crate::damage::Damage;
+use crate::decoded::LogPart;
 use crate::error::StoreError;
-use crate::memory::Memory;
 use crate::range::TimeRange;
 use crate::segment::{ROW_GROUP_ROWS, SegmentReader, column_of};
-use crate::source::Source;
+use crate::source::{Source, integer};
 
 /// Some rows of a table.
 #[derive(Clone)]
@@ -31,8 +31,11 @@ enum Part {
         path: Arc<PathBuf>,
         group: usize,
     },
-    /// Takes a column out of rows in memory.
-    Memory(Arc<dyn Fn(usize) -> ColumnData + Send + Sync>),
+    /// Takes a column out of rows in memory; the times from and to which these are, where they are known.
+    Memory {
+        column: Arc<dyn Fn(usize) -> ColumnData + Send + Sync>,
+        times: Option<(i64, i64)>,
+    },
 }
 
 impl Chunk {
@@ -46,14 +49,15 @@ impl Chunk {
         (0..segment.row_groups()).map(chunk).collect()
     }
 
-    /// Hops in memory, as many at once as a row group has.
-    pub(crate) fn of_hops(memory: &Arc<Memory>) -> Vec<Chunk> {
-        let count = memory.hops.len();
+    /// Hops of a log in memory, as many at once as a row group has.
+    pub(crate) fn of_hops(part: &Arc<LogPart>) -> Vec<Chunk> {
+        let count = part.memory.hops.len();
+        let times = part.times().map(|(first, last)| (integer(first.0), integer(last.0)));
         let chunk = |start: usize| {
             let range: Range<usize> = start..(start + ROW_GROUP_ROWS).min(count);
-            let (length, memory) = (range.len(), Arc::clone(memory));
-            let column = move |column: usize| Source::of(column).column(&memory.hops, range.clone());
-            Chunk { rows: length, source: Part::Memory(Arc::new(column)) }
+            let (length, part) = (range.len(), Arc::clone(part));
+            let column = move |column: usize| Source::of(column).column(&part.memory.hops, range.clone());
+            Chunk { rows: length, source: Part::Memory { column: Arc::new(column), times } }
         };
         (0..count).step_by(ROW_GROUP_ROWS).map(chunk).collect()
     }
@@ -71,7 +75,7 @@ impl Chunk {
             let memory = Arc::clone(memory);
             let column =
                 move |column: usize| column_of(&table.columns[column].cells, &rows(&memory)[range.clone()]);
-            Chunk { rows: length, source: Part::Memory(Arc::new(column)) }
+            Chunk { rows: length, source: Part::Memory { column: Arc::new(column), times: None } }
         };
         (0..count).step_by(ROW_GROUP_ROWS).map(chunk).collect()
     }
@@ -91,7 +95,7 @@ impl Chunk {
             Part::Group { segment, path, group } => {
                 segment.column(*group, column).map_err(StoreError::segment("read", path))
             }
-            Part::Memory(of) => Ok(of(column)),
+            Part::Memory { column: of, .. } => Ok(of(column)),
         }
     }
 
@@ -101,7 +105,7 @@ impl Chunk {
             Part::Group { segment, path, group } => {
                 segment.part_of_column(*group, column, rows).map_err(StoreError::segment("read", path))
             }
-            Part::Memory(of) => Ok(of(column).pick(rows)),
+            Part::Memory { column: of, .. } => Ok(of(column).pick(rows)),
         }
     }
 
@@ -117,15 +121,14 @@ impl Chunk {
                 let place = format!("row group {group}, column {}", segment.name(column));
                 Damage::new(path, place, cause, Some(self.rows))
             }
-            Part::Memory(_) => Damage::new(Path::new(""), "memory", cause, Some(self.rows)),
+            Part::Memory { .. } => Damage::new(Path::new(""), "memory", cause, Some(self.rows)),
         }
     }
 
     /// Whether a number of the column may be from `least` to `greatest`, as far as is known without reading.
     #[must_use]
     pub fn may_hold(&self, column: usize, least: i64, greatest: i64) -> bool {
-        let Part::Group { segment, group, .. } = &self.source else { return true };
-        segment.integer_bounds(*group, column).is_none_or(|(min, max)| min <= greatest && max >= least)
+        self.integer_bounds(column).is_none_or(|(min, max)| min <= greatest && max >= least)
     }
 
     /// Whether every row is known to have a number of the column from `least` to `greatest`.
@@ -145,9 +148,16 @@ impl Chunk {
 
     /// Whether all its times are known to be in a range.
     pub(crate) fn is_within(&self, range: TimeRange) -> bool {
-        let Part::Group { segment, group, .. } = &self.source else { return false };
         let is_in = |time: i64| (range.from.0..=range.to.0).contains(&time.cast_unsigned());
-        segment.integer_bounds(*group, TIME).is_some_and(|(min, max)| is_in(min) && is_in(max))
+        self.integer_bounds(TIME).is_some_and(|(min, max)| is_in(min) && is_in(max))
+    }
+
+    /// The least and the greatest number of a column, where they are known without reading.
+    fn integer_bounds(&self, column: usize) -> Option<(i64, i64)> {
+        match &self.source {
+            Part::Group { segment, group, .. } => segment.integer_bounds(*group, column),
+            Part::Memory { times, .. } => times.filter(|_| column == TIME),
+        }
     }
 
     pub(crate) fn may_hold_times(&self, range: TimeRange) -> bool {

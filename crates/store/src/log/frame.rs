@@ -111,8 +111,13 @@ pub(super) fn read_header(header: &[u8; HEADER_BYTES]) -> Option<(Salt, u32, u32
     is_sound.then_some((Salt::read(header)?, length, checksum))
 }
 
+/// The salt of the frame that has this header; `None` where it is not sound.
+pub(crate) fn salt_of_frame(header: &[u8; HEADER_BYTES]) -> Option<Salt> {
+    read_header(header).map(|(salt, ..)| salt)
+}
+
 pub(super) const SALT_BYTES: usize = 8;
 /// Bytes in front of a payload.
-pub(super) const HEADER_BYTES: usize = 20;
+pub(crate) const HEADER_BYTES: usize = 20;
 /// Largest payload, bytes.
 const MAX_PAYLOAD_BYTES: u32 = 256 << 20;

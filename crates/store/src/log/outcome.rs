@@ -12,3 +12,11 @@ pub(crate) struct Outcome {
     /// Bytes at the end that are no whole frame.
     pub(crate) torn: usize,
 }
+
+impl Outcome {
+    /// The same of bytes that stand behind others.
+    pub(crate) fn behind(self, others: usize) -> Self {
+        let damaged = self.damaged.into_iter().map(|part| part.start + others..part.end + others).collect();
+        Self { whole: self.whole + others, damaged, torn: self.torn }
+    }
+}

@@ -65,7 +65,9 @@ fn minutes_tell_nodes_and_queues_apart_and_leave_reports_without_hops_out() {
     ];
 
     let columns = HopColumns::from(&hops[..]);
-    let rows = Minutes::of(&columns).rows();
+    let mut minutes = Minutes::default();
+    minutes.add(&columns, 0..columns.reports().len());
+    let rows = minutes.rows();
 
     let told: Vec<_> = rows
         .iter()
