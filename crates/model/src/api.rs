@@ -7,6 +7,7 @@
 
 mod about;
 mod drops;
+mod ecmp;
 mod exact;
 mod flow_history;
 mod flow_list;
@@ -21,6 +22,9 @@ mod time;
 
 pub use self::about::{About, AboutLimits, AboutNode, AboutTable};
 pub use self::drops::{DropColumns, DropGrouping, DropReason, DropSeries, Drops, DropsQuestion};
+pub use self::ecmp::{
+    Ecmp, EcmpFlowColumns, EcmpGroupColumns, EcmpLinkColumns, EcmpLoad, EcmpQuestion, EcmpSeries,
+};
 pub use self::exact::Exact;
 pub use self::flow_history::{
     FlowHistory, FlowHistoryQuestion, PathComparison, PathHop, PathLink, PathPeriod, PeriodReason,

@@ -4,6 +4,7 @@
 //! store and server meet in these types.
 
 pub mod api;
+mod balance;
 mod event;
 mod event_id;
 mod event_kinds;
@@ -21,6 +22,7 @@ mod silence;
 pub mod table;
 mod units;
 
+pub use balance::{highest_to_mean_permille, jain_permille};
 pub use event::{Acknowledgement, Confidence, EndReason, Event, EventView, Phase, ReportReference, Severity};
 pub use event_id::EventId;
 // The list of kinds names what there is.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use inband_model::{
     Confidence, EcmpImbalance, Event, EventDetail, LinkRate, Nanos, NodeId, Phase, ReportReference,
-    Severity,
+    Severity, highest_to_mean_permille, jain_permille,
 };
 use serde::{Deserialize, Serialize};
 
@@ -214,9 +214,9 @@ impl Group {
             self.seconds.pop_front();
         }
         let over = self.mean(settings.for_seconds());
-        let over = over.filter(|mean| highest_to_mean(&mean.rates) > settings.highest_to_mean_permille);
+        let over = over.filter(|mean| highest_to_mean_permille(&mean.rates) > settings.highest_to_mean_permille);
         let unequal = self.mean(settings.window_seconds());
-        let unequal = unequal.filter(|mean| jain(&mean.rates) < settings.jain_permille);
+        let unequal = unequal.filter(|mean| jain_permille(&mean.rates) < settings.jain_permille);
         let Some(found) = over.or(unequal) else { return };
         let rate = |(link, rate): (&PortIndex, &u64)| LinkRate {
             egress_interface: ports[*link].egress_interface.unwrap_or(u16::MAX),
@@ -227,8 +227,8 @@ impl Group {
         let detail = EcmpImbalance {
             node_id: self.node_id,
             links: rates_of_links,
-            highest_to_mean_permille: highest_to_mean(&found.rates),
-            jain_permille: jain(&found.rates),
+            highest_to_mean_permille: highest_to_mean_permille(&found.rates),
+            jain_permille: jain_permille(&found.rates),
             by_utilization: found.by_utilization,
         };
         outbox.begin(self.event(now, found.since, detail), Course::until_quiet(Nanos::from_secs(5)));
@@ -296,24 +296,6 @@ impl Group {
     }
 }
 
-/// The highest rate over the mean, thousandths.
-fn highest_to_mean(rates: &[u64]) -> u64 {
-    let sum: u128 = rates.iter().map(|rate| u128::from(*rate)).sum();
-    let highest = u128::from(rates.iter().copied().max().unwrap_or(0));
-    u64::try_from((highest * rates.len() as u128 * 1_000).checked_div(sum).unwrap_or(0)).unwrap_or(u64::MAX)
-}
-
-/// Jain's index: the square of the sum over the number times the sum of squares, thousandths.
-fn jain(rates: &[u64]) -> u64 {
-    // Scaled so that the squares of the sum fit.
-    let scale = rates.iter().copied().max().unwrap_or(0) / u64::from(u32::MAX) + 1;
-    let rates = rates.iter().map(|rate| u128::from(rate / scale));
-    let count = rates.clone().count() as u128;
-    let (sum, squares) = rates.fold((0, 0), |(sum, squares), rate| (sum + rate, squares + rate * rate));
-    let index = (sum * sum * 1_000).checked_div(count * squares).unwrap_or(1_000);
-    u64::try_from(index).unwrap_or(1_000)
-}
-
 /// Most seconds that are remembered of a set of links.
 const MAX_SECONDS: usize = 600;
 /// Most sets of links that are compared, so that looking through all of them stays cheap.
@@ -321,6 +303,3 @@ const MOST_GROUPS: usize = 1_024;
 /// Most links of equal cost that one node chooses among.
 const MOST_LINKS: usize = 32;
 const SECOND: Nanos = Nanos::from_secs(1);
-
-#[cfg(test)]
-mod tests;

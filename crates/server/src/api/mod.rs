@@ -12,6 +12,7 @@ mod between;
 mod compress;
 mod descriptors;
 mod drops;
+mod ecmp;
 mod events;
 mod filter;
 mod flow_history;

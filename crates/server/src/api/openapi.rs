@@ -8,7 +8,7 @@ use axum::http::Uri;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use inband_model::api::{
-    BetweenQuestion, CompletionQuestion, DropsQuestion, EventsQuestion, FlowHistoryQuestion,
+    BetweenQuestion, CompletionQuestion, DropsQuestion, EcmpQuestion, EventsQuestion, FlowHistoryQuestion,
     FlowSearchQuestion, HeatQuestion, LimitQuestion, ListQuestion, MapQuestion, PacketsQuestion,
     QueueTimelineQuestion, StreamQuestion, SummaryQuestion, TalkersQuestion,
 };
@@ -84,7 +84,7 @@ fn parameters<Q: JsonSchema>() -> Vec<Value> {
 }
 
 /// Everything that can be asked.
-pub(super) const OPERATIONS: [Operation; 34] = [
+pub(super) const OPERATIONS: [Operation; 35] = [
     text("/healthz", "whether the program runs"),
     text("/readyz", "whether the collector answers and history is being written; 503 and why where not"),
     text("/metrics", "counts and latencies for Prometheus"),
@@ -139,6 +139,11 @@ pub(super) const OPERATIONS: [Operation; 34] = [
         "/api/v1/drops",
         "drop reports by reason, node, interface or flow, out of history",
         "Drops",
+    ),
+    ask::<EcmpQuestion>(
+        "/api/v1/ecmp",
+        "how nodes spread flows over links of equal cost, the most unequal first",
+        "Ecmp",
     ),
     ask::<SummaryQuestion>("/api/v1/summary", "the ledger, incidents and a few numbers over time", "Summary"),
     get("/api/v1/about", "version, tables, limits, units, and what is kept", "About"),

@@ -6,8 +6,8 @@ use axum::routing::{delete, get, post};
 
 use super::problem::Problem;
 use super::{
-    Shared, about, between, compress, drops, events, flow_history, flow_list, guard, heat, map, openapi,
-    packets, page, query, queue_timeline, stream, summary, talkers, views,
+    Shared, about, between, compress, drops, ecmp, events, flow_history, flow_list, guard, heat, map,
+    openapi, packets, page, query, queue_timeline, stream, summary, talkers, views,
 };
 
 /// All routes; those that tell nothing but whether the program works need no token.
@@ -38,6 +38,7 @@ pub(super) fn router(state: Shared) -> Router {
         .route("/api/v1/heat", get(heat::heat))
         .route("/api/v1/map", get(map::map))
         .route("/api/v1/drops", get(drops::drops))
+        .route("/api/v1/ecmp", get(ecmp::ecmp))
         .route("/api/v1/summary", get(summary::summary))
         .route("/api/v1/about", get(about::about))
         .route("/api/v1/events", get(events::events))

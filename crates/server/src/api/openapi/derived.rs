@@ -2,7 +2,7 @@
 
 use inband_model::LedgerView;
 use inband_model::api::{
-    About, Completion, Drops, FabricMap, FlowHistory, FlowList, Heat, Packets, Problem, QueueTimeline,
+    About, Completion, Drops, Ecmp, FabricMap, FlowHistory, FlowList, Heat, Packets, Problem, QueueTimeline,
     Summary,
 };
 use schemars::generate::SchemaSettings;
@@ -18,6 +18,7 @@ pub(super) fn schemas() -> Map<String, Value> {
     add::<About>(generator);
     add::<Completion>(generator);
     add::<Drops>(generator);
+    add::<Ecmp>(generator);
     add::<FabricMap>(generator);
     add::<FlowHistory>(generator);
     add::<FlowList>(generator);

@@ -85,6 +85,34 @@ fn a_queue_a_heat_map_and_the_map_count_the_same_reports() {
 }
 
 #[test]
+fn the_links_a_node_spreads_flows_over_come_with_what_they_carry() {
+    let system = System::start("");
+    for (middle, egress, port, count) in [(9, 5, 1, 6), (10, 6, 2, 2)] {
+        let hop = |node: u32, egress: u32| [node, 1 << 16 | egress, 700, 3 << 24 | 10];
+        let hops = [hop(7, 2), hop(middle, 4), hop(8, egress)].concat();
+        let frame = md_frame().with(|int| int.bitmap(0xf000).words(&hops)).over(packet().udp(port, 80));
+        system.report_frame(count, &frame.build());
+    }
+    system.wait_for("/api/v1/ledger", |ledger| ledger["total"]["stored"] == 8);
+    let ecmp = system.wait_for("/api/v1/ecmp?node=8", |ecmp| ecmp["groups"]["reports"][0] == 8);
+
+    let groups = &ecmp["groups"];
+    assert_eq!((&groups["node"], &groups["links"]), (&[8][..].into(), &[2][..].into()), "{ecmp}");
+    assert_eq!((&groups["flows"][0], &groups["load"][0]), (&2.into(), &"reports".into()), "{ecmp}");
+    let measures = (&groups["jain_permille"][0], &groups["highest_to_mean_permille"][0]);
+    assert_eq!(measures, (&800.into(), &1_500.into()), "{ecmp}");
+    let links = &ecmp["links"];
+    assert_eq!((&links["egress_interface"], &links["next_node"]), (&[5, 6][..].into(), &[9, 10][..].into()));
+    assert_eq!((&links["flows"], &links["reports"]), (&[1, 1][..].into(), &[6, 2][..].into()), "{ecmp}");
+    assert_eq!(links["share_permille"], serde_json::json!([750, 250]), "{ecmp}");
+    assert_eq!((&ecmp["series"]["reports"], &ecmp["step_ns"]), (&[6, 2][..].into(), &STEP_NS.into()));
+    assert_eq!((&ecmp["largest"]["reports"], &ecmp["left_out"]), (&[6, 2][..].into(), &0.into()), "{ecmp}");
+    // Nothing is spread at nodes with one way on, nor in a time before.
+    assert_eq!(len(&ask(&system, "/api/v1/ecmp?node=9")["groups"]["node"]), 0);
+    assert_eq!(len(&ask(&system, "/api/v1/ecmp?from=5&to=9")["groups"]["node"]), 0);
+}
+
+#[test]
 fn a_wrong_parameter_is_named_with_what_is_allowed() {
     let system = System::start("");
     for (path, parameter, allowed) in [
@@ -255,3 +283,6 @@ fn frame() -> IntFrame {
     let hops = [hop(7, 2, 700, 1_000), hop(8, 5, 800, 10)].concat();
     md_frame().with(|int| int.bitmap(0xf000).words(&hops))
 }
+
+/// Length of a step of `/api/v1/ecmp`.
+const STEP_NS: u64 = 60_000_000_000;
