@@ -10,9 +10,12 @@ use clap::Args;
 /// The compiler whose output is committed: another version makes other bytes of the same source.
 const CLANG: &str = "clang-14";
 const STRIP: &str = "llvm-strip-14";
-const SOURCES: &str = "crates/host/src/bpf";
-/// Each is one source, and one object beside it.
-const OBJECTS: [&str; 2] = ["inband", "drops"];
+/// Folders, and the objects in them: each is one source, and one object beside it.
+const OBJECTS: [(&str, &str); 3] = [
+    ("crates/host/src/bpf", "inband"),
+    ("crates/host/src/bpf", "drops"),
+    ("crates/switch/src/bpf", "switch"),
+];
 
 /// What to do with the objects.
 #[derive(Args)]
@@ -36,8 +39,8 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<()> {
         installed,
         "{CLANG} is not installed: apt-get install clang-14 llvm-14 libbpf-dev linux-libc-dev"
     );
-    let sources = root.join(SOURCES);
-    OBJECTS.iter().try_for_each(|name| {
+    OBJECTS.iter().try_for_each(|(folder, name)| {
+        let sources = root.join(folder);
         let built = std::env::temp_dir().join(format!("inband-{}-{name}.bpf.o", std::process::id()));
         let outcome =
             compile(&sources, name, &built).and_then(|()| settle(&sources, name, &built, arguments));
@@ -73,7 +76,8 @@ fn settle(sources: &Path, name: &str, built: &Path, arguments: &Arguments) -> Re
         return Ok(());
     }
     if arguments.check {
-        bail!("{SOURCES}/{name}.bpf.o is not what its sources make; run `cargo xtask bpf` and commit it");
+        let committed = committed.display();
+        bail!("{committed} is not what its sources make; run `cargo xtask bpf` and commit it");
     }
     fs::write(&committed, new).with_context(|| format!("cannot write {}", committed.display()))
 }

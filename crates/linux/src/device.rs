@@ -64,6 +64,14 @@ pub fn set_mtu(netlink: &mut Netlink, index: u32, mtu: u32) -> io::Result<()> {
     netlink.change(Message::new(SET_LINK, 0, &link(index)).attribute(MTU, &mtu.to_ne_bytes()))
 }
 
+/// Sets how many frames wait for a device at most.
+///
+/// # Errors
+/// What the kernel says.
+pub fn set_queue_length(netlink: &mut Netlink, index: u32, frames: u32) -> io::Result<()> {
+    netlink.change(Message::new(SET_LINK, 0, &link(index)).attribute(QUEUE_LENGTH, &frames.to_ne_bytes()))
+}
+
 /// Renames a device, which has to be down.
 ///
 /// # Errors
@@ -109,6 +117,19 @@ pub fn delete(netlink: &mut Netlink, index: u32) -> io::Result<()> {
 /// # Errors
 /// What the kernel says.
 pub fn sent_bytes(netlink: &mut Netlink, index: u32) -> io::Result<Option<u64>> {
+    counter(netlink, index, SENT_BYTES_AT)
+}
+
+/// How many frames the device with this interface index had no room for; `None`: the kernel does not say.
+///
+/// # Errors
+/// What the kernel says.
+pub fn send_drops(netlink: &mut Netlink, index: u32) -> io::Result<Option<u64>> {
+    counter(netlink, index, SEND_DROPS_AT)
+}
+
+/// The counter at this offset of `struct rtnl_link_stats64`.
+fn counter(netlink: &mut Netlink, index: u32, at: usize) -> io::Result<Option<u64>> {
     let mut asked = [0; STATISTICS_BYTES];
     for (at, value) in [(4, index), (8, LINK_64_ALONE)] {
         if let Some(room) = asked.get_mut(at..at + 4) {
@@ -119,7 +140,7 @@ pub fn sent_bytes(netlink: &mut Netlink, index: u32) -> io::Result<Option<u64>> 
     netlink.query(Message::new(GET_STATISTICS, 0, &asked), |kind, body| {
         let counters =
             body.get(STATISTICS_BYTES..).and_then(|attributes| Attributes(attributes).get(LINK_64));
-        let counter = counters.and_then(|counters| counters.get(SENT_BYTES_AT..)?.first_chunk());
+        let counter = counters.and_then(|counters| counters.get(at..)?.first_chunk());
         if let Some(counter) = counter.filter(|_| kind == NEW_STATISTICS) {
             sent = Some(u64::from_ne_bytes(*counter));
         }
@@ -181,6 +202,8 @@ pub(crate) const LINK_INFO: u16 = 18;
 pub(crate) const INFO_KIND: u16 = 1;
 pub(crate) const INFO_DATA: u16 = 2;
 const MASTER: u16 = 10;
+/// `IFLA_TXQLEN`.
+const QUEUE_LENGTH: u16 = 13;
 const GET_LINK: u16 = 18;
 /// `IFLA_ADDRESS`.
 pub const ADDRESS: u16 = 1;
@@ -197,6 +220,8 @@ const LINK_64: u16 = 1;
 const LINK_64_ALONE: u32 = 1;
 /// Packets received and sent and bytes received stand in front of bytes sent.
 const SENT_BYTES_AT: usize = 24;
+/// Behind them are two counters of errors, and frames dropped when received.
+const SEND_DROPS_AT: usize = 56;
 /// `IFF_UP` and `IFF_LOWER_UP`.
 const RUNNING: u32 = 0x1_0001;
 /// `IFF_RUNNING`.

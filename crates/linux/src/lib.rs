@@ -19,6 +19,7 @@ pub mod rcu;
 pub mod route;
 pub mod tap;
 pub mod tcx;
+pub mod tun;
 pub mod veth;
 
 #[doc = include_str!("../README.md")]

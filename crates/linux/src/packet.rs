@@ -3,6 +3,9 @@
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
+const SEND_BYTES: u32 = 16 << 20;
+const INTEGER_BYTES: libc::socklen_t = 4;
+
 /// A socket that sends frames as they are, and receives none.
 #[derive(Debug)]
 pub struct PacketSocket(OwnedFd);
@@ -21,6 +24,24 @@ impl PacketSocket {
         }
         // SAFETY: the kernel has just made this descriptor for us, and nobody else knows it.
         Ok(Self(unsafe { OwnedFd::from_raw_fd(fd) }))
+    }
+
+    /// Puts `mark` on what it sends from here on, and gives frames that the device has not sent 16 MiB of room.
+    ///
+    /// # Errors
+    /// What the kernel says, such as that this user may not.
+    pub fn set_mark(&self, mark: u32) -> io::Result<()> {
+        self.set(libc::SO_MARK, mark)?;
+        // Without the privilege the usual size has to do.
+        let _ = self.set(libc::SO_SNDBUFFORCE, SEND_BYTES);
+        Ok(())
+    }
+
+    fn set(&self, option: libc::c_int, value: u32) -> io::Result<()> {
+        let (fd, value) = (self.0.as_raw_fd(), &raw const value);
+        // SAFETY: the pointer is to a live integer of the length given, which the call only reads.
+        let done = unsafe { libc::setsockopt(fd, libc::SOL_SOCKET, option, value.cast(), INTEGER_BYTES) };
+        if done < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
     }
 
     /// Sends `frame`, which begins with an Ethernet header, by the interface with this index.

@@ -3,7 +3,7 @@
 use inband_linux::device::{self, Device};
 use inband_linux::netlink::Netlink;
 use inband_node::NodeConfig;
-use inband_node::config::{Datapath, Forwarding, FrameIo, InterfaceConfig};
+use inband_node::config::{Datapath, Forwarding, FrameIo, InterfaceConfig, Xdp};
 
 use crate::error::SwitchError;
 
@@ -12,16 +12,16 @@ use crate::error::SwitchError;
 /// # Errors
 /// The first setting that is wrong, or is not part of this build.
 pub(crate) fn check(config: &NodeConfig) -> Result<(), SwitchError> {
-    if config.switch.datapath == Datapath::Kernel {
-        return Err(SwitchError::config(
-            "switch.datapath",
-            "`kernel`, also the default, is not part of this build; `datapath = \"engine\"` is",
-        ));
-    }
     if config.switch.io == FrameIo::AfXdp {
         return Err(SwitchError::config(
             "switch.io",
             "`af-xdp` is not part of this build; `af-packet` is, and what `auto` selects",
+        ));
+    }
+    if config.switch.datapath == Datapath::Kernel && matches!(config.switch.xdp, Xdp::Native | Xdp::Generic) {
+        return Err(SwitchError::config(
+            "switch.xdp",
+            "programs run at TCX in this build; `off` is, and what `auto` selects",
         ));
     }
     if config.interfaces.len() < 2 {
@@ -64,6 +64,15 @@ fn check_statics(config: &NodeConfig) -> Result<(), SwitchError> {
             return Err(SwitchError::config("static.interfaces", format!("there is no interface {id}")));
         }
     }
+    if config.switch.datapath == Datapath::Kernel {
+        return match config.statics.is_empty() && config.switch.forwarding != Forwarding::Static {
+            true => Ok(()),
+            false => Err(SwitchError::config(
+                "switch.forwarding",
+                "`static` is for `datapath = \"engine\"`: Linux forwards here",
+            )),
+        };
+    }
     match config.switch.forwarding {
         Forwarding::Static if config.statics.is_empty() => {
             Err(SwitchError::config("switch.forwarding", "`static` needs [[static]]"))
@@ -90,9 +99,6 @@ pub(crate) fn devices(config: &NodeConfig, netlink: &mut Netlink) -> Result<Vec<
         if !device.is_ethernet || device.address.len() != 6 {
             return mistake(format!("the frames of `{name}` are not those of Ethernet"));
         }
-        if device.master.is_some() {
-            return mistake(format!("`{name}` is a port of another device, which would forward as well"));
-        }
         if interface.mtu > device.mtu {
             let (mtu, most) = (interface.mtu, device.mtu);
             let what = format!("{mtu} of interface {} is more than the {most} of `{name}`", interface.id);
@@ -101,6 +107,39 @@ pub(crate) fn devices(config: &NodeConfig, netlink: &mut Netlink) -> Result<Vec<
         Ok(device.clone())
     };
     config.interfaces.iter().map(find).collect()
+}
+
+/// Checks that no other device forwards what `devices` receive.
+///
+/// # Errors
+/// One that is a port of a bridge.
+pub(crate) fn check_unbound(devices: &[Device]) -> Result<(), SwitchError> {
+    match devices.iter().find(|device| device.master.is_some()) {
+        Some(Device { name, .. }) => {
+            let what = format!("`{name}` is a port of another device, which would forward as well");
+            Err(SwitchError::config("interface.device", what))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Checks that a running switch can take over `new` in the place of `old`.
+///
+/// # Errors
+/// The first setting that cannot change while a switch runs.
+pub(crate) fn check_reload(old: &NodeConfig, new: &NodeConfig) -> Result<(), SwitchError> {
+    let same = |key: &'static str, is_same: bool| {
+        let what = "cannot change while the switch runs; start it anew";
+        if is_same { Ok(()) } else { Err(SwitchError::config(key, what)) }
+    };
+    same("node.id", old.node.id == new.node.id)?;
+    same("switch.datapath", old.switch.datapath == new.switch.datapath)?;
+    same("switch.forwarding", old.switch.forwarding == new.switch.forwarding)?;
+    let unchanging = |config: &NodeConfig| -> Vec<_> {
+        let interfaces = config.interfaces.iter();
+        interfaces.map(|port| (port.id, port.device.clone(), port.priorities, port.edge, port.mtu)).collect()
+    };
+    same("interface", unchanging(old) == unchanging(new))
 }
 
 /// What one frame needs at least.

@@ -69,6 +69,7 @@ impl Switch {
         let profile = Profile::compile(config)?;
         let mut netlink = Netlink::open().map_err(SwitchError::system("reach netlink"))?;
         let devices = config::devices(config, &mut netlink)?;
+        config::check_unbound(&devices)?;
         let guard = Guard::attach(&devices)?;
         let follower = Follower::start(guard)?;
         let opened = config.interfaces.iter().zip(&devices);
@@ -145,19 +146,7 @@ impl Switch {
     /// What is wrong in the configuration, or cannot change while the switch runs; nothing has changed then.
     pub fn reload(&mut self, config: &NodeConfig) -> Result<(), SwitchError> {
         config::check(config)?;
-        let same = |key: &'static str, is_same: bool| {
-            let what = "cannot change while the switch runs; start it anew";
-            if is_same { Ok(()) } else { Err(SwitchError::config(key, what)) }
-        };
-        same("node.id", config.node.id == self.config.node.id)?;
-        same("switch.forwarding", config.switch.forwarding == self.config.switch.forwarding)?;
-        let unchanging = |config: &NodeConfig| -> Vec<_> {
-            let interfaces = config.interfaces.iter();
-            interfaces
-                .map(|port| (port.id, port.device.clone(), port.priorities, port.edge, port.mtu))
-                .collect()
-        };
-        same("interface", unchanging(config) == unchanging(&self.config))?;
+        config::check_reload(&self.config, config)?;
         let profile = self.node.profile().reload(config)?;
         self.node.adopt(profile);
         self.forwarding.reload(config);
@@ -193,6 +182,7 @@ impl Switch {
             neighbours,
             table_version: self.follower.version(),
             reloads: self.reloads,
+            ..Status::default()
         }
     }
 

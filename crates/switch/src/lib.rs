@@ -4,6 +4,7 @@
 //! queue: depth, latency and drops in the metadata are those of its own queues. Reading order: [`Switch`] is the loop;
 //! `finish` makes frames what they would be on a wire, `forward` decides, `port` queues and sends, `follow` keeps up
 //! with the kernel's routes and neighbours, `guard` keeps the kernel's own stack from forwarding as well.
+//! Where Linux forwards, `kernel` has programs do INT on the way; [`LiveSwitch`] is either.
 #![forbid(unsafe_code)]
 
 mod config;
@@ -14,6 +15,8 @@ mod finish;
 mod follow;
 mod forward;
 mod guard;
+mod kernel;
+mod live;
 mod packet;
 mod port;
 mod reports;
@@ -23,4 +26,6 @@ mod waiting;
 pub use counts::Cause;
 pub use engine::Switch;
 pub use error::SwitchError;
+pub use kernel::KernelSwitch;
+pub use live::LiveSwitch;
 pub use status::{PortStatus, Status};

@@ -9,7 +9,7 @@ use serde::Serialize;
 pub struct Status {
     /// Node ID.
     pub node_id: u32,
-    /// How frames come in.
+    /// How frames come in; `kernel`: Linux forwards.
     pub io: &'static str,
     /// The interfaces.
     pub interfaces: Vec<PortStatus>,
@@ -25,6 +25,12 @@ pub struct Status {
     pub table_version: u64,
     /// Configurations taken over since the start.
     pub reloads: u64,
+    /// Where Linux forwards: packets that its programs handed to the engine, and what became of them.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub kernel: BTreeMap<&'static str, u64>,
+    /// Where Linux forwards: what this node's metadata says, and what is not available.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub metadata: BTreeMap<&'static str, &'static str>,
 }
 
 /// What it says of an interface.

@@ -39,6 +39,13 @@ pub(super) fn text(status: &Status) -> String {
     for (outcome, count) in &status.reports {
         line(&mut out, "reports_total", &format!("result=\"{outcome}\""), count);
     }
+    if !status.kernel.is_empty() {
+        let help = "Packets between the programs in the kernel and the engine, by what became of them.";
+        head(&mut out, "kernel_packets_total", "counter", help);
+        for (outcome, count) in &status.kernel {
+            line(&mut out, "kernel_packets_total", &format!("outcome=\"{outcome}\""), count);
+        }
+    }
     for (name, help, value) in [
         ("routes", "Routes the router knows.", status.routes),
         ("neighbours", "Neighbours the router knows.", status.neighbours),

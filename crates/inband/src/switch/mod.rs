@@ -13,7 +13,8 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use inband::config::ConfigFile;
 use inband_node::NodeConfig;
-use inband_switch::{Status, Switch, SwitchError};
+use inband_node::config::Datapath;
+use inband_switch::{LiveSwitch, Status, SwitchError};
 use signal_hook::consts::SIGHUP;
 
 use crate::failure::Failure;
@@ -21,9 +22,9 @@ use crate::signals;
 
 /// Run one INT node on live interfaces: a switch that is source, transit hop and sink
 ///
-/// The program forwards between the interfaces of its configuration, in the network namespace it is started in, as a
-/// bridge, a router or by a table. Each packet passes the program's own egress queues and the engine. SIGHUP makes it
-/// read its configuration again; SIGINT or SIGTERM ends it. The interfaces are as they were then, however it ends. It
+/// With `datapath = "kernel"` Linux forwards, and programs on the interfaces do INT on the way. With `"engine"` the program
+/// forwards between the interfaces of its configuration, in the network namespace it is started in, as a bridge, a
+/// router or by a table; each packet passes its own egress queues and the engine. SIGHUP makes it read its configuration again; SIGINT or SIGTERM ends it. The interfaces are as they were then, however it ends. It
 /// needs root, or CAP_NET_ADMIN, CAP_NET_RAW, CAP_BPF and CAP_PERFMON.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
@@ -62,7 +63,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let stop = signals::until_stopped()?;
     let reload = Arc::new(AtomicBool::new(false));
     signal_hook::flag::register(SIGHUP, Arc::clone(&reload)).context("cannot catch signals")?;
-    let mut switch = Switch::start(&config).map_err(|error| failure(&file, error))?;
+    let mut switch = LiveSwitch::start(&config).map_err(|error| failure(&file, error))?;
     let shown = Arc::new(Mutex::new(switch.status()));
     if let Some(address) = metrics {
         serve::start(address, Arc::clone(&shown))
@@ -119,7 +120,7 @@ fn failure(file: &ConfigFile, error: SwitchError) -> Failure {
 }
 
 /// Takes over what the file says now; with a mistake in it the switch goes on as it was.
-fn take_over(path: &Path, switch: &mut Switch) {
+fn take_over(path: &Path, switch: &mut LiveSwitch) {
     let result =
         read(path).and_then(|(file, config)| switch.reload(&config).map_err(|error| failure(&file, error)));
     match result {
@@ -133,8 +134,13 @@ fn take_over(path: &Path, switch: &mut Switch) {
 fn announce(config: &NodeConfig) {
     let names: Vec<_> =
         config.interfaces.iter().filter_map(|interface| interface.device.as_deref()).collect();
+    let (id, names) = (config.node.id, names.join(", "));
+    if config.switch.datapath == Datapath::Kernel {
+        eprintln!("Linux forwards between {names}; programs at TCX do INT as node {id}");
+        return;
+    }
     let forwarding = format!("{:?}", config.switch.forwarding).to_lowercase();
-    eprintln!("node {} forwards between {} by {forwarding}", config.node.id, names.join(", "));
+    eprintln!("node {id} forwards between {names} by {forwarding}");
     eprintln!("frames by af-packet: af-xdp is not part of this build");
 }
 

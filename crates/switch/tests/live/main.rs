@@ -3,6 +3,7 @@
 
 mod bridge;
 mod bytes;
+mod kernel;
 mod queues;
 mod router;
 mod world;

@@ -15,7 +15,7 @@ use inband_linux::netlink::Netlink;
 use inband_linux::route::{NextHop, Route};
 use inband_linux::veth::{self, End};
 use inband_node::NodeConfig;
-use inband_switch::{Status, Switch};
+use inband_switch::{LiveSwitch, Status};
 
 /// The namespaces in the order of the links.
 pub(crate) const A: usize = 0;
@@ -250,7 +250,7 @@ impl Running {
         let (reload, reloads) = std::sync::mpsc::channel();
         let thread = std::thread::spawn(move || {
             namespace.enter().unwrap();
-            let mut switch = Switch::start(&config).unwrap();
+            let mut switch = LiveSwitch::start(&config).unwrap();
             started.send(()).unwrap();
             while !theirs.load(Ordering::Relaxed) {
                 if let Ok(config) = reloads.try_recv() {

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* What waits in the root queue of the device that a packet leaves by? */
+#pragma once
+
+#include <bpf/bpf_core_read.h>
+
+#include "kernel.h"
+
+/* The kernel does not say. */
+#define QUEUE_UNKNOWN 0xffffffffU
+/* Most that an occupancy of 24 bits says. */
+#define MOST_OCCUPANCY 0x00ffffff
+
+/*
+ * What waits in the root queue of the device a packet leaves by. Where there is no queue, several, or one whose numbers
+ * are kept for each processor or in the device, nobody knows.
+ */
+static __always_inline __u32 root_queue(struct __sk_buff *skb)
+{
+	const struct Qdisc *qdisc = BPF_CORE_READ((struct sk_buff *)skb, dev, qdisc);
+	__u32 backlog;
+
+	if (!qdisc || !BPF_CORE_READ(qdisc, enqueue))
+		return QUEUE_UNKNOWN;
+	if (BPF_CORE_READ(qdisc, flags) & (TCQ_F_MQROOT | TCQ_F_CPUSTATS | TCQ_F_OFFLOADED))
+		return QUEUE_UNKNOWN;
+	backlog = BPF_CORE_READ(qdisc, qstats.backlog);
+	return backlog < MOST_OCCUPANCY ? backlog : MOST_OCCUPANCY;
+}
+
+/*
+ * Whether a packet may wait in the root queue of the device it leaves by. It does not where there is none, and where the
+ * kernel goes past an empty one; of several queues nobody knows yet which one it will be.
+ */
+static __always_inline __u32 may_wait(struct __sk_buff *skb)
+{
+	const struct Qdisc *qdisc = BPF_CORE_READ((struct sk_buff *)skb, dev, qdisc);
+	unsigned int flags;
+
+	if (!qdisc || !BPF_CORE_READ(qdisc, enqueue))
+		return 0;
+	flags = BPF_CORE_READ(qdisc, flags);
+	if (!(flags & TCQ_F_CAN_BYPASS) || (flags & (TCQ_F_MQROOT | TCQ_F_OFFLOADED)))
+		return 1;
+	if (flags & TCQ_F_NOLOCK)
+		return !!(BPF_CORE_READ(qdisc, state) & QDISC_STATE_NON_EMPTY);
+	return BPF_CORE_READ(qdisc, qstats.backlog) != 0;
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* What the programs and the switch tell each other; `kernel/abi.rs` has the same. */
+#pragma once
+
+#include <linux/types.h>
+
+/* What the programs do; the only entry of its map. */
+struct config {
+	/* Nanoseconds from the monotonic clock to the time of day. */
+	__u64 clock_offset;
+	/* In front of INT, in domains that mark it so. */
+	__u64 probe_marker;
+	__u32 node_id;
+	/* The mark on packets that the engine has sent. */
+	__u32 engine_mark;
+	/* Index of the device that leads to the engine. */
+	__u32 engine_device;
+	/* Of `enum config_flag`. */
+	__u32 flags;
+	__u16 udp_port;
+	__u16 gre_protocol;
+	__u16 geneve_class;
+	__u8 dscp;
+	__u8 dscp_mask;
+	__u8 vxlan_gpe_next_protocols[4];
+	/* Of `enum kind`. */
+	__u32 kind;
+};
+
+enum config_flag {
+	/* Packets that come in at an edge may start INT. */
+	STARTS_INT = 1,
+	/* The engine looks at every packet. */
+	ALL_TO_ENGINE = 2,
+	/* The engine does all INT. */
+	INT_TO_ENGINE = 4,
+	/* The engine keeps checksums by the complement. */
+	KEEPS_COMPLEMENT = 8,
+	/* INT is in front of the TCP options. */
+	BEFORE_TCP_OPTIONS = 16,
+	/* The engine makes room where the MTU leaves none. */
+	RELIEVES = 32,
+};
+
+/* How the domain marks INT. */
+enum kind {
+	KIND_DSCP = 0,
+	KIND_UDP = 1,
+	KIND_GRE = 2,
+	KIND_VXLAN_GPE = 3,
+	KIND_GENEVE = 4,
+	KIND_PROBE_MARKER = 5,
+};
+
+/* An interface, by the index of its device. */
+struct port {
+	__u32 level2_id;
+	__u32 mtu;
+	/* Its place among the interfaces. */
+	__u32 number;
+	__u16 id;
+	/* Whether INT is done by the engine: at an edge, and where packets may not come with it. */
+	__u16 is_edge;
+};
+
+/* In front of a frame that goes to the engine, as if it were its Ethernet header. */
+struct handed {
+	__u8 destination[6];
+	__u8 source[6];
+	__be16 ethertype;
+	__u16 magic;
+	/* Indexes of the devices; 0: the packet did not come by one. */
+	__u32 ingress;
+	__u32 egress;
+	/* Nanoseconds since 1970; 0: not known. */
+	__u64 came_at;
+	/* What waits in the queue it would have entered, bytes; all ones: not known. */
+	__u32 queue;
+	/* Whether it may have to wait there. */
+	__u32 may_wait;
+};
+
+_Static_assert(sizeof(struct config) == 48, "as in abi.rs");
+_Static_assert(sizeof(struct port) == 16, "as in abi.rs");
+_Static_assert(sizeof(struct handed) == 40, "as in abi.rs");
+
+#define HANDED_ETHERTYPE 0x88b5
+#define HANDED_MAGIC 0x4e49
+
+/* What is counted for each interface: packets in by it, then packets out by it. */
+enum count {
+	RECEIVED_PACKETS,
+	RECEIVED_BYTES,
+	SENT_PACKETS,
+	SENT_BYTES,
+	TO_ENGINE,
+	FROM_ENGINE,
+	/* The engine could not be handed a packet: it left as it was, or, with INT at an edge, did not leave. */
+	NOT_HANDED,
+	NOT_HANDED_DROPPED,
+	PUSHED,
+	HOPS_EXCEEDED,
+	MTU_EXCEEDED,
+	/* The kernel had no room for the metadata: it left as it was. */
+	NO_HEADROOM,
+	COUNTS = 16,
+};
+
+#define MOST_PORTS 1024
+
+/* Of `enum tcx_action_base`, which older headers of the kernel do not have. */
+#define TCX_NEXT -1
+#define TCX_DROP 2

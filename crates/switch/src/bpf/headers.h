@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Where are the headers of a packet, and does it carry INT? */
+#pragma once
+
+#include <linux/if_ether.h>
+#include <linux/in.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/tcp.h>
+#include <linux/udp.h>
+
+#include "../../../host/src/bpf/format.h"
+#include "abi.h"
+
+#define L3 ((__u32)sizeof(struct ethhdr))
+/* Bytes of a packet's start that are looked at. */
+#define HEAD_BYTES 256
+#define FRAGMENT_OFFSET 0x1fff
+#define FRAGMENT_BITS 0x3fff
+#define GRE_BYTES 4
+#define VXLAN_BYTES 8
+#define VXLAN_GPE_PORT 4790
+#define VXLAN_FLAG_NEXT_PROTOCOL 0x04
+#define GENEVE_PORT 6081
+#define GENEVE_OPTION_LENGTH 0x3f
+
+/* The first bytes of the packet, what is where in them, and room for this hop's metadata. */
+struct packet {
+	__u8 head[HEAD_BYTES];
+	__u8 hop[256];
+	/* How many bytes of the packet are in `head`. */
+	__u32 visible;
+	/* Offsets from the start of the frame; `end` by the IP header's length. */
+	__u32 l4;
+	__u32 end;
+	__u32 shim;
+	__u8 version;
+	__u8 protocol;
+	__u8 dscp;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct packet);
+} SCRATCH SEC(".maps");
+
+/* What a packet is to the node. */
+enum find {
+	/* It carries no INT. */
+	PLAIN,
+	/* It carries INT-MD of 2.1 at `shim`, which looks like what the kernel can extend. */
+	AT_SHIM,
+	/* It may carry INT: the engine looks. */
+	UNSURE,
+};
+
+/* `packet->head` at an offset that the verifier knows to be below HEAD_BYTES. */
+static __always_inline void *head_at(const struct packet *packet, __u32 at)
+{
+	asm volatile("" : "+r"(at));
+	return (__u8 *)packet->head + (at & (HEAD_BYTES - 1));
+}
+
+static __always_inline struct iphdr *ipv4(struct packet *packet)
+{
+	return (struct iphdr *)(packet->head + L3);
+}
+
+static __always_inline struct ipv6hdr *ipv6(struct packet *packet)
+{
+	return (struct ipv6hdr *)(packet->head + L3);
+}
+
+static __always_inline struct udphdr *udp(const struct packet *packet)
+{
+	return head_at(packet, packet->l4);
+}
+
+static __always_inline struct tcphdr *tcp(const struct packet *packet)
+{
+	return head_at(packet, packet->l4);
+}
+
+/* Reads the start of the packet; returns a negative number where there is too little of it. */
+static __always_inline int read_head(struct __sk_buff *skb, struct packet *packet)
+{
+	__u32 length = skb->len;
+
+	if (length > HEAD_BYTES)
+		length = HEAD_BYTES;
+	asm volatile("" : "+r"(length));
+	if (length < L3 + sizeof(struct iphdr) || length > HEAD_BYTES)
+		return -1;
+	packet->visible = length;
+	return bpf_skb_load_bytes(skb, 0, packet->head, length);
+}
+
+/* Whether an INT-MD header that the kernel can extend follows at `shim`. */
+static __always_inline enum find judge_shim(const struct packet *packet, __u32 limit, __u32 at)
+{
+	const struct shim *shim = head_at(packet, at);
+	const struct int_header *header = (const struct int_header *)(shim + 1);
+
+	if (at + sizeof(*shim) + sizeof(*header) > packet->visible)
+		return UNSURE;
+	if (at + sizeof(*shim) + shim->length * 4 > limit || shim->length < INT_WORDS)
+		return UNSURE;
+	if (shim->type_npt >> 4 != TYPE_MD || header->version_flags >> 4 != INT_VERSION)
+		return UNSURE;
+	return AT_SHIM;
+}
+
+/* Finds INT behind UDP. */
+static __always_inline enum find find_behind_udp(struct packet *packet, const struct config *config)
+{
+	__u16 port = bpf_ntohs(udp(packet)->dest);
+	__u32 limit = packet->l4 + bpf_ntohs(udp(packet)->len);
+	__u32 payload = packet->l4 + sizeof(struct udphdr);
+	const struct shim *shim = head_at(packet, payload);
+	const __u8 *tunnel = head_at(packet, payload);
+	__u8 npt;
+
+	if (limit > packet->end || payload > limit)
+		return UNSURE;
+	switch (config->kind) {
+	case KIND_UDP:
+		if (port != config->udp_port)
+			return PLAIN;
+		npt = shim->type_npt >> 2 & 3;
+		packet->shim = payload;
+		if (payload + sizeof(*shim) > packet->visible)
+			return UNSURE;
+		return npt == NPT_UDP_PAYLOAD || npt == NPT_L4_HEADER ? judge_shim(packet, limit, payload) : UNSURE;
+	case KIND_VXLAN_GPE:
+		if (port != VXLAN_GPE_PORT)
+			return PLAIN;
+		if (payload + VXLAN_BYTES > packet->visible || payload + VXLAN_BYTES > limit)
+			return UNSURE;
+		if (!(tunnel[0] & VXLAN_FLAG_NEXT_PROTOCOL))
+			return PLAIN;
+		packet->shim = payload + VXLAN_BYTES;
+		if (tunnel[3] == config->vxlan_gpe_next_protocols[0])
+			return judge_shim(packet, limit, packet->shim);
+		for (int i = 1; i < 4; i++)
+			if (tunnel[3] == config->vxlan_gpe_next_protocols[i])
+				return UNSURE;
+		return PLAIN;
+	case KIND_GENEVE:
+		if (port != GENEVE_PORT)
+			return PLAIN;
+		return tunnel[0] & GENEVE_OPTION_LENGTH ? UNSURE : PLAIN;
+	}
+	return PLAIN;
+}
+
+/* Finds INT behind TCP or UDP, announced by the DSCP or by a marker. */
+static __always_inline enum find find_behind_l4(struct packet *packet, const struct config *config)
+{
+	__u32 limit = packet->end;
+	__u32 at;
+
+	if (packet->protocol == IPPROTO_UDP) {
+		limit = packet->l4 + bpf_ntohs(udp(packet)->len);
+		at = packet->l4 + sizeof(struct udphdr);
+	} else {
+		at = packet->l4 + tcp(packet)->doff * 4;
+		if (tcp(packet)->doff < 5)
+			return UNSURE;
+		if (config->flags & BEFORE_TCP_OPTIONS)
+			at = packet->l4 + sizeof(struct tcphdr);
+	}
+	if (limit > packet->end || at > limit)
+		return UNSURE;
+	if (config->kind == KIND_PROBE_MARKER) {
+		__u64 marker = *(__u64 *)head_at(packet, at & ~0x3U);
+
+		return at + sizeof(marker) > packet->visible || marker == config->probe_marker || (at & 3) ?
+			       UNSURE :
+			       PLAIN;
+	}
+	packet->shim = at;
+	return judge_shim(packet, limit, at);
+}
+
+/* Finds INT behind GRE. */
+static __always_inline enum find find_behind_gre(struct packet *packet, const struct config *config)
+{
+	const __be16 *gre = head_at(packet, packet->l4);
+
+	if (packet->l4 + GRE_BYTES > packet->visible)
+		return UNSURE;
+	if (gre[1] != bpf_htons(config->gre_protocol))
+		return PLAIN;
+	if (gre[0])
+		return UNSURE;
+	packet->shim = packet->l4 + GRE_BYTES;
+	return judge_shim(packet, packet->end, packet->shim);
+}
+
+/* Reads the IP header. */
+static __always_inline enum find read_ip(struct __sk_buff *skb, struct packet *packet)
+{
+	struct iphdr *ip = ipv4(packet);
+
+	if (skb->protocol == bpf_htons(ETH_P_IP)) {
+		if (ip->version != 4 || ip->ihl < 5)
+			return UNSURE;
+		packet->version = 4;
+		packet->protocol = ip->protocol;
+		packet->dscp = ip->tos >> 2;
+		packet->l4 = L3 + ip->ihl * 4;
+		packet->end = L3 + bpf_ntohs(ip->tot_len);
+		/* Pieces behind the first one carry no INT header. */
+		if (ip->frag_off & bpf_htons(FRAGMENT_OFFSET))
+			return PLAIN;
+		return ip->frag_off & bpf_htons(FRAGMENT_BITS) ? UNSURE : AT_SHIM;
+	}
+	if (packet->visible < L3 + sizeof(struct ipv6hdr) || ip->version != 6)
+		return UNSURE;
+	packet->version = 6;
+	packet->protocol = ipv6(packet)->nexthdr;
+	packet->dscp = ipv6(packet)->priority << 2 | ipv6(packet)->flow_lbl[0] >> 6;
+	packet->l4 = L3 + sizeof(struct ipv6hdr);
+	packet->end = packet->l4 + bpf_ntohs(ipv6(packet)->payload_len);
+	switch (packet->protocol) {
+	case IPPROTO_HOPOPTS:
+	case IPPROTO_ROUTING:
+	case IPPROTO_DSTOPTS:
+	case IPPROTO_FRAGMENT:
+	case IPPROTO_MH:
+		return UNSURE;
+	}
+	return AT_SHIM;
+}
+
+/* Whether the packet may carry INT that this domain marks, and where. */
+static __always_inline enum find find_int(struct __sk_buff *skb, struct packet *packet,
+					  const struct config *config)
+{
+	enum find found = read_ip(skb, packet);
+
+	if (found != AT_SHIM)
+		return found;
+	if (packet->end > skb->len)
+		return UNSURE;
+	if (config->kind == KIND_GRE)
+		return packet->protocol == IPPROTO_GRE ? find_behind_gre(packet, config) : PLAIN;
+	if (packet->protocol != IPPROTO_TCP && packet->protocol != IPPROTO_UDP)
+		return PLAIN;
+	if (packet->l4 + sizeof(struct udphdr) > packet->visible)
+		return UNSURE;
+	if (packet->protocol == IPPROTO_TCP && packet->l4 + sizeof(struct tcphdr) > packet->visible)
+		return UNSURE;
+	if (config->kind == KIND_DSCP) {
+		if (!config->dscp_mask || ((packet->dscp ^ config->dscp) & config->dscp_mask))
+			return PLAIN;
+		return find_behind_l4(packet, config);
+	}
+	if (config->kind == KIND_PROBE_MARKER)
+		return find_behind_l4(packet, config);
+	if (packet->protocol == IPPROTO_UDP)
+		return find_behind_udp(packet, config);
+	/* Versions before 2.0 may mark INT by a TCP port. */
+	return config->kind == KIND_UDP && tcp(packet)->dest == bpf_htons(config->udp_port) ? UNSURE : PLAIN;
+}

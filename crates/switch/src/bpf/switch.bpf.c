@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// INT in packets that Linux forwards, two classifiers: `arrive` notes when packets come in; `leave` adds metadata
+// to INT-MD, and hands what it does not do itself to the engine.
+
+#include <stddef.h>
+
+#include <linux/bpf.h>
+#include <linux/pkt_cls.h>
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_endian.h>
+#include <bpf/bpf_helpers.h>
+
+#include "abi.h"
+#include "transit.h"
+
+char LICENSE[] SEC("license") = "Dual MIT/GPL";
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct config);
+} CONFIG SEC(".maps");
+
+/* By the index of the device. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, MOST_PORTS);
+	__type(key, __u32);
+	__type(value, struct port);
+} PORTS SEC(".maps");
+
+/* By the number of the interface and `enum count`. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, MOST_PORTS * COUNTS);
+	__type(key, __u32);
+	__type(value, __u64);
+} COUNTERS SEC(".maps");
+
+static __always_inline void count(const struct port *port, enum count what, __u64 many)
+{
+	__u32 key = port->number * COUNTS + what;
+	__u64 *counter = bpf_map_lookup_elem(&COUNTERS, &key);
+
+	if (counter)
+		*counter += many;
+}
+
+static __always_inline const struct port *port_of(__u32 device)
+{
+	return bpf_map_lookup_elem(&PORTS, &device);
+}
+
+/* As many as the packet will be on a wire. */
+static __always_inline __u32 packets(struct __sk_buff *skb)
+{
+	return skb->gso_segs ? skb->gso_segs : 1;
+}
+
+static __always_inline int is_ip(struct __sk_buff *skb)
+{
+	return skb->protocol == bpf_htons(ETH_P_IP) || skb->protocol == bpf_htons(ETH_P_IPV6);
+}
+
+/* Whether IP may be behind tags or labels. */
+static __always_inline int is_wrapped(struct __sk_buff *skb)
+{
+	switch (bpf_ntohs(skb->protocol)) {
+	case ETH_P_8021Q:
+	case ETH_P_8021AD:
+	case ETH_P_MPLS_UC:
+	case ETH_P_MPLS_MC:
+		return 1;
+	}
+	return 0;
+}
+
+/* Hands the packet to the engine; where that fails, INT does not leave by an edge. */
+static __always_inline int hand_over(struct __sk_buff *skb, const struct way *way, int may_leave)
+{
+	struct handed handed = {
+		/* Addresses of nobody, so that no stack takes it. */
+		.destination = { 0x02, 'i', 'n', 'b', 's', 'w' },
+		.source = { 0x02, 'i', 'n', 'b', 's', 'w' },
+		.ethertype = bpf_htons(HANDED_ETHERTYPE),
+		.magic = HANDED_MAGIC,
+		.ingress = way->in ? skb->ingress_ifindex : 0,
+		.egress = skb->ifindex,
+		.came_at = way->came_at ? way->came_at + way->config->clock_offset : 0,
+		.queue = root_queue(skb),
+		.may_wait = may_wait(skb),
+	};
+
+	if (bpf_skb_change_head(skb, sizeof(handed), 0))
+		goto failed;
+	if (bpf_skb_store_bytes(skb, 0, &handed, sizeof(handed), 0))
+		goto failed;
+	count(way->out, TO_ENGINE, packets(skb));
+	return bpf_redirect(way->config->engine_device, 0);
+failed:
+	count(way->out, may_leave ? NOT_HANDED : NOT_HANDED_DROPPED, 1);
+	return may_leave ? TCX_NEXT : TCX_DROP;
+}
+
+/* What is to be done with a packet that leaves. */
+static __always_inline int decide(struct __sk_buff *skb, const struct way *way)
+{
+	int is_at_edge = way->out->is_edge || (way->in && way->in->is_edge);
+	const struct config *config = way->config;
+	struct packet *packet;
+	enum find found = UNSURE;
+	__u32 zero = 0;
+	int outcome;
+
+	if (!is_ip(skb) && !is_wrapped(skb))
+		return TCX_NEXT;
+	packet = bpf_map_lookup_elem(&SCRATCH, &zero);
+	if (!packet)
+		return TCX_NEXT;
+	if (is_ip(skb) && !read_head(skb, packet))
+		found = find_int(skb, packet, config);
+	/* What this machine sends itself starts no INT here. */
+	if ((config->flags & ALL_TO_ENGINE) && way->in)
+		return hand_over(skb, way, found == PLAIN || !way->out->is_edge);
+	if (found == PLAIN) {
+		if (way->in && way->in->is_edge && (config->flags & STARTS_INT))
+			return hand_over(skb, way, 1);
+		return TCX_NEXT;
+	}
+	if (found == UNSURE || is_at_edge)
+		return hand_over(skb, way, !way->out->is_edge);
+	outcome = push_hop(skb, packet, way);
+	if (outcome == ENGINE)
+		return hand_over(skb, way, 1);
+	count(way->out, outcome, 1);
+	return TCX_NEXT;
+}
+
+/* Ingress of an interface. */
+SEC("classifier")
+int arrive(struct __sk_buff *skb)
+{
+	const struct port *in = port_of(skb->ifindex);
+
+	if (!in)
+		return TCX_NEXT;
+	count(in, RECEIVED_PACKETS, packets(skb));
+	count(in, RECEIVED_BYTES, skb->len);
+	/* A time for delivery stays with the packet on its way through the stack; at the egress it is taken back. */
+	if (is_ip(skb))
+		bpf_skb_set_tstamp(skb, bpf_ktime_get_ns(), BPF_SKB_TSTAMP_DELIVERY_MONO);
+	return TCX_NEXT;
+}
+
+/* Egress of an interface. */
+SEC("classifier")
+int leave(struct __sk_buff *skb)
+{
+	__u32 zero = 0;
+	const struct config *config = bpf_map_lookup_elem(&CONFIG, &zero);
+	struct way way = { .config = config };
+	int verdict;
+
+	if (!config)
+		return TCX_NEXT;
+	way.out = port_of(skb->ifindex);
+	if (!way.out)
+		return TCX_NEXT;
+	if (config->engine_mark && skb->mark == config->engine_mark && !skb->ingress_ifindex) {
+		skb->mark = 0;
+		count(way.out, FROM_ENGINE, 1);
+		count(way.out, SENT_PACKETS, 1);
+		count(way.out, SENT_BYTES, skb->len);
+		return TCX_NEXT;
+	}
+	if (skb->ingress_ifindex)
+		way.in = port_of(skb->ingress_ifindex);
+	way.left_at = bpf_ktime_get_ns();
+	if (way.in && is_ip(skb) && skb->tstamp_type == BPF_SKB_TSTAMP_DELIVERY_MONO) {
+		way.came_at = skb->tstamp;
+		bpf_skb_set_tstamp(skb, 0, BPF_SKB_TSTAMP_UNSPEC);
+	}
+	verdict = decide(skb, &way);
+	if (verdict == TCX_NEXT) {
+		count(way.out, SENT_PACKETS, packets(skb));
+		count(way.out, SENT_BYTES, skb->len);
+	}
+	return verdict;
+}

@@ -1,0 +1,432 @@
+//! A switch whose packets Linux forwards: programs on its interfaces do INT on the way.
+//!
+//! A program on the ingress notes when a packet comes; one on the egress adds this node's metadata to INT-MD. What
+//! the programs do not do themselves, as source and sink at an edge, comes here by a device of this program's own, goes
+//! through the engine and leaves by the interface that Linux has chosen. Device, programs and links go with the process.
+
+mod abi;
+mod programs;
+
+use std::collections::BTreeMap;
+use std::io;
+
+use inband_linux::clock::{self, Clock};
+use inband_linux::device::{self, Device};
+use inband_linux::netlink::Netlink;
+use inband_linux::packet::PacketSocket;
+use inband_linux::tun::Tun;
+use inband_node::frame::{Frame, MOST_GROWTH};
+use inband_node::{Core, DeviceMetadata, Node, NodeConfig, Output, Passage, Profile, Verdict};
+use inband_wire::Link;
+use inband_wire::int::Queue;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+
+use crate::config;
+use crate::counts::{Cause, Counts};
+use crate::error::SwitchError;
+use crate::reports::Senders;
+use crate::status::{PortStatus, Status};
+
+use self::abi::{Engine, Handed, PortSettings, Settings};
+use self::programs::{Count, Programs};
+
+/// One INT node on interfaces between which Linux forwards.
+#[derive(Debug)]
+pub struct KernelSwitch {
+    config: NodeConfig,
+    node: Node,
+    ports: Vec<Port>,
+    programs: Programs,
+    way: Way,
+    senders: Senders,
+    tick_at: u64,
+    compare_at: u64,
+    reloads: u64,
+}
+
+/// One interface.
+#[derive(Debug)]
+struct Port {
+    id: u16,
+    device: Device,
+    counts: Counts,
+}
+
+/// The way of frames from the programs to the engine and back.
+#[derive(Debug)]
+struct Way {
+    tun: Tun,
+    engine: Engine,
+    socket: PacketSocket,
+    netlink: Netlink,
+    buffer: Vec<u8>,
+    /// Frames that came by it, and those that are none of the programs'.
+    taken: u64,
+    foreign: u64,
+    /// Frames it had no room for.
+    losses: u64,
+}
+
+/// How often what is not about packets is seen to, nanoseconds.
+const TICK_NS: u64 = 10_000_000;
+/// How often clocks are compared and losses are read, nanoseconds.
+const COMPARE_NS: u64 = 500_000_000;
+/// The longest that [`KernelSwitch::step`] waits, nanoseconds.
+const LONGEST_WAIT_NS: u64 = 100_000_000;
+/// Most frames of one step.
+const MAX_FRAMES: usize = 256;
+/// Frames that wait for the engine.
+const QUEUE_FRAMES: u32 = 16_384;
+/// The largest packet the kernel hands around, and what is in front of it.
+const FRAME_BYTES: usize = 65_536 + 128;
+
+impl KernelSwitch {
+    /// Starts the switch that `config` describes, on the interfaces of this thread's network namespace.
+    ///
+    /// # Errors
+    /// What is wrong in the configuration; what the system does not allow. Nothing has changed then.
+    pub fn start(config: &NodeConfig) -> Result<Self, SwitchError> {
+        config::check(config)?;
+        let profile = Profile::compile(config)?;
+        let mut netlink = Netlink::open().map_err(SwitchError::system("reach netlink"))?;
+        let devices = config::devices(config, &mut netlink)?;
+        let way = Way::open(netlink)?;
+        let mut programs = Programs::load()?;
+        programs.configure(&Settings::new(config, way.engine, Clock::Realtime.offset().ns))?;
+        for ((interface, device), number) in config.interfaces.iter().zip(&devices).zip(0..) {
+            programs.add_port(device.index, &PortSettings::new(interface, number))?;
+        }
+        // The engine is there before the first packet is handed to it; sinks are there before sources.
+        devices.iter().try_for_each(|device| programs.attach(device.index))?;
+        let ports = config.interfaces.iter().zip(devices);
+        let ports = ports.map(|(interface, device)| {
+            let id = interface.id;
+            Port { id, device, counts: Counts::default() }
+        });
+        clock::wake_in_time();
+        Ok(Self {
+            node: Node::on_core(profile, Core::ONLY)?,
+            ports: ports.collect(),
+            programs,
+            way,
+            senders: Senders::open(&config.report),
+            tick_at: 0,
+            compare_at: 0,
+            reloads: 0,
+            config: config.clone(),
+        })
+    }
+
+    /// Does what there is to do; where there is nothing, waits for a frame for at most a tenth of a second.
+    ///
+    /// # Errors
+    /// What the system says about an interface.
+    pub fn step(&mut self) -> Result<(), SwitchError> {
+        let mut count = 0;
+        while count < MAX_FRAMES && self.take_in()? {
+            count += 1;
+        }
+        let now = clock::realtime();
+        if now >= self.tick_at || now + TICK_NS < self.tick_at {
+            self.tick(now)?;
+        }
+        if count == 0 { self.wait(now) } else { Ok(()) }
+    }
+
+    /// What is done from time to time.
+    fn tick(&mut self, now: u64) -> Result<(), SwitchError> {
+        self.tick_at = now + TICK_NS;
+        self.node.handle_timeout(now);
+        self.drain_outputs(now);
+        if now >= self.compare_at || now + COMPARE_NS < self.compare_at {
+            self.compare_at = now + COMPARE_NS;
+            self.configure()?;
+            self.way.read_losses();
+            self.check_devices()?;
+        }
+        Ok(())
+    }
+
+    /// Tells the programs what the configuration and the clocks say.
+    fn configure(&mut self) -> Result<(), SwitchError> {
+        self.programs.configure(&Settings::new(&self.config, self.way.engine, Clock::Realtime.offset().ns))
+    }
+
+    /// Whether the interfaces are still there.
+    fn check_devices(&mut self) -> Result<(), SwitchError> {
+        let all = device::all(&mut self.way.netlink).map_err(SwitchError::system("list the devices"))?;
+        let is_there = |port: &Port| all.iter().any(|device| device.index == port.device.index);
+        match self.ports.iter().find(|port| !is_there(port)) {
+            Some(port) => {
+                let what = format!("find {}", port.device.name);
+                Err(SwitchError::system(what)(io::ErrorKind::NotFound.into()))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Takes a frame from the programs, if there is one, and sends what the engine makes of it.
+    fn take_in(&mut self) -> Result<bool, SwitchError> {
+        let mut buffer = std::mem::take(&mut self.way.buffer);
+        let taken = match self.way.receive(&mut buffer) {
+            Ok(Some((handed, range))) => {
+                self.handle(handed, &mut buffer, range);
+                Ok(true)
+            }
+            Ok(None) => Ok(false),
+            // A frame of someone else's.
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => Ok(true),
+            Err(error) => Err(SwitchError::system("receive frames of the programs")(error)),
+        };
+        self.way.buffer = buffer;
+        taken
+    }
+
+    fn handle(&mut self, handed: Handed, buffer: &mut Vec<u8>, range: std::ops::Range<usize>) {
+        let Some(egress) = self.ports.iter().position(|port| port.device.index == handed.egress) else {
+            self.way.foreign += 1;
+            return;
+        };
+        let now = clock::realtime();
+        let passage = self.passage(handed, egress, now);
+        let length = buffer.len();
+        buffer.truncate(range.end);
+        let Some(mut frame) = Frame::new(buffer, range) else { return };
+        let verdict = self.node.handle_frame(Link::Ethernet, &mut frame, &passage);
+        if let (Verdict::Forward, Some(port)) = (verdict, self.ports.get_mut(egress)) {
+            port.send(&self.way.socket, frame.bytes());
+        }
+        buffer.resize(length, 0);
+        self.drain_outputs(now);
+    }
+
+    fn passage(&self, handed: Handed, egress: usize, now: u64) -> Passage {
+        let id = |port: &Port| port.id;
+        let came_at = Some(handed.came_at).filter(|came_at| *came_at > 0);
+        let latency = came_at.filter(|_| !handed.may_wait).map(|came_at| now.saturating_sub(came_at));
+        let queue = Some(handed.queue).filter(|occupancy| *occupancy != u32::MAX);
+        let metadata = DeviceMetadata {
+            ingress_timestamp: came_at,
+            egress_timestamp: Some(now),
+            hop_latency: latency.map(|ns| u32::try_from(ns).unwrap_or(u32::MAX - 1)),
+            queue: queue.map(|occupancy| Queue { id: 0, occupancy }),
+            ..DeviceMetadata::default()
+        };
+        let ingress = self.ports.iter().find(|port| port.device.index == handed.ingress);
+        Passage {
+            ingress: ingress.map_or(u16::MAX, id),
+            egress: self.ports.get(egress).map_or(u16::MAX, id),
+            metadata,
+        }
+    }
+
+    /// Sends what the node has made.
+    fn drain_outputs(&mut self, now: u64) {
+        while let Some(output) = self.node.poll_output() {
+            let own = match output {
+                Output::Report(datagram) => {
+                    self.senders.send(&datagram, now);
+                    continue;
+                }
+                other => other.into_packet(),
+            };
+            let Some(own) = own.filter(|own| own.link == Link::Ethernet) else { continue };
+            if let Some(port) = self.ports.iter_mut().find(|port| port.id == own.egress) {
+                port.send(&self.way.socket, &own.bytes);
+            }
+        }
+    }
+
+    /// Waits until there is something to do.
+    fn wait(&self, now: u64) -> Result<(), SwitchError> {
+        let until = self.node.next_probe_at().unwrap_or(u64::MAX).min(self.tick_at.max(now + TICK_NS));
+        let left = until.saturating_sub(now).min(LONGEST_WAIT_NS);
+        let left = i64::try_from(left).unwrap_or_default();
+        let timeout = Timespec { tv_sec: 0, tv_nsec: left };
+        match poll(&mut [PollFd::new(&self.way.tun, PollFlags::IN)], Some(&timeout)) {
+            Ok(_) | Err(Errno::INTR) => Ok(()),
+            Err(error) => Err(SwitchError::system("wait for frames")(error.into())),
+        }
+    }
+
+    /// Takes over the flow watchlist, the filters and triggers, and the drop reasons from the next packet on. No packet
+    /// is lost.
+    ///
+    /// # Errors
+    /// What is wrong in the configuration, or cannot change while the switch runs; nothing has changed then.
+    pub fn reload(&mut self, config: &NodeConfig) -> Result<(), SwitchError> {
+        config::check(config)?;
+        config::check_reload(&self.config, config)?;
+        let profile = self.node.profile().reload(config)?;
+        // What the profile keeps, the programs keep.
+        let kept = self.config.clone();
+        self.config = NodeConfig {
+            watchlist: config.watchlist.clone(),
+            report: config.report.clone(),
+            smart: config.smart.clone(),
+            ..kept
+        };
+        self.node.adopt(profile);
+        self.configure()?;
+        self.reloads += 1;
+        Ok(())
+    }
+
+    /// Handles what the programs have handed over, and completes reports that wait for more.
+    pub fn finish(&mut self) {
+        for _ in 0..QUEUE_FRAMES {
+            if !self.take_in().unwrap_or(false) {
+                break;
+            }
+        }
+        self.node.flush_reports();
+        self.drain_outputs(clock::realtime());
+        self.way.read_losses();
+    }
+
+    /// What the switch says of itself.
+    #[must_use]
+    pub fn status(&self) -> Status {
+        let sum =
+            |count: Count| (0..).zip(&self.ports).map(|(at, _)| self.programs.count(at, count)).sum::<u64>();
+        let mut outcomes: BTreeMap<_, _> =
+            self.node.counters().iter().map(|(outcome, count)| (outcome.name(), count)).collect();
+        // What the programs do has the names of what the engine does.
+        for (name, count) in [
+            ("pushed", sum(Count::Pushed)),
+            ("hops_exceeded", sum(Count::HopsExceeded)),
+            ("mtu_exceeded", sum(Count::MtuExceeded)),
+            ("no_headroom", sum(Count::NoHeadroom)),
+        ] {
+            *outcomes.entry(name).or_default() += count;
+            *outcomes.entry("transit").or_default() += count;
+        }
+        let Senders { sent, failed, refused, .. } = self.senders;
+        Status {
+            node_id: self.config.node.id,
+            io: "kernel",
+            interfaces: (0..).zip(&self.ports).map(|(number, port)| self.port_status(number, port)).collect(),
+            outcomes,
+            reports: [("sent", sent), ("failed", failed), ("refused", refused)].into(),
+            reloads: self.reloads,
+            kernel: [
+                ("extended", sum(Count::Pushed)),
+                ("to_engine", sum(Count::ToEngine)),
+                ("taken", self.way.taken),
+                ("engine_losses", self.way.losses),
+                ("from_engine", sum(Count::FromEngine)),
+                ("not_handed", sum(Count::NotHanded)),
+                ("not_handed_dropped", sum(Count::NotHandedDropped)),
+                ("foreign", self.way.foreign),
+            ]
+            .into(),
+            metadata: METADATA.into(),
+            ..Status::default()
+        }
+    }
+
+    fn port_status(&self, number: u32, port: &Port) -> PortStatus {
+        let count = |count: Count| self.programs.count(number, count);
+        let mut drops: BTreeMap<_, _> = port
+            .counts
+            .drops()
+            .filter(|(_, count)| *count > 0)
+            .map(|(cause, count)| (Cause::name(cause), count))
+            .collect();
+        let not_handed = count(Count::NotHandedDropped);
+        if not_handed > 0 {
+            drops.insert("not_handed", not_handed);
+        }
+        PortStatus {
+            id: port.id,
+            device: port.device.name.clone(),
+            received_packets: count(Count::ReceivedPackets),
+            received_bytes: count(Count::ReceivedBytes),
+            sent_packets: count(Count::SentPackets),
+            sent_bytes: count(Count::SentBytes),
+            drops,
+            ..PortStatus::default()
+        }
+    }
+}
+
+impl Port {
+    /// Sends a frame by the device; what it does not take is counted.
+    fn send(&mut self, socket: &PacketSocket, frame: &[u8]) {
+        if let Err(error) = socket.send(frame, self.device.index) {
+            let is_too_long = error.raw_os_error() == Some(Errno::MSGSIZE.raw_os_error());
+            self.counts.drop(if is_too_long { Cause::TooBig } else { Cause::DeviceRefused });
+        }
+    }
+}
+
+impl Way {
+    /// Creates the device, and the socket of what comes back.
+    fn open(mut netlink: Netlink) -> Result<Self, SwitchError> {
+        let fault = || SwitchError::system("create a device that leads to the engine");
+        let tun = Tun::create("inbsw%d").map_err(fault())?;
+        let found = device::find(&mut netlink, tun.name()).map_err(fault())?;
+        let index = found.ok_or_else(|| fault()(io::ErrorKind::NotFound.into()))?.index;
+        device::set_queue_length(&mut netlink, index, QUEUE_FRAMES).map_err(fault())?;
+        device::set_up(&mut netlink, index, true).map_err(fault())?;
+        let socket = PacketSocket::open().map_err(fault())?;
+        let mark = mark(index);
+        socket.set_mark(mark).map_err(fault())?;
+        let buffer = vec![0; MOST_GROWTH + FRAME_BYTES];
+        let engine = Engine { device: index, mark };
+        Ok(Self { tun, engine, socket, netlink, buffer, taken: 0, foreign: 0, losses: 0 })
+    }
+
+    /// The next frame: what the programs know of it, and where in `buffer` it is.
+    fn receive(&mut self, buffer: &mut [u8]) -> io::Result<Option<(Handed, std::ops::Range<usize>)>> {
+        // What is in front of the frame is room for INT afterwards.
+        let room = buffer.get_mut(MOST_GROWTH..).unwrap_or_default();
+        let Some(length) = self.tun.receive(room)? else { return Ok(None) };
+        let Some((handed, tag, frame)) = room.get(..length).and_then(Handed::read) else {
+            self.foreign += 1;
+            return Err(io::ErrorKind::InvalidData.into());
+        };
+        self.taken += 1;
+        let end = MOST_GROWTH + length;
+        let mut start = end - frame.len();
+        if let Some(tag) = tag {
+            // The device has put the tag behind the addresses of what is in front; it goes behind the frame's own.
+            buffer.copy_within(start..start + ADDRESS_BYTES, start - TAG_BYTES);
+            start -= TAG_BYTES;
+            if let Some(place) = buffer.get_mut(start + ADDRESS_BYTES..start + ADDRESS_BYTES + TAG_BYTES) {
+                place.copy_from_slice(&tag);
+            }
+        }
+        Ok(Some((handed, start..end)))
+    }
+
+    /// Numbers that cannot be read now are read the next time.
+    fn read_losses(&mut self) {
+        if let Ok(Some(losses)) = device::send_drops(&mut self.netlink, self.engine.device) {
+            self.losses = losses;
+        }
+    }
+}
+
+/// A mark that no one else has: never 0, and another one for each process and device.
+fn mark(device: u32) -> u32 {
+    let mixed = u64::from(std::process::id()) << 32 | u64::from(device);
+    let mixed = (mixed ^ clock::realtime()).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    u32::try_from(mixed >> 32).unwrap_or(1).max(1)
+}
+
+/// What this node says of packets that Linux forwards.
+const METADATA: [(&str, &str); 7] = [
+    ("hop_latency", "between the programs; not available where packets may wait in the device's queue"),
+    ("queue_occupancy", "bytes in the device's root queue before the packet; not available without one"),
+    ("ingress_timestamp", "when the program at the ingress sees the packet"),
+    ("egress_timestamp", "when the program at the egress, or the engine, sees the packet"),
+    ("egress_utilization", "not available"),
+    ("buffer_occupancy", "not available"),
+    ("checksum_complement", "not available in packets that the programs extend"),
+];
+
+/// The two addresses of a frame, and a VLAN tag.
+const ADDRESS_BYTES: usize = 12;
+const TAG_BYTES: usize = 4;

@@ -1,0 +1,115 @@
+//! The programs in the kernel, and their maps.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+
+use aya::maps::{Array, HashMap, PerCpuArray};
+use aya::programs::SchedClassifier;
+use aya::{Ebpf, EbpfLoader, include_bytes_aligned};
+use inband_linux::tcx::{self, Direction, Order};
+use zerocopy::IntoBytes;
+
+use super::abi::{PortSettings, Settings};
+use crate::error::SwitchError;
+
+/// The programs in the kernel; what is attached is detached when this is dropped.
+#[derive(Debug)]
+pub(super) struct Programs {
+    ebpf: Ebpf,
+    links: Vec<OwnedFd>,
+}
+
+/// What is counted for each interface, `enum count`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub(super) enum Count {
+    ReceivedPackets,
+    ReceivedBytes,
+    SentPackets,
+    SentBytes,
+    ToEngine,
+    FromEngine,
+    NotHanded,
+    NotHandedDropped,
+    Pushed,
+    HopsExceeded,
+    MtuExceeded,
+    NoHeadroom,
+}
+
+/// `COUNTS`.
+const COUNTS: u32 = 16;
+const ARRIVE: &str = "arrive";
+const LEAVE: &str = "leave";
+
+static OBJECT: &[u8] = include_bytes_aligned!("../bpf/switch.bpf.o");
+
+impl Programs {
+    /// Loads the programs; they do nothing yet.
+    pub(super) fn load() -> Result<Self, SwitchError> {
+        let ebpf = EbpfLoader::new().load(OBJECT).map_err(fault("load the programs"))?;
+        let mut programs = Self { ebpf, links: Vec::new() };
+        for name in [ARRIVE, LEAVE] {
+            programs.classifier(name)?.load().map_err(fault("load a program"))?;
+        }
+        Ok(programs)
+    }
+
+    /// Sets what the programs do.
+    pub(super) fn configure(&mut self, settings: &Settings) -> Result<(), SwitchError> {
+        let bytes: [u8; size_of::<Settings>()] = zerocopy::transmute!(*settings);
+        let map = self.ebpf.map_mut("CONFIG").ok_or_else(missing)?;
+        let mut array: Array<_, [u8; size_of::<Settings>()]> =
+            Array::try_from(map).map_err(fault("configure the programs"))?;
+        array.set(0, bytes, 0).map_err(fault("configure the programs"))
+    }
+
+    /// Makes the device with this index an interface of the switch.
+    pub(super) fn add_port(&mut self, device: u32, settings: &PortSettings) -> Result<(), SwitchError> {
+        let mut bytes = [0; size_of::<PortSettings>()];
+        bytes.copy_from_slice(settings.as_bytes());
+        let map = self.ebpf.map_mut("PORTS").ok_or_else(missing)?;
+        let mut ports: HashMap<_, u32, [u8; size_of::<PortSettings>()]> =
+            HashMap::try_from(map).map_err(fault("add an interface"))?;
+        ports.insert(device, bytes, 0).map_err(fault("add an interface"))
+    }
+
+    /// Attaches both programs to the device with this index, until they are dropped: in front of other programs on what
+    /// comes in, and behind them on what goes out.
+    pub(super) fn attach(&mut self, device: u32) -> Result<(), SwitchError> {
+        for (name, direction, order) in
+            [(LEAVE, Direction::Egress, Order::Last), (ARRIVE, Direction::Ingress, Order::First)]
+        {
+            let program = self.classifier(name)?.fd().map_err(fault("attach a program"))?;
+            let link = tcx::attach(program.as_fd(), device, direction, order)
+                .map_err(SwitchError::system("attach a program"))?;
+            self.links.push(link);
+        }
+        Ok(())
+    }
+
+    /// What an interface's counter says on all processors together; 0 where the kernel does not say.
+    pub(super) fn count(&self, number: u32, count: Count) -> u64 {
+        let counters = self.ebpf.map("COUNTERS").and_then(|map| PerCpuArray::<_, u64>::try_from(map).ok());
+        let key = number * COUNTS + count as u32;
+        let values = counters.and_then(|counters| counters.get(&key, 0).ok());
+        values.map_or(0, |values| values.iter().sum())
+    }
+
+    fn classifier(&mut self, name: &str) -> Result<&mut SchedClassifier, SwitchError> {
+        let found = self.ebpf.program_mut(name).ok_or_else(missing)?;
+        found.try_into().map_err(fault("use a program"))
+    }
+}
+
+fn missing() -> SwitchError {
+    SwitchError::system("use the programs")(io::ErrorKind::NotFound.into())
+}
+
+/// A fault of the loader, with what is behind it: a kernel's refusal is a page long.
+fn fault<E>(what: &'static str) -> impl FnOnce(E) -> SwitchError
+where
+    E: std::error::Error + Send + Sync + 'static,
+{
+    move |reason| SwitchError::system(what)(io::Error::other(reason))
+}

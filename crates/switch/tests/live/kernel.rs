@@ -1,0 +1,280 @@
+//! Linux forwards, and programs in the kernel do INT on the way.
+
+use std::time::{Duration, Instant};
+
+use inband_linux::device;
+use inband_linux::frames::{Batch, FrameSocket};
+use inband_linux::netlink::Netlink;
+use inband_node::frame::{Frame, MOST_GROWTH};
+use inband_node::{Node, NodeConfig, Passage, Verdict};
+use inband_switch::{LiveSwitch, Status};
+use inband_wire::Link;
+
+use crate::world::{A, FIRST, SECOND, World, drops, outcome};
+
+const KINDS: [&str; 6] = ["dscp", "udp-port", "udp", "gre", "vxlan-gpe", "geneve"];
+/// What is the same whoever measures it: there is no queue, and no one measures the rest.
+const INSTRUCTIONS: &str = "[\"node-id\", \"level1-interfaces\", \"queue-occupancy\", \"level2-interfaces\", \
+     \"egress-utilization\", \"buffer-occupancy\"]";
+
+/// A node between `left` and `right`, of which it takes those in `edges` for edges.
+fn config(id: u32, kind: &str, edges: &[&str], mtu: u32, text: &str) -> String {
+    let interface = |number: u16, device: &str| {
+        let edge = edges.contains(&device);
+        format!(
+            "[[interface]]\nid = {number}\nlevel2_id = {number}000\ndevice = \"{device}\"\nedge = {edge}\nmtu = {mtu}\n"
+        )
+    };
+    format!(
+        "[node]\nid = {id}\n[encapsulation]\nkind = \"{kind}\"\n[source]\nremaining_hops = 2\n\
+         instructions = {INSTRUCTIONS}\n{}{}[[watch]]\n{text}",
+        interface(1, "left"),
+        interface(2, "right")
+    )
+}
+
+fn socket(world: &World, place: usize, name: &str) -> FrameSocket {
+    world.inside(place, || {
+        let device = device::find(&mut Netlink::open().unwrap(), name).unwrap().unwrap();
+        FrameSocket::open(device.index).unwrap()
+    })
+}
+
+/// Makes a bridge of `left` and `right`.
+fn bridge(world: &World, place: usize) {
+    world.inside(place, || {
+        let mut netlink = Netlink::open().unwrap();
+        device::create(&mut netlink, "bridge", "br").unwrap();
+        let index = |netlink: &mut Netlink, name: &str| device::find(netlink, name).unwrap().unwrap().index;
+        let bridge = index(&mut netlink, "br");
+        for name in ["left", "right"] {
+            let port = index(&mut netlink, name);
+            device::set_master(&mut netlink, port, Some(bridge)).unwrap();
+        }
+        device::set_mtu(&mut netlink, bridge, 2_000).unwrap();
+        device::set_up(&mut netlink, bridge, true).unwrap();
+    });
+}
+
+/// Frames with UDP and TCP in IPv4 and IPv6, without INT and with right checksums.
+fn plain_frames(tunnel_port: u16) -> Vec<Vec<u8>> {
+    let mut frames = Vec::new();
+    for payload in [0, 1, 18, 1_000, 1_201] {
+        for protocol in [6_u8, 17] {
+            for is_v4 in [true, false] {
+                frames.push(plain_frame(payload, protocol, is_v4, tunnel_port));
+            }
+        }
+    }
+    frames
+}
+
+fn plain_frame(payload: usize, protocol: u8, is_v4: bool, port: u16) -> Vec<u8> {
+    let header = if protocol == 6 { 32 } else { 8 };
+    let length = u16::try_from(header + payload).unwrap();
+    let mut l4 = vec![0x30, 0x39, 0, 0];
+    l4[2..4].copy_from_slice(&port.to_be_bytes());
+    let checksum_at = if protocol == 6 {
+        l4.extend([
+            0, 0, 0, 1, 0, 0, 0, 2, 0x80, 0x10, 1, 0, 0, 0, 0, 0, 1, 1, 8, 10, 0, 0, 0, 1, 0, 0, 0, 2,
+        ]);
+        16
+    } else {
+        l4.extend(length.to_be_bytes());
+        l4.extend([0, 0]);
+        6
+    };
+    // What a tunnel's header may be: VXLAN-GPE with Ethernet inside, Geneve without options.
+    let inner = if port == 6081 { [0, 0, 0x65, 0x58, 0, 0, 7, 0] } else { [0x0c, 0, 0, 3, 0, 0, 7, 0] };
+    l4.extend((0..payload).map(|at| inner.get(at).copied().unwrap_or(u8::try_from(at % 251).unwrap())));
+    let (ethertype, ip, addresses) = if is_v4 {
+        let mut ip = vec![0x45, 0, 0, 0, 0, 1, 0x40, 0, 64, protocol, 0, 0, 10, 1, 0, 1, 10, 2, 0, 2];
+        ip[2..4].copy_from_slice(&(length + 20).to_be_bytes());
+        let checksum = inband_wire::checksum::Sum::of(&ip).checksum();
+        ip[10..12].copy_from_slice(&checksum.to_be_bytes());
+        let addresses = ip[12..20].to_vec();
+        ([8, 0], ip, addresses)
+    } else {
+        let mut ip = vec![0x60, 0, 0, 0];
+        ip.extend(length.to_be_bytes());
+        ip.extend([protocol, 64]);
+        for last in [1, 2] {
+            ip.extend([0xfd, 0x94, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, last]);
+        }
+        let addresses = ip[8..40].to_vec();
+        ([0x86, 0xdd], ip, addresses)
+    };
+    let pseudo = [&addresses[..], &[0, protocol], &length.to_be_bytes()].concat();
+    let padded = [&l4[..], if l4.len() % 2 == 1 { &[0][..] } else { &[] }].concat();
+    let checksum =
+        inband_wire::checksum::Sum::of(&pseudo).plus(inband_wire::checksum::Sum::of(&padded)).checksum();
+    l4[checksum_at..checksum_at + 2].copy_from_slice(&checksum.to_be_bytes());
+    let ethernet = [&[2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1], &ethertype[..]].concat();
+    [ethernet, ip, l4].concat()
+}
+
+/// The frame as `node` sends it; `None`: it does not.
+fn through(node: &mut Node, frame: &[u8], ingress: u16, egress: u16) -> Option<Vec<u8>> {
+    let mut buffer = [vec![0xa5; MOST_GROWTH], frame.to_vec()].concat();
+    let mut expected = Frame::behind_headroom(&mut buffer).unwrap();
+    let passage = Passage { ingress, egress, ..Passage::default() };
+    let verdict = node.handle_frame(Link::Ethernet, &mut expected, &passage);
+    while node.poll_output().is_some() {}
+    (verdict == Verdict::Forward).then(|| expected.bytes().to_vec())
+}
+
+fn node(config: &str) -> Node {
+    Node::new(&toml::from_str::<NodeConfig>(config).unwrap()).unwrap()
+}
+
+/// Sends a frame, and returns what comes out at the other end; `None`: nothing does.
+fn exchange(from: &FrameSocket, to: &FrameSocket, frame: &[u8], batch: &mut Batch) -> Option<Vec<u8>> {
+    assert_eq!(from.send(std::iter::once(frame)).unwrap(), 1);
+    let since = Instant::now();
+    while since.elapsed() < Duration::from_secs(5) {
+        for received in to.receive(batch).unwrap() {
+            if received.bytes[6..12] == [2, 0, 0, 0, 0, 1] {
+                return Some(received.bytes.to_vec());
+            }
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    None
+}
+
+/// Packets that a source of `kind` and `hops` nodes behind it have sent.
+fn int_frames(kind: &str, hops: u32) -> Vec<Vec<u8>> {
+    let port = if kind == "geneve" { 6081 } else { 4790 };
+    let mut source = node(&config(1, kind, &["left"], 2_000, ""));
+    let started = plain_frames(port).into_iter().filter_map(|frame| through(&mut source, &frame, 1, 2));
+    let mut frames: Vec<_> = started.collect();
+    for hop in 0..hops {
+        let mut transit = node(&config(2 + hop, kind, &[], 2_000, ""));
+        for frame in &mut frames {
+            *frame = through(&mut transit, frame, 1, 2).unwrap();
+        }
+    }
+    frames
+}
+
+#[test]
+fn packets_leave_the_kernels_programs_as_they_leave_the_engine() {
+    let Some(world) = World::new() else { return };
+    bridge(&world, FIRST);
+    let (from, to) = (socket(&world, A, "right"), socket(&world, SECOND, "left"));
+    let mut batch = Batch::new();
+    for kind in KINDS {
+        for mtu in [2_000, 1_300] {
+            let text = config(11, kind, &[], mtu, "");
+            let switch = world.switch_of(FIRST, &text);
+            let mut engine = node(&text);
+            let (mut sent, mut changed) = (0, 0);
+            // With hops left, and with none.
+            for frame in (0..3).flat_map(|hops| int_frames(kind, hops)) {
+                let expected = through(&mut engine, &frame, 1, 2).unwrap();
+
+                let got = exchange(&from, &to, &frame, &mut batch);
+
+                assert_eq!(got.as_ref(), Some(&expected), "{kind}, MTU {mtu}, from {frame:02x?}");
+                sent += 1;
+                changed += u64::from(expected != frame);
+            }
+            assert!(changed > 0, "{kind}");
+            let status = switch.stop();
+            let counters =
+                |name| engine.counters().iter().find(|(outcome, _)| outcome.name() == name).unwrap().1;
+            for name in ["transit", "pushed", "hops_exceeded", "mtu_exceeded"] {
+                assert_eq!(outcome(&status, name), counters(name), "{kind} {name} of {sent}");
+            }
+            if kind != "geneve" {
+                // What the bridge itself says of its groups has an extension header; empty tunnels are malformed.
+                let others = outcome(&status, "no_int") + outcome(&status, "malformed");
+                assert_eq!(status.kernel["to_engine"], others, "{kind}: {status:?}");
+                assert_eq!(status.kernel["extended"], counters("pushed"), "{kind}");
+            }
+            assert_is_balanced(&status);
+        }
+    }
+}
+
+/// Whatever was handed over was taken, and what was sent back came back.
+fn assert_is_balanced(status: &Status) {
+    assert_eq!(
+        status.kernel["to_engine"],
+        status.kernel["taken"] + status.kernel["engine_losses"],
+        "{status:?}"
+    );
+    assert_eq!(status.kernel["not_handed"], 0);
+}
+
+#[test]
+fn linux_routes_between_a_source_and_a_sink_that_the_engine_does() {
+    let Some(world) = World::new() else { return };
+    world.three_networks();
+    for place in [FIRST, SECOND] {
+        assert!(world.run(place, "sysctl -q -w net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1"));
+    }
+    let timed = "[report]\ncollector = \"127.0.0.1:32766\"\n";
+    let first = world.switch_of(FIRST, &config(11, "dscp", &["left"], 1_900, timed));
+    let second = world.switch_of(SECOND, &config(12, "dscp", &["right"], 1_900, timed));
+
+    world.tcp("10.94.3.1", 400_000);
+    world.tcp("fd94:3::1", 400_000);
+    world.udp("10.94.3.1", (0..1_400).step_by(101));
+    world.udp("fd94:3::1", (0..1_400).step_by(101));
+
+    let reports = second.take_reports();
+    // The socket has room for some of them.
+    assert!(reports.len() > 50, "{}", reports.len());
+    let (first, second) = (first.stop(), second.stop());
+    assert!(outcome(&first, "started") > 500, "{first:?}");
+    assert_eq!(outcome(&second, "stripped"), outcome(&first, "started"));
+    for status in [&first, &second] {
+        assert_eq!(drops(status), 0, "{status:?}");
+        assert_is_balanced(status);
+        assert_eq!(status.kernel["from_engine"], status.kernel["taken"]);
+    }
+    // Nothing is left on the interfaces, and Linux goes on forwarding.
+    world.udp("10.94.3.1", std::iter::once(100));
+}
+
+#[test]
+fn nothing_that_looks_like_int_leaves_by_an_edge() {
+    let Some(world) = World::new() else { return };
+    bridge(&world, FIRST);
+    let text = config(12, "dscp", &["right"], 2_000, "");
+    let switch = world.switch_of(FIRST, &text);
+    let mut engine = node(&text);
+    let (from, to) = (socket(&world, A, "right"), socket(&world, SECOND, "left"));
+    let mut batch = Batch::new();
+    for frame in int_frames("dscp", 1) {
+        // As it came from the host, and of a version that no one knows.
+        let expected = through(&mut engine, &frame, 1, 2);
+        assert_eq!(exchange(&from, &to, &frame, &mut batch), expected);
+    }
+    let mut unknown = int_frames("dscp", 1).into_iter().find(|frame| frame[23] == 17).unwrap();
+    unknown[14 + 20 + 8 + 4] = 0xf0;
+    assert_eq!(through(&mut engine, &unknown, 1, 2), None);
+
+    assert_eq!(from.send(std::iter::once(unknown.as_slice())).unwrap(), 1);
+    std::thread::sleep(Duration::from_millis(300));
+
+    assert!(to.receive(&mut batch).unwrap().all(|received| received.bytes[6..12] != [2, 0, 0, 0, 0, 1]));
+    let status = switch.stop();
+    assert_eq!(outcome(&status, "unknown_version"), 1);
+    assert_is_balanced(&status);
+}
+
+#[test]
+fn a_configuration_that_the_kernel_cannot_follow_is_refused_by_its_key() {
+    let Some(world) = World::new() else { return };
+    for (text, key) in [
+        ("[switch]\nforwarding = \"static\"\n", "switch.forwarding"),
+        ("[switch]\nxdp = \"native\"\n", "switch.xdp"),
+        ("[switch]\nio = \"af-xdp\"\n", "switch.io"),
+    ] {
+        let config: NodeConfig = toml::from_str(&config(1, "dscp", &[], 1_500, text)).unwrap();
+        let error = world.inside(FIRST, || LiveSwitch::start(&config).map(drop)).unwrap_err();
+        assert_eq!(error.key(), Some(key), "{error}");
+    }
+}
