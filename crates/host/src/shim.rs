@@ -131,7 +131,8 @@ impl Shim {
         while Instant::now() < until {
             let all = device::all(netlink)?;
             if all.iter().any(|device| device.index == self.near && device.is_operational) {
-                break;
+                // Its queue comes next, under a lock that every change waits for.
+                return netlink.change(Message::new(SET_LINK, 0, &link(self.near, UP | NO_ARP)));
             }
             std::thread::sleep(WAIT_STEP);
         }

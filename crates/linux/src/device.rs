@@ -17,7 +17,8 @@ pub struct Device {
     pub is_ethernet: bool,
     /// Whether it is up, and so is what is at its other end.
     pub is_running: bool,
-    /// Whether the kernel has noticed so, and given it a queue; until then it drops what is sent.
+    /// Whether the kernel has noticed so; until then it drops what is sent. Not of devices without a carrier of their own,
+    /// such as the loopback device.
     pub is_operational: bool,
     /// Its link-layer address.
     pub address: Vec<u8>,
@@ -160,7 +161,7 @@ impl Device {
             mtu: attributes.number(MTU)?,
             is_ethernet: u16::from_ne_bytes(*body.get(2..)?.first_chunk()?) == ETHERNET,
             is_running: flags & RUNNING == RUNNING,
-            is_operational: flags & OPERATIONAL != 0,
+            is_operational: attributes.get(OPERATIONAL_STATE) == Some(&[OPERATIONAL_UP]),
             address: attributes.get(ADDRESS).unwrap_or_default().to_vec(),
             master: attributes.number(MASTER),
         })
@@ -224,7 +225,9 @@ const SENT_BYTES_AT: usize = 24;
 const SEND_DROPS_AT: usize = 56;
 /// `IFF_UP` and `IFF_LOWER_UP`.
 const RUNNING: u32 = 0x1_0001;
-/// `IFF_RUNNING`.
-const OPERATIONAL: u32 = 0x40;
+/// `IFLA_OPERSTATE`. The flag `IFF_RUNNING` says the same of a device that the kernel has not looked at yet.
+const OPERATIONAL_STATE: u16 = 16;
+/// `IF_OPER_UP`.
+const OPERATIONAL_UP: u8 = 6;
 /// `ARPHRD_ETHER`.
 const ETHERNET: u16 = 1;

@@ -27,7 +27,7 @@ fn traffic_flows_when_the_shim_is_deleted_and_there_is_a_new_one() {
     (0..50).for_each(|_| deliver(&at_a, &at_b, b"at once"));
     a.signal(Signal::CONT);
     let note = a.next_message();
-    deliver(&at_a, &at_b, b"with INT again");
+    wait_until("INT is started again", || gets_int(&world, &at_a, &at_b));
     exchange_tcp(&world, B4, 400_000);
 
     assert!(note.starts_with("the shim of ab was gone"), "{note}");
