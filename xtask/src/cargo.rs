@@ -1,7 +1,7 @@
 //! Calls of cargo on this workspace, and of what it builds.
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
@@ -12,6 +12,11 @@ pub(crate) fn cargo(root: &Path) -> Command {
     let mut command = Command::new(program);
     command.current_dir(root);
     command
+}
+
+/// Where cargo puts what it builds.
+pub(crate) fn target_directory(root: &Path) -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |path| root.join(path))
 }
 
 /// Runs a command to its end.

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 
-use crate::cargo::{cargo, run as finish};
+use crate::cargo::{cargo, run as finish, target_directory};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -120,8 +120,4 @@ fn in_worktree<T>(root: &Path, worktree: &Path, commit: &str, work: impl FnOnce(
     let result = work();
     git(&["worktree", "remove", "--force"], Some(worktree), None)?;
     result
-}
-
-fn target_directory(root: &Path) -> PathBuf {
-    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from)
 }

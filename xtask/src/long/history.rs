@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::Result;
 use clap::Parser;
 
-use crate::cargo::{cargo, run as finish};
+use crate::cargo::{cargo, run as finish, target_directory};
 
 /// Stores a network's history and asks what operators ask.
 #[derive(Parser)]
@@ -28,10 +28,8 @@ pub(super) fn run(root: &Path, arguments: &[String]) -> Result<()> {
     let arguments = Arguments::parse_from(name.chain(arguments.iter().map(String::as_str)));
     let mut build = cargo(root);
     finish(build.args(["build", "--release", "--package", "inband", "--package", "inband-bench"]))?;
-    let target =
-        std::env::var("CARGO_TARGET_DIR").map_or_else(|_| root.join("target"), |path| root.join(path));
     let folder = std::env::temp_dir().join(format!("inband-history-{}", std::process::id()));
-    let measured = measure(root, &target.join("release"), &folder, &arguments);
+    let measured = measure(root, &target_directory(root).join("release"), &folder, &arguments);
     // What is left is in the folder for temporary files.
     let _ = std::fs::remove_dir_all(&folder);
     measured

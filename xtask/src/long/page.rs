@@ -6,7 +6,7 @@ use std::process::Command;
 use anyhow::Result;
 use clap::Parser;
 
-use crate::cargo::{cargo, run as finish};
+use crate::cargo::{cargo, run as finish, target_directory};
 
 /// Measures the page in a headless browser beside a demo: first paint and frames with 2,000 nodes, a screen of 3840 by
 /// 2160, memory after zooms and after an hour, the colours of flows for those who see fewer. Needs what `checks/page.py`
@@ -32,10 +32,9 @@ pub(super) fn run(root: &Path, arguments: &[String]) -> Result<()> {
     let mut build = cargo(root);
     build.args(["build", "--quiet", "--package", "inband"]);
     finish(&mut build)?;
-    let target =
-        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |path| root.join(path));
+    let program = target_directory(root).join("debug/inband");
     let python = std::env::var_os("PYTHON").unwrap_or_else(|| "python3".into());
     let mut command = Command::new(python);
-    command.current_dir(root).arg("checks/page_long.py").arg("--program").arg(target.join("debug/inband"));
+    command.current_dir(root).arg("checks/page_long.py").arg("--program").arg(program);
     finish(command.arg(format!("--seconds={}", arguments.seconds)).arg(format!("--only={}", arguments.only)))
 }
