@@ -1,4 +1,4 @@
-//! How does INT end on this host?
+//! The end of INT on this host.
 
 use std::time::{Duration, Instant};
 
@@ -6,7 +6,7 @@ use inband_linux::clock;
 
 use crate::error::HostError;
 
-use super::{Agent, Port, Tally};
+use super::{Agent, Tally};
 
 /// How often sources are told again that their leases have ended.
 const WITHDRAW_AGAIN: Duration = Duration::from_millis(100);
@@ -19,16 +19,15 @@ impl Agent {
     /// # Errors
     /// What the system refuses.
     pub fn stop(mut self) -> Result<Tally, HostError> {
-        self.ports.iter_mut().for_each(Port::close_source);
+        self.ports.close_sources();
         self.end_leases()?;
         self.hear_events();
         if let Some(losses) = &mut self.losses {
-            losses.finish((&self.plan, &self.ports), &mut self.engine)?;
+            losses.finish((&self.plan, self.ports.all()), &mut self.reporter.engine)?;
         }
-        self.engine.flush_reports();
-        self.send_reports();
+        self.reporter.flush();
         let tally = self.tally()?;
-        self.close_ports()?;
+        self.ports.close(&mut self.kernel)?;
         Ok(tally)
     }
 
@@ -39,21 +38,10 @@ impl Agent {
         while since.elapsed() < patience && self.control.withdraw(None, clock::monotonic()) {
             self.wait(WITHDRAW_AGAIN)?;
             self.hear_events();
-            self.control.hear(&mut self.programs, clock::monotonic())?;
+            self.control.hear(&mut self.kernel.programs, clock::monotonic())?;
         }
         // What was sent before that is still on its way.
         std::thread::sleep(DRAIN);
         Ok(())
-    }
-
-    /// Takes every device out of INT; from here on nobody keeps the sinks, unless they are to stay.
-    pub(super) fn close_ports(&mut self) -> Result<(), HostError> {
-        self.ports.iter_mut().for_each(Port::close_source);
-        let mut result = self.keeper.dismiss();
-        for port in self.ports.drain(..) {
-            let closed = port.close(&mut self.programs, (&mut self.netlink, &self.keeper));
-            result = result.and(closed);
-        }
-        result
     }
 }

@@ -1,14 +1,11 @@
-//! What do the programs tell of packets, and what becomes of it? The engine's reports.
+//! What the programs tell of packets, and what becomes of it.
 
-use inband_node::frame::{Frame, MOST_GROWTH};
-use inband_node::{DeviceMetadata, Output, Passage};
+use inband_node::{DeviceMetadata, Passage};
 use inband_wire::int::Queue;
 use inband_wire::int::metadata::NOT_AVAILABLE;
-use inband_wire::layers::Link;
 use zerocopy::FromBytes;
 
 use super::Agent;
-use super::port::Port;
 use crate::abi::{Event, event_kind};
 use crate::headers::{Headers, L3};
 use crate::lease::{MESSAGE_BYTES, Unproven};
@@ -30,14 +27,13 @@ impl Agent {
         if event.kind == event_kind::PROBE {
             return self.hear_probe(event, bytes);
         }
-        let is_there = |port: &&Port| port.device.index == event.device || port.is_shim(event.device);
-        let Some(port) = self.ports.iter().find(is_there) else { return };
+        let Some(port) = self.ports.of(event.device) else { return };
         let (host, device) = (self.plan.host_interface, port.id);
         if event.kind == event_kind::UNPROVEN {
             let Some(headers) = Headers::read(bytes) else { return };
             let unproven =
                 Unproven { flow: headers.flow, mtu: event.mtu, is_chosen: event.queue != NOT_CHOSEN };
-            let (leaves_by, programs) = ((event.device, device), &mut self.programs);
+            let (leaves_by, programs) = ((event.device, device), &mut self.kernel.programs);
             return self.control.handle_unproven(&unproven, bytes, leaves_by, programs, event.time);
         }
         let time = Some(event.time);
@@ -58,13 +54,7 @@ impl Agent {
             }
             _ => return,
         };
-        self.buffer.clear();
-        self.buffer.resize(MOST_GROWTH, 0);
-        self.buffer.extend_from_slice(bytes);
-        let Some(mut frame) = Frame::behind_headroom(&mut self.buffer) else { return };
-        // The packet itself has gone on its way; this is a copy of its headers, for the report.
-        let _ = self.engine.handle_frame(Link::Ethernet, &mut frame, &Passage { ingress, egress, metadata });
-        self.send_reports();
+        self.reporter.handle_headers(bytes, &Passage { ingress, egress, metadata });
     }
 
     /// Takes a probe of another agent, from which the sink has removed INT.
@@ -74,16 +64,7 @@ impl Agent {
         let message = bytes.get(headers.payload..).and_then(|payload| payload.get(..MESSAGE_BYTES));
         if let Some(message) = message.filter(|_| is_whole) {
             let (from, times) = ((event.device, event.mtu), (event.time, self.plan.clock_offset.ns));
-            self.control.handle_probe(message, &headers, from, &mut self.programs, times);
-        }
-    }
-
-    pub(super) fn send_reports(&mut self) {
-        while let Some(output) = self.engine.poll_output() {
-            // The engine sees copies of headers: what it would send beside reports has gone on its way already.
-            if let Output::Report(datagram) = output {
-                self.senders.send(&datagram);
-            }
+            self.control.handle_probe(message, &headers, from, &mut self.kernel.programs, times);
         }
     }
 }

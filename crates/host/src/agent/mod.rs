@@ -1,19 +1,21 @@
-//! How does the host stay a source and a sink? Programs on its devices, and one engine for what they tell.
+//! The agent, which keeps the host a source and a sink: programs on its devices, and one engine for what they tell.
 
 mod control;
 mod end;
 mod follow;
 mod hear;
 mod keeper;
+mod kernel;
 mod losses;
 mod notes;
 mod port;
+mod ports;
+mod reporter;
 mod retry;
 mod senders;
 mod status;
 mod tally;
 
-use std::collections::HashMap;
 use std::io;
 use std::os::fd::AsFd;
 use std::process::Command;
@@ -21,7 +23,6 @@ use std::time::Duration;
 
 use aya::maps::{MapData, RingBuf};
 use inband_linux::clock;
-use inband_linux::device::{self, Device};
 use inband_linux::netlink::Netlink;
 use inband_node::Node;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -35,10 +36,11 @@ use crate::shim::Shim;
 
 use control::Control;
 use keeper::Keeper;
+use kernel::Kernel;
 use losses::Losses;
 use notes::{Notes, in_full};
-use port::Port;
-use retry::Retry;
+use ports::Ports;
+use reporter::Reporter;
 use senders::Senders;
 pub use status::{FlowStatus, PeerStatus};
 pub use tally::Tally;
@@ -47,29 +49,20 @@ pub use tally::Tally;
 pub struct Agent {
     settings: HostSettings,
     plan: Plan,
-    ports: Vec<Port>,
-    programs: Programs,
+    ports: Ports,
+    kernel: Kernel,
+    /// What the programs tell of packets.
     events: RingBuf<MapData>,
-    engine: Node,
-    senders: Senders,
+    reporter: Reporter,
     control: Control,
     /// `None`: nobody wants to hear of drops, or the kernel does not tell.
     losses: Option<Losses>,
-    netlink: Netlink,
-    keeper: Keeper,
-    /// When sinks that an agent has left on other devices are detached, nanoseconds of the monotonic clock; `None`: they are.
-    release_others_at: Option<u64>,
     /// Keeps a second agent from the same shims.
     _lock: Lock,
-    /// A packet at a time, behind headroom.
-    buffer: Vec<u8>,
     /// When clocks and devices are looked at again, nanoseconds of the monotonic clock.
     next_look: u64,
     /// When it is measured again how busy devices are, of the same clock.
     next_measurement: u64,
-    /// Of devices that could not be opened, by interface index: why, as it was told.
-    failed: HashMap<u32, String>,
-    retry: Retry,
     notes: Notes,
 }
 
@@ -97,7 +90,7 @@ impl Agent {
         keeper.leave_sinks(settings.has_permanent_peers());
         let linger_ns = u64::from(settings.host.linger_ms) * 1_000_000;
         let mut netlink = Netlink::open().map_err(|reason| HostError::system("reach netlink", reason))?;
-        let (plan, _) = plan(&mut settings, &mut netlink)?;
+        let (plan, _) = kernel::plan(&mut settings, &mut netlink)?;
         let engine = Node::new(&plan.node)?;
         let mut programs = Programs::load_within(settings.host.map_memory_mib)?;
         programs.set_watchlist(&plan.node, settings.host.control_port.get())?;
@@ -112,32 +105,25 @@ impl Agent {
         let mut agent = Self {
             settings,
             plan,
-            ports: Vec::new(),
-            programs,
+            ports: Ports::new(clock::monotonic() + linger_ns),
+            kernel: Kernel { programs, netlink, keeper },
             events,
-            engine,
-            senders,
+            reporter: Reporter::new(engine, senders),
             control,
             losses: None,
-            netlink,
-            keeper,
-            release_others_at: Some(clock::monotonic() + linger_ns),
             _lock: lock,
-            buffer: Vec::new(),
             next_look: clock::monotonic() + LOOK_NS,
             next_measurement: 0,
-            failed: HashMap::new(),
-            retry: Retry::default(),
             notes: Notes::default(),
         };
         for note in note.into_iter().chain(unreachable) {
             agent.notes.warn(note);
         }
         agent.watch_drops()?;
-        match agent.open_ports() {
+        match agent.ports.open(&agent.plan, &mut agent.kernel, &mut agent.control) {
             Ok(()) => Ok(agent),
             Err(error) => {
-                agent.close_ports()?;
+                agent.ports.close(&mut agent.kernel)?;
                 Err(error)
             }
         }
@@ -145,7 +131,7 @@ impl Agent {
 
     /// The devices INT is on, by name.
     pub fn devices(&self) -> impl Iterator<Item = &str> {
-        self.ports.iter().map(|port| port.device.name.as_str())
+        self.ports.all().iter().map(|port| port.device.name.as_str())
     }
 
     /// Waits for at most `patience`, and does what there is to do.
@@ -156,22 +142,21 @@ impl Agent {
         self.wait(patience)?;
         self.hear_events();
         let now = clock::monotonic();
-        self.programs.beat(now + HEARTBEAT_NS)?;
-        for note in self.control.hear(&mut self.programs, now)? {
+        self.kernel.programs.beat(now + HEARTBEAT_NS)?;
+        for note in self.control.hear(&mut self.kernel.programs, now)? {
             self.notes.warn(note);
         }
         if let Some(losses) = &mut self.losses {
-            losses.hear((&self.plan, &self.ports), &mut self.engine, now)?;
+            losses.hear((&self.plan, self.ports.all()), &mut self.reporter.engine, now)?;
         }
-        self.engine.handle_timeout(now.wrapping_add(self.plan.clock_offset.ns));
-        self.send_reports();
+        self.reporter.handle_timeout(now.wrapping_add(self.plan.clock_offset.ns));
         if now >= self.next_measurement {
             self.next_measurement = now + MEASURE_NS;
-            self.measure(now)?;
+            self.ports.measure(&self.plan, &mut self.kernel, now)?;
         }
         if now >= self.next_look {
             self.next_look = now + LOOK_NS;
-            self.control.keep_leases(&mut self.programs, now)?;
+            self.control.keep_leases(&mut self.kernel.programs, now)?;
             self.look_around()?;
         }
         Ok(())
@@ -183,15 +168,14 @@ impl Agent {
     /// A setting that cannot be followed, or not without a restart; everything goes on as before.
     pub fn reload(&mut self, mut settings: HostSettings) -> Result<(), HostError> {
         settings.check()?;
-        let (plan, _) = plan(&mut settings, &mut self.netlink)?;
+        let (plan, _) = self.kernel.plan(&mut settings)?;
         if let Some(key) = self.settings.key_of_restart(&settings) {
             return Err(HostError::Restart { key });
         }
-        self.engine.reload(&plan.node)?;
-        self.programs.set_watchlist(&plan.node, settings.host.control_port.get())?;
-        self.control.set_peers(&settings.peers, &mut self.programs)?;
-        self.keeper.linger(settings.host.linger_ms)?;
-        self.keeper.leave_sinks(settings.has_permanent_peers());
+        self.reporter.engine.reload(&plan.node)?;
+        self.kernel.programs.set_watchlist(&plan.node, settings.host.control_port.get())?;
+        self.control.set_peers(&settings.peers, &mut self.kernel.programs)?;
+        self.kernel.keep_sinks(&settings)?;
         (self.settings, self.plan) = (settings, plan);
         self.watch_drops()?;
         self.follow_devices()
@@ -208,20 +192,9 @@ impl Agent {
     /// Counters that the kernel does not give.
     pub fn tally(&self) -> Result<Tally, HostError> {
         let clock = self.settings.host.clock;
-        let tally = Tally::read(&self.programs, &self.engine, &self.senders, &self.control, clock)?;
+        let tally = Tally::read(&self.kernel.programs, &self.reporter, &self.control, clock)?;
         let Some(losses) = &self.losses else { return Ok(tally) };
         Ok(Tally { drops: losses.by_reason().clone(), drops_not_held: losses.not_held()?, ..tally })
-    }
-
-    fn open_ports(&mut self) -> Result<(), HostError> {
-        for (device, id) in self.plan.devices.clone() {
-            let with = (&mut self.netlink, &self.keeper);
-            let port = Port::open(device, id, &self.plan, &mut self.programs, with)?;
-            let device = port.device.clone();
-            self.ports.push(port);
-            self.control.open_gate(&device)?;
-        }
-        Ok(())
     }
 
     fn wait(&self, patience: Duration) -> Result<(), HostError> {
@@ -255,11 +228,4 @@ impl Agent {
         }
         Ok(())
     }
-}
-
-/// What follows from the settings, whose node id is found out, and the devices that are there.
-fn plan(settings: &mut HostSettings, netlink: &mut Netlink) -> Result<(Plan, Vec<Device>), HostError> {
-    let all = device::all(netlink).map_err(|reason| HostError::system("list the devices", reason))?;
-    settings.resolve_id(netlink, &all)?;
-    Ok((Plan::new(settings, &all, settings.host.clock.offset())?, all))
 }

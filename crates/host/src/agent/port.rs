@@ -1,4 +1,4 @@
-//! How does one device get its programs, and how does it lose them?
+//! One device with its programs.
 
 use std::os::fd::{AsFd, OwnedFd};
 
@@ -8,7 +8,7 @@ use inband_node::config::Mode;
 use inband_wire::int::Instructions;
 use rustix::io::{Errno, fcntl_dupfd_cloexec};
 
-use super::keeper::Keeper;
+use super::kernel::Kernel;
 use crate::config::{HostInt, Wiring};
 use crate::error::HostError;
 use crate::load::Load;
@@ -35,58 +35,42 @@ pub(super) struct Port {
 
 impl Port {
     /// Attaches the programs to `device`: first what takes INT out, last what sends packets to where it is started.
-    pub(super) fn open(
-        device: Device,
-        id: u16,
-        plan: &Plan,
-        programs: &mut Programs,
-        (netlink, keeper): (&mut Netlink, &Keeper),
-    ) -> Result<Self, HostError> {
+    pub(super) fn open(device: Device, id: u16, plan: &Plan, kernel: &mut Kernel) -> Result<Self, HostError> {
         let asks = plan.node.source.instructions.bitmap().contains(Instructions::EGRESS_UTILIZATION);
         let load = asks.then(|| Load::of(&device.name));
         let mut port = Self { device, id, shim: None, steer: None, source: None, sink: None, load };
-        match port.connect(plan, programs, (netlink, keeper)) {
+        match port.connect(plan, kernel) {
             Ok(()) => Ok(port),
             Err(error) => {
-                keeper.forget(port.device.index)?;
-                port.close(programs, (netlink, keeper))?;
+                kernel.keeper.forget(port.device.index)?;
+                port.close(kernel)?;
                 Err(error)
             }
         }
     }
 
-    fn connect(
-        &mut self,
-        plan: &Plan,
-        programs: &mut Programs,
-        (netlink, keeper): (&mut Netlink, &Keeper),
-    ) -> Result<(), HostError> {
+    fn connect(&mut self, plan: &Plan, kernel: &mut Kernel) -> Result<(), HostError> {
         let device = self.device.index;
-        self.configure(plan, programs)?;
-        self.sink = Some(keeper.attach_sink(programs, device)?);
+        self.configure(plan, &mut kernel.programs)?;
+        self.sink = Some(kernel.keeper.attach_sink(&mut kernel.programs, device)?);
         // Postcards leave packets as they are.
         if plan.node.source.mode != Mode::Xd {
-            self.open_shim(plan, programs, (netlink, keeper))?;
+            self.open_shim(plan, kernel)?;
         }
-        self.steer = Some(programs.attach(Program::Steer, self.device.index)?);
+        self.steer = Some(kernel.programs.attach(Program::Steer, self.device.index)?);
         Ok(())
     }
 
     /// Makes the shim, whose far side has its program before anything is sent there.
-    fn open_shim(
-        &mut self,
-        plan: &Plan,
-        programs: &mut Programs,
-        (netlink, keeper): (&mut Netlink, &Keeper),
-    ) -> Result<(), HostError> {
+    fn open_shim(&mut self, plan: &Plan, kernel: &mut Kernel) -> Result<(), HostError> {
         let device = self.device.index;
-        let shim = Shim::create(netlink, &plan.shim, &self.device.name)?;
+        let shim = Shim::create(&mut kernel.netlink, &plan.shim, &self.device.name)?;
         let (near, far) = (shim.near, shim.far);
         self.shim = Some(shim);
-        keeper.remove_shim(device, near)?;
-        let source = self.source.insert(last_to_close(programs.attach(Program::Source, far)?)?);
-        keeper.hold(device, source.as_fd())?;
-        self.configure(plan, programs)
+        kernel.keeper.remove_shim(device, near)?;
+        let source = self.source.insert(last_to_close(kernel.programs.attach(Program::Source, far)?)?);
+        kernel.keeper.hold(device, source.as_fd())?;
+        self.configure(plan, &mut kernel.programs)
     }
 
     /// Tells the programs what to do with this device's packets.
@@ -134,21 +118,16 @@ impl Port {
     }
 
     /// Puts a new shim in the place of one that somebody has removed or set down; the sink stays.
-    pub(super) fn renew_shim(
-        &mut self,
-        plan: &Plan,
-        programs: &mut Programs,
-        (netlink, keeper): (&mut Netlink, &Keeper),
-    ) -> Result<(), HostError> {
+    pub(super) fn renew_shim(&mut self, plan: &Plan, kernel: &mut Kernel) -> Result<(), HostError> {
         self.source = None;
         if let Some(shim) = self.shim.take() {
             let name = format!("remove the shim {}", shim.name);
-            shim.remove(netlink).map_err(|reason| HostError::system(name, reason))?;
-            programs.forget_config(shim.far)?;
+            shim.remove(&mut kernel.netlink).map_err(|reason| HostError::system(name, reason))?;
+            kernel.programs.forget_config(shim.far)?;
         }
         // Until there is another one, packets pass without INT.
-        self.configure(plan, programs)?;
-        self.open_shim(plan, programs, (netlink, keeper))
+        self.configure(plan, &mut kernel.programs)?;
+        self.open_shim(plan, kernel)
     }
 
     /// Whether the interface index is one of this port's shim.
@@ -164,21 +143,17 @@ impl Port {
     /// Detaches what is left and removes the shim.
     ///
     /// The guard has let go of it before.
-    pub(super) fn close(
-        mut self,
-        programs: &mut Programs,
-        (netlink, keeper): (&mut Netlink, &Keeper),
-    ) -> Result<(), HostError> {
+    pub(super) fn close(mut self, kernel: &mut Kernel) -> Result<(), HostError> {
         self.close_source();
         self.source = None;
         if let Some(shim) = self.shim.take() {
             let name = format!("remove the shim {}", shim.name);
-            shim.remove(netlink).map_err(|reason| HostError::system(name, reason))?;
-            programs.forget_config(shim.far)?;
+            shim.remove(&mut kernel.netlink).map_err(|reason| HostError::system(name, reason))?;
+            kernel.programs.forget_config(shim.far)?;
         }
         self.sink = None;
-        match keeper.release_sink(self.device.index)? {
-            true => programs.forget_config(self.device.index),
+        match kernel.keeper.release_sink(self.device.index)? {
+            true => kernel.programs.forget_config(self.device.index),
             false => Ok(()),
         }
     }

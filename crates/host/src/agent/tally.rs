@@ -1,12 +1,11 @@
-//! What happened on this host, in numbers?
+//! What happened on this host, in numbers.
 
 use std::collections::BTreeMap;
 
 use inband_linux::clock::{self, Clock};
-use inband_node::Node;
 
 use super::control::Control;
-use super::senders::Senders;
+use super::reporter::Reporter;
 use crate::clocks;
 use crate::error::HostError;
 use crate::lease::{FlowState, Withheld};
@@ -65,8 +64,7 @@ pub struct Tally {
 impl Tally {
     pub(super) fn read(
         programs: &Programs,
-        engine: &Node,
-        senders: &Senders,
+        reporter: &Reporter,
         control: &Control,
         clock: Clock,
     ) -> Result<Self, HostError> {
@@ -82,7 +80,7 @@ impl Tally {
             peers[1] += usize::from(is_comparable);
             peers[2] += usize::from(node_id == control.node_id());
         }
-        let of = |outcome| engine.counters().get(outcome);
+        let of = |outcome| reporter.engine.counters().get(outcome);
         let outcome = |outcome: &Outcome| Ok((*outcome, programs.count(*outcome)?));
         let outcomes = Outcome::ALL.iter().map(outcome).collect::<Result<_, HostError>>()?;
         let traffic = |traffic: &Traffic| Ok((*traffic, programs.traffic(*traffic)?));
@@ -90,9 +88,9 @@ impl Tally {
         Ok(Self {
             outcomes,
             traffic,
-            reports_sent: senders.sent,
-            reports_failed: senders.failed,
-            reports_refused: senders.refused,
+            reports_sent: reporter.senders.sent,
+            reports_failed: reporter.senders.failed,
+            reports_refused: reporter.senders.refused,
             reports_withheld: of(inband_node::Outcome::ReportWithheld),
             reports_shed: of(inband_node::Outcome::ReportShed),
             reports_limited: of(inband_node::Outcome::ReportLimited),

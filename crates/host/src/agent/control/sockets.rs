@@ -1,0 +1,156 @@
+//! The UDP sockets of the agents' port: where this host asks from, and where it is asked.
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::os::fd::{AsFd, BorrowedFd};
+
+use inband_linux::device::Device;
+use socket2::{Domain, Protocol, Socket, Type};
+
+use crate::error::HostError;
+use crate::lease::{Answer, Keys, MESSAGE_BYTES, Message};
+
+/// The sockets, and the keys of what is sent and received by them.
+pub(super) struct Sockets {
+    port: u16,
+    pub(super) keys: Keys,
+    /// Where it asks from, by IP version; one that this host does not have is not there.
+    questions: Vec<UdpSocket>,
+    /// Where it is asked: sockets that hear one device each, on which INT is taken out.
+    gates: Vec<Gate>,
+}
+
+struct Gate {
+    device: u32,
+    socket: UdpSocket,
+}
+
+/// Most datagrams of one socket in a turn.
+pub(super) const MOST_DATAGRAMS: usize = 256;
+const ANY: [IpAddr; 2] = [IpAddr::V4(Ipv4Addr::UNSPECIFIED), IpAddr::V6(Ipv6Addr::UNSPECIFIED)];
+
+impl Sockets {
+    /// Opens the sockets that questions leave by.
+    pub(super) fn open(port: u16, keys: Keys) -> Self {
+        let questions = ANY.iter().filter_map(|address| open(SocketAddr::new(*address, 0), None).ok());
+        Self { port, keys, questions: questions.collect(), gates: Vec::new() }
+    }
+
+    /// Hears questions that come in by `device`.
+    pub(super) fn open_gate(&mut self, device: &Device) -> Result<(), HostError> {
+        let fault =
+            |reason| HostError::system(format!("hear UDP port {} on {}", self.port, device.name), reason);
+        for address in ANY {
+            match open(SocketAddr::new(address, self.port), Some(&device.name)) {
+                Ok(socket) => self.gates.push(Gate { device: device.index, socket }),
+                // This host has no IPv6.
+                Err(error) if address.is_ipv6() && error.raw_os_error() == Some(libc::EAFNOSUPPORT) => {}
+                Err(reason) => return Err(fault(reason)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Hears no questions by `device` from here on.
+    pub(super) fn close_gate(&mut self, device: u32) {
+        self.gates.retain(|gate| gate.device != device);
+    }
+
+    /// Everything to wait for.
+    pub(super) fn all(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+        let gates = self.gates.iter().map(|gate| gate.socket.as_fd());
+        self.questions.iter().map(AsFd::as_fd).chain(gates)
+    }
+
+    /// How many sockets ask, and how many are asked.
+    pub(super) const fn counts(&self) -> (usize, usize) {
+        (self.questions.len(), self.gates.len())
+    }
+
+    /// The port to which `address` answers; `None`: this host has no address of that version.
+    pub(super) fn reply_port(&self, address: IpAddr) -> Option<u16> {
+        self.question(address)?.local_addr().ok().map(|local| local.port())
+    }
+
+    /// Asks the agent at `address`.
+    pub(super) fn ask(&self, address: IpAddr, message: Message) {
+        self.confirm(SocketAddr::new(address, self.port), message);
+    }
+
+    /// Sends `message` by the socket that questions to that address leave by.
+    pub(super) fn confirm(&self, to: SocketAddr, message: Message) {
+        if let Some(socket) = self.question(to.ip()) {
+            self.send(socket, to, message);
+        }
+    }
+
+    /// The next message that answers a question by the socket at `number`.
+    pub(super) fn next_answer(&self, number: usize) -> Option<(Message, SocketAddr)> {
+        self.receive(self.questions.get(number)?)
+    }
+
+    /// The next question at the socket at `number`, and the device that it came in by.
+    pub(super) fn next_question(&self, number: usize) -> Option<(Message, SocketAddr, u32)> {
+        let gate = self.gates.get(number)?;
+        self.receive(&gate.socket).map(|(message, from)| (message, from, gate.device))
+    }
+
+    /// Answers a question by the socket at `number`, which it came in by.
+    pub(super) fn reply(&self, number: usize, to: SocketAddr, message: Message) {
+        if let Some(gate) = self.gates.get(number) {
+            self.send(&gate.socket, to, message);
+        }
+    }
+
+    /// Sends an answer by the device that its question came in by.
+    pub(super) fn answer(&self, answer: &Answer) {
+        let is_right =
+            |gate: &&Gate| gate.device == answer.device && is_same_version(&gate.socket, answer.to);
+        if let Some(gate) = self.gates.iter().find(is_right) {
+            self.send(&gate.socket, answer.to, answer.message);
+        }
+    }
+
+    /// The next message of `socket`; what is none is passed over.
+    fn receive(&self, socket: &UdpSocket) -> Option<(Message, SocketAddr)> {
+        let mut bytes = [0; MESSAGE_BYTES + 1];
+        for _ in 0..MOST_DATAGRAMS {
+            let (length, from) = match socket.recv_from(&mut bytes) {
+                Ok(received) => received,
+                // What was sent earlier did not arrive.
+                Err(error) if error.kind() != io::ErrorKind::WouldBlock => continue,
+                Err(_) => return None,
+            };
+            let message = bytes.get(..length).and_then(|bytes| Message::from_bytes(bytes, &self.keys));
+            if let Some(message) = message {
+                return Some((message, from));
+            }
+        }
+        None
+    }
+
+    /// The socket for questions to `address`.
+    fn question(&self, address: IpAddr) -> Option<&UdpSocket> {
+        self.questions.iter().find(|socket| is_same_version(socket, SocketAddr::new(address, 0)))
+    }
+
+    fn send(&self, socket: &UdpSocket, to: SocketAddr, message: Message) {
+        // What cannot be sent is as what gets lost: it is said again.
+        let _ = socket.send_to(&message.to_bytes(&self.keys), to);
+    }
+}
+
+fn open(address: SocketAddr, device: Option<&str>) -> io::Result<UdpSocket> {
+    let socket = Socket::new(Domain::for_address(address), Type::DGRAM, Some(Protocol::UDP))?;
+    if address.is_ipv6() {
+        socket.set_only_v6(true)?;
+    }
+    socket.bind_device(device.map(str::as_bytes))?;
+    socket.bind(&address.into())?;
+    socket.set_nonblocking(true)?;
+    Ok(socket.into())
+}
+
+fn is_same_version(socket: &UdpSocket, address: SocketAddr) -> bool {
+    socket.local_addr().is_ok_and(|local| local.is_ipv4() == address.is_ipv4())
+}

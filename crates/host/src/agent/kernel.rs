@@ -1,0 +1,41 @@
+//! What the agent has in the kernel: programs, network devices, and what keeps the sinks when the agent is gone.
+
+use inband_linux::device::{self, Device};
+use inband_linux::netlink::Netlink;
+
+use super::keeper::Keeper;
+use crate::error::HostError;
+use crate::plan::Plan;
+use crate::programs::Programs;
+use crate::settings::HostSettings;
+
+/// The agent's side of the kernel.
+pub(super) struct Kernel {
+    pub(super) programs: Programs,
+    pub(super) netlink: Netlink,
+    pub(super) keeper: Keeper,
+}
+
+impl Kernel {
+    /// Keeps the sinks as the settings say when the agent is gone.
+    pub(super) fn keep_sinks(&mut self, settings: &HostSettings) -> Result<(), HostError> {
+        self.keeper.linger(settings.host.linger_ms)?;
+        self.keeper.leave_sinks(settings.has_permanent_peers());
+        Ok(())
+    }
+
+    /// What follows from the settings and the devices that are there; see [`plan`].
+    pub(super) fn plan(&mut self, settings: &mut HostSettings) -> Result<(Plan, Vec<Device>), HostError> {
+        plan(settings, &mut self.netlink)
+    }
+}
+
+/// What follows from the settings, whose node id is found out, and the devices that are there.
+pub(super) fn plan(
+    settings: &mut HostSettings,
+    netlink: &mut Netlink,
+) -> Result<(Plan, Vec<Device>), HostError> {
+    let all = device::all(netlink).map_err(|reason| HostError::system("list the devices", reason))?;
+    settings.resolve_id(netlink, &all)?;
+    Ok((Plan::new(settings, &all, settings.host.clock.offset())?, all))
+}

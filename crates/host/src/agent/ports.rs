@@ -1,0 +1,186 @@
+//! The ports of an agent: devices that come and go, shims that others remove, and how busy links are.
+
+use std::collections::HashMap;
+
+use inband_linux::clock;
+use inband_linux::device::Device;
+
+use super::control::Control;
+use super::kernel::Kernel;
+use super::notes::{Notes, in_full};
+use super::port::Port;
+use super::retry::Retry;
+use crate::error::HostError;
+use crate::plan::Plan;
+
+/// The devices INT is on, and those it should be on.
+#[derive(Debug)]
+pub(super) struct Ports {
+    ports: Vec<Port>,
+    /// Of devices that could not be opened, by interface index: why, as it was told.
+    failed: HashMap<u32, String>,
+    retry: Retry,
+    /// When sinks that an agent has left on other devices are detached, nanoseconds of the monotonic clock; `None`: they are.
+    release_others_at: Option<u64>,
+}
+
+impl Ports {
+    /// No port; sinks that an agent has left on other devices stay until `release_others_at`.
+    pub(super) fn new(release_others_at: u64) -> Self {
+        Self {
+            ports: Vec::new(),
+            failed: HashMap::new(),
+            retry: Retry::default(),
+            release_others_at: Some(release_others_at),
+        }
+    }
+
+    /// Opens a port on each device of the plan.
+    pub(super) fn open(
+        &mut self,
+        plan: &Plan,
+        kernel: &mut Kernel,
+        control: &mut Control,
+    ) -> Result<(), HostError> {
+        for (device, id) in &plan.devices {
+            self.ports.push(Port::open(device.clone(), *id, plan, kernel)?);
+            control.open_gate(device)?;
+        }
+        Ok(())
+    }
+
+    /// Every port.
+    pub(super) fn all(&self) -> &[Port] {
+        &self.ports
+    }
+
+    /// The port of the interface, which is its device or one of its shim.
+    pub(super) fn of(&self, interface: u32) -> Option<&Port> {
+        self.ports.iter().find(|port| port.device.index == interface || port.is_shim(interface))
+    }
+
+    /// Whether a device that could not be opened is to be tried again.
+    pub(super) fn is_retry_due(&self) -> bool {
+        self.retry.is_due(clock::monotonic())
+    }
+
+    /// Detaches what an agent has left on devices that are not meant any more, when nobody sends INT there.
+    pub(super) fn release_others(&mut self, all: &[Device], kernel: &Kernel) -> Result<(), HostError> {
+        if self.release_others_at.is_none_or(|at| clock::monotonic() < at) {
+            return Ok(());
+        }
+        self.release_others_at = None;
+        let is_kept = |device: &&Device| self.ports.iter().any(|port| port.device.index == device.index);
+        let kept: Vec<_> = all.iter().filter(is_kept).map(|device| device.index).collect();
+        kernel.keeper.release_others(&kept)
+    }
+
+    /// Makes shims anew that somebody has removed or set down; meanwhile packets pass without INT.
+    pub(super) fn renew_shims(
+        &mut self,
+        all: &[Device],
+        plan: &Plan,
+        kernel: &mut Kernel,
+        notes: &mut Notes,
+    ) {
+        let is_there = |port: &Port| all.iter().any(|device| device.index == port.device.index);
+        for port in &mut self.ports {
+            if !is_there(port) || port.has_sound_shim(plan, all) {
+                continue;
+            }
+            let name = port.device.name.clone();
+            notes.warn(match port.renew_shim(plan, kernel) {
+                Ok(()) => format!("the shim of {name} was gone or down: there is a new one"),
+                Err(error) => format!("no INT on {name}, whose shim is gone: {}", in_full(&error)),
+            });
+        }
+    }
+
+    /// Gives up what is not in the plan any more, and takes up what is new in it.
+    pub(super) fn follow(
+        &mut self,
+        plan: &Plan,
+        kernel: &mut Kernel,
+        control: &mut Control,
+        notes: &mut Notes,
+    ) -> Result<(), HostError> {
+        let is_planned = |port: &mut Port| plan.devices.iter().any(|(device, id)| port.is_of(device, *id));
+        for port in self.ports.extract_if(.., |port| !is_planned(port)) {
+            notes.tell(format!("no INT on {} any more", port.device.name));
+            control.close_gate(port.device.index, clock::monotonic());
+            kernel.keeper.forget(port.device.index)?;
+            port.close(kernel)?;
+        }
+        for (device, id) in &plan.devices {
+            if self.ports.iter().any(|port| port.is_of(device, *id)) {
+                continue;
+            }
+            let opened = open_with_gate(device, *id, plan, kernel, control);
+            let name = &device.name;
+            let (note, failure) = match &opened {
+                Ok(_) => (format!("INT on {name}"), None),
+                // A device that went again before it was taken up is not in the next plan.
+                Err(error) => (format!("no INT on {name}: {}", in_full(error)), Some(in_full(error))),
+            };
+            // The same failure is told once, however often it is tried.
+            if failure.is_none() || self.failed.get(&device.index) != failure.as_ref() {
+                notes.tell(note);
+            }
+            self.failed.remove(&device.index);
+            self.failed.extend(failure.map(|failure| (device.index, failure)));
+            self.ports.extend(opened);
+        }
+        self.failed.retain(|index, _| plan.devices.iter().any(|(device, _)| device.index == *index));
+        self.retry.tried(clock::monotonic(), self.failed.is_empty());
+        Ok(())
+    }
+
+    /// Tells the programs what to do with the packets of every device.
+    pub(super) fn configure(&self, plan: &Plan, kernel: &mut Kernel) -> Result<(), HostError> {
+        self.ports.iter().try_for_each(|port| port.configure(plan, &mut kernel.programs))
+    }
+
+    /// Measures how busy devices are, if anybody asks, and tells the programs.
+    pub(super) fn measure(&mut self, plan: &Plan, kernel: &mut Kernel, now: u64) -> Result<(), HostError> {
+        for port in &mut self.ports {
+            if port.measure(&mut kernel.netlink, now) {
+                port.configure(plan, &mut kernel.programs)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Stops starting INT on every device.
+    pub(super) fn close_sources(&mut self) {
+        self.ports.iter_mut().for_each(Port::close_source);
+    }
+
+    /// Takes every device out of INT; from here on nobody keeps the sinks, unless they are to stay.
+    pub(super) fn close(&mut self, kernel: &mut Kernel) -> Result<(), HostError> {
+        self.close_sources();
+        let mut result = kernel.keeper.dismiss();
+        for port in self.ports.drain(..) {
+            result = result.and(port.close(kernel));
+        }
+        result
+    }
+}
+
+/// Opens a port, and the sockets by which other agents ask there; where one of the two fails, neither stays.
+fn open_with_gate(
+    device: &Device,
+    id: u16,
+    plan: &Plan,
+    kernel: &mut Kernel,
+    control: &mut Control,
+) -> Result<Port, HostError> {
+    let port = Port::open(device.clone(), id, plan, kernel)?;
+    match control.open_gate(device) {
+        Ok(()) => Ok(port),
+        Err(error) => {
+            kernel.keeper.forget(device.index)?;
+            port.close(kernel)?;
+            Err(error)
+        }
+    }
+}
