@@ -139,7 +139,7 @@ impl DecodedLog {
         let mut outcome = self.read_once(path, blocks)?;
         // The last block may be on its way to the disk; then it is whole a moment later.
         for _ in 0..TORN_ATTEMPTS {
-            if !outcome.is_some_and(|outcome| outcome.torn > 0) {
+            if outcome.is_none_or(|outcome| outcome.torn == 0) {
                 break;
             }
             thread::sleep(TORN_PAUSE);

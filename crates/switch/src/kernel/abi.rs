@@ -135,7 +135,7 @@ impl Handed {
 
     /// Reads what is in front of `frame`; also a VLAN tag that the device has put into it. `None`: the frame is of
     /// someone else.
-    pub(super) fn read(frame: &[u8]) -> Option<(Self, Option<[u8; 4]>, &[u8])> {
+    pub(super) fn read(frame: &[u8]) -> Option<(Self, Option<VlanTag>, &[u8])> {
         let (addresses, rest) = frame.split_at_checked(ADDRESS_BYTES)?;
         let kind: [u8; 2] = *rest.first_chunk()?;
         let (tag, rest) = match u16::from_be_bytes(kind) {
@@ -154,6 +154,9 @@ impl Handed {
         is_ours.then_some((handed, tag, frame))
     }
 }
+
+/// The EtherType and the control information of a VLAN tag.
+type VlanTag = [u8; 4];
 
 const ADDRESS_BYTES: usize = 12;
 const ETHERTYPE: u16 = 0x88b5;
