@@ -36,7 +36,6 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use inband_model::ExportLedger;
-use inband_store::Store;
 
 pub use self::brokers::{KafkaProperty, KafkaSettings, NatsSettings};
 pub use self::error::ExportError;
@@ -48,6 +47,7 @@ pub use self::webhook::{WebhookKind, WebhookSettings};
 
 use self::patience::Patience;
 use self::tally::Tally;
+use crate::archive::Archive;
 use crate::metrics::Metrics;
 use crate::names::Names;
 use crate::pipeline::{Asker, Stage};
@@ -137,9 +137,9 @@ impl Exports {
     }
 
     /// Says who is asked for the metrics that are sent; before that, none are.
-    pub fn ask(&self, asker: Asker, names: Arc<Names>, store: Option<&Arc<Store>>) {
+    pub fn ask(&self, asker: Asker, names: Arc<Names>, archive: Option<&Arc<dyn Archive>>) {
         // Whoever was named first stays.
-        let _ = self.source.set((asker, Metrics::new(names, store)));
+        let _ = self.source.set((asker, Metrics::new(names, archive)));
     }
 
     /// What became of every message, by output.

@@ -2,9 +2,10 @@
 //!
 //! Reading order: `settings`, then `receive` (datagrams off the socket, stamped and counted) and `pipeline` (what is
 //! done with them: `keep` stores it, `live` shows it as it comes, `export` sends it elsewhere). `api` answers, with the
-//! `names` people use. `trust` says which servers are trusted, `sys` holds the system calls.
+//! `names` people use; `archive` is history as it asks it. `trust` says which servers are trusted, `sys` holds the system calls.
 
 mod api;
+mod archive;
 mod clock;
 mod export;
 mod keep;
@@ -20,6 +21,7 @@ mod sys;
 mod trust;
 
 pub use api::{Api, ApiError, Listening, TlsError};
+pub use archive::{Archive, Snapshot};
 pub use clock::{Clock, ClockStep};
 pub use export::{
     ExportError, ExportSettings, Exports, JsonlSettings, KafkaProperty, KafkaSettings, NatsSettings,

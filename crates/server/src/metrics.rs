@@ -12,30 +12,29 @@ mod text;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Instant;
 
-use inband_store::Store;
-
 pub(crate) use self::family::{Family, Kind, Sample};
 pub(crate) use self::seen::Seen;
 pub(crate) use self::text::text;
 
 use self::chosen::Chosen;
+use crate::archive::Archive;
 use crate::names::Names;
 
 /// The metrics of one reader, which keeps the series it has begun with.
 #[derive(Debug)]
 pub(crate) struct Metrics {
     names: Arc<Names>,
-    /// Whoever reads metrics does not keep the store open.
-    store: Option<Weak<Store>>,
+    /// Whoever reads metrics does not keep the archive open.
+    archive: Option<Weak<dyn Archive>>,
     started: Instant,
     chosen: Mutex<Chosen>,
 }
 
 impl Metrics {
-    /// Metrics of a collector with these names and this store.
-    pub(crate) fn new(names: Arc<Names>, store: Option<&Arc<Store>>) -> Self {
-        let store = store.map(Arc::downgrade);
-        Self { names, store, started: Instant::now(), chosen: Mutex::default() }
+    /// Metrics of a collector with these names and this archive.
+    pub(crate) fn new(names: Arc<Names>, archive: Option<&Arc<dyn Archive>>) -> Self {
+        let archive = archive.map(Arc::downgrade);
+        Self { names, archive, started: Instant::now(), chosen: Mutex::default() }
     }
 
     /// The names that metrics have.
@@ -49,7 +48,7 @@ impl Metrics {
         let mut chosen = self.chosen.lock().unwrap_or_else(PoisonError::into_inner);
         let seen = seen.choose(&mut chosen, self.started.elapsed());
         drop(chosen);
-        let store = self.store.as_ref().and_then(Weak::upgrade);
-        seen.families(&self.names, store.as_deref())
+        let archive = self.archive.as_ref().and_then(Weak::upgrade);
+        seen.families(&self.names, archive.as_deref())
     }
 }

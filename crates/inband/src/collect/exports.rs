@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use inband_model::ExportLedger;
-use inband_server::{Asker, ExportError, Exports, Names, Settings, Stage};
+use inband_server::{Archive, Asker, ExportError, Exports, Names, Settings, Stage};
 use inband_store::Store;
 
 use crate::failure::Failure;
@@ -39,7 +39,8 @@ impl Outputs {
 
     /// Says who is asked for metrics that are sent.
     pub(super) fn ask(&self, asker: Asker, names: Arc<Names>, store: Option<&Arc<Store>>) {
-        self.exports.ask(asker, names, store);
+        let archive = store.map(|store| Arc::clone(store) as Arc<dyn Archive>);
+        self.exports.ask(asker, names, archive.as_ref());
     }
 
     /// Says what has changed.

@@ -18,8 +18,8 @@ use anyhow::{Context, Error, anyhow};
 use inband::config::ConfigFile;
 use inband_collector::CollectorSettings;
 use inband_server::{
-    Api, ApiError, Keep, Listening, Live, NameList, Names, Outcome, Pipeline, Reception, Replay, Settings,
-    Stage,
+    Api, ApiError, Archive, Keep, Listening, Live, NameList, Names, Outcome, Pipeline, Reception, Replay,
+    Settings, Stage,
 };
 use inband_store::{Store, StoreError, Tally};
 
@@ -148,7 +148,8 @@ fn collect(settings: &Settings, stop: &AtomicBool) -> Result<(Outcome, Option<Er
     let pipeline = Pipeline::start(settings, feed, stages(store.as_ref(), &live, exports))
         .context("cannot start the collector")?;
     outputs.ask(pipeline.asker(), Arc::clone(&names), store.as_ref());
-    let api = Api::start(listening, pipeline.asker(), store.clone(), live, names)
+    let archive = store.clone().map(|store| store as Arc<dyn Archive>);
+    let api = Api::start(listening, pipeline.asker(), archive, live, names)
         .map_err(|error| Failure::Work(error.into()))?;
     eprintln!("answering on {}", api.url());
     let mut health = Health::new(store.clone());

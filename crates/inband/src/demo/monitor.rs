@@ -17,8 +17,8 @@ use inband_collector::{
 };
 use inband_model::{Flow, Ledger, Nanos, Path};
 use inband_server::{
-    Api, ApiSettings, Asker, Keep, Listening, Live, NameList, Names, Pipeline, ReceiveSettings, Reception,
-    Settings, Sight, Stage,
+    Api, ApiSettings, Archive, Asker, Keep, Listening, Live, NameList, Names, Pipeline, ReceiveSettings,
+    Reception, Settings, Sight, Stage,
 };
 use inband_store::{Store, StoreSettings};
 
@@ -152,8 +152,9 @@ impl Monitor {
         let settings = Settings { events, ..Settings::default() };
         let pipeline = Pipeline::start(settings.collector(), feed, stages)?;
         let asker = pipeline.asker();
+        let archive = store.clone().map(|store| store as Arc<dyn Archive>);
         let api = listening
-            .map(|listening| Api::start(listening, asker.clone(), store.clone(), live, names))
+            .map(|listening| Api::start(listening, asker.clone(), archive, live, names))
             .transpose()?;
         Ok(Self {
             reception,

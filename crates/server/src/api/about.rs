@@ -5,11 +5,11 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use inband_model::api::{About, AboutLimits, AboutNode, AboutTable};
 use inband_model::table::shapes;
-use inband_store::Store;
 
 use super::Shared;
 use super::problem::Problem;
 use super::views::json;
+use crate::archive::Archive;
 
 pub(super) async fn about(State(state): State<Shared>, headers: HeaderMap) -> Result<Response, Problem> {
     let now = state.read.now().await?;
@@ -27,28 +27,28 @@ pub(super) async fn about(State(state): State<Shared>, headers: HeaderMap) -> Re
         may_change: state.access.may_change(&headers),
         ..About::default()
     };
-    if let Some(store) = state.store.clone() {
-        let kept = tokio::task::spawn_blocking(move || kept(&store, about)).await;
+    if let Some(archive) = state.archive.clone() {
+        let kept = tokio::task::spawn_blocking(move || kept(&*archive, about)).await;
         about = kept.map_err(|_| Problem::stopped())?;
     }
     Ok(json(&about))
 }
 
-/// Adds what the store keeps.
-fn kept(store: &Store, about: About) -> About {
+/// Adds what the archive keeps.
+fn kept(archive: &dyn Archive, about: About) -> About {
     let table = |shape: inband_model::table::Shape| AboutTable {
         name: shape.name.to_owned(),
         about: shape.about.to_owned(),
-        retain_seconds: store.retains(shape.name).as_secs(),
+        retain_seconds: archive.retains(shape.name).as_secs(),
         columns: shape.columns.iter().map(|(name, ..)| (*name).to_owned()).collect(),
     };
-    let history = store.history().ok();
+    let history = archive.snapshot().ok();
     About {
         history: true,
-        trouble: store.trouble(),
+        trouble: archive.trouble(),
         oldest: history.as_ref().and_then(|history| history.oldest()).map(Into::into),
         bytes: history.map_or(0, |history| history.bytes()),
-        max_bytes: store.max_bytes(),
+        max_bytes: archive.max_bytes(),
         tables: shapes().into_iter().map(table).collect(),
         ..about
     }

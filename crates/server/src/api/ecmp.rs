@@ -57,7 +57,7 @@ pub(super) async fn ecmp(
     let range = question.time.resolve(state.read.now().await?)?;
     let flows = state.read.flows().await?;
     let spread = Spread::of(flows.all(), range, question.node);
-    let carried = match state.store.is_some() {
+    let carried = match state.archive.is_some() {
         true => Some(history::ask(&state, move |past| carried(past, range, question.node)).await?),
         false => None,
     };

@@ -5,14 +5,15 @@ use std::time::Instant;
 
 use inband_model::FlowId;
 use inband_model::api::TimeRange;
-use inband_store::{Cell, History, Limits, QueryError};
+use inband_store::{Cell, Limits, QueryError};
 
 use super::Shared;
 use super::problem::Problem;
+use crate::archive::Snapshot;
 
 /// History at one moment, and what questions to it may still cost.
 pub(super) struct Past {
-    history: History,
+    history: Box<dyn Snapshot>,
     limits: Limits,
     begun: Instant,
     damage: usize,
@@ -34,8 +35,8 @@ impl Past {
         u32::try_from(self.damage.max(self.history.findings().damage.len())).unwrap_or(u32::MAX)
     }
 
-    pub(super) fn history(&self) -> &History {
-        &self.history
+    pub(super) fn history(&self) -> &dyn Snapshot {
+        &*self.history
     }
 
     /// What may still be spent.
@@ -52,13 +53,13 @@ pub(super) async fn ask<T: Send + 'static>(
     state: &Shared,
     question: impl FnOnce(&mut Past) -> Result<T, QueryError> + Send + 'static,
 ) -> Result<T, Problem> {
-    let Some(store) = state.store.as_ref().map(Arc::clone) else {
+    let Some(archive) = state.archive.as_ref().map(Arc::clone) else {
         return Err(Problem::unavailable("no history is kept: store.path is empty"));
     };
     let _turn = state.turn().await?;
     let limits = Limits { rows: MAX_ROWS, ..state.limits() };
     let asked = tokio::task::spawn_blocking(move || {
-        let history = store.history().map_err(QueryError::Store)?;
+        let history = archive.snapshot().map_err(QueryError::Store)?;
         question(&mut Past { history, limits, begun: Instant::now(), damage: 0 })
     });
     match asked.await {

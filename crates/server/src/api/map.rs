@@ -40,7 +40,7 @@ pub(super) async fn map(
     let (nodes, links) = (state.read.nodes().await?, state.read.links().await?);
     let known: BTreeMap<u32, bool> = nodes.iter().map(|node| (node.node_id.0, node.reports > 0)).collect();
     let range = question.time.resolve(now)?;
-    let measured = match state.store.is_some() {
+    let measured = match state.archive.is_some() {
         true => Some(history::ask(&state, move |past| measure(past, range, question.node)).await?),
         false => None,
     };

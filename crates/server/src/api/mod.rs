@@ -47,11 +47,11 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::thread::{Builder, JoinHandle};
 
-use inband_store::Store;
 use socket2::{Domain, Protocol, Socket, Type};
 use thiserror::Error;
 use tokio::sync::{Semaphore, oneshot};
 
+use crate::archive::Archive;
 use crate::live::Live;
 use crate::metrics::Metrics;
 use crate::names::Names;
@@ -173,14 +173,14 @@ fn listen(address: SocketAddr) -> io::Result<TcpListener> {
 }
 
 impl Api {
-    /// Answers from now on, in `names`: of now through `asker`, of history from `store`.
+    /// Answers from now on, in `names`: of now through `asker`, of history from `archive`.
     ///
     /// # Errors
     /// No thread can be started.
     pub fn start(
         listening: Listening,
         asker: Asker,
-        store: Option<Arc<Store>>,
+        archive: Option<Arc<dyn Archive>>,
         live: Live,
         names: Arc<Names>,
     ) -> Result<Api, ApiError> {
@@ -189,15 +189,15 @@ impl Api {
         let places = Arc::new(Places::new(PlaceLimits::new(&settings)));
         let (queries, is_secure) = (Semaphore::new(MOST_QUERIES), tls.is_some());
         let door = Door { listener, tls, base: base.clone(), places: Arc::clone(&places) };
-        let directory = store.as_ref().map(|store| store.path());
+        let directory = archive.as_ref().and_then(|archive| archive.directory());
         let said = SaidStore::open(directory).map_err(|(path, source)| ApiError::Said { path, source })?;
         let earlier = OnceLock::new();
-        let metrics = Metrics::new(Arc::clone(&names), store.as_ref());
+        let metrics = Metrics::new(Arc::clone(&names), archive.as_ref());
         let read = ReadModel::new(&asker);
         let state = State {
             asker,
             read,
-            store,
+            archive,
             live,
             names,
             metrics,

@@ -3,8 +3,10 @@
 use std::collections::HashMap;
 
 use inband_model::{Event, EventId, EventKind, EventView, Flow, FlowId, Nanos, Phase, Severity};
-use inband_store::{Cell, History, Limits, QueryError, Store};
+use inband_store::{Cell, Limits, QueryError};
 use serde_json::{Map, Value};
+
+use crate::archive::{Archive, Snapshot};
 
 /// Which events are wanted.
 #[derive(Debug, Clone, Default)]
@@ -41,12 +43,12 @@ impl Filter {
 /// # Errors
 /// History cannot be read, or costs more than the limits.
 pub(super) fn of_history(
-    store: &Store,
+    archive: &dyn Archive,
     filter: &Filter,
     most: usize,
     limits: Limits,
 ) -> Result<Vec<EventView>, QueryError> {
-    of_snapshot(&store.history().map_err(QueryError::Store)?, filter, most, limits)
+    of_snapshot(&*archive.snapshot().map_err(QueryError::Store)?, filter, most, limits)
 }
 
 /// The same out of a snapshot.
@@ -54,7 +56,7 @@ pub(super) fn of_history(
 /// # Errors
 /// History costs more than the limits.
 pub(super) fn of_snapshot(
-    history: &History,
+    history: &dyn Snapshot,
     filter: &Filter,
     most: usize,
     limits: Limits,

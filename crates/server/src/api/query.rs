@@ -149,14 +149,14 @@ const MAX_EXACT: u64 = (1 << 53) - 1;
 
 /// Asks history within the limits of the settings.
 pub(super) async fn ask(state: &Shared, sql: String) -> Result<Answer, Problem> {
-    let Some(store) = state.store.as_ref().map(Arc::clone) else {
+    let Some(archive) = state.archive.as_ref().map(Arc::clone) else {
         return Err(Problem::unavailable("no history is kept: store.path is empty"));
     };
     let _turn = state.turn().await?;
     let limits = state.limits();
     let names: Arc<dyn Naming> = Arc::clone(&state.names) as _;
     let asked = tokio::task::spawn_blocking(move || {
-        let history = store.history().map_err(QueryError::Store)?;
+        let history = archive.snapshot().map_err(QueryError::Store)?;
         history.query_named(&sql, limits, &names)
     });
     match asked.await {

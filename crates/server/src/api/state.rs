@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use inband_model::{EventView, Silence};
-use inband_store::{Limits, Store};
+use inband_store::Limits;
 use tokio::sync::{Semaphore, SemaphorePermit, oneshot};
 
 use super::access::Access;
@@ -13,6 +13,7 @@ use super::past::{self, Filter};
 use super::places::Places;
 use super::problem::Problem;
 use super::said::SaidStore;
+use crate::archive::Archive;
 use crate::live::Live;
 use crate::metrics::Metrics;
 use crate::names::Names;
@@ -25,7 +26,8 @@ use crate::settings::ApiSettings;
 pub(super) struct State {
     pub(super) asker: Asker,
     pub(super) read: ReadModel,
-    pub(super) store: Option<Arc<Store>>,
+    /// `None`: no history is kept.
+    pub(super) archive: Option<Arc<dyn Archive>>,
     pub(super) live: Live,
     pub(super) names: Arc<Names>,
     pub(super) metrics: Metrics,
@@ -81,11 +83,11 @@ impl State {
         filter: Filter,
         most: usize,
     ) -> Result<Vec<EventView>, Problem> {
-        let Some(store) = self.store.clone() else { return Ok(Vec::new()) };
+        let Some(archive) = self.archive.clone() else { return Ok(Vec::new()) };
         let _turn = self.turn().await?;
         let limits = self.limits();
         let found =
-            tokio::task::spawn_blocking(move || past::of_history(&store, &filter, most, limits)).await;
+            tokio::task::spawn_blocking(move || past::of_history(&*archive, &filter, most, limits)).await;
         match found {
             Ok(Ok(events)) => Ok(events),
             Ok(Err(error)) => Err(Problem::unavailable(error.to_string())),

@@ -29,7 +29,7 @@ pub(super) async fn summary(
     let range = question.time.resolve(now)?;
     let step_ns = step(range, question.step, USUAL_STEPS)?;
     let events = events_within(&state, range, MAX_EVENTS).await?;
-    let (steps, damage) = match state.store.is_some() {
+    let (steps, damage) = match state.archive.is_some() {
         true => history::ask(&state, move |past| Ok((steps(past, range, step_ns)?, past.damage()))).await?,
         false => (SummaryColumns::default(), 0),
     };

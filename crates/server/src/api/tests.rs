@@ -2,6 +2,7 @@
 
 mod answers;
 mod callers;
+mod elsewhere;
 mod history;
 mod page;
 mod places;
@@ -21,6 +22,7 @@ use serde_json::{Value, json};
 
 use super::openapi::{OPERATIONS, openapi};
 use super::{Api, ApiError, Listening};
+use crate::archive::Archive;
 use crate::keep::Keep;
 use crate::live::Live;
 use crate::names::{NameList, Names};
@@ -296,18 +298,28 @@ impl System {
             opened = open();
         }
         let store = Arc::new(opened.unwrap());
+        let keep: Box<dyn Stage> = Box::new(Keep::new(Arc::clone(&store)));
+        System::start_with(folder, settings, store, vec![keep])
+    }
+
+    /// Starts with an archive, and what is to be done with observations.
+    fn start_with(
+        folder: std::path::PathBuf,
+        settings: ApiSettings,
+        archive: Arc<dyn Archive>,
+        mut stages: Vec<Box<dyn Stage>>,
+    ) -> System {
         let receive =
             ReceiveSettings { listen: vec!["127.0.0.1:0".parse().unwrap()], ..ReceiveSettings::default() };
         let (reception, feed) = Reception::start(&receive).unwrap();
         let live = Live::default();
-        let stages: Vec<Box<dyn Stage>> =
-            vec![Box::new(Keep::new(Arc::clone(&store))), Box::new(live.clone())];
+        stages.push(Box::new(live.clone()));
         let pipeline = Pipeline::start(CollectorSettings::default(), feed, stages).unwrap();
         let listen = "127.0.0.1:0".parse().unwrap();
         let listening = Listening::open(&ApiSettings { listen, ..settings }).unwrap();
         let names: NameList = toml::from_str(NAMES).unwrap();
         let names = Arc::new(Names::new(names));
-        let api = Api::start(listening, pipeline.asker(), Some(store), live, names).unwrap();
+        let api = Api::start(listening, pipeline.asker(), Some(archive), live, names).unwrap();
         let address = api.address();
         System { reception, _pipeline: pipeline, _api: api, address, folder, sent: AtomicU32::new(0) }
     }

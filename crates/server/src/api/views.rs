@@ -34,7 +34,7 @@ pub(super) async fn health() -> &'static str {
 /// The collector answers, and history is being written.
 pub(super) async fn ready(State(state): State<Shared>) -> Result<&'static str, Problem> {
     let ready = state.look(|_| "ready\n").await?;
-    match state.store.as_ref().and_then(|store| store.trouble()) {
+    match state.archive.as_ref().and_then(|archive| archive.trouble()) {
         None => Ok(ready),
         Some(trouble) => Err(Problem::unavailable(format!("history: {trouble}"))),
     }

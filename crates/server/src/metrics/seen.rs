@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use inband_collector::{LatencySummary, NodeView, QueueView};
 use inband_model::{ExportLedger, FaultCount, Ledger, Nanos};
-use inband_store::{Store, Tally};
+use inband_store::Tally;
 
 use super::chosen::{Activity, Chosen};
 use super::exports;
 use super::family::{Family, Sample};
+use crate::archive::Archive;
 use crate::names::Names;
 use crate::pipeline::{ClockView, Sight};
 use crate::receive::ReceptionCounts;
@@ -76,7 +77,7 @@ impl Seen {
     }
 
     /// Every family there is.
-    pub(super) fn families(&self, names: &Names, store: Option<&Store>) -> Vec<Family> {
+    pub(super) fn families(&self, names: &Names, archive: Option<&dyn Archive>) -> Vec<Family> {
         let mut families = self.of_ledger();
         families.extend(self.of_clock());
         families.extend(self.of_faults());
@@ -90,8 +91,9 @@ impl Seen {
         });
         let help = "What people call a node; always 1.";
         families.push(Family::gauge("inband_node_info", help).with(named));
-        families
-            .extend(store.into_iter().flat_map(|store| of_store(&store.tally(), store.trouble().is_none())));
+        if let Some(archive) = archive {
+            families.extend(of_store(&archive.tally(), archive.trouble().is_none()));
+        }
         families
     }
 

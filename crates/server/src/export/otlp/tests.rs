@@ -20,6 +20,7 @@ use opentelemetry_proto::tonic::trace::v1::Span;
 use prost::Message;
 
 use super::{OtlpSettings, Source, start};
+use crate::archive::Archive;
 use crate::export::sample::{Folder, Reply, Server, wait_for};
 use crate::export::tally::Tally;
 use crate::metrics::Metrics;
@@ -96,7 +97,9 @@ fn metrics_are_those_of_the_page_for_prometheus() {
     let folder = Folder::new();
     let store = StoreSettings { path: folder.path("store"), ..StoreSettings::default() };
     let store = Arc::new(Store::open(store).unwrap());
-    source.set((pipeline.asker(), Metrics::new(Arc::default(), Some(&store)))).unwrap();
+    let archive: Arc<dyn Archive> = store.clone();
+    source.set((pipeline.asker(), Metrics::new(Arc::default(), Some(&archive)))).unwrap();
+    drop(archive);
     wait_for(&tally, |ledger| ledger.exported >= 2);
     reception.stop();
     let ledger = pipeline.stop().unwrap().ledger;

@@ -1,0 +1,117 @@
+//! History as the API asks it, whatever keeps it.
+
+use std::fmt::Debug;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use inband_model::Nanos;
+use inband_store::{
+    Answer, Findings, History, Limits, Naming, NoNames, QueryError, Spread, SpreadQuestion, Store,
+    StoreError, Tally,
+};
+
+/// A place where history is kept, such as a [`Store`] of this machine.
+pub trait Archive: Debug + Send + Sync {
+    /// History at this moment, which later writes do not change.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError>;
+
+    /// What keeps history from being written, in words; `None` while it is written.
+    fn trouble(&self) -> Option<String>;
+
+    /// What became of the reports that were to be kept.
+    fn tally(&self) -> Tally;
+
+    /// How long rows of a table are kept.
+    fn retains(&self, table: &str) -> Duration;
+
+    /// Most bytes that are kept.
+    fn max_bytes(&self) -> u64;
+
+    /// The directory for what people say of events; `None`: that holds until the end of the run.
+    fn directory(&self) -> Option<&Path>;
+}
+
+/// History at one moment.
+pub trait Snapshot {
+    /// Answers one question in SQL, whose functions of names give `names`.
+    ///
+    /// # Errors
+    /// The question is wrong or costs too much, or history cannot be read.
+    fn query_named(&self, sql: &str, limits: Limits, names: &Arc<dyn Naming>) -> Result<Answer, QueryError>;
+
+    /// Answers one question in SQL, in which nothing has a name.
+    ///
+    /// # Errors
+    /// The question is wrong or costs too much, or history cannot be read.
+    fn query(&self, sql: &str, limits: Limits) -> Result<Answer, QueryError> {
+        let nobody: Arc<dyn Naming> = Arc::new(NoNames);
+        self.query_named(sql, limits, &nobody)
+    }
+
+    /// How a value of hops is spread.
+    ///
+    /// # Errors
+    /// It takes longer than the limits allow, or history cannot be read.
+    fn spread(&self, question: &SpreadQuestion, limits: Limits) -> Result<Spread, QueryError>;
+
+    /// What is damaged, and so left out of every answer.
+    fn findings(&self) -> Findings;
+
+    /// When the oldest of it begins; `None`: nothing is old.
+    fn oldest(&self) -> Option<Nanos>;
+
+    /// How much is kept, bytes.
+    fn bytes(&self) -> u64;
+}
+
+impl Archive for Store {
+    fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError> {
+        Ok(Box::new(self.history()?))
+    }
+
+    fn trouble(&self) -> Option<String> {
+        self.trouble()
+    }
+
+    fn tally(&self) -> Tally {
+        self.tally()
+    }
+
+    fn retains(&self, table: &str) -> Duration {
+        self.retains(table)
+    }
+
+    fn max_bytes(&self) -> u64 {
+        self.max_bytes()
+    }
+
+    fn directory(&self) -> Option<&Path> {
+        Some(self.path())
+    }
+}
+
+impl Snapshot for History {
+    fn query_named(&self, sql: &str, limits: Limits, names: &Arc<dyn Naming>) -> Result<Answer, QueryError> {
+        self.query_named(sql, limits, names)
+    }
+
+    fn spread(&self, question: &SpreadQuestion, limits: Limits) -> Result<Spread, QueryError> {
+        self.spread(question, limits)
+    }
+
+    fn findings(&self) -> Findings {
+        self.findings()
+    }
+
+    fn oldest(&self) -> Option<Nanos> {
+        self.oldest()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.bytes()
+    }
+}
