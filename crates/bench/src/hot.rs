@@ -17,8 +17,8 @@ use anyhow::{Context, Result, ensure};
 use inband_collector::CollectorSettings;
 use inband_model::{Ledger, SocketLedger};
 use inband_server::{
-    Api, ApiSettings, Exports, Keep, Listening, Live, Names, Pipeline, ReceiveSettings, Reception, Settings,
-    Stage,
+    Api, ApiSettings, Archive, Exports, Keep, Listening, Live, Names, Pipeline, ReceiveSettings, Reception,
+    Settings, Stage,
 };
 use inband_store::{Store, StoreSettings};
 use nix::sys::socket::{ControlMessage, MsgFlags, SockaddrStorage, sendmsg};
@@ -109,6 +109,7 @@ fn run(seconds: u64, per_second: u32, beside: Beside) -> Result<Run> {
     };
     let listen = vec![SocketAddr::from((Ipv4Addr::LOCALHOST, 0))];
     let (reception, feed) = Reception::start(&ReceiveSettings { listen, ..ReceiveSettings::default() })?;
+    let archive = store.clone().map(|store| store as Arc<dyn Archive>);
     let keep = store.iter().map(|store| Box::new(Keep::new(Arc::clone(store))) as Box<dyn Stage>);
     let names = Arc::new(Names::default());
     let live = Live::new(Arc::clone(&names));
@@ -124,7 +125,7 @@ fn run(seconds: u64, per_second: u32, beside: Beside) -> Result<Run> {
         Beside::All => {
             let listen = (Ipv4Addr::LOCALHOST, 0).into();
             let listening = Listening::open(&ApiSettings { listen, ..ApiSettings::default() })?;
-            Some(Api::start(listening, pipeline.asker(), store.clone(), live, names)?)
+            Some(Api::start(listening, pipeline.asker(), archive, live, names)?)
         }
     };
     let address = *reception.addresses().first().context("an address is received on")?;

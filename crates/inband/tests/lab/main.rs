@@ -53,12 +53,24 @@ fn routers() -> String {
     ROUTERS.to_owned()
 }
 
+/// A network that is up; `None`: this user cannot create one.
+fn up(topology: &str) -> Option<World> {
+    let world = World::new(topology)?;
+    let (code, out, messages) = world.lab(&["up", "TOPOLOGY"]);
+    assert_eq!(code, 0, "{out}{messages}");
+    Some(world)
+}
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
 #[test]
 fn a_run_that_goes_as_expected_leaves_nothing() {
     let Some(world) = World::new(&(routers() + STEPS)) else { return };
     let (code, out, messages) = world.lab(&["run", "TOPOLOGY", "--json"]);
     assert_eq!(code, 0, "{out}{messages}");
-    let outcome: Value = serde_json::from_str(&out).unwrap();
+    let outcome = json(&out);
     assert_eq!((&outcome["passed"], &outcome["steps"][0]["exit_code"]), (&true.into(), &0.into()), "{out}");
     assert!(world.is_gone());
 }
@@ -75,9 +87,7 @@ fn an_expectation_that_fails_is_exit_code_1_and_says_what_was_seen() {
 
 #[test]
 fn whatever_was_killed_down_leaves_nothing() {
-    let Some(world) = World::new(&routers()) else { return };
-    let (code, out, messages) = world.lab(&["up", "TOPOLOGY"]);
-    assert_eq!(code, 0, "{out}{messages}");
+    let Some(world) = up(&routers()) else { return };
     let (code, _, messages) = world.lab(&["up", "TOPOLOGY"]);
     assert_eq!(code, 2, "{messages}");
     assert!(messages.contains("is up already"), "{messages}");
@@ -86,7 +96,7 @@ fn whatever_was_killed_down_leaves_nothing() {
         world.kill(part);
     }
     let (_, status, _) = world.lab(&["status", "TOPOLOGY", "--json"]);
-    let status: Value = serde_json::from_str(&status).unwrap();
+    let status = json(&status);
     assert_eq!(status["is_healthy"], false);
     let (code, _, messages) = world.lab(&["down", "NAME"]);
     assert_eq!(code, 0, "{messages}");
@@ -97,9 +107,7 @@ fn whatever_was_killed_down_leaves_nothing() {
 
 #[test]
 fn the_delay_of_a_link_is_what_was_asked_for_and_its_own_latency_is_known() {
-    let Some(world) = World::new(&routers()) else { return };
-    let (code, _, messages) = world.lab(&["up", "TOPOLOGY"]);
-    assert_eq!(code, 0, "{messages}");
+    let Some(world) = up(&routers()) else { return };
     let (code, out, messages) = world.lab(&[
         "exec",
         "NAME",
@@ -115,7 +123,7 @@ fn the_delay_of_a_link_is_what_was_asked_for_and_its_own_latency_is_known() {
     assert_eq!(code, 0, "{out}{messages}");
     std::thread::sleep(std::time::Duration::from_millis(1200));
     let (_, status, _) = world.lab(&["status", "NAME", "--json"]);
-    let status: Value = serde_json::from_str(&status).unwrap();
+    let status = json(&status);
     let there = &status["links"][2]["user_space"][0];
     assert!(there["sent"].as_u64().unwrap() >= 200, "{there}");
     assert_eq!((&there["lost"], &there["overflowed"], &there["refused"]), (&0.into(), &0.into(), &0.into()));
@@ -124,18 +132,16 @@ fn the_delay_of_a_link_is_what_was_asked_for_and_its_own_latency_is_known() {
 
 #[test]
 fn a_trace_knows_hops_without_int_and_that_there_is_no_sink() {
-    let Some(world) = World::new(&routers()) else { return };
-    let (code, _, messages) = world.lab(&["up", "TOPOLOGY"]);
-    assert_eq!(code, 0, "{messages}");
+    let Some(world) = up(&routers()) else { return };
     let trace = ["exec", "NAME", "h1", "inband", "trace", "10.0.2.1", "--count", "1"];
     let (code, out, messages) = world.lab(&trace);
     assert_eq!(code, 1, "{out}{messages}");
     assert!(out.contains("no sink took INT out"), "{out}{messages}");
     assert!(out.contains("TTL 1: 10.0.1.254 is a hop without INT"), "{out}");
     let (_, out, _) = world.lab(&[&trace[..], &["--json"]].concat());
-    let probe: Value = serde_json::from_str(out.lines().next().unwrap()).unwrap();
+    let probe = json(out.lines().next().unwrap_or_default());
     assert_eq!((&probe["ended"], &probe["probe"]), (&"no-sink".into(), &1.into()), "{out}");
-    let last: Value = serde_json::from_str(out.lines().last().unwrap()).unwrap();
+    let last = json(out.lines().last().unwrap_or_default());
     assert_eq!((&last["summary"]["sent"], &last["summary"]["lost"]), (&1.into(), &0.into()), "{out}");
 }
 
@@ -204,23 +210,21 @@ fn flows_of_a_fabric_show_their_paths_and_take_another_when_a_link_breaks() {
 
 #[test]
 fn a_trace_finds_every_hop_and_every_path_and_says_where_int_ended() {
-    let Some(world) = World::new(FABRIC) else { return };
-    let (code, _, messages) = world.lab(&["up", "TOPOLOGY"]);
-    assert_eq!(code, 0, "{messages}");
+    let Some(world) = up(FABRIC) else { return };
     let trace =
         ["exec", "NAME", "h1", "inband", "trace", "10.0.2.1", "--wait", "5s", "--count", "1", "--json"];
     let (code, out, messages) = world.lab(&[&trace[..], &["--ecmp"]].concat());
     assert_eq!(code, 0, "{out}{messages}");
-    let last: Value = serde_json::from_str(out.lines().last().unwrap()).unwrap();
+    let last = json(out.lines().last().unwrap_or_default());
     let mut paths: Vec<Vec<u64>> = serde_json::from_value(last["summary"]["paths"].clone()).unwrap();
     paths.sort();
     assert_eq!(paths, [[1, 11, 2], [1, 12, 2]], "{out}");
-    let probe: Value = serde_json::from_str(out.lines().next().unwrap()).unwrap();
+    let probe = json(out.lines().next().unwrap_or_default());
     assert_eq!((&probe["ended"], &probe["hops"][0]["node"]), (&"sink".into(), &"leaf1".into()), "{out}");
     assert!(probe["hops"][1]["link_latency"].is_i64() || probe["hops"][1]["link_latency"].is_u64(), "{out}");
 
     let (_, out, messages) = world.lab(&[&trace[..], &["--remaining-hops", "2"]].concat());
-    let probe: Value = serde_json::from_str(out.lines().next().unwrap_or_default()).unwrap();
+    let probe = json(out.lines().next().unwrap_or_default());
     assert_eq!(probe["ended"], "hops-exceeded", "{out}{messages}");
 }
 

@@ -299,11 +299,11 @@ impl System {
         }
         let store = Arc::new(opened.unwrap());
         let keep: Box<dyn Stage> = Box::new(Keep::new(Arc::clone(&store)));
-        System::start_with(folder, settings, store, vec![keep])
+        System::start_of(folder, settings, store, vec![keep])
     }
 
     /// Starts with an archive, and what is to be done with observations.
-    fn start_with(
+    fn start_of(
         folder: std::path::PathBuf,
         settings: ApiSettings,
         archive: Arc<dyn Archive>,

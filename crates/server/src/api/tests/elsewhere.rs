@@ -73,7 +73,7 @@ impl Snapshot for Echo {
 #[test]
 fn history_that_no_store_keeps_is_answered_and_measured_like_a_store() {
     let archive = Arc::new(Elsewhere);
-    let system = System::start_with(PathBuf::new(), ApiSettings::default(), archive, Vec::new());
+    let system = System::start_of(PathBuf::new(), ApiSettings::default(), archive, Vec::new());
 
     let (status, rows) = system.send("post", "/api/v1/query", &[], r#"{"sql": "SELECT 1"}"#);
 
