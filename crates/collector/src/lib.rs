@@ -15,6 +15,7 @@ mod correlate;
 mod deadlines;
 mod detect;
 mod due;
+mod explain;
 mod flow_shard;
 mod flows;
 mod handover;
@@ -38,6 +39,7 @@ mod views;
 pub use collector::{Collector, Overflows};
 // The detectors of the register name their settings.
 pub use detect::*;
+pub use explain::explain;
 pub use flow_shard::FlowShard;
 pub use handover::Handover;
 pub use ledger::{Arrival, LedgerSettings, Sequence, SequenceSpace};

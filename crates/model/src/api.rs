@@ -6,6 +6,7 @@
 //! are larger than the integers that a reader of JSON in doubles keeps exactly.
 
 mod about;
+mod decode;
 mod drops;
 mod ecmp;
 mod exact;
@@ -21,6 +22,7 @@ mod summary;
 mod time;
 
 pub use self::about::{About, AboutLimits, AboutNode, AboutTable};
+pub use self::decode::{DecodeFault, DecodeQuestion, DecodeStart, Decoded, DecodedFields};
 pub use self::drops::{DropColumns, DropGrouping, DropReason, DropSeries, Drops, DropsQuestion};
 pub use self::ecmp::{
     Ecmp, EcmpFlowColumns, EcmpGroupColumns, EcmpLinkColumns, EcmpLoad, EcmpQuestion, EcmpSeries,

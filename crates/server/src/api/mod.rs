@@ -10,6 +10,7 @@ mod asked;
 mod base;
 mod between;
 mod compress;
+mod decode;
 mod descriptors;
 mod drops;
 mod ecmp;

@@ -84,7 +84,7 @@ fn parameters<Q: JsonSchema>() -> Vec<Value> {
 }
 
 /// Everything that can be asked.
-pub(super) const OPERATIONS: [Operation; 35] = [
+pub(super) const OPERATIONS: [Operation; 36] = [
     text("/healthz", "whether the program runs"),
     text("/readyz", "whether the collector answers and history is being written; 503 and why where not"),
     text("/metrics", "counts and latencies for Prometheus"),
@@ -159,6 +159,12 @@ pub(super) const OPERATIONS: [Operation; 35] = [
     post("/api/v1/silences", "tell nobody of certain events", "Silence", "Number"),
     Operation { method: "delete", ..get("/api/v1/silences/{number}", "lift a silence", "Nothing") },
     post("/api/v1/query", "ask the stored history in SQL, within limits", "Question", "Rows"),
+    post(
+        "/api/v1/decode",
+        "the fields of a report that is sent as hexadecimal digits, with the places of their bits",
+        "DecodeQuestion",
+        "Decoded",
+    ),
     Operation {
         answer: Answer::Other("text/event-stream"),
         ..ask::<StreamQuestion>(

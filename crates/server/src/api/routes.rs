@@ -6,7 +6,7 @@ use axum::routing::{delete, get, post};
 
 use super::problem::Problem;
 use super::{
-    Shared, about, between, compress, drops, ecmp, events, flow_history, flow_list, guard, heat, map,
+    Shared, about, between, compress, decode, drops, ecmp, events, flow_history, flow_list, guard, heat, map,
     openapi, packets, page, query, queue_timeline, stream, summary, talkers, views,
 };
 
@@ -45,6 +45,7 @@ pub(super) fn router(state: Shared) -> Router {
         .route("/api/v1/events/{id}", get(events::event))
         .route("/api/v1/silences", get(events::silences))
         .route("/api/v1/query", post(query::query))
+        .route("/api/v1/decode", post(decode::decode))
         .route("/api/v1/stream", get(stream::stream))
         .route_layer(from_fn_with_state(state.clone(), guard::guard_reading));
     let changes = Router::new()

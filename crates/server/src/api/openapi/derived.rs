@@ -2,8 +2,8 @@
 
 use inband_model::LedgerView;
 use inband_model::api::{
-    About, Completion, Drops, Ecmp, FabricMap, FlowHistory, FlowList, Heat, Packets, Problem, QueueTimeline,
-    Summary,
+    About, Completion, DecodeQuestion, Decoded, Drops, Ecmp, FabricMap, FlowHistory, FlowList, Heat, Packets,
+    Problem, QueueTimeline, Summary,
 };
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
@@ -17,6 +17,8 @@ pub(super) fn schemas() -> Map<String, Value> {
     let generator = &mut generator;
     add::<About>(generator);
     add::<Completion>(generator);
+    add::<DecodeQuestion>(generator);
+    add::<Decoded>(generator);
     add::<Drops>(generator);
     add::<Ecmp>(generator);
     add::<FabricMap>(generator);

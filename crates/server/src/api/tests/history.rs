@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 
 use flate2::read::GzDecoder;
-use inband_testkit::{IntFrame, md_frame, packet};
+use inband_testkit::{IntFrame, inner_only, md_frame, packet, report_group};
 use serde_json::Value;
 
 use super::System;
@@ -110,6 +110,35 @@ fn the_links_a_node_spreads_flows_over_come_with_what_they_carry() {
     // Nothing is spread at nodes with one way on, nor in a time before.
     assert_eq!(len(&ask(&system, "/api/v1/ecmp?node=9")["groups"]["node"]), 0);
     assert_eq!(len(&ask(&system, "/api/v1/ecmp?from=5&to=9")["groups"]["node"]), 0);
+}
+
+#[test]
+fn bytes_that_are_sent_come_back_with_their_fields_and_wrong_ones_with_a_problem() {
+    let system = System::start("");
+    let datagram = report_group(7).sequence(17).with(inner_only().inner(3, &frame().build())).build();
+    let hex: String = datagram.iter().map(|byte| format!("{byte:02x} ")).collect();
+    let decode = |body: Value| system.send("post", "/api/v1/decode", &[], &body.to_string());
+
+    let (status, body) = decode(serde_json::json!({ "hex": hex }));
+    let decoded: Value = serde_json::from_str(&body).unwrap();
+    assert_eq!((status, &decoded["error"]), (200, &Value::Null), "{body}");
+    let names = decoded["fields"]["name"].as_array().unwrap();
+    let sequence = names.iter().position(|name| name == "Sequence Number").unwrap();
+    let field = |column: &str| &decoded["fields"][column][sequence];
+    assert_eq!((field("value"), field("at"), field("bit")), (&"17".into(), &1.into(), &2.into()), "{body}");
+    assert_eq!(names.iter().filter(|name| *name == "hop").count(), 2, "{body}");
+
+    let (status, body) = decode(serde_json::json!({ "hex": "20000001" }));
+    let decoded: Value = serde_json::from_str(&body).unwrap();
+    assert_eq!((status, &decoded["error"]["at"]), (200, &0.into()), "{body}");
+    for wrong in [serde_json::json!({ "hex": "xyz" }), serde_json::json!({ "hex": "00".repeat(70_000) })] {
+        let (status, body) = decode(wrong);
+        let problem: Value = serde_json::from_str(&body).unwrap();
+        assert_eq!((status, &problem["parameter"]), (400, &"hex".into()), "{body}");
+    }
+    assert_eq!(decode(serde_json::json!({ "hex": "20", "start": "middle" })).0, 400);
+    assert_eq!(decode(serde_json::json!({ "bytes": "20" })).0, 400);
+    assert_eq!(decode(serde_json::json!({ "hex": "0".repeat(3 << 20) })).0, 413);
 }
 
 #[test]

@@ -1,0 +1,91 @@
+//! The fields of bytes that somebody has pasted in.
+
+use axum::Json;
+use axum::extract::rejection::JsonRejection;
+use axum::response::Response;
+use inband_collector::explain;
+use inband_model::api::DecodeQuestion;
+
+use super::problem::Problem;
+use super::views::json;
+
+pub(super) async fn decode(body: Result<Json<DecodeQuestion>, JsonRejection>) -> Result<Response, Problem> {
+    let Json(question) = body.map_err(|error| Problem::unreadable(&error))?;
+    let bytes = bytes(&question.hex).map_err(|error| Problem::parameter("hex", error, ALLOWED))?;
+    Ok(json(&explain(&bytes, question.start)))
+}
+
+/// The bytes that hexadecimal digits mean.
+///
+/// # Errors
+/// What is wrong, in words.
+fn bytes(text: &str) -> Result<Vec<u8>, String> {
+    let mut digits: Vec<u8> = Vec::new();
+    let mut before = 0;
+    for line in text.split('\n') {
+        let dump = without_offset(line);
+        let mut at = before + line.chars().count() - dump.chars().count();
+        before += line.chars().count() + 1;
+        for token in dump.split_inclusive(is_separator) {
+            let prefix = if token.starts_with("0x") || token.starts_with("0X") { 2 } else { 0 };
+            for (place, letter) in
+                token.chars().enumerate().skip(prefix).filter(|(_, one)| !is_separator(*one))
+            {
+                let digit = letter.to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+                let wrong = || format!("{letter:?} at character {} is no hexadecimal digit", at + place);
+                digits.push(digit.ok_or_else(wrong)?);
+            }
+            if digits.len() > MAX_BYTES * 2 {
+                return Err(format!("there are more than {MAX_BYTES} bytes"));
+            }
+            at += token.chars().count();
+        }
+    }
+    let (pairs, rest) = digits.as_chunks::<2>();
+    if pairs.is_empty() || !rest.is_empty() {
+        return Err(format!("{} digits are no whole number of bytes, or none", digits.len()));
+    }
+    Ok(pairs.iter().map(|[high, low]| high << 4 | low).collect())
+}
+
+/// A line of a hex dump behind its offset, as `0x0010:  4500` or `00000010: 4500`.
+fn without_offset(line: &str) -> &str {
+    let Some((offset, dump)) = line.split_once(':') else { return line };
+    let offset = offset.trim_start();
+    let digits = offset.strip_prefix("0x").unwrap_or(offset);
+    let is_offset = digits.len() >= 4 && digits.chars().all(|digit| digit.is_ascii_hexdigit());
+    if is_offset { dump } else { line }
+}
+
+fn is_separator(letter: char) -> bool {
+    letter.is_whitespace() || matches!(letter, ':' | '-' | ',')
+}
+
+/// Bytes that are decoded at once, at most: a UDP datagram has no more.
+const MAX_BYTES: usize = 65_535;
+const ALLOWED: &str = "hexadecimal digits of 1 to 65,535 bytes";
+
+#[cfg(test)]
+mod tests {
+    use super::bytes;
+
+    #[test]
+    fn digits_are_read_as_tools_write_them() {
+        let expected = Ok(vec![0x20, 0x00, 0xab, 0x07]);
+        for text in ["2000ab07", "20 00 AB 07", "20:00:ab:07", "0x20, 0x00, 0xab, 0x07", "2000\nab07\r\n"] {
+            assert_eq!(bytes(text), expected, "{text}");
+        }
+        assert_eq!(bytes("\t0x0000:  2000\n\t0x0002:  ab07"), expected);
+        assert_eq!(bytes("00000000: 2000 ab07"), expected);
+    }
+
+    #[test]
+    fn what_is_no_number_of_bytes_is_named_with_its_place() {
+        assert_eq!(bytes("20\n0x0002:  2z"), Err("'z' at character 13 is no hexadecimal digit".to_owned()));
+        for text in ["", "  ", "123", "0x"] {
+            assert!(bytes(text).is_err(), "{text}");
+        }
+        assert!(bytes(&"00".repeat(65_535)).is_ok());
+        assert_eq!(bytes(&"00".repeat(65_536)), Err("there are more than 65535 bytes".to_owned()));
+    }
+}
