@@ -264,7 +264,7 @@ def strip_balances(demo, browser, _events):
     """C23: the strip's parts add up at every refresh."""
     page = browser.page()
     open_view(page, demo.url + "/reports")
-    page.locator(".strip", has_text="received").wait_for()
+    page.locator(".strip", has_text=re.compile(r"\d received.*\d shed", re.S)).wait_for()
     seen = set()
     for _ in range(8):
         parts = [int(text.replace(",", "")) for text in re.findall(r"([\d,]+) (?:received|accepted|malformed|duplicate|shed)", page.inner_text(".strip"))]
