@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use inband_testkit::{inner_only, md_frame, report_group};
 use serde_json::{Value, json};
 
 use super::System;
@@ -34,6 +35,11 @@ fn every_answer_has_the_shape_that_is_described() {
         }
         let body = match operation.path {
             "/api/v1/query" => json!({ "sql": "SELECT *, NULL AS missing FROM observations" }),
+            "/api/v1/decode" => {
+                let individual = inner_only().flags(0x20).inner(3, &md_frame().hop(7).build());
+                let report = report_group(7).sequence(1).with(individual).build();
+                json!({ "hex": report.iter().map(|byte| format!("{byte:02x}")).collect::<String>() })
+            }
             "/api/v1/silences" => {
                 json!({ "kind": "loop", "key": "leaf", "until": u64::MAX, "comment": "known" })
             }
