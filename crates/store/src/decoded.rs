@@ -34,10 +34,12 @@ pub(crate) struct DecodedLogs {
     /// Rows that are kept, at most.
     max_rows: usize,
     blocks: AtomicU64,
+    /// Bytes that were taken when a question last ended; the ingest thread reads them, which must not wait for a question.
+    bytes: AtomicU64,
 }
 
 #[derive(Debug, Default)]
-struct Kept {
+pub(crate) struct Kept {
     logs: BTreeMap<Generation, DecodedLog>,
     asked_at: Option<Instant>,
 }
@@ -47,7 +49,7 @@ struct Kept {
 pub(crate) struct LogRows {
     /// The rows, oldest first.
     pub(crate) parts: Vec<Arc<LogPart>>,
-    rolling: Arc<Mutex<Rolling>>,
+    rolling: Arc<Rolling>,
 }
 
 /// A log as far as it is decoded.
@@ -60,7 +62,7 @@ struct DecodedLog {
     /// The last block that is decoded: where it begins, and its header.
     last: Option<(u64, [u8; FRAME_HEADER_BYTES])>,
     parts: Vec<Arc<LogPart>>,
-    rolling: Arc<Mutex<Rolling>>,
+    rolling: Arc<Rolling>,
     /// Damage in front of `whole`.
     damage: Vec<Damage>,
     /// Damage behind it, which may be a block on its way to the disk.
@@ -94,12 +96,15 @@ impl DecodedLogs {
         if others + log.rows() <= self.max_rows {
             kept.logs.insert(generation, log);
         }
+        self.measure(&kept);
         Ok((rows, damage))
     }
 
     /// Forgets a log, which has become segments.
     pub(crate) fn forget(&self, generation: Generation) {
-        self.kept().logs.remove(&generation);
+        let mut kept = self.kept();
+        kept.logs.remove(&generation);
+        self.measure(&kept);
     }
 
     /// Forgets all logs when nobody has asked for this long.
@@ -107,6 +112,7 @@ impl DecodedLogs {
         let mut kept = self.kept();
         if kept.asked_at.is_none_or(|asked_at| asked_at.elapsed() >= for_so_long) {
             kept.logs.clear();
+            self.measure(&kept);
         }
     }
 
@@ -115,12 +121,17 @@ impl DecodedLogs {
         self.blocks.load(Ordering::Acquire)
     }
 
-    /// Bytes of memory that are taken, about.
+    /// Bytes of memory that are taken, about. Never waits for a log that is being decoded.
     pub(crate) fn bytes(&self) -> u64 {
-        self.kept().logs.values().map(DecodedLog::bytes).sum::<usize>() as u64
+        self.bytes.load(Ordering::Acquire)
     }
 
-    fn kept(&self) -> MutexGuard<'_, Kept> {
+    fn measure(&self, kept: &Kept) {
+        let bytes: usize = kept.logs.values().map(DecodedLog::bytes).sum();
+        self.bytes.store(bytes as u64, Ordering::Release);
+    }
+
+    pub(crate) fn kept(&self) -> MutexGuard<'_, Kept> {
         // A log is taken out while it is read, so that what is kept is whole.
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -129,7 +140,7 @@ impl DecodedLogs {
 impl LogRows {
     /// The roll-ups of these rows.
     pub(crate) fn roll_ups(&self) -> Arc<RollUps> {
-        roll::of(&self.rolling, &self.parts)
+        self.rolling.roll_ups(&self.parts)
     }
 }
 
@@ -211,8 +222,7 @@ impl DecodedLog {
     }
 
     fn bytes(&self) -> usize {
-        let rolling = self.rolling.lock().unwrap_or_else(PoisonError::into_inner).bytes();
-        rolling + self.parts.iter().map(|part| part.memory.bytes()).sum::<usize>()
+        self.rolling.bytes() + self.parts.iter().map(|part| part.memory.bytes()).sum::<usize>()
     }
 }
 

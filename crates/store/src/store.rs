@@ -40,7 +40,7 @@ pub struct Store {
     trouble: Arc<Trouble>,
     threads: Vec<JoinHandle<()>>,
     /// Logs as questions have read them.
-    decoded: Arc<DecodedLogs>,
+    pub(crate) decoded: Arc<DecodedLogs>,
     /// Damage that was met since the store was opened.
     notes: Notes,
     place: Arc<Place>,
@@ -304,7 +304,7 @@ const PAUSE: Duration = Duration::from_millis(1);
 /// Logs that questions keep decoded: the one at hand, the one that becomes segments, and one that waits for that.
 const KEPT_LOGS: usize = 3;
 /// Batches that may wait, however few rows they have.
-const QUEUED_BATCHES: usize = 4_096;
+const QUEUED_BATCHES: usize = 16_384;
 
 #[cfg(test)]
 mod tests;

@@ -1,13 +1,21 @@
 //! The roll-ups of a log that grows.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::part::LogPart;
 use crate::roll_ups::{Counted, RollUps};
 
-/// What is counted of a log, and the roll-ups of that.
+/// What is counted of a log, shared by questions.
 #[derive(Debug, Default)]
 pub(super) struct Rolling {
+    state: Mutex<State>,
+    bytes: AtomicUsize,
+}
+
+/// What is counted of a log, and the roll-ups of that.
+#[derive(Debug, Default)]
+struct State {
     counted: Counted,
     /// Parts of which all reports are counted, when the next one has begun.
     parts: usize,
@@ -17,8 +25,31 @@ pub(super) struct Rolling {
 }
 
 impl Rolling {
-    /// Bytes it takes in memory, about; the roll-ups are about as large as what they are made of.
+    /// Bytes it takes in memory, about. Never waits for a question.
     pub(super) fn bytes(&self) -> usize {
+        self.bytes.load(Ordering::Acquire)
+    }
+
+    /// The roll-ups of these parts: of what is counted already, and what came since.
+    pub(super) fn roll_ups(&self, parts: &[Arc<LogPart>]) -> Arc<RollUps> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if !state.is_in(parts) {
+            // A later question was quicker.
+            drop(state);
+            let mut own = State::default();
+            own.count(parts);
+            return Arc::new(own.counted.roll_ups());
+        }
+        state.count(parts);
+        let made = state.made();
+        self.bytes.store(state.bytes(), Ordering::Release);
+        made
+    }
+}
+
+impl State {
+    /// The roll-ups are about as large as what they are made of.
+    fn bytes(&self) -> usize {
         self.counted.bytes() * if self.made.is_some() { 2 } else { 1 }
     }
 
@@ -39,19 +70,9 @@ impl Rolling {
             (self.parts, self.reports) = (index, hops.reports().len());
         }
     }
-}
 
-/// The roll-ups of these parts: of what is counted already, and what came since.
-pub(super) fn of(rolling: &Mutex<Rolling>, parts: &[Arc<LogPart>]) -> Arc<RollUps> {
-    let mut rolling = rolling.lock().unwrap_or_else(PoisonError::into_inner);
-    if !rolling.is_in(parts) {
-        // A later question was quicker.
-        drop(rolling);
-        let mut own = Rolling::default();
-        own.count(parts);
-        return Arc::new(own.counted.roll_ups());
+    fn made(&mut self) -> Arc<RollUps> {
+        let Self { counted, made, .. } = self;
+        Arc::clone(made.get_or_insert_with(|| Arc::new(counted.roll_ups())))
     }
-    rolling.count(parts);
-    let Rolling { counted, made, .. } = &mut *rolling;
-    Arc::clone(made.get_or_insert_with(|| Arc::new(counted.roll_ups())))
 }

@@ -1,4 +1,7 @@
 use std::fs::{self, OpenOptions};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 
 use inband_model::HopRecord;
 use proptest::prelude::{ProptestConfig, any, prop_assert_eq, proptest};
@@ -54,6 +57,29 @@ fn decoded_rows_go_when_their_log_has_become_segments() {
     };
     assert!((0..1_000).find(is_gone).is_some(), "{} bytes", store.tally().decoded_bytes);
     assert_eq!(integers(&store.history().unwrap(), "sequence"), Vec::from_iter(0..30));
+}
+
+#[test]
+fn reception_does_not_wait_for_a_log_that_is_being_decoded() {
+    let folder = Folder::new();
+    let store = Store::open(folder.settings()).unwrap();
+    assert_eq!(store.offer(reports(0, 10)), Offered::Queued);
+    store.sync();
+    assert_eq!(integers(&store.history().unwrap(), "sequence").len(), 10);
+    let bytes = store.tally().decoded_bytes;
+
+    let decoding = store.decoded.kept();
+    let (sender, receiver) = mpsc::channel();
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            // What the thread of reception does with each batch.
+            let offered = store.offer(reports(10, 10));
+            sender.send((offered, store.tally().decoded_bytes)).unwrap();
+        });
+        let answer = receiver.recv_timeout(Duration::from_secs(20));
+        drop(decoding);
+        assert_eq!(answer, Ok((Offered::Queued, bytes)));
+    });
 }
 
 #[test]
