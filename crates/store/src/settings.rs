@@ -18,7 +18,8 @@ pub struct StoreSettings {
     pub retain_tables: BTreeMap<String, Duration>,
     /// The oldest hours are removed when all files together are larger, bytes.
     pub max_size_bytes: u64,
-    /// Rows that may wait to be written; what does not fit is shed.
+    /// Rows that may wait to be written while the disk is slow; what does not fit is shed. A million is about two
+    /// seconds of the most that one socket receives.
     pub queue_rows: usize,
     /// Rows after which a log becomes segments. Up to three times as many are in memory, and once more as many while
     /// questions are asked, which share what they have decoded of the logs.
@@ -36,7 +37,7 @@ impl Default for StoreSettings {
             retain: Duration::from_secs(7 * 24 * 3600),
             retain_tables: BTreeMap::new(),
             max_size_bytes: 20_000_000_000,
-            queue_rows: 262_144,
+            queue_rows: 1_048_576,
             segment_rows: 1_048_576,
             segment_after: Duration::from_secs(15 * 60),
             sync_after: Duration::from_millis(100),
