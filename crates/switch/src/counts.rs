@@ -1,5 +1,9 @@
 //! What a switch counts beside what its node does.
 
+use std::io;
+
+use rustix::io::Errno;
+
 /// Why a frame goes nowhere. The names are those of `/metrics`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
@@ -59,6 +63,12 @@ impl Cause {
             Self::Segmentation => "segmentation",
             Self::DeviceRefused => "device_refused",
         }
+    }
+
+    /// The cause where a device, or a queue of the kernel's in front of it, has refused a frame.
+    pub(crate) fn of_refusal(error: &io::Error) -> Self {
+        let is_too_long = error.raw_os_error() == Some(Errno::MSGSIZE.raw_os_error());
+        if is_too_long { Self::TooBig } else { Self::DeviceRefused }
     }
 
     /// The code in drop reports; `None`: dropping such frames is what a switch is for, and is not reported.

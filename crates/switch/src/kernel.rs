@@ -16,7 +16,7 @@ use inband_linux::netlink::Netlink;
 use inband_linux::packet::PacketSocket;
 use inband_linux::tun::Tun;
 use inband_node::frame::{Frame, MOST_GROWTH};
-use inband_node::{Core, DeviceMetadata, Node, NodeConfig, Output, Passage, Profile, Verdict};
+use inband_node::{Core, DeviceMetadata, Node, NodeConfig, Passage, Profile, Verdict};
 use inband_wire::Link;
 use inband_wire::int::Queue;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -183,21 +183,18 @@ impl KernelSwitch {
         taken
     }
 
-    fn handle(&mut self, handed: Handed, buffer: &mut Vec<u8>, range: std::ops::Range<usize>) {
+    fn handle(&mut self, handed: Handed, buffer: &mut [u8], range: std::ops::Range<usize>) {
         let Some(egress) = self.ports.iter().position(|port| port.device.index == handed.egress) else {
             self.way.foreign += 1;
             return;
         };
         let now = clock::realtime();
         let passage = self.passage(handed, egress, now);
-        let length = buffer.len();
-        buffer.truncate(range.end);
         let Some(mut frame) = Frame::new(buffer, range) else { return };
         let verdict = self.node.handle_frame(Link::Ethernet, &mut frame, &passage);
         if let (Verdict::Forward, Some(port)) = (verdict, self.ports.get_mut(egress)) {
             port.send(&self.way.socket, frame.bytes());
         }
-        buffer.resize(length, 0);
         self.drain_outputs(now);
     }
 
@@ -223,15 +220,7 @@ impl KernelSwitch {
 
     /// Sends what the node has made.
     fn drain_outputs(&mut self, now: u64) {
-        while let Some(output) = self.node.poll_output() {
-            let own = match output {
-                Output::Report(datagram) => {
-                    self.senders.send(&datagram, now);
-                    continue;
-                }
-                other => other.into_packet(),
-            };
-            let Some(own) = own.filter(|own| own.link == Link::Ethernet) else { continue };
+        while let Some(own) = self.senders.drain(&mut self.node, now) {
             if let Some(port) = self.ports.iter_mut().find(|port| port.id == own.egress) {
                 port.send(&self.way.socket, &own.bytes);
             }
@@ -355,8 +344,7 @@ impl Port {
     /// Sends a frame by the device; what it does not take is counted.
     fn send(&mut self, socket: &PacketSocket, frame: &[u8]) {
         if let Err(error) = socket.send(frame, self.device.index) {
-            let is_too_long = error.raw_os_error() == Some(Errno::MSGSIZE.raw_os_error());
-            self.counts.drop(if is_too_long { Cause::TooBig } else { Cause::DeviceRefused });
+            self.counts.drop(Cause::of_refusal(&error));
         }
     }
 }

@@ -1,7 +1,6 @@
 //! One interface: a socket, egress queues of its own, and the pace at which it sends.
 
 use std::collections::VecDeque;
-use std::io;
 
 use inband_linux::device::Device;
 use inband_linux::ethtool;
@@ -166,21 +165,16 @@ impl Port {
                         pool.give_back(packet);
                     }
                 }
-                // The device, or a queue of the kernel's in front of it, does not take the first one.
+                // The first one is not taken.
                 Err(error) => {
                     if let Some(packet) = self.ready.pop_front() {
-                        let cause = if is_too_long(&error) { Cause::TooBig } else { Cause::DeviceRefused };
-                        self.counts.drop(cause);
+                        self.counts.drop(Cause::of_refusal(&error));
                         pool.give_back(packet);
                     }
                 }
             }
         }
     }
-}
-
-fn is_too_long(error: &io::Error) -> bool {
-    error.raw_os_error() == Some(rustix::io::Errno::MSGSIZE.raw_os_error())
 }
 
 /// Time a frame takes, with what Ethernet adds to it: preamble 8, checksum 4, gap 12 bytes.

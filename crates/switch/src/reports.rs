@@ -3,8 +3,9 @@
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
-use inband_node::ReportDatagram;
 use inband_node::config::ReportConfig;
+use inband_node::{Node, Output, OwnPacket, ReportDatagram};
+use inband_wire::Link;
 use rustix::net::sockopt::{set_ip_tos, set_ipv6_tclass};
 
 /// A sender for each report session.
@@ -40,8 +41,23 @@ impl Senders {
         Self { senders, sent: 0, failed: 0, refused: 0 }
     }
 
+    /// Sends the reports that the node has made, up to the next packet of its own, which it returns.
+    pub(crate) fn drain(&mut self, node: &mut Node, now: u64) -> Option<OwnPacket> {
+        while let Some(output) = node.poll_output() {
+            match output {
+                Output::Report(datagram) => self.send(&datagram, now),
+                other => {
+                    if let Some(own) = other.into_packet().filter(|own| own.link == Link::Ethernet) {
+                        return Some(own);
+                    }
+                }
+            }
+        }
+        None
+    }
+
     /// Sends a datagram to its collector, and counts what becomes of it.
-    pub(crate) fn send(&mut self, datagram: &ReportDatagram<'_>, now: u64) {
+    fn send(&mut self, datagram: &ReportDatagram<'_>, now: u64) {
         let Some(sender) = self.senders.get_mut(datagram.session) else { return };
         let Some(socket) = sender.socket(now) else {
             self.failed += 1;

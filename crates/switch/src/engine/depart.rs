@@ -1,7 +1,7 @@
 //! Packets leave their queues: the node does its INT work, and the device gets them.
 
 use inband_linux::clock;
-use inband_node::{DeviceMetadata, Frame, Output, Passage, Verdict};
+use inband_node::{DeviceMetadata, Frame, Passage, Verdict};
 use inband_wire::int::{Buffer, Queue};
 use inband_wire::{Layers, Link, Strictness};
 
@@ -94,17 +94,8 @@ impl Switch {
 
     /// Sends what the node has made.
     pub(super) fn drain_outputs(&mut self, now: u64) {
-        while let Some(output) = self.node.poll_output() {
-            let own = match output {
-                Output::Report(datagram) => {
-                    self.senders.send(&datagram, now);
-                    continue;
-                }
-                other => other.into_packet(),
-            };
-            let Some(own) = own else { continue };
-            let port = self.ports.iter().position(|port| port.id == own.egress);
-            if let Some(port) = port.filter(|_| own.link == Link::Ethernet) {
+        while let Some(own) = self.senders.drain(&mut self.node, now) {
+            if let Some(port) = self.ports.iter().position(|port| port.id == own.egress) {
                 self.send_own(port, &own.bytes, now);
             }
         }
