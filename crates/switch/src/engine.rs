@@ -2,60 +2,45 @@
 
 mod arrive;
 mod depart;
-mod wait;
+mod intake;
+mod routing;
+mod telemetry;
+mod timers;
 
 use std::time::Duration;
 
-use inband_linux::frames::Batch;
 use inband_linux::netlink::Netlink;
 use inband_linux::{clock, device};
-use inband_node::{Core, Node, NodeConfig, Profile};
+use inband_node::{NodeConfig, Profile};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 
 use crate::config;
 use crate::counts::Cause;
 use crate::error::SwitchError;
-use crate::follow::Follower;
-use crate::forward::Forwarding;
 use crate::guard::Guard;
-use crate::packet::{Packet, Pool};
+use crate::packet::Pool;
 use crate::port::Port;
-use crate::reports::Senders;
 use crate::status::{PortStatus, Status};
-use crate::waiting::Waiting;
+
+use self::intake::Intake;
+use self::routing::Routing;
+use self::telemetry::Telemetry;
+use self::timers::Timers;
 
 /// One INT node on live interfaces, of the network namespace it was started in.
 #[derive(Debug)]
 pub struct Switch {
     config: NodeConfig,
-    node: Node,
+    intake: Intake,
+    routing: Routing,
     ports: Vec<Port>,
-    forwarding: Forwarding,
-    follower: Follower,
-    /// The version of the tables in use.
-    tables: u64,
-    waiting: Waiting,
-    senders: Senders,
+    telemetry: Telemetry,
     pool: Pool,
-    /// `None` while its frames are taken in.
-    batch: Option<Batch>,
-    /// Room for the frames of one super-packet.
-    whole: Vec<Packet>,
-    tail_drop: u8,
-    /// How many messages may be sent to senders of packets until the budget is filled up again.
-    messages: u32,
-    tick_at: u64,
-    refresh_at: u64,
+    timers: Timers,
     reloads: u64,
-    /// Whether reports wait for others.
-    groups_reports: bool,
 }
 
-/// How often what is not about packets is seen to, nanoseconds.
-const TICK_NS: u64 = 10_000_000;
-/// Messages to senders of packets in that time: 1,000 a second.
-const MESSAGES: u32 = 10;
-/// How often neighbours are asked whether they are still there, nanoseconds.
-const REFRESH_NS: u64 = 15_000_000_000;
 /// The longest that [`Switch::step`] waits.
 const LONGEST_WAIT: Duration = Duration::from_millis(100);
 
@@ -71,31 +56,19 @@ impl Switch {
         let devices = config::devices(config, &mut netlink)?;
         config::check_unbound(&devices)?;
         let guard = Guard::attach(&devices)?;
-        let follower = Follower::start(guard)?;
+        let routing = Routing::start(config, &devices, guard)?;
         let opened = config.interfaces.iter().zip(&devices);
         let ports =
             opened.map(|(interface, device)| Port::open(interface, device)).collect::<Result<_, _>>()?;
-        let mut forwarding = Forwarding::new(config, &devices);
-        let tables = follower.version();
-        forwarding.adopt(&follower.tables());
         clock::wake_in_time();
         Ok(Self {
-            node: Node::on_core(profile, Core::ONLY)?,
+            intake: Intake::new(),
+            routing,
             ports,
-            forwarding,
-            follower,
-            tables,
-            waiting: Waiting::default(),
-            senders: Senders::open(&config.report),
+            telemetry: Telemetry::start(config, profile)?,
             pool: Pool::default(),
-            batch: Some(Batch::new()),
-            whole: Vec::new(),
-            tail_drop: config.drop_reasons.table.tail_drop(),
-            messages: MESSAGES,
-            tick_at: 0,
-            refresh_at: 0,
+            timers: Timers::new(),
             reloads: 0,
-            groups_reports: config.report.sessions().iter().any(|session| session.group.get() > 1),
             config: config.clone(),
         })
     }
@@ -105,11 +78,13 @@ impl Switch {
     /// # Errors
     /// What the system says about an interface.
     pub fn step(&mut self) -> Result<(), SwitchError> {
-        self.adopt_tables();
+        for packet in self.routing.adopt_tables() {
+            self.dispatch(packet);
+        }
         let received = self.receive()?;
         let now = clock::realtime();
         self.advance_all(now);
-        if now >= self.tick_at || now + TICK_NS < self.tick_at {
+        if self.timers.tick(now) {
             self.tick(now);
         }
         for port in &mut self.ports {
@@ -120,22 +95,37 @@ impl Switch {
 
     /// What is done from time to time.
     fn tick(&mut self, now: u64) {
-        self.tick_at = now + TICK_NS;
-        self.messages = MESSAGES;
-        self.give_up_waiting(now);
-        self.node.handle_timeout(now);
+        for packet in self.routing.take_expired(now) {
+            self.give_up(packet);
+        }
+        self.telemetry.handle_timeout(now);
         self.drain_outputs(now);
         for port in &mut self.ports {
             // Counts that cannot be read now are read the next time.
             port.counts.receive_losses += u64::from(port.socket.take_losses().unwrap_or(0));
         }
-        if now >= self.refresh_at {
-            self.refresh_at = now + REFRESH_NS;
-            if self.forwarding.is_router() {
-                let tables = self.follower.tables();
-                let is_ours = |device: u32| self.ports.iter().any(|port| port.device.index == device);
-                self.follower.look_for(tables.neighbours().filter(|(device, _)| is_ours(*device)).collect());
-            }
+        if self.timers.refresh(now) {
+            self.routing.refresh(&self.ports);
+        }
+    }
+
+    /// Waits until there is something to do.
+    fn wait(&self) -> Result<(), SwitchError> {
+        let now = clock::realtime();
+        let longest = now + u64::try_from(LONGEST_WAIT.as_nanos()).unwrap_or(u64::MAX);
+        let mut until = self.ports.iter().filter_map(Port::next_at).fold(longest, u64::min);
+        until = self.telemetry.next_probe_at().map_or(until, |at| until.min(at));
+        if self.routing.has_waiting() || self.telemetry.groups_reports() {
+            until = until.min(self.timers.tick_at());
+        }
+        let left = i64::try_from(until.saturating_sub(now)).unwrap_or(0);
+        let timeout = Timespec { tv_sec: left / 1_000_000_000, tv_nsec: left % 1_000_000_000 };
+        let flags = |is_blocked| if is_blocked { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
+        let mut ports: Vec<PollFd<'_>> =
+            self.ports.iter().map(|port| PollFd::new(&port.socket, flags(port.is_blocked))).collect();
+        match poll(&mut ports, Some(&timeout)) {
+            Ok(_) | Err(Errno::INTR) => Ok(()),
+            Err(error) => Err(SwitchError::system("wait for frames")(error.into())),
         }
     }
 
@@ -147,9 +137,8 @@ impl Switch {
     pub fn reload(&mut self, config: &NodeConfig) -> Result<(), SwitchError> {
         config::check(config)?;
         config::check_reload(&self.config, config)?;
-        let profile = self.node.profile().reload(config)?;
-        self.node.adopt(profile);
-        self.forwarding.reload(config);
+        self.telemetry.reload(config)?;
+        self.routing.reload(config);
         for (port, interface) in self.ports.iter_mut().zip(&config.interfaces) {
             port.configure(interface);
         }
@@ -160,7 +149,7 @@ impl Switch {
 
     /// Completes reports that wait for more, and sends what waits for the devices.
     pub fn finish(&mut self) {
-        self.node.flush_reports();
+        self.telemetry.flush();
         self.drain_outputs(clock::realtime());
         for port in &mut self.ports {
             port.flush(&mut self.pool);
@@ -170,17 +159,16 @@ impl Switch {
     /// What the switch says of itself.
     #[must_use]
     pub fn status(&self) -> Status {
-        let (routes, neighbours) = self.follower.tables().sizes();
-        let Senders { sent, failed, refused, .. } = self.senders;
+        let (routes, neighbours) = self.routing.sizes();
         Status {
             node_id: self.config.node.id,
             io: "af-packet",
             interfaces: self.ports.iter().map(port_status).collect(),
-            outcomes: self.node.counters().iter().map(|(outcome, count)| (outcome.name(), count)).collect(),
-            reports: [("sent", sent), ("failed", failed), ("refused", refused)].into(),
+            outcomes: self.telemetry.outcomes(),
+            reports: self.telemetry.reports(),
             routes,
             neighbours,
-            table_version: self.follower.version(),
+            table_version: self.routing.version(),
             reloads: self.reloads,
             ..Status::default()
         }

@@ -1,24 +1,74 @@
 //! Packets that wait for a neighbour's Ethernet address.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
+use std::collections::hash_map::{Entry, HashMap};
 
+use crate::follow::Tables;
 use crate::forward::Neighbour;
 use crate::packet::Packet;
 
 /// Packets that wait for a neighbour's Ethernet address.
 #[derive(Debug, Default)]
-pub(crate) struct Waiting(pub(crate) HashMap<Neighbour, Line>);
+pub(crate) struct Waiting(HashMap<Neighbour, Line>);
 
-/// The packets that wait for one.
+/// The packets that wait for one neighbour.
 #[derive(Debug)]
-pub(crate) struct Line {
-    pub(crate) packets: VecDeque<Packet>,
+struct Line {
+    packets: VecDeque<Packet>,
     /// Nanoseconds.
-    pub(crate) since: u64,
+    since: u64,
+}
+
+/// What became of a packet that was to wait.
+#[derive(Debug)]
+pub(crate) enum Wait {
+    /// It is the first packet for its neighbour, who is to be looked for.
+    First,
+    /// It waits behind others.
+    Queued,
+    /// There is no room for it.
+    Refused(Packet),
+}
+
+impl Waiting {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Has a packet wait until `neighbour` is known.
+    pub(crate) fn push(&mut self, neighbour: Neighbour, packet: Packet, now: u64) -> Wait {
+        let lines = self.0.len();
+        match self.0.entry(neighbour) {
+            Entry::Occupied(mut known) if known.get().packets.len() < MAX_IN_LINE => {
+                known.get_mut().packets.push_back(packet);
+                Wait::Queued
+            }
+            Entry::Vacant(new) if lines < MAX_LINES => {
+                new.insert(Line { packets: VecDeque::from([packet]), since: now });
+                Wait::First
+            }
+            Entry::Occupied(_) | Entry::Vacant(_) => Wait::Refused(packet),
+        }
+    }
+
+    /// Takes out the packets whose neighbour `tables` know.
+    pub(crate) fn take_resolved(&mut self, tables: &Tables) -> Vec<Packet> {
+        self.take(|neighbour, _| tables.neighbour(neighbour).is_some())
+    }
+
+    /// Takes out the packets that have waited too long at `now`.
+    pub(crate) fn take_expired(&mut self, now: u64) -> Vec<Packet> {
+        self.take(|_, line| now.saturating_sub(line.since) >= PATIENCE_NS)
+    }
+
+    fn take(&mut self, is_over: impl Fn(Neighbour, &Line) -> bool) -> Vec<Packet> {
+        let over = self.0.extract_if(|neighbour, line| is_over(*neighbour, line));
+        over.flat_map(|(_, line)| line.packets).collect()
+    }
 }
 
 /// Most neighbours that are waited for, and most packets for each of them.
-pub(crate) const MAX_LINES: usize = 256;
-pub(crate) const MAX_IN_LINE: usize = 64;
+const MAX_LINES: usize = 256;
+const MAX_IN_LINE: usize = 64;
 /// How long a neighbour is waited for: as long as the kernel asks for it.
-pub(crate) const PATIENCE_NS: u64 = 3_000_000_000;
+const PATIENCE_NS: u64 = 3_000_000_000;

@@ -17,9 +17,6 @@ const MAX_FIELDS: usize = 12;
 /// Files that may hold `impl` blocks of a type with more fields than that.
 const MAX_FILES: usize = 3;
 
-/// Types that are still too large, with the folder of their crate; a type leaves this list for good.
-const TOO_LARGE: [(&str, &str); 1] = [("crates/switch/src", "Switch")];
-
 /// The name of a type with named fields, up to what follows it.
 static STRUCT: LazyLock<Regex> = LazyLock::new(|| pattern(r"\bstruct\s+([A-Za-z_]\w*)"));
 /// The head of an `impl` block, at the beginning of a line as it is formatted.
@@ -39,32 +36,20 @@ struct Object {
 }
 
 /// Finds the types of every crate, tests apart, that have more than 12 fields and `impl` blocks in more than three
-/// files: such a type is several. So is a name in the list of those that remain which does not belong there.
+/// files: such a type is several.
 ///
 /// # Errors
 /// A source cannot be read.
 pub(super) fn check(root: &Path) -> Result<Vec<Problem>> {
     let mut problems = Vec::new();
-    let mut remaining = BTreeSet::from(TOO_LARGE);
     for folder in workspace_folders(root)? {
-        for (name, problem) in check_crate(&folder, &read_all(root, &folder, &["rs"])?) {
-            let is_known = |known: &&(&str, &str)| **known == (folder.as_str(), name.as_str());
-            match TOO_LARGE.iter().find(is_known) {
-                Some(known) => drop(remaining.remove(known)),
-                None => problems.push(problem),
-            }
-        }
+        problems.extend(check_crate(&folder, &read_all(root, &folder, &["rs"])?));
     }
-    let remaining = remaining.into_iter().filter(|(folder, _)| root.join(folder).is_dir());
-    problems.extend(remaining.map(|(folder, name)| {
-        let what = format!("`{name}` is no longer too large, and has to leave the list of those that are");
-        Problem::new(folder, what)
-    }));
     Ok(problems)
 }
 
 /// The types of one crate that are too large.
-pub(super) fn check_crate(folder: &str, sources: &[Source]) -> Vec<(String, Problem)> {
+pub(super) fn check_crate(folder: &str, sources: &[Source]) -> Vec<Problem> {
     let modules = Modules::new(folder, sources);
     let mut objects: BTreeMap<(usize, String), Object> = BTreeMap::new();
     for (file, source) in sources.iter().enumerate() {
@@ -93,8 +78,7 @@ pub(super) fn check_crate(folder: &str, sources: &[Source]) -> Vec<(String, Prob
                 object.fields,
                 object.files.len()
             );
-            let problem = Problem::new(sources[file].place(object.offset), what);
-            (name, problem)
+            Problem::new(sources[file].place(object.offset), what)
         })
         .collect()
 }

@@ -24,7 +24,7 @@ impl Switch {
     }
 
     fn receive_from(&mut self, ingress: usize) -> Result<usize, SwitchError> {
-        let (Some(port), Some(mut batch)) = (self.ports.get(ingress), self.batch.take()) else {
+        let (Some(port), Some(mut batch)) = (self.ports.get(ingress), self.intake.batch.take()) else {
             return Ok(0);
         };
         let mut count = 0;
@@ -39,7 +39,7 @@ impl Switch {
             // The device went down, or away; what is in the socket stays.
             Err(_) => false,
         };
-        self.batch = Some(batch);
+        self.intake.batch = Some(batch);
         if !is_received {
             self.check_device(ingress)?;
         }
@@ -48,14 +48,12 @@ impl Switch {
 
     fn take_in(&mut self, received: &Received<'_>, ingress: usize) {
         let came_at = if received.came_at == 0 { clock::realtime() } else { received.came_at };
-        let mut pool = std::mem::take(&mut self.pool);
-        let mut whole = std::mem::take(&mut self.whole);
-        let finished = finish(received, &mut pool, |packet, _| whole.push(packet));
-        self.pool = pool;
+        let mut whole = std::mem::take(&mut self.intake.whole);
+        let finished = finish(received, &mut self.pool, |packet, _| whole.push(packet));
         for packet in whole.drain(..) {
             self.arrive(Packet { ingress: Some(ingress), came_at, ..packet });
         }
-        self.whole = whole;
+        self.intake.whole = whole;
         if let Err(cause) = finished
             && let Some(port) = self.ports.get_mut(ingress)
         {
@@ -77,12 +75,12 @@ impl Switch {
         let Some(ingress) = packet.ingress else { return self.pool.give_back(packet) };
         let layers = match Layers::parse(Link::Ethernet, packet.bytes(), Strictness::Truncated) {
             Ok(layers) => layers,
-            Err(_) if self.forwarding.is_router() => return self.drop(packet, None, None, Cause::Malformed),
+            Err(_) if self.routing.is_router() => return self.drop(packet, None, None, Cause::Malformed),
             Err(_) => None,
         };
         let arrival =
             Arrival { frame: packet.bytes(), layers: layers.as_ref(), ingress, now: packet.came_at };
-        match self.forwarding.decide(&arrival) {
+        match self.routing.decide(&arrival) {
             Decision::Port { port, rewrite } => self.forward(packet, layers, port, rewrite),
             Decision::Flood => self.flood(packet, layers, ingress),
             Decision::Host => {
@@ -95,8 +93,20 @@ impl Switch {
                 self.answer(&packet, layers, message);
                 self.drop(packet, layers, None, cause);
             }
-            Decision::Wait(neighbour) => self.wait_for(neighbour, packet),
+            Decision::Wait(neighbour) => {
+                if let Some(packet) = self.routing.wait_for(neighbour, packet, clock::realtime()) {
+                    let layers = layers_of(&packet);
+                    self.drop(packet, layers, None, Cause::NeighbourUnresolved);
+                }
+            }
         }
+    }
+
+    /// Drops a packet that has waited too long for its neighbour, and tells its sender.
+    pub(super) fn give_up(&mut self, packet: Packet) {
+        let layers = layers_of(&packet);
+        self.answer(&packet, layers, Some(Message::HostUnreachable));
+        self.drop(packet, layers, None, Cause::NeighbourUnresolved);
     }
 
     /// Puts a copy of the packet into a queue of every port but the one it came in by.
@@ -152,8 +162,8 @@ impl Switch {
             for part in parts {
                 let fragment = self.pool.packet(&[&part]);
                 let (ingress, came_at) = (packet.ingress, packet.came_at);
-                let layers = Layers::parse(Link::Ethernet, fragment.bytes(), Strictness::Truncated);
-                self.forward(Packet { ingress, came_at, ..fragment }, layers.ok().flatten(), port, rewrite);
+                let layers = layers_of(&fragment);
+                self.forward(Packet { ingress, came_at, ..fragment }, layers, port, rewrite);
             }
             return self.pool.give_back(packet);
         }
@@ -177,9 +187,9 @@ impl Switch {
             port.counts.drop(cause);
         }
         // Without IP there is no flow to report.
-        if let (Some(code), Some(_)) = (cause.code(self.tail_drop), layers) {
+        if let (Some(code), Some(_)) = (self.telemetry.code_of(cause), layers) {
             let passage = self.passage_of_drop(&packet, to);
-            self.node.handle_drop(Link::Ethernet, packet.bytes(), &passage, code);
+            self.telemetry.handle_drop(&packet, &passage, code);
             self.drain_outputs(packet.came_at);
         }
         self.pool.give_back(packet);
@@ -200,13 +210,14 @@ impl Switch {
     /// Tells the sender of a packet what became of it.
     pub(super) fn answer(&mut self, packet: &Packet, layers: Option<Layers>, message: Option<Message>) {
         let (Some(layers), Some(message), Some(ingress)) = (layers, message, packet.ingress) else { return };
-        let Some(left) = self.messages.checked_sub(1) else { return };
+        if !self.timers.may_send_message() {
+            return;
+        }
         let Some(port) = self.ports.get(ingress) else { return };
-        let is_v4 = layers.ip == IpVersion::V4;
-        let Some(from) = self.follower.tables().source(port.device.index, is_v4) else { return };
+        let Some(from) = self.routing.source(port, layers.ip == IpVersion::V4) else { return };
         let reply = Reply { message, frame: packet.bytes(), layers: &layers, from };
         if let Some(frame) = reply.frame() {
-            self.messages = left;
+            self.timers.count_message();
             self.send_own(ingress, &frame, packet.came_at);
         }
     }
@@ -223,6 +234,10 @@ impl Switch {
             self.pool.give_back(packet);
         }
     }
+}
+
+fn layers_of(packet: &Packet) -> Option<Layers> {
+    Layers::parse(Link::Ethernet, packet.bytes(), Strictness::Truncated).ok().flatten()
 }
 
 fn addresses_of(rewrite: Rewrite) -> [u8; 12] {

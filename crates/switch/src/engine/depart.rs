@@ -1,7 +1,7 @@
 //! Packets leave their queues: the node does its INT work, and the device gets them.
 
 use inband_linux::clock;
-use inband_node::{DeviceMetadata, Frame, Passage, Verdict};
+use inband_node::{DeviceMetadata, Passage, Verdict};
 use inband_wire::int::{Buffer, Queue};
 use inband_wire::{Layers, Link, Strictness};
 
@@ -34,10 +34,7 @@ impl Switch {
         let left_at = clock::realtime();
         if packet.ingress.is_some() {
             let passage = self.passage(port, queue, &packet, left_at);
-            let range = packet.range.clone();
-            let Some(mut frame) = Frame::new(&mut packet.buffer, range) else { return };
-            let verdict = self.node.handle_frame(Link::Ethernet, &mut frame, &passage);
-            packet.range = frame.range();
+            let verdict = self.telemetry.handle(&mut packet, &passage);
             self.drain_outputs(left_at);
             if verdict != Verdict::Forward {
                 return self.pool.give_back(packet);
@@ -94,7 +91,7 @@ impl Switch {
 
     /// Sends what the node has made.
     pub(super) fn drain_outputs(&mut self, now: u64) {
-        while let Some(own) = self.senders.drain(&mut self.node, now) {
+        while let Some(own) = self.telemetry.poll_packet(now) {
             if let Some(port) = self.ports.iter().position(|port| port.id == own.egress) {
                 self.send_own(port, &own.bytes, now);
             }

@@ -1,0 +1,105 @@
+//! Where packets go: the forwarding table, the kernel's tables it follows, and packets that wait for a neighbour.
+
+use inband_linux::device::Device;
+use inband_node::NodeConfig;
+
+use crate::error::SwitchError;
+use crate::follow::Follower;
+use crate::forward::{Arrival, Decision, Forwarding, Neighbour};
+use crate::guard::Guard;
+use crate::packet::Packet;
+use crate::port::Port;
+use crate::waiting::{Wait, Waiting};
+
+/// Where packets go.
+#[derive(Debug)]
+pub(super) struct Routing {
+    forwarding: Forwarding,
+    follower: Follower,
+    /// The version of the kernel's tables in use.
+    version: u64,
+    waiting: Waiting,
+}
+
+impl Routing {
+    /// Reads the kernel's tables for the first time, and follows them.
+    pub(super) fn start(config: &NodeConfig, devices: &[Device], guard: Guard) -> Result<Self, SwitchError> {
+        let follower = Follower::start(guard)?;
+        let mut forwarding = Forwarding::new(config, devices);
+        let version = follower.version();
+        forwarding.adopt(&follower.tables());
+        Ok(Self { forwarding, follower, version, waiting: Waiting::default() })
+    }
+
+    /// Takes over another configuration's entries.
+    pub(super) fn reload(&mut self, config: &NodeConfig) {
+        self.forwarding.reload(config);
+    }
+
+    /// Whether the switch answers as a router does.
+    pub(super) fn is_router(&self) -> bool {
+        self.forwarding.is_router()
+    }
+
+    pub(super) fn decide(&mut self, arrival: &Arrival<'_>) -> Decision {
+        self.forwarding.decide(arrival)
+    }
+
+    /// The address that messages to senders behind `port` come from.
+    pub(super) fn source(&self, port: &Port, is_v4: bool) -> Option<std::net::IpAddr> {
+        self.follower.tables().source(port.device.index, is_v4)
+    }
+
+    /// Has a packet wait until `neighbour` is known; returns it where there is no room.
+    pub(super) fn wait_for(&mut self, neighbour: Neighbour, packet: Packet, now: u64) -> Option<Packet> {
+        match self.waiting.push(neighbour, packet, now) {
+            Wait::First => {
+                self.follower.look_for(vec![neighbour]);
+                None
+            }
+            Wait::Queued => None,
+            Wait::Refused(packet) => Some(packet),
+        }
+    }
+
+    /// Whether packets wait for a neighbour.
+    pub(super) fn has_waiting(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
+    /// Takes over what the kernel's tables say; returns the packets whose neighbour is known now.
+    pub(super) fn adopt_tables(&mut self) -> Vec<Packet> {
+        let version = self.follower.version();
+        if version == self.version {
+            return Vec::new();
+        }
+        self.version = version;
+        let tables = self.follower.tables();
+        self.forwarding.adopt(&tables);
+        self.waiting.take_resolved(&tables)
+    }
+
+    /// Takes out the packets that have waited too long for their neighbour at `now`.
+    pub(super) fn take_expired(&mut self, now: u64) -> Vec<Packet> {
+        self.waiting.take_expired(now)
+    }
+
+    /// Has the kernel find out whether the neighbours behind `ports` are still there, where the switch is a router.
+    pub(super) fn refresh(&self, ports: &[Port]) {
+        if self.forwarding.is_router() {
+            let tables = self.follower.tables();
+            let is_ours = |device: u32| ports.iter().any(|port| port.device.index == device);
+            self.follower.look_for(tables.neighbours().filter(|(device, _)| is_ours(*device)).collect());
+        }
+    }
+
+    /// How many routes and neighbours the kernel's tables hold.
+    pub(super) fn sizes(&self) -> (usize, usize) {
+        self.follower.tables().sizes()
+    }
+
+    /// The latest version of the kernel's tables.
+    pub(super) fn version(&self) -> u64 {
+        self.follower.version()
+    }
+}

@@ -1,0 +1,57 @@
+//! What a switch does from time to time, and how many messages it may send until then.
+
+/// What a switch does from time to time.
+#[derive(Debug)]
+pub(super) struct Timers {
+    tick_at: u64,
+    refresh_at: u64,
+    /// How many messages may be sent to senders of packets before the next tick.
+    messages: u32,
+}
+
+impl Timers {
+    pub(super) fn new() -> Self {
+        Self { tick_at: 0, refresh_at: 0, messages: MESSAGES }
+    }
+
+    /// Whether a tick is due at `now`; the next one is set then. A clock that was set back makes one due.
+    pub(super) fn tick(&mut self, now: u64) -> bool {
+        let is_due = now >= self.tick_at || now + TICK_NS < self.tick_at;
+        if is_due {
+            self.tick_at = now + TICK_NS;
+            self.messages = MESSAGES;
+        }
+        is_due
+    }
+
+    /// Whether neighbours are to be looked for at `now`; the next time is set then.
+    pub(super) fn refresh(&mut self, now: u64) -> bool {
+        let is_due = now >= self.refresh_at;
+        if is_due {
+            self.refresh_at = now + REFRESH_NS;
+        }
+        is_due
+    }
+
+    /// When the next tick is due, nanoseconds.
+    pub(super) fn tick_at(&self) -> u64 {
+        self.tick_at
+    }
+
+    /// Whether one more message may be sent.
+    pub(super) fn may_send_message(&self) -> bool {
+        self.messages > 0
+    }
+
+    /// Counts a message that is sent.
+    pub(super) fn count_message(&mut self) {
+        self.messages = self.messages.saturating_sub(1);
+    }
+}
+
+/// How often what is not about packets is seen to, nanoseconds.
+const TICK_NS: u64 = 10_000_000;
+/// Messages to senders of packets in that time: 1,000 a second.
+const MESSAGES: u32 = 10;
+/// How often neighbours are asked whether they are still there, nanoseconds.
+const REFRESH_NS: u64 = 15_000_000_000;
