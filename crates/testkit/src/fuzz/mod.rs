@@ -5,6 +5,7 @@
 
 mod any_report;
 mod collector;
+mod explain;
 mod node;
 mod wire;
 
@@ -14,6 +15,7 @@ use std::path::Path;
 
 pub use any_report::any_report;
 pub use collector::collector;
+pub use explain::explain_bytes;
 pub use node::node;
 pub use wire::{dissect, layers, md_stack, report};
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{any_report, collector, dissect, layers, md_stack, node, replay, report};
+use super::{any_report, collector, dissect, explain_bytes, layers, md_stack, node, replay, report};
 
 fn replay_all(name: &str, target: impl Fn(&[u8])) {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus").join(name);
@@ -43,4 +43,9 @@ fn node_corpus_replays() {
 #[test]
 fn collector_corpus_replays() {
     replay_all("collector", collector);
+}
+
+#[test]
+fn explain_corpus_replays() {
+    replay_all("explain", explain_bytes);
 }
