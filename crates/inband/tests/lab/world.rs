@@ -4,6 +4,8 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread::sleep;
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -54,9 +56,15 @@ impl World {
         let nodes = status["nodes"].as_array().unwrap();
         let node = nodes.iter().find(|node| node["name"] == part).unwrap();
         for process in node["processes"].as_array().unwrap() {
-            let pid = i32::try_from(process["pid"].as_i64().unwrap()).unwrap();
-            let pid = rustix::process::Pid::from_raw(pid).unwrap();
+            let number = i32::try_from(process["pid"].as_i64().unwrap()).unwrap();
+            let pid = rustix::process::Pid::from_raw(number).unwrap();
             rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+            // On a busy machine it is still there for a moment.
+            let is_over = (0..2_000).any(|_| {
+                sleep(Duration::from_millis(10));
+                has_ended(number)
+            });
+            assert!(is_over, "{part}, process {number}, outlives SIGKILL");
         }
     }
 
@@ -76,4 +84,12 @@ impl Drop for World {
         }
         let _ = std::fs::remove_file(&self.topology);
     }
+}
+
+/// Whether a process is gone, or only waits to be reaped.
+fn has_ended(pid: i32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"));
+    stat.ok()
+        .and_then(|stat| stat.rsplit(") ").next()?.chars().next())
+        .is_none_or(|state| "ZX".contains(state))
 }
