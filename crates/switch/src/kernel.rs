@@ -262,8 +262,10 @@ impl KernelSwitch {
         Ok(())
     }
 
-    /// Handles what the programs have handed over, and completes reports that wait for more.
+    /// Detaches the programs, handles what they have handed over, and completes reports that wait for more.
     pub fn finish(&mut self) {
+        // What they would hand over later would be counted and never be taken.
+        self.programs.detach();
         for _ in 0..QUEUE_FRAMES {
             if !self.take_in().unwrap_or(false) {
                 break;

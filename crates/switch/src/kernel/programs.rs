@@ -88,6 +88,11 @@ impl Programs {
         Ok(())
     }
 
+    /// Detaches the programs from all interfaces; none of them runs any more then, and what they have counted stays.
+    pub(super) fn detach(&mut self) {
+        self.links.clear();
+    }
+
     /// What an interface's counter says on all processors together; 0 where the kernel does not say.
     pub(super) fn count(&self, number: u32, count: Count) -> u64 {
         let counters = self.ebpf.map("COUNTERS").and_then(|map| PerCpuArray::<_, u64>::try_from(map).ok());
