@@ -68,6 +68,9 @@ pub enum Outcome {
     Stranger,
     /// Not started: the application wants to be told when the packet leaves, and would be told twice.
     Timestamped,
+    /// A router's message that a datagram with INT was too large for a link. The agent uses it; it ends here, because
+    /// what the application sent was not too large.
+    IntTooBig,
 }
 
 /// What is counted of watched traffic on its way out.
@@ -90,7 +93,7 @@ impl Traffic {
 
 impl Outcome {
     /// All outcomes, in the order of `bpf/intf.h`.
-    pub const ALL: [Self; 32] = [
+    pub const ALL: [Self; 33] = [
         Self::NotIp,
         Self::NotWatched,
         Self::Started,
@@ -123,6 +126,7 @@ impl Outcome {
         Self::ProbeShed,
         Self::Stranger,
         Self::Timestamped,
+        Self::IntTooBig,
     ];
 
     /// The name users read.
@@ -161,6 +165,7 @@ impl Outcome {
             Self::ProbeShed => "probe_shed",
             Self::Stranger => "stranger",
             Self::Timestamped => "timestamped",
+            Self::IntTooBig => "int_too_big",
         }
     }
 }

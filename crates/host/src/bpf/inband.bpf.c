@@ -315,7 +315,7 @@ static __always_inline int end_int(struct __sk_buff *skb, struct packet *packet,
 static __always_inline int is_spoilt(int outcome)
 {
 	return outcome == DISCARDED || outcome == SEGMENTS || outcome == NO_ROOM || outcome == PROBE ||
-	       outcome == PROBE_SHED;
+	       outcome == PROBE_SHED || outcome == INT_TOO_BIG;
 }
 
 /* The flow of a packet from which INT is removed, or that had none. */
@@ -346,10 +346,8 @@ static __always_inline int judge_incoming(struct __sk_buff *skb, struct packet *
 		tell_if_due(skb, packet, config, EVENT_ARRIVED);
 		return POSTCARD;
 	}
-	if (outcome == NO_INT && is_too_big_message(packet)) {
-		note_path_mtu(skb);
-		return NO_INT;
-	}
+	if (outcome == NO_INT && is_too_big_message(packet))
+		return note_path_mtu(skb) ? INT_TOO_BIG : NO_INT;
 	if (outcome != STRIPPED && (outcome != NO_INT || !has_ports(packet->protocol)))
 		return outcome;
 	flow_without_int(packet, &location, outcome, &flow);

@@ -101,6 +101,7 @@ enum outcome {
 	PROBE_SHED,
 	STRANGER,
 	TIMESTAMPED,
+	INT_TOO_BIG,
 	OUTCOMES,
 };
 

@@ -142,17 +142,48 @@ static __always_inline int quoted_destination(struct __sk_buff *skb, const struc
 }
 
 /*
+ * Whether the quoted packet is a datagram with INT. The kernel would tell its socket that a datagram was too large, which
+ * without INT it was not; TCP is told, and goes by the path MTU.
+ */
+static __always_inline int quotes_int(struct __sk_buff *skb, const struct packet *packet, const struct config *config)
+{
+	__u32 quote = packet->l4 + ICMP_HEADER_BYTES, behind;
+	__u8 header[sizeof(struct iphdr)];
+	__u8 class, protocol;
+	__be16 port;
+
+	if (bpf_skb_load_bytes(skb, quote, header, sizeof(header)))
+		return 0;
+	if (packet->version == 4) {
+		class = header[offsetof(struct iphdr, tos)];
+		protocol = header[offsetof(struct iphdr, protocol)];
+		behind = (header[0] & 0xf) * 4;
+	} else {
+		class = (header[0] << 8 | header[1]) >> 4;
+		protocol = header[offsetof(struct ipv6hdr, nexthdr)];
+		behind = sizeof(struct ipv6hdr);
+	}
+	if (protocol != IPPROTO_UDP)
+		return 0;
+	if (config->carriage == BEHIND_L4_BY_DSCP)
+		return config->dscp_mask && !((class >> 2 ^ config->dscp) & config->dscp_mask);
+	return !bpf_skb_load_bytes(skb, quote + behind + offsetof(struct udphdr, dest), &port, sizeof(port)) &&
+	       port == bpf_htons(config->udp_port);
+}
+
+/*
  * Notes the path MTU that a router announces. The kernel learns it of packets without INT alone: behind a new UDP header
- * the quoted packet is of no socket, and a connection that obeys gets INT on top.
+ * the quoted packet is of no socket, and a connection that obeys gets INT on top. Returns whether the message ends here.
  */
 VERIFIED_ONCE int note_path_mtu(struct __sk_buff *skb)
 {
+	const struct config *config = configuration(skb);
 	struct packet *packet = packet_at_hand();
 	struct prefix destination = {};
 	struct path_mtu path = {};
 	const __u8 *icmp;
 
-	if (!packet || read_packet(skb, packet) || !is_too_big_message(packet))
+	if (!config || !packet || read_packet(skb, packet) || !is_too_big_message(packet))
 		return 0;
 	icmp = head_at(packet, packet->l4);
 	/* The next-hop MTU: the last 16 bits of the second word, or all of it. */
@@ -165,5 +196,5 @@ VERIFIED_ONCE int note_path_mtu(struct __sk_buff *skb)
 		return 0;
 	path.until = bpf_ktime_get_ns() + PATH_MTU_NS;
 	bpf_map_update_elem(&PATH_MTUS, &destination, &path, BPF_ANY);
-	return 0;
+	return quotes_int(skb, packet, config);
 }
