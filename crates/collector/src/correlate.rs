@@ -7,19 +7,17 @@ mod stack;
 mod trail;
 mod views;
 
-use inband_model::{
-    Event, Flow, HopLatencyObservation, Nanos, Observation, Origin, PathChangeKind, QueueDepthObservation,
-};
+use inband_model::{Flow, HopLatencyObservation, Nanos, Observation, Origin, QueueDepthObservation};
 
 use crate::deadlines::Deadlines;
-use crate::detect::detector::Common;
-use crate::detect::path_change::end_change;
+use crate::detect::congestion::CongestionChange;
+use crate::detect::detector::{ChangeStage, Common, SeenChange};
 use crate::detect::{Detectors, EventSettings};
 use crate::flows::{FlowEntry, FlowIndex};
 use crate::network::Network;
 use crate::outbox::Outbox;
 use crate::paths::PathSettings;
-use crate::ports::PortSettings;
+use crate::ports::{PortSettings, Ports, Sample};
 use crate::share::Share;
 use crate::sighting::Sighting;
 
@@ -56,7 +54,7 @@ enum What {
     /// The nodes that report a flow have had time to settle.
     Settle,
     /// An old path has had time to show whether its links still carry flows.
-    Classify,
+    SettleChange,
     /// The path of a flow that flaps may be told again.
     Tell,
 }
@@ -68,11 +66,15 @@ impl Correlator {
         events: &EventSettings,
         share: Share,
     ) -> Self {
-        let common =
-            Common { settle: settings.settle(), synchronous_clocks: settings.synchronous_clocks, share };
+        let common = Common {
+            settle: settings.settle(),
+            synchronous_clocks: settings.synchronous_clocks,
+            share,
+            units: events.units.clone(),
+        };
         Self {
             detectors: Detectors::new(events, &common),
-            network: Network::new(settings, ports, events.of_ports()),
+            network: Network::new(settings, ports),
             reminders: Deadlines::new(),
             next_sweep: None,
             trail: Trail::default(),
@@ -112,8 +114,8 @@ impl Correlator {
 
     /// Does what has become due.
     pub(crate) fn handle_timeout(&mut self, now: Nanos, outbox: &mut Outbox) {
-        self.network.ports.handle_timeout(now, outbox);
         self.detectors.handle_timeout(now, &self.network, outbox);
+        spread_congestion(&mut self.network.ports, &mut self.detectors, outbox);
         while let Some(reminder) = self.reminders.pop_due(now) {
             let entry = self.network.flows.get_mut(reminder.flow);
             if entry.is_none_or(|entry| entry.first_seen != reminder.first_seen) {
@@ -121,7 +123,7 @@ impl Correlator {
             }
             match reminder.what {
                 What::Settle => self.settle(reminder.flow, now, outbox),
-                What::Classify => self.classify(reminder.flow, now, outbox),
+                What::SettleChange => self.settle_change(reminder.flow, now, outbox),
                 What::Tell => self.tell_kept_back(reminder.flow, now, outbox),
             }
         }
@@ -137,12 +139,7 @@ impl Correlator {
 
     /// When `handle_timeout` has something to do.
     pub(crate) fn next_timeout(&self) -> Option<Nanos> {
-        let timeouts = [
-            self.network.ports.next_timeout(),
-            self.detectors.next_timeout(),
-            self.reminders.next(),
-            self.next_sweep,
-        ];
+        let timeouts = [self.detectors.next_timeout(), self.reminders.next(), self.next_sweep];
         timeouts.into_iter().flatten().min()
     }
 
@@ -176,10 +173,9 @@ impl Correlator {
 
     fn forget(&mut self, index: FlowIndex, now: Nanos, outbox: &mut Outbox) {
         let Some(entry) = self.network.flows.remove(index) else { return };
-        if let Some(pending) = &entry.pending {
-            // Nothing will tell any more of what kind the change was.
-            let event = self.decided(entry.flow, pending, PathChangeKind::EcmpMove);
-            end_change(Event { last: now, ..event }, outbox);
+        if let Some(change) = entry.recent_change {
+            let seen = SeenChange { index, flow: entry.flow, now, change, stage: ChangeStage::Forgotten };
+            self.detectors.handle_change(&seen, &self.network, outbox);
         }
         self.release_all(&entry);
         self.detectors.handle_eviction(index, &entry, now, outbox);
@@ -207,10 +203,8 @@ impl Correlator {
             if let Some(port) =
                 self.network.ports.open(sighting.now, reading.hop.node_id, reading.hop.egress_interface)
             {
-                let sample = sighting.sample(port, reading);
-                self.network.ports.record(&sample);
-                self.detectors.handle_hop(&sample, outbox);
-                self.network.ports.record_queue(&sample, outbox);
+                let mut sample = sighting.sample(port, reading);
+                record_hop(&mut sample, &mut self.network.ports, &mut self.detectors, outbox);
             }
         }
     }
@@ -225,6 +219,23 @@ impl Correlator {
             });
         }
         self.reminders.set(due, Reminder { flow, first_seen, what });
+    }
+}
+
+/// Takes one hop of a report into the statistics of its port, and shows it to the detectors.
+#[inline]
+fn record_hop(sample: &mut Sample<'_>, ports: &mut Ports, detectors: &mut Detectors, outbox: &mut Outbox) {
+    sample.queue = ports.record(sample);
+    detectors.handle_hop(sample, ports, outbox);
+    spread_congestion(ports, detectors, outbox);
+}
+
+/// Shows the congestion that one detector has found to all of them.
+#[inline]
+fn spread_congestion(ports: &mut Ports, detectors: &mut Detectors, outbox: &mut Outbox) {
+    while let Some(step) = detectors.poll_congestion(outbox) {
+        ports.note_congestion(step.queue, matches!(step.change, CongestionChange::Departed(_)));
+        detectors.handle_congestion(&step, outbox);
     }
 }
 

@@ -1,5 +1,6 @@
 //! The detectors, one file or folder for each subject of events, and the settings of all events.
 
+pub(crate) mod congestion;
 pub(crate) mod detector;
 mod slots;
 
@@ -10,12 +11,13 @@ use crate::book::Book;
 use crate::flows::{FlowEntry, FlowIndex};
 use crate::network::Network;
 use crate::outbox::Outbox;
-use crate::ports::{PortEventSettings, Sample};
+use crate::ports::{Ports, Sample};
 use crate::sighting::Sighting;
 
 pub use self::detector::NoSettings;
 
-use self::detector::{Common, Crossing, Detector, SeenPath, SeenStack, Stop};
+use self::congestion::CongestionStep;
+use self::detector::{Common, Crossing, Detector, SeenChange, SeenPath, SeenStack, Stop};
 
 /// Makes the settings of all events and the list of detectors from the register of events: a detector has a module of its
 /// name with a type `State`, the detector, and a type `Settings`, its table below `[events]`.
@@ -79,8 +81,22 @@ macro_rules! detectors {
 
             /// Takes in one hop of a report.
             #[inline]
-            pub(crate) fn handle_hop(&mut self, hop: &Sample<'_>, outbox: &mut Outbox) {
-                $(self.$detector.handle_hop(hop, outbox);)+
+            pub(crate) fn handle_hop(&mut self, hop: &Sample<'_>, ports: &Ports, outbox: &mut Outbox) {
+                $(self.$detector.handle_hop(hop, ports, outbox);)+
+            }
+
+            /// The next step of congestion that a detector has found.
+            #[inline]
+            pub(crate) fn poll_congestion(&mut self, outbox: &mut Outbox) -> Option<CongestionStep> {
+                $(if let Some(step) = self.$detector.poll_congestion(outbox) {
+                    return Some(step);
+                })+
+                None
+            }
+
+            /// Takes in a step of congestion.
+            pub(crate) fn handle_congestion(&mut self, step: &CongestionStep, outbox: &mut Outbox) {
+                $(self.$detector.handle_congestion(step, outbox);)+
             }
 
             /// Takes in one hop of a report on a flow; `before` is the latency of the flow's packet before at that hop.
@@ -129,6 +145,11 @@ macro_rules! detectors {
                 $(self.$detector.handle_path(path, network, outbox);)+
             }
 
+            /// Takes in a change of path, and later what became of it.
+            pub(crate) fn handle_change(&mut self, change: &SeenChange, network: &Network, outbox: &mut Outbox) {
+                $(self.$detector.handle_change(change, network, outbox);)+
+            }
+
             /// Takes in that a flow gets no further than a link, and that no node reports a drop.
             pub(crate) fn handle_stop(&mut self, stop: &Stop, outbox: &mut Outbox) {
                 $(self.$detector.handle_stop(stop, outbox);)+
@@ -174,15 +195,5 @@ impl EventSettings {
     /// The book of the events that go on and of those that are past.
     pub(crate) fn book(&self) -> Book {
         Book::new(self.max_active, self.max_past, &self.silence)
-    }
-
-    /// What is announced of interfaces and queues.
-    pub(crate) fn of_ports(&self) -> PortEventSettings {
-        PortEventSettings {
-            queue_congestion: self.queue_congestion.clone(),
-            microburst: self.microburst.clone(),
-            culprits: self.culprits.clone(),
-            units: self.units.clone(),
-        }
     }
 }

@@ -7,7 +7,7 @@ use std::ops::{Index, IndexMut};
 use hashbrown::HashMap;
 use inband_model::{Flow, Nanos};
 
-pub(crate) use self::entry::{FLAPS, FlowEntry, PAST_PATHS, PastPath, PendingChange, Unsettled, Upstream};
+pub(crate) use self::entry::{FLAPS, FlowEntry, PAST_PATHS, PastPath, RecentChange, Unsettled, Upstream};
 
 /// The flows seen lately, at most a stated number of them.
 ///

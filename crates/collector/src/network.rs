@@ -4,7 +4,7 @@ use inband_model::{Hop, Nanos, NodeId};
 
 use crate::flows::{FlowEntry, FlowTable};
 use crate::paths::{Links, PathIndex, PathSettings, PathTable, Topology};
-use crate::ports::{PortEventSettings, PortSettings, Ports};
+use crate::ports::{PortSettings, Ports};
 
 /// The flows, their paths, the links of these and the ports of all nodes: what detectors look at.
 #[derive(Debug)]
@@ -19,13 +19,13 @@ pub(crate) struct Network {
 }
 
 impl Network {
-    pub(crate) fn new(settings: PathSettings, ports: PortSettings, events: PortEventSettings) -> Self {
+    pub(crate) fn new(settings: PathSettings, ports: PortSettings) -> Self {
         Self {
             flows: FlowTable::new(settings.max_flows),
             paths: PathTable::new(settings.max_paths),
             links: Links::new(settings.max_links),
             topology: Topology::new(&settings.links),
-            ports: Ports::new(ports, events),
+            ports: Ports::new(ports),
             settings,
         }
     }

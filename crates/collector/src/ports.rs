@@ -1,10 +1,7 @@
 //! How long packets stay in each node, and how deep its queues are.
 
-mod burst;
-mod episode;
 mod gauge;
 mod index;
-mod jam;
 mod place;
 mod port;
 mod queue;
@@ -16,44 +13,29 @@ use std::ops::Index;
 use hashbrown::HashMap;
 use inband_model::{Nanos, NodeId};
 
-use crate::deadlines::Deadlines;
-use crate::outbox::Outbox;
 use crate::views::{PortView, QueueView};
 
 pub use self::settings::PortSettings;
 
-pub(crate) use self::index::PortIndex;
-use self::index::QueueIndex;
+pub(crate) use self::index::{PortIndex, QueueIndex};
+pub(crate) use self::place::Place;
 pub(crate) use self::port::Port;
-use self::queue::{Jams, Queue};
+use self::queue::Queue;
 pub(crate) use self::sample::Sample;
-pub(crate) use self::settings::PortEventSettings;
 
 /// The egress interfaces of all nodes with their queues, at most a stated number of both.
 #[derive(Debug)]
 pub(crate) struct Ports {
     settings: PortSettings,
-    events: PortEventSettings,
     ports: Vec<Port>,
     index: HashMap<(NodeId, Option<u16>), PortIndex>,
     queues: Vec<Queue>,
-    jams: Jams,
-    calm: Deadlines<QueueIndex>,
     overflow: u64,
 }
 
 impl Ports {
-    pub(crate) fn new(settings: PortSettings, events: PortEventSettings) -> Ports {
-        Ports {
-            settings,
-            events,
-            ports: Vec::new(),
-            index: HashMap::new(),
-            queues: Vec::new(),
-            jams: Jams::default(),
-            calm: Deadlines::new(),
-            overflow: 0,
-        }
+    pub(crate) fn new(settings: PortSettings) -> Ports {
+        Ports { settings, ports: Vec::new(), index: HashMap::new(), queues: Vec::new(), overflow: 0 }
     }
 
     /// Finds a port, or adds it; `None` when there is no room for it, or when the node did not tell its id.
@@ -79,25 +61,22 @@ impl Ports {
         Some(index)
     }
 
-    /// Takes in what one hop reported of its node and interface.
+    /// Takes in what one hop reported of its node, its interface and its queue; returns the queue, `None` where there is
+    /// no room for it.
     #[inline]
-    pub(crate) fn record(&mut self, sample: &Sample<'_>) {
-        self.ports[sample.port.0].record(sample);
+    pub(crate) fn record(&mut self, sample: &Sample<'_>) -> Option<QueueIndex> {
+        let port = &mut self.ports[sample.port.0];
+        port.record(sample);
+        let queue_id = sample.reading.queue().map(|queue| queue.id);
+        let known = port.queues.iter().find(|(id, _)| *id == queue_id).map(|(_, queue)| *queue);
+        let queue = known.or_else(|| self.open_queue(sample.port, queue_id))?;
+        self.queues[queue.0].record(sample);
+        Some(queue)
     }
 
-    /// Takes in what one hop reported of its queue.
-    #[inline]
-    pub(crate) fn record_queue(&mut self, sample: &Sample<'_>, outbox: &mut Outbox) {
-        let index = sample.port;
-        let port = &self.ports[index.0];
-        let queue_id = sample.reading.queue().map(|queue| queue.id);
-        let is_known = port.queues.iter().find(|(id, _)| *id == queue_id).map(|(_, queue)| *queue);
-        let Some(queue) = is_known.or_else(|| self.open_queue(index, queue_id)) else { return };
-        let port = &self.ports[index.0];
-        let deadline = self.queues[queue.0].record(&self.events, sample, port, &mut self.jams, outbox);
-        if let Some(due) = deadline {
-            self.calm.set(due, queue);
-        }
+    /// Notes whether a queue is congested.
+    pub(crate) fn note_congestion(&mut self, queue: QueueIndex, is_congested: bool) {
+        self.queues[queue.0].is_congested = is_congested;
     }
 
     /// Whether the queue, or any queue of the interface where the queue is not known, is congested.
@@ -105,21 +84,7 @@ impl Ports {
         let Some(index) = self.index.get(&(node_id, egress)) else { return false };
         let queues = self.ports[index.0].queues.iter();
         let mut queues = queues.filter(|(id, _)| queue_id.is_none() || *id == queue_id || id.is_none());
-        queues.any(|(_, queue)| self.queues[queue.0].is_congested())
-    }
-
-    /// Ends the episodes of congestion that have been silent long enough.
-    pub(crate) fn handle_timeout(&mut self, now: Nanos, outbox: &mut Outbox) {
-        while let Some(queue) = self.calm.pop_due(now) {
-            let deadline = self.queues[queue.0].handle_timeout(&self.events, now, &mut self.jams, outbox);
-            if let Some(due) = deadline {
-                self.calm.set(due, queue);
-            }
-        }
-    }
-
-    pub(crate) fn next_timeout(&self) -> Option<Nanos> {
-        self.calm.next()
+        queues.any(|(_, queue)| self.queues[queue.0].is_congested)
     }
 
     /// The ports, in no order.
@@ -150,8 +115,8 @@ impl Ports {
         let port = &mut self.ports[index.0];
         let queue = QueueIndex(self.queues.len());
         port.queues.push((queue_id, queue));
-        let units = self.events.units.of(port.node_id);
-        self.queues.push(Queue::new(port.node_id, port.egress_interface, queue_id, units));
+        let (node_id, egress_interface) = (port.node_id, port.egress_interface);
+        self.queues.push(Queue::new(Place { node_id, egress_interface, queue_id }));
         Some(queue)
     }
 }
@@ -163,6 +128,3 @@ impl Index<PortIndex> for Ports {
         &self.ports[index.0]
     }
 }
-
-#[cfg(test)]
-mod tests;

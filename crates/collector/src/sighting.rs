@@ -42,6 +42,7 @@ impl Sighting<'_> {
             now: self.now,
             report: self.report,
             port,
+            queue: None,
             reading,
             congested_queue: self.reading.congested_queue && is_reporter,
             flow: self.reading.flow.as_ref(),

@@ -3,10 +3,10 @@
 mod support;
 
 use inband_collector::{
-    BalanceSettings, ClockSettings, CollectorSettings, CongestionSettings, DropSettings,
+    BalanceSettings, ClockSettings, CollectorSettings, CongestionSettings, CulpritSettings, DropSettings,
     EgressUtilizationSettings, EventSettings, HealthSettings, LatencyChangeSettings,
-    LatencyObjectiveSettings, LoopSettings, LossSettings, MicroburstSettings, NumberSettings, PathRule,
-    PathSettings, SilentLossSettings, SpikeSettings,
+    LatencyObjectiveSettings, LoopSettings, LossSettings, MicroburstSettings, NewFlowSettings,
+    NumberSettings, PathRule, PathSettings, SilentLossSettings, SpikeSettings,
 };
 use inband_model::{EndReason, Event, EventKind, Nanos, Phase};
 use inband_wire::Words;
@@ -55,6 +55,16 @@ const OTHERS: &[EventKind] = &[
     EventKind::HistoryTrouble,
 ];
 
+/// The kinds of [`OTHERS`] with settings, and what leads to them, or not, in each step. With the smallest settings every
+/// microburst is one of a storm.
+const MOMENTS: &[(EventKind, Cause)] = &[
+    (EventKind::NewFlow, flows_appear),
+    (EventKind::PathChange, a_flow_takes_turns_between_paths),
+    (EventKind::Culprits, flows_share_a_queue),
+    (EventKind::QueueCongestion, flows_share_a_queue),
+    (EventKind::SilentLoss, flows_stop_at_a_link),
+];
+
 #[test]
 fn every_kind_is_in_one_of_the_lists() {
     let listed = COURSES.iter().map(|(kind, _)| kind).chain(OTHERS);
@@ -74,6 +84,17 @@ fn a_cause_that_goes_on_is_one_event_with_the_smallest_settings() {
         assert!(end.last.since(events[0].first) >= Nanos::from_secs(15), "{kind}: {events:#?}");
         assert!(end.count > 1, "{kind}: {end:#?}");
         assert_ne!(end.end_reason, Some(EndReason::RunEnded), "{kind}");
+    }
+}
+
+#[test]
+fn what_happens_now_and_then_is_announced_with_the_smallest_settings_and_ends() {
+    for (kind, cause) in MOMENTS {
+        let events = course(smallest(), *kind, *cause);
+
+        let of = |phase: Phase| events.iter().filter(|event| event.phase == phase).count();
+        assert!((1..=400).contains(&events.len()), "{kind}: {} events", events.len());
+        assert_eq!(of(Phase::Begin), of(Phase::End), "{kind}: {events:#?}");
     }
 }
 
@@ -200,6 +221,17 @@ fn smallest() -> EventSettings {
             quota: 0,
             ..CongestionSettings::default()
         },
+        new_flow: NewFlowSettings { per_second: 1 },
+        culprits: CulpritSettings {
+            least_permille: 0,
+            list_permille: 1,
+            incast_sources: 0,
+            incast_permille: 0,
+            elephant_permille: 0,
+            victim_permille: 0,
+            link_bits_per_second: Some(0),
+            max_queues: 1,
+        },
         microburst: MicroburstSettings { storm: 0, join_ns: 0, ..MicroburstSettings::default() },
         drop: DropSettings { window_ms: 0, blackhole_after_ns: 0, ..DropSettings::default() },
         silent_loss: SilentLossSettings { flows: 0, window_s: 0, ..SilentLossSettings::default() },
@@ -230,6 +262,33 @@ fn phases(events: &[Event]) -> Vec<Phase> {
 
 fn report_of(lab: &mut Lab, latency: u32) {
     lab.report(5, &node_report(&plain_packet(&flow(1), 64), hop(5, latency, 0)));
+}
+
+fn flows_appear(lab: &mut Lab, step: u32) {
+    let packet = MdPacket { flow: flow(step), ..MdPacket::new(&hops(&[1, 11, 2])) };
+    lab.report(2, &sink_report(&packet.bytes()));
+}
+
+fn a_flow_takes_turns_between_paths(lab: &mut Lab, step: u32) {
+    // Ten steps are longer than what tells a reroute from a move.
+    let middle = if step % 40 < 20 { 11 } else { 12 };
+    lab.report(2, &sink_report(&MdPacket::new(&hops(&[1, middle, 2])).bytes()));
+}
+
+fn flows_share_a_queue(lab: &mut Lab, _: u32) {
+    for (number, latency) in [(1, 150_000), (1, 150_000), (2, 400_000), (1, 900)] {
+        let packet = plain_packet(&flow(number), 64);
+        lab.report(5, &node_report(&packet, hop(5, latency, 9)));
+    }
+}
+
+fn flows_stop_at_a_link(lab: &mut Lab, step: u32) {
+    let nodes: &[u32] = if step < 50 { &[1, 11, 2] } else { &[1, 11] };
+    for (node_id, ttl) in nodes.iter().zip((60..=64).rev()) {
+        for number in 1..=3 {
+            lab.report(*node_id, &node_report(&plain_packet(&flow(number), ttl), hop(*node_id, 900, 0)));
+        }
+    }
 }
 
 fn every_third_report_is_lost(lab: &mut Lab, step: u32) {

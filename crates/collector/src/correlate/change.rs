@@ -1,11 +1,9 @@
 //! What happens when the path of a flow is first known, or changes.
 
-use inband_model::{Confidence, Event, Flow, Nanos, Observation, PathChangeKind, PathObservation};
+use inband_model::{Nanos, Observation, PathObservation};
 
-use crate::book::Course;
-use crate::detect::detector::SeenPath;
-use crate::detect::path_change::{end_change, path_change};
-use crate::flows::{FLAPS, FlowIndex, PAST_PATHS, PastPath, PendingChange};
+use crate::detect::detector::{ChangeStage, SeenChange, SeenPath};
+use crate::flows::{FlowIndex, PAST_PATHS, PastPath, RecentChange};
 use crate::outbox::Outbox;
 use crate::paths::PathIndex;
 
@@ -34,7 +32,7 @@ impl Correlator {
         self.tell_or_keep_back(flow, now, outbox);
         if let Some(old) = old {
             if was_whole && finding.is_whole && !finding.is_same_way {
-                self.announce_change(flow, old, new, finding, outbox);
+                self.note_change(flow, old, new, finding, outbox);
             }
             self.remember(flow, PastPath { path: old, since, until, left_at: now });
         }
@@ -96,7 +94,9 @@ impl Correlator {
         }
     }
 
-    fn announce_change(
+    /// Shows a change of path to the detectors; unless the flow flaps, its old links have time to show whether they still
+    /// carry flows.
+    fn note_change(
         &mut self,
         flow: FlowIndex,
         old: PathIndex,
@@ -105,116 +105,58 @@ impl Correlator {
         outbox: &mut Outbox,
     ) {
         let now = finding.received_at;
-        let change = self.kind_of_change(flow, old, new, now);
-        let has_reminder = self.leave_undecided(flow, outbox);
-        let entry = &mut self.network.flows[flow];
-        if change == PathChangeKind::Flap {
-            let window = self.network.settings.flap_window();
-            if entry.flap_announced_at.is_some_and(|at| now.since(at) <= window) {
-                return;
-            }
-            entry.flap_announced_at = Some(now);
-        }
-        let changes = if change == PathChangeKind::Flap { FLAPS as u64 } else { 1 };
-        let paths = [old, new].map(|path| &self.network.paths[path].path);
-        let event = path_change(entry.flow, change, paths, finding.report, finding.confidence);
-        let event = Event { count: changes, ..event };
-        if change == PathChangeKind::EcmpMove {
-            // It may turn out to be a reroute, which its end then says.
-            outbox.begin(event, Course::UNTIL_ENDED);
-            self.await_classification(flow, old, new, finding, has_reminder);
-        } else {
-            outbox.announce(event);
-        }
-    }
-
-    /// Ends the announcement of the change before, whose kind nothing will tell any more; returns whether there was one.
-    fn leave_undecided(&mut self, flow: FlowIndex, outbox: &mut Outbox) -> bool {
-        let entry = &mut self.network.flows[flow];
-        let Some(pending) = entry.pending.take() else { return false };
-        let event = self.decided(self.network.flows[flow].flow, &pending, PathChangeKind::EcmpMove);
-        end_change(event, outbox);
-        self.release_pending(&pending);
-        true
-    }
-
-    /// The end of a change, as what it turned out to be.
-    pub(super) fn decided(&self, flow: Flow, pending: &PendingChange, change: PathChangeKind) -> Event {
-        let PendingChange { old, new, report, confidence, .. } = *pending;
-        let is_moved = change == PathChangeKind::EcmpMove;
-        // That a link carries no flow may be for want of flows.
-        let confidence = if is_moved { confidence } else { confidence.min(Confidence::Probable) };
-        path_change(flow, change, [old, new].map(|path| &self.network.paths[path].path), report, confidence)
-    }
-
-    /// Notes the change, and says of what kind it is as far as can be told at once.
-    fn kind_of_change(
-        &mut self,
-        flow: FlowIndex,
-        old: PathIndex,
-        new: PathIndex,
-        now: Nanos,
-    ) -> PathChangeKind {
+        let (report, confidence) = (finding.report, finding.confidence);
+        let change = RecentChange { old, new, changed_at: now, report, confidence };
         let window = self.network.settings.flap_window();
         let entry = &mut self.network.flows[flow];
         entry.changed_at.rotate_right(1);
         entry.changed_at[0] = Some(now);
-        if entry.flaps(now, window) {
-            return PathChangeKind::Flap;
+        let flaps = entry.flaps(now, window);
+        let before = entry.recent_change.take();
+        if let Some(before) = before {
+            self.show_change(flow, before, ChangeStage::Superseded, now, outbox);
+            self.release_change(&before);
         }
-        let dead_since = Nanos(now.0.saturating_sub(self.network.settings.reroute_after_ns));
-        if self.network.paths.left_a_dead_link(old, new, dead_since, &self.network.links) {
-            PathChangeKind::Reroute
-        } else {
-            PathChangeKind::EcmpMove
+        self.show_change(flow, change, ChangeStage::Seen { flaps }, now, outbox);
+        if flaps {
+            return;
         }
-    }
-
-    fn await_classification(
-        &mut self,
-        flow: FlowIndex,
-        old: PathIndex,
-        new: PathIndex,
-        finding: &Finding,
-        has_reminder: bool,
-    ) {
-        let pending = PendingChange {
-            old: self.network.paths.share(old),
-            new: self.network.paths.share(new),
-            changed_at: finding.received_at,
-            report: finding.report,
-            confidence: finding.confidence,
-        };
-        self.network.flows[flow].pending = Some(pending);
-        if !has_reminder {
-            self.remind(finding.received_at + self.network.settings.reroute_after(), flow, What::Classify);
+        self.network.paths.share(old);
+        self.network.paths.share(new);
+        self.network.flows[flow].recent_change = Some(change);
+        if before.is_none() {
+            self.remind(now + self.network.settings.reroute_after(), flow, What::SettleChange);
         }
     }
 
-    /// Tells of a change of path that it was a reroute, when no flow has used the old links since.
-    pub(super) fn classify(&mut self, flow: FlowIndex, now: Nanos, outbox: &mut Outbox) {
-        let entry = &mut self.network.flows[flow];
-        let Some(pending) = entry.pending else { return };
-        let due = pending.changed_at + self.network.settings.reroute_after();
+    /// Shows a change of path to the detectors once its old links have had time.
+    pub(super) fn settle_change(&mut self, flow: FlowIndex, now: Nanos, outbox: &mut Outbox) {
+        let Some(change) = self.network.flows[flow].recent_change else { return };
+        let due = change.changed_at + self.network.settings.reroute_after();
         if due > now {
-            return self.remind(due, flow, What::Classify);
+            return self.remind(due, flow, What::SettleChange);
         }
-        entry.pending = None;
-        let is_dead = self.network.paths.left_a_dead_link(
-            pending.old,
-            pending.new,
-            pending.changed_at,
-            &self.network.links,
-        );
-        let change = if is_dead { PathChangeKind::Reroute } else { PathChangeKind::EcmpMove };
-        let event = self.decided(self.network.flows[flow].flow, &pending, change);
-        end_change(Event { last: now, ..event }, outbox);
-        self.release_pending(&pending);
+        self.network.flows[flow].recent_change = None;
+        self.show_change(flow, change, ChangeStage::Settled, now, outbox);
+        self.release_change(&change);
     }
 
-    fn release_pending(&mut self, pending: &PendingChange) {
-        self.network.paths.release(pending.old);
-        self.network.paths.release(pending.new);
+    fn show_change(
+        &mut self,
+        index: FlowIndex,
+        change: RecentChange,
+        stage: ChangeStage,
+        now: Nanos,
+        outbox: &mut Outbox,
+    ) {
+        let flow = self.network.flows[index].flow;
+        let seen = SeenChange { index, flow, now, change, stage };
+        self.detectors.handle_change(&seen, &self.network, outbox);
+    }
+
+    fn release_change(&mut self, change: &RecentChange) {
+        self.network.paths.release(change.old);
+        self.network.paths.release(change.new);
     }
 }
 

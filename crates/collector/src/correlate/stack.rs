@@ -9,8 +9,8 @@ use crate::paths::{Mark, Order, PathIndex};
 use crate::report::{HopReading, StackState};
 use crate::sighting::Sighting;
 
-use super::Correlator;
 use super::finding::Finding;
+use super::{Correlator, record_hop};
 
 impl Correlator {
     /// Takes in a report with a metadata stack.
@@ -52,11 +52,9 @@ impl Correlator {
         for ((reading, port), latency) in sighting.hops.iter().zip(&path.ports).zip(&mut entry.latencies) {
             let before = std::mem::replace(latency, reading.latency);
             if let Some(port) = port {
-                let sample = sighting.sample(*port, reading);
+                let mut sample = sighting.sample(*port, reading);
                 if sighting.share.has_node(reading.hop.node_id) {
-                    self.network.ports.record(&sample);
-                    self.detectors.handle_hop(&sample, outbox);
-                    self.network.ports.record_queue(&sample, outbox);
+                    record_hop(&mut sample, &mut self.network.ports, &mut self.detectors, outbox);
                 }
                 self.detectors.handle_latency(&sample, before, outbox);
             }

@@ -2,15 +2,17 @@
 
 use std::marker::PhantomData;
 
-use inband_model::{Flow, Hop, LinkEnds, Nanos, Path, ReportReference};
+use inband_model::{Flow, Hop, LinkEnds, Nanos, Path, ReportReference, Units};
 
-use crate::flows::{FlowEntry, FlowIndex};
+use crate::flows::{FlowEntry, FlowIndex, RecentChange};
 use crate::network::Network;
 use crate::outbox::Outbox;
 use crate::paths::LinkIndex;
-use crate::ports::{PortIndex, Sample};
+use crate::ports::{PortIndex, Ports, Sample};
 use crate::share::Share;
 use crate::sighting::Sighting;
+
+use super::congestion::CongestionStep;
 
 /// Looks at what reports show, and announces one kind of event, or some kinds that belong together.
 ///
@@ -31,8 +33,21 @@ pub(crate) trait Detector: Sized {
 
     /// Takes in one hop of a report.
     #[inline(always)]
-    fn handle_hop(&mut self, hop: &Sample<'_>, outbox: &mut Outbox) {
-        let _ = (hop, outbox);
+    fn handle_hop(&mut self, hop: &Sample<'_>, ports: &Ports, outbox: &mut Outbox) {
+        let _ = (hop, ports, outbox);
+    }
+
+    /// The next step of congestion that it has found, for all detectors to take in before the next one is asked for.
+    #[inline(always)]
+    fn poll_congestion(&mut self, outbox: &mut Outbox) -> Option<CongestionStep> {
+        let _ = outbox;
+        None
+    }
+
+    /// Takes in a step of congestion.
+    #[inline(always)]
+    fn handle_congestion(&mut self, step: &CongestionStep, outbox: &mut Outbox) {
+        let _ = (step, outbox);
     }
 
     /// Takes in one hop of a report on a flow, and the latency of the flow's packet before at that hop.
@@ -62,6 +77,11 @@ pub(crate) trait Detector: Sized {
     /// Takes in a path that is new to its flow.
     fn handle_path(&mut self, path: &SeenPath<'_>, network: &Network, outbox: &mut Outbox) {
         let _ = (path, network, outbox);
+    }
+
+    /// Takes in a change of path, and later what became of it.
+    fn handle_change(&mut self, change: &SeenChange, network: &Network, outbox: &mut Outbox) {
+        let _ = (change, network, outbox);
     }
 
     /// Takes in that a flow gets no further than a link, and that no node reports a drop.
@@ -96,7 +116,7 @@ pub(crate) trait Detector: Sized {
 }
 
 /// What is set for all detectors.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Common {
     /// How late a report may be.
     pub(crate) settle: Nanos,
@@ -104,6 +124,8 @@ pub(crate) struct Common {
     pub(crate) share: Share,
     /// Whether the nodes' clocks are said to agree.
     pub(crate) synchronous_clocks: bool,
+    /// The units of nodes' metadata.
+    pub(crate) units: Units,
 }
 
 /// A report with hops on a flow that is followed.
@@ -137,6 +159,32 @@ impl SeenPath<'_> {
     }
 }
 
+/// A change of path from one whole path to another.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SeenChange {
+    pub(crate) index: FlowIndex,
+    pub(crate) flow: Flow,
+    pub(crate) now: Nanos,
+    pub(crate) change: RecentChange,
+    pub(crate) stage: ChangeStage,
+}
+
+/// How much is known of a change of path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ChangeStage {
+    /// A report has just shown it.
+    Seen {
+        /// Whether the path changes so often that nothing else is shown of this change.
+        flaps: bool,
+    },
+    /// The old links have had time to show whether they still carry flows.
+    Settled,
+    /// The path changes again before that.
+    Superseded,
+    /// The flow is forgotten before that.
+    Forgotten,
+}
+
 /// A packet that went over a link.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Crossing<'a> {
@@ -161,7 +209,7 @@ pub(crate) struct Stop {
     pub(crate) report: ReportReference,
 }
 
-/// A detector whose state is kept by the streams, the flows or the queues it looks at.
+/// A detector whose state is kept by the streams it looks at.
 #[derive(Debug)]
 pub(crate) struct Elsewhere<S>(PhantomData<S>);
 

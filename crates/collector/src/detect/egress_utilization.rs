@@ -10,7 +10,7 @@ use inband_model::{
 
 use crate::book::Course;
 use crate::outbox::Outbox;
-use crate::ports::Sample;
+use crate::ports::{Ports, Sample};
 
 pub use self::settings::EgressUtilizationSettings;
 
@@ -39,7 +39,7 @@ impl Detector for State {
     }
 
     #[inline]
-    fn handle_hop(&mut self, hop: &Sample<'_>, outbox: &mut Outbox) {
+    fn handle_hop(&mut self, hop: &Sample<'_>, _: &Ports, outbox: &mut Outbox) {
         if let Some(utilization) = hop.reading.metadata.egress_utilization {
             self.handle_utilization(hop, utilization, outbox);
         }

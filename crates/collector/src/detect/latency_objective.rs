@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::book::{Course, Signs};
 use crate::outbox::Outbox;
-use crate::ports::Sample;
+use crate::ports::{Ports, Sample};
 
 use super::detector::{Common, Detector};
 use super::slots::Slots;
@@ -58,7 +58,7 @@ impl Detector for State {
     }
 
     #[inline]
-    fn handle_hop(&mut self, hop: &Sample<'_>, outbox: &mut Outbox) {
+    fn handle_hop(&mut self, hop: &Sample<'_>, _: &Ports, outbox: &mut Outbox) {
         let Some(latency) = hop.reading.latency else { return };
         let objective = self.objectives.at(hop.port.place(), Objective::default);
         if let Some(tally) = objective.record(&self.settings, hop.now, latency) {

@@ -7,7 +7,7 @@ mod spike;
 use inband_model::{Event, EventDetail, EventKind, LatencySpike};
 
 use crate::outbox::Outbox;
-use crate::ports::Sample;
+use crate::ports::{Ports, Sample};
 
 pub use self::settings::SpikeSettings;
 
@@ -33,7 +33,7 @@ impl Detector for State {
     }
 
     #[inline]
-    fn handle_hop(&mut self, hop: &Sample<'_>, outbox: &mut Outbox) {
+    fn handle_hop(&mut self, hop: &Sample<'_>, _: &Ports, outbox: &mut Outbox) {
         let Some(latency) = hop.reading.latency else { return };
         let goes_on = || outbox.is_active(EventKind::LatencySpike, &hop.interface_key());
         let spikes = self.spikes.at(hop.port.place(), Spikes::new);

@@ -1,36 +1,106 @@
 //! Changes of path.
 
-use inband_model::{
-    Confidence, Event, EventDetail, EventKind, Flow, Path, PathChange, PathChangeKind, ReportReference, Severity,
-};
+use hashbrown::HashMap;
+use inband_model::{Confidence, Event, EventDetail, EventKind, Nanos, PathChange, PathChangeKind, Severity};
 
+use crate::book::Course;
+use crate::flows::{FLAPS, FlowEntry, FlowIndex};
+use crate::network::Network;
 use crate::outbox::Outbox;
 
-use super::detector::{Elsewhere, NoSettings};
+use super::detector::{ChangeStage, Common, Detector, NoSettings, SeenChange};
 
 pub(crate) type Settings = NoSettings;
-/// What is known of a change is kept by the flow.
-pub(crate) type State = Elsewhere<Settings>;
 
-/// Announces that a flow takes another path.
-pub(crate) fn path_change(
-    flow: Flow,
-    change: PathChangeKind,
-    [old, new]: [&Path; 2],
-    report: ReportReference,
-    confidence: Confidence,
-) -> Event {
-    let detail = PathChange { flow, change, old: old.clone(), new: new.clone() };
+/// The flows that flap.
+#[derive(Debug)]
+pub(crate) struct State {
+    /// When it was last announced of each flow that is followed.
+    flaps_announced_at: HashMap<FlowIndex, Nanos>,
+}
+
+impl Detector for State {
+    type Settings = Settings;
+
+    fn new(_: &Settings, _: &Common) -> Self {
+        Self { flaps_announced_at: HashMap::new() }
+    }
+
+    fn handle_change(&mut self, change: &SeenChange, network: &Network, outbox: &mut Outbox) {
+        match change.stage {
+            ChangeStage::Seen { flaps: true } => self.announce_flap(change, network, outbox),
+            ChangeStage::Seen { flaps: false } => begin(change, network, outbox),
+            ChangeStage::Settled => {
+                let is_dead = left_a_dead_link(change, change.change.changed_at, network);
+                let kind = if is_dead { PathChangeKind::Reroute } else { PathChangeKind::EcmpMove };
+                end(Event { last: change.now, ..decided(change, kind, network) }, outbox);
+            }
+            // Nothing will tell any more of what kind the change was.
+            ChangeStage::Superseded => end(decided(change, PathChangeKind::EcmpMove, network), outbox),
+            ChangeStage::Forgotten => {
+                let event = decided(change, PathChangeKind::EcmpMove, network);
+                end(Event { last: change.now, ..event }, outbox);
+            }
+        }
+    }
+
+    fn handle_eviction(&mut self, index: FlowIndex, _: &FlowEntry, _: Nanos, _: &mut Outbox) {
+        self.flaps_announced_at.remove(&index);
+    }
+}
+
+impl State {
+    /// Announces that a flow flaps, once in the time in which its changes count as a flap.
+    fn announce_flap(&mut self, change: &SeenChange, network: &Network, outbox: &mut Outbox) {
+        let announced_at = self.flaps_announced_at.get(&change.index);
+        if announced_at.is_some_and(|at| change.now.since(*at) <= network.settings.flap_window()) {
+            return;
+        }
+        self.flaps_announced_at.insert(change.index, change.now);
+        let event = event(change, PathChangeKind::Flap, change.change.confidence, network);
+        outbox.announce(Event { count: FLAPS as u64, ..event });
+    }
+}
+
+/// Announces a reroute, or the beginning of a change that may turn out to be one.
+fn begin(change: &SeenChange, network: &Network, outbox: &mut Outbox) {
+    let confidence = change.change.confidence;
+    if left_a_dead_link(change, network.alive_since(change.now), network) {
+        outbox.announce(event(change, PathChangeKind::Reroute, confidence, network));
+    } else {
+        let event = event(change, PathChangeKind::EcmpMove, confidence, network);
+        outbox.begin(event, Course::UNTIL_ENDED);
+    }
+}
+
+/// Announces what a change turned out to be, where its beginning has been announced.
+fn end(event: Event, outbox: &mut Outbox) {
+    if outbox.is_active(EventKind::PathChange, &event.key) {
+        outbox.end(event);
+    }
+}
+
+/// Whether a link of the old path alone has carried no flow since then.
+fn left_a_dead_link(change: &SeenChange, since: Nanos, network: &Network) -> bool {
+    network.paths.left_a_dead_link(change.change.old, change.change.new, since, &network.links)
+}
+
+/// A change as what it turned out to be.
+fn decided(change: &SeenChange, kind: PathChangeKind, network: &Network) -> Event {
+    let confidence = change.change.confidence;
+    let is_moved = kind == PathChangeKind::EcmpMove;
+    // That a link carries no flow may be for want of flows.
+    let confidence = if is_moved { confidence } else { confidence.min(Confidence::Probable) };
+    event(change, kind, confidence, network)
+}
+
+fn event(seen: &SeenChange, change: PathChangeKind, confidence: Confidence, network: &Network) -> Event {
+    let [old, new] = [seen.change.old, seen.change.new].map(|path| network.paths[path].path.clone());
+    let detail = PathChange { flow: seen.flow, change, old, new };
     let severity = match change {
         PathChangeKind::Reroute | PathChangeKind::Flap => Severity::Warning,
         PathChangeKind::EcmpMove => Severity::Info,
     };
-    Event::of_report(EventDetail::PathChange(detail), severity, flow.to_string(), confidence, report)
-}
-
-/// Announces what a change turned out to be, where its beginning has been announced.
-pub(crate) fn end_change(event: Event, outbox: &mut Outbox) {
-    if outbox.is_active(EventKind::PathChange, &event.key) {
-        outbox.end(event);
-    }
+    let (key, report) = (seen.flow.to_string(), seen.change.report);
+    Event::of_report(EventDetail::PathChange(detail), severity, key, confidence, report)
 }

@@ -1,11 +1,223 @@
 //! Congestion of queues.
 
+mod episode;
+mod recurrence;
 mod settings;
+
+use std::collections::VecDeque;
+
+use inband_model::{Event, Nanos, NodeUnits, Units};
+
+use crate::book::Course;
+use crate::deadlines::Deadlines;
+use crate::network::Network;
+use crate::outbox::Outbox;
+use crate::ports::{Place, Ports, QueueIndex, Sample};
 
 pub use self::settings::CongestionSettings;
 
-use super::detector::Elsewhere;
+use self::episode::Episode;
+use self::recurrence::Recurrence;
+use super::congestion::{CongestionChange, CongestionStep, Departure};
+use super::detector::{Common, Detector};
+use super::slots::Slots;
 
 pub(crate) type Settings = CongestionSettings;
-/// What is known of a queue is kept by the queue.
-pub(crate) type State = Elsewhere<Settings>;
+
+/// The queues with their episodes of congestion.
+#[derive(Debug)]
+pub(crate) struct State {
+    settings: CongestionSettings,
+    units: Units,
+    queues: Slots<Queue>,
+    /// When queues are looked after, each at most once.
+    calm: Deadlines<QueueIndex>,
+    /// Steps that the detectors have not taken in yet.
+    steps: VecDeque<Next>,
+}
+
+/// What comes next.
+#[derive(Debug)]
+enum Next {
+    /// The detectors take in a step.
+    Step(CongestionStep),
+    /// An end is announced, behind what follows from the episode.
+    End(Box<Event>),
+}
+
+/// One queue, and its episode if it is in one.
+#[derive(Debug)]
+struct Queue {
+    index: QueueIndex,
+    place: Place,
+    units: NodeUnits,
+    episode: Option<Episode>,
+    recurrence: Recurrence,
+    /// Whether the episode will be looked after in time.
+    is_watched: bool,
+}
+
+impl Detector for State {
+    type Settings = Settings;
+
+    fn new(settings: &Settings, common: &Common) -> Self {
+        Self {
+            settings: settings.clone(),
+            units: common.units.clone(),
+            queues: Slots::default(),
+            calm: Deadlines::new(),
+            steps: VecDeque::new(),
+        }
+    }
+
+    #[inline]
+    fn handle_hop(&mut self, hop: &Sample<'_>, ports: &Ports, outbox: &mut Outbox) {
+        let Some(index) = hop.queue else { return };
+        let queue = self.queues.at(index.place(), || Queue::new(index, hop, &self.units));
+        let is_congested = Episode::is_congested(&self.settings, queue.units, hop);
+        if is_congested || queue.episode.is_some() {
+            let utilization = ports[hop.port].mean_utilization(hop.now);
+            let due = queue.record(&self.settings, hop, is_congested, utilization, &mut self.steps, outbox);
+            if let Some(due) = due {
+                self.calm.set(due, index);
+            }
+        }
+    }
+
+    #[inline]
+    fn poll_congestion(&mut self, outbox: &mut Outbox) -> Option<CongestionStep> {
+        loop {
+            match self.steps.pop_front()? {
+                Next::Step(step) => return Some(step),
+                Next::End(event) => outbox.end(*event),
+            }
+        }
+    }
+
+    /// Ends the episodes of congestion that have been silent long enough.
+    fn handle_timeout(&mut self, now: Nanos, _: &Network, _: &mut Outbox) {
+        while let Some(index) = self.calm.pop_due(now) {
+            let Some(queue) = self.queues.get_mut(index.place()) else { continue };
+            if let Some(due) = queue.handle_timeout(&self.settings, now, &mut self.steps) {
+                self.calm.set(due, index);
+            }
+        }
+    }
+
+    fn next_timeout(&self) -> Option<Nanos> {
+        self.calm.next()
+    }
+}
+
+impl Queue {
+    fn new(index: QueueIndex, hop: &Sample<'_>, units: &Units) -> Self {
+        let (node_id, egress_interface) = hop.interface();
+        let queue_id = hop.reading.queue().map(|queue| queue.id);
+        Self {
+            index,
+            place: Place { node_id, egress_interface, queue_id },
+            units: units.of(node_id),
+            episode: None,
+            recurrence: Recurrence::default(),
+            is_watched: false,
+        }
+    }
+
+    /// Takes in a report that shows congestion, or comes in an episode; returns a time to look after the queue when an
+    /// episode begins.
+    fn record(
+        &mut self,
+        settings: &CongestionSettings,
+        hop: &Sample<'_>,
+        is_congested: bool,
+        utilization: Option<u32>,
+        steps: &mut VecDeque<Next>,
+        outbox: &mut Outbox,
+    ) -> Option<Nanos> {
+        let is_first = self.episode.is_none();
+        let is_recurring = is_first && self.recurrence.note(settings, hop.now);
+        let episode = self.episode.get_or_insert_with(|| Episode::begin(settings, hop, is_recurring));
+        if is_first {
+            outbox.begin(episode.announce(self.place), Course::UNTIL_ENDED);
+        } else if !episode.goes_on(settings, self.units, hop) {
+            self.calm_down(hop.now, utilization, steps);
+            return None;
+        }
+        episode.note_utilization(utilization);
+        let due = episode.due(settings);
+        let (came_at, left_at) = hop.residence();
+        let departure = Departure {
+            report: hop.report,
+            flow: hop.flow.copied(),
+            bytes: u64::from(hop.packet_bytes.max(1)),
+            came_at,
+            left_at,
+            latency: hop.reading.latency,
+            occupancy: hop.reading.queue().map(|queue| queue.occupancy),
+            is_first,
+            is_congested,
+            is_delayed: hop.reading.latency.is_some_and(|latency| latency > Nanos(settings.trigger_ns)),
+        };
+        steps.push_back(self.step(utilization, CongestionChange::Departed(departure)));
+        (is_first && !std::mem::replace(&mut self.is_watched, true)).then_some(due)
+    }
+
+    /// Ends an episode that has been silent long enough; returns when to look again.
+    fn handle_timeout(
+        &mut self,
+        settings: &CongestionSettings,
+        now: Nanos,
+        steps: &mut VecDeque<Next>,
+    ) -> Option<Nanos> {
+        self.is_watched = false;
+        let episode = self.episode.as_ref()?;
+        let utilization = episode.utilization();
+        if let Some(since) = episode.calm_since() {
+            if episode.due(settings) <= now {
+                self.finish(since, utilization, steps);
+                self.recurrence.clear();
+                return None;
+            }
+        } else if episode.due(settings) <= now {
+            let last_at = episode.last_at();
+            self.calm_down(last_at, utilization, steps);
+        }
+        let due = self.episode.as_ref()?.due(settings);
+        self.is_watched = true;
+        Some(due)
+    }
+
+    /// The queue is calm: ends the episode unless there have been too many of them.
+    fn calm_down(
+        &mut self,
+        since: Nanos,
+        utilization: Option<u32>,
+        steps: &mut VecDeque<Next>,
+    ) {
+        if self.episode.as_mut().is_some_and(|episode| episode.calm_down(since)) {
+            self.finish(since, utilization, steps);
+        } else {
+            steps.push_back(self.step(utilization, CongestionChange::Calm));
+        }
+    }
+
+    /// Ends the episode.
+    fn finish(
+        &mut self,
+        last_at: Nanos,
+        utilization: Option<u32>,
+        steps: &mut VecDeque<Next>,
+    ) {
+        let Some(episode) = self.episode.take() else { return };
+        steps.push_back(self.step(utilization, CongestionChange::Over));
+        steps.push_back(Next::End(Box::new(episode.end(self.place, last_at))));
+    }
+
+    fn step(&self, utilization: Option<u32>, change: CongestionChange) -> Next {
+        let Self { index, place, units, .. } = *self;
+        Next::Step(CongestionStep { queue: index, place, units, utilization, change })
+    }
+}
+
+#[cfg(test)]
+mod tests;

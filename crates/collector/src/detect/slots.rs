@@ -30,6 +30,11 @@ impl<T> Slots<T> {
         self.slots.get(place)?.as_ref()
     }
 
+    /// The state of a place, to be changed; `None` where there is none.
+    pub(super) fn get_mut(&mut self, place: usize) -> Option<&mut T> {
+        self.slots.get_mut(place)?.as_mut()
+    }
+
     #[cold]
     fn grow(&mut self, place: usize) {
         self.slots.resize_with(place + 1, || None);

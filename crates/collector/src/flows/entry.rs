@@ -35,12 +35,10 @@ pub(crate) struct FlowEntry {
     pub(crate) told_at: Nanos,
     /// Whether a path is kept back, to be told once the last one has had its time.
     pub(crate) is_kept_back: bool,
-    /// When it was last announced that the flow flaps.
-    pub(crate) flap_announced_at: Option<Nanos>,
     /// When a node last dropped one of its packets because the TTL was zero.
     pub(crate) ttl_zero_at: Option<Nanos>,
-    /// A change of path whose kind is not certain yet.
-    pub(crate) pending: Option<PendingChange>,
+    /// The latest change of path, while its old links have time to show whether they still carry flows.
+    pub(crate) recent_change: Option<RecentChange>,
     /// The latest report of each node, in MX and XD mode.
     pub(crate) postcards: Postcards,
     /// Nodes' reports that differ from `path`.
@@ -85,7 +83,7 @@ pub(crate) struct PastPath {
 
 /// A change of path that may turn out to be a reroute.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct PendingChange {
+pub(crate) struct RecentChange {
     pub(crate) old: PathIndex,
     pub(crate) new: PathIndex,
     pub(crate) changed_at: Nanos,
@@ -112,9 +110,8 @@ impl FlowEntry {
             changed_at: [None; FLAPS],
             told_at: Nanos::ZERO,
             is_kept_back: false,
-            flap_announced_at: None,
             ttl_zero_at: None,
-            pending: None,
+            recent_change: None,
             postcards: Postcards::default(),
             unsettled: None,
             latest: None,
@@ -130,10 +127,10 @@ impl FlowEntry {
 
     /// The paths this flow keeps in the path table.
     pub(crate) fn paths(&self) -> impl Iterator<Item = PathIndex> {
-        let pending = self.pending.map(|change| [change.old, change.new]);
+        let changed = self.recent_change.map(|change| [change.old, change.new]);
         let upstream = self.upstream.map(|upstream| upstream.path);
         let past = self.past_paths.iter().map(|past| past.path);
-        self.path.into_iter().chain(upstream).chain(pending.into_iter().flatten()).chain(past)
+        self.path.into_iter().chain(upstream).chain(changed.into_iter().flatten()).chain(past)
     }
 }
 

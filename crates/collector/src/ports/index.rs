@@ -13,5 +13,13 @@ impl PortIndex {
 }
 
 /// Where a queue stands in the table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct QueueIndex(pub(super) usize);
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct QueueIndex(pub(super) usize);
+
+impl QueueIndex {
+    /// Where it stands, counted from 0.
+    #[inline]
+    pub(crate) fn place(self) -> usize {
+        self.0
+    }
+}

@@ -4,7 +4,7 @@ use inband_model::{Confidence, Event, EventDetail, Flow, Nanos, NodeId, ReportRe
 
 use crate::report::HopReading;
 
-use super::index::PortIndex;
+use super::index::{PortIndex, QueueIndex};
 
 /// One hop of one report, on its way into the statistics.
 #[derive(Debug, Clone, Copy)]
@@ -13,6 +13,8 @@ pub(crate) struct Sample<'a> {
     pub(crate) report: ReportReference,
     /// The interface the packet left by.
     pub(crate) port: PortIndex,
+    /// The queue it waited in; `None` where there is no room for another queue.
+    pub(crate) queue: Option<QueueIndex>,
     pub(crate) reading: &'a HopReading,
     /// Q, where it is about this hop.
     pub(crate) congested_queue: bool,
@@ -42,7 +44,7 @@ impl Sample<'_> {
     }
 
     /// When the packet came and when it left, by the node's clock where that is told, else by ours.
-    pub(super) fn residence(&self) -> (u64, u64) {
+    pub(crate) fn residence(&self) -> (u64, u64) {
         let latency = self.reading.latency.map_or(0, |latency| latency.0);
         match self.reading.came_at() {
             Some(came_at) => (came_at, came_at.saturating_add(latency)),

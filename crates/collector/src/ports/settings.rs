@@ -1,11 +1,6 @@
 //! Bounds of the statistics by node and interface.
 
-use inband_model::Units;
 use serde::{Deserialize, Serialize};
-
-use crate::detect::culprits::CulpritSettings;
-use crate::detect::microburst::MicroburstSettings;
-use crate::detect::queue_congestion::CongestionSettings;
 
 /// Bounds of the statistics by node and interface.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -15,16 +10,6 @@ pub struct PortSettings {
     pub max_ports: usize,
     /// Queues, of all interfaces, that are followed. Default 65,536: about 20 MB.
     pub max_queues: usize,
-}
-
-/// What is announced of interfaces and queues.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct PortEventSettings {
-    pub(crate) queue_congestion: CongestionSettings,
-    pub(crate) microburst: MicroburstSettings,
-    pub(crate) culprits: CulpritSettings,
-    /// The units of nodes' metadata.
-    pub(crate) units: Units,
 }
 
 impl Default for PortSettings {

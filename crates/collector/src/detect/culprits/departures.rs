@@ -1,4 +1,4 @@
-//! Whose packets did a delayed packet wait for?
+//! The packets of a congested queue, and whose packets a delayed one waited for.
 
 use std::collections::BTreeMap;
 
@@ -7,49 +7,40 @@ use inband_model::{
     ReportReference, Severity,
 };
 
-use crate::detect::culprits::CulpritSettings;
+use crate::detect::congestion;
+use crate::ports::Place;
 
-use super::place::Place;
-use super::sample::Sample;
+use super::settings::CulpritSettings;
 
-/// The packets that left a queue while it was congested, at most [`MOST_DEPARTURES`] of them, the latest.
+/// The packets that left a queue while it was congested, at most [`MAX_DEPARTURES`] of them, the latest.
 #[derive(Debug, Default)]
-pub(super) struct Jam {
+pub(super) struct Departures {
     departures: Vec<Departure>,
     next: usize,
 }
 
-/// A packet that left a queue.
+/// A packet of a flow that left a queue.
 #[derive(Debug, Clone, Copy)]
 struct Departure {
     flow: Flow,
     bytes: u64,
-    /// When it came and when it left, by the node's clock where that is told, else by ours.
     came_at: u64,
     left_at: u64,
-    /// Whether it was delayed beyond the trigger.
     is_delayed: bool,
     report: ReportReference,
 }
 
-impl Jam {
-    /// Takes in a report of a packet that left the queue.
-    pub(super) fn record(&mut self, sample: &Sample<'_>, trigger: Nanos) {
-        let Some(&flow) = sample.flow else { return };
-        let (came_at, left_at) = sample.residence();
-        let departure = Departure {
-            flow,
-            bytes: u64::from(sample.packet_bytes.max(1)),
-            came_at,
-            left_at,
-            is_delayed: sample.reading.latency.is_some_and(|latency| latency > trigger),
-            report: sample.report,
-        };
-        if self.departures.len() < MOST_DEPARTURES {
+impl Departures {
+    /// Takes in a packet that left the queue, where its flow is known.
+    pub(super) fn record(&mut self, departure: &congestion::Departure) {
+        let Some(flow) = departure.flow else { return };
+        let congestion::Departure { bytes, came_at, left_at, is_delayed, report, .. } = *departure;
+        let departure = Departure { flow, bytes, came_at, left_at, is_delayed, report };
+        if self.departures.len() < MAX_DEPARTURES {
             self.departures.push(departure);
         } else {
             self.departures[self.next] = departure;
-            self.next = (self.next + 1) % MOST_DEPARTURES;
+            self.next = (self.next + 1) % MAX_DEPARTURES;
         }
     }
 
@@ -173,7 +164,7 @@ fn event(detail: Culprits, place: Place, worst: &Departure, before: &[&Departure
 }
 
 /// Most packets of one congested queue that are remembered.
-const MOST_DEPARTURES: usize = 512;
+const MAX_DEPARTURES: usize = 512;
 /// Most flows that are named.
 const MOST_LISTED: usize = 16;
 /// Most reports that are named beside that of the delayed packet.

@@ -1,16 +1,13 @@
-//! When does congestion of a queue begin, and when does it end?
-
-use std::collections::VecDeque;
+//! An episode of congestion: when it begins, goes on and ends.
 
 use inband_model::{
     Confidence, CongestionPhase, Event, EventDetail, Nanos, NodeUnits, Phase, QueueCongestion,
     ReportReference, Severity,
 };
 
-use crate::detect::queue_congestion::CongestionSettings;
+use crate::ports::{Place, Sample};
 
-use super::place::Place;
-use super::sample::Sample;
+use super::settings::CongestionSettings;
 
 /// An episode of congestion that has not ended.
 #[derive(Debug)]
@@ -32,18 +29,9 @@ pub(super) struct Episode {
 }
 
 impl Episode {
-    /// Begins an episode when a report shows congestion.
-    #[inline]
-    pub(super) fn begin(
-        settings: &CongestionSettings,
-        units: NodeUnits,
-        sample: &Sample<'_>,
-        recurrence: &mut Recurrence,
-    ) -> Option<Episode> {
-        if !Episode::is_congested(settings, units, sample) {
-            return None;
-        }
-        let mut episode = Episode {
+    /// Begins an episode with a report that shows congestion.
+    pub(super) fn begin(settings: &CongestionSettings, sample: &Sample<'_>, is_recurring: bool) -> Self {
+        let mut episode = Self {
             first: sample.report,
             last: sample.report,
             reports: 0,
@@ -53,11 +41,11 @@ impl Episode {
             peak_occupancy: None,
             utilization: None,
             episodes: 1,
-            is_recurring: recurrence.note(settings, sample.now),
+            is_recurring,
             calm_since: None,
         };
         episode.take(sample);
-        Some(episode)
+        episode
     }
 
     /// Whether a report shows congestion.
@@ -180,29 +168,6 @@ impl Episode {
     }
 }
 
-/// When the latest episodes of a queue began, at most [`MOST_REMEMBERED`], by our clock.
-#[derive(Debug, Default)]
-pub(super) struct Recurrence {
-    began_at: VecDeque<Nanos>,
-}
-
-impl Recurrence {
-    /// Notes that an episode begins; gives whether there were too many in a second to tell each by itself.
-    fn note(&mut self, settings: &CongestionSettings, now: Nanos) -> bool {
-        self.began_at.push_back(now);
-        let is_old = |at: &Nanos| now.since(*at) > SECOND;
-        while self.began_at.front().is_some_and(is_old) || self.began_at.len() > MOST_REMEMBERED {
-            self.began_at.pop_front();
-        }
-        self.began_at.len() >= settings.recurring.clamp(2, MOST_REMEMBERED)
-    }
-
-    /// Forgets the episodes: the queue has been calm for long.
-    pub(super) fn clear(&mut self) {
-        self.began_at.clear();
-    }
-}
-
 #[inline]
 fn exceeds(settings: &CongestionSettings, units: NodeUnits, sample: &Sample<'_>) -> bool {
     let latency = sample.reading.latency.is_some_and(|latency| latency.0 > settings.trigger_ns);
@@ -227,7 +192,3 @@ fn is_calm(settings: &CongestionSettings, units: NodeUnits, sample: &Sample<'_>)
     let known = [latency, occupancy, bytes];
     known.iter().any(Option::is_some) && !known.contains(&Some(false))
 }
-
-const SECOND: Nanos = Nanos::from_secs(1);
-/// Most episodes of a queue that are remembered.
-const MOST_REMEMBERED: usize = 64;

@@ -1,4 +1,4 @@
-//! Did a queue fill only for a moment, and does it do so again and again?
+//! The bursts of one queue: how long each was, and whether they follow one another.
 
 use std::collections::VecDeque;
 
@@ -8,11 +8,11 @@ use inband_model::{
 };
 
 use crate::book::Course;
-use crate::detect::microburst::MicroburstSettings;
+use crate::detect::congestion::{CongestionStep, Departure};
 use crate::outbox::Outbox;
+use crate::ports::Place;
 
-use super::place::Place;
-use super::sample::Sample;
+use super::settings::MicroburstSettings;
 
 /// The burst of a queue that goes on, and when those before it began.
 #[derive(Debug, Default)]
@@ -40,44 +40,43 @@ impl Bursts {
     pub(super) fn record(
         &mut self,
         settings: &MicroburstSettings,
-        place: Place,
-        sample: &Sample<'_>,
-        utilization: Option<u32>,
+        step: &CongestionStep,
+        departure: &Departure,
         outbox: &mut Outbox,
     ) {
-        let (began_at, ended_at) = sample.residence();
+        let (began_at, ended_at) = (departure.came_at, departure.left_at);
         let is_apart = self.burst.as_ref().is_some_and(|burst| burst.is_apart(settings, began_at));
         if is_apart {
-            self.close(settings, place, utilization, outbox);
+            self.close(settings, step, outbox);
         }
         let burst = self.burst.get_or_insert(Burst {
-            first: sample.report,
-            last: sample.report,
+            first: departure.report,
+            last: departure.report,
             reports: 0,
             began_at,
             ended_at,
             peak_latency: None,
             peak_occupancy: None,
         });
-        burst.last = sample.report;
+        burst.last = departure.report;
         burst.reports += 1;
         burst.began_at = burst.began_at.min(began_at);
         burst.ended_at = burst.ended_at.max(ended_at);
-        burst.peak_latency = burst.peak_latency.max(sample.reading.latency);
-        burst.peak_occupancy = burst.peak_occupancy.max(sample.reading.queue().map(|queue| queue.occupancy));
+        burst.peak_latency = burst.peak_latency.max(departure.latency);
+        burst.peak_occupancy = burst.peak_occupancy.max(departure.occupancy);
     }
 
     /// Judges the burst that goes on: it has ended.
     pub(super) fn close(
         &mut self,
         settings: &MicroburstSettings,
-        place: Place,
-        utilization: Option<u32>,
+        step: &CongestionStep,
         outbox: &mut Outbox,
     ) {
+        let CongestionStep { place, units, utilization, .. } = *step;
         let Some(burst) = self.burst.take() else { return };
         let duration = Nanos(burst.ended_at.saturating_sub(burst.began_at));
-        let full = u64::from(place.units.utilization_full.unwrap_or(settings.full_utilization));
+        let full = u64::from(units.utilization_full.unwrap_or(settings.full_utilization));
         let is_busy =
             utilization.is_some_and(|level| u64::from(level) * 1_000 >= full * settings.busy_permille);
         if duration.0 > settings.most_ns || is_busy {

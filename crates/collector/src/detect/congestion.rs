@@ -1,0 +1,49 @@
+//! What congestion does in a queue, as one detector finds it and others go by it.
+
+use inband_model::{Flow, Nanos, NodeUnits, ReportReference};
+
+use crate::ports::{Place, QueueIndex};
+
+/// A step of an episode of congestion.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CongestionStep {
+    pub(crate) queue: QueueIndex,
+    pub(crate) place: Place,
+    /// The units of the node.
+    pub(crate) units: NodeUnits,
+    /// Mean utilisation of the interface over a second, as last known.
+    pub(crate) utilization: Option<u32>,
+    pub(crate) change: CongestionChange,
+}
+
+/// What a step is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum CongestionChange {
+    /// A packet left the queue while it was congested.
+    Departed(Departure),
+    /// The queue is calm; the episode may go on.
+    Calm,
+    /// The episode is over.
+    Over,
+}
+
+/// A packet that left a queue while it was congested.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Departure {
+    pub(crate) report: ReportReference,
+    /// `None` where the report does not tell.
+    pub(crate) flow: Option<Flow>,
+    /// Length of the packet from its IP header on, bytes, at least 1.
+    pub(crate) bytes: u64,
+    /// When it came and when it left, by the node's clock where that is told, else by ours.
+    pub(crate) came_at: u64,
+    pub(crate) left_at: u64,
+    pub(crate) latency: Option<Nanos>,
+    pub(crate) occupancy: Option<u32>,
+    /// Whether the episode begins with it.
+    pub(crate) is_first: bool,
+    /// Whether its report shows congestion.
+    pub(crate) is_congested: bool,
+    /// Whether it was delayed beyond the trigger.
+    pub(crate) is_delayed: bool,
+}
