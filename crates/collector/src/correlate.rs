@@ -227,11 +227,14 @@ impl Correlator {
 fn record_hop(sample: &mut Sample<'_>, ports: &mut Ports, detectors: &mut Detectors, outbox: &mut Outbox) {
     sample.queue = ports.record(sample);
     detectors.handle_hop(sample, ports, outbox);
-    spread_congestion(ports, detectors, outbox);
+    // Out of line, and mostly not called: inlined it would cost every hop.
+    if detectors.has_congestion() {
+        spread_congestion(ports, detectors, outbox);
+    }
 }
 
 /// Shows the congestion that one detector has found to all of them.
-#[inline]
+#[inline(never)]
 fn spread_congestion(ports: &mut Ports, detectors: &mut Detectors, outbox: &mut Outbox) {
     while let Some(step) = detectors.poll_congestion(outbox) {
         ports.note_congestion(step.queue, matches!(step.change, CongestionChange::Departed(_)));

@@ -85,6 +85,12 @@ macro_rules! detectors {
                 $(self.$detector.handle_hop(hop, ports, outbox);)+
             }
 
+            /// Whether a detector has found steps of congestion.
+            #[inline]
+            pub(crate) fn has_congestion(&self) -> bool {
+                $(self.$detector.has_congestion())||+
+            }
+
             /// The next step of congestion that a detector has found.
             #[inline]
             pub(crate) fn poll_congestion(&mut self, outbox: &mut Outbox) -> Option<CongestionStep> {

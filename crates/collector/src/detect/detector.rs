@@ -37,6 +37,12 @@ pub(crate) trait Detector: Sized {
         let _ = (hop, ports, outbox);
     }
 
+    /// Whether it has found steps of congestion.
+    #[inline(always)]
+    fn has_congestion(&self) -> bool {
+        false
+    }
+
     /// The next step of congestion that it has found, for all detectors to take in before the next one is asked for.
     #[inline(always)]
     fn poll_congestion(&mut self, outbox: &mut Outbox) -> Option<CongestionStep> {

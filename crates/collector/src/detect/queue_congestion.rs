@@ -85,6 +85,10 @@ impl Detector for State {
     }
 
     #[inline]
+    fn has_congestion(&self) -> bool {
+        !self.steps.is_empty()
+    }
+
     fn poll_congestion(&mut self, outbox: &mut Outbox) -> Option<CongestionStep> {
         loop {
             match self.steps.pop_front()? {
