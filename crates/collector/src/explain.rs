@@ -28,6 +28,8 @@ pub fn explain(bytes: &[u8], start: DecodeStart) -> Decoded {
         Ok(payload) => Explained { bytes, payload, fields: &mut fields }.datagram().err(),
         Err(error) => Some(error),
     };
+    // A length in one header can say that the next one begins behind the end.
+    let error = error.map(|fault| DecodeFault { at: fault.at.min(narrow(bytes.len())), ..fault });
     let (fields, left_out) = fields.finish();
     let hex = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     Decoded { hex, fields, error, left_out }

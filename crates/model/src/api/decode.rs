@@ -64,7 +64,7 @@ pub struct DecodedFields {
 /// What is wrong with bytes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DecodeFault {
-    /// The byte at which the faulty header begins.
+    /// The byte at which the faulty header begins; the end, where it would begin behind it.
     pub at: u32,
     /// The fault.
     pub error: String,

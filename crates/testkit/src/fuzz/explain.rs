@@ -23,5 +23,7 @@ pub fn explain_bytes(input: &[u8]) {
             fields.at[place] as usize * 8 + usize::from(fields.bit[place]) + fields.bits[place] as usize;
         assert!(end <= bytes.len() * 8, "{} ends at bit {end} of {}", fields.name[place], bytes.len() * 8);
     }
-    assert!(decoded.error.is_none_or(|fault| fault.at as usize <= bytes.len()));
+    if let Some(fault) = decoded.error {
+        assert!(fault.at as usize <= bytes.len(), "{} of {}: {}", fault.at, bytes.len(), fault.error);
+    }
 }
