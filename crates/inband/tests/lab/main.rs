@@ -183,7 +183,7 @@ ends = ["leaf2:11", "spine1"]
 ends = ["leaf2:12", "spine2"]
 [[step]]
 at = "0s"
-run = { on = "h1", command = "inband lab traffic send 10.0.2.1 --flows 8 --rate 500kbit --for 4s" }
+run = { on = "h1", command = "inband lab traffic send 10.0.2.1 --flows 16 --rate 500kbit --for 4s" }
 [[step]]
 at = "2s"
 break = ["leaf1", "spine1"]
