@@ -51,21 +51,25 @@ impl World {
 
     /// Kills what was started for a part of the lab.
     pub(crate) fn kill(&self, part: &str) {
+        for process in self.processes(part) {
+            let pid = i32::try_from(process["pid"].as_i64().unwrap()).unwrap();
+            let pid = rustix::process::Pid::from_raw(pid).unwrap();
+            rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+        }
+        // On a busy machine they are still there for a moment.
+        let has_ended = |_| {
+            sleep(Duration::from_millis(10));
+            self.processes(part).iter().all(|process| process["is_alive"] == false)
+        };
+        assert!((0..500).any(has_ended), "{part} outlives SIGKILL");
+    }
+
+    fn processes(&self, part: &str) -> Vec<Value> {
         let (_, status, _) = self.lab(&["status", "NAME", "--json"]);
         let status: Value = serde_json::from_str(&status).unwrap();
         let nodes = status["nodes"].as_array().unwrap();
         let node = nodes.iter().find(|node| node["name"] == part).unwrap();
-        for process in node["processes"].as_array().unwrap() {
-            let number = i32::try_from(process["pid"].as_i64().unwrap()).unwrap();
-            let pid = rustix::process::Pid::from_raw(number).unwrap();
-            rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
-            // On a busy machine it is still there for a moment.
-            let is_over = (0..2_000).any(|_| {
-                sleep(Duration::from_millis(10));
-                has_ended(number)
-            });
-            assert!(is_over, "{part}, process {number}, outlives SIGKILL");
-        }
+        node["processes"].as_array().unwrap().clone()
     }
 
     /// Whether nothing is left of the lab.
@@ -84,12 +88,4 @@ impl Drop for World {
         }
         let _ = std::fs::remove_file(&self.topology);
     }
-}
-
-/// Whether a process is gone, or only waits to be reaped.
-fn has_ended(pid: i32) -> bool {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"));
-    stat.ok()
-        .and_then(|stat| stat.rsplit(") ").next()?.chars().next())
-        .is_none_or(|state| "ZX".contains(state))
 }
