@@ -17,18 +17,12 @@ struct location {
 	__u8 is_host_int;
 };
 
-/* Whether the DSCP is one that marks INT. */
-static __always_inline int has_marked_dscp(const struct packet *packet, const struct config *config)
-{
-	return config->dscp_mask && !((packet->dscp ^ config->dscp) & config->dscp_mask);
-}
-
 /* Whether the domain's mark is on the packet. */
 static __always_inline int is_marked(const struct packet *packet, const struct config *config)
 {
 	if (config->carriage == BEHIND_L4_BY_DSCP) {
 		return (packet->protocol == IPPROTO_TCP || packet->protocol == IPPROTO_UDP) &&
-		       has_marked_dscp(packet, config);
+		       marks_int(packet->dscp, config);
 	}
 	return packet->protocol == IPPROTO_UDP && udp(packet)->dest == bpf_htons(config->udp_port);
 }

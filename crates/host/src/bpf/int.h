@@ -4,3 +4,9 @@
 
 #include "format.h"
 #include "packet.h"
+
+/* Whether a DSCP is one that marks INT. */
+static __always_inline int marks_int(__u8 dscp, const struct config *config)
+{
+	return config->dscp_mask && !((dscp ^ config->dscp) & config->dscp_mask);
+}

@@ -5,6 +5,7 @@
 #include <bpf/bpf_core_read.h>
 
 #include "headers.h"
+#include "int.h"
 #include "kernel.h"
 #include "peer.h"
 #include "socket.h"
@@ -142,8 +143,8 @@ static __always_inline int quoted_destination(struct __sk_buff *skb, const struc
 }
 
 /*
- * Whether the quoted packet is a datagram with INT. The kernel would tell its socket that a datagram was too large, which
- * without INT it was not; TCP is told, and goes by the path MTU.
+ * Whether the quoted packet is a datagram with INT. The kernel would report an error to its socket, although the datagram
+ * was not too large without INT. TCP still receives the message, and lowers its path MTU.
  */
 static __always_inline int quotes_int(struct __sk_buff *skb, const struct packet *packet, const struct config *config)
 {
@@ -166,7 +167,7 @@ static __always_inline int quotes_int(struct __sk_buff *skb, const struct packet
 	if (protocol != IPPROTO_UDP)
 		return 0;
 	if (config->carriage == BEHIND_L4_BY_DSCP)
-		return config->dscp_mask && !((class >> 2 ^ config->dscp) & config->dscp_mask);
+		return marks_int(class >> 2, config);
 	return !bpf_skb_load_bytes(skb, quote + behind + offsetof(struct udphdr, dest), &port, sizeof(port)) &&
 	       port == bpf_htons(config->udp_port);
 }

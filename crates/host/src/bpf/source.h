@@ -285,7 +285,7 @@ static __always_inline int start_int(struct __sk_buff *skb, struct packet *packe
 /* Clears a DSCP that marks INT from a packet without: such a packet must not enter the domain. */
 static __always_inline int unmark(struct __sk_buff *skb, struct packet *packet, const struct config *config)
 {
-	if (config->carriage != BEHIND_L4_BY_DSCP || !packet->version || !has_marked_dscp(packet, config))
+	if (config->carriage != BEHIND_L4_BY_DSCP || !packet->version || !marks_int(packet->dscp, config))
 		return 0;
 	set_dscp(packet, packet->dscp & ~config->dscp_mask);
 	return !bpf_skb_store_bytes(skb, L3, packet->head + L3, sizeof(struct iphdr), BPF_F_RECOMPUTE_CSUM);
