@@ -35,7 +35,7 @@ pub(crate) struct Departure {
     pub(crate) flow: Option<Flow>,
     /// Length of the packet from its IP header on, bytes, at least 1.
     pub(crate) bytes: u64,
-    /// When it came and when it left, by the node's clock where that is told, else by ours.
+    /// When the packet arrived and left: by the node's clock, or by the collector's where the report has no timestamps.
     pub(crate) came_at: u64,
     pub(crate) left_at: u64,
     pub(crate) latency: Option<Nanos>,

@@ -3,7 +3,7 @@ use std::path::Path;
 
 use inband_model::api::{DecodeStart, Decoded};
 use inband_testkit::{inner_only, int_report, md_frame, packet, report_group};
-use proptest::prelude::{ProptestConfig, any, prop_assert, prop_assert_eq, proptest};
+use proptest::prelude::{ProptestConfig, any, proptest};
 
 use super::explain;
 use super::layouts::{DROP, FIRST_WORD, GROUP, MAIN_CONTENTS, MD_HEADER, METADATA, MX_HEADER, SHIM};
@@ -123,7 +123,7 @@ proptest! {
         noise in proptest::collection::vec(any::<u8>(), 0..120),
         flips in proptest::collection::vec((any::<usize>(), any::<u8>()), 0..6),
         is_noise in any::<bool>(),
-        start in 0usize..3,
+        start in 0u8..3,
     ) {
         let frame = md_frame().hop(9).hop(8).over(packet().udp(5, 6)).build();
         let report = int_report(0xffff).words(&[1; 20]).inner(3, &frame);
@@ -134,15 +134,7 @@ proptest! {
                 *place = byte;
             }
         }
-        let start = [DecodeStart::Report, DecodeStart::Ethernet, DecodeStart::Ip][start];
-        let decoded = explain(&bytes, start);
-        let fields = &decoded.fields;
-        let count = fields.name.len();
-        prop_assert_eq!((fields.value.len(), fields.at.len(), fields.requirement.len()), (count, count, count));
-        for place in 0..count {
-            let end = fields.at[place] as usize * 8 + usize::from(fields.bit[place]) + fields.bits[place] as usize;
-            prop_assert!(end <= bytes.len() * 8, "{}", fields.name[place]);
-        }
+        inband_testkit::fuzz::explain_bytes(&[&[start][..], &bytes].concat());
     }
 }
 
