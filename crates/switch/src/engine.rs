@@ -4,7 +4,6 @@ mod arrive;
 mod depart;
 mod intake;
 mod routing;
-mod telemetry;
 mod timers;
 
 use std::time::Duration;
@@ -22,10 +21,10 @@ use crate::guard::Guard;
 use crate::packet::Pool;
 use crate::port::Port;
 use crate::status::{PortStatus, Status};
+use crate::telemetry::Telemetry;
 
 use self::intake::Intake;
 use self::routing::Routing;
-use self::telemetry::Telemetry;
 use self::timers::Timers;
 
 /// One INT node on live interfaces, of the network namespace it was started in.

@@ -16,8 +16,7 @@ use inband_linux::netlink::Netlink;
 use inband_linux::packet::PacketSocket;
 use inband_linux::tun::Tun;
 use inband_node::frame::{Frame, MOST_GROWTH};
-use inband_node::{Core, DeviceMetadata, Node, NodeConfig, Passage, Profile, Verdict};
-use inband_wire::Link;
+use inband_node::{DeviceMetadata, NodeConfig, Passage, Profile, Verdict};
 use inband_wire::int::Queue;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -25,8 +24,9 @@ use rustix::io::Errno;
 use crate::config;
 use crate::counts::{Cause, Counts};
 use crate::error::SwitchError;
-use crate::reports::Senders;
 use crate::status::{PortStatus, Status};
+use crate::telemetry::Telemetry;
+use crate::timer::Timer;
 
 use self::abi::{Engine, Handed, PortSettings, Settings};
 use self::programs::{Count, Programs};
@@ -35,13 +35,12 @@ use self::programs::{Count, Programs};
 #[derive(Debug)]
 pub struct KernelSwitch {
     config: NodeConfig,
-    node: Node,
     ports: Vec<Port>,
     programs: Programs,
     way: Way,
-    senders: Senders,
-    tick_at: u64,
-    compare_at: u64,
+    telemetry: Telemetry,
+    tick: Timer,
+    compare: Timer,
     reloads: u64,
 }
 
@@ -106,13 +105,12 @@ impl KernelSwitch {
         });
         clock::wake_in_time();
         Ok(Self {
-            node: Node::on_core(profile, Core::ONLY)?,
             ports: ports.collect(),
             programs,
             way,
-            senders: Senders::open(&config.report),
-            tick_at: 0,
-            compare_at: 0,
+            telemetry: Telemetry::start(config, profile)?,
+            tick: Timer::every(TICK_NS),
+            compare: Timer::every(COMPARE_NS),
             reloads: 0,
             config: config.clone(),
         })
@@ -128,7 +126,7 @@ impl KernelSwitch {
             count += 1;
         }
         let now = clock::realtime();
-        if now >= self.tick_at || now + TICK_NS < self.tick_at {
+        if self.tick.is_due(now) {
             self.tick(now)?;
         }
         if count == 0 { self.wait(now) } else { Ok(()) }
@@ -136,11 +134,9 @@ impl KernelSwitch {
 
     /// What is done from time to time.
     fn tick(&mut self, now: u64) -> Result<(), SwitchError> {
-        self.tick_at = now + TICK_NS;
-        self.node.handle_timeout(now);
+        self.telemetry.handle_timeout(now);
         self.drain_outputs(now);
-        if now >= self.compare_at || now + COMPARE_NS < self.compare_at {
-            self.compare_at = now + COMPARE_NS;
+        if self.compare.is_due(now) {
             self.configure()?;
             self.way.read_losses();
             self.check_devices()?;
@@ -191,7 +187,7 @@ impl KernelSwitch {
         let now = clock::realtime();
         let passage = self.passage(handed, egress, now);
         let Some(mut frame) = Frame::new(buffer, range) else { return };
-        let verdict = self.node.handle_frame(Link::Ethernet, &mut frame, &passage);
+        let verdict = self.telemetry.handle_frame(&mut frame, &passage);
         if let (Verdict::Forward, Some(port)) = (verdict, self.ports.get_mut(egress)) {
             port.send(&self.way.socket, frame.bytes());
         }
@@ -220,7 +216,7 @@ impl KernelSwitch {
 
     /// Sends what the node has made.
     fn drain_outputs(&mut self, now: u64) {
-        while let Some(own) = self.senders.drain(&mut self.node, now) {
+        while let Some(own) = self.telemetry.poll_packet(now) {
             if let Some(port) = self.ports.iter_mut().find(|port| port.id == own.egress) {
                 port.send(&self.way.socket, &own.bytes);
             }
@@ -229,7 +225,7 @@ impl KernelSwitch {
 
     /// Waits until there is something to do.
     fn wait(&self, now: u64) -> Result<(), SwitchError> {
-        let until = self.node.next_probe_at().unwrap_or(u64::MAX).min(self.tick_at.max(now + TICK_NS));
+        let until = self.telemetry.next_probe_at().unwrap_or(u64::MAX).min(self.tick.at().max(now + TICK_NS));
         let left = until.saturating_sub(now).min(LONGEST_WAIT_NS);
         let left = i64::try_from(left).unwrap_or_default();
         let timeout = Timespec { tv_sec: 0, tv_nsec: left };
@@ -247,7 +243,7 @@ impl KernelSwitch {
     pub fn reload(&mut self, config: &NodeConfig) -> Result<(), SwitchError> {
         config::check(config)?;
         config::check_reload(&self.config, config)?;
-        let profile = self.node.profile().reload(config)?;
+        self.telemetry.reload(config)?;
         // What the profile keeps, the programs keep.
         let kept = self.config.clone();
         self.config = NodeConfig {
@@ -256,7 +252,6 @@ impl KernelSwitch {
             smart: config.smart.clone(),
             ..kept
         };
-        self.node.adopt(profile);
         self.configure()?;
         self.reloads += 1;
         Ok(())
@@ -271,7 +266,7 @@ impl KernelSwitch {
                 break;
             }
         }
-        self.node.flush_reports();
+        self.telemetry.flush();
         self.drain_outputs(clock::realtime());
         self.way.read_losses();
     }
@@ -281,8 +276,7 @@ impl KernelSwitch {
     pub fn status(&self) -> Status {
         let sum =
             |count: Count| (0..).zip(&self.ports).map(|(at, _)| self.programs.count(at, count)).sum::<u64>();
-        let mut outcomes: BTreeMap<_, _> =
-            self.node.counters().iter().map(|(outcome, count)| (outcome.name(), count)).collect();
+        let mut outcomes = self.telemetry.outcomes();
         // What the programs do has the names of what the engine does.
         for (name, count) in [
             ("pushed", sum(Count::Pushed)),
@@ -293,13 +287,12 @@ impl KernelSwitch {
             *outcomes.entry(name).or_default() += count;
             *outcomes.entry("transit").or_default() += count;
         }
-        let Senders { sent, failed, refused, .. } = self.senders;
         Status {
             node_id: self.config.node.id,
             io: "kernel",
             interfaces: (0..).zip(&self.ports).map(|(number, port)| self.port_status(number, port)).collect(),
             outcomes,
-            reports: [("sent", sent), ("failed", failed), ("refused", refused)].into(),
+            reports: self.telemetry.reports(),
             reloads: self.reloads,
             kernel: [
                 ("extended", sum(Count::Pushed)),

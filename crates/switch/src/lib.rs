@@ -21,6 +21,8 @@ mod packet;
 mod port;
 mod reports;
 mod status;
+mod telemetry;
+mod timer;
 mod waiting;
 
 pub use counts::Cause;

@@ -13,7 +13,7 @@ use crate::reports::Senders;
 
 /// The node of a switch, and how its reports leave.
 #[derive(Debug)]
-pub(super) struct Telemetry {
+pub(crate) struct Telemetry {
     node: Node,
     senders: Senders,
     /// The code of packets that found no room in their queue.
@@ -23,7 +23,7 @@ pub(super) struct Telemetry {
 }
 
 impl Telemetry {
-    pub(super) fn start(config: &NodeConfig, profile: Arc<Profile>) -> Result<Self, SwitchError> {
+    pub(crate) fn start(config: &NodeConfig, profile: Arc<Profile>) -> Result<Self, SwitchError> {
         Ok(Self {
             node: Node::on_core(profile, Core::ONLY)?,
             senders: Senders::open(&config.report),
@@ -36,62 +36,67 @@ impl Telemetry {
     ///
     /// # Errors
     /// What is wrong in it; nothing has changed then.
-    pub(super) fn reload(&mut self, config: &NodeConfig) -> Result<(), SwitchError> {
+    pub(crate) fn reload(&mut self, config: &NodeConfig) -> Result<(), SwitchError> {
         let profile = self.node.profile().reload(config)?;
         self.node.adopt(profile);
         Ok(())
     }
 
     /// Does the node's work on a packet that leaves.
-    pub(super) fn handle(&mut self, packet: &mut Packet, passage: &Passage) -> Verdict {
+    pub(crate) fn handle(&mut self, packet: &mut Packet, passage: &Passage) -> Verdict {
         let range = packet.range.clone();
         let Some(mut frame) = Frame::new(&mut packet.buffer, range) else { return Verdict::Consume };
-        let verdict = self.node.handle_frame(Link::Ethernet, &mut frame, passage);
+        let verdict = self.handle_frame(&mut frame, passage);
         packet.range = frame.range();
         verdict
     }
 
+    /// Does the node's work on a frame that leaves.
+    pub(crate) fn handle_frame(&mut self, frame: &mut Frame<'_>, passage: &Passage) -> Verdict {
+        self.node.handle_frame(Link::Ethernet, frame, passage)
+    }
+
     /// The code in drop reports of packets that go nowhere for `cause`; `None`: they are not reported.
-    pub(super) fn code_of(&self, cause: Cause) -> Option<u8> {
+    pub(crate) fn code_of(&self, cause: Cause) -> Option<u8> {
         cause.code(self.tail_drop)
     }
 
     /// Has the node report a packet that was dropped.
-    pub(super) fn handle_drop(&mut self, packet: &Packet, passage: &Passage, code: u8) {
+    pub(crate) fn handle_drop(&mut self, packet: &Packet, passage: &Passage, code: u8) {
         self.node.handle_drop(Link::Ethernet, packet.bytes(), passage, code);
     }
 
-    pub(super) fn handle_timeout(&mut self, now: u64) {
+    pub(crate) fn handle_timeout(&mut self, now: u64) {
         self.node.handle_timeout(now);
     }
 
     /// Completes reports that wait for others.
-    pub(super) fn flush(&mut self) {
+    pub(crate) fn flush(&mut self) {
         self.node.flush_reports();
     }
 
     /// Sends the reports that the node has made, up to the next packet of its own, which it returns.
-    pub(super) fn poll_packet(&mut self, now: u64) -> Option<OwnPacket> {
+    pub(crate) fn poll_packet(&mut self, now: u64) -> Option<OwnPacket> {
         self.senders.drain(&mut self.node, now)
     }
 
     /// When the node sends its next probe, nanoseconds; `None`: it sends none.
-    pub(super) fn next_probe_at(&self) -> Option<u64> {
+    pub(crate) fn next_probe_at(&self) -> Option<u64> {
         self.node.next_probe_at()
     }
 
     /// Whether reports wait for others.
-    pub(super) fn groups_reports(&self) -> bool {
+    pub(crate) fn groups_reports(&self) -> bool {
         self.groups_reports
     }
 
     /// What happened to packets, by the names of the engine.
-    pub(super) fn outcomes(&self) -> BTreeMap<&'static str, u64> {
+    pub(crate) fn outcomes(&self) -> BTreeMap<&'static str, u64> {
         self.node.counters().iter().map(|(outcome, count)| (outcome.name(), count)).collect()
     }
 
     /// Reports by what became of them.
-    pub(super) fn reports(&self) -> BTreeMap<&'static str, u64> {
+    pub(crate) fn reports(&self) -> BTreeMap<&'static str, u64> {
         let Senders { sent, failed, refused, .. } = self.senders;
         [("sent", sent), ("failed", failed), ("refused", refused)].into()
     }

@@ -1,24 +1,25 @@
 //! What a switch does from time to time, and how many messages it may send until then.
 
+use crate::timer::Timer;
+
 /// What a switch does from time to time.
 #[derive(Debug)]
 pub(super) struct Timers {
-    tick_at: u64,
-    refresh_at: u64,
+    tick: Timer,
+    refresh: Timer,
     /// How many messages may be sent to senders of packets before the next tick.
     messages: u32,
 }
 
 impl Timers {
     pub(super) fn new() -> Self {
-        Self { tick_at: 0, refresh_at: 0, messages: MESSAGES }
+        Self { tick: Timer::every(TICK_NS), refresh: Timer::every(REFRESH_NS), messages: MESSAGES }
     }
 
-    /// Whether a tick is due at `now`; the next one is set then. A clock that was set back makes one due.
+    /// Whether a tick is due at `now`; the next one is set then.
     pub(super) fn tick(&mut self, now: u64) -> bool {
-        let is_due = now >= self.tick_at || now + TICK_NS < self.tick_at;
+        let is_due = self.tick.is_due(now);
         if is_due {
-            self.tick_at = now + TICK_NS;
             self.messages = MESSAGES;
         }
         is_due
@@ -26,16 +27,12 @@ impl Timers {
 
     /// Whether neighbours are to be looked for at `now`; the next time is set then.
     pub(super) fn refresh(&mut self, now: u64) -> bool {
-        let is_due = now >= self.refresh_at;
-        if is_due {
-            self.refresh_at = now + REFRESH_NS;
-        }
-        is_due
+        self.refresh.is_due(now)
     }
 
     /// When the next tick is due, nanoseconds.
     pub(super) fn tick_at(&self) -> u64 {
-        self.tick_at
+        self.tick.at()
     }
 
     /// Whether one more message may be sent.
