@@ -211,7 +211,15 @@ fn check_sink(version: IntVersion) {
             return Ok(());
         }
         let mut node = Node::new(&last).unwrap();
-        let left = send(&mut node, &frame, &plan.passage()).expect("no packet has D set");
+        let Some(left) = send(&mut node, &frame, &plan.passage()) else {
+            // What has the mark and cannot be read: a switch drops it, a host passes it on as it came.
+            let count = |outcome| node.counters().get(outcome);
+            let dropped =
+                [inband_node::Outcome::UnknownVersion, inband_node::Outcome::NotStripped].map(count);
+            prop_assert_eq!(dropped.iter().sum::<u64>(), 1);
+            prop_assert_eq!(passed.frame, frame, "{:?}", outcome);
+            return Ok(());
+        };
         prop_assert_eq!(passed.frame, left, "{:?}", outcome);
         stripped.set(stripped.get() + u32::from(outcome.contains(&Outcome::Stripped)));
         Ok(())
