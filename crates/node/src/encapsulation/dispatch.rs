@@ -6,7 +6,7 @@ use inband_wire::int::locate::{self, Encapsulation};
 use inband_wire::int::shim::SHIM_BYTES;
 use inband_wire::int::{Location, Original};
 use inband_wire::layers::Layers;
-use inband_wire::udp::{self, UdpHeader};
+use inband_wire::udp::{PROTOCOL as UDP, UdpHeader};
 use inband_wire::view::view;
 
 use crate::carrier::{self, Change};
@@ -15,7 +15,7 @@ use crate::frame::Frame;
 
 use super::carriage::Carriage;
 use super::place::{Insertion, Place, Stripping};
-use super::{earlier, geneve, gre, l4, new_udp, udp_port, vxlan_gpe};
+use super::{dscp, earlier, geneve, gre, probe_marker, udp, udp_port, vxlan_gpe};
 
 impl Carriage {
     /// Where INT goes in this packet; `None` where its protocol cannot carry the encapsulation.
@@ -27,10 +27,10 @@ impl Carriage {
         let end = locate::limit(bytes, layers).ok()?;
         let bytes = bytes.get(..end).unwrap_or(bytes);
         match self.kind {
-            EncapsulationKind::Dscp => l4::place_by_dscp(self, layers),
-            EncapsulationKind::ProbeMarker => l4::place_by_marker(self, bytes, layers),
+            EncapsulationKind::Dscp => dscp::place(self, layers),
+            EncapsulationKind::ProbeMarker => probe_marker::place(self, bytes, layers),
             EncapsulationKind::UdpPort => udp_port::place(self, bytes, layers),
-            EncapsulationKind::Udp => new_udp::place(self, bytes, layers),
+            EncapsulationKind::Udp => udp::place(self, bytes, layers),
             EncapsulationKind::Gre => gre::place(self, bytes, layers),
             EncapsulationKind::VxlanGpe => vxlan_gpe::place(self, bytes, layers),
             EncapsulationKind::Geneve => geneve::place(self, bytes, layers),
@@ -41,9 +41,9 @@ impl Carriage {
     #[inline]
     pub(crate) fn shim(&self, bytes: &[u8], layers: &Layers, insertion: &Insertion<'_>) -> [u8; SHIM_BYTES] {
         let shim = match insertion.place.encapsulation {
-            Encapsulation::Dscp | Encapsulation::ProbeMarker => l4::shim(bytes, layers, insertion),
+            Encapsulation::Dscp | Encapsulation::ProbeMarker => dscp::shim(bytes, layers, insertion),
             Encapsulation::UdpPort => udp_port::shim(bytes, layers, insertion),
-            Encapsulation::Udp => new_udp::shim(layers, insertion),
+            Encapsulation::Udp => udp::shim(layers, insertion),
             Encapsulation::Gre => gre::shim(bytes, layers, insertion),
             Encapsulation::VxlanGpe => vxlan_gpe::shim(bytes, layers, insertion),
             Encapsulation::Geneve => return geneve::option_header(self, insertion),
@@ -64,14 +64,14 @@ impl Carriage {
     ) -> Option<Change> {
         let growth = insertion.growth();
         let mut change = match insertion.place.encapsulation {
-            Encapsulation::Dscp => l4::mark_by_dscp(self, bytes, layers),
-            Encapsulation::ProbeMarker => l4::mark_by_marker(self, bytes, insertion),
+            Encapsulation::Dscp => dscp::mark(self, bytes, layers),
+            Encapsulation::ProbeMarker => probe_marker::mark(self, bytes, insertion),
             Encapsulation::UdpPort => udp_port::mark(self, bytes, layers),
             Encapsulation::Gre if insertion.place.outer == 0 => gre::mark(self, bytes, layers),
             Encapsulation::VxlanGpe => vxlan_gpe::mark(self, bytes, layers),
             Encapsulation::Geneve => geneve::lengthen(bytes, layers, SHIM_BYTES + insertion.int.bytes()),
             Encapsulation::Udp => {
-                new_udp::write(self, bytes, layers, insertion);
+                udp::write(self, bytes, layers, insertion);
                 layers.end += growth;
                 return None;
             }
@@ -106,10 +106,10 @@ impl Carriage {
         }
         let bytes = frame.bytes_mut();
         let gap = match location.encapsulation {
-            Encapsulation::Dscp => l4::strip_by_dscp(self, bytes, layers, location, stripping.restore_dscp),
-            Encapsulation::ProbeMarker => l4::strip_by_marker(bytes, layers, location),
+            Encapsulation::Dscp => dscp::strip(self, bytes, layers, location, stripping.restore_dscp),
+            Encapsulation::ProbeMarker => probe_marker::strip(bytes, layers, location),
             Encapsulation::UdpPort => udp_port::strip(bytes, layers, location),
-            Encapsulation::Udp => new_udp::strip(bytes, layers, location, stripping.link),
+            Encapsulation::Udp => udp::strip(bytes, layers, location, stripping.link),
             Encapsulation::Gre => gre::strip(self, bytes, layers, location, stripping.link),
             Encapsulation::VxlanGpe => vxlan_gpe::strip(self, bytes, layers, location),
             Encapsulation::Geneve => return geneve::strip(self, frame, layers),
@@ -132,7 +132,7 @@ impl Carriage {
         let original = Original::read(bytes, location);
         let inner = view::<UdpHeader>(bytes, location.end, Header::Udp).ok();
         original.destination_port == Some(self.udp_port)
-            || (original.ip_protocol == Some(udp::PROTOCOL)
+            || (original.ip_protocol == Some(UDP)
                 && inner.is_some_and(|inner| inner.destination_port.get() == self.udp_port))
     }
 }

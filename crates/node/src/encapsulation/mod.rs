@@ -5,14 +5,15 @@
 
 mod carriage;
 mod dispatch;
+mod dscp;
 pub(crate) mod earlier;
 mod fields;
 pub(crate) mod geneve;
 mod gre;
-mod l4;
-mod new_udp;
 mod place;
+mod probe_marker;
 mod span;
+mod udp;
 mod udp_port;
 mod vxlan_gpe;
 

@@ -1,29 +1,23 @@
-//! INT behind the TCP or UDP header that is there, marked by DSCP or by a probe marker.
+//! INT behind the TCP or UDP header that is there, marked by the DSCP.
 
 use std::ops::Range;
 
-use inband_wire::checksum::Sum;
 use inband_wire::error::Header;
 use inband_wire::int::Location;
-use inband_wire::int::locate::{self, Encapsulation, PROBE_MARKER_BYTES};
+use inband_wire::int::locate::{self, Encapsulation};
 use inband_wire::int::shim::Shim;
 use inband_wire::layers::{Layers, Transport};
 use inband_wire::view::view;
 
 use super::carriage::Carriage;
-use super::fields::{put, remove, set_dscp};
+use super::fields::{remove, set_dscp};
 use super::place::{Insertion, Place};
 use crate::carrier::Change;
 
-pub(super) fn place_by_dscp(carriage: &Carriage, layers: &Layers) -> Option<Place> {
+pub(super) fn place(carriage: &Carriage, layers: &Layers) -> Option<Place> {
     // int-2.1/l4-01, int-2.1/l4-02: beside the TCP options as the whole domain has it.
     let at = locate::payload_at(layers, carriage.tcp_options);
     (layers.transport != Transport::Other).then_some(Place::behind(Encapsulation::Dscp, at))
-}
-
-pub(super) fn place_by_marker(carriage: &Carriage, bytes: &[u8], layers: &Layers) -> Option<Place> {
-    let place = place_by_dscp(carriage, layers).filter(|_| carriage.has_marker_ports(bytes, layers))?;
-    Some(Place { encapsulation: Encapsulation::ProbeMarker, outer: PROBE_MARKER_BYTES, ..place })
 }
 
 // int-2.1/l4-13, int-2.1/l4-27, int-2.1/l4-32: NPT 0, and the original DSCP.
@@ -32,20 +26,13 @@ pub(super) fn shim(bytes: &[u8], layers: &Layers, insertion: &Insertion<'_>) -> 
 }
 
 // int-2.1/l4-12
-pub(super) fn mark_by_dscp(carriage: &Carriage, bytes: &mut [u8], layers: &Layers) -> Change {
+pub(super) fn mark(carriage: &Carriage, bytes: &mut [u8], layers: &Layers) -> Change {
     set_dscp(bytes, layers, carriage.mark.applied_to(layers.dscp(bytes)));
     Change::default()
 }
 
-// int-2.1/l4-20
-pub(super) fn mark_by_marker(carriage: &Carriage, bytes: &mut [u8], insertion: &Insertion<'_>) -> Change {
-    let marker = carriage.probe_marker.to_be_bytes();
-    put(bytes, insertion.place.at, &marker);
-    Change { added: Sum::of(&marker), ..Change::default() }
-}
-
 // int-2.1/l4-14: the original DSCP comes back, or the bits that mark INT are cleared.
-pub(super) fn strip_by_dscp(
+pub(super) fn strip(
     carriage: &Carriage,
     bytes: &mut [u8],
     layers: &Layers,
@@ -56,13 +43,4 @@ pub(super) fn strip_by_dscp(
     let dscp = if restore { shim.original_dscp() } else { carriage.mark.removed_from(layers.dscp(bytes)) };
     set_dscp(bytes, layers, dscp);
     Some(remove(bytes, layers, location.shim..location.end, Change::default()))
-}
-
-pub(super) fn strip_by_marker(
-    bytes: &mut [u8],
-    layers: &Layers,
-    location: &Location,
-) -> Option<Range<usize>> {
-    let marker = location.shim.checked_sub(PROBE_MARKER_BYTES)?;
-    Some(remove(bytes, layers, marker..location.end, Change::default()))
 }
