@@ -4,7 +4,7 @@
 //! of the far side as single packets with complete checksums.
 
 use std::io;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use inband_linux::device::{self, ADDRESS, Device, LINK_BYTES, MTU, NAME, NEW_LINK};
 use inband_linux::ethtool::{self, Offload};
@@ -31,7 +31,6 @@ const SHIM_MTU: u32 = 65_535;
 const MOST_SHIMS: u32 = 4096;
 /// The longest that a new shim is waited for.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
-const WAIT_STEP: Duration = Duration::from_millis(5);
 
 const SET_LINK: u16 = 19;
 const DELETE_LINK: u16 = 17;
@@ -127,16 +126,11 @@ impl Shim {
     /// Waits until the kernel takes packets for the near side, which on a busy machine it does some time later. Where
     /// it takes longer, packets go without INT meanwhile, counted as `shim_down`.
     fn await_operational(&self, netlink: &mut Netlink) -> io::Result<()> {
-        let until = Instant::now() + LONGEST_WAIT;
-        while Instant::now() < until {
-            let all = device::all(netlink)?;
-            if all.iter().any(|device| device.index == self.near && device.is_operational) {
-                // Its queue comes next, under a lock that every change waits for.
-                return netlink.change(Message::new(SET_LINK, 0, &link(self.near, UP | NO_ARP)));
-            }
-            std::thread::sleep(WAIT_STEP);
+        if !device::await_operational(netlink, &[self.near], LONGEST_WAIT)? {
+            return Ok(());
         }
-        Ok(())
+        // Its queue comes next, under a lock that every change waits for.
+        netlink.change(Message::new(SET_LINK, 0, &link(self.near, UP | NO_ARP)))
     }
 }
 

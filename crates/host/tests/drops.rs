@@ -70,6 +70,10 @@ fn sender_and_router() -> Option<(Space, Space)> {
     router.ip("addr add 10.53.0.1/24 dev far0");
     router.ip("link set far0 up");
     router.ip("link set far1 up");
+    sender.await_up("out0");
+    for device in ["in0", "far0"] {
+        router.await_up(device);
+    }
     Some((sender, router))
 }
 

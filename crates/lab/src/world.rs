@@ -5,6 +5,7 @@ mod queue;
 use std::io;
 use std::net::IpAddr;
 use std::path::Path;
+use std::time::Duration;
 
 use inband_linux::address::Address;
 use inband_linux::device;
@@ -21,8 +22,12 @@ use crate::topology::{DropReason, Fault};
 /// Everything the lab's namespaces will be called.
 #[must_use]
 pub(crate) fn namespaces(plan: &Plan) -> Vec<String> {
-    let parts = ["collector", "links"].into_iter().chain(plan.nodes.iter().map(|node| node.name.as_str()));
-    parts.map(|part| plan.namespace(part)).collect()
+    namespace_parts(plan).map(|part| plan.namespace(part)).collect()
+}
+
+/// What has a namespace.
+fn namespace_parts(plan: &Plan) -> impl Iterator<Item = &str> {
+    ["collector", "links"].into_iter().chain(plan.nodes.iter().map(|node| node.name.as_str()))
 }
 
 /// The devices of a relayed link in the namespace of links.
@@ -50,7 +55,23 @@ pub(crate) fn create(plan: &Plan) -> Result<(), LabError> {
     for part in ["collector", "links"] {
         inside(plan, part, all_up).map_err(LabError::kernel(format!("cannot set up {part}")))?;
     }
-    apply(plan, &[], None)
+    apply(plan, &[], None)?;
+    for part in namespace_parts(plan) {
+        inside(plan, part, await_devices)
+            .map_err(LabError::kernel(format!("the links of `{part}` do not come up")))?;
+    }
+    Ok(())
+}
+
+/// Waits until the kernel takes packets for every device, and its bridges forward by them.
+fn await_devices(netlink: &mut Netlink) -> io::Result<()> {
+    // Those that are down are the kernel's own, such as `gre0`.
+    let links = device::all(netlink)?.into_iter().filter(|device| device.is_running && device.name != "lo");
+    let links: Vec<_> = links.map(|device| device.index).collect();
+    if device::await_operational(netlink, &links, LONGEST_WAIT)? {
+        return Ok(());
+    }
+    Err(io::Error::new(io::ErrorKind::TimedOut, "a device is not operational"))
 }
 
 /// Removes the namespaces, and all that is in them.
@@ -332,6 +353,8 @@ fn mac(node: usize, id: u16) -> [u8; 6] {
 
 /// The device that a node's reports leave by.
 const MANAGEMENT: &str = "mgmt0";
+/// The longest that new devices are waited for.
+const LONGEST_WAIT: Duration = Duration::from_secs(20);
 
 #[cfg(test)]
 mod tests;

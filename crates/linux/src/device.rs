@@ -1,6 +1,7 @@
 //! The network devices of a namespace: what is known of them, and what can be set.
 
 use std::io;
+use std::time::{Duration, Instant};
 
 use crate::netlink::{Attributes, Message, Netlink};
 
@@ -44,6 +45,29 @@ pub fn all(netlink: &mut Netlink) -> io::Result<Vec<Device>> {
 /// What the kernel says.
 pub fn find(netlink: &mut Netlink, name: &str) -> io::Result<Option<Device>> {
     Ok(all(netlink)?.into_iter().find(|device| device.name == name))
+}
+
+/// Waits until the kernel has noticed that each of these devices is up, and says whether it has within `patience`.
+///
+/// The kernel looks at carriers some time after they change, on a busy machine a second later. Until then it drops what is
+/// sent by the device, and a bridge does not forward by it.
+///
+/// # Errors
+/// What the kernel says.
+pub fn await_operational(netlink: &mut Netlink, indices: &[u32], patience: Duration) -> io::Result<bool> {
+    let since = Instant::now();
+    loop {
+        let devices = all(netlink)?;
+        let is_operational =
+            |index| devices.iter().any(|device| device.index == index && device.is_operational);
+        if indices.iter().copied().all(is_operational) {
+            return Ok(true);
+        }
+        if since.elapsed() >= patience {
+            return Ok(false);
+        }
+        std::thread::sleep(WAIT_STEP);
+    }
 }
 
 /// Sets a device up, or down.
@@ -185,6 +209,8 @@ pub(crate) fn zero_terminated(name: &str) -> Vec<u8> {
     [name.as_bytes(), &[0]].concat()
 }
 
+/// Between two looks at a device that is to become operational.
+const WAIT_STEP: Duration = Duration::from_millis(5);
 /// `struct ifinfomsg`.
 pub const LINK_BYTES: usize = 16;
 const INDEX_AT: usize = 4;

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
@@ -14,6 +15,9 @@ use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 pub(crate) struct Space {
     name: String,
 }
+
+/// The longest a test waits for something.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 static NEXT: AtomicU32 = AtomicU32::new(0);
 
@@ -50,6 +54,15 @@ impl Space {
     /// Runs `tc` with these words in the namespace.
     pub(crate) fn tc(&self, words: &str) -> String {
         self.run("tc", words)
+    }
+
+    /// Waits until the kernel takes packets for a device that is up, and so is its other end.
+    pub(crate) fn await_up(&self, device: &str) {
+        let since = Instant::now();
+        while self.run("cat", &format!("/sys/class/net/{device}/operstate")).trim() != "up" {
+            assert!(since.elapsed() < PATIENCE, "{device} does not come up");
+            thread::sleep(Duration::from_millis(5));
+        }
     }
 
     /// Sets a variable of the kernel in the namespace.

@@ -1,7 +1,7 @@
 //! Programs and filters of others on the devices work as without the agent.
 
 use std::net::UdpSocket;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::agent::{Agent, Domain};
 use crate::foreign::{DENIED, Order, Side, attach_cls_bpf, attach_tcx};
@@ -145,23 +145,14 @@ fn assert_denied(world: &World, when: &str) {
     }
 }
 
-/// Adds the devices mirror0 and mirror1, and waits until the kernel takes packets for mirror0, which on a busy machine
-/// it does some time after the device is up.
+/// Adds the devices mirror0 and mirror1.
 fn add_mirror(world: &World, place: Place) {
     world.ip(place, "link add mirror0 type veth peer name mirror1");
     for end in ["mirror0", "mirror1"] {
         world.ip(place, &format!("link set {end} addrgenmode none"));
         world.ip(place, &format!("link set {end} up"));
     }
-    let until = Instant::now() + Duration::from_secs(20);
-    let is_up = || {
-        let output = world.command(place, "ip").args(["link", "show", "mirror0"]).output().unwrap();
-        String::from_utf8(output.stdout).unwrap().contains("state UP")
-    };
-    while !is_up() {
-        assert!(Instant::now() < until, "mirror0 is down");
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    world.await_up(place, "mirror0");
 }
 
 /// A socket of A that is connected to one of B with this port.

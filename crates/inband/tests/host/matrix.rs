@@ -198,6 +198,8 @@ fn add_second_path(world: &World) {
     ] {
         commands.iter().for_each(|command| world.ip(place, command));
     }
+    world.await_up(Place::FirstHop, "bc2");
+    world.await_up(Place::SecondHop, "cb2");
     for command in [
         "route replace 10.91.3.0/24 nexthop via 10.91.2.2 nexthop via 10.91.4.2",
         "-6 route replace fd91:3::/64 nexthop via fd91:2::2 nexthop via fd91:4::2",

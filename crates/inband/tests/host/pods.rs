@@ -61,4 +61,5 @@ pub(crate) fn put_behind_bridge(world: &World) {
     ] {
         world.ip(Place::SecondHop, command);
     }
+    world.await_up(Place::SecondHop, "br0");
 }

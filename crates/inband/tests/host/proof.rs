@@ -92,6 +92,8 @@ fn a_second_way_in_by_a_device_that_is_not_listed_gets_no_int() {
     ] {
         world.ip(place, command);
     }
+    world.await_up(Place::SecondHop, "cd2");
+    world.await_up(Place::B, "dc2");
     world.sysctl(Place::SecondHop, "net.ipv4.fib_multipath_hash_policy", "1");
     for place in [Place::A, Place::B] {
         world.sysctl(place, "net.ipv4.conf.all.rp_filter", "0");

@@ -193,6 +193,20 @@ impl World {
         command
     }
 
+    /// Waits until the kernel takes packets for a device, which on a busy machine it does some time after it is up.
+    pub(crate) fn await_up(&self, place: Place, device: &str) {
+        let since = Instant::now();
+        let is_up = || {
+            let command = ["-n", self.name(place), "link", "show", device];
+            let output = Command::new("ip").args(command).output().unwrap();
+            String::from_utf8(output.stdout).unwrap().contains("state UP")
+        };
+        while !is_up() {
+            assert!(since.elapsed() < PATIENCE, "{device} does not come up");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
     /// The devices of a namespace, as `ip` tells of them.
     pub(crate) fn links(&self, place: Place) -> String {
         let output = Command::new("ip").args(["-n", self.name(place), "-o", "link"]).output().unwrap();

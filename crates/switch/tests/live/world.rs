@@ -62,6 +62,9 @@ impl World {
                 world.up(place, device);
             }
         }
+        for place in 0..4 {
+            world.await_links(place);
+        }
         Some(world)
     }
 
@@ -71,6 +74,17 @@ impl World {
             if let Some(device) = device::find(&mut netlink, name).unwrap() {
                 device::set_up(&mut netlink, device.index, true).unwrap();
             }
+        });
+    }
+
+    /// Waits until the kernel takes packets for the links of a namespace.
+    fn await_links(&self, place: usize) {
+        self.inside(place, || {
+            let mut netlink = Netlink::open().unwrap();
+            let devices = device::all(&mut netlink).unwrap();
+            let links = devices.iter().filter(|device| ["left", "right"].contains(&&*device.name));
+            let links: Vec<_> = links.map(|device| device.index).collect();
+            assert!(device::await_operational(&mut netlink, &links, PATIENCE).unwrap(), "{place}");
         });
     }
 
