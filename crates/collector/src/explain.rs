@@ -1,5 +1,6 @@
 //! The fields of a telemetry report with the places of their bits.
 
+mod datagram;
 mod fields;
 mod layouts;
 
@@ -13,6 +14,8 @@ use inband_wire::report::individual::DROP_BIT;
 use inband_wire::report::{AnyIndividual, AnyReport, IndividualReport, ReportType, group};
 use inband_wire::udp::HEADER_BYTES as UDP_HEADER_BYTES;
 use inband_wire::{FiveTuple, Layers, ParseError};
+
+pub use self::datagram::{Datagram, datagram};
 
 use self::fields::{Fields, narrow};
 use self::layouts::{

@@ -95,7 +95,7 @@ impl HopFields for HopReading {
     }
 }
 
-fn version(version: Version) -> ReportVersion {
+pub(crate) fn version(version: Version) -> ReportVersion {
     match version {
         Version::V0_5 => ReportVersion::V0_5,
         Version::V1_0 => ReportVersion::V1_0,

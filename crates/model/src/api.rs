@@ -18,11 +18,15 @@ mod map;
 mod packets;
 mod problem;
 mod queue_timeline;
+mod reports;
 mod summary;
 mod time;
 
 pub use self::about::{About, AboutLimits, AboutNode, AboutTable};
-pub use self::decode::{DecodeFault, DecodeQuestion, DecodeStart, Decoded, DecodedFields};
+pub use self::decode::{
+    CaptureQuestion, CapturedReport, DecodeFault, DecodeQuestion, DecodeStart, Decoded, DecodedCapture,
+    DecodedFields,
+};
 pub use self::drops::{DropColumns, DropGrouping, DropReason, DropSeries, Drops, DropsQuestion};
 pub use self::ecmp::{
     Ecmp, EcmpFlowColumns, EcmpGroupColumns, EcmpLinkColumns, EcmpLoad, EcmpQuestion, EcmpSeries,
@@ -47,5 +51,6 @@ pub use self::queue_timeline::{
     QueueClock, QueueEpisode, QueueFlow, QueueFlowRole, QueueSampleColumns, QueueTimeline,
     QueueTimelineQuestion,
 };
+pub use self::reports::{KeptReport, ReportColumns, ReportList, ReportQuestion, ReportsQuestion};
 pub use self::summary::{Incident, Summary, SummaryColumns, SummaryQuestion};
 pub use self::time::{Span, Time, TimeRange, TimeSelection, TimeSelectionError};

@@ -8,6 +8,7 @@ mod ledger;
 mod minutes;
 mod observations;
 mod paths;
+mod reports;
 mod roll_ups;
 
 pub use self::columns::{Cells, Column, Kind, Shape, Table};
@@ -16,6 +17,7 @@ pub use self::ledger::{LEDGER, LedgerRow, LedgerScope};
 pub use self::minutes::{HOURS, MINUTES, MinuteRow};
 pub use self::observations::OBSERVATIONS;
 pub use self::paths::PATHS;
+pub use self::reports::REPORTS;
 pub use self::roll_ups::{FLOW_MINUTES, FlowMinuteRow, LINK_MINUTES, LinkMinuteRow};
 
 /// Version of all tables together, as segments hold them. It stands in the metadata of every segment; columns are only
@@ -36,6 +38,7 @@ pub fn shapes() -> Vec<Shape> {
         HOURS.shape(),
         FLOW_MINUTES.shape(),
         LINK_MINUTES.shape(),
+        REPORTS.shape(),
     ]
 }
 

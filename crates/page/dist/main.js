@@ -1123,7 +1123,7 @@ function headers() {
 }
 var turn = Promise.resolve();
 function ask(path, init = {}) {
-  if (!/^query$|[?&](from|to)=/.test(path)) return once(path, init);
+  if (!/^query$|^reports|[?&](from|to)=/.test(path)) return once(path, init);
   const answer = turn.then(() => patiently(path, init));
   turn = answer.catch(() => void 0);
   return answer;
@@ -1219,7 +1219,7 @@ async function read2() {
   }
 }
 function take(message) {
-  const fields = message.split("\n").map((line) => [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 1).trimStart()]);
+  const fields = message.split("\n").map((line2) => [line2.slice(0, line2.indexOf(":")), line2.slice(line2.indexOf(":") + 1).trimStart()]);
   const of = (name2) => fields.filter(([key]) => key === name2).map(([, value]) => value).join("\n");
   if (of("id")) lastId = of("id");
   const name = of("event");
@@ -2148,14 +2148,120 @@ function List2({ groups: groups2 }) {
   );
 }
 
+// src/parts/bytes.tsx
+var MAX_SHOWN = 4096;
+function fieldsOf({ fields }) {
+  const all = (name) => fields[name] ?? [];
+  return all("name").map((name, at) => ({
+    depth: Number(all("depth")[at]),
+    name,
+    value: all("value")[at],
+    meaning: all("meaning")[at],
+    first: Number(all("at")[at]) * 8 + Number(all("bit")[at]),
+    bits: Number(all("bits")[at]),
+    requirement: all("requirement")[at]
+  }));
+}
+var bytesOf = ({ first: first2, bits: bits2 }) => [Math.floor(first2 / 8), Math.ceil((first2 + bits2) / 8)];
+function place(field) {
+  const [from, end] = bytesOf(field);
+  if (field.bits === 0) return String(from);
+  if (field.first % 8 === 0 && field.bits % 8 === 0) return end - from === 1 ? String(from) : `${from} to ${end - 1}`;
+  const bit = field.first % 8;
+  return `${from}, ${field.bits === 1 ? `bit ${bit}` : `bits ${bit} to ${bit + field.bits - 1}`}`;
+}
+var line = ({ depth: depth2, name, value, meaning }) => `${"  ".repeat(depth2)}${name}${value === null ? "" : " " + value}${meaning === null ? "" : ` (${shown(meaning, 600)})`}`;
+function Bytes({ decoded, length }) {
+  const fields = fieldsOf(decoded);
+  const [chosen, choose] = d2(-1);
+  A2(() => choose(-1), [decoded.hex]);
+  const kept2 = decoded.hex.length / 2;
+  const { error } = decoded;
+  useCopy(() => [...(chosen < 0 ? fields : [fields[chosen]]).map(line), ...error ? [`byte ${error.at}: ${error.error}`] : [], decoded.hex].join("\n"));
+  const focus = (at) => document.querySelectorAll(".bytes tr[data-row]")[at]?.focus();
+  const onKey2 = (event) => {
+    const by2 = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
+    if (!by2) return;
+    event.preventDefault();
+    focus(Math.max(0, Math.min(fields.length - 1, chosen + by2)));
+  };
+  const find2 = (byte) => focus(fields.findLastIndex((field) => bytesOf(field)[0] <= byte && byte < bytesOf(field)[1]));
+  return /* @__PURE__ */ a4($, { children: [
+    error && /* @__PURE__ */ a4("p", { class: "notice", role: "note", children: [
+      /* @__PURE__ */ a4("span", { class: "bad", children: [
+        "Byte ",
+        count(error.at),
+        ": ",
+        shown(error.error, 600),
+        "."
+      ] }),
+      " ",
+      fields.length ? "What was read in front of it is below." : "Nothing could be read in front of it."
+    ] }),
+    length !== void 0 && length > kept2 && /* @__PURE__ */ a4("p", { class: "muted", children: [
+      "The first ",
+      plural(kept2, "byte"),
+      " of ",
+      count(length),
+      " are kept as evidence; the rest is not."
+    ] }),
+    /* @__PURE__ */ a4("div", { class: "bytes", onKeyDown: onKey2, children: [
+      /* @__PURE__ */ a4(
+        Table,
+        {
+          caption: `${plural(fields.length, "field")}${decoded.left_out ? `, and ${count(decoded.left_out)} more` : ""}; arrow keys go from one to the next`,
+          rows: fields,
+          keyOf: (_5, at) => String(at),
+          onFocus: (field) => choose(fields.indexOf(field)),
+          isChosen: (field) => fields[chosen] === field,
+          columns: [
+            { name: "Field", cell: (field) => /* @__PURE__ */ a4("span", { class: `deep${Math.min(field.depth, 4)}`, children: shown(field.name) }) },
+            { name: "Value", cell: (field) => /* @__PURE__ */ a4("span", { class: "mono", children: field.value ?? (field.depth ? UNKNOWN : "") }) },
+            { name: "Meaning", cell: (field) => field.meaning === null ? "" : shown(field.meaning, 600) },
+            { name: "Byte", cell: place },
+            { name: "Requirement", cell: (field) => field.requirement ? /* @__PURE__ */ a4("code", { children: field.requirement }) : "" }
+          ]
+        }
+      ),
+      /* @__PURE__ */ a4(Grid, { hex: decoded.hex, chosen: fields[chosen], fault: error?.at, find: find2 })
+    ] })
+  ] });
+}
+function Grid({ hex, chosen, fault, find: find2 }) {
+  const [from, end] = chosen ? bytesOf(chosen) : [0, 0];
+  const size = Math.min(hex.length / 2, MAX_SHOWN);
+  const rows = Array.from({ length: Math.ceil(size / 16) }, (_5, row) => row * 16);
+  const onClick = (event) => {
+    const byte = event.target.dataset?.byte;
+    if (byte) find2(Number(byte));
+  };
+  return /* @__PURE__ */ a4("div", { class: "scroll hex", role: "region", "aria-label": `${plural(hex.length / 2, "byte")} in hexadecimal`, tabIndex: 0, onClick, children: [
+    rows.map((start) => /* @__PURE__ */ a4("div", { children: [
+      /* @__PURE__ */ a4("span", { class: "muted", children: start.toString(16).padStart(4, "0") }),
+      Array.from({ length: Math.min(16, size - start) }, (_5, at) => start + at).map((at) => /* @__PURE__ */ a4("span", { "data-byte": at, class: at >= from && at < end ? "on" : at === fault ? "fault" : void 0, children: " " + hex.slice(2 * at, 2 * at + 2) }, at))
+    ] }, start)),
+    hex.length / 2 > size && /* @__PURE__ */ a4("div", { class: "muted", children: [
+      "and ",
+      plural(hex.length / 2 - size, "byte"),
+      " more"
+    ] })
+  ] });
+}
+
 // src/views/report.tsx
 var isNumber = (text) => /^\d{1,10}$/.test(text);
+var isMissing = (error) => [400, 404].includes(error.status);
 function Report({ node: node2, hw, sequence }) {
   const at = /^\d{1,19}$/.test(param("at")) ? BigInt(param("at")) : void 0;
   const when = at ? `AND time >= ${at - SECOND} AND time <= ${at + SECOND}` : "";
   const isNamed = [node2, hw, sequence].every(isNumber);
   const text = `SELECT * FROM observations WHERE reporter = ${node2} AND hw_id = ${hw} AND sequence = ${sequence} ${when} ORDER BY time, report_index, hop_index LIMIT 500`;
-  const asked = useAsk(`report ${node2} ${hw} ${sequence} ${when}`, (signal) => isNamed ? sql(text, signal) : Promise.resolve([]));
+  const key = `${node2} ${hw} ${sequence} ${when}`;
+  const kept2 = useAsk("report " + key, (signal) => {
+    const asked = ask(`reports/${encodeURIComponent(node2)}/${encodeURIComponent(hw)}/${encodeURIComponent(sequence)}${at ? "?at=" + at : ""}`, { signal });
+    return asked.catch((error) => isMissing(error) ? null : Promise.reject(error));
+  });
+  const hops = useAsk("hops of " + key, (signal) => isNamed ? sql(text, signal).catch((error) => error.status === 503 ? [] : Promise.reject(error)) : Promise.resolve([]));
   return /* @__PURE__ */ a4($, { children: [
     /* @__PURE__ */ a4("h1", { children: [
       "Report ",
@@ -2165,27 +2271,50 @@ function Report({ node: node2, hw, sequence }) {
       ", hw_id ",
       shown(hw)
     ] }),
-    /* @__PURE__ */ a4(Answer, { asked, children: (rows) => rows.length ? /* @__PURE__ */ a4(Fields, { rows }) : /* @__PURE__ */ a4(None, { at }) })
+    /* @__PURE__ */ a4(Answer, { asked: kept2, children: (report) => report ? /* @__PURE__ */ a4(Kept, { report }) : /* @__PURE__ */ a4("p", { class: "notice", children: "The bytes of this report are not kept: it is not among the newest datagrams, and no event rests on it." }) }),
+    /* @__PURE__ */ a4(Answer, { asked: hops, children: (rows) => rows.length ? /* @__PURE__ */ a4(Hops, { rows }) : /* @__PURE__ */ a4(None, { at }) })
+  ] });
+}
+function Kept({ report }) {
+  const { received_at, source, session, length, recent, events, decoded } = report;
+  return /* @__PURE__ */ a4($, { children: [
+    /* @__PURE__ */ a4(
+      Facts,
+      {
+        facts: [
+          ["Arrived", /* @__PURE__ */ a4(Time, { at: BigInt(received_at) })],
+          ["From", /* @__PURE__ */ a4("span", { class: "mono", children: source })],
+          ["To", /* @__PURE__ */ a4("span", { class: "mono", children: session })],
+          ["Length", bytes(length)],
+          ["Kept", recent ? "among the newest datagrams" : "as evidence"],
+          ["Evidence of", events.length ? events.map((id) => /* @__PURE__ */ a4("a", { href: href("/event/" + id), children: [
+            id,
+            " "
+          ] }, id)) : "no event that is stored"]
+        ]
+      }
+    ),
+    /* @__PURE__ */ a4(Bytes, { decoded, length: Number(length) })
   ] });
 }
 var None = ({ at }) => /* @__PURE__ */ a4(Empty, { children: [
-  "History has no such report",
+  "History has no hops of this report",
   at ? ` within a second of ${exact(at)}` : "",
-  ". It may be older than what is kept, or it is of a kind that tells of no hop.",
+  ". It may be older than what is kept, on its way into history, or tell of no hop.",
   " ",
   /* @__PURE__ */ a4("a", { href: href("/reports"), children: "Streams of reports" })
 ] });
 var TIMES = ["time", "ingress_timestamp", "egress_timestamp"];
-function Fields({ rows }) {
+function Hops({ rows }) {
   const fields = Object.keys(rows[0]);
   const write2 = (field, value) => {
     if (value === null) return UNKNOWN;
     if (TIMES.includes(field)) return exact(BigInt(value));
     return typeof value === "string" ? shown(value) : String(value);
   };
-  useCopy(() => rows.map((row) => fields.map((field) => `${field} ${write2(field, row[field])}`).join("\n")).join("\n\n"));
   const id = rows[0].flow_id;
   return /* @__PURE__ */ a4($, { children: [
+    /* @__PURE__ */ a4("h2", { children: "As history has it" }),
     /* @__PURE__ */ a4("p", { children: [
       count(new Set(rows.map((row) => row.report_index)).size),
       " individual reports, ",
@@ -2195,7 +2324,6 @@ function Fields({ rows }) {
       id !== null && /* @__PURE__ */ a4("a", { href: href("/flow/" + id, { at: String(rows[0].time), span: "2s" }), children: "The packet's way" }),
       " ",
       /* @__PURE__ */ a4("span", { class: "muted", children: [
-        "Bytes of reports are not kept; these are the fields as they were read. ",
         UNKNOWN,
         " means that the node said “not available”, or was not asked."
       ] })
@@ -2314,25 +2442,28 @@ function Flows({ event }) {
   );
 }
 function Evidence({ event }) {
-  return /* @__PURE__ */ a4(
-    Table,
-    {
-      caption: "Evidence: some of the reports it rests on",
-      rows: event.evidence,
-      open: reportAddress,
-      keyOf: (report) => `${report.node_id} ${report.hw_id} ${report.sequence}`,
-      columns: [
-        { name: "Report of", cell: (report) => /* @__PURE__ */ a4("a", { href: reportAddress(report), children: [
-          node(report.node_id),
-          " ",
-          count(report.sequence)
-        ] }) },
-        { name: "hw_id", isNumber: true, cell: (report) => report.hw_id },
-        { name: "Sequence", isNumber: true, cell: (report) => count(report.sequence) },
-        { name: "Arrived", cell: (report) => exact(BigInt(report.received_at)) }
-      ]
-    }
-  );
+  return /* @__PURE__ */ a4($, { children: [
+    /* @__PURE__ */ a4(
+      Table,
+      {
+        caption: "Evidence: some of the reports it rests on",
+        rows: event.evidence,
+        open: reportAddress,
+        keyOf: (report) => `${report.node_id} ${report.hw_id} ${report.sequence}`,
+        columns: [
+          { name: "Report of", cell: (report) => /* @__PURE__ */ a4("a", { href: reportAddress(report), children: [
+            node(report.node_id),
+            " ",
+            count(report.sequence)
+          ] }) },
+          { name: "hw_id", isNumber: true, cell: (report) => report.hw_id },
+          { name: "Sequence", isNumber: true, cell: (report) => count(report.sequence) },
+          { name: "Arrived", cell: (report) => exact(BigInt(report.received_at)) }
+        ]
+      }
+    ),
+    /* @__PURE__ */ a4("p", { children: /* @__PURE__ */ a4("a", { href: href("/reports", { event: event.id }), children: "Its reports whose bytes are kept" }) })
+  ] });
 }
 function Related({ event }) {
   const [from, to] = [BigInt(event.first) - 5n * SECOND, BigInt(event.last) + 5n * SECOND];
@@ -3298,10 +3429,10 @@ function Tiers({ found, by: by2, selected }) {
         link.id
       )),
       found.nodes.map((one) => {
-        const place = places.get(one.id);
-        return /* @__PURE__ */ a4("g", { class: `node ${String(one.id) === selected ? "chosen" : ""} ${one.reports ? "" : "silent"}`, transform: `translate(${place.x} ${place.y})`, onClick: () => open(String(one.id)), children: [
-          /* @__PURE__ */ a4("rect", { x: -place.half, y: -BOX / 2, width: 2 * place.half, height: BOX, rx: "4" }),
-          /* @__PURE__ */ a4("rect", { class: `mark s${step2(by2, one.values[by2])}`, x: -place.half, y: BOX / 2, width: 2 * place.half, height: "6" }),
+        const place2 = places.get(one.id);
+        return /* @__PURE__ */ a4("g", { class: `node ${String(one.id) === selected ? "chosen" : ""} ${one.reports ? "" : "silent"}`, transform: `translate(${place2.x} ${place2.y})`, onClick: () => open(String(one.id)), children: [
+          /* @__PURE__ */ a4("rect", { x: -place2.half, y: -BOX / 2, width: 2 * place2.half, height: BOX, rx: "4" }),
+          /* @__PURE__ */ a4("rect", { class: `mark s${step2(by2, one.values[by2])}`, x: -place2.half, y: BOX / 2, width: 2 * place2.half, height: "6" }),
           /* @__PURE__ */ a4("text", { "text-anchor": "middle", dy: "5", children: node(one.id) }),
           /* @__PURE__ */ a4("title", { children: `${node(one.id)}, worst interface: ${written(by2, one.values[by2])}` })
         ] }, one.id);
@@ -7835,12 +7966,12 @@ function Lanes({ times, lanes, from, to }) {
   ] });
 }
 function Plot({ times, lane, from, to }) {
-  const place = T2(null);
+  const place2 = T2(null);
   const plot = T2(null);
   const kept2 = T2({ from, to, lane });
   kept2.current = { from, to, lane };
   A2(() => {
-    const holder = place.current;
+    const holder = place2.current;
     const made = new uPlot(options(holder, kept2, lane.colour), [times, lane.values], holder);
     made.root.setAttribute("role", "img");
     plot.current = made;
@@ -7855,7 +7986,7 @@ function Plot({ times, lane, from, to }) {
     plot.current?.setData([times, lane.values]);
     plot.current?.root.setAttribute("aria-label", `${lane.name}: ${lane.summary}`);
   });
-  return /* @__PURE__ */ a4("div", { ref: place, class: "plot" });
+  return /* @__PURE__ */ a4("div", { ref: place2, class: "plot" });
 }
 function options(holder, kept2, colour) {
   const style = getComputedStyle(document.documentElement);
@@ -8268,7 +8399,7 @@ function Lane({ found, write: write2 }) {
   const x3 = (step3) => LEFT2 + step3 / STEPS * width;
   const y5 = (depth2) => height - depth2 / most * (height - 8);
   const span = Number(found.to - found.from);
-  const place = (nanos) => LEFT2 + Math.max(0, Math.min(span, nanos)) / span * width;
+  const place2 = (nanos) => LEFT2 + Math.max(0, Math.min(span, nanos)) / span * width;
   const time = (step3) => found.from + BigInt(Math.round(step3 / STEPS * span));
   const told = cursor === void 0 ? "" : `${exact(time(cursor))}: ${steps[cursor].depth < 0 ? "nothing reported" : write2(steps[cursor].depth)}`;
   const open = (step3) => {
@@ -8308,8 +8439,8 @@ function Lane({ found, write: write2 }) {
           [0, 0.5, 1].map((part) => /* @__PURE__ */ a4("line", { x1: LEFT2, x2: WIDTH3, y1: y5(most * part), y2: y5(most * part), class: "grid" }, part)),
           Array.from({ length: FLOWS_SHOWN + 1 }, (_5, flow) => /* @__PURE__ */ a4("path", { class: `area f${flow < FLOWS_SHOWN ? flow + 1 : 0}`, d: area(steps, flow, x3, y5) }, flow)),
           found.episodes.map((episode) => /* @__PURE__ */ a4("g", { children: [
-            /* @__PURE__ */ a4("path", { class: "episode", d: `M${place(episode.from)} 8V2H${place(episode.to)}V8` }),
-            episode.isTruncated && /* @__PURE__ */ a4("rect", { x: place(episode.to), y: "0", width: LEFT2 + width - place(episode.to), height, fill: "url(#cross)" })
+            /* @__PURE__ */ a4("path", { class: "episode", d: `M${place2(episode.from)} 8V2H${place2(episode.to)}V8` }),
+            episode.isTruncated && /* @__PURE__ */ a4("rect", { x: place2(episode.to), y: "0", width: LEFT2 + width - place2(episode.to), height, fill: "url(#cross)" })
           ] }, episode.id)),
           cursor !== void 0 && /* @__PURE__ */ a4("line", { class: "cursor", x1: x3(cursor), x2: x3(cursor), y1: "0", y2: height })
         ]
@@ -8690,6 +8821,119 @@ function Swatch({ at }) {
   return at < FLOWS_SHOWN ? /* @__PURE__ */ a4("span", { class: `flow f${at + 1}`, children: at + 1 }) : /* @__PURE__ */ a4("span", { class: "flow f0", children: "others" });
 }
 
+// src/parts/decoder.tsx
+var MAX_CAPTURE = 4 << 20;
+var PAGE = 50;
+function Decoder() {
+  const [hex, setHex] = d2("");
+  const [start, setStart] = d2("report");
+  const [found, setFound] = d2({});
+  const [problem, setProblem] = d2("");
+  const [isOver, setOver] = d2(false);
+  const run = async (work) => {
+    try {
+      setFound(await work());
+      setProblem("");
+    } catch (error) {
+      setProblem(error.message);
+    }
+  };
+  const decode = (submitted) => {
+    submitted.preventDefault();
+    const init = { method: "POST", body: JSON.stringify({ hex, start }), headers: { "content-type": "application/json" } };
+    void run(async () => ({ decoded: await ask("decode", init) }));
+  };
+  const read3 = (file) => {
+    if (!file) return;
+    const note = file.size > MAX_CAPTURE ? `the first 4 MiB of ${shown(file.name)}` : shown(file.name);
+    void run(() => page(file.slice(0, MAX_CAPTURE), 1, note));
+  };
+  const drop = (event) => {
+    event.preventDefault();
+    setOver(false);
+    read3(event.dataTransfer?.files[0]);
+  };
+  const drag = (event) => {
+    event.preventDefault();
+    setOver(true);
+  };
+  return /* @__PURE__ */ a4("section", { class: `decoder${isOver ? " over" : ""}`, "aria-label": "Decode", onDrop: drop, onDragOver: drag, onDragLeave: () => setOver(false), children: [
+    /* @__PURE__ */ a4("h2", { children: "Decode bytes or a capture" }),
+    /* @__PURE__ */ a4("form", { onSubmit: decode, children: [
+      /* @__PURE__ */ a4("label", { children: [
+        "Hexadecimal digits, as any tool writes them",
+        /* @__PURE__ */ a4("textarea", { rows: 3, spellcheck: false, value: hex, onInput: (typed) => setHex(typed.currentTarget.value) })
+      ] }),
+      /* @__PURE__ */ a4("p", { class: "choices", children: [
+        /* @__PURE__ */ a4("label", { children: [
+          "They begin with",
+          " ",
+          /* @__PURE__ */ a4("select", { value: start, onChange: (chosen) => setStart(chosen.currentTarget.value), children: [
+            /* @__PURE__ */ a4("option", { value: "report", children: "the report" }),
+            /* @__PURE__ */ a4("option", { value: "ethernet", children: "an Ethernet header" }),
+            /* @__PURE__ */ a4("option", { value: "ip", children: "an IP header" })
+          ] })
+        ] }),
+        /* @__PURE__ */ a4("button", { disabled: !hex.trim(), children: "Decode" }),
+        /* @__PURE__ */ a4("label", { children: [
+          "or a capture, pcap or pcapng, chosen or dropped here ",
+          /* @__PURE__ */ a4("input", { type: "file", onChange: (chosen) => read3(chosen.currentTarget.files?.[0]) })
+        ] })
+      ] })
+    ] }),
+    problem && /* @__PURE__ */ a4("p", { class: "bad", role: "alert", children: shown(problem, 600) }),
+    found.decoded && /* @__PURE__ */ a4(Bytes, { decoded: found.decoded }),
+    found.capture && /* @__PURE__ */ a4(Capture, { found, more: (packet) => void run(() => page(found.file, packet, found.note)) })
+  ] });
+}
+async function page(file, packet, note) {
+  const init = { method: "POST", body: file, headers: { "content-type": "application/vnd.tcpdump.pcap" } };
+  return { capture: await ask(`decode?limit=${PAGE}&packet=${packet}`, init), file, note };
+}
+function Capture({ found: { capture, note }, more }) {
+  const [chosen, choose] = d2(0);
+  const reports = capture.reports;
+  const report = reports[Math.min(chosen, reports.length - 1)];
+  return /* @__PURE__ */ a4($, { children: [
+    /* @__PURE__ */ a4("p", { children: [
+      note,
+      ": ",
+      plural(capture.packets, "packet"),
+      ", ",
+      count(capture.datagrams),
+      " to the port of reports, 32766. ",
+      capture.error && /* @__PURE__ */ a4("span", { class: "bad", children: shown(capture.error, 600) })
+    ] }),
+    report && /* @__PURE__ */ a4($, { children: [
+      /* @__PURE__ */ a4(
+        Table,
+        {
+          caption: `${plural(reports.length, "datagram")}; the fields of the one in focus are below`,
+          rows: reports,
+          keyOf: (one) => String(one.packet),
+          onFocus: (one) => choose(reports.indexOf(one)),
+          isChosen: (one) => one === report,
+          columns: [
+            { name: "Packet", isNumber: true, cell: (one) => count(one.packet) },
+            { name: "Time", cell: (one) => one.time === "0" ? UNKNOWN : exact(BigInt(one.time)) },
+            { name: "From", cell: (one) => /* @__PURE__ */ a4("span", { class: "mono", children: one.source }) },
+            { name: "To", cell: (one) => /* @__PURE__ */ a4("span", { class: "mono", children: one.destination }) },
+            { name: "Report of", cell: (one) => one.hw_id === null ? "no report" : one.node_id === null ? "not named" : node(one.node_id) },
+            { name: "hw_id", isNumber: true, cell: (one) => one.hw_id ?? UNKNOWN },
+            { name: "Sequence", isNumber: true, cell: (one) => count(one.sequence) },
+            { name: "Fault", cell: (one) => one.decoded.error ? shown(one.decoded.error.error) : "none" }
+          ]
+        }
+      ),
+      /* @__PURE__ */ a4("p", { children: capture.next !== null && /* @__PURE__ */ a4("button", { onClick: () => more(capture.next), children: [
+        "The next ",
+        PAGE
+      ] }) }),
+      /* @__PURE__ */ a4(Bytes, { decoded: report.decoded })
+    ] })
+  ] });
+}
+
 // src/views/reports.tsx
 var PARTS = [
   ["accepted", "understood and counted once"],
@@ -8701,7 +8945,9 @@ function Reports() {
   const asked = useAsk("ledger", (signal) => ask("ledger", { signal }), 2e3);
   return /* @__PURE__ */ a4($, { children: [
     /* @__PURE__ */ a4("h1", { children: "Reports" }),
-    /* @__PURE__ */ a4(Answer, { asked, children: (ledger) => /* @__PURE__ */ a4(Ledger, { ledger }) })
+    /* @__PURE__ */ a4(Answer, { asked, children: (ledger) => /* @__PURE__ */ a4(Ledger, { ledger }) }),
+    /* @__PURE__ */ a4(Newest, {}),
+    /* @__PURE__ */ a4(Decoder, {})
   ] });
 }
 function Ledger({ ledger: { total: total2, streams, malformed, exports, refused_sources: refused } }) {
@@ -8803,6 +9049,71 @@ function Ledger({ ledger: { total: total2, streams, malformed, exports, refused_
       }
     )
   ] });
+}
+function Newest() {
+  const { isLive, from, to, span } = range();
+  const [of, event] = [param("node"), param("event")];
+  const wanted = `${/^\d{1,10}$/.test(of) ? `&node=${of}` : ""}${event ? `&event=${encodeURIComponent(event)}` : ""}`;
+  const time = () => event ? "" : `&from=${range().from}&to=${range().to}`;
+  const asked = useAsk(`newest ${isLive ? span : `${from} ${to}`} ${wanted}`, (signal) => ask(`reports?limit=100${wanted}${time()}`, { signal }), isLive ? 5e3 : void 0);
+  return /* @__PURE__ */ a4($, { children: [
+    /* @__PURE__ */ a4("h2", { children: "Reports whose bytes are kept" }),
+    /* @__PURE__ */ a4("p", { class: "choices", children: [
+      /* @__PURE__ */ a4("label", { children: [
+        "Of node ",
+        /* @__PURE__ */ a4("input", { size: 10, inputMode: "numeric", placeholder: "any", value: of, onChange: (typed) => set({ node: typed.currentTarget.value.trim() }) })
+      ] }),
+      /* @__PURE__ */ a4("label", { children: [
+        "Evidence of event ",
+        /* @__PURE__ */ a4("input", { size: 18, placeholder: "any", value: event, onChange: (typed) => set({ event: typed.currentTarget.value.trim() }) })
+      ] })
+    ] }),
+    /* @__PURE__ */ a4(Answer, { asked, children: (list) => /* @__PURE__ */ a4(Kept2, { list }) })
+  ] });
+}
+function Kept2({ list }) {
+  const columns3 = list.reports;
+  const rows = columns3.time.map((time, at) => {
+    const of = (name) => columns3[name][at];
+    return { time: BigInt(list.base) + BigInt(time), node: of("node"), hw_id: of("hw_id"), sequence: of("sequence"), version: of("version"), length: of("length"), source: of("source"), events: of("events"), hex: of("hex") };
+  });
+  const to = (row) => row.node === null ? void 0 : href(`/report/${row.node}/${row.hw_id}/${row.sequence}`, { at: String(row.time), span: "2s" });
+  if (!rows.length) {
+    return /* @__PURE__ */ a4(Empty, { children: [
+      "No report of this time is kept with its bytes. The newest datagrams are",
+      list.recent_from ? /* @__PURE__ */ a4($, { children: [
+        ", since ",
+        /* @__PURE__ */ a4(Time, { at: BigInt(list.recent_from) })
+      ] }) : "",
+      ", and those that events rest on. ",
+      /* @__PURE__ */ a4("a", { href: href("/reports", { live: "1d" }), children: "Look at a whole day" })
+    ] });
+  }
+  return /* @__PURE__ */ a4(
+    Table,
+    {
+      caption: `${list.next ? "The latest " : ""}${plural(rows.length, "datagram")}, the latest first`,
+      rows,
+      keyOf: (row) => `${row.time} ${row.node} ${row.hw_id} ${row.sequence}`,
+      open: to,
+      columns: [
+        { name: "Arrived", cell: (row) => /* @__PURE__ */ a4(Time, { at: row.time }) },
+        { name: "Report of", cell: (row) => row.node === null ? /* @__PURE__ */ a4("code", { title: "no report", children: shown(row.hex, 48) }) : /* @__PURE__ */ a4("a", { href: to(row), children: [
+          row.node === 4294967295 ? "not named" : node(row.node),
+          " ",
+          count(row.sequence)
+        ] }) },
+        { name: "hw_id", isNumber: true, cell: (row) => row.node === null ? "–" : row.hw_id },
+        { name: "Version", cell: (row) => row.node === null ? "no report" : row.version },
+        { name: "Length", isNumber: true, cell: (row) => bytes(row.length) },
+        { name: "From", cell: (row) => /* @__PURE__ */ a4("span", { class: "mono", children: row.source }) },
+        { name: "Evidence of", cell: (row) => row.events.map((id) => /* @__PURE__ */ a4("a", { href: href("/event/" + id), children: [
+          id,
+          " "
+        ] }, id)) }
+      ]
+    }
+  );
 }
 function Streams({ streams }) {
   const sorted = [...streams].sort((a5, b3) => b3.lost - a5.lost || a5.node_id - b3.node_id || a5.hw_id - b3.hw_id);

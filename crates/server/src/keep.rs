@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use inband_collector::Output;
-use inband_model::{HopColumns, Ledger, LedgerView, Nanos, Observation};
+use inband_model::{HopColumns, Ledger, LedgerView, Nanos, Observation, ReportBytes};
 use inband_store::{Batch, Store};
 
 use crate::pipeline::Stage;
@@ -66,6 +66,14 @@ impl Stage for Keep {
                 self.put(|batch| batch.events.push(event));
             }
         }
+    }
+
+    fn wants_evidence(&self) -> bool {
+        true
+    }
+
+    fn handle_evidence(&mut self, reports: &[ReportBytes]) {
+        self.put(|batch| batch.evidence.extend_from_slice(reports));
     }
 
     fn wants_hops(&self) -> bool {

@@ -1,12 +1,14 @@
 //! How do reports come in and answers go out?
 //!
 //! Reading order: `settings`, then `receive` (datagrams off the socket, stamped and counted) and `pipeline` (what is
-//! done with them: `keep` stores it, `live` shows it as it comes, `export` sends it elsewhere). `api` answers, with the
+//! done with them: `keep` stores it, `live` shows it as it comes, `export` sends it elsewhere; `recent` has the newest
+//! datagrams, out of which `evidence` takes what events rest on). `api` answers, with the
 //! `names` people use; `archive` is history as it asks it. `trust` says which servers are trusted, `sys` holds the system calls.
 
 mod api;
 mod archive;
 mod clock;
+mod evidence;
 mod export;
 mod keep;
 mod live;
@@ -16,6 +18,7 @@ mod pipeline;
 mod quantity;
 mod read_model;
 mod receive;
+mod recent;
 mod settings;
 mod sys;
 mod trust;
@@ -23,6 +26,7 @@ mod trust;
 pub use api::{Api, ApiError, Listening, TlsError};
 pub use archive::{Archive, Snapshot};
 pub use clock::{Clock, ClockStep};
+pub use evidence::EvidenceCounts;
 pub use export::{
     ExportError, ExportSettings, Exports, JsonlSettings, KafkaProperty, KafkaSettings, NatsSettings,
     OtlpSettings, Topic, WebhookKind, WebhookSettings,

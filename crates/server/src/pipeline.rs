@@ -10,8 +10,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread::{self, Builder, JoinHandle};
 use std::time::Duration;
 
-use inband_collector::{Collector, CollectorSettings};
-use inband_model::{HopColumns, LedgerView, Nanos};
+use inband_collector::{Collector, CollectorSettings, Output};
+use inband_model::{Event, HopColumns, LedgerView, Nanos};
 
 pub use self::asked::{Asker, ClockView, Sight, Unanswered};
 pub use self::stage::Stage;
@@ -19,7 +19,9 @@ pub use self::stage::Stage;
 use self::asked::Question;
 use self::stage::LEDGER_EVERY;
 use crate::clock::Clock;
+use crate::evidence::Evidence;
 use crate::receive::{Batch, Feed, ReceptionCounts};
+use crate::recent::Recent;
 
 /// The thread that understands reports: it owns the collector, hands what comes of it to the stages behind it, and
 /// answers questions in between.
@@ -55,6 +57,8 @@ struct Work {
     stop: Arc<AtomicBool>,
     time: Time,
     past: ReceptionCounts,
+    /// The newest datagrams, and what events rest on of them.
+    evidence: Evidence,
     /// By how much the time of day was last set forward.
     step_ns: i64,
     /// Hops on their way to the stages; empty in between, and here so that their memory is used again.
@@ -80,6 +84,7 @@ impl Pipeline {
         if stages.iter().any(|stage| stage.wants_hops()) {
             collector = collector.with_records();
         }
+        let evidence = Evidence::new(Recent::new(feed.recent_bytes()));
         let work = Work {
             feed,
             collector,
@@ -88,6 +93,7 @@ impl Pipeline {
             stop: Arc::clone(&stop),
             time,
             past: ReceptionCounts::default(),
+            evidence,
             step_ns: 0,
             hops: HopColumns::default(),
             ledger_at: Nanos::ZERO,
@@ -121,7 +127,7 @@ impl Work {
     fn run(mut self) -> Outcome {
         loop {
             match self.feed.next(PATIENCE) {
-                Ok(batch) => self.handle_batch(&batch),
+                Ok(batch) => self.handle_batch(batch),
                 Err(RecvTimeoutError::Timeout) if self.stop.load(Ordering::Relaxed) => break,
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
@@ -135,7 +141,7 @@ impl Work {
         Outcome { ledger: self.ledger() }
     }
 
-    fn handle_batch(&mut self, batch: &Batch) {
+    fn handle_batch(&mut self, batch: Batch) {
         if let Time::OfCapture(now) = &mut self.time {
             *now = batch.received_at.max(*now);
         }
@@ -146,6 +152,8 @@ impl Work {
                 self.give_hops();
             }
         }
+        let arrived_at = self.collector.time_of_day(batch.received_at);
+        self.evidence.recent.keep(arrived_at, batch);
     }
 
     /// Tells the collector when the time of day was set.
@@ -193,6 +201,21 @@ impl Work {
             for stage in &mut self.stages {
                 stage.handle_output(&output);
             }
+            if let Output::Event(event) = &output {
+                self.give_evidence(event);
+            }
+        }
+    }
+
+    fn give_evidence(&mut self, event: &Event) {
+        if !self.stages.iter().any(|stage| stage.wants_evidence()) {
+            return;
+        }
+        let now = self.now();
+        let reports = self.evidence.of(now, event);
+        if !reports.is_empty() {
+            let wanting = self.stages.iter_mut().filter(|stage| stage.wants_evidence());
+            wanting.for_each(|stage| stage.handle_evidence(&reports));
         }
     }
 
@@ -273,7 +296,7 @@ impl Work {
         for _ in 0..MOST_QUESTIONS {
             let Ok(question) = self.questions.try_recv() else { return };
             let now = self.now();
-            let Work { collector, stages, past, time, step_ns, feed, .. } = &mut *self;
+            let Work { collector, stages, past, time, step_ns, feed, evidence, .. } = &mut *self;
             let now = collector.time_of_day(now);
             let steps = match time {
                 Time::OfClock(_, known) => *known as u64,
@@ -281,7 +304,7 @@ impl Work {
             };
             let clock = ClockView { steps, last_step_ns: *step_ns };
             let sockets = feed.sockets();
-            question(&mut Sight { collector, now, stages, reception: *past, clock, sockets });
+            question(&mut Sight { collector, now, stages, reception: *past, clock, sockets, evidence });
         }
     }
 

@@ -68,6 +68,7 @@ impl Reception {
         }
         let clock = Clock::start();
         let (inlet, mut feed) = feed(settings.queue_bytes, clock.clone());
+        feed.recent_bytes = settings.recent_bytes;
         let stop = Arc::new(AtomicBool::new(false));
         let mut reception = Reception {
             addresses: Vec::new(),

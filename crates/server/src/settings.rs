@@ -231,6 +231,9 @@ pub struct ReceiveSettings {
     pub socket_buffer_bytes: u32,
     /// Bytes that may wait to be understood, for all sockets together; more is shed. Default 67,108,864.
     pub queue_bytes: usize,
+    /// Bytes of the newest datagrams that are kept as they arrived, for those who ask for the bytes of a report and as the
+    /// evidence of events; 0: none. Default 67,108,864.
+    pub recent_bytes: usize,
     /// Whether the threads that empty the sockets run before everything that is not real-time, where the process may have
     /// that (`CAP_SYS_NICE`, or `ulimit -r 1`). They only move datagrams into the queue. Default true.
     pub run_first: bool,
@@ -245,6 +248,7 @@ impl Default for ReceiveSettings {
             lenient: false,
             socket_buffer_bytes: 64 << 20,
             queue_bytes: 64 << 20,
+            recent_bytes: 64 << 20,
             run_first: true,
         }
     }

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use inband_model::table::{
-    EVENTS, FLOW_MINUTES, HOURS, LEDGER, LINK_MINUTES, MINUTES, OBSERVATIONS, PATHS, Table,
+    EVENTS, FLOW_MINUTES, HOURS, LEDGER, LINK_MINUTES, MINUTES, OBSERVATIONS, PATHS, REPORTS, Table,
 };
 use inband_model::{HopColumns, Nanos, ReportRecord};
 
@@ -160,6 +160,7 @@ pub(crate) fn flush(settings: &StoreSettings, job: &Job) -> Result<(), StoreErro
     write_table(settings, &PATHS, &memory.paths, *generation, |row| row.received_at)?;
     write_table(settings, &EVENTS, &memory.events, *generation, |row| row.last)?;
     write_table(settings, &LEDGER, &memory.ledger, *generation, |row| row.taken_at)?;
+    write_table(settings, &REPORTS, &memory.evidence, *generation, |row| row.report.received_at)?;
     let RollUps { minutes, hours, flows, links } = RollUps::of(&memory.hops);
     write_table(settings, &MINUTES, &minutes, *generation, |row| row.minute)?;
     write_table(settings, &HOURS, &hours, *generation, |row| row.minute)?;

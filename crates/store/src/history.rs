@@ -10,7 +10,8 @@ use std::sync::Arc;
 
 use inband_model::Nanos;
 use inband_model::table::{
-    EVENTS, FLOW_MINUTES, HOURS, LEDGER, LINK_MINUTES, MINUTES, OBSERVATIONS, PATHS, Shape, Table, shapes,
+    EVENTS, FLOW_MINUTES, HOURS, LEDGER, LINK_MINUTES, MINUTES, OBSERVATIONS, PATHS, REPORTS, Shape, Table,
+    shapes,
 };
 
 use crate::damage::{Damage, Findings, Notes};
@@ -201,6 +202,7 @@ impl History {
             name if name == PATHS.name => of_parts(rows, &PATHS, |part| &part.memory.paths),
             name if name == EVENTS.name => of_parts(rows, &EVENTS, |part| &part.memory.events),
             name if name == LEDGER.name => of_parts(rows, &LEDGER, |part| &part.memory.ledger),
+            name if name == REPORTS.name => of_parts(rows, &REPORTS, |part| &part.memory.evidence),
             name if name == MINUTES.name => rolled_up(rows, &MINUTES, |roll_ups| &roll_ups.minutes),
             name if name == HOURS.name => rolled_up(rows, &HOURS, |roll_ups| &roll_ups.hours),
             name if name == FLOW_MINUTES.name => rolled_up(rows, &FLOW_MINUTES, |roll_ups| &roll_ups.flows),

@@ -1,9 +1,9 @@
 //! What of a log is in memory?
 
 use inband_model::table::{EventRow, LedgerRow};
-use inband_model::{Event, HopColumns, PathObservation};
+use inband_model::{Event, HopColumns, PathObservation, ReportBytes};
 
-use crate::batch::Batch;
+use crate::batch::{Batch, evidence_rows};
 
 /// The rows of one log.
 #[derive(Debug, Clone, Default)]
@@ -12,11 +12,12 @@ pub(crate) struct Memory {
     pub(crate) paths: Vec<PathObservation>,
     pub(crate) events: Vec<EventRow>,
     pub(crate) ledger: Vec<LedgerRow>,
+    pub(crate) evidence: Vec<ReportBytes>,
 }
 
 /// How many reports with their hops, and rows of each other table, there were.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Mark([usize; 4]);
+pub(crate) struct Mark([usize; 5]);
 
 impl Memory {
     /// Takes in the rows of a batch, and gives back the columns its hops came in, empty.
@@ -26,20 +27,23 @@ impl Memory {
         self.paths.extend(batch.paths);
         self.events.extend(batch.events.iter().map(event_row));
         self.ledger.extend(batch.ledgers.iter().flat_map(|(taken_at, view)| LedgerRow::of(*taken_at, view)));
+        self.evidence.extend(batch.evidence);
         batch.hops
     }
 
     pub(crate) fn mark(&self) -> Mark {
-        Mark([self.hops.reports().len(), self.paths.len(), self.events.len(), self.ledger.len()])
+        let Self { hops, paths, events, ledger, evidence } = self;
+        Mark([hops.reports().len(), paths.len(), events.len(), ledger.len(), evidence.len()])
     }
 
     /// Forgets what came after `mark`.
     pub(crate) fn cut(&mut self, mark: Mark) {
-        let Mark([reports, paths, events, ledger]) = mark;
+        let Mark([reports, paths, events, ledger, evidence]) = mark;
         self.hops.truncate(reports);
         self.paths.truncate(paths);
         self.events.truncate(events);
         self.ledger.truncate(ledger);
+        self.evidence.truncate(evidence);
     }
 
     /// Forgets all rows, and keeps the room for hops.
@@ -51,9 +55,10 @@ impl Memory {
         self.len() == 0
     }
 
-    /// Rows of all tables.
+    /// Rows of all tables; evidence, whose rows are long, counts as what takes as much room.
     pub(crate) fn len(&self) -> usize {
-        self.hops.len() + self.paths.len() + self.events.len() + self.ledger.len()
+        let others = self.paths.len() + self.events.len() + self.ledger.len();
+        self.hops.len() + others + evidence_rows(&self.evidence)
     }
 
     /// Bytes it takes, about.
@@ -65,6 +70,7 @@ impl Memory {
             + self.events.len() * size_of::<EventRow>()
             + self.events.iter().map(texts).sum::<usize>()
             + self.ledger.len() * size_of::<LedgerRow>()
+            + self.evidence.iter().map(ReportBytes::size).sum::<usize>()
     }
 
     /// Whether what are no hops stand in the order they have in segments.
@@ -72,6 +78,7 @@ impl Memory {
         self.paths.is_sorted_by_key(|row| (row.flow.id(), row.received_at))
             && self.events.is_sorted_by_key(|row| row.last)
             && self.ledger.is_sorted_by_key(|row| row.taken_at)
+            && self.evidence.is_sorted_by_key(|row| row.report.received_at)
     }
 
     /// Puts what are no hops in the order it has in segments.
@@ -79,6 +86,7 @@ impl Memory {
         self.paths.sort_by_key(|row| (row.flow.id(), row.received_at));
         self.events.sort_by_key(|row| row.last);
         self.ledger.sort_by_key(|row| row.taken_at);
+        self.evidence.sort_by_key(|row| row.report.received_at);
     }
 }
 

@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use inband_model::table::OBSERVATIONS;
-use inband_model::{Flow, HopRecord, Nanos, NodeId, Origin, ReportVersion};
+use inband_model::{
+    EventId, Flow, HopRecord, Nanos, NodeId, Origin, ReportBytes, ReportReference, ReportVersion,
+};
 
 use crate::batch::Batch;
 use crate::history::{History, Value};
@@ -93,6 +95,27 @@ pub(crate) fn reports(first: u32, count: u32) -> Batch {
         ..HopRecord::default()
     };
     Batch { hops: (first..first + count).map(hop).collect(), reports: count.into(), ..Batch::default() }
+}
+
+/// A batch with the bytes of every third of its reports as evidence.
+pub(crate) fn with_evidence(batch: Batch) -> Batch {
+    let third = batch.hops.reports().iter().filter(|report| report.sequence % 3 == 0);
+    let evidence = third.map(|report| ReportBytes {
+        event: EventId(report.sequence.into()),
+        report: ReportReference {
+            node_id: report.reporter,
+            hw_id: report.hw_id,
+            sequence: report.sequence,
+            received_at: report.received_at,
+        },
+        version: report.version,
+        from: ([127, 0, 0, 1], 7).into(),
+        to: ([0u16, 0, 0, 0, 0, 0, 0, 1], 32_766).into(),
+        length: 4_000,
+        bytes: report.sequence.to_be_bytes().repeat(1 + report.sequence as usize % 300),
+    });
+    let evidence = evidence.collect();
+    Batch { evidence, ..batch }
 }
 
 /// The same reports, all received at one time.

@@ -26,7 +26,10 @@ const HOUSE: [(&str, Uses); 18] = [
     ("inband-collector", Uses::Only(&["inband-wire", "inband-model"])),
     ("inband-store", Uses::Only(&["inband-model"])),
     ("inband-page", Uses::Only(&[])),
-    ("inband-server", Uses::Only(&["inband-model", "inband-collector", "inband-store", "inband-page"])),
+    (
+        "inband-server",
+        Uses::Only(&["inband-model", "inband-collector", "inband-store", "inband-page", "inband-capture"]),
+    ),
     ("inband-sim", Uses::Only(&["inband-wire", "inband-node", "inband-model"])),
     ("inband-linux", Uses::Only(&[])),
     ("inband-switch", Uses::Only(&["inband-wire", "inband-node", "inband-linux"])),

@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::exact::Exact;
+
 /// Bytes to be decoded.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -68,4 +70,55 @@ pub struct DecodeFault {
     pub at: u32,
     /// The fault.
     pub error: String,
+}
+
+/// Which reports of a capture that is sent instead of digits.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct CaptureQuestion {
+    /// The UDP port that reports are sent to; 32766 where it is left out.
+    #[schemars(range(min = 1))]
+    pub port: Option<u16>,
+    /// The `next` of the page before: the packet to begin with, the first is 1.
+    #[schemars(range(min = 1))]
+    pub packet: Option<u64>,
+    /// Maximum number of datagrams; 20 where it is left out.
+    #[schemars(range(min = 1, max = 100))]
+    pub limit: Option<u32>,
+}
+
+/// The reports of a capture.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct DecodedCapture {
+    /// Packets that could be read.
+    pub packets: u64,
+    /// Those of them that hold a datagram to the port of reports.
+    pub datagrams: u64,
+    /// Datagrams with their fields, in the order of the capture.
+    pub reports: Vec<CapturedReport>,
+    /// What `packet` is for the next page; null at the end.
+    pub next: Option<u64>,
+    /// Why the rest of the capture could not be read; null where all was.
+    pub error: Option<String>,
+}
+
+/// A datagram of a capture.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CapturedReport {
+    /// Place of its packet in the capture, the first is 1.
+    pub packet: u64,
+    /// When it was captured, nanoseconds since 1970; 0 where the capture does not say.
+    pub time: Exact,
+    /// Who sent it.
+    pub source: String,
+    /// To whom.
+    pub destination: String,
+    /// The reporting node; null where the datagram does not tell it, or is no report.
+    pub node_id: Option<u32>,
+    /// The part of it that numbers reports; null where it is no report.
+    pub hw_id: Option<u8>,
+    /// Sequence number of the datagram; null where it is no report.
+    pub sequence: Option<u32>,
+    /// The packet from its Ethernet or IP header on, and its fields.
+    pub decoded: Decoded,
 }

@@ -35,7 +35,7 @@ export function headers(): Record<string, string> {
 let turn: Promise<unknown> = Promise.resolve();
 
 export function ask(path: string, init: RequestInit = {}): Promise<any> {
-  if (!/^query$|[?&](from|to)=/.test(path)) return once(path, init);
+  if (!/^query$|^reports|[?&](from|to)=/.test(path)) return once(path, init);
   const answer = turn.then(() => patiently(path, init));
   turn = answer.catch(() => undefined);
   return answer;

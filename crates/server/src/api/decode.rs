@@ -1,18 +1,89 @@
-//! The fields of bytes that somebody has pasted in.
+//! The fields of bytes that somebody has pasted in, and of the reports of a capture.
 
 use axum::Json;
-use axum::extract::rejection::JsonRejection;
+use axum::body::Bytes;
+use axum::http::HeaderMap;
+use axum::http::header::CONTENT_TYPE;
 use axum::response::Response;
-use inband_collector::explain;
-use inband_model::api::DecodeQuestion;
+use inband_capture::{Link, Reader, Record, start};
+use inband_collector::{ReportName, datagram, explain};
+use inband_model::api::{CaptureQuestion, CapturedReport, DecodeQuestion, DecodeStart, DecodedCapture};
 
+use super::asked::Asked;
 use super::problem::Problem;
 use super::views::json;
+use crate::settings::REPORT_PORT;
 
-pub(super) async fn decode(body: Result<Json<DecodeQuestion>, JsonRejection>) -> Result<Response, Problem> {
-    let Json(question) = body.map_err(|error| Problem::unreadable(&error))?;
-    let bytes = bytes(&question.hex).map_err(|error| Problem::parameter("hex", error, ALLOWED))?;
-    Ok(json(&explain(&bytes, question.start)))
+pub(super) async fn decode(
+    Asked(question): Asked<CaptureQuestion>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Result<Response, Problem> {
+    let media = headers.get(CONTENT_TYPE).and_then(|media| media.to_str().ok()).unwrap_or("");
+    if media.split(';').next().is_some_and(|media| media.trim().eq_ignore_ascii_case("application/json")) {
+        let Json(question) =
+            Json::<DecodeQuestion>::from_bytes(&body).map_err(|error| Problem::unreadable(&error))?;
+        let bytes = bytes(&question.hex).map_err(|error| Problem::parameter("hex", error, ALLOWED))?;
+        return Ok(json(&explain(&bytes, question.start)));
+    }
+    // Thousands of packets take a while, in which others are to be answered.
+    let read = tokio::task::spawn_blocking(move || capture(&body, &question));
+    let read = read.await.map_err(|_| Problem::stopped())?;
+    Ok(json(&read.map_err(Problem::other_media)?))
+}
+
+/// The reports of a capture.
+///
+/// # Errors
+/// It is none; says what it seems to be.
+fn capture(bytes: &[u8], question: &CaptureQuestion) -> Result<DecodedCapture, String> {
+    let mut reader = Reader::new(bytes).map_err(|error| error.to_string())?;
+    let port = question.port.unwrap_or(REPORT_PORT);
+    let first = question.packet.unwrap_or(1);
+    let limit = question.limit.unwrap_or(DEFAULT_LIMIT) as usize;
+    let (mut found, mut record) = (DecodedCapture::default(), Record::default());
+    loop {
+        match reader.read_record(&mut record) {
+            Ok(true) => {}
+            Ok(false) => return Ok(found),
+            Err(error) => {
+                found.error = Some(error.to_string());
+                return Ok(found);
+            }
+        }
+        found.packets = record.number;
+        let Some(report) = captured(&record, port) else { continue };
+        found.datagrams += 1;
+        if record.number < first {
+            continue;
+        }
+        if found.reports.len() < limit {
+            found.reports.push(report());
+        } else if found.next.is_none() {
+            found.next = Some(record.number);
+        }
+    }
+}
+
+/// The datagram to a port in a record, to be decoded.
+fn captured(record: &Record, port: u16) -> Option<impl FnOnce() -> CapturedReport> {
+    let (link, at) = start(record.link_type, &record.data)?;
+    let packet = record.data.get(at..)?;
+    let start = if link == Link::Ethernet { DecodeStart::Ethernet } else { DecodeStart::Ip };
+    let datagram = datagram(packet, start).filter(|datagram| datagram.to.port() == port)?;
+    Some(move || {
+        let name = ReportName::of(datagram.payload);
+        CapturedReport {
+            packet: record.number,
+            time: record.captured_at_ns.into(),
+            source: datagram.from.to_string(),
+            destination: datagram.to.to_string(),
+            node_id: name.and_then(|name| name.node_id).map(|node| node.0),
+            hw_id: name.map(|name| name.hw_id),
+            sequence: name.map(|name| name.sequence),
+            decoded: explain(packet, start),
+        }
+    })
 }
 
 /// The bytes that hexadecimal digits mean.
@@ -63,6 +134,8 @@ fn is_separator(letter: char) -> bool {
 
 /// Bytes that are decoded at once, at most: a UDP datagram has no more.
 const MAX_BYTES: usize = 65_535;
+/// Datagrams of a capture in one answer, where nothing is said.
+const DEFAULT_LIMIT: u32 = 20;
 const ALLOWED: &str = "hexadecimal digits of 1 to 65,535 bytes";
 
 #[cfg(test)]

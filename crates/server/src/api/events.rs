@@ -70,8 +70,7 @@ pub(super) async fn within(state: &Shared, range: TimeRange, most: usize) -> Res
 
 /// The events of the same place as one that came together with it.
 async fn related(state: &Shared, text: &str) -> Result<Vec<EventView>, Problem> {
-    let of = find(state, id("related", text)?).await?;
-    let of = of.ok_or_else(|| Problem::not_found("no event has this id"))?;
+    let of = event_of(state, "related", text).await?;
     let range = TimeRange {
         from: Nanos(of.event.first.0.saturating_sub(AROUND_NS)),
         to: Nanos(of.event.last.0.saturating_add(AROUND_NS)),
@@ -128,6 +127,12 @@ pub(super) async fn event(State(state): State<Shared>, Path(id): Path<String>) -
     let mut found = vec![found.ok_or_else(|| Problem::not_found("no event has this id"))?];
     state.said.note(&mut found);
     Ok(answer(&state.names.of_event(&found[0])))
+}
+
+/// The event that a parameter names by its id.
+pub(super) async fn event_of(state: &Shared, parameter: &str, text: &str) -> Result<EventView, Problem> {
+    let found = find(state, id(parameter, text)?).await?;
+    found.ok_or_else(|| Problem::not_found("no event has this id"))
 }
 
 /// The event of an id.

@@ -42,12 +42,13 @@ async fn with_whole_body(state: &Shared, request: Request) -> Result<Request, Pr
     let place = request.extensions().get::<Arc<Place>>().cloned();
     let (Some(place), false) = (place, request.body().is_end_stream()) else { return Ok(request) };
     let (parts, body) = request.into_parts();
+    let most = if parts.uri.path() == DECODE { MAX_CAPTURE_BYTES } else { MAX_BODY_BYTES };
     place.enter(Phase::Body);
-    let read = timeout(state.places.limits().body, to_bytes(body, MAX_BODY_BYTES)).await;
+    let read = timeout(state.places.limits().body, to_bytes(body, most)).await;
     place.enter(Phase::Answer);
     match read {
         Ok(Ok(bytes)) => Ok(Request::from_parts(parts, bytes.into())),
-        Ok(Err(_)) => Err(Problem::too_large(MAX_BODY_BYTES)),
+        Ok(Err(_)) => Err(Problem::too_large(most)),
         Err(_) => {
             state.places.count(Reason::Body);
             Err(Problem::slow())
@@ -59,3 +60,7 @@ async fn with_whole_body(state: &Shared, request: Request) -> Result<Request, Pr
 const LONGEST_REQUEST: Duration = Duration::from_secs(120);
 /// Longest body of a request, bytes.
 const MAX_BODY_BYTES: usize = 1 << 20;
+/// Longest capture, bytes.
+const MAX_CAPTURE_BYTES: usize = 4 << 20;
+/// Where captures are sent.
+const DECODE: &str = "/api/v1/decode";

@@ -32,6 +32,7 @@ mod places;
 mod problem;
 mod query;
 mod queue_timeline;
+mod reports;
 mod routes;
 mod said;
 mod serve;

@@ -8,9 +8,10 @@ use axum::http::Uri;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use inband_model::api::{
-    BetweenQuestion, CompletionQuestion, DropsQuestion, EcmpQuestion, EventsQuestion, FlowHistoryQuestion,
-    FlowSearchQuestion, HeatQuestion, LimitQuestion, ListQuestion, MapQuestion, PacketsQuestion,
-    QueueTimelineQuestion, StreamQuestion, SummaryQuestion, TalkersQuestion,
+    BetweenQuestion, CaptureQuestion, CompletionQuestion, DropsQuestion, EcmpQuestion, EventsQuestion,
+    FlowHistoryQuestion, FlowSearchQuestion, HeatQuestion, LimitQuestion, ListQuestion, MapQuestion,
+    PacketsQuestion, QueueTimelineQuestion, ReportQuestion, ReportsQuestion, StreamQuestion, SummaryQuestion,
+    TalkersQuestion,
 };
 use schemars::JsonSchema;
 use serde_json::{Map, Value, json};
@@ -34,6 +35,8 @@ pub(super) struct Operation {
     parameters: fn() -> Vec<Value>,
     /// The shape of the JSON object that is sent, where there is one.
     body: Option<&'static str>,
+    /// The media type of what may be sent instead.
+    other_body: Option<&'static str>,
     pub(super) answer: Answer,
 }
 
@@ -47,7 +50,8 @@ pub(super) enum Answer {
 }
 
 const fn get(path: &'static str, summary: &'static str, answer: &'static str) -> Operation {
-    Operation { method: "get", path, summary, parameters: Vec::new, body: None, answer: Answer::Json(answer) }
+    let answer = Answer::Json(answer);
+    Operation { method: "get", path, summary, parameters: Vec::new, body: None, other_body: None, answer }
 }
 
 /// A question with the parameters of a type.
@@ -84,7 +88,7 @@ fn parameters<Q: JsonSchema>() -> Vec<Value> {
 }
 
 /// Everything that can be asked.
-pub(super) const OPERATIONS: [Operation; 36] = [
+pub(super) const OPERATIONS: [Operation; 38] = [
     text("/healthz", "whether the program runs"),
     text("/readyz", "whether the collector answers and history is being written; 503 and why where not"),
     text("/metrics", "counts and latencies for Prometheus"),
@@ -155,16 +159,30 @@ pub(super) const OPERATIONS: [Operation; 36] = [
         "Acknowledgement",
         "Nothing",
     ),
+    ask::<ReportsQuestion>(
+        "/api/v1/reports",
+        "datagrams of reports whose bytes are kept, the latest first",
+        "ReportList",
+    ),
+    ask::<ReportQuestion>(
+        "/api/v1/reports/{node}/{hw_id}/{sequence}",
+        "one datagram of reports, its bytes beside its fields",
+        "KeptReport",
+    ),
     get("/api/v1/silences", "of which events nobody is told", "[NumberedSilence]"),
     post("/api/v1/silences", "tell nobody of certain events", "Silence", "Number"),
     Operation { method: "delete", ..get("/api/v1/silences/{number}", "lift a silence", "Nothing") },
     post("/api/v1/query", "ask the stored history in SQL, within limits", "Question", "Rows"),
-    post(
-        "/api/v1/decode",
-        "the fields of a report that is sent as hexadecimal digits, with the places of their bits",
-        "DecodeQuestion",
-        "Decoded",
-    ),
+    Operation {
+        parameters: parameters::<CaptureQuestion>,
+        other_body: Some(CAPTURE),
+        ..post(
+            "/api/v1/decode",
+            "the fields of a report that is sent as hexadecimal digits, or of the reports of a capture",
+            "DecodeQuestion",
+            "Decoded|DecodedCapture",
+        )
+    },
     Operation {
         answer: Answer::Other("text/event-stream"),
         ..ask::<StreamQuestion>(
@@ -221,7 +239,7 @@ fn described(operation: &Operation) -> Value {
     });
     let in_path = operation.path.split('{').skip(1).filter_map(|rest| rest.split_once('}'));
     let in_path = in_path.map(|(name, _)| {
-        let of = if name == "number" { "integer" } else { "string" };
+        let of = if ["number", "node", "hw_id", "sequence"].contains(&name) { "integer" } else { "string" };
         json!({ "name": name, "in": "path", "required": true, "schema": typed(of) })
     });
     let parameters: Vec<Value> = in_path.chain((operation.parameters)()).collect();
@@ -229,7 +247,11 @@ fn described(operation: &Operation) -> Value {
         described["parameters"] = parameters.into();
     }
     if let Some(body) = operation.body {
-        described["requestBody"] = json!({ "required": true, "content": content(body) });
+        let mut content = content(body);
+        if let Some(media) = operation.other_body {
+            content[media] = json!({});
+        }
+        described["requestBody"] = json!({ "required": true, "content": content });
     }
     described
 }
@@ -257,4 +279,5 @@ pub(super) async fn nothing(uri: Uri) -> Problem {
 }
 
 const JSON: &str = "application/json";
+const CAPTURE: &str = "application/vnd.tcpdump.pcap";
 const PROBLEM: &str = "application/problem+json";

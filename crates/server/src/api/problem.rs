@@ -86,6 +86,13 @@ impl Problem {
         Self::new(StatusCode::PAYLOAD_TOO_LARGE, error)
     }
 
+    /// A body that is neither JSON nor a capture.
+    pub(super) fn other_media(what: String) -> Self {
+        let allowed = "application/json with hex, or a capture in pcap or pcapng format";
+        let problem = Self::parameter("body", what, allowed);
+        Self { status: StatusCode::UNSUPPORTED_MEDIA_TYPE, ..problem }
+    }
+
     pub(super) fn misdirected() -> Self {
         let error = "the name in the Host header is not this machine's loopback address";
         Self::new(StatusCode::MISDIRECTED_REQUEST, error)

@@ -1,13 +1,14 @@
 //! What can be asked, and by which path?
 
 use axum::Router;
+use axum::extract::DefaultBodyLimit;
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::{delete, get, post};
 
 use super::problem::Problem;
 use super::{
     Shared, about, between, compress, decode, drops, ecmp, events, flow_history, flow_list, guard, heat, map,
-    openapi, packets, page, query, queue_timeline, stream, summary, talkers, views,
+    openapi, packets, page, query, queue_timeline, reports, stream, summary, talkers, views,
 };
 
 /// All routes; those that tell nothing but whether the program works need no token.
@@ -43,9 +44,11 @@ pub(super) fn router(state: Shared) -> Router {
         .route("/api/v1/about", get(about::about))
         .route("/api/v1/events", get(events::events))
         .route("/api/v1/events/{id}", get(events::event))
+        .route("/api/v1/reports", get(reports::reports))
+        .route("/api/v1/reports/{node}/{hw_id}/{sequence}", get(reports::report))
         .route("/api/v1/silences", get(events::silences))
         .route("/api/v1/query", post(query::query))
-        .route("/api/v1/decode", post(decode::decode))
+        .route("/api/v1/decode", post(decode::decode).layer(DefaultBodyLimit::disable()))
         .route("/api/v1/stream", get(stream::stream))
         .route_layer(from_fn_with_state(state.clone(), guard::guard_reading));
     let changes = Router::new()

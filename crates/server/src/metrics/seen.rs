@@ -11,6 +11,7 @@ use super::chosen::{Activity, Chosen};
 use super::exports;
 use super::family::{Family, Sample};
 use crate::archive::Archive;
+use crate::evidence::EvidenceCounts;
 use crate::names::Names;
 use crate::pipeline::{ClockView, Sight};
 use crate::receive::ReceptionCounts;
@@ -36,6 +37,7 @@ pub(crate) struct Seen {
     malformed: Vec<FaultCount>,
     unreadable: Vec<FaultCount>,
     overflows: BTreeMap<String, u64>,
+    evidence: EvidenceCounts,
 }
 
 impl Seen {
@@ -59,6 +61,7 @@ impl Seen {
             malformed: view.malformed,
             unreadable: view.unreadable,
             overflows: view.overflows,
+            evidence: sight.evidence(),
         }
     }
 
@@ -82,6 +85,7 @@ impl Seen {
         families.extend(self.of_clock());
         families.extend(self.of_faults());
         families.extend(self.of_tables());
+        families.extend(self.of_evidence());
         families.extend(exports::families(&self.exports));
         families.extend(self.of_nodes());
         families.extend(self.of_queues());
@@ -193,6 +197,19 @@ impl Seen {
                 .of(self.all_nodes),
             Family::gauge("inband_events_active", "Events that go on.").of(self.active_events),
             Family::gauge("inband_series_left_out", help).with(left_out),
+        ]
+    }
+
+    fn of_evidence(&self) -> [Family; 2] {
+        let EvidenceCounts { kept, gone, shed, recent_bytes } = self.evidence;
+        let outcomes = [("kept", kept), ("gone", gone), ("shed", shed)];
+        let outcomes = outcomes.map(|(of, count)| Sample::new([("outcome", of.to_owned())], count));
+        let help = "Reports that events rest on: their bytes went to history, were not among the newest datagrams any more, \
+                    or were more than history takes.";
+        let recent = "Memory of the newest datagrams, bytes.";
+        [
+            Family::counter("inband_evidence_reports_total", help).with(outcomes),
+            Family::gauge("inband_recent_bytes", recent).of(recent_bytes),
         ]
     }
 

@@ -1,5 +1,6 @@
 //! How is the collector asked while it works?
 
+use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, TrySendError};
 use std::time::Duration;
 
@@ -8,7 +9,9 @@ use inband_model::{LedgerView, Nanos, SocketLedger};
 use thiserror::Error;
 
 use super::stage::Stage;
+use crate::evidence::{Evidence, EvidenceCounts};
 use crate::receive::ReceptionCounts;
+use crate::recent::Block;
 
 /// A question: it looks, and sends its answer itself.
 pub(super) type Question = Box<dyn FnOnce(&mut Sight<'_>) + Send>;
@@ -26,6 +29,7 @@ pub struct Sight<'a> {
     pub clock: ClockView,
     pub(super) stages: &'a [Box<dyn Stage>],
     pub(super) sockets: &'a [SocketLedger],
+    pub(super) evidence: &'a Evidence,
 }
 
 /// How the time of day was set while the collector ran.
@@ -59,6 +63,17 @@ impl Sight<'_> {
     #[must_use]
     pub fn ledger(&self) -> LedgerView {
         ledger(self.collector, self.stages, self.reception, self.sockets)
+    }
+
+    /// What became of the reports that events rest on.
+    #[must_use]
+    pub fn evidence(&self) -> EvidenceCounts {
+        self.evidence.counts()
+    }
+
+    /// The newest datagrams, which are read elsewhere.
+    pub(crate) fn recent(&self) -> Vec<Arc<Block>> {
+        self.evidence.recent.blocks()
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use inband_collector::Output;
-use inband_model::{ExportLedger, HopColumns, Ledger, LedgerView, Nanos};
+use inband_model::{ExportLedger, HopColumns, Ledger, LedgerView, Nanos, ReportBytes};
 
 /// A stage behind the collector: history, live views, exports.
 ///
@@ -14,6 +14,16 @@ use inband_model::{ExportLedger, HopColumns, Ledger, LedgerView, Nanos};
 pub trait Stage: Send {
     /// Takes something the collector says.
     fn handle_output(&mut self, output: &Output);
+
+    /// Whether it wants the bytes of what events rest on.
+    fn wants_evidence(&self) -> bool {
+        false
+    }
+
+    /// Takes the bytes of reports that the event before rests on.
+    fn handle_evidence(&mut self, reports: &[ReportBytes]) {
+        let _ = reports;
+    }
 
     /// Whether it wants the hops of every report.
     fn wants_hops(&self) -> bool {

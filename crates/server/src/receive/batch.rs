@@ -51,7 +51,7 @@ impl Batch {
     }
 
     /// Memory it takes, bytes.
-    pub(super) fn cost(&self) -> usize {
+    pub(crate) fn cost(&self) -> usize {
         let each = size_of::<(SocketAddr, usize)>();
         size_of::<Batch>() + self.bytes.capacity() + self.datagrams.capacity() * each
     }

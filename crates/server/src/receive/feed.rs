@@ -18,7 +18,7 @@ pub(super) fn feed(queue_bytes: usize, clock: Clock) -> (Inlet, Feed) {
     let state = Arc::new(State { queue_bytes, ..State::default() });
     (
         Inlet { sender, state: Arc::clone(&state) },
-        Feed { receiver, state, clock: Some(clock), sockets: Vec::new() },
+        Feed { receiver, state, clock: Some(clock), sockets: Vec::new(), recent_bytes: 0 },
     )
 }
 
@@ -61,6 +61,8 @@ pub struct Feed {
     clock: Option<Clock>,
     /// The sockets it comes from.
     pub(super) sockets: Vec<SocketLedger>,
+    /// Bytes of the newest datagrams that are kept.
+    pub(super) recent_bytes: usize,
 }
 
 /// Fills a feed with datagrams of a capture: it waits for room, because a file does not run away.
@@ -123,7 +125,10 @@ impl Replay {
     pub fn feed() -> (Replay, Feed) {
         let (sender, receiver) = sync_channel(MOST_REPLAYED);
         let state = Arc::new(State::default());
-        (Replay { sender }, Feed { receiver, state, clock: None, sockets: Vec::new() })
+        (
+            Replay { sender },
+            Feed { receiver, state, clock: None, sockets: Vec::new(), recent_bytes: REPLAY_RECENT_BYTES },
+        )
     }
 
     /// Puts in a datagram that was captured at `captured_at`; false when nobody reads any more.
@@ -144,6 +149,11 @@ impl Feed {
     /// The sockets it comes from; none for a capture.
     pub(crate) fn sockets(&self) -> &[SocketLedger] {
         &self.sockets
+    }
+
+    /// Bytes of the newest datagrams that are kept.
+    pub(crate) fn recent_bytes(&self) -> usize {
+        self.recent_bytes
     }
 
     /// The next batch; waits for it so long.
@@ -178,6 +188,8 @@ fn count(counter: &AtomicU64, more: u64) {
 
 /// Most batches that wait, however small they are.
 const MOST_BATCHES: usize = 65_536;
+/// Bytes of the newest datagrams of a capture that are kept.
+const REPLAY_RECENT_BYTES: usize = 64 << 20;
 /// Most datagrams of a capture that are read ahead.
 const MOST_REPLAYED: usize = 1_024;
 

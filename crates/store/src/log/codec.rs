@@ -2,7 +2,7 @@
 //!
 //! How many reports it counts for, the hops as columns, and what comes rarely as JSON up to the end.
 
-use inband_model::{Event, LedgerView, Nanos, PathObservation};
+use inband_model::{Event, LedgerView, Nanos, PathObservation, ReportBytes};
 use serde::{Deserialize, Serialize};
 
 use super::cursor::{Cursor, put_number};
@@ -15,6 +15,8 @@ struct Rare<'a> {
     paths: &'a [PathObservation],
     events: &'a [Event],
     ledgers: &'a [(Nanos, LedgerView)],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    evidence: &'a [ReportBytes],
 }
 
 /// The same, read back.
@@ -23,6 +25,9 @@ struct RareOwned {
     paths: Vec<PathObservation>,
     events: Vec<Event>,
     ledgers: Vec<(Nanos, LedgerView)>,
+    /// Earlier programs wrote none.
+    #[serde(default)]
+    evidence: Vec<ReportBytes>,
 }
 
 /// Appends a batch; says whether it could.
@@ -31,11 +36,11 @@ pub(super) fn encode(batch: &Batch, bytes: &mut Vec<u8>) -> bool {
     if !put_hops(bytes, &batch.hops) {
         return false;
     }
-    let Batch { paths, events, ledgers, .. } = batch;
-    if paths.is_empty() && events.is_empty() && ledgers.is_empty() {
+    let Batch { paths, events, ledgers, evidence, .. } = batch;
+    if paths.is_empty() && events.is_empty() && ledgers.is_empty() && evidence.is_empty() {
         return true;
     }
-    serde_json::to_writer(bytes, &Rare { paths, events, ledgers }).is_ok()
+    serde_json::to_writer(bytes, &Rare { paths, events, ledgers, evidence }).is_ok()
 }
 
 /// Reads a batch; `None` when the payload is not one.
@@ -48,9 +53,9 @@ pub(super) fn decode(payload: &[u8]) -> Option<Batch> {
 
 /// Reads what comes rarely into a batch.
 pub(super) fn get_rare(json: &[u8], batch: Batch) -> Option<Batch> {
-    let RareOwned { paths, events, ledgers } = match json {
+    let RareOwned { paths, events, ledgers, evidence } = match json {
         [] => RareOwned::default(),
         json => serde_json::from_slice(json).ok()?,
     };
-    Some(Batch { paths, events, ledgers, ..batch })
+    Some(Batch { paths, events, ledgers, evidence, ..batch })
 }

@@ -3,7 +3,7 @@ use proptest::prelude::{any, prop_assert, prop_assert_eq, proptest};
 
 use super::{LOG_HEADER_BYTES, Outcome, Salt, decode, encode, header};
 use crate::batch::Batch;
-use crate::sample::{Numbers, START, any_hop};
+use crate::sample::{Numbers, START, any_hop, with_evidence};
 
 fn batch(numbers: &mut Numbers, hops: u64) -> Batch {
     let mut hop = any_hop(numbers, START);
@@ -14,12 +14,12 @@ fn batch(numbers: &mut Numbers, hops: u64) -> Batch {
         hop
     }));
     hops.truncate(64);
-    Batch {
+    with_evidence(Batch {
         reports: hops.len() as u64,
         hops: HopColumns::from(&hops[..]),
         ledgers: vec![(START, LedgerView::default())],
         ..Batch::default()
-    }
+    })
 }
 
 fn log(batches: &[Batch]) -> (Vec<u8>, Vec<usize>) {
@@ -163,7 +163,9 @@ fn a_wrong_bit_in_a_log_of_an_earlier_version_costs_its_block_where_the_length_i
 #[test]
 fn a_log_of_the_first_version_is_read_as_it_was_written() {
     let mut numbers = Numbers(11);
-    let batches: Vec<_> = [3, 20, 0, 7].into_iter().map(|hops| batch(&mut numbers, hops)).collect();
+    // Of that version there is no evidence.
+    let batch = |hops| Batch { evidence: Vec::new(), ..batch(&mut numbers, hops) };
+    let batches: Vec<_> = [3, 20, 0, 7].into_iter().map(batch).collect();
     let log = include_bytes!("../../testdata/version-1.log");
     assert_eq!(read(log), (batches, whole(log)));
     let torn = &log[..log.len() - 1];

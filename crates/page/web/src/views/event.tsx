@@ -132,6 +132,7 @@ function Flows({ event }: { event: any }) {
 
 function Evidence({ event }: { event: any }) {
   return (
+    <>
     <Table
       caption="Evidence: some of the reports it rests on"
       rows={event.evidence as any[]}
@@ -144,6 +145,8 @@ function Evidence({ event }: { event: any }) {
         { name: "Arrived", cell: (report) => exact(BigInt(report.received_at)) },
       ]}
     />
+      <p><a href={href("/reports", { event: event.id })}>Its reports whose bytes are kept</a></p>
+    </>
   );
 }
 

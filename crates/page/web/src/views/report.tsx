@@ -1,55 +1,83 @@
-// One report, as history has it: every field of every hop, exact.
+// One report: its bytes beside its fields, and its hops as history has them.
 
 import { href, param } from "../address";
-import { sql } from "../api";
+import { type Refusal, ask, sql } from "../api";
 import { useAsk } from "../ask";
 import { node as name } from "../names";
 import { Answer, Empty } from "../parts/answer";
-import { useCopy } from "../parts/copy";
+import { Bytes } from "../parts/bytes";
 import { Table } from "../parts/table";
+import { Facts, Time } from "../parts/words";
 import { SECOND, exact } from "../time";
-import { UNKNOWN, count, shown } from "../units";
+import { UNKNOWN, bytes, count, shown } from "../units";
 
 const isNumber = (text: string) => /^\d{1,10}$/.test(text);
+const isMissing = (error: Refusal) => [400, 404].includes(error.status);
 
 export function Report({ node, hw, sequence }: { node: string; hw: string; sequence: string }) {
   const at = /^\d{1,19}$/.test(param("at")) ? BigInt(param("at")) : undefined;
   const when = at ? `AND time >= ${at - SECOND} AND time <= ${at + SECOND}` : "";
   const isNamed = [node, hw, sequence].every(isNumber);
   const text = `SELECT * FROM observations WHERE reporter = ${node} AND hw_id = ${hw} AND sequence = ${sequence} ${when} ORDER BY time, report_index, hop_index LIMIT 500`;
-  const asked = useAsk<Record<string, any>[]>(`report ${node} ${hw} ${sequence} ${when}`, (signal) => (isNamed ? sql(text, signal) : Promise.resolve([])));
+  const key = `${node} ${hw} ${sequence} ${when}`;
+  const kept = useAsk<any>("report " + key, (signal) => {
+    const asked = ask(`reports/${encodeURIComponent(node)}/${encodeURIComponent(hw)}/${encodeURIComponent(sequence)}${at ? "?at=" + at : ""}`, { signal });
+    return asked.catch((error: Refusal) => (isMissing(error) ? null : Promise.reject(error)));
+  });
+  // Without a store there are the bytes alone.
+  const hops = useAsk<Record<string, any>[]>("hops of " + key, (signal) => (isNamed ? sql(text, signal).catch((error: Refusal) => (error.status === 503 ? [] : Promise.reject(error))) : Promise.resolve([])));
   return (
     <>
       <h1>Report {shown(sequence)} of {isNumber(node) ? name(Number(node)) : shown(node)}, hw_id {shown(hw)}</h1>
-      <Answer asked={asked}>{(rows) => (rows.length ? <Fields rows={rows} /> : <None at={at} />)}</Answer>
+      <Answer asked={kept}>{(report) => (report ? <Kept report={report} /> : <p class="notice">The bytes of this report are not kept: it is not among the newest datagrams, and no event rests on it.</p>)}</Answer>
+      <Answer asked={hops}>{(rows) => (rows.length ? <Hops rows={rows} /> : <None at={at} />)}</Answer>
+    </>
+  );
+}
+
+function Kept({ report }: { report: any }) {
+  const { received_at, source, session, length, recent, events, decoded } = report;
+  return (
+    <>
+      <Facts
+        facts={[
+          ["Arrived", <Time at={BigInt(received_at)} />],
+          ["From", <span class="mono">{source}</span>],
+          ["To", <span class="mono">{session}</span>],
+          ["Length", bytes(length)],
+          ["Kept", recent ? "among the newest datagrams" : "as evidence"],
+          ["Evidence of", events.length ? events.map((id: string) => <a key={id} href={href("/event/" + id)}>{id} </a>) : "no event that is stored"],
+        ]}
+      />
+      <Bytes decoded={decoded} length={Number(length)} />
     </>
   );
 }
 
 const None = ({ at }: { at: bigint | undefined }) => (
   <Empty>
-    History has no such report{at ? ` within a second of ${exact(at)}` : ""}. It may be older than what is kept, or it is of a kind that tells of no hop.{" "}
+    History has no hops of this report{at ? ` within a second of ${exact(at)}` : ""}. It may be older than what is kept, on its way into history, or tell of no hop.{" "}
     <a href={href("/reports")}>Streams of reports</a>
   </Empty>
 );
 
 const TIMES = ["time", "ingress_timestamp", "egress_timestamp"];
 
-function Fields({ rows }: { rows: Record<string, any>[] }) {
+function Hops({ rows }: { rows: Record<string, any>[] }) {
   const fields = Object.keys(rows[0]!);
   const write = (field: string, value: any) => {
     if (value === null) return UNKNOWN;
     if (TIMES.includes(field)) return exact(BigInt(value));
     return typeof value === "string" ? shown(value) : String(value);
   };
-  useCopy(() => rows.map((row) => fields.map((field) => `${field} ${write(field, row[field])}`).join("\n")).join("\n\n"));
   const id = rows[0]!.flow_id;
   return (
     <>
+      <h2>As history has it</h2>
       <p>
         {count(new Set(rows.map((row) => row.report_index)).size)} individual reports, {count(rows.length)} hops.{" "}
         {id !== null && <a href={href("/flow/" + id, { at: String(rows[0]!.time), span: "2s" })}>The packet's way</a>}{" "}
-        <span class="muted">Bytes of reports are not kept; these are the fields as they were read. {UNKNOWN} means that the node said “not available”, or was not asked.</span>
+        <span class="muted">{UNKNOWN} means that the node said “not available”, or was not asked.</span>
       </p>
       <Table
         caption="Fields, a column for each hop"

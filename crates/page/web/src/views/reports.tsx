@@ -1,14 +1,16 @@
 // Reports: what became of each, as a balance, and the streams they came in.
 
-import { href } from "../address";
+import { href, param, set } from "../address";
 import { ask } from "../api";
 import { useAsk } from "../ask";
 import { node } from "../names";
 import { Answer, Empty } from "../parts/answer";
 import { useCopy } from "../parts/copy";
+import { Decoder } from "../parts/decoder";
 import { Table } from "../parts/table";
-import { Facts } from "../parts/words";
-import { count, permille, plural, shown } from "../units";
+import { Facts, Time } from "../parts/words";
+import { range } from "../range";
+import { bytes, count, permille, plural, shown } from "../units";
 
 const PARTS: [string, string][] = [
   ["accepted", "understood and counted once"],
@@ -23,6 +25,8 @@ export function Reports() {
     <>
       <h1>Reports</h1>
       <Answer asked={asked}>{(ledger) => <Ledger ledger={ledger} />}</Answer>
+      <Newest />
+      <Decoder />
     </>
   );
 }
@@ -99,6 +103,62 @@ function Ledger({ ledger: { total, streams, malformed, exports, refused_sources:
         />
       )}
     </>
+  );
+}
+
+/** Reports whose bytes are kept: the newest, and those that events rest on. */
+function Newest() {
+  const { isLive, from, to, span } = range();
+  const [of, event] = [param("node"), param("event")];
+  const wanted = `${/^\d{1,10}$/.test(of) ? `&node=${of}` : ""}${event ? `&event=${encodeURIComponent(event)}` : ""}`;
+  const time = () => (event ? "" : `&from=${range().from}&to=${range().to}`);
+  const asked = useAsk<any>(`newest ${isLive ? span : `${from} ${to}`} ${wanted}`, (signal) => ask(`reports?limit=100${wanted}${time()}`, { signal }), isLive ? 5_000 : undefined);
+  return (
+    <>
+      <h2>Reports whose bytes are kept</h2>
+      <p class="choices">
+        <label>
+          Of node <input size={10} inputMode="numeric" placeholder="any" value={of} onChange={(typed) => set({ node: typed.currentTarget.value.trim() })} />
+        </label>
+        <label>
+          Evidence of event <input size={18} placeholder="any" value={event} onChange={(typed) => set({ event: typed.currentTarget.value.trim() })} />
+        </label>
+      </p>
+      <Answer asked={asked}>{(list) => <Kept list={list} />}</Answer>
+    </>
+  );
+}
+
+function Kept({ list }: { list: any }) {
+  const columns = list.reports;
+  const rows = (columns.time as any[]).map((time, at) => {
+    const of = (name: string) => columns[name][at];
+    return { time: BigInt(list.base) + BigInt(time), node: of("node"), hw_id: of("hw_id"), sequence: of("sequence"), version: of("version"), length: of("length"), source: of("source"), events: of("events"), hex: of("hex") };
+  });
+  const to = (row: any) => (row.node === null ? undefined : href(`/report/${row.node}/${row.hw_id}/${row.sequence}`, { at: String(row.time), span: "2s" }));
+  if (!rows.length) {
+    return (
+      <Empty>
+        No report of this time is kept with its bytes. The newest datagrams are{list.recent_from ? <>, since <Time at={BigInt(list.recent_from)} /></> : ""}, and those that events rest on. <a href={href("/reports", { live: "1d" })}>Look at a whole day</a>
+      </Empty>
+    );
+  }
+  return (
+    <Table
+      caption={`${list.next ? "The latest " : ""}${plural(rows.length, "datagram")}, the latest first`}
+      rows={rows}
+      keyOf={(row) => `${row.time} ${row.node} ${row.hw_id} ${row.sequence}`}
+      open={to}
+      columns={[
+        { name: "Arrived", cell: (row) => <Time at={row.time} /> },
+        { name: "Report of", cell: (row) => (row.node === null ? <code title="no report">{shown(row.hex, 48)}</code> : <a href={to(row)}>{row.node === 4294967295 ? "not named" : node(row.node)} {count(row.sequence)}</a>) },
+        { name: "hw_id", isNumber: true, cell: (row) => (row.node === null ? "–" : row.hw_id) },
+        { name: "Version", cell: (row) => (row.node === null ? "no report" : row.version) },
+        { name: "Length", isNumber: true, cell: (row) => bytes(row.length) },
+        { name: "From", cell: (row) => <span class="mono">{row.source}</span> },
+        { name: "Evidence of", cell: (row) => (row.events as string[]).map((id) => <a key={id} href={href("/event/" + id)}>{id} </a>) },
+      ]}
+    />
   );
 }
 

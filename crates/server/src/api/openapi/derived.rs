@@ -2,8 +2,8 @@
 
 use inband_model::LedgerView;
 use inband_model::api::{
-    About, Completion, DecodeQuestion, Decoded, Drops, Ecmp, FabricMap, FlowHistory, FlowList, Heat, Packets,
-    Problem, QueueTimeline, Summary,
+    About, Completion, DecodeQuestion, Decoded, DecodedCapture, Drops, Ecmp, FabricMap, FlowHistory,
+    FlowList, Heat, KeptReport, Packets, Problem, QueueTimeline, ReportList, Summary,
 };
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
@@ -19,16 +19,19 @@ pub(super) fn schemas() -> Map<String, Value> {
     add::<Completion>(generator);
     add::<DecodeQuestion>(generator);
     add::<Decoded>(generator);
+    add::<DecodedCapture>(generator);
     add::<Drops>(generator);
     add::<Ecmp>(generator);
     add::<FabricMap>(generator);
     add::<FlowHistory>(generator);
     add::<FlowList>(generator);
     add::<Heat>(generator);
+    add::<KeptReport>(generator);
     add::<LedgerView>(generator);
     add::<Packets>(generator);
     add::<Problem>(generator);
     add::<QueueTimeline>(generator);
+    add::<ReportList>(generator);
     add::<Summary>(generator);
     generator.take_definitions(true)
 }

@@ -38,9 +38,12 @@ fn schema_of(shape: &Shape) -> Value {
     schema
 }
 
-/// The schema of a type as [`Key`] writes it.
+/// The schema of a type as [`Key`] writes it; `|` stands between two of which it is one.
 pub(in crate::api) fn typed(of: &str) -> Value {
     let within = |open: char, close: char| of.strip_prefix(open)?.strip_suffix(close);
+    if let Some((one, other)) = of.split_once('|') {
+        return json!({ "oneOf": [typed(one), typed(other)] });
+    }
     if let Some(of) = of.strip_prefix('?') {
         return json!({ "anyOf": [typed(of), { "type": "null" }] });
     }

@@ -30,6 +30,7 @@ fn every_answer_has_the_shape_that_is_described() {
             _ => event,
         };
         let mut path = operation.path.replace("{id}", id).replace("{number}", "0");
+        path = path.replace("{node}/{hw_id}/{sequence}", "7/0/1");
         if operation.path == "/api/v1/queues/timeline" {
             path += "?node=7&interface=1";
         }

@@ -7,7 +7,8 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use crate::history::History;
-use crate::sample::{Folder, Numbers, integers, reports};
+use crate::question::{Cell, Limits};
+use crate::sample::{Folder, Numbers, integers, reports, with_evidence};
 use crate::settings::StoreSettings;
 use crate::store::{Offered, Store};
 
@@ -34,6 +35,18 @@ fn check(history: &History, acknowledged: u64) {
     assert!(found.len() as u64 >= acknowledged, "{} of {acknowledged} acknowledged reports", found.len());
     assert_eq!(found, Vec::from_iter(0..found.len() as i64));
     super::roll_ups::check(history);
+    let sql = "SELECT sequence, event, length, bytes FROM reports ORDER BY sequence";
+    let evidence = history.query(sql, Limits::default()).unwrap().rows;
+    let of = |sequence: i64| {
+        let bytes = format!("{sequence:08x}").repeat(1 + usize::try_from(sequence).unwrap() % 300);
+        vec![
+            Cell::Integer(sequence),
+            Cell::Text(format!("{sequence:016x}")),
+            Cell::Integer(4_000),
+            Cell::Text(bytes),
+        ]
+    };
+    assert_eq!(evidence, Vec::from_iter((0..found.len() as i64).step_by(3).map(of)));
 }
 
 /// Starts a process that writes, kills it after a while, and says how many reports it had acknowledged.
@@ -75,7 +88,7 @@ fn child_that_writes_until_it_is_killed() {
     let there = integers(&store.history().unwrap(), "sequence").len();
     let mut next = u32::try_from(there).unwrap();
     for _ in 0..MOST_BATCHES {
-        assert_eq!(store.offer(reports(next, 17)), Offered::Queued);
+        assert_eq!(store.offer(with_evidence(reports(next, 17))), Offered::Queued);
         next += 17;
         if next % 3 == 0 {
             store.sync();

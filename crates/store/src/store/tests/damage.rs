@@ -14,7 +14,7 @@ use crate::damage::Findings;
 use crate::history::{ColumnData, History};
 use crate::question::{Cell, Limits};
 use crate::range::TimeRange;
-use crate::sample::{Folder, Numbers, START, integers, reports};
+use crate::sample::{Folder, Numbers, START, integers, reports, with_evidence};
 use crate::settings::StoreSettings;
 use crate::store::{Offered, Store};
 use crate::{layout, log};
@@ -149,7 +149,7 @@ fn damage(bytes: &mut Vec<u8>, numbers: &mut Numbers) {
 fn batch(numbers: &mut Numbers) -> Batch {
     let hops: Vec<HopRecord> = (0..100).map(|_| model::hop(numbers)).collect();
     let ledgers = vec![(Nanos(START.0 + numbers.below(1 << 40)), LedgerView::default())];
-    Batch { reports: hops.len() as u64, hops: hops[..].into(), ledgers, ..Batch::default() }
+    with_evidence(Batch { reports: hops.len() as u64, hops: hops[..].into(), ledgers, ..Batch::default() })
 }
 
 fn rows(history: &History) -> (Rows, Findings) {
