@@ -50,6 +50,8 @@ struct Port {
     id: u16,
     device: Device,
     counts: Counts,
+    /// Whether the programs are attached, and count what is sent.
+    is_attached: bool,
 }
 
 /// The way of frames from the programs to the engine and back.
@@ -101,7 +103,7 @@ impl KernelSwitch {
         let ports = config.interfaces.iter().zip(devices);
         let ports = ports.map(|(interface, device)| {
             let id = interface.id;
-            Port { id, device, counts: Counts::default() }
+            Port { id, device, counts: Counts::default(), is_attached: true }
         });
         clock::wake_in_time();
         Ok(Self {
@@ -261,6 +263,7 @@ impl KernelSwitch {
     pub fn finish(&mut self) {
         // What they would hand over later would be counted and never be taken.
         self.programs.detach();
+        self.ports.iter_mut().for_each(|port| port.is_attached = false);
         for _ in 0..QUEUE_FRAMES {
             if !self.take_in().unwrap_or(false) {
                 break;
@@ -299,7 +302,7 @@ impl KernelSwitch {
                 ("to_engine", sum(Count::ToEngine)),
                 ("taken", self.way.taken),
                 ("engine_losses", self.way.losses),
-                ("from_engine", sum(Count::FromEngine)),
+                ("from_engine", sum(Count::FromEngine) + self.sent_detached()),
                 ("not_handed", sum(Count::NotHanded)),
                 ("not_handed_dropped", sum(Count::NotHandedDropped)),
                 ("foreign", self.way.foreign),
@@ -308,6 +311,11 @@ impl KernelSwitch {
             metadata: METADATA.into(),
             ..Status::default()
         }
+    }
+
+    /// Frames that were sent when the programs were detached.
+    fn sent_detached(&self) -> u64 {
+        self.ports.iter().map(|port| port.counts.sent_packets).sum()
     }
 
     fn port_status(&self, number: u32, port: &Port) -> PortStatus {
@@ -327,8 +335,8 @@ impl KernelSwitch {
             device: port.device.name.clone(),
             received_packets: count(Count::ReceivedPackets),
             received_bytes: count(Count::ReceivedBytes),
-            sent_packets: count(Count::SentPackets),
-            sent_bytes: count(Count::SentBytes),
+            sent_packets: count(Count::SentPackets) + port.counts.sent_packets,
+            sent_bytes: count(Count::SentBytes) + port.counts.sent_bytes,
             drops,
             ..PortStatus::default()
         }
@@ -336,10 +344,15 @@ impl KernelSwitch {
 }
 
 impl Port {
-    /// Sends a frame by the device; what it does not take is counted.
+    /// Sends a frame by the device; what it does not take is counted, and what it takes where no program does.
     fn send(&mut self, socket: &PacketSocket, frame: &[u8]) {
-        if let Err(error) = socket.send(frame, self.device.index) {
-            self.counts.drop(Cause::of_refusal(&error));
+        match socket.send(frame, self.device.index) {
+            Ok(_) if self.is_attached => {}
+            Ok(_) => {
+                self.counts.sent_packets += 1;
+                self.counts.sent_bytes += frame.len() as u64;
+            }
+            Err(error) => self.counts.drop(Cause::of_refusal(&error)),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Linux forwards, and programs in the kernel do INT on the way.
 
+use std::net::UdpSocket;
 use std::time::{Duration, Instant};
 
 use inband_linux::device;
@@ -10,7 +11,7 @@ use inband_node::{Node, NodeConfig, Passage, Verdict};
 use inband_switch::{LiveSwitch, Status};
 use inband_wire::Link;
 
-use crate::world::{A, FIRST, SECOND, World, drops, outcome};
+use crate::world::{A, B, FIRST, PATIENCE, SECOND, World, drops, outcome};
 
 const KINDS: [&str; 6] = ["dscp", "udp-port", "udp", "gre", "vxlan-gpe", "geneve"];
 /// What is the same whoever measures it: there is no queue, and no one measures the rest.
@@ -232,10 +233,44 @@ fn linux_routes_between_a_source_and_a_sink_that_the_engine_does() {
     for status in [&first, &second] {
         assert_eq!(drops(status), 0, "{status:?}");
         assert_is_balanced(status);
-        assert_eq!(status.kernel["from_engine"], status.kernel["taken"]);
+        assert_eq!(status.kernel["from_engine"], status.kernel["taken"], "{status:?}");
     }
     // Nothing is left on the interfaces, and Linux goes on forwarding.
     world.udp("10.94.3.1", std::iter::once(100));
+}
+
+#[test]
+fn frames_that_wait_for_the_engine_at_the_end_leave_and_are_counted() {
+    let Some(world) = World::new() else { return };
+    world.three_networks();
+    for place in [FIRST, SECOND] {
+        assert!(world.run(place, "sysctl -q -w net.ipv4.ip_forward=1"));
+    }
+    world.udp("10.94.3.1", std::iter::once(100));
+    let receiver = world.inside(B, || UdpSocket::bind("10.94.3.1:0").unwrap());
+    receiver.set_read_timeout(Some(PATIENCE)).unwrap();
+    let to = receiver.local_addr().unwrap();
+    let sender = world.inside(A, || UdpSocket::bind("0.0.0.0:0").unwrap());
+    let config: NodeConfig = toml::from_str(&config(11, "dscp", &["left"], 1_900, "")).unwrap();
+
+    let status = world.inside(FIRST, || {
+        let mut switch = LiveSwitch::start(&config).unwrap();
+        sender.send_to(b"waits", to).unwrap();
+        let since = Instant::now();
+        // The first to be handed over may be one of the kernel's own.
+        while switch.status().interfaces[0].received_packets == 0 && since.elapsed() < PATIENCE {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        std::thread::sleep(Duration::from_millis(50));
+        switch.finish();
+        switch.status()
+    });
+
+    assert_eq!(outcome(&status, "started"), 1);
+    assert_is_balanced(&status);
+    assert_eq!(status.kernel["from_engine"], status.kernel["taken"], "{status:?}");
+    assert!(status.interfaces[1].sent_packets >= 1, "{status:?}");
+    assert!(receiver.recv(&mut [0; 2_000]).is_ok());
 }
 
 #[test]
