@@ -61,8 +61,8 @@ fn key(address: IpAddr) -> [u8; 16] {
     }
 }
 
-/// The program. It lets through what is neither IPv4 nor IPv6, packets to groups and to everyone, and those to addresses
-/// in the set; it drops the rest.
+/// The program. It lets through what is neither IPv4 nor IPv6, packets to groups and to everyone, to link-local addresses
+/// of IPv6, which the kernel does not forward, and to addresses in the set; it drops the rest.
 fn program(set: u32) -> Vec<u64> {
     let ethertype = |number: u16| i32::from(number.to_be());
     let mapped = i32::from_ne_bytes([0, 0, 0xff, 0xff]);
@@ -133,15 +133,23 @@ fn program(set: u32) -> Vec<u64> {
         instruction(LOAD_BYTE, 1, 10, KEY + 12, 0),
         // 32: 224 and above -> pass, 28
         instruction(JUMP_ABOVE, 1, 0, -5, 223),
-        // 33: -> drop, 36
-        instruction(JUMP, 0, 0, 2, 0),
+        // 33: -> drop, 40
+        instruction(JUMP, 0, 0, 6, 0),
         // 34
         instruction(LOAD_BYTE, 1, 10, KEY, 0),
         // 35: a group -> pass, 28
         instruction(JUMP_EQUAL, 1, 0, -8, 0xff),
-        // 36: drop: TCX_DROP
-        instruction(MOVE_CONSTANT, 0, 0, 0, TCX_DROP),
+        // 36: not fe80::/10 -> drop, 40
+        instruction(JUMP_NOT_EQUAL, 1, 0, 3, 0xfe),
         // 37
+        instruction(LOAD_BYTE, 1, 10, KEY + 1, 0),
+        // 38: above febf -> drop, 40
+        instruction(JUMP_ABOVE, 1, 0, 1, 0xbf),
+        // 39: fe80 and above -> pass, 28
+        instruction(JUMP_ABOVE, 1, 0, -12, 0x7f),
+        // 40: drop: TCX_DROP
+        instruction(MOVE_CONSTANT, 0, 0, 0, TCX_DROP),
+        // 41
         instruction(EXIT, 0, 0, 0, 0),
     ]
 }

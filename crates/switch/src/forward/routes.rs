@@ -45,7 +45,7 @@ impl Routes {
         // ARP and whatever else is not IP is the kernel's.
         let Some(layers) = arrival.layers else { return Decision::Host };
         let (source, destination) = layers.addresses(arrival.frame);
-        if destination.is_multicast() || self.tables.is_own(destination) {
+        if destination.is_multicast() || is_ipv6_link_local(destination) || self.tables.is_own(destination) {
             return Decision::Host;
         }
         if is_group || stays_on_link(source) || stays_on_link(destination) {
@@ -103,6 +103,12 @@ impl Routes {
         }
         None
     }
+}
+
+/// Whether an address is one of IPv6 on its link. Routers forward no packet to it, and the kernel has such addresses before
+/// it announces them: an answer of a neighbour may come in between.
+fn is_ipv6_link_local(address: IpAddr) -> bool {
+    matches!(address, IpAddr::V6(address) if address.is_unicast_link_local())
 }
 
 /// Whether packets from or to an address do not leave their link.

@@ -1,9 +1,11 @@
 //! Switches that are routers by the kernel's tables.
 
 use std::io::Read;
-use std::net::UdpSocket;
+use std::net::{SocketAddrV6, UdpSocket};
 use std::time::Duration;
 
+use inband_linux::device;
+use inband_linux::netlink::Netlink;
 use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::world::{A, B, FIRST, SECOND, World, drops, outcome};
@@ -31,6 +33,33 @@ fn routers_forward_once_by_the_kernels_routes_also_where_the_kernel_would() {
     assert_eq!(outcome(&first, "started"), outcome(&second, "stripped"));
     assert_eq!((drops(&first), drops(&second)), (0, 0), "{first:?} {second:?}");
     assert!(first.routes >= 4 && first.neighbours >= 2, "{first:?}");
+}
+
+#[test]
+fn packets_to_link_local_addresses_are_the_hosts_also_to_those_that_are_not_known_yet() {
+    let Some(world) = World::new() else { return };
+    world.three_networks();
+    let index_of = |place, name| {
+        world.inside(place, || {
+            let device = device::find(&mut Netlink::open().unwrap(), name).unwrap().unwrap();
+            (device.index, device.address)
+        })
+    };
+    let bytes: Vec<_> = index_of(FIRST, "left").1.iter().map(|byte| format!("{byte:02x}")).collect();
+    let neighbour = format!("ip -6 neigh add fe80::99 lladdr {} dev right nud permanent", bytes.join(":"));
+    assert!(world.run(A, &neighbour));
+    let first = world.switch(FIRST, ROUTES);
+    let sender = world.inside(A, || UdpSocket::bind("[::]:0").unwrap());
+
+    let to = SocketAddrV6::new("fe80::99".parse().unwrap(), 9, 0, index_of(A, "right").0);
+    for _ in 0..20 {
+        sender.send_to(b"here?", to).unwrap();
+    }
+    std::thread::sleep(Duration::from_millis(300));
+
+    let first = first.stop();
+    assert_eq!(drops(&first), 0, "{first:?}");
+    assert!(first.interfaces[0].to_host >= 20, "{first:?}");
 }
 
 #[test]
