@@ -271,15 +271,11 @@ impl Lab {
             Action::Run(_) => return Ok(()),
             Action::Fault(fault) => {
                 if let Fault::Drop { switch, reason: DropReason::Silent } = fault {
-                    let kernel = self
-                        .plan
-                        .nodes
-                        .iter()
-                        .any(|node| node.name == *switch && !node.is_engine() && node.id.is_some());
-                    if kernel {
-                        let what = format!(
-                            "`{switch}` hears of every drop of Linux: only `datapath = \"engine\"` can drop silently"
-                        );
+                    let is_bridge = |node: &plan::Node| {
+                        node.name == *switch && node.hears_of_drops() && !node.is_router()
+                    };
+                    if self.plan.nodes.iter().any(is_bridge) {
+                        let what = format!("`{switch}` is a bridge that hears of every drop of Linux");
                         return Err(LabError::Usage(what));
                     }
                 }

@@ -11,12 +11,13 @@ use inband_linux::address::Address;
 use inband_linux::device;
 use inband_linux::ethtool::{self, Offload};
 use inband_linux::namespace::{self, Namespace};
+use inband_linux::neighbour::{self, Neighbour};
 use inband_linux::netlink::Netlink;
 use inband_linux::route::{NextHop, Route};
 use inband_linux::veth::{self, End};
 
 use crate::error::LabError;
-use crate::plan::{Kind, Plan, Routes, Target, management};
+use crate::plan::{Interface, Kind, Plan, Routes, Target, management};
 use crate::topology::{DropReason, Fault};
 
 /// Everything the lab's namespaces will be called.
@@ -137,11 +138,18 @@ pub(crate) fn apply(plan: &Plan, now: &[Fault], before: Option<&[Fault]>) -> Res
                 let device = index(netlink, &interface.device)?;
                 let link = &plan.links[interface.link];
                 match plan.rate(interface.link, now) {
-                    _ if is_silent => queue::drop_all(netlink, device)?,
+                    _ if is_silent && !node.hears_of_drops() => queue::drop_all(netlink, device)?,
                     rate if rate.0 > 0 && !node.is_engine() => {
                         queue::limit(netlink, device, rate, link.queue_bytes)?;
                     }
                     _ => queue::remove(netlink, device)?,
+                }
+            }
+            if node.hears_of_drops() && (becomes_silent || (again && silent(now, &node.name))) {
+                let is_up = |interface: &&Interface| !broken.contains(&interface.link);
+                for interface in node.interfaces.iter().filter(is_up) {
+                    let device = index(netlink, &interface.device)?;
+                    estrange(netlink, device, &plan.next_hops(at, interface), silent(now, &node.name))?;
                 }
             }
             // A device that goes down takes its routes with it, and does not bring them back.
@@ -295,6 +303,24 @@ fn without_offloads(device: &str) -> io::Result<()> {
     Ok(())
 }
 
+/// Has a device send what is for these routers to an Ethernet address of nobody, or ends that.
+///
+/// Linux tells of whatever it drops itself, but a frame for somebody else is no drop to whoever gets it.
+fn estrange(netlink: &mut Netlink, device: u32, routers: &[IpAddr], is_silent: bool) -> io::Result<()> {
+    for router in routers {
+        if is_silent {
+            let address = Some(NOBODY);
+            Neighbour { device, ip: *router, address, has_failed: false }.replace(netlink)?;
+            continue;
+        }
+        match neighbour::remove(netlink, device, *router) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
 fn change_routes(netlink: &mut Netlink, old: &Routes, new: &Routes, again: bool) -> io::Result<()> {
     for (network, target) in old.iter().filter(|(network, _)| !new.contains_key(network)) {
         // A route whose devices are down is gone already.
@@ -351,6 +377,8 @@ fn mac(node: usize, id: u16) -> [u8; 6] {
     [0x02, 0x1b, a, b, c, d]
 }
 
+/// An Ethernet address in the manner of [`mac`] that no node has: there are not that many.
+const NOBODY: [u8; 6] = [0x02, 0x1b, 0xff, 0xff, 0xff, 0xff];
 /// The device that a node's reports leave by.
 const MANAGEMENT: &str = "mgmt0";
 /// The longest that new devices are waited for.

@@ -1,6 +1,7 @@
 //! `inband lab` and `inband trace` on networks of namespaces; only root can create them.
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
+mod kernel;
 mod world;
 
 use std::path::Path;

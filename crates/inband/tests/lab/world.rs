@@ -1,6 +1,7 @@
 //! A lab of a test: its file, and the program that is asked about it.
 
-use std::net::TcpListener;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -12,6 +13,7 @@ use serde_json::Value;
 /// A lab; it is taken down when this is dropped.
 pub(crate) struct World {
     name: String,
+    port: u16,
     topology: PathBuf,
 }
 
@@ -34,7 +36,7 @@ impl World {
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let topology = std::env::temp_dir().join(format!("{name}.toml"));
         std::fs::write(&topology, text.replace("NAME", &name).replace("PORT", &port.to_string())).unwrap();
-        Self { name, topology }
+        Self { name, port, topology }
     }
 
     /// Runs `inband lab`; in its arguments `NAME` and `TOPOLOGY` are replaced. Gives exit code, results and messages.
@@ -47,6 +49,17 @@ impl World {
         let output = Command::new(env!("CARGO_BIN_EXE_inband")).arg("lab").args(arguments).output().unwrap();
         let text = |bytes| String::from_utf8(bytes).unwrap();
         (output.status.code().unwrap_or(-1), text(output.stdout), text(output.stderr))
+    }
+
+    /// What the collector answers to a question such as `/api/v1/ledger`.
+    pub(crate) fn ask(&self, path: &str) -> Value {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        let host = format!("127.0.0.1:{}", self.port);
+        write!(stream, "GET {path} HTTP/1.0\r\nHost: {host}\r\nAccept: application/json\r\n\r\n").unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap()
     }
 
     /// Kills what was started for a part of the lab.

@@ -136,6 +136,21 @@ impl Plan {
         interfaces.iter().flat_map(|interface| interface.addresses.iter().map(|address| address.network))
     }
 
+    /// The addresses of the other routers that an interface of a node leads to.
+    #[must_use]
+    pub fn next_hops(&self, node: usize, interface: &Interface) -> Vec<IpAddr> {
+        let is_here = |member: &(usize, usize)| {
+            member.0 == node && self.nodes[node].interfaces[member.1].id == interface.id
+        };
+        let segments = self.segments.iter().filter(|segment| segment.members.iter().any(is_here));
+        let others = segments.flat_map(|segment| &segment.members);
+        let others = others.filter(|(other, _)| *other != node && self.nodes[*other].is_router());
+        others
+            .flat_map(|(other, theirs)| &self.nodes[*other].interfaces[*theirs].addresses)
+            .map(|address| address.network.address)
+            .collect()
+    }
+
     /// Whether any host has an address of IPv6.
     #[must_use]
     pub fn has_ipv6(&self) -> bool {
@@ -156,6 +171,12 @@ impl Node {
     #[must_use]
     pub fn is_router(&self) -> bool {
         matches!(self.kind, Kind::Engine | Kind::Kernel)
+    }
+
+    /// Whether it knows of what its kernel drops: Linux forwards, and it does INT.
+    #[must_use]
+    pub fn hears_of_drops(&self) -> bool {
+        self.id.is_some() && matches!(self.kind, Kind::Kernel | Kind::Bridge { engine: false })
     }
 
     /// Whether this program forwards its packets.

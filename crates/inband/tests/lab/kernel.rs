@@ -1,0 +1,209 @@
+//! Labs whose switches are Linux with programs in the kernel, and labs of both kinds of switches.
+
+use serde_json::Value;
+
+use crate::json;
+use crate::world::World;
+
+/// Two leaves and two spines; `DATAPATH1` to `DATAPATH4` are theirs. What depends on time is not asked for: this machine
+/// has more to do than its processors can.
+const FABRIC: &str = r#"
+name = "NAME"
+[collector]
+api = "127.0.0.1:PORT"
+[defaults.switch.source]
+instructions = ["node-id", "level1-interfaces"]
+[[switch]]
+name = "leaf1"
+id = 1
+datapath = "DATAPATH1"
+[[switch]]
+name = "leaf2"
+id = 2
+datapath = "DATAPATH2"
+[[switch]]
+name = "spine1"
+id = 11
+datapath = "DATAPATH3"
+[[switch]]
+name = "spine2"
+id = 12
+datapath = "DATAPATH4"
+[[host]]
+name = "h1"
+address = "10.0.1.1/24"
+[[host]]
+name = "h2"
+address = "10.0.2.1/24"
+run = ["inband lab traffic receive"]
+[[link]]
+ends = ["h1", "leaf1:1"]
+[[link]]
+ends = ["h2", "leaf2:1"]
+[[link]]
+ends = ["leaf1:11", "spine1"]
+[[link]]
+ends = ["leaf1:12", "spine2"]
+[[link]]
+ends = ["leaf2:11", "spine1"]
+[[link]]
+ends = ["leaf2:12", "spine2"]
+"#;
+
+/// Before anything breaks, 200 datagrams and a stream arrive bit for bit; then a link breaks.
+const BREAK: &str = r#"
+[[step]]
+at = "0s"
+run = { on = "h2", command = "inband lab traffic receive --port 5001 --packets 200 --for 8s" }
+[[step]]
+at = "0s"
+run = { on = "h1", command = "inband lab traffic send 10.0.2.1 --flows 16 --rate 400kbit --for 9s" }
+[[step]]
+at = "0.2s"
+run = { on = "h1", command = "inband lab traffic send 10.0.2.1 --port 5001 --packets 200 --rate 1Mbit" }
+[[step]]
+at = "0.2s"
+run = { on = "h1", command = "inband lab traffic send 10.0.2.1 --packets 200 --rate 1Mbit --tcp" }
+[[step]]
+at = "4s"
+break = ["leaf1", "spine1"]
+[[expect]]
+path = { source = "10.0.1.1", destination = "10.0.2.1", nodes = ["leaf1", "spine1", "leaf2"] }
+by = "4s"
+[[expect]]
+path = { source = "10.0.1.1", destination = "10.0.2.1", nodes = ["leaf1", "spine2", "leaf2"] }
+by = "4s"
+[[expect]]
+event = "path-change"
+after = "4s"
+by = "12s"
+[[expect]]
+only = ["new-flow", "path-change"]
+by = "12s"
+"#;
+
+#[test]
+fn a_broken_link_is_a_change_of_path_and_nothing_else_where_linux_forwards() {
+    check_broken_link(["kernel", "kernel", "kernel", "kernel"]);
+}
+
+#[test]
+fn a_broken_link_is_a_change_of_path_and_nothing_else_where_switches_are_of_both_kinds() {
+    check_broken_link(["kernel", "engine", "engine", "kernel"]);
+}
+
+fn check_broken_link(datapaths: [&str; 4]) {
+    let Some(world) = World::new(&(fabric(datapaths) + BREAK)) else { return };
+
+    let (code, out, messages) = world.lab(&["run", "TOPOLOGY", "--json", "--keep"]);
+
+    assert_eq!(code, 0, "{out}{messages}");
+    let outcome = json(&out);
+    let received = json(outcome["steps"][0]["output"].as_str().unwrap());
+    assert_eq!((&received["received"], &received["wrong"]), (&200.into(), &0.into()), "{out}");
+    assert_ledger_is_clean(&world.ask("/api/v1/ledger")["total"]);
+    let (_, status, _) = world.lab(&["status", "NAME", "--json"]);
+    let kinds: Vec<_> = json(&status)["nodes"].as_array().unwrap()[..4].iter().map(kind).collect();
+    assert_eq!(kinds, datapaths);
+}
+
+/// Postcards of three hosts' flows over one line of switches, the middle of which begins to lose all of them.
+const LINE: &str = r#"
+name = "NAME"
+[collector]
+api = "127.0.0.1:PORT"
+[defaults.switch.source]
+mode = "xd"
+instructions = ["node-id", "level1-interfaces"]
+[[switch]]
+name = "leaf1"
+id = 1
+datapath = "DATAPATH1"
+[[switch]]
+name = "leaf2"
+id = 2
+datapath = "DATAPATH2"
+[[switch]]
+name = "spine"
+id = 11
+datapath = "DATAPATH3"
+[[host]]
+name = "h1"
+address = "10.0.1.1/24"
+[[host]]
+name = "h2"
+address = "10.0.2.1/24"
+run = ["inband lab traffic receive"]
+[[link]]
+ends = ["h1", "leaf1:1"]
+[[link]]
+ends = ["h2", "leaf2:1"]
+[[link]]
+ends = ["leaf1:11", "spine:1"]
+[[link]]
+ends = ["leaf2:11", "spine:2"]
+[[step]]
+at = "0s"
+run = { on = "h1", command = "inband lab traffic send 10.0.2.1 --flows 4 --rate 400kbit --for 16s" }
+[[step]]
+at = "4s"
+drop = ["spine", "silent"]
+[[expect]]
+path = { source = "10.0.1.1", destination = "10.0.2.1", nodes = ["leaf1", "spine", "leaf2"] }
+by = "4s"
+[[expect]]
+event = "silent-loss"
+after = "4s"
+by = "16s"
+[[expect]]
+only = ["new-flow", "silent-loss"]
+by = "16s"
+"#;
+
+#[test]
+fn a_silent_drop_is_silent_loss_and_nothing_else_where_linux_forwards() {
+    check_silent_drop(["kernel", "kernel", "kernel"]);
+}
+
+#[test]
+fn a_silent_drop_is_silent_loss_and_nothing_else_where_switches_are_of_both_kinds() {
+    check_silent_drop(["kernel", "engine", "kernel"]);
+}
+
+fn check_silent_drop(datapaths: [&str; 3]) {
+    let Some(world) = World::new(&with(LINE, &datapaths)) else { return };
+
+    let (code, out, messages) = world.lab(&["run", "TOPOLOGY", "--keep"]);
+
+    assert_eq!(code, 0, "{out}{messages}");
+    assert_ledger_is_clean(&world.ask("/api/v1/ledger")["total"]);
+    // What was wrong with the switch can be put right.
+    assert_eq!(world.lab(&["mend", "NAME", "spine"]).0, 0);
+    let trace =
+        ["exec", "NAME", "h1", "inband", "trace", "10.0.2.1", "--wait", "5s", "--count", "1", "--json"];
+    let (code, out, messages) = world.lab(&trace);
+    assert_eq!(code, 0, "{out}{messages}");
+}
+
+/// Whatever was sent to the collector has come, was understood and is stored.
+fn assert_ledger_is_clean(total: &Value) {
+    assert!(total["accepted"].as_u64().unwrap() > 20, "{total}");
+    for name in ["kernel_dropped", "malformed", "shed", "duplicate", "lost", "lost_unknown", "store_failed"] {
+        assert_eq!(total[name], 0, "{name}: {total}");
+    }
+    assert_eq!(total["received"], total["accepted"], "{total}");
+}
+
+fn kind(node: &Value) -> String {
+    node["kind"].as_str().unwrap().to_owned()
+}
+
+fn fabric(datapaths: [&str; 4]) -> String {
+    with(FABRIC, &datapaths)
+}
+
+fn with(topology: &str, datapaths: &[&str]) -> String {
+    (1..).zip(datapaths).fold(topology.to_owned(), |text, (number, datapath)| {
+        text.replace(&format!("DATAPATH{number}"), datapath)
+    })
+}
