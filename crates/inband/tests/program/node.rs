@@ -307,3 +307,34 @@ fn whatever_is_unavailable_is_all_ones_and_nothing_else_is() {
         assert_eq!(null, expected, "unavailable = {unavailable:?}");
     }
 }
+
+#[test]
+fn a_packet_without_a_capture_time_has_no_timestamps() {
+    let format = Format::Pcap { order: ByteOrder::Little, resolution: Resolution::Nanoseconds, link: 101 };
+    let untimed = Record { captured_at_ns: 0, ..record(1, LinkType::RAW, &[], &WATCHED) };
+    let input = capture(format, &[], &[untimed, record(2, LinkType::RAW, &[], &WATCHED)]);
+    let folder = domain("without-time", &input);
+
+    let reports = json(&folder, "decode --json --report-port 40000 reports");
+    let [without_time, with_time] = &reports[..] else { panic!("{reports:?}") };
+    for (report, available) in [(without_time, false), (with_time, true)] {
+        for hop in report["reports"][0]["int"][0]["hops"].as_array().unwrap() {
+            assert_eq!(hop["ingress_timestamp"].is_u64(), available, "{hop}");
+            assert_eq!(hop["egress_timestamp"].is_u64(), available, "{hop}");
+        }
+    }
+}
+
+#[test]
+fn half_an_interface_word_of_all_ones_is_null_and_the_other_half_stays() {
+    // int-2.1/md-24
+    let source = SOURCE.replace("id = 1\nedge", "id = 65535\nedge");
+    let format = Format::Pcap { order: ByteOrder::Little, resolution: Resolution::Nanoseconds, link: 101 };
+    let input = capture(format, &[], &[record(1, LinkType::RAW, &[], &WATCHED)]);
+    let folder = Folder::new("half-a-word").with("in", &input).with("source.toml", source);
+    folder.run("node -c source.toml --read in --write out --ingress 65535 --egress 2");
+
+    let hop = &json(&folder, "decode --json out")[0]["int"][0]["hops"][0];
+    assert!(hop["ingress_interface"].is_null(), "{hop}");
+    assert_eq!(hop["egress_interface"], 2);
+}
