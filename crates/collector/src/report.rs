@@ -2,16 +2,16 @@
 
 mod faults;
 mod hops;
+mod layer;
 mod missing;
 mod outer;
 mod wire;
 
 use inband_model::{Flow, NodeId, Origin, Units};
+use inband_wire::Dissection;
 use inband_wire::int::{AnyHeader, CodePoints, HeaderType, Instructions, Location, Mx, Version};
-use inband_wire::layers::Fragment;
 use inband_wire::report::earlier::ReportKind;
 use inband_wire::report::{AnyIndividual, Drop, ReportType, ReportVersion};
-use inband_wire::{Dissection, FiveTuple};
 use serde::{Deserialize, Serialize};
 
 pub use self::faults::Fault;
@@ -131,10 +131,13 @@ pub(crate) fn read(
     hops.clear();
     let packet = report.packet().map_or(&[][..], |(_, packet, _)| packet);
     report.dissect_into(code_points, dissection);
+    let first_of = |kind| layer::first_of(dissection, kind, packet, reporter.node_id, code_points);
+    let md = first_of(HeaderType::Md);
+    let mx = if md.is_none() { first_of(HeaderType::Mx) } else { None };
     let outermost = dissection.levels().next();
     let outer = outermost.map_or_else(Outer::default, |level| Outer::read(packet, &level.layers));
     let mut reading = Reading {
-        flow: dissection.flow.filter(|_| tells_flow(dissection)).map(flow),
+        flow: layer::flow(dissection, md.or(mx).map(|(level, _)| level), packet),
         origin: Origin::XdReport,
         stack: StackState::Whole,
         ttl: outer.ttl,
@@ -158,7 +161,7 @@ pub(crate) fn read(
         (reading.origin, reading.stack) = (Origin::MdStack, UNREADABLE);
         return reading;
     }
-    if let Some(location) = first_of(dissection, HeaderType::Md) {
+    if let Some((_, location)) = md {
         match AnyHeader::parse(packet, location, code_points.domains) {
             Ok(header) => {
                 reading.origin = Origin::MdStack;
@@ -171,7 +174,7 @@ pub(crate) fn read(
                 reading.stack = UNREADABLE;
             }
         }
-    } else if let Some(location) = first_of(dissection, HeaderType::Mx) {
+    } else if let Some((_, location)) = mx {
         reading.origin = Origin::MxReport;
         reading.number = reporter.numbering.and_then(|numbering| numbering.read(packet, location));
     }
@@ -269,25 +272,6 @@ fn stack_state(report: &AnyIndividual<'_>, header: &AnyHeader<'_>) -> StackState
     }
 }
 
-#[inline]
-fn first_of(dissection: &Dissection, header_type: HeaderType) -> Option<&Location> {
-    dissection.levels().find_map(|level| level.first_int(header_type))
-}
-
-/// Whether the innermost packet has the ports of its flow: a later fragment of TCP or UDP has none.
-#[inline]
-fn tells_flow(dissection: &Dissection) -> bool {
-    let layers = dissection.levels().last().map(|level| &level.layers);
-    layers.is_none_or(|layers| layers.fragment != Fragment::Later || !matches!(layers.protocol, TCP | UDP))
-}
-
-fn flow(tuple: FiveTuple) -> Flow {
-    let FiveTuple { source, destination, protocol, source_port, destination_port } = tuple;
-    Flow { source, destination, protocol, source_port, destination_port }
-}
-
-const TCP: u8 = 6;
-const UDP: u8 = 17;
 /// What an inner packet shows that is marked as INT and cannot be.
 const UNREADABLE: StackState = StackState::Partial { max_hop_count_exceeded: false };
 /// Most hops of one stack that are looked at; a packet with more is treated as cut.

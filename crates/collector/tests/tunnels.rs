@@ -2,10 +2,10 @@
 
 mod support;
 
-use inband_model::Flow;
+use inband_model::{EventKind, Flow, Nanos};
 use inband_wire::report::{Draft, InnerType};
 
-use support::{Lab, flow, hop, node_report, packet, plain_packet};
+use support::{Lab, MdPacket, flow, hop, hops, node_report, nodes, packet, plain_packet, sink_report};
 
 /// A tunnel with this name, what the reported packet starts with, and its bytes around the inner packet.
 type Tunnel = (&'static str, InnerType, fn(&[u8]) -> Vec<u8>);
@@ -54,6 +54,64 @@ fn a_tunnel_whose_inner_packet_is_cut_off_is_a_flow_of_its_own() {
     let cut = flows(InnerType::Ipv4, &bytes[..20 + 8 + 8 + 14 + 10]);
 
     assert_eq!(cut, [Flow { destination_port: 4789, ..flow(9) }]);
+}
+
+#[test]
+fn int_inside_and_outside_of_a_tunnel_are_paths_of_two_flows() {
+    // int-2.1/l4-04
+    let (inside, outside) = (flow(3), Flow { destination_port: 4789, ..flow(9) });
+    let both = in_vxlan(&[11, 21, 12], &md(&inside, &[1]));
+    let inner = in_vxlan(&[], &md(&inside, &[1, 2]));
+    let mut lab = Lab::new();
+    for _ in 0..3 {
+        lab.report(12, &sink_report(&both));
+        lab.report(2, &sink_report(&inner));
+        lab.wait(Nanos(100_000_000));
+    }
+    assert_eq!(paths(&mut lab), [(inside, vec![1, 2]), (outside, vec![11, 21, 12])]);
+    assert_eq!(lab.events(EventKind::PathChange), []);
+}
+
+#[test]
+fn the_sink_of_an_inner_domain_within_an_outer_one_reports_the_inner_stack() {
+    // int-2.1/l4-04
+    let packet = in_vxlan(&[11, 21], &md(&flow(3), &[1, 2]));
+    let mut lab = Lab::new();
+    lab.report(2, &sink_report(&packet));
+    lab.wait(Nanos(100_000_000));
+    assert_eq!(paths(&mut lab), [(flow(3), vec![1, 2])]);
+}
+
+#[test]
+fn a_stack_around_a_packet_without_int_is_the_path_of_the_flow_inside() {
+    let packet = in_vxlan(&[11, 21, 12], &plain_packet(&flow(3), 64));
+    let mut lab = Lab::new();
+    lab.report(12, &sink_report(&packet));
+    lab.wait(Nanos(100_000_000));
+    assert_eq!(paths(&mut lab), [(flow(3), vec![11, 21, 12])]);
+}
+
+/// The flows with a path, and the nodes on it.
+fn paths(lab: &mut Lab) -> Vec<(Flow, Vec<u32>)> {
+    let mut paths: Vec<_> = lab.path_observations().iter().map(|path| (path.flow, nodes(path))).collect();
+    paths.sort_by_key(|(flow, _)| flow.source);
+    paths
+}
+
+/// A packet of the flow with INT-MD and the hops of these nodes, first hop first.
+fn md(of: &Flow, node_ids: &[u32]) -> Vec<u8> {
+    MdPacket { flow: *of, ..MdPacket::new(&hops(node_ids)) }.bytes()
+}
+
+/// `inner` in a packet of VXLAN, with INT-MD of these nodes between the UDP header and VXLAN's where there are some.
+fn in_vxlan(node_ids: &[u32], inner: &[u8]) -> Vec<u8> {
+    let outer = Flow { destination_port: 4789, ..flow(9) };
+    let vxlan = [&[8, 0, 0, 0, 0, 0, 7, 0][..], &ethernet(&[0x08, 0x00], inner)].concat();
+    if node_ids.is_empty() {
+        return packet(&outer, 64, 0, &vxlan);
+    }
+    let int = md(&outer, node_ids);
+    packet(&outer, 64, 0x17, &[&int[28..], &vxlan].concat())
 }
 
 fn flows(inner_type: InnerType, bytes: &[u8]) -> Vec<Flow> {
