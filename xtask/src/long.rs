@@ -10,6 +10,7 @@ mod fuzz;
 mod history;
 mod host;
 mod hot_switch;
+mod labs;
 mod ledger;
 mod page;
 mod paths;
@@ -61,6 +62,11 @@ const CHECKS: &[Check] = &[
         name: "hot-switch",
         about: "sends 487,000 reports a second to one socket for ten seconds, 20 times or --runs N: none is lost",
         run: hot_switch::run,
+    },
+    Check {
+        name: "labs",
+        about: "runs every lab of examples/lab, or --only TEXT: each is as its expectations say",
+        run: labs::run,
     },
     Check {
         name: "page",
