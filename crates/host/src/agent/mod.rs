@@ -121,7 +121,11 @@ impl Agent {
         }
         agent.watch_drops()?;
         match agent.ports.open(&agent.plan, &mut agent.kernel, &mut agent.control) {
-            Ok(()) => Ok(agent),
+            Ok(()) => {
+                // To get here may have taken longer than a heartbeat counts.
+                agent.kernel.programs.beat(clock::monotonic() + HEARTBEAT_NS)?;
+                Ok(agent)
+            }
             Err(error) => {
                 agent.ports.close(&mut agent.kernel)?;
                 Err(error)

@@ -29,7 +29,8 @@ pub(crate) enum Order {
 
 /// Of IPv4 over Ethernet without options: the destination port.
 const PORT_AT: u32 = 14 + 20 + 2;
-const PORT_BITS: u32 = 0xfff;
+/// Of a port below 32768, and above all that are given out to sockets that ask for any.
+const PORT_BITS: u32 = 0x8fff;
 /// Ports whose lower bits are these are denied.
 pub(crate) const DENIED: u16 = 0x001;
 
