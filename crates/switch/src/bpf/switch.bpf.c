@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// INT in packets that Linux forwards, two classifiers: `arrive` notes when packets come in; `leave` adds metadata
-// to INT-MD, and hands what it does not do itself to the engine.
+// INT in packets that Linux forwards. Two classifiers: `arrive` notes when packets come in; `leave` adds metadata
+// to INT-MD, and hands what it does not do itself to the engine. In front of both, `forward` sends INT-MD on by the
+// kernel's routes where nothing else is to be done with it.
 
 #include <stddef.h>
 
@@ -12,7 +13,8 @@
 #include <bpf/bpf_helpers.h>
 
 #include "abi.h"
-#include "transit.h"
+#include "extend.h"
+#include "forward.h"
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
@@ -38,6 +40,14 @@ struct {
 	__type(key, __u32);
 	__type(value, __u64);
 } COUNTERS SEC(".maps");
+
+/* The devices by which packets may pass the stack by, by the numbers of the interfaces. */
+struct {
+	__uint(type, BPF_MAP_TYPE_DEVMAP);
+	__uint(max_entries, MOST_PORTS);
+	__type(key, __u32);
+	__type(value, __u32);
+} WAYS SEC(".maps");
 
 static __always_inline void count(const struct port *port, enum count what, __u64 many)
 {
@@ -105,7 +115,7 @@ failed:
 }
 
 /* What is to be done with a packet that leaves. */
-static __always_inline int decide(struct __sk_buff *skb, const struct way *way)
+static __always_inline int decide(struct __sk_buff *skb, struct way *way)
 {
 	int is_at_edge = way->out->is_edge || (way->in && way->in->is_edge);
 	const struct config *config = way->config;
@@ -120,7 +130,7 @@ static __always_inline int decide(struct __sk_buff *skb, const struct way *way)
 	if (!packet)
 		return TCX_NEXT;
 	if (is_ip(skb) && !read_head(skb, packet))
-		found = find_int(skb, packet, config);
+		found = find_int(packet, config);
 	/* What this machine sends itself starts no INT here. */
 	if ((config->flags & ALL_TO_ENGINE) && way->in)
 		return hand_over(skb, way, found == PLAIN || !way->out->is_edge);
@@ -131,7 +141,7 @@ static __always_inline int decide(struct __sk_buff *skb, const struct way *way)
 	}
 	if (found == UNSURE || is_at_edge)
 		return hand_over(skb, way, !way->out->is_edge);
-	outcome = push_hop(skb, packet, way);
+	outcome = extend(skb, packet, way);
 	if (outcome == ENGINE)
 		return hand_over(skb, way, 1);
 	count(way->out, outcome, 1);
@@ -188,4 +198,77 @@ int leave(struct __sk_buff *skb)
 		count(way.out, SENT_BYTES, skb->len);
 	}
 	return verdict;
+}
+
+/* What the hop is to say of a packet that passes the stack by: it waits in no queue. */
+static __always_inline void take_times(struct packet *packet, struct way *way)
+{
+	__u16 asked = bpf_ntohs(header_of(packet)->instructions);
+
+	way->latency = UNKNOWN;
+	way->queue = UNKNOWN;
+	if (!(asked & (HOP_LATENCY | EGRESS_TIMESTAMP)))
+		return;
+	way->left_at = bpf_ktime_get_ns();
+	way->latency = latency(way);
+}
+
+/* Whether times are asked for, which cost more than the rest. */
+static __always_inline int needs_arrival(const struct packet *packet)
+{
+	return !!(bpf_ntohs(header_of(packet)->instructions) & (HOP_LATENCY | INGRESS_TIMESTAMP));
+}
+
+/* In front of the stack: INT-MD between two interfaces that are no edges. */
+SEC("xdp")
+int forward(struct xdp_md *frame)
+{
+	struct bpf_fib_lookup fib = {};
+	struct packet *packet;
+	struct way way = {};
+	__u32 zero = 0;
+	__u32 grown, length;
+	int outcome;
+
+	way.in = port_of(frame->ingress_ifindex);
+	if (!way.in || !(way.in->flags & FORWARDS_FROM))
+		return XDP_PASS;
+	way.config = bpf_map_lookup_elem(&CONFIG, &zero);
+	packet = bpf_map_lookup_elem(&SCRATCH, &zero);
+	if (!way.config || !packet || (way.config->flags & ALL_TO_ENGINE))
+		return XDP_PASS;
+	if (read_frame(frame, packet) || !is_addressed_to(packet, way.in))
+		return XDP_PASS;
+	if (packet->ethertype != bpf_htons(ETH_P_IP) && packet->ethertype != bpf_htons(ETH_P_IPV6))
+		return XDP_PASS;
+	if (find_int(packet, way.config) != AT_SHIM || is_engines(packet, way.config) || !is_simple(packet))
+		return XDP_PASS;
+	/* A packet that is still to be cut. */
+	if (packet->length > L3 + way.in->mtu)
+		return XDP_PASS;
+	if (needs_arrival(packet))
+		way.came_at = bpf_ktime_get_ns();
+	if (!find_way(frame, packet, &fib))
+		return XDP_PASS;
+	way.out = port_of(fib.ifindex);
+	if (!way.out || way.out->is_edge || !(way.out->flags & FORWARDS_TO))
+		return XDP_PASS;
+	length = packet->length;
+	route_on(packet, &fib);
+	take_times(packet, &way);
+	grown = grown_bytes(packet);
+	outcome = push_hop(packet, &way);
+	if (outcome != PUSHED)
+		grown = 0;
+	if (outcome == ENGINE || (grown && bpf_xdp_adjust_head(frame, -(int)grown)))
+		return XDP_PASS;
+	if (!write_frame(frame, packet, grown))
+		return XDP_ABORTED;
+	count(way.in, RECEIVED_PACKETS, 1);
+	count(way.in, RECEIVED_BYTES, length);
+	count(way.out, SENT_PACKETS, 1);
+	count(way.out, SENT_BYTES, length + grown);
+	count(way.out, outcome, 1);
+	count(way.out, FORWARDED, 1);
+	return bpf_redirect_map(&WAYS, way.out->number, 0);
 }

@@ -3,6 +3,7 @@
 
 mod bridge;
 mod bytes;
+mod fast_path;
 mod kernel;
 mod queues;
 mod router;
