@@ -33,12 +33,16 @@ struct {
 	__type(value, struct port);
 } PORTS SEC(".maps");
 
-/* By the number of the interface and `enum count`. */
+struct counts {
+	__u64 of[COUNTS];
+};
+
+/* By the number of the interface. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, MOST_PORTS * COUNTS);
+	__uint(max_entries, MOST_PORTS);
 	__type(key, __u32);
-	__type(value, __u64);
+	__type(value, struct counts);
 } COUNTERS SEC(".maps");
 
 /* The devices by which packets may pass the stack by, by the numbers of the interfaces. */
@@ -49,13 +53,28 @@ struct {
 	__type(value, __u32);
 } WAYS SEC(".maps");
 
+static __always_inline struct counts *counts_of(const struct port *port)
+{
+	return bpf_map_lookup_elem(&COUNTERS, &port->number);
+}
+
 static __always_inline void count(const struct port *port, enum count what, __u64 many)
 {
-	__u32 key = port->number * COUNTS + what;
-	__u64 *counter = bpf_map_lookup_elem(&COUNTERS, &key);
+	struct counts *counts = counts_of(port);
 
-	if (counter)
-		*counter += many;
+	if (counts)
+		counts->of[what] += many;
+}
+
+/* Counts packets that go one way, received or sent. */
+static __always_inline void count_traffic(const struct port *port, enum count packets, __u64 many, __u64 bytes)
+{
+	struct counts *counts = counts_of(port);
+
+	if (!counts)
+		return;
+	counts->of[packets] += many;
+	counts->of[packets + 1] += bytes;
 }
 
 static __always_inline const struct port *port_of(__u32 device)
@@ -144,7 +163,8 @@ static __always_inline int decide(struct __sk_buff *skb, struct way *way)
 	outcome = extend(skb, packet, way);
 	if (outcome == ENGINE)
 		return hand_over(skb, way, 1);
-	count(way->out, outcome, 1);
+	if (outcome >= 0 && outcome < COUNTS)
+		count(way->out, outcome, 1);
 	return TCX_NEXT;
 }
 
@@ -156,8 +176,7 @@ int arrive(struct __sk_buff *skb)
 
 	if (!in)
 		return TCX_NEXT;
-	count(in, RECEIVED_PACKETS, packets(skb));
-	count(in, RECEIVED_BYTES, skb->len);
+	count_traffic(in, RECEIVED_PACKETS, packets(skb), skb->len);
 	/* A time for delivery stays with the packet on its way through the stack; at the egress it is taken back. */
 	if (is_ip(skb))
 		bpf_skb_set_tstamp(skb, bpf_ktime_get_ns(), BPF_SKB_TSTAMP_DELIVERY_MONO);
@@ -181,8 +200,7 @@ int leave(struct __sk_buff *skb)
 	if (config->engine_mark && skb->mark == config->engine_mark && !skb->ingress_ifindex) {
 		skb->mark = 0;
 		count(way.out, FROM_ENGINE, 1);
-		count(way.out, SENT_PACKETS, 1);
-		count(way.out, SENT_BYTES, skb->len);
+		count_traffic(way.out, SENT_PACKETS, 1, skb->len);
 		return TCX_NEXT;
 	}
 	if (skb->ingress_ifindex)
@@ -193,10 +211,8 @@ int leave(struct __sk_buff *skb)
 		bpf_skb_set_tstamp(skb, 0, BPF_SKB_TSTAMP_UNSPEC);
 	}
 	verdict = decide(skb, &way);
-	if (verdict == TCX_NEXT) {
-		count(way.out, SENT_PACKETS, packets(skb));
-		count(way.out, SENT_BYTES, skb->len);
-	}
+	if (verdict == TCX_NEXT)
+		count_traffic(way.out, SENT_PACKETS, packets(skb), skb->len);
 	return verdict;
 }
 
@@ -217,6 +233,24 @@ static __always_inline void take_times(struct packet *packet, struct way *way)
 static __always_inline int needs_arrival(const struct packet *packet)
 {
 	return !!(bpf_ntohs(header_of(packet)->instructions) & (HOP_LATENCY | INGRESS_TIMESTAMP));
+}
+
+/* Counts a packet that passes the stack by, and what happened to it: constants, so that the verifier knows the bounds. */
+static __always_inline void count_forwarded(const struct port *port, int outcome, __u64 bytes)
+{
+	struct counts *counts = counts_of(port);
+
+	if (!counts)
+		return;
+	counts->of[SENT_PACKETS]++;
+	counts->of[SENT_BYTES] += bytes;
+	counts->of[FORWARDED]++;
+	if (outcome == PUSHED)
+		counts->of[PUSHED]++;
+	else if (outcome == HOPS_EXCEEDED)
+		counts->of[HOPS_EXCEEDED]++;
+	else
+		counts->of[MTU_EXCEEDED]++;
 }
 
 /* In front of the stack: INT-MD between two interfaces that are no edges. */
@@ -264,11 +298,7 @@ int forward(struct xdp_md *frame)
 		return XDP_PASS;
 	if (!write_frame(frame, packet, grown))
 		return XDP_ABORTED;
-	count(way.in, RECEIVED_PACKETS, 1);
-	count(way.in, RECEIVED_BYTES, length);
-	count(way.out, SENT_PACKETS, 1);
-	count(way.out, SENT_BYTES, length + grown);
-	count(way.out, outcome, 1);
-	count(way.out, FORWARDED, 1);
+	count_traffic(way.in, RECEIVED_PACKETS, 1, length);
+	count_forwarded(way.out, outcome, length + grown);
 	return bpf_redirect_map(&WAYS, way.out->number, 0);
 }

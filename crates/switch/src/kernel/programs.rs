@@ -39,8 +39,8 @@ pub(super) enum Count {
     Forwarded,
 }
 
-/// `COUNTS`.
-const COUNTS: u32 = 16;
+/// `struct counts`, of one processor.
+type Counts = [u64; 16];
 const ARRIVE: &str = "arrive";
 const LEAVE: &str = "leave";
 const FORWARD: &str = "forward";
@@ -120,10 +120,10 @@ impl Programs {
 
     /// What an interface's counter says on all processors together; 0 where the kernel does not say.
     pub(super) fn count(&self, number: u32, count: Count) -> u64 {
-        let counters = self.ebpf.map("COUNTERS").and_then(|map| PerCpuArray::<_, u64>::try_from(map).ok());
-        let key = number * COUNTS + count as u32;
-        let values = counters.and_then(|counters| counters.get(&key, 0).ok());
-        values.map_or(0, |values| values.iter().sum())
+        let counters = self.ebpf.map("COUNTERS").and_then(|map| PerCpuArray::<_, Counts>::try_from(map).ok());
+        let values = counters.and_then(|counters| counters.get(&number, 0).ok());
+        let of = |counts: &Counts| counts.get(count as usize).copied().unwrap_or_default();
+        values.map_or(0, |values| values.iter().map(of).sum())
     }
 
     fn classifier(&mut self, name: &str) -> Result<&mut SchedClassifier, SwitchError> {

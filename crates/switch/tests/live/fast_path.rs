@@ -22,10 +22,10 @@ const FAST_KINDS: [&str; 5] = [KINDS[0], KINDS[1], KINDS[2], KINDS[3], KINDS[4]]
 const GATEWAYS: [[u8; 6]; 2] = [[2, 0, 0, 0, 1, 1], [2, 0, 0, 0, 1, 2]];
 
 /// The switch routes between a socket at its left and one at its right.
-struct Line {
-    world: World,
-    left: Device,
-    right: Device,
+pub(crate) struct Line {
+    pub(crate) world: World,
+    pub(crate) left: Device,
+    pub(crate) right: Device,
     from: FrameSocket,
     to: FrameSocket,
     batch: Batch,
@@ -33,7 +33,7 @@ struct Line {
 
 impl Line {
     /// Packets go on by the first `gateways` of the gateways.
-    fn new(gateways: usize) -> Option<Self> {
+    pub(crate) fn new(gateways: usize) -> Option<Self> {
         let world = World::new()?;
         for (name, v4, v6) in
             [("left", "10.94.1.254/24", "fd94:1::fe/64"), ("right", "10.94.2.1/24", "fd94:2::1/64")]
@@ -61,7 +61,7 @@ impl Line {
     }
 
     /// The frame as a host sends it to the router.
-    fn addressed(&self, frame: &[u8]) -> Vec<u8> {
+    pub(crate) fn addressed(&self, frame: &[u8]) -> Vec<u8> {
         let mut frame = frame.to_vec();
         frame[..6].copy_from_slice(&self.left.address);
         frame
@@ -111,7 +111,13 @@ fn add_routes(right: &Device, gateways: usize) {
     {
         let hops = GATEWAYS.iter().zip(2..).take(gateways).map(|(address, number)| {
             let ip: IpAddr = format!("{network}{number}").parse().unwrap();
-            let neighbour = Neighbour { device: right.index, ip, address: Some(*address), has_failed: false };
+            let neighbour = Neighbour {
+                device: right.index,
+                ip,
+                address: Some(*address),
+                has_failed: false,
+                is_permanent: true,
+            };
             neighbour.replace(&mut netlink).unwrap();
             NextHop::by(ip, right.index)
         });
@@ -121,7 +127,7 @@ fn add_routes(right: &Device, gateways: usize) {
 }
 
 /// A transit hop, with `text` behind it.
-fn transit(kind: &str, mtu: u32, xdp: &str, text: &str) -> String {
+pub(crate) fn transit(kind: &str, mtu: u32, xdp: &str, text: &str) -> String {
     config(11, kind, &[], mtu, &format!("{text}[switch]\nxdp = \"{xdp}\"\n"))
 }
 

@@ -7,4 +7,5 @@ mod fast_path;
 mod kernel;
 mod queues;
 mod router;
+mod speed;
 mod world;
