@@ -11,10 +11,11 @@ use clap::Args;
 const CLANG: &str = "clang-14";
 const STRIP: &str = "llvm-strip-14";
 /// Folders, and the objects in them: each is one source, and one object beside it.
-const OBJECTS: [(&str, &str); 3] = [
+const OBJECTS: [(&str, &str); 4] = [
     ("crates/host/src/bpf", "inband"),
     ("crates/host/src/bpf", "drops"),
     ("crates/switch/src/bpf", "switch"),
+    ("crates/switch/tests/bpf", "speed"),
 ];
 
 /// What to do with the objects.

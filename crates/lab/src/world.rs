@@ -310,7 +310,8 @@ fn estrange(netlink: &mut Netlink, device: u32, routers: &[IpAddr], is_silent: b
     for router in routers {
         if is_silent {
             let address = Some(NOBODY);
-            Neighbour { device, ip: *router, address, has_failed: false }.replace(netlink)?;
+            Neighbour { device, ip: *router, address, has_failed: false, is_permanent: true }
+                .replace(netlink)?;
             continue;
         }
         match neighbour::remove(netlink, device, *router) {

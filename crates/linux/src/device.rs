@@ -25,6 +25,10 @@ pub struct Device {
     pub address: Vec<u8>,
     /// Interface index of the device it is a port of, such as a bridge; `None`: of none.
     pub master: Option<u32>,
+    /// Its kind, as in `veth` or `vlan`; empty: hardware, or the kernel does not say.
+    pub kind: String,
+    /// Interface index of what is at its other end or below it; `None`: nothing is, or it is elsewhere.
+    pub link: Option<u32>,
 }
 
 /// Every device of this network namespace.
@@ -179,6 +183,7 @@ impl Device {
     pub fn read(body: &[u8]) -> Option<Self> {
         let attributes = Attributes(body.get(LINK_BYTES..)?);
         let flags = u32::from_ne_bytes(*body.get(8..)?.first_chunk()?);
+        let kind = attributes.get(LINK_INFO).and_then(|about| Attributes(about).text(INFO_KIND));
         Some(Self {
             index: u32::from_ne_bytes(*body.get(4..)?.first_chunk()?),
             name: attributes.text(NAME)?.to_owned(),
@@ -188,6 +193,8 @@ impl Device {
             is_operational: attributes.get(OPERATIONAL_STATE) == Some(&[OPERATIONAL_UP]),
             address: attributes.get(ADDRESS).unwrap_or_default().to_vec(),
             master: attributes.number(MASTER),
+            kind: kind.unwrap_or_default().to_owned(),
+            link: attributes.number(LINK).filter(|_| attributes.get(LINK_NAMESPACE).is_none()),
         })
     }
 }
@@ -229,6 +236,9 @@ pub(crate) const LINK_INFO: u16 = 18;
 pub(crate) const INFO_KIND: u16 = 1;
 pub(crate) const INFO_DATA: u16 = 2;
 const MASTER: u16 = 10;
+/// `IFLA_LINK` and `IFLA_LINK_NETNSID`.
+const LINK: u16 = 5;
+const LINK_NAMESPACE: u16 = 37;
 /// `IFLA_TXQLEN`.
 const QUEUE_LENGTH: u16 = 13;
 const GET_LINK: u16 = 18;

@@ -10,17 +10,21 @@ pub mod clock;
 pub mod device;
 pub mod ethtool;
 pub mod frames;
+pub mod ipsec;
 pub mod namespace;
 pub mod neighbour;
+pub mod netfilter;
 pub mod netlink;
 pub mod packet;
 mod precision;
+pub mod qdisc;
 pub mod rcu;
 pub mod route;
 pub mod tap;
 pub mod tcx;
 pub mod tun;
 pub mod veth;
+pub mod xdp;
 
 #[doc = include_str!("../README.md")]
 #[cfg(doctest)]

@@ -17,6 +17,8 @@ pub struct Neighbour {
     pub address: Option<[u8; 6]>,
     /// Whether it was looked for in vain.
     pub has_failed: bool,
+    /// Whether somebody has said so for good: the kernel does not look for it.
+    pub is_permanent: bool,
 }
 
 /// Every neighbour of this network namespace.
@@ -31,7 +33,8 @@ pub fn all(netlink: &mut Netlink) -> io::Result<Vec<Neighbour>> {
     Ok(neighbours)
 }
 
-/// Has the kernel look for the neighbour `ip` behind `device`, as if it had a packet for it.
+/// Has the kernel look for the neighbour `ip` behind `device`, as if it had a packet for it. One that was there for good is not
+/// afterwards.
 ///
 /// # Errors
 /// What the kernel says.
@@ -60,6 +63,7 @@ impl Neighbour {
             ip: attributes.get(DESTINATION).and_then(read_ip)?,
             address: address.filter(|_| state & VALID != 0),
             has_failed: state & FAILED != 0,
+            is_permanent: state & PERMANENT != 0,
         })
     }
 

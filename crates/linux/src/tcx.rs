@@ -28,6 +28,26 @@ struct LinkCreate {
     expected_revision: u64,
 }
 
+/// `BPF_PROG_QUERY` of `enum bpf_cmd`.
+const PROGRAM_QUERY: libc::c_int = 16;
+
+/// `struct { … } query` of `union bpf_attr`.
+#[repr(C)]
+#[derive(Default)]
+struct Query {
+    interface: u32,
+    attach_type: u32,
+    query_flags: u32,
+    attach_flags: u32,
+    programs: u64,
+    count: u32,
+    padding: u32,
+    program_flags: u64,
+    links: u64,
+    link_flags: u64,
+    revision: u64,
+}
+
 /// Where a program runs among those that are on the interface already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
@@ -48,16 +68,32 @@ pub fn attach(
     direction: Direction,
     order: Order,
 ) -> io::Result<OwnedFd> {
+    create_link(program, interface, direction as u32, order as u32)
+}
+
+/// How many programs are on this side of the interface.
+///
+/// # Errors
+/// What the kernel says.
+pub fn count(interface: u32, direction: Direction) -> io::Result<u32> {
+    let mut attributes = Query { interface, attach_type: direction as u32, ..Query::default() };
+    // SAFETY: the pointer is to a live structure of the size given, laid out as the kernel's for this command, which
+    // fills it in; without a pointer to room for them it writes no programs.
+    let result =
+        unsafe { libc::syscall(libc::SYS_bpf, PROGRAM_QUERY, &raw mut attributes, size_of::<Query>()) };
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(attributes.count) }
+}
+
+/// Attaches `program` to the interface, as `attach_type` of `enum bpf_attach_type`, until the link is closed.
+pub(crate) fn create_link(
+    program: BorrowedFd<'_>,
+    interface: u32,
+    attach_type: u32,
+    flags: u32,
+) -> io::Result<OwnedFd> {
     let program = u32::try_from(program.as_raw_fd()).map_err(|_| io::ErrorKind::InvalidInput)?;
-    let attributes = LinkCreate {
-        program,
-        interface,
-        attach_type: direction as u32,
-        flags: order as u32,
-        relative: 0,
-        padding: 0,
-        expected_revision: 0,
-    };
+    let attributes =
+        LinkCreate { program, interface, attach_type, flags, relative: 0, padding: 0, expected_revision: 0 };
     // SAFETY: the pointer is to a live structure of the size given, laid out as the kernel's for this command.
     let result =
         unsafe { libc::syscall(libc::SYS_bpf, LINK_CREATE, &raw const attributes, size_of::<LinkCreate>()) };

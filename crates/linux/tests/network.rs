@@ -137,6 +137,7 @@ fn routes_and_neighbours_are_read_as_they_were_written_and_announced() {
             ip: "10.93.0.3".parse().unwrap(),
             address: Some([2, 0, 0, 0, 0, 3]),
             has_failed: false,
+            is_permanent: true,
         };
         neighbour.replace(&mut netlink).unwrap();
 

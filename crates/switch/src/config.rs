@@ -3,7 +3,7 @@
 use inband_linux::device::{self, Device};
 use inband_linux::netlink::Netlink;
 use inband_node::NodeConfig;
-use inband_node::config::{Datapath, Forwarding, FrameIo, InterfaceConfig, Xdp};
+use inband_node::config::{Datapath, Forwarding, FrameIo, InterfaceConfig};
 
 use crate::error::SwitchError;
 
@@ -18,17 +18,17 @@ pub(crate) fn check(config: &NodeConfig) -> Result<(), SwitchError> {
             "`af-xdp` is not part of this build; `af-packet` is, and what `auto` selects",
         ));
     }
-    if config.switch.datapath == Datapath::Kernel && matches!(config.switch.xdp, Xdp::Native | Xdp::Generic) {
-        return Err(SwitchError::config(
-            "switch.xdp",
-            "programs run at TCX in this build; `off` is, and what `auto` selects",
-        ));
-    }
     if config.interfaces.len() < 2 {
         return Err(SwitchError::config("interface", "a switch needs at least two of [[interface]]"));
     }
     for (at, interface) in config.interfaces.iter().enumerate() {
         check_interface(interface)?;
+        if config.switch.datapath == Datapath::Kernel && interface.priorities > 1 {
+            return Err(SwitchError::config(
+                "interface.priorities",
+                "queues are for `datapath = \"engine\"`: Linux and the device's qdisc decide here",
+            ));
+        }
         let name = &interface.device;
         if config.interfaces.iter().take(at).any(|earlier| earlier.device == *name) {
             let name = name.as_deref().unwrap_or_default();

@@ -26,6 +26,8 @@ pub(crate) struct Tables {
     /// The routes to one prefix, the one with the least metric first.
     routes: Prefixes<Vec<Route>>,
     neighbours: HashMap<Neighbour, [u8; 6]>,
+    /// Those of them that are there for good.
+    permanent: HashSet<Neighbour>,
     own: HashSet<IpAddr>,
     addresses: Vec<Address>,
     up: HashSet<u32>,
@@ -51,8 +53,9 @@ impl Tables {
         self.neighbours.get(&neighbour).copied()
     }
 
-    pub(crate) fn neighbours(&self) -> impl Iterator<Item = Neighbour> {
-        self.neighbours.keys().copied()
+    /// The neighbours that may go.
+    pub(crate) fn passing_neighbours(&self) -> impl Iterator<Item = Neighbour> {
+        self.neighbours.keys().filter(|neighbour| !self.permanent.contains(neighbour)).copied()
     }
 
     pub(crate) fn is_up(&self, device: u32) -> bool {
@@ -247,6 +250,10 @@ impl Tables {
         match known.address {
             Some(address) => self.neighbours.insert(key, address),
             None => self.neighbours.remove(&key),
+        };
+        match known.address {
+            Some(_) if known.is_permanent => self.permanent.insert(key),
+            _ => self.permanent.remove(&key),
         };
     }
 

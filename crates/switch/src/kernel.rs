@@ -2,9 +2,12 @@
 //!
 //! A program on the ingress notes when a packet comes; one on the egress adds this node's metadata to INT-MD. What
 //! the programs do not do themselves, as source and sink at an edge, comes here by a device of this program's own, goes
-//! through the engine and leaves by the interface that Linux has chosen. Device, programs and links go with the process.
+//! through the engine and leaves by the interface that Linux has chosen. Where nothing but a route is needed, a program
+//! in front of the stack forwards INT-MD on its own. Device, programs and links go with the process.
 
 mod abi;
+mod fast_path;
+mod obstacle;
 mod programs;
 
 use std::collections::BTreeMap;
@@ -29,6 +32,7 @@ use crate::telemetry::Telemetry;
 use crate::timer::Timer;
 
 use self::abi::{Engine, Handed, PortSettings, Settings};
+use self::fast_path::FastPath;
 use self::programs::{Count, Programs};
 
 /// One INT node on interfaces between which Linux forwards.
@@ -37,6 +41,7 @@ pub struct KernelSwitch {
     config: NodeConfig,
     ports: Vec<Port>,
     programs: Programs,
+    fast_path: FastPath,
     way: Way,
     telemetry: Telemetry,
     tick: Timer,
@@ -92,14 +97,15 @@ impl KernelSwitch {
         let profile = Profile::compile(config)?;
         let mut netlink = Netlink::open().map_err(SwitchError::system("reach netlink"))?;
         let devices = config::devices(config, &mut netlink)?;
-        let way = Way::open(netlink)?;
+        let mut way = Way::open(netlink)?;
         let mut programs = Programs::load()?;
         programs.configure(&Settings::new(config, way.engine, Clock::Realtime.offset().ns))?;
         for ((interface, device), number) in config.interfaces.iter().zip(&devices).zip(0..) {
-            programs.add_port(device.index, &PortSettings::new(interface, number))?;
+            programs.set_port(device.index, &PortSettings::new(interface, device, number))?;
         }
         // The engine is there before the first packet is handed to it; sinks are there before sources.
         devices.iter().try_for_each(|device| programs.attach(device.index))?;
+        let fast_path = FastPath::start(config, &mut programs, &mut way.netlink)?;
         let ports = config.interfaces.iter().zip(devices);
         let ports = ports.map(|(interface, device)| {
             let id = interface.id;
@@ -109,6 +115,7 @@ impl KernelSwitch {
         Ok(Self {
             ports: ports.collect(),
             programs,
+            fast_path,
             way,
             telemetry: Telemetry::start(config, profile)?,
             tick: Timer::every(TICK_NS),
@@ -151,7 +158,7 @@ impl KernelSwitch {
         self.programs.configure(&Settings::new(&self.config, self.way.engine, Clock::Realtime.offset().ns))
     }
 
-    /// Whether the interfaces are still there.
+    /// Whether the interfaces are still there, and what may pass the stack by.
     fn check_devices(&mut self) -> Result<(), SwitchError> {
         let all = device::all(&mut self.way.netlink).map_err(SwitchError::system("list the devices"))?;
         let is_there = |port: &Port| all.iter().any(|device| device.index == port.device.index);
@@ -160,7 +167,7 @@ impl KernelSwitch {
                 let what = format!("find {}", port.device.name);
                 Err(SwitchError::system(what)(io::ErrorKind::NotFound.into()))
             }
-            None => Ok(()),
+            None => self.fast_path.update(&self.config, &mut self.programs, &mut self.way.netlink, &all),
         }
     }
 
@@ -261,6 +268,7 @@ impl KernelSwitch {
 
     /// Detaches the programs, handles what they have handed over, and completes reports that wait for more.
     pub fn finish(&mut self) {
+        self.fast_path.detach();
         // What they would hand over later would be counted and never be taken.
         self.programs.detach();
         self.ports.iter_mut().for_each(|port| port.is_attached = false);
@@ -299,6 +307,7 @@ impl KernelSwitch {
             reloads: self.reloads,
             kernel: [
                 ("extended", sum(Count::Pushed)),
+                ("forwarded", sum(Count::Forwarded)),
                 ("to_engine", sum(Count::ToEngine)),
                 ("taken", self.way.taken),
                 ("engine_losses", self.way.losses),
@@ -308,6 +317,7 @@ impl KernelSwitch {
                 ("foreign", self.way.foreign),
             ]
             .into(),
+            xdp: self.fast_path.words(),
             metadata: METADATA.into(),
             ..Status::default()
         }

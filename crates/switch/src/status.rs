@@ -28,6 +28,9 @@ pub struct Status {
     /// Where Linux forwards: packets that its programs handed to the engine, and what became of them.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub kernel: BTreeMap<&'static str, u64>,
+    /// Where Linux forwards: how packets with INT come in and leave that pass the stack by, or why they do not, by device.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub xdp: BTreeMap<String, String>,
     /// Where Linux forwards: what this node's metadata says, and what is not available.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub metadata: BTreeMap<&'static str, &'static str>,

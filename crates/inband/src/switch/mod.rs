@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use inband::config::ConfigFile;
 use inband_node::NodeConfig;
-use inband_node::config::Datapath;
+use inband_node::config::{Datapath, InterfaceConfig};
 use inband_switch::{LiveSwitch, Status, SwitchError};
 use signal_hook::consts::SIGHUP;
 
@@ -69,7 +69,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         serve::start(address, Arc::clone(&shown))
             .with_context(|| format!("cannot serve metrics at {address}"))?;
     }
-    announce(&config);
+    announce(&config, &switch.status());
     let (mut shown_at, mut printed_at) = (Instant::now(), Instant::now());
     while !stop.load(Ordering::Relaxed) {
         if reload.swap(false, Ordering::Relaxed) {
@@ -131,12 +131,26 @@ fn take_over(path: &Path, switch: &mut LiveSwitch) {
     }
 }
 
-fn announce(config: &NodeConfig) {
+fn announce(config: &NodeConfig, status: &Status) {
     let names: Vec<_> =
         config.interfaces.iter().filter_map(|interface| interface.device.as_deref()).collect();
     let (id, names) = (config.node.id, names.join(", "));
     if config.switch.datapath == Datapath::Kernel {
         eprintln!("Linux forwards between {names}; programs at TCX do INT as node {id}");
+        let usual = InterfaceConfig::new(0);
+        if let Some(interface) = config
+            .interfaces
+            .iter()
+            .find(|interface| interface.rate != usual.rate || interface.queue_bytes != usual.queue_bytes)
+        {
+            let id = interface.id;
+            eprintln!(
+                "note: `rate` and `queue_bytes` (interface {id}) are for the engine; the device's qdisc decides"
+            );
+        }
+        for (device, words) in &status.xdp {
+            eprintln!("INT-MD in transit past the stack by XDP, {device}: {words}");
+        }
         return;
     }
     let forwarding = format!("{:?}", config.switch.forwarding).to_lowercase();

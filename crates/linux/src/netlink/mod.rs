@@ -7,16 +7,16 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
-use rustix::net::netlink::SocketAddrNetlink;
+use rustix::net::netlink::{GENERIC, NETFILTER, SocketAddrNetlink, XFRM};
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{
-    AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, bind, recv, send, socket_with,
+    AddressFamily, Protocol, RecvFlags, SendFlags, SocketFlags, SocketType, bind, recv, send, socket_with,
 };
 
 pub use message::{Attributes, Message};
 pub use monitor::{Group, Heard, Monitor};
 
-/// A connection to the kernel's routing netlink, of the network namespace it was made in.
+/// A connection to the kernel's netlink, for routing unless something else is said, of the network namespace it was made in.
 #[derive(Debug)]
 pub struct Netlink {
     socket: OwnedFd,
@@ -41,7 +41,26 @@ impl Netlink {
     /// What the kernel says.
     pub fn open() -> io::Result<Self> {
         // Protocol 0 of netlink is routing.
-        let socket = socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, None)?;
+        Self::connect(None)
+    }
+
+    /// Connects to what is neither routing nor filters.
+    pub(crate) fn open_generic() -> io::Result<Self> {
+        Self::connect(Some(GENERIC))
+    }
+
+    /// Connects to the kernel's filters of packets.
+    pub(crate) fn open_netfilter() -> io::Result<Self> {
+        Self::connect(Some(NETFILTER))
+    }
+
+    /// Connects to the kernel's policies of IPsec.
+    pub(crate) fn open_ipsec() -> io::Result<Self> {
+        Self::connect(Some(XFRM))
+    }
+
+    fn connect(protocol: Option<Protocol>) -> io::Result<Self> {
+        let socket = socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, protocol)?;
         bind(&socket, &SocketAddrNetlink::new(0, 0))?;
         set_socket_timeout(&socket, Timeout::Recv, Some(PATIENCE))?;
         Ok(Self { socket, sequence: 0, buffer: vec![0; BUFFER_BYTES] })

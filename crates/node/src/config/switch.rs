@@ -65,14 +65,14 @@ pub enum FrameIo {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Xdp {
-    /// In the driver where it can.
+    /// In front of the stack, in the driver, where that works and nothing in the stack has to see the packets.
     #[default]
     Auto,
-    /// Behind the driver.
+    /// In the stack alone.
     Off,
-    /// In the driver.
+    /// In front of the stack, in the driver.
     Native,
-    /// Behind the driver, by XDP.
+    /// In front of the stack, behind the driver.
     Generic,
 }
 

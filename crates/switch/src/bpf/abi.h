@@ -61,6 +61,18 @@ struct port {
 	__u16 id;
 	/* Whether INT is done by the engine: at an edge, and where packets may not come with it. */
 	__u16 is_edge;
+	/* Of the device. */
+	__u8 address[6];
+	/* Of `enum port_flag`. */
+	__u16 flags;
+};
+
+/* Which packets pass the stack by. */
+enum port_flag {
+	/* Those that come in by the device. */
+	FORWARDS_FROM = 1,
+	/* Those that leave by it. */
+	FORWARDS_TO = 2,
 };
 
 /* In front of a frame that goes to the engine, as if it were its Ethernet header. */
@@ -81,7 +93,7 @@ struct handed {
 };
 
 _Static_assert(sizeof(struct config) == 48, "as in abi.rs");
-_Static_assert(sizeof(struct port) == 16, "as in abi.rs");
+_Static_assert(sizeof(struct port) == 24, "as in abi.rs");
 _Static_assert(sizeof(struct handed) == 40, "as in abi.rs");
 
 #define HANDED_ETHERTYPE 0x88b5
@@ -103,6 +115,8 @@ enum count {
 	MTU_EXCEEDED,
 	/* The kernel had no room for the metadata: it left as it was. */
 	NO_HEADROOM,
+	/* Packets that did not pass the stack; they are counted by what happened to them, too. */
+	FORWARDED,
 	COUNTS = 16,
 };
 

@@ -28,12 +28,14 @@
 struct packet {
 	__u8 head[HEAD_BYTES];
 	__u8 hop[256];
-	/* How many bytes of the packet are in `head`. */
+	/* How many bytes of the packet are in `head`, and of the whole frame. */
 	__u32 visible;
+	__u32 length;
 	/* Offsets from the start of the frame; `end` by the IP header's length. */
 	__u32 l4;
 	__u32 end;
 	__u32 shim;
+	__be16 ethertype;
 	__u8 version;
 	__u8 protocol;
 	__u8 dscp;
@@ -88,6 +90,8 @@ static __always_inline int read_head(struct __sk_buff *skb, struct packet *packe
 {
 	__u32 length = skb->len;
 
+	packet->length = length;
+	packet->ethertype = skb->protocol;
 	if (length > HEAD_BYTES)
 		length = HEAD_BYTES;
 	asm volatile("" : "+r"(length));
@@ -200,11 +204,11 @@ static __always_inline enum find find_behind_gre(struct packet *packet, const st
 }
 
 /* Reads the IP header. */
-static __always_inline enum find read_ip(struct __sk_buff *skb, struct packet *packet)
+static __always_inline enum find read_ip(struct packet *packet)
 {
 	struct iphdr *ip = ipv4(packet);
 
-	if (skb->protocol == bpf_htons(ETH_P_IP)) {
+	if (packet->ethertype == bpf_htons(ETH_P_IP)) {
 		if (ip->version != 4 || ip->ihl < 5)
 			return UNSURE;
 		packet->version = 4;
@@ -236,14 +240,13 @@ static __always_inline enum find read_ip(struct __sk_buff *skb, struct packet *p
 }
 
 /* Whether the packet may carry INT that this domain marks, and where. */
-static __always_inline enum find find_int(struct __sk_buff *skb, struct packet *packet,
-					  const struct config *config)
+static __always_inline enum find find_int(struct packet *packet, const struct config *config)
 {
-	enum find found = read_ip(skb, packet);
+	enum find found = read_ip(packet);
 
 	if (found != AT_SHIM)
 		return found;
-	if (packet->end > skb->len)
+	if (packet->end > packet->length)
 		return UNSURE;
 	if (config->kind == KIND_GRE)
 		return packet->protocol == IPPROTO_GRE ? find_behind_gre(packet, config) : PLAIN;

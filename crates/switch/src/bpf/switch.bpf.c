@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// INT in packets that Linux forwards, two classifiers: `arrive` notes when packets come in; `leave` adds metadata
-// to INT-MD, and hands what it does not do itself to the engine.
+// INT in packets that Linux forwards. Two classifiers: `arrive` notes when packets come in; `leave` adds metadata
+// to INT-MD, and hands what it does not do itself to the engine. In front of both, `forward` sends INT-MD on by the
+// kernel's routes where nothing else is to be done with it.
 
 #include <stddef.h>
 
@@ -12,7 +13,8 @@
 #include <bpf/bpf_helpers.h>
 
 #include "abi.h"
-#include "transit.h"
+#include "extend.h"
+#include "forward.h"
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
@@ -31,21 +33,48 @@ struct {
 	__type(value, struct port);
 } PORTS SEC(".maps");
 
-/* By the number of the interface and `enum count`. */
+struct counts {
+	__u64 of[COUNTS];
+};
+
+/* By the number of the interface. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, MOST_PORTS * COUNTS);
+	__uint(max_entries, MOST_PORTS);
 	__type(key, __u32);
-	__type(value, __u64);
+	__type(value, struct counts);
 } COUNTERS SEC(".maps");
+
+/* The devices by which packets may pass the stack by, by the numbers of the interfaces. */
+struct {
+	__uint(type, BPF_MAP_TYPE_DEVMAP);
+	__uint(max_entries, MOST_PORTS);
+	__type(key, __u32);
+	__type(value, __u32);
+} WAYS SEC(".maps");
+
+static __always_inline struct counts *counts_of(const struct port *port)
+{
+	return bpf_map_lookup_elem(&COUNTERS, &port->number);
+}
 
 static __always_inline void count(const struct port *port, enum count what, __u64 many)
 {
-	__u32 key = port->number * COUNTS + what;
-	__u64 *counter = bpf_map_lookup_elem(&COUNTERS, &key);
+	struct counts *counts = counts_of(port);
 
-	if (counter)
-		*counter += many;
+	if (counts)
+		counts->of[what] += many;
+}
+
+/* Counts packets that go one way, received or sent. */
+static __always_inline void count_traffic(const struct port *port, enum count packets, __u64 many, __u64 bytes)
+{
+	struct counts *counts = counts_of(port);
+
+	if (!counts)
+		return;
+	counts->of[packets] += many;
+	counts->of[packets + 1] += bytes;
 }
 
 static __always_inline const struct port *port_of(__u32 device)
@@ -105,7 +134,7 @@ failed:
 }
 
 /* What is to be done with a packet that leaves. */
-static __always_inline int decide(struct __sk_buff *skb, const struct way *way)
+static __always_inline int decide(struct __sk_buff *skb, struct way *way)
 {
 	int is_at_edge = way->out->is_edge || (way->in && way->in->is_edge);
 	const struct config *config = way->config;
@@ -120,7 +149,7 @@ static __always_inline int decide(struct __sk_buff *skb, const struct way *way)
 	if (!packet)
 		return TCX_NEXT;
 	if (is_ip(skb) && !read_head(skb, packet))
-		found = find_int(skb, packet, config);
+		found = find_int(packet, config);
 	/* What this machine sends itself starts no INT here. */
 	if ((config->flags & ALL_TO_ENGINE) && way->in)
 		return hand_over(skb, way, found == PLAIN || !way->out->is_edge);
@@ -131,10 +160,11 @@ static __always_inline int decide(struct __sk_buff *skb, const struct way *way)
 	}
 	if (found == UNSURE || is_at_edge)
 		return hand_over(skb, way, !way->out->is_edge);
-	outcome = push_hop(skb, packet, way);
+	outcome = extend(skb, packet, way);
 	if (outcome == ENGINE)
 		return hand_over(skb, way, 1);
-	count(way->out, outcome, 1);
+	if (outcome >= 0 && outcome < COUNTS)
+		count(way->out, outcome, 1);
 	return TCX_NEXT;
 }
 
@@ -146,8 +176,7 @@ int arrive(struct __sk_buff *skb)
 
 	if (!in)
 		return TCX_NEXT;
-	count(in, RECEIVED_PACKETS, packets(skb));
-	count(in, RECEIVED_BYTES, skb->len);
+	count_traffic(in, RECEIVED_PACKETS, packets(skb), skb->len);
 	/* A time for delivery stays with the packet on its way through the stack; at the egress it is taken back. */
 	if (is_ip(skb))
 		bpf_skb_set_tstamp(skb, bpf_ktime_get_ns(), BPF_SKB_TSTAMP_DELIVERY_MONO);
@@ -171,8 +200,7 @@ int leave(struct __sk_buff *skb)
 	if (config->engine_mark && skb->mark == config->engine_mark && !skb->ingress_ifindex) {
 		skb->mark = 0;
 		count(way.out, FROM_ENGINE, 1);
-		count(way.out, SENT_PACKETS, 1);
-		count(way.out, SENT_BYTES, skb->len);
+		count_traffic(way.out, SENT_PACKETS, 1, skb->len);
 		return TCX_NEXT;
 	}
 	if (skb->ingress_ifindex)
@@ -183,9 +211,94 @@ int leave(struct __sk_buff *skb)
 		bpf_skb_set_tstamp(skb, 0, BPF_SKB_TSTAMP_UNSPEC);
 	}
 	verdict = decide(skb, &way);
-	if (verdict == TCX_NEXT) {
-		count(way.out, SENT_PACKETS, packets(skb));
-		count(way.out, SENT_BYTES, skb->len);
-	}
+	if (verdict == TCX_NEXT)
+		count_traffic(way.out, SENT_PACKETS, packets(skb), skb->len);
 	return verdict;
+}
+
+/* What the hop is to say of a packet that passes the stack by: it waits in no queue. */
+static __always_inline void take_times(struct packet *packet, struct way *way)
+{
+	__u16 asked = bpf_ntohs(header_of(packet)->instructions);
+
+	way->latency = UNKNOWN;
+	way->queue = UNKNOWN;
+	if (!(asked & (HOP_LATENCY | EGRESS_TIMESTAMP)))
+		return;
+	way->left_at = bpf_ktime_get_ns();
+	way->latency = latency(way);
+}
+
+/* Whether times are asked for, which cost more than the rest. */
+static __always_inline int needs_arrival(const struct packet *packet)
+{
+	return !!(bpf_ntohs(header_of(packet)->instructions) & (HOP_LATENCY | INGRESS_TIMESTAMP));
+}
+
+/* Counts a packet that passes the stack by, and what happened to it: constants, so that the verifier knows the bounds. */
+static __always_inline void count_forwarded(const struct port *port, int outcome, __u64 bytes)
+{
+	struct counts *counts = counts_of(port);
+
+	if (!counts)
+		return;
+	counts->of[SENT_PACKETS]++;
+	counts->of[SENT_BYTES] += bytes;
+	counts->of[FORWARDED]++;
+	if (outcome == PUSHED)
+		counts->of[PUSHED]++;
+	else if (outcome == HOPS_EXCEEDED)
+		counts->of[HOPS_EXCEEDED]++;
+	else
+		counts->of[MTU_EXCEEDED]++;
+}
+
+/* In front of the stack: INT-MD between two interfaces that are no edges. */
+SEC("xdp")
+int forward(struct xdp_md *frame)
+{
+	struct bpf_fib_lookup fib = {};
+	struct packet *packet;
+	struct way way = {};
+	__u32 zero = 0;
+	__u32 grown, length;
+	int outcome;
+
+	way.in = port_of(frame->ingress_ifindex);
+	if (!way.in || !(way.in->flags & FORWARDS_FROM))
+		return XDP_PASS;
+	way.config = bpf_map_lookup_elem(&CONFIG, &zero);
+	packet = bpf_map_lookup_elem(&SCRATCH, &zero);
+	if (!way.config || !packet || (way.config->flags & ALL_TO_ENGINE))
+		return XDP_PASS;
+	if (read_frame(frame, packet) || !is_addressed_to(packet, way.in))
+		return XDP_PASS;
+	if (packet->ethertype != bpf_htons(ETH_P_IP) && packet->ethertype != bpf_htons(ETH_P_IPV6))
+		return XDP_PASS;
+	if (find_int(packet, way.config) != AT_SHIM || is_engines(packet, way.config) || !is_simple(packet))
+		return XDP_PASS;
+	/* A packet that is still to be cut. */
+	if (packet->length > L3 + way.in->mtu)
+		return XDP_PASS;
+	if (needs_arrival(packet))
+		way.came_at = bpf_ktime_get_ns();
+	if (!find_way(frame, packet, &fib))
+		return XDP_PASS;
+	way.out = port_of(fib.ifindex);
+	if (!way.out || way.out->is_edge || !(way.out->flags & FORWARDS_TO))
+		return XDP_PASS;
+	length = packet->length;
+	route_on(packet, &fib);
+	take_times(packet, &way);
+	grown = grown_bytes(packet);
+	outcome = push_hop(packet, &way);
+	if (outcome != PUSHED)
+		grown = 0;
+	if (outcome == ENGINE || (grown && bpf_xdp_adjust_head(frame, -(int)grown)))
+		return XDP_PASS;
+	if (!write_frame(frame, packet, grown))
+		return XDP_ABORTED;
+	count_traffic(way.in, RECEIVED_PACKETS, 1, length);
+	count_forwarded(way.out, outcome, length + grown);
+	return bpf_redirect_map(&WAYS, way.out->number, 0);
 }

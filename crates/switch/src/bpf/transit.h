@@ -1,22 +1,15 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* The transit hop: metadata is added to an INT-MD stack, or the packet is marked. */
+/* The transit hop: this node's metadata on top of an INT-MD stack, or a mark in the header. */
 #pragma once
 
 #include "../../../host/src/bpf/checksum.h"
-#include "../../../host/src/bpf/qdisc.h"
 #include "headers.h"
 
 /* The engine does it. */
 #define ENGINE -1
 
-#define CHECKSUM_PARTIAL 3
-
 /* The baseline instructions, and the checksum complement. */
 #define KNOWN_INSTRUCTIONS 0xff81
-
-struct sk_buff___checksum {
-	__u8 ip_summed : 2;
-} __attribute__((preserve_access_index));
 
 /* What is known of the packet at hand. */
 struct way {
@@ -26,7 +19,13 @@ struct way {
 	/* Nanoseconds of the monotonic clock; 0: not known. */
 	__u64 came_at;
 	__u64 left_at;
+	/* All ones: not known. */
+	__u32 latency;
+	__u32 queue;
 };
+
+/* The hop latency or queue occupancy is not known. */
+#define UNKNOWN 0xffffffffU
 
 static __always_inline void put32(struct packet *packet, __u32 *at, __u32 value)
 {
@@ -49,18 +48,18 @@ static __always_inline __u64 time_of_day(const struct way *way, __u64 monotonic)
 	return monotonic ? monotonic + way->config->clock_offset : ~0ULL;
 }
 
-static __always_inline __u32 latency(struct __sk_buff *skb, const struct way *way)
+/* Nanoseconds between the programs; all ones: not known. */
+static __always_inline __u32 latency(const struct way *way)
 {
 	__u64 ns = way->left_at - way->came_at;
 
-	if (!way->came_at || way->came_at > way->left_at || may_wait(skb))
-		return QUEUE_UNKNOWN;
-	return ns < QUEUE_UNKNOWN ? ns : QUEUE_UNKNOWN - 1;
+	if (!way->came_at || way->came_at > way->left_at)
+		return UNKNOWN;
+	return ns < UNKNOWN ? ns : UNKNOWN - 1;
 }
 
 /* Writes this hop's metadata in the order of the instructions. */
-static __always_inline void write_hop(struct __sk_buff *skb, struct packet *packet, const struct way *way,
-				      __u16 asked)
+static __always_inline void write_hop(struct packet *packet, const struct way *way, __u16 asked)
 {
 	__u32 at = 0;
 
@@ -69,9 +68,9 @@ static __always_inline void write_hop(struct __sk_buff *skb, struct packet *pack
 	if (asked & INTERFACES)
 		put32(packet, &at, (__u32)(way->in ? way->in->id : 0xffff) << 16 | way->out->id);
 	if (asked & HOP_LATENCY)
-		put32(packet, &at, latency(skb, way));
+		put32(packet, &at, way->latency);
 	if (asked & QUEUE_OCCUPANCY)
-		put32(packet, &at, root_queue(skb));
+		put32(packet, &at, way->queue);
 	if (asked & INGRESS_TIMESTAMP)
 		put64(packet, &at, time_of_day(way, way->came_at));
 	if (asked & EGRESS_TIMESTAMP)
@@ -121,19 +120,8 @@ static __always_inline __u64 sum_of_start(const struct shim *shim)
 	return (__u32)bpf_csum_diff(0, 0, (__be32 *)shim, sizeof(*shim) + sizeof(struct int_header), 0);
 }
 
-/* Writes `head` back, from the IP header to byte `end`. */
-static __always_inline int write_back(struct __sk_buff *skb, struct packet *packet, __u32 end)
-{
-	__u32 length = end - L3;
-
-	asm volatile("" : "+r"(length));
-	if (length == 0 || length > HEAD_BYTES - L3)
-		return -1;
-	return bpf_skb_store_bytes(skb, L3, packet->head + L3, length, 0);
-}
-
-/* Sets E or M, and nothing else. */
-static __always_inline int set_flag(struct __sk_buff *skb, struct packet *packet, __u8 flag, enum count outcome)
+/* Sets E or M in `head`, and nothing else. */
+static __always_inline int set_flag(struct packet *packet, __u8 flag, enum count outcome)
 {
 	struct shim *shim = head_at(packet, packet->shim);
 	struct int_header *header = (struct int_header *)(shim + 1);
@@ -141,20 +129,30 @@ static __always_inline int set_flag(struct __sk_buff *skb, struct packet *packet
 
 	header->version_flags |= flag;
 	correct_l4(packet, removed, sum_of_start(shim), 0);
-	if (write_back(skb, packet, packet->shim + sizeof(*shim) + sizeof(*header)))
-		return NO_HEADROOM;
 	return outcome;
 }
 
-static __always_inline int lacks_checksum(struct __sk_buff *skb)
+static __always_inline struct int_header *header_of(const struct packet *packet)
 {
-	struct sk_buff___checksum *packet = (void *)skb;
+	struct shim *shim = head_at(packet, packet->shim);
 
-	return BPF_CORE_READ_BITFIELD_PROBED(packet, ip_summed) == CHECKSUM_PARTIAL;
+	return (struct int_header *)(shim + 1);
+}
+
+/* The bytes of this hop's metadata. */
+static __always_inline __u32 grown_bytes(const struct packet *packet)
+{
+	return (__u32)header_of(packet)->hop_ml * 4;
+}
+
+/* Where the metadata of the last hop begins, from the start of the frame. */
+static __always_inline __u32 start_end(const struct packet *packet)
+{
+	return packet->shim + sizeof(struct shim) + sizeof(struct int_header);
 }
 
 /* Whether the engine has to do what the header asks for. */
-static __always_inline int is_engines(struct __sk_buff *skb, struct packet *packet, const struct config *config)
+static __always_inline int is_engines(const struct packet *packet, const struct config *config)
 {
 	const struct shim *shim = head_at(packet, packet->shim);
 	const struct int_header *header = (const struct int_header *)(shim + 1);
@@ -162,9 +160,6 @@ static __always_inline int is_engines(struct __sk_buff *skb, struct packet *pack
 	__u32 words = header->hop_ml;
 
 	if (config->flags & INT_TO_ENGINE)
-		return 1;
-	/* Still to be cut, or without its checksum. */
-	if (skb->gso_size || lacks_checksum(skb))
 		return 1;
 	if (packet->shim + sizeof(*shim) + sizeof(*header) > HEAD_BYTES - 4)
 		return 1;
@@ -179,37 +174,29 @@ static __always_inline int is_engines(struct __sk_buff *skb, struct packet *pack
 	return (shim->length - INT_WORDS) % words != 0;
 }
 
-/* Adds this node's metadata, or says in the packet why not. Returns what happened. */
-static __always_inline int push_hop(struct __sk_buff *skb, struct packet *packet, const struct way *way)
+/*
+ * Adds this node's metadata, or says in the header why not: in `head` and `hop` alone, which the caller writes into the
+ * packet. Returns what happened, of `enum count`, or ENGINE.
+ */
+static __always_inline int push_hop(struct packet *packet, const struct way *way)
 {
 	struct shim *shim = head_at(packet, packet->shim);
 	struct int_header *header = (struct int_header *)(shim + 1);
-	__u32 start_end = packet->shim + sizeof(*shim) + sizeof(*header);
-	__u32 grown = (__u32)header->hop_ml * 4;
+	__u32 grown = grown_bytes(packet);
 	__u32 length = packet->end - L3;
 	__u64 removed, added;
 
-	if (is_engines(skb, packet, way->config))
-		return ENGINE;
 	if (!header->remaining_hop_count)
-		return set_flag(skb, packet, FLAG_HOPS_EXCEEDED, HOPS_EXCEEDED);
+		return set_flag(packet, FLAG_HOPS_EXCEEDED, HOPS_EXCEEDED);
 	if (length + grown > way->out->mtu)
-		return way->config->flags & RELIEVES ? ENGINE : set_flag(skb, packet, FLAG_MTU_EXCEEDED, MTU_EXCEEDED);
-	write_hop(skb, packet, way, bpf_ntohs(header->instructions));
+		return way->config->flags & RELIEVES ? ENGINE :
+						       set_flag(packet, FLAG_MTU_EXCEEDED, MTU_EXCEEDED);
+	write_hop(packet, way, bpf_ntohs(header->instructions));
 	removed = sum_of_start(shim);
 	shim->length += header->hop_ml;
 	header->remaining_hop_count--;
 	added = sum_of_start(shim) + sum_of(packet->hop, grown);
 	correct_l4(packet, removed, added, grown);
 	grow_lengths(packet, grown);
-	if (bpf_skb_adjust_room(skb, grown, BPF_ADJ_ROOM_NET, BPF_F_ADJ_ROOM_NO_CSUM_RESET))
-		return NO_HEADROOM;
-	asm volatile("" : "+r"(grown));
-	if (grown < 4 || grown > sizeof(packet->hop))
-		return NO_HEADROOM;
-	if (write_back(skb, packet, start_end))
-		return NO_HEADROOM;
-	if (bpf_skb_store_bytes(skb, start_end, packet->hop, grown, 0))
-		return NO_HEADROOM;
 	return PUSHED;
 }

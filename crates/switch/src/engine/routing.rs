@@ -89,7 +89,8 @@ impl Routing {
         if self.forwarding.is_router() {
             let tables = self.follower.tables();
             let is_ours = |device: u32| ports.iter().any(|port| port.device.index == device);
-            self.follower.look_for(tables.neighbours().filter(|(device, _)| is_ours(*device)).collect());
+            let neighbours = tables.passing_neighbours().filter(|(device, _)| is_ours(*device));
+            self.follower.look_for(neighbours.collect());
         }
     }
 

@@ -1,5 +1,6 @@
 //! What the programs in the kernel and the switch tell each other; `bpf/abi.h` has the same.
 
+use inband_linux::device::Device;
 use inband_node::NodeConfig;
 use inband_node::config::{
     ChecksumUpdate, EncapsulationKind, Icmp, IntVersion, InterfaceConfig, Layer, Mode, MtuAction,
@@ -36,6 +37,8 @@ pub(super) struct PortSettings {
     number: u32,
     id: u16,
     is_edge: u16,
+    address: [u8; 6],
+    flags: u16,
 }
 
 /// The way to the engine and back.
@@ -53,6 +56,9 @@ const INT_TO_ENGINE: u32 = 4;
 const KEEPS_COMPLEMENT: u32 = 8;
 const BEFORE_TCP_OPTIONS: u32 = 16;
 const RELIEVES: u32 = 32;
+
+const FORWARDS_FROM: u16 = 1;
+const FORWARDS_TO: u16 = 2;
 
 impl Settings {
     pub(super) fn new(config: &NodeConfig, engine: Engine, clock_offset: u64) -> Self {
@@ -102,16 +108,28 @@ fn flags(config: &NodeConfig) -> u32 {
 
 impl PortSettings {
     /// `number` is the interface's place among the interfaces.
-    pub(super) fn new(interface: &InterfaceConfig, number: u32) -> Self {
-        let is_edge = interface.edge || interface.accept_int == Some(false);
+    pub(super) fn new(interface: &InterfaceConfig, device: &Device, number: u32) -> Self {
         Self {
             level2_id: interface.level2_id,
             mtu: interface.mtu,
             number,
             id: interface.id,
-            is_edge: u16::from(is_edge),
+            is_edge: u16::from(leaves_int_to_engine(interface)),
+            address: device.address.first_chunk().copied().unwrap_or_default(),
+            flags: 0,
         }
     }
+
+    /// The same with packets that pass the stack by when they come in, and when they leave.
+    pub(super) fn with_fast_path(self, from: bool, to: bool) -> Self {
+        let bit = |is_set: bool, flag: u16| if is_set { flag } else { 0 };
+        Self { flags: bit(from, FORWARDS_FROM) | bit(to, FORWARDS_TO), ..self }
+    }
+}
+
+/// Whether the engine does all INT of an interface: it faces hosts, or none may come in by it.
+pub(super) fn leaves_int_to_engine(interface: &InterfaceConfig) -> bool {
+    interface.edge || interface.accept_int == Some(false)
 }
 
 /// `struct handed`: what comes in front of a frame for the engine.

@@ -3,10 +3,11 @@
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
-use aya::maps::{Array, HashMap, PerCpuArray};
-use aya::programs::SchedClassifier;
+use aya::maps::{Array, DevMap, HashMap, PerCpuArray};
+use aya::programs::{SchedClassifier, Xdp};
 use aya::{Ebpf, EbpfLoader, include_bytes_aligned};
 use inband_linux::tcx::{self, Direction, Order};
+use inband_linux::xdp::{self, XdpMode};
 use zerocopy::IntoBytes;
 
 use super::abi::{PortSettings, Settings};
@@ -35,12 +36,14 @@ pub(super) enum Count {
     HopsExceeded,
     MtuExceeded,
     NoHeadroom,
+    Forwarded,
 }
 
-/// `COUNTS`.
-const COUNTS: u32 = 16;
+/// `struct counts`, of one processor.
+type Counts = [u64; 16];
 const ARRIVE: &str = "arrive";
 const LEAVE: &str = "leave";
+const FORWARD: &str = "forward";
 
 static OBJECT: &[u8] = include_bytes_aligned!("../bpf/switch.bpf.o");
 
@@ -64,8 +67,8 @@ impl Programs {
         array.set(0, bytes, 0).map_err(fault("configure the programs"))
     }
 
-    /// Makes the device with this index an interface of the switch.
-    pub(super) fn add_port(&mut self, device: u32, settings: &PortSettings) -> Result<(), SwitchError> {
+    /// Makes the device with this index an interface of the switch, or changes what it is.
+    pub(super) fn set_port(&mut self, device: u32, settings: &PortSettings) -> Result<(), SwitchError> {
         let mut bytes = [0; size_of::<PortSettings>()];
         bytes.copy_from_slice(settings.as_bytes());
         let map = self.ebpf.map_mut("PORTS").ok_or_else(missing)?;
@@ -88,6 +91,28 @@ impl Programs {
         Ok(())
     }
 
+    /// Loads the program of the fast path; it runs nowhere yet.
+    pub(super) fn load_forward(&mut self) -> Result<(), SwitchError> {
+        let program = self.ebpf.program_mut(FORWARD).ok_or_else(missing)?;
+        let program: &mut Xdp = program.try_into().map_err(fault("use a program"))?;
+        program.load().map_err(fault("load a program"))
+    }
+
+    /// Puts the program of the fast path on what the device receives, until the link is closed.
+    pub(super) fn attach_forward(&mut self, device: u32, mode: XdpMode) -> io::Result<OwnedFd> {
+        let missing = || io::Error::from(io::ErrorKind::NotFound);
+        let program = self.ebpf.program_mut(FORWARD).ok_or_else(missing)?;
+        let program: &mut Xdp = program.try_into().map_err(io::Error::other)?;
+        xdp::attach(program.fd().map_err(io::Error::other)?.as_fd(), device, mode)
+    }
+
+    /// Lets the fast path send by the device of interface `number`.
+    pub(super) fn set_way(&mut self, number: u32, device: u32) -> Result<(), SwitchError> {
+        let map = self.ebpf.map_mut("WAYS").ok_or_else(missing)?;
+        let mut ways = DevMap::try_from(map).map_err(fault("add an interface"))?;
+        ways.set(number, device, None, 0).map_err(fault("add an interface"))
+    }
+
     /// Detaches the programs from all interfaces; none of them runs any more then, and what they have counted stays.
     pub(super) fn detach(&mut self) {
         self.links.clear();
@@ -95,10 +120,10 @@ impl Programs {
 
     /// What an interface's counter says on all processors together; 0 where the kernel does not say.
     pub(super) fn count(&self, number: u32, count: Count) -> u64 {
-        let counters = self.ebpf.map("COUNTERS").and_then(|map| PerCpuArray::<_, u64>::try_from(map).ok());
-        let key = number * COUNTS + count as u32;
-        let values = counters.and_then(|counters| counters.get(&key, 0).ok());
-        values.map_or(0, |values| values.iter().sum())
+        let counters = self.ebpf.map("COUNTERS").and_then(|map| PerCpuArray::<_, Counts>::try_from(map).ok());
+        let values = counters.and_then(|counters| counters.get(&number, 0).ok());
+        let of = |counts: &Counts| counts.get(count as usize).copied().unwrap_or_default();
+        values.map_or(0, |values| values.iter().map(of).sum())
     }
 
     fn classifier(&mut self, name: &str) -> Result<&mut SchedClassifier, SwitchError> {

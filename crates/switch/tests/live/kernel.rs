@@ -13,13 +13,13 @@ use inband_wire::Link;
 
 use crate::world::{A, B, FIRST, PATIENCE, SECOND, World, drops, outcome};
 
-const KINDS: [&str; 6] = ["dscp", "udp-port", "udp", "gre", "vxlan-gpe", "geneve"];
+pub(crate) const KINDS: [&str; 6] = ["dscp", "udp-port", "udp", "gre", "vxlan-gpe", "geneve"];
 /// What is the same whoever measures it: there is no queue, and no one measures the rest.
 const INSTRUCTIONS: &str = "[\"node-id\", \"level1-interfaces\", \"queue-occupancy\", \"level2-interfaces\", \
      \"egress-utilization\", \"buffer-occupancy\"]";
 
 /// A node between `left` and `right`, of which it takes those in `edges` for edges.
-fn config(id: u32, kind: &str, edges: &[&str], mtu: u32, text: &str) -> String {
+pub(crate) fn config(id: u32, kind: &str, edges: &[&str], mtu: u32, text: &str) -> String {
     let interface = |number: u16, device: &str| {
         let edge = edges.contains(&device);
         format!(
@@ -34,7 +34,7 @@ fn config(id: u32, kind: &str, edges: &[&str], mtu: u32, text: &str) -> String {
     )
 }
 
-fn socket(world: &World, place: usize, name: &str) -> FrameSocket {
+pub(crate) fn socket(world: &World, place: usize, name: &str) -> FrameSocket {
     world.inside(place, || {
         let device = device::find(&mut Netlink::open().unwrap(), name).unwrap().unwrap();
         FrameSocket::open(device.index).unwrap()
@@ -70,7 +70,7 @@ fn plain_frames(tunnel_port: u16) -> Vec<Vec<u8>> {
     frames
 }
 
-fn plain_frame(payload: usize, protocol: u8, is_v4: bool, port: u16) -> Vec<u8> {
+pub(crate) fn plain_frame(payload: usize, protocol: u8, is_v4: bool, port: u16) -> Vec<u8> {
     let header = if protocol == 6 { 32 } else { 8 };
     let length = u16::try_from(header + payload).unwrap();
     let mut l4 = vec![0x30, 0x39, 0, 0];
@@ -115,7 +115,7 @@ fn plain_frame(payload: usize, protocol: u8, is_v4: bool, port: u16) -> Vec<u8> 
 }
 
 /// The frame as `node` sends it; `None`: it does not.
-fn through(node: &mut Node, frame: &[u8], ingress: u16, egress: u16) -> Option<Vec<u8>> {
+pub(crate) fn through(node: &mut Node, frame: &[u8], ingress: u16, egress: u16) -> Option<Vec<u8>> {
     let mut buffer = [vec![0xa5; MOST_GROWTH], frame.to_vec()].concat();
     let mut expected = Frame::behind_headroom(&mut buffer).unwrap();
     let passage = Passage { ingress, egress, ..Passage::default() };
@@ -124,7 +124,7 @@ fn through(node: &mut Node, frame: &[u8], ingress: u16, egress: u16) -> Option<V
     (verdict == Verdict::Forward).then(|| expected.bytes().to_vec())
 }
 
-fn node(config: &str) -> Node {
+pub(crate) fn node(config: &str) -> Node {
     Node::new(&toml::from_str::<NodeConfig>(config).unwrap()).unwrap()
 }
 
@@ -144,7 +144,7 @@ fn exchange(from: &FrameSocket, to: &FrameSocket, frame: &[u8], batch: &mut Batc
 }
 
 /// Packets that a source of `kind` and `hops` nodes behind it have sent.
-fn int_frames(kind: &str, hops: u32) -> Vec<Vec<u8>> {
+pub(crate) fn int_frames(kind: &str, hops: u32) -> Vec<Vec<u8>> {
     let port = if kind == "geneve" { 6081 } else { 4790 };
     let mut source = node(&config(1, kind, &["left"], 2_000, ""));
     let started = plain_frames(port).into_iter().filter_map(|frame| through(&mut source, &frame, 1, 2));
@@ -199,7 +199,7 @@ fn packets_leave_the_kernels_programs_as_they_leave_the_engine() {
 }
 
 /// Whatever was handed over was taken, and what was sent back came back.
-fn assert_is_balanced(status: &Status) {
+pub(crate) fn assert_is_balanced(status: &Status) {
     assert_eq!(
         status.kernel["to_engine"],
         status.kernel["taken"] + status.kernel["engine_losses"],
@@ -305,8 +305,8 @@ fn a_configuration_that_the_kernel_cannot_follow_is_refused_by_its_key() {
     let Some(world) = World::new() else { return };
     for (text, key) in [
         ("[switch]\nforwarding = \"static\"\n", "switch.forwarding"),
-        ("[switch]\nxdp = \"native\"\n", "switch.xdp"),
         ("[switch]\nio = \"af-xdp\"\n", "switch.io"),
+        ("[[interface]]\nid = 3\ndevice = \"lo\"\npriorities = 2\n", "interface.priorities"),
     ] {
         let config: NodeConfig = toml::from_str(&config(1, "dscp", &[], 1_500, text)).unwrap();
         let error = world.inside(FIRST, || LiveSwitch::start(&config).map(drop)).unwrap_err();

@@ -3,7 +3,9 @@
 
 mod bridge;
 mod bytes;
+mod fast_path;
 mod kernel;
 mod queues;
 mod router;
+mod speed;
 mod world;

@@ -5,6 +5,7 @@ use std::net::{SocketAddrV6, UdpSocket};
 use std::time::Duration;
 
 use inband_linux::device;
+use inband_linux::neighbour::{self, Neighbour};
 use inband_linux::netlink::Netlink;
 use socket2::{Domain, Protocol, Socket, Type};
 
@@ -33,6 +34,29 @@ fn routers_forward_once_by_the_kernels_routes_also_where_the_kernel_would() {
     assert_eq!(outcome(&first, "started"), outcome(&second, "stripped"));
     assert_eq!((drops(&first), drops(&second)), (0, 0), "{first:?} {second:?}");
     assert!(first.routes >= 4 && first.neighbours >= 2, "{first:?}");
+}
+
+#[test]
+fn neighbours_that_are_there_for_good_stay_so() {
+    let Some(world) = World::new() else { return };
+    world.three_networks();
+    let known = world.inside(FIRST, || {
+        let mut netlink = Netlink::open().unwrap();
+        let device = device::find(&mut netlink, "right").unwrap().unwrap().index;
+        let address = Some([2, 0, 0, 0, 0, 9]);
+        let ip = "10.94.2.9".parse().unwrap();
+        let known = Neighbour { device, ip, address, has_failed: false, is_permanent: true };
+        known.replace(&mut netlink).unwrap();
+        known
+    });
+    let switch = world.switch(FIRST, ROUTES);
+
+    // When it starts it finds out whether its neighbours are there.
+    std::thread::sleep(Duration::from_millis(1_500));
+
+    let all = world.inside(FIRST, || neighbour::all(&mut Netlink::open().unwrap()).unwrap());
+    assert!(all.contains(&known), "{all:?}");
+    assert!(switch.stop().neighbours >= 1);
 }
 
 #[test]

@@ -88,6 +88,10 @@ impl World {
         });
     }
 
+    pub(crate) fn name(&self, place: usize) -> &str {
+        &self.names[place]
+    }
+
     pub(crate) fn inside<T: Send>(&self, place: usize, work: impl FnOnce() -> T + Send) -> T {
         self.namespaces[place].inside(work).unwrap()
     }

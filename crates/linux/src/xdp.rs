@@ -1,0 +1,72 @@
+//! Programs that see what a device receives before the kernel's stack does.
+
+use std::io;
+use std::os::fd::{BorrowedFd, OwnedFd};
+
+use crate::netlink::{Attributes, Message, Netlink};
+use crate::tcx;
+
+/// Who runs the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum XdpMode {
+    /// The kernel, on packets that the driver has received, `XDP_FLAGS_SKB_MODE`.
+    Generic = 1 << 1,
+    /// The driver, `XDP_FLAGS_DRV_MODE`.
+    Native = 1 << 2,
+}
+
+/// `BPF_XDP` of `enum bpf_attach_type`.
+const XDP: u32 = 37;
+
+/// Attaches `program` to the interface until the link is closed.
+///
+/// # Errors
+/// What the kernel says: that there is a program already, or that the driver runs none.
+pub fn attach(program: BorrowedFd<'_>, interface: u32, mode: XdpMode) -> io::Result<OwnedFd> {
+    tcx::create_link(program, interface, XDP, mode as u32)
+}
+
+/// Whether a device sends what programs on other devices redirect to it. `false` also where the kernel does not say.
+///
+/// # Errors
+/// What the kernel says.
+pub fn takes_redirected(interface: u32) -> io::Result<bool> {
+    let mut netlink = Netlink::open_generic()?;
+    let Some(family) = family(&mut netlink)? else { return Ok(false) };
+    let mut features = 0;
+    let question = Message::new(family, 0, &[GET_DEVICE, 1, 0, 0]);
+    netlink.query(question.attribute(DEVICE, &interface.to_ne_bytes()), |_, body| {
+        let attributes = Attributes(body.get(GENERIC_BYTES..).unwrap_or_default());
+        features = attributes.number(FEATURES).unwrap_or_default();
+    })?;
+    Ok(features & SENDS_REDIRECTED != 0)
+}
+
+/// The number of the kernel's family `netdev`; `None`: it has none.
+fn family(netlink: &mut Netlink) -> io::Result<Option<u16>> {
+    let mut family = None;
+    let question = Message::new(CONTROL, 0, &[GET_FAMILY, 1, 0, 0]).attribute(FAMILY_NAME, b"netdev\0");
+    let asked = netlink.query(question, |_, body| {
+        let attributes = Attributes(body.get(GENERIC_BYTES..).unwrap_or_default());
+        let number = attributes.get(FAMILY_ID).and_then(|id| id.first_chunk());
+        family = number.map(|id| u16::from_ne_bytes(*id));
+    });
+    match asked {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        asked => asked.map(|()| family),
+    }
+}
+
+/// `struct genlmsghdr`.
+const GENERIC_BYTES: usize = 4;
+/// `GENL_ID_CTRL`, `CTRL_CMD_GETFAMILY`, `CTRL_ATTR_FAMILY_ID`, `CTRL_ATTR_FAMILY_NAME`.
+const CONTROL: u16 = 16;
+const GET_FAMILY: u8 = 3;
+const FAMILY_ID: u16 = 1;
+const FAMILY_NAME: u16 = 2;
+/// `NETDEV_CMD_DEV_GET`, `NETDEV_A_DEV_IFINDEX`, `NETDEV_A_DEV_XDP_FEATURES`, `NETDEV_XDP_ACT_NDO_XMIT`.
+const GET_DEVICE: u8 = 1;
+const DEVICE: u16 = 1;
+const FEATURES: u16 = 3;
+const SENDS_REDIRECTED: u32 = 1 << 2;

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* The transit hop of a packet on its way through the stack, at the egress of its device. */
+#pragma once
+
+#include "../../../host/src/bpf/qdisc.h"
+#include "transit.h"
+
+#define CHECKSUM_PARTIAL 3
+
+struct sk_buff___checksum {
+	__u8 ip_summed : 2;
+} __attribute__((preserve_access_index));
+
+static __always_inline int lacks_checksum(struct __sk_buff *skb)
+{
+	struct sk_buff___checksum *packet = (void *)skb;
+
+	return BPF_CORE_READ_BITFIELD_PROBED(packet, ip_summed) == CHECKSUM_PARTIAL;
+}
+
+/* Writes `head` back, from the IP header to byte `end`. */
+static __always_inline int write_back(struct __sk_buff *skb, struct packet *packet, __u32 end)
+{
+	__u32 length = end - L3;
+
+	asm volatile("" : "+r"(length));
+	if (length == 0 || length > HEAD_BYTES - L3)
+		return -1;
+	return bpf_skb_store_bytes(skb, L3, packet->head + L3, length, 0);
+}
+
+/* Adds this node's metadata to the packet, or says in it why not. Returns what happened. */
+static __always_inline int extend(struct __sk_buff *skb, struct packet *packet, struct way *way)
+{
+	__u16 asked;
+	__u32 grown;
+	int outcome;
+
+	/* Still to be cut, or without its checksum. */
+	if (skb->gso_size || lacks_checksum(skb) || is_engines(packet, way->config))
+		return ENGINE;
+	asked = bpf_ntohs(header_of(packet)->instructions);
+	way->latency = (asked & HOP_LATENCY) && !may_wait(skb) ? latency(way) : UNKNOWN;
+	way->queue = asked & QUEUE_OCCUPANCY ? root_queue(skb) : UNKNOWN;
+	grown = grown_bytes(packet);
+	outcome = push_hop(packet, way);
+	if (outcome == ENGINE)
+		return ENGINE;
+	if (outcome == PUSHED && bpf_skb_adjust_room(skb, grown, BPF_ADJ_ROOM_NET, BPF_F_ADJ_ROOM_NO_CSUM_RESET))
+		return NO_HEADROOM;
+	if (write_back(skb, packet, start_end(packet)))
+		return NO_HEADROOM;
+	if (outcome != PUSHED)
+		return outcome;
+	asm volatile("" : "+r"(grown));
+	if (grown < 4 || grown > sizeof(packet->hop))
+		return NO_HEADROOM;
+	if (bpf_skb_store_bytes(skb, start_end(packet), packet->hop, grown, 0))
+		return NO_HEADROOM;
+	return PUSHED;
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* The transit hop of a packet that is routed before the stack sees it. */
+#pragma once
+
+#include "transit.h"
+
+#define FAMILY_IPV4 2
+#define FAMILY_IPV6 10
+/* Bytes of a packet's start that are looked at here; what has INT behind them goes through the stack. */
+#define FAST_HEAD_BYTES 128
+
+/* For 64 bits: keeps the compiler from making one comparison of two, which the verifier would not follow. */
+#define APART(length) asm volatile("" : "+r"(length))
+
+/* Reads the start of the frame; returns a negative number where there is too little of it. */
+static __always_inline int read_frame(struct xdp_md *frame, struct packet *packet)
+{
+	void *data = (void *)(long)frame->data;
+	void *data_end = (void *)(long)frame->data_end;
+	__u64 length = data_end - data;
+
+	packet->length = length;
+	if (data + FAST_HEAD_BYTES <= data_end) {
+		__builtin_memcpy(packet->head, data, FAST_HEAD_BYTES);
+		packet->visible = FAST_HEAD_BYTES;
+	} else {
+		if (length > FAST_HEAD_BYTES)
+			return -1;
+		APART(length);
+		if (length < L3 + sizeof(struct iphdr))
+			return -1;
+		packet->visible = length;
+		if (bpf_xdp_load_bytes(frame, 0, packet->head, length))
+			return -1;
+	}
+	packet->ethertype = ((struct ethhdr *)packet->head)->h_proto;
+	return 0;
+}
+
+/* Whether the frame is for the device itself, so that a router may forward it. */
+static __always_inline int is_addressed_to(const struct packet *packet, const struct port *in)
+{
+	const __u32 *theirs = (const __u32 *)packet->head;
+	const __u32 *ours = (const __u32 *)in->address;
+
+	return theirs[0] == ours[0] && *(__u16 *)(theirs + 1) == *(__u16 *)(ours + 1);
+}
+
+/*
+ * Whether nothing but a route is needed to forward the packet: it has hops left, no options, and a source that may be
+ * one. What becomes of others is for the stack to say.
+ */
+static __always_inline int is_simple(struct packet *packet)
+{
+	const struct iphdr *ip = ipv4(packet);
+	__u8 first;
+
+	if (packet->version == 6) {
+		first = ipv6(packet)->saddr.in6_u.u6_addr8[0];
+		return ipv6(packet)->hop_limit > 1 && first != 0 && first < 0xfe;
+	}
+	first = *(const __u8 *)&ip->saddr;
+	return ip->ihl == 5 && ip->ttl > 1 && first != 0 && first != 127 && first < 224;
+}
+
+/* Looks up the way on. Returns whether Linux knows it and would only have to send the packet. */
+static __always_inline int find_way(struct xdp_md *frame, struct packet *packet, struct bpf_fib_lookup *fib)
+{
+	fib->ifindex = frame->ingress_ifindex;
+	fib->tot_len = packet->end - L3;
+	fib->l4_protocol = packet->protocol;
+	if (packet->protocol == IPPROTO_TCP || packet->protocol == IPPROTO_UDP) {
+		fib->sport = udp(packet)->source;
+		fib->dport = udp(packet)->dest;
+	}
+	if (packet->version == 4) {
+		fib->family = FAMILY_IPV4;
+		fib->tos = ipv4(packet)->tos;
+		fib->ipv4_src = ipv4(packet)->saddr;
+		fib->ipv4_dst = ipv4(packet)->daddr;
+	} else {
+		fib->family = FAMILY_IPV6;
+		/* Traffic class and flow label. */
+		fib->flowinfo = *(__be32 *)ipv6(packet) & bpf_htonl(0x0fffffff);
+		__builtin_memcpy(fib->ipv6_src, &ipv6(packet)->saddr, sizeof(fib->ipv6_src));
+		__builtin_memcpy(fib->ipv6_dst, &ipv6(packet)->daddr, sizeof(fib->ipv6_dst));
+	}
+	return bpf_fib_lookup(frame, fib, sizeof(*fib), 0) == BPF_FIB_LKUP_RET_SUCCESS;
+}
+
+/* Takes one off the time to live as Linux does, and addresses the frame to its next hop. */
+static __always_inline void route_on(struct packet *packet, const struct bpf_fib_lookup *fib)
+{
+	struct ethhdr *ethernet = (struct ethhdr *)packet->head;
+	struct iphdr *ip = ipv4(packet);
+	__u32 check;
+
+	__builtin_memcpy(ethernet->h_dest, fib->dmac, ETH_ALEN);
+	__builtin_memcpy(ethernet->h_source, fib->smac, ETH_ALEN);
+	if (packet->version == 6) {
+		ipv6(packet)->hop_limit--;
+		return;
+	}
+	check = (__u32)ip->check + bpf_htons(0x0100);
+	ip->check = check + (check >= 0xffff);
+	ip->ttl--;
+}
+
+/* Writes `head` and, if the packet grows, `hop` into the frame, which has room for both. Returns whether that succeeds. */
+static __always_inline int write_frame(struct xdp_md *frame, struct packet *packet, __u64 grown)
+{
+	__u64 end = start_end(packet);
+
+	APART(end);
+	if (end > FAST_HEAD_BYTES)
+		return 0;
+	APART(end);
+	if (end == 0 || bpf_xdp_store_bytes(frame, 0, packet->head, end))
+		return 0;
+	if (!grown)
+		return 1;
+	APART(grown);
+	if (grown > sizeof(packet->hop))
+		return 0;
+	APART(grown);
+	if (grown == 0)
+		return 0;
+	return !bpf_xdp_store_bytes(frame, end, packet->hop, grown);
+}

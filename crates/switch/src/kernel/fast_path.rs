@@ -1,0 +1,160 @@
+//! The fast path: INT-MD that a program at XDP forwards by the kernel's routes, before the stack sees it.
+
+use std::collections::BTreeMap;
+use std::os::fd::OwnedFd;
+
+use inband_linux::device::{self, Device};
+use inband_linux::netlink::Netlink;
+use inband_linux::xdp::{self, XdpMode};
+use inband_node::NodeConfig;
+use inband_node::config::Xdp;
+
+use super::abi::PortSettings;
+use super::obstacle::{Facts, Obstacle};
+use super::programs::Programs;
+use crate::error::SwitchError;
+
+/// The fast path; its programs are detached when it is dropped.
+#[derive(Debug)]
+pub(super) struct FastPath {
+    mode: Xdp,
+    /// Why the kernel does not take the program at all.
+    refusal: Option<String>,
+    lanes: Vec<Lane>,
+}
+
+/// What it is on one interface.
+#[derive(Debug)]
+struct Lane {
+    name: String,
+    /// The program on what comes in.
+    link: Option<OwnedFd>,
+    /// Why the kernel did not attach it.
+    refusal: Option<String>,
+    /// Why packets do not come in by the fast path, or do not leave by it.
+    from: Option<Obstacle>,
+    to: Option<Obstacle>,
+}
+
+impl FastPath {
+    /// Attaches the program to the interfaces where it may run.
+    ///
+    /// # Errors
+    /// Where the configuration demands it: what the kernel says against it.
+    pub(super) fn start(
+        config: &NodeConfig,
+        programs: &mut Programs,
+        netlink: &mut Netlink,
+    ) -> Result<Self, SwitchError> {
+        let mode = config.switch.xdp;
+        let refusal = match mode {
+            Xdp::Off => None,
+            _ => programs.load_forward().err().map(|error| error.to_string()),
+        };
+        if let (Some(refusal), true) = (&refusal, is_demanded(mode)) {
+            return Err(SwitchError::config("switch.xdp", refusal.as_str()));
+        }
+        let lanes = config.interfaces.iter().map(|interface| Lane {
+            name: interface.device.clone().unwrap_or_default(),
+            link: None,
+            refusal: None,
+            from: Some(Obstacle::Off),
+            to: Some(Obstacle::Off),
+        });
+        let mut started = Self { mode, refusal, lanes: lanes.collect() };
+        let all = device::all(netlink).map_err(SwitchError::system("list the devices"))?;
+        started.update(config, programs, netlink, &all)?;
+        match started.lanes.iter().find_map(|lane| Some((&lane.name, lane.refusal.as_ref()?))) {
+            Some((name, refusal)) if is_demanded(mode) => {
+                Err(SwitchError::config("switch.xdp", format!("`{name}` takes no program: {refusal}")))
+            }
+            _ => Ok(started),
+        }
+    }
+
+    /// Looks at what may pass the stack by, now that the devices are `all`.
+    ///
+    /// # Errors
+    /// What the kernel says about the programs' maps.
+    pub(super) fn update(
+        &mut self,
+        config: &NodeConfig,
+        programs: &mut Programs,
+        netlink: &mut Netlink,
+        all: &[Device],
+    ) -> Result<(), SwitchError> {
+        if self.mode == Xdp::Off || self.refusal.is_some() {
+            return Ok(());
+        }
+        let facts = Facts::gather(self.mode, netlink, all);
+        for (lane, interface) in self.lanes.iter_mut().zip(&config.interfaces) {
+            lane.from = facts.against(interface);
+            lane.to = lane.from.clone().or_else(|| facts.against_leaving(interface));
+        }
+        self.attach(programs, all);
+        let mode = self.mode;
+        for ((lane, interface), number) in self.lanes.iter_mut().zip(&config.interfaces).zip(0..) {
+            let Some(device) = all.iter().find(|device| device.name == lane.name) else { continue };
+            let takes = || mode == Xdp::Generic || xdp::takes_redirected(device.index).unwrap_or(false);
+            if lane.to.is_none() && !takes() {
+                lane.to = Some(Obstacle::TakesNone);
+            }
+            if lane.to.is_none() {
+                programs.set_way(number, device.index)?;
+            }
+            let settings = PortSettings::new(interface, device, number);
+            let settings = settings.with_fast_path(lane.from.is_none(), lane.to.is_none());
+            programs.set_port(device.index, &settings)?;
+        }
+        Ok(())
+    }
+
+    /// Attaches the program where it may run and does not, if there is a way for packets at all: from one interface to
+    /// another. A program on a device has its price also for packets that it lets pass.
+    fn attach(&mut self, programs: &mut Programs, all: &[Device]) {
+        let mode = if self.mode == Xdp::Generic { XdpMode::Generic } else { XdpMode::Native };
+        let ways = self.lanes.iter().filter(|lane| lane.to.is_none()).count();
+        for lane in self.lanes.iter_mut().filter(|lane| lane.from.is_none()) {
+            let others = ways - usize::from(lane.to.is_none());
+            let index = all.iter().find(|device| device.name == lane.name).map(|device| device.index);
+            if let (None, None, Some(index)) = (&lane.link, &lane.refusal, index)
+                && others > 0
+            {
+                match programs.attach_forward(index, mode) {
+                    Ok(link) => lane.link = Some(link),
+                    Err(error) => lane.refusal = Some(error.to_string()),
+                }
+            }
+            lane.from = match (&lane.link, &lane.refusal) {
+                (Some(_), _) => None,
+                (None, Some(refusal)) => Some(Obstacle::Refused(refusal.clone())),
+                (None, None) => Some(Obstacle::NoWay),
+            };
+        }
+    }
+
+    /// Detaches the program from all interfaces.
+    pub(super) fn detach(&mut self) {
+        for lane in &mut self.lanes {
+            lane.link = None;
+        }
+    }
+
+    /// What it does on each interface, or why nothing, by device.
+    pub(super) fn words(&self) -> BTreeMap<String, String> {
+        let mode = if self.mode == Xdp::Generic { "generic" } else { "native" };
+        let words = |lane: &Lane| match (&self.refusal, &lane.from, &lane.to) {
+            (Some(refusal), ..) => format!("off: {refusal}"),
+            (None, None, None) => mode.to_owned(),
+            (None, None, Some(obstacle)) => format!("{mode} in; not out: {obstacle}"),
+            (None, Some(obstacle), None) => format!("{mode} out; not in: {obstacle}"),
+            (None, Some(obstacle), Some(_)) => format!("off: {obstacle}"),
+        };
+        self.lanes.iter().map(|lane| (lane.name.clone(), words(lane))).collect()
+    }
+}
+
+/// Whether the switch is not to run without it.
+fn is_demanded(mode: Xdp) -> bool {
+    matches!(mode, Xdp::Native | Xdp::Generic)
+}

@@ -1,0 +1,154 @@
+//! What speaks against packets that pass the kernel's stack by: something there has to see them.
+
+use std::fmt;
+use std::fs;
+
+use inband_linux::device::Device;
+use inband_linux::netlink::Netlink;
+use inband_linux::qdisc::{self, Place, Qdisc};
+use inband_linux::tcx::{self, Direction};
+use inband_linux::{ipsec, netfilter};
+use inband_node::config::{InterfaceConfig, Xdp};
+
+use super::abi::leaves_int_to_engine;
+
+/// Why packets do not pass the stack by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Obstacle {
+    /// The configuration says so.
+    Off,
+    /// The engine does all INT of the interface.
+    Edge,
+    /// The device is a port of another one.
+    Port,
+    /// Other devices get packets from the device.
+    Below(String),
+    /// There are rules of netfilter.
+    Netfilter,
+    /// There are policies of IPsec.
+    Ipsec,
+    /// Sources are compared with routes.
+    ReversePath,
+    /// Equal paths are chosen by what the program does not look at.
+    PathHash,
+    /// Somebody else filters what the device sends or receives.
+    Filters,
+    /// The device has a queue that somebody has chosen.
+    Queue(String),
+    /// The device sends nothing that it is redirected.
+    TakesNone,
+    /// The kernel did not attach the program.
+    Refused(String),
+    /// There is no interface that packets could leave by.
+    NoWay,
+}
+
+impl fmt::Display for Obstacle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Off => f.write_str("`switch.xdp`"),
+            Self::Edge => f.write_str("the engine does its INT"),
+            Self::Port => f.write_str("port of another device"),
+            Self::Below(name) => write!(f, "{name} is above it"),
+            Self::Netfilter => f.write_str("tables of netfilter"),
+            Self::Ipsec => f.write_str("policies of IPsec"),
+            Self::ReversePath => f.write_str("rp_filter is on"),
+            Self::PathHash => f.write_str("fib_multipath_hash_policy is above 1"),
+            Self::Filters => f.write_str("filters of others at TC"),
+            Self::Queue(kind) => write!(f, "its queue is {kind}"),
+            Self::TakesNone => f.write_str("its driver takes no packets from XDP"),
+            Self::Refused(error) => write!(f, "{error}"),
+            Self::NoWay => f.write_str("no interface to leave by"),
+        }
+    }
+}
+
+/// What the kernel's stack would do with packets.
+#[derive(Debug)]
+pub(super) struct Facts<'a> {
+    devices: &'a [Device],
+    /// Whether the configuration demands that packets pass the stack by although something there would see them.
+    is_demanded: bool,
+    qdiscs: Vec<Qdisc>,
+    /// What concerns all interfaces.
+    everywhere: Option<Obstacle>,
+}
+
+impl<'a> Facts<'a> {
+    /// Asks the kernel. What it does not say counts as an obstacle.
+    pub(super) fn gather(mode: Xdp, netlink: &mut Netlink, devices: &'a [Device]) -> Self {
+        let is_demanded = mode != Xdp::Auto;
+        let everywhere = if is_demanded {
+            None
+        } else if netfilter::has_tables().unwrap_or(true) {
+            Some(Obstacle::Netfilter)
+        } else if ipsec::has_policies().unwrap_or(true) {
+            Some(Obstacle::Ipsec)
+        } else if ["ipv4", "ipv6"].iter().any(|ip| setting(&format!("{ip}/fib_multipath_hash_policy")) > 1) {
+            Some(Obstacle::PathHash)
+        } else {
+            None
+        };
+        Self { devices, is_demanded, qdiscs: qdisc::all(netlink).unwrap_or_default(), everywhere }
+    }
+
+    /// Why packets neither come in by the interface past the stack, nor leave by it.
+    pub(super) fn against(&self, interface: &InterfaceConfig) -> Option<Obstacle> {
+        let name = interface.device.as_deref().unwrap_or_default();
+        let device = self.devices.iter().find(|device| device.name == name)?;
+        if leaves_int_to_engine(interface) {
+            return Some(Obstacle::Edge);
+        }
+        if device.master.is_some() {
+            return Some(Obstacle::Port);
+        }
+        let is_above = |other: &&Device| {
+            other.link == Some(device.index) && DEVICES_ABOVE.contains(&other.kind.as_str())
+        };
+        if let Some(above) = self.devices.iter().find(is_above) {
+            return Some(Obstacle::Below(above.name.clone()));
+        }
+        if self.is_demanded {
+            return None;
+        }
+        if let Some(everywhere) = &self.everywhere {
+            return Some(everywhere.clone());
+        }
+        let reverse_path = |name: &str| setting(&format!("ipv4/conf/{name}/rp_filter"));
+        if reverse_path("all") > 0 || reverse_path(name) > 0 {
+            return Some(Obstacle::ReversePath);
+        }
+        self.has_filters(device.index).then_some(Obstacle::Filters)
+    }
+
+    /// Why packets that may come in by the interface do not leave by it.
+    pub(super) fn against_leaving(&self, interface: &InterfaceConfig) -> Option<Obstacle> {
+        let name = interface.device.as_deref().unwrap_or_default();
+        let device = self.devices.iter().find(|device| device.name == name)?;
+        let is_chosen = |qdisc: &&Qdisc| {
+            qdisc.device == device.index
+                && qdisc.place == Place::Root
+                && !USUAL_QUEUES.contains(&qdisc.kind.as_str())
+        };
+        let chosen = self.qdiscs.iter().find(is_chosen).filter(|_| !self.is_demanded)?;
+        Some(Obstacle::Queue(chosen.kind.clone()))
+    }
+
+    /// Whether there are filters at the device beside the switch's own, one program in each direction.
+    fn has_filters(&self, device: u32) -> bool {
+        let is_filtered = |qdisc: &Qdisc| qdisc.device == device && qdisc.place == Place::Filters;
+        let others = |direction| tcx::count(device, direction).unwrap_or(u32::MAX) > 1;
+        self.qdiscs.iter().any(is_filtered) || others(Direction::Ingress) || others(Direction::Egress)
+    }
+}
+
+/// A setting of the kernel's network in this thread's namespace; one that is not there is off.
+fn setting(path: &str) -> u32 {
+    let text = fs::read_to_string(format!("/proc/sys/net/{path}")).unwrap_or_default();
+    text.trim().parse().unwrap_or(0)
+}
+
+/// Kinds of devices that get packets from another one.
+const DEVICES_ABOVE: [&str; 5] = ["vlan", "macvlan", "macvtap", "ipvlan", "ipvtap"];
+/// What devices have without anybody's doing: it shapes nothing.
+const USUAL_QUEUES: [&str; 6] = ["noqueue", "mq", "pfifo_fast", "fq_codel", "fq", "pfifo"];

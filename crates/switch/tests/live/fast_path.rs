@@ -1,0 +1,355 @@
+//! INT-MD that a program at XDP forwards by the kernel's routes.
+
+use std::net::IpAddr;
+use std::time::{Duration, Instant};
+
+use aya::programs::{Xdp, XdpMode};
+use inband_linux::device::{self, Device};
+use inband_linux::ethtool::{self, Offload};
+use inband_linux::frames::{Batch, FrameSocket};
+use inband_linux::neighbour::Neighbour;
+use inband_linux::netlink::Netlink;
+use inband_linux::route::{NextHop, Route};
+use inband_node::{Node, NodeConfig};
+use inband_switch::{LiveSwitch, Status};
+
+use crate::kernel::{KINDS, assert_is_balanced, config, int_frames, node, socket, through};
+use crate::world::{A, FIRST, PATIENCE, SECOND, World, outcome};
+
+/// Kinds of encapsulation that the program extends.
+const FAST_KINDS: [&str; 5] = [KINDS[0], KINDS[1], KINDS[2], KINDS[3], KINDS[4]];
+/// Routers behind the switch, which nobody is.
+const GATEWAYS: [[u8; 6]; 2] = [[2, 0, 0, 0, 1, 1], [2, 0, 0, 0, 1, 2]];
+
+/// The switch routes between a socket at its left and one at its right.
+pub(crate) struct Line {
+    pub(crate) world: World,
+    pub(crate) left: Device,
+    pub(crate) right: Device,
+    from: FrameSocket,
+    to: FrameSocket,
+    batch: Batch,
+}
+
+impl Line {
+    /// Packets go on by the first `gateways` of the gateways.
+    pub(crate) fn new(gateways: usize) -> Option<Self> {
+        let world = World::new()?;
+        for (name, v4, v6) in
+            [("left", "10.94.1.254/24", "fd94:1::fe/64"), ("right", "10.94.2.1/24", "fd94:2::1/64")]
+        {
+            world.address(FIRST, name, v4);
+            world.address(FIRST, name, v6);
+        }
+        let [left, right] = world.inside(FIRST, || {
+            for name in ["ipv4/ip_forward", "ipv6/conf/all/forwarding"] {
+                set(name, "1");
+            }
+            for name in ["all", "left", "right"] {
+                set(&format!("ipv4/conf/{name}/rp_filter"), "0");
+            }
+            let mut netlink = Netlink::open().unwrap();
+            ["left", "right"].map(|name| device::find(&mut netlink, name).unwrap().unwrap())
+        });
+        // Without it the other end of a pair of virtual devices takes no packets from XDP.
+        for (place, name) in [(A, "right"), (SECOND, "left")] {
+            world.inside(place, || ethtool::set(name, Offload::ReceiveJoining, true).unwrap());
+        }
+        world.inside(FIRST, || add_routes(&right, gateways));
+        let (from, to) = (socket(&world, A, "right"), socket(&world, SECOND, "left"));
+        Some(Self { world, left, right, from, to, batch: Batch::new() })
+    }
+
+    /// The frame as a host sends it to the router.
+    pub(crate) fn addressed(&self, frame: &[u8]) -> Vec<u8> {
+        let mut frame = frame.to_vec();
+        frame[..6].copy_from_slice(&self.left.address);
+        frame
+    }
+
+    /// The frame as a router without INT sends it on.
+    fn routed(&self, frame: &[u8]) -> Vec<u8> {
+        let mut frame = frame.to_vec();
+        frame[..6].copy_from_slice(&GATEWAYS[0]);
+        frame[6..12].copy_from_slice(&self.right.address);
+        if frame[12..14] == [0x86, 0xdd] {
+            frame[21] -= 1;
+            return frame;
+        }
+        frame[22] -= 1;
+        frame[24..26].fill(0);
+        let checksum = inband_wire::checksum::Sum::of(&frame[14..34]).checksum();
+        frame[24..26].copy_from_slice(&checksum.to_be_bytes());
+        frame
+    }
+
+    /// Sends a frame, and returns what comes out at the other end; `None`: nothing does.
+    fn exchange(&mut self, frame: &[u8]) -> Option<Vec<u8>> {
+        assert_eq!(self.from.send(std::iter::once(frame)).unwrap(), 1);
+        let since = Instant::now();
+        while since.elapsed() < PATIENCE {
+            for received in self.to.receive(&mut self.batch).unwrap() {
+                if GATEWAYS.iter().any(|gateway| received.bytes[..6] == *gateway) {
+                    return Some(received.bytes.to_vec());
+                }
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        None
+    }
+}
+
+fn set(name: &str, value: &str) {
+    std::fs::write(format!("/proc/sys/net/{name}"), value).unwrap();
+}
+
+fn add_routes(right: &Device, gateways: usize) {
+    let mut netlink = Netlink::open().unwrap();
+    // The last is where tunnels end.
+    for (destination, prefix_length, network) in
+        [("10.2.0.0", 16, "10.94.2."), ("fd94::", 112, "fd94:2::"), ("192.0.2.0", 24, "10.94.2.")]
+    {
+        let hops = GATEWAYS.iter().zip(2..).take(gateways).map(|(address, number)| {
+            let ip: IpAddr = format!("{network}{number}").parse().unwrap();
+            let neighbour = Neighbour {
+                device: right.index,
+                ip,
+                address: Some(*address),
+                has_failed: false,
+                is_permanent: true,
+            };
+            neighbour.replace(&mut netlink).unwrap();
+            NextHop::by(ip, right.index)
+        });
+        let route = Route::new(destination.parse().unwrap(), prefix_length, hops.collect());
+        route.add(&mut netlink).unwrap();
+    }
+}
+
+/// A transit hop, with `text` behind it.
+pub(crate) fn transit(kind: &str, mtu: u32, xdp: &str, text: &str) -> String {
+    config(11, kind, &[], mtu, &format!("{text}[switch]\nxdp = \"{xdp}\"\n"))
+}
+
+#[test]
+fn packets_leave_the_fast_path_as_they_leave_the_engine() {
+    let Some(mut line) = Line::new(1) else { return };
+    for (xdp, word) in [("auto", "native"), ("native", "native"), ("generic", "generic")] {
+        for kind in FAST_KINDS {
+            for mtu in [2_000, 1_300] {
+                let text = transit(kind, mtu, xdp, "");
+                let switch = line.world.switch_of(FIRST, &text);
+                let mut engine = node(&text);
+                let (mut sent, mut fast) = (0, 0);
+                for frame in (0..3).flat_map(|hops| int_frames(kind, hops)) {
+                    let before = count(&engine, "transit");
+                    let expected = through(&mut engine, &line.routed(&frame), 1, 2);
+                    // What is longer than the interface sends may still have to be cut; it goes through the stack.
+                    let is_short = frame.len() <= 14 + mtu as usize;
+                    fast += u64::from(is_short && count(&engine, "transit") > before);
+
+                    let got = line.exchange(&line.addressed(&frame));
+
+                    assert_eq!(got, expected, "{xdp}, {kind}, MTU {mtu}, from {frame:02x?}");
+                    sent += 1;
+                }
+                let status = switch.stop();
+                for name in ["transit", "pushed", "hops_exceeded", "mtu_exceeded"] {
+                    assert_eq!(outcome(&status, name), count(&engine, name), "{kind} {name} of {sent}");
+                }
+                assert!(fast > 10, "{kind}");
+                assert_eq!(status.kernel["forwarded"], fast, "{kind}, {mtu}: {status:?}");
+                // Linux itself sends a few.
+                assert!(status.interfaces[1].sent_packets >= sent, "{status:?}");
+                assert_eq!([&status.xdp["left"], &status.xdp["right"]], [word; 2], "{xdp}");
+                assert_is_balanced(&status);
+            }
+        }
+    }
+}
+
+fn count(engine: &Node, name: &str) -> u64 {
+    engine.counters().iter().find(|(outcome, _)| outcome.name() == name).unwrap().1
+}
+
+#[test]
+fn equal_paths_of_the_fast_path_are_those_of_linux() {
+    let Some(mut line) = Line::new(2) else { return };
+    // Flows, by their source ports.
+    let frames: Vec<_> = int_frames("dscp", 0).into_iter().take(4).collect();
+    let flows: Vec<_> = frames.iter().flat_map(|frame| (0..16).map(|port| flow(frame, port))).collect();
+    for policy in ["0", "1"] {
+        line.world.inside(FIRST, || {
+            set("ipv4/fib_multipath_hash_policy", policy);
+            set("ipv6/fib_multipath_hash_policy", policy);
+        });
+        let mut paths = Vec::new();
+        for xdp in ["off", "native"] {
+            let switch = line.world.switch_of(FIRST, &transit("dscp", 2_000, xdp, ""));
+            let gateways: Vec<_> =
+                flows.iter().map(|frame| line.exchange(&line.addressed(frame)).unwrap()[5]).collect();
+            let status = switch.stop();
+            assert_eq!(status.kernel["forwarded"] > 0, xdp == "native", "{status:?}");
+            assert_eq!(outcome(&status, "pushed"), u64::try_from(flows.len()).unwrap());
+            paths.push(gateways);
+        }
+        assert!(paths[0].contains(&1) && paths[0].contains(&2), "policy {policy}: {:?}", paths[0]);
+        assert_eq!(paths[0], paths[1], "policy {policy}");
+    }
+}
+
+/// The packet as of another flow: with policy 0 by another source address, else by its port. Checksums are not looked at
+/// on the way.
+fn flow(frame: &[u8], number: u8) -> Vec<u8> {
+    let mut frame = frame.to_vec();
+    let is_v4 = frame[12..14] == [8, 0];
+    let (source, port) = if is_v4 { (29, 34) } else { (37, 54) };
+    frame[source] = number + 1;
+    frame[port + 1] = number;
+    if is_v4 {
+        frame[24..26].fill(0);
+        let checksum = inband_wire::checksum::Sum::of(&frame[14..34]).checksum();
+        frame[24..26].copy_from_slice(&checksum.to_be_bytes());
+    }
+    frame
+}
+
+#[test]
+fn times_of_the_fast_path_are_those_of_the_clock() {
+    let Some(mut line) = Line::new(1) else { return };
+    let asked = "[\"hop-latency\", \"ingress-timestamp\", \"egress-timestamp\", \"queue-occupancy\"]";
+    let text = config(1, "dscp", &["left"], 2_000, "");
+    let source: NodeConfig = toml::from_str(&replace_instructions(&text, asked)).unwrap();
+    let mut source = Node::new(&source).unwrap();
+    let plain = crate::kernel::plain_frame(100, 17, true, 4_790);
+    let frame = through(&mut source, &plain, 1, 2).unwrap();
+    let switch = line.world.switch_of(FIRST, &transit("dscp", 2_000, "native", ""));
+    let before = inband_linux::clock::realtime();
+
+    let got = line.exchange(&line.addressed(&frame)).unwrap();
+
+    let after = inband_linux::clock::realtime();
+    let status = switch.stop();
+    assert_eq!(status.kernel["forwarded"], 1);
+    // Behind Ethernet, IPv4, UDP, shim and header.
+    let hop = &got[14 + 20 + 8 + 4 + 12..];
+    let time = |at: usize| u64::from_be_bytes(hop[at..at + 8].try_into().unwrap());
+    let (latency, queue) = (&hop[..4], &hop[4..8]);
+    let (ingress, egress) = (time(8), time(16));
+    let slack = 1_000_000;
+    assert!(before - slack <= ingress && ingress <= egress && egress <= after + slack, "{before} {ingress}");
+    assert_eq!(u64::from(u32::from_be_bytes(latency.try_into().unwrap())), egress - ingress);
+    assert_eq!(queue, [0xff; 4], "nothing waits, and nobody measures");
+}
+
+fn replace_instructions(text: &str, with: &str) -> String {
+    let (front, behind) = text.split_once("instructions = [").unwrap();
+    format!("{front}instructions = {with}{}", behind.split_once(']').unwrap().1)
+}
+
+#[test]
+fn the_stack_sees_packets_as_soon_as_something_there_has_to() {
+    let Some(mut line) = Line::new(1) else { return };
+    let frames: Vec<_> = int_frames("dscp", 1).into_iter().take(8).collect();
+    let text = transit("dscp", 2_000, "auto", "");
+    let mut engine = node(&text);
+    let expected: Vec<_> =
+        frames.iter().map(|frame| through(&mut engine, &line.routed(frame), 1, 2)).collect();
+    // The switch forwards between the steps of the test.
+    let config: NodeConfig = toml::from_str(&text).unwrap();
+    let namespace = inband_linux::namespace::Namespace::open(line.world.name(FIRST)).unwrap();
+    namespace.enter().unwrap();
+    let mut switch = LiveSwitch::start(&config).unwrap();
+    let mut forwarded = |switch: &LiveSwitch| {
+        for (frame, expected) in frames.iter().zip(&expected) {
+            let frame = line.addressed(frame);
+            assert_eq!(line.exchange(&frame), *expected);
+        }
+        switch.status().kernel["forwarded"]
+    };
+    assert_eq!(forwarded(&switch), 8, "{:?}", switch.status());
+
+    set("ipv4/fib_multipath_hash_policy", "2");
+    step_until(&mut switch, |status| status.xdp["left"].contains("fib_multipath_hash_policy"));
+    assert_eq!(forwarded(&switch), 8, "{:?}", switch.status());
+
+    set("ipv4/fib_multipath_hash_policy", "1");
+    step_until(&mut switch, |status| status.xdp["left"] == "native");
+    assert_eq!(forwarded(&switch), 16, "{:?}", switch.status());
+}
+
+fn step_until(switch: &mut LiveSwitch, is_so: impl Fn(&Status) -> bool) -> Status {
+    let since = Instant::now();
+    loop {
+        switch.step().unwrap();
+        let status = switch.status();
+        if is_so(&status) {
+            return status;
+        }
+        assert!(since.elapsed() < PATIENCE, "{status:?}");
+    }
+}
+
+#[test]
+fn a_program_of_somebody_else_at_xdp_stays_in_effect() {
+    let Some(mut line) = Line::new(1) else { return };
+    // The switch's own object, which lets everything pass as long as it knows no interfaces.
+    let object = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/src/bpf/switch.bpf.o")).unwrap();
+    let mut foreign = aya::EbpfLoader::new().load(&object).unwrap();
+    let program: &mut Xdp = foreign.program_mut("forward").unwrap().try_into().unwrap();
+    program.load().unwrap();
+    let index = line.left.index;
+    line.world.inside(FIRST, || program.attach_to_if_index(index, XdpMode::default()).unwrap());
+
+    let demanded: NodeConfig = toml::from_str(&transit("dscp", 2_000, "native", "")).unwrap();
+    let error = line.world.inside(FIRST, || LiveSwitch::start(&demanded).map(drop)).unwrap_err();
+    let text = transit("dscp", 2_000, "auto", "");
+    let switch = line.world.switch_of(FIRST, &text);
+    let frame = int_frames("dscp", 0).remove(0);
+    let got = line.exchange(&line.addressed(&frame));
+
+    assert_eq!(error.key(), Some("switch.xdp"), "{error}");
+    assert_eq!(got, through(&mut node(&text), &line.routed(&frame), 1, 2));
+    let status = switch.stop();
+    assert_eq!((status.kernel["forwarded"], status.kernel["extended"]), (0, 1));
+    assert!(status.xdp["left"].contains("not in: "), "{:?}", status.xdp);
+}
+
+#[test]
+fn what_only_the_stack_can_answer_does_not_take_the_fast_path() {
+    let Some(mut line) = Line::new(1) else { return };
+    let switch = line.world.switch_of(FIRST, &transit("dscp", 2_000, "native", ""));
+    let frames = int_frames("dscp", 1);
+    let good = frames.iter().find(|frame| frame[12] == 8 && frame[23] == 17).unwrap();
+    let v6 = frames.iter().find(|frame| frame[12] == 0x86 && frame[20] == 17).unwrap();
+    let mut changed = Vec::new();
+    let mut change = |frame: &[u8], at: usize, bytes: &[u8]| {
+        let mut frame = line.addressed(frame);
+        frame[at..at + bytes.len()].copy_from_slice(bytes);
+        if frame[12] == 8 {
+            frame[24..26].fill(0);
+            let checksum = inband_wire::checksum::Sum::of(&frame[14..34]).checksum();
+            frame[24..26].copy_from_slice(&checksum.to_be_bytes());
+        }
+        changed.push(frame);
+    };
+    change(good, 0, &[2, 0xff, 0, 0, 0, 9]);
+    change(good, 22, &[1]);
+    change(good, 26, &[127, 0, 0, 1]);
+    change(good, 26, &[224, 0, 0, 1]);
+    change(good, 30, &[10, 99, 0, 1]);
+    change(good, 20, &[0x20, 0]);
+    change(v6, 21, &[1]);
+    change(v6, 22, &[0xfe, 0x80]);
+    change(v6, 38, &[0xff, 2]);
+    for frame in &changed {
+        assert_eq!(line.from.send(std::iter::once(frame.as_slice())).unwrap(), 1);
+    }
+    // What comes behind them shows that they have been seen.
+    let good = line.addressed(good);
+
+    assert!(line.exchange(&good).is_some());
+
+    let status = switch.stop();
+    assert_eq!(status.kernel["forwarded"], 1, "{status:?}");
+}

@@ -1,0 +1,239 @@
+//! How many packets with INT a second go through a switch: past the stack, through it, and through the engine, beside what
+//! forwards without looking at them. Measured in turn, in one run.
+
+use std::time::{Duration, Instant};
+
+use aya::maps::{Array, DevMap, PerCpuArray};
+use aya::programs::{TestRun, TestRunAttrs, TestRunOptions, Xdp, XdpMode};
+use aya::{Ebpf, EbpfLoader, include_bytes_aligned};
+use inband_linux::device::{self, Device};
+use inband_linux::ethtool::{self, Offload};
+use inband_linux::netlink::Netlink;
+use inband_linux::xdp;
+use rustix::thread::{CpuSet, sched_setaffinity};
+
+use crate::fast_path::{Line, transit};
+use crate::kernel::{config, node, plain_frame, through};
+use crate::world::{A, FIRST, SECOND, World};
+
+static OBJECT: &[u8] = include_bytes_aligned!("../bpf/speed.bpf.o");
+/// Frames of one measurement; of each way the median and the best of these.
+const FRAMES: u32 = 1 << 17;
+const ROUNDS: usize = 9;
+/// `HEAD_BYTES`.
+const HEAD_BYTES: usize = 96;
+
+/// Who forwards in the middle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// A program that redirects, without looking at the packet.
+    Redirect,
+    /// The switch, past the stack.
+    FastPath,
+    /// Linux alone.
+    Plain,
+    /// The switch, through the stack.
+    Stack,
+    /// The engine.
+    Engine,
+}
+
+/// The frames' ends, and a program that redirects in the middle.
+struct Bench {
+    line: Line,
+    ebpf: Ebpf,
+    from: Device,
+}
+
+/// What one measurement has shown.
+#[derive(Clone, Copy, Debug)]
+struct Measured {
+    /// Nanoseconds for each packet that arrived.
+    ns: f64,
+    /// Of those that were sent, the share that arrived.
+    arrived: f64,
+    taken: f64,
+    /// Of both processors.
+    cpu_seconds: f64,
+}
+
+impl Bench {
+    fn new() -> Option<Self> {
+        let line = Line::new(1)?;
+        let mut ebpf = EbpfLoader::new().load(OBJECT).unwrap();
+        for name in ["generate", "redirect", "take"] {
+            program(&mut ebpf, name).load().unwrap();
+        }
+        let mut way = DevMap::try_from(ebpf.map_mut("WAY").unwrap()).unwrap();
+        // Indexes are those of the namespace in which this is said.
+        line.world.inside(FIRST, || way.set(0, line.right.index, None, 0).unwrap());
+        let device = |place, name| {
+            line.world.inside(place, || device::find(&mut Netlink::open().unwrap(), name).unwrap().unwrap())
+        };
+        let (from, to) = (device(A, "right"), device(SECOND, "left"));
+        attach(&line.world, A, &mut ebpf, "generate", from.index);
+        attach(&line.world, SECOND, &mut ebpf, "take", to.index);
+        // Without a program there, the middle takes redirected packets all the same.
+        line.world.inside(FIRST, || ethtool::set("left", Offload::ReceiveJoining, true).unwrap());
+        line.world.inside(A, || assert!(xdp::takes_redirected(from.index).unwrap()));
+        Some(Self { line, ebpf, from })
+    }
+
+    /// How many packets have arrived.
+    fn taken(&self) -> u64 {
+        let map = PerCpuArray::<_, u64>::try_from(self.ebpf.map("TAKEN").unwrap()).unwrap();
+        map.get(&0, 0).unwrap().iter().sum()
+    }
+
+    /// Sends `count` frames like `frame` through the middle.
+    fn send(&mut self, frame: &[u8], count: u32) -> Duration {
+        let head: [u8; HEAD_BYTES] = *frame.first_chunk().unwrap();
+        let mut map: Array<_, [u8; HEAD_BYTES]> =
+            Array::try_from(self.ebpf.map_mut("HEAD").unwrap()).unwrap();
+        map.set(0, head, 0).unwrap();
+        // `struct xdp_md`: the end of the data, the device and the queue that it comes by.
+        let mut context = [0_u8; 24];
+        context[4..8].copy_from_slice(&u32::try_from(frame.len()).unwrap().to_ne_bytes());
+        context[12..16].copy_from_slice(&self.from.index.to_ne_bytes());
+        let generate = program(&mut self.ebpf, "generate");
+        let world = &self.line.world;
+        world.inside(A, || {
+            let mut processor = CpuSet::new();
+            processor.set(0);
+            sched_setaffinity(None, &processor).unwrap();
+            let options = TestRunOptions {
+                data_in: Some(frame),
+                ctx_in: Some(&context),
+                repeat: count,
+                attrs: TestRunAttrs::new().xdp_live_frames(64),
+                ..TestRunOptions::new()
+            };
+            generate.test_run(options).unwrap().duration
+        })
+    }
+
+    fn measure(&mut self, way: Way, frame: &[u8]) -> Measured {
+        let text = match way {
+            Way::FastPath => Some(transit("dscp", 2_000, "native", "")),
+            Way::Stack => Some(transit("dscp", 2_000, "off", "")),
+            Way::Engine => Some(ENGINE.to_owned()),
+            Way::Redirect | Way::Plain => None,
+        };
+        let switch = text.map(|text| self.line.world.switch_of(FIRST, &text));
+        let left = self.line.left.index;
+        let redirect = (way == Way::Redirect).then(|| {
+            let world = &self.line.world;
+            let program = program(&mut self.ebpf, "redirect");
+            world.inside(FIRST, || program.attach_to_if_index(left, XdpMode::Driver).unwrap())
+        });
+        self.send(frame, 1_024);
+        std::thread::sleep(Duration::from_millis(20));
+        let (before, cpu, since) = (self.taken(), cpu_seconds(), Instant::now());
+        // The engine is a thread of its own: what counts is what it sends in a second.
+        let (sent, took) = if way == Way::Engine {
+            let mut sent = 0;
+            while since.elapsed() < Duration::from_secs(1) {
+                self.send(frame, 4_096);
+                sent += 4_096;
+            }
+            (sent, since.elapsed())
+        } else {
+            let each = self.send(frame, FRAMES);
+            std::thread::sleep(Duration::from_millis(5));
+            (FRAMES, each * FRAMES)
+        };
+        let taken = (self.taken() - before) as f64;
+        let cpu_seconds = cpu_seconds() - cpu;
+        if let Some(link) = redirect {
+            program(&mut self.ebpf, "redirect").detach(link).unwrap();
+        }
+        drop(switch.map(crate::world::Running::stop));
+        Measured { ns: took.as_nanos() as f64 / taken, arrived: taken / f64::from(sent), taken, cpu_seconds }
+    }
+}
+
+const ENGINE: &str = "\
+[node]
+id = 11
+[switch]
+datapath = \"engine\"
+forwarding = \"routes\"
+[[interface]]
+id = 1
+device = \"left\"
+mtu = 2000
+rate = \"0\"
+[[interface]]
+id = 2
+device = \"right\"
+mtu = 2000
+rate = \"0\"
+";
+
+fn program<'a>(ebpf: &'a mut Ebpf, name: &str) -> &'a mut Xdp {
+    ebpf.program_mut(name).unwrap().try_into().unwrap()
+}
+
+fn attach(world: &World, place: usize, ebpf: &mut Ebpf, name: &str, device: u32) {
+    let program = program(ebpf, name);
+    world.inside(place, || program.attach_to_if_index(device, XdpMode::Driver).unwrap());
+}
+
+/// What the machine's processors have worked since it started.
+fn cpu_seconds() -> f64 {
+    let text = std::fs::read_to_string("/proc/stat").unwrap();
+    let fields: Vec<f64> =
+        text.lines().next().unwrap().split_whitespace().skip(1).map(|field| field.parse().unwrap()).collect();
+    // All but idle time and waiting for disks, in hundredths of a second.
+    (fields.iter().take(8).sum::<f64>() - fields[3] - fields[4]) / 100.0
+}
+
+/// A packet of `length` bytes in all with the metadata of three hops, two words each.
+fn frame(length: usize) -> Vec<u8> {
+    let text = |id| {
+        let text = config(id, "dscp", if id == 1 { &["left"] } else { &[] }, 2_000, "");
+        let (front, behind) = text.split_once("remaining_hops = 2\n").unwrap();
+        let (_, behind) = behind.split_once("instructions = [").unwrap();
+        let (_, behind) = behind.split_once(']').unwrap();
+        format!("{front}instructions = [\"node-id\", \"queue-occupancy\"]{behind}")
+    };
+    // Ethernet, IPv4, UDP, shim, header, metadata.
+    let payload = length - (14 + 20 + 8 + 4 + 12 + 24);
+    let plain = plain_frame(payload, 17, true, 4_790);
+    let started = through(&mut node(&text(1)), &plain, 1, 2).unwrap();
+    let frame = (2..4).fold(started, |frame, id| through(&mut node(&text(id)), &frame, 1, 2).unwrap());
+    assert_eq!(frame.len(), length);
+    frame
+}
+
+#[test]
+#[ignore = "a measurement of some minutes; prints a table"]
+fn measure_packets_a_second() {
+    let Some(mut bench) = Bench::new() else { return };
+    let ways = [Way::Redirect, Way::FastPath, Way::Plain, Way::Stack, Way::Engine];
+    println!("frame  way        median ns  least ns  million/s, best  arrived  CPU seconds a million");
+    for length in [100, 1_400] {
+        let frame = bench.line.addressed(&frame(length));
+        let mut rounds: Vec<Vec<Measured>> = vec![Vec::new(); ways.len()];
+        for _ in 0..ROUNDS {
+            for (way, measured) in ways.iter().zip(&mut rounds) {
+                measured.push(bench.measure(*way, &frame));
+            }
+        }
+        for (way, mut measured) in ways.iter().zip(rounds) {
+            measured.sort_by(|a, b| a.ns.total_cmp(&b.ns));
+            let (best, median) = (measured[0], measured[ROUNDS / 2]);
+            // What is lost was not forwarded.
+            assert!(best.arrived > 0.5 || *way == Way::Engine, "{way:?}: {best:?}");
+            let name = format!("{way:?}");
+            println!(
+                "{length:>5}  {name:<9} {:>10.1} {:>9.1} {:>16.2} {:>7.1}% {:>22.3}",
+                median.ns,
+                best.ns,
+                1_000.0 / best.ns,
+                100.0 * best.arrived,
+                1e6 * best.cpu_seconds / best.taken
+            );
+        }
+    }
+}
