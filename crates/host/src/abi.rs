@@ -225,6 +225,7 @@ pub(crate) mod event_kind {
     pub(crate) const LEAVES: u32 = 1;
     pub(crate) const UNPROVEN: u32 = 2;
     pub(crate) const PROBE: u32 = 3;
+    pub(crate) const ANSWER: u32 = 4;
 }
 
 /// Of the kernel's volumes of traffic: of all that is watched.

@@ -36,7 +36,7 @@ pub enum Outcome {
     NotStartedMtu,
     /// Not started: a checksum field of 0xffff could not be restored bit for bit.
     NotStartedChecksum,
-    /// Not started: several segments in one, which only the shim takes apart.
+    /// Several segments in one, which only the shim takes apart: not started in what leaves, dropped where they came in.
     Segments,
     /// The kernel had no room for the change, passed as it came.
     NoRoom,
@@ -71,6 +71,10 @@ pub enum Outcome {
     /// A router's message that a datagram with INT was too large for a link. The agent uses it; it ends here, because
     /// what the application sent was not too large.
     IntTooBig,
+    /// Came in as several datagrams in one, or behind such: the shim takes them apart, and INT is removed from each there.
+    TakenApart,
+    /// Another agent's answer about a flow of a container of this host. The agent uses it; it ends here.
+    Answer,
 }
 
 /// What is counted of watched traffic on its way out.
@@ -93,7 +97,7 @@ impl Traffic {
 
 impl Outcome {
     /// All outcomes, in the order of `bpf/intf.h`.
-    pub const ALL: [Self; 33] = [
+    pub const ALL: [Self; 35] = [
         Self::NotIp,
         Self::NotWatched,
         Self::Started,
@@ -127,6 +131,8 @@ impl Outcome {
         Self::Stranger,
         Self::Timestamped,
         Self::IntTooBig,
+        Self::TakenApart,
+        Self::Answer,
     ];
 
     /// The name users read.
@@ -166,6 +172,8 @@ impl Outcome {
             Self::Stranger => "stranger",
             Self::Timestamped => "timestamped",
             Self::IntTooBig => "int_too_big",
+            Self::TakenApart => "taken_apart",
+            Self::Answer => "answer",
         }
     }
 }

@@ -10,7 +10,11 @@ use crate::cargo::{cargo, run as finish};
 /// Sends every kind of traffic over every network, with every encapsulation, over IPv4 and IPv6.
 #[derive(Parser)]
 #[command(name = "cargo xtask long host")]
-struct Matrix {}
+struct Matrix {
+    /// Only this one, such as `SourceNat`
+    #[arg(long, value_name = "NETWORK")]
+    network: Option<String>,
+}
 
 /// Kills agents, shims and devices at random under traffic.
 #[derive(Parser)]
@@ -38,8 +42,9 @@ struct Cost {
 /// # Errors
 /// A byte has changed, something hangs, an application got INT, or a filter did not work.
 pub(super) fn matrix(root: &Path, arguments: &[String]) -> Result<()> {
-    let Matrix {} = parse("host", arguments);
-    test(root, "every_network_kind_and_version_changes_no_byte", &[])
+    let Matrix { network } = parse("host", arguments);
+    let settings: Vec<_> = network.into_iter().map(|network| ("NETWORK", network)).collect();
+    test(root, "every_network_kind_and_version_changes_no_byte", &settings)
 }
 
 /// Kills agents, shims and devices.

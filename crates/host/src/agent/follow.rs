@@ -1,5 +1,7 @@
 //! How the agent follows devices that come and go, clocks that are set, and other settings.
 
+use inband_linux::clock;
+
 use crate::error::HostError;
 
 use super::Agent;
@@ -23,6 +25,7 @@ impl Agent {
         }
         self.ports.renew_shims(&all, &self.plan, &mut self.kernel, &mut self.notes);
         self.ports.release_others(&all, &self.kernel)?;
+        self.ports.release_retired(&mut self.kernel, clock::monotonic())?;
         if plan.devices != self.plan.devices || self.ports.is_retry_due() {
             self.plan = plan;
             self.follow_devices()?;

@@ -1,11 +1,14 @@
 //! What the programs tell of packets, and what becomes of it.
 
+use std::net::SocketAddr;
+
 use inband_node::{DeviceMetadata, Passage};
 use inband_wire::int::Queue;
 use inband_wire::int::metadata::NOT_AVAILABLE;
 use zerocopy::FromBytes;
 
 use super::Agent;
+use super::notes::in_full;
 use crate::abi::{Event, event_kind};
 use crate::headers::{Headers, L3};
 use crate::lease::{MESSAGE_BYTES, Unproven};
@@ -26,6 +29,9 @@ impl Agent {
         let bytes = event.bytes.get(..captured).unwrap_or_default();
         if event.kind == event_kind::PROBE {
             return self.hear_probe(event, bytes);
+        }
+        if event.kind == event_kind::ANSWER {
+            return self.hear_answer(event, bytes);
         }
         let Some(port) = self.ports.of(event.device) else { return };
         let (host, device) = (self.plan.host_interface, port.id);
@@ -65,6 +71,18 @@ impl Agent {
         if let Some(message) = message.filter(|_| is_whole) {
             let (from, times) = ((event.device, event.mtu), (event.time, self.plan.clock_offset.ns));
             self.control.handle_probe(message, &headers, from, &mut self.kernel.programs, times);
+        }
+    }
+
+    /// Takes another agent's answer about a flow of a container, which the container does not get.
+    fn hear_answer(&mut self, event: &Event, bytes: &[u8]) {
+        let Some(headers) = Headers::read(bytes) else { return };
+        let message = bytes.get(headers.payload..).and_then(|payload| payload.get(..MESSAGE_BYTES));
+        let Some(message) = message else { return };
+        let from = SocketAddr::new(headers.flow.source, headers.flow.source_port);
+        match self.control.handle_answer_to_container(message, from, &mut self.kernel.programs, event.time) {
+            Ok(notes) => notes.into_iter().for_each(|note| self.notes.warn(note)),
+            Err(error) => self.notes.warn(in_full(&error)),
         }
     }
 }

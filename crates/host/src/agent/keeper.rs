@@ -47,6 +47,11 @@ impl Keeper {
         self.leaves_sinks = leaves_sinks;
     }
 
+    /// Until when the sink of a device is to stay that is given up at `now`: others may send INT for `linger_ns`, or for ever.
+    pub(super) const fn keeps_until(&self, now: u64, linger_ns: u64) -> u64 {
+        if self.leaves_sinks { u64::MAX } else { now.saturating_add(linger_ns) }
+    }
+
     /// How long INT still has to be removed when the agent is gone and there are no pins.
     pub(super) fn linger(&self, linger_ms: u32) -> Result<(), HostError> {
         self.guard.as_ref().map_or(Ok(()), |guard| guard.linger(u64::from(linger_ms) * 1_000_000))

@@ -105,7 +105,7 @@ impl Agent {
         let mut agent = Self {
             settings,
             plan,
-            ports: Ports::new(clock::monotonic() + linger_ns),
+            ports: Ports::new(linger_ns, clock::monotonic()),
             kernel: Kernel { programs, netlink, keeper },
             events,
             reporter: Reporter::new(engine, senders),

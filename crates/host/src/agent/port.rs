@@ -143,7 +143,14 @@ impl Port {
     /// Detaches what is left and removes the shim.
     ///
     /// The guard has let go of it before.
-    pub(super) fn close(mut self, kernel: &mut Kernel) -> Result<(), HostError> {
+    pub(super) fn close(self, kernel: &mut Kernel) -> Result<(), HostError> {
+        self.retire(0, kernel)?.close(kernel)
+    }
+
+    /// Removes the shim and detaches everything but the sink, which stays until `until`, nanoseconds of the monotonic clock.
+    ///
+    /// The guard has let go of it before.
+    pub(super) fn retire(mut self, until: u64, kernel: &mut Kernel) -> Result<RetiredSink, HostError> {
         self.close_source();
         self.source = None;
         if let Some(shim) = self.shim.take() {
@@ -151,9 +158,26 @@ impl Port {
             shim.remove(&mut kernel.netlink).map_err(|reason| HostError::system(name, reason))?;
             kernel.programs.forget_config(shim.far)?;
         }
-        self.sink = None;
-        match kernel.keeper.release_sink(self.device.index)? {
-            true => kernel.programs.forget_config(self.device.index),
+        Ok(RetiredSink { device: self.device.index, until, sink: self.sink.take() })
+    }
+}
+
+/// The sink of a device that INT is not on any more: other hosts may have leases, or packets on their way.
+#[derive(Debug)]
+pub(super) struct RetiredSink {
+    /// Interface index.
+    pub(super) device: u32,
+    /// Nanoseconds of the monotonic clock.
+    pub(super) until: u64,
+    sink: Option<OwnedFd>,
+}
+
+impl RetiredSink {
+    /// Detaches it.
+    pub(super) fn close(self, kernel: &mut Kernel) -> Result<(), HostError> {
+        drop(self.sink);
+        match kernel.keeper.release_sink(self.device)? {
+            true => kernel.programs.forget_config(self.device),
             false => Ok(()),
         }
     }

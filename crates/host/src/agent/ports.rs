@@ -8,7 +8,7 @@ use inband_linux::device::Device;
 use super::control::Control;
 use super::kernel::Kernel;
 use super::notes::{Notes, in_full};
-use super::port::Port;
+use super::port::{Port, RetiredSink};
 use super::retry::Retry;
 use crate::error::HostError;
 use crate::plan::Plan;
@@ -17,6 +17,10 @@ use crate::plan::Plan;
 #[derive(Debug)]
 pub(super) struct Ports {
     ports: Vec<Port>,
+    /// Sinks of devices that were given up, until no INT can come by them.
+    retired: Vec<RetiredSink>,
+    /// How long that is, nanoseconds.
+    linger_ns: u64,
     /// Of devices that could not be opened, by interface index: why, as it was told.
     failed: HashMap<u32, String>,
     retry: Retry,
@@ -25,10 +29,14 @@ pub(super) struct Ports {
 }
 
 impl Ports {
-    /// No port; sinks that an agent has left on other devices stay until `release_others_at`.
-    pub(super) fn new(release_others_at: u64) -> Self {
+    /// No port; sinks that an agent has left on other devices stay for `linger_ns`, as do those of devices that are given
+    /// up later.
+    pub(super) fn new(linger_ns: u64, now: u64) -> Self {
+        let release_others_at = now + linger_ns;
         Self {
             ports: Vec::new(),
+            retired: Vec::new(),
+            linger_ns,
             failed: HashMap::new(),
             retry: Retry::default(),
             release_others_at: Some(release_others_at),
@@ -70,9 +78,18 @@ impl Ports {
             return Ok(());
         }
         self.release_others_at = None;
-        let is_kept = |device: &&Device| self.ports.iter().any(|port| port.device.index == device.index);
+        let is_kept = |device: &&Device| {
+            self.ports.iter().any(|port| port.device.index == device.index)
+                || self.retired.iter().any(|retired| retired.device == device.index)
+        };
         let kept: Vec<_> = all.iter().filter(is_kept).map(|device| device.index).collect();
         kernel.keeper.release_others(&kept)
+    }
+
+    /// Detaches sinks of devices that were given up, by which no INT can come any more.
+    pub(super) fn release_retired(&mut self, kernel: &mut Kernel, now: u64) -> Result<(), HostError> {
+        let over: Vec<_> = self.retired.extract_if(.., |retired| retired.until <= now).collect();
+        over.into_iter().try_for_each(|retired| retired.close(kernel))
     }
 
     /// Makes shims anew that somebody has removed or set down; meanwhile packets pass without INT.
@@ -109,7 +126,8 @@ impl Ports {
             notes.tell(format!("no INT on {} any more", port.device.name));
             control.close_gate(port.device.index, clock::monotonic());
             kernel.keeper.forget(port.device.index)?;
-            port.close(kernel)?;
+            let until = kernel.keeper.keeps_until(clock::monotonic(), self.linger_ns);
+            self.retired.push(port.retire(until, kernel)?);
         }
         for (device, id) in &plan.devices {
             if self.ports.iter().any(|port| port.is_of(device, *id)) {
@@ -125,6 +143,10 @@ impl Ports {
             // The same failure is told once, however often it is tried.
             if failure.is_none() || self.failed.get(&device.index) != failure.as_ref() {
                 notes.tell(note);
+            }
+            if opened.is_ok() {
+                // Another sink has taken its place.
+                self.retired.retain(|retired| retired.device != device.index);
             }
             self.failed.remove(&device.index);
             self.failed.extend(failure.map(|failure| (device.index, failure)));
@@ -161,6 +183,9 @@ impl Ports {
         let mut result = kernel.keeper.dismiss();
         for port in self.ports.drain(..) {
             result = result.and(port.close(kernel));
+        }
+        for retired in self.retired.drain(..) {
+            result = result.and(retired.close(kernel));
         }
         result
     }

@@ -7,14 +7,24 @@
 /* Most combinations that are told apart; packets of further ones get no INT. */
 #define MAX_HANDOVERS 4096
 
+/* What a packet is in the shim for. */
+enum errand {
+	/* It leaves, and gets INT. */
+	GETS_INT,
+	/* It leaves without INT, and only follows one that gets it. */
+	FOLLOWS,
+	/* It came in, and is to be taken apart. */
+	COMES_IN,
+};
+
 /* The values that packets have in common, by which the packet names them in `tc_index`. */
 struct handover {
 	/* As the application or a filter set it; traffic classes follow it. */
 	__u32 priority;
 	/* The largest packet that may leave, bytes. */
 	__u32 mtu;
-	/* Whether it gets no INT, and only follows one that does. */
-	__u32 follows;
+	/* `enum errand`. */
+	__u32 errand;
 };
 
 /* The place of each combination in `HANDOVERS`. */
@@ -60,9 +70,9 @@ static __always_inline __u32 place_of_handover(const struct handover *handover)
 }
 
 /* Notes in the packet what `source` is told of it; returns 0 where that is not possible. */
-static __always_inline int hand_over(struct __sk_buff *skb, __u32 mtu, int follows)
+static __always_inline int hand_over(struct __sk_buff *skb, __u32 mtu, __u32 errand)
 {
-	struct handover handover = { .priority = skb->priority, .mtu = mtu, .follows = follows };
+	struct handover handover = { .priority = skb->priority, .mtu = mtu, .errand = errand };
 	__u32 place = place_of_handover(&handover);
 
 	if (!place)
@@ -72,20 +82,20 @@ static __always_inline int hand_over(struct __sk_buff *skb, __u32 mtu, int follo
 }
 
 /*
- * Takes over what `steer` noted; a packet without has the device's MTU, and keeps its priority. Returns whether it only
- * follows another.
+ * Takes over what `steer` noted; a packet without has the device's MTU, and keeps its priority. Returns what it is
+ * in the shim for.
  */
-static __always_inline int take_over(struct __sk_buff *skb, struct packet *packet, const struct config *config)
+static __always_inline __u32 take_over(struct __sk_buff *skb, struct packet *packet, const struct config *config)
 {
 	__u32 place = skb->tc_index;
 	const struct handover *handover = place ? bpf_map_lookup_elem(&HANDOVERS, &place) : 0;
 
 	packet->mtu = config->mtu;
 	if (!handover)
-		return 0;
+		return GETS_INT;
 	skb->tc_index = 0;
 	skb->priority = handover->priority;
 	if (handover->mtu < packet->mtu)
 		packet->mtu = handover->mtu;
-	return handover->follows;
+	return handover->errand;
 }

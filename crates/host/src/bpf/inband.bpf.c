@@ -11,6 +11,8 @@
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
 
+#include "answer.h"
+#include "apart.h"
 #include "cut.h"
 #include "events.h"
 #include "find.h"
@@ -133,7 +135,7 @@ static __always_inline int prepare(struct __sk_buff *skb, struct packet *packet,
 static __always_inline int steer_packet(struct __sk_buff *skb, const struct packet *packet,
 					struct sliced_flow *sliced, int follows, __u64 now)
 {
-	if (!hand_over(skb, follows ? ~0U : packet->mtu, follows))
+	if (!hand_over(skb, follows ? ~0U : packet->mtu, follows ? FOLLOWS : GETS_INT))
 		return NOT_STARTED_CLASS;
 	enter_shim(sliced, packets_of(skb, packet), now);
 	/* Until it leaves the shim; a time that is there already says when to send. */
@@ -239,57 +241,6 @@ static __always_inline __u64 entered_shim(struct __sk_buff *skb, __u64 now)
 	return entered;
 }
 
-/* Ingress of the shim's far side: every watched packet, one segment each. */
-SEC("classifier")
-int source(struct __sk_buff *skb)
-{
-	struct config *config = configuration(skb);
-	struct packet *packet = packet_at_hand();
-	struct location location;
-	struct sliced_flow *sliced = 0;
-	struct hop hop = {};
-	struct flow flow;
-	__u64 now, bytes = 0;
-	int outcome, follows, starts;
-
-	if (!config || !packet)
-		return TCX_NEXT;
-	now = bpf_ktime_get_ns();
-	hop.ingress_timestamp = entered_shim(skb, now) + config->clock_offset;
-	hop.egress_timestamp = now + config->clock_offset;
-	hop.queue = noted_queue(config);
-	hop.may_wait = noted_wait(config);
-	follows = take_over(skb, packet, config);
-	outcome = read_packet(skb, packet);
-	if (!outcome) {
-		bytes = packet->end - L3;
-		flow_of(packet, &flow);
-		sliced = bpf_map_lookup_elem(&SLICED_FLOWS, &flow);
-		starts = leave_shim(sliced, flow.protocol, config, follows, now);
-		if (carries_int(skb, packet, config, &location))
-			outcome = ALREADY_INT;
-		/* Into a shim goes only what `steer` has found on the watchlist. */
-		else if (!config->shim_out && !is_watched(packet))
-			outcome = NOT_WATCHED;
-		else if (!starts)
-			outcome = FOLLOWED;
-		else if (skb->gso_size)
-			outcome = SEGMENTS;
-		else {
-			if (config->mode == MODE_MX)
-				tell_if_due(skb, packet, config, EVENT_LEAVES);
-			outcome = start_int(skb, packet, config, &hop);
-		}
-	}
-	if (outcome == STARTED) {
-		count_traffic(WITH_INT, 1, bytes);
-		if (sliced)
-			__sync_fetch_and_add(&sliced->with_int, 1);
-	}
-	conclude(skb, packet, config, outcome, 1);
-	return bpf_redirect(config->device, 0);
-}
-
 /* Takes INT out of a packet that has it; returns what became of it. Of a probe the host gets nothing. */
 static __always_inline int end_int(struct __sk_buff *skb, struct packet *packet, const struct config *config,
 				   struct location *location, int *is_probe)
@@ -303,7 +254,7 @@ static __always_inline int end_int(struct __sk_buff *skb, struct packet *packet,
 		return STRANGER;
 	/* Segments that were put together have lost where INT was in each of them. */
 	if (skb->gso_size)
-		return SEGMENTS;
+		return take_apart(skb, packet, config, packets_of(skb, packet)) ? TAKEN_APART : SEGMENTS;
 	if (*is_probe)
 		location->discard = 0;
 	else
@@ -315,7 +266,7 @@ static __always_inline int end_int(struct __sk_buff *skb, struct packet *packet,
 static __always_inline int is_spoilt(int outcome)
 {
 	return outcome == DISCARDED || outcome == SEGMENTS || outcome == NO_ROOM || outcome == PROBE ||
-	       outcome == PROBE_SHED || outcome == INT_TOO_BIG;
+	       outcome == PROBE_SHED || outcome == INT_TOO_BIG || outcome == ANSWER;
 }
 
 /* The flow of a packet from which INT is removed, or that had none. */
@@ -348,18 +299,19 @@ static __always_inline int judge_incoming(struct __sk_buff *skb, struct packet *
 	}
 	if (outcome == NO_INT && is_too_big_message(packet))
 		return note_path_mtu(skb) ? INT_TOO_BIG : NO_INT;
+	if (outcome == NO_INT && is_answer(skb, packet))
+		return hand_in_answer(skb);
 	if (outcome != STRIPPED && (outcome != NO_INT || !has_ports(packet->protocol)))
 		return outcome;
 	flow_without_int(packet, &location, outcome, &flow);
 	if (is_probe && outcome == STRIPPED)
 		return hand_in_probe(skb, place_of_witness(&flow));
-	bear_witness(&flow, skb->ifindex, outcome == STRIPPED);
+	bear_witness(&flow, config->device, outcome == STRIPPED);
 	return outcome;
 }
 
-/* Ingress of the device that leads out of the domain. */
-SEC("classifier")
-int sink(struct __sk_buff *skb)
+/* Judges a packet that comes in, by the device or out of the shim, and counts what becomes of it; a verdict. */
+VERIFIED_ONCE int receive(struct __sk_buff *skb)
 {
 	struct config *config = configuration(skb);
 	struct packet *packet = packet_at_hand();
@@ -368,8 +320,100 @@ int sink(struct __sk_buff *skb)
 	if (!config || !packet)
 		return TCX_NEXT;
 	outcome = read_packet(skb, packet);
-	if (!outcome)
+	if (!outcome && follows_apart(skb, packet, config, packets_of(skb, packet)))
+		outcome = TAKEN_APART;
+	else if (!outcome)
 		outcome = judge_incoming(skb, packet, config);
 	count(outcome);
+	if (outcome == TAKEN_APART)
+		return bpf_redirect(config->shim_in, 0);
 	return is_spoilt(outcome) ? TC_ACT_SHOT : TCX_NEXT;
+}
+
+/* Gives a packet that came in by the device, and was taken apart in the shim, back to where it came in. */
+VERIFIED_ONCE int come_out(struct __sk_buff *skb)
+{
+	const struct config *config = configuration(skb);
+	struct packet *packet = packet_at_hand();
+	int verdict;
+
+	if (!config || !packet)
+		return TC_ACT_SHOT;
+	if (!read_packet(skb, packet))
+		leave_apart(packet, bpf_ktime_get_ns());
+	verdict = receive(skb);
+	if (verdict != TCX_NEXT)
+		return verdict;
+	skb->tc_index = CAME_OUT;
+	return bpf_redirect(config->device, BPF_F_INGRESS);
+}
+
+/* Starts INT in a packet that leaves, unless it only follows another; a verdict. */
+VERIFIED_ONCE int depart(struct __sk_buff *skb, __u32 errand)
+{
+	struct config *config = configuration(skb);
+	struct packet *packet = packet_at_hand();
+	struct location location;
+	struct sliced_flow *sliced = 0;
+	struct hop hop = {};
+	struct flow flow;
+	__u64 now, bytes = 0;
+	int outcome, starts;
+
+	if (!config || !packet)
+		return TCX_NEXT;
+	now = bpf_ktime_get_ns();
+	hop.ingress_timestamp = entered_shim(skb, now) + config->clock_offset;
+	hop.egress_timestamp = now + config->clock_offset;
+	hop.queue = noted_queue(config);
+	hop.may_wait = noted_wait(config);
+	outcome = read_packet(skb, packet);
+	if (!outcome) {
+		bytes = packet->end - L3;
+		flow_of(packet, &flow);
+		sliced = bpf_map_lookup_elem(&SLICED_FLOWS, &flow);
+		starts = leave_shim(sliced, flow.protocol, config, errand == FOLLOWS, now);
+		if (carries_int(skb, packet, config, &location))
+			outcome = ALREADY_INT;
+		/* Into a shim goes only what `steer` has found on the watchlist. */
+		else if (!config->shim_out && !is_watched(packet))
+			outcome = NOT_WATCHED;
+		else if (!starts)
+			outcome = FOLLOWED;
+		else if (skb->gso_size)
+			outcome = SEGMENTS;
+		else {
+			if (config->mode == MODE_MX)
+				tell_if_due(skb, packet, config, EVENT_LEAVES);
+			outcome = start_int(skb, packet, config, &hop);
+		}
+	}
+	if (outcome == STARTED) {
+		count_traffic(WITH_INT, 1, bytes);
+		if (sliced)
+			__sync_fetch_and_add(&sliced->with_int, 1);
+	}
+	conclude(skb, packet, config, outcome, 1);
+	return bpf_redirect(config->device, 0);
+}
+
+/* Ingress of the shim's far side: every watched packet, one segment each, and what was to be taken apart. */
+SEC("classifier")
+int source(struct __sk_buff *skb)
+{
+	const struct config *config = configuration(skb);
+	struct packet *packet = packet_at_hand();
+	__u32 errand;
+
+	if (!config || !packet)
+		return TCX_NEXT;
+	errand = take_over(skb, packet, config);
+	return errand == COMES_IN ? come_out(skb) : depart(skb, errand);
+}
+
+/* Ingress of the device that leads out of the domain. */
+SEC("classifier")
+int sink(struct __sk_buff *skb)
+{
+	return receive(skb);
 }

@@ -102,6 +102,8 @@ enum outcome {
 	STRANGER,
 	TIMESTAMPED,
 	INT_TOO_BIG,
+	TAKEN_APART,
+	ANSWER,
 	OUTCOMES,
 };
 
@@ -131,6 +133,8 @@ enum event_kind {
 	EVENT_UNPROVEN = 2,
 	/* It was a probe of another agent; INT is removed from it, and the host does not get it. */
 	EVENT_PROBE = 3,
+	/* It was the answer of another agent about a flow of a container, and the container does not get it. */
+	EVENT_ANSWER = 4,
 };
 
 /* A packet that came out of the domain, or into it, and is worth a report. */

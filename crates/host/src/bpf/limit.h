@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* How often the agent is told of flows and probes: strangers can cause both. */
+/* How often the agent is told of flows, probes and answers: strangers can cause all of them. */
 #pragma once
 
 #include "scratch.h"
@@ -13,6 +13,7 @@ enum limited {
 	LIMIT_NEW_FLOWS,
 	LIMIT_RENEWALS,
 	LIMIT_PROBES,
+	LIMIT_ANSWERS,
 	LIMITS,
 };
 

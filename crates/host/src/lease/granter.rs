@@ -81,13 +81,8 @@ impl Granter {
         self.senders.insert(address, now + KEEP_NS);
     }
 
-    /// Answers a datagram from `from`, who is a peer or not, that came in by `device`.
-    pub(crate) fn handle(
-        &mut self,
-        message: &Message,
-        (from, is_peer): (SocketAddr, bool),
-        device: u32,
-    ) -> Option<Message> {
+    /// Answers a datagram of a peer, or of somebody else, that came in by `device`.
+    pub(crate) fn handle(&mut self, message: &Message, is_peer: bool, device: u32) -> Option<Message> {
         let Message { nonce, source, destination, body, .. } = *message;
         let body = match body {
             Body::Ask { dialect } => match self.judge(dialect, is_peer) {
@@ -96,8 +91,9 @@ impl Granter {
             },
             Body::Withdrawn => {
                 let grantee = Grantee { source, destination, device };
-                let is_its = |granted: &Granted| granted.nonce == nonce && granted.reply.ip() == from.ip();
-                if self.granted.get(&grantee).is_some_and(is_its) {
+                // For a container the agent of its host answers.
+                let is_its = |granted: &Granted| granted.nonce == nonce;
+                if is_peer && self.granted.get(&grantee).is_some_and(is_its) {
                     self.granted.remove(&grantee);
                 }
                 return None;

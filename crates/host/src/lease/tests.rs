@@ -343,9 +343,9 @@ fn a_sink_that_ends_tells_all_until_they_say_that_nothing_comes_any_more() {
     let Some(Change::Withdrawn { flows, message }) = asker.handle(&message, START) else { panic!() };
     assert_eq!(flows, [flow(1)]);
     assert_eq!(asker.held(START), 0);
-    granter.handle(&Message { nonce: 6, ..message }, (at_a(REPLY_PORT), true), DEVICE);
+    granter.handle(&Message { nonce: 6, ..message }, true, DEVICE);
     assert_eq!(granter.withdraw(None, START).len(), 1);
-    granter.handle(&message, (at_a(REPLY_PORT), true), DEVICE);
+    granter.handle(&message, true, DEVICE);
     assert_eq!(granter.withdraw(None, START), []);
     // Nobody gets another one.
     let again = probe(&mut asker, flow(2), START + PAUSE_NS, 8).unwrap();
@@ -367,8 +367,7 @@ fn strangers_get_no_lease_and_others_none_of_what_would_not_be_understood() {
     let mut granter = granter();
     let ask = |dialect| says(1, Body::Ask { dialect });
 
-    let mut answer =
-        |dialect, is_peer| granter.handle(&ask(dialect), (at_a(1), is_peer), DEVICE).unwrap().body;
+    let mut answer = |dialect, is_peer| granter.handle(&ask(dialect), is_peer, DEVICE).unwrap().body;
 
     assert_eq!(answer(77, false), Body::Refuse(Refusal::Stranger));
     assert_eq!(answer(78, true), Body::Refuse(Refusal::Dialect));

@@ -18,6 +18,9 @@ use crate::settings::HostSettings;
 /// A flow of this trial's own.
 pub(super) struct Exchange {
     socket: UdpSocket,
+    /// Where probes are answered. Not to the flow's own port: where addresses are translated, an answer to a probe, which is
+    /// not, would be taken for one of the flow.
+    replies: UdpSocket,
     source: (IpAddr, u16),
     destination: (IpAddr, u16),
     keys: Keys,
@@ -64,8 +67,10 @@ impl Exchange {
         let socket = UdpSocket::bind((any, 0)).map_err(fault)?;
         socket.connect((destination, port)).map_err(fault)?;
         let local = socket.local_addr().map_err(fault)?;
+        let replies = UdpSocket::bind((local.ip(), 0)).map_err(fault)?;
         let mut exchange = Self {
             socket,
+            replies,
             source: (local.ip(), local.port()),
             destination: (destination, port),
             keys: settings.host.shared_keys()?,
@@ -79,6 +84,7 @@ impl Exchange {
         let tap = Tap::of_udp_port(local.port());
         let tap = tap.map_err(|reason| HostError::system("see packets of this host", reason))?;
         (exchange.template, exchange.device) = exchange.capture(&tap)?;
+        exchange.open_the_way();
         Ok(exchange)
     }
 
@@ -103,7 +109,8 @@ impl Exchange {
     pub(super) fn ask(&self) -> Result<PeerAgent, HostError> {
         for _ in 0..TRIES {
             let nonce = self.send_ask()?;
-            let answer = self.answer(nonce, PATIENCE, |body| matches!(body, Body::Agree | Body::Refuse(_)));
+            let is_meant = |body: &Body| matches!(body, Body::Agree | Body::Refuse(_));
+            let answer = self.answer(&self.socket, nonce, PATIENCE, is_meant);
             match answer.map(|answer| (answer.node_id, answer.body)) {
                 Some((node_id, Body::Refuse(refusal))) => {
                     return Ok(PeerAgent::Refuses { node_id, reason: refusal.text() });
@@ -123,7 +130,7 @@ impl Exchange {
                 return Ok(Answer::NotMade);
             }
             // Who refuses a probe has removed INT from it, too: only a sink hands it to its agent.
-            if self.answer(nonce, PATIENCE, |_| true).is_some() {
+            if self.answer(&self.replies, nonce, PATIENCE, |_| true).is_some() {
                 return Ok(Answer::Removed);
             }
         }
@@ -137,11 +144,12 @@ impl Exchange {
             if !self.send_probe(node, length, nonce) {
                 return Ok(false);
             }
-            if self.answer(nonce, PATIENCE, |body| matches!(body, Body::Seen(_))).is_none() {
+            if self.answer(&self.replies, nonce, PATIENCE, |body| matches!(body, Body::Seen(_))).is_none() {
                 continue;
             }
             self.send_ask()?;
-            if self.answer(nonce, FLOW_PATIENCE, |body| matches!(body, Body::Grant { .. })).is_some() {
+            let is_grant = |body: &Body| matches!(body, Body::Grant { .. });
+            if self.answer(&self.replies, nonce, FLOW_PATIENCE, is_grant).is_some() {
                 return Ok(true);
             }
         }
@@ -170,6 +178,13 @@ impl Exchange {
         Err(HostError::system(format!("send to {}", self.destination.0), reason))
     }
 
+    /// Has a firewall of this host let answers to probes pass.
+    fn open_the_way(&self) {
+        let question = self.message(self.nonce(), Body::Ask { dialect: self.dialect });
+        // Where it cannot be sent, answers may pass all the same.
+        let _ = self.replies.send_to(&question.to_bytes(&self.keys), self.destination);
+    }
+
     fn send_ask(&self) -> Result<u64, HostError> {
         let nonce = self.nonce();
         let message = self.message(nonce, Body::Ask { dialect: self.dialect });
@@ -189,7 +204,7 @@ impl Exchange {
             dialect: dialect(node),
             ports: (self.source.1, self.destination.1),
             protocol: UDP,
-            reply_port: self.source.1,
+            reply_port: self.replies.local_addr().map_or(self.source.1, |local| local.port()),
             length: 0,
         };
         let probe = Probe { message: self.message(nonce, body), length };
@@ -205,14 +220,20 @@ impl Exchange {
     }
 
     /// The first answer to the question with this nonce that `is_meant`; `None`: there was none in time.
-    fn answer(&self, nonce: u64, patience: Duration, is_meant: impl Fn(&Body) -> bool) -> Option<Message> {
+    fn answer(
+        &self,
+        socket: &UdpSocket,
+        nonce: u64,
+        patience: Duration,
+        is_meant: impl Fn(&Body) -> bool,
+    ) -> Option<Message> {
         let until = Instant::now() + patience;
         let mut bytes = [0; MESSAGE_BYTES + 1];
         loop {
             let left = until.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())?;
-            self.socket.set_read_timeout(Some(left)).ok()?;
+            socket.set_read_timeout(Some(left)).ok()?;
             // A closed port, or an interrupted call: the time goes on.
-            let Ok(length) = self.socket.recv(&mut bytes) else { continue };
+            let Ok(length) = socket.recv(&mut bytes) else { continue };
             let message = bytes.get(..length).and_then(|bytes| Message::from_bytes(bytes, &self.keys));
             if let Some(message) = message.filter(|message| message.nonce == nonce && is_meant(&message.body))
             {

@@ -68,7 +68,11 @@ fn cost_of_int_beside_none() {
                 rounds.with_int,
                 rounds.intervals,
             );
-            assert_eq!(rounds.reordered, 0, "{name}, {form:?}");
+        }
+        // All is printed before anything is judged. A machine that reorders without INT says nothing about INT.
+        let without = of_forms[0].reordered;
+        for (form, rounds) in FORMS.into_iter().zip(&of_forms) {
+            assert!(rounds.reordered <= without, "{name}, {form:?}: {} reordered", rounds.reordered);
             let is_covered = form == Form::Without || rounds.with_int >= rounds.intervals;
             assert!(is_covered, "{name}, {form:?}: one packet with INT in each interval");
         }

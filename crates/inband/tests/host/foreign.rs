@@ -29,6 +29,9 @@ pub(crate) enum Order {
 
 /// Of IPv4 over Ethernet without options: the destination port.
 const PORT_AT: u32 = 14 + 20 + 2;
+/// The type of a frame of Ethernet.
+const TYPE_AT: u32 = 12;
+const IPV4: u32 = 0x0800;
 /// Of a port below 32768, and above all that are given out to sockets that ask for any.
 const PORT_BITS: u32 = 0x8fff;
 /// Ports whose lower bits are these are denied.
@@ -84,6 +87,9 @@ fn load(verdict: u32) -> OwnedFd {
     };
     let code: Vec<u8> = [
         instruction(0xbf, 0x16, 0, 0),
+        // Of other packets than IPv4 something else is at that place.
+        instruction(0x28, 0, 0, TYPE_AT),
+        instruction(0x55, 0, 5, IPV4),
         // r0 = the port; a shorter packet ends here, and with it the chain.
         instruction(0x28, 0, 0, PORT_AT),
         instruction(0x57, 0, 0, PORT_BITS),

@@ -1,11 +1,17 @@
-//! Pods behind a host with an agent: its sink answers probes for addresses that come in by its device and are routed on.
+//! Pods behind a host with an agent: its sink answers probes for addresses that come in by its device and are routed on, and
+//! takes answers about flows of theirs.
 
+use std::net::UdpSocket;
 use std::time::{Duration, Instant};
 
+use serde_json::Value;
+
 use crate::agent::{Agent, Domain};
-use crate::traffic::{bytes, deliver, exchange_tcp, udp_pair};
+use crate::traffic::{bytes, connect, deliver, exchange_tcp, say_both_ways, udp_pair};
 use crate::world::{A4, B4, Offloads, Place, World};
 
+/// The kind of message that says what an agent wants, as every host in a domain may get it.
+const ASK: u8 = 1;
 const SHORT: &str = "lease_ms = 1000\nlinger_ms = 1500\n";
 
 #[test]
@@ -16,36 +22,99 @@ fn a_pod_behind_a_route_or_a_bridge_is_proven_by_the_sink_of_its_host() {
             if has_bridge {
                 put_behind_bridge(&world);
             }
-            let domain = Domain {
-                lease: true,
-                host: SHORT.to_owned(),
-                // The pod's host asks with its own address.
-                peers: "10.91.0.0/16 fd91::/16",
-                ..Domain::new(kind, "md")
-            };
+            let domain = pods(kind);
             let Some(a) = Agent::start(&world, Place::A, &domain) else { return };
             // The host of the pod is the second hop, and `cb` leads into the domain.
             let of_host = |settings: &str| settings.replace("\"dc\"", "\"cb\"");
             let Some(host) = Agent::start_with(&world, Place::SecondHop, &domain, of_host) else { return };
 
-            let (at_a, at_pod) = udp_pair(&world, A4, B4);
-            let since = Instant::now();
-            let mut length = 0;
-            while since.elapsed() < Duration::from_millis(1_800) {
-                deliver(&at_a, &at_pod, &bytes(length % 1_000, 3));
-                deliver(&at_pod, &at_a, &bytes(length % 900, 4));
-                length += 1;
-                std::thread::sleep(Duration::from_millis(2));
-            }
+            talk(&world);
             exchange_tcp(&world, B4, 300_000);
 
             let (a, host) = (a.stop(), host.stop());
-            let count =
-                |tally: &serde_json::Value, outcome: &str| tally["outcomes"][outcome].as_u64().unwrap();
             assert!(count(&a, "started") > 50, "{kind}, bridge {has_bridge}: {a} {host}");
             assert_eq!(count(&a, "started"), count(&host, "stripped"), "{kind}: {a} {host}");
         }
     }
+}
+
+#[test]
+fn what_a_pod_sends_is_proven_by_the_agent_of_its_host() {
+    for kind in ["dscp", "udp"] {
+        let Some(world) = World::new(Offloads::On) else { return };
+        let domain = pods(kind);
+        // A is the pod, and the first hop its host, whose `bc` leads into the domain.
+        let Some(host) = Agent::start(&world, Place::FirstHop, &domain) else { return };
+        let Some(b) = Agent::start(&world, Place::B, &domain) else { return };
+        // The pod gets nothing of what agents say to each other.
+        let at_port = world.inside(Place::A, || UdpSocket::bind(("0.0.0.0", 33123)).unwrap());
+
+        talk(&world);
+        exchange_tcp(&world, B4, 300_000);
+
+        at_port.set_nonblocking(true).unwrap();
+        let mut message = [0; 200];
+        while at_port.recv(&mut message).is_ok() {
+            assert_eq!(message[5], ASK, "{kind}: the pod gets answers");
+        }
+        let (host, b) = (host.stop(), b.stop());
+        for (from, to) in [(&host, &b), (&b, &host)] {
+            assert!(count(from, "started") > 50, "{kind}: {host} {b}");
+            assert_eq!(count(from, "started"), count(to, "stripped"), "{kind}: {host} {b}");
+        }
+        assert!(count(&host, "answer") > 1, "{kind}: {host}");
+    }
+}
+
+#[test]
+fn what_a_pod_sends_behind_the_address_of_its_host_has_int() {
+    for kind in ["dscp", "udp"] {
+        let Some(world) = World::new(Offloads::On) else { return };
+        let rules = "table ip nat { chain postrouting { type nat hook postrouting priority 100; \
+                     ip saddr 10.91.1.0/24 oifname bc masquerade; } }";
+        if !world.nft(Place::FirstHop, rules) {
+            return;
+        }
+        let domain = pods(kind);
+        let Some(host) = Agent::start(&world, Place::FirstHop, &domain) else { return };
+        let Some(b) = Agent::start(&world, Place::B, &domain) else { return };
+
+        let (mut to_b, mut at_b) = connect(&world, B4);
+        let since = Instant::now();
+        while since.elapsed() < Duration::from_millis(1_800) {
+            say_both_ways((&mut to_b, &mut at_b), &bytes(1_000, 3));
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        exchange_tcp(&world, B4, 300_000);
+
+        let (host, b) = (host.stop(), b.stop());
+        for (from, to) in [(&host, &b), (&b, &host)] {
+            assert!(count(from, "started") > 50, "{kind}: {host} {b}");
+            assert_eq!(count(from, "started"), count(to, "stripped"), "{kind}: {host} {b}");
+        }
+    }
+}
+
+/// Datagrams in both directions, until after their flow could have a lease.
+fn talk(world: &World) {
+    let (at_a, at_b) = udp_pair(world, A4, B4);
+    let since = Instant::now();
+    let mut length = 0;
+    while since.elapsed() < Duration::from_millis(1_800) {
+        deliver(&at_a, &at_b, &bytes(length % 1_000, 3));
+        deliver(&at_b, &at_a, &bytes(length % 900, 4));
+        length += 1;
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+fn pods(kind: &'static str) -> Domain {
+    // The pod's host asks with its own address.
+    Domain { lease: true, host: SHORT.to_owned(), peers: "10.91.0.0/16 fd91::/16", ..Domain::new(kind, "md") }
+}
+
+fn count(tally: &Value, outcome: &str) -> u64 {
+    tally["outcomes"][outcome].as_u64().unwrap()
 }
 
 /// Puts a bridge between the second hop and B.

@@ -1,10 +1,12 @@
 //! `inband host probe` says what of INT survives a path, and what traffic would get INT and why not.
 
+use std::net::UdpSocket;
+
 use serde_json::Value;
 
 use crate::agent::{Agent, Domain};
 use crate::foreign::{Side, attach_end_of_chain};
-use crate::traffic::{deliver, udp_pair};
+use crate::traffic::{PATIENCE, receive};
 use crate::world::{A4, A6, B4, B6, Offloads, Place, World};
 
 #[test]
@@ -145,8 +147,12 @@ fn domain(kind: &'static str) -> Domain {
 fn probe(world: &World, place: Place, arguments: &[&str]) -> (i32, Value) {
     // The hops have to find each other, or the first question waits for them.
     for (from, to) in [(A4, B4), (A6, B6)] {
-        let (at_a, at_b) = udp_pair(world, from, to);
-        deliver(&at_a, &at_b, b"the hops have found each other");
+        // It may come from another address.
+        let at_b = world.inside(Place::B, || UdpSocket::bind((to, 0)).unwrap());
+        at_b.set_read_timeout(Some(PATIENCE)).unwrap();
+        let at_a = world.inside(Place::A, || UdpSocket::bind((from, 0)).unwrap());
+        at_a.send_to(b"the hops have found each other", at_b.local_addr().unwrap()).unwrap();
+        receive(&at_b, &mut [0; 100]);
     }
     let mut command = world.command(place, env!("CARGO_BIN_EXE_inband"));
     let output = command.args(["host", "probe", "--json"]).args(arguments).output().unwrap();

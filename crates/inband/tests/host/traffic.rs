@@ -55,6 +55,14 @@ pub(crate) fn read(stream: &mut TcpStream, length: usize) -> Vec<u8> {
     received
 }
 
+/// Says something on a connection in one direction, then in the other; panics unless both arrive as they were said.
+pub(crate) fn say_both_ways((a, b): (&mut TcpStream, &mut TcpStream), said: &[u8]) {
+    a.write_all(said).unwrap();
+    assert!(read(b, said.len()) == said, "{} bytes have changed", said.len());
+    b.write_all(said).unwrap();
+    assert!(read(a, said.len()) == said, "{} bytes have changed", said.len());
+}
+
 /// Sockets of A and B, each connected to the other.
 pub(crate) fn udp_pair(world: &World, a: &str, b: &str) -> (UdpSocket, UdpSocket) {
     let bind = |address: &str| {

@@ -226,16 +226,24 @@ impl World {
     }
 
     /// Gives rules to the packet filter of a namespace; `false`, and a word why, where there is none.
+    ///
+    /// # Panics
+    /// There is one, and it does not take the rules: a test would be skipped for its own mistake.
     pub(crate) fn nft(&self, place: Place, rules: &str) -> bool {
-        let path = self.write("rules.nft", rules.as_bytes());
-        let output = self.command(place, "nft").arg("-f").arg(path).output();
-        match output {
-            Ok(output) if output.status.success() => true,
-            other => {
-                eprintln!("skipped: no rules of nft here: {other:?}");
-                false
-            }
+        let is_there = |words: &[&str]| {
+            let words = ["netns", "exec", self.name(place), "nft"].into_iter().chain(words.iter().copied());
+            run("ip", &words.collect::<Vec<_>>())
+        };
+        if !is_there(&["list", "ruleset"]) {
+            eprintln!("skipped: `nft` is not installed, or the kernel has no nftables");
+            return false;
         }
+        // A block ends with its line.
+        let rules = rules.replace("} }", "}\n}\n");
+        let path = self.write("rules.nft", rules.as_bytes());
+        let output = self.command(place, "nft").arg("-f").arg(path).output().unwrap();
+        assert!(output.status.success(), "{rules}: {}", String::from_utf8_lossy(&output.stderr));
+        true
     }
 
     /// Sets a variable of the kernel in a namespace.

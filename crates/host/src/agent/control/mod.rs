@@ -131,7 +131,7 @@ impl Control {
         now: u64,
     ) {
         let address = unproven.flow.destination;
-        let Some(reply_port) = self.sockets.reply_port(address) else { return };
+        let Some(reply_port) = self.sockets.reply_port(unproven.flow.source, address) else { return };
         let (nonce, other) = (self.nonce(), self.nonce());
         let Some(probe) = self.asker.handle_unproven(unproven, reply_port, now, nonce) else { return };
         // It opens the way for answers through a firewall of this host, and says why not where no probe arrives.
@@ -180,6 +180,20 @@ impl Control {
             self.granter.set_arrived(&flow, Arrived { generation, packets: arrived });
         }
         self.sockets.answer(&answer);
+    }
+
+    /// Takes an answer to the address of a container, in which no agent hears it; returns what users may want to know.
+    pub(super) fn handle_answer_to_container(
+        &mut self,
+        message: &[u8],
+        from: SocketAddr,
+        programs: &mut Programs,
+        now: u64,
+    ) -> Result<Option<String>, HostError> {
+        match Message::from_bytes(message, &self.sockets.keys) {
+            Some(message) => self.handle_answer(&message, from, programs, now),
+            None => Ok(None),
+        }
     }
 
     /// Every destination whose agent has answered.
@@ -284,7 +298,7 @@ impl Control {
             for _ in 0..MOST_DATAGRAMS {
                 let Some((message, from, device)) = self.sockets.next_question(number) else { break };
                 let is_peer = self.is_peer(from.ip());
-                if let Some(answer) = self.granter.handle(&message, (from, is_peer), device) {
+                if let Some(answer) = self.granter.handle(&message, is_peer, device) {
                     self.sockets.reply(number, from, answer);
                 }
             }

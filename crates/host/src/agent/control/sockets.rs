@@ -67,9 +67,12 @@ impl Sockets {
         (self.questions.len(), self.gates.len())
     }
 
-    /// The port to which `address` answers; `None`: this host has no address of that version.
-    pub(super) fn reply_port(&self, address: IpAddr) -> Option<u16> {
-        self.question(address)?.local_addr().ok().map(|local| local.port())
+    /// The port to which `destination` answers about flows of `source`: that of a socket here, or the agents' own where
+    /// `source` is a container's address, from whose way the programs take the answer. `None`: this host has no address of
+    /// that version.
+    pub(super) fn reply_port(&self, source: IpAddr, destination: IpAddr) -> Option<u16> {
+        let own = self.question(destination)?.local_addr().ok()?.port();
+        Some(if is_own(source) { own } else { self.port })
     }
 
     /// Asks the agent at `address`.
@@ -149,6 +152,14 @@ fn open(address: SocketAddr, device: Option<&str>) -> io::Result<UdpSocket> {
     socket.bind(&address.into())?;
     socket.set_nonblocking(true)?;
     Ok(socket.into())
+}
+
+/// Whether `address` is one of this host's. Where sockets may have any address (`ip_nonlocal_bind`), all are taken for such.
+fn is_own(address: IpAddr) -> bool {
+    match UdpSocket::bind((address, 0)) {
+        Err(error) => error.kind() != io::ErrorKind::AddrNotAvailable,
+        Ok(_) => true,
+    }
 }
 
 fn is_same_version(socket: &UdpSocket, address: SocketAddr) -> bool {

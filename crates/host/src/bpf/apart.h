@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Datagrams with INT that a device has merged: the shim takes them apart, and INT is removed from each behind it. */
+#pragma once
+
+#include "handover.h"
+#include "shim.h"
+#include "slices.h"
+
+/*
+ * For how many of the kernel's ticks other datagrams are held to the order of those that are taken apart. The number of the
+ * tick is but a variable.
+ */
+#define APART_TICKS 2
+
+/* In the place of a handover: the packet has been in the shim, and comes in by its device once more. */
+#define CAME_OUT 0xffffU
+
+/* The tick in which datagrams were last sent into a shim to be taken apart. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u64);
+} APART SEC(".maps");
+
+/* Sends what came in into the shim, which makes `packets` of it; returns 0 where that is not possible. */
+static __always_inline int enter_apart(struct __sk_buff *skb, struct sliced_flow *sliced, __u32 packets, __u64 now)
+{
+	__u32 zero = 0;
+	__u64 *tick = bpf_map_lookup_elem(&APART, &zero);
+
+	if (!tick || !hand_over(skb, ~0U, COMES_IN))
+		return 0;
+	*tick = bpf_jiffies64();
+	enter_shim(sliced, packets, now);
+	return 1;
+}
+
+/*
+ * Whether merged datagrams with INT can be taken apart; they are on their way then. Without an agent nobody removes INT
+ * behind the shim.
+ */
+static __always_inline int take_apart(struct __sk_buff *skb, const struct packet *packet, const struct config *config,
+				      __u32 packets)
+{
+	__u64 now = bpf_ktime_get_ns();
+	struct sliced_flow *sliced;
+	struct flow flow;
+
+	if (packet->protocol != IPPROTO_UDP || skb->ifindex == config->shim_out || !agent_is_alive(now) ||
+	    !shim_is_up(skb, config))
+		return 0;
+	flow_of(packet, &flow);
+	sliced = sliced_flow(&flow);
+	if (!sliced || !enter_apart(skb, sliced, packets, now))
+		return 0;
+	/* In one piece: the kernel says of the parts of a list that they are dropped when the list has been taken apart. */
+	bpf_skb_pull_data(skb, skb->len);
+	return 1;
+}
+
+/* Whether a datagram that came in would overtake others of its flow that are taken apart; it follows them then. */
+static __always_inline int follows_apart(struct __sk_buff *skb, const struct packet *packet, const struct config *config,
+					 __u32 packets)
+{
+	__u32 zero = 0;
+	const __u64 *tick = bpf_map_lookup_elem(&APART, &zero);
+	struct sliced_flow *sliced;
+	struct flow flow;
+	__u64 now;
+
+	if (packet->protocol != IPPROTO_UDP || !tick || !*tick || bpf_jiffies64() - *tick > APART_TICKS ||
+	    skb->ifindex == config->shim_out)
+		return 0;
+	if (skb->tc_index == CAME_OUT) {
+		skb->tc_index = 0;
+		return 0;
+	}
+	flow_of(packet, &flow);
+	sliced = bpf_map_lookup_elem(&SLICED_FLOWS, &flow);
+	now = bpf_ktime_get_ns();
+	return sliced && would_overtake(sliced, now) && agent_is_alive(now) && shim_is_up(skb, config) &&
+	       enter_apart(skb, sliced, packets, now);
+}
+
+/* Takes down that a packet that came in leaves the shim. */
+static __always_inline void leave_apart(const struct packet *packet, __u64 now)
+{
+	struct sliced_flow *sliced;
+	struct flow flow;
+
+	flow_of(packet, &flow);
+	sliced = bpf_map_lookup_elem(&SLICED_FLOWS, &flow);
+	if (!sliced)
+		return;
+	__sync_fetch_and_add(&sliced->inside, -1);
+	sliced->left = now;
+}

@@ -1,0 +1,146 @@
+//! What else is around a host: devices that get other names or are given up, firewalls, clamped segments, links that drop
+//! what is too large without a word.
+
+use std::net::UdpSocket;
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+use serde_json::Value;
+
+use crate::agent::{Agent, Domain};
+use crate::traffic::{bytes, connect, deliver, exchange_tcp, say_both_ways, udp_pair};
+use crate::world::{A4, B4, Offloads, Place, World};
+
+const SHORT: &str = "lease_ms = 1000\nlinger_ms = 1500\n";
+/// A lease, and what it takes to get one.
+const WHILE: Duration = Duration::from_millis(1_800);
+
+#[test]
+fn a_device_with_another_name_takes_int_out_until_leases_are_over() {
+    let Some(world) = World::new(Offloads::On) else { return };
+    let Some((a, mut b)) = agents(&world, &domain("dscp")) else { return };
+    let (at_a, at_b) = udp_pair(&world, A4, B4);
+    talk(&at_a, &at_b, WHILE);
+
+    world.ip(Place::B, "link set dc name uplink");
+    talk(&at_a, &at_b, WHILE);
+    world.ip(Place::B, "link set uplink name dc");
+    talk(&at_a, &at_b, WHILE);
+
+    assert_eq!(b.next_message(), "no INT on dc any more\n");
+    assert_eq!(b.next_message(), "INT on dc\n");
+    let (a, b) = (a.stop(), b.stop());
+    assert!(count(&a, "started") > 500, "{a} {b}");
+    assert_eq!(count(&a, "started"), count(&b, "stripped"), "{a} {b}");
+}
+
+#[test]
+fn a_device_that_is_taken_off_the_list_takes_int_out_until_leases_are_over() {
+    for lease in [true, false] {
+        let Some(world) = World::new(Offloads::On) else { return };
+        let domain = Domain { lease, ..domain("dscp") };
+        let Some((a, mut b)) = agents(&world, &domain) else { return };
+        let (at_a, at_b) = udp_pair(&world, A4, B4);
+        talk(&at_a, &at_b, WHILE);
+
+        world.ip(Place::B, "link add other0 type veth peer name other1");
+        let settings = domain.settings(Place::B).replace("\"dc\"", "\"other0\"");
+        world.write("B.toml", settings.as_bytes());
+        b.signal(Signal::HUP);
+        talk(&at_a, &at_b, 2 * WHILE);
+
+        let messages = [b.next_message(), b.next_message(), b.next_message()].concat();
+        assert!(messages.contains("no INT on dc any more"), "{lease}: {messages}");
+        let a = a.stop();
+        assert!(count(&a, "started") > 100, "{lease}: {a}");
+        let b = b.stop();
+        assert_eq!(count(&a, "started"), count(&b, "stripped"), "{lease}: {a} {b}");
+    }
+}
+
+#[test]
+fn a_firewall_that_drops_what_is_of_no_connection_gets_no_int_and_hangs_nothing() {
+    for kind in ["dscp", "udp"] {
+        let Some(world) = World::new(Offloads::On) else { return };
+        let rules = "table inet firewall { chain forward { type filter hook forward priority 0; ct state invalid drop; \
+                     ct state established,related accept; tcp flags syn accept; udp dport != 33122 accept; drop; } }";
+        if !world.nft(Place::FirstHop, rules) {
+            return;
+        }
+        let Some((a, b)) = agents(&world, &domain(kind)) else { return };
+
+        converse(&world, WHILE);
+        exchange_tcp(&world, B4, 300_000);
+
+        let status = status(&world);
+        assert!(status["states"]["probes_lost"].as_u64().unwrap() >= 1, "{kind}: {status}");
+        let (a, b) = (a.stop(), b.stop());
+        assert_eq!((count(&a, "started"), count(&b, "started")), (0, 0), "{kind}: {a} {b}");
+    }
+}
+
+#[test]
+fn tcp_whose_segments_a_router_clamps_finishes_where_links_drop_in_silence() {
+    for kind in ["dscp", "udp"] {
+        let Some(world) = World::new(Offloads::On) else { return };
+        // As behind PPPoE or a tunnel: connections learn a smaller MSS, and nobody says what is too large.
+        let rules = "table ip clamp { chain forward { type filter hook forward priority 0; \
+                     tcp flags syn tcp option maxseg size set 1260; \
+                     meta length > 1300 drop; } }";
+        if !world.nft(Place::FirstHop, rules) {
+            return;
+        }
+        let Some((a, b)) = agents(&world, &domain(kind)) else { return };
+
+        // Two probes of full length are lost, then small ones pass.
+        converse(&world, 4 * WHILE);
+        exchange_tcp(&world, B4, 3_000_000);
+
+        let (a, b) = (a.stop(), b.stop());
+        assert!(count(&a, "started") > 20, "{kind}: {a} {b}");
+        assert_eq!(
+            count(&a, "started"),
+            count(&b, "stripped"),
+            "{kind}: nothing with INT is too large: {a} {b}"
+        );
+    }
+}
+
+/// Datagrams from A to B, each of which arrives as it was sent.
+fn talk(at_a: &UdpSocket, at_b: &UdpSocket, duration: Duration) {
+    let since = Instant::now();
+    while since.elapsed() < duration {
+        deliver(at_a, at_b, b"payload");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// A connection on which both say things of many lengths; panics unless all arrive as they were said.
+fn converse(world: &World, duration: Duration) {
+    let (mut to_b, mut at_b) = connect(world, B4);
+    let since = Instant::now();
+    let mut length = 1;
+    while since.elapsed() < duration {
+        say_both_ways((&mut to_b, &mut at_b), &bytes(length, 5));
+        length = (length * 3 + 7) % 20_000 + 1;
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+fn domain(kind: &'static str) -> Domain {
+    Domain { lease: true, host: SHORT.to_owned(), ..Domain::new(kind, "md") }
+}
+
+fn agents(world: &World, domain: &Domain) -> Option<(Agent, Agent)> {
+    Some((Agent::start(world, Place::A, domain)?, Agent::start(world, Place::B, domain)?))
+}
+
+fn status(world: &World) -> Value {
+    let mut command = world.command(Place::A, env!("CARGO_BIN_EXE_inband"));
+    let output = command.args(["host", "status", "--json"]).output().unwrap();
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn count(tally: &Value, outcome: &str) -> u64 {
+    tally["outcomes"][outcome].as_u64().unwrap()
+}
