@@ -15,7 +15,6 @@ mod correlate;
 mod deadlines;
 mod detect;
 mod due;
-mod explain;
 mod flow_shard;
 mod flows;
 mod handover;
@@ -40,7 +39,6 @@ mod views;
 pub use collector::{Collector, Overflows};
 // The detectors of the register name their settings.
 pub use detect::*;
-pub use explain::{Datagram, datagram, explain};
 pub use flow_shard::FlowShard;
 pub use handover::Handover;
 pub use ledger::{Arrival, LedgerSettings, Sequence, SequenceSpace};

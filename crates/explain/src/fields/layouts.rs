@@ -2,7 +2,7 @@
 
 use inband_wire::int::Instructions;
 
-use super::fields::Layout;
+use super::columns::Layout;
 
 /// What a field means, where it does not mean itself.
 pub(super) fn mean_field(name: &str, value: u64) -> Option<String> {

@@ -1,7 +1,6 @@
 //! The fields of a telemetry report with the places of their bits.
 
-mod datagram;
-mod fields;
+mod columns;
 mod layouts;
 
 use std::ops::Range;
@@ -15,9 +14,7 @@ use inband_wire::report::{AnyIndividual, AnyReport, IndividualReport, ReportType
 use inband_wire::udp::HEADER_BYTES as UDP_HEADER_BYTES;
 use inband_wire::{FiveTuple, Layers, ParseError};
 
-pub use self::datagram::{Datagram, datagram};
-
-use self::fields::{Fields, narrow};
+use self::columns::{Fields, narrow};
 use self::layouts::{
     DROP, FIRST_WORD, GROUP, MAIN_CONTENTS, MD_HEADER, METADATA, MX_HEADER, SHIM, mean_field, mean_metadata,
 };
