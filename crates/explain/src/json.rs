@@ -1,47 +1,35 @@
-//! Which keys does `decode --json` print? This file maps the specification's nouns to those users read.
-
-use std::io::{self, Write};
+//! The keys of a description in JSON: the specification's nouns by the names users read.
 
 use inband_model::Flow;
 use inband_wire::FiveTuple;
-use inband_wire::int::earlier::{HopByHop, HopCounts};
-use inband_wire::int::{Mx, Original};
-use inband_wire::report::AnyIndividual;
+use inband_wire::int::Original;
+use inband_wire::int::earlier::HopCounts;
 use inband_wire::report::earlier::DropSummary;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use super::hex::hex;
-use super::hop::{Field, earlier_fields, fields, report_fields, stack_fields};
-use super::names;
-use super::packet::{Body, Content, IntHeader, IntPacket, Packet, Report, ReportPacket};
+use crate::hex::hex;
+use crate::hop::{Field, Values};
+use crate::names;
+use crate::packet::{
+    Body, Description, HopByHopBody, HopValues, IntHeader, IntPacket, MxBody, Report, ReportForm,
+    ReportPacket, Stack,
+};
 
-/// Prints the packet as one line.
-pub(super) fn write(packet: &Packet<'_>, out: &mut impl Write) -> io::Result<()> {
-    let line = Line {
-        packet: packet.record.number,
-        time: packet.record.captured_at_ns,
-        content: match &packet.content {
-            Content::Int(int) => LineContent::of_int(int),
-            Content::Report(report) => LineContent::of_report(report),
-            Content::Malformed(error) => LineContent::Malformed { error: error.to_string() },
-        },
-    };
-    serde_json::to_writer(&mut *out, &line)?;
-    out.write_all(b"\n")
-}
-
-#[derive(Serialize)]
-struct Line {
-    packet: u64,
-    time: u64,
-    #[serde(flatten)]
-    content: LineContent,
+impl Serialize for Description {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let object = match self {
+            Self::Int(int) => Object::of_int(int),
+            Self::Report(report) => Object::of_report(report),
+            Self::Malformed { error, .. } => Object::Malformed { error: error.to_string() },
+        };
+        object.serialize(serializer)
+    }
 }
 
 #[derive(Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
-enum LineContent {
+enum Object {
     Int {
         flow: Flow,
         encapsulation: &'static str,
@@ -65,8 +53,8 @@ enum LineContent {
     },
 }
 
-impl LineContent {
-    fn of_int(packet: &IntPacket<'_>) -> Self {
+impl Object {
+    fn of_int(packet: &IntPacket) -> Self {
         Self::Int {
             flow: flow(packet.flow),
             encapsulation: packet.encapsulation.name(),
@@ -76,13 +64,12 @@ impl LineContent {
         }
     }
 
-    fn of_report(packet: &ReportPacket<'_>) -> Self {
-        let datagram = &packet.datagram;
+    fn of_report(packet: &ReportPacket) -> Self {
         Self::Report {
-            version: names::report_version(datagram.version()),
-            node_id: datagram.node_id(),
-            hw_id: datagram.hw_id(),
-            sequence: datagram.sequence(),
+            version: names::report_version(packet.version),
+            node_id: packet.node_id,
+            hw_id: packet.hw_id,
+            sequence: packet.sequence,
             reports: packet.reports.iter().map(ReportObject::new).collect(),
             lenient: packet.deviations().collect(),
         }
@@ -131,7 +118,7 @@ struct Int {
 }
 
 impl Int {
-    fn new(header: &IntHeader<'_>) -> Self {
+    fn new(header: &IntHeader) -> Self {
         let empty = Self::empty(header);
         match &header.body {
             Body::Md(md) => Self {
@@ -145,23 +132,18 @@ impl Int {
                 domain: Some(md.header.domain_specific_id()),
                 ds_instruction: Some(md.header.ds_instruction()),
                 ds_flags: Some(md.header.ds_flags()),
-                hops: md.stack.hops().map(|hop| HopObject::new(stack_fields(&hop), hop.domain())).collect(),
-                hops_missing: Some(md.stack.hop_count().saturating_sub(md.stack.hops().len()))
-                    .filter(|missing| *missing > 0),
-                source_only: hex(md.stack.source_only()),
+                hops: hops(&md.stack),
+                hops_missing: missing(&md.stack),
+                source_only: hex(&md.source_only),
                 ..empty
             },
             Body::Mx(mx) => Self::of_mx(mx, empty),
-            Body::MxWithHop(mx, hop) => Self {
-                hops: vec![HopObject::new(fields(mx.header.instructions(), hop), &[])],
-                ..Self::of_mx(mx, empty)
-            },
             Body::HopByHop(header) => Self::of_hop_by_hop(header, empty),
             Body::Destination(data) => Self { data: Some(hex(data)), ..empty },
         }
     }
 
-    fn of_mx(mx: &Mx<'_>, empty: Self) -> Self {
+    fn of_mx(mx: &MxBody, empty: Self) -> Self {
         Self {
             discard: Some(mx.header.discard()),
             instructions: names::instructions(mx.header.instructions()),
@@ -169,12 +151,13 @@ impl Int {
             domain: Some(mx.header.domain_specific_id()),
             ds_instruction: Some(mx.header.ds_instruction()),
             ds_flags: Some(mx.header.ds_flags()),
-            source_only: hex(mx.source_inserted),
+            hops: mx.hop.iter().map(|values| HopObject::new(values, &[])).collect(),
+            source_only: hex(&mx.source_inserted),
             ..empty
         }
     }
 
-    fn of_hop_by_hop(header: &HopByHop<'_>, empty: Self) -> Self {
+    fn of_hop_by_hop(header: &HopByHopBody, empty: Self) -> Self {
         let (max_hops, total_hops) = match header.hop_counts {
             HopCounts::Remaining(_) => (None, None),
             HopCounts::Total { most, total } => (Some(most), Some(total)),
@@ -183,22 +166,21 @@ impl Int {
             max_hops_exceeded: Some(header.max_hop_count_exceeded),
             mtu_exceeded: header.mtu_exceeded,
             hop_ml: Some(header.hop_ml.count()),
-            remaining_hops: Some(header.remaining_hop_count()),
+            remaining_hops: Some(header.remaining_hop_count),
             max_hops,
             total_hops,
             replication: Some(header.replication),
             copy: Some(header.copy),
-            instructions: names::earlier_instructions(header.layout(), header.instruction_bitmap),
+            instructions: names::earlier_instructions(header.layout, header.instruction_bitmap),
             instruction_bitmap: Some(header.instruction_bitmap),
-            hops: header.hops().map(|hop| HopObject::new(earlier_fields(&hop), &[])).collect(),
-            hops_missing: Some(header.hop_count().saturating_sub(header.hops().len()))
-                .filter(|missing| *missing > 0),
+            hops: hops(&header.stack),
+            hops_missing: missing(&header.stack),
             sequence: header.sequence,
             ..empty
         }
     }
 
-    fn empty(header: &IntHeader<'_>) -> Self {
+    fn empty(header: &IntHeader) -> Self {
         Self {
             version: header.location.version.name(),
             header_type: names::header_type(&header.location),
@@ -226,6 +208,14 @@ impl Int {
     }
 }
 
+fn hops(stack: &Stack) -> Vec<HopObject> {
+    stack.hops.iter().map(|HopValues { values, domain }| HopObject::new(values, domain)).collect()
+}
+
+fn missing(stack: &Stack) -> Option<usize> {
+    Some(stack.missing()).filter(|missing| *missing > 0)
+}
+
 /// What shim or tail keep; empty where there is neither.
 #[derive(Default, Serialize)]
 struct OriginalObject {
@@ -251,16 +241,16 @@ impl OriginalObject {
 
 /// The metadata of one hop or report: the keys of the instruction bits that are set, null where it was all ones.
 struct HopObject {
-    fields: Vec<(Field, Option<u64>)>,
+    fields: Values,
     /// `None` where there is no domain-specific metadata.
     domain: Option<Option<String>>,
 }
 
 impl HopObject {
-    fn new(fields: Vec<(Field, Option<u64>)>, domain: &[u8]) -> Self {
+    fn new(fields: &Values, domain: &[u8]) -> Self {
         let available = domain.iter().any(|byte| *byte != 0xff);
         let domain = (!domain.is_empty()).then(|| available.then(|| hex(domain)));
-        Self { fields, domain }
+        Self { fields: fields.clone(), domain }
     }
 }
 
@@ -336,33 +326,33 @@ struct ReportObject {
 }
 
 impl ReportObject {
-    fn new(report: &Report<'_>) -> Self {
-        let Report { report, flow: five_tuple, int, drop_reason, inner_error } = report;
-        let drop = report.drop();
-        let (domain, domain_metadata, reported_at) = match report {
-            AnyIndividual::Individual(report) => {
-                (report.domain_specific_id(), hex(report.domain_metadata()), None)
+    fn new(report: &Report) -> Self {
+        let (domain, domain_metadata, reported_at, summary) = match &report.form {
+            ReportForm::Individual(individual) => {
+                (individual.domain_specific_id, hex(&individual.domain_metadata), None, None)
             }
-            AnyIndividual::Single(report) => (0, String::new(), report.reported_at_s),
+            ReportForm::Earlier(earlier) => {
+                (0, String::new(), earlier.reported_at_s, earlier.drop_summary.as_ref())
+            }
         };
         Self {
-            report_type: names::report_type(report),
-            inner: names::inner(report),
-            dropped: report.dropped(),
-            queue: report.congested_queue(),
-            flow_report: report.tracked_flow(),
-            intermediate: report.intermediate(),
-            metadata: HopObject::new(report_fields(report), &[]),
+            report_type: names::report_type(&report.form),
+            inner: report.inner.clone(),
+            dropped: report.flags.dropped,
+            queue: report.flags.congested_queue,
+            flow_report: report.flags.tracked_flow,
+            intermediate: report.flags.intermediate,
+            metadata: HopObject::new(&report.metadata, &[]),
             domain,
             domain_metadata,
-            drop_reason: drop.map(|drop| drop.reason),
-            drop_reason_name: drop_reason.as_ref().map(|reason| reason.name.clone()),
-            drop_queue_id: drop.map(|drop| drop.queue_id),
-            drop_summary: report.drop_summary().map(DropSummaryObject::new),
+            drop_reason: report.drop.map(|drop| drop.reason),
+            drop_reason_name: report.drop_reason.as_ref().map(|reason| reason.name.clone()),
+            drop_queue_id: report.drop.map(|drop| drop.queue_id),
+            drop_summary: summary.map(DropSummaryObject::new),
             reported_at,
-            flow: five_tuple.map(flow),
-            int: int.iter().map(Int::new).collect(),
-            inner_error: inner_error.map(|error| error.to_string()),
+            flow: report.packet.as_ref().and_then(|packet| packet.flow).map(flow),
+            int: report.int().iter().map(Int::new).collect(),
+            inner_error: report.inner_error.map(|error| error.to_string()),
         }
     }
 }

@@ -1,16 +1,12 @@
-//! What does each value of a hop mean, and in which unit?
+//! The values of a hop with their meaning and unit.
 
-use std::io::{self, Write};
+use std::fmt::{self, Write};
 
 use super::block::{Block, date};
-use crate::decode::hop::Field;
+use crate::hop::{Field, Values};
 
 /// Prints one line per value.
-pub(super) fn write<W: Write>(
-    fields: &[(Field, Option<u64>)],
-    depth: usize,
-    block: &mut Block<'_, W>,
-) -> io::Result<()> {
+pub(super) fn write<W: Write>(fields: &Values, depth: usize, block: &mut Block<'_, W>) -> fmt::Result {
     for (field, value) in fields {
         let label = label(*field);
         match value {

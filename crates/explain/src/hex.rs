@@ -1,9 +1,9 @@
-//! How are bytes of unknown meaning shown? As pairs of hexadecimal digits.
+//! Bytes of unknown meaning as pairs of hexadecimal digits.
 
 use std::fmt::Write;
 
 /// Writes `bytes` as digits without spaces.
-pub(super) fn hex(bytes: &[u8]) -> String {
+pub(crate) fn hex(bytes: &[u8]) -> String {
     let mut digits = String::with_capacity(bytes.len() * 2);
     for byte in bytes {
         // Writing to a string cannot fail.

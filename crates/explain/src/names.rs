@@ -1,4 +1,4 @@
-//! What are code points called where users read and write them?
+//! The names of code points where users read and write them.
 
 use inband_wire::Link;
 use inband_wire::int::domain::set_bits;
@@ -7,13 +7,15 @@ use inband_wire::int::{HeaderType, Instructions, Location};
 use inband_wire::report::earlier::ReportKind;
 use inband_wire::report::{AnyIndividual, InnerType, ReportType, ReportVersion};
 
+use crate::packet::ReportForm;
+
 /// The names of the instruction bits that are set, most significant first.
-pub(super) fn instructions(bitmap: Instructions) -> Vec<String> {
+pub(crate) fn instructions(bitmap: Instructions) -> Vec<String> {
     set_bits(bitmap.0).map(instruction).collect()
 }
 
 /// The name of instruction bit `bit`, 0 being the most significant.
-pub(super) fn instruction(bit: usize) -> String {
+pub(crate) fn instruction(bit: usize) -> String {
     match bit {
         0 => "node-id",
         1 => "level1-interfaces",
@@ -31,12 +33,12 @@ pub(super) fn instruction(bit: usize) -> String {
 }
 
 /// The names of the bits that are set in a bitmap of a version before 2.0.
-pub(super) fn earlier_instructions(layout: Layout, bitmap: u16) -> Vec<String> {
+pub(crate) fn earlier_instructions(layout: Layout, bitmap: u16) -> Vec<String> {
     set_bits(bitmap).map(|bit| earlier_instruction(layout, bit)).collect()
 }
 
 /// The name of an instruction bit of a version before 2.0.
-pub(super) fn earlier_instruction(layout: Layout, bit: usize) -> String {
+pub(crate) fn earlier_instruction(layout: Layout, bit: usize) -> String {
     match (layout.instructions(), bit) {
         (InstructionSet::V2016, 1) => "ingress-interface".to_owned(),
         (InstructionSet::V2016, 5) => "egress-interface".to_owned(),
@@ -46,7 +48,7 @@ pub(super) fn earlier_instruction(layout: Layout, bit: usize) -> String {
     }
 }
 
-pub(super) fn header_type(location: &Location) -> &'static str {
+pub(crate) fn header_type(location: &Location) -> &'static str {
     match location.header_type {
         HeaderType::Md if location.version.is_before_2() => "hop-by-hop",
         HeaderType::Md => "md",
@@ -56,22 +58,22 @@ pub(super) fn header_type(location: &Location) -> &'static str {
 }
 
 /// The version of the format; Host-INT's kinds of report are of 0.5.
-pub(super) fn report_version(version: ReportVersion) -> &'static str {
+pub(crate) fn report_version(version: ReportVersion) -> &'static str {
     match version {
         ReportVersion::HostInt => ReportVersion::V0_5.name(),
         other => other.name(),
     }
 }
 
-pub(super) fn report_type(report: &AnyIndividual<'_>) -> String {
-    match report {
-        AnyIndividual::Individual(report) => match report.first_word.report_type() {
+pub(crate) fn report_type(form: &ReportForm) -> String {
+    match form {
+        ReportForm::Individual(report) => match report.first_word.report_type() {
             ReportType::InnerOnly => "inner-only",
             ReportType::Int => "int",
             ReportType::Ioam => "ioam",
             ReportType::Unknown(code) => return format!("reserved-{code}"),
         },
-        AnyIndividual::Single(report) => match report.kind {
+        ReportForm::Earlier(report) => match report.kind {
             ReportKind::Packet => "inner-only",
             ReportKind::Local => "local",
             ReportKind::Drop => "drop",
@@ -83,7 +85,7 @@ pub(super) fn report_type(report: &AnyIndividual<'_>) -> String {
 }
 
 /// What the reported packet starts with.
-pub(super) fn inner(report: &AnyIndividual<'_>) -> String {
+pub(crate) fn inner(report: &AnyIndividual<'_>) -> String {
     match report {
         AnyIndividual::Individual(report) => inner_type(report.first_word.inner_type()),
         AnyIndividual::Single(report) => match report.packet {

@@ -1,51 +1,46 @@
-//! How is an INT header shown? Shim, header, and every hop of the stack.
+//! INT headers: shim, header, and every hop of the stack.
 
-use std::io::{self, Write};
+use std::fmt::{self, Write};
 
 use inband_wire::ChecksumState;
 use inband_wire::int::domain::set_bits;
 use inband_wire::int::earlier::shim::HOST_INT;
-use inband_wire::int::{Encapsulation, HeaderType, Instructions, Md, Mx, Original, Version};
+use inband_wire::int::{Encapsulation, HeaderType, Instructions, Original, Version};
 
 use super::block::{Block, flow, plural, protocol_name, yes_no};
 use super::{earlier_int, metadata};
-use crate::decode::hex::hex;
-use crate::decode::hop::{fields, stack_fields};
-use crate::decode::names;
-use crate::decode::packet::{Body, IntHeader, IntPacket};
+use crate::hex::hex;
+use crate::names;
+use crate::packet::{Body, IntHeader, IntPacket, MdBody, MxBody};
 
-/// Prints an INT packet whose bytes start at byte `base` of the frame.
-pub(super) fn write<W: Write>(
-    packet: &IntPacket<'_>,
-    base: usize,
-    block: &mut Block<'_, W>,
-) -> io::Result<()> {
+/// Prints a packet with INT.
+pub(super) fn write<W: Write>(packet: &IntPacket, block: &mut Block<'_, W>) -> fmt::Result {
     block.line(1, format_args!("Flow: {}", flow(&packet.flow)))?;
     block.line(1, format_args!("INT: {}", encapsulation(packet.encapsulation)))?;
     block.line(1, format_args!("L4 checksum: {}", checksum(packet.checksum)))?;
     for deviation in packet.deviations() {
         block.line(1, format_args!("Accepted leniently: {deviation}"))?;
     }
-    write_headers(&packet.headers, base, 1, block)
+    write_headers(&packet.headers, 1, block)
 }
 
-/// Prints INT headers whose offsets count from byte `base`.
+/// Prints INT headers.
 pub(super) fn write_headers<W: Write>(
-    headers: &[IntHeader<'_>],
-    base: usize,
+    headers: &[IntHeader],
     depth: usize,
     block: &mut Block<'_, W>,
-) -> io::Result<()> {
+) -> fmt::Result {
     for header in headers {
-        write_shim(header, base, depth, block)?;
-        let at = base + header.location.header;
+        write_shim(header, depth, block)?;
+        let at = header.location.header;
         match &header.body {
             Body::Md(md) => write_md(md, at, depth, block)?,
-            Body::Mx(mx) => write_mx(mx, at, depth, block)?,
-            Body::MxWithHop(mx, hop) => {
+            Body::Mx(mx) => {
                 write_mx(mx, at, depth, block)?;
-                block.line(depth + 1, "Metadata of a hop behind the header")?;
-                metadata::write(&fields(mx.header.instructions(), hop), depth + 2, block)?;
+                if let Some(values) = &mx.hop {
+                    block.line(depth + 1, "Metadata of a hop behind the header")?;
+                    metadata::write(values, depth + 2, block)?;
+                }
             }
             Body::HopByHop(header) => earlier_int::write(header, at, depth, block)?,
             Body::Destination(data) => {
@@ -77,13 +72,8 @@ fn checksum(state: ChecksumState) -> &'static str {
     }
 }
 
-fn write_shim<W: Write>(
-    header: &IntHeader<'_>,
-    base: usize,
-    depth: usize,
-    block: &mut Block<'_, W>,
-) -> io::Result<()> {
-    let at = base + header.location.shim;
+fn write_shim<W: Write>(header: &IntHeader, depth: usize, block: &mut Block<'_, W>) -> fmt::Result {
+    let at = header.location.shim;
     let header_type = header.location.header_type;
     let type_name = match header_type {
         HeaderType::Md if header.location.version.is_before_2() => "hop-by-hop",
@@ -104,7 +94,7 @@ fn write_shim<W: Write>(
     let bytes = words * 4;
     block.line(depth + 1, format_args!("Length: {} {what}, {bytes} bytes", plural(words, "word")))?;
     write_original(&header.original, depth + 1, block)?;
-    match (header.shim, header.location.encapsulation) {
+    match (&header.shim, header.location.encapsulation) {
         (Some(shim), Encapsulation::Gre) if shim.gre_added() => {
             block.line(depth + 1, "G: the INT source added the GRE header")
         }
@@ -115,7 +105,7 @@ fn write_shim<W: Write>(
     }
 }
 
-fn write_original<W: Write>(original: &Original, depth: usize, block: &mut Block<'_, W>) -> io::Result<()> {
+fn write_original<W: Write>(original: &Original, depth: usize, block: &mut Block<'_, W>) -> fmt::Result {
     if let Some(dscp) = original.dscp {
         block.line(depth, format_args!("Original DSCP: {dscp:#04x}"))?;
     }
@@ -135,7 +125,7 @@ fn write_original<W: Write>(original: &Original, depth: usize, block: &mut Block
     }
 }
 
-fn write_md<W: Write>(md: &Md<'_>, at: usize, depth: usize, block: &mut Block<'_, W>) -> io::Result<()> {
+fn write_md<W: Write>(md: &MdBody, at: usize, depth: usize, block: &mut Block<'_, W>) -> fmt::Result {
     let header = md.header;
     block.line(depth, format_args!("INT-MD header at byte {at}, version {}", header.version()))?;
     let inside = depth + 1;
@@ -154,30 +144,30 @@ fn write_md<W: Write>(md: &Md<'_>, at: usize, depth: usize, block: &mut Block<'_
     write_stack(md, depth, block)
 }
 
-fn write_stack<W: Write>(md: &Md<'_>, depth: usize, block: &mut Block<'_, W>) -> io::Result<()> {
+fn write_stack<W: Write>(md: &MdBody, depth: usize, block: &mut Block<'_, W>) -> fmt::Result {
     let stack = &md.stack;
-    let count = stack.hop_count();
+    let count = stack.hop_count;
     let order = if count > 1 { ", the last hop of the path first" } else { "" };
     block.line(depth, format_args!("Metadata stack: {}{order}", plural(count, "hop")))?;
-    for (index, hop) in stack.hops().enumerate() {
+    for (index, hop) in stack.hops.iter().enumerate() {
         block.line(depth + 1, format_args!("Hop {}", count - index))?;
-        metadata::write(&stack_fields(&hop), depth + 2, block)?;
-        if !hop.domain().is_empty() {
-            block.line(depth + 2, format_args!("Domain-specific metadata: {}", hex(hop.domain())))?;
+        metadata::write(&hop.values, depth + 2, block)?;
+        if !hop.domain.is_empty() {
+            block.line(depth + 2, format_args!("Domain-specific metadata: {}", hex(&hop.domain)))?;
         }
     }
-    let missing = count.saturating_sub(stack.hops().len());
+    let missing = stack.missing();
     if missing > 0 {
         block.line(depth + 1, format_args!("{} more, cut off here", plural(missing, "hop")))?;
     }
-    if !stack.source_only().is_empty() {
-        block.line(depth + 1, format_args!("Source-only metadata: {}", hex(stack.source_only())))?;
+    if !md.source_only.is_empty() {
+        block.line(depth + 1, format_args!("Source-only metadata: {}", hex(&md.source_only)))?;
     }
     Ok(())
 }
 
-fn write_mx<W: Write>(mx: &Mx<'_>, at: usize, depth: usize, block: &mut Block<'_, W>) -> io::Result<()> {
-    let header = mx.header;
+fn write_mx<W: Write>(mx: &MxBody, at: usize, depth: usize, block: &mut Block<'_, W>) -> fmt::Result {
+    let header = &mx.header;
     block.line(depth, format_args!("INT-MX header at byte {at}, version {}", header.version()))?;
     let inside = depth + 1;
     block.line(inside, format_args!("Discard at the sink (D): {}", yes_no(header.discard())))?;
@@ -185,7 +175,7 @@ fn write_mx<W: Write>(mx: &Mx<'_>, at: usize, depth: usize, block: &mut Block<'_
     let domain = (header.domain_specific_id(), header.ds_instruction(), header.ds_flags());
     write_domain(domain, inside, block)?;
     if !mx.source_inserted.is_empty() {
-        block.line(inside, format_args!("Source-inserted metadata: {}", hex(mx.source_inserted)))?;
+        block.line(inside, format_args!("Source-inserted metadata: {}", hex(&mx.source_inserted)))?;
     }
     Ok(())
 }
@@ -194,7 +184,7 @@ fn write_instructions<W: Write>(
     instructions: Instructions,
     depth: usize,
     block: &mut Block<'_, W>,
-) -> io::Result<()> {
+) -> fmt::Result {
     block.line(depth, format_args!("Instruction bitmap: {:#06x}", instructions.0))?;
     for bit in set_bits(instructions.0) {
         block.line(depth + 1, format_args!("bit {bit}: {}", names::instruction(bit)))?;
@@ -206,7 +196,7 @@ fn write_domain<W: Write>(
     (id, instruction, flags): (u16, u16, u16),
     depth: usize,
     block: &mut Block<'_, W>,
-) -> io::Result<()> {
+) -> fmt::Result {
     if id == 0 {
         return block.line(depth, "Domain Specific ID: 0x0000 (default, no domain-specific instructions)");
     }

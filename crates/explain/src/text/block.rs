@@ -1,7 +1,6 @@
-//! The lines of a block, and the words that several parts of it share.
+//! The lines of a description, and the words that several parts of it share.
 
-use std::fmt::Display;
-use std::io::{self, Write};
+use std::fmt::{self, Display, Write};
 use std::net::SocketAddr;
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -14,7 +13,7 @@ pub(super) struct Block<'a, W> {
 
 impl<W: Write> Block<'_, W> {
     /// Writes one line, indented by four spaces a level.
-    pub(super) fn line(&mut self, depth: usize, text: impl Display) -> io::Result<()> {
+    pub(super) fn line(&mut self, depth: usize, text: impl Display) -> fmt::Result {
         writeln!(self.out, "{:width$}{text}", "", width = depth * 4)
     }
 }
@@ -45,8 +44,9 @@ pub(super) fn protocol_name(protocol: u8) -> String {
     }
 }
 
-/// A time since 1970 as a date in UTC.
-pub(super) fn date(since_1970_ns: u64) -> String {
+/// A time since 1970 as a date in UTC, to the nanosecond.
+#[must_use]
+pub fn date(since_1970_ns: u64) -> String {
     humantime::format_rfc3339_nanos(UNIX_EPOCH + Duration::from_nanos(since_1970_ns)).to_string()
 }
 

@@ -1,4 +1,4 @@
-//! Which values does the metadata of one hop hold, in the order users read them?
+//! The values of one hop's metadata, in the order users read them.
 
 use inband_wire::int::domain::set_bits;
 use inband_wire::int::earlier::{self, InstructionSet, Layout, Metadata};
@@ -6,22 +6,39 @@ use inband_wire::int::{Hop, HopMetadata, Instructions};
 use inband_wire::report::AnyIndividual;
 use inband_wire::report::individual::DROP_BIT;
 
+/// The values that instructions ask for; `None`: the node had no such value.
+pub type Values = Vec<(Field, Option<u64>)>;
+
 /// One value of a hop's metadata.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Field {
+pub enum Field {
+    /// Node ID.
     NodeId,
+    /// Ingress interface, level 1.
     IngressInterface,
+    /// Egress interface, level 1.
     EgressInterface,
+    /// Hop latency.
     HopLatency,
+    /// Queue ID.
     QueueId,
+    /// Queue occupancy.
     QueueOccupancy,
+    /// Ingress timestamp.
     IngressTimestamp,
+    /// Egress timestamp.
     EgressTimestamp,
+    /// Ingress interface, level 2.
     IngressInterfaceLevel2,
+    /// Egress interface, level 2.
     EgressInterfaceLevel2,
+    /// Egress interface utilization.
     EgressUtilization,
+    /// Buffer ID.
     BufferId,
+    /// Buffer occupancy.
     BufferOccupancy,
+    /// Checksum complement.
     ChecksumComplement,
     /// The queue that [`Field::QueueCongestion`] is about.
     CongestionQueueId,
@@ -32,20 +49,20 @@ pub(super) enum Field {
 }
 
 /// The fields `instructions` ask for with their values; `None`: the node had no such value.
-pub(super) fn fields(instructions: Instructions, metadata: &HopMetadata) -> Vec<(Field, Option<u64>)> {
+pub(crate) fn fields(instructions: Instructions, metadata: &HopMetadata) -> Values {
     let reserved = instructions & Instructions::RESERVED;
     set_bits(instructions.without(reserved).0).flat_map(|bit| of_bit(bit, metadata)).flatten().collect()
 }
 
 /// Like [`fields`] for a hop on a metadata stack, with its reserved bits.
-pub(super) fn stack_fields(hop: &Hop<'_>) -> Vec<(Field, Option<u64>)> {
+pub(crate) fn stack_fields(hop: &Hop<'_>) -> Values {
     let mut fields = fields(hop.instructions(), &hop.metadata());
     fields.extend(hop.reserved().map(|(bit, value)| (Field::Reserved(bit), value.map(u64::from))));
     fields
 }
 
 /// The same of a hop of a version before 2.0.
-pub(super) fn earlier_fields(hop: &earlier::Hop<'_>) -> Vec<(Field, Option<u64>)> {
+pub(crate) fn earlier_fields(hop: &earlier::Hop<'_>) -> Values {
     let metadata = hop.metadata();
     let defined = hop.instruction_bitmap() & !hop.layout().reserved();
     let mut fields: Vec<_> =
@@ -55,7 +72,7 @@ pub(super) fn earlier_fields(hop: &earlier::Hop<'_>) -> Vec<(Field, Option<u64>)
 }
 
 /// Like [`fields`] for the metadata of a report, without its node id and drop reason.
-pub(super) fn report_fields(report: &AnyIndividual<'_>) -> Vec<(Field, Option<u64>)> {
+pub(crate) fn report_fields(report: &AnyIndividual<'_>) -> Values {
     match report {
         AnyIndividual::Individual(report) => {
             let baseline = report.rep_md_bits().without(Instructions::NODE_ID | DROP_BIT);

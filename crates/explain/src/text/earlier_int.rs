@@ -1,23 +1,23 @@
-//! How is an INT header of a version before 2.0 shown?
+//! INT headers of versions before 2.0.
 
-use std::io::{self, Write};
+use std::fmt::{self, Write};
 
 use inband_wire::int::Version;
 use inband_wire::int::domain::set_bits;
-use inband_wire::int::earlier::{HopByHop, HopCounts};
+use inband_wire::int::earlier::HopCounts;
 
 use super::block::{Block, plural, yes_no};
 use super::metadata;
-use crate::decode::hop::earlier_fields;
-use crate::decode::names;
+use crate::names;
+use crate::packet::HopByHopBody;
 
 /// Prints the header, which starts at byte `at`, and its stack.
 pub(super) fn write<W: Write>(
-    header: &HopByHop<'_>,
+    header: &HopByHopBody,
     at: usize,
     depth: usize,
     block: &mut Block<'_, W>,
-) -> io::Result<()> {
+) -> fmt::Result {
     let version = header.version.name();
     block.line(depth, format_args!("INT metadata header at byte {at}, version {version}"))?;
     let inside = depth + 1;
@@ -33,7 +33,7 @@ pub(super) fn write<W: Write>(
     write_hop_counts(header, inside, block)?;
     block.line(inside, format_args!("Instruction bitmap: {:#06x}", header.instruction_bitmap))?;
     for bit in set_bits(header.instruction_bitmap) {
-        let name = names::earlier_instruction(header.layout(), bit);
+        let name = names::earlier_instruction(header.layout, bit);
         block.line(inside + 1, format_args!("bit {bit}: {name}"))?;
     }
     write_stack(header, depth, block)?;
@@ -46,11 +46,7 @@ pub(super) fn write<W: Write>(
     }
 }
 
-fn write_hop_counts<W: Write>(
-    header: &HopByHop<'_>,
-    depth: usize,
-    block: &mut Block<'_, W>,
-) -> io::Result<()> {
+fn write_hop_counts<W: Write>(header: &HopByHopBody, depth: usize, block: &mut Block<'_, W>) -> fmt::Result {
     let words = usize::from(header.hop_ml.count());
     match header.hop_counts {
         HopCounts::Remaining(remaining) => {
@@ -68,15 +64,15 @@ fn write_hop_counts<W: Write>(
     }
 }
 
-fn write_stack<W: Write>(header: &HopByHop<'_>, depth: usize, block: &mut Block<'_, W>) -> io::Result<()> {
-    let count = header.hop_count();
+fn write_stack<W: Write>(header: &HopByHopBody, depth: usize, block: &mut Block<'_, W>) -> fmt::Result {
+    let count = header.stack.hop_count;
     let order = if count > 1 { ", the last hop of the path first" } else { "" };
     block.line(depth, format_args!("Metadata stack: {}{order}", plural(count, "hop")))?;
-    for (index, hop) in header.hops().enumerate() {
+    for (index, hop) in header.stack.hops.iter().enumerate() {
         block.line(depth + 1, format_args!("Hop {}", count.saturating_sub(index)))?;
-        metadata::write(&earlier_fields(&hop), depth + 2, block)?;
+        metadata::write(&hop.values, depth + 2, block)?;
     }
-    match count.saturating_sub(header.hops().len()) {
+    match header.stack.missing() {
         0 => Ok(()),
         missing => block.line(depth + 1, format_args!("{} more, cut off here", plural(missing, "hop"))),
     }

@@ -1,13 +1,13 @@
 //! Why a packet was reported, and why it was dropped.
 
-use std::io::{self, Write};
+use std::fmt::{self, Write};
 
 use super::block::Block;
-use crate::decode::packet::Report;
+use crate::packet::Report;
 
 /// The drop reason, with what the table says of it.
-pub(super) fn write_drop_reason<W: Write>(report: &Report<'_>, block: &mut Block<'_, W>) -> io::Result<()> {
-    let Some(drop) = report.report.drop() else { return Ok(()) };
+pub(super) fn write_drop_reason<W: Write>(report: &Report, block: &mut Block<'_, W>) -> fmt::Result {
+    let Some(drop) = report.drop else { return Ok(()) };
     let name = report.drop_reason.as_ref().map_or("not in the table", |reason| &reason.name);
     block.line(2, format_args!("Drop reason: {} ({name}), in queue {}", drop.reason, drop.queue_id))?;
     let Some(reason) = &report.drop_reason else { return Ok(()) };
@@ -19,13 +19,13 @@ pub(super) fn write_drop_reason<W: Write>(report: &Report<'_>, block: &mut Block
 }
 
 /// Why the node sent the report, from the tracking bits.
-pub(super) fn reasons(report: &Report<'_>) -> String {
-    let Report { report, .. } = report;
+pub(super) fn reasons(report: &Report) -> String {
+    let flags = report.flags;
     let bits = [
-        (report.dropped(), "a packet was dropped (D)"),
-        (report.congested_queue(), "the queue is congested (Q)"),
-        (report.tracked_flow(), "the flow is tracked (F)"),
-        (report.intermediate(), "intermediate, metadata removed on the way (I)"),
+        (flags.dropped, "a packet was dropped (D)"),
+        (flags.congested_queue, "the queue is congested (Q)"),
+        (flags.tracked_flow, "the flow is tracked (F)"),
+        (flags.intermediate, "intermediate, metadata removed on the way (I)"),
     ];
     let set: Vec<&str> = bits.iter().filter(|(set, _)| *set).map(|(_, name)| *name).collect();
     if set.is_empty() { "none given".to_owned() } else { set.join(", ") }

@@ -1,21 +1,16 @@
-//! How is a report of a version before 2.0 shown?
+//! Reports of versions before 2.0.
 
-use std::io::{self, Write};
+use std::fmt::{self, Write};
 
-use inband_wire::report::earlier::{DropSummary, EarlierReport, ReportKind};
+use inband_wire::report::earlier::{DropSummary, ReportKind};
 
 use super::block::{Block, date, plural};
 use super::drops::{reasons, write_drop_reason};
 use super::metadata;
-use crate::decode::hop::report_fields;
-use crate::decode::packet::Report;
+use crate::packet::{Earlier, Report};
 
 /// Prints what the node says; the packet follows.
-pub(super) fn write<W: Write>(
-    earlier: &EarlierReport<'_>,
-    report: &Report<'_>,
-    block: &mut Block<'_, W>,
-) -> io::Result<()> {
+pub(super) fn write<W: Write>(earlier: &Earlier, report: &Report, block: &mut Block<'_, W>) -> fmt::Result {
     let kind = match earlier.kind {
         ReportKind::Packet => "a packet, whose INT may say more",
         ReportKind::Local => "what the node saw of a packet",
@@ -28,16 +23,15 @@ pub(super) fn write<W: Write>(
     if let Some(seconds) = earlier.reported_at_s {
         block.line(2, format_args!("Made: {seconds} s ({})", date(nanoseconds(seconds))))?;
     }
-    let values = report_fields(&report.report);
-    if !values.is_empty() {
+    if !report.metadata.is_empty() {
         block.line(2, "Metadata")?;
-        metadata::write(&values, 3, block)?;
+        metadata::write(&report.metadata, 3, block)?;
     }
     write_drop_reason(report, block)?;
-    earlier.drop_summary.map_or(Ok(()), |summary| write_summary(summary, block))
+    earlier.drop_summary.as_ref().map_or(Ok(()), |summary| write_summary(summary, block))
 }
 
-fn write_summary<W: Write>(summary: &DropSummary, block: &mut Block<'_, W>) -> io::Result<()> {
+fn write_summary<W: Write>(summary: &DropSummary, block: &mut Block<'_, W>) -> fmt::Result {
     let gap = summary.gap();
     let (source, sink) = (summary.source_node_id(), summary.sink_node_id());
     let count = usize::try_from(gap.count).unwrap_or(usize::MAX);
