@@ -19,12 +19,13 @@ enum Uses {
 }
 
 /// The table of ARCHITECTURE.md.
-const HOUSE: [(&str, Uses); 19] = [
+const HOUSE: [(&str, Uses); 20] = [
     ("inband-wire", Uses::Only(&[])),
     ("inband-model", Uses::Only(&[])),
     ("inband-node", Uses::Only(&["inband-wire"])),
     ("inband-collector", Uses::Only(&["inband-wire", "inband-model"])),
     ("inband-store", Uses::Only(&["inband-model"])),
+    ("inband-export", Uses::Only(&["inband-model", "inband-store"])),
     ("inband-page", Uses::Only(&[])),
     (
         "inband-server",
@@ -35,6 +36,7 @@ const HOUSE: [(&str, Uses); 19] = [
             "inband-page",
             "inband-capture",
             "inband-explain",
+            "inband-export",
         ]),
     ),
     ("inband-sim", Uses::Only(&["inband-wire", "inband-node", "inband-model"])),
