@@ -26,6 +26,15 @@ pub(crate) struct Arguments {
 /// Instructions per item of each row, in the order of the rows.
 type Counts = Vec<(String, f64)>;
 
+/// Which rows of a tree must be countable.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Rows {
+    /// All of them.
+    All,
+    /// Those that can be: benchmarks of another commit may have faults that have since been repaired.
+    Countable,
+}
+
 /// Counts the instructions of every row under callgrind, and compares them with those of another commit.
 ///
 /// # Errors
@@ -33,7 +42,7 @@ type Counts = Vec<(String, f64)>;
 pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<()> {
     let target = target_directory(root).join("instructions");
     let only = arguments.only.as_deref();
-    let counts = count(root, &target, only)?;
+    let counts = count(root, &target, only, Rows::All)?;
     let Some(commit) = &arguments.against else {
         for (name, count) in &counts {
             println!("{count:>10.1}  {name}");
@@ -41,7 +50,7 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<()> {
         return Ok(());
     };
     let worktree = target.join("tree");
-    let before = in_worktree(root, &worktree, commit, || count(&worktree, &target, only))?;
+    let before = in_worktree(root, &worktree, commit, || count(&worktree, &target, only, Rows::Countable))?;
     let over = compare(&before, &counts, arguments.most);
     ensure!(
         over.is_empty(),
@@ -72,18 +81,21 @@ fn compare(before: &Counts, after: &Counts, most: f64) -> Vec<String> {
 }
 
 /// Builds the benchmarks of `tree` and counts the instructions of each row.
-fn count(tree: &Path, target: &Path, only: Option<&str>) -> Result<Counts> {
+fn count(tree: &Path, target: &Path, only: Option<&str>, rows: Rows) -> Result<Counts> {
     let mut build = cargo(tree);
     build.args(["build", "--quiet", "--release", "--package", "inband-bench"]);
     finish(build.env("CARGO_TARGET_DIR", target))?;
     let program = target.join("release/inband-bench");
     let names = output(Command::new(&program).arg("--names"))?;
-    let wanted = |name: &&str| only.is_none_or(|only| name.contains(only));
-    names
-        .lines()
-        .filter(wanted)
-        .map(|name| Ok((name.to_owned(), count_row(&program, target, name)?)))
-        .collect()
+    let mut counts = Vec::new();
+    for name in names.lines().filter(|name| only.is_none_or(|only| name.contains(only))) {
+        match count_row(&program, target, name) {
+            Ok(count) => counts.push((name.to_owned(), count)),
+            Err(error) if rows == Rows::Countable => eprintln!("not counted there: {name}: {error}"),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(counts)
 }
 
 /// Counts the instructions of an item of one row.
@@ -107,7 +119,10 @@ fn count_row(program: &Path, target: &Path, name: &str) -> Result<f64> {
 fn output(command: &mut Command) -> Result<String> {
     let program = command.get_program().to_string_lossy().into_owned();
     let output = command.output().with_context(|| format!("cannot start {program}; is it installed?"))?;
-    ensure!(output.status.success(), "{program}: {}", String::from_utf8_lossy(&output.stderr));
+    // What follows the sentence is where in the program it was written.
+    let said = String::from_utf8_lossy(&output.stderr);
+    let sentence = said.split("\n\nStack backtrace").next().unwrap_or_default().trim();
+    ensure!(output.status.success(), "{program}: {sentence}");
     String::from_utf8(output.stdout).with_context(|| format!("{program} does not print text"))
 }
 

@@ -15,11 +15,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use inband_collector::CollectorSettings;
-use inband_model::{Ledger, SocketLedger};
-use inband_server::{
-    Api, ApiSettings, Archive, Exports, Keep, Listening, Live, Names, Pipeline, ReceiveSettings, Reception,
-    Settings, Stage,
-};
+use inband_export::Exports;
+use inband_model::{Ledger, Names, SocketLedger};
+use inband_server::{ApiSettings, Listening, Monitor, MonitorParts, ReceiveSettings, Reception, Settings};
 use inband_store::{Store, StoreSettings};
 use nix::sys::socket::{ControlMessage, MsgFlags, SockaddrStorage, sendmsg};
 
@@ -109,29 +107,26 @@ fn run(seconds: u64, per_second: u32, beside: Beside) -> Result<Run> {
     };
     let listen = vec![SocketAddr::from((Ipv4Addr::LOCALHOST, 0))];
     let (reception, feed) = Reception::start(&ReceiveSettings { listen, ..ReceiveSettings::default() })?;
-    let archive = store.clone().map(|store| store as Arc<dyn Archive>);
-    let keep = store.iter().map(|store| Box::new(Keep::new(Arc::clone(store))) as Box<dyn Stage>);
     let names = Arc::new(Names::default());
-    let live = Live::new(Arc::clone(&names));
     let mut settings = Settings::default();
     if matches!(beside, Beside::All) {
         settings.jsonl.path = folder.0.join("lines.jsonl");
     }
-    let (_exports, outputs) = Exports::start(&settings.exports(), &names)?;
-    let stages = keep.chain([Box::new(live.clone()) as Box<dyn Stage>]).chain(outputs).collect();
-    let pipeline = Pipeline::start(CollectorSettings::default(), feed, stages)?;
-    let api = match beside {
+    let (exports, stages) = Exports::start(&settings.exports(), &names)?;
+    let listening = match beside {
         Beside::Nothing | Beside::Store => None,
         Beside::All => {
             let listen = (Ipv4Addr::LOCALHOST, 0).into();
-            let listening = Listening::open(&ApiSettings { listen, ..ApiSettings::default() })?;
-            Some(Api::start(listening, pipeline.asker(), archive, live, names)?)
+            Some(Listening::open(&ApiSettings { listen, ..ApiSettings::default() })?)
         }
     };
     let address = *reception.addresses().first().context("an address is received on")?;
+    let collector = CollectorSettings::default();
+    let parts = MonitorParts { reception, feed, collector, store, names, listening, exports, stages };
+    let monitor = Monitor::start(parts)?;
     let is_over = AtomicBool::new(false);
     let sent = thread::scope(|scope| {
-        if let Some(api) = &api {
+        if let Some(api) = monitor.api() {
             scope.spawn(|| ask(api.address(), &is_over));
         }
         let sent = scope.spawn(|| send(address, Duration::from_secs(seconds), per_second)).join();
@@ -141,12 +136,7 @@ fn run(seconds: u64, per_second: u32, beside: Beside) -> Result<Run> {
     let sent = sent.ok().context("the sender ended")??;
     // Gaps in the numbers are confirmed when nothing has filled them for a while.
     thread::sleep(LINGER);
-    reception.stop();
-    let ledger = pipeline.stop().context("the collector ended")?.ledger;
-    if let Some(api) = api {
-        api.stop();
-    }
-    drop(store);
+    let ledger = monitor.stop().outcome.context("the collector ended")?.ledger;
     drop(folder);
     let total = ledger.total;
     ensure!(total.balances(), "the ledger does not balance: {total:?}");

@@ -5,13 +5,12 @@ mod overflows;
 
 use std::net::SocketAddr;
 
-use inband_model::{HopColumns, Nanos};
+use inband_model::{HopColumns, Nanos, Output};
 use inband_wire::int::CodePoints;
 
 use crate::due::{Timed, catch_up, catch_up_after_silence};
 use crate::flow_shard::FlowShard;
 use crate::intake::Intake;
-use crate::outbox::Output;
 use crate::settings::CollectorSettings;
 use crate::share::Share;
 

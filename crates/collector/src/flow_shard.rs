@@ -2,12 +2,12 @@
 
 mod asked;
 
-use inband_model::Nanos;
+use inband_model::{Nanos, Output};
 
 use crate::correlate::Correlator;
 use crate::due::{Timed, catch_up, catch_up_after_silence};
 use crate::handover::Handover;
-use crate::outbox::{Outbox, Output};
+use crate::outbox::Outbox;
 use crate::settings::CollectorSettings;
 use crate::share::Share;
 

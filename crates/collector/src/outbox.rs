@@ -2,18 +2,9 @@
 
 use std::collections::VecDeque;
 
-use inband_model::{Event, EventKind, Nanos, Observation};
+use inband_model::{Event, EventKind, Nanos, Observation, Output};
 
 use crate::book::{Book, Course};
-
-/// What the collector gives out.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Output {
-    /// Something it concludes from reports.
-    Observation(Observation),
-    /// Something it announces.
-    Event(Event),
-}
 
 /// Outputs that wait to be polled, oldest first; a full outbox drops and counts what comes next.
 ///

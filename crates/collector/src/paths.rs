@@ -16,5 +16,4 @@ pub(crate) use self::order::{Evidence, Ordered};
 pub(crate) use self::postcards::{Postcard, Postcards, Put, Sighted};
 pub use self::settings::{EdgeInterface, PathSettings};
 pub(crate) use self::table::{PathIndex, PathTable};
-pub use self::topology::GivenLink;
 pub(crate) use self::topology::Topology;

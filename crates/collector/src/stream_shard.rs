@@ -3,13 +3,13 @@
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 
-use inband_model::{HopColumns, Ledger, LedgerView, Nanos};
+use inband_model::{HopColumns, Ledger, LedgerView, Nanos, Output};
 use inband_wire::int::CodePoints;
 
 use crate::due::{Timed, catch_up, catch_up_after_silence};
 use crate::handover::Handover;
 use crate::intake::Intake;
-use crate::outbox::{Outbox, Output};
+use crate::outbox::Outbox;
 use crate::settings::CollectorSettings;
 
 /// Counts and reads the reports of some nodes, and hands them over to [`FlowShard`](crate::FlowShard)s.

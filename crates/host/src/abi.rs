@@ -233,7 +233,7 @@ pub(crate) const WATCHED: u32 = 0;
 /// And of what of it left with INT.
 pub(crate) const WITH_INT: u32 = 1;
 
-// `intf.h` asserts the same sizes.
+// `intf.h` asserts the same sizes; the tests compare the places of all fields with the description in the object.
 const _: () = assert!(size_of::<Config>() == 72);
 const _: () = assert!(size_of::<Rule>() == 12);
 const _: () = assert!(size_of::<Rules>() == 32 + 12 * MOST_RULES + 20 * MOST_COLLECTORS);
@@ -244,3 +244,6 @@ const _: () = assert!(size_of::<Witness>() == 56);
 const _: () = assert!(size_of::<SlicedFlow>() == 40);
 const _: () = assert!(size_of::<Collector>() == 20);
 const _: () = assert!(size_of::<Event>() == 32 + EVENT_BYTES);
+
+#[cfg(test)]
+mod tests;

@@ -6,7 +6,7 @@ use inband_collector::Output;
 use inband_model::{HopColumns, Ledger, LedgerView, Nanos, Observation, ReportBytes};
 use inband_store::{Batch, Store};
 
-use crate::pipeline::Stage;
+use inband_export::Stage;
 
 /// The stage that hands everything to the store, in batches. What the store has no room for is counted there.
 #[derive(Debug)]

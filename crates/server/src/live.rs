@@ -5,12 +5,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use inband_collector::Output;
-use inband_model::{EventView, LedgerView, Nanos};
+use inband_export::{NamedEvent, Stage};
+use inband_model::{EventView, LedgerView, Names, Nanos};
 use serde::Serialize;
 use tokio::sync::broadcast::{Receiver, Sender, channel};
-
-use crate::names::Names;
-use crate::pipeline::Stage;
 
 /// The stage that shows events and the ledger to whoever listens. One who is slow misses the oldest of them and is told
 /// how many.
@@ -86,7 +84,7 @@ impl Live {
     }
 
     fn message(&self, number: u64, view: &EventView) -> Option<Message> {
-        let json = serde_json::to_string(&self.names.of_event(view)).ok()?;
+        let json = serde_json::to_string(&NamedEvent::of(&self.names, view)).ok()?;
         Some(Message { name: "event", number: Some(number), json })
     }
 

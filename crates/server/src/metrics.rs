@@ -1,24 +1,25 @@
 //! Metrics: counts and latencies with labels of a bounded number, and no flows.
 //!
 //! `seen` takes them from the collector and makes typed families of them; `text` writes families for Prometheus, and
-//! `export::otlp` writes the same ones for OTLP. `chosen` says which nodes and queues have series.
+//! the output for OTLP sends the same ones. `chosen` says which nodes and queues have series.
 
 mod chosen;
 mod exports;
-mod family;
 mod seen;
 mod text;
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Instant;
 
-pub(crate) use self::family::{Family, Kind, Sample};
+use inband_export::{Family, MetricsSource};
+use inband_model::Names;
+
 pub(crate) use self::seen::Seen;
 pub(crate) use self::text::text;
 
 use self::chosen::Chosen;
 use crate::archive::Archive;
-use crate::names::Names;
+use crate::pipeline::Asker;
 
 /// The metrics of one reader, which keeps the series it has begun with.
 #[derive(Debug)]
@@ -37,11 +38,6 @@ impl Metrics {
         Self { names, archive, started: Instant::now(), chosen: Mutex::default() }
     }
 
-    /// The names that metrics have.
-    pub(crate) fn names(&self) -> &Names {
-        &self.names
-    }
-
     /// Every family, of what was seen at this time.
     pub(crate) fn families(&self, seen: Seen) -> Vec<Family> {
         // What is chosen is whole at any time.
@@ -52,3 +48,31 @@ impl Metrics {
         seen.families(&self.names, archive.as_deref())
     }
 }
+
+/// The metrics of a collector at work, for an output that sends them.
+#[derive(Debug)]
+pub struct CollectorMetrics {
+    asker: Asker,
+    metrics: Metrics,
+}
+
+impl CollectorMetrics {
+    /// The metrics of the collector that answers this asker, with these names and this archive.
+    #[must_use]
+    pub fn new(asker: Asker, names: Arc<Names>, archive: Option<&Arc<dyn Archive>>) -> Self {
+        Self { asker, metrics: Metrics::new(names, archive) }
+    }
+}
+
+impl MetricsSource for CollectorMetrics {
+    fn families(&self) -> Option<Vec<Family>> {
+        self.asker.ask(Seen::of).ok().map(|seen| self.metrics.families(seen))
+    }
+
+    fn names(&self) -> &Names {
+        &self.metrics.names
+    }
+}
+
+#[cfg(test)]
+mod tests;

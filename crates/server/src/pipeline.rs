@@ -1,7 +1,6 @@
 //! What is done with the datagrams that were received, in which order?
 
 mod asked;
-mod stage;
 
 use std::io;
 use std::sync::Arc;
@@ -11,13 +10,12 @@ use std::thread::{self, Builder, JoinHandle};
 use std::time::Duration;
 
 use inband_collector::{Collector, CollectorSettings, Output};
+use inband_export::{LEDGER_EVERY, Stage};
 use inband_model::{Event, HopColumns, LedgerView, Nanos};
 
 pub use self::asked::{Asker, ClockView, Sight, Unanswered};
-pub use self::stage::Stage;
 
 use self::asked::Question;
-use self::stage::LEDGER_EVERY;
 use crate::clock::Clock;
 use crate::evidence::Evidence;
 use crate::receive::{Batch, Feed, ReceptionCounts};

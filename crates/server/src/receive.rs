@@ -2,7 +2,6 @@
 
 mod batch;
 mod feed;
-mod prefix;
 mod socket;
 mod worker;
 
@@ -17,7 +16,6 @@ use thiserror::Error;
 
 pub use self::batch::Batch;
 pub use self::feed::{Feed, ReceptionCounts, Replay};
-pub use self::prefix::{Prefix, PrefixError};
 
 use self::feed::{Inlet, feed};
 use self::worker::Worker;

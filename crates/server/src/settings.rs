@@ -7,14 +7,12 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use inband_collector::{CollectorSettings, EventSettings, LedgerSettings, PathSettings, PortSettings};
-use inband_store::StoreSettings;
-use serde::{Deserialize, Serialize};
-
-use crate::export::{
+use inband_export::{
     ExportSettings, JsonlSettings, KafkaSettings, NatsSettings, OtlpSettings, WebhookSettings,
 };
-use crate::quantity;
-use crate::receive::Prefix;
+use inband_model::{Prefix, quantity};
+use inband_store::StoreSettings;
+use serde::{Deserialize, Serialize};
 
 /// Everything that can be set about the monitoring system: `collector.toml`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

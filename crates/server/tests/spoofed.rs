@@ -7,8 +7,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use inband_collector::CollectorSettings;
+use inband_export::Stage;
 use inband_model::Nanos;
-use inband_server::{Keep, Pipeline, Replay, Stage};
+use inband_server::{Keep, Pipeline, Replay};
 use inband_store::{Cell, Limits, Store, StoreSettings};
 use inband_testkit::{inner_only, md_frame, report_group};
 

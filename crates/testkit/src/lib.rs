@@ -9,6 +9,7 @@ mod failures;
 pub mod fuzz;
 pub mod golden;
 pub mod hex;
+pub mod http_server;
 pub mod int;
 pub mod network;
 pub mod oracle;

@@ -19,16 +19,25 @@ enum Uses {
 }
 
 /// The table of ARCHITECTURE.md.
-const HOUSE: [(&str, Uses); 18] = [
+const HOUSE: [(&str, Uses); 20] = [
     ("inband-wire", Uses::Only(&[])),
     ("inband-model", Uses::Only(&[])),
     ("inband-node", Uses::Only(&["inband-wire"])),
     ("inband-collector", Uses::Only(&["inband-wire", "inband-model"])),
     ("inband-store", Uses::Only(&["inband-model"])),
+    ("inband-export", Uses::Only(&["inband-model", "inband-store"])),
     ("inband-page", Uses::Only(&[])),
     (
         "inband-server",
-        Uses::Only(&["inband-model", "inband-collector", "inband-store", "inband-page", "inband-capture"]),
+        Uses::Only(&[
+            "inband-model",
+            "inband-collector",
+            "inband-store",
+            "inband-page",
+            "inband-capture",
+            "inband-explain",
+            "inband-export",
+        ]),
     ),
     ("inband-sim", Uses::Only(&["inband-wire", "inband-node", "inband-model"])),
     ("inband-linux", Uses::Only(&[])),
@@ -36,6 +45,7 @@ const HOUSE: [(&str, Uses); 18] = [
     ("inband-lab", Uses::Only(&["inband-model", "inband-linux"])),
     ("inband-host", Uses::Only(&["inband-wire", "inband-node", "inband-model", "inband-linux"])),
     ("inband-capture", Uses::Only(&["inband-wire"])),
+    ("inband-explain", Uses::Only(&["inband-wire", "inband-model"])),
     ("inband", Uses::All),
     ("inband-testkit", Uses::ForTests),
     ("inband-bench", Uses::ForTests),
@@ -44,7 +54,7 @@ const HOUSE: [(&str, Uses); 18] = [
 ];
 
 /// Crates that do no I/O, and the outside crates that would let them.
-pub(super) const ENGINES: [&str; 4] = ["wire", "node", "collector", "sim"];
+pub(super) const ENGINES: [&str; 5] = ["wire", "node", "collector", "sim", "explain"];
 const IO_CRATES: [&str; 9] =
     ["async-std", "libc", "mio", "nix", "parking_lot", "rustix", "smol", "socket2", "tokio"];
 

@@ -2,14 +2,14 @@
 
 use std::net::SocketAddr;
 
-use inband_model::{Confidence, EventDetail, Nanos, NodeId, Phase, ReportLoss};
+use inband_model::{Confidence, EventDetail, Nanos, NodeId, Output, Phase, ReportLoss};
 use inband_wire::report::ReportVersion;
 
 use super::{LedgerSettings, ReportLedger, StreamKey};
 use crate::book::Book;
 use crate::detect::health::HealthSettings;
 use crate::detect::report_loss::LossSettings;
-use crate::outbox::{Outbox, Output};
+use crate::outbox::Outbox;
 
 #[test]
 fn each_node_part_of_a_node_and_destination_has_its_own_sequence() {

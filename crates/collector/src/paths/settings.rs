@@ -1,9 +1,7 @@
 //! Bounds and times of following flows.
 
-use inband_model::Nanos;
+use inband_model::{GivenLink, Nanos};
 use serde::{Deserialize, Serialize};
-
-use super::topology::GivenLink;
 
 /// Bounds and times of following flows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -1,23 +1,7 @@
 //! The links that are given, as opposed to those learned from paths.
 
 use hashbrown::{HashMap, HashSet};
-use inband_model::{Hop, NodeId};
-use serde::{Deserialize, Serialize};
-
-/// A link that is given: `[[paths.link]]`. It counts in both directions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct GivenLink {
-    /// The node at one end.
-    pub node: u32,
-    /// Its interface of level 1.
-    pub interface: u16,
-    /// The node at the other end.
-    pub to: u32,
-    /// Its interface of level 1; default: not known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub to_interface: Option<u16>,
-}
+use inband_model::{GivenLink, Hop, NodeId};
 
 /// What is at the other end of the interfaces of the nodes in a given topology.
 #[derive(Debug, Default)]

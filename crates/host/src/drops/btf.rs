@@ -62,6 +62,31 @@ pub fn enumerators(bytes: &[u8], name: &'static str) -> Result<Vec<(String, u32)
     Err(BtfError::NoEnum(name))
 }
 
+/// A structure: its size in bytes, and name and byte of each member, in their order.
+#[cfg(test)]
+type Structure = (u32, Vec<(String, u32)>);
+
+/// The structure of this name; `None`: there is none.
+#[cfg(test)]
+pub(crate) fn structure(bytes: &[u8], name: &str) -> Result<Option<Structure>, BtfError> {
+    let sections = Sections::read(bytes)?;
+    let (mut at, end) = sections.types;
+    while at < end {
+        let info = word(bytes, at + 4)?;
+        let (kind, count) = (info >> 24 & 0x1f, info & 0xffff);
+        let length = trailer_bytes(kind, count).ok_or(BtfError::UnknownKind { at, kind })?;
+        if kind == STRUCTURE && sections.string(word(bytes, at)?)? == name.as_bytes() {
+            let members = (0..count as usize)
+                .map(|index| at + TYPE_BYTES + index * 12)
+                .map(|at| Ok((sections.text(word(bytes, at)?)?, word(bytes, at + 8)? / 8)))
+                .collect::<Result<_, BtfError>>()?;
+            return Ok(Some((word(bytes, at + 8)?, members)));
+        }
+        at += TYPE_BYTES + length;
+    }
+    Ok(None)
+}
+
 impl<'a> Sections<'a> {
     fn read(bytes: &'a [u8]) -> Result<Self, BtfError> {
         if slice(bytes, 0, 2)? != MAGIC.to_ne_bytes() {
@@ -125,6 +150,8 @@ fn slice(bytes: &[u8], at: usize, wanted: usize) -> Result<&[u8], BtfError> {
 }
 
 const MAGIC: u16 = 0xeb9f;
+#[cfg(test)]
+const STRUCTURE: u32 = 4;
 const ENUM: u32 = 6;
 /// Name, information, and size or type.
 const TYPE_BYTES: usize = 12;

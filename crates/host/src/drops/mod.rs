@@ -5,7 +5,7 @@
 //! mapping from the kernel's reasons to those of INT; `report` hands both to a node, which writes the reports.
 
 mod abi;
-mod btf;
+pub(crate) mod btf;
 mod causes;
 mod codes;
 mod namespace;

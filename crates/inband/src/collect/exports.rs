@@ -4,18 +4,20 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use inband_model::ExportLedger;
-use inband_server::{Archive, Asker, ExportError, Exports, Names, Settings, Stage};
-use inband_store::Store;
+use inband_export::{ExportError, Exports, Stage};
+use inband_model::{ExportLedger, Names};
+use inband_server::Settings;
 
 use crate::failure::Failure;
 use crate::number::count;
 
 /// Looks after the outputs and says when one gets into trouble, what that costs, and when it is over.
 pub(super) struct Outputs {
-    exports: Exports,
     said: Vec<Said>,
 }
+
+/// Outputs that run, and what the collector hands things to them by.
+pub(super) type Started = (Exports, Vec<Box<dyn Stage>>);
 
 /// What was said of one output last.
 #[derive(Clone)]
@@ -26,26 +28,17 @@ struct Said {
 }
 
 impl Outputs {
-    /// Starts every output of the settings.
-    pub(super) fn start(
-        settings: &Settings,
-        names: &Arc<Names>,
-    ) -> Result<(Outputs, Vec<Box<dyn Stage>>), Failure> {
+    /// Starts every output of the settings; the stages are for the collector.
+    pub(super) fn start(settings: &Settings, names: &Arc<Names>) -> Result<(Self, Started), Failure> {
         let (exports, stages) = Exports::start(&settings.exports(), names).map_err(failure)?;
         let nothing = Said { at: Instant::now(), trouble: None, lost: 0 };
         let said = vec![nothing; exports.ledgers().len()];
-        Ok((Outputs { exports, said }, stages))
-    }
-
-    /// Says who is asked for metrics that are sent.
-    pub(super) fn ask(&self, asker: Asker, names: Arc<Names>, store: Option<&Arc<Store>>) {
-        let archive = store.map(|store| Arc::clone(store) as Arc<dyn Archive>);
-        self.exports.ask(asker, names, archive.as_ref());
+        Ok((Self { said }, (exports, stages)))
     }
 
     /// Says what has changed.
-    pub(super) fn look(&mut self) {
-        for (ledger, said) in self.exports.ledgers().into_iter().zip(&mut self.said) {
+    pub(super) fn look(&mut self, exports: &Exports) {
+        for (ledger, said) in exports.ledgers().into_iter().zip(&mut self.said) {
             let is_new = ledger.trouble.is_some() != said.trouble.is_some();
             let costs = ledger.export_failed > said.lost && said.at.elapsed() >= SAY_AGAIN;
             if is_new || costs {

@@ -17,9 +17,10 @@ use std::time::Duration;
 use anyhow::{Context, Error, anyhow};
 use inband::config::ConfigFile;
 use inband_collector::CollectorSettings;
+use inband_export::Stage;
+use inband_model::{NameList, Names};
 use inband_server::{
-    Api, ApiError, Archive, Keep, Listening, Live, NameList, Names, Outcome, Pipeline, Reception, Replay,
-    Settings, Stage,
+    ApiError, Keep, Listening, Monitor, MonitorParts, Outcome, Pipeline, Reception, Replay, Settings, Stopped,
 };
 use inband_store::{Store, StoreError, Tally};
 
@@ -131,7 +132,6 @@ fn collect(settings: &Settings, stop: &AtomicBool) -> Result<(Outcome, Option<Er
         Reception::start(&settings.receive).map_err(|error| Failure::Work(error.into()))?;
     privileges::drop(&settings.process, &directories(settings))?;
     let store = open_store(settings, None)?;
-    let live = Live::new(Arc::clone(&names));
     for address in reception.addresses() {
         let workers = count(settings.receive.workers.get().into(), "worker");
         eprintln!("receiving reports on {address}, {workers}");
@@ -143,28 +143,25 @@ fn collect(settings: &Settings, stop: &AtomicBool) -> Result<(Outcome, Option<Er
             reception.buffer_bytes()
         );
     }
-    let (mut outputs, exports) = Outputs::start(settings, &names)?;
-    let settings = collector(settings, &names);
-    let pipeline = Pipeline::start(settings, feed, stages(store.as_ref(), &live, exports))
-        .context("cannot start the collector")?;
-    outputs.ask(pipeline.asker(), Arc::clone(&names), store.as_ref());
-    let archive = store.clone().map(|store| store as Arc<dyn Archive>);
-    let api = Api::start(listening, pipeline.asker(), archive, live, names)
-        .map_err(|error| Failure::Work(error.into()))?;
-    eprintln!("answering on {}", api.url());
+    let (mut outputs, (exports, stages)) = Outputs::start(settings, &names)?;
     let mut health = Health::new(store.clone());
     let mut clock = ClockWatch::new(reception.clock());
-    while !stop.load(Ordering::Relaxed) && !pipeline.is_finished() {
+    let collector = collector(settings, &names);
+    let listening = Some(listening);
+    let parts = MonitorParts { reception, feed, collector, store, names, listening, exports, stages };
+    let monitor = Monitor::start(parts).map_err(|error| Failure::Work(error.into()))?;
+    if let Some(api) = monitor.api() {
+        eprintln!("answering on {}", api.url());
+    }
+    while !stop.load(Ordering::Relaxed) && !monitor.has_failed() {
         std::thread::sleep(PATIENCE);
         health.look();
         clock.look();
-        outputs.look();
+        outputs.look(monitor.exports());
     }
     drop(health);
-    reception.stop();
-    let outcome = pipeline.stop();
-    api.stop();
-    let gone = close(store).map_or(0, |tally| tally.gone);
+    let Stopped { outcome, tally } = monitor.stop();
+    let gone = tally.map_or(0, |tally| tally.gone);
     let trouble = (gone > 0).then(|| {
         anyhow!("history: {gone} reports that were stored are gone: {path} was removed or replaced")
     });
@@ -244,11 +241,6 @@ fn collector(settings: &Settings, names: &Names) -> CollectorSettings {
     collector
 }
 
-fn stages(store: Option<&Arc<Store>>, live: &Live, exports: Vec<Box<dyn Stage>>) -> Vec<Box<dyn Stage>> {
-    let keep = store.map(|store| Box::new(Keep::new(Arc::clone(store))) as Box<dyn Stage>);
-    keep.into_iter().chain([Box::new(live.clone()) as Box<dyn Stage>]).chain(exports).collect()
-}
-
 /// The directories that are made for what is kept.
 fn directories(settings: &Settings) -> Vec<&Path> {
     let lines = settings.jsonl.path.parent().filter(|_| settings.jsonl.path != Path::new("-"));
@@ -261,7 +253,7 @@ fn directories(settings: &Settings) -> Vec<&Path> {
 }
 
 /// Makes segments of what is in the log, where nobody else holds the store any more; returns what became of the reports.
-pub(crate) fn close(store: Option<Arc<Store>>) -> Option<Tally> {
+fn close(store: Option<Arc<Store>>) -> Option<Tally> {
     store.and_then(Arc::into_inner).map(Store::close)
 }
 

@@ -1,7 +1,7 @@
 //! What does a topology for Intel DeepInsight call things? (`topology.json`, as SD-Fabric's tools write it.)
 
 use anyhow::{Error, anyhow};
-use inband_server::{HostName, InterfaceName, Labels, NameList, NodeName, SubnetName};
+use inband_model::{HostName, InterfaceName, Labels, NameList, NodeName, SubnetName};
 use serde_json::Value;
 
 use super::json::{array, text, whole};

@@ -11,8 +11,8 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Error, anyhow};
+use inband_model::NameList;
 use inband_node::{Node, NodeConfig};
-use inband_server::NameList;
 
 use crate::failure::Failure;
 use crate::input::is_dash;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Error, anyhow};
-use inband_server::{HostName, InterfaceName, Labels, NameList, NodeName, Prefix, SubnetName};
+use inband_model::{HostName, InterfaceName, Labels, NameList, NodeName, Prefix, SubnetName};
 use serde_json::Value;
 
 use super::json::{array, object, text, whole};

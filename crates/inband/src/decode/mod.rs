@@ -1,23 +1,19 @@
-//! `inband decode`: which INT packets and telemetry reports are in this capture?
+//! `inband decode`: the INT packets and telemetry reports of a capture.
 
-mod hex;
-mod hop;
-mod json;
-mod names;
 mod options;
 mod packet;
-mod read;
-mod text;
 
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::PathBuf;
 
 use anyhow::{Context, Error};
 use inband_capture::Record;
+use inband_explain::Options;
 
 use crate::failure::Failure;
 use crate::input::{Input, is_dash};
-use options::{Options, OptionsArgs};
+use options::OptionsArgs;
+use packet::Packet;
 
 /// Show every INT packet and telemetry report of a capture file.
 #[derive(Debug, clap::Args)]
@@ -70,9 +66,9 @@ fn decode(
     let mut record = Record::default();
     let mut shown = 0;
     while input.read_record(&mut record)? {
-        let Some(packet) = read::read(&record, options) else { continue };
+        let Some(packet) = Packet::read(&record, options) else { continue };
         shown += 1;
-        if json { json::write(&packet, out) } else { text::write(&packet, out) }.context(WRITE)?;
+        if json { packet.write_json(out) } else { packet.write_text(out) }.context(WRITE)?;
         if live {
             out.flush().context(WRITE)?;
         }

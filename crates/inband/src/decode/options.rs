@@ -1,14 +1,13 @@
-//! Which code points mark INT and reports? Defaults, a node's configuration, options: the later wins.
+//! The code points that mark INT and reports: defaults, a node's configuration, options; the later wins.
 
 use std::path::{Path, PathBuf};
 
-use inband_node::DropReasons;
+use inband_explain::{DropReason, Options, reasons};
 use inband_wire::drop_reason::Table;
 use inband_wire::int::domain::WELL_KNOWN;
-use inband_wire::int::{CodePoints, Dialect, Domain, DscpMark, Reading, TcpOptions};
+use inband_wire::int::{Dialect, DscpMark, Reading};
 use inband_wire::report::Leniency;
 
-use super::packet::DropReason;
 use crate::failure::Failure;
 use crate::node_config::{NodeParts, read_parts};
 use crate::number::number;
@@ -49,37 +48,12 @@ pub(super) struct OptionsArgs {
     lenient: bool,
 }
 
-/// What decoding looks for.
-#[derive(Debug)]
-pub(super) struct Options {
-    dscp: Vec<DscpMark>,
-    host_int_dscp: Vec<DscpMark>,
-    udp_ports: Vec<u16>,
-    gre_protocols: Vec<u16>,
-    probe_markers: Vec<u64>,
-    vxlan_gpe_next_protocols: Vec<u8>,
-    geneve_classes: Vec<u16>,
-    tcp_options: TcpOptions,
-    domains: Vec<Domain>,
-    /// UDP destination ports of telemetry reports.
-    pub(super) report_ports: Vec<u16>,
-    /// UDP destination ports of dialects' reports, which count where a report can be read.
-    pub(super) dialect_report_ports: Vec<u16>,
-    drop_reasons: DropReasons,
-    /// Whether deviations of reports are accepted.
-    pub(super) leniency: Leniency,
-    /// Whether deviations of INT are accepted.
-    reading: Reading,
-    /// Dialects whose own marks count.
-    dialect_marks: Vec<Dialect>,
-}
-
 impl OptionsArgs {
     /// Puts defaults, configuration and options together.
     pub(super) fn resolve(&self) -> Result<Options, Failure> {
         let mut options = match &self.config {
-            Some(path) => Options::of_node(path)?,
-            None => Options::with_code_points(CodePoints::DEFAULT, REPORT_PORT),
+            Some(path) => of_node(path)?,
+            None => Options::default(),
         };
         if !self.dscp.is_empty() {
             // What is given also replaces the bit that marks Host-INT.
@@ -93,92 +67,48 @@ impl OptionsArgs {
         replace(&mut options.geneve_classes, &self.geneve_class);
         replace(&mut options.report_ports, &self.report_port);
         if let Some(table) = self.drop_reasons {
-            options.drop_reasons = DropReasons::of_table(table);
+            options.drop_reasons = reasons(table);
         }
         if self.lenient {
             options.leniency = Leniency::Lenient;
-            options.accept_every_dialect(self);
+            accept_every_dialect(&mut options, self);
         }
         Ok(options)
     }
 }
 
-impl Options {
-    /// The code points that mark INT.
-    pub(super) fn code_points(&self) -> CodePoints<'_> {
-        CodePoints {
-            dscp: &self.dscp,
-            host_int_dscp: &self.host_int_dscp,
-            udp_ports: &self.udp_ports,
-            gre_protocols: &self.gre_protocols,
-            probe_markers: &self.probe_markers,
-            vxlan_gpe_next_protocols: &self.vxlan_gpe_next_protocols,
-            geneve_classes: &self.geneve_classes,
-            tcp_options: self.tcp_options,
-            domains: &self.domains,
-            reading: self.reading,
-            dialect_marks: &self.dialect_marks,
-        }
+/// Reads INT as any implementation writes it, behind its own mark where no other is given.
+fn accept_every_dialect(options: &mut Options, given: &OptionsArgs) {
+    let is_replaced = |dialect: &Dialect| match dialect.dscp() {
+        Some(_) => given.config.is_some() || !given.dscp.is_empty(),
+        None => given.config.is_some() || !given.udp_port.is_empty(),
+    };
+    // A dialect that is configured stays what it is, where a header could be of several.
+    if options.reading == Reading::Strict {
+        options.reading = Reading::Lenient;
     }
+    if given.config.is_none() && given.report_port.is_empty() {
+        options.dialect_report_ports = Dialect::ALL.into_iter().filter_map(Dialect::report_port).collect();
+    }
+    options.dialect_marks = Dialect::ALL.into_iter().filter(|dialect| !is_replaced(dialect)).collect();
+}
 
-    /// Reads INT as any implementation writes it, behind its own mark where no other is given.
-    fn accept_every_dialect(&mut self, given: &OptionsArgs) {
-        let is_replaced = |dialect: &Dialect| match dialect.dscp() {
-            Some(_) => given.config.is_some() || !given.dscp.is_empty(),
-            None => given.config.is_some() || !given.udp_port.is_empty(),
-        };
-        // A dialect that is configured stays what it is, where a header could be of several.
-        if self.reading == Reading::Strict {
-            self.reading = Reading::Lenient;
-        }
-        if given.config.is_none() && given.report_port.is_empty() {
-            self.dialect_report_ports = Dialect::ALL.into_iter().filter_map(Dialect::report_port).collect();
-        }
-        self.dialect_marks = Dialect::ALL.into_iter().filter(|dialect| !is_replaced(dialect)).collect();
-    }
-
-    /// What the drop reason with this code means.
-    pub(super) fn drop_reason(&self, code: u8) -> Option<DropReason> {
-        self.drop_reasons.get(code).map(|reason| DropReason {
-            name: reason.name.to_owned(),
-            meaning: reason.meaning.to_owned(),
-            check: reason.check.to_owned(),
-        })
-    }
-
-    /// What the node writes; domains it does not configure are read as the specification has them.
-    fn of_node(path: &Path) -> Result<Self, Failure> {
-        let NodeParts { config, mut domains, drop_reasons } = read_parts(path)?;
-        domains.extend_from_slice(WELL_KNOWN);
-        let mut report_ports: Vec<_> =
-            config.report.sessions().iter().map(|session| session.collector.port()).collect();
-        report_ports.sort_unstable();
-        report_ports.dedup();
-        let options = config
-            .encapsulation
-            .with_code_points(&domains, |code_points| Self::with_code_points(code_points, REPORT_PORT));
-        Ok(Self { report_ports, drop_reasons, ..options })
-    }
-
-    fn with_code_points(code_points: CodePoints<'_>, report_port: u16) -> Self {
-        Self {
-            dscp: code_points.dscp.to_vec(),
-            host_int_dscp: code_points.host_int_dscp.to_vec(),
-            udp_ports: code_points.udp_ports.to_vec(),
-            gre_protocols: code_points.gre_protocols.to_vec(),
-            probe_markers: code_points.probe_markers.to_vec(),
-            vxlan_gpe_next_protocols: code_points.vxlan_gpe_next_protocols.to_vec(),
-            geneve_classes: code_points.geneve_classes.to_vec(),
-            tcp_options: code_points.tcp_options,
-            domains: code_points.domains.to_vec(),
-            report_ports: vec![report_port],
-            dialect_report_ports: Vec::new(),
-            drop_reasons: DropReasons::default(),
-            leniency: Leniency::Strict,
-            reading: code_points.reading,
-            dialect_marks: Vec::new(),
-        }
-    }
+/// What the node writes; domains it does not configure are read as the specification has them.
+fn of_node(path: &Path) -> Result<Options, Failure> {
+    let NodeParts { config, mut domains, drop_reasons } = read_parts(path)?;
+    domains.extend_from_slice(WELL_KNOWN);
+    let mut report_ports: Vec<_> =
+        config.report.sessions().iter().map(|session| session.collector.port()).collect();
+    report_ports.sort_unstable();
+    report_ports.dedup();
+    let reason = |code| {
+        let reason = drop_reasons.get(code)?;
+        let [name, meaning, check] = [reason.name, reason.meaning, reason.check].map(str::to_owned);
+        Some((code, DropReason { name, meaning, check }))
+    };
+    let drop_reasons = (0..=u8::MAX).filter_map(reason).collect();
+    let options = config.encapsulation.with_code_points(&domains, Options::with_code_points);
+    Ok(Options { report_ports, drop_reasons, ..options })
 }
 
 /// What is given replaces what was there.
@@ -206,9 +136,6 @@ fn dscp_mark(text: &str) -> Result<DscpMark, String> {
         _ => Ok(mark),
     }
 }
-
-/// UDP port that SD-Fabric, Host-INT and others send reports to.
-const REPORT_PORT: u16 = 32766;
 
 #[cfg(test)]
 mod tests;

@@ -2,12 +2,13 @@
 
 use clap::Parser;
 use inband_capture::{LinkType, Record};
+use inband_explain::Options;
 use proptest::collection::vec;
 use proptest::prelude::{any, proptest};
 use serde_json::Value;
 
-use super::options::{Options, OptionsArgs};
-use super::{json, read, text};
+use super::options::OptionsArgs;
+use super::packet::Packet;
 
 /// TCP with INT-MD behind it: shim at byte 54, header at 58, two hops from 70 and 78.
 const INT_MD: &str = "\
@@ -53,10 +54,10 @@ fn options(arguments: &[&str]) -> Options {
 
 /// The JSON line and the text of a record; `None` when it carries neither INT nor a report.
 fn decoded(record: &Record, options: &Options) -> Option<(Value, String)> {
-    let packet = read::read(record, options)?;
+    let packet = Packet::read(record, options)?;
     let (mut line, mut block) = (Vec::new(), Vec::new());
-    json::write(&packet, &mut line).unwrap();
-    text::write(&packet, &mut block).unwrap();
+    packet.write_json(&mut line).unwrap();
+    packet.write_text(&mut block).unwrap();
     Some((serde_json::from_slice(&line).unwrap(), String::from_utf8(block).unwrap()))
 }
 

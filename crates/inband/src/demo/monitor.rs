@@ -1,4 +1,4 @@
-//! What does the monitoring system make of the reports?
+//! The monitoring system of the demo, and what its screen asks.
 
 use std::cell::Cell;
 use std::fs::DirBuilder;
@@ -15,30 +15,26 @@ use inband_collector::{
     BalanceSettings, ClockSettings, CongestionSettings, EventSettings, LatencyChangeSettings,
     LatencyObjectiveSettings, NewFlowSettings, Output, QueueView, SpikeSettings,
 };
-use inband_model::{Flow, Ledger, Nanos, Path};
+use inband_export::{Exports, Stage};
+use inband_model::{Flow, Ledger, NameList, Names, Nanos, Path};
 use inband_server::{
-    Api, ApiSettings, Archive, Asker, Keep, Listening, Live, NameList, Names, Pipeline, ReceiveSettings,
-    Reception, Settings, Sight, Stage,
+    Api, ApiSettings, Asker, Listening, MonitorParts, ReceiveSettings, Reception, Settings, Sight,
 };
 use inband_store::{Store, StoreSettings};
 
 use super::scenario::CLOCKS_APART_NS;
-use crate::collect;
 
 /// The monitoring system as `inband collect` runs it, with the settings of this fabric.
 #[derive(Debug)]
 pub(super) struct Monitor {
-    reception: Reception,
-    pipeline: Pipeline,
+    monitor: inband_server::Monitor,
     asker: Asker,
     outputs: Receiver<Output>,
     untold: Arc<AtomicU64>,
     /// The latest answer, for when the next one is late.
     ledger: Cell<Ledger>,
-    store: Option<Arc<Store>>,
     /// Removed when everything has ended.
     _temporary: Option<TemporaryDirectory>,
-    api: Option<Api>,
 }
 
 /// Who is answered.
@@ -140,48 +136,38 @@ impl Monitor {
         let (reception, feed) = Reception::start(&receive)?;
 
         let names = Arc::new(Names::new(names));
-        let live = Live::new(Arc::clone(&names));
         let (told, outputs) = sync_channel(MOST_UNSHOWN);
         let untold = Arc::new(AtomicU64::new(0));
-        let mut stages: Vec<Box<dyn Stage>> =
-            vec![Box::new(Tell { told, untold: Arc::clone(&untold) }), Box::new(live.clone())];
-        if let Some(store) = &store {
-            stages.push(Box::new(Keep::new(Arc::clone(store))));
-        }
+        let tell = Tell { told, untold: Arc::clone(&untold) };
         let events = EventSettings { units: names.units().clone(), ..events() };
         let settings = Settings { events, ..Settings::default() };
-        let pipeline = Pipeline::start(settings.collector(), feed, stages)?;
-        let asker = pipeline.asker();
-        let archive = store.clone().map(|store| store as Arc<dyn Archive>);
-        let api = listening
-            .map(|listening| Api::start(listening, asker.clone(), archive, live, names))
-            .transpose()?;
-        Ok(Self {
+        let monitor = inband_server::Monitor::start(MonitorParts {
             reception,
-            pipeline,
-            asker,
-            outputs,
-            untold,
-            ledger: Cell::default(),
+            feed,
+            collector: settings.collector(),
             store,
-            _temporary: temporary,
-            api,
-        })
+            names,
+            listening,
+            exports: Exports::default(),
+            stages: vec![Box::new(tell)],
+        })?;
+        let asker = monitor.asker();
+        Ok(Self { monitor, asker, outputs, untold, ledger: Cell::default(), _temporary: temporary })
     }
 
     /// Where reports are received.
     pub(super) fn address(&self) -> Result<SocketAddr, Error> {
-        self.reception.addresses().first().copied().context("no address to send reports to")
+        self.monitor.reception().addresses().first().copied().context("no address to send reports to")
     }
 
     /// Where questions are answered.
     pub(super) fn url(&self) -> Option<String> {
-        self.api.as_ref().map(Api::url)
+        self.monitor.api().map(Api::url)
     }
 
     /// Datagrams taken off the socket so far.
     pub(super) fn taken(&self) -> u64 {
-        self.reception.taken()
+        self.monitor.reception().taken()
     }
 
     /// The next thing the collector says.
@@ -191,7 +177,7 @@ impl Monitor {
 
     /// Whether the collector has failed.
     pub(super) fn has_failed(&self) -> bool {
-        self.pipeline.is_finished()
+        self.monitor.has_failed()
     }
 
     /// The totals so far.
@@ -217,12 +203,7 @@ impl Monitor {
 
     /// Ends everything, what is stored last; gives how much was said that could not be shown in time.
     pub(super) fn stop(self) -> Result<u64, Error> {
-        self.reception.stop();
-        let outcome = self.pipeline.stop();
-        if let Some(api) = self.api {
-            api.stop();
-        }
-        collect::close(self.store);
+        let outcome = self.monitor.stop().outcome;
         outcome.context("the collector has failed")?;
         Ok(self.untold.load(Ordering::Relaxed))
     }

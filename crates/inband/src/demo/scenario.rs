@@ -3,10 +3,9 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Error};
-use inband_model::{NodeUnits, QueueUnit, Tick};
+use inband_model::{HostName, Labels, NameList, NodeName, NodeUnits, QueueUnit, Tick};
 use inband_node::NodeConfig;
 use inband_node::config::{Instruction, Mode, PortRange, Protocol, WatchEntry};
-use inband_server::{HostName, Labels, NameList, NodeName};
 use inband_sim::{
     Action, Bursts, Fabric, FabricConfig, FlowConfig, Incast, LeafSpine, Ledger, LinkConfig, MICROSECOND,
     MILLISECOND, Nanos, SECOND, TcpTraffic, Traffic, UdpTraffic, Writes,

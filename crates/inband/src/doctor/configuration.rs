@@ -8,7 +8,7 @@ mod node;
 use std::path::Path;
 
 use inband::config::ConfigFile;
-use inband_server::NameList;
+use inband_model::NameList;
 use toml::{Table, Value};
 
 use super::finding::{Area, Finding};

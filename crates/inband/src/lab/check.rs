@@ -7,8 +7,9 @@ use inband::config::ConfigFile;
 use inband_host::HostSettings;
 use inband_lab::Lab;
 use inband_lab::lab::{File, FileKind};
+use inband_model::NameList;
 use inband_node::{Node, NodeConfig};
-use inband_server::{NameList, Settings};
+use inband_server::Settings;
 
 use crate::failure::Failure;
 

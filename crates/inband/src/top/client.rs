@@ -4,8 +4,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Error, anyhow, bail};
+use inband_export::{Authorities, agent};
 use inband_model::{EventView, LedgerView, QueueUnit};
-use inband_server::{Authorities, agent};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

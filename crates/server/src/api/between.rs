@@ -7,15 +7,14 @@ use axum::extract::{Path as InPath, State};
 use axum::response::Response;
 use inband_collector::FlowView;
 use inband_model::api::{BetweenQuestion, LimitQuestion};
-use inband_model::{Hop, Nanos, NodeId, Path, PathId};
+use inband_model::{Hop, Names, Nanos, NodeId, Path, PathId, Prefix};
 use serde::Serialize;
 
 use super::Shared;
 use super::asked::Asked;
 use super::problem::Problem;
 use super::views::{MAX_ANSWER, json, list};
-use crate::names::Names;
-use crate::receive::Prefix;
+use crate::named::Named;
 
 /// A link in the direction packets take, as `FROM.INTERFACE-TO.INTERFACE`; an interface that is `*` or left out may be any.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,7 +6,8 @@ use axum::http::HeaderMap;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::Response;
 use inband_capture::{Link, Reader, Record, start};
-use inband_collector::{ReportName, datagram, explain};
+use inband_collector::ReportName;
+use inband_explain::{datagram, explain};
 use inband_model::api::{CaptureQuestion, CapturedReport, DecodeQuestion, DecodeStart, DecodedCapture};
 
 use super::asked::Asked;

@@ -7,7 +7,7 @@ use axum::extract::State;
 use axum::response::Response;
 use inband_collector::FlowSnapshot;
 use inband_model::api::{Ecmp, EcmpLoad, EcmpQuestion, TimeRange};
-use inband_model::{FlowId, Hop, NodeId, highest_to_mean_permille, jain_permille};
+use inband_model::{FlowId, Hop, Names, NodeId, highest_to_mean_permille, jain_permille};
 use inband_store::QueryError;
 
 use super::Shared;
@@ -15,7 +15,6 @@ use super::asked::Asked;
 use super::history::{self, Past, count, small, within};
 use super::problem::Problem;
 use super::views::json;
-use crate::names::Names;
 
 /// A node with a packet that has so far to go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -7,6 +7,7 @@ use axum::Json;
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, State};
 use axum::response::Response;
+use inband_export::NamedEvent;
 use inband_model::api::{EventsQuestion, TimeRange};
 use inband_model::{Acknowledgement, EventId, EventView, Nanos, Silence};
 use serde_json::json;
@@ -57,7 +58,7 @@ pub(super) async fn events(
         events.truncate(limit);
     }
     state.said.note(&mut events);
-    Ok(list(&events, |view| state.names.of_event(view)))
+    Ok(list(&events, |view| NamedEvent::of(&state.names, view)))
 }
 
 /// The events that went on in a time, those that go on first.
@@ -126,7 +127,7 @@ pub(super) async fn event(State(state): State<Shared>, Path(id): Path<String>) -
     let found = find(&state, self::id("id", &id)?).await?;
     let mut found = vec![found.ok_or_else(|| Problem::not_found("no event has this id"))?];
     state.said.note(&mut found);
-    Ok(answer(&state.names.of_event(&found[0])))
+    Ok(answer(&NamedEvent::of(&state.names, &found[0])))
 }
 
 /// The event that a parameter names by its id.

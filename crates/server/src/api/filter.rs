@@ -8,9 +8,7 @@ mod fields;
 mod parse;
 
 use inband_collector::FlowView;
-use inband_model::Nanos;
-
-use crate::names::Names;
+use inband_model::{Names, Nanos};
 
 pub(super) use self::complete::complete;
 use self::fields::{Comparison, Field, Operand};

@@ -5,15 +5,14 @@ use std::cmp::Reverse;
 use axum::extract::State;
 use axum::response::Response;
 use inband_collector::FlowView;
-use inband_model::Nanos;
 use inband_model::api::{CompletionQuestion, Exact, FlowColumns, FlowList, FlowSearchQuestion, FlowSort};
+use inband_model::{Names, Nanos};
 
 use super::Shared;
 use super::asked::Asked;
 use super::filter::{self, Context, FlowFilter};
 use super::problem::Problem;
 use super::views::json;
-use crate::names::Names;
 
 pub(super) async fn search(
     State(state): State<Shared>,

@@ -8,7 +8,7 @@ use inband_collector::LinkView;
 use inband_model::api::{
     FabricMap, MapColor, MapForm, MapInterfaceColumns, MapLinkColumns, MapNodeColumns, MapQuestion, TimeRange,
 };
-use inband_model::{Nanos, NodeId};
+use inband_model::{Names, Nanos, NodeId};
 use inband_store::{QueryError, Sketch};
 
 use super::Shared;
@@ -16,7 +16,6 @@ use super::asked::Asked;
 use super::history::{self, Past, count, number, small, text, within};
 use super::problem::Problem;
 use super::views::json;
-use crate::names::Names;
 
 /// What history says of one egress interface.
 #[derive(Debug, Clone, Copy, Default)]

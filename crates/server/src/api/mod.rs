@@ -49,6 +49,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::thread::{Builder, JoinHandle};
 
+use inband_model::Names;
 use socket2::{Domain, Protocol, Socket, Type};
 use thiserror::Error;
 use tokio::sync::{Semaphore, oneshot};
@@ -56,7 +57,6 @@ use tokio::sync::{Semaphore, oneshot};
 use crate::archive::Archive;
 use crate::live::Live;
 use crate::metrics::Metrics;
-use crate::names::Names;
 use crate::pipeline::Asker;
 use crate::read_model::ReadModel;
 use crate::settings::ApiSettings;

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use axum::extract::{Path, State};
 use axum::response::Response;
-use inband_collector::explain;
+use inband_explain::explain;
 use inband_model::api::{
     DecodeStart, Exact, KeptReport, ReportColumns, ReportList, ReportQuestion, ReportsQuestion, TimeRange,
     TimeSelection,

@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use inband_model::{EventView, Silence};
+use inband_model::{EventView, Names, Silence};
 use inband_store::Limits;
 use tokio::sync::{Semaphore, SemaphorePermit, oneshot};
 
@@ -16,7 +16,6 @@ use super::said::SaidStore;
 use crate::archive::Archive;
 use crate::live::Live;
 use crate::metrics::Metrics;
-use crate::names::Names;
 use crate::pipeline::{Asker, Sight};
 use crate::read_model::ReadModel;
 use crate::settings::ApiSettings;

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use axum::extract::State;
 use axum::response::Response;
 use inband_model::api::{Incident, Summary, SummaryColumns, SummaryQuestion, TimeRange};
-use inband_model::{EventView, Phase};
+use inband_model::{EventView, Names, Phase};
 use inband_store::QueryError;
 
 use super::Shared;
@@ -16,7 +16,6 @@ use super::history::{self, Past, count, number, small, step, within};
 use super::incidents;
 use super::problem::Problem;
 use super::views::json;
-use crate::names::Names;
 
 pub(super) async fn summary(
     State(state): State<Shared>,

@@ -17,6 +17,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use inband_collector::CollectorSettings;
+use inband_export::Stage;
+use inband_model::{NameList, Names};
 use inband_store::{Store, StoreSettings};
 use inband_testkit::{inner_only, md_frame, report_group};
 use serde_json::{Value, json};
@@ -26,8 +28,7 @@ use super::{Api, ApiError, Listening};
 use crate::archive::Archive;
 use crate::keep::Keep;
 use crate::live::Live;
-use crate::names::{NameList, Names};
-use crate::pipeline::{Pipeline, Stage};
+use crate::pipeline::Pipeline;
 use crate::receive::Reception;
 use crate::settings::{ApiSettings, ReceiveSettings};
 

@@ -14,6 +14,7 @@ use super::asked::Asked;
 use super::history::flow_id;
 use super::problem::Problem;
 use crate::metrics::{self, Seen};
+use crate::named::Named;
 use crate::pipeline::Sight;
 
 /// How many are meant, 100 where nothing is said.

@@ -2,7 +2,7 @@
 
 use inband_model::ExportLedger;
 
-use super::family::{Family, Kind, Sample};
+use inband_export::{Family, Kind, Sample};
 
 /// The counts of every output, by its name; nothing where none is set up.
 pub(super) fn families(exports: &[ExportLedger]) -> Vec<Family> {

@@ -4,15 +4,14 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use inband_collector::{LatencySummary, NodeView, QueueView};
-use inband_model::{ExportLedger, FaultCount, Ledger, Nanos};
+use inband_export::{Family, Sample};
+use inband_model::{ExportLedger, FaultCount, Ledger, Names, Nanos};
 use inband_store::Tally;
 
 use super::chosen::{Activity, Chosen};
 use super::exports;
-use super::family::{Family, Sample};
 use crate::archive::Archive;
 use crate::evidence::EvidenceCounts;
-use crate::names::Names;
 use crate::pipeline::{ClockView, Sight};
 use crate::receive::ReceptionCounts;
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::family::{Family, Kind, Sample, Value};
+use inband_export::{Family, Kind, Sample, Value};
 
 /// The families, each with its help and its type in front of its samples.
 pub(crate) fn text(families: &[Family]) -> String {
@@ -40,7 +40,7 @@ fn write_labels(labels: &[(&str, String)], out: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::text;
-    use crate::metrics::family::{Family, Sample};
+    use inband_export::{Family, Sample};
 
     #[test]
     fn a_family_is_its_help_its_type_and_its_samples() {

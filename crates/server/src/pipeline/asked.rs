@@ -5,10 +5,10 @@ use std::sync::mpsc::{SyncSender, TrySendError};
 use std::time::Duration;
 
 use inband_collector::Collector;
+use inband_export::Stage;
 use inband_model::{LedgerView, Nanos, SocketLedger};
 use thiserror::Error;
 
-use super::stage::Stage;
 use crate::evidence::{Evidence, EvidenceCounts};
 use crate::receive::ReceptionCounts;
 use crate::recent::Block;

@@ -5,12 +5,12 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use inband_collector::{CollectorSettings, Output};
+use inband_export::{Exports, JsonlSettings, Topic};
 use inband_model::{EventKind, ExportLedger, Ledger, LedgerView, Nanos, NodeId};
 use inband_store::{Cell, Disk, Limits, LogFile, RealDisk, Store, StoreSettings};
 use inband_testkit::{inner_only, md_frame, report_group};
 
 use super::{Pipeline, Stage, Unanswered};
-use crate::export::{Exports, JsonlSettings, Topic};
 use crate::keep::Keep;
 use crate::receive::{Feed, Reception, Replay};
 use crate::settings::{ReceiveSettings, Settings};

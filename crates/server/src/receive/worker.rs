@@ -9,9 +9,10 @@ use std::sync::mpsc::sync_channel;
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
+use inband_model::Prefix;
+
 use super::batch::Batch;
 use super::feed::Inlet;
-use super::prefix::Prefix;
 use crate::clock::Clock;
 use crate::sys::{self, Message, Messages};
 

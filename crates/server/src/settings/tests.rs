@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use super::quantity::size;
+use inband_model::quantity::size;
+
 use super::{HistorySettings, Settings};
 
 #[test]

@@ -4,6 +4,7 @@ use std::net::IpAddr;
 use std::panic::RefUnwindSafe;
 use std::sync::Arc;
 
+use inband_model::{Names, NodeId};
 use rusqlite::functions::{Context, FunctionFlags};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Error, Result};
@@ -33,6 +34,20 @@ impl Naming for NoNames {
 
     fn address_name(&self, _: IpAddr) -> Option<&str> {
         None
+    }
+}
+
+impl Naming for Names {
+    fn node_name(&self, node: u32) -> Option<&str> {
+        self.node(NodeId(node))
+    }
+
+    fn interface_name(&self, node: u32, interface: u16) -> Option<&str> {
+        self.interface(NodeId(node), Some(interface)).map(|interface| interface.name.as_str())
+    }
+
+    fn address_name(&self, address: IpAddr) -> Option<&str> {
+        self.address(address)
     }
 }
 

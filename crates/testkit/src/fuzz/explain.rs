@@ -1,6 +1,6 @@
 //! Target that explains what people paste.
 
-use inband_collector::explain;
+use inband_explain::explain;
 use inband_model::api::DecodeStart;
 
 /// The first byte chooses what the rest begins with: a report, an Ethernet frame or an IP packet.

@@ -1,10 +1,10 @@
 //! What a filter may go on with at the caret.
 
+use inband_model::Names;
 use inband_model::api::{Completion, CompletionOption};
 
 use super::fields::Field;
 use super::parse::{Token, parse, tokens};
-use crate::names::Names;
 
 /// What the text in front of the caret may go on with.
 pub(in crate::api) fn complete(text: &str, caret: Option<u32>, names: &Names) -> Completion {

@@ -2,8 +2,8 @@
 
 use inband_model::api::Span;
 
-use crate::names::Names;
-use crate::receive::Prefix;
+use inband_model::Names;
+use inband_model::Prefix;
 
 /// Something of a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,7 +1,8 @@
 //! A filter as a tree of conditions.
 
+use inband_model::Names;
+
 use super::fields::{Comparison, Field, Operand};
-use crate::names::Names;
 
 /// What has to hold.
 #[derive(Debug, Clone, PartialEq, Eq)]

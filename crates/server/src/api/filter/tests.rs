@@ -1,8 +1,7 @@
 use inband_collector::FlowView;
-use inband_model::{Flow, Hop, Nanos, NodeId, Origin, Path};
+use inband_model::{Flow, Hop, NameList, Names, Nanos, NodeId, Origin, Path};
 
 use super::{Context, FlowFilter, complete};
-use crate::names::{NameList, Names};
 
 #[test]
 fn a_filter_leaves_the_flows_that_it_describes() {

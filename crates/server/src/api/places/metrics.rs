@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use super::{Phase, Places, Reason};
-use crate::metrics::{Family, Sample};
+use inband_export::{Family, Sample};
 
 impl Places {
     /// How many callers there are and were, and why some of them lost their place.

@@ -1,0 +1,305 @@
+//! How do messages reach a broker that may be away for hours?
+//!
+//! One thread takes them out of the queue and appends them to the spool, another reads the spool, hands batches to the
+//! broker and removes what the broker has acknowledged. So each message is delivered at least once, and in order; the id
+//! it carries lets the other side drop what comes twice.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::Builder;
+use std::time::Duration;
+
+use inband_model::Names;
+
+use super::answer::Answer;
+use super::delivery::{self, Export, Work};
+use super::error::ExportError;
+use super::message::{Message, Topic, Topics};
+use super::queue::{Ending, Next};
+use super::spool::{Entry, Spool};
+use super::tally::{Failure, Tally};
+
+/// The other side, as it takes batches.
+pub(super) trait Broker: Send + 'static {
+    /// Delivers what it can of a batch, in at most the time that is left.
+    fn deliver(&mut self, batch: &[Parcel], left: Duration) -> Delivery;
+
+    /// Hears that nothing waits to be delivered; again and again while it is so.
+    fn handle_silence(&mut self) {}
+}
+
+/// A message on its way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Parcel {
+    /// By which the other side knows what comes twice.
+    pub(super) id: String,
+    pub(super) topic: Topic,
+    /// To what it belongs: flow, key or node.
+    pub(super) key: String,
+    /// The JSON object.
+    pub(super) body: Vec<u8>,
+}
+
+/// What became of a batch.
+#[derive(Debug)]
+pub(super) struct Delivery {
+    /// Messages from its start that the other side has acknowledged.
+    pub(super) acknowledged: usize,
+    /// What the other side says of the next one.
+    pub(super) next: Answer,
+    /// Whether it may have some of the others as well, and their acknowledgement is under way or was lost.
+    pub(super) may_have_more: bool,
+}
+
+/// What is the same for every broker.
+#[derive(Debug)]
+pub(super) struct Wanted<'a> {
+    pub(super) what: &'a [Topic],
+    pub(super) queue: u64,
+    pub(super) spool: &'a Path,
+    pub(super) spool_bytes: u64,
+    pub(super) names: &'a Arc<Names>,
+}
+
+/// The spool between the two threads.
+struct Shared {
+    spool: Mutex<Spool>,
+    /// Something was appended, or nothing more comes.
+    news: Condvar,
+    /// Nothing more is appended.
+    is_closed: AtomicBool,
+    tally: Arc<Tally>,
+    ending: Arc<Ending>,
+}
+
+/// Opens the spool and starts to deliver.
+pub(super) fn start(
+    wanted: &Wanted<'_>,
+    broker: impl Broker,
+    tally: Arc<Tally>,
+) -> Result<Export<Topics>, ExportError> {
+    let failed = |source| {
+        let path = wanted.spool.to_owned();
+        ExportError::Write { output: tally.output().to_owned(), path, source }
+    };
+    let (spool, recovered) = Spool::open(wanted.spool, wanted.spool_bytes).map_err(failed)?;
+    tally.count_offered(recovered.messages);
+    tally.note_spool(spool.waiting_bytes());
+    let names = Arc::clone(wanted.names);
+    let work = move |work| run(spool, broker, &names, work);
+    delivery::start(Topics::new(wanted.what), wanted.queue, tally, work)
+}
+
+/// What runs on the thread that appends.
+fn run(spool: Spool, broker: impl Broker, names: &Names, work: Work<Message>) {
+    let Work { outlet, tally, ending } = work;
+    let shared = Arc::new(Shared {
+        spool: Mutex::new(spool),
+        news: Condvar::new(),
+        is_closed: AtomicBool::new(false),
+        tally,
+        ending,
+    });
+    let sender = Builder::new().name(format!("{} sends", shared.tally.output())).spawn({
+        let shared = Arc::clone(&shared);
+        move || shared.send(broker)
+    });
+    loop {
+        let mut next = outlet.next(PATIENCE);
+        let (mut payloads, mut bytes) = (Vec::new(), 0);
+        while let Next::Item(message) = next {
+            let topic = message.topic();
+            message.each_json(names, |key, json| {
+                bytes += json.len();
+                payloads.push(encode(topic, key, json));
+            });
+            next = if bytes < MOST_BYTES { outlet.next(Duration::ZERO) } else { Next::Nothing };
+        }
+        shared.append(&payloads);
+        if matches!(next, Next::End) {
+            break;
+        }
+    }
+    shared.is_closed.store(true, Ordering::Release);
+    shared.news.notify_all();
+    if let Ok(sender) = sender {
+        let _ = sender.join();
+    }
+    // What waits is there at the next start.
+    let _ = shared.spool().sync();
+}
+
+impl Shared {
+    fn spool(&self) -> MutexGuard<'_, Spool> {
+        self.spool.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn append(&self, payloads: &[Vec<u8>]) {
+        if payloads.is_empty() {
+            return;
+        }
+        if self.tally.is_waited_for() {
+            let mut left = payloads;
+            while !left.is_empty() {
+                let (now, later) = left.split_at(self.spool().portion(left));
+                // Where the broker reaches nobody, the oldest messages make room.
+                let _ = self.tally.wait_until(|| self.spool().has_room(now));
+                self.append_now(now);
+                left = later;
+            }
+        } else {
+            self.append_now(payloads);
+        }
+    }
+
+    fn append_now(&self, payloads: &[Vec<u8>]) {
+        let mut spool = self.spool();
+        let appended = spool.append(payloads);
+        let (refused, reason) = match appended.error {
+            None => (appended.refused, Failure::SpoolFull),
+            Some(_) => (appended.refused, Failure::Disk),
+        };
+        self.tally.count_failed(Failure::SpoolFull, appended.dropped);
+        self.tally.count_failed(reason, refused);
+        if let Some(error) = appended.error {
+            self.tally.note_answer(&Answer::Refused(format!("cannot write the spool: {error}")));
+        }
+        self.tally.note_spool(spool.waiting_bytes());
+        self.news.notify_all();
+    }
+
+    /// What runs on the thread that sends.
+    fn send(&self, mut broker: impl Broker) {
+        let mut pause = FIRST_PAUSE;
+        loop {
+            let batch = match self.next_batch() {
+                Next::Item(batch) => batch,
+                Next::Nothing => {
+                    broker.handle_silence();
+                    continue;
+                }
+                Next::End => return,
+            };
+            let left = self.ending.left();
+            let delivery = broker.deliver(&batch.parcels, left.unwrap_or(LONGEST_DELIVERY));
+            self.tally.note_answer(&delivery.next);
+            let acknowledged = delivery.acknowledged as u64;
+            self.remove(batch.first + acknowledged, None);
+            // What may have arrived is not dropped for want of room: it would count as lost.
+            self.spool().hold(delivery.may_have_more);
+            match delivery.next {
+                Answer::Refused(_) | Answer::TakenInPart { .. } => {
+                    self.remove(batch.first + acknowledged + 1, Some(Failure::Refused));
+                }
+                Answer::Away { .. } if left.is_some() => return,
+                Answer::Away { .. } => {
+                    pause = if acknowledged > 0 { FIRST_PAUSE } else { pause };
+                    self.ending.pause(pause);
+                    self.tally.count_retry();
+                    pause = (pause * 2).min(LONGEST_PAUSE);
+                }
+                Answer::Taken => pause = FIRST_PAUSE,
+            }
+        }
+    }
+
+    /// The oldest messages; the end where no more come, or the time for them is over.
+    fn next_batch(&self) -> Next<Batch> {
+        let mut spool = self.spool();
+        loop {
+            let is_closed = self.is_closed.load(Ordering::Acquire);
+            match spool.read(MOST_AT_ONCE) {
+                _ if self.ending.left().is_some_and(|left| left.is_zero()) => return Next::End,
+                Ok(entries) if entries.is_empty() && is_closed => return Next::End,
+                Ok(entries) if entries.is_empty() => {
+                    let woken = self.news.wait_timeout(spool, PATIENCE);
+                    let (back, waited) = woken.unwrap_or_else(PoisonError::into_inner);
+                    if waited.timed_out() {
+                        return Next::Nothing;
+                    }
+                    spool = back;
+                }
+                Ok(entries) => match Batch::of(&spool.id(), &entries) {
+                    Some(batch) => {
+                        spool.hold(true);
+                        return Next::Item(batch);
+                    }
+                    None => {
+                        spool.deliver(entries[0].number);
+                        self.tally.count_failed(Failure::Disk, 1);
+                    }
+                },
+                Err(error) => {
+                    let lost = spool.skip();
+                    self.tally.count_failed(Failure::Disk, lost);
+                    self.tally.note_answer(&Answer::Refused(format!("cannot read the spool: {error}")));
+                }
+            }
+        }
+    }
+
+    /// Removes every message below this number from the spool, and counts them as exported, or as lost for a reason.
+    fn remove(&self, below: u64, failure: Option<Failure>) {
+        let Some(through) = below.checked_sub(1) else { return };
+        let mut spool = self.spool();
+        let messages = spool.deliver(through);
+        match failure {
+            None => self.tally.count_exported(messages),
+            Some(failure) => self.tally.count_failed(failure, messages),
+        }
+        self.tally.note_spool(spool.waiting_bytes());
+    }
+}
+
+/// Messages with numbers in sequence.
+struct Batch {
+    /// Number of the first.
+    first: u64,
+    parcels: Vec<Parcel>,
+}
+
+impl Batch {
+    /// The messages of these entries, up to one that is none; `None` where that is the first.
+    fn of(spool: &str, entries: &[Entry]) -> Option<Batch> {
+        let parcels = entries.iter().map_while(|entry| decode(spool, entry)).collect::<Vec<_>>();
+        Some(Batch { first: entries.first()?.number, parcels }).filter(|batch| !batch.parcels.is_empty())
+    }
+}
+
+/// A message as it stands in the spool: topic, length of the key, key, body.
+fn encode(topic: Topic, key: &str, body: &[u8]) -> Vec<u8> {
+    let end = (0..=key.len().min(MOST_KEY_BYTES)).rev().find(|end| key.is_char_boundary(*end)).unwrap_or(0);
+    let key = &key.as_bytes()[..end];
+    let length = u16::try_from(key.len()).unwrap_or(0).to_le_bytes();
+    [&[topic as u8][..], &length, key, body].concat()
+}
+
+fn decode(spool: &str, entry: &Entry) -> Option<Parcel> {
+    let ([topic], rest) = entry.payload.split_first_chunk()?;
+    let (length, rest) = rest.split_first_chunk()?;
+    let (key, body) = rest.split_at_checked(u16::from_le_bytes(*length).into())?;
+    Some(Parcel {
+        id: format!("{spool}-{}", entry.number),
+        topic: *Topic::ALL.get(usize::from(*topic))?,
+        key: str::from_utf8(key).ok()?.to_owned(),
+        body: body.to_owned(),
+    })
+}
+
+/// Longest key, bytes; more of it is left out.
+const MOST_KEY_BYTES: usize = 1_024;
+/// How long a thread waits for messages before it looks again.
+const PATIENCE: Duration = Duration::from_millis(500);
+/// Bytes that are appended at once.
+const MOST_BYTES: usize = 1 << 20;
+/// Messages that are delivered at once.
+pub(super) const MOST_AT_ONCE: usize = 512;
+/// Longest time for a batch.
+const LONGEST_DELIVERY: Duration = Duration::from_secs(10);
+/// Pause behind the first attempt that failed, and the longest one.
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,204 @@
+//! How does an output stand in the pipeline?
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::thread::Builder;
+use std::time::Duration;
+
+use inband_model::{ExportLedger, HopColumns, LedgerView, Nanos, Output};
+
+use super::error::ExportError;
+use super::queue::{Ending, Inlet, Messages, Outlet, queue};
+use super::tally::Tally;
+use crate::stage::Stage;
+
+/// What an output takes of what the pipeline gives. It runs on the pipeline's thread, so it only looks and copies.
+pub(super) trait Choice: Send + 'static {
+    /// What goes to the thread that delivers.
+    type Item: Messages;
+
+    /// What it takes of something the collector says.
+    fn choose(&mut self, output: &Output) -> Chosen<Self::Item>;
+
+    /// Whether it wants the hops of every report.
+    fn wants_hops(&self) -> bool {
+        false
+    }
+
+    /// How many messages hops would be, where each message takes its own room; `None`: nothing is known without them.
+    fn messages_of(&self, hops: &HopColumns) -> Option<u64> {
+        let _ = hops;
+        None
+    }
+
+    /// What it takes of hops. They are copied as the columns they are; records are made of them on the other thread.
+    fn choose_hops(&mut self, hops: &HopColumns) -> Chosen<Self::Item> {
+        let _ = hops;
+        Chosen::Nothing
+    }
+
+    /// Whether it wants the ledger at `now`.
+    fn wants_ledger(&self, now: Nanos) -> bool {
+        let _ = now;
+        false
+    }
+
+    /// What it takes of the ledger, which was taken at `taken_at` by the time of day.
+    fn choose_ledger(&mut self, now: Nanos, taken_at: Nanos, ledger: &LedgerView) -> Chosen<Self::Item> {
+        let _ = (now, taken_at, ledger);
+        Chosen::Nothing
+    }
+}
+
+/// What is done with something the pipeline gives.
+#[derive(Debug)]
+pub(super) enum Chosen<T> {
+    /// It is delivered.
+    Deliver(T),
+    /// It is of a kind that is delivered, but a setting or a silence keeps this one back.
+    KeepBack,
+    /// It is of no concern to this output.
+    Nothing,
+}
+
+/// What the thread that delivers is given.
+pub(super) struct Work<T> {
+    pub(super) outlet: Outlet<T>,
+    pub(super) tally: Arc<Tally>,
+    pub(super) ending: Arc<Ending>,
+}
+
+/// The stage in front of the thread that delivers.
+pub(super) struct Export<C: Choice> {
+    choice: C,
+    /// `None` once nothing more comes.
+    inlet: Option<Inlet<C::Item>>,
+    tally: Arc<Tally>,
+    ending: Arc<Ending>,
+    /// Disconnected when its threads have come to their end.
+    done: Receiver<()>,
+}
+
+/// What a further thread of an output does, on its own beside the one that delivers.
+pub(super) type Beside = Box<dyn FnOnce(&Tally, &Ending) + Send>;
+
+/// Starts a thread that does `work` with what `choice` takes; at most `most` messages wait for it.
+pub(super) fn start<C: Choice>(
+    choice: C,
+    most: u64,
+    tally: Arc<Tally>,
+    work: impl FnOnce(Work<C::Item>) + Send + 'static,
+) -> Result<Export<C>, ExportError> {
+    start_beside(choice, most, tally, work, None)
+}
+
+/// Does so, and starts another thread beside it, which neither waits for the other.
+pub(super) fn start_beside<C: Choice>(
+    choice: C,
+    most: u64,
+    tally: Arc<Tally>,
+    work: impl FnOnce(Work<C::Item>) + Send + 'static,
+    beside: Option<Beside>,
+) -> Result<Export<C>, ExportError> {
+    let (inlet, outlet) = queue(most, Arc::clone(&tally));
+    let ending = Arc::new(Ending::default());
+    // Disconnected when the last thread has come to its end.
+    let (alive, done) = sync_channel::<()>(0);
+    let spawn = |name: String, run: Box<dyn FnOnce() + Send>| {
+        let alive = alive.clone();
+        let run = move || {
+            run();
+            drop(alive);
+        };
+        let spawned = Builder::new().name(name).spawn(run).map(drop);
+        spawned.map_err(|source| ExportError::Start { output: tally.output().to_owned(), source })
+    };
+    let given = Work { outlet, tally: Arc::clone(&tally), ending: Arc::clone(&ending) };
+    spawn(tally.output().to_owned(), Box::new(move || work(given)))?;
+    if let Some(beside) = beside {
+        let (tally, ending) = (Arc::clone(&tally), Arc::clone(&ending));
+        spawn(format!("{} beside", tally.output()), Box::new(move || beside(&tally, &ending)))?;
+    }
+    drop(alive);
+    Ok(Export { choice, inlet: Some(inlet), tally, ending, done })
+}
+
+impl<C: Choice> Export<C> {
+    fn take(&self, chosen: Chosen<C::Item>) {
+        match (chosen, &self.inlet) {
+            (Chosen::Deliver(item), Some(inlet)) => inlet.put(item),
+            (Chosen::KeepBack, _) => self.tally.count_kept_back(),
+            (Chosen::Nothing, _) | (Chosen::Deliver(_), None) => {}
+        }
+    }
+}
+
+impl<C: Choice> Stage for Export<C> {
+    fn handle_output(&mut self, output: &Output) {
+        let chosen = self.choice.choose(output);
+        self.take(chosen);
+    }
+
+    fn wants_hops(&self) -> bool {
+        self.choice.wants_hops()
+    }
+
+    fn handle_hops(&mut self, hops: &HopColumns, _reports: u64) {
+        // They are given to all where one of them wants them, and are large: what would not fit is not copied.
+        if self.choice.wants_hops() {
+            if let (Some(messages), Some(inlet)) = (self.choice.messages_of(hops), &self.inlet)
+                && !inlet.find_room(messages)
+            {
+                return inlet.turn_away(messages);
+            }
+            let chosen = self.choice.choose_hops(hops);
+            self.take(chosen);
+        }
+    }
+
+    fn wants_ledger(&self, now: Nanos) -> bool {
+        self.choice.wants_ledger(now)
+    }
+
+    fn handle_ledger(&mut self, now: Nanos, taken_at: Nanos, ledger: &LedgerView) {
+        let chosen = self.choice.choose_ledger(now, taken_at, ledger);
+        self.take(chosen);
+    }
+
+    fn drain(&mut self) {
+        // What is left then has the same time as at the end of any collector.
+        let _ = self.tally.wait_until(|| self.tally.ledger().waiting == 0);
+    }
+
+    fn wind_up(&mut self) {
+        if self.inlet.take().is_some() {
+            self.ending.begin(GRACE);
+        }
+    }
+
+    fn finish(&mut self) {
+        self.wind_up();
+        // The thread ends by itself; one that hangs in the operating system is not waited for, and what it holds is
+        // told as waiting.
+        let _ = self.done.recv_timeout(self.ending.left().unwrap_or_default() + MARGIN);
+    }
+
+    fn export(&self) -> Option<ExportLedger> {
+        Some(self.tally.ledger())
+    }
+}
+
+impl<C: Choice> fmt::Debug for Export<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Export").field("output", &self.tally.output()).finish_non_exhaustive()
+    }
+}
+
+/// How long an output may still deliver when the collector ends.
+const GRACE: Duration = Duration::from_secs(5);
+/// How much longer its thread may take to come to its end.
+const MARGIN: Duration = Duration::from_secs(1);
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,139 @@
+//! Is each line there once and whole, and each that is not counted?
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use inband_model::{ExportLedger, Output, Phase};
+use serde_json::Value;
+
+use super::{JsonlSettings, Topic, start};
+use crate::sample::{Folder, event};
+use crate::stage::Stage;
+use crate::tally::Tally;
+
+#[test]
+fn each_message_is_a_line() {
+    let folder = Folder::new();
+    let ledger = write(&settings(&folder.path("out")), 0..1_000);
+    assert_eq!((ledger.offered, ledger.exported, ledger.trouble), (1_000, 1_000, None));
+    assert_eq!(keys(&folder.path("out")), (0..1_000).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_file_that_is_large_enough_is_put_aside_and_the_oldest_goes() {
+    let folder = Folder::new();
+    let path = folder.path("out");
+    let settings = JsonlSettings { max_size: 2_000, keep: 2, ..settings(&path) };
+    assert_eq!(write(&settings, 0..100).exported, 100);
+
+    let files = [folder.path("out.2"), folder.path("out.1"), path.clone()];
+    let found: Vec<_> = files.iter().flat_map(|file| keys(file)).collect();
+    assert_eq!(found, (found[0]..100).collect::<Vec<_>>());
+    assert!(found[0] > 0, "the oldest are gone");
+    assert!(files.iter().all(|file| fs::metadata(file).unwrap().len() <= 2_000));
+    assert!(!folder.path("out.3").exists());
+
+    // The next one goes on where this one ended.
+    write(&settings, 100..102);
+    let last = keys(&path);
+    assert_eq!(last.last(), Some(&101));
+}
+
+#[test]
+fn a_line_larger_than_a_file_stands_alone() {
+    let folder = Folder::new();
+    let settings = JsonlSettings { max_size: 1, keep: 3, ..settings(&folder.path("out")) };
+    assert_eq!(write(&settings, 0..10).exported, 10);
+    assert_eq!((keys(&folder.path("out")), keys(&folder.path("out.3"))), (vec![9], vec![6]));
+}
+
+#[test]
+fn nothing_is_kept_aside_where_that_is_wanted() {
+    let folder = Folder::new();
+    let settings = JsonlSettings { max_size: 1, keep: 0, ..settings(&folder.path("out")) };
+    assert_eq!(write(&settings, 0..10).exported, 10);
+    assert_eq!((keys(&folder.path("out")), folder.path("out.1").exists()), (vec![9], false));
+}
+
+#[test]
+fn half_a_line_that_a_crash_has_left_is_not_joined_with_the_next() {
+    let folder = Folder::new();
+    let path = folder.path("out");
+    fs::write(&path, "{\"kind\":\"ev").unwrap();
+    write(&settings(&path), 0..2);
+    let text = fs::read_to_string(&path).unwrap();
+    assert_eq!(text.lines().next(), Some("{\"kind\":\"ev"));
+    assert_eq!(text.lines().skip(1).map(key).collect::<Vec<_>>(), [0, 1]);
+}
+
+#[test]
+fn a_full_disk_is_counted_and_nobody_waits_for_it() {
+    let started = Instant::now();
+    let ledger = write(&settings(Path::new("/dev/full")), 0..500);
+    assert!(started.elapsed() < Duration::from_secs(5));
+    assert_eq!((ledger.offered, ledger.exported, ledger.waiting), (500, 0, 0));
+    assert_eq!(ledger.failures, [("disk".to_owned(), 500)].into());
+    let trouble = ledger.trouble.unwrap();
+    assert!(trouble.starts_with("cannot write: No space left on device"), "{trouble}");
+}
+
+#[test]
+fn a_disk_that_stalls_holds_nothing_up_and_what_it_has_not_taken_is_not_exported() {
+    let folder = Folder::new();
+    let path = folder.path("pipe");
+    // A pipe that is full takes nothing, as a disk that stalls.
+    assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+    let reader = fs::OpenOptions::new().read(true).write(true).open(&path).unwrap();
+    let tally = Arc::new(Tally::new("jsonl".to_owned()));
+    let settings = JsonlSettings { queue: 1_000, ..settings(&path) };
+    let mut export = start(&settings, &Arc::default(), Arc::clone(&tally)).unwrap();
+    let started = Instant::now();
+    for node in 0..20_000 {
+        export.handle_output(&Output::Event(event(node, Phase::Once)));
+    }
+    assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
+    let ledger = tally.ledger();
+    assert!(ledger.balances() && ledger.failures["queue-full"] > 0 && ledger.waiting > 0, "{ledger:?}");
+    let ending = Instant::now();
+    export.finish();
+    assert!(ending.elapsed() < Duration::from_secs(8), "{:?}", ending.elapsed());
+    let ledger = tally.ledger();
+    assert!(ledger.balances() && ledger.exported < 1_000 && ledger.waiting > 0, "{ledger:?}");
+    drop(reader);
+}
+
+#[test]
+fn a_file_that_cannot_be_made_is_told_at_the_start() {
+    let tally = Arc::new(Tally::new("jsonl".to_owned()));
+    let error = start(&settings(Path::new("/nowhere/out")), &Arc::default(), tally).unwrap_err();
+    assert_eq!(error.to_string(), "jsonl: cannot write /nowhere/out");
+}
+
+/// Writes events of these nodes, and ends.
+fn write(settings: &JsonlSettings, nodes: std::ops::Range<u32>) -> ExportLedger {
+    let tally = Arc::new(Tally::new("jsonl".to_owned()));
+    let mut export = start(settings, &Arc::default(), Arc::clone(&tally)).unwrap();
+    for node in nodes {
+        export.handle_output(&Output::Event(event(node, Phase::Once)));
+    }
+    export.finish();
+    let ledger = tally.ledger();
+    assert!(ledger.balances());
+    ledger
+}
+
+fn settings(path: &Path) -> JsonlSettings {
+    let path: PathBuf = path.to_owned();
+    JsonlSettings { path, what: vec![Topic::Events], ..JsonlSettings::default() }
+}
+
+fn keys(file: &Path) -> Vec<u32> {
+    fs::read_to_string(file).unwrap().lines().map(key).collect()
+}
+
+fn key(line: &str) -> u32 {
+    let line: Value = serde_json::from_str(line).unwrap();
+    line["key"].as_str().unwrap().strip_prefix("node ").unwrap().parse().unwrap()
+}

@@ -1,0 +1,127 @@
+//! Which cluster do the tests send to?
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use rdkafka::config::ClientConfig;
+use rdkafka::consumer::{BaseConsumer, Consumer};
+use rdkafka::message::{Headers, Message};
+use rdkafka::mocking::MockCluster;
+use rdkafka::producer::DefaultProducerContext;
+use rdkafka::types::{RDKafkaApiKey, RDKafkaRespErr};
+use rdkafka::{Offset, TopicPartitionList};
+use serde_json::Value;
+
+use super::PATIENCE;
+use crate::brokers::{KafkaProperty, KafkaSettings};
+use crate::kafka::Kafka;
+use crate::message::Topic;
+use crate::sample::Folder;
+
+/// Brokers in this process that speak the protocol on loopback, with the topic `inband.events`.
+pub(super) struct Cluster {
+    mock: MockCluster<'static, DefaultProducerContext>,
+    partitions: i32,
+    folder: Folder,
+}
+
+/// A message as a consumer sees it.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub(super) id: String,
+    pub(super) key: String,
+    pub(super) partition: i32,
+}
+
+impl Cluster {
+    /// So many brokers, each of which leads one partition.
+    pub(super) fn new(brokers: i32) -> Cluster {
+        let cluster = Cluster::with_partitions(brokers, brokers);
+        for broker in 1..=brokers {
+            cluster.mock.partition_leader(TOPIC, broker - 1, Some(broker)).unwrap();
+        }
+        cluster
+    }
+
+    pub(super) fn with_partitions(brokers: i32, partitions: i32) -> Cluster {
+        let mock = MockCluster::new(brokers).unwrap();
+        mock.create_topic(TOPIC, partitions, 1).unwrap();
+        Cluster { mock, partitions, folder: Folder::new() }
+    }
+
+    /// What an output to it is told; it gives up soon, so that tests are quick.
+    pub(super) fn settings(&self) -> KafkaSettings {
+        let properties = [("message.timeout.ms", 1_500), ("reconnect.backoff.max.ms", 200)];
+        let properties = properties.map(|(name, value)| (name.to_owned(), KafkaProperty::Number(value)));
+        KafkaSettings {
+            brokers: self.mock.bootstrap_servers(),
+            what: vec![Topic::Events],
+            spool: self.folder.path("spool"),
+            properties: BTreeMap::from(properties),
+            ..KafkaSettings::default()
+        }
+    }
+
+    /// A connection without a spool.
+    pub(super) fn kafka(&self) -> Kafka {
+        Kafka::new(&self.settings()).unwrap()
+    }
+
+    /// A broker closes its connections, and takes no new ones.
+    pub(super) fn go(&self, broker: i32) {
+        self.mock.broker_down(broker).unwrap();
+    }
+
+    pub(super) fn come(&self, broker: i32) {
+        self.mock.broker_up(broker).unwrap();
+    }
+
+    /// The next requests with messages are answered so, one after the other.
+    pub(super) fn answer(&self, errors: &[RDKafkaRespErr]) {
+        self.mock.request_errors(RDKafkaApiKey::Produce, errors);
+    }
+
+    /// Acknowledgements of a broker come so late.
+    pub(super) fn delay(&self, broker: i32, delay: Duration) {
+        self.mock.broker_round_trip_time(broker, delay).unwrap();
+    }
+
+    /// The keys of the messages that are there, so many at least, in the order of each partition.
+    pub(super) fn keys(&self, least: usize) -> Vec<String> {
+        self.messages(least).into_iter().map(|found| found.key).collect()
+    }
+
+    /// The messages that are there, so many at least, in the order of each partition.
+    pub(super) fn messages(&self, least: usize) -> Vec<Found> {
+        let brokers = self.mock.bootstrap_servers();
+        let consumer: BaseConsumer =
+            ClientConfig::new().set("bootstrap.servers", brokers).set("group.id", "test").create().unwrap();
+        let mut partitions = TopicPartitionList::new();
+        for partition in 0..self.partitions {
+            partitions.add_partition_offset(TOPIC, partition, Offset::Beginning).unwrap();
+        }
+        consumer.assign(&partitions).unwrap();
+        let mut deadline = Instant::now() + PATIENCE;
+        let mut found = Vec::new();
+        while Instant::now() < deadline {
+            let Some(message) = consumer.poll(Duration::from_millis(50)) else { continue };
+            let message = message.unwrap();
+            let key = str::from_utf8(message.key().unwrap()).unwrap().to_owned();
+            let line: Value = serde_json::from_slice(message.payload().unwrap()).unwrap();
+            assert_eq!(line["key"], key);
+            let header = message.headers().unwrap().get_as::<str>(0).unwrap();
+            assert_eq!(header.key, "id");
+            let (id, partition) = (header.value.unwrap().to_owned(), message.partition());
+            found.push(Found { id, key, partition });
+            if found.len() == least {
+                // None is to come twice.
+                deadline = Instant::now() + Duration::from_millis(500);
+            }
+        }
+        assert!(found.len() >= least, "{} of {least}", found.len());
+        found.sort_by_key(|found| found.partition);
+        found
+    }
+}
+
+const TOPIC: &str = "inband.events";

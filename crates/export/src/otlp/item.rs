@@ -1,0 +1,31 @@
+//! What goes to the thread of traces.
+
+use inband_model::{HopColumns, PathObservation};
+
+use crate::queue::Messages;
+
+/// A path, or what details of paths are taken from.
+#[derive(Debug)]
+pub(crate) enum Item {
+    /// A path that becomes a trace.
+    Path(Box<PathObservation>),
+    /// What hops said lately, from which traces take their details.
+    Hops(Box<HopColumns>),
+}
+
+impl Messages for Item {
+    fn messages(&self) -> u64 {
+        match self {
+            Item::Path(_) => 1,
+            Item::Hops(_) => 0,
+        }
+    }
+
+    fn room(&self) -> u64 {
+        match self {
+            Item::Path(_) => 1,
+            // They cost memory, and a trace without details is better than none.
+            Item::Hops(hops) => hops.len() as u64 / 8,
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Metrics in OTLP, on a thread of their own: a receiver of traces that is slow does not keep them waiting.
+
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+use opentelemetry_proto::tonic::metrics::v1::metric::Data;
+use opentelemetry_proto::tonic::metrics::v1::number_data_point::Value;
+use opentelemetry_proto::tonic::metrics::v1::{AggregationTemporality, Gauge, Metric, NumberDataPoint, Sum};
+use prost::Message;
+
+use super::message::{Service, text};
+use crate::http::Poster;
+use crate::metrics::{Family, Kind, MetricsSource, Sample};
+use crate::queue::Ending;
+use crate::retry::Retry;
+use crate::tally::Tally;
+use crate::time_of_day::now_ns;
+
+/// Where metrics and names come from, once it is known.
+pub(crate) type Source = Arc<OnceLock<Box<dyn MetricsSource>>>;
+
+/// What runs on the thread.
+pub(super) struct Reporter {
+    pub(super) poster: Poster,
+    pub(super) service: Arc<Service>,
+    pub(super) every: Duration,
+    pub(super) source: Source,
+    pub(super) started_ns: u64,
+}
+
+impl Reporter {
+    /// Sends metrics until the output ends.
+    pub(super) fn run(self, tally: &Tally, ending: &Ending) {
+        let mut sent_at = Instant::now();
+        loop {
+            ending.pause(self.every.saturating_sub(sent_at.elapsed()));
+            if ending.left().is_some() {
+                return;
+            }
+            sent_at = Instant::now();
+            self.send(tally, ending);
+        }
+    }
+
+    /// Sends what `/metrics` says at this time; what cannot be delivered is out of date when it is tried again.
+    fn send(&self, tally: &Tally, ending: &Ending) {
+        let Some(families) = self.source.get().and_then(|source| source.families()) else { return };
+        let metrics = of_families(&families, self.started_ns, now_ns());
+        let body = self.service.metrics(metrics).encode_to_vec();
+        tally.count_offered(1);
+        let once = Retry { attempts: 1, first: Duration::ZERO, longest: Duration::ZERO, part: "metrics" };
+        once.deliver(1, tally, ending, |left| self.poster.post(&body, left));
+    }
+}
+
+/// Counters as sums that only grow since the start, everything else as gauges; metrics without samples are left out.
+fn of_families(families: &[Family], started_ns: u64, now_ns: u64) -> Vec<Metric> {
+    let metric = |family: &Family| Metric {
+        name: family.name.to_owned(),
+        description: family.help.to_owned(),
+        unit: if family.name.contains("_seconds") { "s" } else { "1" }.to_owned(),
+        data: Some(data(family, started_ns, now_ns)),
+        ..Metric::default()
+    };
+    families.iter().filter(|family| !family.samples.is_empty()).map(metric).collect()
+}
+
+fn data(family: &Family, started_ns: u64, now_ns: u64) -> Data {
+    let is_counter = family.kind == Kind::Counter;
+    let point = |sample: &Sample| NumberDataPoint {
+        attributes: sample.labels.iter().map(|(name, value)| text(name, value)).collect(),
+        start_time_unix_nano: if is_counter { started_ns } else { 0 },
+        time_unix_nano: now_ns,
+        value: Some(Value::AsDouble(sample.value.as_f64())),
+        ..NumberDataPoint::default()
+    };
+    let data_points = family.samples.iter().map(point).collect();
+    if is_counter {
+        let aggregation_temporality = AggregationTemporality::Cumulative.into();
+        Data::Sum(Sum { data_points, aggregation_temporality, is_monotonic: true })
+    } else {
+        Data::Gauge(Gauge { data_points })
+    }
+}

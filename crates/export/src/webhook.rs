@@ -1,0 +1,124 @@
+//! Who is told of events over HTTP?
+
+mod body;
+mod choice;
+mod settings;
+mod told;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use inband_model::{Event, Names};
+
+use super::delivery::{self, Export, Work};
+use super::error::ExportError;
+use super::http::{ALL_TAKEN, Poster, Target};
+use super::queue::{Messages, Next};
+use super::retry::Retry;
+use super::tally::Tally;
+use super::time_of_day::now_ns;
+use body::Format;
+use choice::Wanted;
+use told::Told;
+
+pub use settings::{WebhookKind, WebhookSettings};
+
+impl Messages for Box<Event> {}
+
+/// Starts to tell of events.
+pub(super) fn start(
+    settings: &WebhookSettings,
+    api_url: &str,
+    names: &Arc<Names>,
+    tally: Arc<Tally>,
+) -> Result<Export<Wanted>, ExportError> {
+    let target = Target {
+        url: &settings.url,
+        content_type: "application/json",
+        token: &settings.token,
+        authorities: &settings.authorities,
+        timeout: Duration::from_millis(settings.timeout_ms.max(1)),
+        hear: ALL_TAKEN,
+    };
+    let poster = Poster::new(tally.output(), &target)?;
+    let repeat = Duration::from_secs(settings.repeat_seconds.max(1));
+    let collector_url = match settings.collector_url.trim_end_matches('/') {
+        "" => api_url.to_owned(),
+        url => url.to_owned(),
+    };
+    let names = Arc::clone(names);
+    let format = Format { kind: settings.kind, collector_url, repeat, names };
+    let retry = Retry {
+        attempts: settings.attempts,
+        first: Duration::from_millis(settings.pause_ms),
+        longest: LONGEST_PAUSE,
+        part: "",
+    };
+    let wanted = Wanted::new(settings.severity, &settings.kinds);
+    let work = move |work| Webhook { poster, retry, format, told: Told::default(), work }.run();
+    delivery::start(wanted, settings.queue, tally, work)
+}
+
+/// What runs on the thread.
+struct Webhook {
+    poster: Poster,
+    retry: Retry,
+    format: Format,
+    told: Told,
+    work: Work<Box<Event>>,
+}
+
+impl Webhook {
+    fn run(mut self) {
+        let mut repeated_at = Instant::now();
+        loop {
+            let patience = self.format.repeat.saturating_sub(repeated_at.elapsed());
+            match self.work.outlet.next(patience) {
+                Next::Item(event) => self.tell(event),
+                Next::Nothing => {}
+                Next::End => return,
+            }
+            if repeated_at.elapsed() >= self.format.repeat {
+                self.repeat();
+                repeated_at = Instant::now();
+            }
+        }
+    }
+
+    /// Tells of an event, and of those that wait behind it.
+    fn tell(&mut self, first: Box<Event>) {
+        let mut events = vec![first];
+        while events.len() < MOST_AT_ONCE
+            && let Next::Item(event) = self.work.outlet.next(Duration::ZERO)
+        {
+            events.push(event);
+        }
+        let events: Vec<_> = events.into_iter().map(|event| self.told.as_it_was_told(*event)).collect();
+        let Work { tally, ending, .. } = &self.work;
+        let body = self.format.body(&events, now_ns());
+        self.retry.deliver(events.len() as u64, tally, ending, |left| self.poster.post(&body, left));
+        self.told.note(events);
+    }
+
+    /// Tells again of what goes on, so that it is not taken for over. A repetition is no message of its own.
+    fn repeat(&mut self) {
+        if self.format.kind != WebhookKind::Alertmanager {
+            return;
+        }
+        for events in self.told.going_on().chunks(MOST_AT_ONCE) {
+            if self.work.ending.left().is_some() {
+                return;
+            }
+            let answer = self.poster.post(&self.format.body(events, now_ns()), None);
+            self.work.tally.note_answer(&answer);
+        }
+    }
+}
+
+/// Most events in one message.
+const MOST_AT_ONCE: usize = 64;
+/// Longest pause between two attempts.
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+
+#[cfg(test)]
+mod tests;

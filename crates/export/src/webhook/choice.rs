@@ -1,0 +1,57 @@
+//! Of which events is somebody told?
+
+use std::collections::HashSet;
+
+use inband_model::{Event, EventId, EventKind, Output, Phase, Severity};
+
+use crate::delivery::{Choice, Chosen};
+
+/// Events of some kinds and of at least a severity; the end of each whose beginning was told.
+#[derive(Debug)]
+pub(crate) struct Wanted {
+    severity: Severity,
+    kinds: Vec<EventKind>,
+    /// Those that go on and whose beginning was told.
+    begun: HashSet<EventId>,
+}
+
+impl Wanted {
+    pub(super) fn new(severity: Severity, kinds: &[EventKind]) -> Wanted {
+        Wanted { severity, kinds: kinds.to_owned(), begun: HashSet::new() }
+    }
+
+    fn is_wanted(&mut self, event: &Event) -> bool {
+        let fits = !event.silenced
+            && event.severity >= self.severity
+            && (self.kinds.is_empty() || self.kinds.contains(&event.kind()));
+        match event.phase {
+            Phase::Once => fits,
+            Phase::Begin => {
+                if fits && self.begun.len() < MOST_BEGUN {
+                    self.begun.insert(event.id());
+                }
+                fits
+            }
+            // Who was told of the beginning waits for the end, also where the event is silenced by then.
+            Phase::End => self.begun.remove(&event.id()) || fits,
+        }
+    }
+}
+
+impl Choice for Wanted {
+    type Item = Box<Event>;
+
+    fn choose(&mut self, output: &Output) -> Chosen<Box<Event>> {
+        match output {
+            Output::Event(event) if self.is_wanted(event) => Chosen::Deliver(Box::new(event.clone())),
+            Output::Event(_) => Chosen::KeepBack,
+            Output::Observation(_) => Chosen::Nothing,
+        }
+    }
+}
+
+/// Most events of which it is remembered that they have begun; the end of others is told by its own severity.
+const MOST_BEGUN: usize = 65_536;
+
+#[cfg(test)]
+mod tests;
