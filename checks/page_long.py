@@ -10,6 +10,7 @@ import shutil
 import statistics
 import struct
 import sys
+import time
 import zlib
 
 from page import Browser, Demo, open_view
@@ -142,6 +143,44 @@ def flows_differ_for_everyone(demo, browser, _seconds):
     return round(least, 1), "OKLab x 100 between any two flows"
 
 
+def nothing_flashes(demo, browser, _seconds):
+    """C25: live for half a minute, no part of a hundredth of the picture changes by a tenth three times in a second."""
+    worst = 0
+    for view in ["/?live=1m", "/map?live=1m", "/queue/1/2/0?live=1m"]:
+        page = browser.page(480, 300)
+        open_view(page, demo.url + view)
+        page.wait_for_timeout(2_000)
+        frames, begun = [], time.monotonic()
+        while time.monotonic() - begun < 30:
+            frames.append((time.monotonic() - begun, page.screenshot()))
+            page.wait_for_timeout(100)
+        page.context.close()
+        # Parts of 48 by 30 pixels are a hundredth of the picture.
+        levels = [(at, parts(png(data), 48, 30)) for at, data in frames]
+        changes = [
+            (at, {part for part, level in enumerate(now) if abs(level - before[part]) > 0.1})
+            for (_, before), (at, now) in zip(levels, levels[1:], strict=False)
+        ]
+        for at, _ in changes:
+            within = [changed for time_, changed in changes if at <= time_ < at + 1]
+            counts = [sum(part in changed for changed in within) for part in range(len(levels[0][1]))]
+            worst = max(worst, *counts)
+        assert worst < 3, (view, worst)
+    return worst, "changes of a part in a second at most"
+
+
+def parts(rows, width, height):
+    """The mean relative luminance of each part of a picture."""
+    linear = [(c / 255 / 12.92) if c <= 10 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in range(256)]
+    means = []
+    for top in range(0, len(rows) - height + 1, height):
+        for left in range(0, len(rows[0]) - width + 1, width):
+            # Every third pixel of every third row is enough for a mean.
+            seen = [rows[y][x] for y in range(top, top + height, 3) for x in range(left, left + width, 3)]
+            means.append(sum(0.2126 * linear[r] + 0.7152 * linear[g] + 0.0722 * linear[b] for r, g, b in seen) / len(seen))
+    return means
+
+
 def png(data):
     """Rows of pixels of a PNG with 8 bits a channel."""
     at, packed = 8, b""
@@ -180,7 +219,7 @@ def oklab(*rgb):
     )
 
 
-CHECKS = [flows_differ_for_everyone, first_paint, frames_flow, memory_stays]
+CHECKS = [flows_differ_for_everyone, nothing_flashes, first_paint, frames_flow, memory_stays]
 TIMED = [first_paint, frames_flow]
 
 

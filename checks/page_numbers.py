@@ -122,6 +122,15 @@ def lanes_add_up(demo, browser, events):
     shares = page.eval_on_selector_all("table", "all => [...all.find(one => one.caption.innerText.startsWith('Whose')).tBodies[0].rows].map(row => row.cells[2].innerText)")
     total = sum(float(share.split(THIN)[0]) for share in shares)
     assert abs(total - 100) < 0.1 * len(shares), shares
+    # The trigger stands where packets began to wait as long as is set.
+    trigger = demo.json("about")["congestion"]["trigger_latency"]
+    place = f"time >= {middle - 10**9} AND time < {middle + 15 * 10**8} AND node_id = 1 AND egress_interface = 2"
+    found = sql(demo, f"SELECT queue_occupancy, hop_latency FROM observations WHERE {place} ORDER BY time LIMIT 40000")
+    least = min(depth for depth, latency in found if latency is not None and latency > trigger)
+    deepest = max(depth for depth, _ in found)
+    line = float(page.locator(".depth line.level.trigger").get_attribute("y1"))
+    assert abs(line - (256 - least / deepest * 248)) < 1, (line, least, deepest)
+    assert re.search(r"trigger: packets waited more than 100\s*µs from", page.inner_text(".levels")), page.inner_text(".levels")
     bands = page.eval_on_selector_all(".depth g", "all => all.map(one => [one.querySelector('path').getAttribute('d'), +one.querySelector('rect').getAttribute('x')])")
     assert bands and all(abs(float(re.search(r"H([\d.]+)V", path)[1]) - x) < 0.01 for path, x in bands), bands
     assert "quota" in page.inner_text("main .notice")
@@ -255,9 +264,19 @@ def downloads_hold(demo, browser, _events):
         page.get_by_role("button", name="Save as JSON Lines").click()
     lines = [list(json.loads(line).values()) for line in open(waiting.value.path())]
     assert lines == rows, (lines[0], rows[0])
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Save as Parquet").click()
+    file = waiting.value.path()
+    assert open(file, "rb").read(4) == b"PAR1"
+    try:
+        import duckdb
+
+        assert [list(row) for row in duckdb.read_parquet(str(file)).fetchall()] == rows
+    except ImportError:
+        print("page: downloads_hold: duckdb is not installed, the file of Parquet is looked at by its first bytes alone")
     page.unroute_all(behavior="ignoreErrors")
     page.context.close()
-    return 2 * len(rows), "rows read again"
+    return 3 * len(rows), "rows read again"
 
 
 def strip_balances(demo, browser, _events):

@@ -22,7 +22,7 @@ mod reports;
 mod summary;
 mod time;
 
-pub use self::about::{About, AboutLimits, AboutNode, AboutTable};
+pub use self::about::{About, AboutCongestion, AboutLimits, AboutNode, AboutTable};
 pub use self::decode::{
     CaptureQuestion, CapturedReport, DecodeFault, DecodeQuestion, DecodeStart, Decoded, DecodedCapture,
     DecodedFields,
@@ -43,12 +43,13 @@ pub use self::lists::{
     BetweenQuestion, EventsQuestion, LimitQuestion, ListQuestion, StreamQuestion, TalkersBy, TalkersQuestion,
 };
 pub use self::map::{
-    FabricMap, MapColor, MapForm, MapInterfaceColumns, MapLinkColumns, MapNodeColumns, MapQuestion,
+    FabricMap, MapBundleColumns, MapColor, MapForm, MapGroup, MapGroupColumns, MapInterfaceColumns,
+    MapLinkColumns, MapNodeColumns, MapQuestion,
 };
 pub use self::packets::{HopColumn, PacketColumns, PacketOrder, Packets, PacketsQuestion};
 pub use self::problem::Problem;
 pub use self::queue_timeline::{
-    QueueClock, QueueEpisode, QueueFlow, QueueFlowRole, QueueSampleColumns, QueueTimeline,
+    QueueClock, QueueEpisode, QueueFlow, QueueFlowRole, QueueSampleColumns, QueueThresholds, QueueTimeline,
     QueueTimelineQuestion,
 };
 pub use self::reports::{KeptReport, ReportColumns, ReportList, ReportQuestion, ReportsQuestion};

@@ -2,6 +2,7 @@
 //!
 //! This is the only place where they are written down: segments, log and SQL follow it.
 
+mod bursts;
 mod columns;
 mod events;
 mod ledger;
@@ -11,10 +12,11 @@ mod paths;
 mod reports;
 mod roll_ups;
 
+pub use self::bursts::{BURSTS, BurstRow};
 pub use self::columns::{Cells, Column, Kind, Shape, Table};
 pub use self::events::{EVENTS, EventRow};
 pub use self::ledger::{LEDGER, LedgerRow, LedgerScope};
-pub use self::minutes::{HOURS, MINUTES, MinuteRow};
+pub use self::minutes::{HOURS, MINUTES, MinuteRow, SECONDS};
 pub use self::observations::OBSERVATIONS;
 pub use self::paths::PATHS;
 pub use self::reports::REPORTS;
@@ -35,6 +37,8 @@ pub fn shapes() -> Vec<Shape> {
         EVENTS.shape(),
         LEDGER.shape(),
         MINUTES.shape(),
+        SECONDS.shape(),
+        BURSTS.shape(),
         HOURS.shape(),
         FLOW_MINUTES.shape(),
         LINK_MINUTES.shape(),

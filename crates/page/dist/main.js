@@ -1167,6 +1167,12 @@ async function once(path, init) {
   if (!answer.ok) throw new Refusal(asked, String(body?.error ?? answer.statusText), answer.status);
   return body;
 }
+async function file(path, init) {
+  const answer = await fetch(`${base}/api/v1/${path}`, { ...init, headers: { ...headers(), ...init.headers }, signal: AbortSignal.timeout(6e4) });
+  if (answer.status === 401) isTokenWanted.value = true;
+  if (!answer.ok) throw new Refusal(`${init.method ?? "GET"} /api/v1/${path}`, parse(await answer.text())?.error ?? answer.statusText, answer.status);
+  return answer.blob();
+}
 async function sql(text, signal) {
   const body = JSON.stringify({ sql: text });
   const init = { method: "POST", body, headers: { "content-type": "application/json" }, signal: signal ?? null };
@@ -1179,6 +1185,88 @@ function noteClock(answer) {
   const off2 = said2 - Date.now();
   ahead.value = Number.isNaN(said2) || Math.abs(off2) < 2e3 ? 0n : BigInt(off2) * 1000000n;
 }
+
+// src/units.ts
+var UNKNOWN = "–";
+var THIN = " ";
+var significant = (value) => value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2);
+var trimmed = (text) => text.includes(".") ? text.replace(/\.?0+$/, "") : text;
+function duration(nanos) {
+  if (nanos === null || nanos === void 0) return UNKNOWN;
+  const value = Number(nanos);
+  const size = Math.abs(value);
+  const sign2 = value < 0 ? "−" : "";
+  const scaled = (unit, name) => sign2 + trimmed(significant(size / unit)) + THIN + name;
+  if (size < 1e3) return `${sign2}${Math.round(size)}${THIN}ns`;
+  if (size < 999500) return scaled(1e3, "µs");
+  if (size < 9995e5) return scaled(1e6, "ms");
+  if (size < 6e11) return scaled(1e9, "s");
+  if (size < 72e11) return scaled(6e10, "min");
+  return size < 1728e11 ? scaled(36e11, "h") : scaled(864e11, "d");
+}
+function count(value) {
+  if (value === null || value === void 0) return UNKNOWN;
+  return value.toString().replace(/\B(?=(\d{3})+(?!\d))/g, ",");
+}
+function bytes(value) {
+  if (value === null || value === void 0) return UNKNOWN;
+  const size = Number(value);
+  if (size < 1024) return `${count(size)}${THIN}B`;
+  const names = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+  const power = Math.min(names.length, Math.floor(Math.log2(size) / 10));
+  return trimmed(significant(size / 1024 ** power)) + THIN + names[power - 1];
+}
+function occupancy(value, inBytes, unit) {
+  if (value === null || value === void 0) return UNKNOWN;
+  if (inBytes !== null && inBytes !== void 0) return bytes(inBytes);
+  return `${count(value)}${THIN}${unit ?? "(unit not known)"}`;
+}
+var rate = (value) => value === null || value === void 0 ? UNKNOWN : count(Math.round(Number(value))) + "/s";
+var permille = (value) => value === null || value === void 0 ? UNKNOWN : trimmed((Number(value) / 10).toFixed(1)) + THIN + "%";
+var plural = (value, one, many = one + "s") => `${count(value)} ${Number(value) === 1 ? one : many}`;
+var PROTOCOLS = { 1: "icmp", 6: "tcp", 17: "udp", 47: "gre", 58: "icmp6", 132: "sctp" };
+var protocol = (number) => PROTOCOLS[number] ?? `protocol ${number}`;
+function shown(text, longest = 256) {
+  if (text === null || text === void 0) return UNKNOWN;
+  const visible = text.replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g, (mark) => {
+    return "⟨U+" + mark.codePointAt(0).toString(16).toUpperCase().padStart(4, "0") + "⟩";
+  });
+  return visible.length > longest ? visible.slice(0, longest) + "…" : visible;
+}
+
+// src/about.ts
+var units = y3(/* @__PURE__ */ new Map());
+var thresholds = y3(void 0);
+var askedAt = 0;
+async function learnAbout() {
+  if (Date.now() - askedAt < 6e4) return;
+  askedAt = Date.now();
+  try {
+    const about = await ask("about");
+    units.value = new Map(about.nodes.map((node2) => [node2.node, node2]));
+    thresholds.value = about.congestion;
+  } catch {
+    askedAt = 0;
+  }
+}
+function depthOf(node2, value) {
+  const unit = units.value.get(node2);
+  return occupancy(value, bytesOf(unit, value), unit?.queue_unit);
+}
+function depthOfAny(value) {
+  const known = [...units.value.values()].map((unit) => unit.queue_unit);
+  return known.length > 0 && known.every((unit) => unit === "bytes") ? bytes(value) : count(value);
+}
+function depthThresholds(node2) {
+  const [unit, set2] = [units.value.get(node2), thresholds.value];
+  const size = unit?.queue_unit === "bytes" ? 1 : unit?.queue_unit === "cells" ? unit.cell_bytes : null;
+  const least = (depth2, inBytes) => {
+    const all = [depth2 ?? null, inBytes !== null && inBytes !== void 0 && size ? inBytes / size : null].filter((one) => one !== null);
+    return all.length ? Math.min(...all) : null;
+  };
+  return { trigger: least(set2?.trigger_occupancy, set2?.trigger_bytes), reset: least(set2?.reset_occupancy, set2?.reset_bytes) };
+}
+var bytesOf = (unit, value) => value === null || !unit ? null : unit.queue_unit === "bytes" ? value : unit.queue_unit === "cells" && unit.cell_bytes ? value * unit.cell_bytes : null;
 
 // src/stream.ts
 var cutOffSince = y3(void 0);
@@ -1232,54 +1320,6 @@ function take(message) {
   if (history2.length > 900) history2.shift();
 }
 var sleep = (ms) => new Promise((done) => setTimeout(done, ms));
-
-// src/units.ts
-var UNKNOWN = "–";
-var THIN = " ";
-var significant = (value) => value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2);
-var trimmed = (text) => text.includes(".") ? text.replace(/\.?0+$/, "") : text;
-function duration(nanos) {
-  if (nanos === null || nanos === void 0) return UNKNOWN;
-  const value = Number(nanos);
-  const size = Math.abs(value);
-  const sign2 = value < 0 ? "−" : "";
-  const scaled = (unit, name) => sign2 + trimmed(significant(size / unit)) + THIN + name;
-  if (size < 1e3) return `${sign2}${Math.round(size)}${THIN}ns`;
-  if (size < 999500) return scaled(1e3, "µs");
-  if (size < 9995e5) return scaled(1e6, "ms");
-  if (size < 6e11) return scaled(1e9, "s");
-  if (size < 72e11) return scaled(6e10, "min");
-  return size < 1728e11 ? scaled(36e11, "h") : scaled(864e11, "d");
-}
-function count(value) {
-  if (value === null || value === void 0) return UNKNOWN;
-  return value.toString().replace(/\B(?=(\d{3})+(?!\d))/g, ",");
-}
-function bytes(value) {
-  if (value === null || value === void 0) return UNKNOWN;
-  const size = Number(value);
-  if (size < 1024) return `${count(size)}${THIN}B`;
-  const names = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
-  const power = Math.min(names.length, Math.floor(Math.log2(size) / 10));
-  return trimmed(significant(size / 1024 ** power)) + THIN + names[power - 1];
-}
-function occupancy(value, inBytes, unit) {
-  if (value === null || value === void 0) return UNKNOWN;
-  if (inBytes !== null && inBytes !== void 0) return bytes(inBytes);
-  return `${count(value)}${THIN}${unit ?? "(unit not known)"}`;
-}
-var rate = (value) => value === null || value === void 0 ? UNKNOWN : count(Math.round(Number(value))) + "/s";
-var permille = (value) => value === null || value === void 0 ? UNKNOWN : trimmed((Number(value) / 10).toFixed(1)) + THIN + "%";
-var plural = (value, one, many = one + "s") => `${count(value)} ${Number(value) === 1 ? one : many}`;
-var PROTOCOLS = { 1: "icmp", 6: "tcp", 17: "udp", 47: "gre", 58: "icmp6", 132: "sctp" };
-var protocol = (number) => PROTOCOLS[number] ?? `protocol ${number}`;
-function shown(text, longest = 256) {
-  if (text === null || text === void 0) return UNKNOWN;
-  const visible = text.replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g, (mark) => {
-    return "⟨U+" + mark.codePointAt(0).toString(16).toUpperCase().padStart(4, "0") + "⟩";
-  });
-  return visible.length > longest ? visible.slice(0, longest) + "…" : visible;
-}
 
 // node_modules/preact/jsx-runtime/dist/jsxRuntime.mjs
 var f4 = /* @__PURE__ */ Symbol.for("pv");
@@ -1684,10 +1724,10 @@ function Said() {
 
 // src/names.ts
 var nodes = y3(/* @__PURE__ */ new Map());
-var askedAt = 0;
+var askedAt2 = 0;
 async function learn() {
-  if (Date.now() - askedAt < 1e4) return;
-  askedAt = Date.now();
+  if (Date.now() - askedAt2 < 1e4) return;
+  askedAt2 = Date.now();
   try {
     const list = await ask("nodes");
     const named = list.filter((node2) => node2.name).map((node2) => [node2.node_id, node2.name]);
@@ -2162,9 +2202,9 @@ function fieldsOf({ fields }) {
     requirement: all("requirement")[at]
   }));
 }
-var bytesOf = ({ first: first2, bits: bits2 }) => [Math.floor(first2 / 8), Math.ceil((first2 + bits2) / 8)];
+var bytesOf2 = ({ first: first2, bits: bits2 }) => [Math.floor(first2 / 8), Math.ceil((first2 + bits2) / 8)];
 function place(field) {
-  const [from, end] = bytesOf(field);
+  const [from, end] = bytesOf2(field);
   if (field.bits === 0) return String(from);
   if (field.first % 8 === 0 && field.bits % 8 === 0) return end - from === 1 ? String(from) : `${from} to ${end - 1}`;
   const bit = field.first % 8;
@@ -2185,7 +2225,7 @@ function Bytes({ decoded, length }) {
     event.preventDefault();
     focus(Math.max(0, Math.min(fields.length - 1, chosen + by2)));
   };
-  const find2 = (byte) => focus(fields.findLastIndex((field) => bytesOf(field)[0] <= byte && byte < bytesOf(field)[1]));
+  const find2 = (byte) => focus(fields.findLastIndex((field) => bytesOf2(field)[0] <= byte && byte < bytesOf2(field)[1]));
   return /* @__PURE__ */ a4($, { children: [
     error && /* @__PURE__ */ a4("p", { class: "notice", role: "note", children: [
       /* @__PURE__ */ a4("span", { class: "bad", children: [
@@ -2228,7 +2268,7 @@ function Bytes({ decoded, length }) {
   ] });
 }
 function Grid({ hex, chosen, fault, find: find2 }) {
-  const [from, end] = chosen ? bytesOf(chosen) : [0, 0];
+  const [from, end] = chosen ? bytesOf2(chosen) : [0, 0];
   const size = Math.min(hex.length / 2, MAX_SHOWN);
   const rows = Array.from({ length: Math.ceil(size / 16) }, (_5, row) => row * 16);
   const onClick = (event) => {
@@ -2552,7 +2592,7 @@ async function usual(id, from, to, signal) {
   return new Map(rows.map((row) => [hopKey(row), row]));
 }
 var hopKey = (hop) => `${hop.node_id}.${hop.egress_interface ?? "*"}`;
-async function units(signal) {
+async function units2(signal) {
   const [queues, interfaces] = await Promise.all([ask("queues?limit=10000", { signal }), ask("interfaces", { signal })]);
   const found = /* @__PURE__ */ new Map();
   for (const { node_id, utilization_full } of interfaces) found.set(node_id, { queue: null, utilizationFull: utilization_full });
@@ -2700,7 +2740,7 @@ function Ghost({ piece, share }) {
 function Hop({ now: now2, then, usually, counted, arrived, share, way: way2, other }) {
   const { hop, start, length } = now2 ?? then;
   const usual2 = usually.get(hopKey(hop));
-  const units2 = counted.get(hop.node_id);
+  const units3 = counted.get(hop.node_id);
   const least = Math.min(usual2?.least ?? 0, length ?? 0);
   const moment = hop.egress_timestamp ?? arrived;
   const queue = hop.egress_interface === null ? void 0 : href(`/queue/${hop.node_id}/${hop.egress_interface}/${hop.queue_id ?? "-"}`, around(BigInt(moment), 200000000n));
@@ -2729,8 +2769,8 @@ function Hop({ now: now2, then, usually, counted, arrived, share, way: way2, oth
     ] }),
     other && /* @__PURE__ */ a4("td", { class: "number", children: then ? duration(then.length) : /* @__PURE__ */ a4("span", { class: "muted", children: "not taken" }) }),
     /* @__PURE__ */ a4("td", { class: "number", children: usual2 ? `${duration(usual2.p50)}, ${duration(usual2.p99)}` : UNKNOWN }),
-    /* @__PURE__ */ a4("td", { class: "number", children: occupancy(hop.queue_occupancy, units2?.queue === "bytes" ? hop.queue_occupancy : null, units2?.queue) }),
-    /* @__PURE__ */ a4("td", { class: "number", children: utilization(hop.egress_utilization, units2?.utilizationFull) })
+    /* @__PURE__ */ a4("td", { class: "number", children: occupancy(hop.queue_occupancy, units3?.queue === "bytes" ? hop.queue_occupancy : null, units3?.queue) }),
+    /* @__PURE__ */ a4("td", { class: "number", children: utilization(hop.egress_utilization, units3?.utilizationFull) })
   ] });
 }
 var NO_TIMES = "no timestamps of both ends";
@@ -2792,8 +2832,7 @@ function Known2({ id }) {
   const live = useAsk("live " + id, (signal) => ask("flows/" + id, { signal }).catch((error) => error.status === 404 ? null : Promise.reject(error)), 2e3);
   return /* @__PURE__ */ a4(Answer, { asked: live, children: (live2) => /* @__PURE__ */ a4($, { children: [
     /* @__PURE__ */ a4(Head, { id, live: live2 }),
-    /* @__PURE__ */ a4(Packets, { id, paths: live2?.paths ?? [] }),
-    live2 && live2.paths.length > 0 && /* @__PURE__ */ a4(Paths, { paths: live2.paths })
+    /* @__PURE__ */ a4(Packets, { id, paths: live2?.paths ?? [] })
   ] }) });
 }
 function Head({ id, live }) {
@@ -2834,10 +2873,15 @@ function Packets({ id, paths }) {
   const list = useAsk(`packets ${id} ${order} ${isLive ? "live" : `${from} ${to}`}`, (signal) => packetsOf(id, window_().from, window_().to, order, signal), isLive ? 5e3 : void 0);
   return /* @__PURE__ */ a4(Answer, { asked: list, children: (packets) => {
     const named = packetTime(param("packet")) === void 0 ? "" : param("packet");
-    if (!packets.length && !named) return /* @__PURE__ */ a4(None2, { id });
+    const taken = paths.length > 0 && /* @__PURE__ */ a4(Paths, { paths });
+    if (!packets.length && !named) return /* @__PURE__ */ a4($, { children: [
+      /* @__PURE__ */ a4(None2, { id }),
+      taken
+    ] });
     const name = named || packetName(packets[0]);
     return /* @__PURE__ */ a4($, { children: [
       /* @__PURE__ */ a4(One, { id, name, time: packetTime(name), paths, isAsked: named !== "" }),
+      taken,
       /* @__PURE__ */ a4(List3, { id, packets, order, chosen: name })
     ] });
   } });
@@ -2853,7 +2897,7 @@ function One({ id, name, time, paths, isAsked }) {
   const previous = before(paths, time);
   const other = compared && compared !== name ? compared : previous ? `until ${previous.until}` : "";
   const asked = useAsk(`hops ${id} ${name}`, async (signal) => {
-    const [hops, known, counted] = await Promise.all([hopsOf(id, name, signal), linksKnown(signal), units(signal)]);
+    const [hops, known, counted] = await Promise.all([hopsOf(id, name, signal), linksKnown(signal), units2(signal)]);
     return { hops, known, counted };
   });
   const ghosts = useAsk(
@@ -3504,7 +3548,7 @@ function Shown({ found }) {
   const { nodes: nodes2, links, ports } = found;
   const isMatrix = param("form") === "matrix" || param("form") !== "tiers" && nodes2.length > MATRIX_FROM;
   const sorted = [...ports].sort((a5, b3) => (b3.values[by()] ?? -1) - (a5.values[by()] ?? -1));
-  useCopy(() => sorted.slice(0, 50).map((port2) => `${portName(port2)}  ${written(by(), port2.values[by()])}`).join("\n"));
+  useCopy(() => sorted.slice(0, 50).map((port2) => `${portName(port2)}  ${shownAt(by(), port2.node, port2.values[by()])}`).join("\n"));
   if (!nodes2.length) return /* @__PURE__ */ a4(Empty, { children: [
     "No node has reported yet, so there is nothing to draw. ",
     /* @__PURE__ */ a4("a", { href: href("/reports"), children: "What has been received" })
@@ -3538,10 +3582,11 @@ function Shown({ found }) {
 var columns2 = () => [
   { name: "Interface", cell: (port2) => /* @__PURE__ */ a4("a", { href: href("/map", { ...kept(), sel: port2.link?.id ?? String(port2.node) }), children: portName(port2) }) },
   { name: "Leads to", cell: (port2) => port2.link ? `${node(port2.link.to)} ${port2.link.ingress ?? UNKNOWN}` : "edge or not seen" },
-  ...Object.keys(BYS).map((key) => ({ name: BYS[key].name, isNumber: true, cell: (port2) => /* @__PURE__ */ a4("span", { class: `swatch s${step2(key, port2.values[key])}`, children: written(key, port2.values[key]) }) })),
+  ...Object.keys(BYS).map((key) => ({ name: BYS[key].name, isNumber: true, cell: (port2) => /* @__PURE__ */ a4("span", { class: `swatch s${step2(key, port2.values[key])}`, children: shownAt(key, port2.node, port2.values[key]) }) })),
   { name: "Link latency p50", isNumber: true, cell: (port2) => port2.link ? latencyOf(port2.link) : UNKNOWN },
   { name: "Queue", cell: (port2) => port2.port === null ? UNKNOWN : /* @__PURE__ */ a4("a", { href: href(`/queue/${port2.node}/${port2.port}/0`), children: "queue 0" }) }
 ];
+var shownAt = (key, of, value) => key === "depth" ? depthOf(of, value) : written(key, value);
 var portName = (port2) => `${node(port2.node)} ${port2.port ?? UNKNOWN}`;
 var kept = () => ({ by: param("by"), form: param("form") });
 var linkName = (link) => `${node(link.from)} ${link.egress ?? UNKNOWN} → ${node(link.to)} ${link.ingress ?? UNKNOWN}`;
@@ -3603,7 +3648,7 @@ function LinkPanel({ link, links }) {
         columns: [
           { name: "Direction", cell: (one) => linkName(one) },
           { name: "Link latency p50", isNumber: true, cell: latencyOf },
-          ...Object.keys(BYS).map((key) => ({ name: BYS[key].name, isNumber: true, cell: (one) => /* @__PURE__ */ a4("span", { class: `swatch s${step2(key, one.values[key])}`, children: written(key, one.values[key]) }) }))
+          ...Object.keys(BYS).map((key) => ({ name: BYS[key].name, isNumber: true, cell: (one) => /* @__PURE__ */ a4("span", { class: `swatch s${step2(key, one.values[key])}`, children: shownAt(key, one.from, one.values[key]) }) }))
         ]
       }
     ),
@@ -7933,7 +7978,7 @@ uPlot.sync = _sync;
 // src/parts/lanes.tsx
 var HEIGHT2 = 110;
 var MAX_ROWS = 30;
-function Lanes({ times, lanes, from, to }) {
+function Lanes({ times, lanes, from, to, isUpper }) {
   return /* @__PURE__ */ a4("div", { class: "lanes", children: [
     lanes.map((lane) => /* @__PURE__ */ a4("figure", { class: "lane", children: [
       /* @__PURE__ */ a4("figcaption", { children: [
@@ -7958,7 +8003,7 @@ function Lanes({ times, lanes, from, to }) {
         }
       )
     ] }),
-    /* @__PURE__ */ a4("p", { class: "muted small", children: [
+    !isUpper && /* @__PURE__ */ a4("p", { class: "muted small", children: [
       "Times in ",
       zone(),
       ". Drag over a lane to look closer."
@@ -8153,12 +8198,12 @@ function Counts({ from, levels, ledger }) {
   const upper = lost ? [reports, { name: "Lost reports", values: losses, write: count, colour: "--flow2", summary: count(lost) }] : [reports];
   const lower = [
     level("Longest hop", latency2, duration, "--flow4"),
-    level("Deepest queue", depth2, count, "--flow3"),
+    level("Deepest queue", depth2, depthOfAny, "--flow3"),
     ...highest(drops) ? [level("Drops, of reports", drops, count, "--flow2")] : []
   ];
   const window2 = { from: seconds(from), to: seconds(to) };
   return /* @__PURE__ */ a4("section", { "aria-label": "Over time", children: [
-    /* @__PURE__ */ a4(Lanes, { times, lanes: upper, ...window2 }),
+    /* @__PURE__ */ a4(Lanes, { times, lanes: upper, ...window2, isUpper: levels.length > 0 }),
     levels.length > 0 && /* @__PURE__ */ a4(Lanes, { times: levels.map((row) => seconds(row.t)), lanes: lower, ...window2 })
   ] });
 }
@@ -8187,7 +8232,7 @@ var EXAMPLES = [
   ["what was announced, by kind", "SELECT kind, severity, count(*) AS events, max(time) AS latest\nFROM events GROUP BY 1, 2 ORDER BY events DESC"],
   ["who was in the queues of one node in the last ten seconds", "SELECT egress_interface, flow_id, source, destination, count(*) AS reports, max(queue_occupancy) AS deepest, max(hop_latency) AS longest\nFROM observations\nWHERE time > (unixepoch() - 10) * 1000000000 AND node_id = 1\nGROUP BY 1, 2 ORDER BY deepest DESC LIMIT 50"]
 ];
-var TABLES = ["observations", "paths", "events", "ledger", "minutes"];
+var TABLES = ["observations", "paths", "events", "ledger", "minutes", "hours", "flow_minutes", "link_minutes", "reports"];
 function Query() {
   const text = param("sql");
   const [typed, setTyped] = d2(text || EXAMPLES[0][1]);
@@ -8276,6 +8321,7 @@ function Found({ found: { columns: columns3, rows, damage, took } }) {
     /* @__PURE__ */ a4("p", { class: "choices", children: [
       /* @__PURE__ */ a4("button", { onClick: () => save("inband.csv", "text/csv", csv(columns3, rows)), children: "Save as CSV" }),
       /* @__PURE__ */ a4("button", { onClick: () => save("inband.jsonl", "application/jsonl", jsonl(columns3, rows)), children: "Save as JSON Lines" }),
+      /* @__PURE__ */ a4("button", { onClick: () => void saveParquet(param("sql")), children: "Save as Parquet" }),
       /* @__PURE__ */ a4("span", { class: "muted", children: [
         plural(rows.length, "row"),
         " in ",
@@ -8299,6 +8345,10 @@ function Found({ found: { columns: columns3, rows, damage, took } }) {
       }
     )
   ] });
+}
+async function saveParquet(text) {
+  const body = JSON.stringify({ sql: text, format: "parquet" });
+  save("inband.parquet", "application/vnd.apache.parquet", await file("query", { method: "POST", body, headers: { "content-type": "application/json" } }));
 }
 function save(name, type, text) {
   const link = document.createElement("a");
@@ -8389,7 +8439,7 @@ function stack(found, many, kept2) {
 
 // src/parts/depth.tsx
 var [WIDTH3, HEIGHT3, LEFT2, BOTTOM2, STEPS] = [1200, 260, 0, 4, 400];
-function Lane({ found, write: write2 }) {
+function Lane({ found, write: write2, levels }) {
   void isUtc.value;
   const [cursor, setCursor] = d2();
   const steps = stack(found, STEPS, FLOWS_SHOWN);
@@ -8438,6 +8488,7 @@ function Lane({ found, write: write2 }) {
           /* @__PURE__ */ a4("defs", { children: /* @__PURE__ */ a4("pattern", { id: "cross", width: "8", height: "8", patternUnits: "userSpaceOnUse", children: /* @__PURE__ */ a4("path", { d: "M0 0L8 8M8 0L0 8", class: "hatch" }) }) }),
           [0, 0.5, 1].map((part) => /* @__PURE__ */ a4("line", { x1: LEFT2, x2: WIDTH3, y1: y5(most * part), y2: y5(most * part), class: "grid" }, part)),
           Array.from({ length: FLOWS_SHOWN + 1 }, (_5, flow) => /* @__PURE__ */ a4("path", { class: `area f${flow < FLOWS_SHOWN ? flow + 1 : 0}`, d: area(steps, flow, x3, y5) }, flow)),
+          levels.filter((level) => level.depth <= most).map((level) => /* @__PURE__ */ a4("line", { class: "level " + level.name, x1: LEFT2, x2: WIDTH3, y1: y5(level.depth), y2: y5(level.depth) }, level.name)),
           found.episodes.map((episode) => /* @__PURE__ */ a4("g", { children: [
             /* @__PURE__ */ a4("path", { class: "episode", d: `M${place2(episode.from)} 8V2H${place2(episode.to)}V8` }),
             episode.isTruncated && /* @__PURE__ */ a4("rect", { x: place2(episode.to), y: "0", width: LEFT2 + width - place2(episode.to), height, fill: "url(#cross)" })
@@ -8457,6 +8508,12 @@ function Lane({ found, write: write2 }) {
       ] }),
       /* @__PURE__ */ a4("span", { children: exact(found.to) })
     ] }),
+    levels.length > 0 && /* @__PURE__ */ a4("p", { class: "levels", children: levels.map((level) => /* @__PURE__ */ a4("span", { children: [
+      /* @__PURE__ */ a4("i", { class: "line " + level.name, "aria-hidden": "true" }),
+      " ",
+      level.told,
+      level.depth > most ? ", above what is shown" : ""
+    ] }, level.name)) }),
     /* @__PURE__ */ a4("figcaption", { "aria-live": "polite", children: told || "Depth as reported, each moment split by the flows whose reported packets left while its deepest packet waited. Brackets: congestion. Gaps: nothing reported." })
   ] });
 }
@@ -8599,8 +8656,8 @@ function depthStep(value) {
 }
 
 // src/views/queues.tsx
-var depth = (row, units2) => {
-  const unit = units2.get(row.node_id)?.unit;
+var depth = (row, units3) => {
+  const unit = units3.get(row.node_id)?.unit;
   return occupancy(row.depth, unit === "bytes" ? row.depth : null, unit);
 };
 var queueAddress = (row, params = {}) => href(`/queue/${row.node_id}/${row.egress_interface ?? "-"}/${row.queue_id ?? "-"}`, params);
@@ -8618,17 +8675,17 @@ function Queues() {
   ] });
 }
 function List5({ rows, live, depths }) {
-  const units2 = new Map(live.map((queue) => [queue.node_id, queue]));
+  const units3 = new Map(live.map((queue) => [queue.node_id, queue]));
   const states = new Map(live.map((queue) => [`${queue.node_id} ${queue.egress_interface} ${queue.queue_id}`, queue]));
   const state = (row) => states.get(`${row.node_id} ${row.egress_interface} ${row.queue_id}`);
-  useCopy(() => rows.map((row) => `${queueName(row)}  ${depth(row, units2)}  ${duration(row.longest)}`).join("\n"));
+  useCopy(() => rows.map((row) => `${queueName(row)}  ${depth(row, units3)}  ${duration(row.longest)}`).join("\n"));
   if (!rows.length) return /* @__PURE__ */ a4(Empty, { children: [
     "No queue was reported in this time. ",
     /* @__PURE__ */ a4("a", { href: href("/queues", { live: "1d" }), children: "Look at a whole day" })
   ] });
   const most = Math.max(1, ...rows.map((row) => Number(row.depth ?? 0)));
   return /* @__PURE__ */ a4($, { children: [
-    /* @__PURE__ */ a4(Over, { depths, write: (queue, value) => depth({ ...queue, depth: value }, units2) }),
+    /* @__PURE__ */ a4(Over, { depths, write: (queue, value) => depth({ ...queue, depth: value }, units3) }),
     /* @__PURE__ */ a4(
       Table,
       {
@@ -8644,7 +8701,7 @@ function List5({ rows, live, depths }) {
             cell: (row) => /* @__PURE__ */ a4("span", { class: "barred", children: [
               /* @__PURE__ */ a4("meter", { "aria-hidden": "true", min: 0, max: most, value: Number(row.depth ?? 0) }),
               " ",
-              depth(row, units2)
+              depth(row, units3)
             ] })
           },
           { name: "Longest wait", isNumber: true, cell: (row) => duration(row.longest) },
@@ -8701,10 +8758,10 @@ function Queue({ node: node2, port: port2, queue }) {
   const number = (text) => /^\d+$/.test(text) ? Number(text) : null;
   return /* @__PURE__ */ a4($, { children: [
     /* @__PURE__ */ a4("h1", { children: queueName({ node_id: id, egress_interface: number(port2), queue_id: number(queue) }) }),
-    /* @__PURE__ */ a4(Answer, { asked, children: (found) => /* @__PURE__ */ a4(Shown2, { found, isLive }) })
+    /* @__PURE__ */ a4(Answer, { asked, children: (found) => /* @__PURE__ */ a4(Shown2, { node: id, found, isLive }) })
   ] });
 }
-function Shown2({ found, isLive }) {
+function Shown2({ node: node2, found, isLive }) {
   const { samples: all, flows, unit, from, to } = found;
   const write2 = (value) => occupancy(value, unit === "bytes" ? value : null, unit);
   const deepest = all.reduce((most, sample) => sample.depth > most.depth ? sample : most, all[0] ?? { depth: 0, at: 0 });
@@ -8752,7 +8809,7 @@ function Shown2({ found, isLive }) {
         ] })
       ] }, episode.id))
     ] }),
-    /* @__PURE__ */ a4(Lane, { found, write: write2 }),
+    /* @__PURE__ */ a4(Lane, { found, write: write2, levels: levelsOf(node2, found, write2) }),
     /* @__PURE__ */ a4(Depths, { found, write: write2 }),
     /* @__PURE__ */ a4(Announced, { found }),
     /* @__PURE__ */ a4(
@@ -8789,6 +8846,17 @@ function Shown2({ found, isLive }) {
       }
     )
   ] });
+}
+function levelsOf(node2, { samples: all }, write2) {
+  const [depths, waits] = [depthThresholds(node2), thresholds.value];
+  if (!waits) return [];
+  const least = all.reduce((least2, { depth: depth2, latency: latency2 }) => latency2 !== null && latency2 > waits.trigger_latency && (least2 === null || depth2 < least2) ? depth2 : least2, null);
+  const most = all.reduce((most2, { depth: depth2, latency: latency2 }) => latency2 !== null && latency2 < waits.reset_latency && depth2 > 0 && (most2 === null || depth2 > most2) ? depth2 : most2, null);
+  const level = (name, set2, seen, wait, words) => {
+    if (set2 !== null && (seen === null || set2 <= seen)) return [{ name, depth: set2, told: `${name}: ${words[0]} ${write2(Math.round(set2))}` }];
+    return seen === null ? [] : [{ name, depth: seen, told: `${name}: packets waited ${words[1]} ${duration(wait)} ${words[0]} ${write2(seen)}` }];
+  };
+  return [...level("trigger", depths.trigger, least, waits.trigger_latency, ["from", "more than"]), ...level("reset", depths.reset, most, waits.reset_latency, ["up to", "less than"])];
 }
 function Announced({ found: { culprits } }) {
   const named = culprits.flatMap((event) => [
@@ -8843,10 +8911,10 @@ function Decoder() {
     const init = { method: "POST", body: JSON.stringify({ hex, start }), headers: { "content-type": "application/json" } };
     void run(async () => ({ decoded: await ask("decode", init) }));
   };
-  const read3 = (file) => {
-    if (!file) return;
-    const note = file.size > MAX_CAPTURE ? `the first 4 MiB of ${shown(file.name)}` : shown(file.name);
-    void run(() => page(file.slice(0, MAX_CAPTURE), 1, note));
+  const read3 = (file2) => {
+    if (!file2) return;
+    const note = file2.size > MAX_CAPTURE ? `the first 4 MiB of ${shown(file2.name)}` : shown(file2.name);
+    void run(() => page(file2.slice(0, MAX_CAPTURE), 1, note));
   };
   const drop = (event) => {
     event.preventDefault();
@@ -8886,9 +8954,9 @@ function Decoder() {
     found.capture && /* @__PURE__ */ a4(Capture, { found, more: (packet) => void run(() => page(found.file, packet, found.note)) })
   ] });
 }
-async function page(file, packet, note) {
-  const init = { method: "POST", body: file, headers: { "content-type": "application/vnd.tcpdump.pcap" } };
-  return { capture: await ask(`decode?limit=${PAGE}&packet=${packet}`, init), file, note };
+async function page(file2, packet, note) {
+  const init = { method: "POST", body: file2, headers: { "content-type": "application/vnd.tcpdump.pcap" } };
+  return { capture: await ask(`decode?limit=${PAGE}&packet=${packet}`, init), file: file2, note };
 }
 function Capture({ found: { capture, note }, more }) {
   const [chosen, choose] = d2(0);
@@ -8946,8 +9014,8 @@ function Reports() {
   return /* @__PURE__ */ a4($, { children: [
     /* @__PURE__ */ a4("h1", { children: "Reports" }),
     /* @__PURE__ */ a4(Answer, { asked, children: (ledger) => /* @__PURE__ */ a4(Ledger, { ledger }) }),
-    /* @__PURE__ */ a4(Newest, {}),
-    /* @__PURE__ */ a4(Decoder, {})
+    /* @__PURE__ */ a4(Decoder, {}),
+    /* @__PURE__ */ a4(Newest, {})
   ] });
 }
 function Ledger({ ledger: { total: total2, streams, malformed, exports, refused_sources: refused } }) {
@@ -9052,10 +9120,10 @@ function Ledger({ ledger: { total: total2, streams, malformed, exports, refused_
 }
 function Newest() {
   const { isLive, from, to, span } = range();
-  const [of, event] = [param("node"), param("event")];
+  const [of, event, most] = [param("node"), param("event"), param("many") ? 200 : 20];
   const wanted = `${/^\d{1,10}$/.test(of) ? `&node=${of}` : ""}${event ? `&event=${encodeURIComponent(event)}` : ""}`;
   const time = () => event ? "" : `&from=${range().from}&to=${range().to}`;
-  const asked = useAsk(`newest ${isLive ? span : `${from} ${to}`} ${wanted}`, (signal) => ask(`reports?limit=100${wanted}${time()}`, { signal }), isLive ? 5e3 : void 0);
+  const asked = useAsk(`newest ${isLive ? span : `${from} ${to}`} ${wanted} ${most}`, (signal) => ask(`reports?limit=${most}${wanted}${time()}`, { signal }), isLive ? 5e3 : void 0);
   return /* @__PURE__ */ a4($, { children: [
     /* @__PURE__ */ a4("h2", { children: "Reports whose bytes are kept" }),
     /* @__PURE__ */ a4("p", { class: "choices", children: [
@@ -9068,7 +9136,8 @@ function Newest() {
         /* @__PURE__ */ a4("input", { size: 18, placeholder: "any", value: event, onChange: (typed) => set({ event: typed.currentTarget.value.trim() }) })
       ] })
     ] }),
-    /* @__PURE__ */ a4(Answer, { asked, children: (list) => /* @__PURE__ */ a4(Kept2, { list }) })
+    /* @__PURE__ */ a4(Answer, { asked, children: (list) => /* @__PURE__ */ a4(Kept2, { list }) }),
+    asked.data?.next && !param("many") && /* @__PURE__ */ a4("p", { children: /* @__PURE__ */ a4("button", { onClick: () => set({ many: "1" }), children: "Show 200" }) })
   ] });
 }
 function Kept2({ list }) {
@@ -9220,6 +9289,7 @@ if (isExact()) {
   document.addEventListener("keydown", onKey);
   Q(/* @__PURE__ */ a4(Page, {}), document.getElementById("page"));
   void learn();
+  void learnAbout();
   setInterval(() => void learn(), 15e3);
   void follow();
 } else {

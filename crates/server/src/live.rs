@@ -24,7 +24,7 @@ pub struct Live {
 /// Something those who listen are told.
 #[derive(Debug, Clone)]
 pub(crate) struct Message {
-    /// What it is: `event` or `ledger`.
+    /// What it is: `event`, `ledger`, `map` or `flows`.
     pub(crate) name: &'static str,
     /// The number of an event.
     pub(crate) number: Option<u64>,
@@ -91,6 +91,14 @@ impl Live {
     fn latest(&self) -> MutexGuard<'_, Latest> {
         // What is in it is whole at any time.
         self.latest.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Tells those who listen something that is already JSON.
+    pub(crate) fn tell_text(&self, name: &'static str, json: String) {
+        if self.sender.receiver_count() > 0 {
+            // The last listener may have gone meanwhile.
+            let _ = self.sender.send(Message { name, number: None, json });
+        }
     }
 
     fn tell(&self, name: &'static str, what: &impl Serialize) {

@@ -18,13 +18,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use inband_model::table::{BurstRow, MinuteRow};
+
 pub(crate) use self::part::LogPart;
 use self::roll::Rolling;
 use crate::batch::Batch;
+use crate::bursts::bursts;
 use crate::damage::Damage;
 use crate::layout::Generation;
 use crate::log::{self, FRAME_HEADER_BYTES, Outcome, Salt};
 use crate::roll_ups::RollUps;
+use crate::seconds::seconds;
 use crate::segment::ROW_GROUP_ROWS;
 
 /// The logs of a store, as far as they are decoded.
@@ -141,6 +145,17 @@ impl LogRows {
     /// The roll-ups of these rows.
     pub(crate) fn roll_ups(&self) -> Arc<RollUps> {
         self.rolling.roll_ups(&self.parts)
+    }
+
+    /// The seconds of these rows that differ from their minutes.
+    pub(crate) fn seconds(&self) -> Vec<MinuteRow> {
+        seconds(self.parts.iter().map(|part| &part.memory.hops), &self.roll_ups().minutes)
+    }
+
+    /// The episodes that were announced in these rows.
+    pub(crate) fn bursts(&self) -> Vec<BurstRow> {
+        let events = self.parts.iter().flat_map(|part| &part.memory.events);
+        bursts(events, self.parts.iter().map(|part| &part.memory.hops))
     }
 }
 

@@ -8,10 +8,12 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use inband_model::table::{
-    EVENTS, FLOW_MINUTES, HOURS, LEDGER, LINK_MINUTES, MINUTES, OBSERVATIONS, PATHS, REPORTS, Table,
+    BURSTS, EVENTS, FLOW_MINUTES, HOURS, LEDGER, LINK_MINUTES, MINUTES, OBSERVATIONS, PATHS, REPORTS,
+    SECONDS, Table,
 };
 use inband_model::{HopColumns, Nanos, ReportRecord};
 
+use crate::bursts::bursts;
 use crate::civil::Hour;
 use crate::decoded::DecodedLogs;
 use crate::disk::sync_directory;
@@ -22,6 +24,7 @@ use crate::order::Order;
 use crate::place::Place;
 use crate::retention;
 use crate::roll_ups::RollUps;
+use crate::seconds::seconds;
 use crate::segment::ROW_GROUP_ROWS;
 use crate::settings::StoreSettings;
 use crate::tally::{Counters, count, discount};
@@ -162,6 +165,10 @@ pub(crate) fn flush(settings: &StoreSettings, job: &Job) -> Result<(), StoreErro
     write_table(settings, &LEDGER, &memory.ledger, *generation, |row| row.taken_at)?;
     write_table(settings, &REPORTS, &memory.evidence, *generation, |row| row.report.received_at)?;
     let RollUps { minutes, hours, flows, links } = RollUps::of(&memory.hops);
+    let hops = || std::iter::once(&memory.hops);
+    let (seconds, bursts) = (seconds(hops(), &minutes), bursts(memory.events.iter(), hops()));
+    write_table(settings, &SECONDS, &seconds, *generation, |row| row.minute)?;
+    write_table(settings, &BURSTS, &bursts, *generation, |row| row.first)?;
     write_table(settings, &MINUTES, &minutes, *generation, |row| row.minute)?;
     write_table(settings, &HOURS, &hours, *generation, |row| row.minute)?;
     write_table(settings, &FLOW_MINUTES, &flows, *generation, |row| row.minute)?;

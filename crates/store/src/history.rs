@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use inband_model::Nanos;
 use inband_model::table::{
-    EVENTS, FLOW_MINUTES, HOURS, LEDGER, LINK_MINUTES, MINUTES, OBSERVATIONS, PATHS, REPORTS, Shape, Table,
-    shapes,
+    BURSTS, EVENTS, FLOW_MINUTES, HOURS, LEDGER, LINK_MINUTES, MINUTES, OBSERVATIONS, PATHS, REPORTS,
+    SECONDS, Shape, Table, shapes,
 };
 
 use crate::damage::{Damage, Findings, Notes};
@@ -204,6 +204,8 @@ impl History {
             name if name == LEDGER.name => of_parts(rows, &LEDGER, |part| &part.memory.ledger),
             name if name == REPORTS.name => of_parts(rows, &REPORTS, |part| &part.memory.evidence),
             name if name == MINUTES.name => rolled_up(rows, &MINUTES, |roll_ups| &roll_ups.minutes),
+            name if name == SECONDS.name => Chunk::of_rows(&Arc::new(rows.seconds()), &SECONDS, |rows| rows),
+            name if name == BURSTS.name => Chunk::of_rows(&Arc::new(rows.bursts()), &BURSTS, |rows| rows),
             name if name == HOURS.name => rolled_up(rows, &HOURS, |roll_ups| &roll_ups.hours),
             name if name == FLOW_MINUTES.name => rolled_up(rows, &FLOW_MINUTES, |roll_ups| &roll_ups.flows),
             name if name == LINK_MINUTES.name => rolled_up(rows, &LINK_MINUTES, |roll_ups| &roll_ups.links),

@@ -6,8 +6,10 @@
 //!
 //! The tables are those of `inband_model::table`, and this crate knows no other.
 
+mod answer_file;
 mod batch;
 mod budget;
+mod bursts;
 mod civil;
 mod damage;
 mod decoded;
@@ -31,6 +33,7 @@ mod retention;
 mod roll_ups;
 #[cfg(test)]
 mod sample;
+mod seconds;
 mod segment;
 mod settings;
 mod source;

@@ -248,14 +248,14 @@ impl Minutes {
 }
 
 /// Tells the latencies of a row.
-fn tell(row: &mut MinuteRow, sketch: &Sketch) {
+pub(crate) fn tell(row: &mut MinuteRow, sketch: &Sketch) {
     let quantile = |per_mille| Some(Nanos(sketch.quantile(per_mille)?));
     row.latency_quantiles = (|| Some([quantile(500)?, quantile(900)?, quantile(990)?]))();
     row.latency_sketch = sketch.to_text();
 }
 
 /// A row of no hops.
-const EMPTY: MinuteRow = MinuteRow {
+pub(crate) const EMPTY: MinuteRow = MinuteRow {
     minute: Nanos::ZERO,
     node_id: NodeId(0),
     egress_interface: None,

@@ -7,6 +7,7 @@ use inband_model::{
     Acknowledgement, EventId, EventView, Flow, FlowId, Ledger, LedgerView, Nanos, NodeId, Silence,
 };
 
+use crate::detect::CongestionSettings;
 use crate::detect::path_policy::{RuleView, Verdict};
 use crate::report::Fault;
 use crate::sketch::Sketch;
@@ -157,6 +158,12 @@ impl Collector {
         });
         queues.truncate(count);
         queues
+    }
+
+    /// When queues are congested.
+    #[must_use]
+    pub fn congestion_settings(&self) -> &CongestionSettings {
+        self.flows.congestion_settings()
     }
 
     /// What each path rule says of the flows it covers.

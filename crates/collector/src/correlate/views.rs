@@ -2,6 +2,7 @@
 
 use inband_model::{Flow, Nanos};
 
+use crate::detect::CongestionSettings;
 use crate::detect::path_policy::{RuleView, Verdict};
 use crate::flows::{FlowEntry, PAST_PATHS};
 use crate::paths::PathIndex;
@@ -119,6 +120,11 @@ impl Correlator {
             clock_uncertainty: clocks.uncertainty(link, &self.network.links),
             ..view
         })
+    }
+
+    /// When queues are congested.
+    pub(crate) const fn congestion_settings(&self) -> &CongestionSettings {
+        self.detectors.queue_congestion.settings()
     }
 
     /// What each rule says of the flows it covers.

@@ -57,6 +57,13 @@ struct Queue {
     is_watched: bool,
 }
 
+impl State {
+    /// When queues are congested.
+    pub(crate) const fn settings(&self) -> &CongestionSettings {
+        &self.settings
+    }
+}
+
 impl Detector for State {
     type Settings = Settings;
 

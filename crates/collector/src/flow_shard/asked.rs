@@ -2,6 +2,7 @@
 
 use inband_model::{EventView, Flow};
 
+use crate::detect::CongestionSettings;
 use crate::detect::path_policy::{RuleView, Verdict};
 use crate::timeline::Timeline;
 use crate::views::{FlowPathView, FlowView, LinkView, PortView, QueueView};
@@ -41,6 +42,12 @@ impl FlowShard {
     /// The queues that reports told an occupancy of, as at the time it was told last, in no order.
     pub fn queues(&self) -> impl Iterator<Item = QueueView> {
         self.correlator.ports().queues(self.told_at).map(|queue| self.timeline().queue(queue))
+    }
+
+    /// When queues are congested.
+    #[must_use]
+    pub fn congestion_settings(&self) -> &CongestionSettings {
+        self.correlator.congestion_settings()
     }
 
     /// What each path rule says of the flows it covers.

@@ -272,9 +272,9 @@ fn ask(api: SocketAddr, path: &str) -> (u16, String) {
 
 /// Asks with the collector's own certificate as the authority.
 fn ask_over_tls(folder: &Folder, api: SocketAddr, path: &str) -> Result<(u16, String), ureq::Error> {
-    let authorities = inband_server::Authorities::read(&folder.path("certificate.pem")).unwrap();
+    let authorities = inband_export::Authorities::read(&folder.path("certificate.pem")).unwrap();
     let config = ureq::Agent::config_builder().timeout_global(Some(Duration::from_secs(20))).build();
-    let agent = inband_server::agent(config, Some(&authorities));
+    let agent = inband_export::agent(config, Some(&authorities));
     let mut answer = agent.get(format!("https://localhost:{}{path}", api.port())).call()?;
     Ok((answer.status().as_u16(), answer.body_mut().read_to_string()?))
 }

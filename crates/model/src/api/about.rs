@@ -26,6 +26,8 @@ pub struct About {
     pub tables: Vec<AboutTable>,
     /// What questions may cost.
     pub limits: AboutLimits,
+    /// When queues are congested: of bytes, where the unit of the node is known.
+    pub congestion: AboutCongestion,
     /// The nodes whose units the names file tells.
     pub nodes: Vec<AboutNode>,
     /// Whether the caller may acknowledge and silence events.
@@ -43,6 +45,23 @@ pub struct AboutTable {
     pub retain_seconds: u64,
     /// Its columns.
     pub columns: Vec<String>,
+}
+
+/// From where on queues count as congested, and below which they are calm again; null: that does not count.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AboutCongestion {
+    /// Hop latency above which a queue is congested, nanoseconds.
+    pub trigger_latency: u64,
+    /// Hop latency below which it is calm, nanoseconds.
+    pub reset_latency: u64,
+    /// Occupancy above which it is congested, in the nodes' unit.
+    pub trigger_occupancy: Option<u64>,
+    /// Occupancy below which it is calm.
+    pub reset_occupancy: Option<u64>,
+    /// Bytes above which it is congested.
+    pub trigger_bytes: Option<u64>,
+    /// Bytes below which it is calm.
+    pub reset_bytes: Option<u64>,
 }
 
 /// What questions may cost.

@@ -53,7 +53,8 @@ pub struct Heat {
     pub edges: Vec<u64>,
     /// The counts that are not 0.
     pub columns: HeatColumns,
-    /// Where counts come from: `observations`, which are exact, or `minutes`, whose sizes are at most 1.6 % off.
+    /// Where counts come from: `observations`, which are exact; `minutes`, whose sizes are at most 1.6 % off; or
+    /// `seconds`, where what is usual in a minute is spread evenly over it.
     pub source: String,
     /// Hops counted.
     pub count: u64,

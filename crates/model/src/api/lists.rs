@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::time::Time;
+use super::time::{Span, Time, TimeSelection};
 use crate::{EventKind, Severity};
 
 /// Which entries of a list.
@@ -75,6 +75,12 @@ pub struct EventsQuestion {
     pub active: Option<bool>,
     /// How many past ones at most; 100 where it is left out.
     pub limit: Option<usize>,
+    /// Only those that went on within so long up to now, history included.
+    pub live: Option<Span>,
+    /// Only those that went on around this time, history included; `span` is how long.
+    pub at: Option<Time>,
+    /// The length of the time around `at`; 1s where it is left out.
+    pub span: Option<Span>,
     /// Only those that went on then or later, history included.
     pub from: Option<Time>,
     /// Only those that had begun by then, history included.
@@ -96,11 +102,21 @@ pub struct EventsQuestion {
     pub after: Option<String>,
 }
 
+impl EventsQuestion {
+    /// The time that is asked about; `None` where none is.
+    #[must_use]
+    pub fn time(&self) -> Option<TimeSelection> {
+        let Self { live, at, span, from, to, .. } = *self;
+        let time = TimeSelection { live, at, span, from, to };
+        (time != TimeSelection::default()).then_some(time)
+    }
+}
+
 /// What is followed, and from where on.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct StreamQuestion {
-    /// `event`, `ledger`, or both with a comma between them; both where it is left out.
+    /// `event`, `ledger`, `map`, `flows`, or several with commas between them; `event` and `ledger` where it is left out.
     pub topics: Option<String>,
     /// The id of the last event that was heard, for callers that cannot send the header `Last-Event-ID`.
     pub last_event_id: Option<String>,

@@ -17,6 +17,8 @@ pub struct MapQuestion {
     pub by: MapColor,
     /// Which parts are wanted.
     pub form: MapForm,
+    /// Whether nodes are put together.
+    pub group: MapGroup,
     /// Only this node, its interfaces and its links.
     pub node: Option<u32>,
 }
@@ -38,6 +40,17 @@ pub enum MapColor {
     Drops,
     /// Reports.
     Reports,
+}
+
+/// Whether nodes are put together.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum MapGroup {
+    /// Each stands for itself.
+    #[default]
+    None,
+    /// In at most 200 groups, of nodes that have the same neighbours; with up to 200 nodes each is a group.
+    Auto,
 }
 
 /// Which parts of a map are wanted.
@@ -67,6 +80,10 @@ pub struct FabricMap {
     pub interfaces: MapInterfaceColumns,
     /// The links that paths have shown.
     pub links: MapLinkColumns,
+    /// The groups, where they are wanted; `nodes`, `interfaces` and `links` then have no rows.
+    pub groups: MapGroupColumns,
+    /// The links between groups, where these are wanted.
+    pub bundles: MapBundleColumns,
     /// Where values come from: `observations`, which are exact, or `minutes` or `hours`, whose percentiles are at most
     /// 1.6 % off.
     pub source: String,
@@ -135,4 +152,32 @@ pub struct MapLinkColumns {
     pub uncertainty: Vec<Option<u64>>,
     /// Seconds since a path over it was last reported; without rows in the form `matrix`.
     pub silent_seconds: Vec<u64>,
+}
+
+/// Groups of nodes.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MapGroupColumns {
+    /// Its name: that of its only node, or those of the first and the last.
+    pub name: Vec<String>,
+    /// Its nodes.
+    pub nodes: Vec<Vec<u32>>,
+    /// What the map is coloured by: the highest of its nodes, the sum where it counts drops or reports.
+    pub value: Vec<Option<u64>>,
+    /// Hops reported in this time.
+    pub reports: Vec<u64>,
+}
+
+/// Links between two groups, or within one, in the direction packets take.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MapBundleColumns {
+    /// The row of `groups` packets leave.
+    pub from: Vec<u32>,
+    /// The row of `groups` they come to.
+    pub to: Vec<u32>,
+    /// How many links it has.
+    pub links: Vec<u32>,
+    /// What the map is coloured by: the highest of its links, the sum where it counts drops or reports.
+    pub value: Vec<Option<u64>>,
+    /// Links of which it is not certain that no other node stands between.
+    pub uncertain: Vec<u32>,
 }

@@ -44,10 +44,28 @@ pub struct QueueTimeline {
     pub max_occupancy: Option<u32>,
     /// The flows of the samples, those with the most reports first; a flow number of `samples` is its place here.
     pub flows: Vec<QueueFlow>,
+    /// When the queue is congested.
+    pub thresholds: QueueThresholds,
     /// Congestion and microbursts of the queue in this time.
     pub episodes: Vec<QueueEpisode>,
+    /// Where samples come from: `observations`, or `bursts` where these are no longer kept, which have what packets found
+    /// while the queue was congested.
+    pub source: String,
     /// What is left out of the answer because it is damaged.
     pub damage: u32,
+}
+
+/// From where on a queue counts as congested, and below which it is calm again, as the collector is set up.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct QueueThresholds {
+    /// Hop latency above which it is congested, nanoseconds.
+    pub trigger_latency: u64,
+    /// Hop latency below which it is calm, nanoseconds.
+    pub reset_latency: u64,
+    /// Occupancy above which it is congested, in the node's unit; null where occupancy does not count.
+    pub trigger_occupancy: Option<u64>,
+    /// Occupancy below which it is calm, in the node's unit.
+    pub reset_occupancy: Option<u64>,
 }
 
 /// Whose clock offsets are of.

@@ -82,6 +82,13 @@ pub const HOURS: Table<MinuteRow> = Table {
     columns: MINUTES.columns,
 };
 
+/// The same of a second that differs from its minute: `time` is its start.
+pub const SECONDS: Table<MinuteRow> = Table {
+    name: "seconds",
+    about: "one second of one queue that differs from its minute, in one row or in several that add up",
+    columns: MINUTES.columns,
+};
+
 const fn column(name: &'static str, about: &'static str, cells: Cells<MinuteRow>) -> Column<MinuteRow> {
     Column { name, about, cells }
 }

@@ -83,6 +83,14 @@ async function once(path: string, init: RequestInit): Promise<any> {
   return body;
 }
 
+/** An answer that is a file. */
+export async function file(path: string, init: RequestInit): Promise<Blob> {
+  const answer = await fetch(`${base}/api/v1/${path}`, { ...init, headers: { ...headers(), ...(init.headers as Record<string, string>) }, signal: AbortSignal.timeout(60_000) });
+  if (answer.status === 401) isTokenWanted.value = true;
+  if (!answer.ok) throw new Refusal(`${init.method ?? "GET"} /api/v1/${path}`, parse(await answer.text())?.error ?? answer.statusText, answer.status);
+  return answer.blob();
+}
+
 /** The rows of a question in SQL, each an object by column. */
 export async function sql(text: string, signal?: AbortSignal): Promise<Record<string, any>[]> {
   const body = JSON.stringify({ sql: text });

@@ -2,6 +2,7 @@
 
 import { render } from "preact";
 import { useEffect, useRef } from "preact/hooks";
+import { learnAbout } from "./about";
 import { address, catchLinks } from "./address";
 import { Empty, isReady } from "./parts/answer";
 import { type Entry, Help, Rail, Said, Strip, TimeBar, TokenWanted } from "./parts/frame";
@@ -108,6 +109,7 @@ if (isExact()) {
   document.addEventListener("keydown", onKey);
   render(<Page />, document.getElementById("page")!);
   void learn();
+  void learnAbout();
   setInterval(() => void learn(), 15_000);
   void follow();
 } else {

@@ -3,7 +3,8 @@
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
-use inband_model::api::{About, AboutLimits, AboutNode, AboutTable};
+use inband_collector::CongestionSettings;
+use inband_model::api::{About, AboutCongestion, AboutLimits, AboutNode, AboutTable};
 use inband_model::table::shapes;
 
 use super::Shared;
@@ -23,6 +24,7 @@ pub(super) async fn about(State(state): State<Shared>, headers: HeaderMap) -> Re
         version: env!("CARGO_PKG_VERSION").to_owned(),
         now: now.into(),
         limits,
+        congestion: congestion(&state.look(|sight| sight.collector.congestion_settings().clone()).await?),
         nodes: nodes(&state),
         may_change: state.access.may_change(&headers),
         ..About::default()
@@ -51,6 +53,17 @@ fn kept(archive: &dyn Archive, about: About) -> About {
         max_bytes: archive.max_bytes(),
         tables: shapes().into_iter().map(table).collect(),
         ..about
+    }
+}
+
+fn congestion(settings: &CongestionSettings) -> AboutCongestion {
+    AboutCongestion {
+        trigger_latency: settings.trigger_ns,
+        reset_latency: settings.reset_latency().0,
+        trigger_occupancy: settings.trigger_occupancy.map(u64::from),
+        reset_occupancy: settings.calm_occupancy().map(u64::from),
+        trigger_bytes: settings.trigger_bytes,
+        reset_bytes: settings.calm_bytes(),
     }
 }
 

@@ -8,7 +8,7 @@ use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, State};
 use axum::response::Response;
 use inband_export::NamedEvent;
-use inband_model::api::{EventsQuestion, TimeRange};
+use inband_model::api::{EventsQuestion, TimeRange, TimeSelection};
 use inband_model::{Acknowledgement, EventId, EventView, Nanos, Silence};
 use serde_json::json;
 
@@ -21,10 +21,21 @@ use super::problem::Problem;
 use super::views::{json as answer, list};
 
 /// What an event has to be, by the parameters of a question.
-fn filter(wanted: &EventsQuestion) -> Result<Filter, Problem> {
+async fn filter(state: &Shared, wanted: &EventsQuestion) -> Result<Filter, Problem> {
+    let (from, to) = match wanted.time() {
+        // A beginning or an end alone leaves the other side open.
+        Some(TimeSelection { live: None, at: None, span: None, from, to }) => {
+            (from.map(|time| time.0), to.map(|time| time.0))
+        }
+        Some(time) => {
+            let range = time.resolve(state.read.now().await?)?;
+            (Some(range.from), Some(range.to))
+        }
+        None => (None, None),
+    };
     Ok(Filter {
-        from: wanted.from.map(|time| time.0),
-        to: wanted.to.map(|time| time.0),
+        from,
+        to,
         kind: wanted.kind,
         severity: wanted.severity,
         node: wanted.node,
@@ -38,7 +49,7 @@ pub(super) async fn events(
     State(state): State<Shared>,
     Asked(wanted): Asked<EventsQuestion>,
 ) -> Result<Response, Problem> {
-    let filter = filter(&wanted)?;
+    let filter = filter(&state, &wanted).await?;
     let limit = wanted.limit.unwrap_or(100).min(MOST);
     let mut events = match wanted.related.as_deref() {
         Some(id) => related(&state, id).await?,

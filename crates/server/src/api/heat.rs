@@ -37,10 +37,13 @@ fn find(
     flow: Option<FlowId>,
     question: &HeatQuestion,
 ) -> Result<Heat, QueryError> {
-    let is_long = range.length() >= LONG_NS && step_ns >= MINUTE_NS && flow.is_none();
+    let is_long = range.length() >= LONG_NS && flow.is_none();
     let (spread, source) = match question.of {
         HeatOf::Link => (of_link(past, range, step_ns, flow, question)?, "observations"),
-        _ if is_long => (of_minutes(past, range, step_ns, question)?, "minutes"),
+        _ if is_long && step_ns >= MINUTE_NS => (of_minutes(past, range, step_ns, question)?, "minutes"),
+        HeatOf::Latency if is_long && step_ns >= SECOND_NS => {
+            (of_seconds(past, range, step_ns, question)?, "seconds")
+        }
         HeatOf::Latency => (of_hops(past, "hop_latency", range, step_ns, flow, question)?, "observations"),
         HeatOf::Occupancy => {
             (of_hops(past, "queue_occupancy", range, step_ns, flow, question)?, "observations")
@@ -105,6 +108,48 @@ fn of_minutes(
     Ok(spread)
 }
 
+/// Out of the sketches of seconds that differ from their minutes; the rest of each minute is spread evenly over it.
+fn of_seconds(
+    past: &mut Past,
+    range: TimeRange,
+    step_ns: u64,
+    question: &HeatQuestion,
+) -> Result<Spread, QueryError> {
+    let place = place(question);
+    let mut spread = Spread::default();
+    let step_of = |time: u64| u32::try_from((time - range.from.0) / step_ns).unwrap_or(u32::MAX);
+    // By minute and size: what its seconds say already.
+    let mut told: HashMap<(u64, u64), u64> = HashMap::new();
+    let sql = format!("SELECT time, latency_sketch FROM seconds WHERE {}{place}", within(range));
+    for row in past.rows(&sql)? {
+        let time = count(&row[0]);
+        for (value, count) in text(&row[1]).and_then(Sketch::parse).unwrap_or_default().values() {
+            spread.add(step_of(time), value, count);
+            *told.entry((time - time % MINUTE_NS, value)).or_default() += count;
+        }
+    }
+    let sql = format!("SELECT time, latency_sketch FROM minutes WHERE {}{place}", within(range));
+    for row in past.rows(&sql)? {
+        let minute = count(&row[0]);
+        let end = (minute + MINUTE_NS).min(range.to.0);
+        let steps = u64::from(step_of(end - 1) - step_of(minute)) + 1;
+        for (value, mut count) in text(&row[1]).and_then(Sketch::parse).unwrap_or_default().values() {
+            if let Some(told) = told.get_mut(&(minute, value)) {
+                let less = count.min(*told);
+                *told -= less;
+                count -= less;
+            }
+            for step in 0..steps {
+                let part = count * (step + 1) / steps - count * step / steps;
+                if part > 0 {
+                    spread.add(step_of(minute) + u32::try_from(step).unwrap_or(0), value, part);
+                }
+            }
+        }
+    }
+    Ok(spread)
+}
+
 /// Out of hops whose reports hold the hop behind them too.
 fn of_link(
     past: &mut Past,
@@ -156,6 +201,7 @@ fn place(question: &HeatQuestion) -> String {
 }
 
 const USUAL_STEPS: u64 = 100;
+const SECOND_NS: u64 = 1_000_000_000;
 const MINUTE_NS: u64 = 60_000_000_000;
 /// From this length on minutes are read.
 const LONG_NS: u64 = 60 * MINUTE_NS;

@@ -6,13 +6,15 @@ use axum::extract::State;
 use axum::response::Response;
 use inband_collector::LinkView;
 use inband_model::api::{
-    FabricMap, MapColor, MapForm, MapInterfaceColumns, MapLinkColumns, MapNodeColumns, MapQuestion, TimeRange,
+    FabricMap, MapColor, MapForm, MapGroup, MapInterfaceColumns, MapLinkColumns, MapNodeColumns, MapQuestion,
+    TimeRange,
 };
 use inband_model::{Names, Nanos, NodeId};
 use inband_store::{QueryError, Sketch};
 
 use super::Shared;
 use super::asked::Asked;
+use super::groups;
 use super::history::{self, Past, count, number, small, text, within};
 use super::problem::Problem;
 use super::views::json;
@@ -56,7 +58,21 @@ pub(super) async fn map(
         MapForm::Matrix => MapInterfaceColumns::default(),
     };
     let (from, to, by) = (range.from.into(), range.to.into(), question.by);
-    Ok(json(&FabricMap { from, to, by, nodes, interfaces, links, source: source.to_owned(), damage }))
+    let map = FabricMap {
+        from,
+        to,
+        by,
+        nodes,
+        interfaces,
+        links,
+        source: source.to_owned(),
+        damage,
+        ..FabricMap::default()
+    };
+    Ok(json(&match question.group {
+        MapGroup::None => map,
+        MapGroup::Auto => groups::group(map),
+    }))
 }
 
 /// What history says of the interfaces: of a short time its hops, of a long one its minutes or hours.

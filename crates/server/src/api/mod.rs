@@ -9,6 +9,7 @@ mod access;
 mod asked;
 mod base;
 mod between;
+mod changes;
 mod compress;
 mod decode;
 mod descriptors;
@@ -18,6 +19,8 @@ mod events;
 mod filter;
 mod flow_history;
 mod flow_list;
+mod followers;
+mod groups;
 mod guard;
 mod heat;
 mod history;
@@ -210,6 +213,7 @@ impl Api {
             earlier,
             settings,
             queries,
+            followers: Arc::default(),
         };
         state.restore();
         let (stop, stopped) = oneshot::channel();

@@ -39,6 +39,8 @@ enum Format {
     Csv,
     /// An object a line.
     Jsonl,
+    /// A file of Parquet.
+    Parquet,
 }
 
 /// How integers that a program may read as doubles are written.
@@ -58,6 +60,14 @@ pub(super) async fn query(
 ) -> Result<Response, Problem> {
     let Json(Question { sql, integers, format }) = body.map_err(|error| Problem::unreadable(&error))?;
     let found = ask(&state, sql).await?;
+    if format == Format::Parquet {
+        let damage = found.findings.damage.len();
+        let written = tokio::task::spawn_blocking(move || found.to_parquet()).await;
+        let file =
+            written.map_err(|_| Problem::stopped())?.map_err(|error| Problem::wrong(error.to_string()))?;
+        let headers = [(CONTENT_TYPE, PARQUET.to_owned()), (DAMAGE, damage.to_string())];
+        return Ok((headers, file).into_response());
+    }
     let columns = &found.columns;
     let mut rows: Vec<Vec<Value>> = found.rows.iter().map(|row| row.iter().map(value).collect()).collect();
     // In texts for people and tables all digits are there anyway.
@@ -79,7 +89,7 @@ pub(super) async fn query(
             }))
         }
         Format::Csv => table(CSV, damage.len(), csv(columns, &rows)),
-        Format::Jsonl => table(JSONL, damage.len(), jsonl(columns, rows)),
+        Format::Jsonl | Format::Parquet => table(JSONL, damage.len(), jsonl(columns, rows)),
     })
 }
 
@@ -129,6 +139,7 @@ fn jsonl(columns: &[String], rows: Vec<Vec<Value>>) -> String {
 const DAMAGE: HeaderName = HeaderName::from_static("inband-damage");
 const CSV: &str = "text/csv; charset=utf-8; header=present";
 const JSONL: &str = "application/jsonl";
+const PARQUET: &str = "application/vnd.apache.parquet";
 
 /// Turns integers that a double does not hold into texts.
 fn write_as_text(value: &mut Value) {

@@ -1,15 +1,17 @@
 //! One queue over a short time, out of history.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use axum::extract::State;
 use axum::response::Response;
+use inband_collector::CongestionSettings;
 use inband_model::api::{
-    Exact, QueueClock, QueueEpisode, QueueFlow, QueueFlowRole, QueueSampleColumns, QueueTimeline,
-    QueueTimelineQuestion, TimeRange,
+    Exact, QueueClock, QueueEpisode, QueueFlow, QueueFlowRole, QueueSampleColumns, QueueThresholds,
+    QueueTimeline, QueueTimelineQuestion, TimeRange,
 };
-use inband_model::{EventDetail, EventKind, EventView};
-use inband_store::QueryError;
+use inband_model::{EventDetail, EventKind, EventView, Nanos, NodeId, NodeUnits, QueueUnit};
+use inband_store::{Cell, QueryError};
+use serde_json::Value;
 
 use super::Shared;
 use super::asked::Asked;
@@ -23,7 +25,9 @@ pub(super) async fn timeline(
     Asked(question): Asked<QueueTimelineQuestion>,
 ) -> Result<Response, Problem> {
     let range = question.time.resolve(state.read.now().await?)?;
-    let find = move |past: &mut Past| find(past, range, &question);
+    let settings = state.look(|sight| sight.collector.congestion_settings().clone()).await?;
+    let thresholds = thresholds(&settings, state.names.units().of(NodeId(question.node)));
+    let find = move |past: &mut Past| Ok(QueueTimeline { thresholds, ..find(past, range, &question)? });
     Ok(json(&history::ask(&state, find).await?))
 }
 
@@ -39,14 +43,24 @@ fn find(
     let sql = format!(
         "SELECT time, egress_timestamp, queue_occupancy, hop_latency, flow_id FROM observations WHERE {place}"
     );
-    let rows = past.rows(&sql)?;
-    let reports = rows.len() as u64;
+    let mut rows = past.rows(&sql)?;
+    let mut reports = rows.len() as u64;
+    let mut kept = None;
+    if rows.is_empty() {
+        let found = of_bursts(past, range, question)?;
+        (rows, reports, kept) = (found.rows, found.reports, Some(found.flows));
+    }
+    let source = if reports > 0 && kept.is_some() { "bursts" } else { "observations" }.to_owned();
     let max_occupancy = rows.iter().filter_map(|row| small(&row[2])).max();
     let clock = match !rows.is_empty() && rows.iter().all(|row| number(&row[1]).is_some()) {
         true => QueueClock::Node,
         false => QueueClock::Arrival,
     };
-    let (flows, places) = flows(past, &place, &rows, max_occupancy)?;
+    let named = |flows: &[u64]| match kept {
+        Some(kept) => Ok(kept),
+        None => five_tuples(past, &place, flows),
+    };
+    let (flows, places) = flows(&rows, max_occupancy, named)?;
     let limit = question.limit.unwrap_or(DEFAULT_LIMIT) as usize;
     let (base, samples) = samples(rows, clock, limit, &places);
     Ok(QueueTimeline {
@@ -58,9 +72,106 @@ fn find(
         reports,
         max_occupancy,
         flows,
+        thresholds: QueueThresholds::default(),
         episodes: episodes(past, range, question)?,
+        source,
         damage: past.damage(),
     })
+}
+
+/// What is kept of the congestion of a queue.
+struct OfBursts {
+    rows: Vec<Row>,
+    reports: u64,
+    flows: HashMap<u64, Row>,
+}
+
+/// What packets found while the queue was congested, where hops are no longer kept.
+fn of_bursts(
+    past: &mut Past,
+    range: TimeRange,
+    question: &QueueTimelineQuestion,
+) -> Result<OfBursts, QueryError> {
+    let QueueTimelineQuestion { node, interface, queue, .. } = *question;
+    let of_queue = queue.map_or(String::new(), |queue| format!(" AND queue_id = {queue}"));
+    let clip = |time: u64| i64::try_from(time).unwrap_or(i64::MAX);
+    let sql = format!(
+        "SELECT time, base, node_clock, samples, flows FROM bursts WHERE node_id = {node} \
+         AND egress_interface = {interface}{of_queue} AND last >= {} AND time < {}",
+        clip(range.from.0),
+        clip(range.to.0)
+    );
+    let mut found = OfBursts { rows: Vec::new(), reports: 0, flows: HashMap::new() };
+    // A microburst may be part of a congestion.
+    let mut known = HashSet::new();
+    for burst in past.rows(&sql)? {
+        let (first, base) = (count(&burst[0]), count(&burst[1]));
+        let is_node_clock = count(&burst[2]) == 1;
+        let ids = flows_of_burst(text(&burst[4]).unwrap_or(""), &mut found.flows);
+        for sample in text(&burst[3]).unwrap_or("").split(' ') {
+            let mut parts = sample.split(':').map(|part| part.parse::<u64>().ok());
+            let Some(Some(offset)) = parts.next() else { continue };
+            let mut next = || parts.next().flatten();
+            let (occupancy, latency) = (next(), next());
+            let flow = next().and_then(|place| ids.get(usize::try_from(place).ok()?).copied());
+            // When it arrived, as far as that is kept.
+            let arrived = first.saturating_add(offset);
+            if range.contains(Nanos(arrived)) && known.insert((base + offset, occupancy, latency, flow)) {
+                let cell = |value: Option<u64>| value.map_or(Cell::Null, |value| Cell::Integer(clip(value)));
+                let egress = is_node_clock.then_some(base + offset);
+                found.rows.push(vec![
+                    cell(Some(arrived)),
+                    cell(egress),
+                    cell(occupancy),
+                    cell(latency),
+                    cell(flow),
+                ]);
+            }
+        }
+    }
+    found.reports = found.rows.len() as u64;
+    Ok(found)
+}
+
+/// The ids of the flows of a burst in their order; `into` gets what else is known of them.
+fn flows_of_burst(json: &str, into: &mut HashMap<u64, Row>) -> Vec<u64> {
+    let flows: Vec<Value> = serde_json::from_str(json).unwrap_or_default();
+    let id_of = |flow: &Value| -> Option<u64> {
+        let id = flow["id"].as_str()?.parse().ok()?;
+        let number = |name: &str| flow[name].as_i64().map_or(Cell::Null, Cell::Integer);
+        let address = |name: &str| flow[name].as_str().map_or(Cell::Null, |text| Cell::Text(text.to_owned()));
+        let row = vec![
+            Cell::Integer(i64::try_from(id).ok()?),
+            address("source"),
+            address("destination"),
+            number("protocol"),
+            number("source_port"),
+            number("destination_port"),
+        ];
+        into.insert(id, row);
+        Some(id)
+    };
+    // One that is none keeps its place.
+    flows.iter().map(id_of).map(|id| id.unwrap_or(0)).collect()
+}
+
+/// When a queue of a node with these units is congested.
+fn thresholds(settings: &CongestionSettings, units: NodeUnits) -> QueueThresholds {
+    // Bytes count of nodes whose unit is known.
+    let of_bytes = |bytes: u64| match units.queue? {
+        QueueUnit::Bytes => Some(bytes),
+        QueueUnit::Cells => bytes.checked_div(units.cell_bytes?.into()),
+        QueueUnit::Packets => None,
+    };
+    let least = |occupancy: Option<u32>, bytes: Option<u64>| {
+        occupancy.map(u64::from).into_iter().chain(bytes.and_then(of_bytes)).min()
+    };
+    QueueThresholds {
+        trigger_latency: settings.trigger_ns,
+        reset_latency: settings.reset_latency().0,
+        trigger_occupancy: least(settings.trigger_occupancy, settings.trigger_bytes),
+        reset_occupancy: least(settings.calm_occupancy(), settings.calm_bytes()),
+    }
 }
 
 /// The samples in the order of time, the deepest of each of `limit` steps where there are more.
@@ -99,10 +210,9 @@ fn samples(
 
 /// The flows with the most reports, and where each stands.
 fn flows(
-    past: &mut Past,
-    place: &str,
     rows: &[Row],
     max_occupancy: Option<u32>,
+    named: impl FnOnce(&[u64]) -> Result<HashMap<u64, Row>, QueryError>,
 ) -> Result<(Vec<QueueFlow>, HashMap<u64, u32>), QueryError> {
     let is_deep = |row: &Row| {
         let (depth, most) = (small(&row[2]), max_occupancy);
@@ -122,7 +232,7 @@ fn flows(
     let mut known: Vec<_> = known.into_iter().collect();
     known.sort_by_key(|(flow, (reports, ..))| (std::cmp::Reverse(*reports), *flow));
     known.truncate(MAX_FLOWS);
-    let names = five_tuples(past, place, &known.iter().map(|(flow, _)| *flow).collect::<Vec<_>>())?;
+    let names = named(&known.iter().map(|(flow, _)| *flow).collect::<Vec<_>>())?;
     let share = |part: u64, of: usize| if of == 0 { 0.0 } else { ratio(part, of as u64) };
     let flow = |(id, (reports, at_peak, max_latency)): &(u64, (u64, u64, Option<u64>))| {
         let peak_share = share(*at_peak, usize::try_from(deep).unwrap_or(0));

@@ -9,6 +9,7 @@ use tokio::sync::{Semaphore, SemaphorePermit, oneshot};
 
 use super::access::Access;
 use super::base::BasePath;
+use super::followers::Followers;
 use super::past::{self, Filter};
 use super::places::Places;
 use super::problem::Problem;
@@ -39,6 +40,8 @@ pub(super) struct State {
     pub(super) settings: ApiSettings,
     /// Questions in SQL that may be worked on at the same time.
     pub(super) queries: Semaphore,
+    /// Who follows what changes in the fabric.
+    pub(super) followers: Arc<Followers>,
 }
 
 /// The state as the handlers share it.

@@ -15,6 +15,7 @@ use tokio_stream::{Stream, StreamExt};
 
 use super::Shared;
 use super::asked::Asked;
+use super::changes;
 use super::places::Place;
 use super::problem::Problem;
 use crate::live::Message;
@@ -24,9 +25,11 @@ use crate::live::Message;
 struct Topics {
     event: bool,
     ledger: bool,
+    map: bool,
+    flows: bool,
 }
 
-/// `event` and `ledger`, each a JSON object; `missed` with their number where the listener was too slow, or comes back
+/// `event`, `ledger`, and once a second `map` and `flows`, which tell what has changed, each a JSON object; `missed` with their number where the listener was too slow, or comes back
 /// too late. Events have ids: one that comes back with `Last-Event-ID` hears those that came meanwhile.
 pub(super) async fn stream(
     State(state): State<Shared>,
@@ -45,13 +48,18 @@ pub(super) async fn stream(
     let again = missed.messages.into_iter().filter(move |_| topics.event);
     let again: Vec<Event> = lost.into_iter().chain(again.map(|message| event(&state, message))).collect();
     let last = missed.last;
-    let new = BroadcastStream::new(receiver).filter_map(move |message| match message {
-        Ok(message) => {
-            let is_told = message.number.is_some_and(|number| number <= last);
-            (topics.wants(message.name) && !is_told).then(|| event(&state, message))
-        }
-        Err(BroadcastStreamRecvError::Lagged(missed)) => {
-            Some(Event::default().event("missed").data(missed.to_string()))
+    let follower = (topics.map || topics.flows).then(|| changes::follow(&state));
+    let new = BroadcastStream::new(receiver).filter_map(move |message| {
+        // As long as the stream lasts.
+        let _ = &follower;
+        match message {
+            Ok(message) => {
+                let is_told = message.number.is_some_and(|number| number <= last);
+                (topics.wants(message.name) && !is_told).then(|| event(&state, message))
+            }
+            Err(BroadcastStreamRecvError::Lagged(missed)) => {
+                Some(Event::default().event("missed").data(missed.to_string()))
+            }
         }
     });
     let messages = tokio_stream::iter(again).chain(new).map(Ok);
@@ -68,17 +76,19 @@ fn event(state: &Shared, message: Message) -> Event {
 
 impl Topics {
     fn of(list: Option<&str>) -> Result<Self, Problem> {
-        let mut topics = Self { event: list.is_none(), ledger: list.is_none() };
+        let mut topics = Self { event: list.is_none(), ledger: list.is_none(), map: false, flows: false };
         for topic in list.into_iter().flat_map(|list| list.split(',')) {
             match topic.trim() {
                 "event" => topics.event = true,
                 "ledger" => topics.ledger = true,
+                "map" => topics.map = true,
+                "flows" => topics.flows = true,
                 _ => {
                     let what = "topics names something that is not told";
                     return Err(Problem::parameter(
                         "topics",
                         what,
-                        "event, ledger, with a comma between them",
+                        "event, ledger, map, flows, with commas between them",
                     ));
                 }
             }
@@ -87,7 +97,12 @@ impl Topics {
     }
 
     fn wants(self, name: &str) -> bool {
-        if name == "event" { self.event } else { self.ledger }
+        match name {
+            "event" => self.event,
+            "ledger" => self.ledger,
+            "map" => self.map,
+            _ => self.flows,
+        }
     }
 }
 

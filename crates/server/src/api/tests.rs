@@ -8,6 +8,7 @@ mod page;
 mod places;
 mod reports;
 mod restart;
+mod rolled_up;
 mod shapes;
 
 use std::io::{BufRead, BufReader, Read, Write};

@@ -52,17 +52,21 @@ impl Default for CongestionSettings {
 }
 
 impl CongestionSettings {
-    pub(crate) fn reset_latency(&self) -> Nanos {
+    /// The hop latency below which a queue is calm.
+    #[must_use]
+    pub fn reset_latency(&self) -> Nanos {
         Nanos(self.reset_ns.unwrap_or(self.trigger_ns / 2))
     }
 
     /// The occupancy below which a queue is calm; `None` when occupancy does not count.
-    pub(crate) fn calm_occupancy(&self) -> Option<u32> {
+    #[must_use]
+    pub fn calm_occupancy(&self) -> Option<u32> {
         self.trigger_occupancy.map(|trigger| self.reset_occupancy.unwrap_or(trigger / 2))
     }
 
     /// The number of bytes below which a queue is calm; `None` when bytes do not count.
-    pub(crate) fn calm_bytes(&self) -> Option<u64> {
+    #[must_use]
+    pub fn calm_bytes(&self) -> Option<u64> {
         self.trigger_bytes.map(|trigger| self.reset_bytes.unwrap_or(trigger / 2))
     }
 

@@ -1,9 +1,9 @@
 //! Hops are put into the order the packet passed them.
 
-use inband_model::{Hop, Nanos, NodeId};
+use inband_model::{GivenLink, Hop, Nanos, NodeId};
 
 use super::{Evidence, Ordered, Postcard, order};
-use crate::paths::{GivenLink, Links, Topology};
+use crate::paths::{Links, Topology};
 
 #[test]
 fn a_higher_ttl_comes_earlier() {

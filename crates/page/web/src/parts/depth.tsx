@@ -10,7 +10,14 @@ import { FLOWS_SHOWN, openPacket } from "../views/queue";
 
 const [WIDTH, HEIGHT, LEFT, BOTTOM, STEPS] = [1200, 260, 0, 4, 400];
 
-export function Lane({ found, write }: { found: Samples; write: (value: number) => string }) {
+/** A depth from which on, or below which, the queue counts as congested or calm, and why. */
+export interface Level {
+  name: string;
+  depth: number;
+  told: string;
+}
+
+export function Lane({ found, write, levels }: { found: Samples; write: (value: number) => string; levels: Level[] }) {
   void isUtc.value;
   const [cursor, setCursor] = useState<number | undefined>();
   const steps = stack(found, STEPS, FLOWS_SHOWN);
@@ -66,6 +73,9 @@ export function Lane({ found, write }: { found: Samples; write: (value: number) 
         {Array.from({ length: FLOWS_SHOWN + 1 }, (_, flow) => (
           <path key={flow} class={`area f${flow < FLOWS_SHOWN ? flow + 1 : 0}`} d={area(steps, flow, x, y)} />
         ))}
+        {levels.filter((level) => level.depth <= most).map((level) => (
+          <line key={level.name} class={"level " + level.name} x1={LEFT} x2={WIDTH} y1={y(level.depth)} y2={y(level.depth)} />
+        ))}
         {found.episodes.map((episode) => (
           <g key={episode.id}>
             <path class="episode" d={`M${place(episode.from)} 8V2H${place(episode.to)}V8`} />
@@ -81,6 +91,13 @@ export function Lane({ found, write }: { found: Samples; write: (value: number) 
         <span>{duration(span)}, at most {write(deepest)}</span>
         <span>{exact(found.to)}</span>
       </div>
+      {levels.length > 0 && (
+        <p class="levels">
+          {levels.map((level) => (
+            <span key={level.name}><i class={"line " + level.name} aria-hidden="true" /> {level.told}{level.depth > most ? ", above what is shown" : ""}</span>
+          ))}
+        </p>
+      )}
       <figcaption aria-live="polite">
         {told || "Depth as reported, each moment split by the flows whose reported packets left while its deepest packet waited. Brackets: congestion. Gaps: nothing reported."}
       </figcaption>

@@ -25,13 +25,15 @@ interface Props {
   lanes: Lane[];
   from: number;
   to: number;
+  /** Others with the same axis follow, which say how to use it. */
+  isUpper?: boolean;
 }
 
 const HEIGHT = 110;
 /** Rows of the table beside the lanes. */
 const MAX_ROWS = 30;
 
-export function Lanes({ times, lanes, from, to }: Props) {
+export function Lanes({ times, lanes, from, to, isUpper }: Props) {
   return (
     <div class="lanes">
       {lanes.map((lane) => (
@@ -54,7 +56,7 @@ export function Lanes({ times, lanes, from, to }: Props) {
           ]}
         />
       </details>
-      <p class="muted small">Times in {zone()}. Drag over a lane to look closer.</p>
+      {!isUpper && <p class="muted small">Times in {zone()}. Drag over a lane to look closer.</p>}
     </div>
   );
 }

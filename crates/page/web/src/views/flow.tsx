@@ -42,7 +42,6 @@ function Known({ id }: { id: string }) {
         <>
           <Head id={id} live={live} />
           <Packets id={id} paths={live?.paths ?? []} />
-          {live && live.paths.length > 0 && <Paths paths={live.paths} />}
         </>
       )}
     </Answer>
@@ -90,11 +89,13 @@ function Packets({ id, paths }: { id: string; paths: Taken[] }) {
     <Answer asked={list}>
       {(packets) => {
         const named = packetTime(param("packet")) === undefined ? "" : param("packet");
-        if (!packets.length && !named) return <None id={id} />;
+        const taken = paths.length > 0 && <Paths paths={paths} />;
+        if (!packets.length && !named) return <><None id={id} />{taken}</>;
         const name = named || packetName(packets[0]!);
         return (
           <>
             <One id={id} name={name} time={packetTime(name)!} paths={paths} isAsked={named !== ""} />
+            {taken}
             <List id={id} packets={packets} order={order} chosen={name} />
           </>
         );

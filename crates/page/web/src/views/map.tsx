@@ -1,5 +1,6 @@
 // Map: the fabric in tiers, or as a matrix where it is large, by one number for each link.
 
+import { depthOf } from "../about";
 import { href, param, set } from "../address";
 import { ask } from "../api";
 import { useAsk } from "../ask";
@@ -53,7 +54,7 @@ function Shown({ found }: { found: Fabric }) {
   const { nodes, links, ports } = found;
   const isMatrix = param("form") === "matrix" || (param("form") !== "tiers" && nodes.length > MATRIX_FROM);
   const sorted = [...ports].sort((a, b) => (b.values[by()] ?? -1) - (a.values[by()] ?? -1));
-  useCopy(() => sorted.slice(0, 50).map((port) => `${portName(port)}  ${written(by(), port.values[by()])}`).join("\n"));
+  useCopy(() => sorted.slice(0, 50).map((port) => `${portName(port)}  ${shownAt(by(), port.node, port.values[by()])}`).join("\n"));
   if (!nodes.length) return <Empty>No node has reported yet, so there is nothing to draw. <a href={href("/reports")}>What has been received</a></Empty>;
   const selected = param("sel");
   const silent = nodes.filter((one) => !one.reports).length;
@@ -80,10 +81,13 @@ function Shown({ found }: { found: Fabric }) {
 const columns = (): Column<Port>[] => [
   { name: "Interface", cell: (port) => <a href={href("/map", { ...kept(), sel: port.link?.id ?? String(port.node) })}>{portName(port)}</a> },
   { name: "Leads to", cell: (port) => (port.link ? `${node(port.link.to)} ${port.link.ingress ?? UNKNOWN}` : "edge or not seen") },
-  ...(Object.keys(BYS) as By[]).map((key) => ({ name: BYS[key].name, isNumber: true, cell: (port: Port) => <span class={`swatch s${step(key, port.values[key])}`}>{written(key, port.values[key])}</span> })),
+  ...(Object.keys(BYS) as By[]).map((key) => ({ name: BYS[key].name, isNumber: true, cell: (port: Port) => <span class={`swatch s${step(key, port.values[key])}`}>{shownAt(key, port.node, port.values[key])}</span> })),
   { name: "Link latency p50", isNumber: true, cell: (port) => (port.link ? latencyOf(port.link) : UNKNOWN) },
   { name: "Queue", cell: (port) => (port.port === null ? UNKNOWN : <a href={href(`/queue/${port.node}/${port.port}/0`)}>queue 0</a>) },
 ];
+
+/** A value of a node; depths have its unit. */
+const shownAt = (key: By, of: number, value: number | null) => (key === "depth" ? depthOf(of, value) : written(key, value));
 
 const portName = (port: Port) => `${node(port.node)} ${port.port ?? UNKNOWN}`;
 
@@ -148,7 +152,7 @@ function LinkPanel({ link, links }: { link: MapLink; links: MapLink[] }) {
         columns={[
           { name: "Direction", cell: (one) => linkName(one) },
           { name: "Link latency p50", isNumber: true, cell: latencyOf },
-          ...(Object.keys(BYS) as By[]).map((key) => ({ name: BYS[key].name, isNumber: true, cell: (one: MapLink) => <span class={`swatch s${step(key, one.values[key])}`}>{written(key, one.values[key])}</span> })),
+          ...(Object.keys(BYS) as By[]).map((key) => ({ name: BYS[key].name, isNumber: true, cell: (one: MapLink) => <span class={`swatch s${step(key, one.values[key])}`}>{shownAt(key, one.from, one.values[key])}</span> })),
         ]}
       />
       {!back && <p class="muted">The other direction was not seen.</p>}

@@ -1,6 +1,7 @@
 // Now: what is going on in one sentence, the incidents, and lanes over one axis of time.
 
 import { go, href } from "../address";
+import { depthOfAny } from "../about";
 import { ask, now, sql } from "../api";
 import { useAsk } from "../ask";
 import { incidentOf, sentence } from "../kinds";
@@ -163,13 +164,13 @@ function Counts({ from, levels, ledger }: { from: bigint; levels: any[]; ledger:
   const upper: Lane[] = lost ? [reports, { name: "Lost reports", values: losses, write: count, colour: "--flow2", summary: count(lost) }] : [reports];
   const lower = [
     level("Longest hop", latency!, duration, "--flow4"),
-    level("Deepest queue", depth!, count, "--flow3"),
+    level("Deepest queue", depth!, depthOfAny, "--flow3"),
     ...(highest(drops!) ? [level("Drops, of reports", drops!, count, "--flow2")] : []),
   ];
   const window = { from: seconds(from), to: seconds(to) };
   return (
     <section aria-label="Over time">
-      <Lanes times={times} lanes={upper} {...window} />
+      <Lanes times={times} lanes={upper} {...window} isUpper={levels.length > 0} />
       {levels.length > 0 && <Lanes times={levels.map((row) => seconds(row.t))} lanes={lower} {...window} />}
     </section>
   );

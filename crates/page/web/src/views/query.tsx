@@ -2,7 +2,7 @@
 
 import { useRef, useState } from "preact/hooks";
 import { href, param, set } from "../address";
-import { ask } from "../api";
+import { ask, file } from "../api";
 import { useAsk } from "../ask";
 import { csv, jsonl } from "../files";
 import { Answer, Empty, isReady } from "../parts/answer";
@@ -18,7 +18,7 @@ const EXAMPLES: [string, string][] = [
   ["who was in the queues of one node in the last ten seconds", "SELECT egress_interface, flow_id, source, destination, count(*) AS reports, max(queue_occupancy) AS deepest, max(hop_latency) AS longest\nFROM observations\nWHERE time > (unixepoch() - 10) * 1000000000 AND node_id = 1\nGROUP BY 1, 2 ORDER BY deepest DESC LIMIT 50"],
 ];
 
-const TABLES = ["observations", "paths", "events", "ledger", "minutes"];
+const TABLES = ["observations", "paths", "events", "ledger", "minutes", "hours", "flow_minutes", "link_minutes", "reports"];
 
 export function Query() {
   const text = param("sql");
@@ -109,6 +109,7 @@ function Found({ found: { columns, rows, damage, took } }: { found: Rows }) {
       <p class="choices">
         <button onClick={() => save("inband.csv", "text/csv", csv(columns, rows))}>Save as CSV</button>
         <button onClick={() => save("inband.jsonl", "application/jsonl", jsonl(columns, rows))}>Save as JSON Lines</button>
+        <button onClick={() => void saveParquet(param("sql"))}>Save as Parquet</button>
         <span class="muted">{plural(rows.length, "row")} in {Math.round(took)} ms</span>
       </p>
       {damage.length > 0 && <p class="notice">{plural(damage.length, "place")} of history cannot be read and were left out: {shown(damage[0].file)}</p>}
@@ -123,7 +124,13 @@ function Found({ found: { columns, rows, damage, took } }: { found: Rows }) {
   );
 }
 
-function save(name: string, type: string, text: string) {
+/** The collector answers again, and writes the file itself. */
+async function saveParquet(text: string) {
+  const body = JSON.stringify({ sql: text, format: "parquet" });
+  save("inband.parquet", "application/vnd.apache.parquet", await file("query", { method: "POST", body, headers: { "content-type": "application/json" } }));
+}
+
+function save(name: string, type: string, text: string | Blob) {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(new Blob([text], { type }));
   link.download = name;

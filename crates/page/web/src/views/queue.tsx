@@ -1,11 +1,12 @@
 // One queue on a fine axis: how deep it was, whose packets stood in it, who waited.
 
+import { depthThresholds, thresholds } from "../about";
 import { go, href, set } from "../address";
 import { useAsk } from "../ask";
 import { packetName } from "../packets";
 import { Answer, Empty } from "../parts/answer";
 import { useCopy, useKeys } from "../parts/copy";
-import { Lane } from "../parts/depth";
+import { type Level, Lane } from "../parts/depth";
 import { Depths } from "../parts/depths";
 import { Table } from "../parts/table";
 import { FlowLink, Time } from "../parts/words";
@@ -32,12 +33,12 @@ export function Queue({ node, port, queue }: { node: string; port: string; queue
   return (
     <>
       <h1>{queueName({ node_id: id, egress_interface: number(port), queue_id: number(queue) })}</h1>
-      <Answer asked={asked}>{(found) => <Shown found={found} isLive={isLive} />}</Answer>
+      <Answer asked={asked}>{(found) => <Shown node={id} found={found} isLive={isLive} />}</Answer>
     </>
   );
 }
 
-function Shown({ found, isLive }: { found: Samples; isLive: boolean }) {
+function Shown({ node, found, isLive }: { node: number; found: Samples; isLive: boolean }) {
   const { samples: all, flows, unit, from, to } = found;
   const write = (value: number) => occupancy(value, unit === "bytes" ? value : null, unit);
   const deepest = all.reduce((most, sample) => (sample.depth > most.depth ? sample : most), all[0] ?? { depth: 0, at: 0 });
@@ -70,7 +71,7 @@ function Shown({ found, isLive }: { found: Samples; isLive: boolean }) {
           <span key={episode.id}> <a href={href("/event/" + episode.id)}>congestion of {duration(episode.to - episode.from)}</a></span>
         ))}
       </p>
-      <Lane found={found} write={write} />
+      <Lane found={found} write={write} levels={levelsOf(node, found, write)} />
       <Depths found={found} write={write} />
       <Announced found={found} />
       <Table
@@ -102,6 +103,19 @@ function Shown({ found, isLive }: { found: Samples; isLive: boolean }) {
       />
     </>
   );
+}
+
+/** Where trigger and reset stand: a depth that is set, or the depth at which packets waited as long as is set. */
+function levelsOf(node: number, { samples: all }: Samples, write: (depth: number) => string): Level[] {
+  const [depths, waits] = [depthThresholds(node), thresholds.value];
+  if (!waits) return [];
+  const least = all.reduce<number | null>((least, { depth, latency }) => (latency !== null && latency > waits.trigger_latency && (least === null || depth < least) ? depth : least), null);
+  const most = all.reduce<number | null>((most, { depth, latency }) => (latency !== null && latency < waits.reset_latency && depth > 0 && (most === null || depth > most) ? depth : most), null);
+  const level = (name: string, set: number | null, seen: number | null, wait: number, words: [string, string]): Level[] => {
+    if (set !== null && (seen === null || set <= seen)) return [{ name, depth: set, told: `${name}: ${words[0]} ${write(Math.round(set))}` }];
+    return seen === null ? [] : [{ name, depth: seen, told: `${name}: packets waited ${words[1]} ${duration(wait)} ${words[0]} ${write(seen)}` }];
+  };
+  return [...level("trigger", depths.trigger, least, waits.trigger_latency, ["from", "more than"]), ...level("reset", depths.reset, most, waits.reset_latency, ["up to", "less than"])];
 }
 
 interface Named {

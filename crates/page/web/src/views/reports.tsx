@@ -25,8 +25,8 @@ export function Reports() {
     <>
       <h1>Reports</h1>
       <Answer asked={asked}>{(ledger) => <Ledger ledger={ledger} />}</Answer>
-      <Newest />
       <Decoder />
+      <Newest />
     </>
   );
 }
@@ -109,10 +109,10 @@ function Ledger({ ledger: { total, streams, malformed, exports, refused_sources:
 /** Reports whose bytes are kept: the newest, and those that events rest on. */
 function Newest() {
   const { isLive, from, to, span } = range();
-  const [of, event] = [param("node"), param("event")];
+  const [of, event, most] = [param("node"), param("event"), param("many") ? 200 : 20];
   const wanted = `${/^\d{1,10}$/.test(of) ? `&node=${of}` : ""}${event ? `&event=${encodeURIComponent(event)}` : ""}`;
   const time = () => (event ? "" : `&from=${range().from}&to=${range().to}`);
-  const asked = useAsk<any>(`newest ${isLive ? span : `${from} ${to}`} ${wanted}`, (signal) => ask(`reports?limit=100${wanted}${time()}`, { signal }), isLive ? 5_000 : undefined);
+  const asked = useAsk<any>(`newest ${isLive ? span : `${from} ${to}`} ${wanted} ${most}`, (signal) => ask(`reports?limit=${most}${wanted}${time()}`, { signal }), isLive ? 5_000 : undefined);
   return (
     <>
       <h2>Reports whose bytes are kept</h2>
@@ -125,6 +125,7 @@ function Newest() {
         </label>
       </p>
       <Answer asked={asked}>{(list) => <Kept list={list} />}</Answer>
+      {asked.data?.next && !param("many") && <p><button onClick={() => set({ many: "1" })}>Show 200</button></p>}
     </>
   );
 }

@@ -364,7 +364,7 @@ pub(in crate::api) const SHAPES: &[Shape] = &[
             (
                 "format",
                 "-string",
-                "json (the default), columns (`values` in the place of `rows`), csv or jsonl",
+                "json (the default), columns (`values` in the place of `rows`), csv, jsonl or parquet",
             ),
         ],
     ),

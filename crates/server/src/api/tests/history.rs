@@ -5,7 +5,7 @@ use std::net::TcpStream;
 
 use flate2::read::GzDecoder;
 use inband_testkit::{IntFrame, inner_only, md_frame, packet, report_group};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::System;
 
@@ -281,6 +281,66 @@ fn one_who_comes_back_hears_the_events_that_came_meanwhile() {
     assert!(!second.contains("event: ledger") && !second.contains(&format!("id: {id}\n")), "{second}");
     assert_ne!(id_of(&second), id);
     assert_eq!(system.get("/api/v1/stream?topics=weather").0, 400);
+}
+
+#[test]
+fn one_who_follows_hears_what_changes_in_the_fabric_and_among_flows() {
+    let system = System::start("");
+    let mut stream = BufReader::new(system.open("get", "/api/v1/stream?topics=map,flows", &[], ""));
+    system.report_frame(5, &frame().build());
+    let mut heard: Vec<(String, Value)> = Vec::new();
+    let mut name = String::new();
+    let is_told = |heard: &[(String, Value)]| {
+        let nodes = |(name, told): &(String, Value)| name == "map" && told["nodes"]["reports"] == json!([5]);
+        let flows = |(name, told): &(String, Value)| name == "flows" && told["flows"][0]["reports"] == 5;
+        heard.iter().any(nodes) && heard.iter().any(flows)
+    };
+    while !is_told(&heard) {
+        let mut line = String::new();
+        assert!(stream.read_line(&mut line).unwrap() > 0 && heard.len() < 200, "{heard:?}");
+        if let Some(event) = line.strip_prefix("event: ") {
+            event.trim().clone_into(&mut name);
+        } else if let Some(data) = line.strip_prefix("data: ") {
+            heard.push((name.clone(), serde_json::from_str(data).unwrap()));
+        }
+    }
+    assert!(heard.iter().all(|(name, _)| name == "map" || name == "flows"), "{heard:?}");
+}
+
+#[test]
+fn a_map_in_groups_has_groups_in_the_place_of_nodes() {
+    let (system, _) = reported();
+    let full = ask(&system, "/api/v1/map?live=1h");
+    let grouped = ask(&system, "/api/v1/map?live=1h&group=auto&by=reports");
+    let nodes: Vec<Value> =
+        full["nodes"]["node"].as_array().unwrap().iter().map(|node| json!([node])).collect();
+    assert_eq!(grouped["groups"]["nodes"], json!(nodes), "{grouped}");
+    assert_eq!((len(&grouped["nodes"]["node"]), len(&grouped["links"]["from"])), (0, 0), "{grouped}");
+    assert_eq!(len(&grouped["bundles"]["from"]), len(&full["links"]["from"]), "{grouped}");
+    assert_eq!(system.get("/api/v1/map?group=pods").0, 400);
+}
+
+#[test]
+fn events_are_found_by_the_time_up_to_now_too() {
+    let system = System::start("");
+    system.report_frame(1, &frame().build());
+    system.wait_for("/api/v1/events", |events| events[0]["event"] == "new-flow");
+    let found = |time: &str| ask(&system, &format!("/api/v1/events?kind=new-flow&{time}"));
+    for time in ["live=1h", "limit=10", "from=2020-01-01T00:00:00Z"] {
+        assert_eq!(found(time)[0]["event"], "new-flow", "{time}");
+    }
+    assert_eq!(found("at=2020-01-01T00:00:00Z&span=1h"), json!([]));
+    let (status, problem) = system.get("/api/v1/events?live=1h&from=1");
+    assert!(status == 400 && problem.contains("\"parameter\":\"live\""), "{problem}");
+}
+
+#[test]
+fn the_thresholds_of_congestion_are_told() {
+    let (system, _) = reported();
+    let about = ask(&system, "/api/v1/about");
+    assert_eq!(about["congestion"]["trigger_latency"], 100_000, "{about}");
+    let timeline = ask(&system, "/api/v1/queues/timeline?node=1&interface=1");
+    assert_eq!(timeline["thresholds"]["reset_latency"], 50_000, "{timeline}");
 }
 
 /// A collector that has stored five reports on packets of one flow, and the flow.

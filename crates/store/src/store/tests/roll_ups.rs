@@ -49,7 +49,13 @@ fn ask(history: &History, sql: &str) -> Vec<Vec<Cell>> {
 }
 
 /// Questions to a roll-up and to the rows that have one answer.
-const PAIRS: [(&str, &str); 3] = [
+const PAIRS: [(&str, &str); 4] = [
+    (
+        "SELECT time, node_id, egress_interface, queue_id, sum(dropped) AS drops FROM seconds GROUP BY 1, 2, 3, 4 \
+         HAVING drops > 0 ORDER BY 1, 2, 3, 4",
+        "SELECT bucket(time, '1s'), node_id, egress_interface, queue_id, sum(dropped) AS drops FROM observations \
+         WHERE hop_count > 0 GROUP BY 1, 2, 3, 4 HAVING drops > 0 ORDER BY 1, 2, 3, 4",
+    ),
     (
         "SELECT time, node_id, egress_interface, queue_id, sum(count), sum(latency_count), max(latency_max), \
          max(queue_occupancy_max), max(utilization_max), sum(dropped) FROM minutes GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4",

@@ -1,0 +1,73 @@
+//! Columns of a burst: an episode of congestion of one queue.
+
+use crate::table::{Cells, Column, Table};
+use crate::{Nanos, NodeId};
+
+/// What packets found in a queue while it was congested.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BurstRow {
+    /// When its first report arrived here.
+    pub first: Nanos,
+    /// When its last one did.
+    pub last: Nanos,
+    /// The node.
+    pub node_id: NodeId,
+    /// Its egress interface.
+    pub egress_interface: Option<u16>,
+    /// The queue of the interface.
+    pub queue_id: Option<u8>,
+    /// The kind of the event that announced it.
+    pub kind: &'static str,
+    /// Reports on packets that left the queue in this time.
+    pub reports: u64,
+    /// The highest latency.
+    pub latency_max: Option<Nanos>,
+    /// The highest occupancy, in the node's unit.
+    pub queue_occupancy_max: Option<u32>,
+    /// Whether offsets are of the node's clock.
+    pub is_node_clock: bool,
+    /// What offsets are after: a time by the node's clock, or else by arrival.
+    pub base: u64,
+    /// What packets found: `offset:occupancy:latency:flow` with blanks between them, at most 4,096, the deepest of each moment;
+    /// a flow is a place in `flows`, and a dash is what no report told.
+    pub samples: String,
+    /// The flows, those with the most reports first, JSON.
+    pub flows: String,
+}
+
+/// A row for each episode, or for the part of it that is in one log.
+pub const BURSTS: Table<BurstRow> = Table {
+    name: "bursts",
+    about: "an episode of congestion of one queue, in one row or in several that follow one another",
+    columns: &[
+        column("time", "when its first report arrived here", Cells::Time(|row| row.first)),
+        column("last", "when its last report arrived here", Cells::Time(|row| row.last)),
+        column("node_id", "the node", Cells::Integer(|row| row.node_id.0.into())),
+        column(
+            "egress_interface",
+            "level 1",
+            Cells::OptionalInteger(|row| row.egress_interface.map(u64::from)),
+        ),
+        column(
+            "queue_id",
+            "queue of the interface",
+            Cells::OptionalInteger(|row| row.queue_id.map(u64::from)),
+        ),
+        column("kind", "queue-congestion or microburst", Cells::Word(|row| row.kind)),
+        column("reports", "reports on packets that left it", Cells::Integer(|row| row.reports)),
+        column("latency_max", "nanoseconds", Cells::OptionalInteger(|row| Some(row.latency_max?.0))),
+        column(
+            "queue_occupancy_max",
+            "in the node's unit",
+            Cells::OptionalInteger(|row| row.queue_occupancy_max.map(u64::from)),
+        ),
+        column("node_clock", "whether offsets are of the node's clock", Cells::Flag(|row| row.is_node_clock)),
+        column("base", "what offsets are after, nanoseconds", Cells::Integer(|row| row.base)),
+        column("samples", "offset:occupancy:latency:flow", Cells::Text(|row| row.samples.clone())),
+        column("flows", "the flows of the samples, JSON", Cells::Text(|row| row.flows.clone())),
+    ],
+};
+
+const fn column(name: &'static str, about: &'static str, cells: Cells<BurstRow>) -> Column<BurstRow> {
+    Column { name, about, cells }
+}

@@ -1,0 +1,138 @@
+//! Answers out of roll-ups, where hops are no longer kept.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use inband_model::Nanos;
+use inband_store::{
+    Answer, Cell, Findings, Limits, Naming, QueryError, Sketch, Spread, SpreadQuestion, StoreError, Tally,
+};
+use serde_json::{Value, json};
+
+use super::System;
+use crate::archive::{Archive, Snapshot};
+use crate::settings::ApiSettings;
+
+/// A history of which roll-ups are left: some rows of tables, whatever is asked of them.
+#[derive(Debug, Clone)]
+struct Left(Vec<(&'static str, Vec<Cell>)>);
+
+impl Archive for Left {
+    fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError> {
+        Ok(Box::new(self.clone()))
+    }
+
+    fn trouble(&self) -> Option<String> {
+        None
+    }
+
+    fn tally(&self) -> Tally {
+        Tally::default()
+    }
+
+    fn retains(&self, _: &str) -> Duration {
+        Duration::from_secs(60)
+    }
+
+    fn max_bytes(&self) -> u64 {
+        1_000
+    }
+
+    fn directory(&self) -> Option<&Path> {
+        None
+    }
+}
+
+impl Snapshot for Left {
+    fn query_named(&self, sql: &str, _: Limits, _: &Arc<dyn Naming>) -> Result<Answer, QueryError> {
+        let is_of = |table: &str| sql.contains(&format!(" FROM {table} WHERE"));
+        let rows = self.0.iter().filter(|(table, _)| is_of(table)).map(|(_, row)| row.clone()).collect();
+        Ok(Answer { rows, ..Answer::default() })
+    }
+
+    fn spread(&self, _: &SpreadQuestion, _: Limits) -> Result<Spread, QueryError> {
+        Ok(Spread::default())
+    }
+
+    fn findings(&self) -> Findings {
+        Findings::default()
+    }
+
+    fn oldest(&self) -> Option<Nanos> {
+        None
+    }
+
+    fn bytes(&self) -> u64 {
+        0
+    }
+}
+
+fn ask(rows: Vec<(&'static str, Vec<Cell>)>, path: &str) -> Value {
+    let system = System::start_of(PathBuf::new(), ApiSettings::default(), Arc::new(Left(rows)), Vec::new());
+    let (status, body) = system.get(path);
+    assert_eq!(status, 200, "{body}");
+    serde_json::from_str(&body).unwrap()
+}
+
+#[test]
+fn a_queue_is_answered_for_out_of_its_bursts() {
+    let flows = json!([
+        { "id": "77", "source": "10.0.0.1", "destination": "10.0.0.2", "protocol": 6, "source_port": 5,
+          "destination_port": 6, "reports": 2, "latency_max": 900 },
+        { "id": "78", "source": "10.0.0.3", "destination": "10.0.0.2", "protocol": 6, "source_port": 7,
+          "destination_port": 6, "reports": 1, "latency_max": 100 },
+    ]);
+    let burst = |samples: &str| {
+        let text = |text: &str| Cell::Text(text.to_owned());
+        vec![
+            Cell::Integer(1_000_000),
+            Cell::Integer(5_000),
+            Cell::Integer(1),
+            text(samples),
+            text(&flows.to_string()),
+        ]
+    };
+    // A congestion, a microburst within it, what is damaged, and what is after the time that is asked about.
+    let rows = vec![
+        ("bursts", burst("0:40:800:0 10:50:900:0 20:-:100:1")),
+        ("bursts", burst("10:50:900:0 x:1:1:1  :: 99999999:60:1:0")),
+    ];
+
+    let found = ask(rows, "/api/v1/queues/timeline?node=7&interface=2&queue=0&from=1000000&to=2000000");
+
+    assert_eq!((&found["source"], &found["reports"]), (&json!("bursts"), &json!(3)), "{found}");
+    assert_eq!((&found["clock"], &found["base"]), (&json!("node"), &json!("5000")), "{found}");
+    assert_eq!(found["samples"]["offset"], json!([0, 10, 20]), "{found}");
+    assert_eq!(found["samples"]["occupancy"], json!([40, 50, null]), "{found}");
+    assert_eq!(found["samples"]["flow"], json!([0, 0, 1]), "{found}");
+    let flows: Vec<_> =
+        [0, 1].map(|at| &found["flows"][at]).into_iter().map(|flow| &flow["source"]).collect();
+    assert_eq!(flows, [&json!("10.0.0.1"), &json!("10.0.0.3")], "{found}");
+}
+
+#[test]
+fn what_seconds_do_not_tell_of_a_minute_is_spread_over_it() {
+    let sketch = |values: &[(u64, usize)]| {
+        let mut sketch = Sketch::default();
+        values.iter().for_each(|(value, count)| (0..*count).for_each(|_| sketch.add(*value)));
+        Cell::Text(sketch.to_text())
+    };
+    let minute = 60_000_000_000;
+    let rows = vec![
+        ("minutes", vec![Cell::Integer(minute), sketch(&[(1_000, 60), (1_000_000, 5)])]),
+        ("seconds", vec![Cell::Integer(minute + 13_000_000_000), sketch(&[(1_000_000, 5)])]),
+    ];
+
+    let found = ask(rows, "/api/v1/heat?from=60000000000&to=3660000000000&step=10s");
+
+    assert_eq!((&found["source"], &found["count"]), (&json!("seconds"), &json!(65)), "{found}");
+    let columns = |name: &str| {
+        let column = found["columns"][name].as_array().unwrap().clone();
+        column.into_iter().map(|value| value.as_u64().unwrap()).collect::<Vec<_>>()
+    };
+    let mut cells: Vec<(u64, u64)> = columns("step").into_iter().zip(columns("count")).collect();
+    cells.sort_unstable();
+    // Ten in each step, and the five slow ones in their own.
+    assert_eq!(cells, [(0, 10), (1, 5), (1, 10), (2, 10), (3, 10), (4, 10), (5, 10)], "{found}");
+}
