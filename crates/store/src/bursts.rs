@@ -148,7 +148,7 @@ impl Episode {
                 let moment = |found: &Found| (time(found) - base) / step;
                 match deepest.last_mut().filter(|last| moment(last) == moment(&one)) {
                     Some(last) if (one.occupancy, one.latency) > (last.occupancy, last.latency) => {
-                        *last = one
+                        *last = one;
                     }
                     Some(_) => {}
                     None => deepest.push(one),
