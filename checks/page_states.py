@@ -82,6 +82,8 @@ def pictures_have_names_and_tables(demo, browser, _events):
     page = browser.page()
     for view in [*VIEWS[:5], "/map?form=matrix", "/queue/1/2/0?live=1m", "/flow/" + demo.json("flows?limit=1")[0]["id"]]:
         open_view(page, demo.url + view)
+        if view == "/":
+            page.locator("main .uplot").first.wait_for()  # Lanes come after the incidents.
         page.wait_for_timeout(800)
         pictures = page.eval_on_selector_all(
             "main canvas, main svg, main .uplot",

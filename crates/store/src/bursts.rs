@@ -124,7 +124,7 @@ impl Episode {
             _ => found.received_at.0,
         };
         found.sort_by_key(|found| (time(found), found.occupancy, found.latency, found.flow));
-        let (base, end) = (time(found.first()?), time(found.last()?));
+        let base = time(found.first()?);
         let (flows, places) = flows(&found);
         let row = BurstRow {
             first: found.iter().map(|found| found.received_at).min()?,
@@ -141,21 +141,7 @@ impl Episode {
             samples: String::new(),
             flows,
         };
-        if found.len() > MAX_SAMPLES {
-            let step = (end - base) / MAX_SAMPLES as u64 + 1;
-            let mut deepest: Vec<Found> = Vec::with_capacity(MAX_SAMPLES);
-            for one in found {
-                let moment = |found: &Found| (time(found) - base) / step;
-                match deepest.last_mut().filter(|last| moment(last) == moment(&one)) {
-                    Some(last) if (one.occupancy, one.latency) > (last.occupancy, last.latency) => {
-                        *last = one;
-                    }
-                    Some(_) => {}
-                    None => deepest.push(one),
-                }
-            }
-            found = deepest;
-        }
+        let found = chosen(found);
         let mut samples = String::new();
         for one in &found {
             let separator = if samples.is_empty() { "" } else { " " };
@@ -171,6 +157,25 @@ impl Episode {
         }
         Some(BurstRow { samples, ..row })
     }
+}
+
+/// At most [`MAX_SAMPLES`] of what packets found: one of each so many that follow one another, whichever flow they are of, and
+/// the deepest of all.
+fn chosen(found: Vec<Found>) -> Vec<Found> {
+    let length = found.len().div_ceil(MAX_SAMPLES);
+    if length <= 1 {
+        return found;
+    }
+    let depth = |found: &Found| (found.occupancy, found.latency);
+    let deepest = found.iter().map(depth).max();
+    let mut state = 0_u64;
+    let one_of = |some: &[Found]| {
+        // Flows that take turns would be seen with a step of their own; so no place in the row is preferred.
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let place = usize::try_from(state >> 33).unwrap_or(0) % some.len();
+        some.iter().find(|found| Some(depth(found)) == deepest).copied().unwrap_or(some[place])
+    };
+    found.chunks(length).map(one_of).collect()
 }
 
 /// The flows with the most reports as JSON, and the place of each.
@@ -277,12 +282,18 @@ mod tests {
     }
 
     #[test]
-    fn of_many_packets_the_deepest_of_each_moment_stay() {
-        let hops: Vec<HopRecord> =
-            (0..20_000).map(|at| hop(100 + at, u32::from(at == 7_777) * 5_000, 1)).collect();
+    fn of_many_packets_the_deepest_stays_and_each_flow_has_its_share() {
+        let flow_of = |at: u64| u16::try_from(at % 3).unwrap();
+        let mut hops: Vec<HopRecord> = (0..12_000).map(|at| hop(100 + at, 50, flow_of(at))).collect();
+        hops[7_777] = hop(7_877, 5_000, 1);
         let rows = of(&[event(Phase::End, 100, 100_000)], &hops);
         let samples: Vec<&str> = rows[0].samples.split(' ').collect();
-        assert!(samples.len() <= 4_096 && samples.contains(&"7777:5000:50000:0"), "{}", samples.len());
-        assert_eq!(rows[0].reports, 20_000);
+        assert!(samples.len() <= 4_096, "{}", samples.len());
+        assert!(samples.iter().any(|sample| sample.starts_with("7777:5000:50000:")), "{:?}", &samples[..9]);
+        for flow in 0..3 {
+            let share = samples.iter().filter(|sample| sample.ends_with(&format!(":{flow}"))).count();
+            assert!((1_200..1_470).contains(&share), "{share} of {} are of flow {flow}", samples.len());
+        }
+        assert_eq!(rows[0].reports, 12_000);
     }
 }

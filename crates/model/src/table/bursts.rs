@@ -28,8 +28,8 @@ pub struct BurstRow {
     pub is_node_clock: bool,
     /// What offsets are after: a time by the node's clock, or else by arrival.
     pub base: u64,
-    /// What packets found: `offset:occupancy:latency:flow` with blanks between them, at most 4,096, the deepest of each moment;
-    /// a flow is a place in `flows`, and a dash is what no report told.
+    /// What packets found: `offset:occupancy:latency:flow` with blanks between them, at most 4,096, chosen evenly,
+    /// and the deepest; a flow is a place in `flows`, and a dash is what no report told.
     pub samples: String,
     /// The flows, those with the most reports first, JSON.
     pub flows: String,
