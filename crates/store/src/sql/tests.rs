@@ -172,8 +172,8 @@ fn a_name_nobody_knows_is_told_with_the_nearest() {
         ("SELECT o.nod_id FROM observations o", "no such column: o.nod_id; did you mean node_id?"),
         (
             "SELECT * FROM xyz",
-            "no such table: xyz; there are observations, paths, events, ledger, minutes, hours, flow_minutes, \
-             link_minutes, reports",
+            "no such table: xyz; there are observations, paths, events, ledger, minutes, seconds, bursts, hours, \
+             flow_minutes, link_minutes, reports",
         ),
         ("SELECT qqq FROM events", "no such column: qqq; `inband query --tables` lists all"),
         ("", "there is no question"),
