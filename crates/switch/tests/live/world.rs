@@ -1,6 +1,6 @@
 //! Host A, two switches, host B, each a network namespace; links between neighbours.
 
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::net::{IpAddr, TcpListener, TcpStream, UdpSocket};
 use std::process::Command;
 use std::sync::Arc;
@@ -181,7 +181,16 @@ impl World {
     /// The same with a whole configuration.
     pub(crate) fn switch_of(&self, place: usize, text: &str) -> Running {
         let namespace = Namespace::open(&self.names[place]).unwrap();
-        let reports = self.inside(place, || UdpSocket::bind("127.0.0.1:32766").unwrap());
+        // The socket of a switch before may still be open in a child of another test, between fork and exec.
+        let is_taken = |bound: &io::Result<UdpSocket>| {
+            bound.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::AddrInUse)
+        };
+        let bind = |_| {
+            std::thread::sleep(Duration::from_millis(5));
+            self.inside(place, || UdpSocket::bind("127.0.0.1:32766"))
+        };
+        let reports =
+            (0..1_000).map(bind).find(|bound| !is_taken(bound)).expect("it is closed by then").unwrap();
         let config: NodeConfig = toml::from_str(text).unwrap();
         Running::start(namespace, config, reports)
     }
