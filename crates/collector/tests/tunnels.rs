@@ -103,7 +103,8 @@ fn md(of: &Flow, node_ids: &[u32]) -> Vec<u8> {
     MdPacket { flow: *of, ..MdPacket::new(&hops(node_ids)) }.bytes()
 }
 
-/// `inner` in a packet of VXLAN, with INT-MD of these nodes between the UDP header and VXLAN's where there are some.
+/// `inner` in a packet of VXLAN, with INT-MD of these nodes between the UDP header and VXLAN's where there are
+/// some.
 fn in_vxlan(node_ids: &[u32], inner: &[u8]) -> Vec<u8> {
     let outer = Flow { destination_port: 4789, ..flow(9) };
     let vxlan = [&[8, 0, 0, 0, 0, 0, 7, 0][..], &ethernet(&[0x08, 0x00], inner)].concat();

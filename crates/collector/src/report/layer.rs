@@ -8,8 +8,8 @@ use inband_wire::{Dissection, FiveTuple, Level};
 
 /// The first INT header of a type that a report is about.
 ///
-/// Where several packets inside one another carry INT, each belongs to a domain of its own. The report is about the one whose
-/// last hop is the reporting node, else about the outermost.
+/// Where several packets inside one another carry INT, each belongs to a domain of its own. The report is about the
+/// one whose last hop is the reporting node, else about the outermost.
 // int-2.1/l4-04
 #[inline]
 pub(super) fn first_of<'d>(
@@ -35,7 +35,8 @@ pub(super) fn first_of<'d>(
     Some(std::iter::once(outermost).chain(others).find(is_of_reporter).unwrap_or(outermost))
 }
 
-/// The flow of a report: that of the innermost packet, but where a packet inside that of `level` carries INT of its own, that of `level`.
+/// The flow of a report: that of the innermost packet; where a packet inside that of `level` carries INT of its own,
+/// that of `level`.
 ///
 /// `None` for a later fragment, which has no ports.
 #[inline]
