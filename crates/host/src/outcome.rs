@@ -75,6 +75,8 @@ pub enum Outcome {
     TakenApart,
     /// Another agent's answer about a flow of a container of this host. The agent uses it; it ends here.
     Answer,
+    /// Not started: as many packets of the flow are in the shim as its processor takes without dropping some.
+    ShimFull,
 }
 
 /// What is counted of watched traffic on its way out.
@@ -97,7 +99,7 @@ impl Traffic {
 
 impl Outcome {
     /// All outcomes, in the order of `bpf/intf.h`.
-    pub const ALL: [Self; 35] = [
+    pub const ALL: [Self; 36] = [
         Self::NotIp,
         Self::NotWatched,
         Self::Started,
@@ -133,6 +135,7 @@ impl Outcome {
         Self::IntTooBig,
         Self::TakenApart,
         Self::Answer,
+        Self::ShimFull,
     ];
 
     /// The name users read.
@@ -174,6 +177,7 @@ impl Outcome {
             Self::IntTooBig => "int_too_big",
             Self::TakenApart => "taken_apart",
             Self::Answer => "answer",
+            Self::ShimFull => "shim_full",
         }
     }
 }

@@ -14,6 +14,7 @@ use inband_node::{DeviceMetadata, Node, Passage};
 use inband_testkit::packet::{Packet, packet};
 use inband_testkit::path::{DomainPlan, NodePlan, Place, send};
 use inband_testkit::strategies::{domain_plan, ip_packet, node_plan};
+use inband_wire::error::{ErrorKind, ParseError};
 use inband_wire::int::earlier::HopByHop;
 use inband_wire::int::{CodePoints, HeaderType, Instructions, Md, Version};
 use inband_wire::{Link, Strictness, dissect};
@@ -282,9 +283,36 @@ fn has_whole_hops(config: &NodeConfig, frame: &[u8]) -> bool {
         let dissection = dissect(Link::Ethernet, frame, &code_points, Strictness::Whole);
         let (_, location) = dissection.int().next()?;
         let is_md = location.version == Version::V2_1 && location.header_type == HeaderType::Md;
-        (is_md && Md::parse(frame, location, &[]).is_err()).then_some(())
+        // Of a header of another version nobody knows what is behind it.
+        let is_broken = |error: ParseError| !matches!(error.kind, ErrorKind::Version { .. });
+        (is_md && Md::parse(frame, location, &[]).is_err_and(is_broken)).then_some(())
     };
     config.encapsulation.with_code_points(&[], has_broken_stack).is_none()
+}
+
+#[test]
+fn host_int_is_found_in_front_of_options_that_look_like_a_header_of_another_version() {
+    let Some(mut programs) = programs() else { return };
+    let plan = NodePlan([19, 0, 0, 0]);
+    let domain = DomainPlan([98, 254, 33, 16, 18, 16, 45, 0]);
+    let mut last = domain.node(3, Place::Last, &plan);
+    last.sink.own_metadata = SinkMetadata::None;
+    programs.configure(&host(last.clone())).unwrap();
+    // Where the domain has INT, behind all options, stand a shim of INT-MD and a header of version 4.
+    let options = [
+        0x64, 0xeb, 0xc5, 0xb1, 0x1d, 0xa5, 0xa4, 0xe6, 0x45, 0x4a, 0x94, 0x2c, 0x0c, 0x6b, 0x32, 0x73, 0x41,
+        0xd1, 0x8b, 0x71, 0x4d, 0x14, 0x79, 0x16, 0xbb, 0x03, 0x4d, 0x23, 0xb4, 0xa2, 0x70, 0xf4, 0xc4, 0xc2,
+        0x64, 0x72, 0xf1, 0xd4, 0x00, 0x00,
+    ];
+    let plain = packet().ipv4().tcp(58_552, 4_790).options(&options).payload(&[0xff; 1_400]).build();
+    let frame = send(&mut Node::new(&domain.node(1, Place::First, &plan)).unwrap(), &plain, &plan.passage());
+    let frame = frame.unwrap();
+    assert_ne!(frame, plain, "INT has started");
+
+    let passed = programs.pass(Program::Sink, &frame, 1).unwrap();
+    let left = send(&mut Node::new(&last).unwrap(), &frame, &plan.passage());
+    assert_eq!(passed.frame, left.unwrap());
+    assert_eq!(passed.frame, plain);
 }
 
 #[test]

@@ -109,7 +109,7 @@ static __always_inline int has_room(const struct __sk_buff *skb, const struct pa
 
 /* Whether a watched packet that begins a slice can have INT: 0, or why not. It has room for it then. */
 static __always_inline int prepare(struct __sk_buff *skb, struct packet *packet, const struct config *config,
-				   const struct watched_flow *flow, __u64 now)
+				   const struct watched_flow *flow, const struct sliced_flow *sliced, __u64 now)
 {
 	int fault;
 
@@ -117,6 +117,8 @@ static __always_inline int prepare(struct __sk_buff *skb, struct packet *packet,
 		return AGENT_SILENT;
 	if (!shim_is_up(skb, config))
 		return SHIM_DOWN;
+	if (is_full(sliced, now))
+		return SHIM_FULL;
 	if (is_unanswered(skb))
 		return UNANSWERED;
 	if (is_timestamped(skb))
@@ -131,17 +133,29 @@ static __always_inline int prepare(struct __sk_buff *skb, struct packet *packet,
 	return has_room(skb, packet, config) ? 0 : NOT_STARTED_MTU;
 }
 
-/* Sends a packet into the shim, where it gets INT or only follows: STEERED, or why not. */
+/* Notes that a packet is to get INT behind the shim, where it enters as segments: STEERED, or why not. */
 static __always_inline int steer_packet(struct __sk_buff *skb, const struct packet *packet,
-					struct sliced_flow *sliced, int follows, __u64 now)
+					struct sliced_flow *sliced, __u64 now)
 {
-	if (!hand_over(skb, follows ? ~0U : packet->mtu, follows ? FOLLOWS : GETS_INT))
+	if (!hand_over(skb, packet->mtu, GETS_INT))
 		return NOT_STARTED_CLASS;
 	enter_shim(sliced, packets_of(skb, packet), now);
 	/* Until it leaves the shim; a time that is there already says when to send. */
 	if (!skb->tstamp)
 		bpf_skb_set_tstamp(skb, now, BPF_SKB_TSTAMP_DELIVERY_MONO);
 	return STEERED;
+}
+
+/*
+ * Whether a packet without INT follows those of its flow that are in the shim. It stands behind them in front of the far
+ * side, in one piece: as segments, the packets of one burst would be more than the kernel takes before it drops.
+ */
+static __always_inline int follow(struct __sk_buff *skb, struct sliced_flow *sliced, __u64 now)
+{
+	if (!hand_over(skb, ~0U, FOLLOWS))
+		return 0;
+	enter_shim(sliced, 1, now);
+	return 1;
 }
 
 /* What is to be done with a watched packet: STEERED, or why not. */
@@ -167,9 +181,10 @@ static __always_inline int judge_watched(struct __sk_buff *skb, struct packet *p
 	sliced = sliced_flow(&flow);
 	if (!sliced)
 		return NOT_STARTED_CLASS;
-	outcome = begins_slice(sliced, config, now) ? prepare(skb, packet, config, watched, now) : BETWEEN_SLICES;
+	outcome = begins_slice(sliced, config, now) ? prepare(skb, packet, config, watched, sliced, now)
+						    : BETWEEN_SLICES;
 	if (!outcome) {
-		outcome = steer_packet(skb, packet, sliced, 0, now);
+		outcome = steer_packet(skb, packet, sliced, now);
 		if (outcome == STEERED) {
 			sliced->started = now;
 			sliced->is_due = 1;
@@ -178,7 +193,7 @@ static __always_inline int judge_watched(struct __sk_buff *skb, struct packet *p
 	}
 	if (outcome != SHIM_DOWN && outcome != NO_ROOM && would_overtake(sliced, now) && shim_is_up(skb, config) &&
 	    !is_timestamped(skb))
-		*follows = steer_packet(skb, packet, sliced, 1, now) == STEERED;
+		*follows = follow(skb, sliced, now);
 	return outcome;
 }
 
@@ -223,7 +238,7 @@ int steer(struct __sk_buff *skb)
 	conclude(skb, packet, config, outcome, packets);
 	if (outcome == NO_ROOM)
 		return TC_ACT_SHOT;
-	return follows ? bpf_redirect(config->shim_in, 0) : TCX_NEXT;
+	return follows ? bpf_redirect(config->shim_out, BPF_F_INGRESS) : TCX_NEXT;
 }
 
 /* When the packet entered the shim, of the monotonic clock; `now` where that is not known. */
@@ -393,7 +408,7 @@ VERIFIED_ONCE int depart(struct __sk_buff *skb, __u32 errand)
 		if (sliced)
 			__sync_fetch_and_add(&sliced->with_int, 1);
 	}
-	conclude(skb, packet, config, outcome, 1);
+	conclude(skb, packet, config, outcome, outcome == FOLLOWED ? packets_of(skb, packet) : 1);
 	return bpf_redirect(config->device, 0);
 }
 

@@ -104,6 +104,7 @@ enum outcome {
 	INT_TOO_BIG,
 	TAKEN_APART,
 	ANSWER,
+	SHIM_FULL,
 	OUTCOMES,
 };
 

@@ -15,6 +15,12 @@
 /* How long a packet is believed to be in the shim, nanoseconds; one that got lost there never leaves it. */
 #define MAX_INSIDE_NS 100000000ULL
 
+/*
+ * How many packets of a flow are in the shim at most for INT: they stand in the processor's backlog, which drops what is
+ * beyond 1,000 by default.
+ */
+#define MOST_INSIDE 128
+
 /* A flow on its way out. Times are of the monotonic clock, nanoseconds. */
 struct sliced_flow {
 	/* When INT was last started in it; 0: never. */
@@ -58,6 +64,12 @@ static __always_inline int begins_slice(const struct sliced_flow *sliced, const 
 	__u64 interval = config->interval_us * 1000ULL;
 
 	return !config->slices || !sliced->started || now - sliced->started >= interval;
+}
+
+/* Whether there are as many packets of the flow in the shim as may be. */
+static __always_inline int is_full(const struct sliced_flow *sliced, __u64 now)
+{
+	return sliced->inside >= MOST_INSIDE && now - sliced->entered < MAX_INSIDE_NS;
 }
 
 /* Whether a packet that goes straight to the queue might overtake one of its flow. */

@@ -23,6 +23,7 @@ mod pins;
 mod pods;
 mod probe;
 mod proof;
+mod quic;
 mod reporting;
 mod shim;
 mod slices;

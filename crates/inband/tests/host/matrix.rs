@@ -11,6 +11,7 @@ use crate::foreign::{
     DENIED, Order, Side, attach_cls_bpf, attach_tcx, send_merged, set_priority, take_merged,
 };
 use crate::pods::put_behind_bridge;
+use crate::quic::exchange_quic;
 use crate::traffic::{PATIENCE, bytes, exchange_tcp, receive, udp_pair};
 use crate::world::{A4, A6, B4, B6, Offloads, Place, World};
 
@@ -102,6 +103,7 @@ fn try_out(network: Network, (kind, version): (&'static str, &'static str), is_i
 
     exchange_datagrams(pair(&world, network, from, to), &what);
     exchange_merged(pair(&world, network, from, to), &what);
+    exchange_quic(&world, to, 300_000, &what);
     for length in [2_000, 300_000] {
         exchange_tcp(&world, to, length);
     }

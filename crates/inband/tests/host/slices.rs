@@ -1,8 +1,10 @@
 //! One packet of a flow gets INT in each interval, none overtakes another, and connections keep their MSS.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::net::sockopt::set_socket_recv_buffer_size_force;
+use rustix::thread::CpuSet;
 use serde_json::Value;
 
 use crate::agent::{Agent, Domain};
@@ -81,18 +83,78 @@ fn no_packet_of_a_flow_overtakes_another() {
     let (at_a, at_b) = udp_pair(&world, A4, B4);
     set_socket_recv_buffer_size_force(&at_b, 64 << 20).unwrap();
 
-    let numbers = 30_000_u32;
-    (0..numbers).for_each(|number| assert_eq!(at_a.send(&number.to_be_bytes()).unwrap(), 4));
+    // The first finds the neighbours; of others no more are on their way than a processor takes without losing some.
+    deliver(&at_a, &at_b, b"payload");
     let mut buffer = [0; 100];
-    for number in 0..numbers {
-        let length = receive(&at_b, &mut buffer);
-        assert_eq!(&buffer[..length], number.to_be_bytes(), "{number}");
+    for first in (0..30_000_u32).step_by(250) {
+        let numbers = first..first + 250;
+        numbers.clone().for_each(|number| assert_eq!(at_a.send(&number.to_be_bytes()).unwrap(), 4));
+        for number in numbers {
+            let length = receive(&at_b, &mut buffer);
+            assert_eq!(&buffer[..length], number.to_be_bytes(), "{number}");
+        }
     }
     exchange_tcp(&world, B4, 5_000_000);
 
     let (a, b) = (a.stop(), b.stop());
     assert!(count(&a, "started") > 100 && count(&a, "between_slices") > 1_000, "{a}");
     assert_eq!(count(&a, "started"), count(&b, "stripped"), "{a} {b}");
+}
+
+#[test]
+fn no_packet_of_a_flow_overtakes_another_when_its_sender_moves() {
+    let Some(world) = World::new(Offloads::On) else { return };
+    let Some((a, b)) = agents(&world, &slices(200)) else { return };
+    let (at_a, at_b) = udp_pair(&world, A4, B4);
+    set_socket_recv_buffer_size_force(&at_b, 64 << 20).unwrap();
+    let others: Vec<_> = processors().into_iter().map(|cpu| (cpu, udp_pair(&world, A4, B4))).collect();
+
+    let is_over = AtomicBool::new(false);
+    let is_over = &is_over;
+    std::thread::scope(|scope| {
+        // What keeps the soft interrupts of every processor busy: datagrams of other flows, some of which are lost.
+        for (cpu, (at_a, _)) in &others {
+            scope.spawn(move || {
+                stay_on(*cpu);
+                while !is_over.load(Ordering::Relaxed) {
+                    at_a.send(&[0; 1_000]).unwrap();
+                }
+            });
+        }
+        let all = processors();
+        for number in 0..60_000_u32 {
+            if number % 20 == 0 {
+                stay_on(all[(number / 20) as usize % all.len()]);
+            }
+            at_a.send(&number.to_be_bytes()).unwrap();
+        }
+        is_over.store(true, Ordering::Relaxed);
+    });
+    // One that is lost is no matter here.
+    at_b.set_read_timeout(Some(Duration::from_millis(500))).unwrap();
+    let mut numbers = Vec::new();
+    let mut buffer = [0; 4];
+    while let Ok(4) = at_b.recv(&mut buffer) {
+        numbers.push(u32::from_be_bytes(buffer));
+    }
+    assert!(numbers.len() > 1_000, "{} arrived", numbers.len());
+    let overtaken = numbers.windows(2).filter(|pair| pair[0] > pair[1]).count();
+    let (a, b) = (a.stop(), b.stop());
+    assert!(count(&a, "followed") > 100, "{a}");
+    assert_eq!(overtaken, 0, "of {}: {a} {b}", numbers.len());
+}
+
+/// The processors that this thread may run on.
+fn processors() -> Vec<usize> {
+    let all = rustix::thread::sched_getaffinity(None).unwrap();
+    (0..CpuSet::MAX_CPU).filter(|cpu| all.is_set(*cpu)).collect()
+}
+
+/// Keeps this thread on one processor.
+fn stay_on(cpu: usize) {
+    let mut only = CpuSet::new();
+    only.set(cpu);
+    rustix::thread::sched_setaffinity(None, &only).unwrap();
 }
 
 fn slices(interval_us: u32) -> Domain {

@@ -105,6 +105,7 @@ impl World {
             assert!(run("ip", &["-n", name, "link", "set", "lo", "up"]));
         }
         world.connect(offloads);
+        world.keep_order(number);
         world.settle();
         Some(world)
     }
@@ -162,6 +163,19 @@ impl World {
                     ["netns", "exec", name, "ethtool", "-K", device, "tx", "off", "gso", "off", "gro", "off"];
                 assert!(run("ip", &command), "{device}");
             }
+        }
+    }
+
+    /// Keeps the order of packets on links, as wires do. A virtual link gives each packet to the processor that sends it, so
+    /// that one overtakes another when its sender moves, or when a queue is emptied by whoever comes by.
+    fn keep_order(&self, number: u32) {
+        let processors = std::thread::available_parallelism().map_or(1, |count| count.get().min(32));
+        let mask = 1_u32 << (number as usize % processors);
+        for place in [Place::A, Place::FirstHop, Place::SecondHop, Place::B] {
+            let devices = DEVICES.iter().filter(|(other, _)| *other == place as usize);
+            let files = devices.map(|(_, device)| format!("/sys/class/net/{device}/queues/rx-0/rps_cpus"));
+            let line = files.map(|file| format!("echo {mask:x} > {file}")).collect::<Vec<_>>().join(" && ");
+            assert!(run("ip", &["netns", "exec", self.name(place), "sh", "-c", &line]), "{line}");
         }
     }
 
