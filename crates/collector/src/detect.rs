@@ -80,7 +80,7 @@ macro_rules! detectors {
             }
 
             /// Takes in one hop of a report.
-            #[inline]
+            #[inline(always)]
             pub(crate) fn handle_hop(&mut self, hop: &Sample<'_>, ports: &Ports, outbox: &mut Outbox) {
                 $(self.$detector.handle_hop(hop, ports, outbox);)+
             }

@@ -63,7 +63,7 @@ impl Ports {
 
     /// Takes in what one hop reported of its node, its interface and its queue; returns the queue, `None` where there is
     /// no room for it.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn record(&mut self, sample: &Sample<'_>) -> Option<QueueIndex> {
         let port = &mut self.ports[sample.port.0];
         port.record(sample);

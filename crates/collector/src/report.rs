@@ -18,6 +18,7 @@ pub use self::faults::Fault;
 pub(crate) use self::faults::Faults;
 pub(crate) use self::hops::HopReading;
 use self::hops::Hops;
+use self::layer::Carried;
 pub(crate) use self::missing::{Between, Missing};
 use self::outer::Outer;
 pub(crate) use self::outer::PacketIdentity;
@@ -131,13 +132,11 @@ pub(crate) fn read(
     hops.clear();
     let packet = report.packet().map_or(&[][..], |(_, packet, _)| packet);
     report.dissect_into(code_points, dissection);
-    let first_of = |kind| layer::first_of(dissection, kind, packet, reporter.node_id, code_points);
-    let md = first_of(HeaderType::Md);
-    let mx = if md.is_none() { first_of(HeaderType::Mx) } else { None };
+    let carried = Carried::find(dissection, packet, reporter.node_id, code_points);
     let outermost = dissection.levels().next();
     let outer = outermost.map_or_else(Outer::default, |level| Outer::read(packet, &level.layers));
     let mut reading = Reading {
-        flow: layer::flow(dissection, md.or(mx).map(|(level, _)| level), packet),
+        flow: layer::flow(dissection, carried, packet),
         origin: Origin::XdReport,
         stack: StackState::Whole,
         ttl: outer.ttl,
@@ -161,7 +160,8 @@ pub(crate) fn read(
         (reading.origin, reading.stack) = (Origin::MdStack, UNREADABLE);
         return reading;
     }
-    if let Some((_, location)) = md {
+    let location = carried.map(|carried| carried.location);
+    if let Some(location) = location.filter(|location| location.header_type == HeaderType::Md) {
         match AnyHeader::parse(packet, location, code_points.domains) {
             Ok(header) => {
                 reading.origin = Origin::MdStack;
@@ -174,7 +174,7 @@ pub(crate) fn read(
                 reading.stack = UNREADABLE;
             }
         }
-    } else if let Some((_, location)) = mx {
+    } else if let Some(location) = location {
         reading.origin = Origin::MxReport;
         reading.number = reporter.numbering.and_then(|numbering| numbering.read(packet, location));
     }

@@ -5,7 +5,6 @@ use std::net::SocketAddr;
 use inband_model::{Nanos, ReportReference};
 
 use crate::ledger::Arrival;
-use crate::ports::{PortIndex, Sample};
 use crate::report::{HopReading, Reading};
 use crate::share::Share;
 
@@ -31,22 +30,5 @@ impl Sighting<'_> {
     #[inline]
     pub(crate) fn has_reporter(&self) -> bool {
         self.share.has_node(self.report.node_id)
-    }
-
-    /// One of its hops, which left by `port`.
-    #[inline]
-    pub(crate) fn sample<'b>(&'b self, port: PortIndex, reading: &'b HopReading) -> Sample<'b> {
-        // Q is about the queue of the reporting node.
-        let is_reporter = reading.hop.node_id == self.report.node_id;
-        Sample {
-            now: self.now,
-            report: self.report,
-            port,
-            queue: None,
-            reading,
-            congested_queue: self.reading.congested_queue && is_reporter,
-            flow: self.reading.flow.as_ref(),
-            packet_bytes: self.reading.packet_bytes,
-        }
     }
 }

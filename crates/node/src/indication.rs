@@ -77,8 +77,7 @@ fn find_otherwise(
         EncapsulationKind::ProbeMarker
             if layers.checksum_at().is_some() && carriage.has_marker_ports(bytes, layers) =>
         {
-            carriage
-                .with_code_points(|code_points| locate::behind_probe_marker(bytes, layers, code_points))?
+            locate::behind_probe_marker(bytes, layers, &[carriage.probe_marker], carriage.tcp_options)?
         }
         EncapsulationKind::Gre if layers.protocol == gre::PROTOCOL => {
             locate::in_gre(bytes, layers, &[carriage.gre_protocol])?
@@ -93,10 +92,10 @@ fn find_otherwise(
     };
     match first {
         None => Ok(None),
-        Some(location) if is_alone(&location) => {
-            parse(bytes, layers, &location).map(|int| Some((location, int)))
+        Some(location) if may_be_behind_another(carriage, &location) => {
+            chained(carriage, bytes, layers, location)
         }
-        Some(location) => chained(carriage, bytes, layers, location),
+        Some(location) => parse(bytes, layers, &location).map(|int| Some((location, int))),
     }
 }
 
@@ -122,16 +121,20 @@ fn find_in_dialect(
     }
 }
 
-/// Whether no other INT header can follow.
-const fn is_alone(location: &Location) -> bool {
-    matches!(
-        location.encapsulation,
+/// Whether the header a node acts on may be another one than the first: a tunnel may carry several, of which
+/// destination headers are skipped, and the versions before 2.0 are told apart by what the domain writes.
+#[inline]
+fn may_be_behind_another(carriage: &Carriage, first: &Location) -> bool {
+    let is_alone = matches!(
+        first.encapsulation,
         Encapsulation::Dscp | Encapsulation::UdpPort | Encapsulation::Udp | Encapsulation::ProbeMarker
-    )
+    );
+    !is_alone && (first.header_type == HeaderType::Destination || carriage.version.is_before_2())
 }
 
 /// Reads the first MD or MX header of a chain, else its first destination header.
 // int-2.1/headers-01, int-2.1/headers-02, int-2.1/headers-05
+#[inline(never)]
 fn chained(
     carriage: &Carriage,
     bytes: &[u8],

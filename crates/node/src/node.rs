@@ -177,9 +177,10 @@ impl Node {
     /// [`MOST_GROWTH`](crate::frame::MOST_GROWTH) bytes of headroom, or INT is not added where it is short.
     #[inline]
     pub fn handle_frame(&mut self, link: Link, frame: &mut Frame<'_>, passage: &Passage) -> Verdict {
+        let hop = self.profile.hop(passage);
         let fate = match self.smart {
-            None => self.fate(link, frame, passage, None),
-            Some(_) => self.fate_with_queue(link, frame, passage),
+            None => self.fate(link, frame, hop, None),
+            Some(_) => self.fate_with_queue(link, frame, hop),
         };
         self.counters.count(fate);
         match fate {

@@ -68,6 +68,8 @@ impl Level {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Dissection {
     levels: [Option<Level>; MOST_LEVELS],
+    /// Which of them carry INT, the outermost in the lowest bit.
+    with_int: u8,
     /// The five-tuple of the innermost packet, as it was before INT was added.
     pub flow: Option<FiveTuple>,
     /// Why a packet that is marked as INT could not be read on; what was read before stays valid.
@@ -84,14 +86,14 @@ impl Dissection {
         });
         let mut levels = [None; MOST_LEVELS];
         levels[0] = level;
-        Self { levels, flow: Some(flow), error: None }
+        Self { levels, with_int: u8::from(level.is_some()), flow: Some(flow), error: None }
     }
 
     fn clear(&mut self) {
         for level in &mut self.levels {
             *level = None;
         }
-        (self.flow, self.error) = (None, None);
+        (self.with_int, self.flow, self.error) = (0, None, None);
     }
 
     /// What is known of a packet of which nothing could be read.
@@ -102,6 +104,23 @@ impl Dissection {
     /// The IP packets, the outermost first.
     pub fn levels(&self) -> impl Iterator<Item = &Level> {
         self.levels.iter().flatten()
+    }
+
+    /// The only IP packet with INT headers; `None` where there is none, or more than one.
+    #[inline]
+    #[must_use]
+    pub fn only_level_with_int(&self) -> Option<&Level> {
+        if !self.with_int.is_power_of_two() {
+            return None;
+        }
+        self.levels.get(self.with_int.trailing_zeros() as usize)?.as_ref()
+    }
+
+    /// Whether several IP packets inside one another have INT headers.
+    #[inline]
+    #[must_use]
+    pub const fn has_nested_int(&self) -> bool {
+        self.with_int & self.with_int.wrapping_sub(1) != 0
     }
 
     /// All INT headers with the packet that carries them, in their order.
@@ -160,6 +179,7 @@ pub(crate) fn dissect_into(
         let flow = dissection.flow.insert(layers.five_tuple(bytes));
         if let Some(location) = level.last_int() {
             take_int_off(flow, bytes, location);
+            dissection.with_int |= 1 << depth;
         }
         dissection.error = error;
         next = match error {

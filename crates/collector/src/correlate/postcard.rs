@@ -8,6 +8,7 @@ use crate::outbox::Outbox;
 use crate::paths::{
     Change, Conclusion, Evidence, Mark, Ordered, PathIndex, Postcard, Put, Sighted, conclude,
 };
+use crate::ports::Sample;
 use crate::report::{HopReading, StackState};
 use crate::sighting::Sighting;
 
@@ -90,7 +91,7 @@ impl Correlator {
         {
             let before = std::mem::replace(latency, hop.latency.or(*latency));
             if let Some(port) = self.network.paths[path].ports.get(place).copied().flatten() {
-                self.detectors.handle_latency(&sighting.sample(port, hop), before, outbox);
+                self.detectors.handle_latency(&Sample::new(sighting, port, hop), before, outbox);
             }
             self.time_link_before(flow, path, place, sighting, outbox);
         }

@@ -6,6 +6,7 @@ use crate::detect::detector::{Crossing, SeenStack};
 use crate::flows::{FlowIndex, Upstream};
 use crate::outbox::Outbox;
 use crate::paths::{Mark, Order, PathIndex};
+use crate::ports::Sample;
 use crate::report::{HopReading, StackState};
 use crate::sighting::Sighting;
 
@@ -52,7 +53,7 @@ impl Correlator {
         for ((reading, port), latency) in sighting.hops.iter().zip(&path.ports).zip(&mut entry.latencies) {
             let before = std::mem::replace(latency, reading.latency);
             if let Some(port) = port {
-                let mut sample = sighting.sample(*port, reading);
+                let mut sample = Sample::new(sighting, *port, reading);
                 if sighting.share.has_node(reading.hop.node_id) {
                     record_hop(&mut sample, &mut self.network.ports, &mut self.detectors, outbox);
                 }

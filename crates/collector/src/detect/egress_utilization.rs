@@ -38,7 +38,7 @@ impl Detector for State {
         Self { settings: settings.clone(), interfaces: HashMap::new(), purged_at: Nanos::ZERO, unfollowed: 0 }
     }
 
-    #[inline]
+    #[inline(always)]
     fn handle_hop(&mut self, hop: &Sample<'_>, _: &Ports, outbox: &mut Outbox) {
         if let Some(utilization) = hop.reading.metadata.egress_utilization {
             self.handle_utilization(hop, utilization, outbox);
@@ -58,10 +58,10 @@ impl State {
         }
         if !self.interfaces.contains_key(&place) {
             // An interface that is far from full needs no place.
-            if !self.settings.is_busy(utilization) || !self.has_room(hop.now) {
+            if !self.settings.is_busy(utilization) || !self.has_room(hop.now()) {
                 return;
             }
-            self.interfaces.insert(place, Interface::new(hop.now));
+            self.interfaces.insert(place, Interface::new(hop.now()));
         }
         let Some(interface) = self.interfaces.get_mut(&place) else { return };
         let second = interface.take(&self.settings, hop, utilization);
@@ -74,7 +74,7 @@ impl State {
             }
             Level::Between => {}
             Level::Below => {
-                outbox.calm(EventKind::EgressUtilization, &key(place), hop.now);
+                outbox.calm(EventKind::EgressUtilization, &key(place), hop.now());
                 self.interfaces.remove(&place);
             }
         }
@@ -108,7 +108,7 @@ fn event(
         flows: interface.flows(),
         reported_bytes: interface.reported_bytes(),
     });
-    let event = Event::of_report(detail, Severity::Warning, key(place), Confidence::Certain, hop.report);
+    let event = Event::of_report(detail, Severity::Warning, key(place), Confidence::Certain, hop.report());
     Event { first: interface.over_since().unwrap_or(event.first), count: interface.reports(), ..event }
 }
 

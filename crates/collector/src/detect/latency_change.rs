@@ -75,10 +75,10 @@ impl Detector for State {
 impl State {
     #[cold]
     fn change(&mut self, hop: &Sample<'_>, old: Nanos, outbox: &mut Outbox) {
-        let (Some(&flow), Some(new)) = (hop.flow, hop.reading.latency) else { return };
+        let (Some(&flow), Some(new)) = (hop.flow(), hop.reading.latency) else { return };
         let course = self.settings.course();
         let signs = self.signs.at(hop.port.place(), Signs::default);
-        let Some(count) = signs.take(hop.now, course) else { return };
+        let Some(count) = signs.take(hop.now(), course) else { return };
         let (node_id, egress_interface) = hop.interface();
         let detail = LatencyChange { node_id, egress_interface, flow, old, new };
         let event = hop.warning(EventDetail::LatencyChange(detail));

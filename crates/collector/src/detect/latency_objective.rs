@@ -57,11 +57,11 @@ impl Detector for State {
         Self { settings: settings.clone(), objectives: Slots::default() }
     }
 
-    #[inline]
+    #[inline(always)]
     fn handle_hop(&mut self, hop: &Sample<'_>, _: &Ports, outbox: &mut Outbox) {
         let Some(latency) = hop.reading.latency else { return };
         let objective = self.objectives.at(hop.port.place(), Objective::default);
-        if let Some(tally) = objective.record(&self.settings, hop.now, latency) {
+        if let Some(tally) = objective.record(&self.settings, hop.now(), latency) {
             outbox.begin(event(&self.settings, hop, tally), self.settings.course());
         }
     }

@@ -32,12 +32,12 @@ impl Detector for State {
         Self { settings: settings.clone(), spikes: Slots::default() }
     }
 
-    #[inline]
+    #[inline(always)]
     fn handle_hop(&mut self, hop: &Sample<'_>, _: &Ports, outbox: &mut Outbox) {
         let Some(latency) = hop.reading.latency else { return };
         let goes_on = || outbox.is_active(EventKind::LatencySpike, &hop.interface_key());
         let spikes = self.spikes.at(hop.port.place(), Spikes::new);
-        if let Some((spike, course)) = spikes.record(&self.settings, hop.now, latency, goes_on) {
+        if let Some((spike, course)) = spikes.record(&self.settings, hop.now(), latency, goes_on) {
             outbox.begin(event(hop, &spike), course);
         }
     }

@@ -77,13 +77,13 @@ impl Detector for State {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn handle_hop(&mut self, hop: &Sample<'_>, ports: &Ports, outbox: &mut Outbox) {
         let Some(index) = hop.queue else { return };
         let queue = self.queues.at(index.place(), || Queue::new(index, hop, &self.units));
         let is_congested = Episode::is_congested(&self.settings, queue.units, hop);
         if is_congested || queue.episode.is_some() {
-            let utilization = ports[hop.port].mean_utilization(hop.now);
+            let utilization = ports[hop.port].mean_utilization(hop.now());
             let due = queue.record(&self.settings, hop, is_congested, utilization, &mut self.steps, outbox);
             if let Some(due) = due {
                 self.calm.set(due, index);
@@ -146,21 +146,21 @@ impl Queue {
         outbox: &mut Outbox,
     ) -> Option<Nanos> {
         let is_first = self.episode.is_none();
-        let is_recurring = is_first && self.recurrence.note(settings, hop.now);
+        let is_recurring = is_first && self.recurrence.note(settings, hop.now());
         let episode = self.episode.get_or_insert_with(|| Episode::begin(settings, hop, is_recurring));
         if is_first {
             outbox.begin(episode.announce(self.place), Course::UNTIL_ENDED);
         } else if !episode.goes_on(settings, self.units, hop) {
-            self.calm_down(hop.now, utilization, steps);
+            self.calm_down(hop.now(), utilization, steps);
             return None;
         }
         episode.note_utilization(utilization);
         let due = episode.due(settings);
         let (came_at, left_at) = hop.residence();
         let departure = Departure {
-            report: hop.report,
-            flow: hop.flow.copied(),
-            bytes: u64::from(hop.packet_bytes.max(1)),
+            report: hop.report(),
+            flow: hop.flow().copied(),
+            bytes: u64::from(hop.packet_bytes().max(1)),
             came_at,
             left_at,
             latency: hop.reading.latency,

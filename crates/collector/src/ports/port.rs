@@ -39,13 +39,13 @@ impl Port {
     }
 
     /// Takes in what a report tells of the node and the interface.
-    #[inline]
+    #[inline(always)]
     pub(super) fn record(&mut self, sample: &Sample<'_>) {
-        self.last_seen = self.last_seen.max(sample.now);
-        self.carried.0 += u64::from(sample.packet_bytes);
+        self.last_seen = self.last_seen.max(sample.now());
+        self.carried.0 += u64::from(sample.packet_bytes());
         self.carried.1 += 1;
         if let Some(utilization) = sample.reading.metadata.egress_utilization {
-            self.utilization.get_or_insert(Gauge::new(sample.now)).record(sample.now, utilization);
+            self.utilization.get_or_insert(Gauge::new(sample.now())).record(sample.now(), utilization);
         }
         if let Some(latency) = sample.reading.latency {
             self.latency.record(latency.0);

@@ -25,7 +25,7 @@ impl Queue {
     #[inline]
     pub(super) fn record(&mut self, sample: &Sample<'_>) {
         if let Some(queue) = sample.reading.queue() {
-            self.depth.get_or_insert(Gauge::new(sample.now)).record(sample.now, queue.occupancy);
+            self.depth.get_or_insert(Gauge::new(sample.now())).record(sample.now(), queue.occupancy);
         }
     }
 

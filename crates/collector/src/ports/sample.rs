@@ -3,28 +3,55 @@
 use inband_model::{Confidence, Event, EventDetail, Flow, Nanos, NodeId, ReportReference, Severity};
 
 use crate::report::HopReading;
+use crate::sighting::Sighting;
 
 use super::index::{PortIndex, QueueIndex};
 
 /// One hop of one report, on its way into the statistics.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sample<'a> {
-    pub(crate) now: Nanos,
-    pub(crate) report: ReportReference,
+    sighting: &'a Sighting<'a>,
+    pub(crate) reading: &'a HopReading,
     /// The interface the packet left by.
     pub(crate) port: PortIndex,
     /// The queue it waited in; `None` where there is no room for another queue.
     pub(crate) queue: Option<QueueIndex>,
-    pub(crate) reading: &'a HopReading,
-    /// Q, where it is about this hop.
-    pub(crate) congested_queue: bool,
-    /// The flow of the packet.
-    pub(crate) flow: Option<&'a Flow>,
-    /// Length of the packet from its IP header on, bytes; 0 where it is not known.
-    pub(crate) packet_bytes: u32,
 }
 
-impl Sample<'_> {
+impl<'a> Sample<'a> {
+    /// One of the hops of a report, which left by `port`.
+    #[inline]
+    pub(crate) fn new(sighting: &'a Sighting<'a>, port: PortIndex, reading: &'a HopReading) -> Self {
+        Self { sighting, reading, port, queue: None }
+    }
+
+    /// When the report came.
+    #[inline]
+    pub(crate) fn now(&self) -> Nanos {
+        self.sighting.now
+    }
+
+    pub(crate) fn report(&self) -> ReportReference {
+        self.sighting.report
+    }
+
+    /// Q, where it is about this hop: it is about the queue of the reporting node.
+    #[inline]
+    pub(crate) fn congested_queue(&self) -> bool {
+        self.sighting.reading.congested_queue && self.reading.hop.node_id == self.sighting.report.node_id
+    }
+
+    /// The flow of the packet.
+    pub(crate) fn flow(&self) -> Option<&'a Flow> {
+        self.sighting.reading.flow.as_ref()
+    }
+
+    /// Length of the packet from its IP header on, bytes; 0 where it is not known.
+    #[inline]
+    pub(crate) fn packet_bytes(&self) -> u32 {
+        self.sighting.reading.packet_bytes
+    }
+
     /// The node, and the interface the packet left by; `None` where the node does not tell.
     pub(crate) fn interface(&self) -> (NodeId, Option<u16>) {
         (self.reading.hop.node_id, self.reading.hop.egress_interface)
@@ -40,7 +67,7 @@ impl Sample<'_> {
     /// An event of that interface, probable and a warning.
     pub(crate) fn warning(&self, detail: EventDetail) -> Event {
         let key = self.interface_key();
-        Event::of_report(detail, Severity::Warning, key, Confidence::Probable, self.report)
+        Event::of_report(detail, Severity::Warning, key, Confidence::Probable, self.report())
     }
 
     /// When the packet came and when it left, by the node's clock where that is told, else by ours.
@@ -48,7 +75,7 @@ impl Sample<'_> {
         let latency = self.reading.latency.map_or(0, |latency| latency.0);
         match self.reading.came_at() {
             Some(came_at) => (came_at, came_at.saturating_add(latency)),
-            None => (self.now.0.saturating_sub(latency), self.now.0),
+            None => (self.now().0.saturating_sub(latency), self.now().0),
         }
     }
 }

@@ -6,42 +6,64 @@ use inband_wire::int::{AnyHeader, CodePoints, HeaderType, Location};
 use inband_wire::layers::Fragment;
 use inband_wire::{Dissection, FiveTuple, Level};
 
-/// The first INT header of a type that a report is about.
-///
-/// Where several packets inside one another carry INT, each belongs to a domain of its own. The report is about the
-/// one whose last hop is the reporting node, else about the outermost.
-// int-2.1/l4-04
-#[inline]
-pub(super) fn first_of<'d>(
-    dissection: &'d Dissection,
-    header_type: HeaderType,
-    packet: &[u8],
-    reporter: NodeId,
-    code_points: &CodePoints<'_>,
-) -> Option<(&'d Level, &'d Location)> {
-    let mut found = dissection
-        .levels()
-        .filter_map(|level| level.first_int(header_type).map(|location| (level, location)));
-    let outermost = found.next()?;
-    let mut others = found.peekable();
-    if others.peek().is_none() {
-        return Some(outermost);
-    }
-    let is_of_reporter = |(_, location): &(&Level, &Location)| {
-        let header = AnyHeader::parse(packet, location, code_points.domains);
-        let last = header.ok().and_then(|header| header.hops().next().and_then(|hop| hop.metadata().node_id));
-        last == Some(reporter.0)
-    };
-    Some(std::iter::once(outermost).chain(others).find(is_of_reporter).unwrap_or(outermost))
+/// The INT header that a report is about, with the packet that carries it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Carried<'d> {
+    pub(super) level: &'d Level,
+    pub(super) location: &'d Location,
 }
 
-/// The flow of a report: that of the innermost packet; where a packet inside that of `level` carries INT of its own,
-/// that of `level`.
+impl<'d> Carried<'d> {
+    /// Finds the INT-MD header, else the INT-MX header, that a report is about.
+    ///
+    /// Where several packets inside one another carry INT, each belongs to a domain of its own. The report is about the
+    /// one whose last hop is the reporting node, else about the outermost.
+    // int-2.1/l4-04
+    #[inline]
+    pub(super) fn find(
+        dissection: &'d Dissection,
+        packet: &[u8],
+        reporter: NodeId,
+        code_points: &CodePoints<'_>,
+    ) -> Option<Self> {
+        let Some(level) = dissection.only_level_with_int() else {
+            return Self::find_nested(dissection, packet, reporter, code_points);
+        };
+        let location = level.first_int(HeaderType::Md).or_else(|| level.first_int(HeaderType::Mx))?;
+        Some(Self { level, location })
+    }
+
+    /// Finds it among several packets inside one another.
+    #[cold]
+    fn find_nested(
+        dissection: &'d Dissection,
+        packet: &[u8],
+        reporter: NodeId,
+        code_points: &CodePoints<'_>,
+    ) -> Option<Self> {
+        let of_type = |header_type| {
+            let carried =
+                move |level: &'d Level| Some(Self { level, location: level.first_int(header_type)? });
+            dissection.levels().filter_map(carried)
+        };
+        let is_of_reporter = |carried: &Self| {
+            let header = AnyHeader::parse(packet, carried.location, code_points.domains);
+            let last = header.ok().and_then(|header| header.hops().next()?.metadata().node_id);
+            last == Some(reporter.0)
+        };
+        let stacks = || of_type(HeaderType::Md);
+        stacks().find(is_of_reporter).or_else(|| stacks().next()).or_else(|| of_type(HeaderType::Mx).next())
+    }
+}
+
+/// The flow of a report: that of the innermost packet; where a packet inside the one with the INT it is about carries INT
+/// of its own, that of the one it is about.
 ///
 /// `None` for a later fragment, which has no ports.
 #[inline]
-pub(super) fn flow(dissection: &Dissection, level: Option<&Level>, packet: &[u8]) -> Option<Flow> {
-    if let Some(level) = level
+pub(super) fn flow(dissection: &Dissection, carried: Option<Carried<'_>>, packet: &[u8]) -> Option<Flow> {
+    if dissection.has_nested_int()
+        && let Some(Carried { level, .. }) = carried
         && let Some(last) = level.int().last()
         && dissection.levels().any(|other| other.layers.l3 > level.layers.l3 && other.int().next().is_some())
     {

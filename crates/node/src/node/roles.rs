@@ -18,7 +18,7 @@ use crate::encapsulation::Stripping;
 use crate::frame::Frame;
 use crate::indication::{self, Int};
 use crate::interfaces::Interface;
-use crate::passage::Passage;
+use crate::passage::Hop;
 use crate::reporter::Asked;
 use crate::transit::{self, HopContext};
 
@@ -31,10 +31,9 @@ impl Node {
         &mut self,
         link: Link,
         frame: &mut Frame<'_>,
-        passage: &Passage,
+        hop: Hop<'_>,
         congested: Option<&Cell<bool>>,
     ) -> Outcome {
-        let hop = self.profile.hop(passage);
         let layers = match Layers::parse(link, frame.bytes(), Strictness::Truncated) {
             Ok(Some(layers)) => layers,
             Ok(None) => return self.handle_not_ip(link, frame, hop, congested),

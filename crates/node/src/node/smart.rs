@@ -17,7 +17,7 @@ use crate::encapsulation::IntSpan;
 use crate::frame::Frame;
 use crate::indication::{self, Int};
 use crate::inside::{Innermost, Inside};
-use crate::passage::{Hop, Passage};
+use crate::passage::Hop;
 use crate::reported::{Inserted, Reported, Tracking};
 use crate::reporter::Asked;
 use crate::sessions::Addressed;
@@ -29,15 +29,9 @@ use super::visit::Visit;
 impl Node {
     /// The fate of a packet whose queue may be congested.
     #[inline(never)]
-    pub(super) fn fate_with_queue(
-        &mut self,
-        link: Link,
-        frame: &mut Frame<'_>,
-        passage: &Passage,
-    ) -> Outcome {
-        let hop = self.profile.hop(passage);
+    pub(super) fn fate_with_queue(&mut self, link: Link, frame: &mut Frame<'_>, hop: Hop<'_>) -> Outcome {
         let congested = Cell::new(self.is_congested(link, frame.bytes(), &hop));
-        let fate = self.fate(link, frame, passage, Some(&congested));
+        let fate = self.fate(link, frame, hop, Some(&congested));
         if congested.take() && !fate.is_drop() {
             // No flow report told of the queue, so one about the queue alone does.
             let tracking = Tracking { flow: false, queue: true, drop: None };

@@ -27,6 +27,7 @@ pub(super) struct Entry {
 
 impl Entry {
     /// Whether the packet `seen` is to be reported, however close to the one before it.
+    #[inline(always)]
     pub(super) fn differs_from(&self, seen: &Observation<'_>, sensitivity: Sensitivity) -> bool {
         self.way != seen.way
             || sensitivity.have_changed(self.latencies, seen.latencies)
@@ -34,6 +35,7 @@ impl Entry {
     }
 
     /// Takes over the key's latest packet.
+    #[inline(always)]
     pub(super) fn remember(&mut self, seen: &Observation<'_>) {
         self.way = seen.way;
         self.latencies = seen.latencies;

@@ -39,7 +39,8 @@ impl<'a> AnyHeader<'a> {
     ///
     /// # Errors
     /// Bytes that cannot be the header they are announced as.
-    #[inline]
+    // What it returns is large, and would be copied to the caller.
+    #[inline(always)]
     pub fn parse(bytes: &'a [u8], location: &Location, domains: &[Domain]) -> Result<Self, ParseError> {
         match location.header_type {
             HeaderType::Destination => {

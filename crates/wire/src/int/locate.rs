@@ -42,7 +42,8 @@ pub fn find(
         return announced;
     }
     // Other protocols use the same marker, so a header that cannot be read is none.
-    if let Ok(Some(found)) = behind_probe_marker(bytes, layers, code_points) {
+    let markers = code_points.probe_markers;
+    if let Ok(Some(found)) = behind_probe_marker(bytes, layers, markers, code_points.tcp_options) {
         return Ok(Some(found));
     }
     let dscp = layers.dscp(bytes);

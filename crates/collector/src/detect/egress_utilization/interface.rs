@@ -61,24 +61,24 @@ impl Interface {
         hop: &Sample<'_>,
         utilization: u32,
     ) -> Option<Second> {
-        let is_silent = hop.now.since(self.seen_at) >= settings.quiet();
+        let is_silent = hop.now().since(self.seen_at) >= settings.quiet();
         if is_silent {
-            *self = Self::new(hop.now);
+            *self = Self::new(hop.now());
         }
-        let elapsed = hop.now.since(self.second_began_at);
+        let elapsed = hop.now().since(self.second_began_at);
         let mean = u32::try_from(self.sum.checked_div(self.count).unwrap_or(0)).unwrap_or(u32::MAX);
-        let second = Second { mean, began_at: self.second_began_at, ended_at: hop.now };
+        let second = Second { mean, began_at: self.second_began_at, ended_at: hop.now() };
         let is_over = elapsed >= SECOND && self.count > 0;
         if is_over {
-            (self.second_began_at, self.sum, self.count) = (hop.now, 0, 0);
+            (self.second_began_at, self.sum, self.count) = (hop.now(), 0, 0);
         }
-        self.seen_at = self.seen_at.max(hop.now);
+        self.seen_at = self.seen_at.max(hop.now());
         self.sum += u64::from(utilization);
         self.count += 1;
         self.reports += 1;
-        self.bytes += u64::from(hop.packet_bytes);
-        if let Some(flow) = hop.flow {
-            self.add(*flow, u64::from(hop.packet_bytes));
+        self.bytes += u64::from(hop.packet_bytes());
+        if let Some(flow) = hop.flow() {
+            self.add(*flow, u64::from(hop.packet_bytes()));
         }
         is_over.then_some(second)
     }

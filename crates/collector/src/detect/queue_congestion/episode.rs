@@ -32,8 +32,8 @@ impl Episode {
     /// Begins an episode with a report that shows congestion.
     pub(super) fn begin(settings: &CongestionSettings, sample: &Sample<'_>, is_recurring: bool) -> Self {
         let mut episode = Self {
-            first: sample.report,
-            last: sample.report,
+            first: sample.report(),
+            last: sample.report(),
             reports: 0,
             queue_reports: 0,
             quota: settings.quota,
@@ -51,7 +51,7 @@ impl Episode {
     /// Whether a report shows congestion.
     #[inline]
     pub(super) fn is_congested(settings: &CongestionSettings, units: NodeUnits, sample: &Sample<'_>) -> bool {
-        sample.congested_queue || exceeds(settings, units, sample)
+        sample.congested_queue() || exceeds(settings, units, sample)
     }
 
     /// Takes in the next report; false when it shows that the episode has ended.
@@ -65,7 +65,7 @@ impl Episode {
         sample: &Sample<'_>,
     ) -> bool {
         if Episode::is_congested(settings, units, sample) {
-            let was_calm = self.calm_since.take().is_some() || self.quiet_at(settings) <= sample.now;
+            let was_calm = self.calm_since.take().is_some() || self.quiet_at(settings) <= sample.now();
             self.episodes += u64::from(was_calm);
             self.take(sample);
             return true;
@@ -130,9 +130,9 @@ impl Episode {
     }
 
     fn take(&mut self, sample: &Sample<'_>) {
-        self.last = sample.report;
+        self.last = sample.report();
         self.reports += 1;
-        self.queue_reports += u64::from(sample.congested_queue);
+        self.queue_reports += u64::from(sample.congested_queue());
         self.peak_latency = self.peak_latency.max(sample.reading.latency);
         self.peak_occupancy = self.peak_occupancy.max(sample.reading.queue().map(|queue| queue.occupancy));
     }

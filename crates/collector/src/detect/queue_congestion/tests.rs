@@ -1,18 +1,22 @@
 //! The state of congested queues stays small, whatever happens in a queue.
 
-use inband_model::{Hop, Nanos, NodeId, ReportReference, Units};
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
+
+use inband_model::{Hop, Nanos, NodeId, Origin, ReportReference, Units};
 use inband_wire::int::HopMetadata;
 
 use super::{CongestionSettings, State};
 use crate::book::Book;
 use crate::detect::congestion::CongestionChange;
 use crate::detect::detector::{Common, Detector};
+use crate::ledger::Arrival;
 use crate::network::Network;
 use crate::outbox::Outbox;
 use crate::paths::PathSettings;
 use crate::ports::{PortSettings, Sample};
-use crate::report::HopReading;
+use crate::report::{HopReading, Reading, StackState};
 use crate::share::Share;
+use crate::sighting::Sighting;
 
 #[test]
 fn episodes_in_quick_succession_set_one_deadline() {
@@ -56,16 +60,31 @@ fn report(network: &mut Network, state: &mut State, outbox: &mut Outbox, now: u6
     let (now, reading) = (Nanos(now), reading(latency));
     let report = ReportReference { node_id: NodeId(5), received_at: now, ..ReportReference::default() };
     let port = network.ports.open(now, NodeId(5), Some(2)).unwrap();
-    let mut sample = Sample {
+    let telemetry = Reading {
+        flow: None,
+        origin: Origin::XdReport,
+        stack: StackState::Whole,
+        ttl: None,
+        identity: None,
+        packet_bytes: 0,
+        dropped: false,
+        congested_queue: false,
+        tracked_flow: false,
+        drop: None,
+        missing: None,
+        number: None,
+    };
+    let sighting = Sighting {
         now,
         report,
-        port,
-        queue: None,
-        reading: &reading,
-        congested_queue: false,
-        flow: None,
-        packet_bytes: 0,
+        from: SESSION,
+        session: SESSION,
+        arrival: Arrival::InOrder,
+        reading: &telemetry,
+        hops: &[reading],
+        share: Share::WHOLE,
     };
+    let mut sample = Sample::new(&sighting, port, &reading);
     sample.queue = network.ports.record(&sample);
     state.handle_hop(&sample, &network.ports, outbox);
 }
@@ -87,3 +106,5 @@ fn reading(latency: u64) -> HopReading {
         metadata: HopMetadata::default(),
     }
 }
+
+const SESSION: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::LOCALHOST, 32_766));

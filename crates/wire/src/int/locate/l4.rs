@@ -1,7 +1,7 @@
 //! Where does INT lie behind TCP and UDP?
 
 use crate::error::{ErrorKind, Header, ParseError};
-use crate::int::code_points::{CodePoints, TcpOptions};
+use crate::int::code_points::TcpOptions;
 use crate::int::earlier::HopByHop;
 use crate::int::location::{Encapsulation, HeaderType, Location, VERSION};
 use crate::int::shim::{NextProtocolType, Shim};
@@ -55,7 +55,7 @@ pub fn behind_udp_port(bytes: &[u8], layers: &Layers) -> Result<Location, ParseE
 ///
 /// # Errors
 /// As [`behind_udp_port`].
-#[inline]
+#[inline(always)]
 pub(super) fn behind_udp_header(bytes: &[u8], layers: &Layers, at: usize) -> Result<Location, ParseError> {
     let shim: &Shim = view(bytes, at, Header::Shim)?;
     let limit = limit(bytes, layers)?;
@@ -80,12 +80,13 @@ pub(super) fn behind_udp_header(bytes: &[u8], layers: &Layers, at: usize) -> Res
 pub fn behind_probe_marker(
     bytes: &[u8],
     layers: &Layers,
-    code_points: &CodePoints<'_>,
+    markers: &[u64],
+    options: TcpOptions,
 ) -> Result<Option<Location>, ParseError> {
     // int-2.1/l4-21: compared as a number in network byte order.
-    let at = payload_at(layers, code_points.tcp_options);
+    let at = payload_at(layers, options);
     let Some(marker) = bytes.get(at..).and_then(<[u8]>::first_chunk) else { return Ok(None) };
-    if !code_points.probe_markers.contains(&u64::from_be_bytes(*marker)) {
+    if !markers.contains(&u64::from_be_bytes(*marker)) {
         return Ok(None);
     }
     let at = at + PROBE_MARKER_BYTES;
@@ -97,6 +98,7 @@ pub fn behind_probe_marker(
 }
 
 /// Reads the shim at byte `at` behind a probe marker.
+#[inline]
 fn behind_marker(bytes: &[u8], at: usize, layers: &Layers) -> Result<Location, ParseError> {
     let shim: &Shim = view(bytes, at, Header::Shim)?;
     let no_shim = ParseError::new(at, Header::Shim, ErrorKind::Undefined { field: "Type", found: 0 });
@@ -113,6 +115,7 @@ fn behind_marker(bytes: &[u8], at: usize, layers: &Layers) -> Result<Location, P
 }
 
 /// Checks the version of an INT-MD or INT-MX header; what a destination header begins with is not defined.
+#[inline]
 fn check_version(bytes: &[u8], location: &Location) -> Result<(), ParseError> {
     let header = match location.header_type {
         HeaderType::Md => Header::IntMd,

@@ -34,7 +34,8 @@ pub fn limit(bytes: &[u8], layers: &Layers) -> Result<usize, ParseError> {
 }
 
 /// Reads the shim at byte `at`, whose INT header may reach up to byte `limit`.
-#[inline]
+// A call of its own would cost a transit hop 30 instructions.
+#[inline(always)]
 pub(in crate::int) fn behind_shim(
     bytes: &[u8],
     at: usize,
