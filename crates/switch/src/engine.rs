@@ -20,6 +20,7 @@ use crate::error::SwitchError;
 use crate::guard::Guard;
 use crate::packet::Pool;
 use crate::port::Port;
+use crate::rings::{Opened, ProgramClock, Rings};
 use crate::status::{PortStatus, Status};
 use crate::telemetry::Telemetry;
 
@@ -55,17 +56,19 @@ impl Switch {
         let devices = config::devices(config, &mut netlink)?;
         config::check_unbound(&devices)?;
         let guard = Guard::attach(&devices)?;
+        let Opened { memory, rings } = Opened::open(config, &devices, &guard, &mut netlink)?;
         let routing = Routing::start(config, &devices, guard)?;
-        let opened = config.interfaces.iter().zip(&devices);
-        let ports =
-            opened.map(|(interface, device)| Port::open(interface, device)).collect::<Result<_, _>>()?;
+        let opened = config.interfaces.iter().zip(&devices).zip(rings);
+        let ports = opened
+            .map(|((interface, device), rings)| Port::open(interface, device, rings))
+            .collect::<Result<_, _>>()?;
         clock::wake_in_time();
         Ok(Self {
             intake: Intake::new(),
             routing,
             ports,
             telemetry: Telemetry::start(config, profile)?,
-            pool: Pool::default(),
+            pool: Pool::sharing(memory),
             timers: Timers::new(),
             reloads: 0,
             config: config.clone(),
@@ -97,11 +100,11 @@ impl Switch {
         for packet in self.routing.take_expired(now) {
             self.give_up(packet);
         }
+        self.intake.clock = ProgramClock::read();
         self.telemetry.handle_timeout(now);
         self.drain_outputs(now);
         for port in &mut self.ports {
-            // Counts that cannot be read now are read the next time.
-            port.counts.receive_losses += u64::from(port.socket.take_losses().unwrap_or(0));
+            port.counts.receive_losses += port.take_losses();
         }
         if self.timers.refresh(now) {
             self.routing.refresh(&self.ports);
@@ -120,8 +123,13 @@ impl Switch {
         let left = i64::try_from(until.saturating_sub(now)).unwrap_or(0);
         let timeout = Timespec { tv_sec: left / 1_000_000_000, tv_nsec: left % 1_000_000_000 };
         let flags = |is_blocked| if is_blocked { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
-        let mut ports: Vec<PollFd<'_>> =
-            self.ports.iter().map(|port| PollFd::new(&port.socket, flags(port.is_blocked))).collect();
+        let mut ports: Vec<PollFd<'_>> = Vec::with_capacity(2 * self.ports.len());
+        for port in &self.ports {
+            ports.push(PollFd::new(&port.socket, flags(port.is_blocked && port.rings.is_err())));
+            let sockets = port.rings.as_ref().map(Rings::sockets).unwrap_or_default();
+            let sends = std::iter::once(port.is_blocked).chain(std::iter::repeat(false));
+            ports.extend(sockets.iter().zip(sends).map(|(socket, sends)| PollFd::new(socket, flags(sends))));
+        }
         match poll(&mut ports, Some(&timeout)) {
             Ok(_) | Err(Errno::INTR) => Ok(()),
             Err(error) => Err(SwitchError::system("wait for frames")(error.into())),
@@ -161,7 +169,8 @@ impl Switch {
         let (routes, neighbours) = self.routing.sizes();
         Status {
             node_id: self.config.node.id,
-            io: "af-packet",
+            io: if self.ports.iter().any(|port| port.rings.is_ok()) { "af-xdp" } else { "af-packet" },
+            frames: self.ports.iter().map(|port| (port.device.name.clone(), port.frame_io())).collect(),
             interfaces: self.ports.iter().map(port_status).collect(),
             outcomes: self.telemetry.outcomes(),
             reports: self.telemetry.reports(),

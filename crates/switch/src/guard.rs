@@ -40,6 +40,11 @@ impl Guard {
         Ok(Self { own, allowed: HashSet::new(), _links: links })
     }
 
+    /// The number of the set of the machine's own addresses, for other programs.
+    pub(crate) fn own_addresses(&self) -> io::Result<u32> {
+        self.own.number()
+    }
+
     /// Lets packets to these addresses through, and to no others.
     pub(crate) fn allow(&mut self, own: &HashSet<IpAddr>) -> io::Result<()> {
         for address in own.difference(&self.allowed) {

@@ -7,6 +7,7 @@
 //! Where Linux forwards, `kernel` has programs do INT on the way; [`LiveSwitch`] is either.
 #![forbid(unsafe_code)]
 
+mod assembly;
 mod config;
 mod counts;
 mod engine;
@@ -20,6 +21,7 @@ mod live;
 mod packet;
 mod port;
 mod reports;
+mod rings;
 mod status;
 mod telemetry;
 mod timer;

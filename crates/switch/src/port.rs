@@ -10,6 +10,7 @@ use inband_node::config::InterfaceConfig;
 use crate::counts::{Cause, Counts};
 use crate::error::SwitchError;
 use crate::packet::{Packet, Pool};
+use crate::rings::{Obstacle, Rings};
 
 /// One interface.
 #[derive(Debug)]
@@ -19,7 +20,10 @@ pub(crate) struct Port {
     pub(crate) mtu: usize,
     /// Whether INT is taken out of what leaves by it.
     pub(crate) is_edge: bool,
+    /// The frames that the kernel has as well.
     pub(crate) socket: FrameSocket,
+    /// Those that go past the kernel's stack, and what is sent; or why there is no such way.
+    pub(crate) rings: Result<Rings, Obstacle>,
     pub(crate) counts: Counts,
     /// Whether the device had no room for what is in `ready`.
     pub(crate) is_blocked: bool,
@@ -45,7 +49,11 @@ struct Queue {
 }
 
 impl Port {
-    pub(crate) fn open(config: &InterfaceConfig, device: &Device) -> Result<Self, SwitchError> {
+    pub(crate) fn open(
+        config: &InterfaceConfig,
+        device: &Device,
+        rings: Result<Rings, Obstacle>,
+    ) -> Result<Self, SwitchError> {
         let fault = SwitchError::system(format!("receive frames of {}", device.name));
         let socket = FrameSocket::open(device.index).map_err(fault)?;
         let speed = ethtool::megabits_per_second(&device.name).ok().flatten();
@@ -55,6 +63,7 @@ impl Port {
             mtu: 0,
             is_edge: config.edge,
             socket,
+            rings,
             counts: Counts::default(),
             is_blocked: false,
             queues: (0..config.priorities).map(|_| Queue::default()).collect(),
@@ -149,9 +158,56 @@ impl Port {
         (waits && !self.is_blocked).then_some(if self.rate > 0 { self.free_at } else { 0 })
     }
 
+    /// How frames come in and leave, or why not past the kernel's stack.
+    pub(crate) fn frame_io(&self) -> String {
+        match &self.rings {
+            Ok(rings) => rings.words(),
+            Err(obstacle) => format!("af-packet: {obstacle}"),
+        }
+    }
+
+    /// How many frames have found no room on their way in since the last call.
+    pub(crate) fn take_losses(&mut self) -> u64 {
+        // Counts that cannot be read now are read the next time.
+        let socket = u64::from(self.socket.take_losses().unwrap_or(0));
+        socket + self.rings.as_mut().map_or(0, Rings::take_losses)
+    }
+
     /// Gives the device what is ready.
     pub(crate) fn flush(&mut self, pool: &mut Pool) {
         self.is_blocked = false;
+        if self.rings.is_ok() {
+            self.flush_rings(pool);
+        } else {
+            self.flush_socket(pool);
+        }
+    }
+
+    fn flush_rings(&mut self, pool: &mut Pool) {
+        let Ok(rings) = &mut self.rings else { return };
+        while let Some(packet) = self.ready.pop_front() {
+            let bytes = packet.len() as u64;
+            let refused = match rings.send(packet, pool) {
+                Ok(()) => None,
+                // What was sent by now makes room.
+                Err(packet) => {
+                    let _ = rings.flush(pool);
+                    rings.send(packet, pool).err()
+                }
+            };
+            if let Some(packet) = refused {
+                self.ready.push_front(packet);
+                self.is_blocked = true;
+                break;
+            }
+            self.counts.sent_packets += 1;
+            self.counts.sent_bytes += bytes;
+        }
+        // A device that is down keeps what it has until it is up.
+        let _ = rings.flush(pool);
+    }
+
+    fn flush_socket(&mut self, pool: &mut Pool) {
         while !self.ready.is_empty() {
             match self.socket.send(self.ready.iter().map(Packet::bytes)) {
                 Ok(0) => {

@@ -9,8 +9,11 @@ use serde::Serialize;
 pub struct Status {
     /// Node ID.
     pub node_id: u32,
-    /// How frames come in; `kernel`: Linux forwards.
+    /// How frames come in: `af-xdp` on one interface at least, or `af-packet`; `kernel`: Linux forwards.
     pub io: &'static str,
+    /// Where the program forwards: how frames of each device come in and leave, or why not by AF_XDP.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub frames: BTreeMap<String, String>,
     /// The interfaces.
     pub interfaces: Vec<PortStatus>,
     /// What happened to packets, by the names of the engine.

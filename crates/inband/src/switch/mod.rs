@@ -155,7 +155,9 @@ fn announce(config: &NodeConfig, status: &Status) {
     }
     let forwarding = format!("{:?}", config.switch.forwarding).to_lowercase();
     eprintln!("node {id} forwards between {names} by {forwarding}");
-    eprintln!("frames by af-packet: af-xdp is not part of this build");
+    for (device, words) in &status.frames {
+        eprintln!("frames of {device} by {words}");
+    }
 }
 
 fn print(status: &Status) -> Result<(), Failure> {

@@ -26,7 +26,7 @@ pub(crate) struct Line {
     pub(crate) world: World,
     pub(crate) left: Device,
     pub(crate) right: Device,
-    from: FrameSocket,
+    pub(crate) from: FrameSocket,
     to: FrameSocket,
     batch: Batch,
 }
@@ -68,7 +68,7 @@ impl Line {
     }
 
     /// The frame as a router without INT sends it on.
-    fn routed(&self, frame: &[u8]) -> Vec<u8> {
+    pub(crate) fn routed(&self, frame: &[u8]) -> Vec<u8> {
         let mut frame = frame.to_vec();
         frame[..6].copy_from_slice(&GATEWAYS[0]);
         frame[6..12].copy_from_slice(&self.right.address);
@@ -84,10 +84,14 @@ impl Line {
     }
 
     /// Sends a frame, and returns what comes out at the other end; `None`: nothing does.
-    fn exchange(&mut self, frame: &[u8]) -> Option<Vec<u8>> {
+    pub(crate) fn exchange(&mut self, frame: &[u8]) -> Option<Vec<u8>> {
+        self.exchange_within(frame, PATIENCE)
+    }
+
+    pub(crate) fn exchange_within(&mut self, frame: &[u8], patience: Duration) -> Option<Vec<u8>> {
         assert_eq!(self.from.send(std::iter::once(frame)).unwrap(), 1);
         let since = Instant::now();
-        while since.elapsed() < PATIENCE {
+        while since.elapsed() < patience {
             for received in self.to.receive(&mut self.batch).unwrap() {
                 if GATEWAYS.iter().any(|gateway| received.bytes[..6] == *gateway) {
                     return Some(received.bytes.to_vec());

@@ -145,8 +145,13 @@ fn exchange(from: &FrameSocket, to: &FrameSocket, frame: &[u8], batch: &mut Batc
 
 /// Packets that a source of `kind` and `hops` nodes behind it have sent.
 pub(crate) fn int_frames(kind: &str, hops: u32) -> Vec<Vec<u8>> {
+    int_frames_with(kind, hops, INSTRUCTIONS)
+}
+
+/// The same with these instructions.
+pub(crate) fn int_frames_with(kind: &str, hops: u32, instructions: &str) -> Vec<Vec<u8>> {
     let port = if kind == "geneve" { 6081 } else { 4790 };
-    let mut source = node(&config(1, kind, &["left"], 2_000, ""));
+    let mut source = node(&config(1, kind, &["left"], 2_000, "").replace(INSTRUCTIONS, instructions));
     let started = plain_frames(port).into_iter().filter_map(|frame| through(&mut source, &frame, 1, 2));
     let mut frames: Vec<_> = started.collect();
     for hop in 0..hops {

@@ -6,6 +6,7 @@ mod bytes;
 mod fast_path;
 mod kernel;
 mod queues;
+mod rings;
 mod router;
 mod speed;
 mod world;
