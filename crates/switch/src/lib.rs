@@ -16,6 +16,7 @@ mod finish;
 mod follow;
 mod forward;
 mod guard;
+mod hash;
 mod kernel;
 mod live;
 mod packet;
