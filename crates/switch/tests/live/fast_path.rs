@@ -16,8 +16,6 @@ use inband_switch::{LiveSwitch, Status};
 use crate::kernel::{KINDS, assert_is_balanced, config, int_frames, node, socket, through};
 use crate::world::{A, FIRST, PATIENCE, SECOND, World, outcome};
 
-/// Kinds of encapsulation that the program extends.
-const FAST_KINDS: [&str; 5] = [KINDS[0], KINDS[1], KINDS[2], KINDS[3], KINDS[4]];
 /// Routers behind the switch, which nobody is.
 const GATEWAYS: [[u8; 6]; 2] = [[2, 0, 0, 0, 1, 1], [2, 0, 0, 0, 1, 2]];
 
@@ -139,7 +137,7 @@ pub(crate) fn transit(kind: &str, mtu: u32, xdp: &str, text: &str) -> String {
 fn packets_leave_the_fast_path_as_they_leave_the_engine() {
     let Some(mut line) = Line::new(1) else { return };
     for (xdp, word) in [("auto", "native"), ("native", "native"), ("generic", "generic")] {
-        for kind in FAST_KINDS {
+        for kind in KINDS {
             for mtu in [2_000, 1_300] {
                 let text = transit(kind, mtu, xdp, "");
                 let switch = line.world.switch_of(FIRST, &text);
