@@ -138,6 +138,7 @@ impl RingSocket {
         while count < MAX_FRAMES {
             let Some(descriptor) = self.received.take() else { break };
             count += 1;
+            memory.prefetch(descriptor.addr);
             // What the kernel names was handed to it; anything else is not taken.
             if let Some((chunk, at)) = memory.take_back(descriptor.addr) {
                 let length = usize::try_from(descriptor.len).unwrap_or(usize::MAX);

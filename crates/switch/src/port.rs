@@ -235,9 +235,9 @@ impl Port {
 
 /// Time a frame takes, with what Ethernet adds to it: preamble 8, checksum 4, gap 12 bytes.
 fn transmission_ns(bytes: usize, bits_per_second: u64) -> u64 {
-    let bits = (bytes as u128 + 24) * 8;
-    let ns = (bits * 1_000_000_000).div_ceil(u128::from(bits_per_second.max(1)));
-    u64::try_from(ns).unwrap_or(u64::MAX)
+    // No frame is longer than 2^24 bytes, so that this fits.
+    let bits = (bytes as u64).min(1 << 24).saturating_add(24) * 8;
+    (bits * 1_000_000_000).div_ceil(bits_per_second.max(1))
 }
 
 /// Moving average of the time a port spends sending: `u = d + u (1 - dt / tau)`, where `d` is the time a frame takes.

@@ -166,10 +166,10 @@ impl Rings {
     }
 
     /// Takes packets that have come in, at most 64 of each queue.
-    pub(crate) fn receive(&mut self, pool: &mut Pool, clock: ProgramClock, arrived: &mut Vec<Packet>) {
+    pub(crate) fn receive(&mut self, pool: &mut Pool, arrived: &mut Vec<Packet>) {
         let Some(mut memory) = pool.memory.take() else { return };
         for socket in &mut self.sockets {
-            socket.receive(&mut memory, |memory, frame| arrived.push(packet(pool, memory, frame, clock)));
+            socket.receive(&mut memory, |memory, frame| arrived.push(packet(pool, memory, frame)));
         }
         pool.memory = Some(memory);
     }
@@ -227,16 +227,18 @@ impl Rings {
 }
 
 /// The packet of a frame. Where memory is short it is moved, so that the driver does not run out of it.
-fn packet(pool: &mut Pool, memory: &mut FrameMemory, frame: Arrived, clock: ProgramClock) -> Packet {
-    let Arrived { mut chunk, range } = frame;
-    let came_at = clock.take_time(&mut chunk, range.start);
+fn packet(pool: &mut Pool, memory: &mut FrameMemory, frame: Arrived) -> Packet {
+    let Arrived { chunk, range } = frame;
     let is_short = memory.empty() < SPARE_CHUNKS as usize / 2;
     if is_short {
-        let copy = pool.packet(&[chunk.get(range).unwrap_or_default()]);
+        // With what the program has noted in front.
+        let noted = range.start.saturating_sub(MARK_BYTES)..range.end;
+        let mut copy = pool.packet(&[chunk.get(noted).unwrap_or_default()]);
+        copy.range.start += MARK_BYTES.min(range.start);
         memory.give_back(chunk);
-        return Packet { came_at, ..copy };
+        return copy;
     }
-    Packet { came_at, ..Packet::new(Buffer::Chunk(chunk), range) }
+    Packet::new(Buffer::Chunk(chunk), range)
 }
 
 impl ProgramClock {
@@ -246,10 +248,10 @@ impl ProgramClock {
 
     /// The time that the program has noted in front of a frame; the mark goes, as the memory is used again. 0: it has
     /// noted none.
-    fn take_time(self, chunk: &mut [u8], start: usize) -> u64 {
-        let Some(mark) = start.checked_sub(MARK_BYTES).and_then(|at| chunk.get_mut(at..start)) else {
-            return 0;
-        };
+    pub(crate) fn take_time(self, packet: &mut Packet) -> u64 {
+        let start = packet.range.start;
+        let mark = start.checked_sub(MARK_BYTES).and_then(|at| packet.buffer.get_mut(at..start));
+        let Some(mark) = mark else { return 0 };
         let Some((time, rest)) = mark.split_first_chunk_mut::<8>() else { return 0 };
         if *rest != MAGIC.to_ne_bytes() {
             return 0;

@@ -65,6 +65,7 @@ impl<T: Copy> Ring<T> {
     }
 
     /// Takes the next entry out that the kernel has put in.
+    #[inline]
     pub(super) fn take(&mut self) -> Option<T> {
         if self.own == self.theirs {
             self.theirs = self.shared(self.producer).load(Ordering::Acquire);
@@ -84,6 +85,7 @@ impl<T: Copy> Ring<T> {
     }
 
     /// Whether one more entry can be put in.
+    #[inline]
     pub(super) fn has_room(&mut self) -> bool {
         if self.own.wrapping_sub(self.theirs) < self.size {
             return true;
@@ -93,6 +95,7 @@ impl<T: Copy> Ring<T> {
     }
 
     /// Puts an entry in, where [there is room](Self::has_room); the kernel sees it from [`publish`](Self::publish) on.
+    #[inline]
     pub(super) fn put(&mut self, entry: T) {
         // SAFETY: the index is below the size, and the kernel does not read this entry before the producer passes it.
         unsafe { self.entries.add((self.own & (self.size - 1)) as usize).write(entry) };

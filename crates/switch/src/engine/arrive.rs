@@ -4,7 +4,7 @@ use inband_linux::clock;
 use inband_linux::frames::Received;
 use inband_node::{DeviceMetadata, Passage};
 use inband_wire::layers::IpVersion;
-use inband_wire::{Layers, Link, Strictness};
+use inband_wire::{Layers, Link, ParseError, Strictness};
 
 use super::Switch;
 use crate::counts::Cause;
@@ -36,17 +36,16 @@ impl Switch {
         let mut is_virtual = false;
         if let Some(Ok(rings)) = self.ports.get_mut(ingress).map(|port| &mut port.rings) {
             is_virtual = rings.is_virtual();
-            rings.receive(&mut self.pool, clock, &mut arrived);
+            rings.receive(&mut self.pool, &mut arrived);
         }
         let count = arrived.len();
         for mut packet in arrived.drain(..) {
-            if packet.came_at == 0 {
-                packet.came_at = clock::realtime();
-            }
-            if is_virtual {
-                complete_left(packet.bytes_mut());
-            }
-            self.arrive(Packet { ingress: Some(ingress), ..packet });
+            packet.ingress = Some(ingress);
+            packet.came_at = match clock.take_time(&mut packet) {
+                0 => clock::realtime(),
+                time => time,
+            };
+            self.arrive(packet, is_virtual);
         }
         self.intake.arrived = arrived;
         count
@@ -80,7 +79,7 @@ impl Switch {
         let mut whole = std::mem::take(&mut self.intake.whole);
         let finished = finish(received, &mut self.pool, |packet, _| whole.push(packet));
         for packet in whole.drain(..) {
-            self.arrive(Packet { ingress: Some(ingress), came_at, ..packet });
+            self.arrive(Packet { ingress: Some(ingress), came_at, ..packet }, false);
         }
         self.intake.whole = whole;
         if let Err(cause) = finished
@@ -91,18 +90,28 @@ impl Switch {
         }
     }
 
-    fn arrive(&mut self, packet: Packet) {
+    /// Counts a packet that has come in, and sends it on its way. Its sender `may_leave` the checksum to a device.
+    fn arrive(&mut self, mut packet: Packet, may_leave: bool) {
         if let Some(port) = packet.ingress.and_then(|ingress| self.ports.get_mut(ingress)) {
             port.counts.received_packets += 1;
             port.counts.received_bytes += packet.len() as u64;
         }
-        self.dispatch(packet);
+        let layers = Layers::parse(Link::Ethernet, packet.bytes(), Strictness::Truncated);
+        if let (true, Ok(Some(layers))) = (may_leave, &layers) {
+            complete_left(packet.bytes_mut(), layers);
+        }
+        self.dispatch_parsed(packet, layers);
     }
 
     /// Decides where a packet goes, and sees that it does.
     pub(super) fn dispatch(&mut self, packet: Packet) {
+        let layers = Layers::parse(Link::Ethernet, packet.bytes(), Strictness::Truncated);
+        self.dispatch_parsed(packet, layers);
+    }
+
+    fn dispatch_parsed(&mut self, packet: Packet, layers: Result<Option<Layers>, ParseError>) {
         let Some(ingress) = packet.ingress else { return self.pool.give_back(packet) };
-        let layers = match Layers::parse(Link::Ethernet, packet.bytes(), Strictness::Truncated) {
+        let layers = match layers {
             Ok(layers) => layers,
             Err(_) if self.routing.is_router() => return self.drop(packet, None, None, Cause::Malformed),
             Err(_) => None,

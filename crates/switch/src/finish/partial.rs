@@ -4,14 +4,14 @@
 //! pseudo-header, which is a right checksum for one packet in 65,536 only.
 
 use inband_wire::checksum::pseudo_header;
-use inband_wire::layers::{Fragment, Layers, Link, Strictness, Transport};
+use inband_wire::layers::{Fragment, Layers, Strictness, Transport};
 
 use super::{checksum, segment};
 
 /// Completes the checksum of a packet that has come from a virtual interface, where its sender has left that undone;
 /// in a tunnel that of the innermost packet.
-pub(crate) fn complete_left(frame: &mut [u8]) {
-    let Ok(Some(mut layers)) = Layers::parse(Link::Ethernet, frame, Strictness::Truncated) else { return };
+pub(crate) fn complete_left(frame: &mut [u8], outermost: &Layers) {
+    let mut layers = *outermost;
     for _ in 0..segment::MAX_TUNNELS {
         if complete_one(frame, &layers).is_some() {
             return;
