@@ -3,6 +3,7 @@
 
 mod bridge;
 mod bytes;
+mod drops;
 mod fast_path;
 mod kernel;
 mod queues;

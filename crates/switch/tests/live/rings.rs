@@ -16,7 +16,7 @@ use inband_switch::{LiveSwitch, Status};
 
 use crate::fast_path::Line;
 use crate::kernel::{KINDS, config, int_frames_with, node, socket, through};
-use crate::world::{A, FIRST, PATIENCE, SECOND, World, drops, outcome};
+use crate::world::{A, B, FIRST, PATIENCE, SECOND, World, drops, outcome};
 
 /// Packets that ask for what does not depend on who measures it.
 fn frames(kind: &str, hops: u32) -> Vec<Vec<u8>> {
@@ -216,6 +216,52 @@ fn what_a_queue_or_a_filter_has_to_see_is_sent_by_it() {
     }
     let status = line.world.switch_of(FIRST, &router("dscp", 2_000, "auto")).stop();
     assert_eq!(status.frames["right"], "af-packet: its queue is tbf");
+}
+
+#[test]
+fn a_reload_under_traffic_loses_no_packet() {
+    for datapath in [
+        "io = \"af-xdp\"\ndatapath = \"engine\"",
+        "io = \"af-packet\"\ndatapath = \"engine\"",
+        "datapath = \"kernel\"",
+    ] {
+        let Some(world) = World::new() else { return };
+        world.three_networks();
+        for place in [FIRST, SECOND] {
+            assert!(world.run(place, "sysctl -q -w net.ipv4.ip_forward=1"));
+        }
+        let text = format!("[switch]\n{datapath}\nforwarding = \"routes\"\n");
+        let text =
+            if datapath.contains("kernel") { text.replace("forwarding = \"routes\"\n", "") } else { text };
+        let other = format!("[[watch]]\ndestination = \"10.99.0.0/16\"\n{text}");
+        let (first, second) = (world.switch(FIRST, &text), world.switch(SECOND, &text));
+        world.udp("10.94.3.1", 10..12);
+        let receiver = world.inside(B, || UdpSocket::bind("10.94.3.1:0").unwrap());
+        receiver.set_read_timeout(Some(PATIENCE)).unwrap();
+        let to = receiver.local_addr().unwrap();
+        let sender = world.inside(A, || UdpSocket::bind("0.0.0.0:0").unwrap());
+        let (mut next, mut buffer) = (0_u32, [0; 64]);
+        // No more under way at a time than sockets hold.
+        for round in 0..30 {
+            first.reload(FIRST, if round % 2 == 0 { &other } else { &text });
+            for number in next..next + 50 {
+                sender.send_to(&number.to_be_bytes(), to).unwrap();
+            }
+            for number in next..next + 50 {
+                let length = receiver
+                    .recv(&mut buffer)
+                    .unwrap_or_else(|error| panic!("{datapath}: packet {number}: {error}"));
+                assert_eq!(buffer[..length], number.to_be_bytes(), "{datapath}, round {round}");
+            }
+            next += 50;
+        }
+        let (first, second) = (first.stop(), second.stop());
+        assert_eq!(first.reloads, 30, "{datapath}");
+        for status in [&first, &second] {
+            let losses: u64 = status.interfaces.iter().map(|port| port.receive_losses).sum();
+            assert_eq!((drops(status), losses), (0, 0), "{datapath}: {status:?}");
+        }
+    }
 }
 
 /// The environment variable with the configuration of the next one.

@@ -282,6 +282,8 @@ impl Running {
         let (reload, reloads) = std::sync::mpsc::channel();
         let thread = std::thread::spawn(move || {
             namespace.enter().unwrap();
+            // Whatever the tests try works with these.
+            inband_switch::keep_needed().unwrap();
             let mut switch = LiveSwitch::start(&config).unwrap();
             let since = thread_ns();
             started.send(()).unwrap();
