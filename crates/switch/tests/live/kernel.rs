@@ -42,7 +42,7 @@ pub(crate) fn socket(world: &World, place: usize, name: &str) -> FrameSocket {
 }
 
 /// Makes a bridge of `left` and `right`.
-fn bridge(world: &World, place: usize) {
+pub(crate) fn bridge(world: &World, place: usize) {
     world.inside(place, || {
         let mut netlink = Netlink::open().unwrap();
         device::create(&mut netlink, "bridge", "br").unwrap();

@@ -1,6 +1,7 @@
 //! Switches between the network stacks of hosts, each a namespace. Needs root and BPF; says so otherwise.
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
+mod beside;
 mod bridge;
 mod bytes;
 mod drops;
