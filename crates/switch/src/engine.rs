@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use inband_linux::netlink::Netlink;
 use inband_linux::{clock, device};
+use inband_node::config::FrameIo;
 use inband_node::{NodeConfig, Profile};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -20,7 +21,7 @@ use crate::error::SwitchError;
 use crate::guard::Guard;
 use crate::packet::Pool;
 use crate::port::Port;
-use crate::rings::{Opened, ProgramClock, Rings};
+use crate::rings::{Opened, ProgramClock, Rings, Sending};
 use crate::status::{PortStatus, Status};
 use crate::telemetry::Telemetry;
 
@@ -56,14 +57,14 @@ impl Switch {
         let devices = config::devices(config, &mut netlink)?;
         config::check_unbound(&devices)?;
         let guard = Guard::attach(&devices)?;
-        let Opened { memory, rings } = Opened::open(config, &devices, &guard, &mut netlink)?;
+        let Opened { memory, rings } = Opened::open(config, &devices, &guard)?;
         let routing = Routing::start(config, &devices, guard)?;
         let opened = config.interfaces.iter().zip(&devices).zip(rings);
         let ports = opened
             .map(|((interface, device), rings)| Port::open(interface, device, rings))
             .collect::<Result<_, _>>()?;
         clock::wake_in_time();
-        Ok(Self {
+        let mut switch = Self {
             intake: Intake::new(),
             routing,
             ports,
@@ -72,7 +73,9 @@ impl Switch {
             timers: Timers::new(),
             reloads: 0,
             config: config.clone(),
-        })
+        };
+        switch.look_at_sending();
+        Ok(switch)
     }
 
     /// Does what there is to do; where there is nothing, waits for a frame for at most a tenth of a second.
@@ -106,8 +109,26 @@ impl Switch {
         for port in &mut self.ports {
             port.counts.receive_losses += port.take_losses();
         }
+        if self.timers.looks(now) {
+            self.look_at_sending();
+        }
         if self.timers.refresh(now) {
             self.routing.refresh(&self.ports);
+        }
+    }
+
+    /// Looks at what the kernel would do with frames on their way out, which those past its stack miss.
+    fn look_at_sending(&mut self) {
+        // With `af-xdp` they are to miss it; without rings none do.
+        let is_demanded = self.config.switch.io == FrameIo::AfXdp;
+        if is_demanded || self.ports.iter().all(|port| port.rings.is_err()) {
+            return;
+        }
+        // What is not known now is so the next time.
+        let Ok(mut netlink) = Netlink::open() else { return };
+        let sending = Sending::look(&mut netlink);
+        for port in self.ports.iter_mut().filter(|port| port.rings.is_ok()) {
+            port.detour = sending.obstacle(&port.device);
         }
     }
 
@@ -125,9 +146,10 @@ impl Switch {
         let flags = |is_blocked| if is_blocked { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
         let mut ports: Vec<PollFd<'_>> = Vec::with_capacity(2 * self.ports.len());
         for port in &self.ports {
-            ports.push(PollFd::new(&port.socket, flags(port.is_blocked && port.rings.is_err())));
+            ports.push(PollFd::new(&port.socket, flags(port.is_blocked && !port.sends_by_rings())));
             let sockets = port.rings.as_ref().map(Rings::sockets).unwrap_or_default();
-            let sends = std::iter::once(port.is_blocked).chain(std::iter::repeat(false));
+            let sends =
+                std::iter::once(port.is_blocked && port.sends_by_rings()).chain(std::iter::repeat(false));
             ports.extend(sockets.iter().zip(sends).map(|(socket, sends)| PollFd::new(socket, flags(sends))));
         }
         match poll(&mut ports, Some(&timeout)) {

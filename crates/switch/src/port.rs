@@ -24,6 +24,8 @@ pub(crate) struct Port {
     pub(crate) socket: FrameSocket,
     /// Those that go past the kernel's stack, and what is sent; or why there is no such way.
     pub(crate) rings: Result<Rings, Obstacle>,
+    /// Why what is sent goes through the stack all the same.
+    pub(crate) detour: Option<Obstacle>,
     pub(crate) counts: Counts,
     /// Whether the device had no room for what is in `ready`.
     pub(crate) is_blocked: bool,
@@ -64,6 +66,7 @@ impl Port {
             is_edge: config.edge,
             socket,
             rings,
+            detour: None,
             counts: Counts::default(),
             is_blocked: false,
             queues: (0..config.priorities).map(|_| Queue::default()).collect(),
@@ -160,10 +163,16 @@ impl Port {
 
     /// How frames come in and leave, or why not past the kernel's stack.
     pub(crate) fn frame_io(&self) -> String {
-        match &self.rings {
-            Ok(rings) => rings.words(),
-            Err(obstacle) => format!("af-packet: {obstacle}"),
+        match (&self.rings, &self.detour) {
+            (Ok(rings), None) => rings.words(),
+            (Ok(rings), Some(obstacle)) => format!("{} in; af-packet out: {obstacle}", rings.words()),
+            (Err(obstacle), _) => format!("af-packet: {obstacle}"),
         }
+    }
+
+    /// Whether frames are sent past the kernel's stack.
+    pub(crate) fn sends_by_rings(&self) -> bool {
+        self.rings.is_ok() && self.detour.is_none()
     }
 
     /// How many frames have found no room on their way in since the last call.
@@ -176,7 +185,7 @@ impl Port {
     /// Gives the device what is ready.
     pub(crate) fn flush(&mut self, pool: &mut Pool) {
         self.is_blocked = false;
-        if self.rings.is_ok() {
+        if self.sends_by_rings() {
             self.flush_rings(pool);
         } else {
             self.flush_socket(pool);

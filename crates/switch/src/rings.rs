@@ -13,7 +13,6 @@ use inband_linux::bpf::SocketMap;
 use inband_linux::clock::Clock;
 use inband_linux::device::Device;
 use inband_linux::ethtool;
-use inband_linux::netlink::Netlink;
 use inband_linux::xdp::{self, XdpMode};
 use inband_linux::xsk::{Arrived, FrameMemory, Moving, Ready, RingSocket};
 use inband_node::NodeConfig;
@@ -23,7 +22,7 @@ use crate::error::SwitchError;
 use crate::guard::Guard;
 use crate::packet::{Buffer, Packet, Pool};
 
-pub(crate) use self::obstacle::Obstacle;
+pub(crate) use self::obstacle::{Obstacle, Sending};
 use self::program::{MAGIC, MARK_BYTES, Program};
 
 /// The sockets of an interface's receive queues, and the program that gives them packets.
@@ -55,20 +54,14 @@ impl Opened {
     ///
     /// # Errors
     /// Where the configuration demands AF_XDP: what speaks against it.
-    pub(crate) fn open(
-        config: &NodeConfig,
-        devices: &[Device],
-        guard: &Guard,
-        netlink: &mut Netlink,
-    ) -> Result<Self, SwitchError> {
+    pub(crate) fn open(config: &NodeConfig, devices: &[Device], guard: &Guard) -> Result<Self, SwitchError> {
         let mode = config.switch.io;
         let mut opened = Self { memory: None, rings: Vec::new() };
         if mode == FrameIo::AfPacket {
             opened.rings.extend(devices.iter().map(|_| Err(Obstacle::Off)));
             return Ok(opened);
         }
-        let facts = obstacle::Facts::gather(netlink, mode == FrameIo::AfXdp);
-        let mut plans: Vec<_> = devices.iter().map(|device| plan(device, &facts)).collect();
+        let mut plans: Vec<_> = devices.iter().map(plan).collect();
         let program = Program::prepare(guard);
         if let Err(error) = &program {
             plans.iter_mut().for_each(|plan| *plan = Err(Obstacle::Refused(error.to_string())));
@@ -91,8 +84,8 @@ impl Opened {
 }
 
 /// How many receive queues of the device get a socket.
-fn plan(device: &Device, facts: &obstacle::Facts) -> Result<u32, Obstacle> {
-    facts.against(device)?;
+fn plan(device: &Device) -> Result<u32, Obstacle> {
+    obstacle::check(device)?;
     match ethtool::receive_queues(&device.name) {
         Ok(queues) => Ok(queues.unwrap_or(1)),
         Err(error) => Err(Obstacle::Refused(error.to_string())),

@@ -57,49 +57,47 @@ impl Obstacle {
     }
 }
 
-/// What the kernel would do with frames that the engine sends.
-#[derive(Debug)]
-pub(super) struct Facts {
-    qdiscs: Vec<Qdisc>,
-    /// Whether the configuration demands AF_XDP although filters and queues of the device would be passed by.
-    is_demanded: bool,
+/// Whether nothing speaks against AF_XDP sockets on the device.
+///
+/// # Errors
+/// What does.
+pub(super) fn check(device: &Device) -> Result<(), Obstacle> {
+    if device.mtu > MAX_MTU {
+        return Err(Obstacle::Mtu(MAX_MTU));
+    }
+    if !xdp::redirects(device.index).unwrap_or(false) {
+        return Err(Obstacle::Driver);
+    }
+    let tells_tags = || xdp::tells_vlan_tags(device.index).unwrap_or(false);
+    if ethtool::takes_vlan_tags_out(&device.name).unwrap_or(true) && !tells_tags() {
+        return Err(Obstacle::VlanTags);
+    }
+    Ok(())
 }
 
-impl Facts {
+/// What the kernel would do with frames that the engine sends.
+#[derive(Debug)]
+pub(crate) struct Sending {
+    qdiscs: Vec<Qdisc>,
+}
+
+impl Sending {
     /// Asks the kernel.
-    pub(super) fn gather(netlink: &mut Netlink, is_demanded: bool) -> Self {
-        Self { qdiscs: qdisc::all(netlink).unwrap_or_default(), is_demanded }
+    pub(crate) fn look(netlink: &mut Netlink) -> Self {
+        Self { qdiscs: qdisc::all(netlink).unwrap_or_default() }
     }
 
-    /// Whether nothing speaks against AF_XDP on the device.
-    ///
-    /// # Errors
-    /// What does.
-    pub(super) fn against(&self, device: &Device) -> Result<(), Obstacle> {
-        if device.mtu > MAX_MTU {
-            return Err(Obstacle::Mtu(MAX_MTU));
-        }
-        if !xdp::redirects(device.index).unwrap_or(false) {
-            return Err(Obstacle::Driver);
-        }
-        let tells_tags = || xdp::tells_vlan_tags(device.index).unwrap_or(false);
-        if ethtool::takes_vlan_tags_out(&device.name).unwrap_or(true) && !tells_tags() {
-            return Err(Obstacle::VlanTags);
-        }
-        if self.is_demanded {
-            return Ok(());
-        }
+    /// Why frames are not to be sent past the kernel's stack by the device; `None`: nothing there has to see them.
+    pub(crate) fn obstacle(&self, device: &Device) -> Option<Obstacle> {
         let here = |qdisc: &&Qdisc| qdisc.device == device.index;
         let is_filtered = self.qdiscs.iter().filter(here).any(|qdisc| qdisc.place == Place::Filters);
         if is_filtered || tcx::count(device.index, Direction::Egress).unwrap_or(u32::MAX) > 0 {
-            return Err(Obstacle::Filters);
+            return Some(Obstacle::Filters);
         }
         let is_chosen =
             |qdisc: &&Qdisc| qdisc.place == Place::Root && !qdisc::USUAL.contains(&qdisc.kind.as_str());
-        match self.qdiscs.iter().filter(here).find(is_chosen) {
-            Some(chosen) => Err(Obstacle::Queue(chosen.kind.clone())),
-            None => Ok(()),
-        }
+        let chosen = self.qdiscs.iter().filter(here).find(is_chosen)?;
+        Some(Obstacle::Queue(chosen.kind.clone()))
     }
 }
 

@@ -86,14 +86,19 @@ impl Line {
         self.exchange_within(frame, PATIENCE)
     }
 
+    /// What has come out at the other end, if anything has.
+    pub(crate) fn receive(&mut self) -> Option<Vec<u8>> {
+        let mut received = self.to.receive(&mut self.batch).unwrap();
+        let is_routed = |bytes: &[u8]| GATEWAYS.iter().any(|gateway| bytes[..6] == *gateway);
+        received.find(|received| is_routed(received.bytes)).map(|received| received.bytes.to_vec())
+    }
+
     pub(crate) fn exchange_within(&mut self, frame: &[u8], patience: Duration) -> Option<Vec<u8>> {
         assert_eq!(self.from.send(std::iter::once(frame)).unwrap(), 1);
         let since = Instant::now();
         while since.elapsed() < patience {
-            for received in self.to.receive(&mut self.batch).unwrap() {
-                if GATEWAYS.iter().any(|gateway| received.bytes[..6] == *gateway) {
-                    return Some(received.bytes.to_vec());
-                }
+            if let Some(got) = self.receive() {
+                return Some(got);
             }
             std::thread::sleep(Duration::from_millis(1));
         }

@@ -2,13 +2,14 @@
 
 use std::net::UdpSocket;
 use std::os::fd::{AsFd, OwnedFd};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use aya::programs::{Xdp, XdpMode};
 use inband_linux::bpf::load_classifier;
-use inband_linux::device::{self, Device};
+use inband_linux::device;
 use inband_linux::frames::{Batch, FrameSocket};
+use inband_linux::namespace::Namespace;
 use inband_linux::netlink::Netlink;
 use inband_linux::tcx::{self, Direction, Order};
 use inband_node::NodeConfig;
@@ -200,22 +201,59 @@ fn another_program_at_xdp_stays_in_effect_and_is_named() {
 }
 
 #[test]
-fn what_a_queue_or_a_filter_has_to_see_is_sent_by_it() {
-    let Some(line) = Line::new(1) else { return };
-    let program = load_classifier(&tagging()).unwrap();
-    let Device { index, .. } = line.right;
-    let filter = line
-        .world
-        .inside(FIRST, || tcx::attach(program.as_fd(), index, Direction::Egress, Order::Last).unwrap());
-    let status = line.world.switch_of(FIRST, &router("dscp", 2_000, "auto")).stop();
-    drop(filter);
-    assert_eq!(status.frames["right"], "af-packet: filters of others at TC on what it sends");
+fn what_a_queue_or_a_filter_has_to_see_is_sent_by_it_as_soon_as_it_is_there() {
+    let Some(mut line) = Line::new(1) else { return };
+    let frame = frames("dscp", 0).remove(0);
+    let text = router("dscp", 2_000, "auto");
+    let expected = through(&mut node(&text), &line.routed(&frame), 1, 2);
+    let config: NodeConfig = toml::from_str(&text).unwrap();
+    let namespace = Namespace::open(line.world.name(FIRST)).unwrap();
+    namespace.enter().unwrap();
+    let mut switch = LiveSwitch::start(&config).unwrap();
+    let mut steps_until = |words: &str| {
+        let since = Instant::now();
+        while switch.status().frames["right"] != words {
+            switch.step().unwrap();
+            assert!(since.elapsed() < PATIENCE, "{words}: {:?}", switch.status().frames);
+        }
+        line.from.send(std::iter::once(line.addressed(&frame).as_slice())).unwrap();
+        for _ in 0..200 {
+            switch.step().unwrap();
+            if let Some(got) = line.receive() {
+                return Some(got);
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        None
+    };
+    assert_eq!(steps_until("af-xdp"), expected);
 
-    if !line.world.run(FIRST, "tc qdisc add dev right root tbf rate 1gbit burst 100000 limit 1000000") {
+    let program = load_classifier(&dropping()).unwrap();
+    let filter = tcx::attach(program.as_fd(), line_right(), Direction::Egress, Order::Last).unwrap();
+    let words = "af-xdp in; af-packet out: filters of others at TC on what it sends";
+    assert_eq!(steps_until(words), None, "the filter drops it");
+
+    drop(filter);
+    assert_eq!(steps_until("af-xdp"), expected);
+
+    let tbf = [
+        "qdisc", "add", "dev", "right", "root", "tbf", "rate", "1gbit", "burst", "100000", "limit", "1000000",
+    ];
+    if !Command::new("tc").args(tbf).status().is_ok_and(|status| status.success()) {
         return eprintln!("skipped in part: no `tc`, or no tbf");
     }
-    let status = line.world.switch_of(FIRST, &router("dscp", 2_000, "auto")).stop();
-    assert_eq!(status.frames["right"], "af-packet: its queue is tbf");
+    assert_eq!(steps_until("af-xdp in; af-packet out: its queue is tbf"), expected);
+}
+
+/// The index of the device to the right, in this thread's namespace.
+fn line_right() -> u32 {
+    device::find(&mut Netlink::open().unwrap(), "right").unwrap().unwrap().index
+}
+
+/// `TCX_DROP` for everything.
+fn dropping() -> Vec<u64> {
+    let [a, b, c, d] = 2_i32.to_ne_bytes();
+    vec![u64::from_ne_bytes([0xb7, 0, 0, 0, a, b, c, d]), u64::from_ne_bytes([0x95, 0, 0, 0, 0, 0, 0, 0])]
 }
 
 #[test]
