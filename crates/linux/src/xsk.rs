@@ -4,6 +4,7 @@
 //! devices share one [`FrameMemory`], so that a frame leaves from where it came in.
 
 mod memory;
+mod options;
 mod ring;
 
 use std::io;
@@ -13,6 +14,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::ptr;
 
 pub use self::memory::{CHUNK_BYTES, Chunk, FrameMemory, ROOM_BYTES};
+use self::options::{check, get, set};
 use self::ring::Ring;
 
 /// A socket for the frames of one receive queue of a device. It never blocks.
@@ -293,26 +295,4 @@ fn offsets(socket: &OwnedFd) -> io::Result<libc::xdp_mmap_offsets> {
     let mut offsets: libc::xdp_mmap_offsets = unsafe { zeroed() };
     get(socket, libc::XDP_MMAP_OFFSETS, &mut offsets)?;
     Ok(offsets)
-}
-
-fn set<T>(socket: &OwnedFd, level: libc::c_int, option: libc::c_int, value: &T) -> io::Result<()> {
-    let length = u32::try_from(size_of::<T>()).unwrap_or_default();
-    let value = ptr::from_ref(value).cast();
-    // SAFETY: the pointer is to a live value of the length given, which the call only reads.
-    check(unsafe { libc::setsockopt(socket.as_raw_fd(), level, option, value, length) })?;
-    Ok(())
-}
-
-/// Reads an option of `SOL_XDP`; kernels that know less of it leave its end as it is.
-fn get<T>(socket: &OwnedFd, option: libc::c_int, value: &mut T) -> io::Result<()> {
-    let mut length = u32::try_from(size_of::<T>()).unwrap_or_default();
-    let value = ptr::from_mut(value).cast();
-    // SAFETY: both pointers are to live values, and the length is that of the structure, all of whose fields are
-    // integers.
-    check(unsafe { libc::getsockopt(socket.as_raw_fd(), libc::SOL_XDP, option, value, &raw mut length) })?;
-    Ok(())
-}
-
-fn check(result: libc::c_int) -> io::Result<libc::c_int> {
-    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
 }

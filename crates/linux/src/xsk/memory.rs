@@ -8,6 +8,8 @@ use std::ptr::{self, NonNull};
 use std::slice;
 use std::sync::Arc;
 
+use super::options::set;
+
 /// The memory of frames: chunks that either the program has or the kernel.
 #[derive(Debug)]
 pub struct FrameMemory {
@@ -89,7 +91,7 @@ impl FrameMemory {
             flags: 0,
             metadata_bytes: 0,
         };
-        super::set(socket, libc::SOL_XDP, libc::XDP_UMEM_REG, &registration)?;
+        set(socket, libc::SOL_XDP, libc::XDP_UMEM_REG, &registration)?;
         Ok(None)
     }
 
