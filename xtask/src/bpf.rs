@@ -11,10 +11,11 @@ use clap::Args;
 const CLANG: &str = "clang-14";
 const STRIP: &str = "llvm-strip-14";
 /// Folders, and the objects in them: each is one source, and one object beside it.
-const OBJECTS: [(&str, &str); 4] = [
+const OBJECTS: [(&str, &str); 5] = [
     ("crates/host/src/bpf", "inband"),
     ("crates/host/src/bpf", "drops"),
     ("crates/switch/src/bpf", "switch"),
+    ("crates/switch/src/bpf", "drops"),
     ("crates/switch/tests/bpf", "speed"),
 ];
 

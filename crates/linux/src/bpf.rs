@@ -165,9 +165,13 @@ const MAP_CREATE: libc::c_int = 0;
 const MAP_UPDATE: libc::c_int = 2;
 const MAP_DELETE: libc::c_int = 3;
 const PROGRAM_LOAD: libc::c_int = 5;
-/// `BPF_MAP_TYPE_HASH` and `BPF_PROG_TYPE_SCHED_CLS`.
+/// `BPF_MAP_TYPE_HASH`, `BPF_MAP_TYPE_XSKMAP`, `BPF_PROG_TYPE_SCHED_CLS` and `BPF_PROG_TYPE_XDP`.
 const TYPE_HASH: u32 = 1;
+const TYPE_SOCKETS: u32 = 17;
 const TYPE_CLASSIFIER: u32 = 3;
+const TYPE_XDP: u32 = 6;
+/// `BPF_F_XDP_DEV_BOUND_ONLY`.
+const BOUND_TO_DEVICE: u32 = 1 << 6;
 
 /// `struct { … }` of `union bpf_attr` for the creation of maps.
 #[repr(C)]
@@ -199,6 +203,11 @@ struct NewProgram {
     log_level: u32,
     log_bytes: u32,
     log: u64,
+    kernel_version: u32,
+    flags: u32,
+    name: [u8; 16],
+    device: u32,
+    attach_type: u32,
 }
 
 /// A set of keys in the kernel, which programs look into.
@@ -260,20 +269,81 @@ impl<const BYTES: usize> KeySet<BYTES> {
     }
 }
 
+/// The sockets of a device's receive queues, by queue, which programs at XDP give frames to.
+#[derive(Debug)]
+pub struct SocketMap(OwnedFd);
+
+impl SocketMap {
+    /// Creates a map for this many queues.
+    ///
+    /// # Errors
+    /// What the kernel says, such as that this user may not.
+    pub fn new(queues: u32) -> io::Result<Self> {
+        let attributes =
+            NewMap { kind: TYPE_SOCKETS, key_bytes: 4, value_bytes: 4, max_entries: queues, flags: 0 };
+        // SAFETY: the attributes have no pointers.
+        let fd = unsafe { call(MAP_CREATE, &attributes) }?;
+        // SAFETY: the kernel has just made this descriptor for us, and nobody else knows it.
+        Ok(Self(unsafe { OwnedFd::from_raw_fd(fd) }))
+    }
+
+    /// Gives the frames of a queue to `socket` until it is closed.
+    ///
+    /// # Errors
+    /// What the kernel says, such as that the socket is bound to something else.
+    pub fn set(&self, queue: u32, socket: BorrowedFd<'_>) -> io::Result<()> {
+        let value = number(socket)?;
+        let attributes = Entry {
+            map: self.number()?,
+            padding: 0,
+            key: (&raw const queue) as u64,
+            value: (&raw const value) as u64,
+            flags: 0,
+        };
+        // SAFETY: key and value live through the call and have the sizes the map was created with.
+        unsafe { call(MAP_UPDATE, &attributes) }.map(drop)
+    }
+
+    /// The number instructions name the map by.
+    ///
+    /// # Errors
+    /// A descriptor that is none.
+    pub fn number(&self) -> io::Result<u32> {
+        number(std::os::fd::AsFd::as_fd(&self.0))
+    }
+}
+
 /// Loads a classifier of these instructions, each a `struct bpf_insn`.
 ///
 /// # Errors
 /// What the kernel says, such as that it does not accept them.
 pub fn load_classifier(instructions: &[u64]) -> io::Result<OwnedFd> {
+    load(instructions, TYPE_CLASSIFIER, None)
+}
+
+/// Loads a program for XDP of these instructions. With a device it runs there alone, and may ask the driver about frames.
+///
+/// # Errors
+/// What the kernel says, such as that it does not accept them.
+pub fn load_xdp(instructions: &[u64], device: Option<u32>) -> io::Result<OwnedFd> {
+    load(instructions, TYPE_XDP, device)
+}
+
+fn load(instructions: &[u64], kind: u32, device: Option<u32>) -> io::Result<OwnedFd> {
     let license = c"Dual MIT/GPL";
     let attributes = NewProgram {
-        kind: TYPE_CLASSIFIER,
+        kind,
         instructions: u32::try_from(instructions.len()).map_err(|_| io::ErrorKind::InvalidInput)?,
         instructions_at: instructions.as_ptr() as u64,
         license: license.as_ptr() as u64,
         log_level: 0,
         log_bytes: 0,
         log: 0,
+        kernel_version: 0,
+        flags: if device.is_some() { BOUND_TO_DEVICE } else { 0 },
+        name: [0; 16],
+        device: device.unwrap_or_default(),
+        attach_type: if kind == TYPE_XDP { XDP } else { 0 },
     };
     // SAFETY: the instructions are as many as is said and live through the call, as the license does, which ends in a
     // zero.
@@ -281,3 +351,6 @@ pub fn load_classifier(instructions: &[u64]) -> io::Result<OwnedFd> {
     // SAFETY: the kernel has just made this descriptor for us, and nobody else knows it.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
+
+/// `BPF_XDP` of `enum bpf_attach_type`.
+pub(crate) const XDP: u32 = 37;

@@ -80,6 +80,46 @@ pub fn is_on(name: &str, offload: Offload) -> io::Result<bool> {
     Ok(value.data != 0)
 }
 
+/// Whether the device `name` takes VLAN tags out of what it receives.
+///
+/// # Errors
+/// What the kernel says; a name that is too long.
+pub fn takes_vlan_tags_out(name: &str) -> io::Result<bool> {
+    let mut value = Value { command: GET_FLAGS, data: 0 };
+    ask(name, &mut value)?;
+    Ok(value.data & RECEIVE_VLAN != 0)
+}
+
+/// How many receive queues the device `name` has now; `None`: the device does not say.
+///
+/// # Errors
+/// What the kernel says; a name that is too long.
+pub fn receive_queues(name: &str) -> io::Result<Option<u32>> {
+    let mut channels = Channels { command: GET_CHANNELS, ..Channels::default() };
+    match ask(name, &mut channels) {
+        Ok(()) => Ok(Some(channels.receive + channels.combined).filter(|count| *count > 0)),
+        Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// `struct ethtool_channels`: the most there may be, then those there are.
+#[repr(C)]
+#[derive(Default)]
+struct Channels {
+    command: u32,
+    most: [u32; 4],
+    receive: u32,
+    send: u32,
+    other: u32,
+    combined: u32,
+}
+
+/// `ETHTOOL_GCHANNELS`, `ETHTOOL_GFLAGS`, `ETH_FLAG_RXVLAN`.
+const GET_CHANNELS: u32 = 0x3c;
+const GET_FLAGS: u32 = 0x25;
+const RECEIVE_VLAN: u32 = 1 << 8;
+
 /// How fast the link of the device `name` is; `None`: the device does not say.
 ///
 /// # Errors

@@ -25,6 +25,7 @@ pub mod tcx;
 pub mod tun;
 pub mod veth;
 pub mod xdp;
+pub mod xsk;
 
 #[doc = include_str!("../README.md")]
 #[cfg(doctest)]

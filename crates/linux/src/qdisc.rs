@@ -59,3 +59,6 @@ const FIXED_BYTES: usize = 20;
 const KIND: u16 = 1;
 const ROOT: u32 = 0xffff_ffff;
 const FILTERS: u32 = 0xffff_fff1;
+
+/// Kinds of queues that devices have without anybody's doing: they shape nothing.
+pub const USUAL: [&str; 6] = ["noqueue", "mq", "pfifo_fast", "fq_codel", "fq", "pfifo"];

@@ -3,6 +3,7 @@
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 
+use crate::bpf::XDP;
 use crate::netlink::{Attributes, Message, Netlink};
 use crate::tcx;
 
@@ -15,9 +16,6 @@ pub enum XdpMode {
     /// The driver, `XDP_FLAGS_DRV_MODE`.
     Native = 1 << 2,
 }
-
-/// `BPF_XDP` of `enum bpf_attach_type`.
-const XDP: u32 = 37;
 
 /// Attaches `program` to the interface until the link is closed.
 ///
@@ -32,15 +30,49 @@ pub fn attach(program: BorrowedFd<'_>, interface: u32, mode: XdpMode) -> io::Res
 /// # Errors
 /// What the kernel says.
 pub fn takes_redirected(interface: u32) -> io::Result<bool> {
+    Ok(about(interface)?.features & SENDS_REDIRECTED != 0)
+}
+
+/// Whether the driver redirects what programs tell it to. `false` also where the kernel does not say.
+///
+/// # Errors
+/// What the kernel says.
+pub fn redirects(interface: u32) -> io::Result<bool> {
+    Ok(about(interface)?.features & REDIRECTS != 0)
+}
+
+/// Whether programs may ask the driver for a VLAN tag that it has taken out of a frame.
+///
+/// # Errors
+/// What the kernel says.
+pub fn tells_vlan_tags(interface: u32) -> io::Result<bool> {
+    Ok(about(interface)?.metadata & VLAN_TAG != 0)
+}
+
+/// What the kernel says of a device.
+#[derive(Debug, Default)]
+struct About {
+    features: u32,
+    /// What programs may ask for.
+    metadata: u32,
+}
+
+fn about(interface: u32) -> io::Result<About> {
     let mut netlink = Netlink::open_generic()?;
-    let Some(family) = family(&mut netlink)? else { return Ok(false) };
-    let mut features = 0;
+    let mut about = About::default();
+    let Some(family) = family(&mut netlink)? else { return Ok(about) };
     let question = Message::new(family, 0, &[GET_DEVICE, 1, 0, 0]);
     netlink.query(question.attribute(DEVICE, &interface.to_ne_bytes()), |_, body| {
         let attributes = Attributes(body.get(GENERIC_BYTES..).unwrap_or_default());
-        features = attributes.number(FEATURES).unwrap_or_default();
+        // Both have 64 bits, of which the lower half is enough.
+        let low = |kind| {
+            let bytes: Option<&[u8; 8]> = attributes.get(kind).and_then(|value| value.first_chunk());
+            bytes.map_or(0, |bytes| u64::from_ne_bytes(*bytes) & u64::from(u32::MAX))
+        };
+        about.features = u32::try_from(low(FEATURES)).unwrap_or_default();
+        about.metadata = u32::try_from(low(METADATA)).unwrap_or_default();
     })?;
-    Ok(features & SENDS_REDIRECTED != 0)
+    Ok(about)
 }
 
 /// The number of the kernel's family `netdev`; `None`: it has none.
@@ -65,8 +97,12 @@ const CONTROL: u16 = 16;
 const GET_FAMILY: u8 = 3;
 const FAMILY_ID: u16 = 1;
 const FAMILY_NAME: u16 = 2;
-/// `NETDEV_CMD_DEV_GET`, `NETDEV_A_DEV_IFINDEX`, `NETDEV_A_DEV_XDP_FEATURES`, `NETDEV_XDP_ACT_NDO_XMIT`.
+/// `NETDEV_CMD_DEV_GET`, `NETDEV_A_DEV_IFINDEX`, `NETDEV_A_DEV_XDP_FEATURES`, `NETDEV_A_DEV_XDP_RX_METADATA_FEATURES`.
 const GET_DEVICE: u8 = 1;
 const DEVICE: u16 = 1;
 const FEATURES: u16 = 3;
+const METADATA: u16 = 5;
+/// `NETDEV_XDP_RX_METADATA_VLAN_TAG`, `NETDEV_XDP_ACT_REDIRECT`, `NETDEV_XDP_ACT_NDO_XMIT`.
+const VLAN_TAG: u32 = 1 << 2;
+const REDIRECTS: u32 = 1 << 1;
 const SENDS_REDIRECTED: u32 = 1 << 2;

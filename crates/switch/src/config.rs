@@ -12,10 +12,10 @@ use crate::error::SwitchError;
 /// # Errors
 /// The first setting that is wrong, or is not part of this build.
 pub(crate) fn check(config: &NodeConfig) -> Result<(), SwitchError> {
-    if config.switch.io == FrameIo::AfXdp {
+    if config.switch.datapath == Datapath::Kernel && config.switch.io == FrameIo::AfXdp {
         return Err(SwitchError::config(
             "switch.io",
-            "`af-xdp` is not part of this build; `af-packet` is, and what `auto` selects",
+            "`af-xdp` is for `datapath = \"engine\"`: Linux forwards here",
         ));
     }
     if config.interfaces.len() < 2 {

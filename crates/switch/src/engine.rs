@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use inband_linux::netlink::Netlink;
 use inband_linux::{clock, device};
+use inband_node::config::FrameIo;
 use inband_node::{NodeConfig, Profile};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -20,6 +21,7 @@ use crate::error::SwitchError;
 use crate::guard::Guard;
 use crate::packet::Pool;
 use crate::port::Port;
+use crate::rings::{Opened, ProgramClock, Rings, Sending};
 use crate::status::{PortStatus, Status};
 use crate::telemetry::Telemetry;
 
@@ -55,21 +57,25 @@ impl Switch {
         let devices = config::devices(config, &mut netlink)?;
         config::check_unbound(&devices)?;
         let guard = Guard::attach(&devices)?;
+        let Opened { memory, rings } = Opened::open(config, &devices, &guard)?;
         let routing = Routing::start(config, &devices, guard)?;
-        let opened = config.interfaces.iter().zip(&devices);
-        let ports =
-            opened.map(|(interface, device)| Port::open(interface, device)).collect::<Result<_, _>>()?;
+        let opened = config.interfaces.iter().zip(&devices).zip(rings);
+        let ports = opened
+            .map(|((interface, device), rings)| Port::open(interface, device, rings))
+            .collect::<Result<_, _>>()?;
         clock::wake_in_time();
-        Ok(Self {
+        let mut switch = Self {
             intake: Intake::new(),
             routing,
             ports,
             telemetry: Telemetry::start(config, profile)?,
-            pool: Pool::default(),
+            pool: Pool::sharing(memory),
             timers: Timers::new(),
             reloads: 0,
             config: config.clone(),
-        })
+        };
+        switch.look_at_sending();
+        Ok(switch)
     }
 
     /// Does what there is to do; where there is nothing, waits for a frame for at most a tenth of a second.
@@ -97,14 +103,32 @@ impl Switch {
         for packet in self.routing.take_expired(now) {
             self.give_up(packet);
         }
+        self.intake.clock = ProgramClock::read();
         self.telemetry.handle_timeout(now);
         self.drain_outputs(now);
         for port in &mut self.ports {
-            // Counts that cannot be read now are read the next time.
-            port.counts.receive_losses += u64::from(port.socket.take_losses().unwrap_or(0));
+            port.counts.receive_losses += port.take_losses();
+        }
+        if self.timers.looks(now) {
+            self.look_at_sending();
         }
         if self.timers.refresh(now) {
             self.routing.refresh(&self.ports);
+        }
+    }
+
+    /// Looks at what the kernel would do with frames on their way out, which those past its stack miss.
+    fn look_at_sending(&mut self) {
+        // With `af-xdp` they are to miss it; without rings none do.
+        let is_demanded = self.config.switch.io == FrameIo::AfXdp;
+        if is_demanded || self.ports.iter().all(|port| port.rings.is_err()) {
+            return;
+        }
+        // What is not known now is so the next time.
+        let Ok(mut netlink) = Netlink::open() else { return };
+        let sending = Sending::look(&mut netlink);
+        for port in self.ports.iter_mut().filter(|port| port.rings.is_ok()) {
+            port.detour = sending.obstacle(&port.device);
         }
     }
 
@@ -120,8 +144,14 @@ impl Switch {
         let left = i64::try_from(until.saturating_sub(now)).unwrap_or(0);
         let timeout = Timespec { tv_sec: left / 1_000_000_000, tv_nsec: left % 1_000_000_000 };
         let flags = |is_blocked| if is_blocked { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
-        let mut ports: Vec<PollFd<'_>> =
-            self.ports.iter().map(|port| PollFd::new(&port.socket, flags(port.is_blocked))).collect();
+        let mut ports: Vec<PollFd<'_>> = Vec::with_capacity(2 * self.ports.len());
+        for port in &self.ports {
+            ports.push(PollFd::new(&port.socket, flags(port.is_blocked && !port.sends_by_rings())));
+            let sockets = port.rings.as_ref().map(Rings::sockets).unwrap_or_default();
+            let sends =
+                std::iter::once(port.is_blocked && port.sends_by_rings()).chain(std::iter::repeat(false));
+            ports.extend(sockets.iter().zip(sends).map(|(socket, sends)| PollFd::new(socket, flags(sends))));
+        }
         match poll(&mut ports, Some(&timeout)) {
             Ok(_) | Err(Errno::INTR) => Ok(()),
             Err(error) => Err(SwitchError::system("wait for frames")(error.into())),
@@ -161,7 +191,8 @@ impl Switch {
         let (routes, neighbours) = self.routing.sizes();
         Status {
             node_id: self.config.node.id,
-            io: "af-packet",
+            io: if self.ports.iter().any(|port| port.rings.is_ok()) { "af-xdp" } else { "af-packet" },
+            frames: self.ports.iter().map(|port| (port.device.name.clone(), port.frame_io())).collect(),
             interfaces: self.ports.iter().map(port_status).collect(),
             outcomes: self.telemetry.outcomes(),
             reports: self.telemetry.reports(),

@@ -1,6 +1,6 @@
 //! Keeps up with the kernel's routes, neighbours, addresses and devices.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::io;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -19,18 +19,19 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use crate::error::SwitchError;
 use crate::forward::{Neighbour, Prefixes};
 use crate::guard::Guard;
+use crate::hash::{QuickMap, QuickSet};
 
 /// What the kernel's tables say.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tables {
     /// The routes to one prefix, the one with the least metric first.
     routes: Prefixes<Vec<Route>>,
-    neighbours: HashMap<Neighbour, [u8; 6]>,
+    neighbours: QuickMap<Neighbour, [u8; 6]>,
     /// Those of them that are there for good.
     permanent: HashSet<Neighbour>,
-    own: HashSet<IpAddr>,
+    own: QuickSet<IpAddr>,
     addresses: Vec<Address>,
-    up: HashSet<u32>,
+    up: QuickSet<u32>,
 }
 
 impl Tables {

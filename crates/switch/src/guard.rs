@@ -4,7 +4,6 @@
 //! through what is for the machine itself, such as ARP and packets to its addresses, and drops the rest. The kernel
 //! detaches it when the switch ends, however it ends.
 
-use std::collections::HashSet;
 use std::io;
 use std::net::IpAddr;
 use std::os::fd::{AsFd, OwnedFd};
@@ -14,12 +13,13 @@ use inband_linux::device::Device;
 use inband_linux::tcx::{self, Direction, Order};
 
 use crate::error::SwitchError;
+use crate::hash::QuickSet;
 
 /// The programs on the devices, and what they let through.
 #[derive(Debug)]
 pub(crate) struct Guard {
     own: KeySet<16>,
-    allowed: HashSet<IpAddr>,
+    allowed: QuickSet<IpAddr>,
     _links: Vec<OwnedFd>,
 }
 
@@ -37,11 +37,16 @@ impl Guard {
             tcx::attach(program.as_fd(), device.index, Direction::Ingress, Order::Last).map_err(fault)
         };
         let links = devices.iter().map(attach).collect::<Result<_, _>>()?;
-        Ok(Self { own, allowed: HashSet::new(), _links: links })
+        Ok(Self { own, allowed: QuickSet::default(), _links: links })
+    }
+
+    /// The number of the set of the machine's own addresses, for other programs.
+    pub(crate) fn own_addresses(&self) -> io::Result<u32> {
+        self.own.number()
     }
 
     /// Lets packets to these addresses through, and to no others.
-    pub(crate) fn allow(&mut self, own: &HashSet<IpAddr>) -> io::Result<()> {
+    pub(crate) fn allow(&mut self, own: &QuickSet<IpAddr>) -> io::Result<()> {
         for address in own.difference(&self.allowed) {
             self.own.insert(&key(*address))?;
         }

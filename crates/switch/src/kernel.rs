@@ -6,6 +6,7 @@
 //! in front of the stack forwards INT-MD on its own. Device, programs and links go with the process.
 
 mod abi;
+mod drops;
 mod fast_path;
 mod obstacle;
 mod programs;
@@ -32,6 +33,7 @@ use crate::telemetry::Telemetry;
 use crate::timer::Timer;
 
 use self::abi::{Engine, Handed, PortSettings, Settings};
+use self::drops::{Dropped, Drops};
 use self::fast_path::FastPath;
 use self::programs::{Count, Programs};
 
@@ -42,6 +44,8 @@ pub struct KernelSwitch {
     ports: Vec<Port>,
     programs: Programs,
     fast_path: FastPath,
+    /// What Linux drops; or why nothing is heard of that.
+    drops: io::Result<Drops>,
     way: Way,
     telemetry: Telemetry,
     tick: Timer,
@@ -80,6 +84,8 @@ const TICK_NS: u64 = 10_000_000;
 const COMPARE_NS: u64 = 500_000_000;
 /// The longest that [`KernelSwitch::step`] waits, nanoseconds.
 const LONGEST_WAIT_NS: u64 = 100_000_000;
+/// Most drops that are reported at a time.
+const MAX_DROPS: usize = 4_096;
 /// Most frames of one step.
 const MAX_FRAMES: usize = 256;
 /// Frames that wait for the engine.
@@ -111,11 +117,15 @@ impl KernelSwitch {
             let id = interface.id;
             Port { id, device, counts: Counts::default(), is_attached: true }
         });
+        let ports: Vec<Port> = ports.collect();
+        let ours = devices_of(&ports);
+        let drops = Drops::start(&config.drop_reasons, ours, Clock::Realtime.offset().ns);
         clock::wake_in_time();
         Ok(Self {
-            ports: ports.collect(),
+            ports,
             programs,
             fast_path,
+            drops,
             way,
             telemetry: Telemetry::start(config, profile)?,
             tick: Timer::every(TICK_NS),
@@ -144,6 +154,7 @@ impl KernelSwitch {
     /// What is done from time to time.
     fn tick(&mut self, now: u64) -> Result<(), SwitchError> {
         self.telemetry.handle_timeout(now);
+        self.report_drops();
         self.drain_outputs(now);
         if self.compare.is_due(now) {
             self.configure()?;
@@ -155,7 +166,33 @@ impl KernelSwitch {
 
     /// Tells the programs what the configuration and the clocks say.
     fn configure(&mut self) -> Result<(), SwitchError> {
-        self.programs.configure(&Settings::new(&self.config, self.way.engine, Clock::Realtime.offset().ns))
+        let offset = Clock::Realtime.offset().ns;
+        if let Ok(drops) = &mut self.drops {
+            drops.set_clock(offset).map_err(SwitchError::system("hear of drops"))?;
+        }
+        self.programs.configure(&Settings::new(&self.config, self.way.engine, offset))
+    }
+
+    /// Has the node report what Linux has dropped.
+    fn report_drops(&mut self) {
+        for _ in 0..MAX_DROPS {
+            let Some(dropped) = self.drops.as_mut().ok().and_then(Drops::poll) else { return };
+            let passage = self.passage_of_drop(&dropped);
+            self.telemetry.handle_ip_drop(&dropped.packet, &passage, dropped.code);
+            self.drain_outputs(dropped.time);
+        }
+    }
+
+    fn passage_of_drop(&self, dropped: &Dropped) -> Passage {
+        let id = |device: u32| self.ports.iter().find(|port| port.device.index == device).map(|port| port.id);
+        let is_incoming = dropped.device == dropped.ingress;
+        let metadata = DeviceMetadata { ingress_timestamp: Some(dropped.time), ..DeviceMetadata::default() };
+        Passage {
+            ingress: id(dropped.ingress).unwrap_or(u16::MAX),
+            // What was dropped where it came in has no egress.
+            egress: id(dropped.device).filter(|_| !is_incoming).unwrap_or_default(),
+            metadata,
+        }
     }
 
     /// Whether the interfaces are still there, and what may pass the stack by.
@@ -259,8 +296,12 @@ impl KernelSwitch {
             watchlist: config.watchlist.clone(),
             report: config.report.clone(),
             smart: config.smart.clone(),
+            drop_reasons: config.drop_reasons.clone(),
             ..kept
         };
+        if let Ok(drops) = &mut self.drops {
+            drops.configure(&config.drop_reasons);
+        }
         self.configure()?;
         self.reloads += 1;
         Ok(())
@@ -277,6 +318,11 @@ impl KernelSwitch {
                 break;
             }
         }
+        if let Ok(drops) = &mut self.drops {
+            // One that is not detached hears of nothing more, and goes with the process.
+            let _ = drops.finish();
+        }
+        self.report_drops();
         self.telemetry.flush();
         self.drain_outputs(clock::realtime());
         self.way.read_losses();
@@ -287,6 +333,7 @@ impl KernelSwitch {
     pub fn status(&self) -> Status {
         let sum =
             |count: Count| (0..).zip(&self.ports).map(|(at, _)| self.programs.count(at, count)).sum::<u64>();
+        let [drops_not_told, drops_not_counted] = self.drops.as_ref().map(Drops::faults).unwrap_or_default();
         let mut outcomes = self.telemetry.outcomes();
         // What the programs do has the names of what the engine does.
         for (name, count) in [
@@ -315,12 +362,31 @@ impl KernelSwitch {
                 ("not_handed", sum(Count::NotHanded)),
                 ("not_handed_dropped", sum(Count::NotHandedDropped)),
                 ("foreign", self.way.foreign),
+                ("drops_not_told", drops_not_told),
+                ("drops_not_counted", drops_not_counted),
             ]
             .into(),
             xdp: self.fast_path.words(),
+            kernel_drops: self.kernel_drops(),
+            drop_reasons: match &self.drops {
+                Ok(_) => "on".to_owned(),
+                Err(error) => format!("off: {error}"),
+            },
             metadata: METADATA.into(),
             ..Status::default()
         }
+    }
+
+    /// What Linux has dropped, by device and the kernel's reason.
+    fn kernel_drops(&self) -> BTreeMap<String, BTreeMap<String, u64>> {
+        let mut named: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
+        let counts = self.drops.as_ref().map(Drops::counts).unwrap_or_default();
+        for ((device, reason), count) in counts {
+            let port = self.ports.iter().find(|port| port.device.index == device);
+            let name = port.map_or_else(|| device.to_string(), |port| port.device.name.clone());
+            *named.entry(name).or_default().entry(reason).or_default() += count;
+        }
+        named
     }
 
     /// Frames that were sent when the programs were detached.
@@ -351,6 +417,11 @@ impl KernelSwitch {
             ..PortStatus::default()
         }
     }
+}
+
+/// The indexes of the devices.
+fn devices_of(ports: &[Port]) -> impl Iterator<Item = u32> {
+    ports.iter().map(|port| port.device.index)
 }
 
 impl Port {

@@ -7,6 +7,7 @@
 //! Where Linux forwards, `kernel` has programs do INT on the way; [`LiveSwitch`] is either.
 #![forbid(unsafe_code)]
 
+mod assembly;
 mod config;
 mod counts;
 mod engine;
@@ -15,11 +16,14 @@ mod finish;
 mod follow;
 mod forward;
 mod guard;
+mod hash;
 mod kernel;
 mod live;
 mod packet;
 mod port;
+mod privileges;
 mod reports;
+mod rings;
 mod status;
 mod telemetry;
 mod timer;
@@ -30,4 +34,5 @@ pub use engine::Switch;
 pub use error::SwitchError;
 pub use kernel::KernelSwitch;
 pub use live::LiveSwitch;
+pub use privileges::keep_needed;
 pub use status::{PortStatus, Status};

@@ -10,6 +10,7 @@ use inband_node::config::InterfaceConfig;
 use crate::counts::{Cause, Counts};
 use crate::error::SwitchError;
 use crate::packet::{Packet, Pool};
+use crate::rings::{Obstacle, Rings};
 
 /// One interface.
 #[derive(Debug)]
@@ -19,7 +20,12 @@ pub(crate) struct Port {
     pub(crate) mtu: usize,
     /// Whether INT is taken out of what leaves by it.
     pub(crate) is_edge: bool,
+    /// The frames that the kernel has as well.
     pub(crate) socket: FrameSocket,
+    /// Those that go past the kernel's stack, and what is sent; or why there is no such way.
+    pub(crate) rings: Result<Rings, Obstacle>,
+    /// Why what is sent goes through the stack all the same.
+    pub(crate) detour: Option<Obstacle>,
     pub(crate) counts: Counts,
     /// Whether the device had no room for what is in `ready`.
     pub(crate) is_blocked: bool,
@@ -45,7 +51,11 @@ struct Queue {
 }
 
 impl Port {
-    pub(crate) fn open(config: &InterfaceConfig, device: &Device) -> Result<Self, SwitchError> {
+    pub(crate) fn open(
+        config: &InterfaceConfig,
+        device: &Device,
+        rings: Result<Rings, Obstacle>,
+    ) -> Result<Self, SwitchError> {
         let fault = SwitchError::system(format!("receive frames of {}", device.name));
         let socket = FrameSocket::open(device.index).map_err(fault)?;
         let speed = ethtool::megabits_per_second(&device.name).ok().flatten();
@@ -55,6 +65,8 @@ impl Port {
             mtu: 0,
             is_edge: config.edge,
             socket,
+            rings,
+            detour: None,
             counts: Counts::default(),
             is_blocked: false,
             queues: (0..config.priorities).map(|_| Queue::default()).collect(),
@@ -149,9 +161,62 @@ impl Port {
         (waits && !self.is_blocked).then_some(if self.rate > 0 { self.free_at } else { 0 })
     }
 
+    /// How frames come in and leave, or why not past the kernel's stack.
+    pub(crate) fn frame_io(&self) -> String {
+        match (&self.rings, &self.detour) {
+            (Ok(rings), None) => rings.words(),
+            (Ok(rings), Some(obstacle)) => format!("{} in; af-packet out: {obstacle}", rings.words()),
+            (Err(obstacle), _) => format!("af-packet: {obstacle}"),
+        }
+    }
+
+    /// Whether frames are sent past the kernel's stack.
+    pub(crate) fn sends_by_rings(&self) -> bool {
+        self.rings.is_ok() && self.detour.is_none()
+    }
+
+    /// How many frames have found no room on their way in since the last call.
+    pub(crate) fn take_losses(&mut self) -> u64 {
+        // Counts that cannot be read now are read the next time.
+        let socket = u64::from(self.socket.take_losses().unwrap_or(0));
+        socket + self.rings.as_mut().map_or(0, Rings::take_losses)
+    }
+
     /// Gives the device what is ready.
     pub(crate) fn flush(&mut self, pool: &mut Pool) {
         self.is_blocked = false;
+        if self.sends_by_rings() {
+            self.flush_rings(pool);
+        } else {
+            self.flush_socket(pool);
+        }
+    }
+
+    fn flush_rings(&mut self, pool: &mut Pool) {
+        let Ok(rings) = &mut self.rings else { return };
+        while let Some(packet) = self.ready.pop_front() {
+            let bytes = packet.len() as u64;
+            let refused = match rings.send(packet, pool) {
+                Ok(()) => None,
+                // What was sent by now makes room.
+                Err(packet) => {
+                    let _ = rings.flush(pool);
+                    rings.send(packet, pool).err()
+                }
+            };
+            if let Some(packet) = refused {
+                self.ready.push_front(packet);
+                self.is_blocked = true;
+                break;
+            }
+            self.counts.sent_packets += 1;
+            self.counts.sent_bytes += bytes;
+        }
+        // A device that is down keeps what it has until it is up.
+        let _ = rings.flush(pool);
+    }
+
+    fn flush_socket(&mut self, pool: &mut Pool) {
         while !self.ready.is_empty() {
             match self.socket.send(self.ready.iter().map(Packet::bytes)) {
                 Ok(0) => {
@@ -179,9 +244,9 @@ impl Port {
 
 /// Time a frame takes, with what Ethernet adds to it: preamble 8, checksum 4, gap 12 bytes.
 fn transmission_ns(bytes: usize, bits_per_second: u64) -> u64 {
-    let bits = (bytes as u128 + 24) * 8;
-    let ns = (bits * 1_000_000_000).div_ceil(u128::from(bits_per_second.max(1)));
-    u64::try_from(ns).unwrap_or(u64::MAX)
+    // No frame is longer than 2^24 bytes, so that this fits.
+    let bits = (bytes as u64).min(1 << 24).saturating_add(24) * 8;
+    (bits * 1_000_000_000).div_ceil(bits_per_second.max(1))
 }
 
 /// Moving average of the time a port spends sending: `u = d + u (1 - dt / tau)`, where `d` is the time a frame takes.

@@ -9,8 +9,11 @@ use serde::Serialize;
 pub struct Status {
     /// Node ID.
     pub node_id: u32,
-    /// How frames come in; `kernel`: Linux forwards.
+    /// How frames come in: `af-xdp` on one interface at least, or `af-packet`; `kernel`: Linux forwards.
     pub io: &'static str,
+    /// Where the program forwards: how frames of each device come in and leave, or why not by AF_XDP.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub frames: BTreeMap<String, String>,
     /// The interfaces.
     pub interfaces: Vec<PortStatus>,
     /// What happened to packets, by the names of the engine.
@@ -28,6 +31,12 @@ pub struct Status {
     /// Where Linux forwards: packets that its programs handed to the engine, and what became of them.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub kernel: BTreeMap<&'static str, u64>,
+    /// Where Linux forwards: packets that it dropped, by the device they came in by, or were at, and the kernel's reason.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub kernel_drops: BTreeMap<String, BTreeMap<String, u64>>,
+    /// Where Linux forwards: whether it is heard of them; `off` with the reason.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub drop_reasons: String,
     /// Where Linux forwards: how packets with INT come in and leave that pass the stack by, or why they do not, by device.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub xdp: BTreeMap<String, String>,

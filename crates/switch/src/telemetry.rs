@@ -66,6 +66,11 @@ impl Telemetry {
         self.node.handle_drop(Link::Ethernet, packet.bytes(), passage, code);
     }
 
+    /// Has the node report a packet that Linux dropped, from its IP header on.
+    pub(crate) fn handle_ip_drop(&mut self, packet: &[u8], passage: &Passage, code: u8) {
+        self.node.handle_drop(Link::Ip, packet, passage, code);
+    }
+
     pub(crate) fn handle_timeout(&mut self, now: u64) {
         self.node.handle_timeout(now);
     }

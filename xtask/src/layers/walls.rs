@@ -41,7 +41,7 @@ const HOUSE: [(&str, Uses); 20] = [
     ),
     ("inband-sim", Uses::Only(&["inband-wire", "inband-node", "inband-model"])),
     ("inband-linux", Uses::Only(&[])),
-    ("inband-switch", Uses::Only(&["inband-wire", "inband-node", "inband-linux"])),
+    ("inband-switch", Uses::Only(&["inband-wire", "inband-node", "inband-linux", "inband-host"])),
     ("inband-lab", Uses::Only(&["inband-model", "inband-linux"])),
     ("inband-host", Uses::Only(&["inband-wire", "inband-node", "inband-model", "inband-linux"])),
     ("inband-capture", Uses::Only(&["inband-wire"])),

@@ -22,6 +22,12 @@ impl Namespace {
         Self::at(Path::new("/proc/thread-self/ns/net"))
     }
 
+    /// Its inode.
+    #[must_use]
+    pub const fn inode(self) -> u32 {
+        self.0
+    }
+
     /// The namespace that a file stands for, such as `/run/netns/NAME` or `/proc/PID/ns/net`.
     ///
     /// # Errors

@@ -46,6 +46,21 @@ pub(super) fn text(status: &Status) -> String {
             line(&mut out, "kernel_packets_total", &format!("outcome=\"{outcome}\""), count);
         }
     }
+    if !status.kernel_drops.is_empty() {
+        head(
+            &mut out,
+            "kernel_drops_total",
+            "counter",
+            "Packets that Linux dropped, by the kernel's reason.",
+        );
+        for (device, reasons) in &status.kernel_drops {
+            let port = status.interfaces.iter().find(|port| port.device == *device);
+            for (reason, count) in reasons {
+                let labels = format!("{},reason=\"{reason}\"", port.map(labels).unwrap_or_default());
+                line(&mut out, "kernel_drops_total", &labels, count);
+            }
+        }
+    }
     for (name, help, value) in [
         ("routes", "Routes the router knows.", status.routes),
         ("neighbours", "Neighbours the router knows.", status.neighbours),

@@ -4,7 +4,7 @@ mod metrics;
 mod serve;
 
 use std::io::Write;
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,7 +25,7 @@ use crate::signals;
 /// With `datapath = "kernel"` Linux forwards, and programs on the interfaces do INT on the way. With `"engine"` the program
 /// forwards between the interfaces of its configuration, in the network namespace it is started in, as a bridge, a
 /// router or by a table; each packet passes its own egress queues and the engine. SIGHUP makes it read its configuration again; SIGINT or SIGTERM ends it. The interfaces are as they were then, however it ends. It
-/// needs root, or CAP_NET_ADMIN, CAP_NET_RAW, CAP_BPF and CAP_PERFMON.
+/// needs root, or CAP_NET_ADMIN, CAP_NET_RAW, CAP_BPF, CAP_PERFMON and, for AF_XDP, CAP_IPC_LOCK; of root's it keeps these alone.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -60,14 +60,18 @@ const PRINTED_EVERY: Duration = Duration::from_secs(1);
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let (file, config) = read(&args.config)?;
     let metrics = metrics_address(&file, &config)?;
+    let bind = |address: SocketAddr| {
+        TcpListener::bind(address).with_context(|| format!("cannot serve metrics at {address}"))
+    };
+    let metrics = metrics.map(bind).transpose()?;
+    inband_switch::keep_needed().context("cannot give up privileges")?;
     let stop = signals::until_stopped()?;
     let reload = Arc::new(AtomicBool::new(false));
     signal_hook::flag::register(SIGHUP, Arc::clone(&reload)).context("cannot catch signals")?;
     let mut switch = LiveSwitch::start(&config).map_err(|error| failure(&file, error))?;
     let shown = Arc::new(Mutex::new(switch.status()));
-    if let Some(address) = metrics {
-        serve::start(address, Arc::clone(&shown))
-            .with_context(|| format!("cannot serve metrics at {address}"))?;
+    if let Some(listener) = metrics {
+        serve::start(listener, Arc::clone(&shown)).context("cannot serve metrics")?;
     }
     announce(&config, &switch.status());
     let (mut shown_at, mut printed_at) = (Instant::now(), Instant::now());
@@ -148,6 +152,9 @@ fn announce(config: &NodeConfig, status: &Status) {
                 "note: `rate` and `queue_bytes` (interface {id}) are for the engine; the device's qdisc decides"
             );
         }
+        if status.drop_reasons != "on" {
+            eprintln!("drops of Linux are not reported, {}", status.drop_reasons);
+        }
         for (device, words) in &status.xdp {
             eprintln!("INT-MD in transit past the stack by XDP, {device}: {words}");
         }
@@ -155,7 +162,9 @@ fn announce(config: &NodeConfig, status: &Status) {
     }
     let forwarding = format!("{:?}", config.switch.forwarding).to_lowercase();
     eprintln!("node {id} forwards between {names} by {forwarding}");
-    eprintln!("frames by af-packet: af-xdp is not part of this build");
+    for (device, words) in &status.frames {
+        eprintln!("frames of {device} by {words}");
+    }
 }
 
 fn print(status: &Status) -> Result<(), Failure> {

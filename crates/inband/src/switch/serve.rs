@@ -1,7 +1,7 @@
 //! A switch's state over HTTP: `/metrics` for Prometheus, `/status` as JSON.
 
 use std::io::{self, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -14,12 +14,11 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// The longest request that is read, bytes.
 const MAX_REQUEST_BYTES: usize = 8_192;
 
-/// Answers requests at `address` from now on, on a thread that ends with the program.
+/// Answers requests from now on, on a thread that ends with the program.
 ///
 /// # Errors
-/// The address cannot be listened at.
-pub(super) fn start(address: SocketAddr, shown: Arc<Mutex<Status>>) -> io::Result<()> {
-    let listener = TcpListener::bind(address)?;
+/// There can be no thread.
+pub(super) fn start(listener: TcpListener, shown: Arc<Mutex<Status>>) -> io::Result<()> {
     let serve = move || {
         for stream in listener.incoming().flatten() {
             // One that does not read its answer gets none.

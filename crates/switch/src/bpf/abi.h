@@ -19,12 +19,12 @@ struct config {
 	__u32 flags;
 	__u16 udp_port;
 	__u16 gre_protocol;
-	__u16 geneve_class;
+	__u16 geneve_classes[2];
 	__u8 dscp;
 	__u8 dscp_mask;
 	__u8 vxlan_gpe_next_protocols[4];
 	/* Of `enum kind`. */
-	__u32 kind;
+	__u16 kind;
 };
 
 enum config_flag {

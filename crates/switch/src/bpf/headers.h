@@ -22,7 +22,24 @@
 #define VXLAN_GPE_PORT 4790
 #define VXLAN_FLAG_NEXT_PROTOCOL 0x04
 #define GENEVE_PORT 6081
-#define GENEVE_OPTION_LENGTH 0x3f
+#define GENEVE_BYTES 8
+/* Words of options, in the first byte of the base header; the version is above. */
+#define GENEVE_OPTIONS 0x3f
+#define MOST_GENEVE_OPTIONS_WORDS 63
+/* Options in front of INT that are looked at. */
+#define MOST_OTHER_OPTIONS 8
+
+/* The header of an option, in whose contents INT begins. */
+struct geneve_option {
+	__be16 class;
+	/* The highest bit: critical. */
+	__u8 type;
+	/* Words behind this header, below three reserved bits. */
+	__u8 length;
+};
+
+#define GENEVE_TYPE 0x7f
+#define GENEVE_LENGTH 0x1f
 
 /* The first bytes of the packet, what is where in them, and room for this hop's metadata. */
 struct packet {
@@ -116,6 +133,43 @@ static __always_inline enum find judge_shim(const struct packet *packet, __u32 l
 	return AT_SHIM;
 }
 
+/* Finds INT among the options of the Geneve header at `base`. */
+static __always_inline enum find find_in_geneve(struct packet *packet, const struct config *config, __u32 limit,
+						__u32 base)
+{
+	__u32 at = base + GENEVE_BYTES;
+	const __u8 *header = head_at(packet, base);
+	const struct geneve_option *option;
+	__u32 end = at + (header[0] & GENEVE_OPTIONS) * 4;
+	__u32 words;
+
+	if (at > packet->visible || header[0] & ~GENEVE_OPTIONS || end > limit)
+		return UNSURE;
+	for (int i = 0; i < MOST_OTHER_OPTIONS; i++) {
+		if (at >= end)
+			return PLAIN;
+		if (at + sizeof(*option) > packet->visible)
+			return UNSURE;
+		option = head_at(packet, at);
+		words = option->length & GENEVE_LENGTH;
+		if (at + sizeof(*option) + words * 4 > end)
+			return UNSURE;
+		if (option->class == bpf_htons(config->geneve_classes[0]) ||
+		    option->class == bpf_htons(config->geneve_classes[1])) {
+			const struct int_header *start = head_at(packet, at + sizeof(*option));
+
+			packet->shim = at;
+			if (at + sizeof(*option) + sizeof(*start) > packet->visible || words < INT_WORDS)
+				return UNSURE;
+			return (option->type & GENEVE_TYPE) == TYPE_MD && start->version_flags >> 4 == INT_VERSION ?
+				       AT_SHIM :
+				       UNSURE;
+		}
+		at += sizeof(*option) + words * 4;
+	}
+	return UNSURE;
+}
+
 /* Finds INT behind UDP. */
 static __always_inline enum find find_behind_udp(struct packet *packet, const struct config *config)
 {
@@ -154,7 +208,7 @@ static __always_inline enum find find_behind_udp(struct packet *packet, const st
 	case KIND_GENEVE:
 		if (port != GENEVE_PORT)
 			return PLAIN;
-		return tunnel[0] & GENEVE_OPTION_LENGTH ? UNSURE : PLAIN;
+		return find_in_geneve(packet, config, limit, payload);
 	}
 	return PLAIN;
 }

@@ -151,6 +151,36 @@ static __always_inline __u32 start_end(const struct packet *packet)
 	return packet->shim + sizeof(struct shim) + sizeof(struct int_header);
 }
 
+/* The header of the Geneve option that INT is in, in the place of a shim. */
+static __always_inline struct geneve_option *geneve_option(const struct packet *packet)
+{
+	return head_at(packet, packet->shim);
+}
+
+/* The first two bytes of the Geneve header: version, words of options, flags. */
+static __always_inline __u8 *geneve_header(const struct packet *packet)
+{
+	return head_at(packet, packet->l4 + sizeof(struct udphdr));
+}
+
+/* Words of INT behind the shim. */
+static __always_inline __u32 int_words(const struct packet *packet, const struct config *config)
+{
+	const struct shim *shim = head_at(packet, packet->shim);
+
+	return config->kind == KIND_GENEVE ? geneve_option(packet)->length & GENEVE_LENGTH : shim->length;
+}
+
+/* Whether the fields that count INT's words have room for `words` more. */
+static __always_inline int may_grow(const struct packet *packet, const struct config *config, __u32 words)
+{
+	words += int_words(packet, config);
+	if (config->kind != KIND_GENEVE)
+		return words <= 0xff;
+	return words <= GENEVE_LENGTH && (geneve_header(packet)[0] & GENEVE_OPTIONS) + words -
+						 int_words(packet, config) <= MOST_GENEVE_OPTIONS_WORDS;
+}
+
 /* Whether the engine has to do what the header asks for. */
 static __always_inline int is_engines(const struct packet *packet, const struct config *config)
 {
@@ -169,9 +199,9 @@ static __always_inline int is_engines(const struct packet *packet, const struct 
 		return 1;
 	if ((asked & CHECKSUM_COMPLEMENT) && (config->flags & KEEPS_COMPLEMENT))
 		return 1;
-	if (words > MOST_HOP_WORDS || shim->length + words > 0xff)
+	if (words > MOST_HOP_WORDS || !may_grow(packet, config, words))
 		return 1;
-	return (shim->length - INT_WORDS) % words != 0;
+	return (int_words(packet, config) - INT_WORDS) % words != 0;
 }
 
 /*
@@ -193,9 +223,17 @@ static __always_inline int push_hop(struct packet *packet, const struct way *way
 						       set_flag(packet, FLAG_MTU_EXCEEDED, MTU_EXCEEDED);
 	write_hop(packet, way, bpf_ntohs(header->instructions));
 	removed = sum_of_start(shim);
-	shim->length += header->hop_ml;
+	if (way->config->kind == KIND_GENEVE) {
+		removed += *(__be16 *)geneve_header(packet);
+		geneve_option(packet)->length += header->hop_ml;
+		geneve_header(packet)[0] += header->hop_ml;
+		added = *(__be16 *)geneve_header(packet);
+	} else {
+		shim->length += header->hop_ml;
+		added = 0;
+	}
 	header->remaining_hop_count--;
-	added = sum_of_start(shim) + sum_of(packet->hop, grown);
+	added += sum_of_start(shim) + sum_of(packet->hop, grown);
 	correct_l4(packet, removed, added, grown);
 	grow_lengths(packet, grown);
 	return PUSHED;

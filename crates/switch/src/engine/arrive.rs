@@ -4,12 +4,12 @@ use inband_linux::clock;
 use inband_linux::frames::Received;
 use inband_node::{DeviceMetadata, Passage};
 use inband_wire::layers::IpVersion;
-use inband_wire::{Layers, Link, Strictness};
+use inband_wire::{Layers, Link, ParseError, Strictness};
 
 use super::Switch;
 use crate::counts::Cause;
 use crate::error::SwitchError;
-use crate::finish::finish;
+use crate::finish::{complete_left, finish};
 use crate::forward::{Arrival, Decision, Message, Reply, Rewrite, decrement, fragments};
 use crate::packet::Packet;
 
@@ -17,10 +17,38 @@ impl Switch {
     /// Takes the frames that have come in; returns how many.
     pub(super) fn receive(&mut self) -> Result<usize, SwitchError> {
         let mut count = 0;
+        let turn = self.intake.turn;
+        self.intake.turn = turn.wrapping_add(1);
         for ingress in 0..self.ports.len() {
-            count += self.receive_from(ingress)?;
+            let by_rings = self.receive_by_rings(ingress);
+            count += by_rings;
+            // What the kernel has as well is little where packets come past its stack.
+            if by_rings == 0 || turn.is_multiple_of(SOCKET_TURNS) {
+                count += self.receive_from(ingress)?;
+            }
         }
         Ok(count)
+    }
+
+    fn receive_by_rings(&mut self, ingress: usize) -> usize {
+        let mut arrived = std::mem::take(&mut self.intake.arrived);
+        let clock = self.intake.clock;
+        let mut is_virtual = false;
+        if let Some(Ok(rings)) = self.ports.get_mut(ingress).map(|port| &mut port.rings) {
+            is_virtual = rings.is_virtual();
+            rings.receive(&mut self.pool, &mut arrived);
+        }
+        let count = arrived.len();
+        for mut packet in arrived.drain(..) {
+            packet.ingress = Some(ingress);
+            packet.came_at = match clock.take_time(&mut packet) {
+                0 => clock::realtime(),
+                time => time,
+            };
+            self.arrive(packet, is_virtual);
+        }
+        self.intake.arrived = arrived;
+        count
     }
 
     fn receive_from(&mut self, ingress: usize) -> Result<usize, SwitchError> {
@@ -51,7 +79,7 @@ impl Switch {
         let mut whole = std::mem::take(&mut self.intake.whole);
         let finished = finish(received, &mut self.pool, |packet, _| whole.push(packet));
         for packet in whole.drain(..) {
-            self.arrive(Packet { ingress: Some(ingress), came_at, ..packet });
+            self.arrive(Packet { ingress: Some(ingress), came_at, ..packet }, false);
         }
         self.intake.whole = whole;
         if let Err(cause) = finished
@@ -62,18 +90,28 @@ impl Switch {
         }
     }
 
-    fn arrive(&mut self, packet: Packet) {
+    /// Counts a packet that has come in, and sends it on its way. Its sender `may_leave` the checksum to a device.
+    fn arrive(&mut self, mut packet: Packet, may_leave: bool) {
         if let Some(port) = packet.ingress.and_then(|ingress| self.ports.get_mut(ingress)) {
             port.counts.received_packets += 1;
             port.counts.received_bytes += packet.len() as u64;
         }
-        self.dispatch(packet);
+        let layers = Layers::parse(Link::Ethernet, packet.bytes(), Strictness::Truncated);
+        if let (true, Ok(Some(layers))) = (may_leave, &layers) {
+            complete_left(packet.bytes_mut(), layers);
+        }
+        self.dispatch_parsed(packet, layers);
     }
 
     /// Decides where a packet goes, and sees that it does.
     pub(super) fn dispatch(&mut self, packet: Packet) {
+        let layers = Layers::parse(Link::Ethernet, packet.bytes(), Strictness::Truncated);
+        self.dispatch_parsed(packet, layers);
+    }
+
+    fn dispatch_parsed(&mut self, packet: Packet, layers: Result<Option<Layers>, ParseError>) {
         let Some(ingress) = packet.ingress else { return self.pool.give_back(packet) };
-        let layers = match Layers::parse(Link::Ethernet, packet.bytes(), Strictness::Truncated) {
+        let layers = match layers {
             Ok(layers) => layers,
             Err(_) if self.routing.is_router() => return self.drop(packet, None, None, Cause::Malformed),
             Err(_) => None,
@@ -94,6 +132,7 @@ impl Switch {
                 self.drop(packet, layers, None, cause);
             }
             Decision::Wait(neighbour) => {
+                let packet = self.pool.move_out(packet);
                 if let Some(packet) = self.routing.wait_for(neighbour, packet, clock::realtime()) {
                     let layers = layers_of(&packet);
                     self.drop(packet, layers, None, Cause::NeighbourUnresolved);
@@ -248,5 +287,7 @@ fn addresses_of(rewrite: Rewrite) -> [u8; 12] {
     addresses
 }
 
+/// Packet sockets have their turn at least once in so many.
+const SOCKET_TURNS: u32 = 16;
 /// The most the 24 bits of the metadata hold; all ones mean that it is not known.
 const MAX_OCCUPANCY: u32 = 0xff_fffe;

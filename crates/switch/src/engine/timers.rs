@@ -7,13 +7,19 @@ use crate::timer::Timer;
 pub(super) struct Timers {
     tick: Timer,
     refresh: Timer,
+    look: Timer,
     /// How many messages may be sent to senders of packets before the next tick.
     messages: u32,
 }
 
 impl Timers {
     pub(super) fn new() -> Self {
-        Self { tick: Timer::every(TICK_NS), refresh: Timer::every(REFRESH_NS), messages: MESSAGES }
+        Self {
+            tick: Timer::every(TICK_NS),
+            refresh: Timer::every(REFRESH_NS),
+            look: Timer::every(LOOK_NS),
+            messages: MESSAGES,
+        }
     }
 
     /// Whether a tick is due at `now`; the next one is set then.
@@ -28,6 +34,11 @@ impl Timers {
     /// Whether neighbours are to be looked for at `now`; the next time is set then.
     pub(super) fn refresh(&mut self, now: u64) -> bool {
         self.refresh.is_due(now)
+    }
+
+    /// Whether the kernel's queues and filters are to be looked at, at `now`; the next time is set then.
+    pub(super) fn looks(&mut self, now: u64) -> bool {
+        self.look.is_due(now)
     }
 
     /// When the next tick is due, nanoseconds.
@@ -50,5 +61,7 @@ impl Timers {
 const TICK_NS: u64 = 10_000_000;
 /// Messages to senders of packets in that time: 1,000 a second.
 const MESSAGES: u32 = 10;
+/// How often the kernel's queues and filters are looked at, nanoseconds.
+const LOOK_NS: u64 = 500_000_000;
 /// How often neighbours are asked whether they are still there, nanoseconds.
 const REFRESH_NS: u64 = 15_000_000_000;

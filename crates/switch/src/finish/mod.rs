@@ -1,6 +1,7 @@
 //! What the kernel left to do for a frame that never was on a wire: tags, checksums, segments.
 
 mod checksum;
+mod partial;
 mod segment;
 
 #[cfg(test)]
@@ -10,6 +11,8 @@ use inband_linux::frames::Received;
 
 use crate::counts::Cause;
 use crate::packet::{Packet, Pool};
+
+pub(crate) use self::partial::complete_left;
 
 /// Hands the frames that `received` would be on a wire to `take`, the first one first.
 ///

@@ -61,18 +61,23 @@ fn walk(frame: &[u8], wanted: Option<usize>) -> Option<(Vec<Outer>, usize, Trans
         if wanted.is_none_or(|wanted| layers.l4 == wanted) {
             return Some((outers, layers.l4, layers.transport));
         }
-        let (link, at) = match (layers.transport, layers.protocol) {
-            (Transport::Udp, _) => {
-                outers.push(Outer::Udp { at: layers.l4, ip });
-                behind_udp(frame, layers.l4)?
-            }
-            (_, IPV4_IN_IP | IPV6_IN_IP) => (Link::Ip, layers.l4),
-            (_, GRE) => behind_gre(frame, layers.l4)?,
-            _ => return None,
-        };
+        if matches!(layers.transport, Transport::Udp) {
+            outers.push(Outer::Udp { at: layers.l4, ip });
+        }
+        let (link, at) = behind(frame, &layers)?;
         layers = Layers::parse_at(link, frame, at, Strictness::Truncated).ok()??;
     }
     None
+}
+
+/// What the packet carries whose headers are `layers`, and where; `None`: it is no tunnel's.
+pub(super) fn behind(frame: &[u8], layers: &Layers) -> Option<(Link, usize)> {
+    match (layers.transport, layers.protocol) {
+        (Transport::Udp, _) => behind_udp(frame, layers.l4),
+        (_, IPV4_IN_IP | IPV6_IN_IP) => Some((Link::Ip, layers.l4)),
+        (_, GRE) => behind_gre(frame, layers.l4),
+        _ => None,
+    }
 }
 
 /// What a VXLAN or Geneve header carries, and where.
@@ -171,7 +176,7 @@ fn put(bytes: &mut [u8], at: usize, value: u16) -> Option<()> {
 }
 
 /// Most headers of tunnels, one around the other.
-const MAX_TUNNELS: usize = 4;
+pub(super) const MAX_TUNNELS: usize = 4;
 const UDP_BYTES: usize = 8;
 const TCP: u8 = 6;
 const UDP: u8 = 17;

@@ -2,10 +2,11 @@
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 use inband_linux::frames::{Received, Segments, Unfinished};
+use inband_wire::checksum::Sum;
 use inband_wire::verify::{ChecksumState, l4_checksum};
 use inband_wire::{Layers, Link, Strictness};
 
-use super::finish;
+use super::{complete_left, finish};
 use crate::counts::Cause;
 use crate::packet::Pool;
 
@@ -87,4 +88,63 @@ fn what_cannot_be_finished_is_refused_and_nothing_is_handed_over() {
         assert_eq!(run(&frame, None, unfinished), Err(cause), "{unfinished:?}");
     }
     assert_eq!(run(&frame[..13], None, Unfinished::default()), Err(Cause::Malformed));
+}
+
+fn complete(frame: &mut [u8]) {
+    if let Ok(Some(layers)) = Layers::parse(Link::Ethernet, frame, Strictness::Truncated) {
+        complete_left(frame, &layers);
+    }
+}
+
+/// A VXLAN packet around a copy of `inner`.
+fn in_vxlan(inner: &[u8]) -> Vec<u8> {
+    let mut frame = vec![2; 12];
+    frame.extend_from_slice(&[8, 0]);
+    frame.extend_from_slice(&[0x45, 0, 0, 0, 0, 1, 0, 0, 64, 17, 0, 0, 192, 0, 2, 1, 192, 0, 2, 2]);
+    frame.extend_from_slice(&[0x30, 0x39, 0x12, 0xb5, 0, 0, 0, 0, 8, 0, 0, 0, 0, 0, 9, 0]);
+    frame.extend_from_slice(inner);
+    let length = u16::try_from(frame.len() - 14).unwrap();
+    frame[16..18].copy_from_slice(&length.to_be_bytes());
+    frame[38..40].copy_from_slice(&(length - 20).to_be_bytes());
+    frame
+}
+
+#[test]
+fn checksums_that_a_sender_has_left_are_found_by_their_value_also_in_tunnels() {
+    let right = {
+        let mut frame = tcp(11);
+        frame[50..52].copy_from_slice(&(0x1400_u16 + 3 + 6 + 31).to_be_bytes());
+        run(&frame, None, Unfinished { checksum: Some((34, 16)), segments: None }).unwrap().remove(0)
+    };
+    let with = |checksum: u16| {
+        let mut frame = right.clone();
+        frame[50..52].copy_from_slice(&checksum.to_be_bytes());
+        frame
+    };
+    // The sum of addresses, protocol and length: 0x0a00 + 1 + 0x0a00 + 2 + 6 + 31.
+    let left = 0x1400 + 3 + 6 + 31;
+    for (frame, expected) in [
+        (with(left), right.clone()),
+        (in_vxlan(&with(left)), in_vxlan(&right)),
+        // What is right or wrong stays so.
+        (right.clone(), right.clone()),
+        (with(left + 1), with(left + 1)),
+        (with(left)[..60].to_vec(), with(left)[..60].to_vec()),
+        (with(left)[..20].to_vec(), with(left)[..20].to_vec()),
+    ] {
+        let mut completed = frame.clone();
+        complete(&mut completed);
+        assert_eq!(completed, expected, "{frame:02x?}");
+    }
+    // A checksum that equals that sum and is right all the same, for this payload of two bytes, stays as it is.
+    let mut both = tcp(2);
+    let left = 0x1400 + 3 + 6 + 22;
+    both[50..52].copy_from_slice(&u16::to_be_bytes(left));
+    both[54..].fill(0);
+    let missing = !Sum::of(&both[34..]).plus(Sum::word(left)).fold();
+    both[54..].copy_from_slice(&missing.to_be_bytes());
+    assert_eq!(checksum(&both), ChecksumState::Ok);
+    let before = both.clone();
+    complete(&mut both);
+    assert_eq!(both, before);
 }

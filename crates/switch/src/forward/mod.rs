@@ -5,6 +5,7 @@ mod fragments;
 mod icmp;
 mod learn;
 mod prefixes;
+mod recent;
 mod routes;
 mod statics;
 

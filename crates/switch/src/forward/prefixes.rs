@@ -1,14 +1,15 @@
 //! A table by address prefix, of which the longest that fits decides.
 
-use std::collections::HashMap;
 use std::net::IpAddr;
+
+use crate::hash::QuickMap;
 
 /// A table by address prefix.
 #[derive(Clone, Debug)]
 pub(crate) struct Prefixes<T> {
     /// By prefix length, the longest first; keys are the leading bits.
-    v4: Vec<(u8, HashMap<u128, T>)>,
-    v6: Vec<(u8, HashMap<u128, T>)>,
+    v4: Vec<(u8, QuickMap<u128, T>)>,
+    v6: Vec<(u8, QuickMap<u128, T>)>,
 }
 
 impl<T> Default for Prefixes<T> {
@@ -25,7 +26,7 @@ impl<T: Default> Prefixes<T> {
         let at = match lengths.binary_search_by(|(known, _)| length.cmp(known)) {
             Ok(at) => at,
             Err(at) => {
-                lengths.insert(at, (length, HashMap::new()));
+                lengths.insert(at, (length, QuickMap::default()));
                 at
             }
         };

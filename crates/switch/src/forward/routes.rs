@@ -10,6 +10,7 @@ use inband_wire::layers::IpVersion;
 
 use super::decision::{Arrival, Decision, Rewrite, flow_hash};
 use super::icmp::Message;
+use super::recent::Recent;
 use crate::counts::Cause;
 use crate::follow::Tables;
 
@@ -20,20 +21,22 @@ pub(crate) struct Routes {
     ports: Vec<(u32, [u8; 6])>,
     seed: u32,
     tables: Arc<Tables>,
+    recent: Recent,
 }
 
 impl Routes {
     pub(super) fn new(seed: u32, devices: &[Device]) -> Self {
         let address = |device: &Device| device.address.as_slice().try_into().unwrap_or_default();
         let ports = devices.iter().map(|device| (device.index, address(device))).collect();
-        Self { ports, seed, tables: Arc::default() }
+        Self { ports, seed, tables: Arc::default(), recent: Recent::default() }
     }
 
     pub(super) fn adopt(&mut self, tables: &Arc<Tables>) {
         self.tables = Arc::clone(tables);
+        self.recent.forget();
     }
 
-    pub(super) fn decide(&self, arrival: &Arrival<'_>) -> Decision {
+    pub(super) fn decide(&mut self, arrival: &Arrival<'_>) -> Decision {
         let (Some(own), Some(to)) = (self.ports.get(arrival.ingress), arrival.frame.first_chunk::<6>())
         else {
             return Decision::Drop(Cause::Malformed, None);
@@ -45,16 +48,32 @@ impl Routes {
         // ARP and whatever else is not IP is the kernel's.
         let Some(layers) = arrival.layers else { return Decision::Host };
         let (source, destination) = layers.addresses(arrival.frame);
-        if destination.is_multicast() || is_ipv6_link_local(destination) || self.tables.is_own(destination) {
+        let recent = self.recent.get(destination);
+        if recent.is_none() && self.is_hosts(destination) {
             return Decision::Host;
         }
-        if is_group || stays_on_link(source) || stays_on_link(destination) {
+        // A destination that packets were sent on to does not stay on its link.
+        if is_group || stays_on_link(source) || (recent.is_none() && stays_on_link(destination)) {
             return Decision::Drop(Cause::NotForwarded, None);
         }
         if time_to_live(arrival.frame, layers) <= 1 {
             return Decision::Drop(Cause::TtlExceeded, Some(Message::TimeExceeded));
         }
-        self.route(arrival, layers, destination)
+        if let Some((port, rewrite)) = recent {
+            return Decision::Port { port, rewrite: Some(rewrite) };
+        }
+        let decision = self.route(arrival, layers, destination);
+        if let Decision::Port { port, rewrite: Some(rewrite) } = decision
+            && self.tables.route(destination).is_some_and(|route| route.hops.len() == 1)
+        {
+            self.recent.put(destination, port, rewrite);
+        }
+        decision
+    }
+
+    /// Whether packets to an address are for the machine itself.
+    fn is_hosts(&self, destination: IpAddr) -> bool {
+        destination.is_multicast() || is_ipv6_link_local(destination) || self.tables.is_own(destination)
     }
 
     fn route(&self, arrival: &Arrival<'_>, layers: &Layers, destination: IpAddr) -> Decision {

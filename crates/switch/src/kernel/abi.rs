@@ -21,11 +21,11 @@ pub(super) struct Settings {
     flags: u32,
     udp_port: u16,
     gre_protocol: u16,
-    geneve_class: u16,
+    geneve_classes: [u16; 2],
     dscp: u8,
     dscp_mask: u8,
     vxlan_gpe_next_protocols: [u8; 4],
-    kind: u32,
+    kind: u16,
 }
 
 /// `struct port`.
@@ -73,7 +73,7 @@ impl Settings {
             flags: flags(config),
             udp_port: encapsulation.udp_port(),
             gre_protocol: encapsulation.gre_protocol,
-            geneve_class: encapsulation.geneve_class.unwrap_or_default(),
+            geneve_classes: encapsulation.geneve_classes(),
             dscp: mark.value,
             dscp_mask: mark.mask,
             vxlan_gpe_next_protocols: encapsulation.vxlan_gpe_next_protocols(),

@@ -128,7 +128,7 @@ impl<'a> Facts<'a> {
         let is_chosen = |qdisc: &&Qdisc| {
             qdisc.device == device.index
                 && qdisc.place == Place::Root
-                && !USUAL_QUEUES.contains(&qdisc.kind.as_str())
+                && !qdisc::USUAL.contains(&qdisc.kind.as_str())
         };
         let chosen = self.qdiscs.iter().find(is_chosen).filter(|_| !self.is_demanded)?;
         Some(Obstacle::Queue(chosen.kind.clone()))
@@ -150,5 +150,3 @@ fn setting(path: &str) -> u32 {
 
 /// Kinds of devices that get packets from another one.
 const DEVICES_ABOVE: [&str; 5] = ["vlan", "macvlan", "macvtap", "ipvlan", "ipvtap"];
-/// What devices have without anybody's doing: it shapes nothing.
-const USUAL_QUEUES: [&str; 6] = ["noqueue", "mq", "pfifo_fast", "fq_codel", "fq", "pfifo"];

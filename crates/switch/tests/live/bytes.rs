@@ -88,7 +88,6 @@ fn wrong_configurations_are_refused_by_their_key() {
     let Some(world) = World::new() else { return };
     let good = config(FIRST, "");
     for (text, key) in [
-        (good.replace("datapath = \"engine\"", "datapath = \"engine\"\nio = \"af-xdp\""), "switch.io"),
         (good.replace("device = \"left\"", "device = \"none\""), "interface.device"),
         (good.replace("device = \"left\"", "device = \"right\""), "interface.device"),
         (good.replace("device = \"left\"", "device = \"lo\""), "interface.device"),

@@ -16,8 +16,6 @@ use inband_switch::{LiveSwitch, Status};
 use crate::kernel::{KINDS, assert_is_balanced, config, int_frames, node, socket, through};
 use crate::world::{A, FIRST, PATIENCE, SECOND, World, outcome};
 
-/// Kinds of encapsulation that the program extends.
-const FAST_KINDS: [&str; 5] = [KINDS[0], KINDS[1], KINDS[2], KINDS[3], KINDS[4]];
 /// Routers behind the switch, which nobody is.
 const GATEWAYS: [[u8; 6]; 2] = [[2, 0, 0, 0, 1, 1], [2, 0, 0, 0, 1, 2]];
 
@@ -26,7 +24,7 @@ pub(crate) struct Line {
     pub(crate) world: World,
     pub(crate) left: Device,
     pub(crate) right: Device,
-    from: FrameSocket,
+    pub(crate) from: FrameSocket,
     to: FrameSocket,
     batch: Batch,
 }
@@ -68,7 +66,7 @@ impl Line {
     }
 
     /// The frame as a router without INT sends it on.
-    fn routed(&self, frame: &[u8]) -> Vec<u8> {
+    pub(crate) fn routed(&self, frame: &[u8]) -> Vec<u8> {
         let mut frame = frame.to_vec();
         frame[..6].copy_from_slice(&GATEWAYS[0]);
         frame[6..12].copy_from_slice(&self.right.address);
@@ -84,14 +82,23 @@ impl Line {
     }
 
     /// Sends a frame, and returns what comes out at the other end; `None`: nothing does.
-    fn exchange(&mut self, frame: &[u8]) -> Option<Vec<u8>> {
+    pub(crate) fn exchange(&mut self, frame: &[u8]) -> Option<Vec<u8>> {
+        self.exchange_within(frame, PATIENCE)
+    }
+
+    /// What has come out at the other end, if anything has.
+    pub(crate) fn receive(&mut self) -> Option<Vec<u8>> {
+        let mut received = self.to.receive(&mut self.batch).unwrap();
+        let is_routed = |bytes: &[u8]| GATEWAYS.iter().any(|gateway| bytes[..6] == *gateway);
+        received.find(|received| is_routed(received.bytes)).map(|received| received.bytes.to_vec())
+    }
+
+    pub(crate) fn exchange_within(&mut self, frame: &[u8], patience: Duration) -> Option<Vec<u8>> {
         assert_eq!(self.from.send(std::iter::once(frame)).unwrap(), 1);
         let since = Instant::now();
-        while since.elapsed() < PATIENCE {
-            for received in self.to.receive(&mut self.batch).unwrap() {
-                if GATEWAYS.iter().any(|gateway| received.bytes[..6] == *gateway) {
-                    return Some(received.bytes.to_vec());
-                }
+        while since.elapsed() < patience {
+            if let Some(got) = self.receive() {
+                return Some(got);
             }
             std::thread::sleep(Duration::from_millis(1));
         }
@@ -135,7 +142,7 @@ pub(crate) fn transit(kind: &str, mtu: u32, xdp: &str, text: &str) -> String {
 fn packets_leave_the_fast_path_as_they_leave_the_engine() {
     let Some(mut line) = Line::new(1) else { return };
     for (xdp, word) in [("auto", "native"), ("native", "native"), ("generic", "generic")] {
-        for kind in FAST_KINDS {
+        for kind in KINDS {
             for mtu in [2_000, 1_300] {
                 let text = transit(kind, mtu, xdp, "");
                 let switch = line.world.switch_of(FIRST, &text);

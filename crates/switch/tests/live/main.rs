@@ -1,11 +1,15 @@
 //! Switches between the network stacks of hosts, each a namespace. Needs root and BPF; says so otherwise.
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
+mod beside;
 mod bridge;
 mod bytes;
+mod daemons;
+mod drops;
 mod fast_path;
 mod kernel;
 mod queues;
+mod rings;
 mod router;
 mod speed;
 mod world;

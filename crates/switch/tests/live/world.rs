@@ -4,7 +4,7 @@ use std::io::{self, Read, Write};
 use std::net::{IpAddr, TcpListener, TcpStream, UdpSocket};
 use std::process::Command;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -16,6 +16,7 @@ use inband_linux::route::{NextHop, Route};
 use inband_linux::veth::{self, End};
 use inband_node::NodeConfig;
 use inband_switch::{LiveSwitch, Status};
+use rustix::time::{ClockId, clock_gettime};
 
 /// The namespaces in the order of the links.
 pub(crate) const A: usize = 0;
@@ -266,6 +267,8 @@ pub(crate) struct Running {
     stop: Arc<AtomicBool>,
     reload: std::sync::mpsc::Sender<NodeConfig>,
     thread: Option<JoinHandle<Status>>,
+    /// What its thread has worked from its start to its end, nanoseconds.
+    pub(crate) worked_ns: Arc<AtomicU64>,
     pub(crate) reports: UdpSocket,
 }
 
@@ -273,11 +276,16 @@ impl Running {
     fn start(namespace: Namespace, config: NodeConfig, reports: UdpSocket) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         let theirs = Arc::clone(&stop);
+        let worked_ns = Arc::new(AtomicU64::new(0));
+        let work = Arc::clone(&worked_ns);
         let (started, is_started) = std::sync::mpsc::channel();
         let (reload, reloads) = std::sync::mpsc::channel();
         let thread = std::thread::spawn(move || {
             namespace.enter().unwrap();
+            // Whatever the tests try works with these.
+            inband_switch::keep_needed().unwrap();
             let mut switch = LiveSwitch::start(&config).unwrap();
+            let since = thread_ns();
             started.send(()).unwrap();
             while !theirs.load(Ordering::Relaxed) {
                 if let Ok(config) = reloads.try_recv() {
@@ -286,10 +294,11 @@ impl Running {
                 switch.step().unwrap();
             }
             switch.finish();
+            work.store(thread_ns() - since, Ordering::Relaxed);
             switch.status()
         });
         is_started.recv_timeout(PATIENCE).expect("the switch does not start");
-        Self { stop, reload, thread: Some(thread), reports }
+        Self { stop, reload, thread: Some(thread), worked_ns, reports }
     }
 
     pub(crate) fn reload(&self, place: usize, text: &str) {
@@ -319,6 +328,12 @@ impl Drop for Running {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
     }
+}
+
+/// What this thread has worked, nanoseconds.
+fn thread_ns() -> u64 {
+    let worked = clock_gettime(ClockId::ThreadCPUTime);
+    (worked.tv_sec * 1_000_000_000 + worked.tv_nsec).cast_unsigned()
 }
 
 /// How often something happened, by its name.

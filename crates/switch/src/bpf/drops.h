@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* What the program that hears of drops and the switch tell each other; `kernel/drops.rs` has the same. */
+#pragma once
+
+#include <linux/types.h>
+
+#define MOST_PORTS 1024
+/* Reasons of the kernel's core. */
+#define MOST_REASONS 512
+/* Interfaces with a reason each. */
+#define MOST_COUNTS 8192
+/* Most of a dropped packet that is told, bytes. */
+#define SAMPLE_BYTES 240
+
+/* What the switch asks for. */
+struct drop_settings {
+	/* Nanoseconds from the monotonic clock to the time of day. */
+	__u64 clock_offset;
+	/* Inode of the network namespace. */
+	__u32 namespace;
+	/* Whether nothing is counted any more: the program may still be attached by a copy of its link's descriptor. */
+	__u32 is_over;
+};
+
+/* What is counted together. */
+struct drop_key {
+	/* Index of the device the packet came in by, or, of the machine's own packets, where it was. */
+	__u32 device;
+	/* The kernel's number of the reason. */
+	__u32 reason;
+};
+
+/* A dropped packet, from its IP header on. */
+struct drop_sample {
+	__u64 time;
+	__u32 reason;
+	/* Indexes of the device it came in by, and of the one where it was; 0: none. */
+	__u32 ingress;
+	__u32 device;
+	/* The error number of its route, as of a blackhole; 0: none. */
+	__u32 route_error;
+	__u32 captured;
+	__u32 padding;
+	__u8 bytes[SAMPLE_BYTES];
+};
+
+/* What could not be done. */
+enum drop_fault {
+	DROP_NOT_TOLD,
+	DROP_NOT_COUNTED,
+	DROP_FAULTS,
+};
+
+_Static_assert(sizeof(struct drop_settings) == 16, "as in drops.rs");
+_Static_assert(sizeof(struct drop_key) == 8, "as in drops.rs");
+_Static_assert(sizeof(struct drop_sample) == 32 + SAMPLE_BYTES, "as in drops.rs");

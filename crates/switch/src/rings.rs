@@ -1,0 +1,258 @@
+//! How the engine gets at frames of an interface past the kernel's stack: AF_XDP.
+//!
+//! A program in the driver gives the engine the packets that it would forward, and the kernel all others: those for the
+//! machine itself, to groups, ARP, and frames with a VLAN tag. The engine sees these through its packet socket, as
+//! without the program.
+
+mod obstacle;
+mod program;
+
+use std::os::fd::{AsFd, OwnedFd};
+
+use inband_linux::bpf::SocketMap;
+use inband_linux::clock::Clock;
+use inband_linux::device::Device;
+use inband_linux::ethtool;
+use inband_linux::xdp::{self, XdpMode};
+use inband_linux::xsk::{Arrived, FrameMemory, Moving, Ready, RingSocket};
+use inband_node::NodeConfig;
+use inband_node::config::FrameIo;
+
+use crate::error::SwitchError;
+use crate::guard::Guard;
+use crate::packet::{Buffer, Packet, Pool};
+
+pub(crate) use self::obstacle::{Obstacle, Sending};
+use self::program::{MAGIC, MARK_BYTES, Program};
+
+/// The sockets of an interface's receive queues, and the program that gives them packets.
+#[derive(Debug)]
+pub(crate) struct Rings {
+    /// The program; detached first when this is dropped.
+    _link: OwnedFd,
+    sockets: Vec<RingSocket>,
+    /// Whether a checksum may have been left to a device that is none.
+    is_virtual: bool,
+    is_zero_copy: bool,
+}
+
+/// The clock of the program, and how far it is from that of timestamps.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ProgramClock(u64);
+
+/// What became of opening the sockets of all interfaces.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    /// The memory of their frames; `None`: no interface has rings.
+    pub(crate) memory: Option<FrameMemory>,
+    /// Of each interface: its sockets, or why it has none.
+    pub(crate) rings: Vec<Result<Rings, Obstacle>>,
+}
+
+impl Opened {
+    /// Opens the sockets of the interfaces where the configuration lets them be, and nothing speaks against it.
+    ///
+    /// # Errors
+    /// Where the configuration demands AF_XDP: what speaks against it.
+    pub(crate) fn open(config: &NodeConfig, devices: &[Device], guard: &Guard) -> Result<Self, SwitchError> {
+        let mode = config.switch.io;
+        let mut opened = Self { memory: None, rings: Vec::new() };
+        if mode == FrameIo::AfPacket {
+            opened.rings.extend(devices.iter().map(|_| Err(Obstacle::Off)));
+            return Ok(opened);
+        }
+        let mut plans: Vec<_> = devices.iter().map(plan).collect();
+        let program = Program::prepare(guard);
+        if let Err(error) = &program {
+            plans.iter_mut().for_each(|plan| *plan = Err(Obstacle::Refused(error.to_string())));
+        }
+        let all = (&plans[..], devices, program.ok());
+        // One memory for all: where a driver cannot use it, the kernel moves frames for all.
+        opened = open_all(all, Moving::IfNeeded);
+        if opened.rings.iter().any(|rings| matches!(rings, Err(Obstacle::Refused(_)))) {
+            drop(opened);
+            opened = open_all(all, Moving::Always);
+        }
+        let refused = opened.rings.iter().zip(devices).find_map(|(rings, device)| {
+            rings.as_ref().err().map(|obstacle| format!("`{}`: {obstacle}", device.name))
+        });
+        match refused {
+            Some(what) if mode == FrameIo::AfXdp => Err(SwitchError::config("switch.io", what)),
+            _ => Ok(opened),
+        }
+    }
+}
+
+/// How many receive queues of the device get a socket.
+fn plan(device: &Device) -> Result<u32, Obstacle> {
+    obstacle::check(device)?;
+    match ethtool::receive_queues(&device.name) {
+        Ok(queues) => Ok(queues.unwrap_or(1)),
+        Err(error) => Err(Obstacle::Refused(error.to_string())),
+    }
+}
+
+type All<'a> = (&'a [Result<u32, Obstacle>], &'a [Device], Option<Program>);
+
+fn open_all((plans, devices, program): All<'_>, moving: Moving) -> Opened {
+    let sockets: u32 = plans.iter().flatten().sum();
+    let refuse = |error: &std::io::Error| {
+        let refused = |plan: &Result<u32, Obstacle>| match plan {
+            Ok(_) => Err(Obstacle::Refused(error.to_string())),
+            Err(obstacle) => Err(obstacle.clone()),
+        };
+        Opened { memory: None, rings: plans.iter().map(refused).collect() }
+    };
+    let ready = Ready::of(sockets);
+    let (Some(program), true) = (program, sockets > 0) else {
+        return refuse(&std::io::ErrorKind::Unsupported.into());
+    };
+    let mut memory = match FrameMemory::new(ready.chunks(sockets) + SPARE_CHUNKS) {
+        Ok(memory) => memory,
+        Err(error) => return refuse(&error),
+    };
+    let open = |(plan, device): (&Result<u32, Obstacle>, &Device)| {
+        let queues = plan.as_ref().map_err(Clone::clone)?;
+        Rings::open(&mut memory, device, *queues, (ready, moving), program)
+            .map_err(|error| Obstacle::of_refusal(&error))
+    };
+    let rings: Vec<_> = plans.iter().zip(devices).map(open).collect();
+    let is_used = rings.iter().any(Result::is_ok);
+    Opened { memory: is_used.then_some(memory), rings }
+}
+
+impl Rings {
+    fn open(
+        memory: &mut FrameMemory,
+        device: &Device,
+        queues: u32,
+        (ready, moving): (Ready, Moving),
+        program: Program,
+    ) -> std::io::Result<Self> {
+        let map = SocketMap::new(queues)?;
+        let program = program.load(device.index, map.number()?)?;
+        let mut sockets = Vec::new();
+        for queue in 0..queues {
+            let mut socket = RingSocket::open(memory, device.index, queue, ready, moving)?;
+            map.set(queue, socket.as_fd())?;
+            socket.fill(memory);
+            sockets.push(socket);
+        }
+        let is_zero_copy = sockets.iter().all(|socket| socket.is_zero_copy().unwrap_or(false));
+        // The sockets are there before the first packet is given to them.
+        let link = xdp::attach(program.as_fd(), device.index, XdpMode::Native)?;
+        Ok(Self { _link: link, sockets, is_virtual: !device.kind.is_empty(), is_zero_copy })
+    }
+
+    /// What `/status` says of them.
+    pub(crate) fn words(&self) -> String {
+        let count = match self.sockets.len() {
+            1 => String::new(),
+            count => format!(", {count} queues"),
+        };
+        format!("af-xdp{}{count}", if self.is_zero_copy { ", zero copy" } else { "" })
+    }
+
+    /// Whether a checksum of what comes in may have been left to a device that is none.
+    pub(crate) fn is_virtual(&self) -> bool {
+        self.is_virtual
+    }
+
+    /// Takes packets that have come in, at most 64 of each queue.
+    pub(crate) fn receive(&mut self, pool: &mut Pool, arrived: &mut Vec<Packet>) {
+        let Some(mut memory) = pool.memory.take() else { return };
+        for socket in &mut self.sockets {
+            socket.receive(&mut memory, |memory, frame| arrived.push(packet(pool, memory, frame)));
+        }
+        pool.memory = Some(memory);
+    }
+
+    /// Hands a packet to the device, with the next [`flush`](Self::flush); returns it where there is no room.
+    pub(crate) fn send(&mut self, packet: Packet, pool: &mut Pool) -> Result<(), Packet> {
+        let (Some(memory), Some(socket)) = (&mut pool.memory, self.sockets.first_mut()) else {
+            return Err(packet);
+        };
+        let packet = match packet.buffer {
+            Buffer::Own(_) => packet,
+            Buffer::Chunk(chunk) => {
+                return socket
+                    .send(memory, chunk, packet.range.clone())
+                    .map_err(|chunk| Packet { buffer: Buffer::Chunk(chunk), ..packet });
+            }
+        };
+        let length = packet.len();
+        let Some(mut chunk) = memory.take_empty() else { return Err(packet) };
+        let Some(place) = chunk.get_mut(..length) else {
+            memory.give_back(chunk);
+            return Err(packet);
+        };
+        place.copy_from_slice(packet.bytes());
+        match socket.send(memory, chunk, 0..length) {
+            Ok(()) => {
+                pool.give_back(packet);
+                Ok(())
+            }
+            Err(chunk) => {
+                memory.give_back(chunk);
+                Err(packet)
+            }
+        }
+    }
+
+    /// Has the kernel send what it was handed.
+    pub(crate) fn flush(&mut self, pool: &mut Pool) -> std::io::Result<()> {
+        match (&mut pool.memory, self.sockets.first_mut()) {
+            (Some(memory), Some(socket)) => socket.flush(memory),
+            _ => Ok(()),
+        }
+    }
+
+    /// How many packets found no room since the last call.
+    pub(crate) fn take_losses(&mut self) -> u64 {
+        // Counts that cannot be read now are read the next time.
+        self.sockets.iter_mut().map(|socket| socket.take_losses().unwrap_or(0)).sum()
+    }
+
+    /// The sockets, for waiting; the first one sends.
+    pub(crate) fn sockets(&self) -> &[RingSocket] {
+        &self.sockets
+    }
+}
+
+/// The packet of a frame. Where memory is short it is moved, so that the driver does not run out of it.
+fn packet(pool: &mut Pool, memory: &mut FrameMemory, frame: Arrived) -> Packet {
+    let Arrived { chunk, range } = frame;
+    let is_short = memory.empty() < SPARE_CHUNKS as usize / 2;
+    if is_short {
+        // With what the program has noted in front.
+        let noted = range.start.saturating_sub(MARK_BYTES)..range.end;
+        let mut copy = pool.packet(&[chunk.get(noted).unwrap_or_default()]);
+        copy.range.start += MARK_BYTES.min(range.start);
+        memory.give_back(chunk);
+        return copy;
+    }
+    Packet::new(Buffer::Chunk(chunk), range)
+}
+
+impl ProgramClock {
+    pub(crate) fn read() -> Self {
+        Self(Clock::Realtime.offset().ns)
+    }
+
+    /// The time that the program has noted in front of a frame; the mark goes, as the memory is used again. 0: it has
+    /// noted none.
+    pub(crate) fn take_time(self, packet: &mut Packet) -> u64 {
+        let start = packet.range.start;
+        let mark = start.checked_sub(MARK_BYTES).and_then(|at| packet.buffer.get_mut(at..start));
+        let Some(mark) = mark else { return 0 };
+        let Some((time, rest)) = mark.split_first_chunk_mut::<8>() else { return 0 };
+        if *rest != MAGIC.to_ne_bytes() {
+            return 0;
+        }
+        rest.fill(0);
+        u64::from_ne_bytes(*time).wrapping_add(self.0)
+    }
+}
+
+/// Chunks beside those of the rings: for packets that wait in queues.
+const SPARE_CHUNKS: u32 = 2_048;

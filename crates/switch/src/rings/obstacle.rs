@@ -1,0 +1,106 @@
+//! What speaks against AF_XDP on an interface.
+
+use std::fmt;
+use std::io;
+
+use inband_linux::device::Device;
+use inband_linux::ethtool;
+use inband_linux::netlink::Netlink;
+use inband_linux::qdisc::{self, Place, Qdisc};
+use inband_linux::tcx::{self, Direction};
+use inband_linux::xdp;
+use inband_linux::xsk::{CHUNK_BYTES, ROOM_BYTES};
+use rustix::io::Errno;
+
+/// Why an interface has no AF_XDP sockets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Obstacle {
+    /// The configuration says so.
+    Off,
+    /// There is a program of somebody else.
+    Taken,
+    /// The driver runs no programs, or does not redirect frames.
+    Driver,
+    /// Its frames are longer than the memory's chunks.
+    Mtu(u32),
+    /// The driver takes VLAN tags out and does not tell programs so.
+    VlanTags,
+    /// Somebody else has filters on what the device sends.
+    Filters,
+    /// The device has a queue that somebody has chosen.
+    Queue(String),
+    /// The kernel refuses the sockets or the program.
+    Refused(String),
+}
+
+impl fmt::Display for Obstacle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Off => f.write_str("`switch.io`"),
+            Self::Taken => f.write_str("there is another program at XDP"),
+            Self::Driver => f.write_str("its driver redirects no packets at XDP"),
+            Self::Mtu(most) => write!(f, "its MTU is above {most}"),
+            Self::VlanTags => f.write_str("its driver takes VLAN tags out (`ethtool -K NAME rxvlan off`)"),
+            Self::Filters => f.write_str("filters of others at TC on what it sends"),
+            Self::Queue(kind) => write!(f, "its queue is {kind}"),
+            Self::Refused(error) => f.write_str(error),
+        }
+    }
+}
+
+impl Obstacle {
+    pub(super) fn of_refusal(error: &io::Error) -> Self {
+        if error.raw_os_error() == Some(Errno::BUSY.raw_os_error()) {
+            return Self::Taken;
+        }
+        Self::Refused(error.to_string())
+    }
+}
+
+/// Whether nothing speaks against AF_XDP sockets on the device.
+///
+/// # Errors
+/// What does.
+pub(super) fn check(device: &Device) -> Result<(), Obstacle> {
+    if device.mtu > MAX_MTU {
+        return Err(Obstacle::Mtu(MAX_MTU));
+    }
+    if !xdp::redirects(device.index).unwrap_or(false) {
+        return Err(Obstacle::Driver);
+    }
+    let tells_tags = || xdp::tells_vlan_tags(device.index).unwrap_or(false);
+    if ethtool::takes_vlan_tags_out(&device.name).unwrap_or(true) && !tells_tags() {
+        return Err(Obstacle::VlanTags);
+    }
+    Ok(())
+}
+
+/// What the kernel would do with frames that the engine sends.
+#[derive(Debug)]
+pub(crate) struct Sending {
+    qdiscs: Vec<Qdisc>,
+}
+
+impl Sending {
+    /// Asks the kernel.
+    pub(crate) fn look(netlink: &mut Netlink) -> Self {
+        Self { qdiscs: qdisc::all(netlink).unwrap_or_default() }
+    }
+
+    /// Why frames are not to be sent past the kernel's stack by the device; `None`: nothing there has to see them.
+    pub(crate) fn obstacle(&self, device: &Device) -> Option<Obstacle> {
+        let here = |qdisc: &&Qdisc| qdisc.device == device.index;
+        let is_filtered = self.qdiscs.iter().filter(here).any(|qdisc| qdisc.place == Place::Filters);
+        if is_filtered || tcx::count(device.index, Direction::Egress).unwrap_or(u32::MAX) > 0 {
+            return Some(Obstacle::Filters);
+        }
+        let is_chosen =
+            |qdisc: &&Qdisc| qdisc.place == Place::Root && !qdisc::USUAL.contains(&qdisc.kind.as_str());
+        let chosen = self.qdiscs.iter().filter(here).find(is_chosen)?;
+        Some(Obstacle::Queue(chosen.kind.clone()))
+    }
+}
+
+/// A frame with a VLAN tag, of this and 18 bytes more, fits behind the room in front of it.
+const MAX_MTU: u32 = 2_970;
+const _: () = assert!(MAX_MTU as usize + 18 + ROOM_BYTES <= CHUNK_BYTES);
