@@ -15,9 +15,10 @@ export interface Asked<T> {
 
 /**
  * Asks whenever `key` changes, and again every `every` milliseconds where it is given.
+ * When `news` changes it asks at once, and what is shown does not count as old meanwhile.
  * One question at a time is on its way.
  */
-export function useAsk<T>(key: string, question: (signal: AbortSignal) => Promise<T>, every?: number): Asked<T> {
+export function useAsk<T>(key: string, question: (signal: AbortSignal) => Promise<T>, every?: number, news?: unknown): Asked<T> {
   const [state, setState] = useState<{ key: string; data?: T; error?: Refusal }>({ key: "" });
   const [isSlow, setSlow] = useState(false);
   const [round, setRound] = useState(0);
@@ -45,7 +46,7 @@ export function useAsk<T>(key: string, question: (signal: AbortSignal) => Promis
       gone.abort();
       clearTimeout(timer);
     };
-  }, [key, round, every]);
+  }, [key, round, every, news]);
   const isStale = state.data !== undefined && (state.key !== key || state.error !== undefined);
   return { data: state.data, error: state.error, isStale, isSlow, again: () => setRound((old) => old + 1) };
 }

@@ -30,6 +30,8 @@ interface Props {
 }
 
 const HEIGHT = 110;
+/** Between two marks: whole numbers, as a part of a report or of a nanosecond says nothing. */
+const WHOLE = Array.from({ length: 54 }, (_, at) => [1, 2, 5][at % 3]! * 10 ** Math.floor(at / 3));
 /** Rows of the table beside the lanes. */
 const MAX_ROWS = 30;
 
@@ -101,7 +103,7 @@ function options(holder: HTMLElement, kept: { current: { from: number; to: numbe
     },
     axes: [
       { ...axis, size: 26, values: "{HH}:{mm}:{ss}" as never, space: 90 },
-      { ...axis, size: 84, space: 30, values: (_plot, marks) => marks.map((mark) => kept.current.lane.write(mark)) },
+      { ...axis, size: 84, space: 30, incrs: WHOLE, values: (_plot, marks) => marks.map((mark) => kept.current.lane.write(mark)) },
     ],
     series: [
       {},

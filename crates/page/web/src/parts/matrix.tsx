@@ -1,12 +1,19 @@
 // A large fabric as a matrix: a bad leaf is a row, a bad spine a column, a bad link a cell.
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { go, href, param } from "../address";
 import { type By, BYS, type Fabric, type MapLink, step, written } from "../fabric";
 import { theme } from "../keys";
-import { node } from "../names";
 
-export function Matrix({ found, by, selected }: { found: Fabric; by: By; selected: string }) {
+interface Props {
+  found: Fabric;
+  by: By;
+  selected: string;
+  /** What the rows and columns are called. */
+  node: (id: number) => string;
+  open: (link: MapLink) => void;
+}
+
+export function Matrix({ found, by, selected, node, open }: Props) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const [at, setAt] = useState<[number, number]>([0, 0]);
   const { rows, columns, cells, fold } = useMemo(() => arrange(found, by), [found, by]);
@@ -17,7 +24,6 @@ export function Matrix({ found, by, selected }: { found: Fabric; by: By; selecte
   const names = group.length > 1 ? `${node(group[0]!)} to ${node(group.at(-1)!)}` : group.length ? node(group[0]!) : "";
   const worstHere = here && `${group.length > 1 ? `worst ${node(here.from)} to ${node(here.to)}, ` : ""}${written(by, here.values[by])}`;
   const told = `${names} and ${columns.length ? node(columns[at[1]] ?? columns[0]!) : ""}: ${worstHere ?? "no link was seen"}`;
-  const open = (link: MapLink | undefined) => link && go(href("/map", { by: param("by"), form: param("form"), sel: link.id }));
   const find = (event: MouseEvent): [number, number] => {
     const box = canvas.current!.getBoundingClientRect();
     const part = (value: number, size: number, many: number) => Math.max(0, Math.min(many - 1, Math.floor((value / size) * many)));
@@ -25,7 +31,7 @@ export function Matrix({ found, by, selected }: { found: Fabric; by: By; selecte
   };
   const onKey = (event: KeyboardEvent) => {
     const by = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
-    if (event.key === "Enter") open(here);
+    if (event.key === "Enter" && here) open(here);
     if (!by) return;
     event.preventDefault();
     event.stopPropagation();
@@ -42,11 +48,11 @@ export function Matrix({ found, by, selected }: { found: Fabric; by: By; selecte
         data-selected={selected || undefined}
         style={{ maxWidth: `${columns.length * 48}px`, maxHeight: `${rows.length * 28}px` }}
         data-fold={fold}
-        aria-label={`${found.nodes.length - columns.length} nodes by ${columns.length}, worst link by ${BYS[by].name}: ${written(by, worst)}. Arrow keys move from cell to cell, Enter opens. The table below has the worst links.`}
+        aria-label={`${rows.flat().length} nodes by ${columns.length}, worst link by ${BYS[by].name}: ${written(by, worst)}. Arrow keys move from cell to cell, Enter opens. The table below has the worst links.`}
         onMouseMove={(event) => setAt(find(event))}
         onClick={(event) => {
-          const [row, column] = find(event);
-          open(cell(row, column));
+          const link = cell(...find(event));
+          if (link) open(link);
         }}
         onKeyDown={onKey}
       />
@@ -59,7 +65,7 @@ export function Matrix({ found, by, selected }: { found: Fabric; by: By; selecte
 }
 
 interface Arranged {
-  /** Nodes at the edge; several in a row where there are more than the screen has lines. */
+  /** Nodes that have others above them, those at the edge first; several in a row where there are more than the screen has lines. */
   rows: number[][];
   /** Nodes above the edge. */
   columns: number[];
@@ -69,8 +75,12 @@ interface Arranged {
 }
 
 function arrange(found: Fabric, by: By): Arranged {
-  const lower = found.nodes.filter(({ tier }) => tier === 0).map(({ id }) => id);
-  const upper = found.nodes.filter(({ tier }) => tier > 0).map(({ id }) => id);
+  const tierOf = new globalThis.Map(found.nodes.map(({ id, tier }) => [id, tier]));
+  const top = Math.max(1, ...found.nodes.map(({ tier }) => tier));
+  const ordered = [...found.nodes].sort((a, b) => a.tier - b.tier || a.id - b.id);
+  const isFlat = found.links.some(({ from, to }) => tierOf.get(from) === top && tierOf.get(to) === top);
+  const lower = ordered.filter(({ tier }) => tier < top || isFlat).map(({ id }) => id);
+  const upper = ordered.filter(({ tier }) => tier > 0).map(({ id }) => id);
   const columns = upper.length ? upper : lower;
   // A line that is thinner than a pixel would not be drawn, and a fault on it not be seen.
   const fold = Math.max(1, Math.ceil(lower.length / Math.max(100, Math.floor(innerHeight * 0.6))));
@@ -79,8 +89,9 @@ function arrange(found: Fabric, by: By): Arranged {
   const columnOf = new globalThis.Map(columns.map((id, at) => [id, at]));
   const cells = new Array<MapLink | undefined>(rows.length * columns.length).fill(undefined);
   for (const link of found.links) {
-    const isUp = rowOf.has(link.from) && columnOf.has(link.to);
-    const [row, column] = isUp ? [rowOf.get(link.from), columnOf.get(link.to)] : [rowOf.get(link.to), columnOf.get(link.from)];
+    const isUp = (tierOf.get(link.from) ?? 0) <= (tierOf.get(link.to) ?? 0);
+    const [low, high] = isUp ? [link.from, link.to] : [link.to, link.from];
+    const [row, column] = [rowOf.get(low), columnOf.get(high)];
     if (row === undefined || column === undefined) continue;
     const at = row * columns.length + column;
     if (!cells[at] || (link.values[by] ?? -1) > (cells[at].values[by] ?? -1)) cells[at] = link;

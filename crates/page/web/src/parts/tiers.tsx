@@ -29,7 +29,7 @@ export function Tiers({ found, by, selected }: { found: Fabric; by: By; selected
         {found.nodes.map((one) => {
           const place = places.get(one.id)!;
           return (
-            <g key={one.id} class={`node ${String(one.id) === selected ? "chosen" : ""} ${one.reports ? "" : "silent"}`} transform={`translate(${place.x} ${place.y})`} onClick={() => open(String(one.id))}>
+            <g key={one.id} class={`node ${String(one.id) === selected ? "chosen" : ""} ${one.reportsItself ? "" : "silent"}`} transform={`translate(${place.x} ${place.y})`} onClick={() => open(String(one.id))}>
               <rect x={-place.half} y={-BOX / 2} width={2 * place.half} height={BOX} rx="4" />
               <rect class={`mark s${step(by, one.values[by])}`} x={-place.half} y={BOX / 2} width={2 * place.half} height="6" />
               <text text-anchor="middle" dy="5">{node(one.id)}</text>

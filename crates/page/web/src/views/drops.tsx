@@ -9,7 +9,7 @@ import { Answer, Empty } from "../parts/answer";
 import { useCopy } from "../parts/copy";
 import { Table } from "../parts/table";
 import { FlowLink, Time } from "../parts/words";
-import { range } from "../range";
+import { range, timeAsked } from "../range";
 import { eventsHeard } from "../stream";
 import { UNKNOWN, count, plural, shown } from "../units";
 import { Tabs } from "./events";
@@ -28,9 +28,8 @@ interface Group {
 }
 
 export function Drops() {
-  const { isLive, from, to, span } = range();
-  const key = isLive ? `live ${span} ${eventsHeard.value}` : `${from} ${to}`;
-  const asked = useAsk<any[]>("drops " + key, (signal) => ask(`events?kind=drop&limit=4000&from=${range().from}&to=${range().to}`, { signal }), isLive ? 5_000 : undefined);
+  const [when, every] = timeAsked();
+  const asked = useAsk<any[]>("drops " + when, (signal) => ask(`events?kind=drop&limit=4000&from=${range().from}&to=${range().to}`, { signal }), every, every && eventsHeard.value);
   return (
     <>
       <h1>Drops</h1>

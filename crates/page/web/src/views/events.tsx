@@ -9,17 +9,16 @@ import { useCopy } from "../parts/copy";
 import { Silences } from "../parts/silence";
 import { Table } from "../parts/table";
 import { Severity, Time } from "../parts/words";
-import { around, range } from "../range";
+import { around, range, timeAsked } from "../range";
 import { eventsHeard } from "../stream";
 import { SECOND, exact } from "../time";
 import { count, plural } from "../units";
 
 export function Events() {
-  const { isLive, from, to, span } = range();
+  const [when, every] = timeAsked();
   const [kind, severity] = [param("kind"), param("severity")];
   const chosen = `${KINDS.includes(kind) ? `&kind=${kind}` : ""}${["warning", "critical"].includes(severity) ? `&severity=${severity}` : ""}`;
-  const key = isLive ? `live ${span} ${eventsHeard.value}` : `${from} ${to}`;
-  const events = useAsk<any[]>(`events ${key} ${chosen}`, (signal) => ask(`events?limit=2000&from=${range().from}&to=${range().to}${chosen}`, { signal }), isLive ? 5_000 : undefined);
+  const events = useAsk<any[]>(`events ${when} ${chosen}`, (signal) => ask(`events?limit=2000&from=${range().from}&to=${range().to}${chosen}`, { signal }), every, every && eventsHeard.value);
   return (
     <>
       <h1>Events</h1>

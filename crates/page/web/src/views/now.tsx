@@ -9,8 +9,8 @@ import { Answer, Empty } from "../parts/answer";
 import { useCopy } from "../parts/copy";
 import { type Lane, Lanes } from "../parts/lanes";
 import { Severity, Time } from "../parts/words";
-import { around, range } from "../range";
-import { eventsHeard, history, isBeginning } from "../stream";
+import { around, range, timeAsked } from "../range";
+import { eventsHeard, history, isBeginning, totals } from "../stream";
 import { MINUTE, SECOND, ago, exact } from "../time";
 import { UNKNOWN, count, duration, plural, rate } from "../units";
 
@@ -27,7 +27,7 @@ const TELLING = ["silent-loss", "loop", "drop", "queue-congestion", "path-change
 
 const RANK: Record<string, number> = { critical: 3, warning: 2, info: 1 };
 
-/** Events about the same queue, link or flow, one soon after the other, the latest first. */
+/** Events about the same queue, link or flow, one soon after the other; those that tell a cause first, the latest of them first. */
 export function incidents(events: any[]): Incident[] {
   const groups: Incident[] = [];
   const sorted = [...events].sort((a, b) => (BigInt(b.last) > BigInt(a.last) ? 1 : -1));
@@ -43,8 +43,11 @@ export function incidents(events: any[]): Incident[] {
     group.main = group.events.reduce((a, b) => (weight(b) > weight(a) ? b : a));
     group.severity = group.events.reduce((a, b) => (rank(b) > rank(a) ? b : a)).severity;
   }
-  return groups;
+  // What tells a cause is not to be lost among what comes and goes.
+  return [...groups.filter(isTelling), ...groups.filter((group) => !isTelling(group))];
 }
+
+const isTelling = ({ main, severity }: Incident) => severity !== "info" || TELLING.includes(main.event);
 
 /** What was last, in words. */
 function headline(groups: Incident[], lost: number, quietFor: string): string {
@@ -64,12 +67,11 @@ function headline(groups: Incident[], lost: number, quietFor: string): string {
 }
 
 export function Now() {
-  const { isLive, from, to, span } = range();
-  const key = isLive ? `live ${span} ${eventsHeard.value}` : `${from} ${to}`;
-  const events = useAsk("events " + key, (signal) => ask(`events?limit=500&from=${range().from}&to=${range().to}`, { signal }), isLive ? 5_000 : undefined);
+  const [when, every] = timeAsked();
+  const events = useAsk("events " + when, (signal) => ask(`events?limit=2000&from=${range().from}&to=${range().to}`, { signal }), every, every && eventsHeard.value);
   const groups = incidents(events.data ?? []);
   const lost = history.length ? history.at(-1)!.totals.lost! - history[0]!.totals.lost! : 0;
-  const text = events.data ? headline(groups, lost, duration(span)) : "";
+  const text = events.data ? headline(groups, lost, duration(range().span)) : "";
   useCopy(() => [text, ...groups.map(({ main }) => `${exact(BigInt(main.first))}  ${sentence(main)}`)].join("\n"));
   return (
     <>
@@ -122,8 +124,8 @@ const MOST = 10;
 const kindsOf = (events: any[]) => [...new Set(events.map((event) => event.event))].join(", ");
 
 function History() {
-  const { isLive, from, to, span } = range();
-  const counts = useAsk(`counts ${isLive ? span : `${from} ${to}`}`, async (signal) => {
+  const [when, every] = timeAsked(10_000);
+  const counts = useAsk("counts " + when, async (signal) => {
     const { to } = range();
     const [first] = await sql("SELECT min(time) AS t FROM minutes", signal);
     const begun = first?.t ? BigInt(first.t) : to - MINUTE;
@@ -136,20 +138,21 @@ function History() {
         : `SELECT time AS t, max(latency_max) AS latency, max(queue_occupancy_max) AS depth, NULL AS drops FROM minutes WHERE time >= ${from - MINUTE} AND time < ${to} GROUP BY 1 ORDER BY 1`;
     const ledger = `SELECT time AS t, accepted, lost FROM ledger WHERE node_id IS NULL AND ${between} ORDER BY time`;
     return { from, levels: await sql(levels, signal), ledger: await sql(ledger, signal) };
-  }, isLive ? 10_000 : undefined);
+  }, every);
   return <Answer asked={counts}>{(counts) => <Counts {...counts} />}</Answer>;
 }
 
 const seconds = (time: bigint | number) => Number(BigInt(time) / 1_000n) / 1e6;
 
 function Counts({ from, levels, ledger }: { from: bigint; levels: any[]; ledger: any[] }) {
+  void totals.value; // `history` grows with it.
   const { to } = range();
   const fromLive = history.length ? history[0]!.at : Infinity;
   const past = ledger.map((row) => ({ at: seconds(row.t), accepted: Number(row.accepted), lost: Number(row.lost) })).filter((row) => row.at < fromLive);
-  const live = history.map(({ at, totals }) => ({ at, accepted: totals.accepted!, lost: totals.lost! }));
-  const totals = [...past, ...live].filter((row) => row.at >= seconds(from) - 10);
+  const live = history.map((one) => ({ at: one.at, accepted: one.totals.accepted!, lost: one.totals.lost! }));
+  const all = [...past, ...live].filter((row) => row.at >= seconds(from) - 10);
   // Totals begin again with the collector.
-  const between = totals.slice(1).map((row, at) => ({ ...row, before: totals[at]! })).filter((row) => row.accepted >= row.before.accepted && row.at > row.before.at);
+  const between = all.slice(1).map((row, at) => ({ ...row, before: all[at]! })).filter((row) => row.accepted >= row.before.accepted && row.at > row.before.at);
   const times = between.map((row) => row.at);
   const rates = between.map((row) => (row.accepted - row.before.accepted) / (row.at - row.before.at));
   const losses = between.map((row) => Math.max(0, row.lost - row.before.lost));
