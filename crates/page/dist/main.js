@@ -1820,7 +1820,7 @@ function Table({ caption, columns: columns3, rows, keyOf: keyOf2, open, onFocus,
         onClick: () => onFocus?.(row),
         onDblClick: () => enter(row),
         onKeyDown: (event) => event.key === "Enter" && event.target === event.currentTarget && enter(row),
-        children: columns3.map(({ name, cell: cell2, isNumber: isNumber2 }) => a4("td", { class: isNumber2 ? "number" : void 0, children: cell2(row) }, name))
+        children: columns3.map(({ name, cell: cell2, isNumber: isNumber2, isLong }) => a4("td", { class: isNumber2 ? "number" : isLong ? "long" : void 0, children: cell2(row) }, name))
       },
       keyOf2(row, at)
     )) })
@@ -2124,7 +2124,7 @@ function List({ all, isFiltered }) {
       columns: [
         { name: "Severity", cell: (event) => a4(Severity, { of: event.severity }) },
         { name: "Kind", cell: (event) => a4("span", { class: "path", children: event.event }) },
-        { name: "What happened", cell: (event) => a4("a", { href: eventAddress(event), children: sentence(event) }) },
+        { name: "What happened", isLong: true, cell: (event) => a4("a", { href: eventAddress(event), children: sentence(event) }) },
         { name: "First", cell: (event) => a4(Time, { at: event.first }) },
         { name: "Last", cell: (event) => event.phase === "begin" ? a4($, { children: [
           "goes on, ",
@@ -2188,7 +2188,7 @@ function List2({ groups: groups3 }) {
         ] }) },
         { name: "Packets, at least", isNumber: true, cell: (group) => count(group.packets) },
         { name: "Reports", isNumber: true, cell: (group) => count(group.reports) },
-        { name: "Check", cell: (group) => shown(group.check) },
+        { name: "Check", isLong: true, cell: (group) => shown(group.check) },
         { name: "A flow of them", cell: (group) => group.flows[0] ? a4(FlowLink, { flow: group.flows[0] }) : UNKNOWN },
         { name: "Last", cell: (group) => a4(Time, { at: group.last }) }
       ]
@@ -2531,7 +2531,7 @@ function Related({ event }) {
           { name: "After its beginning", isNumber: true, cell: (other) => duration(BigInt(other.first) - BigInt(event.first)) },
           { name: "Severity", cell: (other) => a4(Severity, { of: other.severity }) },
           { name: "Kind", cell: (other) => other.event },
-          { name: "What happened", cell: (other) => a4("a", { href: eventAddress(other), children: sentence(other) }) }
+          { name: "What happened", isLong: true, cell: (other) => a4("a", { href: eventAddress(other), children: sentence(other) }) }
         ]
       }
     );
@@ -3195,7 +3195,7 @@ var BYS = {
   utilization: { name: "utilisation", write: permille, steps: [100, 200, 400, 600, 800, 900] },
   reports: { name: "reports a second", write: rate, steps: [1, 10, 100, 1e3, 1e4, 1e5] },
   drops: { name: "drop reports", write: count, steps: [1, 10, 100, 1e3, 1e4, 1e5] },
-  silence: { name: "time since its last path", write: duration, steps: [2e9, 5e9, 1e10, 6e10, 6e11, 36e11] }
+  silence: { name: "time since its last path", write: (value) => value !== null && value < 1e9 ? "under 1 s" : duration(value), steps: [2e9, 5e9, 1e10, 6e10, 6e11, 36e11] }
 };
 var by = () => param("by") in BYS ? param("by") : "p99";
 var counted = 0;
@@ -3214,7 +3214,7 @@ async function fabric(signal, of) {
   const ports = /* @__PURE__ */ new Map();
   for (const row of rowsOf(map.interfaces)) {
     const { node: node2, interface: port2, p99, max: max2, depth, drops } = row;
-    const values = { ...nothing, p99, max: max2, depth, drops, reports: row.reports / seconds2, utilization: permilleOf(node2, row.utilization) };
+    const values = { ...nothing, p99: p99 === null ? null : Math.min(p99, max2 ?? p99), max: max2, depth, drops, reports: row.reports / seconds2, utilization: permilleOf(node2, row.utilization) };
     ports.set(key(node2, port2), { node: node2, port: port2, link: void 0, values });
   }
   const links = rowsOf(map.links).map((row) => {
@@ -3282,7 +3282,7 @@ var columns2 = () => [
   { name: "Leads to", cell: (port2) => port2.link ? `${node(port2.link.to)} ${port2.link.ingress ?? UNKNOWN}` : "edge or not seen" },
   ...Object.keys(BYS).map((key3) => ({ name: BYS[key3].name, isNumber: true, cell: (port2) => a4("span", { class: `swatch s${step2(key3, port2.values[key3])}`, children: shownAt(key3, port2.node, port2.values[key3]) }) })),
   { name: "Link latency p50", isNumber: true, cell: (port2) => port2.link ? latencyOf(port2.link) : UNKNOWN },
-  { name: "Queue", cell: (port2) => port2.port === null ? UNKNOWN : a4("a", { href: href(`/queue/${port2.node}/${port2.port}/0`), children: "queue 0" }) }
+  { name: "Queue", cell: (port2) => port2.port === null ? UNKNOWN : a4("a", { class: "path", href: href(`/queue/${port2.node}/${port2.port}/0`), children: "queue 0" }) }
 ];
 var shownAt = (key3, of, value) => key3 === "depth" ? depthOf(of, value) : written(key3, value);
 var portName = (port2) => `${node(port2.node)} ${port2.port ?? UNKNOWN}`;
@@ -3490,7 +3490,7 @@ function Tiers({ found, by: by2, selected }) {
         return a4("g", { class: `node ${String(one.id) === selected ? "chosen" : ""} ${one.reportsItself ? "" : "silent"}`, transform: `translate(${place2.x} ${place2.y})`, onClick: () => open(String(one.id)), children: [
           a4("rect", { x: -place2.half, y: -BOX / 2, width: 2 * place2.half, height: BOX, rx: "4" }),
           a4("rect", { class: `mark s${step2(by2, one.values[by2])}`, x: -place2.half, y: BOX / 2, width: 2 * place2.half, height: "6" }),
-          a4("text", { "text-anchor": "middle", dy: "5", children: node(one.id) }),
+          a4("text", { "text-anchor": "middle", dy: "5", children: cut(node(one.id), place2.half) }),
           a4("title", { children: `${node(one.id)}, worst interface: ${written(by2, one.values[by2])}` })
         ] }, one.id);
       })
@@ -3517,6 +3517,10 @@ function layout(nodes2) {
     });
   }
   return places;
+}
+function cut(name, half) {
+  const [letters, most] = [[...name], Math.floor(half / 4)];
+  return letters.length <= most ? name : letters.slice(0, Math.max(0, most - 1)).join("") + "…";
 }
 function curve(link, places) {
   const [a5, b3] = [places.get(link.from), places.get(link.to)];
@@ -7955,8 +7959,9 @@ uPlot.sync = _sync;
 }
 
 // src/parts/lanes.tsx
-var HEIGHT2 = 110;
+var HEIGHT2 = innerWidth >= 2400 ? 220 : 110;
 var WHOLE = Array.from({ length: 54 }, (_5, at) => [1, 2, 5][at % 3] * 10 ** Math.floor(at / 3));
+var BINARY = Array.from({ length: 53 }, (_5, at) => 2 ** at);
 var MAX_ROWS = 30;
 function Lanes({ times, lanes, from, to, isUpper }) {
   return a4("div", { class: "lanes", children: [
@@ -8029,7 +8034,7 @@ function options(holder, kept2, colour) {
     },
     axes: [
       { ...axis, size: 26, values: "{HH}:{mm}:{ss}", space: 90 },
-      { ...axis, size: 84, space: 30, incrs: WHOLE, values: (_plot, marks) => marks.map((mark) => kept2.current.lane.write(mark)) }
+      { ...axis, size: 84, space: 30, incrs: kept2.current.lane.isBinary ? BINARY : WHOLE, values: (_plot, marks) => marks.map((mark) => kept2.current.lane.write(mark)) }
     ],
     series: [
       {},
@@ -8179,7 +8184,7 @@ function Counts({ from, levels, ledger }) {
   const upper = lost ? [reports, { name: "Lost reports", values: losses, write: count, colour: "--flow2", summary: count(lost) }] : [reports];
   const lower = [
     level("Longest hop", latency, duration, "--flow4"),
-    level("Deepest queue", depth, depthOfAny, "--flow3"),
+    { ...level("Deepest queue", depth, depthOfAny, "--flow3"), isBinary: true },
     ...highest(drops) ? [level("Drops, of reports", drops, count, "--flow2")] : []
   ];
   const window2 = { from: seconds(from), to: seconds(to) };
@@ -8669,7 +8674,7 @@ function List5({ rows, congested, depths }) {
         keyOf: key2,
         open: queueAddress,
         columns: [
-          { name: "Queue", cell: (row) => a4("a", { href: queueAddress(row), children: queueName(row) }) },
+          { name: "Queue", cell: (row) => a4("a", { class: "path", href: queueAddress(row), children: queueName(row) }) },
           {
             name: "Deepest",
             isNumber: true,

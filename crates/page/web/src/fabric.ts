@@ -57,7 +57,7 @@ export const BYS: Record<By, { name: string; write: (value: number | null) => st
   utilization: { name: "utilisation", write: permille, steps: [100, 200, 400, 600, 800, 900] },
   reports: { name: "reports a second", write: rate, steps: [1, 10, 100, 1e3, 1e4, 1e5] },
   drops: { name: "drop reports", write: count, steps: [1, 10, 100, 1e3, 1e4, 1e5] },
-  silence: { name: "time since its last path", write: duration, steps: [2e9, 5e9, 1e10, 6e10, 6e11, 3.6e12] },
+  silence: { name: "time since its last path", write: (value) => (value !== null && value < 1e9 ? "under 1\u2009s" : duration(value)), steps: [2e9, 5e9, 1e10, 6e10, 6e11, 3.6e12] },
 };
 
 /** The number that is chosen. */
@@ -91,7 +91,8 @@ export async function fabric(signal: AbortSignal, of?: number): Promise<Fabric> 
   const ports = new Map<string, Port>();
   for (const row of rowsOf<any>(map.interfaces)) {
     const { node, interface: port, p99, max, depth, drops } = row;
-    const values: Values = { ...nothing, p99, max, depth, drops, reports: row.reports / seconds, utilization: permilleOf(node, row.utilization) };
+    // A sketch may say a little more than the largest value was.
+    const values: Values = { ...nothing, p99: p99 === null ? null : Math.min(p99, max ?? p99), max, depth, drops, reports: row.reports / seconds, utilization: permilleOf(node, row.utilization) };
     ports.set(key(node, port), { node, port, link: undefined, values });
   }
   const links = rowsOf<any>(map.links).map((row): MapLink => {

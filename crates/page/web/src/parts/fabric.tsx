@@ -18,7 +18,7 @@ export const columns = (): Column<Port>[] => [
   { name: "Leads to", cell: (port) => (port.link ? `${node(port.link.to)} ${port.link.ingress ?? UNKNOWN}` : "edge or not seen") },
   ...(Object.keys(BYS) as By[]).map((key) => ({ name: BYS[key].name, isNumber: true, cell: (port: Port) => <span class={`swatch s${step(key, port.values[key])}`}>{shownAt(key, port.node, port.values[key])}</span> })),
   { name: "Link latency p50", isNumber: true, cell: (port) => (port.link ? latencyOf(port.link) : UNKNOWN) },
-  { name: "Queue", cell: (port) => (port.port === null ? UNKNOWN : <a href={href(`/queue/${port.node}/${port.port}/0`)}>queue 0</a>) },
+  { name: "Queue", cell: (port) => (port.port === null ? UNKNOWN : <a class="path" href={href(`/queue/${port.node}/${port.port}/0`)}>queue 0</a>) },
 ];
 
 /** A value of a node; depths have its unit. */

@@ -76,7 +76,7 @@ function List({ groups }: { groups: Group[] }) {
         { name: "Where", cell: (group) => <a href={href("/map", { sel: String(group.node) })}>{node(group.node)} {group.port ?? UNKNOWN}</a> },
         { name: "Packets, at least", isNumber: true, cell: (group) => count(group.packets) },
         { name: "Reports", isNumber: true, cell: (group) => count(group.reports) },
-        { name: "Check", cell: (group) => shown(group.check) },
+        { name: "Check", isLong: true, cell: (group) => shown(group.check) },
         { name: "A flow of them", cell: (group) => (group.flows[0] ? <FlowLink flow={group.flows[0]} /> : UNKNOWN) },
         { name: "Last", cell: (group) => <Time at={group.last} /> },
       ]}

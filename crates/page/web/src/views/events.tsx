@@ -80,7 +80,7 @@ function List({ all, isFiltered }: { all: any[]; isFiltered: boolean }) {
       columns={[
         { name: "Severity", cell: (event) => <Severity of={event.severity} /> },
         { name: "Kind", cell: (event) => <span class="path">{event.event}</span> },
-        { name: "What happened", cell: (event) => <a href={eventAddress(event)}>{sentence(event)}</a> },
+        { name: "What happened", isLong: true, cell: (event) => <a href={eventAddress(event)}>{sentence(event)}</a> },
         { name: "First", cell: (event) => <Time at={event.first} /> },
         { name: "Last", cell: (event) => (event.phase === "begin" ? <>goes on, <Time at={event.last} /></> : <Time at={event.last} />) },
         { name: "Rests on", isNumber: true, cell: (event) => plural(event.count, "report") },

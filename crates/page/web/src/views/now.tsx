@@ -167,7 +167,7 @@ function Counts({ from, levels, ledger }: { from: bigint; levels: any[]; ledger:
   const upper: Lane[] = lost ? [reports, { name: "Lost reports", values: losses, write: count, colour: "--flow2", summary: count(lost) }] : [reports];
   const lower = [
     level("Longest hop", latency!, duration, "--flow4"),
-    level("Deepest queue", depth!, depthOfAny, "--flow3"),
+    { ...level("Deepest queue", depth!, depthOfAny, "--flow3"), isBinary: true },
     ...(highest(drops!) ? [level("Drops, of reports", drops!, count, "--flow2")] : []),
   ];
   const window = { from: seconds(from), to: seconds(to) };

@@ -57,7 +57,7 @@ function List({ rows, congested, depths }: { rows: QueueRow[]; congested: Set<st
       keyOf={key}
       open={queueAddress}
       columns={[
-        { name: "Queue", cell: (row) => <a href={queueAddress(row)}>{queueName(row)}</a> },
+        { name: "Queue", cell: (row) => <a class="path" href={queueAddress(row)}>{queueName(row)}</a> },
         {
           name: "Deepest",
           isNumber: true,
