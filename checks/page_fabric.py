@@ -131,7 +131,7 @@ class Fabric:
             queued = self.slow.get((node, egress), 0)
             if queued:
                 queued = int(queued * (0.8 + 0.4 * self.random.random()))
-            latency = 600 + int(self.random.random() * 400) + queued
+            latency = 600 + int(self.random.random() * 200) + queued
             hops.append((node, ingress, egress, latency, 3 + queued // 100, now, now + latency))
             now += latency + 500
             if (node, egress) in self.dead:

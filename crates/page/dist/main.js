@@ -1278,20 +1278,27 @@ var bytesOf = (unit, value) => value === null || !unit ? null : unit.queue_unit 
 var cutOffSince = y3(void 0);
 var totals = y3(void 0);
 var eventsHeard = y3(0);
+var [heardAt, hearing] = [0, 0];
+function hear() {
+  hearing ||= window.setTimeout(() => {
+    [heardAt, hearing] = [Date.now(), 0];
+    eventsHeard.value += 1;
+  }, Math.max(0, heardAt + 2e3 - Date.now()));
+}
 var history2 = [];
 var isBeginning = y3(true);
 var lastId = "";
 async function follow() {
-  for (let pause = 500; ; ) {
+  for (let pause2 = 500; ; ) {
     const started = Date.now();
     try {
       await read2();
     } catch {
     }
     cutOffSince.value ??= now();
-    pause = Date.now() - started > 5e3 ? 500 : Math.min(pause * 1.5, 3e3);
+    pause2 = Date.now() - started > 5e3 ? 500 : Math.min(pause2 * 1.5, 3e3);
     const given = token.value;
-    for (let waited = 0; waited < pause && given === token.value; waited += 100) await sleep(100);
+    for (let waited = 0; waited < pause2 && given === token.value; waited += 100) await sleep(100);
   }
 }
 async function read2() {
@@ -1317,7 +1324,7 @@ function take(message) {
   const of = (name2) => fields.filter(([key3]) => key3 === name2).map(([, value]) => value).join("\n");
   if (of("id")) lastId = of("id");
   const name = of("event");
-  if (name === "event" || name === "missed") eventsHeard.value += 1;
+  if (name === "event" || name === "missed") hear();
   if (name !== "ledger") return;
   const found = parse(of("data"));
   isBeginning.value = false;
@@ -1734,12 +1741,13 @@ function Said() {
 
 // src/names.ts
 var nodes = y3(/* @__PURE__ */ new Map());
-var askedAt2 = 0;
+var [askedAt2, pause] = [0, 0];
 async function learn() {
-  if (Date.now() - askedAt2 < 1e4) return;
+  if (Date.now() - askedAt2 < pause) return;
   askedAt2 = Date.now();
   try {
     const list = await ask("nodes");
+    pause = list.length > 500 ? 12e4 : 1e4;
     const named = list.filter((node2) => node2.name).map((node2) => [node2.node_id, node2.name]);
     nodes.value = new Map(named);
   } catch {
@@ -1757,10 +1765,14 @@ function useAsk(key3, question, every, news) {
   const [round2, setRound] = d2(0);
   const latest = T2(question);
   latest.current = question;
+  const hear2 = T2(() => {
+  });
   A2(() => {
     const gone = new AbortController();
     let timer = 0;
+    let [isAsking, isNew] = [false, false];
     const run = async () => {
+      [isAsking, isNew] = [true, false];
       const slow = setTimeout(() => setSlow(true), 300);
       try {
         const data = await latest.current(gone.signal);
@@ -1772,14 +1784,26 @@ function useAsk(key3, question, every, news) {
       clearTimeout(slow);
       if (gone.signal.aborted) return;
       setSlow(false);
-      if (every) timer = window.setTimeout(run, document.hidden ? every * 5 : every);
+      isAsking = false;
+      if (isNew) void run();
+      else if (every) timer = window.setTimeout(run, document.hidden ? every * 5 : every);
     };
-    run();
+    hear2.current = () => {
+      clearTimeout(timer);
+      if (isAsking) isNew = true;
+      else void run();
+    };
+    void run();
     return () => {
       gone.abort();
       clearTimeout(timer);
     };
-  }, [key3, round2, every, news]);
+  }, [key3, round2, every]);
+  const heard = T2(news);
+  A2(() => {
+    if (heard.current !== news) hear2.current();
+    heard.current = news;
+  }, [news]);
   const isStale = state.data !== void 0 && (state.key !== key3 || state.error !== void 0);
   return { data: state.data, error: state.error, isStale, isSlow, again: () => setRound((old) => old + 1) };
 }
@@ -2070,11 +2094,12 @@ function Silences() {
 }
 
 // src/views/events.tsx
+var MOST = 500;
 function Events() {
   const [when, every] = timeAsked();
   const [kind, severity] = [param("kind"), param("severity")];
   const chosen = `${KINDS.includes(kind) ? `&kind=${kind}` : ""}${["warning", "critical"].includes(severity) ? `&severity=${severity}` : ""}`;
-  const events = useAsk(`events ${when} ${chosen}`, (signal) => ask(`events?limit=2000&from=${range().from}&to=${range().to}${chosen}`, { signal }), every, every && eventsHeard.value);
+  const events = useAsk(`events ${when} ${chosen}`, (signal) => ask(`events?limit=${MOST}&from=${range().from}&to=${range().to}${chosen}`, { signal }), every, every && eventsHeard.value);
   return a4($, { children: [
     a4("h1", { children: "Events" }),
     a4(Tabs, {}),
@@ -2117,7 +2142,7 @@ function List({ all, isFiltered }) {
   return a4(
     Table,
     {
-      caption: `${plural(all.length, "event")}, ${count(active)} of them going on`,
+      caption: `${all.length < MOST ? "" : "The latest "}${plural(all.length, "event")}, ${count(active)} of them going on`,
       rows: [...all].sort((a5, b3) => Number(b3.phase === "begin") - Number(a5.phase === "begin") || (BigInt(b3.last) > BigInt(a5.last) ? 1 : -1)),
       keyOf: (event) => event.id,
       open: eventAddress,
@@ -2324,7 +2349,7 @@ function Report({ node: node2, hw, sequence }) {
   ] });
 }
 function Kept({ report }) {
-  const { received_at, source, session, length, recent, events, decoded } = report;
+  const { received_at, source, session, length, recent: recent2, events, decoded } = report;
   return a4($, { children: [
     a4(
       Facts,
@@ -2334,7 +2359,7 @@ function Kept({ report }) {
           ["From", a4("span", { class: "mono", children: source })],
           ["To", a4("span", { class: "mono", children: session })],
           ["Length", bytes(length)],
-          ["Kept", recent ? "among the newest datagrams" : "as evidence"],
+          ["Kept", recent2 ? "among the newest datagrams" : "as evidence"],
           ["Evidence of", events.length ? events.map((id) => a4("a", { href: href("/event/" + id), children: [
             id,
             " "
@@ -3061,7 +3086,7 @@ function FilterField({ text, wrong, examples: examples2 }) {
   const question = `filter/complete?text=${encodeURIComponent(typed)}`;
   const { data } = useAsk(isOpen ? question : "", async (signal) => isOpen ? { ...await ask(question, { signal }), text: typed } : void 0);
   const kept2 = data ? [...data.text].slice(0, data.from).join("") : "";
-  const offers = isOpen && data ? data.options.slice(0, MOST).map((option) => ({ ...option, whole: `${kept2}${option.text} ` })) : [];
+  const offers = isOpen && data ? data.options.slice(0, MOST2).map((option) => ({ ...option, whole: `${kept2}${option.text} ` })) : [];
   const take2 = (value, isWhole) => {
     setTyped(value);
     setChosen(-1);
@@ -3119,15 +3144,15 @@ function FilterField({ text, wrong, examples: examples2 }) {
     wrong && a4("p", { id: "filter-error", class: "bad", children: shown(wrong, 600) })
   ] });
 }
-var MOST = 20;
+var MOST2 = 20;
 
 // src/views/flows.tsx
 var SORTS = { worst: "longest hop", latency: "sum of hops", reports: "reports", changes: "path changes", "last-seen": "latest report", "first-seen": "latest beginning" };
-var MOST2 = 300;
+var MOST3 = 300;
 function Flows2() {
   const filter = param("q");
   const sort = param("sort") in SORTS ? param("sort") : "worst";
-  const question = `flows/search?limit=${MOST2}&sort=${sort}&filter=${encodeURIComponent(filter)}`;
+  const question = `flows/search?limit=${MOST3}&sort=${sort}&filter=${encodeURIComponent(filter)}`;
   const flows = useAsk(question, (signal) => ask(question, { signal }), 2e3);
   const wrong = flows.error?.status === 400 ? flows.error.message : "";
   const rows = flows.data ? rowsOf(flows.data.columns) : [];
@@ -8079,9 +8104,10 @@ function incidents(events) {
     group.main = group.events.reduce((a5, b3) => weight(b3) > weight(a5) ? b3 : a5);
     group.severity = group.events.reduce((a5, b3) => rank(b3) > rank(a5) ? b3 : a5).severity;
   }
-  return [...groups3.filter(isTelling), ...groups3.filter((group) => !isTelling(group))];
+  return groups3;
 }
-var isTelling = ({ main, severity }) => severity !== "info" || TELLING.includes(main.event);
+var COMMON = ["latency-change", "new-flow"];
+var isTelling = ({ main, severity }) => severity !== "info" || !COMMON.includes(main.event);
 function headline(groups3, lost, quietFor) {
   const calm = lost ? `${plural(lost, "report")} lost` : "no report lost";
   if (!groups3.length) return `Quiet for ${quietFor}; ${calm}.`;
@@ -8097,22 +8123,36 @@ function headline(groups3, lost, quietFor) {
   ];
   return parts.join("; ") + ".";
 }
+async function recent(signal) {
+  const { from, to } = range();
+  const which = ["severity=warning&limit=200", "kind=path-change&limit=100", "limit=100"];
+  const found = await Promise.all(which.map((text) => ask(`events?${text}&from=${from}&to=${to}`, { signal })));
+  return [...new Map(found.flat().map((event) => [event.id, event])).values()];
+}
 function Now() {
   const [when, every] = timeAsked();
-  const events = useAsk("events " + when, (signal) => ask(`events?limit=2000&from=${range().from}&to=${range().to}`, { signal }), every, every && eventsHeard.value);
-  const groups3 = incidents(events.data ?? []);
+  const events = useAsk("events " + when, recent, every, every && eventsHeard.value);
+  const all = incidents(events.data ?? []);
+  const groups3 = all.filter(isTelling);
   const lost = history2.length ? history2.at(-1).totals.lost - history2[0].totals.lost : 0;
   const text = events.data ? headline(groups3, lost, duration(range().span)) : "";
   useCopy(() => [text, ...groups3.map(({ main }) => `${exact(BigInt(main.first))}  ${sentence(main)}`)].join("\n"));
   return a4($, { children: [
     a4("h1", { class: "headline", children: text || (isBeginning.value ? "No report has come yet." : "Now") }),
-    a4(Answer, { asked: events, children: () => groups3.length ? a4(Incidents, { groups: groups3 }) : a4(Quiet, {}) }),
+    a4(Answer, { asked: events, children: () => a4($, { children: [
+      groups3.length ? a4(Incidents, { groups: groups3 }) : a4(Quiet, {}),
+      groups3.length < all.length && a4("p", { class: "muted", children: [
+        "Beside that flows began or changed their latency a little: ",
+        a4("a", { href: href("/events"), children: "all events of this time" }),
+        "."
+      ] })
+    ] }) }),
     a4(History, {})
   ] });
 }
 function Quiet() {
   return a4(Empty, { children: [
-    "Nothing was announced in this time. ",
+    "Nothing was announced in this time that tells of a fault. ",
     a4("a", { href: href("/", { live: "1d" }), children: "Look at a whole day" }),
     ", or send reports to this collector:",
     " ",
@@ -8123,7 +8163,7 @@ function Quiet() {
 function Incidents({ groups: groups3 }) {
   return a4("section", { "aria-labelledby": "incidents", children: [
     a4("h2", { id: "incidents", children: plural(groups3.length, "incident") }),
-    a4("ul", { class: "incidents", children: groups3.slice(0, MOST3).map(({ main, events, severity }) => {
+    a4("ul", { class: "incidents", children: groups3.slice(0, MOST4).map(({ main, events, severity }) => {
       const to = href("/event/" + main.id, around(BigInt(main.first), 20n * SECOND));
       return a4("li", { "data-row": true, tabIndex: 0, onKeyDown: (press) => press.key === "Enter" && press.target === press.currentTarget && go(to), children: [
         a4(Severity, { of: severity }),
@@ -8138,14 +8178,14 @@ function Incidents({ groups: groups3 }) {
         ] })
       ] }, main.id);
     }) }),
-    groups3.length > MOST3 && a4("p", { children: [
+    groups3.length > MOST4 && a4("p", { children: [
       a4("a", { href: href("/events"), children: "All events of this time" }),
       ": ",
-      plural(groups3.length - MOST3, "more incident")
+      plural(groups3.length - MOST4, "more incident")
     ] })
   ] });
 }
-var MOST3 = 10;
+var MOST4 = 10;
 var kindsOf = (events) => [...new Set(events.map((event) => event.event))].join(", ");
 function History() {
   const [when, every] = timeAsked(1e4);
@@ -8292,7 +8332,7 @@ function Result({ text }) {
   ] });
 }
 var isTime = (name) => /(^|_)(time|timestamp|latest|first|last)$/.test(name);
-var MOST4 = 500;
+var MOST5 = 500;
 function Found({ found: { columns: columns3, rows, damage, took } }) {
   useCopy(() => csv(columns3, rows));
   const cell2 = (name, value) => {
@@ -8322,8 +8362,8 @@ function Found({ found: { columns: columns3, rows, damage, took } }) {
     a4(
       Table,
       {
-        caption: `${count(Math.min(MOST4, rows.length))} of ${count(rows.length)} rows`,
-        rows: rows.slice(0, MOST4),
+        caption: `${count(Math.min(MOST5, rows.length))} of ${count(rows.length)} rows`,
+        rows: rows.slice(0, MOST5),
         keyOf: (_5, at) => String(at),
         onFocus: () => void 0,
         columns: columns3.map((name, at) => ({ name, isNumber: typeof rows[0][at] === "number", cell: (row) => cell2(name, row[at]) }))
@@ -8344,11 +8384,11 @@ function save(name, type, text) {
 }
 
 // src/samples.ts
-var MOST5 = 4e4;
+var MOST6 = 4e4;
 var LATE = 500000000n;
 async function samples(node2, port2, queue, from, to, signal) {
   const is = (column, value) => /^\d{1,5}$/.test(value) ? `${column} = ${value}` : `${column} IS NULL`;
-  const text = `SELECT time, egress_timestamp, queue_occupancy, hop_latency, flow_id, source, destination, protocol, source_port, destination_port, reporter, hw_id, sequence, report_index FROM observations WHERE time >= ${from} AND time < ${to + LATE} AND node_id = ${node2} AND ${is("egress_interface", port2)} AND ${is("queue_id", queue)} AND queue_occupancy IS NOT NULL ORDER BY time LIMIT ${MOST5}`;
+  const text = `SELECT time, egress_timestamp, queue_occupancy, hop_latency, flow_id, source, destination, protocol, source_port, destination_port, reporter, hw_id, sequence, report_index FROM observations WHERE time >= ${from} AND time < ${to + LATE} AND node_id = ${node2} AND ${is("egress_interface", port2)} AND ${is("queue_id", queue)} AND queue_occupancy IS NOT NULL ORDER BY time LIMIT ${MOST6}`;
   const [rows, events, culprits] = await Promise.all([
     sql(text, signal),
     ask(`events?limit=200&kind=queue-congestion&node=${node2}&from=${from}&to=${to}`, { signal }),
@@ -8388,7 +8428,7 @@ async function samples(node2, port2, queue, from, to, signal) {
     isTruncated: Boolean(event.detail.truncated),
     id: event.id
   }));
-  return { from, to, isNodeClock, isCut: rows.length >= MOST5, samples: found, flows, episodes, culprits: culprits.filter(mine) };
+  return { from, to, isNodeClock, isCut: rows.length >= MOST6, samples: found, flows, episodes, culprits: culprits.filter(mine) };
 }
 var delay = (row) => BigInt(row.time) - BigInt(row.egress_timestamp);
 function summary(id, rows, all) {
@@ -9165,11 +9205,11 @@ function Kept2({ list }) {
   );
 }
 function Streams({ streams }) {
-  const sorted = [...streams].sort((a5, b3) => b3.lost - a5.lost || a5.node_id - b3.node_id || a5.hw_id - b3.hw_id);
+  const sorted = [...streams].sort((a5, b3) => b3.lost - a5.lost || a5.node_id - b3.node_id || a5.hw_id - b3.hw_id).slice(0, 200);
   return a4(
     Table,
     {
-      caption: `${plural(streams.length, "stream")}, those that lost most first`,
+      caption: `${sorted.length < streams.length ? count(sorted.length) + " of " : ""}${plural(streams.length, "stream")}, those that lost most first`,
       rows: sorted,
       keyOf: (stream) => `${stream.node_id} ${stream.hw_id} ${stream.session} ${stream.source ?? ""}`,
       open: (stream) => href("/map", { sel: String(stream.node_id) }),

@@ -14,11 +14,14 @@ import { eventsHeard } from "../stream";
 import { SECOND, exact } from "../time";
 import { count, plural } from "../units";
 
+/** Events that are shown at once. */
+const MOST = 500;
+
 export function Events() {
   const [when, every] = timeAsked();
   const [kind, severity] = [param("kind"), param("severity")];
   const chosen = `${KINDS.includes(kind) ? `&kind=${kind}` : ""}${["warning", "critical"].includes(severity) ? `&severity=${severity}` : ""}`;
-  const events = useAsk<any[]>(`events ${when} ${chosen}`, (signal) => ask(`events?limit=2000&from=${range().from}&to=${range().to}${chosen}`, { signal }), every, every && eventsHeard.value);
+  const events = useAsk<any[]>(`events ${when} ${chosen}`, (signal) => ask(`events?limit=${MOST}&from=${range().from}&to=${range().to}${chosen}`, { signal }), every, every && eventsHeard.value);
   return (
     <>
       <h1>Events</h1>
@@ -73,7 +76,7 @@ function List({ all, isFiltered }: { all: any[]; isFiltered: boolean }) {
   const active = all.filter((event) => event.phase === "begin").length;
   return (
     <Table
-      caption={`${plural(all.length, "event")}, ${count(active)} of them going on`}
+      caption={`${all.length < MOST ? "" : "The latest "}${plural(all.length, "event")}, ${count(active)} of them going on`}
       rows={[...all].sort((a, b) => Number(b.phase === "begin") - Number(a.phase === "begin") || (BigInt(b.last) > BigInt(a.last) ? 1 : -1))}
       keyOf={(event) => event.id}
       open={eventAddress}

@@ -27,7 +27,7 @@ const TELLING = ["silent-loss", "loop", "drop", "queue-congestion", "path-change
 
 const RANK: Record<string, number> = { critical: 3, warning: 2, info: 1 };
 
-/** Events about the same queue, link or flow, one soon after the other; those that tell a cause first, the latest of them first. */
+/** Events about the same queue, link or flow, one soon after the other, the latest first. */
 export function incidents(events: any[]): Incident[] {
   const groups: Incident[] = [];
   const sorted = [...events].sort((a, b) => (BigInt(b.last) > BigInt(a.last) ? 1 : -1));
@@ -43,11 +43,13 @@ export function incidents(events: any[]): Incident[] {
     group.main = group.events.reduce((a, b) => (weight(b) > weight(a) ? b : a));
     group.severity = group.events.reduce((a, b) => (rank(b) > rank(a) ? b : a)).severity;
   }
-  // What tells a cause is not to be lost among what comes and goes.
-  return [...groups.filter(isTelling), ...groups.filter((group) => !isTelling(group))];
+  return groups;
 }
 
-const isTelling = ({ main, severity }: Incident) => severity !== "info" || TELLING.includes(main.event);
+/** Kinds that come and go where all is well. */
+const COMMON = ["latency-change", "new-flow"];
+
+const isTelling = ({ main, severity }: Incident) => severity !== "info" || !COMMON.includes(main.event);
 
 /** What was last, in words. */
 function headline(groups: Incident[], lost: number, quietFor: string): string {
@@ -66,10 +68,20 @@ function headline(groups: Incident[], lost: number, quietFor: string): string {
   return parts.join("; ") + ".";
 }
 
+/** Of much that comes and goes some; of what tells a cause more. */
+async function recent(signal: AbortSignal): Promise<any[]> {
+  const { from, to } = range();
+  const which = ["severity=warning&limit=200", "kind=path-change&limit=100", "limit=100"];
+  const found: any[][] = await Promise.all(which.map((text) => ask(`events?${text}&from=${from}&to=${to}`, { signal })));
+  return [...new Map(found.flat().map((event) => [event.id, event])).values()];
+}
+
 export function Now() {
   const [when, every] = timeAsked();
-  const events = useAsk("events " + when, (signal) => ask(`events?limit=2000&from=${range().from}&to=${range().to}`, { signal }), every, every && eventsHeard.value);
-  const groups = incidents(events.data ?? []);
+  const events = useAsk("events " + when, recent, every, every && eventsHeard.value);
+  const all = incidents(events.data ?? []);
+  // What tells a cause is not to be lost among what comes and goes.
+  const groups = all.filter(isTelling);
   const lost = history.length ? history.at(-1)!.totals.lost! - history[0]!.totals.lost! : 0;
   const text = events.data ? headline(groups, lost, duration(range().span)) : "";
   useCopy(() => [text, ...groups.map(({ main }) => `${exact(BigInt(main.first))}  ${sentence(main)}`)].join("\n"));
@@ -77,7 +89,12 @@ export function Now() {
     <>
       <h1 class="headline">{text || (isBeginning.value ? "No report has come yet." : "Now")}</h1>
       <Answer asked={events}>
-        {() => (groups.length ? <Incidents groups={groups} /> : <Quiet />)}
+        {() => (
+          <>
+            {groups.length ? <Incidents groups={groups} /> : <Quiet />}
+            {groups.length < all.length && <p class="muted">Beside that flows began or changed their latency a little: <a href={href("/events")}>all events of this time</a>.</p>}
+          </>
+        )}
       </Answer>
       <History />
     </>
@@ -87,7 +104,7 @@ export function Now() {
 function Quiet() {
   return (
     <Empty>
-      Nothing was announced in this time. <a href={href("/", { live: "1d" })}>Look at a whole day</a>, or send reports to this collector:{" "}
+      Nothing was announced in this time that tells of a fault. <a href={href("/", { live: "1d" })}>Look at a whole day</a>, or send reports to this collector:{" "}
       <code>inband demo --report-to ADDRESS:32766</code>.
     </Empty>
   );

@@ -164,10 +164,10 @@ function Kept({ list }: { list: any }) {
 }
 
 function Streams({ streams }: { streams: any[] }) {
-  const sorted = [...streams].sort((a, b) => b.lost - a.lost || a.node_id - b.node_id || a.hw_id - b.hw_id);
+  const sorted = [...streams].sort((a, b) => b.lost - a.lost || a.node_id - b.node_id || a.hw_id - b.hw_id).slice(0, 200);
   return (
     <Table
-      caption={`${plural(streams.length, "stream")}, those that lost most first`}
+      caption={`${sorted.length < streams.length ? count(sorted.length) + " of " : ""}${plural(streams.length, "stream")}, those that lost most first`}
       rows={sorted}
       keyOf={(stream) => `${stream.node_id} ${stream.hw_id} ${stream.session} ${stream.source ?? ""}`}
       open={(stream) => href("/map", { sel: String(stream.node_id) })}
