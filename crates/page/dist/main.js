@@ -1093,7 +1093,7 @@ var revive = (_key, value, context) => {
   return /^-?\d+$/.test(context.source) ? BigInt(context.source) : value;
 };
 function parse(text) {
-  if (!/\d{16}/.test(text)) return JSON.parse(text);
+  if (!/[[:,]\s*-?\d{16}/.test(text)) return JSON.parse(text);
   return JSON.parse(text, revive);
 }
 function isExact() {
@@ -2094,7 +2094,7 @@ function Silences() {
 }
 
 // src/views/events.tsx
-var MOST = 500;
+var MOST = 300;
 function Events() {
   const [when, every] = timeAsked();
   const [kind, severity] = [param("kind"), param("severity")];
@@ -3069,8 +3069,9 @@ function Paths({ paths }) {
 
 // src/columns.ts
 function rowsOf(columns3) {
-  const names = Object.keys(columns3);
-  return (columns3[names[0]] ?? []).map((_5, at) => Object.fromEntries(names.map((name) => [name, columns3[name][at] ?? null])));
+  const rows = [];
+  for (const [name, cells] of Object.entries(columns3)) cells.forEach((cell2, at) => (rows[at] ??= {})[name] = cell2);
+  return rows;
 }
 
 // src/parts/filter.tsx
@@ -3148,11 +3149,11 @@ var MOST2 = 20;
 
 // src/views/flows.tsx
 var SORTS = { worst: "longest hop", latency: "sum of hops", reports: "reports", changes: "path changes", "last-seen": "latest report", "first-seen": "latest beginning" };
-var MOST3 = 300;
+var [FEW, MANY] = [100, 500];
 function Flows2() {
   const filter = param("q");
   const sort = param("sort") in SORTS ? param("sort") : "worst";
-  const question = `flows/search?limit=${MOST3}&sort=${sort}&filter=${encodeURIComponent(filter)}`;
+  const question = `flows/search?limit=${param("many") ? MANY : FEW}&sort=${sort}&filter=${encodeURIComponent(filter)}`;
   const flows = useAsk(question, (signal) => ask(question, { signal }), 2e3);
   const wrong = flows.error?.status === 400 ? flows.error.message : "";
   const rows = flows.data ? rowsOf(flows.data.columns) : [];
@@ -3164,7 +3165,11 @@ function Flows2() {
       " ",
       a4("select", { value: sort, onChange: (event) => set({ sort: event.currentTarget.value }), children: Object.entries(SORTS).map(([key3, name]) => a4("option", { value: key3, children: name }, key3)) })
     ] }),
-    a4(Answer, { asked: wrong ? { ...flows, error: void 0 } : flows, children: (found) => a4(List4, { found, rows, sort: SORTS[sort] }) })
+    a4(Answer, { asked: wrong ? { ...flows, error: void 0 } : flows, children: (found) => a4(List4, { found, rows, sort: SORTS[sort] }) }),
+    rows.length < (flows.data?.found ?? 0) && !param("many") && a4("p", { children: a4("button", { onClick: () => set({ many: "1" }), children: [
+      "Show ",
+      MANY
+    ] }) })
   ] });
 }
 var examples = ([first2]) => {
@@ -8163,7 +8168,7 @@ function Quiet() {
 function Incidents({ groups: groups3 }) {
   return a4("section", { "aria-labelledby": "incidents", children: [
     a4("h2", { id: "incidents", children: plural(groups3.length, "incident") }),
-    a4("ul", { class: "incidents", children: groups3.slice(0, MOST4).map(({ main, events, severity }) => {
+    a4("ul", { class: "incidents", children: groups3.slice(0, MOST3).map(({ main, events, severity }) => {
       const to = href("/event/" + main.id, around(BigInt(main.first), 20n * SECOND));
       return a4("li", { "data-row": true, tabIndex: 0, onKeyDown: (press) => press.key === "Enter" && press.target === press.currentTarget && go(to), children: [
         a4(Severity, { of: severity }),
@@ -8178,14 +8183,14 @@ function Incidents({ groups: groups3 }) {
         ] })
       ] }, main.id);
     }) }),
-    groups3.length > MOST4 && a4("p", { children: [
+    groups3.length > MOST3 && a4("p", { children: [
       a4("a", { href: href("/events"), children: "All events of this time" }),
       ": ",
-      plural(groups3.length - MOST4, "more incident")
+      plural(groups3.length - MOST3, "more incident")
     ] })
   ] });
 }
-var MOST4 = 10;
+var MOST3 = 10;
 var kindsOf = (events) => [...new Set(events.map((event) => event.event))].join(", ");
 function History() {
   const [when, every] = timeAsked(1e4);
@@ -8332,7 +8337,7 @@ function Result({ text }) {
   ] });
 }
 var isTime = (name) => /(^|_)(time|timestamp|latest|first|last)$/.test(name);
-var MOST5 = 500;
+var MOST4 = 500;
 function Found({ found: { columns: columns3, rows, damage, took } }) {
   useCopy(() => csv(columns3, rows));
   const cell2 = (name, value) => {
@@ -8362,8 +8367,8 @@ function Found({ found: { columns: columns3, rows, damage, took } }) {
     a4(
       Table,
       {
-        caption: `${count(Math.min(MOST5, rows.length))} of ${count(rows.length)} rows`,
-        rows: rows.slice(0, MOST5),
+        caption: `${count(Math.min(MOST4, rows.length))} of ${count(rows.length)} rows`,
+        rows: rows.slice(0, MOST4),
         keyOf: (_5, at) => String(at),
         onFocus: () => void 0,
         columns: columns3.map((name, at) => ({ name, isNumber: typeof rows[0][at] === "number", cell: (row) => cell2(name, row[at]) }))
@@ -8384,11 +8389,11 @@ function save(name, type, text) {
 }
 
 // src/samples.ts
-var MOST6 = 4e4;
+var MOST5 = 4e4;
 var LATE = 500000000n;
 async function samples(node2, port2, queue, from, to, signal) {
   const is = (column, value) => /^\d{1,5}$/.test(value) ? `${column} = ${value}` : `${column} IS NULL`;
-  const text = `SELECT time, egress_timestamp, queue_occupancy, hop_latency, flow_id, source, destination, protocol, source_port, destination_port, reporter, hw_id, sequence, report_index FROM observations WHERE time >= ${from} AND time < ${to + LATE} AND node_id = ${node2} AND ${is("egress_interface", port2)} AND ${is("queue_id", queue)} AND queue_occupancy IS NOT NULL ORDER BY time LIMIT ${MOST6}`;
+  const text = `SELECT time, egress_timestamp, queue_occupancy, hop_latency, flow_id, source, destination, protocol, source_port, destination_port, reporter, hw_id, sequence, report_index FROM observations WHERE time >= ${from} AND time < ${to + LATE} AND node_id = ${node2} AND ${is("egress_interface", port2)} AND ${is("queue_id", queue)} AND queue_occupancy IS NOT NULL ORDER BY time LIMIT ${MOST5}`;
   const [rows, events, culprits] = await Promise.all([
     sql(text, signal),
     ask(`events?limit=200&kind=queue-congestion&node=${node2}&from=${from}&to=${to}`, { signal }),
@@ -8428,7 +8433,7 @@ async function samples(node2, port2, queue, from, to, signal) {
     isTruncated: Boolean(event.detail.truncated),
     id: event.id
   }));
-  return { from, to, isNodeClock, isCut: rows.length >= MOST6, samples: found, flows, episodes, culprits: culprits.filter(mine) };
+  return { from, to, isNodeClock, isCut: rows.length >= MOST5, samples: found, flows, episodes, culprits: culprits.filter(mine) };
 }
 var delay = (row) => BigInt(row.time) - BigInt(row.egress_timestamp);
 function summary(id, rows, all) {

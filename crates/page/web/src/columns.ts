@@ -3,6 +3,7 @@
 export type Columns = Record<string, any[]>;
 
 export function rowsOf<T>(columns: Columns): T[] {
-  const names = Object.keys(columns);
-  return (columns[names[0]!] ?? []).map((_, at) => Object.fromEntries(names.map((name) => [name, columns[name]![at] ?? null])) as T);
+  const rows: any[] = [];
+  for (const [name, cells] of Object.entries(columns)) cells.forEach((cell, at) => ((rows[at] ??= {})[name] = cell));
+  return rows;
 }

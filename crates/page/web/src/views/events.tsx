@@ -15,7 +15,7 @@ import { SECOND, exact } from "../time";
 import { count, plural } from "../units";
 
 /** Events that are shown at once. */
-const MOST = 500;
+const MOST = 300;
 
 export function Events() {
   const [when, every] = timeAsked();

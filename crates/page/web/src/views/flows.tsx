@@ -39,13 +39,13 @@ interface Found {
 
 const SORTS: Record<string, string> = { worst: "longest hop", latency: "sum of hops", reports: "reports", changes: "path changes", "last-seen": "latest report", "first-seen": "latest beginning" };
 
-/** Flows that are shown at once. */
-const MOST = 300;
+/** Flows that are shown at once, and those that are where more are wanted. */
+const [FEW, MANY] = [100, 500];
 
 export function Flows() {
   const filter = param("q");
   const sort = param("sort") in SORTS ? param("sort") : "worst";
-  const question = `flows/search?limit=${MOST}&sort=${sort}&filter=${encodeURIComponent(filter)}`;
+  const question = `flows/search?limit=${param("many") ? MANY : FEW}&sort=${sort}&filter=${encodeURIComponent(filter)}`;
   const flows = useAsk<Found>(question, (signal) => ask(question, { signal }), 2_000);
   // A wrong filter is said below the filter.
   const wrong = flows.error?.status === 400 ? flows.error.message : "";
@@ -63,6 +63,7 @@ export function Flows() {
         </select>
       </label>
       <Answer asked={wrong ? { ...flows, error: undefined } : flows}>{(found) => <List found={found} rows={rows} sort={SORTS[sort]!} />}</Answer>
+      {rows.length < (flows.data?.found ?? 0) && !param("many") && <p><button onClick={() => set({ many: "1" })}>Show {MANY}</button></p>}
     </>
   );
 }
