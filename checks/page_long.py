@@ -13,7 +13,7 @@ import time
 
 import page_origins
 from page import Browser, Demo, open_view
-from page_large import Large, a_day_is_quick, first_paint, frames_flow, machine_draws, views_of_a_large_network_hold
+from page_large import Large, a_day_is_quick, first_paint, frames_flow, machine_draws, the_demo_is_live_at_once, views_of_a_large_network_hold
 from page_pixels import contrast, oklab, parts, png
 
 MIN_RATE = 45
@@ -154,6 +154,7 @@ def main():
                 (severity_has_a_shape, lambda check: check(demo(), browser)),
                 (nothing_flashes, lambda check: check(demo(), browser)),
                 *((check, lambda check: check(arguments.program, browser)) for check in page_origins.CHECKS),
+                (the_demo_is_live_at_once, lambda check: check(arguments.program, browser)),
                 (a_day_is_quick, lambda check: check(arguments.program, browser)),
                 (views_of_a_large_network_hold, lambda check: check(demo(), large(), browser)),
                 (first_paint, lambda check: check(demo(), large(), browser)),

@@ -1121,11 +1121,13 @@ function giveToken(text) {
 function headers() {
   return token.value ? { authorization: "Bearer " + token.value } : {};
 }
-var turn = Promise.resolve();
+var turns = [Promise.resolve(), Promise.resolve()];
+var next = 0;
 function ask(path, init = {}) {
   if (!/^query$|^reports|[?&](from|to)=/.test(path)) return once(path, init);
-  const answer = turn.then(() => patiently(path, init));
-  turn = answer.catch(() => void 0);
+  next = 1 - next;
+  const answer = turns[next].then(() => patiently(path, init));
+  turns[next] = answer.catch(() => void 0);
   return answer;
 }
 async function patiently(path, init) {
@@ -1289,16 +1291,16 @@ var history2 = [];
 var isBeginning = y3(true);
 var lastId = "";
 async function follow() {
-  for (let pause2 = 500; ; ) {
+  for (let pause3 = 500; ; ) {
     const started = Date.now();
     try {
       await read2();
     } catch {
     }
     cutOffSince.value ??= now();
-    pause2 = Date.now() - started > 5e3 ? 500 : Math.min(pause2 * 1.5, 3e3);
+    pause3 = Date.now() - started > 5e3 ? 500 : Math.min(pause3 * 1.5, 3e3);
     const given = token.value;
-    for (let waited = 0; waited < pause2 && given === token.value; waited += 100) await sleep(100);
+    for (let waited = 0; waited < pause3 && given === token.value; waited += 100) await sleep(100);
   }
 }
 async function read2() {
@@ -2656,12 +2658,12 @@ function pieces(hops, known2) {
   hops.forEach((hop, index) => {
     all.push({ kind: "hop", hop, start: at, length: hop.hop_latency });
     take2(hop.hop_latency);
-    const next = hops[index + 1];
-    if (!next) return;
-    const [sent, came] = [hop.egress_timestamp, next.ingress_timestamp];
+    const next2 = hops[index + 1];
+    if (!next2) return;
+    const [sent, came] = [hop.egress_timestamp, next2.ingress_timestamp];
     const length = sent === null || came === null ? null : Number(BigInt(came) - BigInt(sent));
-    const key3 = linkKey(hop.node_id, hop.egress_interface, next.node_id, next.ingress_interface);
-    all.push({ kind: "link", from: hop, to: next, start: at, length, uncertainty: known2.get(key3)?.uncertainty ?? null });
+    const key3 = linkKey(hop.node_id, hop.egress_interface, next2.node_id, next2.ingress_interface);
+    all.push({ kind: "link", from: hop, to: next2, start: at, length, uncertainty: known2.get(key3)?.uncertainty ?? null });
     take2(length);
   });
   return { pieces: all, sum: at, isWhole };
@@ -3237,7 +3239,7 @@ function step2(by2, value) {
 var written = (by2, value) => value === null ? UNKNOWN : BYS[by2].write(value);
 async function fabric(signal, of) {
   const { from, to } = range();
-  const map = await ask(`map?from=${from}&to=${to}${of === void 0 ? "" : "&node=" + of}`, { signal });
+  const [map] = await Promise.all([ask(`map?from=${from}&to=${to}${of === void 0 ? "" : "&node=" + of}`, { signal }), tiersOf(0, signal)]);
   const seconds2 = Number(BigInt(map.to) - BigInt(map.from)) / 1e9;
   const ids = map.nodes.node;
   if (of === void 0) counted = ids.length;
@@ -3258,7 +3260,7 @@ async function fabric(signal, of) {
   });
   const byNode = /* @__PURE__ */ new Map();
   for (const { node: node2, values } of ports.values()) byNode.get(node2)?.push(values) ?? byNode.set(node2, [values]);
-  const tiers = await tiersOf(ids, signal);
+  const tiers = await tiersOf(counted, signal);
   const nodes2 = rowsOf(map.nodes).map((row) => {
     return { id: row.node, tier: tiers.get(row.node) ?? 0, reportsItself: row.reports_itself, values: worst(byNode.get(row.node) ?? []) };
   });
@@ -3267,11 +3269,11 @@ async function fabric(signal, of) {
 var nothing = { p99: null, max: null, depth: null, reports: null, utilization: null, drops: null, silence: null };
 async function groups2(by2, signal) {
   const { from, to } = range();
-  const map = await ask(`map?group=auto&by=${by2}&from=${from}&to=${to}`, { signal });
+  const [map] = await Promise.all([ask(`map?group=auto&by=${by2}&from=${from}&to=${to}`, { signal }), tiersOf(0, signal)]);
   const all = rowsOf(map.groups);
   counted = all.reduce((sum, { nodes: nodes3 }) => sum + nodes3.length, 0);
   const values = (value) => ({ ...nothing, [by2]: value });
-  const tiers = await tiersOf(all.flatMap((group) => group.nodes), signal);
+  const tiers = await tiersOf(counted, signal);
   const nodes2 = all.map((group, id) => ({ id, tier: tiers.get(group.nodes[0]) ?? 0, reportsItself: group.reports > 0, values: values(group.value) }));
   const links = rowsOf(map.bundles).map(({ from: from2, to: to2, value, uncertain }) => {
     return { id: `${from2}-${to2}`, from: from2, to: to2, egress: null, ingress: null, certain: !uncertain, latency: null, uncertainty: null, values: values(value) };
@@ -3284,11 +3286,13 @@ function worst(all) {
   return Object.fromEntries(Object.keys(BYS).map((by2) => [by2, most(by2)]));
 }
 var known = /* @__PURE__ */ new Map();
-var [askedAt3, askedOf] = [0, 0];
+var [askedAt3, pause2, seenNodes] = [0, 2e3, 0];
 async function tiersOf(nodes2, signal) {
-  if (Date.now() - askedAt3 < 6e4 && nodes2.length <= askedOf) return known;
+  if (nodes2 > seenNodes && seenNodes) pause2 = 2e3;
+  seenNodes = Math.max(seenNodes, nodes2);
+  if (Date.now() - askedAt3 < pause2) return known;
+  [askedAt3, pause2] = [Date.now(), Math.min(6e4, 2 * pause2)];
   const { columns: columns3 } = await ask("flows/search?limit=2000&sort=reports&filter=complete%20%3D%20true", { signal });
-  [askedAt3, askedOf] = [Date.now(), nodes2.length];
   const seen = /* @__PURE__ */ new Map();
   for (const path of columns3.path) {
     path.forEach((node2, at) => {
@@ -4470,9 +4474,9 @@ function genTimeStuffs(ms) {
         let baseYear = splitDate.getFullYear();
         let baseMonth = splitDate.getMonth();
         for (let i4 = 0; split <= scaleMax; i4++) {
-          let next = mkDate(baseYear + yrIncr * i4, baseMonth + moIncr * i4, 1);
-          let offs = next - tzDate2(roundDec(next * ms, 3));
-          split = roundDec((+next + offs) * ms, 3);
+          let next2 = mkDate(baseYear + yrIncr * i4, baseMonth + moIncr * i4, 1);
+          let offs = next2 - tzDate2(roundDec(next2 * ms, 3));
+          split = roundDec((+next2 + offs) * ms, 3);
           if (split <= scaleMax)
             splits.push(split);
         }
@@ -8688,17 +8692,22 @@ function depthStep(value) {
 
 // src/views/queues.tsx
 var queueAddress = (row, params = {}) => href(`/queue/${row.node_id}/${row.egress_interface ?? "-"}/${row.queue_id ?? "-"}`, params);
+var [FEW2, MANY2] = [100, 500];
 function Queues() {
   const [when, every] = timeAsked();
-  const asked = useAsk("queues " + when, async (signal) => {
+  const asked = useAsk(`queues ${param("many")} ${when}`, async (signal) => {
     const { from, to } = range();
-    const text = `SELECT node_id, egress_interface, queue_id, max(queue_occupancy_max) AS depth, max(latency_max) AS longest, max(latency_p99) AS p99, sum(count) AS reports FROM minutes WHERE time >= ${from - MINUTE} AND time < ${to} GROUP BY 1, 2, 3 ORDER BY depth DESC, longest DESC LIMIT 500`;
+    const text = `SELECT node_id, egress_interface, queue_id, max(queue_occupancy_max) AS depth, max(latency_max) AS longest, max(latency_p99) AS p99, sum(count) AS reports FROM minutes WHERE time >= ${from - MINUTE} AND time < ${to} GROUP BY 1, 2, 3 ORDER BY depth DESC, longest DESC LIMIT ${param("many") ? MANY2 : FEW2}`;
     const [rows, congested] = await Promise.all([sql(text, signal), ask("events?active=true&kind=queue-congestion&limit=1000", { signal })]);
     return { rows, congested: new Set(congested.map(({ detail }) => key2(detail))), depths: await depthsOf(rows, from, to, signal) };
   }, every);
   return a4($, { children: [
     a4("h1", { children: "Queues" }),
-    a4(Answer, { asked, children: (found) => a4(List5, { ...found }) })
+    a4(Answer, { asked, children: (found) => a4(List5, { ...found }) }),
+    asked.data?.rows.length === FEW2 && !param("many") && a4("p", { children: a4("button", { onClick: () => set({ many: "1" }), children: [
+      "Show ",
+      MANY2
+    ] }) })
   ] });
 }
 var key2 = (queue) => `${queue.node_id} ${queue.egress_interface} ${queue.queue_id}`;

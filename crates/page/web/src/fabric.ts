@@ -84,7 +84,7 @@ export interface Fabric {
 /** The whole fabric, or a node with what it has links to. */
 export async function fabric(signal: AbortSignal, of?: number): Promise<Fabric> {
   const { from, to } = range();
-  const map = await ask(`map?from=${from}&to=${to}${of === undefined ? "" : "&node=" + of}`, { signal });
+  const [map] = await Promise.all([ask(`map?from=${from}&to=${to}${of === undefined ? "" : "&node=" + of}`, { signal }), tiersOf(0, signal)]);
   const seconds = Number(BigInt(map.to) - BigInt(map.from)) / 1e9;
   const ids: number[] = map.nodes.node;
   if (of === undefined) counted = ids.length;
@@ -106,7 +106,7 @@ export async function fabric(signal: AbortSignal, of?: number): Promise<Fabric> 
   });
   const byNode = new Map<number, Values[]>();
   for (const { node, values } of ports.values()) byNode.get(node)?.push(values) ?? byNode.set(node, [values]);
-  const tiers = await tiersOf(ids, signal);
+  const tiers = await tiersOf(counted, signal);
   const nodes = rowsOf<any>(map.nodes).map((row): MapNode => {
     return { id: row.node, tier: tiers.get(row.node) ?? 0, reportsItself: row.reports_itself, values: worst(byNode.get(row.node) ?? []) };
   });
@@ -126,11 +126,11 @@ export interface Group {
 /** Groups, and a fabric of them in which their places are the ids. */
 export async function groups(by: By, signal: AbortSignal): Promise<{ groups: Group[]; fabric: Fabric }> {
   const { from, to } = range();
-  const map = await ask(`map?group=auto&by=${by}&from=${from}&to=${to}`, { signal });
+  const [map] = await Promise.all([ask(`map?group=auto&by=${by}&from=${from}&to=${to}`, { signal }), tiersOf(0, signal)]);
   const all = rowsOf<Group>(map.groups);
   counted = all.reduce((sum, { nodes }) => sum + nodes.length, 0);
   const values = (value: number | null): Values => ({ ...nothing, [by]: value });
-  const tiers = await tiersOf(all.flatMap((group) => group.nodes), signal);
+  const tiers = await tiersOf(counted, signal);
   const nodes = all.map((group, id): MapNode => ({ id, tier: tiers.get(group.nodes[0]!) ?? 0, reportsItself: group.reports > 0, values: values(group.value) }));
   const links = rowsOf<any>(map.bundles).map(({ from, to, value, uncertain }): MapLink => {
     return { id: `${from}-${to}`, from, to, egress: null, ingress: null, certain: !uncertain, latency: null, uncertainty: null, values: values(value) };
@@ -146,13 +146,15 @@ function worst(all: Values[]): Values {
 }
 
 let known = new Map<number, number>();
-let [askedAt, askedOf] = [0, 0];
+let [askedAt, pause, seenNodes] = [0, 2_000, 0];
 
-/** How far from the edge a node mostly is on the paths of flows; learned anew once a minute, and where there are more nodes. */
-async function tiersOf(nodes: number[], signal: AbortSignal): Promise<Map<number, number>> {
-  if (Date.now() - askedAt < 60_000 && nodes.length <= askedOf) return known;
+/** How far from the edge a node mostly is on the paths of flows; asked for again ever more seldom, and soon where there are more nodes. */
+async function tiersOf(nodes: number, signal: AbortSignal): Promise<Map<number, number>> {
+  if (nodes > seenNodes && seenNodes) pause = 2_000;
+  seenNodes = Math.max(seenNodes, nodes);
+  if (Date.now() - askedAt < pause) return known;
+  [askedAt, pause] = [Date.now(), Math.min(60_000, 2 * pause)];
   const { columns } = await ask("flows/search?limit=2000&sort=reports&filter=complete%20%3D%20true", { signal });
-  [askedAt, askedOf] = [Date.now(), nodes.length];
   const seen = new Map<number, Map<number, number>>();
   for (const path of columns.path as number[][]) {
     path.forEach((node, at) => {

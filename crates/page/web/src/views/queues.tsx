@@ -2,7 +2,7 @@
 
 import { useMemo } from "preact/hooks";
 import { depthOf } from "../about";
-import { go, href } from "../address";
+import { go, href, param, set } from "../address";
 import { ask, sql } from "../api";
 import { useAsk } from "../ask";
 import { node } from "../names";
@@ -24,13 +24,16 @@ interface QueueName {
 export const queueAddress = (row: QueueName, params = {}) =>
   href(`/queue/${row.node_id}/${row.egress_interface ?? "-"}/${row.queue_id ?? "-"}`, params);
 
+/** Queues that are shown at once, and those that are where more are wanted. */
+const [FEW, MANY] = [100, 500];
+
 export function Queues() {
   const [when, every] = timeAsked();
-  const asked = useAsk("queues " + when, async (signal) => {
+  const asked = useAsk(`queues ${param("many")} ${when}`, async (signal) => {
     const { from, to } = range();
     const text =
       "SELECT node_id, egress_interface, queue_id, max(queue_occupancy_max) AS depth, max(latency_max) AS longest, max(latency_p99) AS p99, " +
-      `sum(count) AS reports FROM minutes WHERE time >= ${from - MINUTE} AND time < ${to} GROUP BY 1, 2, 3 ORDER BY depth DESC, longest DESC LIMIT 500`;
+      `sum(count) AS reports FROM minutes WHERE time >= ${from - MINUTE} AND time < ${to} GROUP BY 1, 2, 3 ORDER BY depth DESC, longest DESC LIMIT ${param("many") ? MANY : FEW}`;
     const [rows, congested] = await Promise.all([sql(text, signal) as Promise<any[]>, ask("events?active=true&kind=queue-congestion&limit=1000", { signal }) as Promise<any[]>]);
     return { rows: rows as QueueRow[], congested: new Set(congested.map(({ detail }) => key(detail))), depths: await depthsOf(rows, from, to, signal) };
   }, every);
@@ -38,6 +41,7 @@ export function Queues() {
     <>
       <h1>Queues</h1>
       <Answer asked={asked}>{(found) => <List {...found} />}</Answer>
+      {asked.data?.rows.length === FEW && !param("many") && <p><button onClick={() => set({ many: "1" })}>Show {MANY}</button></p>}
     </>
   );
 }
