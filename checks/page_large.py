@@ -171,7 +171,7 @@ def views_of_a_large_network_hold(_demo, large, browser):
 
 
 def a_day_is_quick(program, browser):
-    """C12: from a day to 20 ms and back, again and again: the time to each new picture, and the memory."""
+    """C12: from a day to 20 ms and back, again and again: the median time to a new picture of each view, and the memory."""
     import tempfile
 
     with tempfile.TemporaryDirectory() as folder:
@@ -198,10 +198,11 @@ def zoomed(collector, middle, fabric, browser):
 
     node, _, egress = fabric.route(0)[0]
     slowest = 0.0
+    medians = []
     for view in ["/", "/queues", f"/queue/{node}/{egress}/0"]:
         open_view(page, f"{collector.url}{view}?at={middle}&span=1d")
         page.wait_for_timeout(1_000)
-        before = heap()
+        before, times = heap(), []
         for _ in range(25):
             for span in ["20ms", "1d"]:
                 # A link within the page, as zooming makes it.
@@ -209,12 +210,13 @@ def zoomed(collector, middle, fabric, browser):
                 started = time.monotonic()
                 page.wait_for_function("() => !document.querySelector('main .stale, main [role=progressbar]')", timeout=10_000)
                 ready(page)
-                took = time.monotonic() - started
-                slowest = max(slowest, took)
-                assert took <= 0.5, (view, span, took)
+                times.append(time.monotonic() - started)
+        slowest = max(slowest, *times)
+        medians.append(statistics.median(times))
+        assert medians[-1] <= 0.5, (view, medians[-1], slowest)
         after = heap()
         assert after <= 1.5 * before + 1_000_000, (view, before, after)
         points = page.evaluate("Math.max(0, ...[...document.querySelectorAll('.uplot')].map(one => one.querySelectorAll('*').length))")
         assert points <= 5_000, points
     page.context.close()
-    return round(1_000 * slowest), "ms to the slowest picture between a day and 20 ms"
+    return round(1_000 * max(medians)), f"ms to a new picture between a day and 20 ms, in the median of the slowest view; {1_000 * slowest:.0f} at most"

@@ -3404,50 +3404,89 @@ function LinkPanel({ link, links }) {
   ] });
 }
 
-// src/parts/matrix.tsx
-function Matrix({ found, by: by2, selected, node: node2, open }) {
+// src/parts/grid.ts
+function useGrid({ rows, columns: columns3, step: step3, nothing: nothing2, start, open, painted }) {
   const canvas = T2(null);
-  const [at, setAt] = d2([0, 0]);
-  const { rows, columns: columns3, cells, fold } = w2(() => arrange(found, by2), [found, by2]);
-  A2(() => paint(canvas.current, rows.length, columns3.length, cells, by2), [cells, theme.value]);
-  const cell2 = (row, column) => cells[row * columns3.length + column];
-  const here = cell2(...at);
-  const group = rows[at[0]] ?? [];
-  const names = group.length > 1 ? `${node2(group[0])} to ${node2(group.at(-1))}` : group.length ? node2(group[0]) : "";
-  const worstHere = here && `${group.length > 1 ? `worst ${node2(here.from)} to ${node2(here.to)}, ` : ""}${written(by2, here.values[by2])}`;
-  const told = `${names} and ${columns3.length ? node2(columns3[at[1]] ?? columns3[0]) : ""}: ${worstHere ?? "no link was seen"}`;
+  const [at, setAt] = d2();
+  A2(() => {
+    canvas.current.width = Math.max(1, columns3);
+    canvas.current.height = Math.max(1, rows);
+    const style = getComputedStyle(document.documentElement);
+    const names = [nothing2, ...[1, 2, 3, 4, 5, 6, 7].map((one) => `--scale${one}`)];
+    const colours = names.map((name) => rgb(style.getPropertyValue(name).trim()));
+    const context = canvas.current.getContext("2d");
+    const image = context.createImageData(canvas.current.width, canvas.current.height);
+    for (let row = 0; row < rows; row++) {
+      for (let column = 0; column < columns3; column++) {
+        const one = step3(row, column);
+        if (one !== void 0) image.data.set([...colours[one], 255], 4 * (row * columns3 + column));
+      }
+    }
+    context.putImageData(image, 0, 0);
+  }, [rows, columns3, ...painted, theme.value]);
+  const clamp2 = (value, many) => Math.max(0, Math.min(many - 1, value));
   const find2 = (event) => {
     const box = canvas.current.getBoundingClientRect();
-    const part = (value, size, many) => Math.max(0, Math.min(many - 1, Math.floor(value / size * many)));
-    return [part(event.clientY - box.top, box.height, rows.length), part(event.clientX - box.left, box.width, columns3.length)];
+    return [clamp2(Math.floor((event.clientY - box.top) / box.height * rows), rows), clamp2(Math.floor((event.clientX - box.left) / box.width * columns3), columns3)];
   };
-  const onKey2 = (event) => {
-    const by3 = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
-    if (event.key === "Enter" && here) open(here);
-    if (!by3) return;
+  const onKeyDown = (event) => {
+    const by2 = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
+    if (event.key === "Enter") open?.(...at ?? start);
+    else if (by2) setAt(([row, column] = start) => [clamp2(row + by2[0], rows), clamp2(column + by2[1], columns3)]);
+    else return;
     event.preventDefault();
     event.stopPropagation();
-    const clamp2 = (value, many) => Math.max(0, Math.min(many - 1, value));
-    setAt(([row, column]) => [clamp2(row + by3[0], rows.length), clamp2(column + by3[1], columns3.length)]);
   };
+  return {
+    at: at && at[0] < rows && at[1] < columns3 ? at : void 0,
+    drawn: {
+      ref: canvas,
+      role: "img",
+      tabIndex: 0,
+      onMouseMove: (event) => setAt(find2(event)),
+      onMouseLeave: () => setAt(void 0),
+      onClick: (event) => open?.(...find2(event)),
+      onKeyDown
+    }
+  };
+}
+var rgb = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
+
+// src/parts/matrix.tsx
+function Matrix({ found, by: by2, selected, node: node2, open }) {
+  const { rows, columns: columns3, cells, fold } = w2(() => arrange(found, by2), [found, by2]);
+  const cell2 = (row2, column2) => cells[row2 * columns3.length + column2];
+  const { at, drawn } = useGrid({
+    rows: rows.length,
+    columns: columns3.length,
+    step: (row2, column2) => {
+      const link = cell2(row2, column2);
+      return link && step2(by2, link.values[by2]);
+    },
+    nothing: "--hairline",
+    start: [0, 0],
+    open: (row2, column2) => {
+      const link = cell2(row2, column2);
+      if (link) open(link);
+    },
+    painted: [cells]
+  });
+  const [row, column] = at ?? [0, 0];
+  const here = cell2(row, column);
+  const group = rows[row] ?? [];
+  const names = group.length > 1 ? `${node2(group[0])} to ${node2(group.at(-1))}` : group.length ? node2(group[0]) : "";
+  const worstHere = here && `${group.length > 1 ? `worst ${node2(here.from)} to ${node2(here.to)}, ` : ""}${written(by2, here.values[by2])}`;
+  const told = `${names} and ${columns3.length ? node2(columns3[column]) : ""}: ${worstHere ?? "no link was seen"}`;
   const worst2 = cells.reduce((most, link) => link ? Math.max(most ?? 0, link.values[by2] ?? 0) : most, null);
   return a4("figure", { class: "matrix", children: [
     a4(
       "canvas",
       {
-        ref: canvas,
-        role: "img",
-        tabIndex: 0,
+        ...drawn,
         "data-selected": selected || void 0,
         style: { maxWidth: `${columns3.length * 48}px`, maxHeight: `${rows.length * 28}px` },
         "data-fold": fold,
-        "aria-label": `${rows.flat().length} nodes by ${columns3.length}, worst link by ${BYS[by2].name}: ${written(by2, worst2)}. Arrow keys move from cell to cell, Enter opens. The table below has the worst links.`,
-        onMouseMove: (event) => setAt(find2(event)),
-        onClick: (event) => {
-          const link = cell2(...find2(event));
-          if (link) open(link);
-        },
-        onKeyDown: onKey2
+        "aria-label": `${rows.flat().length} nodes by ${columns3.length}, worst link by ${BYS[by2].name}: ${written(by2, worst2)}. Arrow keys move from cell to cell, Enter opens. The table below has the worst links.`
       }
     ),
     a4("figcaption", { "aria-live": "polite", children: [
@@ -3483,20 +3522,6 @@ function arrange(found, by2) {
   }
   return { rows, columns: columns3, cells, fold };
 }
-function paint(canvas, rows, columns3, cells, by2) {
-  canvas.width = Math.max(1, columns3);
-  canvas.height = Math.max(1, rows);
-  const context = canvas.getContext("2d");
-  const style = getComputedStyle(document.documentElement);
-  const names = ["--hairline", "--scale1", "--scale2", "--scale3", "--scale4", "--scale5", "--scale6", "--scale7"];
-  const colours = names.map((name) => rgb(style.getPropertyValue(name).trim()));
-  const image = context.createImageData(canvas.width, canvas.height);
-  cells.forEach((link, at) => {
-    if (link) image.data.set([...colours[step2(by2, link.values[by2])], 255], 4 * at);
-  });
-  context.putImageData(image, 0, 0);
-}
-var rgb = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
 
 // src/parts/tiers.tsx
 var [WIDTH, TIER, BOX] = [1e3, 130, 30];
@@ -8564,22 +8589,7 @@ function area(steps, flow, x3, y5) {
 
 // src/parts/heat.tsx
 function Heat({ name, rows, columns: columns3, step: step3, told, open, rowHeight, labels, ends: ends2 }) {
-  const canvas = T2(null);
-  const [at, setAt] = d2();
-  A2(() => paint2(canvas.current, rows, columns3, step3), [rows, columns3, step3, theme.value]);
-  const clamp2 = (value, many) => Math.max(0, Math.min(many - 1, value));
-  const find2 = (event) => {
-    const box = canvas.current.getBoundingClientRect();
-    return [clamp2(Math.floor((event.clientY - box.top) / box.height * rows), rows), clamp2(Math.floor((event.clientX - box.left) / box.width * columns3), columns3)];
-  };
-  const onKey2 = (event) => {
-    const by2 = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
-    if (event.key === "Enter" && at) open?.(...at);
-    else if (by2) setAt(([row, column] = [0, columns3]) => [clamp2(row + by2[0], rows), clamp2(column + by2[1], columns3)]);
-    else return;
-    event.preventDefault();
-    event.stopPropagation();
-  };
+  const { at, drawn } = useGrid({ rows, columns: columns3, step: step3, nothing: "--panel", start: [0, columns3 - 1], open, painted: [step3] });
   return a4("figure", { class: "heat", children: [
     a4("div", { class: "heat-frame", children: [
       labels && a4("div", { class: "heat-labels", "aria-hidden": "true", children: labels.map((label, row) => a4("span", { style: { height: `${rowHeight}px`, lineHeight: `${rowHeight}px` }, children: label }, row)) }),
@@ -8587,15 +8597,9 @@ function Heat({ name, rows, columns: columns3, step: step3, told, open, rowHeigh
         a4(
           "canvas",
           {
-            ref: canvas,
-            role: "img",
-            tabIndex: 0,
+            ...drawn,
             style: { height: `${rows * rowHeight}px` },
-            "aria-label": `${name} Arrow keys move from cell to cell${open ? ", Enter opens" : ""}.`,
-            onMouseMove: (event) => setAt(find2(event)),
-            onMouseLeave: () => setAt(void 0),
-            onClick: (event) => open?.(...find2(event)),
-            onKeyDown: onKey2
+            "aria-label": `${name} Arrow keys move from cell to cell${open ? ", Enter opens" : ""}.`
           }
         ),
         a4("div", { class: "ends", "aria-hidden": "true", children: [
@@ -8604,21 +8608,8 @@ function Heat({ name, rows, columns: columns3, step: step3, told, open, rowHeigh
         ] })
       ] })
     ] }),
-    a4("figcaption", { "aria-live": "polite", children: at && at[0] < rows && at[1] < columns3 ? told(...at) : name })
+    a4("figcaption", { "aria-live": "polite", children: at ? told(...at) : name })
   ] });
-}
-var NAMES = ["--panel", "--scale1", "--scale2", "--scale3", "--scale4", "--scale5", "--scale6", "--scale7"];
-function paint2(canvas, rows, columns3, step3) {
-  canvas.width = Math.max(1, columns3);
-  canvas.height = Math.max(1, rows);
-  const style = getComputedStyle(document.documentElement);
-  const colours = NAMES.map((name) => style.getPropertyValue(name).trim()).map((hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16)));
-  const context = canvas.getContext("2d");
-  const image = context.createImageData(canvas.width, canvas.height);
-  for (let row = 0; row < rows; row++) {
-    for (let column = 0; column < columns3; column++) image.data.set([...colours[step3(row, column)], 255], 4 * (row * columns3 + column));
-  }
-  context.putImageData(image, 0, 0);
 }
 
 // src/parts/depths.tsx
