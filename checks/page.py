@@ -168,7 +168,7 @@ def everyone_can_use_it(demo, browser, events):
 
     axe = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text()
     flow = demo.json("flows?limit=1")[0]["id"]
-    views = [*VIEWS, f"/flow/{flow}", f"/event/{events['queue-congestion']['id']}", "/queue/1/2/0", "/no-such-view"]
+    views = [*VIEWS, f"/flow/{flow}", f"/event/{events['queue-congestion']['id']}", "/queue/1/2/0", "/map?form=groups&group=1", "/map?form=matrix&sel=1", "/no-such-view"]
     looked = 0
     for width, scheme in [(1440, "light"), (390, "dark")]:
         page = browser.page(width, 900, scheme)

@@ -228,7 +228,7 @@ def fault(fabric, sender, kind, seconds, rate):
                 sender.send(one)
             sender.run(0.02, rate)
         del fabric.slow[node, egress]
-        return {"kind": kind, "node": node, "interface": egress, "flows": [fabric.named(one) for one in crossing[:40]]}
+        return {"kind": kind, "node": node, "interface": egress, "flows": [fabric.named(one) for one in crossing]}
     if kind == "rerouted":
         inner = [one for one in range(fabric.flows) if len(fabric.planes(fabric.ends(one)[0])) > 1 and len(fabric.route(one)) > 1]
         flow = numbers.choice(inner)
@@ -243,7 +243,9 @@ def fault(fabric, sender, kind, seconds, rate):
         hops = fabric.route(one)
         for (node, _, egress), (other, ingress, _) in zip(hops, hops[1:], strict=False):
             links.setdefault((node, egress, other, ingress), []).append(one)
-    (node, egress, other, ingress), crossing = numbers.choice(sorted((link, flows) for link, flows in links.items() if len(flows) >= 6))
+    # Where nothing else goes over a link before or behind it, that one is as silent, and nobody can tell which is at fault.
+    alone = lambda flows: all(set(others) - set(flows) for others in links.values() if set(others) & set(flows) and others is not flows)  # noqa: E731
+    (node, egress, other, ingress), crossing = numbers.choice(sorted((link, flows) for link, flows in links.items() if len(flows) >= 4 and alone(flows)))
     fabric.dead.add((node, egress))
     sender.run(seconds, rate)
     return {"kind": kind, "from": node, "interface": egress, "to": other, "ingress": ingress, "flows": [fabric.named(one) for one in crossing]}

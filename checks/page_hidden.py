@@ -26,10 +26,10 @@ class Hidden:
         for name, fault, *more in [("congested", "congested"), ("rerouted", "rerouted"), ("silent", "silent", "--xd"), ("unannounced", "silent")]:
             collector = Collector(program)
             seed = numbers.randrange(1 << 30)
-            shape = ["--pods=2", f"--leaves={numbers.randint(3, 6)}", f"--aggregates={numbers.randint(2, 3)}", "--cores=6", "--flows=150"]
+            shape = ["--pods=2", f"--leaves={numbers.randint(3, 6)}", f"--aggregates={numbers.randint(2, 3)}", "--cores=6", "--flows=300"]
             if numbers.random() < 0.5:
                 more.append("--ipv6")
-            arguments = [*FABRIC, f"--to=127.0.0.1:{collector.port}", f"--seed={seed}", *shape, "--rate=150", "--first-rate=500", f"--fault={fault}", *more]
+            arguments = [*FABRIC, f"--to=127.0.0.1:{collector.port}", f"--seed={seed}", *shape, "--rate=300", "--first-rate=500", f"--fault={fault}", *more]
             sender = subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True)
             self.running[name] = (collector, sender, arguments[3:])
 
