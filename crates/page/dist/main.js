@@ -8221,17 +8221,23 @@ function Incidents({ groups: groups3 }) {
 }
 var MOST3 = 10;
 var kindsOf = (events) => [...new Set(events.map((event) => event.event))].join(", ");
+var begun;
+async function oldest(signal) {
+  const [first2] = await sql("SELECT min(time) AS t FROM minutes", signal);
+  return first2?.t ? BigInt(first2.t) : void 0;
+}
 function History() {
   const [when, every] = timeAsked(1e4);
   const counts = useAsk("counts " + when, async (signal) => {
     const { to } = range();
-    const [first2] = await sql("SELECT min(time) AS t FROM minutes", signal);
-    const begun = first2?.t ? BigInt(first2.t) : to - MINUTE;
-    const from = begun > range().from ? begun : range().from;
+    begun ??= await oldest(signal);
+    const first2 = begun ?? to - MINUTE;
+    const from = first2 > range().from ? first2 : range().from;
     const between = `time >= ${from} AND time < ${to}`;
     const levels = to - from <= 2n * MINUTE ? `SELECT bucket(time, ${SECOND}) AS t, max(hop_latency) AS latency, max(queue_occupancy) AS depth, sum(dropped AND hop_index = 0) AS drops FROM observations WHERE ${between} GROUP BY 1 ORDER BY 1` : `SELECT time AS t, max(latency_max) AS latency, max(queue_occupancy_max) AS depth, NULL AS drops FROM minutes WHERE time >= ${from - MINUTE} AND time < ${to} GROUP BY 1 ORDER BY 1`;
     const ledger = `SELECT time AS t, accepted, lost FROM ledger WHERE node_id IS NULL AND ${between} ORDER BY time`;
-    return { from, levels: await sql(levels, signal), ledger: await sql(ledger, signal) };
+    const [found, counted2] = await Promise.all([sql(levels, signal), sql(ledger, signal)]);
+    return { from, levels: found, ledger: counted2 };
   }, every);
   return a4(Answer, { asked: counts, children: (counts2) => a4(Counts, { ...counts2 }) });
 }

@@ -140,21 +140,30 @@ const MOST = 10;
 
 const kindsOf = (events: any[]) => [...new Set(events.map((event) => event.event))].join(", ");
 
+/** When history begins, once it has. */
+let begun: bigint | undefined;
+
+async function oldest(signal: AbortSignal): Promise<bigint | undefined> {
+  const [first] = await sql("SELECT min(time) AS t FROM minutes", signal);
+  return first?.t ? BigInt(first.t) : undefined;
+}
+
 function History() {
   const [when, every] = timeAsked(10_000);
   const counts = useAsk("counts " + when, async (signal) => {
     const { to } = range();
-    const [first] = await sql("SELECT min(time) AS t FROM minutes", signal);
-    const begun = first?.t ? BigInt(first.t) : to - MINUTE;
+    begun ??= await oldest(signal);
     // What was before the first report has no place on the axis.
-    const from = begun > range().from ? begun : range().from;
+    const first = begun ?? to - MINUTE;
+    const from = first > range().from ? first : range().from;
     const between = `time >= ${from} AND time < ${to}`;
     const levels =
       to - from <= 2n * MINUTE
         ? `SELECT bucket(time, ${SECOND}) AS t, max(hop_latency) AS latency, max(queue_occupancy) AS depth, sum(dropped AND hop_index = 0) AS drops FROM observations WHERE ${between} GROUP BY 1 ORDER BY 1`
         : `SELECT time AS t, max(latency_max) AS latency, max(queue_occupancy_max) AS depth, NULL AS drops FROM minutes WHERE time >= ${from - MINUTE} AND time < ${to} GROUP BY 1 ORDER BY 1`;
     const ledger = `SELECT time AS t, accepted, lost FROM ledger WHERE node_id IS NULL AND ${between} ORDER BY time`;
-    return { from, levels: await sql(levels, signal), ledger: await sql(ledger, signal) };
+    const [found, counted] = await Promise.all([sql(levels, signal), sql(ledger, signal)]);
+    return { from, levels: found, ledger: counted };
   }, every);
   return <Answer asked={counts}>{(counts) => <Counts {...counts} />}</Answer>;
 }
