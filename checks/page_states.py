@@ -63,7 +63,8 @@ def the_keyboard_reaches_the_cause(demo, browser, _events):
         page.keyboard.press("g")
         page.keyboard.press(key)
         page.wait_for_url(f"**/{view}*")
-        if page.evaluate(FOCUS) and page.evaluate(FOCUS)["tag"] in ("textarea", "input"):
+        at = page.evaluate(FOCUS)
+        if at and at["tag"] in ("textarea", "input"):
             page.keyboard.press("Escape")
     open_view(page, demo.url + "/events")
     tab_to(page, "^UTC$")

@@ -1694,8 +1694,12 @@ function Dialog({ name, close, children }) {
   const dialog = T2(null);
   A2(() => {
     const before2 = document.activeElement;
-    dialog.current?.showModal();
-    return () => before2?.focus?.();
+    const shown2 = dialog.current;
+    shown2?.showModal();
+    return () => {
+      shown2?.close();
+      before2?.focus?.();
+    };
   }, []);
   return a4("dialog", { ref: dialog, "aria-label": name, onClose: close, children: [
     a4("h2", { children: name }),

@@ -94,8 +94,13 @@ export function Dialog({ name, close, children }: { name: string; close: () => v
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     const before = document.activeElement as HTMLElement | null;
-    dialog.current?.showModal();
-    return () => before?.focus?.();
+    const shown = dialog.current;
+    shown?.showModal();
+    return () => {
+      // What is behind an open dialog takes no focus.
+      shown?.close();
+      before?.focus?.();
+    };
   }, []);
   return (
     <dialog ref={dialog} aria-label={name} onClose={close}>
