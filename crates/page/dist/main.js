@@ -320,6 +320,10 @@ function A2(n3, u4) {
   var i4 = y2(t2++, 3);
   !a2.__s && E2(i4.__H, u4) && (i4.__P = true, i4.__ = n3, i4.u = u4, r2.__H.__h.push(i4));
 }
+function F2(n3, u4) {
+  var i4 = y2(t2++, 4);
+  !a2.__s && E2(i4.__H, u4) && (i4.__P = false, i4.__ = n3, i4.u = u4, r2.__h.push(i4));
+}
 function T2(n3) {
   return f2 = 5, w2(function() {
     return { current: n3 };
@@ -1025,14 +1029,14 @@ var A3 = function(i4) {
     queueMicrotask(i4);
   });
 };
-function F2() {
+function F3() {
   r3(function() {
     var i4;
     while (i4 = g4.shift()) h4.call(i4);
   });
 }
 function M() {
-  if (1 === g4.push(this)) (n.requestAnimationFrame || A3)(F2);
+  if (1 === g4.push(this)) (n.requestAnimationFrame || A3)(F3);
 }
 
 // src/address.ts
@@ -1692,7 +1696,7 @@ function TimeBar() {
 }
 function Dialog({ name, close, children }) {
   const dialog = T2(null);
-  A2(() => {
+  F2(() => {
     const before2 = document.activeElement;
     const shown2 = dialog.current;
     shown2?.showModal();
@@ -2145,11 +2149,12 @@ function List({ all, isFiltered }) {
     ] });
   }
   const active = all.filter((event) => event.phase === "begin").length;
+  const sorted = [...all].sort((a5, b3) => Number(b3.phase === "begin") - Number(a5.phase === "begin") || (BigInt(b3.last) > BigInt(a5.last) ? 1 : -1));
   return a4(
     Table,
     {
-      caption: `${all.length < MOST ? "" : "The latest "}${plural(all.length, "event")}, ${count(active)} of them going on`,
-      rows: [...all].sort((a5, b3) => Number(b3.phase === "begin") - Number(a5.phase === "begin") || (BigInt(b3.last) > BigInt(a5.last) ? 1 : -1)),
+      caption: `${all.length > MOST ? `${MOST} of ` : ""}${plural(all.length, "event")}, ${count(active)} of them going on`,
+      rows: sorted.slice(0, MOST),
       keyOf: (event) => event.id,
       open: eventAddress,
       columns: [
@@ -8163,7 +8168,7 @@ function headline(groups3, lost, quietFor) {
 }
 async function recent(signal) {
   const { from, to } = range();
-  const which = ["severity=warning&limit=200", "kind=path-change&limit=100", "limit=100"];
+  const which = ["severity=warning&limit=200", "kind=path-change&limit=100", "active=false&limit=100"];
   const found = await Promise.all(which.map((text) => ask(`events?${text}&from=${from}&to=${to}`, { signal })));
   return [...new Map(found.flat().map((event) => [event.id, event])).values()];
 }

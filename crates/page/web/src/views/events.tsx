@@ -74,10 +74,11 @@ function List({ all, isFiltered }: { all: any[]; isFiltered: boolean }) {
     );
   }
   const active = all.filter((event) => event.phase === "begin").length;
+  const sorted = [...all].sort((a, b) => Number(b.phase === "begin") - Number(a.phase === "begin") || (BigInt(b.last) > BigInt(a.last) ? 1 : -1));
   return (
     <Table
-      caption={`${all.length < MOST ? "" : "The latest "}${plural(all.length, "event")}, ${count(active)} of them going on`}
-      rows={[...all].sort((a, b) => Number(b.phase === "begin") - Number(a.phase === "begin") || (BigInt(b.last) > BigInt(a.last) ? 1 : -1))}
+      caption={`${all.length > MOST ? `${MOST} of ` : ""}${plural(all.length, "event")}, ${count(active)} of them going on`}
+      rows={sorted.slice(0, MOST)}
       keyOf={(event) => event.id}
       open={eventAddress}
       columns={[

@@ -68,10 +68,10 @@ function headline(groups: Incident[], lost: number, quietFor: string): string {
   return parts.join("; ") + ".";
 }
 
-/** Of much that comes and goes some; of what tells a cause more. */
+/** Of what tells a cause more, of the rest some that are past: thousands may go on in a large network. */
 async function recent(signal: AbortSignal): Promise<any[]> {
   const { from, to } = range();
-  const which = ["severity=warning&limit=200", "kind=path-change&limit=100", "limit=100"];
+  const which = ["severity=warning&limit=200", "kind=path-change&limit=100", "active=false&limit=100"];
   const found: any[][] = await Promise.all(which.map((text) => ask(`events?${text}&from=${from}&to=${to}`, { signal })));
   return [...new Map(found.flat().map((event) => [event.id, event])).values()];
 }
