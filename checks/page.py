@@ -9,8 +9,10 @@ import argparse
 import json
 import re
 import shutil
+import socket
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.parse
 import urllib.request
@@ -21,16 +23,22 @@ TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa", "best
 FOREIGN = ['<img src=x onerror="window.hit=1">', '"><script>window.hit=1</script>', "javascript:window.hit=1", "\u202eevil\u0000\u2066", "🦀" * 40, "x" * 10_000]
 
 
-class Demo:
-    """A running demo, and questions to it."""
+class Server:
+    """A running program that serves the page, and questions to it."""
 
-    def __init__(self, program, duration="20m"):
-        arguments = [program, "demo", "--json", "--duration", duration, "--api", "127.0.0.1:0"]
+    def __init__(self, program, arguments):
         self.program = program
+        self.folder = tempfile.TemporaryDirectory()
+        # What it stores by default lands in its own folder.
         self.process = subprocess.Popen(
-            arguments, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+            [program, *arguments], cwd=self.folder.name, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
         )
-        self.url = self.process.stderr.readline().removeprefix("answering on ").strip().rstrip("/")
+        # Beyond the address it says little; a pipe that nobody reads holds it.
+        for line in self.process.stderr:
+            if line.startswith("answering on "):
+                self.url = line.removeprefix("answering on ").strip().rstrip("/")
+                return
+        raise AssertionError(f"{arguments[0]} ended with {self.process.wait()}")
 
     def ask(self, path, headers=None):
         request = urllib.request.Request(self.url + path, headers=headers or {})
@@ -53,6 +61,35 @@ class Demo:
     def stop(self):
         self.process.terminate()
         self.process.wait(timeout=60)
+        self.folder.cleanup()
+
+
+class Demo(Server):
+    """A running demo."""
+
+    def __init__(self, program, duration="20m"):
+        super().__init__(program, ["demo", "--json", "--duration", duration, "--api", "127.0.0.1:0"])
+
+
+class Collector(Server):
+    """A running collector with settings of its own, and where it receives."""
+
+    def __init__(self, program, settings="", names="", api=""):
+        with socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as one:
+            one.bind(("::1", 0))
+            self.port = one.getsockname()[1]
+        self.files = tempfile.TemporaryDirectory()
+        file = Path(self.files.name) / "collector.toml"
+        listen = f'[receive]\nlisten = ["127.0.0.1:{self.port}", "[::1]:{self.port}"]\n[api]\nlisten = "127.0.0.1:0"\n{api}'
+        if names:
+            (Path(self.files.name) / "names.toml").write_text(names)
+            listen += f"[names]\nfile = \"{self.files.name}/names.toml\"\n"
+        file.write_text(listen + settings)
+        super().__init__(program, ["collect", "-c", str(file)])
+
+    def stop(self):
+        super().stop()
+        self.files.cleanup()
 
 
 class Browser:
@@ -131,7 +168,7 @@ def everyone_can_use_it(demo, browser, events):
 
     axe = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text()
     flow = demo.json("flows?limit=1")[0]["id"]
-    views = [*VIEWS, f"/flow/{flow}", f"/event/{events['queue-congestion']['id']}", "/queue/1/2/0", "/no-such-view"]
+    views = [*VIEWS, f"/flow/{flow}", f"/event/{events['queue-congestion']['id']}", "/queue/1/2/0", "/map?form=groups&group=1", "/map?form=matrix&sel=1", "/no-such-view"]
     looked = 0
     for width, scheme in [(1440, "light"), (390, "dark")]:
         page = browser.page(width, 900, scheme)
@@ -192,7 +229,7 @@ def foreign_text_stays_text(demo, browser, _events):
             body = body.replace(f'"{name}"', json.dumps(text))
         route.fulfill(response=answer, body=body)
 
-    page.route(re.compile(r"/api/v1/(nodes|topology|flows|links|queues|interfaces|events)"), with_foreign)
+    page.route(re.compile(r"/api/v1/(nodes|map|flows|links|events)"), with_foreign)
     for view in ["/", "/map", "/flows", "/queues", "/events", "/reports"]:
         open_view(page, demo.url + view)
         page.wait_for_timeout(600)
@@ -288,15 +325,21 @@ def main():
         print("page: skipped, chromium-headless-shell, playwright or axe-playwright-python is not installed")
         return 0
     failed = 0
-    demo = Demo(arguments.program)
+    import page_hidden
+
+    demo, hidden = Demo(arguments.program), page_hidden.Hidden(arguments.program)
     try:
         events = demo.wait_for_events(["queue-congestion", "path-change", "culprits", "latency-spike"])
         with sync_playwright() as playwright:
             browser = Browser(playwright, shell)
             import page_numbers
+            import page_proxies
             import page_states
 
-            for check in [*CHECKS, *page_states.CHECKS, *page_numbers.CHECKS]:
+            def faults_are_found(_demo, browser, _events):
+                return page_hidden.faults_are_found(hidden, browser)
+
+            for check in [*CHECKS, *page_states.CHECKS, *page_numbers.CHECKS, *page_proxies.CHECKS, faults_are_found]:
                 if arguments.only not in check.__name__:
                     continue
                 started = time.monotonic()
@@ -313,6 +356,7 @@ def main():
             browser.browser.close()
     finally:
         demo.stop()
+        hidden.stop()
     return 1 if failed else 0
 
 

@@ -63,7 +63,8 @@ def the_keyboard_reaches_the_cause(demo, browser, _events):
         page.keyboard.press("g")
         page.keyboard.press(key)
         page.wait_for_url(f"**/{view}*")
-        if page.evaluate(FOCUS) and page.evaluate(FOCUS)["tag"] in ("textarea", "input"):
+        at = page.evaluate(FOCUS)
+        if at and at["tag"] in ("textarea", "input"):
             page.keyboard.press("Escape")
     open_view(page, demo.url + "/events")
     tab_to(page, "^UTC$")
@@ -119,15 +120,15 @@ def trouble_is_said(demo, browser, _events):
     for said, answer in troubles:
         open_view(page, demo.url + "/flows")
         page.locator("main table").first.wait_for()
-        page.route("**/api/v1/flows?**", answer)
+        page.route("**/api/v1/flows/search?**", answer)
         alert = page.get_by_role("alert")
         alert.wait_for(timeout=6_000)
         assert said in alert.inner_text(), (said, alert.inner_text())
         assert page.locator("main .stale table").count() == 1, f"{said}: the old picture is not marked"
-        page.unroute("**/api/v1/flows?**")
+        page.unroute("**/api/v1/flows/search?**")
         alert.wait_for(state="detached", timeout=6_000)
         assert page.locator("main .stale").count() == 0
-    page.route("**/api/v1/flows?**", lambda route: (time.sleep(1.5), route.continue_()))
+    page.route("**/api/v1/flows/search?**", lambda route: (time.sleep(1.5), route.continue_()))
     page.goto(demo.url + "/flows")
     page.get_by_role("progressbar", name="Loading").wait_for(timeout=2_000)
     page.unroute_all(behavior="ignoreErrors")
@@ -187,7 +188,7 @@ def tokens_stay_secret(demo, browser, _events):
         settings = Path(folder) / "collector.toml"
         secret = "a-secret-of-the-tests"
         settings.write_text(f'[receive]\nlisten = ["127.0.0.1:{reports}"]\n[api]\nlisten = "127.0.0.1:{port}"\ntoken = "{secret}"\n')
-        process = subprocess.Popen([demo.program, "collect", "-c", str(settings)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        process = subprocess.Popen([demo.program, "collect", "-c", str(settings)], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
             url = f"http://127.0.0.1:{port}"
             for _ in range(100):

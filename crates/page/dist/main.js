@@ -320,6 +320,10 @@ function A2(n3, u4) {
   var i4 = y2(t2++, 3);
   !a2.__s && E2(i4.__H, u4) && (i4.__P = true, i4.__ = n3, i4.u = u4, r2.__H.__h.push(i4));
 }
+function F2(n3, u4) {
+  var i4 = y2(t2++, 4);
+  !a2.__s && E2(i4.__H, u4) && (i4.__P = false, i4.__ = n3, i4.u = u4, r2.__h.push(i4));
+}
 function T2(n3) {
   return f2 = 5, w2(function() {
     return { current: n3 };
@@ -1025,14 +1029,14 @@ var A3 = function(i4) {
     queueMicrotask(i4);
   });
 };
-function F2() {
+function F3() {
   r3(function() {
     var i4;
     while (i4 = g4.shift()) h4.call(i4);
   });
 }
 function M() {
-  if (1 === g4.push(this)) (n.requestAnimationFrame || A3)(F2);
+  if (1 === g4.push(this)) (n.requestAnimationFrame || A3)(F3);
 }
 
 // src/address.ts
@@ -1093,7 +1097,7 @@ var revive = (_key, value, context) => {
   return /^-?\d+$/.test(context.source) ? BigInt(context.source) : value;
 };
 function parse(text) {
-  if (!/\d{16}/.test(text)) return JSON.parse(text);
+  if (!/[[:,]\s*-?\d{16}/.test(text)) return JSON.parse(text);
   return JSON.parse(text, revive);
 }
 function isExact() {
@@ -1121,11 +1125,13 @@ function giveToken(text) {
 function headers() {
   return token.value ? { authorization: "Bearer " + token.value } : {};
 }
-var turn = Promise.resolve();
+var turns = [Promise.resolve(), Promise.resolve()];
+var next = 0;
 function ask(path, init = {}) {
   if (!/^query$|^reports|[?&](from|to)=/.test(path)) return once(path, init);
-  const answer = turn.then(() => patiently(path, init));
-  turn = answer.catch(() => void 0);
+  next = 1 - next;
+  const answer = turns[next].then(() => patiently(path, init));
+  turns[next] = answer.catch(() => void 0);
   return answer;
 }
 async function patiently(path, init) {
@@ -1235,6 +1241,7 @@ function shown(text, longest = 256) {
 }
 
 // src/about.ts
+var tables = y3([]);
 var units = y3(/* @__PURE__ */ new Map());
 var thresholds = y3(void 0);
 var askedAt = 0;
@@ -1245,6 +1252,7 @@ async function learnAbout() {
     const about = await ask("about");
     units.value = new Map(about.nodes.map((node2) => [node2.node, node2]));
     thresholds.value = about.congestion;
+    tables.value = about.tables;
   } catch {
     askedAt = 0;
   }
@@ -1253,15 +1261,19 @@ function depthOf(node2, value) {
   const unit = units.value.get(node2);
   return occupancy(value, bytesOf(unit, value), unit?.queue_unit);
 }
+function permilleOf(node2, value) {
+  const full = units.value.get(node2)?.utilization_full;
+  return full && value !== null ? 1e3 * value / full : null;
+}
 function depthOfAny(value) {
-  const known = [...units.value.values()].map((unit) => unit.queue_unit);
-  return known.length > 0 && known.every((unit) => unit === "bytes") ? bytes(value) : count(value);
+  const known2 = [...units.value.values()].map((unit) => unit.queue_unit);
+  return known2.length > 0 && known2.every((unit) => unit === "bytes") ? bytes(value) : count(value);
 }
 function depthThresholds(node2) {
   const [unit, set2] = [units.value.get(node2), thresholds.value];
   const size = unit?.queue_unit === "bytes" ? 1 : unit?.queue_unit === "cells" ? unit.cell_bytes : null;
-  const least = (depth2, inBytes) => {
-    const all = [depth2 ?? null, inBytes !== null && inBytes !== void 0 && size ? inBytes / size : null].filter((one) => one !== null);
+  const least = (depth, inBytes) => {
+    const all = [depth ?? null, inBytes !== null && inBytes !== void 0 && size ? inBytes / size : null].filter((one) => one !== null);
     return all.length ? Math.min(...all) : null;
   };
   return { trigger: least(set2?.trigger_occupancy, set2?.trigger_bytes), reset: least(set2?.reset_occupancy, set2?.reset_bytes) };
@@ -1272,20 +1284,27 @@ var bytesOf = (unit, value) => value === null || !unit ? null : unit.queue_unit 
 var cutOffSince = y3(void 0);
 var totals = y3(void 0);
 var eventsHeard = y3(0);
+var [heardAt, hearing] = [0, 0];
+function hear() {
+  hearing ||= window.setTimeout(() => {
+    [heardAt, hearing] = [Date.now(), 0];
+    eventsHeard.value += 1;
+  }, Math.max(0, heardAt + 2e3 - Date.now()));
+}
 var history2 = [];
 var isBeginning = y3(true);
 var lastId = "";
 async function follow() {
-  for (let pause = 500; ; ) {
+  for (let pause3 = 500; ; ) {
     const started = Date.now();
     try {
       await read2();
     } catch {
     }
     cutOffSince.value ??= now();
-    pause = Date.now() - started > 5e3 ? 500 : Math.min(pause * 1.5, 3e3);
+    pause3 = Date.now() - started > 5e3 ? 500 : Math.min(pause3 * 1.5, 3e3);
     const given = token.value;
-    for (let waited = 0; waited < pause && given === token.value; waited += 100) await sleep(100);
+    for (let waited = 0; waited < pause3 && given === token.value; waited += 100) await sleep(100);
   }
 }
 async function read2() {
@@ -1308,10 +1327,10 @@ async function read2() {
 }
 function take(message) {
   const fields = message.split("\n").map((line2) => [line2.slice(0, line2.indexOf(":")), line2.slice(line2.indexOf(":") + 1).trimStart()]);
-  const of = (name2) => fields.filter(([key]) => key === name2).map(([, value]) => value).join("\n");
+  const of = (name2) => fields.filter(([key3]) => key3 === name2).map(([, value]) => value).join("\n");
   if (of("id")) lastId = of("id");
   const name = of("event");
-  if (name === "event" || name === "missed") eventsHeard.value += 1;
+  if (name === "event" || name === "missed") hear();
   if (name !== "ledger") return;
   const found = parse(of("data"));
   isBeginning.value = false;
@@ -1341,29 +1360,29 @@ function Answer({ asked, children }) {
     if (hasData2 || error) isReady.value = true;
   }, [hasData2, error]);
   const isOld = isStale || cutOffSince.value !== void 0;
-  return /* @__PURE__ */ a4($, { children: [
-    isSlow && /* @__PURE__ */ a4("div", { class: "progress", role: "progressbar", "aria-label": "Loading" }),
-    error && /* @__PURE__ */ a4(Refused, { error, again, hasOld: hasData2 }),
-    hasData2 && /* @__PURE__ */ a4("div", { class: isOld ? "stale" : void 0, children: children(data) }),
-    !hasData2 && !error && /* @__PURE__ */ a4("p", { class: "muted", children: "Asking the collector …" })
+  return a4($, { children: [
+    isSlow && a4("div", { class: "progress", role: "progressbar", "aria-label": "Loading" }),
+    error && a4(Refused, { error, again, hasOld: hasData2 }),
+    hasData2 && a4("div", { class: isOld ? "stale" : void 0, children: children(data) }),
+    !hasData2 && !error && a4("p", { class: "muted", children: "Asking the collector …" })
   ] });
 }
 function Refused({ error, again, hasOld }) {
-  return /* @__PURE__ */ a4("div", { class: "refused", role: "alert", children: [
-    /* @__PURE__ */ a4("strong", { children: error.status === 401 ? "A token is needed" : "No answer" }),
-    /* @__PURE__ */ a4("p", { children: [
+  return a4("div", { class: "refused", role: "alert", children: [
+    a4("strong", { children: error.status === 401 ? "A token is needed" : "No answer" }),
+    a4("p", { children: [
       shown(error.message, 600),
       hasOld && "; what is below is old"
     ] }),
-    /* @__PURE__ */ a4("p", { class: "muted", children: [
+    a4("p", { class: "muted", children: [
       "asked: ",
-      /* @__PURE__ */ a4("code", { children: shown(error.asked) })
+      a4("code", { children: shown(error.asked) })
     ] }),
-    /* @__PURE__ */ a4("button", { onClick: again, children: "Ask again" })
+    a4("button", { onClick: again, children: "Ask again" })
   ] });
 }
 function Empty({ children }) {
-  return /* @__PURE__ */ a4("p", { class: "empty", children });
+  return a4("p", { class: "empty", children });
 }
 
 // src/flow.ts
@@ -1376,9 +1395,9 @@ async function resolve(name) {
   const isTuple = [protocol2, sourcePort, destinationPort].every((part) => /^\d{1,5}$/.test(part ?? ""));
   const isPlain = [source, destination].every((part) => /^[0-9a-fA-F.:]{2,45}$/.test(part ?? ""));
   if (!isTuple || !isPlain) return void 0;
-  const live = await ask("flows?limit=10000");
-  const found = live.find(({ flow }) => flowAddress(flow) === name.split("-").map(encodeURIComponent).join("-"));
-  if (found) return found.id;
+  const filter = `source = ${source} and destination = ${destination} and protocol = ${protocol2} and source_port = ${sourcePort} and destination_port = ${destinationPort}`;
+  const live = await ask("flows/search?limit=1&filter=" + encodeURIComponent(filter));
+  if (live.columns.id[0]) return live.columns.id[0];
   const [row] = await sql(
     `SELECT flow_id FROM paths WHERE source = '${source}' AND destination = '${destination}' AND protocol = ${protocol2} AND source_port = ${sourcePort} AND destination_port = ${destinationPort} LIMIT 1`
   );
@@ -1394,10 +1413,10 @@ var zone = () => isUtc.value ? "UTC" : Intl.DateTimeFormat().resolvedOptions().t
 var formats = /* @__PURE__ */ new Map();
 function format(options2) {
   const timeZone = isUtc.value ? "UTC" : void 0;
-  const key = JSON.stringify([options2, timeZone]);
-  let known = formats.get(key);
-  if (!known) formats.set(key, known = new Intl.DateTimeFormat("en-GB", { ...options2, timeZone, hourCycle: "h23" }));
-  return known;
+  const key3 = JSON.stringify([options2, timeZone]);
+  let known2 = formats.get(key3);
+  if (!known2) formats.set(key3, known2 = new Intl.DateTimeFormat("en-GB", { ...options2, timeZone, hourCycle: "h23" }));
+  return known2;
 }
 var date = (time) => new Date(Number(time / 1000000n));
 var CLOCK = { hour: "2-digit", minute: "2-digit", second: "2-digit" };
@@ -1410,8 +1429,8 @@ function clock(time) {
 var millis = (time) => clock(time) + "." + fraction(time).slice(0, 3);
 function exact(time) {
   const digits = fraction(time);
-  const groups2 = [digits.slice(0, 3), digits.slice(3, 6), digits.slice(6)].join(" ");
-  return `${clock(time)}.${groups2} ${zone()}`;
+  const groups3 = [digits.slice(0, 3), digits.slice(3, 6), digits.slice(6)].join(" ");
+  return `${clock(time)}.${groups3} ${zone()}`;
 }
 function calendar(time) {
   const parts = Object.fromEntries(format(DAY).formatToParts(date(time)).map(({ type, value }) => [type, value]));
@@ -1463,6 +1482,10 @@ function range() {
   const span = parseSpan(params.get("live") ?? "") ?? DEFAULT_SPAN;
   const to = now();
   return { isLive: true, from: to - span, to, span };
+}
+function timeAsked(every = 5e3) {
+  const { isLive, from, to, span } = range();
+  return isLive ? [`live ${span}`, every] : [`${from} ${to}`, void 0];
 }
 var around = (at, span) => ({ at: at.toString(), span: writeSpan(span), live: void 0 });
 function freeze() {
@@ -1564,14 +1587,14 @@ function onKey(event) {
   const done = act(event.key, event);
   if (done) event.preventDefault();
 }
-function act(key, event) {
+function act(key3, event) {
   if (Date.now() - wentG < 1500) {
     wentG = 0;
-    const to = VIEWS[key]?.();
+    const to = VIEWS[key3]?.();
     if (to) go(href(to));
     return to !== void 0;
   }
-  const own = viewKeys.get(key);
+  const own = viewKeys.get(key3);
   if (own) {
     own();
     return true;
@@ -1592,8 +1615,8 @@ function act(key, event) {
     j: () => move(1),
     k: () => move(-1)
   };
-  const action = actions[key];
-  if (!action || event.shiftKey && key !== "?") return false;
+  const action = actions[key3];
+  if (!action || event.shiftKey && key3 !== "?") return false;
   action();
   return true;
 }
@@ -1609,27 +1632,27 @@ function Strip() {
   const since = cutOffSince.value;
   const shown2 = ["accepted", "malformed", "duplicate", "shed"];
   const lost = now2 ? (now2.lost ?? 0) + (now2.kernel_dropped ?? 0) : 0;
-  return /* @__PURE__ */ a4("header", { class: since ? "strip cut" : "strip", "aria-label": "Ledger", children: [
-    /* @__PURE__ */ a4("a", { class: "brand", href: href("/"), children: "inband" }),
-    since ? /* @__PURE__ */ a4("strong", { children: [
+  return a4("header", { class: since ? "strip cut" : "strip", "aria-label": "Ledger", children: [
+    a4("a", { class: "brand", href: href("/"), children: "inband" }),
+    since ? a4("strong", { children: [
       "not connected since ",
       clock(since),
       " ",
       zone()
-    ] }) : /* @__PURE__ */ a4("span", { class: "live", children: rate(speed()) }),
-    /* @__PURE__ */ a4("a", { class: "balance", href: href("/reports"), title: "Datagrams. Received = accepted + malformed + duplicate + shed.", children: [
-      /* @__PURE__ */ a4("span", { children: [
+    ] }) : a4("span", { class: "live", children: rate(speed()) }),
+    a4("a", { class: "balance", href: href("/reports"), title: "Datagrams. Received = accepted + malformed + duplicate + shed.", children: [
+      a4("span", { children: [
         count(now2?.received),
         " received"
       ] }),
-      shown2.map((name, at) => /* @__PURE__ */ a4("span", { class: name !== "accepted" && now2?.[name] ? "bad" : "wide", children: [
+      shown2.map((name, at) => a4("span", { class: name !== "accepted" && now2?.[name] ? "bad" : "wide", children: [
         at ? "+" : "=",
         " ",
         count(now2?.[name]),
         " ",
         name
       ] }, name)),
-      /* @__PURE__ */ a4("span", { class: lost ? "bad" : "", children: [
+      a4("span", { class: lost ? "bad" : "", children: [
         now2 ? count(lost) : UNKNOWN,
         " lost"
       ] })
@@ -1643,8 +1666,8 @@ function speed() {
 }
 function Rail({ entries }) {
   const first2 = address.value.path[0] ?? "";
-  return /* @__PURE__ */ a4("nav", { class: "rail", "aria-label": "Views", children: entries.map(({ path, name, key, isHere }) => /* @__PURE__ */ a4("a", { href: href(path), "aria-current": isHere(first2) ? "page" : void 0, title: `g ${key}`, children: [
-    /* @__PURE__ */ a4("kbd", { "aria-hidden": "true", children: key }),
+  return a4("nav", { class: "rail", "aria-label": "Views", children: entries.map(({ path, name, key: key3, isHere }) => a4("a", { href: href(path), "aria-current": isHere(first2) ? "page" : void 0, title: `g ${key3}`, children: [
+    a4("kbd", { "aria-hidden": "true", children: key3 }),
     name
   ] }, path)) });
 }
@@ -1652,56 +1675,60 @@ function TimeBar() {
   tick.value;
   const { isLive, from, to, span } = range();
   const isOther = !SPANS.some((name) => parseSpan(name) === span);
-  return /* @__PURE__ */ a4("div", { class: "time", role: "region", "aria-label": "Time", children: [
-    /* @__PURE__ */ a4("button", { onClick: () => step(-1), "aria-label": "One span back", title: "[", children: "◀" }),
-    /* @__PURE__ */ a4("select", { "aria-label": "Span", value: writeSpan(span), onChange: (event) => show(parseSpan(event.currentTarget.value)), children: [
-      isOther && /* @__PURE__ */ a4("option", { children: writeSpan(span) }),
-      SPANS.map((name) => /* @__PURE__ */ a4("option", { children: name }, name))
+  return a4("div", { class: "time", role: "region", "aria-label": "Time", children: [
+    a4("button", { onClick: () => step(-1), "aria-label": "One span back", title: "[", children: "◀" }),
+    a4("select", { "aria-label": "Span", value: writeSpan(span), onChange: (event) => show(parseSpan(event.currentTarget.value)), children: [
+      isOther && a4("option", { children: writeSpan(span) }),
+      SPANS.map((name) => a4("option", { children: name }, name))
     ] }),
-    /* @__PURE__ */ a4("button", { onClick: () => step(1), "aria-label": "One span forth", title: "]", disabled: isLive, children: "▶" }),
-    /* @__PURE__ */ a4("button", { onClick: freeze, "aria-pressed": !isLive, title: ". freezes, or follows live", children: isLive ? "Freeze" : "Go live" }),
-    /* @__PURE__ */ a4("span", { class: isLive ? "mode" : "mode frozen", children: isLive ? "live" : "frozen" }),
-    /* @__PURE__ */ a4("span", { class: "interval", children: [
+    a4("button", { onClick: () => step(1), "aria-label": "One span forth", title: "]", disabled: isLive, children: "▶" }),
+    a4("button", { onClick: freeze, "aria-pressed": !isLive, title: ". freezes, or follows live", children: isLive ? "Freeze" : "Go live" }),
+    a4("span", { class: isLive ? "mode" : "mode frozen", children: isLive ? "live" : "frozen" }),
+    a4("span", { class: "interval", children: [
       clock(from),
       " to ",
       clock(to)
     ] }),
-    /* @__PURE__ */ a4("button", { onClick: () => isUtc.value = !isUtc.value, title: "z: UTC or local time", children: zone() }),
-    /* @__PURE__ */ a4("button", { onClick: turnTheme, title: "t: light or dark", children: theme.value === "system" ? "Theme" : theme.value === "dark" ? "Dark" : "Light" }),
-    /* @__PURE__ */ a4("button", { onClick: () => isHelpOpen.value = true, "aria-haspopup": "dialog", title: "? all keys", children: "Keys" })
+    a4("button", { onClick: () => isUtc.value = !isUtc.value, title: "z: UTC or local time", children: zone() }),
+    a4("button", { onClick: turnTheme, title: "t: light or dark", children: theme.value === "system" ? "Theme" : theme.value === "dark" ? "Dark" : "Light" }),
+    a4("button", { onClick: () => isHelpOpen.value = true, "aria-haspopup": "dialog", title: "? all keys", children: "Keys" })
   ] });
 }
 function Dialog({ name, close, children }) {
   const dialog = T2(null);
-  A2(() => {
+  F2(() => {
     const before2 = document.activeElement;
-    dialog.current?.showModal();
-    return () => before2?.focus?.();
+    const shown2 = dialog.current;
+    shown2?.showModal();
+    return () => {
+      shown2?.close();
+      before2?.focus?.();
+    };
   }, []);
-  return /* @__PURE__ */ a4("dialog", { ref: dialog, "aria-label": name, onClose: close, children: [
-    /* @__PURE__ */ a4("h2", { children: name }),
+  return a4("dialog", { ref: dialog, "aria-label": name, onClose: close, children: [
+    a4("h2", { children: name }),
     children
   ] });
 }
 function Help() {
   if (!isHelpOpen.value) return null;
-  return /* @__PURE__ */ a4(Dialog, { name: "Keys", close: () => isHelpOpen.value = false, children: [
-    /* @__PURE__ */ a4("dl", { class: "keys", children: KEYS.map(({ keys, about }) => /* @__PURE__ */ a4("div", { children: [
-      /* @__PURE__ */ a4("dt", { children: keys.split(" ").map((key) => /* @__PURE__ */ a4("kbd", { children: key }, key)) }),
-      /* @__PURE__ */ a4("dd", { children: about })
+  return a4(Dialog, { name: "Keys", close: () => isHelpOpen.value = false, children: [
+    a4("dl", { class: "keys", children: KEYS.map(({ keys, about }) => a4("div", { children: [
+      a4("dt", { children: keys.split(" ").map((key3) => a4("kbd", { children: key3 }, key3)) }),
+      a4("dd", { children: about })
     ] }, keys)) }),
-    /* @__PURE__ */ a4("label", { children: [
-      /* @__PURE__ */ a4("input", { type: "checkbox", checked: areKeysOn.value, onChange: (event) => areKeysOn.value = event.currentTarget.checked }),
+    a4("label", { children: [
+      a4("input", { type: "checkbox", checked: areKeysOn.value, onChange: (event) => areKeysOn.value = event.currentTarget.checked }),
       " ",
       "single letters act"
     ] }),
-    /* @__PURE__ */ a4("form", { method: "dialog", children: /* @__PURE__ */ a4("button", { children: "Close" }) })
+    a4("form", { method: "dialog", children: a4("button", { children: "Close" }) })
   ] });
 }
 function TokenWanted() {
   const field = T2(null);
   if (!isTokenWanted.value) return null;
-  return /* @__PURE__ */ a4(
+  return a4(
     "form",
     {
       class: "token",
@@ -1711,25 +1738,26 @@ function TokenWanted() {
         set({}, true);
       },
       children: [
-        /* @__PURE__ */ a4("label", { for: "token", children: "The collector asks for a token. It is kept until this tab closes, and in no address." }),
-        /* @__PURE__ */ a4("input", { id: "token", ref: field, type: "password", autocomplete: "off", required: true }),
-        /* @__PURE__ */ a4("button", { children: "Use it" })
+        a4("label", { for: "token", children: "The collector asks for a token. It is kept until this tab closes, and in no address." }),
+        a4("input", { id: "token", ref: field, type: "password", autocomplete: "off", required: true }),
+        a4("button", { children: "Use it" })
       ]
     }
   );
 }
 function Said() {
-  return /* @__PURE__ */ a4("div", { class: "said", role: "status", "aria-live": "polite", children: said.value });
+  return a4("div", { class: "said", role: "status", "aria-live": "polite", children: said.value });
 }
 
 // src/names.ts
 var nodes = y3(/* @__PURE__ */ new Map());
-var askedAt2 = 0;
+var [askedAt2, pause] = [0, 0];
 async function learn() {
-  if (Date.now() - askedAt2 < 1e4) return;
+  if (Date.now() - askedAt2 < pause) return;
   askedAt2 = Date.now();
   try {
     const list = await ask("nodes");
+    pause = list.length > 500 ? 12e4 : 1e4;
     const named = list.filter((node2) => node2.name).map((node2) => [node2.node_id, node2.name]);
     nodes.value = new Map(named);
   } catch {
@@ -1741,20 +1769,24 @@ function node(id) {
 }
 
 // src/ask.ts
-function useAsk(key, question, every) {
+function useAsk(key3, question, every, news) {
   const [state, setState] = d2({ key: "" });
   const [isSlow, setSlow] = d2(false);
   const [round2, setRound] = d2(0);
   const latest = T2(question);
   latest.current = question;
+  const hear2 = T2(() => {
+  });
   A2(() => {
     const gone = new AbortController();
     let timer = 0;
+    let [isAsking, isNew] = [false, false];
     const run = async () => {
+      [isAsking, isNew] = [true, false];
       const slow = setTimeout(() => setSlow(true), 300);
       try {
         const data = await latest.current(gone.signal);
-        if (!gone.signal.aborted) setState({ key, data });
+        if (!gone.signal.aborted) setState({ key: key3, data });
       } catch (error) {
         const refusal = error instanceof Refusal ? error : new Refusal("", String(error), 0);
         if (!gone.signal.aborted) setState((old) => ({ ...old, error: refusal }));
@@ -1762,15 +1794,27 @@ function useAsk(key, question, every) {
       clearTimeout(slow);
       if (gone.signal.aborted) return;
       setSlow(false);
-      if (every) timer = window.setTimeout(run, document.hidden ? every * 5 : every);
+      isAsking = false;
+      if (isNew) void run();
+      else if (every) timer = window.setTimeout(run, document.hidden ? every * 5 : every);
     };
-    run();
+    hear2.current = () => {
+      clearTimeout(timer);
+      if (isAsking) isNew = true;
+      else void run();
+    };
+    void run();
     return () => {
       gone.abort();
       clearTimeout(timer);
     };
-  }, [key, round2, every]);
-  const isStale = state.data !== void 0 && (state.key !== key || state.error !== void 0);
+  }, [key3, round2, every]);
+  const heard = T2(news);
+  A2(() => {
+    if (heard.current !== news) hear2.current();
+    heard.current = news;
+  }, [news]);
+  const isStale = state.data !== void 0 && (state.key !== key3 || state.error !== void 0);
   return { data: state.data, error: state.error, isStale, isSlow, again: () => setRound((old) => old + 1) };
 }
 
@@ -1785,8 +1829,8 @@ function useCopy(text) {
 }
 function useKeys(keys) {
   A2(() => {
-    for (const [key, action] of Object.entries(keys)) viewKeys.set(key, action);
-    return () => Object.keys(keys).forEach((key) => viewKeys.delete(key));
+    for (const [key3, action] of Object.entries(keys)) viewKeys.set(key3, action);
+    return () => Object.keys(keys).forEach((key3) => viewKeys.delete(key3));
   });
 }
 
@@ -1796,10 +1840,10 @@ function Table({ caption, columns: columns3, rows, keyOf: keyOf2, open, onFocus,
     const to = open?.(row);
     if (to) go(to);
   };
-  return /* @__PURE__ */ a4("div", { class: "scroll", role: "region", "aria-label": caption, tabIndex: 0, children: /* @__PURE__ */ a4("table", { children: [
-    /* @__PURE__ */ a4("caption", { children: /* @__PURE__ */ a4("span", { children: caption }) }),
-    /* @__PURE__ */ a4("thead", { children: /* @__PURE__ */ a4("tr", { children: columns3.map(({ name, isNumber: isNumber2 }) => /* @__PURE__ */ a4("th", { scope: "col", class: isNumber2 ? "number" : void 0, children: name }, name)) }) }),
-    /* @__PURE__ */ a4("tbody", { children: rows.map((row, at) => /* @__PURE__ */ a4(
+  return a4("div", { class: "scroll", role: "region", "aria-label": caption, tabIndex: 0, children: a4("table", { children: [
+    a4("caption", { children: a4("span", { children: caption }) }),
+    a4("thead", { children: a4("tr", { children: columns3.map(({ name, isNumber: isNumber2 }) => a4("th", { scope: "col", class: isNumber2 ? "number" : void 0, children: name }, name)) }) }),
+    a4("tbody", { children: rows.map((row, at) => a4(
       "tr",
       {
         "data-row": true,
@@ -1810,7 +1854,7 @@ function Table({ caption, columns: columns3, rows, keyOf: keyOf2, open, onFocus,
         onClick: () => onFocus?.(row),
         onDblClick: () => enter(row),
         onKeyDown: (event) => event.key === "Enter" && event.target === event.currentTarget && enter(row),
-        children: columns3.map(({ name, cell: cell2, isNumber: isNumber2 }) => /* @__PURE__ */ a4("td", { class: isNumber2 ? "number" : void 0, children: cell2(row) }, name))
+        children: columns3.map(({ name, cell: cell2, isNumber: isNumber2, isLong }) => a4("td", { class: isNumber2 ? "number" : isLong ? "long" : void 0, children: cell2(row) }, name))
       },
       keyOf2(row, at)
     )) })
@@ -1933,18 +1977,18 @@ function incidentOf(event) {
 // src/parts/words.tsx
 var MARKS = { critical: "⬣", warning: "▲", info: "●", ok: "✓" };
 function Severity({ of }) {
-  return /* @__PURE__ */ a4("span", { class: `severity ${of}`, children: [
-    /* @__PURE__ */ a4("span", { "aria-hidden": "true", children: MARKS[of] ?? "●" }),
+  return a4("span", { class: `severity ${of}`, children: [
+    a4("span", { "aria-hidden": "true", children: MARKS[of] ?? "●" }),
     " ",
     of
   ] });
 }
 function Time({ at }) {
-  if (at === null || at === void 0) return /* @__PURE__ */ a4("span", { children: UNKNOWN });
+  if (at === null || at === void 0) return a4("span", { children: UNKNOWN });
   const time = BigInt(at);
-  return /* @__PURE__ */ a4("time", { title: exact(time), dateTime: new Date(Number(time / 1000000n)).toISOString(), children: [
+  return a4("time", { title: exact(time), dateTime: new Date(Number(time / 1000000n)).toISOString(), children: [
     millis(time),
-    range().isLive && /* @__PURE__ */ a4("span", { class: "muted", children: [
+    range().isLive && a4("span", { class: "muted", children: [
       " (",
       ago(time, now()),
       ")"
@@ -1952,19 +1996,19 @@ function Time({ at }) {
   ] });
 }
 function FlowLink({ flow, id, params }) {
-  return /* @__PURE__ */ a4("a", { class: "mono", href: href("/flow/" + (id ?? flowAddress(flow)), params), children: flowText(flow) });
+  return a4("a", { class: "mono", href: href("/flow/" + (id ?? flowAddress(flow)), params), children: flowText(flow) });
 }
 function Path({ hops }) {
-  if (!hops?.length) return /* @__PURE__ */ a4("span", { title: "no report tells of the whole path", children: UNKNOWN });
-  return /* @__PURE__ */ a4("span", { class: "path", children: hops.map((hop, at) => /* @__PURE__ */ a4("span", { children: [
-    at > 0 && /* @__PURE__ */ a4("span", { "aria-hidden": "true", children: " → " }),
-    /* @__PURE__ */ a4("a", { href: href("/map", { sel: String(hop.node_id) }), children: node(hop.node_id) })
+  if (!hops?.length) return a4("span", { title: "no report tells of the whole path", children: UNKNOWN });
+  return a4("span", { class: "path", children: hops.map((hop, at) => a4("span", { children: [
+    at > 0 && a4("span", { "aria-hidden": "true", children: " → " }),
+    a4("a", { href: href("/map", { sel: String(hop.node_id) }), children: node(hop.node_id) })
   ] }, at)) });
 }
 function Facts({ facts }) {
-  return /* @__PURE__ */ a4("dl", { class: "facts", children: facts.map(([name, value]) => /* @__PURE__ */ a4("div", { children: [
-    /* @__PURE__ */ a4("dt", { children: name }),
-    /* @__PURE__ */ a4("dd", { children: value })
+  return a4("dl", { class: "facts", children: facts.map(([name, value]) => a4("div", { children: [
+    a4("dt", { children: name }),
+    a4("dd", { children: value })
   ] }, name)) });
 }
 
@@ -1976,55 +2020,55 @@ function Silence({ event, done }) {
   const [isOpen, setOpen] = d2(false);
   const [said2, setSaid] = d2("");
   useKeys({ s: () => setOpen(true) });
-  if (said2) return /* @__PURE__ */ a4("p", { class: "notice", role: "status", children: said2 });
-  if (!isOpen) return /* @__PURE__ */ a4("button", { onClick: () => setOpen(true), title: "s", children: "Silence" });
-  return /* @__PURE__ */ a4(Form, { event, close: () => setOpen(false), done: (text) => (setSaid(text), done()) });
+  if (said2) return a4("p", { class: "notice", role: "status", children: said2 });
+  if (!isOpen) return a4("button", { onClick: () => setOpen(true), title: "s", children: "Silence" });
+  return a4(Form, { event, close: () => setOpen(false), done: (text) => (setSaid(text), done()) });
 }
 function Form({ event, close, done }) {
-  const [key, setKey] = d2(event.key);
+  const [key3, setKey] = d2(event.key);
   const [isKind, setIsKind] = d2(true);
   const [end, setEnd] = d2(0);
   const [comment, setComment] = d2("");
   const [problem, setProblem] = d2("");
   const day = useAsk(`silence ${event.id}`, (signal) => ask(`events?limit=10000&from=${now() - 24n * HOUR}&to=${now()}`, { signal }));
-  const isHidden = (other) => (!isKind || other.event === event.event) && other.key.includes(key);
+  const isHidden = (other) => (!isKind || other.event === event.event) && other.key.includes(key3);
   const send = async (submitted) => {
     submitted.preventDefault();
     const length = ENDS[end][1];
     const until = length === void 0 ? {} : { until: (now() + length) / 1000000000n * 1000000000n };
     try {
-      await post({ ...isKind ? { kind: event.event } : {}, key, ...until, ...comment ? { comment } : {} });
+      await post({ ...isKind ? { kind: event.event } : {}, key: key3, ...until, ...comment ? { comment } : {} });
       done(`Silenced for ${ENDS[end][0]}. The list under Events lifts it.`);
     } catch (error) {
       setProblem(error.message);
     }
   };
-  return /* @__PURE__ */ a4("form", { class: "silence", "aria-label": "Silence", onSubmit: send, children: [
-    /* @__PURE__ */ a4("label", { children: [
-      /* @__PURE__ */ a4("input", { type: "checkbox", checked: isKind, onChange: (changed) => setIsKind(changed.currentTarget.checked) }),
+  return a4("form", { class: "silence", "aria-label": "Silence", onSubmit: send, children: [
+    a4("label", { children: [
+      a4("input", { type: "checkbox", checked: isKind, onChange: (changed) => setIsKind(changed.currentTarget.checked) }),
       " only of the kind ",
       event.event
     ] }),
-    /* @__PURE__ */ a4("label", { children: [
+    a4("label", { children: [
       "whose key contains ",
-      /* @__PURE__ */ a4("input", { value: key, onInput: (typed) => setKey(typed.currentTarget.value) })
+      a4("input", { value: key3, onInput: (typed) => setKey(typed.currentTarget.value) })
     ] }),
-    /* @__PURE__ */ a4("label", { children: [
+    a4("label", { children: [
       "for",
       " ",
-      /* @__PURE__ */ a4("select", { value: String(end), onChange: (changed) => setEnd(Number(changed.currentTarget.value)), children: ENDS.map(([name], at) => /* @__PURE__ */ a4("option", { value: String(at), children: name }, name)) })
+      a4("select", { value: String(end), onChange: (changed) => setEnd(Number(changed.currentTarget.value)), children: ENDS.map(([name], at) => a4("option", { value: String(at), children: name }, name)) })
     ] }),
-    /* @__PURE__ */ a4("label", { children: [
+    a4("label", { children: [
       "why ",
-      /* @__PURE__ */ a4("input", { value: comment, onInput: (typed) => setComment(typed.currentTarget.value) })
+      a4("input", { value: comment, onInput: (typed) => setComment(typed.currentTarget.value) })
     ] }),
-    /* @__PURE__ */ a4("p", { role: "status", children: day.data ? `Would have hidden ${count(day.data.filter(isHidden).length)} of ${count(day.data.length)} events of the last day.` : "Counting what it would have hidden …" }),
-    /* @__PURE__ */ a4("span", { children: [
-      /* @__PURE__ */ a4("button", { children: "Silence" }),
+    a4("p", { role: "status", children: day.data ? `Would have hidden ${count(day.data.filter(isHidden).length)} of ${count(day.data.length)} events of the last day.` : "Counting what it would have hidden …" }),
+    a4("span", { children: [
+      a4("button", { children: "Silence" }),
       " ",
-      /* @__PURE__ */ a4("button", { type: "button", onClick: close, children: "Leave it" })
+      a4("button", { type: "button", onClick: close, children: "Leave it" })
     ] }),
-    problem && /* @__PURE__ */ a4("span", { class: "bad", role: "alert", children: shown(problem) })
+    problem && a4("span", { class: "bad", role: "alert", children: shown(problem) })
   ] });
 }
 function Silences() {
@@ -2039,9 +2083,9 @@ function Silences() {
     }
     asked.again();
   };
-  return /* @__PURE__ */ a4(Answer, { asked, children: (all) => /* @__PURE__ */ a4($, { children: [
-    problem && /* @__PURE__ */ a4("p", { class: "bad", role: "alert", children: shown(problem) }),
-    all.length > 0 && /* @__PURE__ */ a4(
+  return a4(Answer, { asked, children: (all) => a4($, { children: [
+    problem && a4("p", { class: "bad", role: "alert", children: shown(problem) }),
+    all.length > 0 && a4(
       Table,
       {
         caption: "Silences: nobody is told of these",
@@ -2052,7 +2096,7 @@ function Silences() {
           { name: "Key contains", cell: ({ silence }) => shown(silence.key ?? "anything") },
           { name: "Until", cell: ({ silence }) => silence.until ? exact(BigInt(silence.until)) : "it is lifted" },
           { name: "Why", cell: ({ silence }) => shown(silence.comment ?? "not said") },
-          { name: "Lift", cell: ({ number, silence }) => /* @__PURE__ */ a4("button", { onClick: () => void lift(number), "aria-label": `Lift the silence of ${shown(silence.kind ?? "every kind")}`, children: "Lift" }) }
+          { name: "Lift", cell: ({ number, silence }) => a4("button", { onClick: () => void lift(number), "aria-label": `Lift the silence of ${shown(silence.kind ?? "every kind")}`, children: "Lift" }) }
         ]
       }
     )
@@ -2060,67 +2104,68 @@ function Silences() {
 }
 
 // src/views/events.tsx
+var MOST = 300;
 function Events() {
-  const { isLive, from, to, span } = range();
+  const [when, every] = timeAsked();
   const [kind, severity] = [param("kind"), param("severity")];
   const chosen = `${KINDS.includes(kind) ? `&kind=${kind}` : ""}${["warning", "critical"].includes(severity) ? `&severity=${severity}` : ""}`;
-  const key = isLive ? `live ${span} ${eventsHeard.value}` : `${from} ${to}`;
-  const events = useAsk(`events ${key} ${chosen}`, (signal) => ask(`events?limit=2000&from=${range().from}&to=${range().to}${chosen}`, { signal }), isLive ? 5e3 : void 0);
-  return /* @__PURE__ */ a4($, { children: [
-    /* @__PURE__ */ a4("h1", { children: "Events" }),
-    /* @__PURE__ */ a4(Tabs, {}),
-    /* @__PURE__ */ a4("div", { class: "choices", children: [
-      /* @__PURE__ */ a4("label", { children: [
+  const events = useAsk(`events ${when} ${chosen}`, (signal) => ask(`events?limit=${MOST}&from=${range().from}&to=${range().to}${chosen}`, { signal }), every, every && eventsHeard.value);
+  return a4($, { children: [
+    a4("h1", { children: "Events" }),
+    a4(Tabs, {}),
+    a4("div", { class: "choices", children: [
+      a4("label", { children: [
         "Kind",
         " ",
-        /* @__PURE__ */ a4("select", { "data-filter": true, value: kind, onChange: (event) => set({ kind: event.currentTarget.value || void 0 }), children: [
-          /* @__PURE__ */ a4("option", { value: "", children: "all kinds" }),
-          KINDS.map((name) => /* @__PURE__ */ a4("option", { children: name }, name))
+        a4("select", { "data-filter": true, value: kind, onChange: (event) => set({ kind: event.currentTarget.value || void 0 }), children: [
+          a4("option", { value: "", children: "all kinds" }),
+          KINDS.map((name) => a4("option", { children: name }, name))
         ] })
       ] }),
-      /* @__PURE__ */ a4("label", { children: [
+      a4("label", { children: [
         "Severity",
         " ",
-        /* @__PURE__ */ a4("select", { value: severity, onChange: (event) => set({ severity: event.currentTarget.value || void 0 }), children: [
-          /* @__PURE__ */ a4("option", { value: "", children: "all" }),
-          /* @__PURE__ */ a4("option", { value: "warning", children: "warning and critical" }),
-          /* @__PURE__ */ a4("option", { value: "critical", children: "critical" })
+        a4("select", { value: severity, onChange: (event) => set({ severity: event.currentTarget.value || void 0 }), children: [
+          a4("option", { value: "", children: "all" }),
+          a4("option", { value: "warning", children: "warning and critical" }),
+          a4("option", { value: "critical", children: "critical" })
         ] })
       ] })
     ] }),
-    /* @__PURE__ */ a4(Silences, {}),
-    /* @__PURE__ */ a4(Answer, { asked: events, children: (all) => /* @__PURE__ */ a4(List, { all, isFiltered: chosen !== "" }) })
+    a4(Silences, {}),
+    a4(Answer, { asked: events, children: (all) => a4(List, { all, isFiltered: chosen !== "" }) })
   ] });
 }
 function Tabs() {
   const here = address.value.path[0];
-  return /* @__PURE__ */ a4("nav", { "aria-label": "Events and drops", class: "choices", children: [["/events", "Events"], ["/drops", "Drops"]].map(([path, name]) => /* @__PURE__ */ a4("a", { href: href(path), "aria-current": "/" + here === path ? "page" : void 0, children: name }, path)) });
+  return a4("nav", { "aria-label": "Events and drops", class: "choices", children: [["/events", "Events"], ["/drops", "Drops"]].map(([path, name]) => a4("a", { href: href(path), "aria-current": "/" + here === path ? "page" : void 0, children: name }, path)) });
 }
 function List({ all, isFiltered }) {
   useCopy(() => all.map((event) => `${exact(BigInt(event.first))}  ${event.severity}  ${sentence(event)}`).join("\n"));
   if (!all.length) {
-    return /* @__PURE__ */ a4(Empty, { children: [
+    return a4(Empty, { children: [
       isFiltered ? "Nothing of this kind and severity was announced in this time. " : "Nothing was announced in this time. ",
-      isFiltered ? /* @__PURE__ */ a4("button", { onClick: () => set({ kind: void 0, severity: void 0 }), children: "Show all kinds" }) : /* @__PURE__ */ a4("a", { href: href("/events", { live: "1d" }), children: "Look at a whole day" })
+      isFiltered ? a4("button", { onClick: () => set({ kind: void 0, severity: void 0 }), children: "Show all kinds" }) : a4("a", { href: href("/events", { live: "1d" }), children: "Look at a whole day" })
     ] });
   }
   const active = all.filter((event) => event.phase === "begin").length;
-  return /* @__PURE__ */ a4(
+  const sorted = [...all].sort((a5, b3) => Number(b3.phase === "begin") - Number(a5.phase === "begin") || (BigInt(b3.last) > BigInt(a5.last) ? 1 : -1));
+  return a4(
     Table,
     {
-      caption: `${plural(all.length, "event")}, ${count(active)} of them going on`,
-      rows: [...all].sort((a5, b3) => Number(b3.phase === "begin") - Number(a5.phase === "begin") || (BigInt(b3.last) > BigInt(a5.last) ? 1 : -1)),
+      caption: `${all.length > MOST ? `${MOST} of ` : ""}${plural(all.length, "event")}, ${count(active)} of them going on`,
+      rows: sorted.slice(0, MOST),
       keyOf: (event) => event.id,
       open: eventAddress,
       columns: [
-        { name: "Severity", cell: (event) => /* @__PURE__ */ a4(Severity, { of: event.severity }) },
-        { name: "Kind", cell: (event) => /* @__PURE__ */ a4("span", { class: "path", children: event.event }) },
-        { name: "What happened", cell: (event) => /* @__PURE__ */ a4("a", { href: eventAddress(event), children: sentence(event) }) },
-        { name: "First", cell: (event) => /* @__PURE__ */ a4(Time, { at: event.first }) },
-        { name: "Last", cell: (event) => event.phase === "begin" ? /* @__PURE__ */ a4($, { children: [
+        { name: "Severity", cell: (event) => a4(Severity, { of: event.severity }) },
+        { name: "Kind", cell: (event) => a4("span", { class: "path", children: event.event }) },
+        { name: "What happened", isLong: true, cell: (event) => a4("a", { href: eventAddress(event), children: sentence(event) }) },
+        { name: "First", cell: (event) => a4(Time, { at: event.first }) },
+        { name: "Last", cell: (event) => event.phase === "begin" ? a4($, { children: [
           "goes on, ",
-          /* @__PURE__ */ a4(Time, { at: event.last })
-        ] }) : /* @__PURE__ */ a4(Time, { at: event.last }) },
+          a4(Time, { at: event.last })
+        ] }) : a4(Time, { at: event.last }) },
         { name: "Rests on", isNumber: true, cell: (event) => plural(event.count, "report") },
         { name: "Known to", cell: (event) => event.acknowledged ? event.acknowledged.by : event.silenced ? "silenced" : "nobody" }
       ]
@@ -2131,58 +2176,57 @@ var eventAddress = (event) => href("/event/" + event.id, around(BigInt(event.fir
 
 // src/views/drops.tsx
 function Drops() {
-  const { isLive, from, to, span } = range();
-  const key = isLive ? `live ${span} ${eventsHeard.value}` : `${from} ${to}`;
-  const asked = useAsk("drops " + key, (signal) => ask(`events?kind=drop&limit=4000&from=${range().from}&to=${range().to}`, { signal }), isLive ? 5e3 : void 0);
-  return /* @__PURE__ */ a4($, { children: [
-    /* @__PURE__ */ a4("h1", { children: "Drops" }),
-    /* @__PURE__ */ a4(Tabs, {}),
-    /* @__PURE__ */ a4(Answer, { asked, children: (events) => /* @__PURE__ */ a4(List2, { groups: groups(events) }) })
+  const [when, every] = timeAsked();
+  const asked = useAsk("drops " + when, (signal) => ask(`events?kind=drop&limit=4000&from=${range().from}&to=${range().to}`, { signal }), every, every && eventsHeard.value);
+  return a4($, { children: [
+    a4("h1", { children: "Drops" }),
+    a4(Tabs, {}),
+    a4(Answer, { asked, children: (events) => a4(List2, { groups: groups(events) }) })
   ] });
 }
 function groups(events) {
   const found = /* @__PURE__ */ new Map();
   for (const event of events) {
     const { reason_name, class: kind, check: check2, node_id, egress_interface, packets, reports, flows } = event.detail;
-    const key = [node_id, egress_interface, reason_name, kind].join(" ");
-    const group = found.get(key) ?? { reason: reason_name, class: kind, check: check2, node: node_id, port: egress_interface, packets: 0, reports: 0, flows, last: 0n, events: [] };
+    const key3 = [node_id, egress_interface, reason_name, kind].join(" ");
+    const group = found.get(key3) ?? { reason: reason_name, class: kind, check: check2, node: node_id, port: egress_interface, packets: 0, reports: 0, flows, last: 0n, events: [] };
     group.packets += Number(packets);
     group.reports += Number(reports);
     group.last = BigInt(event.last) > group.last ? BigInt(event.last) : group.last;
     group.events.push(event);
-    found.set(key, group);
+    found.set(key3, group);
   }
   return [...found.values()].sort((a5, b3) => b3.packets - a5.packets);
 }
-function List2({ groups: groups2 }) {
-  useCopy(() => groups2.map((group) => `${count(group.packets)}  ${shown(group.reason)}  ${node(group.node)} ${group.port ?? ""}  check: ${shown(group.check)}`).join("\n"));
-  if (!groups2.length) {
-    return /* @__PURE__ */ a4(Empty, { children: [
+function List2({ groups: groups3 }) {
+  useCopy(() => groups3.map((group) => `${count(group.packets)}  ${shown(group.reason)}  ${node(group.node)} ${group.port ?? ""}  check: ${shown(group.check)}`).join("\n"));
+  if (!groups3.length) {
+    return a4(Empty, { children: [
       "No node reported a drop in this time. Nodes report drops only where they are set to; what no node reports is in no count.",
       " ",
-      /* @__PURE__ */ a4("a", { href: href("/drops", { live: "1d" }), children: "Look at a whole day" })
+      a4("a", { href: href("/drops", { live: "1d" }), children: "Look at a whole day" })
     ] });
   }
-  return /* @__PURE__ */ a4(
+  return a4(
     Table,
     {
-      caption: `${plural(groups2.length, "cause")}, the one with the most packets first; a node reports a flow's drops once in a while`,
-      rows: groups2,
+      caption: `${plural(groups3.length, "cause")}, the one with the most packets first; a node reports a flow's drops once in a while`,
+      rows: groups3,
       keyOf: (group) => [group.node, group.port, group.reason, group.class].join(" "),
       open: (group) => href("/event/" + group.events[0].id),
       columns: [
-        { name: "Reason", cell: (group) => /* @__PURE__ */ a4("a", { href: href("/event/" + group.events[0].id), children: shown(group.reason) || "not given" }) },
+        { name: "Reason", cell: (group) => a4("a", { href: href("/event/" + group.events[0].id), children: shown(group.reason) || "not given" }) },
         { name: "Class", cell: (group) => group.class },
-        { name: "Where", cell: (group) => /* @__PURE__ */ a4("a", { href: href("/map", { sel: String(group.node) }), children: [
+        { name: "Where", cell: (group) => a4("a", { href: href("/map", { sel: String(group.node) }), children: [
           node(group.node),
           " ",
           group.port ?? UNKNOWN
         ] }) },
         { name: "Packets, at least", isNumber: true, cell: (group) => count(group.packets) },
         { name: "Reports", isNumber: true, cell: (group) => count(group.reports) },
-        { name: "Check", cell: (group) => shown(group.check) },
-        { name: "A flow of them", cell: (group) => group.flows[0] ? /* @__PURE__ */ a4(FlowLink, { flow: group.flows[0] }) : UNKNOWN },
-        { name: "Last", cell: (group) => /* @__PURE__ */ a4(Time, { at: group.last }) }
+        { name: "Check", isLong: true, cell: (group) => shown(group.check) },
+        { name: "A flow of them", cell: (group) => group.flows[0] ? a4(FlowLink, { flow: group.flows[0] }) : UNKNOWN },
+        { name: "Last", cell: (group) => a4(Time, { at: group.last }) }
       ]
     }
   );
@@ -2202,7 +2246,7 @@ function fieldsOf({ fields }) {
     requirement: all("requirement")[at]
   }));
 }
-var bytesOf2 = ({ first: first2, bits: bits2 }) => [Math.floor(first2 / 8), Math.ceil((first2 + bits2) / 8)];
+var bytesOf2 = ({ first: first2, bits }) => [Math.floor(first2 / 8), Math.ceil((first2 + bits) / 8)];
 function place(field) {
   const [from, end] = bytesOf2(field);
   if (field.bits === 0) return String(from);
@@ -2210,7 +2254,7 @@ function place(field) {
   const bit = field.first % 8;
   return `${from}, ${field.bits === 1 ? `bit ${bit}` : `bits ${bit} to ${bit + field.bits - 1}`}`;
 }
-var line = ({ depth: depth2, name, value, meaning }) => `${"  ".repeat(depth2)}${name}${value === null ? "" : " " + value}${meaning === null ? "" : ` (${shown(meaning, 600)})`}`;
+var line = ({ depth, name, value, meaning }) => `${"  ".repeat(depth)}${name}${value === null ? "" : " " + value}${meaning === null ? "" : ` (${shown(meaning, 600)})`}`;
 function Bytes({ decoded, length }) {
   const fields = fieldsOf(decoded);
   const [chosen, choose] = d2(-1);
@@ -2226,9 +2270,9 @@ function Bytes({ decoded, length }) {
     focus(Math.max(0, Math.min(fields.length - 1, chosen + by2)));
   };
   const find2 = (byte) => focus(fields.findLastIndex((field) => bytesOf2(field)[0] <= byte && byte < bytesOf2(field)[1]));
-  return /* @__PURE__ */ a4($, { children: [
-    error && /* @__PURE__ */ a4("p", { class: "notice", role: "note", children: [
-      /* @__PURE__ */ a4("span", { class: "bad", children: [
+  return a4($, { children: [
+    error && a4("p", { class: "notice", role: "note", children: [
+      a4("span", { class: "bad", children: [
         "Byte ",
         count(error.at),
         ": ",
@@ -2238,15 +2282,15 @@ function Bytes({ decoded, length }) {
       " ",
       fields.length ? "What was read in front of it is below." : "Nothing could be read in front of it."
     ] }),
-    length !== void 0 && length > kept2 && /* @__PURE__ */ a4("p", { class: "muted", children: [
+    length !== void 0 && length > kept2 && a4("p", { class: "muted", children: [
       "The first ",
       plural(kept2, "byte"),
       " of ",
       count(length),
       " are kept as evidence; the rest is not."
     ] }),
-    /* @__PURE__ */ a4("div", { class: "bytes", onKeyDown: onKey2, children: [
-      /* @__PURE__ */ a4(
+    a4("div", { class: "bytes", onKeyDown: onKey2, children: [
+      a4(
         Table,
         {
           caption: `${plural(fields.length, "field")}${decoded.left_out ? `, and ${count(decoded.left_out)} more` : ""}; arrow keys go from one to the next`,
@@ -2255,15 +2299,15 @@ function Bytes({ decoded, length }) {
           onFocus: (field) => choose(fields.indexOf(field)),
           isChosen: (field) => fields[chosen] === field,
           columns: [
-            { name: "Field", cell: (field) => /* @__PURE__ */ a4("span", { class: `deep${Math.min(field.depth, 4)}`, children: shown(field.name) }) },
-            { name: "Value", cell: (field) => /* @__PURE__ */ a4("span", { class: "mono", children: field.value ?? (field.depth ? UNKNOWN : "") }) },
+            { name: "Field", cell: (field) => a4("span", { class: `deep${Math.min(field.depth, 4)}`, children: shown(field.name) }) },
+            { name: "Value", cell: (field) => a4("span", { class: "mono", children: field.value ?? (field.depth ? UNKNOWN : "") }) },
             { name: "Meaning", cell: (field) => field.meaning === null ? "" : shown(field.meaning, 600) },
             { name: "Byte", cell: place },
-            { name: "Requirement", cell: (field) => field.requirement ? /* @__PURE__ */ a4("code", { children: field.requirement }) : "" }
+            { name: "Requirement", cell: (field) => field.requirement ? a4("code", { children: field.requirement }) : "" }
           ]
         }
       ),
-      /* @__PURE__ */ a4(Grid, { hex: decoded.hex, chosen: fields[chosen], fault: error?.at, find: find2 })
+      a4(Grid, { hex: decoded.hex, chosen: fields[chosen], fault: error?.at, find: find2 })
     ] })
   ] });
 }
@@ -2275,12 +2319,12 @@ function Grid({ hex, chosen, fault, find: find2 }) {
     const byte = event.target.dataset?.byte;
     if (byte) find2(Number(byte));
   };
-  return /* @__PURE__ */ a4("div", { class: "scroll hex", role: "region", "aria-label": `${plural(hex.length / 2, "byte")} in hexadecimal`, tabIndex: 0, onClick, children: [
-    rows.map((start) => /* @__PURE__ */ a4("div", { children: [
-      /* @__PURE__ */ a4("span", { class: "muted", children: start.toString(16).padStart(4, "0") }),
-      Array.from({ length: Math.min(16, size - start) }, (_5, at) => start + at).map((at) => /* @__PURE__ */ a4("span", { "data-byte": at, class: at >= from && at < end ? "on" : at === fault ? "fault" : void 0, children: " " + hex.slice(2 * at, 2 * at + 2) }, at))
+  return a4("div", { class: "scroll hex", role: "region", "aria-label": `${plural(hex.length / 2, "byte")} in hexadecimal`, tabIndex: 0, onClick, children: [
+    rows.map((start) => a4("div", { children: [
+      a4("span", { class: "muted", children: start.toString(16).padStart(4, "0") }),
+      Array.from({ length: Math.min(16, size - start) }, (_5, at) => start + at).map((at) => a4("span", { "data-byte": at, class: at >= from && at < end ? "on" : at === fault ? "fault" : void 0, children: " " + hex.slice(2 * at, 2 * at + 2) }, at))
     ] }, start)),
-    hex.length / 2 > size && /* @__PURE__ */ a4("div", { class: "muted", children: [
+    hex.length / 2 > size && a4("div", { class: "muted", children: [
       "and ",
       plural(hex.length / 2 - size, "byte"),
       " more"
@@ -2296,14 +2340,14 @@ function Report({ node: node2, hw, sequence }) {
   const when = at ? `AND time >= ${at - SECOND} AND time <= ${at + SECOND}` : "";
   const isNamed = [node2, hw, sequence].every(isNumber);
   const text = `SELECT * FROM observations WHERE reporter = ${node2} AND hw_id = ${hw} AND sequence = ${sequence} ${when} ORDER BY time, report_index, hop_index LIMIT 500`;
-  const key = `${node2} ${hw} ${sequence} ${when}`;
-  const kept2 = useAsk("report " + key, (signal) => {
+  const key3 = `${node2} ${hw} ${sequence} ${when}`;
+  const kept2 = useAsk("report " + key3, (signal) => {
     const asked = ask(`reports/${encodeURIComponent(node2)}/${encodeURIComponent(hw)}/${encodeURIComponent(sequence)}${at ? "?at=" + at : ""}`, { signal });
     return asked.catch((error) => isMissing(error) ? null : Promise.reject(error));
   });
-  const hops = useAsk("hops of " + key, (signal) => isNamed ? sql(text, signal).catch((error) => error.status === 503 ? [] : Promise.reject(error)) : Promise.resolve([]));
-  return /* @__PURE__ */ a4($, { children: [
-    /* @__PURE__ */ a4("h1", { children: [
+  const hops = useAsk("hops of " + key3, (signal) => isNamed ? sql(text, signal).catch((error) => error.status === 503 ? [] : Promise.reject(error)) : Promise.resolve([]));
+  return a4($, { children: [
+    a4("h1", { children: [
       "Report ",
       shown(sequence),
       " of ",
@@ -2311,38 +2355,38 @@ function Report({ node: node2, hw, sequence }) {
       ", hw_id ",
       shown(hw)
     ] }),
-    /* @__PURE__ */ a4(Answer, { asked: kept2, children: (report) => report ? /* @__PURE__ */ a4(Kept, { report }) : /* @__PURE__ */ a4("p", { class: "notice", children: "The bytes of this report are not kept: it is not among the newest datagrams, and no event rests on it." }) }),
-    /* @__PURE__ */ a4(Answer, { asked: hops, children: (rows) => rows.length ? /* @__PURE__ */ a4(Hops, { rows }) : /* @__PURE__ */ a4(None, { at }) })
+    a4(Answer, { asked: kept2, children: (report) => report ? a4(Kept, { report }) : a4("p", { class: "notice", children: "The bytes of this report are not kept: it is not among the newest datagrams, and no event rests on it." }) }),
+    a4(Answer, { asked: hops, children: (rows) => rows.length ? a4(Hops, { rows }) : a4(None, { at }) })
   ] });
 }
 function Kept({ report }) {
-  const { received_at, source, session, length, recent, events, decoded } = report;
-  return /* @__PURE__ */ a4($, { children: [
-    /* @__PURE__ */ a4(
+  const { received_at, source, session, length, recent: recent2, events, decoded } = report;
+  return a4($, { children: [
+    a4(
       Facts,
       {
         facts: [
-          ["Arrived", /* @__PURE__ */ a4(Time, { at: BigInt(received_at) })],
-          ["From", /* @__PURE__ */ a4("span", { class: "mono", children: source })],
-          ["To", /* @__PURE__ */ a4("span", { class: "mono", children: session })],
+          ["Arrived", a4(Time, { at: BigInt(received_at) })],
+          ["From", a4("span", { class: "mono", children: source })],
+          ["To", a4("span", { class: "mono", children: session })],
           ["Length", bytes(length)],
-          ["Kept", recent ? "among the newest datagrams" : "as evidence"],
-          ["Evidence of", events.length ? events.map((id) => /* @__PURE__ */ a4("a", { href: href("/event/" + id), children: [
+          ["Kept", recent2 ? "among the newest datagrams" : "as evidence"],
+          ["Evidence of", events.length ? events.map((id) => a4("a", { href: href("/event/" + id), children: [
             id,
             " "
           ] }, id)) : "no event that is stored"]
         ]
       }
     ),
-    /* @__PURE__ */ a4(Bytes, { decoded, length: Number(length) })
+    a4(Bytes, { decoded, length: Number(length) })
   ] });
 }
-var None = ({ at }) => /* @__PURE__ */ a4(Empty, { children: [
+var None = ({ at }) => a4(Empty, { children: [
   "History has no hops of this report",
   at ? ` within a second of ${exact(at)}` : "",
   ". It may be older than what is kept, on its way into history, or tell of no hop.",
   " ",
-  /* @__PURE__ */ a4("a", { href: href("/reports"), children: "Streams of reports" })
+  a4("a", { href: href("/reports"), children: "Streams of reports" })
 ] });
 var TIMES = ["time", "ingress_timestamp", "egress_timestamp"];
 function Hops({ rows }) {
@@ -2353,29 +2397,29 @@ function Hops({ rows }) {
     return typeof value === "string" ? shown(value) : String(value);
   };
   const id = rows[0].flow_id;
-  return /* @__PURE__ */ a4($, { children: [
-    /* @__PURE__ */ a4("h2", { children: "As history has it" }),
-    /* @__PURE__ */ a4("p", { children: [
+  return a4($, { children: [
+    a4("h2", { children: "As history has it" }),
+    a4("p", { children: [
       count(new Set(rows.map((row) => row.report_index)).size),
       " individual reports, ",
       count(rows.length),
       " hops.",
       " ",
-      id !== null && /* @__PURE__ */ a4("a", { href: href("/flow/" + id, { at: String(rows[0].time), span: "2s" }), children: "The packet's way" }),
+      id !== null && a4("a", { href: href("/flow/" + id, { at: String(rows[0].time), span: "2s" }), children: "The packet's way" }),
       " ",
-      /* @__PURE__ */ a4("span", { class: "muted", children: [
+      a4("span", { class: "muted", children: [
         UNKNOWN,
         " means that the node said “not available”, or was not asked."
       ] })
     ] }),
-    /* @__PURE__ */ a4(
+    a4(
       Table,
       {
         caption: "Fields, a column for each hop",
         rows: fields,
         keyOf: (field) => field,
         columns: [
-          { name: "Field", cell: (field) => /* @__PURE__ */ a4("code", { children: field }) },
+          { name: "Field", cell: (field) => a4("code", { children: field }) },
           ...rows.map((row, at) => ({ name: `${node(row.node_id)} (${row.report_index}.${row.hop_index})${rows.findIndex((other) => other.node_id === row.node_id && other.hop_index === row.hop_index && other.report_index === row.report_index) === at ? "" : ` ${at}`}`, cell: (field) => write2(field, row[field]) }))
         ]
       }
@@ -2388,47 +2432,47 @@ var reportAddress = (report) => href(`/report/${report.node_id}/${report.hw_id}/
 var find = (id, signal) => ask("events/" + encodeURIComponent(id), { signal }).catch((error) => [400, 404].includes(error.status) ? null : Promise.reject(error));
 function Event({ id }) {
   const asked = useAsk("event " + id, (signal) => find(id, signal), 1e4);
-  return /* @__PURE__ */ a4(Answer, { asked, children: (event) => event ? /* @__PURE__ */ a4(Known, { event, again: asked.again }) : /* @__PURE__ */ a4(Empty, { children: [
+  return a4(Answer, { asked, children: (event) => event ? a4(Known, { event, again: asked.again }) : a4(Empty, { children: [
     "No event has the id “",
     shown(id, 64),
     "”, or it is older than what is kept. ",
-    /* @__PURE__ */ a4("a", { href: href("/events", { live: "1d" }), children: "Events of a day" })
+    a4("a", { href: href("/events", { live: "1d" }), children: "Events of a day" })
   ] }) });
 }
 function Known({ event, again }) {
   const { first: first2, last, count: rests, confidence, phase, end_reason } = event;
   useCopy(() => [sentence(event), `from ${exact(BigInt(first2))}`, `to   ${exact(BigInt(last))}`, `check: ${check(event)}`, location.href].join("\n"));
-  return /* @__PURE__ */ a4($, { children: [
-    /* @__PURE__ */ a4("h1", { children: [
-      /* @__PURE__ */ a4(Severity, { of: event.severity }),
+  return a4($, { children: [
+    a4("h1", { children: [
+      a4(Severity, { of: event.severity }),
       " ",
       sentence(event)
     ] }),
-    /* @__PURE__ */ a4("p", { class: "check", children: [
-      /* @__PURE__ */ a4("strong", { children: "Check" }),
+    a4("p", { class: "check", children: [
+      a4("strong", { children: "Check" }),
       " ",
       check(event)
     ] }),
-    /* @__PURE__ */ a4(Leads, { event }),
-    /* @__PURE__ */ a4(Acknowledge, { event, again }),
-    /* @__PURE__ */ a4(Silence, { event, done: again }),
-    /* @__PURE__ */ a4(
+    a4(Leads, { event }),
+    a4(Acknowledge, { event, again }),
+    a4(Silence, { event, done: again }),
+    a4(
       Facts,
       {
         facts: [
           ["Kind", event.event],
           ["About", shown(event.title ?? event.key)],
-          ["First", /* @__PURE__ */ a4(Time, { at: first2 })],
-          ["Last", /* @__PURE__ */ a4(Time, { at: last })],
+          ["First", a4(Time, { at: first2 })],
+          ["Last", a4(Time, { at: last })],
           ["State", phase === "begin" ? "goes on" : phase === "once" ? "happened once" : `ended: ${end_reason ?? UNKNOWN}`],
           ["Rests on", `${count(rests)} reports; ${confidence}`],
           ...numbers(event)
         ]
       }
     ),
-    /* @__PURE__ */ a4(Flows, { event }),
-    /* @__PURE__ */ a4(Evidence, { event }),
-    /* @__PURE__ */ a4(Related, { event })
+    a4(Flows, { event }),
+    a4(Evidence, { event }),
+    a4(Related, { event })
   ] });
 }
 function Leads({ event }) {
@@ -2438,10 +2482,10 @@ function Leads({ event }) {
   if (!queue && !link) return null;
   const span = BigInt(event.last) - BigInt(event.first);
   const time = event.phase === "begin" ? { live: "1m", at: void 0, span: void 0 } : around(BigInt(event.first) + span / 2n, span < SECOND ? SECOND : span > 30n * SECOND ? 60n * SECOND : 2n * span / 1000000n * 1000000n);
-  return /* @__PURE__ */ a4("p", { children: [
-    queue && /* @__PURE__ */ a4("a", { href: href(queue, time), children: "The queue at that time" }),
+  return a4("p", { children: [
+    queue && a4("a", { href: href(queue, time), children: "The queue at that time" }),
     " ",
-    link && /* @__PURE__ */ a4("a", { href: href("/map", { sel: link }), children: "The link on the map" })
+    link && a4("a", { href: href("/map", { sel: link }), children: "The link on the map" })
   ] });
 }
 var TIMES2 = /latency|residence|median|deviation|duration|silent_for|^old$|^new$|bound|window/;
@@ -2465,7 +2509,7 @@ function Flows({ event }) {
   const flows = flowsOf(event);
   if (!flows.length) return null;
   const time = around(BigInt(event.last), 10n * SECOND);
-  return /* @__PURE__ */ a4(
+  return a4(
     Table,
     {
       caption: "Flows it names",
@@ -2473,7 +2517,7 @@ function Flows({ event }) {
       keyOf: (_5, at) => String(at),
       open: void 0,
       columns: [
-        { name: "Flow", cell: ({ flow }) => /* @__PURE__ */ a4(FlowLink, { flow, params: time }) },
+        { name: "Flow", cell: ({ flow }) => a4(FlowLink, { flow, params: time }) },
         { name: "Role", cell: ({ role }) => role },
         { name: "Share", isNumber: true, cell: ({ share }) => permille(share) },
         { name: "Bytes", isNumber: true, cell: ({ bytes: size }) => bytes(size) }
@@ -2482,8 +2526,8 @@ function Flows({ event }) {
   );
 }
 function Evidence({ event }) {
-  return /* @__PURE__ */ a4($, { children: [
-    /* @__PURE__ */ a4(
+  return a4($, { children: [
+    a4(
       Table,
       {
         caption: "Evidence: some of the reports it rests on",
@@ -2491,7 +2535,7 @@ function Evidence({ event }) {
         open: reportAddress,
         keyOf: (report) => `${report.node_id} ${report.hw_id} ${report.sequence}`,
         columns: [
-          { name: "Report of", cell: (report) => /* @__PURE__ */ a4("a", { href: reportAddress(report), children: [
+          { name: "Report of", cell: (report) => a4("a", { href: reportAddress(report), children: [
             node(report.node_id),
             " ",
             count(report.sequence)
@@ -2502,17 +2546,17 @@ function Evidence({ event }) {
         ]
       }
     ),
-    /* @__PURE__ */ a4("p", { children: /* @__PURE__ */ a4("a", { href: href("/reports", { event: event.id }), children: "Its reports whose bytes are kept" }) })
+    a4("p", { children: a4("a", { href: href("/reports", { event: event.id }), children: "Its reports whose bytes are kept" }) })
   ] });
 }
 function Related({ event }) {
   const [from, to] = [BigInt(event.first) - 5n * SECOND, BigInt(event.last) + 5n * SECOND];
   const capped = to - from > 10n * MINUTE ? from + 10n * MINUTE : to;
   const near = useAsk(`near ${event.id} ${event.first}`, (signal) => ask(`events?limit=200&from=${from}&to=${capped}`, { signal }));
-  return /* @__PURE__ */ a4(Answer, { asked: near, children: (events) => {
+  return a4(Answer, { asked: near, children: (events) => {
     const others = events.filter((other) => other.id !== event.id).sort((a5, b3) => BigInt(a5.first) < BigInt(b3.first) ? -1 : 1);
-    if (!others.length) return /* @__PURE__ */ a4(Empty, { children: "Nothing else was announced within five seconds of it." });
-    return /* @__PURE__ */ a4(
+    if (!others.length) return a4(Empty, { children: "Nothing else was announced within five seconds of it." });
+    return a4(
       Table,
       {
         caption: "What else happened, within five seconds of it",
@@ -2521,9 +2565,9 @@ function Related({ event }) {
         open: eventAddress,
         columns: [
           { name: "After its beginning", isNumber: true, cell: (other) => duration(BigInt(other.first) - BigInt(event.first)) },
-          { name: "Severity", cell: (other) => /* @__PURE__ */ a4(Severity, { of: other.severity }) },
+          { name: "Severity", cell: (other) => a4(Severity, { of: other.severity }) },
           { name: "Kind", cell: (other) => other.event },
-          { name: "What happened", cell: (other) => /* @__PURE__ */ a4("a", { href: eventAddress(other), children: sentence(other) }) }
+          { name: "What happened", isLong: true, cell: (other) => a4("a", { href: eventAddress(other), children: sentence(other) }) }
         ]
       }
     );
@@ -2536,14 +2580,14 @@ function Acknowledge({ event, again }) {
   useKeys({ a: () => setOpen(true) });
   if (event.acknowledged) {
     const { by: by3, at, comment } = event.acknowledged;
-    return /* @__PURE__ */ a4("p", { class: "notice", children: [
+    return a4("p", { class: "notice", children: [
       shown(by3),
       " knows of it since ",
-      /* @__PURE__ */ a4(Time, { at }),
+      a4(Time, { at }),
       comment ? `: ${shown(comment)}` : ""
     ] });
   }
-  if (!isOpen) return /* @__PURE__ */ a4("p", { children: /* @__PURE__ */ a4("button", { onClick: () => setOpen(true), title: "a", children: "Acknowledge" }) });
+  if (!isOpen) return a4("p", { children: a4("button", { onClick: () => setOpen(true), title: "a", children: "Acknowledge" }) });
   const send = async (submitted) => {
     submitted.preventDefault();
     try {
@@ -2554,15 +2598,15 @@ function Acknowledge({ event, again }) {
       setProblem(error.message);
     }
   };
-  return /* @__PURE__ */ a4("form", { onSubmit: send, class: "acknowledge", children: [
-    /* @__PURE__ */ a4("label", { children: [
+  return a4("form", { onSubmit: send, class: "acknowledge", children: [
+    a4("label", { children: [
       "Who knows of it ",
-      /* @__PURE__ */ a4("input", { required: true, value: by2, onInput: (typed) => setBy(typed.currentTarget.value), autofocus: true })
+      a4("input", { required: true, value: by2, onInput: (typed) => setBy(typed.currentTarget.value), autofocus: true })
     ] }),
     " ",
-    /* @__PURE__ */ a4("button", { children: "Acknowledge" }),
+    a4("button", { children: "Acknowledge" }),
     " ",
-    problem && /* @__PURE__ */ a4("span", { class: "bad", role: "alert", children: shown(problem) })
+    problem && a4("span", { class: "bad", role: "alert", children: shown(problem) })
   ] });
 }
 
@@ -2592,17 +2636,10 @@ async function usual(id, from, to, signal) {
   return new Map(rows.map((row) => [hopKey(row), row]));
 }
 var hopKey = (hop) => `${hop.node_id}.${hop.egress_interface ?? "*"}`;
-async function units2(signal) {
-  const [queues, interfaces] = await Promise.all([ask("queues?limit=10000", { signal }), ask("interfaces", { signal })]);
-  const found = /* @__PURE__ */ new Map();
-  for (const { node_id, utilization_full } of interfaces) found.set(node_id, { queue: null, utilizationFull: utilization_full });
-  for (const { node_id, unit } of queues) found.set(node_id, { utilizationFull: null, ...found.get(node_id), queue: unit });
-  return found;
-}
-async function linksKnown(signal) {
-  const links = await ask("links?limit=10000", { signal });
+async function linksKnown(nodes2, signal) {
+  const links = await Promise.all([...new Set(nodes2)].map((node2) => ask(`links?limit=1000&node=${node2}`, { signal })));
   return new Map(
-    links.map((link) => [
+    links.flat().map((link) => [
       linkKey(link.from, link.egress_interface, link.to, link.ingress_interface),
       { uncertainty: link.clock_uncertainty, lastSeen: link.last_seen }
     ])
@@ -2619,7 +2656,7 @@ async function lastOn(id, path, until, signal) {
   return [...packets.values()].find(went) ?? [];
 }
 var linkKey = (from, egress, to, ingress) => `${from}.${egress ?? "*"}-${to}.${ingress ?? "*"}`;
-function pieces(hops, known) {
+function pieces(hops, known2) {
   const all = [];
   let at = 0;
   let isWhole = true;
@@ -2630,12 +2667,12 @@ function pieces(hops, known) {
   hops.forEach((hop, index) => {
     all.push({ kind: "hop", hop, start: at, length: hop.hop_latency });
     take2(hop.hop_latency);
-    const next = hops[index + 1];
-    if (!next) return;
-    const [sent, came] = [hop.egress_timestamp, next.ingress_timestamp];
+    const next2 = hops[index + 1];
+    if (!next2) return;
+    const [sent, came] = [hop.egress_timestamp, next2.ingress_timestamp];
     const length = sent === null || came === null ? null : Number(BigInt(came) - BigInt(sent));
-    const key = linkKey(hop.node_id, hop.egress_interface, next.node_id, next.ingress_interface);
-    all.push({ kind: "link", from: hop, to: next, start: at, length, uncertainty: known.get(key)?.uncertainty ?? null });
+    const key3 = linkKey(hop.node_id, hop.egress_interface, next2.node_id, next2.ingress_interface);
+    all.push({ kind: "link", from: hop, to: next2, start: at, length, uncertainty: known2.get(key3)?.uncertainty ?? null });
     take2(length);
   });
   return { pieces: all, sum: at, isWhole };
@@ -2681,51 +2718,51 @@ function Waterfall(props) {
   const { way: way2, other } = props;
   const all = Math.max(1, way2.sum, other?.sum ?? 0);
   const drawn = { ...props, share: (value) => `${100 * Math.max(0, value) / all}%` };
-  return /* @__PURE__ */ a4("div", { class: "scroll", role: "region", "aria-label": "Waterfall", tabIndex: 0, children: [
-    /* @__PURE__ */ a4("table", { class: "waterfall", children: [
-      /* @__PURE__ */ a4("caption", { children: /* @__PURE__ */ a4("span", { children: [
+  return a4("div", { class: "scroll", role: "region", "aria-label": "Waterfall", tabIndex: 0, children: [
+    a4("table", { class: "waterfall", children: [
+      a4("caption", { children: a4("span", { children: [
         "The way of the packet: hops and links in order, on one axis of ",
         duration(all)
       ] }) }),
-      /* @__PURE__ */ a4("thead", { children: /* @__PURE__ */ a4("tr", { children: [
-        /* @__PURE__ */ a4("th", { scope: "col", children: "Where" }),
-        /* @__PURE__ */ a4("th", { scope: "col", children: "In › queue › out" }),
-        /* @__PURE__ */ a4("th", { scope: "col", class: "axis", children: [
-          /* @__PURE__ */ a4("span", { children: "0" }),
-          /* @__PURE__ */ a4("span", { children: duration(all / 2) }),
-          /* @__PURE__ */ a4("span", { children: duration(all) })
+      a4("thead", { children: a4("tr", { children: [
+        a4("th", { scope: "col", children: "Where" }),
+        a4("th", { scope: "col", children: "In › queue › out" }),
+        a4("th", { scope: "col", class: "axis", children: [
+          a4("span", { children: "0" }),
+          a4("span", { children: duration(all / 2) }),
+          a4("span", { children: duration(all) })
         ] }),
-        /* @__PURE__ */ a4("th", { scope: "col", class: "number", children: "Time" }),
-        other && /* @__PURE__ */ a4("th", { scope: "col", class: "number", children: "Other, dashed" }),
-        /* @__PURE__ */ a4("th", { scope: "col", class: "number", children: "Usual p50, p99" }),
-        /* @__PURE__ */ a4("th", { scope: "col", class: "number", children: "Queue depth" }),
-        /* @__PURE__ */ a4("th", { scope: "col", class: "number", children: "Utilisation" })
+        a4("th", { scope: "col", class: "number", children: "Time" }),
+        other && a4("th", { scope: "col", class: "number", children: "Other, dashed" }),
+        a4("th", { scope: "col", class: "number", children: "Usual p50, p99" }),
+        a4("th", { scope: "col", class: "number", children: "Queue depth" }),
+        a4("th", { scope: "col", class: "number", children: "Utilisation" })
       ] }) }),
-      /* @__PURE__ */ a4("tbody", { children: beside(way2.pieces, other?.pieces ?? []).map(
-        ({ kind, now: now2, then }, at) => kind === "hop" ? /* @__PURE__ */ a4(Hop, { now: now2, then, ...drawn }, at) : /* @__PURE__ */ a4(Link, { now: now2, then, ...drawn }, at)
+      a4("tbody", { children: beside(way2.pieces, other?.pieces ?? []).map(
+        ({ kind, now: now2, then }, at) => kind === "hop" ? a4(Hop, { now: now2, then, ...drawn }, at) : a4(Link, { now: now2, then, ...drawn }, at)
       ) }),
-      other && /* @__PURE__ */ a4("tfoot", { children: /* @__PURE__ */ a4("tr", { children: [
-        /* @__PURE__ */ a4("th", { scope: "row", children: "Sum" }),
-        /* @__PURE__ */ a4("td", { colSpan: 2, class: "muted", children: way2.isWhole && other.isWhole ? "" : "of what is known" }),
-        /* @__PURE__ */ a4("td", { class: "number", children: duration(way2.sum) }),
-        /* @__PURE__ */ a4("td", { class: "number", children: duration(other.sum) }),
-        /* @__PURE__ */ a4("td", { colSpan: 3, class: "muted", children: change(way2.sum, other.sum) })
+      other && a4("tfoot", { children: a4("tr", { children: [
+        a4("th", { scope: "row", children: "Sum" }),
+        a4("td", { colSpan: 2, class: "muted", children: way2.isWhole && other.isWhole ? "" : "of what is known" }),
+        a4("td", { class: "number", children: duration(way2.sum) }),
+        a4("td", { class: "number", children: duration(other.sum) }),
+        a4("td", { colSpan: 3, class: "muted", children: change(way2.sum, other.sum) })
       ] }) })
     ] }),
-    /* @__PURE__ */ a4("p", { class: "legend", children: [
-      /* @__PURE__ */ a4("span", { class: "bar base" }),
+    a4("p", { class: "legend", children: [
+      a4("span", { class: "bar base" }),
       " least seen of this hop ",
-      /* @__PURE__ */ a4("span", { class: "bar queued" }),
+      a4("span", { class: "bar queued" }),
       " waiting above it ",
-      /* @__PURE__ */ a4("span", { class: "bar link" }),
+      a4("span", { class: "bar link" }),
       " link ",
-      /* @__PURE__ */ a4("span", { class: "bar whisker" }),
+      a4("span", { class: "bar whisker" }),
       " clocks may be off by this much",
       " ",
-      /* @__PURE__ */ a4("span", { class: "bar unknown" }),
+      a4("span", { class: "bar unknown" }),
       " not known, no length ",
-      other && /* @__PURE__ */ a4($, { children: [
-        /* @__PURE__ */ a4("span", { class: "bar other" }),
+      other && a4($, { children: [
+        a4("span", { class: "bar other" }),
         " the other way"
       ] })
     ] })
@@ -2735,75 +2772,74 @@ var change = (now2, then) => now2 === then ? "the same" : `${duration(Math.abs(n
 function Ghost({ piece, share }) {
   if (!piece) return null;
   const isUnknown = piece.length === null || piece.kind === "link" && piece.uncertainty === null;
-  return isUnknown ? /* @__PURE__ */ a4("span", { class: "bar unknown", style: { left: share(piece.start) }, title: "not known" }) : /* @__PURE__ */ a4("span", { class: "bar other", style: { left: share(piece.start), width: share(piece.length) } });
+  return isUnknown ? a4("span", { class: "bar unknown", style: { left: share(piece.start) }, title: "not known" }) : a4("span", { class: "bar other", style: { left: share(piece.start), width: share(piece.length) } });
 }
-function Hop({ now: now2, then, usually, counted, arrived, share, way: way2, other }) {
+function Hop({ now: now2, then, usually, arrived, share, way: way2, other }) {
   const { hop, start, length } = now2 ?? then;
   const usual2 = usually.get(hopKey(hop));
-  const units3 = counted.get(hop.node_id);
   const least = Math.min(usual2?.least ?? 0, length ?? 0);
   const moment = hop.egress_timestamp ?? arrived;
   const queue = hop.egress_interface === null ? void 0 : href(`/queue/${hop.node_id}/${hop.egress_interface}/${hop.queue_id ?? "-"}`, around(BigInt(moment), 200000000n));
   const part = now2 && length !== null && way2.sum ? ` (${Math.round(100 * length / way2.sum)} %)` : "";
-  const name = now2 ? node(hop.node_id) : /* @__PURE__ */ a4("del", { children: node(hop.node_id) });
-  return /* @__PURE__ */ a4("tr", { "data-row": true, tabIndex: 0, class: now2 ? void 0 : "left", onKeyDown: (event) => event.key === "Enter" && queue && go(queue), children: [
-    /* @__PURE__ */ a4("th", { scope: "row", children: queue ? /* @__PURE__ */ a4("a", { href: queue, children: name }) : name }),
-    /* @__PURE__ */ a4("td", { children: [
+  const name = now2 ? node(hop.node_id) : a4("del", { children: node(hop.node_id) });
+  return a4("tr", { "data-row": true, tabIndex: 0, class: now2 ? void 0 : "left", onKeyDown: (event) => event.key === "Enter" && queue && go(queue), children: [
+    a4("th", { scope: "row", children: queue ? a4("a", { href: queue, children: name }) : name }),
+    a4("td", { children: [
       hop.ingress_interface ?? UNKNOWN,
       " › ",
       hop.queue_id ?? UNKNOWN,
       " › ",
       hop.egress_interface ?? UNKNOWN
     ] }),
-    /* @__PURE__ */ a4("td", { class: "track", children: [
-      /* @__PURE__ */ a4(Ghost, { piece: then, share }),
-      now2 && length === null && /* @__PURE__ */ a4("span", { class: "bar unknown", style: { left: share(start) }, title: "the node did not report its latency" }),
-      now2 && length !== null && /* @__PURE__ */ a4($, { children: [
-        /* @__PURE__ */ a4("span", { class: "bar base", style: { left: share(start), width: share(least) } }),
-        length > least && /* @__PURE__ */ a4("span", { class: "bar queued", style: { left: share(start + least), width: share(length - least) } })
+    a4("td", { class: "track", children: [
+      a4(Ghost, { piece: then, share }),
+      now2 && length === null && a4("span", { class: "bar unknown", style: { left: share(start) }, title: "the node did not report its latency" }),
+      now2 && length !== null && a4($, { children: [
+        a4("span", { class: "bar base", style: { left: share(start), width: share(least) } }),
+        length > least && a4("span", { class: "bar queued", style: { left: share(start + least), width: share(length - least) } })
       ] })
     ] }),
-    /* @__PURE__ */ a4("td", { class: "number", children: [
-      now2 ? duration(length) : /* @__PURE__ */ a4("span", { class: "muted", children: "not taken" }),
-      /* @__PURE__ */ a4("span", { class: "muted", children: part })
+    a4("td", { class: "number", children: [
+      now2 ? duration(length) : a4("span", { class: "muted", children: "not taken" }),
+      a4("span", { class: "muted", children: part })
     ] }),
-    other && /* @__PURE__ */ a4("td", { class: "number", children: then ? duration(then.length) : /* @__PURE__ */ a4("span", { class: "muted", children: "not taken" }) }),
-    /* @__PURE__ */ a4("td", { class: "number", children: usual2 ? `${duration(usual2.p50)}, ${duration(usual2.p99)}` : UNKNOWN }),
-    /* @__PURE__ */ a4("td", { class: "number", children: occupancy(hop.queue_occupancy, units3?.queue === "bytes" ? hop.queue_occupancy : null, units3?.queue) }),
-    /* @__PURE__ */ a4("td", { class: "number", children: utilization(hop.egress_utilization, units3?.utilizationFull) })
+    other && a4("td", { class: "number", children: then ? duration(then.length) : a4("span", { class: "muted", children: "not taken" }) }),
+    a4("td", { class: "number", children: usual2 ? `${duration(usual2.p50)}, ${duration(usual2.p99)}` : UNKNOWN }),
+    a4("td", { class: "number", children: depthOf(hop.node_id, hop.queue_occupancy) }),
+    a4("td", { class: "number", children: utilization(hop) })
   ] });
 }
 var NO_TIMES = "no timestamps of both ends";
 var NO_CLOCKS = "how far the clocks are apart is not known";
-function Link({ now: now2, then, share, known, other }) {
+function Link({ now: now2, then, share, known: known2, other }) {
   const { from, to, start, length, uncertainty } = now2 ?? then;
   const isUnknown = length === null || uncertainty === null;
   const why = length === null ? NO_TIMES : NO_CLOCKS;
-  const last = now2 ? void 0 : known.get(linkKey(from.node_id, from.egress_interface, to.node_id, to.ingress_interface))?.lastSeen;
+  const last = now2 ? void 0 : known2.get(linkKey(from.node_id, from.egress_interface, to.node_id, to.ingress_interface))?.lastSeen;
   const name = `link to ${node(to.node_id)}`;
   const write2 = (piece) => piece.length === null || piece.uncertainty === null ? UNKNOWN : `${duration(piece.length)} ± ${duration(piece.uncertainty)}`;
-  return /* @__PURE__ */ a4("tr", { class: now2 ? "link" : "link left", children: [
-    /* @__PURE__ */ a4("th", { scope: "row", class: "muted", children: now2 ? name : /* @__PURE__ */ a4("del", { children: name }) }),
-    /* @__PURE__ */ a4("td", {}),
-    /* @__PURE__ */ a4("td", { class: "track", children: [
-      /* @__PURE__ */ a4(Ghost, { piece: then, share }),
-      now2 && isUnknown && /* @__PURE__ */ a4("span", { class: "bar unknown", style: { left: share(start) }, title: why }),
-      now2 && !isUnknown && /* @__PURE__ */ a4($, { children: [
-        /* @__PURE__ */ a4("span", { class: "bar link", style: { left: share(start), width: share(length) } }),
-        /* @__PURE__ */ a4("span", { class: "bar whisker", style: { left: share(start + length - uncertainty), width: share(2 * uncertainty) } })
+  return a4("tr", { class: now2 ? "link" : "link left", children: [
+    a4("th", { scope: "row", class: "muted", children: now2 ? name : a4("del", { children: name }) }),
+    a4("td", {}),
+    a4("td", { class: "track", children: [
+      a4(Ghost, { piece: then, share }),
+      now2 && isUnknown && a4("span", { class: "bar unknown", style: { left: share(start) }, title: why }),
+      now2 && !isUnknown && a4($, { children: [
+        a4("span", { class: "bar link", style: { left: share(start), width: share(length) } }),
+        a4("span", { class: "bar whisker", style: { left: share(start + length - uncertainty), width: share(2 * uncertainty) } })
       ] })
     ] }),
-    /* @__PURE__ */ a4("td", { class: "number", children: now2 ? write2(now2) : /* @__PURE__ */ a4("span", { class: "muted", children: "not taken" }) }),
-    other && /* @__PURE__ */ a4("td", { class: "number", children: then ? write2(then) : /* @__PURE__ */ a4("span", { class: "muted", children: "not taken" }) }),
-    /* @__PURE__ */ a4("td", { colSpan: 3, class: "muted", children: last !== void 0 ? /* @__PURE__ */ a4($, { children: [
+    a4("td", { class: "number", children: now2 ? write2(now2) : a4("span", { class: "muted", children: "not taken" }) }),
+    other && a4("td", { class: "number", children: then ? write2(then) : a4("span", { class: "muted", children: "not taken" }) }),
+    a4("td", { colSpan: 3, class: "muted", children: last !== void 0 ? a4($, { children: [
       "any flow last seen on it ",
-      /* @__PURE__ */ a4(Time, { at: last })
+      a4(Time, { at: last })
     ] }) : isUnknown ? why : "" })
   ] });
 }
-function utilization(value, full) {
-  if (value === null) return UNKNOWN;
-  return full ? permille(1e3 * value / full) : `${count(value)} (unit not known)`;
+function utilization({ node_id, egress_utilization: value }) {
+  const share = permilleOf(node_id, value);
+  return value === null || share !== null ? permille(share) : `${count(value)} (unit not known)`;
 }
 function waterfallText(time, way2) {
   const lines = way2.pieces.map((piece) => {
@@ -2820,36 +2856,36 @@ function waterfallText(time, way2) {
 // src/views/flow.tsx
 function Flow({ name }) {
   const found = useAsk("flow " + name, () => resolve(name));
-  return /* @__PURE__ */ a4(Answer, { asked: found, children: (id) => id ? /* @__PURE__ */ a4(Known2, { id }) : /* @__PURE__ */ a4(Empty, { children: [
+  return a4(Answer, { asked: found, children: (id) => id ? a4(Known2, { id }) : a4(Empty, { children: [
     "No flow is called “",
     shown(name),
     "”, now or in history. ",
-    /* @__PURE__ */ a4("a", { href: href("/flows"), children: "All flows" })
+    a4("a", { href: href("/flows"), children: "All flows" })
   ] }) });
 }
 function Known2({ id }) {
   if (lastFlow.peek() !== id) lastFlow.value = id;
   const live = useAsk("live " + id, (signal) => ask("flows/" + id, { signal }).catch((error) => error.status === 404 ? null : Promise.reject(error)), 2e3);
-  return /* @__PURE__ */ a4(Answer, { asked: live, children: (live2) => /* @__PURE__ */ a4($, { children: [
-    /* @__PURE__ */ a4(Head, { id, live: live2 }),
-    /* @__PURE__ */ a4(Packets, { id, paths: live2?.paths ?? [] })
+  return a4(Answer, { asked: live, children: (live2) => a4($, { children: [
+    a4(Head, { id, live: live2 }),
+    a4(Packets, { id, paths: live2?.paths ?? [] })
   ] }) });
 }
 function Head({ id, live }) {
   if (!live) {
-    return /* @__PURE__ */ a4($, { children: [
-      /* @__PURE__ */ a4("h1", { children: [
+    return a4($, { children: [
+      a4("h1", { children: [
         "Flow ",
         id
       ] }),
-      /* @__PURE__ */ a4(Empty, { children: "No report on this flow came lately; what follows is history." })
+      a4(Empty, { children: "No report on this flow came lately; what follows is history." })
     ] });
   }
   const { flow } = live;
   const missing = flow.hops_expected === null ? "how many hops there should be is not known" : `${flow.hops_expected} hops expected`;
-  return /* @__PURE__ */ a4($, { children: [
-    /* @__PURE__ */ a4("h1", { class: "mono", children: flowText(flow.flow) }),
-    /* @__PURE__ */ a4(
+  return a4($, { children: [
+    a4("h1", { class: "mono", children: flowText(flow.flow) }),
+    a4(
       Facts,
       {
         facts: [
@@ -2857,7 +2893,7 @@ function Head({ id, live }) {
           ["Told by", flow.origin],
           ["Path", flow.complete ? `complete, ${flow.path?.length ?? 0} hops` : `not complete: ${missing}`],
           ["Reports", count(flow.reports)],
-          ["Last seen", /* @__PURE__ */ a4(Time, { at: flow.last_seen })]
+          ["Last seen", a4(Time, { at: flow.last_seen })]
         ]
       }
     )
@@ -2871,24 +2907,24 @@ function Packets({ id, paths }) {
   const { isLive, from, to } = range();
   const order = param("order") === "time" ? "time" : "slowest";
   const list = useAsk(`packets ${id} ${order} ${isLive ? "live" : `${from} ${to}`}`, (signal) => packetsOf(id, window_().from, window_().to, order, signal), isLive ? 5e3 : void 0);
-  return /* @__PURE__ */ a4(Answer, { asked: list, children: (packets) => {
+  return a4(Answer, { asked: list, children: (packets) => {
     const named = packetTime(param("packet")) === void 0 ? "" : param("packet");
-    const taken = paths.length > 0 && /* @__PURE__ */ a4(Paths, { paths });
-    if (!packets.length && !named) return /* @__PURE__ */ a4($, { children: [
-      /* @__PURE__ */ a4(None2, { id }),
+    const taken = paths.length > 0 && a4(Paths, { paths });
+    if (!packets.length && !named) return a4($, { children: [
+      a4(None2, { id }),
       taken
     ] });
     const name = named || packetName(packets[0]);
-    return /* @__PURE__ */ a4($, { children: [
-      /* @__PURE__ */ a4(One, { id, name, time: packetTime(name), paths, isAsked: named !== "" }),
+    return a4($, { children: [
+      a4(One, { id, name, time: packetTime(name), paths, isAsked: named !== "" }),
       taken,
-      /* @__PURE__ */ a4(List3, { id, packets, order, chosen: name })
+      a4(List3, { id, packets, order, chosen: name })
     ] });
   } });
 }
-var None2 = ({ id }) => /* @__PURE__ */ a4(Empty, { children: [
+var None2 = ({ id }) => a4(Empty, { children: [
   "No packet of this flow is in history for this time. It may have come before or after: ",
-  /* @__PURE__ */ a4("a", { href: href("/flow/" + id, { live: "1m" }), children: "the last minute" }),
+  a4("a", { href: href("/flow/" + id, { live: "1m" }), children: "the last minute" }),
   "; or no history is kept."
 ] });
 var NOTHING_USUAL = /* @__PURE__ */ new Map();
@@ -2897,8 +2933,9 @@ function One({ id, name, time, paths, isAsked }) {
   const previous = before(paths, time);
   const other = compared && compared !== name ? compared : previous ? `until ${previous.until}` : "";
   const asked = useAsk(`hops ${id} ${name}`, async (signal) => {
-    const [hops, known, counted] = await Promise.all([hopsOf(id, name, signal), linksKnown(signal), units2(signal)]);
-    return { hops, known, counted };
+    const hops = await hopsOf(id, name, signal);
+    const past = previous?.path.map(({ node_id }) => node_id) ?? [];
+    return { hops, known: await linksKnown([...hops.map(({ node_id }) => node_id), ...past], signal) };
   });
   const ghosts = useAsk(
     `beside ${id} ${name} ${other}`,
@@ -2909,35 +2946,35 @@ function One({ id, name, time, paths, isAsked }) {
   const usually = !values.isStale && values.data || NOTHING_USUAL;
   const toggle = () => set({ cmp: compared ? void 0 : name, packet: name }, true);
   useKeys({ v: toggle });
-  return /* @__PURE__ */ a4(Answer, { asked, children: ({ hops, known, counted }) => {
-    if (!hops.length) return /* @__PURE__ */ a4(Empty, { children: "This report is no longer in history." });
-    const way2 = pieces(hops, known);
+  return a4(Answer, { asked, children: ({ hops, known: known2 }) => {
+    if (!hops.length) return a4(Empty, { children: "This report is no longer in history." });
+    const way2 = pieces(hops, known2);
     const isSame = !compared && then.every((hop, at) => hop.node_id === hops[at]?.node_id) && then.length === hops.length;
-    const ghost = then.length && !isSame ? pieces(then, known) : void 0;
-    return /* @__PURE__ */ a4("section", { "aria-labelledby": "packet", children: [
-      /* @__PURE__ */ a4("h2", { id: "packet", children: [
+    const ghost = then.length && !isSame ? pieces(then, known2) : void 0;
+    return a4("section", { "aria-labelledby": "packet", children: [
+      a4("h2", { id: "packet", children: [
         isAsked ? "Packet" : "Slowest packet",
         " of ",
-        /* @__PURE__ */ a4("time", { children: exact(time) }),
+        a4("time", { children: exact(time) }),
         ": ",
         duration(way2.sum),
         !way2.isWhole && " of what is known"
       ] }),
-      /* @__PURE__ */ a4("p", { children: [
-        /* @__PURE__ */ a4("button", { onClick: toggle, "aria-pressed": compared !== "", title: "v", children: compared ? "End the comparison" : "Compare with another packet" }),
+      a4("p", { children: [
+        a4("button", { onClick: toggle, "aria-pressed": compared !== "", title: "v", children: compared ? "End the comparison" : "Compare with another packet" }),
         " ",
         compared === name && "This packet stays beside the one you choose next: in the list below, or with the arrow keys.",
-        compared && compared !== name && /* @__PURE__ */ a4($, { children: [
+        compared && compared !== name && a4($, { children: [
           "Dashed: the packet of ",
           exact(packetTime(compared)),
           "."
         ] })
       ] }),
-      /* @__PURE__ */ a4(Waterfall, { way: way2, other: ghost, arrived: time, usually, counted, known }),
-      /* @__PURE__ */ a4(Missing, { hops }),
-      previous && !compared && /* @__PURE__ */ a4(Before, { previous, hops, isDrawn: ghost !== void 0, isAsked: ghosts.data !== void 0 && !ghosts.isStale }),
-      /* @__PURE__ */ a4("p", { class: "muted", children: [
-        /* @__PURE__ */ a4("a", { href: href(`/report/${name.split("-").slice(0, 3).join("/")}`, { at: String(time), span: "2s" }), children: [
+      a4(Waterfall, { way: way2, other: ghost, arrived: time, usually, known: known2 }),
+      a4(Missing, { hops }),
+      previous && !compared && a4(Before, { previous, hops, isDrawn: ghost !== void 0, isAsked: ghosts.data !== void 0 && !ghosts.isStale }),
+      a4("p", { class: "muted", children: [
+        a4("a", { href: href(`/report/${name.split("-").slice(0, 3).join("/")}`, { at: String(time), span: "2s" }), children: [
           "Report ",
           name.split("-")[2],
           " of ",
@@ -2945,7 +2982,7 @@ function One({ id, name, time, paths, isAsked }) {
         ] }),
         ". The usual values are of reports of this flow within half a minute."
       ] }),
-      /* @__PURE__ */ a4(Copier, { text: () => waterfallText(exact(time), way2) + (ghost ? `
+      a4(Copier, { text: () => waterfallText(exact(time), way2) + (ghost ? `
 
 beside it: ${waterfallText(then[0].time ? exact(BigInt(then[0].time)) : "", ghost)}` : "") })
     ] });
@@ -2964,14 +3001,14 @@ function Missing({ hops }) {
   const [first2] = hops;
   const missing = (first2?.hop_count ?? 0) - hops.length;
   if (first2?.origin !== "md-stack") {
-    return /* @__PURE__ */ a4("p", { class: "notice", children: [
+    return a4("p", { class: "notice", children: [
       "This report tells of one hop only (",
       first2?.origin,
       "); the other nodes report by themselves, so their rows are in other reports."
     ] });
   }
   if (missing <= 0) return null;
-  return /* @__PURE__ */ a4("p", { class: "notice", children: [
+  return a4("p", { class: "notice", children: [
     count(missing),
     " hops are not reported: the stack was full (E bit), a node's filter kept it back, or the MTU left no room."
   ] });
@@ -2980,14 +3017,14 @@ function Before({ previous, hops, isDrawn, isAsked }) {
   const now2 = new Set(hops.map((hop) => hop.node_id));
   const same = previous.path.length === hops.length && previous.path.every((hop, at) => hop.node_id === hops[at]?.node_id);
   if (same) return null;
-  return /* @__PURE__ */ a4("p", { class: "ghost", children: [
+  return a4("p", { class: "ghost", children: [
     "Until ",
-    /* @__PURE__ */ a4(Time, { at: previous.until }),
+    a4(Time, { at: previous.until }),
     " it went by",
     " ",
-    previous.path.map((hop, at) => /* @__PURE__ */ a4("span", { children: [
+    previous.path.map((hop, at) => a4("span", { children: [
       at > 0 && " → ",
-      now2.has(hop.node_id) ? node(hop.node_id) : /* @__PURE__ */ a4("del", { children: node(hop.node_id) })
+      now2.has(hop.node_id) ? node(hop.node_id) : a4("del", { children: node(hop.node_id) })
     ] }, at)),
     isDrawn ? ": dashed above is the last packet that did." : isAsked ? "; no packet of that time is in history." : "."
   ] });
@@ -2998,14 +3035,14 @@ function List3({ id, packets, order, chosen }) {
   const at = packets.findIndex((packet) => packetName(packet) === chosen);
   useKeys({ ArrowLeft: () => choose(packets[at - 1]), ArrowRight: () => choose(packets[at + 1]) });
   if (!packets.length) return null;
-  return /* @__PURE__ */ a4("section", { children: [
-    /* @__PURE__ */ a4("h2", { children: "Packets" }),
-    /* @__PURE__ */ a4("p", { children: [
-      /* @__PURE__ */ a4("button", { "aria-pressed": order === "slowest", onClick: () => set({ order: void 0, packet: void 0 }), children: "Slowest first" }),
+  return a4("section", { children: [
+    a4("h2", { children: "Packets" }),
+    a4("p", { children: [
+      a4("button", { "aria-pressed": order === "slowest", onClick: () => set({ order: void 0, packet: void 0 }), children: "Slowest first" }),
       " ",
-      /* @__PURE__ */ a4("button", { "aria-pressed": order === "time", onClick: () => set({ order: "time", packet: void 0 }), children: "Latest first" })
+      a4("button", { "aria-pressed": order === "time", onClick: () => set({ order: "time", packet: void 0 }), children: "Latest first" })
     ] }),
-    /* @__PURE__ */ a4(
+    a4(
       Table,
       {
         caption: `${count(packets.length)} packets, of reports, at most a minute`,
@@ -3014,7 +3051,7 @@ function List3({ id, packets, order, chosen }) {
         isChosen: (packet) => packetName(packet) === chosen,
         open: address2,
         columns: [
-          { name: "Arrived", cell: (packet) => /* @__PURE__ */ a4("a", { href: address2(packet), children: exact(BigInt(packet.time)) }) },
+          { name: "Arrived", cell: (packet) => a4("a", { href: address2(packet), children: exact(BigInt(packet.time)) }) },
           { name: "Sum of hops", isNumber: true, cell: (packet) => duration(packet.total) },
           { name: "Longest hop", isNumber: true, cell: (packet) => duration(packet.longest) },
           { name: "Hops", isNumber: true, cell: (packet) => packet.hops === packet.hop_count ? count(packet.hops) : `${packet.hops} of ${packet.hop_count}` },
@@ -3026,7 +3063,7 @@ function List3({ id, packets, order, chosen }) {
   ] });
 }
 function Paths({ paths }) {
-  return /* @__PURE__ */ a4(
+  return a4(
     Table,
     {
       caption: "Paths of this flow, the latest first",
@@ -3034,113 +3071,22 @@ function Paths({ paths }) {
       keyOf: (path, at) => path.id + at,
       columns: [
         { name: "Path", cell: (path) => path.path.map((hop) => node(hop.node_id)).join(" → ") || UNKNOWN },
-        { name: "Since", cell: (path) => /* @__PURE__ */ a4(Time, { at: path.since }) },
-        { name: "Until", cell: (path) => path.current ? "now" : /* @__PURE__ */ a4(Time, { at: path.until }) }
+        { name: "Since", cell: (path) => a4(Time, { at: path.since }) },
+        { name: "Until", cell: (path) => path.current ? "now" : a4(Time, { at: path.until }) }
       ]
     }
   );
 }
 
-// src/filter.ts
-var PROTOCOLS2 = { icmp: 1, tcp: 6, udp: 17, sctp: 132 };
-var integer = (text) => /^\d{1,15}$/.test(text) ? Number(text) : void 0;
-var host = (end) => ({
-  about: `address, prefix or name of the ${end}`,
-  read: (text) => text,
-  test: (flow, _is, text) => isWithin(flow.flow[end], text) || flow[`${end}_name`]?.toLowerCase() === text.toLowerCase()
-});
-var latency = {
-  about: "longest hop, such as 1ms",
-  read: (text) => parseSpan(text) ?? integer(text),
-  test: (flow, is) => flow.hop_latency.some((value) => value !== null && is(value))
-};
-var FIELDS = {
-  source: host("source"),
-  destination: host("destination"),
-  host: {
-    about: "address, prefix or name of either end",
-    read: (text) => text,
-    test: (flow, is, text) => host("source").test(flow, is, text) || host("destination").test(flow, is, text)
-  },
-  port: { about: "source or destination port", read: integer, test: (flow, is) => is(flow.flow.source_port) || is(flow.flow.destination_port) },
-  protocol: { about: "tcp, udp or a number", read: (text) => PROTOCOLS2[text.toLowerCase()] ?? integer(text), test: (flow, is) => is(flow.flow.protocol) },
-  node: {
-    about: "a node of the path, by name or id",
-    read: (text) => [...nodes.value].find(([, name]) => name === text)?.[0] ?? integer(text),
-    test: (flow, is) => flow.path?.some((hop) => is(hop.node_id)) ?? false
-  },
-  latency,
-  hops: { about: "length of the path", read: integer, test: (flow, is) => flow.path !== null && is(flow.path.length) },
-  reports: { about: "individual reports", read: integer, test: (flow, is) => is(flow.reports) }
-};
-var OPERATORS = ["!=", ">=", "<=", "=", ">", "<"];
-function parseFilter(text) {
-  const tests = [];
-  let at = 0;
-  for (const part of text.split(/\band\b/i)) {
-    const lead = part.length - part.trimStart().length;
-    const found = condition(part.trim());
-    if (typeof found === "string") return { matches: () => true, error: { message: found, at: at + lead } };
-    if (found) tests.push(found);
-    at += part.length + 3;
-  }
-  return { matches: (flow) => tests.every((test) => test(flow)) };
-}
-function condition(text) {
-  if (!text) return void 0;
-  const found = /^([a-z]+)\s*(!=|>=|<=|=|>|<)\s*(\S+)$/i.exec(text);
-  if (!found) return `“${text}” is no condition such as node = leaf1; fields are ${Object.keys(FIELDS).join(", ")}`;
-  const [, name, operator, written2] = found;
-  const field = FIELDS[name.toLowerCase()];
-  if (!field) return `no field is called ${name}; there are ${Object.keys(FIELDS).join(", ")}`;
-  const value = field.read(written2);
-  if (value === void 0) return `${written2} is no ${field.about}`;
-  if (operator === "!=") return (flow) => !field.test(flow, (other) => other !== null && Number(other) === Number(value), written2);
-  const compare = (other) => {
-    if (other === null) return false;
-    const [a5, b3] = [Number(other), Number(value)];
-    return operator === "=" ? a5 === b3 : operator === ">" ? a5 > b3 : operator === "<" ? a5 < b3 : operator === ">=" ? a5 >= b3 : a5 <= b3;
-  };
-  return (flow) => field.test(flow, compare, written2);
-}
-function complete(text) {
-  const part = text.split(/\band\b\s*/i).at(-1).trimStart();
-  const done = text.slice(0, text.length - part.length);
-  const spaced = done && !done.endsWith(" ") ? done + " " : done;
-  if (/^[a-z]*$/i.test(part)) {
-    return Object.entries(FIELDS).filter(([name]) => name.startsWith(part.toLowerCase())).map(([name, { about }]) => ({ text: `${spaced}${name} `, about }));
-  }
-  const field = /^([a-z]+)\s*(\S*)$/i.exec(part);
-  if (field && OPERATORS.every((operator) => !part.includes(operator))) {
-    return OPERATORS.map((operator) => ({ text: `${spaced}${field[1]} ${operator} `, about: "" }));
-  }
-  const value = /^(node|protocol)\s*(=|!=)\s*(\S*)$/i.exec(part);
-  if (value) {
-    const values = value[1].toLowerCase() === "node" ? [...nodes.value.values()] : Object.keys(PROTOCOLS2);
-    return values.filter((name) => name.startsWith(value[3])).slice(0, 12).map((name) => ({ text: `${spaced}${value[1]} ${value[2]} ${name} `, about: "" }));
-  }
-  return part.endsWith(" ") ? [{ text: text + "and ", about: "another condition" }] : [];
-}
-function isWithin(address2, text) {
-  const [prefix = "", length] = text.split("/");
-  if (length === void 0) return address2 === prefix;
-  const [a5, b3] = [bits(address2), bits(prefix)];
-  const kept2 = Number(length);
-  return a5 !== void 0 && b3 !== void 0 && a5.length === b3.length && a5.slice(0, kept2) === b3.slice(0, kept2);
-}
-function bits(address2) {
-  const binary = (value, width) => value.toString(2).padStart(width, "0");
-  if (/^\d+(\.\d+){3}$/.test(address2)) return address2.split(".").map((part) => binary(Number(part), 8)).join("");
-  if (!address2.includes(":")) return void 0;
-  const [head = "", tail] = address2.split("::");
-  const groups2 = (part) => part ? part.split(":") : [];
-  const missing = 8 - groups2(head).length - groups2(tail).length;
-  const all = [...groups2(head), ...Array(tail === void 0 ? 0 : Math.max(0, missing)).fill("0"), ...groups2(tail)];
-  return all.length === 8 ? all.map((group) => binary(parseInt(group || "0", 16), 16)).join("") : void 0;
+// src/columns.ts
+function rowsOf(columns3) {
+  const rows = [];
+  for (const [name, cells] of Object.entries(columns3)) cells.forEach((cell2, at) => (rows[at] ??= {})[name] = cell2);
+  return rows;
 }
 
 // src/parts/filter.tsx
-function FilterField({ text, filter, examples: examples2 }) {
+function FilterField({ text, wrong, examples: examples2 }) {
   const [typed, setTyped] = d2(text);
   const [isOpen, setOpen] = d2(false);
   const [chosen, setChosen] = d2(-1);
@@ -3149,7 +3095,10 @@ function FilterField({ text, filter, examples: examples2 }) {
     setSeen(text);
     setTyped(text);
   }
-  const offers = isOpen ? complete(typed) : [];
+  const question = `filter/complete?text=${encodeURIComponent(typed)}`;
+  const { data } = useAsk(isOpen ? question : "", async (signal) => isOpen ? { ...await ask(question, { signal }), text: typed } : void 0);
+  const kept2 = data ? [...data.text].slice(0, data.from).join("") : "";
+  const offers = isOpen && data ? data.options.slice(0, MOST2).map((option) => ({ ...option, whole: `${kept2}${option.text} ` })) : [];
   const take2 = (value, isWhole) => {
     setTyped(value);
     setChosen(-1);
@@ -3166,18 +3115,18 @@ function FilterField({ text, filter, examples: examples2 }) {
       setChosen((old) => offers.length ? (old + by2 + offers.length) % offers.length : -1);
     } else if (event.key === "Enter") {
       const offer = offers[chosen];
-      offer ? take2(offer.text, false) : take2(typed, true);
+      offer ? take2(offer.whole, false) : take2(typed, true);
     } else if (event.key === "Tab" && chosen >= 0 && offers[chosen]) {
       event.preventDefault();
-      take2(offers[chosen].text, false);
+      take2(offers[chosen].whole, false);
     } else if (event.key === "Escape" && isOpen) {
       event.stopPropagation();
       setOpen(false);
     }
   };
-  return /* @__PURE__ */ a4("div", { class: "filter", children: [
-    /* @__PURE__ */ a4("label", { for: "filter", children: "Filter" }),
-    /* @__PURE__ */ a4(
+  return a4("div", { class: "filter", children: [
+    a4("label", { for: "filter", children: "Filter" }),
+    a4(
       "input",
       {
         id: "filter",
@@ -3187,8 +3136,8 @@ function FilterField({ text, filter, examples: examples2 }) {
         "aria-controls": "offers",
         "aria-autocomplete": "list",
         "aria-activedescendant": chosen >= 0 ? `offer-${chosen}` : void 0,
-        "aria-invalid": filter.error ? true : void 0,
-        "aria-describedby": filter.error ? "filter-error" : void 0,
+        "aria-invalid": wrong ? true : void 0,
+        "aria-describedby": wrong ? "filter-error" : void 0,
         autocomplete: "off",
         spellcheck: false,
         placeholder: examples2.join("   "),
@@ -3199,93 +3148,83 @@ function FilterField({ text, filter, examples: examples2 }) {
         onKeyDown: onKey2
       }
     ),
-    offers.length > 0 && /* @__PURE__ */ a4("ul", { id: "offers", role: "listbox", "aria-label": "What may follow", children: offers.map((offer, at) => /* @__PURE__ */ a4("li", { id: `offer-${at}`, role: "option", "aria-selected": at === chosen, onMouseDown: (event) => (event.preventDefault(), take2(offer.text, false)), children: [
-      /* @__PURE__ */ a4("code", { children: offer.text.trim() }),
+    offers.length > 0 && a4("ul", { id: "offers", role: "listbox", "aria-label": "What may follow", children: offers.map((offer, at) => a4("li", { id: `offer-${at}`, role: "option", "aria-selected": at === chosen, onMouseDown: (event) => (event.preventDefault(), take2(offer.whole, false)), children: [
+      a4("code", { children: shown(offer.text) }),
       " ",
-      /* @__PURE__ */ a4("span", { class: "muted", children: offer.about })
+      a4("span", { class: "muted", children: shown(offer.about) })
     ] }, offer.text)) }),
-    filter.error && /* @__PURE__ */ a4("p", { id: "filter-error", class: "bad", children: [
-      "at character ",
-      filter.error.at + 1,
-      ": ",
-      shown(filter.error.message)
-    ] })
+    wrong && a4("p", { id: "filter-error", class: "bad", children: shown(wrong, 600) })
   ] });
 }
+var MOST2 = 20;
 
 // src/views/flows.tsx
-var total = (flow) => flow.path && flow.hop_latency.length && flow.hop_latency.every((latency2) => latency2 !== null) ? flow.hop_latency.reduce((sum, latency2) => sum + latency2, 0) : null;
-var worst = (flow) => flow.hop_latency.reduce((a5, b3) => b3 !== null && (a5 === null || b3 > a5) ? b3 : a5, null);
-var SORTS = {
-  worst: ["longest hop", (flow) => worst(flow) ?? -1],
-  total: ["sum of hops", (flow) => total(flow) ?? -1],
-  reports: ["reports", (flow) => flow.reports],
-  changed: ["latest path change", (flow) => Number(flow.path_since ?? 0)]
-};
+var SORTS = { worst: "longest hop", latency: "sum of hops", reports: "reports", changes: "path changes", "last-seen": "latest report", "first-seen": "latest beginning" };
+var [FEW, MANY] = [100, 500];
 function Flows2() {
-  const flows = useAsk("flows", (signal) => ask("flows?limit=10000", { signal }), 2e3);
-  const text = param("q");
-  const filter = parseFilter(text);
-  return /* @__PURE__ */ a4($, { children: [
-    /* @__PURE__ */ a4("h1", { children: "Flows" }),
-    /* @__PURE__ */ a4(FilterField, { text, filter, examples: examples(flows.data ?? []) }),
-    /* @__PURE__ */ a4("label", { class: "sort", children: [
+  const filter = param("q");
+  const sort = param("sort") in SORTS ? param("sort") : "worst";
+  const question = `flows/search?limit=${param("many") ? MANY : FEW}&sort=${sort}&filter=${encodeURIComponent(filter)}`;
+  const flows = useAsk(question, (signal) => ask(question, { signal }), 2e3);
+  const wrong = flows.error?.status === 400 ? flows.error.message : "";
+  const rows = flows.data ? rowsOf(flows.data.columns) : [];
+  return a4($, { children: [
+    a4("h1", { children: "Flows" }),
+    a4(FilterField, { text: filter, wrong, examples: examples(rows) }),
+    a4("label", { class: "sort", children: [
       "Order by",
       " ",
-      /* @__PURE__ */ a4("select", { value: param("sort") || "worst", onChange: (event) => set({ sort: event.currentTarget.value }), children: Object.entries(SORTS).map(([key, [name]]) => /* @__PURE__ */ a4("option", { value: key, children: name }, key)) })
+      a4("select", { value: sort, onChange: (event) => set({ sort: event.currentTarget.value }), children: Object.entries(SORTS).map(([key3, name]) => a4("option", { value: key3, children: name }, key3)) })
     ] }),
-    /* @__PURE__ */ a4(Answer, { asked: flows, children: (all) => /* @__PURE__ */ a4(List4, { all, filter }) })
+    a4(Answer, { asked: wrong ? { ...flows, error: void 0 } : flows, children: (found) => a4(List4, { found, rows, sort: SORTS[sort] }) }),
+    rows.length < (flows.data?.found ?? 0) && !param("many") && a4("p", { children: a4("button", { onClick: () => set({ many: "1" }), children: [
+      "Show ",
+      MANY
+    ] }) })
   ] });
 }
-var examples = (flows) => {
-  const [first2] = flows;
-  const hop = first2?.path?.[1] ?? first2?.path?.[0];
-  return [first2 && `source = ${first2.flow.source}`, hop && `node = ${hop.node_id}`, "latency > 1ms", "protocol = tcp"].filter(Boolean);
+var examples = ([first2]) => {
+  const hop = first2?.path[1] ?? first2?.path[0];
+  return [first2 && `source = ${first2.source}`, hop !== void 0 && `node = ${hop}`, "latency > 1ms", "protocol = tcp"].filter(Boolean);
 };
-function List4({ all, filter }) {
-  const [name, order] = SORTS[param("sort")] ?? SORTS.worst;
-  const rows = all.filter(filter.matches).sort((a5, b3) => order(b3) - order(a5) || (a5.id < b3.id ? -1 : 1));
-  const shownRows = rows.slice(0, 300);
-  const longest = Math.max(1, ...shownRows.map((flow) => worst(flow) ?? 0));
-  useCopy(() => shownRows.map((flow) => `${flowText(flow.flow)}  ${(flow.path ?? []).map((hop) => node(hop.node_id)).join(" ")}  ${duration(total(flow))}`).join("\n"));
-  if (!all.length) return /* @__PURE__ */ a4(Empty, { children: "No report tells of a flow yet. Nodes have to watch some: see “watch” in node.toml." });
-  if (!rows.length) {
-    return /* @__PURE__ */ a4(Empty, { children: [
+function List4({ found: { found, known: known2, base: base2 }, rows, sort }) {
+  useCopy(() => rows.map((flow) => `${flowText(flow)}  ${flow.path.map(node).join(" ")}  ${duration(flow.latency)}`).join("\n"));
+  if (!known2) return a4(Empty, { children: "No report tells of a flow yet. Nodes have to watch some: see “watch” in node.toml." });
+  if (!found) {
+    return a4(Empty, { children: [
       "No flow of ",
-      count(all.length),
+      count(known2),
       " matches. ",
-      /* @__PURE__ */ a4("button", { onClick: () => set({ q: void 0 }), children: "Show all" })
+      a4("button", { onClick: () => set({ q: void 0 }), children: "Show all" })
     ] });
   }
-  return /* @__PURE__ */ a4(Table, { caption: `${count(shownRows.length)} of ${count(all.length)} flows, by ${name}`, columns: columns(longest), rows: shownRows, keyOf: (flow) => flow.id, open: (flow) => href("/flow/" + flow.id) });
+  const longest = Math.max(1, ...rows.map((flow) => flow.worst_latency ?? 0));
+  const caption = `${count(rows.length)} of ${count(found)} flows${found < known2 ? ` that match, of ${count(known2)}` : ""}, by ${sort}`;
+  return a4(Table, { caption, columns: columns(longest, BigInt(base2)), rows, keyOf: (flow) => flow.id, open: (flow) => href("/flow/" + flow.id) });
 }
-function columns(longest) {
+function columns(longest, base2) {
   const named = (flow) => [flow.source_name, flow.destination_name].filter(Boolean).map((name) => shown(name, 40)).join(" > ");
   return [
-    { name: "Flow", cell: (flow) => /* @__PURE__ */ a4(FlowLink, { flow: flow.flow, id: flow.id }) },
+    { name: "Flow", cell: (flow) => a4(FlowLink, { flow, id: flow.id }) },
     { name: "Hosts", cell: (flow) => named(flow) || UNKNOWN },
-    { name: "Path", cell: (flow) => /* @__PURE__ */ a4($, { children: [
-      /* @__PURE__ */ a4(Path, { hops: flow.path }),
-      flow.path && !flow.complete && /* @__PURE__ */ a4("span", { class: "muted", title: "hops are missing", children: " …" })
+    { name: "Path", cell: (flow) => a4($, { children: [
+      a4(Path, { hops: flow.path.map((node_id) => ({ node_id })) }),
+      flow.path.length > 0 && !flow.complete && a4("span", { class: "muted", title: "hops are missing", children: " …" })
     ] }) },
-    { name: "Sum of hops", isNumber: true, cell: (flow) => duration(total(flow)) },
+    { name: "Sum of hops", isNumber: true, cell: (flow) => duration(flow.latency) },
     {
       name: "Longest hop",
       isNumber: true,
-      cell: (flow) => {
-        const most = worst(flow);
-        const hop = flow.path?.[flow.hop_latency.indexOf(most)];
-        return /* @__PURE__ */ a4("span", { class: "barred", children: [
-          /* @__PURE__ */ a4("meter", { "aria-hidden": "true", min: 0, max: longest, value: most ?? 0 }),
-          duration(most),
-          " ",
-          hop && most !== null ? `at ${node(hop.node_id)}` : ""
-        ] });
-      }
+      cell: ({ path, worst: worst2, worst_latency: most }) => a4("span", { class: "barred", children: [
+        a4("meter", { "aria-hidden": "true", min: 0, max: longest, value: most ?? 0 }),
+        duration(most),
+        " ",
+        worst2 !== null && path[worst2] !== void 0 && `at ${node(path[worst2])}`
+      ] })
     },
-    { name: "Path since", cell: (flow) => /* @__PURE__ */ a4(Time, { at: flow.path_since }) },
+    { name: "Path changes", isNumber: true, cell: (flow) => count(flow.changes) },
     { name: "Reports", isNumber: true, cell: (flow) => count(flow.reports) },
-    { name: "Last seen", cell: (flow) => /* @__PURE__ */ a4(Time, { at: flow.last_seen }) }
+    { name: "Last seen", cell: (flow) => a4(Time, { at: base2 + BigInt(flow.last_seen) }) }
   ];
 }
 
@@ -3294,63 +3233,77 @@ var BYS = {
   p99: { name: "p99 of hop latency", write: duration, steps: [1e4, 1e5, 1e6, 1e7, 1e8, 1e9] },
   max: { name: "longest hop latency", write: duration, steps: [1e4, 1e5, 1e6, 1e7, 1e8, 1e9] },
   depth: { name: "deepest queue", write: count, steps: [1e3, 1e4, 5e4, 1e5, 5e5, 1e6] },
-  utilization: { name: "utilisation, latest", write: permille, steps: [100, 200, 400, 600, 800, 900] },
-  reports: { name: "reports a second", write: rate, steps: [1, 10, 100, 1e3, 1e4, 1e5] }
+  utilization: { name: "utilisation", write: permille, steps: [100, 200, 400, 600, 800, 900] },
+  reports: { name: "reports a second", write: rate, steps: [1, 10, 100, 1e3, 1e4, 1e5] },
+  drops: { name: "drop reports", write: count, steps: [1, 10, 100, 1e3, 1e4, 1e5] },
+  silence: { name: "time since its last path", write: (value) => value !== null && value < 1e9 ? "under 1 s" : duration(value), steps: [2e9, 5e9, 1e10, 6e10, 6e11, 36e11] }
 };
+var by = () => param("by") in BYS ? param("by") : "p99";
+var counted = 0;
 function step2(by2, value) {
   if (value === null) return 0;
   const above = BYS[by2].steps.findIndex((bound) => value < bound);
   return above < 0 ? 7 : above + 1;
 }
 var written = (by2, value) => value === null ? UNKNOWN : BYS[by2].write(value);
-async function fabric(signal) {
+async function fabric(signal, of) {
   const { from, to } = range();
-  const seconds2 = Math.max(60, Number(to - from) / 1e9);
-  const levels = `SELECT node_id, egress_interface, max(latency_p99) AS p99, max(latency_max) AS longest, max(queue_occupancy_max) AS depth, sum(count) AS reports FROM minutes WHERE time >= ${from - MINUTE} AND time < ${to} GROUP BY 1, 2`;
-  const [topology, interfaces, flows, rows] = await Promise.all([
-    ask("topology", { signal }),
-    ask("interfaces", { signal }),
-    ask("flows?limit=2000", { signal }),
-    sql(levels, signal).catch(() => [])
-  ]);
-  const key = (node2, port2) => `${node2}.${port2 ?? "*"}`;
-  const known = new Map(rows.map((row) => [key(row.node_id, row.egress_interface), row]));
-  const latest = new Map(interfaces.map((port2) => [key(port2.node_id, port2.egress_interface), port2]));
-  const number = (value) => value === null || value === void 0 ? null : Number(value);
-  const valuesOf = (at) => {
-    const [row, port2] = [known.get(at), latest.get(at)];
-    return {
-      // A sketch may say a little more than the largest value was.
-      p99: row?.p99 === void 0 || row.p99 === null ? null : Math.min(Number(row.p99), Number(row.longest ?? row.p99)),
-      max: number(row?.longest),
-      depth: number(row?.depth),
-      reports: row ? Number(row.reports) / seconds2 : null,
-      utilization: number(port2?.utilization_permille)
-    };
-  };
-  const links = topology.links.map((link) => {
-    const { id, from: from2, to: to2, certain, latency: latency2, clock_uncertainty: uncertainty } = link;
-    const values = valuesOf(key(link.from, link.egress_interface));
-    return { id, from: from2, to: to2, egress: link.egress_interface, ingress: link.ingress_interface, certain, latency: latency2, uncertainty, values };
+  const [map] = await Promise.all([ask(`map?from=${from}&to=${to}${of === void 0 ? "" : "&node=" + of}`, { signal }), tiersOf(0, signal)]);
+  const seconds2 = Number(BigInt(map.to) - BigInt(map.from)) / 1e9;
+  const ids = map.nodes.node;
+  if (of === void 0) counted = ids.length;
+  const ports = /* @__PURE__ */ new Map();
+  for (const row of rowsOf(map.interfaces)) {
+    const { node: node2, interface: port2, p99, max: max2, depth, drops } = row;
+    const values = { ...nothing, p99: p99 === null ? null : Math.min(p99, max2 ?? p99), max: max2, depth, drops, reports: row.reports / seconds2, utilization: permilleOf(node2, row.utilization) };
+    ports.set(key(node2, port2), { node: node2, port: port2, link: void 0, values });
+  }
+  const links = rowsOf(map.links).map((row) => {
+    const [from2, to2] = [ids[row.from], ids[row.to]];
+    const { egress_interface: egress, ingress_interface: ingress, certain, latency_p50: latency, uncertainty } = row;
+    const port2 = ports.get(key(from2, egress)) ?? { node: from2, port: egress, link: void 0, values: { ...nothing } };
+    ports.set(key(from2, egress), port2);
+    port2.values.silence = row.silent_seconds * 1e9;
+    const id = `${key(from2, egress)}-${key(to2, ingress)}`;
+    return port2.link = { id, from: from2, to: to2, egress, ingress, certain, latency, uncertainty, values: port2.values };
   });
-  const tiers = tiersOf(flows.filter(({ path, complete: complete2 }) => path && complete2).map(({ path }) => path.map((hop) => hop.node_id)));
-  const byPort = new Map(links.map((link) => [key(link.from, link.egress), link]));
-  const ports = [...latest].map(([at, { node_id, egress_interface }]) => ({ node: node_id, port: egress_interface, link: byPort.get(at), values: valuesOf(at) }));
   const byNode = /* @__PURE__ */ new Map();
-  for (const { node: node2, values } of ports) byNode.get(node2)?.push(values) ?? byNode.set(node2, [values]);
-  const nodes2 = topology.nodes.map((node2) => {
-    const values = worst2(byNode.get(node2.node_id) ?? []);
-    return { id: node2.node_id, name: node2.name, tier: tiers.get(node2.node_id) ?? 0, reports: node2.reports, lost: node2.lost, values };
+  for (const { node: node2, values } of ports.values()) byNode.get(node2)?.push(values) ?? byNode.set(node2, [values]);
+  const tiers = await tiersOf(counted, signal);
+  const nodes2 = rowsOf(map.nodes).map((row) => {
+    return { id: row.node, tier: tiers.get(row.node) ?? 0, reportsItself: row.reports_itself, values: worst(byNode.get(row.node) ?? []) };
   });
-  return { nodes: nodes2, ports, links };
+  return { nodes: nodes2, ports: [...ports.values()], links };
 }
-function worst2(all) {
+var nothing = { p99: null, max: null, depth: null, reports: null, utilization: null, drops: null, silence: null };
+async function groups2(by2, signal) {
+  const { from, to } = range();
+  const [map] = await Promise.all([ask(`map?group=auto&by=${by2}&from=${from}&to=${to}`, { signal }), tiersOf(0, signal)]);
+  const all = rowsOf(map.groups);
+  counted = all.reduce((sum, { nodes: nodes3 }) => sum + nodes3.length, 0);
+  const values = (value) => ({ ...nothing, [by2]: value });
+  const tiers = await tiersOf(counted, signal);
+  const nodes2 = all.map((group, id) => ({ id, tier: tiers.get(group.nodes[0]) ?? 0, reportsItself: group.reports > 0, values: values(group.value) }));
+  const links = rowsOf(map.bundles).map(({ from: from2, to: to2, value, uncertain }) => {
+    return { id: `${from2}-${to2}`, from: from2, to: to2, egress: null, ingress: null, certain: !uncertain, latency: null, uncertainty: null, values: values(value) };
+  });
+  return { groups: all, fabric: { nodes: nodes2, links, ports: [] } };
+}
+var key = (node2, port2) => `${node2}.${port2 ?? "*"}`;
+function worst(all) {
   const most = (by2) => all.reduce((most2, values) => values[by2] !== null && (most2 === null || values[by2] > most2) ? values[by2] : most2, null);
-  return { p99: most("p99"), max: most("max"), depth: most("depth"), reports: most("reports"), utilization: most("utilization") };
+  return Object.fromEntries(Object.keys(BYS).map((by2) => [by2, most(by2)]));
 }
-function tiersOf(paths) {
+var known = /* @__PURE__ */ new Map();
+var [askedAt3, pause2, seenNodes] = [0, 2e3, 0];
+async function tiersOf(nodes2, signal) {
+  if (nodes2 > seenNodes && seenNodes) pause2 = 2e3;
+  seenNodes = Math.max(seenNodes, nodes2);
+  if (Date.now() - askedAt3 < pause2) return known;
+  [askedAt3, pause2] = [Date.now(), Math.min(6e4, 2 * pause2)];
+  const { columns: columns3 } = await ask("flows/search?limit=2000&sort=reports&filter=complete%20%3D%20true", { signal });
   const seen = /* @__PURE__ */ new Map();
-  for (const path of paths) {
+  for (const path of columns3.path) {
     path.forEach((node2, at) => {
       const distance = Math.min(at, path.length - 1 - at);
       const counts = seen.get(node2) ?? /* @__PURE__ */ new Map();
@@ -3358,59 +3311,196 @@ function tiersOf(paths) {
       seen.set(node2, counts);
     });
   }
-  return new Map([...seen].map(([node2, counts]) => [node2, [...counts].sort((a5, b3) => b3[1] - a5[1])[0][0]]));
+  known = new Map([...seen].map(([node2, counts]) => [node2, [...counts].sort((a5, b3) => b3[1] - a5[1])[0][0]]));
+  return known;
 }
 
-// src/parts/matrix.tsx
-function Matrix({ found, by: by2, selected }) {
+// src/parts/fabric.tsx
+var Nothing = () => a4(Empty, { children: [
+  "No node has reported yet, so there is nothing to draw. ",
+  a4("a", { href: href("/reports"), children: "What has been received" })
+] });
+var columns2 = () => [
+  { name: "Interface", cell: (port2) => a4("a", { href: href("/map", { ...kept(), sel: port2.link?.id ?? String(port2.node) }), children: portName(port2) }) },
+  { name: "Leads to", cell: (port2) => port2.link ? `${node(port2.link.to)} ${port2.link.ingress ?? UNKNOWN}` : "edge or not seen" },
+  ...Object.keys(BYS).map((key3) => ({ name: BYS[key3].name, isNumber: true, cell: (port2) => a4("span", { class: `swatch s${step2(key3, port2.values[key3])}`, children: shownAt(key3, port2.node, port2.values[key3]) }) })),
+  { name: "Link latency p50", isNumber: true, cell: (port2) => port2.link ? latencyOf(port2.link) : UNKNOWN },
+  { name: "Queue", cell: (port2) => port2.port === null ? UNKNOWN : a4("a", { class: "path", href: href(`/queue/${port2.node}/${port2.port}/0`), children: "queue 0" }) }
+];
+var shownAt = (key3, of, value) => key3 === "depth" ? depthOf(of, value) : written(key3, value);
+var portName = (port2) => `${node(port2.node)} ${port2.port ?? UNKNOWN}`;
+var kept = () => ({ by: param("by"), form: param("form") });
+var linkName = (link) => `${node(link.from)} ${link.egress ?? UNKNOWN} → ${node(link.to)} ${link.ingress ?? UNKNOWN}`;
+var latencyOf = (link) => link.latency !== null && link.uncertainty !== null ? `${duration(link.latency)} ± ${duration(link.uncertainty)}` : UNKNOWN;
+function Legend() {
+  const { steps, write: write2, name } = BYS[by()];
+  return a4("p", { class: "scale", "aria-label": `Colours: ${name}`, children: [
+    [1, 2, 3, 4, 5, 6, 7].map((at) => a4("span", { children: [
+      a4("i", { class: `s${at}` }),
+      " ",
+      at === 1 ? `under ${write2(steps[0])}` : at === 7 ? `${write2(steps[5])} and more ↑` : `from ${write2(steps[at - 2])}`
+    ] }, at)),
+    a4("span", { children: [
+      a4("i", { class: "s0" }),
+      " nothing reported"
+    ] })
+  ] });
+}
+function Selected({ found, selected }) {
+  const one = found.nodes.find(({ id }) => String(id) === selected);
+  if (one) return a4(NodePanel, { one, ports: found.ports });
+  const link = found.links.find(({ id }) => id === selected);
+  if (link) return a4(LinkPanel, { link, links: found.links });
+  return selected ? a4(Empty, { children: [
+    "Nothing on the map is called “",
+    selected,
+    "”. ",
+    a4("button", { onClick: () => set({ sel: void 0 }), children: "Forget it" })
+  ] }) : null;
+}
+function NodePanel({ one, ports }) {
+  const asked = useAsk("node " + one.id, (signal) => ask(`nodes?node=${one.id}`, { signal }), 5e3);
+  const known2 = one.reportsItself ? asked.data?.[0] : void 0;
+  return a4("section", { class: "panel", "aria-label": node(one.id), children: [
+    a4("h2", { children: node(one.id) }),
+    a4(
+      Facts,
+      {
+        facts: [
+          ["Node ID", String(one.id)],
+          ["Reports", one.reportsItself ? count(known2?.reports) : "none of its own: known from stacks only"],
+          ["Lost reports", count(known2?.lost)],
+          ["Flows", a4("a", { href: href("/flows", { q: `node = ${one.id}` }), children: "flows over it" })]
+        ]
+      }
+    ),
+    a4(Table, { caption: "Interfaces it sends by", rows: ports.filter((port2) => port2.node === one.id), keyOf: portName, columns: columns2() })
+  ] });
+}
+function LinkPanel({ link, links }) {
+  const back = links.find((other) => other.from === link.to && other.to === link.from && other.egress === link.ingress);
+  const flows = useAsk("link " + link.id, (signal) => ask(`links/${link.id}/flows?limit=20`, { signal }), 5e3);
+  return a4("section", { class: "panel", "aria-label": linkName(link), children: [
+    a4("h2", { children: linkName(link) }),
+    a4(
+      Table,
+      {
+        caption: "Both directions",
+        rows: back ? [link, back] : [link],
+        keyOf: (one) => one.id,
+        columns: [
+          { name: "Direction", cell: (one) => linkName(one) },
+          { name: "Link latency p50", isNumber: true, cell: latencyOf },
+          ...Object.keys(BYS).map((key3) => ({ name: BYS[key3].name, isNumber: true, cell: (one) => a4("span", { class: `swatch s${step2(key3, one.values[key3])}`, children: shownAt(key3, one.from, one.values[key3]) }) }))
+        ]
+      }
+    ),
+    !back && a4("p", { class: "muted", children: "The other direction was not seen." }),
+    a4(Answer, { asked: flows, children: (list) => list.length ? a4(
+      Table,
+      {
+        caption: `${plural(list.length, "flow")} whose latest path goes over it`,
+        rows: list,
+        keyOf: (flow) => flow.id,
+        open: (flow) => href("/flow/" + flow.id),
+        columns: [
+          { name: "Flow", cell: (flow) => a4(FlowLink, { flow: flow.flow, id: flow.id }) },
+          { name: "Path", cell: (flow) => a4(Path, { hops: flow.path }) },
+          { name: "Reports", isNumber: true, cell: (flow) => count(flow.reports) }
+        ]
+      }
+    ) : a4(Empty, { children: "No flow goes over it now." }) })
+  ] });
+}
+
+// src/parts/grid.ts
+function useGrid({ rows, columns: columns3, step: step3, nothing: nothing2, start, open, painted }) {
   const canvas = T2(null);
-  const [at, setAt] = d2([0, 0]);
-  const { rows, columns: columns3, cells, fold } = w2(() => arrange(found, by2), [found, by2]);
-  A2(() => paint(canvas.current, rows.length, columns3.length, cells, by2), [cells, theme.value]);
-  const cell2 = (row, column) => cells[row * columns3.length + column];
-  const here = cell2(...at);
-  const group = rows[at[0]] ?? [];
-  const names = group.length > 1 ? `${node(group[0])} to ${node(group.at(-1))}` : group.length ? node(group[0]) : "";
-  const worstHere = here && `${group.length > 1 ? `worst ${node(here.from)} to ${node(here.to)}, ` : ""}${written(by2, here.values[by2])}`;
-  const told = `${names} and ${columns3.length ? node(columns3[at[1]] ?? columns3[0]) : ""}: ${worstHere ?? "no link was seen"}`;
-  const open = (link) => link && go(href("/map", { by: param("by"), form: param("form"), sel: link.id }));
+  const [at, setAt] = d2();
+  A2(() => {
+    canvas.current.width = Math.max(1, columns3);
+    canvas.current.height = Math.max(1, rows);
+    const style = getComputedStyle(document.documentElement);
+    const names = [nothing2, ...[1, 2, 3, 4, 5, 6, 7].map((one) => `--scale${one}`)];
+    const colours = names.map((name) => rgb(style.getPropertyValue(name).trim()));
+    const context = canvas.current.getContext("2d");
+    const image = context.createImageData(canvas.current.width, canvas.current.height);
+    for (let row = 0; row < rows; row++) {
+      for (let column = 0; column < columns3; column++) {
+        const one = step3(row, column);
+        if (one !== void 0) image.data.set([...colours[one], 255], 4 * (row * columns3 + column));
+      }
+    }
+    context.putImageData(image, 0, 0);
+  }, [rows, columns3, ...painted, theme.value]);
+  const clamp2 = (value, many) => Math.max(0, Math.min(many - 1, value));
   const find2 = (event) => {
     const box = canvas.current.getBoundingClientRect();
-    const part = (value, size, many) => Math.max(0, Math.min(many - 1, Math.floor(value / size * many)));
-    return [part(event.clientY - box.top, box.height, rows.length), part(event.clientX - box.left, box.width, columns3.length)];
+    return [clamp2(Math.floor((event.clientY - box.top) / box.height * rows), rows), clamp2(Math.floor((event.clientX - box.left) / box.width * columns3), columns3)];
   };
-  const onKey2 = (event) => {
-    const by3 = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
-    if (event.key === "Enter") open(here);
-    if (!by3) return;
+  const onKeyDown = (event) => {
+    const by2 = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
+    if (event.key === "Enter") open?.(...at ?? start);
+    else if (by2) setAt(([row, column] = start) => [clamp2(row + by2[0], rows), clamp2(column + by2[1], columns3)]);
+    else return;
     event.preventDefault();
     event.stopPropagation();
-    const clamp2 = (value, many) => Math.max(0, Math.min(many - 1, value));
-    setAt(([row, column]) => [clamp2(row + by3[0], rows.length), clamp2(column + by3[1], columns3.length)]);
   };
-  const worst3 = cells.reduce((most, link) => link ? Math.max(most ?? 0, link.values[by2] ?? 0) : most, null);
-  return /* @__PURE__ */ a4("figure", { class: "matrix", children: [
-    /* @__PURE__ */ a4(
+  return {
+    at: at && at[0] < rows && at[1] < columns3 ? at : void 0,
+    drawn: {
+      ref: canvas,
+      role: "img",
+      tabIndex: 0,
+      onMouseMove: (event) => setAt(find2(event)),
+      onMouseLeave: () => setAt(void 0),
+      onClick: (event) => open?.(...find2(event)),
+      onKeyDown
+    }
+  };
+}
+var rgb = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
+
+// src/parts/matrix.tsx
+function Matrix({ found, by: by2, selected, node: node2, open }) {
+  const { rows, columns: columns3, cells, fold } = w2(() => arrange(found, by2), [found, by2]);
+  const cell2 = (row2, column2) => cells[row2 * columns3.length + column2];
+  const { at, drawn } = useGrid({
+    rows: rows.length,
+    columns: columns3.length,
+    step: (row2, column2) => {
+      const link = cell2(row2, column2);
+      return link && step2(by2, link.values[by2]);
+    },
+    nothing: "--hairline",
+    start: [0, 0],
+    open: (row2, column2) => {
+      const link = cell2(row2, column2);
+      if (link) open(link);
+    },
+    painted: [cells]
+  });
+  const [row, column] = at ?? [0, 0];
+  const here = cell2(row, column);
+  const group = rows[row] ?? [];
+  const names = group.length > 1 ? `${node2(group[0])} to ${node2(group.at(-1))}` : group.length ? node2(group[0]) : "";
+  const worstHere = here && `${group.length > 1 ? `worst ${node2(here.from)} to ${node2(here.to)}, ` : ""}${written(by2, here.values[by2])}`;
+  const told = `${names} and ${columns3.length ? node2(columns3[column]) : ""}: ${worstHere ?? "no link was seen"}`;
+  const worst2 = cells.reduce((most, link) => link ? Math.max(most ?? 0, link.values[by2] ?? 0) : most, null);
+  return a4("figure", { class: "matrix", children: [
+    a4(
       "canvas",
       {
-        ref: canvas,
-        role: "img",
-        tabIndex: 0,
+        ...drawn,
         "data-selected": selected || void 0,
         style: { maxWidth: `${columns3.length * 48}px`, maxHeight: `${rows.length * 28}px` },
         "data-fold": fold,
-        "aria-label": `${found.nodes.length - columns3.length} nodes by ${columns3.length}, worst link by ${BYS[by2].name}: ${written(by2, worst3)}. Arrow keys move from cell to cell, Enter opens. The table below has the worst links.`,
-        onMouseMove: (event) => setAt(find2(event)),
-        onClick: (event) => {
-          const [row, column] = find2(event);
-          open(cell2(row, column));
-        },
-        onKeyDown: onKey2
+        "aria-label": `${rows.flat().length} nodes by ${columns3.length}, worst link by ${BYS[by2].name}: ${written(by2, worst2)}. Arrow keys move from cell to cell, Enter opens. The table below has the worst links.`
       }
     ),
-    /* @__PURE__ */ a4("figcaption", { "aria-live": "polite", children: [
+    a4("figcaption", { "aria-live": "polite", children: [
       told,
-      fold > 1 && /* @__PURE__ */ a4("span", { class: "muted", children: [
+      fold > 1 && a4("span", { class: "muted", children: [
         ". A row is ",
         fold,
         " nodes, each cell the worst of them."
@@ -3419,8 +3509,12 @@ function Matrix({ found, by: by2, selected }) {
   ] });
 }
 function arrange(found, by2) {
-  const lower = found.nodes.filter(({ tier }) => tier === 0).map(({ id }) => id);
-  const upper = found.nodes.filter(({ tier }) => tier > 0).map(({ id }) => id);
+  const tierOf = new globalThis.Map(found.nodes.map(({ id, tier }) => [id, tier]));
+  const top = Math.max(1, ...found.nodes.map(({ tier }) => tier));
+  const ordered = [...found.nodes].sort((a5, b3) => a5.tier - b3.tier || a5.id - b3.id);
+  const isFlat = found.links.some(({ from, to }) => tierOf.get(from) === top && tierOf.get(to) === top);
+  const lower = ordered.filter(({ tier }) => tier < top || isFlat).map(({ id }) => id);
+  const upper = ordered.filter(({ tier }) => tier > 0).map(({ id }) => id);
   const columns3 = upper.length ? upper : lower;
   const fold = Math.max(1, Math.ceil(lower.length / Math.max(100, Math.floor(innerHeight * 0.6))));
   const rows = Array.from({ length: Math.ceil(lower.length / fold) }, (_5, row) => lower.slice(row * fold, (row + 1) * fold));
@@ -3428,39 +3522,26 @@ function arrange(found, by2) {
   const columnOf = new globalThis.Map(columns3.map((id, at) => [id, at]));
   const cells = new Array(rows.length * columns3.length).fill(void 0);
   for (const link of found.links) {
-    const isUp = rowOf.has(link.from) && columnOf.has(link.to);
-    const [row, column] = isUp ? [rowOf.get(link.from), columnOf.get(link.to)] : [rowOf.get(link.to), columnOf.get(link.from)];
+    const isUp = (tierOf.get(link.from) ?? 0) <= (tierOf.get(link.to) ?? 0);
+    const [low, high] = isUp ? [link.from, link.to] : [link.to, link.from];
+    const [row, column] = [rowOf.get(low), columnOf.get(high)];
     if (row === void 0 || column === void 0) continue;
     const at = row * columns3.length + column;
     if (!cells[at] || (link.values[by2] ?? -1) > (cells[at].values[by2] ?? -1)) cells[at] = link;
   }
   return { rows, columns: columns3, cells, fold };
 }
-function paint(canvas, rows, columns3, cells, by2) {
-  canvas.width = Math.max(1, columns3);
-  canvas.height = Math.max(1, rows);
-  const context = canvas.getContext("2d");
-  const style = getComputedStyle(document.documentElement);
-  const names = ["--hairline", "--scale1", "--scale2", "--scale3", "--scale4", "--scale5", "--scale6", "--scale7"];
-  const colours = names.map((name) => rgb(style.getPropertyValue(name).trim()));
-  const image = context.createImageData(canvas.width, canvas.height);
-  cells.forEach((link, at) => {
-    if (link) image.data.set([...colours[step2(by2, link.values[by2])], 255], 4 * at);
-  });
-  context.putImageData(image, 0, 0);
-}
-var rgb = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
 
 // src/parts/tiers.tsx
 var [WIDTH, TIER, BOX] = [1e3, 130, 30];
 function Tiers({ found, by: by2, selected }) {
   const places = layout(found.nodes);
   const height = (Math.max(...found.nodes.map(({ tier }) => tier)) + 1) * TIER;
-  const worst3 = Math.max(0, ...found.links.map((link) => link.values[by2] ?? 0));
+  const worst2 = Math.max(0, ...found.links.map((link) => link.values[by2] ?? 0));
   const open = (sel) => go(href("/map", { by: param("by"), form: param("form"), sel }));
-  return /* @__PURE__ */ a4("figure", { class: "tiers", children: [
-    /* @__PURE__ */ a4("svg", { viewBox: `0 0 ${WIDTH} ${height}`, role: "img", "aria-label": `${found.nodes.length} nodes in tiers; worst link by ${BYS[by2].name}: ${written(by2, worst3)}. The tables below have the numbers.`, children: [
-      found.links.map((link) => /* @__PURE__ */ a4(
+  return a4("figure", { class: "tiers", children: [
+    a4("svg", { viewBox: `0 0 ${WIDTH} ${height}`, role: "img", "aria-label": `${found.nodes.length} nodes in tiers; worst link by ${BYS[by2].name}: ${written(by2, worst2)}. The tables below have the numbers.`, children: [
+      found.links.map((link) => a4(
         "path",
         {
           class: `link s${step2(by2, link.values[by2])} ${link.id === selected ? "chosen" : ""}`,
@@ -3468,26 +3549,26 @@ function Tiers({ found, by: by2, selected }) {
           "stroke-width": 1 + step2(by2, link.values[by2]) * 0.8,
           "stroke-dasharray": link.certain ? void 0 : "6 4",
           onClick: () => open(link.id),
-          children: /* @__PURE__ */ a4("title", { children: `${node(link.from)} to ${node(link.to)}: ${written(by2, link.values[by2])}` })
+          children: a4("title", { children: `${node(link.from)} to ${node(link.to)}: ${written(by2, link.values[by2])}` })
         },
         link.id
       )),
       found.nodes.map((one) => {
         const place2 = places.get(one.id);
-        return /* @__PURE__ */ a4("g", { class: `node ${String(one.id) === selected ? "chosen" : ""} ${one.reports ? "" : "silent"}`, transform: `translate(${place2.x} ${place2.y})`, onClick: () => open(String(one.id)), children: [
-          /* @__PURE__ */ a4("rect", { x: -place2.half, y: -BOX / 2, width: 2 * place2.half, height: BOX, rx: "4" }),
-          /* @__PURE__ */ a4("rect", { class: `mark s${step2(by2, one.values[by2])}`, x: -place2.half, y: BOX / 2, width: 2 * place2.half, height: "6" }),
-          /* @__PURE__ */ a4("text", { "text-anchor": "middle", dy: "5", children: node(one.id) }),
-          /* @__PURE__ */ a4("title", { children: `${node(one.id)}, worst interface: ${written(by2, one.values[by2])}` })
+        return a4("g", { class: `node ${String(one.id) === selected ? "chosen" : ""} ${one.reportsItself ? "" : "silent"}`, transform: `translate(${place2.x} ${place2.y})`, onClick: () => open(String(one.id)), children: [
+          a4("rect", { x: -place2.half, y: -BOX / 2, width: 2 * place2.half, height: BOX, rx: "4" }),
+          a4("rect", { class: `mark s${step2(by2, one.values[by2])}`, x: -place2.half, y: BOX / 2, width: 2 * place2.half, height: "6" }),
+          a4("text", { "text-anchor": "middle", dy: "5", children: cut(node(one.id), place2.half) }),
+          a4("title", { children: `${node(one.id)}, worst interface: ${written(by2, one.values[by2])}` })
         ] }, one.id);
       })
     ] }),
-    /* @__PURE__ */ a4("figcaption", { class: "small muted", children: /* @__PURE__ */ a4("span", { children: [
+    a4("figcaption", { class: "small muted", children: a4("span", { children: [
       "Nodes:",
       " ",
-      found.nodes.map(({ id }, at) => /* @__PURE__ */ a4("span", { children: [
+      found.nodes.map(({ id }, at) => a4("span", { children: [
         at > 0 && ", ",
-        /* @__PURE__ */ a4("a", { href: href("/map", { by: param("by"), form: param("form"), sel: String(id) }), children: node(id) })
+        a4("a", { href: href("/map", { by: param("by"), form: param("form"), sel: String(id) }), children: node(id) })
       ] }, id)),
       ". The bar below a node is its worst interface, those to hosts included. A dashed outline sends no reports itself; a dashed link may hide a node."
     ] }) })
@@ -3505,6 +3586,10 @@ function layout(nodes2) {
   }
   return places;
 }
+function cut(name, half) {
+  const [letters, most] = [[...name], Math.floor(half / 4)];
+  return letters.length <= most ? name : letters.slice(0, Math.max(0, most - 1)).join("") + "…";
+}
 function curve(link, places) {
   const [a5, b3] = [places.get(link.from), places.get(link.to)];
   if (!a5 || !b3) return "";
@@ -3515,58 +3600,114 @@ function curve(link, places) {
   return `M${a5.x} ${a5.y} Q${(a5.x + b3.x) / 2 - dy / length * side} ${(a5.y + b3.y) / 2 + dx / length * side} ${b3.x} ${b3.y}`;
 }
 
+// src/views/groups.tsx
+var MEMBERS = 200;
+function Grouped() {
+  const [when, every] = timeAsked();
+  const shown2 = by() === "silence" ? "p99" : by();
+  const asked = useAsk(`groups ${shown2} ${when}`, (signal) => groups2(shown2, signal), every);
+  const of = /^\d{1,10}/.exec(param("sel"))?.[0];
+  const one = useAsk(`around ${of} ${when}`, (signal) => of ? fabric(signal, Number(of)) : Promise.resolve(void 0), every);
+  return a4($, { children: [
+    a4(Answer, { asked, children: (found) => a4(Shown, { ...found, by: shown2 }) }),
+    of && a4(Answer, { asked: one, children: (found) => found && a4(Selected, { found, selected: param("sel") }) })
+  ] });
+}
+function Shown({ groups: all, fabric: found, by: key3 }) {
+  if (!all.length) return a4(Nothing, {});
+  const at = all[Number(param("group") || -1)];
+  const name = (id) => all[id].nodes.length > 1 ? shown(all[id].name, 64) : node(all[id].nodes[0]);
+  const sorted = all.map((group, id) => ({ ...group, id })).sort((a5, b3) => (b3.value ?? -1) - (a5.value ?? -1));
+  const to = (group) => href("/map", { ...kept(), form: "groups", group: String(group) });
+  return a4($, { children: [
+    a4(Legend, {}),
+    a4("p", { class: "muted", children: [
+      plural(counted, "node"),
+      " in ",
+      plural(all.length, "group"),
+      " of those that have the same neighbours; the worst of a group counts, of drops and reports the sum."
+    ] }),
+    a4(Matrix, { found, by: key3, selected: "", node: name, open: (link) => go(to(found.nodes[link.from].tier > found.nodes[link.to].tier ? link.to : link.from)) }),
+    at && a4("section", { class: "panel", "aria-label": at.name, children: [
+      a4("h2", { children: shown(at.name, 64) }),
+      a4("p", { class: "members", children: [
+        at.nodes.slice(0, MEMBERS).map((id) => a4("a", { href: href("/map", { ...kept(), form: "groups", group: param("group"), sel: String(id) }), children: node(id) }, id)),
+        at.nodes.length > MEMBERS && `and ${count(at.nodes.length - MEMBERS)} more`
+      ] })
+    ] }),
+    a4(
+      Table,
+      {
+        caption: `${plural(all.length, "group")}, by ${BYS[key3].name}`,
+        rows: sorted,
+        keyOf: (group) => String(group.id),
+        isChosen: (group) => String(group.id) === param("group"),
+        open: (group) => to(group.id),
+        columns: [
+          { name: "Group", cell: (group) => a4("a", { href: to(group.id), children: name(group.id) }) },
+          { name: "Nodes", isNumber: true, cell: (group) => count(group.nodes.length) },
+          { name: BYS[key3].name, isNumber: true, cell: (group) => a4("span", { class: `swatch s${step2(key3, group.value)}`, children: written(key3, group.value) }) },
+          { name: "Hops reported", isNumber: true, cell: (group) => count(group.reports) }
+        ]
+      }
+    )
+  ] });
+}
+
 // src/views/map.tsx
 var MATRIX_FROM = 200;
-var by = () => param("by") in BYS ? param("by") : "p99";
+var GROUPS_FROM = 5e3;
 function Map2() {
-  const { isLive, from, to, span } = range();
-  const asked = useAsk(`map ${isLive ? span : `${from} ${to}`}`, fabric, isLive ? 5e3 : void 0);
   const all = Object.keys(BYS);
   useKeys({ b: () => set({ by: all[(all.indexOf(by()) + 1) % all.length] }) });
-  return /* @__PURE__ */ a4($, { children: [
-    /* @__PURE__ */ a4("h1", { children: "Map" }),
-    /* @__PURE__ */ a4("div", { class: "choices", children: [
-      /* @__PURE__ */ a4("label", { children: [
+  const isGrouped = param("form") === "groups" || !param("form") && counted > GROUPS_FROM;
+  return a4($, { children: [
+    a4("h1", { children: "Map" }),
+    a4("div", { class: "choices", children: [
+      a4("label", { children: [
         "Colour by",
         " ",
-        /* @__PURE__ */ a4("select", { "data-filter": true, value: by(), onChange: (event) => set({ by: event.currentTarget.value }), children: all.map((key) => /* @__PURE__ */ a4("option", { value: key, children: BYS[key].name }, key)) })
+        a4("select", { "data-filter": true, value: by(), onChange: (event) => set({ by: event.currentTarget.value }), children: all.map((key3) => a4("option", { value: key3, children: BYS[key3].name }, key3)) })
       ] }),
-      /* @__PURE__ */ a4("label", { children: [
+      a4("label", { children: [
         "Form",
         " ",
-        /* @__PURE__ */ a4("select", { value: param("form"), onChange: (event) => set({ form: event.currentTarget.value || void 0 }), children: [
-          /* @__PURE__ */ a4("option", { value: "", children: "by size" }),
-          /* @__PURE__ */ a4("option", { value: "tiers", children: "tiers" }),
-          /* @__PURE__ */ a4("option", { value: "matrix", children: "matrix" })
+        a4("select", { value: param("form"), onChange: (event) => set({ form: event.currentTarget.value || void 0 }), children: [
+          a4("option", { value: "", children: "by size" }),
+          a4("option", { children: "tiers" }),
+          a4("option", { children: "matrix" }),
+          a4("option", { children: "groups" })
         ] })
       ] })
     ] }),
-    /* @__PURE__ */ a4(Answer, { asked, children: (found) => /* @__PURE__ */ a4(Shown, { found }) })
+    isGrouped ? a4(Grouped, {}) : a4(Whole, {})
   ] });
 }
-function Shown({ found }) {
+function Whole() {
+  const [when, every] = timeAsked();
+  const asked = useAsk("map " + when, fabric, every);
+  return a4(Answer, { asked, children: (found) => a4(Shown2, { found }) });
+}
+function Shown2({ found }) {
   const { nodes: nodes2, links, ports } = found;
   const isMatrix = param("form") === "matrix" || param("form") !== "tiers" && nodes2.length > MATRIX_FROM;
   const sorted = [...ports].sort((a5, b3) => (b3.values[by()] ?? -1) - (a5.values[by()] ?? -1));
   useCopy(() => sorted.slice(0, 50).map((port2) => `${portName(port2)}  ${shownAt(by(), port2.node, port2.values[by()])}`).join("\n"));
-  if (!nodes2.length) return /* @__PURE__ */ a4(Empty, { children: [
-    "No node has reported yet, so there is nothing to draw. ",
-    /* @__PURE__ */ a4("a", { href: href("/reports"), children: "What has been received" })
-  ] });
+  if (!nodes2.length) return a4(Nothing, {});
   const selected = param("sel");
-  const silent = nodes2.filter((one) => !one.reports).length;
-  return /* @__PURE__ */ a4($, { children: [
-    /* @__PURE__ */ a4(Legend, {}),
-    /* @__PURE__ */ a4("p", { class: "muted", children: [
+  const silent = nodes2.filter((one) => !one.reportsItself).length;
+  return a4($, { children: [
+    a4(Legend, {}),
+    a4("p", { class: "muted", children: [
       plural(nodes2.length, "node"),
       ", ",
       plural(links.length, "link"),
       " that paths have shown. ",
       silent > 0 && `${count(silent)} send no reports themselves and are known from stacks only.`
     ] }),
-    isMatrix ? /* @__PURE__ */ a4(Matrix, { found, by: by(), selected }) : /* @__PURE__ */ a4(Tiers, { found, by: by(), selected }),
-    /* @__PURE__ */ a4(Selected, { found, selected }),
-    /* @__PURE__ */ a4(
+    isMatrix ? a4(Matrix, { found, by: by(), selected, node, open: (link) => go(href("/map", { ...kept(), sel: link.id })) }) : a4(Tiers, { found, by: by(), selected }),
+    a4(Selected, { found, selected }),
+    a4(
       Table,
       {
         caption: `${count(Math.min(20, sorted.length))} of ${count(ports.length)} interfaces, by ${BYS[by()].name}`,
@@ -3577,96 +3718,6 @@ function Shown({ found }) {
         columns: columns2()
       }
     )
-  ] });
-}
-var columns2 = () => [
-  { name: "Interface", cell: (port2) => /* @__PURE__ */ a4("a", { href: href("/map", { ...kept(), sel: port2.link?.id ?? String(port2.node) }), children: portName(port2) }) },
-  { name: "Leads to", cell: (port2) => port2.link ? `${node(port2.link.to)} ${port2.link.ingress ?? UNKNOWN}` : "edge or not seen" },
-  ...Object.keys(BYS).map((key) => ({ name: BYS[key].name, isNumber: true, cell: (port2) => /* @__PURE__ */ a4("span", { class: `swatch s${step2(key, port2.values[key])}`, children: shownAt(key, port2.node, port2.values[key]) }) })),
-  { name: "Link latency p50", isNumber: true, cell: (port2) => port2.link ? latencyOf(port2.link) : UNKNOWN },
-  { name: "Queue", cell: (port2) => port2.port === null ? UNKNOWN : /* @__PURE__ */ a4("a", { href: href(`/queue/${port2.node}/${port2.port}/0`), children: "queue 0" }) }
-];
-var shownAt = (key, of, value) => key === "depth" ? depthOf(of, value) : written(key, value);
-var portName = (port2) => `${node(port2.node)} ${port2.port ?? UNKNOWN}`;
-var kept = () => ({ by: param("by"), form: param("form") });
-var linkName = (link) => `${node(link.from)} ${link.egress ?? UNKNOWN} → ${node(link.to)} ${link.ingress ?? UNKNOWN}`;
-var latencyOf = (link) => link.latency && link.uncertainty !== null ? `${duration(link.latency.p50)} ± ${duration(link.uncertainty)}` : UNKNOWN;
-function Legend() {
-  const { steps, write: write2, name } = BYS[by()];
-  return /* @__PURE__ */ a4("p", { class: "scale", "aria-label": `Colours: ${name}`, children: [
-    [1, 2, 3, 4, 5, 6, 7].map((at) => /* @__PURE__ */ a4("span", { children: [
-      /* @__PURE__ */ a4("i", { class: `s${at}` }),
-      " ",
-      at === 1 ? `under ${write2(steps[0])}` : at === 7 ? `${write2(steps[5])} and more ↑` : `from ${write2(steps[at - 2])}`
-    ] }, at)),
-    /* @__PURE__ */ a4("span", { children: [
-      /* @__PURE__ */ a4("i", { class: "s0" }),
-      " nothing reported"
-    ] })
-  ] });
-}
-function Selected({ found, selected }) {
-  const one = found.nodes.find(({ id }) => String(id) === selected);
-  if (one) return /* @__PURE__ */ a4(NodePanel, { one, ports: found.ports });
-  const link = found.links.find(({ id }) => id === selected);
-  if (link) return /* @__PURE__ */ a4(LinkPanel, { link, links: found.links });
-  return selected ? /* @__PURE__ */ a4(Empty, { children: [
-    "Nothing on the map is called “",
-    selected,
-    "”. ",
-    /* @__PURE__ */ a4("button", { onClick: () => set({ sel: void 0 }), children: "Forget it" })
-  ] }) : null;
-}
-function NodePanel({ one, ports }) {
-  return /* @__PURE__ */ a4("section", { class: "panel", "aria-label": node(one.id), children: [
-    /* @__PURE__ */ a4("h2", { children: node(one.id) }),
-    /* @__PURE__ */ a4(
-      Facts,
-      {
-        facts: [
-          ["Node ID", String(one.id)],
-          ["Reports", one.reports ? count(one.reports) : "none of its own: known from stacks only"],
-          ["Lost reports", one.reports ? count(one.lost) : UNKNOWN],
-          ["Flows", /* @__PURE__ */ a4("a", { href: href("/flows", { q: `node = ${one.id}` }), children: "flows over it" })]
-        ]
-      }
-    ),
-    /* @__PURE__ */ a4(Table, { caption: "Interfaces it sends by", rows: ports.filter((port2) => port2.node === one.id), keyOf: portName, columns: columns2() })
-  ] });
-}
-function LinkPanel({ link, links }) {
-  const back = links.find((other) => other.from === link.to && other.to === link.from && other.egress === link.ingress);
-  const flows = useAsk("link " + link.id, (signal) => ask(`links/${link.id}/flows?limit=20`, { signal }), 5e3);
-  return /* @__PURE__ */ a4("section", { class: "panel", "aria-label": linkName(link), children: [
-    /* @__PURE__ */ a4("h2", { children: linkName(link) }),
-    /* @__PURE__ */ a4(
-      Table,
-      {
-        caption: "Both directions",
-        rows: back ? [link, back] : [link],
-        keyOf: (one) => one.id,
-        columns: [
-          { name: "Direction", cell: (one) => linkName(one) },
-          { name: "Link latency p50", isNumber: true, cell: latencyOf },
-          ...Object.keys(BYS).map((key) => ({ name: BYS[key].name, isNumber: true, cell: (one) => /* @__PURE__ */ a4("span", { class: `swatch s${step2(key, one.values[key])}`, children: shownAt(key, one.from, one.values[key]) }) }))
-        ]
-      }
-    ),
-    !back && /* @__PURE__ */ a4("p", { class: "muted", children: "The other direction was not seen." }),
-    /* @__PURE__ */ a4(Answer, { asked: flows, children: (list) => list.length ? /* @__PURE__ */ a4(
-      Table,
-      {
-        caption: `${plural(list.length, "flow")} whose latest path goes over it`,
-        rows: list,
-        keyOf: (flow) => flow.id,
-        open: (flow) => href("/flow/" + flow.id),
-        columns: [
-          { name: "Flow", cell: (flow) => /* @__PURE__ */ a4(FlowLink, { flow: flow.flow, id: flow.id }) },
-          { name: "Path", cell: (flow) => /* @__PURE__ */ a4(Path, { hops: flow.path }) },
-          { name: "Reports", isNumber: true, cell: (flow) => count(flow.reports) }
-        ]
-      }
-    ) : /* @__PURE__ */ a4(Empty, { children: "No flow goes over it now." }) })
   ] });
 }
 
@@ -4116,12 +4167,12 @@ function assign(targ) {
   let args = arguments;
   for (let i4 = 1; i4 < args.length; i4++) {
     let src = args[i4];
-    for (let key in src) {
-      if (key != __proto__) {
-        if (isObj(targ[key]))
-          assign(targ[key], copy2(src[key]));
+    for (let key3 in src) {
+      if (key3 != __proto__) {
+        if (isObj(targ[key3]))
+          assign(targ[key3], copy2(src[key3]));
         else
-          targ[key] = copy2(src[key]);
+          targ[key3] = copy2(src[key3]);
       }
     }
   }
@@ -4143,18 +4194,18 @@ function nullExpand(yVals, nullIdxs, alignedLen) {
     }
   }
 }
-function join(tables, nullModes) {
-  if (allHeadersSame(tables)) {
-    let table = tables[0].slice();
-    for (let i4 = 1; i4 < tables.length; i4++)
-      table.push(...tables[i4].slice(1));
+function join(tables2, nullModes) {
+  if (allHeadersSame(tables2)) {
+    let table = tables2[0].slice();
+    for (let i4 = 1; i4 < tables2.length; i4++)
+      table.push(...tables2[i4].slice(1));
     if (!isAsc(table[0]))
       table = sortCols(table);
     return table;
   }
   let xVals = /* @__PURE__ */ new Set();
-  for (let ti = 0; ti < tables.length; ti++) {
-    let t4 = tables[ti];
+  for (let ti = 0; ti < tables2.length; ti++) {
+    let t4 = tables2[ti];
     let xs = t4[0];
     let len = xs.length;
     for (let i4 = 0; i4 < len; i4++)
@@ -4165,8 +4216,8 @@ function join(tables, nullModes) {
   let xIdxs = /* @__PURE__ */ new Map();
   for (let i4 = 0; i4 < alignedLen; i4++)
     xIdxs.set(data[0][i4], i4);
-  for (let ti = 0; ti < tables.length; ti++) {
-    let t4 = tables[ti];
+  for (let ti = 0; ti < tables2.length; ti++) {
+    let t4 = tables2[ti];
     let xs = t4[0];
     for (let si = 1; si < t4.length; si++) {
       let ys = t4[si];
@@ -4209,11 +4260,11 @@ function sortCols(table) {
   }
   return table2;
 }
-function allHeadersSame(tables) {
-  let vals0 = tables[0][0];
+function allHeadersSame(tables2) {
+  let vals0 = tables2[0][0];
   let len0 = vals0.length;
-  for (let i4 = 1; i4 < tables.length; i4++) {
-    let vals1 = tables[i4][0];
+  for (let i4 = 1; i4 < tables2.length; i4++) {
+    let vals1 = tables2[i4][0];
     if (vals1.length != len0)
       return false;
     if (vals1 != vals0) {
@@ -4457,9 +4508,9 @@ function genTimeStuffs(ms) {
         let baseYear = splitDate.getFullYear();
         let baseMonth = splitDate.getMonth();
         for (let i4 = 0; split <= scaleMax; i4++) {
-          let next = mkDate(baseYear + yrIncr * i4, baseMonth + moIncr * i4, 1);
-          let offs = next - tzDate2(roundDec(next * ms, 3));
-          split = roundDec((+next + offs) * ms, 3);
+          let next2 = mkDate(baseYear + yrIncr * i4, baseMonth + moIncr * i4, 1);
+          let offs = next2 - tzDate2(roundDec(next2 * ms, 3));
+          split = roundDec((+next2 + offs) * ms, 3);
           if (split <= scaleMax)
             splits.push(split);
         }
@@ -4907,11 +4958,11 @@ var yScaleOpts = assign({}, xScaleOpts, {
   ori: 1
 });
 var syncs = {};
-function _sync(key, opts) {
-  let s4 = syncs[key];
+function _sync(key3, opts) {
+  let s4 = syncs[key3];
   if (!s4) {
     s4 = {
-      key,
+      key: key3,
       plots: [],
       sub(plot) {
         s4.plots.push(plot);
@@ -4924,8 +4975,8 @@ function _sync(key, opts) {
           s4.plots[j3] != self && s4.plots[j3].pub(type, self, x3, y5, w5, h5, i4);
       }
     };
-    if (key != null)
-      syncs[key] = s4;
+    if (key3 != null)
+      syncs[key3] = s4;
   }
   return s4;
 }
@@ -5784,7 +5835,7 @@ function uPlot(opts, data, then) {
     axes: drawAxesGrid,
     series: drawSeries
   };
-  const drawOrder = (opts.drawOrder || ["axes", "series"]).map((key2) => drawOrderMap[key2]);
+  const drawOrder = (opts.drawOrder || ["axes", "series"]).map((key4) => drawOrderMap[key4]);
   function initValToPct(sc) {
     const getVal = sc.distr == 3 ? (val) => log10(val > 0 ? val : sc.clamp(self, val, sc.min, sc.max, sc.key)) : sc.distr == 4 ? (val) => asinh(val, sc.asinh) : sc.distr == 100 ? (val) => sc.fwd(val) : (val) => val;
     return (val) => {
@@ -5911,8 +5962,8 @@ function uPlot(opts, data, then) {
       legendHead = placeTag("thead", null, legendTable, legendBody);
       let head = placeTag("tr", null, legendHead);
       placeTag("th", null, head);
-      for (var key in legendCols)
-        placeTag("th", LEGEND_LABEL, head).textContent = key;
+      for (var key3 in legendCols)
+        placeTag("th", LEGEND_LABEL, head).textContent = key3;
     } else {
       addClass(legendTable, LEGEND_INLINE);
       legend.live && addClass(legendTable, LEGEND_LIVE);
@@ -5968,7 +6019,7 @@ function uPlot(opts, data, then) {
         }, false);
       }
     }
-    for (var key2 in legendCols) {
+    for (var key4 in legendCols) {
       let v4 = placeTag("td", LEGEND_VALUE, row);
       v4.textContent = "--";
       cells.push(v4);
@@ -7125,11 +7176,11 @@ function uPlot(opts, data, then) {
     else
       commit();
   };
-  function setScale(key2, opts2) {
-    let sc = scales[key2];
+  function setScale(key4, opts2) {
+    let sc = scales[key4];
     if (sc.from == null) {
       if (dataLen == 0) {
-        let minMax = sc.range(self, opts2.min, opts2.max, key2);
+        let minMax = sc.range(self, opts2.min, opts2.max, key4);
         opts2.min = minMax[0];
         opts2.max = minMax[1];
       }
@@ -7140,7 +7191,7 @@ function uPlot(opts, data, then) {
       }
       if (dataLen > 1 && opts2.min != null && opts2.max != null && opts2.max - opts2.min < 1e-16)
         return;
-      if (key2 == xScaleKey) {
+      if (key4 == xScaleKey) {
         if (sc.distr == 2 && dataLen > 0) {
           opts2.min = closestIdx(opts2.min, data[0]);
           opts2.max = closestIdx(opts2.max, data[0]);
@@ -7148,7 +7199,7 @@ function uPlot(opts, data, then) {
             opts2.max++;
         }
       }
-      pendScales[key2] = opts2;
+      pendScales[key4] = opts2;
       shouldSetScales = true;
       commit();
     }
@@ -7217,8 +7268,8 @@ function uPlot(opts, data, then) {
       }
     }
   }
-  function _setScale(key2, min2, max2) {
-    setScale(key2, { min: min2, max: max2 });
+  function _setScale(key4, min2, max2) {
+    setScale(key4, { min: min2, max: max2 });
   }
   function setSeries(i4, opts2, _fire, _pub) {
     if (opts2.focus != null)
@@ -7976,21 +8027,23 @@ uPlot.sync = _sync;
 }
 
 // src/parts/lanes.tsx
-var HEIGHT2 = 110;
+var HEIGHT2 = innerWidth >= 2400 ? 220 : 110;
+var WHOLE = Array.from({ length: 54 }, (_5, at) => [1, 2, 5][at % 3] * 10 ** Math.floor(at / 3));
+var BINARY = Array.from({ length: 53 }, (_5, at) => 2 ** at);
 var MAX_ROWS = 30;
 function Lanes({ times, lanes, from, to, isUpper }) {
-  return /* @__PURE__ */ a4("div", { class: "lanes", children: [
-    lanes.map((lane) => /* @__PURE__ */ a4("figure", { class: "lane", children: [
-      /* @__PURE__ */ a4("figcaption", { children: [
-        /* @__PURE__ */ a4("strong", { children: lane.name }),
+  return a4("div", { class: "lanes", children: [
+    lanes.map((lane) => a4("figure", { class: "lane", children: [
+      a4("figcaption", { children: [
+        a4("strong", { children: lane.name }),
         " ",
-        /* @__PURE__ */ a4("span", { children: lane.summary })
+        a4("span", { children: lane.summary })
       ] }),
-      /* @__PURE__ */ a4(Plot, { times, lane, from, to })
+      a4(Plot, { times, lane, from, to })
     ] }, lane.name)),
-    /* @__PURE__ */ a4("details", { children: [
-      /* @__PURE__ */ a4("summary", { children: "As a table" }),
-      /* @__PURE__ */ a4(
+    a4("details", { children: [
+      a4("summary", { children: "As a table" }),
+      a4(
         Table,
         {
           caption: `The latest ${count(Math.min(MAX_ROWS, times.length))} of ${count(times.length)} moments`,
@@ -8003,7 +8056,7 @@ function Lanes({ times, lanes, from, to, isUpper }) {
         }
       )
     ] }),
-    !isUpper && /* @__PURE__ */ a4("p", { class: "muted small", children: [
+    !isUpper && a4("p", { class: "muted small", children: [
       "Times in ",
       zone(),
       ". Drag over a lane to look closer."
@@ -8031,7 +8084,7 @@ function Plot({ times, lane, from, to }) {
     plot.current?.setData([times, lane.values]);
     plot.current?.root.setAttribute("aria-label", `${lane.name}: ${lane.summary}`);
   });
-  return /* @__PURE__ */ a4("div", { ref: place2, class: "plot" });
+  return a4("div", { ref: place2, class: "plot" });
 }
 function options(holder, kept2, colour) {
   const style = getComputedStyle(document.documentElement);
@@ -8049,7 +8102,7 @@ function options(holder, kept2, colour) {
     },
     axes: [
       { ...axis, size: 26, values: "{HH}:{mm}:{ss}", space: 90 },
-      { ...axis, size: 84, space: 30, values: (_plot, marks) => marks.map((mark) => kept2.current.lane.write(mark)) }
+      { ...axis, size: 84, space: 30, incrs: kept2.current.lane.isBinary ? BINARY : WHOLE, values: (_plot, marks) => marks.map((mark) => kept2.current.lane.write(mark)) }
     ],
     series: [
       {},
@@ -8080,28 +8133,30 @@ function options(holder, kept2, colour) {
 var TELLING = ["silent-loss", "loop", "drop", "queue-congestion", "path-change", "report-loss", "egress-utilization"];
 var RANK = { critical: 3, warning: 2, info: 1 };
 function incidents(events) {
-  const groups2 = [];
+  const groups3 = [];
   const sorted = [...events].sort((a5, b3) => BigInt(b3.last) > BigInt(a5.last) ? 1 : -1);
   for (const event of sorted) {
-    const key = incidentOf(event);
-    const near = groups2.find((group) => group.key === key && BigInt(group.events.at(-1).first) - BigInt(event.last) < 5n * SECOND);
+    const key3 = incidentOf(event);
+    const near = groups3.find((group) => group.key === key3 && BigInt(group.events.at(-1).first) - BigInt(event.last) < 5n * SECOND);
     if (near) near.events.push(event);
-    else groups2.push({ key, events: [event], main: event, severity: event.severity });
+    else groups3.push({ key: key3, events: [event], main: event, severity: event.severity });
   }
   const rank = (event) => RANK[event.severity] ?? 0;
   const weight = (event) => (TELLING.includes(event.event) ? 10 - TELLING.indexOf(event.event) : 0) + rank(event) / 10;
-  for (const group of groups2) {
+  for (const group of groups3) {
     group.main = group.events.reduce((a5, b3) => weight(b3) > weight(a5) ? b3 : a5);
     group.severity = group.events.reduce((a5, b3) => rank(b3) > rank(a5) ? b3 : a5).severity;
   }
-  return groups2;
+  return groups3;
 }
-function headline(groups2, lost, quietFor) {
+var COMMON = ["latency-change", "new-flow"];
+var isTelling = ({ main, severity }) => severity !== "info" || !COMMON.includes(main.event);
+function headline(groups3, lost, quietFor) {
   const calm = lost ? `${plural(lost, "report")} lost` : "no report lost";
-  if (!groups2.length) return `Quiet for ${quietFor}; ${calm}.`;
-  const active = groups2.filter((group) => group.events.some((event) => event.phase === "begin"));
-  const isOne = (kind) => groups2.filter((group) => group.events.some((event) => event.event === kind)).length;
-  const told = active[0] ?? groups2.find((group) => group.severity !== "info") ?? groups2[0];
+  if (!groups3.length) return `Quiet for ${quietFor}; ${calm}.`;
+  const active = groups3.filter((group) => group.events.some((event) => event.phase === "begin"));
+  const isOne = (kind) => groups3.filter((group) => group.events.some((event) => event.event === kind)).length;
+  const told = active[0] ?? groups3.find((group) => group.severity !== "info") ?? groups3[0];
   const subject = told.main;
   const moved = isOne("path-change");
   const parts = [
@@ -8111,83 +8166,103 @@ function headline(groups2, lost, quietFor) {
   ];
   return parts.join("; ") + ".";
 }
+async function recent(signal) {
+  const { from, to } = range();
+  const which = ["severity=warning&limit=200", "kind=path-change&limit=100", "active=false&limit=100"];
+  const found = await Promise.all(which.map((text) => ask(`events?${text}&from=${from}&to=${to}`, { signal })));
+  return [...new Map(found.flat().map((event) => [event.id, event])).values()];
+}
 function Now() {
-  const { isLive, from, to, span } = range();
-  const key = isLive ? `live ${span} ${eventsHeard.value}` : `${from} ${to}`;
-  const events = useAsk("events " + key, (signal) => ask(`events?limit=500&from=${range().from}&to=${range().to}`, { signal }), isLive ? 5e3 : void 0);
-  const groups2 = incidents(events.data ?? []);
+  const [when, every] = timeAsked();
+  const events = useAsk("events " + when, recent, every, every && eventsHeard.value);
+  const all = incidents(events.data ?? []);
+  const groups3 = all.filter(isTelling);
   const lost = history2.length ? history2.at(-1).totals.lost - history2[0].totals.lost : 0;
-  const text = events.data ? headline(groups2, lost, duration(span)) : "";
-  useCopy(() => [text, ...groups2.map(({ main }) => `${exact(BigInt(main.first))}  ${sentence(main)}`)].join("\n"));
-  return /* @__PURE__ */ a4($, { children: [
-    /* @__PURE__ */ a4("h1", { class: "headline", children: text || (isBeginning.value ? "No report has come yet." : "Now") }),
-    /* @__PURE__ */ a4(Answer, { asked: events, children: () => groups2.length ? /* @__PURE__ */ a4(Incidents, { groups: groups2 }) : /* @__PURE__ */ a4(Quiet, {}) }),
-    /* @__PURE__ */ a4(History, {})
+  const text = events.data ? headline(groups3, lost, duration(range().span)) : "";
+  useCopy(() => [text, ...groups3.map(({ main }) => `${exact(BigInt(main.first))}  ${sentence(main)}`)].join("\n"));
+  return a4($, { children: [
+    a4("h1", { class: "headline", children: text || (isBeginning.value ? "No report has come yet." : "Now") }),
+    a4(Answer, { asked: events, children: () => a4($, { children: [
+      groups3.length ? a4(Incidents, { groups: groups3 }) : a4(Quiet, {}),
+      groups3.length < all.length && a4("p", { class: "muted", children: [
+        "Beside that flows began or changed their latency a little: ",
+        a4("a", { href: href("/events"), children: "all events of this time" }),
+        "."
+      ] })
+    ] }) }),
+    a4(History, {})
   ] });
 }
 function Quiet() {
-  return /* @__PURE__ */ a4(Empty, { children: [
-    "Nothing was announced in this time. ",
-    /* @__PURE__ */ a4("a", { href: href("/", { live: "1d" }), children: "Look at a whole day" }),
+  return a4(Empty, { children: [
+    "Nothing was announced in this time that tells of a fault. ",
+    a4("a", { href: href("/", { live: "1d" }), children: "Look at a whole day" }),
     ", or send reports to this collector:",
     " ",
-    /* @__PURE__ */ a4("code", { children: "inband demo --report-to ADDRESS:32766" }),
+    a4("code", { children: "inband demo --report-to ADDRESS:32766" }),
     "."
   ] });
 }
-function Incidents({ groups: groups2 }) {
-  return /* @__PURE__ */ a4("section", { "aria-labelledby": "incidents", children: [
-    /* @__PURE__ */ a4("h2", { id: "incidents", children: plural(groups2.length, "incident") }),
-    /* @__PURE__ */ a4("ul", { class: "incidents", children: groups2.slice(0, MOST).map(({ main, events, severity }) => {
+function Incidents({ groups: groups3 }) {
+  return a4("section", { "aria-labelledby": "incidents", children: [
+    a4("h2", { id: "incidents", children: plural(groups3.length, "incident") }),
+    a4("ul", { class: "incidents", children: groups3.slice(0, MOST3).map(({ main, events, severity }) => {
       const to = href("/event/" + main.id, around(BigInt(main.first), 20n * SECOND));
-      return /* @__PURE__ */ a4("li", { "data-row": true, tabIndex: 0, onKeyDown: (press) => press.key === "Enter" && press.target === press.currentTarget && go(to), children: [
-        /* @__PURE__ */ a4(Severity, { of: severity }),
-        /* @__PURE__ */ a4("a", { href: to, children: sentence(main) }),
-        /* @__PURE__ */ a4("span", { class: "muted", children: [
+      return a4("li", { "data-row": true, tabIndex: 0, onKeyDown: (press) => press.key === "Enter" && press.target === press.currentTarget && go(to), children: [
+        a4(Severity, { of: severity }),
+        a4("a", { href: to, children: sentence(main) }),
+        a4("span", { class: "muted", children: [
           main.phase === "begin" && "goes on, ",
-          /* @__PURE__ */ a4(Time, { at: main.last })
+          a4(Time, { at: main.last })
         ] }),
-        events.length > 1 && /* @__PURE__ */ a4("span", { class: "muted", children: [
+        events.length > 1 && a4("span", { class: "muted", children: [
           "with ",
           kindsOf(events.filter((event) => event !== main))
         ] })
       ] }, main.id);
     }) }),
-    groups2.length > MOST && /* @__PURE__ */ a4("p", { children: [
-      /* @__PURE__ */ a4("a", { href: href("/events"), children: "All events of this time" }),
+    groups3.length > MOST3 && a4("p", { children: [
+      a4("a", { href: href("/events"), children: "All events of this time" }),
       ": ",
-      plural(groups2.length - MOST, "more incident")
+      plural(groups3.length - MOST3, "more incident")
     ] })
   ] });
 }
-var MOST = 10;
+var MOST3 = 10;
 var kindsOf = (events) => [...new Set(events.map((event) => event.event))].join(", ");
+var begun;
+async function oldest(signal) {
+  const [first2] = await sql("SELECT min(time) AS t FROM minutes", signal);
+  return first2?.t ? BigInt(first2.t) : void 0;
+}
 function History() {
-  const { isLive, from, to, span } = range();
-  const counts = useAsk(`counts ${isLive ? span : `${from} ${to}`}`, async (signal) => {
-    const { to: to2 } = range();
-    const [first2] = await sql("SELECT min(time) AS t FROM minutes", signal);
-    const begun = first2?.t ? BigInt(first2.t) : to2 - MINUTE;
-    const from2 = begun > range().from ? begun : range().from;
-    const between = `time >= ${from2} AND time < ${to2}`;
-    const levels = to2 - from2 <= 2n * MINUTE ? `SELECT bucket(time, ${SECOND}) AS t, max(hop_latency) AS latency, max(queue_occupancy) AS depth, sum(dropped AND hop_index = 0) AS drops FROM observations WHERE ${between} GROUP BY 1 ORDER BY 1` : `SELECT time AS t, max(latency_max) AS latency, max(queue_occupancy_max) AS depth, NULL AS drops FROM minutes WHERE time >= ${from2 - MINUTE} AND time < ${to2} GROUP BY 1 ORDER BY 1`;
+  const [when, every] = timeAsked(1e4);
+  const counts = useAsk("counts " + when, async (signal) => {
+    const { to } = range();
+    begun ??= await oldest(signal);
+    const first2 = begun ?? to - MINUTE;
+    const from = first2 > range().from ? first2 : range().from;
+    const between = `time >= ${from} AND time < ${to}`;
+    const levels = to - from <= 2n * MINUTE ? `SELECT bucket(time, ${SECOND}) AS t, max(hop_latency) AS latency, max(queue_occupancy) AS depth, sum(dropped AND hop_index = 0) AS drops FROM observations WHERE ${between} GROUP BY 1 ORDER BY 1` : `SELECT time AS t, max(latency_max) AS latency, max(queue_occupancy_max) AS depth, NULL AS drops FROM minutes WHERE time >= ${from - MINUTE} AND time < ${to} GROUP BY 1 ORDER BY 1`;
     const ledger = `SELECT time AS t, accepted, lost FROM ledger WHERE node_id IS NULL AND ${between} ORDER BY time`;
-    return { from: from2, levels: await sql(levels, signal), ledger: await sql(ledger, signal) };
-  }, isLive ? 1e4 : void 0);
-  return /* @__PURE__ */ a4(Answer, { asked: counts, children: (counts2) => /* @__PURE__ */ a4(Counts, { ...counts2 }) });
+    const [found, counted2] = await Promise.all([sql(levels, signal), sql(ledger, signal)]);
+    return { from, levels: found, ledger: counted2 };
+  }, every);
+  return a4(Answer, { asked: counts, children: (counts2) => a4(Counts, { ...counts2 }) });
 }
 var seconds = (time) => Number(BigInt(time) / 1000n) / 1e6;
 function Counts({ from, levels, ledger }) {
+  void totals.value;
   const { to } = range();
   const fromLive = history2.length ? history2[0].at : Infinity;
   const past = ledger.map((row) => ({ at: seconds(row.t), accepted: Number(row.accepted), lost: Number(row.lost) })).filter((row) => row.at < fromLive);
-  const live = history2.map(({ at, totals: totals3 }) => ({ at, accepted: totals3.accepted, lost: totals3.lost }));
-  const totals2 = [...past, ...live].filter((row) => row.at >= seconds(from) - 10);
-  const between = totals2.slice(1).map((row, at) => ({ ...row, before: totals2[at] })).filter((row) => row.accepted >= row.before.accepted && row.at > row.before.at);
+  const live = history2.map((one) => ({ at: one.at, accepted: one.totals.accepted, lost: one.totals.lost }));
+  const all = [...past, ...live].filter((row) => row.at >= seconds(from) - 10);
+  const between = all.slice(1).map((row, at) => ({ ...row, before: all[at] })).filter((row) => row.accepted >= row.before.accepted && row.at > row.before.at);
   const times = between.map((row) => row.at);
   const rates = between.map((row) => (row.accepted - row.before.accepted) / (row.at - row.before.at));
   const losses = between.map((row) => Math.max(0, row.lost - row.before.lost));
-  const [latency2, depth2, drops] = ["latency", "depth", "drops"].map((name) => levels.map((row) => row[name] === null ? null : Number(row[name])));
+  const [latency, depth, drops] = ["latency", "depth", "drops"].map((name) => levels.map((row) => row[name] === null ? null : Number(row[name])));
   const highest = (values) => values.reduce((a5, b3) => b3 !== null && (a5 === null || b3 > a5) ? b3 : a5, null);
   const lost = losses.reduce((a5, b3) => a5 + b3, 0);
   const level = (name, values, write2, colour) => {
@@ -8197,14 +8272,14 @@ function Counts({ from, levels, ledger }) {
   const reports = { name: "Reports", values: rates, write: rate, colour: "--flow1", summary: rates.length ? `now ${rate(rates.at(-1))}, ${count(lost)} lost` : UNKNOWN };
   const upper = lost ? [reports, { name: "Lost reports", values: losses, write: count, colour: "--flow2", summary: count(lost) }] : [reports];
   const lower = [
-    level("Longest hop", latency2, duration, "--flow4"),
-    level("Deepest queue", depth2, depthOfAny, "--flow3"),
+    level("Longest hop", latency, duration, "--flow4"),
+    { ...level("Deepest queue", depth, depthOfAny, "--flow3"), isBinary: true },
     ...highest(drops) ? [level("Drops, of reports", drops, count, "--flow2")] : []
   ];
   const window2 = { from: seconds(from), to: seconds(to) };
-  return /* @__PURE__ */ a4("section", { "aria-label": "Over time", children: [
-    /* @__PURE__ */ a4(Lanes, { times, lanes: upper, ...window2, isUpper: levels.length > 0 }),
-    levels.length > 0 && /* @__PURE__ */ a4(Lanes, { times: levels.map((row) => seconds(row.t)), lanes: lower, ...window2 })
+  return a4("section", { "aria-label": "Over time", children: [
+    a4(Lanes, { times, lanes: upper, ...window2, isUpper: levels.length > 0 }),
+    levels.length > 0 && a4(Lanes, { times: levels.map((row) => seconds(row.t)), lanes: lower, ...window2 })
   ] });
 }
 
@@ -8232,7 +8307,6 @@ var EXAMPLES = [
   ["what was announced, by kind", "SELECT kind, severity, count(*) AS events, max(time) AS latest\nFROM events GROUP BY 1, 2 ORDER BY events DESC"],
   ["who was in the queues of one node in the last ten seconds", "SELECT egress_interface, flow_id, source, destination, count(*) AS reports, max(queue_occupancy) AS deepest, max(hop_latency) AS longest\nFROM observations\nWHERE time > (unixepoch() - 10) * 1000000000 AND node_id = 1\nGROUP BY 1, 2 ORDER BY deepest DESC LIMIT 50"]
 ];
-var TABLES = ["observations", "paths", "events", "ledger", "minutes", "hours", "flow_minutes", "link_minutes", "reports"];
 function Query() {
   const text = param("sql");
   const [typed, setTyped] = d2(text || EXAMPLES[0][1]);
@@ -8243,10 +8317,10 @@ function Query() {
   }
   if (!text) isReady.value = true;
   const run = () => set({ sql: typed.trim() || void 0 });
-  return /* @__PURE__ */ a4($, { children: [
-    /* @__PURE__ */ a4("h1", { children: "Query" }),
-    /* @__PURE__ */ a4("label", { for: "sql", class: "muted", children: "SQL over history. Ctrl-Enter runs it." }),
-    /* @__PURE__ */ a4(
+  return a4($, { children: [
+    a4("h1", { children: "Query" }),
+    a4("label", { for: "sql", class: "muted", children: "SQL over history. Ctrl-Enter runs it." }),
+    a4(
       "textarea",
       {
         id: "sql",
@@ -8263,25 +8337,25 @@ function Query() {
         }
       }
     ),
-    /* @__PURE__ */ a4("p", { class: "choices", children: [
-      /* @__PURE__ */ a4("button", { onClick: run, children: "Run" }),
-      /* @__PURE__ */ a4("label", { children: [
+    a4("p", { class: "choices", children: [
+      a4("button", { onClick: run, children: "Run" }),
+      a4("label", { children: [
         "Examples",
         " ",
-        /* @__PURE__ */ a4("select", { value: "", onChange: (event) => setTyped(EXAMPLES[Number(event.currentTarget.value)][1]), children: [
-          /* @__PURE__ */ a4("option", { value: "", disabled: true, children: "choose one" }),
-          EXAMPLES.map(([name], at) => /* @__PURE__ */ a4("option", { value: at, children: name }, name))
+        a4("select", { value: "", onChange: (event) => setTyped(EXAMPLES[Number(event.currentTarget.value)][1]), children: [
+          a4("option", { value: "", disabled: true, children: "choose one" }),
+          EXAMPLES.map(([name], at) => a4("option", { value: at, children: name }, name))
         ] })
       ] }),
-      /* @__PURE__ */ a4("span", { class: "muted", children: [
+      a4("span", { class: "muted", children: [
         "Tables: ",
-        TABLES.map((table, at) => /* @__PURE__ */ a4("span", { children: [
+        tables.value.map(({ name, about, columns: columns3 }, at) => a4("span", { children: [
           at > 0 && ", ",
-          /* @__PURE__ */ a4("a", { href: href("/query", { sql: `SELECT * FROM ${table} ORDER BY time DESC LIMIT 20` }), children: table })
-        ] }, table))
+          a4("a", { title: `${about}: ${columns3.join(", ")}`, href: href("/query", { sql: `SELECT * FROM ${name} ORDER BY time DESC LIMIT 20` }), children: name })
+        ] }, name))
       ] })
     ] }),
-    text ? /* @__PURE__ */ a4(Result, { text }) : /* @__PURE__ */ a4(Empty, { children: "Nothing was asked yet: run the example, or one of your own." })
+    text ? a4(Result, { text }) : a4(Empty, { children: "Nothing was asked yet: run the example, or one of your own." })
   ] });
 }
 function Result({ text }) {
@@ -8294,51 +8368,51 @@ function Result({ text }) {
     const found = await ask("query", { method: "POST", body, headers: { "content-type": "application/json" }, signal: AbortSignal.any([signal, own.signal]) });
     return { ...found, took: performance.now() - started };
   });
-  return /* @__PURE__ */ a4($, { children: [
-    asked.isSlow && /* @__PURE__ */ a4("p", { children: /* @__PURE__ */ a4("button", { onClick: () => stop.current?.abort(), children: "Stop waiting" }) }),
-    asked.error?.status === 422 && /* @__PURE__ */ a4("p", { class: "notice", children: [
+  return a4($, { children: [
+    asked.isSlow && a4("p", { children: a4("button", { onClick: () => stop.current?.abort(), children: "Stop waiting" }) }),
+    asked.error?.status === 422 && a4("p", { class: "notice", children: [
       "The question met a limit. Name a time, such as ",
-      /* @__PURE__ */ a4("code", { children: "WHERE time > (unixepoch() - 600) * 1000000000" }),
+      a4("code", { children: "WHERE time > (unixepoch() - 600) * 1000000000" }),
       ", ask for fewer columns, or ask ",
-      /* @__PURE__ */ a4("code", { children: "minutes" }),
+      a4("code", { children: "minutes" }),
       "."
     ] }),
-    /* @__PURE__ */ a4(Answer, { asked, children: (found) => /* @__PURE__ */ a4(Found, { found }) })
+    a4(Answer, { asked, children: (found) => a4(Found, { found }) })
   ] });
 }
 var isTime = (name) => /(^|_)(time|timestamp|latest|first|last)$/.test(name);
-var MOST2 = 500;
+var MOST4 = 500;
 function Found({ found: { columns: columns3, rows, damage, took } }) {
-  useCopy(() => csv(columns3, rows).replaceAll(",", "	"));
+  useCopy(() => csv(columns3, rows));
   const cell2 = (name, value) => {
     if (value === null) return UNKNOWN;
-    if (name === "flow_id") return /* @__PURE__ */ a4("a", { class: "mono", href: href("/flow/" + value), children: String(value) });
-    if (isTime(name) && typeof value === "bigint") return /* @__PURE__ */ a4("time", { title: String(value), children: exact(value) });
+    if (name === "flow_id") return a4("a", { class: "mono", href: href("/flow/" + value), children: String(value) });
+    if (isTime(name) && typeof value === "bigint") return a4("time", { title: String(value), children: exact(value) });
     return shown(String(value));
   };
-  if (!rows.length) return /* @__PURE__ */ a4(Empty, { children: "The question was answered: no row fits it." });
-  return /* @__PURE__ */ a4($, { children: [
-    /* @__PURE__ */ a4("p", { class: "choices", children: [
-      /* @__PURE__ */ a4("button", { onClick: () => save("inband.csv", "text/csv", csv(columns3, rows)), children: "Save as CSV" }),
-      /* @__PURE__ */ a4("button", { onClick: () => save("inband.jsonl", "application/jsonl", jsonl(columns3, rows)), children: "Save as JSON Lines" }),
-      /* @__PURE__ */ a4("button", { onClick: () => void saveParquet(param("sql")), children: "Save as Parquet" }),
-      /* @__PURE__ */ a4("span", { class: "muted", children: [
+  if (!rows.length) return a4(Empty, { children: "The question was answered: no row fits it." });
+  return a4($, { children: [
+    a4("p", { class: "choices", children: [
+      a4("button", { onClick: () => save("inband.csv", "text/csv", csv(columns3, rows)), children: "Save as CSV" }),
+      a4("button", { onClick: () => save("inband.jsonl", "application/jsonl", jsonl(columns3, rows)), children: "Save as JSON Lines" }),
+      a4("button", { onClick: () => void saveParquet(param("sql")), children: "Save as Parquet" }),
+      a4("span", { class: "muted", children: [
         plural(rows.length, "row"),
         " in ",
         Math.round(took),
         " ms"
       ] })
     ] }),
-    damage.length > 0 && /* @__PURE__ */ a4("p", { class: "notice", children: [
+    damage.length > 0 && a4("p", { class: "notice", children: [
       plural(damage.length, "place"),
       " of history cannot be read and were left out: ",
       shown(damage[0].file)
     ] }),
-    /* @__PURE__ */ a4(
+    a4(
       Table,
       {
-        caption: `${count(Math.min(MOST2, rows.length))} of ${count(rows.length)} rows`,
-        rows: rows.slice(0, MOST2),
+        caption: `${count(Math.min(MOST4, rows.length))} of ${count(rows.length)} rows`,
+        rows: rows.slice(0, MOST4),
         keyOf: (_5, at) => String(at),
         onFocus: () => void 0,
         columns: columns3.map((name, at) => ({ name, isNumber: typeof rows[0][at] === "number", cell: (row) => cell2(name, row[at]) }))
@@ -8359,23 +8433,24 @@ function save(name, type, text) {
 }
 
 // src/samples.ts
-var MOST3 = 4e4;
+var MOST5 = 4e4;
 var LATE = 500000000n;
 async function samples(node2, port2, queue, from, to, signal) {
   const is = (column, value) => /^\d{1,5}$/.test(value) ? `${column} = ${value}` : `${column} IS NULL`;
-  const text = `SELECT time, egress_timestamp, queue_occupancy, hop_latency, flow_id, source, destination, protocol, source_port, destination_port, reporter, hw_id, sequence, report_index FROM observations WHERE time >= ${from} AND time < ${to + LATE} AND node_id = ${node2} AND ${is("egress_interface", port2)} AND ${is("queue_id", queue)} AND queue_occupancy IS NOT NULL ORDER BY time LIMIT ${MOST3}`;
-  const [rows, queues, events, culprits] = await Promise.all([
+  const text = `SELECT time, egress_timestamp, queue_occupancy, hop_latency, flow_id, source, destination, protocol, source_port, destination_port, reporter, hw_id, sequence, report_index FROM observations WHERE time >= ${from} AND time < ${to + LATE} AND node_id = ${node2} AND ${is("egress_interface", port2)} AND ${is("queue_id", queue)} AND queue_occupancy IS NOT NULL ORDER BY time LIMIT ${MOST5}`;
+  const [rows, events, culprits] = await Promise.all([
     sql(text, signal),
-    ask(`queues?limit=10000&node=${node2}`, { signal }),
     ask(`events?limit=200&kind=queue-congestion&node=${node2}&from=${from}&to=${to}`, { signal }),
     ask(`events?limit=50&kind=culprits&node=${node2}&from=${from}&to=${to}`, { signal })
   ]);
   const isNodeClock = rows.length > 0 && rows.every((row) => row.egress_timestamp !== null);
   const ahead2 = isNodeClock ? rows.map(delay).reduce((a5, b3) => b3 < a5 ? b3 : a5) : 0n;
   const clock2 = (row) => isNodeClock ? BigInt(row.egress_timestamp) + ahead2 : BigInt(row.time);
-  const inside = rows.filter((row) => clock2(row) >= from && clock2(row) < to).sort((a5, b3) => Number(clock2(a5) - clock2(b3)));
+  const span = Number(to - from);
+  const placed = rows.map((row) => ({ at: Number(clock2(row) - from), row }));
+  const inside = placed.filter(({ at }) => at >= 0 && at < span).sort((a5, b3) => a5.at - b3.at);
   const ids = /* @__PURE__ */ new Map();
-  for (const row of inside) {
+  for (const { row } of inside) {
     const id = row.flow_id === null ? "" : String(row.flow_id);
     const list = ids.get(id) ?? [];
     list.push(row);
@@ -8383,8 +8458,8 @@ async function samples(node2, port2, queue, from, to, signal) {
   }
   const flows = [...ids].sort((a5, b3) => b3[1].length - a5[1].length).map(([id, list]) => summary(id, list, inside.length));
   const number = new Map(flows.map(({ id }, at) => [id, at]));
-  const found = inside.map((row) => ({
-    at: Number(clock2(row) - from),
+  const found = inside.map(({ at, row }) => ({
+    at,
     depth: row.queue_occupancy,
     latency: row.hop_latency,
     flow: number.get(row.flow_id === null ? "" : String(row.flow_id)),
@@ -8402,7 +8477,7 @@ async function samples(node2, port2, queue, from, to, signal) {
     isTruncated: Boolean(event.detail.truncated),
     id: event.id
   }));
-  return { from, to, isNodeClock, isCut: rows.length >= MOST3, samples: found, flows, episodes, culprits: culprits.filter(mine), unit: queues[0]?.unit ?? null };
+  return { from, to, isNodeClock, isCut: rows.length >= MOST5, samples: found, flows, episodes, culprits: culprits.filter(mine) };
 }
 var delay = (row) => BigInt(row.time) - BigInt(row.egress_timestamp);
 function summary(id, rows, all) {
@@ -8428,12 +8503,12 @@ function stack(found, many, kept2) {
     const parts = Array(kept2 + 1).fill(0);
     if (deepest < 0) return { depth: -1, parts };
     const sample = found.samples[deepest];
-    let counted = 0;
+    let counted2 = 0;
     for (let at = deepest; at >= 0 && found.samples[at].at >= sample.at - (sample.latency ?? 0); at--) {
       parts[Math.min(kept2, found.samples[at].flow)] += 1;
-      counted += 1;
+      counted2 += 1;
     }
-    return { depth: sample.depth, parts: parts.map((part) => part / counted * sample.depth) };
+    return { depth: sample.depth, parts: parts.map((part) => part / counted2 * sample.depth) };
   });
 }
 
@@ -8443,11 +8518,11 @@ function Lane({ found, write: write2, levels }) {
   void isUtc.value;
   const [cursor, setCursor] = d2();
   const steps = stack(found, STEPS, FLOWS_SHOWN);
-  const deepest = Math.max(0, ...steps.map(({ depth: depth2 }) => depth2));
+  const deepest = Math.max(0, ...steps.map(({ depth }) => depth));
   const most = Math.max(1, deepest);
   const [width, height] = [WIDTH3 - LEFT2, HEIGHT3 - BOTTOM2];
   const x3 = (step3) => LEFT2 + step3 / STEPS * width;
-  const y5 = (depth2) => height - depth2 / most * (height - 8);
+  const y5 = (depth) => height - depth / most * (height - 8);
   const span = Number(found.to - found.from);
   const place2 = (nanos) => LEFT2 + Math.max(0, Math.min(span, nanos)) / span * width;
   const time = (step3) => found.from + BigInt(Math.round(step3 / STEPS * span));
@@ -8471,8 +8546,8 @@ function Lane({ found, write: write2, levels }) {
     const box = event.currentTarget.getBoundingClientRect();
     return Math.max(0, Math.min(STEPS - 1, Math.round(((event.clientX - box.left) / box.width * WIDTH3 - LEFT2) / width * STEPS)));
   };
-  return /* @__PURE__ */ a4("figure", { class: "depth", children: [
-    /* @__PURE__ */ a4(
+  return a4("figure", { class: "depth", children: [
+    a4(
       "svg",
       {
         viewBox: `0 0 ${WIDTH3} ${HEIGHT3}`,
@@ -8485,42 +8560,42 @@ function Lane({ found, write: write2, levels }) {
         onClick: (event) => open(find2(event)),
         onKeyDown: onKey2,
         children: [
-          /* @__PURE__ */ a4("defs", { children: /* @__PURE__ */ a4("pattern", { id: "cross", width: "8", height: "8", patternUnits: "userSpaceOnUse", children: /* @__PURE__ */ a4("path", { d: "M0 0L8 8M8 0L0 8", class: "hatch" }) }) }),
-          [0, 0.5, 1].map((part) => /* @__PURE__ */ a4("line", { x1: LEFT2, x2: WIDTH3, y1: y5(most * part), y2: y5(most * part), class: "grid" }, part)),
-          Array.from({ length: FLOWS_SHOWN + 1 }, (_5, flow) => /* @__PURE__ */ a4("path", { class: `area f${flow < FLOWS_SHOWN ? flow + 1 : 0}`, d: area(steps, flow, x3, y5) }, flow)),
-          levels.filter((level) => level.depth <= most).map((level) => /* @__PURE__ */ a4("line", { class: "level " + level.name, x1: LEFT2, x2: WIDTH3, y1: y5(level.depth), y2: y5(level.depth) }, level.name)),
-          found.episodes.map((episode) => /* @__PURE__ */ a4("g", { children: [
-            /* @__PURE__ */ a4("path", { class: "episode", d: `M${place2(episode.from)} 8V2H${place2(episode.to)}V8` }),
-            episode.isTruncated && /* @__PURE__ */ a4("rect", { x: place2(episode.to), y: "0", width: LEFT2 + width - place2(episode.to), height, fill: "url(#cross)" })
+          a4("defs", { children: a4("pattern", { id: "cross", width: "8", height: "8", patternUnits: "userSpaceOnUse", children: a4("path", { d: "M0 0L8 8M8 0L0 8", class: "hatch" }) }) }),
+          [0, 0.5, 1].map((part) => a4("line", { x1: LEFT2, x2: WIDTH3, y1: y5(most * part), y2: y5(most * part), class: "grid" }, part)),
+          Array.from({ length: FLOWS_SHOWN + 1 }, (_5, flow) => a4("path", { class: `area f${flow < FLOWS_SHOWN ? flow + 1 : 0}`, d: area(steps, flow, x3, y5) }, flow)),
+          levels.filter((level) => level.depth <= most).map((level) => a4("line", { class: "level " + level.name, x1: LEFT2, x2: WIDTH3, y1: y5(level.depth), y2: y5(level.depth) }, level.name)),
+          found.episodes.map((episode) => a4("g", { children: [
+            a4("path", { class: "episode", d: `M${place2(episode.from)} 8V2H${place2(episode.to)}V8` }),
+            episode.isTruncated && a4("rect", { x: place2(episode.to), y: "0", width: LEFT2 + width - place2(episode.to), height, fill: "url(#cross)" })
           ] }, episode.id)),
-          cursor !== void 0 && /* @__PURE__ */ a4("line", { class: "cursor", x1: x3(cursor), x2: x3(cursor), y1: "0", y2: height })
+          cursor !== void 0 && a4("line", { class: "cursor", x1: x3(cursor), x2: x3(cursor), y1: "0", y2: height })
         ]
       }
     ),
-    /* @__PURE__ */ a4("span", { class: "mark top", "aria-hidden": "true", children: write2(deepest) }),
-    deepest > 1 && /* @__PURE__ */ a4("span", { class: "mark half", "aria-hidden": "true", children: write2(Math.round(deepest / 2)) }),
-    /* @__PURE__ */ a4("div", { class: "ends", "aria-hidden": "true", children: [
-      /* @__PURE__ */ a4("span", { children: exact(found.from) }),
-      /* @__PURE__ */ a4("span", { children: [
+    a4("span", { class: "mark top", "aria-hidden": "true", children: write2(deepest) }),
+    deepest > 1 && a4("span", { class: "mark half", "aria-hidden": "true", children: write2(Math.round(deepest / 2)) }),
+    a4("div", { class: "ends", "aria-hidden": "true", children: [
+      a4("span", { children: exact(found.from) }),
+      a4("span", { children: [
         duration(span),
         ", at most ",
         write2(deepest)
       ] }),
-      /* @__PURE__ */ a4("span", { children: exact(found.to) })
+      a4("span", { children: exact(found.to) })
     ] }),
-    levels.length > 0 && /* @__PURE__ */ a4("p", { class: "levels", children: levels.map((level) => /* @__PURE__ */ a4("span", { children: [
-      /* @__PURE__ */ a4("i", { class: "line " + level.name, "aria-hidden": "true" }),
+    levels.length > 0 && a4("p", { class: "levels", children: levels.map((level) => a4("span", { children: [
+      a4("i", { class: "line " + level.name, "aria-hidden": "true" }),
       " ",
       level.told,
       level.depth > most ? ", above what is shown" : ""
     ] }, level.name)) }),
-    /* @__PURE__ */ a4("figcaption", { "aria-live": "polite", children: told || "Depth as reported, each moment split by the flows whose reported packets left while its deepest packet waited. Brackets: congestion. Gaps: nothing reported." })
+    a4("figcaption", { "aria-live": "polite", children: told || "Depth as reported, each moment split by the flows whose reported packets left while its deepest packet waited. Brackets: congestion. Gaps: nothing reported." })
   ] });
 }
 function area(steps, flow, x3, y5) {
   let path = "";
-  steps.forEach(({ depth: depth2, parts }, at) => {
-    if (depth2 < 0 || !parts[flow]) return;
+  steps.forEach(({ depth, parts }, at) => {
+    if (depth < 0 || !parts[flow]) return;
     const below = parts.slice(0, flow).reduce((sum, part) => sum + part, 0);
     path += `M${x3(at).toFixed(1)} ${y5(below).toFixed(1)}H${x3(at + 1).toFixed(1)}V${y5(below + parts[flow]).toFixed(1)}H${x3(at).toFixed(1)}Z`;
   });
@@ -8529,69 +8604,35 @@ function area(steps, flow, x3, y5) {
 
 // src/parts/heat.tsx
 function Heat({ name, rows, columns: columns3, step: step3, told, open, rowHeight, labels, ends: ends2 }) {
-  const canvas = T2(null);
-  const [at, setAt] = d2();
-  A2(() => paint2(canvas.current, rows, columns3, step3), [rows, columns3, step3, theme.value]);
-  const clamp2 = (value, many) => Math.max(0, Math.min(many - 1, value));
-  const find2 = (event) => {
-    const box = canvas.current.getBoundingClientRect();
-    return [clamp2(Math.floor((event.clientY - box.top) / box.height * rows), rows), clamp2(Math.floor((event.clientX - box.left) / box.width * columns3), columns3)];
-  };
-  const onKey2 = (event) => {
-    const by2 = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
-    if (event.key === "Enter" && at) open?.(...at);
-    else if (by2) setAt(([row, column] = [0, columns3]) => [clamp2(row + by2[0], rows), clamp2(column + by2[1], columns3)]);
-    else return;
-    event.preventDefault();
-    event.stopPropagation();
-  };
-  return /* @__PURE__ */ a4("figure", { class: "heat", children: [
-    /* @__PURE__ */ a4("div", { class: "heat-frame", children: [
-      labels && /* @__PURE__ */ a4("div", { class: "heat-labels", "aria-hidden": "true", children: labels.map((label, row) => /* @__PURE__ */ a4("span", { style: { height: `${rowHeight}px`, lineHeight: `${rowHeight}px` }, children: label }, row)) }),
-      /* @__PURE__ */ a4("div", { class: "heat-map", children: [
-        /* @__PURE__ */ a4(
+  const { at, drawn } = useGrid({ rows, columns: columns3, step: step3, nothing: "--panel", start: [0, columns3 - 1], open, painted: [step3] });
+  return a4("figure", { class: "heat", children: [
+    a4("div", { class: "heat-frame", children: [
+      labels && a4("div", { class: "heat-labels", "aria-hidden": "true", children: labels.map((label, row) => a4("span", { style: { height: `${rowHeight}px`, lineHeight: `${rowHeight}px` }, children: label }, row)) }),
+      a4("div", { class: "heat-map", children: [
+        a4(
           "canvas",
           {
-            ref: canvas,
-            role: "img",
-            tabIndex: 0,
+            ...drawn,
             style: { height: `${rows * rowHeight}px` },
-            "aria-label": `${name} Arrow keys move from cell to cell${open ? ", Enter opens" : ""}.`,
-            onMouseMove: (event) => setAt(find2(event)),
-            onMouseLeave: () => setAt(void 0),
-            onClick: (event) => open?.(...find2(event)),
-            onKeyDown: onKey2
+            "aria-label": `${name} Arrow keys move from cell to cell${open ? ", Enter opens" : ""}.`
           }
         ),
-        /* @__PURE__ */ a4("div", { class: "ends", "aria-hidden": "true", children: [
-          /* @__PURE__ */ a4("span", { children: ends2[0] }),
-          /* @__PURE__ */ a4("span", { children: ends2[1] })
+        a4("div", { class: "ends", "aria-hidden": "true", children: [
+          a4("span", { children: ends2[0] }),
+          a4("span", { children: ends2[1] })
         ] })
       ] })
     ] }),
-    /* @__PURE__ */ a4("figcaption", { "aria-live": "polite", children: at && at[0] < rows && at[1] < columns3 ? told(...at) : name })
+    a4("figcaption", { "aria-live": "polite", children: at ? told(...at) : name })
   ] });
-}
-var NAMES = ["--panel", "--scale1", "--scale2", "--scale3", "--scale4", "--scale5", "--scale6", "--scale7"];
-function paint2(canvas, rows, columns3, step3) {
-  canvas.width = Math.max(1, columns3);
-  canvas.height = Math.max(1, rows);
-  const style = getComputedStyle(document.documentElement);
-  const colours = NAMES.map((name) => style.getPropertyValue(name).trim()).map((hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16)));
-  const context = canvas.getContext("2d");
-  const image = context.createImageData(canvas.width, canvas.height);
-  for (let row = 0; row < rows; row++) {
-    for (let column = 0; column < columns3; column++) image.data.set([...colours[step3(row, column)], 255], 4 * (row * columns3 + column));
-  }
-  context.putImageData(image, 0, 0);
 }
 
 // src/parts/depths.tsx
 var COLUMNS = 120;
 var STEPS2 = [2, 5, 10, 20, 50, 100];
 function Depths({ found, write: write2 }) {
-  const level = (depth2) => depth2 <= 0 ? 0 : Math.floor(Math.log2(depth2)) + 1;
-  const levels = found.samples.map(({ depth: depth2 }) => level(depth2));
+  const level = (depth) => depth <= 0 ? 0 : Math.floor(Math.log2(depth)) + 1;
+  const levels = found.samples.map(({ depth }) => level(depth));
   const highest = levels.reduce((most2, one) => Math.max(most2, one), 0);
   const lowest = levels.reduce((least, one) => one > 0 ? Math.min(least, one) : least, highest);
   const rows = highest === 0 ? 1 : highest - lowest + 2;
@@ -8609,7 +8650,7 @@ function Depths({ found, write: write2 }) {
     const above = STEPS2.findIndex((bound) => packets < bound);
     return packets === 0 ? 0 : above < 0 ? 7 : above + 1;
   };
-  return /* @__PURE__ */ a4(
+  return a4(
     Heat,
     {
       name: `How deep packets found it: at most ${plural(most, "packet")} in a cell. The colours go from 1 packet to 100 and more.`,
@@ -8639,11 +8680,11 @@ async function depthsOf(rows, from, to, signal) {
     `SELECT (time - ${begin}) / ${step3} AS at, node_id, egress_interface, queue_id, max(queue_occupancy_max) AS depth FROM minutes WHERE time >= ${begin} AND time < ${to} AND node_id IN (${nodes2}) AND queue_occupancy_max IS NOT NULL GROUP BY 1, 2, 3, 4 LIMIT 10000`,
     signal
   ) : [];
-  const key = (row) => `${row.node_id} ${row.egress_interface} ${row.queue_id}`;
-  const numbers2 = new Map(queues.map((row, at) => [key(row), at]));
+  const key3 = (row) => `${row.node_id} ${row.egress_interface} ${row.queue_id}`;
+  const numbers2 = new Map(queues.map((row, at) => [key3(row), at]));
   const cells = /* @__PURE__ */ new Map();
   for (const row of found) {
-    const at = numbers2.get(key(row));
+    const at = numbers2.get(key3(row));
     if (at !== void 0) cells.set(`${at} ${Number(row.at)}`, Number(row.depth));
   }
   return { queues, columns: columns3, step: step3, begin, cells };
@@ -8656,57 +8697,56 @@ function depthStep(value) {
 }
 
 // src/views/queues.tsx
-var depth = (row, units3) => {
-  const unit = units3.get(row.node_id)?.unit;
-  return occupancy(row.depth, unit === "bytes" ? row.depth : null, unit);
-};
 var queueAddress = (row, params = {}) => href(`/queue/${row.node_id}/${row.egress_interface ?? "-"}/${row.queue_id ?? "-"}`, params);
+var [FEW2, MANY2] = [100, 500];
 function Queues() {
-  const { isLive, from, to, span } = range();
-  const asked = useAsk(`queues ${isLive ? span : `${from} ${to}`}`, async (signal) => {
-    const { from: from2, to: to2 } = range();
-    const text = `SELECT node_id, egress_interface, queue_id, max(queue_occupancy_max) AS depth, max(latency_max) AS longest, max(latency_p99) AS p99, sum(count) AS reports FROM minutes WHERE time >= ${from2 - MINUTE} AND time < ${to2} GROUP BY 1, 2, 3 ORDER BY depth DESC, longest DESC LIMIT 500`;
-    const [rows, live] = await Promise.all([sql(text, signal), ask("queues?limit=10000", { signal })]);
-    return { rows, live, depths: await depthsOf(rows, from2, to2, signal) };
-  }, isLive ? 5e3 : void 0);
-  return /* @__PURE__ */ a4($, { children: [
-    /* @__PURE__ */ a4("h1", { children: "Queues" }),
-    /* @__PURE__ */ a4(Answer, { asked, children: ({ rows, live, depths }) => /* @__PURE__ */ a4(List5, { rows, live, depths }) })
+  const [when, every] = timeAsked();
+  const asked = useAsk(`queues ${param("many")} ${when}`, async (signal) => {
+    const { from, to } = range();
+    const text = `SELECT node_id, egress_interface, queue_id, max(queue_occupancy_max) AS depth, max(latency_max) AS longest, max(latency_p99) AS p99, sum(count) AS reports FROM minutes WHERE time >= ${from - MINUTE} AND time < ${to} GROUP BY 1, 2, 3 ORDER BY depth DESC, longest DESC LIMIT ${param("many") ? MANY2 : FEW2}`;
+    const [rows, congested] = await Promise.all([sql(text, signal), ask("events?active=true&kind=queue-congestion&limit=1000", { signal })]);
+    return { rows, congested: new Set(congested.map(({ detail }) => key2(detail))), depths: await depthsOf(rows, from, to, signal) };
+  }, every);
+  return a4($, { children: [
+    a4("h1", { children: "Queues" }),
+    a4(Answer, { asked, children: (found) => a4(List5, { ...found }) }),
+    asked.data?.rows.length === FEW2 && !param("many") && a4("p", { children: a4("button", { onClick: () => set({ many: "1" }), children: [
+      "Show ",
+      MANY2
+    ] }) })
   ] });
 }
-function List5({ rows, live, depths }) {
-  const units3 = new Map(live.map((queue) => [queue.node_id, queue]));
-  const states = new Map(live.map((queue) => [`${queue.node_id} ${queue.egress_interface} ${queue.queue_id}`, queue]));
-  const state = (row) => states.get(`${row.node_id} ${row.egress_interface} ${row.queue_id}`);
-  useCopy(() => rows.map((row) => `${queueName(row)}  ${depth(row, units3)}  ${duration(row.longest)}`).join("\n"));
-  if (!rows.length) return /* @__PURE__ */ a4(Empty, { children: [
+var key2 = (queue) => `${queue.node_id} ${queue.egress_interface} ${queue.queue_id}`;
+function List5({ rows, congested, depths }) {
+  useCopy(() => rows.map((row) => `${queueName(row)}  ${depthOf(row.node_id, row.depth)}  ${duration(row.longest)}`).join("\n"));
+  if (!rows.length) return a4(Empty, { children: [
     "No queue was reported in this time. ",
-    /* @__PURE__ */ a4("a", { href: href("/queues", { live: "1d" }), children: "Look at a whole day" })
+    a4("a", { href: href("/queues", { live: "1d" }), children: "Look at a whole day" })
   ] });
   const most = Math.max(1, ...rows.map((row) => Number(row.depth ?? 0)));
-  return /* @__PURE__ */ a4($, { children: [
-    /* @__PURE__ */ a4(Over, { depths, write: (queue, value) => depth({ ...queue, depth: value }, units3) }),
-    /* @__PURE__ */ a4(
+  return a4($, { children: [
+    a4(Over, { depths, write: (queue, value) => depthOf(queue.node_id, value) }),
+    a4(
       Table,
       {
         caption: `${count(rows.length)} queues, the deepest first, by whole minutes`,
         rows,
-        keyOf: (row) => `${row.node_id} ${row.egress_interface} ${row.queue_id}`,
+        keyOf: key2,
         open: queueAddress,
         columns: [
-          { name: "Queue", cell: (row) => /* @__PURE__ */ a4("a", { href: queueAddress(row), children: queueName(row) }) },
+          { name: "Queue", cell: (row) => a4("a", { class: "path", href: queueAddress(row), children: queueName(row) }) },
           {
             name: "Deepest",
             isNumber: true,
-            cell: (row) => /* @__PURE__ */ a4("span", { class: "barred", children: [
-              /* @__PURE__ */ a4("meter", { "aria-hidden": "true", min: 0, max: most, value: Number(row.depth ?? 0) }),
+            cell: (row) => a4("span", { class: "barred", children: [
+              a4("meter", { "aria-hidden": "true", min: 0, max: most, value: Number(row.depth ?? 0) }),
               " ",
-              depth(row, units3)
+              depthOf(row.node_id, row.depth)
             ] })
           },
           { name: "Longest wait", isNumber: true, cell: (row) => duration(row.longest) },
           { name: "p99 of its worst minute", isNumber: true, cell: (row) => duration(row.p99 === null ? null : Math.min(Number(row.p99), Number(row.longest ?? row.p99))) },
-          { name: "Now", cell: (row) => state(row)?.congested ? /* @__PURE__ */ a4("strong", { class: "bad", children: "congested" }) : state(row) ? "calm" : UNKNOWN },
+          { name: "Now", cell: (row) => congested.has(key2(row)) ? a4("strong", { class: "bad", children: "congested" }) : "not congested" },
           { name: "Hops reported", isNumber: true, cell: (row) => count(row.reports) }
         ]
       }
@@ -8720,7 +8760,7 @@ function Over({ depths, write: write2 }) {
   const most = [...cells.values()].reduce((all, one) => Math.max(all, one), 0);
   const time = (column) => begin + BigInt(column) * width;
   const [deepest] = queues;
-  return /* @__PURE__ */ a4(
+  return a4(
     Heat,
     {
       name: `The ${plural(queues.length, "queue")} that were deepest, over time: at most ${deepest ? write2(deepest, most) : UNKNOWN}. A cell is ${duration(width)}.`,
@@ -8750,43 +8790,43 @@ function Queue({ node: node2, port: port2, queue }) {
     return isLive2 || to2 - from2 > 60n * SECOND ? { from: to2 - (isLive2 ? 10n : 60n) * SECOND, to: to2 } : { from: from2, to: to2 };
   };
   const asked = useAsk(`queue ${node2} ${port2} ${queue} ${isLive ? "live" : `${from} ${to}`}`, (signal) => samples(id ?? 0, port2, queue, window2().from, window2().to, signal), isLive ? 3e3 : void 0);
-  if (id === void 0) return /* @__PURE__ */ a4(Empty, { children: [
+  if (id === void 0) return a4(Empty, { children: [
     "A queue is named by node, interface and queue, such as ",
-    /* @__PURE__ */ a4("a", { href: href("/queues"), children: "these" }),
+    a4("a", { href: href("/queues"), children: "these" }),
     "."
   ] });
   const number = (text) => /^\d+$/.test(text) ? Number(text) : null;
-  return /* @__PURE__ */ a4($, { children: [
-    /* @__PURE__ */ a4("h1", { children: queueName({ node_id: id, egress_interface: number(port2), queue_id: number(queue) }) }),
-    /* @__PURE__ */ a4(Answer, { asked, children: (found) => /* @__PURE__ */ a4(Shown2, { node: id, found, isLive }) })
+  return a4($, { children: [
+    a4("h1", { children: queueName({ node_id: id, egress_interface: number(port2), queue_id: number(queue) }) }),
+    a4(Answer, { asked, children: (found) => a4(Shown3, { node: id, found, isLive }) })
   ] });
 }
-function Shown2({ node: node2, found, isLive }) {
-  const { samples: all, flows, unit, from, to } = found;
-  const write2 = (value) => occupancy(value, unit === "bytes" ? value : null, unit);
+function Shown3({ node: node2, found, isLive }) {
+  const { samples: all, flows, from, to } = found;
+  const write2 = (value) => depthOf(node2, value);
   const deepest = all.reduce((most, sample) => sample.depth > most.depth ? sample : most, all[0] ?? { depth: 0, at: 0 });
   useKeys({ f: () => all.length && set(around(from + BigInt(Math.round(deepest.at)), 2n * 10n ** 8n)) });
   useCopy(
     () => [`${exact(from)} to ${exact(to)}, deepest ${write2(deepest.depth)}`, ...flows.map((flow) => `${permille(flow.share)}  ${flow.flow ? flowText(flow.flow) : "flow not known"}  longest wait ${duration(flow.longest)}`)].join("\n")
   );
   if (!all.length) {
-    return /* @__PURE__ */ a4(Empty, { children: [
+    return a4(Empty, { children: [
       "No report tells of this queue between ",
       exact(from),
       " and ",
       exact(to),
       ". It may have been empty of watched packets, which is not the same as empty.",
       " ",
-      /* @__PURE__ */ a4("a", { href: href("/events", { kind: "queue-congestion", live: "1d" }), children: "Congestion of a whole day" })
+      a4("a", { href: href("/events", { kind: "queue-congestion", live: "1d" }), children: "Congestion of a whole day" })
     ] });
   }
   const waited = [...all].sort((a5, b3) => (b3.latency ?? -1) - (a5.latency ?? -1)).slice(0, 15);
-  return /* @__PURE__ */ a4($, { children: [
-    /* @__PURE__ */ a4("p", { children: [
+  return a4($, { children: [
+    a4("p", { children: [
       "Deepest ",
-      /* @__PURE__ */ a4("strong", { children: write2(deepest.depth) }),
+      a4("strong", { children: write2(deepest.depth) }),
       ", longest wait ",
-      /* @__PURE__ */ a4("strong", { children: duration(waited[0]?.latency) }),
+      a4("strong", { children: duration(waited[0]?.latency) }),
       ", of ",
       count(all.length),
       " reported packets.",
@@ -8797,22 +8837,22 @@ function Shown2({ node: node2, found, isLive }) {
       " ",
       found.isCut && "Only the first 40,000 reports are shown: look at a shorter span."
     ] }),
-    found.episodes.some(({ isTruncated }) => isTruncated) && /* @__PURE__ */ a4("p", { class: "notice", children: "The node's quota of reports ran out in a congestion: cross-hatched from there on. Silence behind it is not calm." }),
-    /* @__PURE__ */ a4("p", { class: "leads", children: [
-      /* @__PURE__ */ a4("button", { onClick: () => set(around(from + BigInt(Math.round(deepest.at)), 2n * 10n ** 8n)), title: "f", children: "To the deepest moment" }),
+    found.episodes.some(({ isTruncated }) => isTruncated) && a4("p", { class: "notice", children: "The node's quota of reports ran out in a congestion: cross-hatched from there on. Silence behind it is not calm." }),
+    a4("p", { class: "leads", children: [
+      a4("button", { onClick: () => set(around(from + BigInt(Math.round(deepest.at)), 2n * 10n ** 8n)), title: "f", children: "To the deepest moment" }),
       " ",
-      found.episodes.map((episode) => /* @__PURE__ */ a4("span", { children: [
+      found.episodes.map((episode) => a4("span", { children: [
         " ",
-        /* @__PURE__ */ a4("a", { href: href("/event/" + episode.id), children: [
+        a4("a", { href: href("/event/" + episode.id), children: [
           "congestion of ",
           duration(episode.to - episode.from)
         ] })
       ] }, episode.id))
     ] }),
-    /* @__PURE__ */ a4(Lane, { found, write: write2, levels: levelsOf(node2, found, write2) }),
-    /* @__PURE__ */ a4(Depths, { found, write: write2 }),
-    /* @__PURE__ */ a4(Announced, { found }),
-    /* @__PURE__ */ a4(
+    a4(Lane, { found, write: write2, levels: levelsOf(node2, found, write2) }),
+    a4(Depths, { found, write: write2 }),
+    a4(Announced, { found }),
+    a4(
       Table,
       {
         caption: "Whose packets were in it, by reports",
@@ -8820,8 +8860,8 @@ function Shown2({ node: node2, found, isLive }) {
         keyOf: (flow) => flow.id,
         open: (flow) => flow.id ? href("/flow/" + flow.id) : void 0,
         columns: [
-          { name: "Colour", cell: (flow) => /* @__PURE__ */ a4(Swatch, { at: flows.indexOf(flow) }) },
-          { name: "Flow", cell: (flow) => flow.flow ? /* @__PURE__ */ a4(FlowLink, { flow: flow.flow, id: flow.id }) : "not known" },
+          { name: "Colour", cell: (flow) => a4(Swatch, { at: flows.indexOf(flow) }) },
+          { name: "Flow", cell: (flow) => flow.flow ? a4(FlowLink, { flow: flow.flow, id: flow.id }) : "not known" },
           { name: "Share of reports", isNumber: true, cell: (flow) => permille(flow.share) },
           { name: "Reports", isNumber: true, cell: (flow) => count(flow.reports) },
           { name: "Median wait", isNumber: true, cell: (flow) => duration(flow.median) },
@@ -8830,7 +8870,7 @@ function Shown2({ node: node2, found, isLive }) {
         ]
       }
     ),
-    /* @__PURE__ */ a4(
+    a4(
       Table,
       {
         caption: "Packets that waited longest",
@@ -8838,7 +8878,7 @@ function Shown2({ node: node2, found, isLive }) {
         keyOf: (sample) => packetName(sample.row),
         open: (sample) => packetAddress(sample.row),
         columns: [
-          { name: "Left at", cell: (sample) => /* @__PURE__ */ a4("a", { href: packetAddress(sample.row), children: exact(from + BigInt(Math.round(sample.at))) }) },
+          { name: "Left at", cell: (sample) => a4("a", { href: packetAddress(sample.row), children: exact(from + BigInt(Math.round(sample.at))) }) },
           { name: "Waited", isNumber: true, cell: (sample) => duration(sample.latency) },
           { name: "Depth", isNumber: true, cell: (sample) => write2(sample.depth) },
           { name: "Flow", cell: (sample) => flows[sample.flow]?.flow ? flowText(flows[sample.flow].flow) : "not known" }
@@ -8850,8 +8890,8 @@ function Shown2({ node: node2, found, isLive }) {
 function levelsOf(node2, { samples: all }, write2) {
   const [depths, waits] = [depthThresholds(node2), thresholds.value];
   if (!waits) return [];
-  const least = all.reduce((least2, { depth: depth2, latency: latency2 }) => latency2 !== null && latency2 > waits.trigger_latency && (least2 === null || depth2 < least2) ? depth2 : least2, null);
-  const most = all.reduce((most2, { depth: depth2, latency: latency2 }) => latency2 !== null && latency2 < waits.reset_latency && depth2 > 0 && (most2 === null || depth2 > most2) ? depth2 : most2, null);
+  const least = all.reduce((least2, { depth, latency }) => latency !== null && latency > waits.trigger_latency && (least2 === null || depth < least2) ? depth : least2, null);
+  const most = all.reduce((most2, { depth, latency }) => latency !== null && latency < waits.reset_latency && depth > 0 && (most2 === null || depth > most2) ? depth : most2, null);
   const level = (name, set2, seen, wait, words) => {
     if (set2 !== null && (seen === null || set2 <= seen)) return [{ name, depth: set2, told: `${name}: ${words[0]} ${write2(Math.round(set2))}` }];
     return seen === null ? [] : [{ name, depth: seen, told: `${name}: packets waited ${words[1]} ${duration(wait)} ${words[0]} ${write2(seen)}` }];
@@ -8864,7 +8904,7 @@ function Announced({ found: { culprits } }) {
     ...event.detail.victims.map((one) => ({ event, role: "victim", flow: one.flow ?? one, bytes: one.bytes ?? null, share: one.share_permille ?? null }))
   ]);
   if (!named.length) return null;
-  return /* @__PURE__ */ a4(
+  return a4(
     Table,
     {
       caption: "Culprits and victims, as announced: whose bytes stood before the packet that waited",
@@ -8872,10 +8912,10 @@ function Announced({ found: { culprits } }) {
       keyOf: (one, at) => one.event.id + at,
       open: (one) => href("/event/" + one.event.id),
       columns: [
-        { name: "Announced", cell: ({ event }) => /* @__PURE__ */ a4("a", { href: href("/event/" + event.id), children: /* @__PURE__ */ a4(Time, { at: event.last }) }) },
+        { name: "Announced", cell: ({ event }) => a4("a", { href: href("/event/" + event.id), children: a4(Time, { at: event.last }) }) },
         { name: "Pattern", cell: ({ event }) => `${event.detail.pattern}, waited ${duration(event.detail.residence)}` },
-        { name: "Role", cell: ({ role }) => role === "culprit" ? /* @__PURE__ */ a4("strong", { children: "culprit" }) : "victim" },
-        { name: "Flow", cell: ({ flow, event }) => /* @__PURE__ */ a4(FlowLink, { flow, params: around(BigInt(event.last), 10n * SECOND) }) },
+        { name: "Role", cell: ({ role }) => role === "culprit" ? a4("strong", { children: "culprit" }) : "victim" },
+        { name: "Flow", cell: ({ flow, event }) => a4(FlowLink, { flow, params: around(BigInt(event.last), 10n * SECOND) }) },
         { name: "Bytes", isNumber: true, cell: ({ bytes: size }) => bytes(size) },
         { name: "Share", isNumber: true, cell: ({ share }) => permille(share) },
         { name: "Of reports", isNumber: true, cell: ({ event }) => event.detail.coverage_permille === null ? UNKNOWN : permille(event.detail.coverage_permille) }
@@ -8886,7 +8926,7 @@ function Announced({ found: { culprits } }) {
 var openPacket = (row) => go(packetAddress(row));
 var packetAddress = (row) => href("/flow/" + row.flow_id, { ...around(BigInt(row.time), 2n * SECOND), packet: packetName(row) });
 function Swatch({ at }) {
-  return at < FLOWS_SHOWN ? /* @__PURE__ */ a4("span", { class: `flow f${at + 1}`, children: at + 1 }) : /* @__PURE__ */ a4("span", { class: "flow f0", children: "others" });
+  return at < FLOWS_SHOWN ? a4("span", { class: `flow f${at + 1}`, children: at + 1 }) : a4("span", { class: "flow f0", children: "others" });
 }
 
 // src/parts/decoder.tsx
@@ -8925,33 +8965,33 @@ function Decoder() {
     event.preventDefault();
     setOver(true);
   };
-  return /* @__PURE__ */ a4("section", { class: `decoder${isOver ? " over" : ""}`, "aria-label": "Decode", onDrop: drop, onDragOver: drag, onDragLeave: () => setOver(false), children: [
-    /* @__PURE__ */ a4("h2", { children: "Decode bytes or a capture" }),
-    /* @__PURE__ */ a4("form", { onSubmit: decode, children: [
-      /* @__PURE__ */ a4("label", { children: [
+  return a4("section", { class: `decoder${isOver ? " over" : ""}`, "aria-label": "Decode", onDrop: drop, onDragOver: drag, onDragLeave: () => setOver(false), children: [
+    a4("h2", { children: "Decode bytes or a capture" }),
+    a4("form", { onSubmit: decode, children: [
+      a4("label", { children: [
         "Hexadecimal digits, as any tool writes them",
-        /* @__PURE__ */ a4("textarea", { rows: 3, spellcheck: false, value: hex, onInput: (typed) => setHex(typed.currentTarget.value) })
+        a4("textarea", { rows: 3, spellcheck: false, value: hex, onInput: (typed) => setHex(typed.currentTarget.value) })
       ] }),
-      /* @__PURE__ */ a4("p", { class: "choices", children: [
-        /* @__PURE__ */ a4("label", { children: [
+      a4("p", { class: "choices", children: [
+        a4("label", { children: [
           "They begin with",
           " ",
-          /* @__PURE__ */ a4("select", { value: start, onChange: (chosen) => setStart(chosen.currentTarget.value), children: [
-            /* @__PURE__ */ a4("option", { value: "report", children: "the report" }),
-            /* @__PURE__ */ a4("option", { value: "ethernet", children: "an Ethernet header" }),
-            /* @__PURE__ */ a4("option", { value: "ip", children: "an IP header" })
+          a4("select", { value: start, onChange: (chosen) => setStart(chosen.currentTarget.value), children: [
+            a4("option", { value: "report", children: "the report" }),
+            a4("option", { value: "ethernet", children: "an Ethernet header" }),
+            a4("option", { value: "ip", children: "an IP header" })
           ] })
         ] }),
-        /* @__PURE__ */ a4("button", { disabled: !hex.trim(), children: "Decode" }),
-        /* @__PURE__ */ a4("label", { children: [
+        a4("button", { disabled: !hex.trim(), children: "Decode" }),
+        a4("label", { children: [
           "or a capture, pcap or pcapng, chosen or dropped here ",
-          /* @__PURE__ */ a4("input", { type: "file", onChange: (chosen) => read3(chosen.currentTarget.files?.[0]) })
+          a4("input", { type: "file", onChange: (chosen) => read3(chosen.currentTarget.files?.[0]) })
         ] })
       ] })
     ] }),
-    problem && /* @__PURE__ */ a4("p", { class: "bad", role: "alert", children: shown(problem, 600) }),
-    found.decoded && /* @__PURE__ */ a4(Bytes, { decoded: found.decoded }),
-    found.capture && /* @__PURE__ */ a4(Capture, { found, more: (packet) => void run(() => page(found.file, packet, found.note)) })
+    problem && a4("p", { class: "bad", role: "alert", children: shown(problem, 600) }),
+    found.decoded && a4(Bytes, { decoded: found.decoded }),
+    found.capture && a4(Capture, { found, more: (packet) => void run(() => page(found.file, packet, found.note)) })
   ] });
 }
 async function page(file2, packet, note) {
@@ -8962,18 +9002,18 @@ function Capture({ found: { capture, note }, more }) {
   const [chosen, choose] = d2(0);
   const reports = capture.reports;
   const report = reports[Math.min(chosen, reports.length - 1)];
-  return /* @__PURE__ */ a4($, { children: [
-    /* @__PURE__ */ a4("p", { children: [
+  return a4($, { children: [
+    a4("p", { children: [
       note,
       ": ",
       plural(capture.packets, "packet"),
       ", ",
       count(capture.datagrams),
       " to the port of reports, 32766. ",
-      capture.error && /* @__PURE__ */ a4("span", { class: "bad", children: shown(capture.error, 600) })
+      capture.error && a4("span", { class: "bad", children: shown(capture.error, 600) })
     ] }),
-    report && /* @__PURE__ */ a4($, { children: [
-      /* @__PURE__ */ a4(
+    report && a4($, { children: [
+      a4(
         Table,
         {
           caption: `${plural(reports.length, "datagram")}; the fields of the one in focus are below`,
@@ -8984,8 +9024,8 @@ function Capture({ found: { capture, note }, more }) {
           columns: [
             { name: "Packet", isNumber: true, cell: (one) => count(one.packet) },
             { name: "Time", cell: (one) => one.time === "0" ? UNKNOWN : exact(BigInt(one.time)) },
-            { name: "From", cell: (one) => /* @__PURE__ */ a4("span", { class: "mono", children: one.source }) },
-            { name: "To", cell: (one) => /* @__PURE__ */ a4("span", { class: "mono", children: one.destination }) },
+            { name: "From", cell: (one) => a4("span", { class: "mono", children: one.source }) },
+            { name: "To", cell: (one) => a4("span", { class: "mono", children: one.destination }) },
             { name: "Report of", cell: (one) => one.hw_id === null ? "no report" : one.node_id === null ? "not named" : node(one.node_id) },
             { name: "hw_id", isNumber: true, cell: (one) => one.hw_id ?? UNKNOWN },
             { name: "Sequence", isNumber: true, cell: (one) => count(one.sequence) },
@@ -8993,11 +9033,11 @@ function Capture({ found: { capture, note }, more }) {
           ]
         }
       ),
-      /* @__PURE__ */ a4("p", { children: capture.next !== null && /* @__PURE__ */ a4("button", { onClick: () => more(capture.next), children: [
+      a4("p", { children: capture.next !== null && a4("button", { onClick: () => more(capture.next), children: [
         "The next ",
         PAGE
       ] }) }),
-      /* @__PURE__ */ a4(Bytes, { decoded: report.decoded })
+      a4(Bytes, { decoded: report.decoded })
     ] })
   ] });
 }
@@ -9011,70 +9051,70 @@ var PARTS = [
 ];
 function Reports() {
   const asked = useAsk("ledger", (signal) => ask("ledger", { signal }), 2e3);
-  return /* @__PURE__ */ a4($, { children: [
-    /* @__PURE__ */ a4("h1", { children: "Reports" }),
-    /* @__PURE__ */ a4(Answer, { asked, children: (ledger) => /* @__PURE__ */ a4(Ledger, { ledger }) }),
-    /* @__PURE__ */ a4(Decoder, {}),
-    /* @__PURE__ */ a4(Newest, {})
+  return a4($, { children: [
+    a4("h1", { children: "Reports" }),
+    a4(Answer, { asked, children: (ledger) => a4(Ledger, { ledger }) }),
+    a4(Decoder, {}),
+    a4(Newest, {})
   ] });
 }
-function Ledger({ ledger: { total: total2, streams, malformed, exports, refused_sources: refused } }) {
-  const sum = PARTS.reduce((all, [name]) => all + total2[name], 0);
-  const isEven = sum === total2.received;
-  useCopy(() => [`${count(total2.received)} received = ${PARTS.map(([name]) => `${count(total2[name])} ${name}`).join(" + ")}`, `${count(total2.lost)} lost`].join("\n"));
-  return /* @__PURE__ */ a4($, { children: [
-    /* @__PURE__ */ a4("section", { class: "balance-sheet", "aria-label": "Balance", children: [
-      /* @__PURE__ */ a4("p", { children: [
-        /* @__PURE__ */ a4("strong", { children: count(total2.received) }),
+function Ledger({ ledger: { total, streams, malformed, exports, refused_sources: refused } }) {
+  const sum = PARTS.reduce((all, [name]) => all + total[name], 0);
+  const isEven = sum === total.received;
+  useCopy(() => [`${count(total.received)} received = ${PARTS.map(([name]) => `${count(total[name])} ${name}`).join(" + ")}`, `${count(total.lost)} lost`].join("\n"));
+  return a4($, { children: [
+    a4("section", { class: "balance-sheet", "aria-label": "Balance", children: [
+      a4("p", { children: [
+        a4("strong", { children: count(total.received) }),
         " datagrams received",
         " ",
-        PARTS.map(([name], at) => /* @__PURE__ */ a4("span", { children: [
+        PARTS.map(([name], at) => a4("span", { children: [
           at ? " + " : isEven ? " = " : " ≠ ",
-          /* @__PURE__ */ a4("strong", { children: count(total2[name]) }),
+          a4("strong", { children: count(total[name]) }),
           " ",
           name
         ] }, name)),
         isEven ? "" : ` (${count(sum)}: a datagram is between two counts)`
       ] }),
-      /* @__PURE__ */ a4("div", { class: "balance-bar", "aria-hidden": "true", children: PARTS.map(([name], at) => total2[name] ? /* @__PURE__ */ a4("span", { class: `f${at + 1}`, style: { flexGrow: Math.max(total2[name] / total2.received, 4e-3) } }, name) : null) }),
-      /* @__PURE__ */ a4(
+      a4("div", { class: "balance-bar", "aria-hidden": "true", children: PARTS.map(([name], at) => total[name] ? a4("span", { class: `f${at + 1}`, style: { flexGrow: Math.max(total[name] / total.received, 4e-3) } }, name) : null) }),
+      a4(
         Facts,
         {
           facts: [
-            ...PARTS.map(([name, about], at) => [name, /* @__PURE__ */ a4($, { children: [
-              /* @__PURE__ */ a4("i", { class: `key f${at + 1}` }),
+            ...PARTS.map(([name, about], at) => [name, a4($, { children: [
+              a4("i", { class: `key f${at + 1}` }),
               " ",
-              count(total2[name]),
+              count(total[name]),
               ", ",
-              permille(total2.received ? 1e3 * total2[name] / total2.received : null),
+              permille(total.received ? 1e3 * total[name] / total.received : null),
               ": ",
               about
             ] })]),
-            ["lost", /* @__PURE__ */ a4("span", { class: total2.lost ? "bad" : "", children: [
-              count(total2.lost),
+            ["lost", a4("span", { class: total.lost ? "bad" : "", children: [
+              count(total.lost),
               " that were sent and did not arrive; ",
-              plural(total2.lost_unknown, "time"),
+              plural(total.lost_unknown, "time"),
               " an unknown number"
             ] })],
-            ["kernel dropped", /* @__PURE__ */ a4("span", { class: total2.kernel_dropped ? "bad" : "", children: [
-              count(total2.kernel_dropped),
+            ["kernel dropped", a4("span", { class: total.kernel_dropped ? "bad" : "", children: [
+              count(total.kernel_dropped),
               " before this program saw them"
             ] })],
-            ["individual reports", `${count(total2.accepted_reports)} in accepted datagrams`],
-            ["stored", `${count(total2.stored)} individual reports, ${count(total2.store_failed)} not`],
-            ["reordered, late", `${count(total2.reordered)}, ${count(total2.late)}`]
+            ["individual reports", `${count(total.accepted_reports)} in accepted datagrams`],
+            ["stored", `${count(total.stored)} individual reports, ${count(total.store_failed)} not`],
+            ["reordered, late", `${count(total.reordered)}, ${count(total.late)}`]
           ]
         }
       )
     ] }),
-    streams.length ? /* @__PURE__ */ a4(Streams, { streams }) : /* @__PURE__ */ a4(Empty, { children: [
+    streams.length ? a4(Streams, { streams }) : a4(Empty, { children: [
       "No report has come yet. Nodes send them to the address under ",
-      /* @__PURE__ */ a4("code", { children: "[receive] listen" }),
+      a4("code", { children: "[receive] listen" }),
       "; ",
-      /* @__PURE__ */ a4("code", { children: "inband demo --report-to ADDRESS:32766" }),
+      a4("code", { children: "inband demo --report-to ADDRESS:32766" }),
       " sends some."
     ] }),
-    malformed.length > 0 && /* @__PURE__ */ a4(
+    malformed.length > 0 && a4(
       Table,
       {
         caption: "What was wrong with datagrams that are no report",
@@ -9087,7 +9127,7 @@ function Ledger({ ledger: { total: total2, streams, malformed, exports, refused_
         ]
       }
     ),
-    exports.length > 0 && /* @__PURE__ */ a4(
+    exports.length > 0 && a4(
       Table,
       {
         caption: "Outputs",
@@ -9103,7 +9143,7 @@ function Ledger({ ledger: { total: total2, streams, malformed, exports, refused_
         ]
       }
     ),
-    refused.length > 0 && /* @__PURE__ */ a4(
+    refused.length > 0 && a4(
       Table,
       {
         caption: "Addresses with more node ids than one may have",
@@ -9119,25 +9159,25 @@ function Ledger({ ledger: { total: total2, streams, malformed, exports, refused_
   ] });
 }
 function Newest() {
-  const { isLive, from, to, span } = range();
+  const [when, every] = timeAsked();
   const [of, event, most] = [param("node"), param("event"), param("many") ? 200 : 20];
   const wanted = `${/^\d{1,10}$/.test(of) ? `&node=${of}` : ""}${event ? `&event=${encodeURIComponent(event)}` : ""}`;
   const time = () => event ? "" : `&from=${range().from}&to=${range().to}`;
-  const asked = useAsk(`newest ${isLive ? span : `${from} ${to}`} ${wanted} ${most}`, (signal) => ask(`reports?limit=${most}${wanted}${time()}`, { signal }), isLive ? 5e3 : void 0);
-  return /* @__PURE__ */ a4($, { children: [
-    /* @__PURE__ */ a4("h2", { children: "Reports whose bytes are kept" }),
-    /* @__PURE__ */ a4("p", { class: "choices", children: [
-      /* @__PURE__ */ a4("label", { children: [
+  const asked = useAsk(`newest ${when} ${wanted} ${most}`, (signal) => ask(`reports?limit=${most}${wanted}${time()}`, { signal }), every);
+  return a4($, { children: [
+    a4("h2", { children: "Reports whose bytes are kept" }),
+    a4("p", { class: "choices", children: [
+      a4("label", { children: [
         "Of node ",
-        /* @__PURE__ */ a4("input", { size: 10, inputMode: "numeric", placeholder: "any", value: of, onChange: (typed) => set({ node: typed.currentTarget.value.trim() }) })
+        a4("input", { size: 10, inputMode: "numeric", placeholder: "any", value: of, onChange: (typed) => set({ node: typed.currentTarget.value.trim() }) })
       ] }),
-      /* @__PURE__ */ a4("label", { children: [
+      a4("label", { children: [
         "Evidence of event ",
-        /* @__PURE__ */ a4("input", { size: 18, placeholder: "any", value: event, onChange: (typed) => set({ event: typed.currentTarget.value.trim() }) })
+        a4("input", { size: 18, placeholder: "any", value: event, onChange: (typed) => set({ event: typed.currentTarget.value.trim() }) })
       ] })
     ] }),
-    /* @__PURE__ */ a4(Answer, { asked, children: (list) => /* @__PURE__ */ a4(Kept2, { list }) }),
-    asked.data?.next && !param("many") && /* @__PURE__ */ a4("p", { children: /* @__PURE__ */ a4("button", { onClick: () => set({ many: "1" }), children: "Show 200" }) })
+    a4(Answer, { asked, children: (list) => a4(Kept2, { list }) }),
+    asked.data?.next && !param("many") && a4("p", { children: a4("button", { onClick: () => set({ many: "1" }), children: "Show 200" }) })
   ] });
 }
 function Kept2({ list }) {
@@ -9148,17 +9188,17 @@ function Kept2({ list }) {
   });
   const to = (row) => row.node === null ? void 0 : href(`/report/${row.node}/${row.hw_id}/${row.sequence}`, { at: String(row.time), span: "2s" });
   if (!rows.length) {
-    return /* @__PURE__ */ a4(Empty, { children: [
+    return a4(Empty, { children: [
       "No report of this time is kept with its bytes. The newest datagrams are",
-      list.recent_from ? /* @__PURE__ */ a4($, { children: [
+      list.recent_from ? a4($, { children: [
         ", since ",
-        /* @__PURE__ */ a4(Time, { at: BigInt(list.recent_from) })
+        a4(Time, { at: BigInt(list.recent_from) })
       ] }) : "",
       ", and those that events rest on. ",
-      /* @__PURE__ */ a4("a", { href: href("/reports", { live: "1d" }), children: "Look at a whole day" })
+      a4("a", { href: href("/reports", { live: "1d" }), children: "Look at a whole day" })
     ] });
   }
-  return /* @__PURE__ */ a4(
+  return a4(
     Table,
     {
       caption: `${list.next ? "The latest " : ""}${plural(rows.length, "datagram")}, the latest first`,
@@ -9166,8 +9206,8 @@ function Kept2({ list }) {
       keyOf: (row) => `${row.time} ${row.node} ${row.hw_id} ${row.sequence}`,
       open: to,
       columns: [
-        { name: "Arrived", cell: (row) => /* @__PURE__ */ a4(Time, { at: row.time }) },
-        { name: "Report of", cell: (row) => row.node === null ? /* @__PURE__ */ a4("code", { title: "no report", children: shown(row.hex, 48) }) : /* @__PURE__ */ a4("a", { href: to(row), children: [
+        { name: "Arrived", cell: (row) => a4(Time, { at: row.time }) },
+        { name: "Report of", cell: (row) => row.node === null ? a4("code", { title: "no report", children: shown(row.hex, 48) }) : a4("a", { href: to(row), children: [
           row.node === 4294967295 ? "not named" : node(row.node),
           " ",
           count(row.sequence)
@@ -9175,8 +9215,8 @@ function Kept2({ list }) {
         { name: "hw_id", isNumber: true, cell: (row) => row.node === null ? "–" : row.hw_id },
         { name: "Version", cell: (row) => row.node === null ? "no report" : row.version },
         { name: "Length", isNumber: true, cell: (row) => bytes(row.length) },
-        { name: "From", cell: (row) => /* @__PURE__ */ a4("span", { class: "mono", children: row.source }) },
-        { name: "Evidence of", cell: (row) => row.events.map((id) => /* @__PURE__ */ a4("a", { href: href("/event/" + id), children: [
+        { name: "From", cell: (row) => a4("span", { class: "mono", children: row.source }) },
+        { name: "Evidence of", cell: (row) => row.events.map((id) => a4("a", { href: href("/event/" + id), children: [
           id,
           " "
         ] }, id)) }
@@ -9185,21 +9225,21 @@ function Kept2({ list }) {
   );
 }
 function Streams({ streams }) {
-  const sorted = [...streams].sort((a5, b3) => b3.lost - a5.lost || a5.node_id - b3.node_id || a5.hw_id - b3.hw_id);
-  return /* @__PURE__ */ a4(
+  const sorted = [...streams].sort((a5, b3) => b3.lost - a5.lost || a5.node_id - b3.node_id || a5.hw_id - b3.hw_id).slice(0, 200);
+  return a4(
     Table,
     {
-      caption: `${plural(streams.length, "stream")}, those that lost most first`,
+      caption: `${sorted.length < streams.length ? count(sorted.length) + " of " : ""}${plural(streams.length, "stream")}, those that lost most first`,
       rows: sorted,
       keyOf: (stream) => `${stream.node_id} ${stream.hw_id} ${stream.session} ${stream.source ?? ""}`,
       open: (stream) => href("/map", { sel: String(stream.node_id) }),
       columns: [
-        { name: "Node", cell: (stream) => /* @__PURE__ */ a4("a", { href: href("/map", { sel: String(stream.node_id) }), children: stream.node_id === 4294967295 ? `not named, from ${shown(stream.source)}` : node(stream.node_id) }) },
+        { name: "Node", cell: (stream) => a4("a", { href: href("/map", { sel: String(stream.node_id) }), children: stream.node_id === 4294967295 ? `not named, from ${shown(stream.source)}` : node(stream.node_id) }) },
         { name: "hw_id", isNumber: true, cell: (stream) => stream.hw_id },
-        { name: "Sent to", cell: (stream) => /* @__PURE__ */ a4("span", { class: "mono", children: stream.session }) },
+        { name: "Sent to", cell: (stream) => a4("span", { class: "mono", children: stream.session }) },
         { name: "Version", cell: (stream) => stream.version },
         { name: "Accepted", isNumber: true, cell: (stream) => count(stream.accepted) },
-        { name: "Lost", isNumber: true, cell: (stream) => /* @__PURE__ */ a4("span", { class: stream.lost ? "bad" : "", children: count(stream.lost) }) },
+        { name: "Lost", isNumber: true, cell: (stream) => a4("span", { class: stream.lost ? "bad" : "", children: count(stream.lost) }) },
         { name: "Loss", isNumber: true, cell: (stream) => permille(stream.accepted + stream.lost ? 1e3 * stream.lost / (stream.accepted + stream.lost) : null) },
         { name: "Duplicate", isNumber: true, cell: (stream) => count(stream.duplicate) },
         { name: "Reordered", isNumber: true, cell: (stream) => count(stream.reordered) },
@@ -9223,34 +9263,34 @@ function View({ path }) {
   const [first2 = "", ...rest] = path;
   switch (first2) {
     case "":
-      return /* @__PURE__ */ a4(Now, {});
+      return a4(Now, {});
     case "drops":
-      return /* @__PURE__ */ a4(Drops, {});
+      return a4(Drops, {});
     case "map":
-      return /* @__PURE__ */ a4(Map2, {});
+      return a4(Map2, {});
     case "queues":
-      return /* @__PURE__ */ a4(Queues, {});
+      return a4(Queues, {});
     case "queue":
-      return /* @__PURE__ */ a4(Queue, { node: rest[0] ?? "", port: rest[1] ?? "-", queue: rest[2] ?? "-" }, rest.join("/"));
+      return a4(Queue, { node: rest[0] ?? "", port: rest[1] ?? "-", queue: rest[2] ?? "-" }, rest.join("/"));
     case "reports":
-      return /* @__PURE__ */ a4(Reports, {});
+      return a4(Reports, {});
     case "report":
-      return /* @__PURE__ */ a4(Report, { node: rest[0] ?? "", hw: rest[1] ?? "0", sequence: rest[2] ?? "" }, rest.join("/"));
+      return a4(Report, { node: rest[0] ?? "", hw: rest[1] ?? "0", sequence: rest[2] ?? "" }, rest.join("/"));
     case "query":
-      return /* @__PURE__ */ a4(Query, {});
+      return a4(Query, {});
     case "flows":
-      return /* @__PURE__ */ a4(Flows2, {});
+      return a4(Flows2, {});
     case "flow":
-      return /* @__PURE__ */ a4(Flow, { name: rest[0] ?? "" }, rest[0]);
+      return a4(Flow, { name: rest[0] ?? "" }, rest[0]);
     case "events":
-      return /* @__PURE__ */ a4(Events, {});
+      return a4(Events, {});
     case "event":
-      return /* @__PURE__ */ a4(Event, { id: rest[0] ?? "" }, rest[0]);
+      return a4(Event, { id: rest[0] ?? "" }, rest[0]);
     default:
       isReady.value = true;
-      return /* @__PURE__ */ a4($, { children: [
-        /* @__PURE__ */ a4("h1", { children: "No such view" }),
-        /* @__PURE__ */ a4(Empty, { children: [
+      return a4($, { children: [
+        a4("h1", { children: "No such view" }),
+        a4(Empty, { children: [
           "No view is called “",
           shown("/" + path.join("/")),
           "”. The views are on the left; what is behind the question mark stays."
@@ -9271,23 +9311,23 @@ function Page() {
       isReady.value = false;
     };
   }, [path.join("/")]);
-  return /* @__PURE__ */ a4($, { children: [
-    /* @__PURE__ */ a4("a", { class: "skip", href: "#main", onClick: (event) => (event.preventDefault(), main.current?.focus()), children: "To the view" }),
-    /* @__PURE__ */ a4(Strip, {}),
-    /* @__PURE__ */ a4(Rail, { entries: ENTRIES }),
-    /* @__PURE__ */ a4(TimeBar, {}),
-    /* @__PURE__ */ a4("main", { id: "main", ref: main, tabIndex: -1, "data-ready": isReady.value ? "" : void 0, children: [
-      /* @__PURE__ */ a4(TokenWanted, {}),
-      /* @__PURE__ */ a4(View, { path })
+  return a4($, { children: [
+    a4("a", { class: "skip", href: "#main", onClick: (event) => (event.preventDefault(), main.current?.focus()), children: "To the view" }),
+    a4(Strip, {}),
+    a4(Rail, { entries: ENTRIES }),
+    a4(TimeBar, {}),
+    a4("main", { id: "main", ref: main, tabIndex: -1, "data-ready": isReady.value ? "" : void 0, children: [
+      a4(TokenWanted, {}),
+      a4(View, { path })
     ] }),
-    /* @__PURE__ */ a4(Help, {}),
-    /* @__PURE__ */ a4(Said, {})
+    a4(Help, {}),
+    a4(Said, {})
   ] });
 }
 if (isExact()) {
   document.addEventListener("click", catchLinks);
   document.addEventListener("keydown", onKey);
-  Q(/* @__PURE__ */ a4(Page, {}), document.getElementById("page"));
+  Q(a4(Page, {}), document.getElementById("page"));
   void learn();
   void learnAbout();
   setInterval(() => void learn(), 15e3);

@@ -12,6 +12,8 @@ await build({
   target: "es2022",
   jsx: "automatic",
   jsxImportSource: "preact",
+  // Elements are never left out, so that marks which let them be would only be in the way of a reader.
+  jsxSideEffects: true,
   legalComments: "none",
   charset: "utf8",
   outdir: out,

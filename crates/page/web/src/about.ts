@@ -7,6 +7,8 @@ import { bytes, count, occupancy } from "./units";
 interface Unit {
   queue_unit: string | null;
   cell_bytes: number | null;
+  /** The utilisation that is a full link. */
+  utilization_full: number | null;
 }
 
 export interface Thresholds {
@@ -18,6 +20,14 @@ export interface Thresholds {
   reset_bytes: number | null;
 }
 
+/** A table of history. */
+interface HistoryTable {
+  name: string;
+  about: string;
+  columns: string[];
+}
+
+export const tables = signal<HistoryTable[]>([]);
 const units = signal<Map<number, Unit>>(new Map());
 export const thresholds = signal<Thresholds | undefined>(undefined);
 let askedAt = 0;
@@ -30,6 +40,7 @@ export async function learnAbout() {
     const about = await ask("about");
     units.value = new Map(about.nodes.map((node: any) => [node.node, node]));
     thresholds.value = about.congestion;
+    tables.value = about.tables;
   } catch {
     // Numbers have no unit meanwhile.
     askedAt = 0;
@@ -40,6 +51,12 @@ export async function learnAbout() {
 export function depthOf(node: number, value: number | null): string {
   const unit = units.value.get(node);
   return occupancy(value, bytesOf(unit, value), unit?.queue_unit);
+}
+
+/** How full a link out of a node is, in thousandths; `null` where the node's unit is not known. */
+export function permilleOf(node: number, value: number | null): number | null {
+  const full = units.value.get(node)?.utilization_full;
+  return full && value !== null ? (1000 * value) / full : null;
 }
 
 /** How deep a queue of any node is: in bytes where all nodes whose unit is known count bytes. */

@@ -31,13 +31,15 @@ export function headers(): Record<string, string> {
   return token.value ? { authorization: "Bearer " + token.value } : {};
 }
 
-/** Questions to history wait for each other, as the collector answers few at a time. */
-let turn: Promise<unknown> = Promise.resolve();
+/** Questions to history wait for each other, as the collector answers two at a time. */
+const turns: Promise<unknown>[] = [Promise.resolve(), Promise.resolve()];
+let next = 0;
 
 export function ask(path: string, init: RequestInit = {}): Promise<any> {
   if (!/^query$|^reports|[?&](from|to)=/.test(path)) return once(path, init);
-  const answer = turn.then(() => patiently(path, init));
-  turn = answer.catch(() => undefined);
+  next = 1 - next;
+  const answer = turns[next]!.then(() => patiently(path, init));
+  turns[next] = answer.catch(() => undefined);
   return answer;
 }
 

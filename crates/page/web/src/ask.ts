@@ -15,18 +15,22 @@ export interface Asked<T> {
 
 /**
  * Asks whenever `key` changes, and again every `every` milliseconds where it is given.
+ * When `news` changes it asks again as soon as no question is on its way; what is shown does not count as old meanwhile.
  * One question at a time is on its way.
  */
-export function useAsk<T>(key: string, question: (signal: AbortSignal) => Promise<T>, every?: number): Asked<T> {
+export function useAsk<T>(key: string, question: (signal: AbortSignal) => Promise<T>, every?: number, news?: unknown): Asked<T> {
   const [state, setState] = useState<{ key: string; data?: T; error?: Refusal }>({ key: "" });
   const [isSlow, setSlow] = useState(false);
   const [round, setRound] = useState(0);
   const latest = useRef(question);
   latest.current = question;
+  const hear = useRef(() => {});
   useEffect(() => {
     const gone = new AbortController();
     let timer = 0;
+    let [isAsking, isNew] = [false, false];
     const run = async () => {
+      [isAsking, isNew] = [true, false];
       const slow = setTimeout(() => setSlow(true), 300);
       try {
         const data = await latest.current(gone.signal);
@@ -38,14 +42,26 @@ export function useAsk<T>(key: string, question: (signal: AbortSignal) => Promis
       clearTimeout(slow);
       if (gone.signal.aborted) return;
       setSlow(false);
-      if (every) timer = window.setTimeout(run, document.hidden ? every * 5 : every);
+      isAsking = false;
+      if (isNew) void run();
+      else if (every) timer = window.setTimeout(run, document.hidden ? every * 5 : every);
     };
-    run();
+    hear.current = () => {
+      clearTimeout(timer);
+      if (isAsking) isNew = true;
+      else void run();
+    };
+    void run();
     return () => {
       gone.abort();
       clearTimeout(timer);
     };
   }, [key, round, every]);
+  const heard = useRef(news);
+  useEffect(() => {
+    if (heard.current !== news) hear.current();
+    heard.current = news;
+  }, [news]);
   const isStale = state.data !== undefined && (state.key !== key || state.error !== undefined);
   return { data: state.data, error: state.error, isStale, isSlow, again: () => setRound((old) => old + 1) };
 }

@@ -1,16 +1,17 @@
 // The fabric: nodes in tiers by their distance from the edge, links, and what one number says of each.
 
-import { ask, sql } from "./api";
+import { permilleOf } from "./about";
+import { ask } from "./api";
+import { rowsOf } from "./columns";
+import { param } from "./address";
 import { range } from "./range";
-import { MINUTE } from "./time";
 import { UNKNOWN, count, duration, permille, rate } from "./units";
 
 export interface MapNode {
   id: number;
-  name: string | null;
   tier: number;
-  reports: number;
-  lost: number;
+  /** Whether reports of its own have come; else it is known from stacks only. */
+  reportsItself: boolean;
   /** The worst of its interfaces, those to hosts included. */
   values: Values;
 }
@@ -30,9 +31,9 @@ export interface MapLink {
   egress: number | null;
   ingress: number | null;
   certain: boolean;
-  latency: any;
+  latency: number | null;
   uncertainty: number | null;
-  values: Values;
+    values: Values;
 }
 
 /** What is known of the interface a link leaves by; `null`: nothing was reported. */
@@ -42,6 +43,9 @@ export interface Values {
   depth: number | null;
   reports: number | null;
   utilization: number | null;
+  drops: number | null;
+  /** Nanoseconds since a path over its link was last reported. */
+  silence: number | null;
 }
 
 export type By = keyof Values;
@@ -50,9 +54,17 @@ export const BYS: Record<By, { name: string; write: (value: number | null) => st
   p99: { name: "p99 of hop latency", write: duration, steps: [1e4, 1e5, 1e6, 1e7, 1e8, 1e9] },
   max: { name: "longest hop latency", write: duration, steps: [1e4, 1e5, 1e6, 1e7, 1e8, 1e9] },
   depth: { name: "deepest queue", write: count, steps: [1e3, 1e4, 5e4, 1e5, 5e5, 1e6] },
-  utilization: { name: "utilisation, latest", write: permille, steps: [100, 200, 400, 600, 800, 900] },
+  utilization: { name: "utilisation", write: permille, steps: [100, 200, 400, 600, 800, 900] },
   reports: { name: "reports a second", write: rate, steps: [1, 10, 100, 1e3, 1e4, 1e5] },
+  drops: { name: "drop reports", write: count, steps: [1, 10, 100, 1e3, 1e4, 1e5] },
+  silence: { name: "time since its last path", write: (value) => (value !== null && value < 1e9 ? "under 1\u2009s" : duration(value)), steps: [2e9, 5e9, 1e10, 6e10, 6e11, 3.6e12] },
 };
+
+/** The number that is chosen. */
+export const by = (): By => (param("by") in BYS ? (param("by") as By) : "p99");
+
+/** How many nodes there were when all were asked for last. */
+export let counted = 0;
 
 /** The step of the scale, 1 to 7, by fixed bounds, so that a colour means the same tomorrow; 0 where nothing is known. */
 export function step(by: By, value: number | null): number {
@@ -69,59 +81,82 @@ export interface Fabric {
   links: MapLink[];
 }
 
-export async function fabric(signal: AbortSignal): Promise<Fabric> {
+/** The whole fabric, or a node with what it has links to. */
+export async function fabric(signal: AbortSignal, of?: number): Promise<Fabric> {
   const { from, to } = range();
-  const seconds = Math.max(60, Number(to - from) / 1e9);
-  const levels =
-    "SELECT node_id, egress_interface, max(latency_p99) AS p99, max(latency_max) AS longest, max(queue_occupancy_max) AS depth, " +
-    `sum(count) AS reports FROM minutes WHERE time >= ${from - MINUTE} AND time < ${to} GROUP BY 1, 2`;
-  const [topology, interfaces, flows, rows] = await Promise.all([
-    ask("topology", { signal }),
-    ask("interfaces", { signal }) as Promise<any[]>,
-    ask("flows?limit=2000", { signal }) as Promise<any[]>,
-    sql(levels, signal).catch(() => []),
-  ]);
-  const key = (node: number, port: number | null) => `${node}.${port ?? "*"}`;
-  const known = new Map(rows.map((row) => [key(row.node_id, row.egress_interface), row]));
-  const latest = new Map(interfaces.map((port) => [key(port.node_id, port.egress_interface), port]));
-  const number = (value: unknown) => (value === null || value === undefined ? null : Number(value));
-  const valuesOf = (at: string): Values => {
-    const [row, port] = [known.get(at), latest.get(at)];
-    return {
-      // A sketch may say a little more than the largest value was.
-      p99: row?.p99 === undefined || row.p99 === null ? null : Math.min(Number(row.p99), Number(row.longest ?? row.p99)),
-      max: number(row?.longest),
-      depth: number(row?.depth),
-      reports: row ? Number(row.reports) / seconds : null,
-      utilization: number(port?.utilization_permille),
-    };
-  };
-  const links: MapLink[] = topology.links.map((link: any): MapLink => {
-    const { id, from, to, certain, latency, clock_uncertainty: uncertainty } = link;
-    const values = valuesOf(key(link.from, link.egress_interface));
-    return { id, from, to, egress: link.egress_interface, ingress: link.ingress_interface, certain, latency, uncertainty, values };
+  const [map] = await Promise.all([ask(`map?from=${from}&to=${to}${of === undefined ? "" : "&node=" + of}`, { signal }), tiersOf(0, signal)]);
+  const seconds = Number(BigInt(map.to) - BigInt(map.from)) / 1e9;
+  const ids: number[] = map.nodes.node;
+  if (of === undefined) counted = ids.length;
+  const ports = new Map<string, Port>();
+  for (const row of rowsOf<any>(map.interfaces)) {
+    const { node, interface: port, p99, max, depth, drops } = row;
+    // A sketch may say a little more than the largest value was.
+    const values: Values = { ...nothing, p99: p99 === null ? null : Math.min(p99, max ?? p99), max, depth, drops, reports: row.reports / seconds, utilization: permilleOf(node, row.utilization) };
+    ports.set(key(node, port), { node, port, link: undefined, values });
+  }
+  const links = rowsOf<any>(map.links).map((row): MapLink => {
+    const [from, to] = [ids[row.from]!, ids[row.to]!];
+    const { egress_interface: egress, ingress_interface: ingress, certain, latency_p50: latency, uncertainty } = row;
+    const port = ports.get(key(from, egress)) ?? { node: from, port: egress, link: undefined, values: { ...nothing } };
+    ports.set(key(from, egress), port);
+    port.values.silence = row.silent_seconds * 1e9;
+    const id = `${key(from, egress)}-${key(to, ingress)}`;
+    return (port.link = { id, from, to, egress, ingress, certain, latency, uncertainty, values: port.values });
   });
-  const tiers = tiersOf(flows.filter(({ path, complete }) => path && complete).map(({ path }) => path.map((hop: any) => hop.node_id)));
-  const byPort = new Map(links.map((link) => [key(link.from, link.egress), link]));
-  const ports = [...latest].map(([at, { node_id, egress_interface }]): Port => ({ node: node_id, port: egress_interface, link: byPort.get(at), values: valuesOf(at) }));
   const byNode = new Map<number, Values[]>();
-  for (const { node, values } of ports) byNode.get(node)?.push(values) ?? byNode.set(node, [values]);
-  const nodes = topology.nodes.map((node: any): MapNode => {
-    const values = worst(byNode.get(node.node_id) ?? []);
-    return { id: node.node_id, name: node.name, tier: tiers.get(node.node_id) ?? 0, reports: node.reports, lost: node.lost, values };
+  for (const { node, values } of ports.values()) byNode.get(node)?.push(values) ?? byNode.set(node, [values]);
+  const tiers = await tiersOf(counted, signal);
+  const nodes = rowsOf<any>(map.nodes).map((row): MapNode => {
+    return { id: row.node, tier: tiers.get(row.node) ?? 0, reportsItself: row.reports_itself, values: worst(byNode.get(row.node) ?? []) };
   });
-  return { nodes, ports, links };
+  return { nodes, ports: [...ports.values()], links };
 }
+
+const nothing: Values = { p99: null, max: null, depth: null, reports: null, utilization: null, drops: null, silence: null };
+
+/** Nodes with the same neighbours, put together by the collector. */
+export interface Group {
+  name: string;
+  nodes: number[];
+  value: number | null;
+  reports: number;
+}
+
+/** Groups, and a fabric of them in which their places are the ids. */
+export async function groups(by: By, signal: AbortSignal): Promise<{ groups: Group[]; fabric: Fabric }> {
+  const { from, to } = range();
+  const [map] = await Promise.all([ask(`map?group=auto&by=${by}&from=${from}&to=${to}`, { signal }), tiersOf(0, signal)]);
+  const all = rowsOf<Group>(map.groups);
+  counted = all.reduce((sum, { nodes }) => sum + nodes.length, 0);
+  const values = (value: number | null): Values => ({ ...nothing, [by]: value });
+  const tiers = await tiersOf(counted, signal);
+  const nodes = all.map((group, id): MapNode => ({ id, tier: tiers.get(group.nodes[0]!) ?? 0, reportsItself: group.reports > 0, values: values(group.value) }));
+  const links = rowsOf<any>(map.bundles).map(({ from, to, value, uncertain }): MapLink => {
+    return { id: `${from}-${to}`, from, to, egress: null, ingress: null, certain: !uncertain, latency: null, uncertainty: null, values: values(value) };
+  });
+  return { groups: all, fabric: { nodes, links, ports: [] } };
+}
+
+const key = (node: number, port: number | null) => `${node}.${port ?? "*"}`;
 
 function worst(all: Values[]): Values {
   const most = (by: By) => all.reduce<number | null>((most, values) => (values[by] !== null && (most === null || values[by]! > most) ? values[by] : most), null);
-  return { p99: most("p99"), max: most("max"), depth: most("depth"), reports: most("reports"), utilization: most("utilization") };
+  return Object.fromEntries((Object.keys(BYS) as By[]).map((by) => [by, most(by)])) as any;
 }
 
-/** How far from the edge a node mostly is on the paths of flows. */
-function tiersOf(paths: number[][]): Map<number, number> {
+let known = new Map<number, number>();
+let [askedAt, pause, seenNodes] = [0, 2_000, 0];
+
+/** How far from the edge a node mostly is on the paths of flows; asked for again ever more seldom, and soon where there are more nodes. */
+async function tiersOf(nodes: number, signal: AbortSignal): Promise<Map<number, number>> {
+  if (nodes > seenNodes && seenNodes) pause = 2_000;
+  seenNodes = Math.max(seenNodes, nodes);
+  if (Date.now() - askedAt < pause) return known;
+  [askedAt, pause] = [Date.now(), Math.min(60_000, 2 * pause)];
+  const { columns } = await ask("flows/search?limit=2000&sort=reports&filter=complete%20%3D%20true", { signal });
   const seen = new Map<number, Map<number, number>>();
-  for (const path of paths) {
+  for (const path of columns.path as number[][]) {
     path.forEach((node, at) => {
       const distance = Math.min(at, path.length - 1 - at);
       const counts = seen.get(node) ?? new Map<number, number>();
@@ -129,5 +164,6 @@ function tiersOf(paths: number[][]): Map<number, number> {
       seen.set(node, counts);
     });
   }
-  return new Map([...seen].map(([node, counts]) => [node, [...counts].sort((a, b) => b[1] - a[1])[0]![0]]));
+  known = new Map([...seen].map(([node, counts]) => [node, [...counts].sort((a, b) => b[1] - a[1])[0]![0]]));
+  return known;
 }

@@ -18,9 +18,9 @@ export async function resolve(name: string): Promise<string | undefined> {
   const isTuple = [protocol, sourcePort, destinationPort].every((part) => /^\d{1,5}$/.test(part ?? ""));
   const isPlain = [source, destination].every((part) => /^[0-9a-fA-F.:]{2,45}$/.test(part ?? ""));
   if (!isTuple || !isPlain) return undefined;
-  const live: any[] = await ask("flows?limit=10000");
-  const found = live.find(({ flow }) => flowAddress(flow) === name.split("-").map(encodeURIComponent).join("-"));
-  if (found) return found.id;
+  const filter = `source = ${source} and destination = ${destination} and protocol = ${protocol} and source_port = ${sourcePort} and destination_port = ${destinationPort}`;
+  const live = await ask("flows/search?limit=1&filter=" + encodeURIComponent(filter));
+  if (live.columns.id[0]) return live.columns.id[0];
   const [row] = await sql(
     `SELECT flow_id FROM paths WHERE source = '${source}' AND destination = '${destination}' AND protocol = ${protocol} ` +
       `AND source_port = ${sourcePort} AND destination_port = ${destinationPort} LIMIT 1`,

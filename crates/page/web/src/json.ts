@@ -12,8 +12,8 @@ const revive: Reviver = (_key, value, context) => {
 };
 
 export function parse(text: string): any {
-  // Without a number that is so long, large answers need no reviver.
-  if (!/\d{16}/.test(text)) return JSON.parse(text);
+  // Without a number that is so long, large answers need no reviver; digits in a text are none.
+  if (!/[[:,]\s*-?\d{16}/.test(text)) return JSON.parse(text);
   return JSON.parse(text, revive as Parameters<typeof JSON.parse>[1]);
 }
 

@@ -5,14 +5,15 @@ import { ask } from "./api";
 import { shown } from "./units";
 
 export const nodes = signal<Map<number, string>>(new Map());
-let askedAt = 0;
+let [askedAt, pause] = [0, 0];
 
-/** Learns the names again, at most every ten seconds. */
+/** Learns the names again, at most every ten seconds, of a large network at most every two minutes. */
 export async function learn() {
-  if (Date.now() - askedAt < 10_000) return;
+  if (Date.now() - askedAt < pause) return;
   askedAt = Date.now();
   try {
     const list: any[] = await ask("nodes");
+    pause = list.length > 500 ? 120_000 : 10_000;
     const named = list.filter((node) => node.name).map((node): [number, string] => [node.node_id, node.name]);
     nodes.value = new Map(named);
   } catch {

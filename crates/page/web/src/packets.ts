@@ -84,20 +84,6 @@ export async function usual(id: string, from: Nanos, to: Nanos, signal: AbortSig
 
 export const hopKey = (hop: { node_id: number; egress_interface: number | null }) => `${hop.node_id}.${hop.egress_interface ?? "*"}`;
 
-/** In what a node counts. */
-export interface NodeUnits {
-  queue: string | null;
-  utilizationFull: number | null;
-}
-
-export async function units(signal: AbortSignal): Promise<Map<number, NodeUnits>> {
-  const [queues, interfaces]: any[][] = await Promise.all([ask("queues?limit=10000", { signal }), ask("interfaces", { signal })]);
-  const found = new Map<number, NodeUnits>();
-  for (const { node_id, utilization_full } of interfaces!) found.set(node_id, { queue: null, utilizationFull: utilization_full });
-  for (const { node_id, unit } of queues!) found.set(node_id, { utilizationFull: null, ...found.get(node_id), queue: unit });
-  return found;
-}
-
 /** What is known of a link, whoever takes it. */
 export interface LinkKnown {
   /** By how much its latency may be wrong; `null`: by any amount. */
@@ -105,10 +91,11 @@ export interface LinkKnown {
   lastSeen: bigint | number;
 }
 
-export async function linksKnown(signal: AbortSignal): Promise<Map<string, LinkKnown>> {
-  const links: any[] = await ask("links?limit=10000", { signal });
+/** The links of these nodes. */
+export async function linksKnown(nodes: number[], signal: AbortSignal): Promise<Map<string, LinkKnown>> {
+  const links: any[][] = await Promise.all([...new Set(nodes)].map((node) => ask(`links?limit=1000&node=${node}`, { signal })));
   return new Map(
-    links.map((link) => [
+    links.flat().map((link) => [
       linkKey(link.from, link.egress_interface, link.to, link.ingress_interface),
       { uncertainty: link.clock_uncertainty, lastSeen: link.last_seen },
     ]),

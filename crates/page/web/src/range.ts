@@ -33,6 +33,12 @@ export function range(): Range {
   return { isLive: true, from: to - span, to, span };
 }
 
+/** What names the time in a question, and after how many milliseconds it is asked again where it is live. */
+export function timeAsked(every = 5_000): [string, number | undefined] {
+  const { isLive, from, to, span } = range();
+  return isLive ? [`live ${span}`, every] : [`${from} ${to}`, undefined];
+}
+
 /** The parameters of an address that shows this time. */
 export const around = (at: Nanos, span: Nanos) => ({ at: at.toString(), span: writeSpan(span), live: undefined });
 

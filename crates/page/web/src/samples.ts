@@ -32,7 +32,6 @@ export interface Samples {
   episodes: { from: number; to: number; isTruncated: boolean; id: string }[];
   /** What was announced of who filled it and who waited. */
   culprits: any[];
-  unit: string | null;
 }
 
 const MOST = 40_000;
@@ -45,9 +44,8 @@ export async function samples(node: number, port: string, queue: string, from: N
     "SELECT time, egress_timestamp, queue_occupancy, hop_latency, flow_id, source, destination, protocol, source_port, destination_port, " +
     `reporter, hw_id, sequence, report_index FROM observations WHERE time >= ${from} AND time < ${to + LATE} AND node_id = ${node} ` +
     `AND ${is("egress_interface", port)} AND ${is("queue_id", queue)} AND queue_occupancy IS NOT NULL ORDER BY time LIMIT ${MOST}`;
-  const [rows, queues, events, culprits] = await Promise.all([
+  const [rows, events, culprits] = await Promise.all([
     sql(text, signal),
-    ask(`queues?limit=10000&node=${node}`, { signal }) as Promise<any[]>,
     ask(`events?limit=200&kind=queue-congestion&node=${node}&from=${from}&to=${to}`, { signal }) as Promise<any[]>,
     ask(`events?limit=50&kind=culprits&node=${node}&from=${from}&to=${to}`, { signal }) as Promise<any[]>,
   ]);
@@ -55,9 +53,11 @@ export async function samples(node: number, port: string, queue: string, from: N
   // The report that arrived soonest says how the node's clock stands to ours.
   const ahead = isNodeClock ? rows.map(delay).reduce((a, b) => (b < a ? b : a)) : 0n;
   const clock = (row: any) => (isNodeClock ? BigInt(row.egress_timestamp) + ahead : BigInt(row.time));
-  const inside = rows.filter((row) => clock(row) >= from && clock(row) < to).sort((a, b) => Number(clock(a) - clock(b)));
+  const span = Number(to - from);
+  const placed = rows.map((row) => ({ at: Number(clock(row) - from), row }));
+  const inside = placed.filter(({ at }) => at >= 0 && at < span).sort((a, b) => a.at - b.at);
   const ids = new Map<string, any[]>();
-  for (const row of inside) {
+  for (const { row } of inside) {
     const id = row.flow_id === null ? "" : String(row.flow_id);
     const list = ids.get(id) ?? [];
     list.push(row);
@@ -65,8 +65,8 @@ export async function samples(node: number, port: string, queue: string, from: N
   }
   const flows = [...ids].sort((a, b) => b[1].length - a[1].length).map(([id, list]) => summary(id, list, inside.length));
   const number = new Map(flows.map(({ id }, at) => [id, at]));
-  const found = inside.map((row): Sample => ({
-    at: Number(clock(row) - from),
+  const found = inside.map(({ at, row }): Sample => ({
+    at,
     depth: row.queue_occupancy,
     latency: row.hop_latency,
     flow: number.get(row.flow_id === null ? "" : String(row.flow_id))!,
@@ -85,7 +85,7 @@ export async function samples(node: number, port: string, queue: string, from: N
     isTruncated: Boolean(event.detail.truncated),
     id: event.id,
   }));
-  return { from, to, isNodeClock, isCut: rows.length >= MOST, samples: found, flows, episodes, culprits: culprits.filter(mine), unit: queues[0]?.unit ?? null };
+  return { from, to, isNodeClock, isCut: rows.length >= MOST, samples: found, flows, episodes, culprits: culprits.filter(mine) };
 }
 
 const delay = (row: any) => BigInt(row.time) - BigInt(row.egress_timestamp);

@@ -13,8 +13,17 @@ export interface Totals {
 /** Since when the stream is cut off; `undefined` while it runs. */
 export const cutOffSince = signal<Nanos | undefined>(undefined);
 export const totals = signal<Totals | undefined>(undefined);
-/** Rises with every event that comes. */
+/** Rises when events have come, at most every two seconds. */
 export const eventsHeard = signal(0);
+let [heardAt, hearing] = [0, 0];
+
+function hear() {
+  hearing ||= window.setTimeout(() => {
+    [heardAt, hearing] = [Date.now(), 0];
+    eventsHeard.value += 1;
+  }, Math.max(0, heardAt + 2_000 - Date.now()));
+}
+
 /** The totals of the latest minutes, each with its time. */
 export const history: { at: number; totals: Totals }[] = [];
 /** Whether nothing has come yet. */
@@ -63,7 +72,7 @@ function take(message: string) {
   const of = (name: string) => fields.filter(([key]) => key === name).map(([, value]) => value).join("\n");
   if (of("id")) lastId = of("id");
   const name = of("event");
-  if (name === "event" || name === "missed") eventsHeard.value += 1;
+  if (name === "event" || name === "missed") hear();
   if (name !== "ledger") return;
   const found: Totals = parse(of("data"));
   isBeginning.value = false;

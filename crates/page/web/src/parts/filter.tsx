@@ -2,10 +2,19 @@
 
 import { useState } from "preact/hooks";
 import { set } from "../address";
-import { type Filter, complete } from "../filter";
+import { ask } from "../api";
+import { useAsk } from "../ask";
 import { shown } from "../units";
 
-export function FilterField({ text, filter, examples }: { text: string; filter: Filter; examples: string[] }) {
+interface Completion {
+  /** What it completes. */
+  text: string;
+  /** From which character on an option replaces the text. */
+  from: number;
+  options: { text: string; about: string }[];
+}
+
+export function FilterField({ text, wrong, examples }: { text: string; wrong: string; examples: string[] }) {
   const [typed, setTyped] = useState(text);
   const [isOpen, setOpen] = useState(false);
   const [chosen, setChosen] = useState(-1);
@@ -14,7 +23,10 @@ export function FilterField({ text, filter, examples }: { text: string; filter: 
     setSeen(text);
     setTyped(text);
   }
-  const offers = isOpen ? complete(typed) : [];
+  const question = `filter/complete?text=${encodeURIComponent(typed)}`;
+  const { data } = useAsk<Completion | undefined>(isOpen ? question : "", async (signal) => (isOpen ? { ...(await ask(question, { signal })), text: typed } : undefined));
+  const kept = data ? [...data.text].slice(0, data.from).join("") : "";
+  const offers = isOpen && data ? data.options.slice(0, MOST).map((option) => ({ ...option, whole: `${kept}${option.text} ` })) : [];
   const take = (value: string, isWhole: boolean) => {
     setTyped(value);
     setChosen(-1);
@@ -31,10 +43,10 @@ export function FilterField({ text, filter, examples }: { text: string; filter: 
       setChosen((old) => (offers.length ? (old + by + offers.length) % offers.length : -1));
     } else if (event.key === "Enter") {
       const offer = offers[chosen];
-      offer ? take(offer.text, false) : take(typed, true);
+      offer ? take(offer.whole, false) : take(typed, true);
     } else if (event.key === "Tab" && chosen >= 0 && offers[chosen]) {
       event.preventDefault();
-      take(offers[chosen].text, false);
+      take(offers[chosen].whole, false);
     } else if (event.key === "Escape" && isOpen) {
       event.stopPropagation();
       setOpen(false);
@@ -51,8 +63,8 @@ export function FilterField({ text, filter, examples }: { text: string; filter: 
         aria-controls="offers"
         aria-autocomplete="list"
         aria-activedescendant={chosen >= 0 ? `offer-${chosen}` : undefined}
-        aria-invalid={filter.error ? true : undefined}
-        aria-describedby={filter.error ? "filter-error" : undefined}
+        aria-invalid={wrong ? true : undefined}
+        aria-describedby={wrong ? "filter-error" : undefined}
         autocomplete="off"
         spellcheck={false}
         placeholder={examples.join("   ")}
@@ -65,17 +77,16 @@ export function FilterField({ text, filter, examples }: { text: string; filter: 
       {offers.length > 0 && (
         <ul id="offers" role="listbox" aria-label="What may follow">
           {offers.map((offer, at) => (
-            <li key={offer.text} id={`offer-${at}`} role="option" aria-selected={at === chosen} onMouseDown={(event) => (event.preventDefault(), take(offer.text, false))}>
-              <code>{offer.text.trim()}</code> <span class="muted">{offer.about}</span>
+            <li key={offer.text} id={`offer-${at}`} role="option" aria-selected={at === chosen} onMouseDown={(event) => (event.preventDefault(), take(offer.whole, false))}>
+              <code>{shown(offer.text)}</code> <span class="muted">{shown(offer.about)}</span>
             </li>
           ))}
         </ul>
       )}
-      {filter.error && (
-        <p id="filter-error" class="bad">
-          at character {filter.error.at + 1}: {shown(filter.error.message)}
-        </p>
-      )}
+      {wrong && <p id="filter-error" class="bad">{shown(wrong, 600)}</p>}
     </div>
   );
 }
+
+/** Options that are offered at once. */
+const MOST = 20;

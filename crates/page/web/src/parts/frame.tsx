@@ -1,7 +1,7 @@
 // What is around every view: the ledger strip, the rail, the time bar, the list of keys.
 
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { address, href, set } from "../address";
 import { giveToken, isTokenWanted } from "../api";
 import { KEYS, areKeysOn, isHelpOpen, said, theme, turnTheme } from "../keys";
@@ -92,10 +92,15 @@ export function TimeBar() {
 /** A dialog that keeps the focus and gives it back. */
 export function Dialog({ name, close, children }: { name: string; close: () => void; children: ComponentChildren }) {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const before = document.activeElement as HTMLElement | null;
-    dialog.current?.showModal();
-    return () => before?.focus?.();
+    const shown = dialog.current;
+    shown?.showModal();
+    return () => {
+      // What is behind an open dialog takes no focus.
+      shown?.close();
+      before?.focus?.();
+    };
   }, []);
   return (
     <dialog ref={dialog} aria-label={name} onClose={close}>

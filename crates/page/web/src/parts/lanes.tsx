@@ -17,6 +17,8 @@ export interface Lane {
   write: (value: number) => string;
   colour: string;
   isStepped?: boolean;
+  /** Whether it counts bytes, whose round numbers are powers of two. */
+  isBinary?: boolean;
 }
 
 interface Props {
@@ -29,7 +31,11 @@ interface Props {
   isUpper?: boolean;
 }
 
-const HEIGHT = 110;
+/** A large screen has room. */
+const HEIGHT = innerWidth >= 2400 ? 220 : 110;
+/** Between two marks: whole numbers, as a part of a report or of a nanosecond says nothing. */
+const WHOLE = Array.from({ length: 54 }, (_, at) => [1, 2, 5][at % 3]! * 10 ** Math.floor(at / 3));
+const BINARY = Array.from({ length: 53 }, (_, at) => 2 ** at);
 /** Rows of the table beside the lanes. */
 const MAX_ROWS = 30;
 
@@ -101,7 +107,7 @@ function options(holder: HTMLElement, kept: { current: { from: number; to: numbe
     },
     axes: [
       { ...axis, size: 26, values: "{HH}:{mm}:{ss}" as never, space: 90 },
-      { ...axis, size: 84, space: 30, values: (_plot, marks) => marks.map((mark) => kept.current.lane.write(mark)) },
+      { ...axis, size: 84, space: 30, incrs: kept.current.lane.isBinary ? BINARY : WHOLE, values: (_plot, marks) => marks.map((mark) => kept.current.lane.write(mark)) },
     ],
     series: [
       {},

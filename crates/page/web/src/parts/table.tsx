@@ -7,6 +7,8 @@ export interface Column<T> {
   name: string;
   cell: (row: T) => ComponentChildren;
   isNumber?: boolean;
+  /** Whether it has sentences, which want room. */
+  isLong?: boolean;
 }
 
 interface Props<T> {
@@ -49,8 +51,8 @@ export function Table<T>({ caption, columns, rows, keyOf, open, onFocus, isChose
               onDblClick={() => enter(row)}
               onKeyDown={(event) => event.key === "Enter" && event.target === event.currentTarget && enter(row)}
             >
-              {columns.map(({ name, cell, isNumber }) => (
-                <td key={name} class={isNumber ? "number" : undefined}>{cell(row)}</td>
+              {columns.map(({ name, cell, isNumber, isLong }) => (
+                <td key={name} class={isNumber ? "number" : isLong ? "long" : undefined}>{cell(row)}</td>
               ))}
             </tr>
           ))}

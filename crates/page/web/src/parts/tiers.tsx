@@ -29,10 +29,10 @@ export function Tiers({ found, by, selected }: { found: Fabric; by: By; selected
         {found.nodes.map((one) => {
           const place = places.get(one.id)!;
           return (
-            <g key={one.id} class={`node ${String(one.id) === selected ? "chosen" : ""} ${one.reports ? "" : "silent"}`} transform={`translate(${place.x} ${place.y})`} onClick={() => open(String(one.id))}>
+            <g key={one.id} class={`node ${String(one.id) === selected ? "chosen" : ""} ${one.reportsItself ? "" : "silent"}`} transform={`translate(${place.x} ${place.y})`} onClick={() => open(String(one.id))}>
               <rect x={-place.half} y={-BOX / 2} width={2 * place.half} height={BOX} rx="4" />
               <rect class={`mark s${step(by, one.values[by])}`} x={-place.half} y={BOX / 2} width={2 * place.half} height="6" />
-              <text text-anchor="middle" dy="5">{node(one.id)}</text>
+              <text text-anchor="middle" dy="5">{cut(node(one.id), place.half)}</text>
               <title>{`${node(one.id)}, worst interface: ${written(by, one.values[by])}`}</title>
             </g>
           );
@@ -71,6 +71,12 @@ function layout(nodes: MapNode[]): globalThis.Map<number, Place> {
     });
   }
   return places;
+}
+
+/** As much of a name as its box has room for. */
+function cut(name: string, half: number): string {
+  const [letters, most] = [[...name], Math.floor(half / 4)];
+  return letters.length <= most ? name : letters.slice(0, Math.max(0, most - 1)).join("") + "…";
 }
 
 /** The two directions of a link bend to different sides. */

@@ -1,11 +1,12 @@
 // The waterfall: a row a hop and a row a link on one axis of nanoseconds, with what the clocks leave open, and another way dashed.
 
+import { depthOf, permilleOf } from "../about";
 import { go, href } from "../address";
 import { beside } from "../beside";
 import { node } from "../names";
-import { type LinkKnown, type NodeUnits, type Piece, type Usual, hopKey, linkKey } from "../packets";
+import { type LinkKnown, type Piece, type Usual, hopKey, linkKey } from "../packets";
 import { around } from "../range";
-import { UNKNOWN, count, duration, occupancy, permille, shown } from "../units";
+import { UNKNOWN, count, duration, permille, shown } from "../units";
 import { Time } from "./words";
 
 export interface Way {
@@ -20,7 +21,6 @@ interface Props {
   other: Way | undefined;
   arrived: bigint;
   usually: Map<string, Usual>;
-  counted: Map<number, NodeUnits>;
   known: Map<string, LinkKnown>;
 }
 
@@ -88,10 +88,9 @@ function Ghost({ piece, share }: { piece: Piece | undefined; share: Drawn["share
   return isUnknown ? <span class="bar unknown" style={{ left: share(piece.start) }} title="not known" /> : <span class="bar other" style={{ left: share(piece.start), width: share(piece.length!) }} />;
 }
 
-function Hop({ now, then, usually, counted, arrived, share, way, other }: Drawn & { now: HopPiece | undefined; then: HopPiece | undefined }) {
+function Hop({ now, then, usually, arrived, share, way, other }: Drawn & { now: HopPiece | undefined; then: HopPiece | undefined }) {
   const { hop, start, length } = (now ?? then)!;
   const usual = usually.get(hopKey(hop));
-  const units = counted.get(hop.node_id);
   const least = Math.min(usual?.least ?? 0, length ?? 0);
   const moment = hop.egress_timestamp ?? arrived;
   const queue = hop.egress_interface === null ? undefined : href(`/queue/${hop.node_id}/${hop.egress_interface}/${hop.queue_id ?? "-"}`, around(BigInt(moment), 200_000_000n));
@@ -119,8 +118,8 @@ function Hop({ now, then, usually, counted, arrived, share, way, other }: Drawn 
       </td>
       {other && <td class="number">{then ? duration(then.length) : <span class="muted">not taken</span>}</td>}
       <td class="number">{usual ? `${duration(usual.p50)}, ${duration(usual.p99)}` : UNKNOWN}</td>
-      <td class="number">{occupancy(hop.queue_occupancy, units?.queue === "bytes" ? hop.queue_occupancy : null, units?.queue)}</td>
-      <td class="number">{utilization(hop.egress_utilization, units?.utilizationFull)}</td>
+      <td class="number">{depthOf(hop.node_id, hop.queue_occupancy)}</td>
+      <td class="number">{utilization(hop)}</td>
     </tr>
   );
 }
@@ -156,9 +155,9 @@ function Link({ now, then, share, known, other }: Drawn & { now: LinkPiece | und
   );
 }
 
-function utilization(value: number | null, full: number | null | undefined): string {
-  if (value === null) return UNKNOWN;
-  return full ? permille((1000 * value) / full) : `${count(value)} (unit not known)`;
+function utilization({ node_id, egress_utilization: value }: HopPiece["hop"]): string {
+  const share = permilleOf(node_id, value);
+  return value === null || share !== null ? permille(share) : `${count(value)} (unit not known)`;
 }
 
 /** The way as one would type it. */

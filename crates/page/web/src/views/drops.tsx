@@ -9,7 +9,7 @@ import { Answer, Empty } from "../parts/answer";
 import { useCopy } from "../parts/copy";
 import { Table } from "../parts/table";
 import { FlowLink, Time } from "../parts/words";
-import { range } from "../range";
+import { range, timeAsked } from "../range";
 import { eventsHeard } from "../stream";
 import { UNKNOWN, count, plural, shown } from "../units";
 import { Tabs } from "./events";
@@ -28,9 +28,8 @@ interface Group {
 }
 
 export function Drops() {
-  const { isLive, from, to, span } = range();
-  const key = isLive ? `live ${span} ${eventsHeard.value}` : `${from} ${to}`;
-  const asked = useAsk<any[]>("drops " + key, (signal) => ask(`events?kind=drop&limit=4000&from=${range().from}&to=${range().to}`, { signal }), isLive ? 5_000 : undefined);
+  const [when, every] = timeAsked();
+  const asked = useAsk<any[]>("drops " + when, (signal) => ask(`events?kind=drop&limit=4000&from=${range().from}&to=${range().to}`, { signal }), every, every && eventsHeard.value);
   return (
     <>
       <h1>Drops</h1>
@@ -77,7 +76,7 @@ function List({ groups }: { groups: Group[] }) {
         { name: "Where", cell: (group) => <a href={href("/map", { sel: String(group.node) })}>{node(group.node)} {group.port ?? UNKNOWN}</a> },
         { name: "Packets, at least", isNumber: true, cell: (group) => count(group.packets) },
         { name: "Reports", isNumber: true, cell: (group) => count(group.reports) },
-        { name: "Check", cell: (group) => shown(group.check) },
+        { name: "Check", isLong: true, cell: (group) => shown(group.check) },
         { name: "A flow of them", cell: (group) => (group.flows[0] ? <FlowLink flow={group.flows[0]} /> : UNKNOWN) },
         { name: "Last", cell: (group) => <Time at={group.last} /> },
       ]}

@@ -169,7 +169,7 @@ function Related({ event }: { event: any }) {
               { name: "After its beginning", isNumber: true, cell: (other) => duration(BigInt(other.first) - BigInt(event.first)) },
               { name: "Severity", cell: (other) => <Severity of={other.severity} /> },
               { name: "Kind", cell: (other) => other.event },
-              { name: "What happened", cell: (other) => <a href={eventAddress(other)}>{sentence(other)}</a> },
+              { name: "What happened", isLong: true, cell: (other) => <a href={eventAddress(other)}>{sentence(other)}</a> },
             ]}
           />
         );

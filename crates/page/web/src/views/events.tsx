@@ -9,17 +9,19 @@ import { useCopy } from "../parts/copy";
 import { Silences } from "../parts/silence";
 import { Table } from "../parts/table";
 import { Severity, Time } from "../parts/words";
-import { around, range } from "../range";
+import { around, range, timeAsked } from "../range";
 import { eventsHeard } from "../stream";
 import { SECOND, exact } from "../time";
 import { count, plural } from "../units";
 
+/** Events that are shown at once. */
+const MOST = 300;
+
 export function Events() {
-  const { isLive, from, to, span } = range();
+  const [when, every] = timeAsked();
   const [kind, severity] = [param("kind"), param("severity")];
   const chosen = `${KINDS.includes(kind) ? `&kind=${kind}` : ""}${["warning", "critical"].includes(severity) ? `&severity=${severity}` : ""}`;
-  const key = isLive ? `live ${span} ${eventsHeard.value}` : `${from} ${to}`;
-  const events = useAsk<any[]>(`events ${key} ${chosen}`, (signal) => ask(`events?limit=2000&from=${range().from}&to=${range().to}${chosen}`, { signal }), isLive ? 5_000 : undefined);
+  const events = useAsk<any[]>(`events ${when} ${chosen}`, (signal) => ask(`events?limit=${MOST}&from=${range().from}&to=${range().to}${chosen}`, { signal }), every, every && eventsHeard.value);
   return (
     <>
       <h1>Events</h1>
@@ -72,16 +74,17 @@ function List({ all, isFiltered }: { all: any[]; isFiltered: boolean }) {
     );
   }
   const active = all.filter((event) => event.phase === "begin").length;
+  const sorted = [...all].sort((a, b) => Number(b.phase === "begin") - Number(a.phase === "begin") || (BigInt(b.last) > BigInt(a.last) ? 1 : -1));
   return (
     <Table
-      caption={`${plural(all.length, "event")}, ${count(active)} of them going on`}
-      rows={[...all].sort((a, b) => Number(b.phase === "begin") - Number(a.phase === "begin") || (BigInt(b.last) > BigInt(a.last) ? 1 : -1))}
+      caption={`${all.length > MOST ? `${MOST} of ` : ""}${plural(all.length, "event")}, ${count(active)} of them going on`}
+      rows={sorted.slice(0, MOST)}
       keyOf={(event) => event.id}
       open={eventAddress}
       columns={[
         { name: "Severity", cell: (event) => <Severity of={event.severity} /> },
         { name: "Kind", cell: (event) => <span class="path">{event.event}</span> },
-        { name: "What happened", cell: (event) => <a href={eventAddress(event)}>{sentence(event)}</a> },
+        { name: "What happened", isLong: true, cell: (event) => <a href={eventAddress(event)}>{sentence(event)}</a> },
         { name: "First", cell: (event) => <Time at={event.first} /> },
         { name: "Last", cell: (event) => (event.phase === "begin" ? <>goes on, <Time at={event.last} /></> : <Time at={event.last} />) },
         { name: "Rests on", isNumber: true, cell: (event) => plural(event.count, "report") },

@@ -6,7 +6,7 @@ import { useAsk } from "../ask";
 import { lastFlow, resolve } from "../flow";
 import { flowText } from "../kinds";
 import { node } from "../names";
-import { type HopRow, type Packet, type Usual, hopsOf, lastOn, linksKnown, packetName, packetTime, packetsOf, pieces, units, usual } from "../packets";
+import { type HopRow, type Packet, type Usual, hopsOf, lastOn, linksKnown, packetName, packetTime, packetsOf, pieces, usual } from "../packets";
 import { Answer, Empty } from "../parts/answer";
 import { useCopy, useKeys } from "../parts/copy";
 import { Table } from "../parts/table";
@@ -117,8 +117,9 @@ function One({ id, name, time, paths, isAsked }: { id: string; name: string; tim
   const previous = before(paths, time);
   const other = compared && compared !== name ? compared : previous ? `until ${previous.until}` : "";
   const asked = useAsk(`hops ${id} ${name}`, async (signal) => {
-    const [hops, known, counted] = await Promise.all([hopsOf(id, name, signal), linksKnown(signal), units(signal)]);
-    return { hops, known, counted };
+    const hops = await hopsOf(id, name, signal);
+    const past = previous?.path.map(({ node_id }) => node_id) ?? [];
+    return { hops, known: await linksKnown([...hops.map(({ node_id }) => node_id), ...past], signal) };
   });
   // What stands beside the packet comes after it, and one where the other takes too long.
   const ghosts = useAsk<HopRow[]>(`beside ${id} ${name} ${other}`, async (signal) =>
@@ -131,7 +132,7 @@ function One({ id, name, time, paths, isAsked }: { id: string; name: string; tim
   useKeys({ v: toggle });
   return (
     <Answer asked={asked}>
-      {({ hops, known, counted }) => {
+      {({ hops, known }) => {
         if (!hops.length) return <Empty>This report is no longer in history.</Empty>;
         const way = pieces(hops, known);
         const isSame = !compared && then.every((hop, at) => hop.node_id === hops[at]?.node_id) && then.length === hops.length;
@@ -147,7 +148,7 @@ function One({ id, name, time, paths, isAsked }: { id: string; name: string; tim
               {compared === name && "This packet stays beside the one you choose next: in the list below, or with the arrow keys."}
               {compared && compared !== name && <>Dashed: the packet of {exact(packetTime(compared)!)}.</>}
             </p>
-            <Waterfall way={way} other={ghost} arrived={time} usually={usually} counted={counted} known={known} />
+            <Waterfall way={way} other={ghost} arrived={time} usually={usually} known={known} />
             <Missing hops={hops} />
             {previous && !compared && <Before previous={previous} hops={hops} isDrawn={ghost !== undefined} isAsked={ghosts.data !== undefined && !ghosts.isStale} />}
             <p class="muted">

@@ -3,8 +3,8 @@
 import { href, param, set } from "../address";
 import { ask } from "../api";
 import { useAsk } from "../ask";
-import { type Filter, parseFilter } from "../filter";
-import { flowText } from "../kinds";
+import { type Columns, rowsOf } from "../columns";
+import { type Flow, flowText } from "../kinds";
 import { Answer, Empty } from "../parts/answer";
 import { useCopy } from "../parts/copy";
 import { FilterField } from "../parts/filter";
@@ -13,101 +13,100 @@ import { FlowLink, Path, Time } from "../parts/words";
 import { node } from "../names";
 import { UNKNOWN, count, duration, shown } from "../units";
 
-export interface FlowRow {
+interface FlowRow extends Flow {
   id: string;
-  flow: any;
-  path: { node_id: number; egress_interface: number | null }[] | null;
-  hop_latency: (number | null)[];
+  path: number[];
   complete: boolean;
+  /** The sum of the hops that are known. */
+  latency: number | null;
+  /** The hop that took longest, and how long. */
+  worst: number | null;
+  worst_latency: number | null;
+  changes: number;
   reports: number;
-  last_seen: bigint;
-  path_since: bigint | null;
+  /** After the base of the answer. */
+  last_seen: number;
   source_name: string | null;
   destination_name: string | null;
 }
 
-/** The sum of the hops, where every hop is known. */
-export const total = (flow: FlowRow) =>
-  flow.path && flow.hop_latency.length && flow.hop_latency.every((latency) => latency !== null)
-    ? flow.hop_latency.reduce<number>((sum, latency) => sum + latency!, 0)
-    : null;
+interface Found {
+  found: number;
+  known: number;
+  base: string;
+  columns: Columns;
+}
 
-const worst = (flow: FlowRow) => flow.hop_latency.reduce<number | null>((a, b) => (b !== null && (a === null || b > a) ? b : a), null);
+const SORTS: Record<string, string> = { worst: "longest hop", latency: "sum of hops", reports: "reports", changes: "path changes", "last-seen": "latest report", "first-seen": "latest beginning" };
 
-const SORTS: Record<string, [string, (flow: FlowRow) => number]> = {
-  worst: ["longest hop", (flow) => worst(flow) ?? -1],
-  total: ["sum of hops", (flow) => total(flow) ?? -1],
-  reports: ["reports", (flow) => flow.reports],
-  changed: ["latest path change", (flow) => Number(flow.path_since ?? 0)],
-};
+/** Flows that are shown at once, and those that are where more are wanted. */
+const [FEW, MANY] = [100, 500];
 
 export function Flows() {
-  const flows = useAsk<FlowRow[]>("flows", (signal) => ask("flows?limit=10000", { signal }), 2_000);
-  const text = param("q");
-  const filter = parseFilter(text);
+  const filter = param("q");
+  const sort = param("sort") in SORTS ? param("sort") : "worst";
+  const question = `flows/search?limit=${param("many") ? MANY : FEW}&sort=${sort}&filter=${encodeURIComponent(filter)}`;
+  const flows = useAsk<Found>(question, (signal) => ask(question, { signal }), 2_000);
+  // A wrong filter is said below the filter.
+  const wrong = flows.error?.status === 400 ? flows.error.message : "";
+  const rows = flows.data ? rowsOf<FlowRow>(flows.data.columns) : [];
   return (
     <>
       <h1>Flows</h1>
-      <FilterField text={text} filter={filter} examples={examples(flows.data ?? [])} />
+      <FilterField text={filter} wrong={wrong} examples={examples(rows)} />
       <label class="sort">
         Order by{" "}
-        <select value={param("sort") || "worst"} onChange={(event) => set({ sort: event.currentTarget.value })}>
-          {Object.entries(SORTS).map(([key, [name]]) => (
+        <select value={sort} onChange={(event) => set({ sort: event.currentTarget.value })}>
+          {Object.entries(SORTS).map(([key, name]) => (
             <option key={key} value={key}>{name}</option>
           ))}
         </select>
       </label>
-      <Answer asked={flows}>{(all) => <List all={all} filter={filter} />}</Answer>
+      <Answer asked={wrong ? { ...flows, error: undefined } : flows}>{(found) => <List found={found} rows={rows} sort={SORTS[sort]!} />}</Answer>
+      {rows.length < (flows.data?.found ?? 0) && !param("many") && <p><button onClick={() => set({ many: "1" })}>Show {MANY}</button></p>}
     </>
   );
 }
 
-const examples = (flows: FlowRow[]) => {
-  const [first] = flows;
-  const hop = first?.path?.[1] ?? first?.path?.[0];
-  return [first && `source = ${first.flow.source}`, hop && `node = ${hop.node_id}`, "latency > 1ms", "protocol = tcp"].filter(Boolean) as string[];
+const examples = ([first]: FlowRow[]) => {
+  const hop = first?.path[1] ?? first?.path[0];
+  return [first && `source = ${first.source}`, hop !== undefined && `node = ${hop}`, "latency > 1ms", "protocol = tcp"].filter(Boolean) as string[];
 };
 
-function List({ all, filter }: { all: FlowRow[]; filter: Filter }) {
-  const [name, order] = SORTS[param("sort")] ?? SORTS.worst!;
-  const rows = all.filter(filter.matches).sort((a, b) => order(b) - order(a) || (a.id < b.id ? -1 : 1));
-  const shownRows = rows.slice(0, 300);
-  const longest = Math.max(1, ...shownRows.map((flow) => worst(flow) ?? 0));
-  useCopy(() => shownRows.map((flow) => `${flowText(flow.flow)}  ${(flow.path ?? []).map((hop) => node(hop.node_id)).join(" ")}  ${duration(total(flow))}`).join("\n"));
-  if (!all.length) return <Empty>No report tells of a flow yet. Nodes have to watch some: see “watch” in node.toml.</Empty>;
-  if (!rows.length) {
+function List({ found: { found, known, base }, rows, sort }: { found: Found; rows: FlowRow[]; sort: string }) {
+  useCopy(() => rows.map((flow) => `${flowText(flow)}  ${flow.path.map(node).join(" ")}  ${duration(flow.latency)}`).join("\n"));
+  if (!known) return <Empty>No report tells of a flow yet. Nodes have to watch some: see “watch” in node.toml.</Empty>;
+  if (!found) {
     return (
       <Empty>
-        No flow of {count(all.length)} matches. <button onClick={() => set({ q: undefined })}>Show all</button>
+        No flow of {count(known)} matches. <button onClick={() => set({ q: undefined })}>Show all</button>
       </Empty>
     );
   }
-  return <Table caption={`${count(shownRows.length)} of ${count(all.length)} flows, by ${name}`} columns={columns(longest)} rows={shownRows} keyOf={(flow) => flow.id} open={(flow) => href("/flow/" + flow.id)} />;
+  const longest = Math.max(1, ...rows.map((flow) => flow.worst_latency ?? 0));
+  const caption = `${count(rows.length)} of ${count(found)} flows${found < known ? ` that match, of ${count(known)}` : ""}, by ${sort}`;
+  return <Table caption={caption} columns={columns(longest, BigInt(base))} rows={rows} keyOf={(flow) => flow.id} open={(flow) => href("/flow/" + flow.id)} />;
 }
 
-function columns(longest: number): Column<FlowRow>[] {
+function columns(longest: number, base: bigint): Column<FlowRow>[] {
   const named = (flow: FlowRow) => [flow.source_name, flow.destination_name].filter(Boolean).map((name) => shown(name, 40)).join(" > ");
   return [
-    { name: "Flow", cell: (flow) => <FlowLink flow={flow.flow} id={flow.id} /> },
+    { name: "Flow", cell: (flow) => <FlowLink flow={flow} id={flow.id} /> },
     { name: "Hosts", cell: (flow) => named(flow) || UNKNOWN },
-    { name: "Path", cell: (flow) => <><Path hops={flow.path} />{flow.path && !flow.complete && <span class="muted" title="hops are missing"> …</span>}</> },
-    { name: "Sum of hops", isNumber: true, cell: (flow) => duration(total(flow)) },
+    { name: "Path", cell: (flow) => <><Path hops={flow.path.map((node_id) => ({ node_id }))} />{flow.path.length > 0 && !flow.complete && <span class="muted" title="hops are missing"> …</span>}</> },
+    { name: "Sum of hops", isNumber: true, cell: (flow) => duration(flow.latency) },
     {
       name: "Longest hop",
       isNumber: true,
-      cell: (flow) => {
-        const most = worst(flow);
-        const hop = flow.path?.[flow.hop_latency.indexOf(most)];
-        return (
-          <span class="barred">
-            <meter aria-hidden="true" min={0} max={longest} value={most ?? 0} />
-            {duration(most)} {hop && most !== null ? `at ${node(hop.node_id)}` : ""}
-          </span>
-        );
-      },
+      cell: ({ path, worst, worst_latency: most }) => (
+        <span class="barred">
+          <meter aria-hidden="true" min={0} max={longest} value={most ?? 0} />
+          {duration(most)} {worst !== null && path[worst] !== undefined && `at ${node(path[worst])}`}
+        </span>
+      ),
     },
-    { name: "Path since", cell: (flow) => <Time at={flow.path_since} /> },
+    { name: "Path changes", isNumber: true, cell: (flow) => count(flow.changes) },
     { name: "Reports", isNumber: true, cell: (flow) => count(flow.reports) },
-    { name: "Last seen", cell: (flow) => <Time at={flow.last_seen} /> },
+    { name: "Last seen", cell: (flow) => <Time at={base + BigInt(flow.last_seen)} /> },
   ];
 }

@@ -9,8 +9,8 @@ import { Answer, Empty } from "../parts/answer";
 import { useCopy } from "../parts/copy";
 import { type Lane, Lanes } from "../parts/lanes";
 import { Severity, Time } from "../parts/words";
-import { around, range } from "../range";
-import { eventsHeard, history, isBeginning } from "../stream";
+import { around, range, timeAsked } from "../range";
+import { eventsHeard, history, isBeginning, totals } from "../stream";
 import { MINUTE, SECOND, ago, exact } from "../time";
 import { UNKNOWN, count, duration, plural, rate } from "../units";
 
@@ -46,6 +46,11 @@ export function incidents(events: any[]): Incident[] {
   return groups;
 }
 
+/** Kinds that come and go where all is well. */
+const COMMON = ["latency-change", "new-flow"];
+
+const isTelling = ({ main, severity }: Incident) => severity !== "info" || !COMMON.includes(main.event);
+
 /** What was last, in words. */
 function headline(groups: Incident[], lost: number, quietFor: string): string {
   const calm = lost ? `${plural(lost, "report")} lost` : "no report lost";
@@ -63,19 +68,33 @@ function headline(groups: Incident[], lost: number, quietFor: string): string {
   return parts.join("; ") + ".";
 }
 
+/** Of what tells a cause more, of the rest some that are past: thousands may go on in a large network. */
+async function recent(signal: AbortSignal): Promise<any[]> {
+  const { from, to } = range();
+  const which = ["severity=warning&limit=200", "kind=path-change&limit=100", "active=false&limit=100"];
+  const found: any[][] = await Promise.all(which.map((text) => ask(`events?${text}&from=${from}&to=${to}`, { signal })));
+  return [...new Map(found.flat().map((event) => [event.id, event])).values()];
+}
+
 export function Now() {
-  const { isLive, from, to, span } = range();
-  const key = isLive ? `live ${span} ${eventsHeard.value}` : `${from} ${to}`;
-  const events = useAsk("events " + key, (signal) => ask(`events?limit=500&from=${range().from}&to=${range().to}`, { signal }), isLive ? 5_000 : undefined);
-  const groups = incidents(events.data ?? []);
+  const [when, every] = timeAsked();
+  const events = useAsk("events " + when, recent, every, every && eventsHeard.value);
+  const all = incidents(events.data ?? []);
+  // What tells a cause is not to be lost among what comes and goes.
+  const groups = all.filter(isTelling);
   const lost = history.length ? history.at(-1)!.totals.lost! - history[0]!.totals.lost! : 0;
-  const text = events.data ? headline(groups, lost, duration(span)) : "";
+  const text = events.data ? headline(groups, lost, duration(range().span)) : "";
   useCopy(() => [text, ...groups.map(({ main }) => `${exact(BigInt(main.first))}  ${sentence(main)}`)].join("\n"));
   return (
     <>
       <h1 class="headline">{text || (isBeginning.value ? "No report has come yet." : "Now")}</h1>
       <Answer asked={events}>
-        {() => (groups.length ? <Incidents groups={groups} /> : <Quiet />)}
+        {() => (
+          <>
+            {groups.length ? <Incidents groups={groups} /> : <Quiet />}
+            {groups.length < all.length && <p class="muted">Beside that flows began or changed their latency a little: <a href={href("/events")}>all events of this time</a>.</p>}
+          </>
+        )}
       </Answer>
       <History />
     </>
@@ -85,7 +104,7 @@ export function Now() {
 function Quiet() {
   return (
     <Empty>
-      Nothing was announced in this time. <a href={href("/", { live: "1d" })}>Look at a whole day</a>, or send reports to this collector:{" "}
+      Nothing was announced in this time that tells of a fault. <a href={href("/", { live: "1d" })}>Look at a whole day</a>, or send reports to this collector:{" "}
       <code>inband demo --report-to ADDRESS:32766</code>.
     </Empty>
   );
@@ -121,35 +140,45 @@ const MOST = 10;
 
 const kindsOf = (events: any[]) => [...new Set(events.map((event) => event.event))].join(", ");
 
+/** When history begins, once it has. */
+let begun: bigint | undefined;
+
+async function oldest(signal: AbortSignal): Promise<bigint | undefined> {
+  const [first] = await sql("SELECT min(time) AS t FROM minutes", signal);
+  return first?.t ? BigInt(first.t) : undefined;
+}
+
 function History() {
-  const { isLive, from, to, span } = range();
-  const counts = useAsk(`counts ${isLive ? span : `${from} ${to}`}`, async (signal) => {
+  const [when, every] = timeAsked(10_000);
+  const counts = useAsk("counts " + when, async (signal) => {
     const { to } = range();
-    const [first] = await sql("SELECT min(time) AS t FROM minutes", signal);
-    const begun = first?.t ? BigInt(first.t) : to - MINUTE;
+    begun ??= await oldest(signal);
     // What was before the first report has no place on the axis.
-    const from = begun > range().from ? begun : range().from;
+    const first = begun ?? to - MINUTE;
+    const from = first > range().from ? first : range().from;
     const between = `time >= ${from} AND time < ${to}`;
     const levels =
       to - from <= 2n * MINUTE
         ? `SELECT bucket(time, ${SECOND}) AS t, max(hop_latency) AS latency, max(queue_occupancy) AS depth, sum(dropped AND hop_index = 0) AS drops FROM observations WHERE ${between} GROUP BY 1 ORDER BY 1`
         : `SELECT time AS t, max(latency_max) AS latency, max(queue_occupancy_max) AS depth, NULL AS drops FROM minutes WHERE time >= ${from - MINUTE} AND time < ${to} GROUP BY 1 ORDER BY 1`;
     const ledger = `SELECT time AS t, accepted, lost FROM ledger WHERE node_id IS NULL AND ${between} ORDER BY time`;
-    return { from, levels: await sql(levels, signal), ledger: await sql(ledger, signal) };
-  }, isLive ? 10_000 : undefined);
+    const [found, counted] = await Promise.all([sql(levels, signal), sql(ledger, signal)]);
+    return { from, levels: found, ledger: counted };
+  }, every);
   return <Answer asked={counts}>{(counts) => <Counts {...counts} />}</Answer>;
 }
 
 const seconds = (time: bigint | number) => Number(BigInt(time) / 1_000n) / 1e6;
 
 function Counts({ from, levels, ledger }: { from: bigint; levels: any[]; ledger: any[] }) {
+  void totals.value; // `history` grows with it.
   const { to } = range();
   const fromLive = history.length ? history[0]!.at : Infinity;
   const past = ledger.map((row) => ({ at: seconds(row.t), accepted: Number(row.accepted), lost: Number(row.lost) })).filter((row) => row.at < fromLive);
-  const live = history.map(({ at, totals }) => ({ at, accepted: totals.accepted!, lost: totals.lost! }));
-  const totals = [...past, ...live].filter((row) => row.at >= seconds(from) - 10);
+  const live = history.map((one) => ({ at: one.at, accepted: one.totals.accepted!, lost: one.totals.lost! }));
+  const all = [...past, ...live].filter((row) => row.at >= seconds(from) - 10);
   // Totals begin again with the collector.
-  const between = totals.slice(1).map((row, at) => ({ ...row, before: totals[at]! })).filter((row) => row.accepted >= row.before.accepted && row.at > row.before.at);
+  const between = all.slice(1).map((row, at) => ({ ...row, before: all[at]! })).filter((row) => row.accepted >= row.before.accepted && row.at > row.before.at);
   const times = between.map((row) => row.at);
   const rates = between.map((row) => (row.accepted - row.before.accepted) / (row.at - row.before.at));
   const losses = between.map((row) => Math.max(0, row.lost - row.before.lost));
@@ -164,7 +193,7 @@ function Counts({ from, levels, ledger }: { from: bigint; levels: any[]; ledger:
   const upper: Lane[] = lost ? [reports, { name: "Lost reports", values: losses, write: count, colour: "--flow2", summary: count(lost) }] : [reports];
   const lower = [
     level("Longest hop", latency!, duration, "--flow4"),
-    level("Deepest queue", depth!, depthOfAny, "--flow3"),
+    { ...level("Deepest queue", depth!, depthOfAny, "--flow3"), isBinary: true },
     ...(highest(drops!) ? [level("Drops, of reports", drops!, count, "--flow2")] : []),
   ];
   const window = { from: seconds(from), to: seconds(to) };

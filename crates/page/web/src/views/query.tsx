@@ -1,6 +1,7 @@
 // Query: history in SQL, with its result as a table or a file.
 
 import { useRef, useState } from "preact/hooks";
+import { tables } from "../about";
 import { href, param, set } from "../address";
 import { ask, file } from "../api";
 import { useAsk } from "../ask";
@@ -17,8 +18,6 @@ const EXAMPLES: [string, string][] = [
   ["what was announced, by kind", "SELECT kind, severity, count(*) AS events, max(time) AS latest\nFROM events GROUP BY 1, 2 ORDER BY events DESC"],
   ["who was in the queues of one node in the last ten seconds", "SELECT egress_interface, flow_id, source, destination, count(*) AS reports, max(queue_occupancy) AS deepest, max(hop_latency) AS longest\nFROM observations\nWHERE time > (unixepoch() - 10) * 1000000000 AND node_id = 1\nGROUP BY 1, 2 ORDER BY deepest DESC LIMIT 50"],
 ];
-
-const TABLES = ["observations", "paths", "events", "ledger", "minutes", "hours", "flow_minutes", "link_minutes", "reports"];
 
 export function Query() {
   const text = param("sql");
@@ -59,7 +58,7 @@ export function Query() {
             ))}
           </select>
         </label>
-        <span class="muted">Tables: {TABLES.map((table, at) => <span key={table}>{at > 0 && ", "}<a href={href("/query", { sql: `SELECT * FROM ${table} ORDER BY time DESC LIMIT 20` })}>{table}</a></span>)}</span>
+        <span class="muted">Tables: {tables.value.map(({ name, about, columns }, at) => <span key={name}>{at > 0 && ", "}<a title={`${about}: ${columns.join(", ")}`} href={href("/query", { sql: `SELECT * FROM ${name} ORDER BY time DESC LIMIT 20` })}>{name}</a></span>)}</span>
       </p>
       {text ? <Result text={text} /> : <Empty>Nothing was asked yet: run the example, or one of your own.</Empty>}
     </>
@@ -96,7 +95,7 @@ const isTime = (name: string) => /(^|_)(time|timestamp|latest|first|last)$/.test
 const MOST = 500;
 
 function Found({ found: { columns, rows, damage, took } }: { found: Rows }) {
-  useCopy(() => csv(columns, rows).replaceAll(",", "\t"));
+  useCopy(() => csv(columns, rows));
   const cell = (name: string, value: any) => {
     if (value === null) return UNKNOWN;
     if (name === "flow_id") return <a class="mono" href={href("/flow/" + value)}>{String(value)}</a>;

@@ -1,6 +1,6 @@
 // One queue on a fine axis: how deep it was, whose packets stood in it, who waited.
 
-import { depthThresholds, thresholds } from "../about";
+import { depthOf, depthThresholds, thresholds } from "../about";
 import { go, href, set } from "../address";
 import { useAsk } from "../ask";
 import { packetName } from "../packets";
@@ -14,7 +14,7 @@ import { around, range } from "../range";
 import { flowText } from "../kinds";
 import { type Samples, samples } from "../samples";
 import { SECOND, exact, writeSpan } from "../time";
-import { UNKNOWN, bytes, count, duration, occupancy, permille } from "../units";
+import { UNKNOWN, bytes, count, duration, permille } from "../units";
 import { queueName } from "./queues";
 
 export const FLOWS_SHOWN = 6;
@@ -39,8 +39,8 @@ export function Queue({ node, port, queue }: { node: string; port: string; queue
 }
 
 function Shown({ node, found, isLive }: { node: number; found: Samples; isLive: boolean }) {
-  const { samples: all, flows, unit, from, to } = found;
-  const write = (value: number) => occupancy(value, unit === "bytes" ? value : null, unit);
+  const { samples: all, flows, from, to } = found;
+  const write = (value: number) => depthOf(node, value);
   const deepest = all.reduce((most, sample) => (sample.depth > most.depth ? sample : most), all[0] ?? { depth: 0, at: 0 });
   useKeys({ f: () => all.length && set(around(from + BigInt(Math.round(deepest.at)), 2n * 10n ** 8n)) });
   useCopy(() =>

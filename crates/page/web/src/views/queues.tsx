@@ -1,7 +1,8 @@
 // Queues: which were deep in this time, the deepest first.
 
 import { useMemo } from "preact/hooks";
-import { go, href } from "../address";
+import { depthOf } from "../about";
+import { go, href, param, set } from "../address";
 import { ask, sql } from "../api";
 import { useAsk } from "../ask";
 import { node } from "../names";
@@ -10,65 +11,69 @@ import { useCopy } from "../parts/copy";
 import { Heat } from "../parts/heat";
 import { Table } from "../parts/table";
 import { type DepthsOverTime, type QueueRow, depthStep, depthsOf } from "../depths";
-import { around, range } from "../range";
+import { around, range, timeAsked } from "../range";
 import { MINUTE, clock } from "../time";
-import { UNKNOWN, count, duration, occupancy, plural } from "../units";
+import { UNKNOWN, count, duration, plural } from "../units";
 
-const depth = (row: QueueRow, units: Map<number, any>) => {
-  const unit = units.get(row.node_id)?.unit;
-  return occupancy(row.depth, unit === "bytes" ? row.depth : null, unit);
-};
+interface QueueName {
+  node_id: number;
+  egress_interface: number | null;
+  queue_id: number | null;
+}
 
-export const queueAddress = (row: { node_id: number; egress_interface: number | null; queue_id: number | null }, params = {}) =>
+export const queueAddress = (row: QueueName, params = {}) =>
   href(`/queue/${row.node_id}/${row.egress_interface ?? "-"}/${row.queue_id ?? "-"}`, params);
 
+/** Queues that are shown at once, and those that are where more are wanted. */
+const [FEW, MANY] = [100, 500];
+
 export function Queues() {
-  const { isLive, from, to, span } = range();
-  const asked = useAsk(`queues ${isLive ? span : `${from} ${to}`}`, async (signal) => {
+  const [when, every] = timeAsked();
+  const asked = useAsk(`queues ${param("many")} ${when}`, async (signal) => {
     const { from, to } = range();
     const text =
       "SELECT node_id, egress_interface, queue_id, max(queue_occupancy_max) AS depth, max(latency_max) AS longest, max(latency_p99) AS p99, " +
-      `sum(count) AS reports FROM minutes WHERE time >= ${from - MINUTE} AND time < ${to} GROUP BY 1, 2, 3 ORDER BY depth DESC, longest DESC LIMIT 500`;
-    const [rows, live] = await Promise.all([sql(text, signal) as Promise<any[]>, ask("queues?limit=10000", { signal }) as Promise<any[]>]);
-    return { rows: rows as QueueRow[], live, depths: await depthsOf(rows, from, to, signal) };
-  }, isLive ? 5_000 : undefined);
+      `sum(count) AS reports FROM minutes WHERE time >= ${from - MINUTE} AND time < ${to} GROUP BY 1, 2, 3 ORDER BY depth DESC, longest DESC LIMIT ${param("many") ? MANY : FEW}`;
+    const [rows, congested] = await Promise.all([sql(text, signal) as Promise<any[]>, ask("events?active=true&kind=queue-congestion&limit=1000", { signal }) as Promise<any[]>]);
+    return { rows: rows as QueueRow[], congested: new Set(congested.map(({ detail }) => key(detail))), depths: await depthsOf(rows, from, to, signal) };
+  }, every);
   return (
     <>
       <h1>Queues</h1>
-      <Answer asked={asked}>{({ rows, live, depths }) => <List rows={rows} live={live} depths={depths} />}</Answer>
+      <Answer asked={asked}>{(found) => <List {...found} />}</Answer>
+      {asked.data?.rows.length === FEW && !param("many") && <p><button onClick={() => set({ many: "1" })}>Show {MANY}</button></p>}
     </>
   );
 }
 
-function List({ rows, live, depths }: { rows: QueueRow[]; live: any[]; depths: DepthsOverTime }) {
-  const units = new Map(live.map((queue) => [queue.node_id, queue]));
-  const states = new Map(live.map((queue) => [`${queue.node_id} ${queue.egress_interface} ${queue.queue_id}`, queue]));
-  const state = (row: QueueRow) => states.get(`${row.node_id} ${row.egress_interface} ${row.queue_id}`);
-  useCopy(() => rows.map((row) => `${queueName(row)}  ${depth(row, units)}  ${duration(row.longest)}`).join("\n"));
+const key = (queue: QueueName) => `${queue.node_id} ${queue.egress_interface} ${queue.queue_id}`;
+
+function List({ rows, congested, depths }: { rows: QueueRow[]; congested: Set<string>; depths: DepthsOverTime }) {
+  useCopy(() => rows.map((row) => `${queueName(row)}  ${depthOf(row.node_id, row.depth)}  ${duration(row.longest)}`).join("\n"));
   if (!rows.length) return <Empty>No queue was reported in this time. <a href={href("/queues", { live: "1d" })}>Look at a whole day</a></Empty>;
   const most = Math.max(1, ...rows.map((row) => Number(row.depth ?? 0)));
   return (
     <>
-    <Over depths={depths} write={(queue, value) => depth({ ...queue, depth: value }, units)} />
+    <Over depths={depths} write={(queue, value) => depthOf(queue.node_id, value)} />
     <Table
       caption={`${count(rows.length)} queues, the deepest first, by whole minutes`}
       rows={rows}
-      keyOf={(row) => `${row.node_id} ${row.egress_interface} ${row.queue_id}`}
+      keyOf={key}
       open={queueAddress}
       columns={[
-        { name: "Queue", cell: (row) => <a href={queueAddress(row)}>{queueName(row)}</a> },
+        { name: "Queue", cell: (row) => <a class="path" href={queueAddress(row)}>{queueName(row)}</a> },
         {
           name: "Deepest",
           isNumber: true,
           cell: (row) => (
             <span class="barred">
-              <meter aria-hidden="true" min={0} max={most} value={Number(row.depth ?? 0)} /> {depth(row, units)}
+              <meter aria-hidden="true" min={0} max={most} value={Number(row.depth ?? 0)} /> {depthOf(row.node_id, row.depth)}
             </span>
           ),
         },
         { name: "Longest wait", isNumber: true, cell: (row) => duration(row.longest) },
         { name: "p99 of its worst minute", isNumber: true, cell: (row) => duration(row.p99 === null ? null : Math.min(Number(row.p99), Number(row.longest ?? row.p99))) },
-        { name: "Now", cell: (row) => (state(row)?.congested ? <strong class="bad">congested</strong> : state(row) ? "calm" : UNKNOWN) },
+        { name: "Now", cell: (row) => (congested.has(key(row)) ? <strong class="bad">congested</strong> : "not congested") },
         { name: "Hops reported", isNumber: true, cell: (row) => count(row.reports) },
       ]}
     />
@@ -101,5 +106,5 @@ function Over({ depths, write }: { depths: DepthsOverTime; write: (queue: QueueR
   );
 }
 
-export const queueName = (row: { node_id: number; egress_interface: number | null; queue_id: number | null }) =>
+export const queueName = (row: QueueName) =>
   `${node(row.node_id)} interface ${row.egress_interface ?? UNKNOWN} queue ${row.queue_id ?? UNKNOWN}`;

@@ -9,7 +9,7 @@ import { useCopy } from "../parts/copy";
 import { Decoder } from "../parts/decoder";
 import { Table } from "../parts/table";
 import { Facts, Time } from "../parts/words";
-import { range } from "../range";
+import { range, timeAsked } from "../range";
 import { bytes, count, permille, plural, shown } from "../units";
 
 const PARTS: [string, string][] = [
@@ -108,11 +108,11 @@ function Ledger({ ledger: { total, streams, malformed, exports, refused_sources:
 
 /** Reports whose bytes are kept: the newest, and those that events rest on. */
 function Newest() {
-  const { isLive, from, to, span } = range();
+  const [when, every] = timeAsked();
   const [of, event, most] = [param("node"), param("event"), param("many") ? 200 : 20];
   const wanted = `${/^\d{1,10}$/.test(of) ? `&node=${of}` : ""}${event ? `&event=${encodeURIComponent(event)}` : ""}`;
   const time = () => (event ? "" : `&from=${range().from}&to=${range().to}`);
-  const asked = useAsk<any>(`newest ${isLive ? span : `${from} ${to}`} ${wanted} ${most}`, (signal) => ask(`reports?limit=${most}${wanted}${time()}`, { signal }), isLive ? 5_000 : undefined);
+  const asked = useAsk<any>(`newest ${when} ${wanted} ${most}`, (signal) => ask(`reports?limit=${most}${wanted}${time()}`, { signal }), every);
   return (
     <>
       <h2>Reports whose bytes are kept</h2>
@@ -164,10 +164,10 @@ function Kept({ list }: { list: any }) {
 }
 
 function Streams({ streams }: { streams: any[] }) {
-  const sorted = [...streams].sort((a, b) => b.lost - a.lost || a.node_id - b.node_id || a.hw_id - b.hw_id);
+  const sorted = [...streams].sort((a, b) => b.lost - a.lost || a.node_id - b.node_id || a.hw_id - b.hw_id).slice(0, 200);
   return (
     <Table
-      caption={`${plural(streams.length, "stream")}, those that lost most first`}
+      caption={`${sorted.length < streams.length ? count(sorted.length) + " of " : ""}${plural(streams.length, "stream")}, those that lost most first`}
       rows={sorted}
       keyOf={(stream) => `${stream.node_id} ${stream.hw_id} ${stream.session} ${stream.source ?? ""}`}
       open={(stream) => href("/map", { sel: String(stream.node_id) })}

@@ -1,0 +1,119 @@
+"""Data of other origin than the demo's: captures of this repository, names that are markup or very long, none at all, IPv6 alone, one
+node alone, reports of every version. Run by `page_long.py`.
+"""
+
+import re
+import socket
+import struct
+import time
+from pathlib import Path
+
+from page import FOREIGN, VIEWS, Collector, open_view
+from page_fabric import Fabric, Sender
+
+TESTDATA = Path(__file__).parent.parent / "testdata"
+
+
+def payloads(capture):
+    """The payloads of the UDP datagrams to the port of reports in a capture of Ethernet or IP."""
+    data = capture.read_bytes()
+    order = "<" if data[:4] in (b"\xd4\xc3\xb2\xa1", b"\x4d\x3c\xb2\xa1") else ">"
+    (link,) = struct.unpack(order + "I", data[20:24])
+    at, found = 24, []
+    while at + 16 <= len(data):
+        (length,) = struct.unpack(order + "I", data[at + 8 : at + 12])
+        frame = data[at + 16 : at + 16 + length][14 if link == 1 else 0 :]
+        at += 16 + length
+        if not frame or frame[0] >> 4 not in (4, 6):
+            continue
+        udp = frame[(frame[0] & 15) * 4 if frame[0] >> 4 == 4 else 40 :]
+        if len(udp) >= 8 and struct.unpack(">H", udp[2:4])[0] == 32_766:
+            found.append(udp[8 : struct.unpack(">H", udp[4:6])[0]])
+    return found
+
+
+def look(collector, browser, also=()):
+    """Opens every view and what leads on from it, in both themes and widths; gives how many pictures there were."""
+    flows = collector.json("flows?limit=3")
+    nodes = collector.json("nodes?limit=3")
+    views = [*VIEWS, "/map?form=matrix", "/map?form=groups", *(f"/flow/{flow['id']}" for flow in flows), *(f"/map?sel={node['node_id']}" for node in nodes), *also]
+    queues = collector.json("queues?limit=2")
+    views += [f"/queue/{queue['node_id']}/{queue['egress_interface'] if queue['egress_interface'] is not None else '-'}/{queue['queue_id'] if queue['queue_id'] is not None else '-'}" for queue in queues]
+    views += [f"/event/{event['id']}" for event in collector.json("events?limit=3")]
+    looked = 0
+    for width, scheme in [(1440, "light"), (390, "dark")]:
+        page = browser.page(width, 900, scheme)
+        for view in views:
+            open_view(page, collector.url + view)
+            page.wait_for_timeout(400)
+            text = page.inner_text("main")
+            assert not re.search(r"NaN|undefined|Infinity|\[object", text), (view, width, re.search(r".{40}(NaN|undefined|Infinity|\[object).{40}", text, re.S))
+            assert page.get_by_role("alert").count() == 0, (view, page.get_by_role("alert").first.inner_text())
+            assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, (view, width)
+            assert page.evaluate("window.hit") is None, view
+            looked += 1
+        page.context.close()
+    return looked
+
+
+def replayed(program, browser, names, send, settings=""):
+    collector = Collector(program, settings, names)
+    try:
+        send(collector)
+        time.sleep(3)
+        return look(collector, browser)
+    finally:
+        collector.stop()
+
+
+def datagrams_of(captures):
+    def send(collector):
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+            for capture in captures:
+                for payload in payloads(capture):
+                    sender.sendto(payload, ("127.0.0.1", collector.port))
+        assert collector.json("ledger")["total"]["received"] > 0, f"{captures} hold no report"
+
+    return send
+
+
+def packets_of(fabric, packets=2_000, is_md=True):
+    return lambda collector: Sender(fabric, f"127.0.0.1:{collector.port}", is_md).run(0, 1_000, packets)
+
+
+def captures_are_shown(program, browser):
+    """Reports of all versions, as the vectors and a capture have them."""
+    captures = sorted([*TESTDATA.glob("vectors/report*.pcap"), *TESTDATA.glob("captures/*.pcap")])
+    return replayed(program, browser, "", datagrams_of(captures)), f"pictures of {len(captures)} captures"
+
+
+def foreign_names_are_shown(program, browser):
+    """C10: names that are markup, very long, or turn the direction of writing, as the operator's own file gives them."""
+    names = [text.replace("\x00", "\x01") for text in FOREIGN]
+    lines = [f"[[node]]\nid = {at + 1}\nname = {toml(text[:250])}\n" for at, text in enumerate(names)]
+    hosts = [f"[[host]]\naddress = \"10.0.{at}.1\"\nname = {toml(text[:250])}\n" for at, text in enumerate(names)]
+    return replayed(program, browser, "\n".join(lines + hosts), packets_of(Fabric(2, 3, 2, 2, 2, 60))), "pictures with names that are markup"
+
+
+def toml(text):
+    """A string of TOML."""
+    return '"' + "".join(f"\\u{ord(one):04x}" if ord(one) < 0x20 or one in '"\\' or 0x2000 <= ord(one) < 0x2100 else one for one in text) + '"'
+
+
+def ipv6_alone_is_shown(program, browser):
+    return replayed(program, browser, "", packets_of(Fabric(2, 3, 2, 2, 3, 60, is_v6=True))), "pictures of IPv6 alone"
+
+
+def one_node_alone_is_shown(program, browser):
+    return replayed(program, browser, "", packets_of(Fabric(1, 1, 1, 1, 4, 10))), "pictures of one node"
+
+
+def nodes_that_report_by_themselves_are_shown(program, browser):
+    return replayed(program, browser, "", packets_of(Fabric(1, 3, 2, 1, 5, 40), 500, is_md=False)), "pictures of INT-XD"
+
+
+def nothing_is_shown(program, browser):
+    return replayed(program, browser, "", lambda collector: None), "pictures of nothing"
+
+
+CHECKS = [captures_are_shown, foreign_names_are_shown, ipv6_alone_is_shown, one_node_alone_is_shown, nodes_that_report_by_themselves_are_shown, nothing_is_shown]
