@@ -2,6 +2,7 @@
 
 mod chunk;
 mod column;
+mod texts;
 
 use std::io::ErrorKind;
 use std::ops::Range;
@@ -24,6 +25,7 @@ use crate::segment::SegmentReader;
 
 pub use chunk::Chunk;
 pub use column::{ColumnData, Value};
+pub use texts::Texts;
 
 /// A snapshot of history. Nothing is locked: a store may write and remove segments meanwhile.
 #[derive(Debug, Clone)]
@@ -118,6 +120,12 @@ impl History {
     /// The values of a column; `None`, and a note, where they are damaged.
     pub(crate) fn column(&self, chunk: &Chunk, column: usize) -> Option<ColumnData> {
         chunk.column(column).map_err(|error| self.notes.note(&chunk.damage(column, &error))).ok()
+    }
+
+    /// The values of a column in its first rows, or in more of them; `None`, and a note, where they are damaged.
+    pub(crate) fn first_of_column(&self, chunk: &Chunk, column: usize, rows: usize) -> Option<ColumnData> {
+        let first = chunk.first_of_column(column, rows);
+        first.map_err(|error| self.notes.note(&chunk.damage(column, &error))).ok()
     }
 
     /// The values of a column in some of the rows; `None`, and a note, where they are damaged.

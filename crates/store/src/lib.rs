@@ -55,7 +55,7 @@ pub use direct::{FlowHop, NodeLatency, StoredPath};
 pub use disk::{Disk, LogFile, RealDisk};
 pub use error::StoreError;
 pub use frame::{HEADER_BYTES as FRAME_HEADER_BYTES, TooLarge, put_frame, split_frame};
-pub use history::{Chunk, ColumnData, History, Value};
+pub use history::{Chunk, ColumnData, History, Texts, Value};
 pub use minutes::Sketch;
 pub use question::{Answer, Cell, Limits, QueryError};
 pub use range::TimeRange;
