@@ -12,7 +12,7 @@ use std::sync::Arc;
 use inband_model::Nanos;
 use inband_model::table::{
     BURSTS, EVENTS, FLOW_MINUTES, HOURS, LEDGER, LINK_MINUTES, MINUTES, OBSERVATIONS, PATHS, REPORTS,
-    SECONDS, Shape, Table, shapes,
+    SECONDS, Shape, TOTALS, Table, shapes,
 };
 
 use crate::damage::{Damage, Findings, Notes};
@@ -157,6 +157,13 @@ impl History {
         self.segments.iter().flatten().map(|file| file.hour.start()).min()
     }
 
+    /// When the oldest hour of a table begins that is in segments; `None` where there is none.
+    #[must_use]
+    pub fn oldest_of(&self, table: &str) -> Option<Nanos> {
+        let index = shapes().iter().position(|shape| shape.name == table)?;
+        self.segments[index].iter().map(|file| file.hour.start()).min()
+    }
+
     /// How many rows a table has, at most; a segment that cannot be opened counts as large.
     #[must_use]
     pub fn rows(&self, table: &Shape) -> usize {
@@ -217,6 +224,7 @@ impl History {
             name if name == HOURS.name => rolled_up(rows, &HOURS, |roll_ups| &roll_ups.hours),
             name if name == FLOW_MINUTES.name => rolled_up(rows, &FLOW_MINUTES, |roll_ups| &roll_ups.flows),
             name if name == LINK_MINUTES.name => rolled_up(rows, &LINK_MINUTES, |roll_ups| &roll_ups.links),
+            name if name == TOTALS.name => rolled_up(rows, &TOTALS, |roll_ups| &roll_ups.totals),
             _ => Vec::new(),
         };
         self.logs.iter().flat_map(chunks).collect()

@@ -30,9 +30,13 @@ pub(super) fn answer(
     }
     let texts = words.all();
     let columns = plan.outputs.iter().map(|(name, _)| name.clone()).collect();
+    let slots_of: Vec<(usize, bool)> =
+        plan.outputs.iter().map(|(_, slot)| (*slot, plan.kind(*slot) == Some(Kind::Text))).collect();
     let mut answer = Answer { columns, ..Answer::default() };
     for row in rows {
-        let cells = plan.outputs.iter().map(|(_, slot)| cell(plan, &slots, *slot, row as usize, &texts));
+        let cells = slots_of
+            .iter()
+            .map(|(slot, is_text)| cell(&slots.columns[*slot], *is_text, row as usize, &texts));
         let cells: Vec<Cell> = cells.collect();
         let letters = cells.iter().map(|cell| if let Cell::Text(text) = cell { text.len() } else { 0 });
         if !charge.add(size_of::<Cell>() * cells.len() + letters.sum::<usize>()) {
@@ -58,11 +62,11 @@ pub(super) fn arranged(plan: &Plan, slots: Slots, words: &Words) -> Slots {
     Slots { rows: rows.len(), columns: slots.columns.iter().map(picked).collect() }
 }
 
-fn cell(plan: &Plan, slots: &Slots, slot: usize, row: usize, texts: &Texts) -> Cell {
-    match &slots.columns[slot] {
+fn cell(column: &SlotColumn, is_text: bool, row: usize, texts: &Texts) -> Cell {
+    match column {
         SlotColumn::Fractions(values) => values[row].map_or(Cell::Null, Cell::Real),
         SlotColumn::Numbers(column) if !column.is_there(row) => Cell::Null,
-        SlotColumn::Numbers(column) if plan.kind(slot) == Some(Kind::Text) => {
+        SlotColumn::Numbers(column) if is_text => {
             Cell::Text(letters(column.values[row], texts, &mut Letters::default()).to_owned())
         }
         SlotColumn::Numbers(column) => Cell::Integer(column.values[row]),

@@ -154,7 +154,8 @@ impl<'a> Worker<'a> {
             if self.holds_for_all(part, test) {
                 continue;
             }
-            if !self.read(part, test.column(), &mut columns, end(rows.as_deref(), count), &mut charge)? {
+            let first = (rows.as_deref(), end(rows.as_deref(), count));
+            if !self.read(part, test.column(), &mut columns, first, &mut charge)? {
                 return Ok(());
             }
             let Some(column) = &columns[test.column()] else { return Err(Stop::GiveUp) };
@@ -163,9 +164,9 @@ impl<'a> Worker<'a> {
                 return Ok(());
             }
         }
-        let end = end(rows.as_deref(), count);
+        let first = (rows.as_deref(), end(rows.as_deref(), count));
         for column in self.wanted.clone() {
-            if !self.read(part, column, &mut columns, end, &mut charge)? {
+            if !self.read(part, column, &mut columns, first, &mut charge)? {
                 return Ok(());
             }
         }
@@ -204,13 +205,14 @@ impl<'a> Worker<'a> {
         self.part.charge.set(bytes).then_some(()).ok_or(Stop::GiveUp)
     }
 
-    /// Reads the first rows of a column of a chunk; `false` where it is damaged.
+    /// Reads a column of a chunk as far as the rows go that are wanted, all where none are named; `false` where it is
+    /// damaged.
     fn read(
         &mut self,
         part: usize,
         column: usize,
         columns: &mut [Option<Column>],
-        end: usize,
+        (rows_wanted, end): (Option<&[u32]>, usize),
         charge: &mut Charge,
     ) -> Result<bool, Stop> {
         if columns[column].is_some() {
@@ -220,7 +222,7 @@ impl<'a> Worker<'a> {
             Source::Table { chunks, .. } => {
                 let data = self.context.history.first_of_column(&chunks[part], column, end);
                 let Some(data) = data else { return Ok(false) };
-                Column::of(data, &self.context.words, &mut self.met)
+                Column::of(data, rows_wanted, &self.context.words, &mut self.met)
             }
             Source::Columns { columns, rows } => {
                 let start = part * ROWS_AT_ONCE;

@@ -52,9 +52,13 @@ impl Words {
 
 impl Met {
     /// The numbers of some texts, and how many bytes of memory they took that were not taken before.
-    pub(super) fn numbers(&mut self, texts: &Texts, words: &Words) -> (Vec<i64>, usize) {
+    pub(super) fn numbers<'a>(
+        &mut self,
+        texts: impl Iterator<Item = &'a str>,
+        words: &Words,
+    ) -> (Vec<i64>, usize) {
         let (before, mut bytes) = (self.bytes(), 0);
-        let numbers = texts.iter().map(|text| {
+        let numbers = texts.map(|text| {
             if let Some(address) = address(text) {
                 return address;
             }
