@@ -4,8 +4,6 @@ mod buckets;
 mod ring;
 
 use std::collections::BTreeMap;
-use std::fmt;
-use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -28,8 +26,11 @@ pub(crate) type LinkKey = (NodeId, Option<u16>, NodeId, Option<u16>);
 #[derive(Debug, Clone)]
 pub struct Windows {
     followed: Arc<Mutex<Followed>>,
-    answers: Arc<Mutex<BTreeMap<Window, (Instant, Arc<Lately>)>>>,
+    answers: Arc<Mutex<Answers>>,
 }
+
+/// The latest answers, and when they were made.
+type Answers = BTreeMap<Window, (Instant, Arc<Lately>)>;
 
 /// What is followed.
 #[derive(Debug)]
@@ -208,11 +209,6 @@ impl<'a> Column<'a> {
 fn seconds_of(report: &ReportRecord) -> u64 {
     report.received_at.0 / 1_000_000_000
 }
-
-/// What something is known by.
-pub(crate) trait Key: Copy + Eq + Hash + Ord + fmt::Debug {}
-
-impl<T: Copy + Eq + Hash + Ord + fmt::Debug> Key for T {}
 
 /// How long an answer is used.
 const ANSWER_AGE: Duration = Duration::from_millis(500);

@@ -92,7 +92,9 @@ const FIRST_EXPONENT: u32 = 4;
 const STEP_BITS: u32 = 3;
 /// Longer times, 69 s, share the last bucket.
 const MOST: u64 = (1 << 36) - 1;
-pub(super) const BUCKETS: usize = 16 + 32 * 8;
+const BUCKETS: usize = 16 + 32 * 8;
+/// The last of them.
+pub(super) const LAST_BUCKET: u16 = 16 + 32 * 8 - 1;
 
 #[cfg(test)]
 mod tests {

@@ -1,12 +1,17 @@
 //! The last seconds, tens of seconds and minutes of many things, each with only what was met in it.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::hash::Hash;
 use std::sync::Arc;
 
 use hashbrown::HashMap as FastMap;
 
-use super::Key;
-use super::buckets::{BUCKETS, Sums, bucket};
+use super::buckets::{LAST_BUCKET, Sums, bucket};
+
+/// What something is known by.
+pub(super) trait Key: Copy + Eq + Hash + Ord {}
+
+impl<T: Copy + Eq + Hash + Ord> Key for T {}
 
 /// Values by time and key.
 #[derive(Debug)]
@@ -207,8 +212,8 @@ impl<K: Key> Parts<K> {
                 sums.entry(*key).or_default().reach(*value);
             }
             for (cell, count) in &slot.cells {
-                let (key, bucket) = (u32::try_from(cell >> 16).unwrap_or(0), (cell & 0xffff) as usize);
-                let bucket = u16::try_from(bucket.min(BUCKETS - 1)).unwrap_or(0);
+                let key = u32::try_from(cell >> 16).unwrap_or(0);
+                let bucket = u16::try_from(cell & 0xffff).unwrap_or(0).min(LAST_BUCKET);
                 sums.entry(key).or_default().add(bucket, *count);
             }
         }
