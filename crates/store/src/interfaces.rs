@@ -168,7 +168,7 @@ impl History {
             Some(sketch) => {
                 let is_told = |row: usize| {
                     let time = times.as_ref().and_then(|times| times.get(row));
-                    !is_sampled || time.is_some_and(|time| time / MINUTE % question.one_in == 0)
+                    !is_sampled || time.is_some_and(|time| (time / MINUTE).is_multiple_of(question.one_in))
                 };
                 if each().any(|(row, _)| is_told(row)) {
                     let ColumnData::Texts { codes, words } = self.column(chunk, sketch)? else { return None };
@@ -267,7 +267,7 @@ struct Part {
     interfaces: Vec<Interface>,
     sums: Vec<InterfaceSums>,
     /// Place, bucket and count of latencies.
-    cells: Vec<(u32, u64)>,
+    cells: Vec<Cell>,
     is_too_large: bool,
 }
 
@@ -292,7 +292,7 @@ impl Part {
     }
 
     fn bytes(&self) -> usize {
-        self.cells.capacity() * size_of::<(u32, u64)>() + self.interfaces.len() * BYTES_OF_INTERFACE
+        self.cells.capacity() * size_of::<Cell>() + self.interfaces.len() * BYTES_OF_INTERFACE
     }
 }
 
@@ -320,8 +320,11 @@ impl Numbers {
     }
 }
 
-/// Bucket and count in one number.
-fn cell(place: u32, bucket: u32, count: u64) -> (u32, u64) {
+/// A place, and the bucket and count of latencies in one number.
+type Cell = (u32, u64);
+
+/// Puts bucket and count into one number.
+fn cell(place: u32, bucket: u32, count: u64) -> Cell {
     (place, u64::from(bucket) << COUNT_BITS | count.min((1 << COUNT_BITS) - 1))
 }
 
@@ -329,7 +332,7 @@ fn cell(place: u32, bucket: u32, count: u64) -> (u32, u64) {
 fn merged(parts: Vec<Part>) -> BTreeMap<Interface, InterfaceSums> {
     let mut parts = parts.into_iter();
     let mut all = parts.next().unwrap_or_default();
-    let mut others: Vec<(Vec<u32>, Vec<(u32, u64)>)> = Vec::new();
+    let mut others: Vec<(Vec<u32>, Vec<Cell>)> = Vec::new();
     for part in parts {
         let mut places = Vec::with_capacity(part.interfaces.len());
         for ((node, interface), sums) in part.interfaces.iter().zip(&part.sums) {

@@ -22,7 +22,7 @@ pub(super) struct Met {
 }
 
 /// Texts by the order in which they are met.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Numbered {
     texts: Texts,
     /// The number of a text plus one, 0 for none; behind it bits of the hash, which tell most texts apart.
@@ -128,12 +128,6 @@ impl Numbered {
 
     fn bytes(&self) -> usize {
         self.texts.bytes() + self.slots.capacity() * size_of::<(u32, u32)>()
-    }
-}
-
-impl Default for Numbered {
-    fn default() -> Self {
-        Self { texts: Texts::default(), slots: Vec::new(), seed: Seed::new() }
     }
 }
 
