@@ -18,6 +18,7 @@ mod rows;
 mod subjects;
 mod table;
 mod trace;
+mod traffic;
 
 #[cfg(test)]
 mod tests;
@@ -50,6 +51,8 @@ struct Arguments {
     /// Measure it that often, with everything beside it, and fail when a report is lost
     #[arg(long, value_name = "N", requires = "hot")]
     runs: Option<u32>,
+    #[command(flatten)]
+    traffic: traffic::TrafficArguments,
 }
 
 fn main() -> Result<()> {
@@ -62,6 +65,10 @@ fn main() -> Result<()> {
         for beside in [hot::Beside::Nothing, hot::Beside::Store, hot::Beside::All] {
             println!("{}", hot::report(seconds, per_second, beside)?);
         }
+        return Ok(());
+    }
+    if let Some(sent) = traffic::run(&arguments.traffic) {
+        print!("{}", sent?);
         return Ok(());
     }
     if arguments.names {

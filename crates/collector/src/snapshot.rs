@@ -120,6 +120,12 @@ impl FlowSnapshot {
         }
     }
 
+    /// How many paths the flow at a place has taken lately before the present one.
+    #[must_use]
+    pub fn past_paths(&self, at: usize) -> usize {
+        self.flows[at].past.len()
+    }
+
     /// The paths that the flow at a place has taken lately, the latest first.
     pub fn paths(&self, at: usize) -> impl Iterator<Item = FlowPathView<'_>> {
         let copied = &self.flows[at];

@@ -21,6 +21,7 @@ mod queue_timeline;
 mod reports;
 mod summary;
 mod time;
+mod window;
 
 pub use self::about::{About, AboutCongestion, AboutLimits, AboutNode, AboutTable};
 pub use self::decode::{
@@ -55,3 +56,4 @@ pub use self::queue_timeline::{
 pub use self::reports::{KeptReport, ReportColumns, ReportList, ReportQuestion, ReportsQuestion};
 pub use self::summary::{Incident, Summary, SummaryColumns, SummaryQuestion};
 pub use self::time::{Span, Time, TimeRange, TimeSelection, TimeSelectionError};
+pub use self::window::{Window, WindowValues};

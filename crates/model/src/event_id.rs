@@ -16,7 +16,9 @@ use crate::{EventKind, Nanos};
 pub struct EventId(pub u64);
 
 impl EventId {
-    pub(crate) fn of(kind: EventKind, key: &str, first: Nanos) -> EventId {
+    /// The id of an event of this kind about this that began then.
+    #[must_use]
+    pub fn of(kind: EventKind, key: &str, first: Nanos) -> EventId {
         let hash = [kind.name(), key].into_iter().fold(mix(first.0), |hash, text| {
             let hash = mix(hash ^ text.len() as u64);
             text.as_bytes().chunks(8).fold(hash, |hash, bytes| mix(hash ^ word(bytes)))

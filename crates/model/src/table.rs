@@ -20,7 +20,7 @@ pub use self::minutes::{HOURS, MINUTES, MinuteRow, SECONDS};
 pub use self::observations::OBSERVATIONS;
 pub use self::paths::PATHS;
 pub use self::reports::REPORTS;
-pub use self::roll_ups::{FLOW_MINUTES, FlowMinuteRow, LINK_MINUTES, LinkMinuteRow};
+pub use self::roll_ups::{FLOW_MINUTES, FlowMinuteRow, LINK_MINUTES, LinkMinuteRow, TOTALS, TotalRow};
 
 /// Version of all tables together, as segments hold them. It stands in the metadata of every segment; columns are only
 /// ever added within a version. Version 2 holds the timestamps of nodes as offsets.
@@ -42,6 +42,7 @@ pub fn shapes() -> Vec<Shape> {
         HOURS.shape(),
         FLOW_MINUTES.shape(),
         LINK_MINUTES.shape(),
+        TOTALS.shape(),
         REPORTS.shape(),
     ]
 }

@@ -1,5 +1,6 @@
 //! History as the API asks it, whatever keeps it.
 
+use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::path::Path;
 use std::sync::Arc;
@@ -7,8 +8,8 @@ use std::time::Duration;
 
 use inband_model::Nanos;
 use inband_store::{
-    Answer, Findings, History, Limits, Naming, NoNames, QueryError, Spread, SpreadQuestion, Store,
-    StoreError, Tally,
+    Answer, Findings, History, Interface, InterfaceSums, InterfacesQuestion, Limits, Naming, NoNames,
+    QueryError, Spread, SpreadQuestion, Store, StoreError, Tally,
 };
 
 /// A place where history is kept, such as a [`Store`] of this machine.
@@ -58,11 +59,24 @@ pub trait Snapshot {
     /// It takes longer than the limits allow, or history cannot be read.
     fn spread(&self, question: &SpreadQuestion, limits: Limits) -> Result<Spread, QueryError>;
 
+    /// What egress interfaces were like.
+    ///
+    /// # Errors
+    /// It costs more than the limits allow, or history cannot be read.
+    fn interfaces(
+        &self,
+        question: &InterfacesQuestion,
+        limits: Limits,
+    ) -> Result<BTreeMap<Interface, InterfaceSums>, QueryError>;
+
     /// What is damaged, and so left out of every answer.
     fn findings(&self) -> Findings;
 
     /// When the oldest of it begins; `None`: nothing is old.
     fn oldest(&self) -> Option<Nanos>;
+
+    /// When the oldest of a table begins, to the hour; `None`: nothing of it is old.
+    fn oldest_of(&self, table: &str) -> Option<Nanos>;
 
     /// How much is kept, bytes.
     fn bytes(&self) -> u64;
@@ -103,12 +117,24 @@ impl Snapshot for History {
         self.spread(question, limits)
     }
 
+    fn interfaces(
+        &self,
+        question: &InterfacesQuestion,
+        limits: Limits,
+    ) -> Result<BTreeMap<Interface, InterfaceSums>, QueryError> {
+        self.interfaces(question, limits)
+    }
+
     fn findings(&self) -> Findings {
         self.findings()
     }
 
     fn oldest(&self) -> Option<Nanos> {
         self.oldest()
+    }
+
+    fn oldest_of(&self, table: &str) -> Option<Nanos> {
+        self.oldest_of(table)
     }
 
     fn bytes(&self) -> u64 {

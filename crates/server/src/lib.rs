@@ -22,6 +22,7 @@ mod receive;
 mod recent;
 mod settings;
 mod sys;
+mod windows;
 
 pub use api::{Api, ApiError, Listening, TlsError};
 pub use archive::{Archive, Snapshot};
@@ -34,3 +35,4 @@ pub use monitor::{Monitor, MonitorError, MonitorParts, Stopped};
 pub use pipeline::{Asker, ClockView, Outcome, Pipeline, Sight, Unanswered};
 pub use receive::{Batch, Feed, Reception, ReceptionCounts, ReceptionError, Replay};
 pub use settings::{ApiSettings, HistorySettings, NameSettings, ProcessSettings, ReceiveSettings, Settings};
+pub use windows::Windows;

@@ -81,13 +81,15 @@ impl Monitor {
         let MonitorParts { reception, feed, collector, store, names, listening, exports, stages } = parts;
         let live = Live::new(Arc::clone(&names));
         let keep = store.as_ref().map(|store| Box::new(Keep::new(Arc::clone(store))) as Box<dyn Stage>);
-        let stages =
-            keep.into_iter().chain([Box::new(live.clone()) as Box<dyn Stage>]).chain(stages).collect();
+        let windows = listening.as_ref().and_then(Listening::windows);
+        let of_windows = windows.clone().map(|windows| Box::new(windows) as Box<dyn Stage>);
+        let live_view = Box::new(live.clone()) as Box<dyn Stage>;
+        let stages = keep.into_iter().chain(of_windows).chain([live_view]).chain(stages).collect();
         let pipeline = Pipeline::start(collector, feed, stages).map_err(MonitorError::Collector)?;
         let archive = store.clone().map(|store| store as Arc<dyn Archive>);
         exports.measure(CollectorMetrics::new(pipeline.asker(), Arc::clone(&names), archive.as_ref()));
         let api = listening
-            .map(|listening| Api::start(listening, pipeline.asker(), archive, live, names))
+            .map(|listening| Api::start(listening, pipeline.asker(), archive, live, windows, names))
             .transpose()?;
         Ok(Self { reception, pipeline, exports, api, store })
     }

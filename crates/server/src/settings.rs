@@ -141,6 +141,9 @@ pub struct ApiSettings {
     pub query_bytes: usize,
     /// Most rows the answer to a question in SQL may have. Default 100,000.
     pub query_rows: usize,
+    /// Most memory for what nodes, interfaces, queues and links have shown in the last ten minutes, bytes, about; 0: that
+    /// is not kept. Default 268,435,456.
+    pub window_bytes: usize,
 }
 
 impl Default for ApiSettings {
@@ -163,6 +166,7 @@ impl Default for ApiSettings {
             query_seconds: 10,
             query_bytes: 256 << 20,
             query_rows: 100_000,
+            window_bytes: 256 << 20,
         }
     }
 }

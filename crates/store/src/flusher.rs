@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use inband_model::table::{
     BURSTS, EVENTS, FLOW_MINUTES, HOURS, LEDGER, LINK_MINUTES, MINUTES, OBSERVATIONS, PATHS, REPORTS,
-    SECONDS, Table,
+    SECONDS, TOTALS, Table,
 };
 use inband_model::{HopColumns, Nanos, ReportRecord};
 
@@ -160,11 +160,14 @@ impl Flusher {
 pub(crate) fn flush(settings: &StoreSettings, job: &Job) -> Result<(), StoreError> {
     let Job { generation, memory, .. } = job;
     write_hops(settings, &memory.hops, *generation)?;
-    write_table(settings, &PATHS, &memory.paths, *generation, |row| row.received_at)?;
+    // By flow, as they are asked for.
+    let mut paths = memory.paths.clone();
+    paths.sort_by_cached_key(|path| (path.flow.id(), path.received_at));
+    write_table(settings, &PATHS, &paths, *generation, |row| row.received_at)?;
     write_table(settings, &EVENTS, &memory.events, *generation, |row| row.last)?;
     write_table(settings, &LEDGER, &memory.ledger, *generation, |row| row.taken_at)?;
     write_table(settings, &REPORTS, &memory.evidence, *generation, |row| row.report.received_at)?;
-    let RollUps { minutes, hours, flows, links } = RollUps::of(&memory.hops);
+    let RollUps { minutes, hours, flows, links, totals } = RollUps::of(&memory.hops);
     let hops = || std::iter::once(&memory.hops);
     let (seconds, bursts) = (seconds(hops(), &minutes), bursts(memory.events.iter(), hops()));
     write_table(settings, &SECONDS, &seconds, *generation, |row| row.minute)?;
@@ -173,6 +176,7 @@ pub(crate) fn flush(settings: &StoreSettings, job: &Job) -> Result<(), StoreErro
     write_table(settings, &HOURS, &hours, *generation, |row| row.minute)?;
     write_table(settings, &FLOW_MINUTES, &flows, *generation, |row| row.minute)?;
     write_table(settings, &LINK_MINUTES, &links, *generation, |row| row.minute)?;
+    write_table(settings, &TOTALS, &totals, *generation, |row| row.second)?;
     let log = layout::log_file(&settings.path, *generation);
     match fs::remove_file(&log) {
         // It was lost with its directory.

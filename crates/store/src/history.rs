@@ -2,6 +2,7 @@
 
 mod chunk;
 mod column;
+mod texts;
 
 use std::io::ErrorKind;
 use std::ops::Range;
@@ -11,7 +12,7 @@ use std::sync::Arc;
 use inband_model::Nanos;
 use inband_model::table::{
     BURSTS, EVENTS, FLOW_MINUTES, HOURS, LEDGER, LINK_MINUTES, MINUTES, OBSERVATIONS, PATHS, REPORTS,
-    SECONDS, Shape, Table, shapes,
+    SECONDS, Shape, TOTALS, Table, shapes,
 };
 
 use crate::damage::{Damage, Findings, Notes};
@@ -24,6 +25,7 @@ use crate::segment::SegmentReader;
 
 pub use chunk::Chunk;
 pub use column::{ColumnData, Value};
+pub use texts::Texts;
 
 /// A snapshot of history. Nothing is locked: a store may write and remove segments meanwhile.
 #[derive(Debug, Clone)]
@@ -120,6 +122,12 @@ impl History {
         chunk.column(column).map_err(|error| self.notes.note(&chunk.damage(column, &error))).ok()
     }
 
+    /// The values of a column in its first rows, or in more of them; `None`, and a note, where they are damaged.
+    pub(crate) fn first_of_column(&self, chunk: &Chunk, column: usize, rows: usize) -> Option<ColumnData> {
+        let first = chunk.first_of_column(column, rows);
+        first.map_err(|error| self.notes.note(&chunk.damage(column, &error))).ok()
+    }
+
     /// The values of a column in some of the rows; `None`, and a note, where they are damaged.
     pub(crate) fn part_of_column(
         &self,
@@ -147,6 +155,13 @@ impl History {
     #[must_use]
     pub fn oldest(&self) -> Option<Nanos> {
         self.segments.iter().flatten().map(|file| file.hour.start()).min()
+    }
+
+    /// When the oldest hour of a table begins that is in segments; `None` where there is none.
+    #[must_use]
+    pub fn oldest_of(&self, table: &str) -> Option<Nanos> {
+        let index = shapes().iter().position(|shape| shape.name == table)?;
+        self.segments[index].iter().map(|file| file.hour.start()).min()
     }
 
     /// How many rows a table has, at most; a segment that cannot be opened counts as large.
@@ -209,6 +224,7 @@ impl History {
             name if name == HOURS.name => rolled_up(rows, &HOURS, |roll_ups| &roll_ups.hours),
             name if name == FLOW_MINUTES.name => rolled_up(rows, &FLOW_MINUTES, |roll_ups| &roll_ups.flows),
             name if name == LINK_MINUTES.name => rolled_up(rows, &LINK_MINUTES, |roll_ups| &roll_ups.links),
+            name if name == TOTALS.name => rolled_up(rows, &TOTALS, |roll_ups| &roll_ups.totals),
             _ => Vec::new(),
         };
         self.logs.iter().flat_map(chunks).collect()

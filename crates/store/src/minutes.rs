@@ -25,7 +25,7 @@ impl Sketch {
     }
 
     /// Counts as many values of a bucket.
-    fn add_many(&mut self, bucket: u32, count: u64) {
+    pub(crate) fn add_many(&mut self, bucket: u32, count: u64) {
         *self.buckets.entry(bucket).or_default() += count;
         self.count += count;
     }
@@ -37,6 +37,11 @@ impl Sketch {
             *there = there.saturating_add(*count);
         }
         self.count = self.count.saturating_add(other.count);
+    }
+
+    /// Bytes it takes in memory, about.
+    pub(crate) fn bytes(&self) -> usize {
+        self.buckets.len() * BYTES_OF_BUCKET
     }
 
     /// How many values were counted.
@@ -76,22 +81,38 @@ impl Sketch {
         text
     }
 
+    /// Hands the values that `to_text` has written to `take`, each as the middle of those it is counted with, and how
+    /// many they are. Takes no memory.
+    pub fn each_of_text(text: &str, mut take: impl FnMut(u64, u64)) {
+        parse_pairs(text, |bucket, count| take(middle(bucket), count));
+    }
+
     /// Reads what `to_text` writes; `None` when it is something else.
     #[must_use]
     pub fn parse(text: &str) -> Option<Sketch> {
         let mut sketch = Sketch::default();
         for pair in text.split_ascii_whitespace() {
-            let (bucket, count) = pair.split_once(':')?;
-            let (bucket, count): (u32, u64) = (bucket.parse().ok()?, count.parse().ok()?);
-            if bucket > LAST_BUCKET {
-                return None;
-            }
+            let (bucket, count) = pair_of(pair)?;
             let there = sketch.buckets.entry(bucket).or_default();
             *there = there.checked_add(count)?;
             sketch.count = sketch.count.checked_add(count)?;
         }
         Some(sketch)
     }
+}
+
+/// Hands each bucket of a sketch in its text, with its count, to `take`, up to the first that is none.
+pub(crate) fn parse_pairs(text: &str, mut take: impl FnMut(u32, u64)) {
+    for (bucket, count) in text.split(' ').map_while(pair_of) {
+        take(bucket, count);
+    }
+}
+
+/// The bucket and the count of a pair.
+fn pair_of(pair: &str) -> Option<(u32, u64)> {
+    let (bucket, count) = pair.split_once(':')?;
+    let (bucket, count) = (bucket.parse().ok()?, count.parse().ok()?);
+    (bucket <= LAST_BUCKET).then_some((bucket, count))
 }
 
 /// The minutes of some hops while they are counted.
@@ -203,10 +224,10 @@ impl Minutes {
         }
     }
 
-    /// The rows in the order of time.
+    /// The rows by place and time, so that those of a node stand together.
     pub(crate) fn rows(&self) -> Vec<MinuteRow> {
         let mut rows = self.rows.clone();
-        rows.sort_by_key(|row| (row.minute, row.node_id, row.egress_interface, row.queue_id));
+        rows.sort_by_key(|row| (row.node_id, row.egress_interface, row.queue_id, row.minute));
         rows
     }
 
@@ -270,17 +291,17 @@ pub(crate) const EMPTY: MinuteRow = MinuteRow {
     utilization_max: None,
 };
 
-/// Which hour of which queue: start of the hour, node, interface, queue.
-type HourKey = (Nanos, NodeId, Option<u16>, Option<u8>);
+/// Which hour of which queue: node, interface, queue, start of the hour.
+type HourKey = (NodeId, Option<u16>, Option<u8>, Nanos);
 
-/// The hours of minutes, in the order of time.
+/// The hours of minutes, by place and time.
 pub(crate) fn hours(minutes: &[MinuteRow]) -> Vec<MinuteRow> {
     let mut hours: BTreeMap<HourKey, (MinuteRow, Sketch)> = BTreeMap::new();
     for minute in minutes {
         let hour = Nanos(minute.minute.0 - minute.minute.0 % HOUR);
-        let key = (hour, minute.node_id, minute.egress_interface, minute.queue_id);
+        let key = (minute.node_id, minute.egress_interface, minute.queue_id, hour);
         let (row, sketch) = hours.entry(key).or_insert_with(|| {
-            let (_, node_id, egress_interface, queue_id) = key;
+            let (node_id, egress_interface, queue_id, _) = key;
             (MinuteRow { minute: hour, node_id, egress_interface, queue_id, ..EMPTY }, Sketch::default())
         });
         row.count += minute.count;
@@ -301,7 +322,7 @@ pub(crate) fn hours(minutes: &[MinuteRow]) -> Vec<MinuteRow> {
 }
 
 /// Small values have a bucket each; others share one with those that have the same leading bits.
-fn bucket(value: u64) -> u32 {
+pub(crate) fn bucket(value: u64) -> u32 {
     let Some(shift) = (value | 1).ilog2().checked_sub(FINE_BITS) else {
         return u32::try_from(value).unwrap_or(0);
     };
@@ -310,7 +331,7 @@ fn bucket(value: u64) -> u32 {
 }
 
 /// The middle of a bucket.
-fn middle(bucket: u32) -> u64 {
+pub(crate) fn middle(bucket: u32) -> u64 {
     let shift = (bucket >> FINE_BITS).saturating_sub(1);
     let leading = u64::from(bucket - (shift << FINE_BITS));
     let least = leading << shift;
@@ -327,6 +348,8 @@ const BYTES_OF_ROW: usize = 400;
 const BYTES_OF_BUCKET: usize = 24;
 /// Bits after the leading one that tell buckets apart.
 const FINE_BITS: u32 = 5;
+/// How many buckets there are.
+pub(crate) const BUCKETS: usize = LAST_BUCKET as usize + 1;
 /// The bucket of the largest number.
 const LAST_BUCKET: u32 = (58 << FINE_BITS) + 63;
 

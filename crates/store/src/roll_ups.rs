@@ -1,15 +1,15 @@
-//! What is left of hops for long times: minutes and hours of queues, minutes of flows and of links.
+//! What is left of hops for long times: minutes and hours of queues, minutes of flows and of links, seconds of all.
 //!
 //! They are made of the rows of a log, by the flusher when the log becomes segments, and by whoever asks before that; so
 //! they hold what the rows hold, also after a crash.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
-use inband_model::table::{FlowMinuteRow, LinkMinuteRow, MinuteRow};
-use inband_model::{Flow, HopColumns, HopField, Nanos, NodeId};
+use inband_model::table::{FlowMinuteRow, LinkMinuteRow, MinuteRow, TotalRow};
+use inband_model::{Flow, HopColumns, HopField, Nanos, NodeId, Values};
 
-use crate::minutes::{MINUTE, Minutes, Sketch, hours};
+use crate::minutes::{BUCKETS, MINUTE, Minutes, Sketch, bucket, hours};
 use crate::mixer::Seed;
 
 /// The roll-ups of some hops.
@@ -19,6 +19,7 @@ pub(crate) struct RollUps {
     pub(crate) hours: Vec<MinuteRow>,
     pub(crate) flows: Vec<FlowMinuteRow>,
     pub(crate) links: Vec<LinkMinuteRow>,
+    pub(crate) totals: Vec<TotalRow>,
 }
 
 impl RollUps {
@@ -36,6 +37,7 @@ pub(crate) struct Counted {
     minutes: Minutes,
     flows: FlowMinutes,
     links: LinkMinutes,
+    totals: Totals,
 }
 
 impl Counted {
@@ -43,20 +45,27 @@ impl Counted {
     pub(crate) fn add(&mut self, hops: &HopColumns, reports: Range<usize>) {
         self.minutes.add(hops, reports.clone());
         self.flows.add(hops, reports.clone());
-        self.links.add(hops, reports);
+        self.links.add(hops, reports.clone());
+        self.totals.add(hops, reports);
     }
 
     /// The roll-ups of what was counted so far.
     pub(crate) fn roll_ups(&self) -> RollUps {
         let minutes = self.minutes.rows();
-        RollUps { hours: hours(&minutes), minutes, flows: self.flows.rows(), links: self.links.rows() }
+        RollUps {
+            hours: hours(&minutes),
+            minutes,
+            flows: self.flows.rows(),
+            links: self.links.rows(),
+            totals: self.totals.rows(),
+        }
     }
 
     /// Bytes it takes in memory, about.
     pub(crate) fn bytes(&self) -> usize {
         let links = self.links.places.len() * (size_of::<LinkKey>() + size_of::<(LinkMinuteRow, Sketch)>());
         let flows = self.flows.rows.len() * (size_of::<(Nanos, Flow)>() + size_of::<FlowMinuteRow>());
-        self.minutes.bytes() + links + flows
+        self.minutes.bytes() + links + flows + self.totals.bytes()
     }
 }
 
@@ -193,6 +202,114 @@ impl LinkMinutes {
         rows
     }
 }
+
+/// The seconds of all reports while they are counted.
+#[derive(Debug, Default)]
+struct Totals {
+    rows: BTreeMap<Nanos, Total>,
+    /// Of the second that was met last, how often each bucket of latencies and of occupancies was.
+    open: Option<(Nanos, [Vec<u32>; 2])>,
+}
+
+/// A second of all reports.
+#[derive(Debug)]
+struct Total {
+    row: TotalRow,
+    sketches: [Sketch; 2],
+}
+
+impl Totals {
+    fn add(&mut self, hops: &HopColumns, reports: Range<usize>) {
+        let columns = [HopField::Latency, HopField::QueueOccupancy].map(|field| (field, hops.values(field)));
+        for index in reports {
+            let report = &hops.reports()[index];
+            let second = Nanos(report.received_at.0 - report.received_at.0 % SECOND_NS);
+            self.turn(second);
+            let row = &mut self.rows.entry(second).or_insert_with(|| Total::new(second)).row;
+            row.reports += 1;
+            row.dropped += u64::from(report.dropped);
+            if report.hop_count == 0 {
+                // Its row tells of no hop.
+                continue;
+            }
+            row.hops += hops.hops_of(index).len() as u64;
+            let Some((_, open)) = &mut self.open else { continue };
+            let mut most = [None; 2];
+            for hop in hops.hops_of(index) {
+                let present = hops.present()[hop];
+                for (place, (field, values)) in columns.iter().enumerate() {
+                    let value = match values {
+                        _ if !field.is_in(present) => continue,
+                        Values::Narrow(values) => u64::from(values[hop]),
+                        Values::Wide(values) => values[hop],
+                    };
+                    most[place] = most[place].max(Some(value));
+                    open[place][bucket(value) as usize] += 1;
+                }
+            }
+            row.latency_max = row.latency_max.max(most[0].map(Nanos));
+            row.occupancy_max = row.occupancy_max.max(most[1].and_then(|most| u32::try_from(most).ok()));
+        }
+        self.close();
+    }
+
+    /// Begins with another second where it is one.
+    fn turn(&mut self, second: Nanos) {
+        if self.open.as_ref().is_some_and(|(open, _)| *open == second) {
+            return;
+        }
+        self.close();
+        let counts = match self.open.take() {
+            Some((_, counts)) => counts,
+            None => [(); 2].map(|()| vec![0; BUCKETS]),
+        };
+        self.open = Some((second, counts));
+    }
+
+    /// Moves what was counted into the sketches of its second.
+    fn close(&mut self) {
+        let Some((second, counts)) = &mut self.open else { return };
+        let Some(total) = self.rows.get_mut(second) else { return };
+        for (sketch, counts) in total.sketches.iter_mut().zip(counts) {
+            for (bucket, count) in (0..).zip(counts.iter_mut()).filter(|(_, count)| **count > 0) {
+                sketch.add_many(bucket, std::mem::take(count).into());
+            }
+        }
+    }
+
+    /// By time.
+    fn rows(&self) -> Vec<TotalRow> {
+        let row = |Total { row, sketches: [latency, occupancy] }: &Total| TotalRow {
+            latency_sketch: latency.to_text(),
+            occupancy_sketch: occupancy.to_text(),
+            ..row.clone()
+        };
+        self.rows.values().map(row).collect()
+    }
+
+    fn bytes(&self) -> usize {
+        let buckets = |total: &Total| total.sketches.iter().map(Sketch::bytes).sum::<usize>();
+        self.rows.values().map(|total| size_of::<(Nanos, Total)>() + buckets(total)).sum()
+    }
+}
+
+impl Total {
+    fn new(second: Nanos) -> Self {
+        let row = TotalRow {
+            second,
+            reports: 0,
+            hops: 0,
+            latency_max: None,
+            occupancy_max: None,
+            latency_sketch: String::new(),
+            occupancy_sketch: String::new(),
+            dropped: 0,
+        };
+        Self { row, sketches: Default::default() }
+    }
+}
+
+const SECOND_NS: u64 = 1_000_000_000;
 
 #[cfg(test)]
 mod tests;

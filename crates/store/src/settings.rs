@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use inband_model::table::{HOURS, LINK_MINUTES, MINUTES, SECONDS};
+use inband_model::table::{HOURS, LINK_MINUTES, MINUTES, SECONDS, TOTALS};
 
 /// Where history is kept, and how much of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,7 +50,9 @@ impl StoreSettings {
     pub(crate) fn retain_of(&self, table: &str) -> Duration {
         let factor = match table {
             table if table == HOURS.name => HOURS_FACTOR,
-            table if [MINUTES.name, SECONDS.name, LINK_MINUTES.name].contains(&table) => MINUTES_FACTOR,
+            table if [MINUTES.name, SECONDS.name, LINK_MINUTES.name, TOTALS.name].contains(&table) => {
+                MINUTES_FACTOR
+            }
             _ => 1,
         };
         self.retain_tables.get(table).copied().unwrap_or_else(|| self.retain.saturating_mul(factor))

@@ -4,10 +4,13 @@
 //! leaf. Few flows send most packets (Zipf), a flow keeps its path, queues fill and drain with the load of their link,
 //! and every node has a clock with an offset, a slow drift and jitter. The same seed gives the same reports.
 
+mod datagram;
 mod fabric;
 mod numbers;
 
 use inband_model::{HopColumns, HopRecord, Nanos, NodeId, Origin};
+
+pub use self::datagram::Encoder;
 
 use self::fabric::{Fabric, Route};
 use self::numbers::Numbers;
@@ -25,15 +28,32 @@ pub struct Network {
     sequences: Vec<[u32; 2]>,
 }
 
+/// How much crosses a network, and when.
+#[derive(Debug, Clone, Copy)]
+pub struct Traffic {
+    /// Flows that send packets.
+    pub flows: usize,
+    /// From when on, nanoseconds since 1970.
+    pub start_ns: u64,
+    /// Mean time between two reports.
+    pub pause_ns: u64,
+}
+
 impl Network {
     /// A network whose `reports` reports arrive within ten minutes.
     #[must_use]
     pub fn new(seed: u64, reports: u64) -> Self {
+        Self::with(seed, Traffic { pause_ns: TEN_MINUTES_NS / reports.max(1), ..Traffic::default() })
+    }
+
+    /// A network with this traffic.
+    #[must_use]
+    pub fn with(seed: u64, traffic: Traffic) -> Self {
         let mut numbers = Numbers::new(seed);
-        let fabric = Fabric::new(&mut numbers);
+        let fabric = Fabric::new(&mut numbers, traffic.flows.max(1));
         let sequences = (0..fabric::LEAVES).map(|_| [numbers.below(1 << 20), numbers.below(1 << 20)]);
         let sequences = sequences.map(|pair| pair.map(|number| u32::try_from(number).unwrap_or(0))).collect();
-        Self { fabric, numbers, now: START_NS, pause: TEN_MINUTES_NS / reports.max(1), sequences }
+        Self { fabric, numbers, now: traffic.start_ns, pause: traffic.pause_ns, sequences }
     }
 
     /// The hops of so many reports.
@@ -47,8 +67,14 @@ impl Network {
 
     /// The hops of the next report, first hop first.
     pub fn report(&mut self) -> [HopRecord; HOPS] {
+        let flow = self.numbers.zipf(self.fabric.flows());
+        self.report_of(flow)
+    }
+
+    /// The hops of the next report, which is of this flow, counted from 0 on.
+    pub fn report_of(&mut self, flow: usize) -> [HopRecord; HOPS] {
         self.now += 1 + self.numbers.exponential(self.pause);
-        let route = self.fabric.route(self.numbers.zipf(fabric::FLOWS));
+        let route = self.fabric.route(flow);
         let half = usize::from(route.interfaces[HOPS - 1].1 % 2);
         let sequence = &mut self.sequences[route.nodes[HOPS - 1]][half];
         *sequence = sequence.wrapping_add(1);
@@ -105,6 +131,12 @@ impl Network {
             }
         });
         (depth >= CONGESTED_CELLS, hops)
+    }
+}
+
+impl Default for Traffic {
+    fn default() -> Self {
+        Self { flows: fabric::FLOWS, start_ns: START_NS, pause_ns: TEN_MINUTES_NS / 2_000_000 }
     }
 }
 

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::time::{Span, Time, TimeSelection};
+use super::window::Window;
 use crate::{EventKind, Severity};
 
 /// Which entries of a list.
@@ -14,6 +15,9 @@ pub struct ListQuestion {
     pub limit: Option<usize>,
     /// Only those of the node with this id.
     pub node: Option<u32>,
+    /// Of nodes, links, interfaces and queues: beside what they have shown so far, what they have shown lately. Queues
+    /// are then in the order of that.
+    pub window: Option<Window>,
 }
 
 /// How many entries of a list.

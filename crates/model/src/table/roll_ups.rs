@@ -1,4 +1,4 @@
-//! Columns of a minute of a flow, and of a minute of a link.
+//! Columns of a minute of a flow, of a minute of a link, and of a second of all.
 
 use crate::table::{Cells, Column, Table};
 use crate::{Flow, Nanos, NodeId};
@@ -47,6 +47,27 @@ pub struct LinkMinuteRow {
     pub latency_max: Option<Nanos>,
     /// The sketch of the times: `bucket:count` pairs with blanks between them.
     pub latency_sketch: String,
+}
+
+/// What the reports of one second say of all there is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TotalRow {
+    /// Start of the second.
+    pub second: Nanos,
+    /// Reports.
+    pub reports: u64,
+    /// Hops that they told of.
+    pub hops: u64,
+    /// The longest latency of a hop.
+    pub latency_max: Option<Nanos>,
+    /// The deepest queue, in the unit of its node.
+    pub occupancy_max: Option<u32>,
+    /// The sketch of the latencies of all hops: `bucket:count` pairs with blanks between them.
+    pub latency_sketch: String,
+    /// The sketch of the occupancies of all queues that hops told.
+    pub occupancy_sketch: String,
+    /// Reports of packets that were dropped.
+    pub dropped: u64,
 }
 
 /// A row for each flow and minute that had reports; several when the minute was written in parts.
@@ -123,6 +144,42 @@ pub const LINK_MINUTES: Table<LinkMinuteRow> = Table {
         link("latency_sketch", "bucket:count pairs", Cells::Text(|row| row.latency_sketch.clone())),
     ],
 };
+
+/// A row for each second that had reports; several when the second was written in parts.
+pub const TOTALS: Table<TotalRow> = Table {
+    name: "totals",
+    about: "one second of all reports, in one row or in several that add up",
+    columns: &[
+        total("time", "start of the second", Cells::Time(|row| row.second)),
+        total("reports", "reports that arrived", Cells::Integer(|row| row.reports)),
+        total("hops", "hops that they told of", Cells::Integer(|row| row.hops)),
+        total(
+            "latency_max",
+            "nanoseconds: the longest latency of a hop",
+            Cells::OptionalInteger(|row| Some(row.latency_max?.0)),
+        ),
+        total(
+            "queue_occupancy_max",
+            "the deepest queue, in the unit of its node",
+            Cells::OptionalInteger(|row| row.occupancy_max.map(u64::from)),
+        ),
+        total("dropped", "reports of packets that were dropped", Cells::Integer(|row| row.dropped)),
+        total(
+            "latency_sketch",
+            "bucket:count pairs, of all hops",
+            Cells::Text(|row| row.latency_sketch.clone()),
+        ),
+        total(
+            "queue_occupancy_sketch",
+            "bucket:count pairs, of all hops",
+            Cells::Text(|row| row.occupancy_sketch.clone()),
+        ),
+    ],
+};
+
+const fn total(name: &'static str, about: &'static str, cells: Cells<TotalRow>) -> Column<TotalRow> {
+    Column { name, about, cells }
+}
 
 const fn flow(name: &'static str, about: &'static str, cells: Cells<FlowMinuteRow>) -> Column<FlowMinuteRow> {
     Column { name, about, cells }

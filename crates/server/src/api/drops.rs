@@ -7,7 +7,7 @@ use axum::response::Response;
 use inband_model::api::{
     DropColumns, DropGrouping, DropReason, DropSeries, Drops, DropsQuestion, Exact, TimeRange,
 };
-use inband_model::{DropClass, EventDetail, EventKind};
+use inband_model::{DropClass, EventDetail, EventKind, Nanos};
 use inband_store::QueryError;
 
 use super::Shared;
@@ -41,7 +41,8 @@ fn find(
     };
     let list = columns.join(", ");
     let node = question.node.map_or(String::new(), |node| format!(" AND node_id = {node}"));
-    let wanted = format!("dropped = 1 AND {}{node}", within(range));
+    let seconds = with_drops(past, range)?;
+    let wanted = format!("dropped = 1 AND {}{node}", within(seconds));
     // The node that dropped a packet is the last one its report tells of.
     let sql = format!(
         "SELECT {list}, (time - {}) / {step_ns} AS step, count(*) AS n, hop_index, hop_count FROM observations \
@@ -75,6 +76,28 @@ fn find(
     }
     drops.damage = past.damage();
     Ok(drops)
+}
+
+/// The part of a time in which packets were dropped; an empty one where none was.
+fn with_drops(past: &mut Past, range: TimeRange) -> Result<TimeRange, QueryError> {
+    if !past.has_totals(range) {
+        return Ok(range);
+    }
+    // The first second may have begun before the time.
+    let whole = TimeRange { from: Nanos(range.from.0 - range.from.0 % SECOND_NS), to: range.to };
+    let sql = format!(
+        "SELECT min(time) AS first, max(time) AS last FROM totals WHERE dropped > 0 AND {}",
+        within(whole)
+    );
+    let rows = past.rows(&sql)?;
+    let bound = |place: usize| rows.first().and_then(|row| number(row.get(place)?));
+    Ok(match (bound(0), bound(1)) {
+        (Some(first), Some(last)) => TimeRange {
+            from: range.from.max(Nanos(first)),
+            to: range.to.min(Nanos(last.saturating_add(SECOND_NS))),
+        },
+        _ => TimeRange { from: range.from, to: range.from },
+    })
 }
 
 fn push_group(groups: &mut DropColumns, by: DropGrouping, key: &[Option<u64>], reports: u64) {
@@ -120,6 +143,7 @@ fn reasons(past: &Past, range: TimeRange) -> Result<Vec<DropReason>, QueryError>
     Ok(reasons)
 }
 
+const SECOND_NS: u64 = 1_000_000_000;
 const USUAL_STEPS: u64 = 60;
 const DEFAULT_LIMIT: u32 = 50;
 const MAX_EVENTS: usize = 1_000;

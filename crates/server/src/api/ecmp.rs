@@ -1,13 +1,13 @@
 //! How nodes spread flows over links of equal cost: groups by the paths of flows, loads out of history.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use axum::extract::State;
 use axum::response::Response;
-use inband_collector::FlowSnapshot;
+use inband_collector::{FlowPathView, FlowSnapshot};
 use inband_model::api::{Ecmp, EcmpLoad, EcmpQuestion, TimeRange};
-use inband_model::{FlowId, Hop, Names, NodeId, highest_to_mean_permille, jain_permille};
+use inband_model::{FlowId, Hop, Names, NodeId, Path, highest_to_mean_permille, jain_permille};
 use inband_store::QueryError;
 
 use super::Shared;
@@ -87,32 +87,57 @@ fn carried(past: &mut Past, range: TimeRange, node: Option<u32>) -> Result<(Carr
 }
 
 impl Spread {
-    /// What the paths tell that flows took in a time.
+    /// What the paths tell that flows took in a time. Many flows take one path, whose links are looked at once.
     fn of(flows: &FlowSnapshot, range: TimeRange, node: Option<u32>) -> Self {
         let mut spread = Self::default();
+        let mut by_path: Vec<(&Path, Load)> = Vec::new();
+        let mut places: HashMap<*const Path, usize> = HashMap::new();
         let whole = flows.flows().enumerate().filter(|(_, flow)| flow.complete);
         for (place, flow) in whole {
+            let is_in_time = |taken: &FlowPathView<'_>| taken.since < range.to && taken.until >= range.from;
+            let mut taken = flows.paths(place).filter(is_in_time).map(|taken| taken.path);
+            let Some(first) = taken.next() else { continue };
+            let Some(second) = taken.next() else {
+                // A snapshot holds each path once.
+                let of_path = *places.entry(std::ptr::from_ref(first)).or_insert_with(|| {
+                    by_path.push((first, Load::default()));
+                    by_path.len() - 1
+                });
+                by_path[of_path].1.add(flow.reports, flow.id);
+                continue;
+            };
             let mut links = BTreeSet::new();
-            let taken =
-                flows.paths(place).filter(|taken| taken.since < range.to && taken.until >= range.from);
-            for taken in taken {
-                let hops = taken.path.hops();
-                let Some(last) = hops.last() else { continue };
-                for (at, pair) in hops.windows(2).enumerate() {
-                    let [hop, next] = pair else { continue };
-                    let is_wanted = node.is_none_or(|node| hop.node_id.0 == node);
-                    let Some(link) = link(hop, next).filter(|_| is_wanted) else { continue };
-                    let hops_left = hops.len() - 1 - at;
-                    let choice = Choice { node: hop.node_id.0, last_node: last.node_id.0, hops_left };
-                    spread.choices.entry(choice).or_default().insert(link);
-                    links.insert((hop.node_id.0, link));
-                }
+            for path in [first, second].into_iter().chain(taken) {
+                links.extend(spread.choose(path, node));
             }
             for link in links {
                 spread.loads.entry(link).or_default().add(flow.reports, flow.id);
             }
         }
+        for (path, load) in by_path {
+            let links: BTreeSet<_> = spread.choose(path, node).into_iter().collect();
+            for link in links {
+                spread.loads.entry(link).or_default().merge(&load);
+            }
+        }
         spread
+    }
+
+    /// Notes the links that nodes chose on a path, and returns them.
+    fn choose(&mut self, path: &Path, node: Option<u32>) -> Vec<(u32, Link)> {
+        let hops = path.hops();
+        let Some(last) = hops.last() else { return Vec::new() };
+        let mut links = Vec::new();
+        for (at, pair) in hops.windows(2).enumerate() {
+            let [hop, next] = pair else { continue };
+            let is_wanted = node.is_none_or(|node| hop.node_id.0 == node);
+            let Some(link) = link(hop, next).filter(|_| is_wanted) else { continue };
+            let hops_left = hops.len() - 1 - at;
+            let choice = Choice { node: hop.node_id.0, last_node: last.node_id.0, hops_left };
+            self.choices.entry(choice).or_default().insert(link);
+            links.push((hop.node_id.0, link));
+        }
+        links
     }
 
     /// The links of each group with their node; what another group holds too is no group.
@@ -147,6 +172,12 @@ impl Load {
             self.largest.insert(place, (reports, flow));
             self.largest.truncate(MAX_LARGEST);
         }
+    }
+
+    fn merge(&mut self, other: &Self) {
+        let flows = self.flows + other.flows;
+        other.largest.iter().for_each(|(reports, flow)| self.add(*reports, *flow));
+        self.flows = flows;
     }
 }
 

@@ -158,8 +158,7 @@ async fn find(state: &Shared, id: EventId) -> Result<Option<EventView>, Problem>
         found.extend(earlier.filter(|view| view.id == id).cloned());
     }
     if found.is_empty() {
-        let past = state.past_events(Filter::default(), usize::MAX).await?;
-        found.extend(past.into_iter().filter(|view| view.id == id));
+        found.extend(state.past_event(id).await?);
     }
     Ok(found.into_iter().next())
 }
@@ -189,10 +188,7 @@ pub(super) async fn acknowledge(
     let (is_known, acknowledgement) = noted.await?;
     let is_known = is_known
         || state.earlier.get().is_some_and(|earlier| earlier.iter().any(|view| view.id == id))
-        || state
-            .past_events(Filter::default(), usize::MAX)
-            .await
-            .is_ok_and(|past| past.iter().any(|view| view.id == id));
+        || state.past_event(id).await.is_ok_and(|past| past.is_some());
     if !is_known {
         return Err(Problem::not_found("no event has this id"));
     }

@@ -6,7 +6,7 @@ use axum::extract::State;
 use axum::response::Response;
 use inband_collector::FlowView;
 use inband_model::api::{CompletionQuestion, Exact, FlowColumns, FlowList, FlowSearchQuestion, FlowSort};
-use inband_model::{Names, Nanos};
+use inband_model::{FlowId, Names, Nanos};
 
 use super::Shared;
 use super::asked::Asked;
@@ -37,16 +37,23 @@ pub(super) async fn search(
     // Hundreds of thousands of flows take a while, in which others are to be answered.
     let found = tokio::task::spawn_blocking(move || {
         let all = flows.all();
-        let changes = |place: usize| all.paths(place).filter(|path| !path.current).count();
+        let changes = |place: usize| all.past_paths(place);
         let context = |place: usize| Context { now, changes: changes(place) };
-        let mut places: Vec<usize> =
-            (0..all.len()).filter(|place| filter.passes(&all.flow(*place), context(*place))).collect();
-        let found = places.len();
-        places.sort_by_cached_key(|place| {
-            let flow = all.flow(*place);
-            (Reverse(rank(&flow, question.sort, || changes(*place))), flow.id)
-        });
-        let page: Vec<usize> = places.into_iter().skip(offset).take(limit).collect();
+        let mut ranked: Vec<(Reverse<u64>, FlowId, usize)> = Vec::new();
+        for (place, flow) in all.flows().enumerate() {
+            if filter.passes(&flow, context(place)) {
+                ranked.push((Reverse(rank(&flow, question.sort, || changes(place))), flow.id, place));
+            }
+        }
+        let found = ranked.len();
+        // Only what is in front of the end of the page has to be in order.
+        let end = offset.saturating_add(limit);
+        if end < found {
+            ranked.select_nth_unstable(end);
+            ranked.truncate(end);
+        }
+        ranked.sort_unstable();
+        let page: Vec<usize> = ranked.into_iter().skip(offset).map(|(.., place)| place).collect();
         let base = page.iter().map(|place| all.flow(*place).first_seen).min().unwrap_or(now);
         let mut columns = FlowColumns::default();
         for place in &page {

@@ -38,8 +38,12 @@ fn find(
     question: &HeatQuestion,
 ) -> Result<Heat, QueryError> {
     let is_long = range.length() >= LONG_NS && flow.is_none();
+    let is_of_all = flow.is_none() && place(question).is_empty();
     let (spread, source) = match question.of {
         HeatOf::Link => (of_link(past, range, step_ns, flow, question)?, "observations"),
+        of if is_of_all && step_ns >= SECOND_NS && past.has_totals(range) => {
+            (of_totals(past, range, step_ns, of)?, "totals")
+        }
         _ if is_long && step_ns >= MINUTE_NS => (of_minutes(past, range, step_ns, question)?, "minutes"),
         HeatOf::Latency if is_long && step_ns >= SECOND_NS => {
             (of_seconds(past, range, step_ns, question)?, "seconds")
@@ -80,6 +84,24 @@ fn of_hops(
     let range = inband_store::TimeRange { from: range.from, to };
     past.history()
         .spread(&SpreadQuestion { column, range, step_ns, node, interface, queue, flow }, past.left()?)
+}
+
+/// Out of the sketches of seconds of all there is.
+fn of_totals(past: &mut Past, range: TimeRange, step_ns: u64, of: HeatOf) -> Result<Spread, QueryError> {
+    let column = if of == HeatOf::Occupancy { "queue_occupancy_sketch" } else { "latency_sketch" };
+    let sql = format!("SELECT time, {column} FROM totals WHERE {}", within(range));
+    let mut spread = Spread::default();
+    for row in past.rows(&sql)? {
+        let step = u32::try_from((count(&row[0]) - range.from.0) / step_ns).unwrap_or(u32::MAX);
+        let mut sizes = [0_u64; Spread::SIZES as usize];
+        Sketch::each_of_text(text(&row[1]).unwrap_or(""), |value, count| {
+            sizes[usize::from(Spread::size(value))] += count;
+        });
+        for (size, count) in (0..).zip(sizes).filter(|(_, count)| *count > 0) {
+            spread.add(step, Spread::edge(size), count);
+        }
+    }
+    Ok(spread)
 }
 
 /// Out of the sketches of minutes; of occupancy the greatest of each minute is known.
@@ -204,6 +226,6 @@ const USUAL_STEPS: u64 = 100;
 const SECOND_NS: u64 = 1_000_000_000;
 const MINUTE_NS: u64 = 60_000_000_000;
 /// From this length on minutes are read.
-const LONG_NS: u64 = 60 * MINUTE_NS;
+const LONG_NS: u64 = 10 * MINUTE_NS;
 /// A clock of 32 bits says nothing beside another.
 const MAX_NARROW: u32 = u32::MAX;

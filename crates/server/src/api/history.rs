@@ -39,6 +39,15 @@ impl Past {
         &*self.history
     }
 
+    /// Whether all of a time is in `totals`: earlier versions wrote none.
+    pub(super) fn has_totals(&self, range: TimeRange) -> bool {
+        let oldest = |table| self.history.oldest_of(table).map(|hour| hour.0);
+        match (oldest("totals"), oldest("observations")) {
+            (Some(totals), Some(hops)) => totals <= hops || totals.saturating_add(HOUR_NS) <= range.from.0,
+            (totals, hops) => totals.is_some() || hops.is_none(),
+        }
+    }
+
     /// What may still be spent.
     pub(super) fn left(&self) -> Result<Limits, QueryError> {
         match self.limits.time.checked_sub(self.begun.elapsed()) {
@@ -138,6 +147,7 @@ pub(super) fn step(
     }
 }
 
+const HOUR_NS: u64 = 3_600_000_000_000;
 /// Maximum number of rows that history gives for one answer.
 const MAX_ROWS: usize = 1 << 20;
 /// Maximum number of steps of an answer.

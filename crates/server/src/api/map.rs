@@ -10,28 +10,17 @@ use inband_model::api::{
     TimeRange,
 };
 use inband_model::{Names, Nanos, NodeId};
-use inband_store::{QueryError, Sketch};
+use inband_store::{Interface, InterfaceSums, InterfacesOf, InterfacesQuestion, QueryError};
 
 use super::Shared;
 use super::asked::Asked;
 use super::groups;
-use super::history::{self, Past, count, number, small, text, within};
+use super::history::{self, Past};
 use super::problem::Problem;
 use super::views::json;
 
-/// What history says of one egress interface.
-#[derive(Debug, Clone, Copy, Default)]
-struct Measured {
-    reports: u64,
-    p50: Option<u64>,
-    p99: Option<u64>,
-    max: Option<u64>,
-    depth: Option<u64>,
-    utilization: Option<u64>,
-    drops: u64,
-}
-
-type Interfaces = BTreeMap<(u32, Option<u32>), Measured>;
+/// What history says of egress interfaces.
+type Interfaces = BTreeMap<Interface, InterfaceSums>;
 
 pub(super) async fn map(
     State(state): State<Shared>,
@@ -58,98 +47,37 @@ pub(super) async fn map(
         MapForm::Matrix => MapInterfaceColumns::default(),
     };
     let (from, to, by) = (range.from.into(), range.to.into(), question.by);
-    let map = FabricMap {
-        from,
-        to,
-        by,
-        nodes,
-        interfaces,
-        links,
-        source: source.to_owned(),
-        damage,
-        ..FabricMap::default()
-    };
+    let map = FabricMap { from, to, by, nodes, interfaces, links, source, damage, ..FabricMap::default() };
     Ok(json(&match question.group {
         MapGroup::None => map,
         MapGroup::Auto => groups::group(map),
     }))
 }
 
-/// What history says of the interfaces: of a short time its hops, of a long one its minutes or hours.
+/// What history says of the interfaces: of a short time its hops, of a longer one its minutes or hours; of many minutes
+/// percentiles are of some.
 fn measure(
     past: &mut Past,
     range: TimeRange,
     node: Option<u32>,
-) -> Result<(Interfaces, &'static str, u32), QueryError> {
-    let of_node = node.map_or(String::new(), |node| format!(" AND node_id = {node}"));
-    let (interfaces, source) = match range.length() {
-        length if length <= LONG_NS => (of_hops(past, range, &of_node)?, "observations"),
-        length if length <= VERY_LONG_NS => (rolled_up(past, "minutes", range, &of_node)?, "minutes"),
-        _ => (rolled_up(past, "hours", range, &of_node)?, "hours"),
-    };
-    Ok((interfaces, source, past.damage()))
-}
-
-fn of_hops(past: &mut Past, range: TimeRange, of_node: &str) -> Result<Interfaces, QueryError> {
-    let sql = format!(
-        "SELECT node_id, egress_interface, count(*) AS n, quantile(hop_latency, 0.5) AS p50, \
-         quantile(hop_latency, 0.99) AS p99, max(hop_latency) AS longest, max(queue_occupancy) AS depth, \
-         max(egress_utilization) AS utilization FROM observations WHERE {}{of_node} \
-         GROUP BY node_id, egress_interface",
-        within(range)
-    );
-    let measured = |row: &history::Row| Measured {
-        reports: count(&row[2]),
-        p50: number(&row[3]),
-        p99: number(&row[4]),
-        max: number(&row[5]),
-        depth: number(&row[6]),
-        utilization: number(&row[7]),
-        drops: 0,
-    };
-    let place = |row: &history::Row| (small(&row[0]).unwrap_or(u32::MAX), small(&row[1]));
-    let mut interfaces: Interfaces = past.rows(&sql)?.iter().map(|row| (place(row), measured(row))).collect();
-    // The node that dropped a packet is the last one its report tells of.
-    let sql = format!(
-        "SELECT node_id, egress_interface, hop_index, hop_count, count(*) AS n FROM observations \
-         WHERE dropped = 1 AND {}{of_node} GROUP BY node_id, egress_interface, hop_index, hop_count",
-        within(range)
-    );
-    for row in past.rows(&sql)?.iter().filter(|row| count(&row[2]) + 1 == count(&row[3])) {
-        interfaces.entry(place(row)).or_default().drops += count(&row[4]);
-    }
-    Ok(interfaces)
-}
-
-fn rolled_up(
-    past: &mut Past,
-    table: &str,
-    range: TimeRange,
-    of_node: &str,
-) -> Result<Interfaces, QueryError> {
-    let sql = format!(
-        "SELECT node_id, egress_interface, count, latency_max, queue_occupancy_max, latency_sketch, dropped, \
-         utilization_max FROM {table} WHERE {}{of_node}",
-        within(range)
-    );
-    let mut sketches: BTreeMap<(u32, Option<u32>), (Measured, Sketch)> = BTreeMap::new();
-    for row in past.rows(&sql)? {
-        let place = (small(&row[0]).unwrap_or(u32::MAX), small(&row[1]));
-        let (measured, sketch) = sketches.entry(place).or_default();
-        measured.reports += count(&row[2]);
-        measured.max = measured.max.max(number(&row[3]));
-        measured.depth = measured.depth.max(number(&row[4]));
-        measured.drops += count(&row[6]);
-        measured.utilization = measured.utilization.max(number(&row[7]));
-        if let Some(part) = text(&row[5]).and_then(Sketch::parse) {
-            sketch.merge(&part);
+) -> Result<(Interfaces, String, u32), QueryError> {
+    let (of, one_in, source) = match range.length() {
+        length if length <= LONG_NS => (InterfacesOf::Hops, 1, "observations".to_owned()),
+        length if length <= VERY_LONG_NS => {
+            let one_in = if node.is_some() { 1 } else { length.div_ceil(SAMPLED_NS).max(1) };
+            let source = match one_in {
+                1 => "minutes".to_owned(),
+                _ => format!("minutes, percentiles of one in {one_in}"),
+            };
+            (InterfacesOf::Minutes, one_in, source)
         }
-    }
-    let finished = sketches.into_iter().map(|(place, (measured, sketch))| {
-        let (p50, p99) = (sketch.quantile(500), sketch.quantile(990));
-        (place, Measured { p50, p99, ..measured })
-    });
-    Ok(finished.collect())
+        _ => (InterfacesOf::Hours, 1, "hours".to_owned()),
+    };
+    let to = Nanos(range.to.0.saturating_sub(1));
+    let question =
+        InterfacesQuestion { of, range: inband_store::TimeRange { from: range.from, to }, node, one_in };
+    let interfaces = past.history().interfaces(&question, past.left()?)?;
+    Ok((interfaces, source, past.damage()))
 }
 
 fn nodes(
@@ -170,14 +98,14 @@ fn nodes(
         let own = || interfaces.range((node, None)..=(node, Some(u32::MAX))).map(|(_, measured)| measured);
         let value = match question.by {
             MapColor::Drops => Some(own().map(|measured| measured.drops).sum()),
-            MapColor::Reports => Some(own().map(|measured| measured.reports).sum()),
-            by => own().filter_map(|measured| measured.value(by)).max(),
+            MapColor::Reports => Some(own().map(|measured| measured.count).sum()),
+            by => own().filter_map(|measured| value(measured, by)).max(),
         };
         columns.node.push(node);
         columns.name.push(names.node(NodeId(node)).map(str::to_owned));
         columns.reports_itself.push(known.get(&node).copied().unwrap_or(false));
         columns.value.push(value);
-        columns.reports.push(own().map(|measured| measured.reports).sum());
+        columns.reports.push(own().map(|measured| measured.count).sum());
     }
     columns
 }
@@ -187,8 +115,8 @@ fn rows(interfaces: &Interfaces, by: MapColor) -> MapInterfaceColumns {
     for ((node, interface), measured) in interfaces {
         columns.node.push(*node);
         columns.interface.push(*interface);
-        columns.value.push(measured.value(by));
-        columns.reports.push(measured.reports);
+        columns.value.push(value(measured, by));
+        columns.reports.push(measured.count);
         columns.p50.push(measured.p50);
         columns.p99.push(measured.p99);
         columns.max.push(measured.max);
@@ -215,7 +143,7 @@ fn links(
         columns.egress_interface.push(egress);
         columns.to.push(*to);
         columns.ingress_interface.push(link.ingress_interface.map(u32::from));
-        columns.value.push(measured.and_then(|measured| measured.value(question.by)));
+        columns.value.push(measured.and_then(|measured| value(measured, question.by)));
         columns.certain.push(link.certain);
         if question.form == MapForm::Full {
             columns.latency_p50.push(link.latency.map(|latency| latency.p50.0));
@@ -226,21 +154,21 @@ fn links(
     columns
 }
 
-impl Measured {
-    /// The number that the map is coloured by.
-    const fn value(&self, by: MapColor) -> Option<u64> {
-        match by {
-            MapColor::P99 => self.p99,
-            MapColor::Max => self.max,
-            MapColor::Depth => self.depth,
-            MapColor::Utilization => self.utilization,
-            MapColor::Drops => Some(self.drops),
-            MapColor::Reports => Some(self.reports),
-        }
+/// The number that the map is coloured by.
+const fn value(measured: &InterfaceSums, by: MapColor) -> Option<u64> {
+    match by {
+        MapColor::P99 => measured.p99,
+        MapColor::Max => measured.max,
+        MapColor::Depth => measured.depth,
+        MapColor::Utilization => measured.utilization,
+        MapColor::Drops => Some(measured.drops),
+        MapColor::Reports => Some(measured.count),
     }
 }
 
 /// A longer time than this is answered out of minutes.
-const LONG_NS: u64 = 600_000_000_000;
+const LONG_NS: u64 = 120_000_000_000;
+/// Of a longer time than this, percentiles are of so much of it.
+const SAMPLED_NS: u64 = 600_000_000_000;
 /// And a longer one than this out of hours.
 const VERY_LONG_NS: u64 = 2 * 24 * 3_600_000_000_000;

@@ -63,6 +63,7 @@ use crate::metrics::Metrics;
 use crate::pipeline::Asker;
 use crate::read_model::ReadModel;
 use crate::settings::ApiSettings;
+use crate::windows::Windows;
 use access::Access;
 use base::BasePath;
 use places::{Limits as PlaceLimits, Places};
@@ -160,6 +161,11 @@ impl Listening {
         Ok(Listening { settings, listener, address, tls, base })
     }
 
+    /// What is to follow what was so lately; `None` where that is not kept.
+    pub(crate) fn windows(&self) -> Option<Windows> {
+        (self.settings.window_bytes > 0).then(|| Windows::new(self.settings.window_bytes))
+    }
+
     /// How many callers may be connected at the same time: no more than the process may open files for.
     #[must_use]
     pub fn max_connections(&self) -> usize {
@@ -187,6 +193,7 @@ impl Api {
         asker: Asker,
         archive: Option<Arc<dyn Archive>>,
         live: Live,
+        windows: Option<Windows>,
         names: Arc<Names>,
     ) -> Result<Api, ApiError> {
         let Listening { settings, listener, address, tls, base } = listening;
@@ -204,6 +211,7 @@ impl Api {
             read,
             archive,
             live,
+            windows,
             names,
             metrics,
             access,

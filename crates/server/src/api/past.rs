@@ -61,19 +61,85 @@ pub(super) fn of_snapshot(
     most: usize,
     limits: Limits,
 ) -> Result<Vec<EventView>, QueryError> {
-    let nanos = |time: Nanos| i64::try_from(time.0).unwrap_or(i64::MAX);
-    // The names of kinds are words with dashes, and everything else is a number.
-    let kind = filter.kind.map(|kind| format!("AND kind = '{}'", kind.name())).unwrap_or_default();
-    let sql = format!(
-        "SELECT time, first, kind, severity, confidence, key, count, detail, evidence, phase, silenced, end_reason \
-         FROM events WHERE time >= {} AND first <= {} {kind} ORDER BY time DESC LIMIT {MAX_ROWS}",
-        filter.from.map_or(0, nanos),
-        filter.to.map_or(i64::MAX, nanos),
-    );
-    let found = history.query(&sql, limits)?;
     let mut views: Vec<EventView> = Vec::new();
     let mut known: HashMap<EventId, usize> = HashMap::new();
-    for event in found.rows.iter().filter_map(|row| event(row)).filter(|event| filter.wants(event)) {
+    let (mut reach, mut seen, mut below) = (most.saturating_mul(2).clamp(LEAST_ROWS, MAX_ROWS), 0, i64::MAX);
+    // Texts of events are long: as many are read as are likely to do, and more of them where they do not.
+    while views.len() < most && seen < MAX_ROWS {
+        let (rows, from) = latest(history, filter, reach, below, limits)?;
+        take(&rows, filter, most, &mut views, &mut known);
+        let Some(from) = from else { break };
+        (seen, below, reach) = (seen + rows.len(), from, reach.saturating_mul(4).min(MAX_ROWS));
+    }
+    Ok(views)
+}
+
+/// One event of history, as far as it is among the latest.
+///
+/// # Errors
+/// History cannot be read, or costs more than the limits.
+pub(super) fn of_id(
+    archive: &dyn Archive,
+    id: EventId,
+    limits: Limits,
+) -> Result<Option<EventView>, QueryError> {
+    let history = archive.snapshot().map_err(QueryError::Store)?;
+    // An id is made of what begins when about what, so that the long texts of others need not be read.
+    let sql =
+        format!("SELECT first, kind, key FROM events WHERE time >= 0 ORDER BY time DESC LIMIT {MAX_ROWS}");
+    let mut kinds: HashMap<&str, Option<EventKind>> = HashMap::new();
+    let rows = history.query(&sql, Limits { rows: MAX_ROWS, ..limits })?.rows;
+    let first = rows.iter().find_map(|row| {
+        let [Cell::Integer(first), Cell::Text(kind), Cell::Text(key)] = row.as_slice() else { return None };
+        let read = || serde_json::from_value(Value::String(kind.clone())).ok();
+        let kind = (*kinds.entry(kind.as_str()).or_insert_with(read))?;
+        let begun = Nanos(u64::try_from(*first).ok()?);
+        (EventId::of(kind, key, begun) == id).then_some(*first)
+    });
+    let Some(first) = first else { return Ok(None) };
+    let sql =
+        format!("SELECT {COLUMNS} FROM events WHERE time >= {first} AND first = {first} ORDER BY time DESC");
+    let mut views = Vec::new();
+    take(&history.query(&sql, limits)?.rows, &Filter::default(), usize::MAX, &mut views, &mut HashMap::new());
+    Ok(views.into_iter().find(|view| view.id == id))
+}
+
+/// The rows of the latest `reach` events that may be wanted and ended before `below`, all of a time at once, and that
+/// time; `None` where there are no earlier ones.
+fn latest(
+    history: &dyn Snapshot,
+    filter: &Filter,
+    reach: usize,
+    below: i64,
+    limits: Limits,
+) -> Result<(Vec<Vec<Cell>>, Option<i64>), QueryError> {
+    let nanos = |time: Nanos| i64::try_from(time.0).unwrap_or(i64::MAX);
+    // The names of kinds are words with dashes, and everything else is a number.
+    let kind = filter.kind.map(|kind| format!(" AND kind = '{}'", kind.name())).unwrap_or_default();
+    let (first, until) = (filter.from.map_or(0, nanos), filter.to.map_or(i64::MAX, nanos));
+    let wanted =
+        |from: i64| format!("FROM events WHERE time >= {from} AND time < {below} AND first <= {until}{kind}");
+    let sql = format!("SELECT time {} ORDER BY time DESC LIMIT 1 OFFSET {reach}", wanted(first));
+    let from = match history.query(&sql, limits)?.rows.first().map(Vec::as_slice) {
+        Some([Cell::Integer(time)]) => Some(*time),
+        _ => None,
+    };
+    let sql =
+        format!("SELECT {COLUMNS} {} ORDER BY time DESC LIMIT {MAX_ROWS}", wanted(from.unwrap_or(first)));
+    Ok((history.query(&sql, limits)?.rows, from))
+}
+
+/// Adds the events of rows that are wanted, the latest first.
+fn take(
+    rows: &[Vec<Cell>],
+    filter: &Filter,
+    most: usize,
+    views: &mut Vec<EventView>,
+    known: &mut HashMap<EventId, usize>,
+) {
+    let may_be = |row: &&Vec<Cell>| may_be_about(row, filter);
+    let events = rows.iter().filter(may_be).filter_map(|row| event(row));
+    for event in events.filter(|event| filter.wants(event)) {
         let id = event.id();
         match known.get(&id) {
             // The end says all that the beginning does.
@@ -86,7 +152,13 @@ pub(super) fn of_snapshot(
             None => break,
         }
     }
-    Ok(views)
+}
+
+/// Whether the texts of a row can name the node that is asked for, which is seen sooner than what they mean.
+fn may_be_about(row: &[Cell], filter: &Filter) -> bool {
+    let Some(node) = filter.node else { return true };
+    let number = node.to_string();
+    row.iter().any(|cell| matches!(cell, Cell::Text(text) if text.contains(&number)))
 }
 
 /// The event of a row; `None` where another version has written it.
@@ -161,5 +233,10 @@ fn names(value: &Value, node: u32, is_node: bool) -> bool {
     }
 }
 
+/// What an event is made of.
+const COLUMNS: &str =
+    "time, first, kind, severity, confidence, key, count, detail, evidence, phase, silenced, end_reason";
+/// Rows of history that are looked at first.
+const LEAST_ROWS: usize = 512;
 /// Most rows of history that are looked at for one answer.
 const MAX_ROWS: usize = 50_000;

@@ -125,21 +125,43 @@ fn part(name: &str, text: &str, most: u32) -> Result<u32, Problem> {
     text.parse().ok().filter(|number| *number <= most).ok_or_else(wrong)
 }
 
-/// The reports that events rest on.
+/// The reports that events rest on: the latest ones, as many as are likely to do, and all where they do not.
 fn of_history(
     past: &mut Past,
     wanted: &Wanted,
     event: Option<&EventView>,
 ) -> Result<BTreeMap<Key, Kept>, QueryError> {
+    // A report is there once for each event that rests on it.
+    let found = of_rows(past, wanted, event, wanted.limit.saturating_mul(4).clamp(256, MAX_ROWS))?;
+    match found.len() >= wanted.limit {
+        true => Ok(found),
+        false => of_rows(past, wanted, event, MAX_ROWS),
+    }
+}
+
+/// The same out of the latest rows, so many of them, those of one time together.
+fn of_rows(
+    past: &mut Past,
+    wanted: &Wanted,
+    event: Option<&EventView>,
+    rows: usize,
+) -> Result<BTreeMap<Key, Kept>, QueryError> {
     let clip = |time: Nanos| i64::try_from(time.0).unwrap_or(i64::MAX);
     let node = wanted.node.map(|node| format!(" AND node_id = {}", node.0)).unwrap_or_default();
     let of_event = event.map(|view| format!(" AND event = '{}'", view.id)).unwrap_or_default();
     let to = wanted.below.map_or(wanted.range.to, |below| Nanos(below.time.0 + 1).min(wanted.range.to));
+    let wanted_rows =
+        |from: i64| format!("FROM reports WHERE time >= {from} AND time < {}{node}{of_event}", clip(to));
+    let mut from = clip(wanted.range.from);
+    if rows < MAX_ROWS {
+        let sql = format!("SELECT time {} ORDER BY time DESC LIMIT 1 OFFSET {rows}", wanted_rows(from));
+        from =
+            past.rows(&sql)?.first().and_then(|row| number(&row[0])).map_or(from, |time| clip(Nanos(time)));
+    }
     let sql = format!(
-        "SELECT time, node_id, hw_id, sequence, length, source, session, event, version FROM reports \
-         WHERE time >= {} AND time < {}{node}{of_event} ORDER BY time DESC LIMIT {MAX_ROWS}",
-        clip(wanted.range.from),
-        clip(to),
+        "SELECT time, node_id, hw_id, sequence, length, source, session, event, version {} \
+         ORDER BY time DESC LIMIT {MAX_ROWS}",
+        wanted_rows(from)
     );
     let mut found: BTreeMap<Key, Kept> = BTreeMap::new();
     for row in past.rows(&sql)? {

@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use inband_model::{EventView, Names, Silence};
+use inband_model::{EventId, EventView, Names, Silence};
 use inband_store::Limits;
 use tokio::sync::{Semaphore, SemaphorePermit, oneshot};
 
@@ -20,6 +20,7 @@ use crate::metrics::Metrics;
 use crate::pipeline::{Asker, Sight};
 use crate::read_model::ReadModel;
 use crate::settings::ApiSettings;
+use crate::windows::Windows;
 
 /// What every answer may need.
 #[derive(Debug)]
@@ -29,6 +30,8 @@ pub(super) struct State {
     /// `None`: no history is kept.
     pub(super) archive: Option<Arc<dyn Archive>>,
     pub(super) live: Live,
+    /// What was so lately; `None`: that is not kept.
+    pub(super) windows: Option<Windows>,
     pub(super) names: Arc<Names>,
     pub(super) metrics: Metrics,
     pub(super) access: Access,
@@ -92,6 +95,18 @@ impl State {
             tokio::task::spawn_blocking(move || past::of_history(&*archive, &filter, most, limits)).await;
         match found {
             Ok(Ok(events)) => Ok(events),
+            Ok(Err(error)) => Err(Problem::unavailable(error.to_string())),
+            Err(_) => Err(Problem::stopped()),
+        }
+    }
+
+    /// One event of history; `None` where it is not there, or no history is kept.
+    pub(super) async fn past_event(self: &Arc<Self>, id: EventId) -> Result<Option<EventView>, Problem> {
+        let Some(archive) = self.archive.clone() else { return Ok(None) };
+        let _turn = self.turn().await?;
+        let limits = self.limits();
+        match tokio::task::spawn_blocking(move || past::of_id(&*archive, id, limits)).await {
+            Ok(Ok(event)) => Ok(event),
             Ok(Err(error)) => Err(Problem::unavailable(error.to_string())),
             Err(_) => Err(Problem::stopped()),
         }

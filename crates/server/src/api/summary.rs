@@ -47,23 +47,29 @@ pub(super) async fn summary(
     }))
 }
 
-/// Numbers of each step, of a short time out of hops, of a long one out of minutes.
+/// Numbers of each step: of short steps out of hops, of others out of seconds of all, of long times out of minutes.
 fn steps(past: &mut Past, range: TimeRange, step_ns: u64) -> Result<SummaryColumns, QueryError> {
     let is_long = range.length() > LONG_NS && step_ns >= MINUTE_NS;
-    let (table, columns) = match is_long {
-        true => (
+    let has_totals = step_ns >= SECOND_NS && past.has_totals(range);
+    let (table, columns) = match (has_totals, is_long) {
+        (true, _) => (
+            "totals",
+            "sum(hops) AS n, max(latency_max) AS l, max(queue_occupancy_max) AS q, sum(dropped) AS d",
+        ),
+        (false, true) => (
             "minutes",
             "sum(count) AS n, max(latency_max) AS l, max(queue_occupancy_max) AS q, sum(dropped) AS d",
         ),
-        false => ("observations", "count(*) AS n, max(hop_latency) AS l, max(queue_occupancy) AS q"),
+        (false, false) => ("observations", "count(*) AS n, max(hop_latency) AS l, max(queue_occupancy) AS q"),
     };
+    let is_rolled_up = has_totals || is_long;
     let sql = format!(
         "SELECT (time - {}) / {step_ns} AS step, {columns} FROM {table} WHERE {} GROUP BY step ORDER BY step",
         range.from.0,
         within(range)
     );
     let mut dropped: HashMap<u64, u64> = HashMap::new();
-    if !is_long {
+    if !is_rolled_up {
         // The first row of a report stands for the report.
         let sql = format!(
             "SELECT (time - {}) / {step_ns} AS step, count(*) AS n FROM observations \
@@ -79,7 +85,7 @@ fn steps(past: &mut Past, range: TimeRange, step_ns: u64) -> Result<SummaryColum
         steps.hops.push(count(&row[1]));
         steps.max_latency.push(number(&row[2]));
         steps.max_occupancy.push(number(&row[3]));
-        steps.drops.push(match is_long {
+        steps.drops.push(match is_rolled_up {
             true => row.get(4).and_then(number),
             false => Some(dropped.get(&count(&row[0])).copied().unwrap_or(0)),
         });
@@ -120,7 +126,8 @@ fn incident(names: &Names, views: &[&EventView]) -> Incident {
 }
 
 const USUAL_STEPS: u64 = 60;
-const MINUTE_NS: u64 = 60_000_000_000;
+const SECOND_NS: u64 = 1_000_000_000;
+const MINUTE_NS: u64 = 60 * SECOND_NS;
 /// A longer time than this is answered out of minutes.
 const LONG_NS: u64 = 60 * MINUTE_NS;
 const MAX_EVENTS: usize = 2_000;

@@ -32,6 +32,7 @@ use crate::live::Live;
 use crate::pipeline::Pipeline;
 use crate::receive::Reception;
 use crate::settings::{ApiSettings, ReceiveSettings};
+use crate::windows::Windows;
 
 #[test]
 fn every_operation_is_there_and_nothing_else() {
@@ -318,12 +319,14 @@ impl System {
         let (reception, feed) = Reception::start(&receive).unwrap();
         let live = Live::default();
         stages.push(Box::new(live.clone()));
+        let windows = Windows::new(1 << 24);
+        stages.push(Box::new(windows.clone()));
         let pipeline = Pipeline::start(CollectorSettings::default(), feed, stages).unwrap();
         let listen = "127.0.0.1:0".parse().unwrap();
         let listening = Listening::open(&ApiSettings { listen, ..settings }).unwrap();
         let names: NameList = toml::from_str(NAMES).unwrap();
         let names = Arc::new(Names::new(names));
-        let api = Api::start(listening, pipeline.asker(), Some(archive), live, names).unwrap();
+        let api = Api::start(listening, pipeline.asker(), Some(archive), live, Some(windows), names).unwrap();
         let address = api.address();
         System { reception, _pipeline: pipeline, _api: api, address, folder, sent: AtomicU32::new(0) }
     }

@@ -1,12 +1,14 @@
 //! What does the collector know at this time?
 
+use std::cmp::Reverse;
 use std::sync::Arc;
 
 use axum::extract::{Path, State};
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
+use inband_collector::QueueView;
 use inband_model::NodeId;
-use inband_model::api::ListQuestion;
+use inband_model::api::{ListQuestion, Window, WindowValues};
 use serde::Serialize;
 
 use super::Shared;
@@ -16,6 +18,7 @@ use super::problem::Problem;
 use crate::metrics::{self, Seen};
 use crate::named::Named;
 use crate::pipeline::Sight;
+use crate::windows::{Lately, LinkKey, PortKey, QueueKey, Sums};
 
 /// How many are meant, 100 where nothing is said.
 fn limit(wanted: &ListQuestion) -> usize {
@@ -59,8 +62,11 @@ pub(super) async fn nodes(
     Asked(wanted): Asked<ListQuestion>,
 ) -> Result<Response, Problem> {
     let nodes = state.read.nodes().await?;
+    let lately = lately(&state, wanted.window).await?;
     let nodes = nodes.iter().filter(|node| is_wanted(&wanted, node.node_id));
-    Ok(list(nodes.take(wanted.limit.unwrap_or(MAX_ANSWER)), |node| state.names.of_node(node)))
+    Ok(list(nodes.take(wanted.limit.unwrap_or(MAX_ANSWER)), |node| {
+        beside(state.names.of_node(node), lately.as_deref(), |lately| lately.node(node.node_id))
+    }))
 }
 
 pub(super) async fn links(
@@ -69,7 +75,11 @@ pub(super) async fn links(
 ) -> Result<Response, Problem> {
     let links = state.read.links().await?;
     let links = links.iter().filter(|link| is_wanted(&wanted, link.from) || is_wanted(&wanted, link.to));
-    Ok(list(links.take(wanted.limit.unwrap_or(MAX_ANSWER)), |link| state.names.of_link(link)))
+    let lately = lately(&state, wanted.window).await?;
+    Ok(list(links.take(wanted.limit.unwrap_or(MAX_ANSWER)), |link| {
+        let key: LinkKey = (link.from, link.egress_interface, link.to, link.ingress_interface);
+        beside(state.names.of_link(link), lately.as_deref(), |lately| lately.links.get(&key)?.values())
+    }))
 }
 
 pub(super) async fn topology(State(state): State<Shared>) -> Result<Response, Problem> {
@@ -84,17 +94,30 @@ pub(super) async fn interfaces(
     let ports = state.read.ports().await?;
     let mut ports: Vec<_> = ports.iter().filter(|port| is_wanted(&wanted, port.node_id)).collect();
     ports.sort_by_key(|port| (port.node_id, port.egress_interface));
-    Ok(list(ports.into_iter().take(wanted.limit.unwrap_or(MAX_ANSWER)), |port| state.names.of_port(port)))
+    let lately = lately(&state, wanted.window).await?;
+    Ok(list(ports.into_iter().take(wanted.limit.unwrap_or(MAX_ANSWER)), |port| {
+        let key: PortKey = (port.node_id, port.egress_interface);
+        beside(state.names.of_port(port), lately.as_deref(), |lately| lately.ports.get(&key)?.values())
+    }))
 }
 
-/// The deepest first.
+/// The deepest first, of a window those that were so in it.
 pub(super) async fn queues(
     State(state): State<Shared>,
     Asked(wanted): Asked<ListQuestion>,
 ) -> Result<Response, Problem> {
     let queues = state.read.queues().await?;
-    let queues = queues.iter().filter(|queue| is_wanted(&wanted, queue.node_id));
-    Ok(list(queues.take(limit(&wanted)), |queue| state.names.of_queue(queue)))
+    let lately = lately(&state, wanted.window).await?;
+    let mut queues: Vec<_> = queues.iter().filter(|queue| is_wanted(&wanted, queue.node_id)).collect();
+    let key = |queue: &QueueView| -> QueueKey { (queue.node_id, queue.egress_interface, queue.queue_id) };
+    if let Some(lately) = &lately {
+        let depth = |queue: &&QueueView| lately.queues.get(&key(queue)).map(Sums::max);
+        queues.sort_by_key(|queue| Reverse(depth(queue)));
+    }
+    Ok(list(queues.into_iter().take(limit(&wanted)), |queue| {
+        let values = |lately: &Lately| lately.queues.get(&key(queue))?.values();
+        beside(state.names.of_queue(queue), lately.as_deref(), values)
+    }))
 }
 
 /// Those with the most reports first.
@@ -125,6 +148,31 @@ pub(super) async fn flow(State(state): State<Shared>, Path(id): Path<String>) ->
         Some(text(&serde_json::json!({ "flow": names.of_flow(&view), "paths": paths })))
     };
     state.look(find).await?.map(written).ok_or_else(unknown)
+}
+
+/// Something with what it has shown lately beside it.
+#[derive(Serialize)]
+struct Beside<T> {
+    #[serde(flatten)]
+    of: T,
+    /// `None`: no window was asked for, `Some(None)`: nothing was told in it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    window: Option<Option<WindowValues>>,
+}
+
+fn beside<T>(of: T, lately: Option<&Lately>, values: impl Fn(&Lately) -> Option<WindowValues>) -> Beside<T> {
+    Beside { of, window: lately.map(values) }
+}
+
+/// What was so in a window; `None` where none is asked for.
+async fn lately(state: &Shared, window: Option<Window>) -> Result<Option<Arc<Lately>>, Problem> {
+    let Some(window) = window else { return Ok(None) };
+    let Some(windows) = state.windows.clone() else {
+        return Err(Problem::unavailable("no window is kept: api.window_bytes is 0"));
+    };
+    let now = state.read.now().await?.0 / 1_000_000_000;
+    let lately = tokio::task::spawn_blocking(move || windows.lately(window, now)).await;
+    lately.map(Some).map_err(|_| Problem::stopped())
 }
 
 /// Many of something, each written as `named` has it.

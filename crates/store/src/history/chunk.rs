@@ -99,6 +99,16 @@ impl Chunk {
         }
     }
 
+    /// The values of a column in its first rows; of rows in memory, in all of them.
+    pub(crate) fn first_of_column(&self, column: usize, rows: usize) -> Result<ColumnData, StoreError> {
+        match &self.source {
+            Part::Group { segment, path, group } => {
+                segment.first_of_column(*group, column, rows).map_err(StoreError::segment("read", path))
+            }
+            Part::Memory { column: of, .. } => Ok(of(column)),
+        }
+    }
+
     /// The values of a column in some of the rows.
     pub(crate) fn part_of_column(&self, column: usize, rows: Range<usize>) -> Result<ColumnData, StoreError> {
         match &self.source {

@@ -2,9 +2,11 @@
 
 use std::collections::HashMap;
 use std::hash::Hash;
-use std::sync::Arc;
 
 use inband_model::table::Kind;
+
+use super::texts::Texts;
+use crate::mixer::Seed;
 
 /// The values of a column in some rows.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,7 +25,7 @@ pub enum ColumnData {
         /// Which text; `None` where there is none.
         codes: Vec<Option<u32>>,
         /// The texts.
-        words: Vec<Arc<str>>,
+        words: Texts,
     },
 }
 
@@ -35,7 +37,7 @@ pub enum Value<'a> {
     /// A number, a time, or 0 and 1.
     Integer(i64),
     /// A text.
-    Text(&'a Arc<str>),
+    Text(&'a str),
 }
 
 impl ColumnData {
@@ -66,8 +68,8 @@ impl ColumnData {
         texts: impl Iterator<Item = Option<T>>,
         write: impl Fn(T) -> String,
     ) -> ColumnData {
-        let (mut codes, mut words) = (Vec::with_capacity(texts.size_hint().0), Vec::new());
-        let mut known: HashMap<T, u32> = HashMap::new();
+        let (mut codes, mut words) = (Vec::with_capacity(texts.size_hint().0), Texts::default());
+        let mut known: HashMap<T, u32, Seed> = HashMap::default();
         // Rows that follow one another are mostly of one flow.
         let mut last: Option<(T, u32)> = None;
         for text in texts {
@@ -78,7 +80,7 @@ impl ColumnData {
             let code = match &last {
                 Some((same, code)) if *same == text => *code,
                 _ => *known.entry(text.clone()).or_insert_with(|| {
-                    words.push(Arc::from(write(text.clone())));
+                    words.push(&write(text.clone()));
                     u32::try_from(words.len() - 1).unwrap_or(u32::MAX)
                 }),
             };
@@ -94,7 +96,7 @@ impl ColumnData {
             Kind::Time | Kind::Integer | Kind::Flag => {
                 ColumnData::Integers { values: vec![0; rows], valid: Some(vec![false; rows]) }
             }
-            Kind::Text => ColumnData::Texts { codes: vec![None; rows], words: Vec::new() },
+            Kind::Text => ColumnData::Texts { codes: vec![None; rows], words: Texts::default() },
         }
     }
 
@@ -108,7 +110,7 @@ impl ColumnData {
             },
             ColumnData::Flags(values) => Value::Integer(values[row].into()),
             ColumnData::Texts { codes, words } => {
-                codes[row].map_or(Value::Missing, |code| Value::Text(&words[code as usize]))
+                codes[row].map_or(Value::Missing, |code| Value::Text(words.get(code as usize)))
             }
         }
     }
@@ -144,7 +146,7 @@ impl ColumnData {
             (ColumnData::Flags(values), ColumnData::Flags(more)) => values.extend(rows.map(|row| more[row])),
             (ColumnData::Texts { codes, words }, ColumnData::Texts { codes: more, words: more_words }) => {
                 let first = u32::try_from(words.len()).unwrap_or(u32::MAX);
-                words.extend(more_words.iter().cloned());
+                words.extend(more_words.iter());
                 codes.extend(rows.map(|row| more[row].map(|code| code.saturating_add(first))));
             }
             // A flag that an older program did not write reads as a number; then all are numbers.
@@ -187,9 +189,7 @@ impl ColumnData {
         match self {
             ColumnData::Integers { values, valid } => values.len() * 8 + valid.as_ref().map_or(0, Vec::len),
             ColumnData::Flags(values) => values.len(),
-            ColumnData::Texts { codes, words } => {
-                codes.len() * 8 + words.iter().map(|word| 32 + word.len()).sum::<usize>()
-            }
+            ColumnData::Texts { codes, words } => codes.len() * 8 + words.bytes(),
         }
     }
 }

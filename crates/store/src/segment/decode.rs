@@ -5,7 +5,6 @@
 
 use std::borrow::Cow;
 use std::cell::RefCell;
-use std::sync::Arc;
 
 use inband_model::table::Kind;
 use parquet::basic::Compression;
@@ -15,7 +14,7 @@ use zstd::bulk::Decompressor;
 use super::header::PageHeader;
 use super::split::take_split;
 use super::unpack::{Bytes, each_run, take_deltas, unpack};
-use crate::history::ColumnData;
+use crate::history::{ColumnData, Texts};
 
 /// What is known of a chunk before it is read.
 #[derive(Debug, Clone, Copy)]
@@ -25,13 +24,15 @@ pub(super) struct Layout {
     pub(super) is_optional: bool,
     pub(super) compression: Compression,
     pub(super) rows: usize,
+    /// How many of the first rows are wanted.
+    pub(super) wanted: usize,
 }
 
 /// Decodes the bytes of a chunk.
 pub(super) fn decode(bytes: &[u8], layout: Layout) -> Result<ColumnData, ParquetError> {
     let mut decoder = Decoder::new(layout);
     let mut bytes = Bytes(bytes);
-    while decoder.rows < layout.rows {
+    while decoder.rows < layout.wanted {
         let header = PageHeader::read(&mut bytes).ok_or_else(|| wrong("a page header cannot be read"))?;
         let stored = bytes.take(header.stored_bytes).ok_or_else(|| wrong("a page is cut short"))?;
         if header.checksum.is_some_and(|checksum| checksum != crc32fast::hash(stored)) {
@@ -91,14 +92,14 @@ struct Decoder {
     numbers: Vec<i64>,
     flags: Vec<bool>,
     dictionary: Vec<i64>,
-    words: Vec<Arc<str>>,
+    words: Texts,
     /// The code of the first word of the dictionary at hand.
     first_word: usize,
 }
 
 impl Decoder {
     fn new(layout: Layout) -> Self {
-        let room = if layout.kind == Kind::Flag { 0 } else { layout.rows };
+        let room = if layout.kind == Kind::Flag { 0 } else { layout.wanted };
         Self {
             layout,
             rows: 0,
@@ -106,7 +107,7 @@ impl Decoder {
             numbers: Vec::with_capacity(room.min(MAX_ROOM)),
             flags: Vec::new(),
             dictionary: Vec::new(),
-            words: Vec::new(),
+            words: Texts::default(),
             first_word: 0,
         }
     }
@@ -117,7 +118,7 @@ impl Decoder {
             Kind::Text => {
                 self.first_word = self.words.len();
                 (0..header.values).try_for_each(|_| {
-                    self.words.push(text(&mut bytes)?);
+                    self.words.push(&text(&mut bytes)?);
                     Some(())
                 })
             }
@@ -135,9 +136,10 @@ impl Decoder {
         if rows == 0 || rows > self.layout.rows - self.rows {
             return None;
         }
+        let wanted = rows.min(self.layout.wanted - self.rows);
         self.rows += rows;
         let mut bytes = Bytes(page);
-        let values = if self.layout.is_optional { self.take_levels(&mut bytes, rows)? } else { rows };
+        let values = if self.layout.is_optional { self.take_levels(&mut bytes, wanted)? } else { wanted };
         match (self.layout.kind, header.encoding) {
             (Kind::Flag, PLAIN) => unpack(bytes.0, 1, values, |bit| {
                 self.flags.push(bit != 0);
@@ -150,10 +152,13 @@ impl Decoder {
             }
             (Kind::Time | Kind::Integer, DELTA) => {
                 let before = self.numbers.len();
-                take_deltas(&mut bytes, &mut self.numbers, values)?;
+                take_deltas(&mut bytes, &mut self.numbers, rows, values)?;
                 (self.numbers.len() - before == values).then_some(())
             }
-            (Kind::Time | Kind::Integer, SPLIT) => take_split(bytes.0, &mut self.numbers, values),
+            (Kind::Time | Kind::Integer, SPLIT) => {
+                let count = if wanted < rows { bytes.0.len() / size_of::<i64>() } else { values };
+                take_split(bytes.0, &mut self.numbers, count, values)
+            }
             (Kind::Time | Kind::Integer, PLAIN_DICTIONARY | DICTIONARY) => {
                 let Self { dictionary, numbers, .. } = self;
                 each_code(&mut bytes, values, |code, length| {
@@ -168,7 +173,7 @@ impl Decoder {
             (Kind::Text, PLAIN) => (0..values).try_for_each(|_| {
                 let word = text(&mut bytes)?;
                 self.numbers.push(i64::try_from(self.words.len()).ok()?);
-                self.words.push(word);
+                self.words.push(&word);
                 Some(())
             }),
             (Kind::Text, PLAIN_DICTIONARY | DICTIONARY) => {
@@ -198,7 +203,7 @@ impl Decoder {
     }
 
     fn finish(self) -> Option<ColumnData> {
-        let Layout { kind, is_optional, rows, .. } = self.layout;
+        let Layout { kind, is_optional, wanted: rows, .. } = self.layout;
         let are_missing = |valid: &[bool]| valid.iter().filter(|valid| **valid).count();
         let values = if kind == Kind::Flag { self.flags.len() } else { self.numbers.len() };
         let expected = if is_optional { are_missing(&self.valid) } else { rows };
@@ -236,10 +241,10 @@ fn each_code(bytes: &mut Bytes<'_>, values: usize, take: impl FnMut(u32, usize) 
     each_run(bytes, width, values, take)
 }
 
-fn text(bytes: &mut Bytes<'_>) -> Option<Arc<str>> {
+fn text<'a>(bytes: &mut Bytes<'a>) -> Option<Cow<'a, str>> {
     let length = bytes.length()?;
     let text = bytes.take(length)?;
-    Some(String::from_utf8_lossy(text).into())
+    Some(String::from_utf8_lossy(text))
 }
 
 fn number(bytes: &[u8]) -> i64 {

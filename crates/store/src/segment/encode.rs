@@ -55,7 +55,7 @@ impl ColumnEncoder {
                 if is_optional {
                     self.put_levels(codes.iter().map(|code| (code.is_some(), 1)));
                 }
-                let word = |code: u32| words.get(code as usize).map_or_else(String::new, ToString::to_string);
+                let word = |code: u32| words.get(code as usize).to_owned();
                 self.put_texts(codes.iter().flatten().map(|code| (*code, 1)), word);
             }
         }

@@ -147,26 +147,43 @@ impl SegmentReader {
 
     /// The values of a column in a row group.
     pub(crate) fn column(&self, group: usize, column: usize) -> Result<ColumnData, ParquetError> {
+        self.first_of_column(group, column, usize::MAX)
+    }
+
+    /// The values of a column in the first rows of a row group.
+    pub(crate) fn first_of_column(
+        &self,
+        group: usize,
+        column: usize,
+        rows: usize,
+    ) -> Result<ColumnData, ParquetError> {
+        let rows = rows.min(self.rows(group));
         match (self.offsets[column], self.places[column]) {
-            (Some((clock, place)), _) => self.timestamps(group, clock, place),
-            (None, Some(place)) => self.stored(group, place, self.kinds[column]),
-            (None, None) => Ok(ColumnData::missing(self.kinds[column], self.rows(group))),
+            (Some((clock, place)), _) => self.timestamps(group, clock, place, rows),
+            (None, Some(place)) => self.stored(group, place, self.kinds[column], rows),
+            (None, None) => Ok(ColumnData::missing(self.kinds[column], rows)),
         }
     }
 
     /// Timestamps of a node's clock, which stand as offsets in the file.
-    fn timestamps(&self, group: usize, clock: Clock, place: usize) -> Result<ColumnData, ParquetError> {
-        let offsets = self.stored(group, place, Kind::Integer)?;
+    fn timestamps(
+        &self,
+        group: usize,
+        clock: Clock,
+        place: usize,
+        rows: usize,
+    ) -> Result<ColumnData, ParquetError> {
+        let offsets = self.stored(group, place, Kind::Integer, rows)?;
         let column = |name: &str| {
             let column = self.names.iter().position(|known| *known == name);
             column.map_or_else(
-                || Ok(ColumnData::missing(Kind::Integer, self.rows(group))),
-                |column| self.column(group, column),
+                || Ok(ColumnData::missing(Kind::Integer, rows)),
+                |column| self.first_of_column(group, column, rows),
             )
         };
         let delays = match self.delays {
-            Some(place) => self.stored(group, place, Kind::Integer)?,
-            None => ColumnData::missing(Kind::Integer, self.rows(group)),
+            Some(place) => self.stored(group, place, Kind::Integer, rows)?,
+            None => ColumnData::missing(Kind::Integer, rows),
         };
         let anchors = clocks::anchors(&column("time")?, delays);
         Ok(match clock {
@@ -177,8 +194,14 @@ impl SegmentReader {
         })
     }
 
-    /// The values of a column of the file in a row group.
-    fn stored(&self, group: usize, place: usize, kind: Kind) -> Result<ColumnData, ParquetError> {
+    /// The values of a column of the file in the first rows of a row group.
+    fn stored(
+        &self,
+        group: usize,
+        place: usize,
+        kind: Kind,
+        wanted: usize,
+    ) -> Result<ColumnData, ParquetError> {
         let rows = self.rows(group);
         let about = self.metadata.row_group(group).column(place);
         let expected = match kind {
@@ -200,7 +223,7 @@ impl SegmentReader {
             return Err(ParquetError::General("its checksum is wrong".into()));
         }
         let is_optional = about.column_descr().max_def_level() > 0;
-        let layout = Layout { kind, is_optional, compression: about.compression(), rows };
+        let layout = Layout { kind, is_optional, compression: about.compression(), rows, wanted };
         decode(&bytes, layout)
     }
 
@@ -211,7 +234,7 @@ impl SegmentReader {
         column: usize,
         rows: Range<usize>,
     ) -> Result<ColumnData, ParquetError> {
-        Ok(self.column(group, column)?.pick(rows))
+        Ok(self.first_of_column(group, column, rows.end)?.pick(rows))
     }
 
     fn columns(&self) -> usize {

@@ -11,15 +11,16 @@ pub(super) fn put_split(bytes: &mut Vec<u8>, numbers: &[u64]) {
     }
 }
 
-/// Appends `count` numbers that stand in `bytes` to `numbers`. `None` when they are not there.
-pub(super) fn take_split(bytes: &[u8], numbers: &mut Vec<i64>, count: usize) -> Option<()> {
-    if count == 0 {
+/// Appends the first `wanted` of `count` numbers that stand in `bytes` to `numbers`. `None` when they are not there.
+pub(super) fn take_split(bytes: &[u8], numbers: &mut Vec<i64>, count: usize, wanted: usize) -> Option<()> {
+    if wanted == 0 {
         return Some(());
     }
-    let planes = bytes.get(..count.checked_mul(WIDTH)?)?;
+    let planes = bytes.get(..count.checked_mul(WIDTH)?).filter(|_| wanted <= count)?;
     let before = numbers.len();
-    numbers.resize(before + count, 0);
+    numbers.resize(before + wanted, 0);
     for (place, plane) in planes.chunks_exact(count).enumerate() {
+        let plane = &plane[..wanted];
         let first = plane[0];
         if first == 0 && plane.iter().all(|byte| *byte == 0) {
             continue;

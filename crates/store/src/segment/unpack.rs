@@ -114,8 +114,13 @@ pub(super) fn unpack(
     Some(())
 }
 
-/// Appends numbers that are written as differences to `numbers`; at most `most` of them.
-pub(super) fn take_deltas(bytes: &mut Bytes<'_>, numbers: &mut Vec<i64>, most: usize) -> Option<()> {
+/// Appends the first `wanted` of at most `most` numbers that are written as differences to `numbers`.
+pub(super) fn take_deltas(
+    bytes: &mut Bytes<'_>,
+    numbers: &mut Vec<i64>,
+    most: usize,
+    wanted: usize,
+) -> Option<()> {
     let block = usize::try_from(bytes.varint()?).ok()?;
     let parts = usize::try_from(bytes.varint()?).ok()?;
     let count = usize::try_from(bytes.varint()?).ok()?;
@@ -130,6 +135,7 @@ pub(super) fn take_deltas(bytes: &mut Bytes<'_>, numbers: &mut Vec<i64>, most: u
         return None;
     }
     let part = block / parts;
+    let count = count.min(wanted);
     if count == 0 {
         return Some(());
     }

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use std::path::Path;
 
 use inband_model::HopColumns;
-use inband_model::table::{Cells, Table};
+use inband_model::table::{BURSTS, Cells, EVENTS, HOURS, MINUTES, PATHS, REPORTS, Table};
 use parquet::errors::ParquetError;
 
 use super::encode::ColumnEncoder;
@@ -63,7 +63,13 @@ fn write_rows<R>(mut file: File, table: &Table<R>, rows: &[R]) -> Result<(), Par
     let shape = table.shape();
     let mut builder = FileBuilder::new(schema(&shape)?, ZSTD_LEVEL)?;
     let mut encoder = ColumnEncoder::new();
-    for rows in rows.chunks(ROW_GROUP_ROWS) {
+    // A question reads few of rows with long texts, and of those that stand by what they are about.
+    let at_once = match table.name {
+        name if LONG.contains(&name) => LONG_ROWS,
+        name if BY_PLACE.contains(&name) => BY_PLACE_ROWS,
+        _ => ROW_GROUP_ROWS,
+    };
+    for rows in rows.chunks(at_once) {
         for (column, (name, _, is_optional, _)) in table.columns.iter().zip(&shape.columns) {
             let data = column_of(&column.cells, rows);
             encoder.put_column(&data, *is_optional, CLIMBING.contains(name));
@@ -95,5 +101,11 @@ pub(crate) fn column_of<R>(cells: &Cells<R>, rows: &[R]) -> ColumnData {
     }
 }
 
+/// Tables whose rows stand by node or by flow, and the rows of their row groups.
+const BY_PLACE: [&str; 3] = [MINUTES.name, HOURS.name, PATHS.name];
+const BY_PLACE_ROWS: usize = 4_096;
+/// Tables whose rows hold long texts, and the rows of their row groups.
+const LONG: [&str; 3] = [EVENTS.name, REPORTS.name, BURSTS.name];
+const LONG_ROWS: usize = 1_024;
 /// Columns whose values are nearly all different and follow one another.
 const CLIMBING: [&str; 1] = ["time"];

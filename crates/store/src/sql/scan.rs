@@ -233,7 +233,7 @@ fn wanted_rows(columns: &[Option<ColumnData>], wanted: &[Wanted], rows: usize) -
             }
             Wanted::Text(column, text) => {
                 let Some(ColumnData::Texts { codes, words }) = &columns[*column] else { continue };
-                let code = words.iter().position(|word| **word == **text);
+                let code = words.iter().position(|word| word == &**text);
                 order.retain(|row| code.is_some() && codes[*row as usize].map(|code| code as usize) == code);
             }
         }

@@ -173,7 +173,7 @@ fn a_name_nobody_knows_is_told_with_the_nearest() {
         (
             "SELECT * FROM xyz",
             "no such table: xyz; there are observations, paths, events, ledger, minutes, seconds, bursts, hours, \
-             flow_minutes, link_minutes, reports",
+             flow_minutes, link_minutes, totals, reports",
         ),
         ("SELECT qqq FROM events", "no such column: qqq; `inband query --tables` lists all"),
         ("", "there is no question"),

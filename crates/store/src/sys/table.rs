@@ -156,7 +156,7 @@ unsafe impl VTabCursor for HistoryCursor<'_> {
         match usize::try_from(column).map_or(Value::Missing, |column| self.scan.value(column)) {
             Value::Missing => context.set_result(&rusqlite::types::Null),
             Value::Integer(number) => context.set_result(&number),
-            Value::Text(text) => context.set_result(&&**text),
+            Value::Text(text) => context.set_result(&text),
         }
     }
 

@@ -19,8 +19,9 @@ impl Column {
         Self { values: values.into(), valid: valid.map(Arc::new) }
     }
 
-    /// The values of a part of history, and how many bytes its texts took.
-    pub(super) fn of(data: ColumnData, words: &Words, met: &mut Met) -> (Self, usize) {
+    /// The values of a part of history, and how many bytes its texts took; of texts those in `rows` alone, where that is
+    /// given.
+    pub(super) fn of(data: ColumnData, rows: Option<&[u32]>, words: &Words, met: &mut Met) -> (Self, usize) {
         match data {
             ColumnData::Integers { values, valid } => {
                 (Self::numbers(values, valid.filter(|valid| valid.contains(&false))), 0)
@@ -29,10 +30,24 @@ impl Column {
                 (Self::numbers(flags.into_iter().map(i64::from).collect::<Vec<_>>(), None), 0)
             }
             ColumnData::Texts { codes, words: texts } => {
-                let (numbers, bytes) = met.numbers(&texts, words);
-                let number = |code: &Option<u32>| code.map_or(0, |code| numbers[code as usize]);
                 let valid = codes.contains(&None).then(|| codes.iter().map(Option::is_some).collect());
-                (Self::numbers(codes.iter().map(number).collect::<Vec<_>>(), valid), bytes)
+                let (values, bytes) = match rows.filter(|rows| rows.len() < texts.len()) {
+                    None => {
+                        let (numbers, bytes) = met.numbers(texts.iter(), words);
+                        let number = |code: &Option<u32>| code.map_or(0, |code| numbers[code as usize]);
+                        (codes.iter().map(number).collect::<Vec<_>>(), bytes)
+                    }
+                    Some(rows) => {
+                        let there = |row: &u32| Some((*row as usize, codes[*row as usize]? as usize));
+                        let there: Vec<(usize, usize)> = rows.iter().filter_map(there).collect();
+                        let wanted = there.iter().map(|(_, code)| texts.get(*code));
+                        let (numbers, bytes) = met.numbers(wanted, words);
+                        let mut values = vec![0; codes.len()];
+                        there.iter().zip(numbers).for_each(|((row, _), number)| values[*row] = number);
+                        (values, bytes)
+                    }
+                };
+                (Self::numbers(values, valid), bytes)
             }
         }
     }

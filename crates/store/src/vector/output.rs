@@ -1,7 +1,6 @@
 //! The rows of an answer in their order.
 
 use std::cmp::Ordering;
-use std::sync::Arc;
 
 use inband_model::table::Kind;
 
@@ -9,8 +8,9 @@ use super::column::Column;
 use super::parse::Direction;
 use super::plan::Plan;
 use super::slots::{SlotColumn, Slots};
-use super::words::Words;
+use super::words::{Letters, Words, letters};
 use crate::budget::Charge;
+use crate::history::Texts;
 use crate::question::{Answer, Cell, Limits, QueryError};
 
 /// The answer to a plan.
@@ -30,9 +30,13 @@ pub(super) fn answer(
     }
     let texts = words.all();
     let columns = plan.outputs.iter().map(|(name, _)| name.clone()).collect();
+    let slots_of: Vec<(usize, bool)> =
+        plan.outputs.iter().map(|(_, slot)| (*slot, plan.kind(*slot) == Some(Kind::Text))).collect();
     let mut answer = Answer { columns, ..Answer::default() };
     for row in rows {
-        let cells = plan.outputs.iter().map(|(_, slot)| cell(plan, &slots, *slot, row as usize, &texts));
+        let cells = slots_of
+            .iter()
+            .map(|(slot, is_text)| cell(&slots.columns[*slot], *is_text, row as usize, &texts));
         let cells: Vec<Cell> = cells.collect();
         let letters = cells.iter().map(|cell| if let Cell::Text(text) = cell { text.len() } else { 0 });
         if !charge.add(size_of::<Cell>() * cells.len() + letters.sum::<usize>()) {
@@ -58,13 +62,12 @@ pub(super) fn arranged(plan: &Plan, slots: Slots, words: &Words) -> Slots {
     Slots { rows: rows.len(), columns: slots.columns.iter().map(picked).collect() }
 }
 
-fn cell(plan: &Plan, slots: &Slots, slot: usize, row: usize, texts: &[Arc<str>]) -> Cell {
-    match &slots.columns[slot] {
+fn cell(column: &SlotColumn, is_text: bool, row: usize, texts: &Texts) -> Cell {
+    match column {
         SlotColumn::Fractions(values) => values[row].map_or(Cell::Null, Cell::Real),
         SlotColumn::Numbers(column) if !column.is_there(row) => Cell::Null,
-        SlotColumn::Numbers(column) if plan.kind(slot) == Some(Kind::Text) => {
-            let text = usize::try_from(column.values[row]).ok().and_then(|number| texts.get(number));
-            text.map_or(Cell::Null, |text| Cell::Text(text.to_string()))
+        SlotColumn::Numbers(column) if is_text => {
+            Cell::Text(letters(column.values[row], texts, &mut Letters::default()).to_owned())
         }
         SlotColumn::Numbers(column) => Cell::Integer(column.values[row]),
     }
@@ -81,7 +84,7 @@ fn order(plan: &Plan, slots: &Slots, words: &Words) -> Vec<u32> {
     let keys = (0..plan.keys.len()).map(|key| (key, Direction::Ascending));
     let of_groups = keys.filter(|_| plan.aggregates.is_some());
     for (slot, direction) in plan.order.iter().copied().chain(of_groups) {
-        let texts = (plan.kind(slot) == Some(Kind::Text)).then_some(texts.as_slice());
+        let texts = (plan.kind(slot) == Some(Kind::Text)).then_some(&texts);
         terms.push(Term { column: &slots.columns[slot], texts, direction });
     }
     let compare = |left: &u32, right: &u32| {
@@ -106,7 +109,7 @@ fn order(plan: &Plan, slots: &Slots, words: &Words) -> Vec<u32> {
 /// What rows are compared by.
 struct Term<'a> {
     column: &'a SlotColumn,
-    texts: Option<&'a [Arc<str>]>,
+    texts: Option<&'a Texts>,
     direction: Direction,
 }
 
@@ -119,8 +122,9 @@ impl Term<'_> {
             SlotColumn::Numbers(column) => match self.texts {
                 None => number(column, left).cmp(&number(column, right)),
                 Some(texts) => {
-                    let text = |row| Some(&*texts[usize::try_from(number(column, row)?).ok()?]);
-                    text(left).map(str::as_bytes).cmp(&text(right).map(str::as_bytes))
+                    let [mut left_room, mut right_room] = [Letters::default(), Letters::default()];
+                    let left = number(column, left).map(|text| letters(text, texts, &mut left_room));
+                    left.cmp(&number(column, right).map(|text| letters(text, texts, &mut right_room)))
                 }
             },
         };

@@ -108,6 +108,8 @@ struct Worker<'a> {
     wanted: Vec<usize>,
     found: Vec<u32>,
     met: Met,
+    /// Bytes of the texts that this thread has met first.
+    words_bytes: usize,
 }
 
 impl<'a> Worker<'a> {
@@ -120,7 +122,7 @@ impl<'a> Worker<'a> {
         let states = plan.aggregates.iter().flatten().map(State::of).collect();
         let charge = Charge::new(context.budget);
         let part = Part { groups: Groups::new(plan.keys.len()), states, lists: Vec::new(), charge };
-        Self { plan, context, source, part, wanted, found: Vec::new(), met: Met::default() }
+        Self { plan, context, source, part, wanted, found: Vec::new(), met: Met::default(), words_bytes: 0 }
     }
 
     fn work(mut self, next: &AtomicUsize) -> Result<Part, Stop> {
@@ -152,7 +154,8 @@ impl<'a> Worker<'a> {
             if self.holds_for_all(part, test) {
                 continue;
             }
-            if !self.read(part, test.column(), &mut columns, &mut charge)? {
+            let first = (rows.as_deref(), end(rows.as_deref(), count));
+            if !self.read(part, test.column(), &mut columns, first, &mut charge)? {
                 return Ok(());
             }
             let Some(column) = &columns[test.column()] else { return Err(Stop::GiveUp) };
@@ -161,8 +164,9 @@ impl<'a> Worker<'a> {
                 return Ok(());
             }
         }
+        let first = (rows.as_deref(), end(rows.as_deref(), count));
         for column in self.wanted.clone() {
-            if !self.read(part, column, &mut columns, &mut charge)? {
+            if !self.read(part, column, &mut columns, first, &mut charge)? {
                 return Ok(());
             }
         }
@@ -197,16 +201,18 @@ impl<'a> Worker<'a> {
             };
             state.add(&self.found, column.as_ref(), groups.len())?;
         }
-        let bytes = groups.bytes() + states.iter().map(State::bytes).sum::<usize>();
+        let bytes = groups.bytes() + states.iter().map(State::bytes).sum::<usize>() + self.words_bytes;
         self.part.charge.set(bytes).then_some(()).ok_or(Stop::GiveUp)
     }
 
-    /// Reads a column of a chunk; `false` where it is damaged.
+    /// Reads a column of a chunk as far as the rows go that are wanted, all where none are named; `false` where it is
+    /// damaged.
     fn read(
         &mut self,
         part: usize,
         column: usize,
         columns: &mut [Option<Column>],
+        (rows_wanted, end): (Option<&[u32]>, usize),
         charge: &mut Charge,
     ) -> Result<bool, Stop> {
         if columns[column].is_some() {
@@ -214,14 +220,16 @@ impl<'a> Worker<'a> {
         }
         let (read, bytes) = match self.source {
             Source::Table { chunks, .. } => {
-                let Some(data) = self.context.history.column(&chunks[part], column) else { return Ok(false) };
-                Column::of(data, &self.context.words, &mut self.met)
+                let data = self.context.history.first_of_column(&chunks[part], column, end);
+                let Some(data) = data else { return Ok(false) };
+                Column::of(data, rows_wanted, &self.context.words, &mut self.met)
             }
             Source::Columns { columns, rows } => {
                 let start = part * ROWS_AT_ONCE;
                 (columns[column].part(start..(start + ROWS_AT_ONCE).min(*rows)), 0)
             }
         };
+        self.words_bytes += bytes;
         let is_room = charge.add(read.bytes() + bytes);
         columns[column] = Some(read);
         is_room.then_some(true).ok_or(Stop::GiveUp)
@@ -238,6 +246,11 @@ impl<'a> Worker<'a> {
     }
 }
 
+/// Where the last row ends that has passed, of so many.
+fn end(rows: Option<&[u32]>, count: usize) -> usize {
+    rows.map_or(count, |rows| rows.last().map_or(0, |last| *last as usize + 1))
+}
+
 /// The rows that pass a test, of those that passed the ones before.
 fn passing(test: &Test, column: &Column, rows: Option<Vec<u32>>, words: &Words) -> Vec<u32> {
     match test {
@@ -249,12 +262,11 @@ fn passing(test: &Test, column: &Column, rows: Option<Vec<u32>>, words: &Words) 
             all.into_iter().filter(|row| column.is_there(*row as usize) != *is_null).collect()
         }
         Test::TextOneOf(_, texts) => {
-            let texts: Vec<Arc<str>> = texts.iter().map(|text| Arc::from(text.as_str())).collect();
-            let (numbers, _) = words.numbers(&texts);
+            let numbers = words.numbers(texts.iter().map(String::as_str));
             kept(column, rows, |value| numbers.contains(&value))
         }
         Test::TextNot(_, text) => {
-            let (numbers, _) = words.numbers(&[Arc::from(text.as_str())]);
+            let numbers = words.numbers([text.as_str()]);
             kept(column, rows, |value| !numbers.contains(&value))
         }
     }

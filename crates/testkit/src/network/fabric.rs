@@ -34,8 +34,8 @@ pub(super) struct Route {
 }
 
 impl Fabric {
-    pub(super) fn new(numbers: &mut Numbers) -> Self {
-        let flows = (0..FLOWS).map(|_| flow(numbers)).collect();
+    pub(super) fn new(numbers: &mut Numbers, flows: usize) -> Self {
+        let flows = (0..flows).map(|_| flow(numbers)).collect();
         let clock = |_| Clock {
             offset: numbers.below(1_001),
             swing: numbers.below(100),
@@ -43,6 +43,10 @@ impl Fabric {
         };
         let clocks = (0..LEAVES + AGGREGATES + CORES).map(clock).collect();
         Self { seed: numbers.next(), flows, clocks }
+    }
+
+    pub(super) fn flows(&self) -> usize {
+        self.flows.len()
     }
 
     /// The way that a flow takes: the hash of the flow chooses among equal ones.

@@ -1,6 +1,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{HOPS, Network};
+use inband_collector::{Collector, CollectorSettings};
+use inband_model::HopColumns;
+
+use super::{Encoder, HOPS, Network, Traffic};
 
 #[test]
 fn the_same_seed_gives_the_same_reports_and_another_gives_others() {
@@ -44,4 +47,27 @@ fn the_busiest_flow_sends_far_more_than_the_median_and_clocks_do_not_repeat() {
 
     assert!(counts.values().max() > Some(&500), "{:?}", counts.values().max());
     assert!(clocks.len() > 99_900, "{} clock readings differ", clocks.len());
+}
+
+#[test]
+fn a_collector_reads_of_a_datagram_what_the_network_told() {
+    let mut network = Network::with(7, Traffic { flows: 500, ..Traffic::default() });
+    let mut encoder = Encoder::default();
+    let mut collector = Collector::new(CollectorSettings::default()).with_records();
+    let address = ([127, 0, 0, 1], 32_766).into();
+    let (mut expected, mut found) = (HopColumns::default(), HopColumns::default());
+    for flow in (0..500).chain(0..500) {
+        let hops = network.report_of(flow);
+        let datagram = encoder.datagram(&hops).unwrap();
+        collector.handle_datagram(hops[0].received_at, address, address, datagram);
+        expected.extend_from_slice(&hops);
+    }
+    while collector.poll_output().is_some() {}
+    assert_eq!(collector.take_records(&mut found), 1_000);
+    let sorted = |columns: &HopColumns| {
+        let mut rows: Vec<_> = columns.iter().map(|hop| format!("{hop:?}")).collect();
+        rows.sort();
+        rows
+    };
+    assert_eq!(sorted(&found), sorted(&expected));
 }

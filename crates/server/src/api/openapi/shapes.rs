@@ -80,6 +80,16 @@ pub(in crate::api) const SHAPES: &[Shape] = &[
         ],
     ),
     shape(
+        "WindowValues",
+        "what reports told in a window; percentiles are at most 6.3 % off",
+        &[
+            ("count", "integer", "how many values"),
+            ("p50", "integer", "the median"),
+            ("p99", "integer", "what 99 of 100 do not exceed"),
+            ("max", "integer", "the greatest"),
+        ],
+    ),
+    shape(
         "Node",
         "a node that reports, or stands on a stack",
         &[
@@ -93,6 +103,7 @@ pub(in crate::api) const SHAPES: &[Shape] = &[
             ("last_seen", "integer", "when the latest one did"),
             ("egress_interfaces", "[integer]", "those that were seen"),
             ("latency", "?Latency", "hop latency over all of them"),
+            ("window", "-?WindowValues", "hop latency in the window that was asked for; null: no report"),
             ("labels", "-{string}", "what the names file says of it besides"),
         ],
     ),
@@ -114,6 +125,11 @@ pub(in crate::api) const SHAPES: &[Shape] = &[
             ("last_seen", "integer", "when a path over it was told last, to an eighth of an epoch"),
             ("latency", "?Latency", "how long packets take, by the clocks at both ends"),
             ("clock_uncertainty", "?integer", "by how much latency may be wrong; null: by any amount"),
+            (
+                "window",
+                "-?WindowValues",
+                "time over the link in the window that was asked for; null: no report",
+            ),
             ("egress_interface_labels", "-{string}", "what the names file says besides"),
             ("ingress_interface_labels", "-{string}", "what the names file says besides"),
         ],
@@ -133,6 +149,7 @@ pub(in crate::api) const SHAPES: &[Shape] = &[
             ("interface_name", "?string", "its name"),
             ("interface_to", "?string", "what is on the other end of its link"),
             ("latency", "?Latency", "the hop latency"),
+            ("window", "-?WindowValues", "hop latency in the window that was asked for; null: no report"),
             ("utilization", "?Level", "of the interface, in the node's unit"),
             ("utilization_full", "?integer", "the value that means a full link; null: not known"),
             (
@@ -172,6 +189,7 @@ pub(in crate::api) const SHAPES: &[Shape] = &[
             ("last_bytes", "?integer", "last in bytes; null: not known"),
             ("recent_bytes", "?integer", "recent in bytes; null: not known"),
             ("max_bytes", "?integer", "max in bytes; null: not known"),
+            ("window", "-?WindowValues", "occupancy in the window that was asked for; null: no report"),
             ("interface_labels", "-{string}", "what the names file says of the interface besides"),
             ("node_labels", "-{string}", "what it says of the node"),
         ],

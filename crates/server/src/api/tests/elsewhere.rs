@@ -1,12 +1,14 @@
 //! The API answers of history that something other than a store keeps.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use inband_model::Nanos;
 use inband_store::{
-    Answer, Cell, Findings, Limits, Naming, QueryError, Spread, SpreadQuestion, StoreError, Tally,
+    Answer, Cell, Findings, Interface, InterfaceSums, InterfacesQuestion, Limits, Naming, QueryError, Spread,
+    SpreadQuestion, StoreError, Tally,
 };
 use serde_json::{Value, json};
 
@@ -57,11 +59,23 @@ impl Snapshot for Echo {
         Ok(Spread::default())
     }
 
+    fn interfaces(
+        &self,
+        _: &InterfacesQuestion,
+        _: Limits,
+    ) -> Result<BTreeMap<Interface, InterfaceSums>, QueryError> {
+        Ok(BTreeMap::new())
+    }
+
     fn findings(&self) -> Findings {
         Findings::default()
     }
 
     fn oldest(&self) -> Option<Nanos> {
+        None
+    }
+
+    fn oldest_of(&self, _: &str) -> Option<Nanos> {
         None
     }
 

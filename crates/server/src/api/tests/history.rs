@@ -85,6 +85,31 @@ fn a_queue_a_heat_map_and_the_map_count_the_same_reports() {
 }
 
 #[test]
+fn what_was_so_lately_stands_beside_what_was_so_ever() {
+    let (system, _) = reported();
+
+    let ports = ask(&system, "/api/v1/interfaces?window=1m");
+    let of_seven = ports.as_array().unwrap().iter().find(|port| port["node_id"] == 7).unwrap();
+    assert_eq!(
+        of_seven["window"],
+        serde_json::json!({ "count": 5, "p50": 672, "p99": 672, "max": 700 }),
+        "{of_seven}"
+    );
+    let queues = ask(&system, "/api/v1/queues?window=10m");
+    assert_eq!((&queues[0]["node_id"], &queues[0]["window"]["max"]), (&7.into(), &1_000.into()), "{queues}");
+    let nodes = ask(&system, "/api/v1/nodes?node=8&window=10m");
+    assert_eq!(nodes[0]["window"]["max"], 800, "{nodes}");
+    let links = ask(&system, "/api/v1/links?window=10m");
+    assert_eq!(links[0]["window"], Value::Null, "these nodes give no timestamps");
+    assert!(ask(&system, "/api/v1/nodes")[0].get("window").is_none());
+
+    let (status, body) = system.get("/api/v1/nodes?window=2m");
+    let problem: Value = serde_json::from_str(&body).unwrap();
+    assert_eq!((status, &problem["parameter"]), (400, &"window".into()), "{body}");
+    assert_eq!(problem["allowed"], "10s, 1m, 10m", "{body}");
+}
+
+#[test]
 fn the_links_a_node_spreads_flows_over_come_with_what_they_carry() {
     let system = System::start("");
     for (middle, egress, port, count) in [(9, 5, 1, 6), (10, 6, 2, 2)] {

@@ -1,12 +1,14 @@
 //! Answers out of roll-ups, where hops are no longer kept.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use inband_model::Nanos;
 use inband_store::{
-    Answer, Cell, Findings, Limits, Naming, QueryError, Sketch, Spread, SpreadQuestion, StoreError, Tally,
+    Answer, Cell, Findings, Interface, InterfaceSums, InterfacesQuestion, Limits, Naming, QueryError, Sketch,
+    Spread, SpreadQuestion, StoreError, Tally,
 };
 use serde_json::{Value, json};
 
@@ -55,12 +57,25 @@ impl Snapshot for Left {
         Ok(Spread::default())
     }
 
+    fn interfaces(
+        &self,
+        _: &InterfacesQuestion,
+        _: Limits,
+    ) -> Result<BTreeMap<Interface, InterfaceSums>, QueryError> {
+        Ok(BTreeMap::new())
+    }
+
     fn findings(&self) -> Findings {
         Findings::default()
     }
 
     fn oldest(&self) -> Option<Nanos> {
         None
+    }
+
+    fn oldest_of(&self, table: &str) -> Option<Nanos> {
+        // An earlier version has written it, without totals.
+        (table == "observations").then_some(Nanos::ZERO)
     }
 
     fn bytes(&self) -> u64 {

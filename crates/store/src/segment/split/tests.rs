@@ -9,9 +9,9 @@ proptest! {
         let mut bytes = Vec::new();
         put_split(&mut bytes, &numbers.iter().map(|number| number.cast_unsigned()).collect::<Vec<_>>());
         let mut found = vec![7];
-        take_split(&bytes, &mut found, numbers.len()).unwrap();
+        take_split(&bytes, &mut found, numbers.len(), numbers.len()).unwrap();
         prop_assert_eq!(&found[1..], &numbers[..]);
         prop_assert_eq!(found[0], 7);
-        prop_assert_eq!(take_split(&bytes, &mut found, numbers.len() + 1), None);
+        prop_assert_eq!(take_split(&bytes, &mut found, numbers.len() + 1, 1), None);
     }
 }

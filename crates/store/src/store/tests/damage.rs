@@ -125,7 +125,7 @@ impl Template {
 }
 
 /// The tables that are made of others.
-const ROLL_UPS: [&str; 4] = ["minutes", "hours", "flow_minutes", "link_minutes"];
+const ROLL_UPS: [&str; 5] = ["minutes", "hours", "flow_minutes", "link_minutes", "totals"];
 
 fn whole(log: &[u8]) -> log::Outcome {
     log::Outcome { whole: log.len(), ..log::Outcome::default() }

@@ -49,7 +49,7 @@ fn ask(history: &History, sql: &str) -> Vec<Vec<Cell>> {
 }
 
 /// Questions to a roll-up and to the rows that have one answer.
-const PAIRS: [(&str, &str); 4] = [
+const PAIRS: [(&str, &str); 5] = [
     (
         "SELECT time, node_id, egress_interface, queue_id, sum(dropped) AS drops FROM seconds GROUP BY 1, 2, 3, 4 \
          HAVING drops > 0 ORDER BY 1, 2, 3, 4",
@@ -75,5 +75,11 @@ const PAIRS: [(&str, &str); 4] = [
          FROM flow_minutes GROUP BY 1, 2, 3 ORDER BY 1, 2, 3",
         "SELECT bucket(time, '1m'), flow_id, source_port, count(hop_latency), max(hop_latency), max(hop_latency), \
          sum(dropped) FROM observations WHERE flow_id IS NOT NULL GROUP BY 1, 2, 3 ORDER BY 1, 2, 3",
+    ),
+    (
+        "SELECT time, sum(hops), max(latency_max), max(queue_occupancy_max) FROM totals GROUP BY time \
+         HAVING sum(hops) > 0 ORDER BY time",
+        "SELECT bucket(time, '1s') AS second, count(*), max(hop_latency), max(queue_occupancy) FROM observations \
+         WHERE hop_count > 0 GROUP BY second ORDER BY second",
     ),
 ];

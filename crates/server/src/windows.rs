@@ -1,0 +1,217 @@
+//! How values were spread in the last ten seconds, minute and ten minutes: what a page is coloured by while it is live.
+
+mod buckets;
+mod ring;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use inband_collector::Output;
+use inband_export::Stage;
+use inband_model::api::{Window, WindowValues};
+use inband_model::{HopColumns, HopField, NodeId, ReportRecord, Values};
+
+pub(crate) use self::buckets::Sums;
+use self::ring::Ring;
+
+/// A node and its egress interface.
+pub(crate) type PortKey = (NodeId, Option<u16>);
+/// A queue of an egress interface.
+pub(crate) type QueueKey = (NodeId, Option<u16>, u8);
+/// A link: the node and interface that packets leave by, then those they come in by.
+pub(crate) type LinkKey = (NodeId, Option<u16>, NodeId, Option<u16>);
+
+/// The stage that follows what nodes, interfaces, queues and links were like lately. Copies show the same.
+#[derive(Debug, Clone)]
+pub struct Windows {
+    followed: Arc<Mutex<Followed>>,
+    answers: Arc<Mutex<Answers>>,
+}
+
+/// The latest answers, and when they were made.
+type Answers = BTreeMap<Window, (Instant, Arc<Lately>)>;
+
+/// What is followed.
+#[derive(Debug)]
+struct Followed {
+    ports: Ring<PortKey>,
+    queues: Ring<QueueKey>,
+    links: Ring<LinkKey>,
+    max_bytes: usize,
+}
+
+/// What was so lately, in one window.
+#[derive(Debug, Default)]
+pub(crate) struct Lately {
+    /// Hop latency by egress interface.
+    pub(crate) ports: BTreeMap<PortKey, Sums>,
+    /// Occupancy by queue.
+    pub(crate) queues: BTreeMap<QueueKey, Sums>,
+    /// Time over links.
+    pub(crate) links: BTreeMap<LinkKey, Sums>,
+}
+
+impl Windows {
+    /// Nothing has come yet. Takes at most about `max_bytes`; where they do not do, what is longest ago goes first.
+    #[must_use]
+    pub fn new(max_bytes: usize) -> Self {
+        let followed = Followed { ports: Ring::new(), queues: Ring::new(), links: Ring::new(), max_bytes };
+        Self { followed: Arc::new(Mutex::new(followed)), answers: Arc::default() }
+    }
+
+    /// What was so lately, up to a time in seconds since 1970. All who ask within half a second share an answer.
+    pub(crate) fn lately(&self, window: Window, now: u64) -> Arc<Lately> {
+        // Whoever asks meanwhile waits for the same answer.
+        let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((at, lately)) = answers.get(&window)
+            && at.elapsed() < ANSWER_AGE
+        {
+            return Arc::clone(lately);
+        }
+        let seconds = window.seconds();
+        let (ports, queues, links) = {
+            let followed = self.followed();
+            (
+                followed.ports.parts(seconds, now),
+                followed.queues.parts(seconds, now),
+                followed.links.parts(seconds, now),
+            )
+        };
+        let lately = Arc::new(Lately { ports: ports.sums(), queues: queues.sums(), links: links.sums() });
+        answers.insert(window, (Instant::now(), Arc::clone(&lately)));
+        lately
+    }
+
+    /// Bytes that it takes, about.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.followed().bytes()
+    }
+
+    fn followed(&self) -> MutexGuard<'_, Followed> {
+        // Counts are whole at any time.
+        self.followed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Lately {
+    /// Hop latency in a node, over all its interfaces.
+    pub(crate) fn node(&self, node: NodeId) -> Option<WindowValues> {
+        let of_node = self.ports.range((node, None)..=(node, Some(u16::MAX)));
+        let mut all = Sums::default();
+        of_node.for_each(|(_, sums)| all.merge(sums));
+        all.values()
+    }
+}
+
+impl Followed {
+    fn handle_hops(&mut self, hops: &HopColumns) {
+        let column = |field| Column::of(hops, field);
+        let [nodes, ingress, egress] =
+            [HopField::NodeId, HopField::IngressInterface, HopField::EgressInterface].map(column);
+        let [queues, depths, latencies] =
+            [HopField::QueueId, HopField::QueueOccupancy, HopField::Latency].map(column);
+        let index = column(HopField::HopIndex);
+        let [came, left] = [HopField::IngressTimestamp, HopField::EgressTimestamp].map(column);
+        for (place, report) in hops.reports().iter().enumerate() {
+            let second = seconds_of(report);
+            self.turn(second);
+            // The hop before, and when the packet left it.
+            let mut before: Option<(u64, NodeId, Option<u16>, u64)> = None;
+            for hop in hops.hops_of(place) {
+                let node = NodeId(nodes.narrow(hop).unwrap_or(u32::MAX));
+                if node == NodeId::NOT_AVAILABLE {
+                    before = None;
+                    continue;
+                }
+                let interface = egress.short(hop);
+                if let Some(latency) = latencies.get(hop) {
+                    self.ports.record((node, interface), latency);
+                }
+                if let (Some(queue), Some(depth)) = (queues.get(hop), depths.get(hop)) {
+                    self.queues.record((node, interface, u8::try_from(queue).unwrap_or(u8::MAX)), depth);
+                }
+                // A clock of 32 bits says nothing beside another.
+                let wide = |time: &u64| *time > u64::from(u32::MAX);
+                let number = index.get(hop).unwrap_or(0);
+                if let (Some((last, from, by, left)), Some(came)) = (before, came.get(hop).filter(wide))
+                    && last + 1 == number
+                {
+                    self.links.record((from, by, node, ingress.short(hop)), came.saturating_sub(left));
+                }
+                before = left.get(hop).filter(wide).map(|left| (number, node, interface, left));
+            }
+        }
+    }
+
+    /// Begins a new second where it is one.
+    fn turn(&mut self, second: u64) {
+        let turned = self.ports.turn(second) | self.queues.turn(second) | self.links.turn(second);
+        while turned && self.bytes() > self.max_bytes {
+            let is_less = self.ports.drop_oldest() | self.queues.drop_oldest() | self.links.drop_oldest();
+            if !is_less {
+                break;
+            }
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        self.ports.bytes() + self.queues.bytes() + self.links.bytes()
+    }
+}
+
+impl Stage for Windows {
+    fn handle_output(&mut self, _output: &Output) {}
+
+    fn wants_hops(&self) -> bool {
+        true
+    }
+
+    fn handle_hops(&mut self, hops: &HopColumns, _reports: u64) {
+        self.followed().handle_hops(hops);
+    }
+}
+
+/// One field of hops.
+struct Column<'a> {
+    hops: &'a HopColumns,
+    field: HopField,
+    values: Values<'a>,
+}
+
+impl<'a> Column<'a> {
+    fn of(hops: &'a HopColumns, field: HopField) -> Self {
+        Self { hops, field, values: hops.values(field) }
+    }
+
+    #[inline]
+    fn get(&self, hop: usize) -> Option<u64> {
+        if !self.field.is_in(self.hops.present()[hop]) {
+            return None;
+        }
+        match self.values {
+            Values::Narrow(values) => values.get(hop).copied().map(u64::from),
+            Values::Wide(values) => values.get(hop).copied(),
+        }
+    }
+
+    fn narrow(&self, hop: usize) -> Option<u32> {
+        self.get(hop).and_then(|value| u32::try_from(value).ok())
+    }
+
+    fn short(&self, hop: usize) -> Option<u16> {
+        self.get(hop).and_then(|value| u16::try_from(value).ok())
+    }
+}
+
+/// The second in which a report arrived.
+fn seconds_of(report: &ReportRecord) -> u64 {
+    report.received_at.0 / 1_000_000_000
+}
+
+/// How long an answer is used.
+const ANSWER_AGE: Duration = Duration::from_millis(500);
+
+#[cfg(test)]
+mod tests;

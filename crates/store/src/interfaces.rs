@@ -1,0 +1,398 @@
+//! What egress interfaces were like in a time, column by column out of hops or of a roll-up.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use inband_model::table::{HOURS, MINUTES, OBSERVATIONS, Shape};
+
+use crate::budget::Budget;
+use crate::history::{Chunk, ColumnData, History};
+use crate::minutes::{MINUTE, bucket, middle, parse_pairs};
+use crate::mixer::Seed;
+use crate::question::{Limits, QueryError};
+use crate::range::TimeRange;
+
+/// Which hops are counted, and out of which table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct InterfacesQuestion {
+    /// Where the answer comes from.
+    pub of: InterfacesOf,
+    /// The time.
+    pub range: TimeRange,
+    /// Only the interfaces of this node.
+    pub node: Option<u32>,
+    /// Percentiles are of one minute in so many; the rest is of all.
+    pub one_in: u64,
+}
+
+/// A table that tells of interfaces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InterfacesOf {
+    /// `observations`.
+    Hops,
+    /// `minutes`.
+    Minutes,
+    /// `hours`.
+    Hours,
+}
+
+/// A node and its egress interface, where it tells it.
+pub type Interface = (u32, Option<u32>);
+
+/// What an egress interface was like. Percentiles are at most 1.6 % off.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct InterfaceSums {
+    /// Hops.
+    pub count: u64,
+    /// The median of their latency.
+    pub p50: Option<u64>,
+    /// What 99 of 100 do not exceed.
+    pub p99: Option<u64>,
+    /// The longest.
+    pub max: Option<u64>,
+    /// The greatest occupancy of a queue.
+    pub depth: Option<u64>,
+    /// The greatest utilisation.
+    pub utilization: Option<u64>,
+    /// Reports of packets that it dropped.
+    pub drops: u64,
+}
+
+impl History {
+    /// What egress interfaces were like.
+    ///
+    /// # Errors
+    /// It takes longer or more memory than the limits allow, or history cannot be read.
+    pub fn interfaces(
+        &self,
+        question: &InterfacesQuestion,
+        limits: Limits,
+    ) -> Result<BTreeMap<Interface, InterfaceSums>, QueryError> {
+        let budget = Budget::new(limits);
+        let shape = question.of.shape();
+        let columns = Columns::of(question.of, &shape);
+        let mut chunks = self.chunks(&shape, question.range).map_err(QueryError::Store)?;
+        if let Some(node) = question.node {
+            chunks.retain(|chunk| chunk.may_hold(columns.node, node.into(), node.into()));
+        }
+        let next = AtomicUsize::new(0);
+        let parts: Vec<Part> = thread::scope(|scope| {
+            let count = || self.count_interfaces(&chunks, &next, &columns, question, &budget, limits);
+            let others: Vec<_> = (1..WORKERS.min(chunks.len())).map(|_| scope.spawn(count)).collect();
+            let mut parts = vec![count()];
+            parts.extend(others.into_iter().filter_map(|other| other.join().ok()));
+            parts
+        });
+        if budget.is_late() {
+            return Err(QueryError::Time(limits.time));
+        }
+        if parts.iter().any(|part| part.is_too_large) {
+            return Err(QueryError::Memory(limits.memory_bytes));
+        }
+        Ok(merged(parts))
+    }
+
+    fn count_interfaces(
+        &self,
+        chunks: &[Chunk],
+        next: &AtomicUsize,
+        columns: &Columns,
+        question: &InterfacesQuestion,
+        budget: &Budget,
+        limits: Limits,
+    ) -> Part {
+        let mut part = Part::default();
+        while let Some(chunk) = chunks.get(next.fetch_add(1, Ordering::Relaxed)) {
+            if budget.is_late() || part.is_too_large {
+                break;
+            }
+            // What is damaged is noted and left out.
+            let _ = self.count_chunk(chunk, columns, question, &mut part);
+            part.is_too_large = part.bytes() * WORKERS > limits.memory_bytes;
+        }
+        part
+    }
+
+    fn count_chunk(
+        &self,
+        chunk: &Chunk,
+        columns: &Columns,
+        question: &InterfacesQuestion,
+        part: &mut Part,
+    ) -> Option<()> {
+        let read = |column: usize| Numbers::of(self.column(chunk, column)?);
+        let rows = chunk.rows();
+        let is_sampled = question.one_in > 1;
+        let is_within = chunk.is_within(question.range);
+        let times = if is_within && !is_sampled { None } else { Some(read(columns.time)?) };
+        let (nodes, interfaces) = (read(columns.node)?, read(columns.interface)?);
+        let is_wanted = |row: usize| {
+            let time = times.as_ref().and_then(|times| times.get(row));
+            (is_within
+                || time.is_some_and(|time| (question.range.from.0..=question.range.to.0).contains(&time)))
+                && question.node.is_none_or(|node| nodes.get(row) == Some(node.into()))
+        };
+        let mut wanted: Vec<u32> = Vec::with_capacity(rows);
+        let mut places: Vec<u32> = Vec::with_capacity(rows);
+        for row in (0..rows).filter(|row| is_wanted(*row)) {
+            wanted.push(u32::try_from(row).ok()?);
+            places.push(part.place(nodes.get(row), interfaces.get(row))?);
+        }
+        if wanted.is_empty() {
+            return Some(());
+        }
+        let each = || wanted.iter().map(|row| *row as usize).zip(places.iter().map(|place| *place as usize));
+        match &columns.counts {
+            None => each().for_each(|(_, place)| part.sums[place].count += 1),
+            Some(count) => {
+                let counts = read(*count)?;
+                each().for_each(|(row, place)| part.sums[place].count += counts.get(row).unwrap_or(0));
+            }
+        }
+        let longest = read(columns.latency)?;
+        each().for_each(|(row, place)| part.sums[place].max = part.sums[place].max.max(longest.get(row)));
+        let depths = read(columns.depth)?;
+        each().for_each(|(row, place)| part.sums[place].depth = part.sums[place].depth.max(depths.get(row)));
+        let levels = read(columns.utilization)?;
+        each().for_each(|(row, place)| {
+            part.sums[place].utilization = part.sums[place].utilization.max(levels.get(row));
+        });
+        self.count_drops(chunk, columns, each(), part)?;
+        match columns.sketch {
+            None => {
+                part.cells.extend(each().filter_map(|(row, place)| {
+                    Some(cell(u32::try_from(place).ok()?, bucket(longest.get(row)?), 1))
+                }));
+            }
+            Some(sketch) => {
+                let is_told = |row: usize| {
+                    let time = times.as_ref().and_then(|times| times.get(row));
+                    !is_sampled || time.is_some_and(|time| (time / MINUTE).is_multiple_of(question.one_in))
+                };
+                if each().any(|(row, _)| is_told(row)) {
+                    let ColumnData::Texts { codes, words } = self.column(chunk, sketch)? else { return None };
+                    for (row, place) in each().filter(|(row, _)| is_told(*row)) {
+                        let Some(code) = codes[row] else { continue };
+                        let place = u32::try_from(place).ok()?;
+                        parse_pairs(words.get(code as usize), |bucket, count| {
+                            part.cells.push(cell(place, bucket, count));
+                        });
+                    }
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// Counts reports of dropped packets.
+    fn count_drops(
+        &self,
+        chunk: &Chunk,
+        columns: &Columns,
+        rows: impl Iterator<Item = (usize, usize)>,
+        part: &mut Part,
+    ) -> Option<()> {
+        let dropped = Numbers::of(self.column(chunk, columns.dropped)?)?;
+        if dropped.values.iter().all(|dropped| *dropped == 0) {
+            return Some(());
+        }
+        let Some([index, count]) = columns.hops else {
+            rows.for_each(|(row, place)| part.sums[place].drops += dropped.get(row).unwrap_or(0));
+            return Some(());
+        };
+        let (index, count) =
+            (Numbers::of(self.column(chunk, index)?)?, Numbers::of(self.column(chunk, count)?)?);
+        // The node that dropped a packet is the last one its report tells of.
+        let is_last = |row: usize| index.get(row).map(|index| index + 1) == count.get(row);
+        for (_, place) in rows.filter(|(row, _)| dropped.get(*row) == Some(1) && is_last(*row)) {
+            part.sums[place].drops += 1;
+        }
+        Some(())
+    }
+}
+
+impl InterfacesOf {
+    fn shape(self) -> Shape {
+        match self {
+            Self::Hops => OBSERVATIONS.shape(),
+            Self::Minutes => MINUTES.shape(),
+            Self::Hours => HOURS.shape(),
+        }
+    }
+}
+
+/// Where the columns stand.
+struct Columns {
+    time: usize,
+    node: usize,
+    interface: usize,
+    latency: usize,
+    depth: usize,
+    utilization: usize,
+    dropped: usize,
+    /// Of roll-ups: hops, and the spread of their latencies.
+    counts: Option<usize>,
+    sketch: Option<usize>,
+    /// Of hops: which one of how many.
+    hops: Option<[usize; 2]>,
+}
+
+impl Columns {
+    fn of(table: InterfacesOf, shape: &Shape) -> Self {
+        // The tables of the model have them all.
+        let place = |name: &str| shape.column(name).unwrap_or(0);
+        let is_hops = table == InterfacesOf::Hops;
+        let of = |hops: &str, rolled_up: &str| place(if is_hops { hops } else { rolled_up });
+        Self {
+            time: place("time"),
+            node: place("node_id"),
+            interface: place("egress_interface"),
+            latency: of("hop_latency", "latency_max"),
+            depth: of("queue_occupancy", "queue_occupancy_max"),
+            utilization: of("egress_utilization", "utilization_max"),
+            dropped: place("dropped"),
+            counts: (!is_hops).then(|| place("count")),
+            sketch: (!is_hops).then(|| place("latency_sketch")),
+            hops: is_hops.then(|| [place("hop_index"), place("hop_count")]),
+        }
+    }
+}
+
+/// What one thread has counted.
+#[derive(Default)]
+struct Part {
+    places: HashMap<Interface, u32, Seed>,
+    last: Option<(Interface, u32)>,
+    interfaces: Vec<Interface>,
+    sums: Vec<InterfaceSums>,
+    /// Place, bucket and count of latencies.
+    cells: Vec<Cell>,
+    is_too_large: bool,
+}
+
+impl Part {
+    /// The place of an interface; `None` where there are too many.
+    fn place(&mut self, node: Option<u64>, interface: Option<u64>) -> Option<u32> {
+        let small = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
+        let key = (node.map_or(u32::MAX, small), interface.map(small));
+        if let Some((last, place)) = self.last
+            && last == key
+        {
+            return Some(place);
+        }
+        let next = u32::try_from(self.interfaces.len()).ok()?;
+        let place = *self.places.entry(key).or_insert(next);
+        if place == next {
+            self.interfaces.push(key);
+            self.sums.push(InterfaceSums::default());
+        }
+        self.last = Some((key, place));
+        Some(place)
+    }
+
+    fn bytes(&self) -> usize {
+        self.cells.capacity() * size_of::<Cell>() + self.interfaces.len() * BYTES_OF_INTERFACE
+    }
+}
+
+/// Numbers of a column that are not below zero.
+struct Numbers {
+    values: Vec<i64>,
+    valid: Option<Vec<bool>>,
+}
+
+impl Numbers {
+    fn of(data: ColumnData) -> Option<Self> {
+        match data {
+            ColumnData::Integers { values, valid } => Some(Self { values, valid }),
+            ColumnData::Flags(flags) => {
+                Some(Self { values: flags.into_iter().map(i64::from).collect(), valid: None })
+            }
+            ColumnData::Texts { .. } => None,
+        }
+    }
+
+    #[inline]
+    fn get(&self, row: usize) -> Option<u64> {
+        let is_there = self.valid.as_ref().is_none_or(|valid| valid[row]);
+        if is_there { u64::try_from(self.values[row]).ok() } else { None }
+    }
+}
+
+/// A place, and the bucket and count of latencies in one number.
+type Cell = (u32, u64);
+
+/// Puts bucket and count into one number.
+fn cell(place: u32, bucket: u32, count: u64) -> Cell {
+    (place, u64::from(bucket) << COUNT_BITS | count.min((1 << COUNT_BITS) - 1))
+}
+
+/// What all threads have counted, by interface.
+fn merged(parts: Vec<Part>) -> BTreeMap<Interface, InterfaceSums> {
+    let mut parts = parts.into_iter();
+    let mut all = parts.next().unwrap_or_default();
+    let mut others: Vec<(Vec<u32>, Vec<Cell>)> = Vec::new();
+    for part in parts {
+        let mut places = Vec::with_capacity(part.interfaces.len());
+        for ((node, interface), sums) in part.interfaces.iter().zip(&part.sums) {
+            let place = all.place(Some((*node).into()), interface.map(Into::into)).unwrap_or(0);
+            let there = &mut all.sums[place as usize];
+            there.count += sums.count;
+            there.drops += sums.drops;
+            there.max = there.max.max(sums.max);
+            there.depth = there.depth.max(sums.depth);
+            there.utilization = there.utilization.max(sums.utilization);
+            places.push(place);
+        }
+        others.push((places, part.cells));
+    }
+    // Puts the cells of each interface together.
+    let cells = || {
+        let own = all.cells.iter().copied();
+        let more = others
+            .iter()
+            .flat_map(|(places, cells)| cells.iter().map(|(place, cell)| (places[*place as usize], *cell)));
+        own.chain(more)
+    };
+    let mut ends = vec![0_usize; all.sums.len()];
+    cells().for_each(|(place, _)| ends[place as usize] += 1);
+    let mut start = 0;
+    for end in &mut ends {
+        start += std::mem::replace(end, start);
+    }
+    let mut sorted = vec![0_u64; start];
+    for (place, cell) in cells() {
+        let end = &mut ends[place as usize];
+        sorted[*end] = cell;
+        *end += 1;
+    }
+    let mut start = 0;
+    for (sums, end) in all.sums.iter_mut().zip(ends) {
+        let own = &mut sorted[start..end];
+        start = end;
+        own.sort_unstable();
+        let count: u64 = own.iter().map(|cell| cell & ((1 << COUNT_BITS) - 1)).sum();
+        (sums.p50, sums.p99) = (quantile(own, count, 50), quantile(own, count, 99));
+    }
+    all.interfaces.into_iter().zip(all.sums).collect()
+}
+
+/// The value that so many of a hundred do not exceed, of cells in their order.
+fn quantile(cells: &[u64], count: u64, percent: u64) -> Option<u64> {
+    let rank = (count * percent).div_ceil(100).max(1);
+    let mut seen = 0;
+    cells.iter().find_map(|cell| {
+        seen += cell & ((1 << COUNT_BITS) - 1);
+        (seen >= rank).then(|| middle(u32::try_from(cell >> COUNT_BITS).unwrap_or(0)))
+    })
+}
+
+/// Bits of the count of a cell.
+const COUNT_BITS: u32 = 40;
+/// Threads that read at once.
+const WORKERS: usize = 2;
+const BYTES_OF_INTERFACE: usize = 160;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,116 @@
+use std::collections::BTreeMap;
+
+use super::{InterfaceSums, InterfacesOf, InterfacesQuestion};
+use crate::batch::Batch;
+use crate::history::History;
+use crate::question::{Cell, Limits};
+use crate::range::TimeRange;
+use crate::sample::{Folder, Numbers, START, any_hop};
+use crate::settings::StoreSettings;
+use crate::store::{Offered, Store};
+
+fn store(folder: &Folder, seed: u64) -> Store {
+    let store = Store::open(StoreSettings { segment_rows: 200, ..folder.settings() }).unwrap();
+    let mut numbers = Numbers(seed);
+    for _ in 0..20 {
+        let hop = |numbers: &mut Numbers| {
+            let at = START.0 + numbers.below(1_200_000_000_000);
+            any_hop(numbers, inband_model::Nanos(at))
+        };
+        let hops = (0..50).map(|_| hop(&mut numbers)).collect();
+        assert_eq!(store.offer(Batch { hops, reports: 50, ..Batch::default() }), Offered::Queued);
+        store.sync();
+    }
+    store
+}
+
+fn ask(
+    history: &History,
+    of: InterfacesOf,
+    range: TimeRange,
+    one_in: u64,
+) -> BTreeMap<super::Interface, InterfaceSums> {
+    let question = InterfacesQuestion { of, range, node: None, one_in };
+    history.interfaces(&question, Limits::default()).unwrap()
+}
+
+fn number(cell: &Cell) -> Option<u64> {
+    match cell {
+        Cell::Integer(number) => u64::try_from(*number).ok(),
+        _ => None,
+    }
+}
+
+/// Whether a percentile is as near as it has to be.
+fn is_near(found: Option<u64>, exact: Option<u64>) -> bool {
+    match (found, exact) {
+        (Some(found), Some(exact)) => found.abs_diff(exact) * 60 <= exact,
+        (found, exact) => found == exact,
+    }
+}
+
+#[test]
+fn interfaces_are_what_sql_says_of_hops_and_what_minutes_and_hours_add_up_to() {
+    for seed in 0..6 {
+        let folder = Folder::new();
+        let store = store(&folder, seed);
+        let history = store.history().unwrap();
+        let sql = "SELECT node_id, egress_interface, count(*) AS n, quantile(hop_latency, 0.5) AS p50, \
+                   quantile(hop_latency, 0.99) AS p99, max(hop_latency) AS l, max(queue_occupancy) AS q, \
+                   max(egress_utilization) AS u FROM observations GROUP BY node_id, egress_interface";
+        let rows = history.query(sql, Limits::default()).unwrap().rows;
+        let found = ask(&history, InterfacesOf::Hops, TimeRange::ALL, 1);
+        assert_eq!(found.len(), rows.len());
+        for row in &rows {
+            let small = |cell| number(cell).and_then(|number| u32::try_from(number).ok());
+            let sums = found[&(small(&row[0]).unwrap(), small(&row[1]))];
+            assert_eq!(Some(sums.count), number(&row[2]), "{row:?}");
+            assert_eq!(
+                (sums.max, sums.depth, sums.utilization),
+                (number(&row[5]), number(&row[6]), number(&row[7]))
+            );
+            assert!(
+                is_near(sums.p50, number(&row[3])) && is_near(sums.p99, number(&row[4])),
+                "{row:?} {sums:?}"
+            );
+        }
+        let told = |sums: &BTreeMap<_, InterfaceSums>| -> Vec<_> {
+            sums.iter().map(|(place, sums)| (*place, sums.count, sums.max, sums.depth, sums.p99)).collect()
+        };
+        let minutes = ask(&history, InterfacesOf::Minutes, TimeRange::ALL, 1);
+        assert_eq!(told(&minutes), told(&ask(&history, InterfacesOf::Hours, TimeRange::ALL, 1)));
+        // Percentiles of one minute in two; all else is of all.
+        let sampled = ask(&history, InterfacesOf::Minutes, TimeRange::ALL, 2);
+        let rest = |sums: &BTreeMap<_, InterfaceSums>| -> Vec<_> {
+            sums.iter()
+                .map(|(place, sums)| (*place, InterfaceSums { p50: None, p99: None, ..*sums }))
+                .collect()
+        };
+        assert_eq!(rest(&sampled), rest(&minutes));
+    }
+}
+
+#[test]
+fn only_the_time_and_the_node_that_are_asked_for_count() {
+    let folder = Folder::new();
+    let store = store(&folder, 9);
+    let history = store.history().unwrap();
+    let (from, to) = (START.0 + 300_000_000_000, START.0 + 600_000_000_000);
+    let sql = format!(
+        "SELECT node_id, count(*) AS n FROM observations WHERE time >= {from} AND time <= {to} GROUP BY node_id"
+    );
+    let range = TimeRange { from: inband_model::Nanos(from), to: inband_model::Nanos(to) };
+    let all = ask(&history, InterfacesOf::Hops, range, 1);
+    for row in history.query(&sql, Limits::default()).unwrap().rows {
+        let node = u32::try_from(number(&row[0]).unwrap()).unwrap();
+        let of_node: u64 = all.iter().filter(|((of, _), _)| *of == node).map(|(_, sums)| sums.count).sum();
+        assert_eq!(Some(of_node), number(&row[1]));
+        let question = InterfacesQuestion { of: InterfacesOf::Hops, range, node: Some(node), one_in: 1 };
+        let only = history.interfaces(&question, Limits::default()).unwrap();
+        assert_eq!(only.values().map(|sums| sums.count).sum::<u64>(), of_node);
+        assert!(only.keys().all(|(of, _)| *of == node));
+    }
+    let late = Limits { time: std::time::Duration::ZERO, ..Limits::default() };
+    let question = InterfacesQuestion { of: InterfacesOf::Hops, range, node: None, one_in: 1 };
+    assert!(history.interfaces(&question, late).is_err());
+}
