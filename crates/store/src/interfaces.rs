@@ -109,6 +109,7 @@ impl History {
             }
             // What is damaged is noted and left out.
             let _ = self.count_chunk(chunk, columns, question, &mut part);
+            part.compact();
             part.is_too_large = part.bytes() * WORKERS > limits.memory_bytes;
         }
         part
@@ -268,6 +269,8 @@ struct Part {
     sums: Vec<InterfaceSums>,
     /// Place, bucket and count of latencies.
     cells: Vec<Cell>,
+    /// How many of them are looked through next.
+    compact_at: usize,
     is_too_large: bool,
 }
 
@@ -289,6 +292,29 @@ impl Part {
         }
         self.last = Some((key, place));
         Some(place)
+    }
+
+    /// Puts the cells of one place and bucket together where there are many, so that memory grows with the places and not
+    /// with the hops.
+    fn compact(&mut self) {
+        if self.cells.len() < self.compact_at.max(MANY_CELLS) {
+            return;
+        }
+        let key = |(place, cell): &Cell| (*place, cell >> COUNT_BITS);
+        self.cells.sort_unstable_by_key(key);
+        self.cells.dedup_by(|next, kept| {
+            let is_same = key(next) == key(kept);
+            if is_same {
+                let count = |(_, cell): &Cell| cell & ((1 << COUNT_BITS) - 1);
+                *kept = self::cell(
+                    kept.0,
+                    u32::try_from(kept.1 >> COUNT_BITS).unwrap_or(0),
+                    count(kept).saturating_add(count(next)),
+                );
+            }
+            is_same
+        });
+        self.compact_at = self.cells.len() * 2;
     }
 
     fn bytes(&self) -> usize {
@@ -390,6 +416,8 @@ fn quantile(cells: &[u64], count: u64, percent: u64) -> Option<u64> {
 
 /// Bits of the count of a cell.
 const COUNT_BITS: u32 = 40;
+/// Cells that are left as they are.
+const MANY_CELLS: usize = 1 << 20;
 /// Threads that read at once.
 const WORKERS: usize = 2;
 const BYTES_OF_INTERFACE: usize = 160;

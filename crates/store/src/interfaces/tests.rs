@@ -114,3 +114,17 @@ fn only_the_time_and_the_node_that_are_asked_for_count() {
     let question = InterfacesQuestion { of: InterfacesOf::Hops, range, node: None, one_in: 1 };
     assert!(history.interfaces(&question, late).is_err());
 }
+
+#[test]
+fn cells_of_one_place_and_bucket_are_put_together_and_percentiles_stay() {
+    let mut part = super::Part::default();
+    let place = part.place(Some(1), Some(2)).unwrap();
+    part.sums[place as usize].count = super::MANY_CELLS as u64 + 5;
+    let buckets = [7, 300].map(crate::minutes::bucket);
+    let one_in_ten = |number: usize| buckets[usize::from(number.is_multiple_of(10))];
+    part.cells = (0..super::MANY_CELLS + 5).map(|number| super::cell(place, one_in_ten(number), 1)).collect();
+    part.compact();
+    assert_eq!(part.cells.len(), 2);
+    let sums = super::merged(vec![part])[&(1, Some(2))];
+    assert_eq!((sums.p50, sums.p99), (Some(7), Some(crate::minutes::middle(buckets[1]))));
+}
