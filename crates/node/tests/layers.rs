@@ -126,7 +126,10 @@ fn int_in_the_inner_layer_keeps_every_checksum_and_leaves_no_trace() {
                             let found =
                                 dissect(Link::Ethernet, &packet, &code_points(&[kind]), Strictness::Whole);
                             let with_int: Vec<_> = found.levels().map(|level| level.int().count()).collect();
-                            assert!(found.only_level_with_int().is_some() && !found.has_nested_int(), "{what}");
+                            assert!(
+                                found.only_level_with_int().is_some() && !found.has_nested_int(),
+                                "{what}"
+                            );
                             assert_eq!(with_int, [0, 1], "{what}");
                         }
                         assert_eq!(through(&mut nodes[3], &packet).unwrap(), original, "{what}");
