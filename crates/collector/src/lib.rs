@@ -7,7 +7,7 @@
 //! Reading order: `collector`, `intake`, then `ledger` (did every report arrive?), `report` (what does it say?) and
 //! `correlate` (what do they say together?), which keeps the `network`, which is `flows`, `paths` and `ports`, and shows
 //! it to the detectors in `detect`, one for each subject of events. Every event passes the `book`, which knows of those that
-//! go on; `views` is what can be asked, `timeline` the time of day.
+//! go on; `timeline` is the time of day. What is answered is in [`inband_model::api`].
 
 mod book;
 mod collector;
@@ -34,13 +34,15 @@ mod sketch;
 mod snapshot;
 mod stream_shard;
 mod timeline;
-mod views;
 
 pub use collector::{Collector, Overflows};
 // The detectors of the register name their settings.
 pub use detect::*;
 pub use flow_shard::FlowShard;
 pub use handover::Handover;
+pub use inband_model::api::{
+    FlowPathView, FlowView, LatencySummary, LevelView, LinkView, NodeView, PortView, QueueView, TopologyView,
+};
 pub use inband_model::{GivenLink, Output};
 pub use ledger::{Arrival, LedgerSettings, Sequence, SequenceSpace};
 pub use paths::{EdgeInterface, PathSettings};
@@ -49,7 +51,5 @@ pub use report::Fault;
 pub use report_name::ReportName;
 pub use settings::CollectorSettings;
 pub use share::Share;
-pub use sketch::LatencySummary;
 pub use snapshot::FlowSnapshot;
 pub use stream_shard::StreamShard;
-pub use views::{FlowPathView, FlowView, LevelView, LinkView, NodeView, PortView, QueueView, TopologyView};

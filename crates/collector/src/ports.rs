@@ -11,9 +11,8 @@ mod settings;
 use std::ops::Index;
 
 use hashbrown::HashMap;
+use inband_model::api::{PortView, QueueView};
 use inband_model::{Nanos, NodeId};
-
-use crate::views::{PortView, QueueView};
 
 pub use self::settings::PortSettings;
 

@@ -2,7 +2,7 @@
 
 use histogram::{Config, Histogram32};
 use inband_model::Nanos;
-use serde::Serialize;
+use inband_model::api::LatencySummary;
 
 /// Times in buckets that grow with the time: exact below 32 ns, then 16 to each doubling.
 ///
@@ -16,23 +16,6 @@ pub(crate) struct Sketch {
     last: u64,
     min: u64,
     max: u64,
-}
-
-/// How times are spread: hop latencies, or the time packets take over a link.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct LatencySummary {
-    /// Samples so far.
-    pub count: u64,
-    /// The latest one.
-    pub last: Nanos,
-    /// The lowest one so far.
-    pub min: Nanos,
-    /// The highest one so far.
-    pub max: Nanos,
-    /// The median of the last million or so, to 3.2 %.
-    pub p50: Nanos,
-    /// What 99 of 100 of the last million or so stay below, to 3.2 %.
-    pub p99: Nanos,
 }
 
 impl Sketch {

@@ -2,9 +2,8 @@
 
 use std::ops::Range;
 
+use inband_model::api::{FlowPathView, FlowView};
 use inband_model::{Flow, FlowId, Nanos, Origin, Path};
-
-use crate::views::{FlowPathView, FlowView};
 
 /// The flows at one time, with the paths they have taken lately. Each path is in it once.
 #[derive(Debug, Clone, Default)]

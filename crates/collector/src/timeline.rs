@@ -2,9 +2,8 @@
 
 use std::collections::VecDeque;
 
+use inband_model::api::{FlowPathView, FlowView, LinkView, NodeView, PortView, QueueView};
 use inband_model::{Event, Nanos, Observation, PathObservation, ReportReference};
-
-use crate::views::{FlowPathView, FlowView, LinkView, NodeView, PortView, QueueView};
 
 /// Turns times of the collector, which neither jump nor go back, into the time of day.
 ///

@@ -46,7 +46,7 @@ pub use self::error::ExportError;
 pub use self::jsonl::JsonlSettings;
 pub use self::message::Topic;
 pub use self::metrics::{Family, Kind, MetricsSource, Sample, Value};
-pub use self::named_event::NamedEvent;
+pub use self::named_event::named_event;
 pub use self::otlp::OtlpSettings;
 pub use self::settings::ExportSettings;
 pub use self::stage::{LEDGER_EVERY, Stage};

@@ -2,6 +2,7 @@
 
 mod rows;
 
+use inband_model::api::NamedEvent;
 use inband_model::{
     Event, EventView, HopColumns, Ledger, LedgerView, Names, Nanos, Observation, Output, PathObservation,
 };
@@ -9,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::delivery::{Choice, Chosen};
 use super::queue::Messages;
-use crate::named_event::NamedEvent;
+use crate::named_event::named_event;
 
 /// What a message is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -93,7 +94,7 @@ impl Message {
             Message::Event(event) => {
                 let (id, key) = (event.id(), event.key.clone());
                 let view = EventView { id, event: *event, acknowledged: None };
-                let line = EventLine { kind: "event", event: NamedEvent::of(names, &view) };
+                let line = EventLine { kind: "event", event: named_event(names, &view) };
                 take(&key, &json(&|| serde_json::to_vec(&line)));
             }
             Message::Ledger(time, total) => {

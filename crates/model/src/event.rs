@@ -1,6 +1,9 @@
 //! What is worth telling a person?
 
-use schemars::JsonSchema;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 use crate::{EventDetail, EventId, EventKind, Nanos, NodeId};
@@ -8,10 +11,11 @@ use crate::{EventDetail, EventId, EventKind, Nanos, NodeId};
 /// Something the collector announces.
 ///
 /// In JSON the kind stands under `event` and what only this kind has under `detail`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Event {
     /// What happened.
     #[serde(flatten)]
+    #[schemars(with = "KindAndDetail")]
     pub detail: EventDetail,
     /// How much it matters.
     pub severity: Severity,
@@ -33,7 +37,7 @@ pub struct Event {
     /// Whether somebody has asked not to be told of it; it is kept all the same.
     #[serde(default, skip_serializing_if = "is_false")]
     pub silenced: bool,
-    /// Why it has ended; `None` as long as it has not.
+    /// Why it has ended; missing as long as it has not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end_reason: Option<EndReason>,
 }
@@ -130,16 +134,43 @@ pub struct Acknowledgement {
 }
 
 /// An event as those see it who ask.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EventView {
     /// By which it is acknowledged.
     pub id: EventId,
     /// The event.
     #[serde(flatten)]
     pub event: Event,
-    /// Who knows of it; `None`: nobody has said so.
+    /// Who knows of it; missing until somebody says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub acknowledged: Option<Acknowledgement>,
+}
+
+/// An [`EventDetail`] as its schema describes it: what a kind has in its detail is in `docs/events.md`.
+#[derive(JsonSchema)]
+#[allow(dead_code, reason = "only described")]
+struct KindAndDetail {
+    /// Its kind.
+    event: EventKind,
+    /// What only its kind has.
+    detail: BTreeMap<String, AnyValue>,
+}
+
+/// Any value of JSON.
+struct AnyValue;
+
+impl JsonSchema for AnyValue {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "AnyValue".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({})
+    }
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
@@ -173,6 +204,7 @@ pub enum Confidence {
 
 /// Names one report, so that it can be found in the history.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Report")]
 pub struct ReportReference {
     /// The reporting node.
     pub node_id: NodeId,

@@ -1,8 +1,9 @@
 //! The register of events: every detector and the kinds of events it announces.
 
+use std::borrow::Cow;
 use std::fmt;
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 /// Makes the kinds, their names and the details of their events from [`event_kinds!`](crate::event_kinds!).
@@ -16,7 +17,7 @@ macro_rules! define {
         )+)+
 
         /// The kinds of events, named in kebab case for users.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[non_exhaustive]
         pub enum EventKind {
             $($($(#[$about])+ #[serde(rename = $name)] $kind,)+)+
@@ -53,6 +54,25 @@ macro_rules! define {
             }
         }
     };
+}
+
+impl JsonSchema for EventKind {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "EventKind".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        // The kinds are not named one by one: a new one is no change of the API.
+        json_schema!({
+            "type": "string",
+            "format": "event-kind",
+            "description": "A kind of event, as docs/events.md lists them.",
+        })
+    }
 }
 
 /// The register of events: gives its rows to the macro `$define`.

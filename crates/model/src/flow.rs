@@ -11,6 +11,7 @@ use crate::path::mix;
 
 /// A flow: the five-tuple of the original packet, in the direction it was sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "FiveTuple")]
 pub struct Flow {
     /// Source address.
     pub source: IpAddr,

@@ -10,6 +10,7 @@ use crate::Hop;
 /// The hops of a packet, first hop first.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
+#[schemars(inline)]
 pub struct Path(Box<[Hop]>);
 
 /// The 64-bit name of a path: a hash of its hops, the same on every machine and in every run.

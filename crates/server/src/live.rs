@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use inband_collector::Output;
-use inband_export::{NamedEvent, Stage};
+use inband_export::{Stage, named_event};
 use inband_model::{EventView, LedgerView, Names, Nanos};
 use serde::Serialize;
 use tokio::sync::broadcast::{Receiver, Sender, channel};
@@ -84,7 +84,7 @@ impl Live {
     }
 
     fn message(&self, number: u64, view: &EventView) -> Option<Message> {
-        let json = serde_json::to_string(&NamedEvent::of(&self.names, view)).ok()?;
+        let json = serde_json::to_string(&named_event(&self.names, view)).ok()?;
         Some(Message { name: "event", number: Some(number), json })
     }
 

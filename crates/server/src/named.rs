@@ -1,93 +1,10 @@
 //! Names, labels and units beside what the collector says, which stays as it is.
 
-use inband_collector::{FlowView, LinkView, NodeView, PortView, QueueView};
-use inband_model::{Labels, Names, QueueUnit};
-use serde::Serialize;
-
-/// A node with its name.
-#[derive(Serialize)]
-pub(crate) struct NamedNode<'a> {
-    #[serde(flatten)]
-    node: &'a NodeView,
-    name: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    labels: Option<&'a Labels>,
-}
-
-/// A link with the names of its ends.
-#[derive(Serialize)]
-pub(crate) struct NamedLink<'a> {
-    /// By which its flows are asked for: `FROM.INTERFACE-TO.INTERFACE`.
-    id: String,
-    #[serde(flatten)]
-    link: &'a LinkView,
-    from_name: Option<&'a str>,
-    egress_interface_name: Option<&'a str>,
-    to_name: Option<&'a str>,
-    ingress_interface_name: Option<&'a str>,
-    /// Of both interfaces.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    egress_interface_labels: Option<&'a Labels>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    ingress_interface_labels: Option<&'a Labels>,
-}
-
-/// Nodes and links with their names.
-#[derive(Serialize)]
-pub(crate) struct NamedTopology<'a> {
-    nodes: Vec<NamedNode<'a>>,
-    links: Vec<NamedLink<'a>>,
-}
-
-/// An interface with its name, that of its node, and of what is on the other end of its link.
-#[derive(Serialize)]
-pub(crate) struct NamedPort<'a> {
-    #[serde(flatten)]
-    port: &'a PortView,
-    node_name: Option<&'a str>,
-    interface_name: Option<&'a str>,
-    interface_to: Option<&'a str>,
-    /// The value of `utilization` that means a full link.
-    utilization_full: Option<u32>,
-    /// The latest utilization, thousandths of a full link.
-    utilization_permille: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    labels: Option<&'a Labels>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    node_labels: Option<&'a Labels>,
-}
-
-/// A queue with the names of its node and interface.
-#[derive(Serialize)]
-pub(crate) struct NamedQueue<'a> {
-    #[serde(flatten)]
-    queue: &'a QueueView,
-    node_name: Option<&'a str>,
-    interface_name: Option<&'a str>,
-    /// In what the node counts; `None`: not known.
-    unit: Option<QueueUnit>,
-    last_bytes: Option<u64>,
-    recent_bytes: Option<u64>,
-    max_bytes: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    interface_labels: Option<&'a Labels>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    node_labels: Option<&'a Labels>,
-}
-
-/// A flow with the names of its ends and of the nodes on its path.
-#[derive(Serialize)]
-pub(crate) struct NamedFlow<'a> {
-    #[serde(flatten)]
-    flow: &'a FlowView<'a>,
-    source_name: Option<&'a str>,
-    destination_name: Option<&'a str>,
-    path_names: Vec<Option<&'a str>>,
-    #[serde(skip_serializing_if = "Labels::is_empty")]
-    source_labels: Labels,
-    #[serde(skip_serializing_if = "Labels::is_empty")]
-    destination_labels: Labels,
-}
+use inband_model::Names;
+use inband_model::api::{
+    FlowView, LinkView, NamedFlow, NamedLink, NamedNode, NamedPort, NamedQueue, NamedTopology, NodeView,
+    PortView, QueueView,
+};
 
 /// Puts names beside what the collector says.
 pub(crate) trait Named {
@@ -112,7 +29,12 @@ pub(crate) trait Named {
 
 impl Named for Names {
     fn of_node<'a>(&'a self, node: &'a NodeView) -> NamedNode<'a> {
-        NamedNode { node, name: self.node(node.node_id), labels: self.node_labels(node.node_id) }
+        NamedNode {
+            node,
+            name: self.node(node.node_id),
+            labels: self.node_labels(node.node_id),
+            window: None,
+        }
     }
 
     fn of_link<'a>(&'a self, link: &'a LinkView) -> NamedLink<'a> {
@@ -126,6 +48,7 @@ impl Named for Names {
             ingress_interface_name: interface(link.to, link.ingress_interface),
             egress_interface_labels: self.interface_labels(link.from, link.egress_interface),
             ingress_interface_labels: self.interface_labels(link.to, link.ingress_interface),
+            window: None,
         }
     }
 
@@ -148,6 +71,7 @@ impl Named for Names {
             utilization_permille: port.utilization.and_then(|level| units.utilization_permille(level.last)),
             labels: self.interface_labels(port.node_id, port.egress_interface),
             node_labels: self.node_labels(port.node_id),
+            window: None,
         }
     }
 
@@ -164,6 +88,7 @@ impl Named for Names {
             max_bytes: units.queue_bytes(queue.max),
             interface_labels: self.interface_labels(queue.node_id, queue.egress_interface),
             node_labels: self.node_labels(queue.node_id),
+            window: None,
         }
     }
 

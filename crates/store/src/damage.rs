@@ -1,46 +1,10 @@
 //! Damage found in the files of a store: what is left out of answers, and where.
 
 use std::collections::BTreeSet;
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use serde::Serialize;
-
-/// A part of a file that cannot be trusted. Its rows are left out of answers.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct Damage {
-    /// The file.
-    pub file: PathBuf,
-    /// The part of it, such as `row group 2, column hop_latency`, `footer` or `bytes 1200 to 3400`.
-    pub place: String,
-    /// What is wrong with it.
-    pub cause: String,
-    /// Rows that are left out; `None` where the damage hides how many they are.
-    pub rows: Option<u64>,
-}
-
-impl Damage {
-    pub(crate) fn new(
-        file: &Path,
-        place: impl Into<String>,
-        cause: impl fmt::Display,
-        rows: Option<usize>,
-    ) -> Self {
-        let rows = rows.map(|rows| rows as u64);
-        Self { file: file.to_owned(), place: place.into(), cause: cause.to_string(), rows }
-    }
-}
-
-impl fmt::Display for Damage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}, {}: {}", self.file.display(), self.place, self.cause)?;
-        match self.rows {
-            Some(rows) => write!(f, "; {rows} rows left out"),
-            None => write!(f, "; an unknown number of rows left out"),
-        }
-    }
-}
+pub use inband_model::api::Damage;
 
 /// What reading files has shown.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use inband_model::api::{FlowPathView, FlowView, LinkView, NodeView, PortView, QueueView, TopologyView};
 use inband_model::{
     Acknowledgement, EventId, EventView, Flow, FlowId, Ledger, LedgerView, Nanos, NodeId, Silence,
 };
@@ -13,7 +14,6 @@ use crate::report::Fault;
 use crate::sketch::Sketch;
 use crate::snapshot::FlowSnapshot;
 use crate::timeline::Timeline;
-use crate::views::{FlowPathView, FlowView, LinkView, NodeView, PortView, QueueView, TopologyView};
 
 use super::Collector;
 

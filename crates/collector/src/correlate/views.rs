@@ -1,5 +1,6 @@
 //! What can be read of the flows.
 
+use inband_model::api::{FlowPathView, FlowView, LinkView};
 use inband_model::{Flow, Nanos};
 
 use crate::detect::CongestionSettings;
@@ -9,7 +10,6 @@ use crate::paths::PathIndex;
 use crate::ports::Ports;
 use crate::snapshot::FlowSnapshot;
 use crate::timeline::Timeline;
-use crate::views::{FlowPathView, FlowView, LinkView};
 
 use super::Correlator;
 

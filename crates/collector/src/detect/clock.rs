@@ -3,12 +3,12 @@
 mod link;
 mod settings;
 
+use inband_model::api::LatencySummary;
 use inband_model::{ClockDrift, Confidence, Event, EventDetail, Nanos, NegativeLinkLatency, Severity};
 
 use crate::network::Network;
 use crate::outbox::Outbox;
 use crate::paths::{LinkIndex, Links, link_key};
-use crate::sketch::LatencySummary;
 
 pub use self::settings::ClockSettings;
 

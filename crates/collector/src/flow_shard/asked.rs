@@ -1,11 +1,11 @@
 //! What is known of flows at this time.
 
+use inband_model::api::{FlowPathView, FlowView, LinkView, PortView, QueueView};
 use inband_model::{EventView, Flow};
 
 use crate::detect::CongestionSettings;
 use crate::detect::path_policy::{RuleView, Verdict};
 use crate::timeline::Timeline;
-use crate::views::{FlowPathView, FlowView, LinkView, PortView, QueueView};
 
 use super::FlowShard;
 

@@ -1,9 +1,8 @@
 //! Which node is at the other end of an interface?
 
 use hashbrown::HashMap;
+use inband_model::api::LinkView;
 use inband_model::{Hop, LinkEnds, Nanos, NodeId};
-
-use crate::views::LinkView;
 
 /// The links of the topology, learned from paths; at most a stated number of them.
 #[derive(Debug)]

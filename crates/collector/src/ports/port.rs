@@ -1,9 +1,9 @@
 //! How long packets stay in a node on their way to one egress interface.
 
+use inband_model::api::{LevelView, PortView};
 use inband_model::{Nanos, NodeId};
 
 use crate::sketch::Sketch;
-use crate::views::{LevelView, PortView};
 
 use super::gauge::Gauge;
 use super::index::QueueIndex;

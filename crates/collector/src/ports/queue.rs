@@ -1,8 +1,7 @@
 //! How deep a queue is.
 
 use inband_model::Nanos;
-
-use crate::views::QueueView;
+use inband_model::api::QueueView;
 
 use super::gauge::Gauge;
 use super::place::Place;

@@ -7,7 +7,7 @@ use inband_model::{Event, EventView, Names, Phase};
 use serde_json::{Value, json};
 
 use super::settings::WebhookKind;
-use crate::named_event::NamedEvent;
+use crate::named_event::named_event;
 
 /// How events are written for the other side.
 #[derive(Debug)]
@@ -26,7 +26,7 @@ impl Format {
         let body = match self.kind {
             WebhookKind::Json => {
                 let views: Vec<_> = events.iter().map(view).collect();
-                let events: Vec<_> = views.iter().map(|view| NamedEvent::of(&self.names, view)).collect();
+                let events: Vec<_> = views.iter().map(|view| named_event(&self.names, view)).collect();
                 json!({ "version": 1, "collector": self.collector_url, "events": events })
             }
             WebhookKind::Alertmanager => events.iter().map(|event| self.alert(event, now_ns)).collect(),
@@ -47,7 +47,7 @@ impl Format {
         };
         let detail = serde_json::to_value(&event.detail).unwrap_or_default();
         let named = view(event);
-        let named = serde_json::to_value(NamedEvent::of(&self.names, &named)).unwrap_or_default();
+        let named = serde_json::to_value(named_event(&self.names, &named)).unwrap_or_default();
         let mut alert = json!({
             "labels": {
                 "alertname": kind,

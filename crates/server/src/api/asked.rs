@@ -2,6 +2,7 @@
 
 use axum::extract::{FromRequestParts, Query};
 use axum::http::request::Parts;
+use inband_model::EventKind;
 use inband_model::api::{Span, Time};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
@@ -79,6 +80,9 @@ fn read(schema: &Value, text: &str) -> Result<Value, String> {
         _ => match format(schema) {
             "time-or-nanoseconds" if Time::parse(text).is_none() => Err(Time::ALLOWED.to_owned()),
             "span" if Span::parse(text).is_none() => Err(Span::ALLOWED.to_owned()),
+            "event-kind" if !EventKind::ALL.iter().any(|kind| kind.name() == text) => {
+                Err(EventKind::ALL.map(EventKind::name).join(", "))
+            }
             _ => Ok(text.into()),
         },
     }

@@ -5,10 +5,8 @@ use std::collections::BTreeMap;
 
 use axum::extract::{Path as InPath, State};
 use axum::response::Response;
-use inband_collector::FlowView;
-use inband_model::api::{BetweenQuestion, LimitQuestion};
-use inband_model::{Hop, Names, Nanos, NodeId, Path, PathId, Prefix};
-use serde::Serialize;
+use inband_model::api::{BetweenQuestion, FlowView, LimitQuestion, PathBetween};
+use inband_model::{Hop, Names, NodeId, Path, PathId, Prefix};
 
 use super::Shared;
 use super::asked::Asked;
@@ -21,22 +19,6 @@ use crate::named::Named;
 struct LinkId {
     from: (NodeId, Option<u16>),
     to: (NodeId, Option<u16>),
-}
-
-/// A path that flows between two places take, or have taken lately.
-#[derive(Serialize)]
-struct PathBetween<'a> {
-    id: String,
-    path: &'a Path,
-    path_names: Vec<Option<&'a str>>,
-    /// Flows that took it.
-    flows: u64,
-    /// Flows whose latest path it is.
-    current_flows: u64,
-    /// Individual reports on those.
-    reports: u64,
-    since: Nanos,
-    until: Nanos,
 }
 
 /// The flows whose latest path goes over a link, those with the most reports first.

@@ -5,14 +5,14 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use inband_collector::{LinkView, NodeView, QueueView};
-use inband_model::api::Exact;
+use inband_model::api::{Exact, NamedFlow};
 use inband_model::{Nanos, NodeId};
 use serde::Serialize;
 use tokio::time::MissedTickBehavior;
 
 use super::followers::Follower;
 use super::state::{Shared, State};
-use crate::named::{Named, NamedFlow};
+use crate::named::Named;
 use crate::read_model::Flows;
 
 /// What was known a second before.

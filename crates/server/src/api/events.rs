@@ -7,10 +7,9 @@ use axum::Json;
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, State};
 use axum::response::Response;
-use inband_export::NamedEvent;
-use inband_model::api::{EventsQuestion, TimeRange, TimeSelection};
+use inband_export::named_event;
+use inband_model::api::{EventsQuestion, Nothing, Number, NumberedSilence, TimeRange, TimeSelection};
 use inband_model::{Acknowledgement, EventId, EventView, Nanos, Silence};
-use serde_json::json;
 
 use super::Shared;
 use super::asked::Asked;
@@ -69,7 +68,7 @@ pub(super) async fn events(
         events.truncate(limit);
     }
     state.said.note(&mut events);
-    Ok(list(&events, |view| NamedEvent::of(&state.names, view)))
+    Ok(list(&events, |view| named_event(&state.names, view)))
 }
 
 /// The events that went on in a time, those that go on first.
@@ -138,7 +137,7 @@ pub(super) async fn event(State(state): State<Shared>, Path(id): Path<String>) -
     let found = find(&state, self::id("id", &id)?).await?;
     let mut found = vec![found.ok_or_else(|| Problem::not_found("no event has this id"))?];
     state.said.note(&mut found);
-    Ok(answer(&NamedEvent::of(&state.names, &found[0])))
+    Ok(answer(&named_event(&state.names, &found[0])))
 }
 
 /// The event that a parameter names by its id.
@@ -194,14 +193,16 @@ pub(super) async fn acknowledge(
     }
     state.said.acknowledge(id, acknowledgement);
     state.keep_what_was_said().await?;
-    Ok(answer(&json!({})))
+    Ok(answer(&Nothing {}))
 }
 
 /// The silences in force, by their numbers.
 pub(super) async fn silences(State(state): State<Shared>) -> Result<Response, Problem> {
     let list = state.look(|sight| {
         let silences = sight.collector.silences();
-        silences.map(|(number, silence)| json!({ "number": number, "silence": silence })).collect::<Vec<_>>()
+        silences
+            .map(|(number, silence)| NumberedSilence { number, silence: silence.clone() })
+            .collect::<Vec<_>>()
     });
     Ok(answer(&list.await?))
 }
@@ -218,7 +219,7 @@ pub(super) async fn silence(
         (now, Some(number)) => {
             state.said.add_silence(now, number, silence);
             state.keep_what_was_said().await?;
-            Ok(answer(&json!({ "number": number })))
+            Ok(answer(&Number { number }))
         }
         (_, None) => Err(Problem::unavailable("there are as many silences as there may be")),
     }
@@ -235,7 +236,7 @@ pub(super) async fn lift(
         true => {
             state.said.lift_silence(number);
             state.keep_what_was_said().await?;
-            Ok(answer(&json!({})))
+            Ok(answer(&Nothing {}))
         }
         false => Err(Problem::not_found("no silence has this number")),
     }

@@ -1,7 +1,7 @@
 //! How is the API described to programs?
 
 mod derived;
-mod shapes;
+mod typed;
 
 use axum::extract::State;
 use axum::http::Uri;
@@ -20,10 +20,7 @@ use super::Shared;
 use super::asked::{properties, required};
 use super::problem::Problem;
 use super::views::json as answer;
-#[cfg(test)]
-pub(super) use shapes::SHAPES;
-use shapes::schemas;
-pub(super) use shapes::typed;
+pub(super) use typed::typed;
 
 /// One thing that can be asked.
 #[derive(Debug, Clone, Copy)]
@@ -33,7 +30,7 @@ pub(super) struct Operation {
     summary: &'static str,
     /// The parameters behind the question mark.
     parameters: fn() -> Vec<Value>,
-    /// The shape of the JSON object that is sent, where there is one.
+    /// The type of the JSON object that is sent, where there is one.
     body: Option<&'static str>,
     /// The media type of what may be sent instead.
     other_body: Option<&'static str>,
@@ -43,7 +40,7 @@ pub(super) struct Operation {
 /// What comes back.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Answer {
-    /// JSON of a type as shapes write it.
+    /// JSON of a type as [`typed`] reads it.
     Json(&'static str),
     /// Something else, by its media type.
     Other(&'static str),
@@ -208,20 +205,11 @@ pub(crate) fn openapi() -> Value {
         "info": { "title": "inband", "version": "1", "description": "What the collector knows. Times are nanoseconds since 1970." },
         "components": {
             "securitySchemes": { "token": { "type": "http", "scheme": "bearer" } },
-            "schemas": all_schemas(),
+            "schemas": derived::schemas(),
         },
         "security": [{ "token": [] }, {}],
         "paths": paths,
     })
-}
-
-/// The schemas of all shapes, those of the types of the model included.
-fn all_schemas() -> Value {
-    let mut schemas = schemas();
-    if let Value::Object(schemas) = &mut schemas {
-        schemas.extend(derived::schemas());
-    }
-    schemas
 }
 
 fn described(operation: &Operation) -> Value {

@@ -7,60 +7,21 @@ use axum::extract::State;
 use axum::extract::rejection::JsonRejection;
 use axum::http::header::{CONTENT_TYPE, HeaderName};
 use axum::response::{IntoResponse, Response};
+use inband_model::api::{Rows, SqlFormat, SqlIntegers, SqlQuestion};
 use inband_store::{Answer, Cell, Naming, QueryError};
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::Shared;
 use super::problem::Problem;
 use super::views::json as answer;
 
-/// A question.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Question {
-    sql: String,
-    #[serde(default)]
-    integers: Integers,
-    #[serde(default)]
-    format: Format,
-}
-
-/// How an answer is written.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Format {
-    /// A list of rows, each a list of values.
-    #[default]
-    Json,
-    /// A list of values for each column.
-    Columns,
-    /// Comma-separated values with a line of names in front.
-    Csv,
-    /// An object a line.
-    Jsonl,
-    /// A file of Parquet.
-    Parquet,
-}
-
-/// How integers that a program may read as doubles are written.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Integers {
-    /// As numbers, with all their digits.
-    #[default]
-    Number,
-    /// As texts, where a double does not hold them.
-    Text,
-}
-
 pub(super) async fn query(
     State(state): State<Shared>,
-    body: Result<Json<Question>, JsonRejection>,
+    body: Result<Json<SqlQuestion>, JsonRejection>,
 ) -> Result<Response, Problem> {
-    let Json(Question { sql, integers, format }) = body.map_err(|error| Problem::unreadable(&error))?;
+    let Json(SqlQuestion { sql, integers, format }) = body.map_err(|error| Problem::unreadable(&error))?;
     let found = ask(&state, sql).await?;
-    if format == Format::Parquet {
+    if format == SqlFormat::Parquet {
         let damage = found.findings.damage.len();
         let written = tokio::task::spawn_blocking(move || found.to_parquet()).await;
         let file =
@@ -68,28 +29,30 @@ pub(super) async fn query(
         let headers = [(CONTENT_TYPE, PARQUET.to_owned()), (DAMAGE, damage.to_string())];
         return Ok((headers, file).into_response());
     }
-    let columns = &found.columns;
     let mut rows: Vec<Vec<Value>> = found.rows.iter().map(|row| row.iter().map(value).collect()).collect();
     // In texts for people and tables all digits are there anyway.
-    if integers == Integers::Text {
+    if integers == SqlIntegers::Text {
         rows.iter_mut().flatten().for_each(write_as_text);
     }
-    let (damage, unverified) = (&found.findings.damage, found.findings.unverified.len());
+    let damage = found.findings.damage.len();
+    let answered = Rows {
+        columns: found.columns,
+        rows: None,
+        values: None,
+        damage: found.findings.damage.into_iter().collect(),
+        unverified_segments: found.findings.unverified.len(),
+    };
     Ok(match format {
-        Format::Json => answer(&json!({
-            "columns": columns, "rows": rows, "damage": damage, "unverified_segments": unverified,
-        })),
-        Format::Columns => {
-            let mut values: Vec<Vec<Value>> = vec![Vec::with_capacity(rows.len()); columns.len()];
+        SqlFormat::Json => answer(&Rows { rows: Some(rows), ..answered }),
+        SqlFormat::Columns => {
+            let mut values: Vec<Vec<Value>> = vec![Vec::with_capacity(rows.len()); answered.columns.len()];
             for row in rows {
                 values.iter_mut().zip(row).for_each(|(values, value)| values.push(value));
             }
-            answer(&json!({
-                "columns": columns, "values": values, "damage": damage, "unverified_segments": unverified,
-            }))
+            answer(&Rows { values: Some(values), ..answered })
         }
-        Format::Csv => table(CSV, damage.len(), csv(columns, &rows)),
-        Format::Jsonl | Format::Parquet => table(JSONL, damage.len(), jsonl(columns, rows)),
+        SqlFormat::Csv => table(CSV, damage, csv(&answered.columns, &rows)),
+        SqlFormat::Jsonl | SqlFormat::Parquet => table(JSONL, damage, jsonl(&answered.columns, rows)),
     })
 }
 

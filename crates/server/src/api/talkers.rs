@@ -1,10 +1,12 @@
 //! Top talkers: who was reported most in a time, and how often in each step of it.
 
+use std::net::IpAddr;
+
 use axum::extract::State;
 use axum::response::Response;
-use inband_model::Nanos;
-use inband_model::api::{TalkersBy, TalkersQuestion};
-use serde_json::{Map, Value, json};
+use inband_model::api::{Talker, TalkerDestination, TalkerSource, Talkers, TalkersBy, TalkersQuestion};
+use inband_model::{Names, Nanos};
+use inband_store::Cell;
 
 use super::Shared;
 use super::asked::Asked;
@@ -41,57 +43,71 @@ pub(super) async fn talkers(
     let span = Span::of(&wanted, now)?;
     let limit = wanted.limit.unwrap_or(10).min(MAX_TALKERS);
     let found = query::ask(&state, sql(wanted.by, span, limit)).await?;
-    let rows = serde_json::to_value(&found.rows).unwrap_or_default();
-    let mut talkers: Vec<Map<String, Value>> = Vec::new();
-    for row in rows.as_array().into_iter().flatten() {
-        let key: Vec<(&str, &Value)> =
-            columns(wanted.by).iter().enumerate().map(|(at, name)| (*name, &row[at])).collect();
-        let is_next =
-            talkers.last().is_none_or(|last| key.iter().any(|(name, value)| last.get(*name) != Some(value)));
-        if is_next {
-            talkers.push(begin(&state, &key, span));
+    let mut talkers: Vec<Talker> = Vec::new();
+    // The steps of a talker follow each other.
+    let mut of_last = None;
+    for row in &found.rows {
+        let (key, counts) = row.split_at(columns(wanted.by).len().min(row.len()));
+        if of_last != Some(key) {
+            talkers.push(begin(&state.names, columns(wanted.by), key, span));
+            of_last = Some(key);
         }
-        let width = key.len();
-        if let Some(talker) = talkers.last_mut() {
-            note(talker, &row[width], &row[width + 1], span);
+        if let (Some(talker), [step, reports]) = (talkers.last_mut(), counts) {
+            note(talker, step, reports, span);
         }
     }
     let Span { from, until, step_ns, .. } = span;
-    Ok(answer(&json!({
-        "from": from,
-        "until": until,
-        "step_ns": step_ns,
-        "talkers": talkers,
-        "damage": found.findings.damage,
-    })))
+    let damage = found.findings.damage.iter().cloned().collect();
+    Ok(answer(&Talkers { from: Nanos(from), until: Nanos(until), step_ns, talkers, damage }))
 }
 
 /// A talker with its names, of which no step is known yet.
-fn begin(state: &Shared, key: &[(&str, &Value)], span: Span) -> Map<String, Value> {
-    let mut talker = Map::new();
-    for (name, value) in key {
-        talker.insert((*name).to_owned(), (*value).clone());
-        if let Some(address) = value.as_str().and_then(|address| address.parse().ok()) {
-            talker.insert(format!("{name}_name"), state.names.address(address).into());
-            talker.insert(format!("{name}_labels"), json!(state.names.address_labels(address)));
+fn begin(names: &Names, columns: &[&str], key: &[Cell], span: Span) -> Talker {
+    let mut talker = Talker { rates: vec![0.0; span.steps], ..Talker::default() };
+    for (column, cell) in columns.iter().zip(key) {
+        match *column {
+            "source" => {
+                talker.source = address(cell).map(|address| TalkerSource {
+                    source: address,
+                    source_name: names.address(address).map(str::to_owned),
+                    source_labels: names.address_labels(address),
+                });
+            }
+            "destination" => {
+                talker.destination = address(cell).map(|address| TalkerDestination {
+                    destination: address,
+                    destination_name: names.address(address).map(str::to_owned),
+                    destination_labels: names.address_labels(address),
+                });
+            }
+            "protocol" => talker.protocol = integer(cell).and_then(|number| number.try_into().ok()),
+            "source_port" => talker.source_port = integer(cell).and_then(|port| port.try_into().ok()),
+            _ => talker.destination_port = integer(cell).and_then(|port| port.try_into().ok()),
         }
     }
-    talker.insert("reports".to_owned(), 0_u64.into());
-    talker.insert("rates".to_owned(), vec![json!(0.0); span.steps].into());
     talker
 }
 
 /// Notes how many reports came in one step.
-fn note(talker: &mut Map<String, Value>, step: &Value, reports: &Value, span: Span) {
-    let (Some(step), Some(reports)) = (step.as_u64(), reports.as_u64()) else { return };
-    let total = talker.get("reports").and_then(Value::as_u64).unwrap_or(0);
-    talker.insert("reports".to_owned(), (total + reports).into());
+fn note(talker: &mut Talker, step: &Cell, reports: &Cell, span: Span) {
+    let (Some(step), Some(reports)) = (integer(step), integer(reports)) else { return };
+    talker.reports += reports;
     let place = usize::try_from(step).ok();
-    if let Some(rate) = place.and_then(|at| talker.get_mut("rates")?.as_array_mut()?.get_mut(at)) {
+    if let Some(rate) = place.and_then(|at| talker.rates.get_mut(at)) {
         #[allow(clippy::cast_precision_loss, reason = "reports and seconds of one step are far below 2^52")]
         let rate_per_s = reports as f64 / (span.step_ns as f64 / 1e9);
-        *rate = json!(rate_per_s);
+        *rate = rate_per_s;
     }
+}
+
+fn address(cell: &Cell) -> Option<IpAddr> {
+    let Cell::Text(text) = cell else { return None };
+    text.parse().ok()
+}
+
+fn integer(cell: &Cell) -> Option<u64> {
+    let Cell::Integer(number) = cell else { return None };
+    u64::try_from(*number).ok()
 }
 
 impl Span {

@@ -8,7 +8,9 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use inband_collector::QueueView;
 use inband_model::NodeId;
-use inband_model::api::{ListQuestion, Window, WindowValues};
+use inband_model::api::{
+    FlowPaths, ListQuestion, NamedLink, NamedNode, NamedPort, NamedQueue, Window, WindowValues,
+};
 use serde::Serialize;
 
 use super::Shared;
@@ -65,7 +67,8 @@ pub(super) async fn nodes(
     let lately = lately(&state, wanted.window).await?;
     let nodes = nodes.iter().filter(|node| is_wanted(&wanted, node.node_id));
     Ok(list(nodes.take(wanted.limit.unwrap_or(MAX_ANSWER)), |node| {
-        beside(state.names.of_node(node), lately.as_deref(), |lately| lately.node(node.node_id))
+        let window = in_window(lately.as_deref(), |lately| lately.node(node.node_id));
+        NamedNode { window, ..state.names.of_node(node) }
     }))
 }
 
@@ -78,7 +81,8 @@ pub(super) async fn links(
     let lately = lately(&state, wanted.window).await?;
     Ok(list(links.take(wanted.limit.unwrap_or(MAX_ANSWER)), |link| {
         let key: LinkKey = (link.from, link.egress_interface, link.to, link.ingress_interface);
-        beside(state.names.of_link(link), lately.as_deref(), |lately| lately.links.get(&key)?.values())
+        let window = in_window(lately.as_deref(), |lately| lately.links.get(&key)?.values());
+        NamedLink { window, ..state.names.of_link(link) }
     }))
 }
 
@@ -97,7 +101,8 @@ pub(super) async fn interfaces(
     let lately = lately(&state, wanted.window).await?;
     Ok(list(ports.into_iter().take(wanted.limit.unwrap_or(MAX_ANSWER)), |port| {
         let key: PortKey = (port.node_id, port.egress_interface);
-        beside(state.names.of_port(port), lately.as_deref(), |lately| lately.ports.get(&key)?.values())
+        let window = in_window(lately.as_deref(), |lately| lately.ports.get(&key)?.values());
+        NamedPort { window, ..state.names.of_port(port) }
     }))
 }
 
@@ -115,8 +120,8 @@ pub(super) async fn queues(
         queues.sort_by_key(|queue| Reverse(depth(queue)));
     }
     Ok(list(queues.into_iter().take(limit(&wanted)), |queue| {
-        let values = |lately: &Lately| lately.queues.get(&key(queue))?.values();
-        beside(state.names.of_queue(queue), lately.as_deref(), values)
+        let window = in_window(lately.as_deref(), |lately| lately.queues.get(&key(queue))?.values());
+        NamedQueue { window, ..state.names.of_queue(queue) }
     }))
 }
 
@@ -145,23 +150,17 @@ pub(super) async fn flow(State(state): State<Shared>, Path(id): Path<String>) ->
     let find = move |sight: &mut Sight<'_>| {
         let view = sight.collector.flow(&flow)?;
         let paths = sight.collector.flow_paths(&flow);
-        Some(text(&serde_json::json!({ "flow": names.of_flow(&view), "paths": paths })))
+        Some(text(&FlowPaths { flow: names.of_flow(&view), paths }))
     };
     state.look(find).await?.map(written).ok_or_else(unknown)
 }
 
-/// Something with what it has shown lately beside it.
-#[derive(Serialize)]
-struct Beside<T> {
-    #[serde(flatten)]
-    of: T,
-    /// `None`: no window was asked for, `Some(None)`: nothing was told in it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    window: Option<Option<WindowValues>>,
-}
-
-fn beside<T>(of: T, lately: Option<&Lately>, values: impl Fn(&Lately) -> Option<WindowValues>) -> Beside<T> {
-    Beside { of, window: lately.map(values) }
+/// What something has shown in a window; `None`: no window was asked for, `Some(None)`: nothing was told in it.
+fn in_window<V: Fn(&Lately) -> Option<WindowValues>>(
+    lately: Option<&Lately>,
+    values: V,
+) -> Option<Option<WindowValues>> {
+    lately.map(values)
 }
 
 /// What was so in a window; `None` where none is asked for.

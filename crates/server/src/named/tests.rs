@@ -1,5 +1,5 @@
 use inband_collector::{GivenLink, LevelView, PortView, QueueView};
-use inband_export::NamedEvent;
+use inband_export::named_event;
 use inband_model::{
     Confidence, CongestionPhase, Event, EventDetail, EventView, NameList, Names, Nanos, NodeId,
     QueueCongestion, ReportReference, Severity,
@@ -185,7 +185,7 @@ fn events_have_the_unit_and_the_labels_of_their_node() {
         let key = format!("node {node} egress 2 queue 0");
         let event = Event::of_report(detail, Severity::Warning, key, Confidence::Certain, report);
         let view = EventView { id: event.id(), event, acknowledged: None };
-        serde_json::to_value(NamedEvent::of(&names, &view)).unwrap()
+        serde_json::to_value(named_event(&names, &view)).unwrap()
     };
     let known = event(1);
     assert_eq!((&known["queue_unit"], &known["peak_bytes"]), (&json!("cells"), &json!(240)));

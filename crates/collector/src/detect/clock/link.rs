@@ -1,9 +1,10 @@
 //! How long packets take over one link, by the clocks at its ends.
 
+use inband_model::api::LatencySummary;
 use inband_model::Nanos;
 
 use crate::book::Signs;
-use crate::sketch::{LatencySummary, Sketch};
+use crate::sketch::Sketch;
 
 use super::settings::ClockSettings;
 

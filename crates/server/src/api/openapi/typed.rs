@@ -1,0 +1,18 @@
+//! Schemas of answers, as operations write them.
+
+use serde_json::{Value, json};
+
+/// The schema of a type as an operation writes it: `integer`, `string`, `object` or the name of a schema; `[…]` is a list, and `|`
+/// stands between two of which it is one.
+pub(in crate::api) fn typed(of: &str) -> Value {
+    if let Some((one, other)) = of.split_once('|') {
+        return json!({ "oneOf": [typed(one), typed(other)] });
+    }
+    if let Some(of) = of.strip_prefix('[').and_then(|of| of.strip_suffix(']')) {
+        return json!({ "type": "array", "items": typed(of) });
+    }
+    match of {
+        "integer" | "string" | "object" => json!({ "type": of }),
+        name => json!({ "$ref": format!("#/components/schemas/{name}") }),
+    }
+}
