@@ -32,7 +32,10 @@ proptest! {
         }).collect();
         let mut frame = packet.build();
         for node in &mut nodes {
-            frame = send(node, &frame, &plan.passage()).expect("no packet has D set");
+            let sent = send(node, &frame, &plan.passage());
+            // A payload that looks like INT of another version, behind INT's own port, is dropped.
+            prop_assume!(sent.is_some());
+            frame = sent.unwrap_or_default();
         }
         let was = |node: usize, outcome| nodes[node].counters().get(outcome) == 1;
         prop_assume!(was(0, Outcome::Started) && was(count - 1, Outcome::Stripped));

@@ -177,6 +177,17 @@ fn host_int_is_found_by_its_dscp_bit_and_its_shape() {
 }
 
 #[test]
+fn a_timestamp_of_host_int_is_no_destination_header() {
+    let mut frame = vector!("host-int-over-tcp-udp-tcp").to_vec();
+    // The mark of 2.1, and options up to the ingress timestamp, which begins like a shim.
+    frame[15] = 0x17 << 2;
+    frame[34 + 12] = 0xa0;
+    frame[74..76].copy_from_slice(&[0x27, 2]);
+    let location = only(&frame);
+    assert_eq!(location, place(Encapsulation::Dscp, HeaderType::Md, Version::HostInt0_5, 54, 90));
+}
+
+#[test]
 fn host_int_behind_a_new_udp_header_gives_the_flow_behind_it() {
     for (frame, protocol) in
         [(vector!("host-int-extension-udp-udp"), 17), (vector!("host-int-extension-udp-tcp"), 6)]

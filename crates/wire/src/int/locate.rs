@@ -63,6 +63,10 @@ pub fn find(
         };
     }
     match marked() {
+        // Nothing tells a destination header from any bytes.
+        Ok(location) if location.header_type == HeaderType::Destination => {
+            Ok(Some(host_int(bytes, layers).unwrap_or(location)))
+        }
         Ok(location) => Ok(Some(location)),
         // Host-INT stands before the TCP options, whatever the domain does.
         Err(error) => host_int(bytes, layers).map(Some).ok_or(error),
