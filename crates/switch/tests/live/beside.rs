@@ -51,7 +51,8 @@ fn source_nat_of_nftables_translates_flows_with_int() {
     assert_eq!(sender.recv(&mut [0; 64]).unwrap(), 8);
 
     let (first, second) = (first.stop(), second.stop());
-    assert!(outcome(&first, "started") > 50 && outcome(&second, "started") > 50, "{first:?} {second:?}");
+    // What comes back are acknowledgements, as many as the receiver likes.
+    assert!(outcome(&first, "started") > 50 && outcome(&second, "started") > 10, "{first:?} {second:?}");
     // Each takes out what the other has put in.
     assert_eq!(outcome(&first, "started"), outcome(&second, "stripped"));
     assert_eq!(outcome(&second, "started"), outcome(&first, "stripped"));
