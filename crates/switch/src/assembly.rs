@@ -22,10 +22,15 @@ struct Instruction {
 /// A place in a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Label {
+    V4,
     V6,
+    Load,
     Lookup,
+    Unknown,
+    UnknownV6,
     Pass,
     Give,
+    Drop,
 }
 
 /// A register; `R10` points behind the stack.

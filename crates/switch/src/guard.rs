@@ -12,6 +12,7 @@ use inband_linux::bpf::{KeySet, load_classifier};
 use inband_linux::device::Device;
 use inband_linux::tcx::{self, Direction, Order};
 
+use crate::assembly::{Assembly, Label, Register};
 use crate::error::SwitchError;
 use crate::hash::QuickSet;
 
@@ -69,102 +70,36 @@ fn key(address: IpAddr) -> [u8; 16] {
 /// The program. It lets through what is neither IPv4 nor IPv6, packets to groups and to everyone, to link-local addresses
 /// of IPv6, which the kernel does not forward, and to addresses in the set; it drops the rest.
 fn program(set: u32) -> Vec<u64> {
+    use Label::{Drop, Load, Pass, Unknown, UnknownV6, V6};
+    use Register::{R0, R1, R2, R3, R4, R6, R7, R8, R10};
     let ethertype = |number: u16| i32::from(number.to_be());
-    let mapped = i32::from_ne_bytes([0, 0, 0xff, 0xff]);
-    // Offsets of jumps count instructions behind the jump.
-    vec![
-        //  0: r6 = skb
-        instruction(MOVE, 6, 1, 0, 0),
-        //  1: r7 = skb->protocol
-        instruction(LOAD_WORD, 7, 6, SKB_PROTOCOL, 0),
-        //  2: IPv4 -> 5
-        instruction(JUMP_EQUAL, 7, 0, 2, ethertype(0x0800)),
-        //  3: IPv6 -> 14
-        instruction(JUMP_EQUAL, 7, 0, 10, ethertype(0x86dd)),
-        //  4: -> pass, 28
-        instruction(JUMP, 0, 0, 23, 0),
-        //  5: the key is a mapped address
-        instruction(STORE_WORD, 10, 0, KEY, 0),
-        //  6
-        instruction(STORE_WORD, 10, 0, KEY + 4, 0),
-        //  7
-        instruction(STORE_WORD, 10, 0, KEY + 8, mapped),
-        //  8: load 4 bytes of the destination to the end of the key
-        instruction(MOVE_CONSTANT, 2, 0, 0, 14 + 16),
-        //  9
-        instruction(MOVE, 3, 10, 0, 0),
-        // 10
-        instruction(ADD_CONSTANT, 3, 0, 0, i32::from(KEY) + 12),
-        // 11
-        instruction(MOVE_CONSTANT, 4, 0, 0, 4),
-        // 12: r8 = the IP version
-        instruction(MOVE_CONSTANT, 8, 0, 0, 4),
-        // 13: -> 19
-        instruction(JUMP, 0, 0, 5, 0),
-        // 14: load 16 bytes of the destination to the key
-        instruction(MOVE_CONSTANT, 2, 0, 0, 14 + 24),
-        // 15
-        instruction(MOVE, 3, 10, 0, 0),
-        // 16
-        instruction(ADD_CONSTANT, 3, 0, 0, i32::from(KEY)),
-        // 17
-        instruction(MOVE_CONSTANT, 4, 0, 0, 16),
-        // 18: r8 = the IP version
-        instruction(MOVE_CONSTANT, 8, 0, 0, 6),
-        // 19: bpf_skb_load_bytes(skb, r2, r3, r4)
-        instruction(MOVE, 1, 6, 0, 0),
-        // 20
-        instruction(CALL, 0, 0, 0, SKB_LOAD_BYTES),
-        // 21: cut: -> pass, 28
-        instruction(JUMP_NOT_EQUAL, 0, 0, 6, 0),
-        // 22
-        instruction(MOVE, 2, 10, 0, 0),
-        // 23
-        instruction(ADD_CONSTANT, 2, 0, 0, i32::from(KEY)),
-        // 24, 25: r1 = the set
-        instruction(LOAD_MAP, 1, 1, 0, i32::from_ne_bytes(set.to_ne_bytes())),
-        0,
-        // 26: bpf_map_lookup_elem(set, key)
-        instruction(CALL, 0, 0, 0, MAP_LOOKUP),
-        // 27: not there: -> group?, 30
-        instruction(JUMP_EQUAL, 0, 0, 2, 0),
-        // 28: pass: TCX_NEXT
-        instruction(MOVE_CONSTANT, 0, 0, 0, TCX_NEXT),
-        // 29
-        instruction(EXIT, 0, 0, 0, 0),
-        // 30: IPv6 -> 34
-        instruction(JUMP_EQUAL, 8, 0, 3, 6),
-        // 31
-        instruction(LOAD_BYTE, 1, 10, KEY + 12, 0),
-        // 32: 224 and above -> pass, 28
-        instruction(JUMP_ABOVE, 1, 0, -5, 223),
-        // 33: -> drop, 40
-        instruction(JUMP, 0, 0, 6, 0),
-        // 34
-        instruction(LOAD_BYTE, 1, 10, KEY, 0),
-        // 35: a group -> pass, 28
-        instruction(JUMP_EQUAL, 1, 0, -8, 0xff),
-        // 36: not fe80::/10 -> drop, 40
-        instruction(JUMP_NOT_EQUAL, 1, 0, 3, 0xfe),
-        // 37
-        instruction(LOAD_BYTE, 1, 10, KEY + 1, 0),
-        // 38: above febf -> drop, 40
-        instruction(JUMP_ABOVE, 1, 0, 1, 0xbf),
-        // 39: fe80 and above -> pass, 28
-        instruction(JUMP_ABOVE, 1, 0, -12, 0x7f),
-        // 40: drop: TCX_DROP
-        instruction(MOVE_CONSTANT, 0, 0, 0, TCX_DROP),
-        // 41
-        instruction(EXIT, 0, 0, 0, 0),
-    ]
-}
-
-/// `struct bpf_insn`.
-fn instruction(code: u8, destination: u8, source: u8, offset: i16, immediate: i32) -> u64 {
-    let registers =
-        if cfg!(target_endian = "little") { source << 4 | destination } else { destination << 4 | source };
-    let ([a, b], [c, d, e, f]) = (offset.to_ne_bytes(), immediate.to_ne_bytes());
-    u64::from_ne_bytes([code, registers, a, b, c, d, e, f])
+    let mut code = Assembly::default();
+    code.copy(R6, R1).load_word(R7, R6, SKB_PROTOCOL);
+    code.jump_if_equal(R7, ethertype(0x0800), Label::V4).jump_if_equal(R7, ethertype(0x86dd), V6).jump(Pass);
+    // The key is the destination, an IPv4 address as an IPv6 address; R8 is the IP version.
+    code.label(Label::V4);
+    code.store_word(R10, KEY, 0).store_word(R10, KEY + 4, 0);
+    code.store_word(R10, KEY + 8, i32::from_ne_bytes([0, 0, 0xff, 0xff]));
+    code.set(R2, 14 + 16).copy(R3, R10).add(R3, i32::from(KEY) + 12).set(R4, 4).set(R8, 4).jump(Load);
+    code.label(V6);
+    code.set(R2, 14 + 24).copy(R3, R10).add(R3, i32::from(KEY)).set(R4, 16).set(R8, 6);
+    code.label(Load);
+    code.copy(R1, R6).call(SKB_LOAD_BYTES).jump_unless_equal(R0, 0, Pass);
+    code.copy(R2, R10).add(R2, i32::from(KEY)).load_map(R1, set);
+    code.call(MAP_LOOKUP).jump_if_equal(R0, 0, Unknown);
+    code.label(Pass);
+    code.set(R0, TCX_NEXT).exit();
+    // 224.0.0.0 and above.
+    code.label(Unknown);
+    code.jump_if_equal(R8, 6, UnknownV6);
+    code.load_byte(R1, R10, KEY + 12).jump_if_more(R1, 223, Pass).jump(Drop);
+    // ff00::/8 and fe80::/10.
+    code.label(UnknownV6);
+    code.load_byte(R1, R10, KEY).jump_if_equal(R1, 0xff, Pass).jump_unless_equal(R1, 0xfe, Drop);
+    code.load_byte(R1, R10, KEY + 1).jump_if_more(R1, 0xbf, Drop).jump_if_more(R1, 0x7f, Pass);
+    code.label(Drop);
+    code.set(R0, TCX_DROP).exit();
+    code.finish()
 }
 
 /// Where on the stack the key is.
@@ -175,16 +110,3 @@ const SKB_LOAD_BYTES: i32 = 26;
 const MAP_LOOKUP: i32 = 1;
 const TCX_NEXT: i32 = -1;
 const TCX_DROP: i32 = 2;
-const MOVE: u8 = 0xbf;
-const MOVE_CONSTANT: u8 = 0xb7;
-const ADD_CONSTANT: u8 = 0x07;
-const LOAD_WORD: u8 = 0x61;
-const LOAD_BYTE: u8 = 0x71;
-const STORE_WORD: u8 = 0x62;
-const LOAD_MAP: u8 = 0x18;
-const JUMP: u8 = 0x05;
-const JUMP_EQUAL: u8 = 0x15;
-const JUMP_NOT_EQUAL: u8 = 0x55;
-const JUMP_ABOVE: u8 = 0x25;
-const CALL: u8 = 0x85;
-const EXIT: u8 = 0x95;
