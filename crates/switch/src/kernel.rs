@@ -10,6 +10,7 @@ mod drops;
 mod fast_path;
 mod obstacle;
 mod programs;
+mod way;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -18,8 +19,7 @@ use inband_linux::clock::{self, Clock};
 use inband_linux::device::{self, Device};
 use inband_linux::netlink::Netlink;
 use inband_linux::packet::PacketSocket;
-use inband_linux::tun::Tun;
-use inband_node::frame::{Frame, MOST_GROWTH};
+use inband_node::frame::Frame;
 use inband_node::{DeviceMetadata, NodeConfig, Passage, Profile, Verdict};
 use inband_wire::int::Queue;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -32,10 +32,11 @@ use crate::status::{PortStatus, Status};
 use crate::telemetry::Telemetry;
 use crate::timer::Timer;
 
-use self::abi::{Engine, Handed, PortSettings, Settings};
+use self::abi::{Handed, PortSettings, Settings};
 use self::drops::{Dropped, Drops};
 use self::fast_path::FastPath;
 use self::programs::{Count, Programs};
+use self::way::{QUEUE_FRAMES, Way};
 
 /// One INT node on interfaces between which Linux forwards.
 #[derive(Debug)]
@@ -63,21 +64,6 @@ struct Port {
     is_attached: bool,
 }
 
-/// The way of frames from the programs to the engine and back.
-#[derive(Debug)]
-struct Way {
-    tun: Tun,
-    engine: Engine,
-    socket: PacketSocket,
-    netlink: Netlink,
-    buffer: Vec<u8>,
-    /// Frames that came by it, and those that are none of the programs'.
-    taken: u64,
-    foreign: u64,
-    /// Frames it had no room for.
-    losses: u64,
-}
-
 /// How often what is not about packets is seen to, nanoseconds.
 const TICK_NS: u64 = 10_000_000;
 /// How often clocks are compared and losses are read, nanoseconds.
@@ -88,11 +74,6 @@ const LONGEST_WAIT_NS: u64 = 100_000_000;
 const MAX_DROPS: usize = 4_096;
 /// Most frames of one step.
 const MAX_FRAMES: usize = 256;
-/// Frames that wait for the engine.
-const QUEUE_FRAMES: u32 = 16_384;
-/// The largest packet the kernel hands around, and what is in front of it.
-const FRAME_BYTES: usize = 65_536 + 128;
-
 impl KernelSwitch {
     /// Starts the switch that `config` describes, on the interfaces of this thread's network namespace.
     ///
@@ -438,61 +419,6 @@ impl Port {
     }
 }
 
-impl Way {
-    /// Creates the device, and the socket of what comes back.
-    fn open(mut netlink: Netlink) -> Result<Self, SwitchError> {
-        let fault = || SwitchError::system("create a device that leads to the engine");
-        let tun = Tun::create("inbsw%d").map_err(fault())?;
-        let found = device::find(&mut netlink, tun.name()).map_err(fault())?;
-        let index = found.ok_or_else(|| fault()(io::ErrorKind::NotFound.into()))?.index;
-        device::set_queue_length(&mut netlink, index, QUEUE_FRAMES).map_err(fault())?;
-        device::set_up(&mut netlink, index, true).map_err(fault())?;
-        let socket = PacketSocket::open().map_err(fault())?;
-        let mark = mark(index);
-        socket.set_mark(mark).map_err(fault())?;
-        let buffer = vec![0; MOST_GROWTH + FRAME_BYTES];
-        let engine = Engine { device: index, mark };
-        Ok(Self { tun, engine, socket, netlink, buffer, taken: 0, foreign: 0, losses: 0 })
-    }
-
-    /// The next frame: what the programs know of it, and where in `buffer` it is.
-    fn receive(&mut self, buffer: &mut [u8]) -> io::Result<Option<(Handed, std::ops::Range<usize>)>> {
-        // What is in front of the frame is room for INT afterwards.
-        let room = buffer.get_mut(MOST_GROWTH..).unwrap_or_default();
-        let Some(length) = self.tun.receive(room)? else { return Ok(None) };
-        let Some((handed, tag, frame)) = room.get(..length).and_then(Handed::read) else {
-            self.foreign += 1;
-            return Err(io::ErrorKind::InvalidData.into());
-        };
-        self.taken += 1;
-        let end = MOST_GROWTH + length;
-        let mut start = end - frame.len();
-        if let Some(tag) = tag {
-            // The device has put the tag behind the addresses of what is in front; it goes behind the frame's own.
-            buffer.copy_within(start..start + ADDRESS_BYTES, start - TAG_BYTES);
-            start -= TAG_BYTES;
-            if let Some(place) = buffer.get_mut(start + ADDRESS_BYTES..start + ADDRESS_BYTES + TAG_BYTES) {
-                place.copy_from_slice(&tag);
-            }
-        }
-        Ok(Some((handed, start..end)))
-    }
-
-    /// Numbers that cannot be read now are read the next time.
-    fn read_losses(&mut self) {
-        if let Ok(Some(losses)) = device::send_drops(&mut self.netlink, self.engine.device) {
-            self.losses = losses;
-        }
-    }
-}
-
-/// A mark that no one else has: never 0, and another one for each process and device.
-fn mark(device: u32) -> u32 {
-    let mixed = u64::from(std::process::id()) << 32 | u64::from(device);
-    let mixed = (mixed ^ clock::realtime()).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    u32::try_from(mixed >> 32).unwrap_or(1).max(1)
-}
-
 /// What this node says of packets that Linux forwards.
 const METADATA: [(&str, &str); 7] = [
     ("hop_latency", "between the programs; not available where packets may wait in the device's queue"),
@@ -503,7 +429,3 @@ const METADATA: [(&str, &str); 7] = [
     ("buffer_occupancy", "not available"),
     ("checksum_complement", "not available in packets that the programs extend"),
 ];
-
-/// The two addresses of a frame, and a VLAN tag.
-const ADDRESS_BYTES: usize = 12;
-const TAG_BYTES: usize = 4;

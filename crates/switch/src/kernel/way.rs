@@ -1,0 +1,91 @@
+//! The way of frames from the programs to the engine and back: a device of this program's own, and a packet socket.
+
+use std::io;
+use std::ops::Range;
+
+use inband_linux::netlink::Netlink;
+use inband_linux::packet::PacketSocket;
+use inband_linux::tun::Tun;
+use inband_linux::{clock, device};
+use inband_node::frame::MOST_GROWTH;
+
+use super::abi::{Engine, Handed};
+use crate::error::SwitchError;
+
+/// The device, the socket, and what has come by them.
+#[derive(Debug)]
+pub(super) struct Way {
+    pub(super) tun: Tun,
+    pub(super) engine: Engine,
+    pub(super) socket: PacketSocket,
+    pub(super) netlink: Netlink,
+    pub(super) buffer: Vec<u8>,
+    /// Frames that came by it, and those that are none of the programs'.
+    pub(super) taken: u64,
+    pub(super) foreign: u64,
+    /// Frames it had no room for.
+    pub(super) losses: u64,
+}
+
+/// Frames that wait for the engine.
+pub(super) const QUEUE_FRAMES: u32 = 16_384;
+/// The largest packet the kernel hands around, and what is in front of it.
+const FRAME_BYTES: usize = 65_536 + 128;
+/// The two addresses of a frame, and a VLAN tag.
+const ADDRESS_BYTES: usize = 12;
+const TAG_BYTES: usize = 4;
+
+impl Way {
+    /// Creates the device, and the socket of what comes back.
+    pub(super) fn open(mut netlink: Netlink) -> Result<Self, SwitchError> {
+        let fault = || SwitchError::system("create a device that leads to the engine");
+        let tun = Tun::create("inbsw%d").map_err(fault())?;
+        let found = device::find(&mut netlink, tun.name()).map_err(fault())?;
+        let index = found.ok_or_else(|| fault()(io::ErrorKind::NotFound.into()))?.index;
+        device::set_queue_length(&mut netlink, index, QUEUE_FRAMES).map_err(fault())?;
+        device::set_up(&mut netlink, index, true).map_err(fault())?;
+        let socket = PacketSocket::open().map_err(fault())?;
+        let mark = mark(index);
+        socket.set_mark(mark).map_err(fault())?;
+        let buffer = vec![0; MOST_GROWTH + FRAME_BYTES];
+        let engine = Engine { device: index, mark };
+        Ok(Self { tun, engine, socket, netlink, buffer, taken: 0, foreign: 0, losses: 0 })
+    }
+
+    /// The next frame: what the programs know of it, and where in `buffer` it is.
+    pub(super) fn receive(&mut self, buffer: &mut [u8]) -> io::Result<Option<(Handed, Range<usize>)>> {
+        // What is in front of the frame is room for INT afterwards.
+        let room = buffer.get_mut(MOST_GROWTH..).unwrap_or_default();
+        let Some(length) = self.tun.receive(room)? else { return Ok(None) };
+        let Some((handed, tag, frame)) = room.get(..length).and_then(Handed::read) else {
+            self.foreign += 1;
+            return Err(io::ErrorKind::InvalidData.into());
+        };
+        self.taken += 1;
+        let end = MOST_GROWTH + length;
+        let mut start = end - frame.len();
+        if let Some(tag) = tag {
+            // The device has put the tag behind the addresses of what is in front; it goes behind the frame's own.
+            buffer.copy_within(start..start + ADDRESS_BYTES, start - TAG_BYTES);
+            start -= TAG_BYTES;
+            if let Some(place) = buffer.get_mut(start + ADDRESS_BYTES..start + ADDRESS_BYTES + TAG_BYTES) {
+                place.copy_from_slice(&tag);
+            }
+        }
+        Ok(Some((handed, start..end)))
+    }
+
+    /// Numbers that cannot be read now are read the next time.
+    pub(super) fn read_losses(&mut self) {
+        if let Ok(Some(losses)) = device::send_drops(&mut self.netlink, self.engine.device) {
+            self.losses = losses;
+        }
+    }
+}
+
+/// A mark that no one else has: never 0, and another one for each process and device.
+fn mark(device: u32) -> u32 {
+    let mixed = u64::from(std::process::id()) << 32 | u64::from(device);
+    let mixed = (mixed ^ clock::realtime()).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    u32::try_from(mixed >> 32).unwrap_or(1).max(1)
+}
