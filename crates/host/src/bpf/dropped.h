@@ -2,12 +2,10 @@
 /* Which packet did the kernel drop, and where? It is read leniently: its headers may be why it was dropped. */
 #pragma once
 
-#include <bpf/bpf_core_read.h>
-
 #include "drops.h"
 #include "find.h"
 #include "flow.h"
-#include "kernel.h"
+#include "lost.h"
 #include "sink.h"
 
 /* Most extension headers of IPv6 that are looked behind. */
@@ -28,22 +26,14 @@ static __always_inline __u32 namespace_of(const struct net_device *device)
 	return device ? BPF_CORE_READ(device, nd_net.net, ns.inum) : 0;
 }
 
-/* The error number of a route, which IPv4 keeps as it is and IPv6 as its negative. */
-static __always_inline __u16 error_of(const struct dst_entry *route)
-{
-	short error = BPF_CORE_READ(route, error);
-
-	return error < 0 ? -error : error;
-}
-
 /* Reads where the packet was; `namespace` is 0 where nothing says it. */
 static __always_inline void read_place(const struct sk_buff *skb, struct place *place)
 {
 	/* A socket keeps other things in the place of the device, which cannot be followed. */
 	const struct net_device *device = BPF_CORE_READ(skb, dev);
-	const struct dst_entry *route = (void *)(BPF_CORE_READ(skb, _skb_refdst) & ~SKB_DST_NOREF);
+	const struct dst_entry *route = route_of(skb);
 
-	place->route_error = route ? error_of(route) : 0;
+	place->route_error = error_of(route);
 	place->ingress_device = BPF_CORE_READ(skb, skb_iif);
 	place->device = place->ingress_device;
 	place->namespace = namespace_of(device);

@@ -68,15 +68,6 @@ static __always_inline const struct drop_settings *settings_of_agent(void)
 	return bpf_map_lookup_elem(&SETTINGS, &zero);
 }
 
-/* How many packets the device would have sent, or has received, for this one. */
-static __always_inline __u32 segments_of(const struct sk_buff *skb)
-{
-	const struct skb_shared_info *shared = (void *)(BPF_CORE_READ(skb, head) + BPF_CORE_READ(skb, end));
-	__u32 segments = BPF_CORE_READ(shared, gso_segs);
-
-	return segments ? segments : 1;
-}
-
 /* Counts the drop; returns the outcome, and whether it is the first of its count. */
 static __always_inline int hold(const struct drop_key *key, const struct drop_count *once, int *is_first)
 {

@@ -7,11 +7,10 @@
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 
-#include <bpf/bpf_core_read.h>
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
 
-#include "../../../host/src/bpf/kernel.h"
+#include "../../../host/src/bpf/lost.h"
 #include "drops.h"
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
@@ -81,15 +80,6 @@ static __always_inline void count_fault(__u32 fault)
 		__sync_fetch_and_add(count, 1);
 }
 
-/* How many packets it would have been on a wire. */
-static __always_inline __u64 packets_of(const struct sk_buff *skb)
-{
-	const struct skb_shared_info *shared = (void *)(BPF_CORE_READ(skb, head) + BPF_CORE_READ(skb, end));
-	__u64 segments = BPF_CORE_READ(shared, gso_segs);
-
-	return segments ? segments : 1;
-}
-
 static __always_inline void count_drop(const struct drop_key *key, __u64 packets)
 {
 	__u64 *held = bpf_map_lookup_elem(&DROPS, key);
@@ -103,15 +93,6 @@ static __always_inline void count_drop(const struct drop_key *key, __u64 packets
 		__sync_fetch_and_add(held, packets);
 	else
 		count_fault(DROP_NOT_COUNTED);
-}
-
-/* The error number of a route, which IPv4 keeps as it is and IPv6 as its negative; 0: none. */
-static __always_inline __u32 error_of(const struct sk_buff *skb)
-{
-	const struct dst_entry *route = (void *)(BPF_CORE_READ(skb, _skb_refdst) & ~SKB_DST_NOREF);
-	short error = route ? BPF_CORE_READ(route, error) : 0;
-
-	return error < 0 ? -error : error;
 }
 
 /* Copies the packet from its IP header on; returns how many bytes, or 0 where there is no such header. */
@@ -144,7 +125,7 @@ static __always_inline void tell(const struct sk_buff *skb, const struct drop_se
 	sample->reason = reason;
 	sample->ingress = ingress;
 	sample->device = device;
-	sample->route_error = error_of(skb);
+	sample->route_error = error_of(route_of(skb));
 	sample->captured = load(skb, sample);
 	if (sample->captured)
 		bpf_ringbuf_submit(sample, BPF_RB_NO_WAKEUP);
@@ -186,7 +167,7 @@ int dropped(__u64 *ctx)
 		key.device = device;
 	if (!bpf_map_lookup_elem(&DEVICES, &key.device))
 		return 0;
-	count_drop(&key, packets_of(skb));
+	count_drop(&key, segments_of(skb));
 	tell(skb, settings, reason, BPF_CORE_READ(skb, skb_iif), device);
 	return 0;
 }
