@@ -4,6 +4,7 @@ use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
 use aya::programs::{Xdp, XdpMode};
+use aya::{Ebpf, EbpfLoader};
 use inband_linux::device::{self, Device};
 use inband_linux::ethtool::{self, Offload};
 use inband_linux::frames::{Batch, FrameSocket};
@@ -103,6 +104,18 @@ impl Line {
             std::thread::sleep(Duration::from_millis(1));
         }
         None
+    }
+
+    /// Attaches a program to XDP of the left device that is none of the switch's; it goes when what this returns is dropped.
+    pub(crate) fn attach_foreign(&self) -> Ebpf {
+        // The switch's own object, which lets everything pass as long as it knows no interfaces.
+        let object = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/src/bpf/switch.bpf.o")).unwrap();
+        let mut foreign = EbpfLoader::new().load(&object).unwrap();
+        let program: &mut Xdp = foreign.program_mut("forward").unwrap().try_into().unwrap();
+        program.load().unwrap();
+        let index = self.left.index;
+        self.world.inside(FIRST, || program.attach_to_if_index(index, XdpMode::default()).unwrap());
+        foreign
     }
 }
 
@@ -300,13 +313,7 @@ fn step_until(switch: &mut LiveSwitch, is_so: impl Fn(&Status) -> bool) -> Statu
 #[test]
 fn a_program_of_somebody_else_at_xdp_stays_in_effect() {
     let Some(mut line) = Line::new(1) else { return };
-    // The switch's own object, which lets everything pass as long as it knows no interfaces.
-    let object = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/src/bpf/switch.bpf.o")).unwrap();
-    let mut foreign = aya::EbpfLoader::new().load(&object).unwrap();
-    let program: &mut Xdp = foreign.program_mut("forward").unwrap().try_into().unwrap();
-    program.load().unwrap();
-    let index = line.left.index;
-    line.world.inside(FIRST, || program.attach_to_if_index(index, XdpMode::default()).unwrap());
+    let _foreign = line.attach_foreign();
 
     let demanded: NodeConfig = toml::from_str(&transit("dscp", 2_000, "native", "")).unwrap();
     let error = line.world.inside(FIRST, || LiveSwitch::start(&demanded).map(drop)).unwrap_err();

@@ -5,7 +5,6 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use aya::programs::{Xdp, XdpMode};
 use inband_linux::bpf::load_classifier;
 use inband_linux::device;
 use inband_linux::frames::{Batch, FrameSocket};
@@ -177,13 +176,7 @@ fn tagging() -> Vec<u64> {
 #[test]
 fn another_program_at_xdp_stays_in_effect_and_is_named() {
     let Some(mut line) = Line::new(1) else { return };
-    // The switch's other object, which lets everything pass as long as it knows no interfaces.
-    let object = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/src/bpf/switch.bpf.o")).unwrap();
-    let mut foreign = aya::EbpfLoader::new().load(&object).unwrap();
-    let program: &mut Xdp = foreign.program_mut("forward").unwrap().try_into().unwrap();
-    program.load().unwrap();
-    let index = line.left.index;
-    line.world.inside(FIRST, || program.attach_to_if_index(index, XdpMode::default()).unwrap());
+    let _foreign = line.attach_foreign();
 
     let demanded: NodeConfig = toml::from_str(&router("dscp", 2_000, "af-xdp")).unwrap();
     let error = line.world.inside(FIRST, || LiveSwitch::start(&demanded).map(drop)).unwrap_err();
