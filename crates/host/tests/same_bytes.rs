@@ -283,7 +283,7 @@ fn has_whole_hops(config: &NodeConfig, frame: &[u8]) -> bool {
         let dissection = dissect(Link::Ethernet, frame, &code_points, Strictness::Whole);
         let (_, location) = dissection.int().next()?;
         let is_md = location.version == Version::V2_1 && location.header_type == HeaderType::Md;
-        // Of a header of another version nobody knows what is behind it.
+        // What stands behind a header of another version is not known.
         let is_broken = |error: ParseError| !matches!(error.kind, ErrorKind::Version { .. });
         (is_md && Md::parse(frame, location, &[]).is_err_and(is_broken)).then_some(())
     };

@@ -147,8 +147,8 @@ static __always_inline int steer_packet(struct __sk_buff *skb, const struct pack
 }
 
 /*
- * Whether a packet without INT follows those of its flow that are in the shim. It stands behind them in front of the far
- * side, in one piece: as segments, the packets of one burst would be more than the kernel takes before it drops.
+ * Whether a packet without INT follows those of its flow that are in the shim. It joins the far side's backlog behind
+ * them, in one piece: as segments, one burst would overflow the backlog.
  */
 static __always_inline int follow(struct __sk_buff *skb, struct sliced_flow *sliced, __u64 now)
 {

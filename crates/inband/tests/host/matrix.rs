@@ -13,7 +13,7 @@ use crate::foreign::{
 use crate::pods::put_behind_bridge;
 use crate::quic::exchange_quic;
 use crate::traffic::{PATIENCE, bytes, exchange_tcp, receive, udp_pair};
-use crate::world::{A4, A6, B4, B6, Offloads, Place, World};
+use crate::world::{A4, A6, B4, B6, Offloads, Place, SOURCE_NAT, World};
 
 /// What is between the hosts, or beside the agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -142,9 +142,7 @@ fn build(world: &World, network: Network) -> Option<Vec<std::os::fd::OwnedFd>> {
             }
         }
         Network::SourceNat => {
-            let rules = "table ip nat { chain postrouting { type nat hook postrouting priority 100; \
-                         ip saddr 10.91.1.0/24 oifname bc masquerade; } }";
-            world.nft(Place::FirstHop, rules).then_some(())?;
+            world.nft(Place::FirstHop, SOURCE_NAT).then_some(())?;
         }
         Network::PortForward => {
             let rules = "table inet forward { chain prerouting { type nat hook prerouting priority -100; \
@@ -168,8 +166,7 @@ fn build(world: &World, network: Network) -> Option<Vec<std::os::fd::OwnedFd>> {
                 (Place::SecondHop, "cd", "tso", "off"),
                 (Place::B, "dc", "gro", "on"),
             ] {
-                let mut command = world.command(place, "ethtool");
-                assert!(command.args(["-K", device, offload, state]).status().unwrap().success());
+                world.offload(place, device, offload, state);
             }
         }
         Network::PodBehindBridge => put_behind_bridge(world),

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::agent::{Agent, Domain};
 use crate::traffic::{bytes, connect, deliver, exchange_tcp, say_both_ways, udp_pair};
-use crate::world::{A4, B4, Offloads, Place, World};
+use crate::world::{A4, B4, Offloads, Place, SOURCE_NAT, World};
 
 /// The kind of message that says what an agent wants, as every host in a domain may get it.
 const ASK: u8 = 1;
@@ -70,9 +70,7 @@ fn what_a_pod_sends_is_proven_by_the_agent_of_its_host() {
 fn what_a_pod_sends_behind_the_address_of_its_host_has_int() {
     for kind in ["dscp", "udp"] {
         let Some(world) = World::new(Offloads::On) else { return };
-        let rules = "table ip nat { chain postrouting { type nat hook postrouting priority 100; \
-                     ip saddr 10.91.1.0/24 oifname bc masquerade; } }";
-        if !world.nft(Place::FirstHop, rules) {
+        if !world.nft(Place::FirstHop, SOURCE_NAT) {
             return;
         }
         let domain = pods(kind);

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::agent::{Agent, Domain};
 use crate::foreign::{Side, attach_end_of_chain};
 use crate::traffic::{PATIENCE, receive};
-use crate::world::{A4, A6, B4, B6, Offloads, Place, World};
+use crate::world::{A4, A6, B4, B6, Offloads, Place, SOURCE_NAT, World};
 
 #[test]
 fn a_probe_says_that_int_is_removed_and_what_else_is_on_the_device() {
@@ -64,14 +64,12 @@ fn a_probe_finds_the_largest_packet_that_passes() {
 #[test]
 fn a_probe_says_why_there_would_be_no_int() {
     let clear = "table ip clear { chain forward { type filter hook forward priority 0; ip dscp set cs0; } }";
-    let nat = "table ip nat { chain postrouting { type nat hook postrouting priority 100; \
-               ip saddr 10.91.1.0/24 oifname bc masquerade; } }";
     let wide = Domain { peers: "10.91.0.0/16 fd91:{far}::/64", ..domain("dscp") };
     let others = Domain { peers: "10.99.0.0/16", ..domain("dscp") };
     for (rules, of_a, of_b, state) in [
         ("", domain("dscp"), None, "no_answer"),
         (clear, domain("dscp"), Some(domain("dscp")), "probes_lost"),
-        (nat, wide.clone(), Some(wide), "only_probes_arrive"),
+        (SOURCE_NAT, wide.clone(), Some(wide), "only_probes_arrive"),
         ("", domain("dscp"), Some(others.clone()), "refused"),
         ("", others, Some(domain("dscp")), "proven"),
     ] {

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::agent::{Agent, Domain};
 use crate::foreign::{Side, attach_end_of_chain};
 use crate::traffic::{PATIENCE, bytes, deliver, exchange_tcp, read, udp_pair};
-use crate::world::{A4, B4, Offloads, Place, World};
+use crate::world::{A4, B4, Offloads, Place, SOURCE_NAT, World};
 
 const SHORT: &str = "lease_ms = 1000\nlinger_ms = 1500\n";
 /// Longer than a lease, and what it takes to get one.
@@ -131,9 +131,7 @@ fn a_foreign_program_that_ends_the_chain_in_front_of_the_sink_gets_no_int() {
 fn source_nat_gets_no_int_and_hangs_nothing() {
     for kind in ["dscp", "udp"] {
         let Some(world) = World::new(Offloads::On) else { return };
-        let rules = "table ip nat { chain postrouting { type nat hook postrouting priority 100; \
-                     ip saddr 10.91.1.0/24 oifname bc masquerade; } }";
-        if !world.nft(Place::FirstHop, rules) {
+        if !world.nft(Place::FirstHop, SOURCE_NAT) {
             return;
         }
         let domain = Domain { peers: "10.91.0.0/16 fd91:{far}::/64", ..domain(kind) };

@@ -1,4 +1,4 @@
-//! QUIC as applications have it: a path MTU that it finds out for itself, and datagrams that are sent and taken several at a time.
+//! QUIC as applications have it: a path MTU that it finds out for itself, and several datagrams in a call.
 
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::Arc;
@@ -6,6 +6,7 @@ use std::sync::Arc;
 use quinn::{ClientConfig, Endpoint, EndpointConfig, ServerConfig, TokioRuntime};
 
 use crate::agent::{Agent, Domain};
+use crate::merged::merge;
 use crate::traffic::{PATIENCE, bytes};
 use crate::world::{B4, B6, Offloads, Place, World};
 
@@ -16,7 +17,7 @@ const NAME: &str = "b.example";
 fn quic_gets_int_where_it_fits_and_changes_no_byte() {
     for coverage in ["slices", "all"] {
         let Some(world) = World::new(Offloads::On) else { return };
-        merge_datagrams(&world);
+        merge(&world);
         let domain = Domain { coverage, interval_us: 200, ..Domain::new("dscp", "md") };
         let Some(a) = Agent::start(&world, Place::A, &domain) else { return };
         let Some(b) = Agent::start(&world, Place::B, &domain) else { return };
@@ -31,6 +32,7 @@ fn quic_gets_int_where_it_fits_and_changes_no_byte() {
             assert_eq!(count(from, "started"), count(to, "stripped"), "{coverage}: {from} {to}");
             assert_eq!(count(to, "segments"), 0, "{coverage}: {to}");
         }
+        assert!(coverage == "slices" || count(&b, "taken_apart") > 0, "B's device merges: {b}");
     }
 }
 
@@ -89,12 +91,4 @@ fn settings() -> (ServerConfig, ClientConfig) {
     trusted.add(certificate.clone()).unwrap();
     let server = ServerConfig::with_single_cert(vec![certificate], key).unwrap();
     (server, ClientConfig::with_root_certificates(Arc::new(trusted)).unwrap())
-}
-
-/// Has the devices of both hosts merge datagrams that come in.
-fn merge_datagrams(world: &World) {
-    for (place, device) in [(Place::A, "ab"), (Place::B, "dc")] {
-        let status = world.command(place, "ethtool").args(["-K", device, "gro", "on"]).status().unwrap();
-        assert!(status.success(), "{device}");
-    }
 }

@@ -73,6 +73,10 @@ link add cd netns 2 type veth peer name dc netns 3
 -n 2 -6 route add fd91:1::/64 via fd91:2::1
 ";
 
+/// Rules by which the first hop gives what A sends an address of its own.
+pub(crate) const SOURCE_NAT: &str = "table ip nat { chain postrouting { type nat hook postrouting priority 100; \
+                                     ip saddr 10.91.1.0/24 oifname bc masquerade; } }";
+
 /// The devices of the links, and whose they are.
 const DEVICES: [(usize, &str); 6] = [(0, "ab"), (1, "ba"), (1, "bc"), (2, "cb"), (2, "cd"), (3, "dc")];
 
@@ -231,6 +235,12 @@ impl World {
     pub(crate) fn ip(&self, place: Place, command: &str) {
         let words: Vec<_> = ["-n", self.name(place)].into_iter().chain(command.split(' ')).collect();
         assert!(run("ip", &words), "{command}");
+    }
+
+    /// Sets an offload of a device `on` or `off`.
+    pub(crate) fn offload(&self, place: Place, device: &str, offload: &str, state: &str) {
+        let command = ["netns", "exec", self.name(place), "ethtool", "-K", device, offload, state];
+        assert!(run("ip", &command), "{device}: {offload} {state}");
     }
 
     /// Does something to the queues of a namespace; whether the kernel can.
