@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use inband_collector::Output;
 use inband_export::Stage;
 use inband_model::api::{Window, WindowValues};
-use inband_model::{HopColumns, HopField, NodeId, ReportRecord, Values};
+use inband_model::{HopColumns, HopField, NodeId, ReportRecord};
 
 pub(crate) use self::buckets::Sums;
 use self::ring::Ring;
@@ -107,40 +107,42 @@ impl Lately {
 
 impl Followed {
     fn handle_hops(&mut self, hops: &HopColumns) {
-        let column = |field| Column::of(hops, field);
-        let [nodes, ingress, egress] =
-            [HopField::NodeId, HopField::IngressInterface, HopField::EgressInterface].map(column);
-        let [queues, depths, latencies] =
-            [HopField::QueueId, HopField::QueueOccupancy, HopField::Latency].map(column);
-        let index = column(HopField::HopIndex);
-        let [came, left] = [HopField::IngressTimestamp, HopField::EgressTimestamp].map(column);
+        let value = |field, hop| hops.value(field, hop);
+        let short = |field, hop| value(field, hop).and_then(|value| u16::try_from(value).ok());
         for (place, report) in hops.reports().iter().enumerate() {
             let second = seconds_of(report);
             self.turn(second);
             // The hop before, and when the packet left it.
             let mut before: Option<(u64, NodeId, Option<u16>, u64)> = None;
             for hop in hops.hops_of(place) {
-                let node = NodeId(nodes.narrow(hop).unwrap_or(u32::MAX));
+                let node = value(HopField::NodeId, hop).and_then(|node| u32::try_from(node).ok());
+                let node = node.map_or(NodeId::NOT_AVAILABLE, NodeId);
                 if node == NodeId::NOT_AVAILABLE {
                     before = None;
                     continue;
                 }
-                let interface = egress.short(hop);
-                if let Some(latency) = latencies.get(hop) {
+                let interface = short(HopField::EgressInterface, hop);
+                if let Some(latency) = value(HopField::Latency, hop) {
                     self.ports.record((node, interface), latency);
                 }
-                if let (Some(queue), Some(depth)) = (queues.get(hop), depths.get(hop)) {
+                let (queue, depth) = (value(HopField::QueueId, hop), value(HopField::QueueOccupancy, hop));
+                if let (Some(queue), Some(depth)) = (queue, depth) {
                     self.queues.record((node, interface, u8::try_from(queue).unwrap_or(u8::MAX)), depth);
                 }
                 // A clock of 32 bits says nothing beside another.
                 let wide = |time: &u64| *time > u64::from(u32::MAX);
-                let number = index.get(hop).unwrap_or(0);
-                if let (Some((last, from, by, left)), Some(came)) = (before, came.get(hop).filter(wide))
+                let number = value(HopField::HopIndex, hop).unwrap_or(0);
+                let came = value(HopField::IngressTimestamp, hop).filter(wide);
+                if let (Some((last, from, by, left)), Some(came)) = (before, came)
                     && last + 1 == number
                 {
-                    self.links.record((from, by, node, ingress.short(hop)), came.saturating_sub(left));
+                    self.links.record(
+                        (from, by, node, short(HopField::IngressInterface, hop)),
+                        came.saturating_sub(left),
+                    );
                 }
-                before = left.get(hop).filter(wide).map(|left| (number, node, interface, left));
+                let left = value(HopField::EgressTimestamp, hop).filter(wide);
+                before = left.map(|left| (number, node, interface, left));
             }
         }
     }
@@ -170,38 +172,6 @@ impl Stage for Windows {
 
     fn handle_hops(&mut self, hops: &HopColumns, _reports: u64) {
         self.followed().handle_hops(hops);
-    }
-}
-
-/// One field of hops.
-struct Column<'a> {
-    hops: &'a HopColumns,
-    field: HopField,
-    values: Values<'a>,
-}
-
-impl<'a> Column<'a> {
-    fn of(hops: &'a HopColumns, field: HopField) -> Self {
-        Self { hops, field, values: hops.values(field) }
-    }
-
-    #[inline]
-    fn get(&self, hop: usize) -> Option<u64> {
-        if !self.field.is_in(self.hops.present()[hop]) {
-            return None;
-        }
-        match self.values {
-            Values::Narrow(values) => values.get(hop).copied().map(u64::from),
-            Values::Wide(values) => values.get(hop).copied(),
-        }
-    }
-
-    fn narrow(&self, hop: usize) -> Option<u32> {
-        self.get(hop).and_then(|value| u32::try_from(value).ok())
-    }
-
-    fn short(&self, hop: usize) -> Option<u16> {
-        self.get(hop).and_then(|value| u16::try_from(value).ok())
     }
 }
 

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 use inband_model::table::{FlowMinuteRow, LinkMinuteRow, MinuteRow, TotalRow};
-use inband_model::{Flow, HopColumns, HopField, Nanos, NodeId, Values};
+use inband_model::{Flow, HopColumns, HopField, Nanos, NodeId};
 
 use crate::minutes::{BUCKETS, MINUTE, Minutes, Sketch, bucket, hours};
 use crate::mixer::Seed;
@@ -220,7 +220,6 @@ struct Total {
 
 impl Totals {
     fn add(&mut self, hops: &HopColumns, reports: Range<usize>) {
-        let columns = [HopField::Latency, HopField::QueueOccupancy].map(|field| (field, hops.values(field)));
         for index in reports {
             let report = &hops.reports()[index];
             let second = Nanos(report.received_at.0 - report.received_at.0 % SECOND_NS);
@@ -236,13 +235,8 @@ impl Totals {
             let Some((_, open)) = &mut self.open else { continue };
             let mut most = [None; 2];
             for hop in hops.hops_of(index) {
-                let present = hops.present()[hop];
-                for (place, (field, values)) in columns.iter().enumerate() {
-                    let value = match values {
-                        _ if !field.is_in(present) => continue,
-                        Values::Narrow(values) => u64::from(values[hop]),
-                        Values::Wide(values) => values[hop],
-                    };
+                for (place, field) in [HopField::Latency, HopField::QueueOccupancy].into_iter().enumerate() {
+                    let Some(value) = hops.value(field, hop) else { continue };
                     most[place] = most[place].max(Some(value));
                     open[place][bucket(value) as usize] += 1;
                 }

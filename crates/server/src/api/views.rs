@@ -8,9 +8,7 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use inband_collector::QueueView;
 use inband_model::NodeId;
-use inband_model::api::{
-    FlowPaths, ListQuestion, NamedLink, NamedNode, NamedPort, NamedQueue, Window, WindowValues,
-};
+use inband_model::api::{FlowPaths, ListQuestion, NamedLink, NamedNode, NamedPort, NamedQueue, Window};
 use serde::Serialize;
 
 use super::Shared;
@@ -67,7 +65,7 @@ pub(super) async fn nodes(
     let lately = lately(&state, wanted.window).await?;
     let nodes = nodes.iter().filter(|node| is_wanted(&wanted, node.node_id));
     Ok(list(nodes.take(wanted.limit.unwrap_or(MAX_ANSWER)), |node| {
-        let window = in_window(lately.as_deref(), |lately| lately.node(node.node_id));
+        let window = lately.as_deref().map(|lately| lately.node(node.node_id));
         NamedNode { window, ..state.names.of_node(node) }
     }))
 }
@@ -81,7 +79,7 @@ pub(super) async fn links(
     let lately = lately(&state, wanted.window).await?;
     Ok(list(links.take(wanted.limit.unwrap_or(MAX_ANSWER)), |link| {
         let key: LinkKey = (link.from, link.egress_interface, link.to, link.ingress_interface);
-        let window = in_window(lately.as_deref(), |lately| lately.links.get(&key)?.values());
+        let window = lately.as_deref().map(|lately| lately.links.get(&key)?.values());
         NamedLink { window, ..state.names.of_link(link) }
     }))
 }
@@ -101,7 +99,7 @@ pub(super) async fn interfaces(
     let lately = lately(&state, wanted.window).await?;
     Ok(list(ports.into_iter().take(wanted.limit.unwrap_or(MAX_ANSWER)), |port| {
         let key: PortKey = (port.node_id, port.egress_interface);
-        let window = in_window(lately.as_deref(), |lately| lately.ports.get(&key)?.values());
+        let window = lately.as_deref().map(|lately| lately.ports.get(&key)?.values());
         NamedPort { window, ..state.names.of_port(port) }
     }))
 }
@@ -120,7 +118,7 @@ pub(super) async fn queues(
         queues.sort_by_key(|queue| Reverse(depth(queue)));
     }
     Ok(list(queues.into_iter().take(limit(&wanted)), |queue| {
-        let window = in_window(lately.as_deref(), |lately| lately.queues.get(&key(queue))?.values());
+        let window = lately.as_deref().map(|lately| lately.queues.get(&key(queue))?.values());
         NamedQueue { window, ..state.names.of_queue(queue) }
     }))
 }
@@ -153,14 +151,6 @@ pub(super) async fn flow(State(state): State<Shared>, Path(id): Path<String>) ->
         Some(text(&FlowPaths { flow: names.of_flow(&view), paths }))
     };
     state.look(find).await?.map(written).ok_or_else(unknown)
-}
-
-/// What something has shown in a window; `None`: no window was asked for, `Some(None)`: nothing was told in it.
-fn in_window<V: Fn(&Lately) -> Option<WindowValues>>(
-    lately: Option<&Lately>,
-    values: V,
-) -> Option<Option<WindowValues>> {
-    lately.map(values)
 }
 
 /// What was so in a window; `None` where none is asked for.
