@@ -1,4 +1,5 @@
-//! Reports of a made network as datagrams: into a capture, or to a collector at the pace at which they would come.
+//! Reports of a made network as datagrams: into a capture, or to a collector at the pace at which they
+//! would come.
 
 use std::fs::File;
 use std::io::{BufWriter, Write, stdout};

@@ -40,8 +40,8 @@ impl Meaning {
         self.reasons.iter().map(|(number, name)| (number, Cause::of(name)))
     }
 
-    /// The code in reports of a packet that was dropped for this reason; the error number of its route, 0 for none, tells
-    /// more of it.
+    /// The code in reports of a packet that was dropped for this reason; the error number of its route, 0 for
+    /// none, tells more of it.
     #[must_use]
     pub fn code(&self, reason: u32, packet: &[u8], route_error: u16) -> u8 {
         let is_ipv6 = packet.first().is_some_and(|first| first >> 4 == 6);

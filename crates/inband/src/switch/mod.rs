@@ -24,8 +24,10 @@ use crate::signals;
 ///
 /// With `datapath = "kernel"` Linux forwards, and programs on the interfaces do INT on the way. With `"engine"` the program
 /// forwards between the interfaces of its configuration, in the network namespace it is started in, as a bridge, a
-/// router or by a table; each packet passes its own egress queues and the engine. SIGHUP makes it read its configuration again; SIGINT or SIGTERM ends it. The interfaces are as they were then, however it ends. It
-/// needs root, or CAP_NET_ADMIN, CAP_NET_RAW, CAP_BPF, CAP_PERFMON and, for AF_XDP, CAP_IPC_LOCK; of root's it keeps these alone.
+/// router or by a table; each packet passes its own egress queues and the engine. SIGHUP makes it read its
+/// configuration again; SIGINT or SIGTERM ends it. The interfaces are as they were then, however it ends. It
+/// needs root, or CAP_NET_ADMIN, CAP_NET_RAW, CAP_BPF, CAP_PERFMON and, for AF_XDP, CAP_IPC_LOCK; of root's it
+/// keeps these alone.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
