@@ -32,7 +32,7 @@ use crate::status::{PortStatus, Status};
 use crate::telemetry::Telemetry;
 use crate::timer::Timer;
 
-use self::abi::{Handed, PortSettings, Settings};
+use self::abi::{Handed, PortSettings, Settings, narrowest_edge};
 use self::drops::{Dropped, Drops};
 use self::fast_path::FastPath;
 use self::programs::{Count, Programs};
@@ -87,8 +87,10 @@ impl KernelSwitch {
         let mut way = Way::open(netlink)?;
         let mut programs = Programs::load()?;
         programs.configure(&Settings::new(config, way.engine, Clock::Realtime.offset().ns))?;
+        let narrowest = narrowest_edge(config.interfaces.iter().zip(&devices));
         for ((interface, device), number) in config.interfaces.iter().zip(&devices).zip(0..) {
-            programs.set_port(device.index, &PortSettings::new(interface, device, number))?;
+            let settings = PortSettings::new(interface, device, number).with_narrowest_edge(narrowest);
+            programs.set_port(device.index, &settings)?;
         }
         // The engine is there before the first packet is handed to it; sinks are there before sources.
         devices.iter().try_for_each(|device| programs.attach(device.index))?;
@@ -342,6 +344,9 @@ impl KernelSwitch {
                 ("from_engine", sum(Count::FromEngine) + self.sent_detached()),
                 ("not_handed", sum(Count::NotHanded)),
                 ("not_handed_dropped", sum(Count::NotHandedDropped)),
+                ("left_without_int", sum(Count::LeftWithout)),
+                ("lost_int", sum(Count::LostInt)),
+                ("too_long", sum(Count::TooLong)),
                 ("foreign", self.way.foreign),
                 ("drops_not_told", drops_not_told),
                 ("drops_not_counted", drops_not_counted),
@@ -383,9 +388,14 @@ impl KernelSwitch {
             .filter(|(_, count)| *count > 0)
             .map(|(cause, count)| (Cause::name(cause), count))
             .collect();
-        let not_handed = count(Count::NotHandedDropped);
-        if not_handed > 0 {
-            drops.insert("not_handed", not_handed);
+        for (name, count) in [
+            ("not_handed", count(Count::NotHandedDropped)),
+            ("lost_int", count(Count::LostInt)),
+            ("too_long", count(Count::TooLong)),
+        ] {
+            if count > 0 {
+                drops.insert(name, count);
+            }
         }
         PortStatus {
             id: port.id,

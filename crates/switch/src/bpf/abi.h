@@ -65,6 +65,10 @@ struct port {
 	__u8 address[6];
 	/* Of `enum port_flag`. */
 	__u16 flags;
+	/* Of the device: the longest IP packet that Linux sends by it. */
+	__u32 device_mtu;
+	/* The least `device_mtu` of the edges that packets may leave by; 0: this device carries none that is longer. */
+	__u32 narrowest_edge;
 };
 
 /* Which packets pass the stack by. */
@@ -93,7 +97,7 @@ struct handed {
 };
 
 _Static_assert(sizeof(struct config) == 48, "as in abi.rs");
-_Static_assert(sizeof(struct port) == 24, "as in abi.rs");
+_Static_assert(sizeof(struct port) == 32, "as in abi.rs");
 _Static_assert(sizeof(struct handed) == 40, "as in abi.rs");
 
 #define HANDED_ETHERTYPE 0x88b5
@@ -117,6 +121,12 @@ enum count {
 	NO_HEADROOM,
 	/* Packets that did not pass the stack; they are counted by what happened to them, too. */
 	FORWARDED,
+	/* INT waited beside these packets, and could not be put back: they left without it, or, where only INT says
+	 * what is in them, did not leave. */
+	LEFT_WITHOUT,
+	LOST_INT,
+	/* With INT they are too long for an interface that is no edge: they did not leave. */
+	TOO_LONG,
 	COUNTS = 16,
 };
 

@@ -5,19 +5,6 @@
 #include "../../../host/src/bpf/qdisc.h"
 #include "transit.h"
 
-#define CHECKSUM_PARTIAL 3
-
-struct sk_buff___checksum {
-	__u8 ip_summed : 2;
-} __attribute__((preserve_access_index));
-
-static __always_inline int lacks_checksum(struct __sk_buff *skb)
-{
-	struct sk_buff___checksum *packet = (void *)skb;
-
-	return BPF_CORE_READ_BITFIELD_PROBED(packet, ip_summed) == CHECKSUM_PARTIAL;
-}
-
 /* Writes `head` back, from the IP header to byte `end`. */
 static __always_inline int write_back(struct __sk_buff *skb, struct packet *packet, __u32 end)
 {

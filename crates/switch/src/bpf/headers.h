@@ -102,6 +102,19 @@ static __always_inline struct tcphdr *tcp(const struct packet *packet)
 	return head_at(packet, packet->l4);
 }
 
+#define CHECKSUM_PARTIAL 3
+
+struct sk_buff___checksum {
+	__u8 ip_summed : 2;
+} __attribute__((preserve_access_index));
+
+static __always_inline int lacks_checksum(struct __sk_buff *skb)
+{
+	struct sk_buff___checksum *packet = (void *)skb;
+
+	return BPF_CORE_READ_BITFIELD_PROBED(packet, ip_summed) == CHECKSUM_PARTIAL;
+}
+
 /* Reads the start of the packet; returns a negative number where there is too little of it. */
 static __always_inline int read_head(struct __sk_buff *skb, struct packet *packet)
 {
@@ -213,6 +226,15 @@ static __always_inline enum find find_behind_udp(struct packet *packet, const st
 	return PLAIN;
 }
 
+static __always_inline int has_marker(const struct packet *packet, const struct config *config, __u32 at)
+{
+	__u64 marker;
+
+	/* Nothing says that it is aligned. */
+	__builtin_memcpy(&marker, head_at(packet, at), sizeof(marker));
+	return marker == config->probe_marker;
+}
+
 /* Finds INT behind TCP or UDP, announced by the DSCP or by a marker. */
 static __always_inline enum find find_behind_l4(struct packet *packet, const struct config *config)
 {
@@ -231,14 +253,12 @@ static __always_inline enum find find_behind_l4(struct packet *packet, const str
 	}
 	if (limit > packet->end || at > limit)
 		return UNSURE;
-	if (config->kind == KIND_PROBE_MARKER) {
-		__u64 marker = *(__u64 *)head_at(packet, at & ~0x3U);
-
-		return at + sizeof(marker) > packet->visible || marker == config->probe_marker || (at & 3) ?
-			       UNSURE :
-			       PLAIN;
-	}
 	packet->shim = at;
+	if (config->kind == KIND_PROBE_MARKER) {
+		if (at + sizeof(config->probe_marker) > packet->visible)
+			return UNSURE;
+		return has_marker(packet, config, at) ? UNSURE : PLAIN;
+	}
 	return judge_shim(packet, limit, at);
 }
 

@@ -13,6 +13,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "abi.h"
+#include "beside.h"
 #include "extend.h"
 #include "forward.h"
 
@@ -173,14 +174,59 @@ SEC("classifier")
 int arrive(struct __sk_buff *skb)
 {
 	const struct port *in = port_of(skb->ifindex);
+	const struct config *config;
+	struct packet *packet;
+	__u32 zero = 0;
+	__u64 came_at;
 
 	if (!in)
 		return TCX_NEXT;
 	count_traffic(in, RECEIVED_PACKETS, packets(skb), skb->len);
+	if (!is_ip(skb))
+		return TCX_NEXT;
+	came_at = bpf_ktime_get_ns() & ~HAS_BESIDE;
+	if (in->narrowest_edge && skb->len > L3 + in->narrowest_edge) {
+		config = bpf_map_lookup_elem(&CONFIG, &zero);
+		packet = bpf_map_lookup_elem(&SCRATCH, &zero);
+		if (config && packet)
+			came_at = put_beside(skb, packet, config, came_at);
+		if (!came_at) {
+			count(in, LOST_INT, 1);
+			return TCX_DROP;
+		}
+	}
 	/* A time for delivery stays with the packet on its way through the stack; at the egress it is taken back. */
-	if (is_ip(skb))
-		bpf_skb_set_tstamp(skb, bpf_ktime_get_ns(), BPF_SKB_TSTAMP_DELIVERY_MONO);
+	bpf_skb_set_tstamp(skb, came_at, BPF_SKB_TSTAMP_DELIVERY_MONO);
 	return TCX_NEXT;
+}
+
+/* Gives the packet its INT back, if some waits beside it. Returns a verdict on the packet. */
+static __always_inline int complete(struct __sk_buff *skb, const struct way *way)
+{
+	struct packet *packet;
+	__u32 zero = 0;
+
+	if (!(way->came_at & HAS_BESIDE))
+		return TCX_NEXT;
+	packet = bpf_map_lookup_elem(&SCRATCH, &zero);
+	switch (packet ? put_back(skb, packet, way->config, way->came_at) : IS_GONE) {
+	case IS_BACK:
+		break;
+	case IS_GONE:
+		if (way->config->kind == KIND_DSCP || way->config->kind == KIND_PROBE_MARKER) {
+			count(way->out, LEFT_WITHOUT, 1);
+			return TCX_NEXT;
+		}
+		/* Ports and protocols say that there is INT. */
+	case IS_DAMAGED:
+		count(way->out, LOST_INT, 1);
+		return TCX_DROP;
+	}
+	if (way->out->is_edge || skb->len <= L3 + way->out->device_mtu)
+		return TCX_NEXT;
+	/* Linux would not have sent it either. */
+	count(way->out, TOO_LONG, 1);
+	return TCX_DROP;
 }
 
 /* Egress of an interface. */
@@ -209,6 +255,8 @@ int leave(struct __sk_buff *skb)
 	if (way.in && is_ip(skb) && skb->tstamp_type == BPF_SKB_TSTAMP_DELIVERY_MONO) {
 		way.came_at = skb->tstamp;
 		bpf_skb_set_tstamp(skb, 0, BPF_SKB_TSTAMP_UNSPEC);
+		if (complete(skb, &way) == TCX_DROP)
+			return TCX_DROP;
 	}
 	verdict = decide(skb, &way);
 	if (verdict == TCX_NEXT)

@@ -115,6 +115,16 @@ static __always_inline void grow_lengths(struct packet *packet, __u32 grown)
 		udp(packet)->len = bpf_htons(bpf_ntohs(udp(packet)->len) + grown);
 }
 
+/* Corrects lengths and checksums for `length` bytes, of this sum, that leave the packet. */
+static __always_inline void shorten(struct packet *packet, __u64 sum, __u32 length)
+{
+	if (packet->protocol == IPPROTO_TCP)
+		tcp(packet)->check = corrected(tcp(packet)->check, sum + bpf_htons(length), 0);
+	else if (packet->protocol == IPPROTO_UDP)
+		udp(packet)->check = corrected_udp(udp(packet)->check, sum + 2 * bpf_htons(length), 0);
+	grow_lengths(packet, -length);
+}
+
 static __always_inline __u64 sum_of_start(const struct shim *shim)
 {
 	return (__u32)bpf_csum_diff(0, 0, (__be32 *)shim, sizeof(*shim) + sizeof(struct int_header), 0);

@@ -39,6 +39,8 @@ pub(super) struct PortSettings {
     is_edge: u16,
     address: [u8; 6],
     flags: u16,
+    device_mtu: u32,
+    narrowest_edge: u32,
 }
 
 /// The way to the engine and back.
@@ -117,7 +119,15 @@ impl PortSettings {
             is_edge: u16::from(leaves_int_to_engine(interface)),
             address: device.address.first_chunk().copied().unwrap_or_default(),
             flags: 0,
+            device_mtu: device.mtu,
+            narrowest_edge: 0,
         }
+    }
+
+    /// The same for a switch whose edges carry packets of at most `narrowest` bytes.
+    pub(super) fn with_narrowest_edge(self, narrowest: u32) -> Self {
+        let comes_with_longer = self.is_edge == 0 && narrowest < self.device_mtu;
+        Self { narrowest_edge: if comes_with_longer { narrowest } else { 0 }, ..self }
     }
 
     /// The same with packets that pass the stack by when they come in, and when they leave.
@@ -125,6 +135,12 @@ impl PortSettings {
         let bit = |is_set: bool, flag: u16| if is_set { flag } else { 0 };
         Self { flags: bit(from, FORWARDS_FROM) | bit(to, FORWARDS_TO), ..self }
     }
+}
+
+/// The longest packet that every edge carries, bytes: the least MTU of their devices.
+pub(super) fn narrowest_edge<'a>(interfaces: impl Iterator<Item = (&'a InterfaceConfig, &'a Device)>) -> u32 {
+    let edges = interfaces.filter(|(interface, _)| leaves_int_to_engine(interface));
+    edges.map(|(_, device)| device.mtu).min().unwrap_or(u32::MAX)
 }
 
 /// Whether the engine does all INT of an interface: it faces hosts, or none may come in by it.

@@ -9,7 +9,7 @@ use inband_linux::xdp::{self, XdpMode};
 use inband_node::NodeConfig;
 use inband_node::config::Xdp;
 
-use super::abi::PortSettings;
+use super::abi::{PortSettings, narrowest_edge};
 use super::obstacle::{Facts, Obstacle};
 use super::programs::Programs;
 use crate::error::SwitchError;
@@ -72,7 +72,7 @@ impl FastPath {
         }
     }
 
-    /// Looks at what may pass the stack by, now that the devices are `all`.
+    /// Looks at what may pass the stack by, and at what the edges carry, now that the devices are `all`.
     ///
     /// # Errors
     /// What the kernel says about the programs' maps.
@@ -83,18 +83,21 @@ impl FastPath {
         netlink: &mut Netlink,
         all: &[Device],
     ) -> Result<(), SwitchError> {
-        if self.mode == Xdp::Off || self.refusal.is_some() {
-            return Ok(());
+        if self.mode != Xdp::Off && self.refusal.is_none() {
+            let facts = Facts::gather(self.mode, netlink, all);
+            for (lane, interface) in self.lanes.iter_mut().zip(&config.interfaces) {
+                lane.from = facts.against(interface);
+                lane.to = lane.from.clone().or_else(|| facts.against_leaving(interface));
+            }
+            self.attach(programs, all);
         }
-        let facts = Facts::gather(self.mode, netlink, all);
-        for (lane, interface) in self.lanes.iter_mut().zip(&config.interfaces) {
-            lane.from = facts.against(interface);
-            lane.to = lane.from.clone().or_else(|| facts.against_leaving(interface));
-        }
-        self.attach(programs, all);
         let mode = self.mode;
+        let device_of = |name: &str| all.iter().find(|device| device.name == name);
+        let lanes = config.interfaces.iter().zip(&self.lanes);
+        let narrowest =
+            narrowest_edge(lanes.filter_map(|(interface, lane)| Some((interface, device_of(&lane.name)?))));
         for ((lane, interface), number) in self.lanes.iter_mut().zip(&config.interfaces).zip(0..) {
-            let Some(device) = all.iter().find(|device| device.name == lane.name) else { continue };
+            let Some(device) = device_of(&lane.name) else { continue };
             let takes = || mode == Xdp::Generic || xdp::takes_redirected(device.index).unwrap_or(false);
             if lane.to.is_none() && !takes() {
                 lane.to = Some(Obstacle::TakesNone);
@@ -102,7 +105,7 @@ impl FastPath {
             if lane.to.is_none() {
                 programs.set_way(number, device.index)?;
             }
-            let settings = PortSettings::new(interface, device, number);
+            let settings = PortSettings::new(interface, device, number).with_narrowest_edge(narrowest);
             let settings = settings.with_fast_path(lane.from.is_none(), lane.to.is_none());
             programs.set_port(device.index, &settings)?;
         }

@@ -37,6 +37,9 @@ pub(super) enum Count {
     MtuExceeded,
     NoHeadroom,
     Forwarded,
+    LeftWithout,
+    LostInt,
+    TooLong,
 }
 
 /// `struct counts`, of one processor.

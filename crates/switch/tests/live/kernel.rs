@@ -22,6 +22,7 @@ const INSTRUCTIONS: &str = "[\"node-id\", \"level1-interfaces\", \"queue-occupan
 pub(crate) fn config(id: u32, kind: &str, edges: &[&str], mtu: u32, text: &str) -> String {
     let interface = |number: u16, device: &str| {
         let edge = edges.contains(&device);
+        let mtu = if edge { mtu.min(1_500) } else { mtu };
         format!(
             "[[interface]]\nid = {number}\nlevel2_id = {number}000\ndevice = \"{device}\"\nedge = {edge}\nmtu = {mtu}\n"
         )
@@ -133,7 +134,12 @@ pub(crate) fn node(config: &str) -> Node {
 }
 
 /// Sends a frame, and returns what comes out at the other end; `None`: nothing does.
-fn exchange(from: &FrameSocket, to: &FrameSocket, frame: &[u8], batch: &mut Batch) -> Option<Vec<u8>> {
+pub(crate) fn exchange(
+    from: &FrameSocket,
+    to: &FrameSocket,
+    frame: &[u8],
+    batch: &mut Batch,
+) -> Option<Vec<u8>> {
     assert_eq!(from.send(std::iter::once(frame)).unwrap(), 1);
     let since = Instant::now();
     while since.elapsed() < Duration::from_secs(5) {

@@ -8,6 +8,7 @@ mod daemons;
 mod drops;
 mod fast_path;
 mod kernel;
+mod narrow_edges;
 mod queues;
 mod rings;
 mod router;

@@ -132,7 +132,8 @@ impl World {
         }
     }
 
-    /// Hosts in networks of their own, for switches that are routers.
+    /// Hosts in networks of their own, for switches that are routers. The link between the switches alone carries packets
+    /// that are longer than those of hosts.
     pub(crate) fn three_networks(&self) {
         for (place, device, v4, v6) in [
             (A, "right", "10.94.1.1/24", "fd94:1::1/64"),
@@ -154,8 +155,9 @@ impl World {
             self.route(place, device, v4, v4_by);
             self.route(place, device, v6, v6_by);
         }
-        self.shrink(A, "right");
-        self.shrink(B, "left");
+        for (place, device) in [(A, "right"), (FIRST, "left"), (SECOND, "right"), (B, "left")] {
+            self.shrink(place, device);
+        }
     }
 
     /// Hosts send packets of the usual size.
@@ -202,6 +204,8 @@ impl World {
         let to: IpAddr = to.parse().unwrap();
         let listener = self.inside(B, || TcpListener::bind((to, 0)).unwrap());
         let address = listener.local_addr().unwrap();
+        let mut stream = self.inside(A, || TcpStream::connect_timeout(&address, PATIENCE).unwrap());
+        stream.set_write_timeout(Some(PATIENCE)).unwrap();
         std::thread::scope(|scope| {
             let receiver = scope.spawn(move || {
                 let (mut stream, _) = listener.accept().unwrap();
@@ -210,8 +214,6 @@ impl World {
                 stream.read_to_end(&mut received).unwrap();
                 received
             });
-            let mut stream = self.inside(A, || TcpStream::connect_timeout(&address, PATIENCE).unwrap());
-            stream.set_write_timeout(Some(PATIENCE)).unwrap();
             stream.write_all(&data).unwrap();
             drop(stream);
             assert!(receiver.join().unwrap() == data, "{bytes} bytes to {to}");

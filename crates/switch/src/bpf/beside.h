@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/*
+ * INT that waits beside its packet while that passes the stack.
+ *
+ * Links between switches carry longer packets than those to hosts, so that there is room for INT. The stack compares a
+ * packet's length with the MTU of the device it is to leave by, and it does so before INT is removed there. What comes in
+ * longer than an edge carries therefore passes the stack without INT, and gets it back behind the stack.
+ */
+#pragma once
+
+#include "transit.h"
+
+/* A marker; a shim, or the header of an option; the 255 words behind it; and headers around the packet. */
+#define MOST_INT_BYTES (1024 + 64)
+/* Of a GRE shim: the source has added the headers in front. */
+#define GRE_IS_ADDED 0x08
+/* Packets may wait for the address of a neighbor; all others are back before the next one comes. */
+#define BESIDES 2048
+
+struct beside {
+	/* The arrival of the packet; 0: the bytes are being written. */
+	__u64 came_at;
+	/* Where INT was, from the start of the frame, and how long it is. */
+	__u32 shim;
+	__u32 length;
+	/* Of the headers in front of it, which the stack may translate, but not replace by others. */
+	__u32 l4;
+	__u8 version;
+	__u8 protocol;
+	__u8 unused[2];
+	__u8 bytes[MOST_INT_BYTES];
+};
+
+/* By the arrival. What comes later takes the place of what came earlier. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, BESIDES);
+	__type(key, __u32);
+	__type(value, struct beside);
+} BESIDE SEC(".maps");
+
+/* The lowest bit of an arrival says whether INT waits beside the packet. */
+#define HAS_BESIDE 1ULL
+
+static __always_inline struct beside *beside_of(__u64 came_at)
+{
+	__u32 place = (came_at >> 1) & (BESIDES - 1);
+
+	return bpf_map_lookup_elem(&BESIDE, &place);
+}
+
+/* A number below 4 gigabytes whose bounds the compiler does not prove away. */
+#define HIDE(number) asm volatile("" : "+r"(number))
+
+/* Older kernels sum no more bytes at once. */
+#define MOST_SUMMED 512
+
+/* Sums up to MOST_SUMMED bytes of INT from `start` on, of `length`. */
+static __always_inline __u64 sum_of_part(struct beside *beside, __u32 start, __u32 length)
+{
+	__u32 part;
+
+	if (length <= start)
+		return 0;
+	part = length - start > MOST_SUMMED ? MOST_SUMMED : length - start;
+	HIDE(part);
+	if (part > MOST_SUMMED || start + part > MOST_INT_BYTES)
+		return 0;
+	return (__u32)bpf_csum_diff(0, 0, (__be32 *)(beside->bytes + start), part, 0);
+}
+
+/* 0 behind GRE, which needs none. */
+static __always_inline __u64 sum_of_int(struct beside *beside, __u32 length)
+{
+	if (beside->protocol == IPPROTO_GRE)
+		return 0;
+	return sum_of_part(beside, 0, length) + sum_of_part(beside, MOST_SUMMED, length) +
+	       sum_of_part(beside, 2 * MOST_SUMMED, length);
+}
+
+/* Gives the bits of the DSCP in `mask` this value. */
+static __always_inline void set_dscp(struct packet *packet, __u16 mask, __u16 value)
+{
+	__be16 *first = (__be16 *)(packet->head + L3);
+	/* IPv6 has the version in front of the traffic class, IPv4 the length of the header, too. */
+	int shift = packet->version == 4 ? 2 : 6;
+	__be16 changed = bpf_htons((bpf_ntohs(*first) & ~(mask << shift)) | (value & mask) << shift);
+
+	if (packet->version == 4)
+		ipv4(packet)->check = corrected_word(ipv4(packet)->check, *first, changed);
+	*first = changed;
+}
+
+/*
+ * The length of the headers that the source has put around the packet for INT. As many bytes behind INT wait beside the
+ * packet as well: it passes the stack with the headers that short packets of its flow have.
+ */
+static __always_inline __u32 outer_bytes(const struct packet *packet, const struct config *config)
+{
+	const struct shim *shim = head_at(packet, packet->shim);
+	__u16 original = bpf_ntohs(shim->original);
+
+	if (config->kind == KIND_UDP && (shim->type_npt >> 2 & 3) == NPT_L4_HEADER) {
+		if (original != IPPROTO_IPIP && original != IPPROTO_IPV6)
+			return sizeof(struct udphdr);
+		return sizeof(struct udphdr) +
+		       (packet->version == 4 ? sizeof(struct iphdr) : sizeof(struct ipv6hdr));
+	}
+	if (config->kind == KIND_GRE && (shim->type_npt & GRE_IS_ADDED))
+		return sizeof(struct iphdr) + GRE_BYTES + (original == ETH_P_TEB ? sizeof(struct ethhdr) : 0);
+	return 0;
+}
+
+/* How many bytes of INT there are at `shim`; 0: none that can be taken out. */
+static __always_inline __u32 int_bytes(struct packet *packet, const struct config *config)
+{
+	const struct shim *behind_marker;
+	enum find found;
+	__u32 length;
+
+	packet->shim = 0;
+	found = find_int(packet, config);
+	if (found == AT_SHIM) {
+		length = (int_words(packet, config) + 1) * 4 + outer_bytes(packet, config);
+	} else {
+		if (config->kind != KIND_PROBE_MARKER || found != UNSURE || !packet->shim)
+			return 0;
+		if (packet->shim + sizeof(__u64) + sizeof(*behind_marker) > packet->visible ||
+		    !has_marker(packet, config, packet->shim))
+			return 0;
+		behind_marker = head_at(packet, packet->shim + sizeof(__u64));
+		length = sizeof(__u64) + (behind_marker->length + 1) * 4;
+	}
+	return packet->shim + length > packet->end || packet->shim > packet->visible ? 0 : length;
+}
+
+/* Writes the headers in front of INT back, from the IP header on. */
+static __always_inline int write_headers(struct __sk_buff *skb, struct packet *packet)
+{
+	__u32 length = packet->shim - L3;
+
+	HIDE(length);
+	if (length == 0 || length > HEAD_BYTES - L3)
+		return -1;
+	return bpf_skb_store_bytes(skb, L3, packet->head + L3, length, BPF_F_RECOMPUTE_CSUM);
+}
+
+/*
+ * Takes INT out of the packet. Returns its arrival, which says whether that was done; 0: the packet is damaged and must
+ * not go on.
+ */
+static __always_inline __u64 put_beside(struct __sk_buff *skb, struct packet *packet, const struct config *config,
+					__u64 came_at)
+{
+	struct beside *beside;
+	__u32 length;
+
+	/* Of what is still to be cut, the stack compares the segments. */
+	if (skb->gso_size || lacks_checksum(skb) || read_head(skb, packet))
+		return came_at;
+	length = int_bytes(packet, config);
+	beside = beside_of(came_at);
+	if (!length || !beside)
+		return came_at;
+	beside->came_at = 0;
+	beside->shim = packet->shim;
+	beside->length = length;
+	beside->l4 = packet->l4;
+	beside->version = packet->version;
+	beside->protocol = packet->protocol;
+	HIDE(length);
+	if (length == 0 || length > MOST_INT_BYTES || bpf_skb_load_bytes(skb, packet->shim, beside->bytes, length))
+		return came_at;
+	shorten(packet, sum_of_int(beside, length), length);
+	if (config->kind == KIND_DSCP)
+		set_dscp(packet, config->dscp_mask, 0);
+	if (bpf_skb_adjust_room(skb, -(__s32)length, BPF_ADJ_ROOM_NET, BPF_F_ADJ_ROOM_NO_CSUM_RESET))
+		return came_at;
+	if (write_headers(skb, packet))
+		return 0;
+	came_at |= HAS_BESIDE;
+	beside->came_at = came_at;
+	return came_at;
+}
+
+/* What became of a packet that INT waits beside. */
+enum put_back {
+	IS_BACK,
+	/* The packet has none: another one's is in its place, or the stack has made another packet of it. */
+	IS_GONE,
+	/* The packet must not go on. */
+	IS_DAMAGED,
+};
+
+/* Puts INT back into the packet that came in at `came_at`. */
+static __always_inline enum put_back put_back(struct __sk_buff *skb, struct packet *packet,
+					      const struct config *config, __u64 came_at)
+{
+	struct beside *beside = beside_of(came_at);
+	__u32 length;
+
+	if (!beside || beside->came_at != came_at || read_head(skb, packet) || read_ip(packet) != AT_SHIM)
+		return IS_GONE;
+	length = beside->length;
+	packet->shim = beside->shim;
+	if (packet->l4 != beside->l4 || packet->version != beside->version || packet->protocol != beside->protocol)
+		return IS_GONE;
+	if (packet->shim > packet->visible || packet->end > packet->length || packet->shim > packet->end)
+		return IS_GONE;
+	correct_l4(packet, 0, sum_of_int(beside, length), length);
+	grow_lengths(packet, length);
+	if (config->kind == KIND_DSCP)
+		set_dscp(packet, config->dscp_mask, config->dscp);
+	HIDE(length);
+	if (length == 0 || length > MOST_INT_BYTES)
+		return IS_GONE;
+	if (bpf_skb_adjust_room(skb, length, BPF_ADJ_ROOM_NET, BPF_F_ADJ_ROOM_NO_CSUM_RESET))
+		return IS_GONE;
+	if (write_headers(skb, packet))
+		return IS_DAMAGED;
+	HIDE(length);
+	if (length == 0 || length > MOST_INT_BYTES)
+		return IS_DAMAGED;
+	if (bpf_skb_store_bytes(skb, packet->shim, beside->bytes, length, BPF_F_RECOMPUTE_CSUM))
+		return IS_DAMAGED;
+	/* Another packet's bytes may have come meanwhile. */
+	return *(volatile __u64 *)&beside->came_at == came_at ? IS_BACK : IS_DAMAGED;
+}
