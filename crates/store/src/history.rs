@@ -8,6 +8,7 @@ use std::io::ErrorKind;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::thread;
 
 use inband_model::Nanos;
 use inband_model::table::{
@@ -18,6 +19,7 @@ use inband_model::table::{
 use crate::damage::{Damage, Findings, Notes};
 use crate::decoded::{DecodedLogs, LogPart, LogRows};
 use crate::error::StoreError;
+use crate::footers::Footers;
 use crate::layout::{self, SegmentFile};
 use crate::range::TimeRange;
 use crate::roll_ups::RollUps;
@@ -36,6 +38,7 @@ pub struct History {
     /// The logs that are no segments yet, oldest first.
     logs: Arc<Vec<LogRows>>,
     notes: Notes,
+    footers: Arc<Footers>,
 }
 
 impl History {
@@ -44,20 +47,22 @@ impl History {
     /// # Errors
     /// There is none, or it cannot be read.
     pub fn open(root: &Path) -> Result<History, StoreError> {
-        History::open_noting(root, Notes::default(), &DecodedLogs::default())
+        History::open_noting(root, Notes::default(), &DecodedLogs::default(), &Arc::default())
     }
 
-    /// Takes a snapshot with the logs that are decoded already, and notes damage also where the store keeps it.
+    /// Takes a snapshot with the logs that are decoded and the footers that are read already, and notes damage also where
+    /// the store keeps it.
     pub(crate) fn open_noting(
         root: &Path,
         notes: Notes,
         decoded: &DecodedLogs,
+        footers: &Arc<Footers>,
     ) -> Result<History, StoreError> {
         if !layout::log_directory(root).is_dir() {
             return Err(StoreError::NoHistory(root.to_owned()));
         }
         for _ in 0..ATTEMPTS {
-            if let Some(history) = History::attempt(root, &notes, decoded)? {
+            if let Some(history) = History::attempt(root, &notes, decoded, footers)? {
                 return Ok(history);
             }
         }
@@ -65,7 +70,12 @@ impl History {
     }
 
     /// `None` when a log became segments meanwhile.
-    fn attempt(root: &Path, notes: &Notes, decoded: &DecodedLogs) -> Result<Option<History>, StoreError> {
+    fn attempt(
+        root: &Path,
+        notes: &Notes,
+        decoded: &DecodedLogs,
+        footers: &Arc<Footers>,
+    ) -> Result<Option<History>, StoreError> {
         let logs = layout::logs(root)?;
         let mut rows = Vec::new();
         let mut damage = Vec::new();
@@ -88,7 +98,8 @@ impl History {
             segments.push(files);
         }
         damage.iter().for_each(|damage| notes.note(damage));
-        Ok(Some(History { root: root.to_owned(), segments, logs: Arc::new(rows), notes: notes.clone() }))
+        let (root, logs) = (root.to_owned(), Arc::new(rows));
+        Ok(Some(History { root, segments, logs, notes: notes.clone(), footers: Arc::clone(footers) }))
     }
 
     /// The same snapshot, which notes what one question finds.
@@ -181,11 +192,10 @@ impl History {
         let Some(index) = shapes().iter().position(|shape| shape.name == table.name) else {
             return Ok(chunks);
         };
-        for file in &self.segments[index] {
-            if file.hour.end() <= range.from || file.hour.start() > range.to {
-                continue;
-            }
-            match SegmentReader::open(&file.path, table) {
+        let is_within = |file: &&SegmentFile| file.hour.end() > range.from && file.hour.start() <= range.to;
+        let files: Vec<&SegmentFile> = self.segments[index].iter().filter(is_within).collect();
+        for (file, opened) in files.iter().zip(self.open_all(&files, table)) {
+            match opened {
                 Ok(segment) => {
                     if !segment.has_magic() {
                         let cause = "it does not begin and end as Parquet files do";
@@ -209,6 +219,23 @@ impl History {
         }
         chunks.extend(self.rows_in_memory(table.name));
         Ok(chunks)
+    }
+
+    /// Opens segments, several at once where they are many, as each may have to wait for the disk.
+    fn open_all(&self, files: &[&SegmentFile], table: &Shape) -> Vec<Result<SegmentReader, StoreError>> {
+        let open = |files: &[&SegmentFile]| {
+            files.iter().map(|file| self.footers.open(&file.path, table)).collect::<Vec<_>>()
+        };
+        if files.len() < MANY_FILES || self.footers.has(&files[0].path) {
+            return open(files);
+        }
+        let share = files.len().div_ceil(OPENERS);
+        thread::scope(|scope| {
+            let openers: Vec<_> = files.chunks(share).map(|files| scope.spawn(move || open(files))).collect();
+            let opened = openers.into_iter().zip(files.chunks(share));
+            // A thread that panicked has said so; what it was to open is opened here.
+            opened.flat_map(|(opener, files)| opener.join().unwrap_or_else(|_| open(files))).collect()
+        })
     }
 
     fn rows_in_memory(&self, table: &str) -> Vec<Chunk> {
@@ -241,5 +268,8 @@ fn rolled_up<R>(rows: &LogRows, table: &'static Table<R>, of: fn(&RollUps) -> &V
     Chunk::of_rows(&rows.roll_ups(), table, of)
 }
 
+/// From so many files on, so many threads open them.
+const MANY_FILES: usize = 16;
+const OPENERS: usize = 4;
 /// Times a snapshot is tried when logs become segments while it is taken.
 const ATTEMPTS: usize = 100;

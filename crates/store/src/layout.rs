@@ -8,8 +8,10 @@
 //! ```
 //!
 //! The number is the generation. A log and the segments made of it have the same one: as long as the log is
-//! there it holds the rows, and its segments do not count.
+//! there it holds the rows, and its segments do not count. A file that was made of those of several generations has the
+//! first and the last of them in its name, `00000000000000000001-00000000000000000060.parquet`, and counts in their place.
 
+use std::cmp::Reverse;
 use std::fs::{self, DirEntry};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -24,6 +26,9 @@ pub(crate) type Generation = u64;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SegmentFile {
     pub(crate) hour: Hour,
+    /// The first generation it was made of.
+    pub(crate) first: Generation,
+    /// The last one.
     pub(crate) generation: Generation,
     pub(crate) bytes: u64,
     pub(crate) path: PathBuf,
@@ -46,6 +51,11 @@ pub(crate) fn segment_file(root: &Path, table: &str, hour: Hour, generation: Gen
     root.join(table).join(date).join(of_day).join(format!("{generation:020}.parquet"))
 }
 
+/// The file that replaces others beside this one, of these generations.
+pub(crate) fn merged_file(beside: &Path, first: Generation, last: Generation) -> PathBuf {
+    beside.with_file_name(format!("{first:020}-{last:020}.parquet"))
+}
+
 /// The logs, oldest first.
 pub(crate) fn logs(root: &Path) -> Result<Vec<(Generation, PathBuf)>, StoreError> {
     let entries = entries(&log_directory(root))?;
@@ -55,9 +65,52 @@ pub(crate) fn logs(root: &Path) -> Result<Vec<(Generation, PathBuf)>, StoreError
     Ok(logs)
 }
 
-/// The segments of a table, oldest hour first. Files of other names are left out.
+/// The segments of a table, oldest hour first. Files of other names are left out, and those that another one replaces.
 pub(crate) fn segments(root: &Path, table: &str) -> Result<Vec<SegmentFile>, StoreError> {
+    Ok(apart(root, table)?.0)
+}
+
+/// The segments of a table that another one replaces.
+pub(crate) fn covered(root: &Path, table: &str) -> Result<Vec<SegmentFile>, StoreError> {
+    Ok(apart(root, table)?.1)
+}
+
+/// The segments of a table that count, and those that another one replaces.
+fn apart(root: &Path, table: &str) -> Result<(Vec<SegmentFile>, Vec<SegmentFile>), StoreError> {
     let mut segments = Vec::new();
+    each_file(root, table, |hour, file| {
+        let Some((first, generation)) = generations(file) else { return };
+        // A file that is removed meanwhile has no size, and counts no more.
+        let Ok(about) = file.metadata() else { return };
+        segments.push(SegmentFile { hour, first, generation, bytes: about.len(), path: file.path() });
+    })?;
+    segments.sort_by_key(|segment| (segment.hour, segment.first, Reverse(segment.generation)));
+    // One that replaces others stands in front of them.
+    let mut reach: Option<(Hour, Generation)> = None;
+    let counts = |segment: &SegmentFile| {
+        let is_covered = reach.is_some_and(|(hour, last)| hour == segment.hour && segment.generation <= last);
+        if !is_covered {
+            reach = Some((segment.hour, segment.generation));
+        }
+        !is_covered
+    };
+    Ok(segments.into_iter().partition(counts))
+}
+
+/// The files of a table that were replaced and are not removed yet.
+pub(crate) fn replaced(root: &Path, table: &str) -> Result<Vec<PathBuf>, StoreError> {
+    let mut replaced = Vec::new();
+    each_file(root, table, |_, file| {
+        let path = file.path();
+        if path.extension().is_some_and(|extension| extension == REPLACED) {
+            replaced.push(path);
+        }
+    })?;
+    Ok(replaced)
+}
+
+/// Hands each file of a table to `take`, with its hour.
+fn each_file(root: &Path, table: &str, mut take: impl FnMut(Hour, &DirEntry)) -> Result<(), StoreError> {
     for date in entries(&root.join(table))? {
         for of_day in entries(&date.path())? {
             let names = (date.file_name(), of_day.file_name());
@@ -66,16 +119,10 @@ pub(crate) fn segments(root: &Path, table: &str) -> Result<Vec<SegmentFile>, Sto
             else {
                 continue;
             };
-            for file in entries(&of_day.path())? {
-                let Some(generation) = number(&file, "parquet") else { continue };
-                // A file that is removed meanwhile has no size, and counts no more.
-                let Ok(about) = file.metadata() else { continue };
-                segments.push(SegmentFile { hour, generation, bytes: about.len(), path: file.path() });
-            }
+            entries(&of_day.path())?.iter().for_each(|file| take(hour, file));
         }
     }
-    segments.sort_by_key(|segment| (segment.hour, segment.generation));
-    Ok(segments)
+    Ok(())
 }
 
 /// Removes what an interrupted write left behind.
@@ -112,9 +159,24 @@ fn entries(path: &Path) -> Result<Vec<DirEntry>, StoreError> {
 /// The generation in the name of a file with this extension.
 fn number(entry: &DirEntry, extension: &str) -> Option<Generation> {
     let name = entry.file_name();
-    let digits = name.to_str()?.strip_suffix(extension)?.strip_suffix('.')?;
+    generation(name.to_str()?.strip_suffix(extension)?.strip_suffix('.')?)
+}
+
+/// The first and the last generation in the name of a segment.
+fn generations(entry: &DirEntry) -> Option<(Generation, Generation)> {
+    let name = entry.file_name();
+    let name = name.to_str()?.strip_suffix(".parquet")?;
+    match name.split_once('-') {
+        None => generation(name).map(|generation| (generation, generation)),
+        Some((first, last)) => generation(first).zip(generation(last)).filter(|(first, last)| first <= last),
+    }
+}
+
+fn generation(digits: &str) -> Option<Generation> {
     (digits.len() == 20).then(|| digits.parse().ok())?
 }
 
 /// Extension of a file that is being written.
 pub(crate) const UNFINISHED: &str = "unfinished";
+/// Extension of a file whose rows stand in another one.
+pub(crate) const REPLACED: &str = "replaced";

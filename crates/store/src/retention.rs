@@ -47,14 +47,18 @@ fn remove(root: &Path, file: &SegmentFile) -> Result<u64, StoreError> {
         }
         _ => {}
     }
-    // The hour and the day go with their last file.
-    for directory in file.path.ancestors().skip(1).take(2).take_while(|directory| *directory != root) {
+    remove_empty(root, &file.path);
+    Ok(1)
+}
+
+/// Removes the directories of the hour and the day of a file that was their last one.
+pub(crate) fn remove_empty(root: &Path, file: &Path) {
+    for directory in file.ancestors().skip(1).take(2).take_while(|directory| *directory != root) {
         let emptied: io::Result<()> = fs::remove_dir(directory);
         if emptied.is_err() {
             break;
         }
     }
-    Ok(1)
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ mod delta;
 mod dictionary;
 mod encode;
 mod file;
+mod footer;
 mod format;
 mod header;
 mod hybrid;
@@ -21,11 +22,12 @@ mod split;
 mod unpack;
 mod write;
 
+pub(crate) use footer::Footer;
 pub(crate) use format::ROW_GROUP_ROWS;
 #[cfg(test)]
 pub(crate) use format::VERSION_KEY;
 pub(crate) use read::SegmentReader;
-pub(crate) use write::{column_of, write, write_observations};
+pub(crate) use write::{BY_PLACE_ROWS, column_of, write, write_columns, write_observations};
 
 /// Makes the footer of a file that was changed whole again.
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! What does one hand rows to?
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::fs::{self, OpenOptions};
 use std::path::Path;
 use std::sync::Arc;
@@ -18,10 +18,12 @@ use crate::decoded::{DecodedLogs, damage_of_log};
 use crate::disk::{Disk, RealDisk};
 use crate::error::StoreError;
 use crate::flusher::{Flusher, Job, Signals};
+use crate::footers::Footers;
 use crate::history::History;
 use crate::layout::{self, Generation};
 use crate::log;
 use crate::memory::Memory;
+use crate::merge::Merger;
 use crate::place::Place;
 use crate::settings::StoreSettings;
 use crate::tally::{Counters, Tally, count};
@@ -39,8 +41,12 @@ pub struct Store {
     signals: Arc<Signals>,
     trouble: Arc<Trouble>,
     threads: Vec<JoinHandle<()>>,
+    /// Ends the thread that merges.
+    closing: Option<SyncSender<()>>,
     /// Logs as questions have read them.
     pub(crate) decoded: Arc<DecodedLogs>,
+    /// Footers of segments as questions have read them.
+    footers: Arc<Footers>,
     /// Damage that was met since the store was opened.
     notes: Notes,
     place: Arc<Place>,
@@ -108,9 +114,21 @@ impl Store {
             next_generation,
             open: None,
         };
+        let (closing, closed) = sync_channel(0);
+        let merger = Merger {
+            settings: settings.clone(),
+            place: Arc::clone(&place),
+            signals: Arc::clone(&signals),
+            counters: Arc::clone(&counters),
+            today: Today::start(),
+            closing: closed,
+            waiting: HashMap::new(),
+            replaced: HashMap::new(),
+        };
         let threads = vec![
             spawn(root, "store-writer", move || writer.run())?,
             spawn(root, "store-flusher", move || flusher.run())?,
+            spawn(root, "store-merger", move || merger.run())?,
         ];
         Ok(Store {
             settings,
@@ -120,7 +138,9 @@ impl Store {
             signals,
             trouble,
             threads,
+            closing: Some(closing),
             decoded,
+            footers: Arc::default(),
             notes,
             place,
         })
@@ -204,7 +224,8 @@ impl Store {
         let findings = self.notes.findings();
         let damaged_places = findings.damage.iter().filter(is_in_segment).count() as u64;
         let (decoded_blocks, decoded_bytes) = (self.decoded.blocks(), self.decoded.bytes());
-        Tally { damaged_places, decoded_blocks, decoded_bytes, ..self.counters.tally() }
+        let footer_bytes = self.footers.bytes();
+        Tally { damaged_places, decoded_blocks, decoded_bytes, footer_bytes, ..self.counters.tally() }
     }
 
     /// The damage that was met since the store was opened: in logs at once, in segments when a question reads them.
@@ -224,7 +245,7 @@ impl Store {
     /// # Errors
     /// It cannot be read.
     pub fn history(&self) -> Result<History, StoreError> {
-        History::open_noting(&self.settings.path, self.notes.below(), &self.decoded)
+        History::open_noting(&self.settings.path, self.notes.below(), &self.decoded, &self.footers)
     }
 
     /// Makes everything durable, and segments of it; says what became of the reports.
@@ -235,7 +256,7 @@ impl Store {
 
     fn finish(&mut self) {
         self.signals.is_closing.store(true, Ordering::Release);
-        self.commands = None;
+        (self.commands, self.closing) = (None, None);
         for thread in self.threads.drain(..) {
             // A thread that panicked has said so; the log keeps what it had.
             let _ = thread.join();
@@ -307,4 +328,4 @@ const KEPT_LOGS: usize = 3;
 const QUEUED_BATCHES: usize = 16_384;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

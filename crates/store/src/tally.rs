@@ -32,10 +32,14 @@ pub struct Tally {
     pub flush_failures: u64,
     /// Segments that were removed for their age, or because there was too much.
     pub removed_segments: u64,
+    /// Segments of roll-ups that were replaced by one for their hour.
+    pub merged_segments: u64,
     /// Blocks of logs that were decoded for questions, each of them once while it is kept.
     pub decoded_blocks: u64,
     /// Bytes of memory that decoded logs take, about.
     pub decoded_bytes: u64,
+    /// Bytes of memory that footers of segments take, about.
+    pub footer_bytes: u64,
 }
 
 /// The counts while they change.
@@ -53,6 +57,7 @@ pub(crate) struct Counters {
     pub(crate) damaged_blocks: AtomicU64,
     pub(crate) flush_failures: AtomicU64,
     pub(crate) removed_segments: AtomicU64,
+    pub(crate) merged_segments: AtomicU64,
 }
 
 impl Counters {
@@ -72,8 +77,10 @@ impl Counters {
             torn_logs: read(&self.torn_logs),
             damaged_blocks: read(&self.damaged_blocks),
             damaged_places: 0,
+            merged_segments: read(&self.merged_segments),
             decoded_blocks: 0,
             decoded_bytes: 0,
+            footer_bytes: 0,
             flush_failures: read(&self.flush_failures),
             removed_segments: read(&self.removed_segments),
         }

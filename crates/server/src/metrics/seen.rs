@@ -292,7 +292,9 @@ fn of_store(tally: &Tally, is_written: bool) -> Vec<Family> {
     let counters = counters.map(|(name, help, value)| Family::counter(name, help).of(value));
     let help = "Memory of the logs that questions share, decoded, bytes.";
     let decoded = Family::gauge("inband_store_decoded_bytes", help).of(tally.decoded_bytes);
-    [up, lost, waiting, decoded].into_iter().chain(counters).collect()
+    let help = "Memory of the footers of segments that questions share, bytes.";
+    let footers = Family::gauge("inband_store_footer_bytes", help).of(tally.footer_bytes);
+    [up, lost, waiting, decoded, footers].into_iter().chain(counters).collect()
 }
 
 #[allow(clippy::cast_precision_loss, reason = "a gauge is a 64-bit float")]

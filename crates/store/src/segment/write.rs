@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use std::path::Path;
 
 use inband_model::HopColumns;
-use inband_model::table::{BURSTS, Cells, EVENTS, HOURS, MINUTES, PATHS, REPORTS, Table};
+use inband_model::table::{BURSTS, Cells, EVENTS, HOURS, MINUTES, PATHS, REPORTS, Shape, Table};
 use parquet::errors::ParquetError;
 
 use super::encode::ColumnEncoder;
@@ -29,6 +29,38 @@ pub(crate) fn write<R>(path: &Path, table: &Table<R>, rows: &[R]) -> Result<(), 
 /// Writes a segment of observations likewise.
 pub(crate) fn write_observations(path: &Path, columns: &HopColumns, order: &Order) -> Result<(), StoreError> {
     write_file(path, |file| write_hops(file, columns, order))
+}
+
+/// Writes a segment of columns, those of one row group after another until there are no more.
+pub(crate) fn write_columns(
+    path: &Path,
+    shape: &Shape,
+    mut next: impl FnMut() -> Result<Option<Vec<ColumnData>>, StoreError>,
+) -> Result<(), StoreError> {
+    let mut failed = None;
+    let written = write_file(path, |mut file| {
+        let mut builder = FileBuilder::new(schema(shape)?, ZSTD_LEVEL)?;
+        let mut encoder = ColumnEncoder::new();
+        loop {
+            let columns = match next() {
+                Ok(Some(columns)) => columns,
+                Ok(None) => break,
+                Err(error) => {
+                    failed = Some(error);
+                    return Err(ParquetError::General("there are no more rows".to_owned()));
+                }
+            };
+            let rows = columns.first().map_or(0, ColumnData::len);
+            for ((name, _, is_optional, _), data) in shape.columns.iter().zip(&columns) {
+                encoder.put_column(data, *is_optional, CLIMBING.contains(name));
+                builder.add_column(rows, encoder.encoded())?;
+            }
+            builder.end_group(rows)?;
+        }
+        file.write_all(&builder.finish(pairs(shape))?)?;
+        Ok(())
+    });
+    failed.map_or(written, Err)
 }
 
 fn write_file(path: &Path, write: impl FnOnce(File) -> Result<(), ParquetError>) -> Result<(), StoreError> {
@@ -103,7 +135,7 @@ pub(crate) fn column_of<R>(cells: &Cells<R>, rows: &[R]) -> ColumnData {
 
 /// Tables whose rows stand by node or by flow, and the rows of their row groups.
 const BY_PLACE: [&str; 3] = [MINUTES.name, HOURS.name, PATHS.name];
-const BY_PLACE_ROWS: usize = 4_096;
+pub(crate) const BY_PLACE_ROWS: usize = 4_096;
 /// Tables whose rows hold long texts, and the rows of their row groups.
 const LONG: [&str; 3] = [EVENTS.name, REPORTS.name, BURSTS.name];
 const LONG_ROWS: usize = 1_024;

@@ -4,7 +4,7 @@ mod earlier;
 mod faults;
 mod model;
 mod place;
-mod roll_ups;
+pub(crate) mod roll_ups;
 
 use std::fs;
 use std::time::Duration;

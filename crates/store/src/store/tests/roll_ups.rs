@@ -38,7 +38,7 @@ proptest! {
 }
 
 /// Fails where a roll-up says something else than the rows.
-pub(super) fn check(history: &History) {
+pub(crate) fn check(history: &History) {
     for (rolled, rows) in PAIRS {
         assert_eq!(ask(history, rolled), ask(history, rows), "{rolled}");
     }

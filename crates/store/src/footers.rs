@@ -1,0 +1,137 @@
+//! Footers of segments that were read for one question and are kept for the next ones.
+//!
+//! A segment never changes under its name. A file that was replaced or damaged since is seen by its inode, its length or
+//! the time of its last change, and read anew.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use inband_model::table::Shape;
+
+use crate::error::StoreError;
+use crate::layout;
+use crate::segment::{Footer, SegmentReader};
+
+/// The footers that are kept, at most [`MOST_BYTES`] of them: the ones asked for last.
+#[derive(Debug, Default)]
+pub(crate) struct Footers {
+    kept: Mutex<Kept>,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    footers: HashMap<PathBuf, KeptFooter>,
+    bytes: usize,
+    /// Counts what is asked for.
+    turn: u64,
+}
+
+#[derive(Debug)]
+struct KeptFooter {
+    seen: Seen,
+    footer: Arc<Footer>,
+    bytes: usize,
+    /// When it was asked for last.
+    turn: u64,
+}
+
+/// Which file was read: device and inode, length, time of the last change.
+type Seen = ([u64; 2], u64, [i64; 2]);
+
+impl Footers {
+    /// Opens a segment of a table.
+    ///
+    /// # Errors
+    /// It cannot be opened, or its footer is damaged.
+    pub(crate) fn open(&self, path: &Path, shape: &Shape) -> Result<SegmentReader, StoreError> {
+        let file = open(path).map_err(StoreError::io("open", path))?;
+        let seen = seen(&file).map_err(StoreError::io("open", path))?;
+        if let Some(footer) = self.find(path, &seen) {
+            return Ok(SegmentReader::new(file, footer));
+        }
+        let footer = Arc::new(SegmentReader::read_footer(&file, path, shape)?);
+        self.keep(path, seen, &footer);
+        Ok(SegmentReader::new(file, footer))
+    }
+
+    /// Bytes of memory that are taken, about.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.kept().bytes as u64
+    }
+
+    /// Whether the footer of this file is kept.
+    pub(crate) fn has(&self, path: &Path) -> bool {
+        self.kept().footers.contains_key(path)
+    }
+
+    fn find(&self, path: &Path, seen: &Seen) -> Option<Arc<Footer>> {
+        let mut kept = self.kept();
+        kept.turn += 1;
+        let turn = kept.turn;
+        let found = kept.footers.get_mut(path).filter(|found| found.seen == *seen)?;
+        found.turn = turn;
+        Some(Arc::clone(&found.footer))
+    }
+
+    fn keep(&self, path: &Path, seen: Seen, footer: &Arc<Footer>) {
+        let bytes = footer.bytes() + path.as_os_str().len() + size_of::<(PathBuf, KeptFooter)>();
+        let mut kept = self.kept();
+        let turn = kept.turn;
+        kept.bytes += bytes;
+        let new = KeptFooter { seen, footer: Arc::clone(footer), bytes, turn };
+        if let Some(replaced) = kept.footers.insert(path.to_owned(), new) {
+            kept.bytes -= replaced.bytes;
+        }
+        if kept.bytes > MOST_BYTES {
+            kept.forget_half();
+        }
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        // What is kept is whole at any time.
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Kept {
+    /// Forgets those that were asked for least lately, until half of the room is free.
+    fn forget_half(&mut self) {
+        let mut turns: Vec<(u64, usize)> =
+            self.footers.values().map(|footer| (footer.turn, footer.bytes)).collect();
+        turns.sort_unstable();
+        let mut bytes = self.bytes;
+        let rest = turns.iter().skip_while(|(_, of_one)| {
+            let is_dropped = bytes > MOST_BYTES / 2;
+            bytes -= if is_dropped { *of_one } else { 0 };
+            is_dropped
+        });
+        let least = rest.map(|(turn, _)| *turn).next().unwrap_or(u64::MAX);
+        self.footers.retain(|_, footer| footer.turn >= least);
+        self.bytes = self.footers.values().map(|footer| footer.bytes).sum();
+    }
+}
+
+/// Opens a file, or what is left of it where another one has replaced it since it was listed.
+fn open(path: &Path) -> io::Result<File> {
+    match File::open(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            File::open(path.with_extension(layout::REPLACED))
+        }
+        other => other,
+    }
+}
+
+fn seen(file: &File) -> io::Result<Seen> {
+    let about = file.metadata()?;
+    Ok(([about.dev(), about.ino()], about.len(), [about.mtime(), about.mtime_nsec()]))
+}
+
+/// Bytes of footers that are kept: those of some thousand segments.
+const MOST_BYTES: usize = 64 << 20;
+
+#[cfg(test)]
+mod tests;
