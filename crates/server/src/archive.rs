@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use inband_model::Nanos;
 use inband_store::{
-    Answer, Findings, History, Interface, InterfaceSums, InterfacesQuestion, Limits, Naming, NoNames,
+    Answer, Findings, History, Interface, InterfaceSums, InterfacesQuestion, Limits, LinkQuestion, Naming, NoNames,
     QueryError, Spread, SpreadQuestion, Store, StoreError, Tally,
 };
 
@@ -58,6 +58,12 @@ pub trait Snapshot {
     /// # Errors
     /// It takes longer than the limits allow, or history cannot be read.
     fn spread(&self, question: &SpreadQuestion, limits: Limits) -> Result<Spread, QueryError>;
+
+    /// How the times over a link are spread.
+    ///
+    /// # Errors
+    /// It takes longer than the limits allow, or history cannot be read.
+    fn link_spread(&self, question: &LinkQuestion, limits: Limits) -> Result<Spread, QueryError>;
 
     /// What egress interfaces were like.
     ///
@@ -115,6 +121,10 @@ impl Snapshot for History {
 
     fn spread(&self, question: &SpreadQuestion, limits: Limits) -> Result<Spread, QueryError> {
         self.spread(question, limits)
+    }
+
+    fn link_spread(&self, question: &LinkQuestion, limits: Limits) -> Result<Spread, QueryError> {
+        self.link_spread(question, limits)
     }
 
     fn interfaces(

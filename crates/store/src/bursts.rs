@@ -215,7 +215,7 @@ const MAX_FLOWS: usize = 64;
 #[cfg(test)]
 mod tests {
     use inband_model::table::{BurstRow, EventRow};
-    use inband_model::{Confidence, Flow, HopColumns, HopRecord, Nanos, NodeId, Phase, Severity};
+    use inband_model::{Confidence, EventId, Flow, HopColumns, HopRecord, Nanos, NodeId, Phase, Severity};
 
     use super::bursts;
 
@@ -234,6 +234,8 @@ mod tests {
             phase,
             silenced: false,
             end_reason: None,
+            id: EventId(0),
+            nodes: " 7 ".to_owned(),
         }
     }
 

@@ -139,7 +139,14 @@ impl History {
         first.map_err(|error| self.notes.note(&chunk.damage(column, &error))).ok()
     }
 
-    /// The values of a column in some of the rows; `None`, and a note, where they are damaged.
+    /// The values of a column in some of the rows, which rise, each at the place of its row; `None`, and a note, where they
+    /// are damaged. The rows between them may have any value.
+    pub(crate) fn rows_of_column(&self, chunk: &Chunk, column: usize, rows: &[u32]) -> Option<ColumnData> {
+        let picked = chunk.rows_of_column(column, rows);
+        picked.map_err(|error| self.notes.note(&chunk.damage(column, &error))).ok()
+    }
+
+    /// The values of a column in a range of rows; `None`, and a note, where they are damaged.
     pub(crate) fn part_of_column(
         &self,
         chunk: &Chunk,

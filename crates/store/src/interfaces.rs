@@ -1,14 +1,16 @@
 //! What egress interfaces were like in a time, column by column out of hops or of a roll-up.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use inband_model::table::{HOURS, MINUTES, OBSERVATIONS, Shape};
 
 use crate::budget::Budget;
+use crate::civil::Hour;
+use crate::error::StoreError;
 use crate::history::{Chunk, ColumnData, History};
-use crate::minutes::{MINUTE, bucket, middle, parse_pairs};
+use crate::minutes::{BUCKETS, MINUTE, bucket, middle, parse_pairs};
 use crate::mixer::Seed;
 use crate::question::{Limits, QueryError};
 use crate::range::TimeRange;
@@ -35,6 +37,8 @@ pub enum InterfacesOf {
     Minutes,
     /// `hours`.
     Hours,
+    /// `hours` where all that is known of an hour is of the time, `minutes` of the rest.
+    HoursAndMinutes,
 }
 
 /// A node and its egress interface, where it tells it.
@@ -72,9 +76,9 @@ impl History {
         let budget = Budget::new(limits);
         let shape = question.of.shape();
         let columns = Columns::of(question.of, &shape);
-        let mut chunks = self.chunks(&shape, question.range).map_err(QueryError::Store)?;
+        let mut chunks = self.counted_chunks(question, &shape).map_err(QueryError::Store)?;
         if let Some(node) = question.node {
-            chunks.retain(|chunk| chunk.may_hold(columns.node, node.into(), node.into()));
+            chunks.retain(|(chunk, _)| chunk.may_hold(columns.node, node.into(), node.into()));
         }
         let next = AtomicUsize::new(0);
         let parts: Vec<Part> = thread::scope(|scope| {
@@ -93,9 +97,41 @@ impl History {
         Ok(merged(parts))
     }
 
+    /// What is read, and whether it is of whole hours, all of which count.
+    fn counted_chunks(
+        &self,
+        question: &InterfacesQuestion,
+        shape: &Shape,
+    ) -> Result<Vec<(Chunk, bool)>, StoreError> {
+        let range = question.range;
+        if question.of != InterfacesOf::HoursAndMinutes {
+            return Ok(self.chunks(shape, range)?.into_iter().map(|chunk| (chunk, false)).collect());
+        }
+        let (first, last) = (Hour::of(range.from), Hour::of(range.to));
+        let minutes = self.chunks(shape, TimeRange { from: first.start(), to: last.end() })?;
+        let hours = self.chunks(&HOURS.shape(), TimeRange { from: first.start(), to: last.start() })?;
+        // Of rows in memory no times are known: those are counted by minutes.
+        let hour_of = |chunk: &Chunk| chunk.times().map(|(first, _)| Hour::of(first));
+        let told: HashSet<Hour> = hours.iter().filter_map(hour_of).collect();
+        let is_cut = |hour: Hour| hour.start() < range.from || hour.end().0 - 1 > range.to.0;
+        let with_minutes: HashSet<Hour> = minutes.iter().filter_map(hour_of).collect();
+        let beyond = minutes.iter().filter(|chunk| !chunk.is_within(range)).filter_map(hour_of);
+        let beyond: HashSet<Hour> = beyond.collect();
+        let is_whole = |hour: Hour| {
+            told.contains(&hour)
+                && !beyond.contains(&hour)
+                && (with_minutes.contains(&hour) || !is_cut(hour))
+        };
+        let hours = hours.into_iter().filter(|chunk| hour_of(chunk).is_some_and(is_whole));
+        let hours: Vec<(Chunk, bool)> = hours.map(|chunk| (chunk, true)).collect();
+        let minutes = minutes.into_iter().filter(|chunk| !hour_of(chunk).is_some_and(is_whole));
+        let minutes = minutes.filter(|chunk| chunk.may_hold_times(range)).map(|chunk| (chunk, false));
+        Ok(hours.into_iter().chain(minutes).collect())
+    }
+
     fn count_interfaces(
         &self,
-        chunks: &[Chunk],
+        chunks: &[(Chunk, bool)],
         next: &AtomicUsize,
         columns: &Columns,
         question: &InterfacesQuestion,
@@ -103,12 +139,12 @@ impl History {
         limits: Limits,
     ) -> Part {
         let mut part = Part::default();
-        while let Some(chunk) = chunks.get(next.fetch_add(1, Ordering::Relaxed)) {
+        while let Some((chunk, is_of_hours)) = chunks.get(next.fetch_add(1, Ordering::Relaxed)) {
             if budget.is_late() || part.is_too_large {
                 break;
             }
             // What is damaged is noted and left out.
-            let _ = self.count_chunk(chunk, columns, question, &mut part);
+            let _ = self.count_chunk(chunk, *is_of_hours, columns, question, &mut part);
             part.compact();
             part.is_too_large = part.bytes() * WORKERS > limits.memory_bytes;
         }
@@ -118,14 +154,15 @@ impl History {
     fn count_chunk(
         &self,
         chunk: &Chunk,
+        is_of_hours: bool,
         columns: &Columns,
         question: &InterfacesQuestion,
         part: &mut Part,
     ) -> Option<()> {
         let read = |column: usize| Numbers::of(self.column(chunk, column)?);
         let rows = chunk.rows();
-        let is_sampled = question.one_in > 1;
-        let is_within = chunk.is_within(question.range);
+        let is_sampled = question.one_in > 1 && !is_of_hours;
+        let is_within = is_of_hours || chunk.is_within(question.range);
         let times = if is_within && !is_sampled { None } else { Some(read(columns.time)?) };
         let (nodes, interfaces) = (read(columns.node)?, read(columns.interface)?);
         let is_wanted = |row: usize| {
@@ -217,7 +254,7 @@ impl InterfacesOf {
     fn shape(self) -> Shape {
         match self {
             Self::Hops => OBSERVATIONS.shape(),
-            Self::Minutes => MINUTES.shape(),
+            Self::Minutes | Self::HoursAndMinutes => MINUTES.shape(),
             Self::Hours => HOURS.shape(),
         }
     }
@@ -393,25 +430,45 @@ fn merged(parts: Vec<Part>) -> BTreeMap<Interface, InterfaceSums> {
         sorted[*end] = cell;
         *end += 1;
     }
-    let mut start = 0;
+    let (mut start, mut counts) = (0, Counts::new());
     for (sums, end) in all.sums.iter_mut().zip(ends) {
-        let own = &mut sorted[start..end];
+        (sums.p50, sums.p99) = counts.quantiles(&sorted[start..end]);
         start = end;
-        own.sort_unstable();
-        let count: u64 = own.iter().map(|cell| cell & ((1 << COUNT_BITS) - 1)).sum();
-        (sums.p50, sums.p99) = (quantile(own, count, 50), quantile(own, count, 99));
     }
     all.interfaces.into_iter().zip(all.sums).collect()
 }
 
-/// The value that so many of a hundred do not exceed, of cells in their order.
-fn quantile(cells: &[u64], count: u64, percent: u64) -> Option<u64> {
-    let rank = (count * percent).div_ceil(100).max(1);
-    let mut seen = 0;
-    cells.iter().find_map(|cell| {
-        seen += cell & ((1 << COUNT_BITS) - 1);
-        (seen >= rank).then(|| middle(u32::try_from(cell >> COUNT_BITS).unwrap_or(0)))
-    })
+/// How often each bucket was, of one place after another.
+struct Counts(Vec<u64>);
+
+impl Counts {
+    fn new() -> Self {
+        Self(vec![0; BUCKETS])
+    }
+
+    /// The median of the cells of a place, and the value that 99 of 100 do not exceed.
+    fn quantiles(&mut self, cells: &[u64]) -> (Option<u64>, Option<u64>) {
+        let (mut least, mut greatest, mut all) = (BUCKETS, 0, 0);
+        for cell in cells {
+            let bucket = usize::try_from(cell >> COUNT_BITS).unwrap_or(0);
+            let count = cell & ((1 << COUNT_BITS) - 1);
+            (least, greatest) = (least.min(bucket), greatest.max(bucket));
+            self.0[bucket] += count;
+            all += count;
+        }
+        let mut quantiles = [None; 2];
+        let ranks = [all.div_ceil(2).max(1), (all * 99).div_ceil(100).max(1)];
+        let mut seen = 0;
+        for (bucket, count) in self.0.iter_mut().enumerate().take(greatest + 1).skip(least) {
+            seen += std::mem::take(count);
+            for (quantile, rank) in quantiles.iter_mut().zip(ranks) {
+                if quantile.is_none() && seen >= rank {
+                    *quantile = u32::try_from(bucket).ok().map(middle);
+                }
+            }
+        }
+        (quantiles[0], quantiles[1])
+    }
 }
 
 /// Bits of the count of a cell.

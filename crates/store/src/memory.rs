@@ -1,9 +1,10 @@
 //! What of a log is in memory?
 
 use inband_model::table::{EventRow, LedgerRow};
-use inband_model::{Event, HopColumns, PathObservation, ReportBytes};
+use inband_model::{Event, EventId, HopColumns, PathObservation, ReportBytes};
 
 use crate::batch::{Batch, evidence_rows};
+use crate::event_nodes::event_nodes;
 
 /// The rows of one log.
 #[derive(Debug, Clone, Default)]
@@ -63,7 +64,7 @@ impl Memory {
 
     /// Bytes it takes, about.
     pub(crate) fn bytes(&self) -> usize {
-        let texts = |event: &EventRow| event.key.len() + event.detail.len() + event.evidence.len();
+        let texts = |event: &EventRow| event.key.len() + event.detail.len() + event.evidence.len() + event.nodes.len();
         self.hops.bytes()
             + self.paths.len() * size_of::<PathObservation>()
             + self.paths.iter().map(|path| size_of_val(path.path.hops())).sum::<usize>()
@@ -107,5 +108,7 @@ fn event_row(event: &Event) -> EventRow {
         phase: event.phase,
         silenced: event.silenced,
         end_reason: event.end_reason,
+        id: EventId::of(event.kind(), &event.key, event.first),
+        nodes: event_nodes(event).into_iter().fold(" ".to_owned(), |nodes, node| format!("{nodes}{node} ")),
     }
 }

@@ -103,9 +103,36 @@ impl Sketch {
 
 /// Hands each bucket of a sketch in its text, with its count, to `take`, up to the first that is none.
 pub(crate) fn parse_pairs(text: &str, mut take: impl FnMut(u32, u64)) {
-    for (bucket, count) in text.split(' ').map_while(pair_of) {
-        take(bucket, count);
+    let mut bytes = text.as_bytes();
+    while !bytes.is_empty() {
+        let Some(bucket) = take_number(&mut bytes, b':') else { return };
+        let Some(count) = take_number(&mut bytes, b' ') else { return };
+        match u32::try_from(bucket) {
+            Ok(bucket) if bucket <= LAST_BUCKET => take(bucket, count),
+            _ => return,
+        }
     }
+}
+
+/// Takes a number and the letter that ends it, or the end of all; `None` when something else is there.
+#[inline]
+fn take_number(bytes: &mut &[u8], end: u8) -> Option<u64> {
+    let (mut number, mut length) = (0_u64, 0);
+    for byte in *bytes {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            break;
+        }
+        number = number.checked_mul(10)?.checked_add(digit.into())?;
+        length += 1;
+    }
+    let is_ended = match bytes.get(length) {
+        Some(byte) => *byte == end,
+        None => end == b' ',
+    };
+    let rest = bytes.get(length + 1..).unwrap_or_default();
+    *bytes = rest;
+    (is_ended && length > 0).then_some(number)
 }
 
 /// The bucket and the count of a pair.

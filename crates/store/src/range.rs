@@ -14,4 +14,9 @@ pub struct TimeRange {
 impl TimeRange {
     /// All times.
     pub const ALL: TimeRange = TimeRange { from: Nanos::ZERO, to: Nanos::MAX };
+
+    /// Whether a time as files have it is in the span.
+    pub(crate) fn has(self, time: i64) -> bool {
+        (self.from.0..=self.to.0).contains(&time.cast_unsigned())
+    }
 }

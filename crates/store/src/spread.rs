@@ -70,7 +70,7 @@ impl Spread {
         self.0.iter().map(|((step, size), count)| (*step, *size, *count))
     }
 
-    fn merge(&mut self, other: &Self) {
+    pub(crate) fn merge(&mut self, other: &Self) {
         other.0.iter().for_each(|(place, count)| *self.0.entry(*place).or_default() += count);
     }
 }
@@ -112,21 +112,11 @@ impl History {
     ) -> Spread {
         let mut spread = Spread::default();
         for chunk in chunks.iter().take_while(|_| !budget.is_late()) {
-            let tested: Option<Vec<_>> =
-                tests.iter().map(|(column, value)| Some((self.column(chunk, *column)?, *value))).collect();
-            let Some(tested) = tested else { continue };
-            let is_wanted =
-                |row: usize| tested.iter().all(|(column, value)| column.integer(row) == Some(*value));
-            let rows: Vec<usize> = (0..chunk.rows()).filter(|row| is_wanted(*row)).collect();
-            let (Some(first), Some(last)) = (rows.first().copied(), rows.last().copied()) else { continue };
-            let part = first..last + 1;
-            let read = |column| self.part_of_column(chunk, column, part.clone());
+            let Some(rows) = self.rows_that_are(chunk, tests).filter(|rows| !rows.is_empty()) else { continue };
+            let read = |column| self.rows_of_column(chunk, column, &rows);
             let (Some(times), Some(values)) = (read(columns.time), read(columns.value)) else { continue };
-            for row in rows {
-                let (Some(time), Some(value)) = (times.integer(row - first), values.integer(row - first))
-                else {
-                    continue;
-                };
+            for row in rows.iter().map(|row| *row as usize) {
+                let (Some(time), Some(value)) = (times.integer(row), values.integer(row)) else { continue };
                 let time = time.cast_unsigned();
                 if (question.range.from.0..=question.range.to.0).contains(&time) {
                     let step = (time - question.range.from.0) / question.step_ns.max(1);
@@ -135,6 +125,21 @@ impl History {
             }
         }
         spread
+    }
+    /// The rows whose columns have these values; `None` where one of them is damaged.
+    pub(crate) fn rows_that_are(&self, chunk: &Chunk, tests: &[(usize, i64)]) -> Option<Vec<u32>> {
+        let mut rows: Vec<u32> = (0..u32::try_from(chunk.rows()).unwrap_or(u32::MAX)).collect();
+        for (place, (column, value)) in tests.iter().enumerate() {
+            let data = match place {
+                0 => self.column(chunk, *column)?,
+                _ => self.rows_of_column(chunk, *column, &rows)?,
+            };
+            rows.retain(|row| data.integer(*row as usize) == Some(*value));
+            if rows.is_empty() {
+                break;
+            }
+        }
+        Some(rows)
     }
 }
 

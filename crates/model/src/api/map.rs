@@ -84,7 +84,7 @@ pub struct FabricMap {
     pub groups: MapGroupColumns,
     /// The links between groups, where these are wanted.
     pub bundles: MapBundleColumns,
-    /// Where values come from: `observations`, which are exact, or `minutes` or `hours`, whose percentiles are at most
+    /// Where values come from: `observations`, which are exact, or `minutes`, `hours` or both, whose percentiles are at most
     /// 1.6 % off.
     pub source: String,
     /// What is left out of the answer because it is damaged.

@@ -1,7 +1,7 @@
 //! Which columns has an event?
 
 use crate::table::{Cells, Column, Table};
-use crate::{Confidence, EndReason, Nanos, Phase, Severity};
+use crate::{Confidence, EndReason, EventId, Nanos, Phase, Severity};
 
 /// An event as it is kept: what only its kind has, and its evidence, as JSON.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,6 +30,10 @@ pub struct EventRow {
     pub silenced: bool,
     /// Why it has ended; `None` where it has not.
     pub end_reason: Option<EndReason>,
+    /// Its id.
+    pub id: EventId,
+    /// The nodes it names or whose reports it rests on, by rising id: a blank, then each with a blank behind it.
+    pub nodes: String,
 }
 
 /// A row for each event.
@@ -52,6 +56,13 @@ pub const EVENTS: Table<EventRow> = Table {
             "end_reason",
             "of an end: over, quiet or run-ended; empty otherwise",
             Cells::Word(|row| row.end_reason.map_or("", EndReason::name)),
+        ),
+        // Segments of earlier versions do not have these.
+        column("id", "by which evidence and acknowledgements name it", Cells::OptionalText(|row| Some(row.id.to_string()))),
+        column(
+            "nodes",
+            "those it names or whose reports it rests on: ' 3 11 '",
+            Cells::OptionalText(|row| Some(row.nodes.clone())),
         ),
     ],
 };

@@ -7,7 +7,7 @@ use axum::extract::State;
 use axum::response::Response;
 use inband_model::api::{Heat, HeatColumns, HeatOf, HeatQuestion, TimeRange};
 use inband_model::{FlowId, Nanos};
-use inband_store::{QueryError, Sketch, Spread, SpreadQuestion};
+use inband_store::{LinkQuestion, QueryError, Sketch, Spread, SpreadQuestion};
 
 use super::Shared;
 use super::asked::Asked;
@@ -174,40 +174,20 @@ fn of_seconds(
 
 /// Out of hops whose reports hold the hop behind them too.
 fn of_link(
-    past: &mut Past,
+    past: &Past,
     range: TimeRange,
     step_ns: u64,
     flow: Option<FlowId>,
     question: &HeatQuestion,
 ) -> Result<Spread, QueryError> {
-    let flow = flow.map_or(String::new(), |flow| format!(" AND flow_id = {flow}"));
-    let key = "time, reporter, hw_id, sequence, report_index, hop_index";
-    let sql = format!(
-        "SELECT {key}, egress_timestamp FROM observations WHERE {}{}{flow} AND egress_timestamp > {MAX_NARROW}",
-        within(range),
-        place(question)
-    );
-    let key_of = |row: &history::Row, next: u64| -> [u64; 6] {
-        std::array::from_fn(|at| count(&row[at]) + if at == 5 { next } else { 0 })
+    let (Some(node), Some(interface)) = (question.node, question.interface) else {
+        return Ok(Spread::default());
     };
-    let left: HashMap<[u64; 6], u64> =
-        past.rows(&sql)?.iter().map(|row| (key_of(row, 1), count(&row[6]))).collect();
-    let mut spread = Spread::default();
-    if left.is_empty() {
-        return Ok(spread);
-    }
-    let sql = format!(
-        "SELECT {key}, ingress_timestamp FROM observations WHERE {}{flow} AND hop_index > 0 \
-         AND ingress_timestamp > {MAX_NARROW}",
-        within(range)
-    );
-    for row in past.rows(&sql)? {
-        if let Some(left) = left.get(&key_of(&row, 0)) {
-            let step = u32::try_from((count(&row[0]) - range.from.0) / step_ns).unwrap_or(u32::MAX);
-            spread.add(step, count(&row[6]).saturating_sub(*left), 1);
-        }
-    }
-    Ok(spread)
+    let to = Nanos(range.to.0.saturating_sub(1));
+    let range = inband_store::TimeRange { from: range.from, to };
+    let queue = question.queue;
+    past.history()
+        .link_spread(&LinkQuestion { range, step_ns, node, interface, queue, flow }, past.left()?)
 }
 
 /// The tests for where, in SQL.
@@ -227,5 +207,3 @@ const SECOND_NS: u64 = 1_000_000_000;
 const MINUTE_NS: u64 = 60_000_000_000;
 /// From this length on minutes are read.
 const LONG_NS: u64 = 10 * MINUTE_NS;
-/// A clock of 32 bits says nothing beside another.
-const MAX_NARROW: u32 = u32::MAX;

@@ -41,8 +41,13 @@ impl Past {
 
     /// Whether all of a time is in `totals`: earlier versions wrote none.
     pub(super) fn has_totals(&self, range: TimeRange) -> bool {
+        self.has("totals", range)
+    }
+
+    /// Whether all of a time is in a roll-up, which earlier versions may not have written.
+    pub(super) fn has(&self, table: &str, range: TimeRange) -> bool {
         let oldest = |table| self.history.oldest_of(table).map(|hour| hour.0);
-        match (oldest("totals"), oldest("observations")) {
+        match (oldest(table), oldest("observations")) {
             (Some(totals), Some(hops)) => totals <= hops || totals.saturating_add(HOUR_NS) <= range.from.0,
             (totals, hops) => totals.is_some() || hops.is_none(),
         }

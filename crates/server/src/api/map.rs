@@ -54,8 +54,8 @@ pub(super) async fn map(
     }))
 }
 
-/// What history says of the interfaces: of a short time its hops, of a longer one its minutes or hours; of many minutes
-/// percentiles are of some.
+/// What history says of the interfaces: of a short time its hops, of a longer one its minutes, and its hours where they are
+/// whole; of many minutes percentiles are of some.
 fn measure(
     past: &mut Past,
     range: TimeRange,
@@ -66,10 +66,13 @@ fn measure(
         length if length <= VERY_LONG_NS => {
             let one_in = if node.is_some() { 1 } else { length.div_ceil(SAMPLED_NS).max(1) };
             let source = match one_in {
-                1 => "minutes".to_owned(),
-                _ => format!("minutes, percentiles of one in {one_in}"),
+                1 => "hours and minutes".to_owned(),
+                _ => format!("hours and minutes, percentiles of one minute in {one_in}"),
             };
-            (InterfacesOf::Minutes, one_in, source)
+            match length < HOUR_NS && one_in == 1 {
+                true => (InterfacesOf::Minutes, 1, "minutes".to_owned()),
+                false => (InterfacesOf::HoursAndMinutes, one_in, source),
+            }
         }
         _ => (InterfacesOf::Hours, 1, "hours".to_owned()),
     };
@@ -170,5 +173,7 @@ const fn value(measured: &InterfaceSums, by: MapColor) -> Option<u64> {
 const LONG_NS: u64 = 120_000_000_000;
 /// Of a longer time than this, percentiles are of so much of it.
 const SAMPLED_NS: u64 = 600_000_000_000;
-/// And a longer one than this out of hours.
+/// From this length on hours may be whole.
+const HOUR_NS: u64 = 3_600_000_000_000;
+/// A longer time than this is answered out of hours alone.
 const VERY_LONG_NS: u64 = 2 * 24 * 3_600_000_000_000;

@@ -1,12 +1,13 @@
 //! The packets of a flow with their hops, out of history.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::fmt::Write;
 
 use axum::extract::{Path, State};
 use axum::response::Response;
 use inband_model::api::{Exact, HopColumn, PacketColumns, PacketOrder, Packets, PacketsQuestion, TimeRange};
-use inband_model::{FlowId, Origin};
+use inband_model::{FlowId, Nanos, Origin};
 use inband_store::{Cell, QueryError};
 
 use super::Shared;
@@ -56,12 +57,34 @@ fn find(
         PacketOrder::Time => KEY.to_owned(),
         PacketOrder::Slowest => format!("total DESC, {KEY}"),
     };
-    let sql = format!(
-        "SELECT {KEY}, sum(hop_latency) AS total FROM observations WHERE {wanted} GROUP BY {KEY} \
-         ORDER BY {order} LIMIT {} OFFSET {offset}",
-        u64::from(limit) + 1
-    );
-    let mut chosen: Vec<Key> = past.rows(&sql)?.iter().map(|row| key(row)).collect();
+    let grouped = |wanted: &str, limit: u64, offset: u64| {
+        format!(
+            "SELECT {KEY}, sum(hop_latency) AS total FROM observations WHERE {wanted} GROUP BY {KEY} \
+             ORDER BY {order} LIMIT {limit} OFFSET {offset}"
+        )
+    };
+    let is_of_all = question.node.is_none() && question.at_least.is_none();
+    let parts = match question.order == PacketOrder::Slowest && is_of_all && past.has("flow_minutes", range) {
+        true => with_slowest(past, id, range, offset + u64::from(limit) + 1)?,
+        false => None,
+    };
+    let mut chosen: Vec<Key> = match parts {
+        None => {
+            let sql = grouped(&wanted, u64::from(limit) + 1, offset);
+            past.rows(&sql)?.iter().map(|row| key(row)).collect()
+        }
+        Some(parts) => {
+            let mut rows: Vec<(Reverse<Option<u64>>, Key)> = Vec::new();
+            for part in parts {
+                let wanted = format!("flow_id = {id} AND {}", within(part));
+                let found = past.rows(&grouped(&wanted, offset + u64::from(limit) + 1, 0))?;
+                rows.extend(found.iter().map(|row| (Reverse(number(&row[5])), key(row))));
+            }
+            rows.sort_unstable();
+            let skipped = usize::try_from(offset).unwrap_or(usize::MAX);
+            rows.into_iter().map(|(_, key)| key).skip(skipped).take(limit as usize + 1).collect()
+        }
+    };
     let next = (chosen.len() > limit as usize).then(|| (offset + u64::from(limit)).to_string());
     chosen.truncate(limit as usize);
     let base = chosen.iter().map(|key| key[0]).min().unwrap_or(range.from.0);
@@ -81,21 +104,63 @@ fn find(
     Ok(found)
 }
 
+/// The parts of a time in which as many of the slowest packets of a flow are; `None` where that is as good as all of it.
+///
+/// Its minutes tell the slowest packet of each. So as many of them as packets are wanted hold these, with the minutes that
+/// the time cuts.
+fn with_slowest(
+    past: &mut Past,
+    id: FlowId,
+    range: TimeRange,
+    wanted: u64,
+) -> Result<Option<Vec<TimeRange>>, QueryError> {
+    let whole = TimeRange { from: Nanos(range.from.0 - range.from.0 % MINUTE_NS), to: range.to };
+    let sql = format!(
+        "SELECT time, max(latency_max) AS longest FROM flow_minutes WHERE flow_id = {id} AND {} GROUP BY time \
+         ORDER BY time",
+        within(whole)
+    );
+    let minutes: Vec<(u64, Option<u64>)> =
+        past.rows(&sql)?.iter().map(|row| (count(&row[0]), number(&row[1]))).collect();
+    let is_cut = |minute: u64| minute < range.from.0 || minute + MINUTE_NS > range.to.0;
+    let mut longest: Vec<u64> =
+        minutes.iter().filter(|(minute, _)| !is_cut(*minute)).filter_map(|(_, longest)| *longest).collect();
+    longest.sort_unstable_by_key(|longest| Reverse(*longest));
+    let place = usize::try_from(wanted).unwrap_or(usize::MAX).saturating_sub(1);
+    let Some(least) = longest.get(place).copied() else { return Ok(None) };
+    let mut parts: Vec<TimeRange> = Vec::new();
+    for (minute, longest) in &minutes {
+        if !is_cut(*minute) && longest.is_none_or(|longest| longest < least) {
+            continue;
+        }
+        let part = TimeRange {
+            from: Nanos((*minute).max(range.from.0)),
+            to: Nanos((minute + MINUTE_NS).min(range.to.0)),
+        };
+        match parts.last_mut().filter(|last| last.to == part.from) {
+            Some(last) => last.to = part.to,
+            None => parts.push(part),
+        }
+    }
+    Ok(Some(parts))
+}
+
 /// The hops of packets, by packet.
 fn hops_of(past: &mut Past, id: FlowId, chosen: &[Key]) -> Result<Vec<Vec<Row>>, QueryError> {
     let places: HashMap<Key, usize> = chosen.iter().enumerate().map(|(at, key)| (*key, at)).collect();
-    let times = chosen.iter().map(|key| key[0]);
-    let (first, last) = (times.clone().min().unwrap_or(0), times.max().unwrap_or(0));
-    let mut sequences: Vec<u64> = chosen.iter().map(|key| key[3]).collect();
-    sequences.sort_unstable();
-    sequences.dedup();
-    let sequences: Vec<String> = sequences.iter().map(u64::to_string).collect();
+    let list = |place: usize| {
+        let mut numbers: Vec<u64> = chosen.iter().map(|key| key[place]).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")
+    };
     let sql = format!(
         "SELECT {KEY}, hop_index, node_id, ingress_interface, egress_interface, hop_latency, queue_id, \
          queue_occupancy, egress_utilization, ingress_timestamp, egress_timestamp, dropped, congested_queue, \
-         drop_reason, origin FROM observations WHERE flow_id = {id} AND time >= {first} AND time <= {last} \
+         drop_reason, origin FROM observations WHERE flow_id = {id} AND time IN ({}) \
          AND sequence IN ({})",
-        sequences.join(", ")
+        list(0),
+        list(3)
     );
     let mut hops = vec![Vec::new(); chosen.len()];
     for row in past.rows(&sql)? {
@@ -189,6 +254,7 @@ fn origin(name: &str) -> Option<Origin> {
 }
 
 const KEY: &str = "time, reporter, hw_id, sequence, report_index";
+const MINUTE_NS: u64 = 60_000_000_000;
 const DEFAULT_LIMIT: u32 = 200;
 /// Hop latencies have 63 bits in history.
 const MAX_LATENCY: u64 = i64::MAX as u64;

@@ -1,9 +1,10 @@
 //! Events out of history, behind those that the collector still knows.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use inband_model::{Event, EventId, EventKind, EventView, Flow, FlowId, Nanos, Phase, Severity};
-use inband_store::{Cell, Limits, QueryError};
+use inband_store::{Cell, Limits, QueryError, event_nodes};
 use serde_json::{Map, Value};
 
 use crate::archive::{Archive, Snapshot};
@@ -33,7 +34,7 @@ impl Filter {
             && self.kind.is_none_or(|kind| kind == event.kind())
             && self.severity.is_none_or(|severity| event.severity >= severity)
             && self.key.as_ref().is_none_or(|key| event.key.contains(key))
-            && self.node.is_none_or(|node| is_about(event, node))
+            && self.node.is_none_or(|node| event_nodes(event).contains(&node))
             && self.flow.is_none_or(|flow| is_about_flow(event, flow))
     }
 }
@@ -84,9 +85,16 @@ pub(super) fn of_id(
     limits: Limits,
 ) -> Result<Option<EventView>, QueryError> {
     let history = archive.snapshot().map_err(QueryError::Store)?;
-    // An id is made of what begins when about what, so that the long texts of others need not be read.
+    let sql = format!("SELECT {COLUMNS} FROM events WHERE id = '{id}' ORDER BY time DESC");
+    let mut views = Vec::new();
+    take(&history.query(&sql, limits)?.rows, &Filter::default(), usize::MAX, &mut views, &mut HashMap::new());
+    if let Some(view) = views.into_iter().find(|view| view.id == id) {
+        return Ok(Some(view));
+    }
+    // Earlier versions wrote no ids. One is made of what begins when about what, so that the long texts of others need not
+    // be read.
     let sql =
-        format!("SELECT first, kind, key FROM events WHERE time >= 0 ORDER BY time DESC LIMIT {MAX_ROWS}");
+        format!("SELECT first, kind, key FROM events WHERE id IS NULL ORDER BY time DESC LIMIT {MAX_ROWS}");
     let mut kinds: HashMap<&str, Option<EventKind>> = HashMap::new();
     let rows = history.query(&sql, Limits { rows: MAX_ROWS, ..limits })?.rows;
     let first = rows.iter().find_map(|row| {
@@ -117,16 +125,35 @@ fn latest(
     // The names of kinds are words with dashes, and everything else is a number.
     let kind = filter.kind.map(|kind| format!(" AND kind = '{}'", kind.name())).unwrap_or_default();
     let (first, until) = (filter.from.map_or(0, nanos), filter.to.map_or(i64::MAX, nanos));
-    let wanted =
-        |from: i64| format!("FROM events WHERE time >= {from} AND time < {below} AND first <= {until}{kind}");
-    let sql = format!("SELECT time {} ORDER BY time DESC LIMIT 1 OFFSET {reach}", wanted(first));
-    let from = match history.query(&sql, limits)?.rows.first().map(Vec::as_slice) {
-        Some([Cell::Integer(time)]) => Some(*time),
-        _ => None,
+    // Earlier versions wrote no nodes.
+    let nodes = match filter.node {
+        Some(node) => vec![format!(" AND nodes LIKE '% {node} %'"), " AND nodes IS NULL".to_owned()],
+        None => vec![String::new()],
     };
-    let sql =
-        format!("SELECT {COLUMNS} {} ORDER BY time DESC LIMIT {MAX_ROWS}", wanted(from.unwrap_or(first)));
-    Ok((history.query(&sql, limits)?.rows, from))
+    let wanted = |from: i64, nodes: &str| {
+        format!("FROM events WHERE time >= {from} AND time < {below} AND first <= {until}{kind}{nodes}")
+    };
+    let mut from = None;
+    for nodes in &nodes {
+        let sql = format!("SELECT time {} ORDER BY time DESC LIMIT 1 OFFSET {reach}", wanted(first, nodes));
+        if let Some([Cell::Integer(time)]) = history.query(&sql, limits)?.rows.first().map(Vec::as_slice) {
+            from = from.max(Some(*time));
+        }
+    }
+    let mut rows = Vec::new();
+    for nodes in &nodes {
+        let wanted = wanted(from.unwrap_or(first), nodes);
+        let sql = format!("SELECT {COLUMNS} {wanted} ORDER BY time DESC LIMIT {MAX_ROWS}");
+        rows.append(&mut history.query(&sql, limits)?.rows);
+    }
+    if nodes.len() > 1 {
+        let time = |row: &Vec<Cell>| match row.first() {
+            Some(Cell::Integer(time)) => *time,
+            _ => 0,
+        };
+        rows.sort_by_key(|row| Reverse(time(row)));
+    }
+    Ok((rows, from))
 }
 
 /// Adds the events of rows that are wanted, the latest first.
@@ -197,12 +224,6 @@ fn event(row: &[Cell]) -> Option<Event> {
     serde_json::from_value(Value::Object(object)).ok()
 }
 
-/// Whether an event names a node, or rests on its reports.
-fn is_about(event: &Event, node: u32) -> bool {
-    let reports = event.evidence.iter().any(|report| report.node_id.0 == node);
-    reports || serde_json::to_value(&event.detail).is_ok_and(|detail| names(&detail["detail"], node, false))
-}
-
 /// Whether an event names a flow.
 fn is_about_flow(event: &Event, flow: FlowId) -> bool {
     serde_json::to_value(&event.detail).is_ok_and(|detail| names_flow(&detail["detail"], flow))
@@ -216,19 +237,6 @@ fn names_flow(value: &Value, flow: FlowId) -> bool {
             let named = is_flow.then(|| serde_json::from_value::<Flow>(value.clone()).ok()).flatten();
             named.is_some_and(|named| named.id() == flow) || all.values().any(|value| names_flow(value, flow))
         }
-        _ => false,
-    }
-}
-
-/// Whether a value holds the node's id at a place for node ids.
-fn names(value: &Value, node: u32, is_node: bool) -> bool {
-    match value {
-        Value::Number(number) => is_node && number.as_u64() == Some(node.into()),
-        Value::Array(all) => all.iter().any(|value| names(value, node, is_node)),
-        Value::Object(all) => all.iter().any(|(key, value)| {
-            let is_place = ["node", "path", "hops", "from", "to"].iter().any(|place| key.contains(place));
-            names(value, node, is_place)
-        }),
         _ => false,
     }
 }

@@ -34,7 +34,7 @@ pub(super) async fn reports(
         None => None,
     };
     let range = match (&event, question.time == TimeSelection::default()) {
-        (Some(_), true) => TimeRange { from: Nanos::ZERO, to: Nanos(i64::MAX as u64) },
+        (Some(view), true) => reports_of(view),
         _ => question.time.resolve(state.read.now().await?)?,
     };
     let blocks = state.look(|sight| sight.recent()).await?;
@@ -111,6 +111,14 @@ pub(super) async fn report(
         events: kept.events,
         decoded: explain(&bytes, DecodeStart::Report),
     }))
+}
+
+/// The time in which the reports arrived that an event rests on.
+fn reports_of(view: &EventView) -> TimeRange {
+    let times = view.event.evidence.iter().map(|report| report.received_at);
+    let first = times.clone().fold(view.event.first, Nanos::min);
+    let last = times.fold(view.event.last, Nanos::max);
+    TimeRange { from: first, to: Nanos(last.0.saturating_add(1)) }
 }
 
 fn part(name: &str, text: &str, most: u32) -> Result<u32, Problem> {

@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use inband_model::Nanos;
 use inband_model::table::Table;
 use parquet::errors::ParquetError;
 
@@ -109,6 +110,17 @@ impl Chunk {
         }
     }
 
+    /// The values of a column in some of the rows, which rise, each at the place of its row; the rows between them may have
+    /// any value.
+    pub(crate) fn rows_of_column(&self, column: usize, rows: &[u32]) -> Result<ColumnData, StoreError> {
+        match &self.source {
+            Part::Group { segment, path, group } => {
+                segment.rows_of_column(*group, column, rows).map_err(StoreError::segment("read", path))
+            }
+            Part::Memory { column: of, .. } => Ok(of(column)),
+        }
+    }
+
     /// The values of a column in some of the rows.
     pub(crate) fn part_of_column(&self, column: usize, rows: Range<usize>) -> Result<ColumnData, StoreError> {
         match &self.source {
@@ -148,6 +160,14 @@ impl Chunk {
         !segment.may_miss(column) && bounds.is_some_and(|(min, max)| least <= min && max <= greatest)
     }
 
+    /// Whether a row may have no value in a column, as far as is known without reading.
+    pub(crate) fn may_miss(&self, column: usize) -> bool {
+        match &self.source {
+            Part::Group { segment, group, .. } => segment.misses(*group, column),
+            Part::Memory { .. } => true,
+        }
+    }
+
     /// Whether a text of the column may be this one, as far as is known without reading.
     #[must_use]
     pub fn may_hold_text(&self, column: usize, text: &str) -> bool {
@@ -160,6 +180,12 @@ impl Chunk {
     pub(crate) fn is_within(&self, range: TimeRange) -> bool {
         let is_in = |time: i64| (range.from.0..=range.to.0).contains(&time.cast_unsigned());
         self.integer_bounds(TIME).is_some_and(|(min, max)| is_in(min) && is_in(max))
+    }
+
+    /// The first and the last of its times, where they are known without reading.
+    pub(crate) fn times(&self) -> Option<(Nanos, Nanos)> {
+        let time = |time: i64| Nanos(u64::try_from(time).unwrap_or(0));
+        self.integer_bounds(TIME).map(|(first, last)| (time(first), time(last)))
     }
 
     /// The least and the greatest number of a column, where they are known without reading.

@@ -79,6 +79,18 @@ fn interfaces_are_what_sql_says_of_hops_and_what_minutes_and_hours_add_up_to() {
         };
         let minutes = ask(&history, InterfacesOf::Minutes, TimeRange::ALL, 1);
         assert_eq!(told(&minutes), told(&ask(&history, InterfacesOf::Hours, TimeRange::ALL, 1)));
+        let both = InterfacesOf::HoursAndMinutes;
+        assert_eq!(told(&minutes), told(&ask(&history, both, TimeRange::ALL, 1)));
+        // Hours that the time cuts, and hours of which all that is known is in the time.
+        for (from, to) in [(0, 1_200), (0, 300), (61, 1_200), (200, 900), (90, 91)] {
+            let at = |seconds: u64| inband_model::Nanos(START.0 + 1_000_000_000 + seconds * 1_000_000_000);
+            let range = TimeRange { from: at(from), to: at(to) };
+            assert_eq!(
+                told(&ask(&history, InterfacesOf::Minutes, range, 1)),
+                told(&ask(&history, both, range, 1)),
+                "{from} to {to}"
+            );
+        }
         // Percentiles of one minute in two; all else is of all.
         let sampled = ask(&history, InterfacesOf::Minutes, TimeRange::ALL, 2);
         let rest = |sums: &BTreeMap<_, InterfaceSums>| -> Vec<_> {

@@ -12,13 +12,13 @@ use parquet::errors::ParquetError;
 use zstd::bulk::Decompressor;
 
 use super::header::PageHeader;
-use super::split::take_split;
-use super::unpack::{Bytes, each_run, take_deltas, unpack};
+use super::split::{pick_split, take_split};
+use super::unpack::{Bytes, each_picked, each_run, take_deltas, unpack};
 use crate::history::{ColumnData, Texts};
 
 /// What is known of a chunk before it is read.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Layout {
+pub(super) struct Layout<'a> {
     pub(super) kind: Kind,
     /// Whether values may be missing.
     pub(super) is_optional: bool,
@@ -26,10 +26,12 @@ pub(super) struct Layout {
     pub(super) rows: usize,
     /// How many of the first rows are wanted.
     pub(super) wanted: usize,
+    /// Which of these are wanted alone, in rising order; the others may be anything. `None`: all.
+    pub(super) picked: Option<&'a [u32]>,
 }
 
 /// Decodes the bytes of a chunk.
-pub(super) fn decode(bytes: &[u8], layout: Layout) -> Result<ColumnData, ParquetError> {
+pub(super) fn decode(bytes: &[u8], layout: Layout<'_>) -> Result<ColumnData, ParquetError> {
     let mut decoder = Decoder::new(layout);
     let mut bytes = Bytes(bytes);
     while decoder.rows < layout.wanted {
@@ -83,8 +85,8 @@ fn decompress(stored: &[u8], plain_bytes: usize) -> std::io::Result<Vec<u8>> {
 }
 
 /// The values read so far.
-struct Decoder {
-    layout: Layout,
+struct Decoder<'a> {
+    layout: Layout<'a>,
     rows: usize,
     /// Where there is a value.
     valid: Vec<bool>,
@@ -97,8 +99,8 @@ struct Decoder {
     first_word: usize,
 }
 
-impl Decoder {
-    fn new(layout: Layout) -> Self {
+impl<'a> Decoder<'a> {
+    fn new(layout: Layout<'a>) -> Self {
         let room = if layout.kind == Kind::Flag { 0 } else { layout.wanted };
         Self {
             layout,
@@ -140,6 +142,14 @@ impl Decoder {
         self.rows += rows;
         let mut bytes = Bytes(page);
         let values = if self.layout.is_optional { self.take_levels(&mut bytes, wanted)? } else { wanted };
+        // Where no value is missing, each stands at the place of its row.
+        if let Some(picked) = self.layout.picked
+            && values == self.layout.wanted
+            && [SPLIT, PLAIN_DICTIONARY, DICTIONARY].contains(&header.encoding)
+            && matches!(self.layout.kind, Kind::Time | Kind::Integer)
+        {
+            return self.pick(header.encoding, bytes, picked);
+        }
         match (self.layout.kind, header.encoding) {
             (Kind::Flag, PLAIN) => unpack(bytes.0, 1, values, |bit| {
                 self.flags.push(bit != 0);
@@ -187,6 +197,21 @@ impl Decoder {
             }
             _ => None,
         }
+    }
+
+    /// Takes the numbers in some rows; 0 stands in the others.
+    fn pick(&mut self, encoding: i64, mut bytes: Bytes<'_>, picked: &[u32]) -> Option<()> {
+        let Self { dictionary, numbers, layout, .. } = self;
+        numbers.clear();
+        numbers.resize(layout.wanted, 0);
+        if encoding == SPLIT {
+            return pick_split(bytes.0, numbers, bytes.0.len() / size_of::<i64>(), picked);
+        }
+        let width = u32::from(bytes.byte()?);
+        each_picked(&mut bytes, width, layout.wanted, picked, |row, code| {
+            *numbers.get_mut(row)? = *dictionary.get(code as usize)?;
+            Some(())
+        })
     }
 
     /// Reads where there are values, and returns how many.
@@ -244,7 +269,7 @@ fn each_code(bytes: &mut Bytes<'_>, values: usize, take: impl FnMut(u32, usize) 
 fn text<'a>(bytes: &mut Bytes<'a>) -> Option<Cow<'a, str>> {
     let length = bytes.length()?;
     let text = bytes.take(length)?;
-    Some(String::from_utf8_lossy(text))
+    Some(str::from_utf8(text).map_or_else(|_| String::from_utf8_lossy(text), Cow::Borrowed))
 }
 
 fn number(bytes: &[u8]) -> i64 {

@@ -50,6 +50,8 @@ pub(super) struct ChunkPlace {
     /// Where it begins, and how long it is; `None` where the footer names no place in a file.
     pub(super) range: Option<(u64, usize)>,
     pub(super) compression: Compression,
+    /// How many values are missing, where that is told.
+    pub(super) missing: Option<u64>,
     bounds: Bounds,
 }
 
@@ -195,7 +197,8 @@ fn chunk(about: &ColumnChunkMetaData) -> ChunkPlace {
         }
         _ => Bounds::Unknown,
     };
-    ChunkPlace { range, compression: about.compression(), bounds }
+    let missing = about.statistics().and_then(Statistics::null_count_opt);
+    ChunkPlace { range, compression: about.compression(), missing, bounds }
 }
 
 /// Why a segment is not read.

@@ -81,6 +81,14 @@ impl SegmentReader {
         self.footer.text_bounds(group, column)
     }
 
+    /// Whether a row of a row group may have no value in a column.
+    pub(crate) fn misses(&self, group: usize, column: usize) -> bool {
+        let footer = &self.footer;
+        footer.places[column].is_none_or(|place| {
+            footer.columns[place].is_optional && footer.chunk(group, place).0.missing != Some(0)
+        })
+    }
+
     /// Whether a row may have no value in a column.
     pub(crate) fn may_miss(&self, column: usize) -> bool {
         self.footer.places[column].is_none_or(|place| self.footer.columns[place].is_optional)
@@ -98,11 +106,32 @@ impl SegmentReader {
         column: usize,
         rows: usize,
     ) -> Result<ColumnData, ParquetError> {
+        self.read(group, column, rows, None)
+    }
+
+    /// The values of a column in some rows of a row group, which rise; the rows between them may have any value.
+    pub(crate) fn rows_of_column(
+        &self,
+        group: usize,
+        column: usize,
+        rows: &[u32],
+    ) -> Result<ColumnData, ParquetError> {
+        let end = rows.last().map_or(0, |last| *last as usize + 1);
+        self.read(group, column, end, Some(rows).filter(|rows| rows.len() * FEW <= end))
+    }
+
+    fn read(
+        &self,
+        group: usize,
+        column: usize,
+        rows: usize,
+        picked: Option<&[u32]>,
+    ) -> Result<ColumnData, ParquetError> {
         let rows = rows.min(self.rows(group));
         let Footer { offsets, places, kinds, .. } = &*self.footer;
         match (offsets[column], places[column]) {
-            (Some((clock, place)), _) => self.timestamps(group, clock, place, rows),
-            (None, Some(place)) => self.stored(group, place, kinds[column], rows),
+            (Some((clock, place)), _) => self.timestamps(group, clock, place, rows, picked),
+            (None, Some(place)) => self.stored(group, place, kinds[column], rows, picked),
             (None, None) => Ok(ColumnData::missing(kinds[column], rows)),
         }
     }
@@ -114,24 +143,26 @@ impl SegmentReader {
         clock: Clock,
         place: usize,
         rows: usize,
+        picked: Option<&[u32]>,
     ) -> Result<ColumnData, ParquetError> {
-        let offsets = self.stored(group, place, Kind::Integer, rows)?;
+        let offsets = self.stored(group, place, Kind::Integer, rows, picked)?;
         let column = |name: &str| {
             let column = self.footer.names.iter().position(|known| *known == name);
             column.map_or_else(
                 || Ok(ColumnData::missing(Kind::Integer, rows)),
-                |column| self.first_of_column(group, column, rows),
+                |column| self.read(group, column, rows, picked),
             )
         };
         let delays = match self.footer.delays {
-            Some(place) => self.stored(group, place, Kind::Integer, rows)?,
+            Some(place) => self.stored(group, place, Kind::Integer, rows, picked)?,
             None => ColumnData::missing(Kind::Integer, rows),
         };
-        let anchors = clocks::anchors(&column("time")?, delays);
+        let anchors = clocks::anchors(&column("time")?, delays, picked);
         Ok(match clock {
-            Clock::Egress => clocks::egress(&anchors, offsets),
+            Clock::Egress => clocks::egress(&anchors, offsets, picked),
             Clock::Ingress => {
-                clocks::ingress(&anchors, &column("egress_timestamp")?, &column("hop_latency")?, offsets)
+                let (egress, latencies) = (column("egress_timestamp")?, column("hop_latency")?);
+                clocks::ingress(&anchors, &egress, &latencies, offsets, picked)
             }
         })
     }
@@ -143,6 +174,7 @@ impl SegmentReader {
         place: usize,
         kind: Kind,
         wanted: usize,
+        picked: Option<&[u32]>,
     ) -> Result<ColumnData, ParquetError> {
         let rows = self.rows(group);
         let about = self.footer.columns[place];
@@ -164,9 +196,8 @@ impl SegmentReader {
         if checksum.is_some_and(|checksum| checksum != crc32fast::hash(&bytes)) {
             return Err(ParquetError::General("its checksum is wrong".into()));
         }
-        let layout =
-            Layout { kind, is_optional: about.is_optional, compression: chunk.compression, rows, wanted };
-        decode(&bytes, layout)
+        let (is_optional, compression) = (about.is_optional, chunk.compression);
+        decode(&bytes, Layout { kind, is_optional, compression, rows, wanted, picked })
     }
 
     /// The values of a column in some rows of a row group.
@@ -180,5 +211,7 @@ impl SegmentReader {
     }
 }
 
+/// Rows are few, and read alone, where this many times as many stand before the last of them.
+const FEW: usize = 8;
 /// Bytes of a column chunk, at most.
 const MAX_CHUNK_BYTES: usize = 512 << 20;

@@ -16,22 +16,61 @@ pub(super) fn take_split(bytes: &[u8], numbers: &mut Vec<i64>, count: usize, wan
     if wanted == 0 {
         return Some(());
     }
-    let planes = bytes.get(..count.checked_mul(WIDTH)?).filter(|_| wanted <= count)?;
+    let Planes { base, differing } = Planes::of(bytes, count, wanted)?;
     let before = numbers.len();
-    numbers.resize(before + wanted, 0);
-    for (place, plane) in planes.chunks_exact(count).enumerate() {
-        let plane = &plane[..wanted];
-        let first = plane[0];
-        if first == 0 && plane.iter().all(|byte| *byte == 0) {
-            continue;
-        }
-        for (number, byte) in numbers[before..].iter_mut().zip(plane) {
-            *number |= i64::from(*byte) << (8 * place);
+    numbers.resize(before + wanted, base);
+    // As many at once as stay near the processor while they are put together.
+    for (part, numbers) in numbers[before..].chunks_mut(AT_ONCE).enumerate() {
+        let start = part * AT_ONCE;
+        for (shift, plane) in &differing {
+            for (number, byte) in numbers.iter_mut().zip(&plane[start..]) {
+                *number |= i64::from(*byte) << shift;
+            }
         }
     }
     Some(())
 }
 
+/// Puts the numbers in these rows, which rise, of `count` that stand in `bytes` into their places of `numbers`. `None` when
+/// they are not there.
+pub(super) fn pick_split(bytes: &[u8], numbers: &mut [i64], count: usize, rows: &[u32]) -> Option<()> {
+    let Some(last) = rows.last() else { return Some(()) };
+    let Planes { base, differing } = Planes::of(bytes, count, *last as usize + 1)?;
+    for row in rows {
+        let row = *row as usize;
+        let byte = |(shift, plane): &(usize, &[u8])| i64::from(plane[row]) << shift;
+        *numbers.get_mut(row)? = base | differing.iter().map(byte).fold(0, |number, byte| number | byte);
+    }
+    Some(())
+}
+
+/// The bytes of numbers, by their places in them.
+struct Planes<'a> {
+    /// The bytes that are the same of all.
+    base: i64,
+    /// The others: by how many bits they are shifted, and those of all numbers.
+    differing: Vec<(usize, &'a [u8])>,
+}
+
+impl<'a> Planes<'a> {
+    /// Those of the first `wanted` of `count` numbers.
+    fn of(bytes: &'a [u8], count: usize, wanted: usize) -> Option<Self> {
+        let planes = bytes.get(..count.checked_mul(WIDTH)?).filter(|_| wanted <= count)?;
+        let mut all = Self { base: 0, differing: Vec::with_capacity(WIDTH) };
+        for (place, plane) in planes.chunks_exact(count).enumerate() {
+            let plane = &plane[..wanted];
+            // Each byte is like the one behind it.
+            match plane[1..] == plane[..wanted - 1] {
+                true => all.base |= i64::from(plane[0]) << (8 * place),
+                false => all.differing.push((8 * place, plane)),
+            }
+        }
+        Some(all)
+    }
+}
+
+/// Numbers that are put together at once.
+const AT_ONCE: usize = 1_024;
 /// Bytes of a number.
 const WIDTH: usize = 8;
 

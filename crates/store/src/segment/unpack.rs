@@ -81,6 +81,46 @@ pub(super) fn each_run(
     Some(())
 }
 
+/// Hands the numbers in these rows, which rise, of `count` as `each_run` reads them, to `take`. `None` when they are not
+/// there.
+pub(super) fn each_picked(
+    bytes: &mut Bytes<'_>,
+    width: u32,
+    count: usize,
+    rows: &[u32],
+    mut take: impl FnMut(usize, u32) -> Option<()>,
+) -> Option<()> {
+    if width > u32::BITS {
+        return None;
+    }
+    let mut rows = rows.iter().map(|row| *row as usize).peekable();
+    let mut at = 0_usize;
+    while rows.peek().is_some() {
+        let head = bytes.varint()?;
+        let length = usize::try_from(head >> 1).ok()?;
+        if head & 1 == 0 {
+            let word = bytes.take(width.div_ceil(8) as usize)?;
+            let code = word.iter().rev().fold(0, |code, byte| code << 8 | u32::from(*byte));
+            let end = at.checked_add(length).filter(|end| *end > at)?.min(count);
+            while let Some(row) = rows.next_if(|row| *row < end) {
+                take(row, code)?;
+            }
+            at = end;
+        } else {
+            let packed = bytes.take(length.checked_mul(width as usize)?)?;
+            let end = at.checked_add(length.checked_mul(8)?).filter(|end| *end > at)?.min(count);
+            while let Some(row) = rows.next_if(|row| *row < end) {
+                take(row, u32::try_from(number_at(packed, width, row - at)?).ok()?)?;
+            }
+            at = end;
+        }
+        if at >= count && rows.peek().is_some() {
+            return None;
+        }
+    }
+    Some(())
+}
+
 /// Hands `count` numbers of `width` bits each, low bits first, to `take`.
 #[inline]
 pub(super) fn unpack(
@@ -92,26 +132,29 @@ pub(super) fn unpack(
     if count.checked_mul(width as usize)? > packed.len().checked_mul(8)? {
         return None;
     }
-    let mask = if width >= u64::BITS { u64::MAX } else { (1 << width) - 1 };
     for index in 0..count {
-        let bit = index * width as usize;
-        let (at, shift) = (bit / 8, u32::try_from(bit % 8).ok()?);
-        let word = |at: usize| match packed.get(at..).and_then(<[u8]>::first_chunk) {
-            Some(word) => u64::from_le_bytes(*word),
-            None => packed
-                .get(at..)
-                .unwrap_or(&[])
-                .iter()
-                .rev()
-                .fold(0, |word, byte| word << 8 | u64::from(*byte)),
-        };
-        let mut number = word(at) >> shift;
-        if shift + width > u64::BITS {
-            number |= word(at + 8) << (u64::BITS - shift);
-        }
-        take(number & mask)?;
+        take(number_at(packed, width, index)?)?;
     }
     Some(())
+}
+
+/// One of numbers of `width` bits each, low bits first; 0 bits behind their end.
+#[inline]
+fn number_at(packed: &[u8], width: u32, index: usize) -> Option<u64> {
+    let mask = if width >= u64::BITS { u64::MAX } else { (1 << width) - 1 };
+    let bit = index * width as usize;
+    let (at, shift) = (bit / 8, u32::try_from(bit % 8).ok()?);
+    let word = |at: usize| match packed.get(at..).and_then(<[u8]>::first_chunk) {
+        Some(word) => u64::from_le_bytes(*word),
+        None => {
+            packed.get(at..).unwrap_or(&[]).iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte))
+        }
+    };
+    let mut number = word(at) >> shift;
+    if shift + width > u64::BITS {
+        number |= word(at + 8) << (u64::BITS - shift);
+    }
+    Some(number & mask)
 }
 
 /// Appends the first `wanted` of at most `most` numbers that are written as differences to `numbers`.

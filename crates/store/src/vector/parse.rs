@@ -45,6 +45,7 @@ pub(super) enum Filter<'a> {
     Between(Expression<'a>, Expression<'a>, Expression<'a>),
     In(Expression<'a>, Vec<Expression<'a>>),
     IsNull(Expression<'a>, bool),
+    Like(Expression<'a>, Expression<'a>),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -134,6 +135,9 @@ impl<'a> Parser<'a, '_> {
             let is_not = self.keyword("not");
             self.expect("null")?;
             return Some(Filter::IsNull(left, !is_not));
+        }
+        if self.keyword("like") {
+            return Some(Filter::Like(left, self.expression()?));
         }
         if self.keyword("between") {
             let least = self.expression()?;

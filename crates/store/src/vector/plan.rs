@@ -42,6 +42,8 @@ pub(super) enum Test {
     IsNull(usize, bool),
     TextOneOf(usize, Vec<String>),
     TextNot(usize, String),
+    /// A part of the text, in small letters.
+    TextHolds(usize, String),
 }
 
 /// What is told of a group.
@@ -65,7 +67,8 @@ impl Test {
             | Self::OneOf(column, _)
             | Self::IsNull(column, _)
             | Self::TextOneOf(column, _)
-            | Self::TextNot(column, _) => *column,
+            | Self::TextNot(column, _)
+            | Self::TextHolds(column, _) => *column,
         }
     }
 }
@@ -382,6 +385,14 @@ fn test(filter: &Filter<'_>, columns: &[(String, Kind)]) -> Option<Test> {
                 return Some(Test::TextOneOf(place, values.iter().map(text).collect::<Option<_>>()?));
             }
             Some(Test::OneOf(place, values.iter().map(integer).collect::<Option<_>>()?))
+        }
+        Filter::Like(of, pattern) => {
+            let place = named(of).filter(|place| is_text(*place))?;
+            let pattern = text(pattern)?;
+            let part = pattern.strip_prefix('%')?.strip_suffix('%')?;
+            // What SQLite compares without regard to case are letters of ASCII.
+            let is_plain = part.is_ascii() && !part.contains(['%', '_']);
+            is_plain.then(|| Test::TextHolds(place, part.to_ascii_lowercase()))
         }
         Filter::IsNull(of, is_null) => Some(Test::IsNull(named(of)?, *is_null)),
     }

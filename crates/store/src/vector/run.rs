@@ -15,9 +15,9 @@ use super::plan::{Aggregate, Input, Plan, Test};
 use super::scalar::{Rows, Scalar};
 use super::slots::{SlotColumn, Slots};
 use super::stop::Stop;
-use super::words::{Met, Words};
+use super::words::{Letters, Met, Words, letters};
 use crate::budget::{Budget, Charge};
-use crate::history::{Chunk, History};
+use crate::history::{Chunk, ColumnData, History};
 use crate::question::QueryError;
 use crate::range::TimeRange;
 
@@ -155,6 +155,22 @@ impl<'a> Worker<'a> {
                 continue;
             }
             let first = (rows.as_deref(), end(rows.as_deref(), count));
+            if let Some(text) = TextTest::of(test)
+                && let Source::Table { chunks, .. } = self.source
+                && columns[test.column()].is_none()
+            {
+                // The texts of the others need no number.
+                let data = self.context.history.first_of_column(&chunks[part], test.column(), first.1);
+                let Some(data) = data else { return Ok(()) };
+                if !self.budget_has(data.bytes()) {
+                    return Err(Stop::GiveUp);
+                }
+                rows = Some(text.passing(&data, rows));
+                if rows.as_ref().is_some_and(Vec::is_empty) {
+                    return Ok(());
+                }
+                continue;
+            }
             if !self.read(part, test.column(), &mut columns, first, &mut charge)? {
                 return Ok(());
             }
@@ -220,7 +236,11 @@ impl<'a> Worker<'a> {
         }
         let (read, bytes) = match self.source {
             Source::Table { chunks, .. } => {
-                let data = self.context.history.first_of_column(&chunks[part], column, end);
+                let (history, chunk) = (self.context.history, &chunks[part]);
+                let data = match rows_wanted {
+                    Some(rows) => history.rows_of_column(chunk, column, rows),
+                    None => history.first_of_column(chunk, column, end),
+                };
                 let Some(data) = data else { return Ok(false) };
                 Column::of(data, rows_wanted, &self.context.words, &mut self.met)
             }
@@ -235,6 +255,10 @@ impl<'a> Worker<'a> {
         is_room.then_some(true).ok_or(Stop::GiveUp)
     }
 
+    fn budget_has(&self, bytes: usize) -> bool {
+        self.context.budget.has(bytes)
+    }
+
     /// Whether all rows of a chunk are known to pass a test.
     fn holds_for_all(&self, part: usize, test: &Test) -> bool {
         match (self.source, test) {
@@ -244,6 +268,50 @@ impl<'a> Worker<'a> {
             _ => false,
         }
     }
+}
+
+/// A comparison with texts, which are looked for where they stand.
+enum TextTest<'a> {
+    OneOf(&'a [String]),
+    Not(&'a str),
+    Holds(&'a str),
+}
+
+impl<'a> TextTest<'a> {
+    fn of(test: &'a Test) -> Option<Self> {
+        match test {
+            Test::TextOneOf(_, texts) => Some(Self::OneOf(texts)),
+            Test::TextNot(_, text) => Some(Self::Not(text)),
+            Test::TextHolds(_, part) => Some(Self::Holds(part)),
+            _ => None,
+        }
+    }
+
+    fn holds(&self, text: &str) -> bool {
+        match self {
+            Self::OneOf(texts) => texts.iter().any(|one| one == text),
+            Self::Not(one) => *one != text,
+            Self::Holds(part) => holds(text, part),
+        }
+    }
+
+    /// The rows that pass, of those that passed the tests before.
+    fn passing(&self, data: &ColumnData, rows: Option<Vec<u32>>) -> Vec<u32> {
+        let ColumnData::Texts { codes, words } = data else { return Vec::new() };
+        let pass: Vec<bool> = words.iter().map(|word| self.holds(word)).collect();
+        let passes = |row: &u32| codes[*row as usize].is_some_and(|code| pass[code as usize]);
+        match rows {
+            Some(rows) => rows.into_iter().filter(passes).collect(),
+            None => (0..count(codes.len())).filter(passes).collect(),
+        }
+    }
+}
+
+/// Whether a part in small letters is in a text, whose letters of ASCII may be large.
+fn holds(text: &str, part: &str) -> bool {
+    part.is_empty()
+        || text.contains(part)
+        || text.as_bytes().windows(part.len()).any(|window| window.eq_ignore_ascii_case(part.as_bytes()))
 }
 
 /// Where the last row ends that has passed, of so many.
@@ -256,6 +324,11 @@ fn passing(test: &Test, column: &Column, rows: Option<Vec<u32>>, words: &Words) 
     match test {
         Test::Range(_, least, greatest) => kept(column, rows, |value| (*least..=*greatest).contains(&value)),
         Test::Not(_, number) => kept(column, rows, |value| value != *number),
+        Test::OneOf(_, numbers) if numbers.len() > MANY_NUMBERS => {
+            let mut sorted = numbers.clone();
+            sorted.sort_unstable();
+            kept(column, rows, |value| sorted.binary_search(&value).is_ok())
+        }
         Test::OneOf(_, numbers) => kept(column, rows, |value| numbers.contains(&value)),
         Test::IsNull(_, is_null) => {
             let all = rows.unwrap_or_else(|| (0..count(column.values.len())).collect());
@@ -269,18 +342,35 @@ fn passing(test: &Test, column: &Column, rows: Option<Vec<u32>>, words: &Words) 
             let numbers = words.numbers([text.as_str()]);
             kept(column, rows, |value| !numbers.contains(&value))
         }
+        Test::TextHolds(_, part) => {
+            let (all, mut room) = (words.all(), Letters::default());
+            kept(column, rows, |value| holds(letters(value, &all, &mut room), part))
+        }
     }
 }
 
 /// The rows with a value for which this is so.
-fn kept(column: &Column, rows: Option<Vec<u32>>, is_kept: impl Fn(i64) -> bool) -> Vec<u32> {
-    let is_wanted = |row: &u32| is_kept(column.values[*row as usize]) && column.is_there(*row as usize);
+fn kept(column: &Column, rows: Option<Vec<u32>>, mut is_kept: impl FnMut(i64) -> bool) -> Vec<u32> {
+    let values = column.values.as_slice();
+    let is_there = |row: u32| column.is_there(row as usize);
     match rows {
         Some(mut rows) => {
-            rows.retain(is_wanted);
+            rows.retain(|row| is_kept(values[*row as usize]) && is_there(*row));
             rows
         }
-        None => (0..count(column.values.len())).filter(is_wanted).collect(),
+        None => {
+            // Each row is noted, and the next one in its place where it is not kept: nothing has to be foreseen.
+            let (mut found, mut length) = (vec![0; values.len()], 0);
+            for (row, value) in (0..).zip(values) {
+                found[length] = row;
+                length += usize::from(is_kept(*value));
+            }
+            found.truncate(length);
+            if column.valid.is_some() {
+                found.retain(|row| is_there(*row));
+            }
+            found
+        }
     }
 }
 
@@ -368,7 +458,8 @@ fn may_hold(chunk: &Chunk, tests: &[Test]) -> bool {
             numbers.iter().any(|number| chunk.may_hold(*column, *number, *number))
         }
         Test::TextOneOf(column, texts) => texts.iter().any(|text| chunk.may_hold_text(*column, text)),
-        Test::Not(..) | Test::IsNull(..) | Test::TextNot(..) => true,
+        Test::IsNull(column, true) => chunk.may_miss(*column),
+        Test::Not(..) | Test::IsNull(..) | Test::TextNot(..) | Test::TextHolds(..) => true,
     })
 }
 
@@ -397,6 +488,8 @@ pub(super) fn error(failure: Failure, limit: std::time::Duration) -> Option<Quer
     }
 }
 
+/// Numbers that are more than these are looked for in their order.
+const MANY_NUMBERS: usize = 8;
 /// Threads that read at once.
 const MAX_THREADS: usize = 2;
 /// Rows of another question's answer that are taken at once.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use inband_model::Nanos;
 use inband_store::{
-    Answer, Cell, Findings, Interface, InterfaceSums, InterfacesQuestion, Limits, Naming, QueryError, Sketch,
+    Answer, Cell, Findings, Interface, InterfaceSums, InterfacesQuestion, Limits, LinkQuestion, Naming, QueryError, Sketch,
     Spread, SpreadQuestion, StoreError, Tally,
 };
 use serde_json::{Value, json};
@@ -54,6 +54,10 @@ impl Snapshot for Left {
     }
 
     fn spread(&self, _: &SpreadQuestion, _: Limits) -> Result<Spread, QueryError> {
+        Ok(Spread::default())
+    }
+
+    fn link_spread(&self, _: &LinkQuestion, _: Limits) -> Result<Spread, QueryError> {
         Ok(Spread::default())
     }
 

@@ -1,6 +1,7 @@
 use proptest::prelude::{any, prop_assert_eq, proptest};
 
 use super::{Run, pack, put_runs, width_of};
+use crate::segment::unpack::{Bytes, each_picked};
 
 /// Reads what `put_runs` writes, slowly and bit by bit.
 fn read(bytes: &[u8], width: u32, count: usize) -> Vec<u32> {
@@ -44,7 +45,19 @@ proptest! {
         put_runs(&mut bytes, width, runs.iter().copied());
         let expected: Vec<u32> =
             runs.iter().flat_map(|run| std::iter::repeat_n(run.code, run.length as usize)).collect();
-        prop_assert_eq!(read(&bytes, width, expected.len()), expected);
+        prop_assert_eq!(read(&bytes, width, expected.len()), &expected[..]);
+        // Some of them, as those who look for few rows read them.
+        let rows: Vec<u32> = (0..u32::try_from(expected.len()).unwrap()).filter(|row| row % 3 == 1).collect();
+        let mut found = Vec::new();
+        each_picked(&mut Bytes(&bytes), width, expected.len(), &rows, |row, code| {
+            found.push((row, code));
+            Some(())
+        })
+        .unwrap();
+        let at = |row: &u32| (*row as usize, expected[*row as usize]);
+        prop_assert_eq!(found, rows.iter().map(at).collect::<Vec<_>>());
+        let behind = [u32::try_from(expected.len()).unwrap()];
+        prop_assert_eq!(each_picked(&mut Bytes(&bytes), width, expected.len(), &behind, |_, _| Some(())), None);
     }
 }
 

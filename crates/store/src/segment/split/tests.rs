@@ -1,6 +1,6 @@
 use proptest::prelude::{any, prop_assert_eq, proptest};
 
-use super::{put_split, take_split};
+use super::{pick_split, put_split, take_split};
 
 proptest! {
     #[test]
@@ -13,5 +13,12 @@ proptest! {
         prop_assert_eq!(&found[1..], &numbers[..]);
         prop_assert_eq!(found[0], 7);
         prop_assert_eq!(take_split(&bytes, &mut found, numbers.len() + 1, 1), None);
+        let rows: Vec<u32> = (0..).zip(&numbers).filter(|(_, number)| **number % 3 != 0).map(|(row, _)| row).collect();
+        let mut picked = vec![0; numbers.len()];
+        pick_split(&bytes, &mut picked, numbers.len(), &rows).unwrap();
+        for row in rows.iter().map(|row| *row as usize) {
+            prop_assert_eq!(picked[row], numbers[row]);
+        }
+        prop_assert_eq!(pick_split(&bytes, &mut picked, numbers.len(), &[0, u32::try_from(numbers.len()).unwrap()]), None);
     }
 }

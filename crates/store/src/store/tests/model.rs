@@ -45,6 +45,45 @@ proptest! {
     }
 }
 
+#[test]
+fn some_rows_of_a_column_are_those_of_the_whole_column() {
+    let (folder, mut numbers) = (Folder::new(), Numbers(5));
+    let store = Store::open(folder.settings()).unwrap();
+    for kind in 0..2 {
+        let full = |hop: HopRecord| match kind {
+            0 => hop,
+            // Nothing is missing.
+            _ => HopRecord {
+                latency: hop.latency.or(Some(Nanos(5))),
+                queue_occupancy: hop.queue_occupancy.or(Some(9)),
+                queue_id: Some(hop.queue_id.unwrap_or(0) % 3),
+                ingress_timestamp: hop.ingress_timestamp.or(Some(1 << 40)),
+                egress_timestamp: hop.egress_timestamp.or(Some(1 << 41)),
+                ..hop
+            },
+        };
+        let at = Nanos(START.0 + kind * 3_600_000_000_000);
+        let hops: Vec<_> = (0..500).map(|_| full(any_hop(&mut numbers, at))).collect();
+        let offered = store.offer(Batch { reports: 500, hops: hops[..].into(), ..Batch::default() });
+        assert_eq!(offered, Offered::Queued);
+    }
+    store.close();
+    let history = History::open(folder.path()).unwrap();
+    let chunks = history.chunks(&OBSERVATIONS.shape(), TimeRange::ALL).unwrap();
+    assert_eq!(chunks.len(), 2);
+    for chunk in chunks {
+        for column in 0..OBSERVATIONS.columns.len() {
+            let whole = chunk.column(column).unwrap();
+            for rows in [vec![3, 77, 78, 400], vec![499], (0..250).collect::<Vec<u32>>()] {
+                let picked = chunk.rows_of_column(column, &rows).unwrap();
+                for row in rows.iter().map(|row| *row as usize) {
+                    assert_eq!(picked.value(row), whole.value(row), "column {column}, row {row}");
+                }
+            }
+        }
+    }
+}
+
 /// A hop within some hours.
 pub(super) fn hop(numbers: &mut Numbers) -> HopRecord {
     let at = Nanos(START.0 + numbers.below(3 * 3_600_000_000_000));

@@ -1,0 +1,222 @@
+//! How the times of packets over a link are spread, from step to step of a time.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use inband_model::FlowId;
+use inband_model::table::{OBSERVATIONS, Shape};
+
+use crate::budget::Budget;
+use crate::history::{Chunk, History};
+use crate::mixer::Seed;
+use crate::question::{Limits, QueryError};
+use crate::range::TimeRange;
+use crate::spread::Spread;
+
+/// Over which link packets went, and when: those whose reports hold both ends count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LinkQuestion {
+    /// The time, in steps from its beginning on.
+    pub range: TimeRange,
+    /// Length of a step, nanoseconds.
+    pub step_ns: u64,
+    /// The node that packets leave.
+    pub node: u32,
+    /// The interface by which they leave it.
+    pub interface: u32,
+    /// Only those through this queue.
+    pub queue: Option<u32>,
+    /// Only those of this flow.
+    pub flow: Option<FlowId>,
+}
+
+/// A hop by its report and its place: time, reporter, part of it, sequence number, place in the datagram, hop index.
+type Key = [i64; 6];
+
+/// What one thread has found.
+#[derive(Debug, Default)]
+struct Part {
+    spread: Spread,
+    /// Hops that were left, by the key of the next one, which stands in no row of the same chunk.
+    open: HashMap<Key, i64, Seed>,
+}
+
+impl History {
+    /// How the times over a link are spread.
+    ///
+    /// # Errors
+    /// It takes longer than the limits allow, or history cannot be read.
+    pub fn link_spread(&self, question: &LinkQuestion, limits: Limits) -> Result<Spread, QueryError> {
+        let budget = Budget::new(limits);
+        let shape = OBSERVATIONS.shape();
+        let Some(columns) = Columns::of(&shape) else { return Ok(Spread::default()) };
+        let chunks = self.chunks(&shape, question.range).map_err(QueryError::Store)?;
+        let parts = in_turn(&chunks, &budget, |chunk, part: &mut Part| {
+            // What is damaged is noted and left out.
+            let _ = self.pair_hops(chunk, &columns, question, part);
+        });
+        let (mut spread, mut open) = (Spread::default(), HashMap::default());
+        for part in parts {
+            spread.merge(&part.spread);
+            open.extend(part.open);
+        }
+        if !open.is_empty() {
+            // Rows of earlier versions may stand anywhere.
+            let more = in_turn(&chunks, &budget, |chunk, part: &mut Part| {
+                let _ = self.find_hops(chunk, &columns, &open, question, &mut part.spread);
+            });
+            more.iter().for_each(|part| spread.merge(&part.spread));
+        }
+        match budget.is_late() {
+            true => Err(QueryError::Time(limits.time)),
+            false => Ok(spread),
+        }
+    }
+
+    /// Counts the packets of a chunk that left by the link, with the hops behind it.
+    fn pair_hops(
+        &self,
+        chunk: &Chunk,
+        columns: &Columns,
+        question: &LinkQuestion,
+        part: &mut Part,
+    ) -> Option<()> {
+        let tests = columns.tests(question);
+        let may_hold = |(column, value): &(usize, i64)| chunk.may_hold(*column, *value, *value);
+        if !tests.iter().all(may_hold) {
+            return Some(());
+        }
+        let rows = self.rows_that_are(chunk, &tests)?;
+        let read = |column: usize| self.rows_of_column(chunk, column, &rows);
+        let (times, stamps, counts) = (read(columns.key[0])?, read(columns.egress)?, read(columns.count)?);
+        let keys: Vec<_> = columns.key.iter().map(|column| read(*column)).collect::<Option<_>>()?;
+        let mut open: HashMap<Key, i64, Seed> = HashMap::default();
+        for row in rows.iter().map(|row| *row as usize) {
+            let is_in = times.integer(row).is_some_and(|time| question.range.has(time));
+            let stamp = stamps.integer(row).filter(|stamp| *stamp > MAX_NARROW);
+            let (Some(stamp), true) = (stamp, is_in) else { continue };
+            let mut key: Key = std::array::from_fn(|at| keys[at].integer(row).unwrap_or(0));
+            key[5] += 1;
+            if key[5] < counts.integer(row).unwrap_or(0) {
+                open.insert(key, stamp);
+            }
+        }
+        let found = self.find_hops(chunk, columns, &open, question, &mut part.spread)?;
+        open.retain(|key, _| !found.contains(key));
+        part.open.extend(open);
+        Some(())
+    }
+
+    /// Counts the hops of a chunk that come behind others, and says which these were.
+    fn find_hops(
+        &self,
+        chunk: &Chunk,
+        columns: &Columns,
+        left: &HashMap<Key, i64, Seed>,
+        question: &LinkQuestion,
+        spread: &mut Spread,
+    ) -> Option<HashSet<Key>> {
+        let mut found = HashSet::new();
+        if left.is_empty() {
+            return Some(found);
+        }
+        let sequences: HashSet<i64, Seed> = left.keys().map(|key| key[SEQUENCE]).collect();
+        let data = self.column(chunk, columns.key[SEQUENCE])?;
+        let is_wanted = |row: &u32| {
+            data.integer(*row as usize).is_some_and(|sequence| sequences.contains(&sequence))
+        };
+        let rows: Vec<u32> =
+            (0..u32::try_from(chunk.rows()).unwrap_or(u32::MAX)).filter(is_wanted).collect();
+        let read = |column: usize| self.rows_of_column(chunk, column, &rows);
+        let keys: Vec<_> = columns.key.iter().map(|column| read(*column)).collect::<Option<_>>()?;
+        let stamps = read(columns.ingress)?;
+        for row in rows.iter().map(|row| *row as usize) {
+            let key: Key = std::array::from_fn(|at| keys[at].integer(row).unwrap_or(0));
+            let Some(left) = left.get(&key) else { continue };
+            found.insert(key);
+            if let Some(came) = stamps.integer(row).filter(|stamp| *stamp > MAX_NARROW) {
+                let step = (key[0].cast_unsigned() - question.range.from.0) / question.step_ns.max(1);
+                let latency = u64::try_from(came.saturating_sub(*left)).unwrap_or(0);
+                spread.add(u32::try_from(step).unwrap_or(u32::MAX), latency, 1);
+            }
+        }
+        Some(found)
+    }
+}
+
+/// Hands chunks to two threads, each with what it finds.
+fn in_turn<T: Default + Send>(
+    chunks: &[Chunk],
+    budget: &Budget,
+    take: impl Fn(&Chunk, &mut T) + Sync,
+) -> Vec<T> {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut found = T::default();
+        while let Some(chunk) = chunks.get(next.fetch_add(1, Ordering::Relaxed)) {
+            if budget.is_late() {
+                break;
+            }
+            take(chunk, &mut found);
+        }
+        found
+    };
+    thread::scope(|scope| {
+        let other = (chunks.len() > 1).then(|| scope.spawn(work));
+        let own = work();
+        let other = other.and_then(|other| other.join().ok());
+        std::iter::once(own).chain(other).collect()
+    })
+}
+
+/// Where the columns of the question stand.
+struct Columns {
+    key: [usize; 6],
+    count: usize,
+    node: usize,
+    interface: usize,
+    queue: usize,
+    flow: usize,
+    ingress: usize,
+    egress: usize,
+}
+
+impl Columns {
+    fn of(shape: &Shape) -> Option<Self> {
+        let place = |name| shape.column(name);
+        Some(Self {
+            key: [
+                place("time")?,
+                place("reporter")?,
+                place("hw_id")?,
+                place("sequence")?,
+                place("report_index")?,
+                place("hop_index")?,
+            ],
+            count: place("hop_count")?,
+            node: place("node_id")?,
+            interface: place("egress_interface")?,
+            queue: place("queue_id")?,
+            flow: place("flow_id")?,
+            ingress: place("ingress_timestamp")?,
+            egress: place("egress_timestamp")?,
+        })
+    }
+
+    /// The values that columns of the hop in front of the link have to have.
+    fn tests(&self, question: &LinkQuestion) -> Vec<(usize, i64)> {
+        let flow = question.flow.map(|flow| (self.flow, flow.0.cast_signed()));
+        let place = [(self.node, question.node.into()), (self.interface, question.interface.into())];
+        let queue = question.queue.map(|queue| (self.queue, queue.into()));
+        flow.into_iter().chain(place).chain(queue).collect()
+    }
+}
+
+/// Where the sequence number stands in a key.
+const SEQUENCE: usize = 3;
+/// A clock of 32 bits goes round within seconds, and says nothing beside another.
+const MAX_NARROW: i64 = 0xffff_ffff;
+
+#[cfg(test)]
+mod tests;
