@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use inband_model::Nanos;
 use inband_store::{
-    Answer, Findings, History, Interface, InterfaceSums, InterfacesQuestion, Limits, LinkQuestion, Naming, NoNames,
-    QueryError, Spread, SpreadQuestion, Store, StoreError, Tally,
+    Answer, Findings, History, Interface, InterfaceSums, InterfacesQuestion, Limits, LinkQuestion, Naming,
+    NoNames, QueryError, Spread, SpreadQuestion, Store, StoreError, Tally,
 };
 
 /// A place where history is kept, such as a [`Store`] of this machine.

@@ -28,6 +28,7 @@ pub(crate) struct ReadModel {
     ports: Part<Vec<PortView>>,
     queues: Part<Vec<QueueView>>,
     flows: Part<Flows>,
+    flow_count: Part<usize>,
     events: Part<KnownEvents>,
     metrics: Part<Seen>,
 }
@@ -52,6 +53,7 @@ impl ReadModel {
             ports: Part::new(asker, |sight| sight.collector.ports().collect()),
             queues: Part::new(asker, |sight| sight.collector.deepest_queues(usize::MAX)),
             flows: Part::new(asker, |sight| Flows::new(sight.collector.flow_snapshot())),
+            flow_count: Part::new(asker, |sight| sight.collector.flow_count()),
             events: Part::new(asker, KnownEvents::of),
             metrics: Part::new(asker, Seen::of),
         }
@@ -90,6 +92,11 @@ impl ReadModel {
     /// The flows.
     pub(crate) async fn flows(&self) -> Result<Arc<Flows>, Unanswered> {
         self.flows.get().await
+    }
+
+    /// How many flows there are.
+    pub(crate) async fn flow_count(&self) -> Result<usize, Unanswered> {
+        self.flow_count.get().await.map(|count| *count)
     }
 
     /// The events that the collector knows.

@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use inband_model::table::{BurstRow, MinuteRow};
+use inband_model::table::{BurstRow, FlowMinuteRow, LinkMinuteRow, MinuteRow, TotalRow};
 
 pub(crate) use self::part::LogPart;
 use self::roll::Rolling;
@@ -27,7 +27,6 @@ use crate::bursts::bursts;
 use crate::damage::Damage;
 use crate::layout::Generation;
 use crate::log::{self, FRAME_HEADER_BYTES, Outcome, Salt};
-use crate::roll_ups::RollUps;
 use crate::seconds::seconds;
 use crate::segment::ROW_GROUP_ROWS;
 
@@ -142,14 +141,34 @@ impl DecodedLogs {
 }
 
 impl LogRows {
-    /// The roll-ups of these rows.
-    pub(crate) fn roll_ups(&self) -> Arc<RollUps> {
-        self.rolling.roll_ups(&self.parts)
+    /// The minutes of queues in these rows.
+    pub(crate) fn minutes(&self) -> Arc<Vec<MinuteRow>> {
+        self.rolling.minutes(&self.parts)
+    }
+
+    /// The hours of queues in these rows.
+    pub(crate) fn hours(&self) -> Arc<Vec<MinuteRow>> {
+        self.rolling.hours(&self.parts)
+    }
+
+    /// The minutes of flows in these rows.
+    pub(crate) fn flow_minutes(&self) -> Arc<Vec<FlowMinuteRow>> {
+        self.rolling.flows(&self.parts)
+    }
+
+    /// The minutes of links in these rows.
+    pub(crate) fn link_minutes(&self) -> Arc<Vec<LinkMinuteRow>> {
+        self.rolling.links(&self.parts)
+    }
+
+    /// The seconds of all in these rows.
+    pub(crate) fn totals(&self) -> Arc<Vec<TotalRow>> {
+        self.rolling.totals(&self.parts)
     }
 
     /// The seconds of these rows that differ from their minutes.
     pub(crate) fn seconds(&self) -> Vec<MinuteRow> {
-        seconds(self.parts.iter().map(|part| &part.memory.hops), &self.roll_ups().minutes)
+        seconds(self.parts.iter().map(|part| &part.memory.hops), &self.minutes())
     }
 
     /// The episodes that were announced in these rows.

@@ -22,7 +22,6 @@ use crate::error::StoreError;
 use crate::footers::Footers;
 use crate::layout::{self, SegmentFile};
 use crate::range::TimeRange;
-use crate::roll_ups::RollUps;
 use crate::segment::SegmentReader;
 
 pub use chunk::Chunk;
@@ -252,13 +251,17 @@ impl History {
             name if name == EVENTS.name => of_parts(rows, &EVENTS, |part| &part.memory.events),
             name if name == LEDGER.name => of_parts(rows, &LEDGER, |part| &part.memory.ledger),
             name if name == REPORTS.name => of_parts(rows, &REPORTS, |part| &part.memory.evidence),
-            name if name == MINUTES.name => rolled_up(rows, &MINUTES, |roll_ups| &roll_ups.minutes),
+            name if name == MINUTES.name => Chunk::of_rows(&rows.minutes(), &MINUTES, |rows| rows),
             name if name == SECONDS.name => Chunk::of_rows(&Arc::new(rows.seconds()), &SECONDS, |rows| rows),
             name if name == BURSTS.name => Chunk::of_rows(&Arc::new(rows.bursts()), &BURSTS, |rows| rows),
-            name if name == HOURS.name => rolled_up(rows, &HOURS, |roll_ups| &roll_ups.hours),
-            name if name == FLOW_MINUTES.name => rolled_up(rows, &FLOW_MINUTES, |roll_ups| &roll_ups.flows),
-            name if name == LINK_MINUTES.name => rolled_up(rows, &LINK_MINUTES, |roll_ups| &roll_ups.links),
-            name if name == TOTALS.name => rolled_up(rows, &TOTALS, |roll_ups| &roll_ups.totals),
+            name if name == HOURS.name => Chunk::of_rows(&rows.hours(), &HOURS, |rows| rows),
+            name if name == FLOW_MINUTES.name => {
+                Chunk::of_rows(&rows.flow_minutes(), &FLOW_MINUTES, |rows| rows)
+            }
+            name if name == LINK_MINUTES.name => {
+                Chunk::of_rows(&rows.link_minutes(), &LINK_MINUTES, |rows| rows)
+            }
+            name if name == TOTALS.name => Chunk::of_rows(&rows.totals(), &TOTALS, |rows| rows),
             _ => Vec::new(),
         };
         self.logs.iter().flat_map(chunks).collect()
@@ -268,11 +271,6 @@ impl History {
 /// Rows of a log that are no hops.
 fn of_parts<R>(rows: &LogRows, table: &'static Table<R>, of: fn(&LogPart) -> &Vec<R>) -> Vec<Chunk> {
     rows.parts.iter().flat_map(|part| Chunk::of_rows(part, table, of)).collect()
-}
-
-/// Rows of a roll-up of a log.
-fn rolled_up<R>(rows: &LogRows, table: &'static Table<R>, of: fn(&RollUps) -> &Vec<R>) -> Vec<Chunk> {
-    Chunk::of_rows(&rows.roll_ups(), table, of)
 }
 
 /// From so many files on, so many threads open them.

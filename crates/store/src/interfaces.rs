@@ -9,7 +9,7 @@ use inband_model::table::{HOURS, MINUTES, OBSERVATIONS, Shape};
 use crate::budget::Budget;
 use crate::civil::Hour;
 use crate::error::StoreError;
-use crate::history::{Chunk, ColumnData, History};
+use crate::history::{Chunk, ColumnData, History, Texts};
 use crate::minutes::{BUCKETS, MINUTE, bucket, middle, parse_pairs};
 use crate::mixer::Seed;
 use crate::question::{Limits, QueryError};
@@ -94,7 +94,7 @@ impl History {
         if parts.iter().any(|part| part.is_too_large) {
             return Err(QueryError::Memory(limits.memory_bytes));
         }
-        Ok(merged(parts))
+        Ok(merged(&parts))
     }
 
     /// What is read, and whether it is of whole hours, all of which count.
@@ -118,9 +118,7 @@ impl History {
         let beyond = minutes.iter().filter(|chunk| !chunk.is_within(range)).filter_map(hour_of);
         let beyond: HashSet<Hour> = beyond.collect();
         let is_whole = |hour: Hour| {
-            told.contains(&hour)
-                && !beyond.contains(&hour)
-                && (with_minutes.contains(&hour) || !is_cut(hour))
+            told.contains(&hour) && !beyond.contains(&hour) && (with_minutes.contains(&hour) || !is_cut(hour))
         };
         let hours = hours.into_iter().filter(|chunk| hour_of(chunk).is_some_and(is_whole));
         let hours: Vec<(Chunk, bool)> = hours.map(|chunk| (chunk, true)).collect();
@@ -199,9 +197,8 @@ impl History {
         self.count_drops(chunk, columns, each(), part)?;
         match columns.sketch {
             None => {
-                part.cells.extend(each().filter_map(|(row, place)| {
-                    Some(cell(u32::try_from(place).ok()?, bucket(longest.get(row)?), 1))
-                }));
+                part.cells
+                    .extend(each().filter_map(|(row, place)| Some(cell(place, bucket(longest.get(row)?)))));
             }
             Some(sketch) => {
                 let is_told = |row: usize| {
@@ -210,13 +207,12 @@ impl History {
                 };
                 if each().any(|(row, _)| is_told(row)) {
                     let ColumnData::Texts { codes, words } = self.column(chunk, sketch)? else { return None };
+                    let text = u32::try_from(part.texts.len()).ok()?;
                     for (row, place) in each().filter(|(row, _)| is_told(*row)) {
-                        let Some(code) = codes[row] else { continue };
-                        let place = u32::try_from(place).ok()?;
-                        parse_pairs(words.get(code as usize), |bucket, count| {
-                            part.cells.push(cell(place, bucket, count));
-                        });
+                        let (Some(code), Ok(place)) = (codes[row], u32::try_from(place)) else { continue };
+                        part.sketches.push(SketchPlace { place, text, code });
                     }
+                    part.texts.push(words);
                 }
             }
         }
@@ -304,10 +300,13 @@ struct Part {
     last: Option<(Interface, u32)>,
     interfaces: Vec<Interface>,
     sums: Vec<InterfaceSums>,
-    /// Place, bucket and count of latencies.
+    /// Place and bucket of latencies of hops.
     cells: Vec<Cell>,
-    /// How many of them are looked through next.
-    compact_at: usize,
+    /// The same with how often they were.
+    counted: Vec<(Cell, u32)>,
+    /// The sketches of rows, and the texts they are in.
+    sketches: Vec<SketchPlace>,
+    texts: Vec<Texts>,
     is_too_large: bool,
 }
 
@@ -321,7 +320,7 @@ impl Part {
         {
             return Some(place);
         }
-        let next = u32::try_from(self.interfaces.len()).ok()?;
+        let next = u32::try_from(self.interfaces.len()).ok().filter(|next| *next < MOST_PLACES)?;
         let place = *self.places.entry(key).or_insert(next);
         if place == next {
             self.interfaces.push(key);
@@ -334,28 +333,29 @@ impl Part {
     /// Puts the cells of one place and bucket together where there are many, so that memory grows with the places and not
     /// with the hops.
     fn compact(&mut self) {
-        if self.cells.len() < self.compact_at.max(MANY_CELLS) {
+        if self.cells.len() < MANY_CELLS {
             return;
         }
-        let key = |(place, cell): &Cell| (*place, cell >> COUNT_BITS);
-        self.cells.sort_unstable_by_key(key);
-        self.cells.dedup_by(|next, kept| {
-            let is_same = key(next) == key(kept);
+        self.cells.sort_unstable();
+        let same = self.cells.chunk_by(|one, next| one == next);
+        self.counted.extend(same.map(|same| (same[0], u32::try_from(same.len()).unwrap_or(u32::MAX))));
+        self.cells.clear();
+        self.counted.sort_unstable_by_key(|(cell, _)| *cell);
+        self.counted.dedup_by(|next, kept| {
+            let is_same = next.0 == kept.0;
             if is_same {
-                let count = |(_, cell): &Cell| cell & ((1 << COUNT_BITS) - 1);
-                *kept = self::cell(
-                    kept.0,
-                    u32::try_from(kept.1 >> COUNT_BITS).unwrap_or(0),
-                    count(kept).saturating_add(count(next)),
-                );
+                kept.1 = kept.1.saturating_add(next.1);
             }
             is_same
         });
-        self.compact_at = self.cells.len() * 2;
     }
 
     fn bytes(&self) -> usize {
-        self.cells.capacity() * size_of::<Cell>() + self.interfaces.len() * BYTES_OF_INTERFACE
+        self.cells.capacity() * size_of::<Cell>()
+            + self.counted.capacity() * size_of::<(Cell, u32)>()
+            + self.sketches.capacity() * size_of::<SketchPlace>()
+            + self.texts.iter().map(Texts::bytes).sum::<usize>()
+            + self.interfaces.len() * BYTES_OF_INTERFACE
     }
 }
 
@@ -383,98 +383,171 @@ impl Numbers {
     }
 }
 
-/// A place, and the bucket and count of latencies in one number.
-type Cell = (u32, u64);
+/// A place and the bucket of a latency in one number.
+type Cell = u32;
 
-/// Puts bucket and count into one number.
-fn cell(place: u32, bucket: u32, count: u64) -> Cell {
-    (place, u64::from(bucket) << COUNT_BITS | count.min((1 << COUNT_BITS) - 1))
+/// Where the sketch of a row of a place stands.
+#[derive(Debug, Clone, Copy)]
+struct SketchPlace {
+    place: u32,
+    text: u32,
+    code: u32,
+}
+
+fn cell(place: usize, bucket: u32) -> Cell {
+    // There are no more places than have room.
+    u32::try_from(place).unwrap_or(0) << BUCKET_BITS | bucket
 }
 
 /// What all threads have counted, by interface.
-fn merged(parts: Vec<Part>) -> BTreeMap<Interface, InterfaceSums> {
-    let mut parts = parts.into_iter();
-    let mut all = parts.next().unwrap_or_default();
-    let mut others: Vec<(Vec<u32>, Vec<Cell>)> = Vec::new();
-    for part in parts {
-        let mut places = Vec::with_capacity(part.interfaces.len());
-        for ((node, interface), sums) in part.interfaces.iter().zip(&part.sums) {
-            let place = all.place(Some((*node).into()), interface.map(Into::into)).unwrap_or(0);
-            let there = &mut all.sums[place as usize];
+fn merged(parts: &[Part]) -> BTreeMap<Interface, InterfaceSums> {
+    let mut all: BTreeMap<Interface, (InterfaceSums, Vec<(usize, u32)>)> = BTreeMap::new();
+    for (number, part) in parts.iter().enumerate() {
+        for ((interface, sums), place) in part.interfaces.iter().zip(&part.sums).zip(0..) {
+            let (there, places) = all.entry(*interface).or_default();
             there.count += sums.count;
             there.drops += sums.drops;
             there.max = there.max.max(sums.max);
             there.depth = there.depth.max(sums.depth);
             there.utilization = there.utilization.max(sums.utilization);
-            places.push(place);
+            places.push((number, place));
         }
-        others.push((places, part.cells));
     }
-    // Puts the cells of each interface together.
-    let cells = || {
-        let own = all.cells.iter().copied();
-        let more = others
-            .iter()
-            .flat_map(|(places, cells)| cells.iter().map(|(place, cell)| (places[*place as usize], *cell)));
-        own.chain(more)
-    };
-    let mut ends = vec![0_usize; all.sums.len()];
-    cells().for_each(|(place, _)| ends[place as usize] += 1);
-    let mut start = 0;
-    for end in &mut ends {
-        start += std::mem::replace(end, start);
+    let spreads: Vec<Spreads<'_>> = parts.iter().map(Spreads::of).collect();
+    let mut all: Vec<_> = all.into_iter().collect();
+    let share = all.len().div_ceil(WORKERS).max(1);
+    thread::scope(|scope| {
+        for some in all.chunks_mut(share) {
+            let spreads = &spreads;
+            scope.spawn(move || {
+                let mut counts = Counts::new();
+                for (_, (sums, places)) in some {
+                    for (part, place) in places.iter() {
+                        spreads[*part].add_to(*place, &mut counts);
+                    }
+                    (sums.p50, sums.p99) = counts.take_quantiles();
+                }
+            });
+        }
+    });
+    all.into_iter().map(|(interface, (sums, _))| (interface, sums)).collect()
+}
+
+/// The latencies that a thread has counted, those of each place together.
+struct Spreads<'a> {
+    part: &'a Part,
+    cells: Together<u16>,
+    counted: Together<(u16, u32)>,
+    sketches: Together<(u32, u32)>,
+}
+
+impl<'a> Spreads<'a> {
+    fn of(part: &'a Part) -> Self {
+        let places = part.interfaces.len();
+        let place = |cell: Cell| cell >> BUCKET_BITS;
+        let bucket = |cell: Cell| u16::try_from(cell & ((1 << BUCKET_BITS) - 1)).unwrap_or(0);
+        let cells = part.cells.iter().map(|cell| (place(*cell), bucket(*cell)));
+        let counted = part.counted.iter().map(|(cell, count)| (place(*cell), (bucket(*cell), *count)));
+        let sketches = part.sketches.iter().map(|sketch| (sketch.place, (sketch.text, sketch.code)));
+        Self {
+            part,
+            cells: Together::of(places, cells),
+            counted: Together::of(places, counted),
+            sketches: Together::of(places, sketches),
+        }
     }
-    let mut sorted = vec![0_u64; start];
-    for (place, cell) in cells() {
-        let end = &mut ends[place as usize];
-        sorted[*end] = cell;
-        *end += 1;
+
+    fn add_to(&self, place: u32, counts: &mut Counts) {
+        self.cells.of_place(place).iter().for_each(|bucket| counts.add((*bucket).into(), 1));
+        for (bucket, count) in self.counted.of_place(place) {
+            counts.add((*bucket).into(), u64::from(*count));
+        }
+        for (text, code) in self.sketches.of_place(place) {
+            let text = self.part.texts[*text as usize].get(*code as usize);
+            parse_pairs(text, |bucket, count| counts.add(bucket, count));
+        }
     }
-    let (mut start, mut counts) = (0, Counts::new());
-    for (sums, end) in all.sums.iter_mut().zip(ends) {
-        (sums.p50, sums.p99) = counts.quantiles(&sorted[start..end]);
-        start = end;
+}
+
+/// Values by place, those of each place one behind the other.
+struct Together<T> {
+    /// Where those of each place begin, and the end of all.
+    starts: Vec<u32>,
+    values: Vec<T>,
+}
+
+impl<T: Copy + Default> Together<T> {
+    fn of(places: usize, values: impl Iterator<Item = (u32, T)> + Clone) -> Self {
+        let mut starts = vec![0_u32; places + 2];
+        values.clone().for_each(|(place, _)| starts[place as usize + 2] += 1);
+        let mut all = 0;
+        for start in &mut starts {
+            all += *start;
+            *start = all;
+        }
+        // The start of each place moves to its end, which is where the next one starts.
+        let mut sorted = vec![T::default(); all as usize];
+        for (place, value) in values {
+            let next = &mut starts[place as usize + 1];
+            sorted[*next as usize] = value;
+            *next += 1;
+        }
+        Self { starts, values: sorted }
     }
-    all.interfaces.into_iter().zip(all.sums).collect()
+
+    fn of_place(&self, place: u32) -> &[T] {
+        let place = place as usize;
+        &self.values[self.starts[place] as usize..self.starts[place + 1] as usize]
+    }
 }
 
 /// How often each bucket was, of one place after another.
-struct Counts(Vec<u64>);
+struct Counts {
+    buckets: Vec<u64>,
+    /// The first that is not 0, and the last.
+    least: usize,
+    greatest: usize,
+    all: u64,
+}
 
 impl Counts {
     fn new() -> Self {
-        Self(vec![0; BUCKETS])
+        Self { buckets: vec![0; BUCKETS], least: BUCKETS, greatest: 0, all: 0 }
     }
 
-    /// The median of the cells of a place, and the value that 99 of 100 do not exceed.
-    fn quantiles(&mut self, cells: &[u64]) -> (Option<u64>, Option<u64>) {
-        let (mut least, mut greatest, mut all) = (BUCKETS, 0, 0);
-        for cell in cells {
-            let bucket = usize::try_from(cell >> COUNT_BITS).unwrap_or(0);
-            let count = cell & ((1 << COUNT_BITS) - 1);
-            (least, greatest) = (least.min(bucket), greatest.max(bucket));
-            self.0[bucket] += count;
-            all += count;
-        }
+    #[inline]
+    fn add(&mut self, bucket: u32, count: u64) {
+        let bucket = bucket as usize;
+        let Some(there) = self.buckets.get_mut(bucket) else { return };
+        *there = there.saturating_add(count);
+        (self.least, self.greatest) = (self.least.min(bucket), self.greatest.max(bucket));
+        self.all = self.all.saturating_add(count);
+    }
+
+    /// The median, and the value that 99 of 100 do not exceed; begins anew.
+    fn take_quantiles(&mut self) -> (Option<u64>, Option<u64>) {
         let mut quantiles = [None; 2];
-        let ranks = [all.div_ceil(2).max(1), (all * 99).div_ceil(100).max(1)];
-        let mut seen = 0;
-        for (bucket, count) in self.0.iter_mut().enumerate().take(greatest + 1).skip(least) {
-            seen += std::mem::take(count);
+        let rank = |percent: u128| (u128::from(self.all) * percent).div_ceil(100).max(1);
+        let (ranks, mut seen) = ([rank(50), rank(99)], 0);
+        for (bucket, count) in self.buckets.iter_mut().enumerate().take(self.greatest + 1).skip(self.least) {
+            seen += u128::from(std::mem::take(count));
             for (quantile, rank) in quantiles.iter_mut().zip(ranks) {
                 if quantile.is_none() && seen >= rank {
                     *quantile = u32::try_from(bucket).ok().map(middle);
                 }
             }
         }
+        (self.least, self.greatest, self.all) = (BUCKETS, 0, 0);
         (quantiles[0], quantiles[1])
     }
 }
 
-/// Bits of the count of a cell.
-const COUNT_BITS: u32 = 40;
+/// Bits of the bucket in a cell; the others are of the place.
+const BUCKET_BITS: u32 = 11;
+const MOST_PLACES: u32 = 1 << (u32::BITS - BUCKET_BITS);
+const _: () = assert!(BUCKETS <= 1 << BUCKET_BITS, "a bucket fits");
 /// Cells that are left as they are.
-const MANY_CELLS: usize = 1 << 20;
+const MANY_CELLS: usize = 1 << 22;
 /// Threads that read at once.
 const WORKERS: usize = 2;
 const BYTES_OF_INTERFACE: usize = 160;

@@ -123,11 +123,9 @@ impl History {
         }
         let sequences: HashSet<i64, Seed> = left.keys().map(|key| key[SEQUENCE]).collect();
         let data = self.column(chunk, columns.key[SEQUENCE])?;
-        let is_wanted = |row: &u32| {
-            data.integer(*row as usize).is_some_and(|sequence| sequences.contains(&sequence))
-        };
-        let rows: Vec<u32> =
-            (0..u32::try_from(chunk.rows()).unwrap_or(u32::MAX)).filter(is_wanted).collect();
+        let is_wanted =
+            |row: &u32| data.integer(*row as usize).is_some_and(|sequence| sequences.contains(&sequence));
+        let rows: Vec<u32> = (0..u32::try_from(chunk.rows()).unwrap_or(u32::MAX)).filter(is_wanted).collect();
         let read = |column: usize| self.rows_of_column(chunk, column, &rows);
         let keys: Vec<_> = columns.key.iter().map(|column| read(*column)).collect::<Option<_>>()?;
         let stamps = read(columns.ingress)?;

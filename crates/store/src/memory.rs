@@ -64,7 +64,9 @@ impl Memory {
 
     /// Bytes it takes, about.
     pub(crate) fn bytes(&self) -> usize {
-        let texts = |event: &EventRow| event.key.len() + event.detail.len() + event.evidence.len() + event.nodes.len();
+        let texts = |event: &EventRow| {
+            event.key.len() + event.detail.len() + event.evidence.len() + event.nodes.len()
+        };
         self.hops.bytes()
             + self.paths.len() * size_of::<PathObservation>()
             + self.paths.iter().map(|path| size_of_val(path.path.hops())).sum::<usize>()

@@ -50,15 +50,30 @@ impl Counted {
     }
 
     /// The roll-ups of what was counted so far.
-    pub(crate) fn roll_ups(&self) -> RollUps {
-        let minutes = self.minutes.rows();
-        RollUps {
-            hours: hours(&minutes),
-            minutes,
-            flows: self.flows.rows(),
-            links: self.links.rows(),
-            totals: self.totals.rows(),
-        }
+    fn roll_ups(&self) -> RollUps {
+        let minutes = self.minutes();
+        let (flows, links, totals) = (self.flows(), self.links(), self.totals());
+        RollUps { hours: hours(&minutes), minutes, flows, links, totals }
+    }
+
+    /// Minutes of queues, by place and time.
+    pub(crate) fn minutes(&self) -> Vec<MinuteRow> {
+        self.minutes.rows()
+    }
+
+    /// Minutes of flows, by flow and time.
+    pub(crate) fn flows(&self) -> Vec<FlowMinuteRow> {
+        self.flows.rows()
+    }
+
+    /// Minutes of links, by time and link.
+    pub(crate) fn links(&self) -> Vec<LinkMinuteRow> {
+        self.links.rows()
+    }
+
+    /// Seconds of all, by time.
+    pub(crate) fn totals(&self) -> Vec<TotalRow> {
+        self.totals.rows()
     }
 
     /// Bytes it takes in memory, about.

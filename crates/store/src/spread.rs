@@ -112,7 +112,9 @@ impl History {
     ) -> Spread {
         let mut spread = Spread::default();
         for chunk in chunks.iter().take_while(|_| !budget.is_late()) {
-            let Some(rows) = self.rows_that_are(chunk, tests).filter(|rows| !rows.is_empty()) else { continue };
+            let Some(rows) = self.rows_that_are(chunk, tests).filter(|rows| !rows.is_empty()) else {
+                continue;
+            };
             let read = |column| self.rows_of_column(chunk, column, &rows);
             let (Some(times), Some(values)) = (read(columns.time), read(columns.value)) else { continue };
             for row in rows.iter().map(|row| *row as usize) {

@@ -112,6 +112,12 @@ impl Collector {
         flows
     }
 
+    /// How many flows were seen lately.
+    #[must_use]
+    pub fn flow_count(&self) -> usize {
+        self.flows.correlator.flow_count()
+    }
+
     /// A copy of the flows with the paths they have taken lately.
     #[must_use]
     pub fn flow_snapshot(&self) -> FlowSnapshot {

@@ -29,6 +29,11 @@ pub(crate) struct Occupancy {
 }
 
 impl Correlator {
+    /// How many flows there are.
+    pub(crate) fn flow_count(&self) -> usize {
+        self.network.flows.len()
+    }
+
     /// The flows, in no order.
     pub(crate) fn flows(&self) -> impl Iterator<Item = FlowView<'_>> {
         self.network.flows.iter().map(|entry| self.view(entry))

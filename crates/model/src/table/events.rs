@@ -58,7 +58,11 @@ pub const EVENTS: Table<EventRow> = Table {
             Cells::Word(|row| row.end_reason.map_or("", EndReason::name)),
         ),
         // Segments of earlier versions do not have these.
-        column("id", "by which evidence and acknowledgements name it", Cells::OptionalText(|row| Some(row.id.to_string()))),
+        column(
+            "id",
+            "by which evidence and acknowledgements name it",
+            Cells::OptionalText(|row| Some(row.id.to_string())),
+        ),
         column(
             "nodes",
             "those it names or whose reports it rests on: ' 3 11 '",

@@ -24,7 +24,10 @@ enum Coding {
 pub(super) async fn answers(request: Request, next: Next) -> Response {
     let coding = Coding::of(request.headers());
     let mut answer = next.run(request).await;
-    answer.headers_mut().append(VARY, HeaderValue::from_static("accept-encoding"));
+    // An answer that is given again says so already.
+    if answer.headers().get_all(VARY).iter().all(|varies| varies != "accept-encoding") {
+        answer.headers_mut().append(VARY, HeaderValue::from_static("accept-encoding"));
+    }
     let length = answer.body().size_hint().exact();
     let (Some(coding), Some(LEAST_BYTES..=MAX_BYTES)) = (coding, length) else { return answer };
     if !is_text(answer.headers()) || answer.headers().contains_key(CONTENT_ENCODING) {

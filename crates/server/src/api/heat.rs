@@ -186,8 +186,7 @@ fn of_link(
     let to = Nanos(range.to.0.saturating_sub(1));
     let range = inband_store::TimeRange { from: range.from, to };
     let queue = question.queue;
-    past.history()
-        .link_spread(&LinkQuestion { range, step_ns, node, interface, queue, flow }, past.left()?)
+    past.history().link_spread(&LinkQuestion { range, step_ns, node, interface, queue, flow }, past.left()?)
 }
 
 /// The tests for where, in SQL.

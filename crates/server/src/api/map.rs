@@ -29,7 +29,7 @@ pub(super) async fn map(
     let now = state.read.now().await?;
     let (nodes, links) = (state.read.nodes().await?, state.read.links().await?);
     let known: BTreeMap<u32, bool> = nodes.iter().map(|node| (node.node_id.0, node.reports > 0)).collect();
-    let range = question.time.resolve(now)?;
+    let range = measured_range(question.time.resolve(now)?);
     let measured = match state.archive.is_some() {
         true => Some(history::ask(&state, move |past| measure(past, range, question.node)).await?),
         false => None,
@@ -62,7 +62,7 @@ fn measure(
     node: Option<u32>,
 ) -> Result<(Interfaces, String, u32), QueryError> {
     let (of, one_in, source) = match range.length() {
-        length if length <= LONG_NS => (InterfacesOf::Hops, 1, "observations".to_owned()),
+        length if length < LONG_NS => (InterfacesOf::Hops, 1, "observations".to_owned()),
         length if length <= VERY_LONG_NS => {
             let one_in = if node.is_some() { 1 } else { length.div_ceil(SAMPLED_NS).max(1) };
             let source = match one_in {
@@ -81,6 +81,17 @@ fn measure(
         InterfacesQuestion { of, range: inband_store::TimeRange { from: range.from, to }, node, one_in };
     let interfaces = past.history().interfaces(&question, past.left()?)?;
     Ok((interfaces, source, past.damage()))
+}
+
+/// The time whose values are told: of a short one all of it, of a longer one the minutes that it touches.
+fn measured_range(range: TimeRange) -> TimeRange {
+    match range.length() < LONG_NS {
+        true => range,
+        false => TimeRange {
+            from: Nanos(range.from.0 - range.from.0 % LONG_NS),
+            to: Nanos(range.to.0.checked_next_multiple_of(LONG_NS).unwrap_or(range.to.0)),
+        },
+    }
 }
 
 fn nodes(
@@ -169,8 +180,8 @@ const fn value(measured: &InterfaceSums, by: MapColor) -> Option<u64> {
     }
 }
 
-/// A longer time than this is answered out of minutes.
-const LONG_NS: u64 = 120_000_000_000;
+/// From this length on a time is answered out of minutes: one of them.
+const LONG_NS: u64 = 60_000_000_000;
 /// Of a longer time than this, percentiles are of so much of it.
 const SAMPLED_NS: u64 = 600_000_000_000;
 /// From this length on hours may be whole.

@@ -39,6 +39,7 @@ mod reports;
 mod routes;
 mod said;
 mod serve;
+mod shared_answers;
 mod state;
 mod stream;
 mod summary;
@@ -69,6 +70,7 @@ use base::BasePath;
 use places::{Limits as PlaceLimits, Places};
 use said::SaidStore;
 use serve::Door;
+use shared_answers::SharedAnswers;
 use state::{Shared, State};
 use tls::Tls;
 
@@ -221,6 +223,7 @@ impl Api {
             earlier,
             settings,
             queries,
+            answers: SharedAnswers::default(),
             followers: Arc::default(),
         };
         state.restore();

@@ -64,25 +64,34 @@ fn find(
         )
     };
     let is_of_all = question.node.is_none() && question.at_least.is_none();
-    let parts = match question.order == PacketOrder::Slowest && is_of_all && past.has("flow_minutes", range) {
-        true => with_slowest(past, id, range, offset + u64::from(limit) + 1)?,
-        false => None,
+    let wanted_packets = offset + u64::from(limit) + 1;
+    let minutes = match question.order == PacketOrder::Slowest && is_of_all && past.has("flow_minutes", range)
+    {
+        true => slowest_first(past, id, range)?,
+        false => Vec::new(),
     };
-    let mut chosen: Vec<Key> = match parts {
-        None => {
+    let mut chosen: Vec<Key> = match minutes.len() as u64 > wanted_packets {
+        false => {
             let sql = grouped(&wanted, u64::from(limit) + 1, offset);
             past.rows(&sql)?.iter().map(|row| key(row)).collect()
         }
-        Some(parts) => {
-            let mut rows: Vec<(Reverse<Option<u64>>, Key)> = Vec::new();
-            for part in parts {
+        true => {
+            let most = usize::try_from(wanted_packets).unwrap_or(usize::MAX);
+            let mut slowest: Vec<(Reverse<Option<u64>>, Key)> = Vec::new();
+            for Minute { part, longest } in minutes {
+                // The least of those that are wanted is slower than all of this minute and of those behind it.
+                let least = slowest.get(most - 1).map(|(Reverse(total), _)| *total);
+                if least.is_some_and(|least| least > longest) {
+                    break;
+                }
                 let wanted = format!("flow_id = {id} AND {}", within(part));
-                let found = past.rows(&grouped(&wanted, offset + u64::from(limit) + 1, 0))?;
-                rows.extend(found.iter().map(|row| (Reverse(number(&row[5])), key(row))));
+                let found = past.rows(&grouped(&wanted, wanted_packets, 0))?;
+                slowest.extend(found.iter().map(|row| (Reverse(number(&row[5])), key(row))));
+                slowest.sort_unstable();
+                slowest.truncate(most);
             }
-            rows.sort_unstable();
             let skipped = usize::try_from(offset).unwrap_or(usize::MAX);
-            rows.into_iter().map(|(_, key)| key).skip(skipped).take(limit as usize + 1).collect()
+            slowest.into_iter().map(|(_, key)| key).skip(skipped).collect()
         }
     };
     let next = (chosen.len() > limit as usize).then(|| (offset + u64::from(limit)).to_string());
@@ -104,45 +113,31 @@ fn find(
     Ok(found)
 }
 
-/// The parts of a time in which as many of the slowest packets of a flow are; `None` where that is as good as all of it.
-///
-/// Its minutes tell the slowest packet of each. So as many of them as packets are wanted hold these, with the minutes that
-/// the time cuts.
-fn with_slowest(
-    past: &mut Past,
-    id: FlowId,
-    range: TimeRange,
-    wanted: u64,
-) -> Result<Option<Vec<TimeRange>>, QueryError> {
+/// The part of a time that is in one minute, and the longest sum of hop latencies of a packet in the minute.
+#[derive(Debug, Clone, Copy)]
+struct Minute {
+    part: TimeRange,
+    longest: Option<u64>,
+}
+
+/// The minutes of a time in which a flow was reported, that with the slowest packet first.
+fn slowest_first(past: &mut Past, id: FlowId, range: TimeRange) -> Result<Vec<Minute>, QueryError> {
     let whole = TimeRange { from: Nanos(range.from.0 - range.from.0 % MINUTE_NS), to: range.to };
     let sql = format!(
-        "SELECT time, max(latency_max) AS longest FROM flow_minutes WHERE flow_id = {id} AND {} GROUP BY time \
-         ORDER BY time",
+        "SELECT time, max(latency_max) AS longest FROM flow_minutes WHERE flow_id = {id} AND {} GROUP BY time",
         within(whole)
     );
-    let minutes: Vec<(u64, Option<u64>)> =
-        past.rows(&sql)?.iter().map(|row| (count(&row[0]), number(&row[1]))).collect();
-    let is_cut = |minute: u64| minute < range.from.0 || minute + MINUTE_NS > range.to.0;
-    let mut longest: Vec<u64> =
-        minutes.iter().filter(|(minute, _)| !is_cut(*minute)).filter_map(|(_, longest)| *longest).collect();
-    longest.sort_unstable_by_key(|longest| Reverse(*longest));
-    let place = usize::try_from(wanted).unwrap_or(usize::MAX).saturating_sub(1);
-    let Some(least) = longest.get(place).copied() else { return Ok(None) };
-    let mut parts: Vec<TimeRange> = Vec::new();
-    for (minute, longest) in &minutes {
-        if !is_cut(*minute) && longest.is_none_or(|longest| longest < least) {
-            continue;
+    let minute = |row: &Row| {
+        let minute = count(&row[0]);
+        let from = Nanos(minute.max(range.from.0));
+        Minute {
+            part: TimeRange { from, to: Nanos((minute + MINUTE_NS).min(range.to.0)) },
+            longest: number(&row[1]),
         }
-        let part = TimeRange {
-            from: Nanos((*minute).max(range.from.0)),
-            to: Nanos((minute + MINUTE_NS).min(range.to.0)),
-        };
-        match parts.last_mut().filter(|last| last.to == part.from) {
-            Some(last) => last.to = part.to,
-            None => parts.push(part),
-        }
-    }
-    Ok(Some(parts))
+    };
+    let mut minutes: Vec<Minute> = past.rows(&sql)?.iter().map(minute).collect();
+    minutes.sort_by_key(|minute| Reverse(minute.longest));
+    Ok(minutes)
 }
 
 /// The hops of packets, by packet.

@@ -8,7 +8,7 @@ use axum::routing::{delete, get, post};
 use super::problem::Problem;
 use super::{
     Shared, about, between, compress, decode, drops, ecmp, events, flow_history, flow_list, guard, heat, map,
-    openapi, packets, page, query, queue_timeline, reports, stream, summary, talkers, views,
+    openapi, packets, page, query, queue_timeline, reports, shared_answers, stream, summary, talkers, views,
 };
 
 /// All routes; those that tell nothing but whether the program works need no token.
@@ -31,16 +31,12 @@ pub(super) fn router(state: Shared) -> Router {
         .route("/api/v1/queues", get(views::queues))
         .route("/api/v1/flows", get(views::flows))
         .route("/api/v1/flows/{id}", get(views::flow))
-        .route("/api/v1/flows/search", get(flow_list::search))
         .route("/api/v1/filter/complete", get(flow_list::complete))
         .route("/api/v1/flows/{id}/packets", get(packets::packets))
         .route("/api/v1/flows/{id}/history", get(flow_history::history))
         .route("/api/v1/queues/timeline", get(queue_timeline::timeline))
         .route("/api/v1/heat", get(heat::heat))
-        .route("/api/v1/map", get(map::map))
         .route("/api/v1/drops", get(drops::drops))
-        .route("/api/v1/ecmp", get(ecmp::ecmp))
-        .route("/api/v1/summary", get(summary::summary))
         .route("/api/v1/about", get(about::about))
         .route("/api/v1/events", get(events::events))
         .route("/api/v1/events/{id}", get(events::event))
@@ -50,6 +46,14 @@ pub(super) fn router(state: Shared) -> Router {
         .route("/api/v1/query", post(query::query))
         .route("/api/v1/decode", post(decode::decode).layer(DefaultBodyLimit::disable()))
         .route("/api/v1/stream", get(stream::stream))
+        .route_layer(from_fn_with_state(state.clone(), guard::guard_reading));
+    let costly = Router::new()
+        .route("/api/v1/flows/search", get(flow_list::search))
+        .route("/api/v1/map", get(map::map))
+        .route("/api/v1/ecmp", get(ecmp::ecmp))
+        .route("/api/v1/summary", get(summary::summary))
+        .route_layer(from_fn(compress::answers))
+        .route_layer(from_fn_with_state(state.clone(), shared_answers::shared))
         .route_layer(from_fn_with_state(state.clone(), guard::guard_reading));
     let changes = Router::new()
         .route("/api/v1/events/{id}/acknowledge", post(events::acknowledge))
@@ -62,6 +66,7 @@ pub(super) fn router(state: Shared) -> Router {
         .route("/page/{name}", get(page::file))
         .merge(index)
         .merge(guarded)
+        .merge(costly)
         .merge(changes)
         .fallback(page::or_nothing)
         .method_not_allowed_fallback(async || Problem::no_such_method())

@@ -24,7 +24,7 @@ pub(super) async fn summary(
     let now = state.read.now().await?;
     let (ledger, nodes) = (state.read.ledger().await?.total, state.read.nodes().await?);
     let nodes = nodes.iter().filter(|node| node.reports > 0).count();
-    let (flows, active) = (state.read.flows().await?.all().len(), state.read.events().await?.active.len());
+    let (flows, active) = (state.read.flow_count().await?, state.read.events().await?.active.len());
     let range = question.time.resolve(now)?;
     let step_ns = step(range, question.step, USUAL_STEPS)?;
     let events = events_within(&state, range, MAX_EVENTS).await?;

@@ -3,8 +3,11 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use inband_model::table::{FlowMinuteRow, LinkMinuteRow, MinuteRow, TotalRow};
+
 use super::part::LogPart;
-use crate::roll_ups::{Counted, RollUps};
+use crate::minutes::hours;
+use crate::roll_ups::Counted;
 
 /// What is counted of a log, shared by questions.
 #[derive(Debug, Default)]
@@ -21,8 +24,20 @@ struct State {
     parts: usize,
     /// Reports of the part behind these that are counted.
     reports: usize,
-    made: Option<Arc<RollUps>>,
+    made: Made,
 }
+
+/// The rows of the roll-ups that were asked for.
+#[derive(Debug, Default)]
+struct Made {
+    minutes: Rows<MinuteRow>,
+    hours: Rows<MinuteRow>,
+    flows: Rows<FlowMinuteRow>,
+    links: Rows<LinkMinuteRow>,
+    totals: Rows<TotalRow>,
+}
+
+type Rows<R> = Option<Arc<Vec<R>>>;
 
 impl Rolling {
     /// Bytes it takes in memory, about. Never waits for a question.
@@ -30,27 +45,53 @@ impl Rolling {
         self.bytes.load(Ordering::Acquire)
     }
 
-    /// The roll-ups of these parts: of what is counted already, and what came since.
-    pub(super) fn roll_ups(&self, parts: &[Arc<LogPart>]) -> Arc<RollUps> {
+    pub(super) fn minutes(&self, parts: &[Arc<LogPart>]) -> Arc<Vec<MinuteRow>> {
+        self.rows(parts, |made| &mut made.minutes, Counted::minutes)
+    }
+
+    pub(super) fn hours(&self, parts: &[Arc<LogPart>]) -> Arc<Vec<MinuteRow>> {
+        self.rows(parts, |made| &mut made.hours, |counted| hours(&counted.minutes()))
+    }
+
+    pub(super) fn flows(&self, parts: &[Arc<LogPart>]) -> Arc<Vec<FlowMinuteRow>> {
+        self.rows(parts, |made| &mut made.flows, Counted::flows)
+    }
+
+    pub(super) fn links(&self, parts: &[Arc<LogPart>]) -> Arc<Vec<LinkMinuteRow>> {
+        self.rows(parts, |made| &mut made.links, Counted::links)
+    }
+
+    pub(super) fn totals(&self, parts: &[Arc<LogPart>]) -> Arc<Vec<TotalRow>> {
+        self.rows(parts, |made| &mut made.totals, Counted::totals)
+    }
+
+    /// The rows of one roll-up of these parts: of what is counted already, and what came since.
+    fn rows<R>(
+        &self,
+        parts: &[Arc<LogPart>],
+        place: fn(&mut Made) -> &mut Rows<R>,
+        make: fn(&Counted) -> Vec<R>,
+    ) -> Arc<Vec<R>> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if !state.is_in(parts) {
             // A later question was quicker.
             drop(state);
             let mut own = State::default();
             own.count(parts);
-            return Arc::new(own.counted.roll_ups());
+            return Arc::new(make(&own.counted));
         }
         state.count(parts);
-        let made = state.made();
+        let State { counted, made, .. } = &mut *state;
+        let rows = Arc::clone(place(made).get_or_insert_with(|| Arc::new(make(counted))));
         self.bytes.store(state.bytes(), Ordering::Release);
-        made
+        rows
     }
 }
 
 impl State {
-    /// The roll-ups are about as large as what they are made of.
+    /// Rows of a roll-up are about as large as what they are made of.
     fn bytes(&self) -> usize {
-        self.counted.bytes() * if self.made.is_some() { 2 } else { 1 }
+        self.counted.bytes() * if self.made.is_empty() { 1 } else { 2 }
     }
 
     /// Whether these parts hold all that is counted.
@@ -65,14 +106,16 @@ impl State {
             let done = if index == self.parts { self.reports } else { 0 };
             if done < hops.reports().len() {
                 self.counted.add(hops, done..hops.reports().len());
-                self.made = None;
+                self.made = Made::default();
             }
             (self.parts, self.reports) = (index, hops.reports().len());
         }
     }
+}
 
-    fn made(&mut self) -> Arc<RollUps> {
-        let Self { counted, made, .. } = self;
-        Arc::clone(made.get_or_insert_with(|| Arc::new(counted.roll_ups())))
+impl Made {
+    fn is_empty(&self) -> bool {
+        let Self { minutes, hours, flows, links, totals } = self;
+        minutes.is_none() && hours.is_none() && flows.is_none() && links.is_none() && totals.is_none()
     }
 }

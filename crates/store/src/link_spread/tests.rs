@@ -52,7 +52,9 @@ fn of_list(hops: &[HopRecord], question: &LinkQuestion) -> Spread {
             && question.queue.is_none_or(|queue| left.queue_id.map(u32::from) == Some(queue))
             && question.flow.is_none_or(|flow| left.flow.map(|flow| flow.id()) == Some(flow))
             && (question.range.from..=question.range.to).contains(&left.received_at);
-        let Some(came) = by_place.get(&(left.sequence, left.hop_index + 1)).filter(|_| is_it) else { continue };
+        let Some(came) = by_place.get(&(left.sequence, left.hop_index + 1)).filter(|_| is_it) else {
+            continue;
+        };
         let wide = |stamp: Option<u64>| stamp.filter(|stamp| *stamp > 0xffff_ffff);
         if let Some((left_at, came_at)) = wide(left.egress_timestamp).zip(wide(came.ingress_timestamp)) {
             let step = (left.received_at.0 - question.range.from.0) / question.step_ns;

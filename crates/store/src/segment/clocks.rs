@@ -83,11 +83,7 @@ pub(super) fn ingress(
 }
 
 /// What is left of something less each offset.
-fn subtracted(
-    offsets: ColumnData,
-    rows: Option<&[u32]>,
-    from: impl Fn(usize) -> Option<i64>,
-) -> ColumnData {
+fn subtracted(offsets: ColumnData, rows: Option<&[u32]>, from: impl Fn(usize) -> Option<i64>) -> ColumnData {
     let ColumnData::Integers { mut values, valid } = offsets else { return offsets };
     let less = |row: usize, value: i64| match &valid {
         Some(valid) if !valid[row] => 0,

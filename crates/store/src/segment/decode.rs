@@ -40,47 +40,57 @@ pub(super) fn decode(bytes: &[u8], layout: Layout<'_>) -> Result<ColumnData, Par
         if header.checksum.is_some_and(|checksum| checksum != crc32fast::hash(stored)) {
             return Err(wrong("the checksum of a page is wrong"));
         }
-        let page = plain(stored, &header, layout.compression)?;
-        let taken = match header.page_type {
-            DATA_PAGE => decoder.take_data(&header, &page),
-            DICTIONARY_PAGE => decoder.take_dictionary(&header, &page),
+        let taken = with_plain(stored, &header, layout.compression, |page| match header.page_type {
+            DATA_PAGE => decoder.take_data(&header, page),
+            DICTIONARY_PAGE => decoder.take_dictionary(&header, page),
             _ => None,
-        };
+        })?;
         taken.ok_or_else(|| wrong("a page cannot be read"))?;
     }
     decoder.finish().ok_or_else(|| wrong("values and rows do not agree"))
 }
 
-/// The bytes of a page before compression.
-fn plain<'a>(
-    stored: &'a [u8],
+/// Hands the bytes of a page before compression to `take`.
+fn with_plain<T>(
+    stored: &[u8],
     header: &PageHeader,
     compression: Compression,
-) -> Result<Cow<'a, [u8]>, ParquetError> {
+    take: impl FnOnce(&[u8]) -> T,
+) -> Result<T, ParquetError> {
     match compression {
-        Compression::UNCOMPRESSED => Ok(Cow::Borrowed(stored)),
+        Compression::UNCOMPRESSED => Ok(take(stored)),
         Compression::ZSTD(_) if header.plain_bytes <= MAX_PAGE_BYTES => {
-            let page = decompress(stored, header.plain_bytes)?;
-            match page.len() == header.plain_bytes {
-                true => Ok(Cow::Owned(page)),
-                false => Err(wrong("a page has another length than its header says")),
-            }
+            with_decompressed(stored, header.plain_bytes, take)
         }
         _ => Err(wrong("a page is compressed in another way, or too large")),
     }
 }
 
-/// Decompresses a page with what the thread has for it, since each page would else take its own.
-fn decompress(stored: &[u8], plain_bytes: usize) -> std::io::Result<Vec<u8>> {
+/// Decompresses a page with what the thread has for it and into its room, since each page would else take its own.
+fn with_decompressed<T>(
+    stored: &[u8],
+    plain_bytes: usize,
+    take: impl FnOnce(&[u8]) -> T,
+) -> Result<T, ParquetError> {
     thread_local! {
-        static OWN: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
+        static OWN: RefCell<Option<(Decompressor<'static>, Vec<u8>)>> = const { RefCell::new(None) };
     }
     OWN.with_borrow_mut(|own| {
-        let decompressor = match own {
-            Some(decompressor) => decompressor,
-            None => own.insert(Decompressor::new()?),
+        let (decompressor, room) = match own {
+            Some(own) => own,
+            None => own.insert((Decompressor::new()?, Vec::new())),
         };
-        decompressor.decompress(stored, plain_bytes)
+        room.clear();
+        room.reserve(plain_bytes);
+        let length = decompressor.decompress_to_buffer(stored, room)?;
+        if length != plain_bytes {
+            return Err(wrong("a page has another length than its header says"));
+        }
+        let taken = take(room);
+        if room.capacity() > MOST_ROOM_BYTES {
+            *room = Vec::new();
+        }
+        Ok(taken)
     })
 }
 
@@ -88,7 +98,9 @@ fn decompress(stored: &[u8], plain_bytes: usize) -> std::io::Result<Vec<u8>> {
 struct Decoder<'a> {
     layout: Layout<'a>,
     rows: usize,
-    /// Where there is a value.
+    /// How many of the first rows have a value each.
+    complete: usize,
+    /// Where there is a value; empty where none is missing.
     valid: Vec<bool>,
     /// Numbers that are there, or codes of texts that are there.
     numbers: Vec<i64>,
@@ -105,6 +117,7 @@ impl<'a> Decoder<'a> {
         Self {
             layout,
             rows: 0,
+            complete: 0,
             valid: Vec::new(),
             numbers: Vec::with_capacity(room.min(MAX_ROOM)),
             flags: Vec::new(),
@@ -218,10 +231,18 @@ impl<'a> Decoder<'a> {
     fn take_levels(&mut self, bytes: &mut Bytes<'_>, rows: usize) -> Option<usize> {
         let length = bytes.length()?;
         let mut levels = Bytes(bytes.take(length)?);
-        let (valid, mut values) = (&mut self.valid, 0);
+        let (valid, complete, mut values) = (&mut self.valid, &mut self.complete, 0);
         each_run(&mut levels, 1, rows, |level, length| {
-            valid.resize(valid.len() + length, level != 0);
-            values += if level != 0 { length } else { 0 };
+            let is_there = level != 0;
+            values += if is_there { length } else { 0 };
+            if is_there && valid.is_empty() {
+                *complete += length;
+                return Some(());
+            }
+            if valid.is_empty() {
+                valid.resize(*complete, true);
+            }
+            valid.resize(valid.len() + length, is_there);
             Some(())
         })?;
         Some(values)
@@ -229,26 +250,29 @@ impl<'a> Decoder<'a> {
 
     fn finish(self) -> Option<ColumnData> {
         let Layout { kind, is_optional, wanted: rows, .. } = self.layout;
-        let are_missing = |valid: &[bool]| valid.iter().filter(|valid| **valid).count();
+        let are_there = |valid: &[bool]| valid.iter().filter(|valid| **valid).count();
         let values = if kind == Kind::Flag { self.flags.len() } else { self.numbers.len() };
-        let expected = if is_optional { are_missing(&self.valid) } else { rows };
-        if values != expected || (is_optional && self.valid.len() != rows) {
+        let (expected, told) = match (is_optional, self.valid.is_empty()) {
+            (false, _) => (rows, rows),
+            (true, true) => (self.complete, self.complete),
+            (true, false) => (are_there(&self.valid), self.valid.len()),
+        };
+        if values != expected || told != rows {
             return None;
         }
+        let valid = Some(self.valid).filter(|valid| !valid.is_empty());
         Some(match kind {
             Kind::Flag if is_optional => {
                 let numbers = self.flags.iter().map(|flag| i64::from(*flag)).collect();
-                ColumnData::from_present(numbers, Some(self.valid))
+                ColumnData::from_present(numbers, Some(valid.unwrap_or_else(|| vec![true; rows])))
             }
             Kind::Flag => ColumnData::Flags(self.flags),
-            Kind::Time | Kind::Integer => {
-                ColumnData::from_present(self.numbers, is_optional.then_some(self.valid))
-            }
+            Kind::Time | Kind::Integer => ColumnData::from_present(self.numbers, valid),
             Kind::Text => {
                 let mut codes = self.numbers.into_iter().map(|code| u32::try_from(code).ok());
-                let codes = match is_optional {
-                    true => self.valid.iter().map(|valid| valid.then(|| codes.next().flatten())?).collect(),
-                    false => codes.collect(),
+                let codes = match valid {
+                    Some(valid) => valid.iter().map(|valid| valid.then(|| codes.next().flatten())?).collect(),
+                    None => codes.collect(),
                 };
                 ColumnData::Texts { codes, words: self.words }
             }
@@ -289,5 +313,7 @@ const DICTIONARY: i64 = 8;
 const SPLIT: i64 = 9;
 /// Bytes of a page before compression, at most.
 const MAX_PAGE_BYTES: usize = 256 << 20;
+/// Bytes of room for pages that a thread keeps.
+const MOST_ROOM_BYTES: usize = 4 << 20;
 /// Numbers for which room is made before they are read, at most.
 const MAX_ROOM: usize = 1 << 20;

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use inband_model::Nanos;
 use inband_store::{
-    Answer, Cell, Findings, Interface, InterfaceSums, InterfacesQuestion, Limits, LinkQuestion, Naming, QueryError, Spread,
-    SpreadQuestion, StoreError, Tally,
+    Answer, Cell, Findings, Interface, InterfaceSums, InterfacesQuestion, Limits, LinkQuestion, Naming,
+    QueryError, Spread, SpreadQuestion, StoreError, Tally,
 };
 use serde_json::{Value, json};
 
