@@ -23,6 +23,8 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
+from history_verdicts import Verdicts
+
 SECOND = 10**9
 CONFIG = """
 [receive]
@@ -120,6 +122,17 @@ def make(arguments, config):
     print(f"stored in {time.monotonic() - begun:.0f} s, making the reports included")
 
 
+def settle(arguments, config):
+    """Waits until each hour that is over has become one file, as a collector does a minute after its last report."""
+    hours = os.path.join(arguments.store, "hours")
+    count = lambda: [len([name for name in files if name.endswith(".parquet")]) for _, _, files in os.walk(hours) if files]
+    collector, end = Collector(arguments.program, config), time.monotonic() + 300
+    while max(count(), default=0) > 1 and time.monotonic() < end:
+        time.sleep(1)
+    collector.stop()
+    print(f"files of hours: {count()}")
+
+
 def forget(folder):
     """Takes the files out of the page cache."""
     for place, _, files in os.walk(folder):
@@ -211,8 +224,8 @@ def ask_once(collector, question):
     return collector.ask(*asked) if isinstance(asked, tuple) else collector.ask(asked)
 
 
-def table(arguments, config):
-    """A line for each question; returns those that take too long."""
+def table(arguments, config, verdicts):
+    """A line for each question."""
     collector = Collector(arguments.program, config)
     known = facts(collector)
     collector.stop()
@@ -239,13 +252,11 @@ def table(arguments, config):
                 collector.stop()
     collector.stop()
     print(f"{'milliseconds':36}{'cold p50':>10}{'p95':>8}{'warm p50':>10}{'p95':>8}{'max':>8}{'CPU':>8}{'bytes':>10}")
-    slow = []
     for name in names:
         cold, warm = figures[name]["cold"], figures[name]["warm"]
         print(f"{name:36}{share(cold, 0.5):>10.1f}{share(cold, 0.95):>8.1f}{share(warm, 0.5):>10.1f}{share(warm, 0.95):>8.1f}{max(warm):>8.1f}{costs[name]:>8.1f}{lengths[name]:>10}", flush=True)
-        if max(share(cold, 0.95), share(warm, 0.95)) > arguments.most:
-            slow.append(name)
-    return slow
+        of_cold, of_warm = share(cold, 0.95), share(warm, 0.95)
+        verdicts.add(name, of_cold, of_warm, arguments.most, max(of_cold, of_warm) <= arguments.most)
 
 
 LIVE = {
@@ -270,8 +281,8 @@ LIVE = {
 PAGE = ["/api/v1/summary?live=1m", "/api/v1/map?live=1m&group=auto", "/api/v1/flows/search?limit=50", "/api/v1/queues?limit=20&window=10s", "/api/v1/events?limit=50"]
 
 
-def live(arguments, config):
-    """A million flows that are reported while the page asks; returns the answers that take too long."""
+def live(arguments, config, verdicts):
+    """A million flows that are reported while the page asks."""
     collector = Collector(arguments.program, config)
     before = collector.memory()
     send = [arguments.bench, "--send", f"127.0.0.1:{collector.receives}", "--flows", str(arguments.live_flows), "--each-flow"]
@@ -290,7 +301,6 @@ def live(arguments, config):
         queues = json.loads(collector.ask("/api/v1/queues?limit=10000")[0])
         print(f"{known} flows, at least {len(queues)} queues: {(collector.memory() - before) >> 20} MiB more than at the start, of {collector.memory() >> 20}; "
               f"{total['accepted']} reports accepted, {total['lost']} lost, {total['shed']} shed; overflows {json.dumps(ledger.get('overflows'))}")
-        slow = []
         print(f"{'live, milliseconds':36}{'p50':>10}{'p95':>8}{'max':>8}{'bytes':>10}")
         for name, question in LIVE.items():
             answers = []
@@ -299,13 +309,11 @@ def live(arguments, config):
                 time.sleep(0.05)
             took, length = [answer[1] for answer in answers], max(answer[2] for answer in answers)
             print(f"{name:36}{share(took, 0.5):>10.1f}{share(took, 0.95):>8.1f}{max(took):>8.1f}{length:>10}", flush=True)
-            if share(took, 0.95) > arguments.most:
-                slow.append(f"live {name}")
+            verdicts.add(f"live, {name}", None, share(took, 0.95), arguments.most, share(took, 0.95) <= arguments.most)
     finally:
         sender.kill()
         sender.wait()
         collector.stop()
-    return slow
 
 
 def reception(arguments, config, clients):
@@ -353,7 +361,7 @@ def understanding(process):
     return used
 
 
-def ten_clients(arguments, config):
+def ten_clients(arguments, config, verdicts):
     """Rounds in turn, so that what else the machine does falls on both."""
     alone, asked = [], []
     for _ in range(arguments.rounds):
@@ -361,7 +369,8 @@ def ten_clients(arguments, config):
         asked.append(reception(arguments, config, 10))
     before, beside = statistics.median(alone), statistics.median(asked)
     print(f"reception of a report: {before:.2f} us of a processor, {beside:.2f} while ten clients ask what a page asks: {100 * (beside / before - 1):+.1f} %")
-    return ["ten clients"] if beside > 1.05 * before else []
+    more = 100 * (beside / before - 1)
+    verdicts.add("reception beside ten clients, more CPU", None, more, 5.0, more <= 5.0, "%")
 
 
 def main():
@@ -384,20 +393,24 @@ def main():
     parser.add_argument("--client-seconds", type=int, default=20)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--no-history", action="store_true")
+    parser.add_argument("--verdicts", help="a file that a line for each question is appended to")
     arguments = parser.parse_args()
     config = configured(arguments.store)
     if not os.path.isdir(os.path.join(arguments.store, "observations")):
         make(arguments, config)
-    slow = [] if arguments.no_history else table(arguments, config)
+        settle(arguments, config)
+    verdicts = Verdicts(arguments.verdicts)
+    if not arguments.no_history:
+        table(arguments, config, verdicts)
     with tempfile.TemporaryDirectory(prefix="inband-live-") as folder:
         now = configured(folder)
         if not arguments.no_live:
-            slow += live(arguments, now)
+            live(arguments, now, verdicts)
         if not arguments.no_clients:
-            slow += ten_clients(arguments, now)
-    if slow:
-        print(f"over {arguments.most:.0f} ms at p95, or dearer: {', '.join(slow)}")
-    return 1 if slow else 0
+            ten_clients(arguments, now, verdicts)
+    if verdicts.missed:
+        print(f"over {arguments.most:.0f} ms at p95, or dearer: {', '.join(verdicts.missed)}")
+    return 1 if verdicts.missed else 0
 
 
 if __name__ == "__main__":

@@ -7,6 +7,8 @@ import subprocess
 import sys
 import time
 
+from history_verdicts import Verdicts
+
 TIMES = 3
 LINK = "node_id = 513 AND egress_interface = 33"
 # Questions in the SQL of `inband query`, and what other dialects write instead.
@@ -123,11 +125,15 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--program", required=True, help="the inband program, a release build")
     parser.add_argument("--store", required=True, help="a store that `inband-bench --network` made")
+    parser.add_argument("--verdicts", help="a file that a line for each question is appended to")
     arguments = parser.parse_args()
+    verdicts = Verdicts(arguments.verdicts)
     ask = lambda sql: asked_of_inband(arguments.program, arguments.store, sql)
     rows = int(ask("SELECT count(*) FROM observations")[0])
     observations = os.path.join(arguments.store, "observations")
-    print(f"{rows} rows, {bytes_of(observations) / rows:.2f} bytes a hop")
+    sizes = {table: bytes_of(os.path.join(arguments.store, table)) / rows for table in sorted(os.listdir(arguments.store)) if os.path.isdir(os.path.join(arguments.store, table))}
+    print(f"{rows} rows, bytes a hop: " + ", ".join(f"{table} {size:.2f}" for table, size in sizes.items() if size) + f"; all {sum(sizes.values()):.2f}")
+    verdicts.add("size of a hop", None, sizes["observations"], 7.0, sizes["observations"] <= 7.0, "B")
     print(f"read from the bare disk: {best(lambda: read_bare(observations))[1]:.0f} ms")
     _, start, start_cost = best(lambda: ask("SELECT 1"))
     flow = ask("SELECT flow_id, count(*) AS n FROM observations GROUP BY flow_id ORDER BY n DESC, flow_id LIMIT 1 OFFSET 200")[0].split(",")[0]
@@ -152,6 +158,8 @@ def main():
             differ += "" if len(answer) == len(found) else f"  {reader} has {len(answer)} rows"
         ratio = f"{took / of_duckdb[0]:>10.2f}{cost / of_duckdb[1]:>8.2f}" if of_duckdb else ""
         print(f"{line}{ratio}{differ}", flush=True)
+        if of_duckdb:
+            verdicts.add(name, None, took, 3 * of_duckdb[0], took <= 3 * of_duckdb[0])
     return 0
 
 

@@ -530,6 +530,9 @@ impl Counts {
         let rank = |percent: u128| (u128::from(self.all) * percent).div_ceil(100).max(1);
         let (ranks, mut seen) = ([rank(50), rank(99)], 0);
         for (bucket, count) in self.buckets.iter_mut().enumerate().take(self.greatest + 1).skip(self.least) {
+            if *count == 0 {
+                continue;
+            }
             seen += u128::from(std::mem::take(count));
             for (quantile, rank) in quantiles.iter_mut().zip(ranks) {
                 if quantile.is_none() && seen >= rank {

@@ -1,6 +1,7 @@
 //! A network's history: stored, measured, and asked beside other engines.
 
 use std::path::Path;
+use std::process::Command;
 
 use anyhow::Result;
 use clap::Parser;
@@ -26,10 +27,10 @@ struct Arguments {
     python: String,
 }
 
-/// Builds what is needed in release mode, and prints one table.
+/// Builds what is needed, measures, and ends with a table of what was found, the limits, and whether they are met.
 ///
 /// # Errors
-/// Something does not build, or a question has no answer.
+/// Something does not build, a question has no answer, or a limit is not met.
 pub(super) fn run(root: &Path, arguments: &[String]) -> Result<()> {
     let name = std::iter::once("history");
     let arguments = Arguments::parse_from(name.chain(arguments.iter().map(String::as_str)));
@@ -45,22 +46,25 @@ pub(super) fn run(root: &Path, arguments: &[String]) -> Result<()> {
 
 fn measure(root: &Path, programs: &Path, store: &Path, arguments: &Arguments) -> Result<()> {
     let (program, bench) = (programs.join("inband"), programs.join("inband-bench"));
-    let short = store.join("short");
+    let (short, verdicts) = (store.join("short"), store.join("verdicts"));
     std::fs::create_dir_all(store)?;
-    finish(
-        std::process::Command::new(&bench)
-            .arg("--network")
-            .arg(&short)
-            .args(["--rows", &arguments.rows.to_string()]),
-    )?;
-    let mut table = std::process::Command::new(&arguments.python);
-    table.arg(root.join("checks/history_table.py")).arg("--program").arg(&program);
-    finish(table.arg("--store").arg(&short))?;
-    if arguments.api_rows == 0 {
-        return Ok(());
+    let mut stored = Command::new(&bench);
+    finish(stored.arg("--network").arg(&short).args(["--rows", &arguments.rows.to_string()]))?;
+    let check = |script: &str| {
+        let mut command = Command::new(&arguments.python);
+        command.arg(root.join("checks").join(script)).arg("--program").arg(&program);
+        command.arg("--verdicts").arg(&verdicts);
+        command
+    };
+    let table = finish(check("history_table.py").arg("--store").arg(&short));
+    let mut asked = Ok(());
+    if arguments.api_rows > 0 {
+        std::fs::remove_dir_all(&short)?;
+        let mut api = check("history_api.py");
+        api.arg("--bench").arg(bench).arg("--store").arg(store.join("long"));
+        asked = finish(api.args(["--rows", &arguments.api_rows.to_string()]));
     }
-    std::fs::remove_dir_all(&short)?;
-    let mut asked = std::process::Command::new(&arguments.python);
-    asked.arg(root.join("checks/history_api.py")).arg("--program").arg(program).arg("--bench").arg(bench);
-    finish(asked.arg("--store").arg(store.join("long")).args(["--rows", &arguments.api_rows.to_string()]))
+    let lines = std::fs::read_to_string(&verdicts).unwrap_or_default();
+    println!("\n{:44}{:>12}{:>12}{:>14}  met\n{lines}", "question", "p95 cold", "p95 warm", "limit");
+    table.and(asked)
 }

@@ -65,14 +65,15 @@ fn measure(
         length if length < LONG_NS => (InterfacesOf::Hops, 1, "observations".to_owned()),
         length if length <= VERY_LONG_NS => {
             let one_in = if node.is_some() { 1 } else { length.div_ceil(SAMPLED_NS).max(1) };
-            let source = match one_in {
-                1 => "hours and minutes".to_owned(),
-                _ => format!("hours and minutes, percentiles of one minute in {one_in}"),
+            let (of, tables) = match length < HOUR_NS {
+                true => (InterfacesOf::Minutes, "minutes"),
+                false => (InterfacesOf::HoursAndMinutes, "hours and minutes"),
             };
-            match length < HOUR_NS && one_in == 1 {
-                true => (InterfacesOf::Minutes, 1, "minutes".to_owned()),
-                false => (InterfacesOf::HoursAndMinutes, one_in, source),
-            }
+            let source = match one_in {
+                1 => tables.to_owned(),
+                _ => format!("{tables}, percentiles of one minute in {one_in}"),
+            };
+            (of, one_in, source)
         }
         _ => (InterfacesOf::Hours, 1, "hours".to_owned()),
     };
@@ -182,8 +183,8 @@ const fn value(measured: &InterfaceSums, by: MapColor) -> Option<u64> {
 
 /// From this length on a time is answered out of minutes: one of them.
 const LONG_NS: u64 = 60_000_000_000;
-/// Of a longer time than this, percentiles are of so much of it.
-const SAMPLED_NS: u64 = 600_000_000_000;
+/// Of a longer time than this, percentiles are of about so much of it.
+const SAMPLED_NS: u64 = 180_000_000_000;
 /// From this length on hours may be whole.
 const HOUR_NS: u64 = 3_600_000_000_000;
 /// A longer time than this is answered out of hours alone.

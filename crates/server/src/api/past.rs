@@ -5,7 +5,9 @@ use std::collections::HashMap;
 
 use inband_model::{Event, EventId, EventKind, EventView, Flow, FlowId, Nanos, Phase, Severity};
 use inband_store::{Cell, Limits, QueryError, event_nodes};
-use serde_json::{Map, Value};
+use serde::de::value::{Error as ValueError, StrDeserializer};
+use serde::de::{DeserializeOwned, IntoDeserializer};
+use serde_json::Value;
 
 use crate::archive::{Archive, Snapshot};
 
@@ -195,33 +197,42 @@ fn event(row: &[Cell]) -> Option<Event> {
     else {
         return None;
     };
-    let json = |cell: &Cell| match cell {
-        Cell::Text(text) => serde_json::from_str(text).ok(),
+    let number = |cell: &Cell| match cell {
+        Cell::Integer(number) => u64::try_from(*number).ok(),
         _ => None,
     };
-    let plain = |cell: &Cell| serde_json::to_value(cell).ok();
-    let mut object = Map::new();
-    for (name, value) in [
-        ("event", plain(kind)),
-        ("detail", json(detail)),
-        ("severity", plain(severity)),
-        ("confidence", plain(confidence)),
-        ("key", plain(key)),
-        ("count", plain(count)),
-        ("first", plain(first)),
-        ("last", plain(time)),
-        ("evidence", json(evidence)),
-        ("phase", plain(phase)),
-        ("silenced", Some(Value::Bool(!matches!(silenced, Cell::Null | Cell::Integer(0))))),
-    ] {
-        object.insert(name.to_owned(), value?);
+    // The kind stands in front, so that the detail is read at once as what it is.
+    let kind = serde_json::to_string(text(kind)?).ok()?;
+    let tagged = format!(r#"{{"event":{kind},"detail":{}}}"#, text(detail)?);
+    let end_reason = match text(end_reason) {
+        Some("") | None => None,
+        Some(reason) => Some(word(reason)?),
+    };
+    Some(Event {
+        detail: serde_json::from_str(&tagged).ok()?,
+        severity: word(text(severity)?)?,
+        confidence: word(text(confidence)?)?,
+        key: text(key)?.to_owned(),
+        count: number(count)?,
+        first: Nanos(number(first)?),
+        last: Nanos(number(time)?),
+        evidence: serde_json::from_str(text(evidence)?).ok()?,
+        phase: word(text(phase)?)?,
+        silenced: !matches!(silenced, Cell::Null | Cell::Integer(0)),
+        end_reason,
+    })
+}
+
+fn text(cell: &Cell) -> Option<&str> {
+    match cell {
+        Cell::Text(text) => Some(text),
+        _ => None,
     }
-    if let Cell::Text(reason) = end_reason
-        && !reason.is_empty()
-    {
-        object.insert("end_reason".to_owned(), Value::String(reason.clone()));
-    }
-    serde_json::from_value(Value::Object(object)).ok()
+}
+
+/// What a word means.
+fn word<T: DeserializeOwned>(text: &str) -> Option<T> {
+    T::deserialize(text.into_deserializer() as StrDeserializer<'_, ValueError>).ok()
 }
 
 /// Whether an event names a flow.

@@ -284,6 +284,11 @@ fn of_store(tally: &Tally, is_written: bool) -> Vec<Family> {
             tally.damaged_places,
         ),
         (
+            "inband_store_merged_segments_total",
+            "Segments of roll-ups that were replaced by one for their hour.",
+            tally.merged_segments,
+        ),
+        (
             "inband_store_decoded_blocks_total",
             "Blocks of logs that were decoded for questions.",
             tally.decoded_blocks,

@@ -212,6 +212,6 @@ impl SegmentReader {
 }
 
 /// Rows are few, and read alone, where this many times as many stand before the last of them.
-const FEW: usize = 8;
+const FEW: usize = 4;
 /// Bytes of a column chunk, at most.
 const MAX_CHUNK_BYTES: usize = 512 << 20;

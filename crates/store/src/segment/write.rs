@@ -135,7 +135,7 @@ pub(crate) fn column_of<R>(cells: &Cells<R>, rows: &[R]) -> ColumnData {
 
 /// Tables whose rows stand by node or by flow, and the rows of their row groups.
 const BY_PLACE: [&str; 3] = [MINUTES.name, HOURS.name, PATHS.name];
-pub(crate) const BY_PLACE_ROWS: usize = 4_096;
+pub(crate) const BY_PLACE_ROWS: usize = 2_048;
 /// Tables whose rows hold long texts, and the rows of their row groups.
 const LONG: [&str; 3] = [EVENTS.name, REPORTS.name, BURSTS.name];
 const LONG_ROWS: usize = 1_024;
