@@ -504,15 +504,14 @@ impl<T: Copy + Default> Together<T> {
 /// How often each bucket was, of one place after another.
 struct Counts {
     buckets: Vec<u64>,
-    /// The first that is not 0, and the last.
-    least: usize,
-    greatest: usize,
-    all: u64,
+    /// The sums of so many buckets each, so that those of nothing are passed at once.
+    blocks: Vec<u64>,
 }
 
 impl Counts {
     fn new() -> Self {
-        Self { buckets: vec![0; BUCKETS], least: BUCKETS, greatest: 0, all: 0 }
+        let blocks = BUCKETS.div_ceil(BLOCK);
+        Self { buckets: vec![0; blocks * BLOCK], blocks: vec![0; blocks] }
     }
 
     #[inline]
@@ -520,31 +519,39 @@ impl Counts {
         let bucket = bucket as usize;
         let Some(there) = self.buckets.get_mut(bucket) else { return };
         *there = there.saturating_add(count);
-        (self.least, self.greatest) = (self.least.min(bucket), self.greatest.max(bucket));
-        self.all = self.all.saturating_add(count);
+        let block = &mut self.blocks[bucket / BLOCK];
+        *block = block.saturating_add(count);
     }
 
     /// The median, and the value that 99 of 100 do not exceed; begins anew.
     fn take_quantiles(&mut self) -> (Option<u64>, Option<u64>) {
-        let mut quantiles = [None; 2];
-        let rank = |percent: u128| (u128::from(self.all) * percent).div_ceil(100).max(1);
-        let (ranks, mut seen) = ([rank(50), rank(99)], 0);
-        for (bucket, count) in self.buckets.iter_mut().enumerate().take(self.greatest + 1).skip(self.least) {
-            if *count == 0 {
-                continue;
-            }
-            seen += u128::from(std::mem::take(count));
-            for (quantile, rank) in quantiles.iter_mut().zip(ranks) {
-                if quantile.is_none() && seen >= rank {
-                    *quantile = u32::try_from(bucket).ok().map(middle);
-                }
-            }
+        let all: u128 = self.blocks.iter().map(|count| u128::from(*count)).sum();
+        let (p50, p99) = (self.quantile(all, 50), self.quantile(all, 99));
+        for (block, count) in self.blocks.iter_mut().enumerate().filter(|(_, count)| **count > 0) {
+            self.buckets[block * BLOCK..][..BLOCK].fill(0);
+            *count = 0;
         }
-        (self.least, self.greatest, self.all) = (BUCKETS, 0, 0);
-        (quantiles[0], quantiles[1])
+        (p50, p99)
+    }
+
+    fn quantile(&self, all: u128, percent: u128) -> Option<u64> {
+        let rank = (all * percent).div_ceil(100).max(1);
+        let mut before = 0;
+        let block = self.blocks.iter().position(|count| {
+            let is_in = before + u128::from(*count) >= rank;
+            before += if is_in { 0 } else { u128::from(*count) };
+            is_in
+        })?;
+        let within = self.buckets[block * BLOCK..][..BLOCK].iter().position(|count| {
+            before += u128::from(*count);
+            before >= rank
+        })?;
+        u32::try_from(block * BLOCK + within).ok().map(middle)
     }
 }
 
+/// Buckets whose counts are also summed up.
+const BLOCK: usize = 64;
 /// Bits of the bucket in a cell; the others are of the place.
 const BUCKET_BITS: u32 = 11;
 const MOST_PLACES: u32 = 1 << (u32::BITS - BUCKET_BITS);

@@ -124,8 +124,11 @@ fn take_number(bytes: &mut &[u8], end: u8) -> Option<u64> {
         if digit > 9 {
             break;
         }
-        number = number.checked_mul(10)?.checked_add(digit.into())?;
+        number = number.wrapping_mul(10).wrapping_add(digit.into());
         length += 1;
+    }
+    if length > SAFE_DIGITS {
+        number = str::from_utf8(bytes.get(..length)?).ok()?.parse().ok()?;
     }
     let is_ended = match bytes.get(length) {
         Some(byte) => *byte == end,
@@ -372,6 +375,8 @@ pub(crate) fn middle(bucket: u32) -> u64 {
     least + ((1 << shift) - 1) / 2
 }
 
+/// Numbers of so many digits have room in 64 bits.
+const SAFE_DIGITS: usize = 19;
 /// Nanoseconds of a minute.
 pub(crate) const MINUTE: u64 = 60_000_000_000;
 /// Nanoseconds of an hour.

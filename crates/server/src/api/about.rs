@@ -4,15 +4,20 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use inband_collector::CongestionSettings;
-use inband_model::api::{About, AboutCongestion, AboutLimits, AboutNode, AboutTable};
+use inband_model::api::{About, AboutCongestion, AboutLimits, AboutNode, AboutTable, Nothing};
 use inband_model::table::shapes;
 
 use super::Shared;
+use super::asked::Asked;
 use super::problem::Problem;
 use super::views::json;
 use crate::archive::Archive;
 
-pub(super) async fn about(State(state): State<Shared>, headers: HeaderMap) -> Result<Response, Problem> {
+pub(super) async fn about(
+    State(state): State<Shared>,
+    headers: HeaderMap,
+    Asked(Nothing {}): Asked<Nothing>,
+) -> Result<Response, Problem> {
     let now = state.read.now().await?;
     let settings = &state.settings;
     let limits = AboutLimits {

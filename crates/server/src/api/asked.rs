@@ -27,7 +27,8 @@ impl<S: Send + Sync, T: DeserializeOwned + JsonSchema> FromRequestParts<S> for A
             let Some(schema) = properties.get(&name) else {
                 let known: Vec<&str> = properties.keys().map(String::as_str).collect();
                 let what = format!("there is no parameter `{}`", shown(&name));
-                return Err(Problem::parameter(&name, what, known.join(", ")));
+                let allowed = if known.is_empty() { "no parameter".to_owned() } else { known.join(", ") };
+                return Err(Problem::parameter(&name, what, allowed));
             };
             let value = read(schema, &text).map_err(|allowed| {
                 Problem::parameter(&name, format!("`{}` is not allowed for {name}", shown(&text)), allowed)

@@ -13,7 +13,7 @@ use inband_model::{Acknowledgement, EventId, EventView, Nanos, Silence};
 
 use super::Shared;
 use super::asked::Asked;
-use super::history::flow_id;
+use super::history::flow_of;
 use super::incidents;
 use super::past::Filter;
 use super::problem::Problem;
@@ -39,7 +39,7 @@ async fn filter(state: &Shared, wanted: &EventsQuestion) -> Result<Filter, Probl
         severity: wanted.severity,
         node: wanted.node,
         key: wanted.key.clone(),
-        flow: wanted.flow.as_deref().map(flow_id).transpose()?,
+        flow: wanted.flow.as_deref().map(|flow| flow_of("flow", flow)).transpose()?,
     })
 }
 
@@ -133,7 +133,11 @@ async fn gather(
 }
 
 /// One event; of those of history, the latest.
-pub(super) async fn event(State(state): State<Shared>, Path(id): Path<String>) -> Result<Response, Problem> {
+pub(super) async fn event(
+    State(state): State<Shared>,
+    Path(id): Path<String>,
+    Asked(Nothing {}): Asked<Nothing>,
+) -> Result<Response, Problem> {
     let found = find(&state, self::id("id", &id)?).await?;
     let mut found = vec![found.ok_or_else(|| Problem::not_found("no event has this id"))?];
     state.said.note(&mut found);
@@ -197,7 +201,10 @@ pub(super) async fn acknowledge(
 }
 
 /// The silences in force, by their numbers.
-pub(super) async fn silences(State(state): State<Shared>) -> Result<Response, Problem> {
+pub(super) async fn silences(
+    State(state): State<Shared>,
+    Asked(Nothing {}): Asked<Nothing>,
+) -> Result<Response, Problem> {
     let list = state.look(|sight| {
         let silences = sight.collector.silences();
         silences

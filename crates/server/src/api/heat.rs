@@ -11,7 +11,7 @@ use inband_store::{LinkQuestion, QueryError, Sketch, Spread, SpreadQuestion};
 
 use super::Shared;
 use super::asked::Asked;
-use super::history::{self, Past, count, flow_id, number, step, text, within};
+use super::history::{self, Past, count, flow_of, number, step, text, within};
 use super::problem::Problem;
 use super::views::json;
 
@@ -21,7 +21,7 @@ pub(super) async fn heat(
 ) -> Result<Response, Problem> {
     let range = question.time.resolve(state.read.now().await?)?;
     let step_ns = step(range, question.step, USUAL_STEPS)?;
-    let flow = question.flow.as_deref().map(flow_id).transpose()?;
+    let flow = question.flow.as_deref().map(|flow| flow_of("flow", flow)).transpose()?;
     if question.of == HeatOf::Link && (question.node.is_none() || question.interface.is_none()) {
         let what = "of=link needs the node and interface that packets leave".to_owned();
         return Err(Problem::parameter("of", what, "of=link with node and interface"));

@@ -93,14 +93,19 @@ pub(super) fn within(range: TimeRange) -> String {
     format!("time >= {} AND time < {}", clip(range.from.0), clip(range.to.0))
 }
 
-/// The id of a flow as it stands in a path or parameter.
+/// The id of a flow as it stands in a path.
 pub(super) fn flow_id(text: &str) -> Result<FlowId, Problem> {
+    flow_of("id", text)
+}
+
+/// The id of a flow as it stands in a parameter of this name.
+pub(super) fn flow_of(parameter: &str, text: &str) -> Result<FlowId, Problem> {
     let number: Result<i64, _> = text.parse();
     let id = number.ok().and_then(|number| u64::try_from(number).ok()).map(FlowId);
     let shown: String = text.chars().take(64).collect();
     id.ok_or_else(|| {
         Problem::parameter(
-            "id",
+            parameter,
             format!("`{shown}` is not the id of a flow"),
             "a number, as /api/v1/flows has it",
         )

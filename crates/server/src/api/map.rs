@@ -29,7 +29,7 @@ pub(super) async fn map(
     let now = state.read.now().await?;
     let (nodes, links) = (state.read.nodes().await?, state.read.links().await?);
     let known: BTreeMap<u32, bool> = nodes.iter().map(|node| (node.node_id.0, node.reports > 0)).collect();
-    let range = measured_range(question.time.resolve(now)?);
+    let range = measured_range(question.time.resolve(now)?, now);
     let measured = match state.archive.is_some() {
         true => Some(history::ask(&state, move |past| measure(past, range, question.node)).await?),
         false => None,
@@ -84,14 +84,15 @@ fn measure(
     Ok((interfaces, source, past.damage()))
 }
 
-/// The time whose values are told: of a short one all of it, of a longer one the minutes that it touches.
-fn measured_range(range: TimeRange) -> TimeRange {
-    match range.length() < LONG_NS {
-        true => range,
-        false => TimeRange {
-            from: Nanos(range.from.0 - range.from.0 % LONG_NS),
-            to: Nanos(range.to.0.checked_next_multiple_of(LONG_NS).unwrap_or(range.to.0)),
-        },
+/// The time whose values are told: of a short one all of it, of a longer one the minutes that it touches, up to now.
+fn measured_range(range: TimeRange, now: Nanos) -> TimeRange {
+    if range.length() < LONG_NS {
+        return range;
+    }
+    let end = Nanos(range.to.0.checked_next_multiple_of(LONG_NS).unwrap_or(range.to.0));
+    TimeRange {
+        from: Nanos(range.from.0 - range.from.0 % LONG_NS),
+        to: if end > now { range.to.max(now) } else { end },
     }
 }
 

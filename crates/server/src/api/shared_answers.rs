@@ -38,7 +38,8 @@ struct Kept {
 /// Gives an answer of now again where it is fresh: one that took long is used ten times as long, up to three seconds.
 pub(super) async fn shared(State(state): State<Shared>, request: Request, next: Next) -> Response {
     let query = request.uri().query().unwrap_or("");
-    let is_of_now = query.split('&').any(|part| part.starts_with("live=")) || request.uri().path() == SEARCH;
+    let is_of_now =
+        query.split('&').any(|part| part.starts_with("live=")) || OF_NOW.contains(&request.uri().path());
     if !is_of_now || request.method() != Method::GET {
         return next.run(request).await;
     }
@@ -105,8 +106,8 @@ impl SharedAnswers {
     }
 }
 
-/// The search of flows, which is always of now.
-const SEARCH: &str = "/api/v1/flows/search";
+/// Answers that are always of now.
+const OF_NOW: [&str; 4] = ["/api/v1/flows/search", "/api/v1/flows", "/api/v1/nodes", "/api/v1/queues"];
 /// Answers that take less are made for each who asks.
 const LEAST_COST: Duration = Duration::from_millis(20);
 /// How many times as long as it took an answer is used, and how long at most.

@@ -10,6 +10,7 @@ mod reports;
 mod restart;
 mod rolled_up;
 mod shapes;
+mod shared;
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream, UdpSocket};

@@ -8,7 +8,9 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use inband_collector::QueueView;
 use inband_model::NodeId;
-use inband_model::api::{FlowPaths, ListQuestion, NamedLink, NamedNode, NamedPort, NamedQueue, Window};
+use inband_model::api::{
+    FlowPaths, ListQuestion, NamedLink, NamedNode, NamedPort, NamedQueue, Nothing, Window,
+};
 use serde::Serialize;
 
 use super::Shared;
@@ -53,7 +55,10 @@ pub(super) async fn metrics(State(state): State<Shared>) -> Result<Response, Pro
     Ok(([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text).into_response())
 }
 
-pub(super) async fn ledger(State(state): State<Shared>) -> Result<Response, Problem> {
+pub(super) async fn ledger(
+    State(state): State<Shared>,
+    Asked(Nothing {}): Asked<Nothing>,
+) -> Result<Response, Problem> {
     Ok(json(&*state.read.ledger().await?))
 }
 
@@ -84,7 +89,10 @@ pub(super) async fn links(
     }))
 }
 
-pub(super) async fn topology(State(state): State<Shared>) -> Result<Response, Problem> {
+pub(super) async fn topology(
+    State(state): State<Shared>,
+    Asked(Nothing {}): Asked<Nothing>,
+) -> Result<Response, Problem> {
     let (nodes, links) = (state.read.nodes().await?, state.read.links().await?);
     Ok(json(&state.names.of_topology(&nodes, &links)))
 }
@@ -140,7 +148,11 @@ pub(super) async fn flows(
 }
 
 /// One flow with the paths it has taken lately, as it is now.
-pub(super) async fn flow(State(state): State<Shared>, Path(id): Path<String>) -> Result<Response, Problem> {
+pub(super) async fn flow(
+    State(state): State<Shared>,
+    Path(id): Path<String>,
+    Asked(Nothing {}): Asked<Nothing>,
+) -> Result<Response, Problem> {
     let id = flow_id(&id)?;
     let unknown = || Problem::not_found("no report on this flow came lately");
     let flow = state.read.flows().await?.by_id(id).map(|known| known.flow).ok_or_else(unknown)?;

@@ -1,7 +1,7 @@
 use inband_model::{HopColumns, HopRecord, Nanos, NodeId};
 use proptest::prelude::{any, prop_assert, prop_assert_eq, proptest};
 
-use super::{LAST_BUCKET, Minutes, Sketch, bucket, middle};
+use super::{LAST_BUCKET, Minutes, Sketch, bucket, middle, parse_pairs};
 
 proptest! {
     #[test]
@@ -35,6 +35,33 @@ fn buckets_climb_with_values_up_to_the_largest() {
     assert_eq!(bucket(0), 0);
     assert_eq!((bucket(63), bucket(64), bucket(65), bucket(66)), (63, 64, 64, 65));
     assert_eq!(bucket(u64::MAX), LAST_BUCKET);
+}
+
+#[test]
+fn pairs_are_read_up_to_the_first_that_is_none() {
+    let read = |text: &str| {
+        let mut found = Vec::new();
+        parse_pairs(text, |bucket, count| found.push((bucket, count)));
+        found
+    };
+    let most = u64::MAX;
+    assert_eq!(read(&format!("0:1 63:{most} {LAST_BUCKET}:007")), [(0, 1), (63, most), (LAST_BUCKET, 7)]);
+    assert_eq!(read(""), []);
+    for wrong in [
+        "2",
+        "2:",
+        "2:x",
+        ":1",
+        "2:1:1",
+        "x:1",
+        "2 :1",
+        "9999:1",
+        "2:18446744073709551616",
+        "2:99999999999999999999",
+    ] {
+        assert_eq!(read(&format!("1:5 {wrong} 3:1")), [(1, 5)], "{wrong}");
+        assert_eq!(read(&format!("1:5 {wrong}")), [(1, 5)], "{wrong}");
+    }
 }
 
 #[test]
