@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use inband_model::table::shapes;
 use inband_model::{
-    Confidence, Event, EventDetail, LatencySpike, LedgerView, Nanos, NodeId, Phase, Severity,
+    Confidence, Event, EventDetail, EventId, EventKind, LatencySpike, LedgerView, Nanos, NodeId, Phase,
+    Severity,
 };
 use proptest::prelude::{ProptestConfig, any, prop_assert_eq, proptest};
 
@@ -271,6 +272,17 @@ fn every_column_of_every_table_can_be_asked_for() {
         let sql = "SELECT kind, severity, detail ->> 'latency' FROM events";
         let expected = [Cell::Text("latency-spike".into()), Cell::Text("warning".into()), Cell::Integer(9)];
         assert_eq!(history.query(sql, Limits::default()).unwrap().rows, [expected]);
+        let id = EventId::of(EventKind::LatencySpike, "3", START);
+        for (sql, found) in [
+            (format!("SELECT id, nodes FROM events WHERE id = '{id}'"), 1),
+            ("SELECT id, nodes FROM events WHERE nodes LIKE '% 3 %'".to_owned(), 1),
+            ("SELECT id, nodes FROM events WHERE nodes LIKE '% 1 %'".to_owned(), 0),
+            ("SELECT id, nodes FROM events WHERE id IS NULL".to_owned(), 0),
+        ] {
+            let rows = history.query(&sql, Limits::default()).unwrap().rows;
+            let expected = [Cell::Text(id.to_string()), Cell::Text(" 3 ".into())].to_vec();
+            assert_eq!(rows, vec![expected; found], "{sql}");
+        }
     };
     store.sync();
     check(store.history().unwrap());

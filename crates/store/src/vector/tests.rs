@@ -92,7 +92,7 @@ fn aggregate(numbers: &mut Numbers) -> String {
 fn filter(numbers: &mut Numbers) -> String {
     let of = pick(numbers, &NUMBERS);
     let some = numbers.next() >> 1 >> numbers.below(63);
-    match numbers.below(9) {
+    match numbers.below(11) {
         0 => format!("{of} IS NULL"),
         1 => format!("{of} is not null"),
         2 => format!("{of} BETWEEN {} AND {some}", some / 3),
@@ -101,6 +101,10 @@ fn filter(numbers: &mut Numbers) -> String {
         5 => format!("{of} IN ({some}, 1, 2)"),
         6 => "origin <> 'md-stack'".to_owned(),
         7 => "origin IN ('md-stack', 'xd-report', 'nothing')".to_owned(),
+        8 => {
+            format!("origin LIKE '%{}%'", pick(numbers, &["-", "MD", "report", "stack", "nothing", "", "x"]))
+        }
+        9 => format!("source LIKE '%{}%'", pick(numbers, &["10.", ".1", "fd00", "FD", "::3", "0.0.0"])),
         _ => format!("{of} {} {some}", pick(numbers, &["<", "<=", ">", ">=", "=", "<>", "!=", "=="])),
     }
 }
