@@ -70,7 +70,6 @@ use base::BasePath;
 use places::{Limits as PlaceLimits, Places};
 use said::SaidStore;
 use serve::Door;
-use shared_answers::SharedAnswers;
 use state::{Shared, State};
 use tls::Tls;
 
@@ -223,7 +222,6 @@ impl Api {
             earlier,
             settings,
             queries,
-            answers: SharedAnswers::default(),
             followers: Arc::default(),
         };
         state.restore();

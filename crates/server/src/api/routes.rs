@@ -1,11 +1,14 @@
 //! What can be asked, and by which path?
 
+use std::sync::Arc;
+
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::{delete, get, post};
 
 use super::problem::Problem;
+use super::shared_answers::SharedAnswers;
 use super::{
     Shared, about, between, compress, decode, drops, ecmp, events, flow_history, flow_list, guard, heat, map,
     openapi, packets, page, query, queue_timeline, reports, shared_answers, stream, summary, talkers, views,
@@ -53,7 +56,7 @@ pub(super) fn router(state: Shared) -> Router {
         .route("/api/v1/ecmp", get(ecmp::ecmp))
         .route("/api/v1/summary", get(summary::summary))
         .route_layer(from_fn(compress::answers))
-        .route_layer(from_fn_with_state(state.clone(), shared_answers::shared))
+        .route_layer(from_fn_with_state(Arc::<SharedAnswers>::default(), shared_answers::shared))
         .route_layer(from_fn_with_state(state.clone(), guard::guard_reading));
     let changes = Router::new()
         .route("/api/v1/events/{id}/acknowledge", post(events::acknowledge))

@@ -13,8 +13,6 @@ use axum::http::{Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::Response;
 
-use super::Shared;
-
 /// The answers that are kept.
 #[derive(Debug, Default)]
 pub(super) struct SharedAnswers {
@@ -36,7 +34,11 @@ struct Kept {
 }
 
 /// Gives an answer of now again where it is fresh: one that took long is used ten times as long, up to three seconds.
-pub(super) async fn shared(State(state): State<Shared>, request: Request, next: Next) -> Response {
+pub(super) async fn shared(
+    State(answers): State<Arc<SharedAnswers>>,
+    request: Request,
+    next: Next,
+) -> Response {
     let query = request.uri().query().unwrap_or("");
     let is_of_now =
         query.split('&').any(|part| part.starts_with("live=")) || OF_NOW.contains(&request.uri().path());
@@ -44,7 +46,7 @@ pub(super) async fn shared(State(state): State<Shared>, request: Request, next: 
         return next.run(request).await;
     }
     let key = (request.uri().to_string(), request.headers().get(ACCEPT_ENCODING).cloned());
-    let slot = state.answers.slot(key.clone());
+    let slot = answers.slot(key.clone());
     let mut turn = slot.lock().await;
     if let Some(kept) = turn.as_ref().filter(|kept| Instant::now() < kept.until) {
         return kept.answer();
@@ -56,7 +58,7 @@ pub(super) async fn shared(State(state): State<Shared>, request: Request, next: 
     let is_small = answer.body().size_hint().exact().is_some_and(|bytes| bytes <= MAX_BYTES);
     if cost < LEAST_COST || answer.status() != StatusCode::OK || !is_small {
         drop(turn);
-        state.answers.forget(&key, &slot);
+        answers.forget(&key, &slot);
         return answer;
     }
     let (parts, body) = answer.into_parts();

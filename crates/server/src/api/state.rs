@@ -14,7 +14,6 @@ use super::past::{self, Filter};
 use super::places::Places;
 use super::problem::Problem;
 use super::said::SaidStore;
-use super::shared_answers::SharedAnswers;
 use crate::archive::Archive;
 use crate::live::Live;
 use crate::metrics::Metrics;
@@ -44,8 +43,6 @@ pub(super) struct State {
     pub(super) settings: ApiSettings,
     /// Questions in SQL that may be worked on at the same time.
     pub(super) queries: Semaphore,
-    /// Answers that all who ask the same are given.
-    pub(super) answers: SharedAnswers,
     /// Who follows what changes in the fabric.
     pub(super) followers: Arc<Followers>,
 }
