@@ -8,7 +8,8 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 
-use crate::cargo::{cargo, run as finish, target_directory};
+use crate::benchmarks::{build, in_worktree, output};
+use crate::cargo::target_directory;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -82,10 +83,7 @@ fn compare(before: &Counts, after: &Counts, most: f64) -> Vec<String> {
 
 /// Builds the benchmarks of `tree` and counts the instructions of each row.
 fn count(tree: &Path, target: &Path, only: Option<&str>, rows: Rows) -> Result<Counts> {
-    let mut build = cargo(tree);
-    build.args(["build", "--quiet", "--release", "--package", "inband-bench"]);
-    finish(build.env("CARGO_TARGET_DIR", target))?;
-    let program = target.join("release/inband-bench");
+    let program = build(tree, target)?;
     let names = output(Command::new(&program).arg("--names"))?;
     let mut counts = Vec::new();
     for name in names.lines().filter(|name| only.is_none_or(|only| name.contains(only))) {
@@ -113,26 +111,4 @@ fn count_row(program: &Path, target: &Path, name: &str) -> Result<f64> {
     let total: f64 =
         total.and_then(|total| total.trim().parse().ok()).context("callgrind writes no total")?;
     Ok(total / items)
-}
-
-/// What a command prints.
-fn output(command: &mut Command) -> Result<String> {
-    let program = command.get_program().to_string_lossy().into_owned();
-    let output = command.output().with_context(|| format!("cannot start {program}; is it installed?"))?;
-    // What follows the sentence is where in the program it was written.
-    let said = String::from_utf8_lossy(&output.stderr);
-    let sentence = said.split("\n\nStack backtrace").next().unwrap_or_default().trim();
-    ensure!(output.status.success(), "{program}: {sentence}");
-    String::from_utf8(output.stdout).with_context(|| format!("{program} does not print text"))
-}
-
-/// Runs `work` while `commit` is checked out in `worktree`.
-fn in_worktree<T>(root: &Path, worktree: &Path, commit: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
-    let git = |arguments: &[&str], path: Option<&Path>, last: Option<&str>| {
-        output(Command::new("git").current_dir(root).args(arguments).args(path).args(last))
-    };
-    git(&["worktree", "add", "--quiet", "--force", "--detach"], Some(worktree), Some(commit))?;
-    let result = work();
-    git(&["worktree", "remove", "--force"], Some(worktree), None)?;
-    result
 }

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 mod bench;
+mod benchmarks;
 mod bpf;
 mod cargo;
 mod ci;

@@ -33,6 +33,9 @@ struct Arguments {
     /// Measure only the rows whose name contains this; `history`: only the store
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
+    /// Batches of each row
+    #[arg(long, value_name = "NUMBER", conflicts_with = "quick")]
+    rounds: Option<usize>,
     /// Measure one very hot switch alone: this many reports a second, for ten seconds
     #[arg(long, value_name = "PER_SECOND", num_args = 0..=1, default_missing_value = "487000")]
     hot: Option<u32>,
@@ -83,7 +86,7 @@ fn main() -> Result<()> {
         println!("{}", network::report(path, arguments.rows)?);
         return Ok(());
     }
-    let rounds = if arguments.quick { QUICK_ROUNDS } else { ROUNDS };
+    let rounds = arguments.rounds.unwrap_or(if arguments.quick { QUICK_ROUNDS } else { ROUNDS });
     if cfg!(debug_assertions) {
         eprintln!("note: this is a debug build, its times say nothing; use `cargo xtask bench`");
     }
