@@ -14,6 +14,7 @@ mod labs;
 mod ledger;
 mod page;
 mod paths;
+mod questions;
 mod slow_clients;
 mod soak;
 
@@ -82,6 +83,11 @@ const CHECKS: &[Check] = &[
         name: "paths",
         about: "follows 200 flows over each of 240 fabrics with reports late and lost, or --rounds N of 60 fabrics",
         run: paths::run,
+    },
+    Check {
+        name: "questions",
+        about: "asks each kind of question 100 times a second while reports of 131,072 flows come in, 5 times or --rounds N: reception costs at most 2 % more",
+        run: questions::run,
     },
     Check {
         name: "slow-clients",
