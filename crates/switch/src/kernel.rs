@@ -32,7 +32,7 @@ use crate::status::{PortStatus, Status};
 use crate::telemetry::Telemetry;
 use crate::timer::Timer;
 
-use self::abi::{Handed, PortSettings, Settings, narrowest_edge};
+use self::abi::{Handed, PortSettings, Settings, narrowest};
 use self::drops::{Dropped, Drops};
 use self::fast_path::FastPath;
 use self::programs::{Count, Programs};
@@ -87,9 +87,9 @@ impl KernelSwitch {
         let mut way = Way::open(netlink)?;
         let mut programs = Programs::load()?;
         programs.configure(&Settings::new(config, way.engine, Clock::Realtime.offset().ns))?;
-        let narrowest = narrowest_edge(config.interfaces.iter().zip(&devices));
+        let narrowest = narrowest(devices.iter());
         for ((interface, device), number) in config.interfaces.iter().zip(&devices).zip(0..) {
-            let settings = PortSettings::new(interface, device, number).with_narrowest_edge(narrowest);
+            let settings = PortSettings::new(interface, device, number).with_narrowest(narrowest);
             programs.set_port(device.index, &settings)?;
         }
         // The engine is there before the first packet is handed to it; sinks are there before sources.

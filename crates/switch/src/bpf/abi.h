@@ -67,8 +67,8 @@ struct port {
 	__u16 flags;
 	/* Of the device: the longest IP packet that Linux sends by it. */
 	__u32 device_mtu;
-	/* The least `device_mtu` of the edges that packets may leave by; 0: this device carries none that is longer. */
-	__u32 narrowest_edge;
+	/* The least `device_mtu` of all interfaces; 0: this device carries none that is longer. */
+	__u32 narrowest;
 };
 
 /* Which packets pass the stack by. */
@@ -125,7 +125,8 @@ enum count {
 	 * what is in them, did not leave. */
 	LEFT_WITHOUT,
 	LOST_INT,
-	/* With INT they are too long for an interface that is no edge: they did not leave. */
+	/* Only INT says what is in them, and with it they are too long for an interface that is no edge: they did not
+	 * leave. */
 	TOO_LONG,
 	COUNTS = 16,
 };

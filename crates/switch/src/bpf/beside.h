@@ -4,7 +4,7 @@
  *
  * Links between switches carry longer packets than those to hosts, so that there is room for INT. The stack compares a
  * packet's length with the MTU of the device it is to leave by, and it does so before INT is removed there. What comes in
- * longer than an edge carries therefore passes the stack without INT, and gets it back behind the stack.
+ * longer than the narrowest device carries therefore passes the stack without INT, and gets it back behind the stack.
  */
 #pragma once
 
@@ -188,18 +188,20 @@ enum put_back {
 	IS_BACK,
 	/* The packet has none: another one's is in its place, or the stack has made another packet of it. */
 	IS_GONE,
+	/* The packet has none: with it, it would be longer than the device's MTU. */
+	HAS_NO_ROOM,
 	/* The packet must not go on. */
 	IS_DAMAGED,
 };
 
-/* Puts INT back into the packet that came in at `came_at`. */
-static __always_inline enum put_back put_back(struct __sk_buff *skb, struct packet *packet,
-					      const struct config *config, __u64 came_at)
+/* Puts INT back into the packet. At an edge it may be as long as it came; the engine removes INT. */
+static __always_inline enum put_back put_back(struct __sk_buff *skb, struct packet *packet, const struct way *way)
 {
-	struct beside *beside = beside_of(came_at);
+	struct beside *beside = beside_of(way->came_at);
+	const struct config *config = way->config;
 	__u32 length;
 
-	if (!beside || beside->came_at != came_at || read_head(skb, packet) || read_ip(packet) != AT_SHIM)
+	if (!beside || beside->came_at != way->came_at || read_head(skb, packet) || read_ip(packet) != AT_SHIM)
 		return IS_GONE;
 	length = beside->length;
 	packet->shim = beside->shim;
@@ -207,6 +209,8 @@ static __always_inline enum put_back put_back(struct __sk_buff *skb, struct pack
 		return IS_GONE;
 	if (packet->shim > packet->visible || packet->end > packet->length || packet->shim > packet->end)
 		return IS_GONE;
+	if (!way->out->is_edge && packet->length + length > L3 + way->out->device_mtu)
+		return HAS_NO_ROOM;
 	correct_l4(packet, 0, sum_of_int(beside, length), length);
 	grow_lengths(packet, length);
 	if (config->kind == KIND_DSCP)
@@ -224,5 +228,5 @@ static __always_inline enum put_back put_back(struct __sk_buff *skb, struct pack
 	if (bpf_skb_store_bytes(skb, packet->shim, beside->bytes, length, BPF_F_RECOMPUTE_CSUM))
 		return IS_DAMAGED;
 	/* Another packet's bytes may have come meanwhile. */
-	return *(volatile __u64 *)&beside->came_at == came_at ? IS_BACK : IS_DAMAGED;
+	return *(volatile __u64 *)&beside->came_at == way->came_at ? IS_BACK : IS_DAMAGED;
 }

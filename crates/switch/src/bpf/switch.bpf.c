@@ -185,7 +185,7 @@ int arrive(struct __sk_buff *skb)
 	if (!is_ip(skb))
 		return TCX_NEXT;
 	came_at = bpf_ktime_get_ns() & ~HAS_BESIDE;
-	if (in->narrowest_edge && skb->len > L3 + in->narrowest_edge) {
+	if (in->narrowest && skb->len > L3 + in->narrowest) {
 		config = bpf_map_lookup_elem(&CONFIG, &zero);
 		packet = bpf_map_lookup_elem(&SCRATCH, &zero);
 		if (config && packet)
@@ -204,28 +204,23 @@ int arrive(struct __sk_buff *skb)
 static __always_inline int complete(struct __sk_buff *skb, const struct way *way)
 {
 	struct packet *packet;
+	enum put_back back;
 	__u32 zero = 0;
+	int is_plain;
 
 	if (!(way->came_at & HAS_BESIDE))
 		return TCX_NEXT;
 	packet = bpf_map_lookup_elem(&SCRATCH, &zero);
-	switch (packet ? put_back(skb, packet, way->config, way->came_at) : IS_GONE) {
-	case IS_BACK:
-		break;
-	case IS_GONE:
-		if (way->config->kind == KIND_DSCP || way->config->kind == KIND_PROBE_MARKER) {
-			count(way->out, LEFT_WITHOUT, 1);
-			return TCX_NEXT;
-		}
-		/* Ports and protocols say that there is INT. */
-	case IS_DAMAGED:
-		count(way->out, LOST_INT, 1);
-		return TCX_DROP;
-	}
-	if (way->out->is_edge || skb->len <= L3 + way->out->device_mtu)
+	back = packet ? put_back(skb, packet, way) : IS_GONE;
+	if (back == IS_BACK)
 		return TCX_NEXT;
-	/* Linux would not have sent it either. */
-	count(way->out, TOO_LONG, 1);
+	/* Whether the packet is whole without INT; else ports and protocols say that there is some. */
+	is_plain = way->config->kind == KIND_DSCP || way->config->kind == KIND_PROBE_MARKER;
+	if (back != IS_DAMAGED && is_plain) {
+		count(way->out, LEFT_WITHOUT, 1);
+		return TCX_NEXT;
+	}
+	count(way->out, back == HAS_NO_ROOM ? TOO_LONG : LOST_INT, 1);
 	return TCX_DROP;
 }
 

@@ -40,7 +40,7 @@ pub(super) struct PortSettings {
     address: [u8; 6],
     flags: u16,
     device_mtu: u32,
-    narrowest_edge: u32,
+    narrowest: u32,
 }
 
 /// The way to the engine and back.
@@ -120,14 +120,15 @@ impl PortSettings {
             address: device.address.first_chunk().copied().unwrap_or_default(),
             flags: 0,
             device_mtu: device.mtu,
-            narrowest_edge: 0,
+            narrowest: 0,
         }
     }
 
-    /// The same for a switch whose edges carry packets of at most `narrowest` bytes.
-    pub(super) fn with_narrowest_edge(self, narrowest: u32) -> Self {
-        let comes_with_longer = self.is_edge == 0 && narrowest < self.device_mtu;
-        Self { narrowest_edge: if comes_with_longer { narrowest } else { 0 }, ..self }
+    /// The same for a switch whose narrowest device carries packets of `narrowest` bytes.
+    pub(super) fn with_narrowest(self, narrowest: u32) -> Self {
+        // What comes in at an edge has no INT.
+        let carries_longer = self.is_edge == 0 && narrowest < self.device_mtu;
+        Self { narrowest: if carries_longer { narrowest } else { 0 }, ..self }
     }
 
     /// The same with packets that pass the stack by when they come in, and when they leave.
@@ -137,10 +138,9 @@ impl PortSettings {
     }
 }
 
-/// The longest packet that every edge carries, bytes: the least MTU of their devices.
-pub(super) fn narrowest_edge<'a>(interfaces: impl Iterator<Item = (&'a InterfaceConfig, &'a Device)>) -> u32 {
-    let edges = interfaces.filter(|(interface, _)| leaves_int_to_engine(interface));
-    edges.map(|(_, device)| device.mtu).min().unwrap_or(u32::MAX)
+/// The longest IP packet that every device carries, bytes.
+pub(super) fn narrowest<'a>(devices: impl Iterator<Item = &'a Device>) -> u32 {
+    devices.map(|device| device.mtu).min().unwrap_or(u32::MAX)
 }
 
 /// Whether the engine does all INT of an interface: it faces hosts, or none may come in by it.

@@ -9,7 +9,7 @@ use inband_linux::xdp::{self, XdpMode};
 use inband_node::NodeConfig;
 use inband_node::config::Xdp;
 
-use super::abi::{PortSettings, narrowest_edge};
+use super::abi::{PortSettings, narrowest};
 use super::obstacle::{Facts, Obstacle};
 use super::programs::Programs;
 use crate::error::SwitchError;
@@ -72,7 +72,7 @@ impl FastPath {
         }
     }
 
-    /// Looks at what may pass the stack by, and at what the edges carry, now that the devices are `all`.
+    /// Looks at what may pass the stack by, and at what the devices carry, now that the devices are `all`.
     ///
     /// # Errors
     /// What the kernel says about the programs' maps.
@@ -93,9 +93,7 @@ impl FastPath {
         }
         let mode = self.mode;
         let device_of = |name: &str| all.iter().find(|device| device.name == name);
-        let lanes = config.interfaces.iter().zip(&self.lanes);
-        let narrowest =
-            narrowest_edge(lanes.filter_map(|(interface, lane)| Some((interface, device_of(&lane.name)?))));
+        let narrowest = narrowest(self.lanes.iter().filter_map(|lane| device_of(&lane.name)));
         for ((lane, interface), number) in self.lanes.iter_mut().zip(&config.interfaces).zip(0..) {
             let Some(device) = device_of(&lane.name) else { continue };
             let takes = || mode == Xdp::Generic || xdp::takes_redirected(device.index).unwrap_or(false);
@@ -105,7 +103,7 @@ impl FastPath {
             if lane.to.is_none() {
                 programs.set_way(number, device.index)?;
             }
-            let settings = PortSettings::new(interface, device, number).with_narrowest_edge(narrowest);
+            let settings = PortSettings::new(interface, device, number).with_narrowest(narrowest);
             let settings = settings.with_fast_path(lane.from.is_none(), lane.to.is_none());
             programs.set_port(device.index, &settings)?;
         }

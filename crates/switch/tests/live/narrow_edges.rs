@@ -62,6 +62,36 @@ fn packets_too_long_for_an_edge_with_int_leave_it_as_they_leave_the_engine() {
 }
 
 #[test]
+fn what_has_no_room_for_int_on_a_link_between_switches_leaves_without_or_not_at_all() {
+    let Some(world) = World::new() else { return };
+    bridge(&world, FIRST);
+    shrink(&world, FIRST, "right");
+    let (from, to) = (socket(&world, A, "right"), socket(&world, SECOND, "left"));
+    let mut batch = Batch::new();
+    for kind in KINDS.into_iter().chain(["probe-marker"]) {
+        let switch = world.switch_of(FIRST, &config(12, kind, &[], 1_500, ""));
+        let mut sink = node(&config(12, kind, &["right"], 2_000, ""));
+        let frames = long_frames(kind, 0);
+        let is_plain_without = ["dscp", "probe-marker"].contains(&kind);
+        for frame in &frames {
+            if is_plain_without {
+                let got = exchange(&from, &to, frame, &mut batch);
+                assert_eq!(got, through(&mut sink, frame, 1, 2), "{kind}, from {frame:02x?}");
+            } else {
+                assert_eq!(from.send(std::iter::once(frame.as_slice())).unwrap(), 1);
+            }
+        }
+        // What comes behind them is the next to arrive.
+        let short = plain_frame(100, 17, true, 9);
+        assert_eq!(exchange(&from, &to, &short, &mut batch), Some(short), "{kind}");
+        let status = switch.stop();
+        let sent = u64::try_from(frames.len()).unwrap();
+        let counts = ["left_without_int", "too_long", "lost_int"].map(|name| status.kernel[name]);
+        assert_eq!(counts, if is_plain_without { [sent, 0, 0] } else { [0, sent, 0] }, "{kind}: {status:?}");
+    }
+}
+
+#[test]
 fn bulk_traffic_with_int_passes_routers_of_linux_to_narrow_edges_also_with_nat_in_the_middle() {
     for (kind, is_translated) in [("dscp", false), ("dscp", true), ("udp", false), ("udp-port", true)] {
         let Some(world) = World::new() else { return };
