@@ -1227,7 +1227,7 @@ function occupancy(value, inBytes, unit) {
   if (inBytes !== null && inBytes !== void 0) return bytes(inBytes);
   return `${count(value)}${THIN}${unit ?? "(unit not known)"}`;
 }
-var rate = (value) => value === null || value === void 0 ? UNKNOWN : count(Math.round(Number(value))) + "/s";
+var rate = (value) => value === null || value === void 0 ? UNKNOWN : (Math.abs(Number(value)) < 10 ? String(Number(Number(value).toPrecision(2))) : count(Math.round(Number(value)))) + "/s";
 var permille = (value) => value === null || value === void 0 ? UNKNOWN : trimmed((Number(value) / 10).toFixed(1)) + THIN + "%";
 var plural = (value, one, many = one + "s") => `${count(value)} ${Number(value) === 1 ? one : many}`;
 var PROTOCOLS = { 1: "icmp", 6: "tcp", 17: "udp", 47: "gre", 58: "icmp6", 132: "sctp" };
@@ -2109,7 +2109,7 @@ function Events() {
   const [when, every] = timeAsked();
   const [kind, severity] = [param("kind"), param("severity")];
   const chosen = `${KINDS.includes(kind) ? `&kind=${kind}` : ""}${["warning", "critical"].includes(severity) ? `&severity=${severity}` : ""}`;
-  const events = useAsk(`events ${when} ${chosen}`, (signal) => ask(`events?limit=${MOST}&from=${range().from}&to=${range().to}${chosen}`, { signal }), every, every && eventsHeard.value);
+  const events = useAsk(`events ${when} ${chosen}`, (signal) => ask(`events?limit=${MOST + 1}&from=${range().from}&to=${range().to}${chosen}`, { signal }), every, every && eventsHeard.value);
   return a4($, { children: [
     a4("h1", { children: "Events" }),
     a4(Tabs, {}),
@@ -2153,7 +2153,7 @@ function List({ all, isFiltered }) {
   return a4(
     Table,
     {
-      caption: `${all.length > MOST ? `${MOST} of ` : ""}${plural(all.length, "event")}, ${count(active)} of them going on`,
+      caption: all.length > MOST ? `The first ${MOST} events; there are more: choose a kind or a shorter time` : `${plural(all.length, "event")}, ${count(active)} of them going on`,
       rows: sorted.slice(0, MOST),
       keyOf: (event) => event.id,
       open: eventAddress,
@@ -2465,7 +2465,7 @@ function Known({ event, again }) {
           ["First", a4(Time, { at: first2 })],
           ["Last", a4(Time, { at: last })],
           ["State", phase === "begin" ? "goes on" : phase === "once" ? "happened once" : `ended: ${end_reason ?? UNKNOWN}`],
-          ["Rests on", `${count(rests)} reports; ${confidence}`],
+          ["Rests on", `${plural(rests, "report")}; ${confidence}`],
           ...numbers(event)
         ]
       }
@@ -2559,7 +2559,7 @@ function Related({ event }) {
     return a4(
       Table,
       {
-        caption: "What else happened, within five seconds of it",
+        caption: "What else went on at that time, or within five seconds of it",
         rows: others,
         keyOf: (other) => other.id,
         open: eventAddress,
@@ -2889,7 +2889,7 @@ function Head({ id, live }) {
       Facts,
       {
         facts: [
-          ["Hosts", [flow.source_name, flow.destination_name].map((name) => shown(name, 64)).join(" > ")],
+          ["Hosts", flow.source_name || flow.destination_name ? [flow.source_name, flow.destination_name].map((name) => shown(name, 64)).join(" > ") : UNKNOWN],
           ["Told by", flow.origin],
           ["Path", flow.complete ? `complete, ${flow.path?.length ?? 0} hops` : `not complete: ${missing}`],
           ["Reports", count(flow.reports)],
@@ -3045,7 +3045,7 @@ function List3({ id, packets, order, chosen }) {
     a4(
       Table,
       {
-        caption: `${count(packets.length)} packets, of reports, at most a minute`,
+        caption: `${plural(packets.length, "reported packet")}, of a minute at most`,
         rows: packets,
         keyOf: packetName,
         isChosen: (packet) => packetName(packet) === chosen,
@@ -3200,7 +3200,7 @@ function List4({ found: { found, known: known2, base: base2 }, rows, sort }) {
   }
   const longest = Math.max(1, ...rows.map((flow) => flow.worst_latency ?? 0));
   const caption = `${count(rows.length)} of ${count(found)} flows${found < known2 ? ` that match, of ${count(known2)}` : ""}, by ${sort}`;
-  return a4(Table, { caption, columns: columns(longest, BigInt(base2)), rows, keyOf: (flow) => flow.id, open: (flow) => href("/flow/" + flow.id) });
+  return a4(Table, { caption, columns: columns(longest, BigInt(base2)).filter(({ name }) => name !== "Hosts" || rows.some((flow) => flow.source_name || flow.destination_name)), rows, keyOf: (flow) => flow.id, open: (flow) => href("/flow/" + flow.id) });
 }
 function columns(longest, base2) {
   const named = (flow) => [flow.source_name, flow.destination_name].filter(Boolean).map((name) => shown(name, 40)).join(" > ");
@@ -8185,7 +8185,7 @@ function Now() {
     a4(Answer, { asked: events, children: () => a4($, { children: [
       groups3.length ? a4(Incidents, { groups: groups3 }) : a4(Quiet, {}),
       groups3.length < all.length && a4("p", { class: "muted", children: [
-        "Beside that flows began or changed their latency a little: ",
+        "Other events tell of new flows and of small changes of latency: ",
         a4("a", { href: href("/events"), children: "all events of this time" }),
         "."
       ] })
@@ -8197,9 +8197,10 @@ function Quiet() {
   return a4(Empty, { children: [
     "Nothing was announced in this time that tells of a fault. ",
     a4("a", { href: href("/", { live: "1d" }), children: "Look at a whole day" }),
-    ", or send reports to this collector:",
-    " ",
-    a4("code", { children: "inband demo --report-to ADDRESS:32766" }),
+    !totals.value?.received && a4($, { children: [
+      ", or send reports to this collector: ",
+      a4("code", { children: "inband demo --report-to ADDRESS:32766" })
+    ] }),
     "."
   ] });
 }
@@ -8244,7 +8245,7 @@ function History() {
     const from = first2 > range().from ? first2 : range().from;
     const between = `time >= ${from} AND time < ${to}`;
     const levels = to - from <= 2n * MINUTE ? `SELECT bucket(time, ${SECOND}) AS t, max(hop_latency) AS latency, max(queue_occupancy) AS depth, sum(dropped AND hop_index = 0) AS drops FROM observations WHERE ${between} GROUP BY 1 ORDER BY 1` : `SELECT time AS t, max(latency_max) AS latency, max(queue_occupancy_max) AS depth, NULL AS drops FROM minutes WHERE time >= ${from - MINUTE} AND time < ${to} GROUP BY 1 ORDER BY 1`;
-    const ledger = `SELECT time AS t, accepted, lost FROM ledger WHERE node_id IS NULL AND ${between} ORDER BY time`;
+    const ledger = `SELECT time AS t, accepted, lost FROM ledger WHERE node_id IS NULL AND time >= ${from - 20n * SECOND} AND time < ${to} ORDER BY time`;
     const [found, counted2] = await Promise.all([sql(levels, signal), sql(ledger, signal)]);
     return { from, levels: found, ledger: counted2 };
   }, every);
@@ -8257,7 +8258,7 @@ function Counts({ from, levels, ledger }) {
   const fromLive = history2.length ? history2[0].at : Infinity;
   const past = ledger.map((row) => ({ at: seconds(row.t), accepted: Number(row.accepted), lost: Number(row.lost) })).filter((row) => row.at < fromLive);
   const live = history2.map((one) => ({ at: one.at, accepted: one.totals.accepted, lost: one.totals.lost }));
-  const all = [...past, ...live].filter((row) => row.at >= seconds(from) - 10);
+  const all = [...past, ...live].filter((row) => row.at >= seconds(from) - 20);
   const between = all.slice(1).map((row, at) => ({ ...row, before: all[at] })).filter((row) => row.accepted >= row.before.accepted && row.at > row.before.at);
   const times = between.map((row) => row.at);
   const rates = between.map((row) => (row.accepted - row.before.accepted) / (row.at - row.before.at));
@@ -8415,7 +8416,7 @@ function Found({ found: { columns: columns3, rows, damage, took } }) {
         rows: rows.slice(0, MOST4),
         keyOf: (_5, at) => String(at),
         onFocus: () => void 0,
-        columns: columns3.map((name, at) => ({ name, isNumber: typeof rows[0][at] === "number", cell: (row) => cell2(name, row[at]) }))
+        columns: columns3.map((name, at) => ({ name, isNumber: typeof rows[0][at] === "number", isLong: String(rows[0][at]).length > 24, cell: (row) => cell2(name, row[at]) }))
       }
     )
   ] });
@@ -9050,7 +9051,7 @@ var PARTS = [
   ["shed", "dropped here, as a queue was full"]
 ];
 function Reports() {
-  const asked = useAsk("ledger", (signal) => ask("ledger", { signal }), 2e3);
+  const asked = useAsk("ledger", (signal) => ask("ledger", { signal }), 2e3, totals.value?.lost);
   return a4($, { children: [
     a4("h1", { children: "Reports" }),
     a4(Answer, { asked, children: (ledger) => a4(Ledger, { ledger }) }),

@@ -47,7 +47,7 @@ export function occupancy(value: Number_, inBytes: Number_, unit: string | null 
 }
 
 export const rate = (value: Number_) =>
-  value === null || value === undefined ? UNKNOWN : count(Math.round(Number(value))) + "/s";
+  value === null || value === undefined ? UNKNOWN : (Math.abs(Number(value)) < 10 ? String(Number(Number(value).toPrecision(2))) : count(Math.round(Number(value)))) + "/s";
 
 /** Thousandths as `97.3 %`. */
 export const permille = (value: Number_) =>

@@ -13,7 +13,7 @@ import { Table } from "../parts/table";
 import { Facts, FlowLink, Severity, Time } from "../parts/words";
 import { around } from "../range";
 import { MINUTE, SECOND, exact } from "../time";
-import { UNKNOWN, bytes, count, duration, permille, shown } from "../units";
+import { UNKNOWN, bytes, count, duration, permille, plural, shown } from "../units";
 import { eventAddress } from "./events";
 import { reportAddress } from "./report";
 
@@ -59,7 +59,7 @@ function Known({ event, again }: { event: any; again: () => void }) {
           ["First", <Time at={first} />],
           ["Last", <Time at={last} />],
           ["State", phase === "begin" ? "goes on" : phase === "once" ? "happened once" : `ended: ${end_reason ?? UNKNOWN}`],
-          ["Rests on", `${count(rests)} reports; ${confidence}`],
+          ["Rests on", `${plural(rests, "report")}; ${confidence}`],
           ...numbers(event),
         ]}
       />
@@ -161,7 +161,7 @@ function Related({ event }: { event: any }) {
         if (!others.length) return <Empty>Nothing else was announced within five seconds of it.</Empty>;
         return (
           <Table
-            caption="What else happened, within five seconds of it"
+            caption="What else went on at that time, or within five seconds of it"
             rows={others}
             keyOf={(other) => other.id}
             open={eventAddress}

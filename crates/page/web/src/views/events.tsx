@@ -21,7 +21,7 @@ export function Events() {
   const [when, every] = timeAsked();
   const [kind, severity] = [param("kind"), param("severity")];
   const chosen = `${KINDS.includes(kind) ? `&kind=${kind}` : ""}${["warning", "critical"].includes(severity) ? `&severity=${severity}` : ""}`;
-  const events = useAsk<any[]>(`events ${when} ${chosen}`, (signal) => ask(`events?limit=${MOST}&from=${range().from}&to=${range().to}${chosen}`, { signal }), every, every && eventsHeard.value);
+  const events = useAsk<any[]>(`events ${when} ${chosen}`, (signal) => ask(`events?limit=${MOST + 1}&from=${range().from}&to=${range().to}${chosen}`, { signal }), every, every && eventsHeard.value);
   return (
     <>
       <h1>Events</h1>
@@ -77,7 +77,7 @@ function List({ all, isFiltered }: { all: any[]; isFiltered: boolean }) {
   const sorted = [...all].sort((a, b) => Number(b.phase === "begin") - Number(a.phase === "begin") || (BigInt(b.last) > BigInt(a.last) ? 1 : -1));
   return (
     <Table
-      caption={`${all.length > MOST ? `${MOST} of ` : ""}${plural(all.length, "event")}, ${count(active)} of them going on`}
+      caption={all.length > MOST ? `The first ${MOST} events; there are more: choose a kind or a shorter time` : `${plural(all.length, "event")}, ${count(active)} of them going on`}
       rows={sorted.slice(0, MOST)}
       keyOf={(event) => event.id}
       open={eventAddress}

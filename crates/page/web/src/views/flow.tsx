@@ -14,7 +14,7 @@ import { Facts, Time } from "../parts/words";
 import { Waterfall, waterfallText } from "../parts/waterfall";
 import { range } from "../range";
 import { MINUTE, exact } from "../time";
-import { UNKNOWN, count, duration, shown } from "../units";
+import { UNKNOWN, count, duration, plural, shown } from "../units";
 
 export function Flow({ name }: { name: string }) {
   const found = useAsk("flow " + name, () => resolve(name));
@@ -64,7 +64,7 @@ function Head({ id, live }: { id: string; live: { flow: any; paths: Taken[] } | 
       <h1 class="mono">{flowText(flow.flow)}</h1>
       <Facts
         facts={[
-          ["Hosts", [flow.source_name, flow.destination_name].map((name) => shown(name, 64)).join(" > ")],
+          ["Hosts", flow.source_name || flow.destination_name ? [flow.source_name, flow.destination_name].map((name) => shown(name, 64)).join(" > ") : UNKNOWN],
           ["Told by", flow.origin],
           ["Path", flow.complete ? `complete, ${flow.path?.length ?? 0} hops` : `not complete: ${missing}`],
           ["Reports", count(flow.reports)],
@@ -218,7 +218,7 @@ function List({ id, packets, order, chosen }: { id: string; packets: Packet[]; o
         <button aria-pressed={order === "time"} onClick={() => set({ order: "time", packet: undefined })}>Latest first</button>
       </p>
       <Table
-        caption={`${count(packets.length)} packets, of reports, at most a minute`}
+        caption={`${plural(packets.length, "reported packet")}, of a minute at most`}
         rows={packets}
         keyOf={packetName}
         isChosen={(packet) => packetName(packet) === chosen}

@@ -85,7 +85,7 @@ function List({ found: { found, known, base }, rows, sort }: { found: Found; row
   }
   const longest = Math.max(1, ...rows.map((flow) => flow.worst_latency ?? 0));
   const caption = `${count(rows.length)} of ${count(found)} flows${found < known ? ` that match, of ${count(known)}` : ""}, by ${sort}`;
-  return <Table caption={caption} columns={columns(longest, BigInt(base))} rows={rows} keyOf={(flow) => flow.id} open={(flow) => href("/flow/" + flow.id)} />;
+  return <Table caption={caption} columns={columns(longest, BigInt(base)).filter(({ name }) => name !== "Hosts" || rows.some((flow) => flow.source_name || flow.destination_name))} rows={rows} keyOf={(flow) => flow.id} open={(flow) => href("/flow/" + flow.id)} />;
 }
 
 function columns(longest: number, base: bigint): Column<FlowRow>[] {

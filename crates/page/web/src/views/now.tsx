@@ -92,7 +92,7 @@ export function Now() {
         {() => (
           <>
             {groups.length ? <Incidents groups={groups} /> : <Quiet />}
-            {groups.length < all.length && <p class="muted">Beside that flows began or changed their latency a little: <a href={href("/events")}>all events of this time</a>.</p>}
+            {groups.length < all.length && <p class="muted">Other events tell of new flows and of small changes of latency: <a href={href("/events")}>all events of this time</a>.</p>}
           </>
         )}
       </Answer>
@@ -104,8 +104,8 @@ export function Now() {
 function Quiet() {
   return (
     <Empty>
-      Nothing was announced in this time that tells of a fault. <a href={href("/", { live: "1d" })}>Look at a whole day</a>, or send reports to this collector:{" "}
-      <code>inband demo --report-to ADDRESS:32766</code>.
+      Nothing was announced in this time that tells of a fault. <a href={href("/", { live: "1d" })}>Look at a whole day</a>
+      {!totals.value?.received && <>, or send reports to this collector: <code>inband demo --report-to ADDRESS:32766</code></>}.
     </Empty>
   );
 }
@@ -161,7 +161,7 @@ function History() {
       to - from <= 2n * MINUTE
         ? `SELECT bucket(time, ${SECOND}) AS t, max(hop_latency) AS latency, max(queue_occupancy) AS depth, sum(dropped AND hop_index = 0) AS drops FROM observations WHERE ${between} GROUP BY 1 ORDER BY 1`
         : `SELECT time AS t, max(latency_max) AS latency, max(queue_occupancy_max) AS depth, NULL AS drops FROM minutes WHERE time >= ${from - MINUTE} AND time < ${to} GROUP BY 1 ORDER BY 1`;
-    const ledger = `SELECT time AS t, accepted, lost FROM ledger WHERE node_id IS NULL AND ${between} ORDER BY time`;
+    const ledger = `SELECT time AS t, accepted, lost FROM ledger WHERE node_id IS NULL AND time >= ${from - 20n * SECOND} AND time < ${to} ORDER BY time`;
     const [found, counted] = await Promise.all([sql(levels, signal), sql(ledger, signal)]);
     return { from, levels: found, ledger: counted };
   }, every);
@@ -176,7 +176,7 @@ function Counts({ from, levels, ledger }: { from: bigint; levels: any[]; ledger:
   const fromLive = history.length ? history[0]!.at : Infinity;
   const past = ledger.map((row) => ({ at: seconds(row.t), accepted: Number(row.accepted), lost: Number(row.lost) })).filter((row) => row.at < fromLive);
   const live = history.map((one) => ({ at: one.at, accepted: one.totals.accepted!, lost: one.totals.lost! }));
-  const all = [...past, ...live].filter((row) => row.at >= seconds(from) - 10);
+  const all = [...past, ...live].filter((row) => row.at >= seconds(from) - 20);
   // Totals begin again with the collector.
   const between = all.slice(1).map((row, at) => ({ ...row, before: all[at]! })).filter((row) => row.accepted >= row.before.accepted && row.at > row.before.at);
   const times = between.map((row) => row.at);

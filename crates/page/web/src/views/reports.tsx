@@ -10,6 +10,7 @@ import { Decoder } from "../parts/decoder";
 import { Table } from "../parts/table";
 import { Facts, Time } from "../parts/words";
 import { range, timeAsked } from "../range";
+import { totals } from "../stream";
 import { bytes, count, permille, plural, shown } from "../units";
 
 const PARTS: [string, string][] = [
@@ -20,7 +21,8 @@ const PARTS: [string, string][] = [
 ];
 
 export function Reports() {
-  const asked = useAsk<any>("ledger", (signal) => ask("ledger", { signal }), 2_000);
+  // A loss stands at its stream as soon as the total tells of it.
+  const asked = useAsk<any>("ledger", (signal) => ask("ledger", { signal }), 2_000, totals.value?.lost);
   return (
     <>
       <h1>Reports</h1>
