@@ -6,7 +6,9 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -121,6 +123,66 @@ fn ctrl_c_ends_it_cleanly_with_the_ledger() {
     let last: Value = serde_json::from_str(rest.last().unwrap()).unwrap();
     assert_eq!(last["kind"], "ledger");
     assert_eq!(count(&last, "lost"), 0);
+}
+
+/// Both run at once: the one nobody watches ends by itself, and after it the other still runs. The terminal is one of
+/// `script`, which hands the byte of Ctrl-C to it as a keyboard does.
+#[test]
+fn without_a_duration_it_runs_until_ctrl_c_on_a_terminal_and_20_s_elsewhere() {
+    if Command::new("script").arg("--version").output().is_err() {
+        eprintln!("skipped: needs `script` of util-linux");
+        return;
+    }
+    let folder = folder("demo-terminal");
+    let mut watched = Command::new("script")
+        .args(["-qec", concat!(env!("CARGO_BIN_EXE_inband"), " demo"), "/dev/null"])
+        .env("TMPDIR", &folder)
+        .env("TERM", "xterm")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut picture = watched.stdout.take().unwrap();
+    let picture = thread::spawn(move || {
+        let mut text = Vec::new();
+        picture.read_to_end(&mut text).map(|_| String::from_utf8_lossy(&text).into_owned())
+    });
+    let begun = Instant::now();
+    let mut unattended = Command::new(env!("CARGO_BIN_EXE_inband"))
+        .args(["demo", "--no-page"])
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+
+    let unattended = end(&mut unattended);
+    let took = begun.elapsed();
+    let still_runs = watched.try_wait().unwrap().is_none();
+    // Nobody takes the byte where the program has ended, which is told below.
+    let _ = watched.stdin.as_mut().unwrap().write_all(b"\x03");
+    let watched = end(&mut watched);
+
+    assert!(unattended.is_some_and(|status| status.success()), "{unattended:?}");
+    assert!(took >= Duration::from_secs(20), "{took:?}");
+    let picture = picture.join().unwrap().unwrap();
+    assert!(still_runs, "{picture}");
+    assert!(watched.is_some_and(|status| status.success()), "{watched:?}: {picture}");
+    assert!(picture.contains("Deepest queues of the run"), "{picture}");
+    assert!(picture.ends_with("\x1b[?25h"), "the cursor is back: {picture}");
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
+}
+
+/// Waits until a program has ended; one that does not within two minutes is ended, which is no success.
+fn end(child: &mut Child) -> Option<ExitStatus> {
+    let deadline = Instant::now() + Duration::from_secs(120);
+    while Instant::now() < deadline {
+        if let Some(status) = child.try_wait().unwrap() {
+            return Some(status);
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    None
 }
 
 #[test]
