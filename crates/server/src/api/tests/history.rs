@@ -365,6 +365,28 @@ fn events_are_found_by_the_time_up_to_now_too() {
     assert!(status == 400 && problem.contains("\"parameter\":\"live\""), "{problem}");
 }
 
+/// Whoever left out one that goes on would say that it is over.
+#[test]
+fn a_limit_of_events_is_one_of_past_ones_and_behind_another_page_of_all() {
+    let system = System::start("");
+    let hop = |node: u32| [node, 1 << 16 | 2, 700, 3 << 24 | 1_000];
+    let looped = || md_frame().with(|int| int.bitmap(0xf000).words(&[hop(7), hop(8), hop(7)].concat()));
+    system.report_frame(1, &looped().build());
+    system.report_frame(1, &looped().over(packet().udp(5, 6)).build());
+    system.wait_for("/api/v1/events?kind=new-flow", |events| len(events) == 2);
+    assert_eq!(len(&ask(&system, "/api/v1/events?kind=new-flow&limit=1")), 1);
+
+    let loops = system.wait_for("/api/v1/events?kind=loop&limit=1", |events| len(events) == 2);
+    assert_eq!((&loops[0]["phase"], &loops[1]["phase"]), (&json!("begin"), &json!("begin")), "{loops}");
+    assert_eq!(len(&ask(&system, "/api/v1/events?kind=loop&active=true&limit=1")), 2);
+    let page = |after: &Value| {
+        let after = after.as_str().unwrap();
+        ask(&system, &format!("/api/v1/events?severity=warning&limit=1&after={after}"))
+    };
+    assert_eq!(page(&loops[0]["id"])[0]["id"], loops[1]["id"]);
+    assert_eq!(len(&page(&loops[0]["id"])), 1);
+}
+
 #[test]
 fn the_thresholds_of_congestion_are_told() {
     let (system, _) = reported();
