@@ -20,18 +20,8 @@ pub(crate) struct Arguments {
     /// Measure one very hot switch alone: this many reports a second, for ten seconds
     #[arg(long, value_name = "PER_SECOND", num_args = 0..=1, default_missing_value = "487000")]
     pub hot: Option<u32>,
-    /// Measure in turn with the benchmarks of this commit; they must know `--rounds`
-    #[arg(long, value_name = "COMMIT", conflicts_with_all = ["quick", "hot"])]
-    against: Option<String>,
-    /// How often each of the two is measured
-    #[arg(long, value_name = "NUMBER", default_value_t = 21, requires = "against")]
-    pairs: u32,
-    /// Batches of each row in a measurement of a pair
-    #[arg(long, value_name = "NUMBER", default_value_t = 1_000, requires = "against")]
-    rounds: u32,
-    /// Fail when a row takes surely more than this many times the time of the other commit
-    #[arg(long, value_name = "TIMES", default_value_t = 1.05, requires = "against")]
-    most: f64,
+    #[command(flatten)]
+    in_pairs: pairs::Arguments,
 }
 
 /// Builds the benchmarks in release mode and runs them.
@@ -39,8 +29,8 @@ pub(crate) struct Arguments {
 /// # Errors
 /// They do not build, a row cannot be measured, or one takes more than `--most` times the time of the other commit.
 pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<()> {
-    if let Some(commit) = &arguments.against {
-        return pairs::run(root, commit, arguments);
+    if let Some(commit) = &arguments.in_pairs.against {
+        return pairs::run(root, commit, arguments.only.as_deref(), &arguments.in_pairs);
     }
     let mut command = cargo(root);
     command.args(["run", "--quiet", "--release", "--package", "inband-bench", "--"]);

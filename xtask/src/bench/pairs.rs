@@ -6,10 +6,26 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
+use clap::Args;
 
-use super::Arguments;
 use crate::benchmarks::{build, in_worktree, output};
 use crate::cargo::target_directory;
+
+#[derive(Args)]
+pub(super) struct Arguments {
+    /// Measure in turn with the benchmarks of this commit; they must know `--rounds`
+    #[arg(long, value_name = "COMMIT", conflicts_with_all = ["quick", "hot"])]
+    pub against: Option<String>,
+    /// How often each of the two is measured
+    #[arg(long, value_name = "NUMBER", default_value_t = 21, requires = "against")]
+    pairs: u32,
+    /// Batches of each row in a measurement of a pair
+    #[arg(long, value_name = "NUMBER", default_value_t = 1_000, requires = "against")]
+    rounds: u32,
+    /// Fail when a row takes surely more than this many times the time of the other commit
+    #[arg(long, value_name = "TIMES", default_value_t = 1.05, requires = "against")]
+    most: f64,
+}
 
 /// Nanoseconds of an item by the name of its row, in the order of the rows.
 type Times = Vec<(String, f64)>;
@@ -19,7 +35,7 @@ type Times = Vec<(String, f64)>;
 ///
 /// # Errors
 /// A program does not build, a row cannot be measured, or the upper end of an interval is over `--most`.
-pub(super) fn run(root: &Path, commit: &str, arguments: &Arguments) -> Result<()> {
+pub(super) fn run(root: &Path, commit: &str, only: Option<&str>, arguments: &Arguments) -> Result<()> {
     ensure!(arguments.pairs >= MIN_PAIRS, "an interval takes at least {MIN_PAIRS} pairs");
     let target = target_directory(root).join("instructions");
     let worktree = target.join("tree");
@@ -32,7 +48,7 @@ pub(super) fn run(root: &Path, commit: &str, arguments: &Arguments) -> Result<()
     for number in 0..arguments.pairs {
         // The first of a pair may find the processor as another program left it, so the two take turns in that as well.
         let (first, second) = if number % 2 == 0 { (&before, &after) } else { (&after, &before) };
-        let (one, other) = (measure(first, arguments)?, measure(second, arguments)?);
+        let (one, other) = (measure(first, only, arguments)?, measure(second, only, arguments)?);
         pairs.push(if number % 2 == 0 { (one, other) } else { (other, one) });
     }
     let over = compare(&pairs, arguments.most);
@@ -51,10 +67,10 @@ fn keep(program: &Path, place: &Path) -> Result<()> {
 }
 
 /// One measurement of the rows.
-fn measure(program: &Path, arguments: &Arguments) -> Result<Times> {
+fn measure(program: &Path, only: Option<&str>, arguments: &Arguments) -> Result<Times> {
     let mut command = Command::new(program);
     // Every name contains the empty text; with `--only` nothing but rows is measured.
-    command.args(["--only", arguments.only.as_deref().unwrap_or_default()]);
+    command.args(["--only", only.unwrap_or_default()]);
     Ok(times(&output(command.args(["--rounds", &arguments.rounds.to_string()]))?))
 }
 
