@@ -8416,7 +8416,7 @@ function Found({ found: { columns: columns3, rows, damage, took } }) {
         rows: rows.slice(0, MOST4),
         keyOf: (_5, at) => String(at),
         onFocus: () => void 0,
-        columns: columns3.map((name, at) => ({ name, isNumber: typeof rows[0][at] === "number", isLong: String(rows[0][at]).length > 24, cell: (row) => cell2(name, row[at]) }))
+        columns: columns3.map((name, at) => ({ name, isNumber: typeof rows[0][at] === "number", isLong: /^(?=.* ).{17}/.test(String(rows[0][at])), cell: (row) => cell2(name, row[at]) }))
       }
     )
   ] });
@@ -8769,7 +8769,7 @@ function Over({ depths, write: write2 }) {
       columns: columns3,
       step: stepAt,
       rowHeight: queues.length > 16 ? 14 : 20,
-      labels: queues.map(queueName),
+      labels: queues.map((queue) => queueName(queue).replace(" interface ", " ")),
       told: (row, column) => {
         const value = at(row, column);
         return `${queueName(queues[row])}, ${clock(time(column))} to ${clock(time(column + 1))}: ${value === void 0 ? "nothing reported" : `at most ${write2(queues[row], value)}`}`;

@@ -117,7 +117,7 @@ function Found({ found: { columns, rows, damage, took } }: { found: Rows }) {
         rows={rows.slice(0, MOST)}
         keyOf={(_, at) => String(at)}
         onFocus={() => undefined}
-        columns={columns.map((name, at) => ({ name, isNumber: typeof rows[0]![at] === "number", isLong: String(rows[0]![at]).length > 24, cell: (row: any[]) => cell(name, row[at]) }))}
+        columns={columns.map((name, at) => ({ name, isNumber: typeof rows[0]![at] === "number", isLong: /^(?=.* ).{17}/.test(String(rows[0]![at])), cell: (row: any[]) => cell(name, row[at]) }))}
       />
     </>
   );

@@ -95,7 +95,7 @@ function Over({ depths, write }: { depths: DepthsOverTime; write: (queue: QueueR
       columns={columns}
       step={stepAt}
       rowHeight={queues.length > 16 ? 14 : 20}
-      labels={queues.map(queueName)}
+      labels={queues.map((queue) => queueName(queue).replace(" interface ", " "))}
       told={(row, column) => {
         const value = at(row, column);
         return `${queueName(queues[row]!)}, ${clock(time(column))} to ${clock(time(column + 1))}: ${value === undefined ? "nothing reported" : `at most ${write(queues[row]!, value)}`}`;
