@@ -7,6 +7,7 @@ import statistics
 import subprocess
 import sys
 import time
+import urllib.error
 from pathlib import Path
 
 from page import Collector, Demo, open_view, ready
@@ -74,7 +75,11 @@ class Large:
         self.sender.stdout.readline()
         known = 0
         for _ in range(60):
-            known = self.collector.json("flows/search?limit=1")["known"]
+            try:
+                known = self.collector.json("flows/search?limit=1")["known"]
+            except urllib.error.HTTPError as error:
+                if error.code != 503:  # It is busy with the first reports.
+                    raise
             if known >= flows:
                 break
             time.sleep(1)
