@@ -50,11 +50,15 @@ ends = ["leaf2:11", "spine1"]
 ends = ["leaf2:12", "spine2"]
 "#;
 
-/// Before anything breaks, 200 datagrams and a stream arrive bit for bit; then a link breaks.
+/// Before anything breaks, 200 datagrams and a stream of segments as long as hosts send them arrive bit for bit; then a
+/// link breaks.
 const BREAK: &str = r#"
 [[step]]
 at = "0s"
 run = { on = "h2", command = "inband lab traffic receive --port 5001 --packets 200 --for 8s" }
+[[step]]
+at = "0s"
+run = { on = "h2", command = "inband lab traffic receive --port 5002 --packets 300 --for 10s" }
 [[step]]
 at = "0s"
 run = { on = "h1", command = "inband lab traffic send 10.0.2.1 --flows 16 --rate 400kbit --for 9s" }
@@ -63,7 +67,7 @@ at = "0.2s"
 run = { on = "h1", command = "inband lab traffic send 10.0.2.1 --port 5001 --packets 200 --rate 1Mbit" }
 [[step]]
 at = "0.2s"
-run = { on = "h1", command = "inband lab traffic send 10.0.2.1 --packets 200 --rate 1Mbit --tcp" }
+run = { on = "h1", command = "inband lab traffic send 10.0.2.1 --port 5002 --bytes 8000 --packets 300 --rate 10Mbit --tcp" }
 [[step]]
 at = "4s"
 break = ["leaf1", "spine1"]
@@ -99,8 +103,10 @@ fn check_broken_link(datapaths: [&str; 4]) {
 
     assert_eq!(code, 0, "{out}{messages}");
     let outcome = json(&out);
-    let received = json(outcome["steps"][0]["output"].as_str().unwrap());
-    assert_eq!((&received["received"], &received["wrong"]), (&200.into(), &0.into()), "{out}");
+    for (step, packets) in [(0, 200), (1, 300)] {
+        let received = json(outcome["steps"][step]["output"].as_str().unwrap());
+        assert_eq!((&received["received"], &received["wrong"]), (&packets.into(), &0.into()), "{out}");
+    }
     assert_ledger_is_clean(&world.ask("/api/v1/ledger")["total"]);
     let (_, status, _) = world.lab(&["status", "NAME", "--json"]);
     let kinds: Vec<_> = json(&status)["nodes"].as_array().unwrap()[..4].iter().map(kind).collect();
