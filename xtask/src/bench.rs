@@ -21,7 +21,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "PER_SECOND", num_args = 0..=1, default_missing_value = "487000")]
     pub hot: Option<u32>,
     #[command(flatten)]
-    in_pairs: pairs::Arguments,
+    in_pairs: pairs::InPairs,
 }
 
 /// Builds the benchmarks in release mode and runs them.

@@ -69,3 +69,15 @@ fn main() -> ExitCode {
 fn workspace_root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask is a folder of the workspace").to_path_buf()
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::Task;
+
+    #[test]
+    fn every_task_has_arguments_that_can_be_parsed() {
+        Task::command().debug_assert();
+    }
+}

@@ -12,7 +12,7 @@ use crate::benchmarks::{build, in_worktree, output};
 use crate::cargo::target_directory;
 
 #[derive(Args)]
-pub(super) struct Arguments {
+pub(super) struct InPairs {
     /// Measure in turn with the benchmarks of this commit; they must know `--rounds`
     #[arg(long, value_name = "COMMIT", conflicts_with_all = ["quick", "hot"])]
     pub against: Option<String>,
@@ -35,7 +35,7 @@ type Times = Vec<(String, f64)>;
 ///
 /// # Errors
 /// A program does not build, a row cannot be measured, or the upper end of an interval is over `--most`.
-pub(super) fn run(root: &Path, commit: &str, only: Option<&str>, arguments: &Arguments) -> Result<()> {
+pub(super) fn run(root: &Path, commit: &str, only: Option<&str>, arguments: &InPairs) -> Result<()> {
     ensure!(arguments.pairs >= MIN_PAIRS, "an interval takes at least {MIN_PAIRS} pairs");
     let target = target_directory(root).join("instructions");
     let worktree = target.join("tree");
@@ -67,7 +67,7 @@ fn keep(program: &Path, place: &Path) -> Result<()> {
 }
 
 /// One measurement of the rows.
-fn measure(program: &Path, only: Option<&str>, arguments: &Arguments) -> Result<Times> {
+fn measure(program: &Path, only: Option<&str>, arguments: &InPairs) -> Result<Times> {
     let mut command = Command::new(program);
     // Every name contains the empty text; with `--only` nothing but rows is measured.
     command.args(["--only", only.unwrap_or_default()]);
