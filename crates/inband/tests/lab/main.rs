@@ -4,6 +4,7 @@
 mod kernel;
 mod world;
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use serde_json::Value;
@@ -214,12 +215,20 @@ fn a_trace_finds_every_hop_and_every_path_and_says_where_int_ended() {
     let Some(world) = up(FABRIC) else { return };
     let trace =
         ["exec", "NAME", "h1", "inband", "trace", "10.0.2.1", "--wait", "5s", "--count", "1", "--json"];
-    let (code, out, messages) = world.lab(&[&trace[..], &["--ecmp"]].concat());
-    assert_eq!(code, 0, "{out}{messages}");
-    let last = json(out.lines().last().unwrap_or_default());
-    let mut paths: Vec<Vec<u64>> = serde_json::from_value(last["summary"]["paths"].clone()).unwrap();
-    paths.sort();
-    assert_eq!(paths, [[1, 11, 2], [1, 12, 2]], "{out}");
+    // One search misses the second of two paths once in 128 times: its flows have ports taken at random.
+    let mut out = String::new();
+    let mut paths = BTreeSet::new();
+    for _ in 0..4 {
+        let (code, found, messages) = world.lab(&[&trace[..], &["--ecmp"]].concat());
+        assert_eq!(code, 0, "{found}{messages}");
+        let last = json(found.lines().last().unwrap_or_default());
+        paths.extend(serde_json::from_value::<Vec<Vec<u64>>>(last["summary"]["paths"].clone()).unwrap());
+        out = found;
+        if paths.len() > 1 {
+            break;
+        }
+    }
+    assert_eq!(paths, BTreeSet::from([vec![1, 11, 2], vec![1, 12, 2]]), "{out}");
     let probe = json(out.lines().next().unwrap_or_default());
     assert_eq!((&probe["ended"], &probe["hops"][0]["node"]), (&"sink".into(), &"leaf1".into()), "{out}");
     assert!(probe["hops"][1]["link_latency"].is_i64() || probe["hops"][1]["link_latency"].is_u64(), "{out}");
