@@ -49,9 +49,6 @@ static __always_inline struct beside *beside_of(__u64 came_at)
 	return bpf_map_lookup_elem(&BESIDE, &place);
 }
 
-/* A number below 4 gigabytes whose bounds the compiler does not prove away. */
-#define HIDE(number) asm volatile("" : "+r"(number))
-
 /* Older kernels sum no more bytes at once. */
 #define MOST_SUMMED 512
 
@@ -63,7 +60,7 @@ static __always_inline __u64 sum_of_part(struct beside *beside, __u32 start, __u
 	if (length <= start)
 		return 0;
 	part = length - start > MOST_SUMMED ? MOST_SUMMED : length - start;
-	HIDE(part);
+	APART(part);
 	if (part > MOST_SUMMED || start + part > MOST_INT_BYTES)
 		return 0;
 	return (__u32)bpf_csum_diff(0, 0, (__be32 *)(beside->bytes + start), part, 0);
@@ -134,17 +131,6 @@ static __always_inline __u32 int_bytes(struct packet *packet, const struct confi
 	return packet->shim + length > packet->end || packet->shim > packet->visible ? 0 : length;
 }
 
-/* Writes the headers in front of INT back, from the IP header on. */
-static __always_inline int write_headers(struct __sk_buff *skb, struct packet *packet)
-{
-	__u32 length = packet->shim - L3;
-
-	HIDE(length);
-	if (length == 0 || length > HEAD_BYTES - L3)
-		return -1;
-	return bpf_skb_store_bytes(skb, L3, packet->head + L3, length, BPF_F_RECOMPUTE_CSUM);
-}
-
 /*
  * Takes INT out of the packet. Returns its arrival, which says whether that was done; 0: the packet is damaged and must
  * not go on.
@@ -168,7 +154,7 @@ static __always_inline __u64 put_beside(struct __sk_buff *skb, struct packet *pa
 	beside->l4 = packet->l4;
 	beside->version = packet->version;
 	beside->protocol = packet->protocol;
-	HIDE(length);
+	APART(length);
 	if (length == 0 || length > MOST_INT_BYTES || bpf_skb_load_bytes(skb, packet->shim, beside->bytes, length))
 		return came_at;
 	shorten(packet, sum_of_int(beside, length), length);
@@ -176,7 +162,7 @@ static __always_inline __u64 put_beside(struct __sk_buff *skb, struct packet *pa
 		set_dscp(packet, config->dscp_mask, 0);
 	if (bpf_skb_adjust_room(skb, -(__s32)length, BPF_ADJ_ROOM_NET, BPF_F_ADJ_ROOM_NO_CSUM_RESET))
 		return came_at;
-	if (write_headers(skb, packet))
+	if (write_back(skb, packet, packet->shim, BPF_F_RECOMPUTE_CSUM))
 		return 0;
 	came_at |= HAS_BESIDE;
 	beside->came_at = came_at;
@@ -215,14 +201,14 @@ static __always_inline enum put_back put_back(struct __sk_buff *skb, struct pack
 	grow_lengths(packet, length);
 	if (config->kind == KIND_DSCP)
 		set_dscp(packet, config->dscp_mask, config->dscp);
-	HIDE(length);
+	APART(length);
 	if (length == 0 || length > MOST_INT_BYTES)
 		return IS_GONE;
 	if (bpf_skb_adjust_room(skb, length, BPF_ADJ_ROOM_NET, BPF_F_ADJ_ROOM_NO_CSUM_RESET))
 		return IS_GONE;
-	if (write_headers(skb, packet))
+	if (write_back(skb, packet, packet->shim, BPF_F_RECOMPUTE_CSUM))
 		return IS_DAMAGED;
-	HIDE(length);
+	APART(length);
 	if (length == 0 || length > MOST_INT_BYTES)
 		return IS_DAMAGED;
 	if (bpf_skb_store_bytes(skb, packet->shim, beside->bytes, length, BPF_F_RECOMPUTE_CSUM))

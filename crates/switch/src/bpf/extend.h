@@ -5,17 +5,6 @@
 #include "../../../host/src/bpf/qdisc.h"
 #include "transit.h"
 
-/* Writes `head` back, from the IP header to byte `end`. */
-static __always_inline int write_back(struct __sk_buff *skb, struct packet *packet, __u32 end)
-{
-	__u32 length = end - L3;
-
-	asm volatile("" : "+r"(length));
-	if (length == 0 || length > HEAD_BYTES - L3)
-		return -1;
-	return bpf_skb_store_bytes(skb, L3, packet->head + L3, length, 0);
-}
-
 /* Adds this node's metadata to the packet, or says in it why not. Returns what happened. */
 static __always_inline int extend(struct __sk_buff *skb, struct packet *packet, struct way *way)
 {
@@ -35,7 +24,7 @@ static __always_inline int extend(struct __sk_buff *skb, struct packet *packet, 
 		return ENGINE;
 	if (outcome == PUSHED && bpf_skb_adjust_room(skb, grown, BPF_ADJ_ROOM_NET, BPF_F_ADJ_ROOM_NO_CSUM_RESET))
 		return NO_HEADROOM;
-	if (write_back(skb, packet, start_end(packet)))
+	if (write_back(skb, packet, start_end(packet), 0))
 		return NO_HEADROOM;
 	if (outcome != PUSHED)
 		return outcome;

@@ -9,9 +9,6 @@
 /* Bytes of a packet's start that are looked at here; what has INT behind them goes through the stack. */
 #define FAST_HEAD_BYTES 128
 
-/* For 64 bits: keeps the compiler from making one comparison of two, which the verifier would not follow. */
-#define APART(length) asm volatile("" : "+r"(length))
-
 /* Reads the start of the frame; returns a negative number where there is too little of it. */
 static __always_inline int read_frame(struct xdp_md *frame, struct packet *packet)
 {

@@ -149,6 +149,17 @@ static __always_inline struct int_header *header_of(const struct packet *packet)
 	return (struct int_header *)(shim + 1);
 }
 
+/* Writes `head` back, from the IP header to byte `end`. */
+static __always_inline int write_back(struct __sk_buff *skb, struct packet *packet, __u32 end, __u64 flags)
+{
+	__u32 length = end - L3;
+
+	APART(length);
+	if (length == 0 || length > HEAD_BYTES - L3)
+		return -1;
+	return bpf_skb_store_bytes(skb, L3, packet->head + L3, length, flags);
+}
+
 /* The bytes of this hop's metadata. */
 static __always_inline __u32 grown_bytes(const struct packet *packet)
 {
