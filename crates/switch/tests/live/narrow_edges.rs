@@ -1,8 +1,6 @@
 //! Links between switches carry longer packets than those to hosts.
 
-use inband_linux::device;
-use inband_linux::frames::Batch;
-use inband_linux::netlink::Netlink;
+use inband_linux::frames::{Batch, FrameSocket};
 
 use crate::kernel::{
     KINDS, assert_is_balanced, bridge, config, exchange, node, plain_frame, socket, through,
@@ -11,6 +9,13 @@ use crate::world::{A, FIRST, SECOND, World, drops, outcome};
 
 /// What hosts send at most.
 const EDGE_MTU: usize = 1_500;
+
+/// A bridge whose device `right` carries what hosts send and no more, and sockets before and behind it.
+fn narrow_bridge(world: &World) -> (FrameSocket, FrameSocket) {
+    bridge(world, FIRST);
+    world.shrink(FIRST, "right");
+    (socket(world, A, "right"), socket(world, SECOND, "left"))
+}
 
 /// Packets as long as an edge carries, and a little shorter, with INT of a source and `hops` nodes behind it.
 fn long_frames(kind: &str, hops: u32) -> Vec<Vec<u8>> {
@@ -33,9 +38,7 @@ fn long_frames(kind: &str, hops: u32) -> Vec<Vec<u8>> {
 #[test]
 fn packets_too_long_for_an_edge_with_int_leave_it_as_they_leave_the_engine() {
     let Some(world) = World::new() else { return };
-    bridge(&world, FIRST);
-    shrink(&world, FIRST, "right");
-    let (from, to) = (socket(&world, A, "right"), socket(&world, SECOND, "left"));
+    let (from, to) = narrow_bridge(&world);
     let mut batch = Batch::new();
     for kind in KINDS.into_iter().chain(["probe-marker"]) {
         let text = config(12, kind, &["right"], 2_000, "");
@@ -64,9 +67,7 @@ fn packets_too_long_for_an_edge_with_int_leave_it_as_they_leave_the_engine() {
 #[test]
 fn what_has_no_room_for_int_on_a_link_between_switches_leaves_without_or_not_at_all() {
     let Some(world) = World::new() else { return };
-    bridge(&world, FIRST);
-    shrink(&world, FIRST, "right");
-    let (from, to) = (socket(&world, A, "right"), socket(&world, SECOND, "left"));
+    let (from, to) = narrow_bridge(&world);
     let mut batch = Batch::new();
     for kind in KINDS.into_iter().chain(["probe-marker"]) {
         let switch = world.switch_of(FIRST, &config(12, kind, &[], 1_500, ""));
@@ -104,7 +105,7 @@ fn bulk_traffic_with_int_passes_routers_of_linux_to_narrow_edges_also_with_nat_i
             && world.run(SECOND, "nft add chain ip inbt post { type nat hook postrouting priority 100 ; }")
             && world.run(SECOND, "nft add rule ip inbt post oifname right masquerade");
         if is_translated && !has_nat {
-            eprintln!("skipped: no `nft`, or no NAT in this kernel");
+            eprintln!("without NAT: no `nft`, or none in this kernel");
         }
         let first = world.switch_of(FIRST, &config(11, kind, &["left"], 2_000, ""));
         let second = world.switch_of(SECOND, &config(12, kind, &["right"], 2_000, ""));
@@ -125,12 +126,4 @@ fn bulk_traffic_with_int_passes_routers_of_linux_to_narrow_edges_also_with_nat_i
             assert_is_balanced(status);
         }
     }
-}
-
-fn shrink(world: &World, place: usize, name: &str) {
-    world.inside(place, || {
-        let mut netlink = Netlink::open().unwrap();
-        let device = device::find(&mut netlink, name).unwrap().unwrap().index;
-        device::set_mtu(&mut netlink, device, u32::try_from(EDGE_MTU).unwrap()).unwrap();
-    });
 }

@@ -161,7 +161,7 @@ impl World {
     }
 
     /// Hosts send packets of the usual size.
-    fn shrink(&self, place: usize, name: &str) {
+    pub(crate) fn shrink(&self, place: usize, name: &str) {
         self.inside(place, || {
             let mut netlink = Netlink::open().unwrap();
             let device = device::find(&mut netlink, name).unwrap().unwrap().index;
