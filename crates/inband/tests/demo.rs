@@ -125,7 +125,7 @@ fn ctrl_c_ends_it_cleanly_with_the_ledger() {
     assert_eq!(count(&last, "lost"), 0);
 }
 
-/// Both run at once: the one nobody watches ends by itself, and after it the other still runs. The terminal is one of
+/// Both run at once: the one without a terminal ends by itself, and the other still runs then. The terminal is one of
 /// `script`, which hands the byte of Ctrl-C to it as a keyboard does.
 #[test]
 fn without_a_duration_it_runs_until_ctrl_c_on_a_terminal_and_20_s_elsewhere() {
@@ -157,7 +157,7 @@ fn without_a_duration_it_runs_until_ctrl_c_on_a_terminal_and_20_s_elsewhere() {
     let unattended = end(&mut unattended);
     let took = begun.elapsed();
     let still_runs = watched.try_wait().unwrap().is_none();
-    // Nobody takes the byte where the program has ended, which is told below.
+    // The write fails where the program has ended, which an assertion below reports.
     let _ = watched.stdin.as_mut().unwrap().write_all(b"\x03");
     let watched = end(&mut watched);
 

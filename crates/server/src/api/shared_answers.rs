@@ -83,7 +83,7 @@ impl SharedAnswers {
         let mut slots = self.slots();
         if slots.len() >= MAX_SLOTS && !slots.contains_key(&key) {
             let now = Instant::now();
-            // Those in whose turn nobody is, and that are no longer fresh.
+            // Answers that are no longer fresh, and that are not being made.
             slots.retain(|_, slot| {
                 slot.try_lock().map_or(true, |kept| kept.as_ref().is_some_and(|kept| now < kept.until))
             });
