@@ -125,8 +125,8 @@ fn ctrl_c_ends_it_cleanly_with_the_ledger() {
     assert_eq!(count(&last, "lost"), 0);
 }
 
-/// Both run at once: the one without a terminal ends by itself, and the other still runs then. The terminal is one of
-/// `script`, which hands the byte of Ctrl-C to it as a keyboard does.
+/// Both run at once: the one without a terminal ends by itself, and the other still runs then. The terminal is one
+/// of `script`, which hands the byte of Ctrl-C to it as a keyboard does.
 #[test]
 fn without_a_duration_it_runs_until_ctrl_c_on_a_terminal_and_20_s_elsewhere() {
     if Command::new("script").arg("--version").output().is_err() {

@@ -6,7 +6,7 @@ use std::process::Command;
 use anyhow::Result;
 use clap::Parser;
 
-use crate::cargo::{cargo, run as finish, target_directory};
+use crate::cargo::{build_programs, run as finish};
 
 /// Stores a network's history and asks what operators ask of it beside other engines; then stores a longer one and asks the
 /// API, also while a million flows are reported, and while ten clients ask at once.
@@ -34,11 +34,9 @@ struct Arguments {
 pub(super) fn run(root: &Path, arguments: &[String]) -> Result<()> {
     let name = std::iter::once("history");
     let arguments = Arguments::parse_from(name.chain(arguments.iter().map(String::as_str)));
-    let mut build = cargo(root);
-    let profile = ["build", "--profile", &arguments.profile];
-    finish(build.args(profile).args(["--package", "inband", "--package", "inband-bench"]))?;
+    let programs = build_programs(root, &arguments.profile)?;
     let folder = std::env::temp_dir().join(format!("inband-history-{}", std::process::id()));
-    let measured = measure(root, &target_directory(root).join(&arguments.profile), &folder, &arguments);
+    let measured = measure(root, &programs, &folder, &arguments);
     // What is left is in the folder for temporary files.
     let _ = std::fs::remove_dir_all(&folder);
     measured

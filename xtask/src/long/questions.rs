@@ -6,7 +6,7 @@ use std::process::Command;
 use anyhow::Result;
 use clap::Parser;
 
-use crate::cargo::{cargo, run as finish, target_directory};
+use crate::cargo::{build_programs, run as finish};
 
 /// Asks each kind of question a hundred times a second while the reports of 131,072 flows come in.
 #[derive(Parser)]
@@ -33,10 +33,7 @@ struct Arguments {
 pub(super) fn run(root: &Path, arguments: &[String]) -> Result<()> {
     let name = std::iter::once("questions");
     let arguments = Arguments::parse_from(name.chain(arguments.iter().map(String::as_str)));
-    let mut build = cargo(root);
-    let profile = ["build", "--profile", &arguments.profile];
-    finish(build.args(profile).args(["--package", "inband", "--package", "inband-bench"]))?;
-    let programs = target_directory(root).join(&arguments.profile);
+    let programs = build_programs(root, &arguments.profile)?;
     let mut check = Command::new(&arguments.python);
     check.arg(root.join("checks/questions.py"));
     check.arg("--program").arg(programs.join("inband")).arg("--bench").arg(programs.join("inband-bench"));
