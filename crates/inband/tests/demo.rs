@@ -135,7 +135,8 @@ fn without_a_duration_it_runs_until_ctrl_c_on_a_terminal_and_20_s_elsewhere() {
     }
     let folder = folder("demo-terminal");
     let mut watched = Command::new("script")
-        .args(["-qec", concat!(env!("CARGO_BIN_EXE_inband"), " demo"), "/dev/null"])
+        // With `exec`, for a shell that waits for its program ends by the same Ctrl-C: `script` would tell its status.
+        .args(["-qec", concat!("exec ", env!("CARGO_BIN_EXE_inband"), " demo"), "/dev/null"])
         .env("TMPDIR", &folder)
         .env("TERM", "xterm")
         .stdin(Stdio::piped())
