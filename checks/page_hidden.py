@@ -14,7 +14,7 @@ from pathlib import Path
 from page import Collector, open_view, ready
 
 FABRIC = [sys.executable, str(Path(__file__).parent / "page_fabric.py")]
-MOST_STEPS = 6
+MAX_STEPS = 6
 
 
 class Hidden:
@@ -58,7 +58,7 @@ class Walk:
         link.wait_for(timeout=wait)
         link.click()
         self.steps += 1
-        assert self.steps <= MOST_STEPS, f"{name} is more than {MOST_STEPS} steps away"
+        assert self.steps <= MAX_STEPS, f"{name} is more than {MAX_STEPS} steps away"
         ready(self.page)
 
 

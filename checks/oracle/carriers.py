@@ -12,7 +12,7 @@ from captures import ETHERNET, RAW_IP
 from packets import TCP_NUMBER, UDP_NUMBER, Traffic
 
 LONGEST = 255
-LONGEST_GENEVE_OPTION = 31
+MAX_GENEVE_OPTION = 31
 GENEVE_OPTIONS_BYTES = 252
 LINK_HEADER = 14
 
@@ -242,7 +242,7 @@ class InGeneve(Carrier):
 
     def limit_words(self):
         room = (GENEVE_OPTIONS_BYTES - len(self.options)) // 4 - 1
-        return min(LONGEST_GENEVE_OPTION, room)
+        return min(MAX_GENEVE_OPTION, room)
 
     def with_int(self, header, free):
         option = packets.geneve_option(self.domain.geneve_class, header.type, header.body())

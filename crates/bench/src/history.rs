@@ -94,7 +94,7 @@ pub(crate) fn open(path: &Path) -> Result<Store> {
 
 /// Hands a batch over when there is room for it.
 pub(crate) fn offer(store: &Store, batch: Batch) -> Result<()> {
-    while store.tally().waiting > MOST_WAITING {
+    while store.tally().waiting > MAX_WAITING {
         thread::sleep(Duration::from_millis(1));
     }
     ensure!(store.offer(batch) == Offered::Queued, "the store sheds");
@@ -197,7 +197,7 @@ const HOPS_AT_ONCE: usize = 8_192;
 /// Flows of the rows that are asked for.
 const FLOWS: u64 = 1_000;
 /// Reports that may wait before more are made.
-const MOST_WAITING: u64 = 45_000;
+const MAX_WAITING: u64 = 45_000;
 /// A time in 2023, nanoseconds since 1970.
 const START_NS: u64 = 1_700_000_000_000_000_000;
 /// Linux counts processor time in hundredths of a second.

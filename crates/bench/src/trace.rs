@@ -108,8 +108,8 @@ impl Trace {
         let next = (0..flows).map(|flow| {
             let start = random.below(SECONDS * NANOS_PER_SECOND);
             // A Pareto tail: most flows have a few packets, some have a hundred thousand.
-            let size = (1.0 / random.unit().powf(1.0 / TAIL)).min(MOST_PACKETS);
-            let gap = SHORTEST_GAP_NS * 10_f64.powf(random.unit() * GAP_DECADES);
+            let size = (1.0 / random.unit().powf(1.0 / TAIL)).min(MAX_PACKETS);
+            let gap = MIN_GAP_NS * 10_f64.powf(random.unit() * GAP_DECADES);
             #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "both are in range")]
             let (size, gap) = (size as u32, gap as u64);
             Reverse((start, flow, size, gap))
@@ -175,9 +175,9 @@ const NANOS_PER_SECOND: u64 = 1_000_000_000;
 const LONG_GAP_NS: u64 = 900_000_000;
 /// Exponent of the distribution of sizes: about 10 packets a flow on average.
 const TAIL: f64 = 1.1;
-const MOST_PACKETS: f64 = 100_000.0;
+const MAX_PACKETS: f64 = 100_000.0;
 /// Mean gaps of a flow's packets are spread evenly over this many powers of ten, from this one on.
-const SHORTEST_GAP_NS: f64 = 100_000.0;
+const MIN_GAP_NS: f64 = 100_000.0;
 const GAP_DECADES: f64 = 4.0;
 /// How long the queue is full in each second.
 const BURST_NS: u64 = 2_000_000;

@@ -60,7 +60,7 @@ impl PcapReader {
     ) -> Result<bool, CaptureError> {
         let part = "pcap record";
         let at = input.at();
-        let mut space = [0; LONGEST_RECORD_HEADER_BYTES];
+        let mut space = [0; MAX_RECORD_HEADER_BYTES];
         let header = &mut space[..self.file.variant.record_header_bytes];
         let (needed, left) = (header.len(), input.read_header(header)?);
         if left == 0 {
@@ -166,13 +166,13 @@ pub(crate) fn put_record(
 
 const FILE_HEADER_BYTES: usize = 24;
 const RECORD_HEADER_BYTES: usize = 16;
-const LONGEST_RECORD_HEADER_BYTES: usize = 24;
+const MAX_RECORD_HEADER_BYTES: usize = 24;
 const MAGIC_MICROSECONDS: u32 = 0xa1b2_c3d4;
 const MAGIC_NANOSECONDS: u32 = 0xa1b2_3c4d;
 const MAGICS: [(u32, Resolution, usize); 3] = [
     (MAGIC_MICROSECONDS, Resolution::Microseconds, RECORD_HEADER_BYTES),
     (MAGIC_NANOSECONDS, Resolution::Nanoseconds, RECORD_HEADER_BYTES),
     // Kuznetsov's format: interface, protocol and packet type follow the usual record header.
-    (0xa1b2_cd34, Resolution::Microseconds, LONGEST_RECORD_HEADER_BYTES),
+    (0xa1b2_cd34, Resolution::Microseconds, MAX_RECORD_HEADER_BYTES),
 ];
 const SECOND_NS: u64 = 1_000_000_000;

@@ -249,9 +249,9 @@ impl Active {
             if known.evidence.contains(&report) {
                 continue;
             }
-            if known.evidence.len() >= MOST_EVIDENCE {
+            if known.evidence.len() >= MAX_EVIDENCE {
                 // The first ones show how it began.
-                known.evidence.remove(MOST_EVIDENCE / 2);
+                known.evidence.remove(MAX_EVIDENCE / 2);
             }
             known.evidence.push(report);
         }
@@ -264,7 +264,7 @@ const MAX_HOMELESS: usize = 4_096;
 /// How long such an event must be silent to be announced again.
 const HOMELESS_QUIET: Nanos = Nanos::from_secs(60);
 /// Most reports that are named for one event: half of them the first ones, half the latest.
-const MOST_EVIDENCE: usize = 8;
+const MAX_EVIDENCE: usize = 8;
 
 #[cfg(test)]
 mod tests;

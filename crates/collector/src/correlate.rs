@@ -213,7 +213,7 @@ impl Correlator {
 
     fn remind(&mut self, due: Nanos, flow: FlowIndex, what: What) {
         let first_seen = self.network.flows[flow].first_seen;
-        if self.reminders.len() >= MOST_REMINDERS * self.network.settings.max_flows {
+        if self.reminders.len() >= MAX_REMINDERS * self.network.settings.max_flows {
             // Flows come and go faster than their reminders become due.
             let flows = &self.network.flows;
             self.reminders.retain(|reminder| {
@@ -265,4 +265,4 @@ fn observe_hops(flow: Flow, sighting: &Sighting<'_>, outbox: &mut Outbox) {
 /// How often flows are looked through for silent ones.
 const SWEEP: Nanos = Nanos::from_secs(1);
 /// Reminders for each flow that may be followed, at most; a flow that is followed has three.
-const MOST_REMINDERS: usize = 4;
+const MAX_REMINDERS: usize = 4;

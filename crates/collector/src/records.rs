@@ -27,7 +27,7 @@ pub(crate) struct Told<'a> {
 impl Records {
     /// Adds the hops of a report; one that tells of none is kept as a record of its node.
     pub(crate) fn add(&mut self, told: &Told<'_>, reading: &Reading, hops: &[HopReading]) {
-        if self.hops.len() + hops.len().max(1) > MOST_HOPS_WAITING {
+        if self.hops.len() + hops.len().max(1) > MAX_HOPS_WAITING {
             self.dropped += 1;
             return;
         }
@@ -105,4 +105,4 @@ pub(crate) fn version(version: Version) -> ReportVersion {
 }
 
 /// Hops that may wait.
-const MOST_HOPS_WAITING: usize = 65_536;
+const MAX_HOPS_WAITING: usize = 65_536;

@@ -195,13 +195,13 @@ fn push_stack(
     let timestamp_bits = location.timestamp_bits();
     if let AnyHeader::Md(md) = header {
         // Of more hops than that, the last ones count.
-        let readings = hops.add(md.stack.visible_hop_count().min(MOST_HOPS));
+        let readings = hops.add(md.stack.visible_hop_count().min(MAX_HOPS));
         md.stack.fill(readings);
         for reading in readings {
             reading.complete(reading.metadata.node_id.map_or(NodeId::NOT_AVAILABLE, NodeId), timestamp_bits);
         }
     } else {
-        for hop in header.hops().take(MOST_HOPS) {
+        for hop in header.hops().take(MAX_HOPS) {
             let reading = &mut hops.add(1)[0];
             reading.metadata = hop.metadata();
             if location.version == Version::HostInt0_5 {
@@ -261,7 +261,7 @@ fn has_no_metadata(report: &AnyIndividual<'_>) -> bool {
 
 fn stack_state(report: &AnyIndividual<'_>, header: &AnyHeader<'_>) -> StackState {
     let max_hop_count_exceeded = header.max_hop_count_exceeded() == Some(true);
-    let is_cut = header.is_cut() || header.hop_count() > MOST_HOPS;
+    let is_cut = header.is_cut() || header.hop_count() > MAX_HOPS;
     let is_whole = report.tracked_flow() && !report.dropped() && !is_cut;
     if max_hop_count_exceeded || header.mtu_exceeded() == Some(true) || !is_whole {
         StackState::Partial { max_hop_count_exceeded }
@@ -275,4 +275,4 @@ fn stack_state(report: &AnyIndividual<'_>, header: &AnyHeader<'_>) -> StackState
 /// What an inner packet shows that is marked as INT and cannot be.
 const UNREADABLE: StackState = StackState::Partial { max_hop_count_exceeded: false };
 /// Most hops of one stack that are looked at; a packet with more is treated as cut.
-pub(crate) const MOST_HOPS: usize = 32;
+pub(crate) const MAX_HOPS: usize = 32;

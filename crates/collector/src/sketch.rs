@@ -20,7 +20,7 @@ pub(crate) struct Sketch {
 
 impl Sketch {
     pub(crate) fn new() -> Sketch {
-        let config = Config::new(GROUPING_POWER, MOST_POWER).expect("4 is less than 40, and 40 not above 64");
+        let config = Config::new(GROUPING_POWER, MAX_POWER).expect("4 is less than 40, and 40 not above 64");
         let buckets = Histogram32::with_config(&config);
         Sketch { buckets, in_buckets: 0, count: 0, last: 0, min: u64::MAX, max: 0 }
     }
@@ -90,9 +90,9 @@ impl Sketch {
 
 /// 2 to this power are the buckets of each doubling.
 const GROUPING_POWER: u8 = 4;
-const MOST_POWER: u8 = 40;
+const MAX_POWER: u8 = 40;
 /// Longer times share the last bucket: 18 minutes.
-const MOST: u64 = (1 << MOST_POWER) - 1;
+const MOST: u64 = (1 << MAX_POWER) - 1;
 /// Samples at which all buckets are halved.
 const FADE_AT: u32 = 1 << 20;
 

@@ -114,7 +114,7 @@ fn run(spool: Spool, broker: impl Broker, names: &Names, work: Work<Message>) {
                 bytes += json.len();
                 payloads.push(encode(topic, key, json));
             });
-            next = if bytes < MOST_BYTES { outlet.next(Duration::ZERO) } else { Next::Nothing };
+            next = if bytes < MAX_BYTES { outlet.next(Duration::ZERO) } else { Next::Nothing };
         }
         shared.append(&payloads);
         if matches!(next, Next::End) {
@@ -182,7 +182,7 @@ impl Shared {
                 Next::End => return,
             };
             let left = self.ending.left();
-            let delivery = broker.deliver(&batch.parcels, left.unwrap_or(LONGEST_DELIVERY));
+            let delivery = broker.deliver(&batch.parcels, left.unwrap_or(MAX_DELIVERY));
             self.tally.note_answer(&delivery.next);
             let acknowledged = delivery.acknowledged as u64;
             self.remove(batch.first + acknowledged, None);
@@ -197,7 +197,7 @@ impl Shared {
                     pause = if acknowledged > 0 { FIRST_PAUSE } else { pause };
                     self.ending.pause(pause);
                     self.tally.count_retry();
-                    pause = (pause * 2).min(LONGEST_PAUSE);
+                    pause = (pause * 2).min(MAX_PAUSE);
                 }
                 Answer::Taken => pause = FIRST_PAUSE,
             }
@@ -209,7 +209,7 @@ impl Shared {
         let mut spool = self.spool();
         loop {
             let is_closed = self.is_closed.load(Ordering::Acquire);
-            match spool.read(MOST_AT_ONCE) {
+            match spool.read(MAX_AT_ONCE) {
                 _ if self.ending.left().is_some_and(|left| left.is_zero()) => return Next::End,
                 Ok(entries) if entries.is_empty() && is_closed => return Next::End,
                 Ok(entries) if entries.is_empty() => {
@@ -269,7 +269,7 @@ impl Batch {
 
 /// A message as it stands in the spool: topic, length of the key, key, body.
 fn encode(topic: Topic, key: &str, body: &[u8]) -> Vec<u8> {
-    let end = (0..=key.len().min(MOST_KEY_BYTES)).rev().find(|end| key.is_char_boundary(*end)).unwrap_or(0);
+    let end = (0..=key.len().min(MAX_KEY_BYTES)).rev().find(|end| key.is_char_boundary(*end)).unwrap_or(0);
     let key = &key.as_bytes()[..end];
     let length = u16::try_from(key.len()).unwrap_or(0).to_le_bytes();
     [&[topic as u8][..], &length, key, body].concat()
@@ -288,18 +288,18 @@ fn decode(spool: &str, entry: &Entry) -> Option<Parcel> {
 }
 
 /// Longest key, bytes; more of it is left out.
-const MOST_KEY_BYTES: usize = 1_024;
+const MAX_KEY_BYTES: usize = 1_024;
 /// How long a thread waits for messages before it looks again.
 const PATIENCE: Duration = Duration::from_millis(500);
 /// Bytes that are appended at once.
-const MOST_BYTES: usize = 1 << 20;
+const MAX_BYTES: usize = 1 << 20;
 /// Messages that are delivered at once.
-pub(super) const MOST_AT_ONCE: usize = 512;
+pub(super) const MAX_AT_ONCE: usize = 512;
 /// Longest time for a batch.
-const LONGEST_DELIVERY: Duration = Duration::from_secs(10);
+const MAX_DELIVERY: Duration = Duration::from_secs(10);
 /// Pause behind the first attempt that failed, and the longest one.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
-const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+const MAX_PAUSE: Duration = Duration::from_secs(5);
 
 #[cfg(test)]
 mod tests;

@@ -85,7 +85,7 @@ impl Poster {
             Err(error) => Answer::Away { why: described(&error), again: None },
             Ok(mut response) => {
                 let mut body = Vec::new();
-                let whole = response.body_mut().as_reader().take(MOST_ANSWER_BYTES).read_to_end(&mut body);
+                let whole = response.body_mut().as_reader().take(MAX_ANSWER_BYTES).read_to_end(&mut body);
                 match whole {
                     // Who breaks off in the middle of an answer may have broken off in the middle of its work.
                     Err(error) if response.status().is_success() => {
@@ -110,7 +110,7 @@ impl Poster {
 
 /// What an answer that is not good says of what was posted.
 fn judge(status: StatusCode, headers: &HeaderMap, text: &str) -> Answer {
-    let line = text.lines().next().unwrap_or_default().chars().take(MOST_SAID).collect::<String>();
+    let line = text.lines().next().unwrap_or_default().chars().take(MAX_SAID).collect::<String>();
     let why =
         if line.is_empty() { format!("it answers {status}") } else { format!("it answers {status}: {line}") };
     match status {
@@ -149,9 +149,9 @@ fn described(error: &dyn Error) -> String {
 }
 
 /// Most bytes of an answer that are read.
-const MOST_ANSWER_BYTES: u64 = 64 << 10;
+const MAX_ANSWER_BYTES: u64 = 64 << 10;
 /// Most characters of an answer that are told.
-const MOST_SAID: usize = 200;
+const MAX_SAID: usize = 200;
 
 #[cfg(test)]
 mod tests;

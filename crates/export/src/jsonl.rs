@@ -75,7 +75,7 @@ fn run(mut files: Files, names: &Names, work: &Work<Message>) {
                 lines.push(b'\n');
                 ends.push(lines.len());
             });
-            if lines.len() >= MOST_BYTES {
+            if lines.len() >= MAX_BYTES {
                 next = Next::Nothing;
                 break;
             }
@@ -105,7 +105,7 @@ fn write(files: &mut Files, lines: &[u8], ends: &[usize], tally: &Tally) {
 /// How long the thread waits for messages before it looks again.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// Bytes that are written at once.
-const MOST_BYTES: usize = 256 << 10;
+const MAX_BYTES: usize = 256 << 10;
 
 #[cfg(test)]
 mod tests;

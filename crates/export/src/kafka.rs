@@ -17,7 +17,7 @@ use rdkafka::message::{Header, OwnedHeaders};
 use rdkafka::producer::{BaseProducer, BaseRecord, Producer, PurgeConfig};
 
 use super::answer::Answer;
-use super::broker::{self, Broker, Delivery, MOST_AT_ONCE, Parcel, Wanted};
+use super::broker::{self, Broker, Delivery, MAX_AT_ONCE, Parcel, Wanted};
 use super::brokers::KafkaSettings;
 use super::delivery::Export;
 use super::error::ExportError;
@@ -64,7 +64,7 @@ impl Kafka {
         let config = client::config(settings)?;
         let client = client::make(&config)?;
         let topic = settings.topic.clone();
-        Ok(Kafka { config, topic, client: Some(client), at_once: MOST_AT_ONCE, ahead: BTreeSet::new() })
+        Ok(Kafka { config, topic, client: Some(client), at_once: MAX_AT_ONCE, ahead: BTreeSet::new() })
     }
 
     /// Keeps in mind what is acknowledged behind the first message that is not; says how many are before that.
@@ -108,7 +108,7 @@ impl Kafka {
         };
         // A line may be too slow for all of them; one that is not soon has as many again.
         let is_stuck = acknowledged == 0 && matches!(answer, Answer::Away { .. });
-        self.at_once = if is_stuck { (all / 2).max(1) } else { (self.at_once * 2).min(MOST_AT_ONCE) };
+        self.at_once = if is_stuck { (all / 2).max(1) } else { (self.at_once * 2).min(MAX_AT_ONCE) };
         answer
     }
 }
@@ -186,7 +186,7 @@ fn empty(client: &BaseProducer<Heard>) -> bool {
         return true;
     }
     client.purge(PurgeConfig::default().queue().inflight());
-    wait(client, Instant::now() + LONGEST_PURGE);
+    wait(client, Instant::now() + MAX_PURGE);
     client.context().handed_over() == 0
 }
 
@@ -225,7 +225,7 @@ const SHORT_POLL: Duration = Duration::from_millis(1);
 const LONG_POLL: Duration = Duration::from_millis(20);
 const SOON: Duration = Duration::from_millis(100);
 /// How long it is waited for what the client gives back.
-const LONGEST_PURGE: Duration = Duration::from_secs(1);
+const MAX_PURGE: Duration = Duration::from_secs(1);
 
 #[cfg(test)]
 mod tests;

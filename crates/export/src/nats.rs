@@ -121,13 +121,13 @@ impl Connection {
     fn close(self) {
         let Connection { runtime, client, context } = self;
         drop((client, context));
-        runtime.shutdown_timeout(LONGEST_CLOSE);
+        runtime.shutdown_timeout(MAX_CLOSE);
     }
 }
 
 /// Connects, and makes the stream where it is to be made.
 async fn connect(settings: &NatsSettings, credentials: Option<&str>) -> Result<(Client, Context), String> {
-    let mut options = ConnectOptions::new().name("inband").connection_timeout(LONGEST_CONNECT);
+    let mut options = ConnectOptions::new().name("inband").connection_timeout(MAX_CONNECT);
     if !settings.token.is_empty() {
         options = options.token(settings.token.clone());
     }
@@ -206,9 +206,9 @@ fn away(acknowledged: usize, why: String) -> Delivery {
 }
 
 /// Longest time to connect to one server.
-const LONGEST_CONNECT: Duration = Duration::from_secs(5);
+const MAX_CONNECT: Duration = Duration::from_secs(5);
 /// Longest time to end a connection.
-const LONGEST_CLOSE: Duration = Duration::from_secs(1);
+const MAX_CLOSE: Duration = Duration::from_secs(1);
 
 #[cfg(test)]
 mod tests;

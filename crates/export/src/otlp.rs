@@ -63,8 +63,7 @@ pub(super) fn start(
         0 => None,
         _ => Some(Box::new(move |tally, ending| reporter.run(tally, ending))),
     };
-    let retry =
-        Retry { attempts: settings.attempts, first: FIRST_PAUSE, longest: LONGEST_PAUSE, part: "traces" };
+    let retry = Retry { attempts: settings.attempts, first: FIRST_PAUSE, longest: MAX_PAUSE, part: "traces" };
     let choice = Sampled::new(settings);
     let work = move |work| {
         Tracer { poster: traces, service, source, retry, details: Details::default(), work }.run();
@@ -97,7 +96,7 @@ impl Tracer {
     /// Sends a trace of this path, and of those that wait behind it.
     fn send(&mut self, first: PathObservation) {
         let mut paths = vec![first];
-        while paths.len() < MOST_AT_ONCE {
+        while paths.len() < MAX_AT_ONCE {
             match self.work.outlet.next(Duration::ZERO) {
                 Next::Item(Item::Path(path)) => paths.push(*path),
                 Next::Item(Item::Hops(hops)) => self.details.add(hops.iter()),
@@ -118,10 +117,10 @@ impl Tracer {
 /// How long the thread waits for messages before it looks again.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// Traces in one message.
-const MOST_AT_ONCE: usize = 128;
+const MAX_AT_ONCE: usize = 128;
 /// Pause behind the first attempt, and the longest one.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
-const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+const MAX_PAUSE: Duration = Duration::from_secs(30);
 
 #[cfg(test)]
 mod tests;

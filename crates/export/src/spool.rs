@@ -82,7 +82,7 @@ impl Spool {
         // What is older than the oldest file was dropped.
         let oldest = segments.front().map_or(next, |segment| segment.first);
         position.advance(oldest);
-        let segment_bytes = (max_bytes / 8).clamp(LEAST_SEGMENT, MOST_SEGMENT);
+        let segment_bytes = (max_bytes / 8).clamp(MIN_SEGMENT, MAX_SEGMENT);
         let directory = directory.to_owned();
         let mut spool = Spool {
             directory,
@@ -306,8 +306,8 @@ fn lock(path: &Path) -> io::Result<File> {
 /// How long to wait for one that is ending.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// Smallest and largest size at which a file is complete, bytes.
-const LEAST_SEGMENT: u64 = 4 << 10;
-const MOST_SEGMENT: u64 = 64 << 20;
+const MIN_SEGMENT: u64 = 4 << 10;
+const MAX_SEGMENT: u64 = 64 << 20;
 
 /// Size from which on a file of which everything is delivered goes, bytes.
 const MAX_IDLE: u64 = 1 << 20;

@@ -51,7 +51,7 @@ pub(super) fn start(
     let retry = Retry {
         attempts: settings.attempts,
         first: Duration::from_millis(settings.pause_ms),
-        longest: LONGEST_PAUSE,
+        longest: MAX_PAUSE,
         part: "",
     };
     let wanted = Wanted::new(settings.severity, &settings.kinds);
@@ -88,7 +88,7 @@ impl Webhook {
     /// Tells of an event, and of those that wait behind it.
     fn tell(&mut self, first: Box<Event>) {
         let mut events = vec![first];
-        while events.len() < MOST_AT_ONCE
+        while events.len() < MAX_AT_ONCE
             && let Next::Item(event) = self.work.outlet.next(Duration::ZERO)
         {
             events.push(event);
@@ -105,7 +105,7 @@ impl Webhook {
         if self.format.kind != WebhookKind::Alertmanager {
             return;
         }
-        for events in self.told.going_on().chunks(MOST_AT_ONCE) {
+        for events in self.told.going_on().chunks(MAX_AT_ONCE) {
             if self.work.ending.left().is_some() {
                 return;
             }
@@ -116,9 +116,9 @@ impl Webhook {
 }
 
 /// Most events in one message.
-const MOST_AT_ONCE: usize = 64;
+const MAX_AT_ONCE: usize = 64;
 /// Longest pause between two attempts.
-const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+const MAX_PAUSE: Duration = Duration::from_secs(60);
 
 #[cfg(test)]
 mod tests;

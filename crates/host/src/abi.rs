@@ -62,10 +62,10 @@ pub(crate) struct Rule {
 }
 
 /// Most rules of the watchlist: one bit each in the prefix maps.
-pub(crate) const MOST_RULES: usize = 64;
+pub(crate) const MAX_RULES: usize = 64;
 
 /// Most collectors whose reports are never watched.
-pub(crate) const MOST_COLLECTORS: usize = 8;
+pub(crate) const MAX_COLLECTORS: usize = 8;
 
 /// Where reports go (`struct collector`).
 #[derive(Clone, Copy, Debug, Default, IntoBytes, FromBytes, KnownLayout, Immutable)]
@@ -87,8 +87,8 @@ pub(crate) struct Rules {
     pub(crate) any_destination: u64,
     pub(crate) count: u32,
     pub(crate) collectors: u32,
-    pub(crate) rule: [Rule; MOST_RULES],
-    pub(crate) collector: [Collector; MOST_COLLECTORS],
+    pub(crate) rule: [Rule; MAX_RULES],
+    pub(crate) collector: [Collector; MAX_COLLECTORS],
     /// The agents' own UDP port; 0: none.
     pub(crate) control_port: U16,
     pub(crate) padding: [u16; 3],
@@ -101,8 +101,8 @@ impl Default for Rules {
             any_destination: 0,
             count: 0,
             collectors: 0,
-            rule: [Rule::default(); MOST_RULES],
-            collector: [Collector::default(); MOST_COLLECTORS],
+            rule: [Rule::default(); MAX_RULES],
+            collector: [Collector::default(); MAX_COLLECTORS],
             control_port: U16::ZERO,
             padding: [0; 3],
         }
@@ -236,7 +236,7 @@ pub(crate) const WITH_INT: u32 = 1;
 // `intf.h` asserts the same sizes; the tests compare the places of all fields with the description in the object.
 const _: () = assert!(size_of::<Config>() == 72);
 const _: () = assert!(size_of::<Rule>() == 12);
-const _: () = assert!(size_of::<Rules>() == 32 + 12 * MOST_RULES + 20 * MOST_COLLECTORS);
+const _: () = assert!(size_of::<Rules>() == 32 + 12 * MAX_RULES + 20 * MAX_COLLECTORS);
 const _: () = assert!(size_of::<Peer>() == 8);
 const _: () = assert!(size_of::<FlowKey>() == 48);
 const _: () = assert!(size_of::<Proof>() == 32);

@@ -7,7 +7,7 @@ use inband_linux::packet::PacketSocket;
 use inband_node::config::{
     EncapsulationKind, IntVersion, InterfaceConfig, ReportFilter, TcpOptionsConfig, WatchEntry,
 };
-use inband_node::frame::{Frame, MOST_GROWTH};
+use inband_node::frame::{Frame, MAX_GROWTH};
 use inband_node::{DeviceMetadata, Node, NodeConfig, Passage};
 use inband_wire::layers::Link;
 
@@ -95,7 +95,7 @@ impl Prober {
             std::collections::hash_map::Entry::Occupied(engine) => engine.into_mut(),
             std::collections::hash_map::Entry::Vacant(place) => place.insert(engine(node, host, id)?),
         };
-        let mut buffer = vec![0; MOST_GROWTH];
+        let mut buffer = vec![0; MAX_GROWTH];
         buffer.extend_from_slice(frame);
         let mut frame = Frame::behind_headroom(&mut buffer)?;
         let passage = Passage { ingress: host, egress: id, metadata: DeviceMetadata::default() };

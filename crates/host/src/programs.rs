@@ -51,7 +51,7 @@ pub struct Passed {
 pub(crate) static OBJECT: &[u8] = include_bytes_aligned!("bpf/inband.bpf.o");
 
 /// Most bytes of a frame that [`Programs::pass`] takes and gives back.
-const MOST_FRAME: usize = 4096;
+const MAX_FRAME: usize = 4096;
 /// Where packets of [`Programs::pass`] are.
 const LOOPBACK: u32 = 1;
 
@@ -238,7 +238,7 @@ impl Programs {
     /// # Errors
     /// A frame of less than 14 bytes, or one the kernel does not take.
     pub fn pass(&mut self, program: Program, frame: &[u8], repeat: u32) -> Result<Passed, HostError> {
-        let mut out = vec![0; MOST_FRAME];
+        let mut out = vec![0; MAX_FRAME];
         let options = TestRunOptions {
             data_in: Some(frame),
             data_out: Some(&mut out),

@@ -167,7 +167,7 @@ impl HostSection {
         let is_name = |name: &str| {
             !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
         };
-        if !is_name(&self.shim) || self.shim.len() > MOST_SHIM_NAME {
+        if !is_name(&self.shim) || self.shim.len() > MAX_SHIM_NAME {
             let instead = "at most 10 letters, digits, hyphens and underscores";
             return unsupported("host.shim", format!("\"{}\"", self.shim), instead);
         }
@@ -195,7 +195,7 @@ impl HostSection {
 /// Less has no room for what is not a table of flows.
 const MIN_MAP_MEMORY_MIB: u32 = 24;
 /// Names of devices have at most 15 characters; the number needs some.
-const MOST_SHIM_NAME: usize = 10;
+const MAX_SHIM_NAME: usize = 10;
 
 /// The default of `host.shim`.
 pub(crate) fn shim_name() -> String {

@@ -28,9 +28,9 @@ const MARK: [u8; 4] = [0x02, b'I', b'N', b'B'];
 /// No packet is too large for a shim; whether it is for the device is for the programs to say.
 const SHIM_MTU: u32 = 65_535;
 /// Most shims that are looked through for a free name.
-const MOST_SHIMS: u32 = 4096;
+const MAX_SHIMS: u32 = 4096;
 /// The longest that a new shim is waited for.
-const LONGEST_WAIT: Duration = Duration::from_secs(5);
+const MAX_WAIT: Duration = Duration::from_secs(5);
 
 const SET_LINK: u16 = 19;
 const DELETE_LINK: u16 = 17;
@@ -57,7 +57,7 @@ impl Shim {
         let fault = |reason| HostError::system(format!("create the shim {prefix}0"), reason);
         let taken = device::all(netlink).map_err(fault)?;
         let is_free = |name: &String| taken.iter().all(|device| device.name != *name);
-        let pairs = (0..MOST_SHIMS).map(|pair| [0, 1].map(|side| format!("{prefix}{}", 2 * pair + side)));
+        let pairs = (0..MAX_SHIMS).map(|pair| [0, 1].map(|side| format!("{prefix}{}", 2 * pair + side)));
         let free = pairs.into_iter().find(|names| names.iter().all(is_free));
         let [near, far] = free.ok_or_else(|| fault(io::ErrorKind::AlreadyExists.into()))?;
         netlink.change(pair(&near, &far)).map_err(fault)?;
@@ -126,7 +126,7 @@ impl Shim {
     /// Waits until the kernel takes packets for the near side, which on a busy machine it does some time later. Where
     /// it takes longer, packets go without INT meanwhile, counted as `shim_down`.
     fn await_operational(&self, netlink: &mut Netlink) -> io::Result<()> {
-        if !device::await_operational(netlink, &[self.near], LONGEST_WAIT)? {
+        if !device::await_operational(netlink, &[self.near], MAX_WAIT)? {
             return Ok(());
         }
         // Its queue comes next, under a lock that every change waits for.

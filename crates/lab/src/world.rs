@@ -69,7 +69,7 @@ fn await_devices(netlink: &mut Netlink) -> io::Result<()> {
     // Those that are down are the kernel's own, such as `gre0`.
     let links = device::all(netlink)?.into_iter().filter(|device| device.is_running && device.name != "lo");
     let links: Vec<_> = links.map(|device| device.index).collect();
-    if device::await_operational(netlink, &links, LONGEST_WAIT)? {
+    if device::await_operational(netlink, &links, MAX_WAIT)? {
         return Ok(());
     }
     Err(io::Error::new(io::ErrorKind::TimedOut, "a device is not operational"))
@@ -383,7 +383,7 @@ const NOBODY: [u8; 6] = [0x02, 0x1b, 0xff, 0xff, 0xff, 0xff];
 /// The device that a node's reports leave by.
 const MANAGEMENT: &str = "mgmt0";
 /// The longest that new devices are waited for.
-const LONGEST_WAIT: Duration = Duration::from_secs(20);
+const MAX_WAIT: Duration = Duration::from_secs(20);
 
 #[cfg(test)]
 mod tests;

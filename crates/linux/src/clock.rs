@@ -30,7 +30,7 @@ pub struct Offset {
 /// How often the clocks are compared at the least, and at the most where all comparisons took long: the shortest is the
 /// most exact one.
 const COMPARISONS: usize = 8;
-const MOST_COMPARISONS: usize = 64;
+const MAX_COMPARISONS: usize = 64;
 /// A comparison that takes longer was interrupted, nanoseconds.
 const UNDISTURBED_NS: u64 = 1_000;
 
@@ -68,7 +68,7 @@ impl Clock {
             Offset { ns: then.wrapping_sub(before.wrapping_add(error_ns)), error_ns }
         };
         let mut best = compare();
-        for number in 1..MOST_COMPARISONS {
+        for number in 1..MAX_COMPARISONS {
             if number >= COMPARISONS && best.error_ns <= UNDISTURBED_NS {
                 break;
             }

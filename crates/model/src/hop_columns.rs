@@ -28,7 +28,7 @@ pub struct HopColumns {
 
 impl HopColumns {
     /// Most hops that stand together.
-    pub const MOST_HOPS: usize = 1 << 30;
+    pub const MAX_HOPS: usize = 1 << 30;
 
     /// Makes columns of their parts; `None` when those do not fit one another.
     #[must_use]
@@ -45,7 +45,7 @@ impl HopColumns {
         let is_whole = reports.len() == ends.len()
             && ends.is_sorted()
             && last == hops
-            && hops <= HopColumns::MOST_HOPS
+            && hops <= HopColumns::MAX_HOPS
             && narrow.iter().all(|column| fits(column.len()))
             && wide.iter().all(|column| fits(column.len()));
         is_whole.then_some(HopColumns { reports, ends, present, narrow, wide })
@@ -130,10 +130,10 @@ impl HopColumns {
     /// Adds hops, those of one report one after another.
     ///
     /// # Panics
-    /// There are more than [`HopColumns::MOST_HOPS`].
+    /// There are more than [`HopColumns::MAX_HOPS`].
     pub fn extend_from_slice(&mut self, hops: &[HopRecord]) {
         let before = self.len();
-        assert!(before + hops.len() <= HopColumns::MOST_HOPS, "hops of one log are fewer");
+        assert!(before + hops.len() <= HopColumns::MAX_HOPS, "hops of one log are fewer");
         let mut any = 0;
         for hop in hops {
             let report = ReportRecord::of(hop);
@@ -156,14 +156,14 @@ impl HopColumns {
     /// Adds the hops of one report, and nothing if it has none.
     ///
     /// # Panics
-    /// There are more than [`HopColumns::MOST_HOPS`].
+    /// There are more than [`HopColumns::MAX_HOPS`].
     pub fn add_report<H: HopFields>(&mut self, report: ReportRecord, hops: &[H]) {
         if hops.is_empty() {
             return;
         }
         let before = self.len();
         let after = before + hops.len();
-        assert!(after <= HopColumns::MOST_HOPS, "hops of one log are fewer");
+        assert!(after <= HopColumns::MAX_HOPS, "hops of one log are fewer");
         self.reports.push(report);
         self.ends.push(u32::try_from(after).unwrap_or(u32::MAX));
         self.present.extend(hops.iter().enumerate().map(|(place, hop)| field::present(place, hop)));
@@ -176,13 +176,13 @@ impl HopColumns {
     /// Adds the hops of other columns.
     ///
     /// # Panics
-    /// There are more than [`HopColumns::MOST_HOPS`].
+    /// There are more than [`HopColumns::MAX_HOPS`].
     pub fn append(&mut self, other: &HopColumns) {
         if other.is_empty() {
             return;
         }
         let (before, after) = (self.len(), self.len() + other.len());
-        assert!(after <= HopColumns::MOST_HOPS, "hops of one log are fewer");
+        assert!(after <= HopColumns::MAX_HOPS, "hops of one log are fewer");
         let start = u32::try_from(before).unwrap_or(u32::MAX);
         self.reports.extend_from_slice(&other.reports);
         self.ends.extend(other.ends.iter().map(|end| end + start));

@@ -108,11 +108,11 @@ pub(crate) fn complement(bytes: &[u8], layers: &Layers, change: &Change) -> Opti
 pub(crate) fn has_room(bytes: &[u8], layers: &Layers, growth: usize, mtu: usize) -> bool {
     let ip_length = layers.ip_length() + growth;
     let most = match layers.ip {
-        IpVersion::V4 => MOST_LENGTH,
-        IpVersion::V6 => MOST_LENGTH + ipv6::HEADER_BYTES,
+        IpVersion::V4 => MAX_LENGTH,
+        IpVersion::V6 => MAX_LENGTH + ipv6::HEADER_BYTES,
     };
     let udp_fits = match layers.udp(bytes) {
-        Some(header) => usize::from(header.length.get()) + growth <= MOST_LENGTH,
+        Some(header) => usize::from(header.length.get()) + growth <= MAX_LENGTH,
         None => true,
     };
     ip_length <= mtu && ip_length <= most && udp_fits
@@ -132,7 +132,7 @@ pub(crate) fn is_ambiguous(bytes: &[u8], layers: &Layers) -> bool {
     ipv4 || tcp || gre
 }
 
-const MOST_LENGTH: usize = u16::MAX as usize;
+const MAX_LENGTH: usize = u16::MAX as usize;
 const IPV4_CHECKSUM_OFFSET: usize = 10;
 const GRE_CHECKSUM_OFFSET: usize = 4;
 

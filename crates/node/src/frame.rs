@@ -21,21 +21,21 @@ pub struct Frame<'a> {
 }
 
 /// Headroom that any single node can need: new IPv6 and UDP headers and a full shim of 255 words.
-pub const MOST_GROWTH: usize = 40 + 8 + 4 + 255 * 4;
+pub const MAX_GROWTH: usize = 40 + 8 + 4 + 255 * 4;
 
-/// A copy of `packet` behind [`MOST_GROWTH`] bytes of headroom, for [`Frame::behind_headroom`].
+/// A copy of `packet` behind [`MAX_GROWTH`] bytes of headroom, for [`Frame::behind_headroom`].
 pub(crate) fn with_headroom(packet: &[u8]) -> Vec<u8> {
-    let mut buffer = Vec::with_capacity(MOST_GROWTH + packet.len());
-    buffer.resize(MOST_GROWTH, 0);
+    let mut buffer = Vec::with_capacity(MAX_GROWTH + packet.len());
+    buffer.resize(MAX_GROWTH, 0);
     buffer.extend_from_slice(packet);
     buffer
 }
 
 impl<'a> Frame<'a> {
-    /// Wraps the frame behind [`MOST_GROWTH`] bytes of headroom; `None` when `buffer` is shorter than that.
+    /// Wraps the frame behind [`MAX_GROWTH`] bytes of headroom; `None` when `buffer` is shorter than that.
     #[must_use]
     pub fn behind_headroom(buffer: &'a mut [u8]) -> Option<Self> {
-        let range = MOST_GROWTH..buffer.len();
+        let range = MAX_GROWTH..buffer.len();
         Self::new(buffer, range)
     }
 

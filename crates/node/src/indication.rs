@@ -27,7 +27,7 @@ pub(crate) enum Int {
 }
 
 /// Most destination headers that are skipped on the way to an MD or MX header.
-const MOST_SKIPPED: usize = 4;
+const MAX_SKIPPED: usize = 4;
 
 /// Finds and reads the INT header that this domain's mark announces.
 ///
@@ -142,7 +142,7 @@ fn chained(
     first: Location,
 ) -> Result<Option<(Location, Int)>, ParseError> {
     let mut next = Some(first);
-    for _ in 0..MOST_SKIPPED {
+    for _ in 0..MAX_SKIPPED {
         let Some(mut location) = next else { break };
         if carriage.version.is_before_2() {
             location = earlier::settle(carriage, bytes, location);

@@ -11,7 +11,7 @@ use inband_wire::{tcp, udp};
 /// The headers of a Host-INT packet as it came, both its hops, and its number.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Latency {
-    headers: [u8; MOST_HEADER_BYTES],
+    headers: [u8; MAX_HEADER_BYTES],
     header_bytes: usize,
     sink: HopMetadata,
     source: HopMetadata,
@@ -19,7 +19,7 @@ pub(crate) struct Latency {
 }
 
 /// An IPv4 header without options and one of TCP without options.
-const MOST_HEADER_BYTES: usize = ipv4::HEADER_BYTES + tcp::HEADER_BYTES;
+const MAX_HEADER_BYTES: usize = ipv4::HEADER_BYTES + tcp::HEADER_BYTES;
 /// Where DSCP and ECN are in an IPv4 header.
 const TOS_OFFSET: usize = 1;
 
@@ -39,7 +39,7 @@ impl Latency {
         }
         let int = HopByHop::parse(bytes, location).ok()?;
         let source = int.hops().last()?.metadata().hop;
-        let mut headers = [0; MOST_HEADER_BYTES];
+        let mut headers = [0; MAX_HEADER_BYTES];
         let (ip, l4) = headers.split_at_mut(ipv4::HEADER_BYTES);
         ip.copy_from_slice(bytes.get(layers.l3..layers.l3 + ipv4::HEADER_BYTES)?);
         let (protocol, l4_at) = match location.encapsulation {

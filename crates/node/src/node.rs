@@ -65,7 +65,7 @@ pub use drops::FlowDrops;
 ///
 /// ```
 /// use inband_node::config::{Mode, WatchEntry};
-/// use inband_node::frame::{Frame, MOST_GROWTH};
+/// use inband_node::frame::{Frame, MAX_GROWTH};
 /// use inband_node::{Node, NodeConfig, Output, Passage, Verdict};
 /// use inband_wire::layers::Link;
 ///
@@ -77,7 +77,7 @@ pub use drops::FlowDrops;
 ///
 /// // An IPv4 header and a UDP header behind headroom, as they came by interface 1 and leave by interface 2.
 /// let packet = b"\x45\0\0\x1c\0\0\x40\0\x40\x11\x26\xcf\x0a\0\0\x01\x0a\0\0\x02\x04\xd2\0\x35\0\x08\0\0";
-/// let mut buffer = vec![0; MOST_GROWTH];
+/// let mut buffer = vec![0; MAX_GROWTH];
 /// buffer.extend_from_slice(packet);
 /// let mut frame = Frame::behind_headroom(&mut buffer).expect("the headroom is in front of it");
 /// let passage = Passage { ingress: 1, egress: 2, ..Passage::default() };
@@ -174,7 +174,7 @@ impl Node {
     /// Does this node's INT work on one frame, in place.
     ///
     /// The frame may be cut behind its headers, as in a capture with a snap length. Give it at least
-    /// [`MOST_GROWTH`](crate::frame::MOST_GROWTH) bytes of headroom, or INT is not added where it is short.
+    /// [`MAX_GROWTH`](crate::frame::MAX_GROWTH) bytes of headroom, or INT is not added where it is short.
     #[inline]
     pub fn handle_frame(&mut self, link: Link, frame: &mut Frame<'_>, passage: &Passage) -> Verdict {
         let hop = self.profile.hop(passage);

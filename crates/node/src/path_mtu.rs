@@ -90,8 +90,8 @@ impl Answers {
         dscp: u8,
     ) -> Outcome {
         let least = match original.layers.ip {
-            IpVersion::V4 => LEAST_MTU_V4,
-            IpVersion::V6 => LEAST_MTU_V6,
+            IpVersion::V4 => MIN_MTU_V4,
+            IpVersion::V6 => MIN_MTU_V6,
         };
         // What no sender can keep to is not asked for.
         let mtu = mtu.max(least);
@@ -158,6 +158,6 @@ fn is_whole_and_may_not_be_fragmented(bytes: &[u8], layers: &Layers) -> bool {
 }
 
 /// Every IPv4 link carries this much: RFC 791.
-const LEAST_MTU_V4: usize = 68;
+const MIN_MTU_V4: usize = 68;
 /// Every IPv6 link carries this much: RFC 8200; RFC 8201 forbids hosts to go below.
-const LEAST_MTU_V6: usize = 1280;
+const MIN_MTU_V6: usize = 1280;

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use inband_wire::datagram::{Datagram, MOST_HEADER_BYTES};
+use inband_wire::datagram::{Datagram, MAX_HEADER_BYTES};
 use inband_wire::layers::{Layers, Link, Strictness};
 
 use crate::config::{EncapsulationKind, Mac, Mode, NodeConfig, ProbeConfig};
@@ -102,10 +102,10 @@ impl Probe {
         if probe.source.is_ipv4() != probe.destination.is_ipv4() {
             return refuse("destination", &probe.destination, "an address of the source's IP version");
         }
-        if !(1..=MOST_INTERVAL_MS).contains(&probe.interval_ms) {
+        if !(1..=MAX_INTERVAL_MS).contains(&probe.interval_ms) {
             return refuse("interval_ms", &probe.interval_ms, "1 to 86400000");
         }
-        if probe.payload > MOST_PAYLOAD {
+        if probe.payload > MAX_PAYLOAD {
             return refuse("payload", &probe.payload, "0 to 9000 bytes");
         }
         if !config.interfaces.iter().any(|interface| interface.id == probe.egress) {
@@ -140,12 +140,12 @@ fn frame(node_id: u32, probe: &ProbeConfig) -> Vec<u8> {
         dscp: 0,
     };
     let payload = vec![0; usize::from(probe.payload)];
-    let mut frame = vec![0; MOST_HEADER_BYTES + payload.len()];
+    let mut frame = vec![0; MAX_HEADER_BYTES + payload.len()];
     // Versions agree and the payload is short, so there is nothing left to refuse.
     let length = datagram.write(&payload, &mut frame).unwrap_or_default();
     frame.truncate(length);
     frame
 }
 
-const MOST_INTERVAL_MS: u64 = 86_400_000;
-const MOST_PAYLOAD: u16 = 9_000;
+const MAX_INTERVAL_MS: u64 = 86_400_000;
+const MAX_PAYLOAD: u16 = 9_000;

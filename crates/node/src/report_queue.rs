@@ -12,7 +12,7 @@ use inband_wire::report::{Draft, GroupHeader, group};
 
 use crate::config::{ReportConfig, ReportVersion};
 
-/// Datagrams of one or more reports, in order, up to [`MOST_QUEUED_BYTES`].
+/// Datagrams of one or more reports, in order, up to [`MAX_QUEUED_BYTES`].
 #[derive(Clone, Debug)]
 pub(crate) struct ReportQueue {
     version: ReportVersion,
@@ -38,9 +38,9 @@ struct OpenGroup {
 }
 
 /// Most bytes of reports that wait for the caller; what does not fit is counted as shed.
-const MOST_QUEUED_BYTES: usize = 1 << 20;
+const MAX_QUEUED_BYTES: usize = 1 << 20;
 /// Most bytes of a datagram of several reports, so that it is not fragmented on a usual network.
-const MOST_GROUP_BYTES: usize = 1400;
+const MAX_GROUP_BYTES: usize = 1400;
 /// Bytes behind its first word from which a report runs to the end of its datagram.
 const TO_THE_END_BYTES: usize = 255 * 4;
 
@@ -122,7 +122,7 @@ impl ReportQueue {
             self.handle_timeout(now);
         }
         let length = draft.length();
-        let max = self.max_payload_bytes.min(MOST_GROUP_BYTES);
+        let max = self.max_payload_bytes.min(MAX_GROUP_BYTES);
         let fits = |open: OpenGroup| self.arena.len() - open.start + length <= max;
         if self.open.is_some_and(|open| !fits(open)) {
             self.flush();
@@ -151,7 +151,7 @@ impl ReportQueue {
             self.arena.clear();
         }
         let start = self.arena.len();
-        if start + group::HEADER_BYTES > MOST_QUEUED_BYTES {
+        if start + group::HEADER_BYTES > MAX_QUEUED_BYTES {
             return None;
         }
         // report-2.0/group-03: the number counts datagrams; the first is 1, as deployed nodes have it.
@@ -171,7 +171,7 @@ impl ReportQueue {
     fn append(&mut self, draft: &Draft<'_>, length: usize) -> bool {
         let start = self.arena.len();
         let end = start + length;
-        if end > MOST_QUEUED_BYTES {
+        if end > MAX_QUEUED_BYTES {
             return false;
         }
         self.arena.resize(end, 0);

@@ -4,7 +4,7 @@ use std::collections::{HashSet, VecDeque};
 use std::net::SocketAddr;
 
 use inband_wire::report::earlier::DropSummary;
-use inband_wire::report::group::MOST_HW_ID;
+use inband_wire::report::group::MAX_HW_ID;
 
 use crate::config::{Distribution, NodeConfig, ReportConfig, UnknownInstructions};
 use crate::core::Core;
@@ -83,8 +83,8 @@ impl ReportSettings {
         for session in &self.sessions {
             for index in 0..core.count {
                 let hw_id = session.hw_id.saturating_add(index);
-                if hw_id > MOST_HW_ID {
-                    let most = MOST_HW_ID.saturating_sub(core.count - 1);
+                if hw_id > MAX_HW_ID {
+                    let most = MAX_HW_ID.saturating_sub(core.count - 1);
                     let expected = format!("0 to {most}, where {} cores report", core.count);
                     return Err(ConfigError::out_of_range("report.hw_id", session.hw_id, expected));
                 }

@@ -105,7 +105,7 @@ impl SourcePlan {
         // int-2.1/md-10, int-2.1/md-11: baseline and domain-specific metadata of one hop, 31 words at most.
         let hop_ml = hop_words
             .and_then(|words| words.checked_add(instructions.words()))
-            .filter(|hop_ml| source.mode != Mode::Md || *hop_ml <= md::MOST_HOP_ML)
+            .filter(|hop_ml| source.mode != Mode::Md || *hop_ml <= md::MAX_HOP_ML)
             .ok_or_else(|| {
                 ConfigError::out_of_range(
                     "source.instructions",

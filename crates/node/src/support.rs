@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use inband_wire::report::group::MOST_HW_ID;
+use inband_wire::report::group::MAX_HW_ID;
 
 use crate::config::{EncapsulationKind, Icmp, IntVersion, Layer, NodeConfig};
 use crate::earlier;
@@ -12,7 +12,7 @@ use crate::{dialect, report_version, smart};
 /// Least path MTU to a collector.
 const MIN_PATH_MTU: u16 = 256;
 /// Most bytes of a packet a report may keep, so that it fits a UDP datagram with room to spare.
-const MOST_TRUNCATE: u16 = 9216;
+const MAX_TRUNCATE: u16 = 9216;
 
 /// Checks ranges, and that nothing is asked for that this engine does not do.
 ///
@@ -84,7 +84,7 @@ fn layer(config: &NodeConfig) -> Result<(), ConfigError> {
 
 fn icmp(config: &NodeConfig) -> Result<(), ConfigError> {
     let per_second = config.mtu.icmp_per_second;
-    if !(1..=MOST_ICMP_PER_SECOND).contains(&per_second) {
+    if !(1..=MAX_ICMP_PER_SECOND).contains(&per_second) {
         return Err(ConfigError::out_of_range("mtu.icmp_per_second", per_second, "1 to 1000000"));
     }
     let icmp = match config.mtu.icmp {
@@ -96,7 +96,7 @@ fn icmp(config: &NodeConfig) -> Result<(), ConfigError> {
     supported("mtu.icmp", icmp, "\"off\", where node.int_version is not \"2.1\"")
 }
 
-const MOST_ICMP_PER_SECOND: u32 = 1_000_000;
+const MAX_ICMP_PER_SECOND: u32 = 1_000_000;
 
 fn ranges(config: &NodeConfig) -> Result<(), ConfigError> {
     let encapsulation = &config.encapsulation;
@@ -118,11 +118,11 @@ fn ranges(config: &NodeConfig) -> Result<(), ConfigError> {
             "at least one bit under its mask",
         ));
     }
-    if config.report.hw_id > MOST_HW_ID {
+    if config.report.hw_id > MAX_HW_ID {
         return Err(ConfigError::out_of_range("report.hw_id", config.report.hw_id, "0 to 63"));
     }
-    if config.report.truncate > MOST_TRUNCATE {
-        let expected = format!("0 to {MOST_TRUNCATE} bytes");
+    if config.report.truncate > MAX_TRUNCATE {
+        let expected = format!("0 to {MAX_TRUNCATE} bytes");
         return Err(ConfigError::out_of_range("report.truncate", config.report.truncate, expected));
     }
     if config.report.path_mtu < MIN_PATH_MTU {

@@ -2,17 +2,17 @@
 
 use std::collections::VecDeque;
 
-/// Packets in the order in which they were made, up to [`MOST_WAITING`].
+/// Packets in the order in which they were made, up to [`MAX_WAITING`].
 #[derive(Clone, Debug)]
 pub(crate) struct Waiting<T>(VecDeque<T>);
 
 /// Most packets that wait for the caller; what is more is counted as shed.
-const MOST_WAITING: usize = 256;
+const MAX_WAITING: usize = 256;
 
 impl<T> Waiting<T> {
     /// Whether another one has room.
     pub(crate) fn has_room(&self) -> bool {
-        self.0.len() < MOST_WAITING
+        self.0.len() < MAX_WAITING
     }
 
     /// Keeps a packet; `false` when there is no room.
@@ -38,16 +38,16 @@ impl<T> Default for Waiting<T> {
 
 #[cfg(test)]
 mod tests {
-    use super::{MOST_WAITING, Waiting};
+    use super::{MAX_WAITING, Waiting};
 
     #[test]
     fn the_oldest_comes_first_and_one_too_many_is_refused() {
         let mut waiting = Waiting::default();
-        assert!((0..MOST_WAITING).all(|number| waiting.push(number)));
-        assert!(!waiting.has_room() && !waiting.push(MOST_WAITING));
+        assert!((0..MAX_WAITING).all(|number| waiting.push(number)));
+        assert!(!waiting.has_room() && !waiting.push(MAX_WAITING));
         assert_eq!(waiting.poll(), Some(0));
-        assert!(waiting.push(MOST_WAITING));
-        assert!((1..=MOST_WAITING).all(|number| waiting.poll() == Some(number)));
+        assert!(waiting.push(MAX_WAITING));
+        assert!((1..=MAX_WAITING).all(|number| waiting.poll() == Some(number)));
         assert_eq!(waiting.poll(), None);
     }
 }

@@ -39,7 +39,7 @@ static ALLOCATOR: Counting = Counting;
 /// Flows of the test; ten million with `--release`, fewer where packets take longer.
 const FLOWS: u32 = if cfg!(debug_assertions) { 1_000_000 } else { 10_000_000 };
 /// What docs/reporting.md promises: 100 bytes for each flow and drop that is remembered, and 6 MiB.
-const MOST_BYTES: usize = (65_536 + 16_384) * 100 + (6 << 20);
+const MAX_BYTES: usize = (65_536 + 16_384) * 100 + (6 << 20);
 
 #[test]
 fn ten_million_flows_take_no_more_memory_than_one() {
@@ -49,7 +49,7 @@ fn ten_million_flows_take_no_more_memory_than_one() {
     let before = IN_USE.load(Ordering::Relaxed);
     let mut node = Node::new(&config).unwrap();
     let filter = IN_USE.load(Ordering::Relaxed) - before;
-    assert!(filter <= MOST_BYTES, "{filter} bytes");
+    assert!(filter <= MAX_BYTES, "{filter} bytes");
 
     let frame = tcp_frame(b"");
     let mut buffer = vec![0xa5; 1100 + frame.len()];

@@ -4,7 +4,7 @@
 use inband_node::config::{
     EncapsulationKind, IntVersion, InterfaceConfig, NodeConfig, Replicate, WatchEntry,
 };
-use inband_node::frame::MOST_GROWTH;
+use inband_node::frame::MAX_GROWTH;
 use inband_node::{Branch, BranchLevel, Frame, Node, Outcome, Passage, Verdict};
 use inband_testkit::path::{next_packet, next_report, send};
 use inband_testkit::{EarlierInt, int_0_5, int_1_0, int_in_tunnel, oracle, packet};
@@ -36,10 +36,10 @@ fn branches() -> [Branch; 2] {
 
 /// Sends `frame` by interface 2; what is sent, and the copies with their interfaces.
 fn among(node: &mut Node, frame: &[u8], branches: &[Branch]) -> (Vec<u8>, Vec<(u16, Vec<u8>)>) {
-    let mut buffer = vec![0xa5; MOST_GROWTH];
+    let mut buffer = vec![0xa5; MAX_GROWTH];
     buffer.extend(frame);
     let end = buffer.len();
-    let mut frame = Frame::new(&mut buffer, MOST_GROWTH..end).unwrap();
+    let mut frame = Frame::new(&mut buffer, MAX_GROWTH..end).unwrap();
     let verdict = node.handle_frame_among(Link::Ethernet, &mut frame, &to(2), branches);
     assert_eq!(verdict, Verdict::Forward);
     let copies = std::iter::from_fn(|| next_packet(node)).map(|copy| (copy.egress, copy.bytes));
@@ -141,10 +141,10 @@ fn what_asks_for_nothing_is_not_copied() {
 fn copies_that_nobody_takes_are_bounded_and_counted() {
     let mut node = node(IntVersion::V2016, KIND);
     let many = [branches()[0]; 300];
-    let mut buffer = vec![0xa5; MOST_GROWTH];
+    let mut buffer = vec![0xa5; MAX_GROWTH];
     buffer.extend(of_2016(0x10, &FIRST));
     let end = buffer.len();
-    let mut frame = Frame::new(&mut buffer, MOST_GROWTH..end).unwrap();
+    let mut frame = Frame::new(&mut buffer, MAX_GROWTH..end).unwrap();
     let _ = node.handle_frame_among(Link::Ethernet, &mut frame, &to(2), &many);
     let count = |outcome| node.counters().get(outcome);
     assert_eq!((count(Outcome::Replicated), count(Outcome::CopyShed)), (256, 44));

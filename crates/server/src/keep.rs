@@ -85,7 +85,7 @@ impl Stage for Keep {
             batch.hops.append(hops);
             batch.reports += reports;
         });
-        if self.batch.hops.len() >= MOST_HOPS {
+        if self.batch.hops.len() >= MAX_HOPS {
             self.hand_over();
         }
     }
@@ -102,7 +102,7 @@ impl Stage for Keep {
 
     fn handle_timeout(&mut self, now: Nanos) {
         self.now = now;
-        if self.since.is_some_and(|since| now.since(since) >= LONGEST_WAIT) {
+        if self.since.is_some_and(|since| now.since(since) >= MAX_WAIT) {
             self.hand_over();
         }
     }
@@ -128,8 +128,8 @@ impl Stage for Keep {
 }
 
 /// Hops that are handed over at once.
-const MOST_HOPS: usize = 8_192;
+const MAX_HOPS: usize = 8_192;
 /// How often the ledger is kept.
 const LEDGER_EVERY: Nanos = Nanos::from_secs(10);
 /// How long something waits for more before it is handed over.
-const LONGEST_WAIT: Nanos = Nanos::from_millis(50);
+const MAX_WAIT: Nanos = Nanos::from_millis(50);

@@ -57,7 +57,7 @@ impl Live {
     pub fn new(names: Arc<Names>) -> Self {
         let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let run = u64::try_from(started.as_nanos()).unwrap_or_default();
-        Self { sender: channel(MOST_UNHEARD).0, names, run, latest: Arc::default() }
+        Self { sender: channel(MAX_UNHEARD).0, names, run, latest: Arc::default() }
     }
 
     pub(crate) fn listen(&self) -> Receiver<Message> {
@@ -147,6 +147,6 @@ impl Stage for Live {
 }
 
 /// Messages a listener may be behind.
-const MOST_UNHEARD: usize = 1_024;
+const MAX_UNHEARD: usize = 1_024;
 /// Events that are told again to those who come back.
 const MAX_LATEST: usize = 1_024;

@@ -75,7 +75,7 @@ impl Pipeline {
         feed: Feed,
         stages: Vec<Box<dyn Stage>>,
     ) -> io::Result<Pipeline> {
-        let (sender, questions) = sync_channel(MOST_QUESTIONS);
+        let (sender, questions) = sync_channel(MAX_QUESTIONS);
         let stop = Arc::new(AtomicBool::new(false));
         let time = feed.clock().map_or(Time::OfCapture(Nanos::ZERO), |clock| Time::OfClock(clock, 0));
         let mut collector = Collector::new(settings);
@@ -146,7 +146,7 @@ impl Work {
         self.follow_clock();
         for (from, datagram) in batch.iter() {
             self.collector.handle_datagram(batch.received_at, from, batch.session, datagram);
-            if self.collector.waiting_hops() >= MOST_HOPS {
+            if self.collector.waiting_hops() >= MAX_HOPS {
                 self.give_hops();
             }
         }
@@ -291,7 +291,7 @@ impl Work {
 
     fn answer(&mut self) {
         // As many as can wait at the same time, so that questions cannot keep reports waiting for long.
-        for _ in 0..MOST_QUESTIONS {
+        for _ in 0..MAX_QUESTIONS {
             let Ok(question) = self.questions.try_recv() else { return };
             let now = self.now();
             let Work { collector, stages, past, time, step_ns, feed, evidence, .. } = &mut *self;
@@ -319,9 +319,9 @@ const HISTORY_EVERY: Nanos = Nanos(250_000_000);
 /// Longest the thread waits for datagrams before it looks at the time and at questions.
 const PATIENCE: Duration = Duration::from_millis(10);
 /// Hops that are gathered before the stages get them.
-const MOST_HOPS: usize = 4_096;
+const MAX_HOPS: usize = 4_096;
 /// Questions that may wait for an answer.
-const MOST_QUESTIONS: usize = 64;
+const MAX_QUESTIONS: usize = 64;
 /// A time at which every stage that takes the ledger once in a while wants it.
 const END_OF_TIME: Nanos = Nanos::MAX;
 /// How long a capture goes on behind its last datagram: long enough to confirm gaps and end episodes.

@@ -65,7 +65,7 @@ fn run(name: &str, count: u32) -> Grown {
             half_bytes = if number < count / 2 { bytes } else { half_bytes };
         }
         // A capture is read as fast as it goes; history is to have its time, so that all of it is kept.
-        while number % 1_024 == 0 && store.tally().waiting > MOST_WAITING {
+        while number % 1_024 == 0 && store.tally().waiting > MAX_WAITING {
             std::thread::sleep(Duration::from_millis(1));
         }
     }
@@ -140,4 +140,4 @@ const MARK: u32 = 0xdead_beef;
 /// Source address in a group header of 8 bytes, a report's word, an Ethernet header and 12 bytes of IPv4.
 const SOURCE: usize = 8 + 4 + 14 + 12;
 /// Reports on their way to the disk, behind which no more are sent.
-const MOST_WAITING: u64 = 100_000;
+const MAX_WAITING: u64 = 100_000;

@@ -262,6 +262,6 @@ fn build_host(config: &FabricConfig, host: usize) -> Host {
 }
 
 /// Most reports that wait to be polled.
-const MOST_REPORTS: usize = 1 << 20;
+const MAX_REPORTS: usize = 1 << 20;
 /// Capacity of the queue in front of a host's interface.
 const HOST_QUEUE_BYTES: usize = 4 * 1024 * 1024;

@@ -59,7 +59,7 @@ impl History {
         let shape = OBSERVATIONS.shape();
         let columns = [place(&shape, "time"), place(&shape, "node_id"), place(&shape, "hop_latency")];
         let chunks = self.chunks(&shape, range)?;
-        let workers = thread::available_parallelism().map_or(1, usize::from).min(MOST_WORKERS);
+        let workers = thread::available_parallelism().map_or(1, usize::from).min(MAX_WORKERS);
         let share_of = chunks.len().div_ceil(workers).max(1);
         let parts: Vec<Latencies> = thread::scope(|scope| {
             let spawn = |chunks| scope.spawn(move || latencies(self, chunks, columns, range));
@@ -257,7 +257,7 @@ fn place(shape: &Shape, name: &str) -> usize {
 /// Node ids below this are looked up in a table.
 const SMALL_NODES: usize = 65_536;
 /// Threads that read at once.
-const MOST_WORKERS: usize = 4;
+const MAX_WORKERS: usize = 4;
 
 #[cfg(test)]
 mod tests;

@@ -75,7 +75,7 @@ impl Signals {
     /// Keeps empty columns, as many as may be filled again soon.
     pub(crate) fn give_columns(&self, empty: HopColumns) {
         if let Ok(mut columns) = self.columns.lock()
-            && columns.len() < MOST_COLUMNS
+            && columns.len() < MAX_COLUMNS
         {
             columns.push(empty);
         }
@@ -240,7 +240,7 @@ const GIVE_UP_AFTER: Duration = Duration::from_secs(2);
 /// Time between two attempts.
 const RETRY_AFTER: Duration = Duration::from_millis(200);
 /// Empty columns that are kept: about as many batches are on their way at a time, and one has some hundred kilobytes.
-const MOST_COLUMNS: usize = 8;
+const MAX_COLUMNS: usize = 8;
 
 #[cfg(test)]
 mod tests;

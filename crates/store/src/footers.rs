@@ -16,7 +16,7 @@ use crate::error::StoreError;
 use crate::layout;
 use crate::segment::{Footer, SegmentReader};
 
-/// The footers that are kept, at most [`MOST_BYTES`] of them: the ones asked for last.
+/// The footers that are kept, at most [`MAX_BYTES`] of them: the ones asked for last.
 #[derive(Debug, Default)]
 pub(crate) struct Footers {
     kept: Mutex<Kept>,
@@ -86,7 +86,7 @@ impl Footers {
         if let Some(replaced) = kept.footers.insert(path.to_owned(), new) {
             kept.bytes -= replaced.bytes;
         }
-        if kept.bytes > MOST_BYTES {
+        if kept.bytes > MAX_BYTES {
             kept.forget_half();
         }
     }
@@ -105,7 +105,7 @@ impl Kept {
         turns.sort_unstable();
         let mut bytes = self.bytes;
         let rest = turns.iter().skip_while(|(_, of_one)| {
-            let is_dropped = bytes > MOST_BYTES / 2;
+            let is_dropped = bytes > MAX_BYTES / 2;
             bytes -= if is_dropped { *of_one } else { 0 };
             is_dropped
         });
@@ -131,7 +131,7 @@ fn seen(file: &File) -> io::Result<Seen> {
 }
 
 /// Bytes of footers that are kept: those of some thousand segments.
-const MOST_BYTES: usize = 64 << 20;
+const MAX_BYTES: usize = 64 << 20;
 
 #[cfg(test)]
 mod tests;

@@ -14,7 +14,7 @@ pub fn put_frame(frames: &mut Vec<u8>, put: impl FnOnce(&mut Vec<u8>) -> bool) -
     frames.extend_from_slice(&[0; HEADER_BYTES]);
     let fits = put(frames);
     let length =
-        u32::try_from(frames.len() - start - HEADER_BYTES).ok().filter(|length| *length <= MOST_BYTES);
+        u32::try_from(frames.len() - start - HEADER_BYTES).ok().filter(|length| *length <= MAX_BYTES);
     let (Some(length), true) = (length, fits) else {
         frames.truncate(start);
         return Err(TooLarge);
@@ -49,7 +49,7 @@ fn checksum(length: u32, payload: &[u8]) -> u32 {
 /// Bytes in front of a payload.
 pub const HEADER_BYTES: usize = 8;
 /// Most bytes of a payload.
-const MOST_BYTES: u32 = 256 << 20;
+const MAX_BYTES: u32 = 256 << 20;
 
 #[cfg(test)]
 mod tests {

@@ -320,7 +320,7 @@ impl Part {
         {
             return Some(place);
         }
-        let next = u32::try_from(self.interfaces.len()).ok().filter(|next| *next < MOST_PLACES)?;
+        let next = u32::try_from(self.interfaces.len()).ok().filter(|next| *next < MAX_PLACES)?;
         let place = *self.places.entry(key).or_insert(next);
         if place == next {
             self.interfaces.push(key);
@@ -554,7 +554,7 @@ impl Counts {
 const BLOCK: usize = 64;
 /// Bits of the bucket in a cell; the others are of the place.
 const BUCKET_BITS: u32 = 11;
-const MOST_PLACES: u32 = 1 << (u32::BITS - BUCKET_BITS);
+const MAX_PLACES: u32 = 1 << (u32::BITS - BUCKET_BITS);
 const _: () = assert!(BUCKETS <= 1 << BUCKET_BITS, "a bucket fits");
 /// Cells that are left as they are.
 const MANY_CELLS: usize = 1 << 22;

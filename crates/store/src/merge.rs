@@ -144,7 +144,7 @@ pub(crate) fn merge_hour(
 ) -> Result<u64, StoreError> {
     let mut replaced = 0;
     while files.len() > 1 {
-        let rest = files.split_off(files.len().min(MOST_AT_ONCE));
+        let rest = files.split_off(files.len().min(MAX_AT_ONCE));
         replaced += files.len() as u64;
         let merged = merge(shape, &files, is_closing)?;
         files = std::iter::once(merged).chain(rest).collect();
@@ -451,7 +451,7 @@ fn compare(one: &Source, other: &Source, rules: &Rules) -> Ordering {
 /// The columns by which rows are ordered and told apart, as far as a table has them.
 const KEYS: [&str; 4] = ["node_id", "egress_interface", "queue_id", "time"];
 /// Files that are merged at once: of each a row group is in memory.
-const MOST_AT_ONCE: usize = 16;
+const MAX_AT_ONCE: usize = 16;
 /// Time between two looks for what can be merged.
 const LOOK_INTERVAL: Duration = Duration::from_secs(10);
 /// An hour that is over is merged when nothing has come for so long.

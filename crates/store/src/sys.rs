@@ -12,7 +12,7 @@ pub(crate) use table::add_table;
 /// Bounds the memory that SQLite takes in this process: by the largest bound that was ever asked for, since one
 /// question must not take another's.
 pub(crate) fn limit_heap(bytes: usize) {
-    static MOST: AtomicUsize = AtomicUsize::new(LEAST_HEAP);
+    static MOST: AtomicUsize = AtomicUsize::new(MIN_HEAP);
     let bytes = MOST.fetch_max(bytes, Ordering::AcqRel).max(bytes);
     let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
     // SAFETY: the function takes a number, may be called from any thread at any time, and touches no memory of
@@ -23,4 +23,4 @@ pub(crate) fn limit_heap(bytes: usize) {
 }
 
 /// What SQLite may take however little is asked for, bytes.
-const LEAST_HEAP: usize = 32 << 20;
+const MIN_HEAP: usize = 32 << 20;

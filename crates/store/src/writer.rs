@@ -255,7 +255,7 @@ impl Writer {
     fn sync_if_due(&mut self) {
         let Some(open) = &self.open else { return };
         let waits = open.group.bytes > 0 && open.group.began.elapsed() >= self.settings.sync_after;
-        let is_large = open.group.bytes >= MOST_GROUP_BYTES || open.group.rows >= MOST_GROUP_ROWS;
+        let is_large = open.group.bytes >= MAX_GROUP_BYTES || open.group.rows >= MAX_GROUP_ROWS;
         if waits || is_large {
             self.sync();
         }
@@ -341,6 +341,6 @@ const MAX_RESCUED: usize = 2;
 /// How long to wait for the flusher.
 const PAUSE: Duration = Duration::from_millis(2);
 /// Rows after which a group is made durable, however young it is: those that offer may wait for it.
-const MOST_GROUP_ROWS: usize = 131_072;
+const MAX_GROUP_ROWS: usize = 131_072;
 /// Bytes after which likewise.
-const MOST_GROUP_BYTES: u64 = 8 << 20;
+const MAX_GROUP_BYTES: u64 = 8 << 20;

@@ -43,7 +43,7 @@ pub struct Switch {
 }
 
 /// The longest that [`Switch::step`] waits.
-const LONGEST_WAIT: Duration = Duration::from_millis(100);
+const MAX_WAIT: Duration = Duration::from_millis(100);
 
 impl Switch {
     /// Starts the switch that `config` describes, on the interfaces of this thread's network namespace.
@@ -135,7 +135,7 @@ impl Switch {
     /// Waits until there is something to do.
     fn wait(&self) -> Result<(), SwitchError> {
         let now = clock::realtime();
-        let longest = now + u64::try_from(LONGEST_WAIT.as_nanos()).unwrap_or(u64::MAX);
+        let longest = now + u64::try_from(MAX_WAIT.as_nanos()).unwrap_or(u64::MAX);
         let mut until = self.ports.iter().filter_map(Port::next_at).fold(longest, u64::min);
         until = self.telemetry.next_probe_at().map_or(until, |at| until.min(at));
         if self.routing.has_waiting() || self.telemetry.groups_reports() {

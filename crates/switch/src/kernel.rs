@@ -69,7 +69,7 @@ const TICK_NS: u64 = 10_000_000;
 /// How often clocks are compared and losses are read, nanoseconds.
 const COMPARE_NS: u64 = 500_000_000;
 /// The longest that [`KernelSwitch::step`] waits, nanoseconds.
-const LONGEST_WAIT_NS: u64 = 100_000_000;
+const MAX_WAIT_NS: u64 = 100_000_000;
 /// Most drops that are reported at a time.
 const MAX_DROPS: usize = 4_096;
 /// Most frames of one step.
@@ -255,7 +255,7 @@ impl KernelSwitch {
     /// Waits until there is something to do.
     fn wait(&self, now: u64) -> Result<(), SwitchError> {
         let until = self.telemetry.next_probe_at().unwrap_or(u64::MAX).min(self.tick.at().max(now + TICK_NS));
-        let left = until.saturating_sub(now).min(LONGEST_WAIT_NS);
+        let left = until.saturating_sub(now).min(MAX_WAIT_NS);
         let left = i64::try_from(left).unwrap_or_default();
         let timeout = Timespec { tv_sec: 0, tv_nsec: left };
         match poll(&mut [PollFd::new(&self.way.tun, PollFlags::IN)], Some(&timeout)) {

@@ -3,7 +3,7 @@
 use std::ops::{Deref, DerefMut, Range};
 
 use inband_linux::xsk::{Chunk, FrameMemory};
-use inband_node::frame::MOST_GROWTH;
+use inband_node::frame::MAX_GROWTH;
 
 /// A frame on its way through the switch.
 #[derive(Debug)]
@@ -92,22 +92,22 @@ impl Pool {
     /// A packet of the bytes of `parts`, one behind the other.
     pub(crate) fn packet(&mut self, parts: &[&[u8]]) -> Packet {
         let mut buffer = self.own.pop().unwrap_or_else(|| {
-            let mut buffer = Vec::with_capacity(MOST_GROWTH + USUAL_BYTES);
-            buffer.resize(MOST_GROWTH, 0);
+            let mut buffer = Vec::with_capacity(MAX_GROWTH + USUAL_BYTES);
+            buffer.resize(MAX_GROWTH, 0);
             buffer
         });
         // The headroom is written before it is read, so what is left in it does not matter.
-        buffer.truncate(MOST_GROWTH);
+        buffer.truncate(MAX_GROWTH);
         for part in parts {
             buffer.extend_from_slice(part);
         }
-        let range = MOST_GROWTH..buffer.len();
+        let range = MAX_GROWTH..buffer.len();
         Packet::new(Buffer::Own(buffer), range)
     }
 
     pub(crate) fn give_back(&mut self, packet: Packet) {
         match (packet.buffer, &mut self.memory) {
-            (Buffer::Own(buffer), _) if self.own.len() < MAX_KEPT && buffer.len() >= MOST_GROWTH => {
+            (Buffer::Own(buffer), _) if self.own.len() < MAX_KEPT && buffer.len() >= MAX_GROWTH => {
                 self.own.push(buffer);
             }
             (Buffer::Chunk(chunk), Some(memory)) => memory.give_back(chunk),

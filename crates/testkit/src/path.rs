@@ -5,7 +5,7 @@ use inband_node::config::{
     InterfaceConfig, Layer, Mode, MtuAction, NodeConfig, SinkMetadata, SourceDomain, SourceInserted,
     TcpOptionsConfig, UnknownInstructions, WatchEntry,
 };
-use inband_node::frame::MOST_GROWTH;
+use inband_node::frame::MAX_GROWTH;
 use inband_node::{DeviceMetadata, Frame, Node, OwnPacket, Passage, Verdict};
 use inband_wire::Link;
 use inband_wire::int::{Buffer, Instructions, Queue};
@@ -334,7 +334,7 @@ pub fn nodes_with(domain: &DomainPlan, plans: &[NodePlan], change: impl Fn(&mut 
 /// # Panics
 /// The node wrote behind the frame.
 pub fn send(node: &mut Node, frame: &[u8], passage: &Passage) -> Option<Vec<u8>> {
-    send_with(node, Link::Ethernet, frame, passage, MOST_GROWTH)
+    send_with(node, Link::Ethernet, frame, passage, MAX_GROWTH)
 }
 
 /// Sends a frame through a node, with so many bytes of headroom.

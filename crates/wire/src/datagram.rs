@@ -36,7 +36,7 @@ pub enum DatagramError {
 }
 
 /// Most bytes the headers take: Ethernet, IPv6, UDP.
-pub const MOST_HEADER_BYTES: usize = ethernet::HEADER_BYTES + ipv6::HEADER_BYTES + udp::HEADER_BYTES;
+pub const MAX_HEADER_BYTES: usize = ethernet::HEADER_BYTES + ipv6::HEADER_BYTES + udp::HEADER_BYTES;
 
 impl Datagram {
     /// Writes headers and payload into `out` and returns the frame's length in bytes.

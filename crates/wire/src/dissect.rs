@@ -8,23 +8,23 @@ use crate::int::locate::{self, Encapsulation, Location};
 use crate::int::location::HeaderType;
 use crate::int::original::Original;
 use crate::layers::{Layers, Link, Strictness, Transport, ports, transport_at};
-use crate::tunnel::{self, Carried, MOST_LEVELS};
+use crate::tunnel::{self, Carried, MAX_LEVELS};
 use crate::{tcp, udp};
 
 /// Most INT headers of one level that are read.
-pub const MOST_HEADERS: usize = 4;
+pub const MAX_HEADERS: usize = 4;
 
 /// One IP packet of a frame with the INT headers between its headers and its payload.
 #[derive(Clone, Copy, Debug)]
 pub struct Level {
     /// The packet's headers.
     pub layers: Layers,
-    locations: [Option<Location>; MOST_HEADERS],
+    locations: [Option<Location>; MAX_HEADERS],
 }
 
 impl Level {
     fn new(layers: Layers) -> Self {
-        Self { layers, locations: [None; MOST_HEADERS] }
+        Self { layers, locations: [None; MAX_HEADERS] }
     }
 
     /// The INT headers of this packet, in their order.
@@ -67,7 +67,7 @@ impl Level {
 /// What a frame holds: its IP packets from the outermost inwards, and the flow of the innermost one.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Dissection {
-    levels: [Option<Level>; MOST_LEVELS],
+    levels: [Option<Level>; MAX_LEVELS],
     /// Which of them carry INT, the outermost in the lowest bit.
     with_int: u8,
     /// The five-tuple of the innermost packet, as it was before INT was added.
@@ -80,11 +80,11 @@ impl Dissection {
     /// What is known of a packet whose headers were read elsewhere.
     pub(crate) fn of_headers(flow: FiveTuple, int: Option<(Layers, Location)>) -> Self {
         let level = int.map(|(layers, location)| {
-            let mut locations = [None; MOST_HEADERS];
+            let mut locations = [None; MAX_HEADERS];
             locations[0] = Some(location);
             Level { layers, locations }
         });
-        let mut levels = [None; MOST_LEVELS];
+        let mut levels = [None; MAX_LEVELS];
         levels[0] = level;
         Self { levels, with_int: u8::from(level.is_some()), flow: Some(flow), error: None }
     }
@@ -133,7 +133,7 @@ impl Dissection {
 /// Walks through the frame in `bytes`: its IP packets, the INT headers of each, the tunnels between them.
 ///
 /// Never fails: what is not IP gives an empty [`Dissection`], a packet that is marked as INT and cannot
-/// be gives [`Dissection::error`]. Follows at most [`MOST_LEVELS`] packets inside one another.
+/// be gives [`Dissection::error`]. Follows at most [`MAX_LEVELS`] packets inside one another.
 #[must_use]
 pub fn dissect(link: Link, bytes: &[u8], code_points: &CodePoints<'_>, strictness: Strictness) -> Dissection {
     let mut dissection = Dissection::default();
@@ -152,7 +152,7 @@ pub(crate) fn dissect_into(
     dissection.clear();
     let mut bytes = bytes;
     let mut next = Some((link, 0));
-    for depth in 0..MOST_LEVELS {
+    for depth in 0..MAX_LEVELS {
         let Some((link, at)) = next else { break };
         // Only the outermost packet must fill the frame; what a tunnel carries may be a fragment of its own.
         let strictness = if depth == 0 { strictness } else { Strictness::Truncated };

@@ -49,7 +49,7 @@ pub const BRIDGED_ETHERNET: u16 = 0x6558;
 pub const HEADER_BYTES: usize = size_of::<EthernetHeader>();
 
 /// Most VLAN tags that are skipped; two are usual, more are seen in laboratories.
-const MOST_TAGS: usize = 8;
+const MAX_TAGS: usize = 8;
 
 /// Finds the payload of the Ethernet frame that starts at byte `at`.
 ///
@@ -64,7 +64,7 @@ pub fn payload(bytes: &[u8], at: usize) -> Result<EthernetPayload, ParseError> {
 }
 
 fn behind_tags(bytes: &[u8], mut at: usize) -> Result<EthernetPayload, ParseError> {
-    for _ in 0..MOST_TAGS {
+    for _ in 0..MAX_TAGS {
         let tag: &VlanTag = view(bytes, at, Header::Vlan)?;
         at += size_of::<VlanTag>();
         let ethertype = tag.ethertype.get();
@@ -72,7 +72,7 @@ fn behind_tags(bytes: &[u8], mut at: usize) -> Result<EthernetPayload, ParseErro
             return Ok(EthernetPayload { ethertype, at });
         }
     }
-    Err(ParseError::new(at, Header::Vlan, ErrorKind::TooMany { most: MOST_TAGS }))
+    Err(ParseError::new(at, Header::Vlan, ErrorKind::TooMany { most: MAX_TAGS }))
 }
 
 /// Whether an EtherType announces a VLAN tag: 802.1Q, 802.1ad, or QinQ before it was standardised.

@@ -40,9 +40,9 @@ pub struct OptionHeader {
 }
 
 /// The longest data of one option, 4-byte words.
-pub const MOST_OPTION_WORDS: u8 = 31;
+pub const MAX_OPTION_WORDS: u8 = 31;
 /// The most bytes of options with their headers behind one base header.
-pub const MOST_OPTION_BYTES: usize = 63 * 4;
+pub const MAX_OPTION_BYTES: usize = 63 * 4;
 /// UDP port of Geneve.
 pub const PORT: u16 = 6081;
 /// Length of the base header, bytes.
@@ -57,9 +57,9 @@ impl GeneveHeader {
         self.version_length >> 6
     }
 
-    /// Sets the length of all options with their headers; at most [`MOST_OPTION_BYTES`], in whole words.
+    /// Sets the length of all options with their headers; at most [`MAX_OPTION_BYTES`], in whole words.
     pub fn set_options_length(&mut self, bytes: usize) {
-        let words = u8::try_from(bytes.min(MOST_OPTION_BYTES) / 4).unwrap_or_default();
+        let words = u8::try_from(bytes.min(MAX_OPTION_BYTES) / 4).unwrap_or_default();
         self.version_length = (self.version_length & 0xc0) | words;
     }
 
@@ -87,7 +87,7 @@ impl OptionHeader {
     /// Creates the header of an option with `words` of data; `kind` keeps the critical bit clear.
     #[must_use]
     pub fn new(class: u16, kind: u8, words: Words) -> Self {
-        Self { class: U16::new(class), kind, reserved_length: words.count().min(MOST_OPTION_WORDS) }
+        Self { class: U16::new(class), kind, reserved_length: words.count().min(MAX_OPTION_WORDS) }
     }
 
     /// Sets the length of the option's data, 0 to 31 words.

@@ -39,7 +39,7 @@ pub const HEADER_BYTES: usize = size_of::<GtpuHeader>();
 /// Sequence number, N-PDU number and the type of the first extension, bytes.
 const OPTIONAL_BYTES: usize = 4;
 /// Most extension headers that are skipped; one is usual.
-const MOST_EXTENSIONS: usize = 8;
+const MAX_EXTENSIONS: usize = 8;
 
 impl GtpuHeader {
     /// The version field; 1.
@@ -100,7 +100,7 @@ pub fn payload(bytes: &[u8], at: usize) -> Result<(&GtpuHeader, Option<usize>), 
 
 /// Skips extension headers from byte `at` on: length in words, contents, type of the next one.
 fn behind_extensions(bytes: &[u8], mut at: usize, mut next_type: u8) -> Result<usize, ParseError> {
-    for _ in 0..MOST_EXTENSIONS {
+    for _ in 0..MAX_EXTENSIONS {
         if next_type == 0 {
             return Ok(at);
         }
@@ -118,7 +118,7 @@ fn behind_extensions(bytes: &[u8], mut at: usize, mut next_type: u8) -> Result<u
         next_type = *next;
         at += length;
     }
-    let kind = ErrorKind::TooMany { most: MOST_EXTENSIONS };
+    let kind = ErrorKind::TooMany { most: MAX_EXTENSIONS };
     if next_type == 0 { Ok(at) } else { Err(ParseError::new(at, Header::GtpuExtension, kind)) }
 }
 

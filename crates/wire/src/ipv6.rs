@@ -117,7 +117,7 @@ pub struct Upper {
 }
 
 /// Most extension headers that are skipped; RFC 8200 recommends at most seven.
-const MOST_EXTENSIONS: usize = 16;
+const MAX_EXTENSIONS: usize = 16;
 
 /// Skips the extension headers that follow the IPv6 header at byte `at`.
 ///
@@ -138,7 +138,7 @@ pub fn upper(bytes: &[u8], at: usize, next_header: u8) -> Result<Upper, ParseErr
 }
 
 fn skip_extensions(bytes: &[u8], mut upper: Upper) -> Result<Upper, ParseError> {
-    for _ in 0..MOST_EXTENSIONS {
+    for _ in 0..MAX_EXTENSIONS {
         let extension: &[u8; 8] = view(bytes, upper.at, Header::Ipv6Extension)?;
         let length = if upper.protocol == FRAGMENT {
             let offset_flags = u16::from_be_bytes([extension[2], extension[3]]);
@@ -162,7 +162,7 @@ fn skip_extensions(bytes: &[u8], mut upper: Upper) -> Result<Upper, ParseError> 
             return Ok(upper);
         }
     }
-    Err(ParseError::new(upper.at, Header::Ipv6Extension, ErrorKind::TooMany { most: MOST_EXTENSIONS }))
+    Err(ParseError::new(upper.at, Header::Ipv6Extension, ErrorKind::TooMany { most: MAX_EXTENSIONS }))
 }
 
 const FRAGMENT: u8 = 44;

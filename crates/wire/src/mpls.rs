@@ -25,7 +25,7 @@ pub const UNICAST: u16 = 0x8847;
 pub const MULTICAST: u16 = 0x8848;
 
 /// Most labels that are skipped; up to four are usual.
-const MOST_LABELS: usize = 8;
+const MAX_LABELS: usize = 8;
 
 impl LabelStackEntry {
     /// The label, 20 bits.
@@ -52,14 +52,14 @@ pub const fn is_mpls(ethertype: u16) -> bool {
 /// # Errors
 /// [`ErrorKind::Short`] when the stack is cut, [`ErrorKind::TooMany`] past eight labels.
 pub fn payload(bytes: &[u8], mut at: usize) -> Result<usize, ParseError> {
-    for _ in 0..MOST_LABELS {
+    for _ in 0..MAX_LABELS {
         let entry: &LabelStackEntry = view(bytes, at, Header::Mpls)?;
         at += size_of::<LabelStackEntry>();
         if entry.is_bottom() {
             return Ok(at);
         }
     }
-    Err(ParseError::new(at, Header::Mpls, ErrorKind::TooMany { most: MOST_LABELS }))
+    Err(ParseError::new(at, Header::Mpls, ErrorKind::TooMany { most: MAX_LABELS }))
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use crate::vxlan::{self, VxlanHeader};
 use crate::{ethernet, geneve, gre, gtpu, ipv4, mpls};
 
 /// Most IP headers inside one another that are followed.
-pub const MOST_LEVELS: usize = 4;
+pub const MAX_LEVELS: usize = 4;
 
 /// A packet inside another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +48,7 @@ pub struct Innermost {
 /// inside of those.
 ///
 /// A tunnel that cannot be read ends the way; the packet around it is the innermost one then. At most
-/// [`MOST_LEVELS`] packets are looked at.
+/// [`MAX_LEVELS`] packets are looked at.
 #[inline]
 #[must_use]
 pub fn innermost(bytes: &[u8], layers: &Layers) -> Innermost {
@@ -80,7 +80,7 @@ pub fn labelled(bytes: &[u8], at: usize) -> Option<Carried> {
 pub fn follow(bytes: &[u8], first: Carried) -> Option<Innermost> {
     let (mut found, mut bytes, mut next) = (None, bytes, Some(first));
     let (mut vni, mut in_gtpu) = (None, false);
-    for _ in 1..MOST_LEVELS {
+    for _ in 1..MAX_LEVELS {
         let Some(carried) = next else { break };
         let parsed = Layers::parse_at(carried.link, bytes, carried.at, Strictness::Truncated);
         let Ok(Some(layers)) = parsed else { break };

@@ -2,7 +2,7 @@
 
 use inband_model::{Event, Nanos, Silence};
 
-/// The silences in force, at most [`MOST_SILENCES`] of them, each with the number it is lifted by.
+/// The silences in force, at most [`MAX_SILENCES`] of them, each with the number it is lifted by.
 #[derive(Debug, Default)]
 pub(crate) struct Silences {
     silences: Vec<(u64, Silence)>,
@@ -12,14 +12,14 @@ pub(crate) struct Silences {
 impl Silences {
     /// Silences that hold from the start.
     pub(crate) fn new(silences: &[Silence]) -> Silences {
-        let silences: Vec<_> = (0..).zip(silences.iter().take(MOST_SILENCES).cloned()).collect();
+        let silences: Vec<_> = (0..).zip(silences.iter().take(MAX_SILENCES).cloned()).collect();
         Silences { next: silences.len() as u64, silences }
     }
 
     /// Adds a silence, and returns its number; `None` when there are too many that still hold.
     pub(crate) fn add(&mut self, now: Nanos, silence: Silence) -> Option<u64> {
         self.silences.retain(|(_, silence)| silence.until.is_none_or(|until| until > now));
-        if self.silences.len() >= MOST_SILENCES {
+        if self.silences.len() >= MAX_SILENCES {
             return None;
         }
         let number = self.next;
@@ -30,7 +30,7 @@ impl Silences {
 
     /// Adds a silence under a number it had before, or under the next where that is taken.
     pub(crate) fn restore(&mut self, number: u64, silence: Silence) -> Option<u64> {
-        if self.silences.len() >= MOST_SILENCES {
+        if self.silences.len() >= MAX_SILENCES {
             return None;
         }
         let number = number.max(self.next);
@@ -57,4 +57,4 @@ impl Silences {
 }
 
 /// Most silences at the same time.
-const MOST_SILENCES: usize = 1_024;
+const MAX_SILENCES: usize = 1_024;

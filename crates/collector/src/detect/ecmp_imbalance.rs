@@ -152,13 +152,13 @@ impl Detector for State {
                 continue;
             }
             let links = self.choices.entry(choice).or_default();
-            if links.len() >= MOST_LINKS || !links.insert(port) || links.len() < 2 {
+            if links.len() >= MAX_LINKS || !links.insert(port) || links.len() < 2 {
                 continue;
             }
             let group = Group { node_id: hop.node_id, report, carried: Vec::new(), seconds: VecDeque::new() };
             let links = links.clone();
             self.groups.retain(|known, _| !known.is_subset(&links));
-            if self.groups.len() < MOST_GROUPS {
+            if self.groups.len() < MAX_GROUPS {
                 self.groups.entry(links).or_insert(group);
             }
             self.next_check.get_or_insert(now + SECOND);
@@ -299,7 +299,7 @@ impl Group {
 /// Most seconds that are remembered of a set of links.
 const MAX_SECONDS: usize = 600;
 /// Most sets of links that are compared, so that looking through all of them stays cheap.
-const MOST_GROUPS: usize = 1_024;
+const MAX_GROUPS: usize = 1_024;
 /// Most links of equal cost that one node chooses among.
-const MOST_LINKS: usize = 32;
+const MAX_LINKS: usize = 32;
 const SECOND: Nanos = Nanos::from_secs(1);

@@ -60,7 +60,7 @@ impl Detector for State {
         }
         let flows = self.stopped.entry(link).or_default();
         flows.retain(|known| is_recent(known) && known.flow != stopped.flow);
-        if flows.len() >= MOST_FLOWS {
+        if flows.len() >= MAX_FLOWS {
             flows.remove(0);
         }
         flows.push(stopped);
@@ -84,7 +84,7 @@ fn event(flows: &[Stop], latest: &Stop) -> Event {
         last: latest.noticed_at,
         count: flows.len() as u64,
         confidence: Confidence::Probable,
-        evidence: flows.iter().take(MOST_EVIDENCE).map(|stopped| stopped.report).collect(),
+        evidence: flows.iter().take(MAX_EVIDENCE).map(|stopped| stopped.report).collect(),
         phase: Phase::Once,
         silenced: false,
         end_reason: None,
@@ -92,6 +92,6 @@ fn event(flows: &[Stop], latest: &Stop) -> Event {
 }
 
 /// Most flows of a link that are remembered.
-const MOST_FLOWS: usize = 16;
+const MAX_FLOWS: usize = 16;
 /// Most reports that are named.
-const MOST_EVIDENCE: usize = 8;
+const MAX_EVIDENCE: usize = 8;

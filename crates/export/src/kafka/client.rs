@@ -61,7 +61,7 @@ pub(super) fn make(config: &ClientConfig) -> Result<BaseProducer<Heard>, String>
 pub(super) fn check_topic(prefix: &str) -> Result<(), String> {
     let longest = Topic::ALL.iter().map(|topic| topic.name().len()).max().unwrap_or(0);
     let is_letter = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
-    if prefix.is_empty() || !prefix.chars().all(is_letter) || prefix.len() + 1 + longest > MOST_TOPIC_BYTES {
+    if prefix.is_empty() || !prefix.chars().all(is_letter) || prefix.len() + 1 + longest > MAX_TOPIC_BYTES {
         return Err(format!("topic = \"{prefix}\" is not the beginning of a topic's name"));
     }
     Ok(())
@@ -91,4 +91,4 @@ const RESERVED: &[&str] = &[
 ];
 
 /// Longest name of a topic.
-const MOST_TOPIC_BYTES: usize = 249;
+const MAX_TOPIC_BYTES: usize = 249;

@@ -28,11 +28,11 @@ impl Sampled {
         if !self.sent.get(&flow).is_none_or(|sent| is_due(*sent)) {
             return false;
         }
-        if self.sent.len() >= MOST_FLOWS {
+        if self.sent.len() >= MAX_FLOWS {
             self.sent.retain(|_, sent| !is_due(*sent));
         }
         // Where more flows are new than may be remembered, they wait until others are forgotten.
-        let has_room = self.sent.len() < MOST_FLOWS || self.sent.contains_key(&flow);
+        let has_room = self.sent.len() < MAX_FLOWS || self.sent.contains_key(&flow);
         if has_room {
             self.sent.insert(flow, now);
         }
@@ -65,13 +65,13 @@ impl Choice for Sampled {
 }
 
 /// Flows of which it is remembered when they were sent.
-const MOST_FLOWS: usize = 65_536;
+const MAX_FLOWS: usize = 65_536;
 
 #[cfg(test)]
 mod tests {
     use inband_model::{Flow, Nanos};
 
-    use super::{MOST_FLOWS, OtlpSettings, Sampled};
+    use super::{MAX_FLOWS, OtlpSettings, Sampled};
 
     #[test]
     fn a_flow_is_due_once_in_an_interval() {
@@ -93,9 +93,9 @@ mod tests {
             Flow { source: std::net::Ipv4Addr::from(number).into(), ..Flow::default() }
         };
         let at = |seconds: u64| Nanos::from_secs(1_000 + seconds);
-        assert!((0..MOST_FLOWS).all(|number| sampled.is_due(flow(number), at(0))));
-        assert!(!sampled.is_due(flow(MOST_FLOWS), at(1)));
-        assert!(sampled.is_due(flow(MOST_FLOWS), at(10)));
+        assert!((0..MAX_FLOWS).all(|number| sampled.is_due(flow(number), at(0))));
+        assert!(!sampled.is_due(flow(MAX_FLOWS), at(1)));
+        assert!(sampled.is_due(flow(MAX_FLOWS), at(10)));
         assert_eq!(sampled.sent.len(), 1);
     }
 }

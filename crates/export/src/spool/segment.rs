@@ -128,7 +128,7 @@ impl Segment {
         }
         self.ends = (from, Vec::new());
         let (mut entries, mut bytes) = (Vec::new(), 0);
-        while self.place.0 < end && entries.len() < most && bytes < MOST_BYTES {
+        while self.place.0 < end && entries.len() < most && bytes < MAX_BYTES {
             let (number, place) = self.place;
             let mut frame = Vec::new();
             if !read_frame(reader, &mut frame)? {
@@ -174,4 +174,4 @@ fn read_frame(file: &mut impl Read, frame: &mut Vec<u8>) -> io::Result<bool> {
 
 const MAGIC: &[u8; 8] = b"INBSPL1\n";
 /// Bytes that are read at once.
-const MOST_BYTES: usize = 1 << 20;
+const MAX_BYTES: usize = 1 << 20;

@@ -27,7 +27,7 @@ impl Wanted {
         match event.phase {
             Phase::Once => fits,
             Phase::Begin => {
-                if fits && self.begun.len() < MOST_BEGUN {
+                if fits && self.begun.len() < MAX_BEGUN {
                     self.begun.insert(event.id());
                 }
                 fits
@@ -51,7 +51,7 @@ impl Choice for Wanted {
 }
 
 /// Most events of which it is remembered that they have begun; the end of others is told by its own severity.
-const MOST_BEGUN: usize = 65_536;
+const MAX_BEGUN: usize = 65_536;
 
 #[cfg(test)]
 mod tests;

@@ -16,7 +16,7 @@ use crate::lease::{MESSAGE_BYTES, Unproven};
 impl Agent {
     /// Takes what the programs have told.
     pub(super) fn hear_events(&mut self) {
-        for _ in 0..MOST_EVENTS {
+        for _ in 0..MAX_EVENTS {
             let Some(item) = self.events.next() else { break };
             let Ok(event) = Event::read_from_bytes(&item) else { continue };
             drop(item);
@@ -91,4 +91,4 @@ impl Agent {
 const NOT_CHOSEN: u32 = 0;
 
 /// Most events of one turn: other things have their turn, too.
-const MOST_EVENTS: usize = 4096;
+const MAX_EVENTS: usize = 4096;

@@ -21,9 +21,9 @@ pub(super) struct Losses {
 /// How often the kernel's counts are taken, nanoseconds.
 const COUNTS_NS: u64 = 1_000_000_000;
 /// Most packets of one turn: other things have their turn, too.
-const MOST_PACKETS: usize = 4096;
+const MAX_PACKETS: usize = 4096;
 /// Most reasons that are told apart in the tally; kernels have some 130.
-const MOST_REASONS: usize = 512;
+const MAX_REASONS: usize = 512;
 
 /// The interfaces of the agent: its devices, each with its shim, and the host itself.
 struct Ids<'a> {
@@ -71,7 +71,7 @@ impl Losses {
         now: u64,
     ) -> Result<(), HostError> {
         let ids = Ids { ports, host: plan.host_interface };
-        for _ in 0..MOST_PACKETS {
+        for _ in 0..MAX_PACKETS {
             let Some(packet) = self.drops.poll_packet() else { break };
             packet.tell(engine, &ids);
         }
@@ -108,7 +108,7 @@ impl Losses {
     fn tell(&mut self, counts: &[DropCount], engine: &mut Node, ids: &Ids<'_>) {
         for count in counts {
             count.tell(engine, ids);
-            let has_room = self.by_reason.len() < MOST_REASONS;
+            let has_room = self.by_reason.len() < MAX_REASONS;
             match self.by_reason.get_mut(&count.reason) {
                 Some(packets) => *packets += count.packets,
                 None if has_room => {

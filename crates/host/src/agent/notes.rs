@@ -12,19 +12,19 @@ pub(super) struct Notes {
 }
 
 /// Most notes that wait; one that has no place is lost.
-const MOST_NOTES: usize = 1000;
+const MAX_NOTES: usize = 1000;
 
 impl Notes {
     /// Tells of something that has happened.
     pub(super) fn tell(&mut self, note: String) {
-        if self.waiting.len() < MOST_NOTES {
+        if self.waiting.len() < MAX_NOTES {
             self.waiting.push_back(note);
         }
     }
 
     /// Tells of something that does not work.
     pub(super) fn warn(&mut self, note: String) {
-        if self.waiting.len() < MOST_NOTES && self.last_warning != note {
+        if self.waiting.len() < MAX_NOTES && self.last_warning != note {
             self.last_warning.clone_from(&note);
             self.waiting.push_back(note);
         }

@@ -1,6 +1,6 @@
 //! The engine, which makes reports of copies of headers, and the senders of its reports.
 
-use inband_node::frame::{Frame, MOST_GROWTH};
+use inband_node::frame::{Frame, MAX_GROWTH};
 use inband_node::{Node, Output, Passage};
 use inband_wire::layers::Link;
 
@@ -22,7 +22,7 @@ impl Reporter {
     /// Shows the engine the headers of a packet, and sends what it reports of it.
     pub(super) fn handle_headers(&mut self, bytes: &[u8], passage: &Passage) {
         self.buffer.clear();
-        self.buffer.resize(MOST_GROWTH, 0);
+        self.buffer.resize(MAX_GROWTH, 0);
         self.buffer.extend_from_slice(bytes);
         let Some(mut frame) = Frame::behind_headroom(&mut self.buffer) else { return };
         // The packet itself has gone on its way; this is a copy of its headers, for the report.

@@ -8,7 +8,7 @@ pub(super) struct Retry {
 }
 
 const FIRST_NS: u64 = 1_000_000_000;
-const LONGEST_NS: u64 = 60_000_000_000;
+const MAX_NS: u64 = 60_000_000_000;
 
 impl Retry {
     /// Whether something has failed, and it is time to try again.
@@ -21,7 +21,7 @@ impl Retry {
         let wait = match self.next {
             // Tried before its time, because the devices are others now.
             Some((at, wait)) if now < at => wait,
-            Some((_, wait)) => (2 * wait).min(LONGEST_NS),
+            Some((_, wait)) => (2 * wait).min(MAX_NS),
             None => FIRST_NS,
         };
         self.next = (!is_whole).then_some((now.saturating_add(wait), wait));

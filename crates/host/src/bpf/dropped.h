@@ -9,7 +9,7 @@
 #include "sink.h"
 
 /* Most extension headers of IPv6 that are looked behind. */
-#define MOST_EXTENSIONS 6
+#define MAX_EXTENSIONS 6
 
 /* A packet's place on this machine. */
 struct place {
@@ -70,7 +70,7 @@ static __always_inline int load_dropped(const struct sk_buff *skb, struct packet
 /* Goes on to what stands behind the extension headers of IPv6; returns whether it is a fragment. */
 static __always_inline int skip_extensions(struct packet *packet)
 {
-	for (int i = 0; i < MOST_EXTENSIONS; i++) {
+	for (int i = 0; i < MAX_EXTENSIONS; i++) {
 		const __u8 *header = head_at(packet, packet->l4);
 		__u8 protocol = packet->protocol;
 

@@ -13,9 +13,9 @@
 #include "drops.h"
 
 /* Most counts that are held at once, of all generations. */
-#define MOST_DROPS 16384
+#define MAX_DROPS 16384
 /* Most network namespaces that are looked at. */
-#define MOST_NAMESPACES 256
+#define MAX_NAMESPACES 256
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
@@ -28,7 +28,7 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, MOST_REASONS);
+	__uint(max_entries, MAX_REASONS);
 	__type(key, __u32);
 	__type(value, __u32);
 } POLICIES SEC(".maps");
@@ -36,7 +36,7 @@ struct {
 /* The network namespaces whose drops count, by inode. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, MOST_NAMESPACES);
+	__uint(max_entries, MAX_NAMESPACES);
 	__type(key, __u32);
 	__type(value, __u32);
 } NAMESPACES SEC(".maps");
@@ -44,7 +44,7 @@ struct {
 /* Not the kind that forgets the oldest: what it cannot hold is counted, and nothing is lost without a word. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, MOST_DROPS);
+	__uint(max_entries, MAX_DROPS);
 	__type(key, struct drop_key);
 	__type(value, struct drop_count);
 } DROPS SEC(".maps");

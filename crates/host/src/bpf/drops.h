@@ -13,7 +13,7 @@ enum policy {
 };
 
 /* Reasons of the kernel's core that have a policy. */
-#define MOST_REASONS 512
+#define MAX_REASONS 512
 
 /* What the agent asks for. */
 struct drop_settings {

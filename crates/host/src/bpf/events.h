@@ -6,7 +6,7 @@
 #include "maps.h"
 #include "queue.h"
 
-#define MOST_FLOWS 65536
+#define MAX_FLOWS 65536
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -15,7 +15,7 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, MOST_FLOWS);
+	__uint(max_entries, MAX_FLOWS);
 	__type(key, struct flow);
 	__type(value, __u64);
 } FLOWS SEC(".maps");
@@ -35,7 +35,7 @@ struct recent_flow {
  * The kernel's ticks are no farther apart, nanoseconds. To read a clock costs more than all else that is done to find out
  * whether a flow is due; the number of the tick is but a variable.
  */
-#define LONGEST_TICK_NS 10000000ULL
+#define MAX_TICK_NS 10000000ULL
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -102,7 +102,7 @@ static __always_inline __u64 when_due(const struct packet *packet, const struct 
 	if (!recent)
 		return agent_time(config);
 	is_known = is_same_flow(&recent->flow, &flow);
-	if (is_known && recent->tick == tick && interval >= LONGEST_TICK_NS)
+	if (is_known && recent->tick == tick && interval >= MAX_TICK_NS)
 		return 0;
 	now = agent_time(config);
 	recent->tick = tick;

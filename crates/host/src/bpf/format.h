@@ -67,7 +67,7 @@ enum instruction {
 #define LONG_INSTRUCTIONS (INGRESS_TIMESTAMP | EGRESS_TIMESTAMP | LEVEL2_INTERFACES)
 #define NOT_AVAILABLE 0xffffffff
 /* Most words of one hop: all baseline instructions and the checksum complement. */
-#define MOST_HOP_WORDS 13
+#define MAX_HOP_WORDS 13
 
 /* How many bits are set: first in pairs, then in fours and eights. */
 static __always_inline __u32 count_bits(__u16 bits)

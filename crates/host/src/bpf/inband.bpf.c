@@ -49,7 +49,7 @@ static __always_inline int carries_int(struct __sk_buff *skb, struct packet *pac
 {
 	if (!is_marked(packet, config))
 		return 0;
-	if (packet->visible < packet->behind_l4 + LEAST_INT)
+	if (packet->visible < packet->behind_l4 + MIN_INT)
 		look_further(skb, packet);
 	if (!find_int(packet, config, location))
 		return 0;

@@ -160,7 +160,7 @@ struct event {
 };
 
 /* Most rules of the watchlist: one bit each in the prefix maps. */
-#define MOST_RULES 64
+#define MAX_RULES 64
 
 /* What a rule asks beside its prefixes. */
 struct rule {
@@ -178,7 +178,7 @@ struct rule {
 };
 
 /* Most collectors whose reports are never watched. */
-#define MOST_COLLECTORS 8
+#define MAX_COLLECTORS 8
 
 /* Where reports go: what is sent there over UDP is not watched. */
 struct collector {
@@ -193,8 +193,8 @@ struct rules {
 	__u64 any_destination;
 	__u32 count;
 	__u32 collectors;
-	struct rule rule[MOST_RULES];
-	struct collector collector[MOST_COLLECTORS];
+	struct rule rule[MAX_RULES];
+	struct collector collector[MAX_COLLECTORS];
 	/* The agents' own UDP port, 0: none. */
 	__be16 control_port;
 	__u16 padding;
@@ -254,5 +254,5 @@ _Static_assert(sizeof(struct witness) == 56, "size of struct witness");
 _Static_assert(sizeof(struct collector) == 20, "size of struct collector");
 _Static_assert(sizeof(struct rule) == 12, "size of struct rule");
 _Static_assert(sizeof(struct flow) == 48, "size of struct flow");
-_Static_assert(sizeof(struct rules) == 32 + 12 * MOST_RULES + 20 * MOST_COLLECTORS, "size of struct rules");
+_Static_assert(sizeof(struct rules) == 32 + 12 * MAX_RULES + 20 * MAX_COLLECTORS, "size of struct rules");
 _Static_assert(sizeof(struct event) == 32 + EVENT_BYTES, "size of struct event");

@@ -32,7 +32,7 @@ static __always_inline __u32 copy_first_piece(const struct __sk_buff *skb, struc
 	const __u8 *data = (const __u8 *)(long)skb->data, *end = (const __u8 *)(long)skb->data_end;
 	__u32 at = BEFORE_WORDS;
 
-	if (data + LEAST_HEADERS > end || data + BEFORE_WORDS + WORDS * 8 + 8 <= end)
+	if (data + MIN_HEADERS > end || data + BEFORE_WORDS + WORDS * 8 + 8 <= end)
 		return 0;
 	*(__u32 *)packet->head = *(const __u32 *)data;
 	*(__u16 *)(packet->head + 4) = *(const __u16 *)(data + 4);

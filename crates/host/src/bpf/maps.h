@@ -5,12 +5,12 @@
 #include "intf.h"
 
 /* Most interfaces on which programs run: devices into the domain, and the far side of a shim for each. */
-#define MOST_INTERFACES 1024
+#define MAX_INTERFACES 1024
 
 /* By interface index: of a device that leads into the domain, or of its shim's far side. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, MOST_INTERFACES);
+	__uint(max_entries, MAX_INTERFACES);
 	__type(key, __u32);
 	__type(value, struct config);
 } CONFIG SEC(".maps");

@@ -14,9 +14,9 @@
 /* Where the IP header starts; tags are beside the frame, not in it. */
 #define L3 ((__u32)sizeof(struct ethhdr))
 /* Most bytes of headers in front of INT: Ethernet, IPv4 and TCP with all their options. */
-#define MOST_HEADERS (L3 + 60 + 60)
+#define MAX_HEADERS (L3 + 60 + 60)
 /* Bytes of headers that a first piece has at least, if it has them all: Ethernet, IPv4, and TCP with timestamps. */
-#define LEAST_HEADERS (L3 + 20 + 32)
+#define MIN_HEADERS (L3 + 20 + 32)
 /* Fragment offset and More Fragments of an IPv4 header. */
 #define FRAGMENT_BITS 0x3fff
 #define DONT_FRAGMENT 0x4000
@@ -156,7 +156,7 @@ static __always_inline int read_l4(struct packet *packet)
 }
 
 /* Most bytes that are read of INT before it is known to be some: shim and header. */
-#define LEAST_INT 16
+#define MIN_INT 16
 
 /* Where INT stands behind L4: behind UDP, and behind TCP or its options. */
 static __always_inline __u32 payload_at(const struct packet *packet, const struct config *config)

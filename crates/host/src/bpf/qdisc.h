@@ -9,7 +9,7 @@
 /* The kernel does not say. */
 #define QUEUE_UNKNOWN 0xffffffffU
 /* Most that an occupancy of 24 bits says. */
-#define MOST_OCCUPANCY 0x00ffffff
+#define MAX_OCCUPANCY 0x00ffffff
 
 /*
  * What waits in the root queue of the device a packet leaves by. Where there is no queue, several, or one whose numbers
@@ -25,7 +25,7 @@ static __always_inline __u32 root_queue(struct __sk_buff *skb)
 	if (BPF_CORE_READ(qdisc, flags) & (TCQ_F_MQROOT | TCQ_F_CPUSTATS | TCQ_F_OFFLOADED))
 		return QUEUE_UNKNOWN;
 	backlog = BPF_CORE_READ(qdisc, qstats.backlog);
-	return backlog < MOST_OCCUPANCY ? backlog : MOST_OCCUPANCY;
+	return backlog < MAX_OCCUPANCY ? backlog : MAX_OCCUPANCY;
 }
 
 /*

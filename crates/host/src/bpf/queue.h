@@ -17,7 +17,7 @@ struct queue_note {
 /* By the index of the device. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, MOST_INTERFACES);
+	__uint(max_entries, MAX_INTERFACES);
 	__type(key, __u32);
 	__type(value, struct queue_note);
 } QUEUES SEC(".maps");

@@ -15,7 +15,7 @@ struct {
 #define PREFIXES(name)                                  \
 	struct {                                        \
 		__uint(type, BPF_MAP_TYPE_LPM_TRIE);    \
-		__uint(max_entries, 2 * MOST_RULES);    \
+		__uint(max_entries, 2 * MAX_RULES);    \
 		__uint(map_flags, BPF_F_NO_PREALLOC);   \
 		__type(key, struct prefix);             \
 		__type(value, __u64);                   \

@@ -6,7 +6,7 @@
 #include "headers.h"
 
 /* How many pieces INT can be in: a shim and 255 words. */
-#define MOST_PIECES 5
+#define MAX_PIECES 5
 
 /*
  * Sums the INT bytes, which may reach past the head. Host-INT's source counts a tail of zeros, whatever devices on the
@@ -23,7 +23,7 @@ static __always_inline __u64 sum_of_int(struct __sk_buff *skb, struct packet *pa
 		end -= sizeof(struct host_int_tail);
 	if (end <= packet->visible)
 		return sum_of(head_at(packet, at), end - at);
-	for (int i = 0; i < MOST_PIECES && at < end; i++) {
+	for (int i = 0; i < MAX_PIECES && at < end; i++) {
 		__u32 length = end - at;
 
 		if (length > HEAD_BYTES)
@@ -96,7 +96,7 @@ static __always_inline int strip_int(struct __sk_buff *skb, struct packet *packe
 
 	if (location->discard)
 		return DISCARDED;
-	if (location->at > MOST_HEADERS)
+	if (location->at > MAX_HEADERS)
 		return MALFORMED;
 	if (location->at == location->shim)
 		leave_l4(skb, packet, config, location);

@@ -19,7 +19,7 @@
  * How many packets of a flow are in the shim at most for INT: they stand in the processor's backlog, which drops what is
  * beyond 1,000 by default.
  */
-#define MOST_INSIDE 128
+#define MAX_INSIDE 128
 
 /* A flow on its way out. Times are of the monotonic clock, nanoseconds. */
 struct sliced_flow {
@@ -69,7 +69,7 @@ static __always_inline int begins_slice(const struct sliced_flow *sliced, const 
 /* Whether there are as many packets of the flow in the shim as may be. */
 static __always_inline int is_full(const struct sliced_flow *sliced, __u64 now)
 {
-	return sliced->inside >= MOST_INSIDE && now - sliced->entered < MAX_INSIDE_NS;
+	return sliced->inside >= MAX_INSIDE && now - sliced->entered < MAX_INSIDE_NS;
 }
 
 /* Whether a packet that goes straight to the queue might overtake one of its flow. */

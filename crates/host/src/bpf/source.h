@@ -69,7 +69,7 @@ static __always_inline int make_fit(const struct packet *packet, const struct co
 				    struct insertion *insertion)
 {
 	int wants_own = config->mode == MODE_MD && config->own_metadata && config->remaining_hops &&
-			config->hop_words && config->hop_words <= MOST_HOP_WORDS;
+			config->hop_words && config->hop_words <= MAX_HOP_WORDS;
 
 	insertion->int_words = least_words(config);
 	insertion->own = 0;
@@ -268,7 +268,7 @@ static __always_inline int start_int(struct __sk_buff *skb, struct packet *packe
 
 	if (fault)
 		return fault;
-	if (insertion.at > MOST_HEADERS)
+	if (insertion.at > MAX_HEADERS)
 		return MALFORMED;
 	if (config->version == VERSION_HOST_INT) {
 		flow_of(packet, &flow);

@@ -103,7 +103,7 @@ static __always_inline int is_own(const struct rules *rules, const struct watche
 		return 0;
 	if (control_port && (flow->destination_port == control_port || flow->source_port == control_port))
 		return 1;
-	for (__u32 i = 0; i < MOST_COLLECTORS && i < rules->collectors; i++) {
+	for (__u32 i = 0; i < MAX_COLLECTORS && i < rules->collectors; i++) {
 		const struct collector *collector = &rules->collector[i];
 
 		if (flow->destination_port == bpf_ntohs(collector->port) &&
@@ -123,7 +123,7 @@ VERIFIED_ONCE int is_flow_watched(const struct watched_flow *flow)
 	if (!flow || !rules || !rules->count || is_own(rules, flow))
 		return 0;
 	left = candidates(flow, rules);
-	for (__u32 i = 0; left && i < MOST_RULES; i++, left >>= 1) {
+	for (__u32 i = 0; left && i < MAX_RULES; i++, left >>= 1) {
 		if ((left & 1) && rule_matches(&rules->rule[i], flow))
 			return !rules->rule[i].except;
 	}

@@ -27,8 +27,8 @@ pub(super) struct Flow {
 pub(super) const NOT_LOST: u32 = 1;
 /// What is done about a reason: a classifier drops packets for it (`BY_CLASSIFIER`).
 pub(super) const BY_CLASSIFIER: u32 = 2;
-/// Reasons that have a policy (`MOST_REASONS`).
-pub(super) const MOST_REASONS: u32 = 512;
+/// Reasons that have a policy (`MAX_REASONS`).
+pub(super) const MAX_REASONS: u32 = 512;
 
 /// What the agent asks for (`struct drop_settings`).
 #[derive(Clone, Copy, Debug, Default, IntoBytes, FromBytes, KnownLayout, Immutable)]

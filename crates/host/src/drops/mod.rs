@@ -33,7 +33,7 @@ pub use btf::{BtfError, enumerators};
 pub use causes::Cause;
 use codes::Codes;
 pub use meaning::Meaning;
-use namespace::MOST_NAMESPACES;
+use namespace::MAX_NAMESPACES;
 pub use namespace::Namespace;
 pub use outcome::DropOutcome;
 use reasons::Reasons;
@@ -208,7 +208,7 @@ impl Drops {
 
     /// Tells the program which reasons are no drops.
     fn set_policies(&mut self) -> Result<(), HostError> {
-        for (number, name) in self.reasons.iter().filter(|(number, _)| *number < abi::MOST_REASONS) {
+        for (number, name) in self.reasons.iter().filter(|(number, _)| *number < abi::MAX_REASONS) {
             let mut policy: u32 = 0;
             if Cause::of(name) == Cause::NotLost {
                 policy |= abi::NOT_LOST;
@@ -224,7 +224,7 @@ impl Drops {
     }
 
     fn look_at(&mut self, namespaces: &[Namespace]) -> Result<(), HostError> {
-        if namespaces.len() > MOST_NAMESPACES {
+        if namespaces.len() > MAX_NAMESPACES {
             let value = namespaces.len().to_string();
             return Err(HostError::Unsupported { key: "namespaces", value, instead: "at most 256" });
         }

@@ -11,7 +11,7 @@ use crate::error::HostError;
 pub struct Namespace(pub(super) u32);
 
 /// Most namespaces whose drops are looked at.
-pub(super) const MOST_NAMESPACES: usize = 256;
+pub(super) const MAX_NAMESPACES: usize = 256;
 
 impl Namespace {
     /// The namespace of the calling thread.

@@ -16,7 +16,7 @@ pub(super) struct Reasons {
 
 const KERNEL_TYPES: &str = "/sys/kernel/btf/vmlinux";
 /// Most bytes of types that are read; kernels have about six million.
-const MOST_BYTES: u64 = 64 << 20;
+const MAX_BYTES: u64 = 64 << 20;
 /// The number of the subsystem that a reason of its own is of, in the upper half; 0 is the kernel's core.
 const SUBSYSTEM_SHIFT: u32 = 16;
 
@@ -29,7 +29,7 @@ impl Reasons {
         let fault = |reason| HostError::System { what: format!("read {KERNEL_TYPES}"), reason };
         let mut bytes = Vec::new();
         let file = File::open(KERNEL_TYPES).map_err(fault)?;
-        file.take(MOST_BYTES).read_to_end(&mut bytes).map_err(fault)?;
+        file.take(MAX_BYTES).read_to_end(&mut bytes).map_err(fault)?;
         Self::of_types(&bytes).map_err(HostError::KernelTypes)
     }
 

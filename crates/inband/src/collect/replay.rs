@@ -97,10 +97,10 @@ fn wait(clock: &mut Option<(Instant, u64)>, at: u64, stop: &AtomicBool) {
         if stop.load(Ordering::Relaxed) {
             return;
         }
-        std::thread::sleep(rest.min(LONGEST_SLEEP));
+        std::thread::sleep(rest.min(MAX_SLEEP));
     }
 }
 
 const UDP_BYTES: usize = 8;
 /// How long it is waited before it is looked whether to end.
-const LONGEST_SLEEP: Duration = Duration::from_millis(50);
+const MAX_SLEEP: Duration = Duration::from_millis(50);

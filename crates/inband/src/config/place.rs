@@ -38,8 +38,8 @@ impl Place {
 
     /// Shows the line with the mistake underlined.
     pub(crate) fn fmt_quote(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.text.chars().count() > LONGEST_QUOTE {
-            let start: String = self.text.chars().take(LONGEST_QUOTE).collect();
+        if self.text.chars().count() > MAX_QUOTE {
+            let start: String = self.text.chars().take(MAX_QUOTE).collect();
             return write!(f, "{:4} | {start}…", self.line);
         }
         let indent = " ".repeat(self.column - 1);
@@ -108,7 +108,7 @@ fn floor_char_boundary(text: &str, at: usize) -> usize {
 }
 
 /// Longer lines are quoted without underlining, cut to this many characters.
-const LONGEST_QUOTE: usize = 120;
+const MAX_QUOTE: usize = 120;
 
 #[cfg(test)]
 mod tests;

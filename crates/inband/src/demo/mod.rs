@@ -104,10 +104,10 @@ const STEP: Duration = Duration::from_millis(5);
 /// How long reports on their way are waited for at the end; longer than a gap stays open.
 const LINGER: Duration = Duration::from_secs(2);
 /// Reports on the way to the socket; the smallest usual buffer holds twice as many.
-const MOST_ON_THE_WAY: u64 = 100;
+const MAX_ON_THE_WAY: u64 = 100;
 /// How long, and how often at most, a report waits for room.
 const WAIT: Duration = Duration::from_micros(100);
-const MOST_WAITS: u32 = 20_000;
+const MAX_WAITS: u32 = 20_000;
 /// How long to run where nobody is there to press Ctrl-C.
 const UNATTENDED: Duration = Duration::from_secs(20);
 /// The longest run: a day.
@@ -281,8 +281,8 @@ impl Exporter {
 
     fn wait_for_room(&mut self, monitor: &Monitor) {
         let on_the_way = |exporter: &Self| exporter.sent.saturating_sub(monitor.taken() + exporter.given_up);
-        for _ in 0..MOST_WAITS {
-            if on_the_way(self) < MOST_ON_THE_WAY {
+        for _ in 0..MAX_WAITS {
+            if on_the_way(self) < MAX_ON_THE_WAY {
                 return;
             }
             std::thread::sleep(WAIT);

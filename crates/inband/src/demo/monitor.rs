@@ -116,7 +116,7 @@ const CONGESTED_NS: u64 = 2_000_000;
 /// Most bytes of history: about an hour of it.
 const MAX_HISTORY_BYTES: u64 = 2_000_000_000;
 /// What the collector says and nobody has shown yet; more is counted and not shown.
-const MOST_UNSHOWN: usize = 65_536;
+const MAX_UNSHOWN: usize = 65_536;
 const SECOND: Nanos = Nanos::from_secs(1);
 /// Attempts to remove a directory that is still written to.
 const MAX_REMOVALS: usize = 100;
@@ -136,7 +136,7 @@ impl Monitor {
         let (reception, feed) = Reception::start(&receive)?;
 
         let names = Arc::new(Names::new(names));
-        let (told, outputs) = sync_channel(MOST_UNSHOWN);
+        let (told, outputs) = sync_channel(MAX_UNSHOWN);
         let untold = Arc::new(AtomicU64::new(0));
         let tell = Tell { told, untold: Arc::clone(&untold) };
         let events = EventSettings { units: names.units().clone(), ..events() };

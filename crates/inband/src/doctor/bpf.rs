@@ -57,13 +57,13 @@ fn sentence(error: &dyn Error) -> String {
     let causes = std::iter::successors(Some(error), |error| (*error).source());
     let text: Vec<_> = causes.map(|cause| cause.to_string()).collect();
     let line = text.join(": ").split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(MOST_CHARACTERS) {
+    match line.char_indices().nth(MAX_CHARACTERS) {
         Some((at, _)) => format!("{}…", line.get(..at).unwrap_or_default()),
         None => line,
     }
 }
 
-const MOST_CHARACTERS: usize = 300;
+const MAX_CHARACTERS: usize = 300;
 
 /// Whether the kernel says EPERM or EACCES somewhere.
 fn is_forbidden(error: &(dyn Error + 'static)) -> bool {

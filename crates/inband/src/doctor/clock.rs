@@ -10,7 +10,7 @@ const STAMPED: &[&str] = &["host", "switch"];
 /// Sources that the processor reads by itself, in some 20 nanoseconds.
 const QUICK: [&str; 5] = ["tsc", "kvm-clock", "arch_sys_counter", "hyperv_clocksource_tsc_page", "timebase"];
 /// An error from which latencies between hosts are of little use, microseconds.
-const MOST_ERROR_US: u64 = 1_000;
+const MAX_ERROR_US: u64 = 1_000;
 
 pub(super) fn look(system: &System<'_>) -> Vec<Finding> {
     let mut findings = vec![error(synchronisation().ok())];
@@ -41,7 +41,7 @@ fn error(synchronisation: Option<Synchronisation>) -> Finding {
         Some(Synchronisation { is_synchronised: false, .. }) => {
             finding("not synchronised".to_owned()).degraded(why, service)
         }
-        Some(Synchronisation { most_error_us, .. }) if most_error_us > MOST_ERROR_US => {
+        Some(Synchronisation { most_error_us, .. }) if most_error_us > MAX_ERROR_US => {
             finding(format!("synchronised, up to {} off", span(most_error_us)))
                 .degraded(why, "chronyc tracking; PTP (linuxptp) reaches microseconds")
         }

@@ -24,7 +24,7 @@ const TOLD: [(&str, &str); 4] = [
 /// What must be off: the device puts several packets together, INT and all.
 const MERGING: [(&str, &str); 2] = [("rx-lro", "lro"), ("rx-gro-hw", "rx-gro-hw")];
 /// A packet of the least MTU of IPv6 with headers, two hops and all instructions of a node.
-const LEAST_MTU: u64 = 1280 + 16 + 2 * 52;
+const MIN_MTU: u64 = 1280 + 16 + 2 * 52;
 
 /// All interfaces but the loopback, or the one that was asked for.
 ///
@@ -63,8 +63,8 @@ fn judge(system: &System<'_>, name: &str, features: io::Result<Features>, is_ask
         found.push(told(features));
     }
     let mut finding = Finding::ok(Area::Interfaces, name, found.join(", "), LIVE);
-    if mtu < LEAST_MTU {
-        let why = format!("with less than {LEAST_MTU} bytes many packets have no room for INT");
+    if mtu < MIN_MTU {
+        let why = format!("with less than {MIN_MTU} bytes many packets have no room for INT");
         finding = finding.degraded(why, format!("sudo ip link set dev {name} mtu 1500"));
     }
     if is_asked && state == "down" {

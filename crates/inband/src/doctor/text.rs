@@ -17,12 +17,12 @@ pub(super) struct Look {
 /// Columns of a mark and the space behind it, with what is in front.
 const MARGIN: usize = 4;
 /// The most columns that lines are wrapped to: longer ones are hard to read.
-const MOST_WIDTH: usize = 110;
-const LEAST_WIDTH: usize = 50;
+const MAX_WIDTH: usize = 110;
+const MIN_WIDTH: usize = 50;
 
 /// All findings by area, and what they mean for the subcommands.
 pub(super) fn text(findings: &[Finding], verdicts: &[Verdict], look: Look) -> String {
-    let look = Look { width: look.width.clamp(LEAST_WIDTH, MOST_WIDTH), ..look };
+    let look = Look { width: look.width.clamp(MIN_WIDTH, MAX_WIDTH), ..look };
     let name_width = findings.iter().map(|finding| columns(&finding.name)).max().unwrap_or_default();
     let mut text = String::new();
     for area in Area::ALL {

@@ -16,7 +16,7 @@ pub(super) struct Metrics(Arc<Mutex<String>>);
 /// How long a client may take.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// Longest request that is read, bytes.
-const MOST_REQUEST: usize = 4096;
+const MAX_REQUEST: usize = 4096;
 
 impl Metrics {
     /// Serves `/metrics` at `address` until the program ends.
@@ -58,7 +58,7 @@ impl Metrics {
 fn read_request(stream: &mut TcpStream) -> io::Result<Vec<u8>> {
     let mut request = Vec::new();
     let mut chunk = [0; 1024];
-    while request.len() < MOST_REQUEST && !request.windows(4).any(|end| end == b"\r\n\r\n") {
+    while request.len() < MAX_REQUEST && !request.windows(4).any(|end| end == b"\r\n\r\n") {
         let read = stream.read(&mut chunk)?;
         if read == 0 {
             break;

@@ -8,7 +8,7 @@ mod summary;
 
 use anyhow::{Error, anyhow};
 use inband_capture::{Interface, LinkType, Record, start};
-use inband_node::frame::MOST_GROWTH;
+use inband_node::frame::MAX_GROWTH;
 use inband_node::{Frame, Node, NodeConfig, Output, OwnPacket, Verdict};
 use inband_wire::Link;
 
@@ -90,7 +90,7 @@ impl Way {
         self.write_own(&record, 0, input.interfaces(), node, outputs)
     }
 
-    /// Makes the probes that were due before the packet in `record` came, at most [`MOST_PROBES`].
+    /// Makes the probes that were due before the packet in `record` came, at most [`MAX_PROBES`].
     fn make_probes(
         &self,
         record: &Record,
@@ -98,7 +98,7 @@ impl Way {
         node: &mut Node,
         outputs: &mut Outputs,
     ) -> Result<(), Error> {
-        for _ in 0..MOST_PROBES {
+        for _ in 0..MAX_PROBES {
             let due = node.next_probe_at().filter(|at| *at < record.captured_at_ns);
             let Some(captured_at_ns) = due else { break };
             node.handle_timeout(captured_at_ns);
@@ -175,7 +175,7 @@ impl Way {
             return (Verdict::Consume, at);
         }
         buffer.clear();
-        buffer.resize(MOST_GROWTH, 0);
+        buffer.resize(MAX_GROWTH, 0);
         buffer.extend_from_slice(packet);
         let Some(mut frame) = Frame::behind_headroom(buffer) else { return (Verdict::Forward, at) };
         let verdict = node.handle_frame(link, &mut frame, &passage);
@@ -188,6 +188,6 @@ impl Way {
 }
 
 /// Most probes that are made between two packets; a longer gap has none in its rest.
-const MOST_PROBES: usize = 1000;
+const MAX_PROBES: usize = 1000;
 
 const ETHERNET_BYTES: usize = 14;

@@ -10,7 +10,7 @@ use anyhow::{Context, Error, anyhow};
 use inband_capture::{ByteOrder, Format, Interface, LinkType, Record, Resolution, Writer};
 use inband_node::config::ReportConfig;
 use inband_node::{NodeConfig, ReportDatagram};
-use inband_wire::datagram::{Datagram, MOST_HEADER_BYTES};
+use inband_wire::datagram::{Datagram, MAX_HEADER_BYTES};
 
 use super::arguments::Args;
 use crate::failure::Failure;
@@ -75,7 +75,7 @@ impl Outputs {
         let report = &mut self.report;
         report.number += 1;
         report.captured_at_ns = captured_at_ns;
-        report.data.resize(MOST_HEADER_BYTES + payload.len(), 0);
+        report.data.resize(MAX_HEADER_BYTES + payload.len(), 0);
         let length = session
             .datagram
             .write(payload, &mut report.data)

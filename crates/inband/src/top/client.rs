@@ -105,7 +105,7 @@ impl Client {
         };
         let authorities = authorities.map(read).transpose()?;
         let config =
-            Agent::config_builder().timeout_global(Some(LONGEST_WAIT)).http_status_as_error(false).build();
+            Agent::config_builder().timeout_global(Some(MAX_WAIT)).http_status_as_error(false).build();
         let agent = agent(config, authorities.as_ref());
         let base =
             if collector.contains("://") { collector.to_owned() } else { format!("http://{collector}") };
@@ -136,7 +136,7 @@ impl Client {
         }
         let unreachable = || format!("no collector answers at {}", self.base);
         let mut answer = request.call().with_context(unreachable)?;
-        let body = answer.body_mut().with_config().limit(MOST_BYTES).read_to_string();
+        let body = answer.body_mut().with_config().limit(MAX_BYTES).read_to_string();
         let body = body.with_context(unreachable)?;
         if !answer.status().is_success() {
             let problem: Value = serde_json::from_str(&body).unwrap_or_default();
@@ -169,6 +169,6 @@ impl Seen {
 }
 
 /// Longest wait for an answer.
-const LONGEST_WAIT: Duration = Duration::from_secs(5);
+const MAX_WAIT: Duration = Duration::from_secs(5);
 /// Longest answer that is read, bytes.
-const MOST_BYTES: u64 = 64 << 20;
+const MAX_BYTES: u64 = 64 << 20;

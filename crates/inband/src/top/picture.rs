@@ -105,7 +105,7 @@ fn malformed(faults: &[FaultCount]) -> Option<String> {
     let mut faults: Vec<&FaultCount> = faults.iter().collect();
     faults.sort_by_key(|fault| Reverse(fault.count));
     let told = |fault: &&FaultCount| format!("{} {}: {}", count(fault.count), fault.header, fault.fault);
-    let told: Vec<String> = faults.iter().take(MOST_FAULTS).map(told).collect();
+    let told: Vec<String> = faults.iter().take(MAX_FAULTS).map(told).collect();
     (!told.is_empty()).then(|| format!("Malformed: {}", told.join(", ")))
 }
 
@@ -113,7 +113,7 @@ fn part(lines: &mut Vec<Line>, heading: &str, rows: impl Iterator<Item = String>
     lines.push(plain(String::new()));
     lines.push(Line { text: heading.to_owned(), is_heading: true });
     let before = lines.len();
-    lines.extend(rows.take(most.clamp(1, MOST_ROWS)).map(plain));
+    lines.extend(rows.take(most.clamp(1, MAX_ROWS)).map(plain));
     if lines.len() == before {
         lines.push(plain("none".to_owned()));
     }
@@ -235,7 +235,7 @@ fn named_flow(flow: &inband_model::Flow, source: Option<&str>, destination: Opti
 
 /// What of a name fits a column; ONOS calls devices `device:leaf1`.
 fn short(name: &str) -> String {
-    name.strip_prefix("device:").unwrap_or(name).chars().take(LONGEST_NAME).collect()
+    name.strip_prefix("device:").unwrap_or(name).chars().take(MAX_NAME).collect()
 }
 
 /// The time of day, UTC.
@@ -249,11 +249,11 @@ fn plain(text: String) -> Line {
 }
 
 /// Most kinds of malformed datagrams that are shown.
-const MOST_FAULTS: usize = 3;
+const MAX_FAULTS: usize = 3;
 /// Longest name that is shown.
-const LONGEST_NAME: usize = 16;
+const MAX_NAME: usize = 16;
 /// Most lines of one part, where nothing limits them.
-const MOST_ROWS: usize = 20;
+const MAX_ROWS: usize = 20;
 
 #[cfg(test)]
 mod tests;

@@ -233,7 +233,7 @@ impl Trace<'_> {
             numbers.push(self.raw.send(&self.prober, flow, ttl)?);
         }
         let mut routers: Vec<Option<Quote>> = numbers.iter().map(|_| None).collect();
-        let until = Instant::now() + self.args.wait.min(LONGEST_SWEEP);
+        let until = Instant::now() + self.args.wait.min(MAX_SWEEP);
         while Instant::now() < until {
             for quote in self.raw.quotes(flow) {
                 let place = numbers.iter().position(|number| *number == quote.number);
@@ -296,7 +296,7 @@ const MAX_TTL: u8 = 16;
 /// That of traceroute.
 const UDP_PORT: u16 = 33434;
 const STEP: Duration = Duration::from_millis(10);
-const LONGEST_SWEEP: Duration = Duration::from_millis(500);
+const MAX_SWEEP: Duration = Duration::from_millis(500);
 const WATCH_EVERY: Duration = Duration::from_secs(1);
 /// Probes that `--watch` looks back on.
 const MAX_WATCHED: usize = 100;

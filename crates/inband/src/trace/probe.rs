@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use anyhow::{Error, anyhow};
 use inband_model::Flow;
 use inband_node::config::EncapsulationConfig;
-use inband_node::frame::MOST_GROWTH;
+use inband_node::frame::MAX_GROWTH;
 use inband_node::{Frame, Node, NodeConfig, Passage};
 use inband_wire::Link;
 use inband_wire::checksum::{Sum, pseudo_header};
@@ -28,7 +28,7 @@ impl Prober {
     /// An IP packet of a flow with INT and a TTL.
     pub(super) fn packet(&self, flow: Flow, ttl: u8, number: u16) -> Result<Vec<u8>, Error> {
         let plain = plain(flow, ttl, number);
-        let mut buffer = vec![0; MOST_GROWTH];
+        let mut buffer = vec![0; MAX_GROWTH];
         buffer.extend_from_slice(&[0; ETHERNET - 2]);
         buffer.extend_from_slice(if flow.source.is_ipv4() { &[0x08, 0x00] } else { &[0x86, 0xdd] });
         buffer.extend_from_slice(&plain);

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
 use inband_node::config::InterfaceConfig;
-use inband_node::frame::{Frame, MOST_GROWTH};
+use inband_node::frame::{Frame, MAX_GROWTH};
 use inband_node::{DeviceMetadata, Node, NodeConfig, Outcome, Passage, Verdict};
 use inband_wire::Link;
 use rustix::net::addr::{SocketAddrArg, SocketAddrLen, SocketAddrOpaque};
@@ -37,7 +37,7 @@ const HOPS: [(u32, Place, [Cable; 2]); 2] = [
     (4, Place::SecondHop, [("cb", Place::FirstHop, "bc"), ("cd", Place::B, "dc")]),
 ];
 /// Every packet of 2.1 has room for four hops of seven words.
-const MOST_UDP: usize = 1_300;
+const MAX_UDP: usize = 1_300;
 
 #[test]
 fn reports_tell_two_transit_hops_with_their_interfaces_and_times() {
@@ -62,8 +62,8 @@ fn reports_tell_two_transit_hops_with_their_interfaces_and_times() {
             scope.spawn(|| pushed.fetch_add(relay.run(&stop), Ordering::Relaxed));
         }
         let talk = scope.spawn(|| {
-            exchange_udp(&world, A4, B4, (0..=MOST_UDP).step_by(13));
-            exchange_udp(&world, A6, B6, (0..=MOST_UDP).step_by(13));
+            exchange_udp(&world, A4, B4, (0..=MAX_UDP).step_by(13));
+            exchange_udp(&world, A6, B6, (0..=MAX_UDP).step_by(13));
             exchange_tcp(&world, B4, 200_000);
             exchange_tcp(&world, B6, 200_000);
         });
@@ -154,13 +154,13 @@ impl Relay {
         let mut buffer = Vec::new();
         while !stop.load(Ordering::Relaxed) {
             buffer.clear();
-            buffer.resize(MOST_GROWTH + 2_048, 0);
-            let Ok((length, _)) = recv(&self.from, &mut buffer[MOST_GROWTH..], RecvFlags::empty()) else {
+            buffer.resize(MAX_GROWTH + 2_048, 0);
+            let Ok((length, _)) = recv(&self.from, &mut buffer[MAX_GROWTH..], RecvFlags::empty()) else {
                 continue;
             };
             let came = now();
-            buffer.truncate(MOST_GROWTH + length);
-            if self.is_to_be_forwarded(&buffer[MOST_GROWTH..]) {
+            buffer.truncate(MAX_GROWTH + length);
+            if self.is_to_be_forwarded(&buffer[MAX_GROWTH..]) {
                 self.forward(&mut buffer, came);
             }
         }

@@ -29,7 +29,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// More than the kernel puts into one datagram of a dump.
 const BUFFER_BYTES: usize = 1 << 16;
 /// Most answers to one request.
-const MOST_ANSWERS: usize = 100_000;
+const MAX_ANSWERS: usize = 100_000;
 
 const ERROR: u16 = 2;
 const DONE: u16 = 3;
@@ -93,7 +93,7 @@ impl Netlink {
     fn ask(&mut self, message: Message, mut take: impl FnMut(u16, &[u8])) -> io::Result<()> {
         self.sequence = self.sequence.wrapping_add(1);
         send(&self.socket, &message.finish(self.sequence), SendFlags::empty())?;
-        for _ in 0..MOST_ANSWERS {
+        for _ in 0..MAX_ANSWERS {
             let (received, _) = recv(&self.socket, self.buffer.as_mut_slice(), RecvFlags::empty())?;
             let answers = self.buffer.get(..received).unwrap_or_default();
             for answer in message::answers(answers).filter(|answer| answer.sequence == self.sequence) {

@@ -28,8 +28,8 @@ pub(super) fn place(carriage: &Carriage, bytes: &[u8], layers: &Layers) -> Optio
         return None;
     }
     // The new option follows those that are there, within the option's own limit and the base header's.
-    let free = geneve::MOST_OPTION_BYTES - header.options_length();
-    let words = (free.checked_sub(OPTION_HEADER_BYTES)? / 4).min(usize::from(geneve::MOST_OPTION_WORDS));
+    let free = geneve::MAX_OPTION_BYTES - header.options_length();
+    let words = (free.checked_sub(OPTION_HEADER_BYTES)? / 4).min(usize::from(geneve::MAX_OPTION_WORDS));
     let most = Words::new(u8::try_from(words).ok()?);
     Some(Place { encapsulation: Encapsulation::Geneve, at, outer: 0, most })
 }
@@ -55,15 +55,15 @@ pub(crate) fn shorten(bytes: &mut [u8], layers: &Layers, shrinkage: usize) -> Ch
 pub(crate) fn grown_length(bytes: &[u8], layers: &Layers, location: &Location, more: Words) -> Option<Words> {
     let (header, _, _) = geneve::parse(bytes, header_at(layers)).ok()?;
     let words = (location.end - location.header) / 4 + usize::from(more.count());
-    let fits = words <= usize::from(geneve::MOST_OPTION_WORDS)
-        && header.options_length() + more.bytes() <= geneve::MOST_OPTION_BYTES;
+    let fits = words <= usize::from(geneve::MAX_OPTION_WORDS)
+        && header.options_length() + more.bytes() <= geneve::MAX_OPTION_BYTES;
     if fits { u8::try_from(words).ok().map(Words::new) } else { None }
 }
 
 /// Removes every INT option, one after the other.
 pub(super) fn strip(carriage: &Carriage, frame: &mut Frame<'_>, layers: &Layers) -> bool {
     let mut layers = *layers;
-    for stripped in 0..MOST_OPTIONS {
+    for stripped in 0..MAX_OPTIONS {
         let bytes = frame.bytes_mut();
         let location = match locate::in_geneve(bytes, &layers, &carriage.geneve_classes) {
             Ok(Some(location)) => location,
@@ -80,7 +80,7 @@ pub(super) fn strip(carriage: &Carriage, frame: &mut Frame<'_>, layers: &Layers)
 }
 
 /// Most options 63 words have room for.
-const MOST_OPTIONS: usize = 63;
+const MAX_OPTIONS: usize = 63;
 
 const fn header_at(layers: &Layers) -> usize {
     layers.l4 + udp::HEADER_BYTES

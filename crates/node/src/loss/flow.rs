@@ -10,7 +10,7 @@ pub(super) struct Numbers {
     /// The number that is expected.
     next: u32,
     window: Window,
-    /// The numbers that are missing, the oldest gap first; at most [`MOST_GAPS`].
+    /// The numbers that are missing, the oldest gap first; at most [`MAX_GAPS`].
     gaps: Vec<Open>,
 }
 
@@ -51,7 +51,7 @@ pub enum Arrival {
 }
 
 /// Most gaps of one flow that are open at once; the newest two become one where there are more.
-const MOST_GAPS: usize = 32;
+const MAX_GAPS: usize = 32;
 
 impl Numbers {
     /// The numbers of a flow that is first seen with `number`; what came before is nobody's loss.
@@ -106,7 +106,7 @@ impl Numbers {
         }
         let after = self.next.wrapping_sub(1);
         let last = after.wrapping_add(missing);
-        if self.gaps.len() >= MOST_GAPS
+        if self.gaps.len() >= MAX_GAPS
             && let Some(newest) = self.gaps.last_mut()
         {
             newest.gap.missing += missing;

@@ -32,7 +32,7 @@ pub(super) fn write(original: &Original<'_>, own: IpAddr, mtu: usize, dscp: u8) 
     match (own, sender) {
         (IpAddr::V4(own), IpAddr::V4(sender)) => {
             // RFC 1812, section 4.3.2.3: as much as possible, and no more than 576 bytes in all.
-            let quoted = quoted(MOST_BYTES_V4 - ipv4::HEADER_BYTES - icmp::HEADER_BYTES);
+            let quoted = quoted(MAX_BYTES_V4 - ipv4::HEADER_BYTES - icmp::HEADER_BYTES);
             let message = message(PacketTooBig::v4(mtu), Sum::ZERO, quoted);
             let length = u16::try_from(ipv4::HEADER_BYTES + message.len()).ok()?;
             let mut header = Ipv4Header::new(own, sender, icmp::PROTOCOL, length);
@@ -42,7 +42,7 @@ pub(super) fn write(original: &Original<'_>, own: IpAddr, mtu: usize, dscp: u8) 
         }
         (IpAddr::V6(own), IpAddr::V6(sender)) => {
             // RFC 4443, section 2.4 (c): as much as possible within the least MTU of IPv6.
-            let quoted = quoted(MOST_BYTES_V6 - ipv6::HEADER_BYTES - icmp::HEADER_BYTES);
+            let quoted = quoted(MAX_BYTES_V6 - ipv6::HEADER_BYTES - icmp::HEADER_BYTES);
             let length = icmp::HEADER_BYTES + quoted.len();
             let pseudo = pseudo_header(own.into(), sender.into(), icmp::V6_PROTOCOL, length);
             let message = message(PacketTooBig::v6(mtu), pseudo, quoted);
@@ -84,5 +84,5 @@ fn message(mut header: PacketTooBig, pseudo: Sum, quoted: &[u8]) -> Vec<u8> {
     [header.as_bytes(), quoted].concat()
 }
 
-const MOST_BYTES_V4: usize = 576;
-const MOST_BYTES_V6: usize = 1280;
+const MAX_BYTES_V4: usize = 576;
+const MAX_BYTES_V6: usize = 1280;

@@ -3,13 +3,13 @@
 use inband_wire::report::Draft;
 use inband_wire::report::earlier::{DraftVersion, DropSummaryDraft, EarlierDraft, LatencyDraft};
 
-use super::{MOST_QUEUED_BYTES, ReportQueue};
+use super::{MAX_QUEUED_BYTES, ReportQueue};
 use crate::config::ReportVersion;
 
 /// Most bytes of Host-INT's drop summary with headers and the flow's own.
-const MOST_SUMMARY_BYTES: usize = 128;
+const MAX_SUMMARY_BYTES: usize = 128;
 /// Most bytes of Host-INT's latency report.
-const MOST_LATENCY_BYTES: usize = 128;
+const MAX_LATENCY_BYTES: usize = 128;
 
 impl ReportQueue {
     /// Adds a datagram with the report `draft`; `false` when there is no room for it.
@@ -36,7 +36,7 @@ impl ReportQueue {
     /// `None` where they are not; `false` when there is no room, or Host-INT has no summary for such a flow.
     pub(crate) fn push_summary(&mut self, summary: impl Fn(u32) -> DropSummaryDraft) -> Option<bool> {
         let is_0_5 = self.version == ReportVersion::V0_5;
-        is_0_5.then(|| self.push_written(MOST_SUMMARY_BYTES, |sequence, out| summary(sequence).write(out)))
+        is_0_5.then(|| self.push_written(MAX_SUMMARY_BYTES, |sequence, out| summary(sequence).write(out)))
     }
 
     /// Adds Host-INT's report of a packet, which is told its number, where reports are of version 0.5.
@@ -44,7 +44,7 @@ impl ReportQueue {
     /// `None` where they are not; `false` when there is no room.
     pub(crate) fn push_latency<'a>(&mut self, latency: impl Fn(u32) -> LatencyDraft<'a>) -> Option<bool> {
         let is_0_5 = self.version == ReportVersion::V0_5;
-        is_0_5.then(|| self.push_written(MOST_LATENCY_BYTES, |sequence, out| latency(sequence).write(out)))
+        is_0_5.then(|| self.push_written(MAX_LATENCY_BYTES, |sequence, out| latency(sequence).write(out)))
     }
 
     /// Adds the datagram that `write` makes of at most so many bytes.
@@ -55,7 +55,7 @@ impl ReportQueue {
         // report-0.5/header-05, report-1.0/header-05
         let sequence = self.sequence.wrapping_add(1);
         let start = self.arena.len();
-        if start + most > MOST_QUEUED_BYTES {
+        if start + most > MAX_QUEUED_BYTES {
             return false;
         }
         self.arena.resize(start + most, 0);

@@ -17,7 +17,7 @@ impl Key {
     /// Mixes the key into 64 bits, written at once: SipHash takes short pieces slowly.
     pub(super) fn hash(&self) -> u64 {
         let FiveTuple { source, destination, protocol, source_port, destination_port } = self.flow;
-        let mut bytes = [0; MOST_KEY_BYTES];
+        let mut bytes = [0; MAX_KEY_BYTES];
         let mut at = 0;
         let mut put = |piece: &[u8]| {
             if let Some(to) = bytes.get_mut(at..at + piece.len()) {
@@ -42,4 +42,4 @@ impl Key {
 }
 
 /// Two IPv6 addresses, ports, protocol, reason and whether there is one.
-const MOST_KEY_BYTES: usize = 2 * 16 + 4 + 3;
+const MAX_KEY_BYTES: usize = 2 * 16 + 4 + 3;

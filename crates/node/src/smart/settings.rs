@@ -69,8 +69,8 @@ fn hears_of_queue_reports(smart: &SmartConfig) -> bool {
 /// A threshold or size out of range.
 pub(crate) fn check(smart: &SmartConfig) -> Result<(), ConfigError> {
     for (key, size) in [("smart.flows", smart.flows), ("smart.drops", smart.drops)] {
-        if size > MOST_FLOWS {
-            return Err(ConfigError::out_of_range(key, size, format!("0 to {MOST_FLOWS}")));
+        if size > MAX_FLOWS {
+            return Err(ConfigError::out_of_range(key, size, format!("0 to {MAX_FLOWS}")));
         }
     }
     match smart.interval_ms {
@@ -80,4 +80,4 @@ pub(crate) fn check(smart: &SmartConfig) -> Result<(), ConfigError> {
 }
 
 /// Most flows that are remembered exactly.
-const MOST_FLOWS: u32 = 1 << 24;
+const MAX_FLOWS: u32 = 1 << 24;

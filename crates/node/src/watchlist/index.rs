@@ -77,7 +77,7 @@ const FIELDS: [Field; 8] = [
 /// Rules that are compared one by one: about as many as the steps of a split cost.
 const FEW: usize = 8;
 /// How often a rule may be stored, once for each block of its port ranges.
-const MOST_COPIES: usize = 32;
+const MAX_COPIES: usize = 32;
 
 /// The groups of some rules by one field.
 type Split = BTreeMap<Key, Vec<u32>>;
@@ -101,7 +101,7 @@ impl Default for Index {
 impl Index {
     pub(super) fn new(rules: &[Rule]) -> Self {
         let numbers = (0_u32..).zip(rules).map(|(number, _)| number).collect();
-        Self::build(rules, numbers, &FIELDS, MOST_COPIES)
+        Self::build(rules, numbers, &FIELDS, MAX_COPIES)
     }
 
     /// Splits the rules by some of `fields`; each may be stored up to `most_copies` times.

@@ -9,14 +9,14 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use crate::journey::Journey;
-use crate::{MOST_PAYLOAD, many};
+use crate::{MAX_PAYLOAD, many};
 
 proptest! {
     #![proptest_config(many())]
 
     #[test]
     fn checksums_in_between_are_as_right_or_wrong_as_they_were(
-        packet in ip_packet(MOST_PAYLOAD),
+        packet in ip_packet(MAX_PAYLOAD),
         domain in domain_plan(),
         plans in vec(node_plan(), 1..=7),
     ) {

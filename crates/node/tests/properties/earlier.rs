@@ -12,7 +12,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use crate::journey::Journey;
-use crate::{MOST_PAYLOAD, many};
+use crate::{MAX_PAYLOAD, many};
 
 /// A header of a version before 2.0 as a reader finds it.
 struct Seen {
@@ -66,7 +66,7 @@ proptest! {
 
     #[test]
     fn what_leaves_an_older_domain_is_what_entered_it(
-        packet in ip_packet(MOST_PAYLOAD),
+        packet in ip_packet(MAX_PAYLOAD),
         domain in domain_plan_before_2(),
         plans in vec(node_plan(), 2..=6),
     ) {

@@ -2,7 +2,7 @@
 
 use inband_node::Outcome;
 use inband_node::config::{DialectName, IntVersion, Prefix, WatchEntry};
-use inband_node::frame::MOST_GROWTH;
+use inband_node::frame::MAX_GROWTH;
 use inband_testkit::path::{DomainPlan, NodePlan, next_packet, nodes, send, send_with};
 use inband_testkit::strategies::{domain_plan, domain_plan_2_1, ip_packet, node_plan};
 use inband_wire::Link;
@@ -10,14 +10,14 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use crate::journey::{Journey, as_it_came};
-use crate::{MOST_PAYLOAD, many};
+use crate::{MAX_PAYLOAD, many};
 
 proptest! {
     #![proptest_config(many())]
 
     #[test]
     fn what_leaves_the_domain_is_what_entered_it(
-        packet in ip_packet(MOST_PAYLOAD),
+        packet in ip_packet(MAX_PAYLOAD),
         domain in domain_plan(),
         plans in vec(node_plan(), 1..=7),
     ) {
@@ -90,7 +90,7 @@ proptest! {
         let journey = Journey::run(&domain, &plans, &packet.build());
         let mut bytes = packet.without_ethernet().build();
         for ((node, plan), frame) in nodes(&domain, &plans).iter_mut().zip(&plans).zip(&journey.frames[1..]) {
-            bytes = send_with(node, Link::Ip, &bytes, &plan.passage(), MOST_GROWTH)
+            bytes = send_with(node, Link::Ip, &bytes, &plan.passage(), MAX_GROWTH)
                 .unwrap_or_else(|| as_it_came(node, &bytes));
             prop_assert_eq!(&bytes, &frame[14..]);
         }

@@ -15,7 +15,7 @@ mod stack;
 use proptest::test_runner::Config;
 
 /// Longest payload of the arbitrary packets, bytes.
-const MOST_PAYLOAD: usize = 1500;
+const MAX_PAYLOAD: usize = 1500;
 
 /// How often each property is tried; `PROPTEST_CASES` in the environment says otherwise.
 fn many() -> Config {

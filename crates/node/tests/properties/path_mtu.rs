@@ -8,14 +8,14 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use crate::journey::Journey;
-use crate::{MOST_PAYLOAD, many};
+use crate::{MAX_PAYLOAD, many};
 
 proptest! {
     #![proptest_config(many())]
 
     #[test]
     fn a_message_quotes_the_packet_as_its_sender_made_it_and_asks_for_less(
-        packet in ip_packet(MOST_PAYLOAD),
+        packet in ip_packet(MAX_PAYLOAD),
         domain in domain_plan(),
         room in vec(0..80_usize, 2..=6),
         is_conservative in any::<bool>(),

@@ -12,7 +12,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use crate::journey::{Journey, md};
-use crate::{MOST_PAYLOAD, many};
+use crate::{MAX_PAYLOAD, many};
 
 proptest! {
     #![proptest_config(many())]
@@ -86,7 +86,7 @@ proptest! {
 
     #[test]
     fn an_xd_node_reports_every_watched_packet_and_changes_none(
-        packet in ip_packet(MOST_PAYLOAD),
+        packet in ip_packet(MAX_PAYLOAD),
         choices in any::<[u8; DomainPlan::BYTES]>(),
         plan in node_plan(),
     ) {

@@ -10,7 +10,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use crate::journey::{Journey, hop_words, md};
-use crate::{MOST_PAYLOAD, many};
+use crate::{MAX_PAYLOAD, many};
 
 proptest! {
     #![proptest_config(many())]
@@ -90,7 +90,7 @@ proptest! {
 
     #[test]
     fn no_node_sends_more_than_its_mtu_because_of_int(
-        packet in ip_packet(MOST_PAYLOAD),
+        packet in ip_packet(MAX_PAYLOAD),
         domain in domain_plan(),
         plans in vec(node_plan(), 2..=5),
     ) {

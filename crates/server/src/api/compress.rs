@@ -29,7 +29,7 @@ pub(super) async fn answers(request: Request, next: Next) -> Response {
         answer.headers_mut().append(VARY, HeaderValue::from_static("accept-encoding"));
     }
     let length = answer.body().size_hint().exact();
-    let (Some(coding), Some(LEAST_BYTES..=MAX_BYTES)) = (coding, length) else { return answer };
+    let (Some(coding), Some(MIN_BYTES..=MAX_BYTES)) = (coding, length) else { return answer };
     if !is_text(answer.headers()) || answer.headers().contains_key(CONTENT_ENCODING) {
         return answer;
     }
@@ -91,7 +91,7 @@ fn is_text(headers: &HeaderMap) -> bool {
 }
 
 /// Answers below this are not worth it.
-const LEAST_BYTES: u64 = 1_024;
+const MIN_BYTES: u64 = 1_024;
 /// Answers above this are sent as they are, so that two copies of them are never in memory.
 const MAX_BYTES: u64 = 64 << 20;
 /// Answers up to this are packed at once: less than half a millisecond.

@@ -35,7 +35,7 @@ async fn guard(state: &Shared, right: Right, request: Request, next: Next) -> Re
         Err(problem) => return problem.into_response(),
     };
     // Answers that go on are not cut off.
-    let answer = timeout(LONGEST_REQUEST, next.run(request)).await;
+    let answer = timeout(MAX_REQUEST, next.run(request)).await;
     answer.unwrap_or_else(|_| Problem::slow().into_response())
 }
 
@@ -76,7 +76,7 @@ async fn read_whole(mut body: Body, most: usize) -> Option<Bytes> {
 }
 
 /// Longest time until an answer begins: longer than any question in SQL by default.
-const LONGEST_REQUEST: Duration = Duration::from_secs(120);
+const MAX_REQUEST: Duration = Duration::from_secs(120);
 /// Longest body of a request, bytes.
 const MAX_BODY_BYTES: usize = 1 << 20;
 /// Longest capture, bytes.

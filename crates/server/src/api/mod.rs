@@ -200,7 +200,7 @@ impl Api {
         let Listening { settings, listener, address, tls, base } = listening;
         let access = Access::new(&settings);
         let places = Arc::new(Places::new(PlaceLimits::new(&settings)));
-        let (queries, is_secure) = (Semaphore::new(MOST_QUERIES), tls.is_some());
+        let (queries, is_secure) = (Semaphore::new(MAX_QUERIES), tls.is_some());
         let door = Door { listener, tls, base: base.clone(), places: Arc::clone(&places) };
         let directory = archive.as_ref().and_then(|archive| archive.directory());
         let said = SaidStore::open(directory).map_err(|(path, source)| ApiError::Said { path, source })?;
@@ -229,7 +229,7 @@ impl Api {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_io()
             .enable_time()
-            .max_blocking_threads(MOST_QUERIES + MAX_OTHERS)
+            .max_blocking_threads(MAX_QUERIES + MAX_OTHERS)
             .build()
             .map_err(ApiError::Start)?;
         let run = move || runtime.block_on(answer(door, Arc::new(state), stopped));
@@ -267,7 +267,7 @@ async fn answer(door: Door, state: Shared, stopped: oneshot::Receiver<()>) {
 /// Callers that may wait in the kernel to be let in.
 const MAX_BACKLOG: i32 = 16_384;
 /// Questions in SQL at the same time.
-const MOST_QUERIES: usize = 2;
+const MAX_QUERIES: usize = 2;
 /// Threads for what else waits for a disk.
 const MAX_OTHERS: usize = 2;
 #[cfg(test)]

@@ -66,7 +66,7 @@ pub(super) fn of_snapshot(
 ) -> Result<Vec<EventView>, QueryError> {
     let mut views: Vec<EventView> = Vec::new();
     let mut known: HashMap<EventId, usize> = HashMap::new();
-    let (mut reach, mut seen, mut below) = (most.saturating_mul(2).clamp(LEAST_ROWS, MAX_ROWS), 0, i64::MAX);
+    let (mut reach, mut seen, mut below) = (most.saturating_mul(2).clamp(MIN_ROWS, MAX_ROWS), 0, i64::MAX);
     // Texts of events are long: as many are read as are likely to do, and more of them where they do not.
     while views.len() < most && seen < MAX_ROWS {
         let (rows, from) = latest(history, filter, reach, below, limits)?;
@@ -256,6 +256,6 @@ fn names_flow(value: &Value, flow: FlowId) -> bool {
 const COLUMNS: &str =
     "time, first, kind, severity, confidence, key, count, detail, evidence, phase, silenced, end_reason";
 /// Rows of history that are looked at first.
-const LEAST_ROWS: usize = 512;
+const MIN_ROWS: usize = 512;
 /// Most rows of history that are looked at for one answer.
 const MAX_ROWS: usize = 50_000;

@@ -56,7 +56,7 @@ pub(super) async fn shared(
     let answer = next.run(request).await;
     let cost = begun.elapsed();
     let is_small = answer.body().size_hint().exact().is_some_and(|bytes| bytes <= MAX_BYTES);
-    if cost < LEAST_COST || answer.status() != StatusCode::OK || !is_small {
+    if cost < MIN_COST || answer.status() != StatusCode::OK || !is_small {
         drop(turn);
         answers.forget(&key, &slot);
         return answer;
@@ -111,7 +111,7 @@ impl SharedAnswers {
 /// Answers that are always of now.
 const OF_NOW: [&str; 4] = ["/api/v1/flows/search", "/api/v1/flows", "/api/v1/nodes", "/api/v1/queues"];
 /// Answers that take less are made for each who asks.
-const LEAST_COST: Duration = Duration::from_millis(20);
+const MIN_COST: Duration = Duration::from_millis(20);
 /// How many times as long as it took an answer is used, and how long at most.
 const COST_FACTOR: u32 = 10;
 const LONGEST: Duration = Duration::from_secs(3);

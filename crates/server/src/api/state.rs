@@ -114,7 +114,7 @@ impl State {
 
     /// Waits until a question to history may be worked on.
     pub(super) async fn turn(&self) -> Result<SemaphorePermit<'_>, Problem> {
-        let turn = tokio::time::timeout(LONGEST_WAIT, self.queries.acquire()).await;
+        let turn = tokio::time::timeout(MAX_WAIT, self.queries.acquire()).await;
         turn.ok()
             .and_then(Result::ok)
             .ok_or_else(|| Problem::unavailable("other questions are being answered"))
@@ -146,7 +146,7 @@ impl State {
             // Whoever asked may have gone.
             let _ = sender.send(question(sight));
         })?;
-        match tokio::time::timeout(LONGEST_WAIT, answer).await {
+        match tokio::time::timeout(MAX_WAIT, answer).await {
             Ok(Ok(answer)) => Ok(answer),
             Ok(Err(_)) => Err(Problem::stopped()),
             Err(_) => Err(Problem::busy()),
@@ -157,4 +157,4 @@ impl State {
 /// Most events of before this start that are shown without a time being asked for.
 const MAX_EARLIER: usize = 1_000;
 /// Longest wait for the collector, and for other questions to history.
-const LONGEST_WAIT: Duration = Duration::from_secs(5);
+const MAX_WAIT: Duration = Duration::from_secs(5);

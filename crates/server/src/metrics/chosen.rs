@@ -78,7 +78,7 @@ impl<K: Copy + Eq + Hash + Ord> Series<K> {
 
     /// Takes in how active everything is that is known at `now`, a time since the start, and chooses.
     pub(super) fn look(&mut self, now: Duration, activities: impl IntoIterator<Item = (K, Activity)>) {
-        let passed = now.saturating_sub(self.looked_at.unwrap_or_default()).as_secs_f64().max(LEAST_PASSED_S);
+        let passed = now.saturating_sub(self.looked_at.unwrap_or_default()).as_secs_f64().max(MIN_PASSED_S);
         // The first look is all that is known of the time before it.
         let is_first = self.looked_at.is_none();
         let weight = if is_first { 1.0 } else { 1.0 - (-passed / SMOOTHING.as_secs_f64()).exp() };
@@ -158,7 +158,7 @@ const SILENCE: Duration = Duration::from_secs(600);
 /// Time over which activity is smoothed.
 const SMOOTHING: Duration = Duration::from_secs(300);
 /// Least time between two looks that rates are taken over, seconds.
-const LEAST_PASSED_S: f64 = 1.0;
+const MIN_PASSED_S: f64 = 1.0;
 /// How many times as active another one has to be.
 const FACTOR: f64 = 2.0;
 /// For so long a queue counts as reported.

@@ -106,7 +106,7 @@ impl Asker {
             // Whoever asked may have given up.
             let _ = sender.send(question(sight));
         })?;
-        answer.recv_timeout(LONGEST_WAIT).map_err(|error| match error {
+        answer.recv_timeout(MAX_WAIT).map_err(|error| match error {
             std::sync::mpsc::RecvTimeoutError::Timeout => Unanswered::Busy,
             std::sync::mpsc::RecvTimeoutError::Disconnected => Unanswered::Stopped,
         })
@@ -134,4 +134,4 @@ pub(super) fn ledger(
 }
 
 /// Longest wait for an answer.
-const LONGEST_WAIT: Duration = Duration::from_secs(5);
+const MAX_WAIT: Duration = Duration::from_secs(5);

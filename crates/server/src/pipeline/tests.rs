@@ -87,7 +87,7 @@ fn questions_beyond_the_bound_are_turned_away() {
 
     let turned_away = (0..1_000).filter(|_| asker.put(|_| ()) == Err(Unanswered::Busy)).count();
 
-    assert!(turned_away >= 1_000 - 2 * super::MOST_QUESTIONS, "{turned_away}");
+    assert!(turned_away >= 1_000 - 2 * super::MAX_QUESTIONS, "{turned_away}");
     drop(release);
     reception.stop();
     pipeline.stop().unwrap();

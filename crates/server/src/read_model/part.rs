@@ -58,7 +58,7 @@ impl<T: Send + Sync + 'static> Part<T> {
                 Unanswered::Stopped => Err(unanswered),
             };
         }
-        match timeout(LONGEST_WAIT, changes.changed()).await {
+        match timeout(MAX_WAIT, changes.changed()).await {
             Ok(Ok(())) => {
                 let latest = changes.borrow();
                 latest.as_ref().map(|published| Arc::clone(&published.value)).ok_or(Unanswered::Stopped)
@@ -93,16 +93,16 @@ impl<T> Drop for Wanted<T> {
 
 impl<T> Published<T> {
     fn is_fresh(&self) -> bool {
-        self.at.elapsed() < self.cost.saturating_mul(COSTS_APART).max(LEAST_AGE)
+        self.at.elapsed() < self.cost.saturating_mul(COSTS_APART).max(MIN_AGE)
     }
 }
 
 /// A snapshot is used for at least so many times as long as it took to make it.
 const COSTS_APART: u32 = 50;
 /// And at least so long.
-const LEAST_AGE: Duration = Duration::from_millis(100);
+const MIN_AGE: Duration = Duration::from_millis(100);
 /// Longest wait for a snapshot.
-const LONGEST_WAIT: Duration = Duration::from_secs(5);
+const MAX_WAIT: Duration = Duration::from_secs(5);
 
 #[cfg(test)]
 mod tests;

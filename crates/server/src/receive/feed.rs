@@ -14,7 +14,7 @@ use crate::clock::Clock;
 /// A queue of batches that is full at a number of bytes, and the counts of what did not come through it.
 /// Batches are stamped by `clock`.
 pub(super) fn feed(queue_bytes: usize, clock: Clock) -> (Inlet, Feed) {
-    let (sender, receiver) = sync_channel(MOST_BATCHES);
+    let (sender, receiver) = sync_channel(MAX_BATCHES);
     let state = Arc::new(State { queue_bytes, ..State::default() });
     (
         Inlet { sender, state: Arc::clone(&state) },
@@ -123,7 +123,7 @@ impl Replay {
     /// A feed that is filled by a replay. Time in it is that of the capture.
     #[must_use]
     pub fn feed() -> (Replay, Feed) {
-        let (sender, receiver) = sync_channel(MOST_REPLAYED);
+        let (sender, receiver) = sync_channel(MAX_REPLAYED);
         let state = Arc::new(State::default());
         (
             Replay { sender },
@@ -187,11 +187,11 @@ fn count(counter: &AtomicU64, more: u64) {
 }
 
 /// Most batches that wait, however small they are.
-const MOST_BATCHES: usize = 65_536;
+const MAX_BATCHES: usize = 65_536;
 /// Bytes of the newest datagrams of a capture that are kept.
 const REPLAY_RECENT_BYTES: usize = 64 << 20;
 /// Most datagrams of a capture that are read ahead.
-const MOST_REPLAYED: usize = 1_024;
+const MAX_REPLAYED: usize = 1_024;
 
 #[cfg(test)]
 mod tests;

@@ -3,7 +3,7 @@
 use inband_node::{Output, OwnPacket, Verdict};
 use inband_wire::{Layers, Link, Strictness};
 
-use crate::fabric::{Event, Fabric, MOST_REPORTS, Report};
+use crate::fabric::{Event, Fabric, MAX_REPORTS, Report};
 use crate::frame::route;
 use crate::ledger::DropReason;
 use crate::packet::Packet;
@@ -120,7 +120,7 @@ impl Fabric {
                 // Switches of the fabric replicate, probe and answer nothing.
                 Output::Reply(_) | Output::Copy(_) | Output::Probe(_) => continue,
             };
-            if self.reports.len() >= MOST_REPORTS {
+            if self.reports.len() >= MAX_REPORTS {
                 self.ledger.reports_discarded += 1;
                 continue;
             }

@@ -3,7 +3,7 @@ use inband_model::{HopColumns, HopRecord};
 use crate::batch::Batch;
 use crate::memory::Memory;
 
-use super::{MOST_COLUMNS, Signals};
+use super::{MAX_COLUMNS, Signals};
 
 #[test]
 fn columns_of_a_batch_that_was_taken_in_come_back_empty() {
@@ -19,11 +19,11 @@ fn columns_of_a_batch_that_was_taken_in_come_back_empty() {
 #[test]
 fn no_more_columns_are_kept_than_are_filled_again_soon() {
     let signals = Signals::default();
-    for _ in 0..2 * MOST_COLUMNS {
+    for _ in 0..2 * MAX_COLUMNS {
         signals.give_columns(HopColumns::default());
     }
 
-    assert_eq!(signals.columns.lock().unwrap().len(), MOST_COLUMNS);
+    assert_eq!(signals.columns.lock().unwrap().len(), MAX_COLUMNS);
 }
 
 #[test]

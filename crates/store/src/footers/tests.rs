@@ -2,7 +2,7 @@ use std::fs;
 
 use inband_model::table::OBSERVATIONS;
 
-use super::{Footers, MOST_BYTES};
+use super::{Footers, MAX_BYTES};
 use crate::error::StoreError;
 use crate::layout;
 use crate::sample::{Folder, reports};
@@ -40,13 +40,13 @@ fn what_was_not_asked_for_lately_makes_room() {
     let names = |number: usize| folder.path().join(format!("{number}.parquet"));
     fs::copy(&path, names(0)).unwrap();
     footers.open(&names(0), &shape).unwrap();
-    let fit = MOST_BYTES / usize::try_from(footers.bytes()).unwrap();
+    let fit = MAX_BYTES / usize::try_from(footers.bytes()).unwrap();
     for number in 1..=fit + 1 {
         fs::hard_link(names(0), names(number)).unwrap();
         footers.open(&names(number), &shape).unwrap();
         // The first one is asked for all the time.
         footers.open(&names(0), &shape).unwrap();
-        assert!(footers.bytes() <= MOST_BYTES as u64);
+        assert!(footers.bytes() <= MAX_BYTES as u64);
     }
     let kept = footers.kept();
     assert!(kept.footers.contains_key(&names(0)) && kept.footers.contains_key(&names(fit + 1)));

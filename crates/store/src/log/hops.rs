@@ -24,13 +24,13 @@ pub(super) fn put_hops(bytes: &mut Vec<u8>, columns: &HopColumns) -> bool {
             Values::Wide(values) => put_column(bytes, values.iter().copied()),
         }
     }
-    columns.len() <= MOST_HOPS
+    columns.len() <= MAX_HOPS
 }
 
 /// Reads what `put_hops` writes; `None` when the bytes are something else.
 pub(super) fn get_hops(cursor: &mut Cursor<'_>) -> Option<HopColumns> {
     let (reports, hops): (usize, usize) = (cursor.narrow()?, cursor.narrow()?);
-    if hops > MOST_HOPS || reports > hops {
+    if hops > MAX_HOPS || reports > hops {
         return None;
     }
     if hops == 0 {
@@ -182,7 +182,7 @@ fn bits(report: &ReportRecord) -> u16 {
 }
 
 /// Hops of one frame, at most: columns that do not vary take no room, so that the payload is no bound.
-const MOST_HOPS: usize = 1 << 22;
+const MAX_HOPS: usize = 1 << 22;
 const ORIGINS: [Origin; 3] = [Origin::MdStack, Origin::MxReport, Origin::XdReport];
 const VERSIONS: [ReportVersion; 4] =
     [ReportVersion::V0_5, ReportVersion::V1_0, ReportVersion::V2_0, ReportVersion::HostInt];

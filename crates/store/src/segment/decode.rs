@@ -87,7 +87,7 @@ fn with_decompressed<T>(
             return Err(wrong("a page has another length than its header says"));
         }
         let taken = take(room);
-        if room.capacity() > MOST_ROOM_BYTES {
+        if room.capacity() > MAX_ROOM_BYTES {
             *room = Vec::new();
         }
         Ok(taken)
@@ -314,6 +314,6 @@ const SPLIT: i64 = 9;
 /// Bytes of a page before compression, at most.
 const MAX_PAGE_BYTES: usize = 256 << 20;
 /// Bytes of room for pages that a thread keeps.
-const MOST_ROOM_BYTES: usize = 4 << 20;
+const MAX_ROOM_BYTES: usize = 4 << 20;
 /// Numbers for which room is made before they are read, at most.
 const MAX_ROOM: usize = 1 << 20;

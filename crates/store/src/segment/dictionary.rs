@@ -52,7 +52,7 @@ impl Dictionary {
             }
             slot = (slot + 1) % SLOTS;
         }
-        if self.words.len() >= MOST_WORDS {
+        if self.words.len() >= MAX_WORDS {
             return None;
         }
         self.words.push(number);
@@ -72,4 +72,4 @@ fn hash(number: u64) -> usize {
 /// Twice as many as words, so that a free one is near.
 const SLOTS: usize = 8_192;
 /// Beyond this, numbers take less room by themselves than as codes and words.
-const MOST_WORDS: usize = SLOTS / 2;
+const MAX_WORDS: usize = SLOTS / 2;

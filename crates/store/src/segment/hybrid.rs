@@ -18,7 +18,7 @@ pub(super) fn put_runs(bytes: &mut Vec<u8>, width: u32, runs: impl Iterator<Item
         let missing = pending.len().next_multiple_of(GROUP) - pending.len();
         let filling = (length as usize).min(missing);
         let rest = length as usize - filling;
-        if rest < SHORTEST_RUN {
+        if rest < MIN_RUN {
             pending.extend(std::iter::repeat_n(code, length as usize));
             continue;
         }
@@ -75,7 +75,7 @@ fn put_packed(bytes: &mut Vec<u8>, width: u32, pending: &mut Vec<u32>) {
 /// Packed numbers come in groups of so many.
 const GROUP: usize = 8;
 /// A shorter run is packed with its neighbours.
-const SHORTEST_RUN: usize = 16;
+const MIN_RUN: usize = 16;
 
 #[cfg(test)]
 mod tests;

@@ -41,7 +41,7 @@ fn nearest(name: &str, known: &[&str]) -> Option<String> {
     let name = name.to_lowercase();
     // `latency` means `hop_latency`: a part of a name is as good as a slip of the fingers.
     let like = |known: &str| {
-        let part = name.len() >= SHORTEST_PART && (known.contains(&name) || name.contains(known));
+        let part = name.len() >= MIN_PART && (known.contains(&name) || name.contains(known));
         likeness(&name, known).max(if part { LIKE } else { 0.0 })
     };
     let best = known.iter().map(|known| (like(known), *known)).max_by(|(a, _), (b, _)| a.total_cmp(b))?;
@@ -51,4 +51,4 @@ fn nearest(name: &str, known: &[&str]) -> Option<String> {
 /// From here on two names are alike; 1 is the same name.
 const LIKE: f64 = 0.6;
 /// Shorter parts of a name say nothing.
-const SHORTEST_PART: usize = 4;
+const MIN_PART: usize = 4;

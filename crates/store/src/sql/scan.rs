@@ -154,10 +154,10 @@ impl Drop for Scan {
 }
 
 /// The values of the columns that are grouped by.
-type Key = [Option<i64>; MOST_GROUPED];
+type Key = [Option<i64>; MAX_GROUPED];
 
 fn key(page: &Page, group: &[usize], row: usize) -> Key {
-    let mut key = [None; MOST_GROUPED];
+    let mut key = [None; MAX_GROUPED];
     for (part, column) in key.iter_mut().zip(group) {
         *part = page.columns[*column].as_ref().and_then(|data| data.integer(row));
     }
@@ -261,4 +261,4 @@ fn times(wanted: &[Wanted]) -> TimeRange {
 }
 
 /// Columns that are grouped by without SQLite's own sort, at most.
-pub(crate) const MOST_GROUPED: usize = 3;
+pub(crate) const MAX_GROUPED: usize = 3;

@@ -15,7 +15,7 @@ use rusqlite::{Connection, Error, Result, ffi};
 use crate::budget::Budget;
 use crate::history::{History, Value};
 use crate::sql::plan::{Comparison, Plan, Wanted};
-use crate::sql::scan::{MOST_GROUPED, Scan};
+use crate::sql::scan::{MAX_GROUPED, Scan};
 
 /// Adds a table of history to a connection.
 pub(crate) fn add_table(
@@ -108,7 +108,7 @@ impl HistoryTable {
         let rows = self.source.history.rows(shape);
         let read = info.col_used().count_ones() as usize + columns.len();
         let fits = self.source.budget.has(rows.saturating_mul(BYTES_OF_A_VALUE * read + BYTES_OF_AN_ORDER));
-        if columns.len() <= MOST_GROUPED && are_numbers && fits { columns } else { Vec::new() }
+        if columns.len() <= MAX_GROUPED && are_numbers && fits { columns } else { Vec::new() }
     }
 }
 

@@ -151,7 +151,7 @@ pub(super) fn letters<'a>(number: i64, texts: &'a Texts, room: &'a mut Letters) 
 /// Room for the letters of an IPv4 address.
 #[derive(Debug, Default)]
 pub(super) struct Letters {
-    letters: [u8; MOST_LETTERS],
+    letters: [u8; MAX_LETTERS],
     length: usize,
 }
 
@@ -180,7 +180,7 @@ impl Letters {
 }
 
 /// Letters of an IPv4 address, at most.
-const MOST_LETTERS: usize = 15;
+const MAX_LETTERS: usize = 15;
 /// Slots at the beginning.
 const FIRST_SLOTS: usize = 1_024;
 

@@ -131,7 +131,7 @@ enum count {
 	COUNTS = 16,
 };
 
-#define MOST_PORTS 1024
+#define MAX_PORTS 1024
 
 /* Of `enum tcx_action_base`, which older headers of the kernel do not have. */
 #define TCX_NEXT -1

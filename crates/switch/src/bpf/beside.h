@@ -11,7 +11,7 @@
 #include "transit.h"
 
 /* A marker; a shim, or the header of an option; the 255 words behind it; and headers around the packet. */
-#define MOST_INT_BYTES (1024 + 64)
+#define MAX_INT_BYTES (1024 + 64)
 /* Of a GRE shim: the source has added the headers in front. */
 #define GRE_IS_ADDED 0x08
 /* Packets may wait for the address of a neighbor; all others are back before the next one comes. */
@@ -28,7 +28,7 @@ struct beside {
 	__u8 version;
 	__u8 protocol;
 	__u8 unused[2];
-	__u8 bytes[MOST_INT_BYTES];
+	__u8 bytes[MAX_INT_BYTES];
 };
 
 /* By the arrival. What comes later takes the place of what came earlier. */
@@ -50,18 +50,18 @@ static __always_inline struct beside *beside_of(__u64 came_at)
 }
 
 /* Older kernels sum no more bytes at once. */
-#define MOST_SUMMED 512
+#define MAX_SUMMED 512
 
-/* Sums up to MOST_SUMMED bytes of INT from `start` on, of `length`. */
+/* Sums up to MAX_SUMMED bytes of INT from `start` on, of `length`. */
 static __always_inline __u64 sum_of_part(struct beside *beside, __u32 start, __u32 length)
 {
 	__u32 part;
 
 	if (length <= start)
 		return 0;
-	part = length - start > MOST_SUMMED ? MOST_SUMMED : length - start;
+	part = length - start > MAX_SUMMED ? MAX_SUMMED : length - start;
 	APART(part);
-	if (part > MOST_SUMMED || start + part > MOST_INT_BYTES)
+	if (part > MAX_SUMMED || start + part > MAX_INT_BYTES)
 		return 0;
 	return (__u32)bpf_csum_diff(0, 0, (__be32 *)(beside->bytes + start), part, 0);
 }
@@ -71,8 +71,8 @@ static __always_inline __u64 sum_of_int(struct beside *beside, __u32 length)
 {
 	if (beside->protocol == IPPROTO_GRE)
 		return 0;
-	return sum_of_part(beside, 0, length) + sum_of_part(beside, MOST_SUMMED, length) +
-	       sum_of_part(beside, 2 * MOST_SUMMED, length);
+	return sum_of_part(beside, 0, length) + sum_of_part(beside, MAX_SUMMED, length) +
+	       sum_of_part(beside, 2 * MAX_SUMMED, length);
 }
 
 /* Gives the bits of the DSCP in `mask` this value. */
@@ -155,7 +155,7 @@ static __always_inline __u64 put_beside(struct __sk_buff *skb, struct packet *pa
 	beside->version = packet->version;
 	beside->protocol = packet->protocol;
 	APART(length);
-	if (length == 0 || length > MOST_INT_BYTES || bpf_skb_load_bytes(skb, packet->shim, beside->bytes, length))
+	if (length == 0 || length > MAX_INT_BYTES || bpf_skb_load_bytes(skb, packet->shim, beside->bytes, length))
 		return came_at;
 	shorten(packet, sum_of_int(beside, length), length);
 	if (config->kind == KIND_DSCP)
@@ -202,14 +202,14 @@ static __always_inline enum put_back put_back(struct __sk_buff *skb, struct pack
 	if (config->kind == KIND_DSCP)
 		set_dscp(packet, config->dscp_mask, config->dscp);
 	APART(length);
-	if (length == 0 || length > MOST_INT_BYTES)
+	if (length == 0 || length > MAX_INT_BYTES)
 		return IS_GONE;
 	if (bpf_skb_adjust_room(skb, length, BPF_ADJ_ROOM_NET, BPF_F_ADJ_ROOM_NO_CSUM_RESET))
 		return IS_GONE;
 	if (write_back(skb, packet, packet->shim, BPF_F_RECOMPUTE_CSUM))
 		return IS_DAMAGED;
 	APART(length);
-	if (length == 0 || length > MOST_INT_BYTES)
+	if (length == 0 || length > MAX_INT_BYTES)
 		return IS_DAMAGED;
 	if (bpf_skb_store_bytes(skb, packet->shim, beside->bytes, length, BPF_F_RECOMPUTE_CSUM))
 		return IS_DAMAGED;

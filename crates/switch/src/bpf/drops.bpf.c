@@ -25,7 +25,7 @@ struct {
 /* The switch's devices, by their index. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, MOST_PORTS);
+	__uint(max_entries, MAX_PORTS);
 	__type(key, __u32);
 	__type(value, __u32);
 } DEVICES SEC(".maps");
@@ -33,14 +33,14 @@ struct {
 /* Reasons that are no loss of a packet on its way, by their number. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, MOST_REASONS);
+	__uint(max_entries, MAX_REASONS);
 	__type(key, __u32);
 	__type(value, __u32);
 } NO_LOSSES SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, MOST_COUNTS);
+	__uint(max_entries, MAX_COUNTS);
 	__type(key, struct drop_key);
 	__type(value, __u64);
 } DROPS SEC(".maps");

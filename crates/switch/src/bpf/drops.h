@@ -4,11 +4,11 @@
 
 #include <linux/types.h>
 
-#define MOST_PORTS 1024
+#define MAX_PORTS 1024
 /* Reasons of the kernel's core. */
-#define MOST_REASONS 512
+#define MAX_REASONS 512
 /* Interfaces with a reason each. */
-#define MOST_COUNTS 8192
+#define MAX_COUNTS 8192
 /* Most of a dropped packet that is told, bytes. */
 #define SAMPLE_BYTES 240
 

@@ -25,9 +25,9 @@
 #define GENEVE_BYTES 8
 /* Words of options, in the first byte of the base header; the version is above. */
 #define GENEVE_OPTIONS 0x3f
-#define MOST_GENEVE_OPTIONS_WORDS 63
+#define MAX_GENEVE_OPTIONS_WORDS 63
 /* Options in front of INT that are looked at. */
-#define MOST_OTHER_OPTIONS 8
+#define MAX_OTHER_OPTIONS 8
 
 /* The header of an option, in whose contents INT begins. */
 struct geneve_option {
@@ -161,7 +161,7 @@ static __always_inline enum find find_in_geneve(struct packet *packet, const str
 
 	if (at > packet->visible || header[0] & ~GENEVE_OPTIONS || end > limit)
 		return UNSURE;
-	for (int i = 0; i < MOST_OTHER_OPTIONS; i++) {
+	for (int i = 0; i < MAX_OTHER_OPTIONS; i++) {
 		if (at >= end)
 			return PLAIN;
 		if (at + sizeof(*option) > packet->visible)

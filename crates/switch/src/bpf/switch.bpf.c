@@ -29,7 +29,7 @@ struct {
 /* By the index of the device. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, MOST_PORTS);
+	__uint(max_entries, MAX_PORTS);
 	__type(key, __u32);
 	__type(value, struct port);
 } PORTS SEC(".maps");
@@ -41,7 +41,7 @@ struct counts {
 /* By the number of the interface. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, MOST_PORTS);
+	__uint(max_entries, MAX_PORTS);
 	__type(key, __u32);
 	__type(value, struct counts);
 } COUNTERS SEC(".maps");
@@ -49,7 +49,7 @@ struct {
 /* The devices by which packets may pass the stack by, by the numbers of the interfaces. */
 struct {
 	__uint(type, BPF_MAP_TYPE_DEVMAP);
-	__uint(max_entries, MOST_PORTS);
+	__uint(max_entries, MAX_PORTS);
 	__type(key, __u32);
 	__type(value, __u32);
 } WAYS SEC(".maps");

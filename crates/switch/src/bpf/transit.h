@@ -199,7 +199,7 @@ static __always_inline int may_grow(const struct packet *packet, const struct co
 	if (config->kind != KIND_GENEVE)
 		return words <= 0xff;
 	return words <= GENEVE_LENGTH && (geneve_header(packet)[0] & GENEVE_OPTIONS) + words -
-						 int_words(packet, config) <= MOST_GENEVE_OPTIONS_WORDS;
+						 int_words(packet, config) <= MAX_GENEVE_OPTIONS_WORDS;
 }
 
 /* Whether the engine has to do what the header asks for. */
@@ -220,7 +220,7 @@ static __always_inline int is_engines(const struct packet *packet, const struct 
 		return 1;
 	if ((asked & CHECKSUM_COMPLEMENT) && (config->flags & KEEPS_COMPLEMENT))
 		return 1;
-	if (words > MOST_HOP_WORDS || !may_grow(packet, config, words))
+	if (words > MAX_HOP_WORDS || !may_grow(packet, config, words))
 		return 1;
 	return (int_words(packet, config) - INT_WORDS) % words != 0;
 }

@@ -68,7 +68,7 @@ static OBJECT: &[u8] = include_bytes_aligned!("../bpf/drops.bpf.o");
 const SAMPLE_BYTES: usize = 240;
 const _: () = assert!(size_of::<Settings>() == 16 && size_of::<Sample>() == 32 + SAMPLE_BYTES);
 /// Reasons with a place in the program's table.
-const MOST_REASONS: u32 = 512;
+const MAX_REASONS: u32 = 512;
 /// `struct drop_key`: device and reason.
 type Key = [u32; 2];
 
@@ -106,7 +106,7 @@ impl Drops {
         let no_losses: Vec<u32> = self
             .meaning
             .causes()
-            .filter(|(number, cause)| *number < MOST_REASONS && !is_loss(*cause))
+            .filter(|(number, cause)| *number < MAX_REASONS && !is_loss(*cause))
             .map(|(number, _)| number)
             .collect();
         let map = self.ebpf.map_mut("NO_LOSSES").ok_or_else(missing)?;

@@ -7,7 +7,7 @@ use inband_linux::netlink::Netlink;
 use inband_linux::packet::PacketSocket;
 use inband_linux::tun::Tun;
 use inband_linux::{clock, device};
-use inband_node::frame::MOST_GROWTH;
+use inband_node::frame::MAX_GROWTH;
 
 use super::abi::{Engine, Handed};
 use crate::error::SwitchError;
@@ -47,7 +47,7 @@ impl Way {
         let socket = PacketSocket::open().map_err(fault())?;
         let mark = mark(index);
         socket.set_mark(mark).map_err(fault())?;
-        let buffer = vec![0; MOST_GROWTH + FRAME_BYTES];
+        let buffer = vec![0; MAX_GROWTH + FRAME_BYTES];
         let engine = Engine { device: index, mark };
         Ok(Self { tun, engine, socket, netlink, buffer, taken: 0, foreign: 0, losses: 0 })
     }
@@ -55,14 +55,14 @@ impl Way {
     /// The next frame: what the programs know of it, and where in `buffer` it is.
     pub(super) fn receive(&mut self, buffer: &mut [u8]) -> io::Result<Option<(Handed, Range<usize>)>> {
         // What is in front of the frame is room for INT afterwards.
-        let room = buffer.get_mut(MOST_GROWTH..).unwrap_or_default();
+        let room = buffer.get_mut(MAX_GROWTH..).unwrap_or_default();
         let Some(length) = self.tun.receive(room)? else { return Ok(None) };
         let Some((handed, tag, frame)) = room.get(..length).and_then(Handed::read) else {
             self.foreign += 1;
             return Err(io::ErrorKind::InvalidData.into());
         };
         self.taken += 1;
-        let end = MOST_GROWTH + length;
+        let end = MAX_GROWTH + length;
         let mut start = end - frame.len();
         if let Some(tag) = tag {
             // The device has put the tag behind the addresses of what is in front; it goes behind the frame's own.

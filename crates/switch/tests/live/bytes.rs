@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use inband_linux::device;
 use inband_linux::frames::{Batch, FrameSocket};
 use inband_linux::netlink::Netlink;
-use inband_node::frame::{Frame, MOST_GROWTH};
+use inband_node::frame::{Frame, MAX_GROWTH};
 use inband_node::{Node, NodeConfig, Passage, Verdict};
 use inband_switch::Switch;
 use inband_wire::Link;
@@ -55,7 +55,7 @@ fn frames_leave_a_switch_as_they_leave_the_engine() {
     let mut batch = Batch::new();
 
     for frame in frames() {
-        let mut buffer = [vec![0; MOST_GROWTH], frame.clone()].concat();
+        let mut buffer = [vec![0; MAX_GROWTH], frame.clone()].concat();
         let mut expected = Frame::behind_headroom(&mut buffer).unwrap();
         let passage = Passage { ingress: 1, egress: 2, ..Passage::default() };
         assert_eq!(node.handle_frame(Link::Ethernet, &mut expected, &passage), Verdict::Forward);

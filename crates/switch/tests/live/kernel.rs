@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use inband_linux::device;
 use inband_linux::frames::{Batch, FrameSocket};
 use inband_linux::netlink::Netlink;
-use inband_node::frame::{Frame, MOST_GROWTH};
+use inband_node::frame::{Frame, MAX_GROWTH};
 use inband_node::{Node, NodeConfig, Passage, Verdict};
 use inband_switch::{LiveSwitch, Status};
 use inband_wire::Link;
@@ -121,7 +121,7 @@ pub(crate) fn plain_frame(payload: usize, protocol: u8, is_v4: bool, port: u16) 
 
 /// The frame as `node` sends it; `None`: it does not.
 pub(crate) fn through(node: &mut Node, frame: &[u8], ingress: u16, egress: u16) -> Option<Vec<u8>> {
-    let mut buffer = [vec![0xa5; MOST_GROWTH], frame.to_vec()].concat();
+    let mut buffer = [vec![0xa5; MAX_GROWTH], frame.to_vec()].concat();
     let mut expected = Frame::behind_headroom(&mut buffer).unwrap();
     let passage = Passage { ingress, egress, ..Passage::default() };
     let verdict = node.handle_frame(Link::Ethernet, &mut expected, &passage);

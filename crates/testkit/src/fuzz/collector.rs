@@ -6,7 +6,7 @@ use inband_collector::{Collector, CollectorSettings};
 use inband_model::Nanos;
 
 /// Most datagrams of one input.
-const MOST_DATAGRAMS: usize = 64;
+const MAX_DATAGRAMS: usize = 64;
 
 /// Datagrams, each behind its length in two bytes and the milliseconds since the last one in one byte.
 ///
@@ -18,7 +18,7 @@ pub fn collector(mut input: &[u8]) {
     let to = SocketAddr::from((Ipv4Addr::LOCALHOST, 32766));
     let mut now = 1_700_000_000_000_000_000_u64;
     let mut received = 0;
-    for _ in 0..MOST_DATAGRAMS {
+    for _ in 0..MAX_DATAGRAMS {
         let Some(([high, low, later], rest)) = input.split_first_chunk() else { break };
         let length = usize::from(u16::from_be_bytes([*high, *low])).min(rest.len());
         let (datagram, rest) = rest.split_at(length);

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use crate::layers::{Layers, Link, Strictness};
 use crate::verify::{ChecksumState, l4_checksum};
 
-use super::{Datagram, DatagramError, MOST_HEADER_BYTES};
+use super::{Datagram, DatagramError, MAX_HEADER_BYTES};
 
 fn datagram(source: &str, destination: &str) -> Datagram {
     let (source, destination): (SocketAddr, SocketAddr) =
@@ -78,7 +78,7 @@ fn the_longest_payload_fits_exactly_and_one_byte_more_does_not() {
     let payload = std::vec![0; 65_535];
     assert_eq!(v4().write(&payload[..65_507], &mut out), Ok(65_507 + 42));
     assert_eq!(v4().write(&payload[..65_508], &mut out), Err(DatagramError::TooLong));
-    assert_eq!(v6().write(&payload[..65_527], &mut out), Ok(65_527 + MOST_HEADER_BYTES));
+    assert_eq!(v6().write(&payload[..65_527], &mut out), Ok(65_527 + MAX_HEADER_BYTES));
     assert_eq!(v6().write(&payload[..65_528], &mut out), Err(DatagramError::TooLong));
 }
 

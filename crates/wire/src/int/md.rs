@@ -41,7 +41,7 @@ pub struct MdHeader {
 /// Length of the header, bytes.
 pub const HEADER_BYTES: usize = size_of::<MdHeader>();
 /// The largest Hop ML its 5 bits can name.
-pub const MOST_HOP_ML: Words = Words::new(31);
+pub const MAX_HOP_ML: Words = Words::new(31);
 
 const DISCARD: u8 = 0x08;
 const MAX_HOP_COUNT_EXCEEDED: u8 = 0x04;
@@ -57,7 +57,7 @@ impl MdHeader {
         Self {
             version_flags: VERSION << 4,
             reserved: 0,
-            reserved_hop_ml: hop_ml.min(MOST_HOP_ML).count(),
+            reserved_hop_ml: hop_ml.min(MAX_HOP_ML).count(),
             remaining_hop_count,
             instruction_bitmap: U16::new(instructions.0),
             domain_specific_id: U16::ZERO,

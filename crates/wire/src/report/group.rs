@@ -36,7 +36,7 @@ pub const VERSION: u8 = 2;
 /// Width of the sequence number, bits.
 pub const SEQUENCE_BITS: u32 = 22;
 /// The largest hw_id its 6 bits can name.
-pub const MOST_HW_ID: u8 = 0x3f;
+pub const MAX_HW_ID: u8 = 0x3f;
 
 const SEQUENCE_MASK: u32 = (1 << SEQUENCE_BITS) - 1;
 
@@ -45,7 +45,7 @@ impl GroupHeader {
     #[must_use]
     pub fn new(hw_id: u8, sequence: u32, node_id: u32) -> Self {
         let first = u32::from(VERSION) << 28
-            | u32::from(hw_id & MOST_HW_ID) << SEQUENCE_BITS
+            | u32::from(hw_id & MAX_HW_ID) << SEQUENCE_BITS
             | sequence & SEQUENCE_MASK;
         Self { version_hw_id_sequence: U32::new(first), node_id: U32::new(node_id) }
     }
@@ -60,7 +60,7 @@ impl GroupHeader {
     #[must_use]
     #[allow(clippy::cast_possible_truncation, reason = "the low 8 bits are wanted, 6 of them count")]
     pub fn hw_id(&self) -> u8 {
-        (self.version_hw_id_sequence.get() >> SEQUENCE_BITS) as u8 & MOST_HW_ID
+        (self.version_hw_id_sequence.get() >> SEQUENCE_BITS) as u8 & MAX_HW_ID
     }
 
     /// Number of the datagram, 22 bits, counted per node, hw_id and destination.

@@ -97,7 +97,7 @@ impl Departures {
             let own = flows.iter().find(|flow| flow.flow == delayed.flow);
             let victim = own.copied().unwrap_or_else(|| share(delayed.flow, 0, bytes));
             let is_listed = victims.iter().any(|known| known.flow == victim.flow);
-            if victim.share_permille < settings.victim_permille && !is_listed && victims.len() < MOST_LISTED {
+            if victim.share_permille < settings.victim_permille && !is_listed && victims.len() < MAX_LISTED {
                 victims.push(victim);
             }
         }
@@ -117,7 +117,7 @@ fn listed(settings: &CulpritSettings, flows: &[CulpritFlow]) -> Vec<CulpritFlow>
         together += flow.share_permille;
         is_needed
     });
-    needed.filter(|flow| flow.share_permille >= settings.least_permille).take(MOST_LISTED).copied().collect()
+    needed.filter(|flow| flow.share_permille >= settings.least_permille).take(MAX_LISTED).copied().collect()
 }
 
 fn pattern(settings: &CulpritSettings, flows: &[CulpritFlow]) -> CulpritPattern {
@@ -143,7 +143,7 @@ fn pattern(settings: &CulpritSettings, flows: &[CulpritFlow]) -> CulpritPattern 
 fn event(detail: Culprits, place: Place, worst: &Departure, before: &[&Departure]) -> Event {
     let first = before.iter().map(|departure| departure.report.received_at).min();
     let mut evidence = vec![worst.report];
-    for departure in before.iter().take(MOST_EVIDENCE) {
+    for departure in before.iter().take(MAX_EVIDENCE) {
         if !evidence.contains(&departure.report) {
             evidence.push(departure.report);
         }
@@ -166,6 +166,6 @@ fn event(detail: Culprits, place: Place, worst: &Departure, before: &[&Departure
 /// Most packets of one congested queue that are remembered.
 const MAX_DEPARTURES: usize = 512;
 /// Most flows that are named.
-const MOST_LISTED: usize = 16;
+const MAX_LISTED: usize = 16;
 /// Most reports that are named beside that of the delayed packet.
-const MOST_EVIDENCE: usize = 7;
+const MAX_EVIDENCE: usize = 7;

@@ -33,7 +33,7 @@ pub(super) struct Group {
     pub(super) last: ReportReference,
     pub(super) reports: u64,
     pub(super) packets: u64,
-    /// Different flows with the TTL of their packets, at most [`MOST_FLOWS`].
+    /// Different flows with the TTL of their packets, at most [`MAX_FLOWS`].
     pub(super) flows: Vec<Victim>,
     pub(super) is_congested: bool,
 }
@@ -58,7 +58,7 @@ impl Group {
         self.is_congested |= dropped.is_congested;
         let Some(flow) = dropped.flow else { return };
         let is_known = self.flows.iter().any(|victim| victim.flow == flow);
-        if !is_known && self.flows.len() < MOST_FLOWS {
+        if !is_known && self.flows.len() < MAX_FLOWS {
             self.flows.push(Victim { flow, ttl: dropped.ttl });
         }
     }
@@ -80,4 +80,4 @@ impl Place {
 }
 
 /// Most flows of a group that are told apart.
-const MOST_FLOWS: usize = 32;
+const MAX_FLOWS: usize = 32;

@@ -70,7 +70,7 @@ impl SpikeDetector {
     #[inline]
     pub(super) fn record(&mut self, settings: &SpikeSettings, latency: Nanos) -> Option<Turn> {
         let latency = u32::try_from(latency.0).unwrap_or(u32::MAX);
-        let spike = if self.filled < LEAST_SAMPLES { None } else { self.judge(settings, latency) };
+        let spike = if self.filled < MIN_SAMPLES { None } else { self.judge(settings, latency) };
         self.samples[self.next] = latency;
         self.next = (self.next + 1) % SAMPLES;
         self.filled = (self.filled + 1).min(SAMPLES);
@@ -156,7 +156,7 @@ impl Usual {
 /// Samples that say what is usual.
 const SAMPLES: usize = 512;
 /// Fewer samples say nothing yet.
-const LEAST_SAMPLES: usize = 64;
+const MIN_SAMPLES: usize = 64;
 /// What is usual is not computed again for a sample that seems to stand out before so many new samples.
 const RENEW_AFTER: usize = 64;
 /// The latest samples, of which ...

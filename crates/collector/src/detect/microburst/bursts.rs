@@ -18,7 +18,7 @@ use super::settings::MicroburstSettings;
 #[derive(Debug, Default)]
 pub(super) struct Bursts {
     burst: Option<Burst>,
-    /// When the latest microbursts were seen, by our clock; at most [`MOST_IN_STORM`].
+    /// When the latest microbursts were seen, by our clock; at most [`MAX_IN_STORM`].
     seen_at: VecDeque<Nanos>,
 }
 
@@ -85,11 +85,11 @@ impl Bursts {
         let seen_at = burst.last.received_at;
         self.seen_at.push_back(seen_at);
         while self.seen_at.front().is_some_and(|at| seen_at.since(*at) > SECOND)
-            || self.seen_at.len() > MOST_IN_STORM
+            || self.seen_at.len() > MAX_IN_STORM
         {
             self.seen_at.pop_front();
         }
-        if self.seen_at.len() >= settings.storm.clamp(1, MOST_IN_STORM) {
+        if self.seen_at.len() >= settings.storm.clamp(1, MAX_IN_STORM) {
             let storm = self.storm(place, &burst);
             return outbox.begin(storm, Course::until_quiet(SECOND));
         }
@@ -161,4 +161,4 @@ fn class(duration: Nanos) -> BurstClass {
 
 const SECOND: Nanos = Nanos::from_secs(1);
 /// Most microbursts of a queue that are remembered.
-const MOST_IN_STORM: usize = 64;
+const MAX_IN_STORM: usize = 64;

@@ -61,7 +61,7 @@ impl Times {
             at = left;
         }
         // Reports of single nodes may be of packets that far apart.
-        let apart = if path.origin == Origin::MdStack { 0 } else { LONGEST_APART_NS };
+        let apart = if path.origin == Origin::MdStack { 0 } else { MAX_APART_NS };
         Times { hops: times, basis: Basis::ReceivedAt, uncertainty: Nanos(whole.saturating_add(apart)) }
     }
 
@@ -88,13 +88,13 @@ fn on_clock(record: &HopRecord, latency: Option<u64>, received_at: Nanos) -> Opt
 /// A clock that is an hour off does not show the time of day, but the time since its node started.
 const FARTHEST_NS: u64 = 3_600_000_000_000;
 /// 2.5 times 2^30 ns: for so long a smart node's report of a flow holds.
-const LONGEST_APART_NS: u64 = 2_684_354_560;
+const MAX_APART_NS: u64 = 2_684_354_560;
 
 #[cfg(test)]
 mod tests {
     use inband_model::{Flow, Hop, HopRecord, Nanos, NodeId, Origin, Path, PathObservation};
 
-    use super::{Basis, FARTHEST_NS, LONGEST_APART_NS, Times};
+    use super::{Basis, FARTHEST_NS, MAX_APART_NS, Times};
 
     const NOW: u64 = 1_700_000_000_000_000_000;
 
@@ -126,7 +126,7 @@ mod tests {
             assert_eq!(times.uncertainty, Nanos(40));
         }
         let times = Times::of(&path(Origin::XdReport), &[good, None]);
-        assert_eq!(times.uncertainty, Nanos(40 + LONGEST_APART_NS));
+        assert_eq!(times.uncertainty, Nanos(40 + MAX_APART_NS));
     }
 
     #[test]

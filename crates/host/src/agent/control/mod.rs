@@ -26,7 +26,7 @@ use crate::rules::MappedPrefix;
 use crate::settings::{HostSection, PeerSettings};
 use generations::Generations;
 use notices::Notices;
-use sockets::{MOST_DATAGRAMS, Sockets};
+use sockets::{MAX_DATAGRAMS, Sockets};
 
 /// What the agent asks of others, and what it grants them.
 pub(super) struct Control {
@@ -289,13 +289,13 @@ impl Control {
         let mut notes = Vec::new();
         let (asking, asked) = self.sockets.counts();
         for number in 0..asking {
-            for _ in 0..MOST_DATAGRAMS {
+            for _ in 0..MAX_DATAGRAMS {
                 let Some((message, from)) = self.sockets.next_answer(number) else { break };
                 notes.extend(self.handle_answer(&message, from, programs, now)?);
             }
         }
         for number in 0..asked {
-            for _ in 0..MOST_DATAGRAMS {
+            for _ in 0..MAX_DATAGRAMS {
                 let Some((message, from, device)) = self.sockets.next_question(number) else { break };
                 let is_peer = self.is_peer(from.ip());
                 if let Some(answer) = self.granter.handle(&message, is_peer, device) {

@@ -20,7 +20,7 @@ pub(super) struct Notices {
 }
 
 /// Most addresses of which a refusal is told, and most of which something else is.
-const MOST_TOLD: usize = 1000;
+const MAX_TOLD: usize = 1000;
 
 impl Notices {
     pub(super) fn new(node_id: u32, clock: Clock) -> Self {
@@ -54,7 +54,7 @@ impl Notices {
 
     /// The refusal of a host, the first time that it is noticed.
     pub(super) fn refusal(&mut self, address: IpAddr, reason: &str) -> Option<String> {
-        let is_new = self.refused.len() < MOST_TOLD && self.refused.insert(address);
+        let is_new = self.refused.len() < MAX_TOLD && self.refused.insert(address);
         is_new.then(|| format!("no INT to {address}: {reason}"))
     }
 
@@ -64,7 +64,7 @@ impl Notices {
     }
 
     fn tell_once(&mut self, about: (IpAddr, &'static str), note: impl FnOnce() -> String) {
-        if self.told.len() < MOST_TOLD && self.told.insert(about) {
+        if self.told.len() < MAX_TOLD && self.told.insert(about) {
             self.waiting.push(note());
         }
     }

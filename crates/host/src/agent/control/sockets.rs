@@ -26,7 +26,7 @@ struct Gate {
 }
 
 /// Most datagrams of one socket in a turn.
-pub(super) const MOST_DATAGRAMS: usize = 256;
+pub(super) const MAX_DATAGRAMS: usize = 256;
 const ANY: [IpAddr; 2] = [IpAddr::V4(Ipv4Addr::UNSPECIFIED), IpAddr::V6(Ipv6Addr::UNSPECIFIED)];
 
 impl Sockets {
@@ -117,7 +117,7 @@ impl Sockets {
     /// The next message of `socket`; what is none is passed over.
     fn receive(&self, socket: &UdpSocket) -> Option<(Message, SocketAddr)> {
         let mut bytes = [0; MESSAGE_BYTES + 1];
-        for _ in 0..MOST_DATAGRAMS {
+        for _ in 0..MAX_DATAGRAMS {
             let (length, from) = match socket.recv_from(&mut bytes) {
                 Ok(received) => received,
                 // What was sent earlier did not arrive.

@@ -14,7 +14,7 @@ const HOST: &[&str] = &["host"];
 /// Most peers whose paths are tried.
 const MAX_TRIED: usize = 4;
 /// The segments that are left when INT has its room, bytes of payload.
-const LEAST_SEGMENT: u64 = 512;
+const MIN_SEGMENT: u64 = 512;
 
 pub(super) fn look(system: &System<'_>, file: &ConfigFile) -> Result<Vec<Finding>, Failure> {
     let settings: HostSettings = file.parse()?;
@@ -64,7 +64,7 @@ fn device(system: &System<'_>, settings: &HostSettings, name: &str) -> Finding {
         () if !is_ethernet => {
             finding.missing("its frames are not those of Ethernet", "another device in host.devices")
         }
-        () if mtu < u64::from(room) + LEAST_SEGMENT => finding.degraded(
+        () if mtu < u64::from(room) + MIN_SEGMENT => finding.degraded(
             "INT leaves less than 512 bytes of a segment",
             "fewer source.instructions, or a smaller host.room_hops",
         ),

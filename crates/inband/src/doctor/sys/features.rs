@@ -27,7 +27,7 @@ fn count(name: &str) -> io::Result<usize> {
     }
     ask(name, &mut words)?;
     let count = usize::try_from(words[4]).unwrap_or(usize::MAX);
-    if count > MOST_FEATURES { Err(io::ErrorKind::InvalidData.into()) } else { Ok(count) }
+    if count > MAX_FEATURES { Err(io::ErrorKind::InvalidData.into()) } else { Ok(count) }
 }
 
 /// `ETHTOOL_GSTRINGS`: what they are called, 32 bytes each.
@@ -75,5 +75,5 @@ fn ask(name: &str, words: &mut [u32]) -> io::Result<()> {
 /// `ETH_SS_FEATURES`.
 const FEATURES: u32 = 4;
 /// Kernels have some 60.
-const MOST_FEATURES: usize = 1024;
+const MAX_FEATURES: usize = 1024;
 const NAME_WORDS: usize = 32 / 4;

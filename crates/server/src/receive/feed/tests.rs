@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use inband_model::Nanos;
 
-use super::{MOST_BATCHES, ReceptionCounts, feed};
+use super::{MAX_BATCHES, ReceptionCounts, feed};
 use crate::clock::Clock;
 use crate::receive::Batch;
 
@@ -46,7 +46,7 @@ fn room_comes_back_when_a_batch_is_taken() {
 #[test]
 fn the_number_of_batches_has_a_bound_of_its_own() {
     let (inlet, feed) = feed(usize::MAX, Clock::start());
-    for _ in 0..MOST_BATCHES + 7 {
+    for _ in 0..MAX_BATCHES + 7 {
         inlet.put(batch(1, 0));
     }
 

@@ -87,7 +87,7 @@ fn child_that_writes_until_it_is_killed() {
     let store = Store::open(settings).unwrap();
     let there = integers(&store.history().unwrap(), "sequence").len();
     let mut next = u32::try_from(there).unwrap();
-    for _ in 0..MOST_BATCHES {
+    for _ in 0..MAX_BATCHES {
         assert_eq!(store.offer(with_evidence(reports(next, 17))), Offered::Queued);
         next += 17;
         if next % 3 == 0 {
@@ -100,6 +100,6 @@ fn child_that_writes_until_it_is_killed() {
 /// Processes that are killed.
 const ROUNDS: usize = 25;
 /// What a process writes at most, if nobody kills it.
-const MOST_BATCHES: usize = 20_000;
+const MAX_BATCHES: usize = 20_000;
 const FOLDER: &str = "INBAND_STORE_CRASH_TEST";
 const ACKNOWLEDGED: &str = "acknowledged ";

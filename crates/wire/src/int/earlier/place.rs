@@ -54,7 +54,7 @@ pub(crate) fn behind_shim(
             Ok(version) => (version, encapsulation),
             // A header of another version is there only where one fits.
             Err(error) => {
-                check_length(shim, at, LEAST_WORDS, bounds.packet_end)?;
+                check_length(shim, at, MIN_WORDS, bounds.packet_end)?;
                 return Err(error);
             }
         },
@@ -130,7 +130,7 @@ fn version_behind(
 }
 
 /// The least Length of a shim in front of a metadata header of any version.
-const LEAST_WORDS: usize = (SHIM_BYTES + HEADER_BYTES) / 4;
+const MIN_WORDS: usize = (SHIM_BYTES + HEADER_BYTES) / 4;
 
 /// The least Length of a shim, words: itself, the metadata header, what 0.5 puts behind the stack.
 const fn least_words(version: Version, header_type: HeaderType, encapsulation: Encapsulation) -> usize {
