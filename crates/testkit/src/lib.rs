@@ -4,6 +4,7 @@
 //! [`oracle`] reads them by plain loops: neither uses the code under test. [`strategies`] makes arbitrary ones,
 //! [`fuzz`] holds the bodies of the fuzz targets.
 
+mod backlog;
 pub mod earlier;
 mod failures;
 pub mod fuzz;
@@ -20,6 +21,7 @@ pub mod report;
 pub mod report_again;
 pub mod strategies;
 
+pub use backlog::widen_backlog;
 pub use earlier::{EarlierInt, host_int, int_0_5, int_1_0, int_in_tunnel};
 pub use hex::hex;
 pub use int::{Int, IntFrame, int_md, int_mx, md_frame, mx_frame};

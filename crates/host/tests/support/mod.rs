@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use inband_testkit::widen_backlog;
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
 /// A network namespace of the test's own.
@@ -34,6 +35,7 @@ impl Space {
                 return None;
             }
         }
+        widen_backlog();
         space.ip("link set lo up");
         Some(space)
     }

@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
+use inband_testkit::widen_backlog;
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
 use crate::traffic::PATIENCE;
@@ -95,6 +96,7 @@ impl World {
                 return None;
             }
         }
+        widen_backlog();
         let number = WORLDS.fetch_add(1, Ordering::Relaxed);
         let unique = format!("inb{}-{number}", std::process::id());
         let names = [0, 1, 2, 3].map(|place| format!("{unique}-{place}"));

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::sleep;
 use std::time::Duration;
 
+use inband_testkit::widen_backlog;
 use serde_json::Value;
 
 /// A lab; it is taken down when this is dropped.
@@ -26,6 +27,7 @@ impl World {
             eprintln!("skipped: only root creates network namespaces");
             return None;
         }
+        widen_backlog();
         Some(Self::unprivileged(text))
     }
 

@@ -16,6 +16,7 @@ use inband_linux::route::{NextHop, Route};
 use inband_linux::veth::{self, End};
 use inband_node::NodeConfig;
 use inband_switch::{LiveSwitch, Status};
+use inband_testkit::widen_backlog;
 use rustix::time::{ClockId, clock_gettime};
 
 /// The namespaces in the order of the links.
@@ -44,6 +45,7 @@ impl World {
             eprintln!("skipped: only root creates network namespaces");
             return None;
         }
+        widen_backlog();
         let number = WORLDS.fetch_add(1, Ordering::Relaxed);
         let names: Vec<_> =
             (0..4).map(|place| format!("inbs{}-{number}-{place}", std::process::id())).collect();
