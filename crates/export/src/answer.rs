@@ -1,26 +1,26 @@
-//! How the other side took what it was sent.
+//! The other side's answer to a delivery attempt.
 
 use std::time::Duration;
 
-/// How the other side took an attempt.
+/// The other side's answer to an attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Answer {
-    /// It has it.
+    /// Everything was accepted.
     Taken,
-    /// It has it but for so many messages at most, for this reason; it will not want those later.
+    /// Everything was accepted but for at most `rejected` messages, which are not to be sent again.
     TakenInPart {
-        /// Messages of which it does not have everything, at most.
+        /// Messages that were not accepted completely, at most.
         rejected: u64,
-        /// What it says of them.
+        /// The reason it reports.
         why: String,
     },
-    /// It does not want it, for this reason, and will not want it later.
+    /// Permanently refused, for this reason.
     Refused(String),
-    /// It is away or overloaded, for this reason; it may say when to come again.
+    /// Unreachable or overloaded.
     Away {
-        /// What is seen of it.
+        /// What failed.
         why: String,
-        /// When it asks to be tried again.
+        /// How long it asks to wait before the next attempt.
         again: Option<Duration>,
     },
 }

@@ -1,8 +1,8 @@
-//! How do messages reach a broker that may be away for hours?
+//! Delivery to a broker that may be unreachable for hours.
 //!
-//! One thread takes them out of the queue and appends them to the spool, another reads the spool, hands batches to the
-//! broker and removes what the broker has acknowledged. So each message is delivered at least once, and in order; the id
-//! it carries lets the other side drop what comes twice.
+//! One thread moves messages from the queue to the spool; another reads the spool, passes batches to the
+//! broker and removes the messages that the broker has acknowledged. Each message is delivered at least once,
+//! and in order; its id lets the other side drop duplicates.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,39 +20,39 @@ use super::queue::{Ending, Next};
 use super::spool::{Entry, Spool};
 use super::tally::{Failure, Tally};
 
-/// The other side, as it takes batches.
+/// The connection to a broker.
 pub(super) trait Broker: Send + 'static {
-    /// Delivers what it can of a batch, in at most the time that is left.
+    /// Delivers as much of a batch as it can within `left`.
     fn deliver(&mut self, batch: &[Parcel], left: Duration) -> Delivery;
 
-    /// Hears that nothing waits to be delivered; again and again while it is so.
+    /// Called repeatedly while there is nothing to deliver.
     fn handle_silence(&mut self) {}
 }
 
-/// A message on its way.
+/// A message to deliver.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Parcel {
-    /// By which the other side knows what comes twice.
+    /// The id by which the other side recognizes duplicates.
     pub(super) id: String,
     pub(super) topic: Topic,
-    /// To what it belongs: flow, key or node.
+    /// What it belongs to: flow, key or node.
     pub(super) key: String,
     /// The JSON object.
     pub(super) body: Vec<u8>,
 }
 
-/// What became of a batch.
+/// The result of delivering a batch.
 #[derive(Debug)]
 pub(super) struct Delivery {
-    /// Messages from its start that the other side has acknowledged.
+    /// Leading messages of the batch that were acknowledged.
     pub(super) acknowledged: usize,
-    /// What the other side says of the next one.
+    /// The answer to the message after those.
     pub(super) next: Answer,
-    /// Whether it may have some of the others as well, and their acknowledgement is under way or was lost.
+    /// Whether later messages may have arrived too, with their acknowledgement pending or lost.
     pub(super) may_have_more: bool,
 }
 
-/// What is the same for every broker.
+/// The settings that all brokers share.
 #[derive(Debug)]
 pub(super) struct Wanted<'a> {
     pub(super) what: &'a [Topic],
@@ -65,15 +65,15 @@ pub(super) struct Wanted<'a> {
 /// The spool between the two threads.
 struct Shared {
     spool: Mutex<Spool>,
-    /// Something was appended, or nothing more comes.
+    /// Something was appended, or the spool is closed.
     news: Condvar,
-    /// Nothing more is appended.
+    /// No more messages will be appended.
     is_closed: AtomicBool,
     tally: Arc<Tally>,
     ending: Arc<Ending>,
 }
 
-/// Opens the spool and starts to deliver.
+/// Opens the spool and starts delivering.
 pub(super) fn start(
     wanted: &Wanted<'_>,
     broker: impl Broker,
@@ -91,7 +91,7 @@ pub(super) fn start(
     delivery::start(Topics::new(wanted.what), wanted.queue, tally, work)
 }
 
-/// What runs on the thread that appends.
+/// Runs the thread that appends.
 fn run(spool: Spool, broker: impl Broker, names: &Names, work: Work<Message>) {
     let Work { outlet, tally, ending } = work;
     let shared = Arc::new(Shared {
@@ -126,7 +126,7 @@ fn run(spool: Spool, broker: impl Broker, names: &Names, work: Work<Message>) {
     if let Ok(sender) = sender {
         let _ = sender.join();
     }
-    // What waits is there at the next start.
+    // Messages that are left are delivered after the next start.
     let _ = shared.spool().sync();
 }
 
@@ -143,7 +143,7 @@ impl Shared {
             let mut left = payloads;
             while !left.is_empty() {
                 let (now, later) = left.split_at(self.spool().portion(left));
-                // Where the broker reaches nobody, the oldest messages make room.
+                // If the broker is unreachable, the oldest messages make room.
                 let _ = self.tally.wait_until(|| self.spool().has_room(now));
                 self.append_now(now);
                 left = later;
@@ -169,7 +169,7 @@ impl Shared {
         self.news.notify_all();
     }
 
-    /// What runs on the thread that sends.
+    /// Runs the thread that sends.
     fn send(&self, mut broker: impl Broker) {
         let mut pause = FIRST_PAUSE;
         loop {
@@ -186,7 +186,7 @@ impl Shared {
             self.tally.note_answer(&delivery.next);
             let acknowledged = delivery.acknowledged as u64;
             self.remove(batch.first + acknowledged, None);
-            // What may have arrived is not dropped for want of room: it would count as lost.
+            // Messages that may have arrived are not evicted: they would count as lost.
             self.spool().hold(delivery.may_have_more);
             match delivery.next {
                 Answer::Refused(_) | Answer::TakenInPart { .. } => {
@@ -204,7 +204,7 @@ impl Shared {
         }
     }
 
-    /// The oldest messages; the end where no more come, or the time for them is over.
+    /// The oldest messages; `End` when no more will come or the deadline has passed.
     fn next_batch(&self) -> Next<Batch> {
         let mut spool = self.spool();
         loop {
@@ -239,7 +239,7 @@ impl Shared {
         }
     }
 
-    /// Removes every message below this number from the spool, and counts them as exported, or as lost for a reason.
+    /// Removes all messages below this number from the spool; counts them as exported, or as failed.
     fn remove(&self, below: u64, failure: Option<Failure>) {
         let Some(through) = below.checked_sub(1) else { return };
         let mut spool = self.spool();
@@ -252,22 +252,23 @@ impl Shared {
     }
 }
 
-/// Messages with numbers in sequence.
+/// Consecutive messages.
 struct Batch {
-    /// Number of the first.
+    /// Number of the first message.
     first: u64,
     parcels: Vec<Parcel>,
 }
 
 impl Batch {
-    /// The messages of these entries, up to one that is none; `None` where that is the first.
+    /// The messages of these entries, up to the first that cannot be decoded; `None` if that is the first
+    /// entry.
     fn of(spool: &str, entries: &[Entry]) -> Option<Batch> {
         let parcels = entries.iter().map_while(|entry| decode(spool, entry)).collect::<Vec<_>>();
         Some(Batch { first: entries.first()?.number, parcels }).filter(|batch| !batch.parcels.is_empty())
     }
 }
 
-/// A message as it stands in the spool: topic, length of the key, key, body.
+/// Encodes a message for the spool: topic, length of the key, key, body.
 fn encode(topic: Topic, key: &str, body: &[u8]) -> Vec<u8> {
     let end = (0..=key.len().min(MAX_KEY_BYTES)).rev().find(|end| key.is_char_boundary(*end)).unwrap_or(0);
     let key = &key.as_bytes()[..end];
@@ -287,17 +288,17 @@ fn decode(spool: &str, entry: &Entry) -> Option<Parcel> {
     })
 }
 
-/// Longest key, bytes; more of it is left out.
+/// Maximum length of a key, bytes; longer keys are truncated.
 const MAX_KEY_BYTES: usize = 1_024;
-/// How long a thread waits for messages before it looks again.
+/// How long a thread waits for messages before it checks again.
 const PATIENCE: Duration = Duration::from_millis(500);
-/// Bytes that are appended at once.
+/// Bytes that are appended at once, about.
 const MAX_BYTES: usize = 1 << 20;
-/// Messages that are delivered at once.
+/// Messages per batch.
 pub(super) const MAX_AT_ONCE: usize = 512;
 /// Longest time for a batch.
 const MAX_DELIVERY: Duration = Duration::from_secs(10);
-/// Pause behind the first attempt that failed, and the longest one.
+/// Pause after the first failed attempt, and the longest pause.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const MAX_PAUSE: Duration = Duration::from_secs(5);
 

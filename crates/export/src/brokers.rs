@@ -1,4 +1,4 @@
-//! What can be set about brokers?
+//! The settings of brokers.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,26 +16,26 @@ use super::message::Topic;
 pub struct NatsSettings {
     /// Servers, separated by commas: `nats://` or `tls://`; empty: nothing is sent. Default empty.
     pub url: String,
-    /// What subjects begin with; the topic follows: `inband.paths`. Default `inband`.
+    /// Prefix of subjects, followed by the topic: `inband.paths`. Default `inband`.
     pub subject: String,
-    /// The stream, which is made where it is not there; empty: somebody else makes it. Default `INBAND`.
+    /// The stream, created if missing; empty: none is created. Default `INBAND`.
     pub stream: String,
-    /// How long a stream that is made keeps messages. Default `7d`.
+    /// How long a stream that is created keeps messages. Default `7d`.
     #[serde(with = "quantity::time")]
     pub retain: Duration,
-    /// Token to show; empty: none. Default empty.
+    /// Authentication token; empty: none. Default empty.
     pub token: String,
     /// File with credentials (JWT and seed); empty: none. Default empty.
     pub credentials: PathBuf,
-    /// File with the certificates that vouch for the servers, PEM; empty: those of the system. Default empty.
+    /// PEM file with the certificates of trusted authorities; empty: those of the system. Default empty.
     pub authorities: PathBuf,
     /// What is sent: `paths`, `events`, `ledger`, `observations`. Default all but the last.
     pub what: Vec<Topic>,
     /// Messages that may wait in memory; more are dropped and counted. Default 100,000.
     pub queue: u64,
-    /// Directory of what waits to be acknowledged. Default `inband-spool/nats`.
+    /// Directory of messages that are not yet acknowledged. Default `inband-spool/nats`.
     pub spool: PathBuf,
-    /// How large it may be; then the oldest messages are dropped and counted. Default `1GB`.
+    /// Maximum size of that directory; the oldest messages beyond it are dropped and counted. Default `1GB`.
     #[serde(with = "quantity::size")]
     pub spool_size: u64,
 }
@@ -62,24 +62,24 @@ impl Default for NatsSettings {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct KafkaSettings {
-    /// Brokers to begin with, `HOST:PORT` separated by commas; empty: nothing is sent. Default empty.
+    /// Initial brokers, `HOST:PORT` separated by commas; empty: nothing is sent. Default empty.
     pub brokers: String,
-    /// What names of topics begin with; the topic follows: `inband.paths`. Default `inband`.
+    /// Prefix of topic names, followed by the topic: `inband.paths`. Default `inband`.
     pub topic: String,
     /// What is sent: `paths`, `events`, `ledger`, `observations`. Default all but the last.
     pub what: Vec<Topic>,
     /// Messages that may wait in memory; more are dropped and counted. Default 100,000.
     pub queue: u64,
-    /// Directory of what waits to be acknowledged. Default `inband-spool/kafka`.
+    /// Directory of messages that are not yet acknowledged. Default `inband-spool/kafka`.
     pub spool: PathBuf,
-    /// How large it may be; then the oldest messages are dropped and counted. Default `1GB`.
+    /// Maximum size of that directory; the oldest messages beyond it are dropped and counted. Default `1GB`.
     #[serde(with = "quantity::size")]
     pub spool_size: u64,
-    /// Further settings of the client, by the names librdkafka gives them: TLS, SASL, compression. Default none.
+    /// Further client settings under their librdkafka names: TLS, SASL, compression. Default none.
     pub properties: BTreeMap<String, KafkaProperty>,
 }
 
-/// A setting of the client, as TOML has it.
+/// A client setting in TOML.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged, expecting = "a text, a whole number, true or false")]
 pub enum KafkaProperty {

@@ -1,4 +1,4 @@
-//! How does an output stand in the pipeline?
+//! The pipeline stage in front of an output's thread.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,12 +13,12 @@ use super::queue::{Ending, Inlet, Messages, Outlet, queue};
 use super::tally::Tally;
 use crate::stage::Stage;
 
-/// What an output takes of what the pipeline gives. It runs on the pipeline's thread, so it only looks and copies.
+/// What an output takes from the pipeline. It runs on the pipeline's thread, so it only selects and copies.
 pub(super) trait Choice: Send + 'static {
-    /// What goes to the thread that delivers.
+    /// What is passed to the thread that delivers.
     type Item: Messages;
 
-    /// What it takes of something the collector says.
+    /// What it takes of an observation or event.
     fn choose(&mut self, output: &Output) -> Chosen<Self::Item>;
 
     /// Whether it wants the hops of every report.
@@ -26,13 +26,14 @@ pub(super) trait Choice: Send + 'static {
         false
     }
 
-    /// How many messages hops would be, where each message takes its own room; `None`: nothing is known without them.
+    /// How many messages these hops would be, if each takes its own room; `None` if that is unknown before
+    /// they are copied.
     fn messages_of(&self, hops: &HopColumns) -> Option<u64> {
         let _ = hops;
         None
     }
 
-    /// What it takes of hops. They are copied as the columns they are; records are made of them on the other thread.
+    /// What it takes of hops. They are copied as columns; the other thread makes records of them.
     fn choose_hops(&mut self, hops: &HopColumns) -> Chosen<Self::Item> {
         let _ = hops;
         Chosen::Nothing
@@ -51,18 +52,18 @@ pub(super) trait Choice: Send + 'static {
     }
 }
 
-/// What is done with something the pipeline gives.
+/// What is done with one item of the pipeline.
 #[derive(Debug)]
 pub(super) enum Chosen<T> {
     /// It is delivered.
     Deliver(T),
-    /// It is of a kind that is delivered, but a setting or a silence keeps this one back.
+    /// Its kind is delivered, but a setting or a silence keeps it back.
     KeepBack,
-    /// It is of no concern to this output.
+    /// Not meant for this output.
     Nothing,
 }
 
-/// What the thread that delivers is given.
+/// What the thread that delivers works with.
 pub(super) struct Work<T> {
     pub(super) outlet: Outlet<T>,
     pub(super) tally: Arc<Tally>,
@@ -72,18 +73,18 @@ pub(super) struct Work<T> {
 /// The stage in front of the thread that delivers.
 pub(super) struct Export<C: Choice> {
     choice: C,
-    /// `None` once nothing more comes.
+    /// `None` once the output ends.
     inlet: Option<Inlet<C::Item>>,
     tally: Arc<Tally>,
     ending: Arc<Ending>,
-    /// Disconnected when its threads have come to their end.
+    /// Disconnected when its threads have ended.
     done: Receiver<()>,
 }
 
-/// What a further thread of an output does, on its own beside the one that delivers.
+/// The work of a second thread, independent of the one that delivers.
 pub(super) type Beside = Box<dyn FnOnce(&Tally, &Ending) + Send>;
 
-/// Starts a thread that does `work` with what `choice` takes; at most `most` messages wait for it.
+/// Starts a thread that does `work` with what `choice` takes; at most `most` messages are queued for it.
 pub(super) fn start<C: Choice>(
     choice: C,
     most: u64,
@@ -93,7 +94,7 @@ pub(super) fn start<C: Choice>(
     start_beside(choice, most, tally, work, None)
 }
 
-/// Does so, and starts another thread beside it, which neither waits for the other.
+/// Starts such a thread and a second, independent one.
 pub(super) fn start_beside<C: Choice>(
     choice: C,
     most: u64,
@@ -103,7 +104,7 @@ pub(super) fn start_beside<C: Choice>(
 ) -> Result<Export<C>, ExportError> {
     let (inlet, outlet) = queue(most, Arc::clone(&tally));
     let ending = Arc::new(Ending::default());
-    // Disconnected when the last thread has come to its end.
+    // Disconnected when the last thread has ended.
     let (alive, done) = sync_channel::<()>(0);
     let spawn = |name: String, run: Box<dyn FnOnce() + Send>| {
         let alive = alive.clone();
@@ -145,7 +146,8 @@ impl<C: Choice> Stage for Export<C> {
     }
 
     fn handle_hops(&mut self, hops: &HopColumns, _reports: u64) {
-        // They are given to all where one of them wants them, and are large: what would not fit is not copied.
+        // Every output gets the hops if any wants them, and they are large: those that would not fit are not
+        // copied.
         if self.choice.wants_hops() {
             if let (Some(messages), Some(inlet)) = (self.choice.messages_of(hops), &self.inlet)
                 && !inlet.find_room(messages)
@@ -167,7 +169,7 @@ impl<C: Choice> Stage for Export<C> {
     }
 
     fn drain(&mut self) {
-        // What is left then has the same time as at the end of any collector.
+        // The rest has the same time as at the end of any collector.
         let _ = self.tally.wait_until(|| self.tally.ledger().waiting == 0);
     }
 
@@ -179,8 +181,8 @@ impl<C: Choice> Stage for Export<C> {
 
     fn finish(&mut self) {
         self.wind_up();
-        // The thread ends by itself; one that hangs in the operating system is not waited for, and what it holds is
-        // told as waiting.
+        // A thread that hangs in the operating system is not waited for; its messages are reported as
+        // waiting.
         let _ = self.done.recv_timeout(self.ending.left().unwrap_or_default() + MARGIN);
     }
 
@@ -195,9 +197,9 @@ impl<C: Choice> fmt::Debug for Export<C> {
     }
 }
 
-/// How long an output may still deliver when the collector ends.
+/// How long an output may continue to deliver when the collector ends.
 const GRACE: Duration = Duration::from_secs(5);
-/// How much longer its thread may take to come to its end.
+/// How much longer its threads may take to end.
 const MARGIN: Duration = Duration::from_secs(1);
 
 #[cfg(test)]

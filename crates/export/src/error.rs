@@ -8,7 +8,7 @@ use thiserror::Error;
 /// Why an output cannot be started.
 #[derive(Debug, Error)]
 pub enum ExportError {
-    /// A setting of it is wrong.
+    /// A setting is invalid.
     #[error("{output}: {what}")]
     Setting {
         /// The output's name.
@@ -16,7 +16,7 @@ pub enum ExportError {
         /// What is wrong.
         what: String,
     },
-    /// Two outputs have one name, so that their counts could not be told apart.
+    /// Two outputs have the same name, so their counts could not be told apart.
     #[error("two outputs are named \"{0}\"")]
     Name(String),
     /// A file it needs cannot be read.
@@ -26,7 +26,7 @@ pub enum ExportError {
         output: String,
         /// The file.
         path: PathBuf,
-        /// What the operating system said.
+        /// The operating system's error.
         source: io::Error,
     },
     /// A file it needs cannot be written.
@@ -36,7 +36,7 @@ pub enum ExportError {
         output: String,
         /// The file.
         path: PathBuf,
-        /// What the operating system said.
+        /// The operating system's error.
         source: io::Error,
     },
     /// Its thread cannot be started.
@@ -44,7 +44,7 @@ pub enum ExportError {
     Start {
         /// The output's name.
         output: String,
-        /// What the operating system said.
+        /// The operating system's error.
         source: io::Error,
     },
 }

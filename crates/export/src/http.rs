@@ -1,4 +1,4 @@
-//! How is something posted over HTTP?
+//! HTTP POST requests.
 
 use std::error::Error;
 use std::io::Read;
@@ -12,7 +12,7 @@ use super::answer::Answer;
 use super::error::ExportError;
 use crate::trust::{Authorities, agent};
 
-/// Posts to one address, over connections that are kept.
+/// Posts to one URL over persistent connections.
 #[derive(Debug)]
 pub(super) struct Poster {
     agent: Agent,
@@ -24,28 +24,28 @@ pub(super) struct Poster {
     hear: Hear,
 }
 
-/// What the body of a good answer says of what was posted, by its media type, which may be empty.
+/// Interprets the body of a successful response by its media type, which may be empty.
 pub(super) type Hear = fn(media: &str, body: &[u8]) -> Answer;
 
-/// To whom is posted, and how.
+/// Where and how to post.
 #[derive(Debug, Clone)]
 pub(super) struct Target<'a> {
     pub(super) url: &'a str,
     pub(super) content_type: &'static str,
     /// Bearer token; empty: none.
     pub(super) token: &'a str,
-    /// File with the certificates that vouch for the other side; empty: those that browsers trust.
+    /// PEM file with the certificates of trusted authorities; empty: those that browsers trust.
     pub(super) authorities: &'a Path,
     pub(super) timeout: Duration,
-    /// What is made of the body of a good answer.
+    /// Interprets the body of a successful response.
     pub(super) hear: Hear,
 }
 
-/// Whatever a good answer says, all was taken.
+/// Accepts every successful response, whatever its body contains.
 pub(super) const ALL_TAKEN: Hear = |_, _| Answer::Taken;
 
 impl Poster {
-    /// Nothing is connected yet.
+    /// Prepares the client; connects on the first post.
     pub(super) fn new(output: &str, target: &Target<'_>) -> Result<Poster, ExportError> {
         let wrong = |what: String| ExportError::Setting { output: output.to_owned(), what };
         let url: Uri =
@@ -74,7 +74,7 @@ impl Poster {
         Ok(Poster { agent, url: target.url.to_owned(), content_type, authorization, timeout, hear })
     }
 
-    /// Posts once; it takes at most the timeout, or the time that is left.
+    /// Posts once, within the timeout and within `left`.
     pub(super) fn post(&self, body: &[u8], left: Option<Duration>) -> Answer {
         let timeout = left.map_or(self.timeout, |left| left.min(self.timeout));
         let mut request = self.agent.post(&self.url).content_type(self.content_type);
@@ -87,7 +87,7 @@ impl Poster {
                 let mut body = Vec::new();
                 let whole = response.body_mut().as_reader().take(MAX_ANSWER_BYTES).read_to_end(&mut body);
                 match whole {
-                    // Who breaks off in the middle of an answer may have broken off in the middle of its work.
+                    // A server that breaks off its response may not have finished its work.
                     Err(error) if response.status().is_success() => {
                         let why = format!("half an answer: {}", described(&error));
                         Answer::Away { why, again: None }
@@ -108,7 +108,7 @@ impl Poster {
     }
 }
 
-/// What an answer that is not good says of what was posted.
+/// Interprets a response without success.
 fn judge(status: StatusCode, headers: &HeaderMap, text: &str) -> Answer {
     let line = text.lines().next().unwrap_or_default().chars().take(MAX_SAID).collect::<String>();
     let why =
@@ -122,7 +122,7 @@ fn judge(status: StatusCode, headers: &HeaderMap, text: &str) -> Answer {
     }
 }
 
-/// How long to wait: so many seconds, or until a date by the clock of the server, which is in `Date`.
+/// How long `Retry-After` asks to wait: a number of seconds, or until a date by the server's clock (`Date`).
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
     let date = |text| httpdate::parse_http_date(text).ok();
@@ -134,7 +134,7 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     Some(date(wanted)?.duration_since(now).unwrap_or_default())
 }
 
-/// An error and what is behind it.
+/// An error and its causes.
 fn described(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
@@ -148,9 +148,9 @@ fn described(error: &dyn Error) -> String {
     text
 }
 
-/// Most bytes of an answer that are read.
+/// Maximum bytes of a response that are read.
 const MAX_ANSWER_BYTES: u64 = 64 << 10;
-/// Most characters of an answer that are told.
+/// Maximum characters of a response that are reported.
 const MAX_SAID: usize = 200;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! How do messages reach a file, one JSON object to a line?
+//! Messages in files, one JSON object per line.
 
 mod files;
 
@@ -17,7 +17,7 @@ use super::queue::Next;
 use super::tally::{Failure, Tally};
 use files::Files;
 
-/// Messages in files, one JSON object to a line: `[jsonl]`.
+/// Messages in files, one JSON object per line: `[jsonl]`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct JsonlSettings {
@@ -25,12 +25,12 @@ pub struct JsonlSettings {
     pub path: PathBuf,
     /// What is written: `paths`, `events`, `ledger`, `observations`. Default all but the last.
     pub what: Vec<Topic>,
-    /// Size at which a file is put aside and a new one begun, such as `100MB`. Default `100MB`.
+    /// Size at which a file is rotated, such as `100MB`. Default `100MB`.
     #[serde(with = "quantity::size")]
     pub max_size: u64,
-    /// Files that are kept beside the one that is written, as `PATH.1` (the newest) and so on. Default 4.
+    /// Rotated files that are kept, as `PATH.1` (the newest) and so on. Default 4.
     pub keep: u32,
-    /// Messages that may wait; more are dropped and counted. Default 100,000.
+    /// Messages that may be queued; more are dropped and counted. Default 100,000.
     pub queue: u64,
 }
 
@@ -46,7 +46,7 @@ impl Default for JsonlSettings {
     }
 }
 
-/// Starts to write.
+/// Starts writing.
 pub(super) fn start(
     settings: &JsonlSettings,
     names: &Arc<Names>,
@@ -64,7 +64,7 @@ pub(super) fn start(
     delivery::start(Topics::new(&settings.what), settings.queue, tally, work)
 }
 
-/// What runs on the thread.
+/// Runs the thread.
 fn run(mut files: Files, names: &Names, work: &Work<Message>) {
     loop {
         let mut next = work.outlet.next(PATIENCE);
@@ -102,9 +102,9 @@ fn write(files: &mut Files, lines: &[u8], ends: &[usize], tally: &Tally) {
     });
 }
 
-/// How long the thread waits for messages before it looks again.
+/// How long the thread waits for messages before it checks again.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// Bytes that are written at once.
+/// Bytes that are written at once, about.
 const MAX_BYTES: usize = 256 << 10;
 
 #[cfg(test)]

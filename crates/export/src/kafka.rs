@@ -1,7 +1,8 @@
-//! How do messages reach Kafka?
+//! The output to Kafka.
 //!
-//! A batch from the spool is handed to the client whole, and what becomes of each message is waited for: `heard`. What
-//! has no answer in time is taken out of the client, so that it holds nothing that is sent again from the spool.
+//! A batch from the spool is passed to the client whole, and the result of each message is awaited (`heard`).
+//! Messages without a result in time are purged from the client, so that it holds nothing that is sent again
+//! from the spool.
 
 mod client;
 mod heard;
@@ -26,7 +27,7 @@ use super::tally::Tally;
 
 use self::heard::{Fate, Heard};
 
-/// Starts to send.
+/// Starts sending.
 pub(super) fn start(
     settings: &KafkaSettings,
     names: &Arc<Names>,
@@ -47,18 +48,18 @@ pub(super) fn start(
 /// The connection to Kafka.
 struct Kafka {
     config: ClientConfig,
-    /// What the names of topics begin with.
+    /// Prefix of topic names.
     topic: String,
-    /// `None`: a new one is made before something is sent.
+    /// `None`: a new client is made before the next batch.
     client: Option<BaseProducer<Heard>>,
-    /// Messages that are handed over at once.
+    /// Messages that are sent at once.
     at_once: usize,
-    /// Ids of messages that are acknowledged while one before them is not.
+    /// Ids of acknowledged messages behind one that is not.
     ahead: BTreeSet<String>,
 }
 
 impl Kafka {
-    /// Checks the settings; whether a broker is there is seen later.
+    /// Checks the settings; does not connect.
     fn new(settings: &KafkaSettings) -> Result<Kafka, String> {
         client::check_topic(&settings.topic)?;
         let config = client::config(settings)?;
@@ -67,7 +68,8 @@ impl Kafka {
         Ok(Kafka { config, topic, client: Some(client), at_once: MAX_AT_ONCE, ahead: BTreeSet::new() })
     }
 
-    /// Keeps in mind what is acknowledged behind the first message that is not; says how many are before that.
+    /// Records the messages that are acknowledged behind the first that is not; returns how many come before
+    /// that.
     fn note(&mut self, batch: &[Parcel], fates: &[Fate]) -> usize {
         let acknowledged = fates.iter().take_while(|fate| **fate == Fate::Acknowledged).count();
         for (parcel, fate) in batch.iter().zip(fates).skip(acknowledged) {
@@ -75,24 +77,24 @@ impl Kafka {
                 self.ahead.insert(parcel.id.clone());
             }
         }
-        // What is no longer in front of the spool does not come again.
+        // Messages that are not pending in the spool are not sent again.
         let waits = |id: &String| batch[acknowledged..].iter().any(|parcel| parcel.id == *id);
         self.ahead.retain(waits);
         acknowledged
     }
 
-    /// Nothing of a batch is handed over.
+    /// The result of a batch of which nothing was sent.
     fn unsent(&self, why: String) -> Delivery {
         Delivery { acknowledged: 0, next: away(why), may_have_more: !self.ahead.is_empty() }
     }
 
-    /// What is said of the message behind those that are acknowledged, and how many are tried next.
+    /// The answer to the message after the acknowledged ones; sets how many are sent next.
     fn judge(&mut self, acknowledged: usize, fates: &[Fate], why: Option<String>) -> Answer {
         let all = fates.len();
         let answer = match fates.get(acknowledged) {
             None | Some(Fate::Acknowledged) => Answer::Taken,
             Some(Fate::Unsendable(error)) if is_refusal(error) => Answer::Refused(error.to_string()),
-            // The broker refuses messages that came together together.
+            // The broker refuses messages of one request together.
             Some(Fate::Failed(error)) if is_refusal(error) && all > 1 => {
                 self.at_once = all / 2;
                 return Answer::Taken;
@@ -106,7 +108,7 @@ impl Kafka {
                 None => "it does not acknowledge".to_owned(),
             }),
         };
-        // A line may be too slow for all of them; one that is not soon has as many again.
+        // The link may be too slow for all of them: halved when stuck, doubled otherwise.
         let is_stuck = acknowledged == 0 && matches!(answer, Answer::Away { .. });
         self.at_once = if is_stuck { (all / 2).max(1) } else { (self.at_once * 2).min(MAX_AT_ONCE) };
         answer
@@ -135,14 +137,14 @@ impl Broker for Kafka {
     }
 
     fn handle_silence(&mut self) {
-        // What the client says of its connections is kept until it is heard.
+        // The client keeps its connection errors until it is polled.
         if let Some(client) = &self.client {
             client.poll(SHORT_POLL);
         }
     }
 }
 
-/// Hands the messages to the client, as far as it takes them in time.
+/// Passes the messages to the client, as far as it accepts them in time.
 fn hand_over(client: &BaseProducer<Heard>, prefix: &str, batch: &[Parcel], deadline: Instant) {
     for (place, parcel) in batch.iter().enumerate() {
         if !client.context().is_waiting(place) {
@@ -172,7 +174,7 @@ fn hand_over(client: &BaseProducer<Heard>, prefix: &str, batch: &[Parcel], deadl
     }
 }
 
-/// Waits until every message that was handed over has an answer, or until the time is over.
+/// Waits until every message that was passed on has a result, or until the deadline.
 fn wait(client: &BaseProducer<Heard>, deadline: Instant) {
     let start = Instant::now();
     while client.context().handed_over() > 0 && Instant::now() < deadline {
@@ -180,7 +182,7 @@ fn wait(client: &BaseProducer<Heard>, deadline: Instant) {
     }
 }
 
-/// Takes out of the client what has no answer; false where it does not give it back.
+/// Purges messages without a result from the client; false if it does not return them.
 fn empty(client: &BaseProducer<Heard>) -> bool {
     if client.context().handed_over() == 0 {
         return true;
@@ -190,9 +192,9 @@ fn empty(client: &BaseProducer<Heard>) -> bool {
     client.context().handed_over() == 0
 }
 
-/// Whether it says that a message, or one of those that came with it, is not wanted and will not be wanted later.
+/// Whether the error permanently refuses the message, or one of those in the same request.
 fn is_refusal(error: &KafkaError) -> bool {
-    // Everything else may be otherwise later: a topic may be made, a right be given.
+    // Every other cause may go away: a topic may be created, a permission granted.
     matches!(
         error.rdkafka_error_code(),
         Some(
@@ -204,7 +206,7 @@ fn is_refusal(error: &KafkaError) -> bool {
     )
 }
 
-/// Whether it says no more than that there was no answer.
+/// Whether the error reports only that there was no answer.
 fn is_silence(error: &KafkaError) -> bool {
     matches!(
         error.rdkafka_error_code(),
@@ -220,11 +222,11 @@ fn away(why: String) -> Answer {
     Answer::Away { why, again: None }
 }
 
-/// How long the client is waited for at once: at first, and when it takes longer.
+/// How long to poll the client at a time: at first, and later.
 const SHORT_POLL: Duration = Duration::from_millis(1);
 const LONG_POLL: Duration = Duration::from_millis(20);
 const SOON: Duration = Duration::from_millis(100);
-/// How long it is waited for what the client gives back.
+/// How long to wait for messages that were purged.
 const MAX_PURGE: Duration = Duration::from_secs(1);
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
-//! How what a collector concludes reaches other programs: webhooks, JSON Lines, OTLP, NATS and Kafka.
+//! Exports of what a collector concludes: webhooks, JSON Lines, OTLP, NATS and Kafka.
 //!
-//! Each output is a stage that hands over to a thread of its own behind a queue with a bound, and counts every message:
-//! `queue` and `tally`. Reading order: `stage` (what a collector hands things to), those two, `delivery`, then the outputs: `webhook`, `jsonl`, `otlp`, `nats`
-//! and `kafka` behind a `broker` with a `spool`. `message`, `http` and `retry` are what they
-//! share; `trust` says which servers are trusted.
+//! Each output is a stage with a thread of its own behind a bounded queue, and counts every message: `queue`
+//! and `tally`. Reading order: `stage` (the interface to the collector), those two, `delivery`, then the
+//! outputs: `webhook`, `jsonl`, `otlp`, `nats` and `kafka` behind a `broker` with a `spool`. They share
+//! `message`, `http` and `retry`; `trust` decides which servers are trusted.
 
 mod answer;
 #[cfg(any(feature = "nats", feature = "kafka"))]
@@ -56,21 +56,21 @@ pub use self::webhook::{WebhookKind, WebhookSettings};
 use self::patience::Patience;
 use self::tally::Tally;
 
-/// Every output that is set up, while it runs.
+/// The running outputs.
 #[derive(Debug, Default)]
 pub struct Exports {
     tallies: Vec<Arc<Tally>>,
-    /// Where metrics come from that are sent.
+    /// The source of exported metrics.
     source: otlp::Source,
-    /// Set when a replay is interrupted; `None`: nothing is replayed, and nothing waits for an output.
+    /// Set when a replay is interrupted; `None`: nothing waits for outputs.
     interrupted: Option<Arc<AtomicBool>>,
 }
 
 impl Exports {
-    /// Starts every output of the settings; messages have these names beside numbers. The stages are for the pipeline.
+    /// Starts every configured output and returns their stages; messages show these names beside numbers.
     ///
     /// # Errors
-    /// A setting that cannot be followed, or a thread that cannot be started.
+    /// A setting is invalid, or a thread cannot be started.
     pub fn start(
         settings: &ExportSettings<'_>,
         names: &Arc<Names>,
@@ -78,10 +78,10 @@ impl Exports {
         Exports::default().start_all(settings, names)
     }
 
-    /// Whether every output of the settings is built in, before anything is started.
+    /// Checks that every configured output is built in, without starting any.
     ///
     /// # Errors
-    /// One that is not.
+    /// An output is not built in.
     pub fn check(settings: &ExportSettings<'_>) -> Result<(), ExportError> {
         #[cfg(not(feature = "nats"))]
         if !settings.nats.url.is_empty() {
@@ -95,11 +95,11 @@ impl Exports {
         Ok(())
     }
 
-    /// Starts every output of the settings for a replay, which waits for those that are slower than it, until
-    /// `interrupted` is set: up to five seconds for one that neither takes nor refuses a message.
+    /// Starts every configured output for a replay, which waits for outputs slower than itself, up to five
+    /// seconds for one that neither accepts nor refuses a message, until `interrupted` is set.
     ///
     /// # Errors
-    /// A setting that cannot be followed, or a thread that cannot be started.
+    /// A setting is invalid, or a thread cannot be started.
     pub fn start_for_replay(
         settings: &ExportSettings<'_>,
         names: &Arc<Names>,
@@ -140,19 +140,19 @@ impl Exports {
         Ok((exports, stages))
     }
 
-    /// Says where the metrics come from that are sent; before that, none are.
+    /// Sets the source of exported metrics; before that, none are sent.
     pub fn measure(&self, source: impl MetricsSource + 'static) {
-        // The first source stays.
+        // The first source is kept.
         let _ = self.source.set(Box::new(source));
     }
 
-    /// What became of every message, by output.
+    /// The counts of every output.
     #[must_use]
     pub fn ledgers(&self) -> Vec<ExportLedger> {
         self.tallies.iter().map(|tally| tally.ledger()).collect()
     }
 
-    /// A new tally under the name that was given, or else under its usual one.
+    /// A new tally with this name, or its usual one if empty.
     fn tally(&mut self, name: &str, usual: impl FnOnce() -> String) -> Result<Arc<Tally>, ExportError> {
         let name = if name.is_empty() { usual() } else { name.to_owned() };
         if self.tallies.iter().any(|tally| tally.output() == name) {
@@ -193,22 +193,22 @@ fn start_kafka(_: &KafkaSettings, _: &Arc<Names>, _: Arc<Tally>) -> Result<Box<d
     Err(missing("kafka"))
 }
 
-/// What was not built in cannot be used.
+/// The error for an output that is not built in.
 #[cfg(not(all(feature = "nats", feature = "kafka")))]
 fn missing(feature: &str) -> ExportError {
     let what = format!("this program was built without it: cargo build --release --features {feature}");
     ExportError::Setting { output: feature.to_owned(), what }
 }
 
-/// What tells this collector from others: the machine's name and the address of the API.
+/// Identifies this collector: the machine's name and the address of the API.
 fn machine(listen: SocketAddr) -> String {
     let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    // A port of the kernel's choice is another one after each start.
+    // A port chosen by the kernel differs after each start.
     let process = if listen.port() == 0 { std::process::id() } else { 0 };
     format!("{} {listen} {process}", name.trim())
 }
 
-// The program in the README is compiled with the documentation's tests.
+// The README's program is compiled as a doctest.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

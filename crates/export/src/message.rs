@@ -1,4 +1,4 @@
-//! What is said to programs that take every message: JSON Lines, brokers?
+//! The messages of outputs that take everything: JSON Lines and brokers.
 
 mod rows;
 
@@ -16,9 +16,9 @@ use crate::named_event::named_event;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Topic {
-    /// The path of a flow, when it is first known and when it changes.
+    /// The path of a flow, when first known and when it changes.
     Paths,
-    /// Events, those that are silenced included.
+    /// Events, including silenced ones.
     Events,
     /// The totals of the ledger.
     Ledger,
@@ -31,7 +31,7 @@ impl Topic {
     #[cfg(any(test, feature = "nats", feature = "kafka"))]
     pub(super) const ALL: [Topic; 4] = [Topic::Paths, Topic::Events, Topic::Ledger, Topic::Observations];
 
-    /// Its name, as users write it.
+    /// Its name in settings.
     #[cfg(any(feature = "nats", feature = "kafka"))]
     pub(super) const fn name(self) -> &'static str {
         match self {
@@ -43,7 +43,7 @@ impl Topic {
     }
 }
 
-/// One message, or the hops that came together, a message each.
+/// One message, or the hops of some reports, one message each.
 #[derive(Debug, Clone)]
 pub(super) enum Message {
     Path(Box<PathObservation>),
@@ -81,9 +81,10 @@ impl Message {
         }
     }
 
-    /// Hands each message as a JSON object, with names beside numbers, to `take`, with the text that says to what it belongs: flow, key or node.
+    /// Passes each message to `take` as a JSON object with names beside numbers, and with what it belongs to:
+    /// flow, key or node.
     pub(super) fn each_json(self, names: &Names, mut take: impl FnMut(&str, &[u8])) {
-        // These types are written without fail: they have no map whose keys are not texts.
+        // These types always serialize: no map has keys other than strings.
         let json = |line: &dyn Fn() -> serde_json::Result<Vec<u8>>| line().unwrap_or_default();
         match self {
             Message::Path(path) => {
@@ -150,7 +151,7 @@ impl Choice for Topics {
             Output::Event(event) if self.has(Topic::Events) => {
                 Chosen::Deliver(Message::Event(Box::new(event.clone())))
             }
-            // Every latency and depth is in the hops.
+            // The hops contain every latency and depth.
             Output::Observation(_) | Output::Event(_) => Chosen::Nothing,
         }
     }
@@ -176,7 +177,7 @@ impl Choice for Topics {
     }
 
     fn choose_ledger(&mut self, now: Nanos, taken_at: Nanos, ledger: &LedgerView) -> Chosen<Message> {
-        // It is given to all where one of them wants it.
+        // Every output gets the ledger if any wants it.
         if !self.has(Topic::Ledger) {
             return Chosen::Nothing;
         }

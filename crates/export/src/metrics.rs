@@ -1,12 +1,12 @@
-//! Metrics with their samples, and where the ones that are sent come from.
+//! Metrics with their samples, and the source of exported metrics.
 
 use std::fmt;
 
 use inband_model::Names;
 
-/// Where metrics come from that are sent.
+/// A source of metrics.
 pub trait MetricsSource: Send + Sync {
-    /// Every metric at this time; `None`: there are none at the moment.
+    /// Every metric at this time; `None` if they are unavailable.
     fn families(&self) -> Option<Vec<Family>>;
 
     /// The names of nodes and interfaces.
@@ -35,9 +35,9 @@ pub struct Family {
 /// How the values of a metric change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// They only grow, from 0 on.
+    /// They only increase, from 0.
     Counter,
-    /// They rise and fall.
+    /// They increase and decrease.
     Gauge,
 }
 
@@ -53,20 +53,20 @@ pub struct Sample {
 /// A value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Value {
-    /// A number of things.
+    /// An integer.
     Count(u64),
-    /// A measure, such as seconds.
+    /// A measurement, such as seconds.
     Measure(f64),
 }
 
 impl Family {
-    /// A metric whose values only grow.
+    /// A metric whose values only increase.
     #[must_use]
     pub const fn counter(name: &'static str, help: &'static str) -> Self {
         Self { name, help, kind: Kind::Counter, samples: Vec::new() }
     }
 
-    /// A metric whose values rise and fall.
+    /// A metric whose values increase and decrease.
     #[must_use]
     pub const fn gauge(name: &'static str, help: &'static str) -> Self {
         Self { name, help, kind: Kind::Gauge, samples: Vec::new() }

@@ -6,7 +6,7 @@ use inband_model::api::{EventLabels, NamedEvent};
 use inband_model::{EventView, Names, NodeId};
 use serde_json::Value;
 
-/// Names an event of any kind: what it is about is found in its detail by the names of keys.
+/// Names an event; the detail's keys tell what it is about.
 #[must_use]
 pub fn named_event<'a>(names: &'a Names, view: &'a EventView) -> NamedEvent<'a> {
     let title = names.key(&view.event.key);

@@ -1,4 +1,4 @@
-//! How do messages reach NATS JetStream?
+//! The output to NATS JetStream.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use super::message::Topics;
 use super::tally::Tally;
 use crate::trust::Authorities;
 
-/// Starts to send.
+/// Starts sending.
 pub(super) fn start(
     settings: &NatsSettings,
     names: &Arc<Names>,
@@ -59,7 +59,7 @@ fn read(path: &Path, tally: &Tally) -> Result<String, ExportError> {
     std::fs::read_to_string(path).map_err(failed)
 }
 
-/// The way to NATS.
+/// The output's state.
 struct Nats {
     settings: NatsSettings,
     credentials: Option<String>,
@@ -77,7 +77,7 @@ impl Broker for Nats {
         };
         let delivery = connection.publish(&self.settings.subject, batch, left);
         match delivery.next {
-            // The client would connect again by itself, and send what it holds behind what is sent anew.
+            // The client would reconnect by itself and send what it holds after what is sent again.
             Answer::Away { .. } => connection.close(),
             Answer::Taken | Answer::TakenInPart { .. } | Answer::Refused(_) => {
                 self.connected = Some(connection);
@@ -87,7 +87,7 @@ impl Broker for Nats {
     }
 }
 
-/// A connection, and what looks after it also while nothing is sent.
+/// A connection, with the runtime that keeps it alive between batches.
 struct Connection {
     runtime: Runtime,
     client: Client,
@@ -117,7 +117,7 @@ impl Connection {
         self.runtime.block_on(publish(&self.context, subject, batch, left))
     }
 
-    /// Ends it with all that it still holds.
+    /// Closes the connection, with everything pending in it.
     fn close(self) {
         let Connection { runtime, client, context } = self;
         drop((client, context));
@@ -125,7 +125,7 @@ impl Connection {
     }
 }
 
-/// Connects, and makes the stream where it is to be made.
+/// Connects, and creates the stream if configured.
 async fn connect(settings: &NatsSettings, credentials: Option<&str>) -> Result<(Client, Context), String> {
     let mut options = ConnectOptions::new().name("inband").connection_timeout(MAX_CONNECT);
     if !settings.token.is_empty() {
@@ -154,7 +154,7 @@ async fn connect(settings: &NatsSettings, credentials: Option<&str>) -> Result<(
     Ok((client, context))
 }
 
-/// Sends a batch, and waits for the acknowledgement of each message in turn.
+/// Sends a batch, then awaits the acknowledgement of each message in order.
 async fn publish(context: &Context, subject: &str, batch: &[Parcel], left: Duration) -> Delivery {
     let mut waiting = Vec::with_capacity(batch.len());
     let mut failed = None;
@@ -180,7 +180,7 @@ async fn publish(context: &Context, subject: &str, batch: &[Parcel], left: Durat
         };
         return Delivery { acknowledged, next, may_have_more: true };
     }
-    // One that the client did not send is not there; those before it are acknowledged.
+    // A message that the client did not send has not arrived; those before it are acknowledged.
     Delivery { acknowledged, next: failed.map_or(Answer::Taken, |error| judge(&error)), may_have_more: false }
 }
 
@@ -191,12 +191,12 @@ async fn send(context: &Context, subject: &str, parcel: &Parcel) -> Result<Publi
     context.publish_with_headers(subject, headers, parcel.body.clone().into()).await
 }
 
-/// What an error says of a message.
+/// The answer that an error means.
 fn judge(error: &PublishError) -> Answer {
     let why = error.to_string();
     match error.kind() {
         PublishErrorKind::MaxPayloadExceeded => Answer::Refused(why),
-        // Everything else may be otherwise later: a stream may be made, a disk may have room again.
+        // Every other cause may go away: a stream may be created, a disk may have room again.
         _ => Answer::Away { why, again: None },
     }
 }
@@ -207,7 +207,7 @@ fn away(acknowledged: usize, why: String) -> Delivery {
 
 /// Longest time to connect to one server.
 const MAX_CONNECT: Duration = Duration::from_secs(5);
-/// Longest time to end a connection.
+/// Longest time to close a connection.
 const MAX_CLOSE: Duration = Duration::from_secs(1);
 
 #[cfg(test)]

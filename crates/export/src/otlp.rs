@@ -1,4 +1,4 @@
-//! Paths as traces, and counts as metrics, to a receiver of OTLP over HTTP. Each has a thread and a connection of its own.
+//! Paths as traces and counts as metrics, to an OTLP/HTTP receiver, each with its own thread and connection.
 
 mod answer;
 mod choice;
@@ -31,7 +31,7 @@ use metrics::Reporter;
 pub(super) use metrics::Source;
 pub use settings::OtlpSettings;
 
-/// Starts to send; `seed` tells this collector from others.
+/// Starts sending; `seed` identifies this collector.
 pub(super) fn start(
     settings: &OtlpSettings,
     seed: &str,
@@ -71,7 +71,7 @@ pub(super) fn start(
     delivery::start_beside(choice, settings.queue, Arc::clone(&tally), work, metrics)
 }
 
-/// What runs on the thread of traces.
+/// Runs the thread of traces.
 struct Tracer {
     poster: Poster,
     service: Arc<Service>,
@@ -93,7 +93,7 @@ impl Tracer {
         }
     }
 
-    /// Sends a trace of this path, and of those that wait behind it.
+    /// Sends a trace of this path, together with the queued ones.
     fn send(&mut self, first: PathObservation) {
         let mut paths = vec![first];
         while paths.len() < MAX_AT_ONCE {
@@ -109,16 +109,16 @@ impl Tracer {
         let spans = paths.iter().flat_map(of);
         let body = self.service.traces(spans.collect()).encode_to_vec();
         let Work { tally, ending, .. } = &self.work;
-        // Each span that is rejected may be of another trace, so as many traces count as rejected.
+        // Each rejected span may belong to a different trace, so as many traces count as rejected.
         self.retry.deliver(paths.len() as u64, tally, ending, |left| self.poster.post(&body, left));
     }
 }
 
-/// How long the thread waits for messages before it looks again.
+/// How long the thread waits for messages before it checks again.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// Traces in one message.
+/// Maximum traces per message.
 const MAX_AT_ONCE: usize = 128;
-/// Pause behind the first attempt, and the longest one.
+/// Pause after the first attempt, and the longest pause.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const MAX_PAUSE: Duration = Duration::from_secs(30);
 

@@ -1,17 +1,17 @@
-//! Waiting for an output that is slower than a capture is read.
+//! Waiting for outputs that are slower than a replay.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The patience of a replay with one output: it waits as long as the output decides about messages, and gives up
-/// after [`GRACE`] without a decision, until there is one again.
+/// A replay's patience with one output: it waits while the output decides about messages, gives up after
+/// [`GRACE`] without a decision, and resumes after the next one.
 #[derive(Debug)]
 pub(super) struct Patience {
-    /// The replay was interrupted: nothing is waited for.
+    /// Set when the replay is interrupted: nothing is waited for.
     interrupted: Arc<AtomicBool>,
-    /// Decisions of the output when it was given up; `None` while it is not.
+    /// Number of decisions when the output was given up; `None` if it was not.
     given_up_at: Mutex<Option<u64>>,
 }
 
@@ -21,7 +21,8 @@ impl Patience {
         Patience { interrupted, given_up_at: Mutex::new(None) }
     }
 
-    /// Waits until `is_done`, which it returns. `decisions` is how many messages the output has decided about.
+    /// Waits until `is_done` and returns whether it is. `decisions` returns how many messages the output has
+    /// decided about.
     pub(super) fn wait(&self, decisions: impl Fn() -> u64, is_done: impl Fn() -> bool) -> bool {
         let (mut seen, mut since) = (decisions(), Instant::now());
         loop {
@@ -46,9 +47,9 @@ impl Patience {
     }
 }
 
-/// Longest time without a decision before an output is taken to reach nobody.
+/// Longest time without a decision before an output counts as unreachable.
 const GRACE: Duration = Duration::from_secs(5);
-/// Time between two looks.
+/// Time between two checks.
 const PAUSE: Duration = Duration::from_millis(1);
 
 #[cfg(test)]

@@ -1,5 +1,4 @@
-//! How do messages get from the thread that understands reports to the thread that delivers them, without the first
-//! ever waiting?
+//! The bounded queue between the pipeline's thread, which never waits, and the thread that delivers.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -8,48 +7,48 @@ use std::time::{Duration, Instant};
 
 use super::tally::{Failure, Tally};
 
-/// What is put in: one message or several.
+/// An item of the queue: one message or several.
 pub(super) trait Messages: Send + 'static {
-    /// How many messages it is.
+    /// The number of messages.
     fn messages(&self) -> u64 {
         1
     }
 
-    /// How much of the queue it takes.
+    /// How much of the queue the item takes.
     fn room(&self) -> u64 {
         self.messages()
     }
 }
 
-/// Where messages are put in; what does not fit is counted.
+/// The sending side; what does not fit is counted.
 #[derive(Debug)]
 pub(super) struct Inlet<T> {
     sender: Sender<T>,
-    /// How much of it is taken.
+    /// How much of the queue is taken.
     queued: Arc<AtomicU64>,
     most: u64,
     tally: Arc<Tally>,
 }
 
-/// Where messages are taken out.
+/// The receiving side.
 #[derive(Debug)]
 pub(super) struct Outlet<T> {
     receiver: Receiver<T>,
     queued: Arc<AtomicU64>,
 }
 
-/// What comes out.
+/// The result of waiting for an item.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Next<T> {
-    /// The oldest that waits.
+    /// The oldest item.
     Item(T),
-    /// Nothing came in the time that was given.
+    /// Nothing arrived in time.
     Nothing,
-    /// Nothing waits, and nothing more comes.
+    /// The queue is empty and closed.
     End,
 }
 
-/// A queue in which at most so many messages wait.
+/// A queue with room for `most` messages.
 pub(super) fn queue<T: Messages>(most: u64, tally: Arc<Tally>) -> (Inlet<T>, Outlet<T>) {
     let (sender, receiver) = channel();
     let queued = Arc::new(AtomicU64::new(0));
@@ -57,10 +56,10 @@ pub(super) fn queue<T: Messages>(most: u64, tally: Arc<Tally>) -> (Inlet<T>, Out
 }
 
 impl<T: Messages> Inlet<T> {
-    /// Offers messages to the output.
+    /// Offers messages to the output; what does not fit is counted as failed.
     pub(super) fn put(&self, item: T) {
         let (messages, room) = (item.messages(), item.room());
-        // Only one thread puts in, so that the room seen here is still there below.
+        // Only one thread puts items in, so the room found here is still there below.
         if !self.find_room(room) {
             return self.turn_away(messages);
         }
@@ -73,8 +72,8 @@ impl<T: Messages> Inlet<T> {
 }
 
 impl<T> Inlet<T> {
-    /// Whether so much fits; a replay waits until it does. What is larger than the queue then goes in alone, as nothing
-    /// would ever make room for it.
+    /// Whether `room` fits; a replay waits until it does. An item larger than the queue then goes in alone,
+    /// as it would never fit otherwise.
     pub(super) fn find_room(&self, room: u64) -> bool {
         let is_waited_for = self.tally.is_waited_for();
         self.tally.wait_until(|| {
@@ -83,7 +82,7 @@ impl<T> Inlet<T> {
         })
     }
 
-    /// Counts messages that nobody makes, as they would not fit.
+    /// Counts messages that are not made because they would not fit.
     pub(super) fn turn_away(&self, messages: u64) {
         self.tally.count_offered(messages);
         self.tally.count_failed(Failure::QueueFull, messages);
@@ -91,7 +90,7 @@ impl<T> Inlet<T> {
 }
 
 impl<T: Messages> Outlet<T> {
-    /// Takes the oldest out, or waits so long for one.
+    /// Takes the oldest item, waiting for one up to `patience`.
     pub(super) fn next(&self, patience: Duration) -> Next<T> {
         match self.receiver.recv_timeout(patience) {
             Ok(item) => {
@@ -104,7 +103,7 @@ impl<T: Messages> Outlet<T> {
     }
 }
 
-/// By when an output has to come to its end; nothing at first.
+/// The deadline of an output that is ending; unset until then.
 #[derive(Debug, Default)]
 pub(super) struct Ending {
     deadline: Mutex<Option<Instant>>,
@@ -112,19 +111,19 @@ pub(super) struct Ending {
 }
 
 impl Ending {
-    /// Gives the output so long for what still waits.
+    /// Starts the end: the output has `grace` for what is still queued.
     pub(super) fn begin(&self, grace: Duration) {
         *self.deadline.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now() + grace);
         self.begins.notify_all();
     }
 
-    /// The time that is left; `None`: as much as wanted.
+    /// The time left; `None` if the output is not ending.
     pub(super) fn left(&self) -> Option<Duration> {
         let deadline = *self.deadline.lock().unwrap_or_else(PoisonError::into_inner);
         deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
     }
 
-    /// Waits so long, or until the end begins.
+    /// Waits for `pause`, or until the end begins.
     pub(super) fn pause(&self, pause: Duration) {
         let deadline = self.deadline.lock().unwrap_or_else(PoisonError::into_inner);
         drop(self.begins.wait_timeout_while(deadline, pause, |deadline| deadline.is_none()));

@@ -1,4 +1,4 @@
-//! How often is a delivery tried, and how long is waited between?
+//! Retries with exponential backoff.
 
 use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
@@ -7,22 +7,22 @@ use super::answer::Answer;
 use super::queue::Ending;
 use super::tally::{Failure, Tally};
 
-/// When it is tried again.
+/// The retry policy of an output.
 #[derive(Debug, Clone)]
 pub(super) struct Retry {
     /// Attempts for one delivery, the first included.
     pub(super) attempts: u32,
-    /// Pause behind the first attempt; it doubles behind each further one.
+    /// Pause after the first attempt; it doubles after each further one.
     pub(super) first: Duration,
     /// Longest pause.
     pub(super) longest: Duration,
-    /// The part of the output that delivers, where several do beside each other; empty: there is one.
+    /// The part of the output that delivers, if there are several; empty: there is one.
     pub(super) part: &'static str,
 }
 
 impl Retry {
-    /// Tries until the messages are taken or given up, and counts them. While the output ends, there is one attempt, in
-    /// the time that is left.
+    /// Retries until the messages are accepted or given up, and counts them. While the output ends, there is
+    /// a single attempt, in the time left.
     pub(super) fn deliver(
         &self,
         messages: u64,
@@ -60,8 +60,8 @@ impl Retry {
         }
     }
 
-    /// The pause behind attempt `tried`: at least half of the full one, so that those who failed together do not all
-    /// come again together; longer where the other side asks for it, but never longer than the longest.
+    /// The pause after attempt `tried`: jittered down to half, so that clients that failed together do not
+    /// retry together; longer if the other side asks for it, but at most `longest`.
     fn pause(&self, tried: u32, again: Option<Duration>, random: u64) -> Duration {
         let doubled = 2_u32.saturating_pow(tried.saturating_sub(1));
         let full = self.first.saturating_mul(doubled).min(self.longest);

@@ -14,7 +14,7 @@ pub(super) use inband_testkit::http_server::{Reply, Server};
 
 use super::tally::Tally;
 
-/// The event that this node is not known.
+/// An event: this node is unknown.
 pub(super) fn event(number: u32, phase: Phase) -> Event {
     let node_id = NodeId(number);
     let report = ReportReference { node_id, hw_id: 0, sequence: 17, received_at: FIRST };
@@ -23,7 +23,7 @@ pub(super) fn event(number: u32, phase: Phase) -> Event {
     Event { phase, ..Event::of_report(detail, Severity::Warning, key, Confidence::Certain, report) }
 }
 
-/// A directory of its own, which goes when this does.
+/// A temporary directory, removed on drop.
 pub(super) struct Folder(PathBuf);
 
 impl Folder {
@@ -47,7 +47,7 @@ impl Drop for Folder {
     }
 }
 
-/// Waits until the counts of an output are as wanted.
+/// Waits until an output's counts satisfy `is_wanted`.
 pub(super) fn wait_for(tally: &Arc<Tally>, is_wanted: impl Fn(&ExportLedger) -> bool) -> ExportLedger {
     let deadline = Instant::now() + Duration::from_secs(30);
     loop {

@@ -1,4 +1,4 @@
-//! The outputs that are set up, and what they need to know of the collector.
+//! The settings of all outputs, and what they need to know of the collector.
 
 use std::net::SocketAddr;
 
@@ -22,6 +22,6 @@ pub struct ExportSettings<'a> {
     pub kafka: &'a KafkaSettings,
     /// Address of the API.
     pub listen: SocketAddr,
-    /// The API as callers write it, for links back.
+    /// The URL of the API as callers write it, for links back.
     pub api_url: String,
 }

@@ -1,4 +1,4 @@
-//! Where do messages wait while a broker is away? In a queue on disk, of a bounded size.
+//! The spool: a bounded queue on disk for messages to a broker that is unreachable.
 //!
 //! ```text
 //! inband-spool/nats/LOCK                            held by the process that writes
@@ -6,9 +6,9 @@
 //!                   00000000000000000017.spool      magic "INBSPL1\n", then a frame for each message from number 17 on
 //! ```
 //!
-//! Messages are numbered from 0 on, for as long as the directory exists. Frames are those of the store's log. A file is
-//! removed when all its messages are delivered, or, the oldest first, when all of them together are too large. While
-//! messages of a file are on their way, it is held: they may have arrived, and would count as lost.
+//! Messages are numbered from 0 for as long as the directory exists. Frames are those of the store's log. A
+//! file is removed when all its messages are delivered, or, oldest first, when the files together are too
+//! large. A file with messages in flight is held: they may have arrived, and would count as lost.
 
 mod position;
 mod segment;
@@ -33,39 +33,39 @@ pub(super) struct Spool {
     directory: PathBuf,
     max_bytes: u64,
     segment_bytes: u64,
-    /// Oldest first; the last one is written where `writer` is there.
+    /// Oldest first; `writer`, if any, writes to the last one.
     segments: VecDeque<Segment>,
     writer: Option<File>,
     position: Position,
     /// Number of the next message.
     next: u64,
-    /// Whether the file that is read next stays, whatever room is wanted.
+    /// Whether the file that is read next must not be evicted.
     is_held: bool,
-    /// Held as long as this is.
+    /// The lock is held as long as the spool.
     _lock: File,
 }
 
-/// What was found when the spool was opened.
+/// What opening the spool found.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Recovered {
     /// Messages that are not delivered yet.
     pub(super) messages: u64,
-    /// Bytes of torn ends that were cut off.
+    /// Bytes of torn tails that were cut off.
     pub(super) torn_bytes: u64,
 }
 
-/// What became of messages that were appended.
+/// The result of appending messages.
 #[derive(Debug)]
 pub(super) struct Appended {
     /// Older messages that were dropped to make room.
     pub(super) dropped: u64,
-    /// New messages that were not taken: because of the error, or else because only a file that is held could make room.
+    /// New messages that were refused: because of `error`, or because only a held file could make room.
     pub(super) refused: u64,
     pub(super) error: Option<io::Error>,
 }
 
 impl Spool {
-    /// Opens the spool in a directory, or makes it; it may take so many bytes.
+    /// Opens or creates the spool in a directory; it takes at most `max_bytes`.
     pub(super) fn open(directory: &Path, max_bytes: u64) -> io::Result<(Spool, Recovered)> {
         fs::create_dir_all(directory)?;
         let lock = lock(&directory.join("LOCK"))?;
@@ -79,7 +79,7 @@ impl Spool {
         }
         let end = segments.back().map_or(0, Segment::end);
         let next = end.max(position.delivered());
-        // What is older than the oldest file was dropped.
+        // Messages older than the oldest file were dropped.
         let oldest = segments.front().map_or(next, |segment| segment.first);
         position.advance(oldest);
         let segment_bytes = (max_bytes / 8).clamp(MIN_SEGMENT, MAX_SEGMENT);
@@ -100,7 +100,7 @@ impl Spool {
         Ok((spool, Recovered { messages, torn_bytes }))
     }
 
-    /// A name that tells this spool's numbers from those of another.
+    /// Distinguishes this spool's numbers from those of another.
     pub(super) fn id(&self) -> String {
         self.position.id()
     }
@@ -118,8 +118,8 @@ impl Spool {
         self.segments.iter().filter(|segment| segment.end() > delivered).map(Segment::waiting_bytes).sum()
     }
 
-    /// Holds the file that is read next, or lets it go: whether messages of it are on their way, or may have arrived
-    /// although nobody said so.
+    /// Holds or releases the file that is read next. It is held while its messages are in flight or may have
+    /// arrived without acknowledgement.
     pub(super) fn hold(&mut self, is_held: bool) {
         self.is_held = is_held;
     }
@@ -129,7 +129,7 @@ impl Spool {
         self.segments.iter().map(|segment| segment.bytes).sum()
     }
 
-    /// How many of the messages make at most half a file: one at least, where there is any.
+    /// How many of the messages fill at most half a file; at least one, if there are any.
     pub(super) fn portion(&self, payloads: &[Vec<u8>]) -> usize {
         let most = usize::try_from(self.segment_bytes / 2).unwrap_or(usize::MAX);
         let mut bytes = 0_usize;
@@ -140,24 +140,24 @@ impl Spool {
         portion.count().max(1).min(payloads.len())
     }
 
-    /// Whether messages fit without dropping others that wait.
+    /// Whether messages fit without dropping pending ones.
     pub(super) fn has_room(&self, payloads: &[Vec<u8>]) -> bool {
         let bytes: usize = payloads.iter().map(|payload| FRAME_HEADER_BYTES + payload.len()).sum();
-        // A file goes when all of it is delivered; where nothing waits, nothing more would make room.
+        // A fully delivered file is removed; if nothing is pending, waiting would make no more room.
         self.waiting() == 0 || self.bytes() + bytes as u64 <= self.max_bytes
     }
 
-    /// Appends messages, and drops the oldest ones that are not held where they do not fit.
+    /// Appends messages, and evicts the oldest files that are not held to make room.
     pub(super) fn append(&mut self, payloads: &[Vec<u8>]) -> Appended {
         let mut appended = Appended { dropped: 0, refused: 0, error: None };
         let mut left = payloads;
         while !left.is_empty() && appended.error.is_none() {
-            // No more at once than a file is to have, so that what came just before can make room.
+            // At most one file's worth at once, so that earlier messages can make room.
             let (mut frames, mut taken) = (Vec::new(), 0);
             while let Some(payload) = left.get(taken)
                 && (taken == 0 || (frames.len() + payload.len()) as u64 <= self.segment_bytes)
             {
-                // Messages are far smaller than a frame may be.
+                // Messages are far smaller than the maximum frame.
                 let _ = put_frame(&mut frames, |bytes| {
                     bytes.extend_from_slice(payload);
                     true
@@ -178,7 +178,7 @@ impl Spool {
         appended
     }
 
-    /// The oldest messages that are not delivered, at most so many.
+    /// The oldest messages that are not delivered, at most `most`.
     pub(super) fn read(&mut self, most: usize) -> io::Result<Vec<Entry>> {
         let from = self.position.delivered();
         match self.segments.iter_mut().find(|segment| segment.end() > from) {
@@ -187,7 +187,7 @@ impl Spool {
         }
     }
 
-    /// Notes that every message up to and with this one is delivered, and says how many that are.
+    /// Records that all messages up to and including this one are delivered; returns how many those are.
     pub(super) fn deliver(&mut self, through: u64) -> u64 {
         let before = self.waiting();
         self.position.advance(through + 1);
@@ -196,7 +196,7 @@ impl Spool {
         delivered
     }
 
-    /// Leaves out the file that cannot be read any more, and says how many messages it had.
+    /// Skips the file that cannot be read; returns how many messages it had.
     pub(super) fn skip(&mut self) -> u64 {
         let from = self.position.delivered();
         let end = self.segments.iter().map(Segment::end).find(|end| *end > from);
@@ -220,7 +220,7 @@ impl Spool {
             return Err(io::Error::other("no file is open"));
         };
         if let Err(error) = segment.append(writer, frames, messages) {
-            // What stands behind the last whole message is not looked at.
+            // Bytes after the last whole message are not read.
             self.writer = None;
             return Err(error);
         }
@@ -239,8 +239,8 @@ impl Spool {
         Ok(())
     }
 
-    /// Drops the oldest files until so many bytes fit, or none is left but the one that is held; says how many messages
-    /// that costs, and whether there is room.
+    /// Evicts the oldest files until `bytes` fit or only a held file is left; returns how many messages were
+    /// lost, and whether there is room.
     fn make_room(&mut self, bytes: u64) -> (u64, bool) {
         let before = self.waiting();
         let mut has_room = true;
@@ -254,9 +254,9 @@ impl Spool {
             if oldest == self.segments.len() {
                 self.writer = None;
             }
-            // A file that stays is found at the next start, as what was delivered twice.
+            // A file that cannot be removed is found at the next start: its messages are sent twice.
             let _ = fs::remove_file(&segment.path);
-            // Behind a file that is held, others are left out when they are read.
+            // Gaps behind a held file are skipped on reading.
             if held.is_none_or(|held| oldest < held) {
                 self.position.advance(segment.end());
             }
@@ -264,7 +264,7 @@ impl Spool {
         (before - self.waiting(), has_room)
     }
 
-    /// Which file is held.
+    /// The index of the held file.
     fn held(&self) -> Option<usize> {
         let delivered = self.position.delivered();
         self.segments.iter().position(|segment| segment.end() > delivered).filter(|_| self.is_held)
@@ -289,11 +289,11 @@ impl Spool {
     }
 }
 
-/// Makes sure that nobody else writes, for as long as the file is open.
+/// Excludes other writers as long as the file is open.
 fn lock(path: &Path) -> io::Result<File> {
     let file = File::create(path)?;
     let since = Instant::now();
-    // One that is ending may still have it, and so may, for a moment, a program that it has just started.
+    // A process that is ending may still hold it, and so may, briefly, a child that it has just started.
     while file.try_lock().is_err() {
         if since.elapsed() > PATIENCE {
             return Err(io::Error::other("another process has it"));
@@ -303,13 +303,13 @@ fn lock(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// How long to wait for one that is ending.
+/// How long to wait for a process that is ending.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// Smallest and largest size at which a file is complete, bytes.
+/// Smallest and largest size of a complete file, bytes.
 const MIN_SEGMENT: u64 = 4 << 10;
 const MAX_SEGMENT: u64 = 64 << 20;
 
-/// Size from which on a file of which everything is delivered goes, bytes.
+/// Size from which a fully delivered file is removed, bytes.
 const MAX_IDLE: u64 = 1 << 20;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What takes what a collector gives out: the trait of history, live view and outputs.
+//! The interface to the collector's outputs: history, live views and exports.
 
 use std::fmt;
 
@@ -6,20 +6,20 @@ use inband_model::{ExportLedger, HopColumns, Ledger, LedgerView, Nanos, Output, 
 
 /// A stage behind the collector: history, live views, exports.
 ///
-/// It runs on the thread that understands reports, so it must not wait: what waits belongs on a thread of its own
-/// behind a queue with a bound, and what does not fit there is counted.
+/// It runs on the thread that decodes reports, so it must not block: blocking work belongs on another thread
+/// behind a bounded queue, and what does not fit there is counted.
 ///
-/// What it is given carries the time of day. `now` is the time of the pipeline, which neither jumps nor goes back.
+/// Its input carries the time of day. `now` is the pipeline's clock, which neither jumps nor goes back.
 pub trait Stage: Send {
-    /// Takes something the collector says.
+    /// Handles an observation or event.
     fn handle_output(&mut self, output: &Output);
 
-    /// Whether it wants the bytes of what events rest on.
+    /// Whether it wants the reports behind events.
     fn wants_evidence(&self) -> bool {
         false
     }
 
-    /// Takes the bytes of reports that the event before rests on.
+    /// Handles the reports behind the preceding event.
     fn handle_evidence(&mut self, reports: &[ReportBytes]) {
         let _ = reports;
     }
@@ -29,52 +29,53 @@ pub trait Stage: Send {
         false
     }
 
-    /// Takes the hops of so many reports; those of one report come together.
+    /// Handles the hops of `reports` reports; those of one report come together.
     fn handle_hops(&mut self, hops: &HopColumns, reports: u64) {
         let _ = (hops, reports);
     }
 
-    /// Whether it wants the ledger at `now`; it is asked every [`LEDGER_EVERY`], and in the end with a time later than any.
+    /// Whether it wants the ledger at `now`. Called every [`LEDGER_EVERY`], and at the end with a time later
+    /// than any other.
     fn wants_ledger(&self, now: Nanos) -> bool {
         let _ = now;
         false
     }
 
-    /// Takes the ledger as it is at `now`, which by the time of day is `taken_at`, where a stage wants it.
+    /// Handles the ledger at `now`, which is `taken_at` by the time of day.
     fn handle_ledger(&mut self, now: Nanos, taken_at: Nanos, ledger: &LedgerView) {
         let _ = (now, taken_at, ledger);
     }
 
-    /// Does what has become due.
+    /// Does what is due.
     fn handle_timeout(&mut self, now: Nanos) {
         let _ = now;
     }
 
-    /// What keeps history from being written, where this stage keeps it: `Some(None)` while it is written.
+    /// What keeps history from being written: `None` if the stage writes none, `Some(None)` if nothing does.
     fn history_trouble(&self) -> Option<Option<String>> {
         None
     }
 
-    /// Hands on what it has gathered, and waits until it is counted: nothing more comes but the ledger.
+    /// Flushes what it has gathered, and waits until that is counted: only the ledger follows.
     fn settle(&mut self) {}
 
-    /// Waits until the other side has decided about what was handed on, as long as it decides at all. Only a replay
-    /// does so, for all stages at the same time.
+    /// Waits while the other side decides about pending messages. Called only in a replay, for all stages at
+    /// once.
     fn drain(&mut self) {}
 
-    /// Begins to come to its end, without waiting: nothing more comes. Outputs do so together, so that those that reach
-    /// nobody have the same time for it, and not one after the other.
+    /// Begins to end, without waiting: nothing more follows. Outputs that cannot reach the other side thus
+    /// share one grace period.
     fn wind_up(&mut self) {}
 
-    /// Brings everything to its end: nothing more comes.
+    /// Ends: nothing more follows.
     fn finish(&mut self) {}
 
-    /// Puts into the ledger what this stage counts.
+    /// Adds this stage's counts to the ledger.
     fn count(&self, ledger: &mut Ledger) {
         let _ = ledger;
     }
 
-    /// What became of the messages, where this stage is an output.
+    /// The counts of the messages, if this stage is an output.
     fn export(&self) -> Option<ExportLedger> {
         None
     }

@@ -1,4 +1,4 @@
-//! What became of the messages of one output?
+//! The message counts of one output.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,7 +9,7 @@ use inband_model::ExportLedger;
 use super::answer::Answer;
 use super::patience::Patience;
 
-/// The counts of one output while they change.
+/// The live counts of one output.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     output: String,
@@ -19,28 +19,28 @@ pub(crate) struct Tally {
     kept_back: AtomicU64,
     retries: AtomicU64,
     spool_bytes: AtomicU64,
-    /// What keeps each part of the output from delivering; the part of an output that has none is empty.
+    /// What keeps each part of the output from delivering; an output without parts uses the empty name.
     trouble: Mutex<BTreeMap<&'static str, String>>,
-    /// How a replay waits for this output; `None`: nothing waits for it.
+    /// How a replay waits for this output; `None`: it does not.
     patience: Option<Patience>,
 }
 
-/// Why a message was given up.
+/// Why a message was dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Failure {
-    /// As many messages waited as may.
+    /// The queue was full.
     QueueFull,
-    /// The other side did not answer, or not well, as often as it was asked.
+    /// No attempt succeeded.
     GaveUp,
-    /// The other side does not want it, and will not want it later.
+    /// The other side refused it permanently.
     Refused,
-    /// The other side took a part of it only.
+    /// The other side accepted only a part of it.
     Rejected,
-    /// The disk did not take it.
+    /// It could not be written to disk, or read back.
     Disk,
-    /// The spool was as large as it may be, and this was the oldest in it.
+    /// The spool was full, and this was its oldest message.
     SpoolFull,
-    /// The collector ended before it could be delivered.
+    /// The collector ended before it was delivered.
     Stopped,
 }
 
@@ -55,7 +55,7 @@ impl Failure {
         Failure::Stopped,
     ];
 
-    /// Its name, as users read it.
+    /// Its user-visible name.
     const fn name(self) -> &'static str {
         match self {
             Failure::QueueFull => "queue-full",
@@ -79,7 +79,7 @@ impl Tally {
         Tally { patience, ..self }
     }
 
-    /// Waits until `is_done`, which it returns, where this output is waited for at all.
+    /// Waits until `is_done`, if a replay waits for this output; returns whether it is.
     pub(super) fn wait_until(&self, is_done: impl Fn() -> bool) -> bool {
         match &self.patience {
             Some(patience) => patience.wait(|| self.decisions(), is_done),
@@ -92,7 +92,7 @@ impl Tally {
         self.patience.is_some()
     }
 
-    /// Messages that the other side has decided about.
+    /// Messages that the other side has accepted or refused, or that the disk lost.
     fn decisions(&self) -> u64 {
         let failed = [Failure::Refused, Failure::Disk].map(|failure| &self.failed[failure as usize]);
         let decided = failed.into_iter().chain([&self.exported]);
@@ -124,20 +124,20 @@ impl Tally {
         add(&self.retries, 1);
     }
 
-    /// Notes how many bytes wait on disk.
+    /// Records how many bytes are pending on disk.
     #[cfg(any(feature = "nats", feature = "kafka"))]
     pub(super) fn note_spool(&self, bytes: u64) {
         self.spool_bytes.store(bytes, Ordering::Release);
     }
 
-    /// Notes what an attempt says of the other side.
+    /// Records the answer to an attempt.
     pub(super) fn note_answer(&self, answer: &Answer) {
         self.note_part("", answer);
     }
 
-    /// Notes what an attempt of one part of the output says of the other side of that part.
+    /// Records the answer to an attempt of one part of the output.
     pub(super) fn note_part(&self, part: &'static str, answer: &Answer) {
-        // The texts are whole at any time.
+        // The map is valid at any time.
         let mut trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
         match answer {
             Answer::Taken => trouble.remove(part),
@@ -147,7 +147,7 @@ impl Tally {
         };
     }
 
-    /// What keeps the output from delivering; `None`: nothing does.
+    /// What keeps the output from delivering; `None` if nothing does.
     fn trouble(&self) -> Option<String> {
         let trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
         let line = |(part, why): (&&str, &String)| match *part {
@@ -158,14 +158,14 @@ impl Tally {
         (!lines.is_empty()).then(|| lines.join("; "))
     }
 
-    /// What the counts say at this time.
+    /// A snapshot of the counts.
     pub(super) fn ledger(&self) -> ExportLedger {
         let read = |counter: &AtomicU64| counter.load(Ordering::Acquire);
         let exported = read(&self.exported);
         let failed = Failure::ALL.map(|failure| (failure, read(&self.failed[failure as usize])));
         let export_failed: u64 = failed.iter().map(|(_, count)| count).sum();
         let failures = failed.iter().filter(|(_, count)| *count > 0);
-        // Read last: what is decided was offered before.
+        // Read last: every decided message was offered before.
         let offered = read(&self.offered);
         ExportLedger {
             output: self.output.clone(),

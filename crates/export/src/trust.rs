@@ -1,4 +1,4 @@
-//! Which servers are trusted over TLS: those that authorities of the user's choice vouch for, and those authorities
+//! The servers that are trusted over TLS: those that configured authorities vouch for, and those authorities
 //! themselves.
 
 mod connector;
@@ -20,18 +20,18 @@ use ureq::unversioned::transport::{ConnectProxyConnector, Connector, TcpConnecto
 use self::connector::TrustConnector;
 use self::verifier::Verifier;
 
-/// The certificates that vouch for a server, out of a PEM file.
+/// Trusted authorities, from a PEM file.
 ///
-/// A server whose own certificate is one of them is trusted as well, where its name and its time are right: that is what
-/// `openssl req -x509` makes, a certificate that is its own authority.
+/// A server whose own certificate is in the file is trusted too, if its name and validity period are right:
+/// `openssl req -x509` makes such certificates, which are their own authority.
 #[derive(Debug, Clone)]
 pub struct Authorities(Arc<ClientConfig>);
 
 impl Authorities {
-    /// Reads a file.
+    /// Reads a PEM file.
     ///
     /// # Errors
-    /// It cannot be read, is damaged, or holds no certificate that can vouch for anything.
+    /// It cannot be read, is damaged, or contains no certificate of an authority.
     pub fn read(path: &Path) -> io::Result<Self> {
         let wrong = |what: String| io::Error::new(io::ErrorKind::InvalidData, what);
         let text = std::fs::read(path)?;
@@ -63,14 +63,14 @@ impl Authorities {
         Ok(Self(Arc::new(config)))
     }
 
-    /// What a client of TLS is started with.
+    /// The configuration of a TLS client.
     #[must_use]
     pub fn client(&self) -> Arc<ClientConfig> {
         Arc::clone(&self.0)
     }
 }
 
-/// An agent that asks servers for which `authorities` vouch; `None`: those that browsers trust.
+/// An HTTP agent that trusts `authorities`; `None`: those that browsers trust.
 #[must_use]
 pub fn agent(config: Config, authorities: Option<&Authorities>) -> Agent {
     let Some(authorities) = authorities else { return config.new_agent() };

@@ -1,4 +1,4 @@
-//! Who is told of events over HTTP?
+//! Events over HTTP.
 
 mod body;
 mod choice;
@@ -25,7 +25,7 @@ pub use settings::{WebhookKind, WebhookSettings};
 
 impl Messages for Box<Event> {}
 
-/// Starts to tell of events.
+/// Starts sending events.
 pub(super) fn start(
     settings: &WebhookSettings,
     api_url: &str,
@@ -59,7 +59,7 @@ pub(super) fn start(
     delivery::start(wanted, settings.queue, tally, work)
 }
 
-/// What runs on the thread.
+/// Runs the thread.
 struct Webhook {
     poster: Poster,
     retry: Retry,
@@ -85,7 +85,7 @@ impl Webhook {
         }
     }
 
-    /// Tells of an event, and of those that wait behind it.
+    /// Sends an event, together with the queued ones.
     fn tell(&mut self, first: Box<Event>) {
         let mut events = vec![first];
         while events.len() < MAX_AT_ONCE
@@ -100,7 +100,7 @@ impl Webhook {
         self.told.note(events);
     }
 
-    /// Tells again of what goes on, so that it is not taken for over. A repetition is no message of its own.
+    /// Repeats the active events, so that they do not expire. A repetition does not count as a message.
     fn repeat(&mut self) {
         if self.format.kind != WebhookKind::Alertmanager {
             return;
@@ -115,7 +115,7 @@ impl Webhook {
     }
 }
 
-/// Most events in one message.
+/// Maximum events per message.
 const MAX_AT_ONCE: usize = 64;
 /// Longest pause between two attempts.
 const MAX_PAUSE: Duration = Duration::from_secs(60);

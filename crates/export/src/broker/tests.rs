@@ -1,4 +1,4 @@
-//! Does a broker get every message, in order, however often it goes?
+//! Tests that a broker gets every message, in order, however often it is away.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
@@ -94,7 +94,7 @@ fn a_full_spool_drops_the_oldest_and_everything_is_counted() {
     broker.is_away.store(1, Ordering::Relaxed);
     let mut output = Running::start(&folder, &broker, 40_000);
     output.tell(0..1_000);
-    // So few fit into the spool; the others were in it and were dropped.
+    // About as many as the spool holds; the others were spooled and dropped.
     let full = wait_for(&output.tally, |ledger| ledger.waiting < 150);
     assert!(full.spool_bytes <= 40_000 && full.balances(), "{full:?}");
     broker.is_away.store(0, Ordering::Relaxed);
@@ -107,7 +107,7 @@ fn a_full_spool_drops_the_oldest_and_everything_is_counted() {
 
 #[test]
 fn a_delivered_message_is_never_counted_as_spool_full() {
-    // A slow broker, and one whose answers are lost, under more messages than the spool holds.
+    // A slow broker, and one whose answers are lost, with more messages than the spool holds.
     for (takes_ms, forgets) in [(30, 0), (5, 4)] {
         let folder = Folder::new();
         let broker = Fake::default();
@@ -163,21 +163,21 @@ fn a_key_is_cut_between_letters() {
     assert_eq!((parcel.key, parcel.body), ("ä".repeat(512), b"{}".to_vec()));
 }
 
-/// A broker in memory that goes away as it is told.
+/// An in-memory broker with failures on demand.
 #[derive(Clone, Default)]
 struct Fake {
     taken: Arc<Mutex<Vec<Parcel>>>,
     /// 1: it is away.
     is_away: Arc<AtomicU32>,
-    /// Messages after which it goes each time; 0: never.
+    /// Messages after which it goes away each time; 0: never.
     goes_after: Arc<AtomicU32>,
-    /// The key of messages it does not want.
+    /// The key of messages it refuses.
     refused: Arc<Mutex<Option<String>>>,
     /// How long it takes for a batch.
     takes_ms: Arc<AtomicU32>,
-    /// Batches that it takes without an answer.
+    /// Batches that it accepts without answering.
     forgets: Arc<AtomicU32>,
-    /// How often it heard that nothing waits.
+    /// Calls of `handle_silence`.
     silences: Arc<AtomicU32>,
 }
 
@@ -197,7 +197,7 @@ impl Broker for Fake {
         std::thread::sleep(Duration::from_millis(pause.into()));
         if self.forgets.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok()
         {
-            // It has the whole batch, and its answer is lost.
+            // It has the whole batch, but its answer is lost.
             let known = self.taken.lock().unwrap().len();
             let fresh = batch.iter().filter(|parcel| {
                 let id = |taken: &Parcel| taken.id == parcel.id;
@@ -217,7 +217,7 @@ impl Broker for Fake {
                 return Delivery { acknowledged: index, next, may_have_more: false };
             }
             let mut taken = self.taken.lock().unwrap();
-            // As a stream does that knows what comes twice.
+            // Like a stream that recognizes duplicates.
             if !taken.iter().any(|taken| taken.id == parcel.id) {
                 taken.push(parcel.clone());
             }

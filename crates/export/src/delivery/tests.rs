@@ -13,7 +13,7 @@ fn hops_are_not_copied_where_they_would_not_fit() {
     let tally = Arc::new(Tally::new("test".to_owned()));
     let copies = Arc::new(AtomicU64::new(0));
     let (release, held) = std::sync::mpsc::channel::<()>();
-    // Whoever delivers takes nothing out until the end.
+    // The thread takes nothing out until the end.
     let mut export = start(Copying(Arc::clone(&copies)), 5, Arc::clone(&tally), move |work| {
         let _ = held.recv();
         drop(work);

@@ -36,10 +36,10 @@ fn retry_after_is_a_number_of_seconds_or_a_date_by_the_clock_of_the_server() {
         ("7", Some(7)),
         ("0", Some(0)),
         ("Wed, 21 Oct 2026 07:28:00 GMT", Some(60)),
-        // The two older forms of a date.
+        // The two obsolete date formats.
         ("Wednesday, 21-Oct-26 07:27:09 GMT", Some(9)),
         ("Wed Oct 21 07:27:01 2026", Some(1)),
-        // A date that is past.
+        // A date in the past.
         ("Wed, 21 Oct 2026 07:26:00 GMT", Some(0)),
         ("-1", None),
         ("soon", None),
@@ -48,7 +48,7 @@ fn retry_after_is_a_number_of_seconds_or_a_date_by_the_clock_of_the_server() {
         let again = again.map(Duration::from_secs);
         assert_eq!(asked(&[("retry-after", text.to_owned()), date.clone()]), again, "{text}");
     }
-    // Without a clock of the server, ours.
+    // Without a `Date` of the server, our clock.
     let soon = httpdate::fmt_http_date(SystemTime::now() + Duration::from_secs(40));
     let again = asked(&[("retry-after", soon)]).unwrap();
     assert!(again > Duration::from_secs(30) && again <= Duration::from_secs(40), "{again:?}");

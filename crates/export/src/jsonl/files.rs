@@ -1,23 +1,23 @@
-//! How do lines stand in files of a bounded size and number?
+//! Files of bounded size and number for lines.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// The file that is written, and those that were put aside; or stdout.
+/// The current file and the rotated ones; or stdout.
 #[derive(Debug)]
 pub(super) enum Files {
     Stdout,
     Disk(Rotated),
 }
 
-/// A file that is put aside when it is large enough.
+/// A file that is rotated when it is full.
 #[derive(Debug)]
 pub(super) struct Rotated {
     path: PathBuf,
     max_bytes: u64,
     keep: u32,
-    /// `None` after a failure: it is opened again for the next lines.
+    /// `None` after a failure: it is reopened for the next lines.
     file: Option<File>,
     bytes: u64,
 }
@@ -27,21 +27,22 @@ impl Files {
         Files::Stdout
     }
 
-    /// Goes on with the file, or makes it.
+    /// Opens the file to append to it, or creates it.
     pub(super) fn open(path: &Path, max_bytes: u64, keep: u32) -> io::Result<Files> {
         let mut rotated = Rotated { path: path.to_owned(), max_bytes, keep, file: None, bytes: 0 };
         rotated.open()?;
         Ok(Files::Disk(rotated))
     }
 
-    /// Appends lines, of which each ends at one of `ends`; says how many are there, and what stopped it.
+    /// Appends lines, each of which ends at one of `ends`; returns how many were written, and the error that
+    /// stopped it.
     pub(super) fn append(&mut self, lines: &[u8], ends: &[usize]) -> (usize, Option<io::Error>) {
         match self {
             Files::Stdout => {
                 let mut out = io::stdout().lock();
                 match out.write_all(lines).and_then(|()| out.flush()) {
                     Ok(()) => (ends.len(), None),
-                    // Nobody knows how much of them was taken.
+                    // How much of them was written is unknown.
                     Err(error) => (0, Some(error)),
                 }
             }
@@ -60,7 +61,7 @@ impl Rotated {
             {
                 return (written, Some(error));
             }
-            // At least one line, which may be larger than a file, and as many more as have room.
+            // At least one line, which may be larger than a file, and as many more as fit.
             let room = self.room();
             let more = ends[written..].partition_point(|end| end - start <= room).max(1);
             let end = ends[written + more - 1];
@@ -77,14 +78,14 @@ impl Rotated {
         usize::try_from(self.max_bytes.saturating_sub(self.bytes)).unwrap_or(usize::MAX)
     }
 
-    /// Writes all bytes or none.
+    /// Appends all bytes or none.
     fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         let Some(file) = &mut self.file else {
             self.open()?;
             return self.write(bytes);
         };
         if let Err(error) = file.write_all(bytes) {
-            // Half a line would spoil the next one.
+            // A partial line would corrupt the next one.
             let is_cut = file.set_len(self.bytes).is_ok();
             if !is_cut {
                 self.file = None;
@@ -99,7 +100,7 @@ impl Rotated {
         let mut file = OpenOptions::new().create(true).append(true).read(true).open(&self.path)?;
         self.bytes = file.metadata()?.len();
         if self.bytes > 0 && !ends_with_newline(&mut file)? {
-            // What was cut off by a crash is not joined with what comes next.
+            // Keeps a line that a crash cut off apart from the next one.
             file.write_all(b"\n")?;
             self.bytes += 1;
         }
@@ -107,7 +108,7 @@ impl Rotated {
         Ok(())
     }
 
-    /// Puts the file aside: each becomes one older, and the oldest goes.
+    /// Rotates: each file becomes one older, and the oldest is removed.
     fn rotate(&mut self) -> io::Result<()> {
         self.file = None;
         let aside = |number: u32| {

@@ -1,4 +1,4 @@
-//! Is each line there once and whole, and each that is not counted?
+//! Tests that each line is written once and whole, and that all others are counted.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -35,7 +35,7 @@ fn a_file_that_is_large_enough_is_put_aside_and_the_oldest_goes() {
     assert!(files.iter().all(|file| fs::metadata(file).unwrap().len() <= 2_000));
     assert!(!folder.path("out.3").exists());
 
-    // The next one goes on where this one ended.
+    // The next run appends to the same file.
     write(&settings, 100..102);
     let last = keys(&path);
     assert_eq!(last.last(), Some(&101));
@@ -83,7 +83,7 @@ fn a_full_disk_is_counted_and_nobody_waits_for_it() {
 fn a_disk_that_stalls_holds_nothing_up_and_what_it_has_not_taken_is_not_exported() {
     let folder = Folder::new();
     let path = folder.path("pipe");
-    // A pipe that is full takes nothing, as a disk that stalls.
+    // A full pipe accepts nothing, like a disk that stalls.
     assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
     let reader = fs::OpenOptions::new().read(true).write(true).open(&path).unwrap();
     let tally = Arc::new(Tally::new("jsonl".to_owned()));
@@ -111,7 +111,7 @@ fn a_file_that_cannot_be_made_is_told_at_the_start() {
     assert_eq!(error.to_string(), "jsonl: cannot write /nowhere/out");
 }
 
-/// Writes events of these nodes, and ends.
+/// Writes events of these nodes, then ends the output.
 fn write(settings: &JsonlSettings, nodes: std::ops::Range<u32>) -> ExportLedger {
     let tally = Arc::new(Tally::new("jsonl".to_owned()));
     let mut export = start(settings, &Arc::default(), Arc::clone(&tally)).unwrap();

@@ -1,4 +1,4 @@
-//! What is the client told?
+//! The client and its settings.
 
 use rdkafka::config::ClientConfig;
 use rdkafka::error::KafkaError;
@@ -8,14 +8,14 @@ use super::heard::Heard;
 use crate::brokers::KafkaSettings;
 use crate::message::Topic;
 
-/// The settings of the client: ours, and above them those of the user.
+/// The client's settings: our defaults, overridden by those of the user.
 pub(super) fn config(settings: &KafkaSettings) -> Result<ClientConfig, String> {
     let mut config = ClientConfig::new();
     for (name, value) in OURS {
         config.set(*name, *value);
     }
     for (name, value) in &settings.properties {
-        // The client takes properties of topics with this prefix as well.
+        // The client accepts topic properties with this prefix too.
         let plain = name.strip_prefix("topic.").unwrap_or(name);
         if RESERVED.contains(&plain) || plain.starts_with("test.") {
             return Err(format!("properties: \"{name}\" cannot be set here"));
@@ -28,8 +28,8 @@ pub(super) fn config(settings: &KafkaSettings) -> Result<ClientConfig, String> {
     Ok(config)
 }
 
-/// Refuses a value with which the client would say that a message is delivered before a broker has it, or would say
-/// nothing of it, or would send messages out of their order.
+/// Refuses a value with which the client would report delivery before a broker has the message, report none,
+/// or reorder messages.
 fn check_fate(name: &str, value: &str) -> Result<(), &'static str> {
     let is_fine = match name {
         "acks" | "request.required.acks" => matches!(value, "all" | "-1" | "1"),
@@ -47,17 +47,17 @@ fn check_fate(name: &str, value: &str) -> Result<(), &'static str> {
     }
 }
 
-/// A client; it connects by itself.
+/// Makes a client; it connects by itself.
 pub(super) fn make(config: &ClientConfig) -> Result<BaseProducer<Heard>, String> {
     config.create_with_context(Heard::default()).map_err(|error| match error {
-        // The value, which may be a password, is not told.
+        // The value is not shown: it may be a password.
         KafkaError::ClientConfig(_, why, name, _) => format!("properties: {name}: {why}"),
         KafkaError::ClientCreation(why) => format!("properties: {why}"),
         other => other.to_string(),
     })
 }
 
-/// Names of topics have few letters, and an end.
+/// Checks that topic names with this prefix have allowed characters and an allowed length.
 pub(super) fn check_topic(prefix: &str) -> Result<(), String> {
     let longest = Topic::ALL.iter().map(|topic| topic.name().len()).max().unwrap_or(0);
     let is_letter = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
@@ -67,21 +67,21 @@ pub(super) fn check_topic(prefix: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// What is set where the user does not say otherwise.
+/// Our defaults.
 const OURS: &[(&str, &str)] = &[
     ("client.id", "inband"),
     ("acks", "all"),
     ("enable.idempotence", "true"),
     ("message.timeout.ms", "8000"),
     ("compression.type", "lz4"),
-    // So that a key is in the partition where the clients in Java put it.
+    // Keys map to the same partitions as with the Java client.
     ("partitioner", "murmur2_random"),
     ("socket.keepalive.enable", "true"),
-    // A server that is restarted is found again soon.
+    // A restarted server is found again soon.
     ("reconnect.backoff.max.ms", "2000"),
 ];
 
-/// What says where messages go has a setting of its own; with the others the client would not say what became of them.
+/// Properties that cannot be set: the destination has its own setting, the others suppress delivery reports.
 const RESERVED: &[&str] = &[
     "bootstrap.servers",
     "metadata.broker.list",
@@ -90,5 +90,5 @@ const RESERVED: &[&str] = &[
     "enabled_events",
 ];
 
-/// Longest name of a topic.
+/// Maximum length of a topic name, bytes.
 const MAX_TOPIC_BYTES: usize = 249;

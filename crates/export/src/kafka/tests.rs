@@ -1,4 +1,4 @@
-//! Does a cluster get every message once, also when its broker goes and comes back?
+//! Tests that a cluster gets every message once, even when its broker goes away and returns.
 
 mod cluster;
 
@@ -74,7 +74,7 @@ fn a_broker_that_is_not_there_at_the_start_gets_everything_later() {
 fn what_a_broker_answers_for_a_while_costs_no_message() {
     let cluster = Cluster::new(1);
     let mut output = Running::start(&cluster);
-    // Those after which the client tries again by itself, and those after which we do.
+    // Errors after which the client retries by itself, and those after which we do.
     let errors = [
         RDKafkaRespErr::RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION,
         RDKafkaRespErr::RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS,
@@ -116,7 +116,7 @@ fn what_the_broker_finds_too_large_is_found_among_those_that_came_with_it() {
     let cluster = Cluster::new(1);
     let mut kafka = cluster.kafka();
     let too_large = RDKafkaRespErr::RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE;
-    // It says so of four messages, then of two, then of one.
+    // The broker refuses four messages, then two, then one.
     cluster.answer(&[too_large; 3]);
     let batch = [1, 2, 3, 4].map(|number| parcel(number, 0));
     for _ in 0..2 {
@@ -153,7 +153,7 @@ fn what_is_refused_is_counted_and_the_ledger_balances() {
 fn what_is_not_acknowledged_in_time_is_not_sent_behind_our_back() {
     let cluster = Cluster::new(1);
     let mut settings = cluster.settings();
-    // The client would go on for so long by itself.
+    // The client by itself would keep trying this long.
     settings.properties.insert("message.timeout.ms".to_owned(), KafkaProperty::Number(30_000));
     let mut kafka = Kafka::new(&settings).unwrap();
     assert_taken(&kafka.deliver(&[parcel(1, 0)], PATIENCE), 1);
@@ -182,7 +182,7 @@ fn what_is_acknowledged_too_late_comes_twice_under_one_id() {
     assert!(matches!(delivery.next, Answer::Away { .. }) && delivery.acknowledged == 0, "{delivery:?}");
     cluster.delay(1, Duration::ZERO);
     for number in [2, 3] {
-        // A busy machine may be too late once more.
+        // On a busy machine it may be late once more.
         let taken = (0..10).any(|_| kafka.deliver(&[parcel(number, 0)], PATIENCE).next == Answer::Taken);
         assert!(taken, "{number}");
     }
@@ -195,7 +195,7 @@ fn what_is_acknowledged_too_late_comes_twice_under_one_id() {
 #[test]
 fn what_was_acknowledged_behind_a_message_that_was_not_is_not_sent_again() {
     let cluster = Cluster::new(2);
-    // The two brokers lead a partition each, and the second one is away.
+    // Each broker leads one partition, and the second one is away.
     let mut kafka = cluster.kafka();
     let batch: Vec<_> = (0..32).map(|number| parcel(number, 0)).collect();
     assert_taken(&kafka.deliver(&batch, PATIENCE), 32);
@@ -275,7 +275,7 @@ fn a_setting_that_cannot_be_is_told_at_once() {
         (with("no.such", "1"), "no.such"),
         (with("linger.ms", "soon"), "linger.ms"),
         (with("acks", "0"), "acks"),
-        // What is not built in.
+        // Features that are not built in.
         (with("security.protocol", "ssl"), "security.protocol"),
         (with("compression.type", "zstd"), "compression.type"),
         (with("bootstrap.servers", "127.0.0.1:1"), "\"bootstrap.servers\" cannot be set here"),

@@ -1,11 +1,11 @@
-//! How does a hop of a report look as JSON? By the columns of the table `observations`.
+//! A hop of a report as JSON: the columns of the table `observations`.
 
 use std::io::Write;
 
 use inband_model::HopRecord;
 use inband_model::table::{Cells, OBSERVATIONS};
 
-/// Appends an object with the columns that have a value; `kind` stands first.
+/// Appends an object with the columns that have a value, after `kind`.
 pub(super) fn write(hop: &HopRecord, out: &mut Vec<u8>) {
     out.extend_from_slice(b"{\"kind\":\"observation\"");
     for column in OBSERVATIONS.columns {
@@ -20,7 +20,7 @@ pub(super) fn write(hop: &HopRecord, out: &mut Vec<u8>) {
     out.push(b'}');
 }
 
-/// Appends a value; false where there is none.
+/// Appends a value; false if there is none.
 fn write_cell(cells: &Cells<HopRecord>, hop: &HopRecord, out: &mut Vec<u8>) -> bool {
     match cells {
         Cells::Time(of) => write_number(of(hop).0, out),

@@ -1,4 +1,4 @@
-//! Do messages have the keys that docs/exporting.md names?
+//! Tests that messages have the keys that docs/exporting.md names.
 
 use inband_model::table::{Cells, OBSERVATIONS};
 use inband_model::{

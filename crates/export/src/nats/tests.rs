@@ -1,4 +1,4 @@
-//! Does a real server keep every message, also when it is killed?
+//! Tests that a real server keeps every message, even when it is killed.
 
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ fn every_message_is_there_though_the_server_is_killed() {
     let tally = Arc::new(Tally::new("nats".to_owned()));
     let mut export = start(&settings, &Arc::default(), Arc::clone(&tally)).unwrap();
     for round in 0..4 {
-        // It is killed while messages are on their way.
+        // Killed while messages are in flight.
         tell(&mut export, round * 2_000..round * 2_000 + 1_000);
         server.kill();
         tell(&mut export, round * 2_000 + 1_000..(round + 1) * 2_000);
@@ -131,7 +131,7 @@ fn tell(export: &mut Export<Topics>, nodes: std::ops::Range<u32>) {
     }
 }
 
-/// The keys of all messages in the stream, by their place in it.
+/// The keys of all messages in the stream, in order.
 fn messages(settings: &NatsSettings) -> Vec<String> {
     let runtime: Runtime = Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
@@ -149,14 +149,14 @@ fn messages(settings: &NatsSettings) -> Vec<String> {
     })
 }
 
-/// A server of its own on loopback; it is killed when this is dropped.
+/// A server on loopback, killed on drop.
 struct Server {
     child: Child,
     port: u16,
 }
 
 impl Server {
-    /// Starts it on a port, 0: a free one; `None` where the program is not installed.
+    /// Starts it on a port, 0: a free one; `None` if the program is not installed.
     fn start(directory: &Path, port: u16) -> Option<Server> {
         Self::start_with(directory, port, &[])
     }

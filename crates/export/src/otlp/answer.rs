@@ -1,6 +1,6 @@
-//! What a receiver says of a message: that it has all of it, or that it rejects a part.
+//! The response of a receiver: everything accepted, or a part rejected.
 //!
-//! A receiver answers 200 also where it took a part only, and says so in `partial_success`. What is rejected is not to
+//! A receiver that accepts only a part also answers 200, with `partial_success`. The rejected part must not
 //! be sent again.
 
 use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceResponse;
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::answer::Answer;
 
-/// What is made of the answer to spans.
+/// Interprets the response to spans.
 pub(super) fn of_traces(media: &str, body: &[u8]) -> Answer {
     let read = |body: &[u8]| {
         let partial = ExportTraceServiceResponse::decode(body).ok()?.partial_success;
@@ -19,7 +19,7 @@ pub(super) fn of_traces(media: &str, body: &[u8]) -> Answer {
     heard(media, body, "spans", "rejectedSpans", read)
 }
 
-/// What is made of the answer to metrics.
+/// Interprets the response to metrics.
 pub(super) fn of_metrics(media: &str, body: &[u8]) -> Answer {
     let read = |body: &[u8]| {
         let partial = ExportMetricsServiceResponse::decode(body).ok()?.partial_success;
@@ -35,13 +35,13 @@ fn heard(media: &str, body: &[u8], what: &str, key: &str, read: fn(&[u8]) -> Opt
     let partial = match media {
         "application/json" => in_json(body, key),
         "application/x-protobuf" | "" => read(body),
-        // Something in front of the receiver speaks: what it says is not about spans.
+        // A proxy in front of the receiver: the body is not about spans.
         _ => Some(None),
     };
     match partial {
         None if media.is_empty() => Answer::Taken,
         None => Answer::Away { why: format!("half an answer: its {media} cannot be read"), again: None },
-        // 0 with a text is a warning.
+        // 0 rejected with a message is a warning.
         Some(Some((rejected, why))) if rejected > 0 => {
             let why = why.chars().take(MAX_TEXT).collect::<String>();
             let why = format!("it rejects {rejected} {what}{}{why}", if why.is_empty() { "" } else { ": " });
@@ -51,7 +51,7 @@ fn heard(media: &str, body: &[u8], what: &str, key: &str, read: fn(&[u8]) -> Opt
     }
 }
 
-/// The same in JSON, where 64-bit numbers are texts.
+/// The same from JSON, where 64-bit numbers are strings.
 fn in_json(body: &[u8], key: &str) -> Option<Partial> {
     if body.is_empty() {
         return Some(None);
@@ -64,7 +64,7 @@ fn in_json(body: &[u8], key: &str) -> Option<Partial> {
     Some(rejected.map(|rejected| (rejected, why)))
 }
 
-/// Maximum length of a receiver's words, characters.
+/// Maximum length of a receiver's message, characters.
 const MAX_TEXT: usize = 200;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Which paths become traces?
+//! The choice of paths that become traces.
 
 use std::collections::HashMap;
 
@@ -8,12 +8,12 @@ use super::item::Item;
 use super::settings::OtlpSettings;
 use crate::delivery::{Choice, Chosen};
 
-/// At most one path of each flow in a time.
+/// At most one path per flow and interval.
 #[derive(Debug)]
 pub(crate) struct Sampled {
     is_wanted: bool,
     interval: Nanos,
-    /// When a path of the flow was sent last.
+    /// When a path of the flow was last sent.
     sent: HashMap<Flow, Nanos>,
 }
 
@@ -31,7 +31,7 @@ impl Sampled {
         if self.sent.len() >= MAX_FLOWS {
             self.sent.retain(|_, sent| !is_due(*sent));
         }
-        // Where more flows are new than may be remembered, they wait until others are forgotten.
+        // If there are too many new flows, the rest wait until others expire.
         let has_room = self.sent.len() < MAX_FLOWS || self.sent.contains_key(&flow);
         if has_room {
             self.sent.insert(flow, now);
@@ -64,7 +64,7 @@ impl Choice for Sampled {
     }
 }
 
-/// Flows of which it is remembered when they were sent.
+/// Maximum flows whose last trace is remembered.
 const MAX_FLOWS: usize = 65_536;
 
 #[cfg(test)]

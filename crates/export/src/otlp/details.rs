@@ -1,11 +1,11 @@
-//! What did the nodes of a path say lately of its flow?
+//! The latest hops of each flow, for the details of traces.
 
 use std::collections::HashMap;
 
 use inband_model::{Flow, HopRecord, NodeId};
 
-/// The latest hop of each flow and node, for as long as paths of single reports are assembled: two generations, of which
-/// the older goes.
+/// The latest hop per flow and node, for as long as paths are assembled from single reports. Two generations:
+/// the older one is dropped.
 #[derive(Debug, Default)]
 pub(super) struct Details {
     young: HashMap<(Flow, NodeId), HopRecord>,
@@ -28,16 +28,16 @@ impl Details {
         }
     }
 
-    /// What the node said of the flow.
+    /// The latest hop of the flow at this node.
     pub(super) fn of(&self, flow: &Flow, node: NodeId) -> Option<HopRecord> {
         let key = (*flow, node);
         self.young.get(&key).or_else(|| self.old.get(&key)).copied()
     }
 }
 
-/// Hops in one generation.
+/// Maximum hops per generation.
 const MOST: usize = 65_536;
-/// 2.5 times 2^30 ns: for so long a smart node's report of a flow holds.
+/// 2.5 times 2^30 ns: as long as a smart node's report of a flow is valid.
 const GENERATION_NS: u64 = 2_684_354_560;
 
 #[cfg(test)]

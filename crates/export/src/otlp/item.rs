@@ -1,15 +1,15 @@
-//! What goes to the thread of traces.
+//! The items of the trace queue.
 
 use inband_model::{HopColumns, PathObservation};
 
 use crate::queue::Messages;
 
-/// A path, or what details of paths are taken from.
+/// A path, or hops with details for paths.
 #[derive(Debug)]
 pub(crate) enum Item {
     /// A path that becomes a trace.
     Path(Box<PathObservation>),
-    /// What hops said lately, from which traces take their details.
+    /// The latest hops, from which traces take their details.
     Hops(Box<HopColumns>),
 }
 
@@ -24,7 +24,7 @@ impl Messages for Item {
     fn room(&self) -> u64 {
         match self {
             Item::Path(_) => 1,
-            // They cost memory, and a trace without details is better than none.
+            // Hops take memory, and a trace without details is better than none.
             Item::Hops(hops) => hops.len() as u64 / 8,
         }
     }

@@ -8,15 +8,15 @@ use opentelemetry_proto::tonic::metrics::v1::{Metric, ResourceMetrics, ScopeMetr
 use opentelemetry_proto::tonic::resource::v1::Resource;
 use opentelemetry_proto::tonic::trace::v1::{ResourceSpans, ScopeSpans, Span};
 
-/// Who sends: the attributes `service.*` of every message.
+/// The sender: the attributes `service.*` of every message.
 #[derive(Debug)]
 pub(super) struct Service {
     instance_id: String,
 }
 
 impl Service {
-    /// A service with this id, or where it is empty, with one that is the same after a restart and made of `seed`, by
-    /// which one collector is told from another.
+    /// A service with this id; if empty, with an id derived from `seed`, which identifies the collector and
+    /// survives restarts.
     pub(super) fn new(instance_id: &str, seed: &str) -> Self {
         let instance_id = if instance_id.is_empty() { uuid(seed) } else { instance_id.to_owned() };
         Self { instance_id }
@@ -54,12 +54,12 @@ impl Service {
     }
 }
 
-/// An attribute whose value is a text.
+/// A string attribute.
 pub(super) fn text(key: &str, value: impl Into<String>) -> KeyValue {
     attribute(key, Value::StringValue(value.into()))
 }
 
-/// An attribute whose value is a number; one that does not fit is the largest that does.
+/// An integer attribute; values that do not fit are saturated.
 pub(super) fn number(key: &str, value: u64) -> KeyValue {
     attribute(key, Value::IntValue(i64::try_from(value).unwrap_or(i64::MAX)))
 }
@@ -72,7 +72,7 @@ fn scope() -> InstrumentationScope {
     InstrumentationScope { name: "inband".to_owned(), ..InstrumentationScope::default() }
 }
 
-/// A UUID of version 8 (RFC 9562) that is always the same for one text: its FNV-1a hash of 128 bits.
+/// A UUID of version 8 (RFC 9562), derived from the text: its 128-bit FNV-1a hash.
 fn uuid(text: &str) -> String {
     let hash = |hash: u128, byte: u8| (hash ^ u128::from(byte)).wrapping_mul(0x0100_0000_0000_0000_0000_013b);
     let hash = text.bytes().fold(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d, hash);

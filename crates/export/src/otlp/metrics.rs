@@ -1,4 +1,4 @@
-//! Metrics in OTLP, on a thread of their own: a receiver of traces that is slow does not keep them waiting.
+//! Metrics in OTLP, on a thread of their own so that a slow receiver of traces does not delay them.
 
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -16,10 +16,10 @@ use crate::retry::Retry;
 use crate::tally::Tally;
 use crate::time_of_day::now_ns;
 
-/// Where metrics and names come from, once it is known.
+/// The source of metrics and names, once set.
 pub(crate) type Source = Arc<OnceLock<Box<dyn MetricsSource>>>;
 
-/// What runs on the thread.
+/// The state of the thread of metrics.
 pub(super) struct Reporter {
     pub(super) poster: Poster,
     pub(super) service: Arc<Service>,
@@ -42,7 +42,7 @@ impl Reporter {
         }
     }
 
-    /// Sends what `/metrics` says at this time; what cannot be delivered is out of date when it is tried again.
+    /// Sends the metrics of this moment, once: a second attempt would send outdated values.
     fn send(&self, tally: &Tally, ending: &Ending) {
         let Some(families) = self.source.get().and_then(|source| source.families()) else { return };
         let metrics = of_families(&families, self.started_ns, now_ns());
@@ -53,7 +53,8 @@ impl Reporter {
     }
 }
 
-/// Counters as sums that only grow since the start, everything else as gauges; metrics without samples are left out.
+/// Counters as cumulative sums since the start, everything else as gauges; metrics without samples are left
+/// out.
 fn of_families(families: &[Family], started_ns: u64, now_ns: u64) -> Vec<Metric> {
     let metric = |family: &Family| Metric {
         name: family.name.to_owned(),

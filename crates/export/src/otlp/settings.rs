@@ -1,34 +1,35 @@
-//! What is sent over OTLP, and where to: `[otlp]`.
+//! The settings of OTLP: `[otlp]`.
 
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-/// Traces and metrics to a receiver of OTLP over HTTP: `[otlp]`.
+/// Traces and metrics to an OTLP/HTTP receiver: `[otlp]`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct OtlpSettings {
-    /// The receiver, such as `http://127.0.0.1:4318`; `/v1/traces` and `/v1/metrics` are added. Empty: nothing is sent.
-    /// Default empty.
+    /// The receiver, such as `http://127.0.0.1:4318`; `/v1/traces` and `/v1/metrics` are appended. Empty:
+    /// nothing is sent. Default empty.
     pub endpoint: String,
     /// Whether the paths of flows are sent as traces. Default true.
     pub traces: bool,
-    /// Least time between two traces of one flow, seconds. Default 10.
+    /// Minimum time between two traces of one flow, seconds. Default 10.
     pub interval_seconds: u64,
     /// How often metrics are sent, seconds; 0: never. Default 15.
     pub metrics_seconds: u64,
-    /// The attribute `service.instance.id`; empty: one that is made of the machine's name and `api.listen`, and the same
-    /// after a restart. Default empty.
+    /// The attribute `service.instance.id`; empty: derived from the machine's name and `api.listen`, and
+    /// unchanged by restarts. Default empty.
     pub instance: String,
-    /// Bearer token to show; empty: none. Default empty.
+    /// Bearer token; empty: none. Default empty.
     pub token: String,
-    /// File with the certificates that vouch for the receiver, PEM; empty: those that browsers trust. Default empty.
+    /// PEM file with the certificates of trusted authorities; empty: those that browsers trust. Default
+    /// empty.
     pub authorities: PathBuf,
     /// Longest time an attempt may take, milliseconds. Default 10,000.
     pub timeout_ms: u64,
     /// Attempts for each message, the first included. Default 5.
     pub attempts: u32,
-    /// Paths that may wait; more are dropped and counted. Default 10,000.
+    /// Paths that may be queued; more are dropped and counted. Default 10,000.
     pub queue: u64,
 }
 

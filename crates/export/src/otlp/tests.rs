@@ -1,4 +1,4 @@
-//! Does a receiver of OTLP get traces and metrics that say what the collector knows?
+//! Tests that an OTLP receiver gets the traces and metrics of what the collector knows.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -45,7 +45,7 @@ fn a_path_is_a_trace_with_a_span_for_each_hop() {
     let hops = [record(7, 5_000, 4_100), record(8, 3_000, 1_800)];
     export.handle_hops(&HopColumns::from(&hops[..]), 1);
     export.handle_output(&path(flow(1), NOW));
-    // The same flow again, and another one of which no timestamps are known.
+    // The same flow again, and another one without timestamps.
     export.handle_output(&path(flow(1), NOW + 1_000_000));
     export.handle_output(&path(flow(2), NOW));
     let ledger = wait_for(&tally, |ledger| ledger.exported == 2);
@@ -156,7 +156,7 @@ fn spans_that_are_rejected_are_not_exported() {
     let tally = Arc::new(Tally::new("otlp".to_owned()));
     let mut export = start(&settings(&server), "", Source::default(), Arc::clone(&tally)).unwrap();
 
-    // One trace of three spans, of which two are rejected.
+    // One trace of three spans, two of them rejected.
     export.handle_output(&path(flow(1), NOW));
     let ledger = wait_for(&tally, |ledger| ledger.waiting == 0 && ledger.offered == 1);
     assert_eq!((ledger.exported, ledger.retries), (0, 0));
@@ -173,7 +173,7 @@ fn half_an_answer_is_not_exported() {
     let halves: [&[u8]; 3] = [
         b"HTTP/1.1 200 OK\r\nContent-Type: application/x-protobuf\r\nContent-Length: 40\r\n\r\n\x0a\x10",
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab",
-        // Its length is not known, so that only what it says shows that it is half an answer.
+        // Without a length, only the content shows that the response is cut short.
         b"HTTP/1.1 200 OK\r\nContent-Type: application/x-protobuf\r\nConnection: close\r\n\r\n\x0a\x10\x08",
     ];
     for half in halves {
@@ -248,7 +248,7 @@ fn path(flow: Flow, received_at: u64) -> Output {
     }))
 }
 
-/// Every span that came, in order.
+/// Every span that arrived, in order.
 fn spans(server: &Server) -> Vec<Span> {
     let requests = server.taken();
     let messages = requests.iter().map(|request| {

@@ -1,4 +1,4 @@
-//! How does a flow's path look as a trace? A span for the flow, and in it one for each hop.
+//! A flow's path as a trace: a span for the flow, with one inside it for each hop.
 
 mod times;
 
@@ -10,7 +10,7 @@ use opentelemetry_proto::tonic::trace::v1::span::SpanKind;
 use super::message::{number, text};
 use times::Times;
 
-/// The spans of a path, that of the flow first; `details` gives what a node said lately of the flow.
+/// The spans of a path, the flow's first; `details` returns the latest hop of the flow at a node.
 pub(super) fn spans(
     path: &PathObservation,
     names: &Names,
@@ -95,7 +95,7 @@ fn of_hop(path: &PathObservation, names: &Names, index: usize, record: Option<&H
     attributes
 }
 
-/// The same path of the same flow at the same time has the same id, so that what comes twice is one trace.
+/// The same path of the same flow at the same time has the same id, so that duplicates are one trace.
 fn trace_id(path: &PathObservation) -> [u8; 16] {
     let flow = spread(path.flow.id().0 ^ path.received_at.0);
     let low = spread(flow ^ path.path.id().0);

@@ -23,7 +23,7 @@ fn an_output_that_was_given_up_is_waited_for_when_it_decides_again() {
     assert!(!patience.wait(|| 7, || false));
     assert!(began.elapsed() >= GRACE);
 
-    // Once is enough: the messages behind are not each waited for.
+    // Later messages do not each wait again.
     let again = Instant::now();
     assert!(!patience.wait(|| 7, || false));
     assert!(again.elapsed() < GRACE / 5);

@@ -1,4 +1,4 @@
-//! Which messages are delivered?
+//! The position up to which messages are delivered.
 //!
 //! ```text
 //! magic "INBPOS1\n"   id of the spool   number of the next message to deliver   CRC-32 of both    8 + 8 + 8 + 4 bytes
@@ -10,7 +10,7 @@ use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-/// The position, in a file that is written over.
+/// The position, in a file that is overwritten.
 #[derive(Debug)]
 pub(super) struct Position {
     file: File,
@@ -19,8 +19,8 @@ pub(super) struct Position {
 }
 
 impl Position {
-    /// Reads the position, or begins anew where there is none: what was delivered is then delivered again, under another
-    /// id.
+    /// Reads the position, or starts from 0 if there is none: messages are then delivered again, under a
+    /// different id.
     pub(super) fn open(path: &Path) -> io::Result<Position> {
         let mut file = OpenOptions::new().create(true).truncate(false).read(true).write(true).open(path)?;
         let mut bytes = Vec::new();
@@ -36,16 +36,16 @@ impl Position {
         format!("{:016x}", self.id)
     }
 
-    /// Every message below this number is delivered.
+    /// All messages below this number are delivered.
     pub(super) fn delivered(&self) -> u64 {
         self.delivered
     }
 
-    /// Goes on to this number; never back.
+    /// Advances to this number; never goes back.
     pub(super) fn advance(&mut self, delivered: u64) {
         if delivered > self.delivered {
             self.delivered = delivered;
-            // Where it cannot be written, what was delivered is delivered again after a crash.
+            // If this fails, delivered messages are delivered again after a crash.
             let _ = self.write();
         }
     }

@@ -1,4 +1,4 @@
-//! What is one file of a spool?
+//! One file of a spool.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use inband_store::{FRAME_HEADER_BYTES, split_frame};
 
-/// A file, as far as it holds whole messages.
+/// A file, up to its last whole message.
 #[derive(Debug)]
 pub(super) struct Segment {
     pub(super) path: PathBuf,
@@ -16,14 +16,14 @@ pub(super) struct Segment {
     pub(super) count: u64,
     /// Bytes up to the end of the last whole message.
     pub(super) bytes: u64,
-    /// Bytes up to the end of the last message that is delivered.
+    /// Bytes up to the end of the last delivered message.
     delivered_bytes: u64,
-    /// Where the messages end that were read last, from the first of them on.
+    /// Number of the first message of the latest read, and where each of them ends.
     ends: (u64, Vec<u64>),
     reader: Option<BufReader<File>>,
-    /// The message in front of which the reader stands, and its place in the file.
+    /// The next message of the reader, and its position in the file.
     place: (u64, u64),
-    /// The first message that was read last, which may be asked for again, and its place.
+    /// The first message of the latest read, which may be read again, and its position.
     mark: (u64, u64),
 }
 
@@ -35,7 +35,7 @@ pub(crate) struct Entry {
 }
 
 impl Segment {
-    /// Makes a file that begins with this number.
+    /// Creates a file whose first message has this number.
     pub(super) fn create(directory: &Path, first: u64) -> io::Result<(Segment, File)> {
         let path = directory.join(format!("{first:020}.spool"));
         let mut file = OpenOptions::new().append(true).create_new(true).open(&path)?;
@@ -60,8 +60,8 @@ impl Segment {
         }
     }
 
-    /// Looks how many whole messages a file has, of which those below `delivered` are, and cuts off what comes behind
-    /// them; says how many bytes that are.
+    /// Counts the whole messages of a file, and those below `delivered`; cuts off what follows them, and
+    /// returns how many bytes that is.
     pub(super) fn scan(first: u64, path: PathBuf, delivered: u64) -> io::Result<(Segment, u64)> {
         let mut file = BufReader::new(OpenOptions::new().read(true).write(true).open(&path)?);
         let length = file.get_ref().metadata()?.len();
@@ -83,7 +83,7 @@ impl Segment {
         Ok((segment, torn))
     }
 
-    /// Number of the message behind its last one.
+    /// Number of the message after the last one.
     pub(super) fn end(&self) -> u64 {
         self.first + self.count
     }
@@ -93,17 +93,17 @@ impl Segment {
         self.bytes - self.delivered_bytes
     }
 
-    /// Notes that the messages below this number are delivered.
+    /// Records that the messages below this number are delivered.
     pub(super) fn deliver(&mut self, below: u64) {
         let (first, ends) = &self.ends;
         let last = below.checked_sub(first + 1).and_then(|place| ends.get(usize::try_from(place).ok()?));
         self.delivered_bytes = self.delivered_bytes.max(last.copied().unwrap_or(0));
     }
 
-    /// Appends frames, whole or not at all.
+    /// Appends frames, all or none.
     pub(super) fn append(&mut self, file: &mut File, frames: &[u8], messages: u64) -> io::Result<()> {
         if let Err(error) = file.write_all(frames) {
-            // Where this fails too, the next start cuts it off.
+            // If this fails too, the next start cuts it off.
             let _ = file.set_len(self.bytes);
             return Err(error);
         }
@@ -112,7 +112,7 @@ impl Segment {
         Ok(())
     }
 
-    /// The messages from this number on, at most so many and about so many bytes, but one at least.
+    /// The messages from this number on, at most `most` and about [`MAX_BYTES`], but at least one.
     pub(super) fn read(&mut self, from: u64, most: usize) -> io::Result<Vec<Entry>> {
         let (start, end) = ((self.first, MAGIC.len() as u64), self.end());
         let reader = match &mut self.reader {
@@ -161,7 +161,7 @@ pub(super) fn files(directory: &Path) -> io::Result<Vec<(u64, PathBuf)>> {
     Ok(files)
 }
 
-/// Reads a frame into `frame`, header included; false where there is no whole one.
+/// Reads a frame, header included; false if there is no whole one.
 fn read_frame(file: &mut impl Read, frame: &mut Vec<u8>) -> io::Result<bool> {
     frame.clear();
     file.take(FRAME_HEADER_BYTES as u64).read_to_end(frame)?;
@@ -173,5 +173,5 @@ fn read_frame(file: &mut impl Read, frame: &mut Vec<u8>) -> io::Result<bool> {
 }
 
 const MAGIC: &[u8; 8] = b"INBSPL1\n";
-/// Bytes that are read at once.
+/// Bytes that are read at once, about.
 const MAX_BYTES: usize = 1 << 20;

@@ -1,4 +1,4 @@
-//! Does the queue on disk keep what it took, in order, within its bound, whatever happens to its files?
+//! Tests that the spool keeps its messages, in order and within its bound, whatever happens to its files.
 
 use std::collections::VecDeque;
 use std::fs;
@@ -97,7 +97,7 @@ fn messages_on_their_way_stay_and_others_make_room() {
     assert_eq!(spool.waiting() + dropped, 5_000);
     assert_eq!(spool.deliver(on_their_way[9].number), 10, "none of them was dropped");
     spool.hold(false);
-    // What is left is in order, with a gap behind the file that was held.
+    // The rest is in order, with a gap after the held file.
     drop(spool);
     let (mut spool, Recovered { messages, .. }) = Spool::open(&path, 40_000).unwrap();
     assert_eq!(messages, 5_000 - dropped - 10);
@@ -238,7 +238,7 @@ fn two_do_not_share_a_spool() {
 }
 
 proptest! {
-    /// Against a queue in memory: puts, reads, deliveries and restarts in any order.
+    /// Compares with a queue in memory: puts, reads, deliveries and restarts in any order.
     #[test]
     fn it_does_what_a_queue_does(steps in proptest::collection::vec((any::<u8>(), 0u32..200), 1..60)) {
         let folder = Folder::new();
@@ -278,7 +278,7 @@ proptest! {
     }
 }
 
-/// Puts messages with these numbers in, and says how many that cost.
+/// Appends messages with these numbers; returns how many were dropped for them.
 fn put(spool: &mut Spool, numbers: std::ops::Range<u32>) -> u64 {
     let payloads: Vec<_> = numbers.map(payload).collect();
     let appended = spool.append(&payloads);
@@ -291,7 +291,7 @@ fn numbers(spool: &mut Spool, most: usize) -> Vec<u32> {
     spool.read(most).unwrap().into_iter().map(|entry| number(entry.payload)).collect()
 }
 
-/// Everything that waits; it is delivered then.
+/// Reads and delivers everything that is pending.
 fn all(spool: &mut Spool) -> Vec<u32> {
     let mut found = Vec::new();
     while let Some(last) = spool.read(64).unwrap().last() {

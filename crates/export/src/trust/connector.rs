@@ -1,4 +1,4 @@
-//! TLS over the connections of an agent.
+//! TLS for the connections of an HTTP agent.
 
 use std::fmt;
 use std::io::{Read, Write};
@@ -11,7 +11,7 @@ use ureq::unversioned::transport::{
     Buffers, ConnectionDetails, Connector, Either, LazyBuffers, NextTimeout, Transport, TransportAdapter,
 };
 
-/// Wraps connections to `https` in TLS, and leaves others as they are.
+/// Wraps `https` connections in TLS; passes others through.
 pub(super) struct TrustConnector {
     client: Arc<ClientConfig>,
 }
@@ -52,7 +52,7 @@ impl fmt::Debug for TrustConnector {
     }
 }
 
-/// A connection in TLS.
+/// A TLS connection.
 pub(super) struct TlsTransport {
     buffers: LazyBuffers,
     stream: StreamOwned<ClientConnection, TransportAdapter>,

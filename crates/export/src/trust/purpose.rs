@@ -1,9 +1,9 @@
-//! What a certificate may be used for: its extension Extended Key Usage (RFC 5280, 4.2.1.12).
+//! The purposes of a certificate: its extension Extended Key Usage (RFC 5280, 4.2.1.12).
 
-/// The tag of an element in DER, and its content.
+/// A DER element: tag and content.
 type Element<'a> = (u8, &'a [u8]);
 
-/// Whether a certificate may be a server's: it says so, or says nothing of purposes. One that cannot be read may not.
+/// Whether a certificate may be a server's: it lists that purpose, or no purposes. Unreadable ones may not.
 pub(super) fn may_serve(certificate: &[u8]) -> bool {
     let serves = |purposes: &[u8]| {
         elements(purposes).any(|(tag, oid)| tag == OID && (oid == SERVER_AUTH || oid == ANY_PURPOSE))
@@ -14,7 +14,7 @@ pub(super) fn may_serve(certificate: &[u8]) -> bool {
     })
 }
 
-/// The extensions of a certificate; none are empty, and `None` is a certificate that cannot be read.
+/// The extensions of a certificate, empty if it has none; `None` if it cannot be read.
 fn extensions(certificate: &[u8]) -> Option<&[u8]> {
     let (_, certificate) = element(certificate)?.0;
     let (_, signed) = element(certificate)?.0;
@@ -24,7 +24,7 @@ fn extensions(certificate: &[u8]) -> Option<&[u8]> {
     Some(element(extensions)?.0.1)
 }
 
-/// The purposes, where an extension lists them.
+/// The purposes, if this is the extension that lists them.
 fn purposes(extension: &[u8]) -> Option<&[u8]> {
     let mut parts = elements(extension);
     let is_wanted = parts.next() == Some((OID, EXTENDED_KEY_USAGE));
@@ -32,7 +32,7 @@ fn purposes(extension: &[u8]) -> Option<&[u8]> {
     Some(element(value)?.0.1)
 }
 
-/// The elements one after another, each its tag and its content; what cannot be read ends them.
+/// Consecutive elements, up to the first that cannot be read.
 fn elements(mut bytes: &[u8]) -> impl Iterator<Item = Element<'_>> {
     std::iter::from_fn(move || {
         let (first, rest) = element(bytes)?;
@@ -41,12 +41,12 @@ fn elements(mut bytes: &[u8]) -> impl Iterator<Item = Element<'_>> {
     })
 }
 
-/// The first element in DER, and what is behind it.
+/// The first DER element, and the bytes after it.
 fn element(bytes: &[u8]) -> Option<(Element<'_>, &[u8])> {
     let [tag, length, rest @ ..] = bytes else { return None };
     let (length, rest) = match usize::from(*length) {
         short @ 0..0x80 => (short, rest),
-        // The length takes as many bytes as the lower bits say.
+        // The lower bits are the number of length bytes.
         long => {
             let (length, rest) =
                 rest.split_at_checked(long & 0x7f).filter(|(length, _)| length.len() <= 4)?;
@@ -59,7 +59,7 @@ fn element(bytes: &[u8]) -> Option<(Element<'_>, &[u8])> {
 
 const OID: u8 = 0x06;
 const OCTET_STRING: u8 = 0x04;
-/// `[3]`, constructed: only extensions have it in the signed part of a certificate.
+/// `[3]`, constructed: in the signed part of a certificate, only the extensions.
 const EXTENSIONS: u8 = 0xa3;
 /// 2.5.29.37
 const EXTENDED_KEY_USAGE: &[u8] = &[0x55, 0x1d, 0x25];

@@ -1,4 +1,4 @@
-//! Which servers are asked, and which are refused, as `curl --cacert` does.
+//! Tests which servers are trusted, as `curl --cacert` does.
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
@@ -148,7 +148,7 @@ impl Identity {
         Self { certificate, key, params: params.clone() }
     }
 
-    /// Another one, which this one signs.
+    /// Another identity, signed by this one.
     fn sign(&self, params: &CertificateParams) -> Self {
         let key = Arc::new(KeyPair::generate().unwrap());
         let issuer = Issuer::from_params(&self.params, &*self.key);
@@ -177,18 +177,18 @@ fn ca() -> IsCa {
     IsCa::Ca(BasicConstraints::Unconstrained)
 }
 
-/// As `openssl req -x509 -subj /CN=localhost -addext subjectAltName=…` makes it.
+/// Like `openssl req -x509 -subj /CN=localhost -addext subjectAltName=…`.
 fn authority() -> CertificateParams {
     with(names(), |params| params.is_ca = ca())
 }
 
-/// Serves an answer to everybody, with a certificate and others behind it.
+/// Serves a response to every client, with a certificate and others after it.
 fn serve(identity: &Identity, others: &[CertificateDer<'static>]) -> SocketAddr {
     let chain = [std::slice::from_ref(&identity.certificate), others].concat();
     let key = PrivateKeyDer::try_from(identity.key.serialize_der()).unwrap();
     let provider = Arc::new(crypto::ring::default_provider());
     let key = provider.key_provider.load_private_key(key).unwrap();
-    // It does not compare the key with the certificate, as a thief would not.
+    // The key is not checked against the certificate, so that a test can pose as a thief.
     let certified = tokio_rustls::rustls::sign::CertifiedKey::new(chain, key);
     let config = ServerConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
@@ -202,7 +202,7 @@ fn serve(identity: &Identity, others: &[CertificateDer<'static>]) -> SocketAddr 
         for connection in listener.incoming().flatten() {
             let connection_of_tls = ServerConnection::new(Arc::clone(&config)).unwrap();
             let mut stream = StreamOwned::new(connection_of_tls, connection);
-            // Whoever does not trust it goes.
+            // A client that does not trust it disconnects.
             if stream.read(&mut [0; 4_096]).is_ok() {
                 let _ = stream
                     .write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello");
@@ -214,7 +214,7 @@ fn serve(identity: &Identity, others: &[CertificateDer<'static>]) -> SocketAddr 
     address
 }
 
-/// Asks a server by a name, and gives the answer or why there is none.
+/// Requests from a server by this name; returns the response or the error.
 fn ask(server: SocketAddr, name: &str, authorities: &[&CertificateDer<'static>]) -> Result<String, String> {
     let authorities = Authorities::new(authorities.iter().map(|one| (*one).clone()).collect()).unwrap();
     let agent = agent(ureq::Agent::config_builder().build(), Some(&authorities));

@@ -1,4 +1,4 @@
-//! Whether the certificate of a server is to be trusted.
+//! The verifier of server certificates.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use tokio_rustls::rustls::{
 
 use super::purpose::may_serve;
 
-/// The usual verifier, which takes no authority for a server, and beside it the authorities as servers.
+/// The usual verifier, which accepts no authority as a server, extended by the authorities as servers.
 #[derive(Debug)]
 pub(super) struct Verifier {
     usual: Arc<WebPkiServerVerifier>,
@@ -30,8 +30,8 @@ impl Verifier {
         Ok(Self { usual, authorities })
     }
 
-    /// Whether the usual verifier refuses a certificate for nothing but that it is an authority, or signed by nobody who
-    /// is trusted. It has looked at the time before it says so.
+    /// Whether the usual verifier refuses a certificate only because it is an authority, or not signed by a
+    /// trusted one. It checks the validity period before that.
     fn is_about_signature(error: &Error) -> bool {
         match error {
             Error::InvalidCertificate(CertificateError::UnknownIssuer | CertificateError::BadSignature) => {

@@ -1,4 +1,4 @@
-//! What is posted of events?
+//! The request body for events.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -9,19 +9,19 @@ use serde_json::{Value, json};
 use super::settings::WebhookKind;
 use crate::named_event::named_event;
 
-/// How events are written for the other side.
+/// How events are written.
 #[derive(Debug)]
 pub(super) struct Format {
     pub(super) kind: WebhookKind,
-    /// Address of this collector as the reader reaches it.
+    /// The URL of this collector for readers.
     pub(super) collector_url: String,
-    /// How often Alertmanager is told of what goes on.
+    /// How often active events are repeated to Alertmanager.
     pub(super) repeat: Duration,
     pub(super) names: Arc<Names>,
 }
 
 impl Format {
-    /// What is posted of these events at `now_ns`, nanoseconds since 1970.
+    /// The request body for these events at `now_ns`, nanoseconds since 1970.
     pub(super) fn body(&self, events: &[Event], now_ns: u64) -> Vec<u8> {
         let body = match self.kind {
             WebhookKind::Json => {
@@ -34,15 +34,15 @@ impl Format {
         body.to_string().into_bytes()
     }
 
-    /// An alert as `POST /api/v2/alerts` of Alertmanager takes it. Its labels are what it is known by, so they are those
-    /// that do not change in its course.
+    /// An alert for `POST /api/v2/alerts` of Alertmanager. Labels identify the alert, so they are those that
+    /// do not change while it is active.
     fn alert(&self, event: &Event, now_ns: u64) -> Value {
         let kind = event.kind().name();
-        // The clock may have been set back since it began; Alertmanager refuses what ends before it starts.
+        // The clock may have been set back; Alertmanager refuses alerts that end before they start.
         let began = event.first.min(event.last).0;
         let over = match event.phase {
             Phase::End => event.last.0,
-            // What it hears no more of is over then.
+            // Expires if it is not repeated.
             Phase::Begin | Phase::Once => now_ns.saturating_add(nanoseconds(self.repeat * SILENT_REPEATS)),
         };
         let detail = serde_json::to_value(&event.detail).unwrap_or_default();
@@ -66,7 +66,7 @@ impl Format {
             "endsAt": written(over.max(began)),
             "generatorURL": format!("{}/api/v1/events", self.collector_url),
         });
-        // Annotations are texts; what is not known is left out.
+        // Annotations are strings; unknown values are left out.
         for key in ["labels", "queue_unit", "peak_bytes", "utilization_permille"] {
             match &named[key] {
                 Value::Null => {}
@@ -82,7 +82,7 @@ fn view(event: &Event) -> EventView {
     EventView { id: event.id(), event: event.clone(), acknowledged: None }
 }
 
-/// A time as RFC 3339 has it.
+/// A time in RFC 3339 format.
 fn written(at_ns: u64) -> String {
     let at: SystemTime = UNIX_EPOCH + Duration::from_nanos(at_ns);
     humantime::format_rfc3339_nanos(at).to_string()
@@ -92,5 +92,5 @@ fn nanoseconds(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// Repetitions that Alertmanager may miss before it takes an event for over.
+/// Missed repetitions after which Alertmanager lets an event expire.
 const SILENT_REPEATS: u32 = 4;

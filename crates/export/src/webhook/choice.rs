@@ -1,4 +1,4 @@
-//! Of which events is somebody told?
+//! The choice of events that are sent.
 
 use std::collections::HashSet;
 
@@ -6,12 +6,12 @@ use inband_model::{Event, EventId, EventKind, Output, Phase, Severity};
 
 use crate::delivery::{Choice, Chosen};
 
-/// Events of some kinds and of at least a severity; the end of each whose beginning was told.
+/// Chooses events of some kinds and of at least a severity, and the end of each whose beginning was sent.
 #[derive(Debug)]
 pub(crate) struct Wanted {
     severity: Severity,
     kinds: Vec<EventKind>,
-    /// Those that go on and whose beginning was told.
+    /// Active events whose beginning was sent.
     begun: HashSet<EventId>,
 }
 
@@ -32,7 +32,7 @@ impl Wanted {
                 }
                 fits
             }
-            // Who was told of the beginning waits for the end, also where the event is silenced by then.
+            // A receiver of the beginning also gets the end, even if the event has been silenced since.
             Phase::End => self.begun.remove(&event.id()) || fits,
         }
     }
@@ -50,7 +50,7 @@ impl Choice for Wanted {
     }
 }
 
-/// Most events of which it is remembered that they have begun; the end of others is told by its own severity.
+/// Maximum active events that are remembered; the end of others is chosen by its own severity.
 const MAX_BEGUN: usize = 65_536;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Are those who are to be told of events told, whatever their server does, and is each event counted once?
+//! Tests that receivers get their events, whatever their server does, and that each event is counted once.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -41,7 +41,7 @@ fn alertmanager_gets_alerts_that_begin_and_end_under_the_same_labels() {
     let mut hook = Hook::to(&server, WebhookSettings { kind, ..quick() });
     let begin = event(1, Phase::Begin);
     let last = inband_model::Nanos(begin.last.0 + 7_500_000_000);
-    // Worse at its end, and silenced meanwhile.
+    // More severe at its end, and silenced meanwhile.
     let severity = inband_model::Severity::Critical;
     let end = Event { phase: Phase::End, last, severity, silenced: true, ..begin.clone() };
     hook.tell(&begin);

@@ -1,18 +1,18 @@
-//! What has somebody been told of that goes on?
+//! The active events that were sent.
 
 use std::collections::BTreeMap;
 
 use inband_model::{Event, EventId, Phase};
 
-/// The events that go on, as they were told.
+/// The active events, as they were sent.
 #[derive(Debug, Default)]
 pub(super) struct Told {
     going_on: BTreeMap<EventId, Event>,
 }
 
 impl Told {
-    /// An event with the severity under which its beginning was told: to Alertmanager an alert of another severity is
-    /// another alert, and the first would never end.
+    /// The event with the severity under which its beginning was sent: to Alertmanager, a different severity
+    /// is a different alert, and the first would never end.
     pub(super) fn as_it_was_told(&self, mut event: Event) -> Event {
         if let Some(begun) = self.going_on.get(&event.id()).filter(|_| event.phase == Phase::End) {
             event.severity = begun.severity;
@@ -20,7 +20,7 @@ impl Told {
         event
     }
 
-    /// Notes what was told, also where nobody took it: it is told again with what goes on.
+    /// Records what was sent, even if it was not accepted: active events are repeated.
     pub(super) fn note(&mut self, events: Vec<Event>) {
         for event in events {
             match event.phase {
@@ -35,11 +35,11 @@ impl Told {
         }
     }
 
-    /// What goes on.
+    /// The active events.
     pub(super) fn going_on(&self) -> Vec<Event> {
         self.going_on.values().cloned().collect()
     }
 }
 
-/// Most events that are told again.
+/// Maximum events that are repeated.
 const MOST: usize = 4_096;

@@ -1,4 +1,4 @@
-//! Which cluster do the tests send to?
+//! The mock cluster that tests send to.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -34,7 +34,7 @@ pub(super) struct Found {
 }
 
 impl Cluster {
-    /// So many brokers, each of which leads one partition.
+    /// A cluster of `brokers` brokers, each leading one partition.
     pub(super) fn new(brokers: i32) -> Cluster {
         let cluster = Cluster::with_partitions(brokers, brokers);
         for broker in 1..=brokers {
@@ -49,7 +49,7 @@ impl Cluster {
         Cluster { mock, partitions, folder: Folder::new() }
     }
 
-    /// What an output to it is told; it gives up soon, so that tests are quick.
+    /// The settings of an output to it, with short timeouts so that tests are quick.
     pub(super) fn settings(&self) -> KafkaSettings {
         let properties = [("message.timeout.ms", 1_500), ("reconnect.backoff.max.ms", 200)];
         let properties = properties.map(|(name, value)| (name.to_owned(), KafkaProperty::Number(value)));
@@ -67,7 +67,7 @@ impl Cluster {
         Kafka::new(&self.settings()).unwrap()
     }
 
-    /// A broker closes its connections, and takes no new ones.
+    /// A broker closes its connections and accepts no new ones.
     pub(super) fn go(&self, broker: i32) {
         self.mock.broker_down(broker).unwrap();
     }
@@ -76,22 +76,22 @@ impl Cluster {
         self.mock.broker_up(broker).unwrap();
     }
 
-    /// The next requests with messages are answered so, one after the other.
+    /// The next produce requests get these errors, one each.
     pub(super) fn answer(&self, errors: &[RDKafkaRespErr]) {
         self.mock.request_errors(RDKafkaApiKey::Produce, errors);
     }
 
-    /// Acknowledgements of a broker come so late.
+    /// Delays the acknowledgements of a broker.
     pub(super) fn delay(&self, broker: i32, delay: Duration) {
         self.mock.broker_round_trip_time(broker, delay).unwrap();
     }
 
-    /// The keys of the messages that are there, so many at least, in the order of each partition.
+    /// The keys of the messages that arrived, at least `least`, in the order of each partition.
     pub(super) fn keys(&self, least: usize) -> Vec<String> {
         self.messages(least).into_iter().map(|found| found.key).collect()
     }
 
-    /// The messages that are there, so many at least, in the order of each partition.
+    /// The messages that arrived, at least `least`, in the order of each partition.
     pub(super) fn messages(&self, least: usize) -> Vec<Found> {
         let brokers = self.mock.bootstrap_servers();
         let consumer: BaseConsumer =
@@ -114,7 +114,7 @@ impl Cluster {
             let (id, partition) = (header.value.unwrap().to_owned(), message.partition());
             found.push(Found { id, key, partition });
             if found.len() == least {
-                // None is to come twice.
+                // None may arrive twice.
                 deadline = Instant::now() + Duration::from_millis(500);
             }
         }

@@ -1,28 +1,28 @@
-//! When was a packet where?
+//! When a packet was at each hop.
 
 use inband_model::{HopRecord, Nanos, Origin, PathObservation};
 
-/// When the packet was in each hop of a path.
+/// When the packet was at each hop of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Times {
-    /// When it entered and when it left each hop.
+    /// Entry and exit time of each hop.
     pub(super) hops: Vec<(Nanos, Nanos)>,
     pub(super) basis: Basis,
-    /// By how much the times may be off at least, as far as reports tell.
+    /// Estimated error of the times; the actual error may be larger.
     pub(super) uncertainty: Nanos,
 }
 
-/// What times are made of.
+/// What times are based on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Basis {
-    /// Timestamps of the nodes, whose clocks show the time of day.
+    /// Timestamps of nodes whose clocks show the time of day.
     NodeClocks,
-    /// The time the report arrived here, and the latencies one after another before it.
+    /// The time at which the report arrived, with the hop latencies in sequence before it.
     ReceivedAt,
 }
 
 impl Basis {
-    /// Its name, as users read it.
+    /// Its user-visible name.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Basis::NodeClocks => "node-clocks",
@@ -32,7 +32,7 @@ impl Basis {
 }
 
 impl Times {
-    /// The times of a path, of whose hops these records are known.
+    /// The times of a path whose hops have these records.
     pub(super) fn of(path: &PathObservation, records: &[Option<HopRecord>]) -> Times {
         let by_clock: Option<Vec<_>> = records
             .iter()
@@ -42,14 +42,14 @@ impl Times {
         match by_clock {
             Some(hops) if !hops.is_empty() => {
                 let off = hops.iter().map(|(_, left)| path.received_at.0.abs_diff(left.0)).max();
-                // How far the clocks are from ours and the way of the report cannot be told apart.
+                // Clock offsets and the report's travel time cannot be told apart.
                 Times { hops, basis: Basis::NodeClocks, uncertainty: Nanos(off.unwrap_or(0)) }
             }
             _ => Times::before(path, records.len()),
         }
     }
 
-    /// The hops one after another, the last of which ends when the report arrived.
+    /// The hops in sequence, the last one ending when the report arrived.
     fn before(path: &PathObservation, hops: usize) -> Times {
         let latencies: Vec<_> = (0..hops).map(|index| latency(path, index).unwrap_or(0)).collect();
         let whole = latencies.iter().fold(0, |sum: u64, latency| sum.saturating_add(*latency));
@@ -60,12 +60,12 @@ impl Times {
             times.push((at, left));
             at = left;
         }
-        // Reports of single nodes may be of packets that far apart.
+        // Reports of single nodes may come from packets this far apart.
         let apart = if path.origin == Origin::MdStack { 0 } else { MAX_APART_NS };
         Times { hops: times, basis: Basis::ReceivedAt, uncertainty: Nanos(whole.saturating_add(apart)) }
     }
 
-    /// From the first entrance to the last exit.
+    /// From the first entry to the last exit.
     pub(super) fn whole(&self, received_at: Nanos) -> (Nanos, Nanos) {
         let from = self.hops.iter().map(|(from, _)| *from).min().unwrap_or(received_at);
         let to = self.hops.iter().map(|(_, to)| *to).max().unwrap_or(received_at);
@@ -77,7 +77,7 @@ fn latency(path: &PathObservation, index: usize) -> Option<u64> {
     path.hop_latency.get(index).copied().flatten()
 }
 
-/// When a packet entered and left by the node's clock, where that shows the time of day.
+/// When a packet entered and left by the node's clock, if that shows the time of day.
 fn on_clock(record: &HopRecord, latency: Option<u64>, received_at: Nanos) -> Option<(Nanos, Nanos)> {
     let left = record.egress_timestamp.or_else(|| record.ingress_timestamp?.checked_add(latency?))?;
     let entered = record.ingress_timestamp.or_else(|| left.checked_sub(latency?))?;
@@ -85,9 +85,9 @@ fn on_clock(record: &HopRecord, latency: Option<u64>, received_at: Nanos) -> Opt
     is_plausible.then_some((Nanos(entered), Nanos(left)))
 }
 
-/// A clock that is an hour off does not show the time of day, but the time since its node started.
+/// A clock that is further off shows the time since its node started, not the time of day.
 const FARTHEST_NS: u64 = 3_600_000_000_000;
-/// 2.5 times 2^30 ns: for so long a smart node's report of a flow holds.
+/// 2.5 times 2^30 ns: as long as a smart node's report of a flow is valid.
 const MAX_APART_NS: u64 = 2_684_354_560;
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ fn the_end_is_told_where_the_beginning_was() {
     let quiet = |event: Event| Event { silenced: true, severity: Severity::Info, ..event };
 
     assert!(chooses(&mut wanted, begin(1)));
-    // Silenced since, and milder at the end: who was told waits for it.
+    // Silenced since, and less severe at its end: the receiver of the beginning gets it.
     assert!(chooses(&mut wanted, quiet(end(1))));
     assert!(!chooses(&mut wanted, quiet(end(1))), "only once");
 
