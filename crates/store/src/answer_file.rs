@@ -1,4 +1,4 @@
-//! An answer as a file of Parquet.
+//! An answer as a Parquet file.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use parquet::schema::types::Type;
 
 use crate::question::{Answer, Cell, QueryError};
 
-/// What all values of a column can be written as.
+/// The type in which all values of a column can be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Shape {
     Integer,
@@ -21,10 +21,11 @@ enum Shape {
 }
 
 impl Answer {
-    /// The rows as a file of Parquet; each column may have missing values, and is of whole numbers, of numbers, or of texts.
+    /// The rows as a Parquet file. Each column is nullable, and holds integers, floating-point numbers or
+    /// strings.
     ///
     /// # Errors
-    /// The names of the columns do not make a schema.
+    /// The column names do not make a valid schema.
     pub fn to_parquet(&self) -> Result<Vec<u8>, QueryError> {
         self.parquet()
             .map_err(|error| QueryError::Question(format!("the answer is not written as Parquet: {error}")))

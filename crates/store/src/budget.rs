@@ -1,4 +1,4 @@
-//! What has a question cost so far?
+//! The resource budget of one question.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use crate::question::{Limits, QueryError};
 
-/// The cost of one question, and what went wrong with it.
+/// What one question has used, and its first error.
 #[derive(Debug)]
 pub(crate) struct Budget {
     limits: Limits,
@@ -24,17 +24,17 @@ impl Budget {
         self.begun.elapsed() > self.limits.time
     }
 
-    /// Takes memory; `false` when there is not so much.
+    /// Takes memory; `false` if that exceeds the limit.
     pub(crate) fn take(&self, bytes: usize) -> bool {
         self.bytes.fetch_add(bytes, Ordering::AcqRel).saturating_add(bytes) <= self.limits.memory_bytes
     }
 
-    /// Gives memory back.
+    /// Returns memory.
     pub(crate) fn give_back(&self, bytes: usize) {
         self.bytes.fetch_sub(bytes, Ordering::AcqRel);
     }
 
-    /// Whether so much memory is left.
+    /// Whether this much memory is left.
     pub(crate) fn has(&self, bytes: usize) -> bool {
         self.bytes.load(Ordering::Acquire).saturating_add(bytes) <= self.limits.memory_bytes
     }
@@ -44,12 +44,12 @@ impl Budget {
         if self.take(bytes) { Ok(()) } else { Err(self.fail(QueryError::Memory(self.limits.memory_bytes))) }
     }
 
-    /// Fails the question when it is late.
+    /// Fails the question if its time is up.
     pub(crate) fn check_time(&self) -> rusqlite::Result<()> {
         if self.is_late() { Err(self.fail(QueryError::Time(self.limits.time))) } else { Ok(()) }
     }
 
-    /// Notes what went wrong first, and gives the error that stops SQLite.
+    /// Records the first error; returns the error that stops SQLite.
     pub(crate) fn fail(&self, failure: QueryError) -> rusqlite::Error {
         let error = rusqlite::Error::ModuleError(failure.to_string());
         if let Ok(mut first) = self.failure.lock() {
@@ -63,7 +63,7 @@ impl Budget {
     }
 }
 
-/// Memory that is given back when it is dropped.
+/// Memory that is returned on drop.
 #[derive(Debug)]
 pub(crate) struct Charge {
     budget: Arc<Budget>,
@@ -75,13 +75,13 @@ impl Charge {
         Self { budget: Arc::clone(budget), bytes: 0 }
     }
 
-    /// Takes more memory; `false` when there is not so much.
+    /// Takes more memory; `false` if that exceeds the limit.
     pub(crate) fn add(&mut self, bytes: usize) -> bool {
         self.bytes += bytes;
         self.budget.take(bytes)
     }
 
-    /// Takes so much memory in all; `false` when there is not so much.
+    /// Takes this much memory in total; `false` if that exceeds the limit.
     pub(crate) fn set(&mut self, bytes: usize) -> bool {
         match bytes.checked_sub(self.bytes) {
             Some(more) => self.add(more),
@@ -93,7 +93,7 @@ impl Charge {
         }
     }
 
-    /// Takes over what another has taken.
+    /// Takes over the memory of another charge.
     pub(crate) fn take_over(&mut self, mut other: Self) {
         self.bytes += std::mem::take(&mut other.bytes);
     }

@@ -1,6 +1,7 @@
-//! Episodes of congestion with what packets found in the queue.
+//! Episodes of congestion, with what packets found in the queue.
 //!
-//! The collector says when a queue was congested; the hops of that time are what is kept of it for longer than all hops are.
+//! The collector announces when a queue was congested; the hops of that time are kept here longer than other
+//! hops.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -16,7 +17,7 @@ use crate::mixer::Seed;
 /// Node, interface, queue.
 type Place = (u32, Option<u16>, Option<u8>);
 
-/// An episode, and what was found of it.
+/// An episode, and the packets in it.
 #[derive(Debug)]
 struct Episode {
     kind: EventKind,
@@ -36,7 +37,7 @@ struct Found {
     flow: Option<Flow>,
 }
 
-/// Where an event of congestion was.
+/// Where a congestion event happened.
 #[derive(Debug, Deserialize)]
 struct Where {
     node_id: u32,
@@ -44,7 +45,7 @@ struct Where {
     queue_id: Option<u8>,
 }
 
-/// The episodes that were announced in some rows, in the order of time.
+/// The episodes that these rows announce, in order of time.
 pub(crate) fn bursts<'a>(
     events: impl Iterator<Item = &'a EventRow>,
     parts: impl Iterator<Item = &'a HopColumns>,
@@ -65,7 +66,7 @@ pub(crate) fn bursts<'a>(
                 let interface = narrow(HopField::EgressInterface).and_then(|value| u16::try_from(value).ok());
                 let queue = narrow(HopField::QueueId).and_then(|value| u8::try_from(value).ok());
                 let node = narrow(HopField::NodeId).unwrap_or(0);
-                // An event may leave the queue out where the node tells no other.
+                // An event may leave out the queue if the node reports only one.
                 let known = [(node, interface, queue), (node, interface, None)];
                 let Some(all) = known.iter().find_map(|place| by_place.get(place)) else { continue };
                 for at in all {
@@ -88,7 +89,7 @@ pub(crate) fn bursts<'a>(
     rows
 }
 
-/// What was congested when: to the end, where an end was announced.
+/// What was congested and when: up to the end, if one was announced.
 fn episodes<'a>(events: impl Iterator<Item = &'a EventRow>) -> Vec<Episode> {
     let mut episodes: HashMap<(EventKind, Place, Nanos), Episode, Seed> = HashMap::default();
     for event in events {
@@ -98,14 +99,14 @@ fn episodes<'a>(events: impl Iterator<Item = &'a EventRow>) -> Vec<Episode> {
             continue;
         };
         let place = (node_id, egress_interface, queue_id);
-        // It goes on, as far as these rows say.
+        // It has not ended within these rows.
         let last = if event.phase == Phase::Begin { Nanos(u64::MAX) } else { event.last };
         let made = Episode { kind, place, first: event.first, last, found: Vec::new() };
         let episode = episodes.entry((kind, place, event.first)).or_insert(made);
         episode.last = episode.last.min(last);
     }
     let mut episodes: Vec<Episode> = episodes.into_values().collect();
-    // The longest ones, where there are too many.
+    // The longest ones, if there are too many.
     episodes.sort_by_key(|episode| {
         let length = episode.last.0.saturating_sub(episode.first.0);
         (Reverse(length), episode.first, episode.place, episode.kind.name())
@@ -115,7 +116,7 @@ fn episodes<'a>(events: impl Iterator<Item = &'a EventRow>) -> Vec<Episode> {
 }
 
 impl Episode {
-    /// `None` where no report tells of it.
+    /// `None` if no report is from the episode.
     fn into_row(self) -> Option<BurstRow> {
         let Self { kind, place: (node, egress_interface, queue_id), mut found, .. } = self;
         let is_node_clock = found.iter().all(|found| found.egress.is_some());
@@ -145,7 +146,7 @@ impl Episode {
         let mut samples = String::new();
         for one in &found {
             let separator = if samples.is_empty() { "" } else { " " };
-            // Writing into a text cannot fail.
+            // Writing to a string cannot fail.
             let _ = write!(samples, "{separator}{}", time(one) - base);
             let place = one.flow.and_then(|flow| places.get(&flow).copied());
             for value in [one.occupancy.map(u64::from), one.latency, place] {
@@ -159,8 +160,8 @@ impl Episode {
     }
 }
 
-/// At most [`MAX_SAMPLES`] of what packets found: one of each so many that follow one another, whichever flow they are of, and
-/// the deepest of all.
+/// At most [`MAX_SAMPLES`] of the packets: a random one of each run of equal length, whatever its flow; the
+/// deepest of all is always included.
 fn chosen(found: Vec<Found>) -> Vec<Found> {
     let length = found.len().div_ceil(MAX_SAMPLES);
     if length <= 1 {
@@ -170,7 +171,7 @@ fn chosen(found: Vec<Found>) -> Vec<Found> {
     let deepest = found.iter().map(depth).max();
     let mut state = 0_u64;
     let one_of = |some: &[Found]| {
-        // Flows that take turns would be seen with a step of their own; so no place in the row is preferred.
+        // A fixed position would favor one of several flows that alternate.
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let place = usize::try_from(state >> 33).unwrap_or(0) % some.len();
         some.iter().find(|found| Some(depth(found)) == deepest).copied().unwrap_or(some[place])
@@ -178,7 +179,7 @@ fn chosen(found: Vec<Found>) -> Vec<Found> {
     found.chunks(length).map(one_of).collect()
 }
 
-/// The flows with the most reports as JSON, and the place of each.
+/// The flows with the most reports as JSON, and the position of each.
 fn flows(found: &[Found]) -> (String, HashMap<Flow, u64, Seed>) {
     let mut counted: HashMap<Flow, (u64, Option<u64>), Seed> = HashMap::default();
     for found in found {
@@ -205,11 +206,11 @@ fn flows(found: &[Found]) -> (String, HashMap<Flow, u64, Seed>) {
     (json!(told).to_string(), places)
 }
 
-/// Most episodes that are kept of one log.
+/// Maximum episodes per log.
 const MAX_BURSTS: usize = 1_024;
-/// Most samples of one.
+/// Maximum samples per episode.
 const MAX_SAMPLES: usize = 4_096;
-/// Most flows of one.
+/// Maximum flows per episode.
 const MAX_FLOWS: usize = 64;
 
 #[cfg(test)]

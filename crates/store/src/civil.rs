@@ -1,8 +1,8 @@
-//! Which hour of which day is it?
+//! Hours in the Gregorian calendar.
 
 use inband_model::Nanos;
 
-/// An hour since 1970, in UTC.
+/// Hours since 1970, UTC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Hour(pub(crate) u64);
 
@@ -11,23 +11,23 @@ impl Hour {
         Hour(time.0 / NANOS)
     }
 
-    /// The first time after this hour.
+    /// The first nanosecond after this hour.
     pub(crate) fn end(self) -> Nanos {
         Nanos(self.0.saturating_add(1).saturating_mul(NANOS))
     }
 
-    /// Its first time.
+    /// The first nanosecond of this hour.
     pub(crate) fn start(self) -> Nanos {
         Nanos(self.0.saturating_mul(NANOS))
     }
 
-    /// The directories of this hour, as tools that know Hive's partitions read them.
+    /// The directories of this hour, as Hive partitions.
     pub(crate) fn directories(self) -> [String; 2] {
         let (year, month, day) = date(self.0 / 24);
         [format!("date={year:04}-{month:02}-{day:02}"), format!("hour={:02}", self.0 % 24)]
     }
 
-    /// Reads what `directories` writes.
+    /// Parses what `directories` returns.
     pub(crate) fn parse(date: &str, hour: &str) -> Option<Hour> {
         let mut parts = date.strip_prefix("date=")?.splitn(3, '-');
         let mut number = || parts.next()?.parse::<u64>().ok();
@@ -38,9 +38,9 @@ impl Hour {
     }
 }
 
-/// Year, month and day of a day since 1970, in the Gregorian calendar.
+/// Year, month and day from days since 1970, in the Gregorian calendar.
 fn date(days: u64) -> (u64, u64, u64) {
-    // Years begin in March here, so that the leap day is the last of its year.
+    // Years begin in March here, so that the leap day is the last.
     let days = days + DAYS_TO_1970;
     let (era, day_of_era) = (days / DAYS_OF_ERA, days % DAYS_OF_ERA);
     let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
@@ -51,7 +51,7 @@ fn date(days: u64) -> (u64, u64, u64) {
     (era * 400 + year_of_era + year, month, day)
 }
 
-/// Days since 1970 of a date from 1970 on.
+/// Days since 1970 of a date, from 1970 on.
 fn days(year: u64, month: u64, day: u64) -> u64 {
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let (era, year_of_era) = (year / 400, year % 400);
@@ -60,11 +60,11 @@ fn days(year: u64, month: u64, day: u64) -> u64 {
     era * DAYS_OF_ERA + day_of_era - DAYS_TO_1970
 }
 
-/// Nanoseconds of an hour.
+/// Nanoseconds per hour.
 const NANOS: u64 = 3_600_000_000_000;
-/// Days of 400 years.
+/// Days in 400 years.
 const DAYS_OF_ERA: u64 = 146_097;
-/// Days from March of the year 0 to 1970.
+/// Days from March of year 0 to 1970.
 const DAYS_TO_1970: u64 = 719_468;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Damage found in the files of a store: what is left out of answers, and where.
+//! Damage found in the files of a store, and left out of answers.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -6,19 +6,19 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 pub use inband_model::api::Damage;
 
-/// What reading files has shown.
+/// What reading files has found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Findings {
-    /// Damage, each place once, at most 1,000 of them.
+    /// Damaged places, each once, at most 1,000.
     pub damage: BTreeSet<Damage>,
-    /// Places beyond those listed, counted each time they are met.
+    /// Further damaged places, counted at each encounter.
     pub unlisted: u64,
-    /// Segments of earlier versions, which have no checksums: damage in them may go unseen.
+    /// Segments of earlier versions, without checksums: damage in them may go unnoticed.
     pub unverified: BTreeSet<PathBuf>,
 }
 
 impl Findings {
-    /// Whether something is left out.
+    /// Whether anything is left out.
     #[must_use]
     pub fn is_damaged(&self) -> bool {
         !self.damage.is_empty()
@@ -33,7 +33,7 @@ impl Findings {
     }
 }
 
-/// Where findings are noted: for the question at hand, and for whoever keeps them longer.
+/// Where findings are recorded: for the current question, and for longer-lived holders.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Notes {
     own: Arc<Mutex<Findings>>,
@@ -41,14 +41,14 @@ pub(crate) struct Notes {
 }
 
 impl Notes {
-    /// Notes for one question, which begin with what is noted here. They are noted here as well.
+    /// Notes for one question, starting with the findings recorded here; new ones are recorded in both.
     pub(crate) fn for_question(&self) -> Self {
         let own = Arc::new(Mutex::new(self.findings()));
         let others = [&self.own].into_iter().chain(&self.others).cloned().collect();
         Self { own, others }
     }
 
-    /// Empty notes that are noted here as well.
+    /// Empty notes whose findings are recorded here too.
     pub(crate) fn below(&self) -> Self {
         let others = [&self.own].into_iter().chain(&self.others).cloned().collect();
         Self { own: Arc::default(), others }
@@ -75,9 +75,9 @@ impl Notes {
 }
 
 fn open(findings: &Mutex<Findings>) -> MutexGuard<'_, Findings> {
-    // Findings are whole at any time.
+    // Findings are valid at any time.
     findings.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Places and files that are listed, at most.
+/// Maximum places and files that are listed.
 const MAX_LISTED: usize = 1_000;

@@ -1,8 +1,8 @@
-//! Logs that were decoded for one question and are kept for the next ones, which decode what was added since.
+//! A cache of decoded logs: the next question decodes only what was appended since.
 //!
-//! Rows of a log stand in parts. A part that is full never changes, so that questions share it; the last one grows, and
-//! is copied only where an earlier question still reads it. What is kept of a log goes when the log has become segments,
-//! and when nobody has asked for a while.
+//! The rows of a log are kept in parts. A full part never changes, so questions share it; the last one grows,
+//! and is copied only while an earlier question still reads it. A log is dropped when it has become segments,
+//! and when no question has come for a while.
 
 mod part;
 mod roll;
@@ -30,14 +30,14 @@ use crate::log::{self, FRAME_HEADER_BYTES, Outcome, Salt};
 use crate::seconds::seconds;
 use crate::segment::ROW_GROUP_ROWS;
 
-/// The logs of a store, as far as they are decoded.
+/// The decoded logs of a store.
 #[derive(Debug, Default)]
 pub(crate) struct DecodedLogs {
     kept: Mutex<Kept>,
-    /// Rows that are kept, at most.
+    /// Maximum rows that are kept.
     max_rows: usize,
     blocks: AtomicU64,
-    /// Bytes that were taken when a question last ended; the ingest thread reads them, which must not wait for a question.
+    /// Bytes in use when a question last ended, for the ingest thread, which must not wait for a question.
     bytes: AtomicU64,
 }
 
@@ -55,33 +55,33 @@ pub(crate) struct LogRows {
     rolling: Arc<Rolling>,
 }
 
-/// A log as far as it is decoded.
+/// A log, as far as it is decoded.
 #[derive(Debug, Default)]
 struct DecodedLog {
-    /// Device, inode, length and time of the last change of the file that was read.
+    /// Device, inode, length and modification time of the file that was read.
     seen: Option<Seen>,
-    /// Where the next block begins; the part before is decoded, or named as damaged.
+    /// Where the next block begins; everything before is decoded or listed as damaged.
     whole: usize,
-    /// The last block that is decoded: where it begins, and its header.
+    /// The last decoded block: its offset and header.
     last: Option<(u64, [u8; FRAME_HEADER_BYTES])>,
     parts: Vec<Arc<LogPart>>,
     rolling: Arc<Rolling>,
-    /// Damage in front of `whole`.
+    /// Damage before `whole`.
     damage: Vec<Damage>,
-    /// Damage behind it, which may be a block on its way to the disk.
+    /// Damage after it, which may be a block that is being written.
     behind: Vec<Damage>,
 }
 
-/// Which file was read, and how much of it: device and inode, length, time of the last change.
+/// The file that was read: device and inode, length, modification time.
 type Seen = ([u64; 2], u64, [i64; 2]);
 
 impl DecodedLogs {
-    /// Keeps at most `max_rows` rows for the next question; without it, none.
+    /// Keeps at most `max_rows` rows between questions; the default keeps none.
     pub(crate) fn keeping(max_rows: usize) -> Self {
         Self { max_rows, ..Self::default() }
     }
 
-    /// The rows of a log, and what is damaged in it. Decodes what was added since the last time.
+    /// The rows of a log, and its damage. Decodes what was appended since the last call.
     ///
     /// # Errors
     /// The log cannot be read.
@@ -103,14 +103,14 @@ impl DecodedLogs {
         Ok((rows, damage))
     }
 
-    /// Forgets a log, which has become segments.
+    /// Drops a log that has become segments.
     pub(crate) fn forget(&self, generation: Generation) {
         let mut kept = self.kept();
         kept.logs.remove(&generation);
         self.measure(&kept);
     }
 
-    /// Forgets all logs when nobody has asked for this long.
+    /// Drops all logs if no question has come for this long.
     pub(crate) fn forget_unasked(&self, for_so_long: Duration) {
         let mut kept = self.kept();
         if kept.asked_at.is_none_or(|asked_at| asked_at.elapsed() >= for_so_long) {
@@ -124,7 +124,7 @@ impl DecodedLogs {
         self.blocks.load(Ordering::Acquire)
     }
 
-    /// Bytes of memory that are taken, about. Never waits for a log that is being decoded.
+    /// Bytes of memory in use, approximately. Never waits for a log that is being decoded.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Acquire)
     }
@@ -135,43 +135,43 @@ impl DecodedLogs {
     }
 
     pub(crate) fn kept(&self) -> MutexGuard<'_, Kept> {
-        // A log is taken out while it is read, so that what is kept is whole.
+        // A log is taken out while it is read, so what is kept is valid.
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl LogRows {
-    /// The minutes of queues in these rows.
+    /// Minutes of queues in these rows.
     pub(crate) fn minutes(&self) -> Arc<Vec<MinuteRow>> {
         self.rolling.minutes(&self.parts)
     }
 
-    /// The hours of queues in these rows.
+    /// Hours of queues in these rows.
     pub(crate) fn hours(&self) -> Arc<Vec<MinuteRow>> {
         self.rolling.hours(&self.parts)
     }
 
-    /// The minutes of flows in these rows.
+    /// Minutes of flows in these rows.
     pub(crate) fn flow_minutes(&self) -> Arc<Vec<FlowMinuteRow>> {
         self.rolling.flows(&self.parts)
     }
 
-    /// The minutes of links in these rows.
+    /// Minutes of links in these rows.
     pub(crate) fn link_minutes(&self) -> Arc<Vec<LinkMinuteRow>> {
         self.rolling.links(&self.parts)
     }
 
-    /// The seconds of all in these rows.
+    /// Seconds of all reports in these rows.
     pub(crate) fn totals(&self) -> Arc<Vec<TotalRow>> {
         self.rolling.totals(&self.parts)
     }
 
-    /// The seconds of these rows that differ from their minutes.
+    /// Seconds of queues in these rows, where they differ from their minutes.
     pub(crate) fn seconds(&self) -> Vec<MinuteRow> {
         seconds(self.parts.iter().map(|part| &part.memory.hops), &self.minutes())
     }
 
-    /// The episodes that were announced in these rows.
+    /// The episodes announced in these rows.
     pub(crate) fn bursts(&self) -> Vec<BurstRow> {
         let events = self.parts.iter().flat_map(|part| &part.memory.events);
         bursts(events, self.parts.iter().map(|part| &part.memory.hops))
@@ -179,10 +179,10 @@ impl LogRows {
 }
 
 impl DecodedLog {
-    /// Reads what is new in the file.
+    /// Reads what was appended to the file.
     fn read(&mut self, path: &Path, blocks: &mut u64) -> io::Result<()> {
         let mut outcome = self.read_once(path, blocks)?;
-        // The last block may be on its way to the disk; then it is whole a moment later.
+        // The last block may be in the middle of a write; then it is complete a moment later.
         for _ in 0..TORN_ATTEMPTS {
             if outcome.is_none_or(|outcome| outcome.torn == 0) {
                 break;
@@ -193,7 +193,7 @@ impl DecodedLog {
         Ok(())
     }
 
-    /// `None` where nothing is new.
+    /// `None` if nothing was appended.
     fn read_once(&mut self, path: &Path, blocks: &mut u64) -> io::Result<Option<Outcome>> {
         let mut file = File::open(path)?;
         let seen = seen(&file)?;
@@ -241,12 +241,12 @@ impl DecodedLog {
         Ok(Some(outcome))
     }
 
-    /// The salt of the log, where the file still holds what is decoded of it.
+    /// The salt of the log, if the file still contains the last decoded block.
     fn salt_of_last(&self, file: &File, (identity, length, _): Seen) -> Option<Salt> {
         let (at, header) = self.last?;
         let is_same = self.seen.is_some_and(|(seen, ..)| seen == identity) && length >= self.whole as u64;
         let mut there = [0; FRAME_HEADER_BYTES];
-        // A log that was cut and written again holds other blocks.
+        // A log that was truncated and rewritten contains other blocks.
         let is_there = is_same && file.read_exact_at(&mut there, at).is_ok() && there == header;
         is_there.then(|| log::salt_of_frame(&header)).flatten()
     }
@@ -260,7 +260,7 @@ impl DecodedLog {
     }
 }
 
-/// Adds a batch to the last part, or to a new one when that is full.
+/// Adds a batch to the last part, or to a new one if that is full.
 fn add(parts: &mut Vec<Arc<LogPart>>, batch: Batch) {
     if parts.last().is_none_or(|last| last.memory.len() >= ROW_GROUP_ROWS) {
         parts.push(Arc::default());
@@ -270,14 +270,14 @@ fn add(parts: &mut Vec<Arc<LogPart>>, batch: Batch) {
     }
 }
 
-/// Puts what are no hops in the order it has in segments.
+/// Sorts the rows other than hops as in segments.
 fn sort(part: &mut Arc<LogPart>) {
     if !part.memory.is_sorted() {
         Arc::make_mut(part).memory.sort();
     }
 }
 
-/// What is damaged in a log.
+/// The damaged parts of a log.
 pub(crate) fn damage_of_log(path: &Path, outcome: &log::Outcome) -> Vec<Damage> {
     let damage = |part: &Range<usize>| {
         let place = format!("bytes {} to {}", part.start, part.end);
@@ -295,7 +295,7 @@ fn seen(file: &File) -> io::Result<Seen> {
     Ok(([about.dev(), about.ino()], about.len(), [about.mtime(), about.mtime_nsec()]))
 }
 
-/// How often a log with a torn end is read again, and after how long.
+/// How often a log with a torn end is reread, and after how long.
 const TORN_ATTEMPTS: usize = 5;
 const TORN_PAUSE: Duration = Duration::from_millis(10);
 

@@ -1,6 +1,7 @@
-//! What does the API ask most, and is answered without SQL?
+//! The API's most frequent questions, answered without SQL.
 //!
-//! Only the columns of the question are read, and of segments only the row groups that may hold rows of it.
+//! Reads only the columns of the question, and only the row groups of segments that may contain matching
+//! rows.
 
 use std::collections::{BTreeMap, HashMap};
 use std::thread;
@@ -13,23 +14,23 @@ use crate::history::{Chunk, ColumnData, History, Value};
 use crate::quantile::quantile;
 use crate::range::TimeRange;
 
-/// How long packets stayed in a node, as far as reports tell.
+/// The latency of a node, as reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NodeLatency {
     /// The node.
     pub node_id: NodeId,
-    /// Hops with a latency.
+    /// Hops that have a latency.
     pub count: u64,
-    /// The quantile that was asked for, exact.
+    /// The requested quantile, exact.
     pub latency: Nanos,
 }
 
-/// A hop of a flow's packet as it was stored.
+/// A stored hop of a flow's packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FlowHop {
     /// When the report arrived.
     pub time: Nanos,
-    /// Which hop of the packet it is; 0 is the first.
+    /// Position of the hop in the packet's path; 0 is the first.
     pub hop_index: u8,
     /// The node.
     pub node_id: NodeId,
@@ -37,21 +38,21 @@ pub struct FlowHop {
     pub ingress_interface: Option<u16>,
     /// Its level 1 egress interface.
     pub egress_interface: Option<u16>,
-    /// How long the packet stayed.
+    /// How long the packet stayed in the node.
     pub latency: Option<Nanos>,
 }
 
-/// The path of a flow from one time on.
+/// The path of a flow from some time on.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct StoredPath {
-    /// When it was known.
+    /// When it was first known.
     pub time: Nanos,
-    /// The hops, first hop first, as text.
+    /// The hops as text, in path order.
     pub path: String,
 }
 
 impl History {
-    /// A quantile of the hop latency of each node, from 0 to 1, in the order of nodes.
+    /// The hop latency of each node at quantile `share`, from 0 to 1; ordered by node.
     ///
     /// # Errors
     /// A segment cannot be read.
@@ -80,7 +81,7 @@ impl History {
         Ok(all.into_iter().filter_map(summary).collect())
     }
 
-    /// The hops of a flow's packets, oldest first, at most so many.
+    /// The hops of a flow's packets, oldest first, at most `most`.
     ///
     /// # Errors
     /// A segment cannot be read.
@@ -125,7 +126,7 @@ impl History {
         Ok(paths)
     }
 
-    /// Hands each row of a flow, with the columns that are asked for, to `take`.
+    /// Passes each row of a flow to `take`, with the requested columns.
     fn each_row_of(
         &self,
         flow: &Flow,
@@ -141,7 +142,7 @@ impl History {
         for chunk in self.chunks(shape, range)?.iter().filter(|chunk| chunk.may_hold(id_column, id, id)) {
             let Some(ids) = self.column(chunk, id_column) else { continue };
             let is_wanted = |row: &usize| ids.integer(*row) == Some(id);
-            // In a segment they lie together.
+            // In a segment they are adjacent.
             let first = (0..chunk.rows()).find(is_wanted);
             let last = (0..chunk.rows()).rev().find(is_wanted);
             let Some((first, last)) = first.zip(last) else { continue };
@@ -154,7 +155,7 @@ impl History {
                 continue;
             };
             let times = &times[0];
-            // Two flows may share an id.
+            // Two flows may have the same id.
             let rows = (0..part.len()).filter(|row| {
                 is_wanted(&(first + row)) && in_range(times, *row, range) && is_flow(&tuple, *row, flow)
             });
@@ -192,12 +193,12 @@ fn latencies(history: &History, chunks: &[Chunk], columns: [usize; 3], range: Ti
     slots.nodes.into_iter().zip(slots.values).collect()
 }
 
-/// Values by node. Rows that follow one another are mostly of other nodes, so that finding one has to be quick.
+/// Values by node. Adjacent rows are mostly of different nodes, so that the lookup must be fast.
 #[derive(Default)]
 struct Slots {
     nodes: Vec<i64>,
     values: Vec<Vec<i64>>,
-    /// The slot of each small node id, plus one.
+    /// One plus the slot of each small node id.
     small: Vec<u32>,
     large: HashMap<i64, usize>,
 }
@@ -247,16 +248,16 @@ fn is_flow(tuple: &[ColumnData], row: usize, flow: &Flow) -> bool {
             .all(|(column, number): (usize, i64)| tuple[column].integer(row) == Some(number))
 }
 
-/// Where a column of a table stands; the first one for a name it does not have.
+/// Position of a column in a table; the first one for an unknown name.
 fn place(shape: &Shape, name: &str) -> usize {
     let place = shape.column(name);
     debug_assert!(place.is_some(), "{} has no {name}", shape.name);
     place.unwrap_or(0)
 }
 
-/// Node ids below this are looked up in a table.
+/// Node ids below this are found in a table.
 const SMALL_NODES: usize = 65_536;
-/// Threads that read at once.
+/// Maximum threads that read at once.
 const MAX_WORKERS: usize = 4;
 
 #[cfg(test)]

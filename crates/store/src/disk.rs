@@ -1,40 +1,40 @@
-//! Through what does the store write its log?
+//! The disk interface of the log.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Makes log files; tests put disks in its place that are slow, or full.
+/// Creates log files; tests substitute slow or full disks.
 pub trait Disk: Send + 'static {
-    /// Makes a new log file.
+    /// Creates a log file.
     ///
     /// # Errors
-    /// The file cannot be made, or is already there.
+    /// The file cannot be created or already exists.
     fn create(&self, path: &Path) -> io::Result<Box<dyn LogFile>>;
 }
 
-/// A log file that is being written.
+/// A log file open for writing.
 pub trait LogFile: Send {
-    /// Writes all bytes at the end.
+    /// Appends all bytes.
     ///
     /// # Errors
-    /// Not all of them could be written.
+    /// Not all bytes were written.
     fn append(&mut self, bytes: &[u8]) -> io::Result<()>;
 
-    /// Comes back when all that was written is durable.
+    /// Returns when everything written is durable.
     ///
     /// # Errors
-    /// It may not be.
+    /// It may not be durable.
     fn sync(&mut self) -> io::Result<()>;
 
-    /// Cuts the file to its first `length` bytes.
+    /// Truncates the file to `length` bytes.
     ///
     /// # Errors
-    /// It is as long as it was.
+    /// The file is unchanged.
     fn cut(&mut self, length: u64) -> io::Result<()>;
 }
 
-/// The disk of the machine.
+/// The machine's disk.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RealDisk;
 
@@ -59,7 +59,7 @@ impl LogFile for File {
     }
 }
 
-/// Makes the names in a directory durable.
+/// Makes the entries of a directory durable.
 pub(crate) fn sync_directory(path: &Path) -> io::Result<()> {
     File::open(path)?.sync_all()
 }

@@ -1,4 +1,4 @@
-//! Why could history not be kept or read?
+//! The errors of a store.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,29 +6,29 @@ use std::path::{Path, PathBuf};
 use parquet::errors::ParquetError;
 use thiserror::Error;
 
-/// What went wrong, and with which file.
+/// What failed, and on which file.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum StoreError {
     /// A file or directory cannot be read or written.
     #[error("cannot {what} {path}", path = .path.display())]
     Io {
-        /// What was tried.
+        /// The operation.
         what: &'static str,
-        /// With which file.
+        /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The cause.
         #[source]
         source: io::Error,
     },
     /// A segment cannot be read or written.
     #[error("cannot {what} segment {path}", path = .path.display())]
     Segment {
-        /// What was tried.
+        /// The operation.
         what: &'static str,
-        /// With which file.
+        /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The cause.
         #[source]
         source: ParquetError,
     },
@@ -37,7 +37,7 @@ pub enum StoreError {
     Damaged {
         /// The file.
         path: PathBuf,
-        /// The part of it.
+        /// The damaged part.
         place: String,
         /// What is wrong with it.
         cause: String,
@@ -45,21 +45,21 @@ pub enum StoreError {
     /// Another process writes to this store.
     #[error("{path} is in use by another process", path = .0.display())]
     InUse(PathBuf),
-    /// The directory was removed or replaced while it was written.
+    /// The directory was removed or replaced while in use.
     #[error("{path} was removed or replaced", path = .0.display())]
     Gone(PathBuf),
-    /// There is no history here.
+    /// The directory contains no history.
     #[error("there is no history in {path}", path = .0.display())]
     NoHistory(PathBuf),
 }
 
 impl StoreError {
-    /// Says with which file an input or output failed.
+    /// Adds the file to an I/O error.
     pub(crate) fn io(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> StoreError {
         move |source| StoreError::Io { what, path: path.to_owned(), source }
     }
 
-    /// Says with which segment something failed.
+    /// Adds the segment to an error.
     pub(crate) fn segment(what: &'static str, path: &Path) -> impl FnOnce(ParquetError) -> StoreError {
         move |source| StoreError::Segment { what, path: path.to_owned(), source }
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use inband_model::Event;
 use serde_json::Value;
 
-/// The nodes that an event names, and those whose reports it rests on.
+/// The nodes that an event names, and those that reported it.
 #[must_use]
 pub fn event_nodes(event: &Event) -> BTreeSet<u32> {
     let mut nodes = event.evidence.iter().map(|report| report.node_id.0).collect();
@@ -15,7 +15,7 @@ pub fn event_nodes(event: &Event) -> BTreeSet<u32> {
     nodes
 }
 
-/// Adds the numbers that stand at places for node ids.
+/// Adds the values of fields that hold node ids.
 fn add_nodes(value: &Value, is_node: bool, nodes: &mut BTreeSet<u32>) {
     match value {
         Value::Number(number) if is_node => {

@@ -1,4 +1,4 @@
-//! How does a log become segments?
+//! The thread that makes segments of logs.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -31,23 +31,23 @@ use crate::tally::{Counters, count, discount};
 use crate::today::Today;
 use crate::trouble::Trouble;
 
-/// A log that is complete, and its rows.
+/// A complete log and its rows.
 #[derive(Debug)]
 pub(crate) struct Job {
     pub(crate) generation: Generation,
     pub(crate) memory: Memory,
-    /// The turn of the directory in which its log was written.
+    /// The turn of the directory in which the log was written.
     pub(crate) turn: u64,
-    /// Its reports that count as stored since they were durable in the log.
+    /// Reports counted as stored since they were durable in the log.
     pub(crate) stored: u64,
-    /// Its reports that count as waiting: their log was lost before they were durable.
+    /// Reports counted as waiting: the log was lost before they were durable.
     pub(crate) waiting: u64,
 }
 
-/// Makes segments of logs, one after another, in its own thread.
+/// Makes segments of logs, one log at a time, in its own thread.
 pub(crate) struct Flusher {
     pub(crate) settings: StoreSettings,
-    /// Logs that were found when the store was opened.
+    /// Logs found when the store was opened.
     pub(crate) backlog: Vec<Job>,
     pub(crate) jobs: Receiver<Job>,
     pub(crate) place: Arc<Place>,
@@ -58,21 +58,21 @@ pub(crate) struct Flusher {
     pub(crate) today: Today,
 }
 
-/// What the threads of a store tell one another.
+/// State shared by the threads of a store.
 #[derive(Debug, Default)]
 pub(crate) struct Signals {
-    /// The last attempt to make segments failed.
+    /// The last flush failed.
     pub(crate) is_failing: AtomicBool,
-    /// The store closes: what fails now is left for the next start.
+    /// The store is closing: what fails is left for the next start.
     pub(crate) is_closing: AtomicBool,
-    /// Memory of a log that has become segments, for one that is to come.
+    /// The memory of a flushed log, for reuse.
     pub(crate) spare: Mutex<Option<Memory>>,
-    /// Empty columns of batches that have been taken in, for batches that are to come.
+    /// Empty columns of stored batches, for reuse.
     columns: Mutex<Vec<HopColumns>>,
 }
 
 impl Signals {
-    /// Keeps empty columns, as many as may be filled again soon.
+    /// Keeps empty columns for reuse, at most [`MAX_COLUMNS`].
     pub(crate) fn give_columns(&self, empty: HopColumns) {
         if let Ok(mut columns) = self.columns.lock()
             && columns.len() < MAX_COLUMNS
@@ -81,14 +81,14 @@ impl Signals {
         }
     }
 
-    /// Takes empty columns, which have memory already if there are any.
+    /// Takes empty columns, with allocated memory if any are kept.
     pub(crate) fn take_columns(&self) -> HopColumns {
         self.columns.lock().ok().and_then(|mut columns| columns.pop()).unwrap_or_default()
     }
 }
 
 impl Flusher {
-    /// Works until no more jobs can come.
+    /// Runs until no more jobs can come.
     pub(crate) fn run(mut self) {
         self.retain();
         for job in std::mem::take(&mut self.backlog) {
@@ -106,8 +106,8 @@ impl Flusher {
         }
     }
 
-    /// Tries until it succeeds. A log is never left behind while later ones are flushed: a reader takes the
-    /// oldest log for the end of what is in segments.
+    /// Retries until it succeeds. A log is never skipped for later ones: readers take the oldest log as the
+    /// end of what is in segments.
     fn work(&self, mut job: Job) {
         job.memory.sort();
         let begun = Instant::now();
@@ -115,12 +115,12 @@ impl Flusher {
             self.trouble.note_segments(Err(&error));
             self.signals.is_failing.store(true, Ordering::Release);
             count(&self.counters.flush_failures, 1);
-            // A directory that is gone can be made again in a moment.
+            // A directory that is gone can be recreated in a moment.
             let is_given_up = !matches!(error, StoreError::Gone(_)) || begun.elapsed() >= GIVE_UP_AFTER;
             if self.signals.is_closing.load(Ordering::Acquire) && is_given_up {
                 return count(&self.counters.failed, job.waiting);
             }
-            // Old hours may make room.
+            // Removing old hours may free space.
             self.retain();
             std::thread::sleep(RETRY_AFTER);
         }
@@ -148,19 +148,19 @@ impl Flusher {
     }
 
     fn retain(&self) {
-        // What cannot be removed now is tried again at the next turn.
+        // What cannot be removed is retried next time.
         if let Ok(removed) = retention::apply(&self.settings, self.today.now()) {
             count(&self.counters.removed_segments, removed);
         }
     }
 }
 
-/// Writes the segments of a log, then removes the log. May be done again after it was interrupted: the segments
-/// have the same names and the same rows.
+/// Writes the segments of a log, then removes the log. May be repeated after an interruption: the segments
+/// get the same names and rows.
 pub(crate) fn flush(settings: &StoreSettings, job: &Job) -> Result<(), StoreError> {
     let Job { generation, memory, .. } = job;
     write_hops(settings, &memory.hops, *generation)?;
-    // By flow, as they are asked for.
+    // By flow, as questions read them.
     let mut paths = memory.paths.clone();
     paths.sort_by_cached_key(|path| (path.flow.id(), path.received_at));
     write_table(settings, &PATHS, &paths, *generation, |row| row.received_at)?;
@@ -187,7 +187,7 @@ pub(crate) fn flush(settings: &StoreSettings, job: &Job) -> Result<(), StoreErro
     sync_directory(&directory).map_err(StoreError::io("sync", &directory))
 }
 
-/// Writes a segment of observations for each hour.
+/// Writes one segment of observations per hour.
 fn write_hops(settings: &StoreSettings, hops: &HopColumns, generation: Generation) -> Result<(), StoreError> {
     let hour_of = |report: &ReportRecord| Hour::of(report.received_at);
     let reports = hops.reports();
@@ -210,7 +210,7 @@ fn write_hops(settings: &StoreSettings, hops: &HopColumns, generation: Generatio
     Ok(())
 }
 
-/// Writes a segment of other rows for each hour.
+/// Writes one segment of another table per hour.
 fn write_table<R: Clone>(
     settings: &StoreSettings,
     table: &Table<R>,
@@ -233,13 +233,13 @@ fn write_table<R: Clone>(
     Ok(())
 }
 
-/// How often old segments are looked for when nothing else is to be done.
+/// How often old segments are looked for when idle.
 const RETENTION_INTERVAL: Duration = Duration::from_secs(60);
-/// How long a store that closes waits for a directory that is gone.
+/// How long closing a store waits for a directory that is gone.
 const GIVE_UP_AFTER: Duration = Duration::from_secs(2);
 /// Time between two attempts.
 const RETRY_AFTER: Duration = Duration::from_millis(200);
-/// Empty columns that are kept: about as many batches are on their way at a time, and one has some hundred kilobytes.
+/// Maximum empty columns that are kept: about as many batches are in flight, of some hundred kilobytes each.
 const MAX_COLUMNS: usize = 8;
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
-//! Footers of segments that were read for one question and are kept for the next ones.
+//! A cache of segment footers.
 //!
-//! A segment never changes under its name. A file that was replaced or damaged since is seen by its inode, its length or
-//! the time of its last change, and read anew.
+//! A segment never changes under its name. A file that was replaced or damaged since differs in inode, length
+//! or modification time, and is read again.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -16,7 +16,7 @@ use crate::error::StoreError;
 use crate::layout;
 use crate::segment::{Footer, SegmentReader};
 
-/// The footers that are kept, at most [`MAX_BYTES`] of them: the ones asked for last.
+/// The most recently used footers, at most [`MAX_BYTES`] of them.
 #[derive(Debug, Default)]
 pub(crate) struct Footers {
     kept: Mutex<Kept>,
@@ -26,7 +26,7 @@ pub(crate) struct Footers {
 struct Kept {
     footers: HashMap<PathBuf, KeptFooter>,
     bytes: usize,
-    /// Counts what is asked for.
+    /// Counts lookups.
     turn: u64,
 }
 
@@ -35,11 +35,11 @@ struct KeptFooter {
     seen: Seen,
     footer: Arc<Footer>,
     bytes: usize,
-    /// When it was asked for last.
+    /// The most recent lookup.
     turn: u64,
 }
 
-/// Which file was read: device and inode, length, time of the last change.
+/// The file that was read: device and inode, length, modification time.
 type Seen = ([u64; 2], u64, [i64; 2]);
 
 impl Footers {
@@ -58,7 +58,7 @@ impl Footers {
         Ok(SegmentReader::new(file, footer))
     }
 
-    /// Bytes of memory that are taken, about.
+    /// Bytes of memory in use, approximately.
     pub(crate) fn bytes(&self) -> u64 {
         self.kept().bytes as u64
     }
@@ -92,13 +92,13 @@ impl Footers {
     }
 
     fn kept(&self) -> MutexGuard<'_, Kept> {
-        // What is kept is whole at any time.
+        // What is kept is valid at any time.
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Kept {
-    /// Forgets those that were asked for least lately, until half of the room is free.
+    /// Evicts the least recently used footers until half of the room is free.
     fn forget_half(&mut self) {
         let mut turns: Vec<(u64, usize)> =
             self.footers.values().map(|footer| (footer.turn, footer.bytes)).collect();
@@ -115,7 +115,7 @@ impl Kept {
     }
 }
 
-/// Opens a file, or what is left of it where another one has replaced it since it was listed.
+/// Opens a file, or the one it was renamed to when it was replaced.
 fn open(path: &Path) -> io::Result<File> {
     match File::open(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => {
@@ -130,7 +130,7 @@ fn seen(file: &File) -> io::Result<Seen> {
     Ok(([about.dev(), about.ino()], about.len(), [about.mtime(), about.mtime_nsec()]))
 }
 
-/// Bytes of footers that are kept: those of some thousand segments.
+/// Maximum bytes of footers: those of some thousand segments.
 const MAX_BYTES: usize = 64 << 20;
 
 #[cfg(test)]

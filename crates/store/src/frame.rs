@@ -1,14 +1,14 @@
-//! How do bytes stand in a file so that a torn end is seen?
+//! Frames, which reveal a torn end of a file.
 //!
 //! ```text
 //! length of the payload     CRC-32 of length and payload   4 + 4 bytes, little endian
 //! payload
 //! ```
 
-/// Appends a frame whose payload `put` writes; `put` says whether it could. Nothing is appended where it could not.
+/// Appends a frame with the payload that `put` writes; if `put` returns `false`, nothing is appended.
 ///
 /// # Errors
-/// A payload that no frame can hold.
+/// The payload is too large for a frame.
 pub fn put_frame(frames: &mut Vec<u8>, put: impl FnOnce(&mut Vec<u8>) -> bool) -> Result<(), TooLarge> {
     let start = frames.len();
     frames.extend_from_slice(&[0; HEADER_BYTES]);
@@ -25,7 +25,7 @@ pub fn put_frame(frames: &mut Vec<u8>, put: impl FnOnce(&mut Vec<u8>) -> bool) -
     Ok(())
 }
 
-/// The payload of the first frame, and what comes behind it; `None` where it is not whole or a bit of it is wrong.
+/// The payload of the first frame, and the bytes after it; `None` if it is incomplete or corrupt.
 #[must_use]
 pub fn split_frame(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let (length, bytes) = bytes.split_first_chunk::<4>()?;
@@ -35,7 +35,7 @@ pub fn split_frame(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     (checksum(length, payload) == u32::from_le_bytes(*expected)).then_some((payload, behind))
 }
 
-/// A payload that no frame can hold.
+/// A payload is too large for a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TooLarge;
 
@@ -46,9 +46,9 @@ fn checksum(length: u32, payload: &[u8]) -> u32 {
     hasher.finalize()
 }
 
-/// Bytes in front of a payload.
+/// Bytes before a payload.
 pub const HEADER_BYTES: usize = 8;
-/// Most bytes of a payload.
+/// Maximum bytes of a payload.
 const MAX_BYTES: u32 = 256 << 20;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! A snapshot of history: segments, and the logs that are no segments yet.
+//! A snapshot of history: segments, and logs that are not yet segments.
 
 mod chunk;
 mod column;
@@ -28,13 +28,13 @@ pub use chunk::Chunk;
 pub use column::{ColumnData, Value};
 pub use texts::Texts;
 
-/// A snapshot of history. Nothing is locked: a store may write and remove segments meanwhile.
+/// A snapshot of history. It locks nothing: a store may write and remove segments meanwhile.
 #[derive(Debug, Clone)]
 pub struct History {
     root: PathBuf,
     /// For each table, in the order of `shapes`.
     segments: Vec<Vec<SegmentFile>>,
-    /// The logs that are no segments yet, oldest first.
+    /// The logs that are not yet segments, oldest first.
     logs: Arc<Vec<LogRows>>,
     notes: Notes,
     footers: Arc<Footers>,
@@ -44,13 +44,12 @@ impl History {
     /// Takes a snapshot of the store in a directory.
     ///
     /// # Errors
-    /// There is none, or it cannot be read.
+    /// The directory has no store, or cannot be read.
     pub fn open(root: &Path) -> Result<History, StoreError> {
         History::open_noting(root, Notes::default(), &DecodedLogs::default(), &Arc::default())
     }
 
-    /// Takes a snapshot with the logs that are decoded and the footers that are read already, and notes damage also where
-    /// the store keeps it.
+    /// Takes a snapshot, using cached logs and footers, and records damage in `notes` too.
     pub(crate) fn open_noting(
         root: &Path,
         notes: Notes,
@@ -68,7 +67,7 @@ impl History {
         Err(StoreError::InUse(root.to_owned()))
     }
 
-    /// `None` when a log became segments meanwhile.
+    /// `None` if a log has become segments meanwhile.
     fn attempt(
         root: &Path,
         notes: &Notes,
@@ -88,7 +87,7 @@ impl History {
                 Err(error) => damage.push(Damage::new(path, "whole log", error, None)),
             }
         }
-        // Segments of these logs, and of later ones, hold what the logs hold or what came after this moment.
+        // Segments of these logs and later ones repeat the logs' rows, or contain later ones.
         let first_log = logs.first().map(|(generation, _)| *generation);
         let mut segments = Vec::new();
         for shape in shapes() {
@@ -101,23 +100,23 @@ impl History {
         Ok(Some(History { root, segments, logs, notes: notes.clone(), footers: Arc::clone(footers) }))
     }
 
-    /// The same snapshot, which notes what one question finds.
+    /// The same snapshot, recording the findings of one question.
     pub(crate) fn for_question(&self) -> History {
         History { notes: self.notes.for_question(), ..self.clone() }
     }
 
-    /// What reading has shown so far: what is damaged is left out of every answer.
+    /// What reading has found so far: damaged parts are left out of every answer.
     #[must_use]
     pub fn findings(&self) -> Findings {
         self.notes.findings()
     }
 
-    /// Reads everything, and returns what is damaged.
+    /// Reads everything; returns the damage.
     #[must_use]
     pub fn check(&self) -> Findings {
         for shape in shapes() {
             let columns: Vec<usize> = (0..shape.columns.len()).collect();
-            // What cannot be listed cannot be damaged.
+            // A table that cannot be listed has nothing to check.
             for chunk in self.chunks(&shape, TimeRange::ALL).unwrap_or_default() {
                 for column in &columns {
                     drop(self.column(&chunk, *column));
@@ -127,25 +126,25 @@ impl History {
         self.findings()
     }
 
-    /// The values of a column; `None`, and a note, where they are damaged.
+    /// The values of a column; `None`, with a note, if they are damaged.
     pub(crate) fn column(&self, chunk: &Chunk, column: usize) -> Option<ColumnData> {
         chunk.column(column).map_err(|error| self.notes.note(&chunk.damage(column, &error))).ok()
     }
 
-    /// The values of a column in its first rows, or in more of them; `None`, and a note, where they are damaged.
+    /// The values of a column in its first `rows` rows, or in more; `None`, with a note, if they are damaged.
     pub(crate) fn first_of_column(&self, chunk: &Chunk, column: usize, rows: usize) -> Option<ColumnData> {
         let first = chunk.first_of_column(column, rows);
         first.map_err(|error| self.notes.note(&chunk.damage(column, &error))).ok()
     }
 
-    /// The values of a column in some of the rows, which rise, each at the place of its row; `None`, and a note, where they
-    /// are damaged. The rows between them may have any value.
+    /// The values of a column in some rows, which are in ascending order, each at the position of its row;
+    /// `None`, with a note, if they are damaged. Rows in between may have any value.
     pub(crate) fn rows_of_column(&self, chunk: &Chunk, column: usize, rows: &[u32]) -> Option<ColumnData> {
         let picked = chunk.rows_of_column(column, rows);
         picked.map_err(|error| self.notes.note(&chunk.damage(column, &error))).ok()
     }
 
-    /// The values of a column in a range of rows; `None`, and a note, where they are damaged.
+    /// The values of a column in a range of rows; `None`, with a note, if they are damaged.
     pub(crate) fn part_of_column(
         &self,
         chunk: &Chunk,
@@ -156,7 +155,7 @@ impl History {
         part.map_err(|error| self.notes.note(&chunk.damage(column, &error))).ok()
     }
 
-    /// Where it is kept.
+    /// The directory of the store.
     #[must_use]
     pub fn root(&self) -> &Path {
         &self.root
@@ -168,31 +167,31 @@ impl History {
         self.segments.iter().flatten().map(|file| file.bytes).sum()
     }
 
-    /// When the oldest hour begins that is in segments; `None` where there is none.
+    /// Start of the oldest hour in segments; `None` if there are none.
     #[must_use]
     pub fn oldest(&self) -> Option<Nanos> {
         self.segments.iter().flatten().map(|file| file.hour.start()).min()
     }
 
-    /// When the oldest hour of a table begins that is in segments; `None` where there is none.
+    /// Start of a table's oldest hour in segments; `None` if there are none.
     #[must_use]
     pub fn oldest_of(&self, table: &str) -> Option<Nanos> {
         let index = shapes().iter().position(|shape| shape.name == table)?;
         self.segments[index].iter().map(|file| file.hour.start()).min()
     }
 
-    /// How many rows a table has, at most; a segment that cannot be opened counts as large.
+    /// Number of rows of a table, at most; a segment that cannot be opened counts as large.
     #[must_use]
     pub fn rows(&self, table: &Shape) -> usize {
         self.chunks(table, TimeRange::ALL).map_or(usize::MAX, |chunks| chunks.iter().map(Chunk::rows).sum())
     }
 
-    /// The parts of a table that can be read one by one, oldest first, without those outside of `range`.
+    /// The parts of a table that can be read separately, oldest first, without those outside `range`.
     ///
-    /// A segment that is damaged is left out and noted; one that was removed for its age meanwhile is left out.
+    /// A damaged segment is skipped and noted; one that retention has removed meanwhile is skipped.
     ///
     /// # Errors
-    /// A segment is of another version of the schema.
+    /// A segment has a different schema version.
     pub fn chunks(&self, table: &Shape, range: TimeRange) -> Result<Vec<Chunk>, StoreError> {
         let mut chunks = Vec::new();
         let Some(index) = shapes().iter().position(|shape| shape.name == table.name) else {
@@ -227,7 +226,7 @@ impl History {
         Ok(chunks)
     }
 
-    /// Opens segments, several at once where they are many, as each may have to wait for the disk.
+    /// Opens segments, in parallel if there are many, as each may wait for the disk.
     fn open_all(&self, files: &[&SegmentFile], table: &Shape) -> Vec<Result<SegmentReader, StoreError>> {
         let open = |files: &[&SegmentFile]| {
             files.iter().map(|file| self.footers.open(&file.path, table)).collect::<Vec<_>>()
@@ -239,7 +238,7 @@ impl History {
         thread::scope(|scope| {
             let openers: Vec<_> = files.chunks(share).map(|files| scope.spawn(move || open(files))).collect();
             let opened = openers.into_iter().zip(files.chunks(share));
-            // A thread that panicked has said so; what it was to open is opened here.
+            // A panic of a thread has been printed; its files are opened here.
             opened.flat_map(|(opener, files)| opener.join().unwrap_or_else(|_| open(files))).collect()
         })
     }
@@ -268,13 +267,13 @@ impl History {
     }
 }
 
-/// Rows of a log that are no hops.
+/// Rows of a log other than hops.
 fn of_parts<R>(rows: &LogRows, table: &'static Table<R>, of: fn(&LogPart) -> &Vec<R>) -> Vec<Chunk> {
     rows.parts.iter().flat_map(|part| Chunk::of_rows(part, table, of)).collect()
 }
 
-/// From so many files on, so many threads open them.
+/// Number of files from which threads open them, and number of those threads.
 const MANY_FILES: usize = 16;
 const OPENERS: usize = 4;
-/// Times a snapshot is tried when logs become segments while it is taken.
+/// Attempts to take a snapshot while logs become segments.
 const ATTEMPTS: usize = 100;

@@ -1,11 +1,11 @@
-//! Some rows of a log, with the times of their reports.
+//! A part of a log's rows, with the times of their reports.
 
 use inband_model::Nanos;
 
 use crate::batch::Batch;
 use crate::memory::Memory;
 
-/// Some rows of a log.
+/// A part of a log's rows.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct LogPart {
     pub(crate) memory: Memory,
@@ -13,7 +13,7 @@ pub(crate) struct LogPart {
 }
 
 impl LogPart {
-    /// When the first and the last report came; `None` without any.
+    /// When the first and the last report arrived; `None` without reports.
     pub(crate) fn times(&self) -> Option<(Nanos, Nanos)> {
         self.times
     }

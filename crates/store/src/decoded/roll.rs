@@ -1,4 +1,4 @@
-//! The roll-ups of a log that grows.
+//! The roll-ups of a growing log.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,25 +9,25 @@ use super::part::LogPart;
 use crate::minutes::hours;
 use crate::roll_ups::Counted;
 
-/// What is counted of a log, shared by questions.
+/// The counts of a log, shared by questions.
 #[derive(Debug, Default)]
 pub(super) struct Rolling {
     state: Mutex<State>,
     bytes: AtomicUsize,
 }
 
-/// What is counted of a log, and the roll-ups of that.
+/// The counts of a log, and the roll-ups made of them.
 #[derive(Debug, Default)]
 struct State {
     counted: Counted,
-    /// Parts of which all reports are counted, when the next one has begun.
+    /// Parts that are counted completely, once the next one has begun.
     parts: usize,
-    /// Reports of the part behind these that are counted.
+    /// Reports of the next part that are counted.
     reports: usize,
     made: Made,
 }
 
-/// The rows of the roll-ups that were asked for.
+/// The rows of the requested roll-ups.
 #[derive(Debug, Default)]
 struct Made {
     minutes: Rows<MinuteRow>,
@@ -40,7 +40,7 @@ struct Made {
 type Rows<R> = Option<Arc<Vec<R>>>;
 
 impl Rolling {
-    /// Bytes it takes in memory, about. Never waits for a question.
+    /// Bytes of memory, approximately. Never waits for a question.
     pub(super) fn bytes(&self) -> usize {
         self.bytes.load(Ordering::Acquire)
     }
@@ -65,7 +65,7 @@ impl Rolling {
         self.rows(parts, |made| &mut made.totals, Counted::totals)
     }
 
-    /// The rows of one roll-up of these parts: of what is counted already, and what came since.
+    /// The rows of one roll-up of these parts: counts only what is new.
     fn rows<R>(
         &self,
         parts: &[Arc<LogPart>],
@@ -74,7 +74,7 @@ impl Rolling {
     ) -> Arc<Vec<R>> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if !state.is_in(parts) {
-            // A later question was quicker.
+            // A question with a later snapshot came first.
             drop(state);
             let mut own = State::default();
             own.count(parts);
@@ -89,12 +89,12 @@ impl Rolling {
 }
 
 impl State {
-    /// Rows of a roll-up are about as large as what they are made of.
+    /// The rows of a roll-up are about as large as the counts behind them.
     fn bytes(&self) -> usize {
         self.counted.bytes() * if self.made.is_empty() { 1 } else { 2 }
     }
 
-    /// Whether these parts hold all that is counted.
+    /// Whether these parts contain all that is counted.
     fn is_in(&self, parts: &[Arc<LogPart>]) -> bool {
         let reports = parts.get(self.parts).map_or(0, |part| part.memory.hops.reports().len());
         self.parts < parts.len().max(1) && self.reports <= reports

@@ -72,7 +72,7 @@ fn reception_does_not_wait_for_a_log_that_is_being_decoded() {
     let (sender, receiver) = mpsc::channel();
     thread::scope(|scope| {
         scope.spawn(|| {
-            // What the thread of reception does with each batch.
+            // What the ingest thread does with each batch.
             let offered = store.offer(reports(10, 10));
             sender.send((offered, store.tally().decoded_bytes)).unwrap();
         });
@@ -114,7 +114,7 @@ fn a_log_that_was_cut_and_written_again_is_decoded_anew() {
     fs::write(&path, &one).unwrap();
     assert_eq!(sequences(), (vec![0, 1], Vec::new()));
 
-    // The same file, as the writer cuts it when the disk has refused a block.
+    // Truncated in place, as by the writer after the disk has refused a block.
     let file = OpenOptions::new().write(true).open(&path).unwrap();
     file.set_len(0).unwrap();
     std::os::unix::fs::FileExt::write_all_at(&file, &other, 0).unwrap();
@@ -131,7 +131,7 @@ fn damage_is_named_to_every_question_and_costs_its_block_alone() {
     let mut bytes = whole.clone();
     bytes[log::LOG_HEADER_BYTES + block + block / 2] ^= 1;
     let decoded = super::DecodedLogs::keeping(1_000);
-    // The last block comes in two pieces.
+    // The last block arrives in two pieces.
     for length in [bytes.len() - block, bytes.len() - 3, bytes.len(), bytes.len()] {
         fs::write(&path, &bytes[..length]).unwrap();
         let (rows, damage) = decoded.read(1, &path).unwrap();
@@ -165,7 +165,7 @@ proptest! {
                 prop_assert_eq!(ask(&shared, sql), ask(&fresh, sql), "{}", sql);
             }
             prop_assert_eq!(ask(&shared, QUESTIONS[0])[0][0].clone(), Cell::Integer(first.into()));
-            // A snapshot goes on answering what it did when it was taken.
+            // A snapshot keeps answering as when it was taken.
             if numbers.below(2) == 0 {
                 held.push((first, shared));
             }
@@ -182,7 +182,7 @@ fn ask(history: &History, sql: &str) -> Vec<Vec<Cell>> {
     history.query(sql, Limits::default()).unwrap().rows
 }
 
-/// A log with a block of one report for each sequence number.
+/// A log with one block per sequence number, of one report each.
 fn frames(sequences: &[u32]) -> Vec<u8> {
     let salt = log::Salt::draw();
     let mut bytes = log::header(salt).to_vec();

@@ -11,7 +11,7 @@ use crate::sample::{Folder, Numbers, START, any_hop};
 use crate::settings::StoreSettings;
 use crate::store::{Offered, Store};
 
-/// Hops of any kind within some hours, in a store whose segments and log hold a part each.
+/// Random hops within some hours, in a store with rows in segments and in the log.
 fn store(folder: &Folder) -> (Store, Vec<HopRecord>) {
     let mut numbers = Numbers(5);
     let store = Store::open(StoreSettings { segment_rows: 400, ..folder.settings() }).unwrap();

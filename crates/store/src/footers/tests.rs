@@ -44,7 +44,7 @@ fn what_was_not_asked_for_lately_makes_room() {
     for number in 1..=fit + 1 {
         fs::hard_link(names(0), names(number)).unwrap();
         footers.open(&names(number), &shape).unwrap();
-        // The first one is asked for all the time.
+        // The first one is used throughout.
         footers.open(&names(0), &shape).unwrap();
         assert!(footers.bytes() <= MAX_BYTES as u64);
     }

@@ -1,4 +1,4 @@
-//! What is read at once? A row group of a segment, or rows of a log that are in memory.
+//! The unit of reading: a row group of a segment, or a log's rows in memory.
 
 use std::error::Error;
 use std::fmt;
@@ -32,7 +32,7 @@ enum Part {
         path: Arc<PathBuf>,
         group: usize,
     },
-    /// Takes a column out of rows in memory; the times from and to which these are, where they are known.
+    /// Returns a column of rows in memory; with the first and last of their times, if known.
     Memory {
         column: Arc<dyn Fn(usize) -> ColumnData + Send + Sync>,
         times: Option<(i64, i64)>,
@@ -50,7 +50,7 @@ impl Chunk {
         (0..segment.row_groups()).map(chunk).collect()
     }
 
-    /// Hops of a log in memory, as many at once as a row group has.
+    /// The hops of a log in memory, in chunks of a row group's size.
     pub(crate) fn of_hops(part: &Arc<LogPart>) -> Vec<Chunk> {
         let count = part.memory.hops.len();
         let times = part.times().map(|(first, last)| (integer(first.0), integer(last.0)));
@@ -63,7 +63,7 @@ impl Chunk {
         (0..count).step_by(ROW_GROUP_ROWS).map(chunk).collect()
     }
 
-    /// Rows in memory, as many at once as a row group has.
+    /// Rows in memory, in chunks of a row group's size.
     pub(crate) fn of_rows<M: Send + Sync + 'static, R>(
         memory: &Arc<M>,
         table: &'static Table<R>,
@@ -81,7 +81,7 @@ impl Chunk {
         (0..count).step_by(ROW_GROUP_ROWS).map(chunk).collect()
     }
 
-    /// How many rows it has.
+    /// The number of rows.
     #[must_use]
     pub fn rows(&self) -> usize {
         self.rows
@@ -100,7 +100,7 @@ impl Chunk {
         }
     }
 
-    /// The values of a column in its first rows; of rows in memory, in all of them.
+    /// The values of a column in its first `rows` rows; of rows in memory, in all of them.
     pub(crate) fn first_of_column(&self, column: usize, rows: usize) -> Result<ColumnData, StoreError> {
         match &self.source {
             Part::Group { segment, path, group } => {
@@ -110,8 +110,8 @@ impl Chunk {
         }
     }
 
-    /// The values of a column in some of the rows, which rise, each at the place of its row; the rows between them may have
-    /// any value.
+    /// The values of a column in some rows, which are in ascending order, each at the position of its row;
+    /// rows in between may have any value.
     pub(crate) fn rows_of_column(&self, column: usize, rows: &[u32]) -> Result<ColumnData, StoreError> {
         match &self.source {
             Part::Group { segment, path, group } => {
@@ -121,7 +121,7 @@ impl Chunk {
         }
     }
 
-    /// The values of a column in some of the rows.
+    /// The values of a column in a range of rows.
     pub(crate) fn part_of_column(&self, column: usize, rows: Range<usize>) -> Result<ColumnData, StoreError> {
         match &self.source {
             Part::Group { segment, path, group } => {
@@ -134,7 +134,7 @@ impl Chunk {
     /// What is left out because a column cannot be read.
     pub(crate) fn damage(&self, column: usize, error: &StoreError) -> Damage {
         let cause = match error {
-            // The library puts its name in front of what our reader says.
+            // The library prefixes our reader's message with its own name.
             StoreError::Segment { source: ParquetError::General(what), .. } => what.clone(),
             _ => error.source().map_or_else(|| error.to_string(), ToString::to_string),
         };
@@ -147,20 +147,20 @@ impl Chunk {
         }
     }
 
-    /// Whether a number of the column may be from `least` to `greatest`, as far as is known without reading.
+    /// Whether the column may contain a number from `least` to `greatest`, as far as known without reading.
     #[must_use]
     pub fn may_hold(&self, column: usize, least: i64, greatest: i64) -> bool {
         self.integer_bounds(column).is_none_or(|(min, max)| min <= greatest && max >= least)
     }
 
-    /// Whether every row is known to have a number of the column from `least` to `greatest`.
+    /// Whether every row is known to have a number from `least` to `greatest` in the column.
     pub(crate) fn holds_only(&self, column: usize, least: i64, greatest: i64) -> bool {
         let Part::Group { segment, group, .. } = &self.source else { return false };
         let bounds = segment.integer_bounds(*group, column);
         !segment.may_miss(column) && bounds.is_some_and(|(min, max)| least <= min && max <= greatest)
     }
 
-    /// Whether a row may have no value in a column, as far as is known without reading.
+    /// Whether the column may lack a value in some row, as far as known without reading.
     pub(crate) fn may_miss(&self, column: usize) -> bool {
         match &self.source {
             Part::Group { segment, group, .. } => segment.misses(*group, column),
@@ -168,7 +168,7 @@ impl Chunk {
         }
     }
 
-    /// Whether a text of the column may be this one, as far as is known without reading.
+    /// Whether the column may contain this text, as far as known without reading.
     #[must_use]
     pub fn may_hold_text(&self, column: usize, text: &str) -> bool {
         let Part::Group { segment, group, .. } = &self.source else { return true };
@@ -176,19 +176,19 @@ impl Chunk {
         segment.text_bounds(*group, column).is_none_or(|(min, max)| min <= text && text <= max)
     }
 
-    /// Whether all its times are known to be in a range.
+    /// Whether all times are known to be in a range.
     pub(crate) fn is_within(&self, range: TimeRange) -> bool {
         let is_in = |time: i64| (range.from.0..=range.to.0).contains(&time.cast_unsigned());
         self.integer_bounds(TIME).is_some_and(|(min, max)| is_in(min) && is_in(max))
     }
 
-    /// The first and the last of its times, where they are known without reading.
+    /// The first and the last time, if known without reading.
     pub(crate) fn times(&self) -> Option<(Nanos, Nanos)> {
         let time = |time: i64| Nanos(u64::try_from(time).unwrap_or(0));
         self.integer_bounds(TIME).map(|(first, last)| (time(first), time(last)))
     }
 
-    /// The least and the greatest number of a column, where they are known without reading.
+    /// The smallest and the largest number of a column, if known without reading.
     fn integer_bounds(&self, column: usize) -> Option<(i64, i64)> {
         match &self.source {
             Part::Group { segment, group, .. } => segment.integer_bounds(*group, column),
@@ -208,5 +208,5 @@ impl fmt::Debug for Chunk {
     }
 }
 
-/// Every table begins with its time.
+/// The time is the first column of every table.
 const TIME: usize = 0;

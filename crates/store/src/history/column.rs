@@ -1,4 +1,4 @@
-//! What are the values of a column in memory?
+//! The values of a column in memory.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -13,18 +13,18 @@ use crate::mixer::Seed;
 pub enum ColumnData {
     /// Numbers and times.
     Integers {
-        /// The values; 0 where there is none.
+        /// The values; 0 where missing.
         values: Vec<i64>,
-        /// Where there is one; `None` when everywhere.
+        /// Which values are present; `None` if all are.
         valid: Option<Vec<bool>>,
     },
     /// True or false.
     Flags(Vec<bool>),
-    /// Texts, each different one once.
+    /// Texts, each distinct one stored once.
     Texts {
-        /// Which text; `None` where there is none.
+        /// Which text; `None` if missing.
         codes: Vec<Option<u32>>,
-        /// The texts.
+        /// The distinct texts.
         words: Texts,
     },
 }
@@ -32,9 +32,9 @@ pub enum ColumnData {
 /// One value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Value<'a> {
-    /// There is none.
+    /// No value.
     Missing,
-    /// A number, a time, or 0 and 1.
+    /// A number or a time; 0 or 1 for a flag.
     Integer(i64),
     /// A text.
     Text(&'a str),
@@ -50,7 +50,7 @@ impl ColumnData {
         ColumnData::Integers { values, valid: Some(valid) }
     }
 
-    /// Takes the values that are there, and where they belong.
+    /// Builds a column from the present values, and which rows have one.
     pub(crate) fn from_present(values: Vec<i64>, valid: Option<Vec<bool>>) -> ColumnData {
         match valid {
             Some(valid) if values.len() != valid.len() => {
@@ -63,14 +63,14 @@ impl ColumnData {
         }
     }
 
-    /// Takes texts; `write` is called for each different one.
+    /// Builds a column of texts; `write` is called for each distinct one.
     pub(crate) fn of_texts<T: PartialEq + Eq + Hash + Clone>(
         texts: impl Iterator<Item = Option<T>>,
         write: impl Fn(T) -> String,
     ) -> ColumnData {
         let (mut codes, mut words) = (Vec::with_capacity(texts.size_hint().0), Texts::default());
         let mut known: HashMap<T, u32, Seed> = HashMap::default();
-        // Rows that follow one another are mostly of one flow.
+        // Adjacent rows are mostly of the same flow.
         let mut last: Option<(T, u32)> = None;
         for text in texts {
             let Some(text) = text else {
@@ -90,7 +90,7 @@ impl ColumnData {
         ColumnData::Texts { codes, words }
     }
 
-    /// A column without any value.
+    /// A column without values.
     pub(crate) fn missing(kind: Kind, rows: usize) -> ColumnData {
         match kind {
             Kind::Time | Kind::Integer | Kind::Flag => {
@@ -115,7 +115,7 @@ impl ColumnData {
         }
     }
 
-    /// A column of some of the rows.
+    /// The values of some rows.
     pub(crate) fn pick(&self, rows: impl Iterator<Item = usize> + Clone) -> ColumnData {
         match self {
             ColumnData::Integers { values, valid } => ColumnData::Integers {
@@ -149,7 +149,7 @@ impl ColumnData {
                 words.extend(more_words.iter());
                 codes.extend(rows.map(|row| more[row].map(|code| code.saturating_add(first))));
             }
-            // A flag that an older program did not write reads as a number; then all are numbers.
+            // A flag that an older program did not write reads as a number; then all become numbers.
             (whole, other) => {
                 let mixed: Vec<Option<i64>> = (0..before).map(|row| whole.integer(row)).collect();
                 let more = rows.map(|row| other.integer(row));
@@ -158,7 +158,7 @@ impl ColumnData {
         }
     }
 
-    /// How many rows it has.
+    /// The number of rows.
     #[must_use]
     pub fn len(&self) -> usize {
         match self {
@@ -168,13 +168,13 @@ impl ColumnData {
         }
     }
 
-    /// Whether it has no row.
+    /// Whether it has no rows.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The number of a row; `None` when there is none.
+    /// The number in a row; `None` if missing.
     #[must_use]
     pub fn integer(&self, row: usize) -> Option<i64> {
         match self.value(row) {
@@ -183,7 +183,7 @@ impl ColumnData {
         }
     }
 
-    /// Bytes it takes in memory, about.
+    /// Bytes of memory, approximately.
     #[must_use]
     pub fn bytes(&self) -> usize {
         match self {

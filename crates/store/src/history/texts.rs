@@ -1,6 +1,6 @@
-//! Texts one behind the other in memory, each by its number.
+//! Texts in contiguous memory, by number.
 
-/// Texts by their number, without an allocation of each.
+/// Texts by number, without an allocation for each.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Texts {
     letters: String,
@@ -15,31 +15,31 @@ impl Texts {
         self.ends.push(self.letters.len());
     }
 
-    /// The text of this number; an empty one where there is none.
+    /// The text with this number; empty if there is none.
     #[must_use]
     pub fn get(&self, number: usize) -> &str {
         let start = number.checked_sub(1).map_or(0, |before| self.ends.get(before).copied().unwrap_or(0));
         self.ends.get(number).and_then(|end| self.letters.get(start..*end)).unwrap_or_default()
     }
 
-    /// How many there are.
+    /// The number of texts.
     #[must_use]
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// All of them in order.
+    /// All texts in order.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         (0..self.len()).map(|number| self.get(number))
     }
 
-    /// Bytes they take in memory, about.
+    /// Bytes of memory, approximately.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.letters.capacity() + self.ends.capacity() * size_of::<usize>()
