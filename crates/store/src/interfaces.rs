@@ -1,4 +1,4 @@
-//! What egress interfaces were like in a time, column by column out of hops or of a roll-up.
+//! Statistics of egress interfaces, computed column by column from hops or a roll-up.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,20 +15,20 @@ use crate::mixer::Seed;
 use crate::question::{Limits, QueryError};
 use crate::range::TimeRange;
 
-/// Which hops are counted, and out of which table.
+/// Which hops are counted, and from which table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InterfacesQuestion {
-    /// Where the answer comes from.
+    /// The table.
     pub of: InterfacesOf,
-    /// The time.
+    /// The time range.
     pub range: TimeRange,
     /// Only the interfaces of this node.
     pub node: Option<u32>,
-    /// Percentiles are of one minute in so many; the rest is of all.
+    /// Percentiles are taken from one minute in `one_in`; everything else from all.
     pub one_in: u64,
 }
 
-/// A table that tells of interfaces.
+/// A table with statistics of interfaces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InterfacesOf {
     /// `observations`.
@@ -37,34 +37,34 @@ pub enum InterfacesOf {
     Minutes,
     /// `hours`.
     Hours,
-    /// `hours` where all that is known of an hour is of the time, `minutes` of the rest.
+    /// `hours` for hours whose rows are all in the range, `minutes` for the rest.
     HoursAndMinutes,
 }
 
-/// A node and its egress interface, where it tells it.
+/// A node and its egress interface, if reported.
 pub type Interface = (u32, Option<u32>);
 
-/// What an egress interface was like. Percentiles are at most 1.6 % off.
+/// Statistics of an egress interface. Percentiles are at most 1.6 % off.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct InterfaceSums {
-    /// Hops.
+    /// The number of hops.
     pub count: u64,
-    /// The median of their latency.
+    /// The median latency.
     pub p50: Option<u64>,
-    /// What 99 of 100 do not exceed.
+    /// The 99th percentile of the latency.
     pub p99: Option<u64>,
-    /// The longest.
+    /// The maximum latency.
     pub max: Option<u64>,
-    /// The greatest occupancy of a queue.
+    /// The maximum queue occupancy.
     pub depth: Option<u64>,
-    /// The greatest utilisation.
+    /// The maximum utilization.
     pub utilization: Option<u64>,
-    /// Reports of packets that it dropped.
+    /// Reports of packets that the interface dropped.
     pub drops: u64,
 }
 
 impl History {
-    /// What egress interfaces were like.
+    /// Statistics of egress interfaces.
     ///
     /// # Errors
     /// It takes longer or more memory than the limits allow, or history cannot be read.
@@ -97,7 +97,7 @@ impl History {
         Ok(merged(&parts))
     }
 
-    /// What is read, and whether it is of whole hours, all of which count.
+    /// The chunks to read, and whether each is of whole hours, all of whose rows count.
     fn counted_chunks(
         &self,
         question: &InterfacesQuestion,
@@ -110,7 +110,7 @@ impl History {
         let (first, last) = (Hour::of(range.from), Hour::of(range.to));
         let minutes = self.chunks(shape, TimeRange { from: first.start(), to: last.end() })?;
         let hours = self.chunks(&HOURS.shape(), TimeRange { from: first.start(), to: last.start() })?;
-        // Of rows in memory no times are known: those are counted by minutes.
+        // The times of rows in memory are unknown: those are counted by minutes.
         let hour_of = |chunk: &Chunk| chunk.times().map(|(first, _)| Hour::of(first));
         let told: HashSet<Hour> = hours.iter().filter_map(hour_of).collect();
         let is_cut = |hour: Hour| hour.start() < range.from || hour.end().0 - 1 > range.to.0;
@@ -141,7 +141,7 @@ impl History {
             if budget.is_late() || part.is_too_large {
                 break;
             }
-            // What is damaged is noted and left out.
+            // Damaged columns are noted and left out.
             let _ = self.count_chunk(chunk, *is_of_hours, columns, question, &mut part);
             part.compact();
             part.is_too_large = part.bytes() * WORKERS > limits.memory_bytes;
@@ -237,7 +237,7 @@ impl History {
         };
         let (index, count) =
             (Numbers::of(self.column(chunk, index)?)?, Numbers::of(self.column(chunk, count)?)?);
-        // The node that dropped a packet is the last one its report tells of.
+        // The node that dropped a packet is the last one in its report.
         let is_last = |row: usize| index.get(row).map(|index| index + 1) == count.get(row);
         for (_, place) in rows.filter(|(row, _)| dropped.get(*row) == Some(1) && is_last(*row)) {
             part.sums[place].drops += 1;
@@ -256,7 +256,7 @@ impl InterfacesOf {
     }
 }
 
-/// Where the columns stand.
+/// Positions of the columns.
 struct Columns {
     time: usize,
     node: usize,
@@ -265,16 +265,16 @@ struct Columns {
     depth: usize,
     utilization: usize,
     dropped: usize,
-    /// Of roll-ups: hops, and the spread of their latencies.
+    /// In roll-ups: the number of hops, and the sketch of their latencies.
     counts: Option<usize>,
     sketch: Option<usize>,
-    /// Of hops: which one of how many.
+    /// In hops: hop index and hop count.
     hops: Option<[usize; 2]>,
 }
 
 impl Columns {
     fn of(table: InterfacesOf, shape: &Shape) -> Self {
-        // The tables of the model have them all.
+        // The tables of the model have all of them.
         let place = |name: &str| shape.column(name).unwrap_or(0);
         let is_hops = table == InterfacesOf::Hops;
         let of = |hops: &str, rolled_up: &str| place(if is_hops { hops } else { rolled_up });
@@ -293,25 +293,25 @@ impl Columns {
     }
 }
 
-/// What one thread has counted.
+/// The counts of one thread.
 #[derive(Default)]
 struct Part {
     places: HashMap<Interface, u32, Seed>,
     last: Option<(Interface, u32)>,
     interfaces: Vec<Interface>,
     sums: Vec<InterfaceSums>,
-    /// Place and bucket of latencies of hops.
+    /// Place and latency bucket of each hop.
     cells: Vec<Cell>,
-    /// The same with how often they were.
+    /// The same, with the number of occurrences.
     counted: Vec<(Cell, u32)>,
-    /// The sketches of rows, and the texts they are in.
+    /// The sketches of rows, and the texts that contain them.
     sketches: Vec<SketchPlace>,
     texts: Vec<Texts>,
     is_too_large: bool,
 }
 
 impl Part {
-    /// The place of an interface; `None` where there are too many.
+    /// The place of an interface; `None` if there are too many.
     fn place(&mut self, node: Option<u64>, interface: Option<u64>) -> Option<u32> {
         let small = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
         let key = (node.map_or(u32::MAX, small), interface.map(small));
@@ -330,8 +330,7 @@ impl Part {
         Some(place)
     }
 
-    /// Puts the cells of one place and bucket together where there are many, so that memory grows with the places and not
-    /// with the hops.
+    /// Combines equal cells if there are many, so that memory grows with the places and not with the hops.
     fn compact(&mut self) {
         if self.cells.len() < MANY_CELLS {
             return;
@@ -359,7 +358,7 @@ impl Part {
     }
 }
 
-/// Numbers of a column that are not below zero.
+/// Nonnegative numbers of a column.
 struct Numbers {
     values: Vec<i64>,
     valid: Option<Vec<bool>>,
@@ -383,10 +382,10 @@ impl Numbers {
     }
 }
 
-/// A place and the bucket of a latency in one number.
+/// A place and a latency bucket in one number.
 type Cell = u32;
 
-/// Where the sketch of a row of a place stands.
+/// Position of the sketch of a row.
 #[derive(Debug, Clone, Copy)]
 struct SketchPlace {
     place: u32,
@@ -395,11 +394,11 @@ struct SketchPlace {
 }
 
 fn cell(place: usize, bucket: u32) -> Cell {
-    // There are no more places than have room.
+    // The number of places is bounded.
     u32::try_from(place).unwrap_or(0) << BUCKET_BITS | bucket
 }
 
-/// What all threads have counted, by interface.
+/// The counts of all threads, by interface.
 fn merged(parts: &[Part]) -> BTreeMap<Interface, InterfaceSums> {
     let mut all: BTreeMap<Interface, (InterfaceSums, Vec<(usize, u32)>)> = BTreeMap::new();
     for (number, part) in parts.iter().enumerate() {
@@ -433,7 +432,7 @@ fn merged(parts: &[Part]) -> BTreeMap<Interface, InterfaceSums> {
     all.into_iter().map(|(interface, (sums, _))| (interface, sums)).collect()
 }
 
-/// The latencies that a thread has counted, those of each place together.
+/// The latencies of one thread, grouped by place.
 struct Spreads<'a> {
     part: &'a Part,
     cells: Together<u16>,
@@ -469,9 +468,9 @@ impl<'a> Spreads<'a> {
     }
 }
 
-/// Values by place, those of each place one behind the other.
+/// Values grouped by place.
 struct Together<T> {
-    /// Where those of each place begin, and the end of all.
+    /// The start of each group, and the end of the last.
     starts: Vec<u32>,
     values: Vec<T>,
 }
@@ -485,7 +484,7 @@ impl<T: Copy + Default> Together<T> {
             all += *start;
             *start = all;
         }
-        // The start of each place moves to its end, which is where the next one starts.
+        // The start of each group moves to its end, where the next one starts.
         let mut sorted = vec![T::default(); all as usize];
         for (place, value) in values {
             let next = &mut starts[place as usize + 1];
@@ -501,10 +500,10 @@ impl<T: Copy + Default> Together<T> {
     }
 }
 
-/// How often each bucket was, of one place after another.
+/// The counts of all buckets, for one place at a time.
 struct Counts {
     buckets: Vec<u64>,
-    /// The sums of so many buckets each, so that those of nothing are passed at once.
+    /// The sums of [`BLOCK`] buckets each, so that empty blocks are skipped.
     blocks: Vec<u64>,
 }
 
@@ -523,7 +522,7 @@ impl Counts {
         *block = block.saturating_add(count);
     }
 
-    /// The median, and the value that 99 of 100 do not exceed; begins anew.
+    /// The median and the 99th percentile; resets the counts.
     fn take_quantiles(&mut self) -> (Option<u64>, Option<u64>) {
         let all: u128 = self.blocks.iter().map(|count| u128::from(*count)).sum();
         let (p50, p99) = (self.quantile(all, 50), self.quantile(all, 99));
@@ -550,13 +549,13 @@ impl Counts {
     }
 }
 
-/// Buckets whose counts are also summed up.
+/// Buckets per block.
 const BLOCK: usize = 64;
-/// Bits of the bucket in a cell; the others are of the place.
+/// Bits of the bucket in a cell; the rest is the place.
 const BUCKET_BITS: u32 = 11;
 const MAX_PLACES: u32 = 1 << (u32::BITS - BUCKET_BITS);
 const _: () = assert!(BUCKETS <= 1 << BUCKET_BITS, "a bucket fits");
-/// Cells that are left as they are.
+/// Cells from which they are combined.
 const MANY_CELLS: usize = 1 << 22;
 /// Threads that read at once.
 const WORKERS: usize = 2;

@@ -1,15 +1,15 @@
-//! Which file lies where?
+//! The files of a store and their names.
 //!
 //! ```text
 //! inband-data/LOCK                                              held by the process that writes
 //!             log/00000000000000000007.log                      rows that are in no segment yet
 //!             observations/date=2026-11-21/hour=15/00000000000000000006.parquet
-//!             paths/…  events/…  ledger/…  minutes/…            likewise
+//!             paths/…  events/…  ledger/…  minutes/…            with the same subdirectories
 //! ```
 //!
-//! The number is the generation. A log and the segments made of it have the same one: as long as the log is
-//! there it holds the rows, and its segments do not count. A file that was made of those of several generations has the
-//! first and the last of them in its name, `00000000000000000001-00000000000000000060.parquet`, and counts in their place.
+//! The number is the generation. A log and the segments made from it share it: as long as the log exists, it
+//! provides the rows and its segments are ignored. A file merged from several generations has the first and
+//! the last in its name, `00000000000000000001-00000000000000000060.parquet`, and replaces theirs.
 
 use std::cmp::Reverse;
 use std::fs::{self, DirEntry};
@@ -19,16 +19,16 @@ use std::path::{Path, PathBuf};
 use crate::civil::Hour;
 use crate::error::StoreError;
 
-/// Counts logs from 1 on.
+/// Counts logs from 1.
 pub(crate) type Generation = u64;
 
-/// A file with its place in the order of things.
+/// A segment file with its hour and generations.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SegmentFile {
     pub(crate) hour: Hour,
-    /// The first generation it was made of.
+    /// The first generation in it.
     pub(crate) first: Generation,
-    /// The last one.
+    /// The last generation in it.
     pub(crate) generation: Generation,
     pub(crate) bytes: u64,
     pub(crate) path: PathBuf,
@@ -51,7 +51,7 @@ pub(crate) fn segment_file(root: &Path, table: &str, hour: Hour, generation: Gen
     root.join(table).join(date).join(of_day).join(format!("{generation:020}.parquet"))
 }
 
-/// The file that replaces others beside this one, of these generations.
+/// The file, in the same directory, that replaces those of these generations.
 pub(crate) fn merged_file(beside: &Path, first: Generation, last: Generation) -> PathBuf {
     beside.with_file_name(format!("{first:020}-{last:020}.parquet"))
 }
@@ -65,7 +65,7 @@ pub(crate) fn logs(root: &Path) -> Result<Vec<(Generation, PathBuf)>, StoreError
     Ok(logs)
 }
 
-/// The segments of a table, oldest hour first. Files of other names are left out, and those that another one replaces.
+/// The segments of a table, oldest hour first; without replaced ones and files with other names.
 pub(crate) fn segments(root: &Path, table: &str) -> Result<Vec<SegmentFile>, StoreError> {
     Ok(apart(root, table)?.0)
 }
@@ -75,17 +75,17 @@ pub(crate) fn covered(root: &Path, table: &str) -> Result<Vec<SegmentFile>, Stor
     Ok(apart(root, table)?.1)
 }
 
-/// The segments of a table that count, and those that another one replaces.
+/// The valid segments of a table, and those that another one replaces.
 fn apart(root: &Path, table: &str) -> Result<(Vec<SegmentFile>, Vec<SegmentFile>), StoreError> {
     let mut segments = Vec::new();
     each_file(root, table, |hour, file| {
         let Some((first, generation)) = generations(file) else { return };
-        // A file that is removed meanwhile has no size, and counts no more.
+        // A file that is removed meanwhile has no metadata and is skipped.
         let Ok(about) = file.metadata() else { return };
         segments.push(SegmentFile { hour, first, generation, bytes: about.len(), path: file.path() });
     })?;
     segments.sort_by_key(|segment| (segment.hour, segment.first, Reverse(segment.generation)));
-    // One that replaces others stands in front of them.
+    // A replacement sorts before the files that it replaces.
     let mut reach: Option<(Hour, Generation)> = None;
     let counts = |segment: &SegmentFile| {
         let is_covered = reach.is_some_and(|(hour, last)| hour == segment.hour && segment.generation <= last);
@@ -97,7 +97,7 @@ fn apart(root: &Path, table: &str) -> Result<(Vec<SegmentFile>, Vec<SegmentFile>
     Ok(segments.into_iter().partition(counts))
 }
 
-/// The files of a table that were replaced and are not removed yet.
+/// Replaced files of a table that are not yet removed.
 pub(crate) fn replaced(root: &Path, table: &str) -> Result<Vec<PathBuf>, StoreError> {
     let mut replaced = Vec::new();
     each_file(root, table, |_, file| {
@@ -109,7 +109,7 @@ pub(crate) fn replaced(root: &Path, table: &str) -> Result<Vec<PathBuf>, StoreEr
     Ok(replaced)
 }
 
-/// Hands each file of a table to `take`, with its hour.
+/// Passes each file of a table to `take`, with its hour.
 fn each_file(root: &Path, table: &str, mut take: impl FnMut(Hour, &DirEntry)) -> Result<(), StoreError> {
     for date in entries(&root.join(table))? {
         for of_day in entries(&date.path())? {
@@ -125,7 +125,7 @@ fn each_file(root: &Path, table: &str, mut take: impl FnMut(Hour, &DirEntry)) ->
     Ok(())
 }
 
-/// Removes what an interrupted write left behind.
+/// Removes what interrupted writes left behind.
 pub(crate) fn remove_unfinished(root: &Path, tables: &[&str]) -> Result<(), StoreError> {
     for table in tables {
         for date in entries(&root.join(table))? {
@@ -142,7 +142,7 @@ pub(crate) fn remove_unfinished(root: &Path, tables: &[&str]) -> Result<(), Stor
     Ok(())
 }
 
-/// What is in a directory; nothing when there is no such directory.
+/// The entries of a directory; none if it does not exist.
 fn entries(path: &Path) -> Result<Vec<DirEntry>, StoreError> {
     let listed = match fs::read_dir(path) {
         Ok(listed) => listed.collect::<io::Result<Vec<_>>>(),
@@ -162,7 +162,7 @@ fn number(entry: &DirEntry, extension: &str) -> Option<Generation> {
     generation(name.to_str()?.strip_suffix(extension)?.strip_suffix('.')?)
 }
 
-/// The first and the last generation in the name of a segment.
+/// The first and the last generation in a segment's name.
 fn generations(entry: &DirEntry) -> Option<(Generation, Generation)> {
     let name = entry.file_name();
     let name = name.to_str()?.strip_suffix(".parquet")?;
@@ -178,5 +178,5 @@ fn generation(digits: &str) -> Option<Generation> {
 
 /// Extension of a file that is being written.
 pub(crate) const UNFINISHED: &str = "unfinished";
-/// Extension of a file whose rows stand in another one.
+/// Extension of a file that has been replaced.
 pub(crate) const REPLACED: &str = "replaced";

@@ -1,10 +1,10 @@
-//! Where is history, and how is it asked?
+//! History: its storage on disk, and questions to it.
 //!
-//! A [`Store`] takes batches of what the collector concluded and never makes the caller wait. They are durable
-//! once they stand in the log; from time to time a log becomes segments, Parquet files in directories by hour,
-//! which any tool that reads Parquet can open. [`History`] reads segments and logs, also while a store writes.
+//! A [`Store`] accepts batches of what the collector concludes, without blocking the caller. A batch is
+//! durable once it is in the log; from time to time a log becomes segments: Parquet files in hourly
+//! directories, readable by any Parquet tool. [`History`] reads segments and logs, even while a store writes.
 //!
-//! The tables are those of `inband_model::table`, and this crate knows no other.
+//! The tables are those of `inband_model::table`; this crate has no others.
 
 mod answer_file;
 mod batch;

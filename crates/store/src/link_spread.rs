@@ -1,4 +1,4 @@
-//! How the times of packets over a link are spread, from step to step of a time.
+//! The distribution of packet times over a link, per time step.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,46 +14,46 @@ use crate::question::{Limits, QueryError};
 use crate::range::TimeRange;
 use crate::spread::Spread;
 
-/// Over which link packets went, and when: those whose reports hold both ends count.
+/// Which packets are counted: those that crossed this link, with both ends in the report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LinkQuestion {
-    /// The time, in steps from its beginning on.
+    /// The time range; steps start at its beginning.
     pub range: TimeRange,
     /// Length of a step, nanoseconds.
     pub step_ns: u64,
     /// The node that packets leave.
     pub node: u32,
-    /// The interface by which they leave it.
+    /// The interface through which they leave it.
     pub interface: u32,
-    /// Only those through this queue.
+    /// Only packets through this queue.
     pub queue: Option<u32>,
-    /// Only those of this flow.
+    /// Only packets of this flow.
     pub flow: Option<FlowId>,
 }
 
-/// A hop by its report and its place: time, reporter, part of it, sequence number, place in the datagram, hop index.
+/// A hop's key: report time, reporter, its `hw_id`, sequence number, position in the datagram, hop index.
 type Key = [i64; 6];
 
-/// What one thread has found.
+/// The result of one thread.
 #[derive(Debug, Default)]
 struct Part {
     spread: Spread,
-    /// Hops that were left, by the key of the next one, which stands in no row of the same chunk.
+    /// Egress timestamps by the key of the next hop, if that is in another chunk.
     open: HashMap<Key, i64, Seed>,
 }
 
 impl History {
-    /// How the times over a link are spread.
+    /// The distribution of packet times over a link.
     ///
     /// # Errors
-    /// It takes longer than the limits allow, or history cannot be read.
+    /// The question exceeds its time limit, or history cannot be read.
     pub fn link_spread(&self, question: &LinkQuestion, limits: Limits) -> Result<Spread, QueryError> {
         let budget = Budget::new(limits);
         let shape = OBSERVATIONS.shape();
         let Some(columns) = Columns::of(&shape) else { return Ok(Spread::default()) };
         let chunks = self.chunks(&shape, question.range).map_err(QueryError::Store)?;
         let parts = in_turn(&chunks, &budget, |chunk, part: &mut Part| {
-            // What is damaged is noted and left out.
+            // Damaged columns are noted and left out.
             let _ = self.pair_hops(chunk, &columns, question, part);
         });
         let (mut spread, mut open) = (Spread::default(), HashMap::default());
@@ -62,7 +62,7 @@ impl History {
             open.extend(part.open);
         }
         if !open.is_empty() {
-            // Rows of earlier versions may stand anywhere.
+            // In earlier versions the next hop may be in any chunk.
             let more = in_turn(&chunks, &budget, |chunk, part: &mut Part| {
                 let _ = self.find_hops(chunk, &columns, &open, question, &mut part.spread);
             });
@@ -74,7 +74,7 @@ impl History {
         }
     }
 
-    /// Counts the packets of a chunk that left by the link, with the hops behind it.
+    /// Counts the packets of a chunk that left over the link and whose next hop is in it too.
     fn pair_hops(
         &self,
         chunk: &Chunk,
@@ -108,7 +108,7 @@ impl History {
         Some(())
     }
 
-    /// Counts the hops of a chunk that come behind others, and says which these were.
+    /// Counts the hops of a chunk that follow those in `left`, and returns their keys.
     fn find_hops(
         &self,
         chunk: &Chunk,
@@ -143,7 +143,7 @@ impl History {
     }
 }
 
-/// Hands chunks to two threads, each with what it finds.
+/// Distributes chunks over two threads, each with a result of its own.
 fn in_turn<T: Default + Send>(
     chunks: &[Chunk],
     budget: &Budget,
@@ -168,7 +168,7 @@ fn in_turn<T: Default + Send>(
     })
 }
 
-/// Where the columns of the question stand.
+/// Positions of the columns.
 struct Columns {
     key: [usize; 6],
     count: usize,
@@ -202,7 +202,7 @@ impl Columns {
         })
     }
 
-    /// The values that columns of the hop in front of the link have to have.
+    /// The values that columns of the hop before the link must have.
     fn tests(&self, question: &LinkQuestion) -> Vec<(usize, i64)> {
         let flow = question.flow.map(|flow| (self.flow, flow.0.cast_signed()));
         let place = [(self.node, question.node.into()), (self.interface, question.interface.into())];
@@ -211,9 +211,9 @@ impl Columns {
     }
 }
 
-/// Where the sequence number stands in a key.
+/// Position of the sequence number in a key.
 const SEQUENCE: usize = 3;
-/// A clock of 32 bits goes round within seconds, and says nothing beside another.
+/// A 32-bit clock wraps within seconds and cannot be compared with another.
 const MAX_NARROW: i64 = 0xffff_ffff;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The log: rows in the order in which they arrived.
+//! The log: rows in order of arrival.
 //!
 //! ```text
 //! magic "INBLOGv3"           8 bytes, once
@@ -6,8 +6,8 @@
 //! frames                     one for each batch
 //! ```
 //!
-//! A damaged frame costs its batch alone: what follows is found by the salt. A frame at the end that is not whole was
-//! never acknowledged. Logs of earlier versions, "INBLOG1\n" and "INBLOG2\n", are read as well.
+//! A damaged frame loses only its own batch: the next one is found by the salt. An incomplete frame at the
+//! end was never acknowledged. Logs of earlier versions, "INBLOG1\n" and "INBLOG2\n", can be read.
 
 mod codec;
 mod columns;
@@ -25,7 +25,7 @@ use crate::frame::TooLarge;
 pub(crate) use self::frame::{HEADER_BYTES as FRAME_HEADER_BYTES, Salt, salt_of_frame};
 pub(crate) use self::outcome::Outcome;
 
-/// The beginning of a log.
+/// The header of a log.
 pub(crate) fn header(salt: Salt) -> [u8; LOG_HEADER_BYTES] {
     let mut header = [0; LOG_HEADER_BYTES];
     header[..MAGIC.len()].copy_from_slice(MAGIC);
@@ -33,19 +33,19 @@ pub(crate) fn header(salt: Salt) -> [u8; LOG_HEADER_BYTES] {
     header
 }
 
-/// Appends the frame of a batch to `frames`. Nothing is appended for a batch that no frame can hold.
+/// Appends the frame of a batch to `frames`; a batch that is too large for a frame is not appended.
 pub(crate) fn encode(batch: &Batch, salt: Salt, frames: &mut Vec<u8>) -> Result<(), TooLarge> {
     salt.put_frame(frames, |payload| codec::encode(batch, payload))
 }
 
-/// Hands the batches of a log to `take`, oldest first.
+/// Passes the batches of a log to `take`, oldest first.
 pub(crate) fn decode(log: &[u8], mut take: impl FnMut(Batch)) -> Outcome {
     decode_with_places(log, |_, batch| take(batch))
 }
 
-/// Hands the batches of a log to `take`, oldest first, each with the place where its frame begins.
+/// Passes the batches of a log to `take`, oldest first, each with the offset of its frame.
 pub(crate) fn decode_with_places(log: &[u8], mut take: impl FnMut(usize, Batch)) -> Outcome {
-    // A log of an earlier version does not grow any more.
+    // Logs of earlier versions do not grow.
     if let Some(outcome) = earlier::decode(log, &mut |batch| take(0, batch)) {
         return outcome;
     }
@@ -64,8 +64,8 @@ pub(crate) fn decode_with_places(log: &[u8], mut take: impl FnMut(usize, Batch))
     decode_frames(salt, log, outcome, take)
 }
 
-/// Hands the batches of the frames from `outcome.whole` on to `take`, each with the place where its frame begins, and
-/// adds to the outcome.
+/// Passes the batches of the frames from `outcome.whole` on to `take`, each with the offset of its frame, and
+/// extends the outcome.
 pub(crate) fn decode_frames(
     salt: Salt,
     log: &[u8],
@@ -104,8 +104,8 @@ pub(crate) fn decode_frames(
     outcome
 }
 
-/// The salt of a log: that of its first frame where the header is sound, and otherwise that of its beginning, where
-/// magic or some frame vouches for it.
+/// The salt of a log: that of its first frame if the frame's header is valid, otherwise that of the log's
+/// header if the magic or any frame confirms it.
 fn salt_of(log: &[u8]) -> Option<Salt> {
     let first = log.get(LOG_HEADER_BYTES..).and_then(|frames| read_header(frames.first_chunk()?));
     if let Some((salt, ..)) = first {
@@ -116,7 +116,7 @@ fn salt_of(log: &[u8]) -> Option<Salt> {
     is_marked.then_some(salt)
 }
 
-/// Begins every log.
+/// The first bytes of a log.
 const MAGIC: &[u8; 8] = b"INBLOGv3";
 /// Magic and salt.
 pub(crate) const LOG_HEADER_BYTES: usize = MAGIC.len() + SALT_BYTES;

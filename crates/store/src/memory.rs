@@ -1,4 +1,4 @@
-//! What of a log is in memory?
+//! The rows of a log in memory.
 
 use inband_model::table::{EventRow, LedgerRow};
 use inband_model::{Event, EventId, HopColumns, PathObservation, ReportBytes};
@@ -16,12 +16,12 @@ pub(crate) struct Memory {
     pub(crate) evidence: Vec<ReportBytes>,
 }
 
-/// How many reports with their hops, and rows of each other table, there were.
+/// A position in the rows: reports with their hops, and rows of each other table.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Mark([usize; 5]);
 
 impl Memory {
-    /// Takes in the rows of a batch, and gives back the columns its hops came in, empty.
+    /// Adds the rows of a batch; returns its hop columns, emptied.
     pub(crate) fn add(&mut self, mut batch: Batch) -> HopColumns {
         self.hops.append(&batch.hops);
         batch.hops.clear();
@@ -37,7 +37,7 @@ impl Memory {
         Mark([hops.reports().len(), paths.len(), events.len(), ledger.len(), evidence.len()])
     }
 
-    /// Forgets what came after `mark`.
+    /// Removes everything after `mark`.
     pub(crate) fn cut(&mut self, mark: Mark) {
         let Mark([reports, paths, events, ledger, evidence]) = mark;
         self.hops.truncate(reports);
@@ -47,7 +47,7 @@ impl Memory {
         self.evidence.truncate(evidence);
     }
 
-    /// Forgets all rows, and keeps the room for hops.
+    /// Removes all rows; keeps the allocated memory of hops.
     pub(crate) fn clear(&mut self) {
         self.cut(Mark::default());
     }
@@ -56,13 +56,13 @@ impl Memory {
         self.len() == 0
     }
 
-    /// Rows of all tables; evidence, whose rows are long, counts as what takes as much room.
+    /// Number of rows of all tables; evidence, whose rows are long, is weighted by its size.
     pub(crate) fn len(&self) -> usize {
         let others = self.paths.len() + self.events.len() + self.ledger.len();
         self.hops.len() + others + evidence_rows(&self.evidence)
     }
 
-    /// Bytes it takes, about.
+    /// Bytes of memory, approximately.
     pub(crate) fn bytes(&self) -> usize {
         let texts = |event: &EventRow| {
             event.key.len() + event.detail.len() + event.evidence.len() + event.nodes.len()
@@ -76,7 +76,7 @@ impl Memory {
             + self.evidence.iter().map(ReportBytes::size).sum::<usize>()
     }
 
-    /// Whether what are no hops stand in the order they have in segments.
+    /// Whether the rows other than hops are sorted as in segments.
     pub(crate) fn is_sorted(&self) -> bool {
         self.paths.is_sorted_by_key(|row| (row.flow.id(), row.received_at))
             && self.events.is_sorted_by_key(|row| row.last)
@@ -84,7 +84,7 @@ impl Memory {
             && self.evidence.is_sorted_by_key(|row| row.report.received_at)
     }
 
-    /// Puts what are no hops in the order it has in segments.
+    /// Sorts the rows other than hops as in segments.
     pub(crate) fn sort(&mut self) {
         self.paths.sort_by_key(|row| (row.flow.id(), row.received_at));
         self.events.sort_by_key(|row| row.last);

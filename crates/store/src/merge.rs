@@ -1,9 +1,9 @@
-//! Roll-ups of an hour that is over: many files with a row for each key become one file with one row for each key.
+//! Merging of roll-ups after an hour: many files with a row per key become one file with one row per key.
 //!
-//! The new file is named by the generations it is made of, the first and the last, and replaces their files from the moment
-//! on at which it has its name: readers leave out what another file covers. So a crash at any point loses nothing and counts
-//! nothing twice. Files that are replaced get another name at once, by which questions that have listed them before still
-//! find them, and are removed a while later.
+//! The new file is named after its first and last generation, and replaces their files as soon as it has that
+//! name: readers ignore files that another one covers. A crash at any point loses nothing and counts nothing
+//! twice. Replaced files are renamed at once, found under that name by questions that had listed them, and
+//! removed later.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -32,34 +32,34 @@ use crate::source::integer;
 use crate::tally::{Counters, count};
 use crate::today::Today;
 
-/// Merges roll-ups in a thread of its own.
+/// Merges roll-ups in its own thread.
 pub(crate) struct Merger {
     pub(crate) settings: StoreSettings,
     pub(crate) place: Arc<Place>,
     pub(crate) signals: Arc<Signals>,
     pub(crate) counters: Arc<Counters>,
     pub(crate) today: Today,
-    /// Ends when the store closes.
+    /// Disconnected when the store closes.
     pub(crate) closing: Receiver<()>,
-    /// Hours of tables with several files.
+    /// Hours with several files, by table.
     pub(crate) waiting: HashMap<(&'static str, Hour), Waiting>,
-    /// Files that were replaced, and since when that is known.
+    /// Replaced files, and when they were first seen.
     pub(crate) replaced: HashMap<PathBuf, Instant>,
 }
 
 /// An hour with several files.
 pub(crate) struct Waiting {
     files: usize,
-    /// Since when there are as many; `None`: they could not be merged.
+    /// When that number was first seen; `None` if merging them failed.
     since: Option<Instant>,
 }
 
 impl Merger {
-    /// Works until the store closes.
+    /// Runs until the store closes.
     pub(crate) fn run(mut self) {
         while self.closing.recv_timeout(LOOK_INTERVAL) == Err(RecvTimeoutError::Timeout) {
             if self.place.watch() {
-                // What cannot be listed now can be a while later.
+                // A directory that cannot be listed is retried later.
                 let _ = self.look();
             }
         }
@@ -87,7 +87,7 @@ impl Merger {
                         count(&self.counters.merged_segments, merged);
                         self.waiting.remove(&(shape.name, hour));
                     }
-                    // A damaged file stays as it is, so that each question names what it lacks.
+                    // A damaged file is left alone, so that each question reports what is missing.
                     Err(_) => waiting.since = None,
                 }
             }
@@ -98,7 +98,7 @@ impl Merger {
     fn remove_replaced(&mut self) -> Result<(), StoreError> {
         let mut found = Vec::new();
         for shape in merged_tables() {
-            // A crash may have come before they had another name.
+            // A crash may have come before they were renamed.
             for covered in layout::covered(&self.settings.path, shape.name)? {
                 put_aside(&covered.path)?;
             }
@@ -116,12 +116,12 @@ impl Merger {
     }
 }
 
-/// The tables whose hours become one file.
+/// The tables that are merged to one file per hour.
 pub(crate) fn merged_tables() -> [Shape; 2] {
     [HOURS.shape(), TOTALS.shape()]
 }
 
-/// The files of each hour of a table, without those that hold what a log still holds.
+/// The files of each hour of a table, without those whose rows are still in a log.
 pub(crate) fn hours(
     root: &Path,
     shape: &Shape,
@@ -133,7 +133,7 @@ pub(crate) fn hours(
     Ok(alike.map(|files| (files[0].hour, files.to_vec())).collect())
 }
 
-/// Merges the files of an hour of a table until there is one; says how many were replaced.
+/// Merges the files of one hour of a table until one is left; returns how many were replaced.
 ///
 /// # Errors
 /// A file is damaged or cannot be written, or the store closes.
@@ -152,7 +152,7 @@ pub(crate) fn merge_hour(
     Ok(replaced)
 }
 
-/// Makes one file of several, which follow one another.
+/// Merges consecutive files into one.
 fn merge(
     shape: &Shape,
     files: &[SegmentFile],
@@ -180,13 +180,13 @@ fn merge(
     Ok(SegmentFile { hour: files[0].hour, first, generation: last, bytes, path })
 }
 
-/// Gives a file that was replaced the name by which it counts no more.
+/// Renames a replaced file, so that it is ignored.
 fn put_aside(path: &Path) -> Result<(), StoreError> {
     let renamed = path.with_extension(layout::REPLACED);
     fs::rename(path, &renamed).map_err(StoreError::io("rename", path))
 }
 
-/// The next rows of all sources together, in their order; `None` at the end.
+/// The next merged rows of all sources, in order; `None` at the end.
 fn next_rows(sources: &mut [Source], rules: &Rules) -> Result<Option<Vec<ColumnData>>, StoreError> {
     let mut rows = Rows::new(rules);
     let mut open: Option<Vec<Part>> = None;
@@ -220,10 +220,10 @@ fn next_rows(sources: &mut [Source], rules: &Rules) -> Result<Option<Vec<ColumnD
     Ok((rows.count > 0).then(|| rows.columns()))
 }
 
-/// What becomes of the columns of rows with the same key.
+/// How the columns of rows with the same key are combined.
 struct Rules {
     kinds: Vec<(Kind, Rule)>,
-    /// The columns of the key, in the order of rows.
+    /// The columns of the key, in sort order.
     keys: Vec<usize>,
 }
 
@@ -233,7 +233,7 @@ enum Rule {
     Sum,
     Max,
     Sketch,
-    /// So many of 1,000 of the sketch in another column.
+    /// Thousandths, and the column of the sketch.
     Quantile(u64, usize),
 }
 
@@ -253,7 +253,7 @@ impl Rules {
         Self { kinds, keys: KEYS.iter().filter_map(|name| shape.column(name)).collect() }
     }
 
-    /// Whether the row at hand has the key of another.
+    /// Whether the source's current row has the open key.
     fn is_of(&self, open: &[Part], source: &Source) -> bool {
         let is_same = |key: &usize| match (&open[*key], source.value(*key)) {
             (Part::Number(Some(number)), Value::Integer(other)) => *number == other,
@@ -272,7 +272,7 @@ impl Rules {
         (0..self.kinds.len()).map(part).collect()
     }
 
-    /// Takes the row at hand into another of the same key.
+    /// Merges the source's current row into the open one.
     fn absorb(&self, open: &mut [Part], source: &Source) {
         for (column, (_, rule)) in self.kinds.iter().enumerate() {
             match (rule, &mut open[column], source.value(column)) {
@@ -290,14 +290,14 @@ impl Rules {
     }
 }
 
-/// A value of a row that is being put together.
+/// A value of the row that is being built.
 enum Part {
     Number(Option<i64>),
-    /// A text, and the sketch it has become where others were taken in.
+    /// A text, and its sketch once others were merged into it.
     Text(String, Option<Sketch>),
 }
 
-/// Rows that are complete.
+/// Finished rows.
 struct Rows {
     columns: Vec<Whole>,
     count: usize,
@@ -347,12 +347,12 @@ impl Rows {
     }
 }
 
-/// A file that is read in the order of keys, a row group at a time.
+/// A file that is read in key order, one row group at a time.
 struct Source {
     segment: SegmentReader,
     path: PathBuf,
     columns: Vec<ColumnData>,
-    /// The rows at hand in their order; `None`: as they stand.
+    /// The order of the current rows; `None`: as stored.
     order: Option<Vec<u32>>,
     rows: usize,
     row: usize,
@@ -364,7 +364,7 @@ impl Source {
         let mut source =
             Self { segment, path, columns: Vec::new(), order: None, rows: 0, row: 0, next_group: 0 };
         if !source.is_sorted(rules)? {
-            // Earlier versions wrote rows in another order: such a file is sorted in memory.
+            // Earlier versions wrote rows in a different order: such a file is sorted in memory.
             while source.next_group < source.segment.row_groups() {
                 let group = source.read(source.next_group, rules)?;
                 source.next_group += 1;
@@ -386,7 +386,7 @@ impl Source {
         Ok(source)
     }
 
-    /// Whether the keys of all rows rise.
+    /// Whether all rows are in ascending key order.
     fn is_sorted(&self, rules: &Rules) -> Result<bool, StoreError> {
         let mut last: Option<Vec<Option<i64>>> = None;
         for group in 0..self.segment.row_groups() {
@@ -417,7 +417,7 @@ impl Source {
         keys.fold(Ordering::Equal, Ordering::then)
     }
 
-    /// Goes on to the next row group where the one at hand has ended.
+    /// Loads the next row group if the current one has ended.
     fn turn(&mut self, rules: &Rules) -> Result<(), StoreError> {
         while self.row >= self.rows && self.next_group < self.segment.row_groups() {
             self.columns = self.read(self.next_group, rules)?;
@@ -448,13 +448,13 @@ fn compare(one: &Source, other: &Source, rules: &Rules) -> Ordering {
     keys.fold(Ordering::Equal, Ordering::then)
 }
 
-/// The columns by which rows are ordered and told apart, as far as a table has them.
+/// The columns that identify and order rows, as far as a table has them.
 const KEYS: [&str; 4] = ["node_id", "egress_interface", "queue_id", "time"];
-/// Files that are merged at once: of each a row group is in memory.
+/// Maximum files that are merged at once: one row group of each is in memory.
 const MAX_AT_ONCE: usize = 16;
-/// Time between two looks for what can be merged.
+/// Time between two checks for hours to merge.
 const LOOK_INTERVAL: Duration = Duration::from_secs(10);
-/// An hour that is over is merged when nothing has come for so long.
+/// An hour that is over is merged when no file has been added for this long.
 const QUIET: Duration = Duration::from_secs(60);
 /// How long replaced files are kept for questions that have listed them; no question takes as long.
 const GRACE: Duration = Duration::from_secs(600);

@@ -1,4 +1,4 @@
-//! What is left of a minute of a queue?
+//! Minute and hour roll-ups of queues.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
@@ -10,7 +10,7 @@ use inband_model::{HopColumns, HopField, Nanos, NodeId, Values};
 
 use crate::mixer::Seed;
 
-/// Counts values by their size, so that quantiles of many minutes can be had together.
+/// A histogram with logarithmic buckets; sketches of several minutes can be merged.
 ///
 /// A bucket is 1/32 of a power of two wide: a quantile is at most 1.6 % off.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -25,13 +25,13 @@ impl Sketch {
         self.add_many(bucket(value), 1);
     }
 
-    /// Counts as many values of a bucket.
+    /// Counts `count` values of a bucket.
     pub(crate) fn add_many(&mut self, bucket: u32, count: u64) {
         *self.buckets.entry(bucket).or_default() += count;
         self.count += count;
     }
 
-    /// Takes in what another has counted.
+    /// Adds the counts of another sketch.
     pub fn merge(&mut self, other: &Sketch) {
         for (bucket, count) in &other.buckets {
             let there = self.buckets.entry(*bucket).or_default();
@@ -40,7 +40,7 @@ impl Sketch {
         self.count = self.count.saturating_add(other.count);
     }
 
-    /// Bytes it takes in memory, about.
+    /// Bytes of memory, approximately.
     pub(crate) fn bytes(&self) -> usize {
         self.buckets.len() * BYTES_OF_BUCKET
     }
@@ -51,7 +51,7 @@ impl Sketch {
         self.count
     }
 
-    /// The value below which a share of all lies, `per_mille` of 1,000; `None` when there is none.
+    /// The quantile at `per_mille` of 1,000; `None` without values.
     #[must_use]
     pub fn quantile(&self, per_mille: u64) -> Option<u64> {
         let rank = (u128::from(self.count) * u128::from(per_mille)).div_ceil(1_000).max(1);
@@ -65,30 +65,30 @@ impl Sketch {
         None
     }
 
-    /// The values, each as the middle of those it is counted with, and how many they are.
+    /// The values and their counts; each value is the middle of its bucket.
     pub fn values(&self) -> impl Iterator<Item = (u64, u64)> {
         self.buckets.iter().map(|(bucket, count)| (middle(*bucket), *count))
     }
 
-    /// Writes it as `bucket:count` pairs.
+    /// Formats it as `bucket:count` pairs.
     #[must_use]
     pub fn to_text(&self) -> String {
         let mut text = String::new();
         for (bucket, count) in &self.buckets {
             let separator = if text.is_empty() { "" } else { " " };
-            // Writing into a text cannot fail.
+            // Writing to a string cannot fail.
             let _ = write!(text, "{separator}{bucket}:{count}");
         }
         text
     }
 
-    /// Hands the values that `to_text` has written to `take`, each as the middle of those it is counted with, and how
-    /// many they are. Takes no memory.
+    /// Passes the values that `to_text` has written to `take`, with their counts; each value is the middle of
+    /// its bucket. Allocates nothing.
     pub fn each_of_text(text: &str, mut take: impl FnMut(u64, u64)) {
         parse_pairs(text, |bucket, count| take(middle(bucket), count));
     }
 
-    /// Reads what `to_text` writes; `None` when it is something else.
+    /// Parses what `to_text` returns; `None` for anything else.
     #[must_use]
     pub fn parse(text: &str) -> Option<Sketch> {
         let mut sketch = Sketch::default();
@@ -102,7 +102,7 @@ impl Sketch {
     }
 }
 
-/// Hands each bucket of a sketch in its text, with its count, to `take`, up to the first that is none.
+/// Passes each bucket of a sketch's text to `take`, with its count, up to the first invalid pair.
 pub(crate) fn parse_pairs(text: &str, mut take: impl FnMut(u32, u64)) {
     let mut bytes = text.as_bytes();
     while !bytes.is_empty() {
@@ -115,7 +115,7 @@ pub(crate) fn parse_pairs(text: &str, mut take: impl FnMut(u32, u64)) {
     }
 }
 
-/// Takes a number and the letter that ends it, or the end of all; `None` when something else is there.
+/// Takes a number and the character after it, or the end of the text; `None` for anything else.
 #[inline]
 fn take_number(bytes: &mut &[u8], end: u8) -> Option<u64> {
     let (mut number, mut length) = (0_u64, 0);
@@ -146,16 +146,16 @@ fn pair_of(pair: &str) -> Option<(u32, u64)> {
     (bucket <= LAST_BUCKET).then_some((bucket, count))
 }
 
-/// The minutes of some hops while they are counted.
+/// Minute roll-ups in progress.
 #[derive(Debug)]
 pub(crate) struct Minutes {
     places: HashMap<Key, u32, Seed>,
-    /// The key that was looked up last, and its row.
+    /// The key of the latest lookup, and its row.
     last: Option<(Key, u32)>,
     rows: Vec<MinuteRow>,
     /// The latencies of each row.
     sketches: Vec<Sketch>,
-    /// The row of each hop with a latency, and the bucket of that, until the sketches take them in.
+    /// Row and bucket of each hop with a latency, until added to the sketches.
     latencies: Vec<(u32, u32)>,
 }
 
@@ -166,7 +166,7 @@ impl Default for Minutes {
     }
 }
 
-/// Which minute of which queue: start of the minute, node, interface, queue.
+/// Key of a minute: start, node, interface, queue.
 type Key = (u64, u32, Option<u32>, Option<u32>);
 
 impl Minutes {
@@ -199,7 +199,7 @@ impl Minutes {
                 row.utilization_max =
                     row.utilization_max.max(value(utilization, HopField::EgressUtilization));
             }
-            // The node that dropped a packet is the last one its report tells of.
+            // The node that dropped a packet is the last one in its report.
             if let Some(place) =
                 self.last.as_ref().map(|(_, place)| *place as usize).filter(|_| report.dropped)
             {
@@ -224,9 +224,9 @@ impl Minutes {
         row
     }
 
-    /// Moves the latencies that came since the last time into the sketches of their rows.
+    /// Moves new latencies into the sketches of their rows.
     fn take_latencies(&mut self) {
-        // Puts the buckets of each row together.
+        // Groups the buckets by row.
         let mut ends: Vec<usize> = vec![0; self.rows.len()];
         self.latencies.iter().for_each(|(place, _)| ends[*place as usize] += 1);
         let mut start = 0;
@@ -255,20 +255,20 @@ impl Minutes {
         }
     }
 
-    /// The rows by place and time, so that those of a node stand together.
+    /// The rows by place and time, so that those of a node are adjacent.
     pub(crate) fn rows(&self) -> Vec<MinuteRow> {
         let mut rows = self.rows.clone();
         rows.sort_by_key(|row| (row.node_id, row.egress_interface, row.queue_id, row.minute));
         rows
     }
 
-    /// Bytes it takes in memory, about.
+    /// Bytes of memory, approximately.
     pub(crate) fn bytes(&self) -> usize {
         let buckets = |sketch: &Sketch| sketch.buckets.len();
         self.rows.len() * BYTES_OF_ROW + self.sketches.iter().map(buckets).sum::<usize>() * BYTES_OF_BUCKET
     }
 
-    /// Where the row of a key stands.
+    /// Position of the row with this key.
     #[inline]
     fn place(&mut self, key: Key) -> u32 {
         match self.last {
@@ -299,14 +299,14 @@ impl Minutes {
     }
 }
 
-/// Tells the latencies of a row.
+/// Fills in the latencies of a row.
 pub(crate) fn tell(row: &mut MinuteRow, sketch: &Sketch) {
     let quantile = |per_mille| Some(Nanos(sketch.quantile(per_mille)?));
     row.latency_quantiles = (|| Some([quantile(500)?, quantile(900)?, quantile(990)?]))();
     row.latency_sketch = sketch.to_text();
 }
 
-/// A row of no hops.
+/// A row without hops.
 pub(crate) const EMPTY: MinuteRow = MinuteRow {
     minute: Nanos::ZERO,
     node_id: NodeId(0),
@@ -322,10 +322,10 @@ pub(crate) const EMPTY: MinuteRow = MinuteRow {
     utilization_max: None,
 };
 
-/// Which hour of which queue: node, interface, queue, start of the hour.
+/// Key of an hour: node, interface, queue, start.
 type HourKey = (NodeId, Option<u16>, Option<u8>, Nanos);
 
-/// The hours of minutes, by place and time.
+/// The hours of these minutes, by place and time.
 pub(crate) fn hours(minutes: &[MinuteRow]) -> Vec<MinuteRow> {
     let mut hours: BTreeMap<HourKey, (MinuteRow, Option<Sketch>)> = BTreeMap::new();
     for minute in minutes {
@@ -333,7 +333,7 @@ pub(crate) fn hours(minutes: &[MinuteRow]) -> Vec<MinuteRow> {
         let key = (minute.node_id, minute.egress_interface, minute.queue_id, hour);
         let entry = match hours.entry(key) {
             Entry::Vacant(entry) => {
-                // Mostly the only one.
+                // Usually the only one.
                 entry.insert((MinuteRow { minute: hour, ..minute.clone() }, None));
                 continue;
             }
@@ -358,7 +358,7 @@ pub(crate) fn hours(minutes: &[MinuteRow]) -> Vec<MinuteRow> {
     finished.collect()
 }
 
-/// Small values have a bucket each; others share one with those that have the same leading bits.
+/// The bucket of a value: small values have one each; others share one by their leading bits.
 pub(crate) fn bucket(value: u64) -> u32 {
     let Some(shift) = (value | 1).ilog2().checked_sub(FINE_BITS) else {
         return u32::try_from(value).unwrap_or(0);
@@ -375,19 +375,19 @@ pub(crate) fn middle(bucket: u32) -> u64 {
     least + ((1 << shift) - 1) / 2
 }
 
-/// Numbers of so many digits have room in 64 bits.
+/// Numbers with this many digits fit 64 bits.
 const SAFE_DIGITS: usize = 19;
-/// Nanoseconds of a minute.
+/// Nanoseconds per minute.
 pub(crate) const MINUTE: u64 = 60_000_000_000;
-/// Nanoseconds of an hour.
+/// Nanoseconds per hour.
 const HOUR: u64 = 60 * MINUTE;
-/// Bytes of a row with its key and text, about.
+/// Bytes of a row with its key and text, approximately.
 const BYTES_OF_ROW: usize = 400;
-/// Bytes of a bucket of a sketch, about.
+/// Bytes of a sketch's bucket, approximately.
 const BYTES_OF_BUCKET: usize = 24;
-/// Bits after the leading one that tell buckets apart.
+/// Bits after the leading one that select a bucket.
 const FINE_BITS: u32 = 5;
-/// How many buckets there are.
+/// The number of buckets.
 pub(crate) const BUCKETS: usize = LAST_BUCKET as usize + 1;
 /// The bucket of the largest number.
 const LAST_BUCKET: u32 = (58 << FINE_BITS) + 63;

@@ -1,8 +1,8 @@
-//! Hashes of a few numbers or a short text, quick and not to be foreseen.
+//! Fast, seeded hashes of a few numbers or a short text.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 
-/// Makes hashers that nobody outside can foresee, and that are quick with a few numbers.
+/// Builds hashers that are unpredictable from outside, and fast for a few numbers.
 #[derive(Debug, Clone)]
 pub(crate) struct Seed(u64);
 

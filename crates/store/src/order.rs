@@ -1,28 +1,28 @@
-//! The order in which hops stand in a segment: reports by flow, as many as a row group holds; in a row group by reporter,
-//! flow and time, all first hops, then all second ones, and so on.
+//! The order of hops in a segment: reports by flow, as many as fit a row group; within a row group by
+//! reporter, flow and time, all first hops, then all second hops, and so on.
 //!
-//! What is the report's comes again with each hop in the same order, which compresses well, and a flow is in few row
-//! groups.
+//! Values of the reports thus repeat in the same order for each hop index, which compresses well, and a flow
+//! is in few row groups.
 
 use inband_model::{HopColumns, ReportRecord};
 
 /// The order of some hops.
 #[derive(Debug, Default)]
 pub(crate) struct Order {
-    /// Their reports, flow by flow.
+    /// The reports, flow by flow.
     pub(crate) reports: Vec<ReportRecord>,
-    /// The hop that stands in each row.
+    /// The hop in each row.
     pub(crate) hops: Vec<u32>,
-    /// Which of `reports` each row is of.
+    /// The index into `reports` of each row.
     pub(crate) report_of: Vec<u32>,
-    /// The row at which each run of hops of the same flow ends, and a report of it.
+    /// The end row of each run of hops with the same flow, and one of its reports.
     pub(crate) flows: Vec<(u32, u32)>,
-    /// The row at which each row group ends.
+    /// The end row of each row group.
     pub(crate) groups: Vec<u32>,
 }
 
 impl Order {
-    /// Brings the hops of some reports into order, at most `most` of them to a row group.
+    /// Orders the hops of some reports, at most `most` hops per row group.
     pub(crate) fn of(columns: &HopColumns, reports: impl Iterator<Item = usize>, most: usize) -> Order {
         let all = columns.reports();
         let key = |report: usize| Key {
@@ -44,7 +44,7 @@ impl Order {
             let flow = order.reports[begin].flow;
             let same = order.reports[begin..].iter().take_while(|report| report.flow == flow).count();
             let (reports, those) = (&mut order.reports[begin..begin + same], &mut keys[begin..begin + same]);
-            // Reports mostly come in the order of time.
+            // Reports mostly arrive in order of time.
             if !reports.is_sorted_by_key(|report| report.received_at) {
                 those.sort_by_key(|key| all[key.report as usize].received_at);
                 for (report, key) in reports.iter_mut().zip(those) {
@@ -67,10 +67,10 @@ impl Order {
         order
     }
 
-    /// Adds the hops of some reports as a row group: all first ones, then all second ones.
+    /// Adds the hops of some reports as a row group: all first ones, then all second ones, and so on.
     fn add_group(&mut self, columns: &HopColumns, keys: &[Key], reports: std::ops::Range<usize>) {
         let first_report = u32::try_from(reports.start).unwrap_or(u32::MAX);
-        // Those of one reporter have much in common: their number, their last hop, where they go.
+        // Reports of one reporter have much in common: its id, the last hop, the destination.
         let mut by_reporter: Vec<u32> = (0..u32::try_from(reports.len()).unwrap_or(u32::MAX)).collect();
         let all = &self.reports[reports.clone()];
         by_reporter.sort_by_key(|report| {
@@ -115,14 +115,14 @@ impl Order {
     }
 }
 
-/// What reports are sorted by; those of one flow stay as they are.
+/// The sort key of a report; the order within a flow is kept.
 #[derive(Debug, Clone, Copy, Default)]
 struct Key {
     flow: u64,
     report: u32,
 }
 
-/// Sorts by the flow: roughly by its leading bits, which are as good as random, then exactly where that was not enough.
+/// Sorts by flow: first by the leading bits, which are as good as random, then exactly where necessary.
 fn sort(keys: &mut Vec<Key>) {
     let mut other = vec![Key::default(); keys.len()];
     for shift in (u64::BITS - SORTED_BITS..u64::BITS).step_by(DIGIT_BITS as usize) {
@@ -150,7 +150,7 @@ fn sort(keys: &mut Vec<Key>) {
     }
 }
 
-/// Leading bits by which is sorted at once.
+/// Leading bits of the first sort.
 const SORTED_BITS: u32 = 22;
 const DIGIT_BITS: u32 = 11;
 const DIGITS: usize = 1 << DIGIT_BITS;

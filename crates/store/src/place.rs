@@ -1,4 +1,4 @@
-//! The directory of a store: held by a lock, and watched, as somebody may remove or replace it.
+//! The directory of a store: locked, and watched for removal or replacement.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind};
@@ -12,7 +12,7 @@ use crate::error::StoreError;
 use crate::layout;
 use crate::tally::Counters;
 
-/// A directory that belongs to this process.
+/// A directory that this process has locked.
 #[derive(Debug)]
 pub(crate) struct Place {
     root: PathBuf,
@@ -22,39 +22,40 @@ pub(crate) struct Place {
 
 #[derive(Debug)]
 struct Held {
-    /// Keeps other processes out.
+    /// Excludes other processes.
     lock: File,
     identity: Identity,
-    /// How often the directory was lost and did not come back.
+    /// How often the directory was lost permanently.
     turn: u64,
     missing: Option<Missing>,
-    /// What is told of a directory that was lost, and since when it can be written again.
+    /// When a lost directory became writable again, and the message about it.
     healed: Option<(Instant, String)>,
 }
 
-/// A directory that is removed or replaced at this time.
+/// A directory that is missing or replaced.
 #[derive(Debug)]
 struct Missing {
     since: Instant,
     why: String,
-    /// What had been lost before.
+    /// The count of gone reports before.
     gone: u64,
 }
 
-/// Which files are meant, whatever their names are: device and inode of the lock and of the directory of logs.
+/// Device and inode of the lock file and of the log directory, which identify them whatever their names are.
 type Identity = [(u64, u64); 2];
 
 impl Place {
-    /// Makes the directory where there is none, and takes it.
+    /// Creates the directory if needed, and locks it.
     pub(crate) fn take(root: &Path, counters: Arc<Counters>) -> Result<Self, StoreError> {
         let (lock, identity) = take(root)?;
         let held = Held { lock, identity, turn: 0, missing: None, healed: None };
         Ok(Self { root: root.to_owned(), counters, held: Mutex::new(held) })
     }
 
-    /// Whether the directory is still the one that is held, or another one that could be taken in its place.
+    /// Whether the locked directory is in place, or another one could be locked instead.
     ///
-    /// When it is lost, everything that was stored counts as gone; when the same one comes back, nothing does.
+    /// When it is lost, everything stored in it counts as gone; when the same directory returns, nothing
+    /// does.
     pub(crate) fn watch(&self) -> bool {
         let mut held = self.held();
         let found = identity(&self.root);
@@ -82,7 +83,8 @@ impl Place {
         self.take_again(&mut held)
     }
 
-    /// Why the directory cannot be written, in words; `None` while it can. It is told for a while after it was lost.
+    /// Why the directory cannot be written; `None` if it can. A loss is reported for a while after it has
+    /// healed.
     pub(crate) fn trouble(&self) -> Option<String> {
         self.watch();
         let held = self.held();
@@ -93,15 +95,15 @@ impl Place {
         (since.elapsed() < TELL_FOR).then(|| why.clone())
     }
 
-    /// How often the directory was lost: what was stored in an earlier turn is gone.
+    /// How often the directory was lost: rows stored in an earlier turn are gone.
     pub(crate) fn turn(&self) -> u64 {
         self.held().turn
     }
 
-    /// Takes what is in the place of the directory, or makes it again.
+    /// Locks the directory that is in its place, or recreates it.
     fn take_again(&self, held: &mut Held) -> bool {
         let Some(missing) = &held.missing else { return true };
-        // Whoever moves another directory here needs a moment in which there is none.
+        // Moving another directory here leaves a moment without one.
         if missing.since.elapsed() < TAKE_AGAIN_AFTER {
             return false;
         }
@@ -113,15 +115,15 @@ impl Place {
     }
 
     fn held(&self) -> MutexGuard<'_, Held> {
-        // What is held is whole at any time.
+        // The state is valid at any time.
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Drop for Held {
-    /// A program that was being started may hold a copy of the file a moment longer, and with it the lock.
+    /// A child process that is just starting may hold a copy of the file, and with it the lock.
     fn drop(&mut self) {
-        // Where it fails, closing the file does it.
+        // If this fails, closing the file unlocks it.
         drop(self.lock.unlock());
     }
 }
@@ -153,7 +155,7 @@ pub(crate) fn file_identity(path: &Path) -> io::Result<(u64, u64)> {
     Ok((about.dev(), about.ino()))
 }
 
-/// How long a directory is missed before another one takes its place.
+/// How long a directory must be missing before another one is used.
 const TAKE_AGAIN_AFTER: Duration = Duration::from_millis(500);
-/// How long it is told of a directory that was lost.
+/// How long a lost directory is reported.
 const TELL_FOR: Duration = Duration::from_secs(10);

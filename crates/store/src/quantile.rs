@@ -1,6 +1,6 @@
-//! The least value that at least a share of all values does not exceed.
+//! Exact quantiles: the smallest value that at least a share of all values does not exceed.
 
-/// The quantile by the nearest rank.
+/// The quantile by nearest rank.
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

@@ -1,4 +1,4 @@
-//! A question's limits, its answer, and why there is none.
+//! A question's limits, answer and errors.
 
 use std::time::Duration;
 
@@ -11,12 +11,12 @@ use crate::error::StoreError;
 /// What a question may cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Longest time.
+    /// The maximum time.
     pub time: Duration,
-    /// Most memory, bytes. What SQLite takes for itself, its sorts for example, is counted apart and over all
-    /// questions of the process; the largest limit holds.
+    /// The maximum memory, bytes. SQLite's own memory, for sorts for example, is counted separately, over all
+    /// questions of the process; the largest limit applies.
     pub memory_bytes: usize,
-    /// Most rows of the answer.
+    /// The maximum number of rows in the answer.
     pub rows: usize,
 }
 
@@ -26,14 +26,14 @@ impl Default for Limits {
     }
 }
 
-/// What was found.
+/// The answer to a question.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Answer {
     /// The names of the columns.
     pub columns: Vec<String>,
     /// The rows, each as long as `columns`.
     pub rows: Vec<Vec<Cell>>,
-    /// What is damaged and left out, and what could not be verified.
+    /// What was damaged and left out, and what could not be verified.
     pub findings: Findings,
 }
 
@@ -41,11 +41,11 @@ pub struct Answer {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Cell {
-    /// There is none.
+    /// No value.
     Null,
-    /// A number without fraction.
+    /// An integer.
     Integer(i64),
-    /// A number with one.
+    /// A floating-point number.
     Real(f64),
     /// A text.
     Text(String),
@@ -55,7 +55,7 @@ pub enum Cell {
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum QueryError {
-    /// The question is wrong.
+    /// The question is invalid.
     #[error("{0}")]
     Question(String),
     /// It took too long.

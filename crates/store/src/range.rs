@@ -1,8 +1,8 @@
-//! A span of times.
+//! A range of times.
 
 use inband_model::Nanos;
 
-/// A span of times, both ends in it.
+/// A range of times, both ends included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimeRange {
     /// The first time.
@@ -15,7 +15,7 @@ impl TimeRange {
     /// All times.
     pub const ALL: TimeRange = TimeRange { from: Nanos::ZERO, to: Nanos::MAX };
 
-    /// Whether a time as files have it is in the span.
+    /// Whether a time, as stored in files, is in the range.
     pub(crate) fn has(self, time: i64) -> bool {
         (self.from.0..=self.to.0).contains(&time.cast_unsigned())
     }

@@ -1,4 +1,4 @@
-//! Which segments are too old, or too much?
+//! Removal of segments by age and total size.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -11,9 +11,9 @@ use crate::error::StoreError;
 use crate::layout::{self, SegmentFile};
 use crate::settings::StoreSettings;
 
-/// Removes segments that end before what is to be kept, then the oldest ones until the rest fits; says how many.
+/// Removes segments that are too old, then the oldest ones until the rest fits; returns how many.
 ///
-/// Hours that are in the future, because a clock was set back, are young.
+/// Hours in the future, after a clock was set back, count as young.
 pub(crate) fn apply(settings: &StoreSettings, now: Nanos) -> Result<u64, StoreError> {
     let mut removed = 0;
     let mut kept = Vec::new();
@@ -51,7 +51,7 @@ fn remove(root: &Path, file: &SegmentFile) -> Result<u64, StoreError> {
     Ok(1)
 }
 
-/// Removes the directories of the hour and the day of a file that was their last one.
+/// Removes the directories of the hour and the day of a file if they are empty.
 pub(crate) fn remove_empty(root: &Path, file: &Path) {
     for directory in file.ancestors().skip(1).take(2).take_while(|directory| *directory != root) {
         let emptied: io::Result<()> = fs::remove_dir(directory);

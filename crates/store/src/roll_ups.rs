@@ -1,7 +1,8 @@
-//! What is left of hops for long times: minutes and hours of queues, minutes of flows and of links, seconds of all.
+//! Long-term roll-ups of hops: minutes and hours of queues, minutes of flows and links, seconds of all
+//! reports.
 //!
-//! They are made of the rows of a log, by the flusher when the log becomes segments, and by whoever asks before that; so
-//! they hold what the rows hold, also after a crash.
+//! They are made from the rows of a log, by the flusher when the log becomes segments and by questions before
+//! that; so they agree with the rows, even after a crash.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
@@ -31,7 +32,7 @@ impl RollUps {
     }
 }
 
-/// What roll-ups are made of, while reports are counted.
+/// The counts behind roll-ups, in progress.
 #[derive(Debug, Default)]
 pub(crate) struct Counted {
     minutes: Minutes,
@@ -49,7 +50,7 @@ impl Counted {
         self.totals.add(hops, reports);
     }
 
-    /// The roll-ups of what was counted so far.
+    /// The roll-ups of what has been counted.
     fn roll_ups(&self) -> RollUps {
         let minutes = self.minutes();
         let (flows, links, totals) = (self.flows(), self.links(), self.totals());
@@ -71,12 +72,12 @@ impl Counted {
         self.links.rows()
     }
 
-    /// Seconds of all, by time.
+    /// Seconds of all reports, by time.
     pub(crate) fn totals(&self) -> Vec<TotalRow> {
         self.totals.rows()
     }
 
-    /// Bytes it takes in memory, about.
+    /// Bytes of memory, approximately.
     pub(crate) fn bytes(&self) -> usize {
         let links = self.links.places.len() * (size_of::<LinkKey>() + size_of::<(LinkMinuteRow, Sketch)>());
         let flows = self.flows.rows.len() * (size_of::<(Nanos, Flow)>() + size_of::<FlowMinuteRow>());
@@ -88,7 +89,7 @@ fn minute_of(time: Nanos) -> Nanos {
     Nanos(time.0 - time.0 % MINUTE)
 }
 
-/// The minutes of flows while they are counted.
+/// Minutes of flows, in progress.
 #[derive(Debug, Default)]
 struct FlowMinutes {
     places: HashMap<(Nanos, Flow), usize, Seed>,
@@ -137,10 +138,10 @@ impl FlowMinutes {
     }
 }
 
-/// A minute of a link: its start, the node and interface packets leave, those they come to.
+/// Key of a minute of a link: start, the node and interface that packets leave, those that they reach.
 type LinkKey = (Nanos, NodeId, Option<u16>, NodeId, Option<u16>);
 
-/// The minutes of links, of reports that hold both ends, while they are counted.
+/// Minutes of links, in progress; only of reports with both ends.
 #[derive(Debug, Default)]
 struct LinkMinutes {
     places: HashMap<LinkKey, (LinkMinuteRow, Sketch), Seed>,
@@ -158,7 +159,7 @@ impl LinkMinutes {
             for (left, came) in range.clone().zip(range.skip(1)) {
                 let number = |field, hop| hops.value(field, hop);
                 let place = |hop| number(HopField::HopIndex, hop);
-                // Hops that are not told stand between the others.
+                // There are unreported hops in between.
                 if place(left).map(|place| place + 1) != place(came) {
                     continue;
                 }
@@ -190,7 +191,7 @@ impl LinkMinutes {
                     (row, Sketch::default())
                 });
                 row.count += 1;
-                // A clock of 32 bits goes round within seconds, and says nothing beside another.
+                // A 32-bit clock wraps within seconds and cannot be compared with another.
                 let wide = |field, hop| number(field, hop).filter(|time| *time > u32::MAX.into());
                 let times = wide(HopField::EgressTimestamp, left).zip(wide(HopField::IngressTimestamp, came));
                 match times.map(|(left, came)| came.checked_sub(left)) {
@@ -218,11 +219,11 @@ impl LinkMinutes {
     }
 }
 
-/// The seconds of all reports while they are counted.
+/// Seconds of all reports, in progress.
 #[derive(Debug, Default)]
 struct Totals {
     rows: BTreeMap<Nanos, Total>,
-    /// Of the second that was met last, how often each bucket of latencies and of occupancies was.
+    /// The latest second, with the counts of each latency and occupancy bucket.
     open: Option<(Nanos, [Vec<u32>; 2])>,
 }
 
@@ -243,7 +244,7 @@ impl Totals {
             row.reports += 1;
             row.dropped += u64::from(report.dropped);
             if report.hop_count == 0 {
-                // Its row tells of no hop.
+                // Its row is not a hop.
                 continue;
             }
             row.hops += hops.hops_of(index).len() as u64;
@@ -262,7 +263,7 @@ impl Totals {
         self.close();
     }
 
-    /// Begins with another second where it is one.
+    /// Starts another second if `second` is a different one.
     fn turn(&mut self, second: Nanos) {
         if self.open.as_ref().is_some_and(|(open, _)| *open == second) {
             return;
@@ -275,7 +276,7 @@ impl Totals {
         self.open = Some((second, counts));
     }
 
-    /// Moves what was counted into the sketches of its second.
+    /// Moves the counts into the sketches of their second.
     fn close(&mut self) {
         let Some((second, counts)) = &mut self.open else { return };
         let Some(total) = self.rows.get_mut(second) else { return };

@@ -1,4 +1,4 @@
-//! Which rows do tests keep?
+//! Rows for tests.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,7 +13,7 @@ use crate::history::{History, Value};
 use crate::range::TimeRange;
 use crate::settings::StoreSettings;
 
-/// Numbers without a pattern, the same for the same seed.
+/// Pseudorandom numbers, reproducible by seed.
 pub(crate) struct Numbers(pub(crate) u64);
 
 impl Numbers {
@@ -38,7 +38,7 @@ impl Numbers {
     }
 }
 
-/// A hop with anything in it.
+/// A random hop.
 pub(crate) fn any_hop(numbers: &mut Numbers, received_at: Nanos) -> HopRecord {
     HopRecord {
         received_at,
@@ -83,7 +83,7 @@ fn any_flow(numbers: &mut Numbers) -> Flow {
     Flow { source, destination, protocol: 6, source_port: numbers.small(9).into(), destination_port: 80 }
 }
 
-/// Reports `first..first + count`, one hop each, a millisecond apart; the sequence tells them apart.
+/// Reports `first..first + count`, one hop each, a millisecond apart, identified by their sequence number.
 pub(crate) fn reports(first: u32, count: u32) -> Batch {
     let hop = |sequence: u32| HopRecord {
         received_at: Nanos(START.0 + u64::from(sequence) * 1_000_000),
@@ -118,13 +118,13 @@ pub(crate) fn with_evidence(batch: Batch) -> Batch {
     Batch { evidence, ..batch }
 }
 
-/// The same reports, all received at one time.
+/// The same reports, all with this time of arrival.
 pub(crate) fn received_at(received_at: Nanos, batch: Batch) -> Batch {
     let hops = batch.hops.iter().map(|hop| HopRecord { received_at, ..hop }).collect();
     Batch { hops, ..batch }
 }
 
-/// The numbers of a column of all observations, in order of size.
+/// The sorted numbers of a column of all observations.
 pub(crate) fn integers(history: &History, column: &str) -> Vec<i64> {
     let shape = OBSERVATIONS.shape();
     let column = shape.column(column).unwrap();
@@ -140,7 +140,7 @@ pub(crate) fn integers(history: &History, column: &str) -> Vec<i64> {
     found
 }
 
-/// A directory that is removed with this.
+/// A temporary directory, removed on drop.
 pub(crate) struct Folder(PathBuf);
 
 impl Folder {
@@ -157,7 +157,7 @@ impl Folder {
         &self.0
     }
 
-    /// Settings that keep everything here.
+    /// Settings that keep everything in this directory.
     pub(crate) fn settings(&self) -> StoreSettings {
         StoreSettings { path: self.0.clone(), retain: FOREVER, ..StoreSettings::default() }
     }
@@ -169,7 +169,7 @@ impl Drop for Folder {
     }
 }
 
-/// A time in 2023, shortly before the hour ends.
+/// A time in 2023, one second before the hour ends.
 pub(crate) const START: Nanos = Nanos(1_699_999_199_000_000_000);
-/// Longer than any test's rows are old.
+/// Longer than the age of any test's rows.
 pub(crate) const FOREVER: std::time::Duration = std::time::Duration::from_secs(100 * 365 * 24 * 3600);

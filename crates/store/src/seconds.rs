@@ -1,8 +1,8 @@
 //! Seconds of queues that differ from their minutes.
 //!
-//! A second is kept where more than one in a hundred of its hops took four times as long as the median of its minute, where
-//! a report told of congestion or of a drop there, or, of nodes that tell no latency, where the queue was more than a tenth
-//! as deep as it ever was in that minute. Of any other second its minute says enough.
+//! A second is kept if more than one in a hundred of its hops took four times the median of its minute, if a
+//! report told of congestion or a drop, or, for nodes without latencies, if the queue was deeper than a tenth
+//! of the minute's maximum. Other seconds are described well enough by their minute.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -12,10 +12,10 @@ use inband_model::{HopColumns, HopField, Nanos, NodeId};
 use crate::minutes::{EMPTY, MINUTE, Sketch, tell};
 use crate::mixer::Seed;
 
-/// Which second or minute of which queue: its start, node, interface, queue.
+/// Key of a second or minute: start, node, interface, queue.
 type Key = (u64, u32, Option<u16>, Option<u8>);
 
-/// What tells a second from its minute.
+/// What distinguishes a second from its minute.
 #[derive(Debug, Clone, Copy, Default)]
 struct Signs {
     with_latency: u32,
@@ -23,7 +23,7 @@ struct Signs {
     is_marked: bool,
 }
 
-/// What is usual in a minute.
+/// The thresholds of a minute.
 #[derive(Debug, Clone, Copy)]
 struct Usual {
     slow_from: Option<u64>,
@@ -38,14 +38,14 @@ struct Hop {
     latency: Option<u64>,
     occupancy: Option<u32>,
     utilization: Option<u32>,
-    /// Whether the report is about a packet that was dropped here.
+    /// Whether the packet was dropped here.
     is_dropped: bool,
-    /// Whether the report says that the packet met a congested queue here.
+    /// Whether the packet met a congested queue here.
     is_congested: bool,
 }
 
-/// The seconds of some hops that differ from their minutes, in the order of time: those of the slowest hops, where there are
-/// more than [`MAX_SECONDS`].
+/// The seconds that differ from their minutes, in order of time; at most [`MAX_SECONDS`], those with the
+/// slowest hops.
 pub(crate) fn seconds<'a>(
     parts: impl Iterator<Item = &'a HopColumns> + Clone,
     minutes: &[MinuteRow],
@@ -98,7 +98,7 @@ fn hops(columns: &HopColumns) -> impl Iterator<Item = Hop> {
     columns.reports().iter().enumerate().filter(|(_, report)| report.hop_count > 0).flat_map(
         move |(index, report)| {
             let range = columns.hops_of(index);
-            // What a report says of the packet's end, it says of the last node that it tells of.
+            // A report's drop and congestion flags refer to the last node in it.
             let last = range.end.wrapping_sub(1);
             range.map(move |hop| {
                 let narrow = |field| columns.value(field, hop).and_then(|value| u32::try_from(value).ok());
@@ -144,7 +144,7 @@ impl Hop {
 }
 
 const SECOND: u64 = 1_000_000_000;
-/// Most seconds that are kept of one log.
+/// Maximum seconds per log.
 const MAX_SECONDS: usize = 65_536;
 
 #[cfg(test)]
@@ -180,7 +180,7 @@ mod tests {
     #[test]
     fn a_second_is_kept_where_it_is_slower_than_its_minute() {
         let mut hops: Vec<HopRecord> = (0..6_000).map(|at| hop(at * 10, 1_000)).collect();
-        // One of a hundred in the third second, and two in the fifth.
+        // One in a hundred in the third second, two in the fifth.
         hops[250].latency = Some(Nanos(9_000));
         hops[450].latency = Some(Nanos(9_000));
         hops[451].latency = Some(Nanos(9_000));

@@ -1,7 +1,8 @@
-//! What is a segment? A Parquet file with rows of one table, one hour and one generation.
+//! Segments: Parquet files with rows of one table, one hour and one generation.
 //!
-//! Its metadata say which version the schema has. Integers are INT64, times are INT64 with the logical type
-//! TIMESTAMP in nanoseconds of UTC, texts are UTF-8; columns are compressed with zstd where that makes them smaller.
+//! The metadata contain the schema version. Integers are INT64, times are INT64 with the logical type
+//! TIMESTAMP in nanoseconds of UTC, texts are UTF-8; columns are compressed with zstd if that makes them
+//! smaller.
 
 mod checksums;
 mod clocks;
@@ -29,7 +30,7 @@ pub(crate) use format::VERSION_KEY;
 pub(crate) use read::SegmentReader;
 pub(crate) use write::{BY_PLACE_ROWS, column_of, write, write_columns, write_observations};
 
-/// Makes the footer of a file that was changed whole again.
+/// Recomputes the footer's checksum after a change.
 #[cfg(test)]
 pub(crate) fn seal_again(file: &mut [u8]) {
     let end = file.len() - 4;

@@ -1,4 +1,4 @@
-//! How is a store set up?
+//! The settings of a store.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -6,27 +6,27 @@ use std::time::Duration;
 
 use inband_model::table::{HOURS, LINK_MINUTES, MINUTES, SECONDS, TOTALS};
 
-/// Where history is kept, and how much of it.
+/// Where history is kept, and how much.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoreSettings {
-    /// The directory; made when it is not there.
+    /// The directory; created if missing.
     pub path: PathBuf,
-    /// Rows older than this are removed, an hour of them at a time. Minutes of queues and links, which name no
-    /// flow, are kept ten times as long, hours of queues sixty times.
+    /// Rows older than this are removed, one hour at a time. Minutes of queues and links, which name no flow,
+    /// are kept ten times as long, hours of queues sixty times.
     pub retain: Duration,
-    /// The same for single tables, by name.
+    /// The same for individual tables, by name.
     pub retain_tables: BTreeMap<String, Duration>,
-    /// The oldest hours are removed when all files together are larger, bytes.
+    /// Maximum size of all files together, bytes; the oldest hours beyond it are removed.
     pub max_size_bytes: u64,
-    /// Rows that may wait to be written while the disk is slow; what does not fit is shed. A million is about two
-    /// seconds of the most that one socket receives.
+    /// Maximum rows that are queued while the disk is slow; further ones are shed. A million is about two
+    /// seconds at the maximum rate of one socket.
     pub queue_rows: usize,
-    /// Rows after which a log becomes segments. Up to three times as many are in memory, and once more as many while
-    /// questions are asked, which share what they have decoded of the logs.
+    /// Rows after which a log becomes segments. Up to three times as many are in memory, and as many again,
+    /// shared by all questions, while questions are asked.
     pub segment_rows: usize,
     /// Time after which a log becomes segments, however few rows it has.
     pub segment_after: Duration,
-    /// Longest time that rows stand in the log and are not durable.
+    /// Longest time that rows in the log are not durable.
     pub sync_after: Duration,
 }
 
@@ -59,7 +59,7 @@ impl StoreSettings {
     }
 }
 
-/// Minutes are kept this many times as long as what they were made of.
+/// How many times longer minutes are kept than their source.
 const MINUTES_FACTOR: u32 = 10;
-/// And hours so many times.
+/// How many times longer hours are kept than their source.
 const HOURS_FACTOR: u32 = 60;

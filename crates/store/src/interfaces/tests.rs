@@ -41,7 +41,7 @@ fn number(cell: &Cell) -> Option<u64> {
     }
 }
 
-/// Whether a percentile is as near as it has to be.
+/// Whether a percentile is accurate enough.
 fn is_near(found: Option<u64>, exact: Option<u64>) -> bool {
     match (found, exact) {
         (Some(found), Some(exact)) => found.abs_diff(exact) * 60 <= exact,
@@ -81,7 +81,7 @@ fn interfaces_are_what_sql_says_of_hops_and_what_minutes_and_hours_add_up_to() {
         assert_eq!(told(&minutes), told(&ask(&history, InterfacesOf::Hours, TimeRange::ALL, 1)));
         let both = InterfacesOf::HoursAndMinutes;
         assert_eq!(told(&minutes), told(&ask(&history, both, TimeRange::ALL, 1)));
-        // Hours that the time cuts, and hours of which all that is known is in the time.
+        // Ranges that cut hours, and ranges that contain whole hours.
         for (from, to) in [(0, 1_200), (0, 300), (61, 1_200), (200, 900), (90, 91)] {
             let at = |seconds: u64| inband_model::Nanos(START.0 + 1_000_000_000 + seconds * 1_000_000_000);
             let range = TimeRange { from: at(from), to: at(to) };
@@ -91,7 +91,7 @@ fn interfaces_are_what_sql_says_of_hops_and_what_minutes_and_hours_add_up_to() {
                 "{from} to {to}"
             );
         }
-        // Percentiles of one minute in two; all else is of all.
+        // Percentiles of one minute in two; everything else of all.
         let sampled = ask(&history, InterfacesOf::Minutes, TimeRange::ALL, 2);
         let rest = |sums: &BTreeMap<_, InterfaceSums>| -> Vec<_> {
             sums.iter()

@@ -12,7 +12,7 @@ use crate::settings::StoreSettings;
 use crate::spread::Spread;
 use crate::store::{Offered, Store};
 
-/// The hops of a report over nodes 1 to 4, some of which are not told or have no clock.
+/// The hops of a report over nodes 1 to 4, some missing or without timestamps.
 fn report(numbers: &mut Numbers, sequence: u32) -> Vec<HopRecord> {
     let received_at = Nanos(START.0 + numbers.below(100) * 1_000_000_000);
     let flow = Flow { source_port: u16::try_from(numbers.below(3)).unwrap(), ..Flow::default() };
@@ -41,7 +41,7 @@ fn report(numbers: &mut Numbers, sequence: u32) -> Vec<HopRecord> {
     hops
 }
 
-/// The same of a list of hops.
+/// The same distribution, computed from a list of hops.
 fn of_list(hops: &[HopRecord], question: &LinkQuestion) -> Spread {
     let mut spread = Spread::default();
     let by_place: HashMap<(u32, u8), &HopRecord> =

@@ -1,6 +1,6 @@
-//! What is the payload of a frame?
+//! The payload of a frame.
 //!
-//! How many reports it counts for, the hops as columns, and what comes rarely as JSON up to the end.
+//! The number of reports, the hops as columns, and the rest, which is rare, as JSON up to the end.
 
 use inband_model::{Event, LedgerView, Nanos, PathObservation, ReportBytes};
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use super::cursor::{Cursor, put_number};
 use super::hops::{get_hops, put_hops};
 use crate::batch::Batch;
 
-/// What comes rarely.
+/// The rare rows.
 #[derive(Serialize)]
 struct Rare<'a> {
     paths: &'a [PathObservation],
@@ -19,18 +19,18 @@ struct Rare<'a> {
     evidence: &'a [ReportBytes],
 }
 
-/// The same, read back.
+/// The rare rows, read back.
 #[derive(Default, Deserialize)]
 struct RareOwned {
     paths: Vec<PathObservation>,
     events: Vec<Event>,
     ledgers: Vec<(Nanos, LedgerView)>,
-    /// Earlier programs wrote none.
+    /// Missing in frames of earlier programs.
     #[serde(default)]
     evidence: Vec<ReportBytes>,
 }
 
-/// Appends a batch; says whether it could.
+/// Appends a batch; returns whether it could.
 pub(super) fn encode(batch: &Batch, bytes: &mut Vec<u8>) -> bool {
     put_number(bytes, batch.reports);
     if !put_hops(bytes, &batch.hops) {
@@ -43,7 +43,7 @@ pub(super) fn encode(batch: &Batch, bytes: &mut Vec<u8>) -> bool {
     serde_json::to_writer(bytes, &Rare { paths, events, ledgers, evidence }).is_ok()
 }
 
-/// Reads a batch; `None` when the payload is not one.
+/// Reads a batch; `None` if the payload is not one.
 pub(super) fn decode(payload: &[u8]) -> Option<Batch> {
     let mut cursor = Cursor(payload);
     let reports = cursor.number()?;
@@ -51,7 +51,7 @@ pub(super) fn decode(payload: &[u8]) -> Option<Batch> {
     get_rare(cursor.0, Batch { hops, reports, ..Batch::default() })
 }
 
-/// Reads what comes rarely into a batch.
+/// Reads the rare rows into a batch.
 pub(super) fn get_rare(json: &[u8], batch: Batch) -> Option<Batch> {
     let RareOwned { paths, events, ledgers, evidence } = match json {
         [] => RareOwned::default(),

@@ -1,5 +1,5 @@
-//! How does a column of numbers stand in a payload? The least one, then by how much the others are larger, all in the
-//! same number of bytes: 0, 1, 2, 4 or 8.
+//! A column of numbers in a payload: the minimum, then the difference of each number from it, in 0, 1, 2, 4
+//! or 8 bytes each.
 
 use super::cursor::{Cursor, put_number};
 
@@ -37,7 +37,7 @@ fn put<const WIDTH: usize>(bytes: &mut Vec<u8>, numbers: impl ExactSizeIterator<
     }
 }
 
-/// Reads so many numbers; `None` when they do not fit their type or are not there.
+/// Reads `count` numbers; `None` if they are missing or do not fit their type.
 pub(super) fn get_column<T: TryFrom<u64>>(cursor: &mut Cursor<'_>, count: usize) -> Option<Vec<T>> {
     let [width] = *cursor.bytes()?;
     let least = cursor.number()?;

@@ -1,10 +1,10 @@
-//! How do numbers stand in a payload? Seven bits to a byte, low bits first; differences with their sign last.
+//! Variable-length numbers in a payload: seven bits per byte, low bits first; signed differences as zigzag.
 
 /// Bytes that are read from the front.
 pub(super) struct Cursor<'a>(pub(super) &'a [u8]);
 
 impl<'a> Cursor<'a> {
-    /// So many bytes.
+    /// The next `length` bytes.
     pub(super) fn take(&mut self, length: usize) -> Option<&'a [u8]> {
         let (bytes, rest) = self.0.split_at_checked(length)?;
         self.0 = rest;
@@ -29,12 +29,12 @@ impl<'a> Cursor<'a> {
         None
     }
 
-    /// A number of a smaller type.
+    /// A number of a narrower type.
     pub(super) fn narrow<T: TryFrom<u64>>(&mut self) -> Option<T> {
         T::try_from(self.number()?).ok()
     }
 
-    /// A number that was written as its difference from `base`.
+    /// A number written as its difference from `base`.
     pub(super) fn difference(&mut self, base: u64) -> Option<u64> {
         let zigzag = self.number()?;
         let difference = (zigzag >> 1) ^ (zigzag & 1).wrapping_neg();

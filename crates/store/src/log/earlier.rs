@@ -1,13 +1,13 @@
-//! Logs of earlier versions, which are only read: frames behind one another, without a salt.
+//! Reader for logs of earlier versions: consecutive frames without a salt.
 
 use super::outcome::Outcome;
 use super::{codec, version1};
 use crate::batch::Batch;
 use crate::frame::{HEADER_BYTES, split_frame};
 
-/// Hands the batches of a log to `take`; `None` when the log is of another version.
+/// Passes the batches of a log to `take`; `None` if the log has a different version.
 ///
-/// Behind a damaged frame the log goes on where the frame's length says, if there is a frame.
+/// After a damaged frame, reading continues where its length field says, if there is a frame.
 pub(super) fn decode(log: &[u8], take: &mut impl FnMut(Batch)) -> Option<Outcome> {
     let (_, decode) = VERSIONS.iter().find(|(magic, _)| log.starts_with(*magic))?;
     let mut outcome = Outcome { whole: MAGIC_BYTES, ..Outcome::default() };
@@ -38,7 +38,7 @@ pub(super) fn decode(log: &[u8], take: &mut impl FnMut(Batch)) -> Option<Outcome
     Some(outcome)
 }
 
-/// Where the frame behind a damaged one begins.
+/// Offset of the frame after a damaged one.
 fn next_frame(log: &[u8], at: usize) -> Option<usize> {
     let length = u32::from_le_bytes(*log[at..].first_chunk()?);
     let next = at.checked_add(HEADER_BYTES)?.checked_add(usize::try_from(length).ok()?)?;

@@ -1,4 +1,4 @@
-//! The frames of a log, which can be found again behind a damaged one.
+//! The frames of a log, which can be located after a damaged one.
 //!
 //! ```text
 //! salt of the log                          8 bytes
@@ -8,7 +8,7 @@
 //! payload
 //! ```
 //!
-//! The salt is drawn for each log, so that nothing that a payload holds looks like a frame.
+//! The salt is random for each log, so that no payload can look like a frame.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 
@@ -18,23 +18,23 @@ use crate::frame::TooLarge;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Salt([u8; SALT_BYTES]);
 
-/// What a log holds at one place.
+/// What is at one position in a log.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Place<'a> {
     /// A whole frame with this payload.
     Frame(&'a [u8]),
-    /// A frame whose payload is damaged, and its length with the header.
+    /// A frame with a damaged payload, and its length including the header.
     Damaged(usize),
-    /// The beginning of a frame of which the rest is missing.
+    /// The beginning of a frame whose rest is missing.
     Torn,
     /// No frame.
     Nothing,
 }
 
 impl Salt {
-    /// A salt that no sender of reports can know.
+    /// A random salt that senders of reports cannot know.
     pub(crate) fn draw() -> Self {
-        // The keys of a hash map are drawn by the system.
+        // The operating system seeds the keys of hash maps.
         Self(RandomState::new().build_hasher().finish().to_le_bytes())
     }
 
@@ -47,7 +47,7 @@ impl Salt {
         bytes.first_chunk().copied().map(Self)
     }
 
-    /// Appends a frame whose payload `put` writes; `put` returns whether it could. Nothing is appended otherwise.
+    /// Appends a frame with the payload that `put` writes; if `put` returns `false`, nothing is appended.
     pub(super) fn put_frame(
         self,
         frames: &mut Vec<u8>,
@@ -85,7 +85,7 @@ impl Salt {
         }
     }
 
-    /// The place of the next header in `bytes`; it may be that of a damaged frame.
+    /// The offset of the next header in `bytes`, which may belong to a damaged frame.
     pub(super) fn find(self, bytes: &[u8]) -> Option<usize> {
         let is_here =
             |at: &usize| bytes[*at] == self.0[0] && !matches!(self.look(&bytes[*at..]), Place::Nothing);
@@ -103,7 +103,7 @@ impl Salt {
     }
 }
 
-/// Salt, length and checksum of the payload, where the header is sound.
+/// Salt, and length and checksum of the payload, if the header is valid.
 pub(super) fn read_header(header: &[u8; HEADER_BYTES]) -> Option<(Salt, u32, u32)> {
     let word = |at: usize| header[at..].first_chunk().map(|word| u32::from_le_bytes(*word));
     let (length, checksum, own) = (word(8)?, word(12)?, word(16)?);
@@ -111,13 +111,13 @@ pub(super) fn read_header(header: &[u8; HEADER_BYTES]) -> Option<(Salt, u32, u32
     is_sound.then_some((Salt::read(header)?, length, checksum))
 }
 
-/// The salt of the frame that has this header; `None` where it is not sound.
+/// The salt in a frame header; `None` if the header is invalid.
 pub(crate) fn salt_of_frame(header: &[u8; HEADER_BYTES]) -> Option<Salt> {
     read_header(header).map(|(salt, ..)| salt)
 }
 
 pub(super) const SALT_BYTES: usize = 8;
-/// Bytes in front of a payload.
+/// Bytes before a payload.
 pub(crate) const HEADER_BYTES: usize = 20;
 /// Largest payload, bytes.
 const MAX_PAYLOAD_BYTES: u32 = 256 << 20;

@@ -1,4 +1,4 @@
-//! How do hops stand in a payload? What reports have in common as columns, then a column for each field that a hop has.
+//! Hops in a payload: columns of the reports, then a column per field of a hop.
 
 use std::net::IpAddr;
 
@@ -7,7 +7,7 @@ use inband_model::{Flow, HopColumns, HopField, Nanos, NodeId, Origin, ReportReco
 use super::columns::{get_column, put_column};
 use super::cursor::{Cursor, put_number};
 
-/// Appends hops; says whether they are not too many.
+/// Appends hops; returns `false` if there are too many.
 pub(super) fn put_hops(bytes: &mut Vec<u8>, columns: &HopColumns) -> bool {
     put_number(bytes, columns.reports().len() as u64);
     put_number(bytes, columns.len() as u64);
@@ -27,7 +27,7 @@ pub(super) fn put_hops(bytes: &mut Vec<u8>, columns: &HopColumns) -> bool {
     columns.len() <= MAX_HOPS
 }
 
-/// Reads what `put_hops` writes; `None` when the bytes are something else.
+/// Reads what `put_hops` writes; `None` if the bytes are something else.
 pub(super) fn get_hops(cursor: &mut Cursor<'_>) -> Option<HopColumns> {
     let (reports, hops): (usize, usize) = (cursor.narrow()?, cursor.narrow()?);
     if hops > MAX_HOPS || reports > hops {
@@ -73,7 +73,7 @@ fn put_reports(bytes: &mut Vec<u8>, columns: &HopColumns) {
     }
 }
 
-/// Reads reports, and where the hops of each end.
+/// Reads reports, and the end of each one's hops.
 fn get_reports(cursor: &mut Cursor<'_>, count: usize) -> Option<(Vec<ReportRecord>, Vec<u32>)> {
     let ends = get_column(cursor, count)?;
     let bits: Vec<u16> = get_column(cursor, count)?;
@@ -137,7 +137,7 @@ fn ports(flow: &Flow) -> u64 {
     u64::from(flow.source_port) << 16 | u64::from(flow.destination_port)
 }
 
-/// The high and the low half of an address; an IPv4 address is all in the low one.
+/// The high and the low half of an address; an IPv4 address is entirely in the low one.
 fn words(address: IpAddr) -> [u64; 2] {
     match address {
         IpAddr::V4(address) => [0, address.to_bits().into()],
@@ -155,7 +155,7 @@ fn address(is_v6: bool, [high, low]: [u64; 2]) -> Option<IpAddr> {
     }
 }
 
-/// What is one of a few, as bits.
+/// Enumerated and Boolean properties of a report, as bits.
 fn bits(report: &ReportRecord) -> u16 {
     let bit = |there: bool, bit: u16| if there { bit } else { 0 };
     let origin: u16 = match report.origin {
@@ -181,7 +181,7 @@ fn bits(report: &ReportRecord) -> u16 {
         | version << VERSION_SHIFT
 }
 
-/// Hops of one frame, at most: columns that do not vary take no room, so that the payload is no bound.
+/// Maximum hops per frame: constant columns take no bytes, so the payload does not bound them.
 const MAX_HOPS: usize = 1 << 22;
 const ORIGINS: [Origin; 3] = [Origin::MdStack, Origin::MxReport, Origin::XdReport];
 const VERSIONS: [ReportVersion; 4] =

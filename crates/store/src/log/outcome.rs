@@ -1,20 +1,20 @@
-//! What reading a log has shown.
+//! The outcome of reading a log.
 
 use std::ops::Range;
 
-/// What became of the bytes of a log.
+/// The state of a log's bytes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Outcome {
     /// Bytes up to the end of the last whole frame.
     pub(crate) whole: usize,
-    /// Parts that are damaged, in order.
+    /// Damaged parts, in order.
     pub(crate) damaged: Vec<Range<usize>>,
-    /// Bytes at the end that are no whole frame.
+    /// Bytes of an incomplete frame at the end.
     pub(crate) torn: usize,
 }
 
 impl Outcome {
-    /// The same of bytes that stand behind others.
+    /// The same outcome, offset by the bytes before.
     pub(crate) fn behind(self, others: usize) -> Self {
         let damaged = self.damaged.into_iter().map(|part| part.start + others..part.end + others).collect();
         Self { whole: self.whole + others, damaged, torn: self.torn }

@@ -39,7 +39,7 @@ fn read(log: &[u8]) -> (Vec<Batch>, Outcome) {
     (batches, outcome)
 }
 
-/// A log in which everything is whole.
+/// The outcome of an undamaged log.
 fn whole(log: &[u8]) -> Outcome {
     Outcome { whole: log.len(), ..Outcome::default() }
 }
@@ -98,7 +98,7 @@ fn a_wrong_bit_in_a_log_costs_its_block_alone_and_is_named() {
         let place = frame.map_or(0..LOG_HEADER_BYTES, |frame| ends[frame]..ends[frame + 1]);
         frame.map(|frame| expected.remove(frame));
         assert_eq!(found, expected, "bit {bit}");
-        // A header at the end that cannot be read may be one that was being written.
+        // An unreadable header at the end may be one that was being written.
         let torn = log.len() - outcome.torn..log.len();
         assert!(outcome.damaged == [place.clone()] || torn == place, "bit {bit}: {outcome:?}");
     }
@@ -116,7 +116,7 @@ fn bytes_that_are_missing_or_too_many_cost_the_blocks_they_touch() {
         let long = [&log[..at], &[0xa5; 30], &log[at..]].concat();
         for damaged in [short, long] {
             let (found, outcome) = read(&damaged);
-            // Bytes that close a gap may be those that went, and leave a block whole.
+            // Bytes shifted into a gap may equal those removed, and leave a block intact.
             let is_whole = |index: &usize| {
                 let block = &log[ends[*index]..ends[index + 1]];
                 damaged.windows(block.len()).any(|bytes| bytes == block)
@@ -166,7 +166,7 @@ fn a_wrong_bit_in_a_log_of_an_earlier_version_costs_its_block_where_the_length_i
 #[test]
 fn a_log_of_the_first_version_is_read_as_it_was_written() {
     let mut numbers = Numbers(11);
-    // Of that version there is no evidence.
+    // That version has no evidence.
     let batch = |hops| Batch { evidence: Vec::new(), ..batch(&mut numbers, hops) };
     let batches: Vec<_> = [3, 20, 0, 7].into_iter().map(batch).collect();
     let log = include_bytes!("../../testdata/version-1.log");

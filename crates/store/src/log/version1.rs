@@ -1,6 +1,6 @@
-//! What is the payload of a frame of the first version, which is only read?
+//! Reader for payloads of version 1.
 //!
-//! Reports, number of hops, hops one by one, and what comes rarely as JSON up to the end.
+//! Number of reports, number of hops, the hops one by one, and the rest as JSON up to the end.
 
 mod hops;
 
@@ -11,7 +11,7 @@ use super::codec::get_rare;
 use super::cursor::Cursor;
 use crate::batch::Batch;
 
-/// Reads a batch; `None` when the payload is not one.
+/// Reads a batch; `None` if the payload is not one.
 pub(super) fn decode(payload: &[u8]) -> Option<Batch> {
     let mut cursor = Cursor(payload);
     let reports = cursor.number()?;

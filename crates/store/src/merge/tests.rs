@@ -20,7 +20,7 @@ use crate::settings::StoreSettings;
 use crate::store::tests::roll_ups;
 use crate::store::{Offered, Store};
 
-/// Hops of few queues within three hours, in as many generations as there are batches.
+/// Hops of few queues within three hours, in as many generations as batches.
 fn filled(seed: u64, batches: usize, segment_rows: usize) -> Folder {
     let (folder, mut numbers) = (Folder::new(), Numbers(seed));
     let store = Store::open(StoreSettings { segment_rows, ..folder.settings() }).unwrap();
@@ -88,7 +88,7 @@ fn merged_hours_say_what_one_segment_says_and_have_one_row_for_each_key() {
         assert_eq!(rows(&after, table).len(), rows(&expected, table).len());
     }
     roll_ups::check(&after);
-    // A question that had listed the files before finds them still.
+    // A question that had listed the files before still finds them.
     roll_ups::check(&before);
     assert!(!before.findings().is_damaged());
 }
@@ -170,7 +170,7 @@ fn after_kill_9_while_hours_are_merged_everything_counts_once() {
         }
     }
     if !is_done {
-        // However slow the machine is, a merge that nobody kills ends.
+        // Ends the merge, however slow the machine is.
         layout::remove_unfinished(folder.path(), &[HOURS.name, TOTALS.name]).unwrap();
         merge_all(folder.path(), &|| false).unwrap();
     }
@@ -178,7 +178,7 @@ fn after_kill_9_while_hours_are_merged_everything_counts_once() {
     roll_ups::check(&History::open(folder.path()).unwrap());
 }
 
-/// Starts a process that merges and kills it after a while; says whether it had come to its end.
+/// Starts a process that merges, and kills it after a while; returns whether it had finished.
 fn merge_and_kill(folder: &Path, after_ms: u64) -> bool {
     let mut child = Command::new(env::current_exe().unwrap())
         .args(["--exact", "merge::tests::child_that_merges_until_it_is_killed", "--nocapture", "--ignored"])

@@ -6,7 +6,7 @@ use proptest::prelude::{any, prop_assert, prop_assert_eq, proptest};
 use super::{Key, Order, sort};
 use crate::sample::{Numbers, any_hop};
 
-/// Reports of up to four hops each on a few flows.
+/// Reports of a few flows, with up to four hops each.
 fn columns(numbers: &mut Numbers, reports: u32) -> HopColumns {
     let mut columns = HopColumns::default();
     for sequence in 0..reports {

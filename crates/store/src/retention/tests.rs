@@ -32,9 +32,9 @@ fn left(folder: &Folder) -> Vec<i64> {
 fn whole_hours_go_when_all_of_them_is_too_old() {
     let folder = Folder::new();
     let settings = StoreSettings { retain: Duration::from_secs(4 * 3600), ..ten_hours(&folder) };
-    // `START` is a second before the hour ends.
+    // `START` is one second before the hour ends.
     let now = hours_later(9);
-    // Of observations, and of what is left of them by flow.
+    // Of observations, and of their roll-ups by flow.
     assert_eq!(apply(&settings, now).unwrap(), 2 * 5);
     assert_eq!(left(&folder), Vec::from_iter(50..100));
     assert_eq!(apply(&settings, now).unwrap(), 0);

@@ -18,7 +18,7 @@ fn a_link_has_the_time_between_hops_that_stand_next_to_each_other() {
         dropped: true,
         ..HopRecord::default()
     };
-    // The hop behind the second is not told, and the last has a clock that is behind.
+    // The hop after the second is missing, and the last one has a clock that is behind.
     let hops = [hop(0, 7, 100, 150), hop(1, 8, 190, 200), hop(3, 9, 900, 950), hop(4, 10, 940, 960)];
 
     let rolled = RollUps::of(&HopColumns::from(&hops[..]));
@@ -38,5 +38,5 @@ fn a_link_has_the_time_between_hops_that_stand_next_to_each_other() {
     assert_eq!((rolled.hours.len(), rolled.hours[3].dropped, rolled.hours[0].minute), (4, 1, Nanos::ZERO));
 }
 
-/// A time of this century by a node's clock.
+/// A node's clock reading in this century.
 const EPOCH: u64 = 1_700_000_000_000_000_000;

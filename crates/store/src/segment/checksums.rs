@@ -1,20 +1,20 @@
 //! The checksums of a segment: of each column chunk, and of the footer that names them.
 //!
-//! Both are pairs of the footer's metadata, as text. `inband.checksums` has eight hexadecimal digits for each column of
-//! each row group: the CRC-32 of its bytes, page headers and all. `inband.footer_checksum` is the CRC-32 of the footer and
-//! of its length, with zeros in its own place.
+//! Both are key-value pairs in the footer's metadata. `inband.checksums` has eight hexadecimal digits for
+//! each column of each row group: the CRC-32 of its bytes, page headers included. `inband.footer_checksum` is
+//! the CRC-32 of the footer and its length, computed with zeros in place of the checksum.
 
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
 
-/// The pairs of a segment with these chunks; that of the footer is still to be sealed.
+/// The pairs of a segment with these chunks; the footer's checksum is filled in by `seal`.
 pub(super) fn pairs(chunks: &[u32]) -> [KeyValue; 2] {
     let digits: String = chunks.iter().map(|checksum| format!("{checksum:08x}")).collect();
     let pair = |key: &str, value: String| KeyValue::new(key.to_owned(), value);
     [pair(CHUNKS_KEY, digits), pair(FOOTER_KEY, "0".repeat(DIGITS))]
 }
 
-/// Writes the checksum of a footer, with its length and without its magic, into its place.
+/// Fills in the checksum of a footer, with its length and without its magic.
 pub(super) fn seal(footer: &mut [u8]) -> Result<(), ParquetError> {
     let at = place(footer).ok_or_else(|| ParquetError::General("the footer has no checksum".into()))?;
     let checksum = format!("{:08x}", crc32fast::hash(footer));
@@ -22,7 +22,7 @@ pub(super) fn seal(footer: &mut [u8]) -> Result<(), ParquetError> {
     Ok(())
 }
 
-/// Seals a footer that was changed.
+/// Seals a modified footer.
 #[cfg(test)]
 pub(super) fn seal_again(footer: &mut [u8]) {
     let at = place(footer).unwrap();
@@ -30,14 +30,14 @@ pub(super) fn seal_again(footer: &mut [u8]) {
     seal(footer).unwrap();
 }
 
-/// What a footer says of itself.
+/// The state of a footer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Seal {
-    /// It is as it was written.
+    /// Its checksum matches.
     Whole,
-    /// It is not.
+    /// Its checksum does not match.
     Broken,
-    /// It is of an earlier version, which has no checksums.
+    /// It is of an earlier version, without checksums.
     Absent,
 }
 
@@ -54,27 +54,27 @@ pub(super) fn check(footer: &[u8]) -> Seal {
     if footer[at..at + DIGITS] == *expected.as_bytes() { Seal::Whole } else { Seal::Broken }
 }
 
-/// The checksums of the chunks, as `pairs` writes them; `None` when they are something else.
+/// The checksums of the chunks, as formatted by `pairs`; `None` for anything else.
 pub(super) fn parse(digits: &str) -> Option<Vec<u32>> {
     let parts = digits.as_bytes().chunks(DIGITS);
     let parse = |part: &[u8]| u32::from_str_radix(str::from_utf8(part).ok()?, 16).ok();
     parts.map(parse).collect()
 }
 
-/// Where the digits of the footer's checksum are.
+/// Position of the digits of the footer's checksum.
 fn place(footer: &[u8]) -> Option<usize> {
-    // Behind the key: the type of the next field and the length of the value, a byte each.
+    // After the key: the type of the next field and the length of the value, one byte each.
     let at = find(footer, FOOTER_KEY)? + FOOTER_KEY.len() + 2;
     (at + DIGITS <= footer.len()).then_some(at)
 }
 
-/// The last place of a text; statistics, which hold texts of anyone, come before.
+/// The last position of a text; statistics, which may contain arbitrary texts, come before.
 fn find(footer: &[u8], text: &str) -> Option<usize> {
     footer.windows(text.len()).rposition(|window| window == text.as_bytes())
 }
 
 pub(super) const CHUNKS_KEY: &str = "inband.checksums";
 const FOOTER_KEY: &str = "inband.footer_checksum";
-/// Stands in the name of the program that wrote the file.
+/// Part of the name of the program that wrote the file.
 pub(super) const CREATOR_MARK: &str = "(checked)";
 const DIGITS: usize = 8;

@@ -1,18 +1,19 @@
-//! The timestamps of nodes, which segments hold as offsets.
+//! Timestamps of nodes, stored in segments as offsets.
 //!
-//! A clock reading has few bits that the time of the report, the latency and the other hops do not tell. So a segment has
+//! Most bits of a clock reading follow from the report's time, the latency and the other hops. So a segment
+//! stores
 //!
-//! * `report_delay`: the time of the report less the anchor, which is the egress timestamp of its last hop, or the ingress
-//!   timestamp where there is none; of hops without timestamps the last but one, and so on;
-//! * `egress_offset`: the anchor less the egress timestamp, 0 for the last hop;
-//! * `ingress_offset`: the egress timestamp less the latency, but at least 0, less the ingress timestamp: mostly 0. The
-//!   anchor stands in for an egress timestamp that is missing, 0 for a latency.
+//! * `report_delay`: the report's time minus the anchor, which is the egress timestamp of its last hop, or
+//!   the ingress timestamp if there is none, or those of the last hop that has timestamps;
+//! * `egress_offset`: the anchor minus the egress timestamp, 0 for the last hop;
+//! * `ingress_offset`: the egress timestamp minus the latency, but at least 0, minus the ingress timestamp:
+//!   mostly 0. A missing egress timestamp is replaced by the anchor, a missing latency by 0.
 
 use inband_model::table::{Kind, Shape};
 
 use crate::history::ColumnData;
 
-/// A column of the table that a segment holds as an offset.
+/// A column of the table that a segment stores as an offset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Clock {
     Ingress,
@@ -20,7 +21,7 @@ pub(super) enum Clock {
 }
 
 impl Clock {
-    /// The clock of a column of the observations.
+    /// The clock of a column of `observations`.
     pub(super) fn of(column: &str) -> Option<Self> {
         match column {
             "ingress_timestamp" => Some(Self::Ingress),
@@ -29,7 +30,7 @@ impl Clock {
         }
     }
 
-    /// The column that holds its offsets.
+    /// The column that stores its offsets.
     pub(super) fn offset(self) -> &'static str {
         match self {
             Self::Ingress => "ingress_offset",
@@ -38,7 +39,7 @@ impl Clock {
     }
 }
 
-/// The columns of a segment of the observations.
+/// The columns that a segment of `observations` stores.
 pub(super) fn stored(shape: &Shape) -> Shape {
     let mut stored = shape.clone();
     for (name, ..) in &mut stored.columns {
@@ -50,7 +51,7 @@ pub(super) fn stored(shape: &Shape) -> Shape {
     stored
 }
 
-/// The offset of an egress timestamp. No number is negative, here and below.
+/// The offset of an egress timestamp. No argument is negative, here and below.
 pub(super) fn offset_of_egress(anchor: i64, egress: i64) -> i64 {
     anchor - egress
 }
@@ -60,17 +61,17 @@ pub(super) fn offset_of_ingress(anchor: i64, egress: Option<i64>, latency: Optio
     expected(egress.unwrap_or(anchor), latency) - ingress
 }
 
-/// Anchors of the times of reports and their delays, in some rows or in all, as all of these.
+/// Anchors from the times of reports and their delays, in some rows or in all.
 pub(super) fn anchors(times: &ColumnData, delays: ColumnData, rows: Option<&[u32]>) -> ColumnData {
     subtracted(delays, rows, |row| times.integer(row))
 }
 
-/// Egress timestamps of anchors and offsets.
+/// Egress timestamps from anchors and offsets.
 pub(super) fn egress(anchors: &ColumnData, offsets: ColumnData, rows: Option<&[u32]>) -> ColumnData {
     subtracted(offsets, rows, |row| anchors.integer(row))
 }
 
-/// Ingress timestamps of anchors, egress timestamps, latencies and offsets.
+/// Ingress timestamps from anchors, egress timestamps, latencies and offsets.
 pub(super) fn ingress(
     anchors: &ColumnData,
     egress: &ColumnData,
@@ -82,7 +83,7 @@ pub(super) fn ingress(
     subtracted(offsets, rows, |row| Some(expected(base(row)?, latencies.integer(row))))
 }
 
-/// What is left of something less each offset.
+/// A value minus each offset.
 fn subtracted(offsets: ColumnData, rows: Option<&[u32]>, from: impl Fn(usize) -> Option<i64>) -> ColumnData {
     let ColumnData::Integers { mut values, valid } = offsets else { return offsets };
     let less = |row: usize, value: i64| match &valid {

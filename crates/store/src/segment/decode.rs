@@ -1,7 +1,7 @@
-//! The pages of a column chunk as the values of a column.
+//! Decoding of a column chunk's pages.
 //!
-//! Reads what this program and the earlier versions of it write: pages of version 1, plain, as a dictionary, as
-//! differences or byte by byte, compressed with zstd or not. Bytes that are something else lead to an error, never to a panic.
+//! Reads what this program and its earlier versions write: version 1 pages in plain, dictionary, delta or
+//! byte-split encoding, with or without zstd. Other bytes cause an error, never a panic.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -16,7 +16,7 @@ use super::split::{pick_split, take_split};
 use super::unpack::{Bytes, each_picked, each_run, take_deltas, unpack};
 use crate::history::{ColumnData, Texts};
 
-/// What is known of a chunk before it is read.
+/// What is known of a chunk beforehand.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Layout<'a> {
     pub(super) kind: Kind,
@@ -24,9 +24,9 @@ pub(super) struct Layout<'a> {
     pub(super) is_optional: bool,
     pub(super) compression: Compression,
     pub(super) rows: usize,
-    /// How many of the first rows are wanted.
+    /// The number of first rows to read.
     pub(super) wanted: usize,
-    /// Which of these are wanted alone, in rising order; the others may be anything. `None`: all.
+    /// The only rows among these to read, in ascending order; the others may have any value. `None`: all.
     pub(super) picked: Option<&'a [u32]>,
 }
 
@@ -50,7 +50,7 @@ pub(super) fn decode(bytes: &[u8], layout: Layout<'_>) -> Result<ColumnData, Par
     decoder.finish().ok_or_else(|| wrong("values and rows do not agree"))
 }
 
-/// Hands the bytes of a page before compression to `take`.
+/// Passes the uncompressed bytes of a page to `take`.
 fn with_plain<T>(
     stored: &[u8],
     header: &PageHeader,
@@ -66,7 +66,7 @@ fn with_plain<T>(
     }
 }
 
-/// Decompresses a page with what the thread has for it and into its room, since each page would else take its own.
+/// Decompresses a page with the thread's decompressor and buffer, which are reused for all pages.
 fn with_decompressed<T>(
     stored: &[u8],
     plain_bytes: usize,
@@ -98,16 +98,16 @@ fn with_decompressed<T>(
 struct Decoder<'a> {
     layout: Layout<'a>,
     rows: usize,
-    /// How many of the first rows have a value each.
+    /// The number of first rows that are decoded.
     complete: usize,
-    /// Where there is a value; empty where none is missing.
+    /// Which rows have a value; empty if all have.
     valid: Vec<bool>,
-    /// Numbers that are there, or codes of texts that are there.
+    /// The numbers, or codes of texts, that are present.
     numbers: Vec<i64>,
     flags: Vec<bool>,
     dictionary: Vec<i64>,
     words: Texts,
-    /// The code of the first word of the dictionary at hand.
+    /// The code of the first word of the current dictionary.
     first_word: usize,
 }
 
@@ -155,7 +155,7 @@ impl<'a> Decoder<'a> {
         self.rows += rows;
         let mut bytes = Bytes(page);
         let values = if self.layout.is_optional { self.take_levels(&mut bytes, wanted)? } else { wanted };
-        // Where no value is missing, each stands at the place of its row.
+        // If no value is missing, each is at the position of its row.
         if let Some(picked) = self.layout.picked
             && values == self.layout.wanted
             && [SPLIT, PLAIN_DICTIONARY, DICTIONARY].contains(&header.encoding)
@@ -212,7 +212,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Takes the numbers in some rows; 0 stands in the others.
+    /// Reads the numbers of some rows; the others are 0.
     fn pick(&mut self, encoding: i64, mut bytes: Bytes<'_>, picked: &[u32]) -> Option<()> {
         let Self { dictionary, numbers, layout, .. } = self;
         numbers.clear();
@@ -227,7 +227,7 @@ impl<'a> Decoder<'a> {
         })
     }
 
-    /// Reads where there are values, and returns how many.
+    /// Reads which rows have a value; returns how many do.
     fn take_levels(&mut self, bytes: &mut Bytes<'_>, rows: usize) -> Option<usize> {
         let length = bytes.length()?;
         let mut levels = Bytes(bytes.take(length)?);
@@ -280,7 +280,7 @@ impl<'a> Decoder<'a> {
     }
 }
 
-/// Hands places in a dictionary to `take`.
+/// Passes dictionary indices to `take`.
 #[inline]
 fn each_code(bytes: &mut Bytes<'_>, values: usize, take: impl FnMut(u32, usize) -> Option<()>) -> Option<()> {
     if values == 0 {
@@ -311,9 +311,9 @@ const PLAIN_DICTIONARY: i64 = 2;
 const DELTA: i64 = 5;
 const DICTIONARY: i64 = 8;
 const SPLIT: i64 = 9;
-/// Bytes of a page before compression, at most.
+/// Maximum bytes of a page before compression.
 const MAX_PAGE_BYTES: usize = 256 << 20;
-/// Bytes of room for pages that a thread keeps.
+/// Maximum bytes of the page buffer that a thread keeps.
 const MAX_ROOM_BYTES: usize = 4 << 20;
-/// Numbers for which room is made before they are read, at most.
+/// Maximum numbers whose memory is allocated in advance.
 const MAX_ROOM: usize = 1 << 20;

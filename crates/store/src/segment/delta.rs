@@ -1,11 +1,11 @@
-//! How do numbers stand in a page that follow one another? As differences, packed into as few bits as 32 of them need.
+//! Delta encoding of ascending numbers: differences, packed into as few bits as 32 of them need.
 //!
-//! This is Parquet's DELTA_BINARY_PACKED: a header, then blocks of the least difference, a width for each part of the
-//! block, and the parts.
+//! This is Parquet's DELTA_BINARY_PACKED: a header, then blocks of the minimum difference, a width for each
+//! part of the block, and the parts.
 
 use super::hybrid::{pack, put_varint, width_of};
 
-/// Appends numbers; their bits are those of signed ones.
+/// Appends numbers, which are encoded as signed.
 pub(super) fn put_deltas(bytes: &mut Vec<u8>, numbers: &[u64]) {
     put_varint(bytes, BLOCK as u64);
     put_varint(bytes, (BLOCK / PART) as u64);
@@ -48,7 +48,7 @@ fn zigzag(number: u64) -> u64 {
     (number << 1) ^ (number >> 63).wrapping_neg()
 }
 
-/// Differences of a block; Parquet wants a multiple of 128.
+/// Differences per block; Parquet requires a multiple of 128.
 const BLOCK: usize = 128;
-/// Differences that share a width; Parquet wants a multiple of 32.
+/// Differences that share a width; Parquet requires a multiple of 32.
 const PART: usize = 32;

@@ -1,28 +1,28 @@
-//! Which different numbers are among many, and which of them stands where?
+//! The dictionary of a column: distinct numbers and runs of their codes.
 
 use super::hybrid::Run;
 
-/// Gives numbers codes by the order in which they come first.
+/// Assigns codes to numbers in order of first occurrence.
 #[derive(Debug, Default)]
 pub(super) struct Dictionary {
     words: Vec<u64>,
     runs: Vec<Run>,
-    /// Where a number was last found: its code plus one, 0 for none.
+    /// One plus the code of the number last found there; 0 for none.
     slots: Vec<u32>,
 }
 
 impl Dictionary {
-    /// The numbers, each once.
+    /// The distinct numbers.
     pub(super) fn words(&self) -> &[u64] {
         &self.words
     }
 
-    /// Which of them stand where.
+    /// The codes, as runs.
     pub(super) fn runs(&self) -> &[Run] {
         &self.runs
     }
 
-    /// Takes numbers, each so many times; `false` when too many of them differ.
+    /// Takes numbers with their repetitions; `false` if too many are distinct.
     pub(super) fn take(&mut self, numbers: impl Iterator<Item = (u64, u32)>) -> bool {
         self.words.clear();
         self.runs.clear();
@@ -62,14 +62,14 @@ impl Dictionary {
     }
 }
 
-/// The slot in which a number is looked for first.
+/// The first slot to look for a number in.
 #[inline]
 fn hash(number: u64) -> usize {
     let spread = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     usize::try_from(spread >> (u64::BITS - SLOTS.ilog2())).unwrap_or(0)
 }
 
-/// Twice as many as words, so that a free one is near.
+/// Twice the number of words, so that a free slot is near.
 const SLOTS: usize = 8_192;
-/// Beyond this, numbers take less room by themselves than as codes and words.
+/// With more, plain numbers take less space than codes and words.
 const MAX_WORDS: usize = SLOTS / 2;

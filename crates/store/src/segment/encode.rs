@@ -1,7 +1,7 @@
-//! How do the values of a column become the pages of a row group?
+//! Encoding of a column as pages of a row group.
 //!
-//! Few different values stand in a dictionary, and the data say which of them; others stand as differences or byte by byte. Levels say
-//! where there is a value.
+//! If few values are distinct, they are stored in a dictionary, and the data are codes; other values are
+//! stored as differences or byte by byte. Levels mark which rows have a value.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -17,12 +17,12 @@ use super::page::PageEncoding;
 use super::split::put_split;
 use crate::history::ColumnData;
 
-/// Encodes one column after another.
+/// Encodes one column at a time.
 #[derive(Debug)]
 pub(super) struct ColumnEncoder {
     encoded: EncodedColumn,
     dictionary: Dictionary,
-    /// Values that are missing.
+    /// The number of missing values.
     missing: u64,
 }
 
@@ -61,12 +61,12 @@ impl ColumnEncoder {
         }
     }
 
-    /// What the column has become.
+    /// The encoded column.
     pub(super) fn encoded(&self) -> &EncodedColumn {
         &self.encoded
     }
 
-    /// Says where there is a value: so many times yes or no. For columns that may miss some, and before the values.
+    /// Sets which rows have a value, as runs. Only for optional columns, and before the values.
     pub(super) fn put_levels(&mut self, levels: impl Iterator<Item = (bool, u32)>) {
         let data = &mut self.encoded.data;
         data.extend_from_slice(&[0; LENGTH_BYTES]);
@@ -81,14 +81,14 @@ impl ColumnEncoder {
         data[..LENGTH_BYTES].copy_from_slice(&length.to_le_bytes());
     }
 
-    /// Takes numbers, as a dictionary if few of them differ.
+    /// Adds numbers, as a dictionary if few are distinct.
     pub(super) fn put_numbers(&mut self, numbers: &[u64]) {
         if !self.put_coded(numbers.iter().map(|number| (*number, 1))) {
             self.put_noisy(numbers);
         }
     }
 
-    /// Takes numbers, each so many times.
+    /// Adds numbers with their repetitions.
     pub(super) fn put_repeated(&mut self, numbers: &[(u64, u32)]) {
         if !self.put_coded(numbers.iter().copied()) {
             let repeat = |(number, length): &(u64, u32)| std::iter::repeat_n(*number, *length as usize);
@@ -97,21 +97,21 @@ impl ColumnEncoder {
         }
     }
 
-    /// Takes numbers without a pattern.
+    /// Adds numbers without a pattern.
     pub(super) fn put_noisy(&mut self, numbers: &[u64]) {
         self.encoded.encoding = Some(PageEncoding::Split);
         put_split(&mut self.encoded.data, numbers);
         self.note_bounds(bounds(numbers));
     }
 
-    /// Takes numbers that follow one another.
+    /// Adds ascending numbers.
     pub(super) fn put_climbing(&mut self, numbers: &[u64]) {
         self.encoded.encoding = Some(PageEncoding::Delta);
         put_deltas(&mut self.encoded.data, numbers);
         self.note_bounds(bounds(numbers));
     }
 
-    /// Takes what is true or false.
+    /// Adds flags.
     pub(super) fn put_flags(&mut self, flags: impl Iterator<Item = bool>) {
         let (mut any, mut all) = (false, true);
         let bits = flags.inspect(|flag| (any, all) = (any | flag, all & flag)).map(u64::from);
@@ -120,19 +120,19 @@ impl ColumnEncoder {
         self.encoded.statistics = Some(Statistics::boolean(Some(all), Some(any), None, Some(0), false));
     }
 
-    /// Takes the same flag so many times.
+    /// Adds the same flag for `rows` rows.
     pub(super) fn put_flag(&mut self, flag: bool, rows: usize) {
         let bits = if flag { u8::MAX } else { 0 };
         self.encoded.data.resize(rows.div_ceil(8), bits);
         if let Some(last) = self.encoded.data.last_mut() {
-            // What is behind the last row stays empty.
+            // Bits after the last row are 0.
             *last >>= rows.next_multiple_of(8) - rows;
         }
         self.encoded.encoding = Some(PageEncoding::Plain);
         self.encoded.statistics = Some(Statistics::boolean(Some(flag), Some(flag), None, Some(0), false));
     }
 
-    /// Takes texts, each so many times; `write` is called for each different one.
+    /// Adds texts with their repetitions; `write` is called for each distinct one.
     pub(super) fn put_texts<T: Copy + Eq + Hash>(
         &mut self,
         texts: impl Iterator<Item = (T, u32)>,
@@ -156,14 +156,14 @@ impl ColumnEncoder {
         self.put_codes(words.len(), &runs);
         let bound = |word: &String| ByteArray::from(word.as_str());
         let bounds = words.iter().min().zip(words.iter().max());
-        // Long ones would make the footer as large as the column.
+        // Long bounds would make the footer as large as the column.
         let bounds = bounds.filter(|(least, greatest)| least.len().max(greatest.len()) <= MAX_BOUND_BYTES);
         let (least, greatest) = bounds.map(|(least, greatest)| (bound(least), bound(greatest))).unzip();
         self.encoded.statistics =
             Some(Statistics::byte_array(least, greatest, None, Some(self.missing), false));
     }
 
-    /// Takes numbers as a dictionary; `false` when too many differ.
+    /// Adds numbers as a dictionary; `false` if too many are distinct.
     fn put_coded(&mut self, numbers: impl Iterator<Item = (u64, u32)>) -> bool {
         let mut dictionary = std::mem::take(&mut self.dictionary);
         let are_few = dictionary.take(numbers);
@@ -180,7 +180,7 @@ impl ColumnEncoder {
     fn put_codes(&mut self, words: usize, runs: &[Run]) {
         self.encoded.words = words;
         if words == 0 {
-            // Without values there is nothing to look up.
+            // Without values, the dictionary is empty.
             self.encoded.encoding = Some(PageEncoding::Plain);
             return;
         }
@@ -198,13 +198,14 @@ impl ColumnEncoder {
     }
 }
 
-/// The bits of a code: whole bytes where codes are not small, so that what repeats looks the same and is compressed.
+/// The width of a code in bits: whole bytes unless codes are small, so that repetitions look alike to the
+/// compressor.
 fn code_width(words: usize) -> u32 {
     let width = width_of(words as u64 - 1);
     if width > WIDEST_PACKED { width.next_multiple_of(8) } else { width }
 }
 
-/// The least and the greatest number by their sign; `None` when there is none.
+/// The smallest and the largest number, as signed; `None` if there are none.
 fn bounds(numbers: &[u64]) -> Option<(u64, u64)> {
     let mut signed = numbers.iter().map(|number| number.cast_signed());
     let first = signed.next()?;
@@ -213,7 +214,7 @@ fn bounds(numbers: &[u64]) -> Option<(u64, u64)> {
     Some((least.cast_unsigned(), greatest.cast_unsigned()))
 }
 
-/// Joins what is the same and follows one another.
+/// Joins adjacent equal items.
 fn merged<T: Copy + PartialEq>(items: impl Iterator<Item = (T, u32)>) -> impl Iterator<Item = (T, u32)> {
     let mut items = items.filter(|(_, length)| *length > 0).peekable();
     std::iter::from_fn(move || {
@@ -225,11 +226,11 @@ fn merged<T: Copy + PartialEq>(items: impl Iterator<Item = (T, u32)>) -> impl It
     })
 }
 
-/// Wider codes take whole bytes.
+/// Wider codes are stored in whole bytes.
 const WIDEST_PACKED: u32 = 4;
-/// Longest text in statistics, bytes.
+/// Maximum length of a text in statistics, bytes.
 const MAX_BOUND_BYTES: usize = 64;
-/// The length of the levels stands before them.
+/// Bytes of the length before the levels.
 const LENGTH_BYTES: usize = 4;
 
 #[cfg(test)]

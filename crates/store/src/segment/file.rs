@@ -1,4 +1,4 @@
-//! How do encoded columns become a Parquet file? One behind the other, in memory; the footer says where each stands.
+//! Assembly of encoded columns into a Parquet file, in memory.
 
 use std::sync::Arc;
 
@@ -14,16 +14,16 @@ use zstd::bulk::Compressor;
 use super::checksums::{self, CREATOR_MARK};
 use super::page::{PageEncoding, PageKind, put_header};
 
-/// A Parquet file that is being made.
+/// A Parquet file in progress.
 pub(super) struct FileBuilder {
     bytes: Vec<u8>,
     schema: SchemaDescPtr,
     compressor: Compressor<'static>,
-    /// The compressed pages of a column, here so that the memory is used again.
+    /// The compressed pages of a column; kept so that the memory is reused.
     compressed: Vec<u8>,
-    /// How many of them are the dictionary's.
+    /// Bytes of it that belong to the dictionary.
     dictionary_bytes: usize,
-    /// One of them.
+    /// One compressed page.
     page: Vec<u8>,
     groups: Vec<RowGroupMetaData>,
     columns: Vec<ColumnChunkMetaData>,
@@ -32,12 +32,12 @@ pub(super) struct FileBuilder {
     rows: usize,
 }
 
-/// The values of a column in a row group, as they stand in pages.
+/// The values of a column in a row group, as stored in pages.
 #[derive(Debug, Default)]
 pub(super) struct EncodedColumn {
-    /// The different values.
+    /// The distinct values.
     pub(super) dictionary: Vec<u8>,
-    /// How many they are; 0 when there is no dictionary.
+    /// The number of distinct values; 0 without a dictionary.
     pub(super) words: usize,
     /// Levels and values.
     pub(super) data: Vec<u8>,
@@ -69,17 +69,17 @@ impl FileBuilder {
         })
     }
 
-    /// Sets the effort with which the columns to come are compressed.
+    /// Sets the compression level of later columns.
     pub(super) fn set_level(&mut self, zstd_level: i32) -> Result<(), ParquetError> {
         Ok(self.compressor.set_compression_level(zstd_level)?)
     }
 
-    /// Adds the next column of a row group of so many rows.
+    /// Adds the next column of a row group of `rows` rows.
     pub(super) fn add_column(&mut self, rows: usize, column: &EncodedColumn) -> Result<(), ParquetError> {
         let encoding = column.encoding.unwrap_or(PageEncoding::Plain);
         let plain_bytes = column.dictionary.len() + column.data.len();
         self.compress(column)?;
-        // Both pages are compressed, or none.
+        // Both pages are compressed, or neither.
         let is_compressed = self.compressed.len() < plain_bytes / 16 * 15;
         let start = self.bytes.len();
         let mut headers = 0;
@@ -120,7 +120,7 @@ impl FileBuilder {
         Ok(())
     }
 
-    /// Ends a row group of so many rows.
+    /// Ends a row group of `rows` rows.
     pub(super) fn end_group(&mut self, rows: usize) -> Result<(), ParquetError> {
         let columns = std::mem::take(&mut self.columns);
         let size = columns.iter().map(ColumnChunkMetaData::uncompressed_size).sum();
@@ -138,7 +138,7 @@ impl FileBuilder {
         Ok(())
     }
 
-    /// The whole file.
+    /// Completes the file.
     pub(super) fn finish(mut self, mut pairs: Vec<KeyValue>) -> Result<Vec<u8>, ParquetError> {
         let creator = Some(format!("inband version {} {CREATOR_MARK}", env!("CARGO_PKG_VERSION")));
         pairs.extend(checksums::pairs(&self.checksums));
@@ -168,7 +168,7 @@ impl FileBuilder {
     }
 }
 
-/// Appends a page of `plain` bytes before compression, and says how long its header is.
+/// Appends a page of `plain` bytes before compression; returns the length of its header.
 fn add_page(bytes: &mut Vec<u8>, kind: PageKind, values: usize, plain: usize, stored: &[u8]) -> usize {
     let start = bytes.len();
     put_header(bytes, kind, values, plain, stored);
@@ -181,7 +181,7 @@ fn number(length: usize) -> i64 {
     i64::try_from(length).unwrap_or(i64::MAX)
 }
 
-/// Begins every Parquet file.
+/// The first and last bytes of every Parquet file.
 pub(super) const MAGIC: &[u8; 4] = b"PAR1";
-/// Version of the format that the pages follow.
+/// Format version that the pages follow.
 const FORMAT: i32 = 1;

@@ -1,4 +1,4 @@
-//! What the footer of a segment says, in little memory: where each column chunk stands, and what it may hold.
+//! The footer of a segment in little memory: positions and bounds of the column chunks.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -23,17 +23,17 @@ pub(crate) struct Footer {
     pub(super) columns: Vec<FileColumn>,
     /// The chunks of all columns, row group by row group.
     chunks: Vec<ChunkPlace>,
-    /// Checksums of the chunks; `None` in files of earlier versions.
+    /// Checksums of the chunks; `None` for earlier versions.
     checksums: Option<Vec<u32>>,
-    /// Whether the file begins and ends as Parquet files do.
+    /// Whether the file has the Parquet magic at both ends.
     pub(super) has_magic: bool,
-    /// Where each column of the table stands in the file.
+    /// Position in the file of each column of the table.
     pub(super) places: Vec<Option<usize>>,
     pub(super) kinds: Vec<Kind>,
     pub(super) names: Vec<&'static str>,
-    /// Where the offsets of each column stand that the file has as offsets.
+    /// Clock and position in the file of each column that is stored as offsets.
     pub(super) offsets: Vec<Option<(Clock, usize)>>,
-    /// Where the delays of reports stand, which offsets are to be read with.
+    /// Position of the delays of reports, from which offsets are resolved.
     pub(super) delays: Option<usize>,
 }
 
@@ -47,15 +47,15 @@ pub(super) struct FileColumn {
 /// A column chunk.
 #[derive(Debug)]
 pub(super) struct ChunkPlace {
-    /// Where it begins, and how long it is; `None` where the footer names no place in a file.
+    /// Offset and length; `None` if the footer contains no valid ones.
     pub(super) range: Option<(u64, usize)>,
     pub(super) compression: Compression,
-    /// How many values are missing, where that is told.
+    /// The number of missing values, if recorded.
     pub(super) missing: Option<u64>,
     bounds: Bounds,
 }
 
-/// The least and the greatest value of a chunk, where they are told.
+/// The smallest and the largest value of a chunk, if recorded.
 #[derive(Debug)]
 enum Bounds {
     Unknown,
@@ -64,7 +64,7 @@ enum Bounds {
 }
 
 impl Footer {
-    /// Reads the footer of a segment; a column that an older program did not write reads as missing.
+    /// Reads the footer of a segment; columns that an older program did not write read as missing.
     pub(super) fn read(file: &File, shape: &Shape) -> Result<Self, Fault> {
         let (footer, has_magic) = read_footer(file)?;
         let seal = checksums::check(&footer);
@@ -121,18 +121,18 @@ impl Footer {
         })
     }
 
-    /// Whether what is read is known to be what was written.
+    /// Whether the contents are protected by checksums.
     pub(super) fn is_verified(&self) -> bool {
         self.checksums.is_some()
     }
 
-    /// The chunk of a column of the file in a row group, and its checksum where it has one.
+    /// The chunk of a column of the file in a row group, and its checksum, if any.
     pub(super) fn chunk(&self, group: usize, place: usize) -> (&ChunkPlace, Option<u32>) {
         let number = group * self.columns.len() + place;
         (&self.chunks[number], self.checksums.as_ref().map(|all| all[number]))
     }
 
-    /// The least and the greatest number of a column of the table in a row group.
+    /// The smallest and the largest number of a column of the table in a row group.
     pub(super) fn integer_bounds(&self, group: usize, column: usize) -> Option<(i64, i64)> {
         match self.chunk(group, self.places[column]?).0.bounds {
             Bounds::Integers(least, greatest) => Some((least, greatest)),
@@ -140,7 +140,7 @@ impl Footer {
         }
     }
 
-    /// The least and the greatest text of a column of the table in a row group.
+    /// The smallest and the largest text of a column of the table in a row group.
     pub(super) fn text_bounds(&self, group: usize, column: usize) -> Option<(&[u8], &[u8])> {
         match &self.chunk(group, self.places[column]?).0.bounds {
             Bounds::Texts(bounds) => Some((&bounds[0], &bounds[1])),
@@ -148,7 +148,7 @@ impl Footer {
         }
     }
 
-    /// Bytes it takes in memory, about.
+    /// Bytes of memory, approximately.
     pub(crate) fn bytes(&self) -> usize {
         let texts = |chunk: &ChunkPlace| match &chunk.bounds {
             Bounds::Texts(bounds) => 2 * size_of::<Box<[u8]>>() + bounds[0].len() + bounds[1].len(),
@@ -201,11 +201,11 @@ fn chunk(about: &ColumnChunkMetaData) -> ChunkPlace {
     ChunkPlace { range, compression: about.compression(), missing, bounds }
 }
 
-/// Why a segment is not read.
+/// Why a segment cannot be read.
 pub(super) enum Fault {
     /// Its footer is damaged.
     Damaged(String),
-    /// It is whole, and not for this program.
+    /// It is intact, but not supported by this program.
     Refused(ParquetError),
 }
 
@@ -215,7 +215,7 @@ impl From<std::io::Error> for Fault {
     }
 }
 
-/// The footer with its length behind it, and whether the magic is at both ends of the file.
+/// The footer, followed by its length, and whether the magic is at both ends of the file.
 fn read_footer(file: &File) -> Result<(Vec<u8>, bool), Fault> {
     let cut = || Fault::Damaged("it is cut off or damaged".to_owned());
     let length = file.metadata()?.len();
@@ -233,5 +233,5 @@ fn read_footer(file: &File) -> Result<(Vec<u8>, bool), Fault> {
     Ok((bytes, begin == *MAGIC && magic == *MAGIC))
 }
 
-/// Bytes of the length behind a footer.
+/// Bytes of the length after a footer.
 const LENGTH_BYTES: usize = 4;

@@ -1,23 +1,23 @@
-//! The header of a page, read from Thrift's compact protocol.
+//! The header of a page, decoded from Thrift's compact protocol.
 
 use super::unpack::Bytes;
 
-/// What the header of a page says.
+/// The contents of a page header.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct PageHeader {
     pub(super) page_type: i64,
     /// Bytes of the page before and after compression.
     pub(super) plain_bytes: usize,
     pub(super) stored_bytes: usize,
-    /// CRC-32 of the bytes as they are stored.
+    /// CRC-32 of the stored bytes.
     pub(super) checksum: Option<u32>,
-    /// Values of the page, and their encoding.
+    /// The number of values, and their encoding.
     pub(super) values: usize,
     pub(super) encoding: i64,
 }
 
 impl PageHeader {
-    /// Reads a header; `None` when the bytes are something else.
+    /// Reads a header; `None` if the bytes are something else.
     pub(super) fn read(bytes: &mut Bytes<'_>) -> Option<Self> {
         let mut header = Self::default();
         each_field(bytes, 0, &mut |field, bytes| {
@@ -49,7 +49,7 @@ struct Field {
     kind: u8,
 }
 
-/// Hands each field of a structure to `take`, which has to read it.
+/// Passes each field of a structure to `take`, which must read it.
 fn each_field<'a>(
     bytes: &mut Bytes<'a>,
     depth: usize,
@@ -83,7 +83,7 @@ fn skip(bytes: &mut Bytes<'_>, kind: u8, depth: usize) -> Option<()> {
             bytes.take(length)?;
         }
         STRUCT => each_field(bytes, depth, &mut |field, bytes| skip(bytes, field.kind, depth + 1))?,
-        // Pages have no lists, sets or maps.
+        // Page headers have no lists, sets or maps.
         _ => return None,
     }
     Some(())
@@ -102,5 +102,5 @@ const I64: u8 = 6;
 const DOUBLE: u8 = 7;
 const BINARY: u8 = 8;
 const STRUCT: u8 = 12;
-/// Structures in one another, at most.
+/// Maximum nesting of structures.
 const MAX_DEPTH: usize = 8;

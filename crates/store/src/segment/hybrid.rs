@@ -1,18 +1,19 @@
-//! How do small numbers stand in a page? Runs of the same number by their length, others packed bit by bit.
+//! Hybrid encoding of small numbers: runs of equal numbers, and bit-packed ones.
 //!
-//! This is the RLE/bit-packing hybrid of Parquet: a run is a varint of its length times two and the number in whole
-//! bytes; packed numbers are a varint of their groups of eight times two plus one, and their bits, low bits first.
+//! This is Parquet's RLE/bit-packing hybrid: a run is a varint of twice its length, then the number in whole
+//! bytes; packed numbers are a varint of twice the number of their groups of eight plus one, then their bits,
+//! low bits first.
 
-/// So many times the same number.
+/// A repeated number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Run {
     pub(super) code: u32,
     pub(super) length: u32,
 }
 
-/// Appends runs of numbers of at most so many bits.
+/// Appends runs of numbers of at most `width` bits.
 pub(super) fn put_runs(bytes: &mut Vec<u8>, width: u32, runs: impl Iterator<Item = Run>) {
-    // Numbers that are to be packed; never more than a page has.
+    // Numbers to be packed; bounded by the size of a page.
     let mut pending = Vec::new();
     for Run { code, length } in runs {
         let missing = pending.len().next_multiple_of(GROUP) - pending.len();
@@ -30,7 +31,7 @@ pub(super) fn put_runs(bytes: &mut Vec<u8>, width: u32, runs: impl Iterator<Item
     put_packed(bytes, width, &mut pending);
 }
 
-/// How many bits the numbers up to this one take.
+/// The number of bits of numbers up to this one.
 pub(super) fn width_of(greatest: u64) -> u32 {
     u64::BITS - greatest.leading_zeros()
 }
@@ -43,7 +44,7 @@ pub(super) fn put_varint(bytes: &mut Vec<u8>, mut number: u64) {
     bytes.push(number.to_le_bytes()[0]);
 }
 
-/// Appends numbers of `width` bits, low bits first, filled up to whole bytes.
+/// Appends numbers of `width` bits, low bits first, padded to whole bytes.
 #[inline]
 pub(super) fn pack(bytes: &mut Vec<u8>, width: u32, numbers: impl Iterator<Item = u64>) {
     let (mut word, mut used) = (0_u64, 0);
@@ -53,7 +54,7 @@ pub(super) fn pack(bytes: &mut Vec<u8>, width: u32, numbers: impl Iterator<Item 
         if used >= u64::BITS {
             bytes.extend_from_slice(&word.to_le_bytes());
             used -= u64::BITS;
-            // A shift by all bits would leave them where they are.
+            // A shift by the full width would leave the number unchanged.
             word = number.checked_shr(width - used).unwrap_or(0);
         }
     }
@@ -72,9 +73,9 @@ fn put_packed(bytes: &mut Vec<u8>, width: u32, pending: &mut Vec<u32>) {
     pending.clear();
 }
 
-/// Packed numbers come in groups of so many.
+/// Packed numbers per group.
 const GROUP: usize = 8;
-/// A shorter run is packed with its neighbours.
+/// Shorter runs are packed with their neighbors.
 const MIN_RUN: usize = 16;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! How do observations become a segment? Row group by row group and column by column, straight out of memory.
+//! Encoding of observations as a segment, column by column, directly from memory.
 
 use std::fs::File;
 use std::io::Write;
@@ -17,7 +17,7 @@ use super::schema::{pairs, schema};
 use crate::order::Order;
 use crate::source::Source;
 
-/// Writes hops in their order.
+/// Writes hops in the given order.
 pub(super) fn write_hops(mut file: File, columns: &HopColumns, order: &Order) -> Result<(), ParquetError> {
     let shape = OBSERVATIONS.shape();
     let mut builder = FileBuilder::new(schema(&stored(&shape))?, ZSTD_LEVEL)?;
@@ -26,7 +26,7 @@ pub(super) fn write_hops(mut file: File, columns: &HopColumns, order: &Order) ->
     let level = |name| if LIGHT.contains(name) { LIGHT_LEVEL } else { ZSTD_LEVEL };
     let levels: Vec<i32> = shape.columns.iter().map(|(name, ..)| level(name)).collect();
     let sources: Vec<_> = (0..are_noisy.len()).map(Source::of).collect();
-    // What is the same everywhere need not be looked up for each row.
+    // Constant columns need no lookup per row.
     let are_same: Vec<bool> = sources.iter().map(|source| group.is_same(*source)).collect();
     let numbers: Vec<Vec<u64>> = sources
         .iter()
@@ -51,20 +51,20 @@ pub(super) fn write_hops(mut file: File, columns: &HopColumns, order: &Order) ->
     Ok(())
 }
 
-/// The row group at hand.
+/// The current row group.
 struct Group<'a> {
     columns: &'a HopColumns,
     order: &'a Order,
     rows: Range<usize>,
-    /// The flows of its rows, and how many rows each has.
+    /// The flows of its rows, with the number of rows of each.
     flows: Vec<(Option<Flow>, u32)>,
-    /// The fields that one of all hops has, and those that all have.
+    /// The fields that any hop has, and those that all have.
     any: u16,
     all: u16,
     encoder: ColumnEncoder,
-    /// The timestamp that those of each report are told by.
+    /// The timestamp to which each report's offsets refer.
     anchors: Vec<Option<i64>>,
-    /// The numbers of the column at hand.
+    /// The numbers of the current column.
     numbers: Vec<u64>,
 }
 
@@ -77,7 +77,7 @@ impl<'a> Group<'a> {
         Group { columns, order, rows: 0..0, flows, any, all, encoder, anchors, numbers }
     }
 
-    /// Whether a column has the same value everywhere.
+    /// Whether a column is constant.
     fn is_same(&self, source: Source) -> bool {
         let reports = &self.order.reports;
         match source {
@@ -94,7 +94,7 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// The numbers of the reports, where they differ.
+    /// The numbers of the reports, if they differ.
     fn numbers_of_reports(&self, source: Source, is_same: bool) -> Vec<u64> {
         match source {
             Source::Report(of) if !is_same => {
@@ -120,7 +120,7 @@ impl<'a> Group<'a> {
         self.rows = rows;
     }
 
-    /// Encodes the next column; `numbers` are those of reports, where they are not all the same.
+    /// Encodes the next column; `numbers` are those of the reports, if not constant.
     fn encode(&mut self, source: Source, is_noisy: bool, is_same: bool, numbers: &[u64]) {
         self.encoder.begin();
         let order = self.order;
@@ -171,7 +171,7 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// Takes numbers that may be missing, each so many times.
+    /// Adds optional numbers with their repetitions.
     fn put_optional(&mut self, numbers: &[(Option<u64>, u32)]) {
         self.encoder.put_levels(numbers.iter().map(|(number, length)| (number.is_some(), *length)));
         let present = numbers.iter().filter_map(|(number, length)| Some((signed((*number)?), *length)));
@@ -196,7 +196,7 @@ impl<'a> Group<'a> {
         self.put(is_noisy);
     }
 
-    /// Takes a timestamp of the node's clock as an offset.
+    /// Adds a timestamp of the node's clock as an offset.
     fn put_offsets(&mut self, field: HopField) {
         self.put_levels_of(field);
         self.numbers.clear();
@@ -218,7 +218,7 @@ impl<'a> Group<'a> {
         self.put(field == HopField::EgressTimestamp);
     }
 
-    /// Encodes how long after their anchor reports arrived.
+    /// Encodes the time from each report's anchor to its arrival.
     fn encode_delays(&mut self) {
         self.encoder.begin();
         let order = self.order;
@@ -240,7 +240,7 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// Says which hops have a field that may be missing.
+    /// Sets which hops have an optional field.
     fn put_levels_of(&mut self, field: HopField) {
         let hops = &self.order.hops[self.rows.clone()];
         let present = self.columns.present();
@@ -256,10 +256,10 @@ impl<'a> Group<'a> {
     }
 }
 
-/// The last timestamp of each report: that of the last hop that has one, when the packet left or else when it entered.
+/// The last timestamp of each report: of its last hop that has one, the egress or else the ingress timestamp.
 fn anchors(columns: &HopColumns, order: &Order) -> Vec<Option<i64>> {
     let mut anchors = vec![None; order.reports.len()];
-    // Hops of a report come with its first ones first.
+    // The hops of a report are in path order.
     for (hop, report) in order.hops.iter().zip(&order.report_of) {
         let of = |field| stamp(columns, field, *hop as usize);
         let last = of(HopField::EgressTimestamp).or_else(|| of(HopField::IngressTimestamp));
@@ -270,19 +270,19 @@ fn anchors(columns: &HopColumns, order: &Order) -> Vec<Option<i64>> {
     anchors
 }
 
-/// A number of a hop that fits 63 bits.
+/// A number of a hop, limited to 63 bits.
 fn stamp(columns: &HopColumns, field: HopField, hop: usize) -> Option<i64> {
     columns.value(field, hop).map(|number| signed(number).cast_signed())
 }
 
-/// Whether something is the same of all reports.
+/// Whether a property is the same for all reports.
 fn are_same<T: PartialEq>(reports: &[ReportRecord], of: impl Fn(&ReportRecord) -> T) -> bool {
     let Some((first, rest)) = reports.split_first() else { return true };
     let first = of(first);
     rest.iter().all(|report| of(report) == first)
 }
 
-/// A number that fits 63 bits, as files have it.
+/// A number as stored in files, limited to 63 bits.
 fn signed(number: u64) -> u64 {
     number.min(i64::MAX.cast_unsigned())
 }
@@ -291,9 +291,9 @@ fn count(rows: usize) -> u32 {
     u32::try_from(rows).unwrap_or(u32::MAX)
 }
 
-/// Columns whose values nearly all differ, without a pattern.
+/// Columns whose values are nearly all distinct, without a pattern.
 const NOISY: [&str; 6] =
     ["time", "hop_latency", "queue_occupancy", "egress_utilization", "buffer_occupancy", "sequence"];
-/// Those of small numbers that come at random: what is found with more effort takes more room than it saves.
+/// Columns of small random numbers: matches found with a higher level take more space than they save.
 const LIGHT: [&str; 3] = ["queue_occupancy", "egress_utilization", "buffer_occupancy"];
 const LIGHT_LEVEL: i32 = 1;

@@ -1,30 +1,31 @@
-//! How does a page stand in a file? A header in Thrift's compact protocol, then its bytes.
+//! The header of a page, in Thrift's compact protocol.
 
 use super::hybrid::put_varint;
 
-/// What a page holds.
+/// The content of a page.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum PageKind {
-    /// The different values of a column.
+    /// The distinct values of a column.
     Dictionary,
-    /// Values, or which of the dictionary they are.
+    /// Values, or codes of a dictionary.
     Data(PageEncoding),
 }
 
-/// How the values of a data page are written.
+/// The encoding of a data page's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PageEncoding {
-    /// As they are.
+    /// Plain values.
     Plain,
-    /// As places in the dictionary.
+    /// Dictionary indices.
     Dictionary,
-    /// As differences.
+    /// Differences.
     Delta,
-    /// Byte by byte.
+    /// Split by byte.
     Split,
 }
 
-/// Appends the header of a page of `values` values, which are `plain` bytes before compression and `stored` after it.
+/// Appends the header of a page with `values` values, `plain` bytes before compression and `stored` bytes
+/// after it.
 pub(super) fn put_header(bytes: &mut Vec<u8>, kind: PageKind, values: usize, plain: usize, stored: &[u8]) {
     let numbers: &[usize] = match kind {
         PageKind::Data(encoding) => &[values, encoding.code(), RLE, RLE],
@@ -45,12 +46,12 @@ pub(super) fn put_header(bytes: &mut Vec<u8>, kind: PageKind, values: usize, pla
 fn put_numbers(bytes: &mut Vec<u8>, numbers: &[usize]) {
     for number in numbers {
         bytes.push(NEXT_NUMBER);
-        // Numbers are signed, with their sign last.
+        // Numbers are zigzag-encoded.
         put_varint(bytes, (*number as u64) << 1);
     }
 }
 
-/// Appends a checksum as the next field, a signed number of 32 bits.
+/// Appends a checksum as the next field, a signed 32-bit number.
 fn put_checksum(bytes: &mut Vec<u8>, checksum: u32) {
     let number = i64::from(checksum.cast_signed());
     bytes.push(NEXT_NUMBER);
@@ -72,11 +73,11 @@ impl PageEncoding {
 const RLE: usize = 3;
 const DATA_PAGE: usize = 0;
 const DICTIONARY_PAGE: usize = 2;
-/// A field of 32 bits behind the one before.
+/// A 32-bit field, directly after the previous one.
 const NEXT_NUMBER: u8 = 0x15;
-/// A structure, the field behind the fourth.
+/// A structure, in the field after the fourth.
 const DATA_PAGE_FIELD: u8 = 0x1c;
-/// A structure, three fields behind the fourth.
+/// A structure, three fields after the fourth.
 const DICTIONARY_PAGE_FIELD: u8 = 0x3c;
 /// The end of a structure.
 const END: u8 = 0;

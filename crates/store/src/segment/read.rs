@@ -1,4 +1,4 @@
-//! Reads a segment: a row group at a time, and of it only the columns that are asked for.
+//! Reading of segments: one row group at a time, and only the requested columns.
 
 use std::fs::File;
 use std::ops::Range;
@@ -24,7 +24,7 @@ pub(crate) struct SegmentReader {
 }
 
 impl SegmentReader {
-    /// Opens a segment of a table, and reads its footer.
+    /// Opens a segment of a table and reads its footer.
     #[cfg(test)]
     pub(crate) fn open(path: &Path, shape: &Shape) -> Result<Self, StoreError> {
         let file = File::open(path).map_err(StoreError::io("open", path))?;
@@ -32,7 +32,7 @@ impl SegmentReader {
         Ok(Self::new(file, Arc::new(footer)))
     }
 
-    /// A segment whose footer is known.
+    /// Creates a reader from a known footer.
     pub(crate) fn new(file: File, footer: Arc<Footer>) -> Self {
         Self { file, footer }
     }
@@ -47,12 +47,12 @@ impl SegmentReader {
         })
     }
 
-    /// Whether the file begins and ends as Parquet files do.
+    /// Whether the file has the Parquet magic at both ends.
     pub(crate) fn has_magic(&self) -> bool {
         self.footer.has_magic
     }
 
-    /// Whether what is read is known to be what was written.
+    /// Whether the contents are protected by checksums.
     pub(crate) fn is_verified(&self) -> bool {
         self.footer.is_verified()
     }
@@ -66,22 +66,22 @@ impl SegmentReader {
         self.footer.names.get(column).copied().unwrap_or_default()
     }
 
-    /// Rows of a row group.
+    /// Number of rows of a row group.
     pub(crate) fn rows(&self, group: usize) -> usize {
         self.footer.groups[group]
     }
 
-    /// The least and the greatest number of a column in a row group; `None` when that is not known.
+    /// The smallest and the largest number of a column in a row group; `None` if unknown.
     pub(crate) fn integer_bounds(&self, group: usize, column: usize) -> Option<(i64, i64)> {
         self.footer.integer_bounds(group, column)
     }
 
-    /// The least and the greatest text of a column in a row group, or prefixes of them.
+    /// The smallest and the largest text of a column in a row group, or prefixes of them.
     pub(crate) fn text_bounds(&self, group: usize, column: usize) -> Option<(&[u8], &[u8])> {
         self.footer.text_bounds(group, column)
     }
 
-    /// Whether a row of a row group may have no value in a column.
+    /// Whether any row of a row group may lack a value in a column.
     pub(crate) fn misses(&self, group: usize, column: usize) -> bool {
         let footer = &self.footer;
         footer.places[column].is_none_or(|place| {
@@ -89,7 +89,7 @@ impl SegmentReader {
         })
     }
 
-    /// Whether a row may have no value in a column.
+    /// Whether any row may lack a value in a column.
     pub(crate) fn may_miss(&self, column: usize) -> bool {
         self.footer.places[column].is_none_or(|place| self.footer.columns[place].is_optional)
     }
@@ -109,7 +109,8 @@ impl SegmentReader {
         self.read(group, column, rows, None)
     }
 
-    /// The values of a column in some rows of a row group, which rise; the rows between them may have any value.
+    /// The values of a column in some rows of a row group, in ascending order; rows in between may have any
+    /// value.
     pub(crate) fn rows_of_column(
         &self,
         group: usize,
@@ -136,7 +137,7 @@ impl SegmentReader {
         }
     }
 
-    /// Timestamps of a node's clock, which stand as offsets in the file.
+    /// Timestamps of a node's clock, which the file stores as offsets.
     fn timestamps(
         &self,
         group: usize,
@@ -200,7 +201,7 @@ impl SegmentReader {
         decode(&bytes, Layout { kind, is_optional, compression, rows, wanted, picked })
     }
 
-    /// The values of a column in some rows of a row group.
+    /// The values of a column in a range of rows of a row group.
     pub(crate) fn part_of_column(
         &self,
         group: usize,
@@ -211,7 +212,7 @@ impl SegmentReader {
     }
 }
 
-/// Rows are few, and read alone, where this many times as many stand before the last of them.
+/// Rows are read selectively if the last one's position is at least this many times their number.
 const FEW: usize = 4;
-/// Bytes of a column chunk, at most.
+/// Maximum bytes of a column chunk.
 const MAX_CHUNK_BYTES: usize = 512 << 20;

@@ -1,4 +1,4 @@
-//! What the footer of a segment says of its columns and of itself.
+//! The schema and metadata in the footer of a segment.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ pub(super) fn schema(shape: &Shape) -> Result<TypePtr, ParquetError> {
     Ok(Arc::new(Type::group_type_builder(shape.name).with_fields(fields).build()?))
 }
 
-/// What the metadata of a segment say.
+/// The metadata of a segment.
 pub(super) fn pairs(shape: &Shape) -> Vec<KeyValue> {
     let pair = |key: &str, value: String| KeyValue::new(key.to_owned(), value);
     vec![pair(VERSION_KEY, SCHEMA_VERSION.to_string()), pair(TABLE_KEY, shape.name.to_owned())]

@@ -1,7 +1,7 @@
-//! Numbers byte by byte: first the lowest byte of each, then the next one of each.
+//! Byte-split numbers: the lowest byte of each number, then the next byte of each, and so on.
 //!
-//! This is Parquet's BYTE_STREAM_SPLIT. Of numbers without a pattern the high bytes are mostly the same, and compression
-//! gives each of the others the bits it needs.
+//! This is Parquet's BYTE_STREAM_SPLIT. In numbers without a pattern the high bytes are mostly equal, and
+//! compression gives the others the bits that they need.
 
 /// Appends numbers.
 pub(super) fn put_split(bytes: &mut Vec<u8>, numbers: &[u64]) {
@@ -11,7 +11,7 @@ pub(super) fn put_split(bytes: &mut Vec<u8>, numbers: &[u64]) {
     }
 }
 
-/// Appends the first `wanted` of `count` numbers that stand in `bytes` to `numbers`. `None` when they are not there.
+/// Appends the first `wanted` of the `count` numbers in `bytes` to `numbers`. `None` if they are missing.
 pub(super) fn take_split(bytes: &[u8], numbers: &mut Vec<i64>, count: usize, wanted: usize) -> Option<()> {
     if wanted == 0 {
         return Some(());
@@ -19,7 +19,7 @@ pub(super) fn take_split(bytes: &[u8], numbers: &mut Vec<i64>, count: usize, wan
     let Planes { base, differing } = Planes::of(bytes, count, wanted)?;
     let before = numbers.len();
     numbers.resize(before + wanted, base);
-    // As many at once as stay near the processor while they are put together.
+    // As many at once as fit the cache while they are assembled.
     for (part, numbers) in numbers[before..].chunks_mut(AT_ONCE).enumerate() {
         let start = part * AT_ONCE;
         for (shift, plane) in &differing {
@@ -31,8 +31,8 @@ pub(super) fn take_split(bytes: &[u8], numbers: &mut Vec<i64>, count: usize, wan
     Some(())
 }
 
-/// Puts the numbers in these rows, which rise, of `count` that stand in `bytes` into their places of `numbers`. `None` when
-/// they are not there.
+/// Puts those of the `count` numbers in `bytes` that are in `rows`, in ascending order, at their positions in
+/// `numbers`. `None` if they are missing.
 pub(super) fn pick_split(bytes: &[u8], numbers: &mut [i64], count: usize, rows: &[u32]) -> Option<()> {
     let Some(last) = rows.last() else { return Some(()) };
     let Planes { base, differing } = Planes::of(bytes, count, *last as usize + 1)?;
@@ -44,22 +44,22 @@ pub(super) fn pick_split(bytes: &[u8], numbers: &mut [i64], count: usize, rows: 
     Some(())
 }
 
-/// The bytes of numbers, by their places in them.
+/// The bytes of numbers, by significance.
 struct Planes<'a> {
-    /// The bytes that are the same of all.
+    /// The bytes that all numbers share.
     base: i64,
-    /// The others: by how many bits they are shifted, and those of all numbers.
+    /// The other bytes: their shift in bits, and the bytes of all numbers.
     differing: Vec<(usize, &'a [u8])>,
 }
 
 impl<'a> Planes<'a> {
-    /// Those of the first `wanted` of `count` numbers.
+    /// The planes of the first `wanted` of `count` numbers.
     fn of(bytes: &'a [u8], count: usize, wanted: usize) -> Option<Self> {
         let planes = bytes.get(..count.checked_mul(WIDTH)?).filter(|_| wanted <= count)?;
         let mut all = Self { base: 0, differing: Vec::with_capacity(WIDTH) };
         for (place, plane) in planes.chunks_exact(count).enumerate() {
             let plane = &plane[..wanted];
-            // Each byte is like the one behind it.
+            // Each byte equals the next one.
             match plane[1..] == plane[..wanted - 1] {
                 true => all.base |= i64::from(plane[0]) << (8 * place),
                 false => all.differing.push((8 * place, plane)),
@@ -69,9 +69,9 @@ impl<'a> Planes<'a> {
     }
 }
 
-/// Numbers that are put together at once.
+/// Numbers that are assembled at once.
 const AT_ONCE: usize = 1_024;
-/// Bytes of a number.
+/// Bytes per number.
 const WIDTH: usize = 8;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Numbers of a few bits each, and differences, as pages hold them.
+//! Decoding of bit-packed numbers, runs and differences.
 
 /// Bytes of a page that are read from the front.
 #[derive(Debug, Clone, Copy)]
@@ -24,7 +24,7 @@ impl<'a> Bytes<'a> {
         usize::try_from(u32::from_le_bytes(*bytes)).ok()
     }
 
-    /// A number of seven bits to a byte, low bits first.
+    /// A variable-length number of seven bits per byte, low bits first.
     pub(super) fn varint(&mut self) -> Option<u64> {
         let mut number = 0;
         for shift in (0..u64::BITS).step_by(7) {
@@ -37,14 +37,14 @@ impl<'a> Bytes<'a> {
         None
     }
 
-    /// The same, with the sign last.
+    /// A zigzag-encoded signed number.
     pub(super) fn zigzag(&mut self) -> Option<i64> {
         let number = self.varint()?;
         Some(((number >> 1) ^ (number & 1).wrapping_neg()).cast_signed())
     }
 }
 
-/// Hands `count` numbers of `width` bits each, as runs or one by one, to `take`. `None` when they are not there.
+/// Passes `count` numbers of `width` bits each to `take`, singly or as runs. `None` if they are missing.
 #[inline]
 pub(super) fn each_run(
     bytes: &mut Bytes<'_>,
@@ -81,8 +81,8 @@ pub(super) fn each_run(
     Some(())
 }
 
-/// Hands the numbers in these rows, which rise, of `count` as `each_run` reads them, to `take`. `None` when they are not
-/// there.
+/// Like `each_run`, but passes only the numbers in these rows, in ascending order. `None` if they are
+/// missing.
 pub(super) fn each_picked(
     bytes: &mut Bytes<'_>,
     width: u32,
@@ -121,7 +121,7 @@ pub(super) fn each_picked(
     Some(())
 }
 
-/// Hands `count` numbers of `width` bits each, low bits first, to `take`.
+/// Passes `count` numbers of `width` bits each, low bits first, to `take`.
 #[inline]
 pub(super) fn unpack(
     packed: &[u8],
@@ -138,7 +138,7 @@ pub(super) fn unpack(
     Some(())
 }
 
-/// One of numbers of `width` bits each, low bits first; 0 bits behind their end.
+/// One of the numbers of `width` bits each, low bits first; bits after the end are 0.
 #[inline]
 fn number_at(packed: &[u8], width: u32, index: usize) -> Option<u64> {
     let mask = if width >= u64::BITS { u64::MAX } else { (1 << width) - 1 };
@@ -157,7 +157,7 @@ fn number_at(packed: &[u8], width: u32, index: usize) -> Option<u64> {
     Some(number & mask)
 }
 
-/// Appends the first `wanted` of at most `most` numbers that are written as differences to `numbers`.
+/// Appends the first `wanted` of at most `most` delta-encoded numbers to `numbers`.
 pub(super) fn take_deltas(
     bytes: &mut Bytes<'_>,
     numbers: &mut Vec<i64>,
@@ -208,7 +208,7 @@ pub(super) fn take_deltas(
     Some(())
 }
 
-/// Parts of a block, at most.
+/// Maximum parts per block.
 const MAX_PARTS: usize = 64;
-/// Differences of a block, at most.
+/// Maximum differences per block.
 const MAX_BLOCK: usize = 1 << 16;

@@ -1,4 +1,4 @@
-//! How does a segment come to be? Under another name, made durable, then renamed.
+//! Writing of segments: under a temporary name, made durable, then renamed.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -21,17 +21,17 @@ use crate::layout::UNFINISHED;
 use crate::order::Order;
 use crate::source::integer;
 
-/// Writes the rows of a segment, and comes back when they are durable under this name.
+/// Writes the rows of a segment; returns when they are durable under this name.
 pub(crate) fn write<R>(path: &Path, table: &Table<R>, rows: &[R]) -> Result<(), StoreError> {
     write_file(path, |file| write_rows(file, table, rows))
 }
 
-/// Writes a segment of observations likewise.
+/// Writes a segment of observations; returns when it is durable under this name.
 pub(crate) fn write_observations(path: &Path, columns: &HopColumns, order: &Order) -> Result<(), StoreError> {
     write_file(path, |file| write_hops(file, columns, order))
 }
 
-/// Writes a segment of columns, those of one row group after another until there are no more.
+/// Writes a segment from columns, one row group after another until there are no more.
 pub(crate) fn write_columns(
     path: &Path,
     shape: &Shape,
@@ -69,12 +69,12 @@ fn write_file(path: &Path, write: impl FnOnce(File) -> Result<(), ParquetError>)
     let unfinished = path.with_extension(UNFINISHED);
     let written = write_unfinished(&unfinished, write);
     if written.is_err() {
-        // The error that matters is the first one.
+        // The first error is the one to report.
         let _ = fs::remove_file(&unfinished);
         return written;
     }
     fs::rename(&unfinished, path).map_err(StoreError::io("rename", &unfinished))?;
-    // The directories above may be new, too.
+    // The parent directories may be new too.
     for directory in path.ancestors().skip(1).take(4) {
         sync_directory(directory).map_err(StoreError::io("sync", directory))?;
     }
@@ -95,7 +95,7 @@ fn write_rows<R>(mut file: File, table: &Table<R>, rows: &[R]) -> Result<(), Par
     let shape = table.shape();
     let mut builder = FileBuilder::new(schema(&shape)?, ZSTD_LEVEL)?;
     let mut encoder = ColumnEncoder::new();
-    // A question reads few of rows with long texts, and of those that stand by what they are about.
+    // A question reads few rows with long texts, and few of those ordered by subject.
     let at_once = match table.name {
         name if LONG.contains(&name) => LONG_ROWS,
         name if BY_PLACE.contains(&name) => BY_PLACE_ROWS,
@@ -133,11 +133,11 @@ pub(crate) fn column_of<R>(cells: &Cells<R>, rows: &[R]) -> ColumnData {
     }
 }
 
-/// Tables whose rows stand by node or by flow, and the rows of their row groups.
+/// Tables whose rows are ordered by node or flow, and their rows per row group.
 const BY_PLACE: [&str; 3] = [MINUTES.name, HOURS.name, PATHS.name];
 pub(crate) const BY_PLACE_ROWS: usize = 2_048;
-/// Tables whose rows hold long texts, and the rows of their row groups.
+/// Tables whose rows contain long texts, and their rows per row group.
 const LONG: [&str; 3] = [EVENTS.name, REPORTS.name, BURSTS.name];
 const LONG_ROWS: usize = 1_024;
-/// Columns whose values are nearly all different and follow one another.
+/// Columns whose values are nearly all distinct, and ascending.
 const CLIMBING: [&str; 1] = ["time"];

@@ -1,4 +1,5 @@
-//! How does a hop stand in a payload of the first version? What is there as bits, then what is there, as differences from the hop before.
+//! A hop in a version 1 payload: presence bits, then the present values, as differences from the previous
+//! hop.
 
 use std::net::IpAddr;
 
@@ -6,7 +7,7 @@ use inband_model::{Flow, HopRecord, Nanos, NodeId, Origin, ReportVersion};
 
 use crate::log::cursor::Cursor;
 
-/// Reads a hop; `None` when the bytes are something else.
+/// Reads a hop; `None` if the bytes are something else.
 pub(super) fn get_hop(cursor: &mut Cursor<'_>, previous: &HopRecord) -> Option<HopRecord> {
     let bits: u32 = cursor.narrow()?;
     let has = |bit: u32| bits & bit != 0;
@@ -83,11 +84,11 @@ const ORIGINS: [Origin; 3] = [Origin::MdStack, Origin::MxReport, Origin::XdRepor
 const VERSIONS: [ReportVersion; 4] =
     [ReportVersion::V0_5, ReportVersion::V1_0, ReportVersion::V2_0, ReportVersion::HostInt];
 
-// The bits that come most are the lowest, so that they fit few bytes.
-/// Time, reporter, sequence and number of hops are those of the hop before.
+// The most frequent bits are the lowest, so that they fit few bytes.
+/// Time, reporter, sequence and number of hops equal those of the previous hop.
 const SAME_REPORT: u32 = 1;
 const FLOW: u32 = 1 << 1;
-/// The flow is that of the hop before.
+/// The flow equals that of the previous hop.
 const SAME_FLOW: u32 = 1 << 2;
 const DROPPED: u32 = 1 << 3;
 const CONGESTED_QUEUE: u32 = 1 << 4;
@@ -97,5 +98,5 @@ const ORIGIN_SHIFT: u32 = 7;
 const VERSION_SHIFT: u32 = 9;
 const INGRESS_TIMESTAMP: u32 = 1 << 11;
 const EGRESS_TIMESTAMP: u32 = 1 << 12;
-/// One bit for each of the other things that may be missing, in their order.
+/// One bit for each of the other optional values, in order.
 const OPTIONAL_SHIFT: u32 = 13;

@@ -10,7 +10,7 @@ use super::ColumnEncoder;
 use crate::sample::{Folder, Numbers};
 use crate::segment::file::FileBuilder;
 
-/// Writes one column of numbers, of which some may be missing, and reads it with the library.
+/// Writes one column of numbers, some possibly missing, and reads it with the library.
 fn through_a_file(column: &[Option<u64>], is_optional: bool, climbs: bool) -> (Vec<i64>, Vec<i16>) {
     let repetition = if is_optional { Repetition::OPTIONAL } else { Repetition::REQUIRED };
     let field = Type::primitive_type_builder("number", Physical::INT64).with_repetition(repetition);
@@ -18,7 +18,7 @@ fn through_a_file(column: &[Option<u64>], is_optional: bool, climbs: bool) -> (V
     let schema = Type::group_type_builder("numbers").with_fields(fields).build().unwrap();
     let mut builder = FileBuilder::new(Arc::new(schema), 1).unwrap();
     let mut encoder = ColumnEncoder::new();
-    // A column before this one leaves nothing behind.
+    // A previous column must leave nothing behind.
     encoder.begin();
     encoder.put_numbers(&[7, 8, 9]);
     encoder.begin();
@@ -63,7 +63,7 @@ proptest! {
         let mut numbers = Numbers(seed);
         let mut number = 0;
         let column: Vec<Option<u64>> = (0..rows).map(|_| {
-            // Now and then the same again.
+            // Repeats some numbers.
             number = if numbers.below(3) == 0 { number } else { numbers.next() >> (63 - bits) >> 1 };
             (!is_optional || numbers.below(10) >= missing_of_ten).then_some(number)
         }).collect();

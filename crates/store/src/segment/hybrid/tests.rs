@@ -46,7 +46,7 @@ proptest! {
         let expected: Vec<u32> =
             runs.iter().flat_map(|run| std::iter::repeat_n(run.code, run.length as usize)).collect();
         prop_assert_eq!(read(&bytes, width, expected.len()), &expected[..]);
-        // Some of them, as those who look for few rows read them.
+        // Some of the rows, as a selective question reads them.
         let rows: Vec<u32> = (0..u32::try_from(expected.len()).unwrap()).filter(|row| row % 3 == 1).collect();
         let mut found = Vec::new();
         each_picked(&mut Bytes(&bytes), width, expected.len(), &rows, |row, code| {
