@@ -1,4 +1,4 @@
-//! Where in the columns of memory does each column of the observations stand?
+//! The sources in memory for the columns of `observations`.
 
 use std::net::IpAddr;
 use std::ops::Range;
@@ -8,16 +8,16 @@ use inband_model::{Flow, HopColumns, HopField, ReportRecord, Values};
 
 use crate::history::ColumnData;
 
-/// What the values of a column are taken from.
+/// Where the values of a column come from.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Source {
     /// A number of the report.
     Report(fn(&ReportRecord) -> u64),
-    /// A number of the report that may be missing.
+    /// An optional number of the report.
     OptionalReport(fn(&ReportRecord) -> Option<u64>),
-    /// Whether something is so of the report.
+    /// A flag of the report.
     Flag(fn(&ReportRecord) -> bool),
-    /// A word that says something of the report.
+    /// A string of the report.
     Word(fn(&ReportRecord) -> &'static str),
     /// A number of the flow; missing without a flow.
     Flow(fn(&Flow) -> u64),
@@ -102,12 +102,12 @@ impl<'a> Iterator for Reports<'a> {
     }
 }
 
-/// A number as files and SQL have it.
+/// A number as in files and SQL.
 pub(crate) fn integer(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// The columns of the observations in their order.
+/// The columns of `observations` in order.
 const SOURCES: [(&str, Source); 33] = [
     ("time", Source::Report(|report| report.received_at.0)),
     ("flow_id", Source::Flow(|flow| flow.id().0)),

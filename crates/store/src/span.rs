@@ -1,4 +1,4 @@
-//! Spans of time as questions write them.
+//! Durations in questions.
 
 /// A number and a unit: `500ms`, `10s`, `5m`, `1h`, `1d`.
 pub(crate) fn parse_span(text: &str) -> Option<i64> {
@@ -8,7 +8,7 @@ pub(crate) fn parse_span(text: &str) -> Option<i64> {
     number.parse::<i64>().ok()?.checked_mul(*nanos)
 }
 
-/// Nanoseconds of each unit.
+/// Nanoseconds per unit.
 const UNITS: [(&str, i64); 7] = [
     ("ns", 1),
     ("us", 1_000),

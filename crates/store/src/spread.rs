@@ -1,4 +1,4 @@
-//! How a value of hops is spread by size, from step to step of a time.
+//! The distribution of a hop value by size, per time step.
 
 use std::collections::BTreeMap;
 use std::thread;
@@ -11,22 +11,22 @@ use crate::history::{Chunk, History};
 use crate::question::{Limits, QueryError};
 use crate::range::TimeRange;
 
-/// Which hops are counted, and by which value.
+/// Which hops are counted, and the value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SpreadQuestion {
-    /// A column of numbers of `observations`.
+    /// A numeric column of `observations`.
     pub column: &'static str,
-    /// The time, in steps from its beginning on.
+    /// The time range; steps start at its beginning.
     pub range: TimeRange,
     /// Length of a step, nanoseconds.
     pub step_ns: u64,
-    /// Only hops in this node.
+    /// Only hops at this node.
     pub node: Option<u32>,
-    /// Only hops that leave by this interface.
+    /// Only hops that leave through this interface.
     pub interface: Option<u32>,
     /// Only hops through this queue.
     pub queue: Option<u32>,
-    /// Only hops of packets of this flow.
+    /// Only hops of this flow.
     pub flow: Option<FlowId>,
 }
 
@@ -35,10 +35,10 @@ pub struct SpreadQuestion {
 pub struct Spread(BTreeMap<(u32, u8), u64>);
 
 impl Spread {
-    /// How many sizes there are.
+    /// The number of sizes.
     pub const SIZES: u8 = 64;
 
-    /// The least value of a size: 0, 1, and from 2 on two to each doubling.
+    /// The smallest value of a size: 0, 1, then two sizes per doubling from 2 on.
     #[must_use]
     pub fn edge(size: u8) -> u64 {
         match size {
@@ -60,12 +60,12 @@ impl Spread {
         }
     }
 
-    /// Counts values of a step.
+    /// Adds `count` occurrences of a value to a step.
     pub fn add(&mut self, step: u32, value: u64, count: u64) {
         *self.0.entry((step, Self::size(value))).or_default() += count;
     }
 
-    /// Step, size and count of all that is not 0.
+    /// Step, size and count of every nonzero count.
     pub fn counts(&self) -> impl Iterator<Item = (u32, u8, u64)> {
         self.0.iter().map(|((step, size), count)| (*step, *size, *count))
     }
@@ -76,10 +76,10 @@ impl Spread {
 }
 
 impl History {
-    /// How a value of hops is spread.
+    /// The distribution of a hop value.
     ///
     /// # Errors
-    /// It takes longer than the limits allow, or history cannot be read.
+    /// The question exceeds its time limit, or history cannot be read.
     pub fn spread(&self, question: &SpreadQuestion, limits: Limits) -> Result<Spread, QueryError> {
         let budget = Budget::new(limits);
         let shape = OBSERVATIONS.shape();
@@ -128,7 +128,7 @@ impl History {
         }
         spread
     }
-    /// The rows whose columns have these values; `None` where one of them is damaged.
+    /// The rows whose columns have these values; `None` if a column is damaged.
     pub(crate) fn rows_that_are(&self, chunk: &Chunk, tests: &[(usize, i64)]) -> Option<Vec<u32>> {
         let mut rows: Vec<u32> = (0..u32::try_from(chunk.rows()).unwrap_or(u32::MAX)).collect();
         for (place, (column, value)) in tests.iter().enumerate() {
@@ -145,7 +145,7 @@ impl History {
     }
 }
 
-/// Where the columns of the question stand.
+/// Positions of the columns.
 struct Columns {
     time: usize,
     value: usize,
@@ -167,7 +167,7 @@ impl Columns {
         })
     }
 
-    /// The values that columns have to have.
+    /// The values that columns must have.
     fn tests(&self, question: &SpreadQuestion) -> Vec<(usize, i64)> {
         let flow = question.flow.map(|flow| (self.flow, flow.0.cast_signed()));
         let small =

@@ -1,4 +1,4 @@
-//! How is history asked in SQL? SQLite reads the tables as virtual ones; nothing can be written.
+//! History in SQL: read-only virtual tables in SQLite.
 
 mod mistake;
 pub(crate) mod names;
@@ -22,21 +22,20 @@ use crate::question::{Answer, Cell, Limits, QueryError};
 use crate::vector;
 
 impl History {
-    /// Answers one question in the SQL of SQLite, with `quantile(value, share)` besides its own functions; nothing has
-    /// a name.
+    /// Answers one question in SQLite's SQL, with `quantile(value, share)` in addition; without names.
     ///
     /// # Errors
-    /// The question is wrong or costs too much, or history cannot be read.
+    /// The question is invalid or exceeds its limits, or history cannot be read.
     pub fn query(&self, sql: &str, limits: Limits) -> Result<Answer, QueryError> {
         let nobody: Arc<dyn Naming> = Arc::new(NoNames);
         self.query_named(sql, limits, &nobody)
     }
 
-    /// Answers one question as [`query`](History::query) does, where `node_name(node)`, `interface_name(node, interface)`
-    /// and `address_name(address)` give these names.
+    /// Answers one question like [`query`](History::query), with the names that `node_name(node)`,
+    /// `interface_name(node, interface)` and `address_name(address)` return.
     ///
     /// # Errors
-    /// The question is wrong or costs too much, or history cannot be read.
+    /// The question is invalid or exceeds its limits, or history cannot be read.
     pub fn query_named(
         &self,
         sql: &str,
@@ -51,7 +50,7 @@ impl History {
         self.query_by_row(sql, &budget, limits, names)
     }
 
-    /// Answers a question with SQLite alone, a row at a time.
+    /// Answers a question with SQLite alone, row by row.
     pub(crate) fn query_by_row(
         &self,
         sql: &str,
@@ -63,7 +62,7 @@ impl History {
         let connection =
             connect(Arc::clone(&history), budget, limits, names).map_err(|error| explain(error, limits))?;
         let found = answer(&connection, sql, budget, limits);
-        // What a table found wrong says more than what SQLite makes of it.
+        // The error of a table is more specific than SQLite's.
         match budget.take_failure() {
             Some(failure) => Err(failure),
             None => found.map(|answer| Answer { findings: history.findings(), ..answer }),
@@ -92,7 +91,7 @@ fn connect(
     Ok(connection)
 }
 
-/// Lets only pass what reads.
+/// Allows only reading.
 fn authorize(context: AuthContext<'_>) -> Authorization {
     match context.action {
         AuthAction::Select | AuthAction::Read { .. } | AuthAction::Recursive => Authorization::Allow,
@@ -161,7 +160,7 @@ fn explain(error: rusqlite::Error, limits: Limits) -> QueryError {
     }
 }
 
-/// Steps of SQLite's machine between two looks at the clock.
+/// SQLite virtual machine steps between two time checks.
 const STEPS_BETWEEN_CHECKS: i32 = 10_000;
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
-//! What did the user mean? Names that nobody knows are told with the nearest that is known.
+//! Suggestions for unknown names in a question.
 
 use inband_model::table::shapes;
 use rusqlite::Error;
 use strsim::normalized_damerau_levenshtein as likeness;
 
-/// The message of SQLite, with a suggestion.
+/// SQLite's message, with a suggestion.
 pub(super) fn explain(error: &Error) -> String {
     let (message, sql) = match error {
         Error::SqlInputError { msg, sql, .. } => (msg.clone(), sql.to_lowercase()),
@@ -25,21 +25,21 @@ pub(super) fn explain(error: &Error) -> String {
     format!("{message}; {suggestion}")
 }
 
-/// The columns of the tables that a question names; of all when it names none.
+/// The columns of the tables that a question names; of all tables if it names none.
 fn columns(sql: &str) -> Vec<&'static str> {
     let (named, others): (Vec<_>, Vec<_>) = shapes().into_iter().partition(|shape| sql.contains(shape.name));
     let tables = if named.is_empty() { others } else { named };
     tables.iter().flat_map(|shape| shape.columns.iter().map(|(name, ..)| *name)).collect()
 }
 
-/// The name without the table in front of it.
+/// The name without its table.
 fn bare(name: &str) -> &str {
     name.rsplit('.').next().unwrap_or(name)
 }
 
 fn nearest(name: &str, known: &[&str]) -> Option<String> {
     let name = name.to_lowercase();
-    // `latency` means `hop_latency`: a part of a name is as good as a slip of the fingers.
+    // `latency` means `hop_latency`: a part of a name counts like a typo.
     let like = |known: &str| {
         let part = name.len() >= MIN_PART && (known.contains(&name) || name.contains(known));
         likeness(&name, known).max(if part { LIKE } else { 0.0 })
@@ -48,7 +48,7 @@ fn nearest(name: &str, known: &[&str]) -> Option<String> {
     (best.0 >= LIKE).then(|| format!("did you mean {}?", best.1))
 }
 
-/// From here on two names are alike; 1 is the same name.
+/// Minimum similarity of names; 1 for equal ones.
 const LIKE: f64 = 0.6;
-/// Shorter parts of a name say nothing.
+/// Shorter parts of a name do not count.
 const MIN_PART: usize = 4;

@@ -1,4 +1,4 @@
-//! What do people call it? `node_name(node)`, `interface_name(node, interface)` and `address_name(address)`.
+//! The SQL functions `node_name(node)`, `interface_name(node, interface)` and `address_name(address)`.
 
 use std::net::IpAddr;
 use std::panic::RefUnwindSafe;
@@ -9,17 +9,17 @@ use rusqlite::functions::{Context, FunctionFlags};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Error, Result};
 
-/// Whoever knows how people call what reports name by number.
+/// Names for the ids and addresses in reports.
 pub trait Naming: Send + Sync + RefUnwindSafe {
     /// The name of a node.
     fn node_name(&self, node: u32) -> Option<&str>;
     /// The name of a node's level 1 interface.
     fn interface_name(&self, node: u32, interface: u16) -> Option<&str>;
-    /// The name of the host with this address, or else of its subnet.
+    /// The name of the host with this address, or of its subnet.
     fn address_name(&self, address: IpAddr) -> Option<&str>;
 }
 
-/// Nothing has a name.
+/// No names.
 #[derive(Debug, Clone, Copy)]
 pub struct NoNames;
 
@@ -51,7 +51,7 @@ impl Naming for Names {
     }
 }
 
-/// Adds the functions. What has no name is NULL, and so is the name of NULL.
+/// Adds the functions. They return NULL for NULL and for what has no name.
 pub(super) fn add(connection: &Connection, names: &Arc<dyn Naming>) -> Result<()> {
     let flags =
         FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC | FunctionFlags::SQLITE_INNOCUOUS;
@@ -74,7 +74,7 @@ pub(super) fn add(connection: &Connection, names: &Arc<dyn Naming>) -> Result<()
     })
 }
 
-/// An argument that is a number; `None` where it is NULL, or larger than such a number can be.
+/// A numeric argument; `None` if NULL or too large for the type.
 fn number<T: TryFrom<i64>>(context: &Context<'_>, index: usize, wrong: &str) -> Result<Option<T>> {
     match context.get_raw(index) {
         ValueRef::Integer(number) => Ok(T::try_from(number).ok()),
@@ -83,7 +83,7 @@ fn number<T: TryFrom<i64>>(context: &Context<'_>, index: usize, wrong: &str) -> 
     }
 }
 
-/// An argument that is an address; `None` where it is NULL, or a text that is no address.
+/// An address argument; `None` if NULL or not an address.
 fn address(context: &Context<'_>) -> Result<Option<IpAddr>> {
     match context.get_raw(0) {
         ValueRef::Text(text) => Ok(str::from_utf8(text).ok().and_then(|text| text.parse().ok())),

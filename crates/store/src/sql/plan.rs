@@ -1,8 +1,8 @@
-//! What does SQLite want of a table? Which columns, which rows, and whether groups lie together.
+//! SQLite's plan for reading a table: which columns, which rows, and whether groups are contiguous.
 
 use inband_model::table::{Kind, Shape};
 
-/// A comparison of a column with a value that is known before the first row.
+/// A comparison of a column with a value known before the first row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Comparison {
     Equal,
@@ -15,25 +15,25 @@ pub(crate) enum Comparison {
 /// What is decided before the values are known.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Plan {
-    /// Columns that are compared, in the order in which the values come.
+    /// Compared columns, in the order of the values.
     pub(crate) comparisons: Vec<(usize, Comparison)>,
-    /// Columns whose equal values lie together.
+    /// Columns whose equal values must be adjacent.
     pub(crate) group: Vec<usize>,
-    /// Columns that are read, a bit for each; the last bit stands for all behind it.
+    /// Columns that are read, one bit each; the last bit covers all further ones.
     pub(crate) used: u64,
 }
 
 /// A comparison with its value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Wanted {
-    /// The column is from one number to another, both included.
+    /// The column is in this range, both ends included.
     Integers(usize, i64, i64),
     /// The column is this text.
     Text(usize, String),
 }
 
 impl Plan {
-    /// Writes the plan as text, which is all that SQLite keeps of it.
+    /// Formats the plan as text, the form in which SQLite keeps it.
     pub(crate) fn to_text(&self) -> String {
         let comparison =
             |(column, comparison): &(usize, Comparison)| format!("{column}{}", comparison.letter());
@@ -42,7 +42,7 @@ impl Plan {
         format!("{};{};{}", comparisons.join(","), group.join(","), self.used)
     }
 
-    /// Reads what `to_text` writes.
+    /// Parses what `to_text` returns.
     pub(crate) fn parse(text: &str) -> Option<Plan> {
         let mut parts = text.split(';');
         let (comparisons, group, used) = (parts.next()?, parts.next()?, parts.next()?);
@@ -65,7 +65,7 @@ impl Plan {
 }
 
 impl Comparison {
-    /// What this comparison with a number leaves; `None` when it says nothing that can be used.
+    /// The condition for this number; `None` if it cannot be expressed.
     pub(crate) fn with_integer(self, column: usize, number: i64) -> Option<Wanted> {
         let (least, greatest) = match self {
             Comparison::Equal => (number, number),
@@ -77,7 +77,7 @@ impl Comparison {
         Some(Wanted::Integers(column, least, greatest))
     }
 
-    /// Whether a column of this kind can be compared so without reading every row.
+    /// Whether a column of this kind can be compared without reading every row.
     pub(crate) fn suits(self, kind: Kind) -> bool {
         kind != Kind::Text || self == Comparison::Equal
     }

@@ -1,4 +1,5 @@
-//! What does `quantile(value, share)` say? The least value that at least this share of all values does not exceed.
+//! The SQL function `quantile(value, share)`: the smallest value that at least this share of all values does
+//! not exceed.
 
 use std::sync::Arc;
 
@@ -30,7 +31,7 @@ impl Drop for Values {
     }
 }
 
-// A failure is noted under a lock, which a panic cannot leave half done.
+// A failure is recorded under a lock, which a panic cannot leave half done.
 impl std::panic::RefUnwindSafe for Values {}
 impl std::panic::UnwindSafe for Values {}
 
@@ -66,5 +67,5 @@ impl Aggregate<Values, Option<i64>> for Quantile {
     }
 }
 
-/// Room for the first values of a group.
+/// Capacity for the first values of a group.
 const FIRST_VALUES: usize = 64;

@@ -1,4 +1,4 @@
-//! The functions of SQL for times and sketches: `bucket`, `log2`, `sketch_quantile` and `sketch_merge`.
+//! The SQL functions for times and sketches: `bucket`, `log2`, `sketch_quantile` and `sketch_merge`.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::minutes::Sketch;
 use crate::source::integer;
 use crate::span::parse_span;
 
-/// Adds the functions. Each gives NULL for NULL.
+/// Adds the functions. Each returns NULL for NULL.
 pub(super) fn add(connection: &Connection, budget: &Arc<Budget>) -> Result<()> {
     let flags =
         FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC | FunctionFlags::SQLITE_INNOCUOUS;
@@ -36,7 +36,7 @@ pub(super) fn add(connection: &Connection, budget: &Arc<Budget>) -> Result<()> {
     connection.create_aggregate_function("sketch_merge", 1, flags, Merge(Arc::clone(budget)))
 }
 
-/// The sketch of many sketches, as text.
+/// The aggregate that merges sketches, returned as text.
 struct Merge(Arc<Budget>);
 
 impl Aggregate<Sketch, Option<String>> for Merge {
@@ -57,7 +57,7 @@ impl Aggregate<Sketch, Option<String>> for Merge {
     }
 }
 
-/// The first argument as a sketch; `None` for NULL.
+/// The first argument as a sketch; `None` if NULL.
 fn sketch(context: &Context<'_>, what: &'static str) -> Result<Option<Sketch>> {
     match context.get_raw(0) {
         ValueRef::Text(text) => {
@@ -69,7 +69,7 @@ fn sketch(context: &Context<'_>, what: &'static str) -> Result<Option<Sketch>> {
     }
 }
 
-/// The second argument as nanoseconds: an integer, or a text such as `10s`.
+/// The second argument as nanoseconds: an integer, or a string such as `10s`.
 fn span(context: &Context<'_>) -> Result<i64> {
     let span = match context.get_raw(1) {
         ValueRef::Integer(span) => Some(span),

@@ -1,4 +1,4 @@
-//! How are the rows of a table read for SQLite? Chunk by chunk, or all at once where groups lie together.
+//! Reading of a table's rows for SQLite: chunk by chunk, or all at once if groups must be contiguous.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -19,12 +19,12 @@ pub(crate) struct Scan {
     budget: Arc<Budget>,
     chunks: std::vec::IntoIter<Chunk>,
     wanted: Vec<Wanted>,
-    /// Columns that are read.
+    /// The columns that are read.
     columns: Vec<usize>,
     page: Page,
     /// The next row, as an index into the order of the page.
     at: usize,
-    /// Rows given out so far.
+    /// Rows returned so far.
     passed: i64,
 }
 
@@ -33,7 +33,7 @@ pub(crate) struct Scan {
 struct Page {
     /// The columns of the table; `None` for those that are not read.
     columns: Vec<Option<ColumnData>>,
-    /// The rows that are wanted, in the order in which they come.
+    /// The matching rows, in output order.
     order: Vec<u32>,
     bytes: usize,
 }
@@ -44,7 +44,7 @@ impl Scan {
         Scan { history, shape, budget, chunks, wanted, columns, page: Page::default(), at: 0, passed: 0 }
     }
 
-    /// Begins anew with what is wanted.
+    /// Starts a new scan for rows that match.
     pub(crate) fn begin(&mut self, plan: &Plan, wanted: Vec<Wanted>) -> rusqlite::Result<()> {
         let range = times(&wanted);
         let chunks = self
@@ -75,18 +75,18 @@ impl Scan {
         self.at >= self.page.order.len()
     }
 
-    /// A number that no other row has.
+    /// A unique number for the current row.
     pub(crate) fn row_number(&self) -> i64 {
         self.passed
     }
 
-    /// The value of a column in the row at hand.
+    /// The value of a column in the current row.
     pub(crate) fn value(&self, column: usize) -> Value<'_> {
         let row = self.page.order[self.at] as usize;
         self.page.columns.get(column).and_then(Option::as_ref).map_or(Value::Missing, |data| data.value(row))
     }
 
-    /// Goes to the next chunk with a row that is wanted.
+    /// Advances to the next chunk with a matching row.
     fn turn(&mut self) -> rusqlite::Result<()> {
         self.release();
         while self.page.order.is_empty() {
@@ -97,13 +97,13 @@ impl Scan {
         Ok(())
     }
 
-    /// Reads all chunks, and puts rows with equal values together.
+    /// Reads all chunks and groups equal values.
     fn gather(&mut self, group: &[usize]) -> rusqlite::Result<()> {
         let mut all = Page { columns: vec![None; self.shape.columns.len()], ..Page::default() };
         let mut groups = Groups::default();
         for chunk in std::mem::take(&mut self.chunks) {
             let Some(page) = self.read(&chunk)? else { continue };
-            // What was read is kept, and so is what is charged for it.
+            // What was read is kept, and so is its charge.
             all.bytes += page.bytes;
             let known = groups.known.len();
             for row in &page.order {
@@ -125,7 +125,7 @@ impl Scan {
         Ok(())
     }
 
-    /// Reads the rows of a chunk; `None` where a column that is needed is damaged.
+    /// Reads the rows of a chunk; `None` if a needed column is damaged.
     fn read(&self, chunk: &Chunk) -> rusqlite::Result<Option<Page>> {
         self.budget.check_time()?;
         let mut columns = vec![None; self.shape.columns.len()];
@@ -153,7 +153,7 @@ impl Drop for Scan {
     }
 }
 
-/// The values of the columns that are grouped by.
+/// The values of the GROUP BY columns.
 type Key = [Option<i64>; MAX_GROUPED];
 
 fn key(page: &Page, group: &[usize], row: usize) -> Key {
@@ -164,13 +164,13 @@ fn key(page: &Page, group: &[usize], row: usize) -> Key {
     key
 }
 
-/// Which rows belong together?
+/// Assigns rows to groups.
 #[derive(Default)]
 struct Groups {
     known: HashMap<Key, u32>,
     /// The group of each row.
     of_rows: Vec<u32>,
-    /// The group of the last row: the next one is often of the same.
+    /// The group of the previous row, which the next one often shares.
     last: Option<(Key, u32)>,
 }
 
@@ -187,7 +187,7 @@ impl Groups {
         self.of_rows.push(group);
     }
 
-    /// The rows, group after group in the order of their values.
+    /// The rows, group by group in order of the groups' values.
     fn order(&self) -> Vec<u32> {
         let mut groups: Vec<(&Key, u32)> = self.known.iter().map(|(key, group)| (key, *group)).collect();
         groups.sort_unstable();
@@ -211,7 +211,7 @@ impl Groups {
     }
 }
 
-/// Appends the rows that are wanted to a column.
+/// Appends the matching rows to a column.
 fn append(whole: &mut Option<ColumnData>, data: &ColumnData, rows: &[u32]) {
     let rows = rows.iter().map(|row| *row as usize);
     match (whole, data) {
@@ -248,7 +248,7 @@ fn may_hold(chunk: &Chunk, wanted: &[Wanted]) -> bool {
     })
 }
 
-/// The times that are wanted: every table begins with its time.
+/// The range of matching times: the time is the first column of every table.
 fn times(wanted: &[Wanted]) -> TimeRange {
     let mut range = TimeRange::ALL;
     for wanted in wanted {
@@ -260,5 +260,5 @@ fn times(wanted: &[Wanted]) -> TimeRange {
     range
 }
 
-/// Columns that are grouped by without SQLite's own sort, at most.
+/// Maximum GROUP BY columns that avoid SQLite's own sort.
 pub(crate) const MAX_GROUPED: usize = 3;

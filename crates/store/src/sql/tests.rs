@@ -328,14 +328,14 @@ proptest! {
         store.sync();
         for question in QUESTIONS {
             let direct = ask(&store, &question.replace("TABLE", "observations"));
-            // A table that SQLite makes itself first knows nothing of our plans.
+            // SQLite does not pass our plans to a table that it materializes.
             let copied = "(SELECT * FROM observations ORDER BY random())";
             prop_assert_eq!(direct, ask(&store, &question.replace("TABLE", copied)), "{}", question);
         }
     }
 }
 
-/// Questions whose answer has one order.
+/// Questions with a single valid answer.
 const QUESTIONS: [&str; 7] = [
     "SELECT node_id, count(*), sum(queue_occupancy) FROM TABLE GROUP BY node_id ORDER BY node_id",
     "SELECT drop_reason, count(*) FROM TABLE GROUP BY drop_reason ORDER BY drop_reason DESC",
