@@ -1,4 +1,4 @@
-//! What does one hand rows to?
+//! The writing side of the store.
 
 use std::collections::{HashMap, VecDeque};
 use std::fs::{self, OpenOptions};
@@ -31,7 +31,7 @@ use crate::today::Today;
 use crate::trouble::{Trouble, Watched};
 use crate::writer::{Command, Writer};
 
-/// Keeps history in a directory. There is one of them for a directory at a time.
+/// A writable history in a directory, which only one store uses at a time.
 #[derive(Debug)]
 pub struct Store {
     settings: StoreSettings,
@@ -41,29 +41,29 @@ pub struct Store {
     signals: Arc<Signals>,
     trouble: Arc<Trouble>,
     threads: Vec<JoinHandle<()>>,
-    /// Ends the thread that merges.
+    /// Ends the merging thread.
     closing: Option<SyncSender<()>>,
-    /// Logs as questions have read them.
+    /// Logs as decoded for questions.
     pub(crate) decoded: Arc<DecodedLogs>,
-    /// Footers of segments as questions have read them.
+    /// Footers of segments as read for questions.
     footers: Arc<Footers>,
-    /// Damage that was met since the store was opened.
+    /// Damage found since the store was opened.
     notes: Notes,
     place: Arc<Place>,
 }
 
-/// What became of a batch at once.
+/// The immediate outcome of offering a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 pub enum Offered {
     /// It will be written.
     Queued,
-    /// Too much is waiting; it is lost and counted.
+    /// The queue is full; the batch is lost and counted.
     Shed,
 }
 
 impl Store {
-    /// Opens the store in a directory, or makes one, and takes up what an earlier process left in logs.
+    /// Opens or creates the store in a directory, and recovers logs that an earlier process left.
     ///
     /// # Errors
     /// The directory cannot be used, or another process uses it.
@@ -71,7 +71,7 @@ impl Store {
         Store::open_on(settings, RealDisk)
     }
 
-    /// Does the same, and writes the log through `disk`.
+    /// Opens the store like [`open`](Store::open), with the log written through `disk`.
     ///
     /// # Errors
     /// The directory cannot be used, or another process uses it.
@@ -146,7 +146,7 @@ impl Store {
         })
     }
 
-    /// Hands a batch over. Never waits.
+    /// Offers a batch. Never waits.
     pub fn offer(&self, batch: Batch) -> Offered {
         let (rows, reports) = (batch.weight(), batch.reports);
         count(&self.counters.offered, reports);
@@ -161,7 +161,7 @@ impl Store {
         Offered::Shed
     }
 
-    /// Hands a batch over, and waits for room. A batch that is larger than the queue goes in alone.
+    /// Offers a batch, waiting for room. A batch that is larger than the queue goes in alone.
     pub fn put(&self, batch: Batch) -> Offered {
         let (rows, reports) = (batch.weight(), batch.reports);
         count(&self.counters.offered, reports);
@@ -182,23 +182,22 @@ impl Store {
         Offered::Shed
     }
 
-    /// Gives empty columns for the hops of a batch: those of one that has been taken in, with their memory, where there
-    /// are any.
+    /// Returns empty columns for the hops of a batch, with the memory of a stored batch if available.
     #[must_use]
     pub fn columns(&self) -> HopColumns {
         self.signals.take_columns()
     }
 
-    /// Waits until all that was offered before is durable, or has failed to be.
+    /// Waits until everything offered before is durable or has failed.
     pub fn sync(&self) {
         let (answer, answered) = sync_channel(1);
         if self.commands.as_ref().is_some_and(|commands| commands.send(Command::Sync(answer)).is_ok()) {
-            // A writer that went away has nothing left to do.
+            // A writer that has ended has nothing left to do.
             let _ = answered.recv();
         }
     }
 
-    /// The directory it keeps history in.
+    /// The directory of the history.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.settings.path
@@ -210,13 +209,13 @@ impl Store {
         self.settings.retain_of(table)
     }
 
-    /// How large all files together may be, bytes.
+    /// Maximum size of all files together, bytes.
     #[must_use]
     pub fn max_bytes(&self) -> u64 {
         self.settings.max_size_bytes
     }
 
-    /// What became of the reports so far.
+    /// The counts of reports so far.
     #[must_use]
     pub fn tally(&self) -> Tally {
         self.place.watch();
@@ -228,19 +227,19 @@ impl Store {
         Tally { damaged_places, decoded_blocks, decoded_bytes, footer_bytes, ..self.counters.tally() }
     }
 
-    /// The damage that was met since the store was opened: in logs at once, in segments when a question reads them.
+    /// Damage found since the store was opened: in logs at once, in segments when a question reads them.
     #[must_use]
     pub fn findings(&self) -> Findings {
         self.notes.findings()
     }
 
-    /// What keeps history from being written at this time, in words; `None` while it is written.
+    /// What keeps history from being written; `None` if nothing does.
     #[must_use]
     pub fn trouble(&self) -> Option<String> {
         self.place.trouble().or_else(|| self.trouble.text())
     }
 
-    /// Takes a snapshot of what is kept.
+    /// Takes a snapshot of the history.
     ///
     /// # Errors
     /// It cannot be read.
@@ -248,7 +247,7 @@ impl Store {
         History::open_noting(&self.settings.path, self.notes.below(), &self.decoded, &self.footers)
     }
 
-    /// Makes everything durable, and segments of it; says what became of the reports.
+    /// Makes everything durable and writes it to segments; returns the final counts.
     pub fn close(mut self) -> Tally {
         self.finish();
         self.tally()
@@ -258,7 +257,7 @@ impl Store {
         self.signals.is_closing.store(true, Ordering::Release);
         (self.commands, self.closing) = (None, None);
         for thread in self.threads.drain(..) {
-            // A thread that panicked has said so; the log keeps what it had.
+            // A panic of a thread has been printed; the log keeps its rows.
             let _ = thread.join();
         }
     }
@@ -270,7 +269,7 @@ impl Drop for Store {
     }
 }
 
-/// Reads the logs that are there, and cuts torn ends off. What is damaged is noted and left out.
+/// Reads the existing logs, and cuts off torn ends. Damage is noted and left out.
 fn recover(root: &Path, counters: &Counters, notes: &Notes) -> Result<Vec<Job>, StoreError> {
     let mut jobs = Vec::new();
     for (generation, path) in layout::logs(root)? {
@@ -320,11 +319,11 @@ fn spawn(
         .map_err(StoreError::io("start a thread for", root))
 }
 
-/// Time between two looks for room.
+/// Time between two checks for room.
 const PAUSE: Duration = Duration::from_millis(1);
-/// Logs that questions keep decoded: the one at hand, the one that becomes segments, and one that waits for that.
+/// Logs that are kept decoded: the current one, the one that is being flushed, and one that waits for that.
 const KEPT_LOGS: usize = 3;
-/// Batches that may wait, however few rows they have.
+/// Maximum queued batches, however few rows they have.
 const QUEUED_BATCHES: usize = 16_384;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Where does this crate speak with C? SQLite's virtual tables and its memory.
+//! The unsafe interface to SQLite: virtual tables and the memory limit.
 #![allow(unsafe_code)]
 
 mod table;
@@ -9,8 +9,8 @@ use rusqlite::ffi;
 
 pub(crate) use table::add_table;
 
-/// Bounds the memory that SQLite takes in this process: by the largest bound that was ever asked for, since one
-/// question must not take another's.
+/// Limits SQLite's memory in this process. The largest limit ever requested applies, so that one question
+/// cannot take away another's memory.
 pub(crate) fn limit_heap(bytes: usize) {
     static MOST: AtomicUsize = AtomicUsize::new(MIN_HEAP);
     let bytes = MOST.fetch_max(bytes, Ordering::AcqRel).max(bytes);
@@ -22,5 +22,5 @@ pub(crate) fn limit_heap(bytes: usize) {
     }
 }
 
-/// What SQLite may take however little is asked for, bytes.
+/// Minimum limit, bytes.
 const MIN_HEAP: usize = 32 << 20;

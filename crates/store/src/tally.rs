@@ -1,54 +1,55 @@
-//! What became of the rows?
+//! The counts of a store.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Counts since the store was opened, of individual reports unless stated.
 ///
-/// What was offered is in exactly one of `stored`, `failed`, `shed` and `waiting`. When the directory is removed or
-/// replaced, what was stored in it moves to `failed`, and back when it comes back or is written again.
+/// Each offered report is in exactly one of `stored`, `failed`, `shed` and `waiting`. When the directory is
+/// removed or replaced, reports stored in it move to `failed`, and back when it returns or they are written
+/// again.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Durable in the log, or in a segment.
     pub stored: u64,
-    /// Lost because the disk did not take them, or gone with their directory.
+    /// Lost because the disk refused them, or gone with their directory.
     pub failed: u64,
-    /// Of those that failed, how many had been stored before somebody removed or replaced the directory.
+    /// Of the failed ones, those that were stored before the directory was removed or replaced.
     pub gone: u64,
-    /// Lost because too much was waiting.
+    /// Lost because the queue was full.
     pub shed: u64,
     /// Not yet decided.
     pub waiting: u64,
     /// Found in logs when the store was opened.
     pub recovered: u64,
-    /// Bytes of torn ends that were cut off logs when the store was opened.
+    /// Bytes of torn ends that were cut off logs at opening.
     pub torn_bytes: u64,
     /// Logs with a torn end.
     pub torn_logs: u64,
-    /// Damaged blocks of logs that were found when the store was opened. Their reports are lost.
+    /// Damaged blocks of logs found at opening. Their reports are lost.
     pub damaged_blocks: u64,
-    /// Damaged places of segments that questions have met, each counted once, the first 1,000 of them.
+    /// Damaged places of segments that questions have found, each counted once, up to 1,000.
     pub damaged_places: u64,
-    /// Times at which a log could not be made into segments; it is tried again.
+    /// Failed attempts to flush a log; each is retried.
     pub flush_failures: u64,
-    /// Segments that were removed for their age, or because there was too much.
+    /// Segments removed for their age or for the total size.
     pub removed_segments: u64,
     /// Segments of roll-ups that were replaced by one for their hour.
     pub merged_segments: u64,
-    /// Blocks of logs that were decoded for questions, each of them once while it is kept.
+    /// Blocks of logs decoded for questions, each once as long as it is cached.
     pub decoded_blocks: u64,
-    /// Bytes of memory that decoded logs take, about.
+    /// Bytes of decoded logs in memory, approximately.
     pub decoded_bytes: u64,
-    /// Bytes of memory that footers of segments take, about.
+    /// Bytes of segment footers in memory, approximately.
     pub footer_bytes: u64,
 }
 
-/// The counts while they change.
+/// The live counts.
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
     pub(crate) offered: AtomicU64,
     pub(crate) stored: AtomicU64,
     pub(crate) failed: AtomicU64,
-    /// Of those that were stored, how many are on disk no more.
+    /// Of the stored ones, those that are not on disk anymore.
     pub(crate) gone: AtomicU64,
     pub(crate) shed: AtomicU64,
     pub(crate) recovered: AtomicU64,
@@ -70,7 +71,7 @@ impl Counters {
             failed: failed + gone,
             gone,
             shed,
-            // Read last: what is decided was offered before.
+            // Read last: every decided report was offered before.
             waiting: read(&self.offered).saturating_sub(stored + failed + shed),
             recovered: read(&self.recovered),
             torn_bytes: read(&self.torn_bytes),
@@ -87,9 +88,9 @@ impl Counters {
     }
 }
 
-/// Takes back what was counted.
+/// Subtracts from a count, down to 0.
 pub(crate) fn discount(counter: &AtomicU64, less: u64) {
-    // The closure always gives a number.
+    // The closure always returns a number.
     let _ =
         counter.fetch_update(Ordering::AcqRel, Ordering::Acquire, |count| Some(count.saturating_sub(less)));
 }

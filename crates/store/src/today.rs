@@ -1,10 +1,10 @@
-//! From which time on is age counted?
+//! The clock for the age of history.
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use inband_model::Nanos;
 
-/// The time of day, which does not run faster than time passes: a clock that is set forward makes no history old before
+/// The time of day, running no faster than real time: setting the clock forward makes no history old before
 /// the next start.
 #[derive(Debug)]
 pub(crate) struct Today {

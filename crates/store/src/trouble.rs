@@ -1,4 +1,4 @@
-//! What keeps the store from writing?
+//! What keeps the store from writing.
 
 use std::io;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::disk::{Disk, LogFile};
 
-/// What keeps log and segments from being written; nothing where both are.
+/// The current errors of log and segments; empty if both are written.
 #[derive(Debug, Default)]
 pub(crate) struct Trouble {
     log: Mutex<Option<String>>,
@@ -14,12 +14,12 @@ pub(crate) struct Trouble {
 }
 
 impl Trouble {
-    /// What is in the way, in words; the log first, as what it does not take is lost.
+    /// The current error; that of the log first, as rows that it refuses are lost.
     pub(crate) fn text(&self) -> Option<String> {
         open(&self.log).clone().or_else(|| open(&self.segments).clone())
     }
 
-    /// Notes whether a log became segments.
+    /// Records the result of flushing a log.
     pub(crate) fn note_segments<E: std::error::Error>(&self, outcome: Result<(), &E>) {
         *open(&self.segments) = outcome.err().map(|error| {
             let cause = error.source().map(|cause| format!(": {cause}")).unwrap_or_default();
@@ -35,7 +35,7 @@ impl Trouble {
     }
 }
 
-/// A disk that notes what goes wrong on it.
+/// A disk that records errors of the one that it wraps.
 pub(crate) struct Watched<D> {
     pub(crate) disk: D,
     pub(crate) trouble: Arc<Trouble>,
@@ -44,7 +44,7 @@ pub(crate) struct Watched<D> {
 struct WatchedFile {
     file: Box<dyn LogFile>,
     trouble: Arc<Trouble>,
-    /// Whether something was appended that has not been made durable.
+    /// Whether anything was appended since the last sync.
     has_news: bool,
 }
 
@@ -64,7 +64,7 @@ impl LogFile for WatchedFile {
 
     fn sync(&mut self) -> io::Result<()> {
         self.trouble.note_log(self.file.sync())?;
-        // Only something new that became durable shows that the disk takes it.
+        // Only a sync after an append shows that the disk works.
         if std::mem::take(&mut self.has_news) {
             *open(&self.trouble.log) = None;
         }
@@ -78,6 +78,6 @@ impl LogFile for WatchedFile {
 }
 
 fn open<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // A text is whole at any time.
+    // The text is valid at any time.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,6 +1,6 @@
-//! Questions answered column by column: a part of the SQL, many times faster than a row at a time.
+//! Column-wise execution of a subset of SQL, many times faster than row by row.
 //!
-//! SQLite answers what is not understood here, with the same results: the two differ in time only.
+//! SQLite answers everything else, with the same results: only the time differs.
 
 mod aggregate;
 mod column;
@@ -26,7 +26,7 @@ use crate::budget::{Budget, Charge};
 use crate::history::History;
 use crate::question::{Answer, Limits, QueryError};
 
-/// Answers a question; `None` where SQLite has to.
+/// Answers a question; `None` if SQLite has to.
 pub(crate) fn answer(
     history: &History,
     sql: &str,

@@ -1,4 +1,4 @@
-//! The observations as other tools see them: a view over the segments with the columns that `inband query` has.
+//! The observations for other tools: an SQL view over the segments with the columns of `inband query`.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -15,9 +15,10 @@ pub enum Reader {
 }
 
 impl Reader {
-    /// The statement that makes the view `observations` of the store in a directory.
+    /// The statement that creates the view `observations` for the store in a directory.
     ///
-    /// Segments hold the timestamps of nodes as offsets, those of version 1 as they are; the view reads both.
+    /// Segments store node timestamps as offsets, and segments of version 1 store them directly; the view
+    /// reads both.
     #[must_use]
     pub fn view(self, root: &Path) -> String {
         let shape = OBSERVATIONS.shape();
@@ -48,7 +49,7 @@ impl Reader {
     fn files(self, root: &str, shape: &Shape) -> String {
         match self {
             Self::DuckDb => {
-                // A table without rows names the columns that no segment may have.
+                // An empty table names the columns that no segment may have.
                 let missing = OFFSETS.map(|name| format!("NULL::BIGINT AS {name}")).join(", ");
                 format!(
                     "(SELECT * FROM read_parquet('{root}/observations/**/*.parquet', union_by_name = true)\n  \
@@ -77,6 +78,6 @@ impl Reader {
     }
 }
 
-/// Columns of which a segment has either the first two or the others.
+/// Columns of which a segment has either the first two or the rest.
 const OFFSETS: [&str; 5] =
     ["ingress_timestamp", "egress_timestamp", "ingress_offset", "egress_offset", "report_delay"];

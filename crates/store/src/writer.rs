@@ -1,4 +1,4 @@
-//! How do batches come to disk? Appended to the log one by one, made durable in groups.
+//! The writer of the log: appends batches one by one, and makes them durable in groups.
 
 use std::collections::VecDeque;
 use std::fs;
@@ -20,12 +20,12 @@ use crate::place::{Place, file_identity};
 use crate::settings::StoreSettings;
 use crate::tally::{Counters, count};
 
-/// What the writer is asked to do.
+/// A request to the writer.
 #[derive(Debug)]
 pub(crate) enum Command {
-    /// Keep these rows.
+    /// Store these rows.
     Keep(Box<Batch>),
-    /// Make durable what came before, and answer.
+    /// Make everything before durable, then answer.
     Sync(SyncSender<()>),
 }
 
@@ -35,10 +35,10 @@ pub(crate) struct Writer {
     pub(crate) disk: Box<dyn Disk>,
     pub(crate) commands: Receiver<Command>,
     pub(crate) place: Arc<Place>,
-    /// Rows whose log was lost, for the flusher as soon as it has time.
+    /// Rows of lost logs, until the flusher takes them.
     pub(crate) rescued: VecDeque<Job>,
     pub(crate) watched_at: Instant,
-    /// Rows that wait in `commands`.
+    /// Rows queued in `commands`.
     pub(crate) waiting_rows: Arc<AtomicUsize>,
     pub(crate) jobs: SyncSender<Job>,
     pub(crate) counters: Arc<Counters>,
@@ -47,39 +47,39 @@ pub(crate) struct Writer {
     pub(crate) open: Option<OpenLog>,
 }
 
-/// The log at hand, and its rows.
+/// The current log and its rows.
 pub(crate) struct OpenLog {
     file: Box<dyn LogFile>,
     generation: Generation,
     salt: Salt,
-    /// The file in its directory, and the turn of that.
+    /// The file in its directory, and the directory's turn.
     path: PathBuf,
     identity: (u64, u64),
     turn: u64,
     memory: Memory,
     began: Instant,
-    /// Reports that are durable.
+    /// Durable reports.
     reports: u64,
     group: Group,
-    /// Bytes that are durable.
+    /// Durable bytes.
     durable_bytes: u64,
-    /// The file cannot be trusted any more.
+    /// The state of the file is unknown.
     is_broken: bool,
 }
 
-/// What was written and may not be durable.
+/// What was written but may not be durable.
 #[derive(Debug)]
 struct Group {
     reports: u64,
     rows: usize,
     bytes: u64,
-    /// What is durable.
+    /// The durable rows.
     durable: Mark,
     began: Instant,
 }
 
 impl Writer {
-    /// Works until the store closes.
+    /// Runs until the store closes.
     pub(crate) fn run(mut self) {
         let mut frames = Vec::new();
         loop {
@@ -90,7 +90,7 @@ impl Writer {
                 }
                 Ok(Command::Sync(answer)) => {
                     self.sync();
-                    // Whoever asked may have gone.
+                    // The caller may have gone.
                     let _ = answer.try_send(());
                 }
                 Err(RecvTimeoutError::Timeout) => {}
@@ -103,12 +103,12 @@ impl Writer {
         self.sync();
         self.hand_over(true);
         for job in std::mem::take(&mut self.rescued) {
-            // The flusher goes only after the writer, so that the job arrives.
+            // The flusher ends only after the writer, so the job arrives.
             let _ = self.jobs.send(job);
         }
     }
 
-    /// Looks a few times a second whether the log is still where it was.
+    /// Checks a few times a second whether the log is still in its place.
     fn watch(&mut self) {
         if self.watched_at.elapsed() < WATCH_EVERY {
             return;
@@ -125,7 +125,7 @@ impl Writer {
         }
     }
 
-    /// Whether the directory can be written, and the open log is in it.
+    /// Whether the directory can be written and contains the open log.
     fn is_in_place(&self) -> bool {
         let is_held = self.place.watch();
         self.open.as_ref().is_none_or(|open| {
@@ -134,7 +134,7 @@ impl Writer {
         })
     }
 
-    /// Takes the rows of a log that was lost, which are still in memory, to make segments of them.
+    /// Keeps the rows of a lost log, which are still in memory, for the flusher.
     fn rescue(&mut self) {
         let Some(open) = self.open.take() else { return };
         let OpenLog { generation, memory, turn, reports: stored, group, .. } = open;
@@ -182,7 +182,7 @@ impl Writer {
         }
     }
 
-    /// Hands the log over when it is full; `false` when that is not possible and will not be soon.
+    /// Passes a full log to the flusher; `false` if it cannot, and will not soon.
     fn make_room(&mut self) -> bool {
         while self.open.as_ref().is_some_and(|open| open.memory.len() >= self.settings.segment_rows) {
             self.sync();
@@ -192,7 +192,7 @@ impl Writer {
             if self.signals.is_failing.load(Ordering::Acquire) {
                 return false;
             }
-            // Meanwhile batches wait in their queue, and are shed when that is full.
+            // Batches queue up meanwhile, and are shed when the queue is full.
             thread::sleep(PAUSE);
         }
         true
@@ -225,7 +225,7 @@ impl Writer {
         let identity = match begun {
             Ok(identity) => identity,
             Err(error) => {
-                // An empty log does no harm; the error that matters is the first one.
+                // An empty log does no harm; the first error is the one to report.
                 let _ = fs::remove_file(&path);
                 return Err(error);
             }
@@ -261,7 +261,7 @@ impl Writer {
         }
     }
 
-    /// Makes durable what was written, and only then counts it as stored.
+    /// Makes everything written durable, and only then counts it as stored.
     fn sync(&mut self) {
         let Some(open) = &mut self.open else { return };
         if open.group.bytes == 0 {
@@ -282,14 +282,14 @@ impl Writer {
         open.group = Group { reports: 0, rows: 0, bytes: 0, durable, began };
     }
 
-    /// Gives up what is not durable.
+    /// Discards what is not durable.
     fn roll_back(&mut self) {
         let Some(open) = &mut self.open else { return };
         count(&self.counters.failed, open.group.reports);
         (open.group.reports, open.group.rows, open.group.bytes) = (0, 0, 0);
         open.memory.cut(open.group.durable);
-        // Bytes behind a frame that is not whole would be lost at the next start, so the log ends here if they
-        // cannot be taken away.
+        // Bytes after an incomplete frame would be lost at the next start, so the log ends here if they
+        // cannot be cut off.
         open.is_broken = open.file.cut(open.durable_bytes).and_then(|()| open.file.sync()).is_err();
         if open.is_broken {
             self.hand_over(true);
@@ -305,12 +305,12 @@ impl Writer {
         }
     }
 
-    /// Gives the log to the flusher; `false` when that has no time. What is not durable is not in it.
+    /// Passes the log to the flusher; `false` if it is busy. The job contains only durable rows.
     fn hand_over(&mut self, wait: bool) -> bool {
         let Some(mut open) = self.open.take() else { return true };
         if open.memory.is_empty() {
             let path = layout::log_file(&self.settings.path, open.generation);
-            // A log without rows does no harm.
+            // An empty log does no harm.
             let _ = fs::remove_file(path);
             return true;
         }
@@ -318,7 +318,7 @@ impl Writer {
         let OpenLog { generation, turn, reports: stored, .. } = open;
         let job = Job { generation, memory, turn, stored, waiting: 0 };
         if wait {
-            // The flusher goes only after the writer, so that the job arrives.
+            // The flusher ends only after the writer, so the job arrives.
             return self.jobs.send(job).is_ok();
         }
         match self.jobs.try_send(job) {
@@ -332,15 +332,15 @@ impl Writer {
     }
 }
 
-/// How long to wait when nothing is to be done.
+/// How long to wait when idle.
 const IDLE: Duration = WATCH_EVERY;
-/// How often it is looked whether the directory is still there.
+/// How often the directory is checked.
 const WATCH_EVERY: Duration = Duration::from_millis(200);
-/// Lost logs whose rows are kept in memory, at most.
+/// Maximum lost logs whose rows are kept in memory.
 const MAX_RESCUED: usize = 2;
-/// How long to wait for the flusher.
+/// Pause between attempts to reach the flusher.
 const PAUSE: Duration = Duration::from_millis(2);
-/// Rows after which a group is made durable, however young it is: those that offer may wait for it.
+/// Rows after which a group is made durable early: callers may be waiting for room.
 const MAX_GROUP_ROWS: usize = 131_072;
-/// Bytes after which likewise.
+/// Bytes after which a group is made durable early.
 const MAX_GROUP_BYTES: u64 = 8 << 20;

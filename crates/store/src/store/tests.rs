@@ -41,7 +41,7 @@ fn what_is_stored_can_be_read_at_once_and_after_the_store_is_closed() {
 fn rows_lie_in_directories_of_their_hour() {
     let folder = Folder::new();
     let store = Store::open(folder.settings()).unwrap();
-    // The hour ends after a second.
+    // The hour ends one second later.
     assert_eq!(store.offer(reports(0, 2_000)), Offered::Queued);
     store.close();
     for (hour, rows) in [("hour=21", 1_000), ("hour=22", 1_000)] {
@@ -110,7 +110,7 @@ fn a_store_belongs_to_one_process_at_a_time() {
     let store = Store::open(folder.settings()).unwrap();
     assert!(matches!(Store::open(folder.settings()), Err(StoreError::InUse(_))));
     store.close();
-    // The child of another test holds every lock of this process for the moment between fork and exec.
+    // The child of another test briefly holds every lock of this process between fork and exec.
     let is_open = || Store::open(folder.settings()).is_ok();
     assert!((0..500).any(|_| is_open() || wait_a_moment()));
 }
@@ -133,7 +133,7 @@ fn a_replay_waits_for_a_slow_disk_and_sheds_nothing() {
     assert_eq!((tally.stored, tally.shed, tally.failed), (1_500, 0, 0));
 }
 
-/// Waits, and says that what was waited for is not there yet.
+/// Waits; returns `false`, so that it can end an alternative.
 fn wait_a_moment() -> bool {
     std::thread::sleep(std::time::Duration::from_millis(10));
     false
@@ -173,7 +173,7 @@ fn a_segment_of_another_schema_is_refused_by_name() {
     let mut bytes = fs::read(&segment).unwrap();
     let key = crate::segment::VERSION_KEY.as_bytes();
     let at = bytes.windows(key.len()).position(|window| window == key).unwrap();
-    // Behind the key: a type, a length, and the digit of the version.
+    // After the key: a type, a length, and the digit of the version.
     bytes[at + key.len() + 2] = b'9';
     crate::segment::seal_again(&mut bytes);
     fs::write(&segment, bytes).unwrap();

@@ -1,4 +1,4 @@
-//! How does SQLite see a table? As a virtual one, of which it asks rows.
+//! The tables of history as SQLite virtual tables.
 
 use std::ffi::c_int;
 use std::marker::PhantomData;
@@ -29,7 +29,7 @@ pub(crate) fn add_table(
     connection.create_module(name, eponymous_only_module::<HistoryTable>(), Some(source))
 }
 
-/// What the table is made of.
+/// What the table reads from.
 #[derive(Clone)]
 struct Source {
     history: Arc<History>,
@@ -39,7 +39,7 @@ struct Source {
 
 #[repr(C)]
 struct HistoryTable {
-    /// What SQLite knows of it; it must come first.
+    /// SQLite's part; it must come first.
     base: ffi::sqlite3_vtab,
     source: Source,
 }
@@ -74,7 +74,7 @@ unsafe impl<'vtab> VTab<'vtab> for HistoryTable {
             }
         }
         for (value, index) in (1..).zip(used) {
-            // SQLite compares again, so that a superset will do.
+            // SQLite compares again, so a superset of the rows is enough.
             info.constraint_usage(index).set_argv_index(value);
         }
         if info.distinct() == DistinctMode::Grouped {
@@ -95,9 +95,10 @@ unsafe impl<'vtab> VTab<'vtab> for HistoryTable {
 }
 
 impl HistoryTable {
-    /// The columns of a GROUP BY, when their rows can be brought together here.
+    /// The columns of a GROUP BY, if equal values can be made adjacent here.
     fn grouped(&self, info: &IndexInfo) -> Vec<usize> {
-        // Groups come in the order of their values: SQLite may ask for that besides, and a falling one is left to it.
+        // Groups are returned in ascending order, which SQLite may require too; a descending order is left to
+        // SQLite.
         let column = |order: OrderBy<'_>| {
             if order.is_order_by_desc() { None } else { usize::try_from(order.column()).ok() }
         };
@@ -114,7 +115,7 @@ impl HistoryTable {
 
 #[repr(C)]
 struct HistoryCursor<'vtab> {
-    /// What SQLite knows of it; it must come first.
+    /// SQLite's part; it must come first.
     base: ffi::sqlite3_vtab_cursor,
     scan: Scan,
     kinds: Vec<Kind>,
@@ -187,7 +188,7 @@ fn declaration(shape: &Shape) -> String {
 
 /// Cost of reading a whole table, in SQLite's unit.
 const COST: f64 = 1e6;
-/// Memory for a number and whether it is there.
+/// Memory for a number and whether it is present.
 const BYTES_OF_A_VALUE: usize = 9;
-/// Memory for the group and the place of a row while rows are brought together.
+/// Memory for the group and the position of a row during grouping.
 const BYTES_OF_AN_ORDER: usize = 8;

@@ -1,4 +1,4 @@
-//! What is counted of each group while rows come.
+//! Aggregates of groups, computed as rows arrive.
 
 use std::collections::HashSet;
 
@@ -8,22 +8,22 @@ use super::stop::Stop;
 use crate::mixer::Seed;
 use crate::quantile::quantile;
 
-/// The counts of all groups.
+/// The state of an aggregate for all groups.
 #[derive(Debug)]
 pub(super) enum State {
     Rows(Vec<i64>),
     Count(Vec<i64>),
-    /// Different values, and how many each group has.
+    /// Distinct values with their group, and their number per group.
     Distinct(HashSet<(u32, i64), Seed>, Vec<i64>),
-    /// Sums, and of how many values.
+    /// Sum and number of values per group.
     Sum(Vec<(i64, i64)>),
     Least(Vec<Option<i64>>),
     Greatest(Vec<Option<i64>>),
-    /// All values, and how many there are in all groups.
+    /// All values per group, and their total number.
     Values(Vec<Vec<i64>>, usize),
 }
 
-/// What came out for all groups.
+/// The results of all groups.
 #[derive(Debug)]
 pub(super) enum Outcome {
     Numbers(Vec<Option<i64>>),
@@ -43,10 +43,10 @@ impl State {
         }
     }
 
-    /// Takes the values of some rows, of which each is in one of `groups` groups.
+    /// Adds the values of some rows, each belonging to one of `groups` groups.
     ///
     /// # Errors
-    /// A sum is too large.
+    /// A sum overflows.
     pub(super) fn add(&mut self, of: &[u32], column: Option<&Column>, groups: usize) -> Result<(), Stop> {
         self.make_room(groups);
         if let Self::Rows(counts) = self {
@@ -94,10 +94,10 @@ impl State {
         Ok(())
     }
 
-    /// Takes in what another has counted; `places` says which group each of its groups is here.
+    /// Merges another state; `places` maps its groups to the groups here.
     ///
     /// # Errors
-    /// A sum is too large.
+    /// A sum overflows.
     pub(super) fn merge(&mut self, other: Self, places: &[u32], groups: usize) -> Result<(), Stop> {
         self.make_room(groups);
         let places = places.iter().map(|place| *place as usize);
@@ -142,7 +142,7 @@ impl State {
         Ok(())
     }
 
-    /// What an aggregate tells of the groups. Values are put in another order.
+    /// The results of an aggregate. Reorders the values.
     pub(super) fn outcome(&mut self, aggregate: &Aggregate, groups: usize) -> Outcome {
         self.make_room(groups);
         let numbers = match (self, aggregate) {
@@ -161,14 +161,14 @@ impl State {
         Outcome::Numbers(numbers)
     }
 
-    /// Bytes it takes in memory, about.
+    /// Bytes of memory, approximately.
     pub(super) fn bytes(&self) -> usize {
         match self {
             Self::Rows(counts) | Self::Count(counts) => counts.capacity() * 8,
             Self::Distinct(known, counts) => known.capacity() * 24 + counts.capacity() * 8,
             Self::Sum(sums) => sums.capacity() * 16,
             Self::Least(values) | Self::Greatest(values) => values.capacity() * 16,
-            // Vectors grow to twice what they need.
+            // Vectors grow to twice the size that they need.
             Self::Values(values, count) => values.capacity() * 24 + count * 16,
         }
     }
@@ -183,7 +183,7 @@ impl State {
     }
 }
 
-/// A quantile of each group, found by two threads.
+/// A quantile of each group, computed by two threads.
 fn quantiles(groups: &mut [Vec<i64>], share: f64) -> Vec<Option<i64>> {
     let half = groups.len().div_ceil(2).max(1);
     let mut parts = groups.chunks_mut(half);

@@ -1,4 +1,4 @@
-//! The values of a column in some rows: numbers, or numbers of texts.
+//! The values of a column in some rows: numbers, or the numbers of texts.
 
 use std::sync::Arc;
 
@@ -8,9 +8,9 @@ use crate::history::ColumnData;
 /// Values of some rows.
 #[derive(Debug, Clone)]
 pub(super) struct Column {
-    /// 0 where there is none.
+    /// 0 where missing.
     pub(super) values: Arc<Vec<i64>>,
-    /// Where there is one; `None` when everywhere.
+    /// Which values are present; `None` if all are.
     pub(super) valid: Option<Arc<Vec<bool>>>,
 }
 
@@ -19,8 +19,8 @@ impl Column {
         Self { values: values.into(), valid: valid.map(Arc::new) }
     }
 
-    /// The values of a part of history, and how many bytes its texts took; of texts those in `rows` alone, where that is
-    /// given.
+    /// The values of a chunk, and the bytes that new texts took; only texts in `rows`, if given, are
+    /// numbered.
     pub(super) fn of(data: ColumnData, rows: Option<&[u32]>, words: &Words, met: &mut Met) -> (Self, usize) {
         match data {
             ColumnData::Integers { values, valid } => {
@@ -70,7 +70,7 @@ impl Column {
         Self::numbers(self.values[rows].to_vec(), valid.filter(|valid| valid.contains(&false)))
     }
 
-    /// Bytes it takes in memory.
+    /// Bytes of memory.
     pub(super) fn bytes(&self) -> usize {
         self.values.len() * size_of::<i64>() + self.valid.as_ref().map_or(0, |valid| valid.len())
     }

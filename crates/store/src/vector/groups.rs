@@ -1,4 +1,4 @@
-//! The groups of rows with the same keys, numbered as they are met.
+//! Groups of rows with equal keys, numbered in order of first occurrence.
 
 use super::column::Column;
 use crate::mixer::Seed;
@@ -6,13 +6,13 @@ use crate::mixer::Seed;
 /// Groups by their keys.
 #[derive(Debug)]
 pub(super) struct Groups {
-    /// Words of a key: its values, then which of them there are, a bit for each.
+    /// Words per key: its values, then a bit for each that is present.
     width: usize,
     keys: Vec<i64>,
-    /// The number of a group plus one, 0 for none; behind it bits of the hash, which tell most keys apart.
+    /// One plus the number of a group, 0 for none; then bits of the hash, which distinguish most keys.
     slots: Vec<(u32, u32)>,
     shift: u32,
-    /// What hashes begin with, so that nobody outside can choose keys with the same.
+    /// The seed of the hash, so that colliding keys cannot be chosen from outside.
     seed: u64,
 }
 
@@ -37,7 +37,7 @@ impl Groups {
         &self.keys[group * self.width..][..self.width]
     }
 
-    /// Appends the group of each row to `found`; `None` when there are too many groups.
+    /// Appends the group of each row to `found`; `None` if there are too many groups.
     pub(super) fn add(&mut self, columns: &[Column], rows: usize, found: &mut Vec<u32>) -> Option<()> {
         let mut words = vec![0; self.width];
         let mut last: Option<u32> = None;
@@ -58,7 +58,7 @@ impl Groups {
         Some(())
     }
 
-    /// The number of the group with this key, which is added if there is none.
+    /// The number of the group with this key, added if new.
     pub(super) fn find(&mut self, words: &[i64]) -> Option<u32> {
         if (self.len() + 1) * 2 > self.slots.len() {
             self.grow();
@@ -93,23 +93,23 @@ impl Groups {
         }
     }
 
-    /// Bytes it takes in memory.
+    /// Bytes of memory.
     pub(super) fn bytes(&self) -> usize {
         self.keys.capacity() * size_of::<i64>() + self.slots.len() * size_of::<(u32, u32)>()
     }
 }
 
-/// Whether keys are the same; they are too short for a call.
+/// Whether keys are equal; they are too short for a call to `memcmp`.
 fn are_same(one: &[i64], other: &[i64]) -> bool {
     one.iter().zip(other).all(|(one, other)| one == other)
 }
 
-/// The slot in which a key is looked for first: the first bits of its hash.
+/// The first slot to look for a key in: the leading bits of its hash.
 fn place(hash: u64, shift: u32) -> usize {
     usize::try_from(hash >> shift).unwrap_or(0)
 }
 
-/// The last bits of a hash.
+/// The low bits of a hash.
 fn low(hash: u64) -> u32 {
     u32::try_from(hash & u64::from(u32::MAX)).unwrap_or(0)
 }
@@ -122,5 +122,5 @@ fn hash(words: &[i64], seed: u64) -> u64 {
     (hash ^ (hash >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93)
 }
 
-/// Bits of the number of a slot at the beginning.
+/// Initial number of slots, as a power of two.
 const FIRST_BITS: u32 = 10;

@@ -1,4 +1,4 @@
-//! The rows of an answer in their order.
+//! The rows of an answer in order.
 
 use std::cmp::Ordering;
 
@@ -16,7 +16,7 @@ use crate::question::{Answer, Cell, Limits, QueryError};
 /// The answer to a plan.
 ///
 /// # Errors
-/// It is too long or takes too much memory.
+/// The answer is too long or takes too much memory.
 pub(super) fn answer(
     plan: &Plan,
     slots: Slots,
@@ -47,7 +47,7 @@ pub(super) fn answer(
     Ok(answer)
 }
 
-/// The rows that another question is asked of; in order where that decides which they are.
+/// The rows of an inner question for the outer one; ordered and cut if they are limited.
 pub(super) fn arranged(plan: &Plan, slots: Slots, words: &Words) -> Slots {
     if plan.limit.is_none() && plan.offset == 0 {
         return slots;
@@ -73,7 +73,7 @@ fn cell(column: &SlotColumn, is_text: bool, row: usize, texts: &Texts) -> Cell {
     }
 }
 
-/// The rows that are wanted, in their order: by what is asked for, then by what they are grouped by.
+/// The rows of the answer in order: by ORDER BY, then by the keys of GROUP BY.
 fn order(plan: &Plan, slots: &Slots, words: &Words) -> Vec<u32> {
     let mut rows: Vec<u32> = (0..u32::try_from(slots.rows).unwrap_or(u32::MAX)).collect();
     let wanted = plan
@@ -106,7 +106,7 @@ fn order(plan: &Plan, slots: &Slots, words: &Words) -> Vec<u32> {
     rows.split_off(skipped)
 }
 
-/// What rows are compared by.
+/// A term that rows are compared by.
 struct Term<'a> {
     column: &'a SlotColumn,
     texts: Option<&'a Texts>,

@@ -1,6 +1,6 @@
-//! What a question asks: one SELECT of one table or of another SELECT, with WHERE, GROUP BY, ORDER BY and LIMIT.
+//! The parser: one SELECT from a table or another SELECT, with WHERE, GROUP BY, ORDER BY and LIMIT.
 //!
-//! Everything that is not understood here to the last word is left to SQLite, mistakes too.
+//! Everything that it does not understand completely is left to SQLite, including errors.
 
 use super::token::{Token, TokenKind, tokens};
 
@@ -21,11 +21,11 @@ pub(super) struct Select<'a> {
 pub(super) struct Item<'a> {
     pub(super) expression: Expression<'a>,
     pub(super) alias: Option<&'a str>,
-    /// The expression as it is written.
+    /// The source text of the expression.
     pub(super) text: &'a str,
 }
 
-/// What is asked.
+/// The source of rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum From<'a> {
     Table(&'a str),
@@ -38,7 +38,7 @@ pub(super) enum Direction {
     Descending,
 }
 
-/// What has to hold of a row.
+/// A condition on rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Filter<'a> {
     Compare(Expression<'a>, &'a str, Expression<'a>),
@@ -52,15 +52,15 @@ pub(super) enum Filter<'a> {
 pub(super) enum Expression<'a> {
     Name(&'a str),
     Integer(i64),
-    /// A number with a fraction, as it is written.
+    /// A number with a fraction, as written.
     Real(&'a str),
     Text(String),
-    /// A function: its name in small letters, whether its argument is DISTINCT, its arguments; none for `*`.
+    /// A function: its lowercase name, whether its argument is DISTINCT, its arguments; `None` for `*`.
     Call(String, bool, Option<Vec<Expression<'a>>>),
     Binary(&'a str, Box<Expression<'a>>, Box<Expression<'a>>),
 }
 
-/// Reads a question; `None` when it is not understood.
+/// Parses a question; `None` if it is not understood.
 pub(super) fn parse(sql: &str) -> Option<Select<'_>> {
     let tokens = tokens(sql)?;
     let mut parser = Parser { sql, tokens: &tokens, at: 0, depth: 0 };
@@ -252,7 +252,7 @@ impl<'a> Parser<'a, '_> {
         self.keyword(word).then_some(())
     }
 
-    /// Takes a keyword if it comes next.
+    /// Consumes a keyword if it is next.
     fn keyword(&mut self, word: &str) -> bool {
         let kind = self.tokens.get(self.at).map(|token| &token.kind);
         let is_next = matches!(kind, Some(TokenKind::Name(name)) if name.eq_ignore_ascii_case(word));
@@ -260,7 +260,7 @@ impl<'a> Parser<'a, '_> {
         is_next
     }
 
-    /// Takes a sign if it comes next.
+    /// Consumes a sign if it is next.
     fn sign(&mut self, sign: &str) -> bool {
         let is_next = self.tokens.get(self.at).is_some_and(|token| token.kind == TokenKind::Sign(sign));
         self.at += usize::from(is_next);
@@ -268,7 +268,7 @@ impl<'a> Parser<'a, '_> {
     }
 }
 
-/// Words that are no names here; SQLite knows more of them, and those that matter end what is understood.
+/// Words that cannot be names here; SQLite has more; a question that uses those is left to it.
 const KEYWORDS: [&str; 38] = [
     "select",
     "from",
@@ -309,5 +309,5 @@ const KEYWORDS: [&str; 38] = [
     "false",
     "all",
 ];
-/// Parentheses in one another and one after another, at most.
+/// Maximum number of parentheses, nested or consecutive.
 const MAX_DEPTH: usize = 32;

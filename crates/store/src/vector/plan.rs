@@ -1,4 +1,4 @@
-//! A question bound to the columns of its table: what is read, tested, grouped, counted and put in order.
+//! A question bound to its table's columns: what is read, tested, grouped, aggregated and ordered.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -8,31 +8,31 @@ use super::parse::{Direction, Expression, Filter, From, Item, Select};
 use super::scalar::{Operator, Scalar};
 use crate::span::parse_span;
 
-/// What is to be done.
+/// The plan of a question.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Plan {
     pub(super) input: Input,
     pub(super) tests: Vec<Test>,
-    /// What rows are grouped by, or the values of rows that are not grouped.
+    /// The keys of groups, or the values of ungrouped rows.
     pub(super) keys: Vec<Scalar>,
-    /// What is counted in each group; `None` where rows are not grouped.
+    /// The aggregates of each group; `None` if rows are not grouped.
     pub(super) aggregates: Option<Vec<Aggregate>>,
-    /// Name and slot of each column of the answer. The slots are the keys, then the aggregates.
+    /// Name and slot of each output column. The slots are the keys, then the aggregates.
     pub(super) outputs: Vec<(String, usize)>,
-    /// The slots by which the rows come.
+    /// The slots by which rows are ordered.
     pub(super) order: Vec<(usize, Direction)>,
     pub(super) limit: Option<u64>,
     pub(super) offset: u64,
 }
 
-/// Where rows come from.
+/// The source of rows.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Input {
     Table(Shape),
     Plan(Box<Plan>),
 }
 
-/// What has to hold of a column.
+/// A condition on a column.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Test {
     /// From one number to another, both included.
@@ -42,11 +42,11 @@ pub(super) enum Test {
     IsNull(usize, bool),
     TextOneOf(usize, Vec<String>),
     TextNot(usize, String),
-    /// A part of the text, in small letters.
+    /// A substring of the text, in lowercase.
     TextHolds(usize, String),
 }
 
-/// What is told of a group.
+/// An aggregate function.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Aggregate {
     Rows,
@@ -74,7 +74,7 @@ impl Test {
 }
 
 impl Aggregate {
-    /// What it is told of; `None` for rows.
+    /// Its argument; `None` for counting rows.
     pub(super) fn argument(&self) -> Option<&Scalar> {
         match self {
             Self::Rows => None,
@@ -85,7 +85,7 @@ impl Aggregate {
 }
 
 impl Plan {
-    /// Binds a question; `None` where SQLite has to answer it.
+    /// Binds a question; `None` if SQLite has to answer it.
     pub(super) fn of(select: &Select<'_>, shapes: &[Shape]) -> Option<Self> {
         let input = match &select.from {
             From::Table(name) => {
@@ -98,7 +98,7 @@ impl Plan {
         let is_grouped =
             !select.group.is_empty() || select.items.iter().any(|item| is_aggregate(&item.expression));
         if !is_grouped && tests.is_empty() && matches!(input, Input::Table(_)) {
-            // All rows as they are: nothing is gained.
+            // All rows, unchanged: nothing would be gained.
             return None;
         }
         let mut binder = Binder { columns: &columns, keys: Vec::new(), aggregates: Vec::new(), is_grouped };
@@ -117,7 +117,7 @@ impl Plan {
             .map(|(term, direction)| Some((binder.ordered(term, &select.items, &slots)?, *direction)));
         let order: Vec<_> = order.collect::<Option<_>>()?;
         let Binder { keys, aggregates, .. } = binder;
-        // Slots of aggregates are known once all keys are.
+        // The slots of aggregates are known once all keys are.
         debug_assert!(!is_grouped || keys.len() == fixed);
         let place = |slot: Slot| match slot {
             Slot::Key(key) => key,
@@ -148,7 +148,7 @@ impl Plan {
         })
     }
 
-    /// The kind of a slot; `None` for a number with a fraction.
+    /// The kind of a slot; `None` for floating-point numbers.
     pub(super) fn kind(&self, slot: usize) -> Option<Kind> {
         let Some(key) = self.keys.get(slot) else {
             let aggregate = self.aggregates.as_ref()?.get(slot - self.keys.len())?;
@@ -162,7 +162,7 @@ impl Plan {
 }
 
 impl Input {
-    /// Name and kind of each column; `None` where one has numbers with a fraction.
+    /// Name and kind of each column; `None` if one has floating-point numbers.
     fn columns(&self) -> Option<Vec<(String, Kind)>> {
         match self {
             Self::Table(shape) => {
@@ -189,7 +189,7 @@ struct Binder<'a> {
 }
 
 impl Binder<'_> {
-    /// What a term of GROUP BY means: the number of a column of the answer, a column, or the alias of one.
+    /// The key of a GROUP BY term: the position of an output column, a column, or the alias of one.
     fn key(&self, expression: &Expression<'_>, items: &[Item<'_>]) -> Option<Scalar> {
         match expression {
             Expression::Integer(number) => {
@@ -206,7 +206,7 @@ impl Binder<'_> {
         }
     }
 
-    /// The slot of an expression, which is added where it may be.
+    /// The slot of an expression, added if allowed.
     fn slot(&mut self, expression: &Expression<'_>) -> Option<Slot> {
         if self.is_grouped && is_aggregate(expression) {
             let aggregate = aggregate(expression, self.columns)?;
@@ -228,7 +228,7 @@ impl Binder<'_> {
         }
     }
 
-    /// The slot of a term of ORDER BY: the number or the alias of a column of the answer, or an expression.
+    /// The slot of an ORDER BY term: the position or alias of an output column, or an expression.
     fn ordered(&mut self, term: &Expression<'_>, items: &[Item<'_>], slots: &[Slot]) -> Option<Slot> {
         match term {
             Expression::Integer(number) => slots.get(usize::try_from(*number).ok()?.checked_sub(1)?).copied(),
@@ -275,7 +275,7 @@ fn aggregate(expression: &Expression<'_>, columns: &[(String, Kind)]) -> Option<
     }
 }
 
-/// An expression of columns with numbers, or a column.
+/// An expression over numeric columns, or a column.
 fn scalar(expression: &Expression<'_>, columns: &[(String, Kind)]) -> Option<Scalar> {
     match expression {
         Expression::Name(name) => column(columns, name).map(Scalar::Column),
@@ -307,7 +307,7 @@ fn number(expression: &Expression<'_>, columns: &[(String, Kind)]) -> Option<Sca
     (!is_text).then_some(scalar)
 }
 
-/// What is known before the first row.
+/// A value known before the first row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Constant {
     Integer(i64),
@@ -336,7 +336,7 @@ fn column(columns: &[(String, Kind)], name: &str) -> Option<usize> {
     columns.iter().position(|(known, _)| known.eq_ignore_ascii_case(name))
 }
 
-/// A comparison of a column with what is known before the first row.
+/// A comparison of a column with a constant.
 fn test(filter: &Filter<'_>, columns: &[(String, Kind)]) -> Option<Test> {
     let named = |expression: &Expression<'_>| match expression {
         Expression::Name(name) => column(columns, name),
@@ -390,7 +390,7 @@ fn test(filter: &Filter<'_>, columns: &[(String, Kind)]) -> Option<Test> {
             let place = named(of).filter(|place| is_text(*place))?;
             let pattern = text(pattern)?;
             let part = pattern.strip_prefix('%')?.strip_suffix('%')?;
-            // What SQLite compares without regard to case are letters of ASCII.
+            // SQLite ignores case for ASCII letters only.
             let is_plain = part.is_ascii() && !part.contains(['%', '_']);
             is_plain.then(|| Test::TextHolds(place, part.to_ascii_lowercase()))
         }
@@ -398,7 +398,7 @@ fn test(filter: &Filter<'_>, columns: &[(String, Kind)]) -> Option<Test> {
     }
 }
 
-/// The comparison with its sides changed.
+/// The comparison operator with its sides exchanged.
 fn turned(sign: &str) -> &str {
     match sign {
         "<" => ">",
@@ -410,5 +410,5 @@ fn turned(sign: &str) -> &str {
 }
 
 const AGGREGATES: [&str; 6] = ["count", "sum", "avg", "min", "max", "quantile"];
-/// Values that rows are grouped by, or that are asked of each row, at most.
+/// Maximum keys of a group, or values of an ungrouped row.
 pub(super) const MAX_KEYS: usize = 33;

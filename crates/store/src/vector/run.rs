@@ -1,4 +1,4 @@
-//! Runs a plan: two threads read chunk after chunk, test the rows, and count what is asked of their groups.
+//! Execution of a plan: two threads read chunks, test the rows, and aggregate groups.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,7 +21,7 @@ use crate::history::{Chunk, ColumnData, History};
 use crate::question::QueryError;
 use crate::range::TimeRange;
 
-/// What a question is answered with.
+/// The environment of a question.
 pub(super) struct Context<'a> {
     pub(super) history: &'a History,
     pub(super) budget: &'a Arc<Budget>,
@@ -34,7 +34,7 @@ enum Source<'a> {
     Columns { columns: Vec<Column>, rows: usize },
 }
 
-/// Why there is nothing: history cannot be read, or another reason.
+/// Why there is no answer: history cannot be read, or another reason.
 pub(super) enum Failure {
     Store(crate::error::StoreError),
     Stop(Stop),
@@ -90,11 +90,11 @@ impl Source<'_> {
     }
 }
 
-/// What one thread has found.
+/// The result of one thread.
 struct Part {
     groups: Groups,
     states: Vec<State>,
-    /// Rows that are not grouped, by the number of their chunk.
+    /// Ungrouped rows, by the number of their chunk.
     lists: Vec<(usize, Vec<Column>)>,
     charge: Charge,
 }
@@ -104,11 +104,11 @@ struct Worker<'a> {
     context: &'a Context<'a>,
     source: &'a Source<'a>,
     part: Part,
-    /// Columns that are read when a row has passed the tests.
+    /// Columns that are read for rows that passed the tests.
     wanted: Vec<usize>,
     found: Vec<u32>,
     met: Met,
-    /// Bytes of the texts that this thread has met first.
+    /// Bytes of the texts that this thread was the first to number.
     words_bytes: usize,
 }
 
@@ -139,7 +139,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Takes the rows of a chunk.
+    /// Processes the rows of a chunk.
     fn take(&mut self, part: usize) -> Result<(), Stop> {
         let (count, width) = match self.source {
             Source::Table { shape, chunks } => (chunks[part].rows(), shape.columns.len()),
@@ -159,7 +159,7 @@ impl<'a> Worker<'a> {
                 && let Source::Table { chunks, .. } = self.source
                 && columns[test.column()].is_none()
             {
-                // The texts of the others need no number.
+                // Texts of rows that do not pass need no number.
                 let data = self.context.history.first_of_column(&chunks[part], test.column(), first.1);
                 let Some(data) = data else { return Ok(()) };
                 if !self.budget_has(data.bytes()) {
@@ -221,7 +221,7 @@ impl<'a> Worker<'a> {
         self.part.charge.set(bytes).then_some(()).ok_or(Stop::GiveUp)
     }
 
-    /// Reads a column of a chunk as far as the rows go that are wanted, all where none are named; `false` where it is
+    /// Reads a column of a chunk up to the last of `rows`, entirely if there are none given; `false` if it is
     /// damaged.
     fn read(
         &mut self,
@@ -270,7 +270,7 @@ impl<'a> Worker<'a> {
     }
 }
 
-/// A comparison with texts, which are looked for where they stand.
+/// A test of texts, evaluated on the dictionary in place.
 enum TextTest<'a> {
     OneOf(&'a [String]),
     Not(&'a str),
@@ -295,7 +295,7 @@ impl<'a> TextTest<'a> {
         }
     }
 
-    /// The rows that pass, of those that passed the tests before.
+    /// The rows that pass, out of those that passed the previous tests.
     fn passing(&self, data: &ColumnData, rows: Option<Vec<u32>>) -> Vec<u32> {
         let ColumnData::Texts { codes, words } = data else { return Vec::new() };
         let pass: Vec<bool> = words.iter().map(|word| self.holds(word)).collect();
@@ -307,19 +307,19 @@ impl<'a> TextTest<'a> {
     }
 }
 
-/// Whether a part in small letters is in a text, whose letters of ASCII may be large.
+/// Whether a text contains a lowercase part, ignoring ASCII case.
 fn holds(text: &str, part: &str) -> bool {
     part.is_empty()
         || text.contains(part)
         || text.as_bytes().windows(part.len()).any(|window| window.eq_ignore_ascii_case(part.as_bytes()))
 }
 
-/// Where the last row ends that has passed, of so many.
+/// The end of the last row that passed, out of `count`.
 fn end(rows: Option<&[u32]>, count: usize) -> usize {
     rows.map_or(count, |rows| rows.last().map_or(0, |last| *last as usize + 1))
 }
 
-/// The rows that pass a test, of those that passed the ones before.
+/// The rows that pass a test, out of those that passed the previous ones.
 fn passing(test: &Test, column: &Column, rows: Option<Vec<u32>>, words: &Words) -> Vec<u32> {
     match test {
         Test::Range(_, least, greatest) => kept(column, rows, |value| (*least..=*greatest).contains(&value)),
@@ -349,7 +349,7 @@ fn passing(test: &Test, column: &Column, rows: Option<Vec<u32>>, words: &Words) 
     }
 }
 
-/// The rows with a value for which this is so.
+/// The rows with a value for which `is_kept` returns `true`.
 fn kept(column: &Column, rows: Option<Vec<u32>>, mut is_kept: impl FnMut(i64) -> bool) -> Vec<u32> {
     let values = column.values.as_slice();
     let is_there = |row: u32| column.is_there(row as usize);
@@ -359,7 +359,7 @@ fn kept(column: &Column, rows: Option<Vec<u32>>, mut is_kept: impl FnMut(i64) ->
             rows
         }
         None => {
-            // Each row is noted, and the next one in its place where it is not kept: nothing has to be foreseen.
+            // Branch-free: each row is written, and overwritten by the next one if it is not kept.
             let (mut found, mut length) = (vec![0; values.len()], 0);
             for (row, value) in (0..).zip(values) {
                 found[length] = row;
@@ -374,7 +374,7 @@ fn kept(column: &Column, rows: Option<Vec<u32>>, mut is_kept: impl FnMut(i64) ->
     }
 }
 
-/// The slots of the groups that all threads have found.
+/// The slots of all threads' groups.
 fn grouped(
     parts: Vec<Part>,
     aggregates: &[Aggregate],
@@ -420,7 +420,7 @@ fn grouped(
     Ok(Slots { rows, columns })
 }
 
-/// The slots of the rows that all threads have found, in the order in which they stand.
+/// The slots of all threads' rows, in stored order.
 fn listed(parts: Vec<Part>, keys: usize, charge: &mut Charge) -> Result<Slots, Stop> {
     let mut lists: Vec<(usize, Vec<Column>)> = Vec::new();
     for part in parts {
@@ -463,7 +463,7 @@ fn may_hold(chunk: &Chunk, tests: &[Test]) -> bool {
     })
 }
 
-/// The times that are wanted: every table begins with its time.
+/// The range of matching times: the time is the first column of every table.
 fn times(tests: &[Test]) -> TimeRange {
     let mut range = TimeRange::ALL;
     for test in tests {
@@ -479,7 +479,7 @@ fn count(rows: usize) -> u32 {
     u32::try_from(rows).unwrap_or(u32::MAX)
 }
 
-/// The error of a question that ends so; `None` where SQLite has to answer it.
+/// The error of a failed question; `None` if SQLite has to answer it.
 pub(super) fn error(failure: Failure, limit: std::time::Duration) -> Option<QueryError> {
     match failure {
         Failure::Store(error) => Some(QueryError::Store(error)),
@@ -488,9 +488,9 @@ pub(super) fn error(failure: Failure, limit: std::time::Duration) -> Option<Quer
     }
 }
 
-/// Numbers that are more than these are looked for in their order.
+/// Lists with more numbers are searched by bisection.
 const MANY_NUMBERS: usize = 8;
-/// Threads that read at once.
+/// Maximum threads that read at once.
 const MAX_THREADS: usize = 2;
-/// Rows of another question's answer that are taken at once.
+/// Rows of an inner question's answer that are processed at once.
 const ROWS_AT_ONCE: usize = 65_536;

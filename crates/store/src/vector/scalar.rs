@@ -1,4 +1,4 @@
-//! Expressions of the numbers of a row, evaluated for many rows at once.
+//! Expressions over a row's numbers, evaluated for many rows at once.
 
 use super::column::Column;
 use super::stop::Stop;
@@ -8,7 +8,7 @@ use super::stop::Stop;
 pub(super) enum Scalar {
     Column(usize),
     Constant(i64),
-    /// The beginning of the span that a time is in.
+    /// The start of the interval that contains a time.
     Bucket(Box<Scalar>, i64),
     Binary(Operator, Box<Scalar>, Box<Scalar>),
 }
@@ -34,10 +34,10 @@ impl Operator {
         })
     }
 
-    /// Applies it as SQLite does; `None` for NULL.
+    /// Applies the operator as SQLite does; `None` for NULL.
     ///
     /// # Errors
-    /// SQLite goes on with a fraction.
+    /// SQLite would continue with a floating-point number.
     pub(super) fn apply(self, left: i64, right: i64) -> Result<Option<i64>, Stop> {
         let number = match self {
             Self::Add => left.checked_add(right),
@@ -52,7 +52,7 @@ impl Operator {
 }
 
 impl Scalar {
-    /// Adds the columns that it is made of.
+    /// Adds the columns that it refers to.
     pub(super) fn add_columns(&self, columns: &mut Vec<usize>) {
         match self {
             Self::Column(column) => columns.push(*column),
@@ -65,7 +65,7 @@ impl Scalar {
         }
     }
 
-    /// Its value in each of some rows of the columns that are read.
+    /// Its values in these rows.
     pub(super) fn column(&self, columns: &[Option<Column>], rows: &Rows<'_>) -> Result<Column, Stop> {
         match self {
             Self::Column(column) => {

@@ -1,4 +1,4 @@
-//! What a plan has found: a column for each slot.
+//! The result of a plan: a column per slot.
 
 use super::column::Column;
 

@@ -1,10 +1,10 @@
-//! Why the columns give no answer.
+//! Why column-wise execution stops.
 
 /// Why a question is not answered here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stop {
-    /// SQLite has to answer it: a sum is too large, or memory does not do.
+    /// SQLite has to answer it: a sum overflows, or memory is insufficient.
     GiveUp,
-    /// It took too long.
+    /// Its time is up.
     Late,
 }

@@ -14,7 +14,7 @@ use crate::settings::StoreSettings;
 use crate::sql::names::{Naming, NoNames};
 use crate::store::{Offered, Store};
 
-/// Hops of any kind in segments of an earlier hour, of this one, and in a log.
+/// Random hops in segments of an earlier hour, of this one, and in a log.
 fn store(folder: &Folder, seed: u64, count: u64) -> Store {
     let store = Store::open(StoreSettings { segment_rows: 200, ..folder.settings() }).unwrap();
     let mut numbers = Numbers(seed);
@@ -30,7 +30,7 @@ fn store(folder: &Folder, seed: u64, count: u64) -> Store {
     store
 }
 
-/// The answer of the columns; `None` where SQLite has to answer.
+/// The answer of column-wise execution; `None` if SQLite has to answer.
 fn fast(history: &History, sql: &str, limits: Limits) -> Option<Result<Answer, QueryError>> {
     answer(history, sql, &Arc::new(Budget::new(limits)), limits)
 }
@@ -109,7 +109,7 @@ fn filter(numbers: &mut Numbers) -> String {
     }
 }
 
-/// A question whose answer has one order.
+/// A random question with a single valid answer.
 fn question(numbers: &mut Numbers) -> String {
     let filters: Vec<String> = (0..numbers.below(3)).map(|_| filter(numbers)).collect();
     let filters =

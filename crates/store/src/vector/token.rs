@@ -1,6 +1,6 @@
-//! The words of a question.
+//! The tokens of a question.
 
-/// A word, and where it stands in the question.
+/// A token and its position in the question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Token<'a> {
     pub(super) kind: TokenKind<'a>,
@@ -8,20 +8,20 @@ pub(super) struct Token<'a> {
     pub(super) end: usize,
 }
 
-/// What a word is.
+/// The kind of a token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum TokenKind<'a> {
     /// A name or a keyword.
     Name(&'a str),
-    /// A number, as it is written.
+    /// A number, as written.
     Number(&'a str),
-    /// A text without its quotes.
+    /// A string without its quotes.
     Text(String),
     /// A sign of one or two characters.
     Sign(&'a str),
 }
 
-/// The words of a question; `None` where it has something else, such as comments and names in quotes.
+/// The tokens of a question; `None` if it contains anything else, such as comments or quoted names.
 pub(super) fn tokens(sql: &str) -> Option<Vec<Token<'_>>> {
     let bytes = sql.as_bytes();
     let mut tokens = Vec::new();
@@ -57,7 +57,7 @@ pub(super) fn tokens(sql: &str) -> Option<Vec<Token<'_>>> {
         };
         tokens.push(Token { kind, start, end: at });
     }
-    // Two minus signs begin a comment, which would stand as two tokens.
+    // Two minus signs begin a comment, which would read as two tokens.
     (!sql.contains("--") && !sql.contains("/*") && sql.is_ascii()).then_some(tokens)
 }
 
@@ -65,7 +65,7 @@ fn length(bytes: &[u8], at: usize, is_part: impl Fn(&u8) -> bool) -> usize {
     bytes[at..].iter().take_while(|byte| is_part(byte)).count()
 }
 
-/// The text that begins with the quote at this place, and where it ends; two quotes stand for one.
+/// The string that begins with the quote at this position, and its end; two quotes stand for one.
 fn text(sql: &str, at: usize) -> Option<(String, usize)> {
     let mut text = String::new();
     let mut rest = at + 1;

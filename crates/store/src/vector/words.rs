@@ -1,6 +1,6 @@
-//! The texts of a question, each different one by its number.
+//! The texts of a question, numbered.
 //!
-//! An IPv4 address is its own number, a negative one. All else gets a number from 0 on when it is met.
+//! An IPv4 address is its own, negative number. Other texts are numbered from 0 in order of first occurrence.
 
 use std::hash::{BuildHasher, Hasher};
 use std::net::Ipv4Addr;
@@ -9,23 +9,23 @@ use std::sync::{Mutex, PoisonError};
 use crate::history::Texts;
 use crate::mixer::Seed;
 
-/// Texts by their number, shared by the threads of a question.
+/// Texts by number, shared by the threads of a question.
 #[derive(Debug, Default)]
 pub(super) struct Words(Mutex<Numbered>);
 
-/// The texts that one thread has met, so that it asks for each text once.
+/// The texts that one thread has encountered, so that it asks for the shared number of each only once.
 #[derive(Debug, Default)]
 pub(super) struct Met {
     own: Numbered,
-    /// The number that all threads know each of its texts by.
+    /// The shared number of each text.
     shared: Vec<i64>,
 }
 
-/// Texts by the order in which they are met.
+/// Texts in order of first occurrence.
 #[derive(Debug, Default)]
 struct Numbered {
     texts: Texts,
-    /// The number of a text plus one, 0 for none; behind it bits of the hash, which tell most texts apart.
+    /// One plus the number of a text, 0 for none; then bits of the hash, which distinguish most texts.
     slots: Vec<(u32, u32)>,
     seed: Seed,
 }
@@ -36,12 +36,12 @@ impl Words {
         texts.into_iter().map(|text| address(text).unwrap_or_else(|| self.number(text).0)).collect()
     }
 
-    /// All texts that are no addresses, in the order of their numbers.
+    /// All texts other than addresses, in order of their numbers.
     pub(super) fn all(&self) -> Texts {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).texts.clone()
     }
 
-    /// The number of a text that is no address, and how many bytes of memory it took that were not taken before.
+    /// The number of a text that is not an address, and the bytes that it took if new.
     fn number(&self, text: &str) -> (i64, usize) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let before = known.bytes();
@@ -51,7 +51,7 @@ impl Words {
 }
 
 impl Met {
-    /// The numbers of some texts, and how many bytes of memory they took that were not taken before.
+    /// The numbers of some texts, and the bytes that new ones took.
     pub(super) fn numbers<'a>(
         &mut self,
         texts: impl Iterator<Item = &'a str>,
@@ -81,7 +81,7 @@ impl Met {
 }
 
 impl Numbered {
-    /// The number of a text, which is added if it is not there.
+    /// The number of a text, added if new.
     fn number(&mut self, text: &str) -> u32 {
         if (self.texts.len() + 1) * 2 > self.slots.len() {
             self.grow();
@@ -96,7 +96,7 @@ impl Numbered {
             slot = (slot + 1) & mask;
         }
         self.texts.push(text);
-        // Memory ends long before numbers do.
+        // Memory runs out long before numbers do.
         let number = u32::try_from(self.texts.len()).unwrap_or(u32::MAX);
         self.slots[slot] = (number, low);
         number - 1
@@ -115,11 +115,11 @@ impl Numbered {
         }
     }
 
-    /// The slot in which a text is looked for first, and the last bits of its hash.
+    /// The first slot to look for a text in, and the low bits of its hash.
     fn place(&self, text: &str) -> (usize, u32) {
         let mut hasher = self.seed.build_hasher();
         hasher.write(text.as_bytes());
-        // Tells texts apart that end in zeros.
+        // Distinguishes texts that differ in trailing zeros.
         hasher.write_u64(text.len() as u64);
         let hash = hasher.finish();
         let half = |number: u64| u32::try_from(number & u64::from(u32::MAX)).unwrap_or(0);
@@ -131,7 +131,7 @@ impl Numbered {
     }
 }
 
-/// The number of an IPv4 address as it is always written; others are no addresses here.
+/// The number of an IPv4 address in canonical notation; other texts are not treated as addresses.
 fn address(text: &str) -> Option<i64> {
     if !text.as_bytes().first()?.is_ascii_digit() {
         return None;
@@ -140,7 +140,7 @@ fn address(text: &str) -> Option<i64> {
     Some(!i64::from(address.to_bits()))
 }
 
-/// The letters of a text of this number, written to `room` if it is an address.
+/// The text with this number; an address is formatted in `room`.
 pub(super) fn letters<'a>(number: i64, texts: &'a Texts, room: &'a mut Letters) -> &'a str {
     match usize::try_from(number) {
         Ok(number) => texts.get(number),
@@ -148,7 +148,7 @@ pub(super) fn letters<'a>(number: i64, texts: &'a Texts, room: &'a mut Letters) 
     }
 }
 
-/// Room for the letters of an IPv4 address.
+/// A buffer for an IPv4 address.
 #[derive(Debug, Default)]
 pub(super) struct Letters {
     letters: [u8; MAX_LETTERS],
@@ -179,9 +179,9 @@ impl Letters {
     }
 }
 
-/// Letters of an IPv4 address, at most.
+/// Maximum length of an IPv4 address, bytes.
 const MAX_LETTERS: usize = 15;
-/// Slots at the beginning.
+/// Initial number of slots.
 const FIRST_SLOTS: usize = 1_024;
 
 #[cfg(test)]

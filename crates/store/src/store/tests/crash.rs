@@ -1,4 +1,4 @@
-//! After kill -9, is everything there that was acknowledged, exactly once?
+//! Tests that everything acknowledged is there after kill -9, exactly once.
 
 use std::env;
 use std::io::{BufRead, BufReader};
@@ -29,7 +29,7 @@ fn after_kill_9_every_acknowledged_report_is_there_exactly_once() {
     assert!(acknowledged > 0);
 }
 
-/// Rows are numbered from 0 on, without a hole and without a double, beyond the last that was acknowledged.
+/// Rows are numbered from 0 without gaps or duplicates, and include the last acknowledged one.
 fn check(history: &History, acknowledged: u64) {
     let found = integers(history, "sequence");
     assert!(found.len() as u64 >= acknowledged, "{} of {acknowledged} acknowledged reports", found.len());
@@ -49,7 +49,7 @@ fn check(history: &History, acknowledged: u64) {
     assert_eq!(evidence, Vec::from_iter((0..found.len() as i64).step_by(3).map(of)));
 }
 
-/// Starts a process that writes, kills it after a while, and says how many reports it had acknowledged.
+/// Starts a process that writes, and kills it after a while; returns how many reports it had acknowledged.
 fn write_and_kill(folder: &Path, after_ms: u64) -> u64 {
     let mut child = Command::new(env::current_exe().unwrap())
         .args([
@@ -64,7 +64,7 @@ fn write_and_kill(folder: &Path, after_ms: u64) -> u64 {
         .spawn()
         .unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    // Once it has begun; what it says before is that it runs a test.
+    // Waits for the first acknowledgement; earlier lines are the test harness's.
     let begun = lines.by_ref().map_while(Result::ok).find(|line| line.starts_with(ACKNOWLEDGED));
     std::thread::sleep(Duration::from_millis(after_ms));
     child.kill().unwrap();
@@ -97,9 +97,9 @@ fn child_that_writes_until_it_is_killed() {
     }
 }
 
-/// Processes that are killed.
+/// Number of processes that are killed.
 const ROUNDS: usize = 25;
-/// What a process writes at most, if nobody kills it.
+/// Batches that a process writes if it is not killed.
 const MAX_BATCHES: usize = 20_000;
 const FOLDER: &str = "INBAND_STORE_CRASH_TEST";
 const ACKNOWLEDGED: &str = "acknowledged ";

@@ -1,4 +1,4 @@
-//! Flipped bits and cut files cost what they touch, and each loss is named.
+//! Tests that flipped bits and truncated files lose only what they touch, and that each loss is reported.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -19,7 +19,7 @@ use crate::settings::StoreSettings;
 use crate::store::{Offered, Store};
 use crate::{layout, log};
 
-/// Each row of a history, by table, and how often it is there.
+/// Each distinct row of a history, by table, with its count.
 type Rows = BTreeMap<(usize, String), usize>;
 
 #[test]
@@ -55,7 +55,7 @@ impl Template {
             assert_eq!(store.offer(batch(&mut numbers)), Offered::Queued);
             store.sync();
         }
-        // As it is on disk when the process is killed.
+        // The files as they are when a process is killed.
         copy(source.path(), folder.path());
         let (rows, findings) = rows(&History::open(folder.path()).unwrap());
         assert_eq!(findings, Findings::default());
@@ -67,7 +67,7 @@ impl Template {
         Self { folder, files, rows }
     }
 
-    /// Damages a file of a copy, and returns whether rows were lost.
+    /// Damages a file of a copy; returns whether rows were lost.
     fn check(&self, seed: u64) -> bool {
         let (folder, mut numbers) = (Folder::new(), Numbers(seed));
         copy(self.folder.path(), folder.path());
@@ -76,14 +76,14 @@ impl Template {
         let mut bytes = fs::read(&file).unwrap();
         damage(&mut bytes, &mut numbers);
         if file.extension().is_some_and(|kind| kind == "log") && log::decode(&bytes, drop) == whole(&bytes) {
-            // Cut between two blocks: nothing in the file shows that there was more.
+            // Cut between two blocks: nothing in the file shows that rows are missing.
             return false;
         }
         fs::write(&file, &bytes).unwrap();
 
         let (found, findings) = rows(&History::open(folder.path()).unwrap());
         let is_lost = self.compare(&found, &findings, &file, seed);
-        // Each question over a table answers, and says the same of what is left out.
+        // A question over each table answers, and reports the same damage.
         let history = History::open(folder.path()).unwrap();
         for shape in shapes() {
             let answer = history.query(&format!("SELECT * FROM {}", shape.name), Limits::default()).unwrap();
@@ -99,7 +99,7 @@ impl Template {
                 "seed {seed}: {count} of {all}"
             );
         }
-        // A new process takes the logs up, and names what they lost.
+        // A new process recovers the logs, and reports their losses.
         let store =
             Store::open(StoreSettings { retain: crate::sample::FOREVER, ..folder.settings() }).unwrap();
         let named = store.findings();
@@ -110,10 +110,10 @@ impl Template {
         is_lost
     }
 
-    /// What is found is a part of what was written, and a loss is named with its file.
+    /// Checks that all rows found were written, and that a loss is reported with its file.
     fn compare(&self, found: &Rows, findings: &Findings, file: &Path, seed: u64) -> bool {
         let wrong = found.iter().find(|(row, count)| self.rows.get(row).is_none_or(|there| there < *count));
-        // Roll-ups are made anew of hops that are still in a log.
+        // Roll-ups are recomputed from hops that are still in a log.
         let is_rolled_up = |table: usize| ROLL_UPS.contains(&shapes()[table].name);
         let wrong = wrong.filter(|((table, _), _)| !is_rolled_up(*table));
         assert_eq!(wrong, None, "seed {seed}, {}", file.display());
@@ -124,7 +124,7 @@ impl Template {
     }
 }
 
-/// The tables that are made of others.
+/// The tables that are computed from others.
 const ROLL_UPS: [&str; 5] = ["minutes", "hours", "flow_minutes", "link_minutes", "totals"];
 
 fn whole(log: &[u8]) -> log::Outcome {
@@ -203,7 +203,7 @@ fn a_damaged_column_costs_the_questions_that_read_it_its_row_group_alone() {
     store.close();
     let file = layout::segments(folder.path(), OBSERVATIONS.name).unwrap().remove(0).path;
     let mut bytes = fs::read(&file).unwrap();
-    // The first column, behind the magic, is the time.
+    // The first column, after the magic, is the time.
     bytes[40] ^= 1;
     fs::write(&file, bytes).unwrap();
     let history = History::open(folder.path()).unwrap();

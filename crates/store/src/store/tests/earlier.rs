@@ -17,7 +17,7 @@ fn segments_of_version_1_are_read_with_their_timestamps() {
                sum(egress_timestamp - ingress_timestamp), sum(hop_latency) FROM observations";
     let answer = History::open(folder.path()).unwrap().query(sql, Limits::default()).unwrap();
 
-    // What another engine finds in the file.
+    // The values that another engine reads from the file.
     let expected = [250, 1_699_999_263_577_792_315, 1_699_999_750_776_870_679, 235_715, 235_654];
     assert_eq!(answer.rows, [expected.map(Cell::Integer)]);
     assert!(!answer.findings.is_damaged());

@@ -1,4 +1,4 @@
-//! What becomes of reports when the disk is full, slow or broken?
+//! Tests what becomes of reports when the disk is full, slow or broken.
 
 use std::env;
 use std::fs;
@@ -16,10 +16,10 @@ use crate::settings::StoreSettings;
 use crate::store::{Offered, Store};
 use crate::tally::Tally;
 
-/// A disk that a test plays with.
+/// A disk that a test controls.
 #[derive(Clone, Default)]
 struct Played {
-    /// Bytes that still fit; negative when there is no bound.
+    /// Bytes that still fit; negative if unlimited.
     room: Arc<AtomicI64>,
     /// How long each sync takes, milliseconds.
     sync_ms: Arc<AtomicU64>,
@@ -40,7 +40,7 @@ impl LogFile for PlayedFile {
         let room = self.0.room.load(Ordering::SeqCst);
         let length = i64::try_from(bytes.len()).unwrap();
         if room >= 0 && room < length {
-            // A full disk takes a part.
+            // A full disk accepts a part.
             let part = usize::try_from(room).unwrap();
             self.1.append(&bytes[..part])?;
             self.0.room.store(0, Ordering::SeqCst);
@@ -97,7 +97,7 @@ fn a_full_disk_fails_reports_and_takes_them_again_when_there_is_room() {
     assert_eq!(store.trouble(), None);
     balances(store.tally(), 30);
 
-    // What a new process would find if this one was killed here.
+    // What a new process would find if this one were killed here.
     let expected: Vec<i64> = (0..10).chain(20..30).collect();
     assert_eq!(integers(&store.history().unwrap(), "sequence"), expected);
     store.close();
@@ -140,7 +140,7 @@ fn a_slow_disk_sheds_and_never_makes_the_caller_wait() {
 #[test]
 fn segments_that_cannot_be_written_stay_in_their_log_until_they_can() {
     let folder = Folder::new();
-    // A file stands where a directory should be.
+    // A file in the place of a directory.
     let obstacle = folder.path().join("observations");
     fs::write(&obstacle, b"").unwrap();
     let settings = StoreSettings { segment_rows: 10, ..folder.settings() };
@@ -168,7 +168,7 @@ fn segments_that_cannot_be_written_stay_in_their_log_until_they_can() {
 fn a_file_size_limit_is_a_full_disk() {
     let folder = Folder::new();
     let program = env::current_exe().unwrap();
-    // The shell ignores the signal that would end the process, and the process inherits that.
+    // The shell ignores the signal that would end the process, and the process inherits this.
     let script = "trap '' XFSZ; ulimit -f 64 || exit 77; exec \"$0\" \"$@\"";
     let status = Command::new("sh")
         .args(["-c", script])
@@ -204,10 +204,10 @@ fn child_whose_files_are_limited() {
     balances(tally, OFFERED);
     assert!(tally.failed > 0, "{tally:?}");
     fs::write(folder.join("acknowledged"), tally.stored.to_string()).unwrap();
-    // As if it was killed: the log stays.
+    // As if killed: the log remains.
     std::process::exit(0);
 }
 
-/// Reports that do not fit the limited file.
+/// More reports than fit the limited file.
 const OFFERED: u64 = 20_000;
 const FOLDER: &str = "INBAND_STORE_LIMIT_TEST";

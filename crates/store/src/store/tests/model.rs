@@ -1,4 +1,4 @@
-//! Does a store hold what a list would hold?
+//! Compares a store with a list of rows.
 
 use inband_model::table::OBSERVATIONS;
 use inband_model::{HopRecord, Nanos};
@@ -52,7 +52,7 @@ fn some_rows_of_a_column_are_those_of_the_whole_column() {
     for kind in 0..2 {
         let full = |hop: HopRecord| match kind {
             0 => hop,
-            // Nothing is missing.
+            // All values are present.
             _ => HopRecord {
                 latency: hop.latency.or(Some(Nanos(5))),
                 queue_occupancy: hop.queue_occupancy.or(Some(9)),
@@ -84,13 +84,13 @@ fn some_rows_of_a_column_are_those_of_the_whole_column() {
     }
 }
 
-/// A hop within some hours.
+/// A random hop within some hours.
 pub(super) fn hop(numbers: &mut Numbers) -> HopRecord {
     let at = Nanos(START.0 + numbers.below(3 * 3_600_000_000_000));
     any_hop(numbers, at)
 }
 
-/// Every value of every row of the range, rows in the order of their text.
+/// Every value of every row in the range; rows sorted as text.
 fn rows(history: &History, range: TimeRange) -> Vec<String> {
     let mut rows = Vec::new();
     for chunk in history.chunks(&OBSERVATIONS.shape(), range).unwrap() {

@@ -1,4 +1,4 @@
-//! A directory that somebody removes or replaces while it is written.
+//! Tests of a directory that is removed or replaced while in use.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use crate::sample::{Folder, integers, reports};
 use crate::settings::StoreSettings;
 use crate::store::{Offered, Store};
 
-/// A store below a folder, with ten reports in its log.
+/// A store in a subdirectory, with ten reports in its log.
 fn ten_reports(folder: &Folder) -> Store {
     let settings = StoreSettings { path: folder.path().join("history"), ..folder.settings() };
     let store = Store::open(settings).unwrap();
@@ -22,7 +22,7 @@ fn keep(store: &Store, first: u32) {
     store.sync();
 }
 
-/// Waits until `is_so`, five seconds at most.
+/// Waits until `is_so`, for at most five seconds.
 fn until(what: &str, is_so: impl Fn() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(5);
     while !is_so() {
@@ -73,7 +73,7 @@ fn what_was_in_segments_of_a_removed_directory_is_gone_for_good() {
     let store = Store::open(settings).unwrap();
     keep(&store, 0);
     until("the log has become a segment", || path.join("observations").exists() && !has_log(&path));
-    // The flusher still makes the directory durable; until then it would write the rows again.
+    // Lets the flusher make the directory durable; until then it would write the rows again.
     std::thread::sleep(Duration::from_millis(500));
     fs::remove_dir_all(&path).unwrap();
 

@@ -1,4 +1,4 @@
-//! Do roll-ups say what the rows say?
+//! Tests that roll-ups agree with the rows.
 
 use inband_model::HopRecord;
 use proptest::prelude::{ProptestConfig, any, prop_assert_eq, proptest};
@@ -37,7 +37,7 @@ proptest! {
     }
 }
 
-/// Fails where a roll-up says something else than the rows.
+/// Fails if a roll-up differs from the rows.
 pub(crate) fn check(history: &History) {
     for (rolled, rows) in PAIRS {
         assert_eq!(ask(history, rolled), ask(history, rows), "{rolled}");
@@ -48,7 +48,7 @@ fn ask(history: &History, sql: &str) -> Vec<Vec<Cell>> {
     history.query(sql, Limits::default()).unwrap().rows
 }
 
-/// Questions to a roll-up and to the rows that have one answer.
+/// Questions to a roll-up and to the rows, with the same answer.
 const PAIRS: [(&str, &str); 5] = [
     (
         "SELECT time, node_id, egress_interface, queue_id, sum(dropped) AS drops FROM seconds GROUP BY 1, 2, 3, 4 \
