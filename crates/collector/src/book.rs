@@ -1,4 +1,4 @@
-//! The life of events: which go on, which are past, and who knows of them.
+//! The active and past events, with their acknowledgements and silences.
 
 mod course;
 mod silences;
@@ -16,21 +16,21 @@ use self::course::Counts;
 pub(crate) use self::course::{Course, MIN_QUIET, Signs};
 use self::silences::Silences;
 
-/// The events that go on and the latest of those that are past, at most a stated number of both.
+/// The active events and the latest past ones, each up to a bound.
 ///
-/// It is told of events with the collector's time, and keeps and gives them with the time of day.
+/// Events arrive with the collector's time; they are stored and returned with the time of day.
 #[derive(Debug)]
 pub(crate) struct Book {
     max_active: usize,
     max_past: usize,
     active: HashMap<Subject, Active>,
     past: VecDeque<EventView>,
-    /// When to look whether an event has ended by itself.
+    /// When to check whether an event has ended by itself.
     ends: Deadlines<Subject>,
     pub(crate) silences: Silences,
     pub(crate) timeline: Timeline,
     untracked: u64,
-    /// The events that were announced without a place among the active ones, by their hash, and when.
+    /// Events announced while the table of active ones was full, by hash, with the time of their last sign.
     homeless: HashMap<u64, Nanos>,
 }
 
@@ -41,10 +41,10 @@ type Subject = (EventKind, String);
 #[derive(Debug)]
 struct Active {
     view: EventView,
-    /// When its last sign was, on the collector's time.
+    /// Time of its last sign, on the collector's clock.
     last: Nanos,
     course: Course,
-    /// Whether its cause is over, and only its quiet time is not.
+    /// Whether its cause is over and only its quiet time remains.
     is_over: bool,
 }
 
@@ -63,7 +63,7 @@ impl Book {
         }
     }
 
-    /// Writes down an event that has no course.
+    /// Records an event that has no course.
     pub(crate) fn once(&mut self, event: Event) -> Event {
         let mut event = self.timeline.event(event);
         event.silenced = self.silences.cover(&event);
@@ -71,8 +71,8 @@ impl Book {
         event
     }
 
-    /// Writes down that an event begins; `None` when it goes on already, which then goes on as announced, and from
-    /// then on ends as announced now.
+    /// Records that an event begins. If it is already active, it is updated, takes the new course, and `None`
+    /// is returned.
     pub(crate) fn begin(&mut self, event: Event, course: Course) -> Option<Event> {
         let (subject, last) = ((event.kind(), event.key.clone()), event.last);
         let mut event = self.timeline.event(event);
@@ -86,7 +86,7 @@ impl Book {
         }
         event.silenced = self.silences.cover(&event);
         if self.active.len() >= self.max_active {
-            // Nobody will remember to end it.
+            // Not tracked, so its end is never announced.
             return self.is_first_of_homeless(&subject, last).then_some(event);
         }
         event.phase = Phase::Begin;
@@ -98,13 +98,13 @@ impl Book {
         Some(event)
     }
 
-    /// Writes down that an event ends, as a report shows.
+    /// Records that an event ends, as a report shows.
     pub(crate) fn end(&mut self, event: Event) -> Event {
         let event = self.timeline.event(event);
         self.end_for(EndReason::Over, event)
     }
 
-    /// Writes down the end of all events that go on: the collector ends.
+    /// Records the end of all active events, because the collector ends.
     pub(crate) fn end_run(&mut self, now: Nanos) -> Vec<Event> {
         for active in self.active.values_mut() {
             active.sign(now, &self.timeline);
@@ -114,7 +114,7 @@ impl Book {
         events.into_iter().map(|event| self.end_for(EndReason::RunEnded, event)).collect()
     }
 
-    /// Ends an event that has the time of day.
+    /// Ends an event whose times are times of day.
     fn end_for(&mut self, reason: EndReason, mut event: Event) -> Event {
         let subject = (event.kind(), event.key.clone());
         let active = self.active.remove(&subject);
@@ -130,7 +130,7 @@ impl Book {
         event
     }
 
-    /// Notes that the cause of an event is over: it ends unless there is another sign of it soon.
+    /// Records that the cause of an event is over: the event ends unless another sign of it follows soon.
     pub(crate) fn calm(&mut self, kind: EventKind, key: &str, now: Nanos) {
         let subject = (kind, key.to_owned());
         let Some(active) = self.active.get_mut(&subject) else { return };
@@ -140,12 +140,12 @@ impl Book {
         self.ends.set(active.last + MIN_QUIET, subject);
     }
 
-    /// Whether an event goes on.
+    /// Whether an event is active.
     pub(crate) fn is_active(&self, kind: EventKind, key: &str) -> bool {
         self.active.contains_key(&(kind, key.to_owned()))
     }
 
-    /// Takes an event that has ended by itself.
+    /// The next event that has ended by itself at `now`.
     pub(crate) fn next_ended(&mut self, now: Nanos) -> Option<Event> {
         while let Some(subject) = self.ends.pop_due(now) {
             let Some(active) = self.active.get(&subject) else { continue };
@@ -166,7 +166,7 @@ impl Book {
         self.ends.next()
     }
 
-    /// Notes that somebody knows of an event; false where there is none by this id.
+    /// Records that an event is acknowledged; false when no event has this id.
     pub(crate) fn acknowledge(&mut self, id: EventId, acknowledgement: Acknowledgement) -> bool {
         let active = self.active.values_mut().map(|active| &mut active.view);
         let found = active.chain(self.past.iter_mut().rev()).find(|view| view.id == id);
@@ -177,22 +177,22 @@ impl Book {
         is_found
     }
 
-    /// The events that go on, in no order.
+    /// The active events, in no order.
     pub(crate) fn active(&self) -> impl Iterator<Item = &EventView> {
         self.active.values().map(|active| &active.view)
     }
 
-    /// The events that are past, the latest first.
+    /// The past events, latest first.
     pub(crate) fn past(&self) -> impl Iterator<Item = &EventView> {
         self.past.iter().rev()
     }
 
-    /// Events that were announced and, for want of room, are not shown as going on.
+    /// Events that were announced but are not tracked as active, for lack of room.
     pub(crate) fn untracked(&self) -> u64 {
         self.untracked
     }
 
-    /// Whether an event without a place among the active ones is to be announced: once, and again when it has been quiet.
+    /// Whether an untracked event is to be announced: the first time, and again after a quiet time.
     fn is_first_of_homeless(&mut self, subject: &Subject, now: Nanos) -> bool {
         self.untracked += 1;
         let hash = self.active.hasher().hash_one(subject);
@@ -220,19 +220,19 @@ impl Book {
 }
 
 impl Active {
-    /// When it ends by itself, if nothing more is announced of it.
+    /// When it ends if no further sign is announced.
     fn ends(&self) -> Option<Nanos> {
         self.course.quiet.map(|quiet| self.last + quiet)
     }
 
-    /// Notes a sign of it at a time of the collector.
+    /// Records a sign of it at a time of the collector.
     fn sign(&mut self, at: Nanos, timeline: &Timeline) {
         self.last = self.last.max(at);
         self.view.event.last = timeline.time_of_day(self.last);
     }
 
-    /// Takes in what is announced, with the time of day, of an event that has begun and whose last sign was at `last`;
-    /// says whether it now ends sooner than it would have.
+    /// Merges an announcement, whose times are times of day and whose last sign was at `last` on the
+    /// collector's clock; returns whether the event ends sooner than it would have.
     fn go_on(&mut self, event: Event, last: Nanos, course: Course, timeline: &Timeline) -> bool {
         self.sign(last, timeline);
         let before = std::mem::replace(&mut self.course, course).quiet;
@@ -250,7 +250,7 @@ impl Active {
                 continue;
             }
             if known.evidence.len() >= MAX_EVIDENCE {
-                // The first ones show how it began.
+                // The first ones are kept: they show how it began.
                 known.evidence.remove(MAX_EVIDENCE / 2);
             }
             known.evidence.push(report);
@@ -259,11 +259,11 @@ impl Active {
     }
 }
 
-/// Events without a place that are remembered.
+/// Maximum number of untracked events that are remembered.
 const MAX_HOMELESS: usize = 4_096;
-/// How long such an event must be silent to be announced again.
+/// How long an untracked event must be quiet to be announced again.
 const HOMELESS_QUIET: Nanos = Nanos::from_secs(60);
-/// Most reports that are named for one event: half of them the first ones, half the latest.
+/// Maximum number of reports cited by one event: half of them the first, half the latest.
 const MAX_EVIDENCE: usize = 8;
 
 #[cfg(test)]

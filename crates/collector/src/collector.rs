@@ -16,13 +16,13 @@ use crate::share::Share;
 
 pub use self::overflows::Overflows;
 
-/// Takes telemetry reports in, and gives observations and events out.
+/// Receives telemetry reports, and returns observations and events.
 ///
-/// It owns no socket and no clock: the caller hands in datagrams and the time, which neither jumps nor goes back, then
-/// polls until there is nothing more.
+/// It owns no socket and no clock: the caller passes datagrams and the time, which neither jumps nor goes
+/// back, then polls until nothing is left.
 ///
-/// It is both parts in one: what belongs to the streams of nodes, as a [`StreamShard`](crate::StreamShard) has it, and what
-/// belongs to flows, as a [`FlowShard`] has it.
+/// It combines both parts: what belongs to the streams of nodes, as in a [`StreamShard`](crate::StreamShard),
+/// and what belongs to flows, as in a [`FlowShard`].
 #[derive(Debug)]
 pub struct Collector {
     intake: Intake,
@@ -30,7 +30,7 @@ pub struct Collector {
 }
 
 impl Collector {
-    /// Makes a collector that has seen nothing yet.
+    /// Creates a collector that has seen nothing.
     #[must_use]
     pub fn new(settings: CollectorSettings) -> Collector {
         Collector { intake: Intake::new(&settings), flows: FlowShard::new(settings, Share::WHOLE) }
@@ -43,29 +43,30 @@ impl Collector {
         self
     }
 
-    /// Has every hop of every report kept for `take_records`.
+    /// Keeps every hop of every report for `take_records`.
     #[must_use]
     pub fn with_records(mut self) -> Collector {
         self.intake.keep_records();
         self
     }
 
-    /// Appends the pending hops to `into`; returns how many reports they came from. Only with `with_records`, and best
-    /// whenever some thousands wait: 65,536 hops may, and reports with more are dropped and counted in [`Overflows`].
+    /// Appends the pending hops to `into`; returns how many reports they came from. Requires `with_records`.
+    /// Call it when some thousands are pending: at most 65,536 are kept, and reports beyond that are dropped
+    /// and counted in [`Overflows`].
     pub fn take_records(&mut self, into: &mut HopColumns) -> u64 {
         self.intake.take_records(into)
     }
 
-    /// Hops that wait for `take_records`.
+    /// Hops pending for `take_records`.
     #[must_use]
     pub fn waiting_hops(&self) -> usize {
         self.intake.waiting_hops()
     }
 
-    /// Takes a datagram that arrived at `now` from one socket to another.
+    /// Handles a datagram that arrived at `now` from one socket to another.
     ///
-    /// A stream is named by the node id in it, not by where it comes from: addresses may change on the way. Only
-    /// where version 0.5 leaves the node out, the address stands for it.
+    /// A stream is identified by the node id in it, not by its source: addresses may change. Only where
+    /// version 0.5 omits the node does the address identify it.
     pub fn handle_datagram(&mut self, now: Nanos, from: SocketAddr, to: SocketAddr, datagram: &[u8]) {
         let told_at = std::mem::replace(&mut self.flows.told_at, now);
         catch_up_after_silence(self, told_at, now);
@@ -81,27 +82,27 @@ impl Collector {
         catch_up(self, now);
     }
 
-    /// Takes what keeps history from being written at `now`, in words; `None` while it is written. It is an event that
-    /// goes on until history is written again.
+    /// Reports what keeps history from being written at `now`, in words; `None` while it is written. The
+    /// trouble is an event that lasts until history is written again.
     pub fn handle_history(&mut self, now: Nanos, trouble: Option<&str>) {
         self.flows.handle_history(now, trouble);
     }
 
-    /// Notes that the time of day is `ahead` nanoseconds ahead of the times that are handed in, from `at` on.
+    /// Records that the time of day is `ahead` nanoseconds ahead of the times passed in, from `at` on.
     ///
-    /// What is given out and answered carries the time of day; it is the time that is handed in until this is called.
-    /// Nothing else depends on it: for silence, gaps and settling no time passes when a clock is set.
+    /// Outputs and views carry the time of day, which equals the time passed in until this is called. Nothing
+    /// else depends on it: for silence, gaps and settling no time passes when a clock is set.
     pub fn handle_clock_step(&mut self, at: Nanos, ahead: i64) {
         self.flows.handle_clock_step(at, ahead);
     }
 
-    /// The time of day at a time that is handed in.
+    /// The time of day at a time that was passed in.
     #[must_use]
     pub fn time_of_day(&self, at: Nanos) -> Nanos {
         self.flows.outbox.book.timeline.time_of_day(at)
     }
 
-    /// Ends the run: what is due at `now` happens, and every event that goes on gets an end that says why.
+    /// Ends the run: what is due at `now` happens, and every active event gets an end with that reason.
     pub fn finish(&mut self, now: Nanos) {
         self.handle_timeout(now);
         self.flows.outbox.end_run(now);
@@ -113,7 +114,7 @@ impl Collector {
         self.next_timeout()
     }
 
-    /// Gives out the next observation or event, oldest first; `None` when there is no more.
+    /// Returns the next observation or event, oldest first; `None` when nothing is left.
     pub fn poll_output(&mut self) -> Option<Output> {
         self.flows.poll_output()
     }
@@ -128,7 +129,7 @@ impl Collector {
         self.intake.ledger.kernel_dropped(datagrams);
     }
 
-    /// What was dropped or forgotten because a table was full.
+    /// What was dropped or evicted because a table was full.
     #[must_use]
     pub fn overflows(&self) -> Overflows {
         let dropped_records = self.intake.dropped_records();

@@ -1,4 +1,4 @@
-//! What the reports on one flow say together.
+//! Correlation of the reports on one flow.
 
 mod change;
 mod finding;
@@ -30,13 +30,13 @@ pub(crate) struct Correlator {
     detectors: Detectors,
     reminders: Deadlines<Reminder>,
     next_sweep: Option<Nanos>,
-    /// The hops of the path at hand; here so that its memory is used again.
+    /// The hops of the current path; kept here to reuse its memory.
     trail: Trail,
     evicted_flows: u64,
     aged_flows: u64,
-    /// Reports on older packets than the latest of their flow, which say nothing of its path.
+    /// Reports on packets older than the latest of their flow, which say nothing of its path.
     late_reports: u64,
-    /// Reports of nodes beyond the number that a flow is followed through.
+    /// Reports of nodes beyond the number through which a flow is followed.
     unplaced_nodes: u64,
 }
 
@@ -44,7 +44,7 @@ pub(crate) struct Correlator {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Reminder {
     flow: FlowIndex,
-    /// When the flow was first seen: another flow may stand in its place by then.
+    /// When the flow was first seen: another flow may have taken its place by then.
     first_seen: Nanos,
     what: What,
 }
@@ -55,7 +55,7 @@ enum What {
     Settle,
     /// An old path has had time to show whether its links still carry flows.
     SettleChange,
-    /// The path of a flow that flaps may be told again.
+    /// The path of a flapping flow may be reported again.
     Tell,
 }
 
@@ -85,7 +85,7 @@ impl Correlator {
         }
     }
 
-    /// Takes in an individual report.
+    /// Handles an individual report.
     pub(crate) fn handle_report(&mut self, sighting: &Sighting<'_>, outbox: &mut Outbox) {
         self.detectors.handle_report(sighting, &self.network, outbox);
         let Some(flow) = sighting.reading.flow.filter(|flow| sighting.share.has_flow(flow)) else {
@@ -132,7 +132,7 @@ impl Correlator {
         }
     }
 
-    /// Takes in what keeps history from being written; `None` while it is written.
+    /// Handles what keeps history from being written; `None` while it is written.
     pub(crate) fn handle_history(&mut self, now: Nanos, trouble: Option<&str>, outbox: &mut Outbox) {
         self.detectors.handle_history(now, trouble, outbox);
     }
@@ -143,7 +143,7 @@ impl Correlator {
         timeouts.into_iter().flatten().min()
     }
 
-    /// Finds a flow, or adds it; `None` when no flow may be followed.
+    /// Finds or adds a flow; `None` when no flow may be followed.
     fn flow(&mut self, now: Nanos, flow: Flow, outbox: &mut Outbox) -> Option<FlowIndex> {
         if let Some(index) = self.network.flows.find(&flow) {
             return Some(index);
@@ -157,7 +157,8 @@ impl Correlator {
         self.network.flows.insert(now, flow)
     }
 
-    /// Removes flows that have been silent for long: as many places a second as it takes to see them all.
+    /// Removes flows that have been silent too long: it visits as many places a second as are needed to cover
+    /// the table in time.
     fn sweep(&mut self, now: Nanos, outbox: &mut Outbox) {
         let idle = Nanos::from_secs(self.network.settings.flow_idle_s);
         let mut places = self.network.flows.places()
@@ -181,7 +182,7 @@ impl Correlator {
         self.detectors.handle_eviction(index, &entry, now, outbox);
     }
 
-    /// Notes that a packet of a flow was dropped, and whether that was because its TTL was zero.
+    /// Records that a packet of a flow was dropped, and whether its TTL was zero.
     fn note_drop(&mut self, flow: FlowIndex, sighting: &Sighting<'_>) {
         let entry = &mut self.network.flows[flow];
         entry.dropped_at = Some(sighting.now);
@@ -196,8 +197,8 @@ impl Correlator {
         }
     }
 
-    /// Takes the hops of a report into the statistics of their ports.
-    // Out of line: the usual report of a known path records its hops on its own.
+    /// Records the hops of a report in the statistics of their ports.
+    // Kept out of line: the common report of a known path records its hops itself.
     #[inline(never)]
     fn record_hops(&mut self, sighting: &Sighting<'_>, outbox: &mut Outbox) {
         let own = sighting.hops.iter().filter(|reading| sighting.share.has_node(reading.hop.node_id));
@@ -224,19 +225,19 @@ impl Correlator {
     }
 }
 
-/// Takes one hop of a report into the statistics of its port, and shows it to the detectors.
-// Inlined with all that it calls: each call would cost every hop 17 instructions.
+/// Records one hop of a report in the statistics of its port, and passes it to the detectors.
+// Inlined with its callees: each call would cost every hop 17 instructions.
 #[inline(always)]
 fn record_hop(sample: &mut Sample<'_>, ports: &mut Ports, detectors: &mut Detectors, outbox: &mut Outbox) {
     sample.queue = ports.record(sample);
     detectors.handle_hop(sample, ports, outbox);
-    // Out of line, and mostly not called: inlined it would cost every hop.
+    // Kept out of line and rarely called: inlining it would cost every hop.
     if detectors.has_congestion() {
         spread_congestion(ports, detectors, outbox);
     }
 }
 
-/// Shows the congestion that one detector has found to all of them.
+/// Passes the congestion that one detector has found to all of them.
 #[inline(never)]
 fn spread_congestion(ports: &mut Ports, detectors: &mut Detectors, outbox: &mut Outbox) {
     while let Some(step) = detectors.poll_congestion(outbox) {
@@ -245,7 +246,7 @@ fn spread_congestion(ports: &mut Ports, detectors: &mut Detectors, outbox: &mut 
     }
 }
 
-/// Gives out what each hop of a report measured.
+/// Returns the measurements of each hop of a report as observations.
 fn observe_hops(flow: Flow, sighting: &Sighting<'_>, outbox: &mut Outbox) {
     let (received_at, origin) = (sighting.now, sighting.reading.origin);
     for reading in sighting.hops {
@@ -262,7 +263,7 @@ fn observe_hops(flow: Flow, sighting: &Sighting<'_>, outbox: &mut Outbox) {
     }
 }
 
-/// How often flows are looked through for silent ones.
+/// Interval at which flows are searched for silent ones.
 const SWEEP: Nanos = Nanos::from_secs(1);
-/// Reminders for each flow that may be followed, at most; a flow that is followed has three.
+/// Maximum number of reminders for each flow that may be followed; a followed flow has three.
 const MAX_REMINDERS: usize = 4;

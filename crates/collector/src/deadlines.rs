@@ -1,13 +1,13 @@
-//! What must be looked at again, and when?
+//! A queue of deadlines.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use inband_model::Nanos;
 
-/// Things to look at when their time has come, the earliest first.
+/// Items to check when their time has come, earliest first.
 ///
-/// A deadline is a reminder: whoever is woken checks whether there is still something to do.
+/// A deadline is a reminder: the receiver checks whether there is still something to do.
 #[derive(Debug)]
 pub(crate) struct Deadlines<T> {
     heap: BinaryHeap<Reverse<(Nanos, T)>>,
@@ -23,7 +23,7 @@ impl<T: Ord> Deadlines<T> {
         self.heap.push(Reverse((due, thing)));
     }
 
-    /// Takes a thing whose time has come.
+    /// Removes and returns an item whose time has come.
     pub(crate) fn pop_due(&mut self, now: Nanos) -> Option<T> {
         if self.next()? > now {
             return None;
@@ -36,12 +36,12 @@ impl<T: Ord> Deadlines<T> {
         self.heap.peek().map(|Reverse((due, _))| *due)
     }
 
-    /// Drops the deadlines of things that are no more.
+    /// Drops the deadlines of items that no longer exist.
     pub(crate) fn retain(&mut self, is_there: impl Fn(&T) -> bool) {
         self.heap.retain(|Reverse((_, thing))| is_there(thing));
     }
 
-    /// How many deadlines are set.
+    /// Number of deadlines set.
     pub(crate) fn len(&self) -> usize {
         self.heap.len()
     }

@@ -1,4 +1,4 @@
-//! What has the collector to say?
+//! The outputs of the collector that wait to be polled.
 
 use std::collections::VecDeque;
 
@@ -6,9 +6,9 @@ use inband_model::{Event, EventKind, Nanos, Observation, Output};
 
 use crate::book::{Book, Course};
 
-/// Outputs that wait to be polled, oldest first; a full outbox drops and counts what comes next.
+/// Outputs that wait to be polled, oldest first; a full outbox drops and counts further ones.
 ///
-/// Every event passes the book, which knows of those that go on.
+/// Every event passes the book, which tracks the active ones.
 #[derive(Debug)]
 pub(crate) struct Outbox {
     waiting: VecDeque<Output>,
@@ -22,49 +22,49 @@ impl Outbox {
         Self { waiting: VecDeque::new(), capacity, dropped: 0, book }
     }
 
-    /// Gives out an observation. Half of the room is kept for events, which are fewer and matter more.
+    /// Adds an observation. Half of the room is kept for events, which are fewer and matter more.
     pub(crate) fn observe(&mut self, observation: Observation) {
         let observation = self.book.timeline.observation(observation);
         self.push(Output::Observation(observation), self.capacity / 2);
     }
 
-    /// Gives out an event that has no course.
+    /// Adds an event that has no course.
     pub(crate) fn announce(&mut self, event: Event) {
         let event = self.book.once(event);
         self.push(Output::Event(event), self.capacity);
     }
 
-    /// Gives out that an event begins, unless it goes on already.
+    /// Adds the begin of an event, unless it is already active.
     pub(crate) fn begin(&mut self, event: Event, course: Course) {
         if let Some(event) = self.book.begin(event, course) {
             self.push(Output::Event(event), self.capacity);
         }
     }
 
-    /// Gives out that an event ends.
+    /// Adds the end of an event.
     pub(crate) fn end(&mut self, event: Event) {
         let event = self.book.end(event);
         self.push(Output::Event(event), self.capacity);
     }
 
-    /// Notes that the cause of an event is over: its end is given out unless there is another sign of it soon.
+    /// Records that the cause of an event is over: its end follows unless another sign of it comes soon.
     pub(crate) fn calm(&mut self, kind: EventKind, key: &str, now: Nanos) {
         self.book.calm(kind, key, now);
     }
 
-    /// Whether an event goes on.
+    /// Whether an event is active.
     pub(crate) fn is_active(&self, kind: EventKind, key: &str) -> bool {
         self.book.is_active(kind, key)
     }
 
-    /// Gives out the end of all events that go on: the collector ends.
+    /// Adds the end of all active events, because the collector ends.
     pub(crate) fn end_run(&mut self, now: Nanos) {
         for event in self.book.end_run(now) {
             self.push(Output::Event(event), self.capacity);
         }
     }
 
-    /// Ends the events of which nothing more was announced.
+    /// Ends the events whose quiet time is over.
     pub(crate) fn handle_timeout(&mut self, now: Nanos) {
         while let Some(event) = self.book.next_ended(now) {
             self.push(Output::Event(event), self.capacity);
@@ -83,7 +83,7 @@ impl Outbox {
         self.waiting.pop_front()
     }
 
-    /// Outputs dropped because nobody polled in time.
+    /// Outputs dropped because they were not polled in time.
     pub(crate) fn dropped(&self) -> u64 {
         self.dropped
     }

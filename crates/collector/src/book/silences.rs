@@ -1,8 +1,8 @@
-//! Which events is nobody told of?
+//! The silences of events.
 
 use inband_model::{Event, Nanos, Silence};
 
-/// The silences in force, at most [`MAX_SILENCES`] of them, each with the number it is lifted by.
+/// The silences in force, at most [`MAX_SILENCES`], each with the number that lifts it.
 #[derive(Debug, Default)]
 pub(crate) struct Silences {
     silences: Vec<(u64, Silence)>,
@@ -10,13 +10,13 @@ pub(crate) struct Silences {
 }
 
 impl Silences {
-    /// Silences that hold from the start.
+    /// The silences of the configuration, in force from the start.
     pub(crate) fn new(silences: &[Silence]) -> Silences {
         let silences: Vec<_> = (0..).zip(silences.iter().take(MAX_SILENCES).cloned()).collect();
         Silences { next: silences.len() as u64, silences }
     }
 
-    /// Adds a silence, and returns its number; `None` when there are too many that still hold.
+    /// Adds a silence and returns its number; `None` when [`MAX_SILENCES`] are in force.
     pub(crate) fn add(&mut self, now: Nanos, silence: Silence) -> Option<u64> {
         self.silences.retain(|(_, silence)| silence.until.is_none_or(|until| until > now));
         if self.silences.len() >= MAX_SILENCES {
@@ -28,7 +28,7 @@ impl Silences {
         Some(number)
     }
 
-    /// Adds a silence under a number it had before, or under the next where that is taken.
+    /// Restores a silence under its previous number, or under the next free one if that is taken.
     pub(crate) fn restore(&mut self, number: u64, silence: Silence) -> Option<u64> {
         if self.silences.len() >= MAX_SILENCES {
             return None;
@@ -39,14 +39,14 @@ impl Silences {
         Some(number)
     }
 
-    /// Lifts a silence; false when there is none by this number.
+    /// Lifts a silence; false when no silence has this number.
     pub(crate) fn lift(&mut self, number: u64) -> bool {
         let before = self.silences.len();
         self.silences.retain(|(known, _)| *known != number);
         self.silences.len() < before
     }
 
-    /// Whether nobody is to be told of an event.
+    /// Whether a silence covers an event.
     pub(crate) fn cover(&self, event: &Event) -> bool {
         self.silences.iter().any(|(_, silence)| silence.covers(event))
     }
@@ -56,5 +56,5 @@ impl Silences {
     }
 }
 
-/// Most silences at the same time.
+/// Maximum number of silences at the same time.
 const MAX_SILENCES: usize = 1_024;

@@ -1,4 +1,4 @@
-//! What the collector knows at this time.
+//! The state of the collector, for its callers.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -24,7 +24,7 @@ impl Collector {
         self.intake.ledger.total()
     }
 
-    /// The totals so far, every stream, and the reasons of what went wrong.
+    /// The totals so far, every stream, and the reasons for malformed reports.
     #[must_use]
     pub fn ledger_view(&self) -> LedgerView {
         LedgerView {
@@ -35,18 +35,18 @@ impl Collector {
         }
     }
 
-    /// What was wrong with the malformed datagrams.
+    /// The faults of the malformed datagrams.
     pub fn malformed(&self) -> impl Iterator<Item = Fault> {
         self.intake.malformed.iter()
     }
 
-    /// What was wrong with reported packets that are marked as INT and cannot be; their reports count as
+    /// The faults of reported packets that are marked as INT but cannot be INT; their reports count as
     /// accepted.
     pub fn unreadable(&self) -> impl Iterator<Item = Fault> {
         self.intake.unreadable.iter()
     }
 
-    /// The nodes that report and those on metadata stacks, by rising id.
+    /// The nodes that report and those on metadata stacks, in order of id.
     #[must_use]
     pub fn nodes(&self) -> Vec<NodeView> {
         let mut nodes = BTreeMap::new();
@@ -75,7 +75,7 @@ impl Collector {
         nodes.collect()
     }
 
-    /// The links that paths have shown, in no order.
+    /// The links learned from paths, in no order.
     pub fn links(&self) -> impl Iterator<Item = LinkView> {
         self.flows.links()
     }
@@ -86,7 +86,7 @@ impl Collector {
         TopologyView { nodes: self.nodes(), links: self.sorted_links() }
     }
 
-    /// The links that paths have shown, by rising ids of the nodes they begin and end at.
+    /// The links learned from paths, in order of the ids of the nodes at their ends.
     #[must_use]
     pub fn sorted_links(&self) -> Vec<LinkView> {
         let mut links: Vec<LinkView> = self.links().collect();
@@ -94,12 +94,12 @@ impl Collector {
         links
     }
 
-    /// The flows seen lately with their paths, in no order.
+    /// The recent flows with their paths, in no order.
     pub fn flows(&self) -> impl Iterator<Item = FlowView<'_>> {
         self.flows.flows()
     }
 
-    /// The flows with the most reports, the most first, at most so many.
+    /// The `count` flows with the most reports, busiest first.
     #[must_use]
     pub fn top_flows(&self, count: usize) -> Vec<FlowView<'_>> {
         let rank = |flow: &FlowView<'_>| (Reverse(flow.reports), flow.id);
@@ -112,31 +112,31 @@ impl Collector {
         flows
     }
 
-    /// How many flows were seen lately.
+    /// Number of recent flows.
     #[must_use]
     pub fn flow_count(&self) -> usize {
         self.flows.correlator.flow_count()
     }
 
-    /// A copy of the flows with the paths they have taken lately.
+    /// A copy of the flows with their recent paths.
     #[must_use]
     pub fn flow_snapshot(&self) -> FlowSnapshot {
         self.flows.correlator.snapshot(self.timeline())
     }
 
-    /// One flow; `None` when no report on it came lately.
+    /// One flow; `None` when it has no recent report.
     #[must_use]
     pub fn flow(&self, flow: &Flow) -> Option<FlowView<'_>> {
         self.flows.flow(flow)
     }
 
-    /// The flow of this id.
+    /// The flow with this id.
     #[must_use]
     pub fn flow_by_id(&self, id: FlowId) -> Option<FlowView<'_>> {
         self.flows().find(|flow| flow.id == id)
     }
 
-    /// The paths a flow has taken lately, the latest first; none for a flow that is not known.
+    /// The recent paths of a flow, latest first; empty for an unknown flow.
     #[must_use]
     pub fn flow_paths(&self, flow: &Flow) -> Vec<FlowPathView<'_>> {
         self.flows.flow_paths(flow)
@@ -147,13 +147,13 @@ impl Collector {
         self.flows.ports()
     }
 
-    /// The queues that reports told an occupancy of, as at the time it was told last, in no order.
+    /// The queues with a reported occupancy, each as last reported, in no order.
     pub fn queues(&self) -> impl Iterator<Item = QueueView> {
         self.flows.queues()
     }
 
-    /// The `count` queues that were deepest in the last second or two, deepest first: those whose depth in bytes is known,
-    /// then the others by the value their nodes gave.
+    /// The `count` queues that were deepest in the last second or two, deepest first: those with a known
+    /// depth in bytes, then the others by the value from their nodes.
     #[must_use]
     pub fn deepest_queues(&self, count: usize) -> Vec<QueueView> {
         let mut queues: Vec<QueueView> = self.queues().collect();
@@ -166,35 +166,35 @@ impl Collector {
         queues
     }
 
-    /// When queues are congested.
+    /// The thresholds of queue congestion.
     #[must_use]
     pub fn congestion_settings(&self) -> &CongestionSettings {
         self.flows.congestion_settings()
     }
 
-    /// What each path rule says of the flows it covers.
+    /// The verdicts of each path rule on the flows it covers.
     #[must_use]
     pub fn rules(&self) -> Vec<RuleView> {
         self.flows.rules()
     }
 
-    /// What the path rules that cover a flow say of its path, each with the name of the rule.
+    /// The verdicts on the path of a flow, each with the name of its rule.
     #[must_use]
     pub fn verdicts(&self, flow: &Flow) -> Vec<(&str, Verdict)> {
         self.flows.verdicts(flow)
     }
 
-    /// The events that go on, in no order.
+    /// The active events, in no order.
     pub fn active_events(&self) -> impl Iterator<Item = &EventView> {
         self.flows.active_events()
     }
 
-    /// The latest events that are past, the latest first.
+    /// The latest past events, latest first.
     pub fn past_events(&self) -> impl Iterator<Item = &EventView> {
         self.flows.past_events()
     }
 
-    /// Notes that somebody knows of an event; false where there is none by this id.
+    /// Acknowledges an event; false when no event has this id.
     pub fn acknowledge(&mut self, id: EventId, acknowledgement: Acknowledgement) -> bool {
         self.flows.outbox.book.acknowledge(id, acknowledgement)
     }
@@ -204,19 +204,19 @@ impl Collector {
         self.flows.outbox.book.silences.iter()
     }
 
-    /// Adds a silence, and returns its number; `None` when there are 1024 that still hold.
+    /// Adds a silence and returns its number; `None` when 1024 are in force.
     pub fn silence(&mut self, silence: Silence) -> Option<u64> {
         let now = self.time_of_day(self.flows.told_at);
         self.flows.outbox.book.silences.add(now, silence)
     }
 
-    /// Adds a silence of an earlier run under its number, or under another where that is taken, and returns the number;
-    /// `None` where there are as many as there may be.
+    /// Restores a silence of an earlier run under its number, or under another if that is taken, and returns
+    /// the number; `None` when the maximum number is in force.
     pub fn restore_silence(&mut self, number: u64, silence: Silence) -> Option<u64> {
         self.flows.outbox.book.silences.restore(number, silence)
     }
 
-    /// Lifts a silence; false when there is none by this number.
+    /// Lifts a silence; false when no silence has this number.
     pub fn lift_silence(&mut self, number: u64) -> bool {
         self.flows.outbox.book.silences.lift(number)
     }

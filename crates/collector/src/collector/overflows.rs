@@ -1,50 +1,50 @@
-//! What did not fit?
+//! Counts of what was dropped or evicted because a table was full.
 
 use crate::correlate::Correlator;
 use crate::ledger::ReportLedger;
 use crate::outbox::Outbox;
 
-/// What was dropped or forgotten because a table was full, and how full some tables are.
+/// What was dropped or evicted because a table was full, and how full some tables are.
 ///
-/// None of it is missing in the ledger: these datagrams and reports are accepted ones.
+/// None of it is missing in the ledger: these datagrams and reports count as accepted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Overflows {
-    /// Streams forgotten to make room for new ones.
+    /// Streams evicted to make room for new ones.
     pub forgotten_streams: u64,
-    /// Datagrams of streams for which there was no room: their losses are not known.
+    /// Datagrams of streams for which there was no room: their losses are unknown.
     pub unfollowed_datagrams: u64,
-    /// Datagrams of node ids beyond those that one source address may have.
+    /// Datagrams of node ids beyond the limit of one source address.
     pub refused_node_ids: u64,
-    /// Flows followed at this time.
+    /// Flows followed at present.
     pub flows: usize,
-    /// Different paths of these flows.
+    /// Distinct paths of these flows.
     pub paths: usize,
-    /// Flows forgotten to make room for new ones.
+    /// Flows evicted to make room for new ones.
     pub evicted_flows: u64,
-    /// Flows forgotten because no report on them came for long.
+    /// Flows expired for lack of reports.
     pub aged_flows: u64,
-    /// Paths there was no room for, each time one was met.
+    /// Paths there was no room for, counted at each occurrence.
     pub refused_paths: u64,
-    /// Links that were not learned, each time one was met.
+    /// Links that were not learned, counted at each occurrence.
     pub unlearned_links: u64,
-    /// Egress interfaces and queues without statistics, each time one was met.
+    /// Egress interfaces and queues without statistics, counted at each occurrence.
     pub unfollowed_ports: u64,
-    /// Drop reports in no group.
+    /// Drop reports outside any group.
     pub ungrouped_drops: u64,
-    /// Reports on older packets than the latest of their flow, which say nothing of its path.
+    /// Reports on packets older than the latest of their flow, which say nothing of its path.
     pub late_reports: u64,
-    /// Reports of nodes beyond the 16 that single reports of a flow are followed through.
+    /// Reports of nodes beyond the 16 through which single reports of a flow are followed.
     pub unplaced_nodes: u64,
-    /// Events that go on without being shown so.
+    /// Active events that are not tracked.
     pub untracked_events: u64,
-    /// Outputs nobody polled in time.
+    /// Outputs that were not polled in time.
     pub dropped_outputs: u64,
-    /// Reports whose hops nobody took in time.
+    /// Reports whose hops were not taken in time.
     pub dropped_records: u64,
 }
 
 impl Overflows {
-    /// What was forgotten or passed over, by the names users are shown; how full tables are is not among it.
+    /// The counts of dropped and evicted items under the names shown to users; table sizes are not included.
     #[must_use]
     pub fn counts(&self) -> [(&'static str, u64); 14] {
         [

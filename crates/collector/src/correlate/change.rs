@@ -1,4 +1,4 @@
-//! What happens when the path of a flow is first known, or changes.
+//! The first path of a flow, and its changes.
 
 use inband_model::{Nanos, Observation, PathObservation};
 
@@ -11,7 +11,7 @@ use super::finding::Finding;
 use super::{Correlator, What};
 
 impl Correlator {
-    /// Makes the hops at hand the path of a flow, and tells so; `None` when there is no room for the path.
+    /// Makes the current hops the path of a flow and reports it; `None` when there is no room for the path.
     pub(super) fn adopt(
         &mut self,
         flow: FlowIndex,
@@ -50,8 +50,8 @@ impl Correlator {
         Some(new)
     }
 
-    /// Tells the path of a flow; at most once a second where it flaps, as it does with each packet where packets are
-    /// sprayed over several paths.
+    /// Reports the path of a flow; at most once a second where it flaps, which it does with each packet where
+    /// packets are sprayed over several paths.
     fn tell_or_keep_back(&mut self, flow: FlowIndex, now: Nanos, outbox: &mut Outbox) {
         let entry = &mut self.network.flows[flow];
         let due = entry.told_at + FLAPPING_TOLD_EVERY;
@@ -62,7 +62,7 @@ impl Correlator {
         }
     }
 
-    /// Tells the path that a flow has, where its telling was put off.
+    /// Reports the path of a flow whose report was postponed.
     pub(super) fn tell_kept_back(&mut self, flow: FlowIndex, now: Nanos, outbox: &mut Outbox) {
         if self.network.flows[flow].is_kept_back {
             self.tell(flow, now, outbox);
@@ -84,7 +84,7 @@ impl Correlator {
         }));
     }
 
-    /// Keeps a path that the flow has left, in place of the oldest one.
+    /// Keeps a path that the flow has left; it replaces the oldest one.
     fn remember(&mut self, flow: FlowIndex, past: PastPath) {
         let paths = &mut self.network.flows[flow].past_paths;
         let oldest = (paths.len() >= PAST_PATHS).then(|| paths.remove(0));
@@ -94,8 +94,8 @@ impl Correlator {
         }
     }
 
-    /// Shows a change of path to the detectors; unless the flow flaps, its old links have time to show whether they still
-    /// carry flows.
+    /// Passes a change of path to the detectors; unless the flow flaps, its old links have time to show
+    /// whether they still carry flows.
     fn note_change(
         &mut self,
         flow: FlowIndex,
@@ -129,7 +129,7 @@ impl Correlator {
         }
     }
 
-    /// Shows a change of path to the detectors once its old links have had time.
+    /// Passes a change of path to the detectors once its old links have had time.
     pub(super) fn settle_change(&mut self, flow: FlowIndex, now: Nanos, outbox: &mut Outbox) {
         let Some(change) = self.network.flows[flow].recent_change else { return };
         let due = change.changed_at + self.network.settings.reroute_after();
@@ -160,5 +160,5 @@ impl Correlator {
     }
 }
 
-/// How often the path of a flow that flaps is told at most.
+/// Minimum interval between reports of the path of a flapping flow.
 const FLAPPING_TOLD_EVERY: Nanos = Nanos::from_secs(1);

@@ -1,4 +1,4 @@
-//! The path of a flow by the reports of several nodes on it, in MX and XD mode.
+//! The path of a flow from the reports of several nodes on it, in MX and XD mode.
 
 use inband_model::{Confidence, Hop, Nanos, Origin};
 
@@ -16,14 +16,14 @@ use super::finding::Finding;
 use super::{Correlator, What};
 
 impl Correlator {
-    /// Takes in the report of one node in MX or XD mode. Such reports usually tell of different packets, so
-    /// what they say together is a state, and is given time to settle.
+    /// Handles the report of one node in MX or XD mode. Such reports usually concern different packets, so
+    /// together they describe a state, which is given time to settle.
     pub(super) fn handle_postcard(&mut self, flow: FlowIndex, sighting: &Sighting<'_>, outbox: &mut Outbox) {
         let reading = sighting.reading;
         let Some(hop) = sighting.hops.first() else { return };
         let postcard = SeenStack { flow, sighting, is_known_path: false };
         self.detectors.handle_postcard(&postcard, &self.network, outbox);
-        // A report of a drop or of a queue alone need not come from where the flow passes, and that of a packet
+        // A report of only a drop or a queue need not come from the path of the flow, and one of a packet
         // whose stack cannot be read comes from a sink.
         let tells_path = reading.tracked_flow && !reading.dropped && reading.stack == StackState::Whole;
         if !tells_path {
@@ -64,7 +64,7 @@ impl Correlator {
                     self.shorten(flow, now, silent_since, outbox);
                 }
             }
-            // A detour before the path had settled: who is silent from here on may have been replaced.
+            // A detour before the path settled: nodes silent from here on may have been replaced.
             Some(unsettled) if put == Put::Moved && entry.path.is_none() => unsettled.since = now,
             Some(unsettled) if put != Put::Same || now.since(unsettled.tried_at) >= TRY_EVERY => {
                 self.try_to_settle(flow, now, outbox);
@@ -73,7 +73,8 @@ impl Correlator {
         }
     }
 
-    /// Takes in what a node on the flow's path measured; where it `is_like_before`, the path is confirmed.
+    /// Handles the measurements of a node on the flow's path; where it `is_like_before`, the path is
+    /// confirmed.
     fn confirm_hop(
         &mut self,
         flow: FlowIndex,
@@ -102,7 +103,7 @@ impl Correlator {
         }
     }
 
-    /// Looks at a flow that has had some time to settle.
+    /// Checks a flow that has had some time to settle.
     pub(super) fn settle(&mut self, flow: FlowIndex, now: Nanos, outbox: &mut Outbox) {
         let entry = &mut self.network.flows[flow];
         let Some(Unsettled { since, due, .. }) = entry.unsettled.filter(|unsettled| unsettled.due <= now)
@@ -114,7 +115,7 @@ impl Correlator {
         if let Some(unsettled) = &mut entry.unsettled {
             let ends = self.network.settings.settling_ends(unsettled.since, entry.path.is_none());
             let next = ends.into_iter().find(|end| *end > now);
-            // Where nothing orders the hops, links that other flows show may do so later.
+            // Nothing orders the hops yet; links learned from other flows may do so later.
             let is_heard = entry.postcards.last().is_some_and(|(report, _)| report.received_at > since);
             let again = is_heard.then(|| now.max(due) + self.network.settings.keep());
             match next.or(again) {
@@ -128,7 +129,7 @@ impl Correlator {
         }
     }
 
-    /// Concludes the path from the reports of all nodes, where they have had time enough to arrive.
+    /// Concludes the path from the reports of all nodes, if they have had time to arrive.
     fn try_to_settle(&mut self, flow: FlowIndex, now: Nanos, outbox: &mut Outbox) {
         let entry = &mut self.network.flows[flow];
         let Some(unsettled) = &mut entry.unsettled else { return };
@@ -148,12 +149,12 @@ impl Correlator {
             self.network.flows[flow].unsettled = None;
             self.take_conclusion(flow, &conclusion, since, outbox);
         } else if now >= last && !is_new {
-            // The nodes contradict each other, so nothing better is known than the path before.
+            // The nodes contradict each other, so the previous path remains the best known.
             self.network.flows[flow].unsettled = None;
         }
     }
 
-    /// Concludes the path without the nodes that have fallen silent, and that the rest gets no further than a link.
+    /// Concludes the path without the nodes that have fallen silent, and suspects the link at which it ends.
     fn shorten(&mut self, flow: FlowIndex, now: Nanos, silent_since: Nanos, outbox: &mut Outbox) {
         let cards = self.network.flows[flow].postcards.cards().copied().collect();
         let conclusion = Conclusion::of_all(cards, self.evidence());
@@ -172,7 +173,7 @@ impl Correlator {
         conclude(entry.postcards.cards().copied().collect(), change, self.evidence())
     }
 
-    /// Makes what was concluded the path of the flow.
+    /// Makes the conclusion the path of the flow.
     fn take_conclusion(
         &mut self,
         flow: FlowIndex,
@@ -219,8 +220,8 @@ impl Correlator {
         }
     }
 
-    /// How many hops there should be: by the topology, or by how far the TTL fell from the first to the last that was
-    /// seen. `None` where nothing tells whether hops are missing.
+    /// Expected number of hops: by the topology, or by the fall of the TTL from the first to the last hop
+    /// seen. `None` where it is unknown whether hops are missing.
     fn hops_expected(&self, conclusion: &Conclusion) -> Option<u8> {
         let cards = &conclusion.cards;
         let (first, last) = (cards.first()?, cards.last()?);
@@ -233,7 +234,7 @@ impl Correlator {
             Some(false) | None => {}
         }
         if cards.len() == 1 {
-            // Only edges tell of a single node that nothing is in front of it and behind it.
+            // Only edges show that a single node has nothing before or behind it.
             return count.filter(|_| !self.network.settings.edges.is_empty());
         }
         let falls = |pair: &[Postcard]| pair[0].ttl.zip(pair[1].ttl).is_some_and(|(from, to)| from > to);
@@ -244,8 +245,8 @@ impl Correlator {
         count.filter(|_| conclusion.ordered == Ordered::ByLinks)
     }
 
-    /// Notes that a flow ends at a link: the nodes before it report the flow as before, and those behind it do not,
-    /// not even that they drop its packets.
+    /// Records that a flow ends at a link: the nodes before it report the flow as before, and those behind it
+    /// report nothing, not even drops of its packets.
     fn suspect_link(&mut self, flow: FlowIndex, now: Nanos, silent_since: Nanos, outbox: &mut Outbox) {
         let entry = &self.network.flows[flow];
         let Some(old) = entry.path.filter(|_| entry.origin != Origin::MdStack) else { return };
@@ -269,8 +270,8 @@ impl Correlator {
         self.detectors.handle_stop(&stop, outbox);
     }
 
-    /// Takes in how long a packet was on the link to the node that reports it, where the node before reported the
-    /// same packet.
+    /// Handles the time a packet took over the link to the node that reports it, if the node before reported
+    /// the same packet.
     fn time_link_before(
         &mut self,
         flow: FlowIndex,
@@ -297,17 +298,17 @@ impl Correlator {
     }
 }
 
-/// How often the reports of a flow that wait for others are looked at, at most.
+/// Minimum interval between checks of the reports of an unsettled flow.
 const TRY_EVERY: Nanos = Nanos::from_millis(20);
 
-/// Whether whole stacks tell the path of the flow, so that single reports need not.
+/// Whether whole stacks show the path of the flow, so that single reports are not needed.
 fn follows_stacks(entry: &FlowEntry, now: Nanos, keep: Nanos) -> bool {
     let has_path = entry.path.is_some() && entry.origin == Origin::MdStack;
     has_path && now.since(entry.path_seen_at) <= keep
 }
 
-/// Whether two paths differ only in nodes that report: neither has a hop that the other contradicts, and packets pass
-/// as many routers between the hops of both.
+/// Whether two paths differ only in the nodes that report: neither has a hop that the other contradicts, and
+/// packets pass as many routers between the hops of both.
 fn goes_the_same_way(known: &[Hop], cards: &[Postcard]) -> bool {
     let hops: Vec<Hop> = cards.iter().map(|card| card.hop).collect();
     let is_part = |part: &[Hop], whole: &[Hop]| {
@@ -322,7 +323,7 @@ fn goes_the_same_way(known: &[Hop], cards: &[Postcard]) -> bool {
     (is_part(known, &hops) || is_part(&hops, known)) && shifts.all(|other| Some(other) == shift)
 }
 
-/// Whether each hop sees the packet with a TTL of one less, so that no other router stands between them.
+/// Whether the TTL falls by one from each hop to the next, so that no other router is between them.
 fn fall_by_one(cards: &[Postcard]) -> bool {
     cards.windows(2).all(|pair| match (pair[0].ttl, pair[1].ttl) {
         (Some(first), Some(second)) => first.checked_sub(1) == Some(second),

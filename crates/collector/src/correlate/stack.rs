@@ -1,4 +1,4 @@
-//! What the metadata stack of an INT-MD packet says about the path of its flow.
+//! The path of a flow from the metadata stacks of its INT-MD packets.
 
 use inband_model::{Confidence, Hop, Nanos};
 
@@ -14,7 +14,7 @@ use super::finding::Finding;
 use super::{Correlator, record_hop};
 
 impl Correlator {
-    /// Takes in a report with a metadata stack.
+    /// Handles a report with a metadata stack.
     pub(super) fn handle_stack(&mut self, flow: FlowIndex, sighting: &Sighting<'_>, outbox: &mut Outbox) {
         if self.confirms_path(flow, sighting, outbox) {
             return;
@@ -37,7 +37,7 @@ impl Correlator {
         }
     }
 
-    /// The usual case: the flow's path is the one that is known. Everything about it has been looked up.
+    /// The common case: the stack shows the flow's known path, and everything about it has been looked up.
     #[inline]
     fn confirms_path(&mut self, flow: FlowIndex, sighting: &Sighting<'_>, outbox: &mut Outbox) -> bool {
         let entry = &mut self.network.flows[flow];
@@ -79,8 +79,8 @@ impl Correlator {
         true
     }
 
-    /// Notes a stack as the latest of its flow, and says whether a clock shows that; `None` where a later packet has
-    /// been reported before, so that the stack says nothing of the path.
+    /// Records a stack as the latest of its flow; returns whether a clock confirms the order. `None` where a
+    /// later packet has been reported before, so that the stack says nothing of the path.
     fn take_place(&mut self, flow: FlowIndex, sighting: &Sighting<'_>) -> Option<bool> {
         let (place, settle) = (place_of(sighting), self.network.settings.settle());
         let entry = &mut self.network.flows[flow];
@@ -96,7 +96,8 @@ impl Correlator {
         Some(order == Order::Newer)
     }
 
-    /// Whether the flow has left the path of the hops at hand so lately that reports of it may still be on their way.
+    /// Whether the flow has left the path of the current hops so recently that reports of it may still be in
+    /// transit.
     fn has_just_left(&self, flow: FlowIndex, now: Nanos) -> bool {
         self.network.flows[flow].past_paths.iter().rev().any(|past| {
             now.since(past.left_at) <= self.network.settings.settle()
@@ -104,7 +105,7 @@ impl Correlator {
         })
     }
 
-    /// Takes in how long the packet was on each link of a path.
+    /// Handles the time the packet took over each link of a path.
     fn time_links(&mut self, path: PathIndex, sighting: &Sighting<'_>, outbox: &mut Outbox) {
         for (place, pair) in sighting.hops.windows(2).enumerate() {
             let link = self.network.paths[path].links.get(place).copied().flatten();
@@ -126,7 +127,7 @@ impl Correlator {
         if let Some(upstream) = self.fresh_upstream(flow, sighting) {
             let hops = self.network.paths[upstream].path.hops();
             if shares_no_node(hops, sighting.hops) {
-                // A transit hop took the first part of the stack off this packet and reported it.
+                // A transit hop removed the first part of the stack from this packet and reported it.
                 hops.iter().for_each(|hop| self.trail.push(*hop, None));
             }
         }
@@ -145,8 +146,8 @@ impl Correlator {
         }
     }
 
-    /// Keeps what a transit hop reported, to put it before what the sink will report. It is never a change of
-    /// path: the packet went on.
+    /// Keeps the hops reported by a transit hop, to put them before those from the sink. This is never a
+    /// change of path: the packet went on.
     fn handle_upstream(&mut self, flow: FlowIndex, sighting: &Sighting<'_>, outbox: &mut Outbox) {
         let (place, settle) = (place_of(sighting), self.network.settings.settle());
         let order = self.network.flows[flow]
@@ -173,8 +174,8 @@ impl Correlator {
         self.handle_partial_stack(flow, sighting, outbox);
     }
 
-    /// Shows what is known of a path as long as no whole stack has been seen. A partial stack says nothing
-    /// about a path that is known.
+    /// Reports a partial path as long as no whole stack has been seen. A partial stack says nothing of a path
+    /// that is known in whole.
     fn handle_partial_stack(&mut self, flow: FlowIndex, sighting: &Sighting<'_>, outbox: &mut Outbox) {
         let entry = &self.network.flows[flow];
         let known = entry.path.map_or(0, |path| self.network.paths[path].path.hops().len());
@@ -190,7 +191,7 @@ impl Correlator {
         }
     }
 
-    /// Notes that the last hops of the flow's path were seen, and their latencies.
+    /// Confirms the last hops of the flow's path, and records their latencies.
     fn confirm_end_of_path(&mut self, flow: FlowIndex, sighting: &Sighting<'_>) {
         let entry = &mut self.network.flows[flow];
         let known = entry.latencies.len();
@@ -222,7 +223,7 @@ impl Correlator {
         }
     }
 
-    /// Whether the hops at hand are the path the flow has.
+    /// Whether the current hops are the path of the flow.
     pub(super) fn is_path(&self, flow: FlowIndex) -> bool {
         self.network.flows[flow]
             .path

@@ -1,10 +1,10 @@
-//! Which hops make up the path at hand?
+//! The hops of the current path.
 
 use inband_model::{Hop, Nanos};
 
 use crate::report::HopReading;
 
-/// The hops of a path that is being looked at, first hop first, with their latencies.
+/// The hops of the path under examination, first hop first, with their latencies.
 #[derive(Debug, Default)]
 pub(super) struct Trail {
     hops: Vec<Hop>,
@@ -22,7 +22,7 @@ impl Trail {
         self.latencies.push(latency);
     }
 
-    /// Puts what a report says behind the hops that are there.
+    /// Appends the hops of a report.
     pub(super) fn extend(&mut self, readings: &[HopReading]) {
         for reading in readings {
             self.push(reading.hop, reading.latency);

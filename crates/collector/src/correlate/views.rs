@@ -1,4 +1,4 @@
-//! What can be read of the flows.
+//! Views of the flows.
 
 use inband_model::api::{FlowPathView, FlowView, LinkView};
 use inband_model::{Flow, Nanos};
@@ -13,7 +13,7 @@ use crate::timeline::Timeline;
 
 use super::Correlator;
 
-/// What was dropped or forgotten because a table was full, and how full they are.
+/// What was dropped or evicted because a table was full, and how full the tables are.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Occupancy {
     pub(crate) flows: usize,
@@ -29,7 +29,7 @@ pub(crate) struct Occupancy {
 }
 
 impl Correlator {
-    /// How many flows there are.
+    /// Number of flows.
     pub(crate) fn flow_count(&self) -> usize {
         self.network.flows.len()
     }
@@ -44,10 +44,10 @@ impl Correlator {
         self.network.flows.find(flow).map(|index| self.view(&self.network.flows[index]))
     }
 
-    /// Copies the flows; their times are those of the day.
+    /// Copies the flows; their times are times of day.
     pub(crate) fn snapshot(&self, timeline: &Timeline) -> FlowSnapshot {
         let mut snapshot = FlowSnapshot::with_capacity(self.network.flows.len());
-        // Many flows have the same path, which is copied once.
+        // Many flows share a path, which is copied once.
         let mut places = vec![None; self.network.paths.places()];
         let mut copy = |snapshot: &mut FlowSnapshot, index: PathIndex| {
             *places[index.place()].get_or_insert_with(|| snapshot.add_path(&self.network.paths[index].path))
@@ -66,7 +66,7 @@ impl Correlator {
         snapshot
     }
 
-    /// The latest paths of a flow, the latest first.
+    /// The recent paths of a flow, latest first.
     pub(crate) fn flow_paths(&self, flow: &Flow) -> Vec<FlowPathView<'_>> {
         let Some(index) = self.network.flows.find(flow) else { return Vec::new() };
         let entry = &self.network.flows[index];
@@ -117,7 +117,7 @@ impl Correlator {
         &self.network.ports
     }
 
-    /// The links that paths have shown, in no order.
+    /// The links learned from paths, in no order.
     pub(crate) fn links(&self) -> impl Iterator<Item = LinkView> {
         let clocks = &self.detectors.clock;
         self.network.links.views().map(|(link, view)| LinkView {
@@ -127,17 +127,17 @@ impl Correlator {
         })
     }
 
-    /// When queues are congested.
+    /// The thresholds of queue congestion.
     pub(crate) const fn congestion_settings(&self) -> &CongestionSettings {
         self.detectors.queue_congestion.settings()
     }
 
-    /// What each rule says of the flows it covers.
+    /// The verdicts of each rule on the flows it covers.
     pub(crate) fn rule_views(&self) -> Vec<RuleView> {
         self.detectors.path_policy.views(&self.network)
     }
 
-    /// What each rule that covers a flow says of its path.
+    /// The verdict of each rule that covers a flow.
     pub(crate) fn verdicts(&self, flow: &Flow) -> Vec<(&str, Verdict)> {
         self.detectors.path_policy.verdicts(flow, &self.network)
     }
