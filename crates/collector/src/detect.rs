@@ -19,8 +19,8 @@ pub use self::detector::NoSettings;
 use self::congestion::CongestionStep;
 use self::detector::{Common, Crossing, Detector, SeenChange, SeenPath, SeenStack, Stop};
 
-/// Makes the settings of all events and the list of detectors from the register of events: a detector has a module of its
-/// name with a type `State`, the detector, and a type `Settings`, its table below `[events]`.
+/// Builds the settings of all events and the list of detectors from the register of events: each detector has
+/// a module of its name with a type `State`, the detector, and a type `Settings`, its table below `[events]`.
 macro_rules! detectors {
     ($($(#[$setting:meta])+ $detector:ident { $($kinds:tt)+ })+) => {
         $(
@@ -33,14 +33,14 @@ macro_rules! detectors {
         #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
         #[serde(default, deny_unknown_fields)]
         pub struct EventSettings {
-            /// Events that go on at the same time; more are announced and not followed to their end. Default 4096: about 5 MB.
+            /// Events active at the same time; more are announced but not tracked. Default 4096: about 5 MB.
             pub max_active: usize,
-            /// Past events that are shown without asking the store. Default 4096: about 5 MB.
+            /// Past events that are shown without querying the store. Default 4096: about 5 MB.
             pub max_past: usize,
-            /// Events nobody is told of: `[[events.silence]]`. Default: none.
+            /// Silenced events: `[[events.silence]]`. Default: none.
             pub silence: Vec<Silence>,
             $($(#[$setting])+ pub $detector: self::$detector::Settings,)+
-            /// The units of nodes' metadata, of the names file. Default: none is known.
+            /// The units of nodes' metadata, from the names file. Default: unknown.
             #[serde(skip)]
             pub units: Units,
         }
@@ -68,7 +68,7 @@ macro_rules! detectors {
                 Self { $($detector: Detector::new(&settings.$detector, common),)+ }
             }
 
-            /// Takes in a report.
+            /// Handles a report.
             #[inline]
             pub(crate) fn handle_report(
                 &mut self,
@@ -79,19 +79,19 @@ macro_rules! detectors {
                 $(self.$detector.handle_report(sighting, network, outbox);)+
             }
 
-            /// Takes in one hop of a report.
+            /// Handles one hop of a report.
             #[inline(always)]
             pub(crate) fn handle_hop(&mut self, hop: &Sample<'_>, ports: &Ports, outbox: &mut Outbox) {
                 $(self.$detector.handle_hop(hop, ports, outbox);)+
             }
 
-            /// Whether a detector has found steps of congestion.
+            /// Whether a detector has pending steps of congestion.
             #[inline]
             pub(crate) fn has_congestion(&self) -> bool {
                 $(self.$detector.has_congestion())||+
             }
 
-            /// The next step of congestion that a detector has found.
+            /// The next pending step of congestion of a detector.
             #[inline]
             pub(crate) fn poll_congestion(&mut self, outbox: &mut Outbox) -> Option<CongestionStep> {
                 $(if let Some(step) = self.$detector.poll_congestion(outbox) {
@@ -100,12 +100,13 @@ macro_rules! detectors {
                 None
             }
 
-            /// Takes in a step of congestion.
+            /// Handles a step of congestion.
             pub(crate) fn handle_congestion(&mut self, step: &CongestionStep, outbox: &mut Outbox) {
                 $(self.$detector.handle_congestion(step, outbox);)+
             }
 
-            /// Takes in one hop of a report on a flow; `before` is the latency of the flow's packet before at that hop.
+            /// Handles one hop of a report on a flow; `before` is the latency of the flow's previous packet
+            /// at that hop.
             #[inline]
             pub(crate) fn handle_latency(&mut self, hop: &Sample<'_>, before: Option<Nanos>, outbox: &mut Outbox) {
                 if let Some(before) = before {
@@ -113,7 +114,7 @@ macro_rules! detectors {
                 }
             }
 
-            /// Takes in a report with a metadata stack.
+            /// Handles a report with a metadata stack.
             #[inline]
             pub(crate) fn handle_stack(
                 &mut self,
@@ -124,7 +125,7 @@ macro_rules! detectors {
                 $(self.$detector.handle_stack(stack, network, outbox);)+
             }
 
-            /// Takes in the report of one node in MX or XD mode, before its flow takes it in.
+            /// Handles the report of one node in MX or XD mode, before its flow does.
             #[inline]
             pub(crate) fn handle_postcard(
                 &mut self,
@@ -135,7 +136,7 @@ macro_rules! detectors {
                 $(self.$detector.handle_postcard(postcard, network, outbox);)+
             }
 
-            /// Takes in how long a packet was on a link.
+            /// Handles the time a packet took over a link.
             #[inline]
             pub(crate) fn handle_crossing(
                 &mut self,
@@ -146,22 +147,22 @@ macro_rules! detectors {
                 $(self.$detector.handle_crossing(crossing, network, outbox);)+
             }
 
-            /// Takes in a path that is new to its flow.
+            /// Handles a path that is new to its flow.
             pub(crate) fn handle_path(&mut self, path: &SeenPath<'_>, network: &Network, outbox: &mut Outbox) {
                 $(self.$detector.handle_path(path, network, outbox);)+
             }
 
-            /// Takes in a change of path, and later what became of it.
+            /// Handles a change of path, and later its outcome.
             pub(crate) fn handle_change(&mut self, change: &SeenChange, network: &Network, outbox: &mut Outbox) {
                 $(self.$detector.handle_change(change, network, outbox);)+
             }
 
-            /// Takes in that a flow gets no further than a link, and that no node reports a drop.
+            /// Handles a flow that ends at a link although no node reports a drop.
             pub(crate) fn handle_stop(&mut self, stop: &Stop, outbox: &mut Outbox) {
                 $(self.$detector.handle_stop(stop, outbox);)+
             }
 
-            /// Forgets a flow, whose place another one may take.
+            /// Handles the eviction of a flow, whose place another one may take.
             pub(crate) fn handle_eviction(
                 &mut self,
                 index: FlowIndex,
@@ -172,7 +173,7 @@ macro_rules! detectors {
                 $(self.$detector.handle_eviction(index, entry, now, outbox);)+
             }
 
-            /// Takes in what keeps history from being written; `None` while it is written.
+            /// Handles what keeps history from being written; `None` while it is written.
             pub(crate) fn handle_history(&mut self, now: Nanos, trouble: Option<&str>, outbox: &mut Outbox) {
                 $(self.$detector.handle_history(now, trouble, outbox);)+
             }
@@ -198,7 +199,7 @@ macro_rules! detectors {
 inband_model::event_kinds!(detectors);
 
 impl EventSettings {
-    /// The book of the events that go on and of those that are past.
+    /// The book of the active and past events.
     pub(crate) fn book(&self) -> Book {
         Book::new(self.max_active, self.max_past, &self.silence)
     }

@@ -1,4 +1,4 @@
-//! What timestamps say about links and clocks.
+//! Link latencies and clock errors from timestamps.
 
 mod link;
 mod settings;
@@ -18,11 +18,11 @@ use super::slots::Slots;
 
 pub(crate) type Settings = ClockSettings;
 
-/// The times that packets take over links, by the clocks at their ends; at most of a stated number of links.
+/// The times that packets take over links, by the clocks at their ends, for a bounded number of links.
 #[derive(Debug)]
 pub(crate) struct State {
     settings: ClockSettings,
-    /// Whether anybody claims that the clocks agree.
+    /// Whether the clocks are configured as synchronous.
     is_synchronous: bool,
     clocks: Slots<Box<LinkClock>>,
     /// Links whose latency is followed.
@@ -60,13 +60,13 @@ impl Detector for State {
 }
 
 impl State {
-    /// How long packets take over a link; `None` where no report tells.
+    /// The latency of a link; `None` where no report shows it.
     pub(crate) fn latency(&self, link: LinkIndex) -> Option<LatencySummary> {
         self.clocks.get(link.0)?.summary()
     }
 
-    /// By how much the latency of a link may be wrong: half of what a packet takes there and back, as no time can be
-    /// below zero; `None` where packets take one direction only and nothing is set.
+    /// The uncertainty of the latency of a link: half of the round trip, as no time can be below zero. `None`
+    /// where packets take one direction only and nothing is configured.
     pub(crate) fn uncertainty(&self, link: LinkIndex, links: &Links) -> Option<Nanos> {
         let there = self.clocks.get(link.0)?;
         let back = links.back(link).and_then(|back| self.clocks.get(back.0));

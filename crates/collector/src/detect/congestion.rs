@@ -1,4 +1,4 @@
-//! What congestion does in a queue, as one detector finds it and others go by it.
+//! Steps of congestion in a queue, found by one detector and used by others.
 
 use inband_model::{Flow, Nanos, NodeUnits, ReportReference};
 
@@ -11,12 +11,12 @@ pub(crate) struct CongestionStep {
     pub(crate) place: Place,
     /// The units of the node.
     pub(crate) units: NodeUnits,
-    /// Mean utilisation of the interface over a second, as last known.
+    /// Mean utilisation of the interface over a second, latest known value.
     pub(crate) utilization: Option<u32>,
     pub(crate) change: CongestionChange,
 }
 
-/// What a step is.
+/// The kind of a step.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum CongestionChange {
     /// A packet left the queue while it was congested.
@@ -31,7 +31,7 @@ pub(crate) enum CongestionChange {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Departure {
     pub(crate) report: ReportReference,
-    /// `None` where the report does not tell.
+    /// `None` where the report does not contain it.
     pub(crate) flow: Option<Flow>,
     /// Length of the packet from its IP header on, bytes, at least 1.
     pub(crate) bytes: u64,

@@ -16,12 +16,12 @@ use super::detector::{Common, Detector};
 
 pub(crate) type Settings = CulpritSettings;
 
-/// The packets of congested queues, for at most a stated number of queues at the same time.
+/// The packets of congested queues, for a bounded number of queues at the same time.
 #[derive(Debug)]
 pub(crate) struct State {
     settings: CulpritSettings,
     queues: HashMap<QueueIndex, Departures>,
-    /// Memory of episodes that are over.
+    /// Memory of finished episodes, for reuse.
     spare: Vec<Departures>,
 }
 
@@ -57,5 +57,5 @@ impl Detector for State {
     }
 }
 
-/// Most memory that is kept for later episodes.
+/// Maximum number of episodes whose memory is kept for reuse.
 const MAX_SPARE: usize = 16;

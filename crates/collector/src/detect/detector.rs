@@ -1,4 +1,4 @@
-//! What every detector is: settings, state, and the events of one subject.
+//! The trait of all detectors: settings, state, and the events of one subject.
 
 use std::marker::PhantomData;
 
@@ -14,93 +14,94 @@ use crate::sighting::Sighting;
 
 use super::congestion::CongestionStep;
 
-/// Looks at what reports show, and announces one kind of event, or some kinds that belong together.
+/// Examines what reports show, and announces one kind of event, or a few related kinds.
 ///
-/// A detector sees signs of a cause, and announces them by the outbox; when the event begins, goes on and ends is decided
-/// there. What a detector does not look at costs nothing.
+/// A detector sees signs of a cause and announces them through the outbox, which decides when the event
+/// begins, continues and ends. A detector pays only for the inputs it handles.
 pub(crate) trait Detector: Sized {
     /// Its table below `[events]`.
     type Settings;
 
-    /// Makes a detector that has seen nothing.
+    /// Creates a detector that has seen nothing.
     fn new(settings: &Self::Settings, common: &Common) -> Self;
 
-    /// Takes in a report.
+    /// Handles a report.
     #[inline(always)]
     fn handle_report(&mut self, sighting: &Sighting<'_>, network: &Network, outbox: &mut Outbox) {
         let _ = (sighting, network, outbox);
     }
 
-    /// Takes in one hop of a report.
+    /// Handles one hop of a report.
     #[inline(always)]
     fn handle_hop(&mut self, hop: &Sample<'_>, ports: &Ports, outbox: &mut Outbox) {
         let _ = (hop, ports, outbox);
     }
 
-    /// Whether it has found steps of congestion.
+    /// Whether it has pending steps of congestion.
     #[inline(always)]
     fn has_congestion(&self) -> bool {
         false
     }
 
-    /// The next step of congestion that it has found, for all detectors to take in before the next one is asked for.
+    /// The next pending step of congestion; all detectors handle it before the next one is polled.
     #[inline(always)]
     fn poll_congestion(&mut self, outbox: &mut Outbox) -> Option<CongestionStep> {
         let _ = outbox;
         None
     }
 
-    /// Takes in a step of congestion.
+    /// Handles a step of congestion.
     #[inline(always)]
     fn handle_congestion(&mut self, step: &CongestionStep, outbox: &mut Outbox) {
         let _ = (step, outbox);
     }
 
-    /// Takes in one hop of a report on a flow, and the latency of the flow's packet before at that hop.
+    /// Handles one hop of a report on a flow; `before` is the latency of the flow's previous packet at that
+    /// hop.
     #[inline(always)]
     fn handle_latency(&mut self, hop: &Sample<'_>, before: Nanos, outbox: &mut Outbox) {
         let _ = (hop, before, outbox);
     }
 
-    /// Takes in a report with a metadata stack.
+    /// Handles a report with a metadata stack.
     #[inline(always)]
     fn handle_stack(&mut self, stack: &SeenStack<'_>, network: &Network, outbox: &mut Outbox) {
         let _ = (stack, network, outbox);
     }
 
-    /// Takes in the report of one node in MX or XD mode, before its flow takes it in.
+    /// Handles the report of one node in MX or XD mode, before its flow does.
     #[inline(always)]
     fn handle_postcard(&mut self, postcard: &SeenStack<'_>, network: &Network, outbox: &mut Outbox) {
         let _ = (postcard, network, outbox);
     }
 
-    /// Takes in how long a packet was on a link.
+    /// Handles the time a packet took over a link.
     #[inline(always)]
     fn handle_crossing(&mut self, crossing: &Crossing<'_>, network: &Network, outbox: &mut Outbox) {
         let _ = (crossing, network, outbox);
     }
 
-    /// Takes in a path that is new to its flow.
+    /// Handles a path that is new to its flow.
     fn handle_path(&mut self, path: &SeenPath<'_>, network: &Network, outbox: &mut Outbox) {
         let _ = (path, network, outbox);
     }
 
-    /// Takes in a change of path, and later what became of it.
+    /// Handles a change of path, and later its outcome.
     fn handle_change(&mut self, change: &SeenChange, network: &Network, outbox: &mut Outbox) {
         let _ = (change, network, outbox);
     }
 
-    /// Takes in that a flow gets no further than a link, and that no node reports a drop.
+    /// Handles a flow that ends at a link although no node reports a drop.
     fn handle_stop(&mut self, stop: &Stop, outbox: &mut Outbox) {
         let _ = (stop, outbox);
     }
 
-    /// Forgets a flow, whose place another one may take.
+    /// Handles the eviction of a flow, whose place another one may take.
     fn handle_eviction(&mut self, index: FlowIndex, entry: &FlowEntry, now: Nanos, outbox: &mut Outbox) {
         let _ = (index, entry, now, outbox);
     }
 
-    /// Takes in what keeps history from being written; `None` while it is written.
+    /// Handles what keeps history from being written; `None` while it is written.
     fn handle_history(&mut self, now: Nanos, trouble: Option<&str>, outbox: &mut Outbox) {
         let _ = (now, trouble, outbox);
     }
@@ -121,25 +122,25 @@ pub(crate) trait Detector: Sized {
     }
 }
 
-/// What is set for all detectors.
+/// The settings shared by all detectors.
 #[derive(Debug, Clone)]
 pub(crate) struct Common {
     /// How late a report may be.
     pub(crate) settle: Nanos,
     /// The flows and nodes that are followed here.
     pub(crate) share: Share,
-    /// Whether the nodes' clocks are said to agree.
+    /// Whether the nodes' clocks are configured as synchronous.
     pub(crate) synchronous_clocks: bool,
     /// The units of nodes' metadata.
     pub(crate) units: Units,
 }
 
-/// A report with hops on a flow that is followed.
+/// A report with hops on a followed flow.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SeenStack<'a> {
     pub(crate) flow: FlowIndex,
     pub(crate) sighting: &'a Sighting<'a>,
-    /// Whether the hops are the path that is known, all of it.
+    /// Whether the hops are the whole known path.
     pub(crate) is_known_path: bool,
 }
 
@@ -155,7 +156,7 @@ pub(crate) struct SeenPath<'a> {
     pub(crate) ports: &'a [Option<PortIndex>],
     /// Whether it is the first path of the flow.
     pub(crate) is_first: bool,
-    /// Whether these are all hops, as far as the reports tell.
+    /// Whether these are all hops, as far as the reports show.
     pub(crate) is_whole: bool,
 }
 
@@ -175,34 +176,34 @@ pub(crate) struct SeenChange {
     pub(crate) stage: ChangeStage,
 }
 
-/// How much is known of a change of path.
+/// The stage of a change of path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ChangeStage {
     /// A report has just shown it.
     Seen {
-        /// Whether the path changes so often that nothing else is shown of this change.
+        /// Whether the path changes so often that this is the only stage shown.
         flaps: bool,
     },
     /// The old links have had time to show whether they still carry flows.
     Settled,
-    /// The path changes again before that.
+    /// The path changed again before that.
     Superseded,
-    /// The flow is forgotten before that.
+    /// The flow was evicted before that.
     Forgotten,
 }
 
-/// A packet that went over a link.
+/// A packet that crossed a link.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Crossing<'a> {
     pub(crate) link: LinkIndex,
     pub(crate) sighting: &'a Sighting<'a>,
-    /// When it left the one end, by the clock there.
+    /// When it left the first end, by the clock there.
     pub(crate) sent_at: u64,
-    /// When it came in at the other, by the clock there.
+    /// When it reached the second end, by the clock there.
     pub(crate) came_at: u64,
 }
 
-/// A flow that the node at the end of a link does not report any more.
+/// A flow that the node at the end of a link has stopped reporting.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Stop {
     pub(crate) link: LinkIndex,
@@ -215,7 +216,7 @@ pub(crate) struct Stop {
     pub(crate) report: ReportReference,
 }
 
-/// A detector whose state is kept by the streams it looks at.
+/// A detector whose state is kept by the streams it examines.
 #[derive(Debug)]
 pub(crate) struct Elsewhere<S>(PhantomData<S>);
 
@@ -227,6 +228,6 @@ impl<S> Detector for Elsewhere<S> {
     }
 }
 
-/// The settings of a detector of which nothing is set.
+/// The settings of a detector that has none.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct NoSettings;

@@ -27,21 +27,21 @@ use super::detector::{Common, Detector};
 
 pub(crate) type Settings = DropSettings;
 
-/// Drop reports, grouped by where and why packets were dropped; at most a stated number of groups.
+/// Drop reports, grouped by where and why packets were dropped, for a bounded number of groups.
 #[derive(Debug)]
 pub(crate) struct State {
     settings: DropSettings,
     reasons: Reasons,
     groups: HashMap<Place, Group>,
     closing: Deadlines<Place>,
-    /// Groups whose flows may be getting nowhere, and when that is judged.
+    /// Groups whose flows may be blackholed, and when that is decided.
     watches: Deadlines<Place>,
     watched: HashMap<Place, Group>,
     ungrouped: u64,
     share: Share,
 }
 
-/// A question: does none of these flows get past the node?
+/// A suspected blackhole: it is one if none of these flows gets past the node.
 #[derive(Debug)]
 struct Suspicion {
     node_id: NodeId,
@@ -73,7 +73,7 @@ impl Detector for State {
         }
     }
 
-    /// Announces the groups whose second is over, and the flows that get nowhere.
+    /// Announces the groups whose window is over, and the blackholed flows.
     fn handle_timeout(&mut self, now: Nanos, network: &Network, outbox: &mut Outbox) {
         while let Some(place) = self.closing.pop_due(now) {
             let Some(group) = self.groups.remove(&place) else { continue };
@@ -89,7 +89,7 @@ impl Detector for State {
         }
         while let Some(suspicion) = self.next_suspicion(now) {
             let is_past = |victim: &Victim| {
-                // Of a flow that is followed elsewhere nothing is known.
+                // The state of flows followed elsewhere is unknown.
                 !self.share.has_flow(&victim.flow)
                     || gets_past(network, suspicion.node_id, suspicion.since, victim)
             };
@@ -105,21 +105,21 @@ impl Detector for State {
 }
 
 impl State {
-    /// Whether a reason says that the TTL of the packet was used up.
+    /// Whether a reason means that the TTL of the packet was used up.
     pub(crate) fn is_ttl_zero(&self, reason: Option<u8>) -> bool {
         self.reasons.of(reason).consequence == Consequence::TtlZero
     }
 
-    /// Drop reports that were counted in no group, for want of room.
+    /// Drop reports outside any group, for lack of room.
     pub(crate) fn ungrouped(&self) -> u64 {
         self.ungrouped
     }
 
-    /// Takes in the report of a packet that a node dropped.
+    /// Handles the report of a packet that a node dropped.
     fn handle_drop(&mut self, sighting: &Sighting<'_>, network: &Network) {
         let (reading, node_id) = (sighting.reading, sighting.report.node_id);
         if let Some(missing) = reading.missing {
-            // Nobody knows where others were dropped.
+            // For other missing packets it is unknown where they were dropped.
             if let Some(Between { ingress, egress }) = missing.dropped {
                 let place = Place { node_id, reason: None, ingress, egress, queue_id: None };
                 self.record(place, missing.packets.into(), sighting, network);
@@ -168,7 +168,7 @@ impl State {
         self.closing.set(dropped.now + self.settings.window(), place);
     }
 
-    /// The next group of which it is time to say whether its flows get nowhere.
+    /// The next group whose flows are due to be checked for a blackhole.
     fn next_suspicion(&mut self, now: Nanos) -> Option<Suspicion> {
         let place = self.watches.pop_due(now)?;
         let group = self.watched.remove(&place)?;
@@ -179,7 +179,7 @@ impl State {
         Some(Suspicion { node_id: place.node_id, since, flows: group.flows, event })
     }
 
-    /// Announces that the flows of a suspicion get nowhere.
+    /// Announces that the flows of a suspicion are blackholed.
     fn confirm(&self, now: Nanos, suspicion: Suspicion, outbox: &mut Outbox) {
         let quiet = self.settings.blackhole_after() + self.settings.window() + self.settings.window();
         let event = Event { last: suspicion.event.last.max(now), ..suspicion.event };

@@ -1,4 +1,4 @@
-//! Do equal links carry equal loads?
+//! Unequal loads on links of equal cost.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -21,16 +21,16 @@ use super::detector::{Common, Detector, SeenPath};
 pub struct BalanceSettings {
     /// The highest rate over the mean, thousandths. Default 1300.
     pub highest_to_mean_permille: u64,
-    /// Seconds over which both are means, 1 to 600. Default 30.
+    /// Seconds over which both are averaged, 1 to 600. Default 30.
     pub for_s: u64,
     /// Jain's index below which the loads are unequal, thousandths. Default 900.
     pub jain_permille: u64,
-    /// Seconds over which rates are means for Jain's index, 1 to 600. Default 10.
+    /// Seconds over which rates are averaged for Jain's index, 1 to 600. Default 10.
     pub window_s: u64,
-    /// Reported packets a second, of all links together, below which nothing is said where nodes give no utilisation.
-    /// Default 100.
+    /// Reported packets a second, of all links together, below which loads are not judged where nodes report
+    /// no utilisation. Default 100.
     pub least_packets: u64,
-    /// Nodes, and destinations beyond them, whose choices are remembered. Default 4096: about 2 MB.
+    /// Pairs of a node and a destination beyond it whose choices are remembered. Default 4096: about 2 MB.
     pub max_choices: usize,
 }
 
@@ -63,7 +63,7 @@ fn seconds(set: u64) -> usize {
 
 pub(crate) type Settings = BalanceSettings;
 
-/// The links that nodes spread flows over, and what they carry.
+/// The links that nodes spread flows over, and their loads.
 ///
 /// Links are of equal cost when a node uses them towards the same last node over the same number of hops.
 #[derive(Debug)]
@@ -74,7 +74,7 @@ pub(crate) struct State {
     next_check: Option<Nanos>,
 }
 
-/// A node with a packet that has so far to go.
+/// A node, with the last node of a path and the number of hops left to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Choice {
     node_id: NodeId,
@@ -87,9 +87,9 @@ struct Choice {
 struct Group {
     node_id: NodeId,
     report: ReportReference,
-    /// What each link that was alive had carried at the last check.
+    /// What each live link had carried at the last check.
     carried: Vec<Carried>,
-    /// What the links that are alive carried in each of the latest seconds, the latest last.
+    /// What the live links carried in each of the latest seconds, latest last.
     seconds: VecDeque<Second>,
 }
 
@@ -105,12 +105,12 @@ struct Second {
 #[derive(Debug)]
 struct Imbalance {
     rates: Vec<u64>,
-    /// When the window began over which these are means.
+    /// When the window over which these are means began.
     since: Nanos,
     by_utilization: bool,
 }
 
-/// What a link has carried since it is known.
+/// What a link has carried since it became known.
 #[derive(Debug, Clone, Copy)]
 struct Carried {
     link: PortIndex,
@@ -124,7 +124,8 @@ impl Carried {
         Carried { link, bytes, packets }
     }
 
-    /// Bytes and packets since `before`; `None` where that was of another link, or of another that had its place.
+    /// Bytes and packets since `before`; `None` where that belongs to another link, or to one that had the
+    /// same place.
     fn since(&self, before: &Carried) -> Option<(u64, u64)> {
         let is_same = self.link == before.link;
         let since = (self.bytes.checked_sub(before.bytes)?, self.packets.checked_sub(before.packets)?);
@@ -169,7 +170,7 @@ impl Detector for State {
         self.next_check
     }
 
-    /// Looks once a second what the links carry.
+    /// Checks the loads of the links once a second.
     fn handle_timeout(&mut self, now: Nanos, network: &Network, outbox: &mut Outbox) {
         if self.next_check.is_none_or(|due| due > now) {
             return;
@@ -177,7 +178,7 @@ impl Detector for State {
         let (ports, alive_since) = (&network.ports, network.alive_since(now));
         let mut is_anything_alive = false;
         for (links, group) in &mut self.groups {
-            // A link that nothing takes is out of service, not badly chosen.
+            // A link without any flow is out of service, not unbalanced.
             let alive: Vec<PortIndex> =
                 links.iter().copied().filter(|link| ports[*link].last_seen > alive_since).collect();
             is_anything_alive |= !alive.is_empty();
@@ -234,7 +235,7 @@ impl Group {
         outbox.begin(self.event(now, found.since, detail), Course::until_quiet(Nanos::from_secs(5)));
     }
 
-    /// The means over the latest `count` seconds; `None` where there are not so many.
+    /// The means over the latest `count` seconds; `None` where there are fewer.
     fn mean(&self, count: usize) -> Option<Imbalance> {
         let skipped = self.seconds.len().checked_sub(count)?;
         let first = self.seconds.get(skipped)?;
@@ -296,10 +297,10 @@ impl Group {
     }
 }
 
-/// Most seconds that are remembered of a set of links.
+/// Maximum number of seconds remembered for a set of links.
 const MAX_SECONDS: usize = 600;
-/// Most sets of links that are compared, so that looking through all of them stays cheap.
+/// Maximum number of sets of links that are compared, so that checking all of them stays cheap.
 const MAX_GROUPS: usize = 1_024;
-/// Most links of equal cost that one node chooses among.
+/// Maximum number of links of equal cost at one node.
 const MAX_LINKS: usize = 32;
 const SECOND: Nanos = Nanos::from_secs(1);

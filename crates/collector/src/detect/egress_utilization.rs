@@ -19,7 +19,7 @@ use super::detector::{Common, Detector};
 
 pub(crate) type Settings = EgressUtilizationSettings;
 
-/// The interfaces that are busy, at most a stated number of them.
+/// The busy interfaces, at most a stated number.
 #[derive(Debug)]
 pub(crate) struct State {
     settings: EgressUtilizationSettings,
@@ -28,7 +28,7 @@ pub(crate) struct State {
     unfollowed: u64,
 }
 
-/// An egress interface; `None` where the node does not tell.
+/// An egress interface; `None` where the node does not report it.
 type Place = (NodeId, Option<u16>);
 
 impl Detector for State {
@@ -57,7 +57,7 @@ impl State {
             return;
         }
         if !self.interfaces.contains_key(&place) {
-            // An interface that is far from full needs no place.
+            // An interface that is far from full is not tracked.
             if !self.settings.is_busy(utilization) || !self.has_room(hop.now()) {
                 return;
             }
@@ -80,7 +80,7 @@ impl State {
         }
     }
 
-    /// Whether another interface has room; forgets those without a report for long, once a second.
+    /// Whether there is room for another interface; evicts those long without a report, once a second.
     fn has_room(&mut self, now: Nanos) -> bool {
         if self.interfaces.len() >= self.settings.max_interfaces && now.since(self.purged_at) >= Nanos::from_secs(1) {
             self.purged_at = now;

@@ -1,4 +1,4 @@
-//! Can the telemetry itself be trusted?
+//! Irregularities of the telemetry itself.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -16,16 +16,17 @@ use crate::sighting::Sighting;
 
 use super::detector::{Common, Detector};
 
-/// What is strange about nodes: `[events.health]`.
+/// Irregularities of nodes: `[events.health]`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct HealthSettings {
-    /// Ids of all nodes there are; empty: any. Default empty.
+    /// Ids of all existing nodes; empty: any. Default empty.
     pub known_nodes: Vec<u32>,
-    /// Times that the address of a node's reports changes within `window_s` from which on two nodes share its id.
-    /// Default 4.
+    /// Address changes of a node's reports within `window_s` from which two nodes are assumed to share its
+    /// id. Default 4.
     pub address_changes: u32,
-    /// Seconds in which they do, and without another sign after which an event ends, at least 1. Default 60.
+    /// Seconds over which they are counted, and without another sign after which an event ends, at least 1.
+    /// Default 60.
     pub window_s: u64,
 }
 
@@ -37,14 +38,14 @@ impl Default for HealthSettings {
 
 pub(crate) type Settings = HealthSettings;
 
-/// What is strange about nodes.
+/// Irregularities of nodes.
 #[derive(Debug)]
 pub(crate) struct State {
     settings: HealthSettings,
     known: HashSet<NodeId>,
-    /// The signs of each strange thing, and when the last one was, at most [`MAX_SIGNS`] things.
+    /// The signs of each irregularity, and when its last one was, for at most [`MAX_SIGNS`] irregularities.
     told: HashMap<(Sign, NodeId), (Signs, Nanos)>,
-    /// When it was last looked for what may be told again.
+    /// When entries without recent signs were last removed.
     purged_at: Nanos,
 }
 
@@ -54,12 +55,12 @@ enum Sign {
     AboutReport,
 }
 
-/// Whether the addresses a stream comes from take turns.
+/// Whether the source addresses of a stream alternate.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct AddressTurns {
     began_at: Nanos,
     changes: u32,
-    /// Changes in the window before this one.
+    /// Changes in the previous window.
     before: u32,
     signs: Signs,
 }
@@ -91,7 +92,7 @@ impl Detector for State {
 }
 
 impl State {
-    /// Looks whether a node, which sent a report from `address` or stands on a stack, is one that is known.
+    /// Checks whether a node that sent a report from `address`, or is on a stack, is a known one.
     fn look_up(
         &mut self,
         report: ReportReference,
@@ -109,7 +110,7 @@ impl State {
         }
     }
 
-    /// Looks whether a reported packet is a telemetry report on its way to `session`.
+    /// Checks whether a reported packet is a telemetry report on its way to `session`.
     #[inline]
     fn look_at(
         &mut self,
@@ -132,7 +133,8 @@ impl State {
         }
     }
 
-    /// Counts a sign, and gives how many there were since the last announcement if they are to be announced now.
+    /// Counts a sign; returns how many there were since the last announcement if they are to be announced
+    /// now.
     fn tells(&mut self, sign: Sign, node_id: NodeId, now: Nanos) -> Option<u64> {
         let course = self.settings.course();
         if !self.told.contains_key(&(sign, node_id)) {
@@ -161,8 +163,8 @@ impl HealthSettings {
 }
 
 impl AddressTurns {
-    /// Notes that the address has changed; gives how many times it did since the last announcement, when it does so too often
-    /// and that is to be announced.
+    /// Records that the address has changed; returns the number of changes since the last announcement, if
+    /// they are too many and are to be announced now.
     pub(crate) fn change(&mut self, settings: &HealthSettings, now: Nanos) -> Option<u64> {
         let elapsed = now.since(self.began_at);
         if elapsed > settings.window() {
@@ -195,5 +197,5 @@ fn event(detail: EventDetail, key: String, report: ReportReference) -> Event {
 }
 
 const UDP: u8 = 17;
-/// Most strange things that are remembered at the same time.
+/// Maximum number of irregularities remembered at the same time.
 const MAX_SIGNS: usize = 4_096;

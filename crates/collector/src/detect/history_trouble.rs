@@ -1,4 +1,4 @@
-//! Announces that history is not being written, which whoever keeps it finds out.
+//! Announcements that history is not being written, as reported by the owner of the store.
 
 use inband_model::{Confidence, Event, EventDetail, EventKind, HistoryTrouble, Nanos, Phase, Severity};
 
@@ -9,7 +9,7 @@ use super::detector::{Common, Detector, NoSettings};
 
 pub(crate) type Settings = NoSettings;
 
-/// Whether history is being written, as far as was told.
+/// Whether history is being written, according to the last report.
 #[derive(Debug)]
 pub(crate) struct State {
     is_in_trouble: bool,
@@ -22,7 +22,7 @@ impl Detector for State {
         Self { is_in_trouble: false }
     }
 
-    /// Announces that the trouble begins, or is over.
+    /// Announces that the trouble begins or is over.
     fn handle_history(&mut self, now: Nanos, trouble: Option<&str>, outbox: &mut Outbox) {
         match (trouble, self.is_in_trouble) {
             (Some(why), false) => outbox.begin(event(now, why), Course::UNTIL_ENDED),
@@ -49,5 +49,5 @@ fn event(now: Nanos, why: &str) -> Event {
     }
 }
 
-/// There is one history.
+/// The key is constant: there is one history.
 const KEY: &str = "history";

@@ -1,4 +1,4 @@
-//! Flows whose packets a node holds for another time than before.
+//! Flows whose latency in a node has changed.
 
 use inband_model::{Event, EventDetail, LatencyChange, Nanos, Severity};
 use serde::{Deserialize, Serialize};
@@ -14,10 +14,10 @@ use super::slots::Slots;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LatencyChangeSettings {
-    /// The latency has changed when it falls into another multiple of so many nanoseconds; rounded down to a power of
-    /// two. Default 256.
+    /// The latency has changed when it falls into another multiple of this many nanoseconds, rounded down to
+    /// a power of two. Default 256.
     pub quantum_ns: u64,
-    /// Rising bounds in nanoseconds; where there are any, the latency has changed when it passes one, whatever
+    /// Rising bounds in nanoseconds; if there are any, the latency has changed when it crosses one, whatever
     /// `quantum_ns` is. Default: none. Host-INT's example: 5000, 10000, 20000, 40000, 60000, 120000.
     pub buckets_ns: Vec<u64>,
     /// Seconds without another change after which the event of an interface ends, at least 1. Default 60.
@@ -42,7 +42,7 @@ impl LatencyChangeSettings {
         bucket(old) != bucket(new)
     }
 
-    /// How the event of an interface goes on.
+    /// The course of the event of an interface.
     fn course(&self) -> Course {
         Course::until_quiet(Nanos::from_secs(self.quiet_s))
     }

@@ -1,4 +1,4 @@
-//! Interfaces where too large a share of the packets stays too long.
+//! Interfaces where too large a share of the packets exceeds a latency bound.
 
 use inband_model::{Confidence, Event, EventDetail, LatencyObjective, Nanos};
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use crate::ports::{Ports, Sample};
 use super::detector::{Common, Detector};
 use super::slots::Slots;
 
-/// How many packets may stay in a node for how long: `[events.latency_objective]`.
+/// The latency objective of a node: `[events.latency_objective]`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LatencyObjectiveSettings {
@@ -20,7 +20,7 @@ pub struct LatencyObjectiveSettings {
     pub share_permille: u64,
     /// Seconds over which the share is taken, at least 1. Default 60.
     pub window_s: u64,
-    /// Reports in the window below which nothing is said. Default 20.
+    /// Reports in the window below which the share is not judged. Default 20.
     pub least_reports: u64,
 }
 
@@ -35,7 +35,7 @@ impl LatencyObjectiveSettings {
         Nanos::from_secs(self.window_s.max(1))
     }
 
-    /// How the event of an interface goes on.
+    /// The course of the event of an interface.
     fn course(&self) -> Course {
         Course::renewed_within(self.window())
     }
@@ -90,7 +90,7 @@ struct Objective {
     signs: Signs,
 }
 
-/// Reports, and those of them that tell of a latency over the bound.
+/// Reports, and those of them with a latency over the bound.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 struct Tally {
     reports: u64,
@@ -98,7 +98,7 @@ struct Tally {
 }
 
 impl Objective {
-    /// Takes in a latency; returns the tally of the window when too many are over, once in a while.
+    /// Records a latency; returns the tally of the window when too many are over, at a limited rate.
     #[inline]
     fn record(
         &mut self,

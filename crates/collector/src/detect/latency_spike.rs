@@ -1,4 +1,4 @@
-//! Interfaces where a node holds packets much longer than it did.
+//! Interfaces where a node holds packets much longer than usual.
 
 mod runs;
 mod settings;

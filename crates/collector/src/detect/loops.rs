@@ -1,4 +1,4 @@
-//! Packets that come to the same place twice.
+//! Packets that pass the same place twice.
 
 use hashbrown::HashMap;
 use inband_model::{
@@ -16,14 +16,14 @@ use crate::sighting::Sighting;
 
 use super::detector::{Common, Detector, SeenStack};
 
-/// What is a loop: `[events.loop]`.
+/// Detection of loops: `[events.loop]`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LoopSettings {
-    /// Nodes that packets may come to twice by different interfaces: hairpins and service chains. Default: none.
+    /// Nodes that packets may pass twice by different interfaces: hairpins and service chains. Default: none.
     pub allow_nodes: Vec<u32>,
-    /// Seconds without another packet that loops after which the event of a flow ends, at least 3: smart nodes report a
-    /// flow once in 1.07 s. Default 60.
+    /// Seconds without another looping packet after which the event of a flow ends, at least 3: smart nodes
+    /// report a flow every 1.07 s. Default 60.
     pub quiet_s: u64,
 }
 
@@ -34,7 +34,7 @@ impl Default for LoopSettings {
 }
 
 impl LoopSettings {
-    /// How the event of a flow goes on.
+    /// The course of the event of a flow.
     fn course(&self) -> Course {
         Course::until_quiet(Nanos::from_secs(self.quiet_s.max(MIN_LOOP_QUIET_S)))
     }
@@ -46,7 +46,7 @@ pub(crate) type Settings = LoopSettings;
 #[derive(Debug)]
 pub(crate) struct State {
     settings: LoopSettings,
-    /// The signs of each flow that is followed and has looped.
+    /// The signs of each followed flow that has looped.
     signs: HashMap<FlowIndex, Signs>,
 }
 
@@ -59,7 +59,7 @@ impl Detector for State {
 
     #[inline]
     fn handle_stack(&mut self, stack: &SeenStack<'_>, network: &Network, outbox: &mut Outbox) {
-        // A path that is known has been looked at, and is only looked at again where it loops.
+        // A known path has been checked; it is checked again only where it loops.
         if !stack.is_known_path || self.signs.contains_key(&stack.flow) {
             self.look_at(stack, network, outbox);
         }
@@ -105,7 +105,7 @@ impl State {
     }
 }
 
-/// A place that a packet came to twice.
+/// A place that a packet passed twice.
 #[derive(Debug)]
 struct Found {
     hop: Hop,
@@ -113,10 +113,10 @@ struct Found {
     confidence: Confidence,
 }
 
-/// Finds a place that stands twice in one metadata stack.
+/// Finds a place that appears twice in one metadata stack.
 ///
-/// The same node and ingress interface twice is a loop for certain. The same node by different interfaces, or by
-/// interfaces it does not tell, may be a hairpin: nodes where that is so are listed in the settings.
+/// The same node and ingress interface twice is certainly a loop. The same node by different or unreported
+/// interfaces may be a hairpin: such nodes are listed in the settings.
 fn find(settings: &LoopSettings, sighting: &Sighting<'_>, ttl_ran_out: bool) -> Option<Found> {
     let ran_out = matches!(sighting.reading.stack, StackState::Partial { max_hop_count_exceeded: true });
     let mut support = Vec::new();
@@ -134,7 +134,7 @@ fn find(settings: &LoopSettings, sighting: &Sighting<'_>, ttl_ran_out: bool) -> 
     Some(Found { hop, support, confidence })
 }
 
-/// Finds that the same packet has come to a node again, and has passed routers in between.
+/// Detects that the same packet has reached a node again after passing routers in between.
 fn came_again(known: &Postcard, sighting: &Sighting<'_>) -> Option<Found> {
     let is_same = known.identity.is_some() && known.identity == sighting.reading.identity;
     let is_soon = sighting.now.since(known.received_at) <= SAME_PACKET;
@@ -164,7 +164,7 @@ impl Found {
     }
 }
 
-/// The first hop whose node comes again further on, where both hops are also `alike`.
+/// The first hop whose node appears again later, where both hops are also `alike`.
 fn repeated(sighting: &Sighting<'_>, alike: impl Fn(&Hop, &Hop) -> bool) -> Option<Hop> {
     let hops = sighting.hops;
     hops.iter().enumerate().find_map(|(place, reading)| {
@@ -176,7 +176,7 @@ fn repeated(sighting: &Sighting<'_>, alike: impl Fn(&Hop, &Hop) -> bool) -> Opti
     })
 }
 
-/// For so long equal numbers and checksums mean the same packet.
+/// Time within which equal numbers and checksums mean the same packet.
 const SAME_PACKET: Nanos = Nanos::from_secs(10);
-/// Less than this may pass between two reports of a smart node on one flow.
+/// Reports of a smart node on one flow are less than this apart.
 const MIN_LOOP_QUIET_S: u64 = 3;

@@ -1,4 +1,4 @@
-//! New flows, so many in a second as somebody can read.
+//! New flows, announced at a limited rate.
 
 use inband_model::{Confidence, Event, EventDetail, NewFlow, Nanos, Severity};
 use serde::{Deserialize, Serialize};
@@ -8,12 +8,12 @@ use crate::outbox::Outbox;
 
 use super::detector::{Common, Detector, SeenPath};
 
-/// How many new flows are announced: `[events.new_flow]`.
+/// Announcement of new flows: `[events.new_flow]`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct NewFlowSettings {
-    /// New flows that are announced in a second; the next one tells how many more there were. 0: none at all.
-    /// Default 16.
+    /// New flows announced per second; the next announcement contains the number of skipped ones. 0: none is
+    /// announced. Default 16.
     pub per_second: u64,
 }
 
@@ -25,7 +25,7 @@ impl Default for NewFlowSettings {
 
 pub(crate) type Settings = NewFlowSettings;
 
-/// Counts new flows, so that not more are announced in a second than somebody can read.
+/// Counts new flows, to announce only as many per second as a reader can follow.
 #[derive(Debug)]
 pub(crate) struct State {
     settings: NewFlowSettings,

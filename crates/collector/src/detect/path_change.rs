@@ -15,7 +15,7 @@ pub(crate) type Settings = NoSettings;
 /// The flows that flap.
 #[derive(Debug)]
 pub(crate) struct State {
-    /// When it was last announced of each flow that is followed.
+    /// When a flap of each followed flow was last announced.
     flaps_announced_at: HashMap<FlowIndex, Nanos>,
 }
 
@@ -35,7 +35,7 @@ impl Detector for State {
                 let kind = if is_dead { PathChangeKind::Reroute } else { PathChangeKind::EcmpMove };
                 end(Event { last: change.now, ..decided(change, kind, network) }, outbox);
             }
-            // Nothing will tell any more of what kind the change was.
+            // The kind of the change can no longer be determined.
             ChangeStage::Superseded => end(decided(change, PathChangeKind::EcmpMove, network), outbox),
             ChangeStage::Forgotten => {
                 let event = decided(change, PathChangeKind::EcmpMove, network);
@@ -50,7 +50,7 @@ impl Detector for State {
 }
 
 impl State {
-    /// Announces that a flow flaps, once in the time in which its changes count as a flap.
+    /// Announces that a flow flaps, at most once per flap window.
     fn announce_flap(&mut self, change: &SeenChange, network: &Network, outbox: &mut Outbox) {
         let announced_at = self.flaps_announced_at.get(&change.index);
         if announced_at.is_some_and(|at| change.now.since(*at) <= network.settings.flap_window()) {
@@ -73,23 +73,23 @@ fn begin(change: &SeenChange, network: &Network, outbox: &mut Outbox) {
     }
 }
 
-/// Announces what a change turned out to be, where its beginning has been announced.
+/// Announces the outcome of a change whose beginning has been announced.
 fn end(event: Event, outbox: &mut Outbox) {
     if outbox.is_active(EventKind::PathChange, &event.key) {
         outbox.end(event);
     }
 }
 
-/// Whether a link of the old path alone has carried no flow since then.
+/// Whether a link used only by the old path has carried no flow since a time.
 fn left_a_dead_link(change: &SeenChange, since: Nanos, network: &Network) -> bool {
     network.paths.left_a_dead_link(change.change.old, change.change.new, since, &network.links)
 }
 
-/// A change as what it turned out to be.
+/// The event of a change with its outcome.
 fn decided(change: &SeenChange, kind: PathChangeKind, network: &Network) -> Event {
     let confidence = change.change.confidence;
     let is_moved = kind == PathChangeKind::EcmpMove;
-    // That a link carries no flow may be for want of flows.
+    // A link may carry no flow for lack of flows.
     let confidence = if is_moved { confidence } else { confidence.min(Confidence::Probable) };
     event(change, kind, confidence, network)
 }

@@ -1,4 +1,4 @@
-//! Flows that take ways they may not take.
+//! Flows whose path violates a rule.
 
 mod prefix;
 mod rule;
@@ -23,11 +23,11 @@ use super::detector::{Common, Detector, SeenPath};
 
 pub(crate) type Settings = Vec<PathRule>;
 
-/// The rules, at most [`MAX_RULES`] of them, and the flows that break them.
+/// The rules, at most [`MAX_RULES`], and the flows that violate them.
 #[derive(Debug)]
 pub(crate) struct State {
     rules: Vec<PathRule>,
-    /// The rules that the path of a flow breaks, a bit for each.
+    /// The rules that the path of a flow violates, one bit each.
     violations: HashMap<FlowIndex, u64>,
 }
 
@@ -38,7 +38,7 @@ impl Detector for State {
         Self { rules: settings.iter().take(MAX_RULES).cloned().collect(), violations: HashMap::new() }
     }
 
-    /// Judges the path of a flow, and that of its answers where a rule asks for symmetry.
+    /// Judges the path of a flow, and that of the reverse flow where a rule requires symmetry.
     fn handle_path(&mut self, path: &SeenPath<'_>, network: &Network, outbox: &mut Outbox) {
         if self.rules.is_empty() || !path.is_whole {
             return;
@@ -51,7 +51,7 @@ impl Detector for State {
         }
     }
 
-    /// Ends the events of a flow that is forgotten.
+    /// Ends the events of an evicted flow.
     fn handle_eviction(&mut self, index: FlowIndex, entry: &FlowEntry, now: Nanos, outbox: &mut Outbox) {
         let Some(violations) = self.violations.remove(&index) else { return };
         for (place, rule) in self.rules.iter().enumerate() {
@@ -90,7 +90,7 @@ impl State {
         }
     }
 
-    /// What each rule says of the flows it covers.
+    /// The verdicts of each rule on the flows it covers.
     pub(crate) fn views(&self, network: &Network) -> Vec<RuleView> {
         let mut views: Vec<RuleView> = Vec::with_capacity(self.rules.len());
         for rule in &self.rules {
@@ -108,7 +108,7 @@ impl State {
         views
     }
 
-    /// What each rule that covers a flow says of its path.
+    /// The verdict of each rule that covers a flow.
     pub(crate) fn verdicts(&self, flow: &Flow, network: &Network) -> Vec<(&str, Verdict)> {
         let Some(index) = network.flows.find(flow) else { return Vec::new() };
         let entry = &network.flows[index];
@@ -145,7 +145,7 @@ fn key(rule: &PathRule, flow: &Flow) -> String {
     format!("{}: {flow}", rule.name)
 }
 
-/// Most rules that are looked at.
+/// Maximum number of rules.
 const MAX_RULES: usize = 64;
 
 #[cfg(test)]

@@ -30,22 +30,22 @@ pub(crate) struct State {
     settings: CongestionSettings,
     units: Units,
     queues: Slots<Queue>,
-    /// When queues are looked after, each at most once.
+    /// When to check queues for calm, each at most once.
     calm: Deadlines<QueueIndex>,
-    /// Steps that the detectors have not taken in yet.
+    /// Steps that the detectors have not handled yet.
     steps: VecDeque<Next>,
 }
 
-/// What comes next.
+/// A pending item.
 #[derive(Debug)]
 enum Next {
-    /// The detectors take in a step.
+    /// The detectors handle a step.
     Step(CongestionStep),
-    /// An end is announced, behind what follows from the episode.
+    /// An end is announced, after the steps of the episode.
     End(Box<Event>),
 }
 
-/// One queue, and its episode if it is in one.
+/// A queue, and its episode while it is congested.
 #[derive(Debug)]
 struct Queue {
     index: QueueIndex,
@@ -53,12 +53,12 @@ struct Queue {
     units: NodeUnits,
     episode: Option<Episode>,
     recurrence: Recurrence,
-    /// Whether the episode will be looked after in time.
+    /// Whether a check of the episode is scheduled.
     is_watched: bool,
 }
 
 impl State {
-    /// When queues are congested.
+    /// The thresholds of congestion.
     pub(crate) const fn settings(&self) -> &CongestionSettings {
         &self.settings
     }
@@ -134,7 +134,7 @@ impl Queue {
         }
     }
 
-    /// Takes in a report that shows congestion, or comes in an episode; returns a time to look after the queue when an
+    /// Records a report that shows congestion or belongs to an episode; returns when to check the queue if an
     /// episode begins.
     fn record(
         &mut self,
@@ -173,7 +173,7 @@ impl Queue {
         (is_first && !std::mem::replace(&mut self.is_watched, true)).then_some(due)
     }
 
-    /// Ends an episode that has been silent long enough; returns when to look again.
+    /// Ends an episode that has been silent long enough; returns when to check again.
     fn handle_timeout(
         &mut self,
         settings: &CongestionSettings,
@@ -198,7 +198,7 @@ impl Queue {
         Some(due)
     }
 
-    /// The queue is calm: ends the episode unless there have been too many of them.
+    /// The queue is calm: ends the episode unless it is a recurring one.
     fn calm_down(
         &mut self,
         since: Nanos,

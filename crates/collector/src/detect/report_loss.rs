@@ -1,4 +1,4 @@
-//! Streams that lose more reports than they may.
+//! Streams whose report loss exceeds a limit.
 
 mod settings;
 mod window;
@@ -15,10 +15,10 @@ use self::window::{LossWindow, Slice};
 use super::detector::Elsewhere;
 
 pub(crate) type Settings = LossSettings;
-/// What is known of a stream is kept by the stream.
+/// The state is kept by the streams.
 pub(crate) type State = Elsewhere<Settings>;
 
-/// What a stream has lost lately.
+/// The recent losses of a stream.
 #[derive(Debug)]
 pub(crate) struct StreamLosses {
     opened_at: Nanos,
@@ -27,7 +27,7 @@ pub(crate) struct StreamLosses {
     signs: Signs,
 }
 
-/// A stream that loses more than it may.
+/// A stream whose loss exceeds the limit.
 #[derive(Debug)]
 pub(crate) struct Alert {
     recent: Slice,
@@ -40,18 +40,18 @@ impl StreamLosses {
         Self { opened_at: now, recent: LossWindow::default(), last_gap: None, signs: Signs::default() }
     }
 
-    /// Notes the first report behind a gap.
+    /// Records the first report after a gap.
     pub(crate) fn note_gap(&mut self, report: ReportReference) {
         self.last_gap = Some(report);
     }
 
-    /// Notes that a report was accepted.
+    /// Records an accepted report.
     #[inline]
     pub(crate) fn note_accepted(&mut self, settings: &LossSettings, now: Nanos) {
         self.recent.at(now, settings.window()).accepted += 1;
     }
 
-    /// Notes how far the known and the unknown losses have moved.
+    /// Records the changes of the known and unknown losses.
     pub(crate) fn note(
         &mut self,
         settings: &LossSettings,
@@ -64,7 +64,7 @@ impl StreamLosses {
         slice.lost_unknown += unknown_now - unknown;
     }
 
-    /// Tells once in a while when the stream loses more than it may.
+    /// Returns an alert when the loss exceeds the limit, at a limited rate.
     pub(crate) fn alert(&mut self, settings: &LossSettings, now: Nanos) -> Option<Alert> {
         let window = settings.window();
         if !self.signs.are_due(now, settings.course()) {
@@ -80,7 +80,7 @@ impl StreamLosses {
         Some(Alert { recent, evidence: self.last_gap })
     }
 
-    /// When the window is full for the first time, where that is still to come and something is lost.
+    /// When the first window is full, if that is in the future and reports are lost.
     pub(crate) fn full_window_at(&self, settings: &LossSettings, now: Nanos) -> Option<Nanos> {
         let full_at = self.opened_at + settings.window();
         (full_at > now && self.recent.sum().lost > 0).then_some(full_at)
@@ -88,7 +88,7 @@ impl StreamLosses {
 }
 
 impl Alert {
-    /// Announces that a stream loses more reports than it may.
+    /// Announces that the loss of a stream exceeds the limit.
     pub(crate) fn announce(
         &self,
         settings: &LossSettings,

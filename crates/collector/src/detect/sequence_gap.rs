@@ -1,4 +1,4 @@
-//! Packets that are missing between those their source has numbered.
+//! Packets missing between those numbered by their source.
 
 use hashbrown::HashMap;
 use inband_model::{
@@ -16,25 +16,25 @@ use crate::sighting::Sighting;
 
 use super::detector::{Common, Detector};
 
-/// Where sources number packets: `[events.sequence_gap]`.
+/// Numbering of packets by sources: `[events.sequence_gap]`.
 ///
-/// The losses that Host-INT's reports tell are announced whatever is set here.
+/// Losses reported by Host-INT are announced whatever is set here.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct NumberSettings {
-    /// Domain whose source-inserted metadata of INT-MX holds a number of 4 bytes. Only where nodes report every packet:
-    /// what a filter holds back looks like a loss. Default: none.
+    /// Domain whose source-inserted metadata of INT-MX contains a number of 4 bytes. Only where nodes report
+    /// every packet: what a filter holds back looks like a loss. Default: none.
     pub domain: Option<u16>,
     /// Words in front of the number in that metadata. Default 0.
     pub offset_words: usize,
-    /// Domain whose metadata in a report 2.0 of dropped packets begins with the drop summary of Host-INT; 0: none.
-    /// Default 0x4849, as nodes have it.
+    /// Domain whose metadata in a report 2.0 of dropped packets begins with the drop summary of Host-INT; 0:
+    /// none. Default 0x4849, the value that nodes use.
     pub summary_domain: u16,
     /// Milliseconds until a gap counts as lost, or `paths.settle_ms` where that is more. Default 200.
     pub confirm_after_ms: u64,
     /// Seconds without another loss after which the event of a flow ends. Default 60.
     pub quiet_s: u64,
-    /// Flows, each at each node, that are followed. Default 16,384: about 16 MB.
+    /// Followed flows, counted at each node. Default 16,384: about 16 MB.
     pub max_flows: usize,
 }
 
@@ -53,14 +53,14 @@ impl Default for NumberSettings {
 
 pub(crate) type Settings = NumberSettings;
 
-/// The numbers of packets by flow and node that reports them.
+/// The numbers of packets, by flow and reporting node.
 #[derive(Debug)]
 pub(crate) struct State {
     settings: NumberSettings,
     ledger: LedgerSettings,
     flows: HashMap<(Flow, NodeId), Numbered>,
     confirmations: Deadlines<(Flow, NodeId)>,
-    /// When it was last looked for flows that are silent.
+    /// When silent flows were last evicted.
     purged_at: Nanos,
 }
 
@@ -70,7 +70,7 @@ struct Numbered {
     sequence: Sequence,
     seen_at: Nanos,
     told: u64,
-    /// The first report behind the latest gap.
+    /// The first report after the latest gap.
     report: ReportReference,
     is_watched: bool,
 }
@@ -93,7 +93,7 @@ impl Detector for State {
         }
     }
 
-    /// Takes in what a report says of packets that are missing, and the number of its packet.
+    /// Handles the missing packets that a report states, and the number of its packet.
     #[inline]
     fn handle_report(&mut self, sighting: &Sighting<'_>, _: &Network, outbox: &mut Outbox) {
         let share = sighting.share;
@@ -116,7 +116,7 @@ impl Detector for State {
             let lost = numbered.sequence.lost().saturating_sub(numbered.told);
             if lost > 0 {
                 numbered.told += lost;
-                // That packets are missing holds until now, however long it took to be certain.
+                // The packets are missing up to the present, however long the confirmation took.
                 let event = event(numbered.report, key.0, lost);
                 outbox.begin(Event { last: now, ..event }, course);
             }
@@ -133,7 +133,7 @@ impl Detector for State {
 }
 
 impl State {
-    /// Takes in the number of a packet that a node reports.
+    /// Records the number of a reported packet.
     fn record(&mut self, report: ReportReference, flow: Flow, number: u32) {
         let (key, now) = ((flow, report.node_id), report.received_at);
         let Some(numbered) = self.flows.get_mut(&key) else {
@@ -161,7 +161,7 @@ impl State {
         }
     }
 
-    /// Forgets the flows that are silent; once a second, as it looks at all of them.
+    /// Evicts silent flows; at most once a second, as it visits all of them.
     fn purge(&mut self, now: Nanos) {
         if now.since(self.purged_at) < Nanos::from_secs(1) {
             return;
@@ -183,5 +183,5 @@ fn event(report: ReportReference, flow: Flow, lost: u64) -> Event {
     Event { count: lost, ..Event::of_report(detail, Severity::Warning, key, Confidence::Certain, report) }
 }
 
-/// Numbers of a flow that are remembered one by one: packets of 500 ms at 8,000 a second.
+/// Numbers of a flow that are remembered individually: packets of 500 ms at 8,000 a second.
 const REORDER_WINDOW: u32 = 4_096;

@@ -1,4 +1,4 @@
-//! Nodes that start to number their reports anew.
+//! Nodes that restart the numbering of their reports.
 
 use inband_model::{Confidence, Event, EventDetail, Nanos, ReportReference, SequenceReset, Severity};
 
@@ -8,7 +8,7 @@ use crate::outbox::Outbox;
 use super::detector::{Elsewhere, NoSettings};
 
 pub(crate) type Settings = NoSettings;
-/// What is known of a stream is kept by the stream.
+/// The state is kept by the streams.
 pub(crate) type State = Elsewhere<Settings>;
 
 /// The restarts of a stream.
@@ -18,8 +18,8 @@ pub(crate) struct StreamResets {
 }
 
 impl StreamResets {
-    /// Announces that a stream begins anew with `report`, where another number was expected: once a second, in case
-    /// somebody makes restarts up.
+    /// Announces that a stream restarts with `report`, where another number was expected; at most once a
+    /// second, in case a sender forges restarts.
     pub(crate) fn announce(
         &mut self,
         stream: &StreamKey,

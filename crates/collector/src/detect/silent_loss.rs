@@ -12,16 +12,16 @@ use crate::paths::{LinkIndex, link_key};
 
 use super::detector::{Common, Detector, Stop};
 
-/// When a link is suspected of losing packets in silence: `[events.silent_loss]`. How long a node must be silent on a
-/// flow that the node before it reports is `paths.keep_ns`.
+/// When a link is suspected of silent loss: `[events.silent_loss]`. How long a node must be silent on a flow
+/// that the node before it reports is `paths.keep_ns`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SilentLossSettings {
-    /// Flows that get no further than the link. Default 3.
+    /// Number of flows that end at the link. Default 3.
     pub flows: usize,
-    /// Seconds in which they all must stop, and after the last of which the event ends. Default 60.
+    /// Seconds within which all of them must end, and after the last of which the event ends. Default 60.
     pub window_s: u64,
-    /// Links that are looked at. Default 1024: about 2 MB.
+    /// Followed links. Default 1024: about 2 MB.
     pub max_links: usize,
 }
 
@@ -33,7 +33,7 @@ impl Default for SilentLossSettings {
 
 pub(crate) type Settings = SilentLossSettings;
 
-/// The flows that stopped at each link lately.
+/// The flows that ended at each link recently.
 #[derive(Debug)]
 pub(crate) struct State {
     settings: SilentLossSettings,
@@ -47,7 +47,7 @@ impl Detector for State {
         Self { settings: settings.clone(), stopped: HashMap::new() }
     }
 
-    /// Takes in that a flow stops at a link; with enough of them the link is a suspect.
+    /// Records a flow that ends at a link; with enough of them the link is suspected.
     fn handle_stop(&mut self, stop: &Stop, outbox: &mut Outbox) {
         let (link, stopped) = (stop.link, *stop);
         let window = Nanos::from_secs(self.settings.window_s);
@@ -91,7 +91,7 @@ fn event(flows: &[Stop], latest: &Stop) -> Event {
     }
 }
 
-/// Most flows of a link that are remembered.
+/// Maximum number of flows remembered for a link.
 const MAX_FLOWS: usize = 16;
-/// Most reports that are named.
+/// Maximum number of reports cited.
 const MAX_EVIDENCE: usize = 8;

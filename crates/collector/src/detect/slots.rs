@@ -1,8 +1,8 @@
-//! State of detectors by the place of a port or a link.
+//! State of detectors, indexed by the place of a port or a link.
 
-/// A table of states by place, each made when it is first needed.
+/// A table of states by place; each is created on first use.
 ///
-/// The places are those of a table with a stated bound, so this one has the same bound.
+/// The places are those of a bounded table, so this one has the same bound.
 #[derive(Debug)]
 pub(super) struct Slots<T> {
     slots: Vec<Option<T>>,
@@ -15,7 +15,7 @@ impl<T> Default for Slots<T> {
 }
 
 impl<T> Slots<T> {
-    /// The state of a place, made where there is none.
+    /// The state of a place, created if missing.
     #[inline]
     pub(super) fn at(&mut self, place: usize, make: impl FnOnce() -> T) -> &mut T {
         if place >= self.slots.len() {
@@ -24,13 +24,13 @@ impl<T> Slots<T> {
         self.slots[place].get_or_insert_with(make)
     }
 
-    /// The state of a place; `None` where there is none.
+    /// The state of a place; `None` if missing.
     #[inline]
     pub(super) fn get(&self, place: usize) -> Option<&T> {
         self.slots.get(place)?.as_ref()
     }
 
-    /// The state of a place, to be changed; `None` where there is none.
+    /// The state of a place, mutable; `None` if missing.
     pub(super) fn get_mut(&mut self, place: usize) -> Option<&mut T> {
         self.slots.get_mut(place)?.as_mut()
     }

@@ -1,4 +1,4 @@
-//! How long packets take over one link, by the clocks at its ends.
+//! The latency of one link, by the clocks at its ends.
 
 use inband_model::api::LatencySummary;
 use inband_model::Nanos;
@@ -12,12 +12,12 @@ use super::settings::ClockSettings;
 #[derive(Debug)]
 pub(super) struct LinkClock {
     latency: Sketch,
-    /// The least time so far, below zero where the clocks disagree.
+    /// The lowest time so far, below zero where the clocks disagree.
     lowest_ns: i64,
-    /// The least times of the latest seconds, with when each was seen; the first `filled`.
+    /// The lowest times of the latest seconds, each with when it was seen; the first `filled` are valid.
     seconds: [(Nanos, i64); SECONDS],
     filled: usize,
-    /// This second: when it began, and its least time.
+    /// The current second: when it began, and its lowest time.
     second: Option<(Nanos, i64)>,
     negative: Signs,
     drifting: Signs,
@@ -26,12 +26,12 @@ pub(super) struct LinkClock {
 /// What the timestamps of a packet show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Disagreement {
-    /// It came in before it was sent.
+    /// It arrived before it was sent.
     Negative {
-        /// The least time so far.
+        /// The lowest time so far.
         lowest_ns: i64,
     },
-    /// The clock at the end of the link gains so much in a second.
+    /// The clock at the end of the link gains this much per second.
     Drift {
         /// Nanoseconds.
         ns_per_second: i64,
@@ -51,7 +51,7 @@ impl LinkClock {
         }
     }
 
-    /// Takes in when a packet was sent and when it came in, by the clocks of both ends.
+    /// Records when a packet was sent and when it arrived, by the clocks of both ends.
     pub(super) fn record(
         &mut self,
         settings: &ClockSettings,
@@ -61,7 +61,7 @@ impl LinkClock {
     ) -> Option<Disagreement> {
         let span = came_at.wrapping_sub(sent_at).cast_signed();
         if span.unsigned_abs() > INCOMPARABLE_NS {
-            // Not a clock that is wrong, but one of another epoch.
+            // A clock of another epoch, not a wrong one.
             return None;
         }
         if let Ok(latency) = u64::try_from(span) {
@@ -79,17 +79,18 @@ impl LinkClock {
         is_negative.then_some(Disagreement::Negative { lowest_ns: self.lowest_ns })
     }
 
-    /// The times, as far as they are not below zero.
+    /// The times that are not below zero.
     pub(super) fn summary(&self) -> Option<LatencySummary> {
         self.latency.summary()
     }
 
-    /// The least time so far, below zero where the clocks disagree.
+    /// The lowest time so far, below zero where the clocks disagree.
     pub(super) fn lowest_ns(&self) -> i64 {
         self.lowest_ns
     }
 
-    /// Keeps the least time of each second, which waiting hardly touches; tells of a drift when a second is over.
+    /// Keeps the lowest time of each second, which queueing hardly affects; returns a drift when a second is
+    /// over.
     fn follow(&mut self, settings: &ClockSettings, now: Nanos, span: i64) -> Option<i64> {
         let (began_at, lowest) = self.second.get_or_insert((now, span));
         if now.since(*began_at) < SECOND {
@@ -106,7 +107,7 @@ impl LinkClock {
         (self.filled == SECONDS).then(|| self.drift(settings)).flatten()
     }
 
-    /// The median of the changes from second to second, when nearly all of them have its sign.
+    /// The median of the changes from second to second, when nearly all of them share its sign.
     fn drift(&self, settings: &ClockSettings) -> Option<i64> {
         let mut slopes = [0_i64; SECONDS - 1];
         for (slope, pair) in slopes.iter_mut().zip(self.seconds.windows(2)) {
@@ -122,10 +123,10 @@ impl LinkClock {
     }
 }
 
-/// Seconds whose least times are compared.
+/// Number of seconds whose lowest times are compared.
 const SECONDS: usize = 11;
 const SECOND: Nanos = Nanos::from_secs(1);
-/// Clocks that are further apart do not mean the same time at all: ten seconds.
+/// Clocks that are further apart do not use the same epoch: ten seconds.
 const INCOMPARABLE_NS: u64 = 10_000_000_000;
 
 #[cfg(test)]

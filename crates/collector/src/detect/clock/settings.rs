@@ -1,18 +1,18 @@
-//! What timestamps say about clocks.
+//! Settings of clock checks by timestamps.
 
 use inband_model::Nanos;
 use serde::{Deserialize, Serialize};
 
 use crate::book::Course;
 
-/// What timestamps say about clocks: `[events.clock]`.
+/// Checks of clocks by timestamps: `[events.clock]`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ClockSettings {
     /// Nanoseconds in a second by which one clock may run faster than another. Default 1000.
     pub drift_ns_per_s: u64,
-    /// By how much the clocks may disagree, where that is known, nanoseconds: then every link latency is that exact.
-    /// Default: not known; the sum of both directions of a link tells then.
+    /// By how much the clocks may disagree, nanoseconds, where that is known: every link latency is then that
+    /// exact. Default: unknown; the sum of both directions of a link decides.
     pub uncertainty_ns: Option<u64>,
     /// Links whose latency is followed. Default 8192: about 22 MB.
     pub max_links: usize,
@@ -27,7 +27,7 @@ impl Default for ClockSettings {
 }
 
 impl ClockSettings {
-    /// How the event of a link goes on.
+    /// The course of the event of a link.
     pub(super) fn course(&self) -> Course {
         Course::until_quiet(Nanos::from_secs(self.quiet_s))
     }

@@ -1,4 +1,4 @@
-//! The packets of a congested queue, and whose packets a delayed one waited for.
+//! The packets of a congested queue, and those that a delayed packet waited for.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::ports::Place;
 
 use super::settings::CulpritSettings;
 
-/// The packets that left a queue while it was congested, at most [`MAX_DEPARTURES`] of them, the latest.
+/// The latest packets that left a queue while it was congested, at most [`MAX_DEPARTURES`].
 #[derive(Debug, Default)]
 pub(super) struct Departures {
     departures: Vec<Departure>,
@@ -31,7 +31,7 @@ struct Departure {
 }
 
 impl Departures {
-    /// Takes in a packet that left the queue, where its flow is known.
+    /// Records a packet that left the queue, if its flow is known.
     pub(super) fn record(&mut self, departure: &congestion::Departure) {
         let Some(flow) = departure.flow else { return };
         let congestion::Departure { bytes, came_at, left_at, is_delayed, report, .. } = *departure;
@@ -44,13 +44,14 @@ impl Departures {
         }
     }
 
-    /// Forgets everything and keeps the memory.
+    /// Removes all packets but keeps the memory.
     pub(super) fn clear(&mut self) {
         self.departures.clear();
         self.next = 0;
     }
 
-    /// Names those whose packets the most delayed packet waited for; `None` when it waited for none that was reported.
+    /// Names the flows whose packets the most delayed packet waited for; `None` when it waited for no
+    /// reported packet.
     pub(super) fn culprits(&self, settings: &CulpritSettings, place: Place) -> Option<Event> {
         let residence = |departure: &&Departure| departure.left_at.saturating_sub(departure.came_at);
         let worst = *self.departures.iter().max_by_key(residence)?;
@@ -90,7 +91,7 @@ impl Departures {
         Some(event(detail, place, &worst, &before))
     }
 
-    /// The delayed flows that hardly sent.
+    /// The delayed flows that sent hardly anything.
     fn victims(&self, settings: &CulpritSettings, flows: &[CulpritFlow], bytes: u64) -> Vec<CulpritFlow> {
         let mut victims: Vec<CulpritFlow> = Vec::new();
         for delayed in self.departures.iter().filter(|departure| departure.is_delayed) {
@@ -109,7 +110,7 @@ fn share(flow: Flow, own: u64, all: u64) -> CulpritFlow {
     CulpritFlow { flow, bytes: own, share_permille: own.saturating_mul(1_000).checked_div(all).unwrap_or(0) }
 }
 
-/// The largest flows until they have enough together.
+/// The largest flows, until their shares add up to enough.
 fn listed(settings: &CulpritSettings, flows: &[CulpritFlow]) -> Vec<CulpritFlow> {
     let mut together = 0;
     let needed = flows.iter().take_while(|flow| {
@@ -163,9 +164,9 @@ fn event(detail: Culprits, place: Place, worst: &Departure, before: &[&Departure
     }
 }
 
-/// Most packets of one congested queue that are remembered.
+/// Maximum number of packets remembered for one congested queue.
 const MAX_DEPARTURES: usize = 512;
-/// Most flows that are named.
+/// Maximum number of flows listed.
 const MAX_LISTED: usize = 16;
-/// Most reports that are named beside that of the delayed packet.
+/// Maximum number of reports cited beside that of the delayed packet.
 const MAX_EVIDENCE: usize = 7;

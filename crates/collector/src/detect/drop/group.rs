@@ -17,12 +17,12 @@ pub(super) struct Place {
 pub(super) struct Dropped {
     pub(super) now: Nanos,
     pub(super) report: ReportReference,
-    /// Packets the report tells of.
+    /// Number of packets the report covers.
     pub(super) packets: u64,
     pub(super) flow: Option<Flow>,
     /// TTL of the packet.
     pub(super) ttl: Option<u8>,
-    /// Whether the queue it was to wait in is congested.
+    /// Whether the queue it was to enter is congested.
     pub(super) is_congested: bool,
 }
 
@@ -33,7 +33,7 @@ pub(super) struct Group {
     pub(super) last: ReportReference,
     pub(super) reports: u64,
     pub(super) packets: u64,
-    /// Different flows with the TTL of their packets, at most [`MAX_FLOWS`].
+    /// Distinct flows with the TTL of their packets, at most [`MAX_FLOWS`].
     pub(super) flows: Vec<Victim>,
     pub(super) is_congested: bool,
 }
@@ -50,7 +50,7 @@ impl Group {
         Self { first: report, last: report, reports: 0, packets: 0, flows: Vec::new(), is_congested: false }
     }
 
-    /// Takes in a report.
+    /// Adds a report.
     pub(super) fn take(&mut self, dropped: &Dropped) {
         self.last = dropped.report;
         self.reports += 1;
@@ -79,5 +79,5 @@ impl Place {
     }
 }
 
-/// Most flows of a group that are told apart.
+/// Maximum number of distinct flows in a group.
 const MAX_FLOWS: usize = 32;

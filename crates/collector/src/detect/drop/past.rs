@@ -1,4 +1,4 @@
-//! Whether packets of a flow get past a node.
+//! Check whether packets of a flow get past a node.
 
 use inband_model::{Nanos, NodeId, Origin};
 
@@ -6,7 +6,7 @@ use crate::network::Network;
 
 use super::group::Victim;
 
-/// Whether anything of a flow has come past a node since a time.
+/// Whether any packet of a flow has been reported past a node since a time.
 pub(super) fn gets_past(network: &Network, node_id: NodeId, since: Nanos, victim: &Victim) -> bool {
     let Some(index) = network.flows.find(&victim.flow) else { return false };
     let entry = &network.flows[index];

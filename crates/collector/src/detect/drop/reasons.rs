@@ -1,17 +1,17 @@
-//! What follows from a drop reason?
+//! The meaning and consequence of drop reasons.
 
 use inband_wire::drop_reason::Table;
 
 use super::settings::DropSettings;
 
-/// What each code means, by the table and the reasons that replace those in it.
+/// The meaning of each code, from the table and the configured reasons that override it.
 #[derive(Debug)]
 pub(super) struct Reasons {
     by_code: Vec<Meaning>,
     none: Meaning,
 }
 
-/// What a code means.
+/// The meaning of a code.
 #[derive(Debug, Clone)]
 pub(super) struct Meaning {
     pub(super) name: String,
@@ -19,16 +19,16 @@ pub(super) struct Meaning {
     pub(super) consequence: Consequence,
 }
 
-/// What follows from a reason.
+/// The consequence of a reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Consequence {
-    /// The node does not know where the packet belongs.
+    /// The node has no route or entry for the packet.
     ForwardingMiss,
     /// The queue had no room, or the port is down.
     QueueFull,
-    /// An access list denies it.
+    /// An access list denies the packet.
     Denied,
-    /// It has been on its way for too long.
+    /// The TTL of the packet was used up.
     TtlZero,
     /// Any other.
     Other,
@@ -49,7 +49,7 @@ impl Reasons {
         Reasons { by_code: by_code.collect(), none }
     }
 
-    /// What a code means; without one, that the node did not say.
+    /// The meaning of a code; without a code, an unknown reason.
     pub(super) fn of(&self, code: Option<u8>) -> &Meaning {
         code.and_then(|code| self.by_code.get(usize::from(code))).unwrap_or(&self.none)
     }

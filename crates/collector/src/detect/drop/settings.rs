@@ -1,11 +1,11 @@
-//! What do drop reasons mean, and which drops are a blackhole?
+//! Settings of drop reasons and blackholes.
 
 use inband_model::Nanos;
 use inband_wire::drop_reason::Table;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// What drops mean: `[events.drop]`.
+/// The meaning of drops: `[events.drop]`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct DropSettings {
@@ -13,27 +13,27 @@ pub struct DropSettings {
     /// `sd-fabric-1.1`.
     #[serde(serialize_with = "write_table", deserialize_with = "read_table")]
     pub table: Table,
-    /// Reasons that replace those of the table: `[[events.drop.reason]]`. Default: none.
+    /// Reasons that override those of the table: `[[events.drop.reason]]`. Default: none.
     #[serde(rename = "reason")]
     pub reasons: Vec<DropReasonSettings>,
-    /// Milliseconds in which drops at one place for one reason are one announcement. Default 1000.
+    /// Milliseconds over which drops at one place for one reason are announced together. Default 1000.
     pub window_ms: u64,
-    /// Nanoseconds without a report from behind the node after which packets that it could not forward are in a
-    /// blackhole. Default 2,147,483,648: twice 2^30.
+    /// Nanoseconds without a report from beyond the node after which packets that it could not forward count
+    /// as blackholed. Default 2,147,483,648: twice 2^30.
     pub blackhole_after_ns: u64,
-    /// Places and reasons at the same time; more are counted. Default 4096: about 10 MB.
+    /// Places and reasons at the same time; reports beyond that are only counted. Default 4096: about 10 MB.
     pub max_groups: usize,
 }
 
-/// A drop reason of a device's own.
+/// A device-specific drop reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DropReasonSettings {
     /// The code in reports.
     pub code: u8,
-    /// A short name. Names that end in `-miss`, `-deny` or `ttl-zero` say what follows from it.
+    /// A short name. The endings `-miss`, `-deny` and `ttl-zero` determine the consequence.
     pub name: String,
-    /// What to look at when it happens.
+    /// What to check when it happens.
     #[serde(default)]
     pub check: String,
 }

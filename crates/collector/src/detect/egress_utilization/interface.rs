@@ -13,15 +13,16 @@ pub(super) struct Interface {
     sum: u64,
     count: u64,
     seen_at: Nanos,
-    /// Since when each second is above the level at which the event begins.
+    /// Start of the seconds that are all above the level at which the event begins.
     over_since: Option<Nanos>,
     reports: u64,
     bytes: u64,
-    /// The flows with the most bytes, at most [`MAX_FLOWS`]; a new one takes the place of the smallest, with its bytes.
+    /// The flows with the most bytes, at most [`MAX_FLOWS`]; a new one replaces the smallest and adds to its
+    /// bytes.
     flows: Vec<(Flow, u64)>,
 }
 
-/// A second that is over.
+/// A completed second.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Second {
     pub(super) mean: u32,
@@ -29,12 +30,12 @@ pub(super) struct Second {
     ended_at: Nanos,
 }
 
-/// Where the mean of a second stands.
+/// The level of the mean of a second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Level {
     /// The interface has been nearly full for long enough.
     Over,
-    /// Neither the one nor the other.
+    /// The interface is busy, but not nearly full for long enough.
     Between,
     /// The interface is not busy.
     Below,
@@ -54,7 +55,7 @@ impl Interface {
         }
     }
 
-    /// Takes in a report; gives the second that is over with it.
+    /// Adds a report; returns the second that it completes.
     pub(super) fn take(
         &mut self,
         settings: &EgressUtilizationSettings,
@@ -83,7 +84,7 @@ impl Interface {
         is_over.then_some(second)
     }
 
-    /// Judges a second that is over.
+    /// Judges a completed second.
     pub(super) fn judge(&mut self, settings: &EgressUtilizationSettings, second: Second) -> Level {
         if !settings.is_busy(second.mean) {
             return Level::Below;
@@ -111,17 +112,17 @@ impl Interface {
         self.bytes
     }
 
-    /// Reports since the interface is busy.
+    /// Number of reports since the interface became busy.
     pub(super) fn reports(&self) -> u64 {
         self.reports
     }
 
-    /// When the last report came.
+    /// When the last report arrived.
     pub(super) fn seen_at(&self) -> Nanos {
         self.seen_at
     }
 
-    /// Since when each second is above the level at which the event begins.
+    /// Start of the seconds that are all above the level at which the event begins.
     pub(super) fn over_since(&self) -> Option<Nanos> {
         self.over_since
     }
@@ -137,8 +138,8 @@ impl Interface {
     }
 }
 
-/// Flows of an interface that are counted.
+/// Maximum number of flows counted for an interface.
 const MAX_FLOWS: usize = 32;
-/// Flows that are named.
+/// Maximum number of flows listed.
 const MAX_LISTED: usize = 8;
 const SECOND: Nanos = Nanos::from_secs(1);

@@ -1,4 +1,4 @@
-//! When an egress interface is nearly full.
+//! Settings of nearly full egress interfaces.
 
 use inband_model::Nanos;
 use serde::{Deserialize, Serialize};
@@ -37,12 +37,12 @@ impl EgressUtilizationSettings {
         u64::from(level) * 1_000 / u64::from(self.full_utilization.max(1))
     }
 
-    /// Whether a level is so high that the interface is followed, and that an event goes on.
+    /// Whether a level is high enough to follow the interface and to keep an event active.
     pub(super) fn is_busy(&self, level: u32) -> bool {
         u64::from(level) * 1_000 >= self.full(self.below_permille.min(self.above_permille))
     }
 
-    /// Whether a level is so high that the interface is nearly full.
+    /// Whether a level counts as nearly full.
     pub(super) fn is_nearly_full(&self, level: u32) -> bool {
         u64::from(level) * 1_000 > self.full(self.above_permille)
     }
@@ -51,12 +51,12 @@ impl EgressUtilizationSettings {
         u64::from(self.full_utilization).saturating_mul(permille)
     }
 
-    /// How long an interface may be silent before nothing is known of it.
+    /// How long an interface may be silent before its state is unknown.
     pub(super) fn quiet(&self) -> Nanos {
         Nanos::from_secs(self.for_s.clamp(MIN_QUIET_S, MAX_QUIET_S))
     }
 }
 
-/// Smart nodes report a flow once in 1.07 s.
+/// Smart nodes report a flow every 1.07 s.
 const MIN_QUIET_S: u64 = 3;
 const MAX_QUIET_S: u64 = 60;

@@ -7,18 +7,18 @@ use crate::book::{Course, Signs};
 use super::settings::SpikeSettings;
 use super::spike::{Spike, SpikeDetector, Turn};
 
-/// The spikes of a port, of which those that follow each other soon are told as one.
+/// The spikes of a port; those in quick succession are announced as one.
 #[derive(Debug)]
 pub(super) struct Spikes {
     detector: SpikeDetector,
     run: Run,
 }
 
-/// Spikes that are told as one.
+/// Spikes that are announced as one.
 #[derive(Debug, Default)]
 struct Run {
     episodes: u64,
-    /// The highest latency of those that are over, and samples they rest on.
+    /// The highest latency of the finished spikes, and the number of their samples.
     peak: Nanos,
     count: u64,
     signs: Signs,
@@ -29,8 +29,8 @@ impl Spikes {
         Spikes { detector: SpikeDetector::new(), run: Run::default() }
     }
 
-    /// Takes in a latency; returns what is to be told of a spike, and how that goes on. `goes_on` says whether the event of
-    /// the spikes before it has not ended.
+    /// Records a latency; returns the spike to announce, with its course. `goes_on` returns whether the event
+    /// of the previous spikes is still active.
     #[inline]
     pub(super) fn record(
         &mut self,
@@ -71,7 +71,7 @@ impl Run {
         }
     }
 
-    /// All of them as one, with the latest.
+    /// All spikes of the run as one, with the latest.
     fn with(&self, latest: Spike) -> Spike {
         Spike {
             latency: latest.latency.max(self.peak),
@@ -82,5 +82,5 @@ impl Run {
     }
 }
 
-/// A spike ends when nothing more is reported of the port for so long.
+/// A spike ends when the port is not reported for this long.
 const SILENCE: Nanos = Nanos::from_secs(60);

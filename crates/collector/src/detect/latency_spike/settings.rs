@@ -11,8 +11,8 @@ pub struct SpikeSettings {
     /// Nanoseconds above the median below which nothing is a spike. Default 10,000; where nodes measure in
     /// steps of more than 2500, set four of their steps.
     pub least_ns: u64,
-    /// Milliseconds without another spike after which it has ended, at least 1,000: spikes that follow sooner are told as
-    /// one. Default 1,000.
+    /// Milliseconds without another spike after which it has ended, at least 1,000: spikes in quicker
+    /// succession are announced as one. Default 1,000.
     pub quiet_ms: u64,
 }
 

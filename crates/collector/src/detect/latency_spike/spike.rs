@@ -1,10 +1,10 @@
-//! Does a node hold packets much longer than it did?
+//! Detection of latencies much above the usual ones.
 
 use inband_model::Nanos;
 
 use super::settings::SpikeSettings;
 
-/// The latest latencies of a port, and what stands out among them.
+/// The latest latencies of a port, and the outliers among them.
 #[derive(Debug)]
 pub(super) struct SpikeDetector {
     /// Nanoseconds; longer than four seconds counts as four seconds.
@@ -13,30 +13,30 @@ pub(super) struct SpikeDetector {
     next: usize,
     usual: Option<Usual>,
     samples_since_usual: usize,
-    /// Whether each of the latest samples stood out, latest in the lowest bit.
+    /// Whether each of the latest samples was an outlier, latest in the lowest bit.
     stood_out: u8,
     peak: u32,
-    /// Samples of the spike that stood out.
+    /// Number of outliers of the spike.
     count: u64,
     is_on: bool,
 }
 
-/// What latencies are usual.
+/// The usual latencies.
 #[derive(Debug, Clone, Copy)]
 struct Usual {
     median: u32,
     median_deviation: u32,
 }
 
-/// A spike as far as it is known.
+/// A spike, as far as it is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Spike {
     pub(super) latency: Nanos,
     pub(super) median: Nanos,
     pub(super) median_deviation: Nanos,
-    /// Samples it rests on.
+    /// Number of outliers.
     pub(super) count: u64,
-    /// Spikes that are told as this one.
+    /// Number of spikes announced as this one.
     pub(super) episodes: u64,
 }
 
@@ -66,7 +66,7 @@ impl SpikeDetector {
         }
     }
 
-    /// Takes in a latency; tells of a spike when it begins, and when it is over.
+    /// Records a latency; returns a turn when a spike begins, continues or ends.
     #[inline]
     pub(super) fn record(&mut self, settings: &SpikeSettings, latency: Nanos) -> Option<Turn> {
         let latency = u32::try_from(latency.0).unwrap_or(u32::MAX);
@@ -104,7 +104,7 @@ impl SpikeDetector {
         Some(Turn::Begins(usual.spike(self.peak, self.count)))
     }
 
-    /// What is usual: computed again now and then, and sooner for a latency that seems to stand out.
+    /// The usual latencies: recomputed from time to time, and sooner for an apparent outlier.
     #[inline]
     fn usual(&mut self, settings: &SpikeSettings, latency: u32) -> Usual {
         if let Some(usual) = self.usual {
@@ -153,15 +153,15 @@ impl Usual {
     }
 }
 
-/// Samples that say what is usual.
+/// Number of samples that define the usual latencies.
 const SAMPLES: usize = 512;
-/// Fewer samples say nothing yet.
+/// Minimum number of samples.
 const MIN_SAMPLES: usize = 64;
-/// What is usual is not computed again for a sample that seems to stand out before so many new samples.
+/// Minimum number of new samples before an apparent outlier causes a recomputation.
 const RENEW_AFTER: usize = 64;
-/// The latest samples, of which ...
+/// The latest samples, of which [`OUT_OF_LATEST`] must be outliers.
 const LATEST: u8 = 0b1_1111;
-/// ... so many must stand out.
+/// Number of outliers among the latest samples that begin a spike.
 const OUT_OF_LATEST: u32 = 3;
 /// 6 times 1.4826, as a fraction.
 const SIX_DEVIATIONS: (u64, u64) = (88_956, 10_000);

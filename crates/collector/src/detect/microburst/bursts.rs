@@ -14,11 +14,11 @@ use crate::ports::Place;
 
 use super::settings::MicroburstSettings;
 
-/// The burst of a queue that goes on, and when those before it began.
+/// The current burst of a queue, and when the previous ones began.
 #[derive(Debug, Default)]
 pub(super) struct Bursts {
     burst: Option<Burst>,
-    /// When the latest microbursts were seen, by our clock; at most [`MAX_IN_STORM`].
+    /// When the latest microbursts were seen, by the collector's clock; at most [`MAX_IN_STORM`].
     seen_at: VecDeque<Nanos>,
 }
 
@@ -28,7 +28,8 @@ struct Burst {
     first: ReportReference,
     last: ReportReference,
     reports: u64,
-    /// When its first packet came and its last one left, by the node's clock where that is told, else by ours.
+    /// When its first packet arrived and its last one left, by the node's clock if reported, else by the
+    /// collector's.
     began_at: u64,
     ended_at: u64,
     peak_latency: Option<Nanos>,
@@ -36,7 +37,7 @@ struct Burst {
 }
 
 impl Bursts {
-    /// Takes in a report of a congested queue.
+    /// Records a report of a congested queue.
     pub(super) fn record(
         &mut self,
         settings: &MicroburstSettings,
@@ -66,7 +67,7 @@ impl Bursts {
         burst.peak_occupancy = burst.peak_occupancy.max(departure.occupancy);
     }
 
-    /// Judges the burst that goes on: it has ended.
+    /// Ends the current burst and judges it.
     pub(super) fn close(
         &mut self,
         settings: &MicroburstSettings,
@@ -140,7 +141,7 @@ impl Burst {
             first: self.first.received_at,
             last: self.last.received_at,
             count: self.reports,
-            // Without the utilisation the link may have been busy.
+            // Without the utilisation, the link may have been busy.
             confidence: if utilization.is_some() { Confidence::Probable } else { Confidence::Possible },
             evidence,
             phase: Phase::Once,
@@ -160,5 +161,5 @@ fn class(duration: Nanos) -> BurstClass {
 }
 
 const SECOND: Nanos = Nanos::from_secs(1);
-/// Most microbursts of a queue that are remembered.
+/// Maximum number of microbursts remembered for a queue.
 const MAX_IN_STORM: usize = 64;

@@ -1,22 +1,22 @@
-//! What a microburst is.
+//! Settings of microbursts.
 
 use serde::{Deserialize, Serialize};
 
-/// What is a microburst, and how many are a storm: `[events.microburst]`.
+/// Microbursts and storms of them: `[events.microburst]`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct MicroburstSettings {
     /// Longest burst, nanoseconds. Default 1,000,000.
     pub most_ns: u64,
-    /// Mean utilisation over a second from which on the interface is busy, so that its queues fill for a good reason;
-    /// thousandths. Default 500.
+    /// Mean utilisation over a second from which the interface is busy, so that its queues fill for a good
+    /// reason; thousandths. Default 500.
     pub busy_permille: u64,
-    /// The value of egress utilisation that means a full link, of nodes without `utilization_full` in the names file.
+    /// The egress utilisation that means a full link, for nodes without `utilization_full` in the names file.
     /// Default 10,000: hundredths of a percent.
     pub full_utilization: u32,
     /// Bursts closer than this, or than their highest latency, are one; nanoseconds. Default 50,000.
     pub join_ns: u64,
-    /// Bursts of a queue in a second that are a storm, at most 64. Default 10.
+    /// Number of bursts of a queue in a second that make a storm, at most 64. Default 10.
     pub storm: usize,
 }
 

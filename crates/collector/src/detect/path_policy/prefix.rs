@@ -1,4 +1,4 @@
-//! Which addresses belong together?
+//! Address prefixes.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -7,19 +7,19 @@ use std::str::FromStr;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// The addresses that begin with the same bits: `10.0.0.0/8`, or one address.
+/// An address prefix: `10.0.0.0/8`, or a single address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Prefix {
     address: IpAddr,
     length: u8,
 }
 
-/// A text that is no prefix.
+/// The text is not a prefix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PrefixError;
 
 impl Prefix {
-    /// Whether an address belongs to it.
+    /// Whether the prefix contains an address.
     #[must_use]
     pub fn contains(&self, address: IpAddr) -> bool {
         match (self.address, address) {

@@ -1,36 +1,36 @@
-//! A rule about paths, and what it says of one.
+//! The verdicts of path rules.
 
 use inband_model::{Flow, Hop, Violation};
 
 use super::prefix::Prefix;
 use super::settings::PathRule;
 
-/// What a rule says of the path of a flow.
+/// The verdict of a rule on the path of a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// The path follows the rule.
     Complies,
-    /// It does not.
+    /// The path violates the rule.
     Violates(Violation),
-    /// Not all of the path is known, or not that of the way back.
+    /// The path is not known in whole, or that of the reverse flow is not.
     Unverifiable,
 }
 
-/// What the path rules say of all flows.
+/// The verdicts of a path rule on all flows.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct RuleView {
     /// Name of the rule.
     pub rule: String,
-    /// Flows whose path follows it.
+    /// Flows whose path complies with the rule.
     pub complying: u64,
-    /// Flows whose path does not.
+    /// Flows whose path violates the rule.
     pub violating: u64,
-    /// Flows of which it cannot be said.
+    /// Flows whose path cannot be verified.
     pub unverifiable: u64,
 }
 
-/// The path of a flow as far as rules look at it.
+/// The path of a flow, as far as rules need it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct KnownPath<'a> {
     pub(super) hops: &'a [Hop],
@@ -39,7 +39,7 @@ pub(super) struct KnownPath<'a> {
 }
 
 impl PathRule {
-    /// Whether the rule is about a flow.
+    /// Whether the rule covers a flow.
     pub(super) fn covers(&self, flow: &Flow) -> bool {
         let within = |prefix: Option<Prefix>, address| prefix.is_none_or(|prefix| prefix.contains(address));
         within(self.source, flow.source)
@@ -48,7 +48,7 @@ impl PathRule {
             && self.destination_port.is_none_or(|port| port == flow.destination_port)
     }
 
-    /// Judges the path of a flow; `back` is the path of its answers.
+    /// Judges the path of a flow; `back` is the path of the reverse flow.
     pub(super) fn judge(&self, path: Option<KnownPath<'_>>, back: Option<KnownPath<'_>>) -> Verdict {
         let Some(path) = path.filter(|path| path.is_complete) else { return Verdict::Unverifiable };
         if let Some(violation) = self.violation(path.hops) {

@@ -1,4 +1,4 @@
-//! How is a path rule written?
+//! Settings of path rules.
 
 use serde::{Deserialize, Serialize};
 
@@ -26,8 +26,8 @@ pub struct PathRule {
     pub require_links: Vec<[u32; 2]>,
     /// Links that no path may take.
     pub forbid_links: Vec<[u32; 2]>,
-    /// Most hops; default: any number.
+    /// Maximum number of hops; default: any number.
     pub max_hops: Option<u8>,
-    /// Whether the answers must come back through the same nodes. Default false.
+    /// Whether the reverse flow must pass the same nodes. Default false.
     pub symmetric: bool,
 }

@@ -1,4 +1,4 @@
-//! An episode of congestion: when it begins, goes on and ends.
+//! An episode of congestion: when it begins, continues and ends.
 
 use inband_model::{
     Confidence, CongestionPhase, Event, EventDetail, Nanos, NodeUnits, Phase, QueueCongestion,
@@ -20,11 +20,11 @@ pub(super) struct Episode {
     peak_latency: Option<Nanos>,
     peak_occupancy: Option<u32>,
     utilization: Option<u32>,
-    /// Episodes that are told as this one.
+    /// Number of episodes announced as this one.
     episodes: u64,
-    /// Whether the queue is congested again and again, so that a calm moment is not yet the end.
+    /// Whether the queue is congested repeatedly, so that a calm moment is not yet the end.
     is_recurring: bool,
-    /// Since when a recurring episode has been calm; `None`: it is not.
+    /// Since when a recurring episode has been calm; `None`: it is congested.
     calm_since: Option<Nanos>,
 }
 
@@ -54,9 +54,9 @@ impl Episode {
         sample.congested_queue() || exceeds(settings, units, sample)
     }
 
-    /// Takes in the next report; false when it shows that the episode has ended.
+    /// Handles the next report; false when it shows that the episode has ended.
     ///
-    /// Where the node itself reports congestion (Q), it alone knows its thresholds: reports without Q then
+    /// Where the node itself reports congestion (Q), only the node knows its thresholds: reports without Q
     /// prove nothing, and the episode ends by silence.
     pub(super) fn goes_on(
         &mut self,
@@ -83,38 +83,38 @@ impl Episode {
         true
     }
 
-    /// Notes that the queue has been calm since then, and gives whether that ends the episode.
+    /// Records that the queue has been calm since a time; returns whether that ends the episode.
     pub(super) fn calm_down(&mut self, since: Nanos) -> bool {
         self.calm_since.get_or_insert(since);
         !self.is_recurring
     }
 
-    /// Since when the queue has been calm; `None`: it is not.
+    /// Since when the queue has been calm; `None`: it is congested.
     pub(super) fn calm_since(&self) -> Option<Nanos> {
         self.calm_since
     }
 
-    /// When the queue counts as calm if nothing more is reported of it.
+    /// When the queue counts as calm if no further report arrives.
     pub(super) fn quiet_at(&self, settings: &CongestionSettings) -> Nanos {
         self.last.received_at + settings.quiet()
     }
 
-    /// When a recurring episode that is calm ends, and any other counts as calm.
+    /// When a calm recurring episode ends, and any other counts as calm.
     pub(super) fn due(&self, settings: &CongestionSettings) -> Nanos {
         self.calm_since.map_or(self.quiet_at(settings), |since| since + settings.recurring_quiet())
     }
 
-    /// Mean utilisation of the interface over a second, as last known.
+    /// Mean utilisation of the interface over a second, latest known value.
     pub(super) fn utilization(&self) -> Option<u32> {
         self.utilization
     }
 
-    /// Notes the mean utilisation of the interface.
+    /// Records the mean utilisation of the interface.
     pub(super) fn note_utilization(&mut self, utilization: Option<u32>) {
         self.utilization = utilization.or(self.utilization);
     }
 
-    /// When the last report of it arrived.
+    /// When its last report arrived.
     pub(super) fn last_at(&self) -> Nanos {
         self.last.received_at
     }
@@ -124,7 +124,7 @@ impl Episode {
         self.event(place, CongestionPhase::Begin, self.last.received_at)
     }
 
-    /// Announces the end, which the report of `last` shows.
+    /// Announces the end, shown by the report of `last`.
     pub(super) fn end(&self, place: Place, last: Nanos) -> Event {
         self.event(place, CongestionPhase::End, last)
     }
@@ -182,7 +182,7 @@ fn exceeds(settings: &CongestionSettings, units: NodeUnits, sample: &Sample<'_>)
         || bytes.is_some_and(|(trigger, bytes)| bytes > trigger)
 }
 
-/// Whether a report shows a queue below all that counts for its end.
+/// Whether a report shows a queue below all thresholds that apply to its end.
 fn is_calm(settings: &CongestionSettings, units: NodeUnits, sample: &Sample<'_>) -> bool {
     let latency = sample.reading.latency.map(|latency| latency < settings.reset_latency());
     let calm_occupancy = settings.calm_occupancy().zip(sample.reading.queue());

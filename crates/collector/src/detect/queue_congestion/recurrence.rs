@@ -1,4 +1,4 @@
-//! How often a queue has been congested lately.
+//! The recent episodes of congestion of a queue.
 
 use std::collections::VecDeque;
 
@@ -6,14 +6,14 @@ use inband_model::Nanos;
 
 use super::settings::CongestionSettings;
 
-/// When the latest episodes of a queue began, at most [`MAX_REMEMBERED`], by our clock.
+/// When the latest episodes of a queue began, at most [`MAX_REMEMBERED`], by the collector's clock.
 #[derive(Debug, Default)]
 pub(super) struct Recurrence {
     began_at: VecDeque<Nanos>,
 }
 
 impl Recurrence {
-    /// Notes that an episode begins; gives whether there were too many in a second to tell each by itself.
+    /// Records that an episode begins; returns whether there were too many in a second to announce each one.
     pub(super) fn note(&mut self, settings: &CongestionSettings, now: Nanos) -> bool {
         self.began_at.push_back(now);
         let is_old = |at: &Nanos| now.since(*at) > SECOND;
@@ -23,12 +23,12 @@ impl Recurrence {
         self.began_at.len() >= settings.recurring.clamp(2, MAX_REMEMBERED)
     }
 
-    /// Forgets the episodes: the queue has been calm for long.
+    /// Removes all episodes, because the queue has been calm long enough.
     pub(super) fn clear(&mut self) {
         self.began_at.clear();
     }
 }
 
 const SECOND: Nanos = Nanos::from_secs(1);
-/// Most episodes of a queue that are remembered.
+/// Maximum number of episodes remembered for a queue.
 const MAX_REMEMBERED: usize = 64;

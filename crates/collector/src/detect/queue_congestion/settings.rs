@@ -1,36 +1,36 @@
-//! When a queue is congested.
+//! Settings of queue congestion.
 
 use inband_model::Nanos;
 use serde::{Deserialize, Serialize};
 
 use crate::book::MIN_QUIET;
 
-/// When a queue is congested.
+/// The thresholds of queue congestion.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct CongestionSettings {
     /// Hop latency above which the queue is congested, nanoseconds. Default 100,000.
     pub trigger_ns: u64,
-    /// Hop latency below which it is no longer, nanoseconds. Default: half of `trigger_ns`.
+    /// Hop latency below which the congestion ends, nanoseconds. Default: half of `trigger_ns`.
     pub reset_ns: Option<u64>,
     /// Occupancy above which the queue is congested, in the nodes' unit. Default: none, as the unit differs
     /// between nodes.
     pub trigger_occupancy: Option<u32>,
-    /// Occupancy below which it is no longer. Default: half of `trigger_occupancy`.
+    /// Occupancy below which the congestion ends. Default: half of `trigger_occupancy`.
     pub reset_occupancy: Option<u32>,
-    /// Occupancy above which the queue of a node is congested whose `queue_unit` in the names file is known, bytes.
+    /// Occupancy above which a queue is congested, bytes, at nodes whose `queue_unit` is in the names file.
     /// Default: none.
     pub trigger_bytes: Option<u64>,
-    /// Occupancy below which it is no longer, bytes. Default: half of `trigger_bytes`.
+    /// Occupancy below which the congestion ends, bytes. Default: half of `trigger_bytes`.
     pub reset_bytes: Option<u64>,
     /// Milliseconds without a report of congestion after which it has ended. Default 10.
     pub quiet_ms: u64,
-    /// Episodes of a queue in a second from which on they are told as one, 2 to 64. Default 4.
+    /// Episodes of a queue in a second from which they are announced as one, 2 to 64. Default 4.
     pub recurring: usize,
     /// Milliseconds without congestion after which such an episode has ended, at least 1,000. Default 1,000.
     pub recurring_quiet_ms: u64,
-    /// Queue reports a node sends in one episode before it falls silent. Default 1024, SD-Fabric's; SAI's
-    /// default is 1000.
+    /// Queue reports that a node sends in one episode before it falls silent. Default 1024, SD-Fabric's;
+    /// SAI's default is 1000.
     pub quota: u64,
 }
 

@@ -1,16 +1,16 @@
-//! When a stream loses more reports than it may.
+//! Settings of report loss.
 
 use inband_model::Nanos;
 use serde::{Deserialize, Serialize};
 
 use crate::book::Course;
 
-/// When a stream loses more reports than it may: `[events.report_loss]`.
+/// The limit of report loss: `[events.report_loss]`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LossSettings {
-    /// Share of reports lost, in parts per million, above which an event is raised: of those of a whole window. Default
-    /// 1000: 0.1 %.
+    /// Share of the reports of a window, in parts per million, whose loss raises an event when exceeded.
+    /// Default 1000: 0.1 %.
     pub share_ppm: u64,
     /// Seconds over which the share is taken, at least 1. Default 60.
     pub window_s: u64,
@@ -27,7 +27,7 @@ impl LossSettings {
         Nanos::from_secs(self.window_s.max(1))
     }
 
-    /// How the event of a stream goes on.
+    /// The course of the event of a stream.
     pub(crate) fn course(&self) -> Course {
         Course::renewed_within(self.window())
     }

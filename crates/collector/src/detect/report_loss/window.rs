@@ -1,8 +1,8 @@
-//! How large a share of a stream's reports was lost lately.
+//! The recent share of lost reports of a stream.
 
 use inband_model::Nanos;
 
-/// Reports accepted and lost in the latest window of time, and up to a slice more.
+/// Reports accepted and lost in the latest window of time, plus up to one slice.
 #[derive(Debug, Default)]
 pub(super) struct LossWindow {
     slices: [Slice; SLICES + 1],
@@ -19,7 +19,7 @@ pub(super) struct Slice {
 }
 
 impl LossWindow {
-    /// The slice that holds the present, after those that fell out of the window were emptied.
+    /// The current slice, after clearing those that fell out of the window.
     pub(super) fn at(&mut self, now: Nanos, window: Nanos) -> &mut Slice {
         let slice = (window.0 / SLICES as u64).max(1);
         let elapsed = now.since(self.current_began_at).0;
@@ -45,10 +45,10 @@ impl LossWindow {
 }
 
 impl Slice {
-    /// Whether anything unknown, or more than this share of the reports, was lost.
+    /// Whether an unknown number of reports, or more than this share of them, was lost.
     ///
-    /// Where less than a window has passed, the reports to come count as sent: what is lost by then is more than the share
-    /// of a whole window at this rate.
+    /// Where less than a window has passed, the rest is extrapolated at the same rate: the loss so far must
+    /// exceed the share of a whole window.
     pub(super) fn exceeds(&self, parts_per_million: u64, covered: Nanos, window: Nanos) -> bool {
         let sent = u128::from(self.accepted) + u128::from(self.lost);
         let of_window = sent * u128::from(window.0.max(1)) / u128::from(covered.0.clamp(1, window.0.max(1)));
@@ -56,5 +56,5 @@ impl Slice {
     }
 }
 
-/// Slices in a window; the one that holds the present comes on top.
+/// Number of slices in a window; the current one is additional.
 const SLICES: usize = 12;
