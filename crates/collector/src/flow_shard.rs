@@ -1,4 +1,4 @@
-//! The part of a collector that is shared out by flow.
+//! The part of a collector that is partitioned by flow.
 
 mod asked;
 
@@ -11,24 +11,25 @@ use crate::outbox::Outbox;
 use crate::settings::CollectorSettings;
 use crate::share::Share;
 
-/// Follows flows and detects events, from the reports that [`StreamShard`](crate::StreamShard)s hand over.
+/// Follows flows and detects events, from the reports that [`StreamShard`](crate::StreamShard)s pass on.
 ///
-/// Several of them, each with a [`Share`], share the flows and the nodes of a network when each report goes to those it
-/// [concerns](Handover::concerns). What they know of flows, interfaces and queues together, and the events of flows, queues
-/// and nodes, are those of a single collector. What is learned of links by several flows, each learns from its own flows
-/// alone: whether a link carries no flow (`path-change`), `silent-loss`, the clocks at its ends, `ecmp-imbalance`; so are
-/// `latency-change`, and blackholes, which are only told of flows that are followed beside the node.
+/// Several of them, each with a [`Share`], divide the flows and nodes of a network when each report goes to
+/// those it [concerns](Handover::concerns). Their flows, interfaces and queues together, and the events of
+/// flows, queues and nodes, are those of a single collector. What several flows teach about links, each shard
+/// learns from its own flows alone: whether a link carries no flow (`path-change`), `silent-loss`, the clocks
+/// at its ends, `ecmp-imbalance`. The same holds for `latency-change`, and for blackholes, which are
+/// announced only for flows followed in the same shard as the node.
 #[derive(Debug)]
 pub struct FlowShard {
     pub(crate) correlator: Correlator,
     pub(crate) outbox: Outbox,
-    /// The latest time it was told of.
+    /// The latest time passed in.
     pub(crate) told_at: Nanos,
     share: Share,
 }
 
 impl FlowShard {
-    /// Makes one that has seen nothing yet, and follows these flows and nodes.
+    /// Creates a shard that has seen nothing, and follows these flows and nodes.
     #[must_use]
     pub fn new(settings: CollectorSettings, share: Share) -> Self {
         Self {
@@ -39,7 +40,7 @@ impl FlowShard {
         }
     }
 
-    /// Takes a report over that concerns it. Reports come in the order they were received.
+    /// Handles a report that concerns it. Reports come in the order they were received.
     pub fn handle_handover(&mut self, handover: &Handover) {
         let now = handover.received_at();
         let told_at = std::mem::replace(&mut self.told_at, now);
@@ -47,23 +48,23 @@ impl FlowShard {
         self.correlator.handle_report(&handover.sighting(self.share), &mut self.outbox);
     }
 
-    /// Does what has become due, each at its time.
+    /// Does what has become due, each item at its time.
     pub fn handle_timeout(&mut self, now: Nanos) {
         self.told_at = now;
         catch_up(self, now);
     }
 
-    /// Takes what keeps history from being written at `now`, in words; `None` while it is written.
+    /// Reports what keeps history from being written at `now`, in words; `None` while it is written.
     pub fn handle_history(&mut self, now: Nanos, trouble: Option<&str>) {
         self.correlator.handle_history(now, trouble, &mut self.outbox);
     }
 
-    /// Notes that the time of day is `ahead` nanoseconds ahead of the times that are handed in, from `at` on.
+    /// Records that the time of day is `ahead` nanoseconds ahead of the times passed in, from `at` on.
     pub fn handle_clock_step(&mut self, at: Nanos, ahead: i64) {
         self.outbox.book.timeline.step(at, ahead);
     }
 
-    /// Ends the run: what is due at `now` happens, and every event that goes on gets an end that says why.
+    /// Ends the run: what is due at `now` happens, and every active event gets an end with that reason.
     pub fn finish(&mut self, now: Nanos) {
         self.handle_timeout(now);
         self.outbox.end_run(now);
@@ -75,7 +76,7 @@ impl FlowShard {
         self.next_timeout()
     }
 
-    /// Gives out the next observation or event, oldest first; `None` when there is no more.
+    /// Returns the next observation or event, oldest first; `None` when nothing is left.
     pub fn poll_output(&mut self) -> Option<Output> {
         self.outbox.pop()
     }

@@ -1,4 +1,4 @@
-//! Which flows are there?
+//! The table of recent flows.
 
 mod entry;
 
@@ -9,10 +9,10 @@ use inband_model::{Flow, Nanos};
 
 pub(crate) use self::entry::{FLAPS, FlowEntry, PAST_PATHS, PastPath, RecentChange, Unsettled, Upstream};
 
-/// The flows seen lately, at most a stated number of them.
+/// The recent flows, at most a stated number.
 ///
-/// Flows come from the network, so anybody may make up any number of them. When the table is full a new
-/// flow takes the place of the longest silent of a few that are looked at in turn.
+/// Flows come from the network, so any number of them may be forged. When the table is full, a new flow
+/// evicts the longest silent of the next few candidates.
 #[derive(Debug)]
 pub(crate) struct FlowTable {
     slots: Vec<Option<FlowEntry>>,
@@ -22,7 +22,7 @@ pub(crate) struct FlowTable {
     hand: usize,
 }
 
-/// Where a flow stands in the table.
+/// Index of a flow in the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct FlowIndex(usize);
 
@@ -78,7 +78,7 @@ impl FlowTable {
         Some(entry)
     }
 
-    /// The longest silent flow among the next few in turn, when the table is full.
+    /// The longest silent of the next few flows, taken in rotation.
     pub(crate) fn longest_silent(&mut self) -> Option<FlowIndex> {
         let last_seen = |index: &FlowIndex| self.slots[index.0].as_ref().map(|entry| entry.last_seen);
         let count = self.slots.len();
@@ -88,7 +88,7 @@ impl FlowTable {
         oldest
     }
 
-    /// The next flow in turn, among so many places, that has been silent since `before`.
+    /// The next flow in rotation, among at most `places`, that has been silent since `before`.
     pub(crate) fn next_silent(&mut self, before: Nanos, places: &mut usize) -> Option<FlowIndex> {
         while *places > 0 {
             *places -= 1;
@@ -124,5 +124,5 @@ impl IndexMut<FlowIndex> for FlowTable {
     }
 }
 
-/// How many flows are looked at to find one to forget.
+/// Number of candidates for an eviction.
 const CANDIDATES: usize = 8;

@@ -1,4 +1,4 @@
-//! What crosses the border between the streams of nodes and the flows.
+//! The interface between the streams of nodes and the flows.
 
 use std::net::SocketAddr;
 
@@ -10,11 +10,11 @@ use crate::report::{HopReading, Reading};
 use crate::share::Share;
 use crate::sighting::Sighting;
 
-/// One report, counted and read, as a [`StreamShard`](crate::StreamShard) hands it to a
+/// One report, counted and read, as passed from a [`StreamShard`](crate::StreamShard) to a
 /// [`FlowShard`](crate::FlowShard).
 ///
-/// It holds all that following flows takes, so both may be in different processes, with any format of `serde` between
-/// them. It is written and read by the same version of this crate.
+/// It contains everything needed to follow flows, so both may run in different processes, with any format of
+/// `serde` between them. It is written and read by the same version of this crate.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Handover {
     report: ReportReference,
@@ -57,14 +57,14 @@ impl Handover {
         self.report.node_id
     }
 
-    /// The flow of the reported packet; `None` when the report does not tell.
+    /// The flow of the reported packet; `None` when the report does not contain it.
     #[must_use]
     pub fn flow(&self) -> Option<Flow> {
         self.reading.flow
     }
 
-    /// Whether the shard with this share takes it: that of its flow, that of the node that sent it, and those of the nodes on
-    /// its metadata stack.
+    /// Whether the report concerns the shard with this share: that of its flow, that of the node that sent
+    /// it, and those of the nodes on its metadata stack.
     #[must_use]
     pub fn concerns(&self, share: Share) -> bool {
         self.reading.flow.is_some_and(|flow| share.has_flow(&flow))

@@ -1,4 +1,4 @@
-//! What becomes of a datagram: counted once, and read.
+//! The intake of datagrams: each is counted once, and read.
 
 use std::net::SocketAddr;
 
@@ -15,9 +15,9 @@ use crate::settings::CollectorSettings;
 use crate::share::Share;
 use crate::sighting::Sighting;
 
-/// Counts datagrams, follows the streams of nodes, and reads what reports say.
+/// Counts datagrams, follows the streams of nodes, and reads reports.
 ///
-/// All it knows belongs to one stream, so the streams of different nodes may be taken in apart.
+/// All its state belongs to one stream each, so the streams of different nodes may be handled separately.
 #[derive(Debug)]
 pub(crate) struct Intake {
     code_points: CodePoints<'static>,
@@ -31,9 +31,9 @@ pub(crate) struct Intake {
     units: Units,
     pub(crate) malformed: Faults,
     pub(crate) unreadable: Faults,
-    /// The report at hand; here so that its memory is used again.
+    /// The current report; kept here to reuse its memory.
     space: Space,
-    /// Hops for history; `None` when none is kept.
+    /// Hops for history; `None` when none are kept.
     records: Option<Records>,
 }
 
@@ -48,7 +48,7 @@ impl Intake {
             leniency,
             ledger: ReportLedger::new(
                 LedgerSettings {
-                    // A report that may be that late is not lost before.
+                    // A report may be that late, so it is not lost before.
                     confirm_after_ms: settings.ledger.confirm_after_ms.max(settings.paths.settle_ms),
                     ..settings.ledger.clone()
                 },
@@ -71,7 +71,7 @@ impl Intake {
         self.code_points = code_points;
     }
 
-    /// Has every hop of every report kept for `take_records`.
+    /// Keeps every hop of every report for `take_records`.
     pub(crate) fn keep_records(&mut self) {
         self.records = Some(Records::default());
     }
@@ -81,12 +81,12 @@ impl Intake {
         self.records.as_mut().map_or(0, |records| records.take(into))
     }
 
-    /// Hops that wait for `take_records`.
+    /// Hops pending for `take_records`.
     pub(crate) fn waiting_hops(&self) -> usize {
         self.records.as_ref().map_or(0, Records::waiting)
     }
 
-    /// Reports whose hops nobody took in time.
+    /// Reports whose hops were not taken in time.
     pub(crate) fn dropped_records(&self) -> u64 {
         self.records.as_ref().map_or(0, Records::dropped)
     }
@@ -96,10 +96,11 @@ impl Intake {
         &self.units
     }
 
-    /// Takes a datagram that arrived at `now` from one socket to another, and gives each report whose flow is followed.
+    /// Handles a datagram that arrived at `now` from one socket to another, and passes each report whose flow
+    /// is followed to `give`.
     ///
-    /// A stream is named by the node id in it, not by where it comes from: addresses may change on the way. Only
-    /// where version 0.5 leaves the node out, the address stands for it.
+    /// A stream is identified by the node id in it, not by its source: addresses may change. Only where
+    /// version 0.5 omits the node does the address identify it.
     #[inline]
     pub(crate) fn handle_datagram(
         &mut self,
@@ -209,7 +210,7 @@ impl Intake {
     }
 }
 
-/// A datagram whose number has been noted.
+/// A datagram whose sequence number has been recorded.
 #[derive(Clone, Copy)]
 struct Arrived {
     from: SocketAddr,
@@ -221,8 +222,8 @@ struct Arrived {
     follow: bool,
 }
 
-/// Whether a datagram is as CableLabs writes it: a constant Report Length, past the end of any of its datagrams, and a
-/// number of 16 bits in front of 6 zeros.
+/// Whether a datagram has CableLabs' format: a constant Report Length, past the end of any of its datagrams,
+/// and a number of 16 bits followed by 6 zeros.
 fn has_padded_number(datagram: &AnyReport<'_>) -> bool {
     let AnyReport::Group(group) = datagram else { return false };
     let first = group.reports().next().and_then(Result::ok);

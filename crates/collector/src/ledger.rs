@@ -43,7 +43,7 @@ pub(crate) struct ReportLedger {
     senders: Senders,
 }
 
-/// A datagram whose sequence number has been noted, and which is not counted yet.
+/// A datagram whose sequence number has been recorded, and which is not counted yet.
 #[derive(Debug, Clone, Copy)]
 #[must_use]
 pub(crate) struct Noted {
@@ -58,7 +58,7 @@ impl Noted {
         self.arrival
     }
 
-    /// Whether the stream is refused to its source address, so that nothing is to be learned from its reports.
+    /// Whether the stream is refused to its source address, so that nothing is learned from its reports.
     pub(crate) fn is_refused(self) -> bool {
         self.is_refused
     }
@@ -81,7 +81,7 @@ impl ReportLedger {
         self.counts.received += 1;
     }
 
-    /// Counts datagrams that came off the socket and were dropped there, for want of room in a queue.
+    /// Counts datagrams that were read from the socket and then dropped, for lack of room in a queue.
     pub(crate) fn shed(&mut self, datagrams: u64) {
         self.counts.received += datagrams;
         self.counts.shed += datagrams;
@@ -97,7 +97,7 @@ impl ReportLedger {
         self.counts.malformed += 1;
     }
 
-    /// Names the stream of a datagram that `sender` sent to `session`.
+    /// The stream of a datagram that `sender` sent to `session`.
     pub(crate) fn stream_of(
         &mut self,
         sender: Sender,
@@ -105,12 +105,12 @@ impl ReportLedger {
         version: ReportVersion,
     ) -> StreamKey {
         let Sender { node_id, hw_id, address } = sender;
-        // report-2.0/group-03: addresses may change on the way, so the node's own name comes first.
+        // report-2.0/group-03: addresses may change on the way, so the node's own id comes first.
         let node_id = match version {
             ReportVersion::V1_0 | ReportVersion::V2_0 => node_id,
             ReportVersion::V0_5 | ReportVersion::HostInt => self.senders.node_of(sender, session),
         };
-        // Reports of Host-INT start as those of 0.5 do, and a node numbers both together.
+        // Reports of Host-INT start like those of 0.5, and a node numbers both together.
         let version = match version {
             ReportVersion::HostInt => ReportVersion::V0_5,
             version => version,
@@ -120,9 +120,9 @@ impl ReportLedger {
         StreamKey { node_id, source, hw_id, session, version, has_padded_numbers: false }
     }
 
-    /// Notes the sequence number of a received datagram.
+    /// Records the sequence number of a received datagram.
     ///
-    /// This comes before the rest is looked at: a datagram that turns out malformed was not lost.
+    /// This precedes all other checks: a datagram that turns out malformed was not lost.
     pub(crate) fn note(
         &mut self,
         now: Nanos,
@@ -158,7 +158,7 @@ impl ReportLedger {
         Noted { stream: Some(index), arrival, is_refused: false }
     }
 
-    /// Counts a noted datagram that holds so many well-formed individual reports.
+    /// Counts a recorded datagram with `reports` well-formed individual reports.
     pub(crate) fn count(&mut self, now: Nanos, noted: Noted, reports: u64) {
         if noted.arrival == Arrival::Duplicate {
             self.counts.duplicate += 1;
@@ -210,12 +210,12 @@ impl ReportLedger {
         self.streams.iter().map(Stream::reporter)
     }
 
-    /// Streams forgotten to make room for new ones.
+    /// Streams evicted to make room for new ones.
     pub(crate) fn forgotten_streams(&self) -> u64 {
         self.streams.forgotten()
     }
 
-    /// Datagrams of streams for which there was no room: accepted, but their losses are not known.
+    /// Datagrams of streams for which there was no room: accepted, but their losses are unknown.
     pub(crate) fn unfollowed(&self) -> u64 {
         self.streams.unfollowed()
     }

@@ -1,13 +1,15 @@
-//! What telemetry reports say: sequence ledger, correlation, paths, events.
+//! Evaluation of telemetry reports: sequence ledger, correlation, paths, events.
 //!
-//! [`Collector`] is the whole of it: datagrams and time go in, observations and events come out.
-//! It has two parts that may be shared out, also over processes: [`StreamShard`] by the streams of nodes, [`FlowShard`] by
-//! flows, with [`Handover`] between them. [`Sequence`] is what judges the sequence numbers of one stream.
+//! [`Collector`] is the complete engine: datagrams and time go in, observations and events come out. It has
+//! two parts that can be partitioned, also across processes: [`StreamShard`] by the streams of nodes,
+//! [`FlowShard`] by flows, with [`Handover`] between them. [`Sequence`] classifies the sequence numbers of
+//! one stream.
 //!
-//! Reading order: `collector`, `intake`, then `ledger` (did every report arrive?), `report` (what does it say?) and
-//! `correlate` (what do they say together?), which keeps the `network`, which is `flows`, `paths` and `ports`, and shows
-//! it to the detectors in `detect`, one for each subject of events. Every event passes the `book`, which knows of those that
-//! go on; `timeline` is the time of day. What is answered is in [`inband_model::api`].
+//! Reading order: `collector`, `intake`, then `ledger` (did every report arrive?), `report` (what does it
+//! contain?) and `correlate` (what do reports show together?), which maintains the `network`, which is
+//! `flows`, `paths` and `ports`, and passes it to the detectors in `detect`, one for each subject of events.
+//! Every event passes the `book`, which tracks the active ones; `timeline` is the time of day. The types of
+//! the views are in [`inband_model::api`].
 
 mod book;
 mod collector;

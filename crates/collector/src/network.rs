@@ -1,4 +1,4 @@
-//! What reports have shown of the network.
+//! The network as known from reports.
 
 use inband_model::{Hop, Nanos, NodeId};
 
@@ -6,14 +6,14 @@ use crate::flows::{FlowEntry, FlowTable};
 use crate::paths::{Links, PathIndex, PathSettings, PathTable, Topology};
 use crate::ports::{PortSettings, Ports};
 
-/// The flows, their paths, the links of these and the ports of all nodes: what detectors look at.
+/// The flows, their paths, the links of these and the ports of all nodes: the state that detectors read.
 #[derive(Debug)]
 pub(crate) struct Network {
     pub(crate) settings: PathSettings,
     pub(crate) flows: FlowTable,
     pub(crate) paths: PathTable,
     pub(crate) links: Links,
-    /// The links that are given.
+    /// The configured links.
     pub(crate) topology: Topology,
     pub(crate) ports: Ports,
 }
@@ -30,23 +30,23 @@ impl Network {
         }
     }
 
-    /// Keeps a path for one more user; `None` when there is no room for another path.
+    /// Acquires a path for one more user; `None` when there is no room for another path.
     pub(crate) fn acquire_path(&mut self, now: Nanos, hops: &[Hop]) -> Option<PathIndex> {
         self.paths.acquire(now, hops, &mut self.links, &mut self.ports)
     }
 
-    /// Notes that a flow takes a path now.
+    /// Records that a flow takes a path now.
     #[inline]
     pub(crate) fn touch_path(&mut self, now: Nanos, path: PathIndex) {
         self.paths.touch(now, path, self.settings.link_resolution(), &mut self.links);
     }
 
-    /// Notes that no other nodes stand between the hops of a path.
+    /// Records that there are no other nodes between the hops of a path.
     pub(crate) fn make_certain(&mut self, path: PathIndex) {
         self.paths.make_certain(path, &mut self.links);
     }
 
-    /// The hops of the path of a flow; none where it has no path.
+    /// The hops of the path of a flow; empty where it has no path.
     pub(crate) fn hops(&self, entry: &FlowEntry) -> &[Hop] {
         entry.path.map_or(&[], |path| self.paths[path].path.hops())
     }
@@ -66,7 +66,7 @@ impl Network {
             && is_edge(last.node_id, last.egress_interface)
     }
 
-    /// A link without a report since then is out of service.
+    /// The time before which the last report of a link means that it is out of service.
     pub(crate) fn alive_since(&self, now: Nanos) -> Nanos {
         Nanos(now.0.saturating_sub(self.settings.reroute_after_ns))
     }

@@ -1,4 +1,4 @@
-//! Which paths do flows take?
+//! The paths that flows take.
 
 mod conclusion;
 mod links;

@@ -1,4 +1,4 @@
-//! What is known of flows at this time.
+//! The state of a flow shard, for its callers.
 
 use inband_model::api::{FlowPathView, FlowView, LinkView, PortView, QueueView};
 use inband_model::{EventView, Flow};
@@ -10,23 +10,23 @@ use crate::timeline::Timeline;
 use super::FlowShard;
 
 impl FlowShard {
-    /// The links that paths have shown, in no order.
+    /// The links learned from paths, in no order.
     pub fn links(&self) -> impl Iterator<Item = LinkView> {
         self.correlator.links().map(|link| self.timeline().link(link))
     }
 
-    /// The flows seen lately with their paths, in no order.
+    /// The recent flows with their paths, in no order.
     pub fn flows(&self) -> impl Iterator<Item = FlowView<'_>> {
         self.correlator.flows().map(|flow| self.timeline().flow(flow))
     }
 
-    /// One flow; `None` when no report on it came lately.
+    /// One flow; `None` when it has no recent report.
     #[must_use]
     pub fn flow(&self, flow: &Flow) -> Option<FlowView<'_>> {
         self.correlator.flow_view(flow).map(|flow| self.timeline().flow(flow))
     }
 
-    /// The paths a flow has taken lately, the latest first; none for a flow that is not known.
+    /// The recent paths of a flow, latest first; empty for an unknown flow.
     #[must_use]
     pub fn flow_paths(&self, flow: &Flow) -> Vec<FlowPathView<'_>> {
         let paths = self.correlator.flow_paths(flow).into_iter();
@@ -39,35 +39,35 @@ impl FlowShard {
         own.map(|port| self.timeline().port(port))
     }
 
-    /// The queues that reports told an occupancy of, as at the time it was told last, in no order.
+    /// The queues with a reported occupancy, each as last reported, in no order.
     pub fn queues(&self) -> impl Iterator<Item = QueueView> {
         self.correlator.ports().queues(self.told_at).map(|queue| self.timeline().queue(queue))
     }
 
-    /// When queues are congested.
+    /// The thresholds of queue congestion.
     #[must_use]
     pub fn congestion_settings(&self) -> &CongestionSettings {
         self.correlator.congestion_settings()
     }
 
-    /// What each path rule says of the flows it covers.
+    /// The verdicts of each path rule on the flows it covers.
     #[must_use]
     pub fn rules(&self) -> Vec<RuleView> {
         self.correlator.rule_views()
     }
 
-    /// What the path rules that cover a flow say of its path, each with the name of the rule.
+    /// The verdicts on the path of a flow, each with the name of its rule.
     #[must_use]
     pub fn verdicts(&self, flow: &Flow) -> Vec<(&str, Verdict)> {
         self.correlator.verdicts(flow)
     }
 
-    /// The events that go on, in no order.
+    /// The active events, in no order.
     pub fn active_events(&self) -> impl Iterator<Item = &EventView> {
         self.outbox.book.active()
     }
 
-    /// The latest events that are past, the latest first.
+    /// The latest past events, latest first.
     pub fn past_events(&self) -> impl Iterator<Item = &EventView> {
         self.outbox.book.past()
     }

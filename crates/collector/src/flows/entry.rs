@@ -1,22 +1,22 @@
-//! What is known of one flow?
+//! The state of one flow.
 
 use inband_model::{Confidence, Flow, Nanos, Origin, ReportReference};
 
 use crate::paths::{Mark, PathIndex, Postcards};
 
-/// What is known of one flow.
+/// The state of one flow.
 #[derive(Debug)]
 pub(crate) struct FlowEntry {
     pub(crate) flow: Flow,
     pub(crate) first_seen: Nanos,
     pub(crate) last_seen: Nanos,
-    /// Individual reports on it.
+    /// Number of individual reports on it.
     pub(crate) reports: u64,
     /// The latest path.
     pub(crate) path: Option<PathIndex>,
-    /// Whether `path` holds all hops, as far as the reports tell.
+    /// Whether `path` contains all hops, as far as the reports show.
     pub(crate) path_is_whole: bool,
-    /// Hops `path` should have; `None` when nothing tells.
+    /// Hops `path` should have; `None` when unknown.
     pub(crate) hops_expected: Option<u8>,
     /// When `path` was first seen.
     pub(crate) path_since: Nanos,
@@ -25,17 +25,17 @@ pub(crate) struct FlowEntry {
     pub(crate) origin: Origin,
     /// The latest latency of each hop of `path`.
     pub(crate) latencies: Box<[Option<Nanos>]>,
-    /// The paths before, the latest last; at most [`PAST_PATHS`].
+    /// The previous paths, latest last; at most [`PAST_PATHS`].
     pub(crate) past_paths: Vec<PastPath>,
-    /// The first part of the path, where a transit hop took the stack off the packet.
+    /// The first part of the path, where a transit hop removed the stack from the packet.
     pub(crate) upstream: Option<Upstream>,
-    /// When the path changed the last times, latest first.
+    /// When the path changed most recently, latest first.
     pub(crate) changed_at: [Option<Nanos>; FLAPS],
-    /// When the path was last told.
+    /// When the path was last reported.
     pub(crate) told_at: Nanos,
-    /// Whether a path is kept back, to be told once the last one has had its time.
+    /// Whether the report of a path is postponed until enough time has passed since the last one.
     pub(crate) is_kept_back: bool,
-    /// When a node last dropped one of its packets because the TTL was zero.
+    /// When a node last dropped one of its packets because of a zero TTL.
     pub(crate) ttl_zero_at: Option<Nanos>,
     /// The latest change of path, while its old links have time to show whether they still carry flows.
     pub(crate) recent_change: Option<RecentChange>,
@@ -43,31 +43,31 @@ pub(crate) struct FlowEntry {
     pub(crate) postcards: Postcards,
     /// Nodes' reports that differ from `path`.
     pub(crate) unsettled: Option<Unsettled>,
-    /// The place of the latest stack in the order of packets.
+    /// The position of the latest stack in the order of packets.
     pub(crate) latest: Option<Mark>,
-    /// Whether the clock behind `latest` has run with time since it was last not so.
+    /// Whether the clock behind `latest` has run correctly since its last error.
     pub(crate) trusts_clock: bool,
     /// When a node last dropped one of its packets.
     pub(crate) dropped_at: Option<Nanos>,
 }
 
-/// Nodes' reports that differ from the path of their flow, and have time to settle.
+/// Nodes' reports that differ from the path of their flow and have time to settle.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Unsettled {
     /// When the first of them arrived.
     pub(crate) since: Nanos,
-    /// When they are looked at next, whether or not others arrive.
+    /// When they are next checked, whether or not more reports arrive.
     pub(crate) due: Nanos,
-    /// When they were last looked at.
+    /// When they were last checked.
     pub(crate) tried_at: Nanos,
 }
 
-/// The part of a path that an intermediate report told.
+/// The part of a path in an intermediate report.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Upstream {
     pub(crate) path: PathIndex,
     pub(crate) seen_at: Nanos,
-    /// The place of the report in the order of packets.
+    /// The position of the report in the order of packets.
     pub(crate) latest: Mark,
 }
 
@@ -120,7 +120,7 @@ impl FlowEntry {
         }
     }
 
-    /// Whether its path changes so often that not every change is worth telling.
+    /// Whether its path changes so often that not every change is reported.
     pub(crate) fn flaps(&self, now: Nanos, window: Nanos) -> bool {
         self.changed_at[FLAPS - 1].is_some_and(|earliest| now.since(earliest) <= window)
     }
@@ -134,7 +134,7 @@ impl FlowEntry {
     }
 }
 
-/// So many changes in a short while are a flap.
+/// Number of changes within the flap window that make a flap.
 pub(crate) const FLAPS: usize = 3;
-/// So many paths before the latest are remembered.
+/// Number of previous paths that are remembered.
 pub(crate) const PAST_PATHS: usize = 7;

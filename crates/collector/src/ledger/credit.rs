@@ -1,13 +1,14 @@
-//! How many skipped sequence numbers a loss explains.
+//! The number of skipped sequence numbers that a loss explains.
 
 use inband_model::Nanos;
 
 use super::rate::ReportRate;
 use super::settings::LedgerSettings;
 
-/// The numbers that one stream may skip and that count as lost; a step beyond them is a restart.
+/// The credit of numbers that one stream may skip as lost; a step beyond it is a restart.
 ///
-/// Steps share the credit, so that a sender that makes up numbers cannot lose more with many steps than with one.
+/// Steps share the credit, so that a sender that forges numbers cannot lose more with many steps than with
+/// one.
 #[derive(Debug)]
 pub(super) struct SkipCredit {
     left: u64,
@@ -19,7 +20,7 @@ impl SkipCredit {
         Self { left: u64::from(settings.reset_step), refilled_at: now }
     }
 
-    /// Whether `ahead` skipped numbers are explained after `silence`; takes them off the credit if so.
+    /// Whether a loss explains `ahead` skipped numbers after `silence`; if so, they are taken off the credit.
     pub(super) fn explains(
         &mut self,
         settings: &LedgerSettings,
@@ -41,8 +42,8 @@ impl SkipCredit {
     }
 }
 
-/// Reports may wait this long in queues on the way, so a burst of them may show a step that took place
-/// before the last silence.
+/// Reports may wait this long in queues, so a burst of them may show a step that took place before the last
+/// silence.
 const EXPLAINED_DELAY: Nanos = Nanos::from_secs(1);
-/// The time in which `reset_step` is refilled where nothing is known of the rate.
+/// The time in which `reset_step` is refilled while the rate is unknown.
 const STEP_REFILL: Nanos = Nanos::from_secs(60);

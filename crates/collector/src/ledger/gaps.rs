@@ -1,4 +1,4 @@
-//! Which sequence numbers are missing, and since when?
+//! The open gaps of a stream.
 
 use std::collections::VecDeque;
 
@@ -33,7 +33,7 @@ pub(super) struct Missing {
 }
 
 impl OpenGaps {
-    /// Adds a range of missing numbers and returns how many must be given up to make room for it.
+    /// Adds a range of missing numbers; returns how many older ones must be given up to make room for it.
     pub(super) fn open(
         &mut self,
         space: SequenceSpace,
@@ -62,7 +62,7 @@ impl OpenGaps {
         overflow.map_or(0, |gap| u64::from(gap.missing))
     }
 
-    /// Takes a number that arrived after all out of its gap; false when no open gap misses it.
+    /// Removes a number that arrived late from its gap; false when it is not in an open gap.
     pub(super) fn fill(&mut self, space: SequenceSpace, sequence: u32) -> bool {
         let is_missed_by =
             |gap: &&mut Gap| gap.missing > 0 && space.distance(gap.first, sequence) < gap.length;
@@ -74,7 +74,7 @@ impl OpenGaps {
         true
     }
 
-    /// Closes the gaps that have been open for `confirm_after` and returns how many numbers they miss.
+    /// Closes the gaps that have been open for `confirm_after`; returns how many numbers are missing.
     pub(super) fn confirm(&mut self, now: Nanos, confirm_after: Nanos) -> u64 {
         let mut lost = 0;
         while self.due(confirm_after).is_some_and(|due| due <= now) {
@@ -83,7 +83,7 @@ impl OpenGaps {
         lost
     }
 
-    /// Closes all gaps and returns how many numbers they miss.
+    /// Closes all gaps; returns how many numbers are missing.
     pub(super) fn confirm_all(&mut self) -> u64 {
         self.gaps.drain(..).map(|gap| u64::from(gap.missing)).sum()
     }
@@ -96,5 +96,6 @@ impl OpenGaps {
 
 /// Gaps share an entry when they open within this part of the confirmation time.
 const SHARES: u64 = 32;
-/// Most entries in the list. Only ranges of half the sequence space can make it longer than `SHARES`.
+/// Maximum number of entries in the list. Only ranges of half the sequence space can make it longer than
+/// `SHARES`.
 const MAX_GAPS: usize = 64;

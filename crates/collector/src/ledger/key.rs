@@ -1,4 +1,4 @@
-//! The name of a stream.
+//! The identity of a stream.
 
 use std::hash::{Hash, Hasher};
 use std::net::{IpAddr, SocketAddr};
@@ -8,21 +8,21 @@ use inband_wire::report::ReportVersion;
 
 use super::space::SequenceSpace;
 
-/// Names a stream: what counts its own sequence numbers.
+/// Identifies a stream: a sender with its own sequence numbers.
 // report-2.0/group-03: per node id and hw_id to one destination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct StreamKey {
-    /// The reporting node; [`NodeId::NOT_AVAILABLE`] where nothing names it.
+    /// The reporting node; [`NodeId::NOT_AVAILABLE`] where it is unknown.
     pub(crate) node_id: NodeId,
-    /// The address the reports come from, where nothing names the node.
+    /// The address the reports come from, where the node is unknown.
     pub(crate) source: Option<IpAddr>,
     /// The part of the node that numbers the reports.
     pub(crate) hw_id: u8,
     /// The socket the reports were sent to.
     pub(crate) session: SocketAddr,
-    /// The format of the reports, which says how wide their numbers are; 0.5 for Host-INT's as well.
+    /// The format of the reports, which determines the width of their numbers; 0.5 for Host-INT's as well.
     pub(crate) version: ReportVersion,
-    /// Whether the numbers are narrower, as padding stands behind them.
+    /// Whether the numbers are narrower, because they are followed by padding.
     pub(crate) has_padded_numbers: bool,
 }
 
@@ -36,7 +36,7 @@ impl Hash for StreamKey {
             IpAddr::V4(address) => state.write_u64(address.to_bits().into()),
             IpAddr::V6(address) => state.write_u128(address.to_bits()),
         }
-        // Where the node is named there is no source, and nodes speak one version.
+        // Where the node is known there is no source, and nodes use one version.
         if let Some(source) = self.source {
             source.hash(state);
         }
@@ -44,13 +44,13 @@ impl Hash for StreamKey {
 }
 
 impl StreamKey {
-    /// The numbers the stream counts with.
+    /// The sequence space of the stream.
     pub(super) const fn space(&self) -> SequenceSpace {
         let padding = if self.has_padded_numbers { PADDING_BITS } else { 0 };
         SequenceSpace::new(self.version.sequence_bits() - padding)
     }
 
-    /// Names it in the keys of events.
+    /// The stream in the keys of events.
     pub(crate) fn event_key(&self) -> String {
         let (hw_id, session) = (self.hw_id, self.session);
         match self.source {
@@ -60,5 +60,5 @@ impl StreamKey {
     }
 }
 
-/// Bits behind the numbers of CableLabs' reports.
+/// Padding bits after the numbers of CableLabs' reports.
 pub(crate) const PADDING_BITS: u32 = 6;

@@ -1,10 +1,10 @@
-//! How fast does a node number its reports?
+//! The rate at which a node numbers its reports.
 
 use inband_model::Nanos;
 
-/// The reports a second of one stream, those that got lost included.
+/// The reports per second of one stream, lost ones included.
 ///
-/// The highest of the latest seconds counts, and fades by an eighth with each second that has reports.
+/// The highest of the latest seconds counts; it decays by an eighth with each second that has reports.
 #[derive(Debug)]
 pub(super) struct ReportRate {
     per_second: u64,
@@ -17,9 +17,10 @@ impl ReportRate {
         ReportRate { per_second: 0, second_began_at: now, in_this_second: 1 }
     }
 
-    /// Counts a report whose number is `steps` further than the one before it.
+    /// Counts a report whose number is `steps` after the previous one.
     ///
-    /// A step over many numbers may be made up, so it says little of the rate, and one over more than a thousand nothing.
+    /// A step over many numbers may be forged, so it counts little, and one over more than a thousand not at
+    /// all.
     pub(super) fn count(&mut self, now: Nanos, steps: u32) {
         let reports = if steps > MAX_STEP { 0 } else { u64::from(steps.min(MAX_COUNTED)) };
         if now.since(self.second_began_at) >= SECOND {
@@ -39,8 +40,8 @@ impl ReportRate {
     }
 }
 
-/// Most numbers of one step that count.
+/// Maximum count of one step.
 const MAX_COUNTED: u32 = 64;
-/// Longest step that says something of the rate.
+/// Longest step that counts.
 const MAX_STEP: u32 = 1_024;
 const SECOND: Nanos = Nanos::from_secs(1);

@@ -1,14 +1,14 @@
-//! Which node speaks from an address, where some of its reports do not say?
+//! The nodes behind addresses, for reports that do not contain a node id.
 
 use std::net::{IpAddr, SocketAddr};
 
 use hashbrown::HashMap;
 use inband_model::NodeId;
 
-/// Who sent a datagram, as far as it tells.
+/// The sender of a datagram, as far as it is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Sender {
-    /// The node the datagram names.
+    /// The node id in the datagram.
     pub(crate) node_id: Option<NodeId>,
     /// The part of the node that numbers the reports.
     pub(crate) hw_id: u8,
@@ -16,13 +16,13 @@ pub(crate) struct Sender {
     pub(crate) address: IpAddr,
 }
 
-/// The nodes that were named from each address.
+/// The nodes seen from each address.
 ///
-/// A node that writes version 0.5 names itself in some reports and not in others, and numbers all of them together.
-/// Each would look as if the others were lost, were they not put into one stream.
+/// A node that sends version 0.5 includes its id in some reports and not in others, and numbers all of them
+/// together. They have to be in one stream, or the others would look lost to each kind.
 #[derive(Debug)]
 pub(crate) struct Senders {
-    /// `None`: several nodes speak from there.
+    /// `None`: several nodes send from there.
     nodes: HashMap<(IpAddr, u8, SocketAddr), Option<NodeId>>,
     capacity: usize,
 }
@@ -33,7 +33,7 @@ impl Senders {
         Senders { nodes: HashMap::new(), capacity }
     }
 
-    /// The node that `sender` names, else the only one that was named from its address.
+    /// The node id that `sender` contains, else the only one seen from its address.
     pub(crate) fn node_of(&mut self, sender: Sender, session: SocketAddr) -> Option<NodeId> {
         let place = (sender.address, sender.hw_id, session);
         let Some(node_id) = sender.node_id else {

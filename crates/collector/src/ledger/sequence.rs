@@ -1,4 +1,4 @@
-//! What does the next sequence number of a stream say about those before it?
+//! Sequence numbers of one stream: gaps, duplicates, reordering and restarts.
 
 use inband_model::Nanos;
 
@@ -14,16 +14,16 @@ use super::window::ReorderWindow;
 pub struct Sequence {
     space: SequenceSpace,
     expected: u32,
-    /// Numbers behind `expected` that belong to this run of the node, as far as the window reaches.
+    /// Numbers behind `expected` that belong to this run of the node, as far as the window covers.
     known_behind: u32,
     window: ReorderWindow,
     gaps: OpenGaps,
     rate: ReportRate,
     credit: SkipCredit,
     last_at: Nanos,
-    /// When a number last came that is further on than all before it.
+    /// When a number beyond all previous ones last arrived.
     advanced_at: Nanos,
-    /// When such a number below `reset_below` last came.
+    /// When such a number below `reset_below` last arrived.
     small_at: Nanos,
     late_run: Run,
     repeated_run: Run,
@@ -38,22 +38,22 @@ struct Run {
     length: u32,
 }
 
-/// What one sequence number turned out to be.
+/// The classification of one sequence number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Arrival {
-    /// The one expected next, or the first of the stream.
+    /// The expected number, or the first of the stream.
     InOrder,
-    /// One further on: so many before it are missing.
+    /// A later number: this many before it are missing.
     Gap(u32),
-    /// One that was missing, inside the reorder window.
+    /// A missing number, inside the reorder window.
     Reordered,
-    /// One that has arrived before.
+    /// A number that has arrived before.
     Duplicate,
-    /// One behind the reorder window: nothing tells whether it has arrived before.
+    /// A number behind the reorder window: it is unknown whether it has arrived before.
     Late,
-    /// The first one after the node started to count anew; this one was expected.
+    /// The first number after the node restarted its numbering; the value is the number that was expected.
     Reset(u32),
-    /// The first one after a silence in which the numbers may have gone once around.
+    /// The first number after a silence in which the numbers may have wrapped around.
     LossUnknown,
 }
 
@@ -83,7 +83,7 @@ impl Sequence {
         sequence
     }
 
-    /// Takes the next sequence number to arrive and says what it is.
+    /// Classifies the next sequence number to arrive.
     pub fn arrive(&mut self, settings: &LedgerSettings, now: Nanos, number: u32) -> Arrival {
         let number = self.space.wrap(number);
         let silence = now.since(self.last_at);
@@ -122,7 +122,7 @@ impl Sequence {
         self.gaps.due(settings.confirm_after())
     }
 
-    /// Reports missing for good, as far as is known now.
+    /// Reports that are confirmed lost.
     #[must_use]
     pub fn lost(&self) -> u64 {
         self.lost
@@ -161,7 +161,7 @@ impl Sequence {
             return self.look_back(settings, now, number, behind);
         }
         if may_have_sent >= u64::from(self.space.half()) {
-            // So much may have been sent that a number this far ahead looks as if it were behind.
+            // So many reports may have been sent that a number this far ahead looks as if it were behind.
             return self.lose_count(now, number);
         }
         self.be_late(settings, number)
@@ -185,17 +185,18 @@ impl Sequence {
         }
         let was_missing = behind <= self.known_behind;
         if was_missing && !self.gaps.fill(self.space, number) {
-            // Its gap was confirmed already, so it stands among the lost.
+            // Its gap was already confirmed, so it is counted as lost.
             self.lost = self.lost.saturating_sub(1);
         }
         Arrival::Reordered
     }
 
-    /// Tells the copy of a report from those of a node that restarts soon after it began, so that all its numbers have
-    /// been accepted.
+    /// Distinguishes a copy of a report from the reports of a node that restarted soon after it began, so
+    /// that all its numbers have been accepted before.
     ///
-    /// A copy takes at most `confirm_after` longer than its original. So a run of numbers that begins with a small one is
-    /// a restart when that number first came longer ago, or when the run lasts longer without a new number in it.
+    /// A copy is at most `confirm_after` later than its original. So a run of numbers that begins with a
+    /// small one is a restart when that number first arrived longer ago, or when the run lasts longer without
+    /// a new number.
     fn repeat(&mut self, settings: &LedgerSettings, now: Nanos, number: u32) -> Arrival {
         let Run { next, length } = self.repeated_run;
         let goes_on = length > 0 && self.space.distance(next, number) < RUN_SLACK;
@@ -241,7 +242,7 @@ impl Sequence {
         self.known_behind = 1;
     }
 
-    /// Moves `expected` on by so many numbers, none of which has arrived yet.
+    /// Advances `expected` by `steps` numbers, none of which has arrived yet.
     fn advance(&mut self, now: Nanos, steps: u32) {
         self.window.slide(self.expected, steps);
         self.expected = self.space.forward(self.expected, steps);
@@ -250,7 +251,7 @@ impl Sequence {
     }
 }
 
-/// Numbers that may be lost between two of a run of repeated ones.
+/// Maximum number of lost reports between two of a run of repeated ones.
 const RUN_SLACK: u32 = 16;
 /// Largest reorder window: 8 KiB of bitmap.
 const MAX_WINDOW: u32 = 65_536;

@@ -1,4 +1,4 @@
-//! When a report is late, lost, or the first of a restarted node.
+//! Settings of the sequence ledger.
 
 use inband_model::Nanos;
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LedgerSettings {
-    /// Sequence numbers behind the next expected one that are remembered one by one; rounded up to a power
+    /// Sequence numbers behind the next expected one that are remembered individually; rounded up to a power
     /// of two, at least 64, at most 65,536 and at most a quarter of the sequence space. Default 4096.
     pub reorder_window: u32,
     /// Milliseconds until a gap that is still open counts as lost. Default 200.
@@ -16,21 +16,23 @@ pub struct LedgerSettings {
     pub reset_silence_ms: u64,
     /// Sequence numbers below this one are small. Default 1024.
     pub reset_below: u32,
-    /// Skipped numbers count as lost up to `reset_step` plus `reset_rate_factor` times what the node has sent since
-    /// its last report, and a second more, at its rate. A step beyond that is a restart. All steps share this credit:
-    /// it is refilled with `reset_rate_factor` times the rate, and with `reset_step` a minute. Default 65,536.
+    /// Skipped numbers count as lost up to `reset_step` plus `reset_rate_factor` times what the node has
+    /// sent, at its rate, since its last report plus one second. A step beyond that is a restart. All steps
+    /// share this credit: it is refilled with `reset_rate_factor` times the rate, and with `reset_step` a
+    /// minute. Default 65,536.
     pub reset_step: u32,
     /// See `reset_step`. Default 8.
     pub reset_rate_factor: u32,
-    /// Late reports in unbroken sequence, with nothing else between them, that mean a restart; and duplicates that begin
-    /// with a small number whose original is older than `confirm_after_ms`. Default 16.
+    /// Number of late reports in unbroken sequence that mean a restart; also of duplicates that begin with a
+    /// small number whose original is older than `confirm_after_ms`. Default 16.
     pub reset_run: u32,
     /// Streams followed at the same time. Default 16,384: about 20 MB.
     pub max_streams: usize,
-    /// Streams that one source address may open: its node ids, each with its hw_ids. Reports of further ones are counted
-    /// as `refused_node_ids` and kept as history; nothing else is learned from them. Default 4,096.
+    /// Streams that one source address may open: its node ids, each with its hw_ids. Reports of further ones
+    /// are counted as `refused_node_ids` and kept as history, but nothing else is learned from them. Default
+    /// 4,096.
     pub max_streams_per_source: usize,
-    /// Seconds without a report after which a stream may be forgotten in favour of a new one. Default 300.
+    /// Seconds without a report after which a stream may be evicted in favour of a new one. Default 300.
     pub forget_after_s: u64,
 }
 

@@ -1,4 +1,4 @@
-//! How many streams each source address has, and what was refused to it.
+//! The streams of each source address, and those refused to it.
 
 use std::net::IpAddr;
 
@@ -7,12 +7,13 @@ use inband_model::{NodeId, RefusedSource};
 
 /// The streams of each source address.
 ///
-/// Node ids come from the network, so one sender may make up any number of them; it takes its own share of the table.
+/// Node ids come from the network, so a sender may forge any number of them; it fills only its own share of
+/// the table.
 #[derive(Debug)]
 pub(super) struct Sources {
     max_streams: usize,
     streams: HashMap<IpAddr, usize>,
-    /// At most [`MAX_REFUSED`] of them.
+    /// At most [`MAX_REFUSED`] entries.
     refused: HashMap<IpAddr, RefusedSource>,
     refused_datagrams: u64,
 }
@@ -22,12 +23,12 @@ impl Sources {
         Self { max_streams, streams: HashMap::new(), refused: HashMap::new(), refused_datagrams: 0 }
     }
 
-    /// Streams of a source address.
+    /// Number of streams of a source address.
     pub(super) fn streams_of(&self, address: IpAddr) -> usize {
         self.streams.get(&address).copied().unwrap_or(0)
     }
 
-    /// Whether a source address may have another stream; counts the datagram as refused if not.
+    /// Whether a source address may have another stream; if not, counts the datagram as refused.
     pub(super) fn admits(&mut self, address: IpAddr, node_id: NodeId) -> bool {
         if self.streams_of(address) < self.max_streams {
             return true;
@@ -47,12 +48,12 @@ impl Sources {
         false
     }
 
-    /// Notes that a source address has one stream more.
+    /// Counts one more stream of a source address.
     pub(super) fn add(&mut self, address: IpAddr) {
         *self.streams.entry(address).or_default() += 1;
     }
 
-    /// Notes that a source address has one stream less.
+    /// Counts one stream less of a source address.
     pub(super) fn remove(&mut self, address: IpAddr) {
         if let Some(count) = self.streams.get_mut(&address) {
             *count = count.saturating_sub(1);
@@ -67,7 +68,7 @@ impl Sources {
         self.refused_datagrams
     }
 
-    /// The source addresses to which streams were refused, the most datagrams first.
+    /// The source addresses to which streams were refused, most datagrams first.
     pub(super) fn refused(&self) -> Vec<RefusedSource> {
         let mut refused: Vec<RefusedSource> = self.refused.values().cloned().collect();
         refused.sort_by_key(|refused| (std::cmp::Reverse(refused.datagrams), refused.address));
@@ -75,5 +76,5 @@ impl Sources {
     }
 }
 
-/// Most source addresses that are named.
+/// Maximum number of source addresses listed.
 const MAX_REFUSED: usize = 256;

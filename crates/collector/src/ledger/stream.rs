@@ -1,4 +1,4 @@
-//! What happened to the reports of one stream.
+//! The reports of one stream.
 
 use std::net::IpAddr;
 
@@ -12,7 +12,7 @@ use super::key::StreamKey;
 use super::sequence::{Arrival, Sequence};
 use super::settings::LedgerSettings;
 
-/// One stream: its sequence numbers, and what became of its reports.
+/// One stream: its sequence numbers, and the outcome of its reports.
 #[derive(Debug)]
 pub(super) struct Stream {
     pub(super) key: StreamKey,
@@ -26,13 +26,13 @@ pub(super) struct Stream {
     turns: AddressTurns,
     /// Whether a deadline for its open gaps has been set.
     pub(super) awaits_confirmation: bool,
-    /// Whether its losses are looked at again when the window is full.
+    /// Whether a check of its losses is scheduled for when the window is full.
     pub(super) awaits_full_window: bool,
     losses: StreamLosses,
     pub(super) resets: StreamResets,
 }
 
-/// Reports of a stream by what they turned out to be.
+/// Reports of a stream by outcome.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Tally {
     pub(super) accepted: u64,
@@ -42,11 +42,11 @@ pub(super) struct Tally {
     pub(super) late: u64,
 }
 
-/// A stream as a part of what its node does.
+/// The share of a stream in the activity of its node.
 #[derive(Debug)]
 pub(crate) struct StreamReporter {
     pub(crate) node_id: NodeId,
-    /// The latest addresses first.
+    /// Latest address first.
     pub(crate) addresses: [Option<IpAddr>; 2],
     pub(crate) reports: u64,
     pub(crate) lost: u64,
@@ -78,7 +78,7 @@ impl Stream {
         }
     }
 
-    /// Notes where a datagram comes from; gives the number of changes when they are too many for one node.
+    /// Records the source of a datagram; returns the number of changes when they are too many for one node.
     #[inline]
     pub(super) fn come_from(&mut self, health: &HealthSettings, now: Nanos, address: IpAddr) -> Option<u64> {
         if self.addresses[0] == Some(address) {
@@ -88,7 +88,7 @@ impl Stream {
         self.addresses[1].and_then(|_| self.turns.change(health, now))
     }
 
-    /// Takes a sequence number and says what it is.
+    /// Classifies a sequence number.
     pub(super) fn arrive(
         &mut self,
         settings: &LedgerSettings,
@@ -112,7 +112,7 @@ impl Stream {
         self.note_loss(loss, now, before);
     }
 
-    /// Counts a well-formed datagram of `reports` individual reports by what its number is.
+    /// Counts a well-formed datagram of `reports` individual reports by the classification of its number.
     pub(super) fn count(&mut self, loss: &LossSettings, now: Nanos, arrival: Arrival, reports: u64) {
         if arrival == Arrival::Duplicate {
             self.tally.duplicate += 1;
@@ -125,12 +125,12 @@ impl Stream {
         self.losses.note_accepted(loss, now);
     }
 
-    /// Tells once in a while when the stream loses more than it may.
+    /// Returns an alert when the loss exceeds the limit, at a limited rate.
     pub(super) fn loss_alert(&mut self, loss: &LossSettings, now: Nanos) -> Option<Alert> {
         self.losses.alert(loss, now)
     }
 
-    /// When the window is full for the first time, where that is still to come and something is lost.
+    /// When the first window is full, if that is in the future and reports are lost.
     pub(super) fn full_window_at(&self, loss: &LossSettings, now: Nanos) -> Option<Nanos> {
         self.losses.full_window_at(loss, now)
     }
@@ -165,12 +165,12 @@ impl Stream {
         }
     }
 
-    /// Names a report of this stream.
+    /// The reference of a report of this stream.
     pub(super) fn reference(&self, sequence: u32, received_at: Nanos) -> ReportReference {
         ReportReference { node_id: self.key.node_id, hw_id: self.key.hw_id, sequence, received_at }
     }
 
-    /// Notes how far the losses have moved; they fall when a report arrives that was given up.
+    /// Records the change of the losses; they fall when a report arrives that was given up.
     fn note_loss(&mut self, loss: &LossSettings, now: Nanos, before: (u64, u64)) {
         let after = (self.sequence.lost(), self.sequence.lost_unknown());
         if after != before {

@@ -1,4 +1,4 @@
-//! Which streams are there, and which of them wait for missing reports?
+//! The table of streams, and those that wait for missing reports.
 
 use std::net::IpAddr;
 use std::ops::{Index, IndexMut};
@@ -14,11 +14,11 @@ use super::settings::LedgerSettings;
 use super::sources::Sources;
 use super::stream::Stream;
 
-/// The streams, at most a stated number of them.
+/// The streams, at most a stated number.
 ///
-/// Node ids come from the network, so a sender may make up any number of streams; each source address has its share of
-/// them. When the table is full, a new stream takes the place of one that has been silent for long, or of one of a source
-/// address that has more of them; if there is none, it is not followed.
+/// Node ids come from the network, so a sender may forge any number of streams; each source address has its
+/// share of the table. When it is full, a new stream replaces one that has been silent for long, or one of a
+/// source address that has more of them; if there is none, the new stream is not followed.
 #[derive(Debug)]
 pub(super) struct Streams {
     streams: Vec<Stream>,
@@ -27,7 +27,7 @@ pub(super) struct Streams {
     sources: Sources,
     confirmations: Deadlines<StreamIndex>,
     full_windows: Deadlines<StreamIndex>,
-    /// Where the stream of the last datagram stands.
+    /// Index of the stream of the last datagram.
     last: usize,
     hand: usize,
     past: Ledger,
@@ -35,16 +35,16 @@ pub(super) struct Streams {
     unfollowed: u64,
 }
 
-/// Where a stream stands in the table.
+/// Index of a stream in the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct StreamIndex(usize);
 
-/// What became of a new stream.
+/// The outcome of a new stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Opened {
     /// It is followed.
     At(StreamIndex),
-    /// Its source address has as many streams as one may have.
+    /// Its source address has the maximum number of streams.
     Refused,
     /// The table is full.
     NoRoom,
@@ -68,7 +68,7 @@ impl Streams {
     }
 
     pub(super) fn find(&mut self, key: &StreamKey) -> Option<StreamIndex> {
-        // Datagrams of one stream often come one after another.
+        // Datagrams of one stream often arrive in sequence.
         if self.streams.get(self.last).is_some_and(|stream| stream.key == *key) {
             return Some(StreamIndex(self.last));
         }
@@ -121,7 +121,7 @@ impl Streams {
         }
     }
 
-    /// Takes a stream whose oldest gap may be due.
+    /// Returns a stream whose oldest gap may be due.
     pub(super) fn next_confirmation(&mut self, now: Nanos) -> Option<StreamIndex> {
         let index = self.confirmations.pop_due(now)?;
         self.streams[index.0].awaits_confirmation = false;
@@ -140,7 +140,7 @@ impl Streams {
         }
     }
 
-    /// Takes a stream whose window may be full.
+    /// Returns a stream whose window may be full.
     pub(super) fn next_full_window(&mut self, now: Nanos) -> Option<StreamIndex> {
         let index = self.full_windows.pop_due(now)?;
         self.streams[index.0].awaits_full_window = false;
@@ -155,7 +155,7 @@ impl Streams {
         self.streams.iter()
     }
 
-    /// Adds what only streams count to the totals.
+    /// Adds the counters that exist only per stream to the totals.
     pub(super) fn add_to(&self, total: &mut Ledger) {
         total.reordered += self.past.reordered;
         total.late += self.past.late;
@@ -174,13 +174,13 @@ impl Streams {
         self.unfollowed
     }
 
-    /// The source addresses and what was refused to them.
+    /// The source addresses and what they were refused.
     pub(super) fn sources(&self) -> &Sources {
         &self.sources
     }
 
-    /// Among the next few streams in turn, one that has been silent long enough to be forgotten, longest first; else one
-    /// of a source address that has more streams than `newcomer` would have.
+    /// The longest silent of the next few streams, taken in rotation, if its silence is long enough for an
+    /// eviction; else one of a source address that has more streams than `newcomer` would have.
     fn forgettable(&mut self, settings: &LedgerSettings, now: Nanos, newcomer: IpAddr) -> Option<usize> {
         let count = self.streams.len();
         let candidates: Vec<usize> =
@@ -229,5 +229,5 @@ impl IndexMut<StreamIndex> for Streams {
     }
 }
 
-/// How many streams are looked at to find one to forget.
+/// Number of candidates for an eviction.
 const CANDIDATES: usize = 8;

@@ -1,26 +1,26 @@
-//! Which of the latest sequence numbers have arrived?
+//! The reorder window of a stream.
 
 /// A bitmap of the sequence numbers just behind the next expected one.
 ///
-/// A number stands at its value modulo the size of the window, so sliding moves no bits.
+/// A number is stored at its value modulo the size of the window, so sliding moves no bits.
 #[derive(Debug)]
 pub(super) struct ReorderWindow {
     words: Box<[u64]>,
 }
 
 impl ReorderWindow {
-    /// Makes a window of so many sequence numbers: a power of two, at least one word.
+    /// Creates a window for `size` sequence numbers: a power of two, at least one word.
     pub(super) fn new(size: u32) -> ReorderWindow {
         debug_assert!(size.is_power_of_two() && size >= u64::BITS);
         ReorderWindow { words: vec![0; (size / u64::BITS) as usize].into() }
     }
 
-    /// Number of sequence numbers it remembers.
+    /// Number of sequence numbers in the window.
     pub(super) fn size(&self) -> u32 {
         u32::try_from(self.words.len()).unwrap_or(u32::MAX).saturating_mul(u64::BITS)
     }
 
-    /// Marks a number as arrived and tells whether it was marked before.
+    /// Marks a number as arrived; returns whether it was already marked.
     pub(super) fn mark(&mut self, sequence: u32) -> bool {
         let (word, bit) = self.place(sequence);
         let before = *word & bit != 0;
@@ -45,7 +45,7 @@ impl ReorderWindow {
         }
     }
 
-    /// Forgets everything.
+    /// Clears all marks.
     pub(super) fn clear(&mut self) {
         self.words.fill(0);
     }

@@ -1,31 +1,31 @@
-//! The path that the reports of several nodes on a flow say together.
+//! The path concluded from the reports of several nodes on a flow.
 
 use inband_model::{Hop, Nanos};
 
 use super::order::{Evidence, Ordered, order};
 use super::postcards::Postcard;
 
-/// The path that the nodes' reports say together.
+/// The path concluded from the nodes' reports.
 #[derive(Debug)]
 pub(crate) struct Conclusion {
     /// The hops, first hop first.
     pub(crate) cards: Vec<Postcard>,
     pub(crate) ordered: Ordered,
-    /// Whether a report that is missing may say otherwise: another hop must be there, links contradict it, the order is
-    /// not known, or a hop that has not reported since may have been replaced.
+    /// Whether a missing report may change it: another hop must exist, links contradict it, the order is
+    /// unknown, or a hop that has not reported since may have been replaced.
     pub(crate) is_doubtful: bool,
 }
 
 /// A flow whose path is to be concluded.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Change<'a> {
-    /// The path before; empty where none is known.
+    /// The previous path; empty where none is known.
     pub(crate) known: &'a [Hop],
     /// When the nodes' reports began to differ from it.
     pub(crate) since: Nanos,
     /// By how much reports may be late.
     pub(crate) settle: Nanos,
-    /// Whether the time to wait for more is over.
+    /// Whether the time to wait for more reports is over.
     pub(crate) is_over: bool,
 }
 
@@ -40,7 +40,7 @@ impl Conclusion {
 /// Concludes the path of a flow from the latest reports of the nodes on it.
 pub(crate) fn conclude(mut cards: Vec<Postcard>, change: Change<'_>, evidence: Evidence<'_>) -> Conclusion {
     if change.is_over && !change.known.is_empty() {
-        // Who has been silent since the change is not on the path any more, unless nothing has changed around it.
+        // Nodes silent since the change have left the path, unless nothing has changed around them.
         cards.retain(|card| card.is_heard_since(change.since));
     }
     if !evidence.topology.is_empty() {
@@ -54,8 +54,8 @@ pub(crate) fn conclude(mut cards: Vec<Postcard>, change: Change<'_>, evidence: E
 }
 
 impl Change<'_> {
-    /// Removes the nodes beside the longest chain of given links, where they have not reported since the change in a
-    /// way that shows that packets still come there.
+    /// Removes the nodes outside the longest chain of given links, unless they have reported since the change
+    /// in a way that shows that packets still reach them.
     fn keep_chain(self, cards: &mut Vec<Postcard>, evidence: Evidence<'_>) {
         let mut longest: Vec<usize> = Vec::new();
         for head in 0..cards.len() {
@@ -84,35 +84,35 @@ impl Change<'_> {
         }
     }
 
-    /// Removes the nodes in whose place another one has come: it sees packets with the same TTL since the change, and
-    /// the node before it does not.
+    /// Removes the nodes replaced by another one, which sees packets with the same TTL since the change,
+    /// while the replaced node does not.
     fn drop_replaced(self, cards: &mut Vec<Postcard>) {
         let all = cards.clone();
         if self.known.is_empty() && all.iter().all(|card| card.ttl == all[0].ttl) {
-            // Bridges leave the TTL as it is.
+            // Bridges leave the TTL unchanged.
             return;
         }
         cards.retain(|card| {
             let level = || all.iter().filter(|other| other.ttl == card.ttl);
             let Some(newest) = level().max_by_key(|other| other.since) else { return true };
-            // Several nodes that saw the same TTL before are bridges, none of which takes the place of another.
+            // Several nodes that saw the same TTL before are bridges, none of which replaces another.
             let is_alone = level().filter(|other| other.settled_ttl == card.ttl).count() <= 1;
             let has_come = newest.since > card.since && !self.is_alive(card, newest.since);
             let is_change = match self.known.is_empty() {
                 false => newest.is_new_since(self.since) && !card.is_new_since(self.since),
-                // A detour before the path has settled; nodes that join one after the other are no detour.
+                // A detour before the path has settled; nodes that join one after another are no detour.
                 true => newest.since.since(card.since) > self.settle && newest.since > card.received_at,
             };
             card.ttl.is_none() || !(is_alone && has_come && is_change)
         });
     }
 
-    /// Whether a node has reported so long after a change that the packet came after it.
+    /// Whether a node has reported so long after a change that the packet was sent after it.
     fn is_alive(self, card: &Postcard, since: Nanos) -> bool {
         card.is_heard_since(since + self.settle + Nanos(1))
     }
 
-    /// Whether packets took the same way from one hop to the other before.
+    /// Whether packets took the same route between the two hops before.
     fn was_there(self, from: &Postcard, to: &Postcard) -> bool {
         let fall = |from: Option<u8>, to: Option<u8>| from.zip(to).map(|(from, to)| from.wrapping_sub(to));
         let is_it = |pair: &[Hop]| {
@@ -123,7 +123,7 @@ impl Change<'_> {
         fall(from.settled_ttl, to.settled_ttl) == fall(from.ttl, to.ttl) && self.known.windows(2).any(is_it)
     }
 
-    /// Whether the node has reported a packet that came after the change.
+    /// Whether the node has reported a packet sent after the change.
     fn is_told(self, card: &Postcard) -> bool {
         card.is_new_since(self.since) || self.is_alive(card, self.since)
     }
@@ -153,8 +153,8 @@ impl Change<'_> {
         cards.windows(2).any(is_broken) || (begins_elsewhere && !had_begun) || (ends_elsewhere && !had_ended)
     }
 
-    /// Whether both ends of every link that was not on the path before have reported since the change, so late that most
-    /// reports from before it have arrived.
+    /// Whether both ends of every link that was not on the previous path have reported since the change, so
+    /// late that most reports from before it have arrived.
     fn is_confirmed(self, cards: &[Postcard]) -> bool {
         self.known.is_empty()
             || cards.windows(2).all(|pair| {
@@ -168,12 +168,12 @@ impl Change<'_> {
 }
 
 impl Evidence<'_> {
-    /// Whether a node stands before a hop, by a given link or one known for certain.
+    /// Whether there is a node before a hop, by a given link or one known for certain.
     fn begin_before(&self, hop: &Hop) -> bool {
         self.topology.peer(hop.node_id, hop.ingress_interface).is_some() || self.links.come_from(hop)
     }
 
-    /// Whether a node stands behind a hop, by a given link or one known for certain.
+    /// Whether there is a node after a hop, by a given link or one known for certain.
     fn go_on_behind(&self, hop: &Hop) -> bool {
         self.topology.peer(hop.node_id, hop.egress_interface).is_some() || self.links.go_on(hop)
     }

@@ -1,18 +1,18 @@
-//! Which node is at the other end of an interface?
+//! The links between nodes, learned from paths.
 
 use hashbrown::HashMap;
 use inband_model::api::LinkView;
 use inband_model::{Hop, LinkEnds, Nanos, NodeId};
 
-/// The links of the topology, learned from paths; at most a stated number of them.
+/// The links of the topology, learned from paths, at most a stated number.
 #[derive(Debug)]
 pub(crate) struct Links {
     links: Vec<LinkState>,
     index: HashMap<Link, LinkIndex>,
     capacity: usize,
     unlearned: u64,
-    /// The interface at the other end of each interface of a certain link, where packets go to and where they come
-    /// from; `None` where there are several, as behind a bridge.
+    /// The interface at the other end of each interface of a certain link, in and against the direction of
+    /// packets; `None` where there are several, as behind a bridge.
     ahead: HashMap<Port, Option<Port>>,
     behind: HashMap<Port, Option<Port>>,
 }
@@ -20,17 +20,17 @@ pub(crate) struct Links {
 /// An interface of a node.
 type Port = (NodeId, u16);
 
-/// Where a link stands in the table.
+/// Index of a link in the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct LinkIndex(pub(crate) usize);
 
-/// What is known of a link.
+/// The state of a link.
 #[derive(Debug)]
 struct LinkState {
     link: Link,
     first_seen: Nanos,
     seen_at: Nanos,
-    /// Whether it is certain that no other node stands between its ends.
+    /// Whether it is certain that there is no other node between its ends.
     is_certain: bool,
 }
 
@@ -55,7 +55,8 @@ impl Links {
         }
     }
 
-    /// Learns that packets go from one hop to the other, and that they do now; `None` when there is no room for the link.
+    /// Records that packets take the link from one hop to the other; `None` when there is no room for the
+    /// link.
     pub(crate) fn learn(&mut self, now: Nanos, from: &Hop, to: &Hop) -> Option<LinkIndex> {
         let link = Link::between(from, to);
         if let Some(index) = self.index.get(&link) {
@@ -72,7 +73,7 @@ impl Links {
         Some(index)
     }
 
-    /// Notes that no other node stands between the ends of a link.
+    /// Records that there is no other node between the ends of a link.
     pub(crate) fn make_certain(&mut self, index: LinkIndex) {
         let state = &mut self.links[index.0];
         state.is_certain = true;
@@ -85,7 +86,7 @@ impl Links {
         }
     }
 
-    /// Whether paths have shown that packets which leave the one hop, or come to the other, go or come elsewhere.
+    /// Whether paths have shown that packets leaving `from`, or reaching `to`, take other links.
     pub(crate) fn contradict(&self, from: &Hop, to: &Hop) -> bool {
         let port = |node_id, interface: Option<u16>| interface.map(|interface| (node_id, interface));
         let (egress, ingress) =
@@ -96,17 +97,17 @@ impl Links {
             || leads(&self.behind, ingress).is_some_and(|known| Some(known) != egress)
     }
 
-    /// Whether paths have shown that packets leaving a hop come to another node.
+    /// Whether paths have shown that packets leaving a hop reach another node.
     pub(crate) fn go_on(&self, hop: &Hop) -> bool {
         hop.egress_interface.is_some_and(|egress| self.ahead.contains_key(&(hop.node_id, egress)))
     }
 
-    /// Whether paths have shown that packets coming to a hop come from another node.
+    /// Whether paths have shown that packets reaching a hop come from another node.
     pub(crate) fn come_from(&self, hop: &Hop) -> bool {
         hop.ingress_interface.is_some_and(|ingress| self.behind.contains_key(&(hop.node_id, ingress)))
     }
 
-    /// Whether packets certainly go from one hop straight to the other, by interfaces both of them named.
+    /// Whether packets certainly go straight from one hop to the other, by interfaces that both reported.
     pub(crate) fn connect(&self, from: &Hop, to: &Hop) -> bool {
         if from.egress_interface.is_none() || to.ingress_interface.is_none() {
             return false;
@@ -118,7 +119,7 @@ impl Links {
         self.links[link.0].seen_at = now;
     }
 
-    /// When a report last told a path over the link.
+    /// When a path over the link was last reported.
     pub(crate) fn seen_at(&self, link: LinkIndex) -> Nanos {
         self.links[link.0].seen_at
     }
@@ -146,7 +147,7 @@ impl Links {
         self.index.get(&back).copied()
     }
 
-    /// The links as users see them, in no order, without what clocks say of them.
+    /// The links as users see them, in no order, without the values from clocks.
     pub(crate) fn views(&self) -> impl Iterator<Item = (LinkIndex, LinkView)> {
         self.links.iter().enumerate().map(|(index, state)| {
             let view = LinkView {
@@ -181,7 +182,7 @@ impl Link {
     }
 }
 
-/// Names a link in the keys of events.
+/// The link in the keys of events.
 pub(crate) fn link_key(ends: &LinkEnds) -> String {
     let text = |id: Option<u16>| id.map_or("?".to_owned(), |id| id.to_string());
     let (egress, ingress) = (text(ends.egress_interface), text(ends.ingress_interface));

@@ -6,12 +6,12 @@ use super::links::Links;
 use super::postcards::Postcard;
 use super::topology::Topology;
 
-/// What the order of hops rests on.
+/// The evidence for the order of hops.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Evidence<'a> {
-    /// The links that are given.
+    /// The configured links.
     pub(crate) topology: &'a Topology,
-    /// The links that paths have shown.
+    /// The links learned from paths.
     pub(crate) links: &'a Links,
     /// Whether timestamps of different nodes may be compared.
     pub(crate) synchronous_clocks: bool,
@@ -24,14 +24,15 @@ pub(crate) enum Ordered {
     ByLinks,
     /// The TTL of the reported packet falls from each hop to the next, or timestamps tell where it does not.
     ByPacket,
-    /// Nothing orders all of them.
+    /// No evidence orders all of them.
     No,
 }
 
-/// Orders the reports of different nodes on one flow, first hop first, and says by what.
+/// Orders the reports of different nodes on one flow, first hop first; returns the evidence used.
 ///
-/// Links decide where they connect all hops, given ones and those known for certain; else the TTL of the reported
-/// packet, which falls on the way; else the nodes' timestamps, where their clocks are synchronous.
+/// Links decide where they connect all hops, configured ones and those known for certain; else the TTL of the
+/// reported packet, which falls along the path; else the nodes' timestamps, where their clocks are
+/// synchronous.
 pub(crate) fn order(cards: &mut [Postcard], evidence: Evidence<'_>) -> Ordered {
     let came_at = |card: &Postcard| card.came_at.filter(|_| evidence.synchronous_clocks);
     cards.sort_by_key(|card| (Reverse(card.ttl), came_at(card), card.hop.node_id));
@@ -48,7 +49,7 @@ pub(crate) fn order(cards: &mut [Postcard], evidence: Evidence<'_>) -> Ordered {
 }
 
 impl Evidence<'_> {
-    /// Whether packets go from one hop straight to the other.
+    /// Whether packets go straight from one hop to the other.
     pub(super) fn connect(&self, from: &Postcard, to: &Postcard) -> bool {
         match self.topology.connects(&from.hop, &to.hop) {
             Some(connects) => connects,
@@ -57,7 +58,7 @@ impl Evidence<'_> {
     }
 }
 
-/// The places of the cards in the order in which they are connected; `None` when they are not one chain.
+/// The indices of the cards in the order in which they are connected; `None` when they do not form one chain.
 fn chain(cards: &[Postcard], connect: impl Fn(&Postcard, &Postcard) -> bool) -> Option<Vec<usize>> {
     let connects = |from: usize, to: usize| from != to && connect(&cards[from], &cards[to]);
     let places = 0..cards.len();

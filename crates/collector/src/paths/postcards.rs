@@ -7,12 +7,12 @@ use crate::report::{HopReading, PacketIdentity};
 
 use super::mark::{Mark, Order};
 
-/// The latest report of each node on one flow, at most [`MAX_POSTCARDS`] of them.
+/// The latest report of each node on one flow, at most [`MAX_POSTCARDS`].
 #[derive(Debug, Default)]
 pub(crate) struct Postcards {
     cards: Vec<Postcard>,
     last: Option<(ReportReference, Origin)>,
-    /// Reports of the nodes so far, where each is taken to report as often as the busiest.
+    /// Number of reports of the busiest node; the others are counted as if they reported as often.
     round: u64,
 }
 
@@ -25,7 +25,7 @@ pub(crate) struct Postcard {
     pub(crate) ttl: Option<u8>,
     /// Which packet it was.
     pub(crate) identity: Option<PacketIdentity>,
-    /// When the packet came in and when it left, by the node's clock.
+    /// When the packet arrived and when it left, by the node's clock.
     pub(crate) came_at: Option<u64>,
     pub(crate) left_at: Option<u64>,
     pub(crate) received_at: Nanos,
@@ -33,7 +33,7 @@ pub(crate) struct Postcard {
     pub(crate) since: Nanos,
     /// When the path was found to have left the node.
     pub(crate) gone_at: Option<Nanos>,
-    /// The TTL when the path was last concluded with this node on it.
+    /// The TTL when a path with this node on it was last concluded.
     pub(crate) settled_ttl: Option<u8>,
     /// Interfaces and TTL before `since`.
     before: Option<(Hop, Option<u8>)>,
@@ -41,9 +41,9 @@ pub(crate) struct Postcard {
     round: u64,
     /// When the busiest other node had reported so often without this one that it may be silent.
     behind_since: Option<Nanos>,
-    /// The place on the path when that was last concluded with this node on it, 0 is the first.
+    /// The index on the path that was last concluded with this node on it; 0 is the first.
     place: Option<u8>,
-    /// Whether the node's clock has run with time since it was last not so.
+    /// Whether the node's clock has run correctly since its last error.
     trusts_clock: bool,
 }
 
@@ -58,23 +58,24 @@ pub(crate) struct Sighted<'a> {
     pub(crate) arrival: Arrival,
 }
 
-/// What a node's report does to the set of hops.
+/// The effect of a node's report on the set of hops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Put {
-    /// Nothing.
+    /// None.
     Same,
     /// It adds a node.
     Joined,
-    /// A node that was there names other interfaces, or sees another TTL.
+    /// A known node reports other interfaces, or sees another TTL.
     Moved,
-    /// Nothing, as it is older than what is known of the node.
+    /// None, as it is older than the known report of the node.
     Late,
-    /// Nothing, as there is no room for another node.
+    /// None, as there is no room for another node.
     NoRoom,
 }
 
 impl Postcards {
-    /// Puts in a node's report on a packet, which may be `settle` late; tells what that does to the set of hops.
+    /// Records a node's report on a packet, which may be `settle` late; returns its effect on the set of
+    /// hops.
     pub(crate) fn put(&mut self, sighted: &Sighted<'_>, settle: Nanos) -> Put {
         let node_id = sighted.reading.hop.node_id;
         let Some(card) = self.cards.iter_mut().find(|card| card.hop.node_id == node_id) else {
@@ -105,8 +106,8 @@ impl Postcards {
         self.cards.iter().find(|card| card.hop.node_id == node_id)
     }
 
-    /// Removes the nodes that were silent for longer than `keep` while others reported [`MAX_MISSED`] times, of which
-    /// `settle` has passed for reports that are late; returns when the last of them reported.
+    /// Removes the nodes that were silent for longer than `keep` while others reported [`MAX_MISSED`] times,
+    /// at least `settle` ago, since reports may be late; returns when the last of the removed nodes reported.
     #[inline]
     pub(crate) fn expire(&mut self, now: Nanos, keep: Nanos, settle: Nanos) -> Option<Nanos> {
         let round = self.round;
@@ -137,17 +138,17 @@ impl Postcards {
         Some(silent_since)
     }
 
-    /// Forgets all reports, when something better tells the path.
+    /// Removes all reports, when better evidence shows the path.
     pub(crate) fn clear(&mut self) {
         self.cards.clear();
     }
 
-    /// Notes which report was the latest.
+    /// Records which report was the latest.
     pub(crate) fn set_last(&mut self, report: ReportReference, origin: Origin) {
         self.last = Some((report, origin));
     }
 
-    /// The latest report, and in which mode it came.
+    /// The latest report, and its mode.
     pub(crate) fn last(&self) -> Option<(ReportReference, Origin)> {
         self.last
     }
@@ -157,7 +158,7 @@ impl Postcards {
         self.cards.iter().filter(|card| card.gone_at.is_none())
     }
 
-    /// Notes which nodes are on the path; the path has left the others at `since`, as far as they were there by then.
+    /// Records which nodes are on the path; it has left the others at `since`, unless they had left before.
     pub(crate) fn settle(&mut self, path: &[Postcard], since: Nanos) {
         for card in &mut self.cards {
             let place = path.iter().position(|on_path| on_path.hop.node_id == card.hop.node_id);
@@ -221,7 +222,7 @@ impl Postcard {
             *self = Self::new(sighted, self.round);
             return Put::Joined;
         }
-        // A report that leaves the interfaces out does not say that they have changed.
+        // A report without interfaces does not mean that they have changed.
         let hop = Hop {
             ingress_interface: reading.hop.ingress_interface.or(self.hop.ingress_interface),
             egress_interface: reading.hop.egress_interface.or(self.hop.egress_interface),
@@ -252,7 +253,7 @@ impl Postcard {
         self.mark.report()
     }
 
-    /// Whether the node was first seen like this, or on the flow at all, no earlier than `since`.
+    /// Whether the node was first seen in this state, or on the flow at all, no earlier than `since`.
     pub(crate) fn is_new_since(&self, since: Nanos) -> bool {
         self.since >= since
     }
@@ -263,9 +264,10 @@ impl Postcard {
     }
 }
 
-/// Most nodes one flow is followed through.
+/// Maximum number of nodes through which one flow is followed.
 pub(crate) const MAX_POSTCARDS: usize = 16;
-/// Reports of the busiest other node without one of its own after which a node may be silent.
+/// Number of reports of the busiest other node, without one of its own, after which a node may be silent.
 const MAX_MISSED: u64 = 5;
-/// The same for a node between others that report as before: packets that pass it are more likely than that it left.
+/// The same for a node between others that report as before: packets more likely pass it unreported than
+/// bypass it.
 const MAX_MISSED_BETWEEN: u64 = 8;

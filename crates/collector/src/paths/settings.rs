@@ -1,48 +1,48 @@
-//! Bounds and times of following flows.
+//! Settings of flows and paths.
 
 use inband_model::{GivenLink, Nanos};
 use serde::{Deserialize, Serialize};
 
-/// Bounds and times of following flows.
+/// Bounds and times of flows and paths.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PathSettings {
-    /// Whether flows, paths and ports are followed; where not, reports are counted, decoded and kept as history, and
-    /// the only events are those of the ledger. Default true.
+    /// Whether flows, paths and ports are followed; if not, reports are counted, decoded and kept as history,
+    /// and the only events are those of the ledger. Default true.
     pub follow: bool,
-    /// Flows followed at the same time. Default 131,072: about 100 MB, and 400 MB when somebody sends reports to
+    /// Flows followed at the same time. Default 131,072: about 100 MB, and 400 MB under reports crafted to
     /// fill the memory.
     pub max_flows: usize,
-    /// Different paths of these flows. Default 65,536: about 25 MB, and 100 MB when somebody sends reports to fill
+    /// Distinct paths of these flows. Default 65,536: about 25 MB, and 100 MB under reports crafted to fill
     /// the memory.
     pub max_paths: usize,
-    /// Seconds without a report after which a flow is forgotten. Default 60.
+    /// Seconds without a report after which a flow expires. Default 60.
     pub flow_idle_s: u64,
     /// Links that are learned. Default 65,536: about 5 MB.
     pub max_links: usize,
-    /// Nanoseconds, beside `settle_ms`, a node's report on a flow counts while other nodes go on reporting it, and at
-    /// least until one of them has done so five times. Default 2,684,354,560: 2.5 times the 2^30 ns after which a smart
-    /// node reports a flow again.
+    /// Nanoseconds, in addition to `settle_ms`, for which a node's report on a flow counts while other nodes
+    /// continue to report it, and at least until one of them has done so five times. Default 2,684,354,560:
+    /// 2.5 times the 2^30 ns after which a smart node reports a flow again.
     pub keep_ns: u64,
     /// Milliseconds that a report may be late, behind others or behind its packet, and still count for paths and gaps.
     /// Default 500.
     pub settle_ms: u64,
-    /// Nanoseconds an old link must stay without any flow for a change of path to be a reroute. Default
+    /// Nanoseconds for which an old link must carry no flow for a change of path to be a reroute. Default
     /// 3,221,225,472: 3 times 2^30 ns.
     pub reroute_after_ns: u64,
-    /// Seconds in which three changes of path are a flap, and for which a flap is announced once. Default 60.
+    /// Seconds in which three changes of path are a flap; a flap is announced once in that time. Default 60.
     pub flap_window_s: u64,
     /// Whether the nodes' clocks agree well enough to order hops by their timestamps. Default true.
     pub synchronous_clocks: bool,
-    /// Interfaces that face hosts: `[[paths.edge]]`. Where there are any, a path is complete only when its first hop was
-    /// entered and its last one left by one of them. Default: none.
+    /// Interfaces that face hosts: `[[paths.edge]]`. If there are any, a path is complete only when its first
+    /// hop was entered and its last one left by one of them. Default: none.
     #[serde(rename = "edge")]
     pub edges: Vec<EdgeInterface>,
-    /// Links that are given, and order the hops that single nodes report: `[[paths.link]]`. Those of `[names]` count as
-    /// well. Default: none.
+    /// Configured links, which order the hops reported by single nodes: `[[paths.link]]`. Those of `[names]`
+    /// count as well. Default: none.
     #[serde(rename = "link")]
     pub links: Vec<GivenLink>,
-    /// Whether each hop of each report gives observations of its latency and queue depth. Default false.
+    /// Whether each hop of each report produces observations of its latency and queue depth. Default false.
     pub hop_observations: bool,
 }
 
@@ -85,8 +85,8 @@ impl PathSettings {
         Nanos::from_millis(self.settle_ms)
     }
 
-    /// When a flow whose nodes' reports began to differ from its path at `since` has a path again at the earliest, and
-    /// from when on nothing more is waited for. A first path has nothing beside it that shows what is missing.
+    /// When the settling of reports that differ from the path since `since` ends: at the earliest, and at the
+    /// latest. A first path has no previous one that shows what is missing.
     pub(crate) fn settling_ends(&self, since: Nanos, is_first_path: bool) -> [Nanos; 2] {
         let settle = self.settle();
         if is_first_path {
@@ -101,7 +101,7 @@ impl PathSettings {
         Nanos(self.reroute_after_ns)
     }
 
-    /// How exactly the last time of a link is known.
+    /// Resolution of the last time of a link.
     pub(crate) fn link_resolution(&self) -> Nanos {
         Nanos(self.reroute_after_ns / 24)
     }

@@ -1,4 +1,4 @@
-//! How is a path that many flows share kept once?
+//! The table of paths, each stored once for all flows that share it.
 
 use std::hash::BuildHasher;
 use std::ops::Index;
@@ -10,7 +10,7 @@ use crate::ports::{PortIndex, Ports};
 
 use super::links::{LinkIndex, Links};
 
-/// The paths in use, each once, and at most a stated number of them.
+/// The paths in use, each stored once, at most a stated number.
 #[derive(Debug)]
 pub(crate) struct PathTable {
     slots: Vec<PathSlot>,
@@ -21,11 +21,11 @@ pub(crate) struct PathTable {
     refused: u64,
 }
 
-/// Where a path stands in the table.
+/// Index of a path in the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PathIndex(usize);
 
-/// A path, and what belongs to its hops, looked up once for all reports on it.
+/// A path and the state of its hops, looked up once for all reports on it.
 #[derive(Debug)]
 pub(crate) struct PathSlot {
     pub(crate) path: Path,
@@ -38,7 +38,7 @@ pub(crate) struct PathSlot {
 }
 
 impl PathIndex {
-    /// Its place, below [`PathTable::places`].
+    /// Its index, below [`PathTable::places`].
     pub(crate) fn place(self) -> usize {
         self.0
     }
@@ -56,7 +56,7 @@ impl PathTable {
         }
     }
 
-    /// Keeps a path for one more user; `None` when there is no room for another path.
+    /// Acquires a path for one more user; `None` when there is no room for another path.
     pub(crate) fn acquire(
         &mut self,
         now: Nanos,
@@ -92,20 +92,20 @@ impl PathTable {
         Some(index)
     }
 
-    /// Notes that the hops of a path follow one another with no other node between them.
+    /// Records that there is no other node between the hops of a path.
     pub(crate) fn make_certain(&self, index: PathIndex, links: &mut Links) {
         for link in self.slots[index.0].links.iter().flatten() {
             links.make_certain(*link);
         }
     }
 
-    /// Keeps a path that is in the table for one more user.
+    /// Adds a user of a path in the table.
     pub(crate) fn share(&mut self, index: PathIndex) -> PathIndex {
         self.slots[index.0].users += 1;
         index
     }
 
-    /// Gives a path up for one user, and forgets it with the last one.
+    /// Releases a path for one user; the last release removes it.
     pub(crate) fn release(&mut self, index: PathIndex) {
         let slot = &mut self.slots[index.0];
         slot.users = slot.users.saturating_sub(1);
@@ -120,9 +120,9 @@ impl PathTable {
         }
     }
 
-    /// Notes that a report tells this path, which keeps its links alive.
+    /// Records that a report shows this path, which keeps its links alive.
     ///
-    /// The links are told only so often: `resolution` is how exact their times need to be.
+    /// The links are updated at most once per `resolution`, the accuracy that their times need.
     #[inline]
     pub(crate) fn touch(&mut self, now: Nanos, index: PathIndex, resolution: Nanos, links: &mut Links) {
         let slot = &mut self.slots[index.0];
@@ -134,7 +134,7 @@ impl PathTable {
         }
     }
 
-    /// Whether a link of `old` that `new` does not use has not been told since a time.
+    /// Whether a link of `old` that `new` does not use has not been reported since a time.
     pub(crate) fn left_a_dead_link(
         &self,
         old: PathIndex,
@@ -147,7 +147,7 @@ impl PathTable {
         old_links.flatten().any(|link| links.seen_at(*link) <= since)
     }
 
-    /// How many places there are; every index in use is below it.
+    /// Number of places; every index in use is below it.
     pub(crate) fn places(&self) -> usize {
         self.slots.len()
     }
@@ -156,7 +156,7 @@ impl PathTable {
         self.index.len()
     }
 
-    /// Times there was no room for a path.
+    /// Number of times there was no room for a path.
     pub(crate) fn refused(&self) -> u64 {
         self.refused
     }

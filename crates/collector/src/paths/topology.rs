@@ -1,9 +1,9 @@
-//! The links that are given, as opposed to those learned from paths.
+//! The configured links, as opposed to those learned from paths.
 
 use hashbrown::{HashMap, HashSet};
 use inband_model::{GivenLink, Hop, NodeId};
 
-/// What is at the other end of the interfaces of the nodes in a given topology.
+/// The other ends of the interfaces of the nodes in a configured topology.
 #[derive(Debug, Default)]
 pub(crate) struct Topology {
     peers: HashMap<(NodeId, u16), NodeId>,
@@ -28,7 +28,8 @@ impl Topology {
         self.peers.is_empty()
     }
 
-    /// Whether packets go from one hop straight to the other; `None` where no link of either interface is given.
+    /// Whether packets go straight from one hop to the other; `None` where no link of either interface is
+    /// configured.
     pub(crate) fn connects(&self, from: &Hop, to: &Hop) -> Option<bool> {
         let ahead = self.peer(from.node_id, from.egress_interface).map(|peer| peer == to.node_id);
         let behind = self.peer(to.node_id, to.ingress_interface).map(|peer| peer == from.node_id);
@@ -38,8 +39,8 @@ impl Topology {
         }
     }
 
-    /// Whether a node stands before the first of these hops or behind the last one; `None` where one of them is not
-    /// in the topology.
+    /// Whether there is a node before the first of these hops or after the last one; `None` where one of them
+    /// is not in the topology.
     pub(crate) fn goes_on(&self, first: &Hop, last: &Hop) -> Option<bool> {
         let is_known = self.nodes.contains(&first.node_id) && self.nodes.contains(&last.node_id);
         let goes_on = self.peer(first.node_id, first.ingress_interface).is_some()
