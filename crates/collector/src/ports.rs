@@ -1,4 +1,4 @@
-//! How long packets stay in each node, and how deep its queues are.
+//! The latency of packets in each node, and the depth of its queues.
 
 mod gauge;
 mod index;
@@ -22,7 +22,7 @@ pub(crate) use self::port::Port;
 use self::queue::Queue;
 pub(crate) use self::sample::Sample;
 
-/// The egress interfaces of all nodes with their queues, at most a stated number of both.
+/// The egress interfaces of all nodes with their queues, each up to a stated number.
 #[derive(Debug)]
 pub(crate) struct Ports {
     settings: PortSettings,
@@ -37,7 +37,7 @@ impl Ports {
         Ports { settings, ports: Vec::new(), index: HashMap::new(), queues: Vec::new(), overflow: 0 }
     }
 
-    /// Finds a port, or adds it; `None` when there is no room for it, or when the node did not tell its id.
+    /// Finds or adds a port; `None` when there is no room for it, or when the node did not report its id.
     pub(crate) fn open(
         &mut self,
         now: Nanos,
@@ -60,8 +60,8 @@ impl Ports {
         Some(index)
     }
 
-    /// Takes in what one hop reported of its node, its interface and its queue; returns the queue, `None` where there is
-    /// no room for it.
+    /// Records what one hop reported of its node, its interface and its queue; returns the queue, `None`
+    /// where there is no room for it.
     #[inline(always)]
     pub(crate) fn record(&mut self, sample: &Sample<'_>) -> Option<QueueIndex> {
         let port = &mut self.ports[sample.port.0];
@@ -73,12 +73,12 @@ impl Ports {
         Some(queue)
     }
 
-    /// Notes whether a queue is congested.
+    /// Records whether a queue is congested.
     pub(crate) fn note_congestion(&mut self, queue: QueueIndex, is_congested: bool) {
         self.queues[queue.0].is_congested = is_congested;
     }
 
-    /// Whether the queue, or any queue of the interface where the queue is not known, is congested.
+    /// Whether the queue is congested, or any queue of the interface where the queue is unknown.
     pub(crate) fn is_congested(&self, node_id: NodeId, egress: Option<u16>, queue_id: Option<u8>) -> bool {
         let Some(index) = self.index.get(&(node_id, egress)) else { return false };
         let queues = self.ports[index.0].queues.iter();
@@ -101,7 +101,7 @@ impl Ports {
         self.queues.iter().filter_map(move |queue| queue.view(now))
     }
 
-    /// Ports and queues there was no room for, each time one was met.
+    /// Ports and queues there was no room for, counted at each occurrence.
     pub(crate) fn overflow(&self) -> u64 {
         self.overflow
     }

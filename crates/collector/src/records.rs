@@ -1,4 +1,4 @@
-//! Which hops are kept for history?
+//! The hops of reports, pending for history.
 
 use inband_model::{
     HopColumns, HopField, HopFields, HopRecord, ReportRecord, ReportReference, ReportVersion,
@@ -7,7 +7,7 @@ use inband_wire::report::{AnyIndividual, ReportVersion as Version};
 
 use crate::report::{HopReading, Reading};
 
-/// The hops of reports until somebody takes them.
+/// The hops of reports until the caller takes them.
 #[derive(Debug, Default)]
 pub(crate) struct Records {
     hops: HopColumns,
@@ -15,17 +15,17 @@ pub(crate) struct Records {
     dropped: u64,
 }
 
-/// A report, and what its datagram says of it.
+/// A report, with the fields of its datagram.
 pub(crate) struct Told<'a> {
     pub(crate) reference: ReportReference,
     pub(crate) version: Version,
-    /// Which report of the datagram it is.
+    /// Index of the report in the datagram.
     pub(crate) index: u16,
     pub(crate) report: &'a AnyIndividual<'a>,
 }
 
 impl Records {
-    /// Adds the hops of a report; one that tells of none is kept as a record of its node.
+    /// Adds the hops of a report; one without hops is kept as a record of its node.
     pub(crate) fn add(&mut self, told: &Told<'_>, reading: &Reading, hops: &[HopReading]) {
         if self.hops.len() + hops.len().max(1) > MAX_HOPS_WAITING {
             self.dropped += 1;
@@ -54,18 +54,18 @@ impl Records {
         }
     }
 
-    /// Moves the hops to the end of `into`, and says of how many reports they are.
+    /// Appends the pending hops to `into`; returns how many reports they came from.
     pub(crate) fn take(&mut self, into: &mut HopColumns) -> u64 {
         into.take_from(&mut self.hops);
         std::mem::take(&mut self.reports)
     }
 
-    /// How many hops wait.
+    /// Number of pending hops.
     pub(crate) fn waiting(&self) -> usize {
         self.hops.len()
     }
 
-    /// Reports that were dropped because nobody took hops in time.
+    /// Reports that were dropped because hops were not taken in time.
     pub(crate) fn dropped(&self) -> u64 {
         self.dropped
     }
@@ -77,7 +77,7 @@ impl HopFields for HopReading {
         let (hop, rest) = (&self.hop, &self.metadata);
         match field {
             HopField::HopIndex => Some(place as u64),
-            // A hop that does not tell its node keeps the number that says so.
+            // A hop without a node keeps the id that means "not available".
             HopField::NodeId => Some(hop.node_id.0.into()),
             HopField::IngressInterface => hop.ingress_interface.map(u64::from),
             HopField::EgressInterface => hop.egress_interface.map(u64::from),
@@ -104,5 +104,5 @@ pub(crate) fn version(version: Version) -> ReportVersion {
     }
 }
 
-/// Hops that may wait.
+/// Maximum number of pending hops.
 const MAX_HOPS_WAITING: usize = 65_536;

@@ -1,4 +1,4 @@
-//! What one report says, whichever version it is of.
+//! The contents of one report, of any version.
 
 mod faults;
 mod hops;
@@ -23,21 +23,21 @@ pub(crate) use self::missing::{Between, Missing};
 use self::outer::Outer;
 pub(crate) use self::outer::PacketIdentity;
 
-/// An individual report without the hops, which are kept apart.
+/// An individual report without its hops, which are stored separately.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Reading {
-    /// The flow of the reported packet; `None` when there is none in the report, or not enough of it, as in a later
-    /// fragment.
+    /// The flow of the reported packet; `None` when the report contains no packet, or too little of it, as in
+    /// a later fragment.
     pub(crate) flow: Option<Flow>,
     /// Where the hops come from.
     pub(crate) origin: Origin,
-    /// Whether the hops are all those the packet has passed on its way.
+    /// Whether the hops are all those that the packet has passed.
     pub(crate) stack: StackState,
     /// TTL or hop limit of the outermost reported packet.
     pub(crate) ttl: Option<u8>,
-    /// What tells one packet from another.
+    /// The identity of the packet.
     pub(crate) identity: Option<PacketIdentity>,
-    /// Length of that packet, bytes, from its IP header on; 0 where it is not known.
+    /// Length of that packet, bytes, from its IP header on; 0 where it is unknown.
     pub(crate) packet_bytes: u32,
     /// D: a packet was dropped.
     pub(crate) dropped: bool,
@@ -45,26 +45,26 @@ pub(crate) struct Reading {
     pub(crate) congested_queue: bool,
     /// F: the packet belongs to a tracked flow.
     pub(crate) tracked_flow: bool,
-    /// Queue and drop reason, where the report gives them.
+    /// Queue and drop reason, where the report contains them.
     #[serde(with = "self::wire::drop")]
     pub(crate) drop: Option<Drop>,
     /// Packets of the flow that a node has found missing.
     pub(crate) missing: Option<Missing>,
-    /// The number its source gave to the packet.
+    /// The number given to the packet by its source.
     pub(crate) number: Option<u32>,
 }
 
-/// How much of a packet's way a metadata stack shows.
+/// How much of a packet's path a metadata stack shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum StackState {
-    /// All hops up to the reporting node, as far as the packet tells.
+    /// All hops up to the reporting node, as far as the packet shows.
     Whole,
-    /// The hops from the source to a transit hop, which took the stack off the packet.
+    /// The hops from the source to a transit hop, which removed the stack from the packet.
     Intermediate,
-    /// Hops are missing: E or M is set, the stack is cut or cannot be read, the packet was dropped, or it is not
-    /// the sink that reports it.
+    /// Hops are missing: E or M is set, the stack is cut or cannot be read, the packet was dropped, or the
+    /// reporting node is not the sink.
     Partial {
-        /// E: the number of hops the source allowed was used up.
+        /// E: the maximum number of hops set by the source was reached.
         max_hop_count_exceeded: bool,
     },
 }
@@ -72,9 +72,9 @@ pub(crate) enum StackState {
 /// The node that sent a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Reporter {
-    /// [`NodeId::NOT_AVAILABLE`] where nothing names it.
+    /// [`NodeId::NOT_AVAILABLE`] where it is unknown.
     pub(crate) node_id: NodeId,
-    /// Width of the timestamps it gives for its own hop, bits.
+    /// Width of the timestamps of its own hop, bits.
     pub(crate) timestamp_bits: u32,
     /// Where sources number packets, if they do.
     pub(crate) numbering: Option<Numbering>,
@@ -82,7 +82,7 @@ pub(crate) struct Reporter {
     pub(crate) summary_domain: u16,
 }
 
-/// Where in the source-inserted metadata of INT-MX the number of a packet stands.
+/// Position of the packet's number in the source-inserted metadata of INT-MX.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Numbering {
     pub(crate) domain: u16,
@@ -97,7 +97,7 @@ impl Numbering {
     }
 }
 
-/// Where a report is taken apart; what was there before is overwritten.
+/// Working memory for reading a report; previous contents are overwritten.
 #[derive(Debug, Default)]
 pub(crate) struct Space {
     dissection: Dissection,
@@ -119,9 +119,10 @@ impl Space {
     }
 }
 
-/// Reads a report; its hops are put into the hops of the space, first hop first.
+/// Reads a report; its hops are stored in the space, first hop first.
 ///
-/// An inner packet that is marked as INT and cannot be is noted in `faults`; the rest of the report is good.
+/// An inner packet that is marked as INT but cannot be INT is counted in `faults`; the rest of the report is
+/// valid.
 pub(crate) fn read(
     reporter: Reporter,
     report: &AnyIndividual<'_>,
@@ -156,7 +157,7 @@ pub(crate) fn read(
     }
     reading.missing = Missing::read(report, reporter.node_id, reporter.summary_domain);
     if reading.missing.is_some() {
-        // It tells of packets of which no way is known.
+        // The path of the missing packets is unknown.
         (reading.origin, reading.stack) = (Origin::MdStack, UNREADABLE);
         return reading;
     }
@@ -184,7 +185,7 @@ pub(crate) fn read(
     reading
 }
 
-/// Puts the hops of a stack in the order of the path, the reporting node's own metadata last.
+/// Stores the hops of a stack in the order of the path, the reporting node's own metadata last.
 fn push_stack(
     header: &AnyHeader<'_>,
     location: &Location,
@@ -194,7 +195,7 @@ fn push_stack(
 ) {
     let timestamp_bits = location.timestamp_bits();
     if let AnyHeader::Md(md) = header {
-        // Of more hops than that, the last ones count.
+        // Of more hops, only the last ones count.
         let readings = hops.add(md.stack.visible_hop_count().min(MAX_HOPS));
         md.stack.fill(readings);
         for reading in readings {
@@ -205,7 +206,7 @@ fn push_stack(
             let reading = &mut hops.add(1)[0];
             reading.metadata = hop.metadata();
             if location.version == Version::HostInt0_5 {
-                // A host has one time for a packet and gives it twice.
+                // A host has one time for a packet and reports it twice.
                 reading.metadata.egress_timestamp = None;
             }
             reading.complete(reading.metadata.node_id.map_or(NodeId::NOT_AVAILABLE, NodeId), timestamp_bits);
@@ -226,19 +227,20 @@ fn push_stack(
     }
 }
 
-/// Adds what the reporting node says of its own hop.
+/// Adds the reporting node's metadata of its own hop.
 fn push_own(reporter: Reporter, report: &AnyIndividual<'_>, hops: &mut Hops) {
     let own = &mut hops.add(1)[0];
     own.metadata = report.metadata();
     own.complete(reporter.node_id, reporter.timestamp_bits);
 }
 
-/// Whether the reporting node speaks of its own hop, and not in the stack alone.
+/// Whether the report contains metadata of the reporting node's own hop outside the stack.
 // report-2.0/modes-03, int-2.1/md-35: a sink puts its own metadata in the stack or in the main contents of
 // the report, and some put it nowhere.
 fn has_own_metadata(report: &AnyIndividual<'_>) -> bool {
     match report {
-        // A transit hop that reports the stack so far may also put its own metadata into the stack it begins anew.
+        // A transit hop that reports the stack so far may also put its own metadata into the stack it
+        // restarts.
         AnyIndividual::Individual(report) => {
             let has_main_contents = report.first_word.report_type() == ReportType::Int;
             has_main_contents && (!report.intermediate() || report.rep_md_bits().0 != 0)
@@ -254,7 +256,8 @@ fn has_own_metadata(report: &AnyIndividual<'_>) -> bool {
     }
 }
 
-/// Whether the reporting node says nothing of its own hop. Where it could, its clock counts although it is not read.
+/// Whether the report has no metadata of the reporting node's own hop. Where it could have some, its clock
+/// counts although it is not read.
 fn has_no_metadata(report: &AnyIndividual<'_>) -> bool {
     matches!(report, AnyIndividual::Individual(report) if report.rep_md_bits().0 == 0)
 }
@@ -272,7 +275,7 @@ fn stack_state(report: &AnyIndividual<'_>, header: &AnyHeader<'_>) -> StackState
     }
 }
 
-/// What an inner packet shows that is marked as INT and cannot be.
+/// The state for an inner packet that is marked as INT but cannot be INT.
 const UNREADABLE: StackState = StackState::Partial { max_hop_count_exceeded: false };
-/// Most hops of one stack that are looked at; a packet with more is treated as cut.
+/// Maximum number of hops read from one stack; a packet with more is treated as cut.
 pub(crate) const MAX_HOPS: usize = 32;

@@ -1,4 +1,4 @@
-//! By what a datagram of reports is named.
+//! The name of a datagram of reports.
 
 use inband_model::{NodeId, ReportReference, ReportVersion};
 use inband_wire::Strictness;
@@ -7,10 +7,10 @@ use inband_wire::report::{AnyReport, Leniency, ReportReading};
 use crate::ledger::PADDING_BITS;
 use crate::records::version;
 
-/// What names a datagram of reports, as it stands in it.
+/// The name of a datagram of reports, from its own fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReportName {
-    /// The reporting node; `None` where only the sender's address or the stack in the packet tells.
+    /// The reporting node; `None` where only the sender's address or the stack in the packet identifies it.
     pub node_id: Option<NodeId>,
     /// The part of the node that numbers the reports.
     pub hw_id: u8,
@@ -21,7 +21,7 @@ pub struct ReportName {
 }
 
 impl ReportName {
-    /// The name in a datagram; `None` where no version can be read from it.
+    /// The name of a datagram; `None` where no version can be read from it.
     #[must_use]
     pub fn of(datagram: &[u8]) -> Option<Self> {
         let reading = |leniency| ReportReading {
@@ -39,7 +39,8 @@ impl ReportName {
         })
     }
 
-    /// Whether a reference may mean it, apart from the time. A lenient reading takes padding off the number.
+    /// Whether a reference may mean it, apart from the time. A lenient reading removes padding from the
+    /// number.
     #[must_use]
     pub fn is_of(&self, report: &ReportReference) -> bool {
         let is_number = [self.sequence, self.sequence >> PADDING_BITS].contains(&report.sequence);

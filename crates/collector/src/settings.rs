@@ -1,4 +1,4 @@
-//! What can be set?
+//! The settings of the collector.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,22 +7,22 @@ use crate::ledger::LedgerSettings;
 use crate::paths::PathSettings;
 use crate::ports::PortSettings;
 
-/// Everything about the collector that can be set.
+/// All settings of the collector.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct CollectorSettings {
     /// Thresholds of the sequence ledger.
     pub ledger: LedgerSettings,
-    /// Bounds and times of following flows.
+    /// Bounds and times of flows and paths.
     pub paths: PathSettings,
     /// Bounds of the statistics by node and interface.
     pub ports: PortSettings,
-    /// What is announced, and when.
+    /// Events: what is announced, and when.
     pub events: EventSettings,
-    /// Whether reports, and INT in them, are also read as deployed implementations write them where they depart from
-    /// the formats. Default false.
+    /// Whether reports, and INT in them, are also accepted in the forms of deployed implementations that
+    /// depart from the formats. Default false.
     pub lenient: bool,
-    /// Outputs that may wait to be polled; more are dropped and counted. Default 65,536.
+    /// Outputs pending to be polled; further ones are dropped and counted. Default 65,536.
     pub max_outputs: usize,
 }
 

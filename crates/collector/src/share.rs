@@ -1,8 +1,8 @@
-//! Which flows and nodes are whose.
+//! Partitioning of flows and nodes.
 
 use inband_model::{Flow, FlowId, NodeId};
 
-/// One of several equal shares of the flows and of the nodes of a network.
+/// One of several equal shares of the flows and the nodes of a network.
 ///
 /// Both directions of a flow are in one share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,13 +15,13 @@ impl Share {
     /// All flows and all nodes.
     pub const WHOLE: Self = Self { index: 0, count: 1 };
 
-    /// Each of `count` shares, at least one.
+    /// The `count` shares, at least one.
     pub fn of(count: u32) -> impl Iterator<Item = Self> {
         let count = count.max(1);
         (0..count).map(move |index| Self { index, count })
     }
 
-    /// Whether a flow is in it.
+    /// Whether the share contains a flow.
     #[inline]
     pub(crate) fn has_flow(self, flow: &Flow) -> bool {
         let (FlowId(there), FlowId(back)) = match self.count {
@@ -31,7 +31,7 @@ impl Share {
         self.has(there ^ back)
     }
 
-    /// Whether a node is in it.
+    /// Whether the share contains a node.
     #[inline]
     pub(crate) fn has_node(self, node_id: NodeId) -> bool {
         self.count == 1 || self.has(u64::from(node_id.0).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32)

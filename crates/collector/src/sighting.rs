@@ -13,10 +13,10 @@ use crate::share::Share;
 pub(crate) struct Sighting<'a> {
     pub(crate) now: Nanos,
     pub(crate) report: ReportReference,
-    /// Where it came from, and where it was sent to.
+    /// Its source address, and the address it was sent to.
     pub(crate) from: SocketAddr,
     pub(crate) session: SocketAddr,
-    /// What the sequence number of its datagram was.
+    /// The classification of its datagram's sequence number.
     pub(crate) arrival: Arrival,
     pub(crate) reading: &'a Reading,
     /// First hop first.

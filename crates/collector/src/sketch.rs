@@ -1,4 +1,4 @@
-//! How are times spread, within a fixed amount of memory?
+//! A latency distribution in a fixed amount of memory.
 
 use histogram::{Config, Histogram32};
 use inband_model::Nanos;
@@ -6,8 +6,8 @@ use inband_model::api::LatencySummary;
 
 /// Times in buckets that grow with the time: exact below 32 ns, then 16 to each doubling.
 ///
-/// A quantile is at most 1/32 away from the true one. Two sketches can be merged without further error. When the
-/// buckets hold a million samples all of them are halved, so that the distant past fades.
+/// A quantile is at most 1/32 away from the true one. Two sketches can be merged without further error. When
+/// the buckets contain a million samples, all of them are halved, so that old samples fade.
 #[derive(Debug, Clone)]
 pub(crate) struct Sketch {
     buckets: Histogram32,
@@ -38,7 +38,7 @@ impl Sketch {
         }
     }
 
-    /// Takes in all that another sketch holds; its latest sample counts as the earlier one.
+    /// Merges another sketch; its latest sample counts as the earlier one.
     pub(crate) fn merge(&mut self, other: &Sketch) {
         let own = self.buckets.as_mut_slice().iter_mut();
         for (count, more) in own.zip(other.buckets.as_slice()) {
@@ -56,7 +56,7 @@ impl Sketch {
         }
     }
 
-    /// What the samples say; `None` when there are none.
+    /// The summary of the samples; `None` when there are none.
     pub(crate) fn summary(&self) -> Option<LatencySummary> {
         if self.count == 0 {
             return None;
@@ -88,7 +88,7 @@ impl Sketch {
     }
 }
 
-/// 2 to this power are the buckets of each doubling.
+/// Base-2 logarithm of the number of buckets per doubling.
 const GROUPING_POWER: u8 = 4;
 const MAX_POWER: u8 = 40;
 /// Longer times share the last bucket: 18 minutes.

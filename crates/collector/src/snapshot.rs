@@ -1,11 +1,11 @@
-//! A copy of the flows, for whoever looks at them elsewhere than where reports come in.
+//! A copy of the flows, for readers outside the thread of reception.
 
 use std::ops::Range;
 
 use inband_model::api::{FlowPathView, FlowView};
 use inband_model::{Flow, FlowId, Nanos, Origin, Path};
 
-/// The flows at one time, with the paths they have taken lately. Each path is in it once.
+/// The flows at one time, with their recent paths. Each path is stored once.
 #[derive(Debug, Clone, Default)]
 pub struct FlowSnapshot {
     flows: Vec<CopiedFlow>,
@@ -40,7 +40,7 @@ struct CopiedPath {
 }
 
 impl FlowSnapshot {
-    /// A snapshot with room for so many flows.
+    /// A snapshot with room for `flows` flows.
     pub(crate) fn with_capacity(flows: usize) -> Self {
         Self {
             flows: Vec::with_capacity(flows),
@@ -49,13 +49,13 @@ impl FlowSnapshot {
         }
     }
 
-    /// Adds a path, and returns its place.
+    /// Adds a path, and returns its index.
     pub(crate) fn add_path(&mut self, path: &Path) -> u32 {
         self.paths.push(path.clone());
         u32::try_from(self.paths.len() - 1).unwrap_or(u32::MAX)
     }
 
-    /// Adds a flow with the place of its path, and the places and times of the paths before, the latest first.
+    /// Adds a flow with the index of its path, and the indices and times of the previous paths, latest first.
     pub(crate) fn add_flow(
         &mut self,
         view: &FlowView<'_>,
@@ -82,13 +82,13 @@ impl FlowSnapshot {
         });
     }
 
-    /// How many flows there are.
+    /// Number of flows.
     #[must_use]
     pub fn len(&self) -> usize {
         self.flows.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no flows.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.flows.is_empty()
@@ -99,7 +99,7 @@ impl FlowSnapshot {
         (0..self.flows.len()).map(|at| self.flow(at))
     }
 
-    /// The flow at a place below [`len`](Self::len).
+    /// The flow at an index below [`len`](Self::len).
     #[must_use]
     pub fn flow(&self, at: usize) -> FlowView<'_> {
         let copied = &self.flows[at];
@@ -119,13 +119,13 @@ impl FlowSnapshot {
         }
     }
 
-    /// How many paths the flow at a place has taken lately before the present one.
+    /// Number of recent paths of the flow at an index, without the current one.
     #[must_use]
     pub fn past_paths(&self, at: usize) -> usize {
         self.flows[at].past.len()
     }
 
-    /// The paths that the flow at a place has taken lately, the latest first.
+    /// The recent paths of the flow at an index, latest first.
     pub fn paths(&self, at: usize) -> impl Iterator<Item = FlowPathView<'_>> {
         let copied = &self.flows[at];
         let current = copied.path.map(|path| (path, copied.path_since, copied.path_seen_at, true));
@@ -138,5 +138,5 @@ impl FlowSnapshot {
     }
 }
 
-/// Hops of most paths.
+/// Number of hops that most paths do not exceed.
 const USUAL_HOPS: usize = 4;

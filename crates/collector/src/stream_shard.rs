@@ -1,4 +1,4 @@
-//! The part of a collector that is shared out by the streams of nodes.
+//! The part of a collector that is partitioned by the streams of nodes.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -12,23 +12,23 @@ use crate::intake::Intake;
 use crate::outbox::Outbox;
 use crate::settings::CollectorSettings;
 
-/// Counts and reads the reports of some nodes, and hands them over to [`FlowShard`](crate::FlowShard)s.
+/// Counts and reads the reports of some nodes, and passes them to [`FlowShard`](crate::FlowShard)s.
 ///
-/// Several of them share the nodes of a network when all datagrams of a node, by its id, come to the same one.
+/// Several of them divide the nodes of a network when all datagrams of a node, by its id, go to the same one.
 #[derive(Debug)]
 pub struct StreamShard {
     intake: Intake,
     outbox: Outbox,
-    /// At most as many as outputs may wait.
+    /// At most as many as the outputs that may be pending.
     handovers: VecDeque<Handover>,
     max_handovers: usize,
     dropped_handovers: u64,
-    /// The latest time it was told of.
+    /// The latest time passed in.
     told_at: Nanos,
 }
 
 impl StreamShard {
-    /// Makes one that has seen nothing yet.
+    /// Creates a shard that has seen nothing.
     #[must_use]
     pub fn new(settings: &CollectorSettings) -> Self {
         Self {
@@ -48,7 +48,7 @@ impl StreamShard {
         self
     }
 
-    /// Has every hop of every report kept for `take_records`.
+    /// Keeps every hop of every report for `take_records`.
     #[must_use]
     pub fn with_records(mut self) -> Self {
         self.intake.keep_records();
@@ -60,7 +60,7 @@ impl StreamShard {
         self.intake.take_records(into)
     }
 
-    /// Takes a datagram that arrived at `now` from one socket to another.
+    /// Handles a datagram that arrived at `now` from one socket to another.
     pub fn handle_datagram(&mut self, now: Nanos, from: SocketAddr, to: SocketAddr, datagram: &[u8]) {
         let told_at = std::mem::replace(&mut self.told_at, now);
         catch_up_after_silence(self, told_at, now);
@@ -74,18 +74,18 @@ impl StreamShard {
         });
     }
 
-    /// Does what has become due, each at its time.
+    /// Does what has become due, each item at its time.
     pub fn handle_timeout(&mut self, now: Nanos) {
         self.told_at = now;
         catch_up(self, now);
     }
 
-    /// Notes that the time of day is `ahead` nanoseconds ahead of the times that are handed in, from `at` on.
+    /// Records that the time of day is `ahead` nanoseconds ahead of the times passed in, from `at` on.
     pub fn handle_clock_step(&mut self, at: Nanos, ahead: i64) {
         self.outbox.book.timeline.step(at, ahead);
     }
 
-    /// Ends the run: what is due at `now` happens, and every event that goes on gets an end that says why.
+    /// Ends the run: what is due at `now` happens, and every active event gets an end with that reason.
     pub fn finish(&mut self, now: Nanos) {
         self.handle_timeout(now);
         self.outbox.end_run(now);
@@ -97,12 +97,12 @@ impl StreamShard {
         self.next_timeout()
     }
 
-    /// Gives out the next report whose flow is to be followed, oldest first; `None` when there is no more.
+    /// Returns the next report whose flow is to be followed, oldest first; `None` when nothing is left.
     pub fn poll_handover(&mut self) -> Option<Handover> {
         self.handovers.pop_front()
     }
 
-    /// Gives out the next event of the streams, oldest first; `None` when there is no more.
+    /// Returns the next event of the streams, oldest first; `None` when nothing is left.
     pub fn poll_output(&mut self) -> Option<Output> {
         self.outbox.pop()
     }
@@ -124,7 +124,8 @@ impl StreamShard {
         }
     }
 
-    /// Reports that were not handed over because nobody polled in time; they are accepted in the ledger.
+    /// Reports that were not passed on because they were not polled in time; the ledger counts them as
+    /// accepted.
     #[must_use]
     pub fn dropped_handovers(&self) -> u64 {
         self.dropped_handovers

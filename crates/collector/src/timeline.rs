@@ -1,17 +1,17 @@
-//! The time of day that belongs to a time of the collector.
+//! The conversion of the collector's time to the time of day.
 
 use std::collections::VecDeque;
 
 use inband_model::api::{FlowPathView, FlowView, LinkView, NodeView, PortView, QueueView};
 use inband_model::{Event, Nanos, Observation, PathObservation, ReportReference};
 
-/// Turns times of the collector, which neither jump nor go back, into the time of day.
+/// Converts times of the collector, which neither jump nor go back, to the time of day.
 ///
-/// Silence, gaps and settling are judged by the collector's time, so that a clock that is set makes none of them; what
-/// is given out carries the time of day. The two are the same until the clock is set.
+/// Silence, gaps and settling are judged by the collector's time, so that setting a clock causes none of
+/// them; outputs carry the time of day. The two are the same until the clock is set.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Timeline {
-    /// The latest [`MAX_STEPS`], oldest first.
+    /// The latest [`MAX_STEPS`] steps, oldest first.
     steps: VecDeque<Step>,
 }
 
@@ -23,9 +23,10 @@ struct Step {
 }
 
 impl Timeline {
-    /// Notes that from `at` on the time of day is `ahead` nanoseconds ahead. What came before keeps its time.
+    /// Records that from `at` on the time of day is `ahead` nanoseconds ahead. Earlier times are not
+    /// affected.
     pub(crate) fn step(&mut self, at: Nanos, ahead: i64) {
-        // Steps come in order; one that does not takes effect with the one before it.
+        // Steps come in order; an earlier one takes effect with the one before it.
         let at = self.steps.back().map_or(at, |last| at.max(last.at));
         if self.steps.len() >= MAX_STEPS {
             self.steps.pop_front();
@@ -45,7 +46,7 @@ impl Timeline {
         Nanos(at.0.saturating_add_signed(step.map_or(0, |step| step.ahead)))
     }
 
-    /// The name of a report in history.
+    /// The reference of a report in history.
     #[inline]
     pub(crate) fn reference(&self, report: ReportReference) -> ReportReference {
         ReportReference { received_at: self.time_of_day(report.received_at), ..report }
@@ -121,7 +122,7 @@ impl Timeline {
     }
 }
 
-/// Steps that are remembered; times before them are off by the difference of those that are forgotten.
+/// Maximum number of steps; older times are off by the difference of the removed ones.
 const MAX_STEPS: usize = 64;
 
 #[cfg(test)]

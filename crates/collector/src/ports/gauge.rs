@@ -1,14 +1,14 @@
-//! How high does a level stand, and how high did it stand lately?
+//! A level: its latest and recent values.
 
 use inband_model::Nanos;
 
-/// A level that reports tell, such as the depth of a queue.
+/// A level in reports, such as the depth of a queue.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Gauge {
     pub(super) last: u32,
     pub(super) last_at: Nanos,
     pub(super) max: u32,
-    /// This second, and the one before.
+    /// The current second, and the previous one.
     seconds: [Second; 2],
     second_began_at: Nanos,
 }

@@ -1,8 +1,8 @@
-//! The name of a queue.
+//! The identity of a queue.
 
 use inband_model::NodeId;
 
-/// Names a queue.
+/// Identifies a queue.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Place {
     pub(crate) node_id: NodeId,
@@ -11,7 +11,7 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// Names the queue in the keys of events.
+    /// The queue in the keys of events.
     pub(crate) fn key(self) -> String {
         let text = |id: Option<u16>| id.map_or("?".to_owned(), |id| id.to_string());
         let (egress, queue) = (text(self.egress_interface), text(self.queue_id.map(u16::from)));

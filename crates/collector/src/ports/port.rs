@@ -1,4 +1,4 @@
-//! How long packets stay in a node on their way to one egress interface.
+//! The latency of packets in a node on the way to one egress interface.
 
 use inband_model::api::{LevelView, PortView};
 use inband_model::{Nanos, NodeId};
@@ -18,7 +18,7 @@ pub(crate) struct Port {
     pub(crate) last_seen: Nanos,
     latency: Sketch,
     utilization: Option<Gauge>,
-    /// Bytes of reported packets, and how many they were.
+    /// Bytes and number of reported packets.
     carried: (u64, u64),
     /// Its queues by their ids.
     pub(super) queues: Vec<(Option<u8>, QueueIndex)>,
@@ -38,7 +38,7 @@ impl Port {
         }
     }
 
-    /// Takes in what a report tells of the node and the interface.
+    /// Records a report of the node and the interface.
     #[inline(always)]
     pub(super) fn record(&mut self, sample: &Sample<'_>) {
         self.last_seen = self.last_seen.max(sample.now());
@@ -52,13 +52,13 @@ impl Port {
         }
     }
 
-    /// Mean utilisation over a second; `None` where no report tells.
+    /// Mean utilisation over a second; `None` where no report contains it.
     #[inline]
     pub(crate) fn mean_utilization(&self, now: Nanos) -> Option<u32> {
         self.utilization.as_ref()?.mean(now)
     }
 
-    /// Bytes of the packets that reports told of, and how many they were.
+    /// Bytes and number of reported packets.
     pub(crate) fn carried(&self) -> (u64, u64) {
         self.carried
     }

@@ -1,4 +1,4 @@
-//! How deep a queue is.
+//! The depth of a queue.
 
 use inband_model::Nanos;
 use inband_model::api::QueueView;
@@ -20,7 +20,7 @@ impl Queue {
         Self { place, depth: None, is_congested: false }
     }
 
-    /// Takes in a report.
+    /// Records a report.
     #[inline]
     pub(super) fn record(&mut self, sample: &Sample<'_>) {
         if let Some(queue) = sample.reading.queue() {
@@ -28,7 +28,7 @@ impl Queue {
         }
     }
 
-    /// The queue as users see it; `None` when no report gave an occupancy.
+    /// The queue as users see it; `None` when no report contained an occupancy.
     pub(super) fn view(&self, now: Nanos) -> Option<QueueView> {
         let depth = self.depth?;
         Some(QueueView {

@@ -1,4 +1,4 @@
-//! Bounds of the statistics by node and interface.
+//! Settings of the statistics by node and interface.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PortSettings {
-    /// Egress interfaces, of all nodes, that are followed. Default 16,384: about 80 MB.
+    /// Followed egress interfaces of all nodes. Default 16,384: about 80 MB.
     pub max_ports: usize,
-    /// Queues, of all interfaces, that are followed. Default 65,536: about 20 MB.
+    /// Followed queues of all interfaces. Default 65,536: about 20 MB.
     pub max_queues: usize,
 }
 

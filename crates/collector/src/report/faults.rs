@@ -1,4 +1,4 @@
-//! What was wrong with what could not be read?
+//! Counts of what could not be read.
 
 use inband_model::FaultCount;
 use inband_wire::{ErrorKind, Header, ParseError};
@@ -14,9 +14,9 @@ pub(crate) struct Faults {
 pub struct Fault {
     /// The header, as the specification names it.
     pub header: &'static str,
-    /// What was wrong with it.
+    /// The kind of fault.
     pub fault: &'static str,
-    /// How often.
+    /// Number of occurrences.
     pub count: u64,
 }
 

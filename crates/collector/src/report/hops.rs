@@ -1,24 +1,24 @@
-//! What each hop said.
+//! The metadata of each hop.
 
 use inband_model::{Hop, Nanos, NodeId, NodeUnits};
 use inband_wire::int::{HopMetadata, Queue};
 use serde::{Deserialize, Serialize};
 
-/// What one hop said about one packet.
+/// The metadata of one hop about one packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct HopReading {
     pub(crate) hop: Hop,
     /// How long the packet stayed in the node.
     pub(crate) latency: Option<Nanos>,
-    /// Whether its timestamps are of 64 bits. A narrow clock goes round within seconds, and says nothing beside that of
-    /// another node.
+    /// Whether its timestamps are of 64 bits. A narrow clock wraps around within seconds, and cannot be
+    /// compared with that of another node.
     pub(crate) has_wide_clock: bool,
-    /// All that it said, as it stood in the report.
+    /// All its metadata, as in the report.
     #[serde(with = "super::wire::metadata")]
     pub(crate) metadata: HopMetadata,
 }
 
-/// The hops of a report, and behind them room for more: a hop is large, and is filled in its place.
+/// The hops of a report, followed by spare room: a hop is large, and is filled in place.
 #[derive(Debug, Default)]
 pub(super) struct Hops {
     places: Vec<HopReading>,
@@ -39,7 +39,7 @@ impl Hops {
         &mut self.places[..self.count]
     }
 
-    /// Adds hops that are to be filled.
+    /// Adds hops to be filled.
     #[inline]
     pub(super) fn add(&mut self, count: usize) -> &mut [HopReading] {
         let before = self.count;
@@ -52,7 +52,7 @@ impl Hops {
 }
 
 impl HopReading {
-    /// A hop that has said nothing.
+    /// A hop without metadata.
     pub(crate) const EMPTY: HopReading = HopReading {
         hop: Hop { node_id: NodeId::NOT_AVAILABLE, ingress_interface: None, egress_interface: None },
         latency: None,
@@ -60,7 +60,8 @@ impl HopReading {
         metadata: HopMetadata::NONE,
     };
 
-    /// Concludes from the metadata, whose timestamps have so many bits, what else is to be known of the hop.
+    /// Derives the remaining fields of the hop from its metadata, whose timestamps have `timestamp_bits`
+    /// bits.
     #[inline]
     pub(super) fn complete(&mut self, node_id: NodeId, timestamp_bits: u32) {
         let metadata = &self.metadata;
@@ -79,19 +80,19 @@ impl HopReading {
         self.metadata.queue
     }
 
-    /// When the packet came in, by a clock that can be compared with that of another node.
+    /// When the packet arrived, by a clock that can be compared with that of another node.
     #[inline]
     pub(crate) fn came_at(&self) -> Option<u64> {
         self.metadata.ingress_timestamp.filter(|_| self.has_wide_clock)
     }
 
-    /// When the packet left, likewise.
+    /// When the packet left, by a clock that can be compared with that of another node.
     #[inline]
     pub(crate) fn left_at(&self) -> Option<u64> {
         self.metadata.egress_timestamp.filter(|_| self.has_wide_clock)
     }
 
-    /// Converts latency and timestamps, which count steps, to nanoseconds.
+    /// Converts latency and timestamps from the node's units to nanoseconds.
     pub(super) fn convert_times(&mut self, units: &NodeUnits) {
         let metadata = &mut self.metadata;
         self.latency = self.latency.map(|steps| units.latency(steps, metadata.hop_latency.is_none()));
@@ -100,7 +101,7 @@ impl HopReading {
         }
     }
 
-    /// Takes from `other`, the same hop told elsewhere, what is missing here.
+    /// Fills missing fields from `other`, the same hop reported elsewhere.
     pub(super) fn complete_from(&mut self, other: &HopReading) {
         self.hop.ingress_interface = self.hop.ingress_interface.or(other.hop.ingress_interface);
         self.hop.egress_interface = self.hop.egress_interface.or(other.hop.egress_interface);
@@ -123,21 +124,21 @@ impl AsMut<HopMetadata> for HopReading {
     }
 }
 
-/// The hop latency as the node gave it, else from its timestamps of so many bits.
+/// The hop latency as reported by the node, else from its timestamps of `timestamp_bits` bits.
 #[inline]
 fn latency(metadata: &HopMetadata, timestamp_bits: u32) -> Option<Nanos> {
     if let Some(latency) = metadata.hop_latency {
         return Some(Nanos(u64::from(latency)));
     }
     let mask = u64::MAX >> u64::BITS.saturating_sub(timestamp_bits);
-    // Headers of 0.5 and 1.0 have an ingress timestamp of 0 where there is none.
+    // In headers of 0.5 and 1.0 an ingress timestamp of 0 means that there is none.
     let ingress = metadata.ingress_timestamp.filter(|time| *time != 0 || timestamp_bits == u64::BITS)?;
     let span = metadata.egress_timestamp?.wrapping_sub(ingress) & mask;
-    // A clock that was set back between the two gives a span of half its round or more, which is no latency.
+    // A clock that was set back between the two gives a span of half its range or more, which is no latency.
     (span <= mask >> 1).then_some(Nanos(span))
 }
 
-/// An interface of level 1, which is half a word; all ones is not available, as in a whole word.
+/// An interface of level 1, which is half a word; all ones means not available, as in a whole word.
 // int-2.1/md-24
 #[inline]
 fn available(interface: u16) -> Option<u16> {

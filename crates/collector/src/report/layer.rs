@@ -1,4 +1,4 @@
-//! The packet of a tunnel whose INT a report is about, and its flow.
+//! The layer of a tunnelled packet whose INT a report is about, and its flow.
 
 use inband_model::{Flow, NodeId};
 use inband_wire::dissect::flow_before_int;
@@ -16,8 +16,8 @@ pub(super) struct Carried<'d> {
 impl<'d> Carried<'d> {
     /// Finds the INT-MD header, else the INT-MX header, that a report is about.
     ///
-    /// Where several packets inside one another carry INT, each belongs to a domain of its own. The report is
-    /// about the one whose last hop is the reporting node, else about the outermost.
+    /// Where several nested packets carry INT, each belongs to a separate domain. The report is about the one
+    /// whose last hop is the reporting node, else about the outermost.
     // int-2.1/l4-04
     #[inline]
     pub(super) fn find(
@@ -33,7 +33,7 @@ impl<'d> Carried<'d> {
         Some(Self { level, location })
     }
 
-    /// Finds it among several packets inside one another.
+    /// Finds it among several nested packets.
     #[cold]
     fn find_nested(
         dissection: &'d Dissection,
@@ -56,8 +56,8 @@ impl<'d> Carried<'d> {
     }
 }
 
-/// The flow of a report: that of the innermost packet; where a packet inside the one with the INT it is about
-/// carries INT of its own, that of the one it is about.
+/// The flow of a report: that of the innermost packet; where a packet nested in the one with the INT it is
+/// about carries INT as well, that of the one it is about.
 ///
 /// `None` for a later fragment, which has no ports.
 #[inline]

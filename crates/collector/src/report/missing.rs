@@ -1,4 +1,4 @@
-//! Which packets does a report tell no more of than how many are missing?
+//! Reports that only count missing packets.
 
 use inband_model::NodeId;
 use inband_wire::report::AnyIndividual;
@@ -8,25 +8,25 @@ use serde::{Deserialize, Serialize};
 /// Missing packets of a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Missing {
-    /// How many.
+    /// Number of missing packets.
     pub(crate) packets: u32,
-    /// Where the reporting node dropped them itself; `None`: nobody knows where they were dropped.
+    /// Where the reporting node itself dropped them; `None`: unknown.
     pub(crate) dropped: Option<Between>,
 }
 
-/// The way packets were on in a node that dropped them.
+/// The interfaces of packets in a node that dropped them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Between {
     pub(crate) ingress: Option<u16>,
-    /// `None`: none was chosen.
+    /// `None`: none was selected.
     pub(crate) egress: Option<u16>,
 }
 
 impl Missing {
-    /// What a drop summary says, that of Host-INT or the domain-specific metadata of a report 2.0.
+    /// Reads a drop summary, that of Host-INT or the domain-specific metadata of a report 2.0.
     pub(super) fn read(report: &AnyIndividual<'_>, node_id: NodeId, summary_domain: u16) -> Option<Missing> {
         let summary = report.drop_summary().or_else(|| of_domain(report, summary_domain))?;
-        // A node that is both ends of the way tells of its own device.
+        // A node that is both source and sink reports drops of its own device.
         let is_own = [summary.source_node_id(), summary.sink_node_id()] == [node_id.0; 2];
         let chosen = |interface| (interface != 0).then_some(interface);
         let dropped =
@@ -35,7 +35,7 @@ impl Missing {
     }
 }
 
-/// The summary in the domain-specific metadata of a report 2.0, where it is of this domain.
+/// The summary in the domain-specific metadata of a report 2.0, if it is of this domain.
 fn of_domain<'a>(report: &AnyIndividual<'a>, domain: u16) -> Option<&'a DropSummary> {
     let AnyIndividual::Individual(report) = report else { return None };
     let has_summary = report.dropped()

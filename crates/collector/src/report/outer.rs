@@ -1,4 +1,4 @@
-//! What does the outermost header of a reported packet say?
+//! The outermost header of a reported packet.
 
 use inband_wire::ipv4::Ipv4Header;
 use inband_wire::ipv6::Ipv6Header;
@@ -7,17 +7,17 @@ use inband_wire::view::view;
 use inband_wire::{Header, Layers};
 use serde::{Deserialize, Serialize};
 
-/// What the outermost header of a reported packet says.
+/// The fields of the outermost header of a reported packet.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Outer {
     /// TTL or hop limit.
     pub(super) ttl: Option<u8>,
-    /// Length of the whole packet, bytes; 0 where it is not known.
+    /// Length of the whole packet, bytes; 0 where it is unknown.
     pub(super) bytes: u32,
     pub(super) identity: Option<PacketIdentity>,
 }
 
-/// What tells one packet of a flow from another, and no node changes on the way.
+/// The identity of a packet within its flow, which no node changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct PacketIdentity {
     identification: u16,
@@ -43,15 +43,15 @@ impl Outer {
                     return Outer::default();
                 };
                 let bytes = u32::from(header.payload_length()) + IPV6_BYTES;
-                // Only fragments are numbered.
+                // Only fragments have an identification.
                 Outer { ttl: Some(header.hop_limit), bytes, identity: None }
             }
         }
     }
 }
 
-/// `None` where the packet has no checksum, as then the number alone would have to tell, and where its number is 0:
-/// a source that does not number its packets (RFC 6864) gives equal ones the same checksum.
+/// `None` where the packet has no checksum, as its number alone would not identify it, and where its number
+/// is 0: a source that does not number its packets (RFC 6864) gives equal ones the same checksum.
 #[inline]
 fn identity(packet: &[u8], layers: &Layers, identification: u16) -> Option<PacketIdentity> {
     let udp = layers.udp(packet).map(|udp| udp.checksum.get());
@@ -59,5 +59,5 @@ fn identity(packet: &[u8], layers: &Layers, identification: u16) -> Option<Packe
     (l4_checksum != 0 && identification != 0).then_some(PacketIdentity { identification, l4_checksum })
 }
 
-/// Length of the IPv6 header, which its payload length leaves out.
+/// Length of the IPv6 header, which its payload length does not include.
 const IPV6_BYTES: u32 = 40;

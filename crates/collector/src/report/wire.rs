@@ -1,9 +1,9 @@
-//! How parts of a report that are types of the wire are written between the parts of a collector.
+//! Serialization of report fields that are types of crate `wire`.
 
 use inband_wire::int::{Buffer, HopMetadata, Interfaces, Queue};
 use serde::{Deserialize, Serialize};
 
-/// All that one hop said.
+/// All metadata of one hop.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Metadata {
